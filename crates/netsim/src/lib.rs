@@ -1,1 +1,31 @@
-//! Room.
+//! A packet-level network engine: integer clock, event queue, packets, links, routes.
+//!
+//! The engine is generic in what a packet carries ([`Payload`]), in what stands at the ends of
+//! its links ([`Node`]) and in who watches ([`Observer`]); it knows neither TCP nor handoffs.
+//! Design rules (design, section 5): integer nanoseconds; ties break by insertion order; no
+//! allocation per packet on the hot path (packets live in a slab, a link keeps its packets in a
+//! ring and has one pending event); timers are lazy. Everything is `Clone`, so a run forks.
+
+mod events;
+mod link;
+mod net;
+mod slab;
+mod trace;
+
+pub use events::Slot;
+pub use link::{Delay, Link, LinkConfig, Passage, Rate, Service};
+pub use net::{LinkId, Net, Node, NodeId, Observer, Sim, TimerId};
+pub use slab::{PacketId, Slab};
+pub use trace::{CapacityTrace, DelayTrace, TraceError};
+
+/// Simulated time: whole nanoseconds since the start of the run.
+pub type Nanos = u64;
+
+/// Nanoseconds in one second.
+pub const SECOND: Nanos = 1_000_000_000;
+
+/// What the engine must know of a packet's content.
+pub trait Payload: Clone {
+    /// Size that links charge for, bytes.
+    fn size(&self) -> u32;
+}

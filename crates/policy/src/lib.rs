@@ -1,1 +1,24 @@
-//! Room.
+//! What a TCP sender decides on a handoff notice and after it.
+//!
+//! The decisions are written once, in the C headers of `policy/`, and run in two
+//! worlds: in eBPF programs, and here, compiled through `src/shim.c` for the
+//! simulator. This crate adds names and types, and no decision of its own.
+//!
+//! * [`Etcp`]: Enhanced TCP of Daniel and Kojo (A1 to A5, Figures 1 to 3);
+//! * [`Settings`]: which algorithms, and every choice that the papers leave open;
+//! * [`Path`]: the round-trip times and BDPs that a notice stands for;
+//! * [`wire`]: the notice as a TCP option.
+//!
+//! Units: windows in 1/256 packet ([`PACKET`]), rates in kbit/s, times in us.
+
+mod etcp;
+mod ffi;
+mod path;
+mod settings;
+mod types;
+pub mod wire;
+
+pub use etcp::Etcp;
+pub use path::Path;
+pub use settings::{Algorithms, Kind, SCHEMES, SETTINGS, Setting, SettingError, Settings};
+pub use types::{Action, Link, Notice, PACKET, Sender, What};

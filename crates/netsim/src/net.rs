@@ -1,0 +1,234 @@
+//! The network: links, timers, packets, and the loop that runs them.
+
+use crate::events::{EventQueue, Slot};
+use crate::link::{Link, LinkConfig, Passage};
+use crate::{Nanos, PacketId, Payload, Slab};
+
+/// Handle of a link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LinkId(pub u16);
+
+/// Handle of a node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NodeId(pub u16);
+
+/// Handle of a timer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TimerId(pub u16);
+
+/// What stands at the end of links: hosts and routers.
+///
+/// A world has one enum of its node kinds, so that calls are dispatched statically.
+pub trait Node<P, O>: Clone {
+    /// A packet has come out of `link`. The node owns it now: it sends it on or removes it.
+    fn on_packet(&mut self, net: &mut Net<P, O>, link: LinkId, packet: PacketId);
+    /// A timer has fired. Timers are lazy: the node compares its own deadline with the clock.
+    fn on_timer(&mut self, net: &mut Net<P, O>, timer: TimerId);
+}
+
+/// Somebody who watches packets on links.
+pub trait Observer<P>: Clone {
+    /// The queue of `link` was full.
+    fn dropped(&mut self, now: Nanos, link: LinkId, packet: &P);
+    /// `link` took a packet and will send it so.
+    fn accepted(&mut self, link: LinkId, passage: &Passage, packet: &P);
+    /// A packet came out of a link that had been cut.
+    fn lost(&mut self, now: Nanos, link: LinkId, packet: &P);
+}
+
+/// Nobody watches: for speed measurements.
+impl<P> Observer<P> for () {
+    fn dropped(&mut self, _: Nanos, _: LinkId, _: &P) {}
+    fn accepted(&mut self, _: LinkId, _: &Passage, _: &P) {}
+    fn lost(&mut self, _: Nanos, _: LinkId, _: &P) {}
+}
+
+/// What an event slot stands for.
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    Link(LinkId),
+    Timer(TimerId),
+}
+
+#[derive(Clone, Debug)]
+struct Wire {
+    link: Link,
+    to: NodeId,
+    slot: Slot,
+}
+
+#[derive(Clone, Debug)]
+struct Timer {
+    owner: NodeId,
+    slot: Slot,
+    /// When the slot fires, if it is set.
+    fires: Nanos,
+}
+
+/// Time at which an unset timer "fires".
+const NEVER: Nanos = Nanos::MAX;
+
+/// Links, timers and packets of one network, and its clock.
+#[derive(Clone, Debug)]
+pub struct Net<P, O> {
+    now: Nanos,
+    events: EventQueue,
+    sources: Vec<Source>,
+    wires: Vec<Wire>,
+    timers: Vec<Timer>,
+    /// Packets under way.
+    pub packets: Slab<P>,
+    /// Who watches.
+    pub observer: O,
+}
+
+impl<P: Payload, O: Observer<P>> Net<P, O> {
+    /// An empty network at time zero.
+    pub fn new(observer: O) -> Self {
+        Self {
+            now: 0,
+            events: EventQueue::new(),
+            sources: Vec::new(),
+            wires: Vec::new(),
+            timers: Vec::new(),
+            packets: Slab::default(),
+            observer,
+        }
+    }
+
+    /// The clock.
+    #[inline]
+    pub fn now(&self) -> Nanos {
+        self.now
+    }
+
+    /// Adds a one-way link that leads to `to`.
+    pub fn add_link(&mut self, to: NodeId, config: LinkConfig) -> LinkId {
+        let id = LinkId(self.wires.len() as u16);
+        let slot = self.events.add_slot();
+        self.sources.push(Source::Link(id));
+        self.wires.push(Wire { link: Link::new(config), to, slot });
+        id
+    }
+
+    /// Adds a timer of `owner`.
+    pub fn add_timer(&mut self, owner: NodeId) -> TimerId {
+        let id = TimerId(self.timers.len() as u16);
+        let slot = self.events.add_slot();
+        self.sources.push(Source::Timer(id));
+        self.timers.push(Timer { owner, slot, fires: NEVER });
+        id
+    }
+
+    /// A link, to look at.
+    #[inline]
+    pub fn link(&mut self, id: LinkId) -> &mut Link {
+        &mut self.wires[usize::from(id.0)].link
+    }
+
+    /// Puts a new packet on a link.
+    #[inline]
+    pub fn originate(&mut self, link: LinkId, packet: P) {
+        let id = self.packets.insert(packet);
+        self.send(link, id);
+    }
+
+    /// Sends a packet over a link; a full queue drops it.
+    #[inline]
+    pub fn send(&mut self, id: LinkId, packet: PacketId) {
+        let wire = &mut self.wires[usize::from(id.0)];
+        let order = self.events.next_order();
+        let content = &self.packets[packet];
+        let was_empty = wire.link.head().is_none();
+        match wire.link.enqueue(packet, content.size(), self.now, order) {
+            Some(passage) => {
+                self.observer.accepted(id, &passage, content);
+                if was_empty {
+                    self.events.set(wire.slot, passage.delivery, order);
+                }
+            }
+            None => {
+                self.observer.dropped(self.now, id, content);
+                self.packets.remove(packet);
+            }
+        }
+    }
+
+    /// Makes sure that a timer fires at `deadline` or before. It is not moved later: a node that
+    /// is woken early looks at its own deadline and arms the timer again.
+    #[inline]
+    pub fn arm(&mut self, id: TimerId, deadline: Nanos) {
+        let timer = &mut self.timers[usize::from(id.0)];
+        if deadline < timer.fires {
+            timer.fires = deadline;
+            let order = self.events.next_order();
+            self.events.set(timer.slot, deadline.max(self.now), order);
+        }
+    }
+
+    /// Time of the next event.
+    #[inline]
+    pub fn next_event(&self) -> Option<Nanos> {
+        self.events.earliest().map(|(time, _)| time)
+    }
+}
+
+/// A network with its nodes.
+#[derive(Clone, Debug)]
+pub struct Sim<N, P, O> {
+    /// Links, timers, packets, clock.
+    pub net: Net<P, O>,
+    /// The nodes, by [`NodeId`].
+    pub nodes: Vec<N>,
+}
+
+impl<N: Node<P, O>, P: Payload, O: Observer<P>> Sim<N, P, O> {
+    /// Handles the next event if it lies before `limit`, and says whether it did.
+    #[inline]
+    pub fn step(&mut self, limit: Nanos) -> bool {
+        let Some((time, slot)) = self.net.events.earliest() else { return false };
+        if time >= limit {
+            return false;
+        }
+        self.net.now = time;
+        match self.net.sources[usize::from(slot.0)] {
+            Source::Link(id) => self.deliver(id),
+            Source::Timer(id) => {
+                let timer = &mut self.net.timers[usize::from(id.0)];
+                timer.fires = NEVER;
+                let owner = timer.owner;
+                self.net.events.clear(slot);
+                self.nodes[usize::from(owner.0)].on_timer(&mut self.net, id);
+            }
+        }
+        true
+    }
+
+    #[inline]
+    fn deliver(&mut self, id: LinkId) {
+        let wire = &mut self.net.wires[usize::from(id.0)];
+        let Some(passage) = wire.link.pop() else { return };
+        match wire.link.head() {
+            Some(head) => self.net.events.set(wire.slot, head.delivery, head.order),
+            None => self.net.events.clear(wire.slot),
+        }
+        if wire.link.is_cut(self.net.now) {
+            self.net.observer.lost(self.net.now, id, &self.net.packets[passage.packet]);
+            self.net.packets.remove(passage.packet);
+            return;
+        }
+        let to = wire.to;
+        self.nodes[usize::from(to.0)].on_packet(&mut self.net, id, passage.packet);
+    }
+
+    /// Handles all events before `limit` and sets the clock to it.
+    pub fn run_until(&mut self, limit: Nanos) {
+        while self.step(limit) {}
+        self.net.now = self.net.now.max(limit);
+    }
+
+    /// Lets a node act now, outside any event.
+    pub fn with_node<R>(&mut self, id: NodeId, act: impl FnOnce(&mut N, &mut Net<P, O>) -> R) -> R {
+        act(&mut self.nodes[usize::from(id.0)], &mut self.net)
+    }
+}

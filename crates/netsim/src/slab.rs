@@ -1,0 +1,66 @@
+//! Packets under way, in one vector with a free list.
+
+/// Handle of a packet in the slab.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PacketId(u32);
+
+/// Storage of the packets under way.
+#[derive(Clone, Debug)]
+pub struct Slab<P> {
+    items: Vec<P>,
+    free: Vec<u32>,
+}
+
+impl<P> Default for Slab<P> {
+    fn default() -> Self {
+        Self { items: Vec::new(), free: Vec::new() }
+    }
+}
+
+impl<P> Slab<P> {
+    /// Stores a packet.
+    #[inline]
+    pub fn insert(&mut self, packet: P) -> PacketId {
+        match self.free.pop() {
+            Some(index) => {
+                self.items[index as usize] = packet;
+                PacketId(index)
+            }
+            None => {
+                self.items.push(packet);
+                PacketId((self.items.len() - 1) as u32)
+            }
+        }
+    }
+
+    /// Gives a packet's place back. The handle must not be used again.
+    #[inline]
+    pub fn remove(&mut self, id: PacketId) {
+        self.free.push(id.0);
+    }
+
+    /// Number of packets under way.
+    pub fn len(&self) -> usize {
+        self.items.len() - self.free.len()
+    }
+
+    /// Whether nothing is under way.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl<P> std::ops::Index<PacketId> for Slab<P> {
+    type Output = P;
+    #[inline]
+    fn index(&self, id: PacketId) -> &P {
+        &self.items[id.0 as usize]
+    }
+}
+
+impl<P> std::ops::IndexMut<PacketId> for Slab<P> {
+    #[inline]
+    fn index_mut(&mut self, id: PacketId) -> &mut P {
+        &mut self.items[id.0 as usize]
+    }
+}

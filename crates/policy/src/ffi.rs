@@ -1,0 +1,160 @@
+//! The functions of `src/shim.c`, and the layouts that both languages share.
+#![allow(unsafe_code)]
+
+use crate::wire::{CAPABILITY_LENGTH, Ear, REPORT_LENGTH};
+use crate::{Action, Etcp, Link, Notice, Path, Sender, Settings};
+
+/// `struct segue_report`.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub(crate) struct RawReport {
+    pub(crate) link: Link,
+    pub(crate) nonce: u16,
+    pub(crate) seq: u8,
+    pub(crate) kind: u8,
+}
+
+/// `struct segue_capability`.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub(crate) struct RawCapability {
+    pub(crate) nonce: u16,
+    pub(crate) flags: u8,
+    pub(crate) pad: u8,
+}
+
+// SAFETY: the signatures are those of src/shim.c. The functions marked safe read and
+// write only what their references point to, whose layouts the test below compares with
+// C's; every value of the integer fields is valid in both languages; nothing is kept.
+unsafe extern "C" {
+    pub(crate) safe fn segue_shim_on_notice(
+        set: &Settings,
+        flow: &mut Etcp,
+        tcp: &Sender,
+        notice: &Notice,
+        act: &mut Action,
+    );
+    pub(crate) safe fn segue_shim_on_new_ack(
+        set: &Settings,
+        flow: &mut Etcp,
+        tcp: &Sender,
+        dsack: u32,
+        act: &mut Action,
+    );
+    pub(crate) safe fn segue_shim_on_dsack(flow: &mut Etcp, left: u32, right: u32);
+    pub(crate) safe fn segue_shim_on_dup_ack(set: &Settings, flow: &mut Etcp, tcp: &Sender, act: &mut Action);
+    pub(crate) safe fn segue_shim_on_fast_retransmit(
+        set: &Settings,
+        flow: &mut Etcp,
+        tcp: &Sender,
+        head_seq: u32,
+        act: &mut Action,
+    );
+    pub(crate) safe fn segue_shim_on_timeout(set: &Settings, flow: &mut Etcp, tcp: &Sender, act: &mut Action);
+    pub(crate) safe fn segue_shim_on_rtt_sample(
+        set: &Settings,
+        flow: &mut Etcp,
+        tcp: &Sender,
+        sample_seq: u32,
+        act: &mut Action,
+    );
+
+    pub(crate) safe fn segue_shim_path(set: &Settings, notice: &Notice, path: &mut Path);
+    pub(crate) safe fn segue_shim_old_new_rtt_ns(path: &Path) -> u64;
+    pub(crate) safe fn segue_shim_new_rtt_ns(path: &Path) -> u64;
+    pub(crate) safe fn segue_shim_old_rtt_ns(path: &Path) -> u64;
+    pub(crate) safe fn segue_shim_bdp_unit(path: &Path) -> u64;
+    pub(crate) safe fn segue_shim_bdp_new(path: &Path) -> u64;
+    pub(crate) safe fn segue_shim_bdp_old(path: &Path) -> u64;
+    pub(crate) safe fn segue_shim_bdp_quoted_new(path: &Path) -> u32;
+    pub(crate) safe fn segue_shim_window(set: &Settings, path: &Path, flows: u32) -> u32;
+    pub(crate) safe fn segue_shim_factor(path: &Path) -> u32;
+    pub(crate) safe fn segue_shim_flight_exceeds(path: &Path, flight: u32, factor: u32, flows: u32) -> u32;
+    pub(crate) safe fn segue_shim_delay_changed(set: &Settings, path: &Path, clause: u32) -> u32;
+
+    pub(crate) safe fn segue_shim_encode_report(report: &RawReport, to: &mut [u8; REPORT_LENGTH]) -> u32;
+    pub(crate) safe fn segue_shim_encode_capability(
+        capability: &RawCapability,
+        to: &mut [u8; CAPABILITY_LENGTH],
+    );
+    pub(crate) safe fn segue_shim_accept_report(ear: &mut Ear, report: &RawReport) -> u32;
+    pub(crate) safe fn segue_shim_encode_rate(rate_kbps: u32) -> u32;
+    pub(crate) safe fn segue_shim_decode_rate(code: u32) -> u32;
+
+    fn segue_shim_decode_report(from: *const u8, size: u32, report: &mut RawReport) -> u32;
+    fn segue_shim_decode_capability(from: *const u8, size: u32, capability: &mut RawCapability) -> u32;
+
+    #[cfg(test)]
+    safe fn segue_shim_default_settings(algorithms: u32, set: &mut Settings);
+    #[cfg(test)]
+    safe fn segue_shim_layout(index: u32) -> u32;
+}
+
+/// No option is longer than that, so that a longer slice has a wrong length anyhow.
+fn size(octets: &[u8]) -> u32 {
+    u32::try_from(octets.len()).unwrap_or(u32::MAX)
+}
+
+pub(crate) fn decode_report(octets: &[u8], report: &mut RawReport) -> u32 {
+    // SAFETY: C reads at most `size` octets from a slice that has at least as many.
+    unsafe { segue_shim_decode_report(octets.as_ptr(), size(octets), report) }
+}
+
+pub(crate) fn decode_capability(octets: &[u8], capability: &mut RawCapability) -> u32 {
+    // SAFETY: as above.
+    unsafe { segue_shim_decode_capability(octets.as_ptr(), size(octets), capability) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::settings_offsets;
+    use crate::{Algorithms, SETTINGS};
+    use std::mem::{offset_of, size_of};
+
+    macro_rules! layout {
+        ($type:ty: $($field:ident),*) => {
+            [size_of::<$type>(), $(offset_of!($type, $field)),*]
+        };
+    }
+
+    /// In the order of `layout` in src/shim.c.
+    fn rust_layout() -> Vec<usize> {
+        let mut all = Vec::new();
+        all.extend(layout!(Link: rate_kbps, delay_us));
+        all.extend(layout!(Notice: old_link, new_link, flows, disconnected));
+        all.extend(layout!(Sender: snd_una, snd_max, flight, cwnd, ssthresh, rto_us,
+            ssthresh_saved, in_fast_recovery, in_rto_recovery));
+        all.extend(layout!(Action: what, cwnd, ssthresh, min_rto_us, dupthresh));
+        all.extend(layout!(Etcp: ho_point, bdp_share, window, cwnd_prev, resent, dupthresh_ho,
+            dupacks, active, ho_acked, a1_active, delay_increased, reinit_rtt, cwnd_reduced,
+            fig3_heard, cwnd_reduction, reordering_flag, reordering, return_fastrecovery,
+            needless, delay_changed));
+        all.extend(layout!(Path: old_link, new_link, packet_bytes, ack_bytes, whole_packets));
+        all.extend(layout!(RawReport: link, nonce, seq, kind));
+        all.extend(layout!(RawCapability: nonce, flags));
+        all.extend(layout!(Ear: nonce, last_seq, heard));
+        all.extend(layout!(Settings: algorithms));
+        all.extend(settings_offsets());
+        all
+    }
+
+    #[test]
+    fn layouts_are_those_of_c() {
+        let ours = rust_layout();
+        let theirs: Vec<usize> = (0..)
+            .map(|index| segue_shim_layout(index))
+            .take_while(|&value| value != u32::MAX)
+            .map(|value| value as usize)
+            .collect();
+        assert_eq!(ours, theirs);
+        assert_eq!(size_of::<Settings>(), 4 * (1 + SETTINGS.len()));
+    }
+
+    #[test]
+    fn defaults_are_those_of_c() {
+        let mut theirs = Settings::new(Algorithms::NONE);
+        segue_shim_default_settings(Algorithms::ETCP_V.0, &mut theirs);
+        assert_eq!(Settings::new(Algorithms::ETCP_V), theirs);
+    }
+}

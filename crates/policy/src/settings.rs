@@ -1,0 +1,299 @@
+//! Which algorithms run, and the knobs: `policy/etcp_settings.h` with names and values
+//! that a command line can offer.
+
+use std::fmt;
+use std::ops::BitOr;
+
+include!(concat!(env!("OUT_DIR"), "/settings.rs"));
+
+/// A set of algorithms.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Algorithms(pub u32);
+
+impl Algorithms {
+    /// None: every event is answered with nothing.
+    pub const NONE: Self = Self(0);
+    /// Avoid a spurious RTO (algorithms.md 2.1).
+    pub const A1: Self = Self(1 << 0);
+    /// Avoid congestion loss (2.2).
+    pub const A2: Self = Self(1 << 1);
+    /// Unused connection time and ssthresh (2.4).
+    pub const A3: Self = Self(1 << 2);
+    /// Fast RTO convergence (2.5).
+    pub const A4: Self = Self(1 << 3);
+    /// A2 with the factor of large bandwidth falls (2.3).
+    pub const A5: Self = Self(1 << 4);
+    /// Loss reduction for N flows (3.1).
+    pub const FIG1: Self = Self(1 << 5);
+    /// Unused connection time for N flows (3.2).
+    pub const FIG2: Self = Self(1 << 6);
+    /// Reordering (3.3).
+    pub const FIG3: Self = Self(1 << 7);
+    /// RTO convergence (3.5).
+    pub const CONVERGENCE: Self = Self(1 << 8);
+
+    /// "ETCP" of paper 001 (2.5).
+    pub const ETCP: Self = Self(0b01111);
+    /// A5 in place of A2.
+    pub const ETCP_A5: Self = Self(0b11101);
+    /// Paper 000: A1, Figs. 1 to 3 and Sec. 3.5 (3, 3.4).
+    pub const ETCP_V: Self = Self(0b1_1110_0001);
+
+    /// Each single algorithm with its name.
+    pub const NAMES: &[(Self, &str)] = &[
+        (Self::A1, "a1"),
+        (Self::A2, "a2"),
+        (Self::A3, "a3"),
+        (Self::A4, "a4"),
+        (Self::A5, "a5"),
+        (Self::FIG1, "fig1"),
+        (Self::FIG2, "fig2"),
+        (Self::FIG3, "fig3"),
+        (Self::CONVERGENCE, "convergence"),
+    ];
+
+    /// Whether all of `other` run.
+    pub const fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// `a1+a3` and the like.
+    pub fn parse(text: &str) -> Result<Self, SettingError> {
+        let mut all = Self::NONE;
+        for word in text.split('+') {
+            let known = Self::NAMES.iter().find(|(_, name)| *name == word);
+            let Some((algorithm, _)) = known else {
+                let names = || Self::NAMES.iter().map(|(_, name)| *name);
+                return Err(SettingError::Unknown {
+                    word: word.to_owned(),
+                    expected: format!("an algorithm ({})", join(names())),
+                    nearest: nearest(word, names()),
+                });
+            };
+            all = all | *algorithm;
+        }
+        Ok(all)
+    }
+}
+
+impl BitOr for Algorithms {
+    type Output = Self;
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// How the value of a knob is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `on` or `off`.
+    Flag,
+    /// A time: `200ms`, `0.2s`, `200000us`; without a unit in us.
+    Us,
+    /// Bytes.
+    Bytes,
+    /// A ratio, kept in 1/256.
+    Ratio,
+    /// Packets, kept in 1/256.
+    Packets,
+}
+
+/// One knob.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// As `--set` has it.
+    pub name: &'static str,
+    /// How its value is written.
+    pub kind: Kind,
+    /// The recommended choice, as kept; [`default_text`](Self::default_text) as written.
+    pub default: u32,
+    /// Of algorithms.md.
+    pub section: &'static str,
+    /// What it does, in a line.
+    pub meaning: &'static str,
+}
+
+impl Setting {
+    /// The recommended choice as a user writes it.
+    pub fn default_text(&self) -> String {
+        self.kind.text(self.default)
+    }
+}
+
+/// The names that [`Settings::scheme`] knows, beside `etcp:` and algorithms.
+pub const SCHEMES: [&str; 4] = ["etcp", "etcp-a5", "etcp-v0", "etcp-v1"];
+
+impl Settings {
+    /// The settings of a published variant, or of single algorithms: `etcp`, `etcp-a5`,
+    /// `etcp-v0`, `etcp-v1`, `etcp:a1`, `etcp:a1+a3`.
+    pub fn scheme(name: &str) -> Result<Self, SettingError> {
+        if let Some(single) = name.strip_prefix("etcp:") {
+            return Ok(Self::new(Algorithms::parse(single)?));
+        }
+        Ok(match name {
+            "etcp" => Self::new(Algorithms::ETCP),
+            "etcp-a5" => Self::new(Algorithms::ETCP_A5),
+            "etcp-v0" => Self { use_n: 0, ..Self::new(Algorithms::ETCP_V) },
+            "etcp-v1" => Self::new(Algorithms::ETCP_V),
+            _ => {
+                return Err(SettingError::Unknown {
+                    word: name.to_owned(),
+                    expected: format!("a scheme ({}, etcp:a1+a3)", join(SCHEMES)),
+                    nearest: nearest(name, SCHEMES),
+                });
+            }
+        })
+    }
+
+    /// Turns one knob.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), SettingError> {
+        let setting = find(name)?;
+        let parsed = setting.kind.parse(value).ok_or_else(|| SettingError::Value {
+            name: setting.name,
+            value: value.to_owned(),
+            expected: setting.kind.expected(),
+        })?;
+        if let Some(field) = self.field(name) {
+            *field = parsed;
+        }
+        Ok(())
+    }
+
+    /// A knob's value as a user writes it.
+    pub fn get(&self, name: &str) -> Result<String, SettingError> {
+        let setting = find(name)?;
+        let mut copy = *self;
+        let value = copy.field(name).map_or(setting.default, |field| *field);
+        Ok(setting.kind.text(value))
+    }
+}
+
+fn find(name: &str) -> Result<&'static Setting, SettingError> {
+    SETTINGS.iter().find(|setting| setting.name == name).ok_or_else(|| SettingError::Unknown {
+        word: name.to_owned(),
+        expected: "a setting".to_owned(),
+        nearest: nearest(name, SETTINGS.iter().map(|setting| setting.name)),
+    })
+}
+
+/// In 1/256, of a ratio or of packets.
+const ONE: u32 = 256;
+/// Times from here on would not fit beside the others; nobody means more.
+const MAX_US: f64 = 4.0e9;
+
+impl Kind {
+    fn parse(self, text: &str) -> Option<u32> {
+        match self {
+            Self::Flag => match text {
+                "on" | "true" | "yes" | "1" => Some(1),
+                "off" | "false" | "no" | "0" => Some(0),
+                _ => None,
+            },
+            Self::Us => {
+                let (number, unit) = match text.find(|c: char| c.is_ascii_alphabetic()) {
+                    Some(at) => text.split_at(at),
+                    None => (text, "us"),
+                };
+                let scale = match unit {
+                    "us" => 1.0,
+                    "ms" => 1.0e3,
+                    "s" => 1.0e6,
+                    _ => return None,
+                };
+                scaled(number, scale, 0.0..=MAX_US)
+            }
+            Self::Bytes => text.parse().ok().filter(|bytes| (1..=65535).contains(bytes)),
+            Self::Ratio => scaled(text, f64::from(ONE), 256.0..=1_048_576.0),
+            Self::Packets => scaled(text, f64::from(ONE), 0.0..=1.0e9),
+        }
+    }
+
+    fn text(self, value: u32) -> String {
+        match self {
+            Self::Flag => if value == 0 { "off" } else { "on" }.to_owned(),
+            Self::Us if value.is_multiple_of(1000) => format!("{}ms", value / 1000),
+            Self::Us => format!("{value}us"),
+            Self::Bytes => value.to_string(),
+            Self::Ratio | Self::Packets => (f64::from(value) / f64::from(ONE)).to_string(),
+        }
+    }
+
+    const fn expected(self) -> &'static str {
+        match self {
+            Self::Flag => "on or off",
+            Self::Us => "a time such as 200ms, 0.2s or 200000us",
+            Self::Bytes => "bytes, 1 to 65535",
+            Self::Ratio => "a ratio from 1 on, such as 2 or 1.5",
+            Self::Packets => "packets, such as 2 or 0.5",
+        }
+    }
+}
+
+fn scaled(number: &str, scale: f64, range: std::ops::RangeInclusive<f64>) -> Option<u32> {
+    let value = (number.parse::<f64>().ok()? * scale).round();
+    // Within the range it fits; NaN is in no range.
+    range.contains(&value).then_some(value as u32)
+}
+
+/// Why a name or a value is none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SettingError {
+    /// No such name.
+    Unknown {
+        /// The word.
+        word: String,
+        /// What it should have been.
+        expected: String,
+        /// The valid word most like it.
+        nearest: &'static str,
+    },
+    /// A value that its knob cannot have.
+    Value {
+        /// The knob.
+        name: &'static str,
+        /// The value.
+        value: String,
+        /// What it should have been.
+        expected: &'static str,
+    },
+}
+
+impl fmt::Display for SettingError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown { word, expected, nearest } => {
+                write!(f, "'{word}' is not {expected}; nearest: {nearest}")
+            }
+            Self::Value { name, value, expected } => {
+                write!(f, "'{value}' is no value of {name}; expected {expected}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for SettingError {}
+
+fn join(words: impl IntoIterator<Item = &'static str>) -> String {
+    words.into_iter().collect::<Vec<_>>().join(", ")
+}
+
+fn nearest(word: &str, among: impl IntoIterator<Item = &'static str>) -> &'static str {
+    among.into_iter().min_by_key(|other| edit_distance(word, other)).unwrap_or("")
+}
+
+/// Levenshtein's distance, one row at a time.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, to) in b.iter().enumerate() {
+            let change = diagonal + usize::from(from != *to);
+            diagonal = row[j + 1];
+            row[j + 1] = change.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}

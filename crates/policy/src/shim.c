@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * shim.c - gives the inline functions of policy/ addresses, so that the simulator
+ * runs the very text that the kernel runs.
+ */
+#include <stddef.h>
+
+#include "etcp.h"
+#include "notice.h"
+
+#define SETTINGS const struct segue_etcp_settings *set
+#define FLOW struct segue_etcp *flow
+#define TCP const struct segue_sender *tcp
+#define ACT struct segue_action *act
+
+void segue_shim_on_notice(SETTINGS, FLOW, TCP, const struct segue_notice *notice, ACT)
+{
+	segue_etcp_on_notice(set, flow, tcp, notice, act);
+}
+
+void segue_shim_on_new_ack(SETTINGS, FLOW, TCP, u32 dsack, ACT)
+{
+	segue_etcp_on_new_ack(set, flow, tcp, dsack, act);
+}
+
+void segue_shim_on_dsack(FLOW, u32 left, u32 right)
+{
+	segue_etcp_on_dsack(flow, left, right);
+}
+
+void segue_shim_on_dup_ack(SETTINGS, FLOW, TCP, ACT)
+{
+	segue_etcp_on_dup_ack(set, flow, tcp, act);
+}
+
+void segue_shim_on_fast_retransmit(SETTINGS, FLOW, TCP, u32 head_seq, ACT)
+{
+	segue_etcp_on_fast_retransmit(set, flow, tcp, head_seq, act);
+}
+
+void segue_shim_on_timeout(SETTINGS, FLOW, TCP, ACT)
+{
+	segue_etcp_on_timeout(set, flow, tcp, act);
+}
+
+void segue_shim_on_rtt_sample(SETTINGS, FLOW, TCP, u32 sample_seq, ACT)
+{
+	segue_etcp_on_rtt_sample(set, flow, tcp, sample_seq, act);
+}
+
+/* Section 0, for reports and tests. */
+
+void segue_shim_path(SETTINGS, const struct segue_notice *notice, struct segue_path *path)
+{
+	segue_path_of(path, notice, set->packet_bytes, set->ack_bytes, set->whole_packets);
+}
+
+u64 segue_shim_old_new_rtt_ns(const struct segue_path *path)
+{
+	return segue_old_new_rtt_ns(path);
+}
+
+u64 segue_shim_new_rtt_ns(const struct segue_path *path)
+{
+	return segue_new_rtt_ns(path);
+}
+
+u64 segue_shim_old_rtt_ns(const struct segue_path *path)
+{
+	return segue_old_rtt_ns(path);
+}
+
+u64 segue_shim_bdp_unit(const struct segue_path *path)
+{
+	return segue_bdp_unit(path);
+}
+
+u64 segue_shim_bdp_new(const struct segue_path *path)
+{
+	return segue_bdp(path, path->new_link);
+}
+
+u64 segue_shim_bdp_old(const struct segue_path *path)
+{
+	return segue_bdp(path, path->old_link);
+}
+
+u32 segue_shim_bdp_quoted_new(const struct segue_path *path)
+{
+	return segue_bdp_quoted(path, path->new_link);
+}
+
+u32 segue_shim_window(SETTINGS, const struct segue_path *path, u32 flows)
+{
+	return segue_window(set, path, flows);
+}
+
+u32 segue_shim_factor(const struct segue_path *path)
+{
+	return segue_factor(path);
+}
+
+u32 segue_shim_flight_exceeds(const struct segue_path *path, u32 flight, u32 factor, u32 flows)
+{
+	return segue_flight_exceeds(path, flight, factor, flows);
+}
+
+u32 segue_shim_delay_changed(SETTINGS, const struct segue_path *path, u32 needs_minrto)
+{
+	return segue_delay_changed(set, path, needs_minrto);
+}
+
+/* notice.h */
+
+u32 segue_shim_encode_report(const struct segue_report *report, u8 *to)
+{
+	return segue_encode_report(report, to);
+}
+
+u32 segue_shim_decode_report(const u8 *from, u32 size, struct segue_report *report)
+{
+	return segue_decode_report(from, size, report);
+}
+
+void segue_shim_encode_capability(const struct segue_capability *capability, u8 *to)
+{
+	segue_encode_capability(capability, to);
+}
+
+u32 segue_shim_decode_capability(const u8 *from, u32 size, struct segue_capability *capability)
+{
+	return segue_decode_capability(from, size, capability);
+}
+
+u32 segue_shim_accept_report(struct segue_ear *ear, const struct segue_report *report)
+{
+	return segue_accept_report(ear, report);
+}
+
+u32 segue_shim_encode_rate(u32 rate_kbps)
+{
+	return segue_encode_rate(rate_kbps);
+}
+
+u32 segue_shim_decode_rate(u32 code)
+{
+	return segue_decode_rate(code);
+}
+
+/* Layouts and defaults, which a test compares with Rust's. */
+
+void segue_shim_default_settings(u32 algorithms, struct segue_etcp_settings *set)
+{
+	const struct segue_etcp_settings settings = SEGUE_ETCP_SETTINGS(algorithms);
+
+	*set = settings;
+}
+
+#define AT(type, field) (u32)offsetof(struct type, field)
+#define SIZE(type) (u32)sizeof(struct type)
+#define KNOB(name, kind, value, section, meaning) AT(segue_etcp_settings, name),
+
+static const u32 layout[] = {
+	SIZE(segue_link), AT(segue_link, rate_kbps), AT(segue_link, delay_us),
+	SIZE(segue_notice), AT(segue_notice, old_link), AT(segue_notice, new_link),
+	AT(segue_notice, flows), AT(segue_notice, disconnected),
+	SIZE(segue_sender), AT(segue_sender, snd_una), AT(segue_sender, snd_max),
+	AT(segue_sender, flight), AT(segue_sender, cwnd), AT(segue_sender, ssthresh),
+	AT(segue_sender, rto_us), AT(segue_sender, ssthresh_saved),
+	AT(segue_sender, in_fast_recovery), AT(segue_sender, in_rto_recovery),
+	SIZE(segue_action), AT(segue_action, what), AT(segue_action, cwnd),
+	AT(segue_action, ssthresh), AT(segue_action, min_rto_us), AT(segue_action, dupthresh),
+	SIZE(segue_etcp), AT(segue_etcp, ho_point), AT(segue_etcp, bdp_share),
+	AT(segue_etcp, window), AT(segue_etcp, cwnd_prev), AT(segue_etcp, resent),
+	AT(segue_etcp, dupthresh_ho), AT(segue_etcp, dupacks), AT(segue_etcp, active),
+	AT(segue_etcp, ho_acked), AT(segue_etcp, a1_active), AT(segue_etcp, delay_increased),
+	AT(segue_etcp, reinit_rtt), AT(segue_etcp, cwnd_reduced), AT(segue_etcp, fig3_heard),
+	AT(segue_etcp, cwnd_reduction), AT(segue_etcp, reordering_flag),
+	AT(segue_etcp, reordering), AT(segue_etcp, return_fastrecovery),
+	AT(segue_etcp, needless), AT(segue_etcp, delay_changed),
+	SIZE(segue_path), AT(segue_path, old_link), AT(segue_path, new_link),
+	AT(segue_path, packet_bytes), AT(segue_path, ack_bytes), AT(segue_path, whole_packets),
+	SIZE(segue_report), AT(segue_report, link), AT(segue_report, nonce),
+	AT(segue_report, seq), AT(segue_report, type),
+	SIZE(segue_capability), AT(segue_capability, nonce), AT(segue_capability, flags),
+	SIZE(segue_ear), AT(segue_ear, nonce), AT(segue_ear, last_seq), AT(segue_ear, heard),
+	SIZE(segue_etcp_settings), AT(segue_etcp_settings, algorithms),
+	SEGUE_ETCP_KNOBS(KNOB)
+};
+
+u32 segue_shim_layout(u32 index)
+{
+	return index < sizeof(layout) / sizeof(layout[0]) ? layout[index] : 0xffffffffu;
+}

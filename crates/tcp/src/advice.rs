@@ -1,0 +1,104 @@
+//! Advice from outside TCP: what a sender shows at each event, and what it can be told to do.
+//!
+//! A sender without an advisor, or whose advisor is silent, is the stack itself.
+
+use crate::{Nanos, Window256};
+
+/// What a sender is at an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct View {
+    /// First unacknowledged packet.
+    pub snd_una: u32,
+    /// One beyond the highest packet ever sent.
+    pub snd_max: u32,
+    /// `snd_max - snd_una`, packets.
+    pub flight: u32,
+    /// Congestion window.
+    pub cwnd: Window256,
+    /// Slow-start threshold.
+    pub ssthresh: Window256,
+    /// Retransmission timeout without back-off.
+    pub rto: Nanos,
+    /// ssthresh after the cut of the first timeout of the present `snd_una`; 0 if there was none
+    /// or its RTO recovery is over.
+    pub ssthresh_saved: Window256,
+    /// In fast recovery.
+    pub in_fast_recovery: bool,
+    /// A timer expired, and what was outstanding then is not yet acknowledged.
+    pub in_rto_recovery: bool,
+}
+
+/// The floor of the RTO.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MinRto {
+    /// The stack's own.
+    Own,
+    /// At least this.
+    AtLeast(Nanos),
+}
+
+/// What a sender is told to do. The default is nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Advice {
+    /// Send the first unacknowledged packet now.
+    pub retransmit_head: bool,
+    /// New congestion window.
+    pub cwnd: Option<Window256>,
+    /// New slow-start threshold.
+    pub ssthresh: Option<Window256>,
+    /// New floor of the RTO.
+    pub min_rto: Option<MinRto>,
+    /// Restart the retransmission timer at now + RTO.
+    pub rearm_timer: bool,
+    /// Undo the exponential back-off.
+    pub clear_backoff: bool,
+    /// Forget SRTT and RTTVAR; the RTO keeps its value until the next sample.
+    pub reinit_rtt: bool,
+    /// Answer to a fast retransmit: enter recovery without a cut of cwnd and ssthresh.
+    pub keep_window: bool,
+    /// Answer to a timeout: cwnd falls, ssthresh stays.
+    pub keep_ssthresh: bool,
+    /// Retransmit no SACK holes until told to resume.
+    pub hold_holes: bool,
+    /// Send one new packet, whatever cwnd says (the receiver's window still binds).
+    pub send_new: bool,
+    /// Back to normal SACK recovery.
+    pub resume_recovery: bool,
+    /// Answer to an RTT sample: do not use it.
+    pub ignore_sample: bool,
+}
+
+/// Somebody outside TCP who is told of every event of one sender and may advise it.
+///
+/// Events are distinct calls, never merged. Each default is silence.
+pub trait Advisor: Clone {
+    /// Whether the advisor wants to be asked at all now. Plain TCP stays on its fast path.
+    #[inline]
+    fn listening(&self) -> bool {
+        false
+    }
+    /// An ACK advanced `snd_una` (already done in `view`); `dsack`: packets that its D-SACK block
+    /// reports as received twice.
+    fn on_new_ack(&mut self, _view: &View, _dsack: Option<(u32, u32)>) -> Advice {
+        Advice::default()
+    }
+    /// A duplicate ACK in fast recovery.
+    fn on_dup_ack(&mut self, _view: &View) -> Advice {
+        Advice::default()
+    }
+    /// A fast retransmit of `snd_una` is about to cut the window.
+    fn on_fast_retransmit(&mut self, _view: &View) -> Advice {
+        Advice::default()
+    }
+    /// The retransmission timer has expired and the window been cut.
+    fn on_timeout(&mut self, _view: &View) -> Advice {
+        Advice::default()
+    }
+    /// An RTT sample of packet `seq` is about to be used.
+    fn on_rtt_sample(&mut self, _view: &View, _seq: u32) -> Advice {
+        Advice::default()
+    }
+}
+
+/// Nobody advises.
+impl Advisor for () {}

@@ -1,0 +1,123 @@
+//! The window of ns-2 2.35's one-way TCP agents (`opencwnd`, `slowdown`), `precisionReduce_` off.
+//!
+//! Where it departs from RFC 5681:
+//! * the window grows per ACK, not per packet acknowledged, so delayed ACKs slow it down;
+//! * a cut halves the integer part of cwnd, not FlightSize, and does so at every timeout, also at
+//!   a second one for the same segment and at one inside fast recovery (algorithms.md, section 1);
+//! * a cut in fast recovery may leave a window of 0, from which only the timer leads out;
+//! * cwnd is a real number and ssthresh an integer.
+
+use super::CongestionControl;
+use crate::Window256;
+
+/// cwnd and ssthresh of ns-2.
+#[derive(Clone, Debug)]
+pub struct Ns2Window {
+    cwnd: f64,
+    ssthresh: u32,
+    /// `window_`: the receiver's window as the sender is configured.
+    limit: u32,
+}
+
+impl Ns2Window {
+    /// A connection that has not been opened: one packet, the SYN.
+    pub fn new(limit: u32) -> Self {
+        Self { cwnd: 1.0, ssthresh: limit, limit }
+    }
+
+    fn half(&self) -> u32 {
+        self.window() / 2
+    }
+}
+
+impl CongestionControl for Ns2Window {
+    #[inline]
+    fn on_new_ack(&mut self, _acked: u32) {
+        if self.cwnd < f64::from(self.ssthresh) {
+            self.cwnd += 1.0;
+        } else {
+            self.cwnd += 1.0 / self.cwnd;
+        }
+    }
+
+    fn on_fast_retransmit(&mut self, _flight: u32) {
+        let half = self.half();
+        self.ssthresh = half.max(2);
+        self.cwnd = f64::from(half);
+    }
+
+    fn on_timeout(&mut self, _flight: u32, _repeated: bool) {
+        if self.cwnd < 1.0 {
+            self.cwnd = 1.0;
+        }
+        self.ssthresh = self.half().max(2);
+        self.cwnd = 1.0;
+    }
+
+    fn on_notice(&mut self, cwnd: Option<Window256>, ssthresh: Option<Window256>) {
+        if let Some(cwnd) = cwnd {
+            self.cwnd = f64::from(cwnd) / 256.0;
+        }
+        if let Some(ssthresh) = ssthresh {
+            self.ssthresh = (ssthresh / 256).max(2);
+        }
+    }
+
+    fn on_established(&mut self, initial_window: u32) {
+        self.cwnd = f64::from(initial_window);
+    }
+
+    #[inline]
+    fn window(&self) -> u32 {
+        (self.cwnd as u32).min(self.limit)
+    }
+
+    fn cwnd(&self) -> Window256 {
+        (self.cwnd * 256.0) as u32
+    }
+
+    fn ssthresh(&self) -> Window256 {
+        self.ssthresh * 256
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(cwnd: u32, ssthresh: u32) -> Ns2Window {
+        Ns2Window { cwnd: f64::from(cwnd), ssthresh, limit: 10_000 }
+    }
+
+    /// Figure 14a of Daniel and Kojo (2008): 20 packets, first timeout 10, second 2.
+    #[test]
+    fn second_timeout_leaves_two() {
+        let mut window = at(20, 12);
+        window.on_timeout(20, false);
+        assert_eq!((window.window(), window.ssthresh), (1, 10));
+        window.on_timeout(20, true);
+        assert_eq!((window.window(), window.ssthresh), (1, 2));
+    }
+
+    /// Figure 20a: 61 at the fast retransmit, then 30, 6 and 3 as the window regrows in between.
+    #[test]
+    fn a_timeout_in_fast_recovery_cuts_again() {
+        let mut window = at(123, 121);
+        window.on_fast_retransmit(123);
+        assert_eq!((window.window(), window.ssthresh), (61, 61));
+        window.on_timeout(123, false);
+        assert_eq!(window.ssthresh, 30);
+    }
+
+    #[test]
+    fn grows_by_one_per_ack_then_by_one_per_window() {
+        let mut window = at(3, 5);
+        window.on_new_ack(2);
+        window.on_new_ack(2);
+        assert_eq!(window.window(), 5);
+        for _ in 0..6 {
+            window.on_new_ack(2);
+        }
+        assert_eq!(window.window(), 6);
+    }
+}

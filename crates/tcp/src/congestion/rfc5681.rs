@@ -1,0 +1,136 @@
+//! RFC 5681: slow start, congestion avoidance and their cuts, in 1/256 packet.
+
+use super::CongestionControl;
+use crate::Window256;
+
+const PACKET: Window256 = 256;
+/// ssthresh "arbitrarily high" (RFC 5681, 3.1).
+const INFINITE: Window256 = u32::MAX;
+
+/// cwnd and ssthresh of RFC 5681.
+#[derive(Clone, Debug)]
+pub struct Rfc5681 {
+    cwnd: Window256,
+    ssthresh: Window256,
+    /// Packets acknowledged since cwnd last grew in congestion avoidance, 1/256 packet.
+    credit: Window256,
+}
+
+impl Default for Rfc5681 {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Rfc5681 {
+    /// A connection that has not been opened: one packet, the SYN.
+    pub fn new() -> Self {
+        Self { cwnd: PACKET, ssthresh: INFINITE, credit: 0 }
+    }
+
+    /// RFC 5681, equation (4).
+    fn half_flight(flight: u32) -> Window256 {
+        (flight * PACKET / 2).max(2 * PACKET)
+    }
+}
+
+impl CongestionControl for Rfc5681 {
+    fn on_new_ack(&mut self, acked: u32) {
+        let mut acked = acked * PACKET;
+        if self.cwnd < self.ssthresh {
+            // RFC 5681, equation (2), and RFC 3465 with L = 2: at most two packets per ACK.
+            let growth = acked.min(2 * PACKET).min(self.ssthresh - self.cwnd);
+            self.cwnd = self.cwnd.saturating_add(growth);
+            acked -= growth.min(acked);
+            if self.cwnd < self.ssthresh {
+                return;
+            }
+        }
+        // RFC 5681, 3.1: one packet per window of packets acknowledged.
+        self.credit += acked;
+        if self.credit >= self.cwnd {
+            self.credit -= self.cwnd;
+            self.cwnd = self.cwnd.saturating_add(PACKET);
+        }
+    }
+
+    fn on_fast_retransmit(&mut self, flight: u32) {
+        self.ssthresh = Self::half_flight(flight);
+        self.cwnd = self.ssthresh;
+        self.credit = 0;
+    }
+
+    fn on_timeout(&mut self, flight: u32, repeated: bool) {
+        // RFC 5681, 3.1: a segment that is lost again does not cut ssthresh again.
+        if !repeated {
+            self.ssthresh = Self::half_flight(flight);
+        }
+        self.cwnd = PACKET;
+        self.credit = 0;
+    }
+
+    fn on_notice(&mut self, cwnd: Option<Window256>, ssthresh: Option<Window256>) {
+        self.cwnd = cwnd.unwrap_or(self.cwnd);
+        self.ssthresh = ssthresh.unwrap_or(self.ssthresh);
+        self.credit = 0;
+    }
+
+    fn on_established(&mut self, initial_window: u32) {
+        self.cwnd = initial_window * PACKET;
+    }
+
+    #[inline]
+    fn window(&self) -> u32 {
+        self.cwnd / PACKET
+    }
+
+    fn cwnd(&self) -> Window256 {
+        self.cwnd
+    }
+
+    fn ssthresh(&self) -> Window256 {
+        self.ssthresh
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slow_start_counts_packets_up_to_two_per_ack() {
+        let mut window = Rfc5681::new();
+        window.on_established(10);
+        window.on_new_ack(2);
+        window.on_new_ack(5);
+        assert_eq!(window.window(), 14);
+    }
+
+    #[test]
+    fn congestion_avoidance_adds_one_packet_per_window() {
+        let mut window = Rfc5681::new();
+        window.on_established(10);
+        window.on_fast_retransmit(20);
+        assert_eq!(window.window(), 10);
+        for _ in 0..5 {
+            window.on_new_ack(2);
+        }
+        assert_eq!(window.window(), 11);
+    }
+
+    #[test]
+    fn a_repeated_timeout_keeps_ssthresh() {
+        let mut window = Rfc5681::new();
+        window.on_established(10);
+        window.on_timeout(20, false);
+        window.on_timeout(20, true);
+        assert_eq!((window.window(), window.ssthresh()), (1, 10 * PACKET));
+    }
+
+    #[test]
+    fn ssthresh_never_falls_below_two() {
+        let mut window = Rfc5681::new();
+        window.on_timeout(1, false);
+        assert_eq!(window.ssthresh(), 2 * PACKET);
+    }
+}

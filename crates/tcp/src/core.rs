@@ -1,0 +1,280 @@
+//! The state that every sender has, whatever its loss recovery: sequence numbers, window, timer,
+//! round-trip timing; and the enactment of advice.
+
+use crate::advice::{Advice, Advisor, View};
+use crate::congestion::{Congestion, CongestionControl};
+use crate::profile::{BARE_HEADERS, HeaderSize, RttSampling, StackProfile};
+use crate::rto::RtoEstimator;
+use crate::segment::Segment;
+use crate::{Nanos, encode};
+
+/// A packet that must be sent before any other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Forced {
+    /// `snd_una`.
+    Head,
+    /// The next new packet.
+    New,
+    /// A window probe.
+    Probe,
+}
+
+/// What the timer stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TimerKind {
+    Retransmission,
+    /// RFC 9293, 3.8.6.1: the receiver's window is closed and nothing is outstanding.
+    Persist,
+}
+
+/// Events a sender has counted since its start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Expiries of the retransmission timer.
+    pub timeouts: u32,
+    /// Entries into fast recovery.
+    pub fast_retransmits: u32,
+    /// Packets sent again.
+    pub retransmissions: u32,
+    /// Packets sent, window probes apart.
+    pub transmissions: u32,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Core<A> {
+    pub profile: StackProfile,
+    /// First unacknowledged packet.
+    pub snd_una: u32,
+    /// Next packet to send; falls back after a timeout.
+    pub snd_nxt: u32,
+    /// One beyond the highest packet ever sent.
+    pub snd_max: u32,
+    /// One beyond the last packet that the application has.
+    pub end: u32,
+    /// Packets the receiver can take from `snd_una` on.
+    pub rwnd: u32,
+    pub congestion: Congestion,
+    pub rto: RtoEstimator,
+    /// Deadline of the timer.
+    pub timer: Option<Nanos>,
+    pub timer_kind: TimerKind,
+    pub dup_acks: u32,
+    pub forced: Option<Forced>,
+    /// The last event allows sending as far as the window reaches.
+    pub sending: bool,
+    /// Advice forbids the retransmission of SACK holes.
+    pub holding: bool,
+    /// The packet being timed and when it was sent.
+    pub timed: Option<(u32, Nanos)>,
+    /// RTO recovery lasts until `snd_una` reaches this.
+    pub rto_recovery: Option<u32>,
+    /// Expiries since `snd_una` advanced.
+    pub expiries: u32,
+    /// ssthresh after the first of them (algorithms.md, 2.4), 1/256 packet.
+    pub ssthresh_saved: u32,
+    /// Copy number of the last transmission of each outstanding packet, by `seq & mask`.
+    copies: Vec<u32>,
+    pub counters: Counters,
+    /// Last time stamp received (RFC 7323).
+    pub ts_recent: u32,
+    pub advisor: A,
+}
+
+impl<A: Advisor> Core<A> {
+    pub fn new(profile: &StackProfile, clock_phase: Nanos, advisor: A) -> Self {
+        Self {
+            profile: *profile,
+            snd_una: 0,
+            snd_nxt: 0,
+            snd_max: 0,
+            end: 0,
+            rwnd: profile.receive_window,
+            congestion: Congestion::new(profile.congestion, profile.receive_window),
+            rto: RtoEstimator::new(profile.rto, clock_phase),
+            timer: None,
+            timer_kind: TimerKind::Retransmission,
+            dup_acks: 0,
+            forced: None,
+            sending: false,
+            holding: false,
+            timed: None,
+            rto_recovery: None,
+            expiries: 0,
+            ssthresh_saved: 0,
+            copies: vec![0; 64],
+            counters: Counters::default(),
+            ts_recent: 0,
+            advisor,
+        }
+    }
+
+    /// Packets outstanding: sent and not cumulatively acknowledged.
+    #[inline]
+    pub fn flight(&self) -> u32 {
+        self.snd_max - self.snd_una
+    }
+
+    pub fn view(&self, in_fast_recovery: bool) -> View {
+        View {
+            snd_una: self.snd_una,
+            snd_max: self.snd_max,
+            flight: self.flight(),
+            cwnd: self.congestion.cwnd(),
+            ssthresh: self.congestion.ssthresh(),
+            rto: self.rto.base(),
+            ssthresh_saved: self.ssthresh_saved,
+            in_fast_recovery,
+            in_rto_recovery: self.rto_recovery.is_some(),
+        }
+    }
+
+    /// (Re)starts the retransmission timer.
+    #[inline]
+    pub fn start_timer(&mut self, now: Nanos) {
+        self.timer_kind = TimerKind::Retransmission;
+        self.timer = Some(now + self.rto.rto());
+    }
+
+    /// The cumulative ACK has moved to `ack`: what every stack does then.
+    #[inline]
+    pub fn advance(&mut self, now: Nanos, ack: &Segment, in_fast_recovery: bool) {
+        self.snd_una = ack.ack;
+        self.expiries = 0;
+        self.sample_rtt(now, ack, in_fast_recovery);
+        if self.rto_recovery.is_some_and(|end| self.snd_una >= end) {
+            self.rto_recovery = None;
+            self.ssthresh_saved = 0;
+        }
+    }
+
+    /// RFC 6298, section 3 (Karn), or RFC 7323, section 4.1.
+    #[inline]
+    fn sample_rtt(&mut self, now: Nanos, ack: &Segment, in_fast_recovery: bool) {
+        let (seq, sent) = match self.profile.rtt {
+            RttSampling::OneAtATime => match self.timed {
+                Some((seq, sent)) if ack.ack > seq => {
+                    self.timed = None;
+                    (seq, sent)
+                }
+                _ => return,
+            },
+            RttSampling::Timestamps(tick) => match ack.timestamps {
+                Some(stamps) if stamps.echo != 0 => (ack.ack - 1, Nanos::from(stamps.echo) * tick),
+                _ => return,
+            },
+        };
+        self.rto.clear_backoff();
+        if self.advisor.listening() {
+            let view = self.view(in_fast_recovery);
+            let advice = self.advisor.on_rtt_sample(&view, seq);
+            self.enact(&advice, now);
+            if advice.ignore_sample {
+                return;
+            }
+        }
+        let sent = sent.min(now);
+        self.rto.on_sample(sent, now);
+        self.congestion.on_rtt_sample(now - sent);
+    }
+
+    /// After a timeout has cut the window: history and advice.
+    pub fn after_timeout(&mut self, now: Nanos) {
+        self.expiries += 1;
+        self.rto_recovery = Some(self.snd_max);
+        if self.expiries == 1 {
+            self.ssthresh_saved = self.congestion.ssthresh();
+        }
+        if self.advisor.listening() {
+            let view = self.view(false);
+            let advice = self.advisor.on_timeout(&view);
+            self.enact(&advice, now);
+        }
+    }
+
+    /// Does what it is told.
+    pub fn enact(&mut self, advice: &Advice, now: Nanos) {
+        if advice.clear_backoff {
+            self.rto.clear_backoff();
+            self.expiries = self.expiries.min(1);
+        }
+        if advice.reinit_rtt {
+            self.rto.reinit();
+        }
+        if let Some(min) = advice.min_rto {
+            self.rto.set_min(min);
+        }
+        if advice.cwnd.is_some() || advice.ssthresh.is_some() {
+            self.congestion.on_notice(advice.cwnd, advice.ssthresh);
+        }
+        if advice.hold_holes {
+            self.holding = true;
+        }
+        if advice.resume_recovery {
+            self.holding = false;
+        }
+        if advice.send_new {
+            self.forced = Some(Forced::New);
+        }
+        if advice.retransmit_head && self.flight() > 0 {
+            self.forced = Some(Forced::Head);
+        }
+        if (advice.rearm_timer || advice.retransmit_head) && self.flight() > 0 {
+            self.start_timer(now);
+        }
+    }
+
+    /// Copy number of the last transmission of an outstanding packet.
+    pub fn last_copy(&self, seq: u32) -> u32 {
+        self.copies[seq as usize & (self.copies.len() - 1)]
+    }
+
+    /// Notes that `seq` is being sent and returns the number of this copy.
+    #[inline]
+    pub fn note_transmission(&mut self, now: Nanos, seq: u32) -> u32 {
+        let copy = self.counters.transmissions;
+        self.counters.transmissions += 1;
+        let nothing_outstanding = self.snd_una == self.snd_max;
+        if seq >= self.snd_max {
+            self.snd_max = seq + 1;
+            if self.flight() as usize > self.copies.len() {
+                self.grow_copies();
+            }
+            if self.timed.is_none() {
+                self.timed = Some((seq, now));
+            }
+        } else {
+            self.counters.retransmissions += 1;
+        }
+        let mask = self.copies.len() - 1;
+        self.copies[seq as usize & mask] = copy;
+        if self.timer.is_none() || nothing_outstanding {
+            self.start_timer(now);
+        }
+        copy
+    }
+
+    #[cold]
+    fn grow_copies(&mut self) {
+        let old = std::mem::take(&mut self.copies);
+        self.copies = vec![0; old.len() * 2];
+        let (old_mask, mask) = (old.len() - 1, self.copies.len() - 1);
+        for seq in self.snd_una..self.snd_max {
+            self.copies[seq as usize & mask] = old[seq as usize & old_mask];
+        }
+    }
+
+    /// Whether new data may be sent as far as the receiver and the application are concerned.
+    #[inline]
+    pub fn may_send_new(&self) -> bool {
+        self.snd_nxt < self.end && self.snd_nxt < self.snd_una + self.rwnd
+    }
+}
+
+/// Bytes that links charge for a segment (its headers, options and payload).
+pub(crate) fn charged_header(profile: &StackProfile, segment: &Segment) -> u32 {
+    let options = match profile.header {
+        HeaderSize::Ns2 => 8 * segment.sack.len() as u32,
+        HeaderSize::Encoded => encode::options_len(profile, segment) as u32,
+    };
+    BARE_HEADERS + options + u32::from(segment.payload)
+}

@@ -1,0 +1,224 @@
+//! Stack profiles: what one TCP does differently from another, as data.
+
+use crate::Nanos;
+use crate::congestion::CongestionRules;
+use crate::recovery::RecoveryRules;
+use crate::rto::RtoRules;
+
+const MS: Nanos = 1_000_000;
+
+/// How round trips are measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RttSampling {
+    /// One packet is timed at a time; retransmission ends the timing (Karn).
+    OneAtATime,
+    /// RFC 7323 time stamps of this granularity, on every ACK that advances.
+    Timestamps(Nanos),
+}
+
+/// When a receiver acknowledges (RFC 5681, section 4.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AckRules {
+    /// An in-order packet waits for another for so long; `None` = every packet is acknowledged.
+    pub delay: Option<Nanos>,
+    /// Whether the ACK of the SYN waits, too.
+    pub delays_syn: bool,
+}
+
+/// How many bytes links charge for a segment's headers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeaderSize {
+    /// ns-2: 40 bytes and 8 per SACK block; other options are free.
+    Ns2,
+    /// What is really on the wire: IP, TCP, and the options with their padding.
+    Encoded,
+}
+
+/// One TCP stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StackProfile {
+    /// Name on the command line.
+    pub name: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+    /// Where it departs from the RFCs, by name.
+    pub departures: &'static [&'static str],
+    /// Bytes of a full segment.
+    pub mss: u16,
+    /// Loss detection and recovery.
+    pub recovery: RecoveryRules,
+    /// Window.
+    pub congestion: CongestionRules,
+    /// Timer.
+    pub rto: RtoRules,
+    /// Round trips.
+    pub rtt: RttSampling,
+    /// Duplicate ACKs that start a fast retransmit.
+    pub dupthresh: u32,
+    /// Initial window, packets (RFC 3390, RFC 6928).
+    pub initial_window: u32,
+    /// RFC 3042.
+    pub limited_transmit: bool,
+    /// Receive buffer, packets.
+    pub receive_window: u32,
+    /// Shift of the window field (RFC 7323, section 2).
+    pub window_scale: u8,
+    /// Acknowledgement policy.
+    pub ack: AckRules,
+    /// SACK blocks per ACK; 0 = SACK is off.
+    pub sack_blocks: usize,
+    /// Whether duplicates are reported (RFC 2883).
+    pub dsack: bool,
+    /// What links charge.
+    pub header: HeaderSize,
+}
+
+/// Largest IP packet of the bench, bytes.
+const PACKET_BYTES: u16 = 1500;
+/// IP and TCP headers without options, bytes.
+pub(crate) const BARE_HEADERS: u32 = 40;
+
+/// ns-2 2.35 timers: `tcpTick_` 10 ms, `minrto_` 0.2 s, `rtxcur_init_` 3 s, `maxrto_` 60 s.
+const NS2_RTO: RtoRules = RtoRules {
+    tick: 10 * MS,
+    min: 200 * MS,
+    slop: 0,
+    max: 60_000 * MS,
+    initial: 3_000 * MS,
+    backoff_stops_at_64: false,
+    forget_srtt_beyond: 8,
+};
+
+/// Regular TCP of Daniel and Kojo: ns-2 2.35 Sack1 with the Sack1/DelAck sink.
+pub const NS2_SACK1: StackProfile = StackProfile {
+    name: "ns2-sack1",
+    source: "ns-2 2.35 Agent/TCP/Sack1, Agent/TCPSink/Sack1/DelAck (tcp-sack1.cc, tcp-sink.cc)",
+    departures: &[
+        "window grows per ACK, not per byte acknowledged",
+        "a cut halves the integer cwnd, not FlightSize, at every timeout",
+        "pipe is counted, not computed from the scoreboard; no rescue or lost-retransmission rules",
+        "after a timeout SACK information is ignored until the next new ACK (go-back-N)",
+        "no fast retransmit until snd_una has passed the recovery point of the last one",
+        "the ACK of the SYN is delayed",
+        "timers count 10 ms ticks",
+        "SACK blocks of an ACK may be outdated (history is not merged)",
+    ],
+    mss: PACKET_BYTES - 40,
+    recovery: RecoveryRules::Ns2Sack1,
+    congestion: CongestionRules::Ns2,
+    rto: NS2_RTO,
+    rtt: RttSampling::OneAtATime,
+    dupthresh: 3,
+    initial_window: 3,
+    limited_transmit: true,
+    receive_window: 10_000,
+    window_scale: 10,
+    ack: AckRules { delay: Some(100 * MS), delays_syn: true },
+    sack_blocks: 3,
+    dsack: false,
+    header: HeaderSize::Ns2,
+};
+
+/// ns-2 NewReno with an ACK per packet, as Chou and Shin use it.
+pub const NS2_NEWRENO: StackProfile = StackProfile {
+    name: "ns2-newreno",
+    source: "ns-2 2.35 Agent/TCP/Newreno with Agent/TCPSink (RFC 6582 rules, ns-2 window and timer)",
+    departures: &[
+        "window grows per ACK, not per byte acknowledged",
+        "a cut halves the integer cwnd, not FlightSize, at every timeout",
+        "timers count 10 ms ticks",
+    ],
+    recovery: RecoveryRules::NewReno,
+    ack: AckRules { delay: None, delays_syn: false },
+    sack_blocks: 0,
+    ..NS2_SACK1
+};
+
+/// Today's RFCs.
+pub const RFC: StackProfile = StackProfile {
+    name: "rfc",
+    source: "RFC 9293, 5681, 6675, 6298, 6928, 7323, 2018, 2883, 3042",
+    departures: &[],
+    mss: PACKET_BYTES - 40 - 12,
+    recovery: RecoveryRules::Rfc6675,
+    congestion: CongestionRules::Rfc5681,
+    rto: RtoRules {
+        tick: 1,
+        min: 1_000 * MS,
+        slop: 0,
+        max: 60_000 * MS,
+        initial: 1_000 * MS,
+        backoff_stops_at_64: false,
+        forget_srtt_beyond: 0,
+    },
+    rtt: RttSampling::Timestamps(MS),
+    initial_window: 10,
+    receive_window: 10_000,
+    ack: AckRules { delay: Some(200 * MS), delays_syn: false },
+    sack_blocks: 4,
+    dsack: true,
+    header: HeaderSize::Encoded,
+    ..NS2_SACK1
+};
+
+/// FreeBSD 5 as Wu, Chan and Ananda used it.
+pub const FREEBSD5_NEWRENO: StackProfile = StackProfile {
+    name: "freebsd5-newreno",
+    source: "FreeBSD 5 tcp_timer.c: 10 ms tick, floor 30 ms + 200 ms slop, back-off 1..64; RFC 6582",
+    departures: &[
+        "timers count 10 ms ticks",
+        "RTO floor of 30 ms + 200 ms slop instead of 1 s",
+        "back-off stops at 64",
+    ],
+    recovery: RecoveryRules::NewReno,
+    rto: RtoRules {
+        tick: 10 * MS,
+        min: 230 * MS,
+        slop: 200 * MS,
+        max: 64_000 * MS,
+        initial: 3_000 * MS,
+        backoff_stops_at_64: true,
+        forget_srtt_beyond: 8,
+    },
+    rtt: RttSampling::Timestamps(10 * MS),
+    initial_window: 3,
+    ack: AckRules { delay: Some(100 * MS), delays_syn: false },
+    sack_blocks: 0,
+    dsack: false,
+    ..RFC
+};
+
+/// Reno of INET (OMNeT++) as Espi and others used it.
+pub const INET_RENO: StackProfile = StackProfile {
+    name: "inet-reno",
+    source: "INET framework TCPReno: RTO floor 1 s, window 64 segments of 1024 bytes; RFC 5681",
+    departures: &["no NewReno partial-ACK rule", "segments of 1024 bytes", "window of 64 segments"],
+    mss: 1024,
+    recovery: RecoveryRules::Reno,
+    rtt: RttSampling::OneAtATime,
+    initial_window: 2,
+    receive_window: 64,
+    window_scale: 0,
+    sack_blocks: 0,
+    dsack: false,
+    ..RFC
+};
+
+/// All profiles.
+pub const PROFILES: [StackProfile; 5] = [NS2_SACK1, RFC, FREEBSD5_NEWRENO, NS2_NEWRENO, INET_RENO];
+
+impl StackProfile {
+    /// The profile of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        PROFILES.into_iter().find(|profile| profile.name == name)
+    }
+
+    /// Bytes that links charge for a full data segment.
+    pub fn data_bytes(&self) -> u32 {
+        let options = match (self.header, self.rtt) {
+            (HeaderSize::Encoded, RttSampling::Timestamps(_)) => 12,
+            _ => 0,
+        };
+        u32::from(self.mss) + BARE_HEADERS + options
+    }
+}

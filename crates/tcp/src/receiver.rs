@@ -1,0 +1,283 @@
+//! The receiving half: reassembly, delayed ACKs (RFC 5681, 4.2), SACK (RFC 2018), D-SACK (RFC 2883).
+
+use crate::Nanos;
+use crate::profile::{RttSampling, StackProfile};
+use crate::segment::{CarriedOption, SackList, Segment, Timestamps};
+
+/// What an arriving data packet was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// Its bytes had not been received before.
+    New,
+    /// Its bytes had all been received.
+    Duplicate,
+}
+
+/// How SACK history is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SackHistory {
+    /// Blocks are reported with their present extent; those below the cumulative ACK are dropped.
+    Rfc2018,
+    /// ns-2's `SackStack`: blocks stay as they were reported until a newer one covers them.
+    Ns2,
+}
+
+/// A receiver that reads at once whatever is in order.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    profile: StackProfile,
+    history_rules: SackHistory,
+    rcv_nxt: u32,
+    /// Out-of-order packets as disjoint, ascending ranges above `rcv_nxt`.
+    ranges: Vec<(u32, u32)>,
+    /// Blocks reported recently, newest first.
+    history: Vec<(u32, u32)>,
+    dsack: bool,
+    /// Deadline of the delayed ACK.
+    delayed: Option<Nanos>,
+    /// ACKs to be sent now.
+    pending: Option<Segment>,
+    window: u32,
+    /// Time stamp to echo (RFC 7323, 4.3) and the ACK last sent.
+    ts_recent: u32,
+    last_ack_sent: u32,
+    /// Rides on the next ACK.
+    carried: CarriedOption,
+}
+
+impl Receiver {
+    /// A receiver that waits for the SYN.
+    pub fn new(profile: &StackProfile) -> Self {
+        let ns2 = profile.header == crate::profile::HeaderSize::Ns2;
+        Self {
+            profile: *profile,
+            history_rules: if ns2 { SackHistory::Ns2 } else { SackHistory::Rfc2018 },
+            rcv_nxt: 0,
+            ranges: Vec::new(),
+            history: Vec::new(),
+            dsack: profile.dsack,
+            delayed: None,
+            pending: None,
+            window: profile.receive_window,
+            ts_recent: 0,
+            last_ack_sent: 0,
+            carried: CarriedOption::default(),
+        }
+    }
+
+    /// Next packet expected.
+    #[inline]
+    pub fn rcv_nxt(&self) -> u32 {
+        self.rcv_nxt
+    }
+
+    /// Whether packet `seq` has arrived.
+    pub fn has(&self, seq: u32) -> bool {
+        seq < self.rcv_nxt || {
+            let index = self.ranges.partition_point(|range| range.1 <= seq);
+            self.ranges.get(index).is_some_and(|range| range.0 <= seq)
+        }
+    }
+
+    /// Turns reporting of duplicates on or off from now on (RFC 2883).
+    pub fn set_dsack(&mut self, on: bool) {
+        self.dsack = on;
+    }
+
+    /// Changes the advertised window (packets beyond the cumulative ACK) and announces it.
+    pub fn set_window(&mut self, now: Nanos, window: u32) {
+        self.window = window;
+        self.pending = Some(self.acknowledge(now, None, false));
+    }
+
+    /// Lets `option` ride on the next ACK.
+    pub fn carry(&mut self, option: CarriedOption) {
+        self.carried = option;
+    }
+
+    /// A segment has arrived; says what it was if it carried data.
+    pub fn on_segment(&mut self, now: Nanos, segment: &Segment) -> Option<Arrival> {
+        if !segment.is_data() {
+            // A window probe lies below the window and carries nothing (RFC 9293, 3.8.6.1):
+            // unacceptable, so it is answered with an ACK (3.10.7.4).
+            if segment.seq < self.rcv_nxt {
+                self.pending = Some(self.acknowledge(now, None, false));
+            }
+            return None;
+        }
+        if let Some(stamps) = segment.timestamps
+            && segment.seq <= self.last_ack_sent
+        {
+            self.ts_recent = stamps.value;
+        }
+        let seq = segment.seq;
+        let arrival = self.insert(seq);
+        // ns-2 takes a copy of the last in-order packet for the packet itself and may delay its ACK.
+        let counts_as_new = arrival == Arrival::New || self.history_rules == SackHistory::Ns2;
+        let in_sequence = counts_as_new && self.rcv_nxt == seq + 1;
+        let fills_gap = !self.ranges.is_empty();
+        if let (Some(delay), true, false, None) =
+            (self.profile.ack.delay, in_sequence, fills_gap, self.delayed)
+            && (!segment.syn || self.profile.ack.delays_syn)
+        {
+            self.delayed = Some(now + delay);
+            return Some(arrival);
+        }
+        self.delayed = None;
+        self.pending = Some(self.acknowledge(now, Some(seq), arrival == Arrival::Duplicate));
+        Some(arrival)
+    }
+
+    /// The clock has reached [`Self::deadline`].
+    pub fn on_timer(&mut self, now: Nanos) {
+        if self.delayed.is_some_and(|deadline| deadline <= now) {
+            self.delayed = None;
+            self.pending = Some(self.acknowledge(now, Some(self.rcv_nxt - 1), false));
+        }
+    }
+
+    /// When [`Self::on_timer`] wants to be called.
+    #[inline]
+    pub fn deadline(&self) -> Option<Nanos> {
+        self.delayed
+    }
+
+    /// The ACK to send now, and the bytes that links charge for it.
+    #[inline]
+    pub fn poll_transmit(&mut self) -> Option<(Segment, u32)> {
+        let mut ack = self.pending.take()?;
+        if !self.carried.is_empty() {
+            ack.option = std::mem::take(&mut self.carried);
+        }
+        Some((ack, self.charged(&ack)))
+    }
+
+    /// A pure ACK of the present state that carries `option`, outside the acknowledgement policy,
+    /// and the bytes that links charge for it. Without SACK blocks where they would not fit.
+    pub fn notify(&mut self, now: Nanos, option: CarriedOption) -> (Segment, u32) {
+        let mut ack = self.acknowledge(now, None, false);
+        ack.option = option;
+        (ack, self.charged(&ack))
+    }
+
+    /// Adds a packet to what has been received.
+    fn insert(&mut self, seq: u32) -> Arrival {
+        if seq < self.rcv_nxt {
+            return Arrival::Duplicate;
+        }
+        if seq == self.rcv_nxt {
+            self.rcv_nxt += 1;
+            if let Some(&(left, right)) = self.ranges.first()
+                && left == self.rcv_nxt
+            {
+                self.rcv_nxt = right;
+                self.ranges.remove(0);
+            }
+            return Arrival::New;
+        }
+        // The range that ends at or beyond `seq` may hold it or be extended by it.
+        let index = match self.ranges.last() {
+            Some(&(_, right)) if right >= seq => self.ranges.partition_point(|range| range.1 < seq),
+            Some(_) => self.ranges.len(),
+            None => 0,
+        };
+        match self.ranges.get(index).copied() {
+            Some((left, right)) if left <= seq && seq < right => return Arrival::Duplicate,
+            Some((_, right)) if right == seq => {
+                self.ranges[index].1 += 1;
+                if let Some(&(left, right)) = self.ranges.get(index + 1)
+                    && left == seq + 1
+                {
+                    self.ranges[index].1 = right;
+                    self.ranges.remove(index + 1);
+                }
+            }
+            Some((left, _)) if left == seq + 1 => self.ranges[index].0 = seq,
+            _ => self.ranges.insert(index, (seq, seq + 1)),
+        }
+        Arrival::New
+    }
+
+    /// The ACK that packet `cause` calls for.
+    fn acknowledge(&mut self, now: Nanos, cause: Option<u32>, duplicate: bool) -> Segment {
+        let mut sack = SackList::default();
+        if self.profile.sack_blocks > 0 {
+            if let Some(seq) = cause {
+                if duplicate && self.dsack {
+                    sack.push(seq, seq + 1);
+                }
+                if self.ranges.is_empty() {
+                    self.history.clear();
+                } else {
+                    self.sack_blocks(seq, &mut sack);
+                }
+            } else {
+                for &(left, right) in &self.history {
+                    if right > self.rcv_nxt && sack.len() < self.profile.sack_blocks {
+                        sack.push(left, right);
+                    }
+                }
+            }
+        }
+        self.last_ack_sent = self.rcv_nxt;
+        let timestamps = match self.profile.rtt {
+            RttSampling::Timestamps(tick) => {
+                Some(Timestamps { value: (now / tick) as u32, echo: self.ts_recent })
+            }
+            RttSampling::OneAtATime => None,
+        };
+        Segment {
+            seq: 1,
+            ack: self.rcv_nxt,
+            window: self.window,
+            payload: 0,
+            syn: false,
+            has_ack: true,
+            sack,
+            timestamps,
+            option: CarriedOption::default(),
+        }
+    }
+
+    /// SACK blocks after packet `seq` (RFC 2018, section 4; ns-2 `Sacker::append_ack`).
+    fn sack_blocks(&mut self, seq: u32, sack: &mut SackList) {
+        let most = self.profile.sack_blocks;
+        // The block that holds the packet comes first, unless it is acknowledged cumulatively.
+        let recent = if seq < self.rcv_nxt {
+            (0, self.rcv_nxt)
+        } else {
+            let index = self.ranges.partition_point(|range| range.1 <= seq);
+            let block = self.ranges[index];
+            if sack.len() < most {
+                sack.push(block.0, block.1);
+            }
+            block
+        };
+        let mut k = 0;
+        while sack.len() < most && k < self.history.len() {
+            let mut block = self.history[k];
+            if self.history_rules == SackHistory::Rfc2018 {
+                let index = self.ranges.partition_point(|range| range.1 <= block.0);
+                match self.ranges.get(index) {
+                    Some(&range) if range.0 <= block.0 => block = range,
+                    _ => block = recent, // acknowledged by now
+                }
+            }
+            if recent.0 <= block.0 && recent.1 >= block.1 {
+                self.history.remove(k);
+                continue;
+            }
+            self.history[k] = block;
+            sack.push(block.0, block.1);
+            k += 1;
+        }
+        if seq >= self.rcv_nxt {
+            self.history.truncate(most - 1);
+            self.history.insert(0, recent);
+        }
+    }
+
+    fn charged(&self, ack: &Segment) -> u32 {
+        crate::core::charged_header(&self.profile, ack)
+    }
+}

@@ -1,0 +1,86 @@
+//! Loss detection and recovery: which packet goes next, and what ACKs mean. One file per rule set.
+
+mod ns2_sack1;
+
+pub(crate) use ns2_sack1::Ns2Sack1;
+
+use crate::Nanos;
+use crate::advice::Advisor;
+use crate::core::Core;
+use crate::segment::Segment;
+
+/// The rule sets a profile can choose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecoveryRules {
+    /// ns-2 2.35 `Sack1TcpAgent`.
+    Ns2Sack1,
+    /// RFC 6675.
+    Rfc6675,
+    /// RFC 6582.
+    NewReno,
+    /// RFC 5681, section 3.2, without the NewReno rule.
+    Reno,
+}
+
+/// A rule set at work.
+pub(crate) trait Recovery {
+    /// An acceptable ACK has arrived. `counts`: it may count as a duplicate.
+    fn on_ack<A: Advisor>(&mut self, core: &mut Core<A>, now: Nanos, ack: &Segment, counts: bool);
+    /// The retransmission timer has expired (before the window is cut).
+    fn on_timeout<A: Advisor>(&mut self, core: &mut Core<A>);
+    /// The packet that may be sent now, if any. Called until it answers `None`.
+    fn next<A: Advisor>(&mut self, core: &mut Core<A>) -> Option<u32>;
+    /// A packet that `next` did not choose is sent (forced by TCP or by advice).
+    fn on_forced<A: Advisor>(&mut self, core: &mut Core<A>, seq: u32);
+    /// Whether fast recovery is under way.
+    fn in_fast_recovery(&self) -> bool;
+}
+
+/// A rule set, dispatched statically.
+#[derive(Clone, Debug)]
+pub(crate) enum AnyRecovery {
+    Ns2Sack1(Ns2Sack1),
+}
+
+impl AnyRecovery {
+    pub(crate) fn new(rules: RecoveryRules) -> Self {
+        match rules {
+            RecoveryRules::Ns2Sack1 => Self::Ns2Sack1(Ns2Sack1::default()),
+            _ => todo!(),
+        }
+    }
+}
+
+macro_rules! dispatch {
+    ($self:ident, $inner:ident => $call:expr) => {
+        match $self {
+            AnyRecovery::Ns2Sack1($inner) => $call,
+        }
+    };
+}
+
+impl Recovery for AnyRecovery {
+    #[inline]
+    fn on_ack<A: Advisor>(&mut self, core: &mut Core<A>, now: Nanos, ack: &Segment, counts: bool) {
+        dispatch!(self, r => r.on_ack(core, now, ack, counts));
+    }
+
+    fn on_timeout<A: Advisor>(&mut self, core: &mut Core<A>) {
+        dispatch!(self, r => r.on_timeout(core));
+    }
+
+    #[inline]
+    fn next<A: Advisor>(&mut self, core: &mut Core<A>) -> Option<u32> {
+        dispatch!(self, r => r.next(core))
+    }
+
+    #[inline]
+    fn on_forced<A: Advisor>(&mut self, core: &mut Core<A>, seq: u32) {
+        dispatch!(self, r => r.on_forced(core, seq));
+    }
+
+    #[inline]
+    fn in_fast_recovery(&self) -> bool {
+        dispatch!(self, r => r.in_fast_recovery())
+    }
+}

@@ -1,0 +1,117 @@
+//! A TCP segment as the endpoints see it: numbers in packets, options decoded.
+
+/// Most SACK blocks that fit into 40 bytes of options.
+pub const MAX_SACK_BLOCKS: usize = 4;
+
+/// SACK blocks (RFC 2018), most recent first: packets `left..right` have arrived.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct SackList {
+    blocks: [(u32, u32); MAX_SACK_BLOCKS],
+    len: u8,
+}
+
+impl SackList {
+    /// Adds a block if there is room, and says whether there was.
+    pub fn push(&mut self, left: u32, right: u32) -> bool {
+        let room = usize::from(self.len) < MAX_SACK_BLOCKS;
+        if room {
+            self.blocks[usize::from(self.len)] = (left, right);
+            self.len += 1;
+        }
+        room
+    }
+
+    /// The blocks.
+    #[inline]
+    pub fn as_slice(&self) -> &[(u32, u32)] {
+        &self.blocks[..usize::from(self.len)]
+    }
+
+    /// Number of blocks.
+    #[inline]
+    pub fn len(&self) -> usize {
+        usize::from(self.len)
+    }
+
+    /// Whether there is none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The duplicate that the first block reports, if it is a D-SACK (RFC 2883, section 4):
+    /// a block that starts below the cumulative ACK, or one inside the second block.
+    pub fn dsack(&self, ack: u32) -> Option<(u32, u32)> {
+        let &[first, ref rest @ ..] = self.as_slice() else { return None };
+        let inside = rest.first().is_some_and(|&(left, right)| left <= first.0 && first.1 <= right);
+        (first.0 < ack || inside).then_some(first)
+    }
+}
+
+/// An option that TCP carries for somebody else, opaque here (kind 253, RFC 6994).
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct CarriedOption {
+    bytes: [u8; 12],
+    len: u8,
+}
+
+impl CarriedOption {
+    /// An option of at most 12 bytes, kind and length included; `None` if it is longer.
+    pub fn new(option: &[u8]) -> Option<Self> {
+        let mut bytes = [0; 12];
+        bytes.get_mut(..option.len())?.copy_from_slice(option);
+        Some(Self { bytes, len: option.len() as u8 })
+    }
+
+    /// The whole option, kind and length included; empty if there is none.
+    #[inline]
+    pub fn as_slice(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.len)]
+    }
+
+    /// Whether there is none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+/// RFC 7323 time stamps, in the stack's units.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Timestamps {
+    /// Clock of the one who sends.
+    pub value: u32,
+    /// Last value received from the other side.
+    pub echo: u32,
+}
+
+/// A segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Number of the packet it carries (0 = SYN); without payload, the next to be sent.
+    pub seq: u32,
+    /// Next packet expected from the other side.
+    pub ack: u32,
+    /// Packets that the other side may send beyond `ack`.
+    pub window: u32,
+    /// Bytes carried.
+    pub payload: u16,
+    /// It opens the connection and takes packet number 0.
+    pub syn: bool,
+    /// `ack`, `window` and `sack` are valid.
+    pub has_ack: bool,
+    /// SACK blocks.
+    pub sack: SackList,
+    /// Time stamps, if negotiated.
+    pub timestamps: Option<Timestamps>,
+    /// An option carried for somebody else.
+    pub option: CarriedOption,
+}
+
+impl Segment {
+    /// Whether it takes a sequence number.
+    #[inline]
+    pub fn is_data(&self) -> bool {
+        self.syn || self.payload > 0
+    }
+}

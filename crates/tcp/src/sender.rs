@@ -1,0 +1,269 @@
+//! The sending half of a connection: opens it and sends a stream of full segments.
+
+use crate::Nanos;
+use crate::advice::{Advice, Advisor, View};
+use crate::congestion::CongestionControl;
+use crate::core::{Core, Counters, Forced, TimerKind, charged_header};
+use crate::profile::{RttSampling, StackProfile};
+use crate::recovery::{AnyRecovery, Recovery};
+use crate::segment::{CarriedOption, SackList, Segment, Timestamps};
+
+/// A packet that a sender puts on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transmit {
+    /// The segment.
+    pub segment: Segment,
+    /// Bytes that links charge for it.
+    pub bytes: u32,
+    /// Number of this transmission among all of this sender's, from 0.
+    pub copy: u32,
+    /// Whether the packet had been sent before.
+    pub retransmission: bool,
+}
+
+/// A sender of full segments, sans-IO.
+///
+/// After each call of [`open`](Self::open), [`on_segment`](Self::on_segment),
+/// [`on_timer`](Self::on_timer) or [`enact`](Self::enact) the host drains
+/// [`poll_transmit`](Self::poll_transmit) and looks at [`deadline`](Self::deadline).
+#[derive(Clone, Debug)]
+pub struct Sender<A> {
+    core: Core<A>,
+    recovery: AnyRecovery,
+    /// Rides on the SYN.
+    capability: CarriedOption,
+}
+
+impl<A: Advisor> Sender<A> {
+    /// A closed sender. `clock_phase`: where in its tick the stack's clock stands at time zero.
+    pub fn new(profile: &StackProfile, clock_phase: Nanos, advisor: A) -> Self {
+        Self {
+            core: Core::new(profile, clock_phase, advisor),
+            recovery: AnyRecovery::new(profile.recovery),
+            capability: CarriedOption::default(),
+        }
+    }
+
+    /// Lets `option` ride on the SYN.
+    pub fn carry_on_syn(&mut self, option: CarriedOption) {
+        self.capability = option;
+    }
+
+    /// Opens the connection; the application has `packets` full segments to send.
+    pub fn open(&mut self, packets: u32) {
+        self.core.end = packets.saturating_add(1); // the SYN is packet 0
+        self.core.sending = true;
+    }
+
+    /// A segment has arrived.
+    pub fn on_segment(&mut self, now: Nanos, segment: &Segment) {
+        if !segment.has_ack || segment.ack > self.core.snd_max {
+            return; // RFC 9293, 3.10.7.4: something not yet sent
+        }
+        let core = &mut self.core;
+        if let Some(stamps) = segment.timestamps {
+            core.ts_recent = stamps.value;
+        }
+        if segment.ack >= core.snd_una {
+            core.rwnd = segment.window;
+        }
+        // Only an ACK without news of its own may be a duplicate; a notice is not (design, 3).
+        let counts = segment.option.is_empty();
+        self.recovery.on_ack(core, now, segment, counts);
+        self.watch_window(now);
+    }
+
+    /// Starts or ends the persist timer (RFC 9293, 3.8.6.1).
+    #[inline]
+    fn watch_window(&mut self, now: Nanos) {
+        let core = &mut self.core;
+        if core.flight() > 0 {
+            return;
+        }
+        let closed = core.rwnd == 0 && core.snd_nxt < core.end;
+        match (closed, core.timer_kind) {
+            (true, TimerKind::Retransmission) => {
+                core.start_timer(now);
+                core.timer_kind = TimerKind::Persist;
+            }
+            (false, TimerKind::Persist) => {
+                core.rto.clear_backoff();
+                core.timer_kind = TimerKind::Retransmission;
+                core.timer = None;
+                core.sending = true;
+            }
+            (false, TimerKind::Retransmission) if core.snd_nxt >= core.end => core.timer = None,
+            _ => {}
+        }
+    }
+
+    /// The clock has reached [`Self::deadline`]. Says whether the retransmission timer expired.
+    pub fn on_timer(&mut self, now: Nanos) -> bool {
+        let core = &mut self.core;
+        if core.timer.is_none_or(|deadline| deadline > now) {
+            return false;
+        }
+        if core.timer_kind == TimerKind::Persist {
+            core.rto.back_off();
+            core.timer = Some(now + core.rto.rto());
+            core.forced = Some(Forced::Probe);
+            return false;
+        }
+        if core.flight() == 0 {
+            core.timer = None;
+            return false;
+        }
+        core.counters.timeouts += 1;
+        self.recovery.on_timeout(core);
+        core.congestion.on_timeout(core.flight(), core.expiries > 0);
+        core.rto.back_off();
+        core.timed = None;
+        core.start_timer(now);
+        if core.snd_una == 0 {
+            core.profile.initial_window = 1; // the SYN was lost (RFC 5681, 3.1)
+        }
+        core.snd_nxt = core.snd_una;
+        core.holding = false;
+        core.after_timeout(now);
+        core.sending = true;
+        true
+    }
+
+    /// When [`Self::on_timer`] wants to be called.
+    #[inline]
+    pub fn deadline(&self) -> Option<Nanos> {
+        self.core.timer
+    }
+
+    /// Advice from outside, such as a handoff scheme's answer to a notice.
+    pub fn enact(&mut self, now: Nanos, advice: &Advice) {
+        self.core.enact(advice, now);
+        self.core.sending = true;
+    }
+
+    /// The next packet to put on the wire now.
+    #[inline]
+    pub fn poll_transmit(&mut self, now: Nanos) -> Option<Transmit> {
+        let core = &mut self.core;
+        let seq = match core.forced.take() {
+            Some(Forced::Probe) => return Some(self.probe(now)),
+            Some(Forced::Head) => Some(core.snd_una),
+            Some(Forced::New) if core.may_send_new() => Some(core.snd_nxt.max(core.snd_una)),
+            Some(Forced::New) | None => None,
+        };
+        let seq = match seq {
+            Some(seq) => {
+                self.recovery.on_forced(core, seq);
+                seq
+            }
+            None if core.sending => match self.recovery.next(core) {
+                Some(seq) => seq,
+                None => {
+                    core.sending = false;
+                    return None;
+                }
+            },
+            None => return None,
+        };
+        core.snd_nxt = core.snd_nxt.max(seq + 1);
+        let retransmission = seq < core.snd_max;
+        let copy = core.note_transmission(now, seq);
+        let syn = seq == 0;
+        let segment = self.segment(now, seq, if syn { 0 } else { self.core.profile.mss }, syn);
+        let bytes = charged_header(&self.core.profile, &segment);
+        Some(Transmit { segment, bytes, copy, retransmission })
+    }
+
+    #[inline]
+    fn segment(&self, now: Nanos, seq: u32, payload: u16, syn: bool) -> Segment {
+        let core = &self.core;
+        let timestamps = match core.profile.rtt {
+            RttSampling::Timestamps(tick) => {
+                // Zero means "no echo" (RFC 7323, 3.2), so the clock starts at one.
+                Some(Timestamps { value: ((now / tick) as u32).max(1), echo: core.ts_recent })
+            }
+            RttSampling::OneAtATime => None,
+        };
+        Segment {
+            seq,
+            ack: u32::from(!syn),
+            window: core.profile.receive_window,
+            payload,
+            syn,
+            has_ack: !syn,
+            sack: SackList::default(),
+            timestamps,
+            option: if syn { self.capability } else { CarriedOption::default() },
+        }
+    }
+
+    /// A window probe: no data, a number below the window, so that it must be acknowledged.
+    fn probe(&self, now: Nanos) -> Transmit {
+        let segment = self.segment(now, self.core.snd_una - 1, 0, false);
+        let bytes = charged_header(&self.core.profile, &segment);
+        Transmit { segment, bytes, copy: u32::MAX, retransmission: false }
+    }
+
+    /// Who advises.
+    pub fn advisor(&mut self) -> &mut A {
+        &mut self.core.advisor
+    }
+
+    /// What an advisor sees.
+    pub fn view(&self) -> View {
+        self.core.view(self.recovery.in_fast_recovery())
+    }
+
+    /// Events so far.
+    #[inline]
+    pub fn counters(&self) -> Counters {
+        self.core.counters
+    }
+
+    /// First unacknowledged packet.
+    #[inline]
+    pub fn snd_una(&self) -> u32 {
+        self.core.snd_una
+    }
+
+    /// One beyond the highest packet ever sent.
+    #[inline]
+    pub fn snd_max(&self) -> u32 {
+        self.core.snd_max
+    }
+
+    /// Copy number of the last transmission of `snd_una`.
+    pub fn head_copy(&self) -> u32 {
+        self.core.last_copy(self.core.snd_una)
+    }
+
+    /// Whether the connection is established: its SYN is acknowledged.
+    pub fn is_established(&self) -> bool {
+        self.core.snd_una > 0
+    }
+
+    /// Whether data is outstanding or waits to be sent.
+    pub fn has_data(&self) -> bool {
+        self.core.snd_una < self.core.end
+    }
+
+    /// Whether there is data that the window forbids to send.
+    pub fn is_window_limited(&self) -> bool {
+        self.core.snd_nxt < self.core.end
+    }
+
+    /// In RTO recovery.
+    pub fn in_rto_recovery(&self) -> bool {
+        self.core.rto_recovery.is_some()
+    }
+
+    /// Smoothed round-trip time, RTO and its floor, ns.
+    pub fn timing(&self) -> (Option<Nanos>, Nanos, Nanos) {
+        (self.core.rto.srtt(), self.core.rto.rto(), self.core.rto.min())
+    }
+
+    /// cwnd in whole packets.
+    pub fn window(&self) -> u32 {
+        self.core.congestion.window()
+    }
+}

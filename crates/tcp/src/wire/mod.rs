@@ -1,0 +1,28 @@
+//! TCP as it stands on the wire: what captures show and what the charged size of a segment is taken
+//! from.
+//!
+//! | file | holds | source |
+//! |---|---|---|
+//! | [`options`] | options: MSS, SACK, time stamps, experiments and so on | named there |
+//! | [`header`] | the TCP header, with its options and its checksum over a payload | RFC 9293 3.1 |
+//! | [`ipv4`] | the IPv4 header that a capture puts before it | RFC 791 3.1 |
+//! | [`checksum`] | the Internet checksum, alone and for TCP | RFC 1071, RFC 9293 3.1 |
+//! | [`error`] | everything that can be wrong with bytes or with values | |
+//!
+//! All numbers on the wire are big-endian. Sequence numbers are bare `u32` modulo 2^32. Nothing
+//! here allocates, and nothing here knows a connection: whether an option is allowed on a SYN only,
+//! or a time stamp is old, is for the endpoint to say.
+
+pub mod checksum;
+pub mod error;
+pub mod header;
+pub mod ipv4;
+pub mod options;
+
+pub use error::{DecodeError, EncodeError};
+pub use header::{Flags, Header, MAX_HEADER, MIN_HEADER, Payload};
+pub use ipv4::{IPV4_HEADER, Ipv4Addresses, Ipv4Header};
+pub use options::{
+    Experiment, Experimental, Layout, MAX_OPTIONS, Options, RawOption, RawOptions, SackBlock, SackBlocks,
+    Timestamps,
+};

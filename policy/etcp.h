@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * etcp.h - Enhanced TCP: a sender that hears of a vertical handoff.
+ *
+ * Source: L. Daniel, M. Kojo 2008 (algorithms A1 to A5; algorithms.md section 2)
+ * and L. Daniel, M. Kojo, "The Performance of Multiple TCP Flows with Vertical
+ * Handoff", MobiWac 2009 (Figures 1 to 3; algorithms.md section 3).
+ *
+ *     notice --+-- in RTO recovery ---- A3 (+ A4's RTT part) | Fig. 2
+ *              `-- otherwise --- delay grows: A1    else: A4 | 3.5
+ *                          `---- A2 | A5 | Fig. 1 or Fig. 3 (a)
+ *
+ *     until snd_una reaches ho_point        no second cut (2.3), reordering (3.3)
+ *     from there to the first valid sample  RTT variables start anew (2.1, 2.5)
+ *
+ * One call per event; each fills `act` and, before the first notice, nothing else
+ * than "do nothing". For one ACK the host calls, as they apply and in this order,
+ * on_dsack, then on_new_ack or on_dup_ack, then on_rtt_sample, and then, when the
+ * duplicate ACKs have reached dupthresh, on_fast_retransmit. That one and
+ * on_timeout come before the host cuts its window.
+ */
+#ifndef SEGUE_ETCP_H
+#define SEGUE_ETCP_H
+
+#include "etcp_rules.h"
+
+/* ------------------------------------------------------------ 2.0, 3.4: notice */
+
+static inline void segue_etcp_in_rto(const struct segue_etcp_settings *set,
+				     struct segue_etcp *flow, const struct segue_path *path,
+				     const struct segue_sender *tcp, struct segue_action *act)
+{
+	if (set->algorithms & SEGUE_FIG2) { /* 3.4 step 1 */
+		segue_fig2(set, flow, path, tcp, act);
+		return;
+	}
+	if (set->algorithms & SEGUE_A3)
+		segue_a3(set, tcp, act);
+	/* 2.0: the RTT part of A4, in either direction [from 000 Fig. 2] */
+	if (set->algorithms & SEGUE_A4 && segue_delay_changed(set, path, set->a4_needs_minrto))
+		segue_restart_rtt(set, flow, act);
+}
+
+static inline void segue_etcp_adapt_rto(const struct segue_etcp_settings *set,
+					struct segue_etcp *flow, const struct segue_handoff *ho,
+					const struct segue_sender *tcp, struct segue_action *act)
+{
+	const struct segue_path *path = &ho->path;
+
+	if (segue_a1_applies(set, ho)) {
+		segue_a1(set, flow, ho, tcp, act);
+		return;
+	}
+	/* 2.0, 2.5: A4 where the delay falls [T], significantly */
+	if (set->algorithms & SEGUE_A4 && path->new_link.delay_us < path->old_link.delay_us &&
+	    segue_delay_changed(set, path, set->a4_needs_minrto))
+		segue_restart_rtt(set, flow, act);
+	/* 3.4 step 2: 3.5 where A1 has nothing to do */
+	if (set->algorithms & SEGUE_CONVERGENCE &&
+	    segue_delay_changed(set, path, set->convergence_needs_minrto))
+		segue_restart_rtt(set, flow, act);
+}
+
+static inline void segue_etcp_adapt_window(const struct segue_etcp_settings *set,
+					   struct segue_etcp *flow,
+					   const struct segue_handoff *ho,
+					   const struct segue_sender *tcp,
+					   struct segue_action *act)
+{
+	const u32 increase = ho->path.new_link.rate_kbps > ho->path.old_link.rate_kbps;
+	const u32 fig1 = set->algorithms & SEGUE_FIG1;
+	const u32 fig3 = set->algorithms & SEGUE_FIG3;
+
+	if (segue_may_reduce(set, ho, tcp)) {
+		if (set->algorithms & (SEGUE_A2 | SEGUE_A5))
+			segue_a2_a5(set, flow, ho, act);
+		/* 3.4 step 3: 3.1 would shrink the window for a large increase, which
+		 * 3.3 avoids on purpose. Fig. 1 alone runs as printed. */
+		if (fig1 && (!increase || !fig3 || set->fig1_on_increase))
+			segue_fig1(flow, ho, act);
+	}
+	if (fig3 && (increase || set->fig3_on_decrease))
+		segue_fig3(set, flow, ho, tcp, act);
+}
+
+/* A second notice overwrites ho_point and evaluates everything anew (2.0 [C]); what
+ * only an ACK or a sample clears (section 2, table) waits for those of the new path. */
+static inline void segue_etcp_on_notice(const struct segue_etcp_settings *set,
+					struct segue_etcp *flow, const struct segue_sender *tcp,
+					const struct segue_notice *notice,
+					struct segue_action *act)
+{
+	struct segue_handoff ho;
+
+	segue_do_nothing(act);
+	if (!set->algorithms || !segue_notice_usable(notice))
+		return;
+	segue_path_of(&ho.path, notice, set->packet_bytes, set->ack_bytes, set->whole_packets);
+	ho.disconnected = notice->disconnected;
+	ho.flight = segue_min(tcp->flight, SEGUE_FLIGHT_LIMIT - 1) + (set->flight_plus_one != 0);
+	ho.flows = set->use_n ? segue_max(1, segue_min(notice->flows, SEGUE_FLOWS_LIMIT)) : 1;
+
+	segue_forget_reordering(set, flow, act);
+	flow->active = 1;
+	flow->ho_acked = 0;
+	flow->ho_point = tcp->snd_max;
+	flow->bdp_share = segue_bdp_share(&ho.path, ho.flows);
+	flow->window = segue_window(set, &ho.path, ho.flows);
+
+	if (tcp->in_rto_recovery) {
+		segue_etcp_in_rto(set, flow, &ho.path, tcp, act);
+		return;
+	}
+	segue_etcp_adapt_rto(set, flow, &ho, tcp, act);
+	segue_etcp_adapt_window(set, flow, &ho, tcp, act);
+}
+
+/* ------------------------------------------------------------------------ ACKs */
+
+/* "All segments sent before the handoff ACKed": snd_una has reached ho_point. */
+static inline void segue_etcp_old_path_drained(const struct segue_etcp_settings *set,
+					       struct segue_etcp *flow,
+					       const struct segue_sender *tcp,
+					       struct segue_action *act)
+{
+	flow->ho_acked = 1;
+	flow->cwnd_reduced = 0; /* 2.3 [T] */
+	flow->cwnd_reduction = 0; /* 3.3 (d) */
+
+	if (flow->a1_active) { /* 2.1 */
+		if (flow->delay_increased) /* [T] */
+			segue_restart_rtt(set, flow, act);
+		flow->reinit_rtt = 1;
+	}
+	if (flow->fig3_heard) { /* 3.3 (d) */
+		segue_undo(set, flow, tcp, act);
+		segue_forget_reordering(set, flow, act);
+		if (flow->delay_changed)
+			segue_restart_rtt(set, flow, act);
+	}
+}
+
+/* snd_una has advanced. dsack: this ACK's first SACK block reports the segment that
+ * 3.3 (b) resent as a duplicate. */
+static inline void segue_etcp_on_new_ack(const struct segue_etcp_settings *set,
+					 struct segue_etcp *flow, const struct segue_sender *tcp,
+					 u32 dsack, struct segue_action *act)
+{
+	segue_do_nothing(act);
+	if (!flow->active || flow->ho_acked)
+		return;
+	if (dsack && flow->cwnd_prev)
+		flow->needless = 1;
+	if (!segue_seq_before(tcp->snd_una, flow->ho_point)) {
+		flow->dupacks = 0;
+		segue_etcp_old_path_drained(set, flow, tcp, act);
+		return;
+	}
+	/* 3.3 (c): a partial ACK restarts the count [C] and stays in (c) */
+	if (!flow->reordering || set->fig3_restart_dupacks)
+		flow->dupacks = 0;
+	if (flow->reordering)
+		act->what |= SEGUE_HOLD_HOLES;
+}
+
+/* 3.3 (d): a DSACK block [left, right) came in, on whatever ACK. As the copy takes
+ * the fast link, it is the late original that is reported, and mostly by a duplicate
+ * ACK, before the ACK that ends the handoff. */
+static inline void segue_etcp_on_dsack(struct segue_etcp *flow, u32 left, u32 right)
+{
+	if (flow->active && flow->cwnd_prev && !segue_seq_before(flow->resent, left) &&
+	    segue_seq_before(flow->resent, right))
+		flow->needless = 1;
+}
+
+/* 3.3 (c): in fast recovery on account of reordering each duplicate ACK lets one new
+ * segment out, and no hole is resent, until they are more than dupthresh_ho. */
+static inline void segue_etcp_on_dup_ack(const struct segue_etcp_settings *set,
+					 struct segue_etcp *flow, const struct segue_sender *tcp,
+					 struct segue_action *act)
+{
+	(void)set;
+	(void)tcp;
+	segue_do_nothing(act);
+	if (!flow->active || flow->ho_acked)
+		return;
+	if (flow->dupacks < SEGUE_FLIGHT_LIMIT)
+		flow->dupacks++;
+	if (!flow->reordering)
+		return;
+	if ((u64)flow->dupacks * SEGUE_PACKET > flow->dupthresh_ho) {
+		flow->return_fastrecovery = 1;
+		segue_end_reordering(flow, act);
+		return;
+	}
+	act->what |= SEGUE_HOLD_HOLES | SEGUE_SEND_NEW;
+}
+
+/* The head is about to be resent; the host has not cut its window yet. */
+static inline void segue_etcp_on_fast_retransmit(const struct segue_etcp_settings *set,
+						 struct segue_etcp *flow,
+						 const struct segue_sender *tcp, u32 head_seq,
+						 struct segue_action *act)
+{
+	segue_do_nothing(act);
+	if (!flow->active || flow->ho_acked || !segue_seq_before(head_seq, flow->ho_point))
+		return;
+	if (flow->cwnd_reduced) /* 2.3: cwnd stays [T], and so does ssthresh [C] */
+		act->what |= set->recovery_keeps_ssthresh ? SEGUE_KEEP_WINDOW : SEGUE_KEEP_CWND;
+	if (flow->reordering_flag && !flow->return_fastrecovery) { /* 3.3 (b) */
+		flow->cwnd_prev = tcp->cwnd;
+		flow->resent = head_seq;
+		flow->reordering = 1;
+		/* the first of them may have come before the notice */
+		flow->dupacks = segue_max(flow->dupacks, SEGUE_DUPTHRESH);
+		act->what |= SEGUE_HOLD_HOLES;
+	}
+}
+
+/* ------------------------------------------------------------- timer and samples */
+
+/* The timer has expired; the host has not cut its window yet. A1's state and
+ * ho_point stay (2.1 [C]). */
+static inline void segue_etcp_on_timeout(const struct segue_etcp_settings *set,
+					 struct segue_etcp *flow, const struct segue_sender *tcp,
+					 struct segue_action *act)
+{
+	(void)tcp;
+	segue_do_nothing(act);
+	if (!flow->active || flow->ho_acked)
+		return;
+	if (flow->cwnd_reduced && !set->halve_on_rto) /* 9.8 [C] */
+		act->what |= SEGUE_KEEP_SSTHRESH;
+	/* what the timer found lost was not merely late: (c) is over, no undo */
+	if (flow->reordering_flag)
+		flow->return_fastrecovery = 1;
+	segue_end_reordering(flow, act);
+}
+
+/* 2.1, 2.5: a valid sample (Karn) of the segment that starts at sample_seq. */
+static inline void segue_etcp_on_rtt_sample(const struct segue_etcp_settings *set,
+					    struct segue_etcp *flow,
+					    const struct segue_sender *tcp, u32 sample_seq,
+					    struct segue_action *act)
+{
+	(void)tcp;
+	segue_do_nothing(act);
+	if (!flow->active || !flow->reinit_rtt)
+		return;
+	if (segue_seq_before(sample_seq, flow->ho_point)) {
+		if (set->ignore_old_samples) /* 2.5 [C] */
+			act->what |= SEGUE_IGNORE_SAMPLE;
+		return;
+	}
+	if (flow->a1_active || set->reinit_rto_us)
+		segue_set_min_rto(act, 0); /* 2.1: minrto is the default again */
+	flow->reinit_rtt = 0;
+	flow->a1_active = 0;
+	flow->delay_changed = 0; /* no second start at 3.3 (d) */
+}
+
+#endif

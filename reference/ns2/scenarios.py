@@ -3,13 +3,17 @@
 
     scenarios.py spread OLD_KBPS OLD_MS NEW_KBPS NEW_MS mbb|bbm DISC_S FLOWS
         the range that ns-2 itself spans when only the flow offset and the rate of the MN hop change
-    scenarios.py spread-table [--flows 4,2,1]      adds to spread.csv what it lacks of the scenarios of summary.csv
-    scenarios.py summary SCENARIO.csv OUT.csv      adds to OUT.csv, in the columns of summary.csv, what it lacks of the listed scenarios
-    scenarios.py check                             recomputes summary.csv from results.csv.gz, and compares spread.csv with summary.csv
+    scenarios.py spread-table SCENARIO.csv OUT.csv [--flows 4,2,1]
+        adds to OUT.csv the rows of `spread`, with quartiles, that it lacks of the listed scenarios
+    scenarios.py summary SCENARIO.csv OUT.csv
+        adds to OUT.csv, in the columns of summary.csv, what it lacks of the listed scenarios
+    scenarios.py check
+        recomputes summary.csv from results.csv.gz and compares spread.csv with summary.csv, heldout_spread.csv with heldout.csv
 
 It needs Debian's packages ns2, tcl-dev and gcc, and nothing else: libnsfork.so is built into a temporary folder,
 unless the environment variable NSFORK names one. `--jobs N` runs N ns-2 processes at a time (default 1).
 
+SCENARIO.csv needs the eight columns that name a scenario and may have more (summary.csv itself will do).
 A scenario is (paper, old_kbps, old_ms, new_kbps, new_ms, kind, disc_s, flows); every number printed comes from
 `ns handoff.tcl ... Tlist=0.1:20.0:0.1`, whose exact line `--show` prints. Quartiles by linear interpolation (type 7);
 a handoff time whose transfer did not end within 400 s counts as infinite.
@@ -78,9 +82,8 @@ def summarise(scenario, rows):
     return out
 
 
-def read(name):
-    path = os.path.join(HERE, name)
-    with gzip.open(path, "rt") if name.endswith(".gz") else open(path, newline="") as f:
+def read(path):
+    with gzip.open(path, "rt") if path.endswith(".gz") else open(path, newline="") as f:
         return list(csv.DictReader(f))
 
 
@@ -173,42 +176,38 @@ def spread(a):
 
 def spread_table(a):
     ns2 = Ns2(a.show)
-    wanted = [key(r) + c for flows in a.flows.split(",") for r in read("summary.csv") if r["flows"] == flows
-              for c in combinations(flows)]
-    fill(os.path.join(HERE, "spread.csv"), SPREAD, lambda r: key(r) + (r["offset_ms"], r["mn_mbps"]),
+    scenarios = [key(r) for r in read(a.scenarios)]
+    wanted = [s + c for flows in a.flows.split(",") for s in scenarios if s[-1] == flows for c in combinations(flows)]
+    fill(a.out, SPREAD, lambda r: key(r) + (r["offset_ms"], r["mn_mbps"]),
          wanted, a.jobs, lambda w: spread_row(ns2, w[:-2], *w[-2:]))
 
 
 def summary(a):
     ns2 = Ns2(a.show)
-    with open(a.scenarios, newline="") as f:
-        wanted = [key(r) for r in csv.DictReader(f)]
-    fill(a.out, SUMMARY, key, wanted, a.jobs, lambda w: summarise(w, ns2.rows(w)))
+    fill(a.out, SUMMARY, key, [key(r) for r in read(a.scenarios)], a.jobs, lambda w: summarise(w, ns2.rows(w)))
 
 
-def check(a):
-    bad = 0
-    results = {}
-    for r in read("results.csv.gz"):
-        results.setdefault(key(r), []).append(r)
-    reference = {key(r): r for r in read("summary.csv")}
-    for k, r in reference.items():
-        ours = summarise(k, results[k])
-        wrong = [n for n in SUMMARY if ours[n] != r[n]]
+def check(_):
+    def differences(found, expected, columns):
+        wrong = ["%s %s instead of %s" % (n, found[n], expected[n]) for n in columns if found[n] != expected[n]]
         if wrong:
-            bad += 1
-            print(",".join(k), " ".join("%s %s instead of %s" % (n, ours[n], r[n]) for n in wrong))
+            print(",".join(key(expected)) + ": " + ", ".join(wrong))
+        return bool(wrong)
+
+    results = {}
+    for r in read(os.path.join(HERE, "results.csv.gz")):
+        results.setdefault(key(r), []).append(r)
+    reference = read(os.path.join(HERE, "summary.csv"))
+    total = bad = sum(differences(summarise(key(r), results[key(r)]), r, SUMMARY) for r in reference)
     print("summary.csv: %d scenarios recomputed from results.csv.gz, %d differ" % (len(reference), bad))
-    seen = 0
-    for r in read("spread.csv") if os.path.exists(os.path.join(HERE, "spread.csv")) else []:
-        if (r["offset_ms"], r["mn_mbps"]) == ("1", "500"):
-            seen += 1
-            wrong = [n for n in SPREAD if n in SUMMARY and reference[key(r)][n] != r[n]]
-            if wrong:
-                bad += 1
-                print(",".join(key(r)), " ".join("%s %s instead of %s" % (n, r[n], reference[key(r)][n]) for n in wrong))
-    print("spread.csv: %d rows at 1 ms and 500 Mbit/s compared with summary.csv, %d differences in all" % (seen, bad))
-    return 1 if bad else 0
+    common = [n for n in SPREAD if n in SUMMARY]
+    for spread_name, name in (("spread.csv", "summary.csv"), ("heldout_spread.csv", "heldout.csv")):
+        reference = {key(r): r for r in read(os.path.join(HERE, name))}
+        rows = [r for r in read(os.path.join(HERE, spread_name)) if (r["offset_ms"], r["mn_mbps"]) == ("1", "500")]
+        bad = sum(differences(r, reference[key(r)], common) for r in rows)
+        total += bad
+        print("%s: %d rows at 1 ms and 500 Mbit/s compared with %s, %d differ" % (spread_name, len(rows), name, bad))
+    return 1 if total else 0
 
 
 def main():
@@ -225,6 +224,8 @@ def main():
     p.add_argument("flows")
     p.set_defaults(do=spread)
     p = sub.add_parser("spread-table", parents=[common])
+    p.add_argument("scenarios")
+    p.add_argument("out")
     p.add_argument("--flows", default="4,2,1")
     p.set_defaults(do=spread_table)
     p = sub.add_parser("summary", parents=[common])

@@ -1,1 +1,13 @@
-//! Room.
+//! Handoff notices and handoff schemes: what a sender does when the mobile's access link changes.
+//!
+//! A scheme is one file here and one policy header in `policy/`; it is registered in one line of
+//! [`scheme`]. Schemes know nothing of scenarios, files or screens.
+
+pub mod etcp;
+pub mod notice;
+pub mod regular;
+pub mod scheme;
+
+pub use notice::{Announcer, Listener, Notice};
+pub use scheme::{Entry, HandoffScheme, Scheme, SchemeError, SettingInfo};
+pub use segue_policy::Link;

@@ -58,7 +58,7 @@ impl Service {
 
     /// When a packet of `bytes` that reaches the server at `start` has left it.
     #[inline]
-    fn departure(&mut self, start: Nanos, bytes: u32) -> Nanos {
+    pub fn departure(&mut self, start: Nanos, bytes: u32) -> Nanos {
         match self {
             Self::Fixed(rate) => start + rate.time(bytes),
             Self::Trace { trace, next, left } => {

@@ -181,6 +181,11 @@ impl DelayTrace {
         self.delays[((t + self.start) / DELAY_STEP) as usize % self.delays.len()]
     }
 
+    /// Least delay.
+    pub fn min(&self) -> Nanos {
+        self.delays.iter().copied().min().unwrap_or(0)
+    }
+
     /// Mean over one period.
     pub fn mean(&self) -> Nanos {
         self.delays.iter().sum::<Nanos>() / self.delays.len() as u64

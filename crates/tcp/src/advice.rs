@@ -48,14 +48,20 @@ pub struct Advice {
     pub ssthresh: Option<Window256>,
     /// New floor of the RTO.
     pub min_rto: Option<MinRto>,
+    /// New number of duplicate ACKs that starts a fast retransmit.
+    pub dupthresh: Option<u32>,
     /// Restart the retransmission timer at now + RTO.
     pub rearm_timer: bool,
+    /// Let the running timer expire at its last start + RTO, but not in the past.
+    pub extend_timer: bool,
     /// Undo the exponential back-off.
     pub clear_backoff: bool,
     /// Forget SRTT and RTTVAR; the RTO keeps its value until the next sample.
     pub reinit_rtt: bool,
     /// Answer to a fast retransmit: enter recovery without a cut of cwnd and ssthresh.
     pub keep_window: bool,
+    /// Answer to a fast retransmit: cut ssthresh alone.
+    pub keep_cwnd: bool,
     /// Answer to a timeout: cwnd falls, ssthresh stays.
     pub keep_ssthresh: bool,
     /// Retransmit no SACK holes until told to resume.
@@ -77,9 +83,11 @@ pub trait Advisor: Clone {
     fn listening(&self) -> bool {
         false
     }
-    /// An ACK advanced `snd_una` (already done in `view`); `dsack`: packets that its D-SACK block
-    /// reports as received twice.
-    fn on_new_ack(&mut self, _view: &View, _dsack: Option<(u32, u32)>) -> Advice {
+    /// An ACK, new or duplicate, reports that packets `left..right` arrived twice (RFC 2883).
+    /// Comes before the other calls for that ACK.
+    fn on_dsack(&mut self, _left: u32, _right: u32) {}
+    /// An ACK advanced `snd_una` (already done in `view`). Comes before [`Self::on_rtt_sample`].
+    fn on_new_ack(&mut self, _view: &View) -> Advice {
         Advice::default()
     }
     /// A duplicate ACK in fast recovery.
@@ -90,7 +98,7 @@ pub trait Advisor: Clone {
     fn on_fast_retransmit(&mut self, _view: &View) -> Advice {
         Advice::default()
     }
-    /// The retransmission timer has expired and the window been cut.
+    /// The retransmission timer has expired and is about to cut the window.
     fn on_timeout(&mut self, _view: &View) -> Advice {
         Advice::default()
     }

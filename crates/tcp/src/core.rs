@@ -58,6 +58,8 @@ pub(crate) struct Core<A> {
     /// Deadline of the timer.
     pub timer: Option<Nanos>,
     pub timer_kind: TimerKind,
+    /// When it was last started.
+    pub timer_started: Nanos,
     pub dup_acks: u32,
     pub forced: Option<Forced>,
     /// The last event allows sending as far as the window reaches.
@@ -93,6 +95,7 @@ impl<A: Advisor> Core<A> {
             rto: RtoEstimator::new(profile.rto, clock_phase),
             timer: None,
             timer_kind: TimerKind::Retransmission,
+            timer_started: 0,
             dup_acks: 0,
             forced: None,
             sending: false,
@@ -132,18 +135,30 @@ impl<A: Advisor> Core<A> {
     #[inline]
     pub fn start_timer(&mut self, now: Nanos) {
         self.timer_kind = TimerKind::Retransmission;
+        self.timer_started = now;
         self.timer = Some(now + self.rto.rto());
     }
 
-    /// The cumulative ACK has moved to `ack`: what every stack does then.
+    /// The cumulative ACK has moved to `ack`: what every stack does then, advice and RTT sample.
     #[inline]
     pub fn advance(&mut self, now: Nanos, ack: &Segment, in_fast_recovery: bool) {
+        self.move_una(now, ack, in_fast_recovery);
+        self.sample_rtt(now, ack, in_fast_recovery);
+    }
+
+    /// The same without an RTT sample (ns-2 takes none from partial ACKs).
+    #[inline]
+    pub fn move_una(&mut self, now: Nanos, ack: &Segment, in_fast_recovery: bool) {
         self.snd_una = ack.ack;
         self.expiries = 0;
-        self.sample_rtt(now, ack, in_fast_recovery);
         if self.rto_recovery.is_some_and(|end| self.snd_una >= end) {
             self.rto_recovery = None;
             self.ssthresh_saved = 0;
+        }
+        if self.advisor.listening() {
+            let view = self.view(in_fast_recovery);
+            let advice = self.advisor.on_new_ack(&view);
+            self.enact(&advice, now);
         }
     }
 
@@ -177,18 +192,38 @@ impl<A: Advisor> Core<A> {
         self.congestion.on_rtt_sample(now - sent);
     }
 
-    /// After a timeout has cut the window: history and advice.
-    pub fn after_timeout(&mut self, now: Nanos) {
+    /// Fast recovery begins with `flight` packets outstanding: the cut, unless advice says otherwise.
+    pub fn cut_after_loss(&mut self, flight: u32, advice: &Advice, now: Nanos) {
+        if !advice.keep_window {
+            let cwnd = self.congestion.cwnd();
+            self.congestion.on_fast_retransmit(flight);
+            if advice.keep_cwnd {
+                self.congestion.on_notice(Some(cwnd), None);
+            }
+        }
+        self.enact(advice, now);
+    }
+
+    /// The timer has expired: advice, cut, history.
+    pub fn cut_after_timeout(&mut self, now: Nanos) {
+        let advice = match self.advisor.listening() {
+            true => {
+                let view = self.view(false);
+                self.advisor.on_timeout(&view)
+            }
+            false => Advice::default(),
+        };
+        let ssthresh = self.congestion.ssthresh();
+        self.congestion.on_timeout(self.flight(), self.expiries > 0);
+        if advice.keep_ssthresh {
+            self.congestion.on_notice(None, Some(ssthresh));
+        }
         self.expiries += 1;
         self.rto_recovery = Some(self.snd_max);
         if self.expiries == 1 {
             self.ssthresh_saved = self.congestion.ssthresh();
         }
-        if self.advisor.listening() {
-            let view = self.view(false);
-            let advice = self.advisor.on_timeout(&view);
-            self.enact(&advice, now);
-        }
+        self.enact(&advice, now);
     }
 
     /// Does what it is told.
@@ -204,7 +239,9 @@ impl<A: Advisor> Core<A> {
             self.rto.set_min(min);
         }
         if advice.cwnd.is_some() || advice.ssthresh.is_some() {
-            self.congestion.on_notice(advice.cwnd, advice.ssthresh);
+            // A window below one packet would never be left: no ACK, no timer (RFC 5681, 3.1).
+            let cwnd = advice.cwnd.map(|cwnd| cwnd.max(256));
+            self.congestion.on_notice(cwnd, advice.ssthresh);
         }
         if advice.hold_holes {
             self.holding = true;
@@ -217,6 +254,12 @@ impl<A: Advisor> Core<A> {
         }
         if advice.retransmit_head && self.flight() > 0 {
             self.forced = Some(Forced::Head);
+        }
+        if let Some(dupthresh) = advice.dupthresh {
+            self.profile.dupthresh = dupthresh;
+        }
+        if advice.extend_timer && self.flight() > 0 {
+            self.timer = Some((self.timer_started + self.rto.rto()).max(now));
         }
         if (advice.rearm_timer || advice.retransmit_head) && self.flight() > 0 {
             self.start_timer(now);

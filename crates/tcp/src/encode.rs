@@ -48,3 +48,10 @@ pub(crate) fn options_len(profile: &StackProfile, segment: &Segment) -> usize {
     }
     options(profile, segment).encoded_len()
 }
+
+/// The window field of `segment`: bytes, shifted except on a SYN (RFC 7323, section 2.2).
+pub fn window_field(profile: &StackProfile, segment: &Segment) -> u16 {
+    let bytes = u64::from(segment.window) * u64::from(profile.mss);
+    let shift = if segment.syn { 0 } else { profile.window_scale };
+    u16::try_from(bytes >> shift).unwrap_or(u16::MAX)
+}

@@ -84,10 +84,13 @@ impl Receiver {
         self.dsack = on;
     }
 
-    /// Changes the advertised window (packets beyond the cumulative ACK) and announces it.
+    /// Changes the advertised window (packets beyond the cumulative ACK) and, if there is a connection,
+    /// announces it.
     pub fn set_window(&mut self, now: Nanos, window: u32) {
         self.window = window;
-        self.pending = Some(self.acknowledge(now, None, false));
+        if self.rcv_nxt > 0 {
+            self.pending = Some(self.acknowledge(now, None, false));
+        }
     }
 
     /// Lets `option` ride on the next ACK.

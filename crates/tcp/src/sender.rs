@@ -57,8 +57,9 @@ impl<A: Advisor> Sender<A> {
 
     /// A segment has arrived.
     pub fn on_segment(&mut self, now: Nanos, segment: &Segment) {
-        if !segment.has_ack || segment.ack > self.core.snd_max {
-            return; // RFC 9293, 3.10.7.4: something not yet sent
+        // RFC 9293, 3.10.7.3 and 3.10.7.4: not even the SYN, or something not yet sent
+        if !segment.has_ack || segment.ack == 0 || segment.ack > self.core.snd_max {
+            return;
         }
         let core = &mut self.core;
         if let Some(stamps) = segment.timestamps {
@@ -66,6 +67,10 @@ impl<A: Advisor> Sender<A> {
         }
         if segment.ack >= core.snd_una {
             core.rwnd = segment.window;
+        }
+        if let Some((left, right)) = segment.sack.dsack(segment.ack) {
+            core.congestion.on_dsack();
+            core.advisor.on_dsack(left, right);
         }
         // Only an ACK without news of its own may be a duplicate; a notice is not (design, 3).
         let counts = segment.option.is_empty();
@@ -114,18 +119,22 @@ impl<A: Advisor> Sender<A> {
             return false;
         }
         core.counters.timeouts += 1;
+        core.snd_nxt = core.snd_una;
         self.recovery.on_timeout(core);
-        core.congestion.on_timeout(core.flight(), core.expiries > 0);
+        core.cut_after_timeout(now);
         core.rto.back_off();
         core.timed = None;
         core.start_timer(now);
         if core.snd_una == 0 {
             core.profile.initial_window = 1; // the SYN was lost (RFC 5681, 3.1)
         }
-        core.snd_nxt = core.snd_una;
         core.holding = false;
-        core.after_timeout(now);
         core.sending = true;
+        if core.rwnd == 0 {
+            // The retransmission probes the window, too (RFC 9293, 3.8.6.1): if it has opened
+            // unheard, nothing else would ever find out.
+            core.forced = Some(Forced::Head);
+        }
         true
     }
 
@@ -250,6 +259,12 @@ impl<A: Advisor> Sender<A> {
     /// Whether there is data that the window forbids to send.
     pub fn is_window_limited(&self) -> bool {
         self.core.snd_nxt < self.core.end
+    }
+
+    /// Packets under way as the scoreboard's counters have it, and as RFC 6675's SetPipe() counts it
+    /// packet by packet; for tests. `None` with other recovery rules.
+    pub fn pipes(&self) -> Option<(u32, u32)> {
+        self.recovery.pipes(self.core.snd_max)
     }
 
     /// In RTO recovery.

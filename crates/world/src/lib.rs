@@ -1,1 +1,24 @@
-//! Room.
+//! The standard bench: two access links, TCP flows, one handoff; runs, forks and their records.
+//!
+//! [`access`] reads what the user calls a link, [`bench`] builds the network, [`nodes`] are its
+//! hosts and routers, [`handoff_run`] forks a warm network at a handoff and runs it with one scheme,
+//! [`record`] is what a run leaves behind, [`bound`] is what no run can beat. [`speed`] holds the
+//! networks of the speed measurements.
+
+pub mod access;
+pub mod bench;
+pub mod bound;
+pub mod clock_phase;
+pub mod handoff_run;
+mod link_time;
+pub mod nodes;
+mod observer;
+pub mod packet;
+pub mod record;
+pub mod speed;
+
+pub use access::{AccessLink, LinkError};
+pub use bench::{Definition, Experiment, Kind, NoticeMode};
+pub use handoff_run::{Handoff, WarmRun, check_scheme};
+pub use record::RunRecord;
+pub use segue_netsim::{Nanos, SECOND};

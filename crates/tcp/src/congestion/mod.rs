@@ -26,6 +26,9 @@ pub trait CongestionControl {
     fn on_timeout(&mut self, flight: u32, repeated: bool);
     /// Fast recovery is over, `flight` packets are outstanding.
     fn on_recovery_exit(&mut self, _flight: u32) {}
+    /// Recovery has ended with less than a window outstanding (RFC 6582, 3.2, step 3, option 1): a
+    /// cwnd above `most` packets would be sent as one burst.
+    fn on_little_outstanding(&mut self, _most: u32) {}
     /// A D-SACK arrived.
     fn on_dsack(&mut self) {}
     /// Window and threshold set from outside; `None` leaves one alone.
@@ -89,6 +92,7 @@ impl CongestionControl for Congestion {
         fn on_fast_retransmit(&mut self, flight: u32);
         fn on_timeout(&mut self, flight: u32, repeated: bool);
         fn on_recovery_exit(&mut self, flight: u32);
+        fn on_little_outstanding(&mut self, most: u32);
         fn on_dsack(&mut self);
         fn on_notice(&mut self, cwnd: Option<Window256>, ssthresh: Option<Window256>);
         fn on_ecn(&mut self, flight: u32);

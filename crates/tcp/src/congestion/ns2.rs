@@ -54,6 +54,14 @@ impl CongestionControl for Ns2Window {
         self.cwnd = 1.0;
     }
 
+    fn on_recovery_exit(&mut self, flight: u32) {
+        // With nothing outstanding a window of 0 would wait for ever. ns-2 does; but only advice can
+        // lead there.
+        if flight == 0 {
+            self.cwnd = self.cwnd.max(1.0);
+        }
+    }
+
     fn on_notice(&mut self, cwnd: Option<Window256>, ssthresh: Option<Window256>) {
         if let Some(cwnd) = cwnd {
             self.cwnd = f64::from(cwnd) / 256.0;
@@ -107,6 +115,19 @@ mod tests {
         assert_eq!((window.window(), window.ssthresh), (61, 61));
         window.on_timeout(123, false);
         assert_eq!(window.ssthresh, 30);
+    }
+
+    /// Found by the random advice of `tests/properties.rs`: advised to a window of 1, three duplicate
+    /// ACKs halve it to 0, and the ACK that ends recovery is the last one.
+    #[test]
+    fn recovery_leaves_a_window_when_nothing_is_outstanding() {
+        let mut window = at(1, 2);
+        window.on_fast_retransmit(4);
+        assert_eq!(window.window(), 0);
+        window.on_recovery_exit(1);
+        assert_eq!(window.window(), 0);
+        window.on_recovery_exit(0);
+        assert_eq!(window.window(), 1);
     }
 
     #[test]

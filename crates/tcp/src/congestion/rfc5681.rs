@@ -47,7 +47,7 @@ impl CongestionControl for Rfc5681 {
             }
         }
         // RFC 5681, 3.1: one packet per window of packets acknowledged.
-        self.credit += acked;
+        self.credit = self.credit.saturating_add(acked);
         if self.credit >= self.cwnd {
             self.credit -= self.cwnd;
             self.cwnd = self.cwnd.saturating_add(PACKET);
@@ -67,6 +67,10 @@ impl CongestionControl for Rfc5681 {
         }
         self.cwnd = PACKET;
         self.credit = 0;
+    }
+
+    fn on_little_outstanding(&mut self, most: u32) {
+        self.cwnd = self.cwnd.min(most.saturating_mul(PACKET));
     }
 
     fn on_notice(&mut self, cwnd: Option<Window256>, ssthresh: Option<Window256>) {

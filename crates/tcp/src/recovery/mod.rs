@@ -1,8 +1,13 @@
 //! Loss detection and recovery: which packet goes next, and what ACKs mean. One file per rule set.
 
+mod newreno;
 mod ns2_sack1;
+mod rfc6675;
+mod scoreboard;
 
-pub(crate) use ns2_sack1::Ns2Sack1;
+use newreno::{NewReno, PartialAck};
+use ns2_sack1::Ns2Sack1;
+use rfc6675::Rfc6675;
 
 use crate::Nanos;
 use crate::advice::Advisor;
@@ -40,13 +45,27 @@ pub(crate) trait Recovery {
 #[derive(Clone, Debug)]
 pub(crate) enum AnyRecovery {
     Ns2Sack1(Ns2Sack1),
+    Rfc6675(Rfc6675),
+    NewReno(NewReno),
 }
 
 impl AnyRecovery {
     pub(crate) fn new(rules: RecoveryRules) -> Self {
         match rules {
             RecoveryRules::Ns2Sack1 => Self::Ns2Sack1(Ns2Sack1::default()),
-            _ => todo!(),
+            RecoveryRules::Rfc6675 => Self::Rfc6675(Rfc6675::default()),
+            RecoveryRules::NewReno => Self::NewReno(NewReno::new(PartialAck::Retransmits)),
+            RecoveryRules::Reno => Self::NewReno(NewReno::new(PartialAck::EndsRecovery)),
+        }
+    }
+}
+
+impl AnyRecovery {
+    /// Pipe from counters and counted packet by packet, where it is RFC 6675's.
+    pub(crate) fn pipes(&self, snd_max: u32) -> Option<(u32, u32)> {
+        match self {
+            Self::Rfc6675(r) => Some(r.pipes(snd_max)),
+            _ => None,
         }
     }
 }
@@ -55,6 +74,8 @@ macro_rules! dispatch {
     ($self:ident, $inner:ident => $call:expr) => {
         match $self {
             AnyRecovery::Ns2Sack1($inner) => $call,
+            AnyRecovery::Rfc6675($inner) => $call,
+            AnyRecovery::NewReno($inner) => $call,
         }
     };
 }

@@ -61,10 +61,7 @@ impl Ns2Sack1 {
         core.timed = None;
         self.in_fast_recovery = true;
         self.scoreboard.mark_retransmitted(core.snd_una);
-        if !advice.keep_window {
-            core.congestion.on_fast_retransmit(core.flight());
-        }
-        core.enact(&advice, now);
+        core.cut_after_loss(core.flight(), &advice, now);
         core.forced = Some(Forced::Head);
     }
 
@@ -76,14 +73,6 @@ impl Ns2Sack1 {
         core.snd_nxt = core.snd_nxt.max(core.snd_una);
         core.start_timer(now);
         self.after_timeout = false;
-    }
-
-    fn advise_new_ack<A: Advisor>(&mut self, core: &mut Core<A>, now: Nanos, ack: &Segment) {
-        if core.advisor.listening() {
-            let view = core.view(self.in_fast_recovery);
-            let advice = core.advisor.on_new_ack(&view, ack.sack.dsack(ack.ack));
-            core.enact(&advice, now);
-        }
     }
 }
 
@@ -101,7 +90,6 @@ impl Recovery for Ns2Sack1 {
                 if core.snd_una == 1 {
                     core.congestion.on_established(core.profile.initial_window);
                 }
-                self.advise_new_ack(core, now, ack);
             } else if ack.ack == self.last_una && !self.after_timeout && counts {
                 let news = self.scoreboard.update(core.snd_una, ack);
                 if news {
@@ -127,16 +115,13 @@ impl Recovery for Ns2Sack1 {
                 self.scoreboard.clear();
                 core.holding = false;
                 core.congestion.on_recovery_exit(core.flight());
-                self.advise_new_ack(core, now, ack);
             } else if ack.ack > core.snd_una {
                 // A partial ACK: `highest_ack_` moves, `last_ack_` does not.
-                core.snd_una = ack.ack;
-                core.expiries = 0;
+                core.move_una(now, ack, true);
                 self.scoreboard.update(core.snd_una, ack);
                 self.pipe -= 1;
                 core.rto.clear_backoff();
                 core.start_timer(now);
-                self.advise_new_ack(core, now, ack);
             } else if !self.after_timeout && counts {
                 if self.scoreboard.update(core.snd_una, ack) && core.dup_acks > 0 {
                     core.dup_acks += 1;

@@ -1,0 +1,109 @@
+//! Notices: what is told, and the two ends of the in-band way (design, section 5).
+//!
+//! On the wire a notice is one TCP option that names the new link; the sender remembers the link
+//! that was reported before. The codec is `policy/notice.h`.
+
+use segue_policy::Link;
+use segue_policy::wire::{Acceptance, Capability, Ear, Report, ReportType};
+use segue_tcp::segment::CarriedOption;
+
+pub use segue_policy::Notice;
+
+/// The mobile's end: makes the options of one connection.
+#[derive(Clone, Debug)]
+pub struct Announcer {
+    nonce: u16,
+    seq: u8,
+}
+
+impl Announcer {
+    /// `nonce` as exchanged when the connection was opened.
+    pub fn new(nonce: u16) -> Self {
+        Self { nonce, seq: 0 }
+    }
+
+    /// The capability, for the SYN and its answer.
+    pub fn capability(nonce: u16) -> CarriedOption {
+        CarriedOption::new(&Capability { flags: 0, nonce }.encode()).unwrap_or_default()
+    }
+
+    /// The link at the start of the connection.
+    pub fn first_report(&mut self, link: Link) -> CarriedOption {
+        self.report(ReportType::First, link)
+    }
+
+    /// A completed handoff to `link`. Both copies of a notice are the same option.
+    pub fn completed(&mut self, link: Link) -> CarriedOption {
+        self.seq = self.seq.wrapping_add(1);
+        self.report(ReportType::Completed, link)
+    }
+
+    fn report(&self, kind: ReportType, link: Link) -> CarriedOption {
+        let link = Link { rate_kbps: link.rate_kbps.max(1), ..link };
+        let report = Report { kind, seq: self.seq, nonce: self.nonce, link };
+        // A link with a rate always encodes.
+        report.encode().ok().and_then(|bytes| CarriedOption::new(&bytes)).unwrap_or_default()
+    }
+}
+
+/// The sender's end: remembers the reported link and recognises notices.
+#[derive(Clone, Debug)]
+pub struct Listener {
+    ear: Ear,
+    link: Option<Link>,
+}
+
+impl Listener {
+    /// `nonce` as exchanged when the connection was opened.
+    pub fn new(nonce: u16) -> Self {
+        Self { ear: Ear::new(nonce), link: None }
+    }
+
+    /// An option has arrived. A notice comes out if it is valid, new, and the link before is
+    /// known; `flows` and `disconnected` are what the option does not say.
+    pub fn hear(&mut self, option: &[u8], flows: u32, disconnected: bool) -> Option<Notice> {
+        let report = Report::decode(option).ok()?;
+        if self.ear.accept(&report) != Acceptance::Accepted {
+            return None;
+        }
+        let old_link = self.link.replace(report.link);
+        match report.kind {
+            ReportType::Completed => Some(Notice {
+                old_link: old_link?,
+                new_link: report.link,
+                flows,
+                disconnected: u32::from(disconnected),
+            }),
+            ReportType::First | ReportType::Expected => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OLD: Link = Link { rate_kbps: 6400, delay_us: 9_000 };
+    const NEW: Link = Link { rate_kbps: 200, delay_us: 300_000 };
+
+    #[test]
+    fn a_notice_needs_the_link_before_and_counts_once() {
+        let mut mobile = Announcer::new(7);
+        let mut sender = Listener::new(7);
+        let first = mobile.first_report(OLD);
+        let notice = mobile.completed(NEW);
+        assert_eq!(sender.hear(first.as_slice(), 2, false), None);
+        let heard = sender.hear(notice.as_slice(), 2, false).expect("a notice");
+        assert_eq!((heard.old_link, heard.new_link, heard.flows), (OLD, NEW, 2));
+        assert_eq!(sender.hear(notice.as_slice(), 2, false), None, "the second copy");
+    }
+
+    #[test]
+    fn a_stranger_is_not_heard() {
+        let mut sender = Listener::new(7);
+        let mut stranger = Announcer::new(8);
+        sender.hear(stranger.first_report(OLD).as_slice(), 1, false);
+        assert_eq!(sender.hear(stranger.completed(NEW).as_slice(), 1, false), None);
+        assert_eq!(sender.hear(&[253, 12, 0, 0], 1, false), None);
+    }
+}

@@ -1,0 +1,364 @@
+//! Access links as the user writes them: `6400kbit/9ms`, a preset, or a measured `trace:`.
+
+use segue_handoff::Link;
+use segue_netsim::{CapacityTrace, Delay, DelayTrace, LinkConfig, Nanos, Rate, SECOND, Service, TraceError};
+use std::path::Path;
+
+/// Bytes of a full packet.
+pub const PACKET_BYTES: u64 = 1500;
+/// Smallest access queue, packets.
+const MIN_QUEUE: u64 = 5;
+
+/// Presets: the access technologies that Daniel and Kojo (2009) name, by rate and delay.
+pub const PRESETS: [(&str, &str); 4] =
+    [("egprs", "200kbit/300ms"), ("hsdpa", "2000kbit/50ms"), ("wimax", "11000kbit/20ms"), ("wlan", "54mbit/2ms")];
+
+/// What is wrong with a link.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LinkError {
+    /// Neither RATE/DELAY nor a preset nor a trace.
+    #[error("unknown link `{text}`; expected RATE/DELAY such as 6400kbit/9ms, trace:PATH, or one of {presets}{hint}")]
+    Unknown {
+        /// The word.
+        text: String,
+        /// The presets.
+        presets: String,
+        /// The nearest preset, in words.
+        hint: String,
+    },
+    /// A number with a unit is malformed.
+    #[error("link `{link}`: bad {what} `{word}`; expected {expected}")]
+    Quantity {
+        /// The link.
+        link: String,
+        /// rate, delay, queue, ...
+        what: &'static str,
+        /// The word.
+        word: String,
+        /// The valid form and range.
+        expected: &'static str,
+    },
+    /// An option of a trace that does not exist.
+    #[error("link `{link}`: unknown option `{word}`; expected up=PATH, start=TIME, delay=TIME, delay-trace=PATH or queue=N")]
+    Option {
+        /// The link.
+        link: String,
+        /// The word.
+        word: String,
+    },
+    /// A trace without a delay.
+    #[error("link `{link}`: delay=TIME and delay-trace=PATH exclude each other")]
+    TwoDelays {
+        /// The link.
+        link: String,
+    },
+    /// A file cannot be read.
+    #[error("link `{link}`: cannot read {path}: {problem}")]
+    File {
+        /// The link.
+        link: String,
+        /// The file.
+        path: String,
+        /// Why.
+        problem: String,
+    },
+    /// A file's content is wrong.
+    #[error("link `{link}`: {path}: {problem}")]
+    Content {
+        /// The link.
+        link: String,
+        /// The file.
+        path: String,
+        /// What, and where.
+        problem: TraceError,
+    },
+}
+
+/// Capacity of one direction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Capacity {
+    /// bit/s.
+    Fixed(u64),
+    /// Measured.
+    Trace(CapacityTrace),
+}
+
+impl Capacity {
+    /// Mean rate, bit/s.
+    pub fn mean_rate(&self) -> u64 {
+        match self {
+            Self::Fixed(rate) => *rate,
+            Self::Trace(trace) => trace.mean_rate(),
+        }
+    }
+
+    pub(crate) fn service(&self) -> Service {
+        match self {
+            Self::Fixed(rate) => Service::Fixed(Rate::new(*rate)),
+            Self::Trace(trace) => Service::trace(trace.clone()),
+        }
+    }
+}
+
+/// One-way delay.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LinkDelay {
+    /// Always the same.
+    Fixed(Nanos),
+    /// Measured.
+    Trace(DelayTrace),
+}
+
+impl LinkDelay {
+    /// Delay of what is sent at `t`.
+    pub fn at(&self, t: Nanos) -> Nanos {
+        match self {
+            Self::Fixed(delay) => *delay,
+            Self::Trace(trace) => trace.at(t),
+        }
+    }
+
+    /// Least delay.
+    pub fn min(&self) -> Nanos {
+        match self {
+            Self::Fixed(delay) => *delay,
+            Self::Trace(trace) => trace.min(),
+        }
+    }
+
+    fn mean(&self) -> Nanos {
+        match self {
+            Self::Fixed(delay) => *delay,
+            Self::Trace(trace) => trace.mean(),
+        }
+    }
+
+    fn config(&self) -> Delay {
+        match self {
+            Self::Fixed(delay) => Delay::Fixed(*delay),
+            Self::Trace(trace) => Delay::Trace(trace.clone()),
+        }
+    }
+}
+
+/// An access link, both directions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccessLink {
+    /// As the user wrote it.
+    pub text: String,
+    /// Towards the mobile.
+    pub down: Capacity,
+    /// From the mobile.
+    pub up: Capacity,
+    /// One way, either direction.
+    pub delay: LinkDelay,
+    /// Queue of each direction, packets, the one being sent included.
+    pub queue: u32,
+}
+
+impl AccessLink {
+    /// Reads a link, and the files it names.
+    pub fn parse(text: &str) -> Result<Self, LinkError> {
+        if let Some(rest) = text.strip_prefix("trace:") {
+            return trace_link(text, rest);
+        }
+        let meaning = PRESETS.iter().find(|(name, _)| *name == text).map_or(text, |(_, link)| link);
+        let Some((rate, delay)) = meaning.split_once('/') else {
+            return Err(unknown(text));
+        };
+        let rate = parse_rate(rate).ok_or_else(|| LinkError::Quantity {
+            link: text.to_string(),
+            what: "rate",
+            word: rate.to_string(),
+            expected: "a positive number with unit bit, kbit, mbit or gbit, at most 100 Gbit/s",
+        })?;
+        let delay = parse_time(delay).filter(|&d| d > 0 && d <= 10 * SECOND).ok_or_else(|| LinkError::Quantity {
+            link: text.to_string(),
+            what: "delay",
+            word: delay.to_string(),
+            expected: "a positive number with unit us, ms or s, at most 10 s",
+        })?;
+        let queue = default_queue(rate, delay);
+        Ok(Self {
+            text: text.to_string(),
+            down: Capacity::Fixed(rate),
+            up: Capacity::Fixed(rate),
+            delay: LinkDelay::Fixed(delay),
+            queue,
+        })
+    }
+
+    /// The queue and line towards the mobile.
+    pub(crate) fn down_config(&self) -> LinkConfig {
+        LinkConfig { service: self.down.service(), delay: self.delay.config(), limit: Some(self.queue) }
+    }
+
+    /// The queue and line from the mobile.
+    pub(crate) fn up_config(&self) -> LinkConfig {
+        LinkConfig { service: self.up.service(), delay: self.delay.config(), limit: Some(self.queue) }
+    }
+
+    /// What a notice says of the link: the rate between `from` and `to`, the delay at `to`.
+    pub fn reported(&self, from: Nanos, to: Nanos, delay_at: Nanos) -> Link {
+        let rate = match &self.down {
+            Capacity::Fixed(rate) => *rate,
+            Capacity::Trace(trace) => trace.rate_between(from, to),
+        };
+        Link {
+            rate_kbps: ((rate + 500) / 1000).clamp(1, u64::from(u32::MAX)) as u32,
+            delay_us: (self.delay.at(delay_at) / 1000).min(u64::from(u32::MAX)) as u32,
+        }
+    }
+}
+
+/// `max(round(rate*2*delay/(8*1500)), 5)` packets.
+fn default_queue(rate: u64, delay: Nanos) -> u32 {
+    let divisor = u128::from(8 * PACKET_BYTES) * u128::from(SECOND);
+    let bdp = (u128::from(rate) * 2 * u128::from(delay) + divisor / 2) / divisor;
+    bdp.clamp(u128::from(MIN_QUEUE), u128::from(u32::MAX)) as u32
+}
+
+fn unknown(text: &str) -> LinkError {
+    let nearest = PRESETS
+        .iter()
+        .map(|(name, _)| (strsim::jaro_winkler(text, name), *name))
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .filter(|(similarity, _)| *similarity > 0.6);
+    LinkError::Unknown {
+        text: text.to_string(),
+        presets: PRESETS.map(|(name, _)| name).join(", "),
+        hint: nearest.map(|(_, name)| format!("; did you mean `{name}`?")).unwrap_or_default(),
+    }
+}
+
+/// A decimal number as an integer multiple of 1/`scale`; `None` if it is none or too large.
+fn decimal(text: &str, scale: u64) -> Option<u64> {
+    if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
+        return None;
+    }
+    let value: f64 = text.parse().ok()?;
+    let scaled = value * scale as f64;
+    (scaled < 9e18).then(|| scaled.round() as u64)
+}
+
+/// A number followed by one of `units`, in the smallest of them.
+fn with_unit(text: &str, units: &[(&str, u64)]) -> Option<u64> {
+    let split = text.find(|c: char| c.is_ascii_alphabetic())?;
+    let (number, unit) = text.split_at(split);
+    let (_, scale) = units.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit))?;
+    decimal(number, *scale)
+}
+
+/// A rate such as `6400kbit`, in bit/s; positive, at most 100 Gbit/s.
+pub fn parse_rate(text: &str) -> Option<u64> {
+    let units = [("bit", 1), ("kbit", 1_000), ("mbit", 1_000_000), ("gbit", 1_000_000_000)];
+    with_unit(text, &units).filter(|&rate| rate > 0 && rate <= 100_000_000_000)
+}
+
+/// A time such as `9ms` or `0.1s`, in ns.
+pub fn parse_time(text: &str) -> Option<Nanos> {
+    with_unit(text, &[("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", SECOND)])
+}
+
+/// `trace:PATH[,up=PATH][,start=300s][,delay=20ms|delay-trace=PATH][,queue=100p]`.
+fn trace_link(link: &str, rest: &str) -> Result<AccessLink, LinkError> {
+    let quantity = |what, word: &str, expected| LinkError::Quantity {
+        link: link.to_string(),
+        what,
+        word: word.to_string(),
+        expected,
+    };
+    let mut words = rest.split(',');
+    let path = words.next().unwrap_or_default();
+    let (mut up, mut start, mut delay, mut delay_trace, mut queue) = (None, 0, None, None, None);
+    for word in words {
+        match word.split_once('=') {
+            Some(("up", value)) => up = Some(value),
+            Some(("start", value)) => {
+                start = parse_time(value)
+                    .filter(|&t| t <= 1_000_000 * SECOND)
+                    .ok_or_else(|| quantity("start", value, "a time such as 300s"))?;
+            }
+            Some(("delay", value)) => {
+                let time = parse_time(value).filter(|&d| d > 0 && d <= 10 * SECOND);
+                delay = Some(time.ok_or_else(|| {
+                    quantity("delay", value, "a positive number with unit us, ms or s, at most 10 s")
+                })?);
+            }
+            Some(("delay-trace", value)) => delay_trace = Some(value),
+            Some(("queue", value)) => {
+                let packets = value.strip_suffix('p').unwrap_or(value).parse::<u32>().ok();
+                queue = Some(
+                    packets
+                        .filter(|&n| (1..=10_000_000).contains(&n))
+                        .ok_or_else(|| quantity("queue", value, "1 to 10000000 packets, such as 100p"))?,
+                );
+            }
+            _ => return Err(LinkError::Option { link: link.to_string(), word: word.to_string() }),
+        }
+    }
+    let read = |path: &str| {
+        std::fs::read_to_string(Path::new(path)).map_err(|error| LinkError::File {
+            link: link.to_string(),
+            path: path.to_string(),
+            problem: error.to_string(),
+        })
+    };
+    let content = |path: &str, problem| LinkError::Content { link: link.to_string(), path: path.to_string(), problem };
+    let capacity = |path: &str| CapacityTrace::parse(&read(path)?, start).map_err(|problem| content(path, problem));
+    let delay = match (delay, delay_trace) {
+        (Some(_), Some(_)) => return Err(LinkError::TwoDelays { link: link.to_string() }),
+        (Some(delay), None) => LinkDelay::Fixed(delay),
+        (None, Some(path)) => {
+            LinkDelay::Trace(DelayTrace::parse(&read(path)?, start).map_err(|problem| content(path, problem))?)
+        }
+        (None, None) => LinkDelay::Fixed(DEFAULT_TRACE_DELAY),
+    };
+    let down = capacity(path)?;
+    let up = up.map_or_else(|| Ok(down.clone()), capacity)?;
+    let queue = queue.unwrap_or_else(|| default_queue(down.mean_rate(), delay.mean()));
+    Ok(AccessLink { text: link.to_string(), down: Capacity::Trace(down), up: Capacity::Trace(up), delay, queue })
+}
+
+/// One-way delay of a measured link that names none: mahimahi's customary 20 ms.
+const DEFAULT_TRACE_DELAY: Nanos = 20_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queues_of_the_papers() {
+        let queue = |text: &str| AccessLink::parse(text).unwrap().queue;
+        // BDP of the link if above 5 packets, else 5; examples.txt names qo and qn.
+        assert_eq!(queue("6400kbit/9ms"), 10);
+        assert_eq!(queue("200kbit/300ms"), 10);
+        assert_eq!(queue("1600kbit/75ms"), 20);
+        assert_eq!(queue("1600kbit/300ms"), 80);
+        assert_eq!(queue("6400kbit/300ms"), 320);
+        assert_eq!(queue("1600kbit/1ms"), 5);
+        assert_eq!(queue("700kbit/75ms"), 9);
+    }
+
+    #[test]
+    fn spellings() {
+        let link = AccessLink::parse("54Mbit/2ms").unwrap();
+        assert_eq!((link.down.mean_rate(), link.delay), (54_000_000, LinkDelay::Fixed(2_000_000)));
+        assert_eq!(AccessLink::parse("wlan").unwrap().down.mean_rate(), 54_000_000);
+        assert_eq!(parse_time("0.1s"), Some(100_000_000));
+        assert_eq!(parse_time("1.5e3s"), None);
+        assert_eq!(parse_rate("0kbit"), None);
+        assert_eq!(parse_rate("-1kbit"), None);
+    }
+
+    #[test]
+    fn errors_name_the_word_and_the_expectation() {
+        let message = |text: &str| AccessLink::parse(text).unwrap_err().to_string();
+        assert!(message("wlam").contains("did you mean `wlan`"), "{}", message("wlam"));
+        assert!(message("64kbots/9ms").contains("bad rate `64kbots`"));
+        assert!(message("64kbit/0ms").contains("bad delay `0ms`"));
+        assert!(message("trace:/nowhere").contains("cannot read /nowhere"));
+        assert!(message("trace:/nowhere,queue=0").contains("bad queue `0`"));
+        assert!(message("trace:/nowhere,color=red").contains("unknown option `color=red`"));
+    }
+}

@@ -1,0 +1,209 @@
+//! The standard bench of Daniel and Kojo (design, section 3):
+//!
+//! ```text
+//! CN --100 Mbit/s, 2 ms-- R --100 Mbit/s, 2 ms-- AR_i --access link i-- Wir_i --500 Mbit/s, 0 ms-- MN
+//! ```
+
+use crate::access::AccessLink;
+use crate::clock_phase;
+use crate::nodes::{BenchNode, BenchSim, Correspondent, Mobile, Route, Router, receiving_flow, sending_flow};
+use crate::observer::Observer;
+use segue_handoff::{Link, Scheme};
+use segue_netsim::{Delay, LinkConfig, LinkId, Nanos, Net, NodeId, Rate, Service, Sim};
+use segue_tcp::StackProfile;
+
+/// Rate of the wired hops, bit/s.
+const WIRED_RATE: u64 = 100_000_000;
+/// One-way delay of a wired hop.
+pub(crate) const WIRED_DELAY: Nanos = 2_000_000;
+/// Rate of the hop between wireless device and mobile, bit/s.
+const LAST_HOP_RATE: u64 = 500_000_000;
+/// Access rates beyond this raise the wired hops to ten times the rate, bit/s.
+const FAST_ACCESS: u64 = 80_000_000;
+
+/// Break-before-make or make-before-break.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Make-before-break.
+    Mbb,
+    /// Break-before-make with this disconnection.
+    Bbm(Nanos),
+}
+
+impl Kind {
+    /// From T to completion.
+    pub fn disconnection(self) -> Nanos {
+        match self {
+            Self::Mbb => 0,
+            Self::Bbm(time) => time,
+        }
+    }
+}
+
+/// How senders learn of the handoff.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoticeMode {
+    /// At every sender at completion.
+    Instant,
+    /// By an option on two ACKs over the new link, of which the first `lost` are lost.
+    InBand {
+        /// Copies lost, 0 to 2.
+        lost: u32,
+    },
+    /// Not at all: every scheme must then be its stack.
+    Withheld,
+}
+
+/// What a transfer time counts to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Definition {
+    /// The highest packet sent before completion, plus P.
+    AfterHighest,
+    /// The cumulative ACK at completion, plus P.
+    AfterAck,
+}
+
+/// What is simulated, apart from scheme and handoff time.
+#[derive(Clone, Debug)]
+pub struct Experiment {
+    /// Link before.
+    pub old: AccessLink,
+    /// Link after.
+    pub new: AccessLink,
+    /// Kind of handoff.
+    pub kind: Kind,
+    /// Number of flows.
+    pub flows: usize,
+    /// TCP of both ends.
+    pub stack: StackProfile,
+    /// How senders learn of it.
+    pub notice: NoticeMode,
+    /// P.
+    pub packets: u32,
+    /// Which transfer time.
+    pub definition: Definition,
+    /// Start times and clock phases.
+    pub seed: u64,
+}
+
+/// Rates of the hops that are not access links, bit/s.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FixedHops {
+    /// CN to R to access router.
+    pub wired: u64,
+    /// Wireless device to mobile.
+    pub last: u64,
+}
+
+impl Experiment {
+    /// Rates of the other hops; more than usual where an access link is fast.
+    pub fn fixed_hops(&self) -> FixedHops {
+        let access = [&self.old, &self.new].map(|link| link.down.mean_rate().max(link.up.mean_rate()));
+        let fastest = access[0].max(access[1]);
+        if fastest > FAST_ACCESS {
+            FixedHops { wired: 10 * fastest, last: LAST_HOP_RATE.max(10 * fastest) }
+        } else {
+            FixedHops { wired: WIRED_RATE, last: LAST_HOP_RATE }
+        }
+    }
+}
+
+/// Links of one direction pair, by place.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Duplex {
+    /// Towards the mobile.
+    pub down: LinkId,
+    /// From the mobile.
+    pub up: LinkId,
+}
+
+/// Handles into the bench's network.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Places {
+    /// CN - R.
+    pub core: Duplex,
+    /// R - access router, old and new.
+    pub edge: [Duplex; 2],
+    /// Access router - wireless device, old and new.
+    pub access: [Duplex; 2],
+    /// Wireless device - MN, old and new.
+    pub last: [Duplex; 2],
+}
+
+pub(crate) const CN: NodeId = NodeId(0);
+pub(crate) const R: NodeId = NodeId(1);
+pub(crate) const MN: NodeId = NodeId(6);
+const AR: [NodeId; 2] = [NodeId(2), NodeId(3)];
+const WIR: [NodeId; 2] = [NodeId(4), NodeId(5)];
+/// Index of the old and the new link.
+pub(crate) const OLD: usize = 0;
+pub(crate) const NEW: usize = 1;
+
+/// A line that never drops.
+pub(crate) fn line(rate: u64, delay: Nanos) -> LinkConfig {
+    LinkConfig { service: Service::Fixed(Rate::new(rate)), delay: Delay::Fixed(delay), limit: None }
+}
+
+/// Builds the bench with plain TCP on the old link, at time zero.
+pub(crate) fn build(experiment: &Experiment, plain: &Scheme) -> (BenchSim, Places) {
+    let mut net = Net::new(Observer::new(experiment.flows));
+    let hops = experiment.fixed_hops();
+    let access = [&experiment.old, &experiment.new];
+    let wired = || line(hops.wired, WIRED_DELAY);
+    let core = Duplex { down: net.add_link(R, wired()), up: net.add_link(CN, wired()) };
+    let edge = [OLD, NEW].map(|i| Duplex { down: net.add_link(AR[i], wired()), up: net.add_link(R, wired()) });
+    let air = [OLD, NEW].map(|i| Duplex {
+        down: net.add_link(WIR[i], access[i].down_config()),
+        up: net.add_link(AR[i], access[i].up_config()),
+    });
+    let last = [OLD, NEW].map(|i| Duplex {
+        down: net.add_link(MN, line(hops.last, 0)),
+        up: net.add_link(WIR[i], line(hops.last, 0)),
+    });
+    let places = Places { core, edge, access: air, last };
+
+    let starts = clock_phase::starts(experiment.flows, experiment.seed);
+    let mut flows = Vec::new();
+    for (id, start) in starts.iter().enumerate() {
+        let timer = net.add_timer(CN);
+        net.arm(timer, start.opens);
+        flows.push(sending_flow(id as u16, &experiment.stack, start.phase, start.opens, timer, plain.clone()));
+    }
+    let cn = Correspondent { first: (0, flows[0].timer.0), flows, out: core.down, sharing: (0, false) };
+
+    let first_link = reported_at_start(experiment);
+    let mut receiving = Vec::new();
+    for id in 0..experiment.flows {
+        let timer = net.add_timer(MN);
+        receiving.push(receiving_flow(id as u16, &experiment.stack, timer, first_link));
+    }
+    let mn = Mobile { first_timer: receiving[0].timer.0, flows: receiving, out: last[OLD].up };
+
+    let mut r = Router::default();
+    r.route(core.down, Route::To(edge[OLD].down));
+    let mut routers = vec![r];
+    for i in [OLD, NEW] {
+        routers[0].route(edge[i].up, Route::To(core.up));
+    }
+    for i in [OLD, NEW] {
+        let mut ar = Router::default();
+        ar.route(edge[i].down, Route::To(air[i].down));
+        ar.route(air[i].up, Route::To(edge[i].up));
+        routers.push(ar);
+    }
+    for i in [OLD, NEW] {
+        let mut wir = Router::default();
+        wir.route(air[i].down, Route::To(last[i].down));
+        wir.route(last[i].up, Route::To(air[i].up));
+        routers.push(wir);
+    }
+    let mut nodes = vec![BenchNode::Correspondent(cn)];
+    nodes.extend(routers.into_iter().map(BenchNode::Router));
+    nodes.push(BenchNode::Mobile(mn));
+    (Sim { net, nodes }, places)
+}
+
+/// What the first report says: the old link during its first second.
+fn reported_at_start(experiment: &Experiment) -> Link {
+    experiment.old.reported(0, segue_netsim::SECOND, 0)
+}

@@ -1,0 +1,74 @@
+//! The physical bound: what no scheme can beat (design, section 3).
+//!
+//! The later of (a) the last delivery over the old link plus its ACK's way over the new one and
+//! (b) the time at which the new link, busy from the first instant at which a packet can reach
+//! it, has carried what it must, plus the way of the last packet and of its ACK.
+//!
+//! A scheme need not wait for the old link: it may send the last `k` packets that are still on it
+//! over the new link as well, as every fast retransmit after a move from a slow to a fast link
+//! does. So the bound is the least over `k` of the later of (a) for the packets before those and
+//! (b) with `k` packets more. Where the new link is the slower one, `k` is 0 and this is the
+//! formula of the design to the letter.
+
+use segue_netsim::Nanos;
+
+/// The bound in ns from completion.
+///
+/// `old`: when needed packets reach the mobile over the old link; `must_carry`: needed packets
+/// that only the new link can bring; `brought(n)`: when the mobile has n packets over the new link
+/// at the earliest; `acknowledged(t)`: when the sender can have the ACK of a packet that reached
+/// the mobile at `t`.
+pub fn bound(
+    completion: Nanos,
+    old: &[Nanos],
+    must_carry: u64,
+    mut brought: impl FnMut(u64) -> Nanos,
+    acknowledged: impl Fn(Nanos) -> Nanos,
+) -> Nanos {
+    let mut old = old.to_vec();
+    old.sort_unstable();
+    let mut best = Nanos::MAX;
+    for resent in 0..=old.len() {
+        let waited = old[..old.len() - resent].last().copied();
+        let packets = must_carry + resent as u64;
+        let carried = (packets > 0).then(|| brought(packets));
+        let last = waited.max(carried);
+        best = best.min(last.map_or(completion, &acknowledged));
+        if carried >= waited {
+            break; // resending more only takes longer
+        }
+    }
+    best - completion
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each packet takes 100 on the new link.
+    fn brought(n: u64) -> Nanos {
+        n * 100 + 10
+    }
+
+    fn acknowledged(t: Nanos) -> Nanos {
+        t + 40
+    }
+
+    #[test]
+    fn a_slow_new_link_decides_alone() {
+        assert_eq!(bound(0, &[100, 200], 10, brought, acknowledged), 1_050);
+    }
+
+    #[test]
+    fn a_slow_old_link_is_waited_for_or_bypassed() {
+        // Waiting: 5000 + 40. Resending the last: max(3000 + 40, 350). Both: 450.
+        assert_eq!(bound(0, &[3_000, 5_000], 2, brought, acknowledged), 450);
+        // Resending is no help for what arrives before the new link could bring it.
+        assert_eq!(bound(0, &[300, 5_000], 2, brought, acknowledged), 350);
+    }
+
+    #[test]
+    fn nothing_needed_takes_no_time() {
+        assert_eq!(bound(7, &[], 0, brought, acknowledged), 0);
+    }
+}

@@ -1,0 +1,324 @@
+//! One handoff: a warm network forked at T, taken to completion, then run with one scheme.
+
+use crate::access::AccessLink;
+use crate::bench::{self, CN, Definition, Experiment, Kind, MN, NEW, NoticeMode, OLD, Places, R, WIRED_DELAY};
+use crate::bound::bound;
+use crate::link_time;
+use crate::nodes::{BenchNode, BenchSim, Correspondent, Mobile, Route};
+use crate::record::{RecordedLinks, Recorder, RunRecord};
+use segue_handoff::{Link, Notice, Scheme, SchemeError};
+use segue_netsim::{Nanos, Rate, SECOND};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// A run is incomplete this long after completion.
+const GIVE_UP: Nanos = 400 * SECOND;
+/// Pure ACKs that carry an in-band notice.
+const NOTICE_COPIES: u32 = 2;
+/// Bytes of an ACK without options.
+const ACK_BYTES: u32 = 40;
+/// Bytes of a data packet as the bound counts them.
+const DATA_BYTES: u32 = 1500;
+
+/// Plain TCP on the old link, advanced from one T to the next and forked at each.
+#[derive(Clone)]
+pub struct WarmRun {
+    experiment: Arc<Experiment>,
+    sim: BenchSim,
+    places: Places,
+}
+
+/// A network at T, before the handoff begins.
+#[derive(Clone)]
+pub struct Fork {
+    experiment: Arc<Experiment>,
+    sim: BenchSim,
+    places: Places,
+    at: Nanos,
+}
+
+/// A network at completion, before any sender knows, with the marks that all schemes share.
+#[derive(Clone)]
+pub struct Handoff {
+    fork: Fork,
+    completion: Nanos,
+    /// `snd_una` at completion.
+    una: Vec<u32>,
+    /// Targets after-highest and after-ack.
+    targets: [Vec<u32>; 2],
+    bound: Nanos,
+    notice: Notice,
+}
+
+/// Says whether there is a scheme of that name that takes these settings.
+pub fn check_scheme(name: &str, settings: &[(String, String)]) -> Result<Scheme, SchemeError> {
+    Scheme::build(name, settings)
+}
+
+/// Plain TCP.
+fn plain() -> Scheme {
+    Scheme::Regular(segue_handoff::regular::Regular)
+}
+
+fn correspondent(sim: &BenchSim) -> &Correspondent {
+    match &sim.nodes[usize::from(CN.0)] {
+        BenchNode::Correspondent(host) => host,
+        _ => unreachable!("node 0 of the bench is the correspondent node"),
+    }
+}
+
+fn mobile(sim: &BenchSim) -> &Mobile {
+    match &sim.nodes[usize::from(MN.0)] {
+        BenchNode::Mobile(host) => host,
+        _ => unreachable!("node 6 of the bench is the mobile node"),
+    }
+}
+
+impl WarmRun {
+    /// The bench at time zero.
+    pub fn new(experiment: Experiment) -> Self {
+        let (sim, places) = bench::build(&experiment, &plain());
+        Self { experiment: Arc::new(experiment), sim, places }
+    }
+
+    /// The network at `at`, which must not lie before an earlier fork.
+    pub fn fork(&mut self, at: Nanos) -> Fork {
+        self.sim.run_until(at);
+        Fork { experiment: self.experiment.clone(), sim: self.sim.clone(), places: self.places, at }
+    }
+}
+
+impl Fork {
+    /// Begins the handoff and runs plain TCP to its completion.
+    pub fn complete(mut self) -> Handoff {
+        let links = RecordedLinks {
+            new_access: self.places.access[NEW].down,
+            new_last_hop: self.places.last[NEW].down,
+        };
+        self.sim.net.observer.recorder = Some(Box::new(Recorder::new(links, self.experiment.flows)));
+        if let Kind::Bbm(_) = self.experiment.kind {
+            for link in [self.places.access[OLD].down, self.places.access[OLD].up] {
+                self.sim.net.link(link).cut(self.at);
+            }
+        }
+        let completion = self.at + self.experiment.kind.disconnection();
+        self.sim.run_until(completion);
+
+        let packets = self.experiment.packets;
+        let flows = &correspondent(&self.sim).flows;
+        let una: Vec<u32> = flows.iter().map(|flow| flow.sender.snd_una()).collect();
+        let targets = [
+            flows.iter().map(|flow| flow.sender.snd_max() + packets).collect(),
+            una.iter().map(|una| una + packets).collect(),
+        ];
+        let notice = self.notice(completion);
+        let mut handoff = Handoff { fork: self, completion, una, targets, bound: 0, notice };
+        handoff.bound = handoff.bound();
+        handoff
+    }
+
+    /// What a notice says at completion.
+    fn notice(&self, completion: Nanos) -> Notice {
+        let experiment = &self.experiment;
+        Notice {
+            old_link: experiment.old.reported(completion.saturating_sub(SECOND), completion, completion),
+            new_link: reported_new(&experiment.new, completion),
+            flows: experiment.flows as u32,
+            disconnected: u32::from(experiment.kind != Kind::Mbb),
+        }
+    }
+}
+
+fn reported_new(link: &AccessLink, completion: Nanos) -> Link {
+    link.reported(completion, completion + SECOND, completion)
+}
+
+impl Handoff {
+    /// When the handoff completes.
+    pub fn completion(&self) -> Nanos {
+        self.completion
+    }
+
+    /// Runs the rest with `scheme` at every sender.
+    pub fn run(&self, scheme: &Scheme) -> RunRecord {
+        let mut sim = self.start(scheme);
+        let places = &self.fork.places;
+        let limit = self.completion + GIVE_UP;
+        let mut from = self.completion;
+        let done = |sim: &BenchSim| sim.net.observer.recorder.as_ref().is_some_and(|r| r.is_done());
+        while !done(&sim) {
+            let next = sim.net.next_event().unwrap_or(limit).min(limit);
+            link_time::account(&mut sim, places, from, next);
+            from = next;
+            if next == limit {
+                break;
+            }
+            sim.step(limit);
+        }
+        self.finish(sim, from)
+    }
+
+    /// The network just after completion: routes moved, notices on their way.
+    fn start(&self, scheme: &Scheme) -> BenchSim {
+        let mut sim = self.fork.sim.clone();
+        let places = &self.fork.places;
+        let experiment = &self.fork.experiment;
+        if let BenchNode::Router(r) = &mut sim.nodes[usize::from(R.0)] {
+            r.route(places.core.down, Route::To(places.edge[NEW].down));
+        }
+        if let Some(recorder) = &mut sim.net.observer.recorder {
+            let ends_by = match experiment.definition {
+                Definition::AfterHighest => 0,
+                Definition::AfterAck => 1,
+            };
+            recorder.complete(self.completion, self.una.clone(), self.targets.clone(), ends_by);
+        }
+        let disconnected = self.notice.disconnected != 0;
+        if let BenchNode::Correspondent(cn) = &mut sim.nodes[usize::from(CN.0)] {
+            cn.sharing = (self.notice.flows, disconnected);
+            for flow in &mut cn.flows {
+                *flow.sender.advisor() = scheme.clone();
+            }
+        }
+        let heard = match (scheme, experiment.notice) {
+            (Scheme::Regular(_), _) | (_, NoticeMode::Withheld) => 0,
+            (_, NoticeMode::Instant) => NOTICE_COPIES,
+            (_, NoticeMode::InBand { lost }) => NOTICE_COPIES.saturating_sub(lost),
+        };
+        let in_band = matches!(experiment.notice, NoticeMode::InBand { .. });
+        sim.with_node(MN, |node, net| {
+            let BenchNode::Mobile(mn) = node else { return };
+            mn.out = places.last[NEW].up;
+            if heard == 0 {
+                return;
+            }
+            if scheme.needs_dsack() {
+                mn.flows.iter_mut().for_each(|flow| flow.receiver.set_dsack(true));
+            }
+            if in_band {
+                mn.announce(net, self.notice.new_link, heard);
+            }
+        });
+        if heard > 0 && !in_band {
+            sim.with_node(CN, |node, net| {
+                let BenchNode::Correspondent(cn) = node else { return };
+                for index in 0..cn.flows.len() {
+                    cn.notify(net, index, &self.notice);
+                }
+            });
+        }
+        sim
+    }
+
+    /// Closes the record at `end`.
+    fn finish(&self, mut sim: BenchSim, end: Nanos) -> RunRecord {
+        let places = &self.fork.places;
+        // What is still under way on the new link: will it be the first with its bytes?
+        let mut under_way = Vec::new();
+        for link in [places.last[NEW].down, places.access[NEW].down] {
+            under_way.extend(sim.net.link(link).packets().map(|p| p.packet));
+        }
+        let mut coming = BTreeSet::new();
+        let useful: Vec<bool> = under_way
+            .into_iter()
+            .map(|id| {
+                let packet = &sim.net.packets[id];
+                let key = (packet.flow, packet.segment.seq);
+                !mobile(&sim).flows[usize::from(key.0)].receiver.has(key.1) && coming.insert(key)
+            })
+            .collect();
+        let mut doomed = BTreeSet::new();
+        for link in [places.access[OLD].down] {
+            if sim.net.link(link).is_cut(end) {
+                let ids: Vec<_> = sim.net.link(link).packets().map(|p| p.packet).collect();
+                doomed.extend(ids.into_iter().map(|id| (sim.net.packets[id].flow, sim.net.packets[id].copy)));
+            }
+        }
+        let Some(mut recorder) = sim.net.observer.recorder.take() else {
+            unreachable!("a handoff is always recorded");
+        };
+        recorder.charge_rest(end, useful.into_iter());
+        let observer = &sim.net.observer;
+        recorder.finish(self.fork.at, self.bound, |flow, copy| {
+            !observer.is_lost(flow, copy) && !doomed.contains(&(flow, copy))
+        })
+    }
+
+    /// What no scheme can beat, from completion.
+    fn bound(&self) -> Nanos {
+        let experiment = &self.fork.experiment;
+        let definition = match experiment.definition {
+            Definition::AfterHighest => 0,
+            Definition::AfterAck => 1,
+        };
+        let targets = &self.targets[definition];
+        let receivers = &mobile(&self.fork.sim).flows;
+
+        // Needed packets that are still on the old path, and when they arrive.
+        let mut on_old = BTreeSet::new();
+        let mut old = Vec::new();
+        for (at, flow, seq) in self.old_deliveries() {
+            let needed = seq < targets[usize::from(flow)] && !receivers[usize::from(flow)].receiver.has(seq);
+            if needed && on_old.insert((flow, seq)) {
+                old.push(at);
+            }
+        }
+        let must_carry: usize = receivers
+            .iter()
+            .zip(targets)
+            .enumerate()
+            .map(|(flow, (state, &target))| {
+                (state.receiver.rcv_nxt()..target)
+                    .filter(|&seq| !state.receiver.has(seq) && !on_old.contains(&(flow as u16, seq)))
+                    .count()
+            })
+            .sum();
+
+        let mut sim = self.fork.sim.clone();
+        let places = &self.fork.places;
+        let waiting = [places.core.down, places.edge[NEW].down]
+            .into_iter()
+            .any(|link| sim.net.link(link).packets().next().is_some());
+        let reachable = self.completion + if waiting { 0 } else { 2 * WIRED_DELAY };
+        let hops = experiment.fixed_hops();
+        let delay = experiment.new.delay.min();
+        let data_bytes = experiment.stack.data_bytes().min(DATA_BYTES);
+        let last_hop = Rate::new(hops.last).time(data_bytes);
+        let ack_hops = Rate::new(hops.last).time(ACK_BYTES);
+        let ack_wired = 2 * (Rate::new(hops.wired).time(ACK_BYTES) + WIRED_DELAY);
+
+        let mut service = experiment.new.down.service();
+        let mut departures: Vec<Nanos> = Vec::new();
+        let brought = |packets: u64| {
+            while (departures.len() as u64) < packets {
+                let start = departures.last().copied().unwrap_or(reachable);
+                departures.push(service.departure(start, data_bytes));
+            }
+            departures[packets as usize - 1] + delay + last_hop
+        };
+        let acknowledged = |at: Nanos| {
+            let mut up = experiment.new.up.service();
+            up.departure(at + ack_hops, ACK_BYTES) + delay + ack_wired
+        };
+        bound(self.completion, &old, must_carry as u64, brought, acknowledged)
+    }
+
+    /// What the old link still delivers after completion: it carries on without new traffic.
+    fn old_deliveries(&self) -> Vec<(Nanos, u16, u32)> {
+        if self.fork.experiment.kind != Kind::Mbb {
+            return Vec::new();
+        }
+        let mut sim = self.start(&plain());
+        let places = self.fork.places;
+        let path = [places.edge[OLD].down, places.access[OLD].down, places.last[OLD].down];
+        while path.iter().any(|&link| sim.net.link(link).packets().next().is_some()) {
+            if !sim.step(self.completion + GIVE_UP) {
+                break;
+            }
+        }
+        let recorder = sim.net.observer.recorder.take();
+        recorder
+            .map(|r| r.old_deliveries.iter().map(|d| (d.at, d.flow, d.seq)).collect())
+            .unwrap_or_default()
+    }
+}

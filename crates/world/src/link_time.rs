@@ -1,0 +1,95 @@
+//! Why the new link is idle: the classes of design.md, section 3, "Where the time went".
+
+use crate::bench::{NEW, OLD, Places};
+use crate::nodes::{BenchNode, BenchSim};
+use crate::record::LinkTime;
+use segue_netsim::{LinkId, Nanos};
+
+/// Why an idle link is idle.
+enum Idle {
+    Path,
+    Window,
+    Timer,
+    Other,
+}
+
+/// Books `[from, to)`, during which nothing changes, as far as the new link is idle then.
+pub(crate) fn account(sim: &mut BenchSim, places: &Places, from: Nanos, to: Nanos) {
+    let busy_until = sim.net.link(places.access[NEW].down).busy_until();
+    let idle_from = from.max(busy_until);
+    if idle_from >= to {
+        return;
+    }
+    let class = classify(sim, places);
+    let Some(recorder) = &mut sim.net.observer.recorder else { return };
+    let time: &mut LinkTime = &mut recorder.link_time;
+    let booked = match class {
+        Idle::Path => &mut time.idle_path,
+        Idle::Window => &mut time.idle_window,
+        Idle::Timer => &mut time.idle_timer,
+        Idle::Other => &mut time.idle_other,
+    };
+    *booked += to - idle_from;
+}
+
+fn carries(sim: &mut BenchSim, link: LinkId) -> bool {
+    sim.net.link(link).packets().next().is_some()
+}
+
+fn classify(sim: &mut BenchSim, places: &Places) -> Idle {
+    if carries(sim, places.core.down) || carries(sim, places.edge[NEW].down) || only_acks_awaited(sim, places) {
+        return Idle::Path;
+    }
+    let BenchNode::Correspondent(cn) = &sim.nodes[0] else { return Idle::Other };
+    let window_limited = cn.flows.iter().any(|flow| {
+        flow.sender.is_established() && flow.sender.is_window_limited() && !flow.sender.in_rto_recovery()
+    });
+    if window_limited {
+        return Idle::Window;
+    }
+    // Whatever is on a link that was cut will not come out: nobody waits for it.
+    let mut alive = sim.net.packets.len();
+    for link in [places.access[OLD].down, places.access[OLD].up] {
+        let now = sim.net.now();
+        let link = sim.net.link(link);
+        if link.is_cut(now) {
+            alive -= link.packets().count();
+        }
+    }
+    if alive == 0 { Idle::Timer } else { Idle::Other }
+}
+
+/// Whether every target packet is with the mobile or beyond the queues on its way to it.
+fn only_acks_awaited(sim: &mut BenchSim, places: &Places) -> bool {
+    let BenchNode::Correspondent(cn) = &sim.nodes[0] else { return false };
+    let Some(recorder) = &sim.net.observer.recorder else { return false };
+    let mut missing = Vec::new();
+    for (id, flow) in cn.flows.iter().enumerate() {
+        let target = recorder.target(id);
+        if flow.sender.snd_una() >= target {
+            continue;
+        }
+        if flow.sender.snd_max() < target {
+            return false;
+        }
+        let BenchNode::Mobile(mn) = &sim.nodes[6] else { return false };
+        let receiver = &mn.flows[id].receiver;
+        missing.extend((receiver.rcv_nxt()..target).filter(|&seq| !receiver.has(seq)).map(|seq| (id as u16, seq)));
+    }
+    if missing.is_empty() {
+        return true;
+    }
+    let now = sim.net.now();
+    for link in [places.edge[OLD].down, places.access[OLD].down, places.last[OLD].down, places.access[NEW].down, places.last[NEW].down] {
+        if sim.net.link(link).is_cut(now) {
+            continue;
+        }
+        let ids: Vec<_> = sim.net.link(link).packets().map(|p| p.packet).collect();
+        for id in ids {
+            let packet = &sim.net.packets[id];
+            let key = (packet.flow, packet.segment.seq);
+            missing.retain(|&other| other != key);
+        }
+    }
+    missing.is_empty()
+}

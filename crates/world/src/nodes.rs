@@ -1,0 +1,305 @@
+//! Hosts and routers. The enum is closed, so that the engine dispatches statically.
+
+use crate::observer::Observer as BenchObserver;
+use crate::packet::Packet;
+use segue_handoff::{Announcer, Link, Listener, Notice, Scheme};
+use segue_netsim::{LinkId, Nanos, Net, Node, Observer, PacketId, TimerId};
+use segue_tcp::receiver::Arrival;
+use segue_tcp::segment::CarriedOption;
+use segue_tcp::{Receiver, Sender, StackProfile};
+
+/// Somebody who hears what the hosts do; the engine's observer hears of links.
+pub trait HostObserver: Observer<Packet> {
+    /// The timer of `flow` expired; `head` is its first unacknowledged packet and `copy` the
+    /// number of that packet's last transmission.
+    fn timeout(&mut self, now: Nanos, flow: u16, head: u32, copy: u32);
+    /// `flow` entered fast recovery.
+    fn fast_retransmit(&mut self, now: Nanos, flow: u16, head: u32);
+    /// `flow` sent a packet again.
+    fn retransmission(&mut self, now: Nanos, flow: u16, seq: u32);
+    /// The cumulative ACK of `flow` moved to `una`.
+    fn acknowledged(&mut self, now: Nanos, flow: u16, una: u32);
+    /// A data packet reached the mobile over `link`.
+    fn arrived(&mut self, now: Nanos, link: LinkId, packet: &Packet, arrival: Arrival);
+}
+
+impl HostObserver for () {
+    fn timeout(&mut self, _: Nanos, _: u16, _: u32, _: u32) {}
+    fn fast_retransmit(&mut self, _: Nanos, _: u16, _: u32) {}
+    fn retransmission(&mut self, _: Nanos, _: u16, _: u32) {}
+    fn acknowledged(&mut self, _: Nanos, _: u16, _: u32) {}
+    fn arrived(&mut self, _: Nanos, _: LinkId, _: &Packet, _: Arrival) {}
+}
+
+/// One flow at the correspondent node.
+#[derive(Clone, Debug)]
+pub struct SendingFlow {
+    /// Its number.
+    pub id: u16,
+    /// The TCP.
+    pub sender: Sender<Scheme>,
+    /// Recognises in-band notices.
+    pub listener: Listener,
+    /// Retransmission timer, and opening of the connection.
+    pub timer: TimerId,
+    /// When the application opens the connection, until it has.
+    pub opens: Option<Nanos>,
+}
+
+/// The correspondent node: the bulk senders.
+#[derive(Clone, Debug)]
+pub struct Correspondent {
+    /// The flows.
+    pub flows: Vec<SendingFlow>,
+    /// Where packets leave.
+    pub out: LinkId,
+    /// Number of the first flow and of the first timer: a host's flows are numbered in a row.
+    pub first: (u16, u16),
+    /// What an in-band notice does not say: N and the kind of handoff.
+    pub sharing: (u32, bool),
+}
+
+impl Correspondent {
+    #[inline]
+    fn pump<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, index: usize) {
+        let now = net.now();
+        let flow = &mut self.flows[index];
+        while let Some(sent) = flow.sender.poll_transmit(now) {
+            if sent.retransmission {
+                net.observer.retransmission(now, flow.id, sent.segment.seq);
+            }
+            let packet = Packet {
+                flow: flow.id,
+                data: true,
+                retransmission: sent.retransmission,
+                bytes: sent.bytes,
+                copy: sent.copy,
+                segment: sent.segment,
+            };
+            net.originate(self.out, packet);
+        }
+        if let Some(deadline) = flow.sender.deadline() {
+            net.arm(flow.timer, deadline);
+        }
+    }
+
+    /// A notice reaches flow `index` outside any packet.
+    pub fn notify<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, index: usize, notice: &Notice) {
+        let flow = &mut self.flows[index];
+        if !flow.sender.is_established() {
+            return;
+        }
+        let view = flow.sender.view();
+        let advice = flow.sender.advisor().on_notice(&view, notice);
+        flow.sender.enact(net.now(), &advice);
+        self.pump(net, index);
+    }
+
+    fn on_ack<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, packet: &Packet) {
+        let now = net.now();
+        let index = usize::from(packet.flow - self.first.0);
+        let (flows, disconnected) = self.sharing;
+        let flow = &mut self.flows[index];
+        let before = (flow.sender.snd_una(), flow.sender.counters().fast_retransmits);
+        flow.sender.on_segment(now, &packet.segment);
+        let una = flow.sender.snd_una();
+        if una != before.0 {
+            net.observer.acknowledged(now, flow.id, una);
+        }
+        if flow.sender.counters().fast_retransmits != before.1 {
+            net.observer.fast_retransmit(now, flow.id, una);
+        }
+        if !packet.segment.option.is_empty()
+            && let Some(notice) = flow.listener.hear(packet.segment.option.as_slice(), flows, disconnected)
+        {
+            return self.notify(net, index, &notice);
+        }
+        self.pump(net, index);
+    }
+
+    fn on_timer<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, timer: TimerId) {
+        let now = net.now();
+        let index = usize::from(timer.0 - self.first.1);
+        let flow = &mut self.flows[index];
+        if flow.opens.is_some_and(|at| at <= now) {
+            flow.opens = None;
+            flow.sender.open(u32::MAX - 1);
+        }
+        let head = (flow.sender.snd_una(), flow.sender.head_copy());
+        if flow.sender.on_timer(now) {
+            net.observer.timeout(now, flow.id, head.0, head.1);
+        }
+        self.pump(net, index);
+    }
+}
+
+/// One flow at the mobile node.
+#[derive(Clone, Debug)]
+pub struct ReceivingFlow {
+    /// The TCP.
+    pub receiver: Receiver,
+    /// Delayed ACK.
+    pub timer: TimerId,
+    /// Makes notices.
+    pub announcer: Announcer,
+    /// The report that rides on the ACK after the one for the SYN.
+    pub first_report: Option<CarriedOption>,
+}
+
+/// The mobile node: the receivers.
+#[derive(Clone, Debug)]
+pub struct Mobile {
+    /// The flows, by number.
+    pub flows: Vec<ReceivingFlow>,
+    /// Where ACKs leave at present.
+    pub out: LinkId,
+    /// Number of the first timer.
+    pub first_timer: u16,
+}
+
+impl Mobile {
+    #[inline]
+    fn pump<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, flow: u16) {
+        let state = &mut self.flows[usize::from(flow)];
+        if let Some((segment, bytes)) = state.receiver.poll_transmit() {
+            if let Some(report) = state.first_report.take() {
+                state.receiver.carry(report);
+            }
+            let packet = Packet { flow, data: false, retransmission: false, bytes, copy: u32::MAX, segment };
+            net.originate(self.out, packet);
+        }
+        if let Some(deadline) = state.receiver.deadline() {
+            net.arm(state.timer, deadline);
+        }
+    }
+
+    fn on_data<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, link: LinkId, packet: &Packet) {
+        let now = net.now();
+        let state = &mut self.flows[usize::from(packet.flow)];
+        if let Some(arrival) = state.receiver.on_segment(now, &packet.segment) {
+            net.observer.arrived(now, link, packet, arrival);
+        }
+        self.pump(net, packet.flow);
+    }
+
+    fn on_timer<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, timer: TimerId) {
+        let flow = timer.0 - self.first_timer;
+        self.flows[usize::from(flow)].receiver.on_timer(net.now());
+        self.pump(net, flow);
+    }
+
+    /// Sends `copies` pure ACKs of each flow that report a completed handoff to `link`.
+    pub fn announce<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, link: Link, copies: u32) {
+        for flow in 0..self.flows.len() {
+            let state = &mut self.flows[flow];
+            let option = state.announcer.completed(link);
+            for _ in 0..copies {
+                let (segment, bytes) = state.receiver.notify(net.now(), option);
+                let packet =
+                    Packet { flow: flow as u16, data: false, retransmission: false, bytes, copy: u32::MAX, segment };
+                net.originate(self.out, packet);
+            }
+        }
+    }
+}
+
+/// Where a router sends what comes out of a link.
+#[derive(Clone, Debug)]
+pub enum Route {
+    /// Nothing comes this way.
+    None,
+    /// Everything to one link.
+    To(LinkId),
+    /// Each flow to a link of its own.
+    ByFlow(Vec<LinkId>),
+}
+
+/// A router: routes by the link that packets come from.
+#[derive(Clone, Debug, Default)]
+pub struct Router {
+    routes: Vec<Route>,
+}
+
+impl Router {
+    /// Sets where packets from `from` go.
+    pub fn route(&mut self, from: LinkId, route: Route) {
+        let index = usize::from(from.0);
+        if self.routes.len() <= index {
+            self.routes.resize(index + 1, Route::None);
+        }
+        self.routes[index] = route;
+    }
+}
+
+/// Any node.
+#[derive(Clone, Debug)]
+pub enum BenchNode {
+    /// Bulk senders.
+    Correspondent(Correspondent),
+    /// A router.
+    Router(Router),
+    /// Receivers.
+    Mobile(Mobile),
+}
+
+impl<O: HostObserver> Node<Packet, O> for BenchNode {
+    #[inline]
+    fn on_packet(&mut self, net: &mut Net<Packet, O>, link: LinkId, id: PacketId) {
+        match self {
+            Self::Router(router) => {
+                let out = match &router.routes[usize::from(link.0)] {
+                    Route::To(out) => *out,
+                    Route::ByFlow(outs) => outs[usize::from(net.packets[id].flow)],
+                    Route::None => return net.packets.remove(id),
+                };
+                net.send(out, id);
+            }
+            Self::Correspondent(host) => {
+                let packet = net.packets[id];
+                net.packets.remove(id);
+                host.on_ack(net, &packet);
+            }
+            Self::Mobile(host) => {
+                let packet = net.packets[id];
+                net.packets.remove(id);
+                host.on_data(net, link, &packet);
+            }
+        }
+    }
+
+    #[inline]
+    fn on_timer(&mut self, net: &mut Net<Packet, O>, timer: TimerId) {
+        match self {
+            Self::Router(_) => {}
+            Self::Correspondent(host) => host.on_timer(net, timer),
+            Self::Mobile(host) => host.on_timer(net, timer),
+        }
+    }
+}
+
+/// The nonce of flow `flow`, as if exchanged in its handshake.
+fn nonce(flow: usize) -> u16 {
+    // Any number will do where nobody forges; the multiplier only makes them look unlike.
+    (flow as u16).wrapping_mul(40_503).wrapping_add(1)
+}
+
+/// A sending flow that runs `scheme` on `profile`.
+pub fn sending_flow(id: u16, profile: &StackProfile, phase: Nanos, opens: Nanos, timer: TimerId, scheme: Scheme) -> SendingFlow {
+    let nonce = nonce(usize::from(id));
+    let mut sender = Sender::new(profile, phase, scheme);
+    sender.carry_on_syn(Announcer::capability(nonce));
+    SendingFlow { id, sender, listener: Listener::new(nonce), timer, opens: Some(opens) }
+}
+
+/// A receiving flow whose first report names `link`.
+pub fn receiving_flow(id: u16, profile: &StackProfile, timer: TimerId, link: Link) -> ReceivingFlow {
+    let nonce = nonce(usize::from(id));
+    let mut announcer = Announcer::new(nonce);
+    let mut receiver = Receiver::new(profile);
+    receiver.carry(Announcer::capability(nonce));
+    let first_report = Some(announcer.first_report(link));
+    ReceivingFlow { receiver, timer, announcer, first_report }
+}
+
+/// The network of the bench.
+pub type BenchSim = segue_netsim::Sim<BenchNode, Packet, BenchObserver>;

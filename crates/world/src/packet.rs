@@ -1,0 +1,28 @@
+//! What the bench's packets carry.
+
+use segue_netsim::Payload;
+use segue_tcp::Segment;
+
+/// A TCP segment under way.
+#[derive(Clone, Copy, Debug)]
+pub struct Packet {
+    /// Flow it belongs to.
+    pub flow: u16,
+    /// Whether it goes from the sender to the mobile.
+    pub data: bool,
+    /// Whether its bytes were sent before.
+    pub retransmission: bool,
+    /// Bytes that links charge.
+    pub bytes: u32,
+    /// Number of this transmission among the flow's.
+    pub copy: u32,
+    /// The segment.
+    pub segment: Segment,
+}
+
+impl Payload for Packet {
+    #[inline]
+    fn size(&self) -> u32 {
+        self.bytes
+    }
+}

@@ -1,0 +1,314 @@
+//! The record of one handoff: what happened from completion to the end of the slowest transfer.
+
+use crate::packet::Packet;
+use segue_netsim::{LinkId, Nanos, Passage};
+use segue_tcp::receiver::Arrival;
+use std::collections::VecDeque;
+
+/// Where the time of the new link's data direction went; the classes add up (design, section 3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkTime {
+    /// Carrying bytes first received by this packet.
+    pub useful: Nanos,
+    /// Carrying bytes that had been received.
+    pub needless: Nanos,
+    /// Idle: data is on its way to the link, or only ACKs of the last target packets are awaited.
+    pub idle_path: Nanos,
+    /// Idle: some sender has data that its window forbids, not in RTO recovery.
+    pub idle_window: Nanos,
+    /// Idle: every sender waits for a timer.
+    pub idle_timer: Nanos,
+    /// Idle for another reason.
+    pub idle_other: Nanos,
+}
+
+impl LinkTime {
+    /// The sum of all classes.
+    pub fn total(&self) -> Nanos {
+        self.useful + self.needless + self.idle_path + self.idle_window + self.idle_timer + self.idle_other
+    }
+}
+
+/// An expiry of a retransmission timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timeout {
+    /// When.
+    pub at: Nanos,
+    /// Whose.
+    pub flow: u16,
+    /// First unacknowledged packet.
+    pub head: u32,
+    /// The last copy of `head` sent before is eventually delivered.
+    pub spurious: bool,
+}
+
+/// A dropped data packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Drop {
+    /// When.
+    pub at: Nanos,
+    /// Whose.
+    pub flow: u16,
+    /// Which packet.
+    pub seq: u32,
+}
+
+/// One handoff with one scheme.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunRecord {
+    /// The handoff's T.
+    pub at: Nanos,
+    /// Its completion.
+    pub completion: Nanos,
+    /// From completion until the slowest flow reached its target; `None` = incomplete.
+    pub transfer: Option<Nanos>,
+    /// The same by either definition.
+    pub after_highest: Option<Nanos>,
+    /// The same by either definition.
+    pub after_ack: Option<Nanos>,
+    /// What no run can beat.
+    pub bound: Nanos,
+    /// Timeouts from T on, in order; those before completion included.
+    pub timeouts: Vec<Timeout>,
+    /// Fast retransmits from T on: when, whose, which packet.
+    pub fast_retransmits: Vec<(Nanos, u16, u32)>,
+    /// Drops in queues from completion to the end, data and ACKs.
+    pub drops: u32,
+    /// Dropped data packets, in order.
+    pub data_drops: Vec<Drop>,
+    /// Packets of both directions that came out of the old link between T and completion or later.
+    pub lost_in_disconnection: u32,
+    /// Packets sent again from completion to the end.
+    pub retransmissions: u32,
+    /// Of those that arrived, how many carried nothing new.
+    pub needless_retransmissions: u32,
+    /// Where the new link's time went.
+    pub link_time: LinkTime,
+    /// Queueing delay of each data packet at the new access queue, ns.
+    pub queue_delays: Vec<Nanos>,
+    /// Packets that each flow newly acknowledged from completion to the end.
+    pub acknowledged: Vec<u32>,
+}
+
+impl RunRecord {
+    /// Timeouts from completion to the end.
+    pub fn timeouts_after(&self) -> impl Iterator<Item = &Timeout> {
+        self.timeouts.iter().filter(|t| t.at >= self.completion)
+    }
+}
+
+/// A transmission on the new link whose packet has not arrived yet.
+#[derive(Clone, Copy, Debug)]
+struct Carriage {
+    start: Nanos,
+    end: Nanos,
+}
+
+/// Links a recorder distinguishes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RecordedLinks {
+    /// New access link towards the mobile.
+    pub new_access: LinkId,
+    /// Last hop behind it.
+    pub new_last_hop: LinkId,
+}
+
+/// A packet that reached the mobile over the old link, for the bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OldDelivery {
+    pub at: Nanos,
+    pub flow: u16,
+    pub seq: u32,
+}
+
+/// Keeps the record while a handoff runs.
+#[derive(Clone, Debug)]
+pub struct Recorder {
+    links: RecordedLinks,
+    /// Infinite until the handoff completes.
+    completion: Nanos,
+    /// `snd_una` of each flow at completion, and its two targets.
+    start_una: Vec<u32>,
+    targets: [Vec<u32>; 2],
+    reached: [Vec<Option<Nanos>>; 2],
+    /// Which definition ends the run: index into `targets`.
+    ends_by: usize,
+    una: Vec<u32>,
+    pub(crate) timeouts: Vec<(Nanos, u16, u32, u32)>,
+    fast_retransmits: Vec<(Nanos, u16, u32)>,
+    drops: u32,
+    data_drops: Vec<Drop>,
+    pub(crate) lost_in_disconnection: u32,
+    retransmissions: u32,
+    needless_retransmissions: u32,
+    pub(crate) link_time: LinkTime,
+    carried: VecDeque<Carriage>,
+    queue_delays: Vec<Nanos>,
+    pub(crate) old_deliveries: Vec<OldDelivery>,
+}
+
+impl Recorder {
+    pub(crate) fn new(links: RecordedLinks, flows: usize) -> Self {
+        Self {
+            links,
+            completion: Nanos::MAX,
+            start_una: vec![0; flows],
+            targets: [vec![u32::MAX; flows], vec![u32::MAX; flows]],
+            reached: [vec![None; flows], vec![None; flows]],
+            ends_by: 0,
+            una: vec![0; flows],
+            timeouts: Vec::new(),
+            fast_retransmits: Vec::new(),
+            drops: 0,
+            data_drops: Vec::new(),
+            lost_in_disconnection: 0,
+            retransmissions: 0,
+            needless_retransmissions: 0,
+            link_time: LinkTime::default(),
+            carried: VecDeque::new(),
+            queue_delays: Vec::new(),
+            old_deliveries: Vec::new(),
+        }
+    }
+
+    /// The handoff completes now. `una`: what is acknowledged; `targets` by both definitions.
+    pub(crate) fn complete(&mut self, now: Nanos, una: Vec<u32>, targets: [Vec<u32>; 2], ends_by: usize) {
+        self.completion = now;
+        self.start_una.clone_from(&una);
+        self.una = una;
+        self.targets = targets;
+        self.ends_by = ends_by;
+        for by in 0..2 {
+            for flow in 0..self.una.len() {
+                self.reached[by][flow] = (self.una[flow] >= self.targets[by][flow]).then_some(now);
+            }
+        }
+    }
+
+    #[inline]
+    fn completed(&self) -> bool {
+        self.completion != Nanos::MAX
+    }
+
+    /// The target of `flow` that ends the run.
+    pub(crate) fn target(&self, flow: usize) -> u32 {
+        self.targets[self.ends_by][flow]
+    }
+
+    /// When the slowest flow reached its target, by definition `by`.
+    fn end(&self, by: usize) -> Option<Nanos> {
+        self.reached[by].iter().copied().try_fold(0, |latest, at| Some(latest.max(at?)))
+    }
+
+    /// Whether all flows have reached the target that ends the run.
+    #[inline]
+    pub(crate) fn is_done(&self) -> bool {
+        self.reached[self.ends_by].iter().all(Option::is_some)
+    }
+
+    pub(crate) fn dropped(&mut self, at: Nanos, packet: &Packet) {
+        if self.completed() {
+            self.drops += 1;
+            if packet.data {
+                self.data_drops.push(Drop { at, flow: packet.flow, seq: packet.segment.seq });
+            }
+        }
+    }
+
+    #[inline]
+    pub(crate) fn accepted(&mut self, link: LinkId, passage: &Passage, packet: &Packet) {
+        if link == self.links.new_access && packet.data {
+            self.carried.push_back(Carriage { start: passage.start, end: passage.departure });
+            self.queue_delays.push(passage.start - passage.arrival);
+        }
+    }
+
+    pub(crate) fn timeout(&mut self, at: Nanos, flow: u16, head: u32, copy: u32) {
+        self.timeouts.push((at, flow, head, copy));
+    }
+
+    pub(crate) fn fast_retransmit(&mut self, at: Nanos, flow: u16, head: u32) {
+        self.fast_retransmits.push((at, flow, head));
+    }
+
+    #[inline]
+    pub(crate) fn retransmission(&mut self, _at: Nanos) {
+        self.retransmissions += u32::from(self.completed());
+    }
+
+    #[inline]
+    pub(crate) fn acknowledged(&mut self, now: Nanos, flow: u16, una: u32) {
+        let flow = usize::from(flow);
+        self.una[flow] = una;
+        for by in 0..2 {
+            if una >= self.targets[by][flow] && self.reached[by][flow].is_none() {
+                self.reached[by][flow] = Some(now);
+            }
+        }
+    }
+
+    #[inline]
+    pub(crate) fn arrived(&mut self, now: Nanos, link: LinkId, packet: &Packet, arrival: Arrival) {
+        let needless = arrival == Arrival::Duplicate;
+        if self.completed() && needless && packet.retransmission {
+            self.needless_retransmissions += 1;
+        }
+        if link == self.links.new_last_hop {
+            if let Some(carriage) = self.carried.pop_front() {
+                self.charge(carriage, needless, now);
+            }
+        } else {
+            self.old_deliveries.push(OldDelivery { at: now, flow: packet.flow, seq: packet.segment.seq });
+        }
+    }
+
+    /// Books a transmission, as far as it lies between completion and `end`.
+    fn charge(&mut self, carriage: Carriage, needless: bool, end: Nanos) {
+        let from = carriage.start.max(self.completion);
+        let time = carriage.end.min(end).saturating_sub(from);
+        if needless {
+            self.link_time.needless += time;
+        } else {
+            self.link_time.useful += time;
+        }
+    }
+
+    /// Books what is still on the new link at `end`; `useful` tells of each packet, in order,
+    /// whether it will be the first with its bytes.
+    pub(crate) fn charge_rest(&mut self, end: Nanos, useful: impl Iterator<Item = bool>) {
+        for useful in useful {
+            if let Some(carriage) = self.carried.pop_front() {
+                self.charge(carriage, !useful, end);
+            }
+        }
+    }
+
+    /// The finished record. `spurious` tells of each timeout, by flow and copy, whether the copy
+    /// was or will be delivered.
+    pub(crate) fn finish(self, at: Nanos, bound: Nanos, spurious: impl Fn(u16, u32) -> bool) -> RunRecord {
+        let since = |end: Option<Nanos>| end.map(|end| end - self.completion);
+        let [after_highest, after_ack] = [since(self.end(0)), since(self.end(1))];
+        RunRecord {
+            at,
+            completion: self.completion,
+            transfer: [after_highest, after_ack][self.ends_by],
+            after_highest,
+            after_ack,
+            bound,
+            timeouts: self
+                .timeouts
+                .iter()
+                .map(|&(at, flow, head, copy)| Timeout { at, flow, head, spurious: spurious(flow, copy) })
+                .collect(),
+            fast_retransmits: self.fast_retransmits,
+            drops: self.drops,
+            data_drops: self.data_drops,
+            lost_in_disconnection: self.lost_in_disconnection,
+            retransmissions: self.retransmissions,
+            needless_retransmissions: self.needless_retransmissions,
+            link_time: self.link_time,
+            queue_delays: self.queue_delays,
+            acknowledged: self.una.iter().zip(&self.start_una).map(|(una, start)| una - start).collect(),
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! The networks of the speed measurements: ours against ns-2's over the same hops.
+
+use crate::access::AccessLink;
+use crate::bench::{self, Definition, Experiment, Kind, NoticeMode, line};
+use crate::nodes::{BenchNode, Correspondent, HostObserver, Mobile, Route, Router, receiving_flow, sending_flow};
+use crate::packet::Packet;
+use crate::{LinkError, clock_phase};
+use segue_handoff::{Link, Scheme, regular::Regular};
+use segue_netsim::{Delay, LinkConfig, Nanos, Net, Node, NodeId, Rate, SECOND, Service, Sim};
+use segue_tcp::profile::NS2_SACK1;
+
+/// One of the three measurements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Case {
+    /// One flow over one link of 5 Mbit/s, 50 ms, 50-packet queue.
+    OneFlow,
+    /// Ten flows over one link of 1 Gbit/s, 10 ms, 1667-packet queue.
+    TenFlows,
+    /// One flow over the bench's four hops with an access link of 80 Mbit/s, 10 ms.
+    FourHops,
+}
+
+impl Case {
+    /// All of them, with the letter of the documentation.
+    pub const ALL: [(char, Case); 3] = [('a', Case::OneFlow), ('b', Case::TenFlows), ('c', Case::FourHops)];
+}
+
+/// Simulates `seconds` of a case; returns the delivered packets (the sum of the cumulative ACKs).
+pub fn run(case: Case, seconds: u64) -> Result<u64, LinkError> {
+    let limit = seconds * SECOND;
+    match case {
+        Case::OneFlow => Ok(delivered(dumbbell(1, 5_000_000, 50_000_000, 50), limit)),
+        Case::TenFlows => Ok(delivered(dumbbell(10, 1_000_000_000, 10_000_000, 1667), limit)),
+        Case::FourHops => {
+            let link = AccessLink::parse("80mbit/10ms")?;
+            let experiment = Experiment {
+                old: link.clone(),
+                new: link,
+                kind: Kind::Mbb,
+                flows: 1,
+                stack: NS2_SACK1,
+                notice: NoticeMode::Instant,
+                packets: 100,
+                definition: Definition::AfterHighest,
+                seed: 1,
+            };
+            let (sim, _) = bench::build(&experiment, &Scheme::Regular(Regular));
+            Ok(delivered(sim, limit))
+        }
+    }
+}
+
+fn delivered<O: HostObserver>(mut sim: Sim<BenchNode, Packet, O>, limit: Nanos) -> u64
+where
+    BenchNode: Node<Packet, O>,
+{
+    sim.run_until(limit);
+    sim.nodes
+        .iter()
+        .filter_map(|node| match node {
+            BenchNode::Correspondent(host) => Some(host),
+            _ => None,
+        })
+        .flat_map(|host| &host.flows)
+        .map(|flow| u64::from(flow.sender.snd_una()))
+        .sum()
+}
+
+/// Source hosts --10 Gbit/s, 1 us-- router --bottleneck-- sink host.
+fn dumbbell(flows: usize, rate: u64, delay: Nanos, queue: u32) -> Sim<BenchNode, Packet, ()> {
+    let mut net = Net::new(());
+    let router_id = NodeId(flows as u16);
+    let sink_id = NodeId(flows as u16 + 1);
+    let access = || line(10_000_000_000, 1_000);
+    let limited = LinkConfig {
+        service: Service::Fixed(Rate::new(rate)),
+        delay: Delay::Fixed(delay),
+        limit: Some(queue),
+    };
+    let down = net.add_link(sink_id, limited);
+    let up = net.add_link(router_id, line(rate, delay));
+    let mut router = Router::default();
+    let starts = clock_phase::starts(flows, 1);
+    let mut nodes = Vec::new();
+    let mut back = Vec::new();
+    for (id, start) in starts.iter().enumerate() {
+        let node = NodeId(id as u16);
+        let out = net.add_link(router_id, access());
+        back.push(net.add_link(node, access()));
+        router.route(out, Route::To(down));
+        let timer = net.add_timer(node);
+        net.arm(timer, start.opens);
+        let flow = sending_flow(id as u16, &NS2_SACK1, start.phase, start.opens, timer, Scheme::Regular(Regular));
+        let host = Correspondent { first: (id as u16, timer.0), flows: vec![flow], out, sharing: (0, false) };
+        nodes.push(BenchNode::Correspondent(host));
+    }
+    router.route(up, Route::ByFlow(back));
+    nodes.push(BenchNode::Router(router));
+    let link = Link { rate_kbps: (rate / 1000) as u32, delay_us: (delay / 1000) as u32 };
+    let mut receiving = Vec::new();
+    for id in 0..flows {
+        let timer = net.add_timer(sink_id);
+        receiving.push(receiving_flow(id as u16, &NS2_SACK1, timer, link));
+    }
+    nodes.push(BenchNode::Mobile(Mobile { first_timer: receiving[0].timer.0, flows: receiving, out: up }));
+    Sim { net, nodes }
+}

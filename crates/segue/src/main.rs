@@ -1,1 +1,82 @@
-fn main() {}
+//! `segue`: the command line. Thin: it reads words, calls the rooms below and prints.
+
+mod cli;
+mod compare;
+mod pages;
+mod schemes;
+mod table;
+
+use clap::Parser;
+use cli::{Cli, Command};
+use std::io::{ErrorKind, Write};
+use std::process::ExitCode;
+
+/// What can go wrong, by whose fault.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The user's mistake: exit status 2.
+    #[error("{0}")]
+    User(String),
+    /// Ours: exit status 1.
+    #[error("{0}")]
+    Ours(String),
+    /// Nobody reads standard output any more.
+    #[error("standard output is closed")]
+    Closed,
+}
+
+impl Failure {
+    /// A mistake of the user.
+    pub fn user(error: impl std::fmt::Display) -> Self {
+        Self::User(error.to_string())
+    }
+
+    /// A fault of the program or of the machine.
+    pub fn ours(error: impl std::fmt::Display) -> Self {
+        Self::Ours(error.to_string())
+    }
+}
+
+impl From<segue_export::OutputError> for Failure {
+    fn from(error: segue_export::OutputError) -> Self {
+        match error.problem.kind() {
+            ErrorKind::BrokenPipe => Self::Closed,
+            _ => Self::user(error),
+        }
+    }
+}
+
+/// Prints to standard output; a reader that has gone is no panic.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Failure::Closed),
+        Err(error) => Err(Failure::ours(format!("cannot write to standard output: {error}"))),
+    }
+}
+
+fn run() -> Result<(), Failure> {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) if !error.use_stderr() => return print(&error.render().ansi().to_string()),
+        Err(error) => return Err(Failure::User(cli::one_line(&error))),
+    };
+    match cli.command {
+        Command::Compare(args) => compare::run(&args),
+        Command::Schemes(args) => schemes::run(&args),
+        Command::Man(args) => pages::man(&args),
+        Command::Completions(args) => pages::completions(&args),
+    }
+}
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) | Err(Failure::Closed) => ExitCode::SUCCESS,
+        Err(failure) => {
+            // If even this cannot be written, the status still tells.
+            let _ = writeln!(std::io::stderr(), "segue: {failure}");
+            ExitCode::from(if matches!(failure, Failure::User(_)) { 2 } else { 1 })
+        }
+    }
+}

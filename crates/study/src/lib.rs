@@ -1,1 +1,11 @@
-//! Room.
+//! Comparisons of schemes over many handoffs: what is asked ([`request`]), how it is run
+//! ([`compare`]), and the measures of design.md, section 3 ([`measure`], [`quantile`]).
+
+pub mod compare;
+pub mod measure;
+pub mod quantile;
+pub mod request;
+
+pub use compare::{Comparison, GroupResult, HandoffRow};
+pub use measure::Row;
+pub use request::{Plan, Request, RequestError};

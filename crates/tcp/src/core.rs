@@ -142,8 +142,12 @@ impl<A: Advisor> Core<A> {
     /// The cumulative ACK has moved to `ack`: what every stack does then, advice and RTT sample.
     #[inline]
     pub fn advance(&mut self, now: Nanos, ack: &Segment, in_fast_recovery: bool) {
+        let opening = self.snd_una == 0;
         self.move_una(now, ack, in_fast_recovery);
         self.sample_rtt(now, ack, in_fast_recovery);
+        if opening && self.counters.timeouts > 0 {
+            self.rto.on_established_after_timeout();
+        }
     }
 
     /// The same without an RTT sample (ns-2 takes none from partial ACKs).

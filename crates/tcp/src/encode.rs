@@ -12,10 +12,8 @@ pub fn byte_number(profile: &StackProfile, seq: u32) -> u32 {
     }
 }
 
-/// The options of `segment`, sent by a host of `profile`.
-///
-/// SACK blocks that do not fit beside the rest are left out, the oldest first.
-pub fn options(profile: &StackProfile, segment: &Segment) -> Options {
+/// The options of `segment`, SACK apart.
+fn without_sack(profile: &StackProfile, segment: &Segment) -> Options {
     let carried = Options::decode(segment.option.as_slice()).unwrap_or_default().experimental;
     let mut options = Options {
         timestamps: segment.timestamps.map(|t| Timestamps { value: t.value, echo: t.echo }),
@@ -28,6 +26,19 @@ pub fn options(profile: &StackProfile, segment: &Segment) -> Options {
         options.window_scale = Some(profile.window_scale);
         options.sack_permitted = profile.sack_blocks > 0;
     }
+    options
+}
+
+/// How many SACK blocks fit beside the other options of `segment`.
+pub(crate) fn sack_room(profile: &StackProfile, segment: &Segment) -> usize {
+    without_sack(profile, segment).sack_room()
+}
+
+/// The options of `segment`, sent by a host of `profile`.
+///
+/// SACK blocks that do not fit beside the rest are left out, the oldest first.
+pub fn options(profile: &StackProfile, segment: &Segment) -> Options {
+    let mut options = without_sack(profile, segment);
     let mut sack = SackBlocks::EMPTY;
     for &(left, right) in segment.sack.as_slice().iter().take(options.sack_room()) {
         let block = SackBlock { left: byte_number(profile, left), right: byte_number(profile, right) };

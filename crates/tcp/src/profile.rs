@@ -126,6 +126,7 @@ pub const NS2_NEWRENO: StackProfile = StackProfile {
     departures: &[
         "window grows per ACK, not per byte acknowledged",
         "a cut halves the integer cwnd, not FlightSize, at every timeout",
+        "the ACK that ends fast recovery opens the window, too",
         "timers count 10 ms ticks",
     ],
     recovery: RecoveryRules::NewReno,
@@ -155,7 +156,7 @@ pub const RFC: StackProfile = StackProfile {
     initial_window: 10,
     receive_window: 10_000,
     ack: AckRules { delay: Some(200 * MS), delays_syn: false },
-    sack_blocks: 4,
+    sack_blocks: 3, // beside time stamps (RFC 2018, 3)
     dsack: true,
     header: HeaderSize::Encoded,
     ..NS2_SACK1
@@ -207,7 +208,63 @@ pub const INET_RENO: StackProfile = StackProfile {
 /// All profiles.
 pub const PROFILES: [StackProfile; 5] = [NS2_SACK1, RFC, FREEBSD5_NEWRENO, NS2_NEWRENO, INET_RENO];
 
+/// A setting that every stack has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StackSetting {
+    /// Key.
+    pub name: &'static str,
+    /// Values it takes.
+    pub values: &'static str,
+    /// One line, with the open point of algorithms.md that it decides.
+    pub meaning: &'static str,
+}
+
+/// Settings that every stack has; their defaults are the profile's.
+pub const STACK_SETTINGS: &[StackSetting] = &[
+    StackSetting { name: "initial-window", values: "1 to 1000 packets", meaning: "initial window (9.17)" },
+    StackSetting { name: "receive-window", values: "1 to 1000000 packets", meaning: "receive buffer (9.17)" },
+    StackSetting { name: "rto-floor-ms", values: "1 to 60000", meaning: "least RTO (section 1)" },
+    StackSetting {
+        name: "rto-tick-ms",
+        values: "0 (exact) to 1000",
+        meaning: "granularity of timers (section 1)",
+    },
+    StackSetting {
+        name: "delayed-ack-ms",
+        values: "0 (every packet is acknowledged) to 500",
+        meaning: "delayed ACK (section 1)",
+    },
+    StackSetting {
+        name: "window-rules",
+        values: "ns2 or rfc5681",
+        meaning: "what a timeout cuts, and growth (9.16)",
+    },
+];
+
 impl StackProfile {
+    /// Changes a setting; the error says what was expected.
+    pub fn set(&mut self, key: &str, value: &str) -> Result<(), &'static str> {
+        let setting = STACK_SETTINGS.iter().find(|s| s.name == key).ok_or("a setting of the stack")?;
+        let number = |least: u64, most: u64| {
+            value.parse::<u64>().ok().filter(|n| (least..=most).contains(n)).ok_or(setting.values)
+        };
+        match key {
+            "initial-window" => self.initial_window = number(1, 1000)? as u32,
+            "receive-window" => self.receive_window = number(1, 1_000_000)? as u32,
+            "rto-floor-ms" => self.rto.min = number(1, 60_000)? * MS,
+            "rto-tick-ms" => self.rto.tick = (number(0, 1000)? * MS).max(1),
+            "delayed-ack-ms" => self.ack.delay = Some(number(0, 500)? * MS).filter(|&delay| delay > 0),
+            _ => {
+                self.congestion = match value {
+                    "ns2" => CongestionRules::Ns2,
+                    "rfc5681" => CongestionRules::Rfc5681,
+                    _ => return Err(setting.values),
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The profile of that name.
     pub fn named(name: &str) -> Option<Self> {
         PROFILES.into_iter().find(|profile| profile.name == name)

@@ -1,8 +1,9 @@
 //! The receiving half: reassembly, delayed ACKs (RFC 5681, 4.2), SACK (RFC 2018), D-SACK (RFC 2883).
 
 use crate::Nanos;
-use crate::profile::{RttSampling, StackProfile};
-use crate::segment::{CarriedOption, SackList, Segment, Timestamps};
+use crate::encode::sack_room;
+use crate::profile::{HeaderSize, RttSampling, StackProfile};
+use crate::segment::{CarriedOption, MAX_SACK_BLOCKS, SackList, Segment, Timestamps};
 
 /// What an arriving data packet was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +49,7 @@ pub struct Receiver {
 impl Receiver {
     /// A receiver that waits for the SYN.
     pub fn new(profile: &StackProfile) -> Self {
-        let ns2 = profile.header == crate::profile::HeaderSize::Ns2;
+        let ns2 = profile.header == HeaderSize::Ns2;
         Self {
             profile: *profile,
             history_rules: if ns2 { SackHistory::Ns2 } else { SackHistory::Rfc2018 },
@@ -108,7 +109,9 @@ impl Receiver {
             }
             return None;
         }
+        // RFC 7323, 4.3
         if let Some(stamps) = segment.timestamps
+            && stamps.is_not_before(self.ts_recent)
             && segment.seq <= self.last_ack_sent
         {
             self.ts_recent = stamps.value;
@@ -150,7 +153,8 @@ impl Receiver {
     pub fn poll_transmit(&mut self) -> Option<(Segment, u32)> {
         let mut ack = self.pending.take()?;
         if !self.carried.is_empty() {
-            ack.option = std::mem::take(&mut self.carried);
+            let option = std::mem::take(&mut self.carried);
+            self.add_option(&mut ack, option);
         }
         Some((ack, self.charged(&ack)))
     }
@@ -159,8 +163,16 @@ impl Receiver {
     /// and the bytes that links charge for it. Without SACK blocks where they would not fit.
     pub fn notify(&mut self, now: Nanos, option: CarriedOption) -> (Segment, u32) {
         let mut ack = self.acknowledge(now, None, false);
-        ack.option = option;
+        self.add_option(&mut ack, option);
         (ack, self.charged(&ack))
+    }
+
+    /// Adds a carried option, in place of the SACK blocks if they do not all fit beside it.
+    fn add_option(&self, ack: &mut Segment, option: CarriedOption) {
+        ack.option = option;
+        if self.profile.header == HeaderSize::Encoded && ack.sack.len() > sack_room(&self.profile, ack) {
+            ack.sack = SackList::default();
+        }
     }
 
     /// Adds a packet to what has been received.
@@ -266,7 +278,9 @@ impl Receiver {
                     _ => block = recent, // acknowledged by now
                 }
             }
-            if recent.0 <= block.0 && recent.1 >= block.1 {
+            let covered = recent.0 <= block.0 && recent.1 >= block.1;
+            let listed = || sack.as_slice().contains(&block);
+            if covered || (self.history_rules == SackHistory::Rfc2018 && listed()) {
                 self.history.remove(k);
                 continue;
             }
@@ -275,12 +289,56 @@ impl Receiver {
             k += 1;
         }
         if seq >= self.rcv_nxt {
-            self.history.truncate(most - 1);
+            // RFC 2018, 4: "as many distinct SACK blocks as possible", so more are remembered than
+            // one ACK holds. ns-2 remembers what it reports.
+            let remembered = match self.history_rules {
+                SackHistory::Rfc2018 => 2 * MAX_SACK_BLOCKS,
+                SackHistory::Ns2 => most,
+            };
+            self.history.truncate(remembered - 1);
             self.history.insert(0, recent);
         }
     }
 
     fn charged(&self, ack: &Segment) -> u32 {
         crate::core::charged_header(&self.profile, ack)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::{NS2_SACK1, RFC};
+
+    /// An ACK with a 12-byte option, of a receiver that holds three blocks beyond a hole.
+    fn notice(profile: &StackProfile, carried: bool) -> (Segment, u32) {
+        let mut receiver = Receiver::new(profile);
+        let mut sender = crate::Sender::new(profile, 0, ());
+        sender.open(10);
+        let mut packet = sender.poll_transmit(0).unwrap().segment;
+        receiver.on_segment(0, &packet);
+        (packet.syn, packet.payload) = (false, profile.mss);
+        for seq in [3, 5, 7] {
+            packet.seq = seq;
+            receiver.on_segment(0, &packet);
+        }
+        let option = CarriedOption::new(&[253, 12, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9]).unwrap();
+        if carried {
+            receiver.carry(option);
+            return receiver.poll_transmit().unwrap();
+        }
+        receiver.notify(0, option)
+    }
+
+    /// Design, section 5: "that ACK goes without SACK blocks" where the notice does not fit beside
+    /// them and time stamps.
+    #[test]
+    fn a_notice_displaces_the_sack_blocks_that_do_not_fit() {
+        for carried in [false, true] {
+            let (ack, bytes) = notice(&RFC, carried);
+            assert_eq!((ack.sack.len(), bytes), (0, 40 + 12 + 12));
+            let (ack, bytes) = notice(&NS2_SACK1, carried); // no time stamps, and options are free
+            assert_eq!((ack.sack.len(), bytes), (3, 40 + 3 * 8));
+        }
     }
 }

@@ -6,6 +6,9 @@
 use crate::Nanos;
 use crate::advice::MinRto;
 
+/// RFC 6298, 5.7.
+const AFTER_SYN_TIMEOUT: Nanos = 3_000_000_000;
+
 /// The timer rules of a stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RtoRules {
@@ -94,6 +97,15 @@ impl RtoEstimator {
     /// Factor of the exponential back-off.
     pub fn backoff(&self) -> u32 {
         self.backoff
+    }
+
+    /// The SYN was lost and is acknowledged now; without a sample data begins with an RTO of at
+    /// least 3 s (RFC 6298, 5.7). A stack that starts with as much keeps its back-off.
+    pub fn on_established_after_timeout(&mut self) {
+        if self.srtt8 == 0 && self.rules.initial < AFTER_SYN_TIMEOUT {
+            self.unclamped = AFTER_SYN_TIMEOUT;
+            self.backoff = 1;
+        }
     }
 
     /// Forgets SRTT and RTTVAR; the RTO keeps its value until the next sample.

@@ -85,6 +85,14 @@ pub struct Timestamps {
     pub echo: u32,
 }
 
+impl Timestamps {
+    /// Whether the clock does not stand before `recent`, modulo 2^32 (RFC 7323, 4.3 and 5.2).
+    #[inline]
+    pub fn is_not_before(&self, recent: u32) -> bool {
+        self.value.wrapping_sub(recent) as i32 >= 0
+    }
+}
+
 /// A segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {

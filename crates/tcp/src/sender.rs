@@ -62,7 +62,9 @@ impl<A: Advisor> Sender<A> {
             return;
         }
         let core = &mut self.core;
-        if let Some(stamps) = segment.timestamps {
+        if let Some(stamps) = segment.timestamps
+            && stamps.is_not_before(core.ts_recent)
+        {
             core.ts_recent = stamps.value;
         }
         if segment.ack >= core.snd_una {

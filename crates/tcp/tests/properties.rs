@@ -67,6 +67,7 @@ fn change() -> impl Strategy<Value = Change> {
     prop_oneof![
         4 => (1..600u64, 10..60_000u64).prop_map(|(delay, per_packet)| Change::Path(delay, per_packet)),
         1 => (1..3_000u64).prop_map(Change::Blackout),
+        1 => Just(Change::Notice),
         1 => select(vec![0, 1, 2, 7, 64]).prop_map(Change::Window),
     ]
 }

@@ -10,14 +10,20 @@ pub const PACKET_BYTES: u64 = 1500;
 const MIN_QUEUE: u64 = 5;
 
 /// Presets: the access technologies that Daniel and Kojo (2009) name, by rate and delay.
-pub const PRESETS: [(&str, &str); 4] =
-    [("egprs", "200kbit/300ms"), ("hsdpa", "2000kbit/50ms"), ("wimax", "11000kbit/20ms"), ("wlan", "54mbit/2ms")];
+pub const PRESETS: [(&str, &str); 4] = [
+    ("egprs", "200kbit/300ms"),
+    ("hsdpa", "2000kbit/50ms"),
+    ("wimax", "11000kbit/20ms"),
+    ("wlan", "54mbit/2ms"),
+];
 
 /// What is wrong with a link.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LinkError {
     /// Neither RATE/DELAY nor a preset nor a trace.
-    #[error("unknown link `{text}`; expected RATE/DELAY such as 6400kbit/9ms, trace:PATH, or one of {presets}{hint}")]
+    #[error(
+        "unknown link `{text}`; expected RATE/DELAY such as 6400kbit/9ms, trace:PATH, or one of {presets}{hint}"
+    )]
     Unknown {
         /// The word.
         text: String,
@@ -39,7 +45,9 @@ pub enum LinkError {
         expected: &'static str,
     },
     /// An option of a trace that does not exist.
-    #[error("link `{link}`: unknown option `{word}`; expected up=PATH, start=TIME, delay=TIME, delay-trace=PATH or queue=N")]
+    #[error(
+        "link `{link}`: unknown option `{word}`; expected up=PATH, start=TIME, delay=TIME, delay-trace=PATH or queue=N"
+    )]
     Option {
         /// The link.
         link: String,
@@ -172,12 +180,13 @@ impl AccessLink {
             word: rate.to_string(),
             expected: "a positive number with unit bit, kbit, mbit or gbit, at most 100 Gbit/s",
         })?;
-        let delay = parse_time(delay).filter(|&d| d > 0 && d <= 10 * SECOND).ok_or_else(|| LinkError::Quantity {
-            link: text.to_string(),
-            what: "delay",
-            word: delay.to_string(),
-            expected: "a positive number with unit us, ms or s, at most 10 s",
-        })?;
+        let delay =
+            parse_time(delay).filter(|&d| d > 0 && d <= 10 * SECOND).ok_or_else(|| LinkError::Quantity {
+                link: text.to_string(),
+                what: "delay",
+                word: delay.to_string(),
+                expected: "a positive number with unit us, ms or s, at most 10 s",
+            })?;
         let queue = default_queue(rate, delay);
         Ok(Self {
             text: text.to_string(),
@@ -304,20 +313,28 @@ fn trace_link(link: &str, rest: &str) -> Result<AccessLink, LinkError> {
             problem: error.to_string(),
         })
     };
-    let content = |path: &str, problem| LinkError::Content { link: link.to_string(), path: path.to_string(), problem };
-    let capacity = |path: &str| CapacityTrace::parse(&read(path)?, start).map_err(|problem| content(path, problem));
+    let content =
+        |path: &str, problem| LinkError::Content { link: link.to_string(), path: path.to_string(), problem };
+    let capacity =
+        |path: &str| CapacityTrace::parse(&read(path)?, start).map_err(|problem| content(path, problem));
     let delay = match (delay, delay_trace) {
         (Some(_), Some(_)) => return Err(LinkError::TwoDelays { link: link.to_string() }),
         (Some(delay), None) => LinkDelay::Fixed(delay),
-        (None, Some(path)) => {
-            LinkDelay::Trace(DelayTrace::parse(&read(path)?, start).map_err(|problem| content(path, problem))?)
-        }
+        (None, Some(path)) => LinkDelay::Trace(
+            DelayTrace::parse(&read(path)?, start).map_err(|problem| content(path, problem))?,
+        ),
         (None, None) => LinkDelay::Fixed(DEFAULT_TRACE_DELAY),
     };
     let down = capacity(path)?;
     let up = up.map_or_else(|| Ok(down.clone()), capacity)?;
     let queue = queue.unwrap_or_else(|| default_queue(down.mean_rate(), delay.mean()));
-    Ok(AccessLink { text: link.to_string(), down: Capacity::Trace(down), up: Capacity::Trace(up), delay, queue })
+    Ok(AccessLink {
+        text: link.to_string(),
+        down: Capacity::Trace(down),
+        up: Capacity::Trace(up),
+        delay,
+        queue,
+    })
 }
 
 /// One-way delay of a measured link that names none: mahimahi's customary 20 ms.

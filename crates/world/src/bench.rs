@@ -78,6 +78,8 @@ pub struct Experiment {
     pub stack: StackProfile,
     /// How senders learn of it.
     pub notice: NoticeMode,
+    /// How long after completion an instant notice reaches the senders (algorithms.md, 9.15).
+    pub notice_delay: Nanos,
     /// P.
     pub packets: u32,
     /// Which transfer time.
@@ -151,7 +153,8 @@ pub(crate) fn build(experiment: &Experiment, plain: &Scheme) -> (BenchSim, Place
     let access = [&experiment.old, &experiment.new];
     let wired = || line(hops.wired, WIRED_DELAY);
     let core = Duplex { down: net.add_link(R, wired()), up: net.add_link(CN, wired()) };
-    let edge = [OLD, NEW].map(|i| Duplex { down: net.add_link(AR[i], wired()), up: net.add_link(R, wired()) });
+    let edge =
+        [OLD, NEW].map(|i| Duplex { down: net.add_link(AR[i], wired()), up: net.add_link(R, wired()) });
     let air = [OLD, NEW].map(|i| Duplex {
         down: net.add_link(WIR[i], access[i].down_config()),
         up: net.add_link(AR[i], access[i].up_config()),
@@ -167,7 +170,14 @@ pub(crate) fn build(experiment: &Experiment, plain: &Scheme) -> (BenchSim, Place
     for (id, start) in starts.iter().enumerate() {
         let timer = net.add_timer(CN);
         net.arm(timer, start.opens);
-        flows.push(sending_flow(id as u16, &experiment.stack, start.phase, start.opens, timer, plain.clone()));
+        flows.push(sending_flow(
+            id as u16,
+            &experiment.stack,
+            start.phase,
+            start.opens,
+            timer,
+            plain.clone(),
+        ));
     }
     let cn = Correspondent { first: (0, flows[0].timer.0), flows, out: core.down, sharing: (0, false) };
 

@@ -1,7 +1,9 @@
 //! One handoff: a warm network forked at T, taken to completion, then run with one scheme.
 
 use crate::access::AccessLink;
-use crate::bench::{self, CN, Definition, Experiment, Kind, MN, NEW, NoticeMode, OLD, Places, R, WIRED_DELAY};
+use crate::bench::{
+    self, CN, Definition, Experiment, Kind, MN, NEW, NoticeMode, OLD, Places, R, WIRED_DELAY,
+};
 use crate::bound::bound;
 use crate::link_time;
 use crate::nodes::{BenchNode, BenchSim, Correspondent, Mobile, Route};
@@ -144,9 +146,18 @@ impl Handoff {
         let mut sim = self.start(scheme);
         let places = &self.fork.places;
         let limit = self.completion + GIVE_UP;
+        let mut notice_at = self.instant_notice_at(scheme);
         let mut from = self.completion;
         let done = |sim: &BenchSim| sim.net.observer.recorder.as_ref().is_some_and(|r| r.is_done());
         while !done(&sim) {
+            if notice_at.is_some_and(|at| sim.net.next_event().is_none_or(|next| at <= next)) {
+                let at = notice_at.take().unwrap_or(from);
+                link_time::account(&mut sim, places, from, at);
+                from = at;
+                sim.run_until(at);
+                self.notify_all(&mut sim);
+                continue;
+            }
             let next = sim.net.next_event().unwrap_or(limit).min(limit);
             link_time::account(&mut sim, places, from, next);
             from = next;
@@ -180,11 +191,7 @@ impl Handoff {
                 *flow.sender.advisor() = scheme.clone();
             }
         }
-        let heard = match (scheme, experiment.notice) {
-            (Scheme::Regular(_), _) | (_, NoticeMode::Withheld) => 0,
-            (_, NoticeMode::Instant) => NOTICE_COPIES,
-            (_, NoticeMode::InBand { lost }) => NOTICE_COPIES.saturating_sub(lost),
-        };
+        let heard = self.copies_heard(scheme);
         let in_band = matches!(experiment.notice, NoticeMode::InBand { .. });
         sim.with_node(MN, |node, net| {
             let BenchNode::Mobile(mn) = node else { return };
@@ -199,15 +206,33 @@ impl Handoff {
                 mn.announce(net, self.notice.new_link, heard);
             }
         });
-        if heard > 0 && !in_band {
-            sim.with_node(CN, |node, net| {
-                let BenchNode::Correspondent(cn) = node else { return };
-                for index in 0..cn.flows.len() {
-                    cn.notify(net, index, &self.notice);
-                }
-            });
-        }
         sim
+    }
+
+    /// How many copies of the notice leave the mobile, or reach the senders at once.
+    fn copies_heard(&self, scheme: &Scheme) -> u32 {
+        match (scheme, self.fork.experiment.notice) {
+            (Scheme::Regular(_), _) | (_, NoticeMode::Withheld) => 0,
+            (_, NoticeMode::Instant) => NOTICE_COPIES,
+            (_, NoticeMode::InBand { lost }) => NOTICE_COPIES.saturating_sub(lost),
+        }
+    }
+
+    /// When the senders learn of the handoff without a packet.
+    fn instant_notice_at(&self, scheme: &Scheme) -> Option<Nanos> {
+        let experiment = &self.fork.experiment;
+        let instant = experiment.notice == NoticeMode::Instant && self.copies_heard(scheme) > 0;
+        instant.then_some(self.completion + experiment.notice_delay)
+    }
+
+    /// The instant notice, to all senders in turn.
+    fn notify_all(&self, sim: &mut BenchSim) {
+        sim.with_node(CN, |node, net| {
+            let BenchNode::Correspondent(cn) = node else { return };
+            for index in 0..cn.flows.len() {
+                cn.notify(net, index, &self.notice);
+            }
+        });
     }
 
     /// Closes the record at `end`.
@@ -317,8 +342,6 @@ impl Handoff {
             }
         }
         let recorder = sim.net.observer.recorder.take();
-        recorder
-            .map(|r| r.old_deliveries.iter().map(|d| (d.at, d.flow, d.seq)).collect())
-            .unwrap_or_default()
+        recorder.map(|r| r.old_deliveries.iter().map(|d| (d.at, d.flow, d.seq)).collect()).unwrap_or_default()
     }
 }

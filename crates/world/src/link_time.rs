@@ -37,7 +37,8 @@ fn carries(sim: &mut BenchSim, link: LinkId) -> bool {
 }
 
 fn classify(sim: &mut BenchSim, places: &Places) -> Idle {
-    if carries(sim, places.core.down) || carries(sim, places.edge[NEW].down) || only_acks_awaited(sim, places) {
+    if carries(sim, places.core.down) || carries(sim, places.edge[NEW].down) || only_acks_awaited(sim, places)
+    {
         return Idle::Path;
     }
     let BenchNode::Correspondent(cn) = &sim.nodes[0] else { return Idle::Other };
@@ -74,13 +75,21 @@ fn only_acks_awaited(sim: &mut BenchSim, places: &Places) -> bool {
         }
         let BenchNode::Mobile(mn) = &sim.nodes[6] else { return false };
         let receiver = &mn.flows[id].receiver;
-        missing.extend((receiver.rcv_nxt()..target).filter(|&seq| !receiver.has(seq)).map(|seq| (id as u16, seq)));
+        missing.extend(
+            (receiver.rcv_nxt()..target).filter(|&seq| !receiver.has(seq)).map(|seq| (id as u16, seq)),
+        );
     }
     if missing.is_empty() {
         return true;
     }
     let now = sim.net.now();
-    for link in [places.edge[OLD].down, places.access[OLD].down, places.last[OLD].down, places.access[NEW].down, places.last[NEW].down] {
+    for link in [
+        places.edge[OLD].down,
+        places.access[OLD].down,
+        places.last[OLD].down,
+        places.access[NEW].down,
+        places.last[NEW].down,
+    ] {
         if sim.net.link(link).is_cut(now) {
             continue;
         }

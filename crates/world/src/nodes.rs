@@ -195,8 +195,14 @@ impl Mobile {
             let option = state.announcer.completed(link);
             for _ in 0..copies {
                 let (segment, bytes) = state.receiver.notify(net.now(), option);
-                let packet =
-                    Packet { flow: flow as u16, data: false, retransmission: false, bytes, copy: u32::MAX, segment };
+                let packet = Packet {
+                    flow: flow as u16,
+                    data: false,
+                    retransmission: false,
+                    bytes,
+                    copy: u32::MAX,
+                    segment,
+                };
                 net.originate(self.out, packet);
             }
         }
@@ -284,7 +290,14 @@ fn nonce(flow: usize) -> u16 {
 }
 
 /// A sending flow that runs `scheme` on `profile`.
-pub fn sending_flow(id: u16, profile: &StackProfile, phase: Nanos, opens: Nanos, timer: TimerId, scheme: Scheme) -> SendingFlow {
+pub fn sending_flow(
+    id: u16,
+    profile: &StackProfile,
+    phase: Nanos,
+    opens: Nanos,
+    timer: TimerId,
+    scheme: Scheme,
+) -> SendingFlow {
     let nonce = nonce(usize::from(id));
     let mut sender = Sender::new(profile, phase, scheme);
     sender.carry_on_syn(Announcer::capability(nonce));

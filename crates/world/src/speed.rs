@@ -2,7 +2,9 @@
 
 use crate::access::AccessLink;
 use crate::bench::{self, Definition, Experiment, Kind, NoticeMode, line};
-use crate::nodes::{BenchNode, Correspondent, HostObserver, Mobile, Route, Router, receiving_flow, sending_flow};
+use crate::nodes::{
+    BenchNode, Correspondent, HostObserver, Mobile, Route, Router, receiving_flow, sending_flow,
+};
 use crate::packet::Packet;
 use crate::{LinkError, clock_phase};
 use segue_handoff::{Link, Scheme, regular::Regular};
@@ -40,6 +42,7 @@ pub fn run(case: Case, seconds: u64) -> Result<u64, LinkError> {
                 flows: 1,
                 stack: NS2_SACK1,
                 notice: NoticeMode::Instant,
+                notice_delay: 0,
                 packets: 100,
                 definition: Definition::AfterHighest,
                 seed: 1,
@@ -90,7 +93,8 @@ fn dumbbell(flows: usize, rate: u64, delay: Nanos, queue: u32) -> Sim<BenchNode,
         router.route(out, Route::To(down));
         let timer = net.add_timer(node);
         net.arm(timer, start.opens);
-        let flow = sending_flow(id as u16, &NS2_SACK1, start.phase, start.opens, timer, Scheme::Regular(Regular));
+        let flow =
+            sending_flow(id as u16, &NS2_SACK1, start.phase, start.opens, timer, Scheme::Regular(Regular));
         let host = Correspondent { first: (id as u16, timer.0), flows: vec![flow], out, sharing: (0, false) };
         nodes.push(BenchNode::Correspondent(host));
     }

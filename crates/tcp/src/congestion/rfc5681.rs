@@ -4,6 +4,8 @@ use super::CongestionControl;
 use crate::Window256;
 
 const PACKET: Window256 = 256;
+/// RFC 3465, 2.3: L = 2 packets.
+const ABC_LIMIT: Window256 = 2 * PACKET;
 /// ssthresh "arbitrarily high" (RFC 5681, 3.1).
 const INFINITE: Window256 = u32::MAX;
 
@@ -14,6 +16,8 @@ pub struct Rfc5681 {
     ssthresh: Window256,
     /// Packets acknowledged since cwnd last grew in congestion avoidance, 1/256 packet.
     credit: Window256,
+    /// Most that one ACK adds to cwnd in slow start.
+    most_per_ack: Window256,
 }
 
 impl Default for Rfc5681 {
@@ -25,7 +29,7 @@ impl Default for Rfc5681 {
 impl Rfc5681 {
     /// A connection that has not been opened: one packet, the SYN.
     pub fn new() -> Self {
-        Self { cwnd: PACKET, ssthresh: INFINITE, credit: 0 }
+        Self { cwnd: PACKET, ssthresh: INFINITE, credit: 0, most_per_ack: ABC_LIMIT }
     }
 
     /// RFC 5681, equation (4).
@@ -38,13 +42,15 @@ impl CongestionControl for Rfc5681 {
     fn on_new_ack(&mut self, acked: u32) {
         let mut acked = acked * PACKET;
         if self.cwnd < self.ssthresh {
-            // RFC 5681, equation (2), and RFC 3465 with L = 2: at most two packets per ACK.
-            let growth = acked.min(2 * PACKET).min(self.ssthresh - self.cwnd);
+            // RFC 5681, equation (2), and RFC 3465: at most two packets per ACK.
+            acked = acked.min(self.most_per_ack);
+            let growth = acked.min(self.ssthresh - self.cwnd);
             self.cwnd = self.cwnd.saturating_add(growth);
-            acked -= growth.min(acked);
+            acked -= growth;
             if self.cwnd < self.ssthresh {
                 return;
             }
+            self.most_per_ack = ABC_LIMIT;
         }
         // RFC 5681, 3.1: one packet per window of packets acknowledged.
         self.credit = self.credit.saturating_add(acked);
@@ -67,6 +73,9 @@ impl CongestionControl for Rfc5681 {
         }
         self.cwnd = PACKET;
         self.credit = 0;
+        // RFC 3465, 2.3: L = 1 in the slow start after a timeout, whose ACKs jump over what the
+        // receiver had all along.
+        self.most_per_ack = PACKET;
     }
 
     fn on_little_outstanding(&mut self, most: u32) {
@@ -129,6 +138,19 @@ mod tests {
         window.on_timeout(20, false);
         window.on_timeout(20, true);
         assert_eq!((window.window(), window.ssthresh()), (1, 10 * PACKET));
+    }
+
+    /// Found by a script: an ACK of six packets opened the window by three.
+    #[test]
+    fn an_ack_adds_no_more_than_its_limit() {
+        let mut window = Rfc5681::new();
+        window.on_established(10);
+        window.on_notice(None, Some(12 * PACKET));
+        window.on_new_ack(40);
+        assert_eq!(window.window(), 12);
+        window.on_timeout(12, false);
+        window.on_new_ack(6);
+        assert_eq!(window.window(), 2);
     }
 
     #[test]

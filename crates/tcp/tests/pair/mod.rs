@@ -1,8 +1,10 @@
 //! A sender, a receiver, a virtual clock and a path between them that does what it is told: no
 //! sockets, no threads. After every event the pair checks what must hold for any TCP.
 
+use segue_tcp::profile::HeaderSize;
 use segue_tcp::receiver::Arrival;
-use segue_tcp::{Advice, Advisor, Nanos, Receiver, Segment, Sender, StackProfile, Transmit};
+use segue_tcp::segment::CarriedOption;
+use segue_tcp::{Advice, Advisor, Nanos, Receiver, Segment, Sender, StackProfile, Transmit, encode};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::fmt::{self, Debug};
@@ -29,6 +31,8 @@ pub enum Change {
     Blackout(u64),
     /// The receiver advertises this window.
     Window(u32),
+    /// The receiver sends an ACK with an option for somebody else.
+    Notice,
     /// The sender is advised.
     Advise(Advice),
 }
@@ -152,10 +156,7 @@ impl<A: Advisor + Debug> Pair<A> {
             self.receiver.on_timer(self.now);
         } else {
             self.sender.on_timer(self.now);
-            assert!(
-                self.sender.deadline().is_none_or(|next| next > self.now),
-                "a timer that fires for ever"
-            );
+            assert!(self.sender.deadline().is_none_or(|next| next > self.now), "a timer that fires for ever");
         }
         self.drain();
     }
@@ -169,6 +170,12 @@ impl<A: Advisor + Debug> Pair<A> {
                 }
                 Change::Blackout(length) => self.dark_until = self.now + length * MS,
                 Change::Window(window) => self.receiver.set_window(self.now, window),
+                Change::Notice if self.receiver.rcv_nxt() == 0 => {} // no connection yet
+                Change::Notice => {
+                    let option = CarriedOption::new(&[253, 12, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9]).unwrap();
+                    let (ack, _) = self.receiver.notify(self.now, option);
+                    self.send_ack(ack);
+                }
                 Change::Advise(advice) => self.sender.enact(self.now, &advice),
             },
             Event::Data(k) => {
@@ -196,10 +203,27 @@ impl<A: Advisor + Debug> Pair<A> {
             self.carry(self.link_free + self.delay, fate, Event::Data(k));
         }
         while let Some((ack, _)) = self.receiver.poll_transmit() {
-            let k = self.acks.len();
-            self.acks.push((self.now, ack));
-            let fate = self.plan.acks.get(k).copied();
-            self.carry(self.now + self.delay, fate, Event::Ack(k));
+            self.send_ack(ack);
+        }
+    }
+
+    fn send_ack(&mut self, ack: Segment) {
+        self.check_ack(&ack);
+        let k = self.acks.len();
+        self.acks.push((self.now, ack));
+        let fate = self.plan.acks.get(k).copied();
+        self.carry(self.now + self.delay, fate, Event::Ack(k));
+    }
+
+    /// An ACK reports only what has arrived, and no more than fits on the wire.
+    fn check_ack(&self, ack: &Segment) {
+        for &(left, right) in ack.sack.as_slice() {
+            assert!(left < right && (left..right).all(|seq| self.receiver.has(seq)), "{ack:?}");
+        }
+        if self.profile.header == HeaderSize::Encoded {
+            let options = encode::options(&self.profile, ack);
+            assert_eq!(options.sack.len(), ack.sack.len(), "SACK blocks on the wire");
+            assert!(options.encoded_len() <= 40, "{options:?}");
         }
     }
 

@@ -1,0 +1,259 @@
+//! `fidelity`: the `sack` profile against the real ns-2 (`reference/ns2/`).
+
+use clap::Parser;
+use segue_fidelity::measure::Quartiles;
+use segue_fidelity::reference::Reference;
+use segue_fidelity::verdict::{self, Agreement, Comparison, STEPS, Target};
+use segue_fidelity::{Error, narrated, reference, reference_folder};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// How near regular TCP in the simulator comes to regular TCP in ns-2.
+#[derive(Parser)]
+struct Arguments {
+    /// 24 scenarios instead of 236 and 6
+    #[arg(long)]
+    subset: bool,
+    /// Judge by heldout.csv: link pairs on which nothing was tuned
+    #[arg(long, conflicts_with = "subset")]
+    heldout: bool,
+    /// Write what is printed of every scenario to this file
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    /// Write every handoff whose A differs by more than 1 ms to this file
+    #[arg(long, value_name = "FILE")]
+    differences: Option<PathBuf>,
+    /// Folder of the reference tables
+    #[arg(long, value_name = "DIR", default_value_os_t = reference_folder())]
+    reference: PathBuf,
+}
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("fidelity: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Measures, prints, and says whether all targets are met.
+fn run(arguments: &Arguments) -> Result<bool, Error> {
+    let folder = &arguments.reference;
+    let (name, spread) = match arguments.heldout {
+        true => ("heldout.csv", "heldout_spread.csv"),
+        false => ("summary.csv", "spread.csv"),
+    };
+    let mut reference = reference::read(folder, name, Some(spread))?;
+    if arguments.subset {
+        reference.summaries = reference::subset(&reference.summaries);
+    }
+    println!(
+        "{name}, {} scenarios: transfer time of 100 packets in s, ours and then ns-2's",
+        reference.summaries.len()
+    );
+    let comparisons = verdict::compare(&reference.summaries, 100)?;
+    print_table(&comparisons);
+    let mut all = comparisons.clone();
+    if !arguments.heldout && !arguments.subset {
+        println!("\nsummary_n500.csv: the same with 500 packets, not judged");
+        let more = reference::read(folder, "summary_n500.csv", None)?;
+        let more = verdict::compare(&more.summaries, 500)?;
+        print_table(&more);
+        all.extend(more);
+    }
+
+    println!();
+    print_within(&comparisons);
+    print_outliers(&comparisons, &reference);
+    if !arguments.heldout {
+        let agreement = verdict::agreement(&comparisons, &reference::handoffs(folder)?);
+        print_agreement(&agreement);
+        if let Some(path) = &arguments.differences {
+            write_differences(path, &agreement)?;
+        }
+    }
+    let mut targets = verdict::judge(&comparisons, &reference);
+    targets.push(judge_narrated(folder)?);
+    if let Some(path) = &arguments.csv {
+        write_comparisons(path, &all)?;
+    }
+    println!();
+    for target in &targets {
+        println!("{:<7} {}: {}", if target.met { "met" } else { "MISSED" }, target.what, target.found);
+    }
+    Ok(targets.iter().all(|target| target.met))
+}
+
+fn print_table(comparisons: &[Comparison]) {
+    println!(
+        "{:<28} {:>26} {:>26} {:>7}   {:>26} {:>26}   {:>12} {:>14} {:>14}",
+        "kbit/s/ms, kind, flows",
+        "A q1 median q3",
+        "ns-2",
+        "error",
+        "B q1 median q3",
+        "ns-2",
+        "timeouts",
+        "drops",
+        "resent"
+    );
+    for c in comparisons {
+        let three = |q: &Quartiles| format!("{:>8.3} {:>8.3} {:>8.3}", q.q1, q.median, q.q3);
+        println!(
+            "{:<28} {} {} {:>+6.1}%   {} {}   {:>5.2} {:>6.2} {:>7.2} {:>6.2} {:>7.2} {:>6.2}",
+            c.scenario.to_string(),
+            three(&c.ours.a),
+            three(&c.ns2.a),
+            100.0 * c.error(),
+            three(&c.ours.b),
+            three(&c.ns2.b),
+            c.ours.timeouts,
+            c.ns2.timeouts,
+            c.ours.drops,
+            c.ns2.drops,
+            c.ours.retransmissions,
+            c.ns2.retransmissions
+        );
+    }
+}
+
+fn print_within(comparisons: &[Comparison]) {
+    println!("medians of A within      5 %     10 %     15 %   of");
+    for flows in [1, 2, 4] {
+        let (counts, all) = verdict::within(comparisons, flows);
+        if all > 0 {
+            let cells: Vec<String> = counts.iter().map(|count| format!("{count:>8}")).collect();
+            println!("{flows} flow(s)         {} {all:>4}", cells.join(" "));
+        }
+    }
+}
+
+fn print_outliers(comparisons: &[Comparison], reference: &Reference) {
+    for (comparison, range) in verdict::outliers(comparisons, &reference.ranges) {
+        let range_text = match range {
+            Some((low, high)) => format!("{low:.3} to {high:.3}"),
+            None => "not measured".to_string(),
+        };
+        println!(
+            "farther off than {:.0} %: {} median of A {:.3}, ns-2 {:.3}; range of ns-2 itself {range_text}: {}",
+            100.0 * STEPS[2],
+            comparison.scenario,
+            comparison.ours.a.median,
+            comparison.ns2.a.median,
+            if verdict::inside(comparison, range) { "inside" } else { "OUTSIDE" }
+        );
+    }
+}
+
+fn print_agreement(agreement: &Agreement) {
+    let all = agreement.all.max(1) as f64;
+    let same = agreement.all - agreement.differences.len();
+    println!(
+        "handoff by handoff (results.csv.gz): A agrees within 1 ms in {same} of {} ({:.2} %); timeouts, drops and \
+         retransmissions are all equal in {} ({:.2} %); mean absolute error of timeouts {:.4}",
+        agreement.all,
+        100.0 * same as f64 / all,
+        agreement.same_counts,
+        100.0 * agreement.same_counts as f64 / all,
+        agreement.timeout_error as f64 / all
+    );
+}
+
+fn judge_narrated(folder: &Path) -> Result<Target, Error> {
+    let mut equal = 0;
+    let handoffs = narrated::read(folder)?;
+    for handoff in &handoffs {
+        let found = narrated::differences(&narrated::ours(handoff)?, &handoff.story);
+        equal += usize::from(found.is_empty());
+        let at = handoff.at as f64 / 1e9;
+        let outcome = if found.is_empty() { "equal".to_string() } else { found.join("; ") };
+        println!("narrated {:<6} {} at {at:>4}: {outcome}", handoff.name, handoff.scenario);
+    }
+    Ok(Target {
+        what: "narrated handoffs: timeouts, fast retransmits and losses within 1 ms, the same lost segments"
+            .to_string(),
+        found: format!("{equal} of {} equal", handoffs.len()),
+        met: equal == handoffs.len() && equal == 7,
+    })
+}
+
+fn writer(path: &Path) -> Result<csv::Writer<std::fs::File>, Error> {
+    csv::Writer::from_path(path).map_err(|e| wrong(path, e))
+}
+
+fn wrong(path: &Path, problem: impl std::fmt::Display) -> Error {
+    Error::File { path: path.to_path_buf(), problem: problem.to_string() }
+}
+
+fn write_comparisons(path: &Path, comparisons: &[Comparison]) -> Result<(), Error> {
+    let mut out = writer(path)?;
+    let mut heading = vec!["scenario".to_string()];
+    for side in ["ours", "ns2"] {
+        for column in
+            ["A_q1", "A_med", "A_q3", "B_q1", "B_med", "B_q3", "timeouts", "drops", "retransmissions"]
+        {
+            heading.push(format!("{side}_{column}"));
+        }
+    }
+    out.write_record(&heading).map_err(|e| wrong(path, e))?;
+    for c in comparisons {
+        let mut line = vec![c.scenario.to_string().split_whitespace().collect::<Vec<_>>().join(" ")];
+        for side in [&c.ours, &c.ns2] {
+            let (a, b) = (&side.a, &side.b);
+            let values =
+                [a.q1, a.median, a.q3, b.q1, b.median, b.q3, side.timeouts, side.drops, side.retransmissions];
+            line.extend(values.map(|value| format!("{value:.5}")));
+        }
+        out.write_record(&line).map_err(|e| wrong(path, e))?;
+    }
+    out.flush().map_err(|e| wrong(path, e))
+}
+
+fn write_differences(path: &Path, agreement: &Agreement) -> Result<(), Error> {
+    let mut out = writer(path)?;
+    out.write_record([
+        "old_kbps",
+        "old_ms",
+        "new_kbps",
+        "new_ms",
+        "kind",
+        "disc_ms",
+        "flows",
+        "T",
+        "ours_A",
+        "ns2_A",
+        "ours_timeouts",
+        "ns2_timeouts",
+        "ours_drops",
+        "ns2_drops",
+        "ours_retransmissions",
+        "ns2_retransmissions",
+    ])
+    .map_err(|e| wrong(path, e))?;
+    for d in &agreement.differences {
+        let s = &d.scenario;
+        let line = [
+            s.old.kbps.to_string(),
+            s.old.ms.to_string(),
+            s.new.kbps.to_string(),
+            s.new.ms.to_string(),
+            s.kind_name().to_string(),
+            s.disconnection_ms.unwrap_or(0).to_string(),
+            s.flows.to_string(),
+            format!("{:.1}", f64::from(d.ours.tenths) / 10.0),
+            format!("{:.5}", d.ours.a),
+            format!("{:.5}", d.ns2.a),
+            d.ours.timeouts.to_string(),
+            d.ns2.timeouts.to_string(),
+            d.ours.drops.to_string(),
+            d.ns2.drops.to_string(),
+            d.ours.retransmissions.to_string(),
+            d.ns2.retransmissions.to_string(),
+        ];
+        out.write_record(&line).map_err(|e| wrong(path, e))?;
+    }
+    out.flush().map_err(|e| wrong(path, e))
+}

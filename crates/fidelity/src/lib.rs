@@ -1,0 +1,59 @@
+//! The workshop's measuring tools, no part of the product: how near Segue's `sack` comes to the
+//! real ns-2 (`fidelity`), and how fast both are over the same hops (`speed`).
+//!
+//! [`table`] reads the reference tables, [`scenario`] is what a line of them stands for,
+//! [`reference`] what ns-2 measured there, [`measure`] what we measure, [`verdict`] how far that is
+//! from the targets, [`narrated`] the handoffs told event by event, [`race`] the speed runs.
+
+pub mod measure;
+pub mod narrated;
+pub mod race;
+pub mod reference;
+pub mod scenario;
+pub mod table;
+pub mod verdict;
+
+use std::path::{Path, PathBuf};
+
+/// What can go wrong with the tools.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A file cannot be read or written.
+    #[error("{path}: {problem}")]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        problem: String,
+    },
+    /// A file's content is not what it should be.
+    #[error("{path}, line {line}: {problem}")]
+    Content {
+        /// Which.
+        path: PathBuf,
+        /// Where.
+        line: u64,
+        /// What.
+        problem: String,
+    },
+    /// A scenario's link is none.
+    #[error(transparent)]
+    Link(#[from] segue_world::LinkError),
+    /// The scheme `sack` is missing.
+    #[error("{0}")]
+    Scheme(String),
+    /// ns-2 is missing or failed.
+    #[error("{0}")]
+    Ns2(String),
+}
+
+impl Error {
+    pub(crate) fn file(path: &Path, problem: impl std::fmt::Display) -> Self {
+        Self::File { path: path.to_path_buf(), problem: problem.to_string() }
+    }
+}
+
+/// The folder with ns-2's results.
+pub fn reference_folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../reference/ns2")
+}

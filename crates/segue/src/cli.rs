@@ -1,0 +1,249 @@
+//! The words of the command line (design.md, section 4) and how they are read.
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use segue_world::access::parse_time;
+use segue_world::{Definition, Nanos};
+
+/// What a change of the access link does to TCP, and what can be done about it.
+#[derive(Debug, Parser)]
+#[command(name = "segue", version, disable_help_subcommand = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Compare schemes over many handoffs between two links
+    Compare(CompareArgs),
+    /// List schemes, stacks, settings, link presets and their sources
+    Schemes(SchemesArgs),
+    /// Write the manual pages
+    Man(ManArgs),
+    /// Print the completions of a shell
+    Completions(CompletionsArgs),
+}
+
+/// Kinds of handoff.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum KindWord {
+    /// Make-before-break
+    Mbb,
+    /// Break-before-make
+    Bbm,
+}
+
+/// Ways of a notice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum NoticeWord {
+    /// At every sender at completion
+    Instant,
+    /// An option on two ACKs over the new link
+    InBand,
+}
+
+/// Definitions of the transfer time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DefinitionWord {
+    /// Until P packets beyond the highest sent before completion are acknowledged
+    AfterHighest,
+    /// Until P packets beyond the cumulative ACK at completion are acknowledged
+    AfterAck,
+}
+
+impl From<DefinitionWord> for Definition {
+    fn from(word: DefinitionWord) -> Self {
+        match word {
+            DefinitionWord::AfterHighest => Self::AfterHighest,
+            DefinitionWord::AfterAck => Self::AfterAck,
+        }
+    }
+}
+
+/// `segue compare`.
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// Link before: RATE/DELAY such as 6400kbit/9ms, a preset, or trace:PATH[,up=PATH][,start=300s][,delay=20ms|delay-trace=PATH][,queue=100p]
+    pub old: String,
+    /// Link after
+    pub new: String,
+    /// Also from NEW to OLD
+    #[arg(long)]
+    pub both_ways: bool,
+    /// Kinds of handoff
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "mbb")]
+    pub kind: Vec<KindWord>,
+    /// Disconnection of break-before-make
+    #[arg(long, value_name = "TIME", value_parser = time, default_value = "1s")]
+    pub disconnect: Nanos,
+    /// Numbers of flows
+    #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "1")]
+    pub flows: Vec<usize>,
+    /// Schemes; the first is what the others are held against
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', default_value = "sack,etcp-v1")]
+    pub schemes: Vec<String>,
+    /// Handoff times: one, or FIRST..LAST/STEP
+    #[arg(long, value_name = "TIMES", value_parser = times, default_value = "0.1s..20s/0.1s")]
+    pub at: Times,
+    /// Packets of a transfer
+    #[arg(long, value_name = "P", default_value_t = 100)]
+    pub packets: u32,
+    /// What a transfer time counts to
+    #[arg(long, value_enum, default_value = "after-highest")]
+    pub definition: DefinitionWord,
+    /// How senders learn of the handoff
+    #[arg(long, value_enum, default_value = "instant")]
+    pub notice: NoticeWord,
+    /// Lose the first K of the two copies of an in-band notice
+    #[arg(long, value_name = "K", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=2))]
+    pub notice_loss: u32,
+    /// One stack for all schemes in place of their own
+    #[arg(long, value_name = "STACK")]
+    pub stack: Option<String>,
+    /// A setting of a scheme or stack (see `segue schemes`); may be repeated
+    #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
+    pub set: Vec<(String, String)>,
+    /// Seed of start times and clock phases; 1 repeats the ns-2 reference
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Pool the handoffs of K seeds
+    #[arg(long, value_name = "K", default_value_t = 1)]
+    pub seeds: u64,
+    /// Write the rows as JSON (- for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<String>,
+    /// Write the rows as CSV (- for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<String>,
+    /// Write one CSV line per handoff and scheme (- for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub rows: Option<String>,
+    /// Worker threads; all cores unless given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+}
+
+/// `segue schemes`.
+#[derive(Debug, Args)]
+pub struct SchemesArgs {
+    /// Only this scheme or stack, with its settings
+    pub name: Option<String>,
+}
+
+/// `segue man`.
+#[derive(Debug, Args)]
+pub struct ManArgs {
+    /// Folder to write into
+    #[arg(long, value_name = "DIR")]
+    pub out: String,
+}
+
+/// `segue completions`.
+#[derive(Debug, Args)]
+pub struct CompletionsArgs {
+    /// Shell
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+/// Handoff times, ns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Times(pub Vec<Nanos>);
+
+/// Most handoff times of one range.
+const MOST_TIMES: u64 = 1_000_000;
+
+fn time(word: &str) -> Result<Nanos, String> {
+    parse_time(word).ok_or_else(|| format!("`{word}` is no time; expected a number with unit us, ms or s"))
+}
+
+fn times(word: &str) -> Result<Times, String> {
+    let Some((first, rest)) = word.split_once("..") else {
+        return Ok(Times(vec![time(word)?]));
+    };
+    let Some((last, step)) = rest.split_once('/') else {
+        return Err("expected FIRST..LAST/STEP such as 0.1s..20s/0.1s".into());
+    };
+    let (first, last, step) = (time(first)?, time(last)?, time(step)?);
+    if step == 0 {
+        return Err("the step is 0; expected a positive time".into());
+    }
+    if first > last {
+        return Err("the first time comes after the last; expected FIRST..LAST/STEP".into());
+    }
+    let count = (last - first) / step + 1;
+    if count > MOST_TIMES {
+        return Err(format!("{count} handoff times are too many; expected at most {MOST_TIMES}"));
+    }
+    Ok(Times((0..count).map(|k| first + k * step).collect()))
+}
+
+fn key_value(word: &str) -> Result<(String, String), String> {
+    match word.split_once('=') {
+        Some((key, value)) if !key.is_empty() && !value.is_empty() => Ok((key.into(), value.into())),
+        _ => Err("expected KEY=VALUE".into()),
+    }
+}
+
+/// clap's message as one line: what was wrong, where, what was expected, the nearest valid word.
+pub fn one_line(error: &clap::Error) -> String {
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        return "no command; expected one of compare, schemes, man, completions (see segue --help)".into();
+    }
+    let text = error.render().to_string();
+    let mut line = text.lines().next().unwrap_or_default().trim_start_matches("error: ").trim().to_string();
+    // Lists that clap puts on further lines.
+    let listed: Vec<&str> = text
+        .lines()
+        .skip(1)
+        .take_while(|l| !l.trim_start().starts_with("Usage"))
+        .map(str::trim)
+        .filter(|l| !l.is_empty() && !l.starts_with("tip:") && !l.starts_with("For more"))
+        .collect();
+    for more in listed {
+        line.push(' ');
+        line.push_str(more);
+    }
+    let suggested =
+        [ContextKind::SuggestedArg, ContextKind::SuggestedValue, ContextKind::SuggestedSubcommand];
+    for kind in suggested {
+        let word = match error.get(kind) {
+            Some(ContextValue::String(word)) => Some(word.clone()),
+            Some(ContextValue::Strings(words)) => words.first().cloned(),
+            _ => None,
+        };
+        if let Some(word) = word {
+            line.push_str(&format!("; did you mean `{word}`?"));
+        }
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_of_the_default_are_200() {
+        let Times(all) = times("0.1s..20s/0.1s").unwrap();
+        assert_eq!((all.len(), all[0], all[199]), (200, 100_000_000, 20_000_000_000));
+        assert_eq!(times("8.2s").unwrap(), Times(vec![8_200_000_000]));
+    }
+
+    #[test]
+    fn bad_times_say_what_was_expected() {
+        for (word, part) in [
+            ("20s..1s/1s", "comes after the last"),
+            ("1s..20s", "FIRST..LAST/STEP"),
+            ("1s..2s/0s", "step is 0"),
+            ("x", "is no time"),
+            ("0s..1000s/1us", "too many"),
+        ] {
+            let message = times(word).unwrap_err();
+            assert!(message.contains(part), "{word}: {message}");
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! `segue schemes`: names, stacks, settings, sources, link presets.
+
+use crate::cli::SchemesArgs;
+use crate::{Failure, print};
+use comfy_table::{ContentArrangement, Table, presets};
+use segue_handoff::Scheme;
+use segue_study::request::NOTICE_DELAY;
+use segue_tcp::StackProfile;
+use segue_tcp::profile::{PROFILES, STACK_SETTINGS};
+use segue_world::access::PRESETS;
+
+/// A table without lines that keeps to the terminal's width.
+fn plain_table(header: &[&str]) -> Table {
+    let mut table = Table::new();
+    table
+        .load_preset(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_header(header);
+    table
+}
+
+/// Runs the command.
+pub fn run(args: &SchemesArgs) -> Result<(), Failure> {
+    let mut text = String::new();
+    match args.name.as_deref() {
+        None => overview(&mut text),
+        Some(name) => match StackProfile::named(name) {
+            Some(stack) => describe_stack(&mut text, &stack),
+            None => describe_scheme(&mut text, name)?,
+        },
+    }
+    print(&text)
+}
+
+fn overview(text: &mut String) {
+    let mut schemes = plain_table(&["SCHEME", "STACK", "WHAT IT IS", "SOURCE"]);
+    for entry in Scheme::entries() {
+        schemes.add_row([entry.name, entry.stack, entry.summary, entry.source]);
+    }
+    let mut stacks = plain_table(&["STACK", "SOURCE"]);
+    for profile in PROFILES {
+        stacks.add_row([profile.name, profile.source]);
+    }
+    let mut links = plain_table(&["LINK PRESET", "MEANS"]);
+    for (name, link) in PRESETS {
+        links.add_row([name, link]);
+    }
+    text.push_str(&format!("{schemes}\n\n{stacks}\n\n{links}\n\n{}\n", common_settings()));
+    text.push_str("\nSettings of one scheme, or the departures of one stack: segue schemes NAME\n");
+}
+
+/// Settings that concern every scheme.
+fn common_settings() -> Table {
+    let mut settings = plain_table(&["SETTING", "VALUES", "WHAT IT DECIDES (open point of algorithms.md)"]);
+    for s in STACK_SETTINGS {
+        settings.add_row([s.name, s.values, s.meaning]);
+    }
+    settings.add_row([NOTICE_DELAY.0, "a time", NOTICE_DELAY.1]);
+    settings
+}
+
+fn describe_stack(text: &mut String, stack: &StackProfile) {
+    text.push_str(&format!("{}: {}\n", stack.name, stack.source));
+    for departure in stack.departures {
+        text.push_str(&format!("  departs from the RFCs: {departure}\n"));
+    }
+    text.push_str(&format!("\n{}\n", common_settings()));
+}
+
+fn describe_scheme(text: &mut String, name: &str) -> Result<(), Failure> {
+    Scheme::build(name, &[]).map_err(Failure::user)?;
+    if let Some(entry) = Scheme::entry_of(name) {
+        let summary = if entry.name == name { entry.summary } else { "a combination of single algorithms" };
+        text.push_str(&format!("{name}: {summary}\n  stack {}; source: {}\n\n", entry.stack, entry.source));
+    }
+    let mut table = plain_table(&["SETTING", "DEFAULT", "SECTION", "WHAT IT DECIDES"]);
+    for setting in Scheme::settings_of(name) {
+        table.add_row([setting.name, &setting.default, setting.section, setting.meaning]);
+    }
+    text.push_str(&format!("{table}\n\n{}\n", common_settings()));
+    Ok(())
+}

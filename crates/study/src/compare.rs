@@ -1,0 +1,127 @@
+//! Runs a plan: every group warm once, forked at each handoff time, run with each scheme.
+
+use crate::measure::{self, Row};
+use crate::request::{Group, Plan};
+use rayon::prelude::*;
+use segue_world::{Experiment, RunRecord, WarmRun};
+use serde::Serialize;
+
+/// The result of a comparison.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    /// One per direction, kind and flow count, in the order asked for.
+    pub groups: Vec<GroupResult>,
+}
+
+/// All schemes over the same handoffs.
+#[derive(Clone, Debug)]
+pub struct GroupResult {
+    /// What was simulated (first seed, first stack).
+    pub experiment: Experiment,
+    /// One row per scheme.
+    pub rows: Vec<Row>,
+    /// One row per handoff and scheme, if asked for.
+    pub handoffs: Vec<HandoffRow>,
+}
+
+/// One handoff with one scheme, flat, as `--rows` writes it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct HandoffRow {
+    /// Link before.
+    pub old: String,
+    /// Link after.
+    pub new: String,
+    /// `mbb` or `bbm`.
+    pub kind: &'static str,
+    /// s.
+    pub disconnect_s: f64,
+    /// Number of flows.
+    pub flows: usize,
+    /// Scheme.
+    pub scheme: String,
+    /// Its stack.
+    pub stack: &'static str,
+    /// Seed.
+    pub seed: u64,
+    /// T, s.
+    pub at_s: f64,
+    /// s; empty if incomplete.
+    pub transfer_s: Option<f64>,
+    /// s.
+    pub bound_s: f64,
+    /// From completion to the end, as are the following counts.
+    pub timeouts: usize,
+    /// Timeouts whose packet was delivered after all.
+    pub spurious_timeouts: usize,
+    /// Between T and completion.
+    pub timeouts_in_disconnection: usize,
+    /// Entries into fast recovery.
+    pub fast_retransmits: usize,
+    /// Data and ACKs, in queues.
+    pub drops: u32,
+    /// Data and ACKs.
+    pub lost_in_disconnection: u32,
+    /// Packets sent again.
+    pub retransmissions: u32,
+    /// Those that brought nothing.
+    pub needless_retransmissions: u32,
+}
+
+impl Comparison {
+    /// Runs the plan on all cores. `done` hears how many more handoffs are finished; the rows of
+    /// single handoffs are kept if `keep_handoffs`.
+    pub fn run(plan: &Plan, keep_handoffs: bool, done: &(dyn Fn(u64) + Sync)) -> Self {
+        let groups = plan.groups();
+        let groups = groups
+            .par_iter()
+            .map(|seeds| {
+                let records: Vec<Vec<Vec<RunRecord>>> =
+                    seeds.par_iter().map(|group| run_group(plan, group, done)).collect();
+                summarise(plan, seeds, records, keep_handoffs)
+            })
+            .collect();
+        Self { groups }
+    }
+
+    /// All rows, in order.
+    pub fn rows(&self) -> impl Iterator<Item = &Row> {
+        self.groups.iter().flat_map(|group| &group.rows)
+    }
+}
+
+/// Records by handoff time, then by scheme.
+fn run_group(plan: &Plan, group: &Group, done: &(dyn Fn(u64) + Sync)) -> Vec<Vec<RunRecord>> {
+    let mut warm: Vec<WarmRun> = group.experiments.iter().cloned().map(WarmRun::new).collect();
+    let forks: Vec<Vec<_>> =
+        plan.request.at.iter().map(|&at| warm.iter_mut().map(|warm| warm.fork(at)).collect()).collect();
+    forks
+        .into_par_iter()
+        .map(|forks| {
+            let handoffs: Vec<_> = forks.into_iter().map(|fork| fork.complete()).collect();
+            let records = plan.schemes.iter().map(|s| handoffs[s.stack_index].run(&s.scheme)).collect();
+            done(plan.schemes.len() as u64);
+            records
+        })
+        .collect()
+}
+
+fn summarise(plan: &Plan, seeds: &[Group], records: Vec<Vec<Vec<RunRecord>>>, keep: bool) -> GroupResult {
+    let experiment = &seeds[0].experiments[0];
+    // Points in the order of seeds, then of times; the same for every scheme.
+    let points: Vec<&Vec<RunRecord>> = records.iter().flatten().collect();
+    let mut rows = Vec::new();
+    let mut handoffs = Vec::new();
+    for (index, scheme) in plan.schemes.iter().enumerate() {
+        let own: Vec<&RunRecord> = points.iter().map(|records| &records[index]).collect();
+        let first: Vec<&RunRecord> = points.iter().map(|records| &records[0]).collect();
+        rows.push(measure::row(plan, experiment, scheme, &own, &first));
+        if keep {
+            for (seed, at) in seeds.iter().zip(&records) {
+                let lines =
+                    at.iter().map(|at| measure::handoff_row(experiment, scheme, seed.seed, &at[index]));
+                handoffs.extend(lines);
+            }
+        }
+    }
+    GroupResult { experiment: experiment.clone(), rows, handoffs }
+}

@@ -1,0 +1,322 @@
+//! What a comparison is asked to do, checked before anything runs.
+
+use segue_handoff::{Scheme, SchemeError};
+use segue_tcp::StackProfile;
+use segue_tcp::profile::PROFILES;
+use segue_world::{AccessLink, Definition, Experiment, Kind, Nanos, NoticeMode, SECOND};
+
+/// A comparison as the user asks for it.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Link before.
+    pub old: AccessLink,
+    /// Link after.
+    pub new: AccessLink,
+    /// Also from new to old.
+    pub both_ways: bool,
+    /// Kinds of handoff, in order.
+    pub kinds: Vec<Kind>,
+    /// Flow counts, in order.
+    pub flows: Vec<usize>,
+    /// Names of schemes; the first is what others are held against.
+    pub schemes: Vec<String>,
+    /// Handoff times.
+    pub at: Vec<Nanos>,
+    /// P.
+    pub packets: u32,
+    /// Which transfer time.
+    pub definition: Definition,
+    /// How senders learn of the handoff.
+    pub notice: NoticeMode,
+    /// A stack for all schemes in place of their own.
+    pub stack: Option<String>,
+    /// Settings as keys and values.
+    pub settings: Vec<(String, String)>,
+    /// First seed.
+    pub seed: u64,
+    /// Number of seeds, whose points are pooled.
+    pub seeds: u64,
+}
+
+/// Why a request cannot be carried out.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RequestError {
+    /// No such stack.
+    #[error("unknown stack `{name}`; expected one of {expected}; did you mean `{nearest}`?")]
+    Stack {
+        /// The word.
+        name: String,
+        /// The stacks.
+        expected: String,
+        /// The most similar.
+        nearest: String,
+    },
+    /// No such scheme, or a bad setting of one.
+    #[error(transparent)]
+    Scheme(#[from] SchemeError),
+    /// A setting that neither a chosen scheme nor the stack has.
+    #[error(
+        "unknown setting `{key}`; none of the chosen schemes nor their stacks has it; did you mean `{nearest}`?"
+    )]
+    Setting {
+        /// The word.
+        key: String,
+        /// The most similar.
+        nearest: String,
+    },
+    /// A setting of the stack with a bad value.
+    #[error("setting `{key}`: bad value `{value}`; expected {expected}")]
+    Value {
+        /// The setting.
+        key: String,
+        /// The value.
+        value: String,
+        /// The valid form and range.
+        expected: String,
+    },
+    /// A number out of range.
+    #[error("{what} {value} is out of range; expected {expected}")]
+    Range {
+        /// What it is.
+        what: &'static str,
+        /// The number.
+        value: String,
+        /// The valid range.
+        expected: &'static str,
+    },
+    /// A list without content or with repetitions.
+    #[error("{what}: {problem}")]
+    List {
+        /// Which list.
+        what: &'static str,
+        /// What is wrong and what was expected.
+        problem: String,
+    },
+}
+
+/// A scheme, ready to be run.
+#[derive(Clone, Debug)]
+pub struct PlannedScheme {
+    /// Its name as asked for.
+    pub name: String,
+    /// Fresh state.
+    pub scheme: Scheme,
+    /// The stack it runs on.
+    pub stack: StackProfile,
+    /// Which stack among the plan's.
+    pub stack_index: usize,
+    /// The settings that concern it.
+    pub settings: Vec<(String, String)>,
+}
+
+/// A checked request.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The request.
+    pub request: Request,
+    /// The schemes, in order.
+    pub schemes: Vec<PlannedScheme>,
+    /// The distinct stacks among them.
+    pub stacks: Vec<StackProfile>,
+    /// Delay of an instant notice.
+    pub notice_delay: Nanos,
+}
+
+/// Key of the bench's own setting (algorithms.md, 9.15).
+pub const NOTICE_DELAY: (&str, &str) = ("notice-delay", "delay of an instant notice after completion (9.15)");
+
+impl Request {
+    /// Checks names, settings and ranges.
+    pub fn plan(self) -> Result<Plan, RequestError> {
+        self.check_ranges()?;
+        let mut notice_delay = 0;
+        for (key, value) in &self.settings {
+            self.check_key(key)?;
+            if key == NOTICE_DELAY.0 {
+                notice_delay = segue_world::access::parse_time(value)
+                    .filter(|&t| t <= 100 * SECOND)
+                    .ok_or_else(|| RequestError::Value {
+                        key: key.clone(),
+                        value: value.clone(),
+                        expected: "a time up to 100s".into(),
+                    })?;
+            }
+        }
+        let mut schemes: Vec<PlannedScheme> = Vec::new();
+        let mut stacks: Vec<StackProfile> = Vec::new();
+        for name in &self.schemes {
+            if schemes.iter().any(|other| other.name == *name) {
+                return Err(RequestError::List {
+                    what: "--schemes",
+                    problem: format!("`{name}` stands there twice"),
+                });
+            }
+            // Building once without settings reports an unknown name first.
+            Scheme::build(name, &[])?;
+            let own = Scheme::settings_of(name);
+            let settings: Vec<_> =
+                self.settings.iter().filter(|(key, _)| own.iter().any(|s| s.name == key)).cloned().collect();
+            let scheme = Scheme::build(name, &settings)?;
+            let entry = Scheme::entry_of(name);
+            let stack_name = self.stack.as_deref().unwrap_or(entry.map_or("ns2-sack1", |entry| entry.stack));
+            let stack = self.stack_named(stack_name)?;
+            let stack_index = stacks.iter().position(|other| *other == stack).unwrap_or_else(|| {
+                stacks.push(stack);
+                stacks.len() - 1
+            });
+            let mut settings = settings;
+            settings.extend(self.settings.iter().filter(|(key, _)| is_common(key)).cloned());
+            schemes.push(PlannedScheme { name: name.clone(), scheme, stack, stack_index, settings });
+        }
+        Ok(Plan { request: self, schemes, stacks, notice_delay })
+    }
+
+    fn check_ranges(&self) -> Result<(), RequestError> {
+        let range = |what, value: String, expected| Err(RequestError::Range { what, value, expected });
+        for (what, empty) in [
+            ("--schemes", self.schemes.is_empty()),
+            ("--flows", self.flows.is_empty()),
+            ("--kind", self.kinds.is_empty()),
+            ("--at", self.at.is_empty()),
+        ] {
+            if empty {
+                return Err(RequestError::List {
+                    what,
+                    problem: "the list is empty; expected at least one".into(),
+                });
+            }
+        }
+        if let Some(flows) = self.flows.iter().find(|&&n| !(1..=1000).contains(&n)) {
+            return range("--flows", flows.to_string(), "1 to 1000");
+        }
+        if !(1..=1_000_000).contains(&self.packets) {
+            return range("--packets", self.packets.to_string(), "1 to 1000000");
+        }
+        if !(1..=100_000).contains(&self.seeds) {
+            return range("--seeds", self.seeds.to_string(), "1 to 100000");
+        }
+        if let Some(at) = self.at.iter().find(|&&t| t > MAX_AT) {
+            return range("handoff time", format!("{} s", *at as f64 / SECOND as f64), "at most 3600 s");
+        }
+        if self.at.windows(2).any(|pair| pair[0] >= pair[1]) {
+            return Err(RequestError::List { what: "--at", problem: "handoff times must increase".into() });
+        }
+        for kind in &self.kinds {
+            if let Kind::Bbm(time) = kind
+                && (*time == 0 || *time > MAX_DISCONNECTION)
+            {
+                return range(
+                    "--disconnect",
+                    format!("{} s", *time as f64 / SECOND as f64),
+                    "above 0, at most 300 s",
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether some chosen scheme, the stacks or the bench know the key.
+    fn check_key(&self, key: &str) -> Result<(), RequestError> {
+        let mut known: Vec<&str> = segue_tcp::profile::STACK_SETTINGS.iter().map(|s| s.name).collect();
+        known.push(NOTICE_DELAY.0);
+        for scheme in &self.schemes {
+            known.extend(Scheme::settings_of(scheme).iter().map(|s| s.name));
+        }
+        if known.contains(&key) {
+            return Ok(());
+        }
+        Err(RequestError::Setting { key: key.to_string(), nearest: nearest(key, known.iter().copied()) })
+    }
+
+    fn stack_named(&self, name: &str) -> Result<StackProfile, RequestError> {
+        let names = || PROFILES.iter().map(|profile| profile.name);
+        let mut stack = StackProfile::named(name).ok_or_else(|| RequestError::Stack {
+            name: name.to_string(),
+            expected: names().collect::<Vec<_>>().join(", "),
+            nearest: nearest(name, names()),
+        })?;
+        for (key, value) in &self.settings {
+            if segue_tcp::profile::STACK_SETTINGS.iter().any(|s| s.name == key) {
+                stack.set(key, value).map_err(|expected| RequestError::Value {
+                    key: key.clone(),
+                    value: value.clone(),
+                    expected: expected.to_string(),
+                })?;
+            }
+        }
+        Ok(stack)
+    }
+}
+
+/// Latest handoff time.
+const MAX_AT: Nanos = 3600 * SECOND;
+/// Longest disconnection.
+const MAX_DISCONNECTION: Nanos = 300 * SECOND;
+
+/// Whether a key concerns stack or bench, and so every scheme.
+fn is_common(key: &str) -> bool {
+    key == NOTICE_DELAY.0 || segue_tcp::profile::STACK_SETTINGS.iter().any(|s| s.name == key)
+}
+
+fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> String {
+    candidates
+        .max_by(|a, b| strsim::jaro_winkler(word, a).total_cmp(&strsim::jaro_winkler(word, b)))
+        .unwrap_or_default()
+        .to_string()
+}
+
+/// One warm-up: what is simulated apart from scheme and handoff time.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// What is simulated, for each of the plan's stacks.
+    pub experiments: Vec<Experiment>,
+    /// Seed.
+    pub seed: u64,
+}
+
+impl Plan {
+    /// The combinations of direction, kind and flow count, in the order of the rows; each with
+    /// its seeds.
+    pub fn groups(&self) -> Vec<Vec<Group>> {
+        let request = &self.request;
+        let mut directions = vec![(&request.old, &request.new)];
+        if request.both_ways {
+            directions.push((&request.new, &request.old));
+        }
+        let mut groups = Vec::new();
+        for (old, new) in directions {
+            for &kind in &request.kinds {
+                for &flows in &request.flows {
+                    let seeds =
+                        (request.seed..request.seed.saturating_add(request.seeds)).map(|seed| Group {
+                            seed,
+                            experiments: self
+                                .stacks
+                                .iter()
+                                .map(|&stack| Experiment {
+                                    old: old.clone(),
+                                    new: new.clone(),
+                                    kind,
+                                    flows,
+                                    stack,
+                                    notice: request.notice,
+                                    notice_delay: self.notice_delay,
+                                    packets: request.packets,
+                                    definition: request.definition,
+                                    seed,
+                                })
+                                .collect(),
+                        });
+                    groups.push(seeds.collect());
+                }
+            }
+        }
+        groups
+    }
+
+    /// Number of handoffs to simulate.
+    pub fn handoffs(&self) -> u64 {
+        let groups: usize = self.groups().iter().map(Vec::len).sum();
+        (groups * self.request.at.len() * self.schemes.len()) as u64
+    }
+}

@@ -1,0 +1,514 @@
+//! What the tests of the bench share: short spellings, and a twin of the bench.
+//!
+//! The [`Twin`] is the bench of design.md, section 3, put together a second time from the engine, the
+//! hosts and the router, with every event written down and every sender open to view. It is there for
+//! two things: what a run's record cannot tell (windows, timers, single packets), and as a check of
+//! `bench.rs` and `handoff_run.rs`, whose records must tell the same story.
+#![allow(dead_code)] // each test file uses its part
+
+use segue_handoff::{Link, Notice, Scheme};
+use segue_netsim::{Delay, LinkConfig, LinkId, Nanos, Net, NodeId, Passage, Rate, SECOND, Service, Sim};
+use segue_tcp::advice::{Advisor, View};
+use segue_tcp::profile::NS2_SACK1;
+use segue_tcp::receiver::Arrival;
+use segue_tcp::{Sender, StackProfile};
+use segue_world::access::{AccessLink, Capacity, LinkDelay};
+use segue_world::nodes::{
+    BenchNode, Correspondent, HostObserver, Mobile, Route, Router, receiving_flow, sending_flow,
+};
+use segue_world::packet::Packet;
+use segue_world::{Definition, Experiment, Kind, NoticeMode, RunRecord, WarmRun, check_scheme, clock_phase};
+
+pub const MS: Nanos = 1_000_000;
+
+/// An access link.
+pub fn link(text: &str) -> AccessLink {
+    AccessLink::parse(text).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A scheme without settings.
+pub fn scheme(name: &str) -> Scheme {
+    scheme_with(name, &[])
+}
+
+/// A scheme with settings.
+pub fn scheme_with(name: &str, settings: &[(&str, &str)]) -> Scheme {
+    let settings: Vec<_> =
+        settings.iter().map(|&(key, value)| (key.to_string(), value.to_string())).collect();
+    check_scheme(name, &settings).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// One flow of `ns2-sack1`, make-before-break, 100 packets, instant notice.
+pub fn experiment(old: &str, new: &str) -> Experiment {
+    Experiment {
+        old: link(old),
+        new: link(new),
+        kind: Kind::Mbb,
+        flows: 1,
+        stack: NS2_SACK1,
+        notice: NoticeMode::Instant,
+        notice_delay: 0,
+        packets: 100,
+        definition: Definition::AfterHighest,
+        seed: 1,
+    }
+}
+
+/// One handoff at `at`.
+pub fn run(experiment: &Experiment, at: Nanos, scheme: &Scheme) -> RunRecord {
+    WarmRun::new(experiment.clone()).fork(at).complete().run(scheme)
+}
+
+/// A time in ms with decimals, as exact as ns are.
+pub fn ms(value: f64) -> Nanos {
+    (value * 1e6).round() as Nanos
+}
+
+/// A file in the directory that cargo keeps for integration tests.
+pub fn file(name: &str, content: &str) -> String {
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&path, content).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    path.display().to_string()
+}
+
+// ----------------------------------------------------------------------------------- the twin
+
+/// What happened on the twin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// The sender put a data packet on the wire; the number counts the flow's transmissions.
+    Sent { seq: u32, copy: u32 },
+    /// One of those was a retransmission (comes before `Sent`).
+    Resent { seq: u32 },
+    /// A data packet reached the mobile over the old or the new link.
+    Arrived { seq: u32, over_new: bool, new: bool },
+    /// A data packet found the queue of the old or new access link full.
+    Dropped { seq: u32, on_new: bool },
+    /// An ACK found it full.
+    AckDropped { ack: u32, on_new: bool },
+    /// A packet came out of the old link after it had gone.
+    Lost { seq: u32, data: bool },
+    /// The sender's cumulative ACK moved.
+    Acked { una: u32 },
+    /// Retransmission timer.
+    Timeout { head: u32 },
+    /// Third duplicate ACK.
+    FastRetransmit { head: u32 },
+    /// The sender has heard of the handoff.
+    Notice,
+}
+
+/// When, which flow, what.
+pub type Event = (Nanos, u16, What);
+
+#[derive(Clone, Debug, Default)]
+pub struct Diary {
+    pub events: Vec<Event>,
+    access: [Option<LinkId>; 2],
+    access_up: [Option<LinkId>; 2],
+    core_down: Option<LinkId>,
+    last: [Option<LinkId>; 2],
+}
+
+impl Diary {
+    fn note(&mut self, at: Nanos, flow: u16, what: What) {
+        self.events.push((at, flow, what));
+    }
+}
+
+impl segue_netsim::Observer<Packet> for Diary {
+    fn dropped(&mut self, now: Nanos, link: LinkId, p: &Packet) {
+        let on_new = Some(link) == self.access[1] || Some(link) == self.access_up[1];
+        assert!(
+            on_new || Some(link) == self.access[0] || Some(link) == self.access_up[0],
+            "only access links drop"
+        );
+        let what = match p.data {
+            true => What::Dropped { seq: p.segment.seq, on_new },
+            false => What::AckDropped { ack: p.segment.ack, on_new },
+        };
+        self.note(now, p.flow, what);
+    }
+    fn accepted(&mut self, link: LinkId, passage: &Passage, p: &Packet) {
+        if Some(link) == self.core_down {
+            self.note(passage.arrival, p.flow, What::Sent { seq: p.segment.seq, copy: p.copy });
+        }
+    }
+    fn lost(&mut self, now: Nanos, _: LinkId, p: &Packet) {
+        let seq = if p.data { p.segment.seq } else { p.segment.ack };
+        self.note(now, p.flow, What::Lost { seq, data: p.data });
+    }
+}
+
+impl HostObserver for Diary {
+    fn timeout(&mut self, now: Nanos, flow: u16, head: u32, _: u32) {
+        self.note(now, flow, What::Timeout { head });
+    }
+    fn fast_retransmit(&mut self, now: Nanos, flow: u16, head: u32) {
+        self.note(now, flow, What::FastRetransmit { head });
+    }
+    fn retransmission(&mut self, now: Nanos, flow: u16, seq: u32) {
+        self.note(now, flow, What::Resent { seq });
+    }
+    fn acknowledged(&mut self, now: Nanos, flow: u16, una: u32) {
+        self.note(now, flow, What::Acked { una });
+    }
+    fn arrived(&mut self, now: Nanos, link: LinkId, p: &Packet, arrival: Arrival) {
+        let over_new = Some(link) == self.last[1];
+        self.note(now, p.flow, What::Arrived { seq: p.segment.seq, over_new, new: arrival == Arrival::New });
+    }
+}
+
+const CN: NodeId = NodeId(0);
+const R: NodeId = NodeId(1);
+const AR: [NodeId; 2] = [NodeId(2), NodeId(3)];
+const WIR: [NodeId; 2] = [NodeId(4), NodeId(5)];
+const MN: NodeId = NodeId(6);
+
+/// The bench, written a second time.
+#[derive(Clone)]
+pub struct Twin {
+    pub sim: Sim<BenchNode, Packet, Diary>,
+    experiment: Experiment,
+    /// R -> access router, both links.
+    edge_down: [LinkId; 2],
+    core_down: LinkId,
+    pub access_down: [LinkId; 2],
+    pub access_up: [LinkId; 2],
+    last_up: [LinkId; 2],
+    pub at: Nanos,
+    pub completion: Nanos,
+    /// What was outstanding then: `snd_una` and `snd_max` of each flow.
+    pub una: Vec<u32>,
+    pub max: Vec<u32>,
+}
+
+fn service(capacity: &Capacity) -> Service {
+    match capacity {
+        Capacity::Fixed(rate) => Service::Fixed(Rate::new(*rate)),
+        Capacity::Trace(trace) => Service::trace(trace.clone()),
+    }
+}
+
+impl Twin {
+    /// The bench at time zero.
+    pub fn new(experiment: &Experiment) -> Self {
+        let mut net = Net::new(Diary::default());
+        let hops = experiment.fixed_hops();
+        let line = |rate, delay| LinkConfig {
+            service: Service::Fixed(Rate::new(rate)),
+            delay: Delay::Fixed(delay),
+            limit: None,
+        };
+        let links = [&experiment.old, &experiment.new];
+        let air = |capacity: &Capacity, link: &AccessLink| LinkConfig {
+            service: service(capacity),
+            delay: match &link.delay {
+                LinkDelay::Fixed(delay) => Delay::Fixed(*delay),
+                LinkDelay::Trace(trace) => Delay::Trace(trace.clone()),
+            },
+            limit: Some(link.queue),
+        };
+        let core_down = net.add_link(R, line(hops.wired, 2 * MS));
+        let core_up = net.add_link(CN, line(hops.wired, 2 * MS));
+        let edge_down = [0, 1].map(|i| net.add_link(AR[i], line(hops.wired, 2 * MS)));
+        let edge_up = [0, 1].map(|_| net.add_link(R, line(hops.wired, 2 * MS)));
+        let access_down = [0, 1].map(|i| net.add_link(WIR[i], air(&links[i].down, links[i])));
+        let access_up = [0, 1].map(|i| net.add_link(AR[i], air(&links[i].up, links[i])));
+        let last_down = [0, 1].map(|_| net.add_link(MN, line(hops.last, 0)));
+        let last_up = [0, 1].map(|i| net.add_link(WIR[i], line(hops.last, 0)));
+        net.observer = Diary {
+            events: Vec::new(),
+            access: access_down.map(Some),
+            access_up: access_up.map(Some),
+            core_down: Some(core_down),
+            last: last_down.map(Some),
+        };
+
+        let plain = scheme("sack");
+        let starts = clock_phase::starts(experiment.flows, experiment.seed);
+        let mut sending = Vec::new();
+        for (id, start) in starts.iter().enumerate() {
+            let timer = net.add_timer(CN);
+            net.arm(timer, start.opens);
+            let flow =
+                sending_flow(id as u16, &experiment.stack, start.phase, start.opens, timer, plain.clone());
+            sending.push(flow);
+        }
+        let reported = experiment.old.reported(0, SECOND, 0);
+        let mut receiving = Vec::new();
+        for id in 0..experiment.flows {
+            let timer = net.add_timer(MN);
+            receiving.push(receiving_flow(id as u16, &experiment.stack, timer, reported));
+        }
+        let cn = Correspondent {
+            first: (0, sending[0].timer.0),
+            flows: sending,
+            out: core_down,
+            sharing: (0, false),
+        };
+        let mn = Mobile { first_timer: receiving[0].timer.0, flows: receiving, out: last_up[0] };
+        let mut r = Router::default();
+        r.route(core_down, Route::To(edge_down[0]));
+        for up in edge_up {
+            r.route(up, Route::To(core_up));
+        }
+        let mut nodes = vec![BenchNode::Correspondent(cn), BenchNode::Router(r)];
+        for i in 0..2 {
+            let mut ar = Router::default();
+            ar.route(edge_down[i], Route::To(access_down[i]));
+            ar.route(access_up[i], Route::To(edge_up[i]));
+            nodes.push(BenchNode::Router(ar));
+        }
+        for i in 0..2 {
+            let mut wir = Router::default();
+            wir.route(access_down[i], Route::To(last_down[i]));
+            wir.route(last_up[i], Route::To(access_up[i]));
+            nodes.push(BenchNode::Router(wir));
+        }
+        nodes.push(BenchNode::Mobile(mn));
+        Self {
+            sim: Sim { net, nodes },
+            experiment: experiment.clone(),
+            edge_down,
+            core_down,
+            access_down,
+            access_up,
+            last_up,
+            at: 0,
+            completion: 0,
+            una: Vec::new(),
+            max: Vec::new(),
+        }
+    }
+
+    fn cn(&mut self) -> &mut Correspondent {
+        match &mut self.sim.nodes[0] {
+            BenchNode::Correspondent(cn) => cn,
+            _ => unreachable!("node 0 is the correspondent node"),
+        }
+    }
+
+    pub fn mn(&mut self) -> &mut Mobile {
+        match &mut self.sim.nodes[6] {
+            BenchNode::Mobile(mn) => mn,
+            _ => unreachable!("node 6 is the mobile"),
+        }
+    }
+
+    /// The TCP of a flow.
+    pub fn sender(&mut self, flow: usize) -> &mut Sender<Scheme> {
+        &mut self.cn().flows[flow].sender
+    }
+
+    pub fn view(&mut self, flow: usize) -> View {
+        self.sender(flow).view()
+    }
+
+    /// RTO as the timer is set.
+    pub fn rto(&mut self, flow: usize) -> Nanos {
+        self.sender(flow).timing().1
+    }
+
+    /// When the retransmission timer of a flow will expire.
+    pub fn deadline(&mut self, flow: usize) -> Option<Nanos> {
+        self.sender(flow).deadline()
+    }
+
+    /// What the notice says.
+    pub fn notice(&self) -> Notice {
+        let at = self.completion;
+        Notice {
+            old_link: self.experiment.old.reported(at.saturating_sub(SECOND), at, at),
+            new_link: self.experiment.new.reported(at, at + SECOND, at),
+            flows: self.experiment.flows as u32,
+            disconnected: u32::from(self.experiment.kind != Kind::Mbb),
+        }
+    }
+
+    /// Handoff at `at`, up to its completion: the routes have moved, nobody has been told.
+    pub fn hand_over(experiment: &Experiment, at: Nanos) -> Self {
+        let mut twin = Self::new(experiment);
+        twin.sim.run_until(at);
+        twin.at = at;
+        twin.completion = at;
+        if let Kind::Bbm(outage) = experiment.kind {
+            for link in [twin.access_down[0], twin.access_up[0]] {
+                twin.sim.net.link(link).cut(at);
+            }
+            twin.completion += outage;
+            let completion = twin.completion;
+            twin.sim.run_until(completion);
+        }
+        let flows = 0..experiment.flows;
+        twin.una = flows.clone().map(|flow| twin.sender(flow).snd_una()).collect();
+        twin.max = flows.map(|flow| twin.sender(flow).snd_max()).collect();
+        let (core, edge) = (twin.core_down, twin.edge_down[1]);
+        match &mut twin.sim.nodes[1] {
+            BenchNode::Router(r) => r.route(core, Route::To(edge)),
+            _ => unreachable!("node 1 is R"),
+        }
+        let out = twin.last_up[1];
+        twin.mn().out = out;
+        let sharing = (experiment.flows as u32, experiment.kind != Kind::Mbb);
+        twin.cn().sharing = sharing;
+        twin
+    }
+
+    /// Gives every sender a scheme, deaf so far.
+    pub fn equip(mut self, scheme: &Scheme) -> Self {
+        for flow in &mut self.cn().flows {
+            *flow.sender.advisor() = scheme.clone();
+        }
+        if scheme.needs_dsack() {
+            self.mn().flows.iter_mut().for_each(|flow| flow.receiver.set_dsack(true));
+        }
+        self
+    }
+
+    /// Tells every sender now.
+    pub fn notify(mut self) -> Self {
+        let notice = self.notice();
+        self.sim.with_node(CN, |node, net| {
+            let BenchNode::Correspondent(cn) = node else { return };
+            for flow in 0..cn.flows.len() {
+                cn.notify(net, flow, &notice);
+            }
+        });
+        let now = self.sim.net.now();
+        for flow in 0..self.experiment.flows {
+            if self.sender(flow).advisor().listening() {
+                self.sim.net.observer.note(now, flow as u16, What::Notice);
+            }
+        }
+        self
+    }
+
+    /// Lets the mobile tell them, by `copies` ACKs over the new link.
+    pub fn announce(mut self, copies: u32) -> Self {
+        let new: Link = self.notice().new_link;
+        self.sim.with_node(MN, |node, net| {
+            let BenchNode::Mobile(mn) = node else { return };
+            mn.announce(net, new, copies);
+        });
+        self
+    }
+
+    /// A handoff at `at` of which `scheme` has heard at completion.
+    pub fn told(experiment: &Experiment, at: Nanos, scheme: &Scheme) -> Self {
+        Self::hand_over(experiment, at).equip(scheme).notify()
+    }
+
+    /// One event.
+    pub fn step(&mut self) -> bool {
+        let flows = self.experiment.flows;
+        let deaf: Vec<bool> = (0..flows).map(|flow| !self.sender(flow).advisor().listening()).collect();
+        let more = self.sim.step(self.completion + 400 * SECOND);
+        let now = self.sim.net.now();
+        for (flow, deaf) in deaf.into_iter().enumerate() {
+            if deaf && self.sender(flow).advisor().listening() {
+                self.sim.net.observer.note(now, flow as u16, What::Notice);
+            }
+        }
+        more
+    }
+
+    /// Goes on until `until`.
+    pub fn run_until(&mut self, until: Nanos) {
+        while self.sim.net.next_event().is_some_and(|next| next < until) && self.step() {}
+        self.sim.run_until(until);
+    }
+
+    /// Goes on until something is true after an event; says when.
+    pub fn run_while(&mut self, mut goes_on: impl FnMut(&mut Self) -> bool) -> Nanos {
+        while goes_on(self) {
+            assert!(self.step(), "nothing more happens");
+        }
+        self.sim.net.now()
+    }
+
+    /// Runs to the end of the slowest flow's transfer; says how long it took from completion.
+    pub fn finish(&mut self) -> Nanos {
+        let packets = self.experiment.packets;
+        let targets: Vec<u32> = match self.experiment.definition {
+            Definition::AfterHighest => self.max.iter().map(|max| max + packets).collect(),
+            Definition::AfterAck => self.una.iter().map(|una| una + packets).collect(),
+        };
+        let end =
+            self.run_while(|twin| (0..targets.len()).any(|flow| twin.sender(flow).snd_una() < targets[flow]));
+        end - self.completion
+    }
+
+    /// Events from the handoff on.
+    pub fn events(&self) -> impl Iterator<Item = Event> + '_ {
+        self.sim.net.observer.events.iter().copied().filter(|event| event.0 >= self.at)
+    }
+
+    /// Their times, flows and a number, where `pick` gives one.
+    pub fn picked<T>(&self, pick: impl Fn(What) -> Option<T>) -> Vec<(Nanos, u16, T)> {
+        self.events().filter_map(|(at, flow, what)| Some((at, flow, pick(what)?))).collect()
+    }
+
+    pub fn timeouts(&self) -> Vec<(Nanos, u16, u32)> {
+        self.picked(|what| match what {
+            What::Timeout { head } => Some(head),
+            _ => None,
+        })
+    }
+
+    pub fn fast_retransmits(&self) -> Vec<(Nanos, u16, u32)> {
+        self.picked(|what| match what {
+            What::FastRetransmit { head } => Some(head),
+            _ => None,
+        })
+    }
+
+    /// Data packets that queues dropped from completion on.
+    pub fn drops(&self) -> Vec<(Nanos, u16, u32)> {
+        let mut drops = self.picked(|what| match what {
+            What::Dropped { seq, .. } => Some(seq),
+            _ => None,
+        });
+        drops.retain(|drop| drop.0 >= self.completion);
+        drops
+    }
+
+    /// Packets sent again from completion on.
+    pub fn resent(&self) -> Vec<(Nanos, u16, u32)> {
+        let mut resent = self.picked(|what| match what {
+            What::Resent { seq } => Some(seq),
+            _ => None,
+        });
+        resent.retain(|event| event.0 >= self.completion);
+        resent
+    }
+
+    /// The record of the same handoff on the bench itself tells the same story.
+    pub fn agrees_with(&self, record: &RunRecord) {
+        assert_eq!((self.at, self.completion), (record.at, record.completion));
+        let timeouts: Vec<_> = record.timeouts.iter().map(|t| (t.at, t.flow, t.head)).collect();
+        assert_eq!(self.timeouts(), timeouts, "timeouts");
+        assert_eq!(self.fast_retransmits(), record.fast_retransmits, "fast retransmits");
+        let drops: Vec<_> = record.data_drops.iter().map(|d| (d.at, d.flow, d.seq)).collect();
+        assert_eq!(self.drops(), drops, "drops");
+        assert_eq!(self.resent().len(), record.retransmissions as usize, "retransmissions");
+        let lost = self.events().filter(|event| matches!(event.2, What::Lost { .. })).count();
+        assert_eq!(lost, record.lost_in_disconnection as usize, "lost in the disconnection");
+    }
+}
+
+/// Runs a handoff on the twin and on the bench, to the end of the transfer, and has them agree.
+pub fn both(experiment: &Experiment, at: Nanos, name: &str) -> (Twin, RunRecord) {
+    let scheme = scheme(name);
+    let record = run(experiment, at, &scheme);
+    let mut twin = Twin::told(experiment, at, &scheme);
+    let transfer = twin.finish();
+    assert_eq!(Some(transfer), record.transfer, "{name} at {at}");
+    twin.agrees_with(&record);
+    (twin, record)
+}
+
+/// What stack settings a test runs on.
+pub fn stack(name: &str) -> StackProfile {
+    StackProfile::named(name).unwrap_or_else(|| panic!("no stack {name}"))
+}

@@ -30,12 +30,14 @@ impl Output {
             return Ok(Self::Stdout);
         }
         let target = PathBuf::from(path);
-        let fail = |problem| OutputError { path: path.to_string(), problem };
+        // Only the kind: the message of the temporary file's error would name that file.
+        let fail =
+            |problem: io::Error| OutputError { path: path.to_string(), problem: problem.kind().into() };
         if target.is_dir() {
-            return Err(fail(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder")));
+            return Err(fail(io::ErrorKind::IsADirectory.into()));
         }
         if target.file_name().is_none() {
-            return Err(fail(io::Error::new(io::ErrorKind::InvalidInput, "it names no file")));
+            return Err(fail(io::ErrorKind::InvalidInput.into()));
         }
         let folder = match target.parent() {
             Some(folder) if folder != Path::new("") => folder,

@@ -67,8 +67,10 @@ impl From<DefinitionWord> for Definition {
 #[derive(Debug, Args)]
 pub struct CompareArgs {
     /// Link before: RATE/DELAY such as 6400kbit/9ms, a preset, or trace:PATH[,up=PATH][,start=300s][,delay=20ms|delay-trace=PATH][,queue=100p]
+    #[arg(allow_hyphen_values = true)]
     pub old: String,
     /// Link after
+    #[arg(allow_hyphen_values = true)]
     pub new: String,
     /// Also from NEW to OLD
     #[arg(long)]
@@ -80,7 +82,7 @@ pub struct CompareArgs {
     #[arg(long, value_name = "TIME", value_parser = time, default_value = "1s")]
     pub disconnect: Nanos,
     /// Numbers of flows
-    #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "1")]
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = flow_count, default_value = "1")]
     pub flows: Vec<usize>,
     /// Schemes; the first is what the others are held against
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', default_value = "sack,etcp-v1")]
@@ -160,6 +162,10 @@ fn time(word: &str) -> Result<Nanos, String> {
     parse_time(word).ok_or_else(|| format!("`{word}` is no time; expected a number with unit us, ms or s"))
 }
 
+fn flow_count(word: &str) -> Result<usize, String> {
+    word.parse().map_err(|_| "expected whole numbers such as 1,2,4".to_string())
+}
+
 fn times(word: &str) -> Result<Times, String> {
     let Some((first, rest)) = word.split_once("..") else {
         return Ok(Times(vec![time(word)?]));
@@ -212,7 +218,7 @@ pub fn one_line(error: &clap::Error) -> String {
     for kind in suggested {
         let word = match error.get(kind) {
             Some(ContextValue::String(word)) => Some(word.clone()),
-            Some(ContextValue::Strings(words)) => words.first().cloned(),
+            Some(ContextValue::Strings(words)) => nearest(error, words),
             _ => None,
         };
         if let Some(word) = word {
@@ -220,6 +226,19 @@ pub fn one_line(error: &clap::Error) -> String {
         }
     }
     line
+}
+
+/// Of several suggestions the one most similar to the bad word.
+fn nearest(error: &clap::Error, words: &[String]) -> Option<String> {
+    let bad = [ContextKind::InvalidSubcommand, ContextKind::InvalidArg, ContextKind::InvalidValue]
+        .into_iter()
+        .find_map(|kind| match error.get(kind) {
+            Some(ContextValue::String(word)) => Some(word.clone()),
+            _ => None,
+        })
+        .unwrap_or_default();
+    let similarity = |word: &String| strsim::damerau_levenshtein(&bad, word);
+    words.iter().min_by_key(|word| similarity(word)).cloned()
 }
 
 #[cfg(test)]

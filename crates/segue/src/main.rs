@@ -8,7 +8,7 @@ mod table;
 
 use clap::Parser;
 use cli::{Cli, Command};
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 
 /// What can go wrong, by whose fault.
@@ -59,7 +59,11 @@ pub fn print(text: &str) -> Result<(), Failure> {
 fn run() -> Result<(), Failure> {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) if !error.use_stderr() => return print(&error.render().ansi().to_string()),
+        Err(error) if !error.use_stderr() => {
+            let text = error.render();
+            let styled = std::io::stdout().is_terminal();
+            return print(&if styled { text.ansi().to_string() } else { text.to_string() });
+        }
         Err(error) => return Err(Failure::User(cli::one_line(&error))),
     };
     match cli.command {

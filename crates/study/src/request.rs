@@ -61,7 +61,7 @@ pub enum RequestError {
     Setting {
         /// The word.
         key: String,
-        /// The most similar.
+        /// The most similar, in words; empty if none is.
         nearest: String,
     },
     /// A setting of the stack with a bad value.
@@ -225,7 +225,12 @@ impl Request {
         if known.contains(&key) {
             return Ok(());
         }
-        Err(RequestError::Setting { key: key.to_string(), nearest: nearest(key, known.iter().copied()) })
+        let similar = nearest(key, known.iter().copied());
+        let nearest = match strsim::jaro_winkler(key, &similar) > 0.7 {
+            true => format!("; did you mean `{similar}`?"),
+            false => String::new(),
+        };
+        Err(RequestError::Setting { key: key.to_string(), nearest })
     }
 
     fn stack_named(&self, name: &str) -> Result<StackProfile, RequestError> {

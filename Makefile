@@ -1,0 +1,64 @@
+# `make demo` and `make test` are all a newcomer needs; each sets up what it lacks.
+
+CARGO := scripts/cargo
+# One profile (Cargo.toml, [profile.dev]) serves tests, demo and fidelity, so that everything is
+# compiled once.
+RUN := $(CARGO) run --locked
+DEMO := compare 6400kbit/9ms 200kbit/300ms --both-ways --kind mbb,bbm --disconnect 1s \
+	--flows 1,2,4 --schemes sack,etcp-v0,etcp-v1
+# More arguments for the program that a target runs: make fidelity ARGS=--subset
+ARGS :=
+
+.PHONY: help demo test bench fidelity lint man completions install clean
+
+help:
+	@echo 'make demo         handoffs between 6400kbit/9ms and 200kbit/300ms, compared in a table'
+	@echo 'make test         all tests'
+	@echo 'make bench        packets per second, ours beside those of ns-2'
+	@echo 'make fidelity     regular TCP beside the results of ns-2, scenario by scenario'
+	@echo 'make lint         formatting, and clippy with warnings denied'
+	@echo 'make install      the program segue, into the bin folder of cargo'
+	@echo 'make man          manual pages, into out/man'
+	@echo 'make completions  completions of bash, zsh and fish, into out/completions'
+	@echo 'make clean        removes what was built'
+
+demo:
+	@scripts/setup rust cc
+	$(RUN) -p segue -- $(DEMO) $(ARGS)
+
+test:
+	@scripts/setup rust cc gcc
+	$(CARGO) test --workspace --locked $(ARGS)
+
+bench:
+	@scripts/setup rust cc ns2
+	$(RUN) --release -p segue-fidelity --bin speed -- $(ARGS)
+
+fidelity:
+	@scripts/setup rust cc
+	$(RUN) -p segue-fidelity --bin fidelity -- $(ARGS)
+
+lint:
+	@scripts/setup rust cc
+	@scripts/setup lint
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+
+install:
+	@scripts/setup rust cc
+	$(CARGO) install --locked --path crates/segue
+
+man:
+	@scripts/setup rust cc
+	$(RUN) -p segue -- man --out out/man
+
+completions:
+	@scripts/setup rust cc
+	@mkdir -p out/completions
+	$(RUN) -p segue -- completions bash > out/completions/segue.bash
+	$(RUN) -p segue -- completions zsh > out/completions/_segue
+	$(RUN) -p segue -- completions fish > out/completions/segue.fish
+
+clean:
+	rm -rf out
+	$(CARGO) clean

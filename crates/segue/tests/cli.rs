@@ -1,0 +1,284 @@
+//! The command line as a user meets it: contract, determinism, errors.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn segue(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_segue")).args(args).output().expect("segue starts")
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("UTF-8")
+}
+
+const LINKS: [&str; 3] = ["compare", "6400kbit/9ms", "200kbit/300ms"];
+const SHORT: [&str; 2] = ["--at", "1s..3s/0.5s"];
+
+fn compare(more: &[&str]) -> Output {
+    segue(&[&LINKS[..], &SHORT[..], more].concat())
+}
+
+/// Every field of the contract (design.md, section 4), in its order.
+#[test]
+fn json_keeps_the_contract() {
+    let output = compare(&[
+        "--both-ways",
+        "--kind",
+        "mbb,bbm",
+        "--flows",
+        "1,2",
+        "--schemes",
+        "sack,etcp",
+        "--json",
+        "-",
+    ]);
+    assert!(output.status.success());
+    let document: serde_json::Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+    assert_eq!(document["version"], 1);
+    let rows = document["rows"].as_array().expect("rows");
+    assert_eq!(rows.len(), 2 * 2 * 2 * 2);
+    let text = stdout(&output);
+    let line = text.lines().nth(1).expect("a row");
+    let mut from = 0;
+    for key in [
+        "old",
+        "new",
+        "kind",
+        "disconnect_s",
+        "flows",
+        "scheme",
+        "stack",
+        "notice",
+        "definition",
+        "seed",
+        "settings",
+        "packets",
+        "points",
+        "incomplete",
+        "transfer_s",
+        "q1",
+        "median",
+        "q3",
+        "bound_s",
+        "over_bound",
+        "median",
+        "p90",
+        "timeouts",
+        "spurious_timeouts",
+        "spurious_timeout_fraction",
+        "timeouts_in_disconnection",
+        "fast_retransmits",
+        "drops",
+        "lost_in_disconnection",
+        "retransmissions",
+        "needless_retransmissions",
+        "new_link_s",
+        "useful",
+        "needless",
+        "idle_path",
+        "idle_window",
+        "idle_timer",
+        "idle_other",
+        "queue_delay_s",
+        "median",
+        "p95",
+        "jain",
+        "against_first",
+        "ratio_median",
+        "better",
+        "worse",
+    ] {
+        let found =
+            line[from..].find(&format!("\"{key}\":")).unwrap_or_else(|| panic!("`{key}` after byte {from}"));
+        from += found + 1;
+    }
+    assert_eq!(rows[0]["kind"], "mbb");
+    assert_eq!(rows[0]["disconnect_s"], 0.0);
+    assert_eq!(rows[4]["kind"], "bbm");
+    assert_eq!(rows[4]["disconnect_s"], 1.0);
+    assert_eq!(rows[8]["old"], "200kbit/300ms");
+    assert_eq!(rows[0]["points"], 5);
+}
+
+#[test]
+fn the_same_bytes_on_any_number_of_threads() {
+    let run = |threads: &str, format: &str| {
+        let output = compare(&[
+            "--flows",
+            "1,4",
+            "--kind",
+            "mbb,bbm",
+            "--seeds",
+            "2",
+            "--threads",
+            threads,
+            format,
+            "-",
+        ]);
+        assert!(output.status.success());
+        stdout(&output)
+    };
+    for format in ["--json", "--csv", "--rows"] {
+        let one = run("1", format);
+        assert_eq!(one, run("2", format));
+        assert_eq!(one, run("7", format));
+    }
+}
+
+#[test]
+fn seeds_pool_their_points() {
+    let output = compare(&["--seeds", "3", "--json", "-"]);
+    let document: serde_json::Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+    assert_eq!(document["rows"][0]["points"], 15);
+    assert_eq!(document["rows"][0]["seeds"], 3);
+}
+
+#[test]
+fn rows_are_one_line_per_handoff_and_scheme() {
+    let text = stdout(&compare(&["--rows", "-"]));
+    assert_eq!(text.lines().count(), 1 + 5 * 2);
+    assert!(text.starts_with("old,new,kind,disconnect_s,flows,scheme,stack,seed,at_s,transfer_s,bound_s"));
+}
+
+#[test]
+fn a_pipe_gets_neither_colour_nor_progress() {
+    let output = compare(&[]);
+    assert!(output.status.success() && output.stderr.is_empty());
+    let text = stdout(&output);
+    assert!(text.contains("etcp-v1") && !text.contains('\u{1b}'), "{text}");
+}
+
+/// What is wrong, and a part of the one line that must be said about it.
+#[test]
+fn mistakes_end_with_status_2_and_one_line() {
+    let bad = [
+        ("compare wlam wlan", "did you mean `wlan`"),
+        ("compare 6400kbit 200kbit/300ms", "expected RATE/DELAY"),
+        ("compare 0kbit/9ms wlan", "bad rate `0kbit`"),
+        ("compare -5kbit/9ms wlan", "bad rate `-5kbit`"),
+        ("compare 6400kbit/-9ms wlan", "bad delay `-9ms`"),
+        ("compare 6400parsec/9ms wlan", "bad rate `6400parsec`"),
+        ("compare nankbit/9ms wlan", "bad rate `nankbit`"),
+        ("compare 1e99kbit/9ms wlan", "bad rate `1e99kbit`"),
+        ("compare trace: wlan", "cannot read"),
+        ("compare trace:/nowhere/x wlan", "cannot read /nowhere/x"),
+        ("compare trace:/dev/null wlan", "trace is empty"),
+        ("compare trace:/dev/null,queue=-1 wlan", "bad queue `-1`"),
+        ("compare wlan", "<NEW>"),
+        ("comapre wlan egprs", "did you mean `compare`"),
+        ("", "no command"),
+        ("compare wlan egprs --schemes sak", "did you mean `sack`"),
+        ("compare wlan egprs --schemes etcp:a9", "a9"),
+        ("compare wlan egprs --schemes sack,sack", "twice"),
+        ("compare wlan egprs --schemes ,", "unknown scheme"),
+        ("compare wlan egprs --stack rcf", "did you mean `rfc`"),
+        ("compare wlan egprs --kind mbx", "did you mean `mbb`"),
+        ("compare wlan egprs --flows 0", "1 to 1000"),
+        ("compare wlan egprs --flows two", "whole numbers"),
+        ("compare wlan egprs --at 20s..1s/1s", "comes after the last"),
+        ("compare wlan egprs --at 4000s", "at most 3600 s"),
+        ("compare wlan egprs --packets 0", "1 to 1000000"),
+        ("compare wlan egprs --disconnect 0s --kind bbm", "above 0"),
+        ("compare wlan egprs --set a1-in-bbm=perhaps", "expected on or off"),
+        ("compare wlan egprs --set a1-in-bb=on", "did you mean `a1-in-bbm`"),
+        ("compare wlan egprs --set initial-window=x", "1 to 1000 packets"),
+        ("compare wlan egprs --set novalue", "KEY=VALUE"),
+        ("compare wlan egprs --notice-loss 1", "in-band"),
+        ("compare wlan egprs --notice in-band --notice-loss 3", "0..=2"),
+        ("compare wlan egprs --seeds 0", "1 to 100000"),
+        ("compare wlan egprs --threads 0", "1..=1024"),
+        ("compare wlan egprs --json - --csv -", "at most one -"),
+        ("compare wlan egprs --json /nowhere/x.json", "cannot write /nowhere/x.json"),
+        ("schemes sak", "did you mean `sack`"),
+        ("completions basch", "did you mean `bash`"),
+    ];
+    for (line, part) in bad {
+        let args: Vec<&str> = line.split_whitespace().collect();
+        let output = segue(&args);
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{line}: {message}");
+        assert_eq!(message.lines().count(), 1, "{line}: {message}");
+        assert!(message.contains(part), "{line}: {message}");
+        assert!(output.stdout.is_empty(), "{line}");
+    }
+}
+
+#[test]
+fn bad_traces_name_file_and_line() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("written");
+        path.display().to_string()
+    };
+    for (name, text, part) in [
+        ("unsorted", "5\n3\n", "line 2"),
+        ("words", "1\ntwo\n", "line 2: `two`"),
+        ("zero", "0\n0\n", "lasts 0 ms"),
+    ] {
+        let link = format!("trace:{}", write(name, text));
+        let output = segue(&["compare", &link, "wlan"]);
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2));
+        assert!(message.contains(part) && message.contains(name), "{message}");
+    }
+}
+
+#[test]
+fn a_failed_run_leaves_no_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let json = folder.path().join("a.json").display().to_string();
+    let output = compare(&["--json", &json, "--csv", "/nowhere/b.csv"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(std::fs::read_dir(folder.path()).expect("listed").count(), 0);
+}
+
+#[test]
+fn files_and_pages_are_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let output = compare(&["--json", &path("a.json"), "--csv", &path("a.csv"), "--rows", &path("rows.csv")]);
+    assert!(output.status.success() && stdout(&output).contains("x bound"), "the table is still printed");
+    for name in ["a.json", "a.csv", "rows.csv"] {
+        assert!(std::fs::metadata(path(name)).expect("written").len() > 100);
+    }
+    assert!(segue(&["man", "--out", &path("man")]).status.success());
+    assert!(Path::new(&path("man/segue-compare.1")).exists());
+    assert!(stdout(&segue(&["completions", "bash"])).contains("_segue"));
+    let schemes = stdout(&segue(&["schemes"]));
+    for word in ["etcp-v1", "ns2-sack1", "egprs", "initial-window"] {
+        assert!(schemes.contains(word), "{word}");
+    }
+}
+
+/// Every setting that is offered is accepted with its own default.
+#[test]
+fn defaults_can_be_set() {
+    let text = stdout(&segue(&["schemes", "etcp-v1"]));
+    assert!(text.contains("a1-in-bbm") && text.contains("significant-ratio"), "{text}");
+    let plain = stdout(&compare(&["--schemes", "etcp-v1", "--rows", "-"]));
+    let set = stdout(&compare(&[
+        "--schemes",
+        "etcp-v1",
+        "--set",
+        "a1-in-bbm=on",
+        "--set",
+        "notice-delay=0s",
+        "--rows",
+        "-",
+    ]));
+    assert_eq!(plain, set);
+}
+
+#[test]
+fn notice_delay_and_loss_change_the_run_and_total_loss_is_plain_tcp() {
+    let transfers = |more: &[&str]| {
+        let text = stdout(&compare(&[&["--rows", "-"][..], more].concat()));
+        text.lines().map(|line| line.split(',').nth(9).unwrap_or_default().to_string()).collect::<Vec<_>>()
+    };
+    let instant = transfers(&["--schemes", "etcp"]);
+    assert_ne!(instant, transfers(&["--schemes", "etcp", "--set", "notice-delay=304ms"]));
+    let plain = transfers(&["--schemes", "sack"]);
+    assert_ne!(instant, plain);
+    assert_eq!(plain, transfers(&["--schemes", "etcp", "--notice", "in-band", "--notice-loss", "2"]));
+}

@@ -1,0 +1,145 @@
+//! A forked run equals one that never shared anything, and a scheme that hears nothing is plain TCP.
+
+mod support;
+
+use segue_netsim::Nanos;
+use segue_world::{Definition, Experiment, Kind, NoticeMode, WarmRun};
+use support::*;
+
+const SCHEMES: [&str; 12] = [
+    "etcp",
+    "etcp-a5",
+    "etcp-v0",
+    "etcp-v1",
+    "etcp:a1",
+    "etcp:a2",
+    "etcp:a3",
+    "etcp:a4",
+    "etcp:a5",
+    "etcp:fig1",
+    "etcp:fig2",
+    "etcp:fig3",
+];
+
+fn handoffs() -> Vec<Experiment> {
+    let second = Kind::Bbm(1000 * MS);
+    vec![
+        experiment("6400kbit/9ms", "200kbit/300ms"),
+        Experiment { flows: 4, ..experiment("6400kbit/9ms", "200kbit/300ms") },
+        Experiment { kind: second, flows: 2, ..experiment("6400kbit/9ms", "200kbit/300ms") },
+        Experiment { kind: second, ..experiment("6400kbit/9ms", "6400kbit/300ms") },
+        Experiment { flows: 2, ..experiment("200kbit/300ms", "6400kbit/9ms") },
+        Experiment {
+            flows: 4,
+            seed: 7,
+            kind: Kind::Bbm(300 * MS),
+            ..experiment("700kbit/75ms", "11mbit/10ms")
+        },
+        Experiment { definition: Definition::AfterAck, ..experiment("1600kbit/300ms", "1600kbit/1ms") },
+    ]
+}
+
+/// Every 0.7 s from 0.1 s on.
+fn times() -> impl Iterator<Item = Nanos> {
+    (0..12).map(|i| (100 + 700 * i) * MS)
+}
+
+#[test]
+fn a_forked_run_equals_an_unforked_one() {
+    for experiment in handoffs() {
+        let mut warm = WarmRun::new(experiment.clone());
+        for at in times() {
+            let shared = warm.fork(at).complete();
+            for name in ["sack", "etcp", "etcp-v1"] {
+                let scheme = scheme(name);
+                assert_eq!(shared.run(&scheme), run(&experiment, at, &scheme), "{name} at {at}");
+            }
+        }
+    }
+}
+
+/// Neither does it matter how often one forks, nor in which order the schemes run.
+#[test]
+fn forks_leave_no_trace() {
+    let experiment = Experiment { flows: 2, ..experiment("6400kbit/9ms", "200kbit/300ms") };
+    let mut coarse = WarmRun::new(experiment.clone());
+    let mut fine = WarmRun::new(experiment);
+    for step in 0..800 {
+        fine.fork(step * 10 * MS + 3);
+    }
+    let (coarse, fine) = (coarse.fork(8200 * MS).complete(), fine.fork(8200 * MS).complete());
+    let forwards: Vec<_> = SCHEMES.map(|name| coarse.run(&scheme(name))).into();
+    let mut backwards: Vec<_> = SCHEMES.iter().rev().map(|name| fine.run(&scheme(name))).collect();
+    backwards.reverse();
+    assert_eq!(forwards, backwards);
+}
+
+#[test]
+fn a_withheld_notice_leaves_plain_tcp() {
+    for experiment in handoffs() {
+        for notice in [NoticeMode::Withheld, NoticeMode::InBand { lost: 2 }] {
+            let mut warm = WarmRun::new(Experiment { notice, ..experiment.clone() });
+            for at in times() {
+                let handoff = warm.fork(at).complete();
+                let plain = handoff.run(&scheme("sack"));
+                for name in SCHEMES {
+                    assert_eq!(handoff.run(&scheme(name)), plain, "{name}, {notice:?} at {at}");
+                }
+            }
+        }
+    }
+}
+
+/// Plain TCP does not care how others are told.
+#[test]
+fn plain_tcp_hears_nothing() {
+    for experiment in handoffs() {
+        for at in times() {
+            let plain = run(&experiment, at, &scheme("sack"));
+            for notice in [NoticeMode::Withheld, NoticeMode::InBand { lost: 0 }] {
+                let other = Experiment { notice, ..experiment.clone() };
+                assert_eq!(run(&other, at, &scheme("sack")), plain, "{notice:?} at {at}");
+            }
+        }
+    }
+}
+
+/// On 200kbit/300ms the ACK of the SYN arrives at 0.711 s.
+#[test]
+fn a_notice_before_established_is_ignored() {
+    let before = [100, 300, 500, 700].map(|at| at * MS);
+    for kind in [Kind::Mbb, Kind::Bbm(10 * MS)] {
+        for new in ["6400kbit/9ms", "200kbit/300ms", "400kbit/150ms"] {
+            for notice in [NoticeMode::Instant, NoticeMode::Withheld] {
+                let experiment = Experiment { kind, notice, flows: 2, ..experiment("200kbit/300ms", new) };
+                let mut warm = WarmRun::new(experiment.clone());
+                for at in before {
+                    let handoff = warm.fork(at).complete();
+                    let plain = handoff.run(&scheme("sack"));
+                    for name in SCHEMES {
+                        let record = handoff.run(&scheme(name));
+                        assert_eq!(record, plain, "{name} {kind:?} to {new} at {at}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// An in-band notice that early tells of a link before which none was reported, or reaches a sender
+/// that is not there yet. The ACKs it comes on may stand in for the delayed one of the SYN, no more.
+#[test]
+fn an_in_band_notice_before_established_is_ignored() {
+    let experiment =
+        Experiment { notice: NoticeMode::InBand { lost: 0 }, ..experiment("200kbit/300ms", "6400kbit/9ms") };
+    for name in SCHEMES {
+        for at in [100, 300, 350, 500, 700, 800, 1000] {
+            let mut twin = Twin::hand_over(&experiment, at * MS).equip(&scheme(name)).announce(2);
+            twin.finish();
+            let heard = twin.picked(|what| (what == What::Notice).then_some(()));
+            assert_eq!(heard, [], "{name} at {at} ms");
+            let record = run(&experiment, at * MS, &scheme(name));
+            twin.agrees_with(&record);
+        }
+    }
+}

@@ -1,1 +1,125 @@
-//! Speed
+//! The speed runs: our engine and the real ns-2 over the same hops, one after the other.
+
+use crate::Error;
+use segue_world::speed::{self, Case};
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+/// One measurement and what is asked of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Course {
+    /// Which network.
+    pub case: Case,
+    /// Its letter, ns-2's argument, too.
+    pub letter: char,
+    /// What it is.
+    pub what: &'static str,
+    /// Simulated seconds that deliver ten million packets (`reference/ns2/README.md`).
+    pub seconds: u64,
+    /// Our packets per wall second must be these at least, in millions.
+    pub pace: Option<f64>,
+}
+
+/// Ours over ns-2's pace, at least.
+pub const RATIO: f64 = 4.0;
+/// Delivered packets of a run, at least.
+pub const PACKETS: u64 = 10_000_000;
+/// The two may differ by this share of the delivered packets.
+pub const SAME: f64 = 0.01;
+
+/// The three.
+pub const COURSES: [Course; 3] = [
+    Course {
+        case: Case::OneFlow,
+        letter: 'a',
+        what: "one flow, 5 Mbit/s, 50 ms",
+        seconds: 24_200,
+        pace: Some(4.0),
+    },
+    Course {
+        case: Case::TenFlows,
+        letter: 'b',
+        what: "ten flows, 1 Gbit/s, 10 ms",
+        seconds: 124,
+        pace: Some(4.0),
+    },
+    Course {
+        case: Case::FourHops,
+        letter: 'c',
+        what: "four hops, 80 Mbit/s, 10 ms",
+        seconds: 1_525,
+        pace: None,
+    },
+];
+
+/// One run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lap {
+    /// Sum of the cumulative ACKs.
+    pub delivered: u64,
+    /// Wall clock, s.
+    pub wall: f64,
+}
+
+impl Lap {
+    /// Delivered packets per wall second.
+    pub fn pace(&self) -> f64 {
+        self.delivered as f64 / self.wall
+    }
+}
+
+/// One run of ours.
+pub fn ours(course: &Course, seconds: u64) -> Result<Lap, Error> {
+    let start = Instant::now();
+    let delivered = speed::run(course.case, seconds)?;
+    Ok(Lap { delivered, wall: start.elapsed().as_secs_f64() })
+}
+
+/// One run of ns-2, whose script reads the clock around the simulation alone.
+pub fn ns2(course: &Course, seconds: u64, folder: &Path) -> Result<Lap, Error> {
+    let script = folder.join("speed.tcl");
+    let output = Command::new("ns")
+        .arg(&script)
+        .arg(course.letter.to_string())
+        .arg(seconds.to_string())
+        .output()
+        .map_err(|e| match e.kind() {
+            std::io::ErrorKind::NotFound => Error::Ns2(
+                "ns-2 is missing: there is no program `ns`; install it with: apt-get install ns2".to_string(),
+            ),
+            _ => Error::Ns2(format!("cannot run `ns`: {e}")),
+        })?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    parse(&text).filter(|_| output.status.success()).ok_or_else(|| {
+        let problem = String::from_utf8_lossy(&output.stderr);
+        Error::Ns2(format!(
+            "ns {} failed: {}",
+            script.display(),
+            problem.lines().next().unwrap_or("no output")
+        ))
+    })
+}
+
+/// `case delivered wall_seconds packets_per_second`
+fn parse(text: &str) -> Option<Lap> {
+    let mut words = text.lines().last()?.split_whitespace().skip(1);
+    Some(Lap { delivered: words.next()?.parse().ok()?, wall: words.next()?.parse().ok()? })
+}
+
+/// The median pace of some laps, of which there must be one at least.
+pub fn median_pace(laps: &[Lap]) -> f64 {
+    crate::measure::quartiles(laps.iter().map(Lap::pace).collect()).median
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_what_the_script_prints() {
+        let lap = parse("a 832943 1.098 758648\n");
+        assert_eq!(lap, Some(Lap { delivered: 832_943, wall: 1.098 }));
+        assert_eq!(parse(""), None);
+    }
+}

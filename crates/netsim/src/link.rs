@@ -118,8 +118,16 @@ pub struct Passage {
     pub departure: Nanos,
     /// When it reaches the far end.
     pub delivery: Nanos,
+}
+
+/// What a link remembers of a packet: half a cache line, since a long link holds thousands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InTransit {
+    departure: Nanos,
+    pub(crate) delivery: Nanos,
     /// Insertion number of its delivery event.
     pub(crate) order: u64,
+    pub(crate) packet: PacketId,
 }
 
 /// A one-way link.
@@ -129,7 +137,7 @@ pub struct Link {
     delay: Delay,
     limit: u32,
     /// Packets in the queue and in flight, oldest first.
-    ring: VecDeque<Passage>,
+    ring: VecDeque<InTransit>,
     /// How many of them, from the front, are known to have departed.
     departed: usize,
     last_departure: Nanos,
@@ -182,25 +190,30 @@ impl Link {
         };
         self.last_departure = departure;
         self.last_delivery = delivery;
-        let passage = Passage { packet, arrival: now, start, departure, delivery, order };
-        self.ring.push_back(passage);
-        Some(passage)
+        self.ring.push_back(InTransit { departure, delivery, order, packet });
+        Some(Passage { packet, arrival: now, start, departure, delivery })
     }
 
     #[inline]
-    pub(crate) fn pop(&mut self) -> Option<Passage> {
+    pub(crate) fn pop(&mut self) -> Option<InTransit> {
         self.departed = self.departed.saturating_sub(1);
         self.ring.pop_front()
     }
 
     #[inline]
-    pub(crate) fn head(&self) -> Option<&Passage> {
+    pub(crate) fn head(&self) -> Option<&InTransit> {
         self.ring.front()
     }
 
     /// Packets in the queue and in flight, oldest first.
-    pub fn packets(&self) -> impl Iterator<Item = &Passage> {
-        self.ring.iter()
+    pub fn packets(&self) -> impl Iterator<Item = PacketId> {
+        self.ring.iter().map(|entry| entry.packet)
+    }
+
+    /// Whether nothing is in the queue or in flight.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.ring.is_empty()
     }
 
     /// When the transmission of all that has entered so far is over.

@@ -139,7 +139,7 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
         let wire = &mut self.wires[usize::from(id.0)];
         let order = self.events.next_order();
         let content = &self.packets[packet];
-        let was_empty = wire.link.head().is_none();
+        let was_empty = wire.link.is_empty();
         match wire.link.enqueue(packet, content.size(), self.now, order) {
             Some(passage) => {
                 self.observer.accepted(id, &passage, content);

@@ -174,7 +174,7 @@ fn legend(plan: &Plan) -> String {
     let classes: Vec<String> =
         CLASSES.iter().map(|(letter, _, meaning)| format!("{letter} {meaning}")).collect();
     format!(
-        "{} handoffs a row. Q1, median, Q3: transfer time of {} packets per flow, s (inf = incomplete); x bound, p90: its\n\
+        "Handoffs a row: {}. Q1, median, Q3: transfer time of {} packets per flow, s (inf = incomplete); x bound, p90: its\n\
          ratio to the physical bound, median and 90th percentile; RTO ... needless: means per handoff; vs first: median\n\
          ratio to {}. New link: {}.\n",
         plan.request.at.len() as u64 * plan.request.seeds,

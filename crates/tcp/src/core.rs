@@ -182,7 +182,6 @@ impl<A: Advisor> Core<A> {
                 _ => return,
             },
         };
-        self.rto.clear_backoff();
         if self.advisor.listening() {
             let view = self.view(in_fast_recovery);
             let advice = self.advisor.on_rtt_sample(&view, seq);
@@ -191,6 +190,8 @@ impl<A: Advisor> Core<A> {
                 return;
             }
         }
+        // Only a sample that counts ends the back-off (Karn; RFC 6298, section 5).
+        self.rto.clear_backoff();
         let sent = sent.min(now);
         self.rto.on_sample(sent, now);
         self.congestion.on_rtt_sample(now - sent);

@@ -241,7 +241,7 @@ impl Handoff {
         // What is still under way on the new link: will it be the first with its bytes?
         let mut under_way = Vec::new();
         for link in [places.last[NEW].down, places.access[NEW].down] {
-            under_way.extend(sim.net.link(link).packets().map(|p| p.packet));
+            under_way.extend(sim.net.link(link).packets());
         }
         let mut coming = BTreeSet::new();
         let useful: Vec<bool> = under_way
@@ -255,7 +255,7 @@ impl Handoff {
         let mut doomed = BTreeSet::new();
         for link in [places.access[OLD].down] {
             if sim.net.link(link).is_cut(end) {
-                let ids: Vec<_> = sim.net.link(link).packets().map(|p| p.packet).collect();
+                let ids: Vec<_> = sim.net.link(link).packets().collect();
                 doomed.extend(ids.into_iter().map(|id| (sim.net.packets[id].flow, sim.net.packets[id].copy)));
             }
         }
@@ -301,9 +301,8 @@ impl Handoff {
 
         let mut sim = self.fork.sim.clone();
         let places = &self.fork.places;
-        let waiting = [places.core.down, places.edge[NEW].down]
-            .into_iter()
-            .any(|link| sim.net.link(link).packets().next().is_some());
+        let waiting =
+            [places.core.down, places.edge[NEW].down].into_iter().any(|link| !sim.net.link(link).is_empty());
         let reachable = self.completion + if waiting { 0 } else { 2 * WIRED_DELAY };
         let hops = experiment.fixed_hops();
         let delay = experiment.new.delay.min();
@@ -336,7 +335,7 @@ impl Handoff {
         let mut sim = self.start(&plain());
         let places = self.fork.places;
         let path = [places.edge[OLD].down, places.access[OLD].down, places.last[OLD].down];
-        while path.iter().any(|&link| sim.net.link(link).packets().next().is_some()) {
+        while path.iter().any(|&link| !sim.net.link(link).is_empty()) {
             if !sim.step(self.completion + GIVE_UP) {
                 break;
             }

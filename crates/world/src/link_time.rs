@@ -33,7 +33,7 @@ pub(crate) fn account(sim: &mut BenchSim, places: &Places, from: Nanos, to: Nano
 }
 
 fn carries(sim: &mut BenchSim, link: LinkId) -> bool {
-    sim.net.link(link).packets().next().is_some()
+    !sim.net.link(link).is_empty()
 }
 
 fn classify(sim: &mut BenchSim, places: &Places) -> Idle {
@@ -93,7 +93,7 @@ fn only_acks_awaited(sim: &mut BenchSim, places: &Places) -> bool {
         if sim.net.link(link).is_cut(now) {
             continue;
         }
-        let ids: Vec<_> = sim.net.link(link).packets().map(|p| p.packet).collect();
+        let ids: Vec<_> = sim.net.link(link).packets().collect();
         for id in ids {
             let packet = &sim.net.packets[id];
             let key = (packet.flow, packet.segment.seq);

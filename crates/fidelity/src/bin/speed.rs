@@ -1,0 +1,103 @@
+//! `speed`: delivered packets per wall second, ours and the real ns-2's, in the same call.
+
+use clap::Parser;
+use segue_fidelity::race::{self, COURSES, Course, Lap, PACKETS, RATIO};
+use segue_fidelity::{Error, reference_folder};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// How fast the engine delivers packets, beside ns-2, on one core.
+#[derive(Parser)]
+struct Arguments {
+    /// Cases to run
+    #[arg(default_values_t = ['a', 'b', 'c'], value_parser = parse_letter)]
+    cases: Vec<char>,
+    /// Runs of each side
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    laps: u32,
+    /// Simulated time, in percent of what delivers ten million packets
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    percent: u64,
+    /// Leave ns-2 out
+    #[arg(long)]
+    ours_only: bool,
+    /// Folder of ns-2's scripts
+    #[arg(long, value_name = "DIR", default_value_os_t = reference_folder())]
+    reference: PathBuf,
+}
+
+fn parse_letter(text: &str) -> Result<char, String> {
+    let known = COURSES.iter().map(|course| course.letter).find(|letter| text == letter.to_string());
+    known.ok_or_else(|| "expected a, b or c".to_string())
+}
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("speed: {error}");
+            ExitCode::from(1)
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<bool, Error> {
+    println!("million delivered packets per wall second, median (least to most) of {} runs", arguments.laps);
+    let mut missed = Vec::new();
+    for course in COURSES.iter().filter(|course| arguments.cases.contains(&course.letter)) {
+        missed.extend(race(course, arguments)?);
+    }
+    match missed.is_empty() {
+        true => println!("all targets met"),
+        false => missed.iter().for_each(|what| println!("MISSED  {what}")),
+    }
+    Ok(missed.is_empty())
+}
+
+/// Runs one case, prints its line, and says what is missed.
+fn race(course: &Course, arguments: &Arguments) -> Result<Vec<String>, Error> {
+    let seconds = (course.seconds * arguments.percent).div_ceil(100);
+    let (mut ours, mut ns2) = (Vec::new(), Vec::new());
+    for _ in 0..arguments.laps {
+        ours.push(race::ours(course, seconds)?);
+        if !arguments.ours_only {
+            ns2.push(race::ns2(course, seconds, &arguments.reference)?);
+        }
+    }
+    let letter = course.letter;
+    let pace = race::median_pace(&ours);
+    println!("{letter}: {}, {seconds} simulated seconds", course.what);
+    print_laps("ours", &ours);
+    let mut missed = Vec::new();
+    let mut check = |met: bool, what: String| {
+        if !met {
+            missed.push(format!("{letter}: {what}"));
+        }
+    };
+    if let Some(least) = course.pace {
+        check(pace >= least * 1e6, format!("{:.2} million packets/s, at least {least}", pace / 1e6));
+    }
+    if arguments.percent >= 100 {
+        let delivered = ours[0].delivered;
+        check(delivered >= PACKETS, format!("{delivered} packets delivered, at least {PACKETS}"));
+    }
+    if !ns2.is_empty() {
+        print_laps("ns-2", &ns2);
+        let ratio = pace / race::median_pace(&ns2);
+        let difference = ours[0].delivered as f64 / ns2[0].delivered as f64 - 1.0;
+        println!("   ours / ns-2: {ratio:.2} times the pace; delivered packets {:+.3} %", 100.0 * difference);
+        check(ratio >= RATIO, format!("{ratio:.2} times the pace of ns-2, at least {RATIO}"));
+        let same = difference.abs() <= race::SAME;
+        check(same, format!("delivered packets differ by {:.2} %, at most 1 %", 100.0 * difference));
+    }
+    Ok(missed)
+}
+
+fn print_laps(who: &str, laps: &[Lap]) {
+    let mut paces: Vec<f64> = laps.iter().map(|lap| lap.pace() / 1e6).collect();
+    paces.sort_by(f64::total_cmp);
+    let (least, most) = (paces[0], paces[paces.len() - 1]);
+    let median = race::median_pace(laps) / 1e6;
+    println!("   {who:<5} {:>11} packets {median:>7.2} ({least:.2} to {most:.2})", laps[0].delivered);
+}

@@ -171,7 +171,7 @@ impl Link {
     }
 
     /// Takes a packet in, or refuses it (`None`) because the queue is full.
-    #[inline]
+    #[inline(always)] // one caller, on the path of every packet
     pub(crate) fn enqueue(
         &mut self,
         packet: PacketId,

@@ -18,7 +18,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Compare schemes over many handoffs between two links
-    Compare(CompareArgs),
+    Compare(Box<CompareArgs>),
     /// List schemes, stacks, settings, link presets and their sources
     Schemes(SchemesArgs),
     /// Write the manual pages

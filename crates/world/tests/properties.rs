@@ -85,7 +85,8 @@ fn check(experiment: &Experiment, at: Nanos, name: &str) {
     assert_eq!(record.at, at);
     assert_eq!(record.completion, at + experiment.kind.disconnection());
     let length = record.transfer.unwrap_or(400 * SECOND);
-    assert!(length >= record.bound, "{name} beat the bound: {length} < {}", record.bound);
+    let beaten = record.transfer.is_some_and(|time| time < record.bound);
+    assert!(!beaten, "{name} beat the bound: {length} < {}", record.bound);
     assert_eq!(record.link_time.total(), length, "classes of link time: {:?}", record.link_time);
     let by_definition = match experiment.definition {
         Definition::AfterHighest => record.after_highest,
@@ -138,13 +139,11 @@ fn check(experiment: &Experiment, at: Nanos, name: &str) {
     let again = again.iter().filter(|arrival| arrival.0 >= record.completion).count();
     assert!(record.needless_retransmissions as usize <= again);
     if let Kind::Bbm(_) = experiment.kind {
-        // What had been sent before completion is lost, but for a wired hop's worth.
-        let within = 2 * 4 * MS;
-        if record.timeouts.iter().all(|t| t.at + within < record.completion || t.at >= record.completion) {
-            assert!(record.needless_retransmissions <= record.retransmissions + flows as u32 * 3);
-        }
+        // Of what was sent before completion only the wired hops may still bring anything, and that
+        // is lost as well: whatever arrives was sent since.
+        assert!(record.needless_retransmissions <= record.retransmissions);
     }
-    // The unfinished fly: what a queue delay was noted for has entered the new link.
+    // Whatever arrived over the new link had its queueing delay noted.
     let entered = twin.picked(|what| match what {
         What::Arrived { over_new, .. } => over_new.then_some(()),
         _ => None,

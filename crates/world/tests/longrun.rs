@@ -1,0 +1,186 @@
+//! What holds for every handoff: random links, kinds, flows, times, schemes, stacks and notices.
+
+mod support;
+
+use proptest::prelude::*;
+use segue_netsim::{Nanos, SECOND};
+use segue_tcp::profile::PROFILES;
+use segue_world::{Definition, Experiment, Kind, NoticeMode, WarmRun};
+use support::*;
+
+const SCHEMES: [&str; 15] = [
+    "sack",
+    "etcp",
+    "etcp-a5",
+    "etcp-v0",
+    "etcp-v1",
+    "etcp:a1",
+    "etcp:a2",
+    "etcp:a3",
+    "etcp:a4",
+    "etcp:a5",
+    "etcp:fig1",
+    "etcp:fig2",
+    "etcp:fig3",
+    "etcp:a1+a3",
+    "etcp:a4+fig3",
+];
+
+/// Rates spread evenly over the decades, delays over the papers' range.
+fn any_link() -> impl Strategy<Value = String> {
+    (2.0f64..5.0, 1u32..=400)
+        .prop_map(|(decade, delay)| format!("{}kbit/{delay}ms", 10f64.powf(decade).round()))
+}
+
+fn any_kind() -> impl Strategy<Value = Kind> {
+    prop_oneof![Just(Kind::Mbb), (100u64..=3000).prop_map(|outage| Kind::Bbm(outage * MS))]
+}
+
+fn any_notice() -> impl Strategy<Value = NoticeMode> {
+    prop_oneof![
+        3 => Just(NoticeMode::Instant),
+        3 => (0u32..=2).prop_map(|lost| NoticeMode::InBand { lost }),
+        1 => Just(NoticeMode::Withheld),
+    ]
+}
+
+fn any_experiment() -> impl Strategy<Value = Experiment> {
+    let how = (any_kind(), 1usize..=4, any_notice(), any::<bool>(), 1u64..=3, 1u32..=100);
+    // Half of the runs on the papers' stack.
+    let stack = prop_oneof![Just(0), 0..PROFILES.len()];
+    (any_link(), any_link(), how, stack).prop_map(|(old, new, how, stack)| {
+        let (kind, flows, notice, after_ack, seed, packets) = how;
+        let definition = if after_ack { Definition::AfterAck } else { Definition::AfterHighest };
+        let stack = PROFILES[stack];
+        Experiment { kind, flows, notice, definition, seed, packets, stack, ..experiment(&old, &new) }
+    })
+}
+
+/// How many copies of the notice a sender can hear.
+fn copies(notice: NoticeMode) -> u32 {
+    match notice {
+        NoticeMode::InBand { lost } => 2u32.saturating_sub(lost),
+        NoticeMode::Instant | NoticeMode::Withheld => 0,
+    }
+}
+
+/// The twin's run of the same handoff, up to the end of the transfer.
+fn twin(experiment: &Experiment, at: Nanos, name: &str) -> Twin {
+    let twin = Twin::hand_over(experiment, at);
+    let copies = copies(experiment.notice);
+    if name == "sack" || (copies == 0 && experiment.notice != NoticeMode::Instant) {
+        return twin;
+    }
+    let twin = twin.equip(&scheme(name));
+    if copies > 0 { twin.announce(copies) } else { twin.notify() }
+}
+
+fn check(experiment: &Experiment, at: Nanos, name: &str) {
+    let scheme = scheme(name);
+    let handoff = WarmRun::new(experiment.clone()).fork(at).complete();
+    let record = handoff.run(&scheme);
+    assert_eq!(record, handoff.run(&scheme), "the same input, the same record");
+
+    // Times.
+    assert_eq!(record.at, at);
+    assert_eq!(record.completion, at + experiment.kind.disconnection());
+    let length = record.transfer.unwrap_or(400 * SECOND);
+    let beaten = record.transfer.is_some_and(|time| time < record.bound);
+    assert!(!beaten, "{name} beat the bound: {length} < {}", record.bound);
+    assert_eq!(record.link_time.total(), length, "classes of link time: {:?}", record.link_time);
+    let by_definition = match experiment.definition {
+        Definition::AfterHighest => record.after_highest,
+        Definition::AfterAck => record.after_ack,
+    };
+    assert_eq!(record.transfer, by_definition);
+    if let Some(highest) = record.after_highest {
+        assert!(record.after_ack.is_some_and(|ack| ack <= highest));
+    }
+
+    // Counts.
+    let end = record.completion + length;
+    let flows = experiment.flows;
+    for timeout in &record.timeouts {
+        assert!(usize::from(timeout.flow) < flows && at <= timeout.at && timeout.at <= end, "{timeout:?}");
+    }
+    for &(when, flow, _) in &record.fast_retransmits {
+        assert!(usize::from(flow) < flows && at <= when && when <= end);
+    }
+    for drop in &record.data_drops {
+        assert!(usize::from(drop.flow) < flows && record.completion <= drop.at && drop.at <= end);
+    }
+    assert_eq!(record.acknowledged.len(), flows);
+    if record.transfer.is_some() {
+        assert!(record.acknowledged.iter().all(|&packets| packets >= experiment.packets));
+    }
+    // Nobody waits longer than a full queue takes.
+    let fixed = experiment.new.down.mean_rate();
+    let slot = (12_000 * SECOND).div_ceil(fixed) + 1;
+    assert!(record.queue_delays.iter().all(|&delay| delay <= u64::from(experiment.new.queue - 1) * slot));
+
+    // The twin knows every event.
+    let mut twin = twin(experiment, at, name);
+    if record.transfer.is_none() {
+        return;
+    }
+    assert_eq!(Some(twin.finish()), record.transfer);
+    twin.agrees_with(&record);
+    let ack_drops = twin.picked(|what| matches!(what, What::AckDropped { .. }).then_some(()));
+    let ack_drops = ack_drops.iter().filter(|drop| drop.0 >= record.completion).count();
+    assert_eq!(record.drops as usize, record.data_drops.len() + ack_drops, "drops are data and ACKs");
+    for flow in 0..flows {
+        assert_eq!(record.acknowledged[flow], twin.sender(flow).snd_una() - twin.una[flow]);
+    }
+    // A needless retransmission was a retransmission, sent since completion or under way at it.
+    let again = twin.picked(|what| match what {
+        What::Arrived { new, .. } => (!new).then_some(()),
+        _ => None,
+    });
+    let again = again.iter().filter(|arrival| arrival.0 >= record.completion).count();
+    assert!(record.needless_retransmissions as usize <= again);
+    if let Kind::Bbm(_) = experiment.kind {
+        // Of what was sent before completion only the wired hops may still bring anything, and that
+        // is lost as well: whatever arrives was sent since.
+        assert!(record.needless_retransmissions <= record.retransmissions);
+    }
+    // Whatever arrived over the new link had its queueing delay noted.
+    let entered = twin.picked(|what| match what {
+        What::Arrived { over_new, .. } => over_new.then_some(()),
+        _ => None,
+    });
+    assert!(entered.len() <= record.queue_delays.len());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_handoff_is_consistent(
+        experiment in any_experiment(),
+        at in 100u64..=12_000,
+        name in prop::sample::select(SCHEMES.to_vec()),
+    ) {
+        check(&experiment, at * MS, name);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// The papers' own ground, all schemes on one handoff.
+    #[test]
+    fn no_scheme_beats_the_bound(
+        old in any_link(), new in any_link(), kind in any_kind(), flows in 1usize..=4,
+        after_ack: bool, at in 100u64..=12_000,
+    ) {
+        let definition = if after_ack { Definition::AfterAck } else { Definition::AfterHighest };
+        let experiment = Experiment { kind, flows, definition, ..experiment(&old, &new) };
+        let handoff = WarmRun::new(experiment).fork(at * MS).complete();
+        let bound = handoff.run(&scheme("sack")).bound;
+        for name in SCHEMES {
+            let record = handoff.run(&scheme(name));
+            prop_assert_eq!(record.bound, bound, "one bound for all");
+            prop_assert!(record.transfer.is_none_or(|time| time >= bound), "{} in {:?}", name, record.transfer);
+        }
+    }
+}

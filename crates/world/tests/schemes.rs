@@ -230,7 +230,7 @@ fn a_reduced_window_is_not_cut_again() {
             }
             let ho_point = twin.max[0];
             twin.run_while(|twin| !twin.view(0).in_fast_recovery && twin.sender(0).snd_una() < ho_point);
-            if twin.sender(0).snd_una() >= ho_point || twin.timeouts() != [] {
+            if twin.sender(0).snd_una() >= ho_point || !twin.timeouts().is_empty() {
                 continue;
             }
             seen += 1;

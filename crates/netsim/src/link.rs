@@ -128,6 +128,16 @@ pub(crate) struct InTransit {
     /// Insertion number of its delivery event.
     pub(crate) order: u64,
     pub(crate) packet: PacketId,
+    /// Time of its transmission, in ns; more than 4.2 s count as that.
+    service: u32,
+}
+
+impl InTransit {
+    /// When its transmission began.
+    #[inline]
+    pub(crate) fn start(&self) -> Nanos {
+        self.departure - Nanos::from(self.service)
+    }
 }
 
 /// A one-way link.
@@ -170,7 +180,24 @@ impl Link {
         (self.ring.len() - self.departed) as u32
     }
 
-    /// Takes a packet in, or refuses it (`None`) because the queue is full.
+    /// Whether the queue is full for an arrival at `now` that was put on its way at `sent`.
+    ///
+    /// Where a transmission ends at the same instant, the two are events at one time and happen in
+    /// the order in which they were scheduled: each when its transmission began.
+    #[inline]
+    fn is_full(&mut self, now: Nanos, sent: Nanos) -> bool {
+        let queued = self.queued(now);
+        queued >= self.limit || (queued + 1 == self.limit && self.leaves_after(now, sent))
+    }
+
+    /// Whether a packet leaves at `now`, but after an arrival that was scheduled at `sent`.
+    fn leaves_after(&self, now: Nanos, sent: Nanos) -> bool {
+        let last = self.departed.checked_sub(1).and_then(|index| self.ring.get(index));
+        last.is_some_and(|p| p.departure == now && p.start() >= sent)
+    }
+
+    /// Takes a packet in, or refuses it (`None`) because the queue is full. `sent`: when the
+    /// transmission began that brought it here.
     #[inline(always)] // one caller, on the path of every packet
     pub(crate) fn enqueue(
         &mut self,
@@ -178,8 +205,9 @@ impl Link {
         bytes: u32,
         now: Nanos,
         order: u64,
+        sent: Nanos,
     ) -> Option<Passage> {
-        if self.limit != u32::MAX && self.queued(now) >= self.limit {
+        if self.limit != u32::MAX && self.is_full(now, sent) {
             return None;
         }
         let start = now.max(self.last_departure);
@@ -190,7 +218,8 @@ impl Link {
         };
         self.last_departure = departure;
         self.last_delivery = delivery;
-        self.ring.push_back(InTransit { departure, delivery, order, packet });
+        let service = u32::try_from(departure - start).unwrap_or(u32::MAX);
+        self.ring.push_back(InTransit { departure, delivery, order, packet, service });
         Some(Passage { packet, arrival: now, start, departure, delivery })
     }
 
@@ -265,6 +294,19 @@ mod tests {
         assert_eq!(service.departure(4 * ms + 1, 1500), 5 * ms, "what was left at 4 ms has passed");
     }
 
+    /// A queue of one, whose packet was begun at 400 ns and leaves 1.5 ms later: an arrival at that
+    /// very instant finds it full unless it was put on its way after the packet had been begun.
+    #[test]
+    fn at_a_tie_what_was_scheduled_first_happens_first() {
+        for (sent, taken) in [(399, false), (400, false), (401, true)] {
+            let mut slab = Slab::default();
+            let mut link = link(Service::Fixed(Rate::new(8_000_000)), Some(1));
+            assert!(link.enqueue(slab.insert(()), 1500, 400, 1, 0).is_some());
+            let arrival = link.enqueue(slab.insert(()), 1500, 1_500_400, 2, sent);
+            assert_eq!(arrival.is_some(), taken, "sent at {sent}");
+        }
+    }
+
     proptest! {
         /// The closed form agrees with a queue simulated packet by packet: a packet is dropped
         /// exactly when `limit` packets are waiting or being sent.
@@ -280,7 +322,7 @@ mod tests {
             for (order, (gap, bytes)) in gaps.into_iter().enumerate() {
                 now += gap * 500;
                 in_system.retain(|&departure| departure > now);
-                let passage = link.enqueue(slab.insert(()), bytes, now, order as u64);
+                let passage = link.enqueue(slab.insert(()), bytes, now, order as u64, now);
                 if in_system.len() as u32 >= limit {
                     prop_assert!(passage.is_none());
                 } else {

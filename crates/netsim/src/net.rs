@@ -72,6 +72,8 @@ const NEVER: Nanos = Nanos::MAX;
 #[derive(Clone, Debug)]
 pub struct Net<P, O> {
     now: Nanos,
+    /// When the transmission began that brought the packet being handled.
+    sent: Nanos,
     events: EventQueue,
     sources: Vec<Source>,
     wires: Vec<Wire>,
@@ -87,6 +89,7 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
     pub fn new(observer: O) -> Self {
         Self {
             now: 0,
+            sent: 0,
             events: EventQueue::new(),
             sources: Vec::new(),
             wires: Vec::new(),
@@ -140,7 +143,7 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
         let order = self.events.next_order();
         let content = &self.packets[packet];
         let was_empty = wire.link.is_empty();
-        match wire.link.enqueue(packet, content.size(), self.now, order) {
+        match wire.link.enqueue(packet, content.size(), self.now, order, self.sent) {
             Some(passage) => {
                 self.observer.accepted(id, &passage, content);
                 if was_empty {
@@ -197,6 +200,7 @@ impl<N: Node<P, O>, P: Payload, O: Observer<P>> Sim<N, P, O> {
                 let timer = &mut self.net.timers[usize::from(id.0)];
                 timer.fires = NEVER;
                 let owner = timer.owner;
+                self.net.sent = time;
                 self.net.events.clear(slot);
                 self.nodes[usize::from(owner.0)].on_timer(&mut self.net, id);
             }
@@ -208,6 +212,7 @@ impl<N: Node<P, O>, P: Payload, O: Observer<P>> Sim<N, P, O> {
     fn deliver(&mut self, id: LinkId) {
         let wire = &mut self.net.wires[usize::from(id.0)];
         let Some(passage) = wire.link.pop() else { return };
+        self.net.sent = passage.start();
         match wire.link.head() {
             Some(head) => self.net.events.set(wire.slot, head.delivery, head.order),
             None => self.net.events.clear(wire.slot),

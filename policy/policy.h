@@ -3,12 +3,12 @@
  * policy.h - what every sender policy shares: the handoff notice, what the host
  * tells about its TCP sender, and what the policy asks it to do.
  *
- * Source: design.md sections 1 and 5; algorithms.md section 0.
+ * Source: docs/algorithms.md section 0; docs/wire.md.
  *
  * The headers of this directory are freestanding C11: integers only, no libc, no
- * loop without a bound, no clock, no packet, no socket. The same text is compiled
- * into the eBPF programs and, through crates/policy, into the simulator, so that
- * what was simulated is what the kernel runs.
+ * loop without a bound, no clock, no packet, no socket. The same text is
+ * written to be compiled into eBPF programs and is, through crates/policy, compiled
+ * into the simulator, so that what was simulated is what a kernel would run.
  *
  * Units: windows in 1/256 packet; rates in kbit/s (1000 bit); times in us, in ns
  * where a quotient must not be rounded early; sequence numbers in the host's own

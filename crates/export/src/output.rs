@@ -1,17 +1,29 @@
 //! Where a result goes: standard output (`-`) or a file that is replaced in one step.
 
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 /// A result cannot be written.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot write {path}: {problem}; expected a file in a writable folder, or - for standard output")]
+#[error(
+    "cannot write {path}: {}; expected a file in a writable folder, or - for standard output",
+    in_words(problem)
+)]
 pub struct OutputError {
     /// The file.
     pub path: String,
     /// Why.
     pub problem: io::Error,
+}
+
+/// The kinds of error that users meet, in plainer words than the library's.
+fn in_words(problem: &io::Error) -> String {
+    match problem.kind() {
+        io::ErrorKind::NotFound => "there is no such folder".into(),
+        kind => kind.to_string(),
+    }
 }
 
 /// A destination, opened before anything is computed so that a bad path costs nothing.
@@ -21,6 +33,8 @@ pub enum Output {
     Stdout,
     /// A file, and the temporary one that will become it.
     File(PathBuf, NamedTempFile),
+    /// Something that is written to and never replaced: a device, a pipe.
+    Special(String, File),
 }
 
 impl Output {
@@ -29,12 +43,17 @@ impl Output {
         if path == "-" {
             return Ok(Self::Stdout);
         }
-        let target = PathBuf::from(path);
+        // A link stays a link: what it points to is replaced.
+        let target = std::fs::canonicalize(path).unwrap_or_else(|_| PathBuf::from(path));
         // Only the kind: the message of the temporary file's error would name that file.
         let fail =
             |problem: io::Error| OutputError { path: path.to_string(), problem: problem.kind().into() };
         if target.is_dir() {
             return Err(fail(io::ErrorKind::IsADirectory.into()));
+        }
+        if std::fs::metadata(&target).is_ok_and(|meta| !meta.is_file()) {
+            let file = OpenOptions::new().write(true).open(&target).map_err(fail)?;
+            return Ok(Self::Special(path.to_string(), file));
         }
         if target.file_name().is_none() {
             return Err(fail(io::ErrorKind::InvalidInput.into()));
@@ -67,6 +86,10 @@ impl Output {
                 let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
                 written.map_err(|problem| OutputError { path: "-".into(), problem })
             }
+            Self::Special(path, mut file) => file
+                .write_all(text.as_bytes())
+                .and_then(|()| file.flush())
+                .map_err(|problem| OutputError { path, problem: problem.kind().into() }),
             Self::File(path, mut file) => {
                 let fail = |problem| OutputError { path: path.display().to_string(), problem };
                 file.write_all(text.as_bytes()).map_err(fail)?;
@@ -91,6 +114,23 @@ mod tests {
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "whole\n");
         drop(Output::open(path.to_str().unwrap()).unwrap());
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left behind");
+    }
+
+    /// A device or a pipe is written to; a link stays one, and the file behind it is replaced.
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_file_is_never_replaced() {
+        use std::os::unix::fs::FileTypeExt;
+        Output::open("/dev/null").unwrap().finish("gone\n").unwrap();
+        assert!(std::fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+        assert!(Output::open("/dev/full").unwrap().finish("no room\n").is_err());
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        std::fs::write(&file, "old").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        Output::open(link.to_str().unwrap()).unwrap().finish("new").unwrap();
+        assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "new");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Enhanced TCP: algorithms A1 to A5 (Daniel and Kojo 2008; algorithms.md, section 2) and its
 //! multi-flow versions v0 and v1 (Daniel and Kojo 2009; section 3).
 //!
-//! The decisions are `policy/etcp.h`, the same that a kernel sender runs; here they meet the
+//! The decisions are `policy/etcp.h`, written so that a kernel sender can run them, too; here they meet the
 //! simulator's sender: its view goes in, its advice comes out.
 
 use crate::notice::Notice;
@@ -113,16 +113,20 @@ impl HandoffScheme for Etcp {
             source: PAPER_2009,
         },
         Entry { name: "etcp-v1", stack: STACK, summary: "multi-flow Enhanced TCP", source: PAPER_2009 },
-        Entry {
-            name: "etcp:a1",
-            stack: STACK,
-            summary: "A1 alone; any sum: etcp:a1+a3, etcp:fig1",
-            source: PAPER_2008,
-        },
+        Entry { name: "etcp:a1", stack: STACK, summary: "A1 alone; any sum: etcp:a1+a3", source: PAPER_2008 },
         Entry { name: "etcp:a2", stack: STACK, summary: "A2 alone", source: PAPER_2008 },
         Entry { name: "etcp:a3", stack: STACK, summary: "A3 alone", source: PAPER_2008 },
         Entry { name: "etcp:a4", stack: STACK, summary: "A4 alone", source: PAPER_2008 },
         Entry { name: "etcp:a5", stack: STACK, summary: "A5 alone", source: PAPER_2008 },
+        Entry { name: "etcp:fig1", stack: STACK, summary: "Figure 1 alone, with N", source: PAPER_2009 },
+        Entry { name: "etcp:fig2", stack: STACK, summary: "Figure 2 alone, with N", source: PAPER_2009 },
+        Entry { name: "etcp:fig3", stack: STACK, summary: "Figure 3 alone, with N", source: PAPER_2009 },
+        Entry {
+            name: "etcp:convergence",
+            stack: STACK,
+            summary: "RTO convergence alone (3.5)",
+            source: PAPER_2009,
+        },
     ];
 
     fn matches(name: &str) -> bool {

@@ -2,7 +2,7 @@
 //!
 //! The engine is generic in what a packet carries ([`Payload`]), in what stands at the ends of
 //! its links ([`Node`]) and in who watches ([`Observer`]); it knows neither TCP nor handoffs.
-//! Design rules (design, section 5): integer nanoseconds; ties break by insertion order; no
+//! Rules of the engine: integer nanoseconds; ties break by insertion order; no
 //! allocation per packet on the hot path (packets live in a slab, a link keeps its packets in a
 //! ring and has one pending event); timers are lazy. Everything is `Clone`, so a run forks.
 

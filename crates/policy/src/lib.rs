@@ -1,8 +1,8 @@
 //! What a TCP sender decides on a handoff notice and after it.
 //!
-//! The decisions are written once, in the C headers of `policy/`, and run in two
-//! worlds: in eBPF programs, and here, compiled through `src/shim.c` for the
-//! simulator. This crate adds names and types, and no decision of its own.
+//! The decisions are written once, in the C headers of `policy/`, which are
+//! written for two worlds: for eBPF programs, and for the simulator, compiled here through
+//! `src/shim.c`. This crate adds names and types, and no decision of its own.
 //!
 //! * [`Etcp`]: Enhanced TCP of Daniel and Kojo (A1 to A5, Figures 1 to 3);
 //! * [`Settings`]: which algorithms, and every choice that the papers leave open;

@@ -1,4 +1,4 @@
-//! The words of the command line (design.md, section 4) and how they are read.
+//! The words of the command line and how they are read.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand, ValueEnum};

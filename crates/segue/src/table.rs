@@ -14,7 +14,7 @@ const CLASSES: [(char, Color, &str); 6] = [
     ('-', Color::Blue, "idle: data or last ACKs under way"),
     ('w', Color::Yellow, "idle: window"),
     ('t', Color::Magenta, "idle: timer"),
-    ('.', Color::DarkGrey, "idle: other"),
+    ('.', Color::DarkGrey, "idle: other, such as slow start after a timeout"),
 ];
 
 const HEADER: [&str; 14] = [

@@ -1,5 +1,5 @@
 //! Comparisons of schemes over many handoffs: what is asked ([`request`]), how it is run
-//! ([`compare`]), and the measures of design.md, section 3 ([`measure`], [`quantile`]).
+//! ([`compare`]), and the measures of docs/bench.md ([`measure`], [`quantile`]).
 
 pub mod compare;
 pub mod measure;

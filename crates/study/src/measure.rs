@@ -1,4 +1,4 @@
-//! The measures of design.md, section 3, over all handoffs of one row.
+//! The measures of docs/bench.md, over all handoffs of one row.
 
 use crate::compare::HandoffRow;
 use crate::quantile::{quantile, quartiles, sorted};
@@ -64,7 +64,7 @@ pub struct AgainstFirst {
     pub worse: f64,
 }
 
-/// One row of a comparison: the JSON contract of design.md, section 4.
+/// One row of a comparison: the JSON contract of docs/output.md.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// Link before, as asked for.

@@ -55,9 +55,7 @@ pub enum RequestError {
     #[error(transparent)]
     Scheme(#[from] SchemeError),
     /// A setting that neither a chosen scheme nor the stack has.
-    #[error(
-        "unknown setting `{key}`; none of the chosen schemes nor their stacks has it; did you mean `{nearest}`?"
-    )]
+    #[error("unknown setting `{key}`; none of the chosen schemes nor their stacks has it{nearest}")]
     Setting {
         /// The word.
         key: String,
@@ -198,6 +196,19 @@ impl Request {
         if let Some(at) = self.at.iter().find(|&&t| t > MAX_AT) {
             return range("handoff time", format!("{} s", *at as f64 / SECOND as f64), "at most 3600 s");
         }
+        if self.seed.checked_add(self.seeds).is_none() {
+            return range(
+                "--seed",
+                self.seed.to_string(),
+                "seed and number of seeds that add up to less than 2^64",
+            );
+        }
+        for (index, flows) in self.flows.iter().enumerate() {
+            if self.flows[..index].contains(flows) {
+                let problem = format!("`{flows}` stands there twice");
+                return Err(RequestError::List { what: "--flows", problem });
+            }
+        }
         if self.at.windows(2).any(|pair| pair[0] >= pair[1]) {
             return Err(RequestError::List { what: "--at", problem: "handoff times must increase".into() });
         }
@@ -292,26 +303,25 @@ impl Plan {
         for (old, new) in directions {
             for &kind in &request.kinds {
                 for &flows in &request.flows {
-                    let seeds =
-                        (request.seed..request.seed.saturating_add(request.seeds)).map(|seed| Group {
-                            seed,
-                            experiments: self
-                                .stacks
-                                .iter()
-                                .map(|&stack| Experiment {
-                                    old: old.clone(),
-                                    new: new.clone(),
-                                    kind,
-                                    flows,
-                                    stack,
-                                    notice: request.notice,
-                                    notice_delay: self.notice_delay,
-                                    packets: request.packets,
-                                    definition: request.definition,
-                                    seed,
-                                })
-                                .collect(),
-                        });
+                    let seeds = (request.seed..request.seed + request.seeds).map(|seed| Group {
+                        seed,
+                        experiments: self
+                            .stacks
+                            .iter()
+                            .map(|&stack| Experiment {
+                                old: old.clone(),
+                                new: new.clone(),
+                                kind,
+                                flows,
+                                stack,
+                                notice: request.notice,
+                                notice_delay: self.notice_delay,
+                                packets: request.packets,
+                                definition: request.definition,
+                                seed,
+                            })
+                            .collect(),
+                    });
                     groups.push(seeds.collect());
                 }
             }

@@ -74,7 +74,7 @@ impl<A: Advisor> Sender<A> {
             core.congestion.on_dsack();
             core.advisor.on_dsack(left, right);
         }
-        // Only an ACK without news of its own may be a duplicate; a notice is not (design, 3).
+        // Only an ACK without news of its own may be a duplicate; a notice is not (docs/bench.md).
         let counts = segment.option.is_empty();
         self.recovery.on_ack(core, now, segment, counts);
         self.watch_window(now);

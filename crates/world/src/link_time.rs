@@ -1,4 +1,4 @@
-//! Why the new link is idle: the classes of design.md, section 3, "Where the time went".
+//! Why the new link is idle: the classes of docs/bench.md, "Where the time went".
 
 use crate::bench::{NEW, OLD, Places};
 use crate::nodes::{BenchNode, BenchSim};

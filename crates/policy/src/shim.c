@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * shim.c - gives the inline functions of policy/ addresses, so that the simulator
- * runs the very text that the kernel runs.
+ * runs the very text that is written for the kernel.
  */
 #include <stddef.h>
 

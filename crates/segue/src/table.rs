@@ -46,8 +46,13 @@ fn heading(group: &GroupResult) -> String {
         Kind::Bbm(time) => format!("break-before-make {} s", time as f64 / SECOND as f64),
     };
     let plural = if experiment.flows == 1 { "" } else { "s" };
-    let bound =
-        group.rows.first().and_then(|row| row.bound_s).map(|b| format!("; bound {} s", time(Some(b))));
+    let first = group.rows.first().and_then(|row| row.bound_s);
+    let bound = if group.rows.iter().all(|row| row.bound_s == first) {
+        first.map(|b| format!("; bound {} s", time(Some(b))))
+    } else {
+        // The mark of a transfer is what regular TCP of the same stack had sent.
+        Some("; each stack has its own mark and bound".to_string())
+    };
     format!(
         "{} -> {}, {kind}, {} flow{plural}{}{}",
         experiment.old.text,

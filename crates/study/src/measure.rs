@@ -64,7 +64,7 @@ pub struct AgainstFirst {
     pub worse: f64,
 }
 
-/// One row of a comparison: the JSON contract of docs/output.md.
+/// One row of a comparison: the JSON contract of docs/bench.md.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// Link before, as asked for.

@@ -31,8 +31,8 @@ fn in_words(problem: &io::Error) -> String {
 pub enum Output {
     /// `-`.
     Stdout,
-    /// A file, and the temporary one that will become it.
-    File(PathBuf, NamedTempFile),
+    /// A file, which is replaced in one step when the result is there.
+    File(PathBuf),
     /// Something that is written to and never replaced: a device, a pipe.
     Special(String, File),
 }
@@ -44,7 +44,7 @@ impl Output {
             return Ok(Self::Stdout);
         }
         // A link stays a link: what it points to is replaced.
-        let target = std::fs::canonicalize(path).unwrap_or_else(|_| PathBuf::from(path));
+        let target = resolve(Path::new(path));
         // Only the kind: the message of the temporary file's error would name that file.
         let fail =
             |problem: io::Error| OutputError { path: path.to_string(), problem: problem.kind().into() };
@@ -58,19 +58,18 @@ impl Output {
         if target.file_name().is_none() {
             return Err(fail(io::ErrorKind::InvalidInput.into()));
         }
-        let folder = match target.parent() {
-            Some(folder) if folder != Path::new("") => folder,
-            _ => Path::new("."),
-        };
-        let mut builder = tempfile::Builder::new();
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            // As an ordinary file would be: the umask still applies.
-            builder.permissions(std::fs::Permissions::from_mode(0o666));
+        // Tried now, so that nothing is computed in vain; made only when the result is there, so
+        // that an interrupted run leaves nothing behind.
+        drop(temporary(&target).map_err(fail)?);
+        Ok(Self::File(target))
+    }
+
+    /// The file that will be replaced, if it is one.
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            Self::File(path) => Some(path),
+            _ => None,
         }
-        let file = builder.prefix(".segue-").tempfile_in(folder).map_err(fail)?;
-        Ok(Self::File(target, file))
     }
 
     /// Whether it is standard output.
@@ -90,14 +89,46 @@ impl Output {
                 .write_all(text.as_bytes())
                 .and_then(|()| file.flush())
                 .map_err(|problem| OutputError { path, problem: problem.kind().into() }),
-            Self::File(path, mut file) => {
+            Self::File(path) => {
                 let fail = |problem| OutputError { path: path.display().to_string(), problem };
-                file.write_all(text.as_bytes()).map_err(fail)?;
+                let mut file = temporary(&path).map_err(fail)?;
+                if let Ok(meta) = std::fs::metadata(&path) {
+                    file.as_file().set_permissions(meta.permissions()).map_err(fail)?;
+                }
+                file.write_all(text.as_bytes()).map_err(|error| fail(error.kind().into()))?;
                 file.persist(&path).map_err(|error| fail(error.error))?;
                 Ok(())
             }
         }
     }
+}
+
+/// The absolute place that a path means, links followed, whether or not it exists yet.
+fn resolve(path: &Path) -> PathBuf {
+    if let Ok(known) = std::fs::canonicalize(path) {
+        return known;
+    }
+    let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
+    match (std::fs::canonicalize(folder), path.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        _ => path.to_path_buf(),
+    }
+}
+
+/// A temporary file in the folder of `target`, which will become it.
+fn temporary(target: &Path) -> io::Result<NamedTempFile> {
+    let folder = match target.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // As an ordinary file would be: the umask still applies.
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    builder.prefix(".segue-").tempfile_in(folder)
 }
 
 #[cfg(test)]

@@ -228,6 +228,25 @@ pub fn one_line(error: &clap::Error) -> String {
     line
 }
 
+/// Longest message, characters.
+const LONGEST_MESSAGE: usize = 1000;
+
+/// A message that quotes the user's words: one line, no control characters, not endless.
+pub fn printable(message: &str) -> String {
+    let mut text = String::new();
+    for (index, c) in message.chars().enumerate() {
+        if index == LONGEST_MESSAGE {
+            text.push_str("...");
+            break;
+        }
+        match c {
+            c if c.is_control() || c == '\u{feff}' => text.extend(c.escape_unicode()),
+            c => text.push(c),
+        }
+    }
+    text
+}
+
 /// Of several suggestions the one most similar to the bad word.
 fn nearest(error: &clap::Error, words: &[String]) -> Option<String> {
     let bad = [ContextKind::InvalidSubcommand, ContextKind::InvalidArg, ContextKind::InvalidValue]

@@ -20,17 +20,24 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
         ));
     }
 
+    let files: Vec<_> = outputs.iter().flatten().filter_map(Output::file).collect();
+    if files.iter().enumerate().any(|(index, file)| files[..index].contains(file)) {
+        return Err(Failure::User(
+            "--json, --csv and --rows name one file twice; expected different files".into(),
+        ));
+    }
+
     let comparison = with_threads(args.threads, || simulate(&plan, args.rows.is_some()))?;
 
     let [json, csv, rows] = outputs;
     if let Some(output) = json {
-        output.finish(&comparison_json(&comparison).map_err(Failure::ours)?)?;
+        output.finish(&comparison_json(&comparison).map_err(Failure::ours)?).map_err(Failure::writing)?;
     }
     if let Some(output) = csv {
-        output.finish(&comparison_csv(&comparison).map_err(Failure::ours)?)?;
+        output.finish(&comparison_csv(&comparison).map_err(Failure::ours)?).map_err(Failure::writing)?;
     }
     if let Some(output) = rows {
-        output.finish(&handoffs_csv(&comparison).map_err(Failure::ours)?)?;
+        output.finish(&handoffs_csv(&comparison).map_err(Failure::ours)?).map_err(Failure::writing)?;
     }
     if on_stdout == 0 {
         print(&table::render(&plan, &comparison, std::io::stdout().is_terminal()))?;

@@ -31,6 +31,14 @@ impl Failure {
         Self::User(error.to_string())
     }
 
+    /// A result that could not be written although its place had been found good.
+    pub fn writing(error: segue_export::OutputError) -> Self {
+        match error.problem.kind() {
+            ErrorKind::BrokenPipe => Self::Closed,
+            _ => Self::ours(error),
+        }
+    }
+
     /// A fault of the program or of the machine.
     pub fn ours(error: impl std::fmt::Display) -> Self {
         Self::Ours(error.to_string())
@@ -39,10 +47,7 @@ impl Failure {
 
 impl From<segue_export::OutputError> for Failure {
     fn from(error: segue_export::OutputError) -> Self {
-        match error.problem.kind() {
-            ErrorKind::BrokenPipe => Self::Closed,
-            _ => Self::user(error),
-        }
+        Self::user(error)
     }
 }
 
@@ -79,7 +84,7 @@ fn main() -> ExitCode {
         Ok(()) | Err(Failure::Closed) => ExitCode::SUCCESS,
         Err(failure) => {
             // If even this cannot be written, the status still tells.
-            let _ = writeln!(std::io::stderr(), "segue: {failure}");
+            let _ = writeln!(std::io::stderr(), "segue: {}", cli::printable(&failure.to_string()));
             ExitCode::from(if matches!(failure, Failure::User(_)) { 2 } else { 1 })
         }
     }

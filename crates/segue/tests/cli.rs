@@ -189,6 +189,13 @@ fn mistakes_end_with_status_2_and_one_line() {
         ("compare wlan egprs --threads 0", "1..=1024"),
         ("compare wlan egprs --json - --csv -", "at most one -"),
         ("compare wlan egprs --json /nowhere/x.json", "cannot write /nowhere/x.json"),
+        ("compare wlan egprs --seed 18446744073709551615", "2^64"),
+        ("compare wlan egprs --seed 18446744073709551613 --seeds 5", "2^64"),
+        ("compare wlan egprs --flows 1,1", "twice"),
+        ("compare wlan egprs --json same.json --rows ./same.json", "one file twice"),
+        ("compare wlan egprs --stack RFC", "did you mean `rfc`"),
+        ("compare wlan egprs --set foo=1", "segue schemes NAME lists"),
+        ("compare wlan egprs --notice in-band --set notice-delay=1s", "instant notices"),
         ("schemes sak", "did you mean `sack`"),
         ("completions basch", "did you mean `bash`"),
     ];
@@ -221,6 +228,63 @@ fn bad_traces_name_file_and_line() {
         let message = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2));
         assert!(message.contains(part) && message.contains(name), "{message}");
+    }
+}
+
+#[test]
+fn hostile_words_are_quoted_harmlessly() {
+    let long = "x".repeat(100_000);
+    for word in ["x\ny", "\u{1b}[31mred", &long] {
+        for args in [["compare", word, "wlan"], ["schemes", word, ""]] {
+            let args: Vec<&str> = args.into_iter().filter(|arg| !arg.is_empty()).collect();
+            let output = segue(&args);
+            let message = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(output.status.code(), Some(2), "{message}");
+            assert_eq!(message.lines().count(), 1, "{message}");
+            assert!(message.len() < 2_000 && !message.contains('\u{1b}'), "{message}");
+        }
+    }
+}
+
+/// A connection that is just being opened: its SYN is smaller than the packets of the bound.
+#[test]
+fn no_run_beats_the_bound_at_the_very_start() {
+    for more in
+        [["--stack", "rfc"], ["--set", "initial-window=1000"], ["--flows", "9"], ["--stack", "inet-reno"]]
+    {
+        for links in [["wlan", "egprs"], ["wlan", "200kbit/1ms"], ["egprs", "wlan"]] {
+            let args =
+                ["--packets", "1", "--at", "0s..0.02s/5ms", "--schemes", "sack,etcp-v1", "--rows", "-"];
+            let output = segue(&[&["compare"][..], &links[..], &args[..], &more[..]].concat());
+            for line in stdout(&output).lines().skip(1) {
+                let field = |n: usize| line.split(',').nth(n).and_then(|word| word.parse::<f64>().ok());
+                let (transfer, bound) = (field(9).unwrap_or(f64::INFINITY), field(10).expect("a bound"));
+                assert!(transfer >= bound, "{line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn needless_retransmissions_are_retransmissions() {
+    let text = stdout(&segue(&[
+        "compare",
+        "egprs",
+        "wlan",
+        "--stack",
+        "freebsd5-newreno",
+        "--schemes",
+        "sack,etcp-v1",
+        "--rows",
+        "-",
+    ]));
+    let header: Vec<&str> = text.lines().next().expect("a header").split(',').collect();
+    let column = |name: &str| header.iter().position(|&word| word == name).expect("a column");
+    let (all, needless) = (column("retransmissions"), column("needless_retransmissions"));
+    for line in text.lines().skip(1) {
+        let fields: Vec<&str> = line.split(',').collect();
+        let count = |n: usize| fields[n].parse::<u32>().expect("a count");
+        assert!(count(needless) <= count(all), "{line}");
     }
 }
 

@@ -89,20 +89,25 @@ impl Comparison {
     }
 }
 
+/// Forks that are kept at a time: enough for all cores, too few to fill the memory.
+const BATCH: usize = 64;
+
 /// Records by handoff time, then by scheme.
 fn run_group(plan: &Plan, group: &Group, done: &(dyn Fn(u64) + Sync)) -> Vec<Vec<RunRecord>> {
     let mut warm: Vec<WarmRun> = group.experiments.iter().cloned().map(WarmRun::new).collect();
-    let forks: Vec<Vec<_>> =
-        plan.request.at.iter().map(|&at| warm.iter_mut().map(|warm| warm.fork(at)).collect()).collect();
-    forks
-        .into_par_iter()
-        .map(|forks| {
+    let mut records = Vec::with_capacity(plan.request.at.len());
+    for times in plan.request.at.chunks(BATCH) {
+        let forks: Vec<Vec<_>> =
+            times.iter().map(|&at| warm.iter_mut().map(|warm| warm.fork(at)).collect()).collect();
+        records.par_extend(forks.into_par_iter().map(|forks| {
             let handoffs: Vec<_> = forks.into_iter().map(|fork| fork.complete()).collect();
-            let records = plan.schemes.iter().map(|s| handoffs[s.stack_index].run(&s.scheme)).collect();
+            let records: Vec<_> =
+                plan.schemes.iter().map(|s| handoffs[s.stack_index].run(&s.scheme)).collect();
             done(plan.schemes.len() as u64);
             records
-        })
-        .collect()
+        }));
+    }
+    records
 }
 
 fn summarise(plan: &Plan, seeds: &[Group], records: Vec<Vec<Vec<RunRecord>>>, keep: bool) -> GroupResult {

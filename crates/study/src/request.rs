@@ -55,7 +55,9 @@ pub enum RequestError {
     #[error(transparent)]
     Scheme(#[from] SchemeError),
     /// A setting that neither a chosen scheme nor the stack has.
-    #[error("unknown setting `{key}`; none of the chosen schemes nor their stacks has it{nearest}")]
+    #[error(
+        "unknown setting `{key}`; none of the chosen schemes nor their stacks has it; expected one that segue schemes NAME lists{nearest}"
+    )]
     Setting {
         /// The word.
         key: String,
@@ -131,6 +133,11 @@ impl Request {
         for (key, value) in &self.settings {
             self.check_key(key)?;
             if key == NOTICE_DELAY.0 {
+                if self.notice != NoticeMode::Instant {
+                    let problem =
+                        "`notice-delay` is for instant notices; one in band takes its own time".into();
+                    return Err(RequestError::List { what: "--set", problem });
+                }
                 notice_delay = segue_world::access::parse_time(value)
                     .filter(|&t| t <= 100 * SECOND)
                     .ok_or_else(|| RequestError::Value {
@@ -276,7 +283,10 @@ fn is_common(key: &str) -> bool {
 
 fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> String {
     candidates
-        .max_by(|a, b| strsim::jaro_winkler(word, a).total_cmp(&strsim::jaro_winkler(word, b)))
+        .max_by(|a, b| {
+            let word = word.to_lowercase();
+            strsim::jaro_winkler(&word, a).total_cmp(&strsim::jaro_winkler(&word, b))
+        })
         .unwrap_or_default()
         .to_string()
 }

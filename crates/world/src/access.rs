@@ -2,6 +2,8 @@
 
 use segue_handoff::Link;
 use segue_netsim::{CapacityTrace, Delay, DelayTrace, LinkConfig, Nanos, Rate, SECOND, Service, TraceError};
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
 /// Bytes of a full packet.
@@ -307,7 +309,7 @@ fn trace_link(link: &str, rest: &str) -> Result<AccessLink, LinkError> {
         }
     }
     let read = |path: &str| {
-        std::fs::read_to_string(Path::new(path)).map_err(|error| LinkError::File {
+        read_trace(Path::new(path)).map_err(|error| LinkError::File {
             link: link.to_string(),
             path: path.to_string(),
             problem: error.to_string(),
@@ -335,6 +337,19 @@ fn trace_link(link: &str, rest: &str) -> Result<AccessLink, LinkError> {
         delay,
         queue,
     })
+}
+
+/// Largest trace file, bytes: a day of 1 Gbit/s has some fifty million lines.
+const LARGEST_TRACE: u64 = 1 << 30;
+
+/// The text of a trace file.
+fn read_trace(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    let read = File::open(path)?.take(LARGEST_TRACE).read_to_string(&mut text)?;
+    if read as u64 == LARGEST_TRACE {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it has 1 GiB or more"));
+    }
+    Ok(text)
 }
 
 /// One-way delay of a measured link that names none: mahimahi's customary 20 ms.

@@ -46,6 +46,8 @@ pub struct Handoff {
     completion: Nanos,
     /// `snd_una` at completion.
     una: Vec<u32>,
+    /// Number of the first copy that each flow sends after completion.
+    first_copies: Vec<u32>,
     /// Targets after-highest and after-ack.
     targets: [Vec<u32>; 2],
     bound: Nanos,
@@ -113,8 +115,9 @@ impl Fork {
             flows.iter().map(|flow| flow.sender.snd_max() + packets).collect(),
             una.iter().map(|una| una + packets).collect(),
         ];
+        let first_copies = flows.iter().map(|flow| flow.sender.counters().transmissions).collect();
         let notice = self.notice(completion);
-        let mut handoff = Handoff { fork: self, completion, una, targets, bound: 0, notice };
+        let mut handoff = Handoff { fork: self, completion, una, first_copies, targets, bound: 0, notice };
         handoff.bound = handoff.bound();
         handoff
     }
@@ -182,7 +185,13 @@ impl Handoff {
                 Definition::AfterHighest => 0,
                 Definition::AfterAck => 1,
             };
-            recorder.complete(self.completion, self.una.clone(), self.targets.clone(), ends_by);
+            recorder.complete(
+                self.completion,
+                self.una.clone(),
+                self.first_copies.clone(),
+                self.targets.clone(),
+                ends_by,
+            );
         }
         let disconnected = self.notice.disconnected != 0;
         if let BenchNode::Correspondent(cn) = &mut sim.nodes[usize::from(CN.0)] {
@@ -293,7 +302,8 @@ impl Handoff {
             .zip(targets)
             .enumerate()
             .map(|(flow, (state, &target))| {
-                (state.receiver.rcv_nxt()..target)
+                // The SYN is no packet of data: the bound carries it for nothing.
+                (state.receiver.rcv_nxt().max(1)..target)
                     .filter(|&seq| !state.receiver.has(seq) && !on_old.contains(&(flow as u16, seq)))
                     .count()
             })

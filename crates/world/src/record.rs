@@ -129,6 +129,8 @@ pub struct Recorder {
     completion: Nanos,
     /// `snd_una` of each flow at completion, and its two targets.
     start_una: Vec<u32>,
+    /// Number of the first copy that each flow sends after completion.
+    first_copies: Vec<u32>,
     targets: [Vec<u32>; 2],
     reached: [Vec<Option<Nanos>>; 2],
     /// Which definition ends the run: index into `targets`.
@@ -153,6 +155,7 @@ impl Recorder {
             links,
             completion: Nanos::MAX,
             start_una: vec![0; flows],
+            first_copies: vec![u32::MAX; flows],
             targets: [vec![u32::MAX; flows], vec![u32::MAX; flows]],
             reached: [vec![None; flows], vec![None; flows]],
             ends_by: 0,
@@ -171,11 +174,20 @@ impl Recorder {
         }
     }
 
-    /// The handoff completes now. `una`: what is acknowledged; `targets` by both definitions.
-    pub(crate) fn complete(&mut self, now: Nanos, una: Vec<u32>, targets: [Vec<u32>; 2], ends_by: usize) {
+    /// The handoff completes now. `una`: what is acknowledged; `first_copies`: numbers of the next
+    /// transmissions; `targets` by both definitions.
+    pub(crate) fn complete(
+        &mut self,
+        now: Nanos,
+        una: Vec<u32>,
+        first_copies: Vec<u32>,
+        targets: [Vec<u32>; 2],
+        ends_by: usize,
+    ) {
         self.completion = now;
         self.start_una.clone_from(&una);
         self.una = una;
+        self.first_copies = first_copies;
         self.targets = targets;
         self.ends_by = ends_by;
         for by in 0..2 {
@@ -250,7 +262,9 @@ impl Recorder {
     #[inline]
     pub(crate) fn arrived(&mut self, now: Nanos, link: LinkId, packet: &Packet, arrival: Arrival) {
         let needless = arrival == Arrival::Duplicate;
-        if self.completed() && needless && packet.retransmission {
+        // Counted like retransmissions: what was sent before completion belongs to the past.
+        let sent_since = packet.copy >= self.first_copies[usize::from(packet.flow)];
+        if needless && packet.retransmission && sent_since {
             self.needless_retransmissions += 1;
         }
         if link == self.links.new_last_hop {

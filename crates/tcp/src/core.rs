@@ -197,6 +197,18 @@ impl<A: Advisor> Core<A> {
         self.congestion.on_rtt_sample(now - sent);
     }
 
+    /// Fast recovery begins: it is counted, no round trip is timed across it (RFC 6298, section 3),
+    /// and whoever advises is asked before anything changes.
+    pub fn begin_fast_recovery(&mut self) -> Advice {
+        self.counters.fast_retransmits += 1;
+        self.timed = None;
+        if !self.advisor.listening() {
+            return Advice::default();
+        }
+        let view = self.view(false);
+        self.advisor.on_fast_retransmit(&view)
+    }
+
     /// Fast recovery begins with `flight` packets outstanding: the cut, unless advice says otherwise.
     pub fn cut_after_loss(&mut self, flight: u32, advice: &Advice, now: Nanos) {
         if !advice.keep_window {

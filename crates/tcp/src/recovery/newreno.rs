@@ -151,18 +151,10 @@ impl NewReno {
     }
 
     fn enter<A: Advisor>(&mut self, core: &mut Core<A>, now: Nanos) {
-        let advice = match core.advisor.listening() {
-            true => {
-                let view = core.view(false);
-                core.advisor.on_fast_retransmit(&view)
-            }
-            false => Default::default(),
-        };
-        core.counters.fast_retransmits += 1;
+        let advice = core.begin_fast_recovery();
         self.in_fast_recovery = true;
         self.recover = core.snd_max;
         self.timer_restarted = false;
-        core.timed = None; // RFC 6298, section 3
         // As BSD and ns-2 do; RFC 6298 is silent.
         core.start_timer(now);
         // RFC 5681, 3.2, step 2, where FlightSize is without what limited transmit has sent

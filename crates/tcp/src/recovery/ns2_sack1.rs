@@ -47,18 +47,10 @@ impl Ns2Sack1 {
         if core.snd_una <= self.recover && core.snd_una != 1 {
             return;
         }
-        let advice = match core.advisor.listening() {
-            true => {
-                let view = core.view(false);
-                core.advisor.on_fast_retransmit(&view)
-            }
-            false => Default::default(),
-        };
-        core.counters.fast_retransmits += 1;
+        let advice = core.begin_fast_recovery();
         self.recover = core.snd_max;
         self.pipe = i64::from(core.flight()) - i64::from(core.profile.dupthresh);
         core.start_timer(now);
-        core.timed = None;
         self.in_fast_recovery = true;
         self.scoreboard.mark_retransmitted(core.snd_una);
         core.cut_after_loss(core.flight(), &advice, now);

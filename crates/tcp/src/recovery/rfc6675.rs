@@ -106,19 +106,11 @@ impl Rfc6675 {
 
     /// Section 5, step 4: fast retransmit and loss recovery.
     fn enter<A: Advisor>(&mut self, core: &mut Core<A>, now: Nanos) {
-        let advice = match core.advisor.listening() {
-            true => {
-                let view = core.view(false);
-                core.advisor.on_fast_retransmit(&view)
-            }
-            false => Default::default(),
-        };
-        core.counters.fast_retransmits += 1;
+        let advice = core.begin_fast_recovery();
         // (4.1)
         self.phase = Phase::Recovery;
         self.recovery_point = core.snd_max;
         self.rescued = false;
-        core.timed = None; // RFC 6298, section 3
         // (4.2), where FlightSize is without what limited transmit has sent (RFC 5681, 3.2).
         let flight = core.flight() - self.limited.min(core.flight());
         core.cut_after_loss(flight, &advice, now);

@@ -267,7 +267,7 @@ impl<O: HostObserver> Node<Packet, O> for BenchNode {
                 };
                 net.send(out, id);
             }
-            // A packet is read where it lies: copying it out was a tenth of the run.
+            // A packet is read where it lies: copying it out took 6 % of the samples of case (b).
             Self::Correspondent(host) => host.on_ack(net, id),
             Self::Mobile(host) => host.on_data(net, link, id),
         }

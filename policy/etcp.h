@@ -37,8 +37,10 @@ static inline void segue_etcp_in_rto(const struct segue_etcp_settings *set,
 	if (set->algorithms & SEGUE_A3)
 		segue_a3(set, tcp, act);
 	/* 2.0: the RTT part of A4, in either direction [from 000 Fig. 2] */
-	if (set->algorithms & SEGUE_A4 && segue_delay_changed(set, path, set->a4_needs_minrto))
+	if (set->algorithms & SEGUE_A4 && segue_delay_changed(set, path, set->a4_needs_minrto)) {
 		segue_restart_rtt(set, flow, act);
+		act->rules |= SEGUE_RULE_A4;
+	}
 }
 
 static inline void segue_etcp_adapt_rto(const struct segue_etcp_settings *set,
@@ -53,12 +55,16 @@ static inline void segue_etcp_adapt_rto(const struct segue_etcp_settings *set,
 	}
 	/* 2.0, 2.5: A4 where the delay falls [T], significantly */
 	if (set->algorithms & SEGUE_A4 && path->new_link.delay_us < path->old_link.delay_us &&
-	    segue_delay_changed(set, path, set->a4_needs_minrto))
+	    segue_delay_changed(set, path, set->a4_needs_minrto)) {
 		segue_restart_rtt(set, flow, act);
+		act->rules |= SEGUE_RULE_A4;
+	}
 	/* 3.4 step 2: 3.5 where A1 has nothing to do */
 	if (set->algorithms & SEGUE_CONVERGENCE &&
-	    segue_delay_changed(set, path, set->convergence_needs_minrto))
+	    segue_delay_changed(set, path, set->convergence_needs_minrto)) {
 		segue_restart_rtt(set, flow, act);
+		act->rules |= SEGUE_RULE_CONVERGENCE;
+	}
 }
 
 static inline void segue_etcp_adapt_window(const struct segue_etcp_settings *set,
@@ -131,12 +137,15 @@ static inline void segue_etcp_old_path_drained(const struct segue_etcp_settings 
 		if (flow->delay_increased) /* [T] */
 			segue_restart_rtt(set, flow, act);
 		flow->reinit_rtt = 1;
+		act->rules |= SEGUE_RULE_A1_DRAINED;
 	}
 	if (flow->fig3_heard) { /* 3.3 (d) */
 		segue_undo(set, flow, tcp, act);
 		segue_forget_reordering(set, flow, act);
-		if (flow->delay_changed)
+		if (flow->delay_changed) {
 			segue_restart_rtt(set, flow, act);
+			act->rules |= SEGUE_RULE_FIG3_DRAINED;
+		}
 	}
 }
 
@@ -191,9 +200,11 @@ static inline void segue_etcp_on_dup_ack(const struct segue_etcp_settings *set,
 	if ((u64)flow->dupacks * SEGUE_PACKET > flow->dupthresh_ho) {
 		flow->return_fastrecovery = 1;
 		segue_end_reordering(flow, act);
+		act->rules |= SEGUE_RULE_FIG3_RETURNS;
 		return;
 	}
 	act->what |= SEGUE_HOLD_HOLES | SEGUE_SEND_NEW;
+	act->rules |= SEGUE_RULE_FIG3_SENDS_NEW;
 }
 
 /* The head is about to be resent; the host has not cut its window yet. */
@@ -205,8 +216,10 @@ static inline void segue_etcp_on_fast_retransmit(const struct segue_etcp_setting
 	segue_do_nothing(act);
 	if (!flow->active || flow->ho_acked || !segue_seq_before(head_seq, flow->ho_point))
 		return;
-	if (flow->cwnd_reduced) /* 2.3: cwnd stays [T], and so does ssthresh [C] */
+	if (flow->cwnd_reduced) { /* 2.3: cwnd stays [T], and so does ssthresh [C] */
 		act->what |= set->recovery_keeps_ssthresh ? SEGUE_KEEP_WINDOW : SEGUE_KEEP_CWND;
+		act->rules |= SEGUE_RULE_NO_SECOND_CUT;
+	}
 	if (flow->reordering_flag && !flow->return_fastrecovery) { /* 3.3 (b) */
 		flow->cwnd_prev = tcp->cwnd;
 		flow->resent = head_seq;
@@ -214,6 +227,7 @@ static inline void segue_etcp_on_fast_retransmit(const struct segue_etcp_setting
 		/* the first of them may have come before the notice */
 		flow->dupacks = segue_max(flow->dupacks, SEGUE_DUPTHRESH);
 		act->what |= SEGUE_HOLD_HOLES;
+		act->rules |= SEGUE_RULE_FIG3_HOLDS;
 	}
 }
 
@@ -229,8 +243,10 @@ static inline void segue_etcp_on_timeout(const struct segue_etcp_settings *set,
 	segue_do_nothing(act);
 	if (!flow->active || flow->ho_acked)
 		return;
-	if (flow->cwnd_reduced && !set->halve_on_rto) /* 9.8 [C] */
+	if (flow->cwnd_reduced && !set->halve_on_rto) { /* 9.8 [C] */
 		act->what |= SEGUE_KEEP_SSTHRESH;
+		act->rules |= SEGUE_RULE_RTO_KEEPS_SSTHRESH;
+	}
 	/* what the timer found lost was not merely late: (c) is over, no undo */
 	if (flow->reordering_flag)
 		flow->return_fastrecovery = 1;
@@ -248,12 +264,15 @@ static inline void segue_etcp_on_rtt_sample(const struct segue_etcp_settings *se
 	if (!flow->active || !flow->reinit_rtt)
 		return;
 	if (segue_seq_before(sample_seq, flow->ho_point)) {
-		if (set->ignore_old_samples) /* 2.5 [C] */
+		if (set->ignore_old_samples) { /* 2.5 [C] */
 			act->what |= SEGUE_IGNORE_SAMPLE;
+			act->rules |= SEGUE_RULE_OLD_SAMPLE;
+		}
 		return;
 	}
 	if (flow->a1_active || set->reinit_rto_us)
 		segue_set_min_rto(act, 0); /* 2.1: minrto is the default again */
+	act->rules |= SEGUE_RULE_FIRST_SAMPLE;
 	flow->reinit_rtt = 0;
 	flow->a1_active = 0;
 	flow->delay_changed = 0; /* no second start at 3.3 (d) */

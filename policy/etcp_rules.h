@@ -20,6 +20,32 @@
 #define SEGUE_LARGE_CHANGE 8u
 #define SEGUE_REORDERING_CHANGE 3u /* 3.3 (a) */
 
+/* segue_action.rules: which of these rules are behind an action. */
+enum {
+	SEGUE_RULE_A1_CASE1 = 1u << 0, /* 2.1 */
+	SEGUE_RULE_A1_CASE2 = 1u << 1,
+	SEGUE_RULE_A1_CASE3 = 1u << 2,
+	SEGUE_RULE_A1_DRAINED = 1u << 3, /* 2.1: snd_una >= ho_point */
+	SEGUE_RULE_FIRST_SAMPLE = 1u << 4, /* 2.1, 2.5 */
+	SEGUE_RULE_OLD_SAMPLE = 1u << 5, /* 2.5 [C] */
+	SEGUE_RULE_A2 = 1u << 6, /* 2.2 */
+	SEGUE_RULE_A5 = 1u << 7, /* 2.3 */
+	SEGUE_RULE_NO_SECOND_CUT = 1u << 8, /* 2.3 */
+	SEGUE_RULE_RTO_KEEPS_SSTHRESH = 1u << 9, /* 2.3, 9.8 */
+	SEGUE_RULE_A3 = 1u << 10, /* 2.4 */
+	SEGUE_RULE_A4 = 1u << 11, /* 2.5 */
+	SEGUE_RULE_FIG1 = 1u << 12, /* 3.1 */
+	SEGUE_RULE_FIG2 = 1u << 13, /* 3.2 */
+	SEGUE_RULE_FIG3_WINDOW = 1u << 14, /* 3.3 (a) */
+	SEGUE_RULE_FIG3_EXPECTS = 1u << 15, /* 3.3 (a) */
+	SEGUE_RULE_FIG3_HOLDS = 1u << 16, /* 3.3 (b) */
+	SEGUE_RULE_FIG3_SENDS_NEW = 1u << 17, /* 3.3 (c) */
+	SEGUE_RULE_FIG3_RETURNS = 1u << 18, /* 3.3 (c): the wait is over */
+	SEGUE_RULE_FIG3_UNDOES = 1u << 19, /* 3.3 (d) */
+	SEGUE_RULE_FIG3_DRAINED = 1u << 20, /* 3.3 (d): RTT variables */
+	SEGUE_RULE_CONVERGENCE = 1u << 21, /* 3.5 */
+};
+
 /* State of one flow (algorithms.md 2, "Additional sender state"; 3.3). All zero:
  * no notice heard yet. */
 struct segue_etcp {
@@ -105,7 +131,7 @@ static inline u32 segue_a1_applies(const struct segue_etcp_settings *set,
 /* 2.1 [R]: the three cases, from the worked numbers 552 ms, 1220 ms and 2.12 s. */
 static inline u64 segue_a1_min_rto_ns(const struct segue_etcp_settings *set,
 				      const struct segue_handoff *ho,
-				      const struct segue_sender *tcp)
+				      const struct segue_sender *tcp, struct segue_action *act)
 {
 	const struct segue_path *path = &ho->path;
 	const u32 size = path->packet_bytes;
@@ -115,14 +141,18 @@ static inline u64 segue_a1_min_rto_ns(const struct segue_etcp_settings *set,
 
 	/* Case 1: the timer would not even outlast the ACKs on their way. */
 	if (segue_old_new_rtt_ns(path) > (u64)tcp->rto_us * 1000) {
+		act->rules |= SEGUE_RULE_A1_CASE1;
 		if (set->a1_case1_new_rtt)
 			return segue_new_rtt_ns(path) + old_queue + rest;
 		return segue_old_new_rtt_ns(path) + old_queue + rest;
 	}
 	/* Case 2: what is resent follows the old link's queue over the new link. */
-	if (tcp->in_fast_recovery)
+	if (tcp->in_fast_recovery) {
+		act->rules |= SEGUE_RULE_A1_CASE2;
 		return segue_new_rtt_ns(path) + old_queue + rest;
+	}
 	/* Case 3: as much as is under way may queue at the new link. */
+	act->rules |= SEGUE_RULE_A1_CASE3;
 	return segue_new_rtt_ns(path) + new_queue + rest;
 }
 
@@ -130,7 +160,7 @@ static inline void segue_a1(const struct segue_etcp_settings *set, struct segue_
 			    const struct segue_handoff *ho, const struct segue_sender *tcp,
 			    struct segue_action *act)
 {
-	segue_set_min_rto(act, segue_us_from_ns(segue_a1_min_rto_ns(set, ho, tcp)));
+	segue_set_min_rto(act, segue_us_from_ns(segue_a1_min_rto_ns(set, ho, tcp, act)));
 	/* 9.4 [C]: from now; 9.37: in BBM the last start comes nearer to the paper. */
 	act->what |= set->a1_from_last_start ? SEGUE_EXTEND_TIMER : SEGUE_REARM_TIMER;
 	flow->a1_active = 1;
@@ -180,16 +210,20 @@ static inline void segue_a2_a5(const struct segue_etcp_settings *set, struct seg
 {
 	const u32 a5 = set->algorithms & SEGUE_A5;
 
-	if (segue_exceeds(ho, a5 ? segue_factor(&ho->path) : SEGUE_FACTOR, 1))
-		segue_reduce(flow, segue_window(set, &ho->path, 1), act);
+	if (!segue_exceeds(ho, a5 ? segue_factor(&ho->path) : SEGUE_FACTOR, 1))
+		return;
+	segue_reduce(flow, segue_window(set, &ho->path, 1), act);
+	act->rules |= a5 ? SEGUE_RULE_A5 : SEGUE_RULE_A2;
 }
 
 /* 3.1 [T] */
 static inline void segue_fig1(struct segue_etcp *flow, const struct segue_handoff *ho,
 			      struct segue_action *act)
 {
-	if (segue_exceeds(ho, segue_factor(&ho->path), ho->flows))
-		segue_reduce(flow, flow->window, act);
+	if (!segue_exceeds(ho, segue_factor(&ho->path), ho->flows))
+		return;
+	segue_reduce(flow, flow->window, act);
+	act->rules |= SEGUE_RULE_FIG1;
 }
 
 /* 9.35: also after a disconnection. 2.3 [C]: also during fast recovery. */
@@ -219,6 +253,7 @@ static inline void segue_a3(const struct segue_etcp_settings *set, const struct 
 			    struct segue_action *act)
 {
 	segue_resume_after_outage(set, act);
+	act->rules |= SEGUE_RULE_A3;
 	if (tcp->ssthresh_saved) /* 2.4 [T]: as the first expiry left it */
 		segue_set_ssthresh(act, tcp->ssthresh_saved);
 }
@@ -228,6 +263,7 @@ static inline void segue_fig2(const struct segue_etcp_settings *set, struct segu
 			      struct segue_action *act)
 {
 	segue_resume_after_outage(set, act);
+	act->rules |= SEGUE_RULE_FIG2;
 	/* 3.2: no restore of the saved value here, even for N = 1 (9.9: ablation) */
 	if (set->fig2_restore_saved && tcp->ssthresh_saved)
 		segue_set_ssthresh(act, tcp->ssthresh_saved);
@@ -260,6 +296,7 @@ static inline void segue_fig3(const struct segue_etcp_settings *set, struct segu
 	    segue_bdp(path, path->old_link) > segue_bdp(path, path->new_link) &&
 	    bw_new < SEGUE_LARGE_CHANGE * bw_old && (set->a2_in_bbm || !ho->disconnected)) {
 		segue_set_window(flow->window, act);
+		act->rules |= SEGUE_RULE_FIG3_WINDOW;
 		if (set->fig3_one_variable)
 			flow->cwnd_reduced = 1;
 	}
@@ -269,6 +306,7 @@ static inline void segue_fig3(const struct segue_etcp_settings *set, struct segu
 	if (!tcp->in_fast_recovery && bw_new > SEGUE_REORDERING_CHANGE * bw_old &&
 	    !flow->cwnd_reduction) {
 		flow->reordering_flag = 1;
+		act->rules |= SEGUE_RULE_FIG3_EXPECTS;
 		/* max(bw_new/bw_old, 3), the expected number of packets of the new
 		 * path per packet of the old one. Rounded down, which leaves the
 		 * comparison with a whole number of ACKs exact. */
@@ -314,6 +352,7 @@ static inline void segue_undo(const struct segue_etcp_settings *set,
 		return;
 	if (tcp->cwnd >= segue_min(flow->cwnd_prev, share))
 		return;
+	act->rules |= SEGUE_RULE_FIG3_UNDOES;
 	if (set->fig3_undo_to_share) {
 		segue_set_window(flow->window, act);
 		return;

@@ -103,6 +103,7 @@ struct segue_action {
 	u32 ssthresh;
 	u32 min_rto_us;
 	u32 dupthresh; /* packets */
+	u32 rules; /* which rules are behind it, in the policy's own bits; only to be told */
 };
 
 static inline void segue_do_nothing(struct segue_action *act)
@@ -112,6 +113,7 @@ static inline void segue_do_nothing(struct segue_action *act)
 	act->ssthresh = 0;
 	act->min_rto_us = 0;
 	act->dupthresh = 0;
+	act->rules = 0;
 }
 
 static inline void segue_set_cwnd(struct segue_action *act, u32 cwnd)

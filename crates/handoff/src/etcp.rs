@@ -6,6 +6,7 @@
 
 use crate::notice::Notice;
 use crate::scheme::{Entry, HandoffScheme, SchemeError, SettingInfo};
+use segue_policy::rules::{ETCP_RULES, Rule};
 use segue_policy::{Action, Algorithms, Etcp as Policy, SETTINGS, Sender, SettingError, Settings, What};
 use segue_tcp::advice::MinRto;
 use segue_tcp::{Advice, Advisor, View};
@@ -15,6 +16,15 @@ use segue_tcp::{Advice, Advisor, View};
 pub struct Etcp {
     settings: Settings,
     policy: Policy,
+    /// The rules behind the last answer, as bits.
+    applied: u32,
+}
+
+impl Etcp {
+    fn answer(&mut self, action: &Action) -> Advice {
+        self.applied = action.rules;
+        advice(action)
+    }
 }
 
 /// The sender as the policy sees it.
@@ -72,23 +82,28 @@ impl Advisor for Etcp {
     }
 
     fn on_new_ack(&mut self, view: &View) -> Advice {
-        advice(&self.policy.on_new_ack(&self.settings, &sender(view), false))
+        let action = self.policy.on_new_ack(&self.settings, &sender(view), false);
+        self.answer(&action)
     }
 
     fn on_dup_ack(&mut self, view: &View) -> Advice {
-        advice(&self.policy.on_dup_ack(&self.settings, &sender(view)))
+        let action = self.policy.on_dup_ack(&self.settings, &sender(view));
+        self.answer(&action)
     }
 
     fn on_fast_retransmit(&mut self, view: &View) -> Advice {
-        advice(&self.policy.on_fast_retransmit(&self.settings, &sender(view), view.snd_una))
+        let action = self.policy.on_fast_retransmit(&self.settings, &sender(view), view.snd_una);
+        self.answer(&action)
     }
 
     fn on_timeout(&mut self, view: &View) -> Advice {
-        advice(&self.policy.on_timeout(&self.settings, &sender(view)))
+        let action = self.policy.on_timeout(&self.settings, &sender(view));
+        self.answer(&action)
     }
 
     fn on_rtt_sample(&mut self, view: &View, seq: u32) -> Advice {
-        advice(&self.policy.on_rtt_sample(&self.settings, &sender(view), seq))
+        let action = self.policy.on_rtt_sample(&self.settings, &sender(view), seq);
+        self.answer(&action)
     }
 }
 
@@ -148,7 +163,7 @@ impl HandoffScheme for Etcp {
                 problem: error.to_string(),
             })?;
         }
-        Ok(Self { settings: made, policy: Policy::default() })
+        Ok(Self { settings: made, policy: Policy::default(), applied: 0 })
     }
 
     fn settings() -> Vec<SettingInfo> {
@@ -168,7 +183,12 @@ impl HandoffScheme for Etcp {
         self.settings.algorithms.has(Algorithms::FIG3)
     }
 
+    fn applied(&self) -> Vec<Rule> {
+        ETCP_RULES.iter().filter(|rule| self.applied & rule.bit != 0).copied().collect()
+    }
+
     fn on_notice(&mut self, view: &View, notice: &Notice) -> Advice {
-        advice(&self.policy.on_notice(&self.settings, &sender(view), notice))
+        let action = self.policy.on_notice(&self.settings, &sender(view), notice);
+        self.answer(&action)
     }
 }

@@ -3,11 +3,13 @@
 //! A scheme is one file here and one policy header in `policy/`; it is registered in one line of
 //! [`scheme`]. Schemes know nothing of scenarios, files or screens.
 
+pub mod decision;
 pub mod etcp;
 pub mod notice;
 pub mod regular;
 pub mod scheme;
 
+pub use decision::{Advised, Decision, Occasion};
 pub use notice::{Announcer, Listener, Notice};
 pub use scheme::{Entry, HandoffScheme, Scheme, SchemeError, SettingInfo};
-pub use segue_policy::Link;
+pub use segue_policy::{Link, Rule};

@@ -1,6 +1,7 @@
 //! What a scheme is, and the list of all schemes.
 
 use crate::notice::Notice;
+use segue_policy::Rule;
 use segue_tcp::{Advice, Advisor, View};
 
 /// A scheme as the user sees it.
@@ -86,6 +87,11 @@ pub trait HandoffScheme: Advisor + Sized {
 
     /// A handoff has completed.
     fn on_notice(&mut self, view: &View, notice: &Notice) -> Advice;
+
+    /// The rules behind its last answer, for those who explain.
+    fn applied(&self) -> Vec<Rule> {
+        Vec::new()
+    }
 }
 
 macro_rules! schemes {
@@ -126,6 +132,11 @@ macro_rules! schemes {
             /// Whether the mobile should report duplicates once it has sent a notice.
             pub fn needs_dsack(&self) -> bool {
                 match self { $(Self::$variant(scheme) => scheme.needs_dsack()),+ }
+            }
+
+            /// The rules behind its last answer.
+            pub fn applied(&self) -> Vec<Rule> {
+                match self { $(Self::$variant(scheme) => scheme.applied()),+ }
             }
 
             /// A handoff has completed.

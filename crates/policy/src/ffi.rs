@@ -108,6 +108,7 @@ pub(crate) fn decode_capability(octets: &[u8], capability: &mut RawCapability) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rules::ETCP_RULES;
     use crate::settings::settings_offsets;
     use crate::{Algorithms, SETTINGS};
     use std::mem::{offset_of, size_of};
@@ -125,7 +126,7 @@ mod tests {
         all.extend(layout!(Notice: old_link, new_link, flows, disconnected));
         all.extend(layout!(Sender: snd_una, snd_max, flight, cwnd, ssthresh, rto_us,
             ssthresh_saved, in_fast_recovery, in_rto_recovery));
-        all.extend(layout!(Action: what, cwnd, ssthresh, min_rto_us, dupthresh));
+        all.extend(layout!(Action: what, cwnd, ssthresh, min_rto_us, dupthresh, rules));
         all.extend(layout!(Etcp: ho_point, bdp_share, window, cwnd_prev, resent, dupthresh_ho,
             dupacks, active, ho_acked, a1_active, delay_increased, reinit_rtt, cwnd_reduced,
             fig3_heard, cwnd_reduction, reordering_flag, reordering, return_fastrecovery,
@@ -136,6 +137,7 @@ mod tests {
         all.extend(layout!(Ear: nonce, last_seq, heard));
         all.extend(layout!(Settings: algorithms));
         all.extend(settings_offsets());
+        all.extend(ETCP_RULES.iter().map(|rule| rule.bit as usize));
         all
     }
 

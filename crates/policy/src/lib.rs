@@ -14,11 +14,13 @@
 mod etcp;
 mod ffi;
 mod path;
+pub mod rules;
 mod settings;
 mod types;
 pub mod wire;
 
 pub use etcp::Etcp;
 pub use path::Path;
+pub use rules::Rule;
 pub use settings::{Algorithms, Kind, SCHEMES, SETTINGS, Setting, SettingError, Settings};
 pub use types::{Action, Link, Notice, PACKET, Sender, What};

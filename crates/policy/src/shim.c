@@ -170,6 +170,7 @@ static const u32 layout[] = {
 	AT(segue_sender, in_fast_recovery), AT(segue_sender, in_rto_recovery),
 	SIZE(segue_action), AT(segue_action, what), AT(segue_action, cwnd),
 	AT(segue_action, ssthresh), AT(segue_action, min_rto_us), AT(segue_action, dupthresh),
+	AT(segue_action, rules),
 	SIZE(segue_etcp), AT(segue_etcp, ho_point), AT(segue_etcp, bdp_share),
 	AT(segue_etcp, window), AT(segue_etcp, cwnd_prev), AT(segue_etcp, resent),
 	AT(segue_etcp, dupthresh_ho), AT(segue_etcp, dupacks), AT(segue_etcp, active),
@@ -186,6 +187,12 @@ static const u32 layout[] = {
 	SIZE(segue_ear), AT(segue_ear, nonce), AT(segue_ear, last_seq), AT(segue_ear, heard),
 	SIZE(segue_etcp_settings), AT(segue_etcp_settings, algorithms),
 	SEGUE_ETCP_KNOBS(KNOB)
+	SEGUE_RULE_A1_CASE1, SEGUE_RULE_A1_CASE2, SEGUE_RULE_A1_CASE3, SEGUE_RULE_A1_DRAINED,
+	SEGUE_RULE_FIRST_SAMPLE, SEGUE_RULE_OLD_SAMPLE, SEGUE_RULE_A2, SEGUE_RULE_A5,
+	SEGUE_RULE_NO_SECOND_CUT, SEGUE_RULE_RTO_KEEPS_SSTHRESH, SEGUE_RULE_A3, SEGUE_RULE_A4,
+	SEGUE_RULE_FIG1, SEGUE_RULE_FIG2, SEGUE_RULE_FIG3_WINDOW, SEGUE_RULE_FIG3_EXPECTS,
+	SEGUE_RULE_FIG3_HOLDS, SEGUE_RULE_FIG3_SENDS_NEW, SEGUE_RULE_FIG3_RETURNS,
+	SEGUE_RULE_FIG3_UNDOES, SEGUE_RULE_FIG3_DRAINED, SEGUE_RULE_CONVERGENCE,
 };
 
 u32 segue_shim_layout(u32 index)

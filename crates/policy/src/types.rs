@@ -168,11 +168,14 @@ pub struct Action {
     pub min_rto_us: u32,
     /// For [`What::SET_DUPTHRESH`], packets.
     pub dupthresh: u32,
+    /// Which rules are behind it ([`crate::rules`]); changes nothing.
+    pub rules: u32,
 }
 
 impl Action {
     /// Carry on as if no policy were there.
-    pub const NOTHING: Self = Self { what: What::NOTHING, cwnd: 0, ssthresh: 0, min_rto_us: 0, dupthresh: 0 };
+    pub const NOTHING: Self =
+        Self { what: What::NOTHING, cwnd: 0, ssthresh: 0, min_rto_us: 0, dupthresh: 0, rules: 0 };
 
     /// Whether all of `what` is asked for.
     pub const fn has(&self, what: What) -> bool {

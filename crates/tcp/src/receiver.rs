@@ -216,7 +216,9 @@ impl Receiver {
     /// The ACK that packet `cause` calls for.
     fn acknowledge(&mut self, now: Nanos, cause: Option<u32>, duplicate: bool) -> Segment {
         let mut sack = SackList::default();
-        if self.profile.sack_blocks > 0 {
+        // RFC 9293, 3.10.7.2: a SYN, again if need be, is answered with SYN and ACK until data come.
+        let syn = cause == Some(0) && self.rcv_nxt == 1 && self.ranges.is_empty();
+        if self.profile.sack_blocks > 0 && !syn {
             if let Some(seq) = cause {
                 if duplicate && self.dsack {
                     sack.push(seq, seq + 1);
@@ -242,11 +244,11 @@ impl Receiver {
             RttSampling::OneAtATime => None,
         };
         Segment {
-            seq: 1,
+            seq: u32::from(!syn),
             ack: self.rcv_nxt,
             window: self.window,
             payload: 0,
-            syn: false,
+            syn,
             has_ack: true,
             sack,
             timestamps,

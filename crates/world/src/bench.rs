@@ -6,7 +6,9 @@
 
 use crate::access::AccessLink;
 use crate::clock_phase;
-use crate::nodes::{BenchNode, BenchSim, Correspondent, Mobile, Route, Router, receiving_flow, sending_flow};
+use crate::nodes::{
+    BenchNode, BenchSim, Correspondent, HostObserver, Mobile, Route, Router, receiving_flow, sending_flow,
+};
 use crate::observer::Observer;
 use segue_handoff::{Link, Scheme};
 use segue_netsim::{Delay, LinkConfig, LinkId, Nanos, Net, NodeId, Rate, Service, Sim};
@@ -146,9 +148,13 @@ pub(crate) fn line(rate: u64, delay: Nanos) -> LinkConfig {
     LinkConfig { service: Service::Fixed(Rate::new(rate)), delay: Delay::Fixed(delay), limit: None }
 }
 
-/// Builds the bench with plain TCP on the old link, at time zero.
-pub(crate) fn build(experiment: &Experiment, plain: &Scheme) -> (BenchSim, Places) {
-    let mut net = Net::new(Observer::new(experiment.flows));
+/// Builds the bench with plain TCP on the old link, at time zero; `watch` hears everything.
+pub(crate) fn build<W: HostObserver>(
+    experiment: &Experiment,
+    plain: &Scheme,
+    watch: W,
+) -> (BenchSim<W>, Places) {
+    let mut net = Net::new(Observer::new(experiment.flows, watch));
     let hops = experiment.fixed_hops();
     let access = [&experiment.old, &experiment.new];
     let wired = || line(hops.wired, WIRED_DELAY);

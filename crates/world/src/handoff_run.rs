@@ -6,7 +6,7 @@ use crate::bench::{
 };
 use crate::bound::bound;
 use crate::link_time;
-use crate::nodes::{BenchNode, BenchSim, Correspondent, Mobile, Route};
+use crate::nodes::{BenchNode, BenchSim, Correspondent, HostObserver, Mobile, Route};
 use crate::record::{RecordedLinks, Recorder, RunRecord};
 use segue_handoff::{Link, Notice, Scheme, SchemeError};
 use segue_netsim::{Nanos, Rate, SECOND};
@@ -24,25 +24,25 @@ const DATA_BYTES: u32 = 1500;
 
 /// Plain TCP on the old link, advanced from one T to the next and forked at each.
 #[derive(Clone)]
-pub struct WarmRun {
+pub struct WarmRun<W = ()> {
     experiment: Arc<Experiment>,
-    sim: BenchSim,
-    places: Places,
+    pub(crate) sim: BenchSim<W>,
+    pub(crate) places: Places,
 }
 
 /// A network at T, before the handoff begins.
 #[derive(Clone)]
-pub struct Fork {
+pub struct Fork<W = ()> {
     experiment: Arc<Experiment>,
-    sim: BenchSim,
+    sim: BenchSim<W>,
     places: Places,
     at: Nanos,
 }
 
 /// A network at completion, before any sender knows, with the marks that all schemes share.
 #[derive(Clone)]
-pub struct Handoff {
-    fork: Fork,
+pub struct Handoff<W = ()> {
+    fork: Fork<W>,
     completion: Nanos,
     /// `snd_una` at completion.
     una: Vec<u32>,
@@ -64,14 +64,14 @@ fn plain() -> Scheme {
     Scheme::Regular(segue_handoff::regular::Regular)
 }
 
-fn correspondent(sim: &BenchSim) -> &Correspondent {
+fn correspondent<W>(sim: &BenchSim<W>) -> &Correspondent {
     match &sim.nodes[usize::from(CN.0)] {
         BenchNode::Correspondent(host) => host,
         _ => unreachable!("node 0 of the bench is the correspondent node"),
     }
 }
 
-fn mobile(sim: &BenchSim) -> &Mobile {
+fn mobile<W>(sim: &BenchSim<W>) -> &Mobile {
     match &sim.nodes[usize::from(MN.0)] {
         BenchNode::Mobile(host) => host,
         _ => unreachable!("node 6 of the bench is the mobile node"),
@@ -81,20 +81,27 @@ fn mobile(sim: &BenchSim) -> &Mobile {
 impl WarmRun {
     /// The bench at time zero.
     pub fn new(experiment: Experiment) -> Self {
-        let (sim, places) = bench::build(&experiment, &plain());
+        Self::watched(experiment, ())
+    }
+}
+
+impl<W: HostObserver> WarmRun<W> {
+    /// The bench at time zero; `watch` hears everything from then on, in every fork.
+    pub(crate) fn watched(experiment: Experiment, watch: W) -> Self {
+        let (sim, places) = bench::build(&experiment, &plain(), watch);
         Self { experiment: Arc::new(experiment), sim, places }
     }
 
     /// The network at `at`, which must not lie before an earlier fork.
-    pub fn fork(&mut self, at: Nanos) -> Fork {
+    pub fn fork(&mut self, at: Nanos) -> Fork<W> {
         self.sim.run_until(at);
         Fork { experiment: self.experiment.clone(), sim: self.sim.clone(), places: self.places, at }
     }
 }
 
-impl Fork {
+impl<W: HostObserver> Fork<W> {
     /// Begins the handoff and runs plain TCP to its completion.
-    pub fn complete(mut self) -> Handoff {
+    pub fn complete(mut self) -> Handoff<W> {
         let links = RecordedLinks {
             new_access: self.places.access[NEW].down,
             new_last_hop: self.places.last[NEW].down,
@@ -138,20 +145,38 @@ fn reported_new(link: &AccessLink, completion: Nanos) -> Link {
     link.reported(completion, completion + SECOND, completion)
 }
 
-impl Handoff {
+impl<W: HostObserver> Handoff<W> {
     /// When the handoff completes.
     pub fn completion(&self) -> Nanos {
         self.completion
     }
 
+    /// The packet that each flow's cumulative ACK has to reach.
+    pub(crate) fn targets(&self) -> &[u32] {
+        &self.targets[self.ends_by()]
+    }
+
+    /// Which targets end the run.
+    fn ends_by(&self) -> usize {
+        match self.fork.experiment.definition {
+            Definition::AfterHighest => 0,
+            Definition::AfterAck => 1,
+        }
+    }
+
     /// Runs the rest with `scheme` at every sender.
     pub fn run(&self, scheme: &Scheme) -> RunRecord {
+        self.run_watched(scheme).0
+    }
+
+    /// The same; also when it ended and what the watcher has heard.
+    pub(crate) fn run_watched(&self, scheme: &Scheme) -> (RunRecord, Nanos, W) {
         let mut sim = self.start(scheme);
         let places = &self.fork.places;
         let limit = self.completion + GIVE_UP;
         let mut notice_at = self.instant_notice_at(scheme);
         let mut from = self.completion;
-        let done = |sim: &BenchSim| sim.net.observer.recorder.as_ref().is_some_and(|r| r.is_done());
+        let done = |sim: &BenchSim<W>| sim.net.observer.recorder.as_ref().is_some_and(|r| r.is_done());
         while !done(&sim) {
             if notice_at.is_some_and(|at| sim.net.next_event().is_none_or(|next| at <= next)) {
                 let at = notice_at.take().unwrap_or(from);
@@ -169,11 +194,12 @@ impl Handoff {
             }
             sim.step(limit);
         }
-        self.finish(sim, from)
+        let (record, watch) = self.finish(sim, from);
+        (record, from, watch)
     }
 
     /// The network just after completion: routes moved, notices on their way.
-    fn start(&self, scheme: &Scheme) -> BenchSim {
+    fn start(&self, scheme: &Scheme) -> BenchSim<W> {
         let mut sim = self.fork.sim.clone();
         let places = &self.fork.places;
         let experiment = &self.fork.experiment;
@@ -181,23 +207,19 @@ impl Handoff {
             r.route(places.core.down, Route::To(places.edge[NEW].down));
         }
         if let Some(recorder) = &mut sim.net.observer.recorder {
-            let ends_by = match experiment.definition {
-                Definition::AfterHighest => 0,
-                Definition::AfterAck => 1,
-            };
             recorder.complete(
                 self.completion,
                 self.una.clone(),
                 self.first_copies.clone(),
                 self.targets.clone(),
-                ends_by,
+                self.ends_by(),
             );
         }
         let disconnected = self.notice.disconnected != 0;
         if let BenchNode::Correspondent(cn) = &mut sim.nodes[usize::from(CN.0)] {
             cn.sharing = (self.notice.flows, disconnected);
             for flow in &mut cn.flows {
-                *flow.sender.advisor() = scheme.clone();
+                flow.sender.advisor().replace(scheme.clone());
             }
         }
         let heard = self.copies_heard(scheme);
@@ -235,7 +257,7 @@ impl Handoff {
     }
 
     /// The instant notice, to all senders in turn.
-    fn notify_all(&self, sim: &mut BenchSim) {
+    fn notify_all(&self, sim: &mut BenchSim<W>) {
         sim.with_node(CN, |node, net| {
             let BenchNode::Correspondent(cn) = node else { return };
             for index in 0..cn.flows.len() {
@@ -245,7 +267,7 @@ impl Handoff {
     }
 
     /// Closes the record at `end`.
-    fn finish(&self, mut sim: BenchSim, end: Nanos) -> RunRecord {
+    fn finish(&self, mut sim: BenchSim<W>, end: Nanos) -> (RunRecord, W) {
         let places = &self.fork.places;
         // What is still under way on the new link: will it be the first with its bytes?
         let mut under_way = Vec::new();
@@ -273,19 +295,16 @@ impl Handoff {
         };
         recorder.charge_rest(end, useful.into_iter());
         let observer = &sim.net.observer;
-        recorder.finish(self.fork.at, self.bound, |flow, copy| {
+        let record = recorder.finish(self.fork.at, self.bound, |flow, copy| {
             !observer.is_lost(flow, copy) && !doomed.contains(&(flow, copy))
-        })
+        });
+        (record, sim.net.observer.watch)
     }
 
     /// What no scheme can beat, from completion.
     fn bound(&self) -> Nanos {
         let experiment = &self.fork.experiment;
-        let definition = match experiment.definition {
-            Definition::AfterHighest => 0,
-            Definition::AfterAck => 1,
-        };
-        let targets = &self.targets[definition];
+        let targets = self.targets();
         let receivers = &mobile(&self.fork.sim).flows;
 
         // Needed packets that are still on the old path, and when they arrive.

@@ -2,7 +2,7 @@
 //!
 //! [`access`] reads what the user calls a link, [`bench`] builds the network, [`nodes`] are its
 //! hosts and routers, [`handoff_run`] forks a warm network at a handoff and runs it with one scheme,
-//! [`record`] is what a run leaves behind, [`bound`] is what no run can beat. [`speed`] holds the
+//! [`record`] is what a run leaves behind, [`bound`] is what no run can beat, [`trace`] is a run packet by packet. [`speed`] holds the
 //! networks of the speed measurements.
 
 pub mod access;
@@ -16,6 +16,7 @@ mod observer;
 pub mod packet;
 pub mod record;
 pub mod speed;
+pub mod trace;
 
 pub use access::{AccessLink, LinkError};
 pub use bench::{Definition, Experiment, Kind, NoticeMode};

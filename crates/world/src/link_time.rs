@@ -1,7 +1,7 @@
 //! Why the new link is idle: the classes of docs/bench.md, "Where the time went".
 
 use crate::bench::{NEW, OLD, Places};
-use crate::nodes::{BenchNode, BenchSim};
+use crate::nodes::{BenchNode, BenchSim, HostObserver};
 use crate::record::LinkTime;
 use segue_netsim::{LinkId, Nanos};
 
@@ -14,7 +14,7 @@ enum Idle {
 }
 
 /// Books `[from, to)`, during which nothing changes, as far as the new link is idle then.
-pub(crate) fn account(sim: &mut BenchSim, places: &Places, from: Nanos, to: Nanos) {
+pub(crate) fn account<W: HostObserver>(sim: &mut BenchSim<W>, places: &Places, from: Nanos, to: Nanos) {
     let busy_until = sim.net.link(places.access[NEW].down).busy_until();
     let idle_from = from.max(busy_until);
     if idle_from >= to {
@@ -32,11 +32,11 @@ pub(crate) fn account(sim: &mut BenchSim, places: &Places, from: Nanos, to: Nano
     *booked += to - idle_from;
 }
 
-fn carries(sim: &mut BenchSim, link: LinkId) -> bool {
+fn carries<W: HostObserver>(sim: &mut BenchSim<W>, link: LinkId) -> bool {
     !sim.net.link(link).is_empty()
 }
 
-fn classify(sim: &mut BenchSim, places: &Places) -> Idle {
+fn classify<W: HostObserver>(sim: &mut BenchSim<W>, places: &Places) -> Idle {
     if carries(sim, places.core.down) || carries(sim, places.edge[NEW].down) || only_acks_awaited(sim, places)
     {
         return Idle::Path;
@@ -61,7 +61,7 @@ fn classify(sim: &mut BenchSim, places: &Places) -> Idle {
 }
 
 /// Whether every target packet is with the mobile or beyond the queues on its way to it.
-fn only_acks_awaited(sim: &mut BenchSim, places: &Places) -> bool {
+fn only_acks_awaited<W: HostObserver>(sim: &mut BenchSim<W>, places: &Places) -> bool {
     let BenchNode::Correspondent(cn) = &sim.nodes[0] else { return false };
     let Some(recorder) = &sim.net.observer.recorder else { return false };
     let mut missing = Vec::new();

@@ -2,7 +2,7 @@
 
 use crate::observer::Observer as BenchObserver;
 use crate::packet::Packet;
-use segue_handoff::{Announcer, Link, Listener, Notice, Scheme};
+use segue_handoff::{Advised, Announcer, Link, Listener, Notice, Scheme};
 use segue_netsim::{LinkId, Nanos, Net, Node, Observer, PacketId, TimerId};
 use segue_tcp::receiver::Arrival;
 use segue_tcp::segment::CarriedOption;
@@ -15,18 +15,24 @@ pub trait HostObserver: Observer<Packet> {
     fn timeout(&mut self, now: Nanos, flow: u16, head: u32, copy: u32);
     /// `flow` entered fast recovery.
     fn fast_retransmit(&mut self, now: Nanos, flow: u16, head: u32);
-    /// `flow` sent a packet again.
-    fn retransmission(&mut self, now: Nanos, flow: u16, seq: u32);
+    /// A host sends `packet`.
+    fn sent(&mut self, now: Nanos, packet: &Packet);
+    /// A packet reached a host.
+    fn heard(&mut self, now: Nanos, packet: &Packet);
+    /// The sender of `flow` has changed: it has heard something or has sent.
+    fn changed(&mut self, now: Nanos, flow: u16, sender: &mut Sender<Advised>);
     /// The cumulative ACK of `flow` moved to `una`.
     fn acknowledged(&mut self, now: Nanos, flow: u16, una: u32);
-    /// A data packet reached the mobile over `link`.
+    /// A data packet reached the mobile over `link`; comes right after [`Self::heard`].
     fn arrived(&mut self, now: Nanos, link: LinkId, packet: &Packet, arrival: Arrival);
 }
 
 impl HostObserver for () {
     fn timeout(&mut self, _: Nanos, _: u16, _: u32, _: u32) {}
     fn fast_retransmit(&mut self, _: Nanos, _: u16, _: u32) {}
-    fn retransmission(&mut self, _: Nanos, _: u16, _: u32) {}
+    fn sent(&mut self, _: Nanos, _: &Packet) {}
+    fn heard(&mut self, _: Nanos, _: &Packet) {}
+    fn changed(&mut self, _: Nanos, _: u16, _: &mut Sender<Advised>) {}
     fn acknowledged(&mut self, _: Nanos, _: u16, _: u32) {}
     fn arrived(&mut self, _: Nanos, _: LinkId, _: &Packet, _: Arrival) {}
 }
@@ -37,7 +43,7 @@ pub struct SendingFlow {
     /// Its number.
     pub id: u16,
     /// The TCP.
-    pub sender: Sender<Scheme>,
+    pub sender: Sender<Advised>,
     /// Recognises in-band notices.
     pub listener: Listener,
     /// Retransmission timer, and opening of the connection.
@@ -64,10 +70,8 @@ impl Correspondent {
     fn pump<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, index: usize) {
         let now = net.now();
         let flow = &mut self.flows[index];
+        net.observer.changed(now, flow.id, &mut flow.sender);
         while let Some(sent) = flow.sender.poll_transmit(now) {
-            if sent.retransmission {
-                net.observer.retransmission(now, flow.id, sent.segment.seq);
-            }
             let packet = Packet {
                 flow: flow.id,
                 data: true,
@@ -76,8 +80,10 @@ impl Correspondent {
                 copy: sent.copy,
                 segment: sent.segment,
             };
+            net.observer.sent(now, &packet);
             net.originate(self.out, packet);
         }
+        net.observer.changed(now, flow.id, &mut flow.sender);
         if let Some(deadline) = flow.sender.deadline() {
             net.arm(flow.timer, deadline);
         }
@@ -99,6 +105,7 @@ impl Correspondent {
     fn on_ack<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, id: PacketId) {
         let now = net.now();
         let packet = &net.packets[id];
+        net.observer.heard(now, packet);
         let index = usize::from(packet.flow - self.first.0);
         let flow = &mut self.flows[index];
         let before = (flow.sender.snd_una(), flow.sender.counters().fast_retransmits);
@@ -170,6 +177,7 @@ impl Mobile {
                 state.receiver.carry(report);
             }
             let packet = Packet { flow, data: false, retransmission: false, bytes, copy: u32::MAX, segment };
+            net.observer.sent(net.now(), &packet);
             net.originate(self.out, packet);
         }
         if let Some(deadline) = state.receiver.deadline() {
@@ -181,6 +189,7 @@ impl Mobile {
     fn on_data<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, link: LinkId, id: PacketId) {
         let now = net.now();
         let packet = &net.packets[id];
+        net.observer.heard(now, packet);
         let flow = packet.flow;
         if let Some(arrival) = self.flows[usize::from(flow)].receiver.on_segment(now, &packet.segment) {
             net.observer.arrived(now, link, packet, arrival);
@@ -210,6 +219,7 @@ impl Mobile {
                     copy: u32::MAX,
                     segment,
                 };
+                net.observer.sent(net.now(), &packet);
                 net.originate(self.out, packet);
             }
         }
@@ -299,7 +309,7 @@ pub fn sending_flow(
     scheme: Scheme,
 ) -> SendingFlow {
     let nonce = nonce(usize::from(id));
-    let mut sender = Sender::new(profile, phase, scheme);
+    let mut sender = Sender::new(profile, phase, Advised::new(scheme));
     sender.carry_on_syn(Announcer::capability(nonce));
     SendingFlow { id, sender, listener: Listener::new(nonce), timer, opens: Some(opens) }
 }
@@ -314,5 +324,5 @@ pub fn receiving_flow(id: u16, profile: &StackProfile, timer: TimerId, link: Lin
     ReceivingFlow { receiver, timer, announcer, first_report }
 }
 
-/// The network of the bench.
-pub type BenchSim = segue_netsim::Sim<BenchNode, Packet, BenchObserver>;
+/// The network of the bench; `W` watches it.
+pub type BenchSim<W = ()> = segue_netsim::Sim<BenchNode, Packet, BenchObserver<W>>;

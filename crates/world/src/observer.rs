@@ -3,7 +3,9 @@
 use crate::nodes::HostObserver;
 use crate::packet::Packet;
 use crate::record::Recorder;
+use segue_handoff::Advised;
 use segue_netsim::{LinkId, Nanos, Observer as LinkObserver, Passage};
+use segue_tcp::Sender;
 use segue_tcp::receiver::Arrival;
 
 /// A set of copy numbers.
@@ -26,16 +28,18 @@ impl CopySet {
 
 /// What the bench watches.
 #[derive(Clone, Debug)]
-pub struct Observer {
+pub struct Observer<W> {
     /// Copies that a queue dropped or a disconnection swallowed, by flow.
     lost: Vec<CopySet>,
     /// Kept from the start of the handoff on.
     pub recorder: Option<Box<Recorder>>,
+    /// Hears everything from the start; `()` costs nothing.
+    pub watch: W,
 }
 
-impl Observer {
-    pub(crate) fn new(flows: usize) -> Self {
-        Self { lost: vec![CopySet::default(); flows], recorder: None }
+impl<W> Observer<W> {
+    pub(crate) fn new(flows: usize, watch: W) -> Self {
+        Self { lost: vec![CopySet::default(); flows], recorder: None, watch }
     }
 
     /// Whether a copy is known to have been lost.
@@ -50,8 +54,9 @@ impl Observer {
     }
 }
 
-impl LinkObserver<Packet> for Observer {
-    fn dropped(&mut self, now: Nanos, _link: LinkId, packet: &Packet) {
+impl<W: HostObserver> LinkObserver<Packet> for Observer<W> {
+    fn dropped(&mut self, now: Nanos, link: LinkId, packet: &Packet) {
+        self.watch.dropped(now, link, packet);
         self.note_loss(packet);
         if let Some(recorder) = &mut self.recorder {
             recorder.dropped(now, packet);
@@ -60,12 +65,14 @@ impl LinkObserver<Packet> for Observer {
 
     #[inline]
     fn accepted(&mut self, link: LinkId, passage: &Passage, packet: &Packet) {
+        self.watch.accepted(link, passage, packet);
         if let Some(recorder) = &mut self.recorder {
             recorder.accepted(link, passage, packet);
         }
     }
 
-    fn lost(&mut self, _now: Nanos, _link: LinkId, packet: &Packet) {
+    fn lost(&mut self, now: Nanos, link: LinkId, packet: &Packet) {
+        self.watch.lost(now, link, packet);
         self.note_loss(packet);
         if let Some(recorder) = &mut self.recorder {
             recorder.lost_in_disconnection += 1;
@@ -73,28 +80,44 @@ impl LinkObserver<Packet> for Observer {
     }
 }
 
-impl HostObserver for Observer {
+impl<W: HostObserver> HostObserver for Observer<W> {
     fn timeout(&mut self, now: Nanos, flow: u16, head: u32, copy: u32) {
+        self.watch.timeout(now, flow, head, copy);
         if let Some(recorder) = &mut self.recorder {
             recorder.timeout(now, flow, head, copy);
         }
     }
 
     fn fast_retransmit(&mut self, now: Nanos, flow: u16, head: u32) {
+        self.watch.fast_retransmit(now, flow, head);
         if let Some(recorder) = &mut self.recorder {
             recorder.fast_retransmit(now, flow, head);
         }
     }
 
     #[inline]
-    fn retransmission(&mut self, now: Nanos, _flow: u16, _seq: u32) {
-        if let Some(recorder) = &mut self.recorder {
+    fn sent(&mut self, now: Nanos, packet: &Packet) {
+        self.watch.sent(now, packet);
+        if let Some(recorder) = &mut self.recorder
+            && packet.retransmission
+        {
             recorder.retransmission(now);
         }
     }
 
     #[inline]
+    fn heard(&mut self, now: Nanos, packet: &Packet) {
+        self.watch.heard(now, packet);
+    }
+
+    #[inline]
+    fn changed(&mut self, now: Nanos, flow: u16, sender: &mut Sender<Advised>) {
+        self.watch.changed(now, flow, sender);
+    }
+
+    #[inline]
     fn acknowledged(&mut self, now: Nanos, flow: u16, una: u32) {
+        self.watch.acknowledged(now, flow, una);
         if let Some(recorder) = &mut self.recorder {
             recorder.acknowledged(now, flow, una);
         }
@@ -102,6 +125,7 @@ impl HostObserver for Observer {
 
     #[inline]
     fn arrived(&mut self, now: Nanos, link: LinkId, packet: &Packet, arrival: Arrival) {
+        self.watch.arrived(now, link, packet, arrival);
         if let Some(recorder) = &mut self.recorder {
             recorder.arrived(now, link, packet, arrival);
         }

@@ -47,7 +47,7 @@ pub fn run(case: Case, seconds: u64) -> Result<u64, LinkError> {
                 definition: Definition::AfterHighest,
                 seed: 1,
             };
-            let (sim, _) = bench::build(&experiment, &Scheme::Regular(Regular));
+            let (sim, _) = bench::build(&experiment, &Scheme::Regular(Regular), ());
             Ok(delivered(sim, limit))
         }
     }

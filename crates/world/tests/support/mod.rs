@@ -6,7 +6,7 @@
 //! `bench.rs` and `handoff_run.rs`, whose records must tell the same story.
 #![allow(dead_code)] // each test file uses its part
 
-use segue_handoff::{Link, Notice, Scheme};
+use segue_handoff::{Advised, Link, Notice, Scheme};
 use segue_netsim::{Delay, LinkConfig, LinkId, Nanos, Net, NodeId, Passage, Rate, SECOND, Service, Sim};
 use segue_tcp::advice::{Advisor, View};
 use segue_tcp::profile::NS2_SACK1;
@@ -147,9 +147,15 @@ impl HostObserver for Diary {
     fn fast_retransmit(&mut self, now: Nanos, flow: u16, head: u32) {
         self.note(now, flow, What::FastRetransmit { head });
     }
-    fn retransmission(&mut self, now: Nanos, flow: u16, seq: u32) {
-        self.note(now, flow, What::Resent { seq });
+    fn sent(&mut self, now: Nanos, packet: &Packet) {
+        if packet.retransmission {
+            self.note(now, packet.flow, What::Resent { seq: packet.segment.seq });
+        }
     }
+
+    fn heard(&mut self, _now: Nanos, _packet: &Packet) {}
+
+    fn changed(&mut self, _now: Nanos, _flow: u16, _sender: &mut Sender<Advised>) {}
     fn acknowledged(&mut self, now: Nanos, flow: u16, una: u32) {
         self.note(now, flow, What::Acked { una });
     }
@@ -297,7 +303,7 @@ impl Twin {
     }
 
     /// The TCP of a flow.
-    pub fn sender(&mut self, flow: usize) -> &mut Sender<Scheme> {
+    pub fn sender(&mut self, flow: usize) -> &mut Sender<Advised> {
         &mut self.cn().flows[flow].sender
     }
 
@@ -358,7 +364,7 @@ impl Twin {
     /// Gives every sender a scheme, deaf so far.
     pub fn equip(mut self, scheme: &Scheme) -> Self {
         for flow in &mut self.cn().flows {
-            *flow.sender.advisor() = scheme.clone();
+            flow.sender.advisor().replace(scheme.clone());
         }
         if scheme.needs_dsack() {
             self.mn().flows.iter_mut().for_each(|flow| flow.receiver.set_dsack(true));

@@ -1,0 +1,119 @@
+//! What a scheme decided, and when: an advisor whose answers are written down.
+
+use crate::notice::Notice;
+use crate::scheme::Scheme;
+use segue_policy::Rule;
+use segue_tcp::{Advice, Advisor, View};
+
+/// The event that a scheme answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Occasion {
+    /// A handoff has completed.
+    Notice(Notice),
+    /// An ACK advanced `snd_una`.
+    NewAck,
+    /// A duplicate ACK.
+    DupAck,
+    /// A fast retransmit is about to cut the window.
+    FastRetransmit,
+    /// The timer has expired.
+    Timeout,
+    /// An RTT sample of this packet.
+    RttSample(u32),
+}
+
+/// One answer that asked for something or that a rule is behind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// What was asked.
+    pub occasion: Occasion,
+    /// The sender before the answer.
+    pub view: View,
+    /// The answer.
+    pub advice: Advice,
+    /// The rules behind it.
+    pub rules: Vec<Rule>,
+}
+
+/// A scheme at work. Its answers are the scheme's own; they are written down if somebody asked.
+#[derive(Clone, Debug)]
+pub struct Advised {
+    scheme: Scheme,
+    minutes: Option<Vec<Decision>>,
+}
+
+impl Advised {
+    /// A scheme whose answers nobody writes down.
+    pub fn new(scheme: Scheme) -> Self {
+        Self { scheme, minutes: None }
+    }
+
+    /// Another scheme from now on.
+    pub fn replace(&mut self, scheme: Scheme) {
+        self.scheme = scheme;
+    }
+
+    /// Writes down every answer from now on.
+    pub fn keep_minutes(&mut self) {
+        self.minutes.get_or_insert_default();
+    }
+
+    /// What was decided since the last call.
+    pub fn take_minutes(&mut self) -> Vec<Decision> {
+        self.minutes.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// A handoff has completed.
+    pub fn on_notice(&mut self, view: &View, notice: &Notice) -> Advice {
+        let advice = self.scheme.on_notice(view, notice);
+        self.note(Occasion::Notice(*notice), view, advice)
+    }
+
+    fn note(&mut self, occasion: Occasion, view: &View, advice: Advice) -> Advice {
+        if let Some(minutes) = &mut self.minutes {
+            let rules = self.scheme.applied();
+            let heard = matches!(occasion, Occasion::Notice(_));
+            if heard || !rules.is_empty() || advice != Advice::default() {
+                minutes.push(Decision { occasion, view: *view, advice, rules });
+            }
+        }
+        advice
+    }
+}
+
+impl Advisor for Advised {
+    #[inline]
+    fn listening(&self) -> bool {
+        self.scheme.listening()
+    }
+
+    #[inline]
+    fn on_dsack(&mut self, left: u32, right: u32) {
+        self.scheme.on_dsack(left, right);
+    }
+
+    fn on_new_ack(&mut self, view: &View) -> Advice {
+        let advice = self.scheme.on_new_ack(view);
+        self.note(Occasion::NewAck, view, advice)
+    }
+
+    fn on_dup_ack(&mut self, view: &View) -> Advice {
+        let advice = self.scheme.on_dup_ack(view);
+        self.note(Occasion::DupAck, view, advice)
+    }
+
+    fn on_fast_retransmit(&mut self, view: &View) -> Advice {
+        let advice = self.scheme.on_fast_retransmit(view);
+        self.note(Occasion::FastRetransmit, view, advice)
+    }
+
+    fn on_timeout(&mut self, view: &View) -> Advice {
+        let advice = self.scheme.on_timeout(view);
+        self.note(Occasion::Timeout, view, advice)
+    }
+
+    fn on_rtt_sample(&mut self, view: &View, seq: u32) -> Advice {
+        let advice = self.scheme.on_rtt_sample(view, seq);
+        self.note(Occasion::RttSample(seq), view, advice)
+    }
+}

@@ -1,0 +1,62 @@
+//! The rules that an action can name: where each stands in docs/algorithms.md, and what it says.
+
+/// One rule of a scheme.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// Its bit in [`Action::rules`](crate::Action::rules).
+    pub bit: u32,
+    /// What the papers call it.
+    pub name: &'static str,
+    /// Section of docs/algorithms.md.
+    pub section: &'static str,
+    /// What it does, in one clause.
+    pub says: &'static str,
+}
+
+macro_rules! rules {
+    ($($bit:literal $name:literal $section:literal $says:literal;)*) => {
+        /// The rules of Enhanced TCP, as `policy/etcp_rules.h` numbers them.
+        pub const ETCP_RULES: &[Rule] =
+            &[$(Rule { bit: 1 << $bit, name: $name, section: $section, says: $says },)*];
+    };
+}
+
+rules! {
+    0 "A1, case 1" "2.1" "the timer would not outlast the ACKs on their way: minrto grows by the old link's queue";
+    1 "A1, case 2" "2.1" "in fast recovery: minrto covers the new round trip and the old link's queue";
+    2 "A1, case 3" "2.1" "minrto covers the new round trip and what is under way, queued at the new link";
+    3 "A1" "2.1" "all that was sent before the handoff is acknowledged: RTT variables start anew";
+    4 "first sample" "2.1, 2.5" "first valid RTT sample of the new path: RTT variables and minrto are the stack's again";
+    5 "old sample" "2.5" "an RTT sample of a packet sent before the handoff is not used";
+    6 "A2" "2.2" "more is in flight than twice the new BDP: cwnd = ssthresh = BDP";
+    7 "A5" "2.3" "more is in flight than 1.5 or 2 times the new BDP: cwnd = ssthresh = BDP";
+    8 "no second cut" "2.3" "fast retransmit of a packet sent before the handoff leaves the reduced window alone";
+    9 "no second cut" "2.3" "the timeout leaves the reduced ssthresh alone";
+    10 "A3" "2.4" "in RTO recovery: the head is sent at once, ssthresh is what the first timeout left";
+    11 "A4" "2.5" "the RTT changes by a factor of two: RTT variables start anew";
+    12 "Fig. 1" "3.1" "more is in flight than this flow's share can hold: cwnd = ssthresh = share";
+    13 "Fig. 2" "3.2" "in RTO recovery: the head is sent at once, ssthresh is this flow's share";
+    14 "Fig. 3 (a)" "3.3" "the BDP falls: cwnd = ssthresh = share";
+    15 "Fig. 3 (a)" "3.3" "packets on the new link will overtake those on the old: reordering is expected";
+    16 "Fig. 3 (b)" "3.3" "fast retransmit while reordering is expected: SACK holes wait";
+    17 "Fig. 3 (c)" "3.3" "a duplicate ACK lets one new packet out, and no hole is resent";
+    18 "Fig. 3 (c)" "3.3" "more duplicate ACKs than reordering explains: normal SACK recovery";
+    19 "Fig. 3 (d)" "3.3" "a D-SACK showed that nothing had been lost: the window is given back";
+    20 "Fig. 3 (d)" "3.3" "all that was sent before the handoff is acknowledged: RTT variables start anew";
+    21 "convergence" "3.5" "the RTT changes by a factor of two: RTT variables start anew";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rule_cites_a_section_that_exists() {
+        let text = include_str!("../../../docs/algorithms.md");
+        for rule in ETCP_RULES {
+            for section in rule.section.split(", ") {
+                assert!(text.contains(&format!("### {section} ")), "{}: {section}", rule.name);
+            }
+        }
+    }
+}

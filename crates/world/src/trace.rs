@@ -1,0 +1,270 @@
+//! One handoff packet by packet: every event of hosts and access links, from the first SYN to the
+//! end of the slowest transfer.
+
+use crate::bench::{CN, Experiment, NEW, OLD, Places};
+use crate::handoff_run::WarmRun;
+use crate::nodes::{BenchNode, HostObserver};
+use crate::packet::Packet;
+use crate::record::RunRecord;
+use segue_handoff::{Advised, Decision, Scheme};
+use segue_netsim::{LinkId, Nanos, Observer, Passage};
+use segue_tcp::receiver::Arrival;
+use segue_tcp::{Sender, Window256};
+
+/// Which access link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The one before the handoff.
+    Old,
+    /// The one after it.
+    New,
+}
+
+/// A sender as it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SenderState {
+    /// First unacknowledged packet.
+    pub snd_una: u32,
+    /// One beyond the highest packet ever sent.
+    pub snd_max: u32,
+    /// Congestion window.
+    pub cwnd: Window256,
+    /// Slow-start threshold.
+    pub ssthresh: Window256,
+    /// Smoothed round-trip time, if there is one.
+    pub srtt: Option<Nanos>,
+    /// Retransmission timeout, back-off included.
+    pub rto: Nanos,
+    /// When the timer will expire, if it runs.
+    pub timer: Option<Nanos>,
+    /// In fast recovery.
+    pub in_fast_recovery: bool,
+    /// In RTO recovery.
+    pub in_rto_recovery: bool,
+}
+
+impl SenderState {
+    /// Packets sent and not cumulatively acknowledged.
+    pub fn flight(&self) -> u32 {
+        self.snd_max - self.snd_una
+    }
+
+    fn of(sender: &Sender<Advised>) -> Self {
+        let view = sender.view();
+        let (srtt, rto, _) = sender.timing();
+        Self {
+            snd_una: view.snd_una,
+            snd_max: view.snd_max,
+            cwnd: view.cwnd,
+            ssthresh: view.ssthresh,
+            srtt,
+            rto,
+            timer: sender.deadline(),
+            in_fast_recovery: view.in_fast_recovery,
+            in_rto_recovery: view.in_rto_recovery,
+        }
+    }
+}
+
+/// What happened.
+#[derive(Clone, Debug)]
+pub enum What {
+    /// A host sends: data from the correspondent node, ACKs from the mobile.
+    Sent(Packet),
+    /// It reaches the other host. `arrival` says of data whether its bytes are new.
+    Received {
+        /// The packet.
+        packet: Packet,
+        /// Of data only.
+        arrival: Option<Arrival>,
+    },
+    /// An access link takes it in and will send it so.
+    Queued {
+        /// Which link.
+        side: Side,
+        /// The packet; `data` tells the direction.
+        packet: Packet,
+        /// When its transmission begins.
+        start: Nanos,
+        /// When it ends.
+        departure: Nanos,
+        /// When it reaches the far end.
+        delivery: Nanos,
+    },
+    /// The queue of an access link was full.
+    Dropped {
+        /// Which link.
+        side: Side,
+        /// The packet.
+        packet: Packet,
+    },
+    /// It came out of a link that had been cut.
+    Lost {
+        /// Which link.
+        side: Side,
+        /// The packet.
+        packet: Packet,
+    },
+    /// A retransmission timer expired.
+    Timeout {
+        /// Whose.
+        flow: u16,
+        /// First unacknowledged packet.
+        head: u32,
+        /// Its last transmission.
+        copy: u32,
+    },
+    /// A sender entered fast recovery.
+    FastRetransmit {
+        /// Whose.
+        flow: u16,
+        /// First unacknowledged packet.
+        head: u32,
+    },
+    /// A scheme answered an event.
+    Decided {
+        /// Whose.
+        flow: u16,
+        /// Event, answer and rules.
+        decision: Decision,
+    },
+    /// A sender has changed.
+    State {
+        /// Whose.
+        flow: u16,
+        /// As it stands now.
+        state: SenderState,
+    },
+}
+
+/// One event.
+#[derive(Clone, Debug)]
+pub struct Event {
+    /// When.
+    pub at: Nanos,
+    /// What.
+    pub what: What,
+}
+
+/// One handoff with one scheme.
+#[derive(Clone, Debug)]
+pub struct Trace {
+    /// What was simulated.
+    pub experiment: Experiment,
+    /// The measures.
+    pub record: RunRecord,
+    /// When the run ended.
+    pub end: Nanos,
+    /// The packet that each flow's cumulative ACK has to reach.
+    pub targets: Vec<u32>,
+    /// Everything, in the order in which it happened.
+    pub events: Vec<Event>,
+}
+
+/// Runs the handoff at `at` with each of `schemes`; the part before completion is shared.
+pub fn trace(experiment: &Experiment, at: Nanos, schemes: &[&Scheme]) -> Vec<Trace> {
+    let mut warm = WarmRun::watched(experiment.clone(), Tracer::default());
+    let places = warm.places;
+    warm.sim.net.observer.watch.places = Some(places);
+    if let BenchNode::Correspondent(cn) = &mut warm.sim.nodes[usize::from(CN.0)] {
+        cn.flows.iter_mut().for_each(|flow| flow.sender.advisor().keep_minutes());
+    }
+    let handoff = warm.fork(at).complete();
+    let run = |scheme: &&Scheme| {
+        let (record, end, tracer) = handoff.run_watched(scheme);
+        let targets = handoff.targets().to_vec();
+        Trace { experiment: experiment.clone(), record, end, targets, events: tracer.events }
+    };
+    schemes.iter().map(run).collect()
+}
+
+/// Writes everything down.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tracer {
+    places: Option<Places>,
+    /// The state of each flow's sender that was written down last.
+    states: Vec<Option<SenderState>>,
+    events: Vec<Event>,
+}
+
+impl Tracer {
+    fn push(&mut self, at: Nanos, what: What) {
+        self.events.push(Event { at, what });
+    }
+
+    /// The access link that `link` is a direction of.
+    fn side(&self, link: LinkId) -> Option<Side> {
+        let places = self.places?;
+        let is = |index: usize| [places.access[index].down, places.access[index].up].contains(&link);
+        if is(OLD) {
+            Some(Side::Old)
+        } else if is(NEW) {
+            Some(Side::New)
+        } else {
+            None
+        }
+    }
+}
+
+impl Observer<Packet> for Tracer {
+    fn dropped(&mut self, now: Nanos, link: LinkId, packet: &Packet) {
+        if let Some(side) = self.side(link) {
+            self.push(now, What::Dropped { side, packet: *packet });
+        }
+    }
+
+    fn accepted(&mut self, link: LinkId, passage: &Passage, packet: &Packet) {
+        if let Some(side) = self.side(link) {
+            let &Passage { arrival, start, departure, delivery, .. } = passage;
+            self.push(arrival, What::Queued { side, packet: *packet, start, departure, delivery });
+        }
+    }
+
+    fn lost(&mut self, now: Nanos, link: LinkId, packet: &Packet) {
+        if let Some(side) = self.side(link) {
+            self.push(now, What::Lost { side, packet: *packet });
+        }
+    }
+}
+
+impl HostObserver for Tracer {
+    fn timeout(&mut self, now: Nanos, flow: u16, head: u32, copy: u32) {
+        self.push(now, What::Timeout { flow, head, copy });
+    }
+
+    fn fast_retransmit(&mut self, now: Nanos, flow: u16, head: u32) {
+        self.push(now, What::FastRetransmit { flow, head });
+    }
+
+    fn sent(&mut self, now: Nanos, packet: &Packet) {
+        self.push(now, What::Sent(*packet));
+    }
+
+    fn heard(&mut self, now: Nanos, packet: &Packet) {
+        self.push(now, What::Received { packet: *packet, arrival: None });
+    }
+
+    fn changed(&mut self, now: Nanos, flow: u16, sender: &mut Sender<Advised>) {
+        for decision in sender.advisor().take_minutes() {
+            self.push(now, What::Decided { flow, decision });
+        }
+        let state = SenderState::of(sender);
+        let index = usize::from(flow);
+        if self.states.len() <= index {
+            self.states.resize(index + 1, None);
+        }
+        if self.states[index] != Some(state) {
+            self.states[index] = Some(state);
+            self.push(now, What::State { flow, state });
+        }
+    }
+
+    fn acknowledged(&mut self, _now: Nanos, _flow: u16, _una: u32) {}
+
+    /// Comes right after `heard` of the same packet.
+    fn arrived(&mut self, _now: Nanos, _link: LinkId, _packet: &Packet, news: Arrival) {
+        if let Some(Event { what: What::Received { arrival, .. }, .. }) = self.events.last_mut() {
+            *arrival = Some(news);
+        }
+    }
+}

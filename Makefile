@@ -28,6 +28,7 @@ demo:
 
 test:
 	@scripts/setup rust cc gcc
+	@scripts/setup --optional tshark tcptrace chromium
 	$(CARGO) test --workspace --locked $(ARGS)
 
 bench:

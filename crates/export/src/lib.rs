@@ -1,22 +1,19 @@
-//! Results as JSON and CSV, in files that appear whole or not at all.
+//! Results as JSON and CSV, in files that appear whole or not at all, and read again; captures ([`capture`]).
 
+pub mod capture;
 mod csv_rows;
+mod difference;
+mod document;
 mod output;
+mod trace_lines;
 
 pub use csv_rows::{comparison_csv, handoffs_csv};
+pub use difference::difference_json;
+pub use document::{Document, DocumentError};
 pub use output::{Output, OutputError};
+pub use trace_lines::trace_lines;
 
-use segue_study::{Comparison, Row};
-use serde::{Deserialize, Serialize};
-
-/// The JSON document of `compare --json`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Document {
-    /// Version of the contract.
-    pub version: u32,
-    /// One row per direction, kind, flow count and scheme.
-    pub rows: Vec<Row>,
-}
+use segue_study::Comparison;
 
 /// A comparison as JSON text, one row a line, with a final line feed.
 pub fn comparison_json(comparison: &Comparison) -> Result<String, serde_json::Error> {

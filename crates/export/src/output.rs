@@ -78,15 +78,16 @@ impl Output {
     }
 
     /// Writes the whole result and puts the file in its place.
-    pub fn finish(self, text: &str) -> Result<(), OutputError> {
+    pub fn finish(self, content: impl AsRef<[u8]>) -> Result<(), OutputError> {
+        let content = content.as_ref();
         match self {
             Self::Stdout => {
                 let mut out = io::stdout().lock();
-                let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+                let written = out.write_all(content).and_then(|()| out.flush());
                 written.map_err(|problem| OutputError { path: "-".into(), problem })
             }
             Self::Special(path, mut file) => file
-                .write_all(text.as_bytes())
+                .write_all(content)
                 .and_then(|()| file.flush())
                 .map_err(|problem| OutputError { path, problem: problem.kind().into() }),
             Self::File(path) => {
@@ -95,7 +96,7 @@ impl Output {
                 if let Ok(meta) = std::fs::metadata(&path) {
                     file.as_file().set_permissions(meta.permissions()).map_err(fail)?;
                 }
-                file.write_all(text.as_bytes()).map_err(|error| fail(error.kind().into()))?;
+                file.write_all(content).map_err(|error| fail(error.kind().into()))?;
                 file.persist(&path).map_err(|error| fail(error.error))?;
                 Ok(())
             }

@@ -19,6 +19,10 @@ pub struct Cli {
 pub enum Command {
     /// Compare schemes over many handoffs between two links
     Compare(Box<CompareArgs>),
+    /// One handoff, packet by packet
+    Trace(Box<TraceArgs>),
+    /// Hold two results of compare against each other, differences beyond noise first
+    Diff(DiffArgs),
     /// List schemes, stacks, settings, link presets and their sources
     Schemes(SchemesArgs),
     /// Write the manual pages
@@ -63,33 +67,21 @@ impl From<DefinitionWord> for Definition {
     }
 }
 
-/// `segue compare`.
+/// What `compare` and `trace` have in common: the links, the schemes, and how they are measured.
 #[derive(Debug, Args)]
-pub struct CompareArgs {
+pub struct BenchArgs {
     /// Link before: RATE/DELAY such as 6400kbit/9ms, a preset, or trace:PATH[,up=PATH][,start=300s][,delay=20ms|delay-trace=PATH][,queue=100p]
     #[arg(allow_hyphen_values = true)]
     pub old: String,
     /// Link after
     #[arg(allow_hyphen_values = true)]
     pub new: String,
-    /// Also from NEW to OLD
-    #[arg(long)]
-    pub both_ways: bool,
-    /// Kinds of handoff
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "mbb")]
-    pub kind: Vec<KindWord>,
-    /// Disconnection of break-before-make
-    #[arg(long, value_name = "TIME", value_parser = time, default_value = "1s")]
-    pub disconnect: Nanos,
-    /// Numbers of flows
-    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = flow_count, default_value = "1")]
-    pub flows: Vec<usize>,
     /// Schemes; the first is what the others are held against
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', default_value = "sack,etcp-v1")]
     pub schemes: Vec<String>,
-    /// Handoff times: one, or FIRST..LAST/STEP
-    #[arg(long, value_name = "TIMES", value_parser = times, default_value = "0.1s..20s/0.1s")]
-    pub at: Times,
+    /// Disconnection of break-before-make
+    #[arg(long, value_name = "TIME", value_parser = time, default_value = "1s")]
+    pub disconnect: Nanos,
     /// Packets of a transfer
     #[arg(long, value_name = "P", default_value_t = 100)]
     pub packets: u32,
@@ -111,6 +103,26 @@ pub struct CompareArgs {
     /// Seed of start times and clock phases; 1 repeats the ns-2 reference
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+}
+
+/// `segue compare`.
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// Links and schemes.
+    #[command(flatten)]
+    pub bench: BenchArgs,
+    /// Also from NEW to OLD
+    #[arg(long)]
+    pub both_ways: bool,
+    /// Kinds of handoff
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "mbb")]
+    pub kind: Vec<KindWord>,
+    /// Numbers of flows
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = flow_count, default_value = "1")]
+    pub flows: Vec<usize>,
+    /// Handoff times: one, or FIRST..LAST/STEP
+    #[arg(long, value_name = "TIMES", value_parser = times, default_value = "0.1s..20s/0.1s")]
+    pub at: Times,
     /// Pool the handoffs of K seeds
     #[arg(long, value_name = "K", default_value_t = 1)]
     pub seeds: u64,
@@ -123,9 +135,59 @@ pub struct CompareArgs {
     /// Write one CSV line per handoff and scheme (- for standard output)
     #[arg(long, value_name = "FILE")]
     pub rows: Option<String>,
+    /// Write one page that explains the comparison (HTML; - for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<String>,
     /// Worker threads; all cores unless given
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
+}
+
+/// `segue trace`.
+#[derive(Debug, Args)]
+pub struct TraceArgs {
+    /// Links and schemes.
+    #[command(flatten)]
+    pub bench: BenchArgs,
+    /// When the handoff begins
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub at: Nanos,
+    /// Kind of handoff
+    #[arg(long, value_enum, default_value = "mbb")]
+    pub kind: KindWord,
+    /// Number of flows
+    #[arg(long, value_name = "N", value_parser = flow_count, default_value = "1")]
+    pub flows: usize,
+    /// Print every event since the flows began, not only those since the handoff
+    #[arg(long, conflicts_with = "story")]
+    pub all: bool,
+    /// Print what happened in words, not every event
+    #[arg(long)]
+    pub story: bool,
+    /// Write every event as JSON lines (- for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<String>,
+    /// Write a capture per scheme into a folder (pcapng)
+    #[arg(long, value_name = "DIR")]
+    pub pcap: Option<String>,
+    /// Write one page that explains the handoff (HTML; - for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<String>,
+}
+
+/// `segue diff`.
+#[derive(Debug, Args)]
+pub struct DiffArgs {
+    /// A result of `segue compare --json` (- for standard input)
+    pub a: String,
+    /// Another result (- for standard input)
+    pub b: String,
+    /// List every measure, also what does not differ
+    #[arg(long)]
+    pub all: bool,
+    /// Write all measures as JSON (- for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<String>,
 }
 
 /// `segue schemes`.
@@ -197,7 +259,7 @@ fn key_value(word: &str) -> Result<(String, String), String> {
 /// clap's message as one line: what was wrong, where, what was expected, the nearest valid word.
 pub fn one_line(error: &clap::Error) -> String {
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        return "no command; expected one of compare, schemes, man, completions (see segue --help)".into();
+        return "no command; expected one of compare, trace, diff, schemes, man, completions (see segue --help)".into();
     }
     let text = error.render().to_string();
     let mut line = text.lines().next().unwrap_or_default().trim_start_matches("error: ").trim().to_string();

@@ -2,9 +2,14 @@
 
 mod cli;
 mod compare;
+mod diff;
+mod events;
+mod outputs;
 mod pages;
+mod request;
 mod schemes;
 mod table;
+mod trace;
 
 use clap::Parser;
 use cli::{Cli, Command};
@@ -73,6 +78,8 @@ fn run() -> Result<(), Failure> {
     };
     match cli.command {
         Command::Compare(args) => compare::run(&args),
+        Command::Trace(args) => trace::run(&args),
+        Command::Diff(args) => diff::run(&args),
         Command::Schemes(args) => schemes::run(&args),
         Command::Man(args) => pages::man(&args),
         Command::Completions(args) => pages::completions(&args),

@@ -2,8 +2,10 @@
 
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ColumnConstraint, Table, Width, presets};
 use segue_study::measure::NewLink;
+use segue_study::numbers::{count, ratio, time};
+use segue_study::story::headline;
 use segue_study::{Comparison, GroupResult, Plan, Row};
-use segue_world::{Experiment, Kind, SECOND};
+use segue_world::Experiment;
 
 /// Width of the bar of link time, characters.
 const BAR: usize = 24;
@@ -41,11 +43,6 @@ pub fn render(plan: &Plan, comparison: &Comparison, colour: bool) -> String {
 
 fn heading(group: &GroupResult) -> String {
     let experiment = &group.experiment;
-    let kind = match experiment.kind {
-        Kind::Mbb => "make-before-break".to_string(),
-        Kind::Bbm(time) => format!("break-before-make {} s", time as f64 / SECOND as f64),
-    };
-    let plural = if experiment.flows == 1 { "" } else { "s" };
     let first = group.rows.first().and_then(|row| row.bound_s);
     let bound = if group.rows.iter().all(|row| row.bound_s == first) {
         first.map(|b| format!("; bound {} s", time(Some(b))))
@@ -53,14 +50,7 @@ fn heading(group: &GroupResult) -> String {
         // The mark of a transfer is what regular TCP of the same stack had sent.
         Some("; each stack has its own mark and bound".to_string())
     };
-    format!(
-        "{} -> {}, {kind}, {} flow{plural}{}{}",
-        experiment.old.text,
-        experiment.new.text,
-        experiment.flows,
-        bound.unwrap_or_default(),
-        raised(experiment),
-    )
+    format!("{}{}{}", headline(experiment), bound.unwrap_or_default(), raised(experiment))
 }
 
 /// Says so where a fast access link raises the other hops.
@@ -98,7 +88,6 @@ fn alignment(column: usize) -> CellAlignment {
 }
 
 fn cells(row: &Row, colour: bool) -> Vec<Cell> {
-    let ratio = |value: Option<f64>| value.map_or("inf".to_string(), |v| format!("{v:.2}"));
     let against = &row.against_first;
     let texts = [
         row.scheme.clone(),
@@ -132,27 +121,6 @@ fn cells(row: &Row, colour: bool) -> Vec<Cell> {
             }
         })
         .collect()
-}
-
-/// Seconds with three or four significant digits.
-fn time(seconds: Option<f64>) -> String {
-    match seconds {
-        None => "inf".into(),
-        Some(s) if s < 9.9995 => format!("{s:.3}"),
-        Some(s) if s < 99.995 => format!("{s:.2}"),
-        Some(s) => format!("{s:.1}"),
-    }
-}
-
-/// A mean count.
-fn count(mean: f64) -> String {
-    if mean == 0.0 {
-        "0".into()
-    } else if mean < 99.95 {
-        format!("{mean:.2}")
-    } else {
-        format!("{mean:.0}")
-    }
 }
 
 /// Where the new link's time went, as shares of a bar.
@@ -204,14 +172,5 @@ mod tests {
             idle_other: 0.0,
         };
         assert_eq!(bar(&link), "############xxxxxxwwwwww");
-    }
-
-    #[test]
-    fn numbers_keep_their_columns() {
-        assert_eq!(
-            [time(Some(0.05)), time(Some(9.9999)), time(Some(123.456)), time(None)],
-            ["0.050", "10.00", "123.5", "inf"]
-        );
-        assert_eq!([count(0.0), count(0.005), count(1234.5)], ["0", "0.01", "1234"]);
     }
 }

@@ -1,11 +1,19 @@
 //! Comparisons of schemes over many handoffs: what is asked ([`request`]), how it is run
-//! ([`compare`]), and the measures of docs/bench.md ([`measure`], [`quantile`]).
+//! ([`compare`]), the measures of docs/bench.md ([`measure`], [`quantile`]), and single handoffs packet by
+//! packet ([`explain`]) and in words ([`story`]). Two comparisons side by side: [`difference`], [`verdict`].
 
 pub mod compare;
+pub mod decision_words;
+pub mod difference;
+pub mod explain;
 pub mod measure;
+pub mod numbers;
 pub mod quantile;
 pub mod request;
+pub mod story;
+pub mod verdict;
 
 pub use compare::{Comparison, GroupResult, HandoffRow};
+pub use difference::Difference;
 pub use measure::Row;
 pub use request::{Plan, Request, RequestError};

@@ -1,0 +1,354 @@
+//! SVG text being written, and the one place where labels find room.
+
+use crate::frame::{About, Size};
+use crate::palette::{self, Role};
+use crate::text;
+use std::fmt::Write;
+
+/// A rectangle in px.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Area {
+    pub(crate) left: f64,
+    pub(crate) top: f64,
+    pub(crate) right: f64,
+    pub(crate) bottom: f64,
+}
+
+impl Area {
+    pub(crate) fn width(&self) -> f64 {
+        self.right - self.left
+    }
+
+    pub(crate) fn height(&self) -> f64 {
+        self.bottom - self.top
+    }
+
+    /// Whether the two share more than an edge.
+    pub(crate) fn overlaps(&self, other: &Area) -> bool {
+        self.left < other.right
+            && other.left < self.right
+            && self.top < other.bottom
+            && other.top < self.bottom
+    }
+}
+
+/// How a line is drawn.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stroke {
+    pub(crate) role: Role,
+    pub(crate) width: f64,
+    /// The SVG `stroke-dasharray`; empty for an unbroken line.
+    pub(crate) dash: &'static str,
+    /// Whether ends are round, which makes a dot of a line without length.
+    pub(crate) round: bool,
+}
+
+impl Stroke {
+    pub(crate) const fn new(role: Role, width: f64) -> Stroke {
+        Stroke { role, width, dash: "", round: false }
+    }
+
+    pub(crate) const fn dashed(self, dash: &'static str) -> Stroke {
+        Stroke { dash, ..self }
+    }
+
+    pub(crate) const fn rounded(self) -> Stroke {
+        Stroke { round: true, ..self }
+    }
+}
+
+/// Which end of a text stands at its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// A place for a label: the middle of its height, and its start, middle or end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) x: f64,
+    pub(crate) y: f64,
+    pub(crate) anchor: Anchor,
+}
+
+impl Place {
+    pub(crate) fn new(x: f64, y: f64, anchor: Anchor) -> Place {
+        Place { x, y, anchor }
+    }
+}
+
+/// Height of a line of text, in multiples of the size of the font.
+pub(crate) const LINE: f64 = 1.25;
+/// Least distance in px between two texts on one line.
+const GAP: f64 = 4.0;
+/// From the middle of a text to its base line, likewise.
+const MIDDLE_TO_BASE: f64 = 0.34;
+
+/// A picture being drawn. Shapes lie below text, whatever the order of calls.
+pub(crate) struct Canvas {
+    width: f64,
+    height: f64,
+    definitions: String,
+    shapes: String,
+    texts: String,
+    labels: Vec<Area>,
+}
+
+impl Canvas {
+    pub(crate) fn new(size: Size) -> Canvas {
+        Canvas {
+            width: f64::from(size.width.clamp(120, 8000)),
+            height: f64::from(size.height.clamp(100, 8000)),
+            definitions: String::new(),
+            shapes: String::new(),
+            texts: String::new(),
+            labels: Vec::new(),
+        }
+    }
+
+    pub(crate) fn width(&self) -> f64 {
+        self.width
+    }
+
+    pub(crate) fn height(&self) -> f64 {
+        self.height
+    }
+
+    /// Size of text; a little smaller where there is little room.
+    pub(crate) fn font(&self) -> f64 {
+        if self.width < 480.0 { 11.0 } else { 12.0 }
+    }
+
+    /// The boxes of all labels, as estimated.
+    #[cfg(test)]
+    pub(crate) fn labels(&self) -> &[Area] {
+        &self.labels
+    }
+
+    /// Writes `text` at the first of `places` where it neither meets another label nor leaves the picture;
+    /// nowhere if there is none. The caller writes what matters most first.
+    pub(crate) fn label(&mut self, text: &str, role: Role, places: &[Place]) -> bool {
+        self.label_with(text, role, "", places)
+    }
+
+    /// [`Canvas::label`] with more attributes of the SVG element.
+    pub(crate) fn label_with(&mut self, text: &str, role: Role, more: &str, places: &[Place]) -> bool {
+        let size = self.font();
+        let width = text::width(text, size);
+        if text.trim().is_empty() {
+            return false;
+        }
+        for place in places {
+            let left = match place.anchor {
+                Anchor::Start => place.x,
+                Anchor::Middle => place.x - width / 2.0,
+                Anchor::End => place.x - width,
+            };
+            let half = size * LINE / 2.0;
+            let area = Area { left, top: place.y - half, right: left + width, bottom: place.y + half };
+            let inside =
+                area.left >= 0.0 && area.top >= 0.0 && area.right <= self.width && area.bottom <= self.height;
+            // Words that touch read as one.
+            let apart = Area { left: area.left - GAP, right: area.right + GAP, ..area };
+            if !inside || self.labels.iter().any(|other| apart.overlaps(other)) {
+                continue;
+            }
+            let anchor = match place.anchor {
+                Anchor::Start => "",
+                Anchor::Middle => " text-anchor=\"middle\"",
+                Anchor::End => " text-anchor=\"end\"",
+            };
+            let _ = writeln!(
+                self.texts,
+                "<text x=\"{}\" y=\"{}\"{anchor}{more} style=\"fill:{}\">{}</text>",
+                decimal(place.x),
+                decimal(place.y + size * MIDDLE_TO_BASE),
+                role.css(),
+                text::escape(text)
+            );
+            self.labels.push(area);
+            return true;
+        }
+        false
+    }
+
+    /// Draws a line along `path`.
+    pub(crate) fn stroke(&mut self, path: &str, stroke: Stroke) {
+        if path.is_empty() {
+            return;
+        }
+        let dash = match stroke.dash {
+            "" => String::new(),
+            dash => format!(" stroke-dasharray=\"{dash}\""),
+        };
+        let round = if stroke.round { " stroke-linecap=\"round\"" } else { "" };
+        let _ = writeln!(
+            self.shapes,
+            "<path d=\"{path}\" fill=\"none\" stroke-width=\"{}\"{dash}{round} style=\"stroke:{}\"/>",
+            decimal(stroke.width),
+            stroke.role.css()
+        );
+    }
+
+    /// Draws a straight line.
+    pub(crate) fn line(&mut self, from: (f64, f64), to: (f64, f64), stroke: Stroke) {
+        let mut pen = Pen::default();
+        pen.move_to(from.0, from.1);
+        pen.line_to(to.0, to.1);
+        self.stroke(pen.path(), stroke);
+    }
+
+    /// Fills what `path` surrounds with a colour or, as `url(#id)`, with a pattern.
+    pub(crate) fn fill(&mut self, path: &str, paint: &str, opacity: f64) {
+        if path.is_empty() {
+            return;
+        }
+        let opacity =
+            if opacity < 1.0 { format!(" fill-opacity=\"{}\"", decimal(opacity)) } else { String::new() };
+        let _ = writeln!(self.shapes, "<path d=\"{path}\"{opacity} style=\"fill:{paint}\"/>");
+    }
+
+    /// Adds to the `defs` of the SVG.
+    pub(crate) fn define(&mut self, definition: &str) {
+        self.definitions.push_str(definition);
+    }
+
+    /// Whatever `draw` draws shows `text` when pointed at.
+    pub(crate) fn explained(&mut self, text: &str, draw: impl FnOnce(&mut Canvas)) {
+        let _ = writeln!(self.shapes, "<g><title>{}</title>", text::escape(text.trim()));
+        draw(self);
+        self.shapes.push_str("</g>\n");
+    }
+
+    /// The SVG.
+    pub(crate) fn finish(self, about: &About) -> String {
+        let id = identifier(&about.id);
+        let (width, height) = (decimal(self.width), decimal(self.height));
+        let definitions = match self.definitions.as_str() {
+            "" => String::new(),
+            definitions => format!("<defs>{definitions}</defs>\n"),
+        };
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
+             height=\"{height}\" role=\"img\" aria-labelledby=\"{id}-title {id}-description\" \
+             font-family=\"system-ui,sans-serif\" font-size=\"{}\">\n\
+             <title id=\"{id}-title\">{}</title>\n<desc id=\"{id}-description\">{}</desc>\n\
+             {definitions}{}<g stroke-width=\"3\" stroke-linejoin=\"round\" \
+             style=\"paint-order:stroke;stroke:{}\">\n{}</g>\n</svg>\n",
+            decimal(self.font()),
+            text::escape(&about.title),
+            text::escape(&about.description),
+            self.shapes,
+            palette::BACKGROUND.css(),
+            self.texts
+        )
+    }
+}
+
+/// `name` as an XML id.
+pub(crate) fn identifier(name: &str) -> String {
+    let kept = |next: char| if next.is_ascii_alphanumeric() || next == '-' { next } else { '_' };
+    let id: String = name.chars().map(kept).collect();
+    if id.starts_with(|first: char| first.is_ascii_alphabetic()) { id } else { format!("picture{id}") }
+}
+
+/// A number of px with at most one decimal.
+pub(crate) fn decimal(value: f64) -> String {
+    let mut out = String::new();
+    push_tenths(&mut out, tenths(value));
+    out
+}
+
+fn tenths(value: f64) -> i64 {
+    (value * 10.0).round() as i64
+}
+
+fn push_tenths(out: &mut String, value: i64) {
+    let (whole, tenth) = (value.unsigned_abs() / 10, value.unsigned_abs() % 10);
+    let sign = if value < 0 { "-" } else { "" };
+    let _ = match (whole, tenth) {
+        (_, 0) => write!(out, "{sign}{whole}"),
+        (0, _) => write!(out, "{sign}.{tenth}"),
+        _ => write!(out, "{sign}{whole}.{tenth}"),
+    };
+}
+
+/// Writes a path in steps relative to the point before, which keeps thousands of packets short. The
+/// steps are whole tenths of a pixel, so that nothing adds up.
+#[derive(Default)]
+pub(crate) struct Pen {
+    path: String,
+    at: Option<(i64, i64)>,
+}
+
+impl Pen {
+    pub(crate) fn path(&self) -> &str {
+        &self.path
+    }
+
+    fn push(&mut self, letter: char, numbers: &[i64]) {
+        self.path.push(letter);
+        for (index, &number) in numbers.iter().enumerate() {
+            if index > 0 && number >= 0 {
+                self.path.push(' ');
+            }
+            push_tenths(&mut self.path, number);
+        }
+    }
+
+    pub(crate) fn move_to(&mut self, x: f64, y: f64) {
+        let (x, y) = (tenths(x), tenths(y));
+        match self.at {
+            Some((at_x, at_y)) => self.push('m', &[x - at_x, y - at_y]),
+            None => self.push('M', &[x, y]),
+        }
+        self.at = Some((x, y));
+    }
+
+    pub(crate) fn line_to(&mut self, x: f64, y: f64) {
+        let (x, y) = (tenths(x), tenths(y));
+        let (at_x, at_y) = self.at.unwrap_or((x, y));
+        match (x - at_x, y - at_y) {
+            (0, 0) => {}
+            (0, down) => self.push('v', &[down]),
+            (right, 0) => self.push('h', &[right]),
+            (right, down) => self.push('l', &[right, down]),
+        }
+        self.at = Some((x, y));
+    }
+
+    /// A straight line that continues the path where it can.
+    pub(crate) fn segment(&mut self, from: (f64, f64), to: (f64, f64)) {
+        if self.at != Some((tenths(from.0), tenths(from.1))) {
+            self.move_to(from.0, from.1);
+        }
+        self.line_to(to.0, to.1);
+    }
+
+    /// A line without length: a dot, with round ends.
+    pub(crate) fn dot(&mut self, x: f64, y: f64) {
+        if self.at == Some((tenths(x), tenths(y))) {
+            return;
+        }
+        self.move_to(x, y);
+        self.path.push_str("h0");
+    }
+
+    /// Closes the shape. The point is then the one that the shape began with.
+    pub(crate) fn polygon(&mut self, points: &[(f64, f64)]) {
+        let Some(&(x, y)) = points.first() else { return };
+        self.move_to(x, y);
+        for &(x, y) in &points[1..] {
+            self.line_to(x, y);
+        }
+        self.path.push('z');
+        self.at = Some((tenths(x), tenths(y)));
+    }
+
+    pub(crate) fn rectangle(&mut self, area: Area) {
+        let Area { left, top, right, bottom } = area;
+        self.polygon(&[(left, top), (right, top), (right, bottom), (left, bottom)]);
+    }
+}

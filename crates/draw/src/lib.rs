@@ -1,0 +1,33 @@
+//! Every picture of Segue, as SVG text. A picture is a plain structure of seconds, packets and labels;
+//! its `svg` method gives the same bytes for the same data and panics for none.
+//!
+//! Colours are CSS variables (`--segue-data` and so on, [`palette`]). A page that shows pictures inline
+//! has [`style_sheet`] once; [`standalone`] makes a picture that brings its own, and [`printed`] one with
+//! plain colours for programs that do not know CSS variables.
+
+mod axis;
+mod canvas;
+mod category_names;
+mod frame;
+mod legend;
+mod link_time;
+mod marks;
+mod moments;
+pub mod palette;
+mod quartiles;
+mod queue;
+mod sequence;
+#[cfg(test)]
+mod tests;
+mod text;
+mod window;
+
+pub use axis::Spacing;
+pub use frame::{About, Size};
+pub use link_time::{LinkTime, LinkTimeBar};
+pub use moments::{Handoff, Notice, Point, Timeline};
+pub use palette::{printed, standalone, style_sheet};
+pub use quartiles::{Across, Group, QuartileChart, Quartiles};
+pub use queue::{LinkQueue, QueueGraph};
+pub use sequence::{Drop, DropPlace, Sack, SequenceGraph, Timeout};
+pub use window::WindowGraph;

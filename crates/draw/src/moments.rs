@@ -1,0 +1,277 @@
+//! What all pictures over time share: points, the handoff, notices.
+
+use crate::axis::{Axis, Spacing};
+use crate::canvas::{Anchor, Area, Canvas, LINE, Pen, Place, Stroke};
+use crate::frame::{self, About, Vertical};
+use crate::legend::{self, Sample};
+use crate::palette;
+
+/// A time in s and a value that belongs to it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Point {
+    /// s.
+    pub time: f64,
+    /// Packets or s, as the picture says.
+    pub value: f64,
+}
+
+impl Point {
+    /// A point at `time` s.
+    pub fn new(time: f64, value: f64) -> Point {
+        Point { time, value }
+    }
+}
+
+/// The change of the access link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Handoff {
+    /// Make-before-break, at this time in s: a line.
+    Instant(f64),
+    /// Break-before-make: no link from the first time in s to the second, a shaded band.
+    Disconnection(f64, f64),
+}
+
+/// A notice of the new link that reaches the sender.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Notice {
+    /// s.
+    pub time: f64,
+    /// Shown beside its line, such as `notice`.
+    pub label: String,
+}
+
+/// The horizontal axis of a picture over time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Timeline {
+    /// First and last time shown, s; what lies outside is cut off. `None` shows everything.
+    pub span: Option<(f64, f64)>,
+    /// The change of the access link.
+    pub handoff: Option<Handoff>,
+    /// Notices that reached the sender.
+    pub notices: Vec<Notice>,
+}
+
+/// The line of a make-before-break handoff.
+const HANDOFF_LINE: Stroke = Stroke::new(palette::INK, 1.2);
+/// The line of a notice.
+const NOTICE_LINE: Stroke = Stroke::new(palette::NOTICE, 1.2).dashed("5 3");
+
+/// A plot over time that waits for its data.
+pub(crate) struct Panel {
+    pub(crate) area: Area,
+    pub(crate) time: Axis,
+    pub(crate) value: Axis,
+}
+
+impl Panel {
+    /// Pixels of those points that lie in the plot.
+    pub(crate) fn places<'a>(
+        &'a self,
+        points: impl IntoIterator<Item = Point> + 'a,
+    ) -> impl Iterator<Item = (f64, f64)> + 'a {
+        points.into_iter().filter_map(|point| self.place(point))
+    }
+
+    /// Pixel of a point, if it lies in the plot.
+    pub(crate) fn place(&self, point: Point) -> Option<(f64, f64)> {
+        (self.time.has(point.time) && self.value.has(point.value))
+            .then(|| (self.time.at(point.time), self.value.at(point.value)))
+    }
+
+    /// The line of a value that holds from each point to the next, and after the last one to the edge.
+    /// What is beyond the plot is left out.
+    pub(crate) fn steps(&self, points: &[Point]) -> Pen {
+        let mut pen = Pen::default();
+        let mut points =
+            points.iter().filter(|point| !point.time.is_nan() && !point.value.is_nan()).peekable();
+        while let Some(point) = points.next() {
+            let until = points.peek().map_or(f64::INFINITY, |next| next.time);
+            let (from_x, to_x) = (self.time.at(point.time), self.time.at(until));
+            let y = self.value.at(point.value);
+            let shown = self.value.has(point.value);
+            if shown && until >= self.time.low() && point.time <= self.time.high() {
+                pen.segment((from_x, y), (to_x, y));
+            }
+            let Some(next) = points.peek() else { break };
+            if self.time.has(until) && (shown || self.value.has(next.value)) {
+                pen.segment((to_x, y), (to_x, self.value.at(next.value)));
+            }
+        }
+        pen
+    }
+}
+
+/// The last point at or before the start of the plot counts as visible: its value still holds there.
+pub(crate) fn visible<'a>(points: &'a [Point], span: (f64, f64)) -> impl Iterator<Item = f64> + 'a {
+    points.iter().enumerate().filter_map(move |(index, point)| {
+        let until = points.get(index + 1).map_or(f64::INFINITY, |next| next.time);
+        let shown = point.time <= span.1 && until >= span.0 && point.value.is_finite();
+        shown.then_some(point.value)
+    })
+}
+
+impl Timeline {
+    /// First and last time to be shown, given the times of the data.
+    pub(crate) fn range(&self, times: impl IntoIterator<Item = f64>) -> (f64, f64) {
+        if let Some((from, to)) = self.span
+            && from.is_finite()
+            && to.is_finite()
+        {
+            return (from.min(to), to.max(from));
+        }
+        let handoff = match self.handoff {
+            Some(Handoff::Instant(at)) => [at, at],
+            Some(Handoff::Disconnection(from, to)) => [from, to],
+            None => [f64::NAN; 2],
+        };
+        let notices = self.notices.iter().map(|notice| notice.time);
+        let (low, high) = extremes(times.into_iter().chain(handoff).chain(notices));
+        if low <= high { (low, high) } else { (0.0, 1.0) }
+    }
+
+    /// Entries of the legend for what happened.
+    pub(crate) fn entries(&self, span: (f64, f64)) -> Vec<(Sample, String)> {
+        let mut entries = Vec::new();
+        let within = |time: f64| time >= span.0 && time <= span.1;
+        match self.handoff {
+            Some(Handoff::Instant(at)) if within(at) => {
+                entries.push((Sample::Line(HANDOFF_LINE), "handoff".to_string()));
+            }
+            Some(Handoff::Disconnection(from, to)) if from <= span.1 && to >= span.0 => {
+                entries.push((Sample::Block(palette::SHADE.css()), "no link".to_string()));
+            }
+            _ => {}
+        }
+        if self.notices.iter().any(|notice| within(notice.time)) {
+            entries.push((Sample::Line(NOTICE_LINE), "notice".to_string()));
+        }
+        entries
+    }
+
+    /// Draws all but the data: heading, legend, and one plot below the other with a common time axis.
+    pub(crate) fn panels(
+        &self,
+        canvas: &mut Canvas,
+        about: &About,
+        span: (f64, f64),
+        entries: &[(Sample, String)],
+        verticals: &[Vertical],
+    ) -> Vec<Panel> {
+        let top = frame::heading(canvas, about);
+        let top = legend::draw(canvas, top, entries);
+        let strip = frame::strip(canvas);
+        let bottom = canvas.height() - frame::below(canvas);
+        let height = ((bottom - top) / verticals.len().max(1) as f64).max(2.0);
+        let left = verticals.iter().map(|v| v.margin(canvas, height - strip)).fold(8.0, f64::max);
+        // Room for half of the last number.
+        let right = canvas.width() - 14.0;
+        let mut panels = Vec::new();
+        for (index, vertical) in verticals.iter().enumerate() {
+            let top = top + height * index as f64;
+            // The gap below a plot that has another under it.
+            let gap = if index + 1 < verticals.len() { 8.0 } else { 0.0 };
+            let area = frame::plot_area(left, top + strip, right, top + height - gap);
+            let time = Axis::new(Spacing::Linear, span.0, span.1, area.left, area.right);
+            self.shade(canvas, area, &time);
+            let value = vertical.draw(canvas, area, top + canvas.font() * LINE / 2.0);
+            if index + 1 == verticals.len() {
+                frame::draw_horizontal(canvas, area, &time, "time, s");
+            } else {
+                frame::baseline(canvas, area);
+            }
+            self.lines(canvas, area, &time);
+            panels.push(Panel { area, time, value });
+        }
+        if let Some(first) = panels.first() {
+            self.label(canvas, first);
+        }
+        panels
+    }
+
+    fn shade(&self, canvas: &mut Canvas, area: Area, time: &Axis) {
+        if let Some(Handoff::Disconnection(from, to)) = self.handoff
+            && from <= time.high()
+            && to >= time.low()
+        {
+            let mut pen = Pen::default();
+            pen.rectangle(Area { left: time.at(from), right: time.at(to), ..area });
+            canvas.fill(pen.path(), &palette::SHADE.css(), 1.0);
+        }
+    }
+
+    fn lines(&self, canvas: &mut Canvas, area: Area, time: &Axis) {
+        let mut upright = |at: f64, stroke: Stroke| {
+            if time.has(at) {
+                let x = time.at(at);
+                canvas.line((x, area.top - 6.0), (x, area.bottom), stroke);
+            }
+        };
+        if let Some(Handoff::Instant(at)) = self.handoff {
+            upright(at, HANDOFF_LINE);
+        }
+        for notice in &self.notices {
+            upright(notice.time, NOTICE_LINE);
+        }
+    }
+
+    fn label(&self, canvas: &mut Canvas, panel: &Panel) {
+        match self.handoff {
+            Some(Handoff::Instant(at)) => {
+                moment_label(canvas, panel, at, "handoff", palette::INK, Anchor::End);
+            }
+            Some(Handoff::Disconnection(from, to)) if from <= panel.time.high() && to >= panel.time.low() => {
+                let (left, right) = (panel.time.at(from), panel.time.at(to));
+                let row = panel.area.top - frame::strip(canvas) + canvas.font() * LINE / 2.0;
+                let places = [
+                    Place::new((left + right) / 2.0, row, Anchor::Middle),
+                    Place::new(right, row, Anchor::End),
+                    Place::new(left, row, Anchor::Start),
+                ];
+                canvas.label("no link", palette::MUTED, &places);
+            }
+            _ => {}
+        }
+        for notice in &self.notices {
+            moment_label(canvas, panel, notice.time, &notice.label, palette::NOTICE, Anchor::Start);
+        }
+    }
+}
+
+/// Writes what happened at a time: above the plot beside its line, else at the top inside it.
+pub(crate) fn moment_label(
+    canvas: &mut Canvas,
+    panel: &Panel,
+    at: f64,
+    words: &str,
+    role: palette::Role,
+    first: Anchor,
+) {
+    if !panel.time.has(at) {
+        return;
+    }
+    let row = canvas.font() * LINE;
+    let x = panel.time.at(at);
+    let above = panel.area.top - frame::strip(canvas) + row / 2.0;
+    let beside = |anchor: Anchor, y: f64| match anchor {
+        Anchor::Start => Place::new(x + 3.0, y, anchor),
+        Anchor::Middle => Place::new(x, y, anchor),
+        Anchor::End => Place::new(x - 3.0, y, anchor),
+    };
+    let second = if first == Anchor::End { Anchor::Start } else { Anchor::End };
+    let mut places = vec![beside(first, above), beside(second, above)];
+    for line in 0..3 {
+        let y = panel.area.top + row * (f64::from(line) + 0.7);
+        if y < panel.area.bottom {
+            places.extend([beside(first, y), beside(second, y)]);
+        }
+    }
+    canvas.label(words, role, &places);
+}
+
+/// Least and greatest of the finite values; the least is above the greatest if there is none.
+pub(crate) fn extremes(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
+    values
+        .into_iter()
+        .filter(|value| value.is_finite())
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)))
+}

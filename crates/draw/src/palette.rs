@@ -1,0 +1,139 @@
+//! Colours by meaning. Each is a CSS variable with a value for light and one for dark; derived from the
+//! colours of Okabe and Ito, darker on light ground so that each has a contrast of 3:1 with it (text 4.5:1).
+//! No picture tells things apart by colour alone.
+
+/// A colour by its meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Role {
+    /// Name of the CSS variable, without `--segue-`.
+    pub name: &'static str,
+    /// On light ground.
+    pub light: &'static str,
+    /// On dark ground.
+    pub dark: &'static str,
+}
+
+impl Role {
+    /// The colour as a CSS value.
+    pub fn css(self) -> String {
+        format!("var(--segue-{})", self.name)
+    }
+}
+
+const fn role(name: &'static str, light: &'static str, dark: &'static str) -> Role {
+    Role { name, light, dark }
+}
+
+/// The ground that pictures stand on; only text and marks are set off with it.
+pub const BACKGROUND: Role = role("background", "#ffffff", "#14171a");
+/// Text that carries the message.
+pub const INK: Role = role("ink", "#1c2024", "#e8eaed");
+/// Axes and their numbers.
+pub const MUTED: Role = role("muted", "#59616a", "#a3abb3");
+/// Grid lines.
+pub const GRID: Role = role("grid", "#e4e7e9", "#2c3237");
+/// A time without a link.
+pub const SHADE: Role = role("shade", "#e7ebf0", "#262d36");
+/// First transmissions.
+pub const DATA: Role = role("data", "#0072b2", "#56b4e9");
+/// Cumulative ACK.
+pub const ACK: Role = role("ack", "#007a5a", "#2fc79b");
+/// SACK-ed ranges.
+pub const SACK: Role = role("sack", "#8a63b8", "#b79ae0");
+/// Packets sent again.
+pub const RETRANSMISSION: Role = role("retransmission", "#d55e00", "#ff8a3d");
+/// Packets sent again for nothing.
+pub const NEEDLESS: Role = role("needless", "#a8326f", "#f08fc0");
+/// Lost packets.
+pub const DROP: Role = role("drop", "#000000", "#ffffff");
+/// Expiries of the retransmission timer.
+pub const TIMEOUT: Role = role("timeout", "#8a5a00", "#f0c040");
+/// Notices, and the handoff itself.
+pub const NOTICE: Role = role("notice", "#5b4fc4", "#a79cff");
+/// What no sender can beat.
+pub const BOUND: Role = role("bound", "#000000", "#ffffff");
+/// The link before the handoff.
+pub const OLD_LINK: Role = role("old-link", "#a65a00", "#e69f00");
+/// The link after it.
+pub const NEW_LINK: Role = role("new-link", "#0072b2", "#56b4e9");
+/// Congestion window.
+pub const WINDOW: Role = role("window", "#0072b2", "#56b4e9");
+/// Slow start threshold.
+pub const THRESHOLD: Role = role("threshold", "#a65a00", "#e69f00");
+/// FlightSize.
+pub const FLIGHT: Role = role("flight", "#007a5a", "#2fc79b");
+/// What the new link did, in the order of docs/bench.md.
+pub const CLASSES: [Role; 6] = [
+    role("useful", "#007a5a", "#2fc79b"),
+    role("needless-time", "#d55e00", "#ff8a3d"),
+    role("idle-path", "#4d93bd", "#5aa0c8"),
+    role("idle-window", "#a67c00", "#d9a520"),
+    role("idle-timer", "#8a63b8", "#b79ae0"),
+    role("idle-other", "#7d858c", "#8d959c"),
+];
+/// Schemes, in the order of the caller; the first is what others are held against.
+pub const SCHEMES: [Role; 8] = [
+    role("scheme-1", "#4d5660", "#b3bcc5"),
+    role("scheme-2", "#0072b2", "#56b4e9"),
+    role("scheme-3", "#d55e00", "#ff8a3d"),
+    role("scheme-4", "#00805f", "#2fc79b"),
+    role("scheme-5", "#a8326f", "#f08fc0"),
+    role("scheme-6", "#8a6d00", "#e6c229"),
+    role("scheme-7", "#5b4fc4", "#a79cff"),
+    role("scheme-8", "#7a4a2b", "#d3a27f"),
+];
+
+const SINGLE: [Role; 19] = [
+    BACKGROUND,
+    INK,
+    MUTED,
+    GRID,
+    SHADE,
+    DATA,
+    ACK,
+    SACK,
+    RETRANSMISSION,
+    NEEDLESS,
+    DROP,
+    TIMEOUT,
+    NOTICE,
+    BOUND,
+    OLD_LINK,
+    NEW_LINK,
+    WINDOW,
+    THRESHOLD,
+    FLIGHT,
+];
+
+/// Every colour.
+pub fn roles() -> impl Iterator<Item = Role> {
+    SINGLE.into_iter().chain(CLASSES).chain(SCHEMES)
+}
+
+/// The colours as CSS: light, dark where the reader prefers it, and either by `data-theme` on the root.
+pub fn style_sheet() -> String {
+    let light: String = roles().map(|role| format!("--segue-{}:{};", role.name, role.light)).collect();
+    let dark: String = roles().map(|role| format!("--segue-{}:{};", role.name, role.dark)).collect();
+    format!(
+        ":root,:root[data-theme=light]{{{light}}}\n\
+         @media (prefers-color-scheme:dark){{:root{{{dark}}}:root[data-theme=light]{{{light}}}}}\n\
+         :root[data-theme=dark]{{{dark}}}\n"
+    )
+}
+
+/// A picture that looks right opened alone, in light and dark.
+pub fn standalone(svg: &str) -> String {
+    let ground = format!(":root{{background:{}}}\n", BACKGROUND.css());
+    match svg.find('>') {
+        Some(end) => {
+            format!("{}<style>\n{}{ground}</style>{}", &svg[..=end], style_sheet(), &svg[end + 1..])
+        }
+        None => svg.to_string(),
+    }
+}
+
+/// A picture with the light colours written out, for programs that do not know CSS variables (librsvg,
+/// Inkscape and what makes PDF of SVG).
+pub fn printed(svg: &str) -> String {
+    roles().fold(svg.to_string(), |text, role| text.replace(&role.css(), role.light))
+}

@@ -1,0 +1,268 @@
+//! Quartile bars of several schemes, side by side at each position, with the physical bound.
+
+use crate::axis::{Axis, Spacing, plain};
+use crate::canvas::{Anchor, Area, Canvas, LINE, Pen, Place, Stroke};
+use crate::category_names::Names;
+use crate::frame::{self, About, Size, Vertical};
+use crate::legend::{self, Sample};
+use crate::marks::{Mark, scheme as scheme_colour};
+use crate::moments::extremes;
+use crate::palette;
+use crate::text;
+
+/// Lower quartile, median and upper quartile. Positive infinity stands for a run that did not complete:
+/// the bar is then open above.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Quartiles {
+    /// 25 %.
+    pub q1: f64,
+    /// 50 %.
+    pub median: f64,
+    /// 75 %.
+    pub q3: f64,
+}
+
+/// What the horizontal axis carries.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Across {
+    /// Names, evenly spaced: [`Group::label`].
+    Categories,
+    /// Numbers such as a link parameter or a count of flows: [`Group::position`].
+    Numbers {
+        /// Title of the axis, with its unit.
+        label: String,
+        /// Linear or logarithmic.
+        spacing: Spacing,
+    },
+}
+
+/// What was measured at one position.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Group {
+    /// Name, for [`Across::Categories`].
+    pub label: String,
+    /// Where it is, for [`Across::Numbers`].
+    pub position: f64,
+    /// Physical bound, if known.
+    pub bound: Option<f64>,
+    /// One per scheme, in the order of [`QuartileChart::schemes`]; `None` where there is no result.
+    pub bars: Vec<Option<Quartiles>>,
+}
+
+/// Quartile chart with the physical bound.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QuartileChart {
+    /// Id, title and description.
+    pub about: About,
+    /// The horizontal axis.
+    pub across: Across,
+    /// Title of the vertical axis, such as `transfer time, s`.
+    pub measure: String,
+    /// Linear from 0, or logarithmic.
+    pub spacing: Spacing,
+    /// Names for the legend.
+    pub schemes: Vec<String>,
+    /// From left to right.
+    pub groups: Vec<Group>,
+}
+
+const BOUND_LINE: Stroke = Stroke::new(palette::BOUND, 2.0);
+
+impl QuartileChart {
+    /// The picture.
+    pub fn svg(&self, size: Size) -> String {
+        self.drawn(size).finish(&self.about)
+    }
+
+    pub(crate) fn drawn(&self, size: Size) -> Canvas {
+        let mut canvas = Canvas::new(size);
+        let top = frame::heading(&mut canvas, &self.about);
+        let top = legend::draw(&mut canvas, top, &self.entries());
+        let row = canvas.font() * LINE;
+        let (low, high) = self.values();
+        let label = match self.spacing {
+            Spacing::Linear => self.measure.clone(),
+            Spacing::Log => format!("{} (log)", self.measure),
+        };
+        let vertical = Vertical { label, spacing: self.spacing, low, high, whole: false };
+        let left = vertical.margin(&canvas, (canvas.height() - top) * 0.7);
+        let right = canvas.width() - 8.0;
+        let names = match self.across {
+            Across::Categories => Some(Names::new(&canvas, self.group_names(), right - left, top)),
+            Across::Numbers { .. } => None,
+        };
+        let below = names.as_ref().map_or(frame::below(&canvas), |names| names.height(row));
+        // "inf" stands between the title of the axis and the plot.
+        let strip = if self.has_open() { row * 2.0 + 6.0 } else { frame::strip(&canvas) };
+        let area = frame::plot_area(left, top + strip, right, canvas.height() - below);
+        let value = vertical.draw(&mut canvas, area, top + row / 2.0);
+        let (middles, slot) = self.positions(area);
+        match (&self.across, &names) {
+            (Across::Numbers { label, .. }, _) => self.draw_numbers(&mut canvas, area, &middles, label),
+            (Across::Categories, Some(names)) => {
+                frame::baseline(&mut canvas, area);
+                names.draw(&mut canvas, area, &middles);
+            }
+            (Across::Categories, None) => {}
+        }
+        for (group, middle) in self.groups.iter().zip(&middles) {
+            if let Some(middle) = *middle {
+                self.draw_group(&mut canvas, area, &value, group, middle, slot);
+            }
+        }
+        canvas
+    }
+
+    fn bars(&self) -> impl Iterator<Item = Quartiles> + '_ {
+        self.groups.iter().flat_map(|group| group.bars.iter().flatten().copied())
+    }
+
+    fn group_names(&self) -> impl Iterator<Item = &str> {
+        self.groups.iter().map(|group| group.label.as_str())
+    }
+
+    fn has_open(&self) -> bool {
+        self.bars().any(|bar| bar.q3 == f64::INFINITY)
+    }
+
+    fn has_bound(&self) -> bool {
+        self.groups.iter().any(|group| group.bound.is_some_and(f64::is_finite))
+    }
+
+    fn entries(&self) -> Vec<(Sample, String)> {
+        let schemes = self.schemes.iter().enumerate();
+        let mut entries: Vec<_> = schemes
+            .map(|(index, scheme)| {
+                (Sample::Bar(scheme_colour(index), Mark::of_scheme(index)), scheme.clone())
+            })
+            .collect();
+        if self.has_bound() {
+            entries.push((Sample::Line(BOUND_LINE), "bound".to_string()));
+        }
+        entries
+    }
+
+    /// Range of the vertical axis.
+    fn values(&self) -> (f64, f64) {
+        let bars = self.bars().flat_map(|bar| [bar.q1, bar.median, bar.q3]);
+        let all = bars.chain(self.groups.iter().filter_map(|group| group.bound));
+        let all = all.filter(|value| self.spacing == Spacing::Linear || *value > 0.0);
+        // An open bar needs some room to be seen to go on.
+        let room = if self.has_open() { 0.15 } else { 0.06 };
+        match (self.spacing, extremes(all)) {
+            (_, (low, high)) if low > high => (0.0, 1.0),
+            (Spacing::Linear, (low, high)) => (low.min(0.0), high + (high - low.min(0.0)) * room),
+            (Spacing::Log, (low, high)) => (low / 1.15, high * (1.1 + room)),
+        }
+    }
+
+    /// Middle of each group, if its position is on the axis, and the width that a group may take.
+    fn positions(&self, area: Area) -> (Vec<Option<f64>>, f64) {
+        let even = area.width() / self.groups.len().max(1) as f64;
+        let Across::Numbers { spacing, .. } = self.across else {
+            let middles = (0..self.groups.len()).map(|index| Some(area.left + even * (index as f64 + 0.5)));
+            return (middles.collect(), even);
+        };
+        let positions = self.groups.iter().map(|group| group.position);
+        let positions = positions.filter(|position| spacing == Spacing::Linear || *position > 0.0);
+        let (low, high) = extremes(positions);
+        // Half of an even slot at both ends, so that the outermost bars are inside.
+        let inset = even / 2.0;
+        let axis = Axis::new(spacing, low, high, area.left + inset, area.right - inset);
+        let at = |group: &Group| axis.has(group.position).then(|| axis.at(group.position));
+        let middles: Vec<Option<f64>> = self.groups.iter().map(at).collect();
+        let mut sorted: Vec<f64> = middles.iter().flatten().copied().collect();
+        sorted.sort_by(f64::total_cmp);
+        let gaps = sorted.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap > 0.0);
+        (middles, gaps.fold(even, f64::min))
+    }
+
+    /// The numbers of the horizontal axis are the positions themselves: nothing was measured between.
+    fn draw_numbers(&self, canvas: &mut Canvas, area: Area, middles: &[Option<f64>], title: &str) {
+        frame::baseline(canvas, area);
+        let row = canvas.font() * LINE;
+        let y = area.bottom + frame::first_row(canvas);
+        for (group, middle) in self.groups.iter().zip(middles) {
+            let Some(x) = *middle else { continue };
+            canvas.line((x, area.bottom), (x, area.bottom + 3.0), Stroke::new(palette::MUTED, 1.0));
+            canvas.label(&plain(group.position), palette::MUTED, &[Place::new(x, y, Anchor::Middle)]);
+        }
+        frame::horizontal_title(canvas, area, y + row, title);
+    }
+
+    fn draw_group(
+        &self,
+        canvas: &mut Canvas,
+        area: Area,
+        value: &Axis,
+        group: &Group,
+        middle: f64,
+        slot: f64,
+    ) {
+        let count = self.schemes.len().max(group.bars.len()).max(1) as f64;
+        let pitch = (slot * 0.8 / count).min(30.0);
+        let width = (pitch * 0.72).max(1.5);
+        for (index, bar) in group.bars.iter().enumerate() {
+            let x = middle + pitch * (index as f64 - (count - 1.0) / 2.0);
+            if let Some(bar) = bar {
+                let scheme = self.schemes.get(index).map_or("", String::as_str);
+                let words = [bar.q1, bar.median, bar.q3].map(text::number).join(" / ");
+                canvas.explained(&format!("{} {scheme}: {words}", group.label), |canvas| {
+                    draw_bar(canvas, area, value, bar, index, x, width);
+                });
+            }
+        }
+        let Some(bound) = group.bound.filter(|bound| value.has(*bound)) else { return };
+        let half = (pitch * count / 2.0 + 3.0).min(slot * 0.44);
+        let y = value.at(bound);
+        canvas.explained(&format!("{} bound: {}", group.label, text::number(bound)), |canvas| {
+            canvas.line((middle - half, y), (middle + half, y), BOUND_LINE);
+        });
+    }
+}
+
+/// One quartile bar. What is infinite has no end: the sides run to the top of the plot, with an arrow.
+fn draw_bar(
+    canvas: &mut Canvas,
+    area: Area,
+    value: &Axis,
+    bar: &Quartiles,
+    index: usize,
+    x: f64,
+    width: f64,
+) {
+    if [bar.q1, bar.median, bar.q3].iter().any(|quartile| quartile.is_nan()) {
+        return;
+    }
+    let role = scheme_colour(index);
+    let open = bar.q3 == f64::INFINITY;
+    let (left, right) = (x - width / 2.0, x + width / 2.0);
+    let top = if open { area.top } else { value.at(bar.q3) };
+    let bottom = if bar.q1 == f64::INFINITY { area.top + 1.0 } else { value.at(bar.q1) };
+    let mut inside = Pen::default();
+    inside.rectangle(Area { left, right, top, bottom });
+    canvas.fill(inside.path(), &role.css(), 0.3);
+    let mut outline = Pen::default();
+    outline.segment((left, top), (left, bottom));
+    outline.line_to(right, bottom);
+    outline.line_to(right, top);
+    if !open {
+        outline.line_to(left, top);
+    }
+    canvas.stroke(outline.path(), Stroke::new(role, 1.0));
+    if bar.median.is_finite() {
+        let y = value.at(bar.median);
+        canvas.line((left, y), (right, y), Stroke::new(role, 2.0));
+        let mark = Mark::of_scheme(index);
+        Mark { radius: mark.radius.min(width / 2.0).max(1.0), ..mark }.draw(canvas, [(x, y)]);
+    }
+    if open {
+        let head = (width / 2.0).clamp(2.5, 5.0);
+        let mut arrow = Pen::default();
+        arrow.polygon(&[(x - head, area.top), (x, area.top - head * 1.2), (x + head, area.top)]);
+        canvas.fill(arrow.path(), &role.css(), 1.0);
+        let row = canvas.font() * LINE;
+        let y = area.top - head * 1.2 - row / 2.0;
+        canvas.label("inf", palette::INK, &[Place::new(x, y, Anchor::Middle)]);
+    }
+}

@@ -1,0 +1,270 @@
+//! Time-sequence graph of one flow, as users of tcptrace know it.
+
+use crate::axis::Spacing;
+use crate::canvas::{Anchor, Canvas, LINE, Pen, Place, Stroke};
+use crate::frame::{About, Size, Vertical};
+use crate::legend::Sample;
+use crate::marks::{Mark, Shape};
+use crate::moments::{Panel, Point, Timeline, extremes, moment_label, visible};
+use crate::palette;
+
+/// Where a packet was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DropPlace {
+    /// It found the old link's queue full.
+    OldQueue,
+    /// It found the new link's queue full.
+    NewQueue,
+    /// It came out of the old link while there was none.
+    Disconnection,
+    /// It was an ACK; the value of its point is what it acknowledged.
+    Ack,
+}
+
+/// A lost packet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Drop {
+    /// When, and which packet.
+    pub at: Point,
+    /// Where.
+    pub place: DropPlace,
+}
+
+/// An expiry of the retransmission timer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Timeout {
+    /// When, and the first unacknowledged packet.
+    pub at: Point,
+    /// Whether the packet was still coming.
+    pub spurious: bool,
+}
+
+/// Packets beyond the cumulative ACK that the receiver reported to have.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sack {
+    /// When, in s.
+    pub time: f64,
+    /// First packet.
+    pub from: f64,
+    /// The packet after the last.
+    pub to: f64,
+}
+
+/// Time-sequence graph. Points carry the time in s and the number of a packet.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SequenceGraph {
+    /// Id, title and description.
+    pub about: About,
+    /// Plotted time, handoff and notices.
+    pub timeline: Timeline,
+    /// Packets sent for the first time.
+    pub first_transmissions: Vec<Point>,
+    /// Packets sent again that brought something new.
+    pub retransmissions: Vec<Point>,
+    /// Packets sent again that brought nothing new; not in `retransmissions`.
+    pub needless: Vec<Point>,
+    /// Cumulative ACK: the next packet expected, from each time on.
+    pub ack: Vec<Point>,
+    /// SACK-ed ranges.
+    pub sacks: Vec<Sack>,
+    /// Lost packets.
+    pub drops: Vec<Drop>,
+    /// Expiries of the retransmission timer.
+    pub timeouts: Vec<Timeout>,
+    /// Entries into fast recovery.
+    pub fast_retransmits: Vec<Point>,
+    /// Packet up to which the transfer is measured.
+    pub target: Option<f64>,
+    /// End of the transfer, s.
+    pub end: Option<f64>,
+}
+
+/// A packet that is at least this high in px is drawn as an upright line, else as a dot.
+const UPRIGHT: f64 = 2.5;
+/// Fast retransmits that are labelled one by one.
+const MOST_LABELS: usize = 6;
+const ACK_LINE: Stroke = Stroke::new(palette::ACK, 1.2);
+const SACK_LINE: Stroke = Stroke::new(palette::SACK, 1.0);
+const TARGET_LINE: Stroke = Stroke::new(palette::MUTED, 1.0).dashed("1 3");
+const END_LINE: Stroke = Stroke::new(palette::MUTED, 1.0).dashed("1 3");
+const FIRST: Mark = Mark::new(Shape::Dot, palette::DATA, 0.9);
+const AGAIN: Mark = Mark::new(Shape::Dot, palette::RETRANSMISSION, 2.0);
+const NEEDLESS: Mark = Mark::new(Shape::Box, palette::NEEDLESS, 2.8);
+const FAST: Mark = Mark::new(Shape::FilledDiamond, palette::TIMEOUT, 4.0);
+const EXPIRY: Mark = Mark::new(Shape::FilledDown, palette::TIMEOUT, 5.0);
+const SPURIOUS: Mark = Mark::new(Shape::Down, palette::TIMEOUT, 5.0);
+const PLACES: [(DropPlace, &str, Mark); 4] = [
+    (DropPlace::OldQueue, "dropped, old queue", Mark::new(Shape::Cross, palette::DROP, 3.0)),
+    (DropPlace::NewQueue, "dropped, new queue", Mark::new(Shape::Plus, palette::DROP, 3.5)),
+    (DropPlace::Disconnection, "lost, no link", Mark::new(Shape::Star, palette::DROP, 3.5)),
+    (DropPlace::Ack, "ACK lost", Mark::new(Shape::Diamond, palette::ACK, 3.0)),
+];
+
+/// The middle of a packet: it reaches from its number to the next.
+fn middle(point: Point) -> Point {
+    Point { value: point.value + 0.5, ..point }
+}
+
+impl SequenceGraph {
+    /// The picture.
+    pub fn svg(&self, size: Size) -> String {
+        self.drawn(size).finish(&self.about)
+    }
+
+    pub(crate) fn drawn(&self, size: Size) -> Canvas {
+        let mut canvas = Canvas::new(size);
+        let span = self.timeline.range(self.times());
+        let (low, high) = self.packets(span);
+        let vertical =
+            Vertical { label: "packet".to_string(), spacing: Spacing::Linear, low, high, whole: true };
+        let entries = self.entries(span);
+        let panels = self.timeline.panels(&mut canvas, &self.about, span, &entries, &[vertical]);
+        for panel in &panels {
+            self.draw_lines(&mut canvas, panel);
+            self.draw_packets(&mut canvas, panel);
+            self.draw_events(&mut canvas, panel);
+        }
+        canvas
+    }
+
+    /// All points that stand for one packet each.
+    fn points(&self) -> impl Iterator<Item = Point> + '_ {
+        let sent = self.first_transmissions.iter().chain(&self.retransmissions).chain(&self.needless);
+        let drops = self.drops.iter().map(|drop| drop.at);
+        let timeouts = self.timeouts.iter().map(|timeout| timeout.at);
+        sent.copied().chain(drops).chain(timeouts).chain(self.fast_retransmits.iter().copied())
+    }
+
+    fn times(&self) -> impl Iterator<Item = f64> + '_ {
+        let acks = self.ack.iter().map(|point| point.time);
+        let sacks = self.sacks.iter().map(|sack| sack.time);
+        self.points().map(|point| point.time).chain(acks).chain(sacks).chain(self.end)
+    }
+
+    /// Least and greatest packet to show.
+    fn packets(&self, span: (f64, f64)) -> (f64, f64) {
+        let within = |time: f64| time >= span.0 && time <= span.1;
+        let sent = self.points().filter(|point| within(point.time)).map(|point| point.value);
+        let sacks = self.sacks.iter().filter(|sack| within(sack.time)).flat_map(|sack| [sack.from, sack.to]);
+        let all = sent.chain(visible(&self.ack, span)).chain(sacks).chain(self.target);
+        let (low, high) = extremes(all);
+        if low > high {
+            return (0.0, 1.0);
+        }
+        let room = ((high - low) * 0.03).max(1.0);
+        (low - room, high + room)
+    }
+
+    fn entries(&self, span: (f64, f64)) -> Vec<(Sample, String)> {
+        let within = |point: &Point| point.time >= span.0 && point.time <= span.1;
+        let mut entries = Vec::new();
+        let mut add = |occurs: bool, sample: Sample, words: &str| {
+            if occurs {
+                entries.push((sample, words.to_string()));
+            }
+        };
+        let upright = Sample::Upright(Stroke::new(palette::DATA, 1.6));
+        add(self.first_transmissions.iter().any(within), upright, "first transmission");
+        add(self.retransmissions.iter().any(within), Sample::Mark(AGAIN), "retransmission");
+        add(self.needless.iter().any(within), Sample::Mark(NEEDLESS), "needless retransmission");
+        add(visible(&self.ack, span).next().is_some(), Sample::Line(ACK_LINE), "cumulative ACK");
+        let sacked = |sack: &Sack| within(&Point::new(sack.time, sack.from));
+        add(self.sacks.iter().any(sacked), Sample::Upright(SACK_LINE), "SACK");
+        for (place, words, mark) in PLACES {
+            let lost = |drop: &Drop| drop.place == place && within(&drop.at);
+            add(self.drops.iter().any(lost), Sample::Mark(mark), words);
+        }
+        for (spurious, words, mark) in [(false, "timeout", EXPIRY), (true, "spurious timeout", SPURIOUS)] {
+            let expired = |timeout: &Timeout| timeout.spurious == spurious && within(&timeout.at);
+            add(self.timeouts.iter().any(expired), Sample::Mark(mark), words);
+        }
+        add(self.fast_retransmits.iter().any(within), Sample::Mark(FAST), "fast retransmit");
+        entries.extend(self.timeline.entries(span));
+        entries
+    }
+
+    fn draw_lines(&self, canvas: &mut Canvas, panel: &Panel) {
+        if let Some(target) = self.target.filter(|target| panel.value.has(*target)) {
+            let y = panel.value.at(target);
+            canvas.line((panel.area.left, y), (panel.area.right, y), TARGET_LINE);
+            let half = canvas.font() * LINE / 2.0 + 1.0;
+            let places = [
+                Place::new(panel.area.left + 4.0, y - half, Anchor::Start),
+                Place::new(panel.area.left + 4.0, y + half, Anchor::Start),
+                Place::new(panel.area.right - 4.0, y - half, Anchor::End),
+                Place::new(panel.area.right - 4.0, y + half, Anchor::End),
+            ];
+            canvas.label("target", palette::MUTED, &places);
+        }
+        if let Some(end) = self.end.filter(|end| panel.time.has(*end)) {
+            let x = panel.time.at(end);
+            canvas.line((x, panel.area.top - 6.0), (x, panel.area.bottom), END_LINE);
+            moment_label(canvas, panel, end, "end", palette::MUTED, Anchor::End);
+        }
+        let mut ranges = Pen::default();
+        for sack in self.sacks.iter().filter(|sack| panel.time.has(sack.time)) {
+            let x = panel.time.at(sack.time);
+            let (from, to) = (panel.value.at(sack.from), panel.value.at(sack.to));
+            if from != to {
+                ranges.segment((x, from), (x, to));
+            }
+        }
+        canvas.stroke(ranges.path(), SACK_LINE);
+        canvas.stroke(panel.steps(&self.ack).path(), ACK_LINE);
+    }
+
+    fn draw_packets(&self, canvas: &mut Canvas, panel: &Panel) {
+        let height = panel.area.height() / (panel.value.high() - panel.value.low());
+        if height >= UPRIGHT {
+            let mut pen = Pen::default();
+            for &point in &self.first_transmissions {
+                if let Some((x, y)) = panel.place(point) {
+                    pen.segment((x, y), (x, panel.value.at(point.value + 1.0)));
+                }
+            }
+            canvas.stroke(pen.path(), Stroke::new(palette::DATA, 1.6));
+        } else {
+            FIRST.draw(canvas, panel.places(self.first_transmissions.iter().copied().map(middle)));
+        }
+        AGAIN
+            .among(self.retransmissions.len())
+            .draw(canvas, panel.places(self.retransmissions.iter().copied().map(middle)));
+        NEEDLESS
+            .among(self.needless.len())
+            .draw(canvas, panel.places(self.needless.iter().copied().map(middle)));
+    }
+
+    fn draw_events(&self, canvas: &mut Canvas, panel: &Panel) {
+        for (place, _, mark) in PLACES {
+            let lost = self.drops.iter().filter(|drop| drop.place == place).map(|drop| match place {
+                DropPlace::Ack => drop.at,
+                _ => middle(drop.at),
+            });
+            mark.among(self.drops.len()).draw(canvas, panel.places(lost));
+        }
+        let fast: Vec<_> = panel.places(self.fast_retransmits.iter().copied().map(middle)).collect();
+        FAST.draw(canvas, fast.iter().copied());
+        // More than a few would hide the packets that they are about; the legend has the marker.
+        let few = if fast.len() <= MOST_LABELS { fast } else { Vec::new() };
+        let mut labels: Vec<_> = few.into_iter().map(|place| (place, "FR")).collect();
+        for (spurious, words, mark) in [(true, "spurious RTO", SPURIOUS), (false, "RTO", EXPIRY)] {
+            let expired = self.timeouts.iter().filter(|timeout| timeout.spurious == spurious);
+            let places: Vec<_> = panel.places(expired.map(|timeout| middle(timeout.at))).collect();
+            mark.draw(canvas, places.iter().copied());
+            labels.extend(places.into_iter().map(|place| (place, words)));
+        }
+        // Timeouts explain more than fast retransmits: they come first where room is short.
+        for ((x, y), words) in labels.into_iter().rev() {
+            let half = canvas.font() * LINE / 2.0 + 5.0;
+            let places = [
+                Place::new(x, y + half, Anchor::Middle),
+                Place::new(x, y - half, Anchor::Middle),
+                Place::new(x + 8.0, y, Anchor::Start),
+                Place::new(x - 8.0, y, Anchor::End),
+            ];
+            let within = |place: &&Place| place.y > panel.area.top + 6.0 && place.y < panel.area.bottom - 6.0;
+            let places: Vec<Place> = places.iter().filter(within).copied().collect();
+            canvas.label(words, palette::TIMEOUT, &places);
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! Properties of every picture: labels keep apart, the text is XML, and no input panics.
+
+use crate::canvas::{Area, Canvas};
+use crate::*;
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+
+/// Numbers as they come, and numbers as they should not come.
+fn number() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        6 => 0.0..20.0,
+        2 => 0.0..5000.0,
+        1 => (0..12_i32).prop_map(|power| 10_f64.powi(power)),
+        1 => proptest::num::f64::ANY,
+        1 => prop::sample::select(vec![0.0, -0.0, -1.0, 1e300, 1e-300]),
+        1 => prop::sample::select(vec![f64::INFINITY, f64::NEG_INFINITY, f64::NAN]),
+    ]
+}
+
+fn name() -> impl Strategy<Value = String> {
+    prop_oneof![
+        3 => "[a-z0-9/ ,→-]{0,40}",
+        1 => any::<String>(),
+        1 => Just("200kbit/300ms → 6400kbit/9ms, mbb, 1 flow".to_string()),
+        1 => Just("</text>&\"'<script>]]>\u{0}\u{8}".to_string()),
+    ]
+}
+
+fn about() -> impl Strategy<Value = About> {
+    (name(), name(), name(), name()).prop_map(|(id, title, description, heading)| About {
+        id,
+        title,
+        description,
+        heading,
+    })
+}
+
+fn size() -> impl Strategy<Value = Size> {
+    prop_oneof![
+        Just(Size { width: 340, height: 320 }),
+        Just(Size { width: 720, height: 420 }),
+        Just(Size { width: 1200, height: 500 }),
+        (any::<u16>(), any::<u16>())
+            .prop_map(|(width, height)| Size { width: width.into(), height: height.into() }),
+        (0..400_u32, 0..400_u32).prop_map(|(width, height)| Size { width, height }),
+    ]
+}
+
+fn points() -> impl Strategy<Value = Vec<Point>> {
+    vec((number(), number()).prop_map(|(time, value)| Point { time, value }), 0..12)
+}
+
+fn handoff() -> impl Strategy<Value = Handoff> {
+    prop_oneof![
+        number().prop_map(Handoff::Instant),
+        (number(), number()).prop_map(|(from, to)| Handoff::Disconnection(from, to)),
+    ]
+}
+
+fn timeline() -> impl Strategy<Value = Timeline> {
+    let notice = (number(), name()).prop_map(|(time, label)| Notice { time, label });
+    (option::of((number(), number())), option::of(handoff()), vec(notice, 0..5))
+        .prop_map(|(span, handoff, notices)| Timeline { span, handoff, notices })
+}
+
+fn quartile_chart() -> impl Strategy<Value = QuartileChart> {
+    let bar = option::of((number(), number(), number()));
+    let bar = bar.prop_map(|bar| bar.map(|(q1, median, q3)| Quartiles { q1, median, q3 }));
+    let group = (name(), number(), option::of(number()), vec(bar, 0..6));
+    let group = group.prop_map(|(label, position, bound, bars)| Group { label, position, bound, bars });
+    let spacing = || prop_oneof![Just(Spacing::Linear), Just(Spacing::Log)];
+    let across = prop_oneof![
+        Just(Across::Categories),
+        (name(), spacing()).prop_map(|(label, spacing)| Across::Numbers { label, spacing }),
+    ];
+    (about(), across, name(), spacing(), vec(name(), 0..10), vec(group, 0..14)).prop_map(
+        |(about, across, measure, spacing, schemes, groups)| QuartileChart {
+            about,
+            across,
+            measure,
+            spacing,
+            schemes,
+            groups,
+        },
+    )
+}
+
+fn link_time() -> impl Strategy<Value = LinkTime> {
+    let bar = (name(), proptest::array::uniform6(number())).prop_map(
+        |(label, [useful, needless, idle_path, idle_window, idle_timer, idle_other])| LinkTimeBar {
+            label,
+            useful,
+            needless,
+            idle_path,
+            idle_window,
+            idle_timer,
+            idle_other,
+        },
+    );
+    (about(), option::of(number()), vec(bar, 0..9)).prop_map(|(about, bound, bars)| LinkTime {
+        about,
+        bound,
+        bars,
+    })
+}
+
+fn sequence() -> impl Strategy<Value = SequenceGraph> {
+    let place = prop::sample::select(vec![
+        DropPlace::OldQueue,
+        DropPlace::NewQueue,
+        DropPlace::Disconnection,
+        DropPlace::Ack,
+    ]);
+    let at = || (number(), number()).prop_map(|(time, value)| Point { time, value });
+    let drops = vec((at(), place).prop_map(|(at, place)| Drop { at, place }), 0..9);
+    let timeouts = vec((at(), any::<bool>()).prop_map(|(at, spurious)| Timeout { at, spurious }), 0..9);
+    let sacks =
+        vec((number(), number(), number()).prop_map(|(time, from, to)| Sack { time, from, to }), 0..9);
+    let sent = (points(), points(), points(), points());
+    let ends = (option::of(number()), option::of(number()));
+    (about(), timeline(), sent, (sacks, drops, timeouts, points()), ends).prop_map(
+        |(about, timeline, sent, (sacks, drops, timeouts, fast_retransmits), (target, end))| {
+            let (first_transmissions, retransmissions, needless, ack) = sent;
+            SequenceGraph {
+                about,
+                timeline,
+                first_transmissions,
+                retransmissions,
+                needless,
+                ack,
+                sacks,
+                drops,
+                timeouts,
+                fast_retransmits,
+                target,
+                end,
+            }
+        },
+    )
+}
+
+fn window() -> impl Strategy<Value = WindowGraph> {
+    (about(), timeline(), points(), points(), points()).prop_map(
+        |(about, timeline, cwnd, ssthresh, flight)| WindowGraph { about, timeline, cwnd, ssthresh, flight },
+    )
+}
+
+fn queue() -> impl Strategy<Value = QueueGraph> {
+    let link = || {
+        (name(), points(), points(), option::of(number()))
+            .prop_map(|(label, length, delays, limit)| LinkQueue { label, length, delays, limit })
+    };
+    (about(), timeline(), link(), link()).prop_map(|(about, timeline, old, new)| QueueGraph {
+        about,
+        timeline,
+        old,
+        new,
+    })
+}
+
+fn check(canvas: Canvas) {
+    let whole = Area { left: 0.0, top: 0.0, right: canvas.width(), bottom: canvas.height() };
+    for (index, label) in canvas.labels().iter().enumerate() {
+        let inside = label.left >= whole.left
+            && label.top >= whole.top
+            && label.right <= whole.right
+            && label.bottom <= whole.bottom;
+        assert!(inside, "{label:?} leaves the picture");
+        for other in &canvas.labels()[index + 1..] {
+            assert!(!label.overlaps(other), "{label:?} meets {other:?}");
+        }
+    }
+    let about = About { title: "a <title> & more".to_string(), ..About::default() };
+    let svg = canvas.finish(&about);
+    for text in [svg.clone(), standalone(&svg), printed(&svg)] {
+        let document = roxmltree::Document::parse(&text).unwrap();
+        assert_eq!(document.root_element().attribute("role"), Some("img"));
+    }
+    assert!(!svg.contains("NaN") && !svg.contains("\"inf"), "{svg}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn quartile_charts_hold(picture in quartile_chart(), size in size()) { check(picture.drawn(size)) }
+
+    #[test]
+    fn link_times_hold(picture in link_time(), size in size()) { check(picture.drawn(size)) }
+
+    #[test]
+    fn sequence_graphs_hold(picture in sequence(), size in size()) { check(picture.drawn(size)) }
+
+    #[test]
+    fn window_graphs_hold(picture in window(), size in size()) { check(picture.drawn(size)) }
+
+    #[test]
+    fn queue_graphs_hold(picture in queue(), size in size()) { check(picture.drawn(size)) }
+
+    #[test]
+    fn an_axis_stays_within_its_pixels_and_its_ticks_within_its_values(
+        low in number(), high in number(), value in number(), most in 0..30_usize, log in any::<bool>(),
+    ) {
+        let spacing = if log { Spacing::Log } else { Spacing::Linear };
+        let axis = axis::Axis::new(spacing, low, high, 10.0, 200.0);
+        prop_assert!(axis.low() < axis.high());
+        prop_assert!((10.0..=200.0).contains(&axis.at(value)));
+        let ticks = axis.ticks(most);
+        prop_assert!(ticks.len() <= 20);
+        prop_assert!(ticks.windows(2).all(|pair| pair[0].0 < pair[1].0));
+        let slack = (axis.high() - axis.low()) * 1e-6;
+        let range = axis.low() - slack..=axis.high() + slack;
+        prop_assert!(ticks.iter().all(|(tick, _)| range.contains(tick)));
+    }
+}
+
+#[test]
+fn colours_are_far_enough_from_their_ground() {
+    // Relative luminance and contrast of WCAG 2.
+    let channel = |text: &str| {
+        let value = f64::from(u8::from_str_radix(text, 16).unwrap()) / 255.0;
+        if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+    };
+    let luminance = |colour: &str| {
+        0.2126 * channel(&colour[1..3]) + 0.7152 * channel(&colour[3..5]) + 0.0722 * channel(&colour[5..7])
+    };
+    let contrast = |a: &str, b: &str| {
+        let (a, b) = (luminance(a), luminance(b));
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    };
+    let text = [palette::INK, palette::MUTED, palette::NOTICE, palette::TIMEOUT];
+    let faint = [palette::BACKGROUND, palette::GRID, palette::SHADE];
+    for role in palette::roles().filter(|role| !faint.contains(role)) {
+        let least = if text.contains(&role) { 4.5 } else { 3.0 };
+        let light = contrast(role.light, palette::BACKGROUND.light);
+        let dark = contrast(role.dark, palette::BACKGROUND.dark);
+        assert!(light >= least && dark >= least, "{}: {light:.2} {dark:.2}", role.name);
+    }
+}

@@ -1,0 +1,187 @@
+//! One small picture of each kind, held as text, and what a page may rely on.
+
+use segue_draw::*;
+
+const SIZE: Size = Size { width: 420, height: 260 };
+
+fn about(id: &str) -> About {
+    About {
+        id: id.to_string(),
+        title: format!("Title of {id}"),
+        description: "What there is to see.".to_string(),
+        heading: String::new(),
+    }
+}
+
+fn points(points: &[(f64, f64)]) -> Vec<Point> {
+    points.iter().map(|&(time, value)| Point::new(time, value)).collect()
+}
+
+fn disconnection() -> Timeline {
+    Timeline {
+        span: Some((0.0, 4.0)),
+        handoff: Some(Handoff::Disconnection(1.0, 2.0)),
+        notices: vec![Notice { time: 2.0, label: "notice".to_string() }],
+    }
+}
+
+fn quartile_chart() -> QuartileChart {
+    let bar = |q1, median, q3| Some(Quartiles { q1, median, q3 });
+    let group =
+        |label: &str, position, bars| Group { label: label.to_string(), position, bound: Some(6.726), bars };
+    QuartileChart {
+        about: about("quartiles"),
+        across: Across::Categories,
+        measure: "transfer time, s".to_string(),
+        spacing: Spacing::Linear,
+        schemes: vec!["sack".to_string(), "etcp-v1".to_string()],
+        groups: vec![
+            group("mbb, 1 flow", 1.0, vec![bar(11.14, 12.25, 13.96), bar(6.835, 7.069, 9.66)]),
+            group("bbm 1 s, 1 flow", 4.0, vec![bar(15.67, 15.81, f64::INFINITY), None]),
+        ],
+    }
+}
+
+fn sequence_graph() -> SequenceGraph {
+    SequenceGraph {
+        about: about("sequence"),
+        timeline: disconnection(),
+        first_transmissions: points(&[(0.1, 1.0), (0.3, 2.0), (0.5, 3.0), (0.9, 4.0), (3.6, 5.0)]),
+        retransmissions: points(&[(2.4, 3.0)]),
+        needless: points(&[(2.6, 4.0)]),
+        ack: points(&[(0.3, 2.0), (0.5, 3.0), (2.8, 5.0), (3.9, 6.0)]),
+        sacks: vec![Sack { time: 2.7, from: 4.0, to: 5.0 }],
+        drops: vec![
+            Drop { at: Point::new(1.1, 3.0), place: DropPlace::Disconnection },
+            Drop { at: Point::new(0.7, 3.0), place: DropPlace::Ack },
+        ],
+        timeouts: vec![Timeout { at: Point::new(2.4, 3.0), spurious: true }],
+        fast_retransmits: Vec::new(),
+        target: Some(5.5),
+        end: Some(3.9),
+    }
+}
+
+#[test]
+fn quartiles_over_categories() {
+    insta::assert_snapshot!(quartile_chart().svg(SIZE));
+}
+
+#[test]
+fn quartiles_over_numbers() {
+    let across = Across::Numbers { label: "flows".to_string(), spacing: Spacing::Log };
+    insta::assert_snapshot!(QuartileChart { across, spacing: Spacing::Log, ..quartile_chart() }.svg(SIZE));
+}
+
+#[test]
+fn link_time() {
+    let sack = LinkTimeBar {
+        label: "sack".to_string(),
+        useful: 6.1,
+        needless: 0.9,
+        idle_path: 0.6,
+        idle_window: 4.1,
+        idle_timer: 0.9,
+        idle_other: 0.4,
+    };
+    let better =
+        LinkTimeBar { label: "etcp-v1".to_string(), idle_window: 0.2, idle_timer: 0.0, ..sack.clone() };
+    let picture = LinkTime { about: about("link-time"), bound: Some(6.726), bars: vec![sack, better] };
+    insta::assert_snapshot!(picture.svg(SIZE));
+}
+
+#[test]
+fn sequence() {
+    insta::assert_snapshot!(sequence_graph().svg(SIZE));
+}
+
+#[test]
+fn window() {
+    let picture = WindowGraph {
+        about: about("window"),
+        timeline: Timeline { handoff: Some(Handoff::Instant(1.5)), ..disconnection() },
+        cwnd: points(&[(0.0, 2.0), (0.5, 4.0), (1.0, 8.0), (2.5, 1.0), (3.0, 2.0), (3.5, 4.0)]),
+        ssthresh: points(&[(0.0, 1e9), (2.5, 4.0)]),
+        flight: points(&[(0.0, 2.0), (0.5, 4.0), (1.0, 7.0), (2.5, 1.0), (3.0, 2.0), (3.5, 3.0)]),
+    };
+    insta::assert_snapshot!(picture.svg(SIZE));
+}
+
+#[test]
+fn queue() {
+    let picture = QueueGraph {
+        about: about("queue"),
+        timeline: disconnection(),
+        old: LinkQueue {
+            label: "old link".to_string(),
+            length: points(&[(0.1, 1.0), (0.4, 3.0), (0.9, 0.0)]),
+            delays: points(&[(0.3, 0.01), (0.8, 0.02)]),
+            limit: Some(5.0),
+        },
+        new: LinkQueue {
+            label: "new link".to_string(),
+            length: points(&[(2.4, 1.0), (2.6, 2.0), (3.2, 1.0), (3.8, 0.0)]),
+            delays: points(&[(3.2, 0.12), (3.8, 0.06)]),
+            limit: None,
+        },
+    };
+    insta::assert_snapshot!(picture.svg(SIZE));
+}
+
+#[test]
+fn five_thousand_packets_stay_small() {
+    let mut graph = SequenceGraph { about: about("dense"), ..SequenceGraph::default() };
+    for packet in 0..5000 {
+        let time = f64::from(packet) * 0.00213;
+        // Bursts, losses and an ACK for each packet.
+        let sent = time - f64::from(packet % 13) * 0.002;
+        graph.first_transmissions.push(Point::new(sent, f64::from(packet)));
+        graph.ack.push(Point::new(time + 0.3, f64::from(packet)));
+        if packet % 10 == 0 {
+            graph.retransmissions.push(Point::new(time + 0.5, f64::from(packet)));
+            graph.drops.push(Drop { at: Point::new(time, f64::from(packet)), place: DropPlace::NewQueue });
+        }
+    }
+    let svg = graph.svg(Size { width: 1200, height: 600 });
+    assert!(svg.len() < 200_000, "{} bytes", svg.len());
+    assert!(svg.lines().count() < 80, "one path per class");
+}
+
+#[test]
+fn a_page_finds_title_and_description_by_unique_ids() {
+    let svg = sequence_graph().svg(SIZE);
+    let document = roxmltree::Document::parse(&svg).unwrap();
+    let root = document.root_element();
+    let text = |id: &str| {
+        document.descendants().find(|node| node.attribute("id") == Some(id)).and_then(|node| node.text())
+    };
+    assert_eq!(root.attribute("role"), Some("img"));
+    assert_eq!(root.attribute("aria-labelledby"), Some("sequence-title sequence-description"));
+    assert_eq!(text("sequence-title"), Some("Title of sequence"));
+    assert_eq!(text("sequence-description"), Some("What there is to see."));
+}
+
+#[test]
+fn every_colour_of_a_picture_is_in_the_style_sheet_and_none_is_left_when_printed() {
+    let sheet = style_sheet();
+    let svg = sequence_graph().svg(SIZE) + &quartile_chart().svg(SIZE);
+    for rest in svg.split("var(").skip(1) {
+        let name = rest.split(')').next().unwrap();
+        assert!(sheet.contains(&format!("{name}:#")), "{name}");
+    }
+    assert!(!printed(&svg).contains("var("));
+}
+
+#[test]
+fn a_picture_alone_brings_the_style_sheet() {
+    let text = standalone(&sequence_graph().svg(SIZE));
+    let document = roxmltree::Document::parse(&text).unwrap();
+    let first = document.root_element().children().find(roxmltree::Node::is_element).unwrap();
+    assert_eq!(first.tag_name().name(), "style");
+    assert!(first.text().unwrap().contains("prefers-color-scheme:dark"));
+}
+
+#[test]
+fn equal_data_give_equal_bytes() {
+    assert_eq!(sequence_graph().svg(SIZE), sequence_graph().svg(SIZE));
+}

@@ -1,0 +1,58 @@
+//! The bytes of a packet: IPv4 and TCP as they would stand on the wire, payload of zeros, behind an
+//! Ethernet header.
+//!
+//! The simulated links are not Ethernet. But libpcap 1.10.3, which tcptrace reads with, takes no second
+//! interface of link type RAW, and tcptrace knows no link type IPV4.
+
+use super::sightings::Sighting;
+use segue_tcp::StackProfile;
+use segue_tcp::encode::{byte_number, options, window_field};
+use segue_tcp::wire::{EncodeError, Flags, Header, IPV4_HEADER, Ipv4Header, MAX_HEADER, Payload};
+
+/// Port of flow 0 at the correspondent node; flow i has the i-th after it.
+const FIRST_CN_PORT: u16 = 40_000;
+/// Port at the mobile.
+const MN_PORT: u16 = 5_001;
+
+/// Ethernet header: addresses that nobody owns (locally administered), then the type of IPv4.
+const TO_MOBILE: [u8; 14] = [2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0x08, 0x00];
+/// The same on the way back.
+const FROM_MOBILE: [u8; 14] = [2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x08, 0x00];
+
+/// The frame.
+pub(super) fn packet(profile: &StackProfile, sighting: &Sighting) -> Result<Vec<u8>, EncodeError> {
+    let packet = &sighting.packet;
+    let segment = &packet.segment;
+    let mut flags = Flags::NONE;
+    if segment.syn {
+        flags |= Flags::SYN;
+    }
+    if segment.has_ack {
+        flags |= Flags::ACK;
+    }
+    let cn = FIRST_CN_PORT.wrapping_add(packet.flow);
+    let (source_port, destination_port) = if packet.data { (cn, MN_PORT) } else { (MN_PORT, cn) };
+    let header = Header {
+        source_port,
+        destination_port,
+        sequence: byte_number(profile, segment.seq),
+        acknowledgment: byte_number(profile, segment.ack),
+        flags,
+        window: window_field(profile, segment),
+        urgent: 0,
+        options: options(profile, segment),
+    };
+    let addresses = sighting.vantage.addresses(packet.data);
+    let payload = usize::from(segment.payload);
+    let mut tcp = [0; MAX_HEADER];
+    let length = header.encode(addresses, Payload::Zeros(payload), &mut tcp)?;
+    let ip = Ipv4Header { identification: sighting.identification, ..Ipv4Header::new(addresses) };
+    let ip = ip.encode(length + payload)?;
+    let ethernet = if packet.data { TO_MOBILE } else { FROM_MOBILE };
+    let mut bytes = Vec::with_capacity(ethernet.len() + IPV4_HEADER + length + payload);
+    bytes.extend_from_slice(&ethernet);
+    bytes.extend_from_slice(&ip);
+    bytes.extend_from_slice(&tcp[..length]);
+    bytes.resize(bytes.len() + payload, 0);
+    Ok(bytes)
+}

@@ -1,0 +1,184 @@
+//! The JSON document of a comparison, read again.
+
+use segue_study::Row;
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
+use serde_json::error::Category;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read};
+
+/// The JSON document of `compare --json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Document {
+    /// Version of the contract.
+    pub version: u32,
+    /// One row per direction, kind, flow count and scheme.
+    pub rows: Vec<Row>,
+}
+
+/// What a document is expected to be, for messages.
+const EXPECTED: &str = "expected a result of segue compare --json";
+
+/// A result cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum DocumentError {
+    /// There is nothing to read.
+    #[error("cannot read {path}: {problem}; {EXPECTED}, or - for standard input")]
+    Unreadable {
+        /// The file.
+        path: String,
+        /// Why.
+        problem: String,
+    },
+    /// It is not JSON.
+    #[error("{path}, line {line}, column {column}: not JSON: {problem}; {EXPECTED}")]
+    Syntax {
+        /// The file.
+        path: String,
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1; 0 before the first character.
+        column: usize,
+        /// What is wrong.
+        problem: String,
+    },
+    /// It is JSON, but no comparison.
+    #[error("{path}, line {line}, column {column}: not a comparison: {problem}; {EXPECTED}")]
+    Content {
+        /// The file.
+        path: String,
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1; 0 before the first character.
+        column: usize,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A contract that this program does not know.
+    #[error("{path}: version {version} of the contract; expected version 1")]
+    Version {
+        /// The file.
+        path: String,
+        /// As the file has it.
+        version: String,
+    },
+    /// A comparison of nothing.
+    #[error("{path}: the comparison has no rows; expected at least one")]
+    Empty {
+        /// The file.
+        path: String,
+    },
+}
+
+/// The largest document that is read, bytes: a quarter of a million rows.
+const LARGEST: u64 = 256 << 20;
+
+/// What is looked at first: another version may have other rows.
+#[derive(Deserialize)]
+struct Version {
+    version: serde_json::Value,
+}
+
+impl Document {
+    /// Reads a file, or standard input for `-`.
+    pub fn read(path: &str) -> Result<Self, DocumentError> {
+        let (name, bytes) = match path {
+            "-" => ("standard input", read_all(io::stdin().lock())),
+            path => (path, File::open(path).and_then(read_all)),
+        };
+        let unreadable = |problem| DocumentError::Unreadable { path: name.to_string(), problem };
+        let bytes = bytes.map_err(|problem| unreadable(in_words(&problem)))?;
+        if bytes.len() as u64 > LARGEST {
+            return Err(unreadable(format!("more than {} MiB", LARGEST >> 20)));
+        }
+        Self::parse(&bytes, name)
+    }
+
+    /// Reads text; `name` is for messages.
+    pub fn parse(text: &[u8], name: &str) -> Result<Self, DocumentError> {
+        let fail = |error: serde_json::Error| in_place(&error, name);
+        let path = || name.to_string();
+        // By itself the library would take a list for an object without names.
+        let _: BTreeMap<String, IgnoredAny> = serde_json::from_slice(text).map_err(fail)?;
+        let Version { version } = serde_json::from_slice(text).map_err(fail)?;
+        if version != 1 {
+            // It may be anything, of any length.
+            let version = version.to_string().chars().take(40).collect();
+            return Err(DocumentError::Version { path: path(), version });
+        }
+        let document: Self = serde_json::from_slice(text).map_err(fail)?;
+        if document.rows.is_empty() {
+            return Err(DocumentError::Empty { path: path() });
+        }
+        Ok(document)
+    }
+}
+
+fn read_all(source: impl Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    source.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The kinds of error that users meet, in plainer words than the library's.
+fn in_words(problem: &io::Error) -> String {
+    match problem.kind() {
+        io::ErrorKind::NotFound => "there is no such file".into(),
+        kind => kind.to_string(),
+    }
+}
+
+fn in_place(error: &serde_json::Error, name: &str) -> DocumentError {
+    let (path, line, column) = (name.to_string(), error.line(), error.column());
+    // The library ends its message with the place, which stands at the front here.
+    let text = error.to_string();
+    let place = format!(" at line {line} column {column}");
+    let problem = text.strip_suffix(&place).unwrap_or(&text).to_string();
+    match error.classify() {
+        Category::Data => DocumentError::Content { path, line, column, problem },
+        Category::Io | Category::Syntax | Category::Eof => {
+            DocumentError::Syntax { path, line, column, problem }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is wrong, and a part of the message.
+    #[test]
+    fn bad_documents_say_where_and_what_was_expected() {
+        let bad: [(&str, &str); 10] = [
+            ("", "f, line 1, column 0: not JSON"),
+            ("{\"version\":1,\n\"rows\":[}", "f, line 2, column 9: not JSON: expected value"),
+            ("{\"version\":1,\"rows\":[", "not JSON: EOF"),
+            ("\u{feff}{}", "f, line 1, column 1: not JSON"),
+            ("old,new,kind\n", "f, line 1, column 1: not JSON"),
+            ("[1, []]", "not a comparison: invalid type: sequence"),
+            ("{\"rows\":[]}", "not a comparison: missing field `version`"),
+            ("{\"version\":2,\"pairs\":[]}", "f: version 2 of the contract; expected version 1"),
+            ("{\"version\":1,\"rows\":[]}", "f: the comparison has no rows"),
+            ("{\"version\":1,\"rows\":[{\"old\":\"wlan\"}]}", "not a comparison: missing field `new`"),
+        ];
+        for (text, part) in bad {
+            let message = Document::parse(text.as_bytes(), "f").unwrap_err().to_string();
+            assert!(message.contains(part) && message.contains("expected"), "{text}: {message}");
+            assert_eq!(message.lines().count(), 1, "{message}");
+        }
+        assert!(Document::parse(b"{\"version\":1,\"rows\":[\"\xff\"]}", "f").is_err());
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        for (path, part) in [
+            ("/nowhere/x.json", "there is no such file"),
+            (folder.path().to_str().unwrap(), "is a directory"),
+        ] {
+            let message = Document::read(path).unwrap_err().to_string();
+            assert!(message.contains(part) && message.contains(path), "{message}");
+        }
+    }
+}

@@ -1,0 +1,400 @@
+//! A trace as JSON lines: one event a line, first what was run, last what it counts (docs/trace.md).
+
+use segue_handoff::{Decision, Occasion};
+use segue_study::explain::SchemeTrace;
+use segue_tcp::Segment;
+use segue_tcp::advice::MinRto;
+use segue_tcp::receiver::Arrival;
+use segue_world::packet::Packet;
+use segue_world::trace::{Event, Side, What};
+use segue_world::{Kind, Nanos};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// One line: the scheme, the time in ns, and what happened.
+#[derive(Debug, Serialize)]
+struct Line<'a> {
+    /// Simulated time, ns.
+    ns: Nanos,
+    /// Whose run it is.
+    scheme: &'a str,
+    /// What.
+    #[serde(flatten)]
+    event: LineEvent<'a>,
+}
+
+/// What happened.
+#[derive(Debug, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+enum LineEvent<'a> {
+    /// First line: what was run.
+    Run(Run<'a>),
+    /// A host sends a packet.
+    Send(PacketLine),
+    /// A packet reaches the other host.
+    Receive(PacketLine),
+    /// An access link takes a packet in.
+    Queue {
+        /// `old` or `new`.
+        link: &'static str,
+        /// When its transmission begins, ns.
+        start_ns: Nanos,
+        /// When it ends, ns.
+        departure_ns: Nanos,
+        /// When it reaches the far end, ns.
+        delivery_ns: Nanos,
+        /// The packet.
+        #[serde(flatten)]
+        packet: PacketLine,
+    },
+    /// The queue of an access link was full.
+    Drop {
+        /// `old` or `new`.
+        link: &'static str,
+        /// The packet.
+        #[serde(flatten)]
+        packet: PacketLine,
+    },
+    /// The packet came out of a link that had been cut.
+    Lose {
+        /// `old` or `new`.
+        link: &'static str,
+        /// The packet.
+        #[serde(flatten)]
+        packet: PacketLine,
+    },
+    /// A retransmission timer expired.
+    Timeout {
+        /// Flow.
+        flow: u16,
+        /// First unacknowledged packet.
+        seq: u32,
+        /// Its last transmission.
+        copy: u32,
+        /// That transmission is delivered after all; `null` before T, where nobody looks.
+        spurious: Option<bool>,
+    },
+    /// A sender enters fast recovery.
+    FastRetransmit {
+        /// Flow.
+        flow: u16,
+        /// First unacknowledged packet.
+        seq: u32,
+    },
+    /// A scheme answers an event.
+    Decide {
+        /// Flow.
+        flow: u16,
+        /// The event.
+        on: &'static str,
+        /// The rules behind the answer.
+        rules: Vec<RuleLine>,
+        /// What it asks for.
+        advice: AdviceLine,
+    },
+    /// A sender has changed.
+    State {
+        /// Flow.
+        flow: u16,
+        /// First unacknowledged packet.
+        snd_una: u32,
+        /// One beyond the highest packet ever sent.
+        snd_max: u32,
+        /// Packets.
+        cwnd: f64,
+        /// Packets.
+        ssthresh: f64,
+        /// Smoothed round-trip time, ns.
+        srtt_ns: Option<Nanos>,
+        /// RTO with back-off, ns.
+        rto_ns: Nanos,
+        /// When the timer expires, ns.
+        timer_ns: Option<Nanos>,
+        /// In fast recovery.
+        fast_recovery: bool,
+        /// In RTO recovery.
+        rto_recovery: bool,
+    },
+    /// Last line: the measures of docs/bench.md.
+    Counts(Counts<'a>),
+}
+
+/// What was run.
+#[derive(Debug, Serialize)]
+struct Run<'a> {
+    /// Of these lines.
+    version: u32,
+    old: &'a str,
+    new: &'a str,
+    kind: &'static str,
+    disconnect_ns: Nanos,
+    flows: usize,
+    stack: &'static str,
+    settings: BTreeMap<&'a str, &'a str>,
+    seed: u64,
+    packets: u32,
+    at_ns: Nanos,
+    completion_ns: Nanos,
+    end_ns: Nanos,
+    /// The packet that each flow's cumulative ACK has to reach.
+    targets: &'a [u32],
+}
+
+/// A packet: data have `seq` and `copy`, ACKs have `ack`.
+#[derive(Debug, Default, Serialize)]
+struct PacketLine {
+    flow: u16,
+    /// Bytes that links charge.
+    bytes: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seq: Option<u32>,
+    /// Number of this transmission among the flow's; a window probe has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    copy: Option<u32>,
+    /// Its bytes were sent before.
+    #[serde(skip_serializing_if = "is_false")]
+    resent: bool,
+    /// On arrival: its bytes had all been received.
+    #[serde(skip_serializing_if = "is_false")]
+    duplicate: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ack: Option<u32>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sack: Vec<(u32, u32)>,
+    /// The first of these blocks reports a duplicate (RFC 2883).
+    #[serde(skip_serializing_if = "is_false")]
+    dsack: bool,
+    /// It carries an option of Segue: a capability or a report.
+    #[serde(skip_serializing_if = "is_false")]
+    option: bool,
+    #[serde(skip_serializing_if = "is_false")]
+    syn: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct RuleLine {
+    name: &'static str,
+    /// Of docs/algorithms.md.
+    section: &'static str,
+}
+
+/// What is asked for; what is not stands there not.
+#[derive(Debug, Default, Serialize)]
+struct AdviceLine {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cwnd: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ssthresh: Option<f64>,
+    /// 0: the stack's own again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min_rto_ns: Option<Nanos>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dupthresh: Option<u32>,
+    /// Whatever else, by name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    also: Vec<&'static str>,
+}
+
+/// The record's counts, from completion to the end (docs/bench.md).
+#[derive(Debug, Serialize)]
+struct Counts<'a> {
+    transfer_ns: Option<Nanos>,
+    bound_ns: Nanos,
+    timeouts: usize,
+    spurious_timeouts: usize,
+    timeouts_in_disconnection: usize,
+    fast_retransmits: usize,
+    drops: u32,
+    lost_in_disconnection: u32,
+    retransmissions: u32,
+    needless_retransmissions: u32,
+    acknowledged: &'a [u32],
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+/// All events of a trace, one JSON object a line.
+pub fn trace_lines(told: &SchemeTrace) -> Result<String, serde_json::Error> {
+    let trace = &told.trace;
+    let mut text = String::new();
+    let mut push = |ns: Nanos, event: LineEvent| -> Result<(), serde_json::Error> {
+        text.push_str(&serde_json::to_string(&Line { ns, scheme: &told.scheme, event })?);
+        text.push('\n');
+        Ok(())
+    };
+    push(0, LineEvent::Run(run(told)))?;
+    for event in &trace.events {
+        push(event.at, line(told, event))?;
+    }
+    push(trace.end, LineEvent::Counts(counts(told)))?;
+    Ok(text)
+}
+
+fn run(told: &SchemeTrace) -> Run<'_> {
+    let experiment = &told.trace.experiment;
+    let record = &told.trace.record;
+    Run {
+        version: 1,
+        old: &experiment.old.text,
+        new: &experiment.new.text,
+        kind: if experiment.kind == Kind::Mbb { "mbb" } else { "bbm" },
+        disconnect_ns: experiment.kind.disconnection(),
+        flows: experiment.flows,
+        stack: told.stack,
+        settings: told.settings.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect(),
+        seed: experiment.seed,
+        packets: experiment.packets,
+        at_ns: record.at,
+        completion_ns: record.completion,
+        end_ns: told.trace.end,
+        targets: &told.trace.targets,
+    }
+}
+
+fn counts(told: &SchemeTrace) -> Counts<'_> {
+    let record = &told.trace.record;
+    let since = record.timeouts_after().count();
+    Counts {
+        transfer_ns: record.transfer,
+        bound_ns: record.bound,
+        timeouts: since,
+        spurious_timeouts: record.timeouts_after().filter(|timeout| timeout.spurious).count(),
+        timeouts_in_disconnection: record.timeouts.len() - since,
+        fast_retransmits: record.fast_retransmits.iter().filter(|f| f.0 >= record.completion).count(),
+        drops: record.drops,
+        lost_in_disconnection: record.lost_in_disconnection,
+        retransmissions: record.retransmissions,
+        needless_retransmissions: record.needless_retransmissions,
+        acknowledged: &record.acknowledged,
+    }
+}
+
+fn line<'a>(told: &'a SchemeTrace, event: &'a Event) -> LineEvent<'a> {
+    match &event.what {
+        What::Sent(packet) => LineEvent::Send(packet_line(packet)),
+        What::Received { packet, arrival } => {
+            let duplicate = *arrival == Some(Arrival::Duplicate);
+            LineEvent::Receive(PacketLine { duplicate, ..packet_line(packet) })
+        }
+        What::Queued { side, packet, start, departure, delivery } => LineEvent::Queue {
+            link: side_name(*side),
+            start_ns: *start,
+            departure_ns: *departure,
+            delivery_ns: *delivery,
+            packet: packet_line(packet),
+        },
+        What::Dropped { side, packet } => {
+            LineEvent::Drop { link: side_name(*side), packet: packet_line(packet) }
+        }
+        What::Lost { side, packet } => {
+            LineEvent::Lose { link: side_name(*side), packet: packet_line(packet) }
+        }
+        What::Timeout { flow, head, copy } => {
+            let known = told.trace.record.timeouts.iter().find(|t| (t.at, t.flow) == (event.at, *flow));
+            let spurious = known.map(|timeout| timeout.spurious);
+            LineEvent::Timeout { flow: *flow, seq: *head, copy: *copy, spurious }
+        }
+        What::FastRetransmit { flow, head } => LineEvent::FastRetransmit { flow: *flow, seq: *head },
+        What::Decided { flow, decision } => LineEvent::Decide {
+            flow: *flow,
+            on: occasion(decision),
+            rules: decision
+                .rules
+                .iter()
+                .map(|rule| RuleLine { name: rule.name, section: rule.section })
+                .collect(),
+            advice: advice(decision),
+        },
+        What::State { flow, state } => LineEvent::State {
+            flow: *flow,
+            snd_una: state.snd_una,
+            snd_max: state.snd_max,
+            cwnd: in_packets(state.cwnd),
+            ssthresh: in_packets(state.ssthresh),
+            srtt_ns: state.srtt,
+            rto_ns: state.rto,
+            timer_ns: state.timer,
+            fast_recovery: state.in_fast_recovery,
+            rto_recovery: state.in_rto_recovery,
+        },
+    }
+}
+
+fn side_name(side: Side) -> &'static str {
+    match side {
+        Side::Old => "old",
+        Side::New => "new",
+    }
+}
+
+fn packet_line(packet: &Packet) -> PacketLine {
+    let segment: &Segment = &packet.segment;
+    let common = PacketLine {
+        flow: packet.flow,
+        bytes: packet.bytes,
+        syn: segment.syn,
+        option: !segment.option.is_empty(),
+        ..PacketLine::default()
+    };
+    if packet.data {
+        PacketLine {
+            seq: Some(segment.seq),
+            copy: Some(packet.copy).filter(|&copy| copy != u32::MAX),
+            resent: packet.retransmission,
+            ..common
+        }
+    } else {
+        PacketLine {
+            ack: Some(segment.ack),
+            sack: segment.sack.as_slice().to_vec(),
+            dsack: segment.sack.dsack(segment.ack).is_some(),
+            ..common
+        }
+    }
+}
+
+/// 1/256 packet in packets.
+fn in_packets(window: u32) -> f64 {
+    f64::from(window) / 256.0
+}
+
+fn occasion(decision: &Decision) -> &'static str {
+    match decision.occasion {
+        Occasion::Notice(_) => "notice",
+        Occasion::NewAck => "new_ack",
+        Occasion::DupAck => "dup_ack",
+        Occasion::FastRetransmit => "fast_retransmit",
+        Occasion::Timeout => "timeout",
+        Occasion::RttSample(_) => "rtt_sample",
+    }
+}
+
+fn advice(decision: &Decision) -> AdviceLine {
+    let advice = &decision.advice;
+    let also = [
+        (advice.retransmit_head, "retransmit_head"),
+        (advice.rearm_timer, "rearm_timer"),
+        (advice.extend_timer, "extend_timer"),
+        (advice.clear_backoff, "clear_backoff"),
+        (advice.reinit_rtt, "reinit_rtt"),
+        (advice.keep_window, "keep_window"),
+        (advice.keep_cwnd, "keep_cwnd"),
+        (advice.keep_ssthresh, "keep_ssthresh"),
+        (advice.hold_holes, "hold_holes"),
+        (advice.send_new, "send_new"),
+        (advice.resume_recovery, "resume_recovery"),
+        (advice.ignore_sample, "ignore_sample"),
+    ];
+    AdviceLine {
+        cwnd: advice.cwnd.map(in_packets),
+        ssthresh: advice.ssthresh.map(in_packets),
+        min_rto_ns: advice.min_rto.map(|floor| match floor {
+            MinRto::Own => 0,
+            MinRto::AtLeast(floor) => floor,
+        }),
+        dupthresh: advice.dupthresh,
+        also: also.into_iter().filter(|(asked, _)| *asked).map(|(_, name)| name).collect(),
+    }
+}

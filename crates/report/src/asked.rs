@@ -1,0 +1,90 @@
+//! What was asked: links, handoff, schemes and settings in a list.
+
+use crate::Origin;
+use maud::{Markup, html};
+use segue_study::Plan;
+use segue_world::access::{AccessLink, Capacity, LinkDelay};
+use segue_world::{Definition, Kind, Nanos, NoticeMode, SECOND};
+
+fn seconds(time: Nanos) -> String {
+    format!("{} s", time as f64 / SECOND as f64)
+}
+
+/// Rate, delay and queue of a link.
+fn link(link: &AccessLink) -> String {
+    let kbps = |capacity: &Capacity| format!("{} kbit/s", (capacity.mean_rate() + 500) / 1000);
+    let rate = match (&link.down, &link.up) {
+        (Capacity::Fixed(_), _) => kbps(&link.down),
+        (down, up) if down == up => format!("measured, {} on average", kbps(down)),
+        (down, up) => format!("measured, {} down and {} up on average", kbps(down), kbps(up)),
+    };
+    let delay = match &link.delay {
+        LinkDelay::Fixed(delay) => format!("{} ms", *delay as f64 / 1e6),
+        LinkDelay::Trace(_) => "measured delay".to_string(),
+    };
+    format!("{}: {rate}, {delay} one way, queue of {} packets", link.text, link.queue)
+}
+
+fn times(at: &[Nanos]) -> String {
+    match at {
+        [] => "none".into(),
+        [one] => seconds(*one),
+        [first, .., last] => format!("{} times from {} to {}", at.len(), seconds(*first), seconds(*last)),
+    }
+}
+
+/// The list.
+pub fn asked(plan: &Plan, origin: &Origin) -> Markup {
+    let request = &plan.request;
+    let kinds: Vec<String> = request
+        .kinds
+        .iter()
+        .map(|kind| match kind {
+            Kind::Mbb => "make-before-break".to_string(),
+            Kind::Bbm(time) => format!("break-before-make, {} without a link", seconds(*time)),
+        })
+        .collect();
+    let flows: Vec<String> = request.flows.iter().map(usize::to_string).collect();
+    let notice = match request.notice {
+        NoticeMode::Instant if plan.notice_delay > 0 => {
+            format!("at every sender {} after completion", seconds(plan.notice_delay))
+        }
+        NoticeMode::Instant => "at every sender at completion".into(),
+        NoticeMode::InBand { lost: 0 } => "in band: an option on two ACKs over the new link".into(),
+        NoticeMode::InBand { lost } => format!("in band; the first {lost} of two copies lost"),
+        NoticeMode::Withheld => "withheld".into(),
+    };
+    let target = match request.definition {
+        Definition::AfterHighest => {
+            "until packets beyond the highest that regular TCP had sent before completion are acknowledged"
+        }
+        Definition::AfterAck => "until packets beyond the cumulative ACK at completion are acknowledged",
+    };
+    let both = if request.both_ways { "; and back" } else { "" };
+    html! {
+        dl.asked {
+            dt { "Old link" } dd { (link(&request.old)) }
+            dt { "New link" } dd { (link(&request.new)) (both) }
+            dt { "Handoff" } dd { (kinds.join("; ")) }
+            dt { "Flows" } dd { (flows.join(", ")) }
+            dt { "Schemes" }
+            dd {
+                @for (index, scheme) in plan.schemes.iter().enumerate() {
+                    @if index > 0 { "; " }
+                    b { (scheme.name) } " on " (scheme.stack.name)
+                    @for (key, value) in &scheme.settings { ", " code { (key) "=" (value) } }
+                }
+            }
+            dt { "Handoff times" } dd { (times(&request.at)) }
+            dt { "Transfer" } dd { (request.packets) " packets per flow: " (target) }
+            dt { "Notice" } dd { (notice) }
+            dt { "Seeds" }
+            dd {
+                (request.seed)
+                @if request.seeds > 1 { " to " (request.seed + request.seeds - 1) }
+            }
+            dt { "Repeat it" } dd { code.command { (origin.command) } }
+            dt { "Made by" } dd { "Segue " (origin.version) }
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! One page that explains a comparison or a single handoff: self-contained HTML that opens offline.
+//!
+//! [`comparison_page`] is `segue compare --report`, [`handoff_page`] is `segue trace --report`. [`page`]
+//! is what both have around their content, [`graphs`] turns traces into pictures, [`pictures`] puts
+//! pictures into the page and keeps it small, [`handoff`] explains one handoff, [`asked`] repeats the
+//! question.
+
+mod asked;
+mod comparison;
+mod graphs;
+mod handoff;
+mod page;
+mod pictures;
+
+pub use comparison::comparison_page;
+pub use handoff::handoff_page;
+
+/// Where a page comes from.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    /// The command line that makes it again.
+    pub command: String,
+    /// Version of Segue.
+    pub version: &'static str,
+}
+
+/// Links, kind and flows, with an arrow.
+fn headline(experiment: &segue_world::Experiment) -> String {
+    segue_study::story::headline(experiment).replacen(" -> ", " \u{2192} ", 1)
+}

@@ -1,0 +1,293 @@
+//! `segue diff`: two results side by side, differences beyond noise first.
+
+use crate::cli::DiffArgs;
+use crate::{Failure, print};
+use comfy_table::{Attribute, Cell, CellAlignment, Color, Table, presets};
+use segue_export::{Document, Output, difference_json};
+use segue_study::difference::{Changed, Pair, question};
+use segue_study::verdict::{FEWEST, Measured, Verdict};
+use segue_study::{Difference, Row};
+use std::collections::BTreeMap;
+use std::io::IsTerminal;
+
+/// Runs the command.
+pub fn run(args: &DiffArgs) -> Result<(), Failure> {
+    if args.a == "-" && args.b == "-" {
+        return Err(Failure::User("both results from standard input; expected at most one -".into()));
+    }
+    let output = args.json.as_deref().map(Output::open).transpose()?;
+    if let Some(file) = output.as_ref().and_then(Output::file)
+        && [&args.a, &args.b].into_iter().any(|input| std::fs::canonicalize(input).is_ok_and(|i| i == file))
+    {
+        return Err(Failure::User("--json names one of the two results; expected another file".into()));
+    }
+    let a = Document::read(&args.a).map_err(Failure::user)?.rows;
+    let b = Document::read(&args.b).map_err(Failure::user)?.rows;
+    let difference = Difference::new(&a, &b);
+    let on_stdout = output.as_ref().is_some_and(Output::is_stdout);
+    if let Some(output) = output {
+        output.finish(&difference_json(&difference).map_err(Failure::ours)?).map_err(Failure::writing)?;
+    }
+    if on_stdout {
+        return Ok(());
+    }
+    let names = [(&args.a, a.len()), (&args.b, b.len())].map(|(name, rows)| {
+        let name = if name == "-" { "standard input" } else { name };
+        format!("{}, {rows} row{}", crate::cli::printable(name), plural(rows))
+    });
+    print(&render(&difference, names, args.all, std::io::stdout().is_terminal()))
+}
+
+/// The whole report as text; `colour` for terminals.
+fn render(difference: &Difference, [a, b]: [String; 2], all: bool, colour: bool) -> String {
+    let mut text = format!("A: {a}\nB: {b}\n");
+    if difference.identical() {
+        let rows = difference.pairs.len();
+        text.push_str(&format!("identical: {rows} row{}, equal in every field\n", plural(rows)));
+        if !all {
+            return text;
+        }
+    } else {
+        text.push_str(&questions(difference));
+    }
+    let shown: Vec<_> =
+        difference.ranked().into_iter().filter(|(pair, measured)| all || is_shown(pair, measured)).collect();
+    if !shown.is_empty() {
+        text.push_str(&format!("\n{}\n", table(&shown, colour)));
+    } else if !difference.pairs.is_empty() {
+        text.push_str("\nNo measure differs beyond noise.\n");
+    }
+    text.push_str(&rest(difference, &shown));
+    text.push_str(&only("A", &difference.only_in_a));
+    text.push_str(&only("B", &difference.only_in_b));
+    if !shown.is_empty() {
+        text.push_str(&format!("\n{}", legend()));
+    }
+    text
+}
+
+/// Whether a measure is listed without `--all`. Equal questions have equal answers unless the
+/// program changed, so there even the smallest difference counts; and where handoffs are too few
+/// to tell noise from a change, the reader must tell.
+fn is_shown(pair: &Pair, measured: &Measured) -> bool {
+    match measured.verdict {
+        Verdict::Beyond => true,
+        Verdict::Unknown => measured.has_criterion || pair.question.is_empty(),
+        Verdict::Within => pair.question.is_empty(),
+        Verdict::Equal => false,
+    }
+}
+
+/// What the rows were asked: where A and B answer different questions, and in how many pairs they
+/// answer the same.
+fn questions(difference: &Difference) -> String {
+    let pairs = difference.pairs.len();
+    if pairs == 0 {
+        return "No row of A has a counterpart in B.\n".into();
+    }
+    let mut changes: BTreeMap<&Changed, usize> = BTreeMap::new();
+    for changed in difference.pairs.iter().flat_map(|pair| &pair.question) {
+        *changes.entry(changed).or_default() += 1;
+    }
+    let of_pairs = |count| if count == pairs { "all".into() } else { format!("{count} of {pairs}") };
+    let mut text = format!("{pairs} pair{} of rows", plural(pairs));
+    text.push_str(if changes.is_empty() { "\n" } else { "; A and B answer different questions:\n" });
+    for (changed, &count) in changes.iter().take(MOST_CHANGES) {
+        let value = |text: &str| crate::cli::printable(if text.is_empty() { "none" } else { text });
+        let (a, b) = (value(&changed.a), value(&changed.b));
+        text.push_str(&format!("  {}: {a} | {b} ({})\n", changed.field, of_pairs(count)));
+    }
+    if changes.len() > MOST_CHANGES {
+        text.push_str(&format!("  and {} more\n", changes.len() - MOST_CHANGES));
+    }
+    let identical = difference.pairs.iter().filter(|pair| pair.identical()).count();
+    if identical > 0 {
+        text.push_str(&format!("Identical, that is equal in every field: {}\n", of_pairs(identical)));
+    }
+    let changed =
+        difference.pairs.iter().filter(|pair| pair.question.is_empty() && !pair.identical()).count();
+    if changed > 0 {
+        text.push_str(&format!(
+            "Same question, another answer: {}. The program changed, or what rows do not hold: --at, --notice-loss,\n\
+             the content of a trace, the scheme that against_first refers to.\n",
+            of_pairs(changed)
+        ));
+    }
+    text
+}
+
+/// Lines of changed questions that are printed; JSON has them all.
+const MOST_CHANGES: usize = 12;
+
+fn table(shown: &[(&Pair, &Measured)], colour: bool) -> String {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING);
+    if colour {
+        table.enforce_styling();
+    } else {
+        table.force_no_tty();
+    }
+    let bold = |cell: Cell| if colour { cell.add_attribute(Attribute::Bold) } else { cell };
+    table.set_header(
+        HEADER
+            .iter()
+            .enumerate()
+            .map(|(column, name)| bold(Cell::new(name).set_alignment(alignment(column)))),
+    );
+    for (pair, measured) in shown {
+        table.add_row(cells(pair, measured, colour));
+    }
+    table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+}
+
+const HEADER: [&str; 10] =
+    ["handoff", "kind", "flows", "scheme", "measure", "A", "B", "B / A", "noise", "verdict"];
+
+fn alignment(column: usize) -> CellAlignment {
+    if column == 2 || (5..9).contains(&column) { CellAlignment::Right } else { CellAlignment::Left }
+}
+
+fn cells(pair: &Pair, measured: &Measured, colour: bool) -> Vec<Cell> {
+    let row = &pair.a;
+    let [a, b] = values(measured.a, measured.b);
+    let ratio = measured.ratio.map_or("inf".to_string(), |ratio| significant(ratio, 3));
+    let noise = measured.noise.map_or("-".to_string(), |noise| significant(noise, 2));
+    let texts = [
+        format!("{} -> {}", row.old, row.new),
+        kind(row),
+        row.flows.to_string(),
+        row.scheme.clone(),
+        measured.measure.to_string(),
+        a,
+        b,
+        ratio,
+        noise,
+        measured.verdict.words().to_string(),
+    ];
+    let judged = match measured.verdict {
+        Verdict::Beyond if measured.measure == "transfer_s.median" => Some(match measured.ratio {
+            Some(ratio) if ratio < 1.0 => Color::Green,
+            _ => Color::Red,
+        }),
+        Verdict::Beyond => Some(Color::Yellow),
+        _ => None,
+    };
+    texts
+        .into_iter()
+        .enumerate()
+        .map(|(column, text)| {
+            let cell = Cell::new(crate::cli::printable(&text)).set_alignment(alignment(column));
+            match judged {
+                Some(judgement) if colour && (column == 7 || column == 9) => cell.fg(judgement),
+                _ => cell,
+            }
+        })
+        .collect()
+}
+
+fn kind(row: &Row) -> String {
+    if row.disconnect_s == 0.0 { row.kind.clone() } else { format!("{} {} s", row.kind, row.disconnect_s) }
+}
+
+/// Two values with four digits, or with as many as it takes to tell them apart.
+fn values(a: Option<f64>, b: Option<f64>) -> [String; 2] {
+    let text = |value: Option<f64>, digits| value.map_or("inf".to_string(), |v| significant(v, digits));
+    (4..=17)
+        .map(|digits| [text(a, digits), text(b, digits)])
+        .find(|[x, y]| a == b || x != y)
+        .unwrap_or_else(|| [text(a, 17), text(b, 17)])
+}
+
+/// A number with so many significant digits, without zeros behind; very large or small ones with
+/// a power of ten.
+fn significant(value: f64, digits: usize) -> String {
+    if value == 0.0 {
+        return "0".into();
+    }
+    let scientific = format!("{value:.*e}", digits - 1);
+    let exponent: i32 = scientific.split_once('e').and_then(|(_, e)| e.parse().ok()).unwrap_or(0);
+    if !(-4..9).contains(&exponent) {
+        return scientific;
+    }
+    let decimals = (digits as i32 - 1 - exponent).max(0) as usize;
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
+}
+
+/// How many measures the table leaves out, by verdict.
+fn rest(difference: &Difference, shown: &[(&Pair, &Measured)]) -> String {
+    let left = |verdict| {
+        let listed = shown.iter().filter(|(_, measured)| measured.verdict == verdict).count();
+        difference.count(verdict) - listed
+    };
+    let counts: Vec<String> = Verdict::ALL
+        .into_iter()
+        .map(|verdict| (verdict, left(verdict)))
+        .filter(|&(_, count)| count > 0)
+        .map(|(verdict, count)| format!("{count} {}", verdict.words()))
+        .collect();
+    if counts.is_empty() {
+        return String::new();
+    }
+    format!("\nNot listed: {} (--all lists them).\n", counts.join(", "))
+}
+
+/// The rows that one file alone has.
+fn only(name: &str, rows: &[Row]) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("\nOnly in {name}: {} row{}\n", rows.len(), plural(rows.len()));
+    for row in rows {
+        let asked: Vec<String> = question(row)
+            .iter()
+            .filter(|(_, value)| !value.is_empty())
+            .map(|(field, value)| format!("{field} {value}"))
+            .collect();
+        let line = format!(
+            "{} -> {}, {}, {} flow{}, {} ({})",
+            row.old,
+            row.new,
+            kind(row),
+            row.flows,
+            plural(row.flows),
+            row.scheme,
+            asked.join(", ")
+        );
+        text.push_str(&format!("  {}\n", crate::cli::printable(&line)));
+    }
+    text
+}
+
+fn legend() -> String {
+    format!(
+        "Beyond noise first, then by size of the effect. A, B: times in s (inf = incomplete), counts per handoff, shares of\n\
+         the handoffs; the measures are those of docs/bench.md. Noise: the largest difference that a sample of handoff\n\
+         times explains. Median transfer time: the notches of two box plots, 1.57 IQR / sqrt(n) each (McGill, Tukey and\n\
+         Larsen 1978). Counts: 1.96 standard errors if the variance is four times the mean, and 5 % at least. Shares: 1.96\n\
+         binomial standard errors. - is unknown: fewer than {FEWEST} handoffs, or nothing in a row tells. Another seed may\n\
+         move results with several flows further (docs/diff.md).\n"
+    )
+}
+
+fn plural(count: usize) -> &'static str {
+    if count == 1 { "" } else { "s" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short_and_differ_where_values_do() {
+        let text = |value| significant(value, 4);
+        assert_eq!(
+            [text(0.0), text(12.0), text(0.05), text(9.99996), text(123456.0)],
+            ["0", "12", "0.05", "10", "123456"]
+        );
+        assert_eq!([text(1e-9), text(1e300), text(-2.5)], ["1.000e-9", "1.000e300", "-2.5"]);
+        assert_eq!(values(Some(6.8350001), Some(6.8350002)), ["6.8350001", "6.8350002"]);
+        assert_eq!(values(Some(1.0), None), ["1", "inf"]);
+        assert_eq!(values(None, None), ["inf", "inf"]);
+    }
+}

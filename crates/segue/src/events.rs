@@ -1,0 +1,237 @@
+//! The events of a trace as text: time, who, what, the sender's state, the rule that acted.
+
+use segue_handoff::Occasion;
+use segue_study::decision_words::advice_in_words;
+use segue_study::explain::SchemeTrace;
+use segue_study::story;
+use segue_tcp::receiver::Arrival;
+use segue_world::packet::Packet;
+use segue_world::trace::{Event, SenderState, Side, What};
+use segue_world::{Nanos, SECOND};
+use std::fmt::Write;
+
+/// One line.
+struct Line {
+    at: Nanos,
+    who: &'static str,
+    flow: Option<u16>,
+    what: String,
+    state: Option<SenderState>,
+    rule: String,
+}
+
+/// Widths of the columns for who, what and state.
+const WIDTHS: (usize, usize, usize) = (8, 58, 62);
+
+/// Events from T on, or all.
+pub fn render(told: &SchemeTrace, all: bool) -> String {
+    let mut text = heading(told);
+    let several = told.trace.experiment.flows > 1;
+    let from = if all { 0 } else { told.trace.record.at };
+    let (who, what, state) = WIDTHS;
+    let _ = writeln!(
+        text,
+        "{:>13}  {:who$}  {:what$}  {:state$}  rule (section of docs/algorithms.md)",
+        "time, s", "who", "what", "sender"
+    );
+    for line in lines(told, from) {
+        let flow = line.flow.filter(|_| several).map(|flow| format!(" {flow}")).unwrap_or_default();
+        let sender = line.state.as_ref().map(state_text).unwrap_or_default();
+        let row = format!(
+            "{:>13}  {:who$}  {:what$}  {sender:state$}  {}",
+            seconds(line.at),
+            format!("{}{flow}", line.who),
+            line.what,
+            line.rule
+        );
+        text.push_str(row.trim_end());
+        text.push('\n');
+    }
+    text.push_str(&summary(told));
+    text
+}
+
+/// What happened in words.
+pub fn story(told: &SchemeTrace) -> String {
+    let mut text = heading(told);
+    let several = told.trace.experiment.flows > 1;
+    for sentence in story::story(told) {
+        let flow = sentence.flow.filter(|_| several).map(|flow| format!("flow {flow}: ")).unwrap_or_default();
+        let rule = sentence.rule.map(|rule| format!("  [{rule}]")).unwrap_or_default();
+        let _ = writeln!(text, "{:>13}  {flow}{}{rule}", seconds(sentence.at), sentence.text);
+    }
+    text.push_str(&summary(told));
+    text
+}
+
+fn heading(told: &SchemeTrace) -> String {
+    let headline = story::headline(&told.trace.experiment);
+    format!("{} on {}: {headline}, at {} s\n", told.scheme, told.stack, short(told.trace.record.at))
+}
+
+/// The counts of docs/bench.md, and those of the whole capture.
+fn summary(told: &SchemeTrace) -> String {
+    let record = &told.trace.record;
+    let transfer = record.transfer.map_or("not done".into(), |time| format!("{} s", short(time)));
+    let events = &told.trace.events;
+    let count = |of: &dyn Fn(&What) -> bool| events.iter().filter(|event| of(&event.what)).count();
+    let resent = count(&|what| matches!(what, What::Sent(packet) if packet.retransmission));
+    format!(
+        "From completion to the end: transfer {transfer}, bound {} s; timeouts {}, spurious {}; fast retransmits {}; \
+         drops {}; retransmissions {},\nneedless {}. Lost in the disconnection: {}. Retransmissions since the flows \
+         began: {resent}.\n\n",
+        short(record.bound),
+        record.timeouts_after().count(),
+        record.timeouts_after().filter(|timeout| timeout.spurious).count(),
+        record.fast_retransmits.iter().filter(|f| f.0 >= record.completion).count(),
+        record.drops,
+        record.retransmissions,
+        record.needless_retransmissions,
+        record.lost_in_disconnection,
+    )
+}
+
+fn lines(told: &SchemeTrace, from: Nanos) -> Vec<Line> {
+    let record = &told.trace.record;
+    let mut lines: Vec<Line> = Vec::new();
+    let mut marks = vec![(record.at, "the handoff begins"), (record.completion, "the new link is up")];
+    if record.at == record.completion {
+        marks = vec![(record.at, "the handoff: the new link takes over")];
+    }
+    let mut marks = marks.into_iter().peekable();
+    for event in &told.trace.events {
+        while let Some((at, what)) = marks.next_if(|(at, _)| event.at >= *at) {
+            lines.push(Line {
+                at,
+                who: "-",
+                flow: None,
+                what: what.into(),
+                state: None,
+                rule: String::new(),
+            });
+        }
+        if let What::State { flow, state } = &event.what {
+            // It belongs to what the sender has just heard, decided or sent.
+            let same = |line: &&mut Line| line.at == event.at && line.flow == Some(*flow) && line.who == "CN";
+            match lines.last_mut().filter(same) {
+                Some(line) => line.state = Some(*state),
+                None => lines.push(Line {
+                    at: event.at,
+                    who: "CN",
+                    flow: Some(*flow),
+                    what: "sender".into(),
+                    state: Some(*state),
+                    rule: String::new(),
+                }),
+            }
+            continue;
+        }
+        lines.extend(line(told, event));
+    }
+    lines.retain(|line| line.at >= from);
+    lines
+}
+
+fn line(told: &SchemeTrace, event: &Event) -> Option<Line> {
+    let (who, flow, what, rule) = match &event.what {
+        What::Sent(packet) => (host(packet.data), packet.flow, sends(packet), String::new()),
+        What::Received { packet, arrival } => {
+            let news = if *arrival == Some(Arrival::Duplicate) { ", which it has" } else { "" };
+            let what = format!("receives {}{news}", packet_text(packet));
+            (host(!packet.data), packet.flow, what, String::new())
+        }
+        What::Queued { .. } | What::State { .. } => return None,
+        What::Dropped { side, packet } => {
+            (link(*side), packet.flow, format!("drops {}: queue full", packet_text(packet)), String::new())
+        }
+        What::Lost { side, packet } => {
+            (link(*side), packet.flow, format!("loses {}: no link", packet_text(packet)), String::new())
+        }
+        What::Timeout { flow, head, .. } => {
+            let known = told.trace.record.timeouts.iter().find(|t| (t.at, t.flow) == (event.at, *flow));
+            let spurious = known.is_some_and(|timeout| timeout.spurious);
+            let why = if spurious { " (spurious: it was not lost)" } else { "" };
+            ("CN", *flow, format!("timeout of {head}{why}"), "RFC 6298, 5.4 to 5.6 (1)".into())
+        }
+        What::FastRetransmit { flow, head } => {
+            ("CN", *flow, format!("fast retransmit of {head}"), "RFC 5681, 3.2 (1)".into())
+        }
+        What::Decided { flow, decision } => {
+            let asked = advice_in_words(decision);
+            let heard =
+                if matches!(decision.occasion, Occasion::Notice(_)) { "hears the notice: " } else { "" };
+            let asked = if asked.is_empty() { "nothing to do".to_string() } else { asked };
+            let rules: Vec<String> =
+                decision.rules.iter().map(|rule| format!("{} ({})", rule.name, rule.section)).collect();
+            ("CN", *flow, format!("{heard}{asked}"), rules.join(", "))
+        }
+    };
+    Some(Line { at: event.at, who, flow: Some(flow), what, state: None, rule })
+}
+
+fn host(correspondent: bool) -> &'static str {
+    if correspondent { "CN" } else { "MN" }
+}
+
+fn link(side: Side) -> &'static str {
+    match side {
+        Side::Old => "old link",
+        Side::New => "new link",
+    }
+}
+
+fn sends(packet: &Packet) -> String {
+    let again = if packet.retransmission { "resends" } else { "sends" };
+    format!("{again} {}", packet_text(packet))
+}
+
+/// `2131`, or `ACK 2110, SACK 2112-2115`: SACK blocks name their first and last packet.
+fn packet_text(packet: &Packet) -> String {
+    let segment = &packet.segment;
+    let report = if segment.option.is_empty() { "" } else { ", option" };
+    if packet.data {
+        let syn = if segment.syn { "SYN " } else { "" };
+        return format!("{syn}{}{report}", segment.seq);
+    }
+    let mut text = format!("{}ACK {}", if segment.syn { "SYN-" } else { "" }, segment.ack);
+    if segment.sack.dsack(segment.ack).is_some() {
+        text.push_str(", D-SACK");
+    } else if !segment.sack.is_empty() {
+        text.push_str(", SACK");
+    }
+    for (index, (left, right)) in segment.sack.as_slice().iter().enumerate() {
+        let between = if index == 0 { " " } else { "," };
+        let _ = if right - left == 1 {
+            write!(text, "{between}{left}")
+        } else {
+            write!(text, "{between}{left}-{}", right - 1)
+        };
+    }
+    text + report
+}
+
+fn state_text(state: &SenderState) -> String {
+    let phase = match (state.in_rto_recovery, state.in_fast_recovery) {
+        (true, _) => " RTO recovery",
+        (_, true) => " fast recovery",
+        _ => "",
+    };
+    format!(
+        "una {} flight {} cwnd {} ssthresh {} RTO {}{phase}",
+        state.snd_una,
+        state.flight(),
+        story::packets(state.cwnd),
+        story::packets(state.ssthresh),
+        short(state.rto),
+    )
+}
+
+/// Seconds, all nine decimals.
+fn seconds(time: Nanos) -> String {
+    format!("{}.{:09}", time / SECOND, time % SECOND)
+}
+
+/// Seconds, three decimals.
+fn short(time: Nanos) -> String {
+    format!("{:.3}", time as f64 / SECOND as f64)
+}

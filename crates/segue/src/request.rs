@@ -1,0 +1,51 @@
+//! From words to what the bench is asked for.
+
+use crate::Failure;
+use crate::cli::{BenchArgs, KindWord, NoticeWord};
+use segue_study::Request;
+use segue_world::{AccessLink, Kind, NoticeMode};
+
+impl BenchArgs {
+    /// Kinds of handoff without repetition, in order.
+    pub fn kinds(&self, words: &[KindWord]) -> Vec<Kind> {
+        let mut kinds = Vec::new();
+        for word in words {
+            let kind = match word {
+                KindWord::Mbb => Kind::Mbb,
+                KindWord::Bbm => Kind::Bbm(self.disconnect),
+            };
+            if !kinds.contains(&kind) {
+                kinds.push(kind);
+            }
+        }
+        kinds
+    }
+
+    /// One flow, make-before-break, at no time yet.
+    pub fn request(&self) -> Result<Request, Failure> {
+        if self.notice == NoticeWord::Instant && self.notice_loss > 0 {
+            return Err(Failure::User(
+                "--notice-loss goes with --notice in-band; an instant notice is never lost".into(),
+            ));
+        }
+        Ok(Request {
+            old: AccessLink::parse(&self.old).map_err(Failure::user)?,
+            new: AccessLink::parse(&self.new).map_err(Failure::user)?,
+            both_ways: false,
+            kinds: vec![Kind::Mbb],
+            flows: vec![1],
+            schemes: self.schemes.clone(),
+            at: Vec::new(),
+            packets: self.packets,
+            definition: self.definition.into(),
+            notice: match self.notice {
+                NoticeWord::Instant => NoticeMode::Instant,
+                NoticeWord::InBand => NoticeMode::InBand { lost: self.notice_loss },
+            },
+            stack: self.stack.clone(),
+            settings: self.set.clone(),
+            seed: self.seed,
+            seeds: 1,
+        })
+    }
+}

@@ -1,0 +1,151 @@
+//! What a scheme decided, in words: the same ones in traces, reports and captures.
+
+use crate::story::packets;
+use segue_handoff::{Decision, Link, Occasion};
+use segue_tcp::Advice;
+use segue_tcp::advice::MinRto;
+
+/// What a decision asks for, such as `minrto 0.552 s, timer restarted`; empty if it asks for nothing.
+pub fn advice_in_words(decision: &Decision) -> String {
+    // Taken apart whole, so that a new field cannot be forgotten here.
+    let Advice {
+        retransmit_head,
+        cwnd,
+        ssthresh,
+        min_rto,
+        dupthresh,
+        rearm_timer,
+        extend_timer,
+        clear_backoff,
+        reinit_rtt,
+        keep_window,
+        keep_cwnd,
+        keep_ssthresh,
+        hold_holes,
+        send_new,
+        resume_recovery,
+        ignore_sample,
+    } = decision.advice;
+    let view = &decision.view;
+    let values = [
+        retransmit_head.then(|| "first unacknowledged packet sent now".to_string()),
+        cwnd.map(|cwnd| format!("cwnd {} to {}", packets(view.cwnd), packets(cwnd))),
+        ssthresh.map(|ssthresh| format!("ssthresh {} to {}", packets(view.ssthresh), packets(ssthresh))),
+        min_rto.map(|floor| match floor {
+            MinRto::AtLeast(floor) => format!("minrto {:.3} s", floor as f64 / 1e9),
+            MinRto::Own => "minrto of the stack".to_string(),
+        }),
+        dupthresh.map(|dupthresh| format!("dupthresh {dupthresh}")),
+    ];
+    let acts = [
+        (reinit_rtt, "SRTT and RTTVAR forgotten"),
+        (clear_backoff, "back-off undone"),
+        (rearm_timer, "timer restarted"),
+        (extend_timer, "timer extended"),
+        (keep_window, "cwnd and ssthresh kept"),
+        (keep_cwnd, "cwnd kept"),
+        (keep_ssthresh, "ssthresh kept"),
+        (hold_holes, "SACK holes wait"),
+        (send_new, "one new packet sent"),
+        (resume_recovery, "SACK recovery resumed"),
+        (ignore_sample, "RTT sample not used"),
+    ];
+    let acts = acts.into_iter().filter(|act| act.0).map(|act| act.1.to_string());
+    values.into_iter().flatten().chain(acts).collect::<Vec<_>>().join(", ")
+}
+
+/// A decision that stands by itself: what was heard if it was a notice, the rules with their sections, and
+/// what they ask for. `A1, case 1 (algorithms.md 2.1): the timer would not ...; minrto 0.552 s, timer restarted`
+pub fn decision_in_words(decision: &Decision) -> String {
+    let rules = decision.rules.iter();
+    let rules = rules.map(|rule| format!("{} (algorithms.md {}): {}", rule.name, rule.section, rule.says));
+    let mut parts: Vec<String> = rules.collect();
+    let asked = advice_in_words(decision);
+    if !asked.is_empty() {
+        parts.push(asked);
+    }
+    let decided = if parts.is_empty() { "no rule applies".to_string() } else { parts.join("; ") };
+    let Occasion::Notice(notice) = &decision.occasion else { return decided };
+    let link = |link: &Link| format!("{} kbit/s, {} ms", link.rate_kbps, f64::from(link.delay_us) / 1e3);
+    let flows = match notice.flows {
+        0 | 1 => "1 flow".to_string(),
+        several => format!("{several} flows"),
+    };
+    let kind = if notice.disconnected != 0 { ", after a disconnection" } else { "" };
+    let (old, new) = (link(&notice.old_link), link(&notice.new_link));
+    format!("notice of {new} after {old}, {flows}{kind}: {decided}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use segue_handoff::{Notice, Rule};
+    use segue_tcp::View;
+
+    fn decision(advice: Advice, rules: &[Rule]) -> Decision {
+        let view = View {
+            snd_una: 4036,
+            snd_max: 4058,
+            flight: 22,
+            cwnd: 22 * 256 + 64,
+            ssthresh: 85,
+            rto: 0,
+            ssthresh_saved: 0,
+            in_fast_recovery: false,
+            in_rto_recovery: false,
+        };
+        Decision { occasion: Occasion::NewAck, view, advice, rules: rules.to_vec() }
+    }
+
+    #[test]
+    fn rules_first_then_what_they_ask_for() {
+        let a1 = Rule { bit: 1, name: "A1, case 1", section: "2.1", says: "minrto grows" };
+        let floor = Some(MinRto::AtLeast(552_000_000));
+        let mut decided = decision(Advice { min_rto: floor, rearm_timer: true, ..Advice::default() }, &[a1]);
+        let words = "A1, case 1 (algorithms.md 2.1): minrto grows; minrto 0.552 s, timer restarted";
+        assert_eq!(decision_in_words(&decided), words);
+        let link = |rate_kbps, delay_us| Link { rate_kbps, delay_us };
+        decided.occasion = Occasion::Notice(Notice {
+            old_link: link(6400, 9_000),
+            new_link: link(200, 300_500),
+            flows: 2,
+            disconnected: 1,
+        });
+        let heard =
+            "notice of 200 kbit/s, 300.5 ms after 6400 kbit/s, 9 ms, 2 flows, after a disconnection: ";
+        assert_eq!(decision_in_words(&decided), format!("{heard}{words}"));
+    }
+
+    #[test]
+    fn without_a_rule() {
+        let waits = Advice { hold_holes: true, ..Advice::default() };
+        assert_eq!(decision_in_words(&decision(waits, &[])), "SACK holes wait");
+        assert_eq!(advice_in_words(&decision(Advice::default(), &[])), "");
+        assert_eq!(decision_in_words(&decision(Advice::default(), &[])), "no rule applies");
+    }
+
+    #[test]
+    fn every_field_has_its_words() {
+        let all = Advice {
+            retransmit_head: true,
+            cwnd: Some(256 * 12 + 128),
+            ssthresh: Some(256),
+            min_rto: Some(MinRto::Own),
+            dupthresh: Some(7),
+            rearm_timer: true,
+            extend_timer: true,
+            clear_backoff: true,
+            reinit_rtt: true,
+            keep_window: true,
+            keep_cwnd: true,
+            keep_ssthresh: true,
+            hold_holes: true,
+            send_new: true,
+            resume_recovery: true,
+            ignore_sample: true,
+        };
+        let words = advice_in_words(&decision(all, &[]));
+        assert_eq!(words.split(", ").count(), 16);
+        assert!(words.contains("cwnd 22.25 to 12.5, ssthresh 0.33 to 1, "), "{words}");
+    }
+}

@@ -1,0 +1,122 @@
+//! Single handoffs packet by packet: which of a comparison's are worth a look, and their traces.
+
+use crate::compare::GroupResult;
+use crate::request::Plan;
+use rayon::prelude::*;
+use segue_handoff::Scheme;
+use segue_world::Nanos;
+use segue_world::trace::{Trace, trace};
+
+/// One handoff of a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// Index of its group: direction, kind, number of flows.
+    pub group: usize,
+    /// Its seed.
+    pub seed: u64,
+    /// T.
+    pub at: Nanos,
+}
+
+/// A handoff with one scheme.
+#[derive(Clone, Debug)]
+pub struct SchemeTrace {
+    /// The scheme as asked for.
+    pub scheme: String,
+    /// Its settings.
+    pub settings: Vec<(String, String)>,
+    /// The stack it runs on.
+    pub stack: &'static str,
+    /// What happened.
+    pub trace: Trace,
+}
+
+impl SchemeTrace {
+    /// Whether a copy's bytes had all been received when it arrived, by flow and copy number.
+    pub fn needless(&self) -> impl Fn(u16, u32) -> bool + use<> {
+        use segue_tcp::receiver::Arrival;
+        use segue_world::trace::What;
+        let brought_nothing = |event: &segue_world::trace::Event| match &event.what {
+            What::Received { packet, arrival: Some(Arrival::Duplicate) } => Some((packet.flow, packet.copy)),
+            _ => None,
+        };
+        let copies: std::collections::BTreeSet<_> =
+            self.trace.events.iter().filter_map(brought_nothing).collect();
+        move |flow, copy| copies.contains(&(flow, copy))
+    }
+}
+
+/// Traces of one handoff with every scheme of the plan, in the plan's order.
+pub fn explain(plan: &Plan, moment: Moment) -> Vec<SchemeTrace> {
+    let groups = plan.groups();
+    let seeds = &groups[moment.group];
+    let group = seeds.iter().find(|group| group.seed == moment.seed).unwrap_or(&seeds[0]);
+    let mut all: Vec<Option<SchemeTrace>> = vec![None; plan.schemes.len()];
+    for (stack, experiment) in group.experiments.iter().enumerate() {
+        let mine: Vec<usize> =
+            (0..plan.schemes.len()).filter(|&index| plan.schemes[index].stack_index == stack).collect();
+        let schemes: Vec<&Scheme> = mine.iter().map(|&index| &plan.schemes[index].scheme).collect();
+        for (index, trace) in mine.into_iter().zip(trace(experiment, moment.at, &schemes)) {
+            let planned = &plan.schemes[index];
+            all[index] = Some(SchemeTrace {
+                scheme: planned.name.clone(),
+                settings: planned.settings.clone(),
+                stack: planned.stack.name,
+                trace,
+            });
+        }
+    }
+    all.into_iter().flatten().collect()
+}
+
+/// The same for several handoffs, on all cores.
+pub fn explain_all(plan: &Plan, moments: &[Moment]) -> Vec<Vec<SchemeTrace>> {
+    moments.par_iter().map(|&moment| explain(plan, moment)).collect()
+}
+
+/// A handoff and why it is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chosen {
+    /// Which.
+    pub moment: Moment,
+    /// Such as `median`.
+    pub why: &'static str,
+}
+
+/// The handoffs in which the reference scheme takes its median time, its quartiles and its longest, the
+/// median first. The reference is the first regular TCP listed, or the first scheme. `result` must
+/// have kept its single handoffs.
+pub fn typical(plan: &Plan, group: usize, result: &GroupResult) -> Vec<Chosen> {
+    let regular = |index: &usize| matches!(plan.schemes[*index].scheme, Scheme::Regular(_));
+    let reference = (0..plan.schemes.len()).find(regular).unwrap_or(0);
+    let times = &plan.request.at;
+    let points = times.len() * plan.request.seeds as usize;
+    let mut order: Vec<usize> = (0..points).collect();
+    let transfer =
+        |point: usize| result.handoffs[reference * points + point].transfer_s.unwrap_or(f64::INFINITY);
+    order.sort_by(|&a, &b| transfer(a).total_cmp(&transfer(b)).then(a.cmp(&b)));
+    let last = points - 1;
+    let mut chosen: Vec<Chosen> = Vec::new();
+    // Of an even number of handoffs the median lies between two: the faster one stands for it.
+    let ranks = [
+        ("median", last / 2),
+        ("lower quartile", last / 4),
+        ("upper quartile", last - last / 4),
+        ("longest", last),
+    ];
+    for (why, rank) in ranks {
+        let point = order[rank];
+        let seed = plan.request.seed + (point / times.len()) as u64;
+        let moment = Moment { group, seed, at: times[point % times.len()] };
+        if chosen.iter().all(|other| other.moment != moment) {
+            chosen.push(Chosen { moment, why });
+        }
+    }
+    chosen
+}
+
+/// The scheme that [`typical`] goes by.
+pub fn reference(plan: &Plan) -> &str {
+    let regular = plan.schemes.iter().find(|scheme| matches!(scheme.scheme, Scheme::Regular(_)));
+    &regular.unwrap_or(&plan.schemes[0]).name
+}

@@ -1,0 +1,42 @@
+//! Numbers as tables show them.
+
+/// Seconds with three or four significant digits; `None` is infinite.
+pub fn time(seconds: Option<f64>) -> String {
+    match seconds {
+        None => "inf".into(),
+        Some(s) if s < 9.9995 => format!("{s:.3}"),
+        Some(s) if s < 99.995 => format!("{s:.2}"),
+        Some(s) => format!("{s:.1}"),
+    }
+}
+
+/// A mean count.
+pub fn count(mean: f64) -> String {
+    if mean == 0.0 {
+        "0".into()
+    } else if mean < 99.95 {
+        format!("{mean:.2}")
+    } else {
+        format!("{mean:.0}")
+    }
+}
+
+/// A ratio; `None` is infinite.
+pub fn ratio(value: Option<f64>) -> String {
+    value.map_or("inf".to_string(), |v| format!("{v:.2}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_keep_their_columns() {
+        assert_eq!(
+            [time(Some(0.05)), time(Some(9.9999)), time(Some(123.456)), time(None)],
+            ["0.050", "10.00", "123.5", "inf"]
+        );
+        assert_eq!([count(0.0), count(0.005), count(1234.5)], ["0", "0.01", "1234"]);
+        assert_eq!([ratio(Some(1.005)), ratio(None)], ["1.00", "inf"]);
+    }
+}

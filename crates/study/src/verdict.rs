@@ -1,0 +1,223 @@
+//! Whether a measure of two rows differs by more than noise (docs/diff.md).
+//!
+//! A row is a sample over handoff times. What it holds decides the criterion: a median with its
+//! quartiles has the notch of a box plot, a mean count and a share have a model of their spread,
+//! and the rest has none, so that nothing is claimed about it.
+
+use crate::measure::Row;
+use serde::Serialize;
+
+/// How a measure differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub enum Verdict {
+    /// By more than the sample explains.
+    #[serde(rename = "beyond noise")]
+    Beyond,
+    /// It differs, and nothing in the rows tells how much noise there is.
+    #[serde(rename = "noise unknown")]
+    Unknown,
+    /// By no more than the sample explains.
+    #[serde(rename = "within noise")]
+    Within,
+    /// Not at all.
+    #[serde(rename = "equal")]
+    Equal,
+}
+
+impl Verdict {
+    /// All, in the order in which differences are listed.
+    pub const ALL: [Self; 4] = [Self::Beyond, Self::Unknown, Self::Within, Self::Equal];
+
+    /// In words, as JSON has it.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Beyond => "beyond noise",
+            Self::Unknown => "noise unknown",
+            Self::Within => "within noise",
+            Self::Equal => "equal",
+        }
+    }
+}
+
+/// A measure in both rows.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Measured {
+    /// Its field in the row.
+    pub measure: &'static str,
+    /// In A; `None` (JSON null) = infinite.
+    pub a: Option<f64>,
+    /// In B.
+    pub b: Option<f64>,
+    /// B / A; `None` = infinite.
+    pub ratio: Option<f64>,
+    /// The largest difference that noise explains; `None` = unknown.
+    pub noise: Option<f64>,
+    /// What follows.
+    pub verdict: Verdict,
+    /// Size of the difference on a scale of logarithms, for the order of a list.
+    #[serde(skip)]
+    pub effect: f64,
+    /// Whether rows hold what a criterion of this measure needs, given enough handoffs.
+    #[serde(skip)]
+    pub has_criterion: bool,
+}
+
+/// Notch of a box plot: median +- 1.57 IQR / sqrt(n). Two medians differ at about the 5 % level
+/// when their notches do not overlap (McGill, Tukey and Larsen, "Variations of box plots", The
+/// American Statistician 32(1), 1978, p. 16).
+const NOTCH: f64 = 1.57;
+/// Standard errors that count as noise: 5 % of samples lie farther out.
+const STANDARD_ERRORS: f64 = 1.96;
+/// Variance of a count over its mean. One would be Poisson's; losses come in bursts.
+const DISPERSION: f64 = 4.0;
+/// Share of a mean count below which a difference is of no practical weight.
+const LEAST_EFFECT: f64 = 0.05;
+/// Fewer handoffs tell nothing about their spread.
+pub const FEWEST: usize = 5;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Criterion {
+    /// Median of the transfer time.
+    Notch,
+    /// Mean number per handoff.
+    Count,
+    /// Share of the handoffs.
+    Share,
+    /// A time or a ratio whose spread no row holds.
+    None,
+}
+
+struct Measure {
+    name: &'static str,
+    criterion: Criterion,
+    value: fn(&Row) -> Option<f64>,
+}
+
+const fn measure(name: &'static str, criterion: Criterion, value: fn(&Row) -> Option<f64>) -> Measure {
+    Measure { name, criterion, value }
+}
+
+/// Transfer time first: where effects are equal, this order decides.
+const MEASURES: [Measure; 28] = [
+    measure("transfer_s.median", Criterion::Notch, |r| r.transfer_s.median),
+    INCOMPLETE,
+    measure("timeouts", Criterion::Count, |r| Some(r.timeouts)),
+    measure("spurious_timeouts", Criterion::Count, |r| Some(r.spurious_timeouts)),
+    measure("spurious_timeout_fraction", Criterion::Share, |r| Some(r.spurious_timeout_fraction)),
+    measure("timeouts_in_disconnection", Criterion::Count, |r| Some(r.timeouts_in_disconnection)),
+    measure("fast_retransmits", Criterion::Count, |r| Some(r.fast_retransmits)),
+    measure("drops", Criterion::Count, |r| Some(r.drops)),
+    measure("lost_in_disconnection", Criterion::Count, |r| Some(r.lost_in_disconnection)),
+    measure("retransmissions", Criterion::Count, |r| Some(r.retransmissions)),
+    measure("needless_retransmissions", Criterion::Count, |r| Some(r.needless_retransmissions)),
+    measure("against_first.better", Criterion::Share, |r| Some(r.against_first.better)),
+    measure("against_first.worse", Criterion::Share, |r| Some(r.against_first.worse)),
+    measure("against_first.ratio_median", Criterion::None, |r| r.against_first.ratio_median),
+    measure("over_bound.median", Criterion::None, |r| r.over_bound.median),
+    measure("over_bound.p90", Criterion::None, |r| r.over_bound.p90),
+    measure("transfer_s.q1", Criterion::None, |r| r.transfer_s.q1),
+    measure("transfer_s.q3", Criterion::None, |r| r.transfer_s.q3),
+    measure("bound_s", Criterion::None, |r| r.bound_s),
+    measure("new_link_s.useful", Criterion::None, |r| Some(r.new_link_s.useful)),
+    measure("new_link_s.needless", Criterion::None, |r| Some(r.new_link_s.needless)),
+    measure("new_link_s.idle_path", Criterion::None, |r| Some(r.new_link_s.idle_path)),
+    measure("new_link_s.idle_window", Criterion::None, |r| Some(r.new_link_s.idle_window)),
+    measure("new_link_s.idle_timer", Criterion::None, |r| Some(r.new_link_s.idle_timer)),
+    measure("new_link_s.idle_other", Criterion::None, |r| Some(r.new_link_s.idle_other)),
+    measure("queue_delay_s.median", Criterion::None, |r| r.queue_delay_s.median),
+    measure("queue_delay_s.p95", Criterion::None, |r| r.queue_delay_s.p95),
+    measure("jain", Criterion::None, |r| Some(r.jain)),
+];
+
+const INCOMPLETE: Measure = measure("incomplete", Criterion::Share, |r| {
+    Some(if r.points == 0 { 0.0 } else { r.incomplete as f64 / r.points as f64 })
+});
+
+/// All measures of two rows, in a fixed order.
+pub fn judge(a: &Row, b: &Row) -> Vec<Measured> {
+    MEASURES.iter().map(|measure| measure.judge(a, b)).collect()
+}
+
+impl Measure {
+    fn judge(&self, a: &Row, b: &Row) -> Measured {
+        let (x, y) = ((self.value)(a), (self.value)(b));
+        let noise = self.noise(a, b).filter(|noise| noise.is_finite());
+        let difference = finite_or_infinite(y) - finite_or_infinite(x);
+        let verdict = match noise {
+            _ if x == y => Verdict::Equal,
+            Some(noise) if difference.abs() > noise => Verdict::Beyond,
+            Some(_) => Verdict::Within,
+            None if self.criterion == Criterion::Notch => without_notch(a, b, difference),
+            None => Verdict::Unknown,
+        };
+        Measured {
+            measure: self.name,
+            a: x,
+            b: y,
+            ratio: ratio(x, y),
+            noise,
+            verdict,
+            effect: self.effect(x, y),
+            has_criterion: self.criterion != Criterion::None,
+        }
+    }
+
+    /// The largest difference that noise explains, if the rows tell.
+    fn noise(&self, a: &Row, b: &Row) -> Option<f64> {
+        if a.points < FEWEST || b.points < FEWEST {
+            return None;
+        }
+        let (x, y) = ((self.value)(a)?, (self.value)(b)?);
+        let (n, m) = (a.points as f64, b.points as f64);
+        // As if both were one sample, so that no event in one of them is no certainty of none.
+        let pooled = (x * n + y * m) / (n + m);
+        let standard_error = |variance: f64| (variance.max(0.0) * (1.0 / n + 1.0 / m)).sqrt();
+        match self.criterion {
+            Criterion::Notch => Some(notch(a)? + notch(b)?),
+            Criterion::Count => {
+                let noise = STANDARD_ERRORS * standard_error(DISPERSION * pooled);
+                Some(noise.max(LEAST_EFFECT * x.max(y)))
+            }
+            Criterion::Share => Some(STANDARD_ERRORS * standard_error(pooled * (1.0 - pooled))),
+            Criterion::None => None,
+        }
+    }
+
+    fn effect(&self, x: Option<f64>, y: Option<f64>) -> f64 {
+        // A count that rises from 0 to 0.03 is no infinite effect: one event more per handoff is
+        // the unit on that scale.
+        let offset = if matches!(self.criterion, Criterion::Count | Criterion::Share) { 1.0 } else { 0.0 };
+        let ratio = ratio(x.map(|x| x + offset), y.map(|y| y + offset));
+        let effect = ratio.map_or(f64::INFINITY, |ratio| ratio.ln().abs());
+        if effect.is_nan() { 0.0 } else { effect }
+    }
+}
+
+/// Half the height of the notch.
+fn notch(row: &Row) -> Option<f64> {
+    let (q1, q3) = (row.transfer_s.q1?, row.transfer_s.q3?);
+    Some(NOTCH * (q3 - q1).max(0.0) / (row.points as f64).sqrt())
+}
+
+/// Where a quartile is infinite there is no notch. Then the share of incomplete handoffs decides,
+/// if it differs and in the same direction.
+fn without_notch(a: &Row, b: &Row, difference: f64) -> Verdict {
+    let incomplete = INCOMPLETE.judge(a, b);
+    let rises = incomplete.b > incomplete.a;
+    if incomplete.verdict == Verdict::Beyond && rises == (difference > 0.0) {
+        Verdict::Beyond
+    } else {
+        Verdict::Unknown
+    }
+}
+
+fn finite_or_infinite(value: Option<f64>) -> f64 {
+    value.unwrap_or(f64::INFINITY)
+}
+
+/// B / A; equal values have the ratio 1, be they zero or infinite.
+fn ratio(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+    let (a, b) = (finite_or_infinite(a), finite_or_infinite(b));
+    let ratio = if a == b { 1.0 } else { b / a };
+    Some(ratio).filter(|ratio| ratio.is_finite())
+}

@@ -1,0 +1,588 @@
+//! The ledger: what a paper states, as data. One file per paper in `papers/`; these types are its schema.
+//!
+//! The code knows operations, not papers. A claim says over which points it holds ([`Points`]) and what must
+//! be true there ([`Expect`]); a figure says what is drawn. Words such as `about` have their tolerance from
+//! [`crate::tolerance`].
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// One paper.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Paper {
+    /// Name on the command line.
+    pub id: String,
+    /// As docs/algorithms.md cites it.
+    pub number: String,
+    /// Authors, title, place, year.
+    pub cite: String,
+    /// What its points have in common.
+    pub defaults: Defaults,
+    /// Readings of open points that this paper's runs use, with their reasons.
+    #[serde(default, rename = "reading")]
+    pub readings: Vec<Reading>,
+    /// What it draws.
+    #[serde(default, rename = "figure")]
+    pub figures: Vec<Figure>,
+    /// What it states.
+    #[serde(default, rename = "claim")]
+    pub claims: Vec<Claim>,
+}
+
+/// What the points of a paper have in common.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Defaults {
+    /// P.
+    pub packets: u32,
+    /// Length of a disconnection, s.
+    pub disconnect_s: f64,
+    /// The paper's names of senders, and Segue's.
+    pub schemes: BTreeMap<String, String>,
+}
+
+/// A reading of an open point (docs/algorithms.md, section 9).
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Reading {
+    /// A setting, as `--set` takes it.
+    pub set: String,
+    /// Section of docs/algorithms.md.
+    pub section: String,
+    /// What in the paper's text supports it, and what was tried.
+    pub why: String,
+}
+
+/// One value or several.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Several<T> {
+    /// One.
+    One(T),
+    /// Several, in order.
+    Many(Vec<T>),
+}
+
+impl<T> Several<T> {
+    /// All of them.
+    pub fn all(&self) -> &[T] {
+        match self {
+            Self::One(one) => std::slice::from_ref(one),
+            Self::Many(many) => many,
+        }
+    }
+}
+
+/// Kinds of handoff.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum KindWord {
+    /// Make-before-break.
+    Mbb,
+    /// Break-before-make.
+    Bbm,
+}
+
+/// Over which handoffs: every combination of kind, links, flows and packets, in this order (the last varies
+/// fastest), each over the handoff times of the bench or at one time.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Points {
+    /// `mbb`, `bbm` or both.
+    pub kind: Several<KindWord>,
+    /// Length of the disconnection, s; the paper's unless given.
+    pub disconnect_s: Option<Several<f64>>,
+    /// Old and new link: `6400/9 200/300`, in kbit/s and ms.
+    pub links: Several<String>,
+    /// Numbers of flows; 1 unless given.
+    pub flows: Option<Several<usize>>,
+    /// P; the paper's unless given.
+    pub packets: Option<Several<u32>>,
+    /// One handoff, at this T in s, in place of 200.
+    pub at_s: Option<f64>,
+}
+
+/// The part of a claim's points that a contrast compares.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Part {
+    /// Of this kind.
+    pub kind: Option<KindWord>,
+    /// With these links.
+    pub links: Option<Several<String>>,
+    /// With these numbers of flows.
+    pub flows: Option<Several<usize>>,
+}
+
+/// What a statement is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ClaimKind {
+    /// What their simulations showed.
+    Result,
+    /// One run that they narrate, or a computed number.
+    Example,
+    /// A rule.
+    Formula,
+}
+
+/// How a statement is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Check {
+    /// By simulation.
+    Sim,
+    /// By arithmetic, in a test of `crates/policy`.
+    Calc,
+    /// By reading: `by` says where.
+    Doc,
+}
+
+/// One statement.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// Unique; `etcp1-` for paper 001, `mflow-` for 000.
+    pub id: String,
+    /// Where it stands.
+    pub place: String,
+    /// What it is about.
+    pub kind: ClaimKind,
+    /// How it is judged.
+    pub check: Check,
+    /// In our words.
+    pub statement: String,
+    /// The stated numbers in words, for tables.
+    pub stated: String,
+    /// Over which handoffs; not for `calc` and `doc`.
+    pub points: Option<Points>,
+    /// What must be true, all of it; not for `calc` and `doc`.
+    #[serde(default)]
+    pub expect: Vec<Expect>,
+    /// The test (`calc`) or the place (`doc`) that shows it.
+    pub by: Option<String>,
+    /// Why it cannot be judged.
+    pub cannot: Option<String>,
+    /// Why it differs, found by looking at the packets.
+    pub why: Option<String>,
+    /// What the text leaves open.
+    pub ambiguous: Option<String>,
+}
+
+/// A measure of a handoff. Times in s.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    /// Transfer time; infinite if incomplete.
+    Transfer,
+    /// Timeouts from completion to the end.
+    Timeouts,
+    /// Those that were spurious.
+    SpuriousTimeouts,
+    /// Timeouts between T and completion.
+    TimeoutsInDisconnection,
+    /// Both: from T to the end.
+    TimeoutsFromT,
+    /// Entries into fast recovery from completion to the end.
+    FastRetransmits,
+    /// Those whose packet was not lost.
+    FalseFastRetransmits,
+    /// In queues, data and ACKs.
+    Drops,
+    /// Data alone.
+    DataDrops,
+    /// In the disconnection, data and ACKs.
+    LostInDisconnection,
+    /// Packets sent again.
+    Retransmissions,
+    /// Those that brought nothing.
+    NeedlessRetransmissions,
+    /// From completion until a sender first sends anything.
+    Unused,
+    /// From completion to the first timeout; infinite if there is none.
+    FirstTimeout,
+    /// Packets outstanding at T, all flows.
+    FlightAtT,
+    /// RTO at T, the largest of the flows.
+    RtoAtT,
+    /// Packets sent from completion until all that was sent before is acknowledged, the flows' sum.
+    SentWhileDraining,
+}
+
+/// One number out of many handoffs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Stat {
+    /// 50 %.
+    #[default]
+    Median,
+    /// 25 %.
+    Q1,
+    /// 75 %.
+    Q3,
+    /// Q3 - Q1.
+    Iqr,
+    /// Mean.
+    Mean,
+    /// Smallest.
+    Min,
+    /// Largest.
+    Max,
+    /// Share of handoffs in which it is above 0.
+    Share,
+}
+
+/// At how many of the points.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum At {
+    /// At every one.
+    #[default]
+    Each,
+    /// At one or more.
+    Some,
+    /// At more than half.
+    Most,
+    /// The largest of all values counts.
+    Largest,
+}
+
+/// Bounds of a value. `about` has its tolerance from the table, unless `within` gives one that the text states.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Bounds {
+    /// At least.
+    pub min: Option<f64>,
+    /// At most.
+    pub max: Option<f64>,
+    /// About.
+    pub about: Option<f64>,
+    /// Absolute tolerance of `about` that the text itself gives.
+    pub within: Option<f64>,
+}
+
+/// Directions of a trend over the points as they are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    /// Spearman's rank correlation with the order.
+    Increasing,
+    /// The same, negative.
+    Decreasing,
+    /// No step up beyond slack.
+    NonIncreasing,
+    /// Largest over smallest.
+    Flat,
+    /// Not flat.
+    Varies,
+    /// Largest at the point whose links are `peak`.
+    Peak,
+}
+
+/// Events of one handoff.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EventWord {
+    /// A timer expires.
+    Timeout,
+    /// A timer expires although the packet was not lost.
+    SpuriousTimeout,
+    /// Fast recovery begins.
+    FastRetransmit,
+    /// The first packet that is sent again at or after T.
+    FirstRetransmission,
+    /// The first ACK after T that acknowledges a packet sent after completion.
+    FirstAckOfNewPath,
+}
+
+/// A fact of one handoff, as the packets tell it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Fact {
+    /// Number of the first data packet that a queue drops from T on.
+    FirstLostPacket,
+    /// Data packets lost in the disconnection.
+    DataLostInDisconnection,
+    /// From the first fast retransmit or timeout from T on until all that was outstanding then is acknowledged, s.
+    RecoveryTime,
+    /// From T until the ACK of the packet that was first unacknowledged at T, s.
+    AckDelay,
+    /// Packets outstanding at T.
+    FlightAtT,
+    /// Packets outstanding at the first fast retransmit from T on.
+    FlightAtFastRetransmit,
+    /// RTO at T, s.
+    RtoAtT,
+    /// ssthresh after the first timeout from T on, packets.
+    SsthreshAfterFirstTimeout,
+    /// ssthresh after the second timeout from T on, packets.
+    SsthreshAfterSecondTimeout,
+    /// ssthresh after the first fast retransmit from T on, packets.
+    SsthreshAfterFastRetransmit,
+    /// ssthresh at the end, packets.
+    SsthreshAtEnd,
+    /// When the scheme hears of the handoff, s after completion.
+    NoticeLatency,
+    /// Time of the first packet sent at or after completion, s after completion.
+    Unused,
+    /// When slow start first overshoots: the time of the first drop of data in the whole run, s.
+    OvershootTime,
+    /// Data packets dropped within two seconds of the first drop.
+    OvershootLosses,
+    /// Data packets dropped from completion to the end.
+    DataDrops,
+    /// Longest run of data packets sent at one instant from completion on.
+    LongestBurst,
+    /// 1 if rule A2 or A5 acted at the notice, else 0.
+    WindowReduced,
+    /// Timeouts from T to the end.
+    Timeouts,
+    /// Spurious ones among them.
+    SpuriousTimeouts,
+    /// Packets sent again that brought nothing.
+    NeedlessRetransmissions,
+}
+
+/// What must be true.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(tag = "op", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Expect {
+    /// 100 * (1 - scheme / against), percent; an increase is a negative reduction.
+    Reduction {
+        /// By the paper's name.
+        scheme: String,
+        /// By the paper's name.
+        against: String,
+        /// Of what; transfer time unless given.
+        of: Option<Measure>,
+        /// Of its distribution.
+        #[serde(default)]
+        stat: Stat,
+        /// At how many points.
+        #[serde(default)]
+        at: At,
+        /// Percent.
+        is: Bounds,
+    },
+    /// A value lies within bounds.
+    Value {
+        /// By the paper's name.
+        scheme: String,
+        /// Of what.
+        of: Measure,
+        /// Of its distribution.
+        #[serde(default)]
+        stat: Stat,
+        /// At how many points.
+        #[serde(default)]
+        at: At,
+        /// In the measure's unit.
+        is: Bounds,
+    },
+    /// Numerator over denominator lies within bounds; the two may differ in scheme, measure or statistic.
+    Ratio {
+        /// Above the line.
+        over: Operand,
+        /// Below it.
+        under: Operand,
+        /// At how many points.
+        #[serde(default)]
+        at: At,
+        /// A ratio.
+        is: Bounds,
+    },
+    /// Schemes from lowest to highest; those in one inner list are about equal.
+    Order {
+        /// By the paper's names.
+        low_to_high: Vec<Several<String>>,
+        /// Of what; transfer time unless given.
+        of: Option<Measure>,
+        /// Of its distribution.
+        #[serde(default)]
+        stat: Stat,
+        /// At how many points.
+        #[serde(default)]
+        at: At,
+    },
+    /// Two schemes are alike: |a / b - 1| at most so many percent.
+    Similar {
+        /// By the paper's name.
+        scheme: String,
+        /// By the paper's name.
+        against: String,
+        /// Of what; transfer time unless given.
+        of: Option<Measure>,
+        /// Of its distribution.
+        #[serde(default)]
+        stat: Stat,
+        /// At how many points.
+        #[serde(default)]
+        at: At,
+        /// Percent, as the ledger took it from the text; else the table's.
+        percent: Option<f64>,
+    },
+    /// The same scheme at one part of the points is lower than at another. Parts of equally many points are
+    /// compared one by one, others by their means.
+    Contrast {
+        /// By the paper's name.
+        scheme: String,
+        /// Of what; transfer time unless given.
+        of: Option<Measure>,
+        /// Of its distribution.
+        #[serde(default)]
+        stat: Stat,
+        /// Where it is lower.
+        low: Part,
+        /// Where it is higher.
+        high: Part,
+        /// At how many pairs.
+        #[serde(default)]
+        at: At,
+        /// Percent by which `low` may be above `high`; the table's slack unless given.
+        slack_percent: Option<f64>,
+    },
+    /// A value over the points in their order.
+    Trend {
+        /// By the paper's name.
+        scheme: String,
+        /// With `against`: of the reduction in percent, else of the value.
+        against: Option<String>,
+        /// Of what; transfer time unless given.
+        of: Option<Measure>,
+        /// Of its distribution.
+        #[serde(default)]
+        stat: Stat,
+        /// Where it goes.
+        direction: Direction,
+        /// Links of the largest value.
+        peak: Option<String>,
+    },
+    /// The order of all points and schemes by their value does not depend on P.
+    Insensitive {
+        /// By the paper's names.
+        schemes: Vec<String>,
+    },
+    /// One handoff: an event at a time.
+    Event {
+        /// By the paper's name.
+        scheme: String,
+        /// Which.
+        event: EventWord,
+        /// s; within the table's tolerance unless `within` is given.
+        at_s: f64,
+        /// s.
+        within: Option<f64>,
+    },
+    /// One handoff: a fact.
+    Fact {
+        /// By the paper's name.
+        scheme: String,
+        /// Which.
+        fact: Fact,
+        /// In the fact's unit.
+        is: Bounds,
+    },
+}
+
+/// One side of a ratio.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Operand {
+    /// By the paper's name.
+    pub scheme: String,
+    /// Of what; transfer time unless given.
+    pub of: Option<Measure>,
+    /// Of its distribution.
+    #[serde(default)]
+    pub stat: Stat,
+}
+
+/// How a figure looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Form {
+    /// Quartile bars.
+    Quartiles,
+    /// Time-sequence graphs.
+    Sequence,
+}
+
+/// One figure.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Figure {
+    /// Name on the command line, such as `fig17`.
+    pub id: String,
+    /// Where it stands.
+    pub place: String,
+    /// What it shows, in a sentence.
+    pub title: String,
+    /// How it looks.
+    pub form: Form,
+    /// The claims it supports.
+    #[serde(default)]
+    pub supports: Vec<String>,
+    /// What the paper leaves open about it.
+    pub notes: Option<String>,
+    /// Its panels, in order.
+    #[serde(rename = "panel")]
+    pub panels: Vec<Panel>,
+}
+
+/// One coordinate system.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Panel {
+    /// Such as `a: make-before-break`.
+    pub title: String,
+    /// Quartile bars: title of the horizontal axis.
+    pub x: Option<String>,
+    /// Quartile bars: its positions, as labels.
+    #[serde(default)]
+    pub labels: Vec<String>,
+    /// Quartile bars: of what; transfer time unless given.
+    pub of: Option<Measure>,
+    /// P; the paper's unless given.
+    pub packets: Option<u32>,
+    /// Quartile bars: one bar per label and series.
+    #[serde(default)]
+    pub series: Vec<Series>,
+    /// Time-sequence graph: the handoff.
+    pub handoff: Option<OneHandoff>,
+}
+
+/// One series of a quartile chart: a point per label of the panel.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Series {
+    /// For the legend.
+    pub label: String,
+    /// By the paper's name.
+    pub scheme: String,
+    /// Kind of handoff.
+    pub kind: KindWord,
+    /// Length of the disconnection, s; the paper's unless given.
+    pub disconnect_s: Option<f64>,
+    /// One pair of links per label, or one for all.
+    pub links: Several<String>,
+    /// One number of flows per label, or one for all; 1 unless given.
+    pub flows: Option<Several<usize>>,
+}
+
+/// One handoff with one scheme.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OneHandoff {
+    /// By the paper's name.
+    pub scheme: String,
+    /// Kind of handoff.
+    pub kind: KindWord,
+    /// Length of the disconnection, s; the paper's unless given.
+    pub disconnect_s: Option<f64>,
+    /// Old and new link.
+    pub links: String,
+    /// T, s.
+    pub at_s: f64,
+}

@@ -1,0 +1,4 @@
+//! The papers' figures and claims, run and judged.
+
+pub mod ledger;
+pub mod tolerance;

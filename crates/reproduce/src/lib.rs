@@ -1,4 +1,15 @@
-//! The papers' figures and claims, run and judged.
+//! The papers' figures and claims, run and judged (docs/reproduction.md).
+//!
+//! [`ledger`] is what papers state, as data; [`points`] is what that means for the bench; [`run`] runs it, each
+//! point once; [`sample`] and [`facts`] measure; [`judge`] compares by [`tolerance`]; [`verdict`] concludes;
+//! [`ns2`] is the other source of measurements.
 
+pub mod facts;
+pub mod judge;
 pub mod ledger;
+pub mod ns2;
+pub mod points;
+pub mod run;
+pub mod sample;
 pub mod tolerance;
+pub mod verdict;

@@ -76,7 +76,7 @@ impl Comparison {
             .par_iter()
             .map(|seeds| {
                 let records: Vec<Vec<Vec<RunRecord>>> =
-                    seeds.par_iter().map(|group| run_group(plan, group, done)).collect();
+                    seeds.par_iter().map(|group| records(plan, group, done)).collect();
                 summarise(plan, seeds, records, keep_handoffs)
             })
             .collect();
@@ -92,8 +92,8 @@ impl Comparison {
 /// Forks that are kept at a time: enough for all cores, too few to fill the memory.
 const BATCH: usize = 64;
 
-/// Records by handoff time, then by scheme.
-fn run_group(plan: &Plan, group: &Group, done: &(dyn Fn(u64) + Sync)) -> Vec<Vec<RunRecord>> {
+/// Runs one warm-up's handoffs; records by handoff time, then by scheme.
+pub fn records(plan: &Plan, group: &Group, done: &(dyn Fn(u64) + Sync)) -> Vec<Vec<RunRecord>> {
     let mut warm: Vec<WarmRun> = group.experiments.iter().cloned().map(WarmRun::new).collect();
     let mut records = Vec::with_capacity(plan.request.at.len());
     for times in plan.request.at.chunks(BATCH) {

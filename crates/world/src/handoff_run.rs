@@ -7,7 +7,7 @@ use crate::bench::{
 use crate::bound::bound;
 use crate::link_time;
 use crate::nodes::{BenchNode, BenchSim, Correspondent, HostObserver, Mobile, Route};
-use crate::record::{RecordedLinks, Recorder, RunRecord};
+use crate::record::{RecordedLinks, Recorder, RunRecord, SenderAt};
 use segue_handoff::{Link, Notice, Scheme, SchemeError};
 use segue_netsim::{Nanos, Rate, SECOND};
 use std::collections::BTreeSet;
@@ -106,7 +106,12 @@ impl<W: HostObserver> Fork<W> {
             new_access: self.places.access[NEW].down,
             new_last_hop: self.places.last[NEW].down,
         };
-        self.sim.net.observer.recorder = Some(Box::new(Recorder::new(links, self.experiment.flows)));
+        let senders = correspondent(&self.sim).flows.iter().map(|flow| SenderAt {
+            flight: flow.sender.snd_max() - flow.sender.snd_una(),
+            rto: flow.sender.timing().1,
+        });
+        let recorder = Recorder::new(links, senders.collect());
+        self.sim.net.observer.recorder = Some(Box::new(recorder));
         if let Kind::Bbm(_) = self.experiment.kind {
             for link in [self.places.access[OLD].down, self.places.access[OLD].up] {
                 self.sim.net.link(link).cut(self.at);
@@ -210,6 +215,7 @@ impl<W: HostObserver> Handoff<W> {
             recorder.complete(
                 self.completion,
                 self.una.clone(),
+                self.targets[0].iter().map(|target| target - experiment.packets).collect(),
                 self.first_copies.clone(),
                 self.targets.clone(),
                 self.ends_by(),

@@ -13,8 +13,8 @@ pub trait HostObserver: Observer<Packet> {
     /// The timer of `flow` expired; `head` is its first unacknowledged packet and `copy` the
     /// number of that packet's last transmission.
     fn timeout(&mut self, now: Nanos, flow: u16, head: u32, copy: u32);
-    /// `flow` entered fast recovery.
-    fn fast_retransmit(&mut self, now: Nanos, flow: u16, head: u32);
+    /// `flow` entered fast recovery; `copy` is the number of the last transmission of `head`.
+    fn fast_retransmit(&mut self, now: Nanos, flow: u16, head: u32, copy: u32);
     /// A host sends `packet`.
     fn sent(&mut self, now: Nanos, packet: &Packet);
     /// A packet reached a host.
@@ -29,7 +29,7 @@ pub trait HostObserver: Observer<Packet> {
 
 impl HostObserver for () {
     fn timeout(&mut self, _: Nanos, _: u16, _: u32, _: u32) {}
-    fn fast_retransmit(&mut self, _: Nanos, _: u16, _: u32) {}
+    fn fast_retransmit(&mut self, _: Nanos, _: u16, _: u32, _: u32) {}
     fn sent(&mut self, _: Nanos, _: &Packet) {}
     fn heard(&mut self, _: Nanos, _: &Packet) {}
     fn changed(&mut self, _: Nanos, _: u16, _: &mut Sender<Advised>) {}
@@ -115,7 +115,7 @@ impl Correspondent {
             net.observer.acknowledged(now, flow.id, una);
         }
         if flow.sender.counters().fast_retransmits != before.1 {
-            net.observer.fast_retransmit(now, flow.id, una);
+            net.observer.fast_retransmit(now, flow.id, una, flow.sender.head_copy());
         }
         let option = packet.segment.option;
         net.packets.remove(id);

@@ -88,20 +88,18 @@ impl<W: HostObserver> HostObserver for Observer<W> {
         }
     }
 
-    fn fast_retransmit(&mut self, now: Nanos, flow: u16, head: u32) {
-        self.watch.fast_retransmit(now, flow, head);
+    fn fast_retransmit(&mut self, now: Nanos, flow: u16, head: u32, copy: u32) {
+        self.watch.fast_retransmit(now, flow, head, copy);
         if let Some(recorder) = &mut self.recorder {
-            recorder.fast_retransmit(now, flow, head);
+            recorder.fast_retransmit(now, flow, head, copy);
         }
     }
 
     #[inline]
     fn sent(&mut self, now: Nanos, packet: &Packet) {
         self.watch.sent(now, packet);
-        if let Some(recorder) = &mut self.recorder
-            && packet.retransmission
-        {
-            recorder.retransmission(now);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.sent(now, packet);
         }
     }
 

@@ -88,6 +88,24 @@ pub struct RunRecord {
     pub queue_delays: Vec<Nanos>,
     /// Packets that each flow newly acknowledged from completion to the end.
     pub acknowledged: Vec<u32>,
+    /// Fast retransmits from completion on whose packet was not lost: its last copy sent before is delivered.
+    pub false_fast_retransmits: u32,
+    /// From completion until some sender first sends anything; `None` if none did.
+    pub first_sent: Option<Nanos>,
+    /// Packets that the flows sent for the first time from completion until all that each had sent before was
+    /// acknowledged.
+    pub sent_while_draining: u32,
+    /// How each flow's sender stood at T.
+    pub senders_at: Vec<SenderAt>,
+}
+
+/// A sender at T.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SenderAt {
+    /// Packets outstanding.
+    pub flight: u32,
+    /// Retransmission timeout with back-off.
+    pub rto: Nanos,
 }
 
 impl RunRecord {
@@ -147,10 +165,18 @@ pub struct Recorder {
     carried: VecDeque<Carriage>,
     queue_delays: Vec<Nanos>,
     pub(crate) old_deliveries: Vec<OldDelivery>,
+    /// Of each fast retransmit: when, whose, and the last copy sent before it.
+    fast_copies: Vec<(Nanos, u16, u32)>,
+    first_sent: Option<Nanos>,
+    /// One beyond the highest packet that each flow sent before completion.
+    sent_before: Vec<u32>,
+    sent_while_draining: u32,
+    senders_at: Vec<SenderAt>,
 }
 
 impl Recorder {
-    pub(crate) fn new(links: RecordedLinks, flows: usize) -> Self {
+    pub(crate) fn new(links: RecordedLinks, senders_at: Vec<SenderAt>) -> Self {
+        let flows = senders_at.len();
         Self {
             links,
             completion: Nanos::MAX,
@@ -171,15 +197,21 @@ impl Recorder {
             carried: VecDeque::new(),
             queue_delays: Vec::new(),
             old_deliveries: Vec::new(),
+            fast_copies: Vec::new(),
+            first_sent: None,
+            sent_before: vec![0; flows],
+            sent_while_draining: 0,
+            senders_at,
         }
     }
 
-    /// The handoff completes now. `una`: what is acknowledged; `first_copies`: numbers of the next
-    /// transmissions; `targets` by both definitions.
+    /// The handoff completes now. `una`: what is acknowledged; `sent_before`: one beyond the highest packets
+    /// sent; `first_copies`: numbers of the next transmissions; `targets` by both definitions.
     pub(crate) fn complete(
         &mut self,
         now: Nanos,
         una: Vec<u32>,
+        sent_before: Vec<u32>,
         first_copies: Vec<u32>,
         targets: [Vec<u32>; 2],
         ends_by: usize,
@@ -187,6 +219,7 @@ impl Recorder {
         self.completion = now;
         self.start_una.clone_from(&una);
         self.una = una;
+        self.sent_before = sent_before;
         self.first_copies = first_copies;
         self.targets = targets;
         self.ends_by = ends_by;
@@ -239,13 +272,22 @@ impl Recorder {
         self.timeouts.push((at, flow, head, copy));
     }
 
-    pub(crate) fn fast_retransmit(&mut self, at: Nanos, flow: u16, head: u32) {
+    pub(crate) fn fast_retransmit(&mut self, at: Nanos, flow: u16, head: u32, copy: u32) {
         self.fast_retransmits.push((at, flow, head));
+        self.fast_copies.push((at, flow, copy));
     }
 
+    /// A host sends a packet.
     #[inline]
-    pub(crate) fn retransmission(&mut self, _at: Nanos) {
-        self.retransmissions += u32::from(self.completed());
+    pub(crate) fn sent(&mut self, at: Nanos, packet: &Packet) {
+        if !packet.data || !self.completed() {
+            return;
+        }
+        self.first_sent.get_or_insert(at);
+        self.retransmissions += u32::from(packet.retransmission);
+        let flow = usize::from(packet.flow);
+        let draining = self.una[flow] < self.sent_before[flow];
+        self.sent_while_draining += u32::from(draining && !packet.retransmission);
     }
 
     #[inline]
@@ -322,6 +364,14 @@ impl Recorder {
             needless_retransmissions: self.needless_retransmissions,
             link_time: self.link_time,
             queue_delays: self.queue_delays,
+            false_fast_retransmits: self
+                .fast_copies
+                .iter()
+                .filter(|&&(at, flow, copy)| at >= self.completion && spurious(flow, copy))
+                .count() as u32,
+            first_sent: self.first_sent.map(|at| at - self.completion),
+            sent_while_draining: self.sent_while_draining,
+            senders_at: self.senders_at,
             acknowledged: self.una.iter().zip(&self.start_una).map(|(una, start)| una - start).collect(),
         }
     }

@@ -232,7 +232,7 @@ impl HostObserver for Tracer {
         self.push(now, What::Timeout { flow, head, copy });
     }
 
-    fn fast_retransmit(&mut self, now: Nanos, flow: u16, head: u32) {
+    fn fast_retransmit(&mut self, now: Nanos, flow: u16, head: u32, _copy: u32) {
         self.push(now, What::FastRetransmit { flow, head });
     }
 

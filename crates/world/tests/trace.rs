@@ -22,14 +22,39 @@ struct Told {
     needless: u32,
     queue_delays: Vec<Nanos>,
     acknowledged: Vec<u32>,
+    first_sent: Option<Nanos>,
+    sent_while_draining: u32,
+    senders_at: Vec<(u32, Nanos)>,
 }
 
 fn told(events: &[Event], at: Nanos, completion: Nanos, flows: usize) -> Told {
     let mut told = Told::default();
     let mut sent_since = BTreeSet::new();
     let (mut before, mut una) = (vec![0; flows], vec![0; flows]);
+    let mut states: Vec<Option<SenderState>> = vec![None; flows];
+    let mut sent_before = vec![0; flows];
     for event in events {
         let since = event.at >= completion;
+        if let What::Sent(packet) = &event.what
+            && packet.data
+            && since
+        {
+            let flow = usize::from(packet.flow);
+            told.first_sent.get_or_insert(event.at - completion);
+            let una = states[flow].map_or(0, |state| state.snd_una);
+            told.sent_while_draining += u32::from(una < sent_before[flow] && !packet.retransmission);
+        }
+        if let What::State { flow, state } = &event.what {
+            let flow = usize::from(*flow);
+            states[flow] = Some(*state);
+            if event.at < at {
+                told.senders_at.resize(flows, (0, 0));
+                told.senders_at[flow] = (state.flight(), state.rto);
+            }
+            if !since {
+                sent_before[flow] = state.snd_max;
+            }
+        }
         match &event.what {
             What::Timeout { flow, head, .. } if event.at >= at => {
                 told.timeouts.push((event.at, *flow, *head))
@@ -70,6 +95,9 @@ fn recorded(record: &RunRecord) -> Told {
         needless: record.needless_retransmissions,
         queue_delays: record.queue_delays.clone(),
         acknowledged: record.acknowledged.clone(),
+        first_sent: record.first_sent,
+        sent_while_draining: record.sent_while_draining,
+        senders_at: record.senders_at.iter().map(|sender| (sender.flight, sender.rto)).collect(),
     }
 }
 

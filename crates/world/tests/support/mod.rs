@@ -144,7 +144,7 @@ impl HostObserver for Diary {
     fn timeout(&mut self, now: Nanos, flow: u16, head: u32, _: u32) {
         self.note(now, flow, What::Timeout { head });
     }
-    fn fast_retransmit(&mut self, now: Nanos, flow: u16, head: u32) {
+    fn fast_retransmit(&mut self, now: Nanos, flow: u16, head: u32, _copy: u32) {
         self.note(now, flow, What::FastRetransmit { head });
     }
     fn sent(&mut self, now: Nanos, packet: &Packet) {

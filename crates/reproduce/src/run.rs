@@ -1,0 +1,204 @@
+//! Runs what claims and figures need, each point once.
+
+use crate::judge::{Source, schemes};
+use crate::ledger::{Check, Figure, Form, KindWord, OneHandoff, Panel, Paper, Points};
+use crate::points::{Point, PointError, Single, nanos};
+use crate::sample::Sample;
+use rayon::prelude::*;
+use segue_handoff::Scheme;
+use segue_study::Plan;
+use segue_study::compare::records;
+use segue_study::explain::{Moment, SchemeTrace, explain};
+use segue_world::{Nanos, RunRecord, SECOND};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What has to be run: schemes by Segue's names.
+#[derive(Clone, Debug, Default)]
+pub struct Needs {
+    /// Over all handoff times.
+    pub points: BTreeMap<Point, BTreeSet<String>>,
+    /// One handoff each.
+    pub singles: BTreeMap<Single, BTreeSet<String>>,
+}
+
+/// What was run.
+#[derive(Clone, Debug, Default)]
+pub struct Results {
+    samples: BTreeMap<(Point, String), Sample>,
+    traces: BTreeMap<(Single, String), SchemeTrace>,
+}
+
+impl Source for Results {
+    fn sample(&self, point: &Point, scheme: &str) -> Option<&Sample> {
+        self.samples.get(&(point.clone(), scheme.to_string()))
+    }
+
+    fn trace(&self, single: &Single, scheme: &str) -> Option<&SchemeTrace> {
+        self.traces.get(&(single.clone(), scheme.to_string()))
+    }
+}
+
+impl Paper {
+    /// Segue's name of a scheme.
+    pub fn own(&self, scheme: &str) -> String {
+        self.defaults.schemes.get(scheme).cloned().unwrap_or_else(|| scheme.to_string())
+    }
+}
+
+impl Needs {
+    /// Adds what the paper's claims need.
+    pub fn add_claims(&mut self, paper: &Paper) {
+        for claim in paper.claims.iter().filter(|claim| claim.check == Check::Sim && claim.cannot.is_none()) {
+            let Some(points) = &claim.points else { continue };
+            let names: Vec<String> = schemes(claim).into_iter().map(|name| paper.own(name)).collect();
+            self.add(points, paper, &names);
+        }
+    }
+
+    fn add(&mut self, points: &Points, paper: &Paper, names: &[String]) {
+        match points.single(&paper.defaults) {
+            Some(single) => self.singles.entry(single).or_default().extend(names.iter().cloned()),
+            None => {
+                for point in points.all(&paper.defaults) {
+                    self.points.entry(point).or_default().extend(names.iter().cloned());
+                }
+            }
+        }
+    }
+
+    /// Adds what a figure needs.
+    pub fn add_figure(&mut self, paper: &Paper, figure: &Figure) {
+        for panel in &figure.panels {
+            match (figure.form, &panel.handoff) {
+                (Form::Sequence, Some(handoff)) => {
+                    let single = handoff.single(paper);
+                    self.singles.entry(single).or_default().insert(paper.own(&handoff.scheme));
+                }
+                _ => {
+                    for (series, position) in panel.bars() {
+                        let scheme = paper.own(&panel.series[series].scheme);
+                        if let Some(point) = panel.point(paper, series, position) {
+                            self.points.entry(point).or_default().insert(scheme);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Number of handoffs to simulate.
+    pub fn handoffs(&self, points: usize) -> u64 {
+        let many: usize = self.points.values().map(BTreeSet::len).sum();
+        let single: usize = self.singles.values().map(BTreeSet::len).sum();
+        (many * points + single) as u64
+    }
+}
+
+impl Panel {
+    /// Every bar: index of its series and of its position.
+    pub fn bars(&self) -> impl Iterator<Item = (usize, usize)> {
+        let positions = self.labels.len();
+        (0..self.series.len()).flat_map(move |series| (0..positions).map(move |position| (series, position)))
+    }
+
+    /// The point of a bar.
+    pub fn point(&self, paper: &Paper, series: usize, position: usize) -> Option<Point> {
+        fn of<T: Clone>(all: &[T], position: usize) -> Option<T> {
+            if all.len() == 1 { all.first() } else { all.get(position) }.cloned()
+        }
+        let series = self.series.get(series)?;
+        let flows = series.flows.as_ref().map_or(Some(1), |flows| of(flows.all(), position))?;
+        let disconnect = match series.kind {
+            KindWord::Mbb => 0,
+            KindWord::Bbm => nanos(series.disconnect_s.unwrap_or(paper.defaults.disconnect_s)),
+        };
+        Some(Point {
+            kind: series.kind,
+            disconnect,
+            links: of(series.links.all(), position)?,
+            flows,
+            packets: self.packets.unwrap_or(paper.defaults.packets),
+        })
+    }
+}
+
+impl OneHandoff {
+    /// The handoff.
+    pub fn single(&self, paper: &Paper) -> Single {
+        let disconnect = match self.kind {
+            KindWord::Mbb => 0,
+            KindWord::Bbm => nanos(self.disconnect_s.unwrap_or(paper.defaults.disconnect_s)),
+        };
+        let packets = paper.defaults.packets;
+        let point = Point { kind: self.kind, disconnect, links: self.links.clone(), flows: 1, packets };
+        Single { point, at: nanos(self.at_s) }
+    }
+}
+
+/// The bench's handoff times, or every so-many-th of them.
+pub fn times(points: usize) -> Vec<Nanos> {
+    let all = (1..=200).map(|tenth| tenth * SECOND / 10);
+    let points = points.clamp(1, 200);
+    all.enumerate()
+        .filter(|(index, _)| index * points / 200 != (index + 1) * points / 200)
+        .map(|(_, t)| t)
+        .collect()
+}
+
+/// Settings of a paper's readings, for those of its schemes that know them.
+fn settings(paper: &Paper, schemes: &BTreeSet<String>) -> Vec<(String, String)> {
+    let known: BTreeSet<String> = schemes
+        .iter()
+        .flat_map(|scheme| Scheme::settings_of(scheme))
+        .map(|setting| setting.name.to_string())
+        .collect();
+    let pairs = paper.readings.iter().filter_map(|reading| reading.set.split_once('='));
+    pairs.filter(|(key, _)| known.contains(*key)).map(|(key, value)| (key.into(), value.into())).collect()
+}
+
+/// Runs all that is needed, on all cores; `done` hears how many more handoffs are finished.
+pub fn run(
+    paper: &Paper,
+    needs: &Needs,
+    points: usize,
+    done: &(dyn Fn(u64) + Sync),
+) -> Result<Results, PointError> {
+    let times = times(points);
+    let samples: Result<Vec<Vec<_>>, PointError> = needs
+        .points
+        .par_iter()
+        .map(|(point, schemes)| {
+            let plan = plan(paper, point, schemes, times.clone())?;
+            let groups = plan.groups();
+            let all: Vec<Vec<RunRecord>> = records(&plan, &groups[0][0], done);
+            let of =
+                |index: usize| Sample::of(&all.iter().map(|records| &records[index]).collect::<Vec<_>>());
+            let named = plan.schemes.iter().enumerate();
+            Ok(named.map(|(index, s)| ((point.clone(), s.name.clone()), of(index))).collect())
+        })
+        .collect();
+    let traces: Result<Vec<Vec<_>>, PointError> = needs
+        .singles
+        .par_iter()
+        .map(|(single, schemes)| {
+            let plan = plan(paper, &single.point, schemes, vec![single.at])?;
+            let traces = explain(&plan, Moment { group: 0, seed: 1, at: single.at });
+            done(traces.len() as u64);
+            Ok(traces.into_iter().map(|told| ((single.clone(), told.scheme.clone()), told)).collect())
+        })
+        .collect();
+    Ok(Results {
+        samples: samples?.into_iter().flatten().collect(),
+        traces: traces?.into_iter().flatten().collect(),
+    })
+}
+
+fn plan(
+    paper: &Paper,
+    point: &Point,
+    schemes: &BTreeSet<String>,
+    at: Vec<Nanos>,
+) -> Result<Plan, PointError> {
+    let names = schemes.iter().cloned().collect();
+    Ok(point.request(names, settings(paper, schemes), at)?.plan()?)
+}

@@ -1,0 +1,105 @@
+//! What many handoffs of one point with one scheme measured, and numbers out of it.
+
+use crate::ledger::{Measure, Stat};
+use segue_study::quantile::{quantile, quartiles, sorted};
+use segue_world::{Nanos, RunRecord, SECOND};
+use std::collections::BTreeMap;
+
+/// Values of each measure, one per handoff; a source may lack some measures.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sample {
+    values: BTreeMap<Measure, Vec<f64>>,
+}
+
+fn seconds(time: Nanos) -> f64 {
+    time as f64 / SECOND as f64
+}
+
+/// What is infinite where there is none.
+fn or_never(time: Option<Nanos>) -> f64 {
+    time.map_or(f64::INFINITY, seconds)
+}
+
+impl Sample {
+    /// Of our runs.
+    pub fn of(records: &[&RunRecord]) -> Self {
+        let mut sample = Self::default();
+        for record in records {
+            for (measure, value) in values(record) {
+                sample.add(measure, value);
+            }
+        }
+        sample
+    }
+
+    /// Adds the value of one more handoff.
+    pub fn add(&mut self, measure: Measure, value: f64) {
+        self.values.entry(measure).or_default().push(value);
+    }
+
+    /// A number out of it; `None` if the source does not have the measure. May be infinite.
+    pub fn number(&self, measure: Measure, stat: Stat) -> Option<f64> {
+        let values = self.values.get(&measure)?;
+        let ascending = || sorted(values.clone());
+        let quartile = |index: usize| quartiles(&ascending())[index];
+        match stat {
+            Stat::Median => quantile(&ascending(), 0.5),
+            Stat::Q1 => quartile(0),
+            Stat::Q3 => quartile(2),
+            Stat::Iqr => Some(quartile(2)? - quartile(0)?),
+            Stat::Mean => Some(values.iter().sum::<f64>() / values.len() as f64),
+            Stat::Min => ascending().first().copied(),
+            Stat::Max => ascending().last().copied(),
+            Stat::Share => {
+                Some(values.iter().filter(|&&value| value > 0.0).count() as f64 / values.len() as f64)
+            }
+        }
+    }
+}
+
+/// Every measure of one handoff.
+fn values(record: &RunRecord) -> [(Measure, f64); 17] {
+    let after = || record.timeouts_after();
+    let in_disconnection = record.timeouts.len() - after().count();
+    let fast = record.fast_retransmits.iter().filter(|(at, ..)| *at >= record.completion).count();
+    let first_timeout = after().next().map(|timeout| timeout.at - record.completion);
+    let flight: u32 = record.senders_at.iter().map(|sender| sender.flight).sum();
+    let rto = record.senders_at.iter().map(|sender| sender.rto).max();
+    [
+        (Measure::Transfer, or_never(record.transfer)),
+        (Measure::Timeouts, after().count() as f64),
+        (Measure::SpuriousTimeouts, after().filter(|timeout| timeout.spurious).count() as f64),
+        (Measure::TimeoutsInDisconnection, in_disconnection as f64),
+        (Measure::TimeoutsFromT, record.timeouts.len() as f64),
+        (Measure::FastRetransmits, fast as f64),
+        (Measure::FalseFastRetransmits, f64::from(record.false_fast_retransmits)),
+        (Measure::Drops, f64::from(record.drops)),
+        (Measure::DataDrops, record.data_drops.len() as f64),
+        (Measure::LostInDisconnection, f64::from(record.lost_in_disconnection)),
+        (Measure::Retransmissions, f64::from(record.retransmissions)),
+        (Measure::NeedlessRetransmissions, f64::from(record.needless_retransmissions)),
+        (Measure::Unused, or_never(record.first_sent)),
+        (Measure::FirstTimeout, or_never(first_timeout)),
+        (Measure::FlightAtT, f64::from(flight)),
+        (Measure::RtoAtT, or_never(rto)),
+        (Measure::SentWhileDraining, f64::from(record.sent_while_draining)),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_out_of_four_handoffs() {
+        let mut sample = Sample::default();
+        for value in [4.0, 0.0, 1.0, 3.0] {
+            sample.add(Measure::Drops, value);
+        }
+        let number = |stat| sample.number(Measure::Drops, stat);
+        assert_eq!([Stat::Q1, Stat::Median, Stat::Q3].map(number), [Some(0.75), Some(2.0), Some(3.25)]);
+        assert_eq!([Stat::Iqr, Stat::Mean, Stat::Share].map(number), [Some(2.5), Some(2.0), Some(0.75)]);
+        assert_eq!([Stat::Min, Stat::Max].map(number), [Some(0.0), Some(4.0)]);
+        assert_eq!(sample.number(Measure::Unused, Stat::Median), None);
+    }
+}

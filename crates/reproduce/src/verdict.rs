@@ -1,0 +1,88 @@
+//! From outcomes to verdicts.
+
+use crate::judge::{Outcome, Source, judge, schemes};
+use crate::ledger::{Check, Claim, Paper};
+
+/// What is said of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// All that it expects is true within the tolerances.
+    Holds,
+    /// Something is not.
+    Differs,
+    /// A claim about regular TCP alone that the real ns-2 contradicts.
+    RefutedByNs2,
+    /// A parameter is missing, or the text is ambiguous.
+    CannotBeJudged,
+}
+
+impl Verdict {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Holds, Self::Differs, Self::RefutedByNs2, Self::CannotBeJudged];
+
+    /// As tables and JSON have it.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::Differs => "differs",
+            Self::RefutedByNs2 => "refuted by ns-2",
+            Self::CannotBeJudged => "cannot be judged",
+        }
+    }
+}
+
+/// A claim, judged.
+#[derive(Clone, Debug)]
+pub struct Judged<'a> {
+    /// The claim.
+    pub claim: &'a Claim,
+    /// What is said of it.
+    pub verdict: Verdict,
+    /// What was measured, by ns-2 if that decided.
+    pub measured: String,
+    /// Why it differs or cannot be judged.
+    pub why: String,
+}
+
+/// Judges a claim on our runs, or first on ns-2's where it is about regular TCP alone.
+pub fn verdict<'a>(paper: &'a Paper, claim: &'a Claim, ours: &dyn Source, ns2: &dyn Source) -> Judged<'a> {
+    let done = |verdict, measured: String, why: String| Judged { claim, verdict, measured, why };
+    if let Some(why) = &claim.cannot {
+        return done(Verdict::CannotBeJudged, String::new(), why.clone());
+    }
+    if claim.check != Check::Sim {
+        let by = claim.by.clone().unwrap_or_default();
+        return match by.is_empty() {
+            false => done(Verdict::Holds, format!("shown by {by}"), String::new()),
+            true => done(Verdict::CannotBeJudged, String::new(), "nothing shows it".into()),
+        };
+    }
+    let regular =
+        schemes(claim).iter().all(|name| paper.defaults.schemes.get(*name).is_some_and(|own| own == "sack"));
+    if regular
+        && let Some(outcomes) = judge(claim, &paper.defaults, ns2)
+        && !outcomes.iter().all(|outcome| outcome.holds)
+    {
+        let why = claim.why.clone().unwrap_or_default();
+        return done(Verdict::RefutedByNs2, format!("ns-2: {}", told(&outcomes)), why);
+    }
+    match judge(claim, &paper.defaults, ours) {
+        None => done(Verdict::CannotBeJudged, String::new(), "a measurement is missing".into()),
+        Some(outcomes) if outcomes.iter().all(|outcome| outcome.holds) => {
+            done(Verdict::Holds, told(&outcomes), String::new())
+        }
+        Some(outcomes) => done(Verdict::Differs, told(&outcomes), claim.why.clone().unwrap_or_default()),
+    }
+}
+
+/// All outcomes; those that failed are marked.
+fn told(outcomes: &[Outcome]) -> String {
+    let texts: Vec<String> = outcomes
+        .iter()
+        .map(|outcome| match outcome.holds {
+            true => outcome.measured.clone(),
+            false => format!("[{}]", outcome.measured),
+        })
+        .collect();
+    texts.join(" | ")
+}

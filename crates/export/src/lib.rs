@@ -5,12 +5,14 @@ mod csv_rows;
 mod difference;
 mod document;
 mod output;
+mod reproduction;
 mod trace_lines;
 
 pub use csv_rows::{comparison_csv, handoffs_csv};
 pub use difference::difference_json;
 pub use document::{Document, DocumentError};
 pub use output::{Output, OutputError};
+pub use reproduction::{claims_json, figure_csv};
 pub use trace_lines::trace_lines;
 
 use segue_study::Comparison;

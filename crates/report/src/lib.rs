@@ -1,12 +1,15 @@
 //! One page that explains a comparison or a single handoff: self-contained HTML that opens offline.
 //!
-//! [`comparison_page`] is `segue compare --report`, [`handoff_page`] is `segue trace --report`. [`page`]
+//! [`comparison_page`] is `segue compare --report`, [`handoff_page`] is `segue trace --report`, [`gallery`] is
+//! `segue reproduce`, whose figures [`figures`] draws. [`page`]
 //! is what both have around their content, [`graphs`] turns traces into pictures, [`pictures`] puts
 //! pictures into the page and keeps it small, [`handoff`] explains one handoff, [`asked`] repeats the
 //! question.
 
 mod asked;
 mod comparison;
+pub mod figures;
+pub mod gallery;
 mod graphs;
 mod handoff;
 mod page;

@@ -43,6 +43,11 @@ impl Picture {
         }
     }
 
+    /// The wide one.
+    pub fn wide(&self) -> &str {
+        &self.wide
+    }
+
     /// Bytes of the wide one, and of both.
     pub fn bytes(&self) -> (usize, usize) {
         (self.wide.len(), self.wide.len() + self.narrow.len())

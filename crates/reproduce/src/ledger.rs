@@ -5,7 +5,7 @@
 //! [`crate::tolerance`].
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// One paper.
@@ -172,7 +172,7 @@ pub struct Claim {
 }
 
 /// A measure of a handoff. Times in s.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
     /// Transfer time; infinite if incomplete.

@@ -2,12 +2,14 @@
 //!
 //! [`ledger`] is what papers state, as data; [`points`] is what that means for the bench; [`run`] runs it, each
 //! point once; [`sample`] and [`facts`] measure; [`judge`] compares by [`tolerance`]; [`verdict`] concludes;
-//! [`ns2`] is the other source of measurements.
+//! [`ns2`] is the other source of measurements; [`cache`] keeps results; [`papers`] are the ledger's files.
 
+pub mod cache;
 pub mod facts;
 pub mod judge;
 pub mod ledger;
 pub mod ns2;
+pub mod papers;
 pub mod points;
 pub mod run;
 pub mod sample;

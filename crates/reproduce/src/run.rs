@@ -1,7 +1,8 @@
 //! Runs what claims and figures need, each point once.
 
+use crate::cache::Cache;
 use crate::judge::{Source, schemes};
-use crate::ledger::{Check, Figure, Form, KindWord, OneHandoff, Panel, Paper, Points};
+use crate::ledger::{Check, Claim, Figure, Form, KindWord, OneHandoff, Panel, Paper, Points};
 use crate::points::{Point, PointError, Single, nanos};
 use crate::sample::Sample;
 use rayon::prelude::*;
@@ -46,10 +47,10 @@ impl Paper {
 }
 
 impl Needs {
-    /// Adds what the paper's claims need.
-    pub fn add_claims(&mut self, paper: &Paper) {
-        for claim in paper.claims.iter().filter(|claim| claim.check == Check::Sim && claim.cannot.is_none()) {
-            let Some(points) = &claim.points else { continue };
+    /// Adds what a claim needs.
+    pub fn add_claim(&mut self, paper: &Paper, claim: &Claim) {
+        let Some(points) = &claim.points else { return };
+        if claim.check == Check::Sim && claim.cannot.is_none() {
             let names: Vec<String> = schemes(claim).into_iter().map(|name| paper.own(name)).collect();
             self.add(points, paper, &names);
         }
@@ -156,26 +157,20 @@ fn settings(paper: &Paper, schemes: &BTreeSet<String>) -> Vec<(String, String)> 
     pairs.filter(|(key, _)| known.contains(*key)).map(|(key, value)| (key.into(), value.into())).collect()
 }
 
-/// Runs all that is needed, on all cores; `done` hears how many more handoffs are finished.
+/// Runs all that is needed and not in the cache, on all cores; `done` hears how many more handoffs are
+/// finished.
 pub fn run(
     paper: &Paper,
     needs: &Needs,
     points: usize,
+    cache: Option<&Cache>,
     done: &(dyn Fn(u64) + Sync),
 ) -> Result<Results, PointError> {
     let times = times(points);
     let samples: Result<Vec<Vec<_>>, PointError> = needs
         .points
         .par_iter()
-        .map(|(point, schemes)| {
-            let plan = plan(paper, point, schemes, times.clone())?;
-            let groups = plan.groups();
-            let all: Vec<Vec<RunRecord>> = records(&plan, &groups[0][0], done);
-            let of =
-                |index: usize| Sample::of(&all.iter().map(|records| &records[index]).collect::<Vec<_>>());
-            let named = plan.schemes.iter().enumerate();
-            Ok(named.map(|(index, s)| ((point.clone(), s.name.clone()), of(index))).collect())
-        })
+        .map(|(point, schemes)| samples(paper, point, schemes, &times, cache, done))
         .collect();
     let traces: Result<Vec<Vec<_>>, PointError> = needs
         .singles
@@ -191,6 +186,41 @@ pub fn run(
         samples: samples?.into_iter().flatten().collect(),
         traces: traces?.into_iter().flatten().collect(),
     })
+}
+
+/// The samples of one point, by scheme.
+fn samples(
+    paper: &Paper,
+    point: &Point,
+    schemes: &BTreeSet<String>,
+    times: &[Nanos],
+    cache: Option<&Cache>,
+    done: &(dyn Fn(u64) + Sync),
+) -> Result<Vec<((Point, String), Sample)>, PointError> {
+    let own = |scheme: &String| settings(paper, &BTreeSet::from([scheme.clone()]));
+    let mut found = Vec::new();
+    let mut missing = BTreeSet::new();
+    for scheme in schemes {
+        match cache.and_then(|cache| cache.get(point, scheme, &own(scheme), times)) {
+            Some(sample) => found.push(((point.clone(), scheme.clone()), sample)),
+            None => drop(missing.insert(scheme.clone())),
+        }
+    }
+    done((found.len() * times.len()) as u64);
+    if missing.is_empty() {
+        return Ok(found);
+    }
+    let plan = plan(paper, point, &missing, times.to_vec())?;
+    let groups = plan.groups();
+    let all: Vec<Vec<RunRecord>> = records(&plan, &groups[0][0], done);
+    for (index, planned) in plan.schemes.iter().enumerate() {
+        let sample = Sample::of(&all.iter().map(|records| &records[index]).collect::<Vec<_>>());
+        if let Some(cache) = cache {
+            cache.keep(point, &planned.name, &own(&planned.name), times, &sample);
+        }
+        found.push(((point.clone(), planned.name.clone()), sample));
+    }
+    Ok(found)
 }
 
 fn plan(

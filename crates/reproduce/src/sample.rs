@@ -3,10 +3,11 @@
 use crate::ledger::{Measure, Stat};
 use segue_study::quantile::{quantile, quartiles, sorted};
 use segue_world::{Nanos, RunRecord, SECOND};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Values of each measure, one per handoff; a source may lack some measures.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     values: BTreeMap<Measure, Vec<f64>>,
 }

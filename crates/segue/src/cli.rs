@@ -23,6 +23,8 @@ pub enum Command {
     Trace(Box<TraceArgs>),
     /// Hold two results of compare against each other, differences beyond noise first
     Diff(DiffArgs),
+    /// Redraw the papers' figures and judge what they state
+    Reproduce(ReproduceArgs),
     /// List schemes, stacks, settings, link presets and their sources
     Schemes(SchemesArgs),
     /// Write the manual pages
@@ -190,6 +192,33 @@ pub struct DiffArgs {
     pub json: Option<String>,
 }
 
+/// `segue reproduce`.
+#[derive(Debug, Args)]
+pub struct ReproduceArgs {
+    /// Only this paper
+    pub paper: Option<String>,
+    /// Only this figure of it, and the claims that it supports
+    pub figure: Option<String>,
+    /// Judge the claims, draw nothing
+    #[arg(long)]
+    pub check: bool,
+    /// Write the verdicts as JSON (- for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<String>,
+    /// Folder for figures, their numbers and the gallery
+    #[arg(long, value_name = "DIR", default_value = "reproduction")]
+    pub out: String,
+    /// Handoff times of each bar, for a quick look; verdicts are meant for 200
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u8).range(1..=200))]
+    pub points: u8,
+    /// Run everything again, keep nothing
+    #[arg(long)]
+    pub no_cache: bool,
+    /// Worker threads; all cores unless given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+}
+
 /// `segue schemes`.
 #[derive(Debug, Args)]
 pub struct SchemesArgs {
@@ -259,7 +288,7 @@ fn key_value(word: &str) -> Result<(String, String), String> {
 /// clap's message as one line: what was wrong, where, what was expected, the nearest valid word.
 pub fn one_line(error: &clap::Error) -> String {
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        return "no command; expected one of compare, trace, diff, schemes, man, completions (see segue --help)".into();
+        return "no command; expected one of compare, trace, reproduce, diff, schemes, man, completions (see segue --help)".into();
     }
     let text = error.render().to_string();
     let mut line = text.lines().next().unwrap_or_default().trim_start_matches("error: ").trim().to_string();

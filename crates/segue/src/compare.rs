@@ -1,8 +1,7 @@
 //! `segue compare`.
 
 use crate::cli::CompareArgs;
-use crate::{Failure, outputs, print, table};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use crate::{Failure, outputs, print, progress, table};
 use segue_export::{comparison_csv, comparison_json, handoffs_csv};
 use segue_report::comparison_page;
 use segue_study::{Comparison, Plan, Request};
@@ -20,7 +19,7 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
     ])?;
 
     let keep_handoffs = args.rows.is_some() || args.report.is_some();
-    let (comparison, page) = with_threads(args.threads, || {
+    let (comparison, page) = outputs::with_threads(args.threads, || {
         let comparison = simulate(&plan, keep_handoffs);
         let page = report.as_ref().map(|_| comparison_page(&plan, &comparison, &outputs::origin()));
         (comparison, page)
@@ -47,28 +46,9 @@ fn request(args: &CompareArgs) -> Result<Request, Failure> {
     })
 }
 
-/// Runs `work` on so many threads; the result does not depend on their number.
-fn with_threads<R: Send>(threads: Option<u16>, work: impl FnOnce() -> R + Send) -> Result<R, Failure> {
-    match threads {
-        None => Ok(work()),
-        Some(threads) => {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build();
-            Ok(pool.map_err(Failure::ours)?.install(work))
-        }
-    }
-}
-
 /// Runs the plan, with a progress bar if somebody watches.
 fn simulate(plan: &Plan, keep_handoffs: bool) -> Comparison {
-    let target = if std::io::stderr().is_terminal() && std::io::stdout().is_terminal() {
-        ProgressDrawTarget::stderr()
-    } else {
-        ProgressDrawTarget::hidden()
-    };
-    let bar = ProgressBar::with_draw_target(Some(plan.handoffs()), target);
-    if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} handoffs, {eta} left") {
-        bar.set_style(style);
-    }
+    let bar = progress::handoffs(plan.handoffs());
     let comparison = Comparison::run(plan, keep_handoffs, &|done| bar.inc(done));
     bar.finish_and_clear();
     comparison

@@ -6,6 +6,8 @@ mod diff;
 mod events;
 mod outputs;
 mod pages;
+mod progress;
+mod reproduce;
 mod request;
 mod schemes;
 mod table;
@@ -80,6 +82,7 @@ fn run() -> Result<(), Failure> {
         Command::Compare(args) => compare::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Diff(args) => diff::run(&args),
+        Command::Reproduce(args) => reproduce::run(&args),
         Command::Schemes(args) => schemes::run(&args),
         Command::Man(args) => pages::man(&args),
         Command::Completions(args) => pages::completions(&args),

@@ -62,3 +62,14 @@ pub fn origin() -> Origin {
     words.extend(std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()));
     Origin { command: shell_words::join(&words), version: env!("CARGO_PKG_VERSION") }
 }
+
+/// Runs `work` on so many threads; the result does not depend on their number.
+pub fn with_threads<R: Send>(threads: Option<u16>, work: impl FnOnce() -> R + Send) -> Result<R, Failure> {
+    match threads {
+        None => Ok(work()),
+        Some(threads) => {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build();
+            Ok(pool.map_err(Failure::ours)?.install(work))
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Finished results, kept under the user's cache folder by the hash of all they depend on.
+//!
+//! The key holds the program itself and the ledger, so that no entry outlives what made it. An entry appears
+//! whole or not at all; one that cannot be read counts as absent.
+
+use crate::points::Point;
+use crate::sample::Sample;
+use segue_world::Nanos;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// A folder of results.
+#[derive(Clone, Debug)]
+pub struct Cache {
+    folder: PathBuf,
+    /// Hash of program and ledger.
+    base: blake3::Hash,
+}
+
+impl Cache {
+    /// The user's cache; `None` if there is no such folder or the program cannot be read.
+    pub fn of_user() -> Option<Self> {
+        Self::in_folder(&dirs::cache_dir()?.join("segue"))
+    }
+
+    /// A cache in `folder`, which is made when something is kept.
+    pub fn in_folder(folder: &Path) -> Option<Self> {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&std::fs::read(std::env::current_exe().ok()?).ok()?);
+        hasher.update(crate::papers::text().as_bytes());
+        Some(Self { folder: folder.to_path_buf(), base: hasher.finalize() })
+    }
+
+    /// Where the sample of a point with a scheme and its settings at these handoff times is kept.
+    fn path(&self, point: &Point, scheme: &str, settings: &[(String, String)], times: &[Nanos]) -> PathBuf {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(self.base.as_bytes());
+        hasher.update(format!("{point:?} {scheme:?} {settings:?} {times:?}").as_bytes());
+        self.folder.join(hasher.finalize().to_hex().as_str())
+    }
+
+    /// A sample that was kept.
+    pub fn get(
+        &self,
+        point: &Point,
+        scheme: &str,
+        settings: &[(String, String)],
+        times: &[Nanos],
+    ) -> Option<Sample> {
+        let bytes = std::fs::read(self.path(point, scheme, settings, times)).ok()?;
+        postcard::from_bytes(&bytes).ok()
+    }
+
+    /// Keeps a sample. What cannot be kept is computed again another time.
+    pub fn keep(
+        &self,
+        point: &Point,
+        scheme: &str,
+        settings: &[(String, String)],
+        times: &[Nanos],
+        sample: &Sample,
+    ) {
+        let Ok(bytes) = postcard::to_stdvec(sample) else { return };
+        let path = self.path(point, scheme, settings, times);
+        let write = || -> std::io::Result<()> {
+            std::fs::create_dir_all(&self.folder)?;
+            let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
+            file.write_all(&bytes)?;
+            file.persist(&path)?;
+            Ok(())
+        };
+        let _ = write();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::{KindWord, Measure, Stat};
+
+    #[test]
+    fn what_is_kept_is_found_and_only_under_its_key() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let cache = Cache::in_folder(&folder.path().join("deep")).expect("a cache");
+        let point =
+            Point { kind: KindWord::Mbb, disconnect: 0, links: "1/1 2/2".into(), flows: 1, packets: 100 };
+        let mut sample = Sample::default();
+        sample.add(Measure::Transfer, f64::INFINITY);
+        sample.add(Measure::Transfer, 0.1);
+        let settings = [("key".to_string(), "value".to_string())];
+        assert_eq!(cache.get(&point, "etcp", &settings, &[1]), None);
+        cache.keep(&point, "etcp", &settings, &[1], &sample);
+        assert_eq!(cache.get(&point, "etcp", &settings, &[1]), Some(sample.clone()));
+        assert_eq!(sample.number(Measure::Transfer, Stat::Max), Some(f64::INFINITY));
+        for other in [
+            cache.get(&Point { flows: 2, ..point.clone() }, "etcp", &settings, &[1]),
+            cache.get(&point, "sack", &settings, &[1]),
+            cache.get(&point, "etcp", &[], &[1]),
+            cache.get(&point, "etcp", &settings, &[2]),
+        ] {
+            assert_eq!(other, None);
+        }
+        // Damage is absence.
+        std::fs::write(cache.path(&point, "etcp", &settings, &[1]), b"x").expect("written");
+        assert_eq!(cache.get(&point, "etcp", &settings, &[1]), None);
+    }
+}

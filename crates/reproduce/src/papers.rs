@@ -1,0 +1,38 @@
+//! The ledger's files, built into the program.
+
+use crate::ledger::Paper;
+
+/// File name and text of each paper.
+const FILES: [(&str, &str); 2] = [
+    (
+        "papers/daniel-kojo-2008-crosslayer.toml",
+        include_str!("../../../papers/daniel-kojo-2008-crosslayer.toml"),
+    ),
+    (
+        "papers/daniel-kojo-2009-multiflow.toml",
+        include_str!("../../../papers/daniel-kojo-2009-multiflow.toml"),
+    ),
+];
+
+/// A file of the ledger does not fit its schema.
+#[derive(Debug, thiserror::Error)]
+#[error("{file}: {problem}")]
+pub struct LedgerError {
+    /// The file.
+    pub file: &'static str,
+    /// What, and where.
+    pub problem: toml::de::Error,
+}
+
+/// All papers, in order.
+pub fn papers() -> Result<Vec<Paper>, LedgerError> {
+    let read = |&(file, text): &(&'static str, &str)| {
+        toml::from_str(text).map_err(|problem| LedgerError { file, problem })
+    };
+    FILES.iter().map(read).collect()
+}
+
+/// All that verdicts depend on beside the program: part of the key of cached results.
+pub fn text() -> String {
+    FILES.iter().map(|(_, text)| *text).collect()
+}

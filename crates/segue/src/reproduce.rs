@@ -1,0 +1,159 @@
+//! `segue reproduce`.
+
+use crate::cli::ReproduceArgs;
+use crate::{Failure, outputs, print, progress};
+use comfy_table::{ContentArrangement, Table, presets};
+use segue_export::{Output, claims_json, figure_csv};
+use segue_report::figures::figure;
+use segue_report::gallery::{Exhibit, gallery_page};
+use segue_reproduce::cache::Cache;
+use segue_reproduce::ledger::{Figure, Paper};
+use segue_reproduce::ns2::Ns2;
+use segue_reproduce::papers::papers;
+use segue_reproduce::run::{Needs, Results, run as run_needs};
+use segue_reproduce::verdict::{Judged, Verdict, verdict};
+use std::path::Path;
+
+/// Runs the command.
+pub fn run(args: &ReproduceArgs) -> Result<(), Failure> {
+    let papers = papers().map_err(Failure::ours)?;
+    let chosen = choose(&papers, args)?;
+    let ([json], on_stdout) = outputs::open([("--json", &args.json)])?;
+    if !args.check {
+        std::fs::create_dir_all(&args.out).map_err(|error| {
+            Failure::User(format!("--out {}: cannot be made: {error}; expected a writable folder", args.out))
+        })?;
+    }
+    let ns2 = Ns2::read().map_err(Failure::ours)?;
+    let cache = if args.no_cache { None } else { Cache::of_user() };
+
+    let needs: Vec<Needs> = chosen.iter().map(|choice| choice.needs(args.check)).collect();
+    let bar = progress::handoffs(needs.iter().map(|needs| needs.handoffs(args.points.into())).sum());
+    let work = || -> Result<Vec<Results>, Failure> {
+        let each = chosen.iter().zip(&needs).map(|(choice, needs)| {
+            run_needs(choice.paper, needs, args.points.into(), cache.as_ref(), &|done| bar.inc(done))
+                .map_err(Failure::ours)
+        });
+        each.collect()
+    };
+    let results = outputs::with_threads(args.threads, work)??;
+    bar.finish_and_clear();
+
+    let judged: Vec<Vec<Judged>> =
+        chosen.iter().zip(&results).map(|(choice, results)| choice.judge(results, &ns2)).collect();
+    let all: Vec<Judged> = judged.iter().flatten().cloned().collect();
+    outputs::write(json, || claims_json(&all, args.points.into()))?;
+    if !args.check {
+        let exhibits: Vec<Exhibit> = chosen
+            .iter()
+            .zip(&results)
+            .zip(judged)
+            .map(|((choice, results), claims)| {
+                let drawn = choice.figures.iter().map(|of| (*of, figure(choice.paper, of, results)));
+                Exhibit { paper: choice.paper, figures: drawn.collect(), claims }
+            })
+            .collect();
+        write_files(Path::new(&args.out), &exhibits, &results, args)?;
+    }
+    if !on_stdout {
+        print(&summary(&all, (!args.check).then_some(args.out.as_str())))?;
+    }
+    Ok(())
+}
+
+/// One paper, or a figure of it.
+struct Choice<'a> {
+    paper: &'a Paper,
+    figures: Vec<&'a Figure>,
+    /// Claims are those of the figures, not of the whole paper.
+    only_figures: bool,
+}
+
+fn choose<'a>(papers: &'a [Paper], args: &ReproduceArgs) -> Result<Vec<Choice<'a>>, Failure> {
+    let whole =
+        |paper: &'a Paper| Choice { paper, figures: paper.figures.iter().collect(), only_figures: false };
+    let Some(name) = &args.paper else { return Ok(papers.iter().map(whole).collect()) };
+    let ids = || papers.iter().map(|paper| paper.id.as_str());
+    let paper = papers.iter().find(|paper| paper.id == *name).ok_or_else(|| unknown("paper", name, ids()))?;
+    let Some(name) = &args.figure else { return Ok(vec![whole(paper)]) };
+    let ids = || paper.figures.iter().map(|figure| figure.id.as_str());
+    let figure = paper.figures.iter().find(|figure| figure.id == *name);
+    let figure = figure.ok_or_else(|| unknown("figure", name, ids()))?;
+    Ok(vec![Choice { paper, figures: vec![figure], only_figures: true }])
+}
+
+/// What could stand there, and the nearest of it.
+fn unknown<'a>(what: &str, word: &str, known: impl Iterator<Item = &'a str> + Clone) -> Failure {
+    let similar =
+        known.clone().max_by(|a, b| strsim::jaro_winkler(word, a).total_cmp(&strsim::jaro_winkler(word, b)));
+    let hint = similar.map(|nearest| format!("; did you mean `{nearest}`?")).unwrap_or_default();
+    let known: Vec<&str> = known.collect();
+    Failure::User(format!("unknown {what} `{word}`; expected one of {}{hint}", known.join(", ")))
+}
+
+impl<'a> Choice<'a> {
+    fn concerns(&self, claim: &str) -> bool {
+        !self.only_figures || self.figures.iter().any(|figure| figure.supports.iter().any(|id| id == claim))
+    }
+
+    fn needs(&self, check: bool) -> Needs {
+        let mut needs = Needs::default();
+        let concerned = self.paper.claims.iter().filter(|claim| self.concerns(&claim.id));
+        concerned.for_each(|claim| needs.add_claim(self.paper, claim));
+        if !check {
+            self.figures.iter().for_each(|figure| needs.add_figure(self.paper, figure));
+        }
+        needs
+    }
+
+    fn judge(&self, results: &Results, ns2: &Ns2) -> Vec<Judged<'a>> {
+        let concerned = self.paper.claims.iter().filter(|claim| self.concerns(&claim.id));
+        concerned.map(|claim| verdict(self.paper, claim, results, ns2)).collect()
+    }
+}
+
+/// A picture per panel, a CSV per figure, and the gallery.
+fn write_files(
+    folder: &Path,
+    exhibits: &[Exhibit],
+    results: &[Results],
+    args: &ReproduceArgs,
+) -> Result<(), Failure> {
+    let write = |name: String, content: String| -> Result<(), Failure> {
+        Output::open(&folder.join(name).to_string_lossy())?.finish(content).map_err(Failure::writing)
+    };
+    for (exhibit, results) in exhibits.iter().zip(results) {
+        for (of, drawn) in &exhibit.figures {
+            let name = format!("{}-{}", exhibit.paper.id, of.id);
+            for (panel, letter) in drawn.panels.iter().zip('a'..) {
+                let letter = if drawn.panels.len() == 1 { String::new() } else { format!("-{letter}") };
+                write(format!("{name}{letter}.svg"), panel.standalone())?;
+            }
+            write(format!("{name}.csv"), figure_csv(exhibit.paper, of, results).map_err(Failure::ours)?)?;
+        }
+    }
+    write("index.html".into(), gallery_page(exhibits, args.points.into(), &outputs::origin()))
+}
+
+/// Counts of verdicts, and the claims that do not hold.
+fn summary(judged: &[Judged], out: Option<&str>) -> String {
+    let mut text = String::new();
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_header(["CLAIM", "VERDICT", "STATED", "MEASURED"]);
+    for claim in judged.iter().filter(|judged| judged.verdict != Verdict::Holds) {
+        let measured = if claim.measured.is_empty() { &claim.why } else { &claim.measured };
+        table.add_row([&claim.claim.id, claim.verdict.words(), &claim.claim.stated, measured.as_str()]);
+    }
+    if table.row_count() > 0 {
+        text.push_str(&format!("{table}\n\n"));
+    }
+    let count = |verdict| judged.iter().filter(|judged| judged.verdict == verdict).count();
+    let counts: Vec<String> =
+        Verdict::ALL.iter().map(|&verdict| format!("{} {}", count(verdict), verdict.words())).collect();
+    text.push_str(&format!("{} claims: {}.\n", judged.len(), counts.join(", ")));
+    if let Some(out) = out {
+        text.push_str(&format!("Figures, their numbers and the gallery index.html are in {out}.\n"));
+    }
+    text
+}

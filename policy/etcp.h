@@ -112,6 +112,7 @@ static inline void segue_etcp_on_notice(const struct segue_etcp_settings *set,
 	flow->ho_point = tcp->snd_max;
 	flow->bdp_share = segue_bdp_share(&ho.path, ho.flows);
 	flow->window = segue_window(set, &ho.path, ho.flows);
+	flow->delay_increased = ho.path.new_link.delay_us > ho.path.old_link.delay_us;
 
 	if (tcp->in_rto_recovery) {
 		segue_etcp_in_rto(set, flow, &ho.path, tcp, act);

@@ -59,7 +59,7 @@ struct segue_etcp {
 	u8 active; /* a notice has been heard */
 	u8 ho_acked; /* snd_una has reached ho_point */
 	u8 a1_active; /* A1's minrto holds */
-	u8 delay_increased; /* d_new > d_old: A1 forgets the old RTT */
+	u8 delay_increased; /* d_new > d_old at the last notice */
 	u8 reinit_rtt; /* the first valid sample is awaited */
 	u8 cwnd_reduced; /* A2, A5, Fig. 1: no second cut */
 	u8 fig3_heard; /* Fig. 3 was entered at this notice */
@@ -90,8 +90,10 @@ static inline void segue_restart_rtt(const struct segue_etcp_settings *set,
 {
 	flow->reinit_rtt = 1;
 	act->what |= SEGUE_REINIT_RTT;
-	if (set->reinit_rto_us) /* 9.5, the other reading */
-		segue_set_min_rto(act, set->reinit_rto_us);
+	/* 9.5, the other reading; 2.1 [T] names the timer where the delay grows */
+	if (flow->delay_increased || set->reinit_rto_on_fall)
+		if (set->reinit_rto_us)
+			segue_set_min_rto(act, set->reinit_rto_us);
 }
 
 /* 2.0, 9.6 "big": the one-way delays or the RTTs differ by a factor of two. With
@@ -164,7 +166,6 @@ static inline void segue_a1(const struct segue_etcp_settings *set, struct segue_
 	/* 9.4 [C]: from now; 9.37: in BBM the last start comes nearer to the paper. */
 	act->what |= set->a1_from_last_start ? SEGUE_EXTEND_TIMER : SEGUE_REARM_TIMER;
 	flow->a1_active = 1;
-	flow->delay_increased = ho->path.new_link.delay_us > ho->path.old_link.delay_us;
 }
 
 /* ----------------------------------- 2.2 A2, 2.3 A5, 3.1 Fig. 1: congestion loss */

@@ -52,6 +52,7 @@ enum {
 	X(a1_from_last_start, flag, 0, "9.4, 9.37", "A1's new deadline counts from the timer's last start, not from now") \
 	X(a1_case1_new_rtt, flag, 0, "2.1", "A1 case 1 with new_rtt, as the prose has it; gives 901 ms, not 552") \
 	X(reinit_rto_us, us, 0, "2.1, 2.5, 9.5", "least RTO from the re-initialisation to its first sample; 0 keeps the RTO, RFC 2988 would have 3 s") \
+	X(reinit_rto_on_fall, flag, 0, "2.5, 9.5", "that floor also where the delay does not grow; 001 Sec. 5.5 speaks of the RTT variables alone") \
 	X(ignore_old_samples, flag, 1, "2.5", "RTT samples of segments sent before the handoff are not used while a new start is awaited") \
 	X(a2_in_bbm, flag, 1, "9.35", "A2, A5 and the cuts of Figs. 1 and 3 also after a disconnection") \
 	X(a2_in_recovery, flag, 1, "2.3", "A2, A5 and the cut of Fig. 1 also during fast recovery, which goes on") \

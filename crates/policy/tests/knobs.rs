@@ -55,7 +55,12 @@ const STORIES: &[(&str, &str, &str, Story)] = &[
     ("a1-in-bbm", "off", "etcp", |s| notice_only(s, sender(5), bbm("6400/9", "200/300"))),
     ("a1-from-last-start", "on", "etcp", |s| notice_only(s, sender(5), mbb("6400/9", "200/300"))),
     ("a1-case1-new-rtt", "on", "etcp", |s| notice_only(s, sender(21), mbb("6400/9", "200/300"))),
-    ("reinit-rto-us", "3s", "etcp", |s| notice_only(s, sender(5), mbb("200/300", "6400/9"))),
+    ("reinit-rto-us", "3s", "etcp", |s| notice_only(s, in_rto(sender(5)), bbm("6400/9", "200/300"))),
+    ("reinit-rto-on-fall", "on", "etcp", |s| {
+        // It is nothing without a floor.
+        let s = Settings { reinit_rto_us: 3_000_000, ..*s };
+        notice_only(&s, sender(5), mbb("200/300", "6400/9"))
+    }),
     ("ignore-old-samples", "off", "etcp", |s| after_notice(s, sender(5), mbb("200/300", "6400/9"), |f, s, t| f.on_rtt_sample(s, t, 100))),
     ("a2-in-bbm", "off", "etcp", |s| notice_only(s, sender(39), bbm("1600/75", "400/150"))),
     ("a2-in-recovery", "off", "etcp", |s| notice_only(s, in_fast_recovery(sender(39)), mbb("1600/75", "400/150"))),
@@ -124,11 +129,20 @@ fn section_9_37_the_deadline_from_the_last_start() {
 
 #[test]
 fn section_9_5_three_seconds_until_the_first_sample() {
-    let settings = set("etcp:a4", "reinit-rto-us", "3s");
-    let (act, mut flow) = hear(&settings, &sender(5), &mbb("200/300", "6400/9"));
+    // The timer as for a new connection, where the delay grows (001, Sec. 5.4) ...
+    let mut settings = set("etcp:a1", "reinit-rto-us", "3s");
+    let (_, mut flow) = hear(&settings, &sender(5), &mbb("6400/9", "200/300"));
+    let act = flow.on_new_ack(&settings, &acked_to(sender(5), 105), false);
     assert_eq!((act.what, act.min_rto_us), (What::REINIT_RTT | What::SET_MIN_RTO, 3_000_000));
     let act = flow.on_rtt_sample(&settings, &sender(5), 105);
     assert_eq!((act.what, act.min_rto_us), (What::SET_MIN_RTO, 0));
+    // ... and elsewhere only if asked for: 5.5 speaks of the RTT variables alone.
+    settings.algorithms = scheme("etcp:a4").algorithms;
+    let falls = mbb("200/300", "6400/9");
+    assert_eq!(hear(&settings, &sender(5), &falls).0.what, What::REINIT_RTT);
+    settings.reinit_rto_on_fall = 1;
+    let act = hear(&settings, &sender(5), &falls).0;
+    assert_eq!((act.what, act.min_rto_us), (What::REINIT_RTT | What::SET_MIN_RTO, 3_000_000));
 }
 
 #[test]

@@ -177,6 +177,8 @@ pub struct Claim {
 pub enum Measure {
     /// Transfer time; infinite if incomplete.
     Transfer,
+    /// What no sender can beat (docs/bench.md).
+    Bound,
     /// Timeouts from completion to the end.
     Timeouts,
     /// Those that were spurious.

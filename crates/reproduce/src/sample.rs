@@ -59,7 +59,7 @@ impl Sample {
 }
 
 /// Every measure of one handoff.
-fn values(record: &RunRecord) -> [(Measure, f64); 17] {
+fn values(record: &RunRecord) -> [(Measure, f64); 18] {
     let after = || record.timeouts_after();
     let in_disconnection = record.timeouts.len() - after().count();
     let fast = record.fast_retransmits.iter().filter(|(at, ..)| *at >= record.completion).count();
@@ -68,6 +68,7 @@ fn values(record: &RunRecord) -> [(Measure, f64); 17] {
     let rto = record.senders_at.iter().map(|sender| sender.rto).max();
     [
         (Measure::Transfer, or_never(record.transfer)),
+        (Measure::Bound, seconds(record.bound)),
         (Measure::Timeouts, after().count() as f64),
         (Measure::SpuriousTimeouts, after().filter(|timeout| timeout.spurious).count() as f64),
         (Measure::TimeoutsInDisconnection, in_disconnection as f64),

@@ -211,6 +211,9 @@ pub struct ReproduceArgs {
     /// Handoff times of each bar, for a quick look; verdicts are meant for 200
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u8).range(1..=200))]
     pub points: u8,
+    /// Try another reading: a setting of a scheme, beside those of the ledger; may be repeated
+    #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
+    pub set: Vec<(String, String)>,
     /// Run everything again, keep nothing
     #[arg(long)]
     pub no_cache: bool,

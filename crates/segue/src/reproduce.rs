@@ -4,10 +4,11 @@ use crate::cli::ReproduceArgs;
 use crate::{Failure, outputs, print, progress};
 use comfy_table::{ContentArrangement, Table, presets};
 use segue_export::{Output, claims_json, figure_csv};
+use segue_handoff::Scheme;
 use segue_report::figures::figure;
 use segue_report::gallery::{Exhibit, gallery_page};
 use segue_reproduce::cache::Cache;
-use segue_reproduce::ledger::{Figure, Paper};
+use segue_reproduce::ledger::{Figure, Paper, Reading};
 use segue_reproduce::ns2::Ns2;
 use segue_reproduce::papers::papers;
 use segue_reproduce::run::{Needs, Results, run as run_needs};
@@ -16,7 +17,10 @@ use std::path::Path;
 
 /// Runs the command.
 pub fn run(args: &ReproduceArgs) -> Result<(), Failure> {
-    let papers = papers().map_err(Failure::ours)?;
+    let mut papers = papers().map_err(Failure::ours)?;
+    for paper in &mut papers {
+        try_readings(paper, &args.set)?;
+    }
     let chosen = choose(&papers, args)?;
     let ([json], on_stdout) = outputs::open([("--json", &args.json)])?;
     if !args.check {
@@ -57,6 +61,31 @@ pub fn run(args: &ReproduceArgs) -> Result<(), Failure> {
     }
     if !on_stdout {
         print(&summary(&all, (!args.check).then_some(args.out.as_str())))?;
+    }
+    Ok(())
+}
+
+/// Adds readings from the command line after the ledger's: the later one counts.
+fn try_readings(paper: &mut Paper, set: &[(String, String)]) -> Result<(), Failure> {
+    for (key, value) in set {
+        let setting = [(key.clone(), value.clone())];
+        let mut known = paper
+            .defaults
+            .schemes
+            .values()
+            .filter(|scheme| Scheme::settings_of(scheme).iter().any(|known| known.name == key));
+        let Some(scheme) = known.next() else {
+            return Err(Failure::User(format!(
+                "--set {key}: no scheme of {} has it; expected one that segue schemes etcp lists",
+                paper.id
+            )));
+        };
+        Scheme::build(scheme, &setting).map_err(Failure::user)?;
+        paper.readings.push(Reading {
+            set: format!("{key}={value}"),
+            section: "-".into(),
+            why: "Tried from the command line.".into(),
+        });
     }
     Ok(())
 }

@@ -1,0 +1,112 @@
+//! The ledger fits its schema, and says nothing that cannot be run or found.
+
+use segue_handoff::Scheme;
+use segue_reproduce::judge::schemes;
+use segue_reproduce::ledger::{Check, Expect, Form, Paper};
+use segue_reproduce::papers::papers;
+use segue_reproduce::points::Point;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+fn all() -> Vec<Paper> {
+    papers().unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn runs(paper: &Paper, point: &Point, names: &[String]) {
+    let request = point.request(names.to_vec(), Vec::new(), vec![1_000_000_000]);
+    request.and_then(|request| Ok(request.plan()?)).unwrap_or_else(|error| panic!("{}: {error}", paper.id));
+}
+
+#[test]
+fn every_point_of_every_claim_can_be_run() {
+    for paper in all() {
+        for claim in &paper.claims {
+            let names = schemes(claim);
+            for name in &names {
+                assert!(paper.defaults.schemes.contains_key(*name), "{}: unknown scheme {name}", claim.id);
+            }
+            if claim.check != Check::Sim || claim.cannot.is_some() {
+                assert!(claim.expect.is_empty(), "{}: nothing is run for it", claim.id);
+                continue;
+            }
+            assert!(!claim.expect.is_empty(), "{}: expects nothing", claim.id);
+            let points = claim.points.as_ref().unwrap_or_else(|| panic!("{}: no points", claim.id));
+            let own: Vec<String> =
+                names.iter().map(|name| paper.own(name)).collect::<BTreeSet<_>>().into_iter().collect();
+            for point in points.all(&paper.defaults) {
+                runs(&paper, &point, &own);
+            }
+            let of_one = claim.expect.iter().any(|e| matches!(e, Expect::Event { .. } | Expect::Fact { .. }));
+            assert!(!of_one || points.at_s.is_some(), "{}: an event or a fact is of one handoff", claim.id);
+        }
+    }
+}
+
+#[test]
+fn figures_are_whole() {
+    let mut count = 0;
+    for paper in all() {
+        let ids: BTreeSet<&str> = paper.claims.iter().map(|claim| claim.id.as_str()).collect();
+        assert_eq!(ids.len(), paper.claims.len(), "{}: an id stands twice", paper.id);
+        let names: BTreeSet<&str> = paper.figures.iter().map(|figure| figure.id.as_str()).collect();
+        assert_eq!(names.len(), paper.figures.len(), "{}: a figure stands twice", paper.id);
+        for figure in &paper.figures {
+            count += 1;
+            assert!(!figure.panels.is_empty(), "{}", figure.id);
+            for id in &figure.supports {
+                assert!(ids.contains(id.as_str()), "{}: no claim {id}", figure.id);
+            }
+            for panel in &figure.panels {
+                match figure.form {
+                    Form::Sequence => {
+                        let handoff =
+                            panel.handoff.as_ref().unwrap_or_else(|| panic!("{}: no handoff", figure.id));
+                        runs(&paper, &handoff.single(&paper).point, &[paper.own(&handoff.scheme)]);
+                    }
+                    Form::Quartiles => {
+                        assert!(!panel.labels.is_empty() && !panel.series.is_empty(), "{}", figure.id);
+                        for (series, position) in panel.bars() {
+                            let point = panel.point(&paper, series, position);
+                            let point = point.unwrap_or_else(|| panic!("{}: no point for a bar", figure.id));
+                            runs(&paper, &point, &[paper.own(&panel.series[series].scheme)]);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert_eq!(count, 37, "the figures that can be drawn again");
+}
+
+/// `crates/policy/tests/ledger.rs, etcp1_a4_rule`: the file and a test in it.
+#[test]
+fn what_shows_a_claim_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for paper in all() {
+        for claim in paper.claims.iter().filter(|claim| claim.check != Check::Sim) {
+            let Some(by) = &claim.by else { continue };
+            for shown in by.split("; ") {
+                // Of a cited result the paper's own section is all there is.
+                if claim.check == Check::Doc && shown.starts_with("Sec. ") {
+                    continue;
+                }
+                let (file, name) = shown.split_once(", ").unwrap_or((shown, ""));
+                let text = std::fs::read_to_string(root.join(file));
+                let text = text.unwrap_or_else(|error| panic!("{}: {file}: {error}", claim.id));
+                assert!(text.contains(name), "{}: no {name} in {file}", claim.id);
+            }
+        }
+    }
+}
+
+#[test]
+fn readings_are_settings() {
+    for paper in all() {
+        for reading in &paper.readings {
+            let (key, value) = reading.set.split_once('=').unwrap_or_else(|| panic!("{}", reading.set));
+            let setting = [(key.to_string(), value.to_string())];
+            let known = paper.defaults.schemes.values().any(|scheme| Scheme::build(scheme, &setting).is_ok());
+            assert!(known, "{}: no scheme takes {}", paper.id, reading.set);
+        }
+    }
+}

@@ -41,7 +41,8 @@ pub enum Across {
 pub struct Group {
     /// Name, for [`Across::Categories`].
     pub label: String,
-    /// Where it is, for [`Across::Numbers`].
+    /// Where it is, for [`Across::Numbers`]. Groups at one position stand side by side if each has its bars where
+    /// the others have `None`; each has its own bound.
     pub position: f64,
     /// Physical bound, if known.
     pub bound: Option<f64>,
@@ -158,11 +159,15 @@ impl QuartileChart {
 
     /// Middle of each group, if its position is on the axis, and the width that a group may take.
     fn positions(&self, area: Area) -> (Vec<Option<f64>>, f64) {
-        let even = area.width() / self.groups.len().max(1) as f64;
         let Across::Numbers { spacing, .. } = self.across else {
+            let even = area.width() / self.groups.len().max(1) as f64;
             let middles = (0..self.groups.len()).map(|index| Some(area.left + even * (index as f64 + 0.5)));
             return (middles.collect(), even);
         };
+        let mut places: Vec<f64> = self.groups.iter().map(|group| group.position).collect();
+        places.sort_by(f64::total_cmp);
+        places.dedup();
+        let even = area.width() / places.len().max(1) as f64;
         let positions = self.groups.iter().map(|group| group.position);
         let positions = positions.filter(|position| spacing == Spacing::Linear || *position > 0.0);
         let (low, high) = extremes(positions);
@@ -182,8 +187,8 @@ impl QuartileChart {
         frame::baseline(canvas, area);
         let row = canvas.font() * LINE;
         let y = area.bottom + frame::first_row(canvas);
-        for (group, middle) in self.groups.iter().zip(middles) {
-            let Some(x) = *middle else { continue };
+        for (index, (group, middle)) in self.groups.iter().zip(middles).enumerate() {
+            let Some(x) = middle.filter(|_| !middles[..index].contains(middle)) else { continue };
             canvas.line((x, area.bottom), (x, area.bottom + 3.0), Stroke::new(palette::MUTED, 1.0));
             canvas.label(&plain(group.position), palette::MUTED, &[Place::new(x, y, Anchor::Middle)]);
         }
@@ -213,11 +218,27 @@ impl QuartileChart {
             }
         }
         let Some(bound) = group.bound.filter(|bound| value.has(*bound)) else { return };
-        let half = (pitch * count / 2.0 + 3.0).min(slot * 0.44);
+        let (first, last) = self.under_bound(group, count);
+        let middle = middle + pitch * ((first + last) - (count - 1.0)) / 2.0;
+        let half = (pitch * (last - first + 1.0) / 2.0 + 3.0).min(slot * 0.44);
         let y = value.at(bound);
         canvas.explained(&format!("{} bound: {}", group.label, text::number(bound)), |canvas| {
             canvas.line((middle - half, y), (middle + half, y), BOUND_LINE);
         });
+    }
+
+    /// First and last bar that the bound of a group lies under: all of the position, unless it shares it.
+    fn under_bound(&self, group: &Group, count: f64) -> (f64, f64) {
+        let shares = |other: &&Group| other.position == group.position;
+        let present = || (0..group.bars.len()).filter(|&index| group.bars[index].is_some());
+        match (&self.across, present().next(), present().next_back()) {
+            (Across::Numbers { .. }, Some(first), Some(last))
+                if self.groups.iter().filter(shares).count() > 1 =>
+            {
+                (first as f64, last as f64)
+            }
+            _ => (0.0, count - 1.0),
+        }
     }
 }
 

@@ -238,3 +238,33 @@ fn colours_are_far_enough_from_their_ground() {
         assert!(light >= least && dark >= least, "{}: {light:.2} {dark:.2}", role.name);
     }
 }
+
+/// Series with bounds of their own are groups at one position: the bars stand as those of one group do.
+#[test]
+fn groups_at_one_position_stand_side_by_side() {
+    let bar = |q1| Some(Quartiles { q1, median: q1 + 1.0, q3: q1 + 2.0 });
+    let group = |position, bars| Group { label: "links".into(), position, bound: None, bars };
+    let chart = |groups| QuartileChart {
+        about: About::default(),
+        across: Across::Numbers { label: "delay, ms".into(), spacing: Spacing::Log },
+        measure: "transfer time, s".into(),
+        spacing: Spacing::Linear,
+        schemes: vec!["sack".into(), "etcp".into()],
+        groups,
+    };
+    let size = Size { width: 720, height: 420 };
+    let together = chart(vec![group(1.0, vec![bar(5.0), bar(3.0)]), group(9.0, vec![bar(2.0), bar(1.0)])]);
+    let mut apart = chart(vec![
+        group(1.0, vec![bar(5.0), None]),
+        group(1.0, vec![None, bar(3.0)]),
+        group(9.0, vec![bar(2.0), None]),
+        group(9.0, vec![None, bar(1.0)]),
+    ]);
+    let bars =
+        |svg: &str| svg.lines().filter(|line| line.contains("<path")).map(String::from).collect::<Vec<_>>();
+    assert_eq!(bars(&together.svg(size)), bars(&apart.svg(size)));
+    for (group, bound) in apart.groups.iter_mut().zip([4.0, 2.5, 1.5, 0.5]) {
+        group.bound = Some(bound);
+    }
+    assert_eq!(apart.svg(size).matches("links bound: ").count(), 4);
+}

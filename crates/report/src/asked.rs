@@ -25,6 +25,35 @@ fn link(link: &AccessLink) -> String {
     format!("{}: {rate}, {delay} one way, queue of {} packets", link.text, link.queue)
 }
 
+/// Whether there are two pairs, the second of which is the way back.
+pub fn is_the_way_back(pairs: &[(AccessLink, AccessLink)]) -> bool {
+    matches!(pairs, [(old, new), (from, to)] if from == new && to == old)
+}
+
+/// Of one pair, old and new link; of several, each link once and then the pairs by name.
+fn links(pairs: &[(AccessLink, AccessLink)]) -> Markup {
+    let both = if is_the_way_back(pairs) { "; and back" } else { "" };
+    if let [(old, new), rest @ ..] = pairs
+        && (rest.is_empty() || !both.is_empty())
+    {
+        return html! {
+            dt { "Old link" } dd { (link(old)) }
+            dt { "New link" } dd { (link(new)) (both) }
+        };
+    }
+    let mut each: Vec<&AccessLink> = Vec::new();
+    for one in pairs.iter().flat_map(|(old, new)| [old, new]) {
+        if !each.iter().any(|other| other.text == one.text) {
+            each.push(one);
+        }
+    }
+    let named = pairs.iter().map(|(old, new)| format!("{} \u{2192} {}", old.text, new.text));
+    html! {
+        dt { "Links" } dd { (each.into_iter().map(link).collect::<Vec<_>>().join("; ")) }
+        dt { "From, to" } dd { (named.collect::<Vec<_>>().join("; ")) }
+    }
+}
+
 fn times(at: &[Nanos]) -> String {
     match at {
         [] => "none".into(),
@@ -60,11 +89,9 @@ pub fn asked(plan: &Plan, origin: &Origin) -> Markup {
         }
         Definition::AfterAck => "until packets beyond the cumulative ACK at completion are acknowledged",
     };
-    let both = if request.both_ways { "; and back" } else { "" };
     html! {
         dl.asked {
-            dt { "Old link" } dd { (link(&request.old)) }
-            dt { "New link" } dd { (link(&request.new)) (both) }
+            (links(&request.pairs))
             dt { "Handoff" } dd { (kinds.join("; ")) }
             dt { "Flows" } dd { (flows.join(", ")) }
             dt { "Schemes" }

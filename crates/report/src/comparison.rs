@@ -1,26 +1,33 @@
 //! The page of `segue compare --report`: the table, the charts, and a few handoffs packet by packet.
 
+use crate::chart::quartiles;
 use crate::handoff::{Drawn, LINK_TIME_CAPTION, Room, bar_of_row, link_time};
 use crate::pictures::{Budget, Picture};
 use crate::{Origin, asked, headline, page};
 use maud::{Markup, html};
 use rayon::prelude::*;
-use segue_draw::{About, Across, Group, QuartileChart, Quartiles, Spacing};
 use segue_study::explain::{Chosen, explain, reference, typical};
 use segue_study::measure::seconds;
 use segue_study::numbers::{count, ratio, time};
-use segue_study::{Comparison, GroupResult, Plan, Row};
-use segue_world::{Experiment, Kind};
+use segue_study::{Comparison, GroupResult, Plan, Presentation, Row};
 
 /// Groups whose other handoffs are drawn beside the median one.
 const GROUPS_WITH_CHOICE: usize = 4;
 
+/// Handoffs that are drawn at all: many more than fit into a page, and few enough for the memory.
+const MOST_DRAWN: usize = 60;
+
 /// The page; `comparison` must have kept its single handoffs.
-pub fn comparison_page(plan: &Plan, comparison: &Comparison, origin: &Origin) -> String {
+pub fn comparison_page(
+    plan: &Plan,
+    comparison: &Comparison,
+    presentation: &Presentation,
+    origin: &Origin,
+) -> String {
     let budget = Budget::new();
-    let title = format!("{} \u{2192} {}", plan.request.old.text, plan.request.new.text);
-    let charts = charts(comparison);
-    let with_narrow: Vec<bool> = charts.iter().map(|(picture, _)| budget.takes(picture.bytes().1)).collect();
+    let title = presentation.title.clone().unwrap_or_else(|| links(plan));
+    let charts = charts(comparison, presentation);
+    let with_narrow: Vec<Option<bool>> = charts.iter().map(|(picture, _)| room(picture, &budget)).collect();
     let handoffs = handoffs(plan, comparison, &budget);
     let content = html! {
         h1 { (title) }
@@ -29,10 +36,31 @@ pub fn comparison_page(plan: &Plan, comparison: &Comparison, origin: &Origin) ->
         h2 { "Result" }
         @for group in &comparison.groups { (table(group)) }
         (legend(plan))
-        @for ((picture, caption), narrow) in charts.iter().zip(with_narrow) { (picture.markup(narrow, caption)) }
+        @for ((picture, caption), narrow) in charts.iter().zip(&with_narrow) {
+            @if let Some(narrow) = *narrow { (picture.markup(narrow, caption)) }
+        }
+        @if with_narrow.contains(&None) {
+            p.lead { "Other charts would make this page too large." }
+        }
         @for (index, group) in handoffs.iter().enumerate() { (group.markup(plan, index)) }
     };
     page::page(&format!("Segue: {title}"), content)
+}
+
+/// Whether the narrow picture fits as well; `None` if not even the wide one does.
+fn room(picture: &Picture, budget: &Budget) -> Option<bool> {
+    let (wide, both) = picture.bytes();
+    if budget.takes(both) { Some(true) } else { budget.takes(wide).then_some(false) }
+}
+
+/// The links, or how many pairs of them.
+fn links(plan: &Plan) -> String {
+    match &plan.request.pairs[..] {
+        [(old, new), back @ ..] if back.is_empty() || asked::is_the_way_back(&plan.request.pairs) => {
+            format!("{} \u{2192} {}", old.text, new.text)
+        }
+        pairs => format!("{} pairs of links", pairs.len()),
+    }
 }
 
 fn points(plan: &Plan) -> u64 {
@@ -107,9 +135,9 @@ fn legend(plan: &Plan) -> Markup {
 
 // ------------------------------------------------------------------------------------ the charts
 
-fn charts(comparison: &Comparison) -> Vec<(Picture, String)> {
+fn charts(comparison: &Comparison, presentation: &Presentation) -> Vec<(Picture, String)> {
     let mut charts = vec![(
-        quartiles(comparison),
+        picture(comparison, presentation),
         "Transfer time: a bar from the lower to the upper quartile, a mark at the median, and the median of the physical \
          bound."
             .to_string(),
@@ -129,70 +157,13 @@ fn charts(comparison: &Comparison) -> Vec<(Picture, String)> {
     charts
 }
 
-/// What tells a group from the others: direction, kind, flows.
-fn label(comparison: &Comparison, experiment: &Experiment) -> String {
-    let differs = |differs: &dyn Fn(&Experiment) -> bool| {
-        comparison.groups.iter().any(|group| differs(&group.experiment))
-    };
-    let mut words = Vec::new();
-    if differs(&|other| other.old.text != experiment.old.text) {
-        words.push(format!("{} \u{2192} {}", experiment.old.text, experiment.new.text));
-    }
-    if differs(&|other| other.kind != experiment.kind) {
-        words.push(if experiment.kind == Kind::Mbb { "mbb".into() } else { "bbm".to_string() });
-    }
-    if differs(&|other| other.flows != experiment.flows) {
-        words.push(format!("{} flow{}", experiment.flows, if experiment.flows == 1 { "" } else { "s" }));
-    }
-    if words.is_empty() { headline(experiment) } else { words.join(", ") }
-}
-
-fn quartiles(comparison: &Comparison) -> Picture {
-    let schemes: Vec<String> = comparison
-        .groups
-        .first()
-        .map_or(Vec::new(), |group| group.rows.iter().map(|row| row.scheme.clone()).collect());
-    let bars = |group: &GroupResult| {
-        let infinite = |value: Option<f64>| value.unwrap_or(f64::INFINITY);
-        let of = |row: &Row| Quartiles {
-            q1: infinite(row.transfer_s.q1),
-            median: infinite(row.transfer_s.median),
-            q3: infinite(row.transfer_s.q3),
-        };
-        group.rows.iter().map(|row| Some(of(row))).collect()
-    };
-    let groups: Vec<Group> = comparison
-        .groups
-        .iter()
-        .map(|group| Group {
-            label: label(comparison, &group.experiment),
-            position: 0.0,
-            bound: group.rows.first().and_then(|row| row.bound_s),
-            bars: bars(group),
-        })
-        .collect();
-    // Handoffs in both directions differ by orders of magnitude.
-    let times = || {
-        let all = groups.iter().flat_map(|group| group.bars.iter().flatten());
-        all.map(|bar| bar.median).filter(|median| median.is_finite() && *median > 0.0)
-    };
-    let (low, high) = times().fold((f64::INFINITY, 0.0_f64), |(low, high), t| (low.min(t), high.max(t)));
-    let spacing = if high > 8.0 * low { Spacing::Log } else { Spacing::Linear };
+fn picture(comparison: &Comparison, presentation: &Presentation) -> Picture {
+    let chart = quartiles(comparison, presentation);
     Picture::draw((400, 420), |size, suffix| {
-        let chart = QuartileChart {
-            about: About {
-                id: format!("quartiles{suffix}"),
-                title: "Transfer time by scheme".into(),
-                description: "Quartiles of the transfer time of each scheme, beside the physical bound."
-                    .into(),
-                heading: String::new(),
-            },
-            across: Across::Categories,
-            measure: "transfer time, s".into(),
-            spacing,
-            schemes: schemes.clone(),
-            groups: groups.clone(),
-        };
+        let mut chart = chart.clone();
+        chart.about.id.push_str(suffix);
+        // The page says it above.
+        chart.about.heading.clear();
         chart.svg(size)
     })
 }
@@ -216,6 +187,7 @@ fn handoffs(plan: &Plan, comparison: &Comparison, budget: &Budget) -> Vec<Shown>
             let most = if comparison.groups.len() <= GROUPS_WITH_CHOICE { usize::MAX } else { 1 };
             typical(plan, index, group).into_iter().take(most).map(move |chosen| (index, chosen))
         })
+        .take(MOST_DRAWN)
         .collect();
     let drawn: Vec<Drawn> = choices
         .par_iter()
@@ -240,6 +212,9 @@ fn handoffs(plan: &Plan, comparison: &Comparison, budget: &Budget) -> Vec<Shown>
             Room::None => shown[group].left_out = true,
             room => shown[group].handoffs.push((chosen, drawn, room)),
         }
+    }
+    for group in &mut shown {
+        group.left_out |= group.handoffs.is_empty();
     }
     shown
 }

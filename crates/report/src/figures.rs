@@ -17,11 +17,21 @@ pub struct DrawnFigure {
 pub struct DrawnPanel {
     /// Its title.
     pub title: String,
+    /// Title of the horizontal axis of quartile bars.
+    pub x: Option<String>,
     /// The picture.
     pub(crate) picture: Picture,
 }
 
 impl DrawnPanel {
+    /// Title and horizontal axis.
+    pub(crate) fn caption(&self) -> String {
+        match &self.x {
+            Some(x) => format!("{}, over {x}", self.title),
+            None => self.title.clone(),
+        }
+    }
+
     /// The picture as a file of its own.
     pub fn standalone(&self) -> String {
         segue_draw::standalone(self.picture.wide())
@@ -36,7 +46,7 @@ pub fn figure(paper: &Paper, figure: &Figure, results: &Results) -> DrawnFigure 
             Form::Quartiles => quartiles(paper, figure, panel, results, &id),
             Form::Sequence => sequence(paper, panel, results, &id)?,
         };
-        Some(DrawnPanel { title: panel.title.clone(), picture })
+        Some(DrawnPanel { title: panel.title.clone(), x: panel.x.clone(), picture })
     });
     DrawnFigure { panels: panels.collect() }
 }

@@ -57,6 +57,20 @@ fn summary(exhibits: &[Exhibit]) -> Markup {
 }
 
 impl Exhibit<'_> {
+    fn claims_of(&self, figure: &Figure) -> Markup {
+        let first = |id: &String| {
+            let mut showing = self.figures.iter().filter(|(figure, _)| figure.supports.contains(id));
+            showing.next().is_some_and(|(first, _)| first.id == figure.id)
+        };
+        html! {
+            ul.claims {
+                @for judged in self.claims.iter().filter(|judged| figure.supports.contains(&judged.claim.id)) {
+                    (claim(judged, first(&judged.claim.id)))
+                }
+            }
+        }
+    }
+
     fn markup(&self, budget: &Budget) -> Markup {
         let shown: BTreeSet<&str> =
             self.figures.iter().flat_map(|(figure, _)| &figure.supports).map(String::as_str).collect();
@@ -72,37 +86,34 @@ impl Exhibit<'_> {
                     h3 { (figure.place) ": " (figure.title) }
                     @for panel in &drawn.panels {
                         @let both = budget.takes(panel.picture.bytes().1);
-                        (panel.picture.markup(both, &panel.title))
+                        (panel.picture.markup(both, &panel.caption()))
                     }
                     @if let Some(notes) = &figure.notes { p.lead { (notes) } }
-                    (claims(self.claims.iter().filter(|judged| figure.supports.contains(&judged.claim.id))))
+                    (self.claims_of(figure))
                 }
             }
             @if !rest.is_empty() {
                 section {
                     h3 { "Other statements" }
-                    (claims(rest.into_iter()))
+                    ul.claims { @for judged in rest { (claim(judged, true)) } }
                 }
             }
         }
     }
 }
 
-fn claims<'a>(judged: impl Iterator<Item = &'a Judged<'a>>) -> Markup {
+/// A claim; several figures may show it, and the first has its id.
+fn claim(judged: &Judged, first: bool) -> Markup {
     html! {
-        ul.claims {
-            @for judged in judged {
-                li id=(judged.claim.id) {
-                    span class=(format!("verdict {}", class(judged.verdict))) { (judged.verdict.words()) }
-                    " " (judged.claim.statement) " "
-                    span.rule { (judged.claim.place) ", " (judged.claim.id) }
-                    dl {
-                        dt { "stated" } dd { (judged.claim.stated) }
-                        @if !judged.measured.is_empty() { dt { "measured" } dd { (judged.measured) } }
-                        @if !judged.why.is_empty() { dt { "why" } dd { (judged.why) } }
-                        @if let Some(open) = &judged.claim.ambiguous { dt { "open" } dd { (open) } }
-                    }
-                }
+        li id=[first.then_some(&judged.claim.id)] {
+            span class=(format!("verdict {}", class(judged.verdict))) { (judged.verdict.words()) }
+            " " (judged.claim.statement) " "
+            span.rule { (judged.claim.place) ", " (judged.claim.id) }
+            dl {
+                dt { "stated" } dd { (judged.claim.stated) }
+                @if !judged.measured.is_empty() { dt { "measured" } dd { (judged.measured) } }
+                @if !judged.why.is_empty() { dt { "why" } dd { (judged.why) } }
+                @if let Some(open) = &judged.claim.ambiguous { dt { "open" } dd { (open) } }
             }
         }
     }

@@ -4,9 +4,10 @@
 //! `segue reproduce`, whose figures [`figures`] draws. [`page`]
 //! is what both have around their content, [`graphs`] turns traces into pictures, [`pictures`] puts
 //! pictures into the page and keeps it small, [`handoff`] explains one handoff, [`asked`] repeats the
-//! question.
+//! question, [`chart`] is the chart of quartiles.
 
 mod asked;
+mod chart;
 mod comparison;
 pub mod figures;
 pub mod gallery;
@@ -15,6 +16,7 @@ mod handoff;
 mod page;
 mod pictures;
 
+pub use chart::quartiles;
 pub use comparison::comparison_page;
 pub use handoff::handoff_page;
 

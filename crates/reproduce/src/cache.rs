@@ -1,7 +1,8 @@
 //! Finished results, kept under the user's cache folder by the hash of all they depend on.
 //!
-//! The key holds the program itself and the ledger, so that no entry outlives what made it. An entry appears
-//! whole or not at all; one that cannot be read counts as absent.
+//! The key holds the program itself and the ledger, so that no entry outlives what made it; each such pair has
+//! a folder of its own, and only the newest few folders stay. An entry appears whole or not at all; one that
+//! cannot be read counts as absent.
 
 use crate::points::Point;
 use crate::sample::Sample;
@@ -12,10 +13,12 @@ use std::path::{Path, PathBuf};
 /// A folder of results.
 #[derive(Clone, Debug)]
 pub struct Cache {
+    /// Of this program and ledger.
     folder: PathBuf,
-    /// Hash of program and ledger.
-    base: blake3::Hash,
 }
+
+/// Folders of other programs and ledgers that stay beside this one's.
+const OTHERS: usize = 2;
 
 impl Cache {
     /// The user's cache; `None` if there is no such folder or the program cannot be read.
@@ -28,13 +31,14 @@ impl Cache {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&std::fs::read(std::env::current_exe().ok()?).ok()?);
         hasher.update(crate::papers::text().as_bytes());
-        Some(Self { folder: folder.to_path_buf(), base: hasher.finalize() })
+        let name = hasher.finalize().to_hex()[..16].to_string();
+        prune(folder, &name);
+        Some(Self { folder: folder.join(name) })
     }
 
     /// Where the sample of a point with a scheme and its settings at these handoff times is kept.
     fn path(&self, point: &Point, scheme: &str, settings: &[(String, String)], times: &[Nanos]) -> PathBuf {
         let mut hasher = blake3::Hasher::new();
-        hasher.update(self.base.as_bytes());
         hasher.update(format!("{point:?} {scheme:?} {settings:?} {times:?}").as_bytes());
         self.folder.join(hasher.finalize().to_hex().as_str())
     }
@@ -73,6 +77,22 @@ impl Cache {
     }
 }
 
+/// Removes the folders of other programs and ledgers, but for the newest few. What cannot be removed stays.
+fn prune(cache: &Path, own: &str) {
+    let Ok(entries) = std::fs::read_dir(cache) else { return };
+    let is_ours = |name: &str| name.len() == own.len() && name.bytes().all(|b| b.is_ascii_hexdigit());
+    let mut others: Vec<(std::time::SystemTime, PathBuf)> = entries
+        .flatten()
+        .filter(|entry| entry.file_name().to_str().is_some_and(|name| name != own && is_ours(name)))
+        .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+        .collect();
+    others.sort();
+    let surplus = others.len().saturating_sub(OTHERS);
+    for (_, folder) in others.into_iter().take(surplus) {
+        let _ = std::fs::remove_dir_all(folder);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,6 +120,14 @@ mod tests {
         ] {
             assert_eq!(other, None);
         }
+        // Folders of other programs go, but for the newest; strangers' files stay.
+        let top = folder.path().join("deep");
+        for name in ["0123456789abcdef", "0123456789abcdea", "0123456789abcdeb", "stranger"] {
+            std::fs::create_dir(top.join(name)).expect("made");
+        }
+        assert!(Cache::in_folder(&top).is_some());
+        assert_eq!(std::fs::read_dir(&top).expect("a folder").count(), 1 + OTHERS + 1);
+        assert!(top.join("stranger").is_dir() && cache.folder.is_dir());
         // Damage is absence.
         std::fs::write(cache.path(&point, "etcp", &settings, &[1]), b"x").expect("written");
         assert_eq!(cache.get(&point, "etcp", &settings, &[1]), None);

@@ -98,11 +98,7 @@ pub fn fact(told: &SchemeTrace, fact: Fact) -> Option<f64> {
                 .count(),
         ),
         Fact::RecoveryTime => recovery_time(told),
-        Fact::AckDelay => {
-            let head = state_at(told, record.at)?.snd_una;
-            let acknowledged = states(told).find(|(at, state)| *at >= record.at && state.snd_una > head)?.0;
-            Some(seconds(acknowledged - record.at))
-        }
+        Fact::AckDelay => ack_delay(told),
         Fact::FlightAtT => record.senders_at.first().map(|sender| f64::from(sender.flight)),
         Fact::FlightAtFastRetransmit => {
             let (at, ..) = record.fast_retransmits.first()?;
@@ -143,6 +139,22 @@ pub fn fact(told: &SchemeTrace, fact: Fact) -> Option<f64> {
         Fact::SpuriousTimeouts => count(record.timeouts.iter().filter(|t| t.spurious).count()),
         Fact::NeedlessRetransmissions => Some(f64::from(record.needless_retransmissions)),
     }
+}
+
+/// Of the packet whose timer expires first from T on: from its last transmission before that until it is
+/// acknowledged, s.
+fn ack_delay(told: &SchemeTrace) -> Option<f64> {
+    let mut since = told.trace.events.iter().filter(|event| event.at >= told.trace.record.at);
+    let (head, copy) = since.find_map(|event| match &event.what {
+        What::Timeout { flow: 0, head, copy } => Some((*head, *copy)),
+        _ => None,
+    })?;
+    let sent = told.trace.events.iter().find(|event| match &event.what {
+        What::Sent(packet) => packet.data && packet.flow == 0 && packet.copy == copy,
+        _ => false,
+    })?;
+    let acknowledged = states(told).find(|(at, state)| *at >= sent.at && state.snd_una > head)?.0;
+    Some(seconds(acknowledged - sent.at))
 }
 
 /// From the first repair until what was outstanding then is acknowledged, s.

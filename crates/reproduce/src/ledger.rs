@@ -309,7 +309,8 @@ pub enum Fact {
     DataLostInDisconnection,
     /// From the first fast retransmit or timeout from T on until all that was outstanding then is acknowledged, s.
     RecoveryTime,
-    /// From T until the ACK of the packet that was first unacknowledged at T, s.
+    /// Of the packet whose timer expires first from T on: from its last transmission before that until it is
+    /// acknowledged, s.
     AckDelay,
     /// Packets outstanding at T.
     FlightAtT,

@@ -111,9 +111,7 @@ impl Point {
             return Err(PointError::Links(self.links.clone()));
         };
         Ok(Request {
-            old: link(old)?,
-            new: link(new)?,
-            both_ways: false,
+            pairs: vec![(link(old)?, link(new)?)],
             kinds: vec![match self.kind {
                 KindWord::Mbb => Kind::Mbb,
                 KindWord::Bbm => Kind::Bbm(self.disconnect),

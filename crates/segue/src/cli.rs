@@ -2,7 +2,7 @@
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use segue_world::access::parse_time;
+use segue_study::times::{Times, time};
 use segue_world::{Definition, Nanos};
 
 /// What a change of the access link does to TCP, and what can be done about it.
@@ -19,6 +19,8 @@ pub struct Cli {
 pub enum Command {
     /// Compare schemes over many handoffs between two links
     Compare(Box<CompareArgs>),
+    /// Run a comparison that is written down as a file
+    Run(Box<RunArgs>),
     /// One handoff, packet by packet
     Trace(Box<TraceArgs>),
     /// Hold two results of compare against each other, differences beyond noise first
@@ -123,7 +125,7 @@ pub struct CompareArgs {
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = flow_count, default_value = "1")]
     pub flows: Vec<usize>,
     /// Handoff times: one, or FIRST..LAST/STEP
-    #[arg(long, value_name = "TIMES", value_parser = times, default_value = "0.1s..20s/0.1s")]
+    #[arg(long, value_name = "TIMES", value_parser = Times::parse, default_value = "0.1s..20s/0.1s")]
     pub at: Times,
     /// Pool the handoffs of K seeds
     #[arg(long, value_name = "K", default_value_t = 1)]
@@ -140,6 +142,38 @@ pub struct CompareArgs {
     /// Write one page that explains the comparison (HTML; - for standard output)
     #[arg(long, value_name = "FILE")]
     pub report: Option<String>,
+    /// Worker threads; all cores unless given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+}
+
+/// `segue run`.
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// Scenario file (docs/run.md)
+    #[arg(required_unless_present = "schema")]
+    pub scenario: Option<String>,
+    /// Print the JSON schema of scenario files
+    #[arg(long, exclusive = true)]
+    pub schema: bool,
+    /// Write the rows as JSON (- for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<String>,
+    /// Write the rows as CSV (- for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<String>,
+    /// Write one CSV line per handoff and scheme (- for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub rows: Option<String>,
+    /// Write one page that explains the comparison (HTML; - for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<String>,
+    /// Write the chart of quartiles (SVG; - for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<String>,
+    /// At most N handoff times per seed, evenly spread over those of the file
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub points: Option<u32>,
     /// Worker threads; all cores unless given
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
@@ -245,40 +279,8 @@ pub struct CompletionsArgs {
     pub shell: clap_complete::Shell,
 }
 
-/// Handoff times, ns.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Times(pub Vec<Nanos>);
-
-/// Most handoff times of one range.
-const MOST_TIMES: u64 = 1_000_000;
-
-fn time(word: &str) -> Result<Nanos, String> {
-    parse_time(word).ok_or_else(|| format!("`{word}` is no time; expected a number with unit us, ms or s"))
-}
-
 fn flow_count(word: &str) -> Result<usize, String> {
     word.parse().map_err(|_| "expected whole numbers such as 1,2,4".to_string())
-}
-
-fn times(word: &str) -> Result<Times, String> {
-    let Some((first, rest)) = word.split_once("..") else {
-        return Ok(Times(vec![time(word)?]));
-    };
-    let Some((last, step)) = rest.split_once('/') else {
-        return Err("expected FIRST..LAST/STEP such as 0.1s..20s/0.1s".into());
-    };
-    let (first, last, step) = (time(first)?, time(last)?, time(step)?);
-    if step == 0 {
-        return Err("the step is 0; expected a positive time".into());
-    }
-    if first > last {
-        return Err("the first time comes after the last; expected FIRST..LAST/STEP".into());
-    }
-    let count = (last - first) / step + 1;
-    if count > MOST_TIMES {
-        return Err(format!("{count} handoff times are too many; expected at most {MOST_TIMES}"));
-    }
-    Ok(Times((0..count).map(|k| first + k * step).collect()))
 }
 
 fn key_value(word: &str) -> Result<(String, String), String> {
@@ -291,7 +293,7 @@ fn key_value(word: &str) -> Result<(String, String), String> {
 /// clap's message as one line: what was wrong, where, what was expected, the nearest valid word.
 pub fn one_line(error: &clap::Error) -> String {
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        return "no command; expected one of compare, trace, reproduce, diff, schemes, man, completions (see segue --help)".into();
+        return "no command; expected one of compare, run, trace, reproduce, diff, schemes, man, completions (see segue --help)".into();
     }
     let text = error.render().to_string();
     let mut line = text.lines().next().unwrap_or_default().trim_start_matches("error: ").trim().to_string();
@@ -352,30 +354,4 @@ fn nearest(error: &clap::Error, words: &[String]) -> Option<String> {
         .unwrap_or_default();
     let similarity = |word: &String| strsim::damerau_levenshtein(&bad, word);
     words.iter().min_by_key(|word| similarity(word)).cloned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_of_the_default_are_200() {
-        let Times(all) = times("0.1s..20s/0.1s").unwrap();
-        assert_eq!((all.len(), all[0], all[199]), (200, 100_000_000, 20_000_000_000));
-        assert_eq!(times("8.2s").unwrap(), Times(vec![8_200_000_000]));
-    }
-
-    #[test]
-    fn bad_times_say_what_was_expected() {
-        for (word, part) in [
-            ("20s..1s/1s", "comes after the last"),
-            ("1s..20s", "FIRST..LAST/STEP"),
-            ("1s..2s/0s", "step is 0"),
-            ("x", "is no time"),
-            ("0s..1000s/1us", "too many"),
-        ] {
-            let message = times(word).unwrap_err();
-            assert!(message.contains(part), "{word}: {message}");
-        }
-    }
 }

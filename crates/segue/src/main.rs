@@ -9,6 +9,7 @@ mod pages;
 mod progress;
 mod reproduce;
 mod request;
+mod run;
 mod schemes;
 mod table;
 mod trace;
@@ -80,6 +81,7 @@ fn run() -> Result<(), Failure> {
     };
     match cli.command {
         Command::Compare(args) => compare::run(&args),
+        Command::Run(args) => run::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Diff(args) => diff::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),

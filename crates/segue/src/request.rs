@@ -29,9 +29,10 @@ impl BenchArgs {
             ));
         }
         Ok(Request {
-            old: AccessLink::parse(&self.old).map_err(Failure::user)?,
-            new: AccessLink::parse(&self.new).map_err(Failure::user)?,
-            both_ways: false,
+            pairs: vec![(
+                AccessLink::parse(&self.old).map_err(Failure::user)?,
+                AccessLink::parse(&self.new).map_err(Failure::user)?,
+            )],
             kinds: vec![Kind::Mbb],
             flows: vec![1],
             schemes: self.schemes.clone(),

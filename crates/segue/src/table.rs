@@ -3,6 +3,7 @@
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ColumnConstraint, Table, Width, presets};
 use segue_study::measure::NewLink;
 use segue_study::numbers::{count, ratio, time};
+use segue_study::presentation::{Column, Presentation};
 use segue_study::story::headline;
 use segue_study::{Comparison, GroupResult, Plan, Row};
 use segue_world::Experiment;
@@ -19,25 +20,49 @@ const CLASSES: [(char, Color, &str); 6] = [
     ('.', Color::DarkGrey, "idle: other, such as slow start after a timeout"),
 ];
 
-const HEADER: [&str; 14] = [
-    "scheme", "Q1", "median", "Q3", "x bound", "p90", "RTO", "spur", "FR", "drops", "rexmit", "needless",
-    "vs first", "new link",
-];
-/// Widths of the columns after the first, which fits the longest name.
-const WIDTHS: [u16; 13] = [7, 7, 7, 7, 7, 6, 6, 6, 7, 7, 8, 8, BAR as u16];
+/// Above the names of the schemes.
+const NAMES: &str = "scheme";
+
+/// What stands above a column, and its width; the column of names fits the longest one.
+fn head(column: Column) -> (&'static str, u16) {
+    match column {
+        Column::Q1 => ("Q1", 7),
+        Column::Median => ("median", 7),
+        Column::Q3 => ("Q3", 7),
+        Column::Bound => ("bound", 7),
+        Column::OverBound => ("x bound", 7),
+        Column::OverBoundP90 => ("p90", 7),
+        Column::Incomplete => ("incomplete", 10),
+        Column::Timeouts => ("RTO", 6),
+        Column::SpuriousTimeouts => ("spur", 6),
+        Column::SpuriousTimeoutFraction => ("with spur", 9),
+        Column::TimeoutsInDisconnection => ("RTO in gap", 10),
+        Column::FastRetransmits => ("FR", 6),
+        Column::Drops => ("drops", 7),
+        Column::LostInDisconnection => ("lost in gap", 11),
+        Column::Retransmissions => ("rexmit", 7),
+        Column::NeedlessRetransmissions => ("needless", 8),
+        Column::QueueDelay => ("queue", 7),
+        Column::QueueDelayP95 => ("queue p95", 9),
+        Column::Jain => ("Jain", 6),
+        Column::RatioToFirst => ("vs first", 8),
+        Column::BetterThanFirst => ("better", 6),
+        Column::WorseThanFirst => ("worse", 6),
+        Column::NewLink => ("new link", BAR as u16),
+    }
+}
 
 /// The whole table as text; `colour` for terminals.
-pub fn render(plan: &Plan, comparison: &Comparison, colour: bool) -> String {
-    let mut text = String::new();
-    let name_width =
-        plan.schemes.iter().map(|s| s.name.chars().count()).max().unwrap_or(0).max(HEADER[0].len());
+pub fn render(plan: &Plan, comparison: &Comparison, shown: &Presentation, colour: bool) -> String {
+    let mut text = shown.title.iter().map(|title| format!("{title}\n\n")).collect::<String>();
+    let name_width = plan.schemes.iter().map(|s| s.name.chars().count()).max().unwrap_or(0).max(NAMES.len());
     for group in &comparison.groups {
         text.push_str(&heading(group));
         text.push('\n');
-        text.push_str(&group_table(group, name_width as u16, colour));
+        text.push_str(&group_table(group, &shown.columns, name_width as u16, colour));
         text.push_str("\n\n");
     }
-    text.push_str(&legend(plan));
+    text.push_str(&legend(plan, &shown.columns));
     text
 }
 
@@ -62,7 +87,7 @@ fn raised(experiment: &Experiment) -> String {
     format!("; wired hops raised to {} Mbit/s", hops.wired / 1_000_000)
 }
 
-fn group_table(group: &GroupResult, name_width: u16, colour: bool) -> String {
+fn group_table(group: &GroupResult, columns: &[Column], name_width: u16, colour: bool) -> String {
     let mut table = Table::new();
     table.load_preset(presets::NOTHING);
     if colour {
@@ -70,57 +95,58 @@ fn group_table(group: &GroupResult, name_width: u16, colour: bool) -> String {
     } else {
         table.force_no_tty();
     }
-    table.set_header(HEADER.iter().enumerate().map(|(column, name)| {
-        let cell = Cell::new(name).set_alignment(alignment(column));
-        if colour { cell.add_attribute(Attribute::Bold) } else { cell }
-    }));
+    let names = std::iter::once(Cell::new(NAMES))
+        .chain(columns.iter().map(|&column| Cell::new(head(column).0).set_alignment(alignment(column))));
+    table.set_header(names.map(|cell| if colour { cell.add_attribute(Attribute::Bold) } else { cell }));
     for row in &group.rows {
-        table.add_row(cells(row, colour));
+        let cells = columns.iter().map(|&column| cell(row, column, colour));
+        table.add_row(std::iter::once(Cell::new(&row.scheme)).chain(cells));
     }
-    let widths = std::iter::once(name_width).chain(WIDTHS);
+    let widths = std::iter::once(name_width).chain(columns.iter().map(|&column| head(column).1));
     // One character of padding on either side of a cell.
     table.set_constraints(widths.map(|w| ColumnConstraint::Absolute(Width::Fixed(w + 2))));
     table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
 }
 
-fn alignment(column: usize) -> CellAlignment {
-    if column == 0 || column == HEADER.len() - 1 { CellAlignment::Left } else { CellAlignment::Right }
+fn alignment(column: Column) -> CellAlignment {
+    if column == Column::NewLink { CellAlignment::Left } else { CellAlignment::Right }
 }
 
-fn cells(row: &Row, colour: bool) -> Vec<Cell> {
+fn cell(row: &Row, column: Column, colour: bool) -> Cell {
     let against = &row.against_first;
-    let texts = [
-        row.scheme.clone(),
-        time(row.transfer_s.q1),
-        time(row.transfer_s.median),
-        time(row.transfer_s.q3),
-        ratio(row.over_bound.median),
-        ratio(row.over_bound.p90),
-        count(row.timeouts),
-        count(row.spurious_timeouts),
-        count(row.fast_retransmits),
-        count(row.drops),
-        count(row.retransmissions),
-        count(row.needless_retransmissions),
-        ratio(against.ratio_median),
-        bar(&row.new_link_s),
-    ];
-    let judged = match against.ratio_median {
-        Some(ratio) if ratio < 0.95 => Some(Color::Green),
-        Some(ratio) if ratio <= 1.05 => None,
-        _ => Some(Color::Red),
+    let text = match column {
+        Column::Q1 => time(row.transfer_s.q1),
+        Column::Median => time(row.transfer_s.median),
+        Column::Q3 => time(row.transfer_s.q3),
+        Column::Bound => time(row.bound_s),
+        Column::OverBound => ratio(row.over_bound.median),
+        Column::OverBoundP90 => ratio(row.over_bound.p90),
+        Column::Incomplete => row.incomplete.to_string(),
+        Column::Timeouts => count(row.timeouts),
+        Column::SpuriousTimeouts => count(row.spurious_timeouts),
+        Column::SpuriousTimeoutFraction => ratio(Some(row.spurious_timeout_fraction)),
+        Column::TimeoutsInDisconnection => count(row.timeouts_in_disconnection),
+        Column::FastRetransmits => count(row.fast_retransmits),
+        Column::Drops => count(row.drops),
+        Column::LostInDisconnection => count(row.lost_in_disconnection),
+        Column::Retransmissions => count(row.retransmissions),
+        Column::NeedlessRetransmissions => count(row.needless_retransmissions),
+        // Without a packet there was no delay: nothing is infinite here.
+        Column::QueueDelay => row.queue_delay_s.median.map_or("-".into(), |delay| time(Some(delay))),
+        Column::QueueDelayP95 => row.queue_delay_s.p95.map_or("-".into(), |delay| time(Some(delay))),
+        Column::Jain => ratio(Some(row.jain)),
+        Column::RatioToFirst => ratio(against.ratio_median),
+        Column::BetterThanFirst => ratio(Some(against.better)),
+        Column::WorseThanFirst => ratio(Some(against.worse)),
+        Column::NewLink => bar(&row.new_link_s),
     };
-    texts
-        .into_iter()
-        .enumerate()
-        .map(|(column, text)| {
-            let cell = Cell::new(text).set_alignment(alignment(column));
-            match judged {
-                Some(judgement) if colour && column == 12 => cell.fg(judgement),
-                _ => cell,
-            }
-        })
-        .collect()
+    let cell = Cell::new(text).set_alignment(alignment(column));
+    match against.ratio_median {
+        _ if !colour || column != Column::RatioToFirst => cell,
+        Some(ratio) if ratio < 0.95 => cell.fg(Color::Green),
+        Some(ratio) if ratio <= 1.05 => cell,
+        _ => cell.fg(Color::Red),
+    }
 }
 
 /// Where the new link's time went, as shares of a bar.
@@ -143,15 +169,23 @@ fn bar(link: &NewLink) -> String {
     text
 }
 
-fn legend(plan: &Plan) -> String {
+fn legend(plan: &Plan, columns: &[Column]) -> String {
     let classes: Vec<String> =
         CLASSES.iter().map(|(letter, _, meaning)| format!("{letter} {meaning}")).collect();
+    let handoffs = plan.request.at.len() as u64 * plan.request.seeds;
+    let packets = plan.request.packets;
+    if columns != Column::USUAL {
+        return format!(
+            "Handoffs a row: {handoffs}. Transfers of {packets} packets per flow, times in s; docs/bench.md defines the measures.\n\
+             vs first: median ratio to {}. New link: {}.\n",
+            plan.schemes[0].name,
+            classes.join(", "),
+        );
+    }
     format!(
-        "Handoffs a row: {}. Q1, median, Q3: transfer time of {} packets per flow, s (inf = incomplete); x bound, p90: its\n\
+        "Handoffs a row: {handoffs}. Q1, median, Q3: transfer time of {packets} packets per flow, s (inf = incomplete); x bound, p90: its\n\
          ratio to the physical bound, median and 90th percentile; RTO ... needless: means per handoff; vs first: median\n\
          ratio to {}. New link: {}.\n",
-        plan.request.at.len() as u64 * plan.request.seeds,
-        plan.request.packets,
         plan.schemes[0].name,
         classes.join(", "),
     )

@@ -46,7 +46,20 @@ fn pages(folder: &Path) -> Vec<PathBuf> {
         make(folder, "outage.html", &outage),
         make(folder, "compared.html", &compared),
         make(folder, "many.html", &many),
+        gallery(folder),
     ]
+}
+
+/// The gallery of all figures, with few handoffs.
+fn gallery(folder: &Path) -> PathBuf {
+    let out = folder.join("gallery");
+    let output = Command::new(env!("CARGO_BIN_EXE_segue"))
+        .args(["reproduce", "--no-cache", "--points", "4", "--out"])
+        .arg(&out)
+        .output()
+        .expect("segue starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    out.join("index.html")
 }
 
 /// Pictures that are not drawn, have no title, or hang out of the page.

@@ -9,7 +9,7 @@ use serde::Serialize;
 /// The result of a comparison.
 #[derive(Clone, Debug)]
 pub struct Comparison {
-    /// One per direction, kind and flow count, in the order asked for.
+    /// One per pair of links, kind and flow count, in the order asked for.
     pub groups: Vec<GroupResult>,
 }
 

@@ -10,7 +10,7 @@ use segue_world::trace::{Trace, trace};
 /// One handoff of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
-    /// Index of its group: direction, kind, number of flows.
+    /// Index of its group: links, kind, number of flows.
     pub group: usize,
     /// Its seed.
     pub seed: u64,

@@ -8,12 +8,8 @@ use segue_world::{AccessLink, Definition, Experiment, Kind, Nanos, NoticeMode, S
 /// A comparison as the user asks for it.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// Link before.
-    pub old: AccessLink,
-    /// Link after.
-    pub new: AccessLink,
-    /// Also from new to old.
-    pub both_ways: bool,
+    /// Link before and link after, in order.
+    pub pairs: Vec<(AccessLink, AccessLink)>,
     /// Kinds of handoff, in order.
     pub kinds: Vec<Kind>,
     /// Flow counts, in order.
@@ -179,6 +175,7 @@ impl Request {
     fn check_ranges(&self) -> Result<(), RequestError> {
         let range = |what, value: String, expected| Err(RequestError::Range { what, value, expected });
         for (what, empty) in [
+            ("links", self.pairs.is_empty()),
             ("--schemes", self.schemes.is_empty()),
             ("--flows", self.flows.is_empty()),
             ("--kind", self.kinds.is_empty()),
@@ -301,16 +298,12 @@ pub struct Group {
 }
 
 impl Plan {
-    /// The combinations of direction, kind and flow count, in the order of the rows; each with
+    /// The combinations of links, kind and flow count, in the order of the rows; each with
     /// its seeds.
     pub fn groups(&self) -> Vec<Vec<Group>> {
         let request = &self.request;
-        let mut directions = vec![(&request.old, &request.new)];
-        if request.both_ways {
-            directions.push((&request.new, &request.old));
-        }
         let mut groups = Vec::new();
-        for (old, new) in directions {
+        for (old, new) in &request.pairs {
             for &kind in &request.kinds {
                 for &flows in &request.flows {
                     let seeds = (request.seed..request.seed + request.seeds).map(|seed| Group {

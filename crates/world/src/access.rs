@@ -169,8 +169,13 @@ pub struct AccessLink {
 impl AccessLink {
     /// Reads a link, and the files it names.
     pub fn parse(text: &str) -> Result<Self, LinkError> {
+        Self::parse_in(text, Path::new(""))
+    }
+
+    /// The same; the paths of traces start from `folder`.
+    pub fn parse_in(text: &str, folder: &Path) -> Result<Self, LinkError> {
         if let Some(rest) = text.strip_prefix("trace:") {
-            return trace_link(text, rest);
+            return trace_link(text, rest, folder);
         }
         let meaning = PRESETS.iter().find(|(name, _)| *name == text).map_or(text, |(_, link)| link);
         let Some((rate, delay)) = meaning.split_once('/') else {
@@ -272,7 +277,7 @@ pub fn parse_time(text: &str) -> Option<Nanos> {
 }
 
 /// `trace:PATH[,up=PATH][,start=300s][,delay=20ms|delay-trace=PATH][,queue=100p]`.
-fn trace_link(link: &str, rest: &str) -> Result<AccessLink, LinkError> {
+fn trace_link(link: &str, rest: &str, folder: &Path) -> Result<AccessLink, LinkError> {
     let quantity = |what, word: &str, expected| LinkError::Quantity {
         link: link.to_string(),
         what,
@@ -309,9 +314,10 @@ fn trace_link(link: &str, rest: &str) -> Result<AccessLink, LinkError> {
         }
     }
     let read = |path: &str| {
-        read_trace(Path::new(path)).map_err(|error| LinkError::File {
+        let place = folder.join(path);
+        read_trace(&place).map_err(|error| LinkError::File {
             link: link.to_string(),
-            path: path.to_string(),
+            path: place.display().to_string(),
             problem: error.to_string(),
         })
     };

@@ -1,0 +1,94 @@
+//! `segue run`.
+
+use crate::cli::RunArgs;
+use crate::compare::simulate;
+use crate::{Failure, outputs, print, table};
+use segue_draw::{Size, standalone};
+use segue_export::{Output, comparison_csv, comparison_json, handoffs_csv};
+use segue_report::{comparison_page, quartiles};
+use segue_study::{Comparison, Presentation, ScenarioFile, scenario};
+use std::io::IsTerminal;
+
+/// Size of the chart, px.
+const CHART: Size = Size { width: 860, height: 460 };
+
+/// Runs the command.
+pub fn run(args: &RunArgs) -> Result<(), Failure> {
+    let Some(path) = args.scenario.as_deref().filter(|_| !args.schema) else {
+        let schema = serde_json::to_string_pretty(&scenario::schema()).map_err(Failure::ours)?;
+        return print(&format!("{schema}\n"));
+    };
+    let file = ScenarioFile::read(path).map_err(Failure::user)?;
+    let (plan, shown) = file.plan(args.points.map(|points| points as usize)).map_err(Failure::user)?;
+    let destinations = Destinations::new(args, &file)?;
+    outputs::make_folder_of(&destinations.report)?;
+    let ([json, csv, rows, report, svg], on_stdout) = outputs::open([
+        ("json", &destinations.json),
+        ("csv", &destinations.csv),
+        ("rows", &destinations.rows),
+        ("report", &destinations.report),
+        ("svg", &destinations.svg),
+    ])?;
+
+    let keep_handoffs = rows.is_some() || report.is_some();
+    let (comparison, page) = outputs::with_threads(args.threads, || {
+        let comparison = simulate(&plan, keep_handoffs);
+        let page = report.as_ref().map(|_| comparison_page(&plan, &comparison, &shown, &outputs::origin()));
+        (comparison, page)
+    })?;
+
+    outputs::write(json, || comparison_json(&comparison))?;
+    outputs::write(csv, || comparison_csv(&comparison))?;
+    outputs::write(rows, || handoffs_csv(&comparison))?;
+    outputs::write(report, || Ok::<_, Failure>(page.unwrap_or_default()))?;
+    outputs::write(svg, || Ok::<_, Failure>(chart(&comparison, &shown)))?;
+    if !on_stdout {
+        print(&table::render(&plan, &comparison, &shown, std::io::stdout().is_terminal()))?;
+    }
+    Ok(())
+}
+
+/// The chart as a picture that stands alone.
+fn chart(comparison: &Comparison, shown: &Presentation) -> String {
+    standalone(&quartiles(comparison, shown).svg(CHART))
+}
+
+/// Where results go, the command line before the file.
+struct Destinations {
+    json: Option<String>,
+    csv: Option<String>,
+    rows: Option<String>,
+    report: Option<String>,
+    svg: Option<String>,
+}
+
+impl Destinations {
+    fn new(args: &RunArgs, file: &ScenarioFile) -> Result<Self, Failure> {
+        let of_file = &file.scenario.output;
+        let choose = |option: &Option<String>, written: &Option<scenario::OutputWord>, makes_folder: bool| {
+            match (option, written) {
+                (Some(path), _) => Ok(Some(path.clone())),
+                (None, None) => Ok(None),
+                (None, Some(written)) => {
+                    let path = Some(written.get_ref().clone());
+                    if makes_folder {
+                        outputs::make_folder_of(&path)
+                            .map_err(|error| Failure::user(file.bad_output(written, error)))?;
+                    }
+                    // Tried here as well: the file's words have a line and a column.
+                    match Output::open(written.get_ref()) {
+                        Ok(_) => Ok(path),
+                        Err(error) => Err(Failure::user(file.bad_output(written, error))),
+                    }
+                }
+            }
+        };
+        Ok(Self {
+            json: choose(&args.json, &of_file.json, false)?,
+            csv: choose(&args.csv, &of_file.csv, false)?,
+            rows: choose(&args.rows, &of_file.rows, false)?,
+            report: choose(&args.report, &of_file.report, true)?,
+            svg: choose(&args.svg, &of_file.svg, false)?,
+        })
+    }
+}

@@ -1,0 +1,135 @@
+//! `segue reproduce` as a user meets it: files, contract, cache, errors. Few handoffs: numbers are not judged here.
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn segue(cache: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_segue"));
+    command.env("XDG_CACHE_HOME", cache).arg("reproduce").args(arguments).output().expect("segue starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("UTF-8")
+}
+
+const FIGURE: [&str; 4] = ["daniel-kojo-2009-multiflow", "fig4", "--points", "8"];
+
+/// Figure 4 of paper 000 over eight handoffs: links, flows and schemes as the paper has them. The numbers for
+/// regular TCP with one flow are those of ns-2 at these eight times (reference/ns2/results.csv.gz).
+#[test]
+fn a_figure_its_numbers_and_the_gallery() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("out");
+    let run = |threads: &str| {
+        let more = ["--no-cache", "--threads", threads, "--out", out.to_str().expect("UTF-8")];
+        let output = segue(folder.path(), &[&FIGURE[..], &more].concat());
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let mut files: Vec<(String, Vec<u8>)> = std::fs::read_dir(&out)
+            .expect("a folder")
+            .map(|entry| entry.expect("an entry"))
+            .map(|entry| {
+                (entry.file_name().into_string().expect("UTF-8"), std::fs::read(entry.path()).expect("read"))
+            })
+            .filter(|(name, _)| name != "index.html")
+            .collect();
+        files.sort();
+        files
+    };
+    let files = run("1");
+    let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["daniel-kojo-2009-multiflow-fig4.csv", "daniel-kojo-2009-multiflow-fig4.svg"]);
+    assert!(files == run("2"), "the same bytes on any number of threads");
+    let page = std::fs::read_to_string(out.join("index.html")).expect("a gallery");
+    assert!(page.contains("mflow-fig4-1flow") && page.contains("<svg"));
+    let mut csv = csv::Reader::from_reader(&files[0].1[..]);
+    let rows: Vec<csv::StringRecord> = csv.records().map(|row| row.expect("a row")).collect();
+    assert_eq!(rows.len(), 9, "three numbers of flows, three schemes");
+    let bar = |flows: &str, scheme: &str| {
+        let of = |row: &&csv::StringRecord| &row[1] == flows && &row[3] == scheme;
+        let row = rows.iter().find(of).unwrap_or_else(|| panic!("{flows} {scheme} in {rows:?}"));
+        [9, 10, 11].map(|column| row[column].parse::<f64>().expect("a number"))
+    };
+    assert!(bar("1", "sack").is_sorted() && bar("4", "etcp-v1").is_sorted());
+    let expected = ns2_quartiles();
+    for (ours, theirs) in bar("1", "sack").iter().zip(expected) {
+        assert!((ours - theirs).abs() <= 0.02 * theirs, "{ours} and ns-2's {theirs}");
+    }
+}
+
+/// Quartiles of ns-2 for 6400/9 to 200/300, mbb, 1 flow, over T = 2.5, 5, ..., 20 s.
+fn ns2_quartiles() -> [f64; 3] {
+    use std::io::Read;
+    let results = include_bytes!("../../../reference/ns2/results.csv.gz");
+    let mut table = String::new();
+    flate2::read::GzDecoder::new(&results[..]).read_to_string(&mut table).expect("gzip");
+    let mut times: Vec<f64> = table
+        .lines()
+        .map(|line| line.split(',').collect::<Vec<_>>())
+        .filter(|c| {
+            c[1..8] == ["6400", "9", "200", "300", "mbb", "0.0", "1"]
+                || c[1..8] == ["6400", "9", "200", "300", "mbb", "0", "1"]
+        })
+        .filter(|c| c[0] == "2" && (c[8].parse::<f64>().expect("T") * 10.0).round() as u32 % 25 == 0)
+        .map(|c| c[9].parse().expect("a time"))
+        .collect();
+    assert_eq!(times.len(), 8);
+    times.sort_by(f64::total_cmp);
+    let at = |p: f64| {
+        let place = p * 7.0;
+        let below = place.floor() as usize;
+        times[below] + (place - below as f64) * (times[(below + 1).min(7)] - times[below])
+    };
+    [at(0.25), at(0.5), at(0.75)]
+}
+
+#[test]
+fn verdicts_as_json() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let check = ["--check", "--json", "-", "--points", "4"];
+    let first = segue(folder.path(), &check);
+    assert!(first.status.success(), "{}", text(&first.stderr));
+    let document: Value = serde_json::from_slice(&first.stdout).expect("JSON");
+    assert_eq!((&document["version"], &document["points"]), (&Value::from(1), &Value::from(4)));
+    let claims = document["claims"].as_array().expect("claims");
+    assert!(claims.len() > 160);
+    let mut counts = std::collections::BTreeMap::new();
+    for claim in claims {
+        for key in ["id", "place", "kind", "check", "verdict", "stated", "measured", "why"] {
+            assert!(claim[key].is_string(), "{key}: {claim}");
+        }
+        *counts.entry(claim["verdict"].as_str().expect("a word")).or_insert(0) += 1;
+    }
+    for (verdict, count) in counts {
+        assert_eq!(document["summary"][verdict], count, "{verdict}");
+    }
+    // A second run finds what the first has kept, and says the same.
+    let kept = std::fs::read_dir(folder.path().join("segue")).expect("a cache").count();
+    assert_eq!(kept, 1, "one program, one ledger");
+    assert_eq!(segue(folder.path(), &check).stdout, first.stdout);
+    assert_eq!(segue(folder.path(), &[&check[..], &["--no-cache"]].concat()).stdout, first.stdout);
+}
+
+#[test]
+fn mistakes_end_with_status_2_and_one_line() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("file");
+    std::fs::write(&file, "x").expect("written");
+    let bad: [(&[&str], &[&str]); 6] = [
+        (&["daniel-kojo-2009"], &["daniel-kojo-2009", "did you mean `daniel-kojo-2009-multiflow`"]),
+        (&["daniel-kojo-2009-multiflow", "fig99"], &["fig99", "expected one of fig4"]),
+        (&["--check", "--set", "reinit-rto=3s"], &["reinit-rto", "segue schemes etcp"]),
+        (&["--check", "--set", "a3-cwnd=much"], &["a3-cwnd", "much"]),
+        (&["--points", "201"], &["201", "1..=200"]),
+        (&["--out", file.to_str().expect("UTF-8")], &["--out", "folder"]),
+    ];
+    for (arguments, parts) in bad {
+        let output = segue(folder.path(), arguments);
+        let error = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
+        assert!(output.stdout.is_empty() && error.lines().count() == 1, "{error}");
+        for part in parts {
+            assert!(error.contains(part), "{arguments:?}: {part}: {error}");
+        }
+    }
+}

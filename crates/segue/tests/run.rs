@@ -1,0 +1,276 @@
+//! `segue run` as a user meets it: the examples, the same bytes as `compare`, outputs, errors.
+
+use proptest::prelude::*;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn segue_in(folder: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_segue")).args(args).current_dir(folder).output().expect("segue starts")
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("UTF-8")
+}
+
+/// A folder with a scenario in `s.toml`.
+fn folder_with(scenario: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("s.toml"), scenario).expect("written");
+    folder
+}
+
+fn files(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).expect("listed");
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+const SHORT: &str = "old = '6400kbit/9ms'\nnew = '200kbit/300ms'\nat = '1s..3s/1s'\n";
+
+/// Every example, from another folder, with few handoffs; those with few of their own as they stand.
+#[test]
+fn examples_run() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let examples = root().join("examples");
+    let scenarios: Vec<String> =
+        files(&examples).into_iter().filter(|name| name.ends_with(".toml")).collect();
+    assert!(scenarios.len() >= 3);
+    for name in scenarios {
+        let path = examples.join(&name).display().to_string();
+        let size: &[&str] = if name.starts_with("figure") { &["--points", "3"] } else { &[] };
+        let output = segue_in(folder.path(), &[&["run", &path, "--svg", "chart.svg"][..], size].concat());
+        assert!(output.status.success(), "{name}: {}", text(&output.stderr));
+        let told = text(&output.stdout);
+        assert!(told.contains("vs first") && told.contains("sack"), "{name}: {told}");
+        let chart = std::fs::read_to_string(folder.path().join("chart.svg")).expect("a chart");
+        assert!(chart.starts_with("<svg") && chart.contains("--segue-scheme-1:"), "{name}");
+    }
+}
+
+/// Figure 17a: two rates with six delays each, and the two rates as series of one chart.
+#[test]
+fn the_figure_has_a_point_for_each_pair() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = root().join("examples/figure-17a.toml").display().to_string();
+    let args = ["run", &path, "--points", "2", "--csv", "-", "--svg", "f.svg"];
+    let rows = text(&segue_in(folder.path(), &args).stdout);
+    assert_eq!(rows.lines().count(), 1 + 2 * 6 * 2);
+    assert!(rows.contains("6400kbit/18ms,6400kbit/300ms,mbb") && !rows.contains("1600kbit/18ms,6400kbit"));
+    let chart = std::fs::read_to_string(folder.path().join("f.svg")).expect("a chart");
+    for words in
+        ["sack, 1600 kbit/s", "etcp, 6400 kbit/s", "one-way delay of the old link, ms (log)", ">150<"]
+    {
+        assert!(chart.contains(words), "{words}");
+    }
+    assert_eq!(chart.matches(" bound: ").count(), 12, "each pair has its own bound");
+}
+
+#[test]
+fn the_schema_in_docs_is_current() {
+    let made = text(&segue_in(&root(), &["run", "--schema"]).stdout);
+    let kept = std::fs::read_to_string(root().join("docs/scenario.schema.json")).expect("the schema");
+    assert!(made == kept, "make it again: segue run --schema > docs/scenario.schema.json");
+}
+
+#[test]
+fn the_same_bytes_on_any_number_of_threads() {
+    let folder = folder_with(&format!(
+        "{}kind = ['mbb', 'bbm']\nflows = [1, 3]\nseeds = 2\nboth_ways = true\ntitle = 'x'",
+        SHORT
+    ));
+    for format in ["--json", "--csv", "--rows", "--svg"] {
+        let run =
+            |threads| segue_in(folder.path(), &["run", "s.toml", "--threads", threads, format, "-"]).stdout;
+        let one = run("1");
+        assert!(one.len() > 1000);
+        assert!(one == run("2") && one == run("7"), "{format}");
+    }
+}
+
+#[test]
+fn outputs_of_the_file_go_to_the_current_folder_and_the_command_line_overrides() {
+    let outputs =
+        "[output]\njson = 'a.json'\ncsv = 'a.csv'\nrows = 'rows.csv'\nreport = 'new/a.html'\nsvg = 'a.svg'";
+    let scenario = folder_with(&format!("title = 'Some <title>'\n{SHORT}{outputs}"));
+    let path = scenario.path().join("s.toml").display().to_string();
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = segue_in(folder.path(), &["run", &path, "--json", "b.json"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).starts_with("Some <title>\n\n6400kbit"), "the table is still printed");
+    assert_eq!(files(folder.path()), ["a.csv", "a.svg", "b.json", "new", "rows.csv"]);
+    assert_eq!(files(scenario.path()), ["s.toml"]);
+    let page = std::fs::read_to_string(folder.path().join("new/a.html")).expect("a page");
+    assert!(
+        page.contains("<h1>Some &lt;title&gt;</h1>") && page.contains("6400kbit/9ms"),
+        "{}",
+        &page[..300]
+    );
+    let chart = std::fs::read_to_string(folder.path().join("a.svg")).expect("a chart");
+    assert!(chart.contains("Some &lt;title&gt;") && chart.ends_with("</svg>\n"));
+}
+
+#[test]
+fn columns_are_those_asked_for() {
+    let folder = folder_with(&format!("{SHORT}columns = ['bound', 'jain', 'queue_delay']"));
+    let table = text(&segue_in(folder.path(), &["run", "s.toml"]).stdout);
+    let words = |line: usize| table.lines().nth(line).expect("a line").split_whitespace().collect::<Vec<_>>();
+    assert_eq!(words(1), ["scheme", "bound", "Jain", "queue"]);
+    assert_eq!(words(2).len(), 4);
+}
+
+/// Options and a scenario, and a part of the one line that must be said.
+#[test]
+fn mistakes_end_with_status_2_and_one_line() {
+    let bad: [(&str, &str, &str); 11] = [
+        (
+            "",
+            "old = 'wlan'\nnew = 'egprs'\nschemes = ['sack', 'etpc']",
+            "s.toml, line 3, column 20: unknown scheme",
+        ),
+        ("", "old = 'wlan'\nnew = 'egprs'\nschems = 'sack'", "line 3, column 1: unknown key `schems`"),
+        (
+            "",
+            "old = 'wlan'\nnew = 'egprs'\n[output]\njson = 'no/a.json'",
+            "line 4, column 8: cannot write no/a.json",
+        ),
+        ("", "old = 'wlan'\nnew = 'egprs'\n[output]\njson = '-'\ncsv = '-'", "at most one -"),
+        ("", "old = 'wlan'\nnew = 'egprs'\n[output]\njson = 'a'\ncsv = './a'", "one file twice"),
+        ("", "old = 'w\\nx'\nnew = 'egprs'", "unknown link"),
+        ("", "\u{feff}old = 3", "expected a link"),
+        ("--json no/a.json", SHORT, "cannot write no/a.json"),
+        ("--points 0", SHORT, "--points"),
+        ("--threads 0", SHORT, "1..=1024"),
+        ("--schema", SHORT, "--schema"),
+    ];
+    for (options, scenario, part) in bad {
+        let folder = folder_with(scenario);
+        let args: Vec<&str> = ["run", "s.toml"].into_iter().chain(options.split_whitespace()).collect();
+        let output = segue_in(folder.path(), &args);
+        let message = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{scenario}: {message}");
+        assert_eq!(message.lines().count(), 1, "{scenario}: {message}");
+        assert!(message.contains(part), "{scenario}: {message}");
+        assert!(output.stdout.is_empty() && files(folder.path()) == ["s.toml"], "{scenario}");
+    }
+    let folder = folder_with(SHORT);
+    for (args, part) in [(&["run"][..], "SCENARIO"), (&["run", "no.toml"], "cannot read no.toml")] {
+        let output = segue_in(folder.path(), args);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).contains(part), "{}", text(&output.stderr));
+    }
+}
+
+/// A comparison, written as options and as a file.
+#[derive(Clone, Debug)]
+struct Question {
+    links: [&'static str; 2],
+    both_ways: bool,
+    bbm: Option<&'static str>,
+    flows: Vec<usize>,
+    schemes: &'static [&'static str],
+    at: &'static str,
+    packets: u32,
+    after_ack: bool,
+    lost: Option<u32>,
+    stack: Option<&'static str>,
+    window: Option<u32>,
+    seed: u64,
+    seeds: u64,
+}
+
+impl Question {
+    fn options(&self) -> Vec<String> {
+        let flows: Vec<String> = self.flows.iter().map(usize::to_string).collect();
+        let mut words: Vec<String> = vec!["compare".into()];
+        words.extend(self.links.map(String::from));
+        let mut option = |name: &str, value: String| words.extend([format!("--{name}"), value]);
+        option("flows", flows.join(","));
+        option("schemes", self.schemes.join(","));
+        option("at", self.at.into());
+        option("packets", self.packets.to_string());
+        option("seed", self.seed.to_string());
+        option("seeds", self.seeds.to_string());
+        if let Some(length) = self.bbm {
+            option("kind", "mbb,bbm".into());
+            option("disconnect", length.into());
+        }
+        if self.after_ack {
+            option("definition", "after-ack".into());
+        }
+        if let Some(lost) = self.lost {
+            option("notice", "in-band".into());
+            option("notice-loss", lost.to_string());
+        }
+        if let Some(stack) = self.stack {
+            option("stack", stack.into());
+        }
+        if let Some(window) = self.window {
+            option("set", format!("initial-window={window}"));
+        }
+        if self.both_ways {
+            words.push("--both-ways".into());
+        }
+        words
+    }
+
+    fn scenario(&self) -> String {
+        let mut lines = vec![
+            format!("old = '{}'\nnew = '{}'", self.links[0], self.links[1]),
+            format!("both_ways = {}\nflows = {:?}\nschemes = {:?}", self.both_ways, self.flows, self.schemes),
+            format!("at = '{}'\npackets = {}", self.at, self.packets),
+            format!("seed = {}\nseeds = {}", self.seed, self.seeds),
+        ];
+        lines.extend(self.bbm.map(|length| format!("kind = ['mbb', 'bbm']\ndisconnect = '{length}'")));
+        lines.extend(self.after_ack.then(|| "definition = 'after-ack'".into()));
+        lines.extend(self.lost.map(|lost| format!("notice = 'in-band'\nnotice_loss = {lost}")));
+        lines.extend(self.stack.map(|stack| format!("stack = '{stack}'")));
+        lines.extend(self.window.map(|window| format!("[settings]\ninitial-window = {window}")));
+        lines.join("\n")
+    }
+}
+
+prop_compose! {
+    fn question()(
+        links in prop::sample::select(vec![
+            ["wlan", "egprs"], ["6400kbit/9ms", "200kbit/300ms"], ["hsdpa", "wimax"], ["1600kbit/37ms", "wlan"],
+        ]),
+        both_ways in any::<bool>(),
+        bbm in prop::option::of(prop::sample::select(vec!["1s", "250ms"])),
+        flows in prop::sample::subsequence(vec![1usize, 2, 5], 1..3),
+        schemes in prop::sample::select(vec![&["sack"][..], &["sack", "etcp"], &["etcp-v0", "etcp:a1+a3", "sack"]]),
+        at in prop::sample::select(vec!["2s", "0.5s..2.5s/1s"]),
+        packets in 1u32..120,
+        after_ack in any::<bool>(),
+        lost in prop::option::of(0u32..3),
+        stack in prop::option::of(prop::sample::select(vec!["rfc", "ns2-sack1"])),
+        window in prop::option::of(1u32..8),
+        seed in 1u64..4,
+        seeds in 1u64..3,
+    ) -> Question {
+        Question { links, both_ways, bbm, flows, schemes, at, packets, after_ack, lost, stack, window, seed, seeds }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_file_that_spells_out_a_comparison_gives_its_bytes(question in question()) {
+        let folder = folder_with(&question.scenario());
+        for format in ["--json", "--rows"] {
+            let mut options = question.options();
+            options.extend([format.into(), "-".into()]);
+            let compared = segue_in(folder.path(), &options.iter().map(String::as_str).collect::<Vec<_>>());
+            prop_assert!(compared.status.success(), "{}", text(&compared.stderr));
+            let ran = segue_in(folder.path(), &["run", "s.toml", format, "-"]);
+            prop_assert!(ran.status.success(), "{}", text(&ran.stderr));
+            prop_assert_eq!(text(&compared.stdout), text(&ran.stdout));
+        }
+    }
+}

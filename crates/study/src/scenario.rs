@@ -1,0 +1,310 @@
+//! A comparison written down as a file: `segue run SCENARIO.toml`. The types below are the format, and the JSON
+//! schema is made from them; docs/run.md explains it.
+//!
+//! [`written`] has values that may be written in more than one way, [`expand`] turns a file into a [`Plan`],
+//! [`place`] says where in the file something is wrong.
+
+mod expand;
+mod links;
+mod place;
+#[cfg(test)]
+mod tests;
+mod written;
+
+pub use place::ScenarioError;
+pub use written::{Grid, LinkWords, SettingWord, Several};
+
+use crate::parameter::Parameter;
+use crate::presentation::{Chart, Column, Presentation, Scale};
+use crate::request::Plan;
+use place::Source;
+use schemars::transform::transform_subschemas;
+use schemars::{JsonSchema, Schema};
+use segue_world::Definition;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use toml::Spanned;
+
+/// A comparison of schemes over handoffs between links, for `segue run`. Links, kinds, disconnections and flows may be lists: every combination of them is simulated.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[schemars(title = "Segue scenario")]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// Stands above table, page and chart.
+    pub title: Option<String>,
+    /// The link before: one, a list, or { rate = [...], delay = [...] } for every combination.
+    pub old: Option<Several<LinkWords>>,
+    /// The link after, in the same forms; rate or delay may be "same", that of the old link.
+    pub new: Option<Several<LinkWords>>,
+    /// In place of old and new: a list of [OLD, NEW].
+    #[schemars(with = "Option<Vec<[String; 2]>>")]
+    pub pairs: Option<Several<[Spanned<String>; 2]>>,
+    /// After each pair of links also the way back; false unless given.
+    #[schemars(with = "Option<bool>")]
+    pub both_ways: Option<Spanned<bool>>,
+    /// "mbb", "bbm" or both; "mbb" unless given.
+    pub kind: Option<Several<KindWord>>,
+    /// How long break-before-make is without a link: one time or a list; "1s" unless given.
+    pub disconnect: Option<Several<String>>,
+    /// Flows that share the link: one number or a list; 1 unless given.
+    pub flows: Option<Several<usize>>,
+    /// Schemes, the first of which the others are held against; ["sack", "etcp-v1"] unless given.
+    pub schemes: Option<Several<String>>,
+    /// One stack for all schemes; each scheme's own unless given.
+    #[schemars(with = "Option<String>")]
+    pub stack: Option<Spanned<String>>,
+    /// Settings of schemes, stacks and the bench.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, SettingWord>")]
+    pub settings: BTreeMap<Spanned<String>, Spanned<SettingWord>>,
+    /// How senders learn of the handoff; "instant" unless given.
+    pub notice: Option<NoticeWord>,
+    /// The first so many of the two copies of an in-band notice are lost; 0 unless given.
+    #[schemars(with = "Option<u32>", range(max = 2))]
+    pub notice_loss: Option<Spanned<u32>>,
+    /// What a transfer time counts to; "after-highest" unless given.
+    pub definition: Option<DefinitionWord>,
+    /// Packets of a transfer; 100 unless given.
+    #[schemars(with = "Option<u32>", range(min = 1, max = 1_000_000))]
+    pub packets: Option<Spanned<u32>>,
+    /// When the handoff begins: a time, FIRST..LAST/STEP, or a list of these; "0.1s..20s/0.1s" unless given.
+    pub at: Option<Several<String>>,
+    /// Seed of start times and clock phases; 1 unless given.
+    #[schemars(with = "Option<u64>")]
+    pub seed: Option<Spanned<u64>>,
+    /// Number of seeds, from the first one on, whose handoffs are pooled; 1 unless given.
+    #[schemars(with = "Option<u64>", range(min = 1, max = 100_000))]
+    pub seeds: Option<Spanned<u64>>,
+    /// Columns of the table, in order; those of segue compare unless given.
+    pub columns: Option<Several<Column>>,
+    /// The chart of quartiles.
+    #[serde(default)]
+    pub chart: ChartWords,
+    /// Where results go.
+    #[serde(default)]
+    pub output: OutputWords,
+}
+
+/// Kinds of handoff.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum KindWord {
+    /// Make-before-break.
+    Mbb,
+    /// Break-before-make.
+    Bbm,
+}
+
+/// Ways of a notice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NoticeWord {
+    /// At every sender at completion.
+    #[default]
+    Instant,
+    /// An option on two ACKs over the new link.
+    InBand,
+}
+
+/// Definitions of the transfer time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DefinitionWord {
+    /// Until P packets beyond the highest sent before completion are acknowledged.
+    #[default]
+    AfterHighest,
+    /// Until P packets beyond the cumulative ACK at completion are acknowledged.
+    AfterAck,
+}
+
+impl From<DefinitionWord> for Definition {
+    fn from(word: DefinitionWord) -> Self {
+        match word {
+            DefinitionWord::AfterHighest => Self::AfterHighest,
+            DefinitionWord::AfterAck => Self::AfterAck,
+        }
+    }
+}
+
+/// The axes of the chart.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ChartWords {
+    /// What lies along the horizontal axis; unless given, the one parameter that varies, else "blocks".
+    #[schemars(with = "Option<AcrossWord>")]
+    pub across: Option<Spanned<AcrossWord>>,
+    /// How it lies there; "linear" unless given.
+    #[schemars(with = "Option<Scale>")]
+    pub horizontal: Option<Spanned<Scale>>,
+    /// How transfer times lie on the vertical axis; chosen by their range unless given.
+    pub vertical: Option<Scale>,
+}
+
+/// What may lie along the horizontal axis of the chart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AcrossWord {
+    /// The blocks of the table, by name.
+    Blocks,
+    /// Rate of the old link.
+    OldRate,
+    /// One-way delay of the old link.
+    OldDelay,
+    /// Rate of the new link.
+    NewRate,
+    /// One-way delay of the new link.
+    NewDelay,
+    /// Length of the disconnection; 0 for make-before-break.
+    Disconnect,
+    /// Number of flows.
+    Flows,
+}
+
+impl AcrossWord {
+    fn parameter(self) -> Option<Parameter> {
+        match self {
+            Self::Blocks => None,
+            Self::OldRate => Some(Parameter::OldRate),
+            Self::OldDelay => Some(Parameter::OldDelay),
+            Self::NewRate => Some(Parameter::NewRate),
+            Self::NewDelay => Some(Parameter::NewDelay),
+            Self::Disconnect => Some(Parameter::Disconnect),
+            Self::Flows => Some(Parameter::Flows),
+        }
+    }
+}
+
+/// Where one result goes.
+pub type OutputWord = Spanned<String>;
+
+/// Files to write, from the current folder on; "-" is standard output. The command line overrides each.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OutputWords {
+    /// The rows as JSON.
+    #[schemars(with = "Option<String>")]
+    pub json: Option<OutputWord>,
+    /// The rows as CSV.
+    #[schemars(with = "Option<String>")]
+    pub csv: Option<OutputWord>,
+    /// One CSV line per handoff and scheme.
+    #[schemars(with = "Option<String>")]
+    pub rows: Option<OutputWord>,
+    /// One page that explains the comparison, HTML.
+    #[schemars(with = "Option<String>")]
+    pub report: Option<OutputWord>,
+    /// The chart of quartiles, SVG.
+    #[schemars(with = "Option<String>")]
+    pub svg: Option<OutputWord>,
+}
+
+/// The JSON schema of the format.
+pub fn schema() -> Schema {
+    let mut schema = schemars::schema_for!(Scenario);
+    without_null(&mut schema);
+    schema
+}
+
+/// TOML has no null: a key without a value is left out.
+fn without_null(schema: &mut Schema) {
+    if let Some(serde_json::Value::Array(types)) = schema.get_mut("type") {
+        types.retain(|word| word != "null");
+        if let [one] = &types[..] {
+            let one = one.clone();
+            schema.insert("type".into(), one);
+        }
+    }
+    if let Some(serde_json::Value::Array(forms)) = schema.get_mut("anyOf") {
+        forms.retain(|form| form.get("type").is_none_or(|word| word != "null"));
+        if let [serde_json::Value::Object(one)] = &forms[..] {
+            let one = one.clone();
+            schema.remove("anyOf");
+            one.into_iter().for_each(|(key, value)| {
+                schema.insert(key, value);
+            });
+        }
+    }
+    transform_subschemas(&mut without_null, schema);
+}
+
+/// A scenario, and the text that it was read from.
+#[derive(Clone, Debug)]
+pub struct ScenarioFile {
+    source: Source,
+    /// What the text says.
+    pub scenario: Scenario,
+}
+
+impl ScenarioFile {
+    /// Reads a file.
+    pub fn read(path: &str) -> Result<Self, ScenarioError> {
+        Self::from_source(Source::read(path)?)
+    }
+
+    /// Reads text; `path` is for messages, and the paths of traces start from its folder.
+    pub fn parse(text: &str, path: &str) -> Result<Self, ScenarioError> {
+        Self::from_source(Source { path: path.into(), text: text.into() })
+    }
+
+    fn from_source(source: Source) -> Result<Self, ScenarioError> {
+        let scenario = toml::from_str(&source.text).map_err(|error| source.of_toml(&error))?;
+        Ok(Self { source, scenario })
+    }
+
+    /// What it asks for, checked, with at most `points` handoff times a seed, and how it is to be shown.
+    pub fn plan(&self, points: Option<usize>) -> Result<(Plan, Presentation), ScenarioError> {
+        let plan = self.expand(points)?;
+        let chart = self.chart(&plan)?;
+        let columns = match &self.scenario.columns {
+            None => Column::USUAL.to_vec(),
+            Some(columns) => {
+                self.filled("columns", columns)?;
+                columns.iter().copied().collect()
+            }
+        };
+        Ok((plan, Presentation { title: self.scenario.title.clone(), columns, chart }))
+    }
+
+    /// A problem with an output that the file names.
+    pub fn bad_output(&self, output: &OutputWord, problem: impl std::fmt::Display) -> ScenarioError {
+        self.source.at(output.span(), problem.to_string())
+    }
+
+    fn chart(&self, plan: &Plan) -> Result<Chart, ScenarioError> {
+        let words = &self.scenario.chart;
+        let groups = plan.groups();
+        let experiments: Vec<_> = groups.iter().map(|seeds| &seeds[0].experiments[0]).collect();
+        let across = match &words.across {
+            None => Parameter::only_varying(&experiments),
+            Some(word) => word.get_ref().parameter(),
+        };
+        let horizontal = words.horizontal.as_ref().map_or(Scale::Linear, |scale| *scale.get_ref());
+        let log = words.horizontal.as_ref().filter(|scale| *scale.get_ref() == Scale::Log);
+        if let Some(parameter) = across {
+            for experiment in experiments {
+                match (parameter.of(experiment), &words.across, log) {
+                    (None, Some(word), _) => {
+                        let problem = format!(
+                            "{} -> {} has no one {}; expected `blocks`, `disconnect` or `flows`",
+                            experiment.old.text,
+                            experiment.new.text,
+                            parameter.label()
+                        );
+                        return Err(self.source.at(word.span(), problem));
+                    }
+                    (Some(value), _, Some(log)) if value <= 0.0 => {
+                        let problem =
+                            format!("{}: a log axis has no {value}; expected `linear`", parameter.label());
+                        return Err(self.source.at(log.span(), problem));
+                    }
+                    _ => {}
+                }
+            }
+        } else if let Some(log) = log {
+            let problem =
+                "the blocks of the table are no numbers; expected `linear`, or a parameter in `across`";
+            return Err(self.source.at(log.span(), problem.into()));
+        }
+        Ok(Chart { across, horizontal, vertical: words.vertical })
+    }
+}

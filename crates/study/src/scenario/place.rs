@@ -1,0 +1,122 @@
+//! Where in a scenario file something is wrong, and what, in one line.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::ops::Range;
+
+/// A scenario cannot be read or carried out.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ScenarioError {
+    /// There is nothing to read.
+    #[error("cannot read {path}: {problem}; expected a scenario in TOML (docs/run.md)")]
+    Unreadable {
+        /// The file.
+        path: String,
+        /// Why.
+        problem: String,
+    },
+    /// Its content is wrong.
+    #[error("{path}, line {line}, column {column}: {problem}")]
+    Content {
+        /// The file.
+        path: String,
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1, in characters.
+        column: usize,
+        /// What is wrong, and what was expected.
+        problem: String,
+    },
+}
+
+/// Largest file, bytes.
+const LARGEST: u64 = 4 << 20;
+
+/// A file's name and text.
+#[derive(Clone, Debug)]
+pub(super) struct Source {
+    pub(super) path: String,
+    pub(super) text: String,
+}
+
+impl Source {
+    pub(super) fn read(path: &str) -> Result<Self, ScenarioError> {
+        let unreadable = |problem| ScenarioError::Unreadable { path: path.to_string(), problem };
+        let mut bytes = Vec::new();
+        File::open(path)
+            .and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes))
+            .map_err(|error| unreadable(in_words(&error)))?;
+        if bytes.len() as u64 > LARGEST {
+            return Err(unreadable(format!("more than {} MiB", LARGEST >> 20)));
+        }
+        let text = String::from_utf8(bytes)
+            .map_err(|error| unreadable(format!("byte {} is not UTF-8", error.utf8_error().valid_up_to())))?;
+        Ok(Self { path: path.to_string(), text })
+    }
+
+    /// A problem at the beginning of `span`.
+    pub(super) fn at(&self, span: Range<usize>, problem: String) -> ScenarioError {
+        let before = self.text.get(..span.start).unwrap_or(&self.text);
+        let line_start = before.rfind('\n').map_or(0, |end| end + 1);
+        ScenarioError::Content {
+            path: self.path.clone(),
+            line: before.matches('\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+            problem,
+        }
+    }
+
+    /// What the TOML library has found.
+    pub(super) fn of_toml(&self, error: &toml::de::Error) -> ScenarioError {
+        let end = self.text.len();
+        self.at(error.span().unwrap_or(end..end), plain(error.message()))
+    }
+}
+
+/// The kinds of error that users meet, in plainer words than the library's.
+fn in_words(problem: &io::Error) -> String {
+    match problem.kind() {
+        io::ErrorKind::NotFound => "there is no such file".into(),
+        kind => kind.to_string(),
+    }
+}
+
+/// Words of the libraries that only programmers know, and what users would say.
+const PLAINER: [(&str, &str); 6] = [
+    ("missing field", "missing key"),
+    ("expected usize", "expected a whole number"),
+    ("expected u32", "expected a whole number up to 4294967295"),
+    ("expected u64", "expected a whole number"),
+    ("expected a boolean", "expected true or false"),
+    ("expected an array of length 2", "expected [OLD, NEW]"),
+];
+
+/// The library's message as one line, in plain words, with the nearest valid word.
+fn plain(message: &str) -> String {
+    let mut line = message.lines().map(str::trim).collect::<Vec<_>>().join("; ");
+    for (words, plainer) in PLAINER {
+        line = line.replace(words, plainer);
+    }
+    if !line.contains("expected") {
+        line.push_str("; expected a scenario in TOML (docs/run.md)");
+    }
+    // "unknown field `flow`, expected one of `title`, `old`, ...": every second part is in quotes.
+    if line.starts_with("unknown field") || line.starts_with("unknown variant") {
+        line =
+            line.replacen("unknown field", "unknown key", 1).replacen("unknown variant", "unknown word", 1);
+        let quoted: Vec<&str> = line.split('`').skip(1).step_by(2).collect();
+        if let Some((word, valid)) = quoted.split_first()
+            && let Some(nearest) = nearest(word, valid)
+        {
+            line = format!("{line}; did you mean `{nearest}`?");
+        }
+    }
+    line
+}
+
+/// The most similar valid word, if it is similar at all.
+fn nearest<'a>(word: &str, valid: &[&'a str]) -> Option<&'a str> {
+    let word = word.to_lowercase();
+    let similar = valid.iter().map(|candidate| (strsim::jaro_winkler(&word, candidate), *candidate));
+    similar.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|best| best.0 > 0.7).map(|best| best.1)
+}

@@ -1,0 +1,84 @@
+//! Handoff times as users write them: one, or `FIRST..LAST/STEP`.
+
+use segue_world::Nanos;
+use segue_world::access::parse_time;
+
+/// Handoff times, ns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Times(pub Vec<Nanos>);
+
+/// Most handoff times of one range.
+const MOST_TIMES: u64 = 1_000_000;
+
+impl Times {
+    /// Reads one time, or `FIRST..LAST/STEP`.
+    pub fn parse(word: &str) -> Result<Self, String> {
+        let Some((first, rest)) = word.split_once("..") else {
+            return Ok(Self(vec![time(word)?]));
+        };
+        let Some((last, step)) = rest.split_once('/') else {
+            return Err("expected FIRST..LAST/STEP such as 0.1s..20s/0.1s".into());
+        };
+        let (first, last, step) = (time(first)?, time(last)?, time(step)?);
+        if step == 0 {
+            return Err("the step is 0; expected a positive time".into());
+        }
+        if first > last {
+            return Err("the first time comes after the last; expected FIRST..LAST/STEP".into());
+        }
+        let count = (last - first) / step + 1;
+        if count > MOST_TIMES {
+            return Err(format!("{count} handoff times are too many; expected at most {MOST_TIMES}"));
+        }
+        Ok(Self((0..count).map(|k| first + k * step).collect()))
+    }
+
+    /// At most `most` of them, evenly spread: one from the middle of each of `most` equal parts.
+    pub fn thinned(self, most: usize) -> Self {
+        let Self(all) = self;
+        if most >= all.len() {
+            return Self(all);
+        }
+        Self((0..most).map(|part| all[(2 * part + 1) * all.len() / (2 * most)]).collect())
+    }
+}
+
+/// Reads a time.
+pub fn time(word: &str) -> Result<Nanos, String> {
+    parse_time(word).ok_or_else(|| format!("`{word}` is no time; expected a number with unit us, ms or s"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_of_the_default_are_200() {
+        let Times(all) = Times::parse("0.1s..20s/0.1s").unwrap();
+        assert_eq!((all.len(), all[0], all[199]), (200, 100_000_000, 20_000_000_000));
+        assert_eq!(Times::parse("8.2s").unwrap(), Times(vec![8_200_000_000]));
+    }
+
+    #[test]
+    fn bad_times_say_what_was_expected() {
+        for (word, part) in [
+            ("20s..1s/1s", "comes after the last"),
+            ("1s..20s", "FIRST..LAST/STEP"),
+            ("1s..2s/0s", "step is 0"),
+            ("x", "is no time"),
+            ("0s..1000s/1us", "too many"),
+        ] {
+            let message = Times::parse(word).unwrap_err();
+            assert!(message.contains(part), "{word}: {message}");
+        }
+    }
+
+    #[test]
+    fn thinned_times_are_spread_evenly() {
+        let thinned = |most| Times((0..10).collect()).thinned(most).0;
+        assert_eq!(thinned(1), [5]);
+        assert_eq!(thinned(5), [1, 3, 5, 7, 9]);
+        assert_eq!(thinned(9).len(), 9);
+        assert_eq!(thinned(99).len(), 10);
+    }
+}

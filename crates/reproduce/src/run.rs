@@ -188,6 +188,9 @@ pub fn run(
     })
 }
 
+/// A sample and what it is of.
+type Named = ((Point, String), Sample);
+
 /// The samples of one point, by scheme.
 fn samples(
     paper: &Paper,
@@ -196,7 +199,7 @@ fn samples(
     times: &[Nanos],
     cache: Option<&Cache>,
     done: &(dyn Fn(u64) + Sync),
-) -> Result<Vec<((Point, String), Sample)>, PointError> {
+) -> Result<Vec<Named>, PointError> {
     let own = |scheme: &String| settings(paper, &BTreeSet::from([scheme.clone()]));
     let mut found = Vec::new();
     let mut missing = BTreeSet::new();

@@ -70,7 +70,9 @@ fn ns2_quartiles() -> [f64; 3] {
             c[1..8] == ["6400", "9", "200", "300", "mbb", "0.0", "1"]
                 || c[1..8] == ["6400", "9", "200", "300", "mbb", "0", "1"]
         })
-        .filter(|c| c[0] == "2" && (c[8].parse::<f64>().expect("T") * 10.0).round() as u32 % 25 == 0)
+        .filter(|c| {
+            c[0] == "2" && ((c[8].parse::<f64>().expect("T") * 10.0).round() as u32).is_multiple_of(25)
+        })
         .map(|c| c[9].parse().expect("a time"))
         .collect();
     assert_eq!(times.len(), 8);

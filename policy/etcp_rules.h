@@ -286,6 +286,7 @@ static inline void segue_fig3(const struct segue_etcp_settings *set, struct segu
 	const u64 bw_new = path->new_link.rate_kbps;
 	/* 3.3 [C]: factor 2 always, and a variable of its own */
 	const u32 factor = set->fig3_one_variable ? segue_factor(path) : SEGUE_FACTOR;
+	u32 cut = 0;
 
 	flow->fig3_heard = 1;
 	flow->delay_changed = (u8)segue_delay_changed(set, path, set->fig23_needs_minrto);
@@ -298,6 +299,7 @@ static inline void segue_fig3(const struct segue_etcp_settings *set, struct segu
 	    bw_new < SEGUE_LARGE_CHANGE * bw_old && (set->a2_in_bbm || !ho->disconnected)) {
 		segue_set_window(flow->window, act);
 		act->rules |= SEGUE_RULE_FIG3_WINDOW;
+		cut = 1;
 		if (set->fig3_one_variable)
 			flow->cwnd_reduced = 1;
 	}
@@ -305,7 +307,7 @@ static inline void segue_fig3(const struct segue_etcp_settings *set, struct segu
 	if (ho->disconnected && !set->fig3_in_bbm)
 		return;
 	if (!tcp->in_fast_recovery && bw_new > SEGUE_REORDERING_CHANGE * bw_old &&
-	    !flow->cwnd_reduction) {
+	    !(set->fig3_bar_needs_cut ? cut : flow->cwnd_reduction)) {
 		flow->reordering_flag = 1;
 		act->rules |= SEGUE_RULE_FIG3_EXPECTS;
 		/* max(bw_new/bw_old, 3), the expected number of packets of the new

@@ -67,6 +67,7 @@ enum {
 	X(fig1_on_increase, flag, 0, "3.4", "Fig. 1 also where the bandwidth grows, beside Fig. 3") \
 	X(fig3_on_decrease, flag, 0, "3.4", "Fig. 3 also where the bandwidth does not grow, beside Fig. 1") \
 	X(fig3_in_bbm, flag, 1, "3.3", "Fig. 3 expects reordering also after a disconnection, as printed") \
+	X(fig3_bar_needs_cut, flag, 0, "3.3", "cwnd_reduction bars the expectation of reordering only where (a) has cut the window; 000 Sec. 3.4 names the bandwidths alone") \
 	X(fig3_one_variable, flag, 0, "3.3", "cwnd_reduction and cwnd_reduced are one: Fig. 1's factor, and Fig. 3's cut exempts fast recovery too") \
 	X(fig3_first_dupthresh, flag, 0, "3.3, 9.12", "the larger dupthresh already holds for the first fast retransmit") \
 	X(fig3_restart_dupacks, flag, 1, "3.3, 9.12", "the count of duplicate ACKs restarts at each advance of snd_una") \

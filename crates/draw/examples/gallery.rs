@@ -60,6 +60,7 @@ fn quartiles(id: &str, spacing: Spacing) -> QuartileChart {
         position: 0.0,
         bound: Some(bound),
         bars: bars.to_vec(),
+        ..Group::default()
     };
     QuartileChart {
         about: about(id, "Transfer time of 100 packets per flow after a handoff"),
@@ -104,6 +105,7 @@ fn delays(id: &str) -> QuartileChart {
                 bar(median * 0.9, median, median * 1.25)
             })
             .collect(),
+        ..Group::default()
     };
     QuartileChart {
         about: about(id, "Transfer time over the delay of the new link"),
@@ -128,6 +130,7 @@ fn link_time(id: &str) -> LinkTime {
             idle_window,
             idle_timer,
             idle_other,
+            outcome: None,
         }
     };
     LinkTime {

@@ -25,6 +25,8 @@ pub struct LinkTimeBar {
     pub idle_timer: f64,
     /// Idle for another reason.
     pub idle_other: f64,
+    /// Said at the end of the bar in place of its length, such as `not done`.
+    pub outcome: Option<String>,
 }
 
 /// Stacked horizontal bars of the new link's time.
@@ -56,6 +58,9 @@ impl LinkTimeBar {
 
     /// The sum as it is told, infinite or not.
     fn total(&self) -> String {
+        if let Some(outcome) = &self.outcome {
+            return outcome.clone();
+        }
         format!("{} s", text::number(self.given().iter().sum()))
     }
 
@@ -96,7 +101,7 @@ impl LinkTime {
         let (_, longest) = extremes(totals.iter().copied().chain(bound));
         let time =
             Axis::new(Spacing::Linear, 0.0, if longest > 0.0 { longest } else { 1.0 }, area.left, area.right);
-        frame::draw_horizontal(&mut canvas, area, &time, "time after the handoff, s");
+        frame::draw_horizontal(&mut canvas, area, &time, "time after completion, s");
         canvas.line((area.left, area.top), (area.left, area.bottom), Stroke::new(palette::MUTED, 1.0));
         let slot = area.height() / self.bars.len().max(1) as f64;
         for (index, (bar, total)) in self.bars.iter().zip(&totals).enumerate() {

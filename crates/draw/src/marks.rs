@@ -55,14 +55,16 @@ impl Mark {
             Shape::Diamond,
             Shape::Down,
         ];
-        Mark::new(shapes[index % shapes.len()], scheme(index), 3.0)
+        // Where colours begin anew, shapes do not: colour and shape together are one scheme's.
+        let shape = index + 3 * (index / shapes.len());
+        Mark::new(shapes[shape % shapes.len()], scheme(index), 3.0)
     }
 
     /// Draws the marker at all these places.
     pub(crate) fn draw(&self, canvas: &mut Canvas, places: impl IntoIterator<Item = (f64, f64)>) {
         let mut pen = Pen::default();
         let mut last = None;
-        for (x, y) in places {
+        for (x, y) in thinned(places.into_iter().collect(), |place| [place.0, place.1, 0.0]) {
             // Packets that fall on one place look like one.
             if last.replace((decimal(x), decimal(y))) != Some((decimal(x), decimal(y))) {
                 self.append(&mut pen, x, y);
@@ -115,6 +117,19 @@ impl Mark {
             }
         }
     }
+}
+
+/// More marks than this are thinned.
+const MANY: usize = 4000;
+
+/// Of marks that fall on one pixel by `place` only the first, where there are so many that a picture would grow to
+/// megabytes.
+pub(crate) fn thinned<T>(mut marks: Vec<T>, place: impl Fn(&T) -> [f64; 3]) -> Vec<T> {
+    if marks.len() > MANY {
+        let mut taken = std::collections::BTreeSet::new();
+        marks.retain(|mark| taken.insert(place(mark).map(|px| px.round() as i64)));
+    }
+    marks
 }
 
 /// The colour of scheme `index`; after eight they begin anew.

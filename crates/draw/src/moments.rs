@@ -5,6 +5,7 @@ use crate::canvas::{Anchor, Area, Canvas, LINE, Pen, Place, Stroke};
 use crate::frame::{self, About, Vertical};
 use crate::legend::{self, Sample};
 use crate::palette;
+use crate::text;
 
 /// A time in s and a value that belongs to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -51,6 +52,8 @@ pub struct Timeline {
     pub notices: Vec<Notice>,
 }
 
+/// More steps than this are thinned.
+const MANY_STEPS: usize = 4000;
 /// The line of a make-before-break handoff.
 const HANDOFF_LINE: Stroke = Stroke::new(palette::INK, 1.2);
 /// The line of a notice.
@@ -78,12 +81,33 @@ impl Panel {
             .then(|| (self.time.at(point.time), self.value.at(point.value)))
     }
 
+    /// Of the steps within one column of pixels the first, the least, the greatest and the last, where there are so
+    /// many that a picture would grow to megabytes.
+    fn few_steps(&self, points: &[Point]) -> Vec<Point> {
+        if points.len() <= MANY_STEPS {
+            return points.to_vec();
+        }
+        let column = |point: &Point| self.time.at(point.time).round() as i64;
+        let mut few = Vec::new();
+        for column in points.chunk_by(|a, b| column(a) == column(b)) {
+            let by_value = |a: &&usize, b: &&usize| column[**a].value.total_cmp(&column[**b].value);
+            let all: Vec<usize> = (0..column.len()).collect();
+            let extremes = [all.iter().min_by(by_value), all.iter().max_by(by_value)];
+            let mut kept = vec![0, column.len() - 1];
+            kept.extend(extremes.into_iter().flatten());
+            kept.sort_unstable();
+            kept.dedup();
+            few.extend(kept.into_iter().map(|index| column[index]));
+        }
+        few
+    }
+
     /// The line of a value that holds from each point to the next, and after the last one to the edge.
     /// What is beyond the plot is left out.
     pub(crate) fn steps(&self, points: &[Point]) -> Pen {
         let mut pen = Pen::default();
-        let mut points =
-            points.iter().filter(|point| !point.time.is_nan() && !point.value.is_nan()).peekable();
+        let thin = self.few_steps(points);
+        let mut points = thin.iter().filter(|point| !point.time.is_nan() && !point.value.is_nan()).peekable();
         while let Some(point) = points.next() {
             let until = points.peek().map_or(f64::INFINITY, |next| next.time);
             let (from_x, to_x) = (self.time.at(point.time), self.time.at(until));
@@ -162,7 +186,10 @@ impl Timeline {
         let strip = frame::strip(canvas);
         let bottom = canvas.height() - frame::below(canvas);
         let height = ((bottom - top) / verticals.len().max(1) as f64).max(2.0);
-        let left = verticals.iter().map(|v| v.margin(canvas, height - strip)).fold(8.0, f64::max);
+        // Pictures below each other have the same margin, unless numbers are very long: instants line up.
+        let common = text::width("000000", canvas.font()) + 10.0;
+        let common = if canvas.width() >= 300.0 { common } else { 8.0 };
+        let left = verticals.iter().map(|v| v.margin(canvas, height - strip)).fold(common, f64::max);
         // Room for half of the last number.
         let right = canvas.width() - 14.0;
         let mut panels = Vec::new();
@@ -217,7 +244,7 @@ impl Timeline {
     fn label(&self, canvas: &mut Canvas, panel: &Panel) {
         match self.handoff {
             Some(Handoff::Instant(at)) => {
-                moment_label(canvas, panel, at, "handoff", palette::INK, Anchor::End);
+                moment_label(canvas, panel, at, "handoff", palette::INK, Anchor::Start);
             }
             Some(Handoff::Disconnection(from, to)) if from <= panel.time.high() && to >= panel.time.low() => {
                 let (left, right) = (panel.time.at(from), panel.time.at(to));
@@ -258,13 +285,18 @@ pub(crate) fn moment_label(
         Anchor::End => Place::new(x - 3.0, y, anchor),
     };
     let second = if first == Anchor::End { Anchor::Start } else { Anchor::End };
-    let mut places = vec![beside(first, above), beside(second, above)];
+    // To the left stands the title of the axis: words beside it would read as one phrase.
+    let mut places = vec![beside(first, above)];
+    if first == Anchor::End {
+        places.push(beside(second, above));
+    }
     for line in 0..3 {
         let y = panel.area.top + row * (f64::from(line) + 0.7);
         if y < panel.area.bottom {
             places.extend([beside(first, y), beside(second, y)]);
         }
     }
+    places.push(beside(second, above));
     canvas.label(words, role, &places);
 }
 

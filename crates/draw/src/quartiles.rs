@@ -44,8 +44,10 @@ pub struct Group {
     /// Where it is, for [`Across::Numbers`]. Groups at one position stand side by side if each has its bars where
     /// the others have `None`; each has its own bound.
     pub position: f64,
-    /// Physical bound, if known.
+    /// Physical bound, if it is known and the same for all schemes.
     pub bound: Option<f64>,
+    /// Else the bound of each bar; empty if there is none.
+    pub bounds: Vec<Option<f64>>,
     /// One per scheme, in the order of [`QuartileChart::schemes`]; `None` where there is no result.
     pub bars: Vec<Option<Quartiles>>,
 }
@@ -127,7 +129,8 @@ impl QuartileChart {
     }
 
     fn has_bound(&self) -> bool {
-        self.groups.iter().any(|group| group.bound.is_some_and(f64::is_finite))
+        let finite = |bound: &Option<f64>| bound.is_some_and(f64::is_finite);
+        self.groups.iter().any(|group| finite(&group.bound) || group.bounds.iter().any(finite))
     }
 
     fn entries(&self) -> Vec<(Sample, String)> {
@@ -146,7 +149,8 @@ impl QuartileChart {
     /// Range of the vertical axis.
     fn values(&self) -> (f64, f64) {
         let bars = self.bars().flat_map(|bar| [bar.q1, bar.median, bar.q3]);
-        let all = bars.chain(self.groups.iter().filter_map(|group| group.bound));
+        let bounds = self.groups.iter().flat_map(|group| group.bounds.iter().chain([&group.bound]).flatten());
+        let all = bars.chain(bounds.copied());
         let all = all.filter(|value| self.spacing == Spacing::Linear || *value > 0.0);
         // An open bar needs some room to be seen to go on.
         let room = if self.has_open() { 0.15 } else { 0.06 };
@@ -215,6 +219,13 @@ impl QuartileChart {
                 canvas.explained(&format!("{} {scheme}: {words}", group.label), |canvas| {
                     draw_bar(canvas, area, value, bar, index, x, width);
                 });
+            }
+            if let Some(bound) = group.bounds.get(index).copied().flatten().filter(|bound| value.has(*bound))
+            {
+                let scheme = self.schemes.get(index).map_or("", String::as_str);
+                let words = format!("{} {scheme}, bound: {}", group.label, text::number(bound));
+                let (half, y) = (pitch / 2.0, value.at(bound));
+                canvas.explained(&words, |canvas| canvas.line((x - half, y), (x + half, y), BOUND_LINE));
             }
         }
         let Some(bound) = group.bound.filter(|bound| value.has(*bound)) else { return };

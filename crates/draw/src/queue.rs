@@ -81,8 +81,11 @@ impl QueueGraph {
         let entries = self.entries(span);
         let panels = self.timeline.panels(&mut canvas, &self.about, span, &entries, &verticals);
         if let [lengths, delays] = panels.as_slice() {
-            for (link, (line, limit, mark)) in links.into_iter().zip(STYLES) {
-                if let Some(most) = link.limit.filter(|most| lengths.value.has(*most)) {
+            let same = self.old.limit == self.new.limit;
+            for (index, (link, (line, limit, mark))) in links.into_iter().zip(STYLES).enumerate() {
+                if let Some(most) =
+                    link.limit.filter(|_| index == 0 || !same).filter(|most| lengths.value.has(*most))
+                {
                     let y = lengths.value.at(most);
                     canvas.line((lengths.area.left, y), (lengths.area.right, y), limit);
                 }
@@ -100,8 +103,10 @@ impl QueueGraph {
             if visible(&link.length, span).next().is_some() {
                 entries.push((Sample::Line(line), link.label.clone()));
             }
-            if link.limit.is_some() {
-                entries.push((Sample::Line(limit), format!("{which} limit")));
+            match (link.limit, self.old.limit == self.new.limit, which) {
+                (None, ..) | (Some(_), true, "new") => {}
+                (Some(_), true, _) => entries.push((Sample::Line(limit), "limit of both".to_string())),
+                (Some(_), false, _) => entries.push((Sample::Line(limit), format!("{which} limit"))),
             }
             if link.delays.iter().any(|point| point.time >= span.0 && point.time <= span.1) {
                 entries.push((Sample::Mark(mark), format!("data, {which} link")));

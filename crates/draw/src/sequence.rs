@@ -4,9 +4,10 @@ use crate::axis::Spacing;
 use crate::canvas::{Anchor, Canvas, LINE, Pen, Place, Stroke};
 use crate::frame::{About, Size, Vertical};
 use crate::legend::Sample;
-use crate::marks::{Mark, Shape};
+use crate::marks::{Mark, Shape, thinned};
 use crate::moments::{Panel, Point, Timeline, extremes, moment_label, visible};
 use crate::palette;
+use crate::text;
 
 /// Where a packet was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -202,9 +203,10 @@ impl SequenceGraph {
             moment_label(canvas, panel, end, "end", palette::MUTED, Anchor::End);
         }
         let mut ranges = Pen::default();
-        for sack in self.sacks.iter().filter(|sack| panel.time.has(sack.time)) {
-            let x = panel.time.at(sack.time);
-            let (from, to) = (panel.value.at(sack.from), panel.value.at(sack.to));
+        let shown = self.sacks.iter().filter(|sack| panel.time.has(sack.time));
+        let places =
+            shown.map(|sack| (panel.time.at(sack.time), panel.value.at(sack.from), panel.value.at(sack.to)));
+        for (x, from, to) in thinned(places.collect(), |sack| [sack.0, sack.1, sack.2]) {
             if from != to {
                 ranges.segment((x, from), (x, to));
             }
@@ -217,10 +219,9 @@ impl SequenceGraph {
         let height = panel.area.height() / (panel.value.high() - panel.value.low());
         if height >= UPRIGHT {
             let mut pen = Pen::default();
-            for &point in &self.first_transmissions {
-                if let Some((x, y)) = panel.place(point) {
-                    pen.segment((x, y), (x, panel.value.at(point.value + 1.0)));
-                }
+            let places = panel.places(self.first_transmissions.iter().copied());
+            for (x, y) in thinned(places.collect(), |place| [place.0, place.1, 0.0]) {
+                pen.segment((x, y), (x, y - height));
             }
             canvas.stroke(pen.path(), Stroke::new(palette::DATA, 1.6));
         } else {
@@ -262,7 +263,15 @@ impl SequenceGraph {
                 Place::new(x + 8.0, y, Anchor::Start),
                 Place::new(x - 8.0, y, Anchor::End),
             ];
-            let within = |place: &&Place| place.y > panel.area.top + 6.0 && place.y < panel.area.bottom - 6.0;
+            let width = text::width(words, canvas.font());
+            let within = |place: &&Place| {
+                let left = match place.anchor {
+                    Anchor::Start => place.x,
+                    Anchor::Middle => place.x - width / 2.0,
+                    Anchor::End => place.x - width,
+                };
+                place.y > panel.area.top + 6.0 && place.y < panel.area.bottom - 6.0 && left > panel.area.left
+            };
             let places: Vec<Place> = places.iter().filter(within).copied().collect();
             canvas.label(words, palette::TIMEOUT, &places);
         }

@@ -68,7 +68,10 @@ fn quartile_chart() -> impl Strategy<Value = QuartileChart> {
     let bar = option::of((number(), number(), number()));
     let bar = bar.prop_map(|bar| bar.map(|(q1, median, q3)| Quartiles { q1, median, q3 }));
     let group = (name(), number(), option::of(number()), vec(bar, 0..6));
-    let group = group.prop_map(|(label, position, bound, bars)| Group { label, position, bound, bars });
+    let group = group.prop_map(|(label, position, bound, bars)| {
+        let bounds = bars.iter().map(|bar| bar.map(|bar: Quartiles| bar.q1)).collect();
+        Group { label, position, bound, bounds, bars }
+    });
     let spacing = || prop_oneof![Just(Spacing::Linear), Just(Spacing::Log)];
     let across = prop_oneof![
         Just(Across::Categories),
@@ -89,6 +92,7 @@ fn quartile_chart() -> impl Strategy<Value = QuartileChart> {
 fn link_time() -> impl Strategy<Value = LinkTime> {
     let bar = (name(), proptest::array::uniform6(number())).prop_map(
         |(label, [useful, needless, idle_path, idle_window, idle_timer, idle_other])| LinkTimeBar {
+            outcome: None,
             label,
             useful,
             needless,
@@ -243,7 +247,7 @@ fn colours_are_far_enough_from_their_ground() {
 #[test]
 fn groups_at_one_position_stand_side_by_side() {
     let bar = |q1| Some(Quartiles { q1, median: q1 + 1.0, q3: q1 + 2.0 });
-    let group = |position, bars| Group { label: "links".into(), position, bound: None, bars };
+    let group = |position, bars| Group { label: "links".into(), position, bars, ..Group::default() };
     let chart = |groups| QuartileChart {
         about: About::default(),
         across: Across::Numbers { label: "delay, ms".into(), spacing: Spacing::Log },

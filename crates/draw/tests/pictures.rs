@@ -27,8 +27,13 @@ fn disconnection() -> Timeline {
 
 fn quartile_chart() -> QuartileChart {
     let bar = |q1, median, q3| Some(Quartiles { q1, median, q3 });
-    let group =
-        |label: &str, position, bars| Group { label: label.to_string(), position, bound: Some(6.726), bars };
+    let group = |label: &str, position, bars| Group {
+        label: label.to_string(),
+        position,
+        bound: Some(6.726),
+        bars,
+        ..Group::default()
+    };
     QuartileChart {
         about: about("quartiles"),
         across: Across::Categories,
@@ -83,6 +88,7 @@ fn link_time() {
         idle_window: 4.1,
         idle_timer: 0.9,
         idle_other: 0.4,
+        outcome: None,
     };
     let better =
         LinkTimeBar { label: "etcp-v1".to_string(), idle_window: 0.2, idle_timer: 0.0, ..sack.clone() };

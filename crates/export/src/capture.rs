@@ -79,6 +79,12 @@ pub fn capture(scheme: &str, trace: &Trace) -> Result<Vec<u8>, CaptureError> {
     Ok(file.into_inner())
 }
 
+/// A name for the capture of `scheme`, another one for every scheme: `etcp_a1+a3.pcapng`. File systems and
+/// programs take a colon for something else; no scheme has a low line in its name.
+pub fn file_name(scheme: &str) -> String {
+    format!("{}.pcapng", scheme.replace(':', "_"))
+}
+
 /// What was simulated.
 fn title(scheme: &str, trace: &Trace) -> String {
     let experiment = &trace.experiment;

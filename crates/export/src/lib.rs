@@ -11,7 +11,7 @@ mod trace_lines;
 pub use csv_rows::{comparison_csv, handoffs_csv};
 pub use difference::difference_json;
 pub use document::{Document, DocumentError};
-pub use output::{Output, OutputError};
+pub use output::{Output, OutputError, in_words};
 pub use reproduction::{claims_json, figure_csv};
 pub use trace_lines::trace_lines;
 

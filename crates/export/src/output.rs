@@ -8,7 +8,8 @@ use tempfile::NamedTempFile;
 /// A result cannot be written.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "cannot write {path}: {}; expected a file in a writable folder, or - for standard output",
+    "cannot write {}: {}; expected a file in a writable folder, or - for standard output",
+    if path.is_empty() { "``" } else { path },
     in_words(problem)
 )]
 pub struct OutputError {
@@ -19,9 +20,10 @@ pub struct OutputError {
 }
 
 /// The kinds of error that users meet, in plainer words than the library's.
-fn in_words(problem: &io::Error) -> String {
+pub fn in_words(problem: &io::Error) -> String {
     match problem.kind() {
         io::ErrorKind::NotFound => "there is no such folder".into(),
+        io::ErrorKind::InvalidInput => "it names no file".into(),
         kind => kind.to_string(),
     }
 }
@@ -40,11 +42,21 @@ pub enum Output {
 impl Output {
     /// Opens a destination; `-` is standard output.
     pub fn open(path: &str) -> Result<Self, OutputError> {
+        Self::open_with(path, false)
+    }
+
+    /// The same for a result that makes its folder: where there is none, the folder in which it will be made is
+    /// tried.
+    pub fn open_in_new_folder(path: &str) -> Result<Self, OutputError> {
+        Self::open_with(path, true)
+    }
+
+    fn open_with(path: &str, makes_folder: bool) -> Result<Self, OutputError> {
         if path == "-" {
             return Ok(Self::Stdout);
         }
         // A link stays a link: what it points to is replaced.
-        let target = resolve(Path::new(path));
+        let target = resolve(Path::new(path), makes_folder);
         // Only the kind: the message of the temporary file's error would name that file.
         let fail =
             |problem: io::Error| OutputError { path: path.to_string(), problem: problem.kind().into() };
@@ -60,7 +72,8 @@ impl Output {
         }
         // Tried now, so that nothing is computed in vain; made only when the result is there, so
         // that an interrupted run leaves nothing behind.
-        drop(temporary(&target).map_err(fail)?);
+        let place = if makes_folder { nearest_existing(&target) } else { folder_of(&target) };
+        drop(temporary(place).map_err(fail)?);
         Ok(Self::File(target))
     }
 
@@ -92,36 +105,99 @@ impl Output {
                 .map_err(|problem| OutputError { path, problem: problem.kind().into() }),
             Self::File(path) => {
                 let fail = |problem| OutputError { path: path.display().to_string(), problem };
-                let mut file = temporary(&path).map_err(fail)?;
+                let folder = folder_of(&path);
+                std::fs::create_dir_all(folder).map_err(fail)?;
+                let mut draft = Draft::new(folder).map_err(fail)?;
                 if let Ok(meta) = std::fs::metadata(&path) {
-                    file.as_file().set_permissions(meta.permissions()).map_err(fail)?;
+                    draft.file().set_permissions(meta.permissions()).map_err(fail)?;
                 }
-                file.write_all(content).map_err(|error| fail(error.kind().into()))?;
-                file.persist(&path).map_err(|error| fail(error.error))?;
-                Ok(())
+                draft.file().write_all(content).map_err(|error| fail(error.kind().into()))?;
+                draft.persist(&path).map_err(fail)
             }
         }
     }
 }
 
-/// The absolute place that a path means, links followed, whether or not it exists yet.
-fn resolve(path: &Path) -> PathBuf {
+/// The absolute place that a path means, links followed, whether or not it exists yet; with `folders` also
+/// where its folders do not.
+fn resolve(path: &Path, folders: bool) -> PathBuf {
     if let Ok(known) = std::fs::canonicalize(path) {
         return known;
     }
-    let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
-    match (std::fs::canonicalize(folder), path.file_name()) {
-        (Ok(folder), Some(name)) => folder.join(name),
-        _ => path.to_path_buf(),
+    let folder = folder_of(path);
+    let folder = match std::fs::canonicalize(folder) {
+        Ok(folder) => folder,
+        Err(_) if folders && folder.file_name().is_some() => resolve(folder, true),
+        Err(_) => return path.to_path_buf(),
+    };
+    path.file_name().map_or_else(|| path.to_path_buf(), |name| folder.join(name))
+}
+
+/// The folder of a file.
+fn folder_of(file: &Path) -> &Path {
+    file.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."))
+}
+
+/// What there is of the folders of a file; it may turn out to be none.
+fn nearest_existing(file: &Path) -> &Path {
+    let folders = file.ancestors().skip(1);
+    folders.into_iter().find(|folder| folder.symlink_metadata().is_ok()).unwrap_or(Path::new("."))
+}
+
+/// A file that nobody sees before it is whole. On Linux it has no name until then, so that not even a process
+/// that is killed leaves it behind; where that is not possible it is a temporary file beside its target.
+#[derive(Debug)]
+enum Draft {
+    #[cfg(target_os = "linux")]
+    Unnamed(File, PathBuf),
+    Named(NamedTempFile),
+}
+
+impl Draft {
+    fn new(folder: &Path) -> io::Result<Self> {
+        #[cfg(target_os = "linux")]
+        {
+            use rustix::fs::{Mode, OFlags, open};
+            let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+            if let Ok(file) = open(folder, flags, Mode::from_raw_mode(0o666)) {
+                return Ok(Self::Unnamed(file.into(), folder.to_path_buf()));
+            }
+        }
+        temporary(folder).map(Self::Named)
+    }
+
+    fn file(&mut self) -> &mut File {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Unnamed(file, _) => file,
+            Self::Named(file) => file.as_file_mut(),
+        }
+    }
+
+    /// Puts it in its place, in one step.
+    fn persist(self, target: &Path) -> io::Result<()> {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Unnamed(file, folder) => {
+                use rustix::fs::{AtFlags, CWD, linkat};
+                use std::os::fd::AsRawFd;
+                let unnamed = format!("/proc/self/fd/{}", file.as_raw_fd());
+                // A link cannot replace a file: it takes a name of its own first.
+                let link =
+                    |name: &Path| Ok(linkat(CWD, unnamed.as_str(), CWD, name, AtFlags::SYMLINK_FOLLOW)?);
+                let named = tempfile::Builder::new().prefix(PREFIX).make_in(folder, link)?;
+                named.persist(target).map_err(|error| error.error)
+            }
+            Self::Named(file) => file.persist(target).map(drop).map_err(|error| error.error),
+        }
     }
 }
 
-/// A temporary file in the folder of `target`, which will become it.
-fn temporary(target: &Path) -> io::Result<NamedTempFile> {
-    let folder = match target.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    };
+/// What the names of temporary files begin with.
+const PREFIX: &str = ".segue-";
+
+/// A temporary file in a folder.
+fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
     {
@@ -129,7 +205,7 @@ fn temporary(target: &Path) -> io::Result<NamedTempFile> {
         // As an ordinary file would be: the umask still applies.
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
-    builder.prefix(".segue-").tempfile_in(folder)
+    builder.prefix(PREFIX).tempfile_in(folder)
 }
 
 #[cfg(test)]
@@ -163,6 +239,41 @@ mod tests {
         Output::open(link.to_str().unwrap()).unwrap().finish("new").unwrap();
         assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(std::fs::read_to_string(&file).unwrap(), "new");
+    }
+
+    /// Neither a signal nor anything else can leave a half-written file behind.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_draft_has_no_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let count = || std::fs::read_dir(folder.path()).unwrap().count();
+        let mut draft = Draft::new(folder.path()).unwrap();
+        if let Draft::Named(_) = draft {
+            eprintln!("skipped: this file system has no unnamed files");
+            return;
+        }
+        draft.file().write_all(b"whole").unwrap();
+        assert_eq!(count(), 0);
+        let target = folder.path().join("out");
+        std::fs::write(&target, "old").unwrap();
+        draft.persist(&target).unwrap();
+        assert_eq!((std::fs::read_to_string(&target).unwrap().as_str(), count()), ("whole", 1));
+    }
+
+    #[test]
+    fn folders_are_made_with_the_result() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a/b/out");
+        let text = path.to_str().unwrap();
+        assert!(Output::open(text).is_err());
+        let output = Output::open_in_new_folder(text).unwrap();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "not before");
+        assert_eq!(output.file(), Some(folder.path().canonicalize().unwrap().join("a/b/out").as_path()));
+        output.finish("x").unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "x");
+        std::fs::write(folder.path().join("file"), "").unwrap();
+        let inside = folder.path().join("file/c/out");
+        assert!(Output::open_in_new_folder(inside.to_str().unwrap()).is_err());
     }
 
     #[test]

@@ -7,7 +7,7 @@ use segue_tcp::advice::MinRto;
 use segue_tcp::receiver::Arrival;
 use segue_world::packet::Packet;
 use segue_world::trace::{Event, Side, What};
-use segue_world::{Kind, Nanos};
+use segue_world::{Definition, Kind, Nanos, NoticeMode};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -80,6 +80,8 @@ enum LineEvent<'a> {
         flow: u16,
         /// First unacknowledged packet.
         seq: u32,
+        /// Duplicate ACKs heard since it is the first.
+        dup_acks: u32,
     },
     /// A scheme answers an event.
     Decide {
@@ -129,6 +131,13 @@ struct Run<'a> {
     kind: &'static str,
     disconnect_ns: Nanos,
     flows: usize,
+    /// Packets that each direction's queue of the old and the new link holds.
+    queues: [u32; 2],
+    notice: &'static str,
+    notice_delay_ns: Nanos,
+    /// Copies of an in-band notice that are lost.
+    notice_loss: u32,
+    definition: &'static str,
     stack: &'static str,
     settings: BTreeMap<&'a str, &'a str>,
     seed: u64,
@@ -242,6 +251,21 @@ fn run(told: &SchemeTrace) -> Run<'_> {
         kind: if experiment.kind == Kind::Mbb { "mbb" } else { "bbm" },
         disconnect_ns: experiment.kind.disconnection(),
         flows: experiment.flows,
+        queues: [experiment.old.queue, experiment.new.queue],
+        notice: match experiment.notice {
+            NoticeMode::Instant => "instant",
+            NoticeMode::InBand { .. } => "in-band",
+            NoticeMode::Withheld => "withheld",
+        },
+        notice_delay_ns: experiment.notice_delay,
+        notice_loss: match experiment.notice {
+            NoticeMode::InBand { lost } => lost,
+            NoticeMode::Instant | NoticeMode::Withheld => 0,
+        },
+        definition: match experiment.definition {
+            Definition::AfterHighest => "after-highest",
+            Definition::AfterAck => "after-ack",
+        },
         stack: told.stack,
         settings: told.settings.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect(),
         seed: experiment.seed,
@@ -296,7 +320,9 @@ fn line<'a>(told: &'a SchemeTrace, event: &'a Event) -> LineEvent<'a> {
             let spurious = known.map(|timeout| timeout.spurious);
             LineEvent::Timeout { flow: *flow, seq: *head, copy: *copy, spurious }
         }
-        What::FastRetransmit { flow, head } => LineEvent::FastRetransmit { flow: *flow, seq: *head },
+        What::FastRetransmit { flow, head, dup_acks } => {
+            LineEvent::FastRetransmit { flow: *flow, seq: *head, dup_acks: *dup_acks }
+        }
         What::Decided { flow, decision } => LineEvent::Decide {
             flow: *flow,
             on: occasion(decision),

@@ -75,6 +75,7 @@ const STORIES: &[(&str, &str, &str, Story)] = &[
     ("fig1-on-increase", "on", "etcp-v1", |s| notice_only(s, sender(100), mbb("200/300", "6400/9"))),
     ("fig3-on-decrease", "on", "etcp-v1", |s| after_notice(s, sender(5), mbb("400/300", "400/101"), |f, s, t| f.on_new_ack(s, &acked_to(*t, 105), false))),
     ("fig3-in-bbm", "off", "etcp-v1", |s| reordering(s, bbm("2000/50", "54000/2"))),
+    ("fig3-bar-needs-cut", "on", "etcp-v1", |s| notice_only(s, sender(39), mbb("2000/50", "54000/2"))),
     ("fig3-one-variable", "on", "etcp-v1", |s| after_notice(s, sender(40), mbb("1600/75", "3200/18"), |f, s, t| f.on_fast_retransmit(s, t, 100))),
     ("fig3-first-dupthresh", "on", "etcp-v1", |s| reordering(s, mbb("2000/50", "54000/2"))),
     ("fig3-restart-dupacks", "off", "etcp-v1", |s| reordering(s, mbb("2000/50", "54000/2"))),

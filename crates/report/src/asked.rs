@@ -105,12 +105,12 @@ pub fn asked(plan: &Plan, origin: &Origin) -> Markup {
             dt { "Handoff times" } dd { (times(&request.at)) }
             dt { "Transfer" } dd { (request.packets) " packets per flow: " (target) }
             dt { "Notice" } dd { (notice) }
-            dt { "Seeds" }
+            dt { @if request.seeds > 1 { "Seeds" } @else { "Seed" } }
             dd {
                 (request.seed)
                 @if request.seeds > 1 { " to " (request.seed + request.seeds - 1) }
             }
-            dt { "Repeat it" } dd { code.command { (origin.command) } }
+            dt { "Repeat it" } dd { code.command { @for word in origin.command.split(' ') { span { (word) } " " } } }
             dt { "Made by" } dd { "Segue " (origin.version) }
         }
     }

@@ -69,8 +69,14 @@ fn bar(row: &Row) -> Quartiles {
     }
 }
 
+/// The bound of all bars of a group; on different stacks there is none.
 fn bound(group: &GroupResult) -> Option<f64> {
-    group.rows.first().and_then(|row| row.bound_s)
+    group.rows.first().and_then(|row| row.bound_s).filter(|_| group.same_bounds())
+}
+
+/// The bound of each bar where there is none of all.
+fn bounds(group: &GroupResult) -> Vec<Option<f64>> {
+    if group.same_bounds() { Vec::new() } else { group.rows.iter().map(|row| row.bound_s).collect() }
 }
 
 /// One group of bars per block of the table.
@@ -79,6 +85,7 @@ fn blocks(comparison: &Comparison) -> Vec<Group> {
         label: label(comparison, &group.experiment),
         position: 0.0,
         bound: bound(group),
+        bounds: bounds(group),
         bars: group.rows.iter().map(|row| Some(bar(row))).collect(),
     };
     comparison.groups.iter().map(group).collect()
@@ -144,11 +151,15 @@ fn along(comparison: &Comparison, parameter: Parameter) -> (Vec<String>, Vec<Gro
     let groups = comparison.groups.iter().zip(&rest).map(|(group, words)| {
         let place = kinds_of_rest.iter().position(|other| *other == words).unwrap_or(0) * schemes.len();
         let mut bars = vec![None; series.len()];
+        let mut own_bounds = vec![None; series.len()];
+        for (index, bound) in bounds(group).into_iter().enumerate() {
+            own_bounds[place + index] = bound;
+        }
         for (index, row) in group.rows.iter().enumerate() {
             bars[place + index] = Some(bar(row));
         }
         let position = parameter.of(&group.experiment).unwrap_or(f64::NAN);
-        Group { label: words.clone(), position, bound: bound(group), bars }
+        Group { label: words.clone(), position, bound: bound(group), bounds: own_bounds, bars }
     });
     let groups = groups.collect();
     (series, groups)

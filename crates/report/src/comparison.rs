@@ -1,14 +1,17 @@
 //! The page of `segue compare --report`: the table, the charts, and a few handoffs packet by packet.
 
 use crate::chart::quartiles;
-use crate::handoff::{Drawn, LINK_TIME_CAPTION, Room, bar_of_row, link_time};
+use crate::handoff::{
+    Drawn, LINK_TIME_CAPTION, bar_of_row, furnish_alike, furnish_narrow, link_time, sentence_case,
+};
 use crate::pictures::{Budget, Picture};
 use crate::{Origin, asked, headline, page};
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 use rayon::prelude::*;
-use segue_study::explain::{Chosen, explain, reference, typical};
+use segue_study::explain::{Chosen, explain_around, reference, typical};
 use segue_study::measure::seconds;
 use segue_study::numbers::{count, ratio, time};
+use segue_study::story::warnings;
 use segue_study::{Comparison, GroupResult, Plan, Presentation, Row};
 
 /// Groups whose other handoffs are drawn beside the median one.
@@ -24,33 +27,31 @@ pub fn comparison_page(
     presentation: &Presentation,
     origin: &Origin,
 ) -> String {
-    let budget = Budget::new();
+    let budget = Budget::of_page();
     let title = presentation.title.clone().unwrap_or_else(|| links(plan));
-    let charts = charts(comparison, presentation);
-    let with_narrow: Vec<Option<bool>> = charts.iter().map(|(picture, _)| room(picture, &budget)).collect();
-    let handoffs = handoffs(plan, comparison, &budget);
-    let content = html! {
+    let head = html! {
         h1 { (title) }
         p.lead { (points(plan)) " handoffs per scheme, simulated packet by packet." }
         (asked::asked(plan, origin))
         h2 { "Result" }
-        @for group in &comparison.groups { (table(group)) }
+        @for group in &comparison.groups { (table(plan, group)) }
         (legend(plan))
-        @for ((picture, caption), narrow) in charts.iter().zip(&with_narrow) {
-            @if let Some(narrow) = *narrow { (picture.markup(narrow, caption)) }
+    }
+    .into_string();
+    budget.must_take(head.len());
+    let charts = charts(comparison, presentation);
+    let (handoffs, shown) = handoffs(plan, comparison, &charts, &budget);
+    let content = html! {
+        (PreEscaped(head))
+        @for ((picture, caption), shown) in charts.iter().zip(&shown) {
+            @if let Some(narrow) = *shown { (picture.markup(narrow, caption)) }
         }
-        @if with_narrow.contains(&None) {
+        @if shown.contains(&None) {
             p.lead { "Other charts would make this page too large." }
         }
         @for (index, group) in handoffs.iter().enumerate() { (group.markup(plan, index)) }
     };
     page::page(&format!("Segue: {title}"), content)
-}
-
-/// Whether the narrow picture fits as well; `None` if not even the wide one does.
-fn room(picture: &Picture, budget: &Budget) -> Option<bool> {
-    let (wide, both) = picture.bytes();
-    if budget.takes(both) { Some(true) } else { budget.takes(wide).then_some(false) }
 }
 
 /// The links, or how many pairs of them.
@@ -85,21 +86,31 @@ const COLUMNS: [(&str, &str); 13] = [
     ("vs first", "median ratio to the first scheme over the same handoffs"),
 ];
 
-fn table(group: &GroupResult) -> Markup {
+fn table(plan: &Plan, group: &GroupResult) -> Markup {
+    // All tables of a page have the same columns.
+    let longest = plan.schemes.iter().map(|scheme| scheme.name.chars().count()).max().unwrap_or(0).max(6);
+    let warnings = warnings(&group.experiment, group.several_stacks());
+    let first_stack = group.rows.first().map(|row| row.stack.as_str());
     html! {
         h3 { (headline(&group.experiment)) }
+        @if !warnings.is_empty() {
+            p.lead { @for warning in &warnings { (sentence_case(warning)) ". " } }
+        }
         div.table {
-            table {
+            table.same {
+                colgroup { col style=(format!("width: {}ch", longest + 3)); @for _ in 1..COLUMNS.len() { col; } }
                 thead { tr { @for (name, meaning) in COLUMNS { th title=(meaning) { (name) } } } }
-                tbody { @for row in &group.rows { (line(row)) } }
+                tbody { @for row in &group.rows { (line(row, first_stack == Some(&row.stack))) } }
             }
         }
     }
 }
 
-fn line(row: &Row) -> Markup {
+/// `comparable`: to the first row, on the same stack.
+fn line(row: &Row, comparable: bool) -> Markup {
     let against = row.against_first.ratio_median;
     let judged = match against {
+        _ if !comparable => "",
         Some(ratio) if ratio < 0.95 => "better",
         Some(ratio) if ratio <= 1.05 => "",
         _ => "worse",
@@ -144,12 +155,13 @@ fn charts(comparison: &Comparison, presentation: &Presentation) -> Vec<(Picture,
     )];
     for (index, group) in comparison.groups.iter().enumerate() {
         let headline = headline(&group.experiment);
-        let first = group.rows.first().and_then(|row| row.bound_s);
-        let bound = first.filter(|_| group.rows.iter().all(|row| row.bound_s == first));
+        let bound = group.rows.first().and_then(|row| row.bound_s).filter(|_| group.same_bounds());
         let bars = group.rows.iter().map(bar_of_row).collect();
         let picture = link_time(&format!("link-time-{index}"), &headline, bound, bars);
         let caption = match index {
-            0 => format!("{headline}. {LINK_TIME_CAPTION} Means over all handoffs."),
+            0 => format!(
+                "{headline}. {LINK_TIME_CAPTION} Means over all handoffs, and the median of the bound."
+            ),
             _ => format!("{headline}: where the new link's time went."),
         };
         charts.push((picture, caption));
@@ -173,12 +185,23 @@ fn picture(comparison: &Comparison, presentation: &Presentation) -> Picture {
 /// The handoffs of one group that are shown.
 struct Shown {
     headline: String,
-    handoffs: Vec<(Chosen, Drawn, Room)>,
+    handoffs: Vec<(Chosen, Drawn)>,
     /// Those for which there was no room.
-    left_out: bool,
+    left_out: Vec<Chosen>,
 }
 
-fn handoffs(plan: &Plan, comparison: &Comparison, budget: &Budget) -> Vec<Shown> {
+/// What is shown of single handoffs, and which charts, with their narrow form or without. Room goes to wide charts
+/// and the median handoffs of all groups first, then to narrow charts and pictures, then to other handoffs.
+fn handoffs(
+    plan: &Plan,
+    comparison: &Comparison,
+    charts: &[(Picture, String)],
+    budget: &Budget,
+) -> (Vec<Shown>, Vec<Option<bool>>) {
+    let wide = |(picture, caption): &(Picture, String)| {
+        budget.takes(picture.bytes().0 + caption.len() + 200).then_some(false)
+    };
+    let mut narrow: Vec<Option<bool>> = charts.iter().map(wide).collect();
     let choices: Vec<(usize, Chosen)> = comparison
         .groups
         .iter()
@@ -189,34 +212,46 @@ fn handoffs(plan: &Plan, comparison: &Comparison, budget: &Budget) -> Vec<Shown>
         })
         .take(MOST_DRAWN)
         .collect();
-    let drawn: Vec<Drawn> = choices
+    let mut drawn: Vec<Drawn> = choices
         .par_iter()
         .enumerate()
-        .map(|(number, (_, chosen))| Drawn::new(&explain(plan, chosen.moment), &format!("handoff-{number}")))
+        .map(|(number, (_, chosen))| {
+            Drawn::new(&explain_around(plan, chosen.moment), &format!("handoff-{number}"))
+        })
         .collect();
-    // Room goes to the median handoffs of all groups first.
-    let mut rooms = vec![Room::None; drawn.len()];
-    let is_median = |number: usize| choices[number].1.why == "median";
-    for first in [true, false] {
-        for number in (0..drawn.len()).filter(|&number| is_median(number) == first) {
-            rooms[number] = drawn[number].room(budget);
-        }
+    let mut fits = vec![false; drawn.len()];
+    let (mut medians, mut others) = (Vec::new(), Vec::new());
+    for ((drawn, (_, chosen)), fits) in drawn.iter_mut().zip(&choices).zip(&mut fits) {
+        if chosen.why == "median" { medians.push((drawn, fits)) } else { others.push((drawn, fits)) }
     }
+    let (mut medians, told): (Vec<&mut Drawn>, Vec<&mut bool>) = medians.into_iter().unzip();
+    for (told, fits) in told.into_iter().zip(furnish_alike(&mut medians, budget)) {
+        *told = fits;
+    }
+    for (narrow, (picture, _)) in narrow.iter_mut().zip(charts) {
+        let (wide, both) = picture.bytes();
+        *narrow = narrow.map(|_| budget.takes(both - wide));
+    }
+    furnish_narrow(&mut medians, budget);
+    for (drawn, fits) in &mut others {
+        **fits = drawn.furnish(budget);
+    }
+    let mut others: Vec<&mut Drawn> = others.into_iter().map(|(drawn, _)| drawn).collect();
+    furnish_narrow(&mut others, budget);
+
     let mut shown: Vec<Shown> = comparison
         .groups
         .iter()
-        .map(|group| Shown { headline: headline(&group.experiment), handoffs: Vec::new(), left_out: false })
+        .map(|group| Shown {
+            headline: headline(&group.experiment),
+            handoffs: Vec::new(),
+            left_out: Vec::new(),
+        })
         .collect();
-    for (((group, chosen), drawn), room) in choices.into_iter().zip(drawn).zip(rooms) {
-        match room {
-            Room::None => shown[group].left_out = true,
-            room => shown[group].handoffs.push((chosen, drawn, room)),
-        }
+    for (((group, chosen), drawn), fits) in choices.into_iter().zip(drawn).zip(fits) {
+        if fits { shown[group].handoffs.push((chosen, drawn)) } else { shown[group].left_out.push(chosen) }
     }
-    for group in &mut shown {
-        group.left_out |= group.handoffs.is_empty();
-    }
-    shown
+    (shown, narrow)
 }
 
 impl Shown {
@@ -244,14 +279,24 @@ impl Shown {
             } @else if let Some((chosen, ..)) = self.handoffs.first() {
                 p.lead { "The handoff with the transfer time of " (reference) " that is " (name(chosen)) "." }
             }
-            @if self.left_out {
-                p.lead { "Other handoffs would make this page too large; segue trace shows any." }
+            @if self.left_out.is_empty() && self.handoffs.is_empty() {
+                p.lead { "A handoff would make this page too large; segue trace shows any." }
             }
-            @if let Some((_, drawn, room)) = self.handoffs.first() {
-                div id=(place) { (drawn.markup(*room)) }
+            @if let Some(chosen) = self.left_out.first() {
+                p.lead {
+                    @if self.handoffs.is_empty() {
+                        "The handoff with the transfer time of " (reference) " that is " (name(chosen))
+                        " would make this page too large; segue trace shows it."
+                    } @else {
+                        "Other handoffs would make this page too large; segue trace shows any."
+                    }
+                }
             }
-            @for (number, (_, drawn, room)) in self.handoffs.iter().enumerate().skip(1) {
-                template id=(format!("{place}-{number}")) { (drawn.markup(*room)) }
+            @if let Some((_, drawn)) = self.handoffs.first() {
+                div id=(place) { (drawn.markup()) }
+            }
+            @for (number, (_, drawn)) in self.handoffs.iter().enumerate().skip(1) {
+                template id=(format!("{place}-{number}")) { (drawn.markup()) }
             }
         }
     }

@@ -66,8 +66,8 @@ fn quartiles(paper: &Paper, figure: &Figure, panel: &Panel, results: &Results, i
         .map(|(position, label)| Group {
             label: label.clone(),
             position: position as f64,
-            bound: None,
             bars: (0..panel.series.len()).map(|series| bar(series, position)).collect(),
+            ..Group::default()
         })
         .collect();
     let title = format!("{}, {}", figure.place, panel.title);

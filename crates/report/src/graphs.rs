@@ -5,6 +5,7 @@ use segue_draw::{
 };
 use segue_handoff::Occasion;
 use segue_study::explain::SchemeTrace;
+use segue_study::story::round_trip;
 use segue_world::trace::{Side, Trace, What};
 use segue_world::{Kind, Nanos, SECOND};
 use std::collections::BTreeSet;
@@ -15,6 +16,8 @@ pub struct Graphs {
     pub flow: u16,
     /// Packets over time.
     pub sequence: SequenceGraph,
+    /// The same around the handoff, where that is a small part of the whole.
+    pub zoom: Option<SequenceGraph>,
     /// Windows over time.
     pub window: WindowGraph,
     /// Queues over time.
@@ -62,7 +65,7 @@ fn span(trace: &Trace, flow: u16) -> (Nanos, Nanos) {
     let target = trace.targets.get(usize::from(flow)).copied().unwrap_or(0);
     let shown_before = (target.saturating_sub(sent_before) / 3).max(20);
     if let Some((time, _)) = states().find(|(_, max)| *max + shown_before >= sent_before) {
-        from = from.max(time.min(at.saturating_sub(length / 50)));
+        from = from.max(time.min(at));
     }
     (from, trace.end + length / 50)
 }
@@ -93,16 +96,39 @@ fn timeline(told: &SchemeTrace, flow: u16) -> Timeline {
 pub fn graphs(told: &SchemeTrace, id: &str) -> Graphs {
     let flow = slowest(&told.trace);
     let timeline = timeline(told, flow);
+    let sequence = sequence(told, flow, timeline.clone(), id);
     Graphs {
         flow,
-        sequence: sequence(told, flow, timeline.clone(), id),
+        zoom: zoom(told, &sequence),
+        sequence,
         window: window(told, flow, timeline.clone(), id),
         queue: queue(told, flow, timeline, id),
     }
 }
 
+/// How much longer the whole has to be than what decides.
+const ZOOM: Nanos = 4;
+
+/// What decides, on a slow link a small part of the picture: from the handoff to three round trips after it.
+fn zoom(told: &SchemeTrace, whole: &SequenceGraph) -> Option<SequenceGraph> {
+    let trace = &told.trace;
+    let record = &trace.record;
+    let decided = 3 * round_trip(&trace.experiment);
+    let to = record.completion + decided;
+    if trace.end - record.at <= ZOOM * (to - record.at) {
+        return None;
+    }
+    let from = seconds(record.at.saturating_sub((to - record.at) / 10));
+    let shown_from = whole.timeline.span.map_or(from, |span| from.max(span.0));
+    let mut graph = SequenceGraph { target: None, end: None, ..whole.clone() };
+    graph.timeline.span = Some((shown_from, seconds(to)));
+    graph.about = about(told, "", "", "Around the handoff", whole.about.description.clone());
+    graph.about.id = format!("{}-zoom", whole.about.id);
+    Some(graph)
+}
+
 fn about(told: &SchemeTrace, id: &str, what: &str, title: &str, description: String) -> About {
-    let title = format!("{title}, {}, handoff at {:.1} s", told.scheme, seconds(told.trace.record.at));
+    let title = format!("{title}, {}, handoff at {} s", told.scheme, seconds(told.trace.record.at));
     About { id: format!("{id}-{what}"), title, description, heading: String::new() }
 }
 
@@ -168,7 +194,7 @@ fn sequence(told: &SchemeTrace, flow: u16, timeline: Timeline, id: &str) -> Sequ
                 let spurious = known.is_some_and(|timeout| timeout.spurious);
                 graph.timeouts.push(segue_draw::Timeout { at: at(*head), spurious });
             }
-            What::FastRetransmit { flow: whose, head } if *whose == flow => {
+            What::FastRetransmit { flow: whose, head, .. } if *whose == flow => {
                 graph.fast_retransmits.push(at(*head));
             }
             _ => {}

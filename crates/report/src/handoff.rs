@@ -3,12 +3,12 @@
 use crate::graphs::{self, Graphs};
 use crate::pictures::{Budget, Picture};
 use crate::{Origin, asked, headline, page};
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 use segue_draw::{About, LinkTime, LinkTimeBar};
-use segue_study::explain::SchemeTrace;
+use segue_study::explain::{SchemeTrace, several_stacks};
 use segue_study::measure::seconds;
 use segue_study::numbers;
-use segue_study::story::{Sentence, story};
+use segue_study::story::{Sentence, story, warnings};
 use segue_study::{Plan, Row};
 use segue_world::RunRecord;
 
@@ -21,24 +21,30 @@ pub struct Drawn {
 struct DrawnScheme {
     name: String,
     record: RunRecord,
+    /// What concerns the flow that is drawn, or no single one.
     story: Vec<Sentence>,
+    /// Sentences that are not told.
+    untold: usize,
     flow: u16,
-    sequence: Picture,
-    window: Picture,
-    queue: Picture,
+    /// Sequence, its beginning if that is small, windows, queues.
+    pictures: [Picture; KINDS],
+    shown: [Show; KINDS],
 }
 
+/// Pictures of a handoff with a scheme.
+const KINDS: usize = 4;
 /// Sentences of a story that stand in the page unfolded.
 const LONG_STORY: usize = 14;
+/// Sentences of a story that stand in the page.
+const MOST_SENTENCES: usize = 150;
 
-/// What of a handoff fits into the page.
+/// What of a picture stands in the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Room {
-    /// Nothing.
-    None,
-    /// Words and wide pictures.
+enum Show {
+    Nothing,
+    /// For wide screens.
     Wide,
-    /// Narrow pictures as well.
+    /// For narrow ones as well.
     Both,
 }
 
@@ -46,29 +52,47 @@ impl Drawn {
     /// Draws one handoff; `id` is unique in the page.
     pub fn new(traces: &[SchemeTrace], id: &str) -> Self {
         let schemes = traces.iter().enumerate().map(|(index, told)| {
-            let Graphs { flow, sequence, window, queue } = graphs::graphs(told, &format!("{id}-{index}"));
+            let Graphs { flow, sequence, zoom, window, queue } =
+                graphs::graphs(told, &format!("{id}-{index}"));
             let named =
                 |about: &About, suffix: &str| About { id: format!("{}{suffix}", about.id), ..about.clone() };
+            let sequence = Picture::draw((440, 380), |size, suffix| {
+                let mut graph = sequence.clone();
+                graph.about = named(&graph.about, suffix);
+                graph.svg(size)
+            });
+            let zoom = zoom.map_or_else(Picture::default, |zoom| {
+                Picture::draw((340, 320), |size, suffix| {
+                    let mut graph = zoom.clone();
+                    graph.about = named(&graph.about, suffix);
+                    graph.svg(size)
+                })
+            });
+            let window = Picture::draw((260, 260), |size, suffix| {
+                let mut graph = window.clone();
+                graph.about = named(&graph.about, suffix);
+                graph.svg(size)
+            });
+            let queue = Picture::draw((340, 340), |size, suffix| {
+                let mut graph = queue.clone();
+                graph.about = named(&graph.about, suffix);
+                graph.svg(size)
+            });
+            let mut story = story(told);
+            story.retain(|sentence| sentence.flow.is_none_or(|whose| whose == flow));
+            let untold = story.len().saturating_sub(MOST_SENTENCES);
+            // The last sentence is how it ended.
+            let end = story.pop();
+            story.truncate(MOST_SENTENCES - 1);
+            story.extend(end);
             DrawnScheme {
                 name: told.scheme.clone(),
                 record: told.trace.record.clone(),
-                story: story(told),
+                story,
+                untold,
                 flow,
-                sequence: Picture::draw((440, 380), |size, suffix| {
-                    let mut graph = sequence.clone();
-                    graph.about = named(&graph.about, suffix);
-                    graph.svg(size)
-                }),
-                window: Picture::draw((260, 260), |size, suffix| {
-                    let mut graph = window.clone();
-                    graph.about = named(&graph.about, suffix);
-                    graph.svg(size)
-                }),
-                queue: Picture::draw((340, 340), |size, suffix| {
-                    let mut graph = queue.clone();
-                    graph.about = named(&graph.about, suffix);
-                    graph.svg(size)
-                }),
+                pictures: [sequence, zoom, window, queue],
+                shown: [Show::Nothing; KINDS],
             }
         });
         Self {
@@ -77,44 +101,127 @@ impl Drawn {
         }
     }
 
-    /// Takes room in the page, as much as there is.
-    pub fn room(&self, budget: &Budget) -> Room {
-        let pictures =
-            || self.schemes.iter().flat_map(|scheme| [&scheme.sequence, &scheme.window, &scheme.queue]);
-        let wide: usize = pictures().map(|picture| picture.bytes().0).sum();
-        let both: usize = pictures().map(|picture| picture.bytes().1).sum();
-        if !budget.takes(wide) {
-            Room::None
-        } else if budget.takes(both - wide) {
-            Room::Both
-        } else {
-            Room::Wide
+    /// Bytes of the words.
+    fn words(&self) -> usize {
+        let unfurnished = self.schemes.iter().all(|scheme| scheme.shown == [Show::Nothing; KINDS]);
+        assert!(unfurnished, "words are weighed before there are pictures");
+        // Captions, headings and choices around them.
+        self.markup().into_string().len() + 2000 + 500 * self.schemes.len()
+    }
+
+    /// Bytes of the first `kinds` wide pictures of each scheme.
+    fn wide(&self, kinds: usize) -> usize {
+        let pictures = self.schemes.iter().flat_map(|scheme| scheme.pictures.iter().take(kinds));
+        pictures.map(|picture| picture.bytes().0).sum()
+    }
+
+    fn show_wide(&mut self, kinds: usize) {
+        for scheme in &mut self.schemes {
+            scheme.shown[..kinds].fill(Show::Wide);
         }
     }
 
+    /// Takes room for words and all wide pictures, if there is enough.
+    pub fn furnish(&mut self, budget: &Budget) -> bool {
+        let fits = budget.takes(self.words() + self.wide(KINDS));
+        if fits {
+            self.show_wide(KINDS);
+        }
+        fits
+    }
+
+    /// Takes room for narrow pictures beside the wide ones of kind `kind`, as long as there is some.
+    fn furnish_narrow(&mut self, kind: usize, budget: &Budget) {
+        for scheme in &mut self.schemes {
+            let (wide, both) = scheme.pictures[kind].bytes();
+            if scheme.shown[kind] == Show::Wide && budget.takes(both - wide) {
+                scheme.shown[kind] = Show::Both;
+            }
+        }
+    }
+}
+
+/// Takes room for handoffs of equal rank: words and wide pictures of all, if need be of all without the queues, or
+/// without the windows and then the beginnings, too. If even sequence graphs are too many, the first schemes have theirs. Says which handoffs are
+/// in the page.
+pub fn furnish_alike(all: &mut [&mut Drawn], budget: &Budget) -> Vec<bool> {
+    let words: Vec<usize> = all.iter().map(|drawn| drawn.words()).collect();
+    for kinds in (1..=KINDS).rev() {
+        let wide: usize = all.iter().map(|drawn| drawn.wide(kinds)).sum();
+        if budget.takes(wide + words.iter().sum::<usize>()) {
+            all.iter_mut().for_each(|drawn| drawn.show_wide(kinds));
+            return vec![true; all.len()];
+        }
+    }
+    let told: Vec<bool> = words.into_iter().map(|words| budget.takes(words)).collect();
+    // One scheme after the other, so that no block is without a picture while another has all.
+    let schemes = all.iter().map(|drawn| drawn.schemes.len()).max().unwrap_or(0);
+    for index in 0..schemes {
+        for (drawn, _) in all.iter_mut().zip(&told).filter(|(_, told)| **told) {
+            if let Some(scheme) = drawn.schemes.get_mut(index)
+                && budget.takes(scheme.pictures[0].bytes().0)
+            {
+                scheme.shown[0] = Show::Wide;
+            }
+        }
+    }
+    told
+}
+
+/// Takes room for their narrow pictures, sequence graphs first.
+pub fn furnish_narrow(all: &mut [&mut Drawn], budget: &Budget) {
+    for kind in 0..KINDS {
+        all.iter_mut().for_each(|drawn| drawn.furnish_narrow(kind, budget));
+    }
+}
+
+impl Drawn {
     /// The explanation.
-    pub fn markup(&self, room: Room) -> Markup {
-        let narrow = room == Room::Both;
+    pub fn markup(&self) -> Markup {
         html! {
             @for scheme in &self.schemes {
                 section {
                     h3 { (scheme.name) ": " (outcome(&scheme.record)) }
                     (self.story(&scheme.story))
-                    (scheme.sequence.markup(narrow, &format!(
-                        "Packets and ACKs at the correspondent node{}. A packet is drawn when it is sent, a loss when and \
-                         where it happens.",
-                        self.of_flow(scheme.flow)
-                    )))
-                    (scheme.window.markup(narrow, &format!("Windows of the sender{}.", self.of_flow(scheme.flow))))
-                    (scheme.queue.markup(narrow, "Queues of the access links towards the mobile: packets in them, \
-                         the one being sent included, and the wait of each data packet."))
+                    @if scheme.untold > 0 {
+                        p.lead { (scheme.untold) " more sentences: segue trace --story." }
+                    }
+                    @for (kind, (picture, shown)) in scheme.pictures.iter().zip(scheme.shown).enumerate() {
+                        @if shown != Show::Nothing && !picture.is_empty() {
+                            (picture.markup(shown == Show::Both, &self.caption(kind, scheme.flow)))
+                        }
+                    }
                 }
             }
+            @if let Some(missing) = self.missing() { p.lead { (missing) " would make this page too large." } }
         }
     }
 
-    fn of_flow(&self, flow: u16) -> String {
-        if self.several_flows { format!(", flow {flow}, the slowest") } else { String::new() }
+    fn caption(&self, kind: usize, flow: u16) -> String {
+        let of_flow = if self.several_flows { format!(", flow {flow}, the slowest") } else { String::new() };
+        match kind {
+            0 => format!(
+                "Packets and ACKs at the correspondent node{of_flow}. A packet is drawn when it is sent, a loss when and \
+                 where it happens."
+            ),
+            1 => format!("The same around the handoff{of_flow}, to three round trips of the new link."),
+            2 => format!("Windows of the sender{of_flow}."),
+            _ => "Queues of the access links towards the mobile: packets in them, the one being sent included, and the \
+                  wait of each data packet."
+                .into(),
+        }
+    }
+
+    /// The pictures that are not in the page, in words.
+    fn missing(&self) -> Option<&'static str> {
+        let all = |kind: usize| self.schemes.iter().all(|scheme| scheme.shown[kind] != Show::Nothing);
+        match [all(0), all(1), all(2), all(3)] {
+            [true, true, true, true] => None,
+            [true, true, true, false] => Some("Pictures of the queues"),
+            [true, true, false, _] => Some("Pictures of windows and queues"),
+            [true, false, ..] => Some("Pictures of what is around the handoff, of windows and of queues"),
+            [false, ..] => Some("Further pictures"),
+        }
     }
 
     /// The story; of a long one the middle is folded.
@@ -185,6 +292,11 @@ pub fn bar_of_row(row: &Row) -> LinkTimeBar {
     let spent = &row.new_link_s;
     LinkTimeBar {
         label: row.scheme.clone(),
+        outcome: match row.incomplete {
+            0 => None,
+            all if all == row.points => Some("not done".into()),
+            some => Some(format!("{some} of {} not done", row.points)),
+        },
         useful: spent.useful,
         needless: spent.needless,
         idle_path: spent.idle_path,
@@ -198,6 +310,7 @@ fn bar_of_run(name: &str, record: &RunRecord) -> LinkTimeBar {
     let spent = &record.link_time;
     LinkTimeBar {
         label: name.to_string(),
+        outcome: record.transfer.is_none().then(|| "not done".into()),
         useful: seconds(spent.useful),
         needless: seconds(spent.needless),
         idle_path: seconds(spent.idle_path),
@@ -211,32 +324,51 @@ fn bar_of_run(name: &str, record: &RunRecord) -> LinkTimeBar {
 pub const LINK_TIME_CAPTION: &str = "Where the new link's time went, from completion to the end of the slowest transfer: carrying \
      bytes that the mobile had not had (useful) or had had (needless), or idle because data or the last ACKs were under \
      way, because a window forbade to send, because every sender waited for a timer, or for another reason, such as slow \
-     start after a timeout.";
+     start after a timeout. The line is the physical bound. With several flows useful time may pass it: flows that are \
+     done go on beyond their targets until the slowest is.";
 
 /// The page of `segue trace --report`.
 pub fn handoff_page(plan: &Plan, traces: &[SchemeTrace], origin: &Origin) -> String {
-    let budget = Budget::new();
+    let budget = Budget::of_page();
     let Some(first) = traces.first() else { return page::page("No scheme", html! {}) };
     let headline = headline(&first.trace.experiment);
     let bars = traces.iter().map(|told| bar_of_run(&told.scheme, &told.trace.record)).collect();
     let same_bound = traces.iter().all(|told| told.trace.record.bound == first.trace.record.bound);
     let bound = same_bound.then(|| seconds(first.trace.record.bound));
     let time = link_time("link-time", &headline, bound, bars);
-    let room = budget.takes(time.bytes().1);
-    let drawn = Drawn::new(traces, "handoff");
-    // The pictures of the one handoff that was asked for are shown whatever they weigh.
-    let narrow = drawn.room(&budget) == Room::Both;
-    let content = html! {
+    let mut drawn = Drawn::new(traces, "handoff");
+    let flows = first.trace.experiment.flows;
+    let head = html! {
         h1 { (headline) }
-        p.lead { "One handoff at " (seconds(first.trace.record.at)) " s, packet by packet." }
+        p.lead {
+            "One handoff at " (seconds(first.trace.record.at)) " s, packet by packet."
+            @for warning in warnings(&first.trace.experiment, several_stacks(traces)) { " " (sentence_case(&warning)) "." }
+        }
         (asked::asked(plan, origin))
         h2 { "Result" }
         (counts(traces))
-        (time.markup(room, LINK_TIME_CAPTION))
+    }
+    .into_string();
+    budget.must_take(head.len() + time.bytes().0 + LINK_TIME_CAPTION.len());
+    let told = furnish_alike(&mut [&mut drawn], &budget);
+    let narrow_time = budget.takes(time.bytes().1 - time.bytes().0);
+    furnish_narrow(&mut [&mut drawn], &budget);
+    let content = html! {
+        (PreEscaped(head))
+        (time.markup(narrow_time, LINK_TIME_CAPTION))
         h2 { "What happened" }
-        (drawn.markup(if narrow { Room::Both } else { Room::Wide }))
+        @if flows > 1 {
+            p.lead { "Of " (flows) " flows the slowest is told and drawn; of the others tells segue trace --story." }
+        }
+        @if told == [true] { (drawn.markup()) } @else { p.lead { "It would make this page too large: segue trace --story." } }
     };
     page::page(&format!("Segue: {headline}"), content)
+}
+
+/// The first letter large.
+pub fn sentence_case(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 /// The counts of docs/bench.md, one line per scheme.

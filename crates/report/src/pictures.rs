@@ -4,8 +4,10 @@ use maud::{Markup, PreEscaped, html};
 use segue_draw::Size;
 use std::cell::Cell;
 
-/// What a page may weigh, less its text: 3 MB are promised.
-const BUDGET: usize = 2_600_000;
+/// What a page may weigh without style and script: 3 MB are promised.
+const PAGE: usize = 2_900_000;
+/// What is left of it for pictures where nobody counts the words.
+const PICTURES: usize = 2_600_000;
 /// Width of what a page shows on a small screen, px.
 const NARROW: u32 = 350;
 /// And else.
@@ -15,9 +17,14 @@ const WIDE: u32 = 860;
 pub struct Budget(Cell<usize>);
 
 impl Budget {
-    /// A page without pictures.
+    /// A page whose words are not counted.
     pub fn new() -> Self {
-        Self(Cell::new(BUDGET))
+        Self(Cell::new(PICTURES))
+    }
+
+    /// A page without anything in it, whose words take room, too.
+    pub fn of_page() -> Self {
+        Self(Cell::new(PAGE))
     }
 
     /// Takes the room of a text, if there is enough.
@@ -26,9 +33,15 @@ impl Budget {
         self.0.set(left.unwrap_or(self.0.get()));
         left.is_some()
     }
+
+    /// Takes the room of what stands in the page whatever it weighs.
+    pub fn must_take(&self, bytes: usize) {
+        self.0.set(self.0.get().saturating_sub(bytes));
+    }
 }
 
-/// One picture, drawn twice.
+/// One picture, drawn twice; or none.
+#[derive(Default)]
 pub struct Picture {
     wide: String,
     narrow: String,
@@ -41,6 +54,11 @@ impl Picture {
             wide: svg(Size { width: WIDE, height: heights.0 }, ""),
             narrow: svg(Size { width: NARROW, height: heights.1 }, "-narrow"),
         }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.wide.is_empty()
     }
 
     /// The wide one.

@@ -137,6 +137,15 @@ pub fn fact(told: &SchemeTrace, fact: Fact) -> Option<f64> {
         }
         Fact::Timeouts => count(record.timeouts.len()),
         Fact::SpuriousTimeouts => count(record.timeouts.iter().filter(|t| t.spurious).count()),
+        Fact::ResentUntilNextTimeout => {
+            let from = record.timeouts.first()?.at;
+            let until = record.timeouts.get(1).map_or(Nanos::MAX, |timeout| timeout.at);
+            let resent = trace.events.iter().filter(|event| match &event.what {
+                What::Sent(packet) => packet.retransmission && (from..until).contains(&event.at),
+                _ => false,
+            });
+            count(resent.count())
+        }
         Fact::NeedlessRetransmissions => Some(f64::from(record.needless_retransmissions)),
     }
 }

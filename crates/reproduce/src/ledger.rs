@@ -346,6 +346,8 @@ pub enum Fact {
     SpuriousTimeouts,
     /// Packets sent again that brought nothing.
     NeedlessRetransmissions,
+    /// Packets sent again from the first timeout from T on until the next, or the end.
+    ResentUntilNextTimeout,
 }
 
 /// What must be true.

@@ -84,7 +84,7 @@ pub struct BenchArgs {
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', default_value = "sack,etcp-v1")]
     pub schemes: Vec<String>,
     /// Disconnection of break-before-make
-    #[arg(long, value_name = "TIME", value_parser = time, default_value = "1s")]
+    #[arg(long, value_name = "TIME", value_parser = time, default_value = "1s", allow_hyphen_values = true)]
     pub disconnect: Nanos,
     /// Packets of a transfer
     #[arg(long, value_name = "P", default_value_t = 100)]
@@ -125,7 +125,7 @@ pub struct CompareArgs {
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = flow_count, default_value = "1")]
     pub flows: Vec<usize>,
     /// Handoff times: one, or FIRST..LAST/STEP
-    #[arg(long, value_name = "TIMES", value_parser = Times::parse, default_value = "0.1s..20s/0.1s")]
+    #[arg(long, value_name = "TIMES", value_parser = Times::parse, default_value = "0.1s..20s/0.1s", allow_hyphen_values = true)]
     pub at: Times,
     /// Pool the handoffs of K seeds
     #[arg(long, value_name = "K", default_value_t = 1)]
@@ -186,13 +186,13 @@ pub struct TraceArgs {
     #[command(flatten)]
     pub bench: BenchArgs,
     /// When the handoff begins
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, value_name = "TIME", value_parser = time, allow_hyphen_values = true)]
     pub at: Nanos,
     /// Kind of handoff
     #[arg(long, value_enum, default_value = "mbb")]
     pub kind: KindWord,
     /// Number of flows
-    #[arg(long, value_name = "N", value_parser = flow_count, default_value = "1")]
+    #[arg(long, value_name = "N", value_parser = one_flow_count, default_value = "1")]
     pub flows: usize,
     /// Print every event since the flows began, not only those since the handoff
     #[arg(long, conflicts_with = "story")]
@@ -283,6 +283,10 @@ fn flow_count(word: &str) -> Result<usize, String> {
     word.parse().map_err(|_| "expected whole numbers such as 1,2,4".to_string())
 }
 
+fn one_flow_count(word: &str) -> Result<usize, String> {
+    word.parse().map_err(|_| "expected one whole number".to_string())
+}
+
 fn key_value(word: &str) -> Result<(String, String), String> {
     match word.split_once('=') {
         Some((key, value)) if !key.is_empty() && !value.is_empty() => Ok((key.into(), value.into())),
@@ -308,6 +312,10 @@ pub fn one_line(error: &clap::Error) -> String {
     for more in listed {
         line.push(' ');
         line.push_str(more);
+    }
+    // As our own messages have it.
+    if let Some((before, values)) = line.split_once(" [possible values: ") {
+        line = format!("{before}; expected one of {}", values.trim_end_matches(']'));
     }
     let suggested =
         [ContextKind::SuggestedArg, ContextKind::SuggestedValue, ContextKind::SuggestedSubcommand];

@@ -10,7 +10,6 @@ use std::io::IsTerminal;
 /// Runs the command.
 pub fn run(args: &CompareArgs) -> Result<(), Failure> {
     let plan = request(args)?.plan().map_err(Failure::user)?;
-    outputs::make_folder_of(&args.report)?;
     let ([json, csv, rows, report], on_stdout) = outputs::open([
         ("--json", &args.json),
         ("--csv", &args.csv),

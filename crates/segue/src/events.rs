@@ -20,15 +20,16 @@ struct Line {
     rule: String,
 }
 
-/// Widths of the columns for who, what and state.
+/// Widths of the columns for who (less the flow's number), what and state.
 const WIDTHS: (usize, usize, usize) = (8, 58, 62);
 
 /// Events from T on, or all.
-pub fn render(told: &SchemeTrace, all: bool) -> String {
-    let mut text = heading(told);
+pub fn render(told: &SchemeTrace, all: bool, several_stacks: bool) -> String {
+    let mut text = heading(told, several_stacks);
     let several = told.trace.experiment.flows > 1;
     let from = if all { 0 } else { told.trace.record.at };
     let (who, what, state) = WIDTHS;
+    let who = who + if several { format!(" {}", told.trace.experiment.flows - 1).len() } else { 0 };
     let _ = writeln!(
         text,
         "{:>13}  {:who$}  {:what$}  {:state$}  rule (section of docs/algorithms.md)",
@@ -52,8 +53,8 @@ pub fn render(told: &SchemeTrace, all: bool) -> String {
 }
 
 /// What happened in words.
-pub fn story(told: &SchemeTrace) -> String {
-    let mut text = heading(told);
+pub fn story(told: &SchemeTrace, several_stacks: bool) -> String {
+    let mut text = heading(told, several_stacks);
     let several = told.trace.experiment.flows > 1;
     for sentence in story::story(told) {
         let flow = sentence.flow.filter(|_| several).map(|flow| format!("flow {flow}: ")).unwrap_or_default();
@@ -64,9 +65,11 @@ pub fn story(told: &SchemeTrace) -> String {
     text
 }
 
-fn heading(told: &SchemeTrace) -> String {
+fn heading(told: &SchemeTrace, several_stacks: bool) -> String {
     let headline = story::headline(&told.trace.experiment);
-    format!("{} on {}: {headline}, at {} s\n", told.scheme, told.stack, short(told.trace.record.at))
+    let warnings = story::warnings(&told.trace.experiment, several_stacks);
+    let warnings: String = warnings.iter().map(|warning| format!("; {warning}")).collect();
+    format!("{} on {}: {headline}, at {} s{warnings}\n", told.scheme, told.stack, short(told.trace.record.at))
 }
 
 /// The counts of docs/bench.md, and those of the whole capture.
@@ -75,7 +78,8 @@ fn summary(told: &SchemeTrace) -> String {
     let transfer = record.transfer.map_or("not done".into(), |time| format!("{} s", short(time)));
     let events = &told.trace.events;
     let count = |of: &dyn Fn(&What) -> bool| events.iter().filter(|event| of(&event.what)).count();
-    let resent = count(&|what| matches!(what, What::Sent(packet) if packet.retransmission));
+    let kept = count(&|what| matches!(what, What::Sent(packet) if packet.retransmission));
+    let resent = told.trace.resent_before as usize + kept;
     format!(
         "From completion to the end: transfer {transfer}, bound {} s; timeouts {}, spurious {}; fast retransmits {}; \
          drops {}; retransmissions {},\nneedless {}. Lost in the disconnection: {}. Retransmissions since the flows \
@@ -150,11 +154,14 @@ fn line(told: &SchemeTrace, event: &Event) -> Option<Line> {
         What::Timeout { flow, head, .. } => {
             let known = told.trace.record.timeouts.iter().find(|t| (t.at, t.flow) == (event.at, *flow));
             let spurious = known.is_some_and(|timeout| timeout.spurious);
-            let why = if spurious { " (spurious: it was not lost)" } else { "" };
+            let why = if spurious { " (spurious: the packet was not lost)" } else { "" };
             ("CN", *flow, format!("timeout of {head}{why}"), "RFC 6298, 5.4 to 5.6 (1)".into())
         }
-        What::FastRetransmit { flow, head } => {
-            ("CN", *flow, format!("fast retransmit of {head}"), "RFC 5681, 3.2 (1)".into())
+        What::FastRetransmit { flow, head, dup_acks } => {
+            let rule = story::fast_retransmit_rule(&told.trace.experiment.stack);
+            let plural = if *dup_acks == 1 { "" } else { "s" };
+            let what = format!("fast retransmit of {head} ({dup_acks} duplicate ACK{plural})");
+            ("CN", *flow, what, format!("{rule} (1)"))
         }
         What::Decided { flow, decision } => {
             let asked = advice_in_words(decision);

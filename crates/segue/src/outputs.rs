@@ -1,7 +1,7 @@
 //! Where results go: each to a file of its own, at most one to standard output.
 
 use crate::Failure;
-use segue_export::Output;
+use segue_export::{Output, OutputError, in_words};
 use segue_report::Origin;
 use std::path::Path;
 
@@ -9,40 +9,70 @@ use std::path::Path;
 pub fn open<const N: usize>(
     asked: [(&str, &Option<String>); N],
 ) -> Result<([Option<Output>; N], bool), Failure> {
+    let (outputs, _, on_stdout) = open_with_captures(asked, None, &[])?;
+    Ok((outputs, on_stdout))
+}
+
+/// What was opened, captures last, and whether standard output is one of them.
+type Opened<const N: usize> = ([Option<Output>; N], Vec<Output>, bool);
+
+/// The same, and one capture for each name in a folder. Everything is checked and nothing made: folders of reports
+/// and captures, which are often new, come with what is put into them.
+pub fn open_with_captures<const N: usize>(
+    asked: [(&str, &Option<String>); N],
+    folder: Option<&str>,
+    names: &[String],
+) -> Result<Opened<N>, Failure> {
     let mut outputs = [const { None }; N];
-    for (slot, (_, path)) in outputs.iter_mut().zip(asked) {
-        *slot = path.as_deref().map(Output::open).transpose()?;
+    for (slot, (option, path)) in outputs.iter_mut().zip(asked) {
+        let open = if option.trim_start_matches("--") == "report" {
+            Output::open_in_new_folder
+        } else {
+            Output::open
+        };
+        *slot = path.as_deref().map(open).transpose()?;
     }
-    let options = || asked.map(|(option, _)| option);
+    let captures = folder.map_or(Ok(Vec::new()), |folder| open_captures(folder, names))?;
+    let options = || {
+        let captures = folder.map(|_| "--pcap");
+        asked.iter().map(|(option, _)| *option).chain(captures).collect::<Vec<_>>().join(", ")
+    };
     let on_stdout = outputs.iter().flatten().filter(|output| output.is_stdout()).count();
     if on_stdout > 1 {
         return Err(Failure::User(format!(
             "two results for standard output; expected at most one - among {}",
-            options().join(", ")
+            options()
         )));
     }
-    let files: Vec<_> = outputs.iter().flatten().filter_map(Output::file).collect();
+    let files: Vec<_> = outputs.iter().flatten().chain(&captures).filter_map(Output::file).collect();
     if files.iter().enumerate().any(|(index, file)| files[..index].contains(file)) {
-        return Err(Failure::User(format!(
-            "{} name one file twice; expected different files",
-            options().join(", ")
-        )));
+        return Err(Failure::User(format!("{} name one file twice; expected different files", options())));
     }
-    Ok((outputs, on_stdout > 0))
+    Ok((outputs, captures, on_stdout > 0))
 }
 
-/// Makes the folder of a report, as that of captures is made: both often go to a new one.
-pub fn make_folder_of(report: &Option<String>) -> Result<(), Failure> {
-    let folder = report.as_deref().filter(|path| *path != "-").and_then(|path| Path::new(path).parent());
+fn open_captures(folder: &str, names: &[String]) -> Result<Vec<Output>, Failure> {
     match folder {
-        Some(folder) if folder != Path::new("") => std::fs::create_dir_all(folder).map_err(|error| {
-            let folder = folder.display();
-            Failure::User(format!(
-                "--report: cannot make the folder {folder}: {error}; expected a writable place"
-            ))
-        }),
-        _ => Ok(()),
+        "" => {
+            return Err(Failure::User("--pcap ``: it names no folder; expected one for the captures".into()));
+        }
+        "-" => {
+            return Err(Failure::User(
+                "--pcap -: captures do not go to standard output; expected a folder for them (./- for one of that name)"
+                    .into(),
+            ));
+        }
+        _ => {}
     }
+    let refuse = |error: OutputError| {
+        let (path, problem) = (&error.path, in_words(&error.problem));
+        Failure::User(format!("--pcap {folder}: cannot write {path}: {problem}; expected a writable folder"))
+    };
+    let open = |name: &String| {
+        let file = Path::new(folder).join(name);
+        Output::open_in_new_folder(&file.to_string_lossy()).map_err(refuse)
+    };
+    names.iter().map(open).collect()
 }
 
 /// Writes a result, if it was asked for.

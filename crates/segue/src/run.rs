@@ -21,7 +21,6 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     let file = ScenarioFile::read(path).map_err(Failure::user)?;
     let (plan, shown) = file.plan(args.points.map(|points| points as usize)).map_err(Failure::user)?;
     let destinations = Destinations::new(args, &file)?;
-    outputs::make_folder_of(&destinations.report)?;
     let ([json, csv, rows, report, svg], on_stdout) = outputs::open([
         ("json", &destinations.json),
         ("csv", &destinations.csv),
@@ -71,12 +70,9 @@ impl Destinations {
                 (None, None) => Ok(None),
                 (None, Some(written)) => {
                     let path = Some(written.get_ref().clone());
-                    if makes_folder {
-                        outputs::make_folder_of(&path)
-                            .map_err(|error| Failure::user(file.bad_output(written, error)))?;
-                    }
                     // Tried here as well: the file's words have a line and a column.
-                    match Output::open(written.get_ref()) {
+                    let open = if makes_folder { Output::open_in_new_folder } else { Output::open };
+                    match open(written.get_ref()) {
                         Ok(_) => Ok(path),
                         Err(error) => Err(Failure::user(file.bad_output(written, error))),
                     }

@@ -4,9 +4,8 @@ use comfy_table::{Attribute, Cell, CellAlignment, Color, ColumnConstraint, Table
 use segue_study::measure::NewLink;
 use segue_study::numbers::{count, ratio, time};
 use segue_study::presentation::{Column, Presentation};
-use segue_study::story::headline;
+use segue_study::story::{headline, warnings};
 use segue_study::{Comparison, GroupResult, Plan, Row};
-use segue_world::Experiment;
 
 /// Width of the bar of link time, characters.
 const BAR: usize = 24;
@@ -69,22 +68,11 @@ pub fn render(plan: &Plan, comparison: &Comparison, shown: &Presentation, colour
 fn heading(group: &GroupResult) -> String {
     let experiment = &group.experiment;
     let first = group.rows.first().and_then(|row| row.bound_s);
-    let bound = if group.rows.iter().all(|row| row.bound_s == first) {
-        first.map(|b| format!("; bound {} s", time(Some(b))))
-    } else {
-        // The mark of a transfer is what regular TCP of the same stack had sent.
-        Some("; each stack has its own mark and bound".to_string())
-    };
-    format!("{}{}{}", headline(experiment), bound.unwrap_or_default(), raised(experiment))
-}
-
-/// Says so where a fast access link raises the other hops.
-fn raised(experiment: &Experiment) -> String {
-    let hops = experiment.fixed_hops();
-    if hops.wired == 100_000_000 {
-        return String::new();
-    }
-    format!("; wired hops raised to {} Mbit/s", hops.wired / 1_000_000)
+    let same = group.same_bounds();
+    let bound = first.filter(|_| same).map(|bound| format!("; bound {} s", time(Some(bound))));
+    let warnings = warnings(experiment, group.several_stacks());
+    let warnings: String = warnings.iter().map(|warning| format!("; {warning}")).collect();
+    format!("{}{}{warnings}", headline(experiment), bound.unwrap_or_default())
 }
 
 fn group_table(group: &GroupResult, columns: &[Column], name_width: u16, colour: bool) -> String {
@@ -99,7 +87,8 @@ fn group_table(group: &GroupResult, columns: &[Column], name_width: u16, colour:
         .chain(columns.iter().map(|&column| Cell::new(head(column).0).set_alignment(alignment(column))));
     table.set_header(names.map(|cell| if colour { cell.add_attribute(Attribute::Bold) } else { cell }));
     for row in &group.rows {
-        let cells = columns.iter().map(|&column| cell(row, column, colour));
+        let comparable = row.stack == group.rows[0].stack;
+        let cells = columns.iter().map(|&column| cell(row, column, colour && comparable));
         table.add_row(std::iter::once(Cell::new(&row.scheme)).chain(cells));
     }
     let widths = std::iter::once(name_width).chain(columns.iter().map(|&column| head(column).1));
@@ -112,7 +101,8 @@ fn alignment(column: Column) -> CellAlignment {
     if column == Column::NewLink { CellAlignment::Left } else { CellAlignment::Right }
 }
 
-fn cell(row: &Row, column: Column, colour: bool) -> Cell {
+/// `judged`: coloured by its ratio to the first row, which is on the same stack.
+fn cell(row: &Row, column: Column, judged: bool) -> Cell {
     let against = &row.against_first;
     let text = match column {
         Column::Q1 => time(row.transfer_s.q1),
@@ -142,7 +132,7 @@ fn cell(row: &Row, column: Column, colour: bool) -> Cell {
     };
     let cell = Cell::new(text).set_alignment(alignment(column));
     match against.ratio_median {
-        _ if !colour || column != Column::RatioToFirst => cell,
+        _ if !judged || column != Column::RatioToFirst => cell,
         Some(ratio) if ratio < 0.95 => cell.fg(Color::Green),
         Some(ratio) if ratio <= 1.05 => cell,
         _ => cell.fg(Color::Red),

@@ -2,12 +2,11 @@
 
 use crate::cli::TraceArgs;
 use crate::{Failure, events, outputs, print};
-use segue_export::capture::capture;
-use segue_export::{Output, trace_lines};
+use segue_export::capture::{capture, file_name};
+use segue_export::trace_lines;
 use segue_report::handoff_page;
 use segue_study::Request;
-use segue_study::explain::{Moment, explain};
-use std::path::Path;
+use segue_study::explain::{Moment, explain, explain_around, several_stacks};
 
 /// Runs the command.
 pub fn run(args: &TraceArgs) -> Result<(), Failure> {
@@ -18,35 +17,31 @@ pub fn run(args: &TraceArgs) -> Result<(), Failure> {
         ..args.bench.request()?
     };
     let plan = request.plan().map_err(Failure::user)?;
-    let captures = args.pcap.as_deref().map(|folder| captures(folder, &args.bench.schemes)).transpose()?;
-    outputs::make_folder_of(&args.report)?;
-    let ([json, report], on_stdout) = outputs::open([("--json", &args.json), ("--report", &args.report)])?;
+    let names: Vec<String> = args.bench.schemes.iter().map(|scheme| file_name(scheme)).collect();
+    let asked = [("--json", &args.json), ("--report", &args.report)];
+    let ([json, report], captures, on_stdout) =
+        outputs::open_with_captures(asked, args.pcap.as_deref(), &names)?;
 
-    let traces = explain(&plan, Moment { group: 0, seed: args.bench.seed, at: args.at });
+    // Only what tells every event needs what was long before: a fast link has millions.
+    let whole = args.all || args.json.is_some() || args.pcap.is_some();
+    let moment = Moment { group: 0, seed: args.bench.seed, at: args.at };
+    let traces = if whole { explain(&plan, moment) } else { explain_around(&plan, moment) };
 
-    for (output, told) in captures.into_iter().flatten().zip(&traces) {
+    for (output, told) in captures.into_iter().zip(&traces) {
         outputs::write(Some(output), || capture(&told.scheme, &told.trace))?;
     }
     outputs::write(report, || Ok::<_, Failure>(handoff_page(&plan, &traces, &outputs::origin())))?;
     outputs::write(json, || traces.iter().map(trace_lines).collect::<Result<String, _>>())?;
     if !on_stdout {
+        let several = several_stacks(&traces);
         for told in &traces {
-            print(&if args.story { events::story(told) } else { events::render(told, args.all) })?;
+            let text = if args.story {
+                events::story(told, several)
+            } else {
+                events::render(told, args.all, several)
+            };
+            print(&text)?;
         }
     }
     Ok(())
-}
-
-/// One file per scheme in `folder`, which is made: `sack.pcapng`, `etcp-a1+a3.pcapng`.
-fn captures(folder: &str, schemes: &[String]) -> Result<Vec<Output>, Failure> {
-    std::fs::create_dir_all(folder).map_err(|error| {
-        Failure::User(format!(
-            "--pcap {folder}: cannot write captures there: {error}; expected a writable folder"
-        ))
-    })?;
-    let file = |scheme: &String| format!("{}.pcapng", scheme.replace(':', "-"));
-    schemes
-        .iter()
-        .map(|scheme| Ok(Output::open(&Path::new(folder).join(file(scheme)).to_string_lossy())?))
-        .collect()
 }

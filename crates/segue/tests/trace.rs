@@ -64,12 +64,16 @@ fn captures_and_report_go_where_they_are_sent() {
     let make = || trace(&[&schemes[..], &["--pcap", out, "--report", report]].concat());
     assert!(make().status.success());
     let read = |name: &str| std::fs::read(Path::new(out).join(name)).expect("a file");
-    let names = ["sack.pcapng", "etcp-a1+a3.pcapng", "why.html"];
+    let names = ["sack.pcapng", "etcp_a1+a3.pcapng", "why.html"];
     let first = names.map(read);
     assert!(first[0].starts_with(&[0x0a, 0x0d, 0x0d, 0x0a]), "pcapng");
     let page = text(&first[2]);
     assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>"));
-    assert!(page.contains("segue trace 6400kbit/9ms 200kbit/300ms --at 8.2s"), "the command that repeats it");
+    let words = page.replace("</span> <span>", " ");
+    assert!(
+        words.contains("segue trace 6400kbit/9ms 200kbit/300ms --at 8.2s"),
+        "the command that repeats it"
+    );
     for foreign in ["src=", "href=\"http", "url(http", "@import", "<link rel=\"style"] {
         assert!(!page.contains(foreign), "{foreign}: not self-contained");
     }
@@ -85,7 +89,8 @@ fn a_report_does_not_depend_on_the_number_of_threads() {
     let page = |threads: &str| {
         let output = segue(&[&links[..], &["--report", "-", "--threads", threads]].concat());
         assert!(output.status.success());
-        text(&output.stdout).replace(&format!("--threads {threads}"), "--threads N")
+        let page = text(&output.stdout).replace("</span> <span>", " ");
+        page.replace(&format!("--threads {threads}"), "--threads N")
     };
     assert_eq!(page("1"), page("2"));
 }
@@ -97,12 +102,20 @@ fn mistakes_end_with_status_2_and_one_line() {
     let file = folder.path().join("file");
     std::fs::write(&file, "x").expect("written");
     let (file, inside) = (file.to_str().expect("UTF-8"), format!("{}/out", file.display()));
-    let bad: [(&[&str], &[&str]); 11] = [
+    let new = format!("{}/new", folder.path().display());
+    let sack = format!("{new}/sack.pcapng");
+    let bad: [(&[&str], &[&str]); 18] = [
         (&["trace", "wlan", "egprs"], &["--at"]),
         (&["trace", "wlan", "egprs", "--at", "1s..2s/1s"], &["1s..2s/1s", "a number with unit"]),
         (&["trace", "wlan", "egprs", "--at", "4000s"], &["4000 s", "at most 3600 s"]),
-        (&["trace", "wlan", "egprs", "--at", "1s", "--kind", "mbb,bbm"], &["mbb,bbm", "possible values"]),
-        (&["trace", "wlan", "egprs", "--at", "1s", "--flows", "1,2"], &["--flows", "whole number"]),
+        (
+            &["trace", "wlan", "egprs", "--at", "1s", "--kind", "mbb,bbm"],
+            &["mbb,bbm", "expected one of mbb, bbm"],
+        ),
+        (
+            &["trace", "wlan", "egprs", "--at", "1s", "--flows", "1,2"],
+            &["--flows", "expected one whole number"],
+        ),
         (&["trace", "wlan", "egprs", "--at", "1s", "--schemes", "sak"], &["sak", "did you mean `sack`"]),
         (&["trace", "wlan", "egprs", "--at", "1s", "--pcap", file], &["--pcap", file, "folder"]),
         (&["trace", "wlan", "egprs", "--at", "1s", "--pcap", &inside], &["--pcap", "out", "folder"]),
@@ -111,6 +124,16 @@ fn mistakes_end_with_status_2_and_one_line() {
             &["directory"],
         ),
         (&["trace", "wlan", "egprs", "--at", "1s", "--json", "-", "--report", "-"], &["--json, --report"]),
+        (&["trace", "wlan", "egprs", "--at", "-1s"], &["--at", "-1s", "a number with unit"]),
+        (&["trace", "wlan", "egprs", "--at", "1s", "--pcap", ""], &["--pcap ``", "no folder"]),
+        (&["trace", "wlan", "egprs", "--at", "1s", "--pcap", "-"], &["--pcap -", "expected a folder"]),
+        (&["trace", "wlan", "egprs", "--at", "1s", "--json", ""], &["cannot write ``: it names no file"]),
+        (&["trace", "wlan", "egprs", "--at", "1s", "--report", ""], &["cannot write ``: it names no file"]),
+        (&["trace", "wlan", "egprs", "--at", "1s", "--pcap", &new, "--json", "/nowhere/x"], &["/nowhere/x"]),
+        (
+            &["trace", "wlan", "egprs", "--at", "1s", "--pcap", &new, "--report", &sack],
+            &["one file twice", "--pcap"],
+        ),
         (&["trace", "wlan", "egprs", "--at", "1s", "--all", "--story"], &["--all", "--story"]),
     ];
     for (arguments, parts) in bad {
@@ -123,4 +146,162 @@ fn mistakes_end_with_status_2_and_one_line() {
             assert!(error.contains(part), "{arguments:?}: {part}: {error}");
         }
     }
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1, "nothing is made in vain");
+}
+
+/// No capture takes another's place, nor a report or events a capture's.
+#[test]
+fn every_scheme_has_a_capture_of_its_own() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().to_str().expect("UTF-8");
+    let listed = text(&segue(&["schemes"]).stdout);
+    let known = ["sack", "newreno", "reno", "etcp"];
+    let mut names: Vec<&str> = listed
+        .lines()
+        .skip(1)
+        .take_while(|line| !line.trim().is_empty())
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|word| known.iter().any(|family| word.starts_with(family)))
+        .collect();
+    names.extend(["etcp:a1+a3", "etcp:a3+a1"]);
+    assert!(names.contains(&"etcp-a5") && names.contains(&"etcp:a5"), "{names:?}");
+    let links = ["trace", "200kbit/100ms", "100kbit/100ms", "--at", "1s", "--packets", "5"];
+    let schemes = names.join(",");
+    assert!(
+        segue(&[&links[..], &["--schemes", &schemes, "--pcap", out, "--story"]].concat()).status.success()
+    );
+    assert_eq!(std::fs::read_dir(out).expect("a folder").count(), names.len());
+    let (capture, json) = (
+        format!("{out}/sack.pcapng"),
+        format!("{out}/../{}/sack.pcapng", folder.path().file_name().expect("a name").display()),
+    );
+    let before = std::fs::read(&capture).expect("a capture");
+    let output = segue(&[&links[..], &["--schemes", "sack", "--pcap", out, "--json", &json]].concat());
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        text(&output.stderr).contains("--json, --report, --pcap name one file twice"),
+        "{}",
+        text(&output.stderr)
+    );
+    assert_eq!(std::fs::read(&capture).expect("a capture"), before);
+}
+
+/// Whatever is on its way when a signal comes, nothing half-written stays.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_trace_leaves_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().to_str().expect("UTF-8");
+    for wait in [20, 150, 400] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_segue"))
+            .args(["trace", "wlan", "egprs", "--at", "20s", "--story", "--pcap", out])
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .expect("segue starts");
+        std::thread::sleep(std::time::Duration::from_millis(wait));
+        let _ = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+        child.wait().expect("it ends");
+        for entry in std::fs::read_dir(out).expect("a folder") {
+            let name = entry.expect("an entry").file_name();
+            assert!(name.to_string_lossy().ends_with(".pcapng"), "after {wait} ms: {name:?}");
+        }
+    }
+}
+
+/// What is told does not depend on how much is kept.
+#[test]
+fn long_before_the_handoff_nothing_is_needed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let json = folder.path().join("x");
+    let json = json.to_str().expect("UTF-8");
+    for way in [&["--story"][..], &[]] {
+        let short = trace(&[&["--schemes", "sack,etcp-a5"], way].concat());
+        let whole = trace(&[&["--schemes", "sack,etcp-a5", "--json", json], way].concat());
+        assert_eq!(text(&short.stdout), text(&whole.stdout));
+    }
+}
+
+/// On the stack of today's RFCs SACK, and not a third duplicate ACK, tells of a loss.
+#[test]
+fn a_story_says_what_led_to_a_fast_retransmit() {
+    let story = |more: &[&str]| text(&trace(&[&["--story"], more].concat()).stdout);
+    let rfc = story(&["--schemes", "sack", "--stack", "rfc"]);
+    assert!(
+        rfc.contains("by SACK, after 2 duplicate ACKs: fast retransmit of packet 4135  [RFC 6675, 5"),
+        "{rfc}"
+    );
+    let ns2 = story(&["--schemes", "etcp"]);
+    assert!(ns2.contains("3 duplicate ACKs: fast retransmit of packet 4072  [RFC 5681, 3.2"), "{ns2}");
+    let lost = story(&["--schemes", "sack,etcp", "--notice", "in-band", "--notice-loss", "2"]);
+    assert_eq!(lost.matches("the notice is lost").count(), 1, "regular TCP has none: {lost}");
+    let fast =
+        text(&segue(&["trace", "200mbit/2ms", "egprs", "--at", "1s", "--schemes", "sack", "--story"]).stdout);
+    assert!(fast.contains("wired hops raised to 2000 Mbit/s"), "{fast}");
+}
+
+/// A page has a size whatever it tells.
+#[test]
+fn reports_stay_below_three_megabytes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("page.html");
+    let path = file.to_str().expect("UTF-8");
+    let pages: [&[&str]; 4] = [
+        &["trace", "wlan", "egprs", "--at", "2s", "--flows", "200"],
+        &["trace", "1gbit/1ms", "500mbit/1ms", "--at", "0.3s", "--packets", "30000"],
+        &["compare", "wlan", "egprs", "--flows", "150", "--at", "1s..2s/1s"],
+        &[
+            "compare",
+            "egprs",
+            "hsdpa",
+            "--both-ways",
+            "--kind",
+            "mbb,bbm",
+            "--flows",
+            "1,2,3,4,5,6,8,10,12",
+            "--at",
+            "1s..4s/1s",
+            "--schemes",
+            "sack,etcp,etcp-a5,etcp-v0,etcp-v1",
+        ],
+    ];
+    for arguments in pages {
+        assert!(segue(&[arguments, &["--report", path]].concat()).status.success(), "{arguments:?}");
+        let page = std::fs::read_to_string(&file).expect("a page");
+        assert!(page.len() < 3_000_000, "{arguments:?}: {} bytes", page.len());
+        let blocks = page.matches("<h2>One handoff").count();
+        if blocks > 30 {
+            for block in page.split("<h2>One handoff").skip(1) {
+                assert!(
+                    block.contains("time-sequence") || block.contains("Time-sequence"),
+                    "a block without a picture"
+                );
+            }
+        }
+    }
+}
+
+/// Each stack meets the handoff in a state of its own: page and table say so and judge nothing.
+#[test]
+fn schemes_on_different_stacks_are_not_judged() {
+    let compared = ["compare", "6400kbit/9ms", "200kbit/300ms", "--at", "1s..3s/1s", "--schemes"];
+    let page = |schemes: &str| text(&segue(&[&compared[..], &[schemes, "--report", "-"]].concat()).stdout);
+    let own = page("sack,newreno");
+    assert!(own.contains("Each stack has its own mark and bound."));
+    assert!(!own.contains("class=\"better\"") && !own.contains("class=\"worse\""));
+    assert_eq!(own.matches("newreno, bound: ").count(), 2, "a bound for each bar, wide and narrow");
+    let same = page("sack,etcp-v1");
+    assert!(same.contains("class=\"better\"") && !same.contains("etcp-v1, bound: "));
+    let traced = trace(&["--schemes", "sack,newreno", "--story"]);
+    assert_eq!(text(&traced.stdout).matches("; each stack has its own mark and bound").count(), 2);
+}
+
+/// A link that takes seconds for a packet is not silent between two; what is not done is not drawn as if it were.
+#[test]
+fn a_very_slow_link_is_neither_silent_nor_done() {
+    let links = ["trace", "1kbit/20ms", "2kbit/30ms", "--at", "5s"];
+    let story = text(&segue(&[&links[..], &["--story"]].concat()).stdout);
+    assert!(story.matches("nothing is sent until").count() <= 8, "{story}");
+    assert!(story.contains("given up: the transfer is not done"), "{story}");
+    let page = text(&segue(&[&links[..], &["--report", "-"]].concat()).stdout);
+    assert!(page.contains(">not done</text>") && !page.contains(">400.0 s</text>"));
 }

@@ -67,6 +67,18 @@ pub struct HandoffRow {
     pub needless_retransmissions: u32,
 }
 
+impl GroupResult {
+    /// Whether schemes stand on several stacks, which meet the handoffs in different states.
+    pub fn several_stacks(&self) -> bool {
+        self.rows.windows(2).any(|pair| pair[0].stack != pair[1].stack)
+    }
+
+    /// Whether the physical bound is the same for all schemes; on several stacks it is not.
+    pub fn same_bounds(&self) -> bool {
+        self.rows.windows(2).all(|pair| pair[0].bound_s == pair[1].bound_s)
+    }
+}
+
 impl Comparison {
     /// Runs the plan on all cores. `done` hears how many more handoffs are finished; the rows of
     /// single handoffs are kept if `keep_handoffs`.

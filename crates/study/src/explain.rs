@@ -4,8 +4,8 @@ use crate::compare::GroupResult;
 use crate::request::Plan;
 use rayon::prelude::*;
 use segue_handoff::Scheme;
-use segue_world::Nanos;
-use segue_world::trace::{Trace, trace};
+use segue_world::trace::{Trace, trace_since};
+use segue_world::{Nanos, SECOND};
 
 /// One handoff of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,8 +46,20 @@ impl SchemeTrace {
     }
 }
 
-/// Traces of one handoff with every scheme of the plan, in the plan's order.
+/// What of the time before the handoff a story or a page needs.
+const NEEDED_BEFORE: Nanos = SECOND;
+
+/// Traces of one handoff with every scheme of the plan, in the plan's order; every event from the first SYN on.
 pub fn explain(plan: &Plan, moment: Moment) -> Vec<SchemeTrace> {
+    explain_since(plan, moment, 0)
+}
+
+/// The same without what happened long before the handoff, which stories and pages do not tell.
+pub fn explain_around(plan: &Plan, moment: Moment) -> Vec<SchemeTrace> {
+    explain_since(plan, moment, moment.at.saturating_sub(NEEDED_BEFORE))
+}
+
+fn explain_since(plan: &Plan, moment: Moment, since: Nanos) -> Vec<SchemeTrace> {
     let groups = plan.groups();
     let seeds = &groups[moment.group];
     let group = seeds.iter().find(|group| group.seed == moment.seed).unwrap_or(&seeds[0]);
@@ -56,7 +68,7 @@ pub fn explain(plan: &Plan, moment: Moment) -> Vec<SchemeTrace> {
         let mine: Vec<usize> =
             (0..plan.schemes.len()).filter(|&index| plan.schemes[index].stack_index == stack).collect();
         let schemes: Vec<&Scheme> = mine.iter().map(|&index| &plan.schemes[index].scheme).collect();
-        for (index, trace) in mine.into_iter().zip(trace(experiment, moment.at, &schemes)) {
+        for (index, trace) in mine.into_iter().zip(trace_since(experiment, moment.at, &schemes, since)) {
             let planned = &plan.schemes[index];
             all[index] = Some(SchemeTrace {
                 scheme: planned.name.clone(),
@@ -69,7 +81,12 @@ pub fn explain(plan: &Plan, moment: Moment) -> Vec<SchemeTrace> {
     all.into_iter().flatten().collect()
 }
 
-/// The same for several handoffs, on all cores.
+/// Whether schemes stand on several stacks, which meet one handoff in different states.
+pub fn several_stacks(traces: &[SchemeTrace]) -> bool {
+    traces.windows(2).any(|pair| pair[0].stack != pair[1].stack)
+}
+
+/// [`explain`] for several handoffs, on all cores.
 pub fn explain_all(plan: &Plan, moments: &[Moment]) -> Vec<Vec<SchemeTrace>> {
     moments.par_iter().map(|&moment| explain(plan, moment)).collect()
 }

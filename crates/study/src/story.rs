@@ -2,9 +2,13 @@
 
 use crate::decision_words::advice_in_words;
 use crate::explain::SchemeTrace;
-use segue_handoff::{Decision, Occasion};
+use segue_handoff::{Decision, Occasion, Scheme};
+use segue_tcp::StackProfile;
+use segue_tcp::recovery::RecoveryRules;
+use segue_world::packet::Packet;
 use segue_world::trace::{SenderState, Side, What};
-use segue_world::{Experiment, Kind, Nanos, SECOND};
+use segue_world::{Experiment, Kind, Nanos, NoticeMode, SECOND};
+use std::collections::BTreeSet;
 
 /// Links, kind and flows: `6400kbit/9ms -> 200kbit/300ms, make-before-break, 1 flow`.
 pub fn headline(experiment: &Experiment) -> String {
@@ -15,6 +19,54 @@ pub fn headline(experiment: &Experiment) -> String {
     let plural = if experiment.flows == 1 { "" } else { "s" };
     let (old, new) = (&experiment.old.text, &experiment.new.text);
     format!("{old} -> {new}, {kind}, {} flow{plural}", experiment.flows)
+}
+
+/// What a reader must know before comparing numbers. `several_stacks`: schemes stand on stacks that meet the handoff
+/// in different states.
+pub fn warnings(experiment: &Experiment, several_stacks: bool) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if several_stacks {
+        // The mark of a transfer is what regular TCP of the same stack had sent.
+        warnings.push("each stack has its own mark and bound".to_string());
+    }
+    let hops = experiment.fixed_hops();
+    if hops.wired != WIRED_RATE {
+        warnings.push(format!("wired hops raised to {} Mbit/s", hops.wired / 1_000_000));
+    }
+    warnings
+}
+
+/// Rate of the wired hops unless an access link is fast, bit/s.
+const WIRED_RATE: u64 = 100_000_000;
+
+/// What made a sender send `head` again at once: duplicate ACKs, or what SACK reported.
+pub fn fast_retransmit_in_words(stack: &StackProfile, dupthresh: u32, head: u32, dup_acks: u32) -> String {
+    let plural = if dup_acks == 1 { "" } else { "s" };
+    if stack.recovery == RecoveryRules::Rfc6675 && dup_acks < dupthresh {
+        return format!("by SACK, after {dup_acks} duplicate ACK{plural}: fast retransmit of packet {head}");
+    }
+    match dup_acks {
+        0 => format!("fast retransmit of packet {head}"),
+        _ => format!("{dup_acks} duplicate ACK{plural}: fast retransmit of packet {head}"),
+    }
+}
+
+/// The rule of a fast retransmit on this stack.
+pub fn fast_retransmit_rule(stack: &StackProfile) -> &'static str {
+    match stack.recovery {
+        RecoveryRules::Rfc6675 => "RFC 6675, 5 and IsLost of 4",
+        RecoveryRules::NewReno => "RFC 6582, 3.2",
+        RecoveryRules::Ns2Sack1 | RecoveryRules::Reno => "RFC 5681, 3.2",
+    }
+}
+
+/// The rule that ends fast recovery on this stack.
+fn recovery_end_rule(stack: &StackProfile) -> &'static str {
+    match stack.recovery {
+        RecoveryRules::Rfc6675 | RecoveryRules::Ns2Sack1 => "RFC 6675, 5",
+        RecoveryRules::NewReno => "RFC 6582, 3.2",
+        RecoveryRules::Reno => "RFC 5681, 3.2",
+    }
 }
 
 /// One sentence of the story.
@@ -39,27 +91,49 @@ enum Place {
 
 struct Losses {
     place: Place,
+    flows: BTreeSet<u16>,
     first: Nanos,
     last: Nanos,
     count: u32,
     sentence: usize,
 }
 
-/// Losses further apart are told apart.
-const SAME_BURST: Nanos = SECOND;
+/// Losses further apart than this and four round trips of the new link are told apart.
+const SAME_BURST: Nanos = SECOND / 20;
 /// A silence is told from this length on, and if it is longer than half as much again as the round trip of
 /// the new link: a small window pauses every round trip.
 const SILENCE: Nanos = SECOND / 2;
+/// Silences that are told, the longest ones.
+const MOST_SILENCES: usize = 4;
+/// Flows that a burst of losses names one by one.
+const MOST_NAMES: usize = 4;
+
+/// Least round trip over the new access link: propagation both ways, and a delayed ACK's two packets.
+pub fn round_trip(experiment: &Experiment) -> Nanos {
+    let link = &experiment.new;
+    let bits = 8 * 2 * u128::from(experiment.stack.data_bytes()) * u128::from(SECOND);
+    let sending = bits / u128::from(link.down.mean_rate().max(1));
+    2 * link.delay.min() + sending.min(u128::from(u64::MAX / 8)) as Nanos
+}
 
 /// The story from T to the end, in order.
 pub fn story(told: &SchemeTrace) -> Vec<Sentence> {
     let trace = &told.trace;
     let record = &trace.record;
-    let mut teller = Teller { sentences: Vec::new(), losses: Vec::new() };
+    let stack = &trace.experiment.stack;
+    let round_trip = round_trip(&trace.experiment);
+    let mut teller = Teller {
+        sentences: Vec::new(),
+        losses: Vec::new(),
+        same_burst: SAME_BURST.max(4 * round_trip),
+        several_flows: trace.experiment.flows > 1,
+    };
+    let mut dupthresh = vec![stack.dupthresh; trace.experiment.flows];
     let mut states: Vec<Option<SenderState>> = vec![None; trace.experiment.flows];
     let mut heard_over_new = false;
     let mut last_sent: Option<Nanos> = None;
-    let silence = SILENCE.max(3 * trace.experiment.new.delay.min());
+    let silence = SILENCE.max(round_trip + round_trip / 2);
+    let mut silences: Vec<(Nanos, Nanos)> = Vec::new();
     let mut begun = false;
     let mut completed = false;
     for event in &trace.events {
@@ -72,12 +146,13 @@ pub fn story(told: &SchemeTrace) -> Vec<Sentence> {
             if record.completion > record.at {
                 teller.say(record.completion, None, "the new link is up".into(), None);
             }
+            teller.copies_lost(told);
         }
         match &event.what {
             What::State { flow, state } => {
                 let slot = &mut states[usize::from(*flow)];
                 if begun && let Some(before) = slot {
-                    teller.change(event.at, *flow, before, state);
+                    teller.change(event.at, *flow, before, state, recovery_end_rule(stack));
                 }
                 *slot = Some(*state);
             }
@@ -85,17 +160,33 @@ pub fn story(told: &SchemeTrace) -> Vec<Sentence> {
             What::Timeout { flow, head, .. } => {
                 let timeout = record.timeouts.iter().find(|t| (t.at, t.flow) == (event.at, *flow));
                 let spurious = timeout.is_some_and(|timeout| timeout.spurious);
-                let why = if spurious { "; spurious: it was not lost" } else { "" };
+                let why = if spurious { "; spurious: the packet was not lost" } else { "" };
                 let text = format!("the timer expires: packet {head} is sent again{why}");
                 teller.say(event.at, Some(*flow), text, Some("RFC 6298, 5.4 to 5.6; algorithms.md 1".into()));
             }
-            What::FastRetransmit { flow, head } => {
-                let text = format!("third duplicate ACK: fast retransmit of packet {head}");
-                teller.say(event.at, Some(*flow), text, Some("RFC 5681, 3.2; algorithms.md 1".into()));
+            What::FastRetransmit { flow, head, dup_acks } => {
+                let threshold = dupthresh[usize::from(*flow)];
+                let text = fast_retransmit_in_words(stack, threshold, *head, *dup_acks);
+                let rule = format!("{}; algorithms.md 1", fast_retransmit_rule(stack));
+                teller.say(event.at, Some(*flow), text, Some(rule));
             }
-            What::Decided { flow, decision } => teller.decision(event.at, *flow, decision),
-            What::Dropped { side, packet } => teller.loss(event.at, Place::Queue(*side, packet.data)),
-            What::Lost { packet, .. } => teller.loss(event.at, Place::Disconnection(packet.data)),
+            What::Decided { flow, decision } => {
+                if let Some(threshold) = decision.advice.dupthresh {
+                    dupthresh[usize::from(*flow)] = threshold;
+                }
+                teller.decision(event.at, *flow, decision);
+            }
+            What::Dropped { side, packet } | What::Lost { side, packet } if is_notice(packet) => {
+                let link = if *side == Side::Old { "old" } else { "new" };
+                let text = format!("a copy of the notice is lost: the queue of the {link} link is full");
+                teller.say(event.at, Some(packet.flow), text, Some("bench.md".into()));
+            }
+            What::Dropped { side, packet } => {
+                teller.loss(event.at, Place::Queue(*side, packet.data), packet.flow)
+            }
+            What::Lost { packet, .. } => {
+                teller.loss(event.at, Place::Disconnection(packet.data), packet.flow)
+            }
             What::Queued { side: Side::New, packet, delivery, .. } if packet.data && !heard_over_new => {
                 heard_over_new = true;
                 if *delivery <= trace.end {
@@ -107,23 +198,31 @@ pub fn story(told: &SchemeTrace) -> Vec<Sentence> {
                 if let Some(last) = last_sent
                     && event.at - last >= silence
                 {
-                    let text = format!("nothing is sent until {} s", seconds(event.at));
-                    teller.say(last, None, text, None);
+                    silences.push((last, event.at));
                 }
                 last_sent = Some(event.at);
             }
             _ => {}
         }
     }
+    teller.silences(silences);
     teller.end(told);
     teller.sentences.sort_by_key(|sentence| sentence.at);
     teller.sentences
+}
+
+/// Whether an ACK reports a handoff.
+fn is_notice(packet: &Packet) -> bool {
+    !packet.data && !packet.segment.syn && !packet.segment.option.is_empty()
 }
 
 struct Teller {
     sentences: Vec<Sentence>,
     /// Bursts that may still grow.
     losses: Vec<Losses>,
+    /// Losses further apart are told apart.
+    same_burst: Nanos,
+    several_flows: bool,
 }
 
 impl Teller {
@@ -147,14 +246,14 @@ impl Teller {
         }
     }
 
-    fn change(&mut self, at: Nanos, flow: u16, before: &SenderState, now: &SenderState) {
+    fn change(&mut self, at: Nanos, flow: u16, before: &SenderState, now: &SenderState, rule: &str) {
         if before.in_rto_recovery && !now.in_rto_recovery {
             let text = format!("RTO recovery is over: {}", state_in_words(now));
             self.say(at, Some(flow), text, Some("algorithms.md 1".into()));
         }
         if before.in_fast_recovery && !now.in_fast_recovery && !now.in_rto_recovery {
             let text = format!("fast recovery is over: {}", state_in_words(now));
-            self.say(at, Some(flow), text, Some("RFC 6675, 5; algorithms.md 1".into()));
+            self.say(at, Some(flow), text, Some(format!("{rule}; algorithms.md 1")));
         }
     }
 
@@ -180,22 +279,72 @@ impl Teller {
         }
     }
 
-    fn loss(&mut self, at: Nanos, place: Place) {
-        let burst = self.losses.iter().position(|l| l.place == place && at - l.last < SAME_BURST);
+    /// What becomes of the copies of an in-band notice at the mobile.
+    fn copies_lost(&mut self, told: &SchemeTrace) {
+        let regular = matches!(Scheme::build(&told.scheme, &[]), Ok(Scheme::Regular(_)));
+        let text = match told.trace.experiment.notice {
+            NoticeMode::InBand { lost: 1 } => "the first of the two copies of the notice is lost",
+            NoticeMode::InBand { lost } if lost > 1 => {
+                "the notice is lost, both copies of it: no sender hears"
+            }
+            _ => return,
+        };
+        if !regular {
+            self.say(told.trace.record.completion, None, text.into(), None);
+        }
+    }
+
+    /// The longest silences; of the others how many.
+    fn silences(&mut self, mut silences: Vec<(Nanos, Nanos)>) {
+        silences.sort_by_key(|(from, to)| (std::cmp::Reverse(to - from), *from));
+        let others = silences.split_off(silences.len().min(MOST_SILENCES));
+        for (from, to) in silences {
+            self.say(from, None, format!("nothing is sent until {} s", seconds(to)), None);
+        }
+        if let (Some(first), Some(longest)) = (others.iter().map(|other| other.0).min(), others.first()) {
+            let count = others.len();
+            let plural = if count == 1 { "" } else { "s" };
+            let length = seconds(longest.1 - longest.0);
+            self.say(
+                first,
+                None,
+                format!("{count} shorter silence{plural} from here on, {length} s at most"),
+                None,
+            );
+        }
+    }
+
+    fn loss(&mut self, at: Nanos, place: Place, flow: u16) {
+        let burst = self.losses.iter().position(|l| l.place == place && at - l.last < self.same_burst);
         let index = burst.unwrap_or_else(|| {
             let sentence = self.sentences.len();
             self.say(at, None, String::new(), None);
-            self.losses.push(Losses { place, first: at, last: at, count: 0, sentence });
+            self.losses.push(Losses {
+                place,
+                flows: BTreeSet::new(),
+                first: at,
+                last: at,
+                count: 0,
+                sentence,
+            });
             self.losses.len() - 1
         });
         let losses = &mut self.losses[index];
         losses.last = at;
         losses.count += 1;
+        losses.flows.insert(flow);
+        let names: Vec<String> = losses.flows.iter().take(MOST_NAMES).map(u16::to_string).collect();
+        let of = match losses.flows.len() {
+            _ if !self.several_flows => String::new(),
+            1 => format!(" of flow {}", names[0]),
+            few if few <= MOST_NAMES => format!(" of flows {}", names.join(", ")),
+            many => format!(" of {many} flows"),
+        };
         let kind = |data| match (data, losses.count) {
-            (true, 1) => "data packet is",
-            (true, _) => "data packets are",
-            (false, 1) => "ACK is",
-            (false, _) => "ACKs are",
+            (true, 1) => format!("data packet{of} is"),
+            (true, _) => format!("data packets{of} are"),
+            (false, 1) => format!("ACK{of} is"),
+            (false, _) => format!("ACKs{of} are"),
         };
         let until = match losses.last - losses.first {
             0 => String::new(),

@@ -148,6 +148,12 @@ impl<A: Advisor> Sender<A> {
 
     /// Advice from outside, such as a handoff scheme's answer to a notice.
     pub fn enact(&mut self, now: Nanos, advice: &Advice) {
+        let core = &mut self.core;
+        if advice.retransmit_head && core.rto_recovery.is_some() && core.flight() > 0 {
+            // What was sent since the expiry shared the head's fate: go on from there, as an expiry does.
+            core.snd_nxt = core.snd_una;
+            self.recovery.on_timeout(core);
+        }
         self.core.enact(advice, now);
         self.core.sending = true;
     }

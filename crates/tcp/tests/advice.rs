@@ -1,6 +1,6 @@
 //! What advice does to a sender, where no scheme is needed to show it.
 
-use segue_tcp::profile::RFC;
+use segue_tcp::profile::{PROFILES, RFC};
 use segue_tcp::segment::{CarriedOption, SackList, Timestamps};
 use segue_tcp::{Advice, Advisor, Nanos, Segment, Sender, View};
 
@@ -63,5 +63,81 @@ fn an_ignored_sample_does_not_end_the_back_off() {
         } else {
             assert!(rto < backed_off && rto >= floor);
         }
+    }
+}
+
+/// Counts the duplicate ACKs that it is told of.
+#[derive(Clone, Default)]
+struct Counting(u32);
+
+impl Advisor for Counting {
+    fn listening(&self) -> bool {
+        true
+    }
+    fn on_dup_ack(&mut self, _view: &View) -> Advice {
+        self.0 += 1;
+        Advice::default()
+    }
+}
+
+/// RFC 5681, section 2: a duplicate ACK repeats the greatest one. An older one that was overtaken on its way
+/// over the old link is none.
+#[test]
+fn an_overtaken_ack_is_no_duplicate() {
+    for profile in PROFILES {
+        let mut sender = Sender::new(&profile, 0, Counting::default());
+        sender.open(100);
+        let drain = |sender: &mut Sender<Counting>| while sender.poll_transmit(0).is_some() {};
+        drain(&mut sender);
+        for next in 1..=8 {
+            sender.on_segment(0, &ack(next, 0, 1));
+            drain(&mut sender);
+        }
+        let duplicate = |last: u32| {
+            let mut repeated = ack(8, 0, 1);
+            if profile.sack_blocks > 0 {
+                repeated.sack.push(9, last + 1);
+            }
+            repeated
+        };
+        for last in 9..=12 {
+            sender.on_segment(0, &duplicate(last));
+            drain(&mut sender);
+        }
+        assert!(sender.view().in_fast_recovery, "{}", profile.name);
+        let told = sender.advisor().0;
+        sender.on_segment(0, &ack(5, 0, 1));
+        assert_eq!(sender.advisor().0, told, "{}: ACK 5 after ACK 8", profile.name);
+        sender.on_segment(0, &duplicate(13));
+        assert_eq!(sender.advisor().0, told + 1, "{}", profile.name);
+    }
+}
+
+/// algorithms.md, 2.4: in RTO recovery the head is sent again because the path was down, and with it whatever had
+/// been sent after the timeout. What follows goes on from the head, as after an expiry.
+#[test]
+fn a_head_resent_in_rto_recovery_goes_back_to_it() {
+    for profile in PROFILES {
+        let mut sender = Sender::new(&profile, 0, ());
+        sender.open(1000);
+        let drain = |sender: &mut Sender<()>, now| {
+            std::iter::from_fn(|| sender.poll_transmit(now)).map(|sent| sent.segment.seq).collect::<Vec<_>>()
+        };
+        drain(&mut sender, 0);
+        for next in 1..=16 {
+            sender.on_segment(0, &ack(next, 0, 1));
+            drain(&mut sender, 0);
+        }
+        let expiry = sender.deadline().expect("a running timer");
+        assert!(sender.on_timer(expiry));
+        assert_eq!(drain(&mut sender, expiry), [16], "{}", profile.name);
+        // The resends go on to 18 and are lost.
+        sender.on_segment(expiry, &ack(17, expiry, 1));
+        assert_eq!(drain(&mut sender, expiry), [17, 18], "{}", profile.name);
+        let advice = Advice { retransmit_head: true, rearm_timer: true, cwnd: Some(256), ..Advice::default() };
+        sender.enact(expiry, &advice);
+        assert_eq!(drain(&mut sender, expiry), [17], "{}", profile.name);
+        sender.on_segment(expiry, &ack(18, expiry, 1));
+        assert_eq!(drain(&mut sender, expiry), [18, 19], "{}: not from 19", profile.name);
     }
 }

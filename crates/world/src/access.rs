@@ -154,7 +154,7 @@ impl LinkDelay {
 /// An access link, both directions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AccessLink {
-    /// As the user wrote it.
+    /// As the user wrote it, made printable: it reaches terminals, pages and captures.
     pub text: String,
     /// Towards the mobile.
     pub down: Capacity,
@@ -196,7 +196,7 @@ impl AccessLink {
             })?;
         let queue = default_queue(rate, delay);
         Ok(Self {
-            text: text.to_string(),
+            text: printable(text),
             down: Capacity::Fixed(rate),
             up: Capacity::Fixed(rate),
             delay: LinkDelay::Fixed(delay),
@@ -225,6 +225,18 @@ impl AccessLink {
             delay_us: (self.delay.at(delay_at) / 1000).min(u64::from(u32::MAX)) as u32,
         }
     }
+}
+
+/// Control characters, which a file name may have, as their numbers: `\u{1b}`.
+fn printable(text: &str) -> String {
+    let mut printable = String::new();
+    for c in text.chars() {
+        match c {
+            c if c.is_control() || c == '\u{feff}' => printable.extend(c.escape_unicode()),
+            c => printable.push(c),
+        }
+    }
+    printable
 }
 
 /// `max(round(rate*2*delay/(8*1500)), 5)` packets.
@@ -337,7 +349,7 @@ fn trace_link(link: &str, rest: &str, folder: &Path) -> Result<AccessLink, LinkE
     let up = up.map_or_else(|| Ok(down.clone()), capacity)?;
     let queue = queue.unwrap_or_else(|| default_queue(down.mean_rate(), delay.mean()));
     Ok(AccessLink {
-        text: link.to_string(),
+        text: printable(link),
         down: Capacity::Trace(down),
         up: Capacity::Trace(up),
         delay,
@@ -376,6 +388,15 @@ mod tests {
         assert_eq!(queue("6400kbit/300ms"), 320);
         assert_eq!(queue("1600kbit/1ms"), 5);
         assert_eq!(queue("700kbit/75ms"), 9);
+    }
+
+    #[test]
+    fn the_name_of_a_trace_is_printable() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a\u{1b}[31m\nb");
+        std::fs::write(&path, "1\n2\n").unwrap();
+        let link = AccessLink::parse(&format!("trace:{}", path.display())).unwrap();
+        assert!(link.text.ends_with("a\\u{1b}[31m\\u{a}b"), "{}", link.text);
     }
 
     #[test]

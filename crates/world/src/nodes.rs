@@ -204,10 +204,14 @@ impl Mobile {
         self.pump(net, flow);
     }
 
-    /// Sends `copies` pure ACKs of each flow that report a completed handoff to `link`.
+    /// Sends `copies` pure ACKs of each flow that report a completed handoff to `link`. A flow whose SYN has not
+    /// come has nothing to acknowledge, and nobody to report to.
     pub fn announce<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, link: Link, copies: u32) {
         for flow in 0..self.flows.len() {
             let state = &mut self.flows[flow];
+            if state.receiver.rcv_nxt() == 0 {
+                continue;
+            }
             let option = state.announcer.completed(link);
             for _ in 0..copies {
                 let (segment, bytes) = state.receiver.notify(net.now(), option);

@@ -1,5 +1,5 @@
-//! One handoff packet by packet: every event of hosts and access links, from the first SYN to the
-//! end of the slowest transfer.
+//! One handoff packet by packet: every event of hosts and access links, from the first SYN or from a later
+//! time on to the end of the slowest transfer.
 
 use crate::bench::{CN, Experiment, NEW, OLD, Places};
 use crate::handoff_run::WarmRun;
@@ -120,6 +120,8 @@ pub enum What {
         flow: u16,
         /// First unacknowledged packet.
         head: u32,
+        /// Duplicate ACKs heard since that packet became the first.
+        dup_acks: u32,
     },
     /// A scheme answered an event.
     Decided {
@@ -157,13 +159,22 @@ pub struct Trace {
     pub end: Nanos,
     /// The packet that each flow's cumulative ACK has to reach.
     pub targets: Vec<u32>,
-    /// Everything, in the order in which it happened.
+    /// Everything from the time that was asked for, in the order in which it happened. Of what was before it
+    /// there is each sender's last state and what was then still in an access link.
     pub events: Vec<Event>,
+    /// Packets sent again before those events.
+    pub resent_before: u32,
 }
 
-/// Runs the handoff at `at` with each of `schemes`; the part before completion is shared.
+/// Runs the handoff at `at` with each of `schemes`; the part before completion is shared. Everything is kept.
 pub fn trace(experiment: &Experiment, at: Nanos, schemes: &[&Scheme]) -> Vec<Trace> {
-    let mut warm = WarmRun::watched(experiment.clone(), Tracer::default());
+    trace_since(experiment, at, schemes, 0)
+}
+
+/// The same; events before `since`, which is not after `at`, are not kept: a fast link has many.
+pub fn trace_since(experiment: &Experiment, at: Nanos, schemes: &[&Scheme], since: Nanos) -> Vec<Trace> {
+    let tracer = Tracer { since: since.min(at), ..Tracer::default() };
+    let mut warm = WarmRun::watched(experiment.clone(), tracer);
     let places = warm.places;
     warm.sim.net.observer.watch.places = Some(places);
     if let BenchNode::Correspondent(cn) = &mut warm.sim.nodes[usize::from(CN.0)] {
@@ -173,7 +184,8 @@ pub fn trace(experiment: &Experiment, at: Nanos, schemes: &[&Scheme]) -> Vec<Tra
     let run = |scheme: &&Scheme| {
         let (record, end, tracer) = handoff.run_watched(scheme);
         let targets = handoff.targets().to_vec();
-        Trace { experiment: experiment.clone(), record, end, targets, events: tracer.events }
+        let (events, resent_before) = tracer.finish();
+        Trace { experiment: experiment.clone(), record, end, targets, events, resent_before }
     };
     schemes.iter().map(run).collect()
 }
@@ -184,12 +196,50 @@ pub(crate) struct Tracer {
     places: Option<Places>,
     /// The state of each flow's sender that was written down last.
     states: Vec<Option<SenderState>>,
+    /// First unacknowledged packet of each flow, and duplicate ACKs heard since it is.
+    duplicates: Vec<(u32, u32)>,
+    /// What was before is not kept.
+    since: Nanos,
+    /// Packets sent again before `since`.
+    resent_before: u32,
+    /// The last states before `since`, by flow.
+    early_states: Vec<Option<Event>>,
+    /// What access links took in before `since` and had not sent by then.
+    early_packets: Vec<Event>,
     events: Vec<Event>,
+}
+
+/// `list[index]`, which is made if it is not there.
+fn slot<T: Clone + Default>(list: &mut Vec<T>, index: u16) -> &mut T {
+    let index = usize::from(index);
+    if list.len() <= index {
+        list.resize(index + 1, T::default());
+    }
+    &mut list[index]
 }
 
 impl Tracer {
     fn push(&mut self, at: Nanos, what: What) {
-        self.events.push(Event { at, what });
+        if at >= self.since {
+            return self.events.push(Event { at, what });
+        }
+        match what {
+            What::State { flow, .. } => *slot(&mut self.early_states, flow) = Some(Event { at, what }),
+            What::Queued { departure, .. } if departure >= self.since => {
+                self.early_packets.push(Event { at, what });
+            }
+            What::Sent(packet) => self.resent_before += u32::from(packet.retransmission),
+            _ => {}
+        }
+    }
+
+    /// All events that were kept, and how many packets had been sent again before.
+    fn finish(self) -> (Vec<Event>, u32) {
+        let mut events: Vec<Event> = self.early_states.into_iter().flatten().collect();
+        events.extend(self.early_packets);
+        events.sort_by_key(|event| event.at);
+        events.extend(self.events);
+        (events, self.resent_before)
     }
 
     /// The access link that `link` is a direction of.
@@ -233,7 +283,8 @@ impl HostObserver for Tracer {
     }
 
     fn fast_retransmit(&mut self, now: Nanos, flow: u16, head: u32, _copy: u32) {
-        self.push(now, What::FastRetransmit { flow, head });
+        let dup_acks = slot(&mut self.duplicates, flow).1;
+        self.push(now, What::FastRetransmit { flow, head, dup_acks });
     }
 
     fn sent(&mut self, now: Nanos, packet: &Packet) {
@@ -241,6 +292,13 @@ impl HostObserver for Tracer {
     }
 
     fn heard(&mut self, now: Nanos, packet: &Packet) {
+        let (una, duplicates) = slot(&mut self.duplicates, packet.flow);
+        let ack = packet.segment.ack;
+        if !packet.data && ack > *una {
+            (*una, *duplicates) = (ack, 0);
+        } else if !packet.data && ack == *una && packet.segment.option.is_empty() {
+            *duplicates += 1;
+        }
         self.push(now, What::Received { packet: *packet, arrival: None });
     }
 
@@ -249,12 +307,7 @@ impl HostObserver for Tracer {
             self.push(now, What::Decided { flow, decision });
         }
         let state = SenderState::of(sender);
-        let index = usize::from(flow);
-        if self.states.len() <= index {
-            self.states.resize(index + 1, None);
-        }
-        if self.states[index] != Some(state) {
-            self.states[index] = Some(state);
+        if slot(&mut self.states, flow).replace(state) != Some(state) {
             self.push(now, What::State { flow, state });
         }
     }
@@ -262,7 +315,10 @@ impl HostObserver for Tracer {
     fn acknowledged(&mut self, _now: Nanos, _flow: u16, _una: u32) {}
 
     /// Comes right after `heard` of the same packet.
-    fn arrived(&mut self, _now: Nanos, _link: LinkId, _packet: &Packet, news: Arrival) {
+    fn arrived(&mut self, now: Nanos, _link: LinkId, _packet: &Packet, news: Arrival) {
+        if now < self.since {
+            return;
+        }
         if let Some(Event { what: What::Received { arrival, .. }, .. }) = self.events.last_mut() {
             *arrival = Some(news);
         }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use segue_netsim::{Nanos, SECOND};
 use segue_tcp::profile::PROFILES;
 use segue_tcp::receiver::Arrival;
-use segue_world::trace::{Event, SenderState, Trace, What, trace};
+use segue_world::trace::{Event, SenderState, Trace, What, trace, trace_since};
 use segue_world::{Experiment, Kind, NoticeMode, RunRecord, WarmRun};
 use std::collections::BTreeSet;
 use support::*;
@@ -59,7 +59,7 @@ fn told(events: &[Event], at: Nanos, completion: Nanos, flows: usize) -> Told {
             What::Timeout { flow, head, .. } if event.at >= at => {
                 told.timeouts.push((event.at, *flow, *head))
             }
-            What::FastRetransmit { flow, head } if event.at >= at => {
+            What::FastRetransmit { flow, head, .. } if event.at >= at => {
                 told.fast_retransmits.push((event.at, *flow, *head));
             }
             What::Dropped { .. } => told.drops += u32::from(since),
@@ -113,7 +113,55 @@ fn check(experiment: &Experiment, at: Nanos, names: &[&str]) -> Vec<Trace> {
         assert_eq!(told(&trace.events, at, record.completion, experiment.flows), recorded(record));
         assert_eq!(trace.end, record.completion + record.transfer.unwrap_or(400 * SECOND));
     }
+    for since in [at.saturating_sub(300 * MS), at] {
+        let late = trace_since(experiment, at, &schemes.iter().collect::<Vec<_>>(), since);
+        for (full, late) in traces.iter().zip(&late) {
+            keeps_what_is_needed(full, late, since);
+        }
+    }
     traces
+}
+
+/// `late` tells the same from `since` on, and of what was before each sender's last state and what still was in
+/// an access link.
+fn keeps_what_is_needed(full: &Trace, late: &Trace, since: Nanos) {
+    assert_eq!((&full.record, full.end), (&late.record, late.end));
+    let resent = |event: &&Event| matches!(&event.what, What::Sent(packet) if packet.retransmission);
+    let count = |trace: &Trace| trace.resent_before as usize + trace.events.iter().filter(resent).count();
+    assert_eq!(count(full), count(late));
+    let (before, since_then): (Vec<&Event>, Vec<&Event>) =
+        full.events.iter().partition(|event| event.at < since);
+    let (early, later): (Vec<&Event>, Vec<&Event>) = late.events.iter().partition(|event| event.at < since);
+    assert_eq!(format!("{since_then:?}"), format!("{later:?}"));
+    let states = |events: &[&Event]| {
+        let mut last = vec![None; full.experiment.flows];
+        for event in events {
+            if let What::State { flow, state } = &event.what {
+                last[usize::from(*flow)] = Some((event.at, *state));
+            }
+        }
+        last
+    };
+    assert_eq!(states(&before), states(&early));
+    let waiting =
+        |event: &&&Event| matches!(&event.what, What::Queued { departure, .. } if *departure >= since);
+    let expected = before.iter().filter(waiting).count() + states(&early).iter().flatten().count();
+    assert_eq!(expected, early.len(), "nothing else is kept");
+}
+
+/// No connection, nothing to report to: the mobile answers the SYN first.
+#[test]
+fn nobody_announces_before_the_syn() {
+    let notice = NoticeMode::InBand { lost: 0 };
+    let experiment = Experiment { notice, ..experiment("200kbit/300ms", "6400kbit/9ms") };
+    for at in [0, 100 * MS, 250 * MS] {
+        let trace = trace(&experiment, at, &[&scheme("etcp")]).remove(0);
+        let first = trace.events.iter().find_map(|event| match &event.what {
+            What::Sent(packet) if !packet.data => Some(packet.segment),
+            _ => None,
+        });
+        assert!(first.is_some_and(|ack| ack.ack > 0 && ack.syn), "{at}: {first:?}");
+    }
 }
 
 #[test]

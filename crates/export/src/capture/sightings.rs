@@ -138,7 +138,7 @@ impl Writer {
             What::Timeout { flow, head, .. } => {
                 self.say_next(at, *flow, format!("retransmission timeout of packet {head}"));
             }
-            What::FastRetransmit { flow, head } => {
+            What::FastRetransmit { flow, head, .. } => {
                 self.say_heard(at, *flow, format!("fast retransmit of packet {head}"));
             }
             What::Decided { flow, decision } => self.decided(at, *flow, decision),

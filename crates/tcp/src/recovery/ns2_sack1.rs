@@ -119,7 +119,8 @@ impl Recovery for Ns2Sack1 {
                     core.dup_acks += 1;
                 }
                 core.congestion.on_dup_ack();
-                if core.advisor.listening() {
+                // RFC 5681, 2: an ACK that others have overtaken is no duplicate. ns-2 does not tell them apart.
+                if core.advisor.listening() && ack.ack == core.snd_una {
                     let view = core.view(true);
                     let advice = core.advisor.on_dup_ack(&view);
                     core.enact(&advice, now);

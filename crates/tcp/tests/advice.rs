@@ -134,7 +134,8 @@ fn a_head_resent_in_rto_recovery_goes_back_to_it() {
         // The resends go on to 18 and are lost.
         sender.on_segment(expiry, &ack(17, expiry, 1));
         assert_eq!(drain(&mut sender, expiry), [17, 18], "{}", profile.name);
-        let advice = Advice { retransmit_head: true, rearm_timer: true, cwnd: Some(256), ..Advice::default() };
+        let advice =
+            Advice { retransmit_head: true, rearm_timer: true, cwnd: Some(256), ..Advice::default() };
         sender.enact(expiry, &advice);
         assert_eq!(drain(&mut sender, expiry), [17], "{}", profile.name);
         sender.on_segment(expiry, &ack(18, expiry, 1));

@@ -53,6 +53,23 @@ fn examples_run() {
     }
 }
 
+/// The ablations of docs/ablations.md, each with few handoffs.
+#[test]
+fn ablations_run() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let ablations = root().join("examples/ablations");
+    let scenarios = files(&ablations);
+    assert!(scenarios.len() >= 6);
+    for name in scenarios {
+        let path = ablations.join(&name).display().to_string();
+        let output = segue_in(folder.path(), &["run", &path, "--points", "2"]);
+        assert!(output.status.success(), "{name}: {}", text(&output.stderr));
+        let document = std::fs::read_to_string(root().join("docs/ablations.md")).expect("the document");
+        let stem = name.trim_end_matches(".toml");
+        assert!(document.contains(stem), "docs/ablations.md does not speak of {name}");
+    }
+}
+
 /// Figure 17a: two rates with six delays each, and the two rates as series of one chart.
 #[test]
 fn the_figure_has_a_point_for_each_pair() {

@@ -51,8 +51,10 @@ impl Cache {
         settings: &[(String, String)],
         times: &[Nanos],
     ) -> Option<Sample> {
-        let bytes = std::fs::read(self.path(point, scheme, settings, times)).ok()?;
-        postcard::from_bytes(&bytes).ok()
+        let entry = std::fs::read(self.path(point, scheme, settings, times)).ok()?;
+        let (sum, bytes) = entry.split_at_checked(blake3::OUT_LEN)?;
+        // A damaged entry may still decode.
+        (sum == blake3::hash(bytes).as_bytes()).then(|| postcard::from_bytes(bytes).ok())?
     }
 
     /// Keeps a sample. What cannot be kept is computed again another time.
@@ -69,6 +71,7 @@ impl Cache {
         let write = || -> std::io::Result<()> {
             std::fs::create_dir_all(&self.folder)?;
             let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
+            file.write_all(blake3::hash(&bytes).as_bytes())?;
             file.write_all(&bytes)?;
             file.persist(&path)?;
             Ok(())
@@ -129,7 +132,9 @@ mod tests {
         assert_eq!(std::fs::read_dir(&top).expect("a folder").count(), 1 + OTHERS + 1);
         assert!(top.join("stranger").is_dir() && cache.folder.is_dir());
         // Damage is absence.
-        std::fs::write(cache.path(&point, "etcp", &settings, &[1]), b"x").expect("written");
-        assert_eq!(cache.get(&point, "etcp", &settings, &[1]), None);
+        for damage in [&b"x"[..], &[0; 1], &[0; 3000]] {
+            std::fs::write(cache.path(&point, "etcp", &settings, &[1]), damage).expect("written");
+            assert_eq!(cache.get(&point, "etcp", &settings, &[1]), None);
+        }
     }
 }

@@ -23,6 +23,14 @@ pub fn run(args: &ReproduceArgs) -> Result<(), Failure> {
     }
     let chosen = choose(&papers, args)?;
     let ([json], on_stdout) = outputs::open([("--json", &args.json)])?;
+    let place = json.as_ref().and_then(Output::file).and_then(Path::parent);
+    let out = std::fs::canonicalize(&args.out).ok();
+    if !args.check && place.is_some() && place == out.as_deref() {
+        return Err(Failure::User(format!(
+            "--json names a file in --out {}, among the gallery's own; expected another folder",
+            args.out
+        )));
+    }
     if !args.check {
         std::fs::create_dir_all(&args.out).map_err(|error| {
             Failure::User(format!("--out {}: cannot be made: {error}; expected a writable folder", args.out))

@@ -117,7 +117,11 @@ fn mistakes_end_with_status_2_and_one_line() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("file");
     std::fs::write(&file, "x").expect("written");
-    let bad: [(&[&str], &[&str]); 6] = [
+    let gallery = folder.path().join("gallery");
+    std::fs::create_dir(&gallery).expect("made");
+    let (gallery, inside) = (gallery.display().to_string(), gallery.join("index.html").display().to_string());
+    let bad: [(&[&str], &[&str]); 7] = [
+        (&["--points", "1", "--out", &gallery, "--json", &inside], &["--json", "--out", "another folder"]),
         (&["daniel-kojo-2009"], &["daniel-kojo-2009", "did you mean `daniel-kojo-2009-multiflow`"]),
         (&["daniel-kojo-2009-multiflow", "fig99"], &["fig99", "expected one of fig4"]),
         (&["--check", "--set", "reinit-rto=3s"], &["reinit-rto", "segue schemes etcp"]),

@@ -32,6 +32,9 @@ impl Places {
     }
 }
 
+/// Most blocks of a table: what is simulated for each is held until the end.
+const MOST_BLOCKS: usize = 20_000;
+
 impl ScenarioFile {
     /// The plan, with at most `points` handoff times a seed.
     pub(super) fn expand(&self, points: Option<usize>) -> Result<Plan, ScenarioError> {
@@ -84,6 +87,13 @@ impl ScenarioFile {
             seed: number(&scenario.seed),
             seeds: number(&scenario.seeds),
         };
+        let blocks = request.pairs.len() * request.kinds.len() * request.flows.len();
+        if blocks > MOST_BLOCKS {
+            let problem = format!(
+                "links, kinds and flows make {blocks} combinations, more than {MOST_BLOCKS}; expected fewer values"
+            );
+            return Err(self.source.at(0..0, problem));
+        }
         request.plan().map_err(|error| self.refused(&places, &error))
     }
 

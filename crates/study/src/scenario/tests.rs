@@ -171,6 +171,20 @@ fn bad_files_say_where_and_what_was_expected() {
     }
 }
 
+/// What is simulated is held until the end: a product that nobody means is refused at once.
+#[test]
+fn too_many_combinations_are_refused() {
+    let flows: Vec<String> = (1..=1000).map(|n| n.to_string()).collect();
+    let lengths: Vec<String> = (1..=30).map(|n| format!("'{n}ms'")).collect();
+    let text = format!(
+        "old = 'wlan'\nnew = 'egprs'\nkind = 'bbm'\nflows = [{}]\ndisconnect = [{}]\n",
+        flows.join(", "),
+        lengths.join(", ")
+    );
+    let refused = file(&text).plan(None).map(|_| ()).expect_err("30,000 blocks").to_string();
+    assert!(refused.contains("30000 combinations") && refused.contains("expected fewer"), "{refused}");
+}
+
 #[test]
 fn files_that_cannot_be_read_are_named() {
     for path in ["/nowhere/x.toml", "/"] {

@@ -29,12 +29,14 @@ pub fn comparison_page(
 ) -> String {
     let budget = Budget::of_page();
     let title = presentation.title.clone().unwrap_or_else(|| links(plan));
+    let (tables, more) = tables(plan, comparison);
     let head = html! {
         h1 { (title) }
         p.lead { (points(plan)) " handoffs per scheme, simulated packet by packet." }
         (asked::asked(plan, origin))
         h2 { "Result" }
-        @for group in &comparison.groups { (table(plan, group)) }
+        (PreEscaped(tables))
+        @if more > 0 { p.lead { (more) " more tables would make this page too large; --csv has all rows." } }
         (legend(plan))
     }
     .into_string();
@@ -49,7 +51,12 @@ pub fn comparison_page(
         @if shown.contains(&None) {
             p.lead { "Other charts would make this page too large." }
         }
-        @for (index, group) in handoffs.iter().enumerate() { (group.markup(plan, index)) }
+        @for (index, group) in handoffs.iter().enumerate().filter(|(_, group)| group.has_been_drawn()) {
+            (group.markup(plan, index))
+        }
+        @if !handoffs.iter().all(Shown::has_been_drawn) {
+            p.lead { "The handoffs of other blocks would make this page too large; segue trace shows any." }
+        }
     };
     page::page(&format!("Segue: {title}"), content)
 }
@@ -70,6 +77,9 @@ fn points(plan: &Plan) -> u64 {
 
 // ------------------------------------------------------------------------------------- the table
 
+/// Bytes that tables may take.
+const TABLES: usize = 1_500_000;
+
 const COLUMNS: [(&str, &str); 13] = [
     ("scheme", ""),
     ("Q1, s", "lower quartile of the transfer time"),
@@ -85,6 +95,19 @@ const COLUMNS: [(&str, &str); 13] = [
     ("needless", "those of them that brought nothing, per handoff"),
     ("vs first", "median ratio to the first scheme over the same handoffs"),
 ];
+
+/// As many tables as the page has room for, and how many more there are.
+fn tables(plan: &Plan, comparison: &Comparison) -> (String, usize) {
+    let mut text = String::new();
+    for (index, group) in comparison.groups.iter().enumerate() {
+        let table = table(plan, group).into_string();
+        if text.len() + table.len() > TABLES {
+            return (text, comparison.groups.len() - index);
+        }
+        text.push_str(&table);
+    }
+    (text, 0)
+}
 
 fn table(plan: &Plan, group: &GroupResult) -> Markup {
     // All tables of a page have the same columns.
@@ -255,6 +278,11 @@ fn handoffs(
 }
 
 impl Shown {
+    /// Whether it was drawn, room or not; of many blocks only the first are.
+    fn has_been_drawn(&self) -> bool {
+        !self.handoffs.is_empty() || !self.left_out.is_empty()
+    }
+
     fn markup(&self, plan: &Plan, index: usize) -> Markup {
         let reference = reference(plan);
         let name = |chosen: &Chosen| {
@@ -278,9 +306,6 @@ impl Shown {
                 }
             } @else if let Some((chosen, ..)) = self.handoffs.first() {
                 p.lead { "The handoff with the transfer time of " (reference) " that is " (name(chosen)) "." }
-            }
-            @if self.left_out.is_empty() && self.handoffs.is_empty() {
-                p.lead { "A handoff would make this page too large; segue trace shows any." }
             }
             @if let Some(chosen) = self.left_out.first() {
                 p.lead {

@@ -7,7 +7,9 @@
 use crate::notice::Notice;
 use crate::scheme::{Entry, HandoffScheme, SchemeError, SettingInfo};
 use segue_policy::rules::{ETCP_RULES, Rule};
-use segue_policy::{Action, Algorithms, Etcp as Policy, SETTINGS, Sender, SettingError, Settings, What};
+use segue_policy::{
+    Action, Algorithms, Etcp as Policy, SETTINGS, Sender, Setting, SettingError, Settings, What,
+};
 use segue_tcp::advice::MinRto;
 use segue_tcp::{Advice, Advisor, View};
 
@@ -149,7 +151,7 @@ impl HandoffScheme for Etcp {
     }
 
     fn build(name: &str, settings: &[(String, String)]) -> Result<Self, SchemeError> {
-        let mut made = Settings::scheme(name).map_err(|error| match error {
+        let mut made = Settings::adopted(name).map_err(|error| match error {
             SettingError::Unknown { word, expected, nearest } => SchemeError::Unknown {
                 name: word.to_string(),
                 expected: expected.to_string(),
@@ -166,12 +168,14 @@ impl HandoffScheme for Etcp {
         Ok(Self { settings: made, policy: Policy::default(), applied: 0 })
     }
 
-    fn settings() -> Vec<SettingInfo> {
+    fn settings(name: &str) -> Vec<SettingInfo> {
+        let own = Settings::adopted(name).ok();
+        let default = |setting: &Setting| own.as_ref().and_then(|own| own.get(setting.name).ok());
         SETTINGS
             .iter()
             .map(|s| SettingInfo {
                 name: s.name,
-                default: s.default_text(),
+                default: default(s).unwrap_or_else(|| s.default_text()),
                 section: s.section,
                 meaning: s.meaning,
             })

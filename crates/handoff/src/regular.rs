@@ -34,7 +34,7 @@ impl HandoffScheme for Regular {
         }
     }
 
-    fn settings() -> Vec<SettingInfo> {
+    fn settings(_name: &str) -> Vec<SettingInfo> {
         Vec::new()
     }
 

@@ -77,8 +77,8 @@ pub trait HandoffScheme: Advisor + Sized {
     /// Fresh state, with settings as keys and values.
     fn build(name: &str, settings: &[(String, String)]) -> Result<Self, SchemeError>;
 
-    /// All its settings.
-    fn settings() -> Vec<SettingInfo>;
+    /// All its settings, with the defaults of `name`.
+    fn settings(name: &str) -> Vec<SettingInfo>;
 
     /// Whether the mobile should report duplicates (RFC 2883) once it has sent a notice.
     fn needs_dsack(&self) -> bool {
@@ -110,7 +110,7 @@ macro_rules! schemes {
 
             /// All settings of the family that knows `name`.
             pub fn settings_of(name: &str) -> Vec<SettingInfo> {
-                $(if <$type>::matches(name) { return <$type>::settings(); })+
+                $(if <$type>::matches(name) { return <$type>::settings(name); })+
                 Vec::new()
             }
 

@@ -40,6 +40,9 @@ impl Algorithms {
     /// Paper 000: A1, Figs. 1 to 3 and Sec. 3.5 (3, 3.4).
     pub const ETCP_V: Self = Self(0b1_1110_0001);
 
+    /// What only paper 000 has.
+    const OF_2009: Self = Self(0b1_1110_0000);
+
     /// Each single algorithm with its name.
     pub const NAMES: &[(Self, &str)] = &[
         (Self::A1, "a1"),
@@ -52,6 +55,11 @@ impl Algorithms {
         (Self::FIG3, "fig3"),
         (Self::CONVERGENCE, "convergence"),
     ];
+
+    /// Whether some of `other` run.
+    const fn any_of(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
 
     /// Whether all of `other` run.
     pub const fn has(self, other: Self) -> bool {
@@ -126,7 +134,7 @@ pub const SCHEMES: [&str; 4] = ["etcp", "etcp-a5", "etcp-v0", "etcp-v1"];
 
 impl Settings {
     /// The settings of a published variant, or of single algorithms: `etcp`, `etcp-a5`,
-    /// `etcp-v0`, `etcp-v1`, `etcp:a1`, `etcp:a1+a3`.
+    /// `etcp-v0`, `etcp-v1`, `etcp:a1`, `etcp:a1+a3`. Every knob as algorithms.md, section 9, recommends it.
     pub fn scheme(name: &str) -> Result<Self, SettingError> {
         if let Some(single) = name.strip_prefix("etcp:") {
             return Ok(Self::new(Algorithms::parse(single)?));
@@ -143,6 +151,16 @@ impl Settings {
                     nearest: nearest(name, SCHEMES),
                 });
             }
+        })
+    }
+
+    /// The same with the readings of open points under which most claims of its paper hold
+    /// (docs/reproduction.md): what a scheme runs with. A sum of both papers' algorithms has those of 2009.
+    pub fn adopted(name: &str) -> Result<Self, SettingError> {
+        let plain = Self::scheme(name)?;
+        Ok(match plain.algorithms.any_of(Algorithms::OF_2009) {
+            true => Self { a3_clear_backoff: 0, ..plain }, // 3.2
+            false => Self { reinit_rto_us: 3_000_000, a1_in_bbm: 0, halve_on_rto: 1, ..plain }, // 9.5, 9.37, 9.8
         })
     }
 

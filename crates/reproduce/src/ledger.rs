@@ -207,6 +207,9 @@ pub enum Measure {
     FirstTimeout,
     /// Packets outstanding at T, all flows.
     FlightAtT,
+    /// Needless retransmissions over [`FlightAtT`](Self::FlightAtT), in handoffs with one timeout, which was
+    /// spurious; others have no value.
+    WindowResent,
     /// RTO at T, the largest of the flows.
     RtoAtT,
     /// Packets sent from completion until all that was sent before is acknowledged, the flows' sum.

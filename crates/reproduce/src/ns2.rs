@@ -4,7 +4,7 @@
 use crate::judge::Source;
 use crate::ledger::{KindWord, Measure};
 use crate::points::{Point, Single, nanos};
-use crate::sample::Sample;
+use crate::sample::{Sample, window_resent};
 use segue_study::explain::SchemeTrace;
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -46,6 +46,7 @@ impl Ns2 {
             let text = |name: &str| row.get(column(name)).unwrap_or_default();
             let number = |name: &str| text(name).parse::<f64>().unwrap_or(f64::NAN);
             let kind = if text("kind") == "mbb" { KindWord::Mbb } else { KindWord::Bbm };
+            let flows = number("flows") as usize;
             let point = Point {
                 kind,
                 disconnect: if kind == KindWord::Mbb { 0 } else { nanos(number("disc_s")) },
@@ -56,7 +57,7 @@ impl Ns2 {
                     text("new_kbps"),
                     text("new_ms")
                 ),
-                flows: number("flows") as usize,
+                flows,
                 packets: PACKETS,
             };
             let sample = samples.entry(point).or_default();
@@ -68,6 +69,25 @@ impl Ns2 {
                 sample.add(measure, value);
             }
             sample.add(Measure::TimeoutsFromT, number("rto_after") + number("rto_disc"));
+            // Empty where no timer expires.
+            let first_timeout = text("first_rto_s").parse().unwrap_or(f64::INFINITY);
+            sample.add(Measure::FirstTimeout, first_timeout);
+            if kind == KindWord::Bbm && flows == 1 {
+                // A break leaves no ACK under way: what is sent first, a timer sends.
+                sample.add(Measure::Unused, first_timeout);
+            }
+            // Where nothing is dropped every copy is needless.
+            let count = |name: &str| number(name) as usize;
+            if count("drops_after") == 0
+                && let Some(value) = window_resent(
+                    count("rto_after"),
+                    count("spur_rto_after"),
+                    number("rexmit_after"),
+                    number("flight_T"),
+                )
+            {
+                sample.add(Measure::WindowResent, value);
+            }
         }
         Ok(Self { samples })
     }

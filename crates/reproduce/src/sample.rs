@@ -59,18 +59,25 @@ impl Sample {
 }
 
 /// Every measure of one handoff.
-fn values(record: &RunRecord) -> [(Measure, f64); 18] {
+fn values(record: &RunRecord) -> impl Iterator<Item = (Measure, f64)> {
     let after = || record.timeouts_after();
     let in_disconnection = record.timeouts.len() - after().count();
     let fast = record.fast_retransmits.iter().filter(|(at, ..)| *at >= record.completion).count();
     let first_timeout = after().next().map(|timeout| timeout.at - record.completion);
     let flight: u32 = record.senders_at.iter().map(|sender| sender.flight).sum();
     let rto = record.senders_at.iter().map(|sender| sender.rto).max();
-    [
+    let spurious = after().filter(|timeout| timeout.spurious).count();
+    let resent = window_resent(
+        after().count(),
+        spurious,
+        f64::from(record.needless_retransmissions),
+        f64::from(flight),
+    );
+    let always = [
         (Measure::Transfer, or_never(record.transfer)),
         (Measure::Bound, seconds(record.bound)),
         (Measure::Timeouts, after().count() as f64),
-        (Measure::SpuriousTimeouts, after().filter(|timeout| timeout.spurious).count() as f64),
+        (Measure::SpuriousTimeouts, spurious as f64),
         (Measure::TimeoutsInDisconnection, in_disconnection as f64),
         (Measure::TimeoutsFromT, record.timeouts.len() as f64),
         (Measure::FastRetransmits, fast as f64),
@@ -85,7 +92,13 @@ fn values(record: &RunRecord) -> [(Measure, f64); 18] {
         (Measure::FlightAtT, f64::from(flight)),
         (Measure::RtoAtT, or_never(rto)),
         (Measure::SentWhileDraining, f64::from(record.sent_while_draining)),
-    ]
+    ];
+    always.into_iter().chain(resent.map(|value| (Measure::WindowResent, value)))
+}
+
+/// [`Measure::WindowResent`] of one handoff, if it has a value.
+pub(crate) fn window_resent(timeouts: usize, spurious: usize, needless: f64, flight: f64) -> Option<f64> {
+    (timeouts == 1 && spurious == 1 && flight > 0.0).then(|| needless / flight)
 }
 
 #[cfg(test)]
@@ -103,5 +116,13 @@ mod tests {
         assert_eq!([Stat::Iqr, Stat::Mean, Stat::Share].map(number), [Some(2.5), Some(2.0), Some(0.75)]);
         assert_eq!([Stat::Min, Stat::Max].map(number), [Some(0.0), Some(4.0)]);
         assert_eq!(sample.number(Measure::Unused, Stat::Median), None);
+    }
+
+    #[test]
+    fn a_window_resent_is_of_one_spurious_timeout() {
+        assert_eq!(window_resent(1, 1, 18.0, 20.0), Some(0.9));
+        for (timeouts, spurious, flight) in [(2, 2, 20.0), (1, 0, 20.0), (0, 0, 20.0), (1, 1, 0.0)] {
+            assert_eq!(window_resent(timeouts, spurious, 18.0, flight), None);
+        }
     }
 }

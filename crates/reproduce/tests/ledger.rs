@@ -110,3 +110,20 @@ fn readings_are_settings() {
         }
     }
 }
+
+/// What the ledger adopts is what the schemes do by themselves.
+#[test]
+fn readings_are_the_defaults_of_their_paper() {
+    for paper in all() {
+        for reading in &paper.readings {
+            let (key, value) = reading.set.split_once('=').unwrap_or_else(|| panic!("{}", reading.set));
+            for scheme in paper.defaults.schemes.values().filter(|scheme| *scheme != "sack") {
+                let known = Scheme::settings_of(scheme);
+                let setting = known.iter().find(|setting| setting.name == key);
+                let default = setting.map_or("none", |setting| setting.default.as_str());
+                let same = default == value || (default, value) == ("3000ms", "3s");
+                assert!(same, "{}: {key} of {scheme} is {default}, not {value}", paper.id);
+            }
+        }
+    }
+}

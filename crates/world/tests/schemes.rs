@@ -50,8 +50,8 @@ fn a1_case_1() {
     let ho_point = twin.max[0];
     twin.run_while(|twin| twin.sender(0).snd_una() < ho_point);
     assert_eq!((twin.timeouts(), twin.resent()), (vec![], vec![]));
-    // The delay has grown: srtt starts anew, the RTO is kept meanwhile (9.5).
-    assert_eq!((twin.sender(0).timing().0, twin.rto(0)), (None, floored));
+    // The delay has grown: srtt and the timer start anew as for a new connection (9.5).
+    assert_eq!((twin.sender(0).timing().0, twin.rto(0)), (None, 3000 * MS));
 }
 
 /// Case 2: already in fast recovery. flight is 23 where the text counts 24 (9.38).
@@ -315,7 +315,7 @@ fn a3_and_the_rto_that_is_kept_meanwhile() {
     let e = Experiment { kind: OUTAGE, ..experiment("6400kbit/9ms", "6400kbit/300ms") };
     let plain = run(&e, 7000 * MS, &scheme("sack")).transfer.expect("it ends");
     for name in ["etcp", "etcp-v1"] {
-        let scheme = |rto| scheme_with(name, &[("reinit-rto-us", rto)]);
+        let scheme = |rto| scheme_with(name, &[("reinit-rto-us", rto), ("a3-clear-backoff", "on")]);
         let kept = run(&e, 7000 * MS, &scheme("0"));
         let after: Vec<_> = kept.timeouts_after().map(|t| (t.at / MS, t.head, t.spurious)).collect();
         assert_eq!(after, [(7700, 3426, true), (8100, 3426, true)]);

@@ -46,25 +46,56 @@ impl Announcer {
     }
 }
 
+/// What became of the options that a sender has heard.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Heard {
+    /// Reports taken.
+    pub accepted: u32,
+    /// Reports heard before.
+    pub repeated: u32,
+    /// Malformed, or of another connection.
+    pub refused: u32,
+}
+
 /// The sender's end: remembers the reported link and recognises notices.
 #[derive(Clone, Debug)]
 pub struct Listener {
     ear: Ear,
     link: Option<Link>,
+    heard: Heard,
 }
 
 impl Listener {
     /// `nonce` as exchanged when the connection was opened.
     pub fn new(nonce: u16) -> Self {
-        Self { ear: Ear::new(nonce), link: None }
+        Self { ear: Ear::new(nonce), link: None, heard: Heard::default() }
+    }
+
+    /// What became of the options so far.
+    pub fn heard(&self) -> Heard {
+        self.heard
     }
 
     /// An option has arrived. A notice comes out if it is valid, new, and the link before is
     /// known; `flows` and `disconnected` are what the option does not say.
     pub fn hear(&mut self, option: &[u8], flows: u32, disconnected: bool) -> Option<Notice> {
-        let report = Report::decode(option).ok()?;
-        if self.ear.accept(&report) != Acceptance::Accepted {
+        if Capability::decode(option).is_ok() {
+            return None; // on the answer to the SYN
+        }
+        let Ok(report) = Report::decode(option) else {
+            self.heard.refused += 1;
             return None;
+        };
+        match self.ear.accept(&report) {
+            Acceptance::Accepted => self.heard.accepted += 1,
+            Acceptance::Repeated => {
+                self.heard.repeated += 1;
+                return None;
+            }
+            _ => {
+                self.heard.refused += 1;
+                return None;
+            }
         }
         let old_link = self.link.replace(report.link);
         match report.kind {

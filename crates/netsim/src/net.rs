@@ -114,6 +114,17 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
         id
     }
 
+    /// Puts another line in a link's place: what the old one holds is lost, a cut ends.
+    pub fn replace_link(&mut self, id: LinkId, config: LinkConfig) {
+        let wire = &mut self.wires[usize::from(id.0)];
+        let old = std::mem::replace(&mut wire.link, Link::new(config));
+        self.events.clear(wire.slot);
+        for packet in old.packets() {
+            self.observer.lost(self.now, id, &self.packets[packet]);
+            self.packets.remove(packet);
+        }
+    }
+
     /// Adds a timer of `owner`.
     pub fn add_timer(&mut self, owner: NodeId) -> TimerId {
         let id = TimerId(self.timers.len() as u16);

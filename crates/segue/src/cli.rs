@@ -150,12 +150,15 @@ pub struct CompareArgs {
 /// `segue run`.
 #[derive(Debug, Args)]
 pub struct RunArgs {
-    /// Scenario file (docs/run.md)
-    #[arg(required_unless_present = "schema")]
+    /// Scenario file (docs/run.md), or drive (docs/drives.md)
+    #[arg(required_unless_present_any = ["schema", "drive_schema"])]
     pub scenario: Option<String>,
     /// Print the JSON schema of scenario files
     #[arg(long, exclusive = true)]
     pub schema: bool,
+    /// Print the JSON schema of drives
+    #[arg(long, exclusive = true)]
+    pub drive_schema: bool,
     /// Write the rows as JSON (- for standard output)
     #[arg(long, value_name = "FILE")]
     pub json: Option<String>,
@@ -171,7 +174,7 @@ pub struct RunArgs {
     /// Write the chart of quartiles (SVG; - for standard output)
     #[arg(long, value_name = "FILE")]
     pub svg: Option<String>,
-    /// At most N handoff times per seed, evenly spread over those of the file
+    /// At most N handoff times per seed, evenly spread over those of the file; for drives at most N seeds
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub points: Option<u32>,
     /// Worker threads; all cores unless given

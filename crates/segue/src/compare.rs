@@ -52,7 +52,7 @@ fn request(args: &CompareArgs) -> Result<Request, Failure> {
 
 /// Runs the plan, with a progress bar if somebody watches.
 pub fn simulate(plan: &Plan, keep_handoffs: bool) -> Comparison {
-    let bar = progress::handoffs(plan.handoffs());
+    let bar = progress::bar(plan.handoffs(), "handoffs");
     let comparison = Comparison::run(plan, keep_handoffs, &|done| bar.inc(done));
     bar.finish_and_clear();
     comparison

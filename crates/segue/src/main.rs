@@ -3,6 +3,7 @@
 mod cli;
 mod compare;
 mod diff;
+mod drive;
 mod events;
 mod outputs;
 mod pages;

@@ -3,15 +3,16 @@
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 
-/// A bar of so many handoffs; hidden where output goes to a pipe.
-pub fn handoffs(count: u64) -> ProgressBar {
+/// A bar of so many handoffs or drives; hidden where output goes to a pipe.
+pub fn bar(count: u64, of: &str) -> ProgressBar {
     let target = if std::io::stderr().is_terminal() && std::io::stdout().is_terminal() {
         ProgressDrawTarget::stderr()
     } else {
         ProgressDrawTarget::hidden()
     };
     let bar = ProgressBar::with_draw_target(Some(count), target);
-    if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} handoffs, {eta} left") {
+    if let Ok(style) = ProgressStyle::with_template(&format!("{{bar:40}} {{pos}}/{{len}} {of}, {{eta}} left"))
+    {
         bar.set_style(style);
     }
     bar

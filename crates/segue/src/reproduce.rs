@@ -40,7 +40,7 @@ pub fn run(args: &ReproduceArgs) -> Result<(), Failure> {
     let cache = if args.no_cache { None } else { Cache::of_user() };
 
     let needs: Vec<Needs> = chosen.iter().map(|choice| choice.needs(args.check)).collect();
-    let bar = progress::handoffs(needs.iter().map(|needs| needs.handoffs(args.points.into())).sum());
+    let bar = progress::bar(needs.iter().map(|needs| needs.handoffs(args.points.into())).sum(), "handoffs");
     let work = || -> Result<Vec<Results>, Failure> {
         let each = chosen.iter().zip(&needs).map(|(choice, needs)| {
             run_needs(choice.paper, needs, args.points.into(), cache.as_ref(), &|done| bar.inc(done))

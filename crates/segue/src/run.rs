@@ -2,10 +2,11 @@
 
 use crate::cli::RunArgs;
 use crate::compare::simulate;
-use crate::{Failure, outputs, print, table};
+use crate::{Failure, drive, outputs, print, table};
 use segue_draw::{Size, standalone};
 use segue_export::{Output, comparison_csv, comparison_json, handoffs_csv};
 use segue_report::{comparison_page, quartiles};
+use segue_study::drive_file::{self, DriveFile};
 use segue_study::{Comparison, Presentation, ScenarioFile, scenario};
 use std::io::IsTerminal;
 
@@ -14,10 +15,14 @@ const CHART: Size = Size { width: 860, height: 460 };
 
 /// Runs the command.
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
-    let Some(path) = args.scenario.as_deref().filter(|_| !args.schema) else {
-        let schema = serde_json::to_string_pretty(&scenario::schema()).map_err(Failure::ours)?;
+    let Some(path) = args.scenario.as_deref() else {
+        let schema = if args.drive_schema { drive_file::schema() } else { scenario::schema() };
+        let schema = serde_json::to_string_pretty(&schema).map_err(Failure::ours)?;
         return print(&format!("{schema}\n"));
     };
+    if let Some(file) = DriveFile::read(path).map_err(Failure::user)? {
+        return drive::run(args, &file);
+    }
     let file = ScenarioFile::read(path).map_err(Failure::user)?;
     let (plan, shown) = file.plan(args.points.map(|points| points as usize)).map_err(Failure::user)?;
     let destinations = Destinations::new(args, &file)?;

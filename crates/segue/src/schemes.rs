@@ -1,23 +1,14 @@
 //! `segue schemes`: names, stacks, settings, sources, link presets.
 
 use crate::cli::SchemesArgs;
+use crate::table::plain_table;
 use crate::{Failure, print};
-use comfy_table::{ContentArrangement, Table, presets};
+use comfy_table::Table;
 use segue_handoff::Scheme;
 use segue_study::request::NOTICE_DELAY;
 use segue_tcp::StackProfile;
 use segue_tcp::profile::{PROFILES, STACK_SETTINGS};
 use segue_world::access::PRESETS;
-
-/// A table without lines that keeps to the terminal's width.
-fn plain_table(header: &[&str]) -> Table {
-    let mut table = Table::new();
-    table
-        .load_preset(presets::NOTHING)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_header(header);
-    table
-}
 
 /// Runs the command.
 pub fn run(args: &SchemesArgs) -> Result<(), Failure> {

@@ -1,6 +1,8 @@
 //! The terminal table of a comparison.
 
-use comfy_table::{Attribute, Cell, CellAlignment, Color, ColumnConstraint, Table, Width, presets};
+use comfy_table::{
+    Attribute, Cell, CellAlignment, Color, ColumnConstraint, ContentArrangement, Table, Width, presets,
+};
 use segue_study::measure::NewLink;
 use segue_study::numbers::{count, ratio, time};
 use segue_study::presentation::{Column, Presentation};
@@ -49,6 +51,16 @@ fn head(column: Column) -> (&'static str, u16) {
         Column::WorseThanFirst => ("worse", 6),
         Column::NewLink => ("new link", BAR as u16),
     }
+}
+
+/// A table without lines that keeps to the terminal's width.
+pub fn plain_table(header: &[&str]) -> Table {
+    let mut table = Table::new();
+    table
+        .load_preset(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_header(header);
+    table
 }
 
 /// The whole table as text; `colour` for terminals.

@@ -40,7 +40,25 @@ fn examples_run() {
     let examples = root().join("examples");
     let scenarios: Vec<String> =
         files(&examples).into_iter().filter(|name| name.ends_with(".toml")).collect();
-    assert!(scenarios.len() >= 3);
+    let (drives, scenarios): (Vec<_>, Vec<_>) =
+        scenarios.into_iter().partition(|name| name.starts_with("drive"));
+    assert!(scenarios.len() >= 3 && drives.len() >= 2);
+    for name in drives {
+        let path = examples.join(&name).display().to_string();
+        let output =
+            segue_in(folder.path(), &["run", &path, "--points", "1", "--json", "j.json", "--csv", "c.csv"]);
+        assert!(output.status.success(), "{name}: {}", text(&output.stderr));
+        let told = text(&output.stdout);
+        assert!(told.contains("kbit/s") && told.contains("etcp-v1"), "{name}: {told}");
+        let json = std::fs::read_to_string(folder.path().join("j.json")).expect("JSON");
+        let rows: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+        let rows = rows["rows"].as_array().expect("rows");
+        let csv = std::fs::read_to_string(folder.path().join("c.csv")).expect("CSV");
+        assert_eq!(csv.lines().count(), 1 + rows.len(), "{name}");
+        for row in rows {
+            assert!(row["mobile_kbps"]["mean"].as_f64().is_some_and(|rate| rate > 1.0), "{name}: {row}");
+        }
+    }
     for name in scenarios {
         let path = examples.join(&name).display().to_string();
         let size: &[&str] = if name.starts_with("figure") { &["--points", "3"] } else { &[] };
@@ -108,6 +126,9 @@ fn the_schema_in_docs_is_current() {
     let made = text(&segue_in(&root(), &["run", "--schema"]).stdout);
     let kept = std::fs::read_to_string(root().join("docs/scenario.schema.json")).expect("the schema");
     assert!(made == kept, "make it again: segue run --schema > docs/scenario.schema.json");
+    let made = text(&segue_in(&root(), &["run", "--drive-schema"]).stdout);
+    let kept = std::fs::read_to_string(root().join("docs/drive.schema.json")).expect("the schema");
+    assert!(made == kept, "make it again: segue run --drive-schema > docs/drive.schema.json");
 }
 
 #[test]
@@ -305,4 +326,70 @@ proptest! {
             prop_assert_eq!(text(&compared.stdout), text(&ran.stdout));
         }
     }
+}
+
+/// What is wrong with a drive is said in one line, with its place, and nothing is written.
+#[test]
+fn bad_drives_are_refused_in_their_place() {
+    let network = "[[drive.network]]\nname = 'a'\nrate = '1mbit'\ndelay = '10ms'\nstay = '5s'\n";
+    let to = |probability: &str, disconnect: &str| {
+        format!(
+            "[[drive.move]]\nfrom = 'a'\nto = 'a'\nprobability = {probability}\ndisconnect = '{disconnect}'\n"
+        )
+    };
+    let own = |step: &str| format!("[drive]\nlength = '60s'\n{network}{step}");
+    for (scenario, expected) in [
+        ("[drive]\n".to_string(), "line 1, column 1: drive: expected exactly one of"),
+        ("[drive]\nof = 'wcdmaa'\n".into(), "line 2, column 6: unknown word `wcdmaa`"),
+        (
+            "seeds = 0\n[drive]\nof = 'wlan'\n".into(),
+            "line 1, column 9: seeds: 0 is out of range; expected 1 to 1000",
+        ),
+        ("schemes = 'newrno'\n[drive]\nof = 'wlan'\n".into(), "did you mean `newreno`?"),
+        (
+            "bandwidth_error = 1.5\n[drive]\nof = 'wlan'\n".into(),
+            "line 1, column 19: bandwidth_error: 1.5 is out of range",
+        ),
+        ("[drive]\nof = 'wlan'\n[wan]\ndelay = '10'\n".into(), "line 4, column 9: wan.delay: bad time `10`"),
+        ("[drive]\nof = 'wlan'\n[wan]\nqueue = 0\n".into(), "line 4, column 9: wan.queue: 0 packets"),
+        (
+            "[drive]\nof = 'wlan'\n[traffic]\nflows = 0\n".into(),
+            "line 4, column 9: traffic.flows: 0 is out of range",
+        ),
+        (own(&to("0.7", "3s")), "probabilit"),
+        (own(&to("-0.1", "3s")), "probabilit"),
+        (own(&to("1.0", "-3s")), "bad disconnect `-3s`"),
+        (
+            own("[[drive.move]]\nfrom = 'a'\nto = 'b'\nprobability = 1.0\ndisconnect = '3s'\n"),
+            "unknown network `b`",
+        ),
+        (own(&to("1.0", "3s")).replace("stay = '5s'", "stay = '0s'"), "s; expected at least"),
+        ("[drive]\nfile = 'nowhere.csv'\n".into(), "line 2, column 8:"),
+        ("[drive]\nlength = '9s'\nlinks = ['1mbit/10ms']\n".into(), "line 3, column 9:"),
+        ("[drive]\nof = 'wlan'\n[output]\nsvg = 'x.svg'\n".into(), "line 4, column 7: a drive has no `svg`"),
+    ] {
+        let folder = folder_with(&scenario);
+        let output = segue_in(folder.path(), &["run", "s.toml", "--json", "out.json"]);
+        let told = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{scenario}{told}");
+        assert_eq!(told.lines().count(), 1, "{scenario}{told}");
+        assert!(told.contains("s.toml") && told.contains(expected), "{scenario}{told}");
+        assert_eq!(files(folder.path()), ["s.toml"], "{scenario}");
+    }
+}
+
+/// A recorded drive is read from the folder of its scenario, and a row for an end without coverage counts as such.
+#[test]
+fn a_recorded_drive_runs_and_a_void_is_refused() {
+    let folder =
+        folder_with("schemes = 'sack'\nseeds = 1\n[drive]\nfile = 'd.csv'\n[traffic]\nweb = 0\ncross = 0\n");
+    let drive = folder.path().join("d.csv");
+    std::fs::write(&drive, "from_s,until_s,link\n0,10,1mbit/20ms\n12,30,2mbit/10ms\n").expect("written");
+    let output = segue_in(folder.path(), &["run", "s.toml"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("d.csv, 30 s;"), "{}", text(&output.stdout));
+    std::fs::write(&drive, "from_s,until_s,link\n0,10,1mbit/20ms\n10,900,none\n").expect("written");
+    let output = segue_in(folder.path(), &["run", "s.toml"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("d.csv"), "{}", text(&output.stderr));
 }

@@ -6,10 +6,13 @@
 pub mod compare;
 pub mod decision_words;
 pub mod difference;
+pub mod drive;
+pub mod drive_file;
 pub mod explain;
 pub mod measure;
 pub mod numbers;
 pub mod parameter;
+pub mod planned;
 pub mod presentation;
 pub mod quantile;
 pub mod request;

@@ -1,8 +1,9 @@
 //! The measures of docs/bench.md, over all handoffs of one row.
 
 use crate::compare::HandoffRow;
+use crate::planned::PlannedScheme;
 use crate::quantile::{quantile, quartiles, sorted};
-use crate::request::{Plan, PlannedScheme};
+use crate::request::Plan;
 use segue_world::{Definition, Experiment, Kind, Nanos, NoticeMode, RunRecord, SECOND};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
 //! What a comparison is asked to do, checked before anything runs.
 
-use segue_handoff::{Scheme, SchemeError};
+use crate::planned::{PlannedScheme, check_key, planned};
+use segue_handoff::SchemeError;
 use segue_tcp::StackProfile;
-use segue_tcp::profile::PROFILES;
 use segue_world::{AccessLink, Definition, Experiment, Kind, Nanos, NoticeMode, SECOND};
 
 /// A comparison as the user asks for it.
@@ -90,21 +90,6 @@ pub enum RequestError {
     },
 }
 
-/// A scheme, ready to be run.
-#[derive(Clone, Debug)]
-pub struct PlannedScheme {
-    /// Its name as asked for.
-    pub name: String,
-    /// Fresh state.
-    pub scheme: Scheme,
-    /// The stack it runs on.
-    pub stack: StackProfile,
-    /// Which stack among the plan's.
-    pub stack_index: usize,
-    /// The settings that concern it.
-    pub settings: Vec<(String, String)>,
-}
-
 /// A checked request.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -127,7 +112,7 @@ impl Request {
         self.check_ranges()?;
         let mut notice_delay = 0;
         for (key, value) in &self.settings {
-            self.check_key(key)?;
+            check_key(key, &self.schemes, &[NOTICE_DELAY.0])?;
             if key == NOTICE_DELAY.0 {
                 if self.notice != NoticeMode::Instant {
                     let problem =
@@ -143,32 +128,7 @@ impl Request {
                     })?;
             }
         }
-        let mut schemes: Vec<PlannedScheme> = Vec::new();
-        let mut stacks: Vec<StackProfile> = Vec::new();
-        for name in &self.schemes {
-            if schemes.iter().any(|other| other.name == *name) {
-                return Err(RequestError::List {
-                    what: "--schemes",
-                    problem: format!("`{name}` stands there twice"),
-                });
-            }
-            // Building once without settings reports an unknown name first.
-            Scheme::build(name, &[])?;
-            let own = Scheme::settings_of(name);
-            let settings: Vec<_> =
-                self.settings.iter().filter(|(key, _)| own.iter().any(|s| s.name == key)).cloned().collect();
-            let scheme = Scheme::build(name, &settings)?;
-            let entry = Scheme::entry_of(name);
-            let stack_name = self.stack.as_deref().unwrap_or(entry.map_or("ns2-sack1", |entry| entry.stack));
-            let stack = self.stack_named(stack_name)?;
-            let stack_index = stacks.iter().position(|other| *other == stack).unwrap_or_else(|| {
-                stacks.push(stack);
-                stacks.len() - 1
-            });
-            let mut settings = settings;
-            settings.extend(self.settings.iter().filter(|(key, _)| is_common(key)).cloned());
-            schemes.push(PlannedScheme { name: name.clone(), scheme, stack, stack_index, settings });
-        }
+        let (schemes, stacks) = planned(&self.schemes, self.stack.as_deref(), &self.settings)?;
         Ok(Plan { request: self, schemes, stacks, notice_delay })
     }
 
@@ -229,64 +189,12 @@ impl Request {
         }
         Ok(())
     }
-
-    /// Whether some chosen scheme, the stacks or the bench know the key.
-    fn check_key(&self, key: &str) -> Result<(), RequestError> {
-        let mut known: Vec<&str> = segue_tcp::profile::STACK_SETTINGS.iter().map(|s| s.name).collect();
-        known.push(NOTICE_DELAY.0);
-        for scheme in &self.schemes {
-            known.extend(Scheme::settings_of(scheme).iter().map(|s| s.name));
-        }
-        if known.contains(&key) {
-            return Ok(());
-        }
-        let similar = nearest(key, known.iter().copied());
-        let nearest = match strsim::jaro_winkler(key, &similar) > 0.7 {
-            true => format!("; did you mean `{similar}`?"),
-            false => String::new(),
-        };
-        Err(RequestError::Setting { key: key.to_string(), nearest })
-    }
-
-    fn stack_named(&self, name: &str) -> Result<StackProfile, RequestError> {
-        let names = || PROFILES.iter().map(|profile| profile.name);
-        let mut stack = StackProfile::named(name).ok_or_else(|| RequestError::Stack {
-            name: name.to_string(),
-            expected: names().collect::<Vec<_>>().join(", "),
-            nearest: nearest(name, names()),
-        })?;
-        for (key, value) in &self.settings {
-            if segue_tcp::profile::STACK_SETTINGS.iter().any(|s| s.name == key) {
-                stack.set(key, value).map_err(|expected| RequestError::Value {
-                    key: key.clone(),
-                    value: value.clone(),
-                    expected: expected.to_string(),
-                })?;
-            }
-        }
-        Ok(stack)
-    }
 }
 
 /// Latest handoff time.
 const MAX_AT: Nanos = 3600 * SECOND;
 /// Longest disconnection.
 const MAX_DISCONNECTION: Nanos = 300 * SECOND;
-
-/// Whether a key concerns stack or bench, and so every scheme.
-fn is_common(key: &str) -> bool {
-    key == NOTICE_DELAY.0 || segue_tcp::profile::STACK_SETTINGS.iter().any(|s| s.name == key)
-}
-
-fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> String {
-    candidates
-        .max_by(|a, b| {
-            let word = word.to_lowercase();
-            strsim::jaro_winkler(&word, a).total_cmp(&strsim::jaro_winkler(&word, b))
-        })
-        .unwrap_or_default()
-        .to_string()
-}
 
 /// One warm-up: what is simulated apart from scheme and handoff time.
 #[derive(Clone, Debug)]

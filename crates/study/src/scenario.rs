@@ -6,7 +6,7 @@
 
 mod expand;
 mod links;
-mod place;
+pub(crate) mod place;
 #[cfg(test)]
 mod tests;
 mod written;
@@ -206,7 +206,7 @@ pub fn schema() -> Schema {
 }
 
 /// TOML has no null: a key without a value is left out.
-fn without_null(schema: &mut Schema) {
+pub(crate) fn without_null(schema: &mut Schema) {
     if let Some(serde_json::Value::Array(types)) = schema.get_mut("type") {
         types.retain(|word| word != "null");
         if let [one] = &types[..] {

@@ -204,6 +204,19 @@ impl AccessLink {
         })
     }
 
+    /// A link of constant rate (bit/s), one-way delay and queue (packets), its text such that it can be read back.
+    pub fn fixed(rate: u64, delay: Nanos, queue: u32) -> Self {
+        let rates = [(1_000_000_000, "gbit"), (1_000_000, "mbit"), (1_000, "kbit"), (1, "bit")];
+        let times = [(SECOND, "s"), (1_000_000, "ms"), (1_000, "us"), (1, "ns")];
+        Self {
+            text: format!("{}/{}", in_unit(rate, rates), in_unit(delay, times)),
+            down: Capacity::Fixed(rate),
+            up: Capacity::Fixed(rate),
+            delay: LinkDelay::Fixed(delay),
+            queue,
+        }
+    }
+
     /// The queue and line towards the mobile.
     pub(crate) fn down_config(&self) -> LinkConfig {
         LinkConfig { service: self.down.service(), delay: self.delay.config(), limit: Some(self.queue) }
@@ -227,8 +240,14 @@ impl AccessLink {
     }
 }
 
+/// A whole number of the largest unit that goes into `value`.
+fn in_unit(value: u64, units: [(u64, &str); 4]) -> String {
+    let (scale, unit) = units.into_iter().find(|(scale, _)| value.is_multiple_of(*scale)).unwrap_or((1, ""));
+    format!("{}{unit}", value / scale)
+}
+
 /// Control characters, which a file name may have, as their numbers: `\u{1b}`.
-fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     let mut printable = String::new();
     for c in text.chars() {
         match c {
@@ -260,7 +279,7 @@ fn unknown(text: &str) -> LinkError {
 }
 
 /// A decimal number as an integer multiple of 1/`scale`; `None` if it is none or too large.
-fn decimal(text: &str, scale: u64) -> Option<u64> {
+pub(crate) fn decimal(text: &str, scale: u64) -> Option<u64> {
     if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
         return None;
     }
@@ -408,6 +427,19 @@ mod tests {
         assert_eq!(parse_time("1.5e3s"), None);
         assert_eq!(parse_rate("0kbit"), None);
         assert_eq!(parse_rate("-1kbit"), None);
+    }
+
+    #[test]
+    fn fixed_links_can_be_read_back() {
+        for (rate, delay, text) in [
+            (200_000, 150_000_000, "200kbit/150ms"),
+            (7_000_000, 10_000_000, "7mbit/10ms"),
+            (777_778, 1_000_000_500, "777778bit/1000000500ns"),
+        ] {
+            let link = AccessLink::fixed(rate, delay, 20);
+            assert_eq!(link.text, text);
+            assert_eq!(AccessLink { queue: 20, ..AccessLink::parse(text).unwrap() }, link);
+        }
     }
 
     #[test]

@@ -193,7 +193,7 @@ pub(crate) fn build<W: HostObserver>(
         let timer = net.add_timer(MN);
         receiving.push(receiving_flow(id as u16, &experiment.stack, timer, first_link));
     }
-    let mn = Mobile { first_timer: receiving[0].timer.0, flows: receiving, out: last[OLD].up };
+    let mn = Mobile { first: (0, receiving[0].timer.0), flows: receiving, out: last[OLD].up };
 
     let mut r = Router::default();
     r.route(core.down, Route::To(edge[OLD].down));

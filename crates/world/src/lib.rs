@@ -3,12 +3,13 @@
 //! [`access`] reads what the user calls a link, [`bench`] builds the network, [`nodes`] are its
 //! hosts and routers, [`handoff_run`] forks a warm network at a handoff and runs it with one scheme,
 //! [`record`] is what a run leaves behind, [`bound`] is what no run can beat, [`trace`] is a run packet by packet. [`speed`] holds the
-//! networks of the speed measurements.
+//! networks of the speed measurements. [`drive`] is what happens to a mobile that travels: many handoffs in a row.
 
 pub mod access;
 pub mod bench;
 pub mod bound;
 pub mod clock_phase;
+pub mod drive;
 pub mod handoff_run;
 mod link_time;
 pub mod nodes;

@@ -101,8 +101,9 @@ impl Correspondent {
         self.pump(net, index);
     }
 
+    /// An ACK has arrived.
     #[inline]
-    fn on_ack<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, id: PacketId) {
+    pub(crate) fn on_ack<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, id: PacketId) {
         let now = net.now();
         let packet = &net.packets[id];
         net.observer.heard(now, packet);
@@ -128,7 +129,8 @@ impl Correspondent {
         self.pump(net, index);
     }
 
-    fn on_timer<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, timer: TimerId) {
+    /// A flow's timer has fired.
+    pub(crate) fn on_timer<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, timer: TimerId) {
         let now = net.now();
         let index = usize::from(timer.0 - self.first.1);
         let flow = &mut self.flows[index];
@@ -164,14 +166,14 @@ pub struct Mobile {
     pub flows: Vec<ReceivingFlow>,
     /// Where ACKs leave at present.
     pub out: LinkId,
-    /// Number of the first timer.
-    pub first_timer: u16,
+    /// Number of the first flow and of the first timer: a host's flows are numbered in a row.
+    pub first: (u16, u16),
 }
 
 impl Mobile {
     #[inline]
     fn pump<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, flow: u16) {
-        let state = &mut self.flows[usize::from(flow)];
+        let state = &mut self.flows[usize::from(flow - self.first.0)];
         if let Some((segment, bytes)) = state.receiver.poll_transmit() {
             if let Some(report) = state.first_report.take() {
                 state.receiver.carry(report);
@@ -185,23 +187,26 @@ impl Mobile {
         }
     }
 
+    /// A data packet has arrived.
     #[inline]
-    fn on_data<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, link: LinkId, id: PacketId) {
+    pub(crate) fn on_data<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, link: LinkId, id: PacketId) {
         let now = net.now();
         let packet = &net.packets[id];
         net.observer.heard(now, packet);
         let flow = packet.flow;
-        if let Some(arrival) = self.flows[usize::from(flow)].receiver.on_segment(now, &packet.segment) {
+        let state = &mut self.flows[usize::from(flow - self.first.0)];
+        if let Some(arrival) = state.receiver.on_segment(now, &packet.segment) {
             net.observer.arrived(now, link, packet, arrival);
         }
         net.packets.remove(id);
         self.pump(net, flow);
     }
 
-    fn on_timer<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, timer: TimerId) {
-        let flow = timer.0 - self.first_timer;
-        self.flows[usize::from(flow)].receiver.on_timer(net.now());
-        self.pump(net, flow);
+    /// A flow's delayed ACK is due.
+    pub(crate) fn on_timer<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, timer: TimerId) {
+        let index = timer.0 - self.first.1;
+        self.flows[usize::from(index)].receiver.on_timer(net.now());
+        self.pump(net, self.first.0 + index);
     }
 
     /// Sends `copies` pure ACKs of each flow that report a completed handoff to `link`. A flow whose SYN has not
@@ -216,7 +221,7 @@ impl Mobile {
             for _ in 0..copies {
                 let (segment, bytes) = state.receiver.notify(net.now(), option);
                 let packet = Packet {
-                    flow: flow as u16,
+                    flow: self.first.0 + flow as u16,
                     data: false,
                     retransmission: false,
                     bytes,
@@ -237,7 +242,7 @@ pub enum Route {
     None,
     /// Everything to one link.
     To(LinkId),
-    /// Each flow to a link of its own.
+    /// Each flow to a link of its own; those beyond the list go where its last goes.
     ByFlow(Vec<LinkId>),
 }
 
@@ -248,6 +253,24 @@ pub struct Router {
 }
 
 impl Router {
+    /// Where packet `id`, which has come out of `from`, goes; `None`: nowhere.
+    #[inline]
+    pub(crate) fn out<O: HostObserver>(
+        &self,
+        net: &Net<Packet, O>,
+        from: LinkId,
+        id: PacketId,
+    ) -> Option<LinkId> {
+        match &self.routes[usize::from(from.0)] {
+            Route::To(out) => Some(*out),
+            Route::ByFlow(outs) => {
+                let flow = usize::from(net.packets[id].flow);
+                outs.get(flow).or(outs.last()).copied()
+            }
+            Route::None => None,
+        }
+    }
+
     /// Sets where packets from `from` go.
     pub fn route(&mut self, from: LinkId, route: Route) {
         let index = usize::from(from.0);
@@ -273,14 +296,10 @@ impl<O: HostObserver> Node<Packet, O> for BenchNode {
     #[inline]
     fn on_packet(&mut self, net: &mut Net<Packet, O>, link: LinkId, id: PacketId) {
         match self {
-            Self::Router(router) => {
-                let out = match &router.routes[usize::from(link.0)] {
-                    Route::To(out) => *out,
-                    Route::ByFlow(outs) => outs[usize::from(net.packets[id].flow)],
-                    Route::None => return net.packets.remove(id),
-                };
-                net.send(out, id);
-            }
+            Self::Router(router) => match router.out(net, link, id) {
+                Some(out) => net.send(out, id),
+                None => net.packets.remove(id),
+            },
             // A packet is read where it lies: copying it out took 6 % of the samples of case (b).
             Self::Correspondent(host) => host.on_ack(net, id),
             Self::Mobile(host) => host.on_data(net, link, id),

@@ -106,6 +106,6 @@ fn dumbbell(flows: usize, rate: u64, delay: Nanos, queue: u32) -> Sim<BenchNode,
         let timer = net.add_timer(sink_id);
         receiving.push(receiving_flow(id as u16, &NS2_SACK1, timer, link));
     }
-    nodes.push(BenchNode::Mobile(Mobile { first_timer: receiving[0].timer.0, flows: receiving, out: up }));
+    nodes.push(BenchNode::Mobile(Mobile { first: (0, receiving[0].timer.0), flows: receiving, out: up }));
     Sim { net, nodes }
 }

@@ -34,13 +34,13 @@ const LARGEST: u64 = 4 << 20;
 
 /// A file's name and text.
 #[derive(Clone, Debug)]
-pub(super) struct Source {
-    pub(super) path: String,
-    pub(super) text: String,
+pub(crate) struct Source {
+    pub(crate) path: String,
+    pub(crate) text: String,
 }
 
 impl Source {
-    pub(super) fn read(path: &str) -> Result<Self, ScenarioError> {
+    pub(crate) fn read(path: &str) -> Result<Self, ScenarioError> {
         let unreadable = |problem| ScenarioError::Unreadable { path: path.to_string(), problem };
         let mut bytes = Vec::new();
         File::open(path)
@@ -55,7 +55,7 @@ impl Source {
     }
 
     /// A problem at the beginning of `span`.
-    pub(super) fn at(&self, span: Range<usize>, problem: String) -> ScenarioError {
+    pub(crate) fn at(&self, span: Range<usize>, problem: String) -> ScenarioError {
         let before = self.text.get(..span.start).unwrap_or(&self.text);
         let line_start = before.rfind('\n').map_or(0, |end| end + 1);
         ScenarioError::Content {
@@ -67,7 +67,7 @@ impl Source {
     }
 
     /// What the TOML library has found.
-    pub(super) fn of_toml(&self, error: &toml::de::Error) -> ScenarioError {
+    pub(crate) fn of_toml(&self, error: &toml::de::Error) -> ScenarioError {
         let end = self.text.len();
         self.at(error.span().unwrap_or(end..end), plain(error.message()))
     }

@@ -253,7 +253,7 @@ impl Twin {
             out: core_down,
             sharing: (0, false),
         };
-        let mn = Mobile { first_timer: receiving[0].timer.0, flows: receiving, out: last_up[0] };
+        let mn = Mobile { first: (0, receiving[0].timer.0), flows: receiving, out: last_up[0] };
         let mut r = Router::default();
         r.route(core_down, Route::To(edge_down[0]));
         for up in edge_up {

@@ -1,0 +1,109 @@
+//! `segue run` of a file with a `[drive]`.
+
+use crate::cli::RunArgs;
+use crate::table::plain_table;
+use crate::{Failure, outputs, print, progress};
+use comfy_table::CellAlignment;
+use segue_export::{drive_csv, drive_json};
+use segue_study::drive::{DrivePlan, DriveRow, Mean};
+use segue_study::drive_file::DriveFile;
+use segue_study::numbers::{count, time};
+use segue_study::scenario::OutputWord;
+
+/// Runs the command.
+pub fn run(args: &RunArgs, file: &DriveFile) -> Result<(), Failure> {
+    let plan = file.plan(args.points.map(u64::from)).map_err(Failure::user)?;
+    let written = &file.scenario.output;
+    for (word, what) in [(&written.rows, "rows"), (&written.report, "report"), (&written.svg, "svg")] {
+        if let Some(word) = word {
+            let problem = format!("a drive has no `{what}`; expected `json` or `csv`");
+            return Err(Failure::user(file.bad_output(word, problem)));
+        }
+    }
+    for (option, what) in [(&args.rows, "--rows"), (&args.report, "--report"), (&args.svg, "--svg")] {
+        if option.is_some() {
+            return Err(Failure::user(format!("a drive has no {what}; expected --json or --csv")));
+        }
+    }
+    let of = |option: &Option<String>, word: &Option<OutputWord>| {
+        option.clone().or(word.as_ref().map(|word| word.get_ref().clone()))
+    };
+    let ([json, csv], on_stdout) =
+        outputs::open([("json", &of(&args.json, &written.json)), ("csv", &of(&args.csv, &written.csv))])?;
+    let rows = outputs::with_threads(args.threads, || simulate(&plan))?;
+    outputs::write(json, || drive_json(&rows))?;
+    outputs::write(csv, || drive_csv(&rows))?;
+    if !on_stdout {
+        print(&table(&plan, &rows))?;
+    }
+    Ok(())
+}
+
+fn simulate(plan: &DrivePlan) -> Vec<DriveRow> {
+    let bar = progress::bar(plan.drives(), "drives");
+    let rows = plan.run(&|more| bar.inc(more));
+    bar.finish_and_clear();
+    rows
+}
+
+fn mean(value: &Mean) -> String {
+    match value.ci95 {
+        Some(ci95) => format!("{:.0} ± {ci95:.0}", value.mean),
+        None => format!("{:.0}", value.mean),
+    }
+}
+
+/// One block per drive, wide area and error of the bandwidth.
+fn table(plan: &DrivePlan, rows: &[DriveRow]) -> String {
+    let mut text = plan.title.iter().map(|title| format!("{title}\n\n")).collect::<String>();
+    for block in rows.chunks(plan.schemes.len()) {
+        let first = &block[0];
+        let error = match first.bandwidth_error {
+            0.0 => String::new(),
+            error => format!(", bandwidth within {:.0} %", 100.0 * error),
+        };
+        let classes: Vec<String> = first
+            .classes
+            .iter()
+            .map(|(class, of)| format!("{} {}", of.handoffs as u64 / first.seeds, class))
+            .collect();
+        text.push_str(&format!(
+            "{}, {:.0} s; wide area {:.0} ms{error}; handoffs: {}\n",
+            first.drive,
+            first.length_s,
+            1000.0 * first.wan_delay_s,
+            if classes.is_empty() { "none".to_string() } else { classes.join(", ") }
+        ));
+        let mut table =
+            plain_table(&["scheme", "kbit/s", "cross", "Jain", "idle", "RTO", "rexmit", "queue", "web"]);
+        for row in block {
+            table.add_row([
+                row.scheme.clone(),
+                mean(&row.mobile_kbps),
+                row.cross_kbps.as_ref().map_or("-".into(), mean),
+                format!("{:.2}", row.jain.mean),
+                time(row.idle_s),
+                count(row.timeouts),
+                count(row.retransmissions),
+                time(row.queue_delay_median_s),
+                row.web.as_ref().map_or("-".into(), |web| time(web.completion_median_s)),
+            ]);
+        }
+        for column in 1..9 {
+            if let Some(column) = table.column_mut(column) {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        let lines: Vec<String> = table.to_string().lines().map(|line| line.trim_end().to_string()).collect();
+        text.push_str(&format!("{}\n\n", lines.join("\n")));
+    }
+    let seeds = match plan.seeds {
+        1 => "one seed".to_string(),
+        seeds => format!("{seeds} seeds, mean ± 95 % confidence interval"),
+    };
+    text + &format!(
+        "Throughput of the mobile's and of the cross traffic's flows, kbit/s of data in order ({seeds}). Jain: index of all bulk\n\
+         flows; idle: from link-up until data reaches the new link, s, mean; RTO, rexmit: timeouts and packets sent again, per\n\
+         drive; queue: median delay at the access link, s; web: median time of an object, s.\n"
+    )
+}

@@ -1,0 +1,506 @@
+//! Drives written down as a file: `segue run DRIVE.toml` with a `[drive]`. The types below are the format, and the
+//! JSON schema is made from them; docs/drives.md explains it.
+
+use crate::drive::{DriveBlock, DrivePlan};
+use crate::planned::{check_key, planned};
+use crate::scenario::place::Source;
+use crate::scenario::{NoticeWord, OutputWords, ScenarioError, SettingWord, Several, without_null};
+use schemars::{JsonSchema, Schema};
+use segue_world::access::{parse_rate, parse_time};
+use segue_world::drive::mobility::{Drive, Dwelling, Load, Mobility, Network, Transition};
+use segue_world::drive::run::{DriveExperiment, WideArea};
+use segue_world::drive::web::Surge;
+use segue_world::{AccessLink, Nanos, NoticeMode, SECOND};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use toml::Spanned;
+
+/// A comparison of schemes over whole drives, for `segue run`.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[schemars(title = "Segue drive")]
+#[serde(deny_unknown_fields)]
+pub struct DriveScenario {
+    /// Stands above the table.
+    pub title: Option<String>,
+    /// Where the mobile goes.
+    #[schemars(with = "DriveWords")]
+    pub drive: Spanned<DriveWords>,
+    /// The wide area between server and access network.
+    #[serde(default)]
+    pub wan: WanWords,
+    /// What is sent.
+    #[serde(default)]
+    pub traffic: TrafficWords,
+    /// Largest error of the bandwidth that the mobile reports, a share of the true one: one or a list; 0 unless given.
+    pub bandwidth_error: Option<Several<f64>>,
+    /// Schemes; ["newreno", "tcp-ho"] unless given.
+    pub schemes: Option<Several<String>>,
+    /// One stack for all schemes; each scheme's own unless given. Cross traffic and web have the scheme's stack.
+    #[schemars(with = "Option<String>")]
+    pub stack: Option<Spanned<String>>,
+    /// Settings of schemes and stacks.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, SettingWord>")]
+    pub settings: BTreeMap<Spanned<String>, Spanned<SettingWord>>,
+    /// How the server learns of a handoff; "in-band" unless given.
+    pub notice: Option<NoticeWord>,
+    /// The first so many of the two copies of an in-band notice are lost; 0 unless given.
+    #[schemars(with = "Option<u32>", range(max = 2))]
+    pub notice_loss: Option<Spanned<u32>>,
+    /// First seed of the traffic; 1 unless given.
+    #[schemars(with = "Option<u64>")]
+    pub seed: Option<Spanned<u64>>,
+    /// Number of seeds of the traffic; 10 unless given.
+    #[schemars(with = "Option<u64>", range(min = 1, max = 1000))]
+    pub seeds: Option<Spanned<u64>>,
+    /// Where results go.
+    #[serde(default)]
+    pub output: OutputWords,
+}
+
+/// Where the mobile goes: the paper's drives, networks and probabilities, a file, or measured links in turn.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DriveWords {
+    /// Drives of Wu, Chan and Ananda: "wcdma", "wlan", "wcdma+wlan".
+    pub of: Option<Several<PaperDrive>>,
+    /// Networks of one's own, with `move` and `length`.
+    #[serde(default)]
+    #[schemars(with = "Vec<NetworkWords>")]
+    pub network: Vec<Spanned<NetworkWords>>,
+    /// What follows on a stay in a network.
+    #[serde(default, rename = "move")]
+    #[schemars(with = "Vec<MoveWords>")]
+    pub moves: Vec<Spanned<MoveWords>>,
+    /// Length of the drive through one's own networks or links, such as "1800s".
+    #[schemars(with = "Option<String>")]
+    pub length: Option<Spanned<String>>,
+    /// A recorded drive: CSV with from_s, until_s and link; from the folder of this file on.
+    #[schemars(with = "Option<String>")]
+    pub file: Option<Spanned<String>>,
+    /// Links in turn, such as measured traces, with `stay` and `disconnect`.
+    pub links: Option<Several<String>>,
+    /// How long each of `links` is held; "10s" unless given.
+    #[schemars(with = "Option<String>")]
+    pub stay: Option<Spanned<String>>,
+    /// How long there is no link between two of `links`; "1s" unless given.
+    #[schemars(with = "Option<String>")]
+    pub disconnect: Option<Spanned<String>>,
+    /// Seed of the drive; 1 unless given.
+    pub seed: Option<u64>,
+}
+
+/// A drive of the paper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+pub enum PaperDrive {
+    /// 30 minutes of WCDMA.
+    #[serde(rename = "wcdma")]
+    Wcdma,
+    /// 15 minutes of WLAN.
+    #[serde(rename = "wlan")]
+    Wlan,
+    /// 20 minutes of both.
+    #[serde(rename = "wcdma+wlan")]
+    WcdmaWlan,
+}
+
+impl PaperDrive {
+    /// All three.
+    pub const ALL: [Self; 3] = [Self::Wcdma, Self::Wlan, Self::WcdmaWlan];
+
+    /// As files and tables have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Wcdma => "wcdma",
+            Self::Wlan => "wlan",
+            Self::WcdmaWlan => "wcdma+wlan",
+        }
+    }
+
+    /// Its networks and probabilities.
+    pub fn mobility(self) -> Mobility {
+        match self {
+            Self::Wcdma => Mobility::wcdma(),
+            Self::Wlan => Mobility::wlan(),
+            Self::WcdmaWlan => Mobility::wcdma_wlan(),
+        }
+    }
+}
+
+/// An access network.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NetworkWords {
+    /// Its name.
+    pub name: String,
+    /// Rate of a cell, which its users share.
+    pub rate: String,
+    /// One way.
+    pub delay: String,
+    /// Queue of a cell for this user, packets; 20 unless given.
+    pub queue: Option<u32>,
+    /// Mean time in a cell.
+    pub stay: String,
+    /// Users per cell: ranges with probabilities; one user unless given.
+    #[serde(default)]
+    pub users: Vec<UsersWords>,
+}
+
+/// A range of users per cell.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UsersWords {
+    /// Fewest.
+    pub from: u32,
+    /// Most.
+    pub to: u32,
+    /// How likely the range is.
+    pub probability: f64,
+}
+
+/// A handoff from one network to another, or to a cell of the same.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MoveWords {
+    /// Name of the network before.
+    pub from: String,
+    /// Name of the network after.
+    pub to: String,
+    /// How likely.
+    pub probability: f64,
+    /// How long there is no link.
+    pub disconnect: String,
+}
+
+/// The wide area.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WanWords {
+    /// Rate; "10mbit" unless given.
+    #[schemars(with = "Option<String>")]
+    pub rate: Option<Spanned<String>>,
+    /// One-way delay: one or a list; "10ms" unless given.
+    pub delay: Option<Several<String>>,
+    /// Queue, packets; 20 unless given.
+    #[schemars(with = "Option<u32>", range(min = 1))]
+    pub queue: Option<Spanned<u32>>,
+}
+
+/// What is sent.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TrafficWords {
+    /// Bulk flows to the mobile; 1 unless given.
+    #[schemars(with = "Option<usize>", range(min = 1, max = 100))]
+    pub flows: Option<Spanned<usize>>,
+    /// Bulk flows beside them over the wide area; 1 unless given.
+    #[schemars(with = "Option<usize>", range(max = 100))]
+    pub cross: Option<Spanned<usize>>,
+    /// Users of the web over the wide area; 10 unless given.
+    #[schemars(with = "Option<u32>", range(max = 100))]
+    pub web: Option<Spanned<u32>>,
+}
+
+/// The JSON schema of the format.
+pub fn schema() -> Schema {
+    let mut schema = schemars::schema_for!(DriveScenario);
+    without_null(&mut schema);
+    schema
+}
+
+/// A drive scenario, and the text that it was read from.
+#[derive(Clone, Debug)]
+pub struct DriveFile {
+    source: Source,
+    /// What the text says.
+    pub scenario: DriveScenario,
+}
+
+/// Longest time that a file may name.
+const LONGEST: Nanos = 24 * 3600 * SECOND;
+
+impl DriveFile {
+    /// Reads a file; `None` if it has no `[drive]`.
+    pub fn read(path: &str) -> Result<Option<Self>, ScenarioError> {
+        Self::from_source(Source::read(path)?)
+    }
+
+    /// Reads text; `path` is for messages, and files named in it start from its folder.
+    pub fn parse(text: &str, path: &str) -> Result<Option<Self>, ScenarioError> {
+        Self::from_source(Source { path: path.into(), text: text.into() })
+    }
+
+    fn from_source(source: Source) -> Result<Option<Self>, ScenarioError> {
+        let table: toml::Table = match toml::from_str(&source.text) {
+            Ok(table) => table,
+            Err(_) => return Ok(None), // not TOML: the reader of scenarios says where
+        };
+        if !table.contains_key("drive") {
+            return Ok(None);
+        }
+        let scenario = toml::from_str(&source.text).map_err(|error| source.of_toml(&error))?;
+        Ok(Some(Self { source, scenario }))
+    }
+
+    /// A problem with an output that the file names.
+    pub fn bad_output(&self, output: &Spanned<String>, problem: impl std::fmt::Display) -> ScenarioError {
+        self.source.at(output.span(), problem.to_string())
+    }
+
+    /// What it asks for, checked, with at most `seeds` seeds.
+    pub fn plan(&self, seeds: Option<u64>) -> Result<DrivePlan, ScenarioError> {
+        let scenario = &self.scenario;
+        let names: Vec<String> = match &scenario.schemes {
+            Some(schemes) if schemes.values.is_empty() => {
+                return Err(
+                    self.bad(schemes.span.clone(), "schemes: the list is empty; expected at least one")
+                );
+            }
+            Some(schemes) => schemes.iter().cloned().collect(),
+            None => ["newreno", "tcp-ho"].map(String::from).to_vec(),
+        };
+        let mut settings = Vec::new();
+        for (key, value) in &scenario.settings {
+            check_key(key.get_ref(), &names, &[]).map_err(|error| self.bad(key.span(), error))?;
+            settings.push((key.get_ref().clone(), value.get_ref().0.clone()));
+        }
+        let stack = scenario.stack.as_ref().map(|stack| stack.get_ref().as_str());
+        let place = || scenario.schemes.as_ref().map_or(0..0, |schemes| schemes.span.clone());
+        let (schemes, _) = planned(&names, stack, &settings).map_err(|error| self.bad(place(), error))?;
+
+        let number = |written: &Option<Spanned<u64>>, or| written.as_ref().map_or(or, |n| *n.get_ref());
+        let count = number(&scenario.seeds, 10);
+        if !(1..=1000).contains(&count) {
+            let span = scenario.seeds.as_ref().map_or(0..0, Spanned::span);
+            return Err(self.bad(span, format!("seeds: {count} is out of range; expected 1 to 1000")));
+        }
+        let seed = number(&scenario.seed, 1);
+        if seed.checked_add(count).is_none() {
+            let span = scenario.seed.as_ref().map_or(0..0, Spanned::span);
+            return Err(self.bad(span, "seed and seeds must add up to less than 2^64"));
+        }
+        let seeds = seeds.map_or(count, |most| count.min(most.max(1)));
+        Ok(DrivePlan {
+            title: scenario.title.clone(),
+            blocks: self.blocks(&schemes[0])?,
+            schemes,
+            seed,
+            seeds,
+        })
+    }
+
+    fn bad(&self, span: std::ops::Range<usize>, problem: impl std::fmt::Display) -> ScenarioError {
+        self.source.at(span, problem.to_string())
+    }
+
+    fn blocks(&self, first: &crate::planned::PlannedScheme) -> Result<Vec<DriveBlock>, ScenarioError> {
+        let scenario = &self.scenario;
+        let wan = self.wide_areas()?;
+        let (flows, cross, web) = self.traffic()?;
+        let errors: Vec<f64> = match &scenario.bandwidth_error {
+            None => vec![0.0],
+            Some(errors) => {
+                for error in &errors.values {
+                    if !(0.0..1.0).contains(error.get_ref()) {
+                        let problem = format!(
+                            "bandwidth_error: {} is out of range; expected a share from 0 to below 1",
+                            error.get_ref()
+                        );
+                        return Err(self.bad(error.span(), problem));
+                    }
+                }
+                errors.iter().copied().collect()
+            }
+        };
+        let mut blocks = Vec::new();
+        for (name, drive) in self.drives()? {
+            for &wan in &wan {
+                for &bandwidth_error in &errors {
+                    let experiment = DriveExperiment {
+                        drive: drive.clone(),
+                        flows,
+                        cross,
+                        web: web.clone(),
+                        wan,
+                        stack: first.stack,
+                        notice: self.notice()?,
+                        bandwidth_error,
+                        seed: 1,
+                    };
+                    blocks.push(DriveBlock { name: name.clone(), experiment });
+                }
+            }
+        }
+        Ok(blocks)
+    }
+
+    fn notice(&self) -> Result<NoticeMode, ScenarioError> {
+        let lost = self.scenario.notice_loss.as_ref().map_or(0, |lost| *lost.get_ref());
+        let span = || self.scenario.notice_loss.as_ref().map_or(0..0, Spanned::span);
+        match self.scenario.notice {
+            Some(NoticeWord::Instant) if lost > 0 => {
+                Err(self.bad(span(), "notice_loss is for notices in band; expected notice = \"in-band\""))
+            }
+            Some(NoticeWord::Instant) => Ok(NoticeMode::Instant),
+            _ if lost > 2 => Err(self.bad(span(), format!("notice_loss: {lost} copies; expected 0 to 2"))),
+            _ => Ok(NoticeMode::InBand { lost }),
+        }
+    }
+
+    fn time(&self, what: &str, word: &Spanned<String>) -> Result<Nanos, ScenarioError> {
+        parse_time(word.get_ref()).filter(|&time| time <= LONGEST).ok_or_else(|| {
+            let problem =
+                format!("{what}: bad time `{}`; expected one such as 20s, at most a day", word.get_ref());
+            self.bad(word.span(), problem)
+        })
+    }
+
+    fn wide_areas(&self) -> Result<Vec<WideArea>, ScenarioError> {
+        let words = &self.scenario.wan;
+        let rate = match &words.rate {
+            None => 10_000_000,
+            Some(word) => parse_rate(word.get_ref()).ok_or_else(|| {
+                let problem = format!("wan.rate: bad rate `{}`; expected one such as 10mbit", word.get_ref());
+                self.bad(word.span(), problem)
+            })?,
+        };
+        let queue = words.queue.as_ref().map_or(20, |queue| *queue.get_ref());
+        if queue == 0 {
+            let span = words.queue.as_ref().map_or(0..0, Spanned::span);
+            return Err(self.bad(span, "wan.queue: 0 packets; expected at least 1"));
+        }
+        let delays = match &words.delay {
+            None => vec![10_000_000],
+            Some(delays) if delays.values.is_empty() => {
+                return Err(
+                    self.bad(delays.span.clone(), "wan.delay: the list is empty; expected at least one")
+                );
+            }
+            Some(delays) => {
+                delays.values.iter().map(|word| self.time("wan.delay", word)).collect::<Result<_, _>>()?
+            }
+        };
+        Ok(delays.into_iter().map(|delay| WideArea { rate, delay, queue }).collect())
+    }
+
+    fn traffic(&self) -> Result<(usize, usize, Option<Surge>), ScenarioError> {
+        let words = &self.scenario.traffic;
+        let within = |what: &str, word: &Option<Spanned<usize>>, or: usize, least: usize| match word {
+            Some(word) if !(least..=100).contains(word.get_ref()) => {
+                let problem =
+                    format!("traffic.{what}: {} is out of range; expected {least} to 100", word.get_ref());
+                Err(self.bad(word.span(), problem))
+            }
+            word => Ok(word.as_ref().map_or(or, |word| *word.get_ref())),
+        };
+        let users = match &words.web {
+            Some(word) if *word.get_ref() > 100 => {
+                let problem = format!("traffic.web: {} users; expected 0 to 100", word.get_ref());
+                return Err(self.bad(word.span(), problem));
+            }
+            word => word.as_ref().map_or(10, |word| *word.get_ref()),
+        };
+        let web = (users > 0).then(|| Surge { users, ..Surge::default() });
+        Ok((within("flows", &words.flows, 1, 1)?, within("cross", &words.cross, 1, 0)?, web))
+    }
+
+    fn drives(&self) -> Result<Vec<(String, Arc<Drive>)>, ScenarioError> {
+        let words = self.scenario.drive.get_ref();
+        let whole = self.scenario.drive.span();
+        let seed = words.seed.unwrap_or(1);
+        let folder = Path::new(&self.source.path).parent().unwrap_or(Path::new(""));
+        let ways =
+            [words.of.is_some(), !words.network.is_empty(), words.file.is_some(), words.links.is_some()];
+        if ways.iter().filter(|&&way| way).count() != 1 {
+            let problem = "drive: expected exactly one of `of`, `network`, `file` and `links`";
+            return Err(self.bad(whole, problem));
+        }
+        if let Some(of) = &words.of {
+            let drives = of.iter().map(|of| (of.name().to_string(), Arc::new(of.mobility().drive(seed))));
+            return Ok(drives.collect());
+        }
+        if let Some(file) = &words.file {
+            let drive = Drive::read(&folder.join(file.get_ref())).map_err(|e| self.bad(file.span(), e))?;
+            return Ok(vec![(file.get_ref().clone(), Arc::new(drive))]);
+        }
+        let length = match &words.length {
+            Some(length) => self.time("drive.length", length)?,
+            None => return Err(self.bad(whole, "drive: `length` is missing; expected a time such as 1800s")),
+        };
+        if let Some(links) = &words.links {
+            let parsed: Result<Vec<AccessLink>, _> = links
+                .values
+                .iter()
+                .map(|link| {
+                    AccessLink::parse_in(link.get_ref(), folder).map_err(|e| self.bad(link.span(), e))
+                })
+                .collect();
+            let or = |word: &Option<Spanned<String>>, what, or: Nanos| {
+                word.as_ref().map_or(Ok(or), |word| self.time(what, word))
+            };
+            let stay = or(&words.stay, "drive.stay", 10 * SECOND)?;
+            let gap = or(&words.disconnect, "drive.disconnect", SECOND)?;
+            let named: Vec<_> = links.iter().cloned().zip(parsed?).collect();
+            let drive = Drive::of_traces(length, &named, &[stay], gap);
+            let drive = drive.map_err(|error| self.bad(links.span.clone(), error))?;
+            return Ok(vec![("links".into(), Arc::new(drive))]);
+        }
+        let mobility = self.mobility(words, length)?;
+        Ok(vec![("networks".into(), Arc::new(mobility.drive(seed)))])
+    }
+
+    /// Networks of one's own.
+    fn mobility(&self, words: &DriveWords, length: Nanos) -> Result<Mobility, ScenarioError> {
+        let mut networks = Vec::new();
+        for network in &words.network {
+            let (words, span) = (network.get_ref(), network.span());
+            let time = |word: &str| parse_time(word).filter(|&time| time <= LONGEST);
+            let problem = |what: &str, word: &str, such: &str| {
+                let name = &words.name;
+                self.bad(
+                    span.clone(),
+                    format!("network `{name}`: bad {what} `{word}`; expected one such as {such}"),
+                )
+            };
+            networks.push(Network {
+                name: words.name.clone(),
+                channel_rate: parse_rate(&words.rate).ok_or_else(|| problem("rate", &words.rate, "2mbit"))?,
+                delay: time(&words.delay).ok_or_else(|| problem("delay", &words.delay, "150ms"))?,
+                queue: words.queue.unwrap_or(20),
+                attached: time(&words.stay).ok_or_else(|| problem("stay", &words.stay, "50s"))?,
+                dwelling: Dwelling::Exponential,
+                load: match &words.users[..] {
+                    [] => vec![Load { users: 1..=1, probability: 1.0 }],
+                    users => users
+                        .iter()
+                        .map(|users| Load { users: users.from..=users.to, probability: users.probability })
+                        .collect(),
+                },
+            });
+        }
+        let never = Transition { probability: 0.0, disconnection: 0 };
+        let mut transitions = vec![vec![never; networks.len()]; networks.len()];
+        for step in &words.moves {
+            let (words, span) = (step.get_ref(), step.span());
+            let index = |name: &str| {
+                networks.iter().position(|network| network.name == name).ok_or_else(|| {
+                    let known: Vec<&str> = networks.iter().map(|network| network.name.as_str()).collect();
+                    let known = known.join(", ");
+                    self.bad(span.clone(), format!("unknown network `{name}`; expected one of {known}"))
+                })
+            };
+            let time = parse_time(&words.disconnect).filter(|&time| time <= LONGEST);
+            transitions[index(&words.from)?][index(&words.to)?] = Transition {
+                probability: words.probability,
+                disconnection: time.ok_or_else(|| {
+                    let word = &words.disconnect;
+                    self.bad(span.clone(), format!("bad disconnect `{word}`; expected a time such as 3s"))
+                })?,
+            };
+        }
+        Mobility::new(length, networks, transitions)
+            .map_err(|error| self.bad(self.scenario.drive.span(), error))
+    }
+}

@@ -1,0 +1,13 @@
+//! Drives: a mobile that changes its access link again and again, beside cross traffic and the web
+//! (algorithms.md, 4.8).
+//!
+//! [`mobility`] says where the mobile is and when, [`web`] what the web's users ask for; [`network`] builds
+//! the testbed with its [`hosts`], [`run`] takes the mobile through it, [`record`] is what remains.
+
+pub mod hosts;
+pub mod mobility;
+pub mod network;
+mod random;
+pub mod record;
+pub mod run;
+pub mod web;

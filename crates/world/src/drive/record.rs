@@ -1,0 +1,226 @@
+//! What a drive leaves behind.
+
+use super::mobility::Class;
+use super::network::Places;
+use crate::nodes::HostObserver;
+use crate::packet::Packet;
+use segue_handoff::Advised;
+use segue_netsim::{LinkId, Nanos, Observer, Passage, SECOND};
+use segue_tcp::Sender;
+use segue_tcp::receiver::Arrival;
+
+/// How long after the first packet over a new link its use and its drops are looked at.
+pub const RAMP: Nanos = 5 * SECOND;
+
+/// One handoff of a drive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DriveHandoff {
+    /// By the BDPs of the two paths.
+    pub class: Class,
+    /// The old link is gone.
+    pub down: Nanos,
+    /// The new link is up.
+    pub up: Nanos,
+    /// Data packets lost on the old link.
+    pub lost: u32,
+    /// From link-up until a data packet reaches the new link; `None` if none does before the next handoff.
+    pub idle: Option<Nanos>,
+    /// From the first packet on, for [`RAMP`] or until the next handoff: how long that was, and how long the
+    /// new link sent data in it.
+    pub ramp: (Nanos, Nanos),
+    /// Data packets that its queue dropped in that time.
+    pub overshoot: u32,
+}
+
+/// A histogram of delays with bins of 1 ms.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Delays {
+    bins: Vec<u32>,
+    count: u64,
+}
+
+impl Delays {
+    fn add(&mut self, delay: Nanos) {
+        // The longest queue of the slowest link: beyond a minute all is one.
+        let bin = (delay / 1_000_000).min(60_000) as usize;
+        if self.bins.len() <= bin {
+            self.bins.resize(bin + 1, 0);
+        }
+        self.bins[bin] += 1;
+        self.count += 1;
+    }
+
+    /// Adds another histogram.
+    pub fn merge(&mut self, other: &Self) {
+        if self.bins.len() < other.bins.len() {
+            self.bins.resize(other.bins.len(), 0);
+        }
+        self.bins.iter_mut().zip(&other.bins).for_each(|(own, more)| *own += more);
+        self.count += other.count;
+    }
+
+    /// The delay that a share of the packets does not exceed, s; bins count as their middle.
+    pub fn quantile(&self, share: f64) -> Option<f64> {
+        let rank = (share * self.count as f64).ceil().max(1.0) as u64;
+        let mut below = 0;
+        let bin = self.bins.iter().position(|&count| {
+            below += u64::from(count);
+            below >= rank
+        })?;
+        Some((bin as f64 + 0.5) / 1000.0)
+    }
+}
+
+/// Notices as the sender took them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Notices {
+    /// Copies that the mobile sent.
+    pub sent: u32,
+    /// Reports that the server took.
+    pub accepted: u32,
+    /// Second copies.
+    pub repeated: u32,
+    /// Malformed, out of order, of another connection, or of a link without a rate.
+    pub refused: u32,
+}
+
+/// One drive.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DriveRecord {
+    /// How long it was.
+    pub length: Nanos,
+    /// Bytes of data that came in order, by flow of the mobile.
+    pub mobile_bytes: Vec<u64>,
+    /// The same, by flow of the cross traffic.
+    pub cross_bytes: Vec<u64>,
+    /// Handoffs, in order.
+    pub handoffs: Vec<DriveHandoff>,
+    /// Timeouts of the mobile's flows.
+    pub timeouts: u32,
+    /// Their retransmissions.
+    pub retransmissions: u32,
+    /// Entries into fast recovery.
+    pub fast_retransmits: u32,
+    /// Queueing delay of data at the access link.
+    pub access_delay: Delays,
+    /// Queueing delay of data at the wide area.
+    pub wan_delay: Delays,
+    /// Data packets that the wide area's queue dropped.
+    pub wan_drops: u64,
+    /// Notices.
+    pub notices: Notices,
+    /// Web objects that came.
+    pub web: Vec<super::hosts::Fetched>,
+}
+
+/// Keeps what the record needs.
+#[derive(Clone, Debug, Default)]
+pub struct DriveObserver {
+    places: Option<Places>,
+    /// Flows of the mobile.
+    pub(super) flows: u16,
+    pub(super) handoffs: Vec<DriveHandoff>,
+    pub(super) timeouts: u32,
+    pub(super) access_delay: Delays,
+    pub(super) wan_delay: Delays,
+    pub(super) wan_drops: u64,
+}
+
+impl DriveObserver {
+    pub(super) fn watch(&mut self, places: Places) {
+        self.places = Some(places);
+    }
+
+    fn is(&self, link: LinkId, of: impl Fn(&Places) -> LinkId) -> bool {
+        self.places.as_ref().is_some_and(|places| of(places) == link)
+    }
+
+    /// The handoff that a packet now on the new link belongs to, and the end of its ramp.
+    fn ramp(&mut self) -> Option<(&mut DriveHandoff, Nanos)> {
+        let handoff = self.handoffs.last_mut()?;
+        let begun = handoff.up + handoff.idle?;
+        Some((handoff, begun + RAMP))
+    }
+
+    /// The last handoff's ramp ends at `at`, if it has not before.
+    pub(super) fn close_ramp(&mut self, at: Nanos) {
+        if let Some((handoff, end)) = self.ramp() {
+            let begun = end - RAMP;
+            handoff.ramp.0 = at.min(end).saturating_sub(begun);
+            handoff.ramp.1 = handoff.ramp.1.min(handoff.ramp.0);
+        }
+    }
+
+    fn on_new_link(&mut self, passage: &Passage) {
+        if let Some(handoff) = self.handoffs.last_mut()
+            && handoff.idle.is_none()
+            && passage.arrival >= handoff.up
+        {
+            handoff.idle = Some(passage.arrival - handoff.up);
+        }
+        if let Some((handoff, end)) = self.ramp() {
+            handoff.ramp.1 += passage.departure.min(end).saturating_sub(passage.start);
+        }
+    }
+}
+
+impl Observer<Packet> for DriveObserver {
+    fn dropped(&mut self, now: Nanos, link: LinkId, packet: &Packet) {
+        if !packet.data {
+            return;
+        }
+        if self.is(link, |places| places.wan_down) {
+            self.wan_drops += 1;
+        } else if self.is(link, |places| places.access_down)
+            && let Some((handoff, end)) = self.ramp()
+            && now < end
+        {
+            handoff.overshoot += 1;
+        }
+    }
+
+    #[inline]
+    fn accepted(&mut self, link: LinkId, passage: &Passage, packet: &Packet) {
+        if !packet.data {
+            return;
+        }
+        if self.is(link, |places| places.wan_down) {
+            self.wan_delay.add(passage.start - passage.arrival);
+        } else if self.is(link, |places| places.access_down) {
+            self.access_delay.add(passage.start - passage.arrival);
+            self.on_new_link(passage);
+        }
+    }
+
+    fn lost(&mut self, _: Nanos, link: LinkId, packet: &Packet) {
+        if packet.data
+            && self.is(link, |places| places.access_down)
+            && let Some(handoff) = self.handoffs.last_mut()
+        {
+            handoff.lost += 1;
+        }
+    }
+}
+
+impl HostObserver for DriveObserver {
+    fn timeout(&mut self, _: Nanos, flow: u16, _: u32, _: u32) {
+        self.timeouts += u32::from(flow < self.flows);
+    }
+
+    fn fast_retransmit(&mut self, _: Nanos, _: u16, _: u32, _: u32) {}
+
+    #[inline]
+    fn sent(&mut self, _: Nanos, _: &Packet) {}
+
+    #[inline]
+    fn heard(&mut self, _: Nanos, _: &Packet) {}
+
+    #[inline]
+    fn changed(&mut self, _: Nanos, _: u16, _: &mut Sender<Advised>) {}
+
+    #[inline]
+    fn acknowledged(&mut self, _: Nanos, _: u16, _: u32) {}
+
+    #[inline]
+    fn arrived(&mut self, _: Nanos, _: LinkId, _: &Packet, _: Arrival) {}
+}

@@ -1,0 +1,191 @@
+//! A drive with one scheme: many handoffs, cross traffic, the web.
+
+use super::mobility::{Class, Drive};
+use super::network::{self, DriveNode, DriveSim, MN, Places, SERVER, SINK, WEB};
+use super::random::{Random, Stream};
+use super::record::{DriveHandoff, DriveRecord, Notices};
+use super::web::Surge;
+use crate::bench::NoticeMode;
+use crate::nodes::Mobile;
+use segue_handoff::{Link, Notice, Scheme};
+use segue_netsim::{Nanos, SECOND};
+use segue_tcp::StackProfile;
+use std::sync::Arc;
+
+/// Pure ACKs that carry a notice.
+const NOTICE_COPIES: u32 = 2;
+
+/// The wide area between the servers and the access network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WideArea {
+    /// bit/s, each direction.
+    pub rate: u64,
+    /// One way.
+    pub delay: Nanos,
+    /// Packets, the one being sent included.
+    pub queue: u32,
+}
+
+/// What is simulated, apart from the scheme.
+#[derive(Clone, Debug)]
+pub struct DriveExperiment {
+    /// Where the mobile goes.
+    pub drive: Arc<Drive>,
+    /// Flows to the mobile.
+    pub flows: usize,
+    /// Flows of the cross traffic.
+    pub cross: usize,
+    /// Web traffic beside them; parameters out of range are no web.
+    pub web: Option<Surge>,
+    /// The wide area that all share.
+    pub wan: WideArea,
+    /// TCP of all ends.
+    pub stack: StackProfile,
+    /// How the server learns of a handoff.
+    pub notice: NoticeMode,
+    /// Largest error of the bandwidth that the mobile reports, as a share of the true one: each report's is
+    /// uniform within (algorithms.md 4.8 [C]).
+    pub bandwidth_error: f64,
+    /// Of the traffic: start times, clock phases, the web, errors of the bandwidth.
+    pub seed: u64,
+}
+
+impl DriveExperiment {
+    /// What the mobile says of its stay `index`, at `now`.
+    pub fn reported_link(&self, index: usize, now: Nanos) -> Link {
+        let link = self.drive.stays[index].link.reported(now, now + SECOND, now);
+        if self.bandwidth_error == 0.0 {
+            return link;
+        }
+        let uniform = Random::new(self.seed, Stream::Bandwidth(index as u32)).unit();
+        let error = self.bandwidth_error * (2.0 * uniform - 1.0);
+        let rate_kbps = (f64::from(link.rate_kbps) * (1.0 + error)).round().max(1.0) as u32;
+        Link { rate_kbps, ..link }
+    }
+
+    /// Runs the drive with `scheme` at the senders to the mobile.
+    pub fn run(&self, scheme: &Scheme) -> DriveRecord {
+        let (mut sim, places) = network::build(self, scheme);
+        sim.net.observer.flows = self.flows as u16;
+        let mut sent = 0;
+        for index in 0..self.drive.stays.len() {
+            let stay = &self.drive.stays[index];
+            if index > 0 {
+                sim.run_until(stay.from);
+                sent += self.link_up(&mut sim, places, scheme, index);
+            }
+            let last = index + 1 == self.drive.stays.len();
+            if last && stay.until >= self.drive.length {
+                break;
+            }
+            sim.run_until(stay.until);
+            for link in [places.access_down, places.access_up] {
+                sim.net.link(link).cut(stay.until);
+            }
+            if !last {
+                self.link_down(&mut sim, index);
+            }
+        }
+        sim.run_until(self.drive.length);
+        self.record(sim, sent)
+    }
+
+    /// The link of stay `index` is gone.
+    fn link_down(&self, sim: &mut DriveSim, index: usize) {
+        let [old, new] = [index, index + 1].map(|index| &self.drive.stays[index]);
+        sim.net.observer.close_ramp(old.until);
+        sim.net.observer.handoffs.push(DriveHandoff {
+            class: self.drive.class(index, self.wan.delay).unwrap_or(Class::LHh),
+            down: old.until,
+            up: new.from,
+            lost: 0,
+            idle: None,
+            ramp: (0, 0),
+            overshoot: 0,
+        });
+    }
+
+    /// The link of stay `index` is up: the mobile tells, as the scheme has it. Says how many copies it sent.
+    fn link_up(&self, sim: &mut DriveSim, places: Places, scheme: &Scheme, index: usize) -> u32 {
+        let stay = &self.drive.stays[index];
+        // What came to the old router meanwhile is lost (4.8 [C]).
+        sim.net.replace_link(places.access_down, stay.link.down_config());
+        sim.net.replace_link(places.access_up, stay.link.up_config());
+        let copies = match (scheme, self.notice) {
+            (Scheme::Regular(_), _) | (_, NoticeMode::Withheld) => return 0,
+            (_, NoticeMode::Instant) => NOTICE_COPIES,
+            (_, NoticeMode::InBand { lost }) => NOTICE_COPIES.saturating_sub(lost),
+        };
+        let new_link = self.reported_link(index, stay.from);
+        let in_band = matches!(self.notice, NoticeMode::InBand { .. });
+        sim.with_node(MN, |node, net| {
+            let DriveNode::Receivers(mn) = node else { return };
+            if scheme.needs_dsack() {
+                mn.flows.iter_mut().for_each(|flow| flow.receiver.set_dsack(true));
+            }
+            if in_band {
+                mn.announce(net, new_link, copies);
+            }
+        });
+        if in_band {
+            return copies * self.flows as u32;
+        }
+        let notice = Notice {
+            old_link: self.reported_link(index - 1, self.drive.stays[index - 1].from),
+            new_link,
+            flows: self.flows as u32,
+            disconnected: 1,
+        };
+        sim.with_node(SERVER, |node, net| {
+            let DriveNode::Correspondent(server) = node else { return };
+            (0..server.flows.len()).for_each(|flow| server.notify(net, flow, &notice));
+        });
+        0
+    }
+
+    fn record(&self, mut sim: DriveSim, sent: u32) -> DriveRecord {
+        let payload = u64::from(self.stack.mss);
+        let received = |host: &Mobile| -> Vec<u64> {
+            let packets = host.flows.iter().map(|flow| u64::from(flow.receiver.rcv_nxt().saturating_sub(1)));
+            packets.map(|packets| packets * payload).collect()
+        };
+        let bytes = [MN, SINK].map(|host| match &sim.nodes[usize::from(host.0)] {
+            DriveNode::Receivers(host) => received(host),
+            _ => Vec::new(),
+        });
+        let [mobile_bytes, cross_bytes] = bytes;
+        let mut notices = Notices { sent, ..Notices::default() };
+        let (mut retransmissions, mut fast_retransmits) = (0, 0);
+        if let DriveNode::Correspondent(server) = &sim.nodes[usize::from(SERVER.0)] {
+            for flow in &server.flows {
+                let counters = flow.sender.counters();
+                retransmissions += counters.retransmissions;
+                fast_retransmits += counters.fast_retransmits;
+                let heard = flow.listener.heard();
+                notices.accepted += heard.accepted;
+                notices.repeated += heard.repeated;
+                notices.refused += heard.refused;
+            }
+        }
+        let web = match &mut sim.nodes[usize::from(WEB.0)] {
+            DriveNode::WebServer(server) => std::mem::take(&mut server.fetched),
+            _ => Vec::new(),
+        };
+        let mut observer = sim.net.observer;
+        observer.close_ramp(self.drive.length);
+        DriveRecord {
+            length: self.drive.length,
+            mobile_bytes,
+            cross_bytes,
+            handoffs: observer.handoffs,
+            timeouts: observer.timeouts,
+            retransmissions,
+            fast_retransmits,
+            access_delay: observer.access_delay,
+            wan_delay: observer.wan_delay,
+            wan_drops: observer.wan_drops,
+            notices,
+            web,
+        }
+    }
+}

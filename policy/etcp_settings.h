@@ -81,7 +81,9 @@ struct segue_etcp_settings {
 #undef SEGUE_FIELD
 };
 
+#ifndef SEGUE_DEFAULT
 #define SEGUE_DEFAULT(name, kind, value, section, meaning) .name = (value),
+#endif
 /* The recommended choices; `mask` says which algorithms. */
 #define SEGUE_ETCP_SETTINGS(mask) { .algorithms = (mask), SEGUE_ETCP_KNOBS(SEGUE_DEFAULT) }
 

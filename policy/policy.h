@@ -54,6 +54,8 @@ struct segue_sender {
 	u32 ssthresh;
 	u32 rto_us; /* without back-off */
 	u32 ssthresh_saved; /* after the cut of the head's first expiry; 0: none */
+	u32 srtt_before_us; /* SRTT at the first expiry since snd_una advanced; 0: none */
+	u32 timeouts_since_ack; /* expiries since snd_una advanced */
 	u8 in_fast_recovery;
 	u8 in_rto_recovery;
 	u8 pad[2];

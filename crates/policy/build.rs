@@ -1,6 +1,6 @@
-//! Compiles the headers of `policy/` through `src/shim.c`, and turns the table of
-//! knobs in `policy/etcp_settings.h` into the Rust type `Settings`, so that a knob is
-//! written down in one place.
+//! Compiles the headers of `policy/` through `src/shim.c`, and turns the tables of
+//! knobs in `policy/*_settings.h` into Rust types, so that a knob is written down in one
+//! place.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -14,6 +14,34 @@ struct Knob {
     section: String,
     meaning: String,
 }
+
+/// A header with a table of knobs, and the Rust type that is made of it.
+struct Table {
+    header: &'static str,
+    /// Name of the type, and of the list of its knobs.
+    type_name: &'static str,
+    list: &'static str,
+    /// The first field, which is no knob: name, type, what it says.
+    mask: [&'static str; 3],
+    doc: &'static str,
+}
+
+const TABLES: [Table; 2] = [
+    Table {
+        header: "etcp_settings.h",
+        type_name: "Settings",
+        list: "SETTINGS",
+        mask: ["algorithms", "Algorithms", "Which algorithms run."],
+        doc: "Which algorithms of Enhanced TCP run, and every choice that the papers leave open",
+    },
+    Table {
+        header: "tcp_ho_settings.h",
+        type_name: "TcpHoSettings",
+        list: "TCP_HO_SETTINGS",
+        mask: ["variant", "Variant", "Which variant runs."],
+        doc: "Which variant of TCP-HO runs, and every choice that the paper leaves open",
+    },
+];
 
 fn main() {
     let crate_dir = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("set by cargo"));
@@ -33,12 +61,12 @@ fn main() {
         .compile("segue_policy");
 
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("set by cargo"));
-    let knobs = read_knobs(&policy.join("etcp_settings.h"));
-    fs::write(out.join("settings.rs"), settings_source(&knobs)).expect("OUT_DIR is writable");
+    let sources = TABLES.map(|table| settings_source(&table, &read_knobs(&policy.join(table.header))));
+    fs::write(out.join("settings.rs"), sources.concat()).expect("OUT_DIR is writable");
 }
 
 fn read_knobs(header: &Path) -> Vec<Knob> {
-    let text = fs::read_to_string(header).expect("policy/etcp_settings.h");
+    let text = fs::read_to_string(header).expect("a header of policy/");
     let knobs: Vec<Knob> = text
         .lines()
         .filter_map(|line| line.strip_prefix("\tX("))
@@ -63,42 +91,60 @@ fn parse_knob(line: &str) -> Option<Knob> {
     (words.next().is_none() && !knob.meaning.contains('"')).then_some(knob)
 }
 
-fn settings_source(knobs: &[Knob]) -> String {
+fn settings_source(table: &Table, knobs: &[Knob]) -> String {
+    let Table { header, type_name, list, mask: [mask, mask_type, mask_says], doc } = table;
     let mut fields = String::new();
     let mut values = String::new();
     let mut names = String::new();
     let mut offsets = String::new();
-    let mut table = String::new();
+    let mut lines = String::new();
     for Knob { name, kind, default, section, meaning } in knobs {
         let kebab = name.replace('_', "-");
         let variant = kind[..1].to_uppercase() + &kind[1..];
         writeln!(fields, "    /// {meaning} (algorithms.md {section})\n    pub {name}: u32,").unwrap();
         writeln!(values, "            {name}: {default},").unwrap();
         writeln!(names, "            \"{kebab}\" => &mut self.{name},").unwrap();
-        writeln!(offsets, "        std::mem::offset_of!(Settings, {name}),").unwrap();
+        writeln!(offsets, "        std::mem::offset_of!({type_name}, {name}),").unwrap();
         writeln!(
-            table,
+            lines,
             "    Setting {{ name: {kebab:?}, kind: Kind::{variant}, default: {default}, \
              section: {section:?}, meaning: {meaning:?} }},"
         )
         .unwrap();
     }
     format!(
-        "/// Which algorithms of Enhanced TCP run, and every choice that the papers leave open
-/// (`policy/etcp_settings.h`, from whose table this type is made).
+        "/// {doc}
+/// (`policy/{header}`, from whose table this type is made).
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Settings {{
-    /// Which algorithms run.
-    pub algorithms: Algorithms,
+pub struct {type_name} {{
+    /// {mask_says}
+    pub {mask}: {mask_type},
 {fields}}}
 
-impl Settings {{
-    /// The recommended choices for these algorithms.
-    pub const fn new(algorithms: Algorithms) -> Self {{
+impl {type_name} {{
+    /// The recommended choices.
+    pub const fn new({mask}: {mask_type}) -> Self {{
         Self {{
-            algorithms,
+            {mask},
 {values}        }}
+    }}
+
+    /// Turns one knob.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), SettingError> {{
+        let value = find({list}, name)?.value(value)?;
+        if let Some(field) = self.field(name) {{
+            *field = value;
+        }}
+        Ok(())
+    }}
+
+    /// A knob's value as a user writes it.
+    pub fn get(&self, name: &str) -> Result<String, SettingError> {{
+        let setting = find({list}, name)?;
+        let mut copy = *self;
+        let value = copy.field(name).map_or(setting.default, |field| *field);
+        Ok(setting.kind.text(value))
     }}
 
     fn field(&mut self, name: &str) -> Option<&mut u32> {{
@@ -106,18 +152,18 @@ impl Settings {{
 {names}            _ => return None,
         }})
     }}
+
+    /// Where C's fields must lie.
+    #[cfg(test)]
+    pub(crate) fn offsets() -> Vec<usize> {{
+        vec![
+{offsets}        ]
+    }}
 }}
 
-/// Where C's fields must lie.
-#[cfg(test)]
-pub(crate) fn settings_offsets() -> Vec<usize> {{
-    vec![
-{offsets}    ]
-}}
-
-/// Every knob, in the order of the header.
-pub static SETTINGS: &[Setting] = &[
-{table}];
+/// Every knob of [`{type_name}`], in the order of the header.
+pub static {list}: &[Setting] = &[
+{lines}];
 "
     )
 }

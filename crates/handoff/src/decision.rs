@@ -3,7 +3,7 @@
 use crate::notice::Notice;
 use crate::scheme::Scheme;
 use segue_policy::Rule;
-use segue_tcp::{Advice, Advisor, View};
+use segue_tcp::{Advice, Advisor, Nanos, View};
 
 /// The event that a scheme answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,8 +112,8 @@ impl Advisor for Advised {
         self.note(Occasion::Timeout, view, advice)
     }
 
-    fn on_rtt_sample(&mut self, view: &View, seq: u32) -> Advice {
-        let advice = self.scheme.on_rtt_sample(view, seq);
+    fn on_rtt_sample(&mut self, view: &View, seq: u32, rtt: Nanos) -> Advice {
+        let advice = self.scheme.on_rtt_sample(view, seq, rtt);
         self.note(Occasion::RttSample(seq), view, advice)
     }
 }

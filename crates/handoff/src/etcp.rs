@@ -2,16 +2,14 @@
 //! multi-flow versions v0 and v1 (Daniel and Kojo 2009; section 3).
 //!
 //! The decisions are `policy/etcp.h`, written so that a kernel sender can run them, too; here they meet the
-//! simulator's sender: its view goes in, its advice comes out.
+//! simulator's sender.
 
+use crate::kernel::{self, advice, bad_setting, sender};
 use crate::notice::Notice;
 use crate::scheme::{Entry, HandoffScheme, SchemeError, SettingInfo};
 use segue_policy::rules::{ETCP_RULES, Rule};
-use segue_policy::{
-    Action, Algorithms, Etcp as Policy, SETTINGS, Sender, Setting, SettingError, Settings, What,
-};
-use segue_tcp::advice::MinRto;
-use segue_tcp::{Advice, Advisor, View};
+use segue_policy::{Action, Algorithms, Etcp as Policy, SETTINGS, SettingError, Settings};
+use segue_tcp::{Advice, Advisor, Nanos, View};
 
 /// One flow's Enhanced TCP.
 #[derive(Clone, Debug)]
@@ -26,48 +24,6 @@ impl Etcp {
     fn answer(&mut self, action: &Action) -> Advice {
         self.applied = action.rules;
         advice(action)
-    }
-}
-
-/// The sender as the policy sees it.
-fn sender(view: &View) -> Sender {
-    Sender {
-        snd_una: view.snd_una,
-        snd_max: view.snd_max,
-        flight: view.flight,
-        cwnd: view.cwnd,
-        ssthresh: view.ssthresh,
-        rto_us: (view.rto / 1000) as u32,
-        ssthresh_saved: view.ssthresh_saved,
-        in_fast_recovery: u8::from(view.in_fast_recovery),
-        in_rto_recovery: u8::from(view.in_rto_recovery),
-        pad: [0; 2],
-    }
-}
-
-/// The policy's action as advice to the simulator's sender.
-fn advice(action: &Action) -> Advice {
-    let asked = |what| action.has(what);
-    Advice {
-        reinit_rtt: asked(What::REINIT_RTT),
-        min_rto: asked(What::SET_MIN_RTO).then(|| match action.min_rto_us {
-            0 => MinRto::Own,
-            us => MinRto::AtLeast(u64::from(us) * 1000),
-        }),
-        cwnd: asked(What::SET_CWND).then_some(action.cwnd),
-        ssthresh: asked(What::SET_SSTHRESH).then_some(action.ssthresh),
-        dupthresh: asked(What::SET_DUPTHRESH).then_some(action.dupthresh),
-        clear_backoff: asked(What::CLEAR_BACKOFF),
-        rearm_timer: asked(What::REARM_TIMER),
-        extend_timer: asked(What::EXTEND_TIMER),
-        retransmit_head: asked(What::RETRANSMIT_HEAD),
-        keep_window: asked(What::KEEP_WINDOW),
-        keep_cwnd: asked(What::KEEP_CWND),
-        keep_ssthresh: asked(What::KEEP_SSTHRESH),
-        hold_holes: asked(What::HOLD_HOLES),
-        resume_recovery: asked(What::RESUME_RECOVERY),
-        send_new: asked(What::SEND_NEW),
-        ignore_sample: asked(What::IGNORE_SAMPLE),
     }
 }
 
@@ -103,7 +59,7 @@ impl Advisor for Etcp {
         self.answer(&action)
     }
 
-    fn on_rtt_sample(&mut self, view: &View, seq: u32) -> Advice {
+    fn on_rtt_sample(&mut self, view: &View, seq: u32, _rtt: Nanos) -> Advice {
         let action = self.policy.on_rtt_sample(&self.settings, &sender(view), seq);
         self.answer(&action)
     }
@@ -157,29 +113,17 @@ impl HandoffScheme for Etcp {
                 expected: expected.to_string(),
                 nearest: Some(nearest.to_string()),
             },
-            other => SchemeError::Setting { scheme: name.to_string(), problem: other.to_string() },
+            other => bad_setting(name, &other),
         })?;
         for (key, value) in settings {
-            made.set(key, value).map_err(|error| SchemeError::Setting {
-                scheme: name.to_string(),
-                problem: error.to_string(),
-            })?;
+            made.set(key, value).map_err(|error| bad_setting(name, &error))?;
         }
         Ok(Self { settings: made, policy: Policy::default(), applied: 0 })
     }
 
     fn settings(name: &str) -> Vec<SettingInfo> {
         let own = Settings::adopted(name).ok();
-        let default = |setting: &Setting| own.as_ref().and_then(|own| own.get(setting.name).ok());
-        SETTINGS
-            .iter()
-            .map(|s| SettingInfo {
-                name: s.name,
-                default: default(s).unwrap_or_else(|| s.default_text()),
-                section: s.section,
-                meaning: s.meaning,
-            })
-            .collect()
+        kernel::infos(SETTINGS, |key| own.as_ref()?.get(key).ok())
     }
 
     /// Figure 3 needs to learn that its retransmission was needless (3.3 (d)).
@@ -188,7 +132,7 @@ impl HandoffScheme for Etcp {
     }
 
     fn applied(&self) -> Vec<Rule> {
-        ETCP_RULES.iter().filter(|rule| self.applied & rule.bit != 0).copied().collect()
+        kernel::named(ETCP_RULES, self.applied)
     }
 
     fn on_notice(&mut self, view: &View, notice: &Notice) -> Advice {

@@ -1,15 +1,20 @@
 //! Handoff notices and handoff schemes: what a sender does when the mobile's access link changes.
 //!
-//! A scheme is one file here and one policy header in `policy/`; it is registered in one line of
-//! [`scheme`]. Schemes know nothing of scenarios, files or screens.
+//! A scheme is one file here, and one header in `policy/` if a kernel sender is to run it, too; it is
+//! registered in one line of [`scheme`]. Schemes know nothing of scenarios, files or screens.
 
 pub mod decision;
 pub mod etcp;
+pub mod freeze;
+mod kernel;
+pub mod mobile;
 pub mod notice;
 pub mod regular;
 pub mod scheme;
+pub mod tcp_ho;
 
 pub use decision::{Advised, Decision, Occasion};
+pub use mobile::{Lead, MobileRule, WindowRule};
 pub use notice::{Announcer, Listener, Notice};
 pub use scheme::{Entry, HandoffScheme, Scheme, SchemeError, SettingInfo};
 pub use segue_policy::{Link, Rule};

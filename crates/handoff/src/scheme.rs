@@ -1,8 +1,9 @@
 //! What a scheme is, and the list of all schemes.
 
+use crate::mobile::MobileRule;
 use crate::notice::Notice;
 use segue_policy::Rule;
-use segue_tcp::{Advice, Advisor, View};
+use segue_tcp::{Advice, Advisor, Nanos, View};
 
 /// A scheme as the user sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +86,11 @@ pub trait HandoffScheme: Advisor + Sized {
         false
     }
 
+    /// What the mobile does at a handoff; unless a scheme says otherwise it tells the senders.
+    fn mobile(&self) -> MobileRule {
+        MobileRule::default()
+    }
+
     /// A handoff has completed.
     fn on_notice(&mut self, view: &View, notice: &Notice) -> Advice;
 
@@ -134,6 +140,11 @@ macro_rules! schemes {
                 match self { $(Self::$variant(scheme) => scheme.needs_dsack()),+ }
             }
 
+            /// What the mobile does at a handoff.
+            pub fn mobile(&self) -> MobileRule {
+                match self { $(Self::$variant(scheme) => scheme.mobile()),+ }
+            }
+
             /// The rules behind its last answer.
             pub fn applied(&self) -> Vec<Rule> {
                 match self { $(Self::$variant(scheme) => scheme.applied()),+ }
@@ -166,8 +177,8 @@ macro_rules! schemes {
             fn on_timeout(&mut self, view: &View) -> Advice {
                 match self { $(Self::$variant(scheme) => scheme.on_timeout(view)),+ }
             }
-            fn on_rtt_sample(&mut self, view: &View, seq: u32) -> Advice {
-                match self { $(Self::$variant(scheme) => scheme.on_rtt_sample(view, seq)),+ }
+            fn on_rtt_sample(&mut self, view: &View, seq: u32, rtt: Nanos) -> Advice {
+                match self { $(Self::$variant(scheme) => scheme.on_rtt_sample(view, seq, rtt)),+ }
             }
         }
     };
@@ -179,6 +190,10 @@ schemes! {
     Regular(crate::regular::Regular),
     /// Enhanced TCP.
     Etcp(crate::etcp::Etcp),
+    /// TCP-HO.
+    TcpHo(crate::tcp_ho::TcpHo),
+    /// Freeze-TCP.
+    Freeze(crate::freeze::Freeze),
 }
 
 impl Scheme {

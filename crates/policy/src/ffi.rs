@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use crate::wire::{CAPABILITY_LENGTH, Ear, REPORT_LENGTH};
-use crate::{Action, Etcp, Link, Notice, Path, Sender, Settings};
+use crate::{Action, Etcp, Link, Notice, Path, Sender, Settings, TcpHo, TcpHoSettings};
 
 /// `struct segue_report`.
 #[repr(C)]
@@ -59,6 +59,22 @@ unsafe extern "C" {
         act: &mut Action,
     );
 
+    pub(crate) safe fn segue_shim_ho_on_notice(
+        set: &TcpHoSettings,
+        flow: &mut TcpHo,
+        tcp: &Sender,
+        notice: &Notice,
+        act: &mut Action,
+    );
+    pub(crate) safe fn segue_shim_ho_on_rtt_sample(
+        set: &TcpHoSettings,
+        flow: &mut TcpHo,
+        rtt_us: u32,
+        act: &mut Action,
+    );
+    pub(crate) safe fn segue_shim_ho_on_fast_retransmit(flow: &mut TcpHo, act: &mut Action);
+    pub(crate) safe fn segue_shim_ho_on_timeout(flow: &mut TcpHo, act: &mut Action);
+
     pub(crate) safe fn segue_shim_path(set: &Settings, notice: &Notice, path: &mut Path);
     pub(crate) safe fn segue_shim_old_new_rtt_ns(path: &Path) -> u64;
     pub(crate) safe fn segue_shim_new_rtt_ns(path: &Path) -> u64;
@@ -87,6 +103,8 @@ unsafe extern "C" {
     #[cfg(test)]
     safe fn segue_shim_default_settings(algorithms: u32, set: &mut Settings);
     #[cfg(test)]
+    safe fn segue_shim_default_ho_settings(variant: u32, set: &mut TcpHoSettings);
+    #[cfg(test)]
     safe fn segue_shim_layout(index: u32) -> u32;
 }
 
@@ -108,9 +126,8 @@ pub(crate) fn decode_capability(octets: &[u8], capability: &mut RawCapability) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::ETCP_RULES;
-    use crate::settings::settings_offsets;
-    use crate::{Algorithms, SETTINGS};
+    use crate::rules::{ETCP_RULES, TCP_HO_RULES};
+    use crate::{Algorithms, SETTINGS, TCP_HO_SETTINGS, Variant};
     use std::mem::{offset_of, size_of};
 
     macro_rules! layout {
@@ -125,7 +142,7 @@ mod tests {
         all.extend(layout!(Link: rate_kbps, delay_us));
         all.extend(layout!(Notice: old_link, new_link, flows, disconnected));
         all.extend(layout!(Sender: snd_una, snd_max, flight, cwnd, ssthresh, rto_us,
-            ssthresh_saved, in_fast_recovery, in_rto_recovery));
+            ssthresh_saved, srtt_before_us, timeouts_since_ack, in_fast_recovery, in_rto_recovery));
         all.extend(layout!(Action: what, cwnd, ssthresh, min_rto_us, dupthresh, rules));
         all.extend(layout!(Etcp: ho_point, bdp_share, window, cwnd_prev, resent, dupthresh_ho,
             dupacks, active, ho_acked, a1_active, delay_increased, reinit_rtt, cwnd_reduced,
@@ -136,8 +153,12 @@ mod tests {
         all.extend(layout!(RawCapability: nonce, flags));
         all.extend(layout!(Ear: nonce, last_seq, heard));
         all.extend(layout!(Settings: algorithms));
-        all.extend(settings_offsets());
+        all.extend(Settings::offsets());
         all.extend(ETCP_RULES.iter().map(|rule| rule.bit as usize));
+        all.extend(layout!(TcpHo: bw_kbps, srtt_us, samples, adjusting));
+        all.extend(layout!(TcpHoSettings: variant));
+        all.extend(TcpHoSettings::offsets());
+        all.extend(TCP_HO_RULES.iter().map(|rule| rule.bit as usize));
         all
     }
 
@@ -151,6 +172,7 @@ mod tests {
             .collect();
         assert_eq!(ours, theirs);
         assert_eq!(size_of::<Settings>(), 4 * (1 + SETTINGS.len()));
+        assert_eq!(size_of::<TcpHoSettings>(), 4 * (1 + TCP_HO_SETTINGS.len()));
     }
 
     #[test]
@@ -158,5 +180,8 @@ mod tests {
         let mut theirs = Settings::new(Algorithms::NONE);
         segue_shim_default_settings(Algorithms::ETCP_V.0, &mut theirs);
         assert_eq!(Settings::new(Algorithms::ETCP_V), theirs);
+        let mut theirs = TcpHoSettings { guard: 7, ..TcpHoSettings::new(Variant::TCP_HO) };
+        segue_shim_default_ho_settings(Variant::AGGRESSIVE.0, &mut theirs);
+        assert_eq!(TcpHoSettings::new(Variant::AGGRESSIVE), theirs);
     }
 }

@@ -5,7 +5,8 @@
 //! `src/shim.c`. This crate adds names and types, and no decision of its own.
 //!
 //! * [`Etcp`]: Enhanced TCP of Daniel and Kojo (A1 to A5, Figures 1 to 3);
-//! * [`Settings`]: which algorithms, and every choice that the papers leave open;
+//! * [`TcpHo`]: TCP-HO of Wu, Chan and Ananda;
+//! * [`Settings`], [`TcpHoSettings`]: which algorithms, and every choice that the papers leave open;
 //! * [`Path`]: the round-trip times and BDPs that a notice stands for;
 //! * [`wire`]: the notice as a TCP option.
 //!
@@ -16,11 +17,16 @@ mod ffi;
 mod path;
 pub mod rules;
 mod settings;
+mod tcp_ho;
 mod types;
 pub mod wire;
 
 pub use etcp::Etcp;
 pub use path::Path;
 pub use rules::Rule;
-pub use settings::{Algorithms, Kind, SCHEMES, SETTINGS, Setting, SettingError, Settings};
+pub use settings::{
+    Algorithms, Kind, SCHEMES, SETTINGS, Setting, SettingError, Settings, TCP_HO_SETTINGS, TcpHoSettings,
+    Variant,
+};
+pub use tcp_ho::TcpHo;
 pub use types::{Action, Link, Notice, PACKET, Sender, What};

@@ -14,14 +14,16 @@ pub struct Rule {
 }
 
 macro_rules! rules {
-    ($($bit:literal $name:literal $section:literal $says:literal;)*) => {
-        /// The rules of Enhanced TCP, as `policy/etcp_rules.h` numbers them.
-        pub const ETCP_RULES: &[Rule] =
+    ($(#[$doc:meta])* $table:ident: $($bit:literal $name:literal $section:literal $says:literal;)*) => {
+        $(#[$doc])*
+        pub const $table: &[Rule] =
             &[$(Rule { bit: 1 << $bit, name: $name, section: $section, says: $says },)*];
     };
 }
 
 rules! {
+    /// The rules of Enhanced TCP, as `policy/etcp_rules.h` numbers them.
+    ETCP_RULES:
     0 "A1, case 1" "2.1" "the timer would not outlast the ACKs on their way: minrto grows by the old link's queue";
     1 "A1, case 2" "2.1" "in fast recovery: minrto covers the new round trip and the old link's queue";
     2 "A1, case 3" "2.1" "minrto covers the new round trip and what is under way, queued at the new link";
@@ -46,6 +48,19 @@ rules! {
     21 "convergence" "3.5" "the RTT changes by a factor of two: RTT variables start anew";
 }
 
+rules! {
+    /// The rules of TCP-HO, as `policy/tcp_ho.h` numbers them.
+    TCP_HO_RULES:
+    0 "resume" "4.3" "just after a timeout: the head is sent at once, the timer starts again without back-off";
+    1 "HO_ADJUST" "4.3" "ssthresh = the new bandwidth times the SRTT before the timeout";
+    2 "aggressive" "4.5" "cwnd = ssthresh at once";
+    3 "guard" "4.3" "no timeout since snd_una advanced: the notice is ignored";
+    4 "second copy" "4.3" "the notice has been heard: it is ignored";
+    5 "HO_ADJUST" "4.3" "an RTT sample of the new path: ssthresh = the new bandwidth times their average";
+    6 "NORMAL" "4.3" "enough RTT samples of the new path: HO_ADJUST is over";
+    7 "NORMAL" "4.3" "congestion: HO_ADJUST is over, and the bandwidth is forgotten";
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -53,7 +68,7 @@ mod tests {
     #[test]
     fn every_rule_cites_a_section_that_exists() {
         let text = include_str!("../../../docs/algorithms.md");
-        for rule in ETCP_RULES {
+        for rule in ETCP_RULES.iter().chain(TCP_HO_RULES) {
             for section in rule.section.split(", ") {
                 assert!(text.contains(&format!("### {section} ")), "{}: {section}", rule.name);
             }

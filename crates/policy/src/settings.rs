@@ -1,5 +1,5 @@
-//! Which algorithms run, and the knobs: `policy/etcp_settings.h` with names and values
-//! that a command line can offer.
+//! Which algorithms and variants run, and the knobs: `policy/*_settings.h` with names and
+//! values that a command line can offer.
 
 use std::fmt;
 use std::ops::BitOr;
@@ -92,6 +92,20 @@ impl BitOr for Algorithms {
     }
 }
 
+/// Which TCP-HO runs (algorithms.md 4.5).
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Variant(pub u32);
+
+impl Variant {
+    /// TCP-HO itself.
+    pub const TCP_HO: Self = Self(0);
+    /// Sends at once, and leaves ssthresh alone.
+    pub const IMMEDIATE: Self = Self(1 << 0);
+    /// Sends a whole window at once.
+    pub const AGGRESSIVE: Self = Self(1 << 1);
+}
+
 /// How the value of a knob is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -99,6 +113,8 @@ pub enum Kind {
     Flag,
     /// A time: `200ms`, `0.2s`, `200000us`; without a unit in us.
     Us,
+    /// A whole number.
+    Count,
     /// Bytes.
     Bytes,
     /// A ratio, kept in 1/256.
@@ -126,6 +142,15 @@ impl Setting {
     /// The recommended choice as a user writes it.
     pub fn default_text(&self) -> String {
         self.kind.text(self.default)
+    }
+
+    /// What a user's `text` means.
+    fn value(&self, text: &str) -> Result<u32, SettingError> {
+        self.kind.parse(text).ok_or_else(|| SettingError::Value {
+            name: self.name,
+            value: text.to_owned(),
+            expected: self.kind.expected(),
+        })
     }
 }
 
@@ -163,35 +188,13 @@ impl Settings {
             false => Self { reinit_rto_us: 3_000_000, a1_in_bbm: 0, halve_on_rto: 1, ..plain }, // 9.5, 9.37, 9.8
         })
     }
-
-    /// Turns one knob.
-    pub fn set(&mut self, name: &str, value: &str) -> Result<(), SettingError> {
-        let setting = find(name)?;
-        let parsed = setting.kind.parse(value).ok_or_else(|| SettingError::Value {
-            name: setting.name,
-            value: value.to_owned(),
-            expected: setting.kind.expected(),
-        })?;
-        if let Some(field) = self.field(name) {
-            *field = parsed;
-        }
-        Ok(())
-    }
-
-    /// A knob's value as a user writes it.
-    pub fn get(&self, name: &str) -> Result<String, SettingError> {
-        let setting = find(name)?;
-        let mut copy = *self;
-        let value = copy.field(name).map_or(setting.default, |field| *field);
-        Ok(setting.kind.text(value))
-    }
 }
 
-fn find(name: &str) -> Result<&'static Setting, SettingError> {
-    SETTINGS.iter().find(|setting| setting.name == name).ok_or_else(|| SettingError::Unknown {
+fn find(list: &'static [Setting], name: &str) -> Result<&'static Setting, SettingError> {
+    list.iter().find(|setting| setting.name == name).ok_or_else(|| SettingError::Unknown {
         word: name.to_owned(),
         expected: "a setting".to_owned(),
-        nearest: nearest(name, SETTINGS.iter().map(|setting| setting.name)),
+        nearest: nearest(name, list.iter().map(|setting| setting.name)),
     })
 }
 
@@ -199,9 +202,12 @@ fn find(name: &str) -> Result<&'static Setting, SettingError> {
 const ONE: u32 = 256;
 /// Times from here on would not fit beside the others; nobody means more.
 const MAX_US: f64 = 4.0e9;
+/// Nobody counts further.
+const MAX_COUNT: u32 = 1000;
 
 impl Kind {
-    fn parse(self, text: &str) -> Option<u32> {
+    /// What a user's `text` means, if it is such a value.
+    pub fn parse(self, text: &str) -> Option<u32> {
         match self {
             Self::Flag => match text {
                 "on" | "true" | "yes" | "1" => Some(1),
@@ -221,6 +227,7 @@ impl Kind {
                 };
                 scaled(number, scale, 0.0..=MAX_US)
             }
+            Self::Count => text.parse().ok().filter(|count| *count <= MAX_COUNT),
             Self::Bytes => text.parse().ok().filter(|bytes| (1..=65535).contains(bytes)),
             Self::Ratio => scaled(text, f64::from(ONE), 256.0..=1_048_576.0),
             Self::Packets => scaled(text, f64::from(ONE), 0.0..=1.0e9),
@@ -232,15 +239,17 @@ impl Kind {
             Self::Flag => if value == 0 { "off" } else { "on" }.to_owned(),
             Self::Us if value.is_multiple_of(1000) => format!("{}ms", value / 1000),
             Self::Us => format!("{value}us"),
-            Self::Bytes => value.to_string(),
+            Self::Count | Self::Bytes => value.to_string(),
             Self::Ratio | Self::Packets => (f64::from(value) / f64::from(ONE)).to_string(),
         }
     }
 
-    const fn expected(self) -> &'static str {
+    /// What such a value looks like.
+    pub const fn expected(self) -> &'static str {
         match self {
             Self::Flag => "on or off",
             Self::Us => "a time such as 200ms, 0.2s or 200000us",
+            Self::Count => "a whole number, 0 to 1000",
             Self::Bytes => "bytes, 1 to 65535",
             Self::Ratio => "a ratio from 1 on, such as 2 or 1.5",
             Self::Packets => "packets, such as 2 or 0.5",

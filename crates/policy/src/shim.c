@@ -7,6 +7,7 @@
 
 #include "etcp.h"
 #include "notice.h"
+#include "tcp_ho.h"
 
 #define SETTINGS const struct segue_etcp_settings *set
 #define FLOW struct segue_etcp *flow
@@ -46,6 +47,29 @@ void segue_shim_on_timeout(SETTINGS, FLOW, TCP, ACT)
 void segue_shim_on_rtt_sample(SETTINGS, FLOW, TCP, u32 sample_seq, ACT)
 {
 	segue_etcp_on_rtt_sample(set, flow, tcp, sample_seq, act);
+}
+
+#define HO_SETTINGS const struct segue_tcp_ho_settings *set
+#define HO_FLOW struct segue_tcp_ho *flow
+
+void segue_shim_ho_on_notice(HO_SETTINGS, HO_FLOW, TCP, const struct segue_notice *notice, ACT)
+{
+	segue_tcp_ho_on_notice(set, flow, tcp, notice, act);
+}
+
+void segue_shim_ho_on_rtt_sample(HO_SETTINGS, HO_FLOW, u32 rtt_us, ACT)
+{
+	segue_tcp_ho_on_rtt_sample(set, flow, rtt_us, act);
+}
+
+void segue_shim_ho_on_fast_retransmit(HO_FLOW, ACT)
+{
+	segue_tcp_ho_on_fast_retransmit(flow, act);
+}
+
+void segue_shim_ho_on_timeout(HO_FLOW, ACT)
+{
+	segue_tcp_ho_on_timeout(flow, act);
 }
 
 /* Section 0, for reports and tests. */
@@ -156,9 +180,17 @@ void segue_shim_default_settings(u32 algorithms, struct segue_etcp_settings *set
 	*set = settings;
 }
 
+void segue_shim_default_ho_settings(u32 variant, struct segue_tcp_ho_settings *set)
+{
+	const struct segue_tcp_ho_settings settings = SEGUE_TCP_HO_SETTINGS(variant);
+
+	*set = settings;
+}
+
 #define AT(type, field) (u32)offsetof(struct type, field)
 #define SIZE(type) (u32)sizeof(struct type)
 #define KNOB(name, kind, value, section, meaning) AT(segue_etcp_settings, name),
+#define HO_KNOB(name, kind, value, section, meaning) AT(segue_tcp_ho_settings, name),
 
 static const u32 layout[] = {
 	SIZE(segue_link), AT(segue_link, rate_kbps), AT(segue_link, delay_us),
@@ -167,6 +199,7 @@ static const u32 layout[] = {
 	SIZE(segue_sender), AT(segue_sender, snd_una), AT(segue_sender, snd_max),
 	AT(segue_sender, flight), AT(segue_sender, cwnd), AT(segue_sender, ssthresh),
 	AT(segue_sender, rto_us), AT(segue_sender, ssthresh_saved),
+	AT(segue_sender, srtt_before_us), AT(segue_sender, timeouts_since_ack),
 	AT(segue_sender, in_fast_recovery), AT(segue_sender, in_rto_recovery),
 	SIZE(segue_action), AT(segue_action, what), AT(segue_action, cwnd),
 	AT(segue_action, ssthresh), AT(segue_action, min_rto_us), AT(segue_action, dupthresh),
@@ -193,6 +226,13 @@ static const u32 layout[] = {
 	SEGUE_RULE_FIG1, SEGUE_RULE_FIG2, SEGUE_RULE_FIG3_WINDOW, SEGUE_RULE_FIG3_EXPECTS,
 	SEGUE_RULE_FIG3_HOLDS, SEGUE_RULE_FIG3_SENDS_NEW, SEGUE_RULE_FIG3_RETURNS,
 	SEGUE_RULE_FIG3_UNDOES, SEGUE_RULE_FIG3_DRAINED, SEGUE_RULE_CONVERGENCE,
+	SIZE(segue_tcp_ho), AT(segue_tcp_ho, bw_kbps), AT(segue_tcp_ho, srtt_us),
+	AT(segue_tcp_ho, samples), AT(segue_tcp_ho, adjusting),
+	SIZE(segue_tcp_ho_settings), AT(segue_tcp_ho_settings, variant),
+	SEGUE_TCP_HO_KNOBS(HO_KNOB)
+	SEGUE_RULE_HO_RESUMES, SEGUE_RULE_HO_SSTHRESH, SEGUE_RULE_HO_WINDOW, SEGUE_RULE_HO_GUARD,
+	SEGUE_RULE_HO_REPEATED, SEGUE_RULE_HO_SAMPLE, SEGUE_RULE_HO_CONVERGED,
+	SEGUE_RULE_HO_CONGESTED,
 };
 
 u32 segue_shim_layout(u32 index)

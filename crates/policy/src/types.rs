@@ -48,6 +48,10 @@ pub struct Sender {
     pub rto_us: u32,
     /// ssthresh after the cut of the first expiry of the present head; 0: none.
     pub ssthresh_saved: u32,
+    /// SRTT at the first expiry since `snd_una` advanced, us; 0: none.
+    pub srtt_before_us: u32,
+    /// Expiries of the timer since `snd_una` advanced.
+    pub timeouts_since_ack: u32,
     /// 1 in fast recovery.
     pub in_fast_recovery: u8,
     /// 1 in RTO recovery.

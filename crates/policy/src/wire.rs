@@ -1,5 +1,7 @@
 //! `policy/notice.h` in Rust: the handoff notice and the capability as TCP options.
 
+pub mod tcp_ho;
+
 use crate::Link;
 use crate::ffi;
 use std::fmt;
@@ -51,7 +53,7 @@ pub struct Capability {
 pub enum OptionError {
     /// Of the octets, or of what the length octet says.
     Length = 1,
-    /// Not kind 253.
+    /// Another option's kind.
     Kind = 2,
     /// Another experiment.
     ExId = 3,
@@ -67,7 +69,7 @@ impl fmt::Display for OptionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Length => "wrong length",
-            Self::Kind => "not option kind 253",
+            Self::Kind => "another option kind",
             Self::ExId => "another experiment's identifier",
             Self::Version => "unknown version",
             Self::Type => "unknown type",

@@ -48,6 +48,8 @@ fn any_sender() -> impl Strategy<Value = Sender> {
             ssthresh: cwnd,
             rto_us,
             ssthresh_saved: cwnd / 2,
+            srtt_before_us: rto_us / 2,
+            timeouts_since_ack: u32::from(in_rto_recovery),
             in_fast_recovery,
             in_rto_recovery,
             pad: [0; 2],

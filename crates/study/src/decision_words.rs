@@ -91,6 +91,8 @@ mod tests {
             ssthresh: 85,
             rto: 0,
             ssthresh_saved: 0,
+            srtt_before: 0,
+            timeouts_since_ack: 0,
             in_fast_recovery: false,
             in_rto_recovery: false,
         };

@@ -22,6 +22,11 @@ pub struct View {
     /// ssthresh after the cut of the first timeout of the present `snd_una`; 0 if there was none
     /// or its RTO recovery is over.
     pub ssthresh_saved: Window256,
+    /// SRTT at the first timeout since `snd_una` advanced, before the stack forgets it; 0 if there
+    /// was no timeout, or no sample before it.
+    pub srtt_before: Nanos,
+    /// Timeouts since `snd_una` advanced; one once advice has cleared the back-off.
+    pub timeouts_since_ack: u32,
     /// In fast recovery.
     pub in_fast_recovery: bool,
     /// A timer expired, and what was outstanding then is not yet acknowledged.
@@ -102,8 +107,8 @@ pub trait Advisor: Clone {
     fn on_timeout(&mut self, _view: &View) -> Advice {
         Advice::default()
     }
-    /// An RTT sample of packet `seq` is about to be used.
-    fn on_rtt_sample(&mut self, _view: &View, _seq: u32) -> Advice {
+    /// An RTT sample of packet `seq`, a round trip of `rtt`, is about to be used.
+    fn on_rtt_sample(&mut self, _view: &View, _seq: u32, _rtt: Nanos) -> Advice {
         Advice::default()
     }
 }

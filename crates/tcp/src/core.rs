@@ -23,7 +23,8 @@ pub(crate) enum Forced {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TimerKind {
     Retransmission,
-    /// RFC 9293, 3.8.6.1: the receiver's window is closed and nothing is outstanding.
+    /// RFC 9293, 3.8.6.1: the receiver's window is closed and nothing is outstanding, or the stack
+    /// [forgets what is](StackProfile::persist_with_outstanding).
     Persist,
 }
 
@@ -74,6 +75,8 @@ pub(crate) struct Core<A> {
     pub expiries: u32,
     /// ssthresh after the first of them (algorithms.md, 2.4), 1/256 packet.
     pub ssthresh_saved: u32,
+    /// SRTT at the first of them (algorithms.md, 4.3); 0 = none.
+    pub srtt_before: Nanos,
     /// Copy number of the last transmission of each outstanding packet, by `seq & mask`.
     copies: Vec<u32>,
     pub counters: Counters,
@@ -104,6 +107,7 @@ impl<A: Advisor> Core<A> {
             rto_recovery: None,
             expiries: 0,
             ssthresh_saved: 0,
+            srtt_before: 0,
             copies: vec![0; 64],
             counters: Counters::default(),
             ts_recent: 0,
@@ -126,6 +130,8 @@ impl<A: Advisor> Core<A> {
             ssthresh: self.congestion.ssthresh(),
             rto: self.rto.base(),
             ssthresh_saved: self.ssthresh_saved,
+            srtt_before: self.srtt_before,
+            timeouts_since_ack: self.expiries,
             in_fast_recovery,
             in_rto_recovery: self.rto_recovery.is_some(),
         }
@@ -137,6 +143,27 @@ impl<A: Advisor> Core<A> {
         self.timer_kind = TimerKind::Retransmission;
         self.timer_started = now;
         self.timer = Some(now + self.rto.rto());
+    }
+
+    /// Starts the persist timer, whose first interval is an RTO without back-off. Where something is
+    /// outstanding it stands in for the retransmission timer: cwnd, ssthresh and SRTT wait as they
+    /// are, and all from `snd_una` on is to be sent again (BSD's `tcp_output`, "window shrank").
+    pub fn start_persist(&mut self, now: Nanos) {
+        if self.flight() > 0 {
+            self.rto.clear_backoff();
+            self.snd_nxt = self.snd_una;
+            self.timed = None; // it will be sent twice (Karn)
+            self.dup_acks = 0;
+            self.forced = None;
+        }
+        self.start_timer(now);
+        self.timer_kind = TimerKind::Persist;
+    }
+
+    /// Whether the persist timer runs in place of the retransmission timer.
+    #[inline]
+    pub fn is_frozen(&self) -> bool {
+        self.timer_kind == TimerKind::Persist && self.flight() > 0
     }
 
     /// The cumulative ACK has moved to `ack`: what every stack does then, advice and RTT sample.
@@ -155,6 +182,7 @@ impl<A: Advisor> Core<A> {
     pub fn move_una(&mut self, now: Nanos, ack: &Segment, in_fast_recovery: bool) {
         self.snd_una = ack.ack;
         self.expiries = 0;
+        self.srtt_before = 0;
         if self.rto_recovery.is_some_and(|end| self.snd_una >= end) {
             self.rto_recovery = None;
             self.ssthresh_saved = 0;
@@ -182,9 +210,10 @@ impl<A: Advisor> Core<A> {
                 _ => return,
             },
         };
+        let sent = sent.min(now);
         if self.advisor.listening() {
             let view = self.view(in_fast_recovery);
-            let advice = self.advisor.on_rtt_sample(&view, seq);
+            let advice = self.advisor.on_rtt_sample(&view, seq, now - sent);
             self.enact(&advice, now);
             if advice.ignore_sample {
                 return;
@@ -192,7 +221,6 @@ impl<A: Advisor> Core<A> {
         }
         // Only a sample that counts ends the back-off (Karn; RFC 6298, section 5).
         self.rto.clear_backoff();
-        let sent = sent.min(now);
         self.rto.on_sample(sent, now);
         self.congestion.on_rtt_sample(now - sent);
     }
@@ -239,6 +267,7 @@ impl<A: Advisor> Core<A> {
         self.rto_recovery = Some(self.snd_max);
         if self.expiries == 1 {
             self.ssthresh_saved = self.congestion.ssthresh();
+            self.srtt_before = self.rto.srtt().unwrap_or(0); // `back_off` may forget it
         }
         self.enact(&advice, now);
     }

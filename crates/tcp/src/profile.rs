@@ -63,6 +63,11 @@ pub struct StackProfile {
     pub receive_window: u32,
     /// Shift of the window field (RFC 7323, section 2).
     pub window_scale: u8,
+    /// Whether a window that closes while something is outstanding stops the retransmission timer:
+    /// BSD forgets what is under way, probes, and goes on from `snd_una` as if nothing had happened
+    /// once the window opens, which Freeze-TCP relies on (algorithms.md, 4.5). Elsewhere the
+    /// retransmission timer runs on and its packets probe (RFC 9293, 3.8.6.1). For stacks without SACK.
+    pub persist_with_outstanding: bool,
     /// Acknowledgement policy.
     pub ack: AckRules,
     /// SACK blocks per ACK; 0 = SACK is off.
@@ -113,6 +118,7 @@ pub const NS2_SACK1: StackProfile = StackProfile {
     limited_transmit: true,
     receive_window: 10_000,
     window_scale: 10,
+    persist_with_outstanding: false,
     ack: AckRules { delay: Some(100 * MS), delays_syn: true },
     sack_blocks: 3,
     dsack: false,
@@ -170,6 +176,7 @@ pub const FREEBSD5_NEWRENO: StackProfile = StackProfile {
         "timers count 10 ms ticks",
         "RTO floor of 30 ms + 200 ms slop instead of 1 s",
         "back-off stops at 64",
+        "a closed window stops the retransmission timer, whatever is outstanding",
     ],
     recovery: RecoveryRules::NewReno,
     rto: RtoRules {
@@ -183,6 +190,7 @@ pub const FREEBSD5_NEWRENO: StackProfile = StackProfile {
     },
     rtt: RttSampling::Timestamps(10 * MS),
     initial_window: 3,
+    persist_with_outstanding: true,
     ack: AckRules { delay: Some(100 * MS), delays_syn: false },
     sack_blocks: 0,
     dsack: false,

@@ -79,12 +79,18 @@ impl RtoEstimator {
 
     /// The timer expired (RFC 6298, 5.5).
     pub fn back_off(&mut self) {
-        if self.backoff < 64 || (!self.rules.backoff_stops_at_64 && self.rto() < self.rules.max) {
-            self.backoff *= 2;
-        }
+        self.back_off_probe();
         if self.rules.forget_srtt_beyond != 0 && self.backoff > self.rules.forget_srtt_beyond {
             self.rttvar4 += self.srtt8 >> 3;
             self.srtt8 = 0;
+        }
+    }
+
+    /// The persist timer expired: the next probe comes later (RFC 9293, 3.8.6.1). The path need not
+    /// have changed, so SRTT stays.
+    pub fn back_off_probe(&mut self) {
+        if self.backoff < 64 || (!self.rules.backoff_stops_at_64 && self.rto() < self.rules.max) {
+            self.backoff *= 2;
         }
     }
 

@@ -8,6 +8,9 @@ use crate::profile::{RttSampling, StackProfile};
 use crate::recovery::{AnyRecovery, Recovery};
 use crate::segment::{CarriedOption, SackList, Segment, Timestamps};
 
+/// Most between two window probes (algorithms.md, 4.5).
+const PERSIST_MAX: Nanos = 60_000_000_000;
+
 /// A packet that a sender puts on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transmit {
@@ -74,8 +77,16 @@ impl<A: Advisor> Sender<A> {
             core.congestion.on_dsack();
             core.advisor.on_dsack(left, right);
         }
+        // As in BSD, duplicate ACKs mean nothing while the retransmission timer does not run.
+        let frozen = core.is_frozen();
+        if frozen && core.rwnd > 0 {
+            // The window is open: on from `snd_una`, with the cwnd of before.
+            core.rto.clear_backoff();
+            core.timer_kind = TimerKind::Retransmission;
+            core.timer = None; // the first packet starts it
+        }
         // Only an ACK without news of its own may be a duplicate; a notice is not (docs/bench.md).
-        let counts = segment.option.is_empty();
+        let counts = segment.option.is_empty() && !frozen;
         self.recovery.on_ack(core, now, segment, counts);
         self.watch_window(now);
     }
@@ -84,15 +95,15 @@ impl<A: Advisor> Sender<A> {
     #[inline]
     fn watch_window(&mut self, now: Nanos) {
         let core = &mut self.core;
-        if core.flight() > 0 {
+        let outstanding = core.flight() > 0;
+        if outstanding && (core.rwnd > 0 || !core.profile.persist_with_outstanding) {
             return;
         }
-        let closed = core.rwnd == 0 && core.snd_nxt < core.end;
+        let closed = core.rwnd == 0 && (outstanding || core.snd_nxt < core.end);
         match (closed, core.timer_kind) {
-            (true, TimerKind::Retransmission) => {
-                core.start_timer(now);
-                core.timer_kind = TimerKind::Persist;
-            }
+            (true, TimerKind::Retransmission) => core.start_persist(now),
+            // The ACK of all that was outstanding has stopped it.
+            (true, TimerKind::Persist) if core.timer.is_none() => core.start_persist(now),
             (false, TimerKind::Persist) => {
                 core.rto.clear_backoff();
                 core.timer_kind = TimerKind::Retransmission;
@@ -111,8 +122,8 @@ impl<A: Advisor> Sender<A> {
             return false;
         }
         if core.timer_kind == TimerKind::Persist {
-            core.rto.back_off();
-            core.timer = Some(now + core.rto.rto());
+            core.rto.back_off_probe();
+            core.timer = Some(now + core.rto.rto().min(PERSIST_MAX));
             core.forced = Some(Forced::Probe);
             return false;
         }

@@ -14,7 +14,7 @@ impl Advisor for Deaf {
     fn listening(&self) -> bool {
         self.0
     }
-    fn on_rtt_sample(&mut self, _view: &View, _seq: u32) -> Advice {
+    fn on_rtt_sample(&mut self, _view: &View, _seq: u32, _rtt: Nanos) -> Advice {
         Advice { ignore_sample: true, ..Advice::default() }
     }
 }

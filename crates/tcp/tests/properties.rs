@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use segue_tcp::advice::MinRto;
 use segue_tcp::profile::{PROFILES, RFC};
-use segue_tcp::{Advice, Advisor, StackProfile, View};
+use segue_tcp::{Advice, Advisor, Nanos, StackProfile, View};
 
 /// Says nothing, but wants to hear everything.
 #[derive(Clone, Debug)]
@@ -45,7 +45,7 @@ impl Advisor for Script {
     fn on_timeout(&mut self, _: &View) -> Advice {
         self.say()
     }
-    fn on_rtt_sample(&mut self, _: &View, _: u32) -> Advice {
+    fn on_rtt_sample(&mut self, _: &View, _: u32, _: Nanos) -> Advice {
         self.say()
     }
 }

@@ -468,7 +468,16 @@ impl<H: Hooks> Run<H> {
 }
 
 fn of_sender<A: Advisor>(key: &str, sender: &Sender<A>, deadline: Option<Nanos>) -> Verdict<String> {
-    let View { flight, cwnd, ssthresh, in_fast_recovery, in_rto_recovery, .. } = sender.view();
+    let View {
+        flight,
+        cwnd,
+        ssthresh,
+        in_fast_recovery,
+        in_rto_recovery,
+        srtt_before,
+        timeouts_since_ack,
+        ..
+    } = sender.view();
     let (counters, (srtt, rto, floor)) = (sender.counters(), sender.timing());
     let time = |time: Option<Nanos>| time.map_or("none".into(), |time| seconds(time).to_string());
     Ok(match key {
@@ -480,7 +489,9 @@ fn of_sender<A: Advisor>(key: &str, sender: &Sender<A>, deadline: Option<Nanos>)
         "rto" => time(Some(rto)),
         "floor" => time(Some(floor)),
         "srtt" => time(srtt),
+        "srtt_before" => time(Some(srtt_before)),
         "timer" => time(deadline),
+        "timeouts_since_ack" => timeouts_since_ack.to_string(),
         "timeouts" => counters.timeouts.to_string(),
         "fast_retransmits" => counters.fast_retransmits.to_string(),
         "retransmissions" => counters.retransmissions.to_string(),

@@ -1,0 +1,101 @@
+//! Freeze-TCP (Goff and others 2000, as Wu, Chan and Ananda 2008 describe it; algorithms.md, 4.5).
+//!
+//! The mobile closes its window before the link goes and opens it when the new one is there. The
+//! sender is regular TCP: a closed window makes it wait with the cwnd that it has, if its stack does
+//! what BSD does (`persist_with_outstanding` of the stack profile).
+
+use crate::mobile::{Lead, MobileRule, WindowRule};
+use crate::notice::Notice;
+use crate::scheme::{Entry, HandoffScheme, SchemeError, SettingInfo};
+use segue_policy::Kind;
+use segue_tcp::{Advice, Advisor, Nanos, View};
+
+/// Freeze-TCP: a rule for the mobile.
+#[derive(Clone, Debug)]
+pub struct Freeze {
+    rule: WindowRule,
+}
+
+/// One round trip, none missed, three ACKs (9.22).
+impl Default for Freeze {
+    fn default() -> Self {
+        Self { rule: WindowRule { closes: Lead::PathRtt, missed: 0, reopen_acks: 3 } }
+    }
+}
+
+/// Nobody advises the sender.
+impl Advisor for Freeze {}
+
+/// `rtt`, or a time.
+fn lead(value: &str) -> Option<Lead> {
+    match value {
+        "rtt" => Some(Lead::PathRtt),
+        time => Kind::Us.parse(time).map(|us| Lead::Time(Nanos::from(us) * 1000)),
+    }
+}
+
+impl Freeze {
+    const SETTINGS: [(&'static str, &'static str, &'static str); 3] = [
+        (
+            "warn",
+            "rtt",
+            "how long before a disconnection the window closes: a time, or rtt, that of the path",
+        ),
+        ("missed", "0", "every so many handoffs one is not foreseen, and the window stays open; 0: all are"),
+        ("reopen-acks", "3", "copies of the last ACK that open the window on completion"),
+    ];
+
+    fn set(&mut self, key: &str, value: &str) -> Option<Result<(), &'static str>> {
+        let count = || Kind::Count.parse(value).ok_or(Kind::Count.expected());
+        let rule = &mut self.rule;
+        Some(match key {
+            "warn" => {
+                lead(value).map(|lead| rule.closes = lead).ok_or("rtt, or a time such as 100ms or 0.1s")
+            }
+            "missed" => count().map(|n| rule.missed = n),
+            "reopen-acks" => count().map(|n| rule.reopen_acks = n),
+            _ => return None,
+        })
+    }
+}
+
+impl HandoffScheme for Freeze {
+    const ENTRIES: &'static [Entry] = &[Entry {
+        name: "freeze",
+        stack: "freebsd5-newreno",
+        summary: "Freeze-TCP: the mobile closes its window before the link goes",
+        source: "Goff and others 2000; Wu, Chan and Ananda 2008; algorithms.md, section 4",
+    }];
+
+    fn build(name: &str, settings: &[(String, String)]) -> Result<Self, SchemeError> {
+        let mut made = Self::default();
+        for (key, value) in settings {
+            let keys = Self::SETTINGS.map(|(key, ..)| key);
+            made.set(key, value).ok_or_else(|| SchemeError::no_such_setting(name, key, &keys))?.map_err(
+                |expected| SchemeError::Setting {
+                    scheme: name.to_string(),
+                    problem: format!("'{value}' is no value of {key}; expected {expected}"),
+                },
+            )?;
+        }
+        Ok(made)
+    }
+
+    fn settings(_name: &str) -> Vec<SettingInfo> {
+        let info = |(name, default, meaning): (_, &str, _)| SettingInfo {
+            name,
+            default: default.to_string(),
+            section: "4.5, 9.22",
+            meaning,
+        };
+        Self::SETTINGS.map(info).to_vec()
+    }
+
+    fn mobile(&self) -> MobileRule {
+        MobileRule { announces: false, window: Some(self.rule) }
+    }
+
+    fn on_notice(&mut self, _view: &View, _notice: &Notice) -> Advice {
+        Advice::default()
+    }
+}

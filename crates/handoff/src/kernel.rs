@@ -1,0 +1,77 @@
+//! Between the simulator's sender and the headers of `policy/`, which a kernel sender can run, too:
+//! its view goes in, its advice comes out; and their knobs as the user sees them.
+
+use crate::scheme::{SchemeError, SettingInfo};
+use segue_policy::{Action, Rule, Sender, Setting, SettingError, What};
+use segue_tcp::advice::MinRto;
+use segue_tcp::{Advice, Nanos, View};
+
+/// Whole microseconds; what does not fit is as long as can be told.
+pub(crate) fn micros(time: Nanos) -> u32 {
+    u32::try_from(time / 1000).unwrap_or(u32::MAX)
+}
+
+/// The sender as a policy sees it.
+pub(crate) fn sender(view: &View) -> Sender {
+    Sender {
+        snd_una: view.snd_una,
+        snd_max: view.snd_max,
+        flight: view.flight,
+        cwnd: view.cwnd,
+        ssthresh: view.ssthresh,
+        rto_us: (view.rto / 1000) as u32,
+        ssthresh_saved: view.ssthresh_saved,
+        srtt_before_us: micros(view.srtt_before),
+        timeouts_since_ack: view.timeouts_since_ack,
+        in_fast_recovery: u8::from(view.in_fast_recovery),
+        in_rto_recovery: u8::from(view.in_rto_recovery),
+        pad: [0; 2],
+    }
+}
+
+/// A policy's action as advice to the simulator's sender.
+pub(crate) fn advice(action: &Action) -> Advice {
+    let asked = |what| action.has(what);
+    Advice {
+        reinit_rtt: asked(What::REINIT_RTT),
+        min_rto: asked(What::SET_MIN_RTO).then(|| match action.min_rto_us {
+            0 => MinRto::Own,
+            us => MinRto::AtLeast(u64::from(us) * 1000),
+        }),
+        cwnd: asked(What::SET_CWND).then_some(action.cwnd),
+        ssthresh: asked(What::SET_SSTHRESH).then_some(action.ssthresh),
+        dupthresh: asked(What::SET_DUPTHRESH).then_some(action.dupthresh),
+        clear_backoff: asked(What::CLEAR_BACKOFF),
+        rearm_timer: asked(What::REARM_TIMER),
+        extend_timer: asked(What::EXTEND_TIMER),
+        retransmit_head: asked(What::RETRANSMIT_HEAD),
+        keep_window: asked(What::KEEP_WINDOW),
+        keep_cwnd: asked(What::KEEP_CWND),
+        keep_ssthresh: asked(What::KEEP_SSTHRESH),
+        hold_holes: asked(What::HOLD_HOLES),
+        resume_recovery: asked(What::RESUME_RECOVERY),
+        send_new: asked(What::SEND_NEW),
+        ignore_sample: asked(What::IGNORE_SAMPLE),
+    }
+}
+
+/// The rules whose bits are set.
+pub(crate) fn named(table: &[Rule], bits: u32) -> Vec<Rule> {
+    table.iter().filter(|rule| bits & rule.bit != 0).copied().collect()
+}
+
+/// A knob that cannot be turned so.
+pub(crate) fn bad_setting(scheme: &str, error: &SettingError) -> SchemeError {
+    SchemeError::Setting { scheme: scheme.to_string(), problem: error.to_string() }
+}
+
+/// Knobs with their values in a scheme; `None`: as recommended.
+pub(crate) fn infos(list: &[Setting], value: impl Fn(&str) -> Option<String>) -> Vec<SettingInfo> {
+    let info = |s: &Setting| SettingInfo {
+        name: s.name,
+        default: value(s.name).unwrap_or_else(|| s.default_text()),
+        section: s.section,
+        meaning: s.meaning,
+    };
+    list.iter().map(info).collect()
+}

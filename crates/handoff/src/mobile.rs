@@ -1,0 +1,61 @@
+//! What the mobile does at a handoff, beside receiving: the part of a scheme that is not at the
+//! sender. Only the rule; who runs the mobile enacts it.
+
+use segue_tcp::Nanos;
+
+/// What the mobile does at every handoff.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MobileRule {
+    /// It sends the notice on completion.
+    pub announces: bool,
+    /// It closes its window before a disconnection.
+    pub window: Option<WindowRule>,
+}
+
+/// The senders are told, and TCP is left alone.
+impl Default for MobileRule {
+    fn default() -> Self {
+        Self { announces: true, window: None }
+    }
+}
+
+/// How the mobile stops the senders before a disconnection and starts them after it
+/// (algorithms.md, 4.5). A make-before-break handoff has none, and nothing happens.
+///
+/// On completion, whether the handoff was foreseen or not, the mobile advertises the window that it
+/// has, in [`reopen_acks`](Self::reopen_acks) copies of its last ACK back to back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowRule {
+    /// How long before a foreseen disconnection it advertises a window of zero.
+    pub closes: Lead,
+    /// Every so many handoffs one is not foreseen; 0: all are.
+    pub missed: u32,
+    /// Pure ACKs on completion.
+    pub reopen_acks: u32,
+}
+
+/// A time before a disconnection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lead {
+    /// One round trip of the path: the last packets arrive just before the link goes.
+    PathRtt,
+    /// So long.
+    Time(Nanos),
+}
+
+impl Lead {
+    /// In ns, on a path of this round-trip time.
+    pub fn on_path(self, rtt: Nanos) -> Nanos {
+        match self {
+            Self::PathRtt => rtt,
+            Self::Time(time) => time,
+        }
+    }
+}
+
+impl WindowRule {
+    /// Whether the mobile foresees the `n`-th handoff of a connection, the first being 1.
+    pub fn foresees(&self, n: u32) -> bool {
+        self.missed == 0 || !n.is_multiple_of(self.missed)
+    }
+}

@@ -1,0 +1,74 @@
+//! What schemes say about the mobile: who announces, how Freeze-TCP closes its window, and which settings
+//! are refused.
+
+use segue_handoff::{Lead, MobileRule, Scheme, WindowRule};
+use segue_tcp::Advisor;
+
+fn freeze(settings: &[(&str, &str)]) -> Result<MobileRule, String> {
+    let settings: Vec<_> = settings.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+    Scheme::build("freeze", &settings).map(|scheme| scheme.mobile()).map_err(|error| error.to_string())
+}
+
+fn window(settings: &[(&str, &str)]) -> WindowRule {
+    freeze(settings).unwrap().window.unwrap()
+}
+
+/// 4.5, 9.22.
+#[test]
+fn freeze_closes_a_round_trip_ahead_and_opens_with_three_acks() {
+    let rule = WindowRule { closes: Lead::PathRtt, missed: 0, reopen_acks: 3 };
+    assert_eq!(freeze(&[]), Ok(MobileRule { announces: false, window: Some(rule) }));
+    assert_eq!(rule.closes.on_path(80_000_000), 80_000_000);
+    assert!((1..100).all(|n| rule.foresees(n)));
+}
+
+#[test]
+fn the_others_announce_and_leave_the_window_alone() {
+    for entry in Scheme::entries().iter().filter(|entry| entry.name != "freeze") {
+        let scheme = Scheme::build(entry.name, &[]).unwrap();
+        assert_eq!(scheme.mobile(), MobileRule { announces: true, window: None }, "{}", entry.name);
+    }
+}
+
+#[test]
+fn settings_of_freeze() {
+    assert_eq!(window(&[("warn", "50ms")]).closes.on_path(80_000_000), 50_000_000);
+    assert_eq!(window(&[("warn", "rtt")]).closes, Lead::PathRtt);
+    assert_eq!(window(&[("warn", "0")]).closes, Lead::Time(0));
+    assert_eq!(window(&[("reopen-acks", "1")]).reopen_acks, 1);
+    let missed = |n| {
+        let rule = window(&[("missed", n)]);
+        (1..=6).filter(|&k| !rule.foresees(k)).collect::<Vec<_>>()
+    };
+    assert_eq!(missed("0"), []);
+    assert_eq!(missed("1"), [1, 2, 3, 4, 5, 6]);
+    assert_eq!(missed("3"), [3, 6]);
+}
+
+#[test]
+fn the_defaults_shown_are_the_defaults() {
+    for info in Scheme::settings_of("freeze") {
+        assert_eq!(freeze(&[(info.name, &info.default)]), freeze(&[]), "{}", info.name);
+    }
+    assert_eq!(Scheme::settings_of("freeze").len(), 3);
+}
+
+#[test]
+fn bad_settings_are_named() {
+    for (key, value, why) in [
+        ("warm", "1s", "expected one of warn, missed, reopen-acks"),
+        ("warn", "soon", "expected rtt, or a time such as 100ms"),
+        ("warn", "-1s", "expected rtt, or a time"),
+        ("missed", "2.5", "expected a whole number"),
+        ("reopen-acks", "4000000000", "expected a whole number, 0 to 1000"),
+    ] {
+        let error = freeze(&[(key, value)]).unwrap_err();
+        assert!(error.contains(why), "{key}={value}: {error}");
+    }
+}
+
+/// The sender is regular TCP: it asks nobody.
+#[test]
+fn nobody_advises_a_frozen_sender() {
+    assert!(!Scheme::build("freeze", &[]).unwrap().listening());
+}

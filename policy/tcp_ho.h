@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * tcp_ho.h - TCP-HO: the mobile tells the bandwidth of its new link, and a sender
+ * that waits in a timeout goes on at once.
+ *
+ * Source: X. Wu, M. C. Chan, A. L. Ananda 2008, section 4.2 and Figure 3
+ * (algorithms.md 4.3 to 4.5).
+ *
+ *             notice, just after a timeout: resend, ssthresh = bw * srtt_before
+ *     NORMAL ------------------------------------------------------> HO_ADJUST
+ *        ^                                                            |    ^ |
+ *        `--- four samples, a fast retransmit, a timeout -------------'    `-'
+ *                                            sample: ssthresh = bw * srtt_ho
+ *
+ * One call per event; each fills `act`. In NORMAL only a notice asks for anything.
+ * on_fast_retransmit and on_timeout come before the host cuts its window, which it
+ * does as ever.
+ */
+#ifndef SEGUE_TCP_HO_H
+#define SEGUE_TCP_HO_H
+
+#include "policy.h"
+#include "tcp_ho_settings.h"
+
+/* segue_action.rules: which of these rules are behind an action. */
+enum {
+	SEGUE_RULE_HO_RESUMES = 1u << 0, /* 4.3: the head, back-off, timer */
+	SEGUE_RULE_HO_SSTHRESH = 1u << 1, /* 4.3: bw * srtt_before */
+	SEGUE_RULE_HO_WINDOW = 1u << 2, /* 4.5: aggressive */
+	SEGUE_RULE_HO_GUARD = 1u << 3, /* 4.3, 9.19 */
+	SEGUE_RULE_HO_REPEATED = 1u << 4, /* 4.3 */
+	SEGUE_RULE_HO_SAMPLE = 1u << 5, /* 4.3: bw * srtt_ho */
+	SEGUE_RULE_HO_CONVERGED = 1u << 6, /* 4.3: four samples */
+	SEGUE_RULE_HO_CONGESTED = 1u << 7, /* 4.3 */
+};
+
+/* State of one flow (algorithms.md 4.3). All zero: NORMAL. */
+struct segue_tcp_ho {
+	u32 bw_kbps; /* bw_ho */
+	u32 srtt_us; /* srtt_ho; unset before the first sample */
+	u32 samples; /* n_samples */
+	u32 adjusting; /* 1: HO_ADJUST */
+};
+
+/*
+ * 4.4: bandwidth times round trip, 1/256 packet; kbit/s * us is 1/8000 byte, and
+ * 256/8000 = 4/125. From 2^62 on the window is beyond 32 bits whatever the packet.
+ */
+static inline u32 segue_tcp_ho_window(const struct segue_tcp_ho_settings *set, u32 bw_kbps,
+				      u32 rtt_us)
+{
+	const u64 packet = segue_max(1, segue_min(set->packet_bytes, 0xffffu));
+	const u64 product = (u64)bw_kbps * rtt_us;
+
+	if (product >> 62)
+		return 0xffffffffu;
+	return segue_max(set->min_window, segue_saturate(product * 4 / (125 * packet)));
+}
+
+/* HO_ADJUST is over: what the mobile said is soon out of date. */
+static inline void segue_tcp_ho_end(struct segue_tcp_ho *flow, u32 why, struct segue_action *act)
+{
+	flow->adjusting = 0;
+	flow->bw_kbps = 0;
+	act->rules |= why;
+}
+
+/* 4.3, NORMAL: an ACK with the bandwidth option. */
+static inline void segue_tcp_ho_on_notice(const struct segue_tcp_ho_settings *set,
+					  struct segue_tcp_ho *flow,
+					  const struct segue_sender *tcp,
+					  const struct segue_notice *notice,
+					  struct segue_action *act)
+{
+	u32 window;
+
+	segue_do_nothing(act);
+	if (!notice->new_link.rate_kbps)
+		return;
+	if (flow->adjusting) { /* the second copy [C] */
+		act->rules |= SEGUE_RULE_HO_REPEATED;
+		return;
+	}
+	if (set->guard && !tcp->timeouts_since_ack) { /* against abuse [T]; 9.19 */
+		act->rules |= SEGUE_RULE_HO_GUARD;
+		return;
+	}
+	flow->adjusting = 1;
+	flow->bw_kbps = notice->new_link.rate_kbps;
+	flow->samples = 0;
+	flow->srtt_us = 0;
+	/* cwnd is one packet: the timeout has left it so */
+	act->what |= SEGUE_RETRANSMIT_HEAD | SEGUE_CLEAR_BACKOFF | SEGUE_REARM_TIMER;
+	act->rules |= SEGUE_RULE_HO_RESUMES;
+
+	/* Who never measured the old path learns from the first sample [C]. */
+	if (set->variant & SEGUE_HO_IMMEDIATE || !tcp->srtt_before_us)
+		return;
+	window = segue_tcp_ho_window(set, flow->bw_kbps, tcp->srtt_before_us);
+	segue_set_ssthresh(act, window);
+	act->rules |= SEGUE_RULE_HO_SSTHRESH;
+	if (set->variant & SEGUE_HO_AGGRESSIVE) { /* 4.5 */
+		segue_set_cwnd(act, window);
+		act->rules |= SEGUE_RULE_HO_WINDOW;
+	}
+}
+
+/* 4.3, 9.20: the average starts anew with the new path. */
+static inline u32 segue_tcp_ho_average(const struct segue_tcp_ho_settings *set,
+				       const struct segue_tcp_ho *flow, u32 rtt_us)
+{
+	const u64 before = flow->samples - 1;
+
+	if (!before)
+		return rtt_us;
+	if (set->mean)
+		return (u32)((before * flow->srtt_us + rtt_us) / flow->samples);
+	return (u32)((7 * (u64)flow->srtt_us + rtt_us) / 8);
+}
+
+/* 4.3, HO_ADJUST: a valid sample (Karn; with time stamps every ACK gives one). */
+static inline void segue_tcp_ho_on_rtt_sample(const struct segue_tcp_ho_settings *set,
+					      struct segue_tcp_ho *flow, u32 rtt_us,
+					      struct segue_action *act)
+{
+	segue_do_nothing(act);
+	if (!flow->adjusting)
+		return;
+	flow->samples++;
+	flow->srtt_us = segue_tcp_ho_average(set, flow, rtt_us);
+	if (!(set->variant & SEGUE_HO_IMMEDIATE)) { /* 9.21: aggressive, too */
+		segue_set_ssthresh(act, segue_tcp_ho_window(set, flow->bw_kbps, flow->srtt_us));
+		act->rules |= SEGUE_RULE_HO_SAMPLE;
+	}
+	if (flow->samples >= set->samples)
+		segue_tcp_ho_end(flow, SEGUE_RULE_HO_CONVERGED, act);
+}
+
+/* 4.3, HO_ADJUST: congestion; the host reacts as ever. */
+static inline void segue_tcp_ho_on_fast_retransmit(struct segue_tcp_ho *flow,
+						   struct segue_action *act)
+{
+	segue_do_nothing(act);
+	if (flow->adjusting)
+		segue_tcp_ho_end(flow, SEGUE_RULE_HO_CONGESTED, act);
+}
+
+/* The same for the timer. */
+static inline void segue_tcp_ho_on_timeout(struct segue_tcp_ho *flow, struct segue_action *act)
+{
+	segue_do_nothing(act);
+	if (flow->adjusting)
+		segue_tcp_ho_end(flow, SEGUE_RULE_HO_CONGESTED, act);
+}
+
+#endif

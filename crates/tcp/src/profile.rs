@@ -176,9 +176,11 @@ pub const FREEBSD5_NEWRENO: StackProfile = StackProfile {
         "timers count 10 ms ticks",
         "RTO floor of 30 ms + 200 ms slop instead of 1 s",
         "back-off stops at 64",
+        "window grows per ACK; a cut halves cwnd, not FlightSize, at every timeout",
         "a closed window stops the retransmission timer, whatever is outstanding",
     ],
     recovery: RecoveryRules::NewReno,
+    congestion: CongestionRules::Bsd,
     rto: RtoRules {
         tick: 10 * MS,
         min: 230 * MS,
@@ -244,7 +246,7 @@ pub const STACK_SETTINGS: &[StackSetting] = &[
     },
     StackSetting {
         name: "window-rules",
-        values: "ns2 or rfc5681",
+        values: "ns2, rfc5681 or bsd",
         meaning: "what a timeout cuts, and growth (9.16)",
     },
 ];
@@ -266,6 +268,7 @@ impl StackProfile {
                 self.congestion = match value {
                     "ns2" => CongestionRules::Ns2,
                     "rfc5681" => CongestionRules::Rfc5681,
+                    "bsd" => CongestionRules::Bsd,
                     _ => return Err(setting.values),
                 }
             }

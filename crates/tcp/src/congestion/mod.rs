@@ -3,9 +3,11 @@
 //! Events are distinct calls, never merged (a controller that cannot tell a timeout from a fast
 //! retransmit cuts twice).
 
+mod bsd;
 mod ns2;
 mod rfc5681;
 
+pub use bsd::BsdWindow;
 pub use ns2::Ns2Window;
 pub use rfc5681::Rfc5681;
 
@@ -52,6 +54,8 @@ pub enum CongestionRules {
     Ns2,
     /// RFC 5681.
     Rfc5681,
+    /// [`BsdWindow`].
+    Bsd,
 }
 
 /// A congestion control, dispatched statically.
@@ -61,6 +65,8 @@ pub enum Congestion {
     Ns2(Ns2Window),
     /// RFC 5681.
     Rfc5681(Rfc5681),
+    /// 4.4BSD.
+    Bsd(BsdWindow),
 }
 
 impl Congestion {
@@ -69,6 +75,7 @@ impl Congestion {
         match rules {
             CongestionRules::Ns2 => Self::Ns2(Ns2Window::new(limit)),
             CongestionRules::Rfc5681 => Self::Rfc5681(Rfc5681::new()),
+            CongestionRules::Bsd => Self::Bsd(BsdWindow::new(limit)),
         }
     }
 }
@@ -79,6 +86,7 @@ macro_rules! dispatch {
             match self {
                 Self::Ns2(c) => c.$name($($arg),*),
                 Self::Rfc5681(c) => c.$name($($arg),*),
+                Self::Bsd(c) => c.$name($($arg),*),
             }
         })*
     };
@@ -104,6 +112,7 @@ impl CongestionControl for Congestion {
         match self {
             Self::Ns2(c) => c.window(),
             Self::Rfc5681(c) => c.window(),
+            Self::Bsd(c) => c.window(),
         }
     }
 
@@ -111,6 +120,7 @@ impl CongestionControl for Congestion {
         match self {
             Self::Ns2(c) => c.cwnd(),
             Self::Rfc5681(c) => c.cwnd(),
+            Self::Bsd(c) => c.cwnd(),
         }
     }
 
@@ -118,6 +128,7 @@ impl CongestionControl for Congestion {
         match self {
             Self::Ns2(c) => c.ssthresh(),
             Self::Rfc5681(c) => c.ssthresh(),
+            Self::Bsd(c) => c.ssthresh(),
         }
     }
 }

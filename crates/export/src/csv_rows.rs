@@ -101,7 +101,8 @@ impl<'a> From<&'a Row> for FlatRow<'a> {
     }
 }
 
-fn text<T: Serialize>(rows: impl Iterator<Item = T>) -> Result<String, csv::Error> {
+/// Rows as CSV, with their names above.
+pub(crate) fn text<T: Serialize>(rows: impl Iterator<Item = T>) -> Result<String, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for row in rows {
         writer.serialize(row)?;

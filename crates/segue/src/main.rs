@@ -4,6 +4,7 @@ mod cli;
 mod compare;
 mod diff;
 mod events;
+mod model;
 mod outputs;
 mod pages;
 mod progress;
@@ -85,6 +86,7 @@ fn run() -> Result<(), Failure> {
         Command::Trace(args) => trace::run(&args),
         Command::Diff(args) => diff::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
+        Command::Model(args) => model::run(&args.model),
         Command::Schemes(args) => schemes::run(&args),
         Command::Man(args) => pages::man(&args),
         Command::Completions(args) => pages::completions(&args),

@@ -38,6 +38,7 @@ fn pictures() -> Vec<(&'static str, u32, Picture)> {
         ("sequence-dense", 440, Box::new(|id, size| sequence(id, true).svg(size))),
         ("window", 320, Box::new(|id, size| window(id).svg(size))),
         ("queue", 420, Box::new(|id, size| queue(id).svg(size))),
+        ("lines", 380, Box::new(|id, size| lines(id).svg(size))),
     ]
 }
 
@@ -255,4 +256,20 @@ fn queue(id: &str) -> QueueGraph {
     graph.timeline.handoff = Some(Handoff::Disconnection(6.0, 7.0));
     graph.timeline.notices.push(Notice { time: 7.0, label: "notice".to_string() });
     graph
+}
+
+fn lines(id: &str) -> LineChart {
+    let curve = |label: &str, height: f64, fall: f64| Line {
+        label: label.to_string(),
+        points: (1..=10).map(|k| f64::from(k) * 5.0).map(|x| (x, height - fall * x * x)).collect(),
+    };
+    let plot = |lines| LinePlot { measure: "gain, segments".to_string(), lines };
+    LineChart {
+        about: about(id, "Mean gain over the error of an estimate"),
+        across: "standard deviation, %".to_string(),
+        plots: vec![
+            plot(vec![curve("b = 117, c = 8", 5597.0, 0.25), curve("b = 58, c = 8", 1134.0, 0.06)]),
+            plot(vec![curve("b = 58, c = 50", 27.6, 0.06), curve("b = 58, c = 66", 0.0, 0.06)]),
+        ],
+    }
 }

@@ -12,6 +12,8 @@ pub(crate) enum Sample {
     /// An upright line, as wide as given.
     Upright(Stroke),
     Mark(Mark),
+    /// A line with a marker on it.
+    Marked(Stroke, Mark),
     /// A filled block: colour or `url(#pattern)`.
     Block(String),
     /// The quartile bar of a scheme.
@@ -66,6 +68,10 @@ fn draw_sample(canvas: &mut Canvas, sample: &Sample, x: f64, y: f64) {
             // A single small dot is hard to see in a legend.
             let radius = mark.radius.max(if mark.shape == Shape::Tick { 4.0 } else { 2.0 });
             Mark { radius, ..*mark }.draw(canvas, [(middle, y)]);
+        }
+        Sample::Marked(stroke, mark) => {
+            canvas.line((x, y), (x + SAMPLE, y), *stroke);
+            mark.draw(canvas, [(middle, y)]);
         }
         Sample::Block(paint) => {
             let mut pen = Pen::default();

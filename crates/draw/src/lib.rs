@@ -10,6 +10,7 @@ mod canvas;
 mod category_names;
 mod frame;
 mod legend;
+mod lines;
 mod link_time;
 mod marks;
 mod moments;
@@ -24,6 +25,7 @@ mod window;
 
 pub use axis::Spacing;
 pub use frame::{About, Size};
+pub use lines::{Line, LineChart, LinePlot};
 pub use link_time::{LinkTime, LinkTimeBar};
 pub use moments::{Handoff, Notice, Point, Timeline};
 pub use palette::{printed, standalone, style_sheet};

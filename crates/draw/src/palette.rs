@@ -121,14 +121,24 @@ pub fn style_sheet() -> String {
     )
 }
 
-/// A picture that looks right opened alone, in light and dark.
+/// A picture that looks right opened alone, in light and dark. Programs that do not know CSS variables find the light
+/// colours in attributes, which a style overrides.
 pub fn standalone(svg: &str) -> String {
+    let svg = roles().fold(svg.to_string(), |text, role| {
+        let with_attribute = |text: String, property: &str, style: &str| {
+            let style = format!("style=\"{style}{property}:{}\"", role.css());
+            text.replace(&style, &format!("{property}=\"{}\" {style}", role.light))
+        };
+        let text = with_attribute(text, "fill", "");
+        let text = with_attribute(text, "stroke", "");
+        with_attribute(text, "stroke", "paint-order:stroke;")
+    });
     let ground = format!(":root{{background:{}}}\n", BACKGROUND.css());
     match svg.find('>') {
         Some(end) => {
             format!("{}<style>\n{}{ground}</style>{}", &svg[..=end], style_sheet(), &svg[end + 1..])
         }
-        None => svg.to_string(),
+        None => svg,
     }
 }
 

@@ -163,6 +163,12 @@ fn queue() -> impl Strategy<Value = QueueGraph> {
     })
 }
 
+fn line_chart() -> impl Strategy<Value = LineChart> {
+    let line = (name(), vec((number(), number()), 0..12)).prop_map(|(label, points)| Line { label, points });
+    let plot = (name(), vec(line, 0..5)).prop_map(|(measure, lines)| LinePlot { measure, lines });
+    (about(), name(), vec(plot, 0..4)).prop_map(|(about, across, plots)| LineChart { about, across, plots })
+}
+
 fn check(canvas: Canvas) {
     let whole = Area { left: 0.0, top: 0.0, right: canvas.width(), bottom: canvas.height() };
     for (index, label) in canvas.labels().iter().enumerate() {
@@ -201,6 +207,9 @@ proptest! {
 
     #[test]
     fn queue_graphs_hold(picture in queue(), size in size()) { check(picture.drawn(size)) }
+
+    #[test]
+    fn line_charts_hold(picture in line_chart(), size in size()) { check(picture.drawn(size)) }
 
     #[test]
     fn an_axis_stays_within_its_pixels_and_its_ticks_within_its_values(

@@ -135,6 +135,25 @@ fn queue() {
 }
 
 #[test]
+fn lines() {
+    let line =
+        |label: &str, points: &[(f64, f64)]| Line { label: label.to_string(), points: points.to_vec() };
+    let plot = |lines| LinePlot { measure: "gain, segments".to_string(), lines };
+    let picture = LineChart {
+        about: about("lines"),
+        across: "error, %".to_string(),
+        plots: vec![
+            plot(vec![line("b = 117", &[(5.0, 5589.3), (25.0, 5392.0), (50.0, 4963.0)])]),
+            plot(vec![
+                line("b = 58", &[(5.0, 26.0), (25.0, -20.5), (50.0, -121.0)]),
+                line("broken", &[(5.0, -1.5), (15.0, f64::NAN), (25.0, -48.1), (50.0, -148.6)]),
+            ]),
+        ],
+    };
+    insta::assert_snapshot!(picture.svg(SIZE));
+}
+
+#[test]
 fn five_thousand_packets_stay_small() {
     let mut graph = SequenceGraph { about: about("dense"), ..SequenceGraph::default() };
     for packet in 0..5000 {
@@ -185,6 +204,12 @@ fn a_picture_alone_brings_the_style_sheet() {
     let first = document.root_element().children().find(roxmltree::Node::is_element).unwrap();
     assert_eq!(first.tag_name().name(), "style");
     assert!(first.text().unwrap().contains("prefers-color-scheme:dark"));
+    // Other programs than browsers, such as rsvg-convert, drop what they do not know of a style.
+    let coloured = |node: &roxmltree::Node| node.attribute("style").is_some();
+    for node in document.descendants().filter(coloured) {
+        let plain = |name| node.attribute(name).is_some_and(|colour: &str| colour.starts_with('#'));
+        assert!(plain("fill") || plain("stroke"), "{node:?}");
+    }
 }
 
 #[test]

@@ -101,7 +101,7 @@ impl<'a> From<&'a Row> for FlatRow<'a> {
     }
 }
 
-/// Records as CSV text.
+/// Rows as CSV, with their names above.
 pub(crate) fn text<T: Serialize>(rows: impl Iterator<Item = T>) -> Result<String, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for row in rows {

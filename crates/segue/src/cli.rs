@@ -1,9 +1,11 @@
 //! The words of the command line and how they are read.
 
+use crate::model::Percents;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use segue_study::times::{Times, time};
 use segue_world::{Definition, Nanos};
+use std::ffi::OsString;
 
 /// What a change of the access link does to TCP, and what can be done about it.
 #[derive(Debug, Parser)]
@@ -27,6 +29,8 @@ pub enum Command {
     Diff(DiffArgs),
     /// Redraw the papers' figures and judge what they state
     Reproduce(ReproduceArgs),
+    /// Compute what a paper's analytic model states
+    Model(ModelArgs),
     /// List schemes, stacks, settings, link presets and their sources
     Schemes(SchemesArgs),
     /// Write the manual pages
@@ -259,6 +263,51 @@ pub struct ReproduceArgs {
     pub threads: Option<u16>,
 }
 
+/// `segue model`.
+#[derive(Debug, Args)]
+#[command(arg_required_else_help = false)]
+pub struct ModelArgs {
+    /// Which model.
+    #[command(subcommand)]
+    pub model: Model,
+}
+
+/// The models.
+#[derive(Debug, Subcommand)]
+pub enum Model {
+    /// TCP-HO: what an error of its bandwidth estimate costs, and what an immediate transmission saves
+    TcpHo(TcpHoArgs),
+    /// None of them.
+    #[command(external_subcommand)]
+    Unknown(Vec<OsString>),
+}
+
+/// `segue model tcp-ho`.
+#[derive(Debug, Args)]
+pub struct TcpHoArgs {
+    /// BDP of the new path; with --c, may be repeated; the paper's four handoffs unless given
+    #[arg(long, value_name = "SEGMENTS", value_parser = segments, allow_hyphen_values = true)]
+    pub b: Vec<f64>,
+    /// TCP's threshold from before the handoff
+    #[arg(long, value_name = "SEGMENTS", value_parser = segments, allow_hyphen_values = true)]
+    pub c: Vec<f64>,
+    /// Standard deviations of the estimate, % of b: one, or FIRST..LAST/STEP
+    #[arg(long, value_name = "PERCENTS", value_parser = Percents::parse, default_value = "5..50/5", allow_hyphen_values = true)]
+    pub sigma: Percents,
+    /// Retransmission timeout when the link breaks
+    #[arg(long, value_name = "TIME", value_parser = time, default_value = "1s", allow_hyphen_values = true)]
+    pub rto: Nanos,
+    /// Write the mean gains as CSV (- for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<String>,
+    /// Write gains and savings as JSON (- for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<String>,
+    /// Write the chart of the mean gains (SVG; - for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<String>,
+}
+
 /// `segue schemes`.
 #[derive(Debug, Args)]
 pub struct SchemesArgs {
@@ -290,6 +339,10 @@ fn one_flow_count(word: &str) -> Result<usize, String> {
     word.parse().map_err(|_| "expected one whole number".to_string())
 }
 
+fn segments(word: &str) -> Result<f64, String> {
+    word.parse().map_err(|_| "expected a number of segments".to_string())
+}
+
 fn key_value(word: &str) -> Result<(String, String), String> {
     match word.split_once('=') {
         Some((key, value)) if !key.is_empty() && !value.is_empty() => Ok((key.into(), value.into())),
@@ -300,7 +353,7 @@ fn key_value(word: &str) -> Result<(String, String), String> {
 /// clap's message as one line: what was wrong, where, what was expected, the nearest valid word.
 pub fn one_line(error: &clap::Error) -> String {
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        return "no command; expected one of compare, run, trace, reproduce, diff, schemes, man, completions (see segue --help)".into();
+        return "no command; expected one of compare, run, trace, reproduce, diff, model, schemes, man, completions (see segue --help)".into();
     }
     let text = error.render().to_string();
     let mut line = text.lines().next().unwrap_or_default().trim_start_matches("error: ").trim().to_string();
@@ -317,8 +370,10 @@ pub fn one_line(error: &clap::Error) -> String {
         line.push_str(more);
     }
     // As our own messages have it.
-    if let Some((before, values)) = line.split_once(" [possible values: ") {
-        line = format!("{before}; expected one of {}", values.trim_end_matches(']'));
+    for list in [" [possible values: ", " [subcommands: "] {
+        if let Some((before, values)) = line.split_once(list) {
+            line = format!("{before}; expected one of {}", values.trim_end_matches(']'));
+        }
     }
     let suggested =
         [ContextKind::SuggestedArg, ContextKind::SuggestedValue, ContextKind::SuggestedSubcommand];

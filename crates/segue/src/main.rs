@@ -5,6 +5,7 @@ mod compare;
 mod diff;
 mod drive;
 mod events;
+mod model;
 mod outputs;
 mod pages;
 mod progress;
@@ -86,6 +87,7 @@ fn run() -> Result<(), Failure> {
         Command::Trace(args) => trace::run(&args),
         Command::Diff(args) => diff::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
+        Command::Model(args) => model::run(&args.model),
         Command::Schemes(args) => schemes::run(&args),
         Command::Man(args) => pages::man(&args),
         Command::Completions(args) => pages::completions(&args),

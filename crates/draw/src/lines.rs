@@ -1,0 +1,148 @@
+//! Curves over a number, such as what a model computes over a parameter; one plot below the other.
+
+use crate::axis::{Axis, Spacing};
+use crate::canvas::{Canvas, LINE, Pen, Stroke};
+use crate::frame::{self, About, Size, Vertical};
+use crate::legend::{self, Sample};
+use crate::marks::Mark;
+use crate::moments::extremes;
+use crate::palette;
+use crate::text;
+
+/// One curve.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Line {
+    /// Name for the legend.
+    pub label: String,
+    /// Position on the horizontal axis, and value there. A point that is not finite interrupts the curve.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// Curves with a vertical axis in common.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LinePlot {
+    /// Title of the vertical axis, with its unit.
+    pub measure: String,
+    /// The curves.
+    pub lines: Vec<Line>,
+}
+
+/// Plots of curves with a horizontal axis in common.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LineChart {
+    /// Id, title and description.
+    pub about: About,
+    /// Title of the horizontal axis, with its unit.
+    pub across: String,
+    /// From top to bottom.
+    pub plots: Vec<LinePlot>,
+}
+
+/// The line at 0, where values lie on both sides.
+const ZERO_LINE: Stroke = Stroke::new(palette::MUTED, 1.0);
+/// Room beyond the least and the greatest value, as a part of their distance.
+const ROOM: f64 = 0.06;
+/// Most markers of a curve: they tell curves apart, and do not hide them.
+const MOST_MARKS: usize = 25;
+
+impl LineChart {
+    /// The picture.
+    pub fn svg(&self, size: Size) -> String {
+        self.drawn(size).finish(&self.about)
+    }
+
+    pub(crate) fn drawn(&self, size: Size) -> Canvas {
+        let mut canvas = Canvas::new(size);
+        let top = frame::heading(&mut canvas, &self.about);
+        let top = legend::draw(&mut canvas, top, &self.entries());
+        let (strip, row) = (frame::strip(&canvas), canvas.font() * LINE);
+        let bottom = canvas.height() - frame::below(&canvas);
+        let height = (bottom - top) / self.plots.len().max(1) as f64;
+        let verticals: Vec<Vertical> = self.plots.iter().map(LinePlot::vertical).collect();
+        let left = verticals.iter().map(|v| v.margin(&canvas, height - strip)).fold(8.0, f64::max);
+        // Room for half of the last number.
+        let right = canvas.width() - 14.0;
+        let (first, last) = extremes(self.lines().flat_map(|line| line.points.iter().map(|point| point.0)));
+        let mut index = 0;
+        for (number, (plot, vertical)) in self.plots.iter().zip(&verticals).enumerate() {
+            let top = top + height * number as f64;
+            let lowest = number + 1 == self.plots.len();
+            // The gap below a plot that has another under it.
+            let gap = if lowest { 0.0 } else { 8.0 };
+            let area = frame::plot_area(left, top + strip, right, top + height - gap);
+            let across = Axis::new(Spacing::Linear, first, last, area.left, area.right);
+            let value = vertical.draw(&mut canvas, area, top + row / 2.0);
+            if lowest {
+                frame::draw_horizontal(&mut canvas, area, &across, &self.across);
+            } else {
+                frame::baseline(&mut canvas, area);
+            }
+            if value.low() < 0.0 && value.has(0.0) {
+                let y = value.at(0.0);
+                canvas.line((area.left, y), (area.right, y), ZERO_LINE);
+            }
+            for line in &plot.lines {
+                line.draw(&mut canvas, &across, &value, index);
+                index += 1;
+            }
+        }
+        canvas
+    }
+
+    fn lines(&self) -> impl Iterator<Item = &Line> {
+        self.plots.iter().flat_map(|plot| &plot.lines)
+    }
+
+    fn entries(&self) -> Vec<(Sample, String)> {
+        let lines = self.lines().enumerate();
+        lines.map(|(index, line)| (Sample::Marked(stroke(index), mark(index)), line.label.clone())).collect()
+    }
+}
+
+impl LinePlot {
+    /// The axis holds 0, so that distances from it can be compared.
+    fn vertical(&self) -> Vertical {
+        let values = self.lines.iter().flat_map(|line| line.points.iter().map(|point| point.1));
+        let (low, high) = extremes(values.chain([0.0]));
+        let room = (high - low) * ROOM;
+        let beyond = |end: f64, room: f64| if end == 0.0 { end } else { end + room };
+        Vertical {
+            label: self.measure.clone(),
+            spacing: Spacing::Linear,
+            low: beyond(low, -room),
+            high: beyond(high, room),
+            whole: false,
+        }
+    }
+}
+
+impl Line {
+    fn draw(&self, canvas: &mut Canvas, across: &Axis, value: &Axis, index: usize) {
+        let finite = |point: &(f64, f64)| point.0.is_finite() && point.1.is_finite();
+        let place = |point: &(f64, f64)| (across.at(point.0), value.at(point.1));
+        let mut pen = Pen::default();
+        for pair in self.points.windows(2).filter(|pair| pair.iter().all(finite)) {
+            pen.segment(place(&pair[0]), place(&pair[1]));
+        }
+        let words: Vec<String> = self
+            .points
+            .iter()
+            .map(|&(position, value)| format!("{}: {}", text::number(position), text::number(value)))
+            .collect();
+        canvas.explained(&format!("{}. {}", self.label, words.join(", ")), |canvas| {
+            canvas.stroke(pen.path(), stroke(index));
+            let apart = self.points.len().div_ceil(MOST_MARKS).max(1);
+            let places = self.points.iter().step_by(apart).filter(|point| finite(point)).map(place);
+            mark(index).draw(canvas, places);
+        });
+    }
+}
+
+/// No curve is what the others are held against: that colour is left out.
+fn mark(index: usize) -> Mark {
+    Mark::of_scheme(index + 1)
+}
+
+fn stroke(index: usize) -> Stroke {
+    Stroke::new(mark(index).role, 1.6)
+}

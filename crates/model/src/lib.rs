@@ -1,0 +1,3 @@
+//! The papers' analytic models, one file per paper. They compute; they know nothing of the simulator.
+
+pub mod tcp_ho;

@@ -1,0 +1,212 @@
+//! `segue model`: what the papers' analytic models compute (docs/models.md).
+
+use crate::cli::{Model, TcpHoArgs};
+use crate::reproduce::unknown;
+use crate::{Failure, outputs, print};
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use segue_draw::{About, Line, LineChart, LinePlot, Size, standalone};
+use segue_export::{tcp_ho_csv, tcp_ho_json};
+use segue_model::tcp_ho::{Curve, Handoff, LIMIT_OF_SAVING, LONGEST_RTO_S, PAPER_HANDOFFS, Wait, waits};
+use segue_world::SECOND;
+
+/// Size of the chart, px: its text can still be read where it is scaled to a telephone's 390.
+const CHART: Size = Size { width: 480, height: 440 };
+/// Curves that stay below this part of the greatest gain would lie on the axis: they get a plot of their own.
+const SMALL: f64 = 0.1;
+/// Waits that are told; with an RTO of 1 s the last two are at the cap.
+const WAITS: usize = 8;
+
+/// Runs the command.
+pub fn run(model: &Model) -> Result<(), Failure> {
+    match model {
+        Model::TcpHo(args) => tcp_ho(args),
+        Model::Unknown(words) => {
+            let word = words.first().map(|word| word.to_string_lossy()).unwrap_or_default();
+            Err(unknown("model", &word, ["tcp-ho"].into_iter()))
+        }
+    }
+}
+
+fn tcp_ho(args: &TcpHoArgs) -> Result<(), Failure> {
+    let Percents(percents) = &args.sigma;
+    let curve = |handoff| Curve::over(handoff, percents).map_err(Failure::user);
+    let curves: Vec<Curve> = handoffs(args)?.into_iter().map(curve).collect::<Result<_, _>>()?;
+    let waits: Vec<Wait> =
+        waits(args.rto as f64 / SECOND as f64).map_err(Failure::user)?.take(WAITS).collect();
+    let ([csv, json, svg], on_stdout) =
+        outputs::open([("--csv", &args.csv), ("--json", &args.json), ("--svg", &args.svg)])?;
+    outputs::write(csv, || tcp_ho_csv(&curves))?;
+    outputs::write(json, || tcp_ho_json(&curves, &waits))?;
+    outputs::write(svg, || Ok::<_, Failure>(standalone(&chart(&curves).svg(CHART))))?;
+    if on_stdout { Ok(()) } else { print(&tables(&curves, percents, &waits)) }
+}
+
+fn handoffs(args: &TcpHoArgs) -> Result<Vec<Handoff>, Failure> {
+    if args.b.len() != args.c.len() {
+        return Err(Failure::User(format!(
+            "{} of --b and {} of --c; expected pairs such as --b 58 --c 50",
+            args.b.len(),
+            args.c.len()
+        )));
+    }
+    let pairs: Vec<(f64, f64)> = if args.b.is_empty() {
+        PAPER_HANDOFFS.iter().map(|&(_, b, c)| (b, c)).collect()
+    } else {
+        args.b.iter().copied().zip(args.c.iter().copied()).collect()
+    };
+    pairs.into_iter().map(|(b, c)| Handoff::new(b, c).map_err(Failure::user)).collect()
+}
+
+/// Such as `b = 117, c = 8`, and after a separator its class, if it has one.
+fn name(handoff: &Handoff, separator: &str) -> String {
+    let class = handoff.class().map(|class| format!("{separator}{class}")).unwrap_or_default();
+    format!("b = {}, c = {}{class}", handoff.b(), handoff.c())
+}
+
+/// What there is to see in the chart, for screen readers.
+const DESCRIPTION: &str = "Segments that TCP-HO sends more than TCP until both fill the new path, over the standard \
+                           deviation of its estimate of the bandwidth-delay product b; c is TCP's threshold.";
+
+/// Figure 15 of the paper.
+fn chart(curves: &[Curve]) -> LineChart {
+    let height = |curve: &Curve| curve.gains.iter().map(|(_, gain)| gain.abs()).fold(0.0, f64::max);
+    let highest = curves.iter().map(height).fold(0.0, f64::max);
+    let (small, large): (Vec<&Curve>, Vec<&Curve>) =
+        curves.iter().partition(|curve| height(curve) < highest * SMALL);
+    let line = |curve: &&Curve| Line { label: name(&curve.handoff, ", "), points: curve.gains.clone() };
+    let plots = [
+        (large, "mean gain of TCP-HO, segments"),
+        (small, "the smaller gains on a scale of their own, segments"),
+    ];
+    let plots = plots.into_iter().filter(|(curves, _)| !curves.is_empty());
+    let plots = plots.map(|(curves, measure)| LinePlot {
+        measure: measure.into(),
+        lines: curves.iter().map(line).collect(),
+    });
+    LineChart {
+        about: About {
+            id: "tcp-ho".into(),
+            title: "Mean gain of TCP-HO over the error of its estimate".into(),
+            description: DESCRIPTION.into(),
+            heading: String::new(),
+        },
+        across: "standard deviation of the estimate, % of b".into(),
+        plots: plots.collect(),
+    }
+}
+
+fn tables(curves: &[Curve], percents: &[f64], waits: &[Wait]) -> String {
+    let mut gains = table(
+        std::iter::once("sigma, % of b".to_string())
+            .chain(curves.iter().map(|curve| name(&curve.handoff, "\n"))),
+    );
+    let cells = |head: String, of: &dyn Fn(&Curve) -> f64| {
+        std::iter::once(head)
+            .chain(curves.iter().map(|curve| format!("{:.2}", of(curve))))
+            .collect::<Vec<_>>()
+    };
+    gains.add_row(cells("no error".into(), &|curve| curve.handoff.gain(curve.handoff.b())));
+    for (index, percent) in percents.iter().enumerate() {
+        gains.add_row(cells(percent.to_string(), &|curve| curve.gains[index].1));
+    }
+    gains.add_row(cells("TCP itself".into(), &|curve| curve.handoff.tcp_segments(curve.handoff.b())));
+    let heads = ["timeouts", "link back after, s", "ratio", "mean saving", "at most, s"];
+    let mut savings = table(heads.into_iter().map(String::from));
+    for wait in waits {
+        savings.add_row([
+            wait.timeouts.to_string(),
+            format!("{} to {}", seconds(wait.from_s), seconds(wait.to_s)),
+            format!("{:.4}", wait.ratio()),
+            format!("{:.4}", wait.mean_saving()),
+            seconds(wait.longest_saving_s()).to_string(),
+        ]);
+    }
+    format!(
+        "Mean gain of TCP-HO over TCP, segments sent until both fill the new path\n{gains}\n\
+         b: bandwidth-delay product of the new path, c: TCP's threshold from before, segments; sigma: standard\n\
+         deviation of TCP-HO's estimate of b. TCP itself: what TCP sends in that time if the estimate is right.\n\n\
+         Part of a disconnection that sending at once saves, by timeouts before the link is back\n{savings}\n\
+         Many timeouts, no cap: ratio 2, {LIMIT_OF_SAVING:.4}. At most: until the next timeout, {LONGEST_RTO_S} s once \
+         the RTO is capped.\n"
+    )
+}
+
+/// Sums of binary fractions as the decimals that they stand for.
+fn seconds(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
+}
+
+/// A table without lines, numbers to the right.
+fn table(header: impl Iterator<Item = String>) -> Table {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(header);
+    table.column_iter_mut().skip(1).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
+    table
+}
+
+/// Percentages as users write them: one, or `FIRST..LAST/STEP`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Percents(pub Vec<f64>);
+
+/// Most percentages of one range.
+const MOST_PERCENTS: f64 = 1000.0;
+
+impl Percents {
+    /// Reads one percentage, or a range of them.
+    pub fn parse(word: &str) -> Result<Self, String> {
+        let number = |word: &str| match word.trim_end_matches('%').parse::<f64>() {
+            Ok(value) if value > 0.0 && value <= 1000.0 => Ok(value),
+            _ => Err(format!("`{word}`: expected a percentage above 0 and at most 1000")),
+        };
+        let Some((first, rest)) = word.split_once("..") else {
+            return Ok(Self(vec![number(word)?]));
+        };
+        let Some((last, step)) = rest.split_once('/') else {
+            return Err("expected FIRST..LAST/STEP such as 5..50/5".into());
+        };
+        let (first, last, step) = (number(first)?, number(last)?, number(step)?);
+        if first > last {
+            return Err("the first percentage is above the last; expected FIRST..LAST/STEP".into());
+        }
+        // Decimal steps are no binary ones: the last may be missed by a hair.
+        let count = ((last - first) / step + 1e-9).floor() + 1.0;
+        if count > MOST_PERCENTS {
+            return Err(format!("{count} percentages are too many; expected at most {MOST_PERCENTS}"));
+        }
+        let at = |k: u32| ((first + f64::from(k) * step) * 1e9).round() / 1e9;
+        Ok(Self((0..count as u32).map(at).collect()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentages_are_decimal() {
+        assert_eq!(Percents::parse("25").unwrap(), Percents(vec![25.0]));
+        assert_eq!(Percents::parse("0.1..0.3/0.1").unwrap(), Percents(vec![0.1, 0.2, 0.3]));
+        assert_eq!(Percents::parse("5..50/5").unwrap().0.len(), 10);
+        for (word, part) in [
+            ("0", "above 0"),
+            ("x..2/1", "`x`: expected a percentage"),
+            ("5..50", "FIRST..LAST/STEP"),
+            ("50..5/5", "above the last"),
+            ("1..1000/0.1", "too many"),
+        ] {
+            let message = Percents::parse(word).unwrap_err();
+            assert!(message.contains(part), "{word}: {message}");
+        }
+    }
+
+    /// The paper's figure has two plots; what lies close together stays in one.
+    #[test]
+    fn small_curves_have_a_plot_of_their_own() {
+        let curve = |b, c| Curve::over(Handoff::new(b, c).unwrap(), &[5.0, 50.0]).unwrap();
+        let lines =
+            |curves: &[Curve]| chart(curves).plots.iter().map(|plot| plot.lines.len()).collect::<Vec<_>>();
+        assert_eq!(lines(&PAPER_HANDOFFS.map(|(_, b, c)| curve(b, c))), [2, 2]);
+        assert_eq!(lines(&[curve(58.0, 50.0), curve(58.0, 66.0)]), [2]);
+    }
+}

@@ -1,0 +1,127 @@
+//! `segue model` as a user meets it: tables, files, errors.
+
+use std::process::{Command, Output};
+
+fn segue(line: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_segue"));
+    command.args(line.split_whitespace()).output().expect("segue starts")
+}
+
+fn stdout(line: &str) -> String {
+    let output = segue(line);
+    assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+#[test]
+fn two_tables() {
+    let text = stdout("model tcp-ho");
+    let row = |head: &str| {
+        let row = text.lines().find(|line| line.trim_start().starts_with(head)).expect("a row");
+        row.split_whitespace().map(String::from).collect::<Vec<_>>()
+    };
+    assert_eq!(row("no error")[2..], ["5596.67", "1134.24", "27.58", "0.00"]);
+    assert_eq!(row("25"), ["25", "5391.99", "1086.18", "-20.47", "-48.05"]);
+    assert_eq!(row("50"), ["50", "4963.03", "985.61", "-121.04", "-148.62"]);
+    assert_eq!(row("TCP itself")[2..], ["6820.50", "1658.00", "482.00", "58.00"]);
+    assert_eq!(row("2 "), ["2", "3", "to", "7", "2.3333", "0.4828", "4"]);
+    assert_eq!(row("7 "), ["7", "127", "to", "191", "1.5039", "0.2179", "64"]);
+    assert!(
+        text.contains("ratio 2, 0.3863") && text.lines().all(|line| line.chars().count() <= 110),
+        "{text}"
+    );
+    assert!(stdout("model tcp-ho --rto 200ms").contains(" 0.6 to 1.4 "));
+}
+
+/// docs/models.md shows what the program prints.
+#[test]
+fn the_page_shows_what_is_printed() {
+    let page = include_str!("../../../docs/models.md");
+    let trimmed =
+        |text: &str| text.lines().map(|line| line.trim_end().to_string()).collect::<Vec<_>>().join("\n");
+    assert!(page.contains(&trimmed(&stdout("model tcp-ho"))));
+}
+
+#[test]
+fn csv_on_standard_output_is_alone() {
+    let text = stdout("model tcp-ho --csv -");
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let heads = ["class", "b", "c", "equation", "sigma_percent", "sigma", "gain"];
+    assert_eq!(reader.headers().expect("heads"), &heads[..]);
+    let rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().expect("rows");
+    assert_eq!(rows.len(), 40);
+    assert_eq!(rows[0], vec!["U-VH", "117.0", "8.0", "1", "5.0", "5.85", "5589.256412"]);
+    assert_eq!(rows[39], vec!["H-HH", "58.0", "66.0", "2", "50.0", "29.0", "-148.624598"]);
+}
+
+#[test]
+fn json_has_curves_and_waits() {
+    let text = stdout("model tcp-ho --b 58 --c 8 --b 20 --c 30 --sigma 35 --json -");
+    let document: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!((document["version"].as_u64(), document["model"].as_str()), (Some(1), Some("tcp-ho")));
+    let curves = document["curves"].as_array().expect("curves");
+    assert_eq!(curves.len(), 2);
+    assert_eq!((curves[0]["class"].as_str(), curves[0]["equation"].as_u64()), (Some("U-VH"), Some(1)));
+    assert_eq!(curves[0]["gain_without_error"].as_f64(), Some(1134.237102));
+    assert!(curves[1]["class"].is_null());
+    assert_eq!(curves[1]["mean_gain"][0]["gain"].as_f64(), Some(-8.991416));
+    assert_eq!(document["limit_of_saving"].as_f64(), Some(0.386294));
+    assert_eq!(document["waits"][0]["mean_saving"].as_f64(), Some(0.647918));
+    assert_eq!(document["waits"][7]["longest_saving_s"].as_f64(), Some(64.0));
+}
+
+#[test]
+fn the_figure_stands_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("figure-15.svg");
+    let told = stdout(&format!("model tcp-ho --svg {}", file.display()));
+    assert!(told.contains("no error"), "the tables are still printed");
+    let figure = std::fs::read_to_string(file).expect("a figure");
+    for part in
+        ["prefers-color-scheme:dark", "stroke=\"#0072b2\"", "b = 117, c = 8, U-VH", "scale of their own"]
+    {
+        assert!(figure.contains(part), "{part}");
+    }
+    assert_eq!(stdout("model tcp-ho --svg -"), figure);
+}
+
+#[test]
+fn mistakes_end_with_status_2_and_one_line() {
+    let bad = [
+        ("model", "expected one of tcp-ho"),
+        ("model tcp-hoo", "unknown model `tcp-hoo`; expected one of tcp-ho; did you mean `tcp-ho`?"),
+        ("modell tcp-ho", "did you mean `model`"),
+        ("model tcp-ho --sgma 5", "did you mean `--sigma`"),
+        ("model tcp-ho --b 58", "1 of --b and 0 of --c; expected pairs"),
+        ("model tcp-ho --b 0 --c 8", "b = 0: no BDP"),
+        ("model tcp-ho --b -58 --c 8", "b = -58: no BDP"),
+        ("model tcp-ho --b 58 --c nan", "c = NaN: no threshold"),
+        ("model tcp-ho --b 58 --c 116", "expected c below 2b = 116"),
+        ("model tcp-ho --b wide --c 8", "expected a number of segments"),
+        ("model tcp-ho --sigma 0", "expected a percentage above 0"),
+        ("model tcp-ho --sigma -5..5/1", "expected a percentage above 0"),
+        ("model tcp-ho --sigma 5..50", "expected FIRST..LAST/STEP"),
+        ("model tcp-ho --rto 0s", "an RTO of 0 s; expected one above 0"),
+        ("model tcp-ho --rto 65s", "at most 64 s"),
+        ("model tcp-ho --csv - --json -", "at most one -"),
+        ("model tcp-ho --csv /nowhere/x.csv", "cannot write /nowhere/x.csv"),
+    ];
+    for (line, part) in bad {
+        let output = segue(line);
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{line}: {message}");
+        assert_eq!(message.lines().count(), 1, "{line}: {message}");
+        assert!(message.contains(part), "{line}: {message}");
+        assert!(output.stdout.is_empty(), "{line}");
+    }
+}
+
+#[test]
+fn manual_pages_reach_the_model() {
+    let folder = tempfile::tempdir().expect("a folder");
+    stdout(&format!("man --out {}", folder.path().display()));
+    for page in ["segue-model.1", "segue-model-tcp-ho.1"] {
+        assert!(folder.path().join(page).exists(), "{page}");
+    }
+    assert!(stdout("completions bash").contains("tcp-ho"));
+}

@@ -209,6 +209,16 @@ impl Mobile {
         self.pump(net, self.first.0 + index);
     }
 
+    /// Advertises `window` packets to every sender by `copies` pure ACKs of each flow.
+    pub fn advertise<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, window: u32, copies: u32) {
+        for index in 0..self.flows.len() {
+            for _ in 0..copies {
+                self.flows[index].receiver.set_window(net.now(), window);
+                self.pump(net, self.first.0 + index as u16);
+            }
+        }
+    }
+
     /// Sends `copies` pure ACKs of each flow that report a completed handoff to `link`. A flow whose SYN has not
     /// come has nothing to acknowledge, and nobody to report to.
     pub fn announce<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, link: Link, copies: u32) {

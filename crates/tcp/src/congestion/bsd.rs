@@ -35,8 +35,7 @@ impl CongestionControl for BsdWindow {
     #[inline]
     fn on_new_ack(&mut self, _acked: u32) {
         // `cw > snd_ssthresh` grows linearly: at ssthresh itself once more by a packet.
-        let growth =
-            if self.cwnd > self.ssthresh { (PACKET * PACKET / self.cwnd).max(1) } else { PACKET };
+        let growth = if self.cwnd > self.ssthresh { (PACKET * PACKET / self.cwnd).max(1) } else { PACKET };
         self.cwnd = self.cwnd.saturating_add(growth);
     }
 

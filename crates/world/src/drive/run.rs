@@ -63,7 +63,7 @@ impl DriveExperiment {
         Link { rate_kbps, ..link }
     }
 
-    /// Runs the drive with `scheme` at the senders to the mobile.
+    /// Runs the drive with `scheme` at the senders to the mobile, and at the mobile.
     pub fn run(&self, scheme: &Scheme) -> DriveRecord {
         let (mut sim, places) = network::build(self, scheme);
         sim.net.observer.flows = self.flows as u16;
@@ -78,6 +78,9 @@ impl DriveExperiment {
             if last && stay.until >= self.drive.length {
                 break;
             }
+            if !last {
+                self.close_window(&mut sim, scheme, index);
+            }
             sim.run_until(stay.until);
             for link in [places.access_down, places.access_up] {
                 sim.net.link(link).cut(stay.until);
@@ -88,6 +91,22 @@ impl DriveExperiment {
         }
         sim.run_until(self.drive.length);
         self.record(sim, sent)
+    }
+
+    /// The mobile closes its window before the link of stay `index` goes, where the scheme has it so and the
+    /// handoff is foreseen (algorithms.md 4.5).
+    fn close_window(&self, sim: &mut DriveSim, scheme: &Scheme, index: usize) {
+        let stay = &self.drive.stays[index];
+        let Some(rule) = scheme.mobile().window.filter(|rule| rule.foresees(index as u32 + 1)) else {
+            return;
+        };
+        let rtt = 2 * (self.wan.delay + stay.link.delay.at(stay.until));
+        let closes = stay.until.saturating_sub(rule.closes.on_path(rtt)).max(stay.from);
+        sim.run_until(closes);
+        sim.with_node(MN, |node, net| {
+            let DriveNode::Receivers(mn) = node else { return };
+            mn.advertise(net, 0, 1);
+        });
     }
 
     /// The link of stay `index` is gone.
@@ -111,8 +130,16 @@ impl DriveExperiment {
         // What came to the old router meanwhile is lost (4.8 [C]).
         sim.net.replace_link(places.access_down, stay.link.down_config());
         sim.net.replace_link(places.access_up, stay.link.up_config());
+        let rule = scheme.mobile();
+        if let Some(window) = rule.window {
+            sim.with_node(MN, |node, net| {
+                let DriveNode::Receivers(mn) = node else { return };
+                mn.advertise(net, self.stack.receive_window, window.reopen_acks);
+            });
+        }
         let copies = match (scheme, self.notice) {
             (Scheme::Regular(_), _) | (_, NoticeMode::Withheld) => return 0,
+            _ if !rule.announces => return 0,
             (_, NoticeMode::Instant) => NOTICE_COPIES,
             (_, NoticeMode::InBand { lost }) => NOTICE_COPIES.saturating_sub(lost),
         };

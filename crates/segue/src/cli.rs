@@ -113,6 +113,23 @@ pub struct BenchArgs {
     pub seed: u64,
 }
 
+/// Where the results of a comparison go.
+#[derive(Debug, Args)]
+pub struct ResultArgs {
+    /// Write the rows as JSON (- for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<String>,
+    /// Write the rows as CSV (- for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<String>,
+    /// Write one CSV line per handoff and scheme (- for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub rows: Option<String>,
+    /// Write one page that explains the comparison (HTML; - for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<String>,
+}
+
 /// `segue compare`.
 #[derive(Debug, Args)]
 pub struct CompareArgs {
@@ -134,18 +151,9 @@ pub struct CompareArgs {
     /// Pool the handoffs of K seeds
     #[arg(long, value_name = "K", default_value_t = 1)]
     pub seeds: u64,
-    /// Write the rows as JSON (- for standard output)
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<String>,
-    /// Write the rows as CSV (- for standard output)
-    #[arg(long, value_name = "FILE")]
-    pub csv: Option<String>,
-    /// Write one CSV line per handoff and scheme (- for standard output)
-    #[arg(long, value_name = "FILE")]
-    pub rows: Option<String>,
-    /// Write one page that explains the comparison (HTML; - for standard output)
-    #[arg(long, value_name = "FILE")]
-    pub report: Option<String>,
+    /// Where results go.
+    #[command(flatten)]
+    pub results: ResultArgs,
     /// Worker threads; all cores unless given
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
@@ -163,18 +171,9 @@ pub struct RunArgs {
     /// Print the JSON schema of drives
     #[arg(long, exclusive = true)]
     pub drive_schema: bool,
-    /// Write the rows as JSON (- for standard output)
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<String>,
-    /// Write the rows as CSV (- for standard output)
-    #[arg(long, value_name = "FILE")]
-    pub csv: Option<String>,
-    /// Write one CSV line per handoff and scheme (- for standard output)
-    #[arg(long, value_name = "FILE")]
-    pub rows: Option<String>,
-    /// Write one page that explains the comparison (HTML; - for standard output)
-    #[arg(long, value_name = "FILE")]
-    pub report: Option<String>,
+    /// Where results go.
+    #[command(flatten)]
+    pub results: ResultArgs,
     /// Write the chart of quartiles (SVG; - for standard output)
     #[arg(long, value_name = "FILE")]
     pub svg: Option<String>,

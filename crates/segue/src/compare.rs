@@ -2,7 +2,7 @@
 
 use crate::cli::CompareArgs;
 use crate::{Failure, outputs, print, progress, table};
-use segue_export::{comparison_csv, comparison_json, handoffs_csv};
+use segue_export::{Output, comparison_csv, comparison_json, handoffs_csv};
 use segue_report::comparison_page;
 use segue_study::{Comparison, Plan, Presentation, Request};
 use std::io::IsTerminal;
@@ -10,29 +10,39 @@ use std::io::IsTerminal;
 /// Runs the command.
 pub fn run(args: &CompareArgs) -> Result<(), Failure> {
     let plan = request(args)?.plan().map_err(Failure::user)?;
-    let ([json, csv, rows, report], on_stdout) = outputs::open([
-        ("--json", &args.json),
-        ("--csv", &args.csv),
-        ("--rows", &args.rows),
-        ("--report", &args.report),
+    let to = &args.results;
+    let (files, on_stdout) = outputs::open([
+        ("--json", &to.json),
+        ("--csv", &to.csv),
+        ("--rows", &to.rows),
+        ("--report", &to.report),
     ])?;
-
     let shown = Presentation::default();
-    let keep_handoffs = args.rows.is_some() || args.report.is_some();
-    let (comparison, page) = outputs::with_threads(args.threads, || {
-        let comparison = simulate(&plan, keep_handoffs);
-        let page = report.as_ref().map(|_| comparison_page(&plan, &comparison, &shown, &outputs::origin()));
-        (comparison, page)
-    })?;
-
-    outputs::write(json, || comparison_json(&comparison))?;
-    outputs::write(csv, || comparison_csv(&comparison))?;
-    outputs::write(rows, || handoffs_csv(&comparison))?;
-    outputs::write(report, || Ok::<_, Failure>(page.unwrap_or_default()))?;
+    let comparison = deliver(&plan, &shown, files, args.threads)?;
     if !on_stdout {
         print(&table::render(&plan, &comparison, &shown, std::io::stdout().is_terminal()))?;
     }
     Ok(())
+}
+
+/// Runs the plan and writes what was asked for: JSON, CSV, single handoffs, page.
+pub fn deliver(
+    plan: &Plan,
+    shown: &Presentation,
+    [json, csv, rows, report]: [Option<Output>; 4],
+    threads: Option<u16>,
+) -> Result<Comparison, Failure> {
+    let keep_handoffs = rows.is_some() || report.is_some();
+    let (comparison, page) = outputs::with_threads(threads, || {
+        let comparison = simulate(plan, keep_handoffs);
+        let page = report.as_ref().map(|_| comparison_page(plan, &comparison, shown, &outputs::origin()));
+        (comparison, page)
+    })?;
+    outputs::write(json, || comparison_json(&comparison))?;
+    outputs::write(csv, || comparison_csv(&comparison))?;
+    outputs::write(rows, || handoffs_csv(&comparison))?;
+    outputs::write(report, || Ok::<_, Failure>(page.unwrap_or_default()))?;
+    Ok(comparison)
 }
 
 fn request(args: &CompareArgs) -> Result<Request, Failure> {
@@ -51,7 +61,7 @@ fn request(args: &CompareArgs) -> Result<Request, Failure> {
 }
 
 /// Runs the plan, with a progress bar if somebody watches.
-pub fn simulate(plan: &Plan, keep_handoffs: bool) -> Comparison {
+fn simulate(plan: &Plan, keep_handoffs: bool) -> Comparison {
     let bar = progress::bar(plan.handoffs(), "handoffs");
     let comparison = Comparison::run(plan, keep_handoffs, &|done| bar.inc(done));
     bar.finish_and_clear();

@@ -11,7 +11,7 @@ use segue_study::numbers::{count, time};
 use segue_study::scenario::OutputWord;
 
 /// Runs the command.
-pub fn run(args: &RunArgs, file: &DriveFile) -> Result<(), Failure> {
+pub fn run(args: &RunArgs, path: &str, file: &DriveFile) -> Result<(), Failure> {
     let plan = file.plan(args.points.map(u64::from)).map_err(Failure::user)?;
     let written = &file.scenario.output;
     for (word, what) in [(&written.rows, "rows"), (&written.report, "report"), (&written.svg, "svg")] {
@@ -20,7 +20,9 @@ pub fn run(args: &RunArgs, file: &DriveFile) -> Result<(), Failure> {
             return Err(Failure::user(file.bad_output(word, problem)));
         }
     }
-    for (option, what) in [(&args.rows, "--rows"), (&args.report, "--report"), (&args.svg, "--svg")] {
+    for (option, what) in
+        [(&args.results.rows, "--rows"), (&args.results.report, "--report"), (&args.svg, "--svg")]
+    {
         if option.is_some() {
             return Err(Failure::user(format!("a drive has no {what}; expected --json or --csv")));
         }
@@ -28,8 +30,11 @@ pub fn run(args: &RunArgs, file: &DriveFile) -> Result<(), Failure> {
     let of = |option: &Option<String>, word: &Option<OutputWord>| {
         option.clone().or(word.as_ref().map(|word| word.get_ref().clone()))
     };
-    let ([json, csv], on_stdout) =
-        outputs::open([("json", &of(&args.json, &written.json)), ("csv", &of(&args.csv, &written.csv))])?;
+    let ([json, csv], on_stdout) = outputs::open([
+        ("json", &of(&args.results.json, &written.json)),
+        ("csv", &of(&args.results.csv, &written.csv)),
+    ])?;
+    outputs::spare(path, [&json, &csv])?;
     let rows = outputs::with_threads(args.threads, || simulate(&plan))?;
     outputs::write(json, || drive_json(&rows))?;
     outputs::write(csv, || drive_csv(&rows))?;

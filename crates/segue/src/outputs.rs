@@ -51,6 +51,18 @@ pub fn open_with_captures<const N: usize>(
     Ok((outputs, captures, on_stdout > 0))
 }
 
+/// Refuses outputs that would replace the file that was read.
+pub fn spare<const N: usize>(read: &str, outputs: [&Option<Output>; N]) -> Result<(), Failure> {
+    let Ok(read) = std::fs::canonicalize(read) else { return Ok(()) };
+    match outputs.into_iter().flatten().any(|output| output.file() == Some(&read)) {
+        true => Err(Failure::User(format!(
+            "an output would replace {}, which was read; expected another file",
+            read.display()
+        ))),
+        false => Ok(()),
+    }
+}
+
 fn open_captures(folder: &str, names: &[String]) -> Result<Vec<Output>, Failure> {
     match folder {
         "" => {

@@ -1,11 +1,11 @@
 //! `segue run`.
 
 use crate::cli::RunArgs;
-use crate::compare::simulate;
+use crate::compare::deliver;
 use crate::{Failure, drive, outputs, print, table};
 use segue_draw::{Size, standalone};
-use segue_export::{Output, comparison_csv, comparison_json, handoffs_csv};
-use segue_report::{comparison_page, quartiles};
+use segue_export::Output;
+use segue_report::quartiles;
 use segue_study::drive_file::{self, DriveFile};
 use segue_study::{Comparison, Presentation, ScenarioFile, scenario};
 use std::io::IsTerminal;
@@ -21,7 +21,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         return print(&format!("{schema}\n"));
     };
     if let Some(file) = DriveFile::read(path).map_err(Failure::user)? {
-        return drive::run(args, &file);
+        return drive::run(args, path, &file);
     }
     let file = ScenarioFile::read(path).map_err(Failure::user)?;
     let (plan, shown) = file.plan(args.points.map(|points| points as usize)).map_err(Failure::user)?;
@@ -33,18 +33,8 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         ("report", &destinations.report),
         ("svg", &destinations.svg),
     ])?;
-
-    let keep_handoffs = rows.is_some() || report.is_some();
-    let (comparison, page) = outputs::with_threads(args.threads, || {
-        let comparison = simulate(&plan, keep_handoffs);
-        let page = report.as_ref().map(|_| comparison_page(&plan, &comparison, &shown, &outputs::origin()));
-        (comparison, page)
-    })?;
-
-    outputs::write(json, || comparison_json(&comparison))?;
-    outputs::write(csv, || comparison_csv(&comparison))?;
-    outputs::write(rows, || handoffs_csv(&comparison))?;
-    outputs::write(report, || Ok::<_, Failure>(page.unwrap_or_default()))?;
+    outputs::spare(path, [&json, &csv, &rows, &report, &svg])?;
+    let comparison = deliver(&plan, &shown, [json, csv, rows, report], args.threads)?;
     outputs::write(svg, || Ok::<_, Failure>(chart(&comparison, &shown)))?;
     if !on_stdout {
         print(&table::render(&plan, &comparison, &shown, std::io::stdout().is_terminal()))?;
@@ -85,10 +75,10 @@ impl Destinations {
             }
         };
         Ok(Self {
-            json: choose(&args.json, &of_file.json, false)?,
-            csv: choose(&args.csv, &of_file.csv, false)?,
-            rows: choose(&args.rows, &of_file.rows, false)?,
-            report: choose(&args.report, &of_file.report, true)?,
+            json: choose(&args.results.json, &of_file.json, false)?,
+            csv: choose(&args.results.csv, &of_file.csv, false)?,
+            rows: choose(&args.results.rows, &of_file.rows, false)?,
+            report: choose(&args.results.report, &of_file.report, true)?,
             svg: choose(&args.svg, &of_file.svg, false)?,
         })
     }

@@ -363,7 +363,10 @@ fn bad_drives_are_refused_in_their_place() {
             own("[[drive.move]]\nfrom = 'a'\nto = 'b'\nprobability = 1.0\ndisconnect = '3s'\n"),
             "unknown network `b`",
         ),
-        (own(&to("1.0", "3s")).replace("stay = '5s'", "stay = '0s'"), "the mean attached time is 0 s; expected 0.1"),
+        (
+            own(&to("1.0", "3s")).replace("stay = '5s'", "stay = '0s'"),
+            "the mean attached time is 0 s; expected 0.1",
+        ),
         ("[drive]\nfile = 'nowhere.csv'\n".into(), "line 2, column 8:"),
         ("[drive]\nlength = '9s'\nlinks = ['1mbit/10ms']\n".into(), "line 3, column 9:"),
         ("[drive]\nof = 'wlan'\n[output]\nsvg = 'x.svg'\n".into(), "line 4, column 7: a drive has no `svg`"),
@@ -443,4 +446,16 @@ fn measured_links_take_turns() {
 
 fn text_of(output: &Output) -> String {
     text(&output.stderr)
+}
+
+/// A scenario is not replaced by its own result.
+#[test]
+fn a_result_does_not_replace_its_scenario() {
+    for scenario in [SHORT, "[drive]\nof = 'wlan'\n"] {
+        let folder = folder_with(scenario);
+        let output = segue_in(folder.path(), &["run", "s.toml", "--csv", "./s.toml"]);
+        assert_eq!(output.status.code(), Some(2), "{}", text(&output.stdout));
+        assert!(text(&output.stderr).contains("which was read"), "{}", text(&output.stderr));
+        assert_eq!(std::fs::read_to_string(folder.path().join("s.toml")).expect("kept"), scenario);
+    }
 }

@@ -157,7 +157,7 @@ struct PacketLine {
     bytes: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     seq: Option<u32>,
-    /// Number of this transmission among the flow's; a window probe has none.
+    /// Number of this transmission among the flow's.
     #[serde(skip_serializing_if = "Option::is_none")]
     copy: Option<u32>,
     /// Its bytes were sent before.
@@ -166,8 +166,14 @@ struct PacketLine {
     /// On arrival: its bytes had all been received.
     #[serde(skip_serializing_if = "is_false")]
     duplicate: bool,
+    /// A window probe: no data, the number below the window.
+    #[serde(skip_serializing_if = "is_false")]
+    probe: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     ack: Option<u32>,
+    /// It advertises a window of zero.
+    #[serde(skip_serializing_if = "is_false")]
+    window_closed: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     sack: Vec<(u32, u32)>,
     /// The first of these blocks reports a duplicate (RFC 2883).
@@ -299,7 +305,7 @@ fn line<'a>(told: &'a SchemeTrace, event: &'a Event) -> LineEvent<'a> {
     match &event.what {
         What::Sent(packet) => LineEvent::Send(packet_line(packet)),
         What::Received { packet, arrival } => {
-            let duplicate = *arrival == Some(Arrival::Duplicate);
+            let duplicate = *arrival == Some(Arrival::Duplicate) && !packet.is_probe();
             LineEvent::Receive(PacketLine { duplicate, ..packet_line(packet) })
         }
         What::Queued { side, packet, start, departure, delivery } => LineEvent::Queue {
@@ -367,13 +373,15 @@ fn packet_line(packet: &Packet) -> PacketLine {
     if packet.data {
         PacketLine {
             seq: Some(segment.seq),
-            copy: Some(packet.copy).filter(|&copy| copy != u32::MAX),
+            copy: Some(packet.copy),
             resent: packet.retransmission,
+            probe: packet.is_probe(),
             ..common
         }
     } else {
         PacketLine {
             ack: Some(segment.ack),
+            window_closed: segment.window == 0,
             sack: segment.sack.as_slice().to_vec(),
             dsack: segment.sack.dsack(segment.ack).is_some(),
             ..common

@@ -159,7 +159,7 @@ fn sequence(told: &SchemeTrace, flow: u16, timeline: Timeline, id: &str) -> Sequ
             continue;
         }
         match &event.what {
-            What::Sent(packet) if packet.data && packet.flow == flow => {
+            What::Sent(packet) if packet.data && !packet.is_probe() && packet.flow == flow => {
                 let point = at(packet.segment.seq);
                 if !packet.retransmission {
                     graph.first_transmissions.push(point);

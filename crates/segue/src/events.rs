@@ -140,7 +140,8 @@ fn line(told: &SchemeTrace, event: &Event) -> Option<Line> {
     let (who, flow, what, rule) = match &event.what {
         What::Sent(packet) => (host(packet.data), packet.flow, sends(packet), String::new()),
         What::Received { packet, arrival } => {
-            let news = if *arrival == Some(Arrival::Duplicate) { ", which it has" } else { "" };
+            let has = *arrival == Some(Arrival::Duplicate) && !packet.is_probe();
+            let news = if has { ", which it has" } else { "" };
             let what = format!("receives {}{news}", packet_text(packet));
             (host(!packet.data), packet.flow, what, String::new())
         }
@@ -196,6 +197,9 @@ fn sends(packet: &Packet) -> String {
 fn packet_text(packet: &Packet) -> String {
     let segment = &packet.segment;
     let report = if segment.option.is_empty() { "" } else { ", option" };
+    if packet.is_probe() {
+        return "window probe".to_string();
+    }
     if packet.data {
         let syn = if segment.syn { "SYN " } else { "" };
         return format!("{syn}{}{report}", segment.seq);
@@ -213,6 +217,9 @@ fn packet_text(packet: &Packet) -> String {
         } else {
             write!(text, "{between}{left}-{}", right - 1)
         };
+    }
+    if segment.window == 0 {
+        text.push_str(", window 0");
     }
     text + report
 }

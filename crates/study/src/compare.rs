@@ -107,6 +107,9 @@ const BATCH: usize = 64;
 /// Runs one warm-up's handoffs; records by handoff time, then by scheme.
 pub fn records(plan: &Plan, group: &Group, done: &(dyn Fn(u64) + Sync)) -> Vec<Vec<RunRecord>> {
     let mut warm: Vec<WarmRun> = group.experiments.iter().cloned().map(WarmRun::new).collect();
+    for (stack, warm) in warm.iter_mut().enumerate() {
+        warm.follow(plan.schemes.iter().filter(|s| s.stack_index == stack).map(|s| &s.scheme));
+    }
     let mut records = Vec::with_capacity(plan.request.at.len());
     for times in plan.request.at.chunks(BATCH) {
         let forks: Vec<Vec<_>> =

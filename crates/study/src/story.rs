@@ -116,7 +116,7 @@ pub fn round_trip(experiment: &Experiment) -> Nanos {
     2 * link.delay.min() + sending.min(u128::from(u64::MAX / 8)) as Nanos
 }
 
-/// The story from T to the end, in order.
+/// The story from T to the end, in order; before T only that the mobile closes its window.
 pub fn story(told: &SchemeTrace) -> Vec<Sentence> {
     let trace = &told.trace;
     let record = &trace.record;
@@ -134,6 +134,7 @@ pub fn story(told: &SchemeTrace) -> Vec<Sentence> {
     let mut last_sent: Option<Nanos> = None;
     let silence = SILENCE.max(round_trip + round_trip / 2);
     let mut silences: Vec<(Nanos, Nanos)> = Vec::new();
+    let mut closed = false;
     let mut begun = false;
     let mut completed = false;
     for event in &trace.events {
@@ -155,6 +156,11 @@ pub fn story(told: &SchemeTrace) -> Vec<Sentence> {
                     teller.change(event.at, *flow, before, state, recovery_end_rule(stack));
                 }
                 *slot = Some(*state);
+            }
+            What::Sent(packet) if !packet.data && packet.segment.window == 0 && !closed => {
+                closed = true;
+                let text = "the mobile closes its window: it foresees the disconnection".to_string();
+                teller.say(event.at, None, text, Some("algorithms.md 4.5".into()));
             }
             _ if !begun => {}
             What::Timeout { flow, head, .. } => {
@@ -181,20 +187,24 @@ pub fn story(told: &SchemeTrace) -> Vec<Sentence> {
                 let text = format!("a copy of the notice is lost: the queue of the {link} link is full");
                 teller.say(event.at, Some(packet.flow), text, Some("bench.md".into()));
             }
+            // It will be repeated.
+            What::Dropped { packet, .. } | What::Lost { packet, .. } if packet.is_probe() => {}
             What::Dropped { side, packet } => {
                 teller.loss(event.at, Place::Queue(*side, packet.data), packet.flow)
             }
             What::Lost { packet, .. } => {
                 teller.loss(event.at, Place::Disconnection(packet.data), packet.flow)
             }
-            What::Queued { side: Side::New, packet, delivery, .. } if packet.data && !heard_over_new => {
+            What::Queued { side: Side::New, packet, delivery, .. }
+                if packet.data && !packet.is_probe() && !heard_over_new =>
+            {
                 heard_over_new = true;
                 if *delivery <= trace.end {
                     let text = "the first data packet of the new link reaches the mobile".to_string();
                     teller.say(*delivery, None, text, None);
                 }
             }
-            What::Sent(packet) if packet.data => {
+            What::Sent(packet) if packet.data && !packet.is_probe() => {
                 if let Some(last) = last_sent
                     && event.at - last >= silence
                 {
@@ -281,7 +291,8 @@ impl Teller {
 
     /// What becomes of the copies of an in-band notice at the mobile.
     fn copies_lost(&mut self, told: &SchemeTrace) {
-        let regular = matches!(Scheme::build(&told.scheme, &[]), Ok(Scheme::Regular(_)));
+        let told_nothing = Scheme::build(&told.scheme, &[])
+            .is_ok_and(|scheme| matches!(scheme, Scheme::Regular(_)) || !scheme.mobile().announces);
         let text = match told.trace.experiment.notice {
             NoticeMode::InBand { lost: 1 } => "the first of the two copies of the notice is lost",
             NoticeMode::InBand { lost } if lost > 1 => {
@@ -289,7 +300,7 @@ impl Teller {
             }
             _ => return,
         };
-        if !regular {
+        if !told_nothing {
             self.say(told.trace.record.completion, None, text.into(), None);
         }
     }

@@ -37,7 +37,7 @@ pub struct Counters {
     pub fast_retransmits: u32,
     /// Packets sent again.
     pub retransmissions: u32,
-    /// Packets sent, window probes apart.
+    /// Packets sent, window probes among them.
     pub transmissions: u32,
 }
 
@@ -317,11 +317,17 @@ impl<A: Advisor> Core<A> {
         self.copies[seq as usize & (self.copies.len() - 1)]
     }
 
+    /// The number of the transmission that is due.
+    #[inline]
+    pub fn next_copy(&mut self) -> u32 {
+        self.counters.transmissions += 1;
+        self.counters.transmissions - 1
+    }
+
     /// Notes that `seq` is being sent and returns the number of this copy.
     #[inline]
     pub fn note_transmission(&mut self, now: Nanos, seq: u32) -> u32 {
-        let copy = self.counters.transmissions;
-        self.counters.transmissions += 1;
+        let copy = self.next_copy();
         let nothing_outstanding = self.snd_una == self.snd_max;
         if seq >= self.snd_max {
             self.snd_max = seq + 1;

@@ -85,10 +85,13 @@ impl Receiver {
         self.dsack = on;
     }
 
-    /// Changes the advertised window (packets beyond the cumulative ACK) and, if there is a connection,
-    /// announces it.
-    pub fn set_window(&mut self, now: Nanos, window: u32) {
+    /// Changes the advertised window: packets beyond the cumulative ACK.
+    pub fn set_window(&mut self, window: u32) {
         self.window = window;
+    }
+
+    /// Announces the window by an ACK, if there is a connection.
+    pub fn announce_window(&mut self, now: Nanos) {
         if self.rcv_nxt > 0 {
             self.pending = Some(self.acknowledge(now, None, false));
         }

@@ -104,6 +104,8 @@ impl<A: Advisor> Sender<A> {
             (true, TimerKind::Retransmission) => core.start_persist(now),
             // The ACK of all that was outstanding has stopped it.
             (true, TimerKind::Persist) if core.timer.is_none() => core.start_persist(now),
+            // Nor does a partial ACK send anything into a closed window.
+            (true, TimerKind::Persist) => core.forced = None,
             (false, TimerKind::Persist) => {
                 core.rto.clear_backoff();
                 core.timer_kind = TimerKind::Retransmission;
@@ -226,10 +228,11 @@ impl<A: Advisor> Sender<A> {
     }
 
     /// A window probe: no data, a number below the window, so that it must be acknowledged.
-    fn probe(&self, now: Nanos) -> Transmit {
+    fn probe(&mut self, now: Nanos) -> Transmit {
         let segment = self.segment(now, self.core.snd_una - 1, 0, false);
         let bytes = charged_header(&self.core.profile, &segment);
-        Transmit { segment, bytes, copy: u32::MAX, retransmission: false }
+        let copy = self.core.next_copy();
+        Transmit { segment, bytes, copy, retransmission: false }
     }
 
     /// Who advises.

@@ -5,10 +5,11 @@ use crate::bench::{
     self, CN, Definition, Experiment, Kind, MN, NEW, NoticeMode, OLD, Places, R, WIRED_DELAY,
 };
 use crate::bound::bound;
+use crate::lead;
 use crate::link_time;
 use crate::nodes::{BenchNode, BenchSim, Correspondent, HostObserver, Mobile, Route};
 use crate::record::{RecordedLinks, Recorder, RunRecord, SenderAt};
-use segue_handoff::{Link, Notice, Scheme, SchemeError};
+use segue_handoff::{Lead, Link, Notice, Scheme, SchemeError};
 use segue_netsim::{Nanos, Rate, SECOND};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,18 +24,28 @@ const ACK_BYTES: u32 = 40;
 const DATA_BYTES: u32 = 1500;
 
 /// Plain TCP on the old link, advanced from one T to the next and forked at each.
+///
+/// A scheme with a lead, which acts before T, needs a fork from before it does. [`WarmRun::follow`] keeps one more
+/// run that far behind; without it such a scheme's runs begin at time zero, with the same result.
 #[derive(Clone)]
 pub struct WarmRun<W = ()> {
     experiment: Arc<Experiment>,
-    pub(crate) sim: BenchSim<W>,
-    pub(crate) places: Places,
+    /// The bench at time zero.
+    origin: Arc<BenchSim<W>>,
+    sim: BenchSim<W>,
+    /// The same network, so long behind.
+    followers: Vec<(Lead, BenchSim<W>)>,
+    places: Places,
 }
 
 /// A network at T, before the handoff begins.
 #[derive(Clone)]
 pub struct Fork<W = ()> {
     experiment: Arc<Experiment>,
+    origin: Arc<BenchSim<W>>,
     sim: BenchSim<W>,
+    /// The network when a scheme of that lead first acts.
+    early: Vec<(Lead, BenchSim<W>)>,
     places: Places,
     at: Nanos,
 }
@@ -44,11 +55,7 @@ pub struct Fork<W = ()> {
 pub struct Handoff<W = ()> {
     fork: Fork<W>,
     completion: Nanos,
-    /// `snd_una` at completion.
-    una: Vec<u32>,
-    /// Number of the first copy that each flow sends after completion.
-    first_copies: Vec<u32>,
-    /// Targets after-highest and after-ack.
+    /// Targets after-highest and after-ack: regular TCP's, whatever a scheme has done before completion.
     targets: [Vec<u32>; 2],
     bound: Nanos,
     notice: Notice,
@@ -78,60 +85,104 @@ fn mobile<W>(sim: &BenchSim<W>) -> &Mobile {
     }
 }
 
+/// Takes a network from T to completion; the record begins.
+fn pass<W: HostObserver>(experiment: &Experiment, places: &Places, at: Nanos, sim: &mut BenchSim<W>) {
+    let links = RecordedLinks { new_access: places.access[NEW].down, new_last_hop: places.last[NEW].down };
+    let senders = correspondent(sim).flows.iter().map(|flow| SenderAt {
+        flight: flow.sender.snd_max() - flow.sender.snd_una(),
+        rto: flow.sender.timing().1,
+    });
+    let recorder = Recorder::new(links, senders.collect());
+    sim.net.observer.recorder = Some(Box::new(recorder));
+    if let Kind::Bbm(_) = experiment.kind {
+        for link in [places.access[OLD].down, places.access[OLD].up] {
+            sim.net.link(link).cut(at);
+        }
+    }
+    sim.run_until(at + experiment.kind.disconnection());
+}
+
 impl WarmRun {
     /// The bench at time zero.
     pub fn new(experiment: Experiment) -> Self {
-        Self::watched(experiment, ())
+        Self::watched(experiment, (), |_, _| {})
     }
 }
 
 impl<W: HostObserver> WarmRun<W> {
-    /// The bench at time zero; `watch` hears everything from then on, in every fork.
-    pub(crate) fn watched(experiment: Experiment, watch: W) -> Self {
-        let (sim, places) = bench::build(&experiment, &plain(), watch);
-        Self { experiment: Arc::new(experiment), sim, places }
+    /// The bench at time zero, as `prepare` leaves it; `watch` hears everything from then on, in every fork.
+    pub(crate) fn watched(
+        experiment: Experiment,
+        watch: W,
+        prepare: impl FnOnce(&mut BenchSim<W>, Places),
+    ) -> Self {
+        let (mut sim, places) = bench::build(&experiment, &plain(), watch);
+        prepare(&mut sim, places);
+        let origin = Arc::new(sim.clone());
+        Self { experiment: Arc::new(experiment), origin, sim, followers: Vec::new(), places }
+    }
+
+    /// Has a fork ready for each of `schemes` that acts before T.
+    pub fn follow<'a>(&mut self, schemes: impl IntoIterator<Item = &'a Scheme>) {
+        for lead in schemes.into_iter().filter_map(|scheme| lead::lead(&self.experiment, scheme)) {
+            if self.followers.iter().all(|(other, _)| *other != lead) {
+                self.followers.push((lead, (*self.origin).clone()));
+            }
+        }
     }
 
     /// The network at `at`, which must not lie before an earlier fork.
     pub fn fork(&mut self, at: Nanos) -> Fork<W> {
         self.sim.run_until(at);
-        Fork { experiment: self.experiment.clone(), sim: self.sim.clone(), places: self.places, at }
+        for (lead, sim) in &mut self.followers {
+            let acts_at = lead::acts_at(&self.experiment, *lead, at);
+            // A measured delay may grow faster than T.
+            if sim.net.now() > acts_at {
+                sim.clone_from(&self.origin);
+            }
+            sim.run_until(acts_at);
+        }
+        Fork {
+            experiment: self.experiment.clone(),
+            origin: self.origin.clone(),
+            sim: self.sim.clone(),
+            early: self.followers.clone(),
+            places: self.places,
+            at,
+        }
     }
 }
 
 impl<W: HostObserver> Fork<W> {
     /// Begins the handoff and runs plain TCP to its completion.
     pub fn complete(mut self) -> Handoff<W> {
-        let links = RecordedLinks {
-            new_access: self.places.access[NEW].down,
-            new_last_hop: self.places.last[NEW].down,
-        };
-        let senders = correspondent(&self.sim).flows.iter().map(|flow| SenderAt {
-            flight: flow.sender.snd_max() - flow.sender.snd_una(),
-            rto: flow.sender.timing().1,
-        });
-        let recorder = Recorder::new(links, senders.collect());
-        self.sim.net.observer.recorder = Some(Box::new(recorder));
-        if let Kind::Bbm(_) = self.experiment.kind {
-            for link in [self.places.access[OLD].down, self.places.access[OLD].up] {
-                self.sim.net.link(link).cut(self.at);
-            }
-        }
         let completion = self.at + self.experiment.kind.disconnection();
-        self.sim.run_until(completion);
+        pass(&self.experiment, &self.places, self.at, &mut self.sim);
 
         let packets = self.experiment.packets;
         let flows = &correspondent(&self.sim).flows;
-        let una: Vec<u32> = flows.iter().map(|flow| flow.sender.snd_una()).collect();
         let targets = [
             flows.iter().map(|flow| flow.sender.snd_max() + packets).collect(),
-            una.iter().map(|una| una + packets).collect(),
+            flows.iter().map(|flow| flow.sender.snd_una() + packets).collect(),
         ];
-        let first_copies = flows.iter().map(|flow| flow.sender.counters().transmissions).collect();
         let notice = self.notice(completion);
-        let mut handoff = Handoff { fork: self, completion, una, first_copies, targets, bound: 0, notice };
+        let mut handoff = Handoff { fork: self, completion, targets, bound: 0, notice };
         handoff.bound = handoff.bound();
         handoff
+    }
+
+    /// The network at completion if the mobile has acted `lead` before T.
+    fn pass_with(&self, lead: Lead) -> BenchSim<W> {
+        let early = self.early.iter().find(|(other, _)| *other == lead);
+        let mut sim = early.map_or(&*self.origin, |(_, sim)| sim).clone();
+        sim.run_until(lead::acts_at(&self.experiment, lead, self.at));
+        sim.with_node(MN, |node, net| {
+            let BenchNode::Mobile(mn) = node else { return };
+            mn.advertise(net, 0, 1);
+        });
+        sim.run_until(self.at);
+        pass(&self.experiment, &self.places, self.at, &mut sim);
+        sim
     }
 
     /// What a notice says at completion.
@@ -205,18 +256,25 @@ impl<W: HostObserver> Handoff<W> {
 
     /// The network just after completion: routes moved, notices on their way.
     fn start(&self, scheme: &Scheme) -> BenchSim<W> {
-        let mut sim = self.fork.sim.clone();
         let places = &self.fork.places;
         let experiment = &self.fork.experiment;
+        let mut sim = match lead::lead(experiment, scheme) {
+            Some(lead) => self.fork.pass_with(lead),
+            None => self.fork.sim.clone(),
+        };
         if let BenchNode::Router(r) = &mut sim.nodes[usize::from(R.0)] {
             r.route(places.core.down, Route::To(places.edge[NEW].down));
         }
+        let senders = || correspondent(&sim).flows.iter().map(|flow| &flow.sender);
+        let una = senders().map(|sender| sender.snd_una()).collect();
+        let sent_before = senders().map(|sender| sender.snd_max()).collect();
+        let first_copies = senders().map(|sender| sender.counters().transmissions).collect();
         if let Some(recorder) = &mut sim.net.observer.recorder {
             recorder.complete(
                 self.completion,
-                self.una.clone(),
-                self.targets[0].iter().map(|target| target - experiment.packets).collect(),
-                self.first_copies.clone(),
+                una,
+                sent_before,
+                first_copies,
                 self.targets.clone(),
                 self.ends_by(),
             );
@@ -229,10 +287,14 @@ impl<W: HostObserver> Handoff<W> {
             }
         }
         let heard = self.copies_heard(scheme);
+        let window_rule = lead::window_rule(experiment, scheme);
         let in_band = matches!(experiment.notice, NoticeMode::InBand { .. });
         sim.with_node(MN, |node, net| {
             let BenchNode::Mobile(mn) = node else { return };
             mn.out = places.last[NEW].up;
+            if let Some(rule) = window_rule {
+                mn.advertise(net, experiment.stack.receive_window, rule.reopen_acks);
+            }
             if heard == 0 {
                 return;
             }
@@ -250,6 +312,7 @@ impl<W: HostObserver> Handoff<W> {
     fn copies_heard(&self, scheme: &Scheme) -> u32 {
         match (scheme, self.fork.experiment.notice) {
             (Scheme::Regular(_), _) | (_, NoticeMode::Withheld) => 0,
+            _ if !scheme.mobile().announces => 0,
             (_, NoticeMode::Instant) => NOTICE_COPIES,
             (_, NoticeMode::InBand { lost }) => NOTICE_COPIES.saturating_sub(lost),
         }

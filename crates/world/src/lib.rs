@@ -11,6 +11,7 @@ pub mod bound;
 pub mod clock_phase;
 pub mod drive;
 pub mod handoff_run;
+mod lead;
 mod link_time;
 pub mod nodes;
 mod observer;

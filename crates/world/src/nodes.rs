@@ -195,9 +195,9 @@ impl Mobile {
         net.observer.heard(now, packet);
         let flow = packet.flow;
         let state = &mut self.flows[usize::from(flow - self.first.0)];
-        if let Some(arrival) = state.receiver.on_segment(now, &packet.segment) {
-            net.observer.arrived(now, link, packet, arrival);
-        }
+        // A window probe brings nothing.
+        let arrival = state.receiver.on_segment(now, &packet.segment).unwrap_or(Arrival::Duplicate);
+        net.observer.arrived(now, link, packet, arrival);
         net.packets.remove(id);
         self.pump(net, flow);
     }
@@ -212,8 +212,9 @@ impl Mobile {
     /// Advertises `window` packets to every sender by `copies` pure ACKs of each flow.
     pub fn advertise<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, window: u32, copies: u32) {
         for index in 0..self.flows.len() {
+            self.flows[index].receiver.set_window(window);
             for _ in 0..copies {
-                self.flows[index].receiver.set_window(net.now(), window);
+                self.flows[index].receiver.announce_window(net.now());
                 self.pump(net, self.first.0 + index as u16);
             }
         }

@@ -48,7 +48,7 @@ impl<W> Observer<W> {
     }
 
     fn note_loss(&mut self, packet: &Packet) {
-        if packet.data && packet.copy != u32::MAX {
+        if packet.data {
             self.lost[usize::from(packet.flow)].insert(packet.copy);
         }
     }

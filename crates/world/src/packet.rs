@@ -20,6 +20,13 @@ pub struct Packet {
     pub segment: Segment,
 }
 
+impl Packet {
+    /// Whether it is a window probe: from a sender, without data.
+    pub fn is_probe(&self) -> bool {
+        self.data && !self.segment.is_data()
+    }
+}
+
 impl Payload for Packet {
     #[inline]
     fn size(&self) -> u32 {

@@ -90,7 +90,7 @@ pub struct RunRecord {
     pub acknowledged: Vec<u32>,
     /// Fast retransmits from completion on whose packet was not lost: its last copy sent before is delivered.
     pub false_fast_retransmits: u32,
-    /// From completion until some sender first sends anything; `None` if none did.
+    /// From completion until some sender first sends anything but a window probe; `None` if none did.
     pub first_sent: Option<Nanos>,
     /// Packets that the flows sent for the first time from completion until all that each had sent before was
     /// acknowledged.
@@ -280,7 +280,7 @@ impl Recorder {
     /// A host sends a packet.
     #[inline]
     pub(crate) fn sent(&mut self, at: Nanos, packet: &Packet) {
-        if !packet.data || !self.completed() {
+        if !packet.data || packet.is_probe() || !self.completed() {
             return;
         }
         self.first_sent.get_or_insert(at);

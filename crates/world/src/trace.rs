@@ -174,12 +174,12 @@ pub fn trace(experiment: &Experiment, at: Nanos, schemes: &[&Scheme]) -> Vec<Tra
 /// The same; events before `since`, which is not after `at`, are not kept: a fast link has many.
 pub fn trace_since(experiment: &Experiment, at: Nanos, schemes: &[&Scheme], since: Nanos) -> Vec<Trace> {
     let tracer = Tracer { since: since.min(at), ..Tracer::default() };
-    let mut warm = WarmRun::watched(experiment.clone(), tracer);
-    let places = warm.places;
-    warm.sim.net.observer.watch.places = Some(places);
-    if let BenchNode::Correspondent(cn) = &mut warm.sim.nodes[usize::from(CN.0)] {
-        cn.flows.iter_mut().for_each(|flow| flow.sender.advisor().keep_minutes());
-    }
+    let mut warm = WarmRun::watched(experiment.clone(), tracer, |sim, places| {
+        sim.net.observer.watch.places = Some(places);
+        if let BenchNode::Correspondent(cn) = &mut sim.nodes[usize::from(CN.0)] {
+            cn.flows.iter_mut().for_each(|flow| flow.sender.advisor().keep_minutes());
+        }
+    });
     let handoff = warm.fork(at).complete();
     let run = |scheme: &&Scheme| {
         let (record, end, tracer) = handoff.run_watched(scheme);

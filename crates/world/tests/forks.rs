@@ -58,6 +58,42 @@ fn a_forked_run_equals_an_unforked_one() {
     }
 }
 
+/// A scheme that acts before T: forked before it does, or run from the beginning; and its fork is nobody else's.
+#[test]
+fn a_run_with_a_lead_equals_an_unforked_one() {
+    let freeze = |warn| scheme_with("freeze", &[("warn", warn)]);
+    let schemes = [
+        scheme("newreno"),
+        freeze("rtt"),
+        freeze("0"),
+        freeze("10ms"),
+        freeze("1s"),
+        freeze("10s"), // before the beginning
+        scheme_with("freeze", &[("missed", "1")]),
+    ];
+    let delays = file("falling.delay", "600\n20\n300\n5\n");
+    let rates = file("steady.rate", "10\n20\n30\n40\n");
+    let mut experiments = handoffs();
+    experiments.push(Experiment {
+        kind: Kind::Bbm(700 * MS),
+        ..experiment(&format!("trace:{rates},delay-trace={delays}"), "6400kbit/9ms")
+    });
+    experiments.push(Experiment { stack: stack("freebsd5-newreno"), ..experiments[2].clone() });
+    for experiment in experiments {
+        let (mut with, mut without) = (WarmRun::new(experiment.clone()), WarmRun::new(experiment.clone()));
+        with.follow(&schemes);
+        for at in times().flat_map(|at| [at, at + 10 * MS]) {
+            let (with, without) = (with.fork(at).complete(), without.fork(at).complete());
+            for scheme in &schemes {
+                let record = with.run(scheme);
+                assert_eq!(record, without.run(scheme), "{scheme:?} at {at}");
+                assert_eq!(record, run(&experiment, at, scheme), "{scheme:?} at {at}");
+                assert_eq!(record.bound, with.run(&schemes[0]).bound);
+            }
+        }
+    }
+}
+
 /// Neither does it matter how often one forks, nor in which order the schemes run.
 #[test]
 fn forks_leave_no_trace() {

@@ -8,7 +8,8 @@ use segue_tcp::profile::PROFILES;
 use segue_world::{Definition, Experiment, Kind, NoticeMode, WarmRun};
 use support::*;
 
-const SCHEMES: [&str; 15] = [
+const SCHEMES: [&str; 16] = [
+    "freeze",
     "sack",
     "etcp",
     "etcp-a5",
@@ -66,9 +67,12 @@ fn copies(notice: NoticeMode) -> u32 {
 
 /// The twin's run of the same handoff, up to the end of the transfer.
 fn twin(experiment: &Experiment, at: Nanos, name: &str) -> Twin {
-    let twin = Twin::hand_over(experiment, at);
+    let twin = Twin::hand_over_with(experiment, at, &scheme(name));
     let copies = copies(experiment.notice);
-    if name == "sack" || (copies == 0 && experiment.notice != NoticeMode::Instant) {
+    if !scheme(name).mobile().announces
+        || name == "sack"
+        || (copies == 0 && experiment.notice != NoticeMode::Instant)
+    {
         return twin;
     }
     let twin = twin.equip(&scheme(name));

@@ -37,6 +37,7 @@ fn told(events: &[Event], at: Nanos, completion: Nanos, flows: usize) -> Told {
         let since = event.at >= completion;
         if let What::Sent(packet) = &event.what
             && packet.data
+            && !packet.is_probe()
             && since
         {
             let flow = usize::from(packet.flow);
@@ -210,6 +211,6 @@ proptest! {
         let notice = if in_band { NoticeMode::InBand { lost: 0 } } else { NoticeMode::Instant };
         let plain = experiment(&link(rates.0, delays.0), &link(rates.1, delays.1));
         let experiment = Experiment { kind, flows, notice, stack: PROFILES[stack], packets: 40, ..plain };
-        check(&experiment, at * 100 * MS, &["sack", "etcp-v1"]);
+        check(&experiment, at * 100 * MS, &["sack", "etcp-v1", "freeze"]);
     }
 }

@@ -76,8 +76,7 @@ struct Writer {
     seen: Vec<Sighting>,
     /// Packets sent so far by the correspondent node and by the mobile.
     sent: [u16; 2],
-    /// Data under way, by flow and copy. Window probes have no copy number, but there are none: the
-    /// mobile never closes its window.
+    /// Data under way, by flow and copy.
     data: HashMap<(u16, u32), Traveller>,
     ascents: [Ascent; 2],
     flows: Vec<FlowAtCn>,

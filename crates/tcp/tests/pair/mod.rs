@@ -169,7 +169,10 @@ impl<A: Advisor + Debug> Pair<A> {
                     self.per_packet = per_packet * 1_000;
                 }
                 Change::Blackout(length) => self.dark_until = self.now + length * MS,
-                Change::Window(window) => self.receiver.set_window(self.now, window),
+                Change::Window(window) => {
+                    self.receiver.set_window(window);
+                    self.receiver.announce_window(self.now);
+                }
                 Change::Notice if self.receiver.rcv_nxt() == 0 => {} // no connection yet
                 Change::Notice => {
                     let option = CarriedOption::new(&[253, 12, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9]).unwrap();

@@ -164,7 +164,9 @@ impl<H: Hooks> Run<H> {
                 }
                 "window" => {
                     let (now, window) = (self.now, words.number()?);
-                    self.receiver()?.set_window(now, window);
+                    let receiver = self.receiver()?;
+                    receiver.set_window(window);
+                    receiver.announce_window(now);
                 }
                 "<" => self.arrives(&mut words)?,
                 ">" => self.leaves(&mut words)?,

@@ -80,13 +80,16 @@ pub struct Places {
     pub wan_down: LinkId,
 }
 
-pub(super) const SERVER: NodeId = NodeId(0);
+/// The senders to the mobile.
+pub const SERVER: NodeId = NodeId(0);
 pub(super) const CROSS: NodeId = NodeId(1);
 pub(super) const WEB: NodeId = NodeId(2);
 const R: NodeId = NodeId(3);
 const AR: NodeId = NodeId(4);
-pub(super) const MN: NodeId = NodeId(5);
-pub(super) const SINK: NodeId = NodeId(6);
+/// The mobile node.
+pub const MN: NodeId = NodeId(5);
+/// The receivers of the cross traffic.
+pub const SINK: NodeId = NodeId(6);
 const CLIENTS: NodeId = NodeId(7);
 
 /// Bulk flows of one pair of hosts.

@@ -166,7 +166,7 @@ impl DriveObserver {
 
 impl Observer<Packet> for DriveObserver {
     fn dropped(&mut self, now: Nanos, link: LinkId, packet: &Packet) {
-        if !packet.data {
+        if !packet.data || packet.is_probe() {
             return;
         }
         if self.is(link, |places| places.wan_down) {
@@ -181,7 +181,7 @@ impl Observer<Packet> for DriveObserver {
 
     #[inline]
     fn accepted(&mut self, link: LinkId, passage: &Passage, packet: &Packet) {
-        if !packet.data {
+        if !packet.data || packet.is_probe() {
             return;
         }
         if self.is(link, |places| places.wan_down) {
@@ -194,6 +194,7 @@ impl Observer<Packet> for DriveObserver {
 
     fn lost(&mut self, _: Nanos, link: LinkId, packet: &Packet) {
         if packet.data
+            && !packet.is_probe()
             && self.is(link, |places| places.access_down)
             && let Some(handoff) = self.handoffs.last_mut()
         {

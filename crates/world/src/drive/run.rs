@@ -63,10 +63,17 @@ impl DriveExperiment {
         Link { rate_kbps, ..link }
     }
 
-    /// Runs the drive with `scheme` at the senders to the mobile, and at the mobile.
-    pub fn run(&self, scheme: &Scheme) -> DriveRecord {
+    /// The network at time zero with `scheme` at the senders to the mobile, which is in its first cell; for
+    /// those who take it further themselves.
+    pub fn network(&self, scheme: &Scheme) -> (DriveSim, Places) {
         let (mut sim, places) = network::build(self, scheme);
         sim.net.observer.flows = self.flows as u16;
+        (sim, places)
+    }
+
+    /// Runs the drive with `scheme` at the senders to the mobile, and at the mobile.
+    pub fn run(&self, scheme: &Scheme) -> DriveRecord {
+        let (mut sim, places) = self.network(scheme);
         let mut sent = 0;
         for index in 0..self.drive.stays.len() {
             let stay = &self.drive.stays[index];

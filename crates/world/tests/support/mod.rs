@@ -187,6 +187,8 @@ pub struct Twin {
     /// What was outstanding then: `snd_una` and `snd_max` of each flow.
     pub una: Vec<u32>,
     pub max: Vec<u32>,
+    /// Where each flow's transfer ends: regular TCP's marks.
+    targets: Vec<u32>,
 }
 
 fn service(capacity: &Capacity) -> Service {
@@ -285,6 +287,7 @@ impl Twin {
             completion: 0,
             una: Vec::new(),
             max: Vec::new(),
+            targets: Vec::new(),
         }
     }
 
@@ -334,7 +337,18 @@ impl Twin {
 
     /// Handoff at `at`, up to its completion: the routes have moved, nobody has been told.
     pub fn hand_over(experiment: &Experiment, at: Nanos) -> Self {
+        Self::hand_over_with(experiment, at, &scheme("sack"))
+    }
+
+    /// The same; the mobile closes and opens its window as `scheme` has it.
+    pub fn hand_over_with(experiment: &Experiment, at: Nanos, scheme: &Scheme) -> Self {
         let mut twin = Self::new(experiment);
+        let rule = scheme.mobile().window.filter(|_| experiment.kind != Kind::Mbb);
+        if let Some(rule) = rule.filter(|rule| rule.foresees(1)) {
+            let path = 2 * (experiment.old.delay.at(at) + 4 * MS);
+            twin.sim.run_until(at.saturating_sub(rule.closes.on_path(path)));
+            twin.advertise(0, 1);
+        }
         twin.sim.run_until(at);
         twin.at = at;
         twin.completion = at;
@@ -356,9 +370,27 @@ impl Twin {
         }
         let out = twin.last_up[1];
         twin.mn().out = out;
+        let marks = match rule {
+            Some(rule) => {
+                twin.advertise(experiment.stack.receive_window, rule.reopen_acks);
+                Self::hand_over(experiment, at).targets
+            }
+            None => match experiment.definition {
+                Definition::AfterHighest => twin.max.iter().map(|max| max + experiment.packets).collect(),
+                Definition::AfterAck => twin.una.iter().map(|una| una + experiment.packets).collect(),
+            },
+        };
+        twin.targets = marks;
         let sharing = (experiment.flows as u32, experiment.kind != Kind::Mbb);
         twin.cn().sharing = sharing;
         twin
+    }
+
+    fn advertise(&mut self, window: u32, copies: u32) {
+        self.sim.with_node(MN, |node, net| {
+            let BenchNode::Mobile(mn) = node else { return };
+            mn.advertise(net, window, copies);
+        });
     }
 
     /// Gives every sender a scheme, deaf so far.
@@ -435,11 +467,7 @@ impl Twin {
 
     /// Runs to the end of the slowest flow's transfer; says how long it took from completion.
     pub fn finish(&mut self) -> Nanos {
-        let packets = self.experiment.packets;
-        let targets: Vec<u32> = match self.experiment.definition {
-            Definition::AfterHighest => self.max.iter().map(|max| max + packets).collect(),
-            Definition::AfterAck => self.una.iter().map(|una| una + packets).collect(),
-        };
+        let targets = self.targets.clone();
         let end =
             self.run_while(|twin| (0..targets.len()).any(|flow| twin.sender(flow).snd_una() < targets[flow]));
         end - self.completion

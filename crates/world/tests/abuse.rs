@@ -1,0 +1,323 @@
+//! What a mobile, or somebody on its path, can do with notices that are not true: nothing that a sender need fear
+//! (algorithms.md, 4.3, "abuse guard"; docs/wire.md).
+
+mod support;
+
+use proptest::prelude::*;
+use segue_handoff::notice::Heard;
+use segue_handoff::{Announcer, Link, Listener, Scheme};
+use segue_netsim::{Nanos, SECOND};
+use segue_tcp::segment::CarriedOption;
+use segue_world::drive::mobility::{Drive, Stay};
+use segue_world::drive::network::{DriveNode, DriveSim, MN, SERVER, SINK};
+use segue_world::drive::run::{DriveExperiment, WideArea};
+use segue_world::packet::Packet;
+use segue_world::{AccessLink, Experiment, Kind, NoticeMode, WarmRun};
+use std::sync::Arc;
+use support::{MS, experiment, scheme, scheme_with, stack};
+
+const TCP_HO: [&str; 3] = ["tcp-ho", "tcp-ho-immediate", "tcp-ho-aggressive"];
+/// 10 Gbit/s.
+const LIE: Link = Link { rate_kbps: 10_000_000, delay_us: 10_000 };
+/// How often the mobile tells something: about a round trip.
+const OFTEN: Nanos = 50 * MS;
+
+/// A minute in one cell of so many kbit/s and 10 ms, no handoff; `cross` flows share the wide area.
+fn parked(kbps: u64, cross: usize) -> DriveExperiment {
+    let link = AccessLink::fixed(kbps * 1000, 10 * MS, 20);
+    let stay = Stay { network: 0, from: 0, until: 60 * SECOND, link };
+    DriveExperiment {
+        drive: Arc::new(Drive::new(60 * SECOND, vec!["cell".into()], vec![stay]).expect("a drive")),
+        flows: 1,
+        cross,
+        web: None,
+        wan: WideArea { rate: 10_000_000, delay: 10 * MS, queue: 20 },
+        stack: stack("freebsd5-newreno"),
+        notice: NoticeMode::InBand { lost: 0 },
+        bandwidth_error: 0.0,
+        seed: 1,
+    }
+}
+
+/// What a minute has brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Brought {
+    mobile: u32,
+    cross: u32,
+    timeouts: u32,
+    retransmissions: u32,
+    /// Where it has left the sender: cwnd, ssthresh, RTO and the timer, which ends at no round number.
+    sender: (u32, u32, Nanos, Option<Nanos>),
+}
+
+/// A minute with something from the mobile every round trip; also what the sender has made of the options.
+fn minute(
+    experiment: &DriveExperiment,
+    scheme: &Scheme,
+    mut act: impl FnMut(&mut DriveSim, u64),
+) -> (Brought, Heard) {
+    let (mut sim, _) = experiment.network(scheme);
+    for tick in 0..experiment.drive.length / OFTEN {
+        act(&mut sim, tick);
+        sim.run_until((tick + 1) * OFTEN);
+    }
+    let cross = match &sim.nodes[usize::from(SINK.0)] {
+        DriveNode::Receivers(sink) => sink.flows.iter().map(|flow| flow.receiver.rcv_nxt()).sum(),
+        _ => unreachable!("the sink receives"),
+    };
+    let DriveNode::Receivers(mn) = &sim.nodes[usize::from(MN.0)] else { unreachable!("the mobile receives") };
+    let DriveNode::Correspondent(server) = &sim.nodes[usize::from(SERVER.0)] else {
+        unreachable!("the server sends")
+    };
+    let sender = &server.flows[0].sender;
+    let (counters, view) = (sender.counters(), sender.view());
+    let brought = Brought {
+        mobile: mn.flows[0].receiver.rcv_nxt(),
+        cross,
+        timeouts: counters.timeouts,
+        retransmissions: counters.retransmissions,
+        sender: (view.cwnd, view.ssthresh, view.rto, sender.deadline()),
+    };
+    (brought, server.flows[0].listener.heard())
+}
+
+/// A minute in which the mobile tells of `link` all the time, two copies each.
+fn told(experiment: &DriveExperiment, scheme: &Scheme, link: Link) -> Brought {
+    let tell = |sim: &mut DriveSim, _| {
+        sim.with_node(MN, |node, net| {
+            let DriveNode::Receivers(mn) = node else { return };
+            mn.announce(net, link, 2);
+        });
+    };
+    minute(experiment, scheme, tell).0
+}
+
+/// An ACK with these octets as its option.
+fn send_option(sim: &mut DriveSim, octets: &[u8]) {
+    let option = CarriedOption::new(octets).expect("at most 12 octets");
+    sim.with_node(MN, |node, net| {
+        let DriveNode::Receivers(mn) = node else { return };
+        let (segment, bytes) = mn.flows[0].receiver.notify(net.now(), option);
+        let packet = Packet { flow: 0, data: false, retransmission: false, bytes, copy: u32::MAX, segment };
+        net.originate(mn.out, packet);
+    });
+}
+
+/// What is true of such a cell.
+fn truth(kbps: u32) -> Link {
+    Link { rate_kbps: kbps, delay_us: 10_000 }
+}
+
+/// The guard: while no timer has expired, whatever the mobile says leaves the sender as it is, to the packet.
+#[test]
+fn without_an_outage_a_lie_changes_nothing() {
+    for (kbps, cross) in [(2_000, 1), (50_000, 1)] {
+        let e = parked(kbps, cross);
+        let plain = told(&e, &scheme("newreno"), LIE);
+        assert_eq!(plain.timeouts, 0, "{kbps} kbit/s");
+        for name in TCP_HO {
+            for link in [LIE, truth(1), Link { rate_kbps: u32::MAX, delay_us: u32::MAX }] {
+                assert_eq!(told(&e, &scheme(name), link), plain, "{name} told of {link:?}");
+            }
+        }
+    }
+}
+
+/// Where congestion lets timers expire the guard is open, and a lie raises ssthresh: slow start then finds out.
+#[test]
+fn a_lie_brings_and_costs_five_percent_at_most() {
+    for (kbps, cross) in [(2_000, 1), (50_000, 1), (50_000, 3), (200, 3)] {
+        let e = parked(kbps, cross);
+        for name in ["tcp-ho", "tcp-ho-immediate"] {
+            let [honest, lie] = [truth(kbps as u32), LIE].map(|link| told(&e, &scheme(name), link));
+            let label = format!("{name}, {kbps} kbit/s beside {cross}: {honest:?}, {lie:?}");
+            assert!(f64::from(lie.mobile) <= 1.05 * f64::from(honest.mobile), "{label}");
+            assert!(f64::from(lie.cross) >= 0.95 * f64::from(honest.cross), "{label}");
+        }
+    }
+}
+
+/// Without the guard every notice begins a slow start to an ssthresh beyond all reason, and takes from the others.
+#[test]
+fn the_guard_matters() {
+    let e = parked(50_000, 1);
+    let guarded = told(&e, &scheme("tcp-ho"), LIE);
+    let open = told(&e, &scheme_with("tcp-ho", &[("guard", "off")]), LIE);
+    assert!(f64::from(open.mobile) > 1.3 * f64::from(guarded.mobile), "{open:?} {guarded:?}");
+    assert!(f64::from(open.cross) < 0.8 * f64::from(guarded.cross), "{open:?} {guarded:?}");
+}
+
+/// The guard is no help to a sender that takes a mobile's word for its window: after a timeout that congestion has
+/// caused, the aggressive variant sends all it is told at once. That is why TCP-HO does not.
+#[test]
+fn the_aggressive_variant_is_open_to_abuse_after_a_timeout() {
+    let e = parked(50_000, 3);
+    let aggressive = scheme("tcp-ho-aggressive");
+    let [honest, lie] = [truth(50_000), LIE].map(|link| told(&e, &aggressive, link));
+    assert!(lie.mobile > 2 * honest.mobile && lie.cross < honest.cross / 2, "{honest:?} {lie:?}");
+}
+
+/// The nonce of the first flow (`nodes.rs`), which a stranger does not know.
+const NONCE: u16 = 1;
+
+/// A valid report, of which the tests then spoil something.
+fn report(mobile: &mut Announcer) -> Vec<u8> {
+    mobile.completed(LIE).as_slice().to_vec()
+}
+
+/// What is no report of this connection; all are to be refused.
+fn refused(mobile: &mut Announcer) -> Vec<Vec<u8>> {
+    let spoilt = |change: &dyn Fn(&mut Vec<u8>)| {
+        let mut octets = Announcer::new(NONCE).completed(LIE).as_slice().to_vec();
+        change(&mut octets);
+        octets
+    };
+    vec![
+        spoilt(&|o| o[8..10].fill(0)),                     // no bandwidth
+        spoilt(&|o| o[8..10].copy_from_slice(&[0x28, 0])), // none at a high exponent
+        spoilt(&|o| o[0] = 254),                           // another kind
+        spoilt(&|o| o[1] = 11),                            // a wrong length
+        spoilt(&|o| o[1] = 0),
+        spoilt(&|o| o[2] ^= 1),   // another experiment
+        spoilt(&|o| o[4] = 0x22), // a version to come
+        spoilt(&|o| o[4] = 0x1f), // a type to come
+        spoilt(&|o| o.truncate(11)),
+        spoilt(&|o| o.truncate(1)),
+        report(&mut Announcer::new(NONCE + 1)), // not negotiated
+        report(&mut Announcer::new(0)),
+        report(mobile)[..4].to_vec(),
+    ]
+}
+
+/// Refused and counted, one by one; even without the guard nothing happens that would not without the scheme.
+#[test]
+fn what_is_no_notice_is_refused_and_counted() {
+    let e = parked(2_000, 1);
+    let mut stranger = Announcer::new(NONCE);
+    let options = refused(&mut stranger);
+    // From a second on: the connection is there, and the first report has come.
+    let forge = |sim: &mut DriveSim, tick: u64| {
+        if tick >= 20 {
+            send_option(sim, &options[tick as usize % options.len()]);
+        }
+    };
+    let (plain, _) = minute(&e, &scheme("newreno"), forge);
+    for name in TCP_HO {
+        let (brought, heard) = minute(&e, &scheme_with(name, &[("guard", "off")]), forge);
+        assert_eq!(brought, plain, "{name}");
+        assert_eq!((heard.accepted, heard.repeated, heard.refused), (1, 0, 1_200 - 20), "{name}");
+    }
+}
+
+/// A report that is heard and says nothing a sender acts on: foreseen only, or heard before. Bandwidths at the end of
+/// the range are taken, and kept from doing harm by what a window can be.
+#[test]
+fn odd_reports_are_counted() {
+    let e = parked(2_000, 1);
+    let plain = |act: &dyn Fn(&mut DriveSim, u64)| minute(&e, &scheme("newreno"), act).0;
+    let open =
+        |name, act: &dyn Fn(&mut DriveSim, u64)| minute(&e, &scheme_with(name, &[("guard", "off")]), act);
+    let mut foreseen = report(&mut Announcer::new(NONCE));
+    foreseen[4] = 0x13;
+    let once = |sim: &mut DriveSim, tick: u64| {
+        if tick >= 20 {
+            send_option(sim, &foreseen);
+        }
+    };
+    let largest = |sim: &mut DriveSim, tick: u64| {
+        let mut octets = report(&mut Announcer::new(NONCE));
+        octets[5] = (tick + 1) as u8;
+        octets[8..12].fill(0xff);
+        send_option(sim, &octets);
+    };
+    for name in TCP_HO {
+        let (brought, heard) = open(name, &once);
+        assert_eq!(brought, plain(&once), "{name}");
+        assert_eq!((heard.accepted, heard.repeated, heard.refused), (2, 1_200 - 21, 0), "{name}");
+        let (brought, heard) = open(name, &largest);
+        assert!(heard.accepted > 1_000 && heard.refused == 0 && brought.mobile > 0, "{name}: {heard:?}");
+        let (guarded, _) = minute(&e, &scheme(name), largest);
+        assert_eq!(guarded, plain(&largest), "{name}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2_000) })]
+
+    /// Any octets: no panic, each option counted once at most, and no notice without the nonce and a rate.
+    #[test]
+    fn any_octets_are_heard_out(
+        octets in proptest::collection::vec(any::<u8>(), 0..=12),
+        valid in 0usize..=12,
+    ) {
+        let mut mobile = Announcer::new(NONCE);
+        let mut sender = Listener::new(NONCE);
+        sender.hear(mobile.first_report(truth(200)).as_slice(), 1, true);
+        // A report that begins as it should.
+        let mut option = octets;
+        let good = report(&mut mobile);
+        let valid = valid.min(option.len());
+        option[..valid].copy_from_slice(&good[..valid]);
+        let notice = sender.hear(&option, 1, true);
+        let Heard { accepted, repeated, refused } = sender.heard();
+        prop_assert!(accepted + repeated + refused <= 2);
+        if let Some(notice) = notice {
+            prop_assert_eq!((&option[..5], &option[6..8]), (&good[..5], &NONCE.to_be_bytes()[..]));
+            prop_assert!(notice.new_link.rate_kbps > 0 && accepted == 2);
+        }
+    }
+}
+
+/// An outage from WCDMA to a WLAN that TCP-HO is made for.
+fn outage(lost: u32) -> Experiment {
+    Experiment {
+        kind: Kind::Bbm(3 * SECOND),
+        stack: stack("freebsd5-newreno"),
+        notice: NoticeMode::InBand { lost },
+        ..experiment("200kbit/150ms", "7mbit/10ms")
+    }
+}
+
+/// Both copies do what one does; with both lost the handoff is that of regular TCP.
+#[test]
+fn one_copy_of_the_notice_is_enough_and_none_is_regular_tcp() {
+    for at in (10..=60).map(|half| half * SECOND / 2) {
+        let [both, one, none] = [0, 1, 2].map(|lost| WarmRun::new(outage(lost)).fork(at).complete());
+        let regular = none.run(&scheme("newreno"));
+        for name in TCP_HO {
+            let scheme = scheme(name);
+            let [both, one] = [both.run(&scheme), one.run(&scheme)];
+            assert_eq!(none.run(&scheme), regular, "{name} at {at}");
+            assert_eq!(both.first_sent, one.first_sent, "{name} at {at}");
+            assert!(both.first_sent < regular.first_sent, "{name} at {at}");
+            // A second ACK ahead of those of the data: 64 bytes at 7 Mbit/s.
+            let apart = both.transfer.expect("it ends").abs_diff(one.transfer.expect("it ends"));
+            assert!(apart <= MS / 10, "{name} at {at}: {apart}");
+        }
+    }
+}
+
+/// The same over a drive, where the reports are counted.
+#[test]
+fn the_copies_of_a_drive_are_counted() {
+    let stays =
+        [(0, 20, 200, 150), (23, 40, 7_000, 10), (45, 60, 200, 150)].map(|(from, until, kbps, delay)| Stay {
+            network: 0,
+            from: from * SECOND,
+            until: until * SECOND,
+            link: AccessLink::fixed(kbps * 1000, delay * MS, 20),
+        });
+    let drive = Arc::new(Drive::new(60 * SECOND, vec!["cell".into()], stays.into()).expect("a drive"));
+    let records = [0, 1, 2].map(|lost| {
+        let e = DriveExperiment { drive: drive.clone(), notice: NoticeMode::InBand { lost }, ..parked(1, 1) };
+        (e.run(&scheme("tcp-ho")), e.run(&scheme("newreno")))
+    });
+    let counts = records.each_ref().map(|(record, _)| {
+        let notices = record.notices;
+        (notices.sent, notices.accepted, notices.repeated, notices.refused)
+    });
+    // The first report, then one a handoff.
+    assert_eq!(counts, [(4, 3, 2, 0), (2, 3, 0, 0), (0, 1, 0, 0)]);
+    assert_eq!(records[2].0, records[2].1, "nothing heard is regular TCP");
+    assert!(records[0].0.mobile_bytes > records[2].0.mobile_bytes);
+}

@@ -1,10 +1,12 @@
 //! Judged claims as JSON, and the numbers behind a figure as CSV (docs/reproduction.md).
 
+use segue_model::tcp_ho::Handoff;
 use segue_reproduce::judge::Source;
-use segue_reproduce::ledger::{Figure, Measure, Paper, Stat};
-use segue_reproduce::points::Point;
+use segue_reproduce::ledger::{ClassWord, Figure, Form, Measure, Panel, Paper, Stat};
+use segue_reproduce::points::{Handoffs, OneDrive, Point};
 use segue_reproduce::run::Results;
 use segue_reproduce::verdict::{Judged, Verdict};
+use segue_study::drive::Mean;
 use segue_world::trace::What;
 use segue_world::{Nanos, SECOND};
 use serde::Serialize;
@@ -66,6 +68,33 @@ struct Bar<'a> {
     q3: Option<f64>,
 }
 
+/// A bar of means over the seeds of a drive.
+#[derive(Serialize)]
+struct MeanBar<'a> {
+    panel: &'a str,
+    position: &'a str,
+    series: &'a str,
+    scheme: &'a str,
+    drive: &'static str,
+    drive_seed: u64,
+    wan_ms: u32,
+    error_percent: u32,
+    class: Option<&'static str>,
+    mean: Option<f64>,
+    ci95: Option<f64>,
+}
+
+/// A point of a model's curve.
+#[derive(Serialize)]
+struct CurvePoint<'a> {
+    panel: &'a str,
+    b: f64,
+    c: f64,
+    estimate: Option<f64>,
+    sigma_percent: Option<f64>,
+    gain: f64,
+}
+
 /// An event of a time-sequence graph.
 #[derive(Serialize)]
 struct Mark<'a> {
@@ -83,6 +112,10 @@ fn seconds(time: Nanos) -> f64 {
 pub fn figure_csv(paper: &Paper, figure: &Figure, results: &Results) -> Result<String, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for panel in &figure.panels {
+        if matches!(figure.form, Form::Gains | Form::Windows) {
+            curve_points(panel).into_iter().try_for_each(|point| writer.serialize(point))?;
+            continue;
+        }
         if let Some(handoff) = &panel.handoff {
             let Some(told) = results.trace(&handoff.single(paper), &paper.own(&handoff.scheme)) else {
                 continue;
@@ -110,17 +143,37 @@ pub fn figure_csv(paper: &Paper, figure: &Figure, results: &Results) -> Result<S
             continue;
         }
         for (index, position) in panel.bars() {
-            let series = &panel.series[index];
             let Some(point) = panel.point(paper, index, position) else { continue };
-            let Point { disconnect, links, flows, packets, .. } = point.clone();
-            let scheme = paper.own(&series.scheme);
+            let scheme = paper.own(panel.sender(index));
             let sample = results.sample(&point, &scheme);
             let of = panel.of.unwrap_or(Measure::Transfer);
+            let (position, series) = (&panel.labels[position], panel.label(index));
+            let Handoffs { disconnect, links, flows, packets, .. } = match point {
+                Point::Handoffs(handoffs) => handoffs,
+                Point::Drive(OneDrive { drive, seed, wan_ms, error_percent, class }) => {
+                    let values = sample.map(|sample| sample.values(of)).filter(|values| !values.is_empty());
+                    let mean = values.map(Mean::of);
+                    writer.serialize(MeanBar {
+                        panel: &panel.title,
+                        position,
+                        series,
+                        scheme: &scheme,
+                        drive: drive.name(),
+                        drive_seed: seed,
+                        wan_ms,
+                        error_percent,
+                        class: class.map(|class: ClassWord| class.class().name()),
+                        mean: mean.map(|mean| mean.mean),
+                        ci95: mean.and_then(|mean| mean.ci95),
+                    })?;
+                    continue;
+                }
+            };
             let number = |stat| sample?.number(of, stat).filter(|value: &f64| value.is_finite());
             writer.serialize(Bar {
                 panel: &panel.title,
-                position: &panel.labels[position],
-                series: &series.label,
+                position,
+                series,
                 scheme: &scheme,
                 links,
                 kind: if disconnect == 0 { "mbb" } else { "bbm" },
@@ -135,4 +188,26 @@ pub fn figure_csv(paper: &Paper, figure: &Figure, results: &Results) -> Result<S
     }
     let bytes = writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Mean gains over the error, or the gain with one estimate.
+fn curve_points(panel: &Panel) -> Vec<CurvePoint<'_>> {
+    let mut points = Vec::new();
+    for of in &panel.model {
+        let Ok(handoff) = Handoff::new(of.b, of.c) else { continue };
+        let point = |estimate, sigma_percent, gain| CurvePoint {
+            panel: &panel.title,
+            b: of.b,
+            c: of.c,
+            estimate,
+            sigma_percent,
+            gain,
+        };
+        points.extend(panel.estimate.map(|x| point(Some(x), None, handoff.gain(x))));
+        let means = panel.sigma_percent.iter().filter_map(|&percent| {
+            Some(point(None, Some(percent), handoff.mean_gain(of.b * percent / 100.0).ok()?))
+        });
+        points.extend(means);
+    }
+    points
 }

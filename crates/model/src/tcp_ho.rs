@@ -108,6 +108,20 @@ impl Handoff {
         if other < own { until_full + b * (own - other - (own / other).log2()) } else { until_full }
     }
 
+    /// Round trips until a window with this threshold, segments, has grown from 1 to `b`.
+    pub fn full_after(&self, threshold: f64) -> f64 {
+        let knee = threshold.min(self.b);
+        knee.log2() + (self.b - knee)
+    }
+
+    /// Window with this threshold, segments, so many round trips after it was 1 (Figures 13 and 14): it doubles up to
+    /// the threshold, then grows by one, and stays at `b`.
+    pub fn window(&self, threshold: f64, round_trips: f64) -> f64 {
+        let knee = threshold.min(self.b);
+        let beyond = round_trips - knee.log2();
+        if beyond < 0.0 { round_trips.exp2() } else { (knee + beyond).min(self.b) }
+    }
+
     /// The gain at an estimate of `x` > 0 segments, N_tcp-ho - N_tcp, segments: Delta_1 = Delta_2 for x < b and
     /// Delta_3 above it if c < b, otherwise nabla_1 and nabla_2 = nabla_3 = 0. With
     /// f(s) = (b + 1) s - s²/2 - b log2 s these are f(x) - f(c), f(b) - f(c), f(x) - f(b) and 0.

@@ -1,11 +1,15 @@
-//! The papers' figures, from what was run.
+//! The papers' figures, from what was run or computed.
 
 use crate::graphs;
+use crate::model::{gains_chart, windows_chart};
 use crate::pictures::Picture;
-use segue_draw::{About, Across, Group, QuartileChart, Quartiles, Spacing};
+use segue_draw::{About, Across, Group, LineChart, QuartileChart, Quartiles, Spacing};
+use segue_model::tcp_ho::{Curve, Handoff};
 use segue_reproduce::judge::Source;
-use segue_reproduce::ledger::{Figure, Form, Measure, Panel, Paper, Stat};
+use segue_reproduce::ledger::{BdpAndThreshold, Figure, Form, Measure, Panel, Paper, Stat};
 use segue_reproduce::run::Results;
+use segue_reproduce::sample::Sample;
+use segue_study::drive::Mean;
 
 /// One figure, drawn.
 pub struct DrawnFigure {
@@ -17,7 +21,7 @@ pub struct DrawnFigure {
 pub struct DrawnPanel {
     /// Its title.
     pub title: String,
-    /// Title of the horizontal axis of quartile bars.
+    /// Title of the horizontal axis of bars.
     pub x: Option<String>,
     /// The picture.
     pub(crate) picture: Picture,
@@ -43,7 +47,13 @@ pub fn figure(paper: &Paper, figure: &Figure, results: &Results) -> DrawnFigure 
     let panels = figure.panels.iter().enumerate().filter_map(|(index, panel)| {
         let id = format!("{}-{}-{index}", paper.id, figure.id);
         let picture = match figure.form {
-            Form::Quartiles => quartiles(paper, figure, panel, results, &id),
+            Form::Quartiles | Form::Means => bars(paper, figure, panel, results, &id),
+            Form::Gains => lines(gains(panel, &id)?),
+            Form::Windows => {
+                let handoff = panel.model.first()?;
+                let handoff = Handoff::new(handoff.b, handoff.c).ok()?;
+                lines(windows_chart(&handoff, panel.estimate?, &id))
+            }
             Form::Sequence => sequence(paper, panel, results, &id)?,
         };
         Some(DrawnPanel { title: panel.title.clone(), x: panel.x.clone(), picture })
@@ -51,13 +61,27 @@ pub fn figure(paper: &Paper, figure: &Figure, results: &Results) -> DrawnFigure 
     DrawnFigure { panels: panels.collect() }
 }
 
-fn quartiles(paper: &Paper, figure: &Figure, panel: &Panel, results: &Results, id: &str) -> Picture {
+/// The quartiles of a measure.
+fn quartiles(sample: &Sample, of: Measure) -> Option<Quartiles> {
+    let number = |stat| sample.number(of, stat);
+    Some(Quartiles { q1: number(Stat::Q1)?, median: number(Stat::Median)?, q3: number(Stat::Q3)? })
+}
+
+/// Its mean in place of the median, and the 95 % confidence interval in place of the box.
+fn mean(sample: &Sample, of: Measure) -> Option<Quartiles> {
+    let values = sample.values(of);
+    let Mean { mean, ci95 } = (!values.is_empty()).then(|| Mean::of(values))?;
+    let half = ci95.unwrap_or(0.0);
+    Some(Quartiles { q1: mean - half, median: mean, q3: mean + half })
+}
+
+fn bars(paper: &Paper, figure: &Figure, panel: &Panel, results: &Results, id: &str) -> Picture {
     let of = panel.of.unwrap_or(Measure::Transfer);
+    let names: Vec<String> = (0..panel.series_count()).map(|series| panel.label(series).into()).collect();
     let bar = |series: usize, position: usize| {
         let point = panel.point(paper, series, position)?;
-        let sample = results.sample(&point, &paper.own(&panel.series[series].scheme))?;
-        let number = |stat| sample.number(of, stat);
-        Some(Quartiles { q1: number(Stat::Q1)?, median: number(Stat::Median)?, q3: number(Stat::Q3)? })
+        let sample = results.sample(&point, &paper.own(panel.sender(series)))?;
+        if figure.form == Form::Means { mean(sample, of) } else { quartiles(sample, of) }
     };
     let groups: Vec<Group> = panel
         .labels
@@ -66,7 +90,7 @@ fn quartiles(paper: &Paper, figure: &Figure, panel: &Panel, results: &Results, i
         .map(|(position, label)| Group {
             label: label.clone(),
             position: position as f64,
-            bars: (0..panel.series.len()).map(|series| bar(series, position)).collect(),
+            bars: (0..names.len()).map(|series| bar(series, position)).collect(),
             ..Group::default()
         })
         .collect();
@@ -83,9 +107,24 @@ fn quartiles(paper: &Paper, figure: &Figure, panel: &Panel, results: &Results, i
             across: Across::Categories,
             measure: measure_title(of, panel.packets.unwrap_or(paper.defaults.packets)),
             spacing: Spacing::Linear,
-            schemes: panel.series.iter().map(|series| series.label.clone()).collect(),
+            schemes: names.clone(),
             groups: groups.clone(),
         };
+        chart.svg(size)
+    })
+}
+
+/// Curves of Equations 1 and 2 over the error of the estimate.
+fn gains(panel: &Panel, id: &str) -> Option<LineChart> {
+    let curve = |of: &BdpAndThreshold| Curve::over(Handoff::new(of.b, of.c).ok()?, &panel.sigma_percent).ok();
+    let curves: Vec<Curve> = panel.model.iter().map(curve).collect::<Option<_>>()?;
+    Some(gains_chart(&curves, id))
+}
+
+fn lines(chart: LineChart) -> Picture {
+    Picture::draw((400, 380), |size, suffix| {
+        let mut chart = chart.clone();
+        chart.about.id.push_str(suffix);
         chart.svg(size)
     })
 }
@@ -98,6 +137,12 @@ fn measure_title(of: Measure, packets: u32) -> String {
         Measure::Timeouts => "timeouts per handoff".into(),
         Measure::NeedlessRetransmissions => "needless retransmissions per handoff".into(),
         Measure::Unused => "unused connection time, s".into(),
+        Measure::MobileThroughput => "throughput of the mobile's flow, kbit/s".into(),
+        Measure::CrossThroughput => "throughput of the cross traffic, kbit/s".into(),
+        Measure::LostWithOldLink => "data packets lost per handoff".into(),
+        Measure::IdleAfterLinkUp => "from link-up until data comes, s".into(),
+        Measure::UnusedAtFirst => "share of the first five seconds unused".into(),
+        Measure::OvershootDrops => "drops in the first five seconds".into(),
         other => format!("{other:?}"),
     }
 }

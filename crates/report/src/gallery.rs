@@ -22,16 +22,16 @@ pub struct Exhibit<'a> {
 pub fn gallery_page(exhibits: &[Exhibit], points: usize, origin: &Origin) -> String {
     let budget = Budget::new();
     let content = html! {
-        h1 { "Two papers, run again" }
+        h1 { "Three papers, run again" }
         p.lead {
             "Every figure redrawn and every statement judged on fresh simulations, " (points)
-            " handoffs for each bar. Made by Segue " (origin.version) "; repeat it with "
+            " handoffs or all seeds of a drive for each bar. Made by Segue " (origin.version) "; repeat it with "
             code.command { (origin.command) } "."
         }
         (summary(exhibits))
         @for exhibit in exhibits { (exhibit.markup(&budget)) }
     };
-    page::page("Segue: two papers, run again", content)
+    page::page("Segue: three papers, run again", content)
 }
 
 fn count(exhibits: &[Exhibit], verdict: Verdict) -> usize {

@@ -1,7 +1,7 @@
 //! One page that explains a comparison or a single handoff: self-contained HTML that opens offline.
 //!
 //! [`comparison_page`] is `segue compare --report`, [`handoff_page`] is `segue trace --report`, [`gallery`] is
-//! `segue reproduce`, whose figures [`figures`] draws. [`page`]
+//! `segue reproduce`, whose figures [`figures`] and [`model`] draw. [`page`]
 //! is what both have around their content, [`graphs`] turns traces into pictures, [`pictures`] puts
 //! pictures into the page and keeps it small, [`handoff`] explains one handoff, [`asked`] repeats the
 //! question, [`chart`] is the chart of quartiles.
@@ -13,6 +13,7 @@ pub mod figures;
 pub mod gallery;
 mod graphs;
 mod handoff;
+pub mod model;
 mod page;
 mod pictures;
 

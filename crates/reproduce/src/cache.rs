@@ -5,8 +5,9 @@
 //! cannot be read counts as absent.
 
 use crate::points::Point;
-use crate::sample::Sample;
-use segue_world::Nanos;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::fmt::Debug;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -36,38 +37,38 @@ impl Cache {
         Some(Self { folder: folder.join(name) })
     }
 
-    /// Where the sample of a point with a scheme and its settings at these handoff times is kept.
-    fn path(&self, point: &Point, scheme: &str, settings: &[(String, String)], times: &[Nanos]) -> PathBuf {
+    /// Where the samples of a point with a scheme and its settings over these handoff times or seeds are kept.
+    fn path(&self, point: &Point, scheme: &str, settings: &[(String, String)], over: &impl Debug) -> PathBuf {
         let mut hasher = blake3::Hasher::new();
-        hasher.update(format!("{point:?} {scheme:?} {settings:?} {times:?}").as_bytes());
+        hasher.update(format!("{point:?} {scheme:?} {settings:?} {over:?}").as_bytes());
         self.folder.join(hasher.finalize().to_hex().as_str())
     }
 
-    /// A sample that was kept.
-    pub fn get(
+    /// What was kept.
+    pub fn get<T: DeserializeOwned>(
         &self,
         point: &Point,
         scheme: &str,
         settings: &[(String, String)],
-        times: &[Nanos],
-    ) -> Option<Sample> {
-        let entry = std::fs::read(self.path(point, scheme, settings, times)).ok()?;
+        over: &impl Debug,
+    ) -> Option<T> {
+        let entry = std::fs::read(self.path(point, scheme, settings, over)).ok()?;
         let (sum, bytes) = entry.split_at_checked(blake3::OUT_LEN)?;
         // A damaged entry may still decode.
         (sum == blake3::hash(bytes).as_bytes()).then(|| postcard::from_bytes(bytes).ok())?
     }
 
-    /// Keeps a sample. What cannot be kept is computed again another time.
-    pub fn keep(
+    /// Keeps samples. What cannot be kept is computed again another time.
+    pub fn keep<T: Serialize>(
         &self,
         point: &Point,
         scheme: &str,
         settings: &[(String, String)],
-        times: &[Nanos],
-        sample: &Sample,
+        over: &impl Debug,
+        samples: &T,
     ) {
-        let Ok(bytes) = postcard::to_stdvec(sample) else { return };
-        let path = self.path(point, scheme, settings, times);
+        let Ok(bytes) = postcard::to_stdvec(samples) else { return };
+        let path = self.path(point, scheme, settings, over);
         let write = || -> std::io::Result<()> {
             std::fs::create_dir_all(&self.folder)?;
             let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
@@ -100,26 +101,34 @@ fn prune(cache: &Path, own: &str) {
 mod tests {
     use super::*;
     use crate::ledger::{KindWord, Measure, Stat};
+    use crate::points::Handoffs;
+    use crate::sample::Sample;
 
     #[test]
     fn what_is_kept_is_found_and_only_under_its_key() {
         let folder = tempfile::tempdir().expect("a folder");
         let cache = Cache::in_folder(&folder.path().join("deep")).expect("a cache");
-        let point =
-            Point { kind: KindWord::Mbb, disconnect: 0, links: "1/1 2/2".into(), flows: 1, packets: 100 };
+        let with_flows = |flows| {
+            let links = "1/1 2/2".into();
+            Point::Handoffs(Handoffs { kind: KindWord::Mbb, disconnect: 0, links, flows, packets: 100 })
+        };
+        let point = with_flows(1);
+        let get = |point: &Point, scheme: &str, settings: &[(String, String)], times: &[u64]| {
+            cache.get::<Sample>(point, scheme, settings, &times)
+        };
         let mut sample = Sample::default();
         sample.add(Measure::Transfer, f64::INFINITY);
         sample.add(Measure::Transfer, 0.1);
         let settings = [("key".to_string(), "value".to_string())];
-        assert_eq!(cache.get(&point, "etcp", &settings, &[1]), None);
+        assert_eq!(get(&point, "etcp", &settings, &[1]), None);
         cache.keep(&point, "etcp", &settings, &[1], &sample);
-        assert_eq!(cache.get(&point, "etcp", &settings, &[1]), Some(sample.clone()));
+        assert_eq!(get(&point, "etcp", &settings, &[1]), Some(sample.clone()));
         assert_eq!(sample.number(Measure::Transfer, Stat::Max), Some(f64::INFINITY));
         for other in [
-            cache.get(&Point { flows: 2, ..point.clone() }, "etcp", &settings, &[1]),
-            cache.get(&point, "sack", &settings, &[1]),
-            cache.get(&point, "etcp", &[], &[1]),
-            cache.get(&point, "etcp", &settings, &[2]),
+            get(&with_flows(2), "etcp", &settings, &[1]),
+            get(&point, "sack", &settings, &[1]),
+            get(&point, "etcp", &[], &[1]),
+            get(&point, "etcp", &settings, &[2]),
         ] {
             assert_eq!(other, None);
         }
@@ -134,7 +143,7 @@ mod tests {
         // Damage is absence.
         for damage in [&b"x"[..], &[0; 1], &[0; 3000]] {
             std::fs::write(cache.path(&point, "etcp", &settings, &[1]), damage).expect("written");
-            assert_eq!(cache.get(&point, "etcp", &settings, &[1]), None);
+            assert_eq!(get(&point, "etcp", &settings, &[1]), None);
         }
     }
 }

@@ -28,8 +28,11 @@ pub struct Outcome {
 
 /// Judges every expectation of a claim; `None` if the source cannot tell of one of them.
 pub fn judge(claim: &Claim, defaults: &Defaults, source: &dyn Source) -> Option<Vec<Outcome>> {
-    let points = claim.points.as_ref()?;
-    let bench = Bench { all: points.all(defaults), single: points.single(defaults), defaults, source };
+    let single = claim.points.as_ref().and_then(|points| points.single(defaults));
+    let bench = Bench { all: claim.all_points(defaults), single, defaults, source };
+    if bench.all.is_empty() {
+        return None;
+    }
     claim.expect.iter().map(|expect| bench.judge(expect)).collect()
 }
 
@@ -309,7 +312,8 @@ impl Bench<'_> {
             Direction::Flat => flat,
             Direction::Varies => !flat,
             Direction::Peak => {
-                let at_peak = |index: &usize| peak.is_some_and(|links| self.all[*index].links == links);
+                let at_peak =
+                    |index: &usize| peak.is_some_and(|links| self.all[*index].links() == Some(links));
                 let top = (0..values.len()).filter(at_peak).map(|index| values[index]).reduce(f64::max);
                 top.is_some_and(|top| not_above(high, top, table::SLACK))
             }
@@ -319,9 +323,9 @@ impl Bench<'_> {
     /// Whether the points keep their order by median transfer time whatever P is.
     fn insensitive(&self, schemes: &[String]) -> Option<(bool, String)> {
         let lengths: Vec<u32> =
-            self.all.iter().map(|point| point.packets).collect::<BTreeSet<_>>().into_iter().collect();
+            self.all.iter().filter_map(Point::packets).collect::<BTreeSet<_>>().into_iter().collect();
         let of = |packets: u32| -> Option<Vec<f64>> {
-            let points = || self.all.iter().filter(|point| point.packets == packets);
+            let points = || self.all.iter().filter(|point| point.packets() == Some(packets));
             let each = schemes.iter().flat_map(|scheme| points().map(move |point| (point, scheme)));
             each.map(|(point, scheme)| self.at(point, scheme, None, Stat::Median)).collect()
         };

@@ -4,7 +4,14 @@
 //! be true there ([`Expect`]); a figure says what is drawn. Words such as `about` have their tolerance from
 //! [`crate::tolerance`].
 
+mod drives;
+mod figures;
+
+pub use drives::{ClassWord, Drives};
+pub use figures::{BdpAndThreshold, Figure, Form, OneHandoff, Panel, Series};
+
 use schemars::JsonSchema;
+use segue_study::drive_file::PaperDrive;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -35,12 +42,31 @@ pub struct Paper {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Defaults {
-    /// P.
+    /// P; 100 unless given.
+    #[serde(default = "hundred")]
     pub packets: u32,
-    /// Length of a disconnection, s.
+    /// Length of a disconnection, s; 1 unless given.
+    #[serde(default = "one_second")]
     pub disconnect_s: f64,
+    /// Stack of all senders in drives; each scheme's own unless given.
+    pub stack: Option<String>,
+    /// Seeds of the traffic of each drive; 10 unless given.
+    #[serde(default = "ten")]
+    pub seeds: u64,
     /// The paper's names of senders, and Segue's.
     pub schemes: BTreeMap<String, String>,
+}
+
+fn hundred() -> u32 {
+    100
+}
+
+fn one_second() -> f64 {
+    1.0
+}
+
+fn ten() -> u64 {
+    10
 }
 
 /// A reading of an open point (docs/algorithms.md, section 9).
@@ -114,6 +140,10 @@ pub struct Part {
     pub links: Option<Several<String>>,
     /// With these numbers of flows.
     pub flows: Option<Several<usize>>,
+    /// In these drives.
+    pub drive: Option<Several<PaperDrive>>,
+    /// Handoffs of these classes.
+    pub class: Option<Several<ClassWord>>,
 }
 
 /// What a statement is about.
@@ -134,7 +164,7 @@ pub enum ClaimKind {
 pub enum Check {
     /// By simulation.
     Sim,
-    /// By arithmetic, in a test of `crates/policy`.
+    /// By arithmetic, in a test.
     Calc,
     /// By reading: `by` says where.
     Doc,
@@ -144,7 +174,7 @@ pub enum Check {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
-    /// Unique; `etcp1-` for paper 001, `mflow-` for 000.
+    /// Unique; `etcp1-` for paper 001, `mflow-` for 000, `tcpho-` for 003.
     pub id: String,
     /// Where it stands.
     pub place: String,
@@ -158,6 +188,8 @@ pub struct Claim {
     pub stated: String,
     /// Over which handoffs; not for `calc` and `doc`.
     pub points: Option<Points>,
+    /// Over which drives, in place of handoffs.
+    pub drives: Option<Drives>,
     /// What must be true, all of it; not for `calc` and `doc`.
     #[serde(default)]
     pub expect: Vec<Expect>,
@@ -171,7 +203,7 @@ pub struct Claim {
     pub ambiguous: Option<String>,
 }
 
-/// A measure of a handoff. Times in s.
+/// A measure of a handoff, or of a drive with one seed of its traffic. Times in s.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
@@ -214,9 +246,21 @@ pub enum Measure {
     RtoAtT,
     /// Packets sent from completion until all that was sent before is acknowledged, the flows' sum.
     SentWhileDraining,
+    /// Drive: all flows to the mobile, kbit/s.
+    MobileThroughput,
+    /// Drive: all cross traffic, kbit/s.
+    CrossThroughput,
+    /// Drive: data packets lost with the old link, mean of its handoffs, as are the next three.
+    LostWithOldLink,
+    /// Drive: from link-up until data reaches the new link, of the handoffs in which some did.
+    IdleAfterLinkUp,
+    /// Drive: in the first five seconds of data over the new link, the share in which it sent nothing.
+    UnusedAtFirst,
+    /// Drive: data packets that its queue dropped meanwhile.
+    OvershootDrops,
 }
 
-/// One number out of many handoffs.
+/// One number out of many handoffs, or seeds of a drive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Stat {
@@ -505,92 +549,4 @@ pub struct Operand {
     /// Of its distribution.
     #[serde(default)]
     pub stat: Stat,
-}
-
-/// How a figure looks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Form {
-    /// Quartile bars.
-    Quartiles,
-    /// Time-sequence graphs.
-    Sequence,
-}
-
-/// One figure.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Figure {
-    /// Name on the command line, such as `fig17`.
-    pub id: String,
-    /// Where it stands.
-    pub place: String,
-    /// What it shows, in a sentence.
-    pub title: String,
-    /// How it looks.
-    pub form: Form,
-    /// The claims it supports.
-    #[serde(default)]
-    pub supports: Vec<String>,
-    /// What the paper leaves open about it.
-    pub notes: Option<String>,
-    /// Its panels, in order.
-    #[serde(rename = "panel")]
-    pub panels: Vec<Panel>,
-}
-
-/// One coordinate system.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Panel {
-    /// Such as `a: make-before-break`.
-    pub title: String,
-    /// Quartile bars: title of the horizontal axis.
-    pub x: Option<String>,
-    /// Quartile bars: its positions, as labels.
-    #[serde(default)]
-    pub labels: Vec<String>,
-    /// Quartile bars: of what; transfer time unless given.
-    pub of: Option<Measure>,
-    /// P; the paper's unless given.
-    pub packets: Option<u32>,
-    /// Quartile bars: one bar per label and series.
-    #[serde(default)]
-    pub series: Vec<Series>,
-    /// Time-sequence graph: the handoff.
-    pub handoff: Option<OneHandoff>,
-}
-
-/// One series of a quartile chart: a point per label of the panel.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Series {
-    /// For the legend.
-    pub label: String,
-    /// By the paper's name.
-    pub scheme: String,
-    /// Kind of handoff.
-    pub kind: KindWord,
-    /// Length of the disconnection, s; the paper's unless given.
-    pub disconnect_s: Option<f64>,
-    /// One pair of links per label, or one for all.
-    pub links: Several<String>,
-    /// One number of flows per label, or one for all; 1 unless given.
-    pub flows: Option<Several<usize>>,
-}
-
-/// One handoff with one scheme.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct OneHandoff {
-    /// By the paper's name.
-    pub scheme: String,
-    /// Kind of handoff.
-    pub kind: KindWord,
-    /// Length of the disconnection, s; the paper's unless given.
-    pub disconnect_s: Option<f64>,
-    /// Old and new link.
-    pub links: String,
-    /// T, s.
-    pub at_s: f64,
 }

@@ -3,7 +3,7 @@
 
 use crate::judge::Source;
 use crate::ledger::{KindWord, Measure};
-use crate::points::{Point, Single, nanos};
+use crate::points::{Handoffs, Point, Single, nanos};
 use crate::sample::{Sample, window_resent};
 use segue_study::explain::SchemeTrace;
 use std::collections::BTreeMap;
@@ -47,7 +47,7 @@ impl Ns2 {
             let number = |name: &str| text(name).parse::<f64>().unwrap_or(f64::NAN);
             let kind = if text("kind") == "mbb" { KindWord::Mbb } else { KindWord::Bbm };
             let flows = number("flows") as usize;
-            let point = Point {
+            let point = Point::Handoffs(Handoffs {
                 kind,
                 disconnect: if kind == KindWord::Mbb { 0 } else { nanos(number("disc_s")) },
                 links: format!(
@@ -59,7 +59,7 @@ impl Ns2 {
                 ),
                 flows,
                 packets: PACKETS,
-            };
+            });
             let sample = samples.entry(point).or_default();
             for (name, measure) in COLUMNS {
                 let value = match measure {
@@ -112,13 +112,13 @@ mod tests {
     #[test]
     fn the_summary_of_the_readme() {
         let ns2 = Ns2::read().expect("the results");
-        let point = Point {
+        let point = Point::Handoffs(Handoffs {
             kind: KindWord::Bbm,
             disconnect: 1_000_000_000,
             links: "200/300 6400/9".into(),
             flows: 1,
             packets: 100,
-        };
+        });
         let sample = ns2.sample(&point, "sack").expect("there");
         let number = |measure, stat| (sample.number(measure, stat).expect("a number") * 1000.0).round();
         assert_eq!(

@@ -3,7 +3,7 @@
 use crate::ledger::Paper;
 
 /// File name and text of each paper.
-const FILES: [(&str, &str); 2] = [
+const FILES: [(&str, &str); 3] = [
     (
         "papers/daniel-kojo-2008-crosslayer.toml",
         include_str!("../../../papers/daniel-kojo-2008-crosslayer.toml"),
@@ -12,6 +12,7 @@ const FILES: [(&str, &str); 2] = [
         "papers/daniel-kojo-2009-multiflow.toml",
         include_str!("../../../papers/daniel-kojo-2009-multiflow.toml"),
     ),
+    ("papers/wu-2009-tcp-ho.toml", include_str!("../../../papers/wu-2009-tcp-ho.toml")),
 ];
 
 /// A file of the ledger does not fit its schema.

@@ -1,12 +1,45 @@
 //! From a claim's points to what is simulated.
 
-use crate::ledger::{Defaults, KindWord, Part, Points};
+use crate::ledger::{Claim, ClassWord, Defaults, Drives, KindWord, Part, Points};
+use segue_study::drive::{DriveBlock, DrivePlan};
+use segue_study::drive_file::PaperDrive;
+use segue_study::planned::planned;
 use segue_study::{Request, RequestError};
+use segue_world::drive::run::{DriveExperiment, WideArea};
+use segue_world::drive::web::Surge;
 use segue_world::{AccessLink, Definition, Kind, LinkError, Nanos, NoticeMode, SECOND};
+use std::sync::Arc;
 
-/// A point: what is simulated, apart from scheme and handoff time.
+/// A point: what is simulated, apart from the scheme.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Point {
+pub enum Point {
+    /// Single handoffs at many times.
+    Handoffs(Handoffs),
+    /// A drive with several seeds of its traffic.
+    Drive(OneDrive),
+}
+
+impl Point {
+    /// Old and new link of handoffs.
+    pub fn links(&self) -> Option<&str> {
+        match self {
+            Self::Handoffs(handoffs) => Some(&handoffs.links),
+            Self::Drive(_) => None,
+        }
+    }
+
+    /// P of handoffs.
+    pub fn packets(&self) -> Option<u32> {
+        match self {
+            Self::Handoffs(handoffs) => Some(handoffs.packets),
+            Self::Drive(_) => None,
+        }
+    }
+}
+
+/// Handoffs, apart from their times.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Handoffs {
     /// Make-before-break or break-before-make.
     pub kind: KindWord,
     /// Length of the disconnection, ns; 0 for make-before-break.
@@ -19,11 +52,26 @@ pub struct Point {
     pub packets: u32,
 }
 
+/// A drive of paper 003, apart from the seeds of its traffic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct OneDrive {
+    /// Which.
+    pub drive: PaperDrive,
+    /// Its seed.
+    pub seed: u64,
+    /// One-way delay of the wide area, ms.
+    pub wan_ms: u32,
+    /// Largest error of the reported bandwidth, percent.
+    pub error_percent: u32,
+    /// Only handoffs of this class; all if there is none.
+    pub class: Option<ClassWord>,
+}
+
 /// One handoff of a point.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Single {
     /// The point.
-    pub point: Point,
+    pub point: Handoffs,
     /// T, ns.
     pub at: Nanos,
 }
@@ -35,7 +83,7 @@ pub fn nanos(seconds: f64) -> Nanos {
 
 impl Points {
     /// All points in order: kinds, then disconnections, links, flows, P.
-    pub fn all(&self, defaults: &Defaults) -> Vec<Point> {
+    pub fn all(&self, defaults: &Defaults) -> Vec<Handoffs> {
         let disconnects = match &self.disconnect_s {
             Some(several) => several.all().to_vec(),
             None => vec![defaults.disconnect_s],
@@ -52,7 +100,7 @@ impl Points {
                 for links in self.links.all() {
                     for &flows in &flows {
                         for &packets in &packets {
-                            all.push(Point { kind, disconnect, links: links.clone(), flows, packets });
+                            all.push(Handoffs { kind, disconnect, links: links.clone(), flows, packets });
                         }
                     }
                 }
@@ -69,12 +117,49 @@ impl Points {
     }
 }
 
+impl Drives {
+    /// All points in order: drives, WAN delays, classes.
+    pub fn all(&self) -> Vec<OneDrive> {
+        let classes: Vec<Option<ClassWord>> = match &self.class {
+            Some(classes) => classes.all().iter().copied().map(Some).collect(),
+            None => vec![None],
+        };
+        let (seed, error_percent) = (self.seed.unwrap_or(1), self.error_percent.unwrap_or(0));
+        let mut all = Vec::new();
+        for &drive in self.of.all() {
+            for &wan_ms in self.wan_ms.all() {
+                let points =
+                    classes.iter().map(|&class| OneDrive { drive, seed, wan_ms, error_percent, class });
+                all.extend(points);
+            }
+        }
+        all
+    }
+}
+
+impl Claim {
+    /// All its points, in order.
+    pub fn all_points(&self, defaults: &Defaults) -> Vec<Point> {
+        let handoffs = self.points.iter().flat_map(|points| points.all(defaults)).map(Point::Handoffs);
+        handoffs.chain(self.drives.iter().flat_map(Drives::all).map(Point::Drive)).collect()
+    }
+}
+
 impl Part {
     /// Whether a point belongs to the part.
     pub fn has(&self, point: &Point) -> bool {
-        self.kind.is_none_or(|kind| kind == point.kind)
-            && self.links.as_ref().is_none_or(|links| links.all().contains(&point.links))
-            && self.flows.as_ref().is_none_or(|flows| flows.all().contains(&point.flows))
+        match point {
+            Point::Handoffs(point) => {
+                self.kind.is_none_or(|kind| kind == point.kind)
+                    && self.links.as_ref().is_none_or(|links| links.all().contains(&point.links))
+                    && self.flows.as_ref().is_none_or(|flows| flows.all().contains(&point.flows))
+            }
+            Point::Drive(point) => {
+                self.drive.as_ref().is_none_or(|drives| drives.all().contains(&point.drive))
+                    && (self.class.as_ref())
+                        .is_none_or(|own| point.class.is_some_and(|class| own.all().contains(&class)))
+            }
+        }
     }
 }
 
@@ -90,6 +175,9 @@ pub enum PointError {
     /// The request is refused.
     #[error(transparent)]
     Request(#[from] RequestError),
+    /// Nothing to run.
+    #[error("no schemes")]
+    NoSchemes,
 }
 
 /// `6400/9` as a link.
@@ -98,7 +186,39 @@ fn link(text: &str) -> Result<AccessLink, PointError> {
     Ok(AccessLink::parse(&format!("{rate}kbit/{delay}ms"))?)
 }
 
-impl Point {
+impl OneDrive {
+    /// The same drive with the handoffs of all classes.
+    pub fn whole(self) -> Self {
+        Self { class: None, ..self }
+    }
+
+    /// What is simulated: the paper's testbed with these schemes and settings, and so many seeds of the traffic.
+    pub fn plan(
+        self,
+        defaults: &Defaults,
+        schemes: &[String],
+        settings: &[(String, String)],
+        seeds: u64,
+    ) -> Result<DrivePlan, PointError> {
+        let (schemes, stacks) = planned(schemes, defaults.stack.as_deref(), settings)?;
+        let Some(&stack) = stacks.first() else { return Err(PointError::NoSchemes) };
+        let experiment = DriveExperiment {
+            drive: Arc::new(self.drive.mobility().drive(self.seed)),
+            flows: 1,
+            cross: 1,
+            web: Some(Surge::default()),
+            wan: WideArea { rate: 10_000_000, delay: Nanos::from(self.wan_ms) * (SECOND / 1000), queue: 20 },
+            stack,
+            notice: NoticeMode::InBand { lost: 0 },
+            bandwidth_error: f64::from(self.error_percent) / 100.0,
+            seed: 1,
+        };
+        let blocks = vec![DriveBlock { name: self.drive.name().to_string(), experiment }];
+        Ok(DrivePlan { title: None, blocks, schemes, seed: 1, seeds })
+    }
+}
+
+impl Handoffs {
     /// What is asked of the bench, with these schemes and settings at these handoff times.
     pub fn request(
         &self,

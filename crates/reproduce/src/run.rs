@@ -2,21 +2,22 @@
 
 use crate::cache::Cache;
 use crate::judge::{Source, schemes};
-use crate::ledger::{Check, Claim, Figure, Form, KindWord, OneHandoff, Panel, Paper, Points};
-use crate::points::{Point, PointError, Single, nanos};
+use crate::ledger::{Check, Claim, ClassWord, Figure, KindWord, OneHandoff, Panel, Paper};
+use crate::points::{Handoffs, OneDrive, Point, PointError, Single, nanos};
 use crate::sample::Sample;
 use rayon::prelude::*;
 use segue_handoff::Scheme;
 use segue_study::Plan;
 use segue_study::compare::records;
 use segue_study::explain::{Moment, SchemeTrace, explain};
+use segue_tcp::profile::STACK_SETTINGS;
 use segue_world::{Nanos, RunRecord, SECOND};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What has to be run: schemes by Segue's names.
 #[derive(Clone, Debug, Default)]
 pub struct Needs {
-    /// Over all handoff times.
+    /// Over all handoff times or seeds; drives with the handoffs of all classes.
     pub points: BTreeMap<Point, BTreeSet<String>>,
     /// One handoff each.
     pub singles: BTreeMap<Single, BTreeSet<String>>,
@@ -49,61 +50,97 @@ impl Paper {
 impl Needs {
     /// Adds what a claim needs.
     pub fn add_claim(&mut self, paper: &Paper, claim: &Claim) {
-        let Some(points) = &claim.points else { return };
-        if claim.check == Check::Sim && claim.cannot.is_none() {
-            let names: Vec<String> = schemes(claim).into_iter().map(|name| paper.own(name)).collect();
-            self.add(points, paper, &names);
+        if claim.check != Check::Sim || claim.cannot.is_some() {
+            return;
+        }
+        let names: Vec<String> = schemes(claim).into_iter().map(|name| paper.own(name)).collect();
+        match claim.points.as_ref().and_then(|points| points.single(&paper.defaults)) {
+            Some(single) => self.singles.entry(single).or_default().extend(names),
+            None => {
+                claim.all_points(&paper.defaults).into_iter().for_each(|point| self.add(point, &names));
+            }
         }
     }
 
-    fn add(&mut self, points: &Points, paper: &Paper, names: &[String]) {
-        match points.single(&paper.defaults) {
-            Some(single) => self.singles.entry(single).or_default().extend(names.iter().cloned()),
-            None => {
-                for point in points.all(&paper.defaults) {
-                    self.points.entry(point).or_default().extend(names.iter().cloned());
-                }
-            }
-        }
+    fn add(&mut self, point: Point, names: &[String]) {
+        let whole = match point {
+            Point::Drive(drive) => Point::Drive(drive.whole()),
+            point => point,
+        };
+        self.points.entry(whole).or_default().extend(names.iter().cloned());
     }
 
     /// Adds what a figure needs.
     pub fn add_figure(&mut self, paper: &Paper, figure: &Figure) {
         for panel in &figure.panels {
-            match (figure.form, &panel.handoff) {
-                (Form::Sequence, Some(handoff)) => {
-                    let single = handoff.single(paper);
-                    self.singles.entry(single).or_default().insert(paper.own(&handoff.scheme));
-                }
-                _ => {
-                    for (series, position) in panel.bars() {
-                        let scheme = paper.own(&panel.series[series].scheme);
-                        if let Some(point) = panel.point(paper, series, position) {
-                            self.points.entry(point).or_default().insert(scheme);
-                        }
-                    }
+            if let Some(handoff) = &panel.handoff {
+                let single = handoff.single(paper);
+                self.singles.entry(single).or_default().insert(paper.own(&handoff.scheme));
+            }
+            for (series, position) in panel.bars() {
+                if let Some(point) = panel.point(paper, series, position) {
+                    self.add(point, &[paper.own(panel.sender(series))]);
                 }
             }
         }
     }
 
-    /// Number of handoffs to simulate.
-    pub fn handoffs(&self, points: usize) -> u64 {
-        let many: usize = self.points.values().map(BTreeSet::len).sum();
+    /// Number of handoffs and drives to simulate, where each bar has at most so many points.
+    pub fn runs(&self, paper: &Paper, points: usize) -> u64 {
+        let bar = |(point, schemes): (&Point, &BTreeSet<String>)| {
+            let each = match point {
+                Point::Handoffs(_) => points as u64,
+                Point::Drive(_) => seeds(paper, points),
+            };
+            schemes.len() as u64 * each
+        };
         let single: usize = self.singles.values().map(BTreeSet::len).sum();
-        (many * points + single) as u64
+        self.points.iter().map(bar).sum::<u64>() + single as u64
     }
+
+    /// Whether drives are to be simulated.
+    pub fn drives(&self) -> bool {
+        self.points.keys().any(|point| matches!(point, Point::Drive(_)))
+    }
+}
+
+/// Seeds of the traffic of each drive.
+fn seeds(paper: &Paper, points: usize) -> u64 {
+    paper.defaults.seeds.min(points as u64)
 }
 
 impl Panel {
     /// Every bar: index of its series and of its position.
     pub fn bars(&self) -> impl Iterator<Item = (usize, usize)> {
         let positions = self.labels.len();
-        (0..self.series.len()).flat_map(move |series| (0..positions).map(move |position| (series, position)))
+        (0..self.series_count())
+            .flat_map(move |series| (0..positions).map(move |position| (series, position)))
+    }
+
+    /// Number of series: senders of drives, or series of handoffs.
+    pub fn series_count(&self) -> usize {
+        self.series.len() + self.senders.len()
+    }
+
+    /// The sender of a series, by the paper's name.
+    pub fn sender(&self, series: usize) -> &str {
+        self.series.get(series).map_or_else(|| &self.senders[series], |series| &series.scheme)
+    }
+
+    /// The name of a series, for the legend.
+    pub fn label(&self, series: usize) -> &str {
+        self.series.get(series).map_or_else(|| self.sender(series), |series| &series.label)
     }
 
     /// The point of a bar.
     pub fn point(&self, paper: &Paper, series: usize, position: usize) -> Option<Point> {
+        match &self.drives {
+            Some(drives) => drives.all().get(position).copied().map(Point::Drive),
+            None => self.handoffs(paper, series, position).map(Point::Handoffs),
+        }
+    }
+
+    fn handoffs(&self, paper: &Paper, series: usize, position: usize) -> Option<Handoffs> {
         fn of<T: Clone>(all: &[T], position: usize) -> Option<T> {
             if all.len() == 1 { all.first() } else { all.get(position) }.cloned()
         }
@@ -113,7 +150,7 @@ impl Panel {
             KindWord::Mbb => 0,
             KindWord::Bbm => nanos(series.disconnect_s.unwrap_or(paper.defaults.disconnect_s)),
         };
-        Some(Point {
+        Some(Handoffs {
             kind: series.kind,
             disconnect,
             links: of(series.links.all(), position)?,
@@ -131,7 +168,7 @@ impl OneHandoff {
             KindWord::Bbm => nanos(self.disconnect_s.unwrap_or(paper.defaults.disconnect_s)),
         };
         let packets = paper.defaults.packets;
-        let point = Point { kind: self.kind, disconnect, links: self.links.clone(), flows: 1, packets };
+        let point = Handoffs { kind: self.kind, disconnect, links: self.links.clone(), flows: 1, packets };
         Single { point, at: nanos(self.at_s) }
     }
 }
@@ -146,19 +183,20 @@ pub fn times(points: usize) -> Vec<Nanos> {
         .collect()
 }
 
-/// Settings of a paper's readings, for those of its schemes that know them.
+/// Settings of a paper's readings, for stacks and for those of its schemes that know them.
 fn settings(paper: &Paper, schemes: &BTreeSet<String>) -> Vec<(String, String)> {
     let known: BTreeSet<String> = schemes
         .iter()
         .flat_map(|scheme| Scheme::settings_of(scheme))
         .map(|setting| setting.name.to_string())
+        .chain(STACK_SETTINGS.iter().map(|setting| setting.name.to_string()))
         .collect();
     let pairs = paper.readings.iter().filter_map(|reading| reading.set.split_once('='));
     pairs.filter(|(key, _)| known.contains(*key)).map(|(key, value)| (key.into(), value.into())).collect()
 }
 
-/// Runs all that is needed and not in the cache, on all cores; `done` hears how many more handoffs are
-/// finished.
+/// Runs all that is needed and not in the cache, on all cores; `done` hears how many more handoffs and drives
+/// are finished.
 pub fn run(
     paper: &Paper,
     needs: &Needs,
@@ -170,7 +208,15 @@ pub fn run(
     let samples: Result<Vec<Vec<_>>, PointError> = needs
         .points
         .par_iter()
-        .map(|(point, schemes)| samples(paper, point, schemes, &times, cache, done))
+        .map(|(point, schemes)| match point {
+            Point::Handoffs(handoffs) => samples(paper, handoffs, schemes, &times, cache, done),
+            Point::Drive(drive) => {
+                let all = schemes.par_iter();
+                let all =
+                    all.map(|scheme| of_drive(paper, *drive, scheme, seeds(paper, points), cache, done));
+                Ok(all.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+            }
+        })
         .collect();
     let traces: Result<Vec<Vec<_>>, PointError> = needs
         .singles
@@ -191,20 +237,54 @@ pub fn run(
 /// A sample and what it is of.
 type Named = ((Point, String), Sample);
 
+/// The samples of one drive with one scheme: of all its handoffs, and of each class that occurs.
+fn of_drive(
+    paper: &Paper,
+    drive: OneDrive,
+    scheme: &str,
+    seeds: u64,
+    cache: Option<&Cache>,
+    done: &(dyn Fn(u64) + Sync),
+) -> Result<Vec<Named>, PointError> {
+    let settings = settings(paper, &BTreeSet::from([scheme.to_string()]));
+    let point = |class| Point::Drive(OneDrive { class, ..drive });
+    let samples: Vec<(Option<ClassWord>, Sample)> =
+        match cache.and_then(|cache| cache.get(&point(None), scheme, &settings, &seeds)) {
+            Some(samples) => {
+                done(seeds);
+                samples
+            }
+            None => {
+                let plan = drive.plan(&paper.defaults, &[scheme.to_string()], &settings, seeds)?;
+                let records = plan.records(&plan.blocks[0], &plan.schemes[0], done);
+                let classes = ClassWord::ALL.map(Some).into_iter();
+                let each = std::iter::once(None).chain(classes);
+                let each = each.filter_map(|class| Some((class, Sample::of_drives(&records, class)?)));
+                let samples = each.collect();
+                if let Some(cache) = cache {
+                    cache.keep(&point(None), scheme, &settings, &seeds, &samples);
+                }
+                samples
+            }
+        };
+    Ok(samples.into_iter().map(|(class, sample)| ((point(class), scheme.to_string()), sample)).collect())
+}
+
 /// The samples of one point, by scheme.
 fn samples(
     paper: &Paper,
-    point: &Point,
+    handoffs: &Handoffs,
     schemes: &BTreeSet<String>,
     times: &[Nanos],
     cache: Option<&Cache>,
     done: &(dyn Fn(u64) + Sync),
 ) -> Result<Vec<Named>, PointError> {
+    let point = Point::Handoffs(handoffs.clone());
     let own = |scheme: &String| settings(paper, &BTreeSet::from([scheme.clone()]));
     let mut found = Vec::new();
     let mut missing = BTreeSet::new();
     for scheme in schemes {
-        match cache.and_then(|cache| cache.get(point, scheme, &own(scheme), times)) {
+        match cache.and_then(|cache| cache.get(&point, scheme, &own(scheme), &times)) {
             Some(sample) => found.push(((point.clone(), scheme.clone()), sample)),
             None => drop(missing.insert(scheme.clone())),
         }
@@ -213,13 +293,13 @@ fn samples(
     if missing.is_empty() {
         return Ok(found);
     }
-    let plan = plan(paper, point, &missing, times.to_vec())?;
+    let plan = plan(paper, handoffs, &missing, times.to_vec())?;
     let groups = plan.groups();
     let all: Vec<Vec<RunRecord>> = records(&plan, &groups[0][0], done);
     for (index, planned) in plan.schemes.iter().enumerate() {
         let sample = Sample::of(&all.iter().map(|records| &records[index]).collect::<Vec<_>>());
         if let Some(cache) = cache {
-            cache.keep(point, &planned.name, &own(&planned.name), times, &sample);
+            cache.keep(&point, &planned.name, &own(&planned.name), &times, &sample);
         }
         found.push(((point.clone(), planned.name.clone()), sample));
     }
@@ -228,7 +308,7 @@ fn samples(
 
 fn plan(
     paper: &Paper,
-    point: &Point,
+    point: &Handoffs,
     schemes: &BTreeSet<String>,
     at: Vec<Nanos>,
 ) -> Result<Plan, PointError> {

@@ -1,12 +1,14 @@
 //! What many handoffs of one point with one scheme measured, and numbers out of it.
 
-use crate::ledger::{Measure, Stat};
+use crate::ledger::{ClassWord, Measure, Stat};
+use segue_study::drive::{OfClass, kbps};
 use segue_study::quantile::{quantile, quartiles, sorted};
+use segue_world::drive::record::{DriveHandoff, DriveRecord};
 use segue_world::{Nanos, RunRecord, SECOND};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Values of each measure, one per handoff; a source may lack some measures.
+/// Values of each measure, one per handoff or seed; a source may lack some measures.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     values: BTreeMap<Measure, Vec<f64>>,
@@ -33,9 +35,36 @@ impl Sample {
         sample
     }
 
-    /// Adds the value of one more handoff.
+    /// Of one drive with several seeds, by the handoffs of a class or all of them; `None` if none is of that class.
+    pub fn of_drives(records: &[DriveRecord], class: Option<ClassWord>) -> Option<Self> {
+        let mut sample = Self::default();
+        for record in records {
+            if class.is_none() {
+                sample.add(Measure::MobileThroughput, kbps(&record.mobile_bytes, record.length));
+                sample.add(Measure::CrossThroughput, kbps(&record.cross_bytes, record.length));
+            }
+            let belongs = |handoff: &&DriveHandoff| class.is_none_or(|class| class.class() == handoff.class);
+            let handoffs: Vec<&DriveHandoff> = record.handoffs.iter().filter(belongs).collect();
+            if handoffs.is_empty() {
+                continue;
+            }
+            let of_class = OfClass::of(&handoffs);
+            sample.add(Measure::LostWithOldLink, of_class.lost);
+            sample.add(Measure::OvershootDrops, of_class.overshoot);
+            of_class.idle_s.into_iter().for_each(|idle| sample.add(Measure::IdleAfterLinkUp, idle));
+            of_class.unused_share.into_iter().for_each(|share| sample.add(Measure::UnusedAtFirst, share));
+        }
+        (!sample.values.is_empty()).then_some(sample)
+    }
+
+    /// Adds the value of one more handoff or seed.
     pub fn add(&mut self, measure: Measure, value: f64) {
         self.values.entry(measure).or_default().push(value);
+    }
+
+    /// All values of a measure.
+    pub fn values(&self, measure: Measure) -> &[f64] {
+        self.values.get(&measure).map_or(&[], Vec::as_slice)
     }
 
     /// A number out of it; `None` if the source does not have the measure. May be infinite.

@@ -5,6 +5,8 @@ use segue_reproduce::judge::schemes;
 use segue_reproduce::ledger::{Check, Expect, Form, Paper};
 use segue_reproduce::papers::papers;
 use segue_reproduce::points::Point;
+use segue_tcp::StackProfile;
+use segue_tcp::profile::STACK_SETTINGS;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -13,8 +15,13 @@ fn all() -> Vec<Paper> {
 }
 
 fn runs(paper: &Paper, point: &Point, names: &[String]) {
-    let request = point.request(names.to_vec(), Vec::new(), vec![1_000_000_000]);
-    request.and_then(|request| Ok(request.plan()?)).unwrap_or_else(|error| panic!("{}: {error}", paper.id));
+    let planned = match point {
+        Point::Handoffs(handoffs) => handoffs
+            .request(names.to_vec(), Vec::new(), vec![1_000_000_000])
+            .and_then(|request| Ok(request.plan().map(|_| ())?)),
+        Point::Drive(drive) => drive.plan(&paper.defaults, names, &[], paper.defaults.seeds).map(drop),
+    };
+    planned.unwrap_or_else(|error| panic!("{}: {error}", paper.id));
 }
 
 #[test]
@@ -30,14 +37,17 @@ fn every_point_of_every_claim_can_be_run() {
                 continue;
             }
             assert!(!claim.expect.is_empty(), "{}: expects nothing", claim.id);
-            let points = claim.points.as_ref().unwrap_or_else(|| panic!("{}: no points", claim.id));
+            let points = claim.all_points(&paper.defaults);
+            assert!(!points.is_empty(), "{}: no points", claim.id);
+            assert!(claim.points.is_none() || claim.drives.is_none(), "{}: two kinds of points", claim.id);
             let own: Vec<String> =
                 names.iter().map(|name| paper.own(name)).collect::<BTreeSet<_>>().into_iter().collect();
-            for point in points.all(&paper.defaults) {
+            for point in points {
                 runs(&paper, &point, &own);
             }
             let of_one = claim.expect.iter().any(|e| matches!(e, Expect::Event { .. } | Expect::Fact { .. }));
-            assert!(!of_one || points.at_s.is_some(), "{}: an event or a fact is of one handoff", claim.id);
+            let at = claim.points.as_ref().and_then(|points| points.at_s);
+            assert!(!of_one || at.is_some(), "{}: an event or a fact is of one handoff", claim.id);
         }
     }
 }
@@ -61,21 +71,31 @@ fn figures_are_whole() {
                     Form::Sequence => {
                         let handoff =
                             panel.handoff.as_ref().unwrap_or_else(|| panic!("{}: no handoff", figure.id));
-                        runs(&paper, &handoff.single(&paper).point, &[paper.own(&handoff.scheme)]);
+                        let point = Point::Handoffs(handoff.single(&paper).point);
+                        runs(&paper, &point, &[paper.own(&handoff.scheme)]);
                     }
-                    Form::Quartiles => {
-                        assert!(!panel.labels.is_empty() && !panel.series.is_empty(), "{}", figure.id);
+                    Form::Quartiles | Form::Means => {
+                        assert!(!panel.labels.is_empty() && panel.series_count() > 0, "{}", figure.id);
+                        assert_eq!(panel.drives.is_some(), figure.form == Form::Means, "{}", figure.id);
+                        let points = panel.drives.as_ref().map(|drives| drives.all().len());
+                        assert!(points.is_none_or(|points| points == panel.labels.len()), "{}", figure.id);
                         for (series, position) in panel.bars() {
                             let point = panel.point(&paper, series, position);
                             let point = point.unwrap_or_else(|| panic!("{}: no point for a bar", figure.id));
-                            runs(&paper, &point, &[paper.own(&panel.series[series].scheme)]);
+                            runs(&paper, &point, &[paper.own(panel.sender(series))]);
                         }
+                    }
+                    Form::Gains => {
+                        assert!(!panel.model.is_empty() && !panel.sigma_percent.is_empty(), "{}", figure.id);
+                    }
+                    Form::Windows => {
+                        assert!(panel.model.len() == 1 && panel.estimate.is_some(), "{}", figure.id);
                     }
                 }
             }
         }
     }
-    assert_eq!(count, 37, "the figures that can be drawn again");
+    assert_eq!(count, 49, "the figures that can be drawn again");
 }
 
 /// `crates/policy/tests/ledger.rs, etcp1_a4_rule`: the file and a test in it.
@@ -106,17 +126,22 @@ fn readings_are_settings() {
             let (key, value) = reading.set.split_once('=').unwrap_or_else(|| panic!("{}", reading.set));
             let setting = [(key.to_string(), value.to_string())];
             let known = paper.defaults.schemes.values().any(|scheme| Scheme::build(scheme, &setting).is_ok());
-            assert!(known, "{}: no scheme takes {}", paper.id, reading.set);
+            let of_stack = StackProfile::named("rfc").expect("a stack").set(key, value).is_ok();
+            assert!(known || of_stack, "{}: neither a scheme nor a stack takes {}", paper.id, reading.set);
         }
     }
 }
 
-/// What the ledger adopts is what the schemes do by themselves.
+/// What the ledger adopts is what the schemes do by themselves. A stack belongs to no paper: what a paper's
+/// computers were set to, its file alone says.
 #[test]
 fn readings_are_the_defaults_of_their_paper() {
     for paper in all() {
         for reading in &paper.readings {
             let (key, value) = reading.set.split_once('=').unwrap_or_else(|| panic!("{}", reading.set));
+            if STACK_SETTINGS.iter().any(|setting| setting.name == key) {
+                continue;
+            }
             for scheme in paper.defaults.schemes.values().filter(|scheme| *scheme != "sack") {
                 let known = Scheme::settings_of(scheme);
                 let setting = known.iter().find(|setting| setting.name == key);

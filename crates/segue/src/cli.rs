@@ -248,10 +248,10 @@ pub struct ReproduceArgs {
     /// Folder for figures, their numbers and the gallery
     #[arg(long, value_name = "DIR", default_value = "reproduction")]
     pub out: String,
-    /// Handoff times of each bar, for a quick look; verdicts are meant for 200
+    /// Handoff times of each bar, and most seeds of a drive, for a quick look; verdicts are meant for 200
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u8).range(1..=200))]
     pub points: u8,
-    /// Try another reading: a setting of a scheme, beside those of the ledger; may be repeated
+    /// Try another reading: a setting of a scheme or stack, beside those of the ledger; may be repeated
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
     pub set: Vec<(String, String)>,
     /// Run everything again, keep nothing

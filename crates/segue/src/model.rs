@@ -4,15 +4,14 @@ use crate::cli::{Model, TcpHoArgs};
 use crate::reproduce::unknown;
 use crate::{Failure, outputs, print};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-use segue_draw::{About, Line, LineChart, LinePlot, Size, standalone};
+use segue_draw::{Size, standalone};
 use segue_export::{tcp_ho_csv, tcp_ho_json};
 use segue_model::tcp_ho::{Curve, Handoff, LIMIT_OF_SAVING, LONGEST_RTO_S, PAPER_HANDOFFS, Wait, waits};
+use segue_report::model::{gains_chart, name};
 use segue_world::SECOND;
 
 /// Size of the chart, px: its text can still be read where it is scaled to a telephone's 390.
 const CHART: Size = Size { width: 480, height: 440 };
-/// Curves that stay below this part of the greatest gain would lie on the axis: they get a plot of their own.
-const SMALL: f64 = 0.1;
 /// Waits that are told; with an RTO of 1 s the last two are at the cap.
 const WAITS: usize = 8;
 
@@ -37,7 +36,7 @@ fn tcp_ho(args: &TcpHoArgs) -> Result<(), Failure> {
         outputs::open([("--csv", &args.csv), ("--json", &args.json), ("--svg", &args.svg)])?;
     outputs::write(csv, || tcp_ho_csv(&curves))?;
     outputs::write(json, || tcp_ho_json(&curves, &waits))?;
-    outputs::write(svg, || Ok::<_, Failure>(standalone(&chart(&curves).svg(CHART))))?;
+    outputs::write(svg, || Ok::<_, Failure>(standalone(&gains_chart(&curves, "tcp-ho").svg(CHART))))?;
     if on_stdout { Ok(()) } else { print(&tables(&curves, percents, &waits)) }
 }
 
@@ -55,44 +54,6 @@ fn handoffs(args: &TcpHoArgs) -> Result<Vec<Handoff>, Failure> {
         args.b.iter().copied().zip(args.c.iter().copied()).collect()
     };
     pairs.into_iter().map(|(b, c)| Handoff::new(b, c).map_err(Failure::user)).collect()
-}
-
-/// Such as `b = 117, c = 8`, and after a separator its class, if it has one.
-fn name(handoff: &Handoff, separator: &str) -> String {
-    let class = handoff.class().map(|class| format!("{separator}{class}")).unwrap_or_default();
-    format!("b = {}, c = {}{class}", handoff.b(), handoff.c())
-}
-
-/// What there is to see in the chart, for screen readers.
-const DESCRIPTION: &str = "Segments that TCP-HO sends more than TCP until both fill the new path, over the standard \
-                           deviation of its estimate of the bandwidth-delay product b; c is TCP's threshold.";
-
-/// Figure 15 of the paper.
-fn chart(curves: &[Curve]) -> LineChart {
-    let height = |curve: &Curve| curve.gains.iter().map(|(_, gain)| gain.abs()).fold(0.0, f64::max);
-    let highest = curves.iter().map(height).fold(0.0, f64::max);
-    let (small, large): (Vec<&Curve>, Vec<&Curve>) =
-        curves.iter().partition(|curve| height(curve) < highest * SMALL);
-    let line = |curve: &&Curve| Line { label: name(&curve.handoff, ", "), points: curve.gains.clone() };
-    let plots = [
-        (large, "mean gain of TCP-HO, segments"),
-        (small, "the smaller gains on a scale of their own, segments"),
-    ];
-    let plots = plots.into_iter().filter(|(curves, _)| !curves.is_empty());
-    let plots = plots.map(|(curves, measure)| LinePlot {
-        measure: measure.into(),
-        lines: curves.iter().map(line).collect(),
-    });
-    LineChart {
-        about: About {
-            id: "tcp-ho".into(),
-            title: "Mean gain of TCP-HO over the error of its estimate".into(),
-            description: DESCRIPTION.into(),
-            heading: String::new(),
-        },
-        across: "standard deviation of the estimate, % of b".into(),
-        plots: plots.collect(),
-    }
 }
 
 fn tables(curves: &[Curve], percents: &[f64], waits: &[Wait]) -> String {
@@ -198,15 +159,5 @@ mod tests {
             let message = Percents::parse(word).unwrap_err();
             assert!(message.contains(part), "{word}: {message}");
         }
-    }
-
-    /// The paper's figure has two plots; what lies close together stays in one.
-    #[test]
-    fn small_curves_have_a_plot_of_their_own() {
-        let curve = |b, c| Curve::over(Handoff::new(b, c).unwrap(), &[5.0, 50.0]).unwrap();
-        let lines =
-            |curves: &[Curve]| chart(curves).plots.iter().map(|plot| plot.lines.len()).collect::<Vec<_>>();
-        assert_eq!(lines(&PAPER_HANDOFFS.map(|(_, b, c)| curve(b, c))), [2, 2]);
-        assert_eq!(lines(&[curve(58.0, 50.0), curve(58.0, 66.0)]), [2]);
     }
 }

@@ -13,14 +13,14 @@ use segue_reproduce::ns2::Ns2;
 use segue_reproduce::papers::papers;
 use segue_reproduce::run::{Needs, Results, run as run_needs};
 use segue_reproduce::verdict::{Judged, Verdict, verdict};
+use segue_tcp::StackProfile;
+use segue_tcp::profile::STACK_SETTINGS;
 use std::path::Path;
 
 /// Runs the command.
 pub fn run(args: &ReproduceArgs) -> Result<(), Failure> {
     let mut papers = papers().map_err(Failure::ours)?;
-    for paper in &mut papers {
-        try_readings(paper, &args.set)?;
-    }
+    try_readings(&mut papers, args)?;
     let chosen = choose(&papers, args)?;
     let ([json], on_stdout) = outputs::open([("--json", &args.json)])?;
     let place = json.as_ref().and_then(Output::file).and_then(Path::parent);
@@ -40,16 +40,19 @@ pub fn run(args: &ReproduceArgs) -> Result<(), Failure> {
     let cache = if args.no_cache { None } else { Cache::of_user() };
 
     let needs: Vec<Needs> = chosen.iter().map(|choice| choice.needs(args.check)).collect();
-    let bar = progress::bar(needs.iter().map(|needs| needs.handoffs(args.points.into())).sum(), "handoffs");
     let work = || -> Result<Vec<Results>, Failure> {
         let each = chosen.iter().zip(&needs).map(|(choice, needs)| {
-            run_needs(choice.paper, needs, args.points.into(), cache.as_ref(), &|done| bar.inc(done))
-                .map_err(Failure::ours)
+            // A bar per paper: a drive takes longer than a handoff.
+            let of = if needs.drives() { "drives" } else { "handoffs" };
+            let bar = progress::bar(needs.runs(choice.paper, args.points.into()), of);
+            let results =
+                run_needs(choice.paper, needs, args.points.into(), cache.as_ref(), &|done| bar.inc(done));
+            bar.finish_and_clear();
+            results.map_err(Failure::ours)
         });
         each.collect()
     };
     let results = outputs::with_threads(args.threads, work)??;
-    bar.finish_and_clear();
 
     let judged: Vec<Vec<Judged>> =
         chosen.iter().zip(&results).map(|(choice, results)| choice.judge(results, &ns2)).collect();
@@ -73,27 +76,40 @@ pub fn run(args: &ReproduceArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Adds readings from the command line after the ledger's: the later one counts.
-fn try_readings(paper: &mut Paper, set: &[(String, String)]) -> Result<(), Failure> {
-    for (key, value) in set {
+/// Adds readings from the command line after the ledger's, for the papers whose schemes or stacks have them: the
+/// later one counts.
+fn try_readings(papers: &mut [Paper], args: &ReproduceArgs) -> Result<(), Failure> {
+    let asked = |paper: &Paper| args.paper.as_ref().is_none_or(|id| *id == paper.id);
+    for (key, value) in &args.set {
         let setting = [(key.clone(), value.clone())];
-        let mut known = paper
-            .defaults
-            .schemes
-            .values()
-            .filter(|scheme| Scheme::settings_of(scheme).iter().any(|known| known.name == key));
-        let Some(scheme) = known.next() else {
+        let of_stack = STACK_SETTINGS.iter().any(|known| known.name == key);
+        if of_stack {
+            let tried = StackProfile::named("rfc").map_or(Ok(()), |mut stack| stack.set(key, value));
+            tried.map_err(|expected| {
+                Failure::User(format!("--set {key}: bad value `{value}`; expected {expected}"))
+            })?;
+        }
+        let mut taken = false;
+        for paper in papers.iter_mut().filter(|paper| asked(paper)) {
+            let has = |scheme: &&String| Scheme::settings_of(scheme).iter().any(|known| known.name == key);
+            if let Some(scheme) = paper.defaults.schemes.values().find(has) {
+                Scheme::build(scheme, &setting).map_err(Failure::user)?;
+            } else if !of_stack {
+                continue;
+            }
+            taken = true;
+            paper.readings.push(Reading {
+                set: format!("{key}={value}"),
+                section: "-".into(),
+                why: "Tried from the command line.".into(),
+            });
+        }
+        if !taken {
+            let of = args.paper.as_deref().unwrap_or("the papers");
             return Err(Failure::User(format!(
-                "--set {key}: no scheme of {} has it; expected one that segue schemes etcp lists",
-                paper.id
+                "--set {key}: no scheme of {of} has it; expected one that segue schemes etcp lists"
             )));
-        };
-        Scheme::build(scheme, &setting).map_err(Failure::user)?;
-        paper.readings.push(Reading {
-            set: format!("{key}={value}"),
-            section: "-".into(),
-            why: "Tried from the command line.".into(),
-        });
+        }
     }
     Ok(())
 }

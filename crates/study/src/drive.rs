@@ -48,6 +48,24 @@ pub struct OfClass {
     pub overshoot: f64,
 }
 
+impl OfClass {
+    /// Of at least one handoff.
+    pub fn of(handoffs: &[&DriveHandoff]) -> Self {
+        let count = handoffs.len() as f64;
+        let (whole, sending) = handoffs
+            .iter()
+            .fold((0, 0), |(whole, sending), handoff| (whole + handoff.ramp.0, sending + handoff.ramp.1));
+        Self {
+            handoffs: handoffs.len(),
+            lost: handoffs.iter().map(|handoff| f64::from(handoff.lost)).sum::<f64>() / count,
+            idle_s: mean_of(handoffs.iter().filter_map(|handoff| handoff.idle).map(seconds)),
+            never_used: handoffs.iter().filter(|handoff| handoff.idle.is_none()).count() as f64 / count,
+            unused_share: (whole > 0).then(|| 1.0 - sending as f64 / whole as f64),
+            overshoot: handoffs.iter().map(|handoff| f64::from(handoff.overshoot)).sum::<f64>() / count,
+        }
+    }
+}
+
 /// The web beside the drive, all seeds pooled.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Web {
@@ -147,18 +165,24 @@ impl DrivePlan {
         let rows: Vec<_> =
             self.blocks.iter().flat_map(|block| self.schemes.iter().map(move |s| (block, s))).collect();
         rows.into_par_iter()
-            .map(|(block, scheme)| {
-                let records: Vec<DriveRecord> = (self.seed..self.seed + self.seeds)
-                    .into_par_iter()
-                    .map(|seed| {
-                        let experiment =
-                            DriveExperiment { seed, stack: scheme.stack, ..block.experiment.clone() };
-                        let record = experiment.run(&scheme.scheme);
-                        done(1);
-                        record
-                    })
-                    .collect();
-                self.row(block, scheme, &records)
+            .map(|(block, scheme)| self.row(block, scheme, &self.records(block, scheme, done)))
+            .collect()
+    }
+
+    /// One drive with one scheme, a record per seed; `done` hears of each.
+    pub fn records(
+        &self,
+        block: &DriveBlock,
+        scheme: &PlannedScheme,
+        done: &(dyn Fn(u64) + Sync),
+    ) -> Vec<DriveRecord> {
+        (self.seed..self.seed + self.seeds)
+            .into_par_iter()
+            .map(|seed| {
+                let experiment = DriveExperiment { seed, stack: scheme.stack, ..block.experiment.clone() };
+                let record = experiment.run(&scheme.scheme);
+                done(1);
+                record
             })
             .collect()
     }
@@ -200,7 +224,7 @@ impl DrivePlan {
             idle_s: mean_of(handoffs.iter().filter_map(|handoff| handoff.idle).map(seconds)),
             classes: classes
                 .into_iter()
-                .map(|(class, handoffs)| (class.name().to_string(), of_class(&handoffs)))
+                .map(|(class, handoffs)| (class.name().to_string(), OfClass::of(&handoffs)))
                 .collect(),
             queue_delay_median_s: delays.quantile(0.5),
             queue_delay_p95_s: delays.quantile(0.95),
@@ -216,7 +240,8 @@ fn seconds(time: Nanos) -> f64 {
     time as f64 / SECOND as f64
 }
 
-fn kbps(bytes: &[u64], length: Nanos) -> f64 {
+/// What flows brought in a time, kbit/s.
+pub fn kbps(bytes: &[u64], length: Nanos) -> f64 {
     bytes.iter().sum::<u64>() as f64 * 8.0 / 1000.0 / seconds(length)
 }
 
@@ -230,21 +255,6 @@ fn jain(record: &DriveRecord) -> f64 {
 fn mean_of(values: impl Iterator<Item = f64>) -> Option<f64> {
     let (sum, count) = values.fold((0.0, 0), |(sum, count), value| (sum + value, count + 1));
     (count > 0).then(|| sum / f64::from(count))
-}
-
-fn of_class(handoffs: &[&DriveHandoff]) -> OfClass {
-    let count = handoffs.len() as f64;
-    let (whole, sending) = handoffs
-        .iter()
-        .fold((0, 0), |(whole, sending), handoff| (whole + handoff.ramp.0, sending + handoff.ramp.1));
-    OfClass {
-        handoffs: handoffs.len(),
-        lost: handoffs.iter().map(|handoff| f64::from(handoff.lost)).sum::<f64>() / count,
-        idle_s: mean_of(handoffs.iter().filter_map(|handoff| handoff.idle).map(seconds)),
-        never_used: handoffs.iter().filter(|handoff| handoff.idle.is_none()).count() as f64 / count,
-        unused_share: (whole > 0).then(|| 1.0 - sending as f64 / whole as f64),
-        overshoot: handoffs.iter().map(|handoff| f64::from(handoff.overshoot)).sum::<f64>() / count,
-    }
 }
 
 fn web(records: &[DriveRecord]) -> Web {

@@ -93,7 +93,7 @@ pub struct DriveWords {
 }
 
 /// A drive of the paper.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, JsonSchema)]
 pub enum PaperDrive {
     /// 30 minutes of WCDMA.
     #[serde(rename = "wcdma")]

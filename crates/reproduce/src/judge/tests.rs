@@ -1,8 +1,10 @@
 //! Each operation on hand-made data: a case that holds, and one that must not.
 
 use super::*;
-use crate::ledger::{KindWord, Paper};
+use crate::ledger::{ClassWord, KindWord, Paper};
+use crate::points::{Handoffs, OneDrive};
 use crate::verdict::{Verdict, verdict};
+use segue_study::drive_file::PaperDrive;
 use std::collections::BTreeMap;
 
 /// Samples by links and scheme.
@@ -10,7 +12,7 @@ struct Made(BTreeMap<(String, String), Sample>);
 
 impl Source for Made {
     fn sample(&self, point: &Point, scheme: &str) -> Option<&Sample> {
-        self.0.get(&(point.links.clone(), scheme.to_string()))
+        self.0.get(&(point.links()?.to_string(), scheme.to_string()))
     }
 
     fn trace(&self, _single: &Single, _scheme: &str) -> Option<&SchemeTrace> {
@@ -156,9 +158,10 @@ fn the_order_of_points_for_every_length() {
     struct Turned(Made);
     impl Source for Turned {
         fn sample(&self, point: &Point, scheme: &str) -> Option<&Sample> {
+            let Point::Handoffs(point) = point else { return None };
             let index = LINKS.iter().position(|links| *links == point.links)?;
             let links = if point.packets == 50 { LINKS[3 - index] } else { LINKS[index] };
-            self.0.sample(&Point { links: links.into(), ..point.clone() }, scheme)
+            self.0.sample(&Point::Handoffs(Handoffs { links: links.into(), ..point.clone() }), scheme)
         }
         fn trace(&self, _: &Single, _: &str) -> Option<&SchemeTrace> {
             None
@@ -195,4 +198,80 @@ fn a_claim_with_a_wrong_number_differs() {
         missing.claims[0].points.as_ref().expect("points").all(&missing.defaults)[0].kind,
         KindWord::Mbb
     );
+}
+
+/// Samples of every drive of two senders: kbit/s, of which the median is 0.9 times the mean.
+struct Driven(BTreeMap<(OneDrive, String), Sample>);
+
+impl Source for Driven {
+    fn sample(&self, point: &Point, scheme: &str) -> Option<&Sample> {
+        let Point::Drive(drive) = point else { return None };
+        self.0.get(&(*drive, scheme.to_string()))
+    }
+
+    fn trace(&self, _: &Single, _: &str) -> Option<&SchemeTrace> {
+        None
+    }
+}
+
+/// Whether an expectation is true where TCP-HO has 5 % more than NewReno, WLAN five times as much as WCDMA, each WAN
+/// delay less than the one before, and U-VH twice as much as the other classes; `None` if it cannot be judged.
+fn driven(drives: &str, expect: &str) -> Option<bool> {
+    let text = format!(
+        "id = 'p'\nnumber = '0'\ncite = 'c'\n[defaults]\nschemes = {{ tcp = 'newreno', ho = 'tcp-ho' }}\n\
+         [[claim]]\nid = 'c'\nplace = 'here'\nkind = 'result'\ncheck = 'sim'\nstatement = 's'\nstated = 'n'\n\
+         drives = {{ {drives} }}\n[[claim.expect]]\n{expect}\nof = 'mobile_throughput'\nstat = 'mean'\n"
+    );
+    let paper: Paper = toml::from_str(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let mut made = BTreeMap::new();
+    for drive in paper.claims[0].drives.as_ref().expect("drives").all() {
+        let of_drive = if drive.drive == PaperDrive::Wlan { 500.0 } else { 100.0 };
+        let of_class = match drive.class {
+            Some(ClassWord::DVh) => continue,
+            Some(ClassWord::UVh) => 2.0,
+            _ => 1.0,
+        };
+        for (scheme, gain) in [("newreno", 1.0), ("tcp-ho", 1.05)] {
+            let mean = of_drive * of_class * gain * (1.0 - f64::from(drive.wan_ms) / 1000.0);
+            let mut sample = Sample::default();
+            for share in [0.8, 0.9, 1.3] {
+                sample.add(Measure::MobileThroughput, mean * share);
+            }
+            made.insert((drive, scheme.to_string()), sample);
+        }
+    }
+    Some(judge(&paper.claims[0], &paper.defaults, &Driven(made))?[0].holds)
+}
+
+#[test]
+fn drives_are_judged_like_handoffs() {
+    let both = "of = ['wcdma', 'wlan'], wan_ms = [10, 20]";
+    let order = |low: &str, high: &str| format!("op = 'order'\nlow_to_high = ['{low}', '{high}']");
+    assert_eq!(driven(both, &order("tcp", "ho")), Some(true));
+    assert_eq!(driven(both, &order("ho", "tcp")), Some(false), "5 % are beyond the slack");
+    assert_eq!(driven(both, "op = 'similar'\nscheme = 'ho'\nagainst = 'tcp'"), Some(true));
+    let value = |min: u32| format!("op = 'value'\nscheme = 'tcp'\nis = {{ min = {min} }}");
+    assert_eq!(driven(both, &value(98)), Some(true), "the mean, not the median");
+    assert_eq!(driven(both, &value(99)), Some(false));
+    let flat = "op = 'trend'\nscheme = 'ho'\ndirection = 'flat'";
+    assert_eq!(driven("of = 'wlan', wan_ms = [10, 20, 50, 100]", flat), Some(true));
+    assert_eq!(driven(both, flat), Some(false));
+}
+
+#[test]
+fn drives_and_classes_are_parts() {
+    let contrast = |low: &str, high: &str, slack: &str| {
+        format!("op = 'contrast'\nscheme = 'tcp'\nlow = {{ {low} }}\nhigh = {{ {high} }}{slack}")
+    };
+    let both = "of = ['wcdma', 'wlan'], wan_ms = [10, 20]";
+    assert_eq!(driven(both, &contrast("drive = 'wcdma'", "drive = 'wlan'", "")), Some(true));
+    assert_eq!(driven(both, &contrast("drive = 'wlan'", "drive = 'wcdma'", "")), Some(false));
+    let factor = |percent: u32| format!("\nslack_percent = {percent}");
+    assert_eq!(driven(both, &contrast("drive = 'wlan'", "drive = 'wcdma'", &factor(401))), Some(true));
+    assert_eq!(driven(both, &contrast("drive = 'wlan'", "drive = 'wcdma'", &factor(399))), Some(false));
+    let classes = "of = 'wlan', wan_ms = [10, 20], class = ['H-HH', 'U-VH', 'D-VH']";
+    assert_eq!(driven(classes, &contrast("class = 'H-HH'", "class = 'U-VH'", "")), Some(true));
+    assert_eq!(driven(classes, &contrast("class = 'U-VH'", "class = 'H-HH'", "")), Some(false));
+    assert_eq!(driven(classes, &contrast("class = 'L-HH'", "class = 'U-VH'", "")), None, "not among them");
+    assert_eq!(driven(classes, &contrast("class = 'D-VH'", "class = 'U-VH'", "")), None, "none occurred");
 }

@@ -1,0 +1,91 @@
+//! Pictures of TCP-HO's model (docs/models.md): its gain over the error of the estimate, and the windows behind it.
+
+use segue_draw::{About, Line, LineChart, LinePlot};
+use segue_model::tcp_ho::{Curve, Handoff};
+
+/// Curves that stay below this part of the greatest gain would lie on the axis: they get a plot of their own.
+const SMALL: f64 = 0.1;
+
+/// Such as `b = 117, c = 8`, and after a separator its class, if it has one.
+pub fn name(handoff: &Handoff, separator: &str) -> String {
+    let class = handoff.class().map(|class| format!("{separator}{class}")).unwrap_or_default();
+    format!("b = {}, c = {}{class}", handoff.b(), handoff.c())
+}
+
+/// What there is to see in the chart, for screen readers.
+const DESCRIPTION: &str = "Segments that TCP-HO sends more than TCP until both fill the new path, over the standard \
+                           deviation of its estimate of the bandwidth-delay product b; c is TCP's threshold.";
+
+/// Figure 15 of the paper: mean gains over the error of the estimate.
+pub fn gains_chart(curves: &[Curve], id: &str) -> LineChart {
+    let height = |curve: &Curve| curve.gains.iter().map(|(_, gain)| gain.abs()).fold(0.0, f64::max);
+    let highest = curves.iter().map(height).fold(0.0, f64::max);
+    let (small, large): (Vec<&Curve>, Vec<&Curve>) =
+        curves.iter().partition(|curve| height(curve) < highest * SMALL);
+    let line = |curve: &&Curve| Line { label: name(&curve.handoff, ", "), points: curve.gains.clone() };
+    let plots = [
+        (large, "mean gain of TCP-HO, segments"),
+        (small, "the smaller gains on a scale of their own, segments"),
+    ];
+    let plots = plots.into_iter().filter(|(curves, _)| !curves.is_empty());
+    let plots = plots.map(|(curves, measure)| LinePlot {
+        measure: measure.into(),
+        lines: curves.iter().map(line).collect(),
+    });
+    LineChart {
+        about: About {
+            id: id.into(),
+            title: "Mean gain of TCP-HO over the error of its estimate".into(),
+            description: DESCRIPTION.into(),
+            heading: String::new(),
+        },
+        across: "standard deviation of the estimate, % of b".into(),
+        plots: plots.collect(),
+    }
+}
+
+/// Points of a curve of windows.
+const STEPS: u32 = 200;
+
+/// Figures 13 and 14 of the paper: the windows of TCP and of TCP-HO with an estimate of `x` segments.
+pub fn windows_chart(handoff: &Handoff, x: f64, id: &str) -> LineChart {
+    let full = handoff.full_after(handoff.c()).max(handoff.full_after(x)) * 1.05;
+    let line = |label: &str, threshold: f64| {
+        let times = (0..=STEPS).map(|step| full * f64::from(step) / f64::from(STEPS));
+        Line { label: label.into(), points: times.map(|t| (t, handoff.window(threshold, t))).collect() }
+    };
+    let words = format!("b = {}, c = {}, x = {x}", handoff.b(), handoff.c());
+    LineChart {
+        about: About {
+            id: id.into(),
+            title: format!("Windows of TCP and TCP-HO, {words}"),
+            description:
+                "Windows after a handoff until both fill the new path; below its threshold a window \
+                          doubles every round trip, above it grows by a segment."
+                    .into(),
+            heading: words,
+        },
+        across: "time, round trips".into(),
+        plots: vec![LinePlot {
+            measure: "cwnd, segments".into(),
+            lines: vec![line("TCP", handoff.c()), line("TCP-HO", x)],
+        }],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use segue_model::tcp_ho::PAPER_HANDOFFS;
+
+    /// The paper's figure has two plots; what lies close together stays in one.
+    #[test]
+    fn small_curves_have_a_plot_of_their_own() {
+        let curve = |b, c| Curve::over(Handoff::new(b, c).unwrap(), &[5.0, 50.0]).unwrap();
+        let lines = |curves: &[Curve]| {
+            gains_chart(curves, "id").plots.iter().map(|plot| plot.lines.len()).collect::<Vec<_>>()
+        };
+        assert_eq!(lines(&PAPER_HANDOFFS.map(|(_, b, c)| curve(b, c))), [2, 2]);
+        assert_eq!(lines(&[curve(58.0, 50.0), curve(58.0, 66.0)]), [2]);
+    }
+}

@@ -72,14 +72,7 @@ impl Correspondent {
         let flow = &mut self.flows[index];
         net.observer.changed(now, flow.id, &mut flow.sender);
         while let Some(sent) = flow.sender.poll_transmit(now) {
-            let packet = Packet {
-                flow: flow.id,
-                data: true,
-                retransmission: sent.retransmission,
-                bytes: sent.bytes,
-                copy: sent.copy,
-                segment: sent.segment,
-            };
+            let packet = Packet::data(flow.id, sent);
             net.observer.sent(now, &packet);
             net.originate(self.out, packet);
         }
@@ -174,11 +167,11 @@ impl Mobile {
     #[inline]
     fn pump<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, flow: u16) {
         let state = &mut self.flows[usize::from(flow - self.first.0)];
-        if let Some((segment, bytes)) = state.receiver.poll_transmit() {
+        if let Some(ack) = state.receiver.poll_transmit() {
             if let Some(report) = state.first_report.take() {
                 state.receiver.carry(report);
             }
-            let packet = Packet { flow, data: false, retransmission: false, bytes, copy: u32::MAX, segment };
+            let packet = Packet::ack(flow, ack);
             net.observer.sent(net.now(), &packet);
             net.originate(self.out, packet);
         }
@@ -230,15 +223,8 @@ impl Mobile {
             }
             let option = state.announcer.completed(link);
             for _ in 0..copies {
-                let (segment, bytes) = state.receiver.notify(net.now(), option);
-                let packet = Packet {
-                    flow: self.first.0 + flow as u16,
-                    data: false,
-                    retransmission: false,
-                    bytes,
-                    copy: u32::MAX,
-                    segment,
-                };
+                let ack = state.receiver.notify(net.now(), option);
+                let packet = Packet::ack(self.first.0 + flow as u16, ack);
                 net.observer.sent(net.now(), &packet);
                 net.originate(self.out, packet);
             }

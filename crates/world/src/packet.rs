@@ -1,7 +1,7 @@
 //! What the bench's packets carry.
 
 use segue_netsim::Payload;
-use segue_tcp::Segment;
+use segue_tcp::{Segment, Transmit};
 
 /// A TCP segment under way.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +21,19 @@ pub struct Packet {
 }
 
 impl Packet {
+    /// What a sender puts on the wire.
+    #[inline]
+    pub fn data(flow: u16, sent: Transmit) -> Self {
+        let Transmit { segment, bytes, copy, retransmission } = sent;
+        Self { flow, data: true, retransmission, bytes, copy, segment }
+    }
+
+    /// What a receiver puts on the wire: a segment and the bytes that links charge for it.
+    #[inline]
+    pub fn ack(flow: u16, (segment, bytes): (Segment, u32)) -> Self {
+        Self { flow, data: false, retransmission: false, bytes, copy: u32::MAX, segment }
+    }
+
     /// Whether it is a window probe: from a sender, without data.
     pub fn is_probe(&self) -> bool {
         self.data && !self.segment.is_data()

@@ -97,9 +97,8 @@ fn send_option(sim: &mut DriveSim, octets: &[u8]) {
     let option = CarriedOption::new(octets).expect("at most 12 octets");
     sim.with_node(MN, |node, net| {
         let DriveNode::Receivers(mn) = node else { return };
-        let (segment, bytes) = mn.flows[0].receiver.notify(net.now(), option);
-        let packet = Packet { flow: 0, data: false, retransmission: false, bytes, copy: u32::MAX, segment };
-        net.originate(mn.out, packet);
+        let ack = mn.flows[0].receiver.notify(net.now(), option);
+        net.originate(mn.out, Packet::ack(0, ack));
     });
 }
 

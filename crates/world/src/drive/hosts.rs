@@ -137,15 +137,7 @@ impl WebServer {
         let session = &mut self.sessions[usize::from(user)];
         if let Some((flow, opened, bytes)) = &mut session.connection {
             while let Some(sent) = flow.sender.poll_transmit(now) {
-                let packet = Packet {
-                    flow: flow.id,
-                    data: true,
-                    retransmission: sent.retransmission,
-                    bytes: sent.bytes,
-                    copy: sent.copy,
-                    segment: sent.segment,
-                };
-                net.originate(self.out, packet);
+                net.originate(self.out, Packet::data(flow.id, sent));
             }
             if flow.sender.has_data() || flow.sender.snd_una() < flow.sender.snd_max() {
                 if let Some(deadline) = flow.sender.deadline() {
@@ -206,10 +198,8 @@ impl WebClients {
 
     fn pump<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, user: usize) {
         let Some((flow, receiver)) = &mut self.connections[user] else { return };
-        if let Some((segment, bytes)) = receiver.poll_transmit() {
-            let packet =
-                Packet { flow: *flow, data: false, retransmission: false, bytes, copy: u32::MAX, segment };
-            net.originate(self.out, packet);
+        if let Some(ack) = receiver.poll_transmit() {
+            net.originate(self.out, Packet::ack(*flow, ack));
         }
         if let Some(deadline) = receiver.deadline() {
             net.arm(self.timers[user], deadline);

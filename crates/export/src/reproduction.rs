@@ -1,9 +1,10 @@
 //! Judged claims as JSON, and the numbers behind a figure as CSV (docs/reproduction.md).
 
-use segue_model::tcp_ho::Handoff;
+use segue_model::tcp_ho::{Handoff, saving_at};
 use segue_reproduce::judge::Source;
 use segue_reproduce::ledger::{ClassWord, Figure, Form, Measure, Panel, Paper, Stat};
 use segue_reproduce::points::{Handoffs, OneDrive, Point};
+use segue_reproduce::progress::progress;
 use segue_reproduce::run::Results;
 use segue_reproduce::verdict::{Judged, Verdict};
 use segue_study::drive::Mean;
@@ -95,6 +96,23 @@ struct CurvePoint<'a> {
     gain: f64,
 }
 
+/// A point of a sender's way along a route.
+#[derive(Serialize)]
+struct Along<'a> {
+    panel: &'a str,
+    scheme: String,
+    time_s: f64,
+    acknowledged: f64,
+}
+
+/// A point of a saving.
+#[derive(Serialize)]
+struct Saved<'a> {
+    panel: &'a str,
+    end_over_t: f64,
+    saving: f64,
+}
+
 /// An event of a time-sequence graph.
 #[derive(Serialize)]
 struct Mark<'a> {
@@ -112,6 +130,28 @@ fn seconds(time: Nanos) -> f64 {
 pub fn figure_csv(paper: &Paper, figure: &Figure, results: &Results) -> Result<String, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for panel in &figure.panels {
+        if figure.form == Form::Progress {
+            // Such a panel was run when the ledger was checked.
+            for (sender, points) in progress(paper, panel).unwrap_or_default() {
+                for (time_s, packet) in points {
+                    let point = Along {
+                        panel: &panel.title,
+                        scheme: paper.own(&sender),
+                        time_s,
+                        acknowledged: packet,
+                    };
+                    writer.serialize(point)?;
+                }
+            }
+            continue;
+        }
+        if figure.form == Form::Saving {
+            for step in 0..=20 {
+                let x = 1.0 + f64::from(step) / 20.0;
+                writer.serialize(Saved { panel: &panel.title, end_over_t: x, saving: saving_at(x, 2.0) })?;
+            }
+            continue;
+        }
         if matches!(figure.form, Form::Gains | Form::Windows) {
             curve_points(panel).into_iter().try_for_each(|point| writer.serialize(point))?;
             continue;

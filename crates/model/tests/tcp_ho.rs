@@ -282,3 +282,12 @@ proptest! {
         }
     }
 }
+
+/// Figure 5: all of T is saved at T, nothing at 2T, and the mean over x is 2 ln 2 - 1 (midpoints, 10,000 of them).
+#[test]
+fn figure_5() {
+    assert_eq!((saving_at(1.0, 2.0), saving_at(2.0, 2.0)), (1.0, 0.0));
+    let steps = 10_000;
+    let sum: f64 = (0..steps).map(|i| saving_at(1.0 + (f64::from(i) + 0.5) / f64::from(steps), 2.0)).sum();
+    assert!((sum / f64::from(steps) - LIMIT_OF_SAVING).abs() < 1e-8);
+}

@@ -1,12 +1,13 @@
 //! The papers' figures, from what was run or computed.
 
 use crate::graphs;
-use crate::model::{gains_chart, windows_chart};
+use crate::model::{gains_chart, saving_chart, windows_chart};
 use crate::pictures::Picture;
-use segue_draw::{About, Across, Group, LineChart, QuartileChart, Quartiles, Spacing};
+use segue_draw::{About, Across, Group, Line, LineChart, LinePlot, QuartileChart, Quartiles, Spacing};
 use segue_model::tcp_ho::{Curve, Handoff};
 use segue_reproduce::judge::Source;
 use segue_reproduce::ledger::{BdpAndThreshold, Figure, Form, Measure, Panel, Paper, Stat};
+use segue_reproduce::progress::progress;
 use segue_reproduce::run::Results;
 use segue_reproduce::sample::Sample;
 use segue_study::drive::Mean;
@@ -54,6 +55,8 @@ pub fn figure(paper: &Paper, figure: &Figure, results: &Results) -> DrawnFigure 
                 let handoff = Handoff::new(handoff.b, handoff.c).ok()?;
                 lines(windows_chart(&handoff, panel.estimate?, &id))
             }
+            Form::Saving => lines(saving_chart(&id)),
+            Form::Progress => lines(progress_chart(paper, figure, panel, &id)?),
             Form::Sequence => sequence(paper, panel, results, &id)?,
         };
         Some(DrawnPanel { title: panel.title.clone(), x: panel.x.clone(), picture })
@@ -119,6 +122,38 @@ fn gains(panel: &Panel, id: &str) -> Option<LineChart> {
     let curve = |of: &BdpAndThreshold| Curve::over(Handoff::new(of.b, of.c).ok()?, &panel.sigma_percent).ok();
     let curves: Vec<Curve> = panel.model.iter().map(curve).collect::<Option<_>>()?;
     Some(gains_chart(&curves, id))
+}
+
+/// How far the senders of a panel come along its route.
+fn progress_chart(paper: &Paper, figure: &Figure, panel: &Panel, id: &str) -> Option<LineChart> {
+    let senders = progress(paper, panel).ok()?;
+    let lines = senders.into_iter().map(|(label, points)| Line { label, points: thinned(&points) });
+    Some(LineChart {
+        about: About {
+            id: id.into(),
+            title: format!("{}, {}", figure.place, panel.title),
+            description: figure.title.clone(),
+            heading: String::new(),
+        },
+        across: "time, s".into(),
+        plots: vec![LinePlot { measure: "packets acknowledged".into(), lines: lines.collect() }],
+    })
+}
+
+/// Least distance of two points of a curve, s: below what can be seen.
+const STEP_S: f64 = 0.1;
+
+/// The last point of each step, and where a curve stands still the end of that, so that waiting is level.
+fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let mut kept: Vec<(f64, f64)> = Vec::new();
+    for (index, &(at, packet)) in points.iter().enumerate() {
+        let next = points.get(index + 1);
+        if next.is_none_or(|next| (next.0 / STEP_S).floor() > (at / STEP_S).floor()) {
+            kept.push((at, packet));
+            kept.extend(next.filter(|next| next.0 - at > 2.0 * STEP_S).map(|next| (next.0, packet)));
+        }
+    }
+    kept
 }
 
 fn lines(chart: LineChart) -> Picture {

@@ -1,7 +1,7 @@
 //! Pictures of TCP-HO's model (docs/models.md): its gain over the error of the estimate, and the windows behind it.
 
 use segue_draw::{About, Line, LineChart, LinePlot};
-use segue_model::tcp_ho::{Curve, Handoff};
+use segue_model::tcp_ho::{Curve, Handoff, LIMIT_OF_SAVING, saving_at};
 
 /// Curves that stay below this part of the greatest gain would lie on the axis: they get a plot of their own.
 const SMALL: f64 = 0.1;
@@ -69,6 +69,33 @@ pub fn windows_chart(handoff: &Handoff, x: f64, id: &str) -> LineChart {
         plots: vec![LinePlot {
             measure: "cwnd, segments".into(),
             lines: vec![line("TCP", handoff.c()), line("TCP-HO", x)],
+        }],
+    }
+}
+
+/// Figure 5 of the paper: what sending at once saves of a disconnection that ends between two timeouts, at T and 2T.
+pub fn saving_chart(id: &str) -> LineChart {
+    let ends = (0..=STEPS).map(|step| 1.0 + f64::from(step) / f64::from(STEPS));
+    let saving =
+        Line { label: "(2T - x) / x".into(), points: ends.map(|x| (x, saving_at(x, 2.0))).collect() };
+    let mean = Line {
+        label: format!("mean, 2 ln 2 - 1 = {LIMIT_OF_SAVING:.4}"),
+        points: vec![(1.0, LIMIT_OF_SAVING), (2.0, LIMIT_OF_SAVING)],
+    };
+    LineChart {
+        about: About {
+            id: id.into(),
+            title: "Part of a disconnection that sending at once saves".into(),
+            description:
+                "The timers expire at T and at 2T after the break; the link is back at x between them, and a \
+                          sender that is not told waits until 2T."
+                    .into(),
+            heading: String::new(),
+        },
+        across: "end of the disconnection x, in units of T".into(),
+        plots: vec![LinePlot {
+            measure: "saving, part of the disconnection".into(),
+            lines: vec![saving, mean],
         }],
     }
 }

@@ -1,7 +1,7 @@
 //! The papers' figures and claims, run and judged (docs/reproduction.md).
 //!
 //! [`ledger`] is what papers state, as data; [`points`] is what that means for the bench; [`run`] runs it, each
-//! point once; [`sample`] and [`facts`] measure; [`judge`] compares by [`tolerance`]; [`verdict`] concludes;
+//! point once, [`progress`] short routes; [`sample`] and [`facts`] measure; [`judge`] compares by [`tolerance`]; [`verdict`] concludes;
 //! [`ns2`] is the other source of measurements; [`cache`] keeps results; [`papers`] are the ledger's files.
 
 pub mod cache;
@@ -11,6 +11,7 @@ pub mod ledger;
 pub mod ns2;
 pub mod papers;
 pub mod points;
+pub mod progress;
 pub mod run;
 pub mod sample;
 pub mod tolerance;

@@ -5,6 +5,7 @@ use segue_study::drive::{DriveBlock, DrivePlan};
 use segue_study::drive_file::PaperDrive;
 use segue_study::planned::planned;
 use segue_study::{Request, RequestError};
+use segue_world::drive::mobility::DriveError;
 use segue_world::drive::run::{DriveExperiment, WideArea};
 use segue_world::drive::web::Surge;
 use segue_world::{AccessLink, Definition, Kind, LinkError, Nanos, NoticeMode, SECOND};
@@ -175,13 +176,16 @@ pub enum PointError {
     /// The request is refused.
     #[error(transparent)]
     Request(#[from] RequestError),
+    /// A route is malformed.
+    #[error(transparent)]
+    Route(#[from] DriveError),
     /// Nothing to run.
     #[error("no schemes")]
     NoSchemes,
 }
 
 /// `6400/9` as a link.
-fn link(text: &str) -> Result<AccessLink, PointError> {
+pub(crate) fn link(text: &str) -> Result<AccessLink, PointError> {
     let (rate, delay) = text.split_once('/').ok_or_else(|| PointError::Links(text.to_string()))?;
     Ok(AccessLink::parse(&format!("{rate}kbit/{delay}ms"))?)
 }

@@ -184,7 +184,7 @@ pub fn times(points: usize) -> Vec<Nanos> {
 }
 
 /// Settings of a paper's readings, for stacks and for those of its schemes that know them.
-fn settings(paper: &Paper, schemes: &BTreeSet<String>) -> Vec<(String, String)> {
+pub(crate) fn settings(paper: &Paper, schemes: &BTreeSet<String>) -> Vec<(String, String)> {
     let known: BTreeSet<String> = schemes
         .iter()
         .flat_map(|scheme| Scheme::settings_of(scheme))

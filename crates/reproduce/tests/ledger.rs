@@ -5,6 +5,7 @@ use segue_reproduce::judge::schemes;
 use segue_reproduce::ledger::{Check, Expect, Form, Paper};
 use segue_reproduce::papers::papers;
 use segue_reproduce::points::Point;
+use segue_reproduce::progress::progress;
 use segue_tcp::StackProfile;
 use segue_tcp::profile::STACK_SETTINGS;
 use std::collections::BTreeSet;
@@ -88,6 +89,15 @@ fn figures_are_whole() {
                     Form::Gains => {
                         assert!(!panel.model.is_empty() && !panel.sigma_percent.is_empty(), "{}", figure.id);
                     }
+                    Form::Saving => {
+                        assert!(panel.senders.is_empty() && panel.route.is_empty(), "{}", figure.id)
+                    }
+                    Form::Progress => {
+                        let all =
+                            progress(&paper, panel).unwrap_or_else(|error| panic!("{}: {error}", figure.id));
+                        assert!(all.len() == panel.senders.len() && all.len() > 1, "{}", figure.id);
+                        assert!(all.iter().all(|(_, points)| points.len() > 100), "{}", figure.id);
+                    }
                     Form::Windows => {
                         assert!(panel.model.len() == 1 && panel.estimate.is_some(), "{}", figure.id);
                     }
@@ -95,7 +105,7 @@ fn figures_are_whole() {
             }
         }
     }
-    assert_eq!(count, 49, "the figures that can be drawn again");
+    assert_eq!(count, 51, "the figures that can be drawn again");
 }
 
 /// `crates/policy/tests/ledger.rs, etcp1_a4_rule`: the file and a test in it.

@@ -18,6 +18,10 @@ pub enum Form {
     Gains,
     /// A model's windows over time.
     Windows,
+    /// A model's saving over the length of a disconnection.
+    Saving,
+    /// How far senders come along one route.
+    Progress,
 }
 
 /// One figure.
@@ -65,6 +69,11 @@ pub struct Panel {
     /// Means: the senders, by the paper's names.
     #[serde(default)]
     pub senders: Vec<String>,
+    /// Progress: where the mobile is, without other traffic.
+    #[serde(default)]
+    pub route: Vec<RouteStay>,
+    /// Progress: one-way delay of the wide area, ms.
+    pub wan_ms: Option<u32>,
     /// Time-sequence graph: the handoff.
     pub handoff: Option<OneHandoff>,
     /// Gains: one curve for each. Windows: one handoff.
@@ -93,6 +102,18 @@ pub struct Series {
     pub links: Several<String>,
     /// One number of flows per label, or one for all; 1 unless given.
     pub flows: Option<Several<usize>>,
+}
+
+/// A stay of a route.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RouteStay {
+    /// s.
+    pub from_s: f64,
+    /// s.
+    pub until_s: f64,
+    /// `200/150` in kbit/s and ms.
+    pub link: String,
 }
 
 /// A handoff as the model of TCP-HO sees it.

@@ -124,6 +124,8 @@ pub struct DriveObserver {
     pub(super) access_delay: Delays,
     pub(super) wan_delay: Delays,
     pub(super) wan_drops: u64,
+    /// When the cumulative ACK of flow 0 moved, and where to; kept if asked for.
+    pub(super) progress: Option<Vec<(Nanos, u32)>>,
 }
 
 impl DriveObserver {
@@ -220,7 +222,13 @@ impl HostObserver for DriveObserver {
     fn changed(&mut self, _: Nanos, _: u16, _: &mut Sender<Advised>) {}
 
     #[inline]
-    fn acknowledged(&mut self, _: Nanos, _: u16, _: u32) {}
+    fn acknowledged(&mut self, now: Nanos, flow: u16, una: u32) {
+        if let Some(progress) = &mut self.progress
+            && flow == 0
+        {
+            progress.push((now, una));
+        }
+    }
 
     #[inline]
     fn arrived(&mut self, _: Nanos, _: LinkId, _: &Packet, _: Arrival) {}

@@ -74,30 +74,44 @@ impl DriveExperiment {
     /// Runs the drive with `scheme` at the senders to the mobile, and at the mobile.
     pub fn run(&self, scheme: &Scheme) -> DriveRecord {
         let (mut sim, places) = self.network(scheme);
+        let sent = self.drive_through(&mut sim, places, scheme);
+        self.record(sim, sent)
+    }
+
+    /// The same; what is kept is when the cumulative ACK of the first flow moved, and the packet it moved to.
+    pub fn progress(&self, scheme: &Scheme) -> Vec<(Nanos, u32)> {
+        let (mut sim, places) = self.network(scheme);
+        sim.net.observer.progress = Some(Vec::new());
+        self.drive_through(&mut sim, places, scheme);
+        sim.net.observer.progress.unwrap_or_default()
+    }
+
+    /// Takes the mobile from its first cell to the end; says how many copies of notices it sent.
+    fn drive_through(&self, sim: &mut DriveSim, places: Places, scheme: &Scheme) -> u32 {
         let mut sent = 0;
         for index in 0..self.drive.stays.len() {
             let stay = &self.drive.stays[index];
             if index > 0 {
                 sim.run_until(stay.from);
-                sent += self.link_up(&mut sim, places, scheme, index);
+                sent += self.link_up(sim, places, scheme, index);
             }
             let last = index + 1 == self.drive.stays.len();
             if last && stay.until >= self.drive.length {
                 break;
             }
             if !last {
-                self.close_window(&mut sim, scheme, index);
+                self.close_window(sim, scheme, index);
             }
             sim.run_until(stay.until);
             for link in [places.access_down, places.access_up] {
                 sim.net.link(link).cut(stay.until);
             }
             if !last {
-                self.link_down(&mut sim, index);
+                self.link_down(sim, index);
             }
         }
         sim.run_until(self.drive.length);
-        self.record(sim, sent)
+        sent
     }
 
     /// The mobile closes its window before the link of stay `index` goes, where the scheme has it so and the

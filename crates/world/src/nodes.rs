@@ -6,7 +6,7 @@ use segue_handoff::{Advised, Announcer, Link, Listener, Notice, Scheme};
 use segue_netsim::{LinkId, Nanos, Net, Node, Observer, PacketId, TimerId};
 use segue_tcp::receiver::Arrival;
 use segue_tcp::segment::CarriedOption;
-use segue_tcp::{Receiver, Sender, StackProfile};
+use segue_tcp::{Receiver, Sender, StackProfile, View};
 
 /// Somebody who hears what the hosts do; the engine's observer hears of links.
 pub trait HostObserver: Observer<Packet> {
@@ -89,7 +89,19 @@ impl Correspondent {
             return;
         }
         let view = flow.sender.view();
-        let advice = flow.sender.advisor().on_notice(&view, notice);
+        self.advise(net, index, notice, &view);
+    }
+
+    /// The scheme of flow `index` hears a notice with the sender as `view` shows it.
+    fn advise<O: HostObserver>(
+        &mut self,
+        net: &mut Net<Packet, O>,
+        index: usize,
+        notice: &Notice,
+        view: &View,
+    ) {
+        let flow = &mut self.flows[index];
+        let advice = flow.sender.advisor().on_notice(view, notice);
         flow.sender.enact(net.now(), &advice);
         self.pump(net, index);
     }
@@ -103,6 +115,8 @@ impl Correspondent {
         let index = usize::from(packet.flow - self.first.0);
         let flow = &mut self.flows[index];
         let before = (flow.sender.snd_una(), flow.sender.counters().fast_retransmits);
+        let option = packet.segment.option;
+        let view = (!option.is_empty()).then(|| flow.sender.view());
         flow.sender.on_segment(now, &packet.segment);
         let una = flow.sender.snd_una();
         if una != before.0 {
@@ -111,12 +125,16 @@ impl Correspondent {
         if flow.sender.counters().fast_retransmits != before.1 {
             net.observer.fast_retransmit(now, flow.id, una, flow.sender.head_copy());
         }
-        let option = packet.segment.option;
         net.packets.remove(id);
-        if !option.is_empty() {
+        if let Some(before) = view {
             let (flows, disconnected) = self.sharing;
-            if let Some(notice) = flow.listener.hear(option.as_slice(), flows, disconnected) {
-                return self.notify(net, index, &notice);
+            let notice = flow.listener.hear(option.as_slice(), flows, disconnected);
+            if let Some(notice) = notice.filter(|_| flow.sender.is_established()) {
+                // The ACK that tells of a handoff mostly also acknowledges what came before the break: whether a
+                // timeout preceded it is asked of the time before it (algorithms.md 4.3 [C]).
+                let View { timeouts_since_ack, srtt_before, .. } = before;
+                let view = View { timeouts_since_ack, srtt_before, ..flow.sender.view() };
+                return self.advise(net, index, &notice, &view);
             }
         }
         self.pump(net, index);

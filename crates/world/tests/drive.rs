@@ -173,3 +173,23 @@ proptest! {
         prop_assert_eq!(record.notices.refused, 0);
     }
 }
+
+/// The ACK that carries the notice acknowledges what came before the break, whose own ACKs were lost: TCP-HO's guard asks
+/// of the time before that ACK. With three seconds without a link a timeout always comes first, and what is resent at once
+/// is there a round trip after link-up; regular TCP waits for its timer.
+#[test]
+fn the_ack_that_tells_does_not_refuse_its_own_notice() {
+    let idle = |name: &str| {
+        let mut sum = 0;
+        for tenths in 0..20 {
+            let down = 8 * SECOND + tenths * SECOND / 10;
+            let stays = [(0, down, 200, 150), (down + 3 * SECOND, 30 * SECOND, 7000, 10)];
+            let record = experiment(drive(30 * SECOND, &stays)).run(&scheme(name));
+            sum += record.handoffs[0].idle.expect("it goes on");
+        }
+        sum / 20
+    };
+    // ACK over the new link and the wide area, data over the wide area: 30 ms and serialisation.
+    assert!(idle("tcp-ho") < 35 * MS, "{}", idle("tcp-ho"));
+    assert!(idle("newreno") > 500 * MS, "{}", idle("newreno"));
+}

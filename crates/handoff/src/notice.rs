@@ -49,7 +49,7 @@ impl Announcer {
 /// What became of the options that a sender has heard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Heard {
-    /// Reports taken.
+    /// Notices of a completed handoff, taken.
     pub accepted: u32,
     /// Reports heard before.
     pub repeated: u32,
@@ -87,7 +87,7 @@ impl Listener {
             return None;
         };
         match self.ear.accept(&report) {
-            Acceptance::Accepted => self.heard.accepted += 1,
+            Acceptance::Accepted => self.heard.accepted += u32::from(report.kind == ReportType::Completed),
             Acceptance::Repeated => {
                 self.heard.repeated += 1;
                 return None;

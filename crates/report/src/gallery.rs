@@ -25,7 +25,7 @@ pub fn gallery_page(exhibits: &[Exhibit], points: usize, origin: &Origin) -> Str
         h1 { "Three papers, run again" }
         p.lead {
             "Every figure redrawn and every statement judged on fresh simulations, " (points)
-            " handoffs or all seeds of a drive for each bar. Made by Segue " (origin.version) "; repeat it with "
+            " handoffs, or at most so many seeds of a drive, for each bar. Made by Segue " (origin.version) "; repeat it with "
             code.command { (origin.command) } "."
         }
         (summary(exhibits))

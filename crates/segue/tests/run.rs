@@ -367,6 +367,18 @@ fn bad_drives_are_refused_in_their_place() {
             own(&to("1.0", "3s")).replace("stay = '5s'", "stay = '0s'"),
             "the mean attached time is 0 s; expected 0.1",
         ),
+        (own(&(to("0.5", "1s") + &to("0.5", "2s"))), "a move from `a` to `a` stands there twice"),
+        ("[drive]\nof = 'wlan'\nlength = '10s'\n".into(), "drive.length: this drive has none"),
+        ("[drive]\nof = []\n".into(), "line 2, column 6: drive.of: the list is empty"),
+        ("bandwidth_error = []\n[drive]\nof = 'wlan'\n".into(), "bandwidth_error: the list is empty"),
+        ("seed = 99999999999999999999\n[drive]\nof = 'wlan'\n".into(), "line 1, column 8:"),
+        (
+            format!(
+                "bandwidth_error = {0:?}\n[drive]\nof = 'wlan'\n[wan]\ndelay = {1:?}\n",
+                [0.1; 100], ["10ms"; 100]
+            ),
+            "make 10000 combinations, more than 1000",
+        ),
         ("[drive]\nfile = 'nowhere.csv'\n".into(), "line 2, column 8:"),
         ("[drive]\nlength = '9s'\nlinks = ['1mbit/10ms']\n".into(), "line 3, column 9:"),
         ("[drive]\nof = 'wlan'\n[output]\nsvg = 'x.svg'\n".into(), "line 4, column 7: a drive has no `svg`"),

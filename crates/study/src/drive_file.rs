@@ -218,6 +218,9 @@ pub struct DriveFile {
     pub scenario: DriveScenario,
 }
 
+/// Most blocks of a table: what is simulated for each is held until the end.
+const MOST_BLOCKS: usize = 1_000;
+
 /// Longest time that a file may name.
 const LONGEST: Nanos = 24 * 3600 * SECOND;
 
@@ -233,11 +236,12 @@ impl DriveFile {
     }
 
     fn from_source(source: Source) -> Result<Option<Self>, ScenarioError> {
-        let table: toml::Table = match toml::from_str(&source.text) {
-            Ok(table) => table,
-            Err(_) => return Ok(None), // not TOML: the reader of scenarios says where
+        // Of a file that is no TOML it is the header that tells.
+        let drive = match toml::from_str::<toml::Table>(&source.text) {
+            Ok(table) => table.contains_key("drive"),
+            Err(_) => source.text.lines().any(|line| line.trim_start().starts_with("[drive]")),
         };
-        if !table.contains_key("drive") {
+        if !drive {
             return Ok(None);
         }
         let scenario = toml::from_str(&source.text).map_err(|error| source.of_toml(&error))?;
@@ -301,6 +305,10 @@ impl DriveFile {
         let (flows, cross, web) = self.traffic()?;
         let errors: Vec<f64> = match &scenario.bandwidth_error {
             None => vec![0.0],
+            Some(errors) if errors.values.is_empty() => {
+                return Err(self
+                    .bad(errors.span.clone(), "bandwidth_error: the list is empty; expected at least one"));
+            }
             Some(errors) => {
                 for error in &errors.values {
                     if !(0.0..1.0).contains(error.get_ref()) {
@@ -314,8 +322,16 @@ impl DriveFile {
                 errors.iter().copied().collect()
             }
         };
+        let drives = self.drives()?;
+        let count = drives.len() * wan.len() * errors.len();
+        if count > MOST_BLOCKS {
+            let problem = format!(
+                "drives, wan.delay and bandwidth_error make {count} combinations, more than {MOST_BLOCKS}; expected fewer values"
+            );
+            return Err(self.bad(scenario.drive.span(), problem));
+        }
         let mut blocks = Vec::new();
-        for (name, drive) in self.drives()? {
+        for (name, drive) in drives {
             for &wan in &wan {
                 for &bandwidth_error in &errors {
                     let experiment = DriveExperiment {
@@ -417,7 +433,33 @@ impl DriveFile {
             let problem = "drive: expected exactly one of `of`, `network`, `file` and `links`";
             return Err(self.bad(whole, problem));
         }
+        let own = !words.network.is_empty();
+        let links = words.links.is_some();
+        for (key, given, fits) in [
+            ("length", words.length.is_some(), own || links),
+            ("move", !words.moves.is_empty(), own),
+            ("stay", words.stay.is_some(), links),
+            ("disconnect", words.disconnect.is_some(), links),
+            ("seed", words.seed.is_some(), own || words.of.is_some()),
+        ] {
+            if given && !fits {
+                let problem = format!(
+                    "drive.{key}: this drive has none; expected it with another of `of`, `network`, `file` and `links`"
+                );
+                return Err(self.bad(whole, problem));
+            }
+        }
         if let Some(of) = &words.of {
+            if of.values.is_empty() {
+                return Err(self.bad(of.span.clone(), "drive.of: the list is empty; expected at least one"));
+            }
+            if let Some(twice) =
+                (1..of.values.len()).find(|&i| of.iter().take(i).any(|other| other == of.values[i].get_ref()))
+            {
+                let twice = &of.values[twice];
+                let problem = format!("drive.of: `{}` stands there twice", twice.get_ref().name());
+                return Err(self.bad(twice.span(), problem));
+            }
             let drives = of.iter().map(|of| (of.name().to_string(), Arc::new(of.mobility().drive(seed))));
             return Ok(drives.collect());
         }
@@ -492,7 +534,12 @@ impl DriveFile {
                 })
             };
             let time = parse_time(&words.disconnect).filter(|&time| time <= LONGEST);
-            transitions[index(&words.from)?][index(&words.to)?] = Transition {
+            let (from, to) = (index(&words.from)?, index(&words.to)?);
+            if transitions[from][to] != never {
+                let problem = format!("a move from `{}` to `{}` stands there twice", words.from, words.to);
+                return Err(self.bad(span, problem));
+            }
+            transitions[from][to] = Transition {
                 probability: words.probability,
                 disconnection: time.ok_or_else(|| {
                     let word = &words.disconnect;

@@ -34,7 +34,9 @@ pub fn run(args: &RunArgs, path: &str, file: &DriveFile) -> Result<(), Failure> 
         ("json", &of(&args.results.json, &written.json)),
         ("csv", &of(&args.results.csv, &written.csv)),
     ])?;
-    outputs::spare(path, [&json, &csv])?;
+    for read in [Some(path.into()), file.recorded()].into_iter().flatten() {
+        outputs::spare(&read, [&json, &csv])?;
+    }
     let rows = outputs::with_threads(args.threads, || simulate(&plan))?;
     outputs::write(json, || drive_json(&rows))?;
     outputs::write(csv, || drive_csv(&rows))?;

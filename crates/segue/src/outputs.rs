@@ -52,7 +52,7 @@ pub fn open_with_captures<const N: usize>(
 }
 
 /// Refuses outputs that would replace the file that was read.
-pub fn spare<const N: usize>(read: &str, outputs: [&Option<Output>; N]) -> Result<(), Failure> {
+pub fn spare<const N: usize>(read: &Path, outputs: [&Option<Output>; N]) -> Result<(), Failure> {
     let Ok(read) = std::fs::canonicalize(read) else { return Ok(()) };
     match outputs.into_iter().flatten().any(|output| output.file() == Some(&read)) {
         true => Err(Failure::User(format!(

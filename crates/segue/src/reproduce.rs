@@ -31,6 +31,12 @@ pub fn run(args: &ReproduceArgs) -> Result<(), Failure> {
             args.out
         )));
     }
+    if !args.check && ["", "-"].contains(&args.out.as_str()) {
+        return Err(Failure::User(format!(
+            "--out `{}`: it names no folder; expected one for the gallery",
+            args.out
+        )));
+    }
     if !args.check {
         std::fs::create_dir_all(&args.out).map_err(|error| {
             Failure::User(format!("--out {}: cannot be made: {error}; expected a writable folder", args.out))

@@ -33,7 +33,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         ("report", &destinations.report),
         ("svg", &destinations.svg),
     ])?;
-    outputs::spare(path, [&json, &csv, &rows, &report, &svg])?;
+    outputs::spare(path.as_ref(), [&json, &csv, &rows, &report, &svg])?;
     let comparison = deliver(&plan, &shown, [json, csv, rows, report], args.threads)?;
     outputs::write(svg, || Ok::<_, Failure>(chart(&comparison, &shown)))?;
     if !on_stdout {

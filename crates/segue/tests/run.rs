@@ -403,6 +403,9 @@ fn a_recorded_drive_runs_and_a_void_is_refused() {
     let output = segue_in(folder.path(), &["run", "s.toml"]);
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert!(text(&output.stdout).contains("d.csv, 30 s;"), "{}", text(&output.stdout));
+    let kept = std::fs::read(&drive).expect("there");
+    let output = segue_in(folder.path(), &["run", "s.toml", "--csv", "d.csv"]);
+    assert_eq!((output.status.code(), std::fs::read(&drive).expect("there")), (Some(2), kept));
     std::fs::write(&drive, "from_s,until_s,link\n0,10,1mbit/20ms\n10,900,none\n").expect("written");
     let output = segue_in(folder.path(), &["run", "s.toml"]);
     assert_eq!(output.status.code(), Some(2));

@@ -13,7 +13,7 @@ use segue_world::drive::web::Surge;
 use segue_world::{AccessLink, Nanos, NoticeMode, SECOND};
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use toml::Spanned;
 
@@ -248,6 +248,16 @@ impl DriveFile {
         Ok(Some(Self { source, scenario }))
     }
 
+    /// The recorded drive that it names, from its own folder on.
+    pub fn recorded(&self) -> Option<PathBuf> {
+        let file = self.scenario.drive.get_ref().file.as_ref()?;
+        Some(self.folder().join(file.get_ref()))
+    }
+
+    fn folder(&self) -> &Path {
+        Path::new(&self.source.path).parent().unwrap_or(Path::new(""))
+    }
+
     /// A problem with an output that the file names.
     pub fn bad_output(&self, output: &Spanned<String>, problem: impl std::fmt::Display) -> ScenarioError {
         self.source.at(output.span(), problem.to_string())
@@ -426,7 +436,7 @@ impl DriveFile {
         let words = self.scenario.drive.get_ref();
         let whole = self.scenario.drive.span();
         let seed = words.seed.unwrap_or(1);
-        let folder = Path::new(&self.source.path).parent().unwrap_or(Path::new(""));
+        let folder = self.folder();
         let ways =
             [words.of.is_some(), !words.network.is_empty(), words.file.is_some(), words.links.is_some()];
         if ways.iter().filter(|&&way| way).count() != 1 {

@@ -74,7 +74,7 @@ pub struct DriveWords {
     #[serde(default, rename = "move")]
     #[schemars(with = "Vec<MoveWords>")]
     pub moves: Vec<Spanned<MoveWords>>,
-    /// Length of the drive through one's own networks or links, such as "1800s".
+    /// Length of the drive, such as "1800s"; the paper's drives have their own unless given.
     #[schemars(with = "Option<String>")]
     pub length: Option<Spanned<String>>,
     /// A recorded drive: CSV with from_s, until_s and link; from the folder of this file on.
@@ -446,7 +446,7 @@ impl DriveFile {
         let own = !words.network.is_empty();
         let links = words.links.is_some();
         for (key, given, fits) in [
-            ("length", words.length.is_some(), own || links),
+            ("length", words.length.is_some(), words.file.is_none()),
             ("move", !words.moves.is_empty(), own),
             ("stay", words.stay.is_some(), links),
             ("disconnect", words.disconnect.is_some(), links),
@@ -470,8 +470,17 @@ impl DriveFile {
                 let problem = format!("drive.of: `{}` stands there twice", twice.get_ref().name());
                 return Err(self.bad(twice.span(), problem));
             }
-            let drives = of.iter().map(|of| (of.name().to_string(), Arc::new(of.mobility().drive(seed))));
-            return Ok(drives.collect());
+            let drive = |of: &PaperDrive| {
+                let mobility = match &words.length {
+                    Some(length) => {
+                        let lasting = of.mobility().lasting(self.time("drive.length", length)?);
+                        lasting.map_err(|error| self.bad(length.span(), error))?
+                    }
+                    None => of.mobility(),
+                };
+                Ok((of.name().to_string(), Arc::new(mobility.drive(seed))))
+            };
+            return of.iter().map(drive).collect();
         }
         if let Some(file) = &words.file {
             let drive = Drive::read(&folder.join(file.get_ref())).map_err(|e| self.bad(file.span(), e))?;

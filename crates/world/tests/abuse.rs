@@ -11,6 +11,7 @@ use segue_tcp::segment::CarriedOption;
 use segue_world::drive::mobility::{Drive, Stay};
 use segue_world::drive::network::{DriveNode, DriveSim, MN, SERVER, SINK};
 use segue_world::drive::run::{DriveExperiment, WideArea};
+use segue_world::nodes::BenchNode;
 use segue_world::packet::Packet;
 use segue_world::{AccessLink, Experiment, Kind, NoticeMode, WarmRun};
 use std::sync::Arc;
@@ -62,11 +63,15 @@ fn minute(
         sim.run_until((tick + 1) * OFTEN);
     }
     let cross = match &sim.nodes[usize::from(SINK.0)] {
-        DriveNode::Receivers(sink) => sink.flows.iter().map(|flow| flow.receiver.rcv_nxt()).sum(),
+        DriveNode::Bench(BenchNode::Mobile(sink)) => {
+            sink.flows.iter().map(|flow| flow.receiver.rcv_nxt()).sum()
+        }
         _ => unreachable!("the sink receives"),
     };
-    let DriveNode::Receivers(mn) = &sim.nodes[usize::from(MN.0)] else { unreachable!("the mobile receives") };
-    let DriveNode::Correspondent(server) = &sim.nodes[usize::from(SERVER.0)] else {
+    let DriveNode::Bench(BenchNode::Mobile(mn)) = &sim.nodes[usize::from(MN.0)] else {
+        unreachable!("the mobile receives")
+    };
+    let DriveNode::Bench(BenchNode::Correspondent(server)) = &sim.nodes[usize::from(SERVER.0)] else {
         unreachable!("the server sends")
     };
     let sender = &server.flows[0].sender;
@@ -85,7 +90,7 @@ fn minute(
 fn told(experiment: &DriveExperiment, scheme: &Scheme, link: Link) -> Brought {
     let tell = |sim: &mut DriveSim, _| {
         sim.with_node(MN, |node, net| {
-            let DriveNode::Receivers(mn) = node else { return };
+            let DriveNode::Bench(BenchNode::Mobile(mn)) = node else { return };
             mn.announce(net, link, 2);
         });
     };
@@ -96,7 +101,7 @@ fn told(experiment: &DriveExperiment, scheme: &Scheme, link: Link) -> Brought {
 fn send_option(sim: &mut DriveSim, octets: &[u8]) {
     let option = CarriedOption::new(octets).expect("at most 12 octets");
     sim.with_node(MN, |node, net| {
-        let DriveNode::Receivers(mn) = node else { return };
+        let DriveNode::Bench(BenchNode::Mobile(mn)) = node else { return };
         let ack = mn.flows[0].receiver.notify(net.now(), option);
         net.originate(mn.out, Packet::ack(0, ack));
     });

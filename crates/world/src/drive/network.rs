@@ -11,7 +11,9 @@ use super::record::DriveObserver;
 use super::run::DriveExperiment;
 use crate::bench::line;
 use crate::clock_phase;
-use crate::nodes::{Correspondent, HostObserver, Mobile, Route, Router, receiving_flow, sending_flow};
+use crate::nodes::{
+    BenchNode, Correspondent, HostObserver, Mobile, Route, Router, receiving_flow, sending_flow,
+};
 use crate::packet::Packet;
 use segue_handoff::regular::Regular;
 use segue_handoff::{Link, Scheme};
@@ -27,12 +29,8 @@ const LOCAL_DELAY: Nanos = 50_000;
 /// Any node of a drive.
 #[derive(Clone, Debug)]
 pub enum DriveNode {
-    /// Bulk senders.
-    Correspondent(Correspondent),
-    /// A router.
-    Router(Router),
-    /// Bulk receivers: the mobile node, or the sink of the cross traffic.
-    Receivers(Mobile),
+    /// Bulk senders, a router, or bulk receivers: the mobile node, and the sink of the cross traffic.
+    Bench(BenchNode),
     /// The web server.
     WebServer(WebServer),
     /// Its clients.
@@ -43,12 +41,7 @@ impl<O: HostObserver> Node<Packet, O> for DriveNode {
     #[inline]
     fn on_packet(&mut self, net: &mut Net<Packet, O>, link: LinkId, id: PacketId) {
         match self {
-            Self::Router(router) => match router.out(net, link, id) {
-                Some(out) => net.send(out, id),
-                None => net.packets.remove(id),
-            },
-            Self::Correspondent(host) => host.on_ack(net, id),
-            Self::Receivers(host) => host.on_data(net, link, id),
+            Self::Bench(node) => node.on_packet(net, link, id),
             Self::WebServer(host) => host.on_ack(net, id),
             Self::WebClients(host) => host.on_data(net, id),
         }
@@ -57,9 +50,7 @@ impl<O: HostObserver> Node<Packet, O> for DriveNode {
     #[inline]
     fn on_timer(&mut self, net: &mut Net<Packet, O>, timer: TimerId) {
         match self {
-            Self::Router(_) => {}
-            Self::Correspondent(host) => host.on_timer(net, timer),
-            Self::Receivers(host) => host.on_timer(net, timer),
+            Self::Bench(node) => node.on_timer(net, timer),
             Self::WebServer(host) => host.on_timer(net, timer),
             Self::WebClients(host) => host.on_timer(net, timer),
         }
@@ -172,9 +163,12 @@ pub(super) fn build(experiment: &DriveExperiment, scheme: &Scheme) -> (DriveSim,
     let theirs = Bulk { flows: (flows, cross), hosts: (CROSS, SINK), scheme: &plain, ..mine };
     let (cross_host, sink) = theirs.hosts(&mut net, &starts, (from_host[1], from_sink[0]));
 
-    let mut nodes = vec![DriveNode::Correspondent(server), DriveNode::Correspondent(cross_host)];
-    let mut web_clients = DriveNode::Router(Router::default());
-    nodes.push(DriveNode::Router(Router::default()));
+    let mut nodes = vec![
+        DriveNode::Bench(BenchNode::Correspondent(server)),
+        DriveNode::Bench(BenchNode::Correspondent(cross_host)),
+    ];
+    let mut web_clients = DriveNode::Bench(BenchNode::Router(Router::default()));
+    nodes.push(DriveNode::Bench(BenchNode::Router(Router::default())));
     let users = experiment.web.as_ref().and_then(|surge| surge.users(experiment.seed).ok());
     if let Some(users) = users {
         let timers: Vec<TimerId> = users.iter().map(|_| net.add_timer(WEB)).collect();
@@ -201,7 +195,11 @@ pub(super) fn build(experiment: &DriveExperiment, scheme: &Scheme) -> (DriveSim,
     let mut ar = Router::default();
     ar.route(wan_down, by_flow([access_down, to_sink[0], to_sink[1]]));
     [access_up, from_sink[0], from_sink[1]].into_iter().for_each(|link| ar.route(link, Route::To(wan_up)));
-    nodes.extend([DriveNode::Router(r), DriveNode::Router(ar)]);
-    nodes.extend([DriveNode::Receivers(mobile), DriveNode::Receivers(sink), web_clients]);
+    nodes.extend([DriveNode::Bench(BenchNode::Router(r)), DriveNode::Bench(BenchNode::Router(ar))]);
+    nodes.extend([
+        DriveNode::Bench(BenchNode::Mobile(mobile)),
+        DriveNode::Bench(BenchNode::Mobile(sink)),
+        web_clients,
+    ]);
     (Sim { net, nodes }, places)
 }

@@ -6,7 +6,7 @@ use super::random::{Random, Stream};
 use super::record::{DriveHandoff, DriveRecord, Notices};
 use super::web::Surge;
 use crate::bench::NoticeMode;
-use crate::nodes::Mobile;
+use crate::nodes::{BenchNode, Mobile};
 use segue_handoff::{Link, Notice, Scheme};
 use segue_netsim::{Nanos, SECOND};
 use segue_tcp::StackProfile;
@@ -125,7 +125,7 @@ impl DriveExperiment {
         let closes = stay.until.saturating_sub(rule.closes.on_path(rtt)).max(stay.from);
         sim.run_until(closes);
         sim.with_node(MN, |node, net| {
-            let DriveNode::Receivers(mn) = node else { return };
+            let DriveNode::Bench(BenchNode::Mobile(mn)) = node else { return };
             mn.advertise(net, 0, 1);
         });
     }
@@ -154,7 +154,7 @@ impl DriveExperiment {
         let rule = scheme.mobile();
         if let Some(window) = rule.window {
             sim.with_node(MN, |node, net| {
-                let DriveNode::Receivers(mn) = node else { return };
+                let DriveNode::Bench(BenchNode::Mobile(mn)) = node else { return };
                 mn.advertise(net, self.stack.receive_window, window.reopen_acks);
             });
         }
@@ -167,7 +167,7 @@ impl DriveExperiment {
         let new_link = self.reported_link(index, stay.from);
         let in_band = matches!(self.notice, NoticeMode::InBand { .. });
         sim.with_node(MN, |node, net| {
-            let DriveNode::Receivers(mn) = node else { return };
+            let DriveNode::Bench(BenchNode::Mobile(mn)) = node else { return };
             if scheme.needs_dsack() {
                 mn.flows.iter_mut().for_each(|flow| flow.receiver.set_dsack(true));
             }
@@ -185,7 +185,7 @@ impl DriveExperiment {
             disconnected: 1,
         };
         sim.with_node(SERVER, |node, net| {
-            let DriveNode::Correspondent(server) = node else { return };
+            let DriveNode::Bench(BenchNode::Correspondent(server)) = node else { return };
             (0..server.flows.len()).for_each(|flow| server.notify(net, flow, &notice));
         });
         0
@@ -198,13 +198,13 @@ impl DriveExperiment {
             packets.map(|packets| packets * payload).collect()
         };
         let bytes = [MN, SINK].map(|host| match &sim.nodes[usize::from(host.0)] {
-            DriveNode::Receivers(host) => received(host),
+            DriveNode::Bench(BenchNode::Mobile(host)) => received(host),
             _ => Vec::new(),
         });
         let [mobile_bytes, cross_bytes] = bytes;
         let mut notices = Notices { sent, ..Notices::default() };
         let (mut retransmissions, mut fast_retransmits) = (0, 0);
-        if let DriveNode::Correspondent(server) = &sim.nodes[usize::from(SERVER.0)] {
+        if let DriveNode::Bench(BenchNode::Correspondent(server)) = &sim.nodes[usize::from(SERVER.0)] {
             for flow in &server.flows {
                 let counters = flow.sender.counters();
                 retransmissions += counters.retransmissions;

@@ -23,38 +23,38 @@ help:
 	@echo 'make clean        removes what was built'
 
 demo:
-	@scripts/setup rust cc
+	@scripts/setup rust cc bpf
 	$(RUN) -p segue -- $(DEMO) $(ARGS)
 
 test:
-	@scripts/setup rust cc gcc
-	@scripts/setup --optional tshark tcptrace chromium
+	@scripts/setup rust cc gcc bpf
+	@scripts/setup --optional tshark tcptrace chromium lab
 	$(CARGO) test --workspace --locked $(ARGS)
 
 bench:
-	@scripts/setup rust cc ns2
+	@scripts/setup rust cc bpf ns2
 	$(RUN) --release -p segue-fidelity --bin speed -- $(ARGS)
 
 fidelity:
-	@scripts/setup rust cc
+	@scripts/setup rust cc bpf
 	$(RUN) -p segue-fidelity --bin fidelity -- $(ARGS)
 
 lint:
-	@scripts/setup rust cc
+	@scripts/setup rust cc bpf
 	@scripts/setup lint
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
 install:
-	@scripts/setup rust cc
+	@scripts/setup rust cc bpf
 	$(CARGO) install --locked --path crates/segue
 
 man:
-	@scripts/setup rust cc
+	@scripts/setup rust cc bpf
 	$(RUN) -p segue -- man --out out/man
 
 completions:
-	@scripts/setup rust cc
+	@scripts/setup rust cc bpf
 	@mkdir -p out/completions
 	$(RUN) -p segue -- completions bash > out/completions/segue.bash
 	$(RUN) -p segue -- completions zsh > out/completions/_segue

@@ -1,0 +1,62 @@
+//! Compiles the programs of `bpf/` and makes a Rust skeleton of each. The objects become part of the binary.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The oldest clang whose objects Linux takes: older ones lack 64-bit enums and `preserve_access_index` of bit fields.
+const CLANG: u32 = 16;
+
+/// One program and its skeleton: `bpf/NAME.bpf.c`, `NAME.skel.rs`.
+const PROGRAMS: [&str; 1] = ["sender"];
+
+fn main() {
+    println!("cargo::rerun-if-env-changed=CLANG");
+    let Some(clang) = clang() else {
+        println!(
+            "cargo::error=clang {CLANG} or newer is needed for the kernel programs: `scripts/setup bpf` installs it; \
+             `--no-default-features` builds the simulator alone"
+        );
+        return;
+    };
+    let crate_dir = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("set by cargo"));
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("set by cargo"));
+    let [bpf, policy] = ["bpf", "policy"].map(|dir| crate_dir.join("../..").join(dir));
+    for dir in [&bpf, &policy] {
+        println!("cargo::rerun-if-changed={}", dir.display());
+    }
+    for name in PROGRAMS {
+        build(&clang, name, &bpf, &policy, &out);
+    }
+}
+
+fn build(clang: &str, name: &str, bpf: &Path, policy: &Path, out: &Path) {
+    let include = format!("-I{}", policy.display());
+    let built = libbpf_cargo::SkeletonBuilder::new()
+        .source(bpf.join(format!("{name}.bpf.c")))
+        .clang(clang)
+        // BPF_PROG's own parameter is often unused.
+        .clang_args(["-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror", &include])
+        .build_and_generate(out.join(format!("{name}.skel.rs")));
+    if let Err(error) = built {
+        for line in format!("bpf/{name}.bpf.c: {error:?}").lines() {
+            println!("cargo::error={line}");
+        }
+    }
+}
+
+/// The user's choice, or the newest that is new enough.
+fn clang() -> Option<String> {
+    if let Ok(chosen) = env::var("CLANG") {
+        return Some(chosen);
+    }
+    let numbered = (CLANG..CLANG + 12).rev().map(|version| format!("clang-{version}"));
+    numbered.chain(["clang".to_owned()]).find(|name| version(name).is_some_and(|version| version >= CLANG))
+}
+
+fn version(clang: &str) -> Option<u32> {
+    let output = Command::new(clang).arg("--version").output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    let (_, after) = text.split_once("version ")?;
+    after.split('.').next()?.parse().ok()
+}

@@ -1,0 +1,1 @@
+//! The mobile host: capability, reports, notices.

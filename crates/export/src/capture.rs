@@ -2,11 +2,14 @@
 //! four vantage points, with the sender's decisions as packet comments. docs/captures.md.
 //!
 //! `sightings` is who saw which packet when, `vantage` where and under which addresses, and `encode` its
-//! bytes.
+//! bytes. [`live_capture`] is for packets that were really sent.
 
 mod encode;
+mod live;
 mod sightings;
 mod vantage;
+
+pub use live::{LivePacket, live_capture};
 
 use crate::capture::vantage::{CN_ADDRESS, Vantage};
 use pcap_file::pcapng::PcapNgWriter;

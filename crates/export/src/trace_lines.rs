@@ -409,6 +409,7 @@ fn advice(decision: &Decision) -> AdviceLine {
     let advice = &decision.advice;
     let also = [
         (advice.retransmit_head, "retransmit_head"),
+        (advice.room_for_one, "room_for_one"),
         (advice.rearm_timer, "rearm_timer"),
         (advice.extend_timer, "extend_timer"),
         (advice.clear_backoff, "clear_backoff"),

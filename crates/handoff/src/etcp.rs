@@ -4,7 +4,7 @@
 //! The decisions are `policy/etcp.h`, written so that a kernel sender can run them, too; here they meet the
 //! simulator's sender.
 
-use crate::kernel::{self, advice, bad_setting, sender};
+use crate::kernel::{self, Enactment, bad_setting, sender};
 use crate::notice::Notice;
 use crate::scheme::{Entry, HandoffScheme, SchemeError, SettingInfo};
 use segue_policy::rules::{ETCP_RULES, Rule};
@@ -15,6 +15,7 @@ use segue_tcp::{Advice, Advisor, Nanos, View};
 #[derive(Clone, Debug)]
 pub struct Etcp {
     settings: Settings,
+    enactment: Enactment,
     policy: Policy,
     /// The rules behind the last answer, as bits.
     applied: u32,
@@ -23,7 +24,7 @@ pub struct Etcp {
 impl Etcp {
     fn answer(&mut self, action: &Action) -> Advice {
         self.applied = action.rules;
-        advice(action)
+        self.enactment.advice(action)
     }
 }
 
@@ -115,10 +116,14 @@ impl HandoffScheme for Etcp {
             },
             other => bad_setting(name, &other),
         })?;
-        for (key, value) in settings {
+        let enactment = Enactment::chosen(name, settings)?;
+        if enactment == Enactment::Linux {
+            made = made.on_linux();
+        }
+        for (key, value) in kernel::knobs(settings) {
             made.set(key, value).map_err(|error| bad_setting(name, &error))?;
         }
-        Ok(Self { settings: made, policy: Policy::default(), applied: 0 })
+        Ok(Self { settings: made, enactment, policy: Policy::default(), applied: 0 })
     }
 
     fn settings(name: &str) -> Vec<SettingInfo> {

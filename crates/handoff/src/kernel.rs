@@ -29,10 +29,74 @@ pub(crate) fn sender(view: &View) -> Sender {
     }
 }
 
-/// A policy's action as advice to the simulator's sender.
-pub(crate) fn advice(action: &Action) -> Advice {
+/// Who carries out what a policy asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Enactment {
+    /// A sender that does it all, as the papers' did.
+    #[default]
+    Paper,
+    /// An unmodified Linux kernel, whose timer and recovery are not to be written to (docs/kernel.md).
+    Linux,
+}
+
+/// Key of `--set` beside the knobs of the headers.
+const ENACT: &str = "enact";
+
+impl Enactment {
+    /// What the settings choose; the last one counts, as of knobs.
+    pub(crate) fn chosen(scheme: &str, settings: &[(String, String)]) -> Result<Self, SchemeError> {
+        let Some((_, value)) = settings.iter().rfind(|(key, _)| key == ENACT) else {
+            return Ok(Self::default());
+        };
+        match value.as_str() {
+            "paper" => Ok(Self::Paper),
+            "linux" => Ok(Self::Linux),
+            _ => {
+                let problem = format!("'{value}' is no value of {ENACT}; expected paper or linux");
+                Err(SchemeError::Setting { scheme: scheme.to_string(), problem })
+            }
+        }
+    }
+
+    /// The setting as the user sees it.
+    fn info() -> SettingInfo {
+        SettingInfo {
+            name: ENACT,
+            default: "paper".into(),
+            section: "kernel.md",
+            meaning: "paper: all that is asked for is done; linux: as an unmodified Linux kernel does it",
+        }
+    }
+
+    /// A policy's action as advice to the simulator's sender.
+    pub(crate) fn advice(self, action: &Action) -> Advice {
+        match self {
+            Self::Paper => on_paper(action),
+            Self::Linux => on_linux(action),
+        }
+    }
+}
+
+/// What a kernel can be made to do of an action; the table in docs/kernel.md. The answers to a fast retransmit and
+/// to a timeout are given by the `ssthresh` callback; SRTT, RTTVAR, RTO and its floor, back-off, timer, dupthresh
+/// and the choice of what recovery sends are the kernel's own.
+fn on_linux(action: &Action) -> Advice {
+    let all = on_paper(action);
+    Advice {
+        room_for_one: all.retransmit_head,
+        cwnd: all.cwnd,
+        ssthresh: all.ssthresh,
+        keep_window: all.keep_window,
+        keep_cwnd: all.keep_cwnd,
+        keep_ssthresh: all.keep_ssthresh,
+        ..Advice::default()
+    }
+}
+
+fn on_paper(action: &Action) -> Advice {
     let asked = |what| action.has(what);
     Advice {
+        room_for_one: false,
         reinit_rtt: asked(What::REINIT_RTT),
         min_rto: asked(What::SET_MIN_RTO).then(|| match action.min_rto_us {
             0 => MinRto::Own,
@@ -55,6 +119,11 @@ pub(crate) fn advice(action: &Action) -> Advice {
     }
 }
 
+/// The settings that are knobs of the headers.
+pub(crate) fn knobs(settings: &[(String, String)]) -> impl Iterator<Item = &(String, String)> {
+    settings.iter().filter(|(key, _)| key != ENACT)
+}
+
 /// The rules whose bits are set.
 pub(crate) fn named(table: &[Rule], bits: u32) -> Vec<Rule> {
     table.iter().filter(|rule| bits & rule.bit != 0).copied().collect()
@@ -65,7 +134,7 @@ pub(crate) fn bad_setting(scheme: &str, error: &SettingError) -> SchemeError {
     SchemeError::Setting { scheme: scheme.to_string(), problem: error.to_string() }
 }
 
-/// Knobs with their values in a scheme; `None`: as recommended.
+/// Knobs with their values in a scheme, `None`: as recommended; and who carries out what is asked for.
 pub(crate) fn infos(list: &[Setting], value: impl Fn(&str) -> Option<String>) -> Vec<SettingInfo> {
     let info = |s: &Setting| SettingInfo {
         name: s.name,
@@ -73,5 +142,5 @@ pub(crate) fn infos(list: &[Setting], value: impl Fn(&str) -> Option<String>) ->
         section: s.section,
         meaning: s.meaning,
     };
-    list.iter().map(info).collect()
+    list.iter().map(info).chain([Enactment::info()]).collect()
 }

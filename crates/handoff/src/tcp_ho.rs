@@ -4,7 +4,7 @@
 //! The decisions are `policy/tcp_ho.h`, written so that a kernel sender can run them, too; here they meet the
 //! simulator's sender.
 
-use crate::kernel::{self, advice, bad_setting, micros, sender};
+use crate::kernel::{self, Enactment, bad_setting, micros, sender};
 use crate::notice::Notice;
 use crate::scheme::{Entry, HandoffScheme, SchemeError, SettingInfo};
 use segue_policy::rules::{Rule, TCP_HO_RULES};
@@ -15,6 +15,7 @@ use segue_tcp::{Advice, Advisor, Nanos, View};
 #[derive(Clone, Debug)]
 pub struct TcpHo {
     settings: TcpHoSettings,
+    enactment: Enactment,
     policy: Policy,
     /// The rules behind the last answer, as bits.
     applied: u32,
@@ -23,7 +24,7 @@ pub struct TcpHo {
 impl TcpHo {
     fn answer(&mut self, action: &Action) -> Advice {
         self.applied = action.rules;
-        advice(action)
+        self.enactment.advice(action)
     }
 }
 
@@ -89,10 +90,11 @@ impl HandoffScheme for TcpHo {
             "tcp-ho-aggressive" => Variant::AGGRESSIVE,
             _ => Variant::TCP_HO,
         });
-        for (key, value) in settings {
+        let enactment = Enactment::chosen(name, settings)?;
+        for (key, value) in kernel::knobs(settings) {
             made.set(key, value).map_err(|error| bad_setting(name, &error))?;
         }
-        Ok(Self { settings: made, policy: Policy::default(), applied: 0 })
+        Ok(Self { settings: made, enactment, policy: Policy::default(), applied: 0 })
     }
 
     fn settings(_name: &str) -> Vec<SettingInfo> {

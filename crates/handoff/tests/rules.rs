@@ -70,7 +70,7 @@ impl Hooks for Handoffs {
 
 #[test]
 fn every_script_holds() {
-    if let Err(failures) = run_folder::<Handoffs>(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/scripts"), 55) {
+    if let Err(failures) = run_folder::<Handoffs>(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/scripts"), 63) {
         panic!("\n{failures}");
     }
 }

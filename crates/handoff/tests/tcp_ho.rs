@@ -136,13 +136,14 @@ fn decisions_name_their_rules() {
 #[test]
 fn settings_are_those_of_the_header() {
     let names: Vec<_> = Scheme::settings_of("tcp-ho").iter().map(|info| info.name).collect();
-    assert_eq!(names, ["guard", "samples", "mean", "min-window", "packet-bytes"]);
+    assert_eq!(names, ["guard", "samples", "mean", "min-window", "packet-bytes", "enact"]);
     let build = |key: &str, value: &str| {
         let error = Scheme::build("tcp-ho-aggressive", &[(key.into(), value.into())]).unwrap_err();
         error.to_string()
     };
     assert!(build("gard", "on").contains("nearest: guard"));
     assert!(build("guard", "maybe").contains("expected on or off"));
+    assert!(build("enact", "linus").contains("expected paper or linux"));
     for name in ["tcp-ho", "tcp-ho-immediate", "tcp-ho-aggressive", "freeze"] {
         let entry = Scheme::entry_of(name).unwrap();
         assert_eq!((entry.name, entry.stack), (name, FREEBSD5_NEWRENO.name));

@@ -190,6 +190,18 @@ impl Settings {
     }
 }
 
+impl Settings {
+    /// The same as a Linux sender runs it, in the kernel and with `enact=linux` in the simulator: what differs from
+    /// the papers' stacks, or what the kernel can only do otherwise. docs/kernel.md has a line for each.
+    #[must_use]
+    pub fn on_linux(self) -> Self {
+        Self {
+            ack_bytes: 52, // a pure ACK carries time stamps
+            ..self
+        }
+    }
+}
+
 fn find(list: &'static [Setting], name: &str) -> Result<&'static Setting, SettingError> {
     list.iter().find(|setting| setting.name == name).ok_or_else(|| SettingError::Unknown {
         word: name.to_owned(),

@@ -1,6 +1,6 @@
 //! One page that explains a comparison or a single handoff: self-contained HTML that opens offline.
 //!
-//! [`comparison_page`] is `segue compare --report`, [`handoff_page`] is `segue trace --report`, [`gallery`] is
+//! [`comparison_page`] is `segue compare --report`, [`handoff_page`] is `segue trace --report`, [`live_page`] is `segue lab run --report`, [`gallery`] is
 //! `segue reproduce`, whose figures [`figures`] and [`model`] draw. [`page`]
 //! is what both have around their content, [`graphs`] turns traces into pictures, [`pictures`] puts
 //! pictures into the page and keeps it small, [`handoff`] explains one handoff, [`asked`] repeats the
@@ -13,6 +13,7 @@ pub mod figures;
 pub mod gallery;
 mod graphs;
 mod handoff;
+mod live;
 pub mod model;
 mod page;
 mod pictures;
@@ -20,6 +21,7 @@ mod pictures;
 pub use chart::quartiles;
 pub use comparison::comparison_page;
 pub use handoff::handoff_page;
+pub use live::live_page;
 
 /// Where a page comes from.
 #[derive(Clone, Debug)]

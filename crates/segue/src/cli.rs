@@ -31,6 +31,9 @@ pub enum Command {
     Reproduce(ReproduceArgs),
     /// Compute what a paper's analytic model states
     Model(ModelArgs),
+    /// Real senders on this machine, over a link that changes
+    #[cfg(feature = "live")]
+    Lab(LabArgs),
     /// List schemes, stacks, settings, link presets and their sources
     Schemes(SchemesArgs),
     /// Write the manual pages
@@ -307,6 +310,50 @@ pub struct TcpHoArgs {
     pub svg: Option<String>,
 }
 
+/// `segue lab`.
+#[cfg(feature = "live")]
+#[derive(Debug, Args)]
+#[command(arg_required_else_help = false)]
+pub struct LabArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: LabCommand,
+}
+
+/// What a laboratory can do.
+#[cfg(feature = "live")]
+#[derive(Debug, Subcommand)]
+pub enum LabCommand {
+    /// Run a plan: senders side by side, and what the simulator says of the same
+    Run(LabRunArgs),
+}
+
+/// `segue lab run`.
+#[cfg(feature = "live")]
+#[derive(Debug, Args)]
+pub struct LabRunArgs {
+    /// Plan (docs/lab.md)
+    pub plan: String,
+    /// Write the rows as JSON (- for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<String>,
+    /// Write the rows as CSV (- for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<String>,
+    /// Write one page with tables and charts (HTML; - for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<String>,
+    /// Write a capture of the first run of each sender into a folder (pcapng)
+    #[arg(long, value_name = "DIR")]
+    pub pcap: Option<String>,
+    /// Runs of each sender, in place of the plan's
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub runs: Option<u32>,
+    /// Laboratories at once
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub jobs: u16,
+}
+
 /// `segue schemes`.
 #[derive(Debug, Args)]
 pub struct SchemesArgs {
@@ -352,7 +399,10 @@ fn key_value(word: &str) -> Result<(String, String), String> {
 /// clap's message as one line: what was wrong, where, what was expected, the nearest valid word.
 pub fn one_line(error: &clap::Error) -> String {
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        return "no command; expected one of compare, run, trace, reproduce, diff, model, schemes, man, completions (see segue --help)".into();
+        let lab = if cfg!(feature = "live") { " lab," } else { "" };
+        return format!(
+            "no command; expected one of compare, run, trace, reproduce, diff, model,{lab} schemes, man, completions (see segue --help)"
+        );
     }
     let text = error.render().to_string();
     let mut line = text.lines().next().unwrap_or_default().trim_start_matches("error: ").trim().to_string();

@@ -5,6 +5,12 @@ mod compare;
 mod diff;
 mod drive;
 mod events;
+#[cfg(feature = "live")]
+mod lab;
+#[cfg(feature = "live")]
+mod lab_machine;
+#[cfg(feature = "live")]
+mod lab_table;
 mod model;
 mod outputs;
 mod pages;
@@ -88,6 +94,10 @@ fn run() -> Result<(), Failure> {
         Command::Diff(args) => diff::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
         Command::Model(args) => model::run(&args.model),
+        #[cfg(feature = "live")]
+        Command::Lab(args) => match args.command {
+            cli::LabCommand::Run(args) => lab::run(&args),
+        },
         Command::Schemes(args) => schemes::run(&args),
         Command::Man(args) => pages::man(&args),
         Command::Completions(args) => pages::completions(&args),

@@ -10,6 +10,7 @@ pub fn advice_in_words(decision: &Decision) -> String {
     // Taken apart whole, so that a new field cannot be forgotten here.
     let Advice {
         retransmit_head,
+        room_for_one,
         cwnd,
         ssthresh,
         min_rto,
@@ -38,6 +39,7 @@ pub fn advice_in_words(decision: &Decision) -> String {
         dupthresh.map(|dupthresh| format!("dupthresh {dupthresh}")),
     ];
     let acts = [
+        (room_for_one, "cwnd at least one packet above what is in flight"),
         (reinit_rtt, "SRTT and RTTVAR forgotten"),
         (clear_backoff, "back-off undone"),
         (rearm_timer, "timer restarted"),
@@ -130,6 +132,7 @@ mod tests {
     fn every_field_has_its_words() {
         let all = Advice {
             retransmit_head: true,
+            room_for_one: true,
             cwnd: Some(256 * 12 + 128),
             ssthresh: Some(256),
             min_rto: Some(MinRto::Own),
@@ -147,7 +150,7 @@ mod tests {
             ignore_sample: true,
         };
         let words = advice_in_words(&decision(all, &[]));
-        assert_eq!(words.split(", ").count(), 16);
+        assert_eq!(words.split(", ").count(), 17);
         assert!(words.contains("cwnd 22.25 to 12.5, ssthresh 0.33 to 1, "), "{words}");
     }
 }

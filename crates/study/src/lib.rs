@@ -2,6 +2,7 @@
 //! ([`compare`]), the measures of docs/bench.md ([`measure`], [`quantile`]), and single handoffs packet by
 //! packet ([`explain`]) and in words ([`story`]). Two comparisons side by side: [`difference`], [`verdict`].
 //! A comparison written down as a file: [`scenario`], and how it is shown: [`presentation`].
+//! Real senders in a laboratory: what is asked ([`lab_file`], [`lab_plan`]) and what was measured ([`live`]).
 
 pub mod compare;
 pub mod decision_words;
@@ -9,6 +10,9 @@ pub mod difference;
 pub mod drive;
 pub mod drive_file;
 pub mod explain;
+pub mod lab_file;
+pub mod lab_plan;
+pub mod live;
 pub mod measure;
 pub mod numbers;
 pub mod parameter;
@@ -23,6 +27,9 @@ pub mod verdict;
 
 pub use compare::{Comparison, GroupResult, HandoffRow};
 pub use difference::Difference;
+pub use lab_file::{LabFile, LabFileError};
+pub use lab_plan::LabPlan;
+pub use live::{LiveComparison, LiveGroup, LiveRow, LiveRun, LiveRuns};
 pub use measure::Row;
 pub use parameter::Parameter;
 pub use presentation::Presentation;

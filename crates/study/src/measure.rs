@@ -155,7 +155,8 @@ fn finite(value: Option<f64>) -> Option<f64> {
     value.filter(|v| v.is_finite())
 }
 
-fn kind_name(kind: Kind) -> &'static str {
+/// `mbb` or `bbm`.
+pub(crate) fn kind_name(kind: Kind) -> &'static str {
     match kind {
         Kind::Mbb => "mbb",
         Kind::Bbm(_) => "bbm",

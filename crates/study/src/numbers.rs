@@ -26,6 +26,14 @@ pub fn ratio(value: Option<f64>) -> String {
     value.map_or("inf".to_string(), |v| format!("{v:.2}"))
 }
 
+/// Bytes in kB; a dash where there are none to tell of.
+pub fn kilobytes(bytes: Option<f64>) -> String {
+    bytes.map_or("-".to_string(), |bytes| match bytes / 1000.0 {
+        kilo if kilo < 99.95 => format!("{kilo:.1}"),
+        kilo => format!("{kilo:.0}"),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -38,5 +46,7 @@ mod tests {
         );
         assert_eq!([count(0.0), count(0.005), count(1234.5)], ["0", "0.01", "1234"]);
         assert_eq!([ratio(Some(1.005)), ratio(None)], ["1.00", "inf"]);
+        let bytes = [Some(0.0), Some(1448.0), Some(99_950.0), None].map(kilobytes);
+        assert_eq!(bytes, ["0.0", "1.4", "100", "-"]);
     }
 }

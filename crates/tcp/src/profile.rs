@@ -74,6 +74,9 @@ pub struct StackProfile {
     pub sack_blocks: usize,
     /// Whether duplicates are reported (RFC 2883).
     pub dsack: bool,
+    /// Whether the first unacknowledged packet is sent once more when its retransmission, too, is lost: when
+    /// something sent after it is SACKed (RFC 8985). Elsewhere that waits for the timer. For RFC 6675 recovery.
+    pub detects_lost_retransmission: bool,
     /// What links charge.
     pub header: HeaderSize,
 }
@@ -122,6 +125,7 @@ pub const NS2_SACK1: StackProfile = StackProfile {
     ack: AckRules { delay: Some(100 * MS), delays_syn: true },
     sack_blocks: 3,
     dsack: false,
+    detects_lost_retransmission: false,
     header: HeaderSize::Ns2,
 };
 
@@ -215,8 +219,36 @@ pub const INET_RENO: StackProfile = StackProfile {
     ..RFC
 };
 
+/// Today's Linux as near as these rules come: what the laboratory's results are held against.
+pub const LINUX: StackProfile = StackProfile {
+    name: "linux",
+    source: "Linux 6 with congestion control reno: include/net/tcp.h, net/ipv4/tcp_input.c, tcp_timer.c",
+    departures: &[
+        "RTO floor of 200 ms instead of 1 s, ceiling of 120 s",
+        "a retransmission of the first packet that is lost again is sent once more (RFC 8985)",
+        "unlike Linux: no CUBIC, the window grows by RFC 5681",
+        "unlike Linux: no RACK-TLP but for that rule, losses are found by RFC 6675, and the tail waits for the timer",
+        "unlike Linux: no F-RTO and no undo, a spurious timeout costs its cut",
+        "unlike Linux: no PRR, no pacing, no HyStart",
+        "unlike Linux: every delayed ACK waits 40 ms, there are no quick ACKs",
+        "unlike Linux: RTO = max(SRTT + 4 RTTVAR, 200 ms), not SRTT + max(4 RTTVAR, 200 ms)",
+    ],
+    rto: RtoRules {
+        tick: 1,
+        min: 200 * MS,
+        slop: 0,
+        max: 120_000 * MS,
+        initial: 1_000 * MS,
+        backoff_stops_at_64: false,
+        forget_srtt_beyond: 0,
+    },
+    ack: AckRules { delay: Some(40 * MS), delays_syn: false },
+    detects_lost_retransmission: true,
+    ..RFC
+};
+
 /// All profiles.
-pub const PROFILES: [StackProfile; 5] = [NS2_SACK1, RFC, FREEBSD5_NEWRENO, NS2_NEWRENO, INET_RENO];
+pub const PROFILES: [StackProfile; 6] = [NS2_SACK1, RFC, FREEBSD5_NEWRENO, NS2_NEWRENO, INET_RENO, LINUX];
 
 /// A setting that every stack has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -72,6 +72,11 @@ impl Receiver {
         self.rcv_nxt
     }
 
+    /// Packets that have arrived, in order or not, the SYN included.
+    pub fn received(&self) -> u32 {
+        self.rcv_nxt + self.ranges.iter().map(|(left, right)| right - left).sum::<u32>()
+    }
+
     /// Whether packet `seq` has arrived.
     pub fn has(&self, seq: u32) -> bool {
         seq < self.rcv_nxt || {

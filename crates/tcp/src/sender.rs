@@ -168,6 +168,12 @@ impl<A: Advisor> Sender<A> {
             self.recovery.on_timeout(core);
         }
         self.core.enact(advice, now);
+        if advice.room_for_one {
+            let least = (self.recovery.in_flight(&self.core) + 1).saturating_mul(256);
+            if self.core.congestion.cwnd() < least {
+                self.core.congestion.on_notice(Some(least), None);
+            }
+        }
         self.core.sending = true;
     }
 

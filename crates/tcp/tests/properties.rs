@@ -96,7 +96,7 @@ fn advice() -> impl Strategy<Value = Advice> {
         1 => (0..4_000u64).prop_map(|ms| Some(MinRto::AtLeast(ms * MS))),
     ];
     // Each switch is on in one of four.
-    let switches = prop::collection::vec(prop::bool::weighted(0.25), 12);
+    let switches = prop::collection::vec(prop::bool::weighted(0.25), 13);
     (windows(), windows(), floor, switches).prop_map(|(cwnd, ssthresh, min_rto, on)| {
         #[allow(clippy::needless_update)] // what is added to `Advice` later
         Advice {
@@ -114,6 +114,7 @@ fn advice() -> impl Strategy<Value = Advice> {
             send_new: on[8],
             resume_recovery: on[9],
             ignore_sample: on[10],
+            room_for_one: on[12],
             ..Advice::default()
         }
     })

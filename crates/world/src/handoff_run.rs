@@ -11,6 +11,7 @@ use crate::nodes::{BenchNode, BenchSim, Correspondent, HostObserver, Mobile, Rou
 use crate::record::{RecordedLinks, Recorder, RunRecord, SenderAt};
 use segue_handoff::{Lead, Link, Notice, Scheme, SchemeError};
 use segue_netsim::{Nanos, Rate, SECOND};
+use segue_tcp::StackProfile;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -207,6 +208,11 @@ impl<W: HostObserver> Handoff<W> {
         self.completion
     }
 
+    /// TCP of both ends.
+    pub(crate) fn stack(&self) -> &StackProfile {
+        &self.fork.experiment.stack
+    }
+
     /// The packet that each flow's cumulative ACK has to reach.
     pub(crate) fn targets(&self) -> &[u32] {
         &self.targets[self.ends_by()]
@@ -255,7 +261,7 @@ impl<W: HostObserver> Handoff<W> {
     }
 
     /// The network just after completion: routes moved, notices on their way.
-    fn start(&self, scheme: &Scheme) -> BenchSim<W> {
+    pub(crate) fn start(&self, scheme: &Scheme) -> BenchSim<W> {
         let places = &self.fork.places;
         let experiment = &self.fork.experiment;
         let mut sim = match lead::lead(experiment, scheme) {
@@ -319,14 +325,14 @@ impl<W: HostObserver> Handoff<W> {
     }
 
     /// When the senders learn of the handoff without a packet.
-    fn instant_notice_at(&self, scheme: &Scheme) -> Option<Nanos> {
+    pub(crate) fn instant_notice_at(&self, scheme: &Scheme) -> Option<Nanos> {
         let experiment = &self.fork.experiment;
         let instant = experiment.notice == NoticeMode::Instant && self.copies_heard(scheme) > 0;
         instant.then_some(self.completion + experiment.notice_delay)
     }
 
     /// The instant notice, to all senders in turn.
-    fn notify_all(&self, sim: &mut BenchSim<W>) {
+    pub(crate) fn notify_all(&self, sim: &mut BenchSim<W>) {
         sim.with_node(CN, |node, net| {
             let BenchNode::Correspondent(cn) = node else { return };
             for index in 0..cn.flows.len() {

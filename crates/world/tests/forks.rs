@@ -3,6 +3,7 @@
 mod support;
 
 use segue_netsim::Nanos;
+use segue_tcp::profile::{FREEBSD5_NEWRENO, LINUX, NS2_SACK1};
 use segue_world::{Definition, Experiment, Kind, NoticeMode, WarmRun};
 use support::*;
 
@@ -123,6 +124,45 @@ fn a_withheld_notice_leaves_plain_tcp() {
                 }
             }
         }
+    }
+}
+
+/// Who would enact a scheme's advice makes no difference to a sender that gets none; nor does the stack.
+#[test]
+fn a_withheld_notice_leaves_plain_tcp_whoever_enacts() {
+    let names = ["etcp", "etcp-v1", "etcp:fig3", "tcp-ho", "tcp-ho-aggressive"];
+    for stack in [NS2_SACK1, LINUX, FREEBSD5_NEWRENO] {
+        for experiment in handoffs() {
+            for notice in [NoticeMode::Withheld, NoticeMode::InBand { lost: 2 }] {
+                let mut warm = WarmRun::new(Experiment { notice, stack, ..experiment.clone() });
+                for at in times().step_by(3) {
+                    let handoff = warm.fork(at).complete();
+                    let plain = handoff.run(&scheme("sack"));
+                    for name in names {
+                        for enact in ["paper", "linux"] {
+                            let enacted = handoff.run(&scheme_with(name, &[("enact", enact)]));
+                            assert_eq!(enacted, plain, "{name}, {enact}, {notice:?} at {at}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// With a notice it does make one, or the tests above say nothing.
+#[test]
+fn who_enacts_makes_a_difference_to_those_who_hear() {
+    let outage = Experiment {
+        kind: Kind::Bbm(3000 * MS),
+        stack: LINUX,
+        ..experiment("6400kbit/9ms", "200kbit/300ms")
+    };
+    for name in ["etcp", "etcp-v1", "tcp-ho"] {
+        let [paper, linux] =
+            ["paper", "linux"].map(|enact| run(&outage, 3000 * MS, &scheme_with(name, &[("enact", enact)])));
+        assert_eq!(paper, run(&outage, 3000 * MS, &scheme(name)), "{name}: the default");
+        assert_ne!(paper, linux, "{name}");
     }
 }
 

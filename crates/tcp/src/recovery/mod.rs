@@ -39,6 +39,9 @@ pub(crate) trait Recovery {
     fn on_forced<A: Advisor>(&mut self, core: &mut Core<A>, seq: u32);
     /// Whether fast recovery is under way.
     fn in_fast_recovery(&self) -> bool;
+    /// Packets that [`next`](Self::next) holds against the window now. In RTO recovery: what has been sent
+    /// since the expiry and is not acknowledged, Linux's `tcp_packets_in_flight`.
+    fn in_flight<A: Advisor>(&self, core: &Core<A>) -> u32;
 }
 
 /// A rule set, dispatched statically.
@@ -103,5 +106,9 @@ impl Recovery for AnyRecovery {
     #[inline]
     fn in_fast_recovery(&self) -> bool {
         dispatch!(self, r => r.in_fast_recovery())
+    }
+
+    fn in_flight<A: Advisor>(&self, core: &Core<A>) -> u32 {
+        dispatch!(self, r => r.in_flight(core))
     }
 }

@@ -203,4 +203,9 @@ impl Recovery for NewReno {
     fn in_fast_recovery(&self) -> bool {
         self.in_fast_recovery
     }
+
+    fn in_flight<A: Advisor>(&self, core: &Core<A>) -> u32 {
+        let in_flight = i64::from(core.snd_nxt - core.snd_una) - self.inflation;
+        in_flight.clamp(0, i64::from(u32::MAX)) as u32
+    }
 }

@@ -185,6 +185,13 @@ impl Recovery for Ns2Sack1 {
     fn in_fast_recovery(&self) -> bool {
         self.in_fast_recovery
     }
+
+    fn in_flight<A: Advisor>(&self, core: &Core<A>) -> u32 {
+        match self.in_fast_recovery {
+            true => self.pipe.clamp(0, i64::from(u32::MAX)) as u32,
+            false => core.snd_nxt - self.last_una,
+        }
+    }
 }
 
 /// `ScoreBoardRQ` over `ReassemblyQueue`: disjoint, ascending SACKed ranges and a high-water mark

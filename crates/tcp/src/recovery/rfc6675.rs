@@ -119,6 +119,19 @@ impl Rfc6675 {
         core.forced = Some(Forced::Head);
     }
 
+    /// Whether the head's retransmission is lost, too: something sent after it has arrived (RFC 8985, 6.2,
+    /// step 5, with the reordering window of zero that it has in loss recovery).
+    fn has_lost_its_copy<A: Advisor>(&self, core: &Core<A>, ack: &Segment) -> bool {
+        if self.phase == Phase::Open || core.holding || self.scoreboard.next_hole() <= core.snd_una {
+            return false;
+        }
+        let copy = core.last_copy(core.snd_una);
+        let sacked = ack.sack.as_slice().iter();
+        let mut sacked =
+            sacked.flat_map(|&(left, right)| left.max(core.snd_una + 1)..right.min(core.snd_max));
+        sacked.any(|seq| core.last_copy(seq) > copy)
+    }
+
     /// NextSeg() of section 4.
     fn next_segment<A: Advisor>(&mut self, core: &Core<A>) -> Option<u32> {
         let hole = match core.holding {
@@ -168,6 +181,9 @@ impl Recovery for Rfc6675 {
             if news && counts {
                 self.on_dup_ack(core, now);
             }
+            if news && core.profile.detects_lost_retransmission && self.has_lost_its_copy(core, ack) {
+                core.forced = Some(Forced::Head);
+            }
         }
         core.sending = true;
     }
@@ -216,5 +232,12 @@ impl Recovery for Rfc6675 {
 
     fn in_fast_recovery(&self) -> bool {
         self.phase == Phase::Recovery
+    }
+
+    fn in_flight<A: Advisor>(&self, core: &Core<A>) -> u32 {
+        match self.phase == Phase::Open && !core.profile.limited_transmit {
+            true => core.flight(),
+            false => self.scoreboard.pipe(core.snd_max),
+        }
     }
 }

@@ -1,0 +1,243 @@
+//! `segue lab`: real senders in a laboratory, with the simulator's numbers beside theirs.
+
+use crate::cli::LabRunArgs;
+use crate::lab_machine::{Measured, Use, kernel, laboratory};
+use crate::{Failure, lab_table, outputs, print, progress};
+use segue_export::capture::{file_name, live_capture};
+use segue_export::{live_csv, live_json};
+use segue_report::live_page;
+use segue_study::{LabFile, LabPlan, LiveComparison, LiveGroup, LiveRuns};
+use segue_world::{Kind, SECOND};
+
+/// `segue lab run`.
+pub fn run(args: &LabRunArgs) -> Result<(), Failure> {
+    let file = LabFile::read(&args.plan).map_err(Failure::user)?;
+    let plan = file.plan(args.runs).map_err(Failure::user)?;
+    let names = capture_names(&plan);
+    let asked = [("--json", &args.json), ("--csv", &args.csv), ("--report", &args.report)];
+    let ([json, csv, report], captures, on_stdout) =
+        outputs::open_with_captures(asked, args.pcap.as_deref(), &names)?;
+    outputs::spare(args.plan.as_ref(), [&json, &csv, &report])?;
+
+    let bar = progress::bar(plan.count(), "runs");
+    let how = Use { jobs: args.jobs, keep_packets: args.pcap.is_some() };
+    let mut measured = Vec::new();
+    for &kind in &plan.kinds {
+        measured.extend(laboratory(&plan, kind, how, &mut |more| bar.inc(more))?);
+    }
+    bar.finish_and_clear();
+    let comparison = compared(&plan, &kernel(), &measured);
+
+    for (output, (kind, sender)) in captures.into_iter().zip(each(&plan)) {
+        outputs::write(Some(output), || capture(&plan, kind, sender, &measured))?;
+    }
+    outputs::write(json, || live_json(&comparison))?;
+    outputs::write(csv, || live_csv(&comparison))?;
+    outputs::write(report, || Ok::<_, Failure>(live_page(&plan, &comparison, &outputs::origin())))?;
+    if !on_stdout {
+        print(&lab_table::render(&plan, &comparison))?;
+    }
+    Ok(())
+}
+
+/// Rows of what was measured, with the simulator's numbers; it is asked only now, so as not to disturb the laboratory.
+fn compared(plan: &LabPlan, kernel: &str, measured: &[Measured]) -> LiveComparison {
+    let group = |&kind: &Kind| {
+        let runs = plan.senders.iter().map(|sender| {
+            let of = measured.iter().filter(|run| run.kind == kind && run.sender == sender.name);
+            LiveRuns { sender: sender.name.clone(), runs: of.map(|run| run.measures).collect() }
+        });
+        LiveGroup::new(plan, kind, kernel, &runs.collect::<Vec<_>>())
+    };
+    LiveComparison { groups: plan.kinds.iter().map(group).collect() }
+}
+
+/// Where packets of a capture are seen.
+const PLACE: &str = "server";
+
+/// Every kind with every sender, as captures have them.
+fn each(plan: &LabPlan) -> impl Iterator<Item = (Kind, &str)> {
+    let senders = || plan.senders.iter().map(|sender| sender.name.as_str());
+    plan.kinds.iter().flat_map(move |&kind| senders().map(move |sender| (kind, sender)))
+}
+
+/// A capture for each kind and sender: `etcp-v1.pcapng`, with several outages `etcp-v1-bbm-10s.pcapng`.
+fn capture_names(plan: &LabPlan) -> Vec<String> {
+    let name = |(kind, sender): (Kind, &str)| {
+        let sender = sender.replace('/', "_");
+        match kind {
+            Kind::Bbm(time) if plan.kinds.len() > 1 => {
+                file_name(&format!("{sender}-bbm-{}s", time as f64 / SECOND as f64))
+            }
+            _ => file_name(&sender),
+        }
+    };
+    each(plan).map(name).collect()
+}
+
+/// The first run of a sender, as the emulator saw it.
+fn capture(plan: &LabPlan, kind: Kind, sender: &str, measured: &[Measured]) -> Result<Vec<u8>, Failure> {
+    let run = measured.iter().find(|run| run.kind == kind && run.sender == sender && run.run == 0);
+    let packets = run.map_or(&[][..], |run| &run.packets);
+    let title = format!("{}, sender {sender}, a laboratory's first run", lab_table::headline(plan, kind));
+    live_capture(&title, PLACE, packets).map_err(Failure::ours)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use segue_export::capture::LivePacket;
+    use segue_study::LiveRun;
+    use std::time::Duration;
+
+    const PLAN: &str = "old = \"6400kbit/9ms\"\nnew = \"6400kbit/9ms\"\ndisconnect = [\"1s\", \"3s\"]\n\
+                        senders = [\"cubic\", \"etcp-v1\"]\nruns = 3\nobserve = \"10s\"\n";
+
+    fn plan() -> LabPlan {
+        LabFile::parse(PLAN, "plan.toml").and_then(|file| file.plan(None)).unwrap_or_else(|e| panic!("{e}"))
+    }
+
+    /// Runs that can be told from each other.
+    fn measured(plan: &LabPlan) -> Vec<Measured> {
+        let mut all = Vec::new();
+        for &kind in &plan.kinds {
+            for run in 0..plan.runs {
+                for (index, sender) in plan.senders.iter().enumerate() {
+                    let number = u64::from(run) + 1;
+                    let measures = LiveRun {
+                        first_send_s: (index > 0).then_some(0.01 * number as f64),
+                        bytes_1s: Some(1000 * (1 + index as u64)),
+                        bytes_5s: Some(5000),
+                        bytes_10s: Some(10_000 * (1 + index as u64) * number),
+                        drops: 7,
+                        lost_in_disconnection: 30,
+                        retransmissions: 31,
+                    };
+                    let bytes = vec![0x45; 20 + index];
+                    let at = Duration::from_nanos(1);
+                    let packet = LivePacket { at, length: 1500, bytes, comment: None };
+                    let packets = vec![packet];
+                    all.push(Measured { sender: sender.name.clone(), kind, run, measures, packets });
+                }
+            }
+        }
+        all
+    }
+
+    /// A comparison's row (docs/bench.md), what a laboratory cannot measure null, and its own measures; beside
+    /// them the simulator's for the sender that it has.
+    #[test]
+    fn the_json_keeps_the_contract() {
+        let plan = plan();
+        let comparison = compared(&plan, "linux-test", &measured(&plan));
+        let text = live_json(&comparison).unwrap_or_else(|e| panic!("{e}"));
+        let document: serde_json::Value = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(document["version"], 1);
+        let rows = document["rows"].as_array().map_or(&[][..], |rows| rows);
+        assert_eq!(rows.len(), 4);
+        let keys = [
+            "old",
+            "new",
+            "kind",
+            "disconnect_s",
+            "flows",
+            "scheme",
+            "stack",
+            "notice",
+            "definition",
+            "seed",
+            "settings",
+            "packets",
+            "points",
+            "incomplete",
+            "transfer_s",
+            "bound_s",
+            "over_bound",
+            "timeouts",
+            "spurious_timeouts",
+            "spurious_timeout_fraction",
+            "timeouts_in_disconnection",
+            "fast_retransmits",
+            "drops",
+            "lost_in_disconnection",
+            "retransmissions",
+            "needless_retransmissions",
+            "new_link_s",
+            "queue_delay_s",
+            "jain",
+            "against_first",
+            "live",
+            "simulated",
+        ];
+        let line = text.lines().nth(1).unwrap_or_default();
+        let mut from = 0;
+        for key in keys {
+            let at =
+                line[from..].find(&format!("\"{key}\":")).unwrap_or_else(|| panic!("{key} in its place"));
+            from += at;
+        }
+        assert_eq!(rows[0].as_object().map(|row| row.len()), Some(keys.len()));
+        let [cubic, etcp] = [&rows[2], &rows[3]];
+        assert_eq!(
+            (&cubic["scheme"], &cubic["disconnect_s"], &cubic["stack"]),
+            (&"cubic".into(), &3.0.into(), &"linux-test".into())
+        );
+        assert!(
+            cubic["simulated"].is_null() && cubic["transfer_s"].is_null() && cubic["definition"].is_null()
+        );
+        assert_eq!(
+            (&cubic["points"], &cubic["incomplete"], &cubic["notice"]),
+            (&3.into(), &3.into(), &"withheld".into())
+        );
+        assert!(cubic["live"]["first_send_after_link_up_s"]["median"].is_null());
+        assert_eq!((&etcp["live"]["runs"], &etcp["live"]["bytes_1s"]), (&3.into(), &2000.0.into()));
+        assert_eq!(etcp["live"]["first_send_after_link_up_s"]["median"], 0.02);
+        assert_eq!(etcp["live"]["bytes_10s"], 40_000.0);
+        assert_eq!(etcp["live"]["against_first"]["bytes_10s"]["mean"], 2.0);
+        // what the simulator says: at the latest the notice's way, and a link that is used
+        let simulated = &etcp["simulated"];
+        assert_eq!(simulated["runs"], 3);
+        let first = simulated["first_send_after_link_up_s"]["median"].as_f64().unwrap_or(f64::NAN);
+        assert!(first < 0.02, "{first}");
+        let bytes = simulated["bytes_10s"].as_f64().unwrap_or(f64::NAN);
+        assert!(bytes > 6e6 && bytes < 8e6, "6400 kbit/s for 10 s: {bytes}");
+    }
+
+    #[test]
+    fn table_csv_and_page_show_every_sender() {
+        let plan = plan();
+        let comparison = compared(&plan, "linux-test", &measured(&plan));
+        let table = lab_table::render(&plan, &comparison);
+        assert!(
+            table.contains("6400kbit/9ms -> 6400kbit/9ms, break-before-make 3 s, 1 flow; linux-test"),
+            "{table}"
+        );
+        let line = |sender: &str| {
+            table.lines().find(|line| line.trim_start().starts_with(sender)).unwrap_or_default()
+        };
+        let cells: Vec<&str> = line("cubic").split_whitespace().collect();
+        assert_eq!(cells[..4], ["cubic", "inf", "inf", "inf"], "{table}");
+        assert_eq!(cells[cells.len() - 3..], ["-", "-", "-"], "the simulator has no cubic: {table}");
+        assert!(!line("etcp-v1").trim_end().ends_with('-'), "{table}");
+        let csv = live_csv(&comparison).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(csv.lines().count(), 5);
+        assert!(csv.starts_with("old,new,kind,disconnect_s,flows,sender,stack"));
+        let origin = segue_report::Origin { command: "segue lab run plan.toml".into(), version: "0" };
+        let page = live_page(&plan, &comparison, &origin);
+        for part in ["etcp-v1, simulated", "first-send", "bytes-10s", "linux-test", "break-before-make, 3 s"]
+        {
+            assert!(page.contains(part), "{part}");
+        }
+    }
+
+    #[test]
+    fn captures_are_the_first_runs() {
+        let plan = plan();
+        let names = ["cubic-bbm-1s", "etcp-v1-bbm-1s", "cubic-bbm-3s", "etcp-v1-bbm-3s"];
+        assert_eq!(capture_names(&plan), names.map(|name| format!("{name}.pcapng")));
+        let measured = measured(&plan);
+        let bytes = capture(&plan, plan.kinds[1], "etcp-v1", &measured).unwrap_or_else(|e| panic!("{e}"));
+        let count = |of: &[u8]| bytes.windows(of.len()).filter(|window| *window == of).count();
+        assert_eq!(count(&[0x45; 21]), 1, "one packet, of this sender");
+    }
+}

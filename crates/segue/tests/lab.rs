@@ -1,0 +1,73 @@
+//! `segue lab` as a user meets it, as far as it needs neither root nor a laboratory.
+#![cfg(feature = "live")]
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn segue(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_segue")).args(args).output().expect("segue starts")
+}
+
+/// The one line of an error, and its status.
+fn refused(args: &[&str]) -> (String, Option<i32>) {
+    let output = segue(args);
+    let line = String::from_utf8(output.stderr).expect("UTF-8");
+    assert_eq!(line.lines().count(), 1, "{line}");
+    assert!(output.stdout.is_empty());
+    (line, output.status.code())
+}
+
+fn plan(folder: &Path, content: &str) -> String {
+    let path = folder.join("plan.toml");
+    std::fs::write(&path, content).expect("written");
+    path.display().to_string()
+}
+
+const LINKS: &str = "old = \"6400kbit/9ms\"\nnew = \"200kbit/300ms\"\n";
+
+#[test]
+fn mistakes_are_the_user_s_and_take_one_line() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let good = plan(folder.path(), LINKS);
+    let cases: [(&[&str], &str); 7] = [
+        (&["lab"], "expected one of run"),
+        (&["lab", "rum", &good], "did you mean `run`?"),
+        (&["lab", "run"], "<PLAN>"),
+        (
+            &["lab", "run", "/nowhere/plan.toml"],
+            "there is no such file; expected a laboratory's plan in TOML (docs/lab.md)",
+        ),
+        (
+            &["lab", "run", &good, "--json", "-", "--csv", "-"],
+            "expected at most one - among --json, --csv, --report",
+        ),
+        (&["lab", "run", &good, "--json", &good], "an output would replace"),
+        (&["lab", "run", &good, "--jobs", "0"], "0 is not in 1..=64"),
+    ];
+    for (args, part) in cases {
+        let (line, status) = refused(args);
+        assert!(line.contains(part), "{args:?}: {line}");
+        assert_eq!(status, Some(2), "{line}");
+    }
+    assert_eq!(std::fs::read_to_string(&good).expect("read"), LINKS, "the plan is as it was");
+}
+
+#[test]
+fn a_bad_plan_is_told_with_line_and_column() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let bad = plan(folder.path(), &format!("{LINKS}senders = [\"cubic\", \"etcp-v9\"]\n"));
+    let (line, status) = refused(&["lab", "run", &bad]);
+    assert!(line.contains("plan.toml, line 3, column 21: unknown sender `etcp-v9`"), "{line}");
+    assert!(line.contains("did you mean `etcp-v") && status == Some(2), "{line}");
+}
+
+/// Nothing is begun where a result could not be written.
+#[test]
+fn results_have_their_place_before_anything_runs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let good = plan(folder.path(), LINKS);
+    let (line, status) = refused(&["lab", "run", &good, "--json", "/nowhere/at/all.json"]);
+    assert!(line.contains("cannot write /nowhere/at/all.json") && status == Some(2), "{line}");
+    let (line, status) = refused(&["lab", "run", &good, "--pcap", "-"]);
+    assert!(line.contains("captures do not go to standard output") && status == Some(2), "{line}");
+}

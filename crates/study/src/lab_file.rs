@@ -1,0 +1,441 @@
+//! A laboratory's plan written down as a file: `segue lab run PLAN.toml`. The types below are the format; docs/lab.md
+//! explains it.
+
+use crate::lab_plan::{Around, Ip, LabPlan, LabSender, LabSenderKind, Program, WIRED};
+use crate::scenario::place::Source;
+use crate::scenario::{KindWord, ScenarioError, SettingWord, Several};
+use crate::times::time;
+use segue_handoff::Scheme;
+use segue_world::access::parse_time;
+use segue_world::{AccessLink, Kind, Nanos, SECOND};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::path::Path;
+use toml::Spanned;
+
+/// A laboratory of real senders over one change of links.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct LabWords {
+    /// Stands above table and page.
+    pub title: Option<String>,
+    /// The link before.
+    pub old: Spanned<String>,
+    /// The link after.
+    pub new: Spanned<String>,
+    /// "mbb" or "bbm"; "bbm" unless given.
+    pub kind: Option<Spanned<KindWord>>,
+    /// How long break-before-make is without a link: one time or a list; "1s" unless given.
+    pub disconnect: Option<Several<String>>,
+    /// Flows that share the link; 1 unless given.
+    pub flows: Option<Spanned<usize>>,
+    /// Senders, the first of which the others are held against; ["cubic", "etcp-v1"] unless given.
+    pub senders: Option<Several<String>>,
+    /// Settings of their schemes.
+    #[serde(default)]
+    pub settings: BTreeMap<Spanned<String>, Spanned<SettingWord>>,
+    /// Runs of each sender; 5 unless given.
+    pub runs: Option<Spanned<u32>>,
+    /// From the start of the flows to the second in which the handoff comes; unless given 5 s, on slow links the time
+    /// of 100 packets and ten round trips more.
+    pub warm_up: Option<Spanned<String>>,
+    /// From link-up to the end of a run; "10s" unless given.
+    pub observe: Option<Spanned<String>>,
+    /// One-way delay between server and access router; "4ms", that of the simulator's bench, unless given.
+    pub wired: Option<Spanned<String>>,
+    /// "iperf3" or "nginx"; "iperf3" unless given.
+    pub program: Option<ProgramWord>,
+    /// 4 or 6; 4 unless given.
+    pub ip: Option<Spanned<u32>>,
+    /// Queue of both links and directions, packets; that of the bench unless given.
+    pub queue: Option<Spanned<u32>>,
+    /// Seed of what is random; 1 unless given.
+    pub seed: Option<Spanned<u64>>,
+}
+
+/// Programs that move the data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ProgramWord {
+    /// iperf3.
+    #[default]
+    Iperf3,
+    /// nginx and curl.
+    Nginx,
+}
+
+/// A plan cannot be read or carried out: one line.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct LabFileError(String);
+
+impl From<ScenarioError> for LabFileError {
+    fn from(error: ScenarioError) -> Self {
+        let here = "a laboratory's plan in TOML (docs/lab.md)";
+        Self(error.to_string().replace("a scenario in TOML (docs/run.md)", here))
+    }
+}
+
+/// A plan, and the text that it was read from.
+#[derive(Clone, Debug)]
+pub struct LabFile {
+    source: Source,
+    /// What the text says.
+    pub words: LabWords,
+}
+
+const BUILT_IN: [&str; 3] = ["cubic", "bbr", "reno"];
+const UNAWARE: &str = "unaware";
+/// What follows the name of a built-in congestion control, before the time.
+const RTO_MAX: &str = "-rto";
+
+impl LabFile {
+    /// Reads a file.
+    pub fn read(path: &str) -> Result<Self, LabFileError> {
+        Self::from_source(Source::read(path)?)
+    }
+
+    /// Reads text; `path` is for messages, and the paths of traces start from its folder.
+    pub fn parse(text: &str, path: &str) -> Result<Self, LabFileError> {
+        Self::from_source(Source { path: path.into(), text: text.into() })
+    }
+
+    fn from_source(source: Source) -> Result<Self, LabFileError> {
+        let words = toml::from_str(&source.text).map_err(|error| source.of_toml(&error))?;
+        Ok(Self { source, words })
+    }
+
+    /// The plan, checked; `runs` in place of the file's, if given.
+    pub fn plan(&self, runs: Option<u32>) -> Result<LabPlan, LabFileError> {
+        let words = &self.words;
+        let observe = self.time("observe", &words.observe, 10 * SECOND, SECOND..=600 * SECOND)?;
+        let wired = self.time("wired", &words.wired, WIRED, 0..=SECOND)?;
+        let (old, new) = (self.link(&words.old)?, self.link(&words.new)?);
+        let warm_up =
+            self.time("warm-up", &words.warm_up, filling(&old, wired), SECOND / 10..=600 * SECOND)?;
+        Ok(LabPlan {
+            title: words.title.clone(),
+            old,
+            new,
+            kinds: self.kinds()?,
+            flows: self.number("flows", &words.flows, 1, 1..=64)?,
+            senders: self.senders()?,
+            runs: match runs {
+                Some(runs) => runs,
+                None => self.number("runs", &words.runs, 5, 1..=1000)?,
+            },
+            warm_up,
+            observe,
+            wired,
+            program: match words.program.unwrap_or_default() {
+                ProgramWord::Iperf3 => Program::Iperf3,
+                ProgramWord::Nginx => Program::Nginx,
+            },
+            ip: match &words.ip {
+                None => Ip::V4,
+                Some(version) => match version.get_ref() {
+                    4 => Ip::V4,
+                    6 => Ip::V6,
+                    other => return Err(self.at(version, format!("ip {other}: expected 4 or 6"))),
+                },
+            },
+            seed: self.number("seed", &words.seed, 1, 0..=u64::MAX >> 1)?,
+        })
+    }
+
+    fn at<T>(&self, word: &Spanned<T>, problem: String) -> LabFileError {
+        self.source.at(word.span(), problem).into()
+    }
+
+    fn number<T: Copy + PartialOrd + std::fmt::Display>(
+        &self,
+        key: &str,
+        word: &Option<Spanned<T>>,
+        unless_given: T,
+        range: RangeInclusive<T>,
+    ) -> Result<T, LabFileError> {
+        let Some(word) = word else { return Ok(unless_given) };
+        let number = *word.get_ref();
+        match range.contains(&number) {
+            true => Ok(number),
+            false => {
+                let problem =
+                    format!("{key} {number} is out of range; expected {} to {}", range.start(), range.end());
+                Err(self.at(word, problem))
+            }
+        }
+    }
+
+    fn time(
+        &self,
+        key: &str,
+        word: &Option<Spanned<String>>,
+        unless_given: Nanos,
+        range: RangeInclusive<Nanos>,
+    ) -> Result<Nanos, LabFileError> {
+        let Some(word) = word else { return Ok(unless_given) };
+        let length = time(word.get_ref()).map_err(|problem| self.at(word, problem))?;
+        let seconds = |time: Nanos| time as f64 / SECOND as f64;
+        match range.contains(&length) {
+            true => Ok(length),
+            false => {
+                let (least, most) = (seconds(*range.start()), seconds(*range.end()));
+                let problem =
+                    format!("{key} {} is out of range; expected {least} s to {most} s", word.get_ref());
+                Err(self.at(word, problem))
+            }
+        }
+    }
+
+    fn link(&self, word: &Spanned<String>) -> Result<AccessLink, LabFileError> {
+        let folder = Path::new(&self.source.path).parent().unwrap_or(Path::new(""));
+        let link = AccessLink::parse_in(word.get_ref(), folder);
+        let mut link = link.map_err(|error| self.at(word, error.to_string()))?;
+        if self.words.queue.is_some() {
+            link.queue = self.number("queue", &self.words.queue, 1, 1..=100_000)?;
+        }
+        Ok(link)
+    }
+
+    fn kinds(&self) -> Result<Vec<Kind>, LabFileError> {
+        let kind = self.words.kind.as_ref().map_or(KindWord::Bbm, |kind| *kind.get_ref());
+        let Some(disconnect) = &self.words.disconnect else {
+            return Ok(vec![if kind == KindWord::Mbb { Kind::Mbb } else { Kind::Bbm(SECOND) }]);
+        };
+        let fail = |problem: &str| Err(self.source.at(disconnect.span.clone(), problem.into()).into());
+        if kind == KindWord::Mbb {
+            return fail("`disconnect` is for break-before-make; expected kind = \"bbm\" beside it");
+        }
+        if disconnect.values.is_empty() {
+            return fail("disconnect: the list is empty; expected at least one time");
+        }
+        let mut kinds = Vec::new();
+        for word in &disconnect.values {
+            let range = SECOND / 1000..=300 * SECOND;
+            let length = self.time("disconnect", &Some(word.clone()), SECOND, range)?;
+            if kinds.contains(&Kind::Bbm(length)) {
+                return Err(
+                    self.at(word, format!("`{}` stands there twice; expected each once", word.get_ref()))
+                );
+            }
+            kinds.push(Kind::Bbm(length));
+        }
+        Ok(kinds)
+    }
+
+    fn senders(&self) -> Result<Vec<LabSender>, LabFileError> {
+        let unwritten = || Several::unwritten(["cubic", "etcp-v1"].map(String::from));
+        let words = self.words.senders.clone().unwrap_or_else(unwritten);
+        if words.values.is_empty() {
+            let problem = "senders: the list is empty; expected at least one".to_string();
+            return Err(self.source.at(words.span, problem).into());
+        }
+        let mut senders: Vec<LabSender> = Vec::new();
+        for word in &words.values {
+            let name = word.get_ref();
+            if senders.iter().any(|other| other.name == *name) {
+                return Err(self.at(word, format!("`{name}` stands there twice; expected each sender once")));
+            }
+            let kind = sender_kind(name).map_err(|problem| self.at(word, problem))?;
+            senders.push(LabSender { name: name.clone(), kind, settings: Vec::new() });
+        }
+        for (key, value) in &self.words.settings {
+            let mut known = false;
+            for sender in &mut senders {
+                let LabSenderKind::Scheme { name, .. } = &sender.kind else { continue };
+                let has = |setting: &segue_handoff::SettingInfo| setting.name == key.get_ref();
+                // The laboratory's kernel enacts as it does, and the simulator beside it alike.
+                if key.get_ref() == "enact" || !Scheme::settings_of(name).iter().any(has) {
+                    continue;
+                }
+                known = true;
+                sender.settings.push((key.get_ref().clone(), value.get_ref().0.clone()));
+                let made = Scheme::build(name, &sender.settings);
+                made.map_err(|error| self.at(value, error.to_string()))?;
+            }
+            if !known {
+                let problem = format!(
+                    "unknown setting `{}`; none of the senders has it; expected one that segue schemes NAME lists",
+                    key.get_ref()
+                );
+                return Err(self.at(key, problem));
+            }
+        }
+        Ok(senders)
+    }
+}
+
+/// Long enough for a flow to fill the link.
+fn filling(old: &AccessLink, wired: Nanos) -> Nanos {
+    let packets = 100 * 8 * 1500 * SECOND / old.down.mean_rate().max(1);
+    5 * SECOND + packets + 10 * 2 * (old.delay.min() + wired)
+}
+
+/// What a sender's name means: `cubic`, `reno-rto1s`, `etcp-v1`, `tcp-ho/bbr`, `unaware`.
+fn sender_kind(word: &str) -> Result<LabSenderKind, String> {
+    let (name, around) = match word.split_once('/') {
+        None => (word, Around::Cubic),
+        Some((name, "cubic")) => (name, Around::Cubic),
+        Some((name, "bbr")) => (name, Around::Bbr),
+        Some((_, other)) => {
+            return Err(format!("`{word}`: no sender runs around `{other}`; expected cubic or bbr"));
+        }
+    };
+    let wrapped = word.contains('/');
+    let (plain, rto_max) = match name.split_once(RTO_MAX) {
+        Some((plain, time)) if BUILT_IN.contains(&plain) => (plain, Some(time)),
+        _ => (name, None),
+    };
+    if BUILT_IN.contains(&plain) && !wrapped {
+        let rto_max_ms = match rto_max {
+            None => None,
+            Some(time) => {
+                let ms =
+                    parse_time(time).map(|time| time / 1_000_000).filter(|ms| (1000..=120_000).contains(ms));
+                let ms = ms.ok_or_else(|| {
+                    format!("`{word}`: expected a longest RTO of 1s to 120s, as in cubic-rto1s")
+                })?;
+                Some(ms as u32)
+            }
+        };
+        return Ok(LabSenderKind::BuiltIn { congestion_control: plain.to_string(), rto_max_ms });
+    }
+    if name == UNAWARE {
+        return Ok(LabSenderKind::Unaware { around });
+    }
+    match Scheme::build(name, &[]) {
+        Ok(Scheme::Etcp(_) | Scheme::TcpHo(_)) => {
+            Ok(LabSenderKind::Scheme { name: name.to_string(), around })
+        }
+        _ => Err(unknown(word)),
+    }
+}
+
+fn unknown(word: &str) -> String {
+    let schemes = Scheme::entries().into_iter().map(|entry| entry.name);
+    let schemes =
+        schemes.filter(|name| matches!(Scheme::build(name, &[]), Ok(Scheme::Etcp(_) | Scheme::TcpHo(_))));
+    let names: Vec<&str> = BUILT_IN.into_iter().chain([UNAWARE]).chain(schemes).collect();
+    let similar = names.iter().map(|name| (strsim::jaro_winkler(word, name), *name));
+    let nearest = similar.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|best| best.0 > 0.7);
+    let nearest = nearest.map(|(_, name)| format!("; did you mean `{name}`?")).unwrap_or_default();
+    format!(
+        "unknown sender `{word}`; expected one of {}; built-in ones also as cubic-rto1s, others also as NAME/bbr{nearest}",
+        names.join(", ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINKS: &str = "old = \"6400kbit/9ms\"\nnew = \"200kbit/300ms\"\n";
+
+    fn plan(more: &str) -> Result<LabPlan, String> {
+        let text = format!("{LINKS}{more}");
+        LabFile::parse(&text, "p.toml").and_then(|file| file.plan(None)).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn links_are_enough() {
+        let plan = plan("").unwrap();
+        assert_eq!((plan.kinds.as_slice(), plan.flows, plan.runs), (&[Kind::Bbm(SECOND)][..], 1, 5));
+        let names: Vec<_> = plan.senders.iter().map(|sender| sender.name.as_str()).collect();
+        assert_eq!(names, ["cubic", "etcp-v1"]);
+        // 5 s, 100 packets of 1.875 ms, ten round trips of 26 ms
+        assert_eq!((plan.warm_up, plan.observe, plan.wired), (5_447_500_000, 10 * SECOND, 4_000_000));
+        assert_eq!((plan.program, plan.ip, plan.seed, plan.old.queue), (Program::Iperf3, Ip::V4, 1, 10));
+    }
+
+    #[test]
+    fn every_key_is_heard() {
+        let plan = plan(
+            "title = \"T\"\nkind = \"bbm\"\ndisconnect = [\"2s\", \"10s\"]\nflows = 3\nruns = 7\nwarm-up = \"5s\"\n\
+             senders = [\"reno-rto1500ms\", \"etcp-v1/bbr\", \"unaware\", \"etcp:a1+a3\"]\nobserve = \"20s\"\nwired = \"0s\"\n\
+             program = \"nginx\"\nip = 6\nqueue = 12\nseed = 9\n[settings]\nrest-us = \"100ms\"\n",
+        )
+        .unwrap();
+        assert_eq!(plan.kinds, [Kind::Bbm(2 * SECOND), Kind::Bbm(10 * SECOND)]);
+        assert_eq!((plan.flows, plan.runs, plan.seed, plan.ip), (3, 7, 9, Ip::V6));
+        assert_eq!((plan.old.queue, plan.new.queue, plan.program), (12, 12, Program::Nginx));
+        assert_eq!((plan.warm_up, plan.observe, plan.wired), (5 * SECOND, 20 * SECOND, 0));
+        assert_eq!(plan.count(), 2 * 4 * 7);
+        let kinds: Vec<_> = plan.senders.iter().map(|sender| sender.kind.clone()).collect();
+        let scheme = |name: &str, around| LabSenderKind::Scheme { name: name.into(), around };
+        let expected = [
+            LabSenderKind::BuiltIn { congestion_control: "reno".into(), rto_max_ms: Some(1500) },
+            scheme("etcp-v1", Around::Bbr),
+            LabSenderKind::Unaware { around: Around::Cubic },
+            scheme("etcp:a1+a3", Around::Cubic),
+        ];
+        assert_eq!(kinds, expected);
+        let rest = [("rest-us".to_string(), "100ms".to_string())];
+        assert_eq!(plan.senders[1].settings, rest);
+        assert!(plan.senders[0].settings.is_empty());
+    }
+
+    #[test]
+    fn mistakes_are_told_with_their_place() {
+        for (more, part) in [
+            ("kind = \"bmb\"", "line 3, column 8: unknown word `bmb`, expected `mbb` or `bbm`"),
+            ("warmup = \"1s\"", "line 3, column 1: unknown key `warmup`"),
+            (
+                "senders = [\"cubic\", \"cubik\"]",
+                "line 3, column 21: unknown sender `cubik`; expected one of cubic, bbr",
+            ),
+            ("senders = [\"cubik\"]", "did you mean `cubic`?"),
+            ("senders = [\"freeze\"]", "unknown sender `freeze`"),
+            ("senders = [\"cubic/bbr\"]", "unknown sender `cubic/bbr`"),
+            ("senders = [\"etcp-v1/vegas\"]", "no sender runs around `vegas`; expected cubic or bbr"),
+            ("senders = [\"cubic-rto1\"]", "expected a longest RTO of 1s to 120s"),
+            ("senders = [\"cubic-rto999ms\"]", "expected a longest RTO of 1s to 120s"),
+            ("senders = [\"cubic\", \"cubic\"]", "column 21: `cubic` stands there twice"),
+            ("senders = []", "the list is empty; expected at least one"),
+            (
+                "kind = \"mbb\"\ndisconnect = \"1s\"",
+                "line 4, column 14: `disconnect` is for break-before-make",
+            ),
+            ("disconnect = [\"1s\", \"1000ms\"]", "`1000ms` stands there twice"),
+            ("disconnect = \"301s\"", "out of range; expected 0.001 s to 300 s"),
+            ("observe = \"soon\"", "line 3, column 11: `soon` is no time; expected a number with unit"),
+            ("flows = 65", "flows 65 is out of range; expected 1 to 64"),
+            ("ip = 5", "ip 5: expected 4 or 6"),
+            ("queue = 0", "queue 0 is out of range"),
+            ("runs = 0", "runs 0 is out of range"),
+            ("program = \"wget\"", "unknown word `wget`, expected `iperf3` or `nginx`"),
+            ("[settings]\nrto = 1", "line 4, column 1: unknown setting `rto`"),
+            ("[settings]\nenact = \"paper\"", "unknown setting `enact`"),
+            ("[settings]\nguard = true", "unknown setting `guard`"),
+            (
+                "[settings]\nrest-us = \"x\"",
+                "line 4, column 11: setting of scheme `etcp-v1`: 'x' is no value of rest-us",
+            ),
+        ] {
+            let message = plan(more).unwrap_err();
+            assert!(message.starts_with("p.toml, line ") && message.contains(part), "{more}: {message}");
+            assert!(message.contains("expected") && message.lines().count() == 1, "{message}");
+        }
+        let missing = LabFile::parse("old = \"wlan\"", "p.toml").unwrap_err().to_string();
+        assert!(
+            missing.contains("missing key `new`; expected a laboratory's plan in TOML (docs/lab.md)"),
+            "{missing}"
+        );
+        let unread = LabFile::read("/nowhere/p.toml").unwrap_err().to_string();
+        assert!(unread.contains("there is no such file; expected a laboratory's plan"), "{unread}");
+        let link =
+            LabFile::parse("old = \"wlan\"\nnew = \"6400kbit\"", "p.toml").and_then(|file| file.plan(None));
+        assert!(link.unwrap_err().to_string().starts_with("p.toml, line 2, column 7: "));
+    }
+
+    #[test]
+    fn the_examples_are_plans() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+        let plan =
+            |name: &str| LabFile::read(&format!("{folder}/{name}")).and_then(|file| file.plan(Some(2)));
+        let outage = plan("lab-bbm-10s.toml").unwrap();
+        assert_eq!((outage.kinds, outage.senders.len(), outage.runs), (vec![Kind::Bbm(10 * SECOND)], 6, 2));
+        let slower = plan("lab-mbb.toml").unwrap();
+        assert_eq!((slower.kinds, slower.new.queue), (vec![Kind::Mbb], 10));
+    }
+}

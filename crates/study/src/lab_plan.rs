@@ -1,0 +1,246 @@
+//! What a laboratory is asked to do, and what the simulator says of it.
+
+use crate::live::LiveRun;
+use crate::measure::seconds;
+use rayon::prelude::*;
+use segue_handoff::Scheme;
+use segue_tcp::StackProfile;
+use segue_tcp::profile::LINUX;
+use segue_world::{AccessLink, Definition, Experiment, Kind, Nanos, NoticeMode, SECOND, WarmRun};
+
+/// Programs that move the data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Program {
+    /// `iperf3 -R`: the server sends as long as it is asked to.
+    #[default]
+    Iperf3,
+    /// `nginx` serves one large file per flow, `curl` fetches it.
+    Nginx,
+}
+
+/// Version of the Internet Protocol.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ip {
+    /// IPv4.
+    #[default]
+    V4,
+    /// IPv6.
+    V6,
+}
+
+/// The congestion control that the kernel's own code runs in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Around {
+    /// CUBIC.
+    #[default]
+    Cubic,
+    /// BBR.
+    Bbr,
+}
+
+/// What sends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LabSenderKind {
+    /// The kernel as it is.
+    BuiltIn {
+        /// `cubic`, `bbr` or `reno`.
+        congestion_control: String,
+        /// `TCP_RTO_MAX_MS`, if it is set.
+        rto_max_ms: Option<u32>,
+    },
+    /// The kernel with a scheme of `policy/`.
+    Scheme {
+        /// Its name.
+        name: String,
+        /// What it wraps.
+        around: Around,
+    },
+    /// The same wrapper without any reaction.
+    Unaware {
+        /// What it wraps.
+        around: Around,
+    },
+}
+
+/// A sender of the laboratory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LabSender {
+    /// As the plan has it.
+    pub name: String,
+    /// What it is.
+    pub kind: LabSenderKind,
+    /// Settings of the plan that its scheme has.
+    pub settings: Vec<(String, String)>,
+}
+
+impl LabSender {
+    /// Whether it hears notices.
+    pub fn hears(&self) -> bool {
+        matches!(self.kind, LabSenderKind::Scheme { .. })
+    }
+
+    /// Scheme and stack of the simulator that come nearest; `None` if it has none.
+    fn in_simulator(&self) -> Option<(Scheme, StackProfile)> {
+        match &self.kind {
+            LabSenderKind::Scheme { name, around: Around::Cubic } => {
+                let mut settings = vec![("enact".to_string(), "linux".to_string())];
+                settings.extend(self.settings.iter().cloned());
+                Some((Scheme::build(name, &settings).ok()?, LINUX))
+            }
+            LabSenderKind::BuiltIn { congestion_control, rto_max_ms } if congestion_control == "reno" => {
+                let mut stack = LINUX;
+                if let Some(ms) = rto_max_ms {
+                    stack.rto.max = Nanos::from(*ms) * 1_000_000;
+                }
+                Some((Scheme::build("sack", &[]).ok()?, stack))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A checked plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LabPlan {
+    /// Stands above table and page.
+    pub title: Option<String>,
+    /// Link before.
+    pub old: AccessLink,
+    /// Link after.
+    pub new: AccessLink,
+    /// Make-before-break, or break-before-make with each length of the outage, in order.
+    pub kinds: Vec<Kind>,
+    /// Number of flows.
+    pub flows: usize,
+    /// The senders; the first is what the others are held against.
+    pub senders: Vec<LabSender>,
+    /// Runs of each sender and kind.
+    pub runs: u32,
+    /// From the start of the flows to the second in which the handoff comes.
+    pub warm_up: Nanos,
+    /// From link-up to the end of a run.
+    pub observe: Nanos,
+    /// One-way delay between server and access router.
+    pub wired: Nanos,
+    /// What moves the data.
+    pub program: Program,
+    /// IPv4 or IPv6.
+    pub ip: Ip,
+    /// Seed of what is random.
+    pub seed: u64,
+}
+
+/// One-way delay between server and access router on the simulator's bench (docs/bench.md): two hops of 2 ms.
+pub const WIRED: Nanos = 4_000_000;
+
+/// What is counted: bytes within these times of link-up.
+const HORIZONS: [Nanos; 3] = [SECOND, 5 * SECOND, 10 * SECOND];
+
+impl LabPlan {
+    /// Number of runs.
+    pub fn count(&self) -> u64 {
+        (self.kinds.len() * self.senders.len()) as u64 * u64::from(self.runs)
+    }
+
+    /// As many simulated runs of `sender` as the laboratory makes, each with a seed of its own, their handoffs spread
+    /// evenly over the second in which the laboratory draws its own; `None` if the simulator does not have such a
+    /// sender.
+    pub fn simulated(&self, sender: &LabSender, kind: Kind) -> Option<Vec<LiveRun>> {
+        let (scheme, stack) = sender.in_simulator()?;
+        let runs = u64::from(self.runs);
+        let run = |index: u64| {
+            // Seed 1 starts all flows at fixed times, as the reference of ns-2 does.
+            let seed = self.seed + index;
+            let at = self.warm_up + (2 * index + 1) * SECOND / (2 * runs);
+            let experiment = Experiment {
+                old: self.old.clone(),
+                new: self.new.clone(),
+                kind,
+                flows: self.flows,
+                stack,
+                notice: NoticeMode::InBand { lost: 0 },
+                notice_delay: 0,
+                packets: 1,
+                definition: Definition::AfterHighest,
+                seed,
+            };
+            let horizons: Vec<Nanos> = HORIZONS
+                .into_iter()
+                .filter(|&horizon| horizon < self.observe)
+                .chain([self.observe])
+                .collect();
+            let handoff = WarmRun::new(experiment).fork(at).complete();
+            let found = handoff.after_link_up(&scheme, &horizons);
+            let bytes = |horizon: Nanos| {
+                let index = horizons.iter().position(|&other| other == horizon)?;
+                found.delivered.get(index).copied()
+            };
+            LiveRun {
+                first_send_s: found.first_sent.map(seconds),
+                bytes_1s: bytes(HORIZONS[0]),
+                bytes_5s: bytes(HORIZONS[1]),
+                bytes_10s: bytes(HORIZONS[2]),
+                drops: found.drops,
+                lost_in_disconnection: found.lost_in_disconnection,
+                retransmissions: found.retransmissions,
+            }
+        };
+        Some((0..runs).into_par_iter().map(run).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::LabFile;
+
+    fn plan(senders: &str, more: &str) -> LabPlan {
+        let text =
+            format!("old = \"6400kbit/9ms\"\nnew = \"6400kbit/9ms\"\nsenders = {senders}\nruns = 3\n{more}");
+        LabFile::parse(&text, "p.toml")
+            .and_then(|file| file.plan(None))
+            .unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn simulated(plan: &LabPlan, index: usize) -> Option<Vec<LiveRun>> {
+        plan.simulated(&plan.senders[index], plan.kinds[0])
+    }
+
+    #[test]
+    fn the_simulator_has_reno_and_the_schemes_around_cubic() {
+        let plan = plan(
+            "[\"cubic\", \"bbr\", \"reno\", \"cubic-rto1s\", \"etcp-v1\", \"tcp-ho\", \"etcp-v1/bbr\", \"unaware\"]",
+            "",
+        );
+        let has: Vec<bool> = (0..plan.senders.len()).map(|index| simulated(&plan, index).is_some()).collect();
+        assert_eq!(has, [false, false, true, false, true, true, false, false]);
+    }
+
+    /// 10 s without a link. The longest RTO bounds the wait, a notice ends it.
+    #[test]
+    fn senders_differ_as_they_should() {
+        let plan = plan("[\"reno\", \"reno-rto1s\", \"etcp-v1\"]", "disconnect = \"10s\"");
+        let runs: Vec<Vec<LiveRun>> =
+            (0..3).map(|index| simulated(&plan, index).unwrap_or_default()).collect();
+        assert!(runs.iter().all(|runs| runs.len() == 3));
+        let first = |runs: &[LiveRun]| {
+            runs.iter().map(|run| run.first_send_s.unwrap_or(f64::INFINITY)).fold(0.0, f64::max)
+        };
+        let (reno, capped, etcp) = (first(&runs[0]), first(&runs[1]), first(&runs[2]));
+        assert!(etcp < 0.02 && capped <= 1.0 && reno > 1.0, "{etcp} {capped} {reno}");
+        for run in &runs[2] {
+            assert!(run.bytes_1s > Some(400_000) && run.bytes_10s > Some(7_000_000), "{run:?}");
+            assert!(
+                run.bytes_1s < run.bytes_5s && run.bytes_5s < run.bytes_10s && run.lost_in_disconnection > 0
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_not_observed_is_not_told() {
+        let plan = plan("[\"reno\"]", "observe = \"5s\"\ndisconnect = \"1s\"");
+        for run in simulated(&plan, 0).unwrap_or_default() {
+            assert!(run.bytes_1s.is_some() && run.bytes_5s.is_some() && run.bytes_10s.is_none());
+        }
+    }
+}

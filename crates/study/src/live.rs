@@ -1,0 +1,308 @@
+//! What a laboratory has measured with real senders, and what the simulator says of the same handoff: one row per
+//! sender, with the fields of a comparison's row and three measures of its own (docs/lab.md).
+
+use crate::drive::Mean;
+use crate::lab_plan::{LabPlan, LabSender};
+use crate::measure::{Quartiles, kind_name, seconds};
+use crate::quantile::{quantile, quartiles, sorted};
+use segue_world::Kind;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// One run of one sender: one handoff of the laboratory, or one simulated.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LiveRun {
+    /// From link-up until the first data packet leaves the sender, s; `None` if none did while it was observed.
+    pub first_send_s: Option<f64>,
+    /// Bytes of data new to the mobile that reached it within 1 s of link-up, all flows; `None` if it was not observed
+    /// for so long.
+    pub bytes_1s: Option<u64>,
+    /// Within 5 s.
+    pub bytes_5s: Option<u64>,
+    /// Within 10 s.
+    pub bytes_10s: Option<u64>,
+    /// Packets that found a queue full since the handoff began, data and ACKs.
+    pub drops: u32,
+    /// Packets of both directions that the disconnection swallowed.
+    pub lost_in_disconnection: u32,
+    /// Packets sent again since the handoff began.
+    pub retransmissions: u32,
+}
+
+/// All runs of one sender over one kind of handoff, in the order in which they were made: run i of every sender was
+/// made before run i + 1 of any.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LiveRuns {
+    /// The sender's name.
+    pub sender: String,
+    /// The runs.
+    pub runs: Vec<LiveRun>,
+}
+
+/// A ratio to the first sender, from pairs of runs that were made next to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RatioToFirst {
+    /// Median of the ratios.
+    pub median: f64,
+    /// Their mean.
+    pub mean: f64,
+    /// Ends of its 95 % confidence interval, by Student's t; `None` with one run.
+    pub low: Option<f64>,
+    /// The upper end.
+    pub high: Option<f64>,
+}
+
+/// Against the first sender; `None` where it delivered nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LiveAgainstFirst {
+    /// Of the bytes within 1 s.
+    pub bytes_1s: Option<RatioToFirst>,
+    /// Of the bytes within 10 s.
+    pub bytes_10s: Option<RatioToFirst>,
+}
+
+/// The three measures, and their spread. Times are infinite (`None`) where nothing was sent; bytes are `None` where it
+/// was not observed for so long.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LiveMeasures {
+    /// From link-up until the first data packet leaves the sender, s.
+    pub first_send_after_link_up_s: Quartiles,
+    /// Median of the bytes that reached the mobile within 1 s.
+    pub bytes_1s: Option<f64>,
+    /// Within 5 s.
+    pub bytes_5s: Option<f64>,
+    /// Within 10 s.
+    pub bytes_10s: Option<f64>,
+    /// Number of runs.
+    pub runs: usize,
+    /// Quartiles of the bytes within 1 s.
+    pub bytes_1s_quartiles: Quartiles,
+    /// Within 10 s.
+    pub bytes_10s_quartiles: Quartiles,
+}
+
+/// What the laboratory says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Live {
+    /// The measures.
+    #[serde(flatten)]
+    pub measures: LiveMeasures,
+    /// Ratios to the first sender.
+    pub against_first: LiveAgainstFirst,
+}
+
+/// A field of a comparison that a laboratory cannot measure: always `null`.
+pub type Unmeasured = Option<()>;
+
+/// One row: the fields of a comparison in their order, and the laboratory's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)] // of `measure::Row`, and explained there
+pub struct LiveRow {
+    pub old: String,
+    pub new: String,
+    pub kind: String,
+    pub disconnect_s: f64,
+    pub flows: usize,
+    /// The sender.
+    pub scheme: String,
+    /// The kernel that sent.
+    pub stack: String,
+    pub notice: String,
+    pub definition: Unmeasured,
+    pub seed: u64,
+    pub settings: BTreeMap<String, String>,
+    pub packets: Unmeasured,
+    /// Number of runs.
+    pub points: usize,
+    /// Of those, in how many nothing was sent while it was observed.
+    pub incomplete: usize,
+    pub transfer_s: Unmeasured,
+    pub bound_s: Unmeasured,
+    pub over_bound: Unmeasured,
+    pub timeouts: Unmeasured,
+    pub spurious_timeouts: Unmeasured,
+    pub spurious_timeout_fraction: Unmeasured,
+    pub timeouts_in_disconnection: Unmeasured,
+    pub fast_retransmits: Unmeasured,
+    pub drops: f64,
+    pub lost_in_disconnection: f64,
+    pub retransmissions: f64,
+    pub needless_retransmissions: Unmeasured,
+    pub new_link_s: Unmeasured,
+    pub queue_delay_s: Unmeasured,
+    pub jain: Unmeasured,
+    pub against_first: Unmeasured,
+    /// What was measured.
+    pub live: Live,
+    /// What the simulator says of the same; `None` for senders that it does not have.
+    pub simulated: Option<LiveMeasures>,
+}
+
+/// All senders over the same handoff.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LiveGroup {
+    /// Make-before-break, or break-before-make and how long.
+    pub kind: Kind,
+    /// One row per sender, in the order of the plan.
+    pub rows: Vec<LiveRow>,
+}
+
+/// The result of a laboratory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LiveComparison {
+    /// One per kind of handoff, in the order of the plan.
+    pub groups: Vec<LiveGroup>,
+}
+
+impl LiveComparison {
+    /// All rows, in order.
+    pub fn rows(&self) -> impl Iterator<Item = &LiveRow> {
+        self.groups.iter().flat_map(|group| &group.rows)
+    }
+}
+
+impl LiveGroup {
+    /// `runs` of every sender of the plan, made by the kernel `stack`, over a handoff of this kind; a sender without
+    /// runs has no row. The simulator's numbers stand beside them.
+    pub fn new(plan: &LabPlan, kind: Kind, stack: &str, runs: &[LiveRuns]) -> Self {
+        let of = |sender: &LabSender| runs.iter().find(|runs| runs.sender == sender.name);
+        let first = plan.senders.first().and_then(of);
+        let rows = plan.senders.iter().filter_map(|sender| {
+            let own = of(sender).filter(|own| !own.runs.is_empty())?;
+            let simulated = plan.simulated(sender, kind).map(|runs| measures(&runs));
+            Some(row(plan, kind, stack, sender, &own.runs, first.map_or(&[], |first| &first.runs), simulated))
+        });
+        Self { kind, rows: rows.collect() }
+    }
+}
+
+fn row(
+    plan: &LabPlan,
+    kind: Kind,
+    stack: &str,
+    sender: &LabSender,
+    own: &[LiveRun],
+    first: &[LiveRun],
+    simulated: Option<LiveMeasures>,
+) -> LiveRow {
+    let mean = |value: fn(&LiveRun) -> u32| {
+        own.iter().map(|run| f64::from(value(run))).sum::<f64>() / own.len() as f64
+    };
+    LiveRow {
+        old: plan.old.text.clone(),
+        new: plan.new.text.clone(),
+        kind: kind_name(kind).into(),
+        disconnect_s: seconds(kind.disconnection()),
+        flows: plan.flows,
+        scheme: sender.name.clone(),
+        stack: stack.to_string(),
+        notice: if sender.hears() { "in-band" } else { "withheld" }.into(),
+        definition: None,
+        seed: plan.seed,
+        settings: sender.settings.iter().cloned().collect(),
+        packets: None,
+        points: own.len(),
+        incomplete: own.iter().filter(|run| run.first_send_s.is_none()).count(),
+        transfer_s: None,
+        bound_s: None,
+        over_bound: None,
+        timeouts: None,
+        spurious_timeouts: None,
+        spurious_timeout_fraction: None,
+        timeouts_in_disconnection: None,
+        fast_retransmits: None,
+        drops: mean(|run| run.drops),
+        lost_in_disconnection: mean(|run| run.lost_in_disconnection),
+        retransmissions: mean(|run| run.retransmissions),
+        needless_retransmissions: None,
+        new_link_s: None,
+        queue_delay_s: None,
+        jain: None,
+        against_first: None,
+        live: Live {
+            measures: measures(own),
+            against_first: LiveAgainstFirst {
+                bytes_1s: ratio(own, first, |run| run.bytes_1s),
+                bytes_10s: ratio(own, first, |run| run.bytes_10s),
+            },
+        },
+        simulated,
+    }
+}
+
+/// The measures of some runs.
+pub fn measures(runs: &[LiveRun]) -> LiveMeasures {
+    let first_sends = sorted(runs.iter().map(|run| run.first_send_s.unwrap_or(f64::INFINITY)).collect());
+    let bytes = |value: fn(&LiveRun) -> Option<u64>| {
+        let all: Option<Vec<f64>> = runs.iter().map(|run| value(run).map(|bytes| bytes as f64)).collect();
+        sorted(all.unwrap_or_default())
+    };
+    let (one, five, ten) = (bytes(|run| run.bytes_1s), bytes(|run| run.bytes_5s), bytes(|run| run.bytes_10s));
+    LiveMeasures {
+        first_send_after_link_up_s: of_sorted(&first_sends),
+        bytes_1s: quantile(&one, 0.5),
+        bytes_5s: quantile(&five, 0.5),
+        bytes_10s: quantile(&ten, 0.5),
+        runs: runs.len(),
+        bytes_1s_quartiles: of_sorted(&one),
+        bytes_10s_quartiles: of_sorted(&ten),
+    }
+}
+
+fn of_sorted(values: &[f64]) -> Quartiles {
+    let [q1, median, q3] = quartiles(values).map(|value| value.filter(|value| value.is_finite()));
+    Quartiles { q1, median, q3 }
+}
+
+/// Ratios of runs that were made next to each other; none if a run of the first sender brought nothing through.
+fn ratio(own: &[LiveRun], first: &[LiveRun], value: fn(&LiveRun) -> Option<u64>) -> Option<RatioToFirst> {
+    let pairs =
+        own.iter().zip(first).map(|(own, first)| Some((value(own)?, value(first).filter(|&b| b > 0)?)));
+    let ratios: Vec<f64> =
+        pairs.map(|pair| pair.map(|(own, first)| own as f64 / first as f64)).collect::<Option<_>>()?;
+    let median = quantile(&sorted(ratios.clone()), 0.5)?;
+    let Mean { mean, ci95 } = Mean::of(&ratios);
+    let end = |sign: f64| ci95.filter(|half| half.is_finite()).map(|half| mean + sign * half);
+    Some(RatioToFirst { median, mean, low: end(-1.0), high: end(1.0) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn runs(first_sends: &[Option<f64>], bytes: &[u64]) -> Vec<LiveRun> {
+        let run = |(&first_send_s, &bytes): (&Option<f64>, &u64)| LiveRun {
+            first_send_s,
+            bytes_1s: Some(bytes),
+            bytes_5s: Some(5 * bytes),
+            drops: bytes as u32,
+            ..LiveRun::default()
+        };
+        first_sends.iter().zip(bytes).map(run).collect()
+    }
+
+    #[test]
+    fn quartiles_of_runs_that_never_sent_are_infinite() {
+        let found = measures(&runs(&[Some(0.5), None, Some(1.5), None], &[10, 0, 20, 30]));
+        // type 7 over 0.5, 1.5, inf, inf: the median lies between a finite and an infinite value
+        let first = found.first_send_after_link_up_s;
+        assert_eq!((first.q1, first.median, first.q3), (Some(1.25), None, None));
+        assert_eq!((found.bytes_1s, found.bytes_5s, found.runs), (Some(15.0), Some(75.0), 4));
+        assert_eq!(found.bytes_1s_quartiles.q1, Some(7.5));
+        assert_eq!((found.bytes_10s, found.bytes_10s_quartiles.q3), (None, None), "it was not observed");
+    }
+
+    #[test]
+    fn ratios_are_those_of_neighbouring_runs() {
+        let sent = [Some(0.1); 3];
+        let (own, first) = (runs(&sent, &[20, 30, 100]), runs(&sent, &[10, 10, 25]));
+        let found = ratio(&own, &first, |run| run.bytes_1s).unwrap();
+        // 2, 3, 4: mean 3, standard error 1/sqrt(3), t of two degrees of freedom 4.3027
+        assert_eq!((found.median, found.mean), (3.0, 3.0));
+        assert!((found.high.unwrap() - 5.4841).abs() < 1e-3 && (found.low.unwrap() - 0.5159).abs() < 1e-3);
+        assert_eq!(ratio(&own, &runs(&sent, &[10, 0, 25]), |run| run.bytes_1s), None);
+        assert_eq!(ratio(&own, &first, |run| run.bytes_10s), None);
+        let one = ratio(&own[..1], &first[..1], |run| run.bytes_1s).unwrap();
+        assert_eq!((one.mean, one.low, one.high), (2.0, None, None));
+    }
+}

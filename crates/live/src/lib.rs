@@ -19,4 +19,8 @@ mod skeleton {
     pub mod sender {
         include!(concat!(env!("OUT_DIR"), "/sender.skel.rs"));
     }
+    /// `bpf/mobile.bpf.c`
+    pub mod mobile {
+        include!(concat!(env!("OUT_DIR"), "/mobile.skel.rs"));
+    }
 }

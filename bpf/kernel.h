@@ -19,6 +19,11 @@ typedef u16 __be16;
 typedef u32 __be32;
 typedef u32 __wsum;
 
+/* linux/bpf.h */
+enum bpf_map_type {
+	BPF_MAP_TYPE_ARRAY = 2,
+};
+
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 #include <bpf/bpf_core_read.h>

@@ -116,7 +116,7 @@ fn settings_source(table: &Table, knobs: &[Knob]) -> String {
         "/// {doc}
 /// (`policy/{header}`, from whose table this type is made).
 #[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Pod, Zeroable)]
 pub struct {type_name} {{
     /// {mask_says}
     pub {mask}: {mask_type},

@@ -3,6 +3,7 @@
 //! * [`host`]: what this machine can do, and what is missing.
 //! * [`sender`]: the congestion control and the programs that hear notices; attach, status, detach.
 //! * [`mobile`]: the host whose access link changes; it negotiates, reports and notifies.
+//! * [`vectors`]: `policy/` as a loaded program, beside the same text in user space.
 //! * [`lab`]: two hosts in namespaces, a link emulator between them, real programs on them.
 //!
 //! It knows of the rest only `policy/`; it hands up records, and the roof makes tables of them.
@@ -11,6 +12,7 @@ pub mod host;
 pub mod lab;
 pub mod mobile;
 pub mod sender;
+pub mod vectors;
 
 /// The programs of `bpf/`, compiled into the binary.
 #[allow(missing_docs, clippy::all, unsafe_code, unused_imports)]
@@ -18,5 +20,13 @@ mod skeleton {
     /// `bpf/sender.bpf.c`
     pub mod sender {
         include!(concat!(env!("OUT_DIR"), "/sender.skel.rs"));
+    }
+    /// `bpf/mobile.bpf.c`
+    pub mod mobile {
+        include!(concat!(env!("OUT_DIR"), "/mobile.skel.rs"));
+    }
+    /// `bpf/vectors.bpf.c`
+    pub mod vectors {
+        include!(concat!(env!("OUT_DIR"), "/vectors.skel.rs"));
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::ffi;
 use crate::{Action, Notice, Sender, Settings};
+use bytemuck::{Pod, Zeroable};
 
 /// One flow's state. The default has heard no notice and asks for nothing.
 ///
@@ -17,7 +18,7 @@ use crate::{Action, Notice, Sender, Settings};
 /// [`on_fast_retransmit`]: Self::on_fast_retransmit
 /// [`on_timeout`]: Self::on_timeout
 #[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Pod, Zeroable)]
 pub struct Etcp {
     pub(crate) ho_point: u32,
     pub(crate) bdp_share: u32,

@@ -2,6 +2,7 @@
 
 use crate::ffi;
 use crate::{Action, Notice, Sender, TcpHoSettings};
+use bytemuck::{Pod, Zeroable};
 
 /// One flow's state. The default is NORMAL: it has heard no notice and asks for nothing.
 ///
@@ -9,7 +10,7 @@ use crate::{Action, Notice, Sender, TcpHoSettings};
 /// but notices. [`on_fast_retransmit`](Self::on_fast_retransmit) and
 /// [`on_timeout`](Self::on_timeout) come before the host cuts its window.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Pod, Zeroable)]
 pub struct TcpHo {
     pub(crate) bw_kbps: u32,
     pub(crate) srtt_us: u32,

@@ -1,1 +1,47 @@
-//! Two hosts in namespaces, a link emulator between them, real programs on them.
+//! The laboratory: a server and a mobile, each in a network namespace, and an emulated access link between them
+//! that changes under real TCP flows.
+//!
+//! * [`plan`], [`sender_kind`]: what is to be run. [`run`]: runs it, senders interleaved, many laboratories at once.
+//! * [`link`], [`trace`], [`path`]: what the links do; pure. [`emulator`]: carries real packets along a path.
+//! * [`namespace`], [`netlink`], [`host`], [`cgroup`]: the hosts. [`child`], [`programs`]: what runs on them.
+//! * [`ends`]: a sender that is told of handoffs, and the mobile that tells it.
+//! * [`sweep`]: what a killed run leaves behind, removed by the next.
+//! * [`measures`]: from what the emulator saw to a [`RunRecord`].
+
+pub mod cgroup;
+pub mod child;
+pub mod emulator;
+pub mod ends;
+mod error;
+pub mod host;
+mod interrupt;
+mod kernel_counters;
+pub mod laboratory;
+pub mod link;
+pub mod measures;
+#[cfg(test)]
+mod measures_tests;
+pub mod namespace;
+pub mod netlink;
+pub mod packet;
+pub mod path;
+#[cfg(test)]
+mod path_tests;
+pub mod plan;
+pub mod programs;
+pub mod punctual;
+pub mod record;
+mod run;
+pub mod sender_kind;
+pub mod sweep;
+pub mod trace;
+
+pub use error::Error;
+pub use laboratory::Laboratory;
+pub use plan::{Family, Kind, Plan, Program};
+pub use record::{Counts, Exactness, FlowRecord, RunRecord};
+pub use run::{Progress, run};
+pub use sender_kind::SenderKind;
+
+/// Time in ns since a laboratory's time zero, or a span of it.
+pub type Nanos = u64;

@@ -1,6 +1,8 @@
 //! Links as the papers write them, and a sender in the middle of a transfer.
 #![allow(dead_code)] // each test file uses a part
 
+pub mod vectors;
+
 use segue_policy::{Action, Etcp, Link, Notice, PACKET, Path, Sender, Settings, What};
 
 /// Half of the second decimal that is printed, and half a 1/256 packet.

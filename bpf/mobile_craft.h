@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * mobile_craft.h - what the agent must know of a connection to build an ACK that the
+ * peer's kernel takes for the socket's own.
+ */
+#ifndef SEGUE_MOBILE_CRAFT_H
+#define SEGUE_MOBILE_CRAFT_H
+
+#include "mobile_state.h"
+
+/* tcp_receive_window(): what was promised beyond rcv_nxt, never more. */
+static __always_inline u16 window_of(struct tcp_sock___mobile *tp)
+{
+	const s32 promised = (s32)(tp->rcv_wup + tp->rcv_wnd - tp->rcv_nxt);
+	const u32 scale = BPF_CORE_READ_BITFIELD(tp, rx_opt.rcv_wscale);
+
+	return promised < 0 ? 0 : segue_min(0xffff, (u32)promised >> (scale & 15));
+}
+
+/*
+ * RFC 7323's clock of this socket, as __tcp_transmit_skb() would read it now: not the
+ * present time, but that of the last event that made the socket look at its clock. A
+ * poked ACK carries no other, and would be refused as old (PAWS) after a crafted one
+ * that is ahead of it.
+ */
+static __always_inline u32 time_stamp(struct tcp_sock___mobile *tp)
+{
+	u64 clock = tp->tcp_wstamp_ns;
+
+	if (clock < tp->tcp_clock_cache)
+		clock = tp->tcp_clock_cache;
+	clock /= 1000;
+	if (!bpf_core_field_exists(tp->tcp_usec_ts) || !BPF_CORE_READ_BITFIELD(tp, tcp_usec_ts))
+		clock /= 1000;
+	return (u32)clock + tp->tsoffset;
+}
+
+static __always_inline long tell_agent(struct seq_file *seq, struct tcp_sock___mobile *tp,
+				       struct connection *connection)
+{
+	struct sock___mobile *sk = &tp->inet_conn.icsk_inet.sk;
+	struct segue_mobile_ack ack = {};
+
+	ack.ipv6 = sk->__sk_common.skc_family == AF_INET6;
+	if (ack.ipv6) {
+		bpf_core_read(ack.remote, 16, &sk->__sk_common.skc_v6_daddr);
+		bpf_core_read(ack.local, 16, &sk->__sk_common.skc_v6_rcv_saddr);
+	} else {
+		bpf_core_read(ack.remote, 4, &sk->__sk_common.skc_daddr);
+		bpf_core_read(ack.local, 4, &sk->__sk_common.skc_rcv_saddr);
+	}
+	ack.remote_port = __builtin_bswap16(sk->__sk_common.skc_dport);
+	ack.local_port = sk->__sk_common.skc_num;
+	ack.seq = tp->snd_nxt;
+	ack.ack = tp->rcv_nxt;
+	ack.stamped = BPF_CORE_READ_BITFIELD(tp, rx_opt.tstamp_ok);
+	ack.tsval = time_stamp(tp);
+	ack.tsecr = tp->rx_opt.ts_recent;
+	ack.mark = sk->sk_mark;
+	ack.device = sk->__sk_common.skc_bound_dev_if;
+	ack.window = window_of(tp);
+	ack.nonce = connection->peer_nonce;
+	ack.report = connection->report - 1;
+	ack.copies = connection->untold;
+	return bpf_seq_write(seq, &ack, sizeof(ack));
+}
+
+#endif

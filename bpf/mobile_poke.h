@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * mobile_poke.h - a notice in the kernel's own ACKs.
+ *
+ * A program that walks over the sockets has no means to send; only a congestion
+ * control has (bpf_tcp_send_ack). So the socket gets the congestion control
+ * `segue_poke` for a moment, whose init sends the ACKs, with time stamps, window and
+ * SACK blocks as they must be. While they pass mobile_sockops adds the option.
+ */
+#ifndef SEGUE_MOBILE_POKE_H
+#define SEGUE_MOBILE_POKE_H
+
+#include "mobile_state.h"
+
+#define CA_NAME_LENGTH 16
+
+extern u32 tcp_reno_ssthresh(struct sock *sk) __ksym;
+extern void tcp_reno_cong_avoid(struct sock *sk, u32 ack, u32 acked) __ksym;
+extern u32 tcp_reno_undo_cwnd(struct sock *sk) __ksym;
+
+SEC("struct_ops")
+void BPF_PROG(poke_init, struct sock *sk)
+{
+	struct tcp_sock___mobile *tp = (struct tcp_sock___mobile *)sk;
+	struct connection *connection = bpf_sk_storage_get(&connections, sk, 0, 0);
+
+	if (!connection)
+		return;
+	for (u32 copy = 0; copy < SEGUE_MOBILE_COPIES && copy < connection->copies; copy++)
+		bpf_tcp_send_ack(tp, tp->rcv_nxt);
+}
+
+/* A socket has this one only while it is locked for the poke; should one be stuck with
+ * it (SEGUE_TALLY_UNRESTORED), it goes on as NewReno. */
+SEC("struct_ops")
+u32 BPF_PROG(poke_ssthresh, struct sock *sk)
+{
+	return tcp_reno_ssthresh(sk);
+}
+
+SEC("struct_ops")
+void BPF_PROG(poke_cong_avoid, struct sock *sk, u32 ack, u32 acked)
+{
+	tcp_reno_cong_avoid(sk, ack, acked);
+}
+
+SEC("struct_ops")
+u32 BPF_PROG(poke_undo_cwnd, struct sock *sk)
+{
+	return tcp_reno_undo_cwnd(sk);
+}
+
+SEC(".struct_ops.link")
+struct tcp_congestion_ops segue_poke = {
+	.init = (void *)poke_init,
+	.ssthresh = (void *)poke_ssthresh,
+	.cong_avoid = (void *)poke_cong_avoid,
+	.undo_cwnd = (void *)poke_undo_cwnd,
+	.name = "segue_poke",
+};
+
+/* The agent writes a name of its own here, the same as into segue_poke.name. */
+const volatile char poke_name[CA_NAME_LENGTH] = "segue_poke";
+
+/* 40 octets of options: time stamps, 12; SACK blocks, 4 and 8 each, of which the
+ * kernel takes as many as fit before it asks for ours (tcp_established_options). */
+static __always_inline u32 has_room(struct tcp_sock___mobile *tp)
+{
+	const u32 stamps = BPF_CORE_READ_BITFIELD(tp, rx_opt.tstamp_ok) ? 12 : 0;
+	const u32 wanted = tp->rx_opt.num_sacks + BPF_CORE_READ_BITFIELD(tp, rx_opt.dsack);
+	const u32 blocks = segue_min(wanted, (40 - stamps - 4) / 8);
+
+	return stamps + (blocks ? 4 + 8 * blocks : 0) + SEGUE_REPORT_LENGTH <= 40;
+}
+
+/* Sends the copies in the kernel's own ACKs. The socket is locked. */
+static __always_inline void poke(struct tcp_sock___mobile *tp, struct connection *connection)
+{
+	char name[CA_NAME_LENGTH] = {}, own[CA_NAME_LENGTH];
+	int flags, with_options;
+
+	if (bpf_getsockopt(tp, SOL_TCP, TCP_CONGESTION, name, sizeof(name)))
+		return;
+	/* A congestion control of eBPF may be gone while sockets still use it: only
+	 * what can be set now can be set again below. To set what is set is nothing. */
+	if (bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, name, sizeof(name)))
+		return;
+	if (bpf_getsockopt(tp, SOL_TCP, TCP_BPF_SOCK_OPS_CB_FLAGS, &flags, sizeof(flags)))
+		return; /* before Linux 6.12 */
+	with_options = flags | BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG;
+	if (bpf_setsockopt(tp, SOL_TCP, TCP_BPF_SOCK_OPS_CB_FLAGS, &with_options,
+			   sizeof(with_options)))
+		return;
+	for (u32 i = 0; i < sizeof(own); i++)
+		own[i] = poke_name[i];
+	bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, own, sizeof(own));
+	if (bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, name, sizeof(name)))
+		count(SEGUE_TALLY_UNRESTORED);
+	bpf_setsockopt(tp, SOL_TCP, TCP_BPF_SOCK_OPS_CB_FLAGS, &flags, sizeof(flags));
+}
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * mobile_state.h - what the mobile's programs keep: of each connection, of the agent's
+ * orders, of what became of them.
+ */
+#ifndef SEGUE_MOBILE_STATE_H
+#define SEGUE_MOBILE_STATE_H
+
+#include "kernel_mobile.h"
+#include "mobile.h"
+#include "notice.h"
+
+/* One connection, from its SYN on. Who has none has not negotiated. */
+struct connection {
+	struct segue_link link; /* of the report to be written */
+	u32 round; /* of the last notice */
+	u16 nonce; /* told in our capability */
+	u16 peer_nonce; /* repeated in our reports */
+	u8 negotiated;
+	u8 report; /* number of the next report */
+	u8 type; /* of the report to be written; 0: none */
+	u8 copies; /* to be sent by segue_poke */
+	u8 written; /* options stored since the poke began */
+	u8 untold; /* of this round's copies, for the agent to craft */
+	u8 pad[2];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct connection);
+} connections SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct segue_mobile_orders);
+} orders SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SEGUE_TALLY_LENGTH);
+	__type(key, u32);
+	__type(value, u32);
+} tally SEC(".maps");
+
+static __always_inline void count(u32 what)
+{
+	u32 *counter = bpf_map_lookup_elem(&tally, &what);
+
+	if (counter)
+		__sync_fetch_and_add(counter, 1);
+}
+
+#endif

@@ -1,0 +1,333 @@
+//! The link emulator: a thread that carries packets between the hosts' TUN devices along a [`Path`].
+//!
+//! Departures and deliveries are computed, not slept: a late wake-up shifts one packet and does not lower the rate.
+
+use super::Error;
+use super::Nanos;
+use super::packet::Packet;
+use super::path::{AccessLink, Direction, Fate, Path, Sink, Switch, Which};
+use super::punctual::{Rank, become_punctual};
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::eventfd::{EfdFlags, EventFd};
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeSpec;
+use nix::sys::time::TimeValLike;
+use std::io::{self, ErrorKind};
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use tun_rs::SyncDevice;
+
+/// Of the devices.
+pub const MTU: u16 = 1500;
+/// A packet of at least this many octets towards the mobile is bulk data.
+const BULK: usize = 1000;
+/// Packets read from one device before the other gets its turn.
+const BATCH: usize = 32;
+
+/// The clock of a laboratory: ns since its time zero.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock(Instant);
+
+impl Clock {
+    /// Time zero is now.
+    pub fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    /// Now.
+    pub fn now(&self) -> Nanos {
+        u64::try_from(self.0.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    /// How long until `at`; zero once it has passed.
+    pub fn until(&self, at: Nanos) -> Duration {
+        Duration::from_nanos(at.saturating_sub(self.now()))
+    }
+}
+
+/// What an emulator leaves behind.
+#[derive(Debug)]
+pub struct Record {
+    /// All packets, as they entered.
+    pub packets: Vec<Packet>,
+    /// CPU time of its thread. The kernel's TCP work for received packets is part of it.
+    pub cpu: Duration,
+    /// How long it ran.
+    pub ran: Duration,
+    /// Whether the kernel let it run before ordinary threads.
+    pub realtime: bool,
+}
+
+enum Command {
+    Switch(Switch),
+    Stop,
+}
+
+/// What other threads see of an emulator.
+#[derive(Debug, Default)]
+struct Shared {
+    /// When the first bulk packet entered, plus one; 0: not yet.
+    first_bulk: AtomicU64,
+    failed: AtomicBool,
+    /// Why, once.
+    error: Mutex<Option<Error>>,
+}
+
+/// A running emulator. Dropped: stopped.
+pub struct Emulator {
+    commands: Sender<Command>,
+    wake: Arc<EventFd>,
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<Result<Record, ()>>>,
+}
+
+impl Emulator {
+    /// Starts to carry packets over `old`. `capacity`: packets to keep room for.
+    ///
+    /// # Errors
+    /// No file descriptor or thread to be had.
+    pub fn start(
+        clock: Clock,
+        devices: [SyncDevice; 2],
+        old: &AccessLink,
+        new: &AccessLink,
+        wired_us: u32,
+        capacity: usize,
+    ) -> Result<Self, Error> {
+        let flags = EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK;
+        let wake = EventFd::from_value_and_flags(0, flags).map_err(Error::system("eventfd"))?;
+        let (wake, shared) = (Arc::new(wake), Arc::new(Shared::default()));
+        let (commands, inbox) = channel();
+        let mut worker = Worker {
+            clock,
+            devices,
+            path: Path::new(old, new, wired_us),
+            outcome: Outcome {
+                clock,
+                packets: Vec::with_capacity(capacity),
+                ready: Vec::new(),
+                spare: Vec::new(),
+            },
+            wake: Arc::clone(&wake),
+            inbox,
+            shared: Arc::clone(&shared),
+        };
+        let thread = std::thread::Builder::new()
+            .name("segue-link".into())
+            .spawn(move || {
+                worker.run().map_err(|error| {
+                    if let Ok(mut place) = worker.shared.error.lock() {
+                        *place = Some(error);
+                    }
+                    worker.shared.failed.store(true, Ordering::Release);
+                })
+            })
+            .map_err(Error::system("a thread for the link emulator"))?;
+        Ok(Self { commands, wake, shared, thread: Some(thread) })
+    }
+
+    /// When the first bulk packet entered.
+    pub fn first_bulk(&self) -> Option<Nanos> {
+        self.shared.first_bulk.load(Ordering::Acquire).checked_sub(1)
+    }
+
+    /// Whether it has ended with an error, which [`why`](Self::why) tells.
+    pub fn failed(&self) -> bool {
+        self.shared.failed.load(Ordering::Acquire)
+    }
+
+    /// Sets the handoff, in place: no device changes.
+    pub fn schedule(&self, switch: Switch) {
+        self.tell(Command::Switch(switch));
+    }
+
+    /// Stops it and takes its record.
+    ///
+    /// # Errors
+    /// What ended it before.
+    pub fn stop(mut self) -> Result<Record, Error> {
+        self.tell(Command::Stop);
+        match self.thread.take().map(JoinHandle::join) {
+            Some(Ok(Ok(record))) => Ok(record),
+            _ => Err(self.why()),
+        }
+    }
+
+    /// Why it has failed.
+    pub fn why(&self) -> Error {
+        let told = self.shared.error.lock().ok().and_then(|mut place| place.take());
+        told.unwrap_or_else(|| Error::Fault("the link emulator panicked".into()))
+    }
+
+    fn tell(&self, command: Command) {
+        // A worker that has ended hears nothing; `stop` then tells why.
+        let _ = self.commands.send(command);
+        let _ = self.wake.write(1);
+    }
+}
+
+impl Drop for Emulator {
+    fn drop(&mut self) {
+        if let Some(thread) = self.thread.take() {
+            self.tell(Command::Stop);
+            let _ = thread.join();
+        }
+    }
+}
+
+struct Worker {
+    clock: Clock,
+    devices: [SyncDevice; 2],
+    path: Path<Carried>,
+    outcome: Outcome,
+    wake: Arc<EventFd>,
+    inbox: Receiver<Command>,
+    shared: Arc<Shared>,
+}
+
+/// A packet on its way: its octets, and its place in the record.
+struct Carried {
+    octets: Vec<u8>,
+    index: usize,
+}
+
+struct Outcome {
+    clock: Clock,
+    packets: Vec<Packet>,
+    /// To be handed over.
+    ready: Vec<(Direction, Carried, Nanos)>,
+    /// Buffers for the next packets.
+    spare: Vec<Vec<u8>>,
+}
+
+impl Sink<Carried> for Outcome {
+    fn queued(&mut self, packet: &Carried, link: Which, arrival: Nanos, departure: Nanos) {
+        self.packets[packet.index].queued = Some((link, arrival, departure));
+    }
+
+    fn ended(&mut self, direction: Direction, packet: Carried, fate: Fate) {
+        self.packets[packet.index].fate = fate;
+        match fate {
+            Fate::Delivered(due) => self.ready.push((direction, packet, due)),
+            _ => self.spare.push(packet.octets),
+        }
+    }
+}
+
+/// Device that packets of a direction come from, and the one they go to.
+fn source(direction: Direction) -> usize {
+    direction as usize
+}
+const HOSTS: [&str; 2] = ["server", "mobile"];
+
+impl Worker {
+    fn run(&mut self) -> Result<Record, Error> {
+        let started = self.clock.now();
+        let realtime = become_punctual(Rank::Link);
+        let mut stopping = false;
+        while !stopping {
+            self.carry()?;
+            let timeout = match self.path.next_due() {
+                Some(due) => self.clock.until(due),
+                None => Duration::from_secs(3600),
+            };
+            let ready = self.wait(timeout)?;
+            if ready[2] {
+                let _ = self.wake.read();
+                while let Ok(command) = self.inbox.try_recv() {
+                    match command {
+                        Command::Switch(switch) => self.path.schedule(switch),
+                        Command::Stop => stopping = true,
+                    }
+                }
+            }
+            for direction in [Direction::Down, Direction::Up] {
+                if ready[source(direction)] {
+                    self.read(direction)?;
+                }
+            }
+        }
+        self.path.stop(&mut self.outcome);
+        let usage = getrusage(UsageWho::RUSAGE_THREAD).map_err(Error::system("getrusage"))?;
+        let cpu = usage.user_time() + usage.system_time();
+        Ok(Record {
+            packets: std::mem::take(&mut self.outcome.packets),
+            cpu: Duration::from_micros(u64::try_from(cpu.num_microseconds()).unwrap_or(0)),
+            ran: Duration::from_nanos(self.clock.now() - started),
+            realtime,
+        })
+    }
+
+    fn wait(&self, timeout: Duration) -> Result<[bool; 3], Error> {
+        let mut fds = [
+            PollFd::new(self.devices[0].as_fd(), PollFlags::POLLIN),
+            PollFd::new(self.devices[1].as_fd(), PollFlags::POLLIN),
+            PollFd::new(self.wake.as_fd(), PollFlags::POLLIN),
+        ];
+        match ppoll(&mut fds, Some(TimeSpec::from(timeout)), None) {
+            // An error condition is read as well: reading tells which.
+            Ok(_) => Ok(fds.map(|fd| fd.revents().is_some_and(|events| !events.is_empty()))),
+            Err(nix::Error::EINTR) => Ok([false; 3]),
+            Err(error) => Err(Error::system("ppoll of the laboratory's devices")(error)),
+        }
+    }
+
+    /// Takes what a host has sent.
+    fn read(&mut self, direction: Direction) -> Result<(), Error> {
+        for _ in 0..BATCH {
+            let mut octets = self.outcome.spare.pop().unwrap_or_else(|| Vec::with_capacity(usize::from(MTU)));
+            octets.resize(usize::from(MTU), 0);
+            match self.devices[source(direction)].recv(&mut octets) {
+                Ok(length) => octets.truncate(length),
+                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {
+                    self.outcome.spare.push(octets);
+                    return Ok(());
+                }
+                Err(source) => return Err(Error::Device { host: HOSTS[direction as usize], source }),
+            }
+            let now = self.clock.now();
+            // What was due before it came, a switch above all, is done before it.
+            self.path.advance(now, &mut self.outcome);
+            let index = self.outcome.packets.len();
+            self.outcome.packets.push(Packet::new(direction, now, &octets));
+            if direction == Direction::Down && octets.len() >= BULK {
+                let _ =
+                    self.shared.first_bulk.compare_exchange(0, now + 1, Ordering::AcqRel, Ordering::Relaxed);
+            }
+            let bytes = octets.len() as u32;
+            self.path.enter(direction, now, Carried { octets, index }, bytes, &mut self.outcome);
+        }
+        Ok(())
+    }
+
+    /// Hands over what is due.
+    fn carry(&mut self) -> Result<(), Error> {
+        self.path.advance(self.clock.now(), &mut self.outcome);
+        let mut ready = std::mem::take(&mut self.outcome.ready);
+        for (direction, packet, due) in ready.drain(..) {
+            let destination = 1 - source(direction);
+            let now = self.outcome.clock.now();
+            self.outcome.packets[packet.index].late =
+                u32::try_from(now.saturating_sub(due)).unwrap_or(u32::MAX);
+            hand_over(&self.devices[destination], &packet.octets)
+                .map_err(|source| Error::Device { host: HOSTS[destination], source })?;
+            self.outcome.spare.push(packet.octets);
+        }
+        self.outcome.ready = ready;
+        Ok(())
+    }
+}
+
+fn hand_over(device: &SyncDevice, octets: &[u8]) -> io::Result<()> {
+    loop {
+        match device.send(octets) {
+            Ok(_) => return Ok(()),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Ours, at the two ends of a laboratory: each in its host's namespace, on a thread of its own.
+
+use super::Error;
+use super::host::Host;
+use super::punctual::{Rank, become_punctual};
+use segue_policy::Link;
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// A sender that hears notices, and the mobile that sends them.
+pub trait Aware: Debug + Send + Sync {
+    /// Attaches the sender to the server's cgroup; called inside the server's namespace, before any program runs.
+    ///
+    /// # Errors
+    /// One line why it cannot.
+    fn server(&self, cgroup: &Path) -> Result<Box<dyn ServerEnd>, String>;
+
+    /// Attaches the mobile's side to its cgroup, inside its namespace; `first`: the link of its first report.
+    ///
+    /// # Errors
+    /// One line why it cannot.
+    fn mobile(&self, cgroup: &Path, first: Link) -> Result<Box<dyn MobileEnd>, String>;
+}
+
+/// An attached sender. Dropped: detached.
+pub trait ServerEnd {
+    /// Does what the kernel's programs ask of user space, for about `limit`.
+    ///
+    /// # Errors
+    /// One line what failed.
+    fn serve(&mut self, limit: Duration) -> Result<(), String>;
+
+    /// Its counters by name, for the record.
+    ///
+    /// # Errors
+    /// One line why they cannot be read.
+    fn counters(&self) -> Result<BTreeMap<String, u64>, String>;
+}
+
+/// An attached mobile. Dropped: detached.
+pub trait MobileEnd {
+    /// Tells all peers of the current namespace's connections of a completed handoff to `link`.
+    ///
+    /// # Errors
+    /// One line what failed.
+    fn notify(&mut self, link: Link) -> Result<BTreeMap<String, u64>, String>;
+}
+
+/// Loading and verifying programs takes a moment, more on a busy machine.
+const ATTACH: Duration = Duration::from_secs(30);
+const NOTIFY: Duration = Duration::from_secs(5);
+const DETACH: Duration = Duration::from_secs(10);
+const SERVE: Duration = Duration::from_millis(20);
+
+type Counters = BTreeMap<String, u64>;
+type Answer = Result<Counters, String>;
+
+/// Both ends at work. Dropped: detached.
+pub struct Ends {
+    server: End<()>,
+    mobile: End<Link>,
+}
+
+struct End<Order> {
+    name: &'static str,
+    orders: Option<Sender<Order>>,
+    answers: Receiver<Answer>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Ends {
+    /// Attaches both.
+    ///
+    /// # Errors
+    /// What one of them says.
+    pub fn attach(
+        aware: &Arc<dyn Aware>,
+        server: (Arc<Host>, PathBuf),
+        mobile: (Arc<Host>, PathBuf),
+        first: Link,
+    ) -> Result<Self, Error> {
+        let (host, cgroup) = server;
+        let ours = Arc::clone(aware);
+        let server = End::start("sender", host, move |orders: &Receiver<()>, answers: &Sender<Answer>| {
+            let mut end = ours.server(&cgroup)?;
+            let _ = answers.send(Ok(Counters::new()));
+            while let Err(TryRecvError::Empty) = orders.try_recv() {
+                end.serve(SERVE)?;
+            }
+            let _ = answers.send(Ok(end.counters()?));
+            Ok(())
+        })?;
+        let (host, cgroup) = mobile;
+        let ours = Arc::clone(aware);
+        let mobile = End::start("mobile", host, move |orders: &Receiver<Link>, answers: &Sender<Answer>| {
+            let mut end = ours.mobile(&cgroup, first)?;
+            let _ = answers.send(Ok(Counters::new()));
+            while let Ok(link) = orders.recv() {
+                let _ = answers.send(Ok(end.notify(link)?));
+            }
+            Ok(())
+        })?;
+        Ok(Self { server, mobile })
+    }
+
+    /// Has the mobile send its notice now.
+    ///
+    /// # Errors
+    /// What it says.
+    pub fn notify(&self, link: Link) -> Result<Counters, Error> {
+        if let Some(orders) = &self.mobile.orders {
+            let _ = orders.send(link);
+        }
+        self.mobile.answer(NOTIFY)
+    }
+
+    /// Whether the sender's side still serves.
+    ///
+    /// # Errors
+    /// What ended it.
+    pub fn check(&self) -> Result<(), Error> {
+        match self.server.answers.try_recv() {
+            Ok(Err(said)) => Err(Error::Agent { end: self.server.name, said }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Detaches both and returns the sender's counters.
+    ///
+    /// # Errors
+    /// What the sender's side says.
+    pub fn finish(mut self) -> Result<Counters, Error> {
+        self.server.orders = None;
+        self.server.answer(NOTIFY)
+    }
+}
+
+impl<Order: Send + 'static> End<Order> {
+    fn start(
+        name: &'static str,
+        host: Arc<Host>,
+        work: impl FnOnce(&Receiver<Order>, &Sender<Answer>) -> Result<(), String> + Send + 'static,
+    ) -> Result<Self, Error> {
+        let (orders, inbox) = channel();
+        let (outbox, answers) = channel();
+        let body = move || {
+            // A notice is sent at once, also on a busy machine.
+            become_punctual(Rank::End);
+            let done = host
+                .namespace
+                .within(|| work(&inbox, &outbox).map_err(|said| Error::Agent { end: name, said }));
+            if let Err(error) = done {
+                let said = match error {
+                    Error::Agent { said, .. } => said,
+                    other => other.to_string(),
+                };
+                let _ = outbox.send(Err(said));
+            }
+        };
+        let thread = std::thread::Builder::new()
+            .name(format!("segue-{name}"))
+            .spawn(body)
+            .map_err(Error::system(format!("a thread for the {name}")))?;
+        let end = Self { name, orders: Some(orders), answers, thread: Some(thread) };
+        end.answer(ATTACH)?;
+        Ok(end)
+    }
+}
+
+impl<Order> End<Order> {
+    fn answer(&self, limit: Duration) -> Result<Counters, Error> {
+        match self.answers.recv_timeout(limit) {
+            Ok(Ok(counters)) => Ok(counters),
+            Ok(Err(said)) => Err(Error::Agent { end: self.name, said }),
+            Err(RecvTimeoutError::Timeout) => Err(Error::Timeout {
+                seconds: limit.as_secs_f64(),
+                what: format!("the {}'s side", self.name),
+            }),
+            Err(RecvTimeoutError::Disconnected) => {
+                Err(Error::Fault(format!("the thread of the {}'s side is gone", self.name)))
+            }
+        }
+    }
+}
+
+impl<Order> Drop for End<Order> {
+    fn drop(&mut self) {
+        self.orders = None;
+        let limit = Instant::now() + DETACH;
+        if let Some(thread) = self.thread.take() {
+            // One that hangs is left to the end of the process, which detaches as well.
+            while !thread.is_finished() && Instant::now() < limit {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+    }
+}

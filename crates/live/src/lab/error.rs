@@ -1,0 +1,106 @@
+//! What can go wrong in a laboratory: one line each.
+
+use std::io;
+
+/// Why a run ended without a record.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The plan itself.
+    #[error("plan: {0}")]
+    Plan(String),
+    /// Not root.
+    #[error("a laboratory needs root (CAP_SYS_ADMIN and CAP_NET_ADMIN); this process has user id {0}")]
+    NotRoot(u32),
+    /// No `/dev/net/tun`.
+    #[error("/dev/net/tun is missing: the kernel's TUN driver (CONFIG_TUN) carries the laboratory's packets")]
+    NoTun,
+    /// A program that is not installed.
+    #[error("`{program}` is not in PATH; the laboratory's programs need it")]
+    NoProgram {
+        /// Its name.
+        program: String,
+    },
+    /// No cgroup2.
+    #[error("no cgroup2 in /proc/mounts: the programs of each host run in a cgroup of their own")]
+    NoCgroup2,
+    /// The kernel refused something.
+    #[error("{what}: {source}")]
+    System {
+        /// What was to be done.
+        what: String,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// The kernel has no such congestion control.
+    #[error("the kernel has no congestion control `{name}`; it has: {known}")]
+    CongestionControl {
+        /// What was asked for.
+        name: String,
+        /// `tcp_available_congestion_control`.
+        known: String,
+    },
+    /// The kernel is too old for a setting.
+    #[error("{sysctl} is missing: it needs Linux {since}")]
+    OldKernel {
+        /// The setting.
+        sysctl: String,
+        /// Who has it.
+        since: &'static str,
+    },
+    /// A program ended or failed while it was needed.
+    #[error("{program} {what}: {said}")]
+    Program {
+        /// Which.
+        program: String,
+        /// What it did.
+        what: String,
+        /// Its last words.
+        said: String,
+    },
+    /// Nothing came in time.
+    #[error("waited {seconds} s for {what}")]
+    Timeout {
+        /// How long.
+        seconds: f64,
+        /// For what.
+        what: String,
+    },
+    /// The emulator cannot reach a device any more.
+    #[error("the link emulator lost the {host}'s device ({source}); did its namespace disappear?")]
+    Device {
+        /// Whose.
+        host: &'static str,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// The machine could not keep up.
+    #[error(
+        "the hosts' devices threw {drops} packets away before the link emulator came for them; run fewer laboratories at once"
+    )]
+    Overloaded {
+        /// Packets.
+        drops: u64,
+    },
+    /// Ours, at one of the two ends.
+    #[error("{end}: {said}")]
+    Agent {
+        /// Which end.
+        end: &'static str,
+        /// What it said.
+        said: String,
+    },
+    /// SIGINT or SIGTERM.
+    #[error("interrupted")]
+    Interrupted,
+    /// A thread of ours panicked.
+    #[error("a fault of the laboratory: {0}")]
+    Fault(String),
+}
+
+impl Error {
+    /// `map_err(Error::system("what was to be done"))`
+    pub(super) fn system<E: Into<io::Error>>(what: impl Into<String>) -> impl FnOnce(E) -> Self {
+        let what = what.into();
+        move |source| Self::System { what, source: source.into() }
+    }
+}

@@ -1,0 +1,176 @@
+//! The two hosts: a namespace with loopback, a TUN device, addresses, a route to the other, and stated settings.
+
+use super::Error;
+use super::emulator::MTU;
+use super::namespace::Namespace;
+use super::netlink::{LOOPBACK, Netlink};
+use std::fs;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::path::Path;
+use tun_rs::{DeviceBuilder, SyncDevice};
+
+/// The device's name in both namespaces.
+pub const DEVICE: &str = "segue0";
+/// Packets that a device holds for the emulator. Far more than any window: drops happen in the emulated queue only.
+const DEVICE_QUEUE: u32 = 20_000;
+
+/// Which of the two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// The correspondent node: it sends the bulk data.
+    Server,
+    /// The mobile node.
+    Mobile,
+}
+
+impl Role {
+    /// Its address: documentation prefixes (RFC 5737, RFC 3849).
+    pub fn address(self, six: bool) -> IpAddr {
+        let last = match self {
+            Self::Server => 1,
+            Self::Mobile => 2,
+        };
+        if six {
+            IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, last))
+        } else {
+            IpAddr::V4(Ipv4Addr::new(192, 0, 2, last as u8))
+        }
+    }
+
+    /// The one at the other end.
+    pub fn other(self) -> Self {
+        match self {
+            Self::Server => Self::Mobile,
+            Self::Mobile => Self::Server,
+        }
+    }
+}
+
+/// Settings of both hosts below `/proc/sys/net`: the kernel's defaults stated, and what makes runs independent.
+///
+/// * `tcp_no_metrics_save`: a run does not learn from the one before.
+/// * `tcp_wmem`, `tcp_rmem`: middle values of 1 MiB, so that a program which waits for the processor neither starves
+///   the sender nor closes the window; the emulated links' bandwidth-delay products are far below.
+const SETTINGS: [(&str, &str); 17] = [
+    ("ipv4/tcp_timestamps", "1"),
+    ("ipv4/tcp_sack", "1"),
+    ("ipv4/tcp_dsack", "1"),
+    ("ipv4/tcp_window_scaling", "1"),
+    ("ipv4/tcp_ecn", "2"),
+    ("ipv4/tcp_frto", "2"),
+    ("ipv4/tcp_recovery", "1"),
+    ("ipv4/tcp_early_retrans", "3"),
+    ("ipv4/tcp_slow_start_after_idle", "1"),
+    ("ipv4/tcp_mtu_probing", "0"),
+    ("ipv4/tcp_no_metrics_save", "1"),
+    ("ipv4/tcp_wmem", "4096 1048576 16777216"),
+    ("ipv4/tcp_rmem", "4096 1048576 16777216"),
+    // No packets that no program asked for.
+    ("ipv6/conf/all/accept_ra", "0"),
+    ("ipv6/conf/default/accept_ra", "0"),
+    ("ipv6/conf/default/router_solicitations", "0"),
+    ("ipv6/conf/default/addr_gen_mode", "1"),
+];
+
+/// A host without programs.
+#[derive(Debug)]
+pub struct Host {
+    /// Its network.
+    pub namespace: Namespace,
+    /// Which of the two it is.
+    pub role: Role,
+}
+
+/// What a sender's host is set to.
+#[derive(Clone, Debug, Default)]
+pub struct SenderSettings<'a> {
+    /// Of its connections; `None`: something else sets it for each.
+    pub congestion_control: Option<&'a str>,
+    /// `tcp_rto_max_ms`; `None`: the kernel's.
+    pub rto_max_ms: Option<u32>,
+}
+
+impl Host {
+    /// Makes it and its device.
+    ///
+    /// # Errors
+    /// What the kernel refuses.
+    pub fn create(role: Role, settings: &SenderSettings<'_>) -> Result<(Self, SyncDevice), Error> {
+        let namespace = Namespace::create()?;
+        let device = namespace.within(|| {
+            for (name, value) in SETTINGS {
+                set(name, value)?;
+            }
+            if let Some(ms) = settings.rto_max_ms {
+                if !sysctl("ipv4/tcp_rto_max_ms").exists() {
+                    return Err(Error::OldKernel { sysctl: "net.ipv4.tcp_rto_max_ms".into(), since: "6.15" });
+                }
+                set("ipv4/tcp_rto_max_ms", &ms.to_string())?;
+            }
+            if let Some(name) = settings.congestion_control {
+                known(name)?;
+            }
+            let device = device()?;
+            let index = device.if_index().map_err(Error::system("index of the TUN device"))?;
+            let netlink = Netlink::open()?;
+            netlink.up(LOOPBACK, None)?;
+            netlink.up(index, Some(DEVICE_QUEUE))?;
+            for six in [false, true] {
+                netlink.address(index, role.address(six))?;
+                netlink.route(index, role.other().address(six), settings.congestion_control)?;
+            }
+            Ok(device)
+        })?;
+        Ok((Self { namespace, role }, device))
+    }
+
+    /// Packets that its device threw away because the emulator did not come for them: 0 in a sound run.
+    ///
+    /// # Errors
+    /// The device is gone.
+    pub fn device_drops(&self) -> Result<u64, Error> {
+        let text = self.namespace.within(|| {
+            fs::read_to_string("/proc/thread-self/net/dev")
+                .map_err(Error::system("/proc/thread-self/net/dev"))
+        })?;
+        let line = text.lines().find_map(|line| line.trim().strip_prefix(DEVICE)?.strip_prefix(':'));
+        // Eight columns for what was received; of those for what was sent the fourth.
+        let drops = line.and_then(|line| line.split_whitespace().nth(11)?.parse().ok());
+        drops.ok_or_else(|| Error::System {
+            what: format!("{DEVICE} in /proc/net/dev"),
+            source: std::io::ErrorKind::NotFound.into(),
+        })
+    }
+}
+
+fn device() -> Result<SyncDevice, Error> {
+    if !Path::new("/dev/net/tun").exists() {
+        return Err(Error::NoTun);
+    }
+    let device = DeviceBuilder::new()
+        .name(DEVICE)
+        .mtu(MTU)
+        .enable(false)
+        .build_sync()
+        .map_err(Error::system("a TUN device"))?;
+    device.set_nonblocking(true).map_err(Error::system("a TUN device"))?;
+    Ok(device)
+}
+
+fn sysctl(name: &str) -> std::path::PathBuf {
+    Path::new("/proc/sys/net").join(name)
+}
+
+fn set(name: &str, value: &str) -> Result<(), Error> {
+    fs::write(sysctl(name), value)
+        .map_err(Error::system(format!("net.{} = {value} in a laboratory", name.replace('/', "."))))
+}
+
+fn known(name: &str) -> Result<(), Error> {
+    let path = "ipv4/tcp_available_congestion_control";
+    let known = fs::read_to_string(sysctl(path)).map_err(Error::system(path))?;
+    if known.split_whitespace().any(|word| word == name) {
+        return Ok(());
+    }
+    Err(Error::CongestionControl { name: name.into(), known: known.trim().into() })
+}

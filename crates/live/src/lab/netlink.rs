@@ -1,0 +1,111 @@
+//! Addresses, routes and device flags of the current network namespace (rtnetlink).
+
+use super::Error;
+use netlink_packet_core::{
+    NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload,
+};
+use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, AddressMessage};
+use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
+use netlink_packet_route::route::{
+    RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope, RouteType,
+};
+use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
+use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
+use std::io;
+use std::net::IpAddr;
+
+/// A socket to the kernel's routing.
+pub struct Netlink(Socket);
+
+/// The loopback device's index in every namespace.
+pub const LOOPBACK: u32 = 1;
+
+impl Netlink {
+    /// Of the namespace that this thread is in.
+    ///
+    /// # Errors
+    /// No socket to be had.
+    pub fn open() -> Result<Self, Error> {
+        let mut socket = Socket::new(NETLINK_ROUTE).map_err(Error::system("a netlink socket"))?;
+        socket.bind_auto().map_err(Error::system("a netlink socket"))?;
+        socket.connect(&SocketAddr::new(0, 0)).map_err(Error::system("a netlink socket"))?;
+        Ok(Self(socket))
+    }
+
+    /// Brings a device up; `queue`: packets that it holds for its reader.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn up(&self, device: u32, queue: Option<u32>) -> Result<(), Error> {
+        let mut message = LinkMessage::default();
+        message.header.index = device;
+        message.header.flags = LinkFlags::Up;
+        message.header.change_mask = LinkFlags::Up;
+        message.attributes.extend(queue.map(LinkAttribute::TxQueueLen));
+        self.request(RouteNetlinkMessage::SetLink(message), 0, "device up")
+    }
+
+    /// Gives a device an address.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn address(&self, device: u32, address: IpAddr) -> Result<(), Error> {
+        let mut message = AddressMessage::default();
+        message.header.family = family(address);
+        message.header.prefix_len = bits(address);
+        message.header.index = device;
+        // Nobody else is there who could have the address.
+        message.header.flags = AddressHeaderFlags::Nodad;
+        message.attributes = vec![AddressAttribute::Local(address), AddressAttribute::Address(address)];
+        self.request(RouteNetlinkMessage::NewAddress(message), NLM_F_CREATE | NLM_F_EXCL, "address")
+    }
+
+    /// Routes one host over a device; connections to it use `congestion_control`. A route's choice is not bound to
+    /// the list of allowed ones, which only the host's first namespace may change.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn route(&self, device: u32, to: IpAddr, congestion_control: Option<&str>) -> Result<(), Error> {
+        let mut message = RouteMessage::default();
+        message.header.address_family = family(to);
+        message.header.destination_prefix_length = bits(to);
+        message.header.table = RouteHeader::RT_TABLE_MAIN;
+        message.header.protocol = RouteProtocol::Static;
+        message.header.scope = if to.is_ipv4() { RouteScope::Link } else { RouteScope::Universe };
+        message.header.kind = RouteType::Unicast;
+        message.attributes = vec![RouteAttribute::Destination(to.into()), RouteAttribute::Oif(device)];
+        if let Some(name) = congestion_control {
+            message.attributes.push(RouteAttribute::Metrics(vec![RouteMetric::CcAlgo(name.into())]));
+        }
+        self.request(RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE | NLM_F_EXCL, "route")
+    }
+
+    fn request(&self, message: RouteNetlinkMessage, flags: u16, what: &str) -> Result<(), Error> {
+        let mut request = NetlinkMessage::from(message);
+        request.header.flags = NLM_F_REQUEST | NLM_F_ACK | flags;
+        request.finalize();
+        let mut octets = vec![0; request.buffer_len()];
+        request.serialize(&mut octets);
+        let result = self.0.send(&octets, 0).and_then(|_| self.answer());
+        result.map_err(Error::system(format!("{what} in a laboratory's namespace")))
+    }
+
+    fn answer(&self) -> io::Result<()> {
+        let (octets, _) = self.0.recv_from_full()?;
+        let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(&octets).map_err(io::Error::other)?;
+        match answer.payload {
+            NetlinkPayload::Error(error) if error.code.is_some() => Err(error.to_io()),
+            NetlinkPayload::Error(_) => Ok(()),
+            other => Err(io::Error::other(format!("an answer that was not expected: {other:?}"))),
+        }
+    }
+}
+
+fn family(address: IpAddr) -> AddressFamily {
+    if address.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 }
+}
+
+/// A prefix of one host.
+fn bits(address: IpAddr) -> u8 {
+    if address.is_ipv4() { 32 } else { 128 }
+}

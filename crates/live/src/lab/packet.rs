@@ -1,0 +1,153 @@
+//! What is kept of each packet that entered the emulator: its way, and its headers as they were sent.
+
+use super::Nanos;
+use super::host::Role;
+use super::path::{Direction, Fate, Which};
+use etherparse::{LaxNetSlice, LaxSlicedPacket, TransportSlice};
+use std::net::{IpAddr, SocketAddr};
+
+/// Octets kept of each packet: IPv6 (40) and TCP with all its options (60) fit.
+pub const SNAPLEN: usize = 128;
+
+/// One packet. Times are ns since the laboratory's time zero.
+#[derive(Clone, Debug)]
+pub struct Packet {
+    /// Which way.
+    pub direction: Direction,
+    /// Octets of the IP packet.
+    pub length: u16,
+    /// A host sent it.
+    pub entered: Nanos,
+    /// It came to the queue of this access link, then, and was to leave the queue at the second time.
+    pub queued: Option<(Which, Nanos, Nanos)>,
+    /// What became of it.
+    pub fate: Fate,
+    /// How much later than due it was handed over.
+    pub late: u32,
+    head: [u8; SNAPLEN],
+}
+
+/// The TCP of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Who sent it.
+    pub source: SocketAddr,
+    /// To whom.
+    pub destination: SocketAddr,
+    /// Number of its first octet.
+    pub sequence: u32,
+    /// Next octet expected from the other side.
+    pub acknowledgment: u32,
+    /// Octets of data.
+    pub payload: u32,
+    /// SYN.
+    pub syn: bool,
+    /// FIN.
+    pub fin: bool,
+    /// RST.
+    pub rst: bool,
+}
+
+impl Packet {
+    /// A packet that enters now.
+    pub(super) fn new(direction: Direction, entered: Nanos, octets: &[u8]) -> Self {
+        let mut head = [0; SNAPLEN];
+        let kept = octets.len().min(SNAPLEN);
+        head[..kept].copy_from_slice(&octets[..kept]);
+        let length = u16::try_from(octets.len()).unwrap_or(u16::MAX);
+        Self { direction, length, entered, queued: None, fate: Fate::UnderWay, late: 0, head }
+    }
+
+    /// The first octets of the IP packet, at most [`SNAPLEN`].
+    pub fn head(&self) -> &[u8] {
+        &self.head[..usize::from(self.length).min(SNAPLEN)]
+    }
+
+    /// Its TCP; `None` if it is none.
+    pub fn segment(&self) -> Option<Segment> {
+        // The headers alone: lengths inside them speak of the whole packet.
+        let sliced = LaxSlicedPacket::from_ip(self.head()).ok()?;
+        let (source, destination, header) = match &sliced.net? {
+            LaxNetSlice::Ipv4(ip) => {
+                let header = ip.header();
+                (
+                    IpAddr::V4(header.source_addr()),
+                    IpAddr::V4(header.destination_addr()),
+                    header.slice().len(),
+                )
+            }
+            LaxNetSlice::Ipv6(ip) => {
+                let header = ip.header();
+                (
+                    IpAddr::V6(header.source_addr()),
+                    IpAddr::V6(header.destination_addr()),
+                    header.slice().len(),
+                )
+            }
+            _ => return None,
+        };
+        let Some(TransportSlice::Tcp(tcp)) = sliced.transport else { return None };
+        let headers = header + usize::from(tcp.data_offset()) * 4;
+        Some(Segment {
+            source: SocketAddr::new(source, tcp.source_port()),
+            destination: SocketAddr::new(destination, tcp.destination_port()),
+            sequence: tcp.sequence_number(),
+            acknowledgment: tcp.acknowledgment_number(),
+            payload: u32::from(self.length).saturating_sub(headers as u32),
+            syn: tcp.syn(),
+            fin: tcp.fin(),
+            rst: tcp.rst(),
+        })
+    }
+
+    /// When a capture at a host would show it; `None`: never.
+    pub fn seen_by(&self, host: Role) -> Option<Nanos> {
+        match (host, self.direction) {
+            (Role::Server, Direction::Down) | (Role::Mobile, Direction::Up) => Some(self.entered),
+            _ => self.delivered(),
+        }
+    }
+
+    /// When it was handed to the other host.
+    pub fn delivered(&self) -> Option<Nanos> {
+        match self.fate {
+            Fate::Delivered(at) => Some(at),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use etherparse::PacketBuilder;
+
+    #[test]
+    fn headers_of_both_families_are_read_with_the_payload_s_length() {
+        let payload = [7; 1400];
+        let mut four = Vec::new();
+        PacketBuilder::ipv4([192, 0, 2, 1], [192, 0, 2, 2], 64)
+            .tcp(5201, 4000, 17, 1000)
+            .ack(99)
+            .write(&mut four, &payload)
+            .unwrap();
+        let packet = Packet::new(Direction::Down, 5, &four);
+        let segment = packet.segment().unwrap();
+        assert_eq!((packet.length, packet.head().len()), (1440, SNAPLEN));
+        assert_eq!((segment.sequence, segment.acknowledgment, segment.payload), (17, 99, 1400));
+        assert_eq!(segment.source, "192.0.2.1:5201".parse().unwrap());
+
+        let mut six = Vec::new();
+        PacketBuilder::ipv6([1; 16], [2; 16], 64).tcp(1, 2, 3, 4).syn().write(&mut six, &[]).unwrap();
+        let segment = Packet::new(Direction::Up, 5, &six).segment().unwrap();
+        assert_eq!((segment.payload, segment.syn, segment.destination.port()), (0, true, 2));
+    }
+
+    #[test]
+    fn what_is_no_tcp_has_no_segment() {
+        let mut udp = Vec::new();
+        PacketBuilder::ipv4([1; 4], [2; 4], 64).udp(1, 2).write(&mut udp, &[0; 10]).unwrap();
+        assert_eq!(Packet::new(Direction::Up, 0, &udp).segment(), None);
+        assert_eq!(Packet::new(Direction::Up, 0, &[0x45, 0]).segment(), None);
+    }
+}

@@ -1,0 +1,295 @@
+//! The path between the two hosts: for each direction a wired part and the access link, and the handoff.
+//!
+//! Pure: packets are `P`, time is passed in, so that tests need neither devices nor clocks. As on the
+//! simulator's bench the wired part lies between the server and the access link.
+
+use super::Nanos;
+use super::link::{OneWay, Passage, Server};
+use std::collections::VecDeque;
+
+/// Towards the mobile, or towards the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// Server to mobile.
+    Down,
+    /// Mobile to server.
+    Up,
+}
+
+/// The link of before or of after the handoff.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Which {
+    /// Of before.
+    Old,
+    /// Of after.
+    New,
+}
+
+/// What became of a packet, and when (ns).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// Still under way when the emulator stopped.
+    UnderWay,
+    /// Handed to the other host.
+    Delivered(Nanos),
+    /// Dropped by a full queue.
+    Dropped(Nanos),
+    /// Came out of the old link, or wanted into a link, while there was none.
+    Disconnected(Nanos),
+}
+
+/// Both directions of an access link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccessLink {
+    /// To the mobile.
+    pub down: OneWay,
+    /// To the server.
+    pub up: OneWay,
+}
+
+impl AccessLink {
+    /// One of the two directions.
+    pub fn towards(&self, direction: Direction) -> &OneWay {
+        match direction {
+            Direction::Down => &self.down,
+            Direction::Up => &self.up,
+        }
+    }
+}
+
+/// A change of the access link at a known time (ns). `up == down`: make before break.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Switch {
+    /// The routes leave the old link; break before make: the old link is gone.
+    pub down: Nanos,
+    /// The new link carries.
+    pub up: Nanos,
+    /// Whether what is on the old link at `down` is lost.
+    pub breaks: bool,
+}
+
+struct Travelling<P> {
+    packet: P,
+    bytes: u32,
+    passage: Passage,
+}
+
+struct Way<P> {
+    direction: Direction,
+    /// The wired hop, if the plan has one: its queue never drops.
+    wired: Option<Server>,
+    /// On the wired hop before the access link.
+    approach: VecDeque<Travelling<P>>,
+    /// In or on the old and the new access link.
+    old: VecDeque<Travelling<P>>,
+    new: VecDeque<Travelling<P>>,
+    /// Behind the access link, on the wired hop to the server.
+    beyond: VecDeque<Travelling<P>>,
+    servers: [Server; 2],
+}
+
+#[derive(Clone, Copy)]
+enum Step {
+    Approach(usize),
+    Old(usize),
+    New(usize),
+    Beyond(usize),
+    Down,
+    Up,
+}
+
+/// Rate of the wired part, as on the simulator's bench.
+const WIRED_KBPS: u32 = 100_000;
+
+/// Where a path reports what became of packets.
+pub trait Sink<P> {
+    /// `packet` has come to the queue of an access link and will, if nothing breaks, depart then.
+    fn queued(&mut self, packet: &P, link: Which, arrival: Nanos, departure: Nanos);
+    /// The end of `packet`.
+    fn ended(&mut self, direction: Direction, packet: P, fate: Fate);
+}
+
+/// The path at work.
+pub struct Path<P> {
+    ways: [Way<P>; 2],
+    switch: Option<Switch>,
+    /// The access link that takes packets.
+    carrying: Option<Which>,
+}
+
+impl<P> Path<P> {
+    /// An empty path that uses the old link. `wired_us`: one-way delay of the wired part, 0 for none.
+    pub fn new(old: &AccessLink, new: &AccessLink, wired_us: u32) -> Self {
+        let wired = || {
+            (wired_us > 0).then(|| {
+                Server::new(&OneWay { queue: Some(u32::MAX), ..OneWay::constant(WIRED_KBPS, wired_us) })
+            })
+        };
+        let way = |direction| Way {
+            direction,
+            wired: wired(),
+            approach: VecDeque::new(),
+            old: VecDeque::new(),
+            new: VecDeque::new(),
+            beyond: VecDeque::new(),
+            servers: [Server::new(old.towards(direction)), Server::new(new.towards(direction))],
+        };
+        Self { ways: [way(Direction::Down), way(Direction::Up)], switch: None, carrying: Some(Which::Old) }
+    }
+
+    /// Sets the handoff; a path has one.
+    pub fn schedule(&mut self, switch: Switch) {
+        self.switch = Some(switch);
+    }
+
+    /// A packet of a host enters. Everything due before `now` must have been [advanced](Self::advance).
+    pub fn enter(
+        &mut self,
+        direction: Direction,
+        now: Nanos,
+        packet: P,
+        bytes: u32,
+        sink: &mut impl Sink<P>,
+    ) {
+        let way = &mut self.ways[direction as usize];
+        match (direction, &mut way.wired) {
+            (Direction::Down, Some(wired)) => {
+                if let Some(passage) = wired.arrive(now, bytes) {
+                    way.approach.push_back(Travelling { packet, bytes, passage });
+                }
+            }
+            _ => way.arrive(self.carrying, now, packet, bytes, sink),
+        }
+    }
+
+    /// When the next thing is due.
+    pub fn next_due(&self) -> Option<Nanos> {
+        self.next_step().map(|(at, _)| at)
+    }
+
+    /// Does all that is due at `now`, in order of time.
+    pub fn advance(&mut self, now: Nanos, sink: &mut impl Sink<P>) {
+        while let Some((at, step)) = self.next_step() {
+            if at > now {
+                break;
+            }
+            self.step(at, step, sink);
+        }
+    }
+
+    /// Ends all packets that are still under way.
+    pub fn stop(&mut self, sink: &mut impl Sink<P>) {
+        for way in &mut self.ways {
+            for queue in [&mut way.approach, &mut way.old, &mut way.new, &mut way.beyond] {
+                for travelling in queue.drain(..) {
+                    sink.ended(way.direction, travelling.packet, Fate::UnderWay);
+                }
+            }
+        }
+    }
+
+    /// The earliest; of equals packets before switches: what comes out of the old link at T still gets through.
+    fn next_step(&self) -> Option<(Nanos, Step)> {
+        let mut earliest: Option<(Nanos, Step)> = None;
+        let mut consider = |at: Option<Nanos>, step| {
+            if let Some(at) = at
+                && earliest.is_none_or(|(first, _)| at < first)
+            {
+                earliest = Some((at, step));
+            }
+        };
+        let delivery = |queue: &VecDeque<Travelling<P>>| queue.front().map(|first| first.passage.delivery);
+        for (index, way) in self.ways.iter().enumerate() {
+            consider(delivery(&way.beyond), Step::Beyond(index));
+            consider(delivery(&way.old), Step::Old(index));
+            consider(delivery(&way.new), Step::New(index));
+            consider(delivery(&way.approach), Step::Approach(index));
+        }
+        if let Some(switch) = self.switch {
+            match self.carrying {
+                Some(Which::Old) => consider(Some(switch.down), Step::Down),
+                None => consider(Some(switch.up), Step::Up),
+                Some(Which::New) => {}
+            }
+        }
+        earliest
+    }
+
+    fn step(&mut self, at: Nanos, step: Step, sink: &mut impl Sink<P>) {
+        match step {
+            Step::Approach(index) => {
+                let way = &mut self.ways[index];
+                if let Some(Travelling { packet, bytes, .. }) = way.approach.pop_front() {
+                    way.arrive(self.carrying, at, packet, bytes, sink);
+                }
+            }
+            Step::Old(index) => {
+                let way = &mut self.ways[index];
+                let packet = way.old.pop_front();
+                way.cross(at, packet, sink);
+            }
+            Step::New(index) => {
+                let way = &mut self.ways[index];
+                let packet = way.new.pop_front();
+                way.cross(at, packet, sink);
+            }
+            Step::Beyond(index) => {
+                let way = &mut self.ways[index];
+                if let Some(travelling) = way.beyond.pop_front() {
+                    sink.ended(way.direction, travelling.packet, Fate::Delivered(at));
+                }
+            }
+            Step::Down => {
+                let Some(switch) = self.switch else { return };
+                if !switch.breaks {
+                    self.carrying = Some(Which::New);
+                    return;
+                }
+                self.carrying = None;
+                for way in &mut self.ways {
+                    for travelling in way.old.drain(..) {
+                        sink.ended(way.direction, travelling.packet, Fate::Disconnected(at));
+                    }
+                }
+            }
+            Step::Up => self.carrying = Some(Which::New),
+        }
+    }
+}
+
+impl<P> Way<P> {
+    fn arrive(
+        &mut self,
+        carrying: Option<Which>,
+        now: Nanos,
+        packet: P,
+        bytes: u32,
+        sink: &mut impl Sink<P>,
+    ) {
+        let Some(which) = carrying else {
+            return sink.ended(self.direction, packet, Fate::Disconnected(now));
+        };
+        let Some(passage) = self.servers[which as usize].arrive(now, bytes) else {
+            return sink.ended(self.direction, packet, Fate::Dropped(now));
+        };
+        sink.queued(&packet, which, now, passage.departure);
+        let queue = match which {
+            Which::Old => &mut self.old,
+            Which::New => &mut self.new,
+        };
+        queue.push_back(Travelling { packet, bytes, passage });
+    }
+
+    /// A packet comes out of an access link.
+    fn cross(&mut self, at: Nanos, travelling: Option<Travelling<P>>, sink: &mut impl Sink<P>) {
+        let Some(Travelling { packet, bytes, .. }) = travelling else { return };
+        match (self.direction, &mut self.wired) {
+            (Direction::Up, Some(wired)) => {
+                if let Some(passage) = wired.arrive(at, bytes) {
+                    self.beyond.push_back(Travelling { packet, bytes, passage });
+                }
+            }
+            _ => sink.ended(self.direction, packet, Fate::Delivered(at)),
+        }
+    }
+}

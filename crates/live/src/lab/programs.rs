@@ -1,0 +1,218 @@
+//! The real programs whose flows cross the link: iperf3, or nginx and curl.
+
+use super::Error;
+use super::child::{Child, Place};
+use super::host::Role;
+use super::laboratory::Laboratory;
+use super::plan::Program;
+use serde::Deserialize;
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+const IPERF3_PORT: u16 = 5201;
+const HTTP_PORT: u16 = 8080;
+/// A program that has not begun to listen by then never will.
+const START: Duration = Duration::from_secs(10);
+/// iperf3's server tells more when it sees its client leave than when it is asked to end itself.
+const LEAVE: Duration = Duration::from_secs(1);
+
+/// What the programs themselves say of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Said {
+    /// Octets that the client received.
+    pub received: u64,
+    /// Congestion control of the sending sockets, where the program tells.
+    pub congestion_control: Option<String>,
+    /// Whether every octet was the right one, where it was compared.
+    pub intact: Option<bool>,
+}
+
+/// A download under way.
+pub struct Download {
+    server: Child,
+    clients: Vec<Child>,
+    /// For curl: what it should receive.
+    bulk: Option<PathBuf>,
+}
+
+impl Download {
+    /// Starts the server's program, then `flows` flows of bulk data to the mobile for `seconds`. `bulk`: the file that
+    /// nginx serves.
+    ///
+    /// # Errors
+    /// A program is missing, ends at once or does not listen.
+    pub fn start(
+        lab: &Laboratory,
+        program: Program,
+        flows: u32,
+        six: bool,
+        seconds: u32,
+        bulk: Option<&Path>,
+    ) -> Result<Self, Error> {
+        let address = Role::Server.address(six);
+        let family = if six { "-6" } else { "-4" };
+        match (program, bulk) {
+            (Program::Nginx, Some(bulk)) => {
+                let prefix = nginx_folder(lab.folder(), bulk)?;
+                let prefix = prefix.to_string_lossy();
+                let args = ["-p", &prefix, "-c", "nginx.conf", "-e", "stderr"];
+                let server = serve(lab, "nginx", &args, HTTP_PORT)?;
+                let host = if six { format!("[{address}]") } else { address.to_string() };
+                let url = format!("http://{host}:{HTTP_PORT}/bulk");
+                let args = ["-q", "--silent", "--show-error", "--globoff", "--noproxy", "*", &url];
+                let clients = (0..flows).map(|flow| client(lab, &format!("curl-{flow}"), "curl", &args));
+                Ok(Self { server, clients: clients.collect::<Result<_, _>>()?, bulk: Some(bulk.into()) })
+            }
+            _ => {
+                let port = IPERF3_PORT.to_string();
+                let server = serve(lab, "iperf3", &["-s", "-1", "-J", family, "-p", &port], IPERF3_PORT)?;
+                let (flows, seconds, address) = (flows.to_string(), seconds.to_string(), address.to_string());
+                // -R: the server sends. -i 0: one report, at the end.
+                let args = ["-c", &address, "-p", &port, "-R", "-J", "-i", "0", "-P", &flows, "-t", &seconds];
+                let client = client(lab, "iperf3-client", "iperf3", &args)?;
+                Ok(Self { server, clients: vec![client], bulk: None })
+            }
+        }
+    }
+
+    /// Process id of the server's program.
+    pub fn server_id(&self) -> u32 {
+        self.server.id()
+    }
+
+    /// All must be running still.
+    ///
+    /// # Errors
+    /// One has ended.
+    pub fn check(&mut self) -> Result<(), Error> {
+        self.server.check()?;
+        self.clients.iter_mut().try_for_each(Child::check)
+    }
+
+    /// Ends them and returns what they measured.
+    ///
+    /// # Errors
+    /// Their words cannot be read.
+    pub fn finish(self) -> Result<Said, Error> {
+        let Self { server, clients, bulk } = self;
+        let mut said = Said::default();
+        for client in clients {
+            let output = client.finish(Duration::ZERO)?;
+            match &bulk {
+                None => {
+                    said.received +=
+                        iperf3("iperf3 client", &output)?.end.sum_received.map_or(0, |sum| sum.bytes)
+                }
+                Some(bulk) => {
+                    let (octets, right) = compare(&output, bulk)?;
+                    said.received += octets;
+                    said.intact = Some(right && said.intact.unwrap_or(true));
+                }
+            }
+        }
+        if bulk.is_none() {
+            said.congestion_control =
+                iperf3("iperf3 server", &server.finish(LEAVE)?)?.end.sender_tcp_congestion;
+        }
+        Ok(said)
+    }
+}
+
+fn serve(lab: &Laboratory, program: &str, args: &[&str], port: u16) -> Result<Child, Error> {
+    let place = Place { cgroup: &lab.cgroups().server, folder: lab.folder() };
+    let label = format!("{program}-server");
+    let mut server = lab.server().namespace.within(|| Child::start(place, &label, program, args))?;
+    server.listening(port, START)?;
+    Ok(server)
+}
+
+fn client(lab: &Laboratory, label: &str, program: &str, args: &[&str]) -> Result<Child, Error> {
+    let place = Place { cgroup: &lab.cgroups().mobile, folder: lab.folder() };
+    lab.mobile().namespace.within(|| Child::start(place, label, program, args))
+}
+
+#[derive(Deserialize)]
+struct Iperf3 {
+    end: Iperf3End,
+}
+
+#[derive(Default, Deserialize)]
+struct Iperf3End {
+    sum_received: Option<Iperf3Sum>,
+    sender_tcp_congestion: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Iperf3Sum {
+    bytes: u64,
+}
+
+fn iperf3(program: &str, output: &Path) -> Result<Iperf3, Error> {
+    let text = fs::read_to_string(output).map_err(Error::system(output.display().to_string()))?;
+    serde_json::from_str(&text).map_err(|error| Error::Program {
+        program: program.into(),
+        what: format!("printed no JSON as expected ({error})"),
+        said: text.chars().take(80).collect(),
+    })
+}
+
+/// Octets in `got`, and whether they are the beginning of `expected`.
+fn compare(got: &Path, expected: &Path) -> Result<(u64, bool), Error> {
+    let open = |path: &Path| File::open(path).map_err(Error::system(path.display().to_string()));
+    let (mut got, mut expected) = (open(got)?, open(expected)?);
+    let (mut octets, mut right) = (0, true);
+    let mut buffer = [0; 32 * 1024];
+    let mut reference = [0; 32 * 1024];
+    loop {
+        let length = got.read(&mut buffer).map_err(Error::system("what curl received"))?;
+        if length == 0 {
+            return Ok((octets, right));
+        }
+        octets += length as u64;
+        right &=
+            expected.read_exact(&mut reference[..length]).is_ok() && buffer[..length] == reference[..length];
+    }
+}
+
+/// nginx as one process, without logs, everything it writes below one folder.
+fn nginx_folder(folder: &Path, bulk: &Path) -> Result<PathBuf, Error> {
+    let prefix = folder.join("nginx");
+    let path = prefix.display();
+    let mut paths = String::new();
+    for name in ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"] {
+        paths.push_str(&format!("    {name}_temp_path {path}/{name};\n"));
+    }
+    let root = bulk.parent().unwrap_or(Path::new("/")).display();
+    let config = format!(
+        "daemon off;\nmaster_process off;\nerror_log stderr;\npid {path}/pid;\nevents {{}}\nhttp {{\n{paths}    access_log off;\n    \
+         sendfile on;\n    server {{\n        listen {HTTP_PORT};\n        listen [::]:{HTTP_PORT};\n        root {root};\n    }}\n}}\n"
+    );
+    fs::create_dir_all(&prefix)
+        .and_then(|()| fs::write(prefix.join("nginx.conf"), config))
+        .map_err(Error::system(prefix.display().to_string()))?;
+    Ok(prefix)
+}
+
+/// Writes `octets` octets that repeat nowhere near, so that a lost or doubled stretch is seen.
+///
+/// # Errors
+/// The file cannot be written.
+pub fn write_bulk(path: &Path, octets: u64) -> Result<(), Error> {
+    use rand_core::{RngCore, SeedableRng};
+    let mut random = rand_pcg::Pcg64Mcg::seed_from_u64(1);
+    let mut block = vec![0; 1 << 16];
+    let mut left = octets;
+    let mut write = || -> std::io::Result<()> {
+        let mut file = File::create(path)?;
+        while left > 0 {
+            random.fill_bytes(&mut block);
+            let length = block.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+            file.write_all(&block[..length])?;
+            left -= length as u64;
+        }
+        Ok(())
+    };
+    write().map_err(Error::system(path.display().to_string()))
+}

@@ -1,0 +1,295 @@
+//! One run, and many: senders interleaved, several laboratories at once.
+
+use super::Error;
+use super::Nanos;
+use super::child::installed;
+use super::interrupt;
+use super::kernel_counters;
+use super::laboratory::Laboratory;
+use super::measures::{Frame, measure};
+use super::path::Switch;
+use super::plan::{Family, Kind, Plan, Program};
+use super::programs::{Download, write_bulk};
+use super::punctual::{Rank, become_punctual};
+use super::record::{Exactness, RunRecord};
+use super::sender_kind::SenderKind;
+use super::sweep::{prefix, sweep};
+use rand_core::{RngCore, SeedableRng};
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+const SECOND: Nanos = 1_000_000_000;
+/// Bulk data flows so long, and [`ROUND_TRIPS`], after the laboratory's time zero. Warm-ups are counted from there, so
+/// that the handoff comes at the same time of a measured link in every run.
+const FLOWING: Duration = Duration::from_millis(500);
+/// iperf3's two connections and its negotiation.
+const ROUND_TRIPS: u32 = 6;
+/// No data packet by so much after that: none comes.
+const BEGIN: Duration = Duration::from_secs(20);
+/// How often a waiting run looks whether all is well.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// What is told while runs go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Runs that have ended.
+    pub done: usize,
+    /// Of so many.
+    pub of: usize,
+}
+
+/// Runs a plan: in each round every sender once, in rotated order. Records come by round, then by sender as listed.
+///
+/// # Errors
+/// The first that any run meets; the others are ended.
+pub fn run(plan: &Plan, progress: &mut dyn FnMut(Progress)) -> Result<Vec<RunRecord>, Error> {
+    plan.check()?;
+    prepared(plan)?;
+    let _signals = interrupt::Guard::new()?;
+    sweep();
+    let folder = tempfile::Builder::new().prefix(&prefix()).tempdir();
+    let folder = folder.map_err(Error::system("a folder for the laboratories"))?;
+    let bulk = match plan.program {
+        Program::Iperf3 => None,
+        Program::Nginx => {
+            let path = folder.path().join("bulk");
+            write_bulk(&path, most_bytes(plan))?;
+            Some(path)
+        }
+    };
+    let order = order(plan.senders.len(), plan.runs);
+    let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let mut records = BTreeMap::new();
+    let mut first_error = None;
+    std::thread::scope(|scope| {
+        let (told, news) = channel();
+        for _ in 0..(plan.parallel as usize).min(order.len()) {
+            let told = told.clone();
+            scope.spawn(|| {
+                // Owned by the thread, so that the channel closes with the last one.
+                let told = told;
+                become_punctual(Rank::Program);
+                while let Some(&(round, sender)) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if stop.load(Ordering::Acquire) {
+                        break;
+                    }
+                    let one = || one(plan, &plan.senders[sender], round, bulk.as_deref(), &stop);
+                    let result = catch_unwind(AssertUnwindSafe(one)).unwrap_or_else(|_| Err(panicked()));
+                    let failed = result.is_err();
+                    stop.fetch_or(failed, Ordering::AcqRel);
+                    let _ = told.send(result.map(|record| ((round, sender), record)));
+                    if failed {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(told);
+        let mut done = 0;
+        for result in news {
+            match result {
+                Ok((key, record)) => {
+                    done += 1;
+                    progress(Progress { done, of: order.len() });
+                    records.insert(key, record);
+                }
+                // The others are interrupted by the one that failed.
+                Err(error) if matches!(first_error, None | Some(Error::Interrupted)) => {
+                    first_error = Some(error)
+                }
+                Err(_) => {}
+            }
+        }
+    });
+    match first_error {
+        Some(error) => Err(error),
+        None => Ok(records.into_values().collect()),
+    }
+}
+
+fn panicked() -> Error {
+    Error::Fault("a run panicked".into())
+}
+
+/// (round, sender) in the order of running.
+fn order(senders: usize, runs: u32) -> Vec<(u32, usize)> {
+    let senders_of = |round: u32| (0..senders).map(move |place| (place + round as usize) % senders);
+    (0..runs).flat_map(|round| senders_of(round).map(move |sender| (round, sender))).collect()
+}
+
+/// What must be there before the first run.
+fn prepared(plan: &Plan) -> Result<(), Error> {
+    if !nix::unistd::geteuid().is_root() {
+        return Err(Error::NotRoot(nix::unistd::getuid().as_raw()));
+    }
+    if !Path::new("/dev/net/tun").exists() {
+        return Err(Error::NoTun);
+    }
+    let programs: &[&str] = match plan.program {
+        Program::Iperf3 => &["iperf3", "setpriv"],
+        Program::Nginx => &["nginx", "curl", "setpriv"],
+    };
+    programs.iter().try_for_each(|program| installed(program))
+}
+
+/// When bulk data flows, as a rule.
+fn flowing(plan: &Plan) -> Duration {
+    FLOWING + ROUND_TRIPS * plan.round_trip(&plan.old)
+}
+
+/// Longest possible time from the laboratory's zero to the end of a run.
+fn lasts(plan: &Plan) -> Duration {
+    flowing(plan) + BEGIN + plan.warm_up() + Duration::from_secs(1) + plan.outage() + plan.observe
+}
+
+/// More than both links can carry in all that time, so that a flow never runs out of data.
+fn most_bytes(plan: &Plan) -> u64 {
+    let kbps = plan.old.down.capacity.mean_kbps().max(plan.new.down.capacity.mean_kbps());
+    (lasts(plan).as_secs_f64() * kbps as f64 * 1000.0 / 8.0 * 1.5) as u64 + (1 << 20)
+}
+
+/// Where in its second the handoff of a round comes.
+fn instant(seed: u64, round: u32) -> Nanos {
+    let mut random = rand_pcg::Pcg64Mcg::seed_from_u64(seed ^ (u64::from(round) << 32));
+    random.next_u64() % SECOND
+}
+
+fn one(
+    plan: &Plan,
+    sender: &SenderKind,
+    round: u32,
+    bulk: Option<&Path>,
+    stop: &AtomicBool,
+) -> Result<RunRecord, Error> {
+    let mut lab = Laboratory::create(plan, sender, lasts(plan))?;
+    let six = plan.family == Family::Ipv6;
+    // iperf3 counts from its own beginning.
+    let seconds = lasts(plan).as_secs() as u32 + 1;
+    let mut download = Download::start(&lab, plan.program, plan.flows, six, seconds, bulk)?;
+    let mut wait = Wait { lab: &lab, download: &mut download, stop };
+
+    let start = wait.first_bulk(flowing(plan) + BEGIN)?;
+    let warm_up = plan.warm_up().as_nanos() as Nanos;
+    let down = start.max(flowing(plan).as_nanos() as Nanos) + warm_up + instant(plan.seed, round);
+    let up = down + plan.outage().as_nanos() as Nanos;
+    let end = up + plan.observe.as_nanos() as Nanos;
+    lab.emulator().schedule(Switch { down, up, breaks: plan.kind == Kind::Bbm });
+    wait.until(down)?;
+    let server = wait.download.server_id();
+    let counted = kernel_counters::read(server)?;
+    wait.until(up)?;
+    let notified = match &lab.ends {
+        Some(ends) if plan.notices => ends.notify(plan.notice(up))?,
+        _ => BTreeMap::new(),
+    };
+    wait.until(end)?;
+    let kernel = kernel_counters::growth(&counted, &kernel_counters::read(server)?);
+    let programs = download.finish()?;
+    let ends = lab.ends.take();
+    let sender_counters = ends.map(super::ends::Ends::finish).transpose()?.unwrap_or_default();
+    let (emulator, drops) = lab.close()?;
+    let taken = emulator.stop()?;
+    if drops > 0 {
+        return Err(Error::Overloaded { drops });
+    }
+
+    let frame = Frame {
+        start,
+        down,
+        up,
+        end,
+        round_trip: plan.round_trip(&plan.new).as_nanos() as Nanos,
+        segment: plan.segment(),
+        capacity: [&plan.old.down.capacity, &plan.new.down.capacity],
+    };
+    let emulator = Exactness {
+        cpu: taken.cpu.as_secs_f64() / taken.ran.as_secs_f64().max(1e-9),
+        realtime: taken.realtime,
+        ..Exactness::default()
+    };
+    let mut record = RunRecord {
+        sender: sender.to_string(),
+        run: round,
+        kernel,
+        notified,
+        sender_counters,
+        programs,
+        emulator,
+        ..RunRecord::default()
+    };
+    measure(&taken.packets, &frame, &mut record);
+    if plan.packets {
+        record.packets = taken.packets;
+    }
+    Ok(record)
+}
+
+/// A run that waits, and looks meanwhile whether it still makes sense.
+struct Wait<'a> {
+    lab: &'a Laboratory,
+    download: &'a mut Download,
+    stop: &'a AtomicBool,
+}
+
+impl Wait<'_> {
+    fn look(&mut self) -> Result<(), Error> {
+        interrupt::check()?;
+        if self.stop.load(Ordering::Acquire) {
+            return Err(Error::Interrupted);
+        }
+        self.lab.check()?;
+        self.download.check()
+    }
+
+    fn until(&mut self, at: Nanos) -> Result<(), Error> {
+        loop {
+            self.look()?;
+            let left = self.lab.clock.until(at);
+            if left.is_zero() {
+                return Ok(());
+            }
+            std::thread::sleep(left.min(LOOK));
+        }
+    }
+
+    fn first_bulk(&mut self, wait: Duration) -> Result<Nanos, Error> {
+        let limit = self.lab.clock.now() + wait.as_nanos() as Nanos;
+        loop {
+            if let Some(at) = self.lab.emulator().first_bulk() {
+                return Ok(at);
+            }
+            let left = self.lab.clock.until(limit);
+            if left.is_zero() {
+                return Err(Error::Timeout {
+                    seconds: wait.as_secs_f64(),
+                    what: "the first data packet".into(),
+                });
+            }
+            let next = self.lab.clock.now() + (left.min(LOOK)).as_nanos() as Nanos;
+            self.until(next)?;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_rotate() {
+        let order = order(3, 2);
+        assert_eq!(order, [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (1, 0)]);
+    }
+
+    #[test]
+    fn instants_differ_by_round_and_by_seed_only() {
+        assert_eq!(instant(1, 4), instant(1, 4));
+        assert_ne!(instant(1, 4), instant(1, 5));
+        assert_ne!(instant(1, 4), instant(2, 4));
+        assert!((0..100).all(|round| instant(7, round) < SECOND));
+    }
+}

@@ -1,0 +1,61 @@
+//! What can go wrong on the mobile host.
+
+use segue_policy::wire::OptionError;
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// Why the mobile host cannot negotiate or notify.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The cgroup is not there, or no cgroup.
+    #[error("cgroup {}: {source}; expected a folder of a mounted cgroup2", path.display())]
+    Cgroup {
+        /// As given.
+        path: PathBuf,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+    /// The kernel takes a program not, or not there.
+    #[error("cannot {doing}: {source:#}")]
+    Kernel {
+        /// What was tried.
+        doing: &'static str,
+        /// libbpf's answer.
+        source: libbpf_rs::Error,
+    },
+    /// The iterator over the connections broke off.
+    #[error("the kernel's list of TCP connections broke off: {0}")]
+    Connections(io::Error),
+    /// No copies, or too many.
+    #[error("{0} copies of a notice; expected 1 to {max}", max = super::records::COPIES)]
+    Copies(u8),
+    /// The first report is sent by the connection itself.
+    #[error("a first report is no notice; expected a completed or a foreseen handoff")]
+    FirstReport,
+    /// A link that no report can tell.
+    #[error("link in a report: {0}")]
+    Report(OptionError),
+    /// A crafted ACK was not sent.
+    #[error("crafted ACK to {remote}: {source}")]
+    Send {
+        /// The connection's peer.
+        remote: SocketAddr,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+    /// Addresses of two families in one connection.
+    #[error("connection from {0} to {1}: expected addresses of one family")]
+    Families(SocketAddr, SocketAddr),
+}
+
+impl Error {
+    /// Whether what the caller gave was wrong (exit status 2), rather than the host or this program (1).
+    pub fn is_users(&self) -> bool {
+        matches!(self, Self::Cgroup { .. } | Self::Copies(_) | Self::FirstReport | Self::Report(_))
+    }
+
+    pub(super) fn kernel(doing: &'static str) -> impl FnOnce(libbpf_rs::Error) -> Self {
+        move |source| Self::Kernel { doing, source }
+    }
+}

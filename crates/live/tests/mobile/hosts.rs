@@ -1,0 +1,161 @@
+//! Two hosts: network namespaces joined by a veth pair, each with a cgroup of its own. Namespaces go with their last
+//! descriptor, however the test ends; cgroups are removed when dropped.
+
+use nix::sched::{CloneFlags, setns, unshare};
+use nix::unistd::gettid;
+use std::fs::{self, File};
+use std::io;
+use std::net::IpAddr;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+
+/// A network namespace and a cgroup.
+pub struct Host {
+    namespace: File,
+    cgroup: PathBuf,
+    pub ipv4: IpAddr,
+    pub ipv6: IpAddr,
+}
+
+/// The mobile host and its peer.
+pub struct Hosts {
+    pub mobile: Host,
+    pub peer: Host,
+}
+
+impl Hosts {
+    /// None, with a word why, where this machine cannot have them.
+    pub fn new() -> Option<Self> {
+        if !nix::unistd::geteuid().is_root() {
+            eprintln!("skipped: network namespaces and kernel programs need root");
+            return None;
+        }
+        if !Path::new("/sys/kernel/btf/vmlinux").exists() {
+            eprintln!("skipped: this kernel has no BTF (CONFIG_DEBUG_INFO_BTF)");
+            return None;
+        }
+        let Some(parent) = own_cgroup() else {
+            eprintln!("skipped: no cgroup2 is mounted");
+            return None;
+        };
+        match Self::build(&parent) {
+            Ok(hosts) => Some(hosts),
+            Err(error) => panic!("two hosts: {error}"),
+        }
+    }
+
+    fn build(parent: &Path) -> io::Result<Self> {
+        let mobile = Host::new(parent, "mobile", 1)?;
+        let peer = Host::new(parent, "peer", 2)?;
+        let namespace = format!("/proc/{}/fd/{}", std::process::id(), peer.namespace.as_raw_fd());
+        mobile.run(|| {
+            ip(&["link", "add", "link0", "type", "veth", "peer", "name", "link0", "netns", &namespace])
+        })?;
+        for host in [&mobile, &peer] {
+            host.run(|| {
+                ip(&["link", "set", "lo", "up"])?;
+                ip(&["address", "add", &format!("{}/24", host.ipv4), "dev", "link0"])?;
+                ip(&["address", "add", &format!("{}/64", host.ipv6), "dev", "link0", "nodad"])?;
+                ip(&["link", "set", "link0", "up"])
+            })?;
+        }
+        Ok(Self { mobile, peer })
+    }
+}
+
+impl Host {
+    fn new(parent: &Path, name: &str, number: u8) -> io::Result<Self> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let cgroup = parent.join(format!("segue-test-{}-{count}-{name}", std::process::id()));
+        let namespace = thread::spawn(|| {
+            unshare(CloneFlags::CLONE_NEWNET)?;
+            File::open("/proc/thread-self/ns/net")
+        });
+        let namespace = namespace.join().expect("the thread ends")?;
+        fs::create_dir(&cgroup)?;
+        let host = Self {
+            namespace,
+            cgroup,
+            ipv4: [10, 77, 0, number].into(),
+            ipv6: [0xfd77, 0, 0, 0, 0, 0, 0, number.into()].into(),
+        };
+        // so that single threads of this process can be there
+        fs::write(host.cgroup.join("cgroup.type"), "threaded")?;
+        Ok(host)
+    }
+
+    pub fn cgroup(&self) -> &Path {
+        &self.cgroup
+    }
+
+    pub fn address(&self, ipv6: bool) -> IpAddr {
+        if ipv6 { self.ipv6 } else { self.ipv4 }
+    }
+
+    /// Runs it on this host: in a thread of its own, as a process of this host would.
+    pub fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        thread::scope(|scope| {
+            let thread = scope.spawn(|| {
+                setns(&self.namespace, CloneFlags::CLONE_NEWNET).expect("the namespace can be entered");
+                fs::write(self.cgroup.join("cgroup.threads"), gettid().to_string())
+                    .expect("the cgroup can be entered");
+                work()
+            });
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    }
+
+    /// A counter of /proc/net/snmp or netstat, as `TcpExt`, `TCPChallengeACK`.
+    pub fn counter(&self, group: &str, name: &str) -> u64 {
+        let file = if group.ends_with("Ext") { "netstat" } else { "snmp" };
+        let text =
+            self.run(|| fs::read_to_string(format!("/proc/thread-self/net/{file}"))).expect("counters");
+        let prefix = format!("{group}: ");
+        let mut rows = text.lines().filter_map(|line| line.strip_prefix(&prefix));
+        let names = rows.next().expect("a row of names").split(' ');
+        let mut both = names.zip(rows.next().expect("a row of values").split(' '));
+        let (_, value) =
+            both.find(|(found, _)| *found == name).unwrap_or_else(|| panic!("no counter {name}"));
+        value.parse().expect("a number")
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        // A thread that has just ended may still be listed.
+        for _ in 0..50 {
+            if fs::remove_dir(&self.cgroup).is_ok() {
+                return;
+            }
+            thread::sleep(std::time::Duration::from_millis(10));
+        }
+        eprintln!("cannot remove {}", self.cgroup.display());
+    }
+}
+
+/// Runs `ip` where the caller is.
+pub fn ip(arguments: &[&str]) -> io::Result<()> {
+    let output = Command::new("ip").args(arguments).output()?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let why = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    Err(io::Error::other(format!("ip {}: {why}", arguments.join(" "))))
+}
+
+/// This process' folder of cgroup2.
+fn own_cgroup() -> Option<PathBuf> {
+    let mounts = fs::read_to_string("/proc/mounts").ok()?;
+    let mount = mounts.lines().find_map(|line| {
+        let mut fields = line.split(' ').skip(1);
+        let folder = fields.next()?;
+        (fields.next()? == "cgroup2").then_some(folder)
+    })?;
+    let own = fs::read_to_string("/proc/self/cgroup").ok()?;
+    let path = own.lines().find_map(|line| line.strip_prefix("0::/"))?;
+    Some(Path::new(mount).join(path))
+}

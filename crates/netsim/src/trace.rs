@@ -98,6 +98,16 @@ impl CapacityTrace {
         Ok(trace)
     }
 
+    /// Opportunities within one period, ms, not decreasing; the last one is the period.
+    pub fn stamps_ms(&self) -> &[u32] {
+        &self.stamps_ms
+    }
+
+    /// Trace time at simulated time zero.
+    pub fn start(&self) -> Nanos {
+        self.start
+    }
+
     /// Mean rate over one period, bit/s.
     pub fn mean_rate(&self) -> u64 {
         let bits = self.stamps_ms.len() as u64 * u64::from(OPPORTUNITY_BYTES) * 8;
@@ -173,6 +183,16 @@ impl DelayTrace {
             return Err(TraceError::Empty);
         }
         Ok(Self { delays: delays.into(), start })
+    }
+
+    /// Delays of one period, one per 10 ms.
+    pub fn delays(&self) -> &[Nanos] {
+        &self.delays
+    }
+
+    /// Trace time at simulated time zero.
+    pub fn start(&self) -> Nanos {
+        self.start
     }
 
     /// Delay of what leaves at simulated time `t`.

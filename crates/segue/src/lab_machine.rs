@@ -2,8 +2,16 @@
 
 use crate::Failure;
 use segue_export::capture::LivePacket;
+use segue_live::lab;
+use segue_live::lab::packet::Packet;
+use segue_live::lab::path::{Direction, Fate};
+use segue_live::sender::Policy;
+use segue_study::lab_plan::{Around, Ip, LabSender, LabSenderKind, Program};
 use segue_study::{LabPlan, LiveRun};
 use segue_world::Kind;
+use segue_world::access::{AccessLink, Capacity, LinkDelay};
+use std::sync::Arc;
+use std::time::Duration;
 
 /// One run of one sender.
 #[derive(Clone, Debug)]
@@ -22,7 +30,6 @@ pub struct Measured {
 
 /// How the machine is to be used.
 #[derive(Clone, Copy, Debug)]
-#[expect(dead_code, reason = "the laboratory reads them")]
 pub struct Use {
     /// Laboratories at once.
     pub jobs: u16,
@@ -33,12 +40,124 @@ pub struct Use {
 /// Makes all runs of a plan over one kind of handoff: in each round every sender once. They come back by round, then
 /// by sender; `done` hears how many more are finished.
 pub fn laboratory(
-    _plan: &LabPlan,
-    _kind: Kind,
-    _how: Use,
-    _done: &mut dyn FnMut(u64),
+    plan: &LabPlan,
+    kind: Kind,
+    how: Use,
+    done: &mut dyn FnMut(u64),
 ) -> Result<Vec<Measured>, Failure> {
-    Err(Failure::Ours("this build has no laboratory; expected segue_live::lab::run".into()))
+    let senders = plan.senders.iter().map(sender).collect::<Result<_, _>>()?;
+    let mut asked = lab::Plan::new(link(&plan.old)?, link(&plan.new)?, senders);
+    asked.title = plan.title.clone().unwrap_or_default();
+    asked.kind = if kind == Kind::Mbb { lab::Kind::Mbb } else { lab::Kind::Bbm };
+    asked.disconnect = Duration::from_nanos(kind.disconnection());
+    asked.flows = plan.flows as u32;
+    asked.runs = plan.runs;
+    asked.program = match plan.program {
+        Program::Iperf3 => lab::Program::Iperf3,
+        Program::Nginx => lab::Program::Nginx,
+    };
+    asked.warm_up = Some(Duration::from_nanos(plan.warm_up));
+    asked.observe = Duration::from_nanos(plan.observe);
+    asked.family = match plan.ip {
+        Ip::V4 => lab::Family::Ipv4,
+        Ip::V6 => lab::Family::Ipv6,
+    };
+    asked.seed = plan.seed;
+    asked.parallel = u32::from(how.jobs);
+    asked.wired = Duration::from_nanos(plan.wired);
+    asked.packets = how.keep_packets;
+    let mut before = 0;
+    let mut progress = |progress: lab::Progress| {
+        done((progress.done - before) as u64);
+        before = progress.done;
+    };
+    let records = lab::run(&asked, &mut progress).map_err(|error| match error {
+        lab::Error::Plan(_) => Failure::user(error),
+        _ => Failure::ours(error),
+    })?;
+    // By round, then by sender as listed: the laboratory's names of them need not be the plan's.
+    let names = plan.senders.iter().map(|sender| &sender.name).cycle();
+    Ok(records.into_iter().zip(names).map(|(record, name)| measured(record, name, kind)).collect())
+}
+
+fn measured(record: lab::RunRecord, sender: &str, kind: Kind) -> Measured {
+    let count = |of: u64| u32::try_from(of).unwrap_or(u32::MAX);
+    Measured {
+        sender: sender.to_string(),
+        kind,
+        run: record.run,
+        measures: LiveRun {
+            first_send_s: record.first_send_after_link_up.map(|time| time.as_secs_f64()),
+            bytes_1s: record.bytes_1s,
+            bytes_5s: record.bytes_5s,
+            bytes_10s: record.bytes_10s,
+            drops: count(record.after.drops),
+            lost_in_disconnection: count(record.after.lost_in_disconnection),
+            retransmissions: count(record.after.retransmissions),
+        },
+        packets: record.packets.iter().filter_map(at_server).collect(),
+    }
+}
+
+/// A packet at the server's end of the emulator, if it has been there.
+fn at_server(packet: &Packet) -> Option<LivePacket> {
+    let at = match (packet.direction, packet.fate) {
+        (Direction::Down, _) => packet.entered,
+        (Direction::Up, Fate::Delivered(at)) => at,
+        (Direction::Up, _) => return None,
+    };
+    let comment = match packet.fate {
+        Fate::Dropped(_) => Some("dropped: the queue was full".to_string()),
+        Fate::Disconnected(_) => Some("lost in the disconnection".to_string()),
+        Fate::Delivered(_) | Fate::UnderWay => None,
+    };
+    let (at, length) = (Duration::from_nanos(at), u32::from(packet.length));
+    Some(LivePacket { at, length, bytes: packet.head().to_vec(), comment })
+}
+
+fn sender(sender: &LabSender) -> Result<lab::SenderKind, Failure> {
+    match &sender.kind {
+        LabSenderKind::BuiltIn { congestion_control, rto_max_ms } => Ok(lab::SenderKind::Builtin {
+            congestion_control: congestion_control.clone(),
+            rto_max_ms: *rto_max_ms,
+        }),
+        LabSenderKind::Scheme { name, around } => aware(sender, Some(name), *around),
+        LabSenderKind::Unaware { around } => aware(sender, None, *around),
+    }
+}
+
+/// A sender of ours: what it does on a notice, and around which congestion control of the kernel's.
+fn aware(sender: &LabSender, scheme: Option<&str>, around: Around) -> Result<lab::SenderKind, Failure> {
+    let policy = Policy::named(scheme.unwrap_or("unaware"), &sender.settings).map_err(Failure::user)?;
+    let around = match around {
+        Around::Cubic => segue_live::sender::Around::Cubic,
+        Around::Bbr => segue_live::sender::Around::Bbr,
+    };
+    let by = lab::segue::Segue { policy, around, icmp: false };
+    Ok(lab::SenderKind::Aware { name: sender.name.clone(), by: Arc::new(by) })
+}
+
+fn link(link: &AccessLink) -> Result<lab::path::AccessLink, Failure> {
+    let least_us = u32::try_from(link.delay.min() / 1000).unwrap_or(u32::MAX);
+    let delays = match &link.delay {
+        LinkDelay::Fixed(_) => None,
+        LinkDelay::Trace(trace) => lab::trace::DelayTrace::new(trace.delays(), trace.start()),
+    };
+    let way = |capacity: &Capacity| {
+        let unusable = || Failure::user(format!("{}: expected a rate of 1 kbit/s to 4 Tbit/s", link.text));
+        let capacity = match capacity {
+            Capacity::Fixed(rate) => {
+                let kbps = u32::try_from((rate + 500) / 1000).ok().filter(|&kbps| kbps > 0);
+                lab::link::Capacity::Rate(kbps.ok_or_else(unusable)?)
+            }
+            Capacity::Trace(trace) => lab::link::Capacity::Trace(
+                lab::trace::CapacityTrace::new(trace.stamps_ms(), trace.start()).ok_or_else(unusable)?,
+            ),
+        };
+        let (delay_us, delays, queue) = (least_us, delays.clone(), Some(link.queue));
+        Ok(lab::link::OneWay { capacity, delay_us, delays, queue })
+    };
+    Ok(lab::path::AccessLink { down: way(&link.down)?, up: way(&link.up)? })
 }
 
 /// The kernel that sends, as rows name it: `linux-6.18.5`.

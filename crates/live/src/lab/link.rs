@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn small_packets_share_an_opportunity_and_unused_ones_are_lost() {
-        let trace = CapacityTrace::parse("1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n", 0).unwrap();
+        let trace = CapacityTrace::new([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], 0).unwrap();
         let mut link = Server::new(&OneWay {
             capacity: Capacity::Trace(trace),
             queue: Some(3),
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_measured_delay_does_not_reorder() {
-        let delays = DelayTrace::parse("30\n10\n10\n", 0).unwrap();
+        let delays = DelayTrace::new([30_000_000, 10_000_000, 10_000_000], 0).unwrap();
         let mut link = Server::new(&OneWay { delays: Some(delays), ..OneWay::constant(6000, 9000) });
         assert_eq!(link.arrive(6 * MS, 1500).unwrap().delivery, 38 * MS);
         assert_eq!(link.arrive(8 * MS, 1500).unwrap(), Passage { departure: 10 * MS, delivery: 38 * MS });

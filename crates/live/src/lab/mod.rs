@@ -4,7 +4,7 @@
 //! * [`plan`], [`sender_kind`]: what is to be run. [`run`]: runs it, senders interleaved, many laboratories at once.
 //! * [`link`], [`trace`], [`path`]: what the links do; pure. [`emulator`]: carries real packets along a path.
 //! * [`namespace`], [`netlink`], [`host`], [`cgroup`]: the hosts. [`child`], [`programs`]: what runs on them.
-//! * [`ends`]: a sender that is told of handoffs, and the mobile that tells it.
+//! * [`ends`]: a sender that is told of handoffs, and the mobile that tells it. [`segue`]: ours.
 //! * [`sweep`]: what a killed run leaves behind, removed by the next.
 //! * [`measures`]: from what the emulator saw to a [`RunRecord`].
 
@@ -32,6 +32,7 @@ pub mod programs;
 pub mod punctual;
 pub mod record;
 mod run;
+pub mod segue;
 pub mod sender_kind;
 pub mod sweep;
 pub mod trace;

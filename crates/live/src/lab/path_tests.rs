@@ -122,7 +122,7 @@ fn the_wired_part_lies_on_the_server_s_side() {
 
 #[test]
 fn a_measured_link_carries_at_its_opportunities() {
-    let trace = CapacityTrace::parse("10\n20\n100\n", 0).unwrap();
+    let trace = CapacityTrace::new([10, 20, 100], 0).unwrap();
     let way = OneWay { capacity: Capacity::Trace(trace), delay_us: 7000, delays: None, queue: Some(9) };
     let old = AccessLink { down: way.clone(), up: way };
     let mut path = Path::new(&old, &old, 0);

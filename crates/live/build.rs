@@ -8,7 +8,7 @@ use std::process::Command;
 const CLANG: u32 = 16;
 
 /// One program and its skeleton: `bpf/NAME.bpf.c`, `NAME.skel.rs`.
-const PROGRAMS: [&str; 1] = ["sender"];
+const PROGRAMS: [&str; 2] = ["sender", "vectors"];
 
 fn main() {
     println!("cargo::rerun-if-env-changed=CLANG");

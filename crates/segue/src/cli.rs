@@ -31,6 +31,12 @@ pub enum Command {
     Reproduce(ReproduceArgs),
     /// Compute what a paper's analytic model states
     Model(ModelArgs),
+    /// The schemes on this machine's own kernel: a congestion control that hears of handoffs
+    #[cfg(feature = "live")]
+    Kernel(crate::kernel::KernelArgs),
+    /// What this machine can do, and what is missing
+    #[cfg(feature = "live")]
+    Doctor(crate::doctor::DoctorArgs),
     /// List schemes, stacks, settings, link presets and their sources
     Schemes(SchemesArgs),
     /// Write the manual pages
@@ -342,7 +348,7 @@ fn segments(word: &str) -> Result<f64, String> {
     word.parse().map_err(|_| "expected a number of segments".to_string())
 }
 
-fn key_value(word: &str) -> Result<(String, String), String> {
+pub fn key_value(word: &str) -> Result<(String, String), String> {
     match word.split_once('=') {
         Some((key, value)) if !key.is_empty() && !value.is_empty() => Ok((key.into(), value.into())),
         _ => Err("expected KEY=VALUE".into()),
@@ -352,7 +358,7 @@ fn key_value(word: &str) -> Result<(String, String), String> {
 /// clap's message as one line: what was wrong, where, what was expected, the nearest valid word.
 pub fn one_line(error: &clap::Error) -> String {
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        return "no command; expected one of compare, run, trace, reproduce, diff, model, schemes, man, completions (see segue --help)".into();
+        return "no command; expected one of compare, run, trace, reproduce, diff, model, kernel, doctor, schemes, man, completions (see segue --help)".into();
     }
     let text = error.render().to_string();
     let mut line = text.lines().next().unwrap_or_default().trim_start_matches("error: ").trim().to_string();

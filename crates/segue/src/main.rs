@@ -3,8 +3,12 @@
 mod cli;
 mod compare;
 mod diff;
+#[cfg(feature = "live")]
+mod doctor;
 mod drive;
 mod events;
+#[cfg(feature = "live")]
+mod kernel;
 mod model;
 mod outputs;
 mod pages;
@@ -88,6 +92,10 @@ fn run() -> Result<(), Failure> {
         Command::Diff(args) => diff::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
         Command::Model(args) => model::run(&args.model),
+        #[cfg(feature = "live")]
+        Command::Kernel(args) => kernel::run(&args.command),
+        #[cfg(feature = "live")]
+        Command::Doctor(args) => doctor::run(&args),
         Command::Schemes(args) => schemes::run(&args),
         Command::Man(args) => pages::man(&args),
         Command::Completions(args) => pages::completions(&args),

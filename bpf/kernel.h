@@ -19,25 +19,224 @@ typedef u16 __be16;
 typedef u32 __be32;
 typedef u32 __wsum;
 
-/* linux/bpf.h */
-enum bpf_map_type {
+/* linux/bpf.h: numbers of the kernel's interface, which never change */
+enum {
 	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_LRU_HASH = 9,
+	BPF_MAP_TYPE_SK_STORAGE = 24,
+	BPF_MAP_TYPE_RINGBUF = 27,
+	BPF_F_NO_PREALLOC = 1,
+	BPF_SK_STORAGE_GET_F_CREATE = 1,
+	BPF_NOEXIST = 1,
+};
+
+enum { /* bpf_sock_ops.op */
+	BPF_SOCK_OPS_TCP_CONNECT_CB = 3,
+	BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB = 4,
+	BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB = 5,
+	BPF_SOCK_OPS_STATE_CB = 10,
+	BPF_SOCK_OPS_TCP_LISTEN_CB = 11,
+	BPF_SOCK_OPS_PARSE_HDR_OPT_CB = 13,
+	BPF_SOCK_OPS_HDR_OPT_LEN_CB = 14,
+	BPF_SOCK_OPS_WRITE_HDR_OPT_CB = 15,
+};
+
+enum { /* bpf_sock_ops.bpf_sock_ops_cb_flags */
+	BPF_SOCK_OPS_STATE_CB_FLAG = 1 << 2,
+	BPF_SOCK_OPS_PARSE_UNKNOWN_HDR_OPT_CB_FLAG = 1 << 5,
+	BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG = 1 << 6,
+};
+
+enum { /* flags of bpf_load_hdr_opt */
+	BPF_LOAD_HDR_OPT_TCP_SYN = 1,
+};
+
+struct bpf_sock;
+
+struct bpf_sock_ops {
+	__u32 op;
+	union {
+		__u32 args[4];
+		__u32 reply;
+		__u32 replylong[4];
+	};
+	__u32 family;
+	__u32 remote_ip4;
+	__u32 local_ip4;
+	__u32 remote_ip6[4];
+	__u32 local_ip6[4];
+	__u32 remote_port;
+	__u32 local_port;
+	__u32 is_fullsock;
+	__u32 snd_cwnd;
+	__u32 srtt_us;
+	__u32 bpf_sock_ops_cb_flags;
+	__u32 state;
+	__u32 rtt_min;
+	__u32 snd_ssthresh;
+	__u32 rcv_nxt;
+	__u32 snd_nxt;
+	__u32 snd_una;
+	__u32 mss_cache;
+	__u32 ecn_flags;
+	__u32 rate_delivered;
+	__u32 rate_interval_us;
+	__u32 packets_out;
+	__u32 retrans_out;
+	__u32 total_retrans;
+	__u32 segs_in;
+	__u32 data_segs_in;
+	__u32 segs_out;
+	__u32 data_segs_out;
+	__u32 lost_out;
+	__u32 sacked_out;
+	__u32 sk_txhash;
+	__u64 bytes_received;
+	__u64 bytes_acked;
+	union {
+		struct bpf_sock *sk;
+		__u64 : 64;
+	} __attribute__((aligned(8)));
+	union {
+		void *skb_data;
+		__u64 : 64;
+	} __attribute__((aligned(8)));
+	union {
+		void *skb_data_end;
+		__u64 : 64;
+	} __attribute__((aligned(8)));
+	__u32 skb_len;
+	__u32 skb_tcp_flags;
+	__u64 skb_hwtstamp;
 };
 
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 #include <bpf/bpf_core_read.h>
+#include <bpf/bpf_endian.h>
+
+#define AF_INET 2
+#define AF_INET6 10
+#define SOL_TCP 6
+#define TCP_CONGESTION 13
+#define TCP_SAVE_SYN 27
+#define TCP_BPF_SOCK_OPS_CB_FLAGS 1008 /* Linux 6.11 */
+#define TCP_FLAG_SYN 0x02u
+#define TCP_FLAG_ACK 0x10u
+
+enum { /* net/tcp_states.h */
+	TCP_ESTABLISHED = 1,
+	TCP_CLOSE = 7,
+	TCP_LISTEN = 10,
+};
+
+enum { /* tcp_ca_state, linux/tcp.h */
+	TCP_CA_Open = 0,
+	TCP_CA_Disorder = 1,
+	TCP_CA_CWR = 2,
+	TCP_CA_Recovery = 3,
+	TCP_CA_Loss = 4,
+};
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
+struct in6_addr {
+	union {
+		u8 u6_addr8[16];
+		u32 u6_addr32[4];
+	} in6_u;
+};
+
+struct kernfs_node {
+	u64 id;
+};
+
+struct cgroup;
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+	struct cgroup_subsys_state *parent;
+};
+
+struct cgroup {
+	struct cgroup_subsys_state self;
+	struct kernfs_node *kn;
+};
+
+struct sock_cgroup_data {
+	struct cgroup *cgroup;
+};
+
+struct sock_common {
+	u32 skc_daddr;
+	u32 skc_rcv_saddr;
+	u16 skc_dport;
+	u16 skc_num;
+	u16 skc_family;
+	u8 skc_state;
+	struct in6_addr skc_v6_daddr;
+	struct in6_addr skc_v6_rcv_saddr;
+};
+
 struct sock {
-	int sk_dummy_unused[0];
+	struct sock_common __sk_common;
+	struct sock_cgroup_data sk_cgrp_data;
+	unsigned long sk_pacing_rate;
+};
+
+struct inet_sock {
+	struct sock sk;
+};
+
+struct inet_connection_sock {
+	struct inet_sock icsk_inet;
+	u8 icsk_ca_state : 5;
+	u8 icsk_retransmits;
+	u8 icsk_backoff;
+	u64 icsk_ca_priv[13];
+};
+
+struct tcp_sock {
+	struct inet_connection_sock inet_conn;
+	u32 write_seq;
+	u32 snd_nxt;
+	u32 snd_una;
+	u32 snd_cwnd;
+	u32 snd_cwnd_cnt;
+	u32 snd_cwnd_clamp;
+	u32 snd_cwnd_stamp;
+	u32 snd_ssthresh;
+	u32 prior_cwnd;
+	u32 packets_out;
+	u32 sacked_out;
+	u32 lost_out;
+	u32 retrans_out;
+	u32 srtt_us; /* 8 * SRTT */
+	u32 rttvar_us;
+	u32 mss_cache;
+	u32 max_window;
+	u8 save_syn : 2;
+	u8 bpf_sock_ops_cb_flags;
+	u64 tcp_clock_cache; /* Linux 6.7 */
+	u64 tcp_mstamp;
 };
 
 enum tcp_ca_event { CA_EVENT_TX_START };
 
 struct ack_sample {
 	u32 pkts_acked;
+	s32 rtt_us;
+};
+
+/* only passed on; a mere declaration would not match the kernel's */
+struct rate_sample {
+	s32 delivered;
+};
+
+/* The private state of net/ipv4/tcp_bbr.c, in icsk_ca_priv. */
+struct bbr {
+	u32 min_rtt_us;
 };
 
 struct tcp_congestion_ops {
@@ -47,12 +246,26 @@ struct tcp_congestion_ops {
 	void (*cwnd_event)(struct sock *sk, enum tcp_ca_event ev);
 	void (*in_ack_event)(struct sock *sk, u32 flags);
 	void (*pkts_acked)(struct sock *sk, const struct ack_sample *sample);
+	u32 (*min_tso_segs)(struct sock *sk);
+	void (*cong_control)(struct sock *sk, u32 ack, int flag, const struct rate_sample *rs);
 	u32 (*undo_cwnd)(struct sock *sk);
+	u32 (*sndbuf_expand)(struct sock *sk);
 	char name[16];
 	u32 key;
 	u32 flags;
 	void (*init)(struct sock *sk);
 	void (*release)(struct sock *sk);
+};
+
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
+struct bpf_iter__tcp {
+	struct bpf_iter_meta *meta;
+	struct sock_common *sk_common;
 };
 
 #pragma clang attribute pop

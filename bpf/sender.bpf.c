@@ -1,42 +1,49 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "kernel.h"
-#include "intf.h"
-#include "tcp_ho.h"
-#include "etcp.h"
+/*
+ * sender.bpf.c - the sender on an unmodified kernel: a congestion control around
+ * cubic or BBR, and the programs that negotiate, hear notices and count flows.
+ *
+ *     sockops   negotiate.h  SYN, SYN-ACK, established
+ *               hear.h       options of arriving segments
+ *     cc        cubic.h, bbr.h > react.h > policy/ > enact.h
+ *     iter      sockets.h    sockets that are there already
+ */
+#include "bbr.h"
+#include "cubic.h"
+#include "negotiate.h"
+#include "sockets.h"
 
 char _license[] SEC("license") = "GPL";
 
-extern void cubictcp_init(struct sock *sk) __ksym;
-extern u32 cubictcp_recalc_ssthresh(struct sock *sk) __ksym;
-extern void cubictcp_cong_avoid(struct sock *sk, u32 ack, u32 acked) __ksym;
-extern void cubictcp_state(struct sock *sk, u8 new_state) __ksym;
-extern void cubictcp_cwnd_event(struct sock *sk, enum tcp_ca_event event) __ksym;
-extern void cubictcp_acked(struct sock *sk, const struct ack_sample *sample) __ksym;
-extern u32 tcp_reno_undo_cwnd(struct sock *sk) __ksym;
-
-SEC("struct_ops")
-void BPF_PROG(segue_init, struct sock *sk) { cubictcp_init(sk); }
-SEC("struct_ops")
-u32 BPF_PROG(segue_ssthresh, struct sock *sk) { return cubictcp_recalc_ssthresh(sk); }
-SEC("struct_ops")
-void BPF_PROG(segue_cong_avoid, struct sock *sk, u32 ack, u32 acked) { cubictcp_cong_avoid(sk, ack, acked); }
-SEC("struct_ops")
-void BPF_PROG(segue_set_state, struct sock *sk, u8 new_state) { cubictcp_state(sk, new_state); }
-SEC("struct_ops")
-void BPF_PROG(segue_cwnd_event, struct sock *sk, enum tcp_ca_event event) { cubictcp_cwnd_event(sk, event); }
-SEC("struct_ops")
-void BPF_PROG(segue_acked, struct sock *sk, const struct ack_sample *sample) { cubictcp_acked(sk, sample); }
-SEC("struct_ops")
-u32 BPF_PROG(segue_undo_cwnd, struct sock *sk) { return tcp_reno_undo_cwnd(sk); }
-
-SEC(".struct_ops.link")
-struct tcp_congestion_ops segue = {
-	.init = (void *)segue_init,
-	.ssthresh = (void *)segue_ssthresh,
-	.cong_avoid = (void *)segue_cong_avoid,
-	.set_state = (void *)segue_set_state,
-	.cwnd_event = (void *)segue_cwnd_event,
-	.pkts_acked = (void *)segue_acked,
-	.undo_cwnd = (void *)segue_undo_cwnd,
-	.name = "segue",
-};
+SEC("sockops")
+int hear(struct bpf_sock_ops *ctx)
+{
+	switch (ctx->op) {
+	case BPF_SOCK_OPS_TCP_LISTEN_CB:
+		segue_on_listen(ctx);
+		break;
+	case BPF_SOCK_OPS_TCP_CONNECT_CB:
+		segue_set_flags(ctx, 0, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
+		break;
+	case BPF_SOCK_OPS_HDR_OPT_LEN_CB:
+		if (segue_offers(ctx))
+			bpf_reserve_hdr_opt(ctx, SEGUE_CAPABILITY_LENGTH, 0);
+		break;
+	case BPF_SOCK_OPS_WRITE_HDR_OPT_CB:
+		segue_on_write(ctx);
+		break;
+	case BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB:
+		segue_on_established(ctx, 1);
+		break;
+	case BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB:
+		segue_on_established(ctx, 0);
+		break;
+	case BPF_SOCK_OPS_STATE_CB:
+		segue_on_change(ctx);
+		break;
+	case BPF_SOCK_OPS_PARSE_HDR_OPT_CB:
+		segue_on_parse(ctx);
+		break;
+	}
+	return 1;
+}

@@ -1,71 +1,140 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * vectors.bpf.c - policy/ inside a loaded program, a call at a time, so that a test
- * can hold it against the same text in user space.
+ * vectors.bpf.c - for tests only: one event of policy/ or one octet string of its
+ * codec, as a loaded program computes it. A test puts the arguments into the globals
+ * below, runs the program and holds the answers against those of user space.
  */
 #include "kernel.h"
-#include "vectors.h"
+#include "etcp.h"
+#include "notice.h"
+#include "tcp_ho.h"
 
 char _license[] SEC("license") = "GPL";
 
-/* The context of a program may not be handed on by the address of its parts. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct segue_vector);
-} the_call SEC(".maps");
+enum segue_vector {
+	SEGUE_VECTOR_FORGET,
+	SEGUE_VECTOR_NOTICE,
+	SEGUE_VECTOR_NEW_ACK,
+	SEGUE_VECTOR_DSACK,
+	SEGUE_VECTOR_DUP_ACK,
+	SEGUE_VECTOR_FAST_RETRANSMIT,
+	SEGUE_VECTOR_TIMEOUT,
+	SEGUE_VECTOR_SAMPLE,
+	SEGUE_VECTOR_HO_NOTICE,
+	SEGUE_VECTOR_HO_SAMPLE,
+	SEGUE_VECTOR_HO_FAST_RETRANSMIT,
+	SEGUE_VECTOR_HO_TIMEOUT,
+	SEGUE_VECTOR_DECODE_REPORT,
+	SEGUE_VECTOR_ENCODE_REPORT,
+	SEGUE_VECTOR_DECODE_CAPABILITY,
+	SEGUE_VECTOR_ENCODE_CAPABILITY,
+	SEGUE_VECTOR_ACCEPT,
+};
+
+u32 event;
+u32 argument[2];
+u32 answer;
+u32 etcp_words[sizeof(struct segue_etcp_settings) / 4];
+u32 tcp_ho_words[sizeof(struct segue_tcp_ho_settings) / 4];
+struct segue_sender sender;
+struct segue_notice notice;
+struct segue_action action;
+struct segue_report report;
+struct segue_capability capability;
+struct segue_ear ear;
+u8 octets[40];
+
+/* kept from event to event */
+struct segue_etcp etcp;
+struct segue_tcp_ho tcp_ho;
+
+static void on_etcp(void)
+{
+	const struct segue_etcp_settings *set = (const struct segue_etcp_settings *)etcp_words;
+
+	switch (event) {
+	case SEGUE_VECTOR_NOTICE:
+		segue_etcp_on_notice(set, &etcp, &sender, &notice, &action);
+		break;
+	case SEGUE_VECTOR_NEW_ACK:
+		segue_etcp_on_new_ack(set, &etcp, &sender, argument[0], &action);
+		break;
+	case SEGUE_VECTOR_DSACK:
+		segue_etcp_on_dsack(&etcp, argument[0], argument[1]);
+		break;
+	case SEGUE_VECTOR_DUP_ACK:
+		segue_etcp_on_dup_ack(set, &etcp, &sender, &action);
+		break;
+	case SEGUE_VECTOR_FAST_RETRANSMIT:
+		segue_etcp_on_fast_retransmit(set, &etcp, &sender, argument[0], &action);
+		break;
+	case SEGUE_VECTOR_TIMEOUT:
+		segue_etcp_on_timeout(set, &etcp, &sender, &action);
+		break;
+	case SEGUE_VECTOR_SAMPLE:
+		segue_etcp_on_rtt_sample(set, &etcp, &sender, argument[0], &action);
+		break;
+	}
+}
+
+static void on_tcp_ho(void)
+{
+	const struct segue_tcp_ho_settings *set =
+		(const struct segue_tcp_ho_settings *)tcp_ho_words;
+
+	switch (event) {
+	case SEGUE_VECTOR_HO_NOTICE:
+		segue_tcp_ho_on_notice(set, &tcp_ho, &sender, &notice, &action);
+		break;
+	case SEGUE_VECTOR_HO_SAMPLE:
+		segue_tcp_ho_on_rtt_sample(set, &tcp_ho, argument[0], &action);
+		break;
+	case SEGUE_VECTOR_HO_FAST_RETRANSMIT:
+		segue_tcp_ho_on_fast_retransmit(&tcp_ho, &action);
+		break;
+	case SEGUE_VECTOR_HO_TIMEOUT:
+		segue_tcp_ho_on_timeout(&tcp_ho, &action);
+		break;
+	}
+}
+
+static void on_wire(void)
+{
+	const u32 size = argument[0];
+
+	if (size > sizeof(octets))
+		return;
+	switch (event) {
+	case SEGUE_VECTOR_DECODE_REPORT:
+		answer = segue_decode_report(octets, size, &report);
+		break;
+	case SEGUE_VECTOR_ENCODE_REPORT:
+		answer = segue_encode_report(&report, octets);
+		break;
+	case SEGUE_VECTOR_DECODE_CAPABILITY:
+		answer = segue_decode_capability(octets, size, &capability);
+		break;
+	case SEGUE_VECTOR_ENCODE_CAPABILITY:
+		segue_encode_capability(&capability, octets);
+		break;
+	case SEGUE_VECTOR_ACCEPT:
+		answer = segue_accept_report(&ear, &report);
+		break;
+	}
+}
 
 SEC("syscall")
-int run(void *ctx)
+int vector(void *ctx)
 {
-	const u32 only = 0;
-	struct segue_vector *v = bpf_map_lookup_elem(&the_call, &only);
-
-	if (!v)
-		return -1;
-	switch (v->call) {
-	case SEGUE_CALL_NOTICE:
-		segue_etcp_on_notice(&v->set, &v->flow, &v->tcp, &v->notice, &v->act);
-		break;
-	case SEGUE_CALL_NEW_ACK:
-		segue_etcp_on_new_ack(&v->set, &v->flow, &v->tcp, v->first, &v->act);
-		break;
-	case SEGUE_CALL_DSACK:
-		segue_do_nothing(&v->act);
-		segue_etcp_on_dsack(&v->flow, v->first, v->second);
-		break;
-	case SEGUE_CALL_DUP_ACK:
-		segue_etcp_on_dup_ack(&v->set, &v->flow, &v->tcp, &v->act);
-		break;
-	case SEGUE_CALL_FAST_RETRANSMIT:
-		segue_etcp_on_fast_retransmit(&v->set, &v->flow, &v->tcp, v->first, &v->act);
-		break;
-	case SEGUE_CALL_TIMEOUT:
-		segue_etcp_on_timeout(&v->set, &v->flow, &v->tcp, &v->act);
-		break;
-	case SEGUE_CALL_RTT_SAMPLE:
-		segue_etcp_on_rtt_sample(&v->set, &v->flow, &v->tcp, v->first, &v->act);
-		break;
-	case SEGUE_CALL_HO_NOTICE:
-		segue_tcp_ho_on_notice(&v->ho_set, &v->ho, &v->tcp, &v->notice, &v->act);
-		break;
-	case SEGUE_CALL_HO_RTT_SAMPLE:
-		segue_tcp_ho_on_rtt_sample(&v->ho_set, &v->ho, v->first, &v->act);
-		break;
-	case SEGUE_CALL_HO_FAST_RETRANSMIT:
-		segue_tcp_ho_on_fast_retransmit(&v->ho, &v->act);
-		break;
-	case SEGUE_CALL_HO_TIMEOUT:
-		segue_tcp_ho_on_timeout(&v->ho, &v->act);
-		break;
-	case SEGUE_CALL_REPORT:
-		v->answer = segue_decode_report(v->octets, v->first, &v->report);
-		if (v->answer == SEGUE_OPTION_OK)
-			v->second = segue_accept_report(&v->ear, &v->report);
-		break;
-	default:
-		return -1;
+	if (event == SEGUE_VECTOR_FORGET) {
+		__builtin_memset(&etcp, 0, sizeof(etcp));
+		__builtin_memset(&tcp_ho, 0, sizeof(tcp_ho));
+	} else if (event < SEGUE_VECTOR_HO_NOTICE) {
+		on_etcp();
+	} else if (event < SEGUE_VECTOR_DECODE_REPORT) {
+		on_tcp_ho();
+	} else {
+		on_wire();
 	}
 	return 0;
 }

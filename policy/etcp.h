@@ -35,7 +35,7 @@ static inline void segue_etcp_in_rto(const struct segue_etcp_settings *set,
 		return;
 	}
 	if (set->algorithms & SEGUE_A3)
-		segue_a3(set, tcp, act);
+		segue_a3(set, flow, tcp, act);
 	/* 2.0: the RTT part of A4, in either direction [from 000 Fig. 2] */
 	if (set->algorithms & SEGUE_A4 && segue_delay_changed(set, path, set->a4_needs_minrto)) {
 		segue_restart_rtt(set, flow, act);

@@ -239,21 +239,29 @@ static inline u32 segue_may_reduce(const struct segue_etcp_settings *set,
 
 /* ------------------------------- 2.4 A3, 3.2 Fig. 2: unused connection time */
 
-/* 2.4 [T] resend the head at once; cwnd, back-off and timer [C]. */
+/* 2.4 [T] resend the head at once; cwnd, back-off and timer [C]. The papers' sender
+ * starts slowly from there; where all that was under way is lost, the queue of the new
+ * link is empty, and W fits into it. What was sent before is then no reason to cut W
+ * (2.3), should recovery find it lost only now. */
 static inline void segue_resume_after_outage(const struct segue_etcp_settings *set,
+					     struct segue_etcp *flow,
 					     struct segue_action *act)
 {
 	act->what |= SEGUE_RETRANSMIT_HEAD | SEGUE_REARM_TIMER;
 	if (set->a3_clear_backoff)
 		act->what |= SEGUE_CLEAR_BACKOFF;
-	if (set->a3_cwnd)
+	if (set->resume_at_window) {
+		segue_set_cwnd(act, flow->window);
+		flow->cwnd_reduced = 1;
+	} else if (set->a3_cwnd) {
 		segue_set_cwnd(act, set->a3_cwnd);
+	}
 }
 
-static inline void segue_a3(const struct segue_etcp_settings *set, const struct segue_sender *tcp,
-			    struct segue_action *act)
+static inline void segue_a3(const struct segue_etcp_settings *set, struct segue_etcp *flow,
+			    const struct segue_sender *tcp, struct segue_action *act)
 {
-	segue_resume_after_outage(set, act);
+	segue_resume_after_outage(set, flow, act);
 	act->rules |= SEGUE_RULE_A3;
 	if (tcp->ssthresh_saved) /* 2.4 [T]: as the first expiry left it */
 		segue_set_ssthresh(act, tcp->ssthresh_saved);
@@ -263,7 +271,7 @@ static inline void segue_fig2(const struct segue_etcp_settings *set, struct segu
 			      const struct segue_path *path, const struct segue_sender *tcp,
 			      struct segue_action *act)
 {
-	segue_resume_after_outage(set, act);
+	segue_resume_after_outage(set, flow, act);
 	act->rules |= SEGUE_RULE_FIG2;
 	/* 3.2: no restore of the saved value here, even for N = 1 (9.9: ablation) */
 	if (set->fig2_restore_saved && tcp->ssthresh_saved)

@@ -59,6 +59,7 @@ enum {
 	X(recovery_keeps_ssthresh, flag, 1, "2.3", "a fast retransmit after the reduction leaves ssthresh alone, not only cwnd") \
 	X(halve_on_rto, flag, 0, "2.3, 9.8", "a timeout after the reduction halves ssthresh; off keeps it") \
 	X(a3_cwnd, packets, 256, "2.4, 3.2", "cwnd after the immediate resend of A3 and Fig. 2; 0 leaves it") \
+	X(resume_at_window, flag, 0, "2.4, 3.2", "after an outage cwnd is W = max(2, BDP/N) at once, not a3_cwnd") \
 	X(a3_clear_backoff, flag, 1, "2.4, 3.2", "A3 and Fig. 2 return to the RTO without back-off") \
 	X(a4_needs_minrto, flag, 0, "3.5, 9.6", "A4 only where the new RTT exceeds minrto") \
 	X(convergence_needs_minrto, flag, 1, "3.5, 9.6", "RTO convergence of 3.5 only where the new RTT exceeds minrto, as printed there") \

@@ -98,6 +98,8 @@ fn settings_source(table: &Table, knobs: &[Knob]) -> String {
     let mut names = String::new();
     let mut offsets = String::new();
     let mut lines = String::new();
+    let mut words = String::new();
+    let count = knobs.len() + 1;
     for Knob { name, kind, default, section, meaning } in knobs {
         let kebab = name.replace('_', "-");
         let variant = kind[..1].to_uppercase() + &kind[1..];
@@ -105,6 +107,7 @@ fn settings_source(table: &Table, knobs: &[Knob]) -> String {
         writeln!(values, "            {name}: {default},").unwrap();
         writeln!(names, "            \"{kebab}\" => &mut self.{name},").unwrap();
         writeln!(offsets, "        std::mem::offset_of!({type_name}, {name}),").unwrap();
+        writeln!(words, "            self.{name},").unwrap();
         writeln!(
             lines,
             "    Setting {{ name: {kebab:?}, kind: Kind::{variant}, default: {default}, \
@@ -116,7 +119,7 @@ fn settings_source(table: &Table, knobs: &[Knob]) -> String {
         "/// {doc}
 /// (`policy/{header}`, from whose table this type is made).
 #[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct {type_name} {{
     /// {mask_says}
     pub {mask}: {mask_type},
@@ -145,6 +148,13 @@ impl {type_name} {{
         let mut copy = *self;
         let value = copy.field(name).map_or(setting.default, |field| *field);
         Ok(setting.kind.text(value))
+    }}
+
+    /// The fields in C's order, as a kernel program gets them.
+    pub const fn words(&self) -> [u32; {count}] {{
+        [
+            self.{mask}.0,
+{words}        ]
     }}
 
     fn field(&mut self, name: &str) -> Option<&mut u32> {{

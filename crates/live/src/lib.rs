@@ -3,7 +3,6 @@
 //! * [`host`]: what this machine can do, and what is missing.
 //! * [`sender`]: the congestion control and the programs that hear notices; attach, status, detach.
 //! * [`mobile`]: the host whose access link changes; it negotiates, reports and notifies.
-//! * [`vectors`]: `policy/` as a loaded program, beside the same text in user space.
 //! * [`lab`]: two hosts in namespaces, a link emulator between them, real programs on them.
 //!
 //! It knows of the rest only `policy/`; it hands up records, and the roof makes tables of them.
@@ -12,7 +11,6 @@ pub mod host;
 pub mod lab;
 pub mod mobile;
 pub mod sender;
-pub mod vectors;
 
 /// The programs of `bpf/`, compiled into the binary.
 #[allow(missing_docs, clippy::all, unsafe_code, unused_imports)]
@@ -24,9 +22,5 @@ mod skeleton {
     /// `bpf/mobile.bpf.c`
     pub mod mobile {
         include!(concat!(env!("OUT_DIR"), "/mobile.skel.rs"));
-    }
-    /// `bpf/vectors.bpf.c`
-    pub mod vectors {
-        include!(concat!(env!("OUT_DIR"), "/vectors.skel.rs"));
     }
 }

@@ -2,7 +2,6 @@
 
 use crate::ffi;
 use crate::{Action, Notice, Sender, Settings};
-use bytemuck::{Pod, Zeroable};
 
 /// One flow's state. The default has heard no notice and asks for nothing.
 ///
@@ -18,7 +17,7 @@ use bytemuck::{Pod, Zeroable};
 /// [`on_fast_retransmit`]: Self::on_fast_retransmit
 /// [`on_timeout`]: Self::on_timeout
 #[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Etcp {
     pub(crate) ho_point: u32,
     pub(crate) bdp_share: u32,

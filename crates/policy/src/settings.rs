@@ -1,7 +1,6 @@
 //! Which algorithms and variants run, and the knobs: `policy/*_settings.h` with names and
 //! values that a command line can offer.
 
-use bytemuck::{Pod, Zeroable};
 use std::fmt;
 use std::ops::BitOr;
 
@@ -9,7 +8,7 @@ include!(concat!(env!("OUT_DIR"), "/settings.rs"));
 
 /// A set of algorithms.
 #[repr(transparent)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Algorithms(pub u32);
 
 impl Algorithms {
@@ -95,7 +94,7 @@ impl BitOr for Algorithms {
 
 /// Which TCP-HO runs (algorithms.md 4.5).
 #[repr(transparent)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Variant(pub u32);
 
 impl Variant {

@@ -2,7 +2,6 @@
 
 use crate::ffi;
 use crate::{Action, Notice, Sender, TcpHoSettings};
-use bytemuck::{Pod, Zeroable};
 
 /// One flow's state. The default is NORMAL: it has heard no notice and asks for nothing.
 ///
@@ -10,7 +9,7 @@ use bytemuck::{Pod, Zeroable};
 /// but notices. [`on_fast_retransmit`](Self::on_fast_retransmit) and
 /// [`on_timeout`](Self::on_timeout) come before the host cuts its window.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TcpHo {
     pub(crate) bw_kbps: u32,
     pub(crate) srtt_us: u32,

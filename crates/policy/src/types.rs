@@ -1,6 +1,5 @@
 //! `policy/policy.h` in Rust: the notice, the sender at the event, the action.
 
-use bytemuck::{Pod, Zeroable};
 use std::fmt;
 use std::ops::{BitOr, BitOrAssign};
 
@@ -9,7 +8,7 @@ pub const PACKET: u32 = 256;
 
 /// One access link.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Link {
     /// Rate in kbit/s.
     pub rate_kbps: u32,
@@ -19,7 +18,7 @@ pub struct Link {
 
 /// A handoff has completed (algorithms.md 0, "Notification content").
 #[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Notice {
     /// The link before.
     pub old_link: Link,
@@ -33,7 +32,7 @@ pub struct Notice {
 
 /// A sender at the event; the host fills it anew for each call.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Sender {
     /// First unacknowledged; at an ACK: after its advance.
     pub snd_una: u32,
@@ -64,7 +63,7 @@ pub struct Sender {
 /// What the policy asks for: a set of the flags below. A host that is asked for
 /// several things does them in this order.
 #[repr(transparent)]
-#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Pod, Zeroable)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct What(pub u32);
 
 macro_rules! flags {
@@ -161,7 +160,7 @@ impl fmt::Debug for What {
 
 /// The answer to one event.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Action {
     /// Which of the fields count, and what to do besides.
     pub what: What,

@@ -4,7 +4,6 @@ pub mod tcp_ho;
 
 use crate::Link;
 use crate::ffi;
-use bytemuck::{Pod, Zeroable};
 use std::fmt;
 
 /// Option kind: experiment (RFC 4727).
@@ -153,7 +152,7 @@ impl Capability {
 
 /// One connection's ear for reports: the nonce must match, and each report counts once.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Ear {
     pub(crate) nonce: u16,
     pub(crate) last_seq: u8,

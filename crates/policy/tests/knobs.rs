@@ -67,6 +67,7 @@ const STORIES: &[(&str, &str, &str, Story)] = &[
     ("recovery-keeps-ssthresh", "off", "etcp", |s| after_notice(s, sender(39), mbb("1600/75", "400/150"), |f, s, t| f.on_fast_retransmit(s, t, 100))),
     ("halve-on-rto", "on", "etcp", |s| after_notice(s, sender(39), mbb("1600/75", "400/150"), |f, s, t| f.on_timeout(s, t))),
     ("a3-cwnd", "4", "etcp", |s| notice_only(s, in_rto(sender(20)), bbm("6400/9", "200/300"))),
+    ("resume-at-window", "on", "etcp-v1", |s| notice_only(s, in_rto(sender(20)), bbm("6400/9", "200/300"))),
     ("a3-clear-backoff", "off", "etcp", |s| notice_only(s, in_rto(sender(20)), bbm("6400/9", "200/300"))),
     ("a4-needs-minrto", "on", "etcp", |s| notice_only(s, sender(4), mbb("200/300", "6400/9"))),
     ("convergence-needs-minrto", "off", "etcp-v1", |s| notice_only(s, sender(4), mbb("200/300", "6400/9"))),
@@ -195,6 +196,24 @@ fn section_9_9_figure_2_with_the_restore_of_a3() {
     assert_eq!(first(&settings, tcp, bbm("6400/9", "200/300")).ssthresh, packets(10));
     let act = first(&settings, in_rto(sender(20)), bbm("6400/9", "200/300"));
     close(in_packets(act.ssthresh), 11.03, PRINTED); // nothing saved
+}
+
+#[test]
+fn sections_2_4_and_3_2_a_whole_window_after_the_outage() {
+    for name in ["etcp", "etcp-v1"] {
+        let settings = set(name, "resume-at-window", "on");
+        let act = first(&settings, in_rto(sender(4)), bbm("200/100", "6400/100"));
+        close(in_packets(act.cwnd), 107.69, PRINTED);
+        assert!(act.has(What::RETRANSMIT_HEAD | What::SET_CWND));
+    }
+    // What was sent before the handoff is no reason to cut it.
+    let settings = set("etcp-v1", "resume-at-window", "on");
+    let (_, mut flow) = hear(&settings, &in_rto(sender(4)), &bbm("200/100", "6400/100"));
+    assert_eq!(flow.on_fast_retransmit(&settings, &sender(4), 103).what, What::KEEP_WINDOW);
+    assert_eq!(flow.on_fast_retransmit(&settings, &sender(4), 104).what, What::default());
+    // N flows share it.
+    let act = first(&settings, in_rto(sender(4)), with_flows(bbm("200/100", "6400/100"), 4));
+    close(in_packets(act.cwnd), 26.92, PRINTED);
 }
 
 // ------------------------------------------------------------------------ command line

@@ -31,6 +31,12 @@ pub enum Command {
     Reproduce(ReproduceArgs),
     /// Compute what a paper's analytic model states
     Model(ModelArgs),
+    /// The schemes on this machine's own kernel: a congestion control that hears of handoffs
+    #[cfg(feature = "live")]
+    Kernel(crate::kernel::KernelArgs),
+    /// What this machine can do, and what is missing
+    #[cfg(feature = "live")]
+    Doctor(crate::doctor::DoctorArgs),
     /// Real senders on this machine, over a link that changes
     #[cfg(feature = "live")]
     Lab(LabArgs),
@@ -389,7 +395,7 @@ fn segments(word: &str) -> Result<f64, String> {
     word.parse().map_err(|_| "expected a number of segments".to_string())
 }
 
-fn key_value(word: &str) -> Result<(String, String), String> {
+pub fn key_value(word: &str) -> Result<(String, String), String> {
     match word.split_once('=') {
         Some((key, value)) if !key.is_empty() && !value.is_empty() => Ok((key.into(), value.into())),
         _ => Err("expected KEY=VALUE".into()),
@@ -399,7 +405,7 @@ fn key_value(word: &str) -> Result<(String, String), String> {
 /// clap's message as one line: what was wrong, where, what was expected, the nearest valid word.
 pub fn one_line(error: &clap::Error) -> String {
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        let lab = if cfg!(feature = "live") { " lab," } else { "" };
+        let lab = if cfg!(feature = "live") { " kernel, lab, doctor," } else { "" };
         return format!(
             "no command; expected one of compare, run, trace, reproduce, diff, model,{lab} schemes, man, completions (see segue --help)"
         );

@@ -143,7 +143,7 @@ fn link(link: &AccessLink) -> Result<lab::path::AccessLink, Failure> {
         LinkDelay::Fixed(_) => None,
         LinkDelay::Trace(trace) => lab::trace::DelayTrace::new(trace.delays(), trace.start()),
     };
-    let way = |capacity: &Capacity| {
+    let way = |capacity: &Capacity| -> Result<lab::link::OneWay, Failure> {
         let unusable = || Failure::user(format!("{}: expected a rate of 1 kbit/s to 4 Tbit/s", link.text));
         let capacity = match capacity {
             Capacity::Fixed(rate) => {

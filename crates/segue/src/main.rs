@@ -3,8 +3,12 @@
 mod cli;
 mod compare;
 mod diff;
+#[cfg(feature = "live")]
+mod doctor;
 mod drive;
 mod events;
+#[cfg(feature = "live")]
+mod kernel;
 #[cfg(feature = "live")]
 mod lab;
 #[cfg(feature = "live")]
@@ -94,6 +98,10 @@ fn run() -> Result<(), Failure> {
         Command::Diff(args) => diff::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
         Command::Model(args) => model::run(&args.model),
+        #[cfg(feature = "live")]
+        Command::Kernel(args) => kernel::run(&args.command),
+        #[cfg(feature = "live")]
+        Command::Doctor(args) => doctor::run(&args),
         #[cfg(feature = "live")]
         Command::Lab(args) => match args.command {
             cli::LabCommand::Run(args) => lab::run(&args),

@@ -61,7 +61,8 @@ impl ServerEnd for Sender {
 
 impl MobileEnd for Mobile {
     fn notify(&mut self, link: Link) -> Result<BTreeMap<String, u64>, String> {
-        let told = Self::notify(self, link, ReportType::Completed, COPIES).map_err(|error| error.to_string())?;
+        let told =
+            Self::notify(self, link, ReportType::Completed, COPIES).map_err(|error| error.to_string())?;
         let counts = [
             ("connections", told.connections),
             ("poked", told.poked),

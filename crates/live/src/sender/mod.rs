@@ -1,15 +1,181 @@
 //! The sender: a congestion control of eBPF and the programs that hear notices.
+//!
+//! [`attach`] loads `bpf/sender.bpf.c`, registers the congestion control and attaches the rest to
+//! a cgroup; connections whose peers offer the capability run on it from then on. Decisions are
+//! those of `policy/`.
 
-#[cfg(test)]
-mod tests {
-    use crate::skeleton::sender::SenderSkelBuilder;
-    use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+mod attach;
+mod icmp;
+mod namespace;
+mod status;
 
-    #[test]
-    fn the_programs_load() {
-        let mut object = std::mem::MaybeUninit::uninit();
-        let open = SenderSkelBuilder::default().open(&mut object).expect("it opens");
-        let mut skel = open.load().expect("it loads");
-        let _link = skel.maps.segue.attach_struct_ops().expect("it attaches");
+pub use attach::{Sender, attach, detach};
+pub use status::{Counter, FlowStatus, LinkStatus, Status, status};
+
+use segue_policy::{Algorithms, SettingError, Settings, TcpHoSettings, Variant};
+use std::io;
+use std::path::PathBuf;
+
+/// What is attached, and where.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// A folder of cgroup2: the sockets of its processes are concerned.
+    pub cgroup: PathBuf,
+    /// The congestion control's name; at most 15 letters, digits, `_` and `.`.
+    pub name: String,
+    /// What it is built around.
+    pub around: Around,
+    /// Who decides.
+    pub policy: Policy,
+    /// Resend the head by RFC 6069, with ICMP packets from and to this host; [`Sender::serve`] sends them.
+    pub icmp: bool,
+    /// Mark the listeners that exist already, of the caller's network namespace.
+    pub listeners: bool,
+    /// A folder to make in bpffs, in which everything is pinned; `None`: detached when dropped.
+    pub pin: Option<PathBuf>,
+}
+
+/// The congestion control that does the everyday work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Around {
+    /// RFC 9438.
+    Cubic,
+    /// Version 1, as in Linux.
+    Bbr,
+}
+
+impl Around {
+    /// Its name in the kernel.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cubic => "cubic",
+            Self::Bbr => "bbr",
+        }
+    }
+}
+
+/// Who decides on a notice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// Enhanced TCP.
+    Etcp(Settings),
+    /// TCP-HO.
+    TcpHo(TcpHoSettings),
+    /// Nobody: the congestion control alone, to see what the rest costs.
+    Unaware,
+}
+
+/// The names that [`Policy::named`] knows beside `etcp:a2+a3` and the like.
+pub const SCHEMES: [&str; 8] =
+    ["etcp", "etcp-a5", "etcp-v0", "etcp-v1", "tcp-ho", "tcp-ho-immediate", "tcp-ho-aggressive", "unaware"];
+
+impl Policy {
+    /// A scheme by name, with knobs turned. Enhanced TCP resumes with the whole window after an outage
+    /// (`resume-at-window`), for the kernel resends nothing but what cwnd lets out on the notice's own ACK.
+    pub fn named(scheme: &str, set: &[(String, String)]) -> Result<Self, SettingError> {
+        let mut policy = match scheme {
+            "unaware" => Self::Unaware,
+            "tcp-ho" => Self::TcpHo(TcpHoSettings::new(Variant::TCP_HO)),
+            "tcp-ho-immediate" => Self::TcpHo(TcpHoSettings::new(Variant::IMMEDIATE)),
+            "tcp-ho-aggressive" => Self::TcpHo(TcpHoSettings::new(Variant::AGGRESSIVE)),
+            _ => Self::Etcp(Settings {
+                resume_at_window: 1,
+                ..Settings::adopted(scheme).map_err(|error| name_all(error, scheme))?
+            }),
+        };
+        for (key, value) in set {
+            match &mut policy {
+                Self::Etcp(settings) => settings.set(key, value)?,
+                Self::TcpHo(settings) => settings.set(key, value)?,
+                Self::Unaware => {
+                    return Err(SettingError::Unknown {
+                        word: key.clone(),
+                        expected: "a setting of a scheme that reacts".to_owned(),
+                        nearest: "etcp-v1",
+                    });
+                }
+            }
+        }
+        Ok(policy)
+    }
+
+    /// The scheme's name; knobs apart.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Unaware => "unaware".to_owned(),
+            Self::TcpHo(settings) => match settings.variant {
+                Variant::IMMEDIATE => "tcp-ho-immediate",
+                Variant::AGGRESSIVE => "tcp-ho-aggressive",
+                _ => "tcp-ho",
+            }
+            .to_owned(),
+            Self::Etcp(settings) => match settings.algorithms {
+                Algorithms::ETCP => "etcp".to_owned(),
+                Algorithms::ETCP_A5 => "etcp-a5".to_owned(),
+                Algorithms::ETCP_V if settings.use_n == 0 => "etcp-v0".to_owned(),
+                Algorithms::ETCP_V => "etcp-v1".to_owned(),
+                some => {
+                    let named = Algorithms::NAMES.iter().filter(|(algorithm, _)| some.has(*algorithm));
+                    format!("etcp:{}", named.map(|(_, name)| *name).collect::<Vec<_>>().join("+"))
+                }
+            },
+        }
+    }
+}
+
+/// A word that is no scheme, with all that are.
+fn name_all(error: SettingError, word: &str) -> SettingError {
+    match error {
+        SettingError::Unknown { nearest, .. } if !word.starts_with("etcp") => SettingError::Unknown {
+            word: word.to_owned(),
+            expected: format!("a scheme ({})", SCHEMES.join(", ")),
+            nearest: if word.contains("ho") { "tcp-ho" } else { nearest },
+        },
+        other => other,
+    }
+}
+
+/// Why a sender cannot be attached, seen or detached.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A mistake in the words of the user.
+    #[error("{0}")]
+    User(String),
+    /// Rights, a kernel or a mount that is missing.
+    #[error("{0}")]
+    Machine(String),
+    /// The kernel refused.
+    #[error("{what}: {why}")]
+    Kernel {
+        /// What was tried.
+        what: String,
+        /// What it answered.
+        why: String,
+    },
+    /// A file or a socket.
+    #[error("{what}: {problem}")]
+    Io {
+        /// What was tried.
+        what: String,
+        /// What went wrong.
+        problem: io::Error,
+    },
+}
+
+impl Error {
+    /// Whether other words on the command line would help.
+    pub const fn is_user(&self) -> bool {
+        matches!(self, Self::User(_))
+    }
+
+    pub(crate) fn io(what: impl Into<String>, problem: impl Into<io::Error>) -> Self {
+        Self::Io { what: what.into(), problem: problem.into() }
+    }
+
+    pub(crate) fn kernel(what: impl Into<String>, why: impl std::fmt::Display) -> Self {
+        // One line: what libbpf adds on further ones is for its developers.
+        let why = format!("{why:#}").lines().next().unwrap_or_default().to_owned();
+        Self::Kernel { what: what.into(), why }
     }
 }

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * bbr.h - the congestion control around BBR (net/ipv4/tcp_bbr.c), whose own functions
+ * do the work (kfuncs; cong_control as of Linux 6.10).
+ *
+ * At a notice bbr_init starts its filters anew: bandwidth, round trips, startup. It
+ * leaves cwnd alone and holds the lowest RTT of the connection's last five minutes
+ * for the path's; that of the old link says nothing about the new one, so it is taken
+ * away, and the first sample counts. The pacing rate, which in startup only ever
+ * grows, starts at this flow's share of the rate in the notice.
+ */
+#ifndef SEGUE_BBR_H
+#define SEGUE_BBR_H
+
+#include "react.h"
+
+extern void bbr_init(struct sock *sk) __ksym __weak;
+extern u32 bbr_ssthresh(struct sock *sk) __ksym __weak;
+extern void bbr_main(struct sock *sk, u32 ack, int flag, const struct rate_sample *rs) __ksym __weak;
+extern void bbr_set_state(struct sock *sk, u8 new_state) __ksym __weak;
+extern void bbr_cwnd_event(struct sock *sk, enum tcp_ca_event event) __ksym __weak;
+extern u32 bbr_undo_cwnd(struct sock *sk) __ksym __weak;
+extern u32 bbr_sndbuf_expand(struct sock *sk) __ksym __weak;
+extern u32 bbr_min_tso_segs(struct sock *sk) __ksym __weak;
+
+#define SEGUE_TCP_INFINITE_SSTHRESH 0x7fffffffu
+
+SEC("struct_ops")
+void BPF_PROG(bbr_around_init, struct sock *sk)
+{
+	bbr_init(sk);
+}
+
+SEC("struct_ops")
+void BPF_PROG(bbr_around_release, struct sock *sk)
+{
+	struct segue_connection *conn = segue_connection_of(sk);
+
+	if (conn)
+		segue_flow_idle(conn);
+}
+
+SEC("struct_ops")
+u32 BPF_PROG(bbr_around_ssthresh, struct sock *sk)
+{
+	struct segue_connection *conn = segue_connection_of(sk);
+
+	if (conn)
+		segue_before_cut(sk, conn);
+	return bbr_ssthresh(sk);
+}
+
+SEC("struct_ops")
+void BPF_PROG(bbr_around_cong_control, struct sock *sk, u32 ack, int flag,
+	      const struct rate_sample *rs)
+{
+	bbr_main(sk, ack, flag, rs);
+}
+
+SEC("struct_ops")
+void BPF_PROG(bbr_around_set_state, struct sock *sk, u8 new_state)
+{
+	struct segue_connection *conn = segue_connection_of(sk);
+
+	bbr_set_state(sk, new_state);
+	if (conn)
+		segue_on_state(sk, conn, new_state);
+}
+
+SEC("struct_ops")
+void BPF_PROG(bbr_around_cwnd_event, struct sock *sk, enum tcp_ca_event event)
+{
+	struct segue_connection *conn = segue_connection_of(sk);
+
+	bbr_cwnd_event(sk, event);
+	if (conn)
+		segue_on_event(conn, event);
+}
+
+static inline void segue_bbr_anew(struct sock *sk, const struct segue_notice *notice)
+{
+	struct inet_connection_sock *icsk = (struct inet_connection_sock *)sk;
+	const u32 flows = segue_max(1, notice->flows);
+
+	bbr_init(sk);
+	if (bpf_core_field_exists(struct bbr, min_rtt_us) &&
+	    bpf_core_field_offset(struct bbr, min_rtt_us) == 0)
+		*(u32 *)icsk->icsk_ca_priv = ~0u;
+	/* bytes a second */
+	sk->sk_pacing_rate = (u64)notice->new_link.rate_kbps * 125 / flows;
+}
+
+SEC("struct_ops")
+void BPF_PROG(bbr_around_in_ack_event, struct sock *sk, u32 flags)
+{
+	struct segue_connection *conn = segue_connection_of(sk);
+	struct segue_notice notice = {};
+
+	if (conn && segue_on_ack(sk, conn, &notice) == 2)
+		segue_bbr_anew(sk, &notice);
+}
+
+SEC("struct_ops")
+void BPF_PROG(bbr_around_pkts_acked, struct sock *sk, const struct ack_sample *sample)
+{
+	struct segue_connection *conn;
+
+	if (scheme != SEGUE_SCHEME_TCP_HO)
+		return;
+	conn = segue_connection_of(sk);
+	if (conn)
+		segue_on_sample(sk, conn, sample->rtt_us);
+}
+
+SEC("struct_ops")
+u32 BPF_PROG(bbr_around_undo_cwnd, struct sock *sk)
+{
+	return segue_bound_undo(segue_connection_of(sk), segue_tcp(sk), bbr_undo_cwnd(sk));
+}
+
+SEC("struct_ops")
+u32 BPF_PROG(bbr_around_sndbuf_expand, struct sock *sk)
+{
+	return bbr_sndbuf_expand(sk);
+}
+
+SEC("struct_ops")
+u32 BPF_PROG(bbr_around_min_tso_segs, struct sock *sk)
+{
+	return bbr_min_tso_segs(sk);
+}
+
+SEC(".struct_ops.link")
+struct tcp_congestion_ops around_bbr = {
+	.init = (void *)bbr_around_init,
+	.release = (void *)bbr_around_release,
+	.ssthresh = (void *)bbr_around_ssthresh,
+	.cong_control = (void *)bbr_around_cong_control,
+	.set_state = (void *)bbr_around_set_state,
+	.cwnd_event = (void *)bbr_around_cwnd_event,
+	.in_ack_event = (void *)bbr_around_in_ack_event,
+	.pkts_acked = (void *)bbr_around_pkts_acked,
+	.undo_cwnd = (void *)bbr_around_undo_cwnd,
+	.sndbuf_expand = (void *)bbr_around_sndbuf_expand,
+	.min_tso_segs = (void *)bbr_around_min_tso_segs,
+	.name = "segue",
+};
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * cubic.h - the congestion control around cubic (RFC 9438, net/ipv4/tcp_cubic.c),
+ * whose own functions do the work (kfuncs, Linux 5.13).
+ */
+#ifndef SEGUE_CUBIC_H
+#define SEGUE_CUBIC_H
+
+#include "react.h"
+
+extern void cubictcp_init(struct sock *sk) __ksym __weak;
+extern u32 cubictcp_recalc_ssthresh(struct sock *sk) __ksym __weak;
+extern void cubictcp_cong_avoid(struct sock *sk, u32 ack, u32 acked) __ksym __weak;
+extern void cubictcp_state(struct sock *sk, u8 new_state) __ksym __weak;
+extern void cubictcp_cwnd_event(struct sock *sk, enum tcp_ca_event event) __ksym __weak;
+extern void cubictcp_acked(struct sock *sk, const struct ack_sample *sample) __ksym __weak;
+extern u32 tcp_reno_undo_cwnd(struct sock *sk) __ksym __weak;
+
+SEC("struct_ops")
+void BPF_PROG(cubic_init, struct sock *sk)
+{
+	cubictcp_init(sk);
+}
+
+SEC("struct_ops")
+void BPF_PROG(cubic_release, struct sock *sk)
+{
+	struct segue_connection *conn = segue_connection_of(sk);
+
+	if (conn)
+		segue_flow_idle(conn);
+}
+
+SEC("struct_ops")
+u32 BPF_PROG(cubic_ssthresh, struct sock *sk)
+{
+	struct segue_connection *conn = segue_connection_of(sk);
+
+	if (conn)
+		segue_before_cut(sk, conn);
+	return cubictcp_recalc_ssthresh(sk);
+}
+
+SEC("struct_ops")
+void BPF_PROG(cubic_cong_avoid, struct sock *sk, u32 ack, u32 acked)
+{
+	cubictcp_cong_avoid(sk, ack, acked);
+}
+
+SEC("struct_ops")
+void BPF_PROG(cubic_set_state, struct sock *sk, u8 new_state)
+{
+	struct segue_connection *conn = segue_connection_of(sk);
+
+	cubictcp_state(sk, new_state);
+	if (conn)
+		segue_on_state(sk, conn, new_state);
+}
+
+SEC("struct_ops")
+void BPF_PROG(cubic_cwnd_event, struct sock *sk, enum tcp_ca_event event)
+{
+	struct segue_connection *conn = segue_connection_of(sk);
+
+	cubictcp_cwnd_event(sk, event);
+	if (conn)
+		segue_on_event(conn, event);
+}
+
+/* Where the window is another one, cubic would grow back to the one it remembers
+ * (W_max) within a round trip; so it starts anew. */
+SEC("struct_ops")
+void BPF_PROG(cubic_in_ack_event, struct sock *sk, u32 flags)
+{
+	struct segue_connection *conn = segue_connection_of(sk);
+	struct segue_notice notice = {};
+
+	if (conn && segue_on_ack(sk, conn, &notice))
+		cubictcp_init(sk);
+}
+
+SEC("struct_ops")
+void BPF_PROG(cubic_pkts_acked, struct sock *sk, const struct ack_sample *sample)
+{
+	struct segue_connection *conn;
+
+	cubictcp_acked(sk, sample);
+	if (scheme != SEGUE_SCHEME_TCP_HO)
+		return;
+	conn = segue_connection_of(sk);
+	if (conn)
+		segue_on_sample(sk, conn, sample->rtt_us);
+}
+
+SEC("struct_ops")
+u32 BPF_PROG(cubic_undo_cwnd, struct sock *sk)
+{
+	return segue_bound_undo(segue_connection_of(sk), segue_tcp(sk), tcp_reno_undo_cwnd(sk));
+}
+
+SEC(".struct_ops.link")
+struct tcp_congestion_ops around_cubic = {
+	.init = (void *)cubic_init,
+	.release = (void *)cubic_release,
+	.ssthresh = (void *)cubic_ssthresh,
+	.cong_avoid = (void *)cubic_cong_avoid,
+	.set_state = (void *)cubic_set_state,
+	.cwnd_event = (void *)cubic_cwnd_event,
+	.in_ack_event = (void *)cubic_in_ack_event,
+	.pkts_acked = (void *)cubic_pkts_acked,
+	.undo_cwnd = (void *)cubic_undo_cwnd,
+	.name = "segue",
+};
+
+#endif

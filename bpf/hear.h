@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * hear.h - reports in the headers of arriving segments.
+ *
+ * The kernel shows us a header before it has looked at the ACK number. So a report
+ * waits, with the time stamp that the kernel took for its segment, until
+ * `in_ack_event` tells that a segment moves the window; that it is the same one the
+ * stamp says, which each segment takes anew. Who guesses a sequence number in the
+ * window, but neither nonce nor ACK number, never gets there.
+ */
+#ifndef SEGUE_HEAR_H
+#define SEGUE_HEAR_H
+
+#include "flows.h"
+#include "state.h"
+
+#define SEGUE_OPTION_ROOM 40u /* all that a TCP header has for options */
+#define SEGUE_NO_OPTION 100u /* beside the answers of notice.h */
+
+static inline u32 segue_get32(const u8 *from)
+{
+	return segue_get16(from) << 16 | segue_get16(from + 2);
+}
+
+/* Our option in a header, kind to end; its length, or a negative errno. */
+static inline int segue_find_option(struct bpf_sock_ops *ctx, u8 *option, u64 flags)
+{
+	__builtin_memset(option, 0, SEGUE_OPTION_ROOM);
+	option[0] = SEGUE_OPTION_KIND;
+	option[1] = 4; /* what to search for: kind, length, ExID (RFC 6994) */
+	segue_put16(option + 2, SEGUE_OPTION_EXID);
+	return (int)bpf_load_hdr_opt(ctx, option, SEGUE_OPTION_ROOM, flags);
+}
+
+static inline u32 segue_load_report(struct bpf_sock_ops *ctx, struct segue_report *report)
+{
+	u8 option[SEGUE_OPTION_ROOM];
+	const int length = segue_find_option(ctx, option, 0);
+
+	if (length <= 0)
+		return SEGUE_NO_OPTION;
+	return segue_decode_report(option, (u32)length, report);
+}
+
+static inline u32 segue_counter_of_fault(u32 fault)
+{
+	switch (fault) {
+	case SEGUE_OPTION_BAD_VERSION:
+		return SEGUE_COUNT_BAD_VERSION;
+	case SEGUE_OPTION_BAD_TYPE:
+		return SEGUE_COUNT_BAD_TYPE;
+	case SEGUE_OPTION_ZERO_RATE:
+		return SEGUE_COUNT_ZERO_RATE;
+	default: /* kind and ExID were what we searched for */
+		return SEGUE_COUNT_BAD_LENGTH;
+	}
+}
+
+/* Changes with each segment that the connection takes up (tcp_mstamp_refresh). */
+static inline u64 segue_segment_stamp(const struct tcp_sock *tp)
+{
+	if (bpf_core_field_exists(tp->tcp_clock_cache))
+		return tp->tcp_clock_cache;
+	return tp->tcp_mstamp;
+}
+
+static inline void segue_host_of(struct bpf_sock_ops *ctx, struct segue_host *host)
+{
+	/* Both are read before either is chosen: the compiler would choose the address
+	 * to read, and the verifier wants that to be a constant. */
+	u32 v4 = ctx->remote_ip4;
+	u32 v6 = ctx->remote_ip6[3];
+	u32 above = ctx->remote_ip6[2];
+	const u32 is_v4 = ctx->family == AF_INET;
+
+	barrier_var(v4);
+	barrier_var(v6);
+	barrier_var(above);
+	host->netns = bpf_get_netns_cookie(ctx);
+	host->address[0] = is_v4 ? 0 : ctx->remote_ip6[0];
+	host->address[1] = is_v4 ? 0 : ctx->remote_ip6[1];
+	host->address[2] = is_v4 ? bpf_htonl(0xffff) : above;
+	host->address[3] = is_v4 ? v4 : v6;
+}
+
+/* A report on the segment that completes the handshake. */
+static inline void segue_hear_first(struct segue_connection *conn, u32 fault,
+				    const struct segue_report *report)
+{
+	if (fault) {
+		segue_refuse(conn, segue_counter_of_fault(fault));
+		return;
+	}
+	if (segue_accept_report(&conn->ear, report) == SEGUE_WRONG_NONCE) {
+		segue_refuse(conn, SEGUE_COUNT_WRONG_NONCE);
+		return;
+	}
+	conn->link = report->link;
+	segue_count(SEGUE_COUNT_FIRST);
+}
+
+static inline void segue_on_parse(struct bpf_sock_ops *ctx)
+{
+	const u8 *header = ctx->skb_data;
+	struct bpf_sock *sk = ctx->sk;
+	struct segue_connection *conn;
+	struct segue_report report = {};
+	struct tcp_sock *tp;
+	u32 ack, fault;
+
+	if (!sk || (void *)(header + 20) > ctx->skb_data_end)
+		return;
+	ack = segue_get32(header + 8);
+	fault = segue_load_report(ctx, &report);
+	if (fault == SEGUE_NO_OPTION)
+		return;
+	conn = bpf_sk_storage_get(&connections, sk, 0, 0);
+	if (!conn) {
+		segue_count(SEGUE_COUNT_NOT_NEGOTIATED);
+		return;
+	}
+	if (fault) {
+		segue_refuse(conn, segue_counter_of_fault(fault));
+		return;
+	}
+	if (report.nonce != conn->ear.nonce) {
+		segue_refuse(conn, SEGUE_COUNT_WRONG_NONCE);
+		return;
+	}
+	if (segue_seq_before(ack, ctx->snd_una) || segue_seq_before(ctx->snd_nxt, ack)) {
+		segue_refuse(conn, SEGUE_COUNT_BAD_ACK);
+		return;
+	}
+	tp = bpf_skc_to_tcp_sock(sk);
+	if (!tp)
+		return;
+	if (conn->is_pending)
+		segue_refuse(conn, SEGUE_COUNT_NOT_CONSUMED);
+	conn->pending = report;
+	conn->pending_stamp = segue_segment_stamp(tp);
+	conn->is_pending = 1;
+}
+
+/* The option does not say whether there was a disconnection; silence does. Without one
+ * the first ACK over the new link follows the last one over the old by no more than the
+ * difference of their ways; the round trips of both are more than that. */
+static inline u32 segue_was_disconnected(const struct segue_connection *conn,
+					 const struct tcp_sock *tp, const struct segue_link *link)
+{
+	const u32 silence_us = (u32)tp->tcp_mstamp - conn->last_ack_us;
+	const u64 packet_us = (u64)1500 * 8 * 1000 / segue_max(1, link->rate_kbps);
+
+	return silence_us > (u64)2 * link->delay_us + packet_us + (tp->srtt_us >> 3);
+}
+
+/* In in_ack_event. 1: `notice` is for the policy. */
+static inline u32 segue_consume(struct segue_connection *conn, const struct tcp_sock *tp,
+				struct segue_notice *notice)
+{
+	const u64 now = bpf_ktime_get_ns();
+	struct segue_link old_link;
+
+	conn->is_pending = 0;
+	if (conn->pending_stamp != segue_segment_stamp(tp)) {
+		segue_refuse(conn, SEGUE_COUNT_NOT_CONSUMED);
+		return 0;
+	}
+	if (segue_accept_report(&conn->ear, &conn->pending) != SEGUE_ACCEPTED) {
+		segue_refuse(conn, SEGUE_COUNT_REPEATED);
+		return 0;
+	}
+	if (conn->pending.type == SEGUE_TYPE_EXPECTED) {
+		segue_count(SEGUE_COUNT_FORESEEN);
+		return 0;
+	}
+	old_link = conn->link;
+	conn->link = conn->pending.link;
+	if (conn->pending.type == SEGUE_TYPE_FIRST) {
+		segue_count(SEGUE_COUNT_FIRST);
+		return 0;
+	}
+	if (!old_link.rate_kbps) {
+		segue_refuse(conn, SEGUE_COUNT_NO_OLD_LINK);
+		return 0;
+	}
+	/* One a second is more than links change; the last link is known anyway. */
+	if (conn->accepted_at && now - conn->accepted_at < 1000000000ull) {
+		segue_refuse(conn, SEGUE_COUNT_TOO_SOON);
+		return 0;
+	}
+	conn->accepted_at = now;
+	conn->accepted++;
+	segue_count(SEGUE_COUNT_ACCEPTED);
+	notice->old_link = old_link;
+	notice->new_link = conn->link;
+	notice->flows = segue_flows_of(&conn->host);
+	notice->disconnected = segue_was_disconnected(conn, tp, &conn->link);
+	return 1;
+}
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * react.h - the events of a congestion control, told to the policy.
+ *
+ * What both wrappers do alike. A connection without storage has not negotiated:
+ * for it they are the congestion control that they wrap, and nothing else.
+ *
+ * Not told, for nothing that would be answered can be done here (enact.h): duplicate
+ * ACKs, DSACKs, and to Enhanced TCP RTT samples. tcp_cong_avoid knows of none of
+ * them anyway; what the kernel does by itself on a DSACK (undo) stays.
+ */
+#ifndef SEGUE_REACT_H
+#define SEGUE_REACT_H
+
+#include "enact.h"
+#include "hear.h"
+#include "state.h"
+
+static inline struct segue_connection *segue_connection_of(struct sock *sk)
+{
+	return bpf_sk_storage_get(&connections, sk, 0, 0);
+}
+
+/* 1: the window is another one. */
+static inline u32 segue_on_notice(struct sock *sk, struct segue_connection *conn,
+				  const struct segue_notice *notice)
+{
+	struct tcp_sock *tp = segue_tcp(sk);
+	struct segue_sender view;
+	struct segue_action act;
+
+	segue_view(tp, conn, segue_ca_state(tp), tp->snd_cwnd, &view);
+	segue_do_nothing(&act);
+	if (scheme == SEGUE_SCHEME_ETCP)
+		segue_etcp_on_notice(segue_etcp_set(), &conn->etcp, &view, notice, &act);
+	else if (scheme == SEGUE_SCHEME_TCP_HO)
+		segue_tcp_ho_on_notice(segue_tcp_ho_set(), &conn->tcp_ho, &view, notice, &act);
+	return segue_enact(sk, conn, notice->disconnected, &act);
+}
+
+static inline u32 segue_on_new_ack(struct sock *sk, struct segue_connection *conn)
+{
+	struct tcp_sock *tp = segue_tcp(sk);
+	struct segue_sender view;
+	struct segue_action act;
+
+	conn->last_una = tp->snd_una;
+	if (conn->busy && tp->snd_una == tp->write_seq)
+		segue_flow_idle(conn);
+	if (scheme != SEGUE_SCHEME_ETCP || !conn->etcp.active || conn->etcp.ho_acked)
+		return 0;
+	segue_view(tp, conn, segue_ca_state(tp), tp->snd_cwnd, &view);
+	segue_etcp_on_new_ack(segue_etcp_set(), &conn->etcp, &view, 0, &act);
+	return segue_enact(sk, conn, 0, &act);
+}
+
+/* in_ack_event. 1: the window is another one; 2: by a notice. */
+static inline u32 segue_on_ack(struct sock *sk, struct segue_connection *conn,
+			       struct segue_notice *notice)
+{
+	struct tcp_sock *tp = segue_tcp(sk);
+	u32 anew = 0;
+
+	if (tp->snd_una != conn->last_una)
+		anew = segue_on_new_ack(sk, conn);
+	if (conn->guard_rounds)
+		segue_guard_on_ack(conn, tp);
+	if (conn->is_pending && segue_consume(conn, tp, notice) &&
+	    segue_on_notice(sk, conn, notice))
+		anew = 2;
+	conn->last_ack_us = (u32)tp->tcp_mstamp;
+	return anew;
+}
+
+static inline void segue_before_cut(struct sock *sk, struct segue_connection *conn)
+{
+	conn->ssthresh_before = segue_tcp(sk)->snd_ssthresh;
+}
+
+/* The kernel asks for the cut first and says afterwards why (tcp_enter_recovery,
+ * tcp_enter_loss); until cwnd follows, ssthresh can be put back. */
+static inline void segue_on_state(struct sock *sk, struct segue_connection *conn, u32 state)
+{
+	struct tcp_sock *tp = segue_tcp(sk);
+	struct segue_sender view;
+	struct segue_action act;
+
+	if (state == TCP_CA_Loss && !tp->inet_conn.icsk_retransmits) {
+		conn->ssthresh_saved = tp->snd_ssthresh;
+		conn->srtt_before_us = tp->srtt_us >> 3;
+	}
+	if (state != TCP_CA_Recovery && state != TCP_CA_Loss)
+		return;
+	segue_do_nothing(&act);
+	if (scheme == SEGUE_SCHEME_ETCP && conn->etcp.active) {
+		segue_view(tp, conn, segue_ca_state(tp), tp->prior_cwnd, &view);
+		if (state == TCP_CA_Recovery)
+			segue_etcp_on_fast_retransmit(segue_etcp_set(), &conn->etcp, &view,
+						      tp->snd_una, &act);
+		else
+			segue_etcp_on_timeout(segue_etcp_set(), &conn->etcp, &view, &act);
+	} else if (scheme == SEGUE_SCHEME_TCP_HO) {
+		if (state == TCP_CA_Recovery)
+			segue_tcp_ho_on_fast_retransmit(&conn->tcp_ho, &act);
+		else
+			segue_tcp_ho_on_timeout(&conn->tcp_ho, &act);
+	}
+	if (act.what & (SEGUE_KEEP_WINDOW | SEGUE_KEEP_CWND | SEGUE_KEEP_SSTHRESH) &&
+	    conn->ssthresh_before > tp->snd_ssthresh)
+		tp->snd_ssthresh = conn->guard_rounds ? segue_min(conn->ssthresh_before,
+								  conn->guard) :
+							conn->ssthresh_before;
+}
+
+static inline u32 segue_on_sample(struct sock *sk, struct segue_connection *conn, s32 rtt_us)
+{
+	struct segue_action act;
+
+	if (scheme != SEGUE_SCHEME_TCP_HO || rtt_us <= 0)
+		return 0;
+	segue_tcp_ho_on_rtt_sample(segue_tcp_ho_set(), &conn->tcp_ho, (u32)rtt_us, &act);
+	return segue_enact(sk, conn, 0, &act);
+}
+
+static inline void segue_on_event(struct segue_connection *conn, enum tcp_ca_event event)
+{
+	if (event == CA_EVENT_TX_START)
+		segue_flow_busy(conn);
+}
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * state.h - what the programs of a sender remember: settings, one connection, one
+ * remote host, counters.
+ */
+#ifndef SEGUE_STATE_H
+#define SEGUE_STATE_H
+
+#include "kernel.h"
+#include "intf.h"
+#include "notice.h"
+#include "etcp.h"
+#include "tcp_ho.h"
+
+/* Set before loading and constant from then on, so that the verifier drops the
+ * branches of every other scheme. */
+const volatile u32 scheme = SEGUE_SCHEME_ETCP;
+const volatile u32 want_icmp = 0;
+const volatile u64 cgroup_id = 0;
+const volatile u64 nonce_key[2] = {};
+const volatile char cc_name[SEGUE_CC_NAME_LEN] = "segue";
+/* struct segue_etcp_settings, struct segue_tcp_ho_settings */
+const volatile u32 etcp_words[sizeof(struct segue_etcp_settings) / 4] = {};
+const volatile u32 tcp_ho_words[sizeof(struct segue_tcp_ho_settings) / 4] = {};
+
+/* The constants above as plain memory; the compiler must not see that they are, or
+ * it takes the zeros of this file for their values. */
+#define SEGUE_LOADED(type, object)                                                                 \
+	({                                                                                         \
+		const volatile void *address = &(object);                                          \
+		asm volatile("" : "+r"(address));                                                  \
+		(const type *)address;                                                             \
+	})
+
+/* A host: its address, IPv4 as ::ffff:a.b.c.d. */
+struct segue_host {
+	u32 address[4];
+	u64 netns; /* the same address elsewhere is another host */
+};
+
+struct segue_connection {
+	struct segue_host host;
+	u64 pending_stamp; /* of the segment that carries `pending` */
+	u64 accepted_at; /* ns; 0: none yet */
+	u64 resumed_stamp; /* of the segment at which `resumed` was granted */
+	struct segue_report pending;
+	struct segue_link link; /* as last reported; rate 0: none */
+	struct segue_ear ear;
+	u8 is_pending;
+	u8 busy; /* counted in `hosts` */
+	u8 guard_rounds; /* round trips for which `guard` still holds */
+	u8 pad;
+	u32 guard; /* packets: an undo gives back no more */
+	u32 guard_seq; /* the round ends here */
+	u32 resumed; /* packets: the window after an outage */
+	u32 last_ack_us; /* when the last ACK came, by the kernel's clock of this connection */
+	u32 last_una;
+	u32 accepted;
+	u32 refused;
+	u32 ssthresh_before; /* as the congestion control was asked for a cut */
+	u32 ssthresh_saved; /* after the cut of the first expiry */
+	u32 srtt_before_us; /* at the first expiry */
+	union {
+		struct segue_etcp etcp;
+		struct segue_tcp_ho tcp_ho;
+	};
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct segue_connection);
+} connections SEC(".maps");
+
+/* Hosts with flows that have data queued or under way. Of more hosts than this the
+ * longest idle are forgotten: their flows then count as one. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, struct segue_host);
+	__type(value, s32);
+} hosts SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, SEGUE_COUNTERS);
+	__type(key, u32);
+	__type(value, u64);
+} counters SEC(".maps");
+
+/* What the daemon wrote down about this attachment, for `status`; the programs do
+ * not read it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, char[8192]);
+} about SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 65536);
+} icmp_requests SEC(".maps");
+
+static inline void segue_count(u32 what)
+{
+	u64 *value = bpf_map_lookup_elem(&counters, &what);
+
+	if (value)
+		(*value)++;
+}
+
+static inline void segue_refuse(struct segue_connection *conn, u32 why)
+{
+	conn->refused++;
+	segue_count(why);
+}
+
+static inline const struct segue_etcp_settings *segue_etcp_set(void)
+{
+	return SEGUE_LOADED(struct segue_etcp_settings, etcp_words);
+}
+
+static inline const struct segue_tcp_ho_settings *segue_tcp_ho_set(void)
+{
+	return SEGUE_LOADED(struct segue_tcp_ho_settings, tcp_ho_words);
+}
+
+#endif

@@ -1,0 +1,381 @@
+//! Loading, attaching, pinning, detaching.
+
+use super::icmp::{Icmp, Request};
+use super::namespace::Namespace;
+use super::status::{self, About, Status};
+use super::{Around, Error, Options, Policy};
+use crate::host;
+use crate::skeleton::sender::{OpenSenderSkel, SenderSkelBuilder};
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::{ErrorKind, Link, MapHandle, RingBufferBuilder};
+use std::cell::RefCell;
+use std::fs::{self, File};
+use std::io::Read;
+use std::mem::MaybeUninit;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Names in the folder of pins.
+pub(super) mod pins {
+    use super::super::Error;
+    use std::path::Path;
+
+    pub(in super::super) const CONGESTION_CONTROL: &str = "congestion_control";
+    pub(in super::super) const HEAR: &str = "hear";
+    pub(in super::super) const FLOWS: &str = "flows";
+    pub(in super::super) const LET_GO: &str = "let_go";
+    pub(in super::super) const ABOUT: &str = "about";
+    pub(in super::super) const COUNTERS: &str = "counters";
+
+    /// Whether something of ours is pinned there.
+    pub(in super::super) fn check(pin: &Path) -> Result<(), Error> {
+        if pin.join(FLOWS).exists() {
+            return Ok(());
+        }
+        Err(Error::User(format!(
+            "no sender is attached at {}: `segue kernel attach` makes this folder",
+            pin.display()
+        )))
+    }
+}
+
+/// An attached sender.
+#[derive(Debug)]
+pub struct Sender {
+    /// Emptied before the rest when it is all undone.
+    hear: Option<Link>,
+    congestion_control: Option<Link>,
+    flows: Link,
+    let_go: Link,
+    about: MapHandle,
+    counters: MapHandle,
+    icmp: Option<(Icmp, MapHandle)>,
+    /// In which the sockets are.
+    namespace: Namespace,
+    pinned: bool,
+}
+
+/// Registers the congestion control and attaches the programs, in the caller's network namespace.
+pub fn attach(options: &Options) -> Result<Sender, Error> {
+    check_name(&options.name)?;
+    host::require()?;
+    let cgroup = Cgroup::open(&options.cgroup)?;
+    check_free(&options.name)?;
+    check_around(options.around)?;
+    let folder = options.pin.as_deref().map(PinFolder::create).transpose()?;
+    let sender = load(options, &cgroup)?;
+    if let Some(folder) = folder {
+        return sender.pin(folder);
+    }
+    Ok(sender)
+}
+
+fn load(options: &Options, cgroup: &Cgroup) -> Result<Sender, Error> {
+    let quiet = host::quiet_libbpf();
+    let namespace = Namespace::current()?;
+    let refused = |what: &'static str| {
+        let quiet = &quiet;
+        move |error: libbpf_rs::Error| Error::kernel(what, quiet.explain(&error))
+    };
+    let mut storage = MaybeUninit::uninit();
+    let mut open =
+        SenderSkelBuilder::default().open(&mut storage).map_err(refused("reading the kernel programs"))?;
+    configure(&mut open, options, cgroup)?;
+    let mut skel = open.load().map_err(refused("loading the kernel programs"))?;
+
+    let congestion_control = match options.around {
+        Around::Cubic => skel.maps.around_cubic.attach_struct_ops(),
+        Around::Bbr => skel.maps.around_bbr.attach_struct_ops(),
+    }
+    .map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => name_taken(&options.name),
+        _ => refused("registering the congestion control")(error),
+    })?;
+    let hear =
+        skel.progs.hear.attach_cgroup(cgroup.file.as_raw_fd()).map_err(refused("attaching to the cgroup"))?;
+    let program = refused("attaching a program over the sockets");
+    let flows = skel.progs.list_flows.attach().map_err(&program)?;
+    let let_go = skel.progs.let_go.attach().map_err(&program)?;
+    let handle = |map: &libbpf_rs::MapMut<'_>| MapHandle::try_from(map).map_err(refused("keeping a map"));
+    let about = handle(&skel.maps.about)?;
+    About {
+        name: options.name.clone(),
+        scheme: options.policy.name(),
+        around: options.around.name().to_owned(),
+        cgroup: options.cgroup.display().to_string(),
+        icmp: options.icmp,
+    }
+    .write(&about)?;
+    let icmp = if options.icmp { Some((Icmp::open()?, handle(&skel.maps.icmp_requests)?)) } else { None };
+    let counters = handle(&skel.maps.counters)?;
+    let sender = Sender {
+        hear: Some(hear),
+        congestion_control: Some(congestion_control),
+        flows,
+        let_go,
+        about,
+        counters,
+        icmp,
+        namespace,
+        pinned: false,
+    };
+    if options.listeners {
+        let mark = skel.progs.mark_listeners.attach().map_err(&program)?;
+        status::run(&mark)?;
+    }
+    Ok(sender)
+}
+
+fn configure(open: &mut OpenSenderSkel<'_>, options: &Options, cgroup: &Cgroup) -> Result<(), Error> {
+    let mut name = [0; 16];
+    for (to, from) in name.iter_mut().zip(options.name.bytes()) {
+        *to = from as i8;
+    }
+    let (used, unused) = match options.around {
+        Around::Cubic => (&mut open.struct_ops.around_cubic_mut().name, &mut open.maps.around_bbr),
+        Around::Bbr => (&mut open.struct_ops.around_bbr_mut().name, &mut open.maps.around_cubic),
+    };
+    *used = name;
+    unused.set_autocreate(false).map_err(|error| Error::kernel("choosing the congestion control", error))?;
+    let constants =
+        open.maps.rodata_data.as_mut().ok_or_else(|| {
+            Error::Machine("the kernel programs have no constants: a wrong build".to_owned())
+        })?;
+    constants.cc_name = name;
+    constants.cgroup_id = cgroup.id;
+    constants.nonce_key = random_key()?;
+    constants.want_icmp = u32::from(options.icmp);
+    // `enum segue_scheme` of bpf/intf.h
+    constants.scheme = match &options.policy {
+        Policy::Unaware => 0,
+        Policy::Etcp(settings) => {
+            constants.etcp_words = settings.words();
+            1
+        }
+        Policy::TcpHo(settings) => {
+            constants.tcp_ho_words = settings.words();
+            2
+        }
+    };
+    Ok(())
+}
+
+fn random_key() -> Result<[u64; 2], Error> {
+    const PATH: &str = "/dev/urandom";
+    let mut octets = [0; 16];
+    File::open(PATH)
+        .and_then(|mut file| file.read_exact(&mut octets))
+        .map_err(|problem| Error::io(PATH, problem))?;
+    let both = u128::from_ne_bytes(octets);
+    Ok([both as u64, (both >> 64) as u64])
+}
+
+/// The functions that the kernel must lend.
+fn check_around(around: Around) -> Result<(), Error> {
+    let (function, needs) = match around {
+        Around::Cubic => ("cubictcp_cong_avoid", "CONFIG_TCP_CONG_CUBIC, and Linux 5.13; --around bbr"),
+        Around::Bbr => ("bbr_main", "CONFIG_TCP_CONG_BBR, and Linux 6.10; --around cubic"),
+    };
+    if host::has_kfunc(function) {
+        return Ok(());
+    }
+    Err(Error::Machine(format!(
+        "this kernel's {} cannot be built upon, {function} is not open to eBPF: that needs {needs} does without",
+        around.name()
+    )))
+}
+
+/// What the kernel takes as a name (bpf_obj_name_cpy).
+fn check_name(name: &str) -> Result<(), Error> {
+    let good = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+    if (1..=15).contains(&name.len()) && name.chars().all(good) {
+        return Ok(());
+    }
+    Err(Error::User(format!(
+        "'{name}' is no name of a congestion control; expected 1 to 15 letters, digits, '_' and '.'"
+    )))
+}
+
+fn check_free(name: &str) -> Result<(), Error> {
+    let taken = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap_or_default();
+    if taken.split_whitespace().any(|other| other == name) { Err(name_taken(name)) } else { Ok(()) }
+}
+
+fn name_taken(name: &str) -> Error {
+    Error::User(format!(
+        "a congestion control '{name}' is registered already; detach it, or choose another --name"
+    ))
+}
+
+struct Cgroup {
+    file: File,
+    id: u64,
+}
+
+impl Cgroup {
+    fn open(path: &Path) -> Result<Self, Error> {
+        let user = |what: String| Error::User(format!("cgroup {}: {what}", path.display()));
+        let file = File::open(path).map_err(|problem| user(problem.to_string()))?;
+        let kind = rustix::fs::fstatfs(&file).map_err(|problem| user(problem.to_string()))?;
+        if kind.f_type as u64 != host::CGROUP2_MAGIC {
+            return Err(user(match host::cgroup2() {
+                Some(root) => format!("not in cgroup2, which is mounted at {}", root.display()),
+                None => {
+                    "not in cgroup2, which is not mounted: mount -t cgroup2 none /sys/fs/cgroup".to_owned()
+                }
+            }));
+        }
+        let id = file.metadata().map_err(|problem| user(problem.to_string()))?.ino();
+        Ok(Self { file, id })
+    }
+}
+
+/// A folder in bpffs, removed again unless everything is in it.
+struct PinFolder {
+    path: PathBuf,
+    keep: bool,
+}
+
+impl PinFolder {
+    fn create(path: &Path) -> Result<Self, Error> {
+        let parents = path.parent().unwrap_or(Path::new("/"));
+        let user = |what: String| Error::User(format!("{}: {what}", path.display()));
+        if path.exists() {
+            return Err(user(
+                "a sender is attached here already; `segue kernel detach` detaches it".to_owned(),
+            ));
+        }
+        let existing = parents.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("/"));
+        let kind = rustix::fs::statfs(existing).map_err(|problem| user(problem.to_string()))?;
+        if kind.f_type as u64 != host::BPFFS_MAGIC {
+            return Err(user(
+                "not in a bpf file system, which pins need: mount -t bpf bpf /sys/fs/bpf".to_owned(),
+            ));
+        }
+        fs::create_dir_all(path).map_err(|problem| user(problem.to_string()))?;
+        Ok(Self { path: path.to_owned(), keep: false })
+    }
+}
+
+impl Drop for PinFolder {
+    fn drop(&mut self) {
+        if !self.keep {
+            remove(&self.path);
+        }
+    }
+}
+
+/// Removes the pins and their folder; what is not there is removed already.
+fn remove(folder: &Path) {
+    use pins::*;
+    for name in [HEAR, CONGESTION_CONTROL, FLOWS, LET_GO, ABOUT, COUNTERS] {
+        let _ = fs::remove_file(folder.join(name));
+    }
+    let _ = fs::remove_dir(folder);
+    // The folder of all senders, if this was the last.
+    if let Some(parent) = folder.parent()
+        && parent.file_name().is_some_and(|name| name == "segue")
+    {
+        let _ = fs::remove_dir(parent);
+    }
+}
+
+impl Sender {
+    fn pin(mut self, mut folder: PinFolder) -> Result<Self, Error> {
+        use pins::*;
+        let path = folder.path.clone();
+        let refused = |error| Error::kernel(format!("pinning in {}", path.display()), error);
+        for (link, name) in [
+            (self.congestion_control.as_mut(), CONGESTION_CONTROL),
+            (self.hear.as_mut(), HEAR),
+            (Some(&mut self.let_go), LET_GO),
+            (Some(&mut self.flows), FLOWS),
+        ] {
+            if let Some(link) = link {
+                link.pin(path.join(name)).map_err(refused)?;
+            }
+        }
+        self.about.pin(path.join(ABOUT)).map_err(refused)?;
+        self.counters.pin(path.join(COUNTERS)).map_err(refused)?;
+        folder.keep = true;
+        self.pinned = true;
+        Ok(self)
+    }
+
+    /// Its connections and counters now.
+    pub fn status(&self) -> Result<Status, Error> {
+        let (about, counters, flows) = (&self.about, &self.counters, &self.flows);
+        self.namespace.run(|| status::read(about, counters, flows))
+    }
+
+    /// Sends the ICMPs that the programs ask for, for as long as this; without [`Options::icmp`] it sleeps.
+    pub fn serve(&mut self, timeout: Duration) -> Result<(), Error> {
+        let Some((icmp, requests)) = &self.icmp else {
+            std::thread::sleep(timeout);
+            return Ok(());
+        };
+        let refused = |error| Error::kernel("reading the ring of ICMP requests", error);
+        let until = Instant::now() + timeout;
+        let asked = RefCell::new(Vec::new());
+        let mut ring = RingBufferBuilder::new();
+        ring.add(requests, |octets| {
+            asked.borrow_mut().extend(Request::parse(octets));
+            0
+        })
+        .map_err(refused)?;
+        let ring = ring.build().map_err(refused)?;
+        loop {
+            match ring.poll(until.saturating_duration_since(Instant::now())) {
+                // A signal: whoever serves decides what it means.
+                Err(error) if error.kind() == ErrorKind::Interrupted => return Ok(()),
+                answer => answer.map_err(refused)?,
+            }
+            asked.borrow_mut().drain(..).for_each(|request| icmp.send(&request));
+            if Instant::now() >= until {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Without pins everything goes: first nobody joins any more, then who is there goes over to cubic.
+impl Drop for Sender {
+    fn drop(&mut self) {
+        if self.pinned {
+            return;
+        }
+        drop(self.hear.take());
+        let let_go = &self.let_go;
+        // A namespace that cannot be entered any more has no sockets left.
+        let _ = self.namespace.run(|| status::run(let_go));
+        drop(self.congestion_control.take());
+    }
+}
+
+/// Removes all that [`attach`] has pinned in this folder; its connections in the caller's network namespace go
+/// over to cubic. Those of other namespaces keep the congestion control, deaf, until they end.
+pub fn detach(pin: &Path) -> Result<(), Error> {
+    pins::check(pin)?;
+    let _ = fs::remove_file(pin.join(pins::HEAR));
+    let let_go = Link::open(pin.join(pins::LET_GO))
+        .map_err(|error| Error::kernel(format!("opening {}", pin.join(pins::LET_GO).display()), error))?;
+    let ran = status::run(&let_go);
+    remove(pin);
+    ran.map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reading the object needs no rights.
+    #[test]
+    fn layouts_are_those_of_the_programs() {
+        let mut storage = MaybeUninit::uninit();
+        let open = SenderSkelBuilder::default().open(&mut storage).expect("it opens");
+        assert_eq!(open.maps.counters.max_entries() as usize, status::COUNTERS.len());
+        assert_eq!(open.maps.about.value_size() as usize, status::ABOUT_SIZE);
+    }
+}

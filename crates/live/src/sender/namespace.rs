@@ -1,0 +1,33 @@
+//! Network namespaces: the programs over sockets see those of the thread that reads them.
+
+use super::Error;
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use std::fs::File;
+use std::os::fd::AsFd;
+use std::thread;
+
+/// A network namespace, which lives as long as this does.
+#[derive(Debug)]
+pub(super) struct Namespace(File);
+
+impl Namespace {
+    /// That of the calling thread.
+    pub(super) fn current() -> Result<Self, Error> {
+        const PATH: &str = "/proc/thread-self/ns/net";
+        File::open(PATH).map(Self).map_err(|problem| Error::io(PATH, problem))
+    }
+
+    /// Runs something there, on a thread of its own.
+    pub(super) fn run<T: Send>(&self, job: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
+        thread::scope(|scope| {
+            let there = scope.spawn(|| {
+                move_into_link_name_space(self.0.as_fd(), Some(LinkNameSpaceType::Network))
+                    .map_err(|problem| Error::io("entering the network namespace", problem))?;
+                job()
+            });
+            there
+                .join()
+                .unwrap_or_else(|_| Err(Error::Machine("a thread of ours has ended early".to_owned())))
+        })
+    }
+}

@@ -1,0 +1,35 @@
+//! `segue doctor`: what this machine can do, and what is missing.
+
+use crate::table::plain_table;
+use crate::{Failure, outputs, print};
+use clap::Args;
+use segue_live::host::{Feature, probe};
+use serde_json::json;
+
+/// `segue doctor`.
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// Write it as JSON (- for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<String>,
+}
+
+/// Runs the command.
+pub fn run(args: &DoctorArgs) -> Result<(), Failure> {
+    let ([json], on_stdout) = outputs::open([("--json", &args.json)])?;
+    let features = probe();
+    outputs::write(json, || {
+        let text = serde_json::to_string(&json!({ "version": 1, "features": features }));
+        text.map(|text| text + "\n").map_err(Failure::ours)
+    })?;
+    if on_stdout { Ok(()) } else { print(&text(&features)) }
+}
+
+fn text(features: &[Feature]) -> String {
+    let mut table = plain_table(&["FEATURE", "", "FOUND", "NEEDED FOR", "WORKS WITHOUT IT"]);
+    for feature in features {
+        let there = if feature.present { "present" } else { "missing" };
+        table.add_row([feature.name, there, &feature.found, feature.needed_for, feature.without]);
+    }
+    format!("{table}\n")
+}

@@ -1,0 +1,207 @@
+//! `segue kernel`: the sender of this machine's own kernel, attached, seen, detached.
+
+use crate::cli::key_value;
+use crate::table::plain_table;
+use crate::{Failure, outputs, print};
+use clap::{Args, Subcommand, ValueEnum};
+use segue_live::host;
+use segue_live::sender::{self, Around, Options, Policy, Status};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// `segue kernel`.
+#[derive(Debug, Args)]
+#[command(arg_required_else_help = false)]
+pub struct KernelArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: KernelCommand,
+}
+
+/// What can be done with a sender.
+#[derive(Debug, Subcommand)]
+pub enum KernelCommand {
+    /// Attach a sender and leave it there; no process stays
+    Attach(AttachArgs),
+    /// Detach it; its connections go over to cubic
+    Detach(NameArgs),
+    /// What it has heard, and its connections
+    Status(StatusArgs),
+    /// Attach a sender, serve it until SIGINT or SIGTERM, and detach it
+    Run(AttachArgs),
+}
+
+/// Which sender.
+#[derive(Debug, Args)]
+pub struct NameArgs {
+    /// Name of the congestion control
+    #[arg(long, value_name = "NAME", default_value = "segue")]
+    pub name: String,
+}
+
+/// What is attached.
+#[derive(Debug, Args)]
+pub struct AttachArgs {
+    /// Who decides on a notice: etcp-v1, tcp-ho and their variants, or unaware
+    #[arg(long, value_name = "NAME", default_value = "etcp-v1")]
+    pub scheme: String,
+    /// The congestion control that does the everyday work
+    #[arg(long, value_enum, default_value = "cubic")]
+    pub around: AroundWord,
+    /// A folder of cgroup2 whose processes are concerned; all unless given
+    #[arg(long, value_name = "PATH")]
+    pub cgroup: Option<PathBuf>,
+    /// Which sender.
+    #[command(flatten)]
+    pub name: NameArgs,
+    /// A setting of the scheme (see `segue schemes NAME`); may be repeated
+    #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
+    pub set: Vec<(String, String)>,
+    /// Resend the first segment with ICMP packets from this host to itself (RFC 6069); with `run` only
+    #[arg(long)]
+    pub icmp: bool,
+}
+
+/// `segue kernel status`.
+#[derive(Debug, Args)]
+pub struct StatusArgs {
+    /// Which sender.
+    #[command(flatten)]
+    pub name: NameArgs,
+    /// Write it as JSON (- for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<String>,
+}
+
+/// Congestion controls that can be built upon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum AroundWord {
+    /// RFC 9438
+    Cubic,
+    /// Version 1
+    Bbr,
+}
+
+impl From<sender::Error> for Failure {
+    fn from(error: sender::Error) -> Self {
+        if error.is_user() { Self::user(error) } else { Self::ours(error) }
+    }
+}
+
+/// Runs the command.
+pub fn run(command: &KernelCommand) -> Result<(), Failure> {
+    match command {
+        KernelCommand::Attach(args) => attach(args),
+        KernelCommand::Detach(args) => {
+            sender::detach(&pin(&args.name)?)?;
+            print(&format!("{}: detached; its connections are on cubic\n", args.name))
+        }
+        KernelCommand::Status(args) => status(args),
+        KernelCommand::Run(args) => serve(args),
+    }
+}
+
+/// Where a sender of this name is pinned.
+fn pin(name: &str) -> Result<PathBuf, Failure> {
+    let Some(root) = host::bpffs() else {
+        return Err(Failure::ours(
+            "no bpf file system is mounted, in which senders are pinned: mount -t bpf bpf /sys/fs/bpf",
+        ));
+    };
+    Ok(root.join("segue").join(name))
+}
+
+fn options(args: &AttachArgs) -> Result<Options, Failure> {
+    let policy = Policy::named(&args.scheme, &args.set).map_err(Failure::user)?;
+    let cgroup = match &args.cgroup {
+        Some(path) => path.clone(),
+        None => host::cgroup2()
+            .ok_or_else(|| Failure::ours("cgroup2 is not mounted: mount -t cgroup2 none /sys/fs/cgroup"))?,
+    };
+    Ok(Options {
+        cgroup,
+        name: args.name.name.clone(),
+        around: match args.around {
+            AroundWord::Cubic => Around::Cubic,
+            AroundWord::Bbr => Around::Bbr,
+        },
+        policy,
+        icmp: args.icmp,
+        listeners: true,
+        pin: None,
+    })
+}
+
+fn attach(args: &AttachArgs) -> Result<(), Failure> {
+    if args.icmp {
+        return Err(Failure::user("--icmp needs a process that stays; `segue kernel run` does"));
+    }
+    let pin = pin(&args.name.name)?;
+    let options = Options { pin: Some(pin.clone()), ..options(args)? };
+    sender::attach(&options)?;
+    print(&format!("{}, pinned in {}\n", attached(&options), pin.display()))
+}
+
+fn attached(options: &Options) -> String {
+    let Options { name, policy, around, cgroup, .. } = options;
+    format!("{name}: {} around {}, attached to {}", policy.name(), around.name(), cgroup.display())
+}
+
+fn serve(args: &AttachArgs) -> Result<(), Failure> {
+    let over = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register(signal, over.clone()).map_err(Failure::ours)?;
+    }
+    let options = options(args)?;
+    let mut sender = sender::attach(&options)?;
+    print(&format!("{}, until SIGINT or SIGTERM\n", attached(&options)))?;
+    while !over.load(Ordering::Relaxed) {
+        sender.serve(Duration::from_millis(200))?;
+    }
+    Ok(())
+}
+
+fn status(args: &StatusArgs) -> Result<(), Failure> {
+    let ([json], on_stdout) = outputs::open([("--json", &args.json)])?;
+    let status = sender::status(&pin(&args.name.name)?)?;
+    outputs::write(json, || serde_json::to_string(&status).map(|text| text + "\n").map_err(Failure::ours))?;
+    if on_stdout { Ok(()) } else { print(&text(&status)) }
+}
+
+fn text(status: &Status) -> String {
+    let Status { name, scheme, around, cgroup, .. } = status;
+    let mut text = format!("{name}: {scheme} around {around}, attached to {cgroup}\n\n");
+    let mut counters = plain_table(&["SINCE ATTACH", ""]);
+    for counter in &status.counters {
+        counters.add_row([counter.name.to_owned(), counter.count.to_string()]);
+    }
+    text.push_str(&format!("{counters}\n"));
+    if status.flows.is_empty() {
+        return text;
+    }
+    let mut flows =
+        plain_table(&["REMOTE", "LOCAL", "", "N", "LINK", "ACCEPTED", "REFUSED", "CWND", "SSTHRESH"]);
+    for flow in &status.flows {
+        let link = flow.link.map_or("-".to_owned(), |link| {
+            format!("{}kbit/{}ms", link.rate_kbps, f64::from(link.delay_us) / 1000.0)
+        });
+        // No cut yet: the kernel's infinity says nothing.
+        let ssthresh = if flow.ssthresh < 1 << 30 { flow.ssthresh.to_string() } else { "-".to_owned() };
+        flows.add_row([
+            flow.remote.to_string(),
+            flow.local.to_string(),
+            if flow.negotiated { "negotiated" } else { "unnegotiated" }.to_owned(),
+            if flow.negotiated { flow.flows.to_string() } else { "-".to_owned() },
+            link,
+            flow.accepted.to_string(),
+            flow.refused.to_string(),
+            flow.cwnd.to_string(),
+            ssthresh,
+        ]);
+    }
+    text.push_str(&format!("\n{flows}\n"));
+    text
+}

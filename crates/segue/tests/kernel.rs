@@ -1,0 +1,54 @@
+//! `segue kernel` and `segue doctor` as a user meets them. What needs rights over the machine is tested in
+//! crates/live; here nothing is attached.
+
+#![cfg(feature = "live")]
+
+use std::process::{Command, Output};
+
+fn segue(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_segue")).args(args).output().expect("segue starts")
+}
+
+fn refused(args: &[&str], status: i32) -> String {
+    let output = segue(args);
+    let text = String::from_utf8(output.stderr).expect("UTF-8");
+    assert_eq!(output.status.code(), Some(status), "{args:?}: {text}");
+    assert_eq!(text.lines().count(), 1, "one line: {text}");
+    assert!(output.stdout.is_empty(), "{args:?}");
+    text
+}
+
+#[test]
+fn the_doctor_names_what_is_there_and_what_is_missing() {
+    let output = segue(&["doctor", "--json", "-"]);
+    assert!(output.status.success());
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON and nothing else");
+    assert_eq!(document["version"], 1);
+    let features = document["features"].as_array().expect("a list");
+    for name in ["rights", "kernel", "btf", "cubic", "bbr", "cgroup2", "bpffs", "mark-listeners"] {
+        let feature = features.iter().find(|feature| feature["name"] == name);
+        let feature = feature.unwrap_or_else(|| panic!("no {name}"));
+        assert!(feature["present"].is_boolean());
+        for key in ["found", "needed_for", "without"] {
+            assert!(!feature[key].as_str().expect("text").is_empty(), "{name}: {key}");
+        }
+    }
+    let text = String::from_utf8(segue(&["doctor"]).stdout).expect("UTF-8");
+    let listed = |feature: &serde_json::Value| text.contains(feature["name"].as_str().expect("text"));
+    assert!(features.iter().all(listed), "{text}");
+}
+
+#[test]
+fn wrong_words_are_named() {
+    assert!(refused(&["kernel"], 2).contains("expected one of attach, detach, status, run"));
+    let text = refused(&["kernel", "attach", "--scheme", "etcp-v9"], 2);
+    assert!(text.contains("'etcp-v9'") && text.contains("nearest: etcp-v"), "{text}");
+    let text = refused(&["kernel", "attach", "--scheme", "tcp-hoo"], 2);
+    assert!(text.contains("nearest: tcp-ho"), "{text}");
+    let text = refused(&["kernel", "attach", "--set", "resume=1"], 2);
+    assert!(text.contains("'resume'"), "{text}");
+    let text = refused(&["kernel", "attach", "--around", "reno"], 2);
+    assert!(text.contains("cubic, bbr"), "{text}");
+    let text = refused(&["kernel", "attach", "--icmp"], 2);
+    assert!(text.contains("segue kernel run"), "{text}");
+}

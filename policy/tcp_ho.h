@@ -32,6 +32,7 @@ enum {
 	SEGUE_RULE_HO_SAMPLE = 1u << 5, /* 4.3: bw * srtt_ho */
 	SEGUE_RULE_HO_CONVERGED = 1u << 6, /* 4.3: four samples */
 	SEGUE_RULE_HO_CONGESTED = 1u << 7, /* 4.3 */
+	SEGUE_RULE_HO_NO_BURST = 1u << 8, /* 4.5, 9.21 */
 };
 
 /* State of one flow (algorithms.md 4.3). All zero: NORMAL. */
@@ -99,10 +100,16 @@ static inline void segue_tcp_ho_on_notice(const struct segue_tcp_ho_settings *se
 	window = segue_tcp_ho_window(set, flow->bw_kbps, tcp->srtt_before_us);
 	segue_set_ssthresh(act, window);
 	act->rules |= SEGUE_RULE_HO_SSTHRESH;
-	if (set->variant & SEGUE_HO_AGGRESSIVE) { /* 4.5 */
-		segue_set_cwnd(act, window);
-		act->rules |= SEGUE_RULE_HO_WINDOW;
+	if (!(set->variant & SEGUE_HO_AGGRESSIVE))
+		return;
+	/* Congestion makes an expiry, and another if the resent head is dropped;
+	 * an outage worth a burst makes more [C]. */
+	if (set->guard && tcp->timeouts_since_ack < set->burst_after) {
+		act->rules |= SEGUE_RULE_HO_NO_BURST;
+		return;
 	}
+	segue_set_cwnd(act, window); /* 4.5 */
+	act->rules |= SEGUE_RULE_HO_WINDOW;
 }
 
 /* 4.3, 9.20: the average starts anew with the new path. */

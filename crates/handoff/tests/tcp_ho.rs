@@ -136,7 +136,7 @@ fn decisions_name_their_rules() {
 #[test]
 fn settings_are_those_of_the_header() {
     let names: Vec<_> = Scheme::settings_of("tcp-ho").iter().map(|info| info.name).collect();
-    assert_eq!(names, ["guard", "samples", "mean", "min-window", "packet-bytes", "enact"]);
+    assert_eq!(names, ["guard", "burst-after", "samples", "mean", "min-window", "packet-bytes", "enact"]);
     let build = |key: &str, value: &str| {
         let error = Scheme::build("tcp-ho-aggressive", &[(key.into(), value.into())]).unwrap_err();
         error.to_string()

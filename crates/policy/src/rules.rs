@@ -59,6 +59,7 @@ rules! {
     5 "HO_ADJUST" "4.3" "an RTT sample of the new path: ssthresh = the new bandwidth times their average";
     6 "NORMAL" "4.3" "enough RTT samples of the new path: HO_ADJUST is over";
     7 "NORMAL" "4.3" "congestion: HO_ADJUST is over, and the bandwidth is forgotten";
+    8 "guard" "4.5" "too few timeouts for an outage: no burst, slow start to ssthresh";
 }
 
 #[cfg(test)]

@@ -155,14 +155,36 @@ fn immediate_never_touches_ssthresh() {
     assert_eq!((act.what, told(&act), flow.is_adjusting()), (What::NOTHING, vec![6], false));
 }
 
+/// Three times timed out, as an outage does.
+fn outage() -> Sender {
+    Sender { timeouts_since_ack: 3, ..timed_out() }
+}
+
 #[test]
 fn aggressive_sets_cwnd_once_and_ssthresh_on() {
-    let (act, mut flow) = hear(&AGGRESSIVE, &timed_out());
+    let (act, mut flow) = hear(&AGGRESSIVE, &outage());
     assert_eq!(act.what, resume() | What::SET_SSTHRESH | What::SET_CWND);
     assert_eq!((act.cwnd, told(&act)), (act.ssthresh, vec![0, 1, 2]));
     let act = flow.on_rtt_sample(&AGGRESSIVE, 100_000);
     assert_eq!(act.what, What::SET_SSTHRESH);
     close(ssthresh(&act), 58.333);
+}
+
+/// What one or two expiries may be is congestion: there the variant is TCP-HO, but for the rule that says so.
+#[test]
+fn aggressive_bursts_after_an_outage_only() {
+    for timeouts_since_ack in [1, 2] {
+        let tcp = Sender { timeouts_since_ack, ..timed_out() };
+        let ((act, flow), (plain, plain_flow)) = (hear(&AGGRESSIVE, &tcp), hear(&TCP_HO, &tcp));
+        assert_eq!((told(&act), told(&plain)), (vec![0, 1, 8], vec![0, 1]));
+        assert_eq!((Action { rules: plain.rules, ..act }, flow), (plain, plain_flow));
+        let open = TcpHoSettings { guard: 0, ..AGGRESSIVE };
+        assert_eq!(told(&hear(&open, &tcp).0), [0, 1, 2], "without the guard");
+    }
+    for timeouts_since_ack in [3, 4, u32::MAX] {
+        let tcp = Sender { timeouts_since_ack, ..timed_out() };
+        assert_eq!(told(&hear(&AGGRESSIVE, &tcp).0), [0, 1, 2]);
+    }
 }
 
 #[test]
@@ -210,6 +232,9 @@ fn every_knob_does_what_it_says() {
     close(ssthresh(&hear(&set("packet-bytes", "1000"), &timed_out()).0), 175.0);
     close(ssthresh(&hear(&set("min-window", "200"), &timed_out()).0), 200.0);
     assert!(hear(&set("guard", "off"), &sender(5)).1.is_adjusting());
+    let mut early = AGGRESSIVE;
+    early.set("burst-after", "1").expect("a knob");
+    assert!(hear(&early, &Sender { timeouts_since_ack: 1, ..timed_out() }).0.has(What::SET_CWND));
     assert!(set("samples", "1").set("samples", "1001").is_err());
     assert_eq!(set("samples", "9").get("samples").as_deref(), Ok("9"));
 }
@@ -224,7 +249,7 @@ enum Event {
 
 fn events() -> impl Strategy<Value = Vec<Event>> {
     let event = prop_oneof![
-        1 => (any::<u32>(), any::<u32>(), 0u32..3).prop_map(|(rate, srtt, n)| Event::Notice(rate, srtt, n)),
+        1 => (any::<u32>(), any::<u32>(), 0u32..5).prop_map(|(rate, srtt, n)| Event::Notice(rate, srtt, n)),
         4 => any::<u32>().prop_map(Event::Sample),
         1 => Just(Event::FastRetransmit),
         1 => Just(Event::Timeout),

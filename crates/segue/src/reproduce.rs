@@ -112,8 +112,12 @@ fn try_readings(papers: &mut [Paper], args: &ReproduceArgs) -> Result<(), Failur
         }
         if !taken {
             let of = args.paper.as_deref().unwrap_or("the papers");
+            let schemes =
+                papers.iter().filter(|paper| asked(paper)).flat_map(|p| p.defaults.schemes.values());
+            let listed = schemes.into_iter().find(|scheme| !Scheme::settings_of(scheme).is_empty());
+            let listed = listed.map_or("rfc", String::as_str);
             return Err(Failure::User(format!(
-                "--set {key}: no scheme of {of} has it; expected one that segue schemes etcp lists"
+                "--set {key}: no scheme of {of} has it; expected one that segue schemes {listed} lists"
             )));
         }
     }

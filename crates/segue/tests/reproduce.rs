@@ -149,11 +149,12 @@ fn mistakes_end_with_status_2_and_one_line() {
     let gallery = folder.path().join("gallery");
     std::fs::create_dir(&gallery).expect("made");
     let (gallery, inside) = (gallery.display().to_string(), gallery.join("index.html").display().to_string());
-    let bad: [(&[&str], &[&str]); 8] = [
+    let bad: [(&[&str], &[&str]); 9] = [
         (&["--points", "1", "--out", &gallery, "--json", &inside], &["--json", "--out", "another folder"]),
         (&["daniel-kojo-2009"], &["daniel-kojo-2009", "did you mean `daniel-kojo-2009-multiflow`"]),
         (&["daniel-kojo-2009-multiflow", "fig99"], &["fig99", "expected one of fig4"]),
         (&["--check", "--set", "reinit-rto=3s"], &["reinit-rto", "segue schemes etcp"]),
+        (&["wu-2009-tcp-ho", "--check", "--set", "a3-cwnd=1"], &["a3-cwnd", "segue schemes tcp-ho"]),
         (&["--check", "--set", "a3-cwnd=much"], &["a3-cwnd", "much"]),
         (&["--check", "--set", "receive-window=0"], &["receive-window", "`0`", "1 to 1000000"]),
         (&["--points", "201"], &["201", "1..=200"]),

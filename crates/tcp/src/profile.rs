@@ -68,6 +68,9 @@ pub struct StackProfile {
     /// once the window opens, which Freeze-TCP relies on (algorithms.md, 4.5). Elsewhere the
     /// retransmission timer runs on and its packets probe (RFC 9293, 3.8.6.1). For stacks without SACK.
     pub persist_with_outstanding: bool,
+    /// An ACK that tells of a completed handoff gives an RTT sample by the time stamp that it echoes, which is as old as
+    /// the break. For hosts that find such notices.
+    pub notice_sample: bool,
     /// Acknowledgement policy.
     pub ack: AckRules,
     /// SACK blocks per ACK; 0 = SACK is off.
@@ -122,6 +125,7 @@ pub const NS2_SACK1: StackProfile = StackProfile {
     receive_window: 10_000,
     window_scale: 10,
     persist_with_outstanding: false,
+    notice_sample: false,
     ack: AckRules { delay: Some(100 * MS), delays_syn: true },
     sack_blocks: 3,
     dsack: false,
@@ -281,6 +285,11 @@ pub const STACK_SETTINGS: &[StackSetting] = &[
         values: "ns2, rfc5681 or bsd",
         meaning: "what a timeout cuts, and growth (9.16)",
     },
+    StackSetting {
+        name: "notice-sample",
+        values: "on or off",
+        meaning: "whether the time stamp that comes with a notice gives an RTT sample (9.20)",
+    },
 ];
 
 impl StackProfile {
@@ -296,6 +305,13 @@ impl StackProfile {
             "rto-floor-ms" => self.rto.min = number(1, 60_000)? * MS,
             "rto-tick-ms" => self.rto.tick = (number(0, 1000)? * MS).max(1),
             "delayed-ack-ms" => self.ack.delay = Some(number(0, 500)? * MS).filter(|&delay| delay > 0),
+            "notice-sample" => {
+                self.notice_sample = match value {
+                    "on" => true,
+                    "off" => false,
+                    _ => return Err(setting.values),
+                }
+            }
             _ => {
                 self.congestion = match value {
                     "ns2" => CongestionRules::Ns2,

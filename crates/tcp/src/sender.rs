@@ -246,6 +246,11 @@ impl<A: Advisor> Sender<A> {
         &mut self.core.advisor
     }
 
+    /// The stack.
+    pub fn profile(&self) -> &StackProfile {
+        &self.core.profile
+    }
+
     /// What an advisor sees.
     pub fn view(&self) -> View {
         self.core.view(self.recovery.in_fast_recovery())

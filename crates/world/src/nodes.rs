@@ -5,8 +5,8 @@ use crate::packet::Packet;
 use segue_handoff::{Advised, Announcer, Link, Listener, Notice, Scheme};
 use segue_netsim::{LinkId, Nanos, Net, Node, Observer, PacketId, TimerId};
 use segue_tcp::receiver::Arrival;
-use segue_tcp::segment::CarriedOption;
-use segue_tcp::{Receiver, Sender, StackProfile, View};
+use segue_tcp::segment::{CarriedOption, Timestamps};
+use segue_tcp::{Receiver, Segment, Sender, StackProfile, View};
 
 /// Somebody who hears what the hosts do; the engine's observer hears of links.
 pub trait HostObserver: Observer<Packet> {
@@ -116,8 +116,17 @@ impl Correspondent {
         let flow = &mut self.flows[index];
         let before = (flow.sender.snd_una(), flow.sender.counters().fast_retransmits);
         let option = packet.segment.option;
-        let view = (!option.is_empty()).then(|| flow.sender.view());
-        flow.sender.on_segment(now, &packet.segment);
+        let told = (!option.is_empty()).then(|| {
+            let (flows, disconnected) = self.sharing;
+            (flow.sender.view(), flow.listener.hear(option.as_slice(), flows, disconnected))
+        });
+        // What a notice echoes was sent before the break: no round trip of any path (algorithms.md 4.3 [C]).
+        let stale = matches!(told, Some((_, Some(_)))) && !flow.sender.profile().notice_sample;
+        let without_echo = stale.then(|| {
+            let timestamps = packet.segment.timestamps.map(|stamps| Timestamps { echo: 0, ..stamps });
+            Segment { timestamps, ..packet.segment }
+        });
+        flow.sender.on_segment(now, without_echo.as_ref().unwrap_or(&packet.segment));
         let una = flow.sender.snd_una();
         if una != before.0 {
             net.observer.acknowledged(now, flow.id, una);
@@ -126,16 +135,14 @@ impl Correspondent {
             net.observer.fast_retransmit(now, flow.id, una, flow.sender.head_copy());
         }
         net.packets.remove(id);
-        if let Some(before) = view {
-            let (flows, disconnected) = self.sharing;
-            let notice = flow.listener.hear(option.as_slice(), flows, disconnected);
-            if let Some(notice) = notice.filter(|_| flow.sender.is_established()) {
-                // The ACK that tells of a handoff mostly also acknowledges what came before the break: whether a
-                // timeout preceded it is asked of the time before it (algorithms.md 4.3 [C]).
-                let View { timeouts_since_ack, srtt_before, .. } = before;
-                let view = View { timeouts_since_ack, srtt_before, ..flow.sender.view() };
-                return self.advise(net, index, &notice, &view);
-            }
+        if let Some((before, Some(notice))) = told
+            && flow.sender.is_established()
+        {
+            // The ACK that tells of a handoff mostly also acknowledges what came before the break: whether a
+            // timeout preceded it is asked of the time before it (algorithms.md 4.3 [C]).
+            let View { timeouts_since_ack, srtt_before, .. } = before;
+            let view = View { timeouts_since_ack, srtt_before, ..flow.sender.view() };
+            return self.advise(net, index, &notice, &view);
         }
         self.pump(net, index);
     }

@@ -127,12 +127,13 @@ fn without_an_outage_a_lie_changes_nothing() {
     }
 }
 
-/// Where congestion lets timers expire the guard is open, and a lie raises ssthresh: slow start then finds out.
+/// Where congestion lets timers expire the guard is open, and a lie raises ssthresh: slow start then finds out. The
+/// aggressive variant does the same, unless timer after timer expires.
 #[test]
 fn a_lie_brings_and_costs_five_percent_at_most() {
     for (kbps, cross) in [(2_000, 1), (50_000, 1), (50_000, 3), (200, 3)] {
         let e = parked(kbps, cross);
-        for name in ["tcp-ho", "tcp-ho-immediate"] {
+        for name in TCP_HO {
             let [honest, lie] = [truth(kbps as u32), LIE].map(|link| told(&e, &scheme(name), link));
             let label = format!("{name}, {kbps} kbit/s beside {cross}: {honest:?}, {lie:?}");
             assert!(f64::from(lie.mobile) <= 1.05 * f64::from(honest.mobile), "{label}");
@@ -151,14 +152,57 @@ fn the_guard_matters() {
     assert!(f64::from(open.cross) < 0.8 * f64::from(guarded.cross), "{open:?} {guarded:?}");
 }
 
-/// The guard is no help to a sender that takes a mobile's word for its window: after a timeout that congestion has
-/// caused, the aggressive variant sends all it is told at once. That is why TCP-HO does not.
+/// Where so many share the wide area that the resent head is often dropped, too, a burst after the first or the second
+/// expiry is a way to take from the others; after the third it is none: the aggressive variant is TCP-HO, to the packet.
 #[test]
-fn the_aggressive_variant_is_open_to_abuse_after_a_timeout() {
-    let e = parked(50_000, 3);
-    let aggressive = scheme("tcp-ho-aggressive");
-    let [honest, lie] = [truth(50_000), LIE].map(|link| told(&e, &aggressive, link));
-    assert!(lie.mobile > 2 * honest.mobile && lie.cross < honest.cross / 2, "{honest:?} {lie:?}");
+fn congestion_lets_no_burst_out() {
+    let told_both = |scheme: &Scheme| {
+        let minutes = (1..=10).map(|seed| {
+            let e = DriveExperiment { seed, ..parked(50_000, 12) };
+            [truth(50_000), LIE].map(|link| told(&e, scheme, link))
+        });
+        minutes.collect::<Vec<_>>()
+    };
+    let gain = |minutes: &[[Brought; 2]]| {
+        let all = |which: usize| minutes.iter().map(|both| f64::from(both[which].mobile)).sum::<f64>();
+        all(1) / all(0)
+    };
+    let aggressive = |after| scheme_with("tcp-ho-aggressive", &[("burst-after", after)]);
+    for after in ["1", "2"] {
+        let open = told_both(&aggressive(after));
+        assert!(gain(&open) > 2.0, "after {after}: {}", gain(&open));
+    }
+    let guarded = told_both(&scheme("tcp-ho-aggressive"));
+    assert_eq!(guarded, told_both(&scheme("tcp-ho")));
+    assert!(gain(&guarded) <= 1.05, "{}", gain(&guarded));
+}
+
+/// The same over more cells, competitors and delays, ten seeds each: what docs/schemes.md says of it.
+#[test]
+#[ignore = "prints a table; half a minute"]
+fn a_lie_in_many_settings() {
+    let cells = [(200, [1, 3, 6]), (2_000, [1, 3, 6]), (7_000, [1, 3, 6]), (50_000, [1, 6, 12])];
+    for name in TCP_HO {
+        for (kbps, competitors) in cells {
+            for (cross, delay) in
+                competitors.into_iter().flat_map(|cross| [10, 50, 100].map(|ms| (cross, ms)))
+            {
+                let (mut mobile, mut others) = ([0.0, 0.0], [0.0, 0.0]);
+                for seed in 1..=10 {
+                    let wan = WideArea { delay: delay * MS, ..parked(kbps, cross).wan };
+                    let e = DriveExperiment { wan, seed, ..parked(kbps, cross) };
+                    for (which, link) in [truth(kbps as u32), LIE].into_iter().enumerate() {
+                        let brought = told(&e, &scheme(name), link);
+                        mobile[which] += f64::from(brought.mobile);
+                        others[which] += f64::from(brought.cross);
+                    }
+                }
+                let [gain, left] = [mobile, others].map(|[honest, lie]| lie / honest);
+                let beyond = if gain > 1.05 || left < 0.95 { "  beyond 5 %" } else { "" };
+                println!("{name} {kbps} kbit/s beside {cross} over {delay} ms: {gain:.3}, {left:.3}{beyond}");
+            }
+        }
+    }
 }
 
 /// The nonce of the first flow (`nodes.rs`), which a stranger does not know.

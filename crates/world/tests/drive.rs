@@ -193,3 +193,23 @@ fn the_ack_that_tells_does_not_refuse_its_own_notice() {
     assert!(idle("tcp-ho") < 35 * MS, "{}", idle("tcp-ho"));
     assert!(idle("newreno") > 500 * MS, "{}", idle("newreno"));
 }
+
+/// Ten seconds without a link, 39 times: the time stamp that comes with a notice is of before the break. As an RTT sample
+/// it would make an RTO of 30 s, and the next drop that no duplicate ACKs mend would silence the flow for several stays.
+#[test]
+fn the_ack_that_tells_is_no_round_trip() {
+    let stays: Vec<_> =
+        (0..40).map(|i| (i * 22 * SECOND, i * 22 * SECOND + 12 * SECOND, 7_000, 10)).collect();
+    let e = DriveExperiment { cross: 1, ..experiment(drive(40 * 22 * SECOND - 10 * SECOND, &stays)) };
+    let idle = |sample: &str| {
+        let mut e = e.clone();
+        e.stack.set("notice-sample", sample).expect("a setting");
+        let record = e.run(&scheme("tcp-ho"));
+        record.handoffs.iter().map(|handoff| handoff.idle.unwrap_or(12 * SECOND)).collect::<Vec<_>>()
+    };
+    // A round trip is 40 ms, the wide area's queue takes 24 ms; a head that it drops goes again after an RTO of 0.23 s plus
+    // what of the round trip varies.
+    let without = idle("off");
+    assert!(without.iter().all(|&idle| idle < SECOND / 2), "{without:?}");
+    assert!(idle("on").iter().any(|&idle| idle > SECOND));
+}

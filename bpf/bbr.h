@@ -23,8 +23,6 @@ extern u32 bbr_undo_cwnd(struct sock *sk) __ksym __weak;
 extern u32 bbr_sndbuf_expand(struct sock *sk) __ksym __weak;
 extern u32 bbr_min_tso_segs(struct sock *sk) __ksym __weak;
 
-#define SEGUE_TCP_INFINITE_SSTHRESH 0x7fffffffu
-
 SEC("struct_ops")
 void BPF_PROG(bbr_around_init, struct sock *sk)
 {

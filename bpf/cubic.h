@@ -67,16 +67,37 @@ void BPF_PROG(cubic_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 		segue_on_event(conn, event);
 }
 
-/* Where the window is another one, cubic would grow back to the one it remembers
- * (W_max) within a round trip; so it starts anew. */
+/*
+ * Where the window is another one, cubic would grow back to the one at its last loss
+ * (W_max) within a round trip; so it starts anew. Without a W_max it would grow ever
+ * faster from the first moment (RFC 9438, 4.3) and run over the queue by many packets.
+ * So it gets one just below what the policy reckons with, the link's BDP and as much
+ * again in the router's queue (algorithms.md 2.2), and comes to rest there.
+ */
+static inline void segue_cubic_anew(struct sock *sk, u32 by_notice)
+{
+	struct inet_connection_sock *icsk = (struct inet_connection_sock *)sk;
+	const u32 window = segue_tcp(sk)->snd_ssthresh;
+
+	cubictcp_init(sk);
+	if (by_notice && window < SEGUE_INFINITE_SSTHRESH / 2 &&
+	    bpf_core_field_exists(struct bictcp, last_max_cwnd) &&
+	    bpf_core_field_offset(struct bictcp, last_max_cwnd) == 4)
+		((u32 *)icsk->icsk_ca_priv)[1] = 2 * window - window / 4;
+}
+
 SEC("struct_ops")
 void BPF_PROG(cubic_in_ack_event, struct sock *sk, u32 flags)
 {
 	struct segue_connection *conn = segue_connection_of(sk);
 	struct segue_notice notice = {};
+	u32 anew;
 
-	if (conn && segue_on_ack(sk, conn, &notice))
-		cubictcp_init(sk);
+	if (!conn)
+		return;
+	anew = segue_on_ack(sk, conn, &notice);
+	if (anew)
+		segue_cubic_anew(sk, anew == 2);
 }
 
 SEC("struct_ops")

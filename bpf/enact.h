@@ -41,6 +41,7 @@
 
 #define SEGUE_INITIAL_WINDOW 10u /* RFC 6928 */
 #define SEGUE_GUARD_ROUNDS 3u
+#define SEGUE_INFINITE_SSTHRESH 0x7fffffffu /* TCP_INFINITE_SSTHRESH */
 
 static inline struct tcp_sock *segue_tcp(struct sock *sk)
 {
@@ -174,11 +175,12 @@ static inline u32 segue_enact(struct sock *sk, struct segue_connection *conn, u3
 
 	if (act->what & SEGUE_SET_SSTHRESH)
 		tp->snd_ssthresh = segue_max(2, segue_packets(tp, act->ssthresh));
-	if (act->what & SEGUE_SET_CWND && state != TCP_CA_Recovery) {
+	if (act->what & SEGUE_SET_CWND)
+		anew = 1;
+	if (anew && state != TCP_CA_Recovery) {
 		tp->snd_cwnd = segue_at_once(tp, act->cwnd);
 		tp->snd_cwnd_cnt = 0;
 		tp->snd_cwnd_stamp = (u32)bpf_jiffies64();
-		anew = 1;
 	}
 	if (act->what & SEGUE_RETRANSMIT_HEAD) {
 		tp->snd_cwnd = segue_max(tp->snd_cwnd, segue_in_flight(tp) + 1);
@@ -191,7 +193,7 @@ static inline u32 segue_enact(struct sock *sk, struct segue_connection *conn, u3
 			segue_ask_icmp(sk, tp);
 	}
 	if (act->what & SEGUE_SET_CWND && act->what & SEGUE_SET_SSTHRESH)
-		segue_guard(conn, tp, segue_max(tp->snd_cwnd, tp->snd_ssthresh));
+		segue_guard(conn, tp, tp->snd_ssthresh);
 	return anew;
 }
 

@@ -234,7 +234,11 @@ struct rate_sample {
 	s32 delivered;
 };
 
-/* The private state of net/ipv4/tcp_bbr.c, in icsk_ca_priv. */
+/* The private states of net/ipv4/tcp_cubic.c and tcp_bbr.c, in icsk_ca_priv. */
+struct bictcp {
+	u32 last_max_cwnd;
+};
+
 struct bbr {
 	u32 min_rtt_us;
 };

@@ -6,8 +6,8 @@
  * for it they are the congestion control that they wrap, and nothing else.
  *
  * Not told, for nothing that would be answered can be done here (enact.h): duplicate
- * ACKs, DSACKs, and to Enhanced TCP RTT samples. tcp_cong_avoid knows of none of
- * them anyway; what the kernel does by itself on a DSACK (undo) stays.
+ * ACKs, DSACKs, and to Enhanced TCP RTT samples. What the kernel does by itself on a
+ * DSACK (undo) stays.
  */
 #ifndef SEGUE_REACT_H
 #define SEGUE_REACT_H

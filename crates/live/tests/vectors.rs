@@ -242,6 +242,51 @@ fn enhanced_tcp() {
     });
 }
 
+/// By hand, algorithms.md 3.3: 2000/50 to 54000/2 with 12 under way; fast retransmit, duplicate ACKs beyond
+/// dupthresh_ho = 27, the DSACK of the segment that was resent, and the ACK that ends the handoff.
+#[test]
+fn a_reordering_by_hand() {
+    with_program(|mut program| {
+        let settings = Settings::new(Algorithms::ETCP_V);
+        program.globals().etcp_words = settings.words();
+        program.run(Event::Forget);
+        let mut flow = Etcp::default();
+        let tcp = Sender {
+            snd_una: 100,
+            snd_max: 112,
+            flight: 12,
+            cwnd: 12 * 256,
+            ssthresh: 1000 * 256,
+            rto_us: 200_000,
+            ..Sender::default()
+        };
+        let notice = Notice {
+            old_link: Link { rate_kbps: 2000, delay_us: 50_000 },
+            new_link: Link { rate_kbps: 54_000, delay_us: 2000 },
+            flows: 1,
+            disconnected: 0,
+        };
+        program.tell(&notice);
+        let told = flow.on_notice(&settings, &tcp, &notice);
+        assert_eq!(told, program.ask(Event::Notice, &tcp, [0; 2]));
+        let held = flow.on_fast_retransmit(&settings, &tcp, 100);
+        assert!(held.has(segue_policy::What::HOLD_HOLES), "{held:?}");
+        assert_eq!(held, program.ask(Event::FastRetransmit, &tcp, [100, 0]));
+        let tcp = Sender { in_fast_recovery: 1, cwnd: 6 * 256, ..tcp };
+        let mut returned = 0;
+        for _ in 0..30 {
+            let act = flow.on_dup_ack(&settings, &tcp);
+            returned += u32::from(act.has(segue_policy::What::RESUME_RECOVERY));
+            assert_eq!(act, program.ask(Event::DupAck, &tcp, [0; 2]));
+        }
+        assert_eq!(returned, 1, "(c) ends once");
+        flow.on_dsack(100, 101);
+        program.ask(Event::Dsack, &tcp, [100, 101]);
+        let tcp = Sender { snd_una: 112, ..tcp };
+        assert_eq!(flow.on_new_ack(&settings, &tcp, true), program.ask(Event::NewAck, &tcp, [1, 0]));
+    });
+}
+
 #[test]
 fn tcp_ho() {
     with_program(|mut program| {

@@ -197,6 +197,8 @@ impl Settings {
     pub fn on_linux(self) -> Self {
         Self {
             ack_bytes: 52, // a pure ACK carries time stamps
+            // Nothing is resent but what cwnd lets out on the notice's own ACK.
+            resume_at_window: 1,
             ..self
         }
     }

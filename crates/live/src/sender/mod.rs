@@ -71,18 +71,14 @@ pub const SCHEMES: [&str; 8] =
     ["etcp", "etcp-a5", "etcp-v0", "etcp-v1", "tcp-ho", "tcp-ho-immediate", "tcp-ho-aggressive", "unaware"];
 
 impl Policy {
-    /// A scheme by name, with knobs turned. Enhanced TCP resumes with the whole window after an outage
-    /// (`resume-at-window`), for the kernel resends nothing but what cwnd lets out on the notice's own ACK.
+    /// A scheme by name as Linux runs it ([`Settings::on_linux`]), with knobs turned.
     pub fn named(scheme: &str, set: &[(String, String)]) -> Result<Self, SettingError> {
         let mut policy = match scheme {
             "unaware" => Self::Unaware,
             "tcp-ho" => Self::TcpHo(TcpHoSettings::new(Variant::TCP_HO)),
             "tcp-ho-immediate" => Self::TcpHo(TcpHoSettings::new(Variant::IMMEDIATE)),
             "tcp-ho-aggressive" => Self::TcpHo(TcpHoSettings::new(Variant::AGGRESSIVE)),
-            _ => Self::Etcp(Settings {
-                resume_at_window: 1,
-                ..Settings::adopted(scheme).map_err(|error| name_all(error, scheme))?
-            }),
+            _ => Self::Etcp(Settings::adopted(scheme).map_err(|error| name_all(error, scheme))?.on_linux()),
         };
         for (key, value) in set {
             match &mut policy {

@@ -66,6 +66,7 @@ pub fn laboratory(
     asked.parallel = u32::from(how.jobs);
     asked.wired = Duration::from_nanos(plan.wired);
     asked.packets = how.keep_packets;
+    asked.told_rate = plan.told_rate;
     let mut before = 0;
     let mut progress = |progress: lab::Progress| {
         done((progress.done - before) as u64);
@@ -88,6 +89,10 @@ fn measured(record: lab::RunRecord, sender: &str, kind: Kind) -> Measured {
         run: record.run,
         measures: LiveRun {
             first_send_s: record.first_send_after_link_up.map(|time| time.as_secs_f64()),
+            first_retransmission_s: record.first_retransmission_after_link_up.map(|time| time.as_secs_f64()),
+            share_after_round_trip: record
+                .bytes_1s_after_round_trip
+                .map(|bytes| bytes as f64 / record.capacity_1s_after_round_trip.max(1) as f64),
             bytes_1s: record.bytes_1s,
             bytes_5s: record.bytes_5s,
             bytes_10s: record.bytes_10s,
@@ -121,19 +126,24 @@ fn sender(sender: &LabSender) -> Result<lab::SenderKind, Failure> {
             congestion_control: congestion_control.clone(),
             rto_max_ms: *rto_max_ms,
         }),
-        LabSenderKind::Scheme { name, around } => aware(sender, Some(name), *around),
-        LabSenderKind::Unaware { around } => aware(sender, None, *around),
+        LabSenderKind::Scheme { name, around, icmp } => aware(sender, Some(name), *around, *icmp),
+        LabSenderKind::Unaware { around } => aware(sender, None, *around, false),
     }
 }
 
 /// A sender of ours: what it does on a notice, and around which congestion control of the kernel's.
-fn aware(sender: &LabSender, scheme: Option<&str>, around: Around) -> Result<lab::SenderKind, Failure> {
+fn aware(
+    sender: &LabSender,
+    scheme: Option<&str>,
+    around: Around,
+    icmp: bool,
+) -> Result<lab::SenderKind, Failure> {
     let policy = Policy::named(scheme.unwrap_or("unaware"), &sender.settings).map_err(Failure::user)?;
     let around = match around {
         Around::Cubic => segue_live::sender::Around::Cubic,
         Around::Bbr => segue_live::sender::Around::Bbr,
     };
-    let by = lab::segue::Segue { policy, around, icmp: false };
+    let by = lab::segue::Segue { policy, around, icmp };
     Ok(lab::SenderKind::Aware { name: sender.name.clone(), by: Arc::new(by) })
 }
 

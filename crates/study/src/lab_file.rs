@@ -52,6 +52,8 @@ pub struct LabWords {
     pub queue: Option<Spanned<u32>>,
     /// Seed of what is random; 1 unless given.
     pub seed: Option<Spanned<u64>>,
+    /// The rate that notices tell, as a multiple of the new link's; 1 unless given.
+    pub told_rate: Option<Spanned<f64>>,
 }
 
 /// Programs that move the data.
@@ -89,6 +91,8 @@ const BUILT_IN: [&str; 3] = ["cubic", "bbr", "reno"];
 const UNAWARE: &str = "unaware";
 /// What follows the name of a built-in congestion control, before the time.
 const RTO_MAX: &str = "-rto";
+/// At the end of a scheme's word: the head is resent by RFC 6069.
+const ICMP: &str = "+icmp";
 
 impl LabFile {
     /// Reads a file.
@@ -141,6 +145,7 @@ impl LabFile {
                 },
             },
             seed: self.number("seed", &words.seed, 1, 0..=u64::MAX >> 1)?,
+            told_rate: self.number("told-rate", &words.told_rate, 1.0, 0.001..=1000.0)?,
         })
     }
 
@@ -272,7 +277,7 @@ fn filling(old: &AccessLink, wired: Nanos) -> Nanos {
     5 * SECOND + packets + 10 * 2 * (old.delay.min() + wired)
 }
 
-/// What a sender's name means: `cubic`, `reno-rto1s`, `etcp-v1`, `tcp-ho/bbr`, `unaware`.
+/// What a sender's name means: `cubic`, `reno-rto1s`, `etcp-v1`, `etcp-v1+icmp`, `tcp-ho/bbr`, `unaware`.
 fn sender_kind(word: &str) -> Result<LabSenderKind, String> {
     let (name, around) = match word.split_once('/') {
         None => (word, Around::Cubic),
@@ -304,9 +309,10 @@ fn sender_kind(word: &str) -> Result<LabSenderKind, String> {
     if name == UNAWARE {
         return Ok(LabSenderKind::Unaware { around });
     }
+    let (name, icmp) = name.strip_suffix(ICMP).map_or((name, false), |name| (name, true));
     match Scheme::build(name, &[]) {
         Ok(Scheme::Etcp(_) | Scheme::TcpHo(_)) => {
-            Ok(LabSenderKind::Scheme { name: name.to_string(), around })
+            Ok(LabSenderKind::Scheme { name: name.to_string(), around, icmp })
         }
         _ => Err(unknown(word)),
     }
@@ -321,7 +327,7 @@ fn unknown(word: &str) -> String {
     let nearest = similar.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|best| best.0 > 0.7);
     let nearest = nearest.map(|(_, name)| format!("; did you mean `{name}`?")).unwrap_or_default();
     format!(
-        "unknown sender `{word}`; expected one of {}; built-in ones also as cubic-rto1s, others also as NAME/bbr{nearest}",
+        "unknown sender `{word}`; expected one of {}; built-in ones also as cubic-rto1s, others also as NAME/bbr, schemes as NAME+icmp{nearest}",
         names.join(", ")
     )
 }
@@ -362,7 +368,7 @@ mod tests {
         assert_eq!((plan.warm_up, plan.observe, plan.wired), (5 * SECOND, 20 * SECOND, 0));
         assert_eq!(plan.count(), 2 * 4 * 7);
         let kinds: Vec<_> = plan.senders.iter().map(|sender| sender.kind.clone()).collect();
-        let scheme = |name: &str, around| LabSenderKind::Scheme { name: name.into(), around };
+        let scheme = |name: &str, around| LabSenderKind::Scheme { name: name.into(), around, icmp: false };
         let expected = [
             LabSenderKind::BuiltIn { congestion_control: "reno".into(), rto_max_ms: Some(1500) },
             scheme("etcp-v1", Around::Bbr),

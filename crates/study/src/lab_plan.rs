@@ -54,6 +54,8 @@ pub enum LabSenderKind {
         name: String,
         /// What it wraps.
         around: Around,
+        /// Whether the head is resent by RFC 6069, with a local ICMP.
+        icmp: bool,
     },
     /// The same wrapper without any reaction.
     Unaware {
@@ -82,7 +84,7 @@ impl LabSender {
     /// Scheme and stack of the simulator that come nearest; `None` if it has none.
     fn in_simulator(&self) -> Option<(Scheme, StackProfile)> {
         match &self.kind {
-            LabSenderKind::Scheme { name, around: Around::Cubic } => {
+            LabSenderKind::Scheme { name, around: Around::Cubic, icmp: false } => {
                 let mut settings = vec![("enact".to_string(), "linux".to_string())];
                 settings.extend(self.settings.iter().cloned());
                 Some((Scheme::build(name, &settings).ok()?, LINUX))
@@ -128,6 +130,8 @@ pub struct LabPlan {
     pub ip: Ip,
     /// Seed of what is random.
     pub seed: u64,
+    /// The rate that notices tell, as a multiple of the new link's.
+    pub told_rate: f64,
 }
 
 /// One-way delay between server and access router on the simulator's bench (docs/bench.md): two hops of 2 ms.
@@ -144,8 +148,11 @@ impl LabPlan {
 
     /// As many simulated runs of `sender` as the laboratory makes, each with a seed of its own, their handoffs spread
     /// evenly over the second in which the laboratory draws its own; `None` if the simulator does not have such a
-    /// sender.
+    /// sender, or a notice that errs.
     pub fn simulated(&self, sender: &LabSender, kind: Kind) -> Option<Vec<LiveRun>> {
+        if self.told_rate != 1.0 && sender.hears() {
+            return None;
+        }
         let (scheme, stack) = sender.in_simulator()?;
         let runs = u64::from(self.runs);
         let run = |index: u64| {
@@ -177,6 +184,8 @@ impl LabPlan {
             };
             LiveRun {
                 first_send_s: found.first_sent.map(seconds),
+                first_retransmission_s: None,
+                share_after_round_trip: None,
                 bytes_1s: bytes(HORIZONS[0]),
                 bytes_5s: bytes(HORIZONS[1]),
                 bytes_10s: bytes(HORIZONS[2]),

@@ -14,6 +14,11 @@ use std::collections::BTreeMap;
 pub struct LiveRun {
     /// From link-up until the first data packet leaves the sender, s; `None` if none did while it was observed.
     pub first_send_s: Option<f64>,
+    /// The same of the first packet that had been sent before; `None` also in the simulator, which does not tell.
+    pub first_retransmission_s: Option<f64>,
+    /// What reached the mobile in the second that begins one round trip after link-up, as a share of what the new link
+    /// carries in it; `None` in the simulator.
+    pub share_after_round_trip: Option<f64>,
     /// Bytes of data new to the mobile that reached it within 1 s of link-up, all flows; `None` if it was not observed
     /// for so long.
     pub bytes_1s: Option<u64>,
@@ -79,6 +84,11 @@ pub struct LiveMeasures {
     pub bytes_1s_quartiles: Quartiles,
     /// Within 10 s.
     pub bytes_10s_quartiles: Quartiles,
+    /// From link-up until the first packet is sent again, s; not simulated.
+    pub first_retransmission_after_link_up_s: Option<Quartiles>,
+    /// What reached the mobile in the second that begins one round trip after link-up, as a share of what the new link
+    /// carries in it; not simulated.
+    pub share_1s_after_round_trip: Option<Quartiles>,
 }
 
 /// What the laboratory says.
@@ -237,6 +247,10 @@ pub fn measures(runs: &[LiveRun]) -> LiveMeasures {
         let all: Option<Vec<f64>> = runs.iter().map(|run| value(run).map(|bytes| bytes as f64)).collect();
         sorted(all.unwrap_or_default())
     };
+    let again = sorted(runs.iter().map(|run| run.first_retransmission_s.unwrap_or(f64::INFINITY)).collect());
+    let shares: Option<Vec<f64>> = runs.iter().map(|run| run.share_after_round_trip).collect();
+    // Where one share is told, all are measured.
+    let shares = shares.map(sorted);
     let (one, five, ten) = (bytes(|run| run.bytes_1s), bytes(|run| run.bytes_5s), bytes(|run| run.bytes_10s));
     LiveMeasures {
         first_send_after_link_up_s: of_sorted(&first_sends),
@@ -246,6 +260,8 @@ pub fn measures(runs: &[LiveRun]) -> LiveMeasures {
         runs: runs.len(),
         bytes_1s_quartiles: of_sorted(&one),
         bytes_10s_quartiles: of_sorted(&ten),
+        first_retransmission_after_link_up_s: shares.is_some().then(|| of_sorted(&again)),
+        share_1s_after_round_trip: shares.map(|shares| of_sorted(&shares)),
     }
 }
 

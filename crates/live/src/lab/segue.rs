@@ -33,7 +33,7 @@ impl Aware for Segue {
             cgroup: cgroup.into(),
             name: format!("sg{}_{serial}", std::process::id()),
             around: self.around,
-            policy: self.policy.clone(),
+            policy: self.policy,
             icmp: self.icmp,
             listeners: false,
             pin: None,

@@ -97,7 +97,7 @@ void BPF_PROG(cubic_in_ack_event, struct sock *sk, u32 flags)
 		return;
 	anew = segue_on_ack(sk, conn, &notice);
 	if (anew)
-		segue_cubic_anew(sk, anew == 2);
+		segue_cubic_anew(sk, anew >= 2);
 }
 
 SEC("struct_ops")

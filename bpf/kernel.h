@@ -212,6 +212,8 @@ struct tcp_sock {
 	u32 sacked_out;
 	u32 lost_out;
 	u32 retrans_out;
+	u32 delivered; /* packets, since the beginning */
+	u32 lost; /* the same, each as often as it was found lost */
 	u32 srtt_us; /* 8 * SRTT */
 	u32 rttvar_us;
 	u32 mss_cache;

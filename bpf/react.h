@@ -12,6 +12,7 @@
 #ifndef SEGUE_REACT_H
 #define SEGUE_REACT_H
 
+#include "believe.h"
 #include "enact.h"
 #include "hear.h"
 #include "state.h"
@@ -35,6 +36,7 @@ static inline u32 segue_on_notice(struct sock *sk, struct segue_connection *conn
 		segue_etcp_on_notice(segue_etcp_set(), &conn->etcp, &view, notice, &act);
 	else if (scheme == SEGUE_SCHEME_TCP_HO)
 		segue_tcp_ho_on_notice(segue_tcp_ho_set(), &conn->tcp_ho, &view, notice, &act);
+	segue_believe(tp, conn, notice->disconnected, &act);
 	return segue_enact(sk, conn, notice->disconnected, &act);
 }
 
@@ -54,7 +56,7 @@ static inline u32 segue_on_new_ack(struct sock *sk, struct segue_connection *con
 	return segue_enact(sk, conn, 0, &act);
 }
 
-/* in_ack_event. 1: the window is another one; 2: by a notice. */
+/* in_ack_event. 1: the window is another one; 2: by a notice; 3: by a retreat. */
 static inline u32 segue_on_ack(struct sock *sk, struct segue_connection *conn,
 			       struct segue_notice *notice)
 {
@@ -65,9 +67,13 @@ static inline u32 segue_on_ack(struct sock *sk, struct segue_connection *conn,
 		anew = segue_on_new_ack(sk, conn);
 	if (conn->guard_rounds)
 		segue_guard_on_ack(conn, tp);
-	if (conn->is_pending && segue_consume(conn, tp, notice) &&
-	    segue_on_notice(sk, conn, notice))
-		anew = 2;
+	if (conn->is_pending && segue_consume(conn, tp, notice)) {
+		if (segue_on_notice(sk, conn, notice))
+			anew = 2;
+	} else if (conn->trial_rounds && segue_try(tp, conn)) {
+		/* beside a notice it can wait: the verifier takes every path through both */
+		anew = 3;
+	}
 	conn->last_ack_us = (u32)tp->tcp_mstamp;
 	return anew;
 }
@@ -75,6 +81,18 @@ static inline u32 segue_on_ack(struct sock *sk, struct segue_connection *conn,
 static inline void segue_before_cut(struct sock *sk, struct segue_connection *conn)
 {
 	conn->ssthresh_before = segue_tcp(sk)->snd_ssthresh;
+}
+
+/* What was granted is kept; once its trial is over no more than is used: above the window
+ * of before PRR would let it grow in the middle of a recovery, and ssthresh of a told rate
+ * of nonsense would never be cut. */
+static inline u32 segue_kept(const struct tcp_sock *tp, const struct segue_connection *conn)
+{
+	u32 kept = conn->ssthresh_before;
+
+	if (!conn->trial_rounds)
+		kept = segue_max(tp->snd_ssthresh, segue_min(kept, tp->prior_cwnd));
+	return conn->guard_rounds ? segue_min(kept, conn->guard) : kept;
 }
 
 /* The kernel asks for the cut first and says afterwards why (tcp_enter_recovery,
@@ -107,9 +125,7 @@ static inline void segue_on_state(struct sock *sk, struct segue_connection *conn
 	}
 	if (act.what & (SEGUE_KEEP_WINDOW | SEGUE_KEEP_CWND | SEGUE_KEEP_SSTHRESH) &&
 	    conn->ssthresh_before > tp->snd_ssthresh)
-		tp->snd_ssthresh = conn->guard_rounds ? segue_min(conn->ssthresh_before,
-								  conn->guard) :
-							conn->ssthresh_before;
+		tp->snd_ssthresh = segue_kept(tp, conn);
 }
 
 static inline u32 segue_on_sample(struct sock *sk, struct segue_connection *conn, s32 rtt_us)

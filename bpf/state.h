@@ -49,9 +49,15 @@ struct segue_connection {
 	u8 is_pending;
 	u8 busy; /* counted in `hosts` */
 	u8 guard_rounds; /* round trips for which `guard` still holds */
-	u8 pad;
+	u8 trial_rounds; /* round trips for which what was granted is on trial */
 	u32 guard; /* packets: an undo gives back no more */
 	u32 guard_seq; /* the round ends here */
+	u32 proven; /* packets: a notice raises the window no further; 0: none is known */
+	u32 trial_us; /* believe.h: since when, by the kernel's clock of this connection */
+	u32 trial_seq; /* the round ends here */
+	u32 trial_lost; /* tp->lost, tp->delivered as it began */
+	u32 trial_delivered;
+	u32 trial_allowed; /* losses that prove nothing */
 	u32 resumed; /* packets: the window after an outage */
 	u32 last_ack_us; /* when the last ACK came, by the kernel's clock of this connection */
 	u32 last_una;

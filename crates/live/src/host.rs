@@ -156,20 +156,23 @@ pub(crate) fn has_kfunc(name: &str) -> bool {
 
 /// What nothing can be attached without.
 pub(crate) fn require() -> Result<(), Error> {
-    let missing = missing_capabilities();
+    enough(&missing_capabilities(), Path::new(BTF).exists(), &release())
+}
+
+/// The first thing that is missing.
+fn enough(missing: &[&str], btf: bool, kernel: &str) -> Result<(), Error> {
     if !missing.is_empty() {
         return Err(Error::Machine(format!(
             "no right to load kernel programs: {} missing; run as root or grant them",
             missing.join(", ")
         )));
     }
-    if !Path::new(BTF).exists() {
+    if !btf {
         return Err(Error::Machine(format!(
             "{BTF} is not there: a kernel with CONFIG_DEBUG_INFO_BTF is needed"
         )));
     }
-    let kernel = release();
-    if parse_version(&kernel) < LEAST_KERNEL {
+    if parse_version(kernel) < LEAST_KERNEL {
         let (major, minor) = LEAST_KERNEL;
         return Err(Error::Machine(format!("Linux {kernel} is too old; {major}.{minor} or newer is needed")));
     }
@@ -274,6 +277,26 @@ mod tests {
         assert_eq!(parse_version("5.15"), (5, 15));
         assert!(parse_version("6.4.0") >= LEAST_KERNEL && parse_version("6.3.13") < LEAST_KERNEL);
         assert_eq!(parse_version("nonsense"), (0, 0));
+    }
+
+    #[test]
+    fn what_is_missing_is_one_line() {
+        let said = |missing: &[&str], btf, kernel| {
+            let error = enough(missing, btf, kernel).expect_err("something is missing");
+            assert!(!error.is_user(), "{error}");
+            assert_eq!(error.to_string().lines().count(), 1, "{error}");
+            error.to_string()
+        };
+        assert!(enough(&[], true, "6.4.0").is_ok());
+        assert_eq!(
+            said(&["CAP_BPF", "CAP_PERFMON"], false, "5.4"),
+            "no right to load kernel programs: CAP_BPF, CAP_PERFMON missing; run as root or grant them"
+        );
+        assert_eq!(
+            said(&[], false, "6.18"),
+            "/sys/kernel/btf/vmlinux is not there: a kernel with CONFIG_DEBUG_INFO_BTF is needed"
+        );
+        assert_eq!(said(&[], true, "6.3.9-x"), "Linux 6.3.9-x is too old; 6.4 or newer is needed");
     }
 
     #[test]

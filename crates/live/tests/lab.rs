@@ -1,10 +1,12 @@
 //! Laboratories with real programs. Each test runs as root only, and one after the other: the time of one is what
 //! another measures.
 
+mod laboratory;
+
+use laboratory::{laboratory, link};
 use nix::sys::signal::{Signal, kill};
-use nix::unistd::{Pid, geteuid};
+use nix::unistd::Pid;
 use segue_live::lab::ends::{Aware, MobileEnd, ServerEnd};
-use segue_live::lab::link::OneWay;
 use segue_live::lab::path::AccessLink;
 use segue_live::lab::{Error, Family, Kind, Plan, Program, RunRecord, SenderKind, cgroup, run, sweep};
 use segue_policy::Link;
@@ -13,33 +15,8 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-
-/// `None` where laboratories cannot run, with a word why.
-fn laboratory() -> Option<MutexGuard<'static, ()>> {
-    static ONE: Mutex<()> = Mutex::new(());
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let has = |program: &str| std::env::split_paths(&path).any(|folder| folder.join(program).is_file());
-    let why = if !geteuid().is_root() {
-        "not root"
-    } else if !Path::new("/dev/net/tun").exists() {
-        "no /dev/net/tun"
-    } else if cgroup::mount().is_err() {
-        "no cgroup2"
-    } else if !["iperf3", "nginx", "curl", "setpriv"].iter().all(|program| has(program)) {
-        "iperf3, nginx, curl and setpriv are not all installed"
-    } else {
-        return Some(ONE.lock().unwrap_or_else(PoisonError::into_inner));
-    };
-    eprintln!("skipped: {why}");
-    None
-}
-
-fn link(kbps: u32, delay_ms: u32, queue: Option<u32>) -> AccessLink {
-    let way = OneWay { queue, ..OneWay::constant(kbps, delay_ms * 1000) };
-    AccessLink { down: way.clone(), up: way }
-}
 
 /// One short run over equal links.
 fn short(link: &AccessLink, senders: &[&str]) -> Plan {

@@ -1,68 +1,26 @@
 //! Attach, pin, kill, detach: flows live, nothing is left.
 
 mod bench;
+mod left;
 
 use bench::peer::Peer;
 use bench::{Bench, count, flow};
-use libbpf_rs::query::MapInfoIter;
-use libbpf_rs::{MapCore, MapFlags, MapHandle};
-use segue_live::host;
+use left::{Pin, left_of, nothing_left_of};
 use segue_live::sender::{Options, attach, detach, status};
 use segue_policy::Link;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::fd::AsFd;
-use std::path::PathBuf;
 use std::time::Duration;
 
 const OLD: Link = Link { rate_kbps: 1600, delay_us: 75_000 };
-
-/// What the machine still holds of the sender of this name. Other senders come and go beside us, so its maps are
-/// found by their content, which names it. A program keeps the maps that it uses, and a link its program: where no
-/// map is left, nothing is.
-fn left_of(name: &str) -> Vec<String> {
-    let names_it = |id| {
-        let value = MapHandle::from_map_id(id).ok()?.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).ok()??;
-        value.windows(name.len()).any(|part| part == name.as_bytes()).then_some(())
-    };
-    let maps = MapInfoIter::default().filter(|map| map.key_size == 4);
-    let maps = maps.filter(|map| names_it(map.id).is_some()).map(|map| (map.id, map.name));
-    let mut left: Vec<_> = maps.map(|(id, name)| format!("map {id} {}", name.to_string_lossy())).collect();
-    let known =
-        std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").expect("always");
-    left.extend(known.split_whitespace().filter(|other| *other == name).map(str::to_owned));
-    left
-}
 
 fn congestion_control(stream: &TcpStream) -> String {
     rustix::net::sockopt::tcp_congestion(stream.as_fd()).expect("an option").to_string()
 }
 
-/// The kernel lets go of programs a moment later.
-fn nothing_left_of(name: &str) {
-    bench::eventually("what was ours is gone", || left_of(name).is_empty());
-}
-
-/// A folder of bpffs that goes also when a test fails.
-struct Pin(PathBuf);
-
-impl Drop for Pin {
-    fn drop(&mut self) {
-        if let Ok(all) = std::fs::read_dir(&self.0) {
-            all.flatten().for_each(|entry| drop(std::fs::remove_file(entry.path())));
-        }
-        let _ = std::fs::remove_dir(&self.0);
-    }
-}
-
 fn pin(bench: &Bench) -> Option<Pin> {
-    match host::bpffs() {
-        Some(root) => Some(Pin(root.join(bench.name()))),
-        None => {
-            println!("skipped: no bpf file system is mounted");
-            None
-        }
-    }
+    Pin::named(&bench.name())
 }
 
 /// What is written on one side comes out of the other.
@@ -149,6 +107,40 @@ fn a_namespace_that_disappears() {
     nothing_left_of(&name);
 }
 
+/// A kill may leave some of the pins: a detach takes them away, wherever it hit an attach or another detach.
+#[test]
+fn a_detach_clears_what_a_kill_has_left() {
+    let Some(bench) = Bench::new() else { return };
+    let Some(pin) = pin(&bench) else { return };
+    let options = Options { pin: Some(pin.0.clone()), ..bench.options("etcp-v1") };
+    let listener = bench.listen();
+    let all = ["hear", "congestion_control", "flows", "about", "counters", "let_go"];
+    for (port, first) in (4001..).zip(1..=all.len()) {
+        drop(attach(&options).expect("it attaches"));
+        let mut peer = Peer::v4(&bench.device, port);
+        peer.connect(OLD);
+        let (mut stream, _) = listener.accept().expect("a connection");
+        for name in &all[..first] {
+            std::fs::remove_file(pin.0.join(name)).expect("it was pinned");
+        }
+        let said = status(&pin.0).expect_err("it is not whole");
+        assert!(said.is_user() && said.to_string().lines().count() == 1, "{said}");
+        lives(&mut peer, &mut stream);
+        if first < all.len() {
+            assert!(said.to_string().contains("cut short"), "{said}");
+            detach(&pin.0).expect("it detaches");
+            assert_eq!(congestion_control(&stream), "cubic");
+        }
+        lives(&mut peer, &mut stream);
+    }
+    // The last one left an empty folder, which is in nobody's way; its connection is closed now.
+    assert!(detach(&pin.0).expect_err("nothing is there").is_user());
+    drop(attach(&options).expect("it attaches"));
+    detach(&pin.0).expect("it detaches");
+    assert!(!pin.0.exists());
+    nothing_left_of(&bench.name());
+}
+
 #[test]
 fn several_at_once_in_one_process() {
     let Some(bench) = Bench::new() else { return };
@@ -192,6 +184,7 @@ fn mistakes_are_named() {
     assert!(refused(Options { name: "sixteen_letters_".into(), ..plain() }).contains("1 to 15"));
     assert!(refused(Options { name: "no-dash".into(), ..plain() }).contains("'no-dash'"));
     assert!(refused(Options { name: String::new(), ..plain() }).contains("1 to 15"));
+    assert!(refused(Options { name: "..".into(), ..plain() }).contains("'..'"));
     assert!(refused(Options { name: "cubic".into(), ..plain() }).contains("registered already"));
     assert!(refused(Options { pin: Some("/tmp/segue-pin".into()), ..plain() }).contains("bpf file system"));
 }

@@ -106,6 +106,8 @@ pub fn run(command: &KernelCommand) -> Result<(), Failure> {
 
 /// Where a sender of this name is pinned.
 fn pin(name: &str) -> Result<PathBuf, Failure> {
+    // Before it becomes part of a path.
+    sender::check_name(name)?;
     let Some(root) = host::bpffs() else {
         return Err(Failure::ours(
             "no bpf file system is mounted, in which senders are pinned: mount -t bpf bpf /sys/fs/bpf",

@@ -1,5 +1,5 @@
 //! `segue kernel` and `segue doctor` as a user meets them. What needs rights over the machine is tested in
-//! crates/live; here nothing is attached.
+//! crates/live; here nothing is attached, and what needs root is skipped without.
 
 #![cfg(feature = "live")]
 
@@ -51,4 +51,84 @@ fn wrong_words_are_named() {
     assert!(text.contains("cubic, bbr"), "{text}");
     let text = refused(&["kernel", "attach", "--icmp"], 2);
     assert!(text.contains("segue kernel run"), "{text}");
+}
+
+#[test]
+fn names_are_checked_before_they_become_paths() {
+    for name in ["..", "no/slash", "no-dash", "sixteen_letters_"] {
+        for command in ["attach", "detach", "status", "run"] {
+            let text = refused(&["kernel", command, "--name", name], 2);
+            assert!(text.contains(&format!("'{name}' is no name")), "{command}: {text}");
+        }
+    }
+}
+
+/// Whether something can be attached here; otherwise it says why not.
+fn can_attach() -> bool {
+    let output = segue(&["doctor", "--json", "-"]);
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let features = document["features"].as_array().expect("a list");
+    for name in ["rights", "kernel", "btf", "cubic", "cgroup2", "bpffs"] {
+        let feature = features.iter().find(|feature| feature["name"] == name).expect("probed");
+        if feature["present"] != true {
+            println!("skipped: {name} ({})", feature["found"]);
+            return false;
+        }
+    }
+    true
+}
+
+#[test]
+fn what_cannot_be_attached_is_one_line() {
+    if !can_attach() {
+        return;
+    }
+    // Of this process alone; and everything below is refused before anything is attached.
+    let name = format!("t{}", std::process::id());
+    let folder = tempfile::tempdir().expect("a folder");
+    let missing = folder.path().join("missing").display().to_string();
+    for command in ["attach", "run"] {
+        let text = refused(&["kernel", command, "--name", "cubic"], 2);
+        assert!(text.contains("'cubic' is registered already"), "{command}: {text}");
+        let text = refused(&["kernel", command, "--name", &name, "--cgroup", &missing], 2);
+        assert!(text.contains(&format!("cgroup {missing}: No such file")), "{command}: {text}");
+        let text = refused(&["kernel", command, "--name", &name, "--cgroup", "/proc"], 2);
+        assert!(text.contains("not in cgroup2, which is mounted at"), "{command}: {text}");
+        let text = refused(&["kernel", command, "--name", &name, "--cgroup", "/proc/version"], 2);
+        assert!(text.contains("not in cgroup2"), "{command}: {text}");
+    }
+    for command in ["detach", "status"] {
+        let text = refused(&["kernel", command, "--name", &name], 2);
+        assert!(text.contains("no sender is attached"), "{command}: {text}");
+    }
+}
+
+#[test]
+fn without_root_it_is_one_line() {
+    if !can_attach() {
+        return;
+    }
+    let nobody = ["--reuid", "65534", "--regid", "65534", "--clear-groups"];
+    // A copy that anybody may run.
+    let folder = tempfile::tempdir().expect("a folder");
+    let copy = folder.path().join("segue");
+    std::fs::copy(env!("CARGO_BIN_EXE_segue"), &copy).expect("a copy");
+    std::fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .expect("ours");
+    let run = |args: &[&str]| Command::new("setpriv").args(nobody).arg(&copy).args(args).output();
+    if !run(&["--version"]).is_ok_and(|output| output.status.success()) {
+        return println!("skipped: no setpriv, or another user cannot reach {}", copy.display());
+    }
+    for command in ["attach", "run", "status", "detach"] {
+        let output = run(&["kernel", command, "--name", "nobody_s"]).expect("it starts");
+        let text = String::from_utf8(output.stderr).expect("UTF-8");
+        assert_eq!(text.lines().count(), 1, "{command}: {text}");
+        assert!(output.stdout.is_empty(), "{command}");
+        if ["attach", "run"].contains(&command) {
+            assert_eq!(output.status.code(), Some(1), "{command}: {text}");
+            assert!(text.contains("CAP_BPF") && text.contains("run as root"), "{command}: {text}");
+        } else {
+            assert!(matches!(output.status.code(), Some(1 | 2)), "{command}: {text}");
+        }
+    }
 }

@@ -140,7 +140,7 @@ impl Emulator {
         self.shared.failed.load(Ordering::Acquire)
     }
 
-    /// Sets the handoff, in place: no device changes.
+    /// Adds a handoff, after those that were added before; in place: no device changes.
     pub fn schedule(&self, switch: Switch) {
         self.tell(Command::Switch(switch));
     }

@@ -127,6 +127,12 @@ impl Server {
         Some(Passage { departure, delivery: self.last_delivery })
     }
 
+    /// What was in it is lost: the next packet finds an empty link.
+    pub fn forget(&mut self) {
+        self.queue.clear();
+        (self.last_departure, self.last_delivery) = (0, 0);
+    }
+
     fn departure(&mut self, start: Nanos, bytes: u32) -> Nanos {
         match &self.capacity {
             Capacity::Rate(kbps) => {

@@ -16,13 +16,22 @@ pub enum Direction {
     Up,
 }
 
-/// The link of before or of after the handoff.
+/// The link of before or of after the handoff; of several handoffs each goes to the other one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Which {
     /// Of before.
     Old,
     /// Of after.
     New,
+}
+
+impl Which {
+    fn other(self) -> Self {
+        match self {
+            Self::Old => Self::New,
+            Self::New => Self::Old,
+        }
+    }
 }
 
 /// What became of a packet, and when (ns).
@@ -57,14 +66,14 @@ impl AccessLink {
     }
 }
 
-/// A change of the access link at a known time (ns). `up == down`: make before break.
+/// A change to the other access link at a known time (ns). `up == down`: make before break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Switch {
-    /// The routes leave the old link; break before make: the old link is gone.
+    /// The routes leave the link; break before make: it is gone.
     pub down: Nanos,
-    /// The new link carries.
+    /// The other one carries.
     pub up: Nanos,
-    /// Whether what is on the old link at `down` is lost.
+    /// Whether what is on the link at `down` is lost.
     pub breaks: bool,
 }
 
@@ -112,9 +121,12 @@ pub trait Sink<P> {
 /// The path at work.
 pub struct Path<P> {
     ways: [Way<P>; 2],
-    switch: Option<Switch>,
-    /// The access link that takes packets.
-    carrying: Option<Which>,
+    /// Those to come and the one under way, in order of time.
+    switches: VecDeque<Switch>,
+    /// The access link that takes packets, or took them last.
+    link: Which,
+    /// Whether there is one now.
+    connected: bool,
 }
 
 impl<P> Path<P> {
@@ -134,12 +146,22 @@ impl<P> Path<P> {
             beyond: VecDeque::new(),
             servers: [Server::new(old.towards(direction)), Server::new(new.towards(direction))],
         };
-        Self { ways: [way(Direction::Down), way(Direction::Up)], switch: None, carrying: Some(Which::Old) }
+        Self {
+            ways: [way(Direction::Down), way(Direction::Up)],
+            switches: VecDeque::new(),
+            link: Which::Old,
+            connected: true,
+        }
     }
 
-    /// Sets the handoff; a path has one.
+    /// Adds a handoff; it comes after those that were added before.
     pub fn schedule(&mut self, switch: Switch) {
-        self.switch = Some(switch);
+        self.switches.push_back(switch);
+    }
+
+    /// The access link that takes packets.
+    fn carrying(&self) -> Option<Which> {
+        self.connected.then_some(self.link)
     }
 
     /// A packet of a host enters. Everything due before `now` must have been [advanced](Self::advance).
@@ -151,6 +173,7 @@ impl<P> Path<P> {
         bytes: u32,
         sink: &mut impl Sink<P>,
     ) {
+        let carrying = self.carrying();
         let way = &mut self.ways[direction as usize];
         match (direction, &mut way.wired) {
             (Direction::Down, Some(wired)) => {
@@ -158,7 +181,7 @@ impl<P> Path<P> {
                     way.approach.push_back(Travelling { packet, bytes, passage });
                 }
             }
-            _ => way.arrive(self.carrying, now, packet, bytes, sink),
+            _ => way.arrive(carrying, now, packet, bytes, sink),
         }
     }
 
@@ -205,11 +228,10 @@ impl<P> Path<P> {
             consider(delivery(&way.new), Step::New(index));
             consider(delivery(&way.approach), Step::Approach(index));
         }
-        if let Some(switch) = self.switch {
-            match self.carrying {
-                Some(Which::Old) => consider(Some(switch.down), Step::Down),
-                None => consider(Some(switch.up), Step::Up),
-                Some(Which::New) => {}
+        if let Some(switch) = self.switches.front() {
+            match self.connected {
+                true => consider(Some(switch.down), Step::Down),
+                false => consider(Some(switch.up), Step::Up),
             }
         }
         earliest
@@ -218,9 +240,10 @@ impl<P> Path<P> {
     fn step(&mut self, at: Nanos, step: Step, sink: &mut impl Sink<P>) {
         match step {
             Step::Approach(index) => {
+                let carrying = self.carrying();
                 let way = &mut self.ways[index];
                 if let Some(Travelling { packet, bytes, .. }) = way.approach.pop_front() {
-                    way.arrive(self.carrying, at, packet, bytes, sink);
+                    way.arrive(carrying, at, packet, bytes, sink);
                 }
             }
             Step::Old(index) => {
@@ -239,25 +262,45 @@ impl<P> Path<P> {
                     sink.ended(way.direction, travelling.packet, Fate::Delivered(at));
                 }
             }
-            Step::Down => {
-                let Some(switch) = self.switch else { return };
-                if !switch.breaks {
-                    self.carrying = Some(Which::New);
-                    return;
-                }
-                self.carrying = None;
-                for way in &mut self.ways {
-                    for travelling in way.old.drain(..) {
-                        sink.ended(way.direction, travelling.packet, Fate::Disconnected(at));
+            Step::Down => match self.switches.front() {
+                Some(Switch { breaks: true, .. }) => {
+                    self.connected = false;
+                    for way in &mut self.ways {
+                        way.break_off(self.link, at, sink);
                     }
                 }
-            }
-            Step::Up => self.carrying = Some(Which::New),
+                _ => self.change(),
+            },
+            Step::Up => self.change(),
         }
+    }
+
+    /// The other link carries from here on.
+    fn change(&mut self) {
+        self.switches.pop_front();
+        self.link = self.link.other();
+        self.connected = true;
     }
 }
 
 impl<P> Way<P> {
+    /// A link is gone, and what is on it is lost.
+    fn break_off(&mut self, link: Which, at: Nanos, sink: &mut impl Sink<P>) {
+        let (queue, server) = self.of(link);
+        server.forget();
+        for travelling in std::mem::take(queue) {
+            sink.ended(self.direction, travelling.packet, Fate::Disconnected(at));
+        }
+    }
+
+    fn of(&mut self, link: Which) -> (&mut VecDeque<Travelling<P>>, &mut Server) {
+        let [old, new] = &mut self.servers;
+        match link {
+            Which::Old => (&mut self.old, old),
+            Which::New => (&mut self.new, new),
+        }
+    }
+
     fn arrive(
         &mut self,
         carrying: Option<Which>,
@@ -269,14 +312,11 @@ impl<P> Way<P> {
         let Some(which) = carrying else {
             return sink.ended(self.direction, packet, Fate::Disconnected(now));
         };
-        let Some(passage) = self.servers[which as usize].arrive(now, bytes) else {
+        let (queue, server) = self.of(which);
+        let Some(passage) = server.arrive(now, bytes) else {
             return sink.ended(self.direction, packet, Fate::Dropped(now));
         };
         sink.queued(&packet, which, now, passage.departure);
-        let queue = match which {
-            Which::Old => &mut self.old,
-            Which::New => &mut self.new,
-        };
         queue.push_back(Travelling { packet, bytes, passage });
     }
 

@@ -98,6 +98,41 @@ fn break_before_make_loses_both_ways_until_the_new_link_is_up() {
 }
 
 #[test]
+fn a_link_that_flaps_loses_what_is_on_it_each_time_and_begins_empty() {
+    let mut path = Path::new(&link(1200, 15, 2), &link(12_000, 5, 9), 0); // 10 ms, then 1 ms a packet
+    for down in [50, 100, 150] {
+        path.schedule(Switch { down: down * MS, up: (down + 20) * MS, breaks: true });
+    }
+    let packets = [
+        (10, Direction::Down, 1),  // old, delivered at 35
+        (40, Direction::Down, 2),  // lost at 50 in the link's queue ...
+        (45, Direction::Down, 3),  // ... with the one behind it
+        (80, Direction::Down, 4),  // new, delivered at 86
+        (99, Direction::Down, 5),  // lost at 100
+        (120, Direction::Down, 6), // old again, and empty: delivered at 145
+        (121, Direction::Down, 7), // lost at 150
+        (160, Direction::Down, 8), // no link
+        (170, Direction::Down, 9), // new again
+    ];
+    let seen = run(&mut path, &packets, 500);
+    assert_eq!(
+        seen.ended,
+        [
+            (1, Fate::Delivered(35 * MS)),
+            (2, Fate::Disconnected(50 * MS)),
+            (3, Fate::Disconnected(50 * MS)),
+            (4, Fate::Delivered(86 * MS)),
+            (5, Fate::Disconnected(100 * MS)),
+            (6, Fate::Delivered(145 * MS)),
+            (7, Fate::Disconnected(150 * MS)),
+            (8, Fate::Disconnected(160 * MS)),
+            (9, Fate::Delivered(176 * MS)),
+        ]
+    );
+    assert_eq!(path.next_due(), None);
+}
+
+#[test]
 fn the_wired_part_lies_on_the_server_s_side() {
     // 1500 bytes take 0.12 ms at 100 Mbit/s, 10 ms at the old link.
     let mut path = Path::new(&link(1200, 40, 9), &link(12_000, 5, 9), 4000);

@@ -29,15 +29,31 @@ pub(super) mod pins {
     pub(in super::super) const ABOUT: &str = "about";
     pub(in super::super) const COUNTERS: &str = "counters";
 
+    /// In the order of removing: nobody joins any more; what lets connections go stays to the end, so that another
+    /// detach can do what one that was killed has not. Pinning goes the other way round.
+    pub(in super::super) const ALL: [&str; 6] = [HEAR, CONGESTION_CONTROL, FLOWS, ABOUT, COUNTERS, LET_GO];
+
     /// Whether something of ours is pinned there.
-    pub(in super::super) fn check(pin: &Path) -> Result<(), Error> {
-        if pin.join(FLOWS).exists() {
+    pub(in super::super) fn check_some(pin: &Path) -> Result<(), Error> {
+        if ALL.iter().any(|name| pin.join(name).exists()) {
             return Ok(());
         }
         Err(Error::User(format!(
             "no sender is attached at {}: `segue kernel attach` makes this folder",
             pin.display()
         )))
+    }
+
+    /// Whether a whole sender is pinned there.
+    pub(in super::super) fn check(pin: &Path) -> Result<(), Error> {
+        check_some(pin)?;
+        match ALL.iter().find(|name| !pin.join(name).exists()) {
+            None => Ok(()),
+            Some(name) => Err(Error::User(format!(
+                "{}: {name} is missing, an attach or a detach was cut short; `segue kernel detach` removes the rest",
+                pin.display()
+            ))),
+        }
     }
 }
 
@@ -187,14 +203,14 @@ fn check_around(around: Around) -> Result<(), Error> {
     )))
 }
 
-/// What the kernel takes as a name (bpf_obj_name_cpy).
-fn check_name(name: &str) -> Result<(), Error> {
+/// What the kernel takes as a name (bpf_obj_name_cpy) and a folder of pins may be called, too.
+pub fn check_name(name: &str) -> Result<(), Error> {
     let good = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
-    if (1..=15).contains(&name.len()) && name.chars().all(good) {
+    if (1..=15).contains(&name.len()) && name.chars().all(good) && !name.starts_with('.') {
         return Ok(());
     }
     Err(Error::User(format!(
-        "'{name}' is no name of a congestion control; expected 1 to 15 letters, digits, '_' and '.'"
+        "'{name}' is no name of a congestion control; expected 1 to 15 letters, digits, '_' and '.', the last not first"
     )))
 }
 
@@ -242,7 +258,8 @@ impl PinFolder {
     fn create(path: &Path) -> Result<Self, Error> {
         let parents = path.parent().unwrap_or(Path::new("/"));
         let user = |what: String| Error::User(format!("{}: {what}", path.display()));
-        if path.exists() {
+        // An empty one is left where an attach was killed before it pinned.
+        if fs::read_dir(path).map_or(path.exists(), |mut all| all.next().is_some()) {
             return Err(user(
                 "a sender is attached here already; `segue kernel detach` detaches it".to_owned(),
             ));
@@ -269,8 +286,7 @@ impl Drop for PinFolder {
 
 /// Removes the pins and their folder; what is not there is removed already.
 fn remove(folder: &Path) {
-    use pins::*;
-    for name in [HEAR, CONGESTION_CONTROL, FLOWS, LET_GO, ABOUT, COUNTERS] {
+    for name in pins::ALL {
         let _ = fs::remove_file(folder.join(name));
     }
     let _ = fs::remove_dir(folder);
@@ -287,18 +303,17 @@ impl Sender {
         use pins::*;
         let path = folder.path.clone();
         let refused = |error| Error::kernel(format!("pinning in {}", path.display()), error);
-        for (link, name) in [
-            (self.congestion_control.as_mut(), CONGESTION_CONTROL),
-            (self.hear.as_mut(), HEAR),
-            (Some(&mut self.let_go), LET_GO),
-            (Some(&mut self.flows), FLOWS),
-        ] {
+        self.let_go.pin(path.join(LET_GO)).map_err(refused)?;
+        self.counters.pin(path.join(COUNTERS)).map_err(refused)?;
+        self.about.pin(path.join(ABOUT)).map_err(refused)?;
+        self.flows.pin(path.join(FLOWS)).map_err(refused)?;
+        for (link, name) in
+            [(self.congestion_control.as_mut(), CONGESTION_CONTROL), (self.hear.as_mut(), HEAR)]
+        {
             if let Some(link) = link {
                 link.pin(path.join(name)).map_err(refused)?;
             }
         }
-        self.about.pin(path.join(ABOUT)).map_err(refused)?;
-        self.counters.pin(path.join(COUNTERS)).map_err(refused)?;
         folder.keep = true;
         self.pinned = true;
         Ok(self)
@@ -355,15 +370,22 @@ impl Drop for Sender {
 }
 
 /// Removes all that [`attach`] has pinned in this folder; its connections in the caller's network namespace go
-/// over to cubic. Those of other namespaces keep the congestion control, deaf, until they end.
+/// over to cubic. Those of other namespaces keep the congestion control, deaf, until they end. It also removes what an
+/// attach or a detach that was killed has left.
 pub fn detach(pin: &Path) -> Result<(), Error> {
-    pins::check(pin)?;
+    pins::check_some(pin)?;
     let _ = fs::remove_file(pin.join(pins::HEAR));
-    let let_go = Link::open(pin.join(pins::LET_GO))
-        .map_err(|error| Error::kernel(format!("opening {}", pin.join(pins::LET_GO).display()), error))?;
-    let ran = status::run(&let_go);
+    let path = pin.join(pins::LET_GO);
+    // Pinned first and removed last: where it is not, no connection has joined or all have left.
+    let ran = if path.exists() {
+        Link::open(&path)
+            .map_err(|error| Error::kernel(format!("opening {}", path.display()), error))
+            .and_then(|let_go| status::run(&let_go).map(|_| ()))
+    } else {
+        Ok(())
+    };
     remove(pin);
-    ran.map(|_| ())
+    ran
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ mod icmp;
 mod namespace;
 mod status;
 
-pub use attach::{Sender, attach, detach};
+pub use attach::{Sender, attach, check_name, detach};
 pub use status::{Counter, FlowStatus, LinkStatus, Status, status};
 
 use segue_policy::{Algorithms, SettingError, Settings, TcpHoSettings, Variant};

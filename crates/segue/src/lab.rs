@@ -113,6 +113,7 @@ mod tests {
                         drops: 7,
                         lost_in_disconnection: 30,
                         retransmissions: 31,
+                        ..LiveRun::default()
                     };
                     let bytes = vec![0x45; 20 + index];
                     let at = Duration::from_nanos(1);

@@ -9,11 +9,16 @@ DEMO := compare 6400kbit/9ms 200kbit/300ms --both-ways --kind mbb,bbm --disconne
 # More arguments for the program that a target runs: make fidelity ARGS=--subset
 ARGS :=
 
-.PHONY: help demo test bench fidelity lint man completions install clean
+# The laboratory makes namespaces and loads programs into the kernel.
+ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+SEGUE := $${CARGO_TARGET_DIR:-target}/debug/segue
+
+.PHONY: help demo test lab bench fidelity lint man completions install clean
 
 help:
 	@echo 'make demo         handoffs between 6400kbit/9ms and 200kbit/300ms, compared in a table'
 	@echo 'make test         all tests'
+	@echo 'make lab          real senders on this machine over links that change, two minutes; as root'
 	@echo 'make bench        packets per second, ours beside those of ns-2'
 	@echo 'make fidelity     regular TCP beside the results of ns-2, scenario by scenario'
 	@echo 'make lint         formatting, and clippy with warnings denied'
@@ -30,6 +35,12 @@ test:
 	@scripts/setup rust cc gcc bpf
 	@scripts/setup --optional tshark tcptrace chromium lab
 	$(CARGO) test --workspace --locked $(ARGS)
+
+lab:
+	@scripts/setup rust cc bpf lab
+	$(CARGO) build --locked -p segue
+	$(ROOT) $(SEGUE) lab run examples/lab-bbm-10s.toml --jobs 16 $(ARGS)
+	$(ROOT) $(SEGUE) lab run examples/lab-mbb.toml --jobs 16 $(ARGS)
 
 bench:
 	@scripts/setup rust cc bpf ns2

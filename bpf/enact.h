@@ -41,6 +41,7 @@
 
 #define SEGUE_INITIAL_WINDOW 10u /* RFC 6928 */
 #define SEGUE_GUARD_ROUNDS 3u
+#define SEGUE_DOUBT_NS 10000000000ull
 #define SEGUE_INFINITE_SSTHRESH 0x7fffffffu /* TCP_INFINITE_SSTHRESH */
 
 static inline struct tcp_sock *segue_tcp(struct sock *sk)
@@ -119,6 +120,26 @@ static inline void segue_guard_on_ack(struct segue_connection *conn, struct tcp_
 	if (!segue_seq_before(tp->snd_una, conn->guard_seq)) {
 		conn->guard_rounds--;
 		conn->guard_seq = tp->snd_nxt;
+	}
+}
+
+/*
+ * A notice may tell far too little. Where twice as much arrives as it promised, it was
+ * wrong, and slow start finds out what there is, up to where HyStart or a loss ends it.
+ * Asked once the guard is over: what was sent before it crossed the old link.
+ */
+static inline void segue_doubt(struct segue_connection *conn, struct tcp_sock *tp)
+{
+	if (bpf_ktime_get_ns() - conn->accepted_at > SEGUE_DOUBT_NS) {
+		conn->told_kbps = 0;
+		return;
+	}
+	if (!tp->rate_interval_us || segue_ca_state(tp) >= TCP_CA_Recovery)
+		return;
+	if ((u64)tp->rate_delivered * tp->mss_cache * 8000 / tp->rate_interval_us >
+	    2 * (u64)conn->told_kbps) {
+		conn->told_kbps = 0;
+		tp->snd_ssthresh = SEGUE_INFINITE_SSTHRESH;
 	}
 }
 

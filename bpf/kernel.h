@@ -218,6 +218,8 @@ struct tcp_sock {
 	u32 rttvar_us;
 	u32 mss_cache;
 	u32 max_window;
+	u32 rate_delivered; /* packets of the last rate sample */
+	u32 rate_interval_us;
 	u8 save_syn : 2;
 	u8 bpf_sock_ops_cb_flags;
 	u64 tcp_clock_cache; /* Linux 6.7 */

@@ -36,6 +36,8 @@ static inline u32 segue_on_notice(struct sock *sk, struct segue_connection *conn
 		segue_etcp_on_notice(segue_etcp_set(), &conn->etcp, &view, notice, &act);
 	else if (scheme == SEGUE_SCHEME_TCP_HO)
 		segue_tcp_ho_on_notice(segue_tcp_ho_set(), &conn->tcp_ho, &view, notice, &act);
+	if (act.what & SEGUE_SET_CWND)
+		conn->told_kbps = notice->new_link.rate_kbps / segue_max(1, notice->flows);
 	segue_believe(tp, conn, notice->disconnected, &act);
 	return segue_enact(sk, conn, notice->disconnected, &act);
 }
@@ -67,6 +69,8 @@ static inline u32 segue_on_ack(struct sock *sk, struct segue_connection *conn,
 		anew = segue_on_new_ack(sk, conn);
 	if (conn->guard_rounds)
 		segue_guard_on_ack(conn, tp);
+	else if (conn->told_kbps)
+		segue_doubt(conn, tp);
 	if (conn->is_pending && segue_consume(conn, tp, notice)) {
 		if (segue_on_notice(sk, conn, notice))
 			anew = 2;

@@ -32,6 +32,8 @@ pub fn deliver(
     [json, csv, rows, report]: [Option<Output>; 4],
     threads: Option<u16>,
 ) -> Result<Comparison, Failure> {
+    let links = plan.request.pairs.iter().flat_map(|(old, new)| [old, new]);
+    outputs::spare_links(links, [&json, &csv, &rows, &report])?;
     let keep_handoffs = rows.is_some() || report.is_some();
     let (comparison, page) = outputs::with_threads(threads, || {
         let comparison = simulate(plan, keep_handoffs);

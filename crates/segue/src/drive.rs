@@ -37,6 +37,9 @@ pub fn run(args: &RunArgs, path: &str, file: &DriveFile) -> Result<(), Failure> 
     for read in [Some(path.into()), file.recorded()].into_iter().flatten() {
         outputs::spare(&read, [&json, &csv])?;
     }
+    let drives = plan.blocks.iter().map(|block| &block.experiment.drive);
+    let links = drives.flat_map(|drive| drive.stays.iter().map(|stay| &stay.link));
+    outputs::spare_links(links, [&json, &csv])?;
     let rows = outputs::with_threads(args.threads, || simulate(&plan))?;
     outputs::write(json, || drive_json(&rows))?;
     outputs::write(csv, || drive_csv(&rows))?;

@@ -18,6 +18,7 @@ pub fn run(args: &LabRunArgs) -> Result<(), Failure> {
     let ([json, csv, report], captures, on_stdout) =
         outputs::open_with_captures(asked, args.pcap.as_deref(), &names)?;
     outputs::spare(args.plan.as_ref(), [&json, &csv, &report])?;
+    outputs::spare_links([&plan.old, &plan.new].into_iter(), [&json, &csv, &report])?;
 
     let bar = progress::bar(plan.count(), "runs");
     let how = Use { jobs: args.jobs, keep_packets: args.pcap.is_some() };
@@ -112,6 +113,7 @@ mod tests {
                         drops: 7,
                         lost_in_disconnection: 30,
                         retransmissions: 31,
+                        ..LiveRun::default()
                     };
                     let bytes = vec![0x45; 20 + index];
                     let at = Duration::from_nanos(1);

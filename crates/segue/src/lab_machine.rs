@@ -99,6 +99,7 @@ fn measured(record: lab::RunRecord, sender: &str, kind: Kind) -> Measured {
             drops: count(record.after.drops),
             lost_in_disconnection: count(record.after.lost_in_disconnection),
             retransmissions: count(record.after.retransmissions),
+            gave_up: record.gave_up,
         },
         packets: record.packets.iter().filter_map(at_server).collect(),
     }

@@ -29,7 +29,12 @@ pub fn render(plan: &LabPlan, comparison: &LiveComparison) -> String {
     let mut text = plan.title.iter().map(|title| format!("{title}\n\n")).collect::<String>();
     for group in &comparison.groups {
         let stack = group.rows.first().map(|row| format!("; {}", row.stack)).unwrap_or_default();
-        text.push_str(&format!("{}{stack}\n{}\n\n", headline(plan, group.kind), table(group)));
+        text.push_str(&format!(
+            "{}{stack}\n{}\n{}\n",
+            headline(plan, group.kind),
+            table(group),
+            given_up(group)
+        ));
     }
     text + &format!(
         "Runs a row: {}, interleaved. Q1, median, Q3: from link-up until the first data packet leaves the sender, s (inf: none\n\
@@ -39,6 +44,19 @@ pub fn render(plan: &LabPlan, comparison: &LiveComparison) -> String {
         plan.runs,
         plan.senders.first().map_or("the first", |sender| &sender.name),
     )
+}
+
+/// Who has lost connections, a line each.
+fn given_up(group: &LiveGroup) -> String {
+    let rows = group.rows.iter().filter(|row| row.live.measures.gave_up > 0);
+    let line = |row: &LiveRow| {
+        let (lost, runs) = (row.live.measures.gave_up, row.points);
+        format!(
+            "{}: connection held for dead by the kernel (tcp_retries2) in {lost} of {runs} runs\n",
+            row.scheme
+        )
+    };
+    rows.map(line).collect()
 }
 
 /// Links, kind and flows.

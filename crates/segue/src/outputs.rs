@@ -3,6 +3,7 @@
 use crate::Failure;
 use segue_export::{Output, OutputError, in_words};
 use segue_report::Origin;
+use segue_world::AccessLink;
 use std::path::Path;
 
 /// Opens the destinations that were asked for, by their options; says whether standard output is one.
@@ -49,6 +50,14 @@ pub fn open_with_captures<const N: usize>(
         return Err(Failure::User(format!("{} name one file twice; expected different files", options())));
     }
     Ok((outputs, captures, on_stdout > 0))
+}
+
+/// The same for measured links.
+pub fn spare_links<'a, const N: usize>(
+    links: impl Iterator<Item = &'a AccessLink>,
+    outputs: [&Option<Output>; N],
+) -> Result<(), Failure> {
+    links.flat_map(|link| &link.files).try_for_each(|file| spare(file, outputs))
 }
 
 /// Refuses outputs that would replace the file that was read.

@@ -22,6 +22,9 @@ pub fn run(args: &TraceArgs) -> Result<(), Failure> {
     let ([json, report], captures, on_stdout) =
         outputs::open_with_captures(asked, args.pcap.as_deref(), &names)?;
 
+    let links = plan.request.pairs.iter().flat_map(|(old, new)| [old, new]);
+    outputs::spare_links(links, [&json, &report])?;
+
     // Only what tells every event needs what was long before: a fast link has millions.
     let whole = args.all || args.json.is_some() || args.pcap.is_some();
     let moment = Moment { group: 0, seed: args.bench.seed, at: args.at };

@@ -476,3 +476,31 @@ fn a_result_does_not_replace_its_scenario() {
         assert_eq!(std::fs::read_to_string(folder.path().join("s.toml")).expect("kept"), scenario);
     }
 }
+
+/// Nor is a measured link.
+#[test]
+fn a_result_does_not_replace_a_measured_link() {
+    let folder = folder_with("old = 'trace:slow'\nnew = 'wlan'\n");
+    let trace = "10\n20\n100\n";
+    for name in ["slow", "up", "delay"] {
+        std::fs::write(folder.path().join(name), trace).expect("written");
+    }
+    let drive = "[drive]\nlinks = ['trace:slow', 'wlan']\nstay = '5s'\nlength = '10s'\n";
+    std::fs::write(folder.path().join("d.toml"), drive).expect("written");
+    for words in [
+        "compare trace:slow wlan --json slow",
+        "compare wlan trace:slow,up=up --csv ./up",
+        "compare trace:slow,delay-trace=delay wlan --rows delay",
+        "trace trace:slow wlan --at 1s --json slow",
+        "run s.toml --json slow",
+        "run d.toml --json slow",
+    ] {
+        let args: Vec<&str> = words.split(' ').collect();
+        let output = segue_in(folder.path(), &args);
+        assert_eq!(output.status.code(), Some(2), "{words}: {}", text(&output.stderr));
+        assert!(text(&output.stderr).contains("which was read"), "{words}: {}", text(&output.stderr));
+    }
+    for name in ["slow", "up", "delay"] {
+        assert_eq!(std::fs::read_to_string(folder.path().join(name)).expect("kept"), trace);
+    }
+}

@@ -192,6 +192,7 @@ impl LabPlan {
                 drops: found.drops,
                 lost_in_disconnection: found.lost_in_disconnection,
                 retransmissions: found.retransmissions,
+                gave_up: false,
             }
         };
         Some((0..runs).into_par_iter().map(run).collect())

@@ -32,6 +32,8 @@ pub struct LiveRun {
     pub lost_in_disconnection: u32,
     /// Packets sent again since the handoff began.
     pub retransmissions: u32,
+    /// Whether the sender's kernel held the connection for dead.
+    pub gave_up: bool,
 }
 
 /// All runs of one sender over one kind of handoff, in the order in which they were made: run i of every sender was
@@ -89,6 +91,8 @@ pub struct LiveMeasures {
     /// What reached the mobile in the second that begins one round trip after link-up, as a share of what the new link
     /// carries in it; not simulated.
     pub share_1s_after_round_trip: Option<Quartiles>,
+    /// Runs in which the sender's kernel held the connection for dead.
+    pub gave_up: usize,
 }
 
 /// What the laboratory says.
@@ -262,6 +266,7 @@ pub fn measures(runs: &[LiveRun]) -> LiveMeasures {
         bytes_10s_quartiles: of_sorted(&ten),
         first_retransmission_after_link_up_s: shares.is_some().then(|| of_sorted(&again)),
         share_1s_after_round_trip: shares.map(|shares| of_sorted(&shares)),
+        gave_up: runs.iter().filter(|run| run.gave_up).count(),
     }
 }
 

@@ -4,7 +4,7 @@ use segue_handoff::Link;
 use segue_netsim::{CapacityTrace, Delay, DelayTrace, LinkConfig, Nanos, Rate, SECOND, Service, TraceError};
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Bytes of a full packet.
 pub const PACKET_BYTES: u64 = 1500;
@@ -164,6 +164,8 @@ pub struct AccessLink {
     pub delay: LinkDelay,
     /// Queue of each direction, packets, the one being sent included.
     pub queue: u32,
+    /// The files that were read for it, which no result may replace.
+    pub files: Vec<PathBuf>,
 }
 
 impl AccessLink {
@@ -201,6 +203,7 @@ impl AccessLink {
             up: Capacity::Fixed(rate),
             delay: LinkDelay::Fixed(delay),
             queue,
+            files: Vec::new(),
         })
     }
 
@@ -214,6 +217,7 @@ impl AccessLink {
             up: Capacity::Fixed(rate),
             delay: LinkDelay::Fixed(delay),
             queue,
+            files: Vec::new(),
         }
     }
 
@@ -352,6 +356,7 @@ fn trace_link(link: &str, rest: &str, folder: &Path) -> Result<AccessLink, LinkE
             problem: error.to_string(),
         })
     };
+    let files = [Some(path), up, delay_trace].into_iter().flatten().map(|path| folder.join(path)).collect();
     let content =
         |path: &str, problem| LinkError::Content { link: link.to_string(), path: path.to_string(), problem };
     let capacity =
@@ -373,6 +378,7 @@ fn trace_link(link: &str, rest: &str, folder: &Path) -> Result<AccessLink, LinkE
         up: Capacity::Trace(up),
         delay,
         queue,
+        files,
     })
 }
 

@@ -57,6 +57,8 @@ pub struct RunRecord {
     pub sender_counters: BTreeMap<String, u64>,
     /// What the programs say.
     pub programs: Said,
+    /// Whether the sender's kernel held a connection for dead (`tcp_retries2`), so that the program ended.
+    pub gave_up: bool,
     /// How exact the emulator was.
     pub emulator: Exactness,
     /// Time of link-up and of T since the laboratory's time zero, for captures.

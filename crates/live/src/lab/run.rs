@@ -9,7 +9,7 @@ use super::laboratory::Laboratory;
 use super::measures::{Frame, measure};
 use super::path::Switch;
 use super::plan::{Family, Kind, Plan, Program};
-use super::programs::{Download, write_bulk};
+use super::programs::{Download, Said, write_bulk};
 use super::punctual::{Rank, become_punctual};
 use super::record::{Exactness, RunRecord};
 use super::sender_kind::SenderKind;
@@ -170,7 +170,7 @@ fn one(
     // iperf3 counts from its own beginning.
     let seconds = lasts(plan).as_secs() as u32 + 1;
     let mut download = Download::start(&lab, plan.program, plan.flows, six, seconds, bulk)?;
-    let mut wait = Wait { lab: &lab, download: &mut download, stop };
+    let mut wait = Wait { lab: &lab, download: &mut download, stop, breaks: false, gave_up: false };
 
     let start = wait.first_bulk(flowing(plan) + BEGIN)?;
     let warm_up = plan.warm_up().as_nanos() as Nanos;
@@ -181,14 +181,21 @@ fn one(
     wait.until(down)?;
     let server = wait.download.server_id();
     let counted = kernel_counters::read(server)?;
+    wait.breaks = true;
     wait.until(up)?;
     let notified = match &lab.ends {
         Some(ends) if plan.notices => ends.notify(plan.notice(up))?,
         _ => BTreeMap::new(),
     };
     wait.until(end)?;
-    let kernel = kernel_counters::growth(&counted, &kernel_counters::read(server)?);
-    let programs = download.finish()?;
+    let gave_up = wait.gave_up;
+    let (kernel, programs) = if gave_up {
+        drop(download);
+        (BTreeMap::new(), Said::default())
+    } else {
+        let counted_now = kernel_counters::read(server)?;
+        (kernel_counters::growth(&counted, &counted_now), download.finish()?)
+    };
     let ends = lab.ends.take();
     let sender_counters = ends.map(super::ends::Ends::finish).transpose()?.unwrap_or_default();
     let (emulator, drops) = lab.close()?;
@@ -218,6 +225,7 @@ fn one(
         notified,
         sender_counters,
         programs,
+        gave_up,
         emulator,
         ..RunRecord::default()
     };
@@ -233,6 +241,9 @@ struct Wait<'a> {
     lab: &'a Laboratory,
     download: &'a mut Download,
     stop: &'a AtomicBool,
+    /// From T on a connection may be given up.
+    breaks: bool,
+    gave_up: bool,
 }
 
 impl Wait<'_> {
@@ -242,7 +253,11 @@ impl Wait<'_> {
             return Err(Error::Interrupted);
         }
         self.lab.check()?;
-        self.download.check()
+        match self.download.check() {
+            Err(error) if self.breaks && error.is_given_up() => self.gave_up = true,
+            other => other?,
+        }
+        Ok(())
     }
 
     fn until(&mut self, at: Nanos) -> Result<(), Error> {

@@ -13,12 +13,13 @@ ARGS :=
 ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 SEGUE := $${CARGO_TARGET_DIR:-target}/debug/segue
 
-.PHONY: help demo test lab bench fidelity lint man completions install clean
+.PHONY: help demo test lab liar bench fidelity lint man completions install clean
 
 help:
 	@echo 'make demo         handoffs between 6400kbit/9ms and 200kbit/300ms, compared in a table'
 	@echo 'make test         all tests'
 	@echo 'make lab          real senders on this machine over links that change, two minutes; as root'
+	@echo 'make liar         what a receiver gains that lies to the kernel sender, a minute and a half; as root'
 	@echo 'make bench        packets per second, ours beside those of ns-2'
 	@echo 'make fidelity     regular TCP beside the results of ns-2, scenario by scenario'
 	@echo 'make lint         formatting, and clippy with warnings denied'
@@ -41,6 +42,10 @@ lab:
 	$(CARGO) build --locked -p segue
 	$(ROOT) $(SEGUE) lab run examples/lab-bbm-10s.toml --jobs 16 $(ARGS)
 	$(ROOT) $(SEGUE) lab run examples/lab-mbb.toml --jobs 16 $(ARGS)
+
+liar:
+	@scripts/setup rust cc bpf lab
+	$(CARGO) test --locked -p segue-live --test liar -- --ignored
 
 bench:
 	@scripts/setup rust cc bpf ns2

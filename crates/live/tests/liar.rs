@@ -219,12 +219,14 @@ fn no_more(kind: Kind) {
 }
 
 #[test]
+#[ignore = "a minute and a half of statistics, for a machine that does nothing else: make liar"]
 fn without_an_outage() {
     let Some(_one) = laboratory() else { return };
     no_more(Kind::Mbb);
 }
 
 #[test]
+#[ignore = "a minute and a half of statistics, for a machine that does nothing else: make liar"]
 fn around_an_outage() {
     let Some(_one) = laboratory() else { return };
     no_more(Kind::Bbm);
@@ -232,6 +234,7 @@ fn around_an_outage() {
 
 /// Alone it has nobody to take from. The best runs are compared, for a busy machine makes worse ones.
 #[test]
+#[ignore = "a minute and a half of statistics, for a machine that does nothing else: make liar"]
 fn alone() {
     let Some(_one) = laboratory() else { return };
     thread::scope(|scope| {

@@ -40,6 +40,10 @@ pub enum Command {
     /// Real senders on this machine, over a link that changes
     #[cfg(feature = "live")]
     Lab(LabArgs),
+    /// One end of the connections that `lab cost` counts; it starts them itself
+    #[cfg(feature = "live")]
+    #[command(hide = true)]
+    LabEnd(crate::lab_end::LabEndArgs),
     /// List schemes, stacks, settings, link presets and their sources
     Schemes(SchemesArgs),
     /// Write the manual pages
@@ -332,6 +336,8 @@ pub struct LabArgs {
 pub enum LabCommand {
     /// Run a plan: senders side by side, and what the simulator says of the same
     Run(LabRunArgs),
+    /// What senders cost where there is no handoff: throughput, connections per second, memory, beside cubic
+    Cost(crate::lab_cost::LabCostArgs),
 }
 
 /// `segue lab run`.

@@ -107,6 +107,8 @@ mod tests {
                     let number = u64::from(run) + 1;
                     let measures = LiveRun {
                         first_send_s: (index > 0).then_some(0.01 * number as f64),
+                        first_retransmission_s: None,
+                        share_after_round_trip: None,
                         bytes_1s: Some(1000 * (1 + index as u64)),
                         bytes_5s: Some(5000),
                         bytes_10s: Some(10_000 * (1 + index as u64) * number),

@@ -121,7 +121,8 @@ fn at_server(packet: &Packet) -> Option<LivePacket> {
     Some(LivePacket { at, length, bytes: packet.head().to_vec(), comment })
 }
 
-fn sender(sender: &LabSender) -> Result<lab::SenderKind, Failure> {
+/// A sender as the machine knows it.
+pub fn sender(sender: &LabSender) -> Result<lab::SenderKind, Failure> {
     match &sender.kind {
         LabSenderKind::BuiltIn { congestion_control, rto_max_ms } => Ok(lab::SenderKind::Builtin {
             congestion_control: congestion_control.clone(),

@@ -12,6 +12,10 @@ mod kernel;
 #[cfg(feature = "live")]
 mod lab;
 #[cfg(feature = "live")]
+mod lab_cost;
+#[cfg(feature = "live")]
+mod lab_end;
+#[cfg(feature = "live")]
 mod lab_machine;
 #[cfg(feature = "live")]
 mod lab_table;
@@ -105,7 +109,10 @@ fn run() -> Result<(), Failure> {
         #[cfg(feature = "live")]
         Command::Lab(args) => match args.command {
             cli::LabCommand::Run(args) => lab::run(&args),
+            cli::LabCommand::Cost(args) => lab_cost::run(&args),
         },
+        #[cfg(feature = "live")]
+        Command::LabEnd(args) => lab_end::run(&args),
         Command::Schemes(args) => schemes::run(&args),
         Command::Man(args) => pages::man(&args),
         Command::Completions(args) => pages::completions(&args),

@@ -278,7 +278,7 @@ fn filling(old: &AccessLink, wired: Nanos) -> Nanos {
 }
 
 /// What a sender's name means: `cubic`, `reno-rto1s`, `etcp-v1`, `etcp-v1+icmp`, `tcp-ho/bbr`, `unaware`.
-fn sender_kind(word: &str) -> Result<LabSenderKind, String> {
+pub(crate) fn sender_kind(word: &str) -> Result<LabSenderKind, String> {
     let (name, around) = match word.split_once('/') {
         None => (word, Around::Cubic),
         Some((name, "cubic")) => (name, Around::Cubic),

@@ -76,6 +76,15 @@ pub struct LabSender {
 }
 
 impl LabSender {
+    /// A sender by its word: `cubic`, `reno-rto1s`, `etcp-v1`, `etcp-v1+icmp`, `tcp-ho/bbr`, `unaware`.
+    ///
+    /// # Errors
+    /// What is wrong with it, in one line.
+    pub fn named(word: &str) -> Result<Self, String> {
+        let kind = crate::lab_file::sender_kind(word)?;
+        Ok(Self { name: word.into(), kind, settings: Vec::new() })
+    }
+
     /// Whether it hears notices.
     pub fn hears(&self) -> bool {
         matches!(self.kind, LabSenderKind::Scheme { .. })

@@ -103,6 +103,27 @@ impl Child {
         Err(Error::Timeout { seconds: limit.as_secs_f64(), what: format!("{} to listen", self.name) })
     }
 
+    /// Whether it has ended; if not well, that is an error.
+    ///
+    /// # Errors
+    /// With what status and words it ended.
+    pub fn ended(&mut self) -> Result<bool, Error> {
+        match self.process.try_wait() {
+            Ok(None) => Ok(false),
+            Ok(Some(status)) if status.success() => Ok(true),
+            Ok(Some(status)) => Err(self.failed(format!("failed ({status})"))),
+            Err(error) => Err(Error::system(self.name.clone())(error)),
+        }
+    }
+
+    /// What it has printed so far.
+    ///
+    /// # Errors
+    /// The file is gone.
+    pub fn printed(&self) -> Result<String, Error> {
+        fs::read_to_string(&self.output).map_err(Error::system(self.output.display().to_string()))
+    }
+
     /// Waits `patience` for it to end, then asks it to, and returns the file of what it printed.
     ///
     /// # Errors

@@ -37,6 +37,23 @@ impl Role {
         }
     }
 
+    /// Connects a device of the current namespace to the other one.
+    pub(super) fn connect(
+        self,
+        device: u32,
+        queue: Option<u32>,
+        settings: &SenderSettings<'_>,
+    ) -> Result<(), Error> {
+        let netlink = Netlink::open()?;
+        netlink.up(LOOPBACK, None)?;
+        netlink.up(device, queue)?;
+        for six in [false, true] {
+            netlink.address(device, self.address(six))?;
+            netlink.route(device, self.other().address(six), settings.congestion_control)?;
+        }
+        Ok(())
+    }
+
     /// The one at the other end.
     pub fn other(self) -> Self {
         match self {
@@ -90,6 +107,22 @@ pub struct SenderSettings<'a> {
     pub rto_max_ms: Option<u32>,
 }
 
+impl SenderSettings<'_> {
+    /// Sets the current namespace, but for its routes.
+    pub(super) fn apply(&self) -> Result<(), Error> {
+        for (name, value) in SETTINGS {
+            set(name, value)?;
+        }
+        if let Some(ms) = self.rto_max_ms {
+            if !sysctl("ipv4/tcp_rto_max_ms").exists() {
+                return Err(Error::OldKernel { sysctl: "net.ipv4.tcp_rto_max_ms".into(), since: "6.15" });
+            }
+            set("ipv4/tcp_rto_max_ms", &ms.to_string())?;
+        }
+        self.congestion_control.map_or(Ok(()), known)
+    }
+}
+
 impl Host {
     /// Makes it and its device.
     ///
@@ -98,27 +131,10 @@ impl Host {
     pub fn create(role: Role, settings: &SenderSettings<'_>) -> Result<(Self, SyncDevice), Error> {
         let namespace = Namespace::create()?;
         let device = namespace.within(|| {
-            for (name, value) in SETTINGS {
-                set(name, value)?;
-            }
-            if let Some(ms) = settings.rto_max_ms {
-                if !sysctl("ipv4/tcp_rto_max_ms").exists() {
-                    return Err(Error::OldKernel { sysctl: "net.ipv4.tcp_rto_max_ms".into(), since: "6.15" });
-                }
-                set("ipv4/tcp_rto_max_ms", &ms.to_string())?;
-            }
-            if let Some(name) = settings.congestion_control {
-                known(name)?;
-            }
+            settings.apply()?;
             let device = device()?;
             let index = device.if_index().map_err(Error::system("index of the TUN device"))?;
-            let netlink = Netlink::open()?;
-            netlink.up(LOOPBACK, None)?;
-            netlink.up(index, Some(DEVICE_QUEUE))?;
-            for six in [false, true] {
-                netlink.address(index, role.address(six))?;
-                netlink.route(index, role.other().address(six), settings.congestion_control)?;
-            }
+            role.connect(index, Some(DEVICE_QUEUE), settings)?;
             Ok(device)
         })?;
         Ok((Self { namespace, role }, device))
@@ -161,7 +177,8 @@ fn sysctl(name: &str) -> std::path::PathBuf {
     Path::new("/proc/sys/net").join(name)
 }
 
-fn set(name: &str, value: &str) -> Result<(), Error> {
+/// Sets one in the current namespace.
+pub(super) fn set(name: &str, value: &str) -> Result<(), Error> {
     fs::write(sysctl(name), value)
         .map_err(Error::system(format!("net.{} = {value} in a laboratory", name.replace('/', "."))))
 }

@@ -5,9 +5,9 @@ use super::cgroup::Cgroups;
 use super::emulator::{Clock, Emulator};
 use super::ends::Ends;
 use super::host::{Host, Role, SenderSettings};
+use super::hosts::Hosts;
 use super::plan::Plan;
 use super::sender_kind::SenderKind;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -85,9 +85,15 @@ impl Laboratory {
         &self.cgroups
     }
 
-    /// A folder for the programs.
-    pub fn folder(&self) -> &Path {
-        self.folder.path()
+    /// Where its programs run.
+    pub fn hosts(&self) -> Hosts<'_> {
+        Hosts {
+            server: &self.server,
+            mobile: &self.mobile,
+            cgroups: &self.cgroups,
+            folder: self.folder.path(),
+            processors: None,
+        }
     }
 
     /// It must be whole still.

@@ -3,17 +3,20 @@
 //!
 //! * [`plan`], [`sender_kind`]: what is to be run. [`run`]: runs it, senders interleaved, many laboratories at once.
 //! * [`link`], [`trace`], [`path`]: what the links do; pure. [`emulator`]: carries real packets along a path.
-//! * [`namespace`], [`netlink`], [`host`], [`cgroup`]: the hosts. [`child`], [`programs`]: what runs on them.
+//! * [`namespace`], [`netlink`], [`host`], [`cgroup`]: the hosts. [`hosts`], [`child`], [`programs`]: what runs on them.
 //! * [`ends`]: a sender that is told of handoffs, and the mobile that tells it. [`segue`]: ours.
+//! * [`cost`]: what a sender costs where there is no handoff; [`veth`], [`traffic`], [`socket_memory`].
 //! * [`sweep`]: what a killed run leaves behind, removed by the next.
 //! * [`measures`]: from what the emulator saw to a [`RunRecord`].
 
 pub mod cgroup;
 pub mod child;
+pub mod cost;
 pub mod emulator;
 pub mod ends;
 mod error;
 pub mod host;
+pub mod hosts;
 mod interrupt;
 mod kernel_counters;
 pub mod laboratory;
@@ -34,8 +37,12 @@ pub mod record;
 mod run;
 pub mod segue;
 pub mod sender_kind;
+mod site;
+pub mod socket_memory;
 pub mod sweep;
 pub mod trace;
+pub mod traffic;
+pub mod veth;
 
 pub use error::Error;
 pub use laboratory::Laboratory;

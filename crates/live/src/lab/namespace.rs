@@ -26,6 +26,11 @@ impl Namespace {
         Ok(Self { own: current()? })
     }
 
+    /// The file that stands for it.
+    pub fn file(&self) -> &File {
+        &self.own
+    }
+
     /// Does `work` on this thread inside the namespace. Processes that it starts stay there.
     ///
     /// # Errors

@@ -5,14 +5,18 @@ use netlink_packet_core::{
     NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload,
 };
 use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, AddressMessage};
-use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
+use netlink_packet_route::link::{
+    InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage,
+};
 use netlink_packet_route::route::{
     RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope, RouteType,
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
+use std::fs::File;
 use std::io;
 use std::net::IpAddr;
+use std::os::fd::AsRawFd;
 
 /// A socket to the kernel's routing.
 pub struct Netlink(Socket);
@@ -43,6 +47,24 @@ impl Netlink {
         message.header.change_mask = LinkFlags::Up;
         message.attributes.extend(queue.map(LinkAttribute::TxQueueLen));
         self.request(RouteNetlinkMessage::SetLink(message), 0, "device up")
+    }
+
+    /// Makes a pair of connected devices of this name, one here, the other in another namespace.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn veth(&self, name: &str, other: &File) -> Result<(), Error> {
+        let mut peer = LinkMessage::default();
+        peer.attributes = vec![LinkAttribute::IfName(name.into()), LinkAttribute::NetNsFd(other.as_raw_fd())];
+        let mut message = LinkMessage::default();
+        message.attributes = vec![
+            LinkAttribute::IfName(name.into()),
+            LinkAttribute::LinkInfo(vec![
+                LinkInfo::Kind(InfoKind::Veth),
+                LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(peer))),
+            ]),
+        ];
+        self.request(RouteNetlinkMessage::NewLink(message), NLM_F_CREATE | NLM_F_EXCL, "a veth pair")
     }
 
     /// Gives a device an address.

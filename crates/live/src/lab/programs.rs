@@ -1,9 +1,9 @@
 //! The real programs whose flows cross the link: iperf3, or nginx and curl.
 
 use super::Error;
-use super::child::{Child, Place};
+use super::child::Child;
 use super::host::Role;
-use super::laboratory::Laboratory;
+use super::hosts::Hosts;
 use super::plan::Program;
 use serde::Deserialize;
 use std::fs::{self, File};
@@ -13,8 +13,6 @@ use std::time::Duration;
 
 const IPERF3_PORT: u16 = 5201;
 const HTTP_PORT: u16 = 8080;
-/// A program that has not begun to listen by then never will.
-const START: Duration = Duration::from_secs(10);
 /// iperf3's server tells more when it sees its client leave than when it is asked to end itself.
 const LEAVE: Duration = Duration::from_secs(1);
 
@@ -23,6 +21,8 @@ const LEAVE: Duration = Duration::from_secs(1);
 pub struct Said {
     /// Octets that the client received.
     pub received: u64,
+    /// For how long, s, where the program tells; of several flows the last.
+    pub seconds: f64,
     /// Congestion control of the sending sockets, where the program tells.
     pub congestion_control: Option<String>,
     /// Whether every octet was the right one, where it was compared.
@@ -44,7 +44,7 @@ impl Download {
     /// # Errors
     /// A program is missing, ends at once or does not listen.
     pub fn start(
-        lab: &Laboratory,
+        hosts: Hosts<'_>,
         program: Program,
         flows: u32,
         six: bool,
@@ -55,23 +55,29 @@ impl Download {
         let family = if six { "-6" } else { "-4" };
         match (program, bulk) {
             (Program::Nginx, Some(bulk)) => {
-                let prefix = nginx_folder(lab.folder(), bulk)?;
+                let prefix = nginx_folder(hosts.folder, bulk)?;
                 let prefix = prefix.to_string_lossy();
                 let args = ["-p", &prefix, "-c", "nginx.conf", "-e", "stderr"];
-                let server = serve(lab, "nginx", &args, HTTP_PORT)?;
+                let server = hosts.serve("nginx-server", "nginx", &args, &[HTTP_PORT])?;
                 let host = if six { format!("[{address}]") } else { address.to_string() };
                 let url = format!("http://{host}:{HTTP_PORT}/bulk");
                 let args = ["-q", "--silent", "--show-error", "--globoff", "--noproxy", "*", &url];
-                let clients = (0..flows).map(|flow| client(lab, &format!("curl-{flow}"), "curl", &args));
+                let clients =
+                    (0..flows).map(|flow| hosts.start(Role::Mobile, &format!("curl-{flow}"), "curl", &args));
                 Ok(Self { server, clients: clients.collect::<Result<_, _>>()?, bulk: Some(bulk.into()) })
             }
             _ => {
                 let port = IPERF3_PORT.to_string();
-                let server = serve(lab, "iperf3", &["-s", "-1", "-J", family, "-p", &port], IPERF3_PORT)?;
+                let server = hosts.serve(
+                    "iperf3-server",
+                    "iperf3",
+                    &["-s", "-1", "-J", family, "-p", &port],
+                    &[IPERF3_PORT],
+                )?;
                 let (flows, seconds, address) = (flows.to_string(), seconds.to_string(), address.to_string());
                 // -R: the server sends. -i 0: one report, at the end.
                 let args = ["-c", &address, "-p", &port, "-R", "-J", "-i", "0", "-P", &flows, "-t", &seconds];
-                let client = client(lab, "iperf3-client", "iperf3", &args)?;
+                let client = hosts.start(Role::Mobile, "iperf3-client", "iperf3", &args)?;
                 Ok(Self { server, clients: vec![client], bulk: None })
             }
         }
@@ -91,6 +97,18 @@ impl Download {
         self.clients.iter_mut().try_for_each(Child::check)
     }
 
+    /// Whether all have ended by themselves.
+    ///
+    /// # Errors
+    /// One has failed.
+    pub fn ended(&mut self) -> Result<bool, Error> {
+        let mut ended = self.server.ended()?;
+        for client in &mut self.clients {
+            ended &= client.ended()?;
+        }
+        Ok(ended)
+    }
+
     /// Ends them and returns what they measured.
     ///
     /// # Errors
@@ -102,8 +120,10 @@ impl Download {
             let output = client.finish(Duration::ZERO)?;
             match &bulk {
                 None => {
-                    said.received +=
-                        iperf3("iperf3 client", &output)?.end.sum_received.map_or(0, |sum| sum.bytes)
+                    if let Some(sum) = iperf3("iperf3 client", &output)?.end.sum_received {
+                        said.received += sum.bytes;
+                        said.seconds = sum.seconds;
+                    }
                 }
                 Some(bulk) => {
                     let (octets, right) = compare(&output, bulk)?;
@@ -120,19 +140,6 @@ impl Download {
     }
 }
 
-fn serve(lab: &Laboratory, program: &str, args: &[&str], port: u16) -> Result<Child, Error> {
-    let place = Place { cgroup: &lab.cgroups().server, folder: lab.folder() };
-    let label = format!("{program}-server");
-    let mut server = lab.server().namespace.within(|| Child::start(place, &label, program, args))?;
-    server.listening(port, START)?;
-    Ok(server)
-}
-
-fn client(lab: &Laboratory, label: &str, program: &str, args: &[&str]) -> Result<Child, Error> {
-    let place = Place { cgroup: &lab.cgroups().mobile, folder: lab.folder() };
-    lab.mobile().namespace.within(|| Child::start(place, label, program, args))
-}
-
 #[derive(Deserialize)]
 struct Iperf3 {
     end: Iperf3End,
@@ -147,6 +154,7 @@ struct Iperf3End {
 #[derive(Deserialize)]
 struct Iperf3Sum {
     bytes: u64,
+    seconds: f64,
 }
 
 fn iperf3(program: &str, output: &Path) -> Result<Iperf3, Error> {

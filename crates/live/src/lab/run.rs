@@ -116,7 +116,7 @@ fn panicked() -> Error {
 }
 
 /// (round, sender) in the order of running.
-fn order(senders: usize, runs: u32) -> Vec<(u32, usize)> {
+pub(super) fn order(senders: usize, runs: u32) -> Vec<(u32, usize)> {
     let senders_of = |round: u32| (0..senders).map(move |place| (place + round as usize) % senders);
     (0..runs).flat_map(|round| senders_of(round).map(move |sender| (round, sender))).collect()
 }
@@ -169,7 +169,7 @@ fn one(
     let six = plan.family == Family::Ipv6;
     // iperf3 counts from its own beginning.
     let seconds = lasts(plan).as_secs() as u32 + 1;
-    let mut download = Download::start(&lab, plan.program, plan.flows, six, seconds, bulk)?;
+    let mut download = Download::start(lab.hosts(), plan.program, plan.flows, six, seconds, bulk)?;
     let mut wait = Wait { lab: &lab, download: &mut download, stop, breaks: false, gave_up: false };
 
     let start = wait.first_bulk(flowing(plan) + BEGIN)?;

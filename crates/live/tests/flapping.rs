@@ -25,7 +25,7 @@ fn flap(scheme: &str, bulk: &Path) {
     let plan = Plan::new(link(6400, 9, None), link(3200, 20, None), vec![sender.clone()]);
     let mut lab = Laboratory::create(&plan, &sender, Duration::from_secs(15)).expect("a laboratory");
     let mut download =
-        Download::start(&lab, Program::Nginx, 1, false, 0, Some(bulk)).expect("the programs start");
+        Download::start(lab.hosts(), Program::Nginx, 1, false, 0, Some(bulk)).expect("the programs start");
     let until = Instant::now() + Duration::from_secs(10);
     while lab.emulator().first_bulk().is_none() {
         assert!(Instant::now() < until, "{scheme}: nothing is sent");
@@ -47,7 +47,7 @@ fn flap(scheme: &str, bulk: &Path) {
         let counts = lab.ends.as_ref().expect("it is told").notify(link).expect("it tells");
         counts.into_iter().for_each(|(name, count)| *told.entry(name).or_insert(0) += count);
     }
-    let got = || fs::metadata(lab.folder().join("curl-0.out")).expect("curl writes").len();
+    let got = || fs::metadata(lab.hosts().folder.join("curl-0.out")).expect("curl writes").len();
     let before = got();
     thread::sleep(Duration::from_secs(3));
     let after = got();

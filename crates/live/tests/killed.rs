@@ -99,7 +99,7 @@ impl Stage {
     }
 
     fn got(&self) -> u64 {
-        fs::metadata(self.lab.folder().join("curl-0.out")).map_or(0, |file| file.len())
+        fs::metadata(self.lab.hosts().folder.join("curl-0.out")).map_or(0, |file| file.len())
     }
 
     /// More than what was on its way.
@@ -127,7 +127,8 @@ fn trial(stage: &mut Stage, mode: &str, after: Duration, bulk: &Path) {
         }
         daemon
     });
-    let download = Download::start(&stage.lab, Program::Nginx, 1, false, 0, Some(bulk)).expect("programs");
+    let download =
+        Download::start(stage.lab.hosts(), Program::Nginx, 1, false, 0, Some(bulk)).expect("programs");
     stage.lives(&what);
     let mut daemon = running.take().unwrap_or_else(|| stage.daemon(mode));
     thread::sleep(after);
@@ -195,7 +196,8 @@ fn hosts_that_disappear_under_an_attached_sender() {
     write_bulk(&bulk, 16 << 20).expect("a file");
     let Some(stage) = Stage::new("n") else { return };
     stage.attach();
-    let download = Download::start(&stage.lab, Program::Nginx, 1, false, 0, Some(&bulk)).expect("programs");
+    let download =
+        Download::start(stage.lab.hosts(), Program::Nginx, 1, false, 0, Some(&bulk)).expect("programs");
     stage.lives("attached");
     kill(Pid::from_raw(download.server_id() as i32), Signal::SIGKILL).expect("it is ours");
     drop(download);

@@ -141,8 +141,10 @@ fn attach(args: &AttachArgs) -> Result<(), Failure> {
     if args.icmp {
         return Err(Failure::user("--icmp needs a process that stays; `segue kernel run` does"));
     }
+    // The user's words before the machine's lacks.
+    let options = options(args)?;
     let pin = pin(&args.name.name)?;
-    let options = Options { pin: Some(pin.clone()), ..options(args)? };
+    let options = Options { pin: Some(pin.clone()), ..options };
     sender::attach(&options)?;
     print(&format!("{}, pinned in {}\n", attached(&options), pin.display()))
 }

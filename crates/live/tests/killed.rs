@@ -68,7 +68,7 @@ impl Stage {
         let pin = Pin::named(&name)?;
         assert_eq!(left_of(&name), Vec::<String>::new(), "before");
         let plan = Plan::new(link(20_000, 2, Some(40)), link(20_000, 2, Some(40)), Vec::new());
-        let sender = SenderKind::builtin("cubic").expect("a sender");
+        let sender = SenderKind::builtin("cubic", None);
         let lab = Laboratory::create(&plan, &sender, Duration::from_secs(20)).expect("a laboratory");
         let options = mobile::Options { cgroup: lab.cgroups().mobile.clone(), link: LINK };
         let mobile = lab

@@ -47,7 +47,6 @@ pub fn laboratory(
 ) -> Result<Vec<Measured>, Failure> {
     let senders = plan.senders.iter().map(sender).collect::<Result<_, _>>()?;
     let mut asked = lab::Plan::new(link(&plan.old)?, link(&plan.new)?, senders);
-    asked.title = plan.title.clone().unwrap_or_default();
     asked.kind = if kind == Kind::Mbb { lab::Kind::Mbb } else { lab::Kind::Bbm };
     asked.disconnect = Duration::from_nanos(kind.disconnection());
     asked.flows = plan.flows as u32;

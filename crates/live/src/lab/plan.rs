@@ -5,70 +5,49 @@ use super::link::Capacity;
 use super::path::AccessLink;
 use super::sender_kind::SenderKind;
 use segue_policy::Link;
-use serde::{Deserialize, Deserializer};
 use std::time::Duration;
 
-/// A laboratory's plan. Files hold links and senders as words (`Plan<String, String>`), which
-/// [`resolve`](Plan::resolve) replaces.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Plan<L = AccessLink, S = SenderKind> {
-    /// What it shows, in one line.
-    #[serde(default)]
-    pub title: String,
+/// A laboratory's plan.
+#[derive(Clone, Debug)]
+pub struct Plan {
     /// The access link before the handoff.
-    pub old: L,
+    pub old: AccessLink,
     /// The access link after it.
-    pub new: L,
+    pub new: AccessLink,
     /// With or without a disconnection.
-    #[serde(default)]
     pub kind: Kind,
     /// Its length, for break before make.
-    #[serde(default = "one_second", deserialize_with = "duration")]
     pub disconnect: Duration,
     /// Flows from the server to the mobile.
-    #[serde(default = "one")]
     pub flows: u32,
     /// Who sends; each once in every round, in rotated order.
-    pub senders: Vec<S>,
+    pub senders: Vec<SenderKind>,
     /// Rounds.
-    #[serde(default = "five")]
     pub runs: u32,
     /// Whose flows.
-    #[serde(default)]
     pub program: Program,
     /// From the first data packet to the second in which the handoff is drawn; default [`Plan::warm_up`].
-    #[serde(default, deserialize_with = "some_duration")]
     pub warm_up: Option<Duration>,
     /// From the new link's start to the end of the run.
-    #[serde(default = "ten_seconds", deserialize_with = "duration")]
     pub observe: Duration,
     /// IPv4 or IPv6.
-    #[serde(default)]
     pub family: Family,
     /// Draws the instants of the handoffs: run i of every sender has the same.
-    #[serde(default = "seed")]
     pub seed: u64,
     /// Laboratories at once.
-    #[serde(default = "one")]
     pub parallel: u32,
     /// One-way delay of a wired part of 100 Mbit/s between the server and the access link; 0: none.
-    #[serde(default, deserialize_with = "duration")]
     pub wired: Duration,
     /// The rate in the notice, as a multiple of the true one.
-    #[serde(default = "unit")]
     pub told_rate: f64,
     /// Whether the mobile sends notices at all.
-    #[serde(default = "yes")]
     pub notices: bool,
     /// Whether records keep their packets, for captures.
-    #[serde(default)]
     pub packets: bool,
 }
 
 /// Kinds of handoff.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
     /// Make before break: what is on the old link is still delivered.
     #[default]
@@ -78,8 +57,7 @@ pub enum Kind {
 }
 
 /// Programs that make the flows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Program {
     /// `iperf3 -R`.
     #[default]
@@ -89,8 +67,7 @@ pub enum Program {
 }
 
 /// Address families.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Family {
     /// IPv4
     #[default]
@@ -99,56 +76,22 @@ pub enum Family {
     Ipv6,
 }
 
-impl<L, S> Plan<L, S> {
-    /// Replaces the words of a file. The first error ends it.
-    ///
-    /// # Errors
-    /// What `link` or `sender` says.
-    pub fn resolve<E>(
-        self,
-        mut link: impl FnMut(L) -> Result<AccessLink, E>,
-        sender: impl FnMut(S) -> Result<SenderKind, E>,
-    ) -> Result<Plan, E> {
-        Ok(Plan {
-            title: self.title,
-            old: link(self.old)?,
-            new: link(self.new)?,
-            kind: self.kind,
-            disconnect: self.disconnect,
-            flows: self.flows,
-            senders: self.senders.into_iter().map(sender).collect::<Result<_, _>>()?,
-            runs: self.runs,
-            program: self.program,
-            warm_up: self.warm_up,
-            observe: self.observe,
-            family: self.family,
-            seed: self.seed,
-            parallel: self.parallel,
-            wired: self.wired,
-            told_rate: self.told_rate,
-            notices: self.notices,
-            packets: self.packets,
-        })
-    }
-}
-
 impl Plan {
-    /// A plan with the defaults of files.
+    /// A plan of five runs of one flow, whose handoff is make-before-break; 10 s are observed.
     pub fn new(old: AccessLink, new: AccessLink, senders: Vec<SenderKind>) -> Self {
         Self {
-            title: String::new(),
             old,
             new,
             kind: Kind::Mbb,
-            disconnect: one_second(),
+            disconnect: Duration::from_secs(1),
             flows: 1,
             senders,
             runs: 5,
             program: Program::Iperf3,
             warm_up: None,
-            observe: ten_seconds(),
+            observe: Duration::from_secs(10),
             family: Family::Ipv4,
-            seed: seed(),
+            seed: 1,
             parallel: 1,
             wired: Duration::ZERO,
             told_rate: 1.0,
@@ -254,52 +197,6 @@ fn told(link: &AccessLink, since: super::Nanos, factor: f64) -> Link {
     Link { rate_kbps, delay_us: link.down.delay_us }
 }
 
-fn one() -> u32 {
-    1
-}
-fn five() -> u32 {
-    5
-}
-fn seed() -> u64 {
-    1
-}
-fn unit() -> f64 {
-    1.0
-}
-fn yes() -> bool {
-    true
-}
-fn one_second() -> Duration {
-    Duration::from_secs(1)
-}
-fn ten_seconds() -> Duration {
-    Duration::from_secs(10)
-}
-
-/// `10s`, `1.5s`, `300ms`, `500us`.
-fn parse_duration(word: &str) -> Option<Duration> {
-    let digits = word.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-    let (number, unit) = word.split_at(digits);
-    let factor = match unit {
-        "s" => 1.0,
-        "ms" => 1e-3,
-        "us" => 1e-6,
-        _ => return None,
-    };
-    Duration::try_from_secs_f64(number.parse::<f64>().ok()? * factor).ok()
-}
-
-fn duration<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
-    let word = String::deserialize(from)?;
-    parse_duration(&word).ok_or_else(|| {
-        serde::de::Error::custom(format!("`{word}` is no time; expected one as 10s, 1.5s or 300ms"))
-    })
-}
-
-fn some_duration<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
-    duration(from).map(Some)
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::link::OneWay;
@@ -311,25 +208,15 @@ mod tests {
     }
 
     #[test]
-    fn a_file_has_words_and_defaults() {
-        let text =
-            r#"{"old": "a", "new": "b", "kind": "bbm", "disconnect": "300ms", "senders": ["cubic", "bbr"]}"#;
-        let plan: Plan<String, String> = serde_json::from_str(text).unwrap();
-        let plan = plan
-            .resolve(
-                |word| if word == "a" { Ok(link(6400, 9000)) } else { Ok(link(200, 300_000)) },
-                |word| SenderKind::builtin(&word),
-            )
-            .unwrap();
-        plan.check().unwrap();
-        assert_eq!(plan.outage(), Duration::from_millis(300));
-        assert_eq!((plan.runs, plan.observe, plan.parallel), (5, Duration::from_secs(10), 1));
+    fn reports_tell_the_links() {
+        let mut plan = Plan::new(link(6400, 9000), link(200, 300_000), Vec::new());
         assert_eq!(plan.first_report(), Link { rate_kbps: 6400, delay_us: 9000 });
         assert_eq!(plan.notice(0), Link { rate_kbps: 200, delay_us: 300_000 });
-        let error = serde_json::from_str::<Plan<String, String>>(&text.replace("kind", "kin")).unwrap_err();
-        assert!(error.to_string().contains("unknown field `kin`"), "{error}");
-        let error = serde_json::from_str::<Plan<String, String>>(&text.replace("300ms", "300")).unwrap_err();
-        assert!(error.to_string().contains("`300` is no time"), "{error}");
+        plan.told_rate = 10.0;
+        assert_eq!(plan.notice(0), Link { rate_kbps: 2000, delay_us: 300_000 });
+        assert_eq!(plan.outage(), Duration::ZERO);
+        plan.kind = Kind::Bbm;
+        assert_eq!(plan.outage(), Duration::from_secs(1));
     }
 
     #[test]
@@ -340,7 +227,7 @@ mod tests {
 
     #[test]
     fn what_cannot_run_is_refused() {
-        let cubic = SenderKind::builtin("cubic").unwrap();
+        let cubic = SenderKind::builtin("cubic", None);
         let error = |change: &dyn Fn(&mut Plan)| {
             let mut plan = Plan::new(link(6400, 9000), link(6400, 9000), vec![cubic.clone()]);
             plan.check().unwrap();

@@ -32,19 +32,13 @@ void BPF_PROG(bbr_around_init, struct sock *sk)
 SEC("struct_ops")
 void BPF_PROG(bbr_around_release, struct sock *sk)
 {
-	struct segue_connection *conn = segue_connection_of(sk);
-
-	if (conn)
-		segue_flow_idle(conn);
+	segue_on_release(sk);
 }
 
 SEC("struct_ops")
 u32 BPF_PROG(bbr_around_ssthresh, struct sock *sk)
 {
-	struct segue_connection *conn = segue_connection_of(sk);
-
-	if (conn)
-		segue_before_cut(sk, conn);
+	segue_before_cut(sk);
 	return bbr_ssthresh(sk);
 }
 
@@ -58,21 +52,15 @@ void BPF_PROG(bbr_around_cong_control, struct sock *sk, u32 ack, int flag,
 SEC("struct_ops")
 void BPF_PROG(bbr_around_set_state, struct sock *sk, u8 new_state)
 {
-	struct segue_connection *conn = segue_connection_of(sk);
-
 	bbr_set_state(sk, new_state);
-	if (conn)
-		segue_on_state(sk, conn, new_state);
+	segue_on_state(sk, new_state);
 }
 
 SEC("struct_ops")
 void BPF_PROG(bbr_around_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 {
-	struct segue_connection *conn = segue_connection_of(sk);
-
 	bbr_cwnd_event(sk, event);
-	if (conn)
-		segue_on_event(conn, event);
+	segue_on_event(sk, event);
 }
 
 static inline void segue_bbr_anew(struct sock *sk, const struct segue_notice *notice)
@@ -101,13 +89,7 @@ void BPF_PROG(bbr_around_in_ack_event, struct sock *sk, u32 flags)
 SEC("struct_ops")
 void BPF_PROG(bbr_around_pkts_acked, struct sock *sk, const struct ack_sample *sample)
 {
-	struct segue_connection *conn;
-
-	if (scheme != SEGUE_SCHEME_TCP_HO)
-		return;
-	conn = segue_connection_of(sk);
-	if (conn)
-		segue_on_sample(sk, conn, sample->rtt_us);
+	segue_on_sample(sk, sample->rtt_us);
 }
 
 SEC("struct_ops")

@@ -25,19 +25,13 @@ void BPF_PROG(cubic_init, struct sock *sk)
 SEC("struct_ops")
 void BPF_PROG(cubic_release, struct sock *sk)
 {
-	struct segue_connection *conn = segue_connection_of(sk);
-
-	if (conn)
-		segue_flow_idle(conn);
+	segue_on_release(sk);
 }
 
 SEC("struct_ops")
 u32 BPF_PROG(cubic_ssthresh, struct sock *sk)
 {
-	struct segue_connection *conn = segue_connection_of(sk);
-
-	if (conn)
-		segue_before_cut(sk, conn);
+	segue_before_cut(sk);
 	return cubictcp_recalc_ssthresh(sk);
 }
 
@@ -50,21 +44,15 @@ void BPF_PROG(cubic_cong_avoid, struct sock *sk, u32 ack, u32 acked)
 SEC("struct_ops")
 void BPF_PROG(cubic_set_state, struct sock *sk, u8 new_state)
 {
-	struct segue_connection *conn = segue_connection_of(sk);
-
 	cubictcp_state(sk, new_state);
-	if (conn)
-		segue_on_state(sk, conn, new_state);
+	segue_on_state(sk, new_state);
 }
 
 SEC("struct_ops")
 void BPF_PROG(cubic_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 {
-	struct segue_connection *conn = segue_connection_of(sk);
-
 	cubictcp_cwnd_event(sk, event);
-	if (conn)
-		segue_on_event(conn, event);
+	segue_on_event(sk, event);
 }
 
 /*
@@ -103,14 +91,8 @@ void BPF_PROG(cubic_in_ack_event, struct sock *sk, u32 flags)
 SEC("struct_ops")
 void BPF_PROG(cubic_pkts_acked, struct sock *sk, const struct ack_sample *sample)
 {
-	struct segue_connection *conn;
-
 	cubictcp_acked(sk, sample);
-	if (scheme != SEGUE_SCHEME_TCP_HO)
-		return;
-	conn = segue_connection_of(sk);
-	if (conn)
-		segue_on_sample(sk, conn, sample->rtt_us);
+	segue_on_sample(sk, sample->rtt_us);
 }
 
 SEC("struct_ops")

@@ -82,9 +82,12 @@ static inline u32 segue_on_ack(struct sock *sk, struct segue_connection *conn,
 	return anew;
 }
 
-static inline void segue_before_cut(struct sock *sk, struct segue_connection *conn)
+static inline void segue_before_cut(struct sock *sk)
 {
-	conn->ssthresh_before = segue_tcp(sk)->snd_ssthresh;
+	struct segue_connection *conn = segue_connection_of(sk);
+
+	if (conn)
+		conn->ssthresh_before = segue_tcp(sk)->snd_ssthresh;
 }
 
 /* What was granted is kept; once its trial is over no more than is used: above the window
@@ -101,18 +104,22 @@ static inline u32 segue_kept(const struct tcp_sock *tp, const struct segue_conne
 
 /* The kernel asks for the cut first and says afterwards why (tcp_enter_recovery,
  * tcp_enter_loss); until cwnd follows, ssthresh can be put back. */
-static inline void segue_on_state(struct sock *sk, struct segue_connection *conn, u32 state)
+static inline void segue_on_state(struct sock *sk, u32 state)
 {
 	struct tcp_sock *tp = segue_tcp(sk);
+	struct segue_connection *conn;
 	struct segue_sender view;
 	struct segue_action act;
 
+	if (state != TCP_CA_Recovery && state != TCP_CA_Loss)
+		return;
+	conn = segue_connection_of(sk);
+	if (!conn)
+		return;
 	if (state == TCP_CA_Loss && !tp->inet_conn.icsk_retransmits) {
 		conn->ssthresh_saved = tp->snd_ssthresh;
 		conn->srtt_before_us = tp->srtt_us >> 3;
 	}
-	if (state != TCP_CA_Recovery && state != TCP_CA_Loss)
-		return;
 	segue_do_nothing(&act);
 	if (scheme == SEGUE_SCHEME_ETCP && conn->etcp.active) {
 		segue_view(tp, conn, segue_ca_state(tp), tp->prior_cwnd, &view);
@@ -132,20 +139,37 @@ static inline void segue_on_state(struct sock *sk, struct segue_connection *conn
 		tp->snd_ssthresh = segue_kept(tp, conn);
 }
 
-static inline u32 segue_on_sample(struct sock *sk, struct segue_connection *conn, s32 rtt_us)
+static inline void segue_on_sample(struct sock *sk, s32 rtt_us)
 {
+	struct segue_connection *conn;
 	struct segue_action act;
 
 	if (scheme != SEGUE_SCHEME_TCP_HO || rtt_us <= 0)
-		return 0;
+		return;
+	conn = segue_connection_of(sk);
+	if (!conn)
+		return;
 	segue_tcp_ho_on_rtt_sample(segue_tcp_ho_set(), &conn->tcp_ho, (u32)rtt_us, &act);
-	return segue_enact(sk, conn, 0, &act);
+	segue_enact(sk, conn, 0, &act);
 }
 
-static inline void segue_on_event(struct segue_connection *conn, enum tcp_ca_event event)
+static inline void segue_on_event(struct sock *sk, enum tcp_ca_event event)
 {
-	if (event == CA_EVENT_TX_START)
+	struct segue_connection *conn;
+
+	if (event != CA_EVENT_TX_START)
+		return;
+	conn = segue_connection_of(sk);
+	if (conn)
 		segue_flow_busy(conn);
+}
+
+static inline void segue_on_release(struct sock *sk)
+{
+	struct segue_connection *conn = segue_connection_of(sk);
+
+	if (conn)
+		segue_flow_idle(conn);
 }
 
 #endif

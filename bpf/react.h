@@ -129,10 +129,12 @@ static inline void segue_on_state(struct sock *sk, u32 state)
 		else
 			segue_etcp_on_timeout(segue_etcp_set(), &conn->etcp, &view, &act);
 	} else if (scheme == SEGUE_SCHEME_TCP_HO) {
+		segue_view(tp, conn, segue_ca_state(tp), tp->prior_cwnd, &view);
 		if (state == TCP_CA_Recovery)
-			segue_tcp_ho_on_fast_retransmit(&conn->tcp_ho, &act);
+			segue_tcp_ho_on_fast_retransmit(segue_tcp_ho_set(), &conn->tcp_ho, &view,
+							&act);
 		else
-			segue_tcp_ho_on_timeout(&conn->tcp_ho, &act);
+			segue_tcp_ho_on_timeout(segue_tcp_ho_set(), &conn->tcp_ho, &view, &act);
 	}
 	if (act.what & (SEGUE_KEEP_WINDOW | SEGUE_KEEP_CWND | SEGUE_KEEP_SSTHRESH) &&
 	    conn->ssthresh_before > tp->snd_ssthresh)

@@ -90,10 +90,10 @@ static void on_tcp_ho(void)
 		segue_tcp_ho_on_rtt_sample(set, &tcp_ho, argument[0], &action);
 		break;
 	case SEGUE_VECTOR_HO_FAST_RETRANSMIT:
-		segue_tcp_ho_on_fast_retransmit(&tcp_ho, &action);
+		segue_tcp_ho_on_fast_retransmit(set, &tcp_ho, &sender, &action);
 		break;
 	case SEGUE_VECTOR_HO_TIMEOUT:
-		segue_tcp_ho_on_timeout(&tcp_ho, &action);
+		segue_tcp_ho_on_timeout(set, &tcp_ho, &sender, &action);
 		break;
 	}
 }

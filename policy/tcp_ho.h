@@ -12,7 +12,11 @@
  *        `--- four samples, a fast retransmit, a timeout -------------'    `-'
  *                                            sample: ssthresh = bw * srtt_ho
  *
- * One call per event; each fills `act`. In NORMAL only a notice asks for anything.
+ * Against a mobile that says too much (9.19): no notice without a timeout, and a report
+ * that congestion refutes bounds those that follow.
+ *
+ * One call per event; each fills `act`. In NORMAL only a notice asks for anything; the
+ * first congestion after one is to be told there, too.
  * on_fast_retransmit and on_timeout come before the host cuts its window, which it
  * does as ever.
  */
@@ -33,6 +37,8 @@ enum {
 	SEGUE_RULE_HO_CONVERGED = 1u << 6, /* 4.3: four samples */
 	SEGUE_RULE_HO_CONGESTED = 1u << 7, /* 4.3 */
 	SEGUE_RULE_HO_NO_BURST = 1u << 8, /* 4.5, 9.21 */
+	SEGUE_RULE_HO_REFUTED = 1u << 9, /* 4.3, 9.19 */
+	SEGUE_RULE_HO_BOUNDED = 1u << 10, /* 4.3, 9.19 */
 };
 
 /* State of one flow (algorithms.md 4.3). All zero: NORMAL. */
@@ -41,6 +47,9 @@ struct segue_tcp_ho {
 	u32 srtt_us; /* srtt_ho; unset before the first sample */
 	u32 samples; /* n_samples */
 	u32 adjusting; /* 1: HO_ADJUST */
+	u32 promised; /* ssthresh of a report that is on trial; 0: none is */
+	u32 found; /* ssthresh of a report is no more than this; 0: none was refuted */
+	u32 burst; /* 1: cwnd was set, not reached: it proves nothing */
 };
 
 /*
@@ -64,6 +73,46 @@ static inline void segue_tcp_ho_end(struct segue_tcp_ho *flow, u32 why, struct s
 	flow->adjusting = 0;
 	flow->bw_kbps = 0;
 	act->rules |= why;
+}
+
+/* ssthresh of a report, for which it is on trial from now on. */
+static inline u32 segue_tcp_ho_promise(const struct segue_tcp_ho_settings *set,
+				       struct segue_tcp_ho *flow, u32 rtt_us,
+				       struct segue_action *act)
+{
+	u32 window = segue_tcp_ho_window(set, flow->bw_kbps, rtt_us);
+
+	if (set->trial) {
+		if (flow->found && flow->found < window) {
+			window = segue_max(set->min_window, flow->found);
+			act->rules |= SEGUE_RULE_HO_BOUNDED;
+		}
+		flow->promised = window;
+	}
+	segue_set_ssthresh(act, window);
+	return window;
+}
+
+/*
+ * The first congestion after a report judges it (against abuse, 9.19). Slow start hears
+ * of a loss a round trip late, with twice the window that was lost from: a cwnd below the
+ * threshold means a path that holds less than half of it, and half of cwnd is what it
+ * does hold. Before the first sample nothing has been tried. Each report that stands
+ * doubles what later ones are believed.
+ */
+static inline void segue_tcp_ho_judge(const struct segue_tcp_ho_settings *set,
+				      struct segue_tcp_ho *flow, u32 cwnd,
+				      struct segue_action *act)
+{
+	if (flow->promised && flow->samples && !flow->burst) {
+		if (cwnd < flow->promised) {
+			flow->found = segue_max(set->min_window, cwnd / 2);
+			act->rules |= SEGUE_RULE_HO_REFUTED;
+		} else if (flow->found) {
+			flow->found = segue_saturate((u64)flow->found * 2);
+		}
+	}
+	flow->promised = 0;
 }
 
 /* 4.3, NORMAL: an ACK with the bandwidth option. */
@@ -90,6 +139,10 @@ static inline void segue_tcp_ho_on_notice(const struct segue_tcp_ho_settings *se
 	flow->bw_kbps = notice->new_link.rate_kbps;
 	flow->samples = 0;
 	flow->srtt_us = 0;
+	flow->promised = 0;
+	flow->burst = 0;
+	if (tcp->timeouts_since_ack >= set->burst_after) /* an outage: another path, maybe */
+		flow->found = 0;
 	/* cwnd is one packet: the timeout has left it so */
 	act->what |= SEGUE_RETRANSMIT_HEAD | SEGUE_CLEAR_BACKOFF | SEGUE_REARM_TIMER;
 	act->rules |= SEGUE_RULE_HO_RESUMES;
@@ -97,8 +150,7 @@ static inline void segue_tcp_ho_on_notice(const struct segue_tcp_ho_settings *se
 	/* Who never measured the old path learns from the first sample [C]. */
 	if (set->variant & SEGUE_HO_IMMEDIATE || !tcp->srtt_before_us)
 		return;
-	window = segue_tcp_ho_window(set, flow->bw_kbps, tcp->srtt_before_us);
-	segue_set_ssthresh(act, window);
+	window = segue_tcp_ho_promise(set, flow, tcp->srtt_before_us, act);
 	act->rules |= SEGUE_RULE_HO_SSTHRESH;
 	if (!(set->variant & SEGUE_HO_AGGRESSIVE))
 		return;
@@ -108,6 +160,7 @@ static inline void segue_tcp_ho_on_notice(const struct segue_tcp_ho_settings *se
 		act->rules |= SEGUE_RULE_HO_NO_BURST;
 		return;
 	}
+	flow->burst = 1;
 	segue_set_cwnd(act, window); /* 4.5 */
 	act->rules |= SEGUE_RULE_HO_WINDOW;
 }
@@ -136,7 +189,7 @@ static inline void segue_tcp_ho_on_rtt_sample(const struct segue_tcp_ho_settings
 	flow->samples++;
 	flow->srtt_us = segue_tcp_ho_average(set, flow, rtt_us);
 	if (!(set->variant & SEGUE_HO_IMMEDIATE)) { /* 9.21: aggressive, too */
-		segue_set_ssthresh(act, segue_tcp_ho_window(set, flow->bw_kbps, flow->srtt_us));
+		segue_tcp_ho_promise(set, flow, flow->srtt_us, act);
 		act->rules |= SEGUE_RULE_HO_SAMPLE;
 	}
 	if (flow->samples >= set->samples)
@@ -144,18 +197,25 @@ static inline void segue_tcp_ho_on_rtt_sample(const struct segue_tcp_ho_settings
 }
 
 /* 4.3, HO_ADJUST: congestion; the host reacts as ever. */
-static inline void segue_tcp_ho_on_fast_retransmit(struct segue_tcp_ho *flow,
+static inline void segue_tcp_ho_on_fast_retransmit(const struct segue_tcp_ho_settings *set,
+						   struct segue_tcp_ho *flow,
+						   const struct segue_sender *tcp,
 						   struct segue_action *act)
 {
 	segue_do_nothing(act);
+	segue_tcp_ho_judge(set, flow, tcp->cwnd, act);
 	if (flow->adjusting)
 		segue_tcp_ho_end(flow, SEGUE_RULE_HO_CONGESTED, act);
 }
 
 /* The same for the timer. */
-static inline void segue_tcp_ho_on_timeout(struct segue_tcp_ho *flow, struct segue_action *act)
+static inline void segue_tcp_ho_on_timeout(const struct segue_tcp_ho_settings *set,
+					   struct segue_tcp_ho *flow,
+					   const struct segue_sender *tcp,
+					   struct segue_action *act)
 {
 	segue_do_nothing(act);
+	segue_tcp_ho_judge(set, flow, tcp->cwnd, act);
 	if (flow->adjusting)
 		segue_tcp_ho_end(flow, SEGUE_RULE_HO_CONGESTED, act);
 }

@@ -25,7 +25,8 @@ enum {
  * kinds: flag 0/1; count; bytes; packets in 1/256 */
 #define SEGUE_TCP_HO_KNOBS(X) \
 	X(guard, flag, 1, "4.3, 9.19", "a notice counts only after a timeout since which snd_una has not advanced") \
-	X(burst_after, count, 3, "4.5, 9.21", "expiries since snd_una advanced that the guard wants before the aggressive variant sets cwnd") \
+	X(burst_after, count, 3, "4.5, 9.21", "expiries since snd_una advanced that are an outage: only then does the guard let the aggressive variant set cwnd, and is the trial's bound forgotten") \
+	X(trial, flag, 1, "4.3, 9.19", "after a report that congestion has refuted, later ones raise ssthresh no further than the window that was found") \
 	X(samples, count, 4, "4.3", "RTT samples of the new path that end HO_ADJUST") \
 	X(mean, flag, 0, "4.3, 9.20", "the samples' average is their arithmetic mean; off smooths with 1/8 as SRTT does") \
 	X(min_window, packets, 512, "4.3", "floor of the thresholds that are set to bandwidth times RTT") \

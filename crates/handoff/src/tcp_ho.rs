@@ -28,11 +28,11 @@ impl TcpHo {
     }
 }
 
-/// Between notice and NORMAL; in NORMAL the stack is on its own.
+/// From a notice to the first congestion after it; before and beyond the stack is on its own.
 impl Advisor for TcpHo {
     #[inline]
     fn listening(&self) -> bool {
-        self.policy.is_adjusting()
+        self.policy.is_listening()
     }
 
     fn on_new_ack(&mut self, _view: &View) -> Advice {
@@ -43,13 +43,13 @@ impl Advisor for TcpHo {
         self.answer(&Action::NOTHING)
     }
 
-    fn on_fast_retransmit(&mut self, _view: &View) -> Advice {
-        let action = self.policy.on_fast_retransmit();
+    fn on_fast_retransmit(&mut self, view: &View) -> Advice {
+        let action = self.policy.on_fast_retransmit(&self.settings, &sender(view));
         self.answer(&action)
     }
 
-    fn on_timeout(&mut self, _view: &View) -> Advice {
-        let action = self.policy.on_timeout();
+    fn on_timeout(&mut self, view: &View) -> Advice {
+        let action = self.policy.on_timeout(&self.settings, &sender(view));
         self.answer(&action)
     }
 

@@ -113,7 +113,8 @@ fn without_a_notice_nobody_is_asked() {
     }
 }
 
-/// What `segue trace` tells: the notice with its rules, each sample with its own, then silence.
+/// What `segue trace` tells: the notice with its rules, each sample with its own, then silence until congestion judges the
+/// report.
 #[test]
 fn decisions_name_their_rules() {
     let (mut sender, now) = timed_out("tcp-ho");
@@ -130,13 +131,21 @@ fn decisions_name_their_rules() {
     assert_eq!(names, [vec!["resume", "HO_ADJUST"], sample.clone(), sample.clone(), sample, last]);
     assert!(matches!(minutes[0].occasion, Occasion::Notice(_)));
     assert!(minutes[1..].iter().all(|decision| matches!(decision.occasion, Occasion::RttSample(_))));
+    assert!(sender.advisor().listening());
+    let expiry = sender.deadline().expect("data is under way");
+    sender.on_timer(expiry);
+    let judged = sender.advisor().take_minutes();
+    assert_eq!(judged.iter().map(|decision| decision.rules[0].name).collect::<Vec<_>>(), ["trial"]);
     assert!(!sender.advisor().listening());
 }
 
 #[test]
 fn settings_are_those_of_the_header() {
     let names: Vec<_> = Scheme::settings_of("tcp-ho").iter().map(|info| info.name).collect();
-    assert_eq!(names, ["guard", "burst-after", "samples", "mean", "min-window", "packet-bytes", "enact"]);
+    assert_eq!(
+        names,
+        ["guard", "burst-after", "trial", "samples", "mean", "min-window", "packet-bytes", "enact"]
+    );
     let build = |key: &str, value: &str| {
         let error = Scheme::build("tcp-ho-aggressive", &[(key.into(), value.into())]).unwrap_err();
         error.to_string()

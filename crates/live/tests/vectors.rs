@@ -8,7 +8,8 @@ mod skeleton {
 #[path = "../../policy/tests/common/mod.rs"]
 mod common;
 
-use common::vectors::vectors;
+use common::close;
+use common::vectors::{HoEvent, ho_sender, ho_trial, vectors};
 use libbpf_rs::ProgramInput;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use segue_live::host;
@@ -318,8 +319,14 @@ fn tcp_ho() {
                         program.tell(&notice);
                         (flow.on_notice(&settings, &tcp, &notice), program.ask(Event::HoNotice, &tcp, [0; 2]))
                     }
-                    2 => (flow.on_timeout(), program.ask(Event::HoTimeout, &tcp, [0; 2])),
-                    3 => (flow.on_fast_retransmit(), program.ask(Event::HoFastRetransmit, &tcp, [0; 2])),
+                    2 => {
+                        let ours = flow.on_timeout(&settings, &tcp);
+                        (ours, program.ask(Event::HoTimeout, &tcp, [0; 2]))
+                    }
+                    3 => {
+                        let ours = flow.on_fast_retransmit(&settings, &tcp);
+                        (ours, program.ask(Event::HoFastRetransmit, &tcp, [0; 2]))
+                    }
                     _ => (flow.on_rtt_sample(&settings, rtt), program.ask(Event::HoSample, &tcp, [rtt, 0])),
                 };
                 answered += u32::from(ours.what.0 != 0);
@@ -327,6 +334,31 @@ fn tcp_ho() {
             }
         }
         assert!(answered > 1000, "only {answered} events asked for something");
+    });
+}
+
+/// The list that `crates/policy/tests/tcp_ho.rs` plays in user space.
+#[test]
+fn a_report_that_congestion_refutes() {
+    with_program(|mut program| {
+        program.globals().tcp_ho_words = TcpHoSettings::new(Variant::TCP_HO).words();
+        program.run(Event::Forget);
+        for (index, step) in ho_trial().into_iter().enumerate() {
+            let tcp = ho_sender(step.cwnd);
+            let act = match step.event {
+                HoEvent::Notice(rate_kbps) => {
+                    program.tell(&Notice { new_link: Link { rate_kbps, delay_us: 0 }, ..Notice::default() });
+                    program.ask(Event::HoNotice, &tcp, [0; 2])
+                }
+                HoEvent::Sample(us) => program.ask(Event::HoSample, &tcp, [us, 0]),
+                HoEvent::FastRetransmit => program.ask(Event::HoFastRetransmit, &tcp, [0; 2]),
+                HoEvent::Timeout => program.ask(Event::HoTimeout, &tcp, [0; 2]),
+            };
+            let bits = step.rules.iter().map(|rule| 1 << rule).sum::<u32>();
+            assert_eq!(act.rules, bits, "step {index}, {:?}", step.event);
+            assert_eq!(act.has(segue_policy::What::SET_SSTHRESH), step.ssthresh.is_some(), "step {index}");
+            close(f64::from(act.ssthresh) / 256.0, step.ssthresh.unwrap_or(0.0), 1.0 / 256.0);
+        }
     });
 }
 

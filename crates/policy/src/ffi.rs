@@ -72,8 +72,18 @@ unsafe extern "C" {
         rtt_us: u32,
         act: &mut Action,
     );
-    pub(crate) safe fn segue_shim_ho_on_fast_retransmit(flow: &mut TcpHo, act: &mut Action);
-    pub(crate) safe fn segue_shim_ho_on_timeout(flow: &mut TcpHo, act: &mut Action);
+    pub(crate) safe fn segue_shim_ho_on_fast_retransmit(
+        set: &TcpHoSettings,
+        flow: &mut TcpHo,
+        tcp: &Sender,
+        act: &mut Action,
+    );
+    pub(crate) safe fn segue_shim_ho_on_timeout(
+        set: &TcpHoSettings,
+        flow: &mut TcpHo,
+        tcp: &Sender,
+        act: &mut Action,
+    );
 
     pub(crate) safe fn segue_shim_path(set: &Settings, notice: &Notice, path: &mut Path);
     pub(crate) safe fn segue_shim_old_new_rtt_ns(path: &Path) -> u64;
@@ -155,7 +165,7 @@ mod tests {
         all.extend(layout!(Settings: algorithms));
         all.extend(Settings::offsets());
         all.extend(ETCP_RULES.iter().map(|rule| rule.bit as usize));
-        all.extend(layout!(TcpHo: bw_kbps, srtt_us, samples, adjusting));
+        all.extend(layout!(TcpHo: bw_kbps, srtt_us, samples, adjusting, promised, found, burst));
         all.extend(layout!(TcpHoSettings: variant));
         all.extend(TcpHoSettings::offsets());
         all.extend(TCP_HO_RULES.iter().map(|rule| rule.bit as usize));

@@ -60,6 +60,8 @@ rules! {
     6 "NORMAL" "4.3" "enough RTT samples of the new path: HO_ADJUST is over";
     7 "NORMAL" "4.3" "congestion: HO_ADJUST is over, and the bandwidth is forgotten";
     8 "guard" "4.5" "too few timeouts for an outage: no burst, slow start to ssthresh";
+    9 "trial" "4.3" "congestion before cwnd reached the reported ssthresh: the report is refuted";
+    10 "trial" "4.3" "a report was refuted before: ssthresh no larger than the window that was found then";
 }
 
 #[cfg(test)]

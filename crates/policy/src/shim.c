@@ -62,14 +62,14 @@ void segue_shim_ho_on_rtt_sample(HO_SETTINGS, HO_FLOW, u32 rtt_us, ACT)
 	segue_tcp_ho_on_rtt_sample(set, flow, rtt_us, act);
 }
 
-void segue_shim_ho_on_fast_retransmit(HO_FLOW, ACT)
+void segue_shim_ho_on_fast_retransmit(HO_SETTINGS, HO_FLOW, TCP, ACT)
 {
-	segue_tcp_ho_on_fast_retransmit(flow, act);
+	segue_tcp_ho_on_fast_retransmit(set, flow, tcp, act);
 }
 
-void segue_shim_ho_on_timeout(HO_FLOW, ACT)
+void segue_shim_ho_on_timeout(HO_SETTINGS, HO_FLOW, TCP, ACT)
 {
-	segue_tcp_ho_on_timeout(flow, act);
+	segue_tcp_ho_on_timeout(set, flow, tcp, act);
 }
 
 /* Section 0, for reports and tests. */
@@ -227,12 +227,13 @@ static const u32 layout[] = {
 	SEGUE_RULE_FIG3_HOLDS, SEGUE_RULE_FIG3_SENDS_NEW, SEGUE_RULE_FIG3_RETURNS,
 	SEGUE_RULE_FIG3_UNDOES, SEGUE_RULE_FIG3_DRAINED, SEGUE_RULE_CONVERGENCE,
 	SIZE(segue_tcp_ho), AT(segue_tcp_ho, bw_kbps), AT(segue_tcp_ho, srtt_us),
-	AT(segue_tcp_ho, samples), AT(segue_tcp_ho, adjusting),
+	AT(segue_tcp_ho, samples), AT(segue_tcp_ho, adjusting), AT(segue_tcp_ho, promised),
+	AT(segue_tcp_ho, found), AT(segue_tcp_ho, burst),
 	SIZE(segue_tcp_ho_settings), AT(segue_tcp_ho_settings, variant),
 	SEGUE_TCP_HO_KNOBS(HO_KNOB)
 	SEGUE_RULE_HO_RESUMES, SEGUE_RULE_HO_SSTHRESH, SEGUE_RULE_HO_WINDOW, SEGUE_RULE_HO_GUARD,
 	SEGUE_RULE_HO_REPEATED, SEGUE_RULE_HO_SAMPLE, SEGUE_RULE_HO_CONVERGED,
-	SEGUE_RULE_HO_CONGESTED, SEGUE_RULE_HO_NO_BURST,
+	SEGUE_RULE_HO_CONGESTED, SEGUE_RULE_HO_NO_BURST, SEGUE_RULE_HO_REFUTED, SEGUE_RULE_HO_BOUNDED,
 };
 
 u32 segue_shim_layout(u32 index)

@@ -2,6 +2,7 @@
 //! every knob.
 
 mod common;
+use common::vectors::{HoEvent, HoStep, ho_sender, ho_trial};
 use common::{bbm, in_packets, packets, sender};
 use proptest::prelude::*;
 use segue_policy::rules::TCP_HO_RULES;
@@ -18,14 +19,7 @@ fn resume() -> What {
 
 /// Twenty packets outstanding, twice timed out, 200 ms before that.
 fn timed_out() -> Sender {
-    Sender {
-        cwnd: packets(1),
-        ssthresh: packets(10),
-        srtt_before_us: 200_000,
-        timeouts_since_ack: 2,
-        in_rto_recovery: 1,
-        ..sender(20)
-    }
+    ho_sender(1)
 }
 
 /// To 7 Mbit/s, the paper's WLAN.
@@ -94,11 +88,12 @@ fn congestion_ends_ho_adjust_and_the_bandwidth_is_forgotten() {
     for event in [TcpHo::on_fast_retransmit, TcpHo::on_timeout] {
         let (_, mut flow) = hear(&TCP_HO, &timed_out());
         flow.on_rtt_sample(&TCP_HO, 100_000);
-        let act = event(&mut flow);
+        let act = event(&mut flow, &TCP_HO, &Sender { cwnd: packets(100), ..timed_out() });
         assert_eq!((act.what, told(&act)), (What::NOTHING, vec![7]), "the stack reacts as ever");
         assert_eq!((flow.is_adjusting(), flow.bandwidth_kbps()), (false, 0));
         assert_eq!(flow.on_rtt_sample(&TCP_HO, 100_000), Action::NOTHING);
-        assert_eq!(event(&mut flow), Action::NOTHING, "NORMAL has nothing to end");
+        let again = event(&mut flow, &TCP_HO, &timed_out());
+        assert_eq!(again, Action::NOTHING, "NORMAL has nothing to end");
     }
 }
 
@@ -108,7 +103,7 @@ fn a_second_copy_is_ignored_in_ho_adjust_only() {
     let before = flow;
     let act = flow.on_notice(&TCP_HO, &timed_out(), &notice());
     assert_eq!((act.what, told(&act), flow), (What::NOTHING, vec![4], before));
-    flow.on_timeout();
+    flow.on_timeout(&TCP_HO, &timed_out());
     assert_eq!(flow.on_notice(&TCP_HO, &timed_out(), &notice()), hear(&TCP_HO, &timed_out()).0);
 }
 
@@ -187,6 +182,111 @@ fn aggressive_bursts_after_an_outage_only() {
     }
 }
 
+/// The list that `crates/live/tests/vectors.rs` plays in a loaded program.
+#[test]
+fn a_report_that_congestion_refutes_bounds_those_that_follow() {
+    let mut flow = TcpHo::default();
+    for (index, HoStep { event, cwnd, ssthresh: expected, rules }) in ho_trial().into_iter().enumerate() {
+        let act = happen(&mut flow, &TCP_HO, event, &ho_sender(cwnd));
+        assert_eq!(told(&act), rules, "step {index}, {event:?}");
+        match expected {
+            Some(packets) => close(ssthresh(&act), packets),
+            None => assert_eq!(act.what, What::NOTHING, "step {index}"),
+        }
+    }
+}
+
+fn happen(flow: &mut TcpHo, settings: &TcpHoSettings, event: HoEvent, tcp: &Sender) -> Action {
+    match event {
+        HoEvent::Notice(rate_kbps) => {
+            let heard = Notice { new_link: Link { rate_kbps, delay_us: 0 }, ..notice() };
+            flow.on_notice(settings, tcp, &heard)
+        }
+        HoEvent::Sample(us) => flow.on_rtt_sample(settings, us),
+        HoEvent::FastRetransmit => flow.on_fast_retransmit(settings, tcp),
+        HoEvent::Timeout => flow.on_timeout(settings, tcp),
+    }
+}
+
+/// Without the trial every report is taken for what it is, and NORMAL has nothing to be told of.
+#[test]
+fn without_the_trial_every_report_is_believed() {
+    let open = TcpHoSettings { trial: 0, ..TCP_HO };
+    let mut flow = TcpHo::default();
+    for HoStep { event, cwnd, .. } in ho_trial() {
+        let act = happen(&mut flow, &open, event, &ho_sender(cwnd));
+        assert_eq!(flow.is_listening(), flow.is_adjusting());
+        assert!(!told(&act).iter().any(|&rule| rule >= 9), "{act:?}");
+        if let HoEvent::Notice(kbps) = event {
+            close(ssthresh(&act), f64::from(kbps) / 60.0);
+        }
+    }
+}
+
+/// A path that holds what was told is never bounded, however often it is told: what congests it has a window as large.
+#[test]
+fn a_report_that_stands_bounds_nothing() {
+    let mut flow = TcpHo::default();
+    for _ in 0..100 {
+        let act = flow.on_notice(&TCP_HO, &timed_out(), &notice());
+        close(ssthresh(&act), 116.667);
+        flow.on_rtt_sample(&TCP_HO, 200_000);
+        flow.on_fast_retransmit(&TCP_HO, &ho_sender(117));
+        assert_eq!((flow.found(), flow.is_listening()), (0, false));
+    }
+}
+
+/// Refuted at 40 packets.
+fn refuted(settings: &TcpHoSettings) -> TcpHo {
+    let (_, mut flow) = hear(settings, &timed_out());
+    flow.on_rtt_sample(settings, 200_000);
+    flow.on_timeout(settings, &ho_sender(40));
+    assert_eq!(flow.found(), packets(20));
+    flow
+}
+
+/// What was found is of the path before an outage; the one behind it may be another.
+#[test]
+fn an_outage_ends_the_bound() {
+    let mut flow = refuted(&TCP_HO);
+    close(ssthresh(&flow.clone().on_notice(&TCP_HO, &timed_out(), &notice())), 20.0);
+    close(ssthresh(&flow.on_notice(&TCP_HO, &outage(), &notice())), 116.667);
+    assert_eq!(flow.found(), 0);
+}
+
+/// 4.5: a burst obeys the bound; being set, not reached, it proves nothing.
+#[test]
+fn a_burst_is_bounded_and_proves_nothing() {
+    let open = TcpHoSettings { guard: 0, ..AGGRESSIVE };
+    for event in [TcpHo::on_fast_retransmit, TcpHo::on_timeout] {
+        let mut flow = refuted(&TCP_HO);
+        let act = flow.on_notice(&open, &timed_out(), &notice());
+        assert_eq!((act.cwnd, told(&act)), (packets(20), vec![0, 1, 2, 10]));
+        flow.on_rtt_sample(&open, 200_000);
+        event(&mut flow, &open, &ho_sender(20));
+        assert_eq!((flow.found(), flow.is_listening()), (packets(20), false));
+    }
+}
+
+/// The bound neither overflows nor falls below the floor of the thresholds.
+#[test]
+fn the_bound_stays_within_its_range() {
+    let mut flow = TcpHo::default();
+    let refute = |flow: &mut TcpHo, kbps| {
+        happen(flow, &TCP_HO, HoEvent::Notice(kbps), &timed_out());
+        flow.on_rtt_sample(&TCP_HO, 200_000);
+        flow.on_timeout(&TCP_HO, &timed_out());
+    };
+    refute(&mut flow, u32::MAX);
+    assert_eq!(flow.found(), packets(2));
+    for _ in 0..40 {
+        happen(&mut flow, &TCP_HO, HoEvent::Notice(u32::MAX), &timed_out());
+        flow.on_rtt_sample(&TCP_HO, u32::MAX);
+        flow.on_timeout(&TCP_HO, &Sender { cwnd: u32::MAX, ..timed_out() });
+    }
+    assert_eq!(flow.found(), u32::MAX);
+}
+
 #[test]
 fn a_link_without_a_rate_says_nothing() {
     let mut flow = TcpHo::default();
@@ -243,22 +343,23 @@ fn every_knob_does_what_it_says() {
 enum Event {
     Notice(u32, u32, u32),
     Sample(u32),
-    FastRetransmit,
-    Timeout,
+    FastRetransmit(u32),
+    Timeout(u32),
 }
 
 fn events() -> impl Strategy<Value = Vec<Event>> {
     let event = prop_oneof![
         1 => (any::<u32>(), any::<u32>(), 0u32..5).prop_map(|(rate, srtt, n)| Event::Notice(rate, srtt, n)),
         4 => any::<u32>().prop_map(Event::Sample),
-        1 => Just(Event::FastRetransmit),
-        1 => Just(Event::Timeout),
+        1 => any::<u32>().prop_map(Event::FastRetransmit),
+        1 => any::<u32>().prop_map(Event::Timeout),
     ];
     prop::collection::vec(event, 0..60)
 }
 
 proptest! {
-    /// Whatever comes: only a notice resumes, no threshold is below two packets, NORMAL is silent.
+    /// Whatever comes: only a notice resumes, no threshold is below two packets or beyond what was found, NORMAL is
+    /// silent once a report has been judged.
     #[test]
     fn any_events(variant in 0u32..4, events in events()) {
         let settings = TcpHoSettings::new(Variant(variant));
@@ -275,11 +376,18 @@ proptest! {
                     let before = flow.is_adjusting();
                     (before, What::SET_SSTHRESH, flow.on_rtt_sample(&settings, us))
                 }
-                Event::FastRetransmit => (flow.is_adjusting(), What::NOTHING, flow.on_fast_retransmit()),
-                Event::Timeout => (flow.is_adjusting(), What::NOTHING, flow.on_timeout()),
+                Event::FastRetransmit(cwnd) => {
+                    let tcp = Sender { cwnd, ..timed_out() };
+                    (flow.is_listening(), What::NOTHING, flow.on_fast_retransmit(&settings, &tcp))
+                }
+                Event::Timeout(cwnd) => {
+                    let tcp = Sender { cwnd, ..timed_out() };
+                    (flow.is_listening(), What::NOTHING, flow.on_timeout(&settings, &tcp))
+                }
             };
             prop_assert!(allowed.has(act.what), "{act:?}");
             prop_assert!(before || act == Action::NOTHING, "{act:?}");
+            prop_assert!(flow.found() == 0 || act.ssthresh <= flow.found(), "{act:?}");
             prop_assert!(ssthresh(&act).is_none_or(|packets| packets >= 2.0));
         }
     }

@@ -177,9 +177,57 @@ fn congestion_lets_no_burst_out() {
     assert!(gain(&guarded) <= 1.05, "{}", gain(&guarded));
 }
 
-/// The same over more cells, competitors and delays, ten seeds each: what docs/schemes.md says of it.
+/// So many kbit/s, competitors, and ms of delay in the wide area.
+type Setting = (u64, usize, u64);
+
+/// What the liar brings, and what it leaves to the others, both against the same mobile telling the truth, all seeds
+/// together.
+fn against_the_truth(scheme: &Scheme, setting: Setting, lie: Link, seeds: &[u64]) -> [f64; 2] {
+    let (kbps, cross, delay) = setting;
+    let (mut mobile, mut others) = ([0.0, 0.0], [0.0, 0.0]);
+    for &seed in seeds {
+        let cell = parked(kbps, cross);
+        let e = DriveExperiment { wan: WideArea { delay: delay * MS, ..cell.wan }, seed, ..cell };
+        for (which, link) in [truth(kbps as u32), lie].into_iter().enumerate() {
+            let brought = told(&e, scheme, link);
+            mobile[which] += f64::from(brought.mobile);
+            others[which] += f64::from(brought.cross);
+        }
+    }
+    [mobile, others].map(|[honest, lie]| lie / honest)
+}
+
+const SEEDS: [u64; 10] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
+/// The rule was made on the ten above.
+const OTHER_SEEDS: [u64; 10] = [11, 12, 13, 14, 15, 16, 17, 18, 19, 20];
+
+/// Both sentences: 5 % more at most, and 5 % less for the others at most.
+fn holds_within_five_percent(name: &str, setting: Setting, lie: Link, seeds: &[u64]) {
+    let [gain, left] = against_the_truth(&scheme(name), setting, lie, seeds);
+    let (kbps, cross, delay) = setting;
+    let told = lie.rate_kbps;
+    println!("{name} {kbps} kbit/s beside {cross} over {delay} ms told {told}: {gain:.3}, {left:.3}");
+    assert!(gain <= 1.05 && left >= 0.95, "{name} {setting:?} told {told}: {gain:.3}, {left:.3}");
+}
+
+/// Where slow start without a bound would end in timeout after timeout, each the occasion of the next lie. Without the
+/// trial others lose a fifth there; with it congestion refutes the first lie, and the next are worth what was found.
 #[test]
-#[ignore = "prints a table; half a minute"]
+fn a_lie_is_believed_once() {
+    let setting = (2_000, 1, 100);
+    let open = scheme_with("tcp-ho", &[("trial", "off")]);
+    let [_, left] = against_the_truth(&open, setting, LIE, &SEEDS);
+    assert!(left < 0.85, "{left}");
+    for setting in [setting, (2_000, 3, 100), (7_000, 1, 100), (7_000, 6, 100)] {
+        for lie in [LIE, truth(1_000_000), truth(100_000), truth(2 * setting.0 as u32)] {
+            holds_within_five_percent("tcp-ho", setting, lie, &SEEDS);
+        }
+    }
+}
+
+/// The same over more cells, competitors and delays, and with other seeds: what docs/schemes.md says of it.
+#[test]
+#[ignore = "minutes"]
 fn a_lie_in_many_settings() {
     let cells = [(200, [1, 3, 6]), (2_000, [1, 3, 6]), (7_000, [1, 3, 6]), (50_000, [1, 6, 12])];
     for name in TCP_HO {
@@ -187,19 +235,11 @@ fn a_lie_in_many_settings() {
             for (cross, delay) in
                 competitors.into_iter().flat_map(|cross| [10, 50, 100].map(|ms| (cross, ms)))
             {
-                let (mut mobile, mut others) = ([0.0, 0.0], [0.0, 0.0]);
-                for seed in 1..=10 {
-                    let wan = WideArea { delay: delay * MS, ..parked(kbps, cross).wan };
-                    let e = DriveExperiment { wan, seed, ..parked(kbps, cross) };
-                    for (which, link) in [truth(kbps as u32), LIE].into_iter().enumerate() {
-                        let brought = told(&e, &scheme(name), link);
-                        mobile[which] += f64::from(brought.mobile);
-                        others[which] += f64::from(brought.cross);
+                for lie in [LIE, truth(1_000_000), truth(100_000), truth(2 * kbps as u32)] {
+                    for seeds in [&SEEDS, &OTHER_SEEDS] {
+                        holds_within_five_percent(name, (kbps, cross, delay), lie, seeds);
                     }
                 }
-                let [gain, left] = [mobile, others].map(|[honest, lie]| lie / honest);
-                let beyond = if gain > 1.05 || left < 0.95 { "  beyond 5 %" } else { "" };
-                println!("{name} {kbps} kbit/s beside {cross} over {delay} ms: {gain:.3}, {left:.3}{beyond}");
             }
         }
     }

@@ -19,7 +19,7 @@ help:
 	@echo 'make demo         handoffs between 6400kbit/9ms and 200kbit/300ms, compared in a table'
 	@echo 'make test         all tests'
 	@echo 'make lab          real senders on this machine over links that change, two minutes; as root'
-	@echo 'make liar         what a receiver gains that lies to the kernel sender, a minute and a half; as root'
+	@echo 'make liar         what a receiver gains that lies to the kernel sender, two minutes and a half; as root'
 	@echo 'make bench        packets per second, ours beside those of ns-2'
 	@echo 'make fidelity     regular TCP beside the results of ns-2, scenario by scenario'
 	@echo 'make lint         formatting, and clippy with warnings denied'

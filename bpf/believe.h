@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * believe.h - how far a notice is believed.
+ * believe.h - what a notice after an outage has granted is on trial.
  *
- * The mobile gains from a window that is too large: what its competitors lose at the
- * shared queue is its own. So
+ * What is believed at once is policy/belief.h. Then
  *
- *   no disconnection  a notice may shrink cwnd and ssthresh, never raise them: whoever
- *                     still hears ACKs needs no help to grow
- *   after one         a new link may be faster than everything before, and nothing here
- *                     can know. At most SEGUE_AT_ONCE packets leave at once, slow start
- *                     does the rest, and for three round trips what is granted is on
- *                     trial: if beyond what the old link can have lost more is lost than
- *                     an initial window and half of what arrives, the window becomes
- *                     half of what did arrive in a round trip (the safe retreat of
- *                     careful resume, draft-ietf-tsvwg-careful-resume)
+ *   the trial         for three round trips: if beyond what the old link can have lost
+ *                     more is lost than an initial window and half of what arrives, the
+ *                     window becomes half of what did arrive in a round trip (the safe
+ *                     retreat of careful resume, draft-ietf-tsvwg-careful-resume)
  *   after a retreat   the next grants are no larger than what was found; each that
  *                     stands its trial doubles them
  *
@@ -23,23 +17,11 @@
 #ifndef SEGUE_BELIEVE_H
 #define SEGUE_BELIEVE_H
 
+#include "belief.h"
 #include "enact.h"
 
-#define SEGUE_AT_ONCE 64u
 #define SEGUE_TRIAL_ROUNDS 3u
 #define SEGUE_LEAST_PROVEN 5u /* packets */
-
-/* What a notice outside an outage may leave. In RTO recovery that is ssthresh as the first
- * expiry left it (2.4), in fast recovery what PRR already leads to. */
-static inline u32 segue_no_more_than(const struct tcp_sock *tp, const struct segue_connection *conn,
-				     u32 state)
-{
-	if (state == TCP_CA_Loss)
-		return segue_max(tp->snd_ssthresh, conn->ssthresh_saved);
-	if (state == TCP_CA_Recovery)
-		return tp->snd_ssthresh;
-	return segue_max(tp->snd_ssthresh, tp->snd_cwnd);
-}
 
 static inline void segue_begin_trial(const struct tcp_sock *tp, struct segue_connection *conn)
 {
@@ -50,31 +32,6 @@ static inline void segue_begin_trial(const struct tcp_sock *tp, struct segue_con
 	conn->trial_delivered = tp->delivered;
 	/* all of it may yet turn out to be lost with the old link */
 	conn->trial_allowed = tp->packets_out + SEGUE_INITIAL_WINDOW;
-}
-
-/* Takes from what the policy asks for at a notice what is not believed. */
-static inline void segue_believe(const struct tcp_sock *tp, struct segue_connection *conn,
-				 u32 disconnected, struct segue_action *act)
-{
-	const u32 state = segue_ca_state(tp);
-	u32 most = SEGUE_AT_ONCE;
-
-	if (!disconnected) {
-		if (act->what & SEGUE_SET_CWND)
-			act->cwnd = segue_min(act->cwnd, segue_windows(tp->snd_cwnd));
-		if (act->what & SEGUE_SET_SSTHRESH)
-			act->ssthresh = segue_min(
-				act->ssthresh, segue_windows(segue_no_more_than(tp, conn, state)));
-		return;
-	}
-	if (!(act->what & (SEGUE_SET_CWND | SEGUE_SET_SSTHRESH)))
-		return;
-	if (conn->proven) {
-		most = segue_min(most, conn->proven);
-		act->ssthresh = segue_min(act->ssthresh, segue_windows(conn->proven));
-	}
-	act->cwnd = segue_min(act->cwnd, segue_windows(most));
-	segue_begin_trial(tp, conn);
 }
 
 static inline u32 segue_retreat(struct tcp_sock *tp, struct segue_connection *conn)

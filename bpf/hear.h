@@ -127,6 +127,9 @@ static inline void segue_on_parse(struct bpf_sock_ops *ctx)
 		segue_refuse(conn, SEGUE_COUNT_WRONG_NONCE);
 		return;
 	}
+	/* sent again until our answer is there: what it says is known */
+	if (report.type == SEGUE_TYPE_FIRST && conn->link.rate_kbps)
+		return;
 	if (segue_seq_before(ack, ctx->snd_una) || segue_seq_before(ctx->snd_nxt, ack)) {
 		segue_refuse(conn, SEGUE_COUNT_BAD_ACK);
 		return;

@@ -4,7 +4,8 @@
  *
  *     SYN ->           capability
  *     <- SYN-ACK       capability          else: never an option again
- *     first ACK ->     report, type 1
+ *     first ACK ->     report, type 1; the same on all that follows, for the ACK may be
+ *                      lost, until an answer shows that one has arrived
  *     a notice         the report that the connection's state holds
  */
 #ifndef SEGUE_MOBILE_NEGOTIATE_H
@@ -14,6 +15,10 @@
 
 /* After so many SYNs the path may be one that drops those with unknown options. */
 #define SYNS_WITH_CAPABILITY 2
+
+/* So often at most the first report is sent: who accepts a connection and only listens is
+ * never answered. */
+#define FIRST_REPORTS 8
 
 /* ------------------------------------------------------------------- negotiation */
 
@@ -77,6 +82,9 @@ static __always_inline void on_established(sock_ops *ops, u64 load_flags, u64 st
 	connection->peer_nonce = capability.nonce;
 	connection->negotiated = 1;
 	connection->type = SEGUE_TYPE_FIRST;
+	connection->report = 1; /* the first report is 0 */
+	connection->una = ops->snd_una;
+	connection->passive = ops->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB;
 	write_options(ops, 1);
 }
 
@@ -91,6 +99,14 @@ static __always_inline u32 answers(sock_ops *ops)
 }
 
 /* ----------------------------------------------------------------- option by option */
+
+/* Whether the peer has answered a segment with the first report: it has acknowledged
+ * data, or sends some, which before our first ACK only one can that has connected. */
+static __always_inline u32 is_answered(sock_ops *ops, const struct connection *connection)
+{
+	return ops->snd_una != connection->una ||
+	       (!connection->passive && ops->bytes_received);
+}
 
 static __always_inline void on_option_length(sock_ops *ops)
 {
@@ -110,9 +126,12 @@ static __always_inline void on_option_length(sock_ops *ops)
 	connection = connection_of(ops, 0);
 	if (!connection || !connection->negotiated)
 		return;
+	if (connection->type == SEGUE_TYPE_FIRST &&
+	    (is_answered(ops, connection) || connection->written == FIRST_REPORTS))
+		connection->type = 0;
 	if (connection->type)
 		bpf_reserve_hdr_opt(OPS(ops), SEGUE_REPORT_LENGTH, 0);
-	else /* a notice has replaced the first report */
+	else /* answered, or a notice has replaced the first report */
 		write_options(ops, 0);
 }
 
@@ -154,18 +173,13 @@ static __always_inline void write_report(sock_ops *ops)
 		report.link = order->link;
 	}
 	report.nonce = connection->peer_nonce;
-	report.seq = connection->report;
+	report.seq = connection->type == SEGUE_TYPE_FIRST ? 0 : connection->report;
 	report.type = connection->type;
 	if (segue_encode_report(&report, option) != SEGUE_OPTION_OK)
 		return;
 	if (bpf_store_hdr_opt(OPS(ops), option, sizeof(option), 0))
 		return;
 	connection->written++;
-	if (connection->type == SEGUE_TYPE_FIRST) {
-		connection->type = 0;
-		connection->report++;
-		write_options(ops, 0);
-	}
 }
 
 #endif

@@ -29,10 +29,23 @@ static inline int segue_set_flags(struct bpf_sock_ops *ctx, u32 without, u32 wit
 
 static inline void segue_on_listen(struct bpf_sock_ops *ctx)
 {
+	struct bpf_sock *sk = ctx->sk;
+	struct segue_mark *mark;
+	struct tcp_sock *tp;
 	int one = 1;
 
-	bpf_setsockopt(ctx, SOL_TCP, TCP_SAVE_SYN, &one, sizeof(one));
-	segue_set_flags(ctx, 0, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
+	if (!sk)
+		return;
+	mark = bpf_sk_storage_get(&marks, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
+	tp = bpf_skc_to_tcp_sock(sk);
+	if (!mark || !tp)
+		return;
+	if (!BPF_CORE_READ_BITFIELD(tp, save_syn) &&
+	    !bpf_setsockopt(ctx, SOL_TCP, TCP_SAVE_SYN, &one, sizeof(one)))
+		mark->save_syn = 1;
+	if (!(ctx->bpf_sock_ops_cb_flags & BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG) &&
+	    !segue_set_flags(ctx, 0, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG))
+		mark->flags = BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG;
 }
 
 /* flags: where to look, in the segment at hand or in the SYN that it answers. */
@@ -80,8 +93,8 @@ static inline void segue_on_established(struct bpf_sock_ops *ctx, u32 passive)
 
 	fault = segue_load_report(ctx, &report);
 	if (passive)
-		negotiated = segue_capable(ctx, BPF_LOAD_HDR_OPT_TCP_SYN) ||
-			     (fault == SEGUE_OPTION_OK && report.nonce == nonce);
+		negotiated = (fault == SEGUE_OPTION_OK && report.nonce == nonce) ||
+			     segue_capable(ctx, BPF_LOAD_HDR_OPT_TCP_SYN);
 	else
 		negotiated = segue_capable(ctx, 0);
 	if (!negotiated || !sk) {

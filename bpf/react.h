@@ -22,23 +22,35 @@ static inline struct segue_connection *segue_connection_of(struct sock *sk)
 	return bpf_sk_storage_get(&connections, sk, 0, 0);
 }
 
+/* What the policy asks for, as far as it is believed. 1: a window is granted that only the
+ * link can prove. Global, so that the verifier takes it by itself: what follows it would be
+ * taken for each of the policy's many paths, and there is an end to its patience. */
+__noinline u32 segue_decide(struct segue_connection *conn, const struct segue_sender *view,
+			    const struct segue_notice *notice, struct segue_action *act)
+{
+	if (!conn || !view || !notice || !act)
+		return 0;
+	segue_do_nothing(act);
+	if (scheme == SEGUE_SCHEME_ETCP)
+		segue_etcp_on_notice(segue_etcp_set(), &conn->etcp, view, notice, act);
+	else if (scheme == SEGUE_SCHEME_TCP_HO)
+		segue_tcp_ho_on_notice(segue_tcp_ho_set(), &conn->tcp_ho, view, notice, act);
+	return segue_believe(view, notice->disconnected, segue_windows(conn->proven), act);
+}
+
 /* 1: the window is another one. */
 static inline u32 segue_on_notice(struct sock *sk, struct segue_connection *conn,
 				  const struct segue_notice *notice)
 {
 	struct tcp_sock *tp = segue_tcp(sk);
 	struct segue_sender view;
-	struct segue_action act;
+	struct segue_action act = {};
 
 	segue_view(tp, conn, segue_ca_state(tp), tp->snd_cwnd, &view);
-	segue_do_nothing(&act);
-	if (scheme == SEGUE_SCHEME_ETCP)
-		segue_etcp_on_notice(segue_etcp_set(), &conn->etcp, &view, notice, &act);
-	else if (scheme == SEGUE_SCHEME_TCP_HO)
-		segue_tcp_ho_on_notice(segue_tcp_ho_set(), &conn->tcp_ho, &view, notice, &act);
+	if (segue_decide(conn, &view, notice, &act))
+		segue_begin_trial(tp, conn);
 	if (act.what & SEGUE_SET_CWND)
 		conn->told_kbps = notice->new_link.rate_kbps / segue_max(1, notice->flows);
-	segue_believe(tp, conn, notice->disconnected, &act);
 	return segue_enact(sk, conn, notice->disconnected, &act);
 }
 

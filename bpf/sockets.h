@@ -13,19 +13,6 @@
 
 #define SEGUE_CGROUP_DEPTH 64
 
-/* What marking has changed of a listener, to be undone. */
-struct segue_mark {
-	u8 flags;
-	u8 save_syn;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct segue_mark);
-} marks SEC(".maps");
-
 /* Whether the socket belongs to the cgroup of the attachment or to one below it. */
 static inline u32 segue_of_cgroup(const struct sock *sk)
 {

@@ -80,6 +80,19 @@ struct {
 	__type(value, struct segue_connection);
 } connections SEC(".maps");
 
+/* What has been changed of a listener, to be undone. */
+struct segue_mark {
+	u8 flags;
+	u8 save_syn;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct segue_mark);
+} marks SEC(".maps");
+
 /* Hosts with flows that have data queued or under way. Of more hosts than this the
  * longest idle are forgotten: their flows then count as one. */
 struct {

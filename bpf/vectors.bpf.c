@@ -5,6 +5,7 @@
  * below, runs the program and holds the answers against those of user space.
  */
 #include "kernel.h"
+#include "belief.h"
 #include "etcp.h"
 #include "notice.h"
 #include "tcp_ho.h"
@@ -29,6 +30,7 @@ enum segue_vector {
 	SEGUE_VECTOR_DECODE_CAPABILITY,
 	SEGUE_VECTOR_ENCODE_CAPABILITY,
 	SEGUE_VECTOR_ACCEPT,
+	SEGUE_VECTOR_BELIEVE,
 };
 
 u32 event;
@@ -133,6 +135,8 @@ int vector(void *ctx)
 		on_etcp();
 	} else if (event < SEGUE_VECTOR_DECODE_REPORT) {
 		on_tcp_ho();
+	} else if (event == SEGUE_VECTOR_BELIEVE) {
+		answer = segue_believe(&sender, argument[0], argument[1], &action);
 	} else {
 		on_wire();
 	}

@@ -141,7 +141,8 @@ impl HandoffScheme for Etcp {
     }
 
     fn on_notice(&mut self, view: &View, notice: &Notice) -> Advice {
-        let action = self.policy.on_notice(&self.settings, &sender(view), notice);
-        self.answer(&action)
+        let tcp = sender(view);
+        let action = self.policy.on_notice(&self.settings, &tcp, notice);
+        self.answer(&self.enactment.believed(&tcp, notice, action))
     }
 }

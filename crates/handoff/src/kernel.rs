@@ -2,7 +2,7 @@
 //! its view goes in, its advice comes out; and their knobs as the user sees them.
 
 use crate::scheme::{SchemeError, SettingInfo};
-use segue_policy::{Action, Rule, Sender, Setting, SettingError, What};
+use segue_policy::{Action, Notice, Rule, Sender, Setting, SettingError, What, believe};
 use segue_tcp::advice::MinRto;
 use segue_tcp::{Advice, Nanos, View};
 
@@ -65,6 +65,15 @@ impl Enactment {
             default: "paper".into(),
             section: "kernel.md",
             meaning: "paper: all that is asked for is done; linux: as an unmodified Linux kernel does it",
+        }
+    }
+
+    /// What of a policy's answer to a notice is believed: all on paper. What the kernel does with it afterwards, the
+    /// trial of what was granted (bpf/believe.h), the simulator does not do: `proven` is nothing.
+    pub(crate) fn believed(self, tcp: &Sender, notice: &Notice, asked: Action) -> Action {
+        match self {
+            Self::Paper => asked,
+            Self::Linux => believe(tcp, notice, 0, asked).0,
         }
     }
 

@@ -168,9 +168,12 @@ impl Drop for Beside {
     }
 }
 
-fn host(lies: Option<Link>, beside: bool) -> SenderKind {
-    let policy = Policy::named("etcp-v1", &[]).expect("a scheme");
-    let sender = Segue { policy, around: Around::Cubic, icmp: false };
+/// A scheme, and what it is built around.
+type Scheme = (&'static str, Around);
+
+fn host(scheme: Scheme, lies: Option<Link>, beside: bool) -> SenderKind {
+    let policy = Policy::named(scheme.0, &[]).expect("a scheme");
+    let sender = Segue { policy, around: scheme.1, icmp: false };
     let name = if lies.is_some() { "liar" } else { "honest" };
     SenderKind::Aware { name: name.into(), by: Arc::new(Host { sender, lies, beside }) }
 }
@@ -181,11 +184,14 @@ fn own(record: &RunRecord) -> f64 {
 }
 
 const RUNS: u32 = 6;
+const CUBIC: Scheme = ("etcp-v1", Around::Cubic);
+const BBR: [Scheme; 2] = [("etcp-v1", Around::Bbr), ("tcp-ho", Around::Bbr)];
 
 /// A two-second start, then ten seconds over 6400 kbit/s and 9 ms with the queue of the bench.
-fn runs(kind: Kind, beside: bool, runs: u32) -> [Vec<f64>; 2] {
+fn runs(scheme: Scheme, kind: Kind, beside: bool, runs: u32) -> [Vec<f64>; 2] {
     let link = link(6400, 9, None);
-    let mut plan = Plan::new(link.clone(), link, vec![host(None, beside), host(Some(LIE), beside)]);
+    let senders = vec![host(scheme, None, beside), host(scheme, Some(LIE), beside)];
+    let mut plan = Plan::new(link.clone(), link, senders);
     plan.kind = kind;
     // Where nothing happens an honest mobile says nothing.
     plan.notices = kind == Kind::Bbm;
@@ -210,37 +216,52 @@ fn runs(kind: Kind, beside: bool, runs: u32) -> [Vec<f64>; 2] {
 
 /// What a flow gets beside another one scatters, so ranks are compared (Mann and Whitney, one-sided, 2.5 %): the liar
 /// with 5 % taken off must not be the larger one in 31 of the 36 pairs.
-fn no_more(kind: Kind) {
-    let [honest, liar] = runs(kind, true, RUNS);
+fn no_more(scheme: Scheme, kind: Kind) {
+    let [honest, liar] = runs(scheme, kind, true, RUNS);
     let pairs = liar.iter().flat_map(|liar| honest.iter().map(move |honest| *liar > honest * 1.05));
     let won = pairs.filter(|won| *won).count();
-    println!("{won} of 36 pairs; liar {liar:?}, honest {honest:?}");
-    assert!(won < 31, "{won} of 36 pairs; liar {liar:?}, honest {honest:?}");
+    println!("{scheme:?}: {won} of 36 pairs; liar {liar:?}, honest {honest:?}");
+    assert!(won < 31, "{scheme:?}: {won} of 36 pairs; liar {liar:?}, honest {honest:?}");
 }
 
 #[test]
-#[ignore = "a minute and a half of statistics, for a machine that does nothing else: make liar"]
+#[ignore = "minutes of statistics, for a machine that does nothing else: make liar"]
 fn without_an_outage() {
     let Some(_one) = laboratory() else { return };
-    no_more(Kind::Mbb);
+    no_more(CUBIC, Kind::Mbb);
 }
 
 #[test]
-#[ignore = "a minute and a half of statistics, for a machine that does nothing else: make liar"]
+#[ignore = "minutes of statistics, for a machine that does nothing else: make liar"]
 fn around_an_outage() {
     let Some(_one) = laboratory() else { return };
-    no_more(Kind::Bbm);
+    no_more(CUBIC, Kind::Bbm);
+}
+
+/// A notice gives BBR a pacing rate besides, and a startup.
+#[test]
+#[ignore = "minutes of statistics, for a machine that does nothing else: make liar"]
+fn without_an_outage_around_bbr() {
+    let Some(_one) = laboratory() else { return };
+    BBR.into_iter().for_each(|scheme| no_more(scheme, Kind::Mbb));
+}
+
+#[test]
+#[ignore = "minutes of statistics, for a machine that does nothing else: make liar"]
+fn around_an_outage_with_bbr() {
+    let Some(_one) = laboratory() else { return };
+    BBR.into_iter().for_each(|scheme| no_more(scheme, Kind::Bbm));
 }
 
 /// Alone it has nobody to take from. The best runs are compared, for a busy machine makes worse ones.
 #[test]
-#[ignore = "a minute and a half of statistics, for a machine that does nothing else: make liar"]
+#[ignore = "minutes of statistics, for a machine that does nothing else: make liar"]
 fn alone() {
     let Some(_one) = laboratory() else { return };
     thread::scope(|scope| {
         for kind in [Kind::Mbb, Kind::Bbm] {
             scope.spawn(move || {
-                let [honest, liar] = runs(kind, false, 3);
+                let [honest, liar] = runs(CUBIC, kind, false, 3);
                 let best = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
                 println!("{kind:?}: liar {liar:?}, honest {honest:?}");
                 assert!(best(&liar) < 1.05 * best(&honest), "{kind:?}: liar {liar:?}, honest {honest:?}");

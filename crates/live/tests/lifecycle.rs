@@ -6,10 +6,11 @@ mod left;
 use bench::peer::Peer;
 use bench::{Bench, count, flow};
 use left::{Pin, left_of, nothing_left_of};
+use nix::{getsockopt_impl, libc, sockopt_impl};
 use segue_live::sender::{Options, attach, detach, status};
 use segue_policy::Link;
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::time::Duration;
 
@@ -22,6 +23,15 @@ fn congestion_control(stream: &TcpStream) -> String {
 fn pin(bench: &Bench) -> Option<Pin> {
     Pin::named(&bench.name())
 }
+
+sockopt_impl!(
+    /// Whether a listener keeps SYNs.
+    SaveSyn,
+    GetOnly,
+    libc::IPPROTO_TCP,
+    libc::TCP_SAVE_SYN,
+    bool
+);
 
 /// What is written on one side comes out of the other.
 fn lives(peer: &mut Peer, stream: &mut TcpStream) {
@@ -88,6 +98,23 @@ fn without_pins_all_goes_with_its_owner() {
     lives(&mut peer, &mut stream);
     drop(stream);
     nothing_left_of(&bench.name());
+}
+
+/// Listeners of before and of after the attach keep SYNs while it lasts.
+#[test]
+fn listeners_are_as_they_were() {
+    let Some(bench) = Bench::new() else { return };
+    let keeps = |listener: &TcpListener| nix::sys::socket::getsockopt(listener, SaveSyn).expect("an option");
+    let before = bench.listen();
+    assert!(!keeps(&before));
+    let sender = bench.attach("etcp-v1");
+    let after = TcpListener::bind("[::]:81").expect("a listener");
+    assert!(keeps(&before) && keeps(&after));
+    let other = attach(&Options { name: format!("{}b", bench.name()), ..bench.options("etcp-v1") });
+    drop(other.expect("it attaches"));
+    assert!(keeps(&before) && keeps(&after), "another sender's");
+    drop(sender);
+    assert!(!keeps(&before) && !keeps(&after));
 }
 
 /// The namespace and its sockets disappear under an attached sender.

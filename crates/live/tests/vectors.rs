@@ -9,14 +9,14 @@ mod skeleton {
 mod common;
 
 use common::close;
-use common::vectors::{HoEvent, ho_sender, ho_trial, vectors};
+use common::vectors::{HoEvent, beliefs, ho_sender, ho_trial, vectors};
 use libbpf_rs::ProgramInput;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use segue_live::host;
 use segue_policy::wire::{Acceptance, Capability, Ear, Report, ReportType};
 use segue_policy::{
-    Action, Algorithms, Etcp, Link, Notice, SETTINGS, Sender, Settings, TCP_HO_SETTINGS, TcpHo,
-    TcpHoSettings, Variant,
+    Action, Algorithms, Etcp, Grant, Link, Notice, SETTINGS, Sender, Settings, TCP_HO_SETTINGS, TcpHo,
+    TcpHoSettings, Variant, believe,
 };
 use skeleton::{VectorsSkel, VectorsSkelBuilder, types};
 use std::mem::MaybeUninit;
@@ -41,6 +41,7 @@ enum Event {
     DecodeCapability,
     EncodeCapability,
     Accept,
+    Believe,
 }
 
 struct Program<'a>(VectorsSkel<'a>);
@@ -71,6 +72,19 @@ impl Program<'_> {
         to.in_fast_recovery = tcp.in_fast_recovery;
         to.in_rto_recovery = tcp.in_rto_recovery;
         self.run(event);
+        self.answered()
+    }
+
+    /// What is left of what a policy asks for.
+    fn believe(&mut self, tcp: &Sender, disconnected: u32, proven: u32, asked: Action) -> (Action, Grant) {
+        let act = &mut self.globals().action;
+        (act.what, act.cwnd, act.ssthresh) = (asked.what.0, asked.cwnd, asked.ssthresh);
+        (act.min_rto_us, act.dupthresh, act.rules) = (asked.min_rto_us, asked.dupthresh, asked.rules);
+        let act = self.ask(Event::Believe, tcp, [disconnected, proven]);
+        (act, if self.globals().answer == 0 { Grant::Nothing } else { Grant::Unproven })
+    }
+
+    fn answered(&mut self) -> Action {
         let act = &self.globals().action;
         Action {
             what: segue_policy::What(act.what),
@@ -358,6 +372,31 @@ fn a_report_that_congestion_refutes() {
             assert_eq!(act.rules, bits, "step {index}, {:?}", step.event);
             assert_eq!(act.has(segue_policy::What::SET_SSTHRESH), step.ssthresh.is_some(), "step {index}");
             close(f64::from(act.ssthresh) / 256.0, step.ssthresh.unwrap_or(0.0), 1.0 / 256.0);
+        }
+    });
+}
+
+#[test]
+fn what_is_believed() {
+    with_program(|mut program| {
+        for belief in beliefs() {
+            let (proven, asked) = (common::packets(belief.proven), belief.action(belief.asked));
+            let theirs = program.believe(&belief.tcp, belief.notice.disconnected, proven, asked);
+            assert_eq!(theirs, (belief.action(belief.believed), belief.grant), "{}", belief.name);
+        }
+        let mut draw = Draw(0xbe1);
+        for step in 0..2000 {
+            let tcp = draw.sender();
+            let notice = Notice { disconnected: draw.below(2), ..Notice::default() };
+            let asked = Action {
+                what: segue_policy::What(draw.below(1 << 16)),
+                cwnd: draw.value(400 * 256),
+                ssthresh: draw.value(400 * 256),
+                ..Action::NOTHING
+            };
+            let proven = draw.value(100 * 256);
+            let theirs = program.believe(&tcp, notice.disconnected, proven, asked);
+            assert_eq!(believe(&tcp, &notice, proven, asked), theirs, "step {step}");
         }
     });
 }

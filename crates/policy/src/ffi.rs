@@ -85,6 +85,13 @@ unsafe extern "C" {
         act: &mut Action,
     );
 
+    pub(crate) safe fn segue_shim_believe(
+        tcp: &Sender,
+        disconnected: u32,
+        proven: u32,
+        act: &mut Action,
+    ) -> u32;
+
     pub(crate) safe fn segue_shim_path(set: &Settings, notice: &Notice, path: &mut Path);
     pub(crate) safe fn segue_shim_old_new_rtt_ns(path: &Path) -> u64;
     pub(crate) safe fn segue_shim_new_rtt_ns(path: &Path) -> u64;

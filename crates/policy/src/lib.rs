@@ -6,12 +6,14 @@
 //!
 //! * [`Etcp`]: Enhanced TCP of Daniel and Kojo (A1 to A5, Figures 1 to 3);
 //! * [`TcpHo`]: TCP-HO of Wu, Chan and Ananda;
+//! * [`believe`]: how far a sender on Linux believes a notice;
 //! * [`Settings`], [`TcpHoSettings`]: which algorithms, and every choice that the papers leave open;
 //! * [`Path`]: the round-trip times and BDPs that a notice stands for;
 //! * [`wire`]: the notice as a TCP option.
 //!
 //! Units: windows in 1/256 packet ([`PACKET`]), rates in kbit/s, times in us.
 
+mod belief;
 mod etcp;
 mod ffi;
 mod path;
@@ -21,6 +23,7 @@ mod tcp_ho;
 mod types;
 pub mod wire;
 
+pub use belief::{Grant, believe};
 pub use etcp::Etcp;
 pub use path::Path;
 pub use rules::Rule;

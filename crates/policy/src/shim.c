@@ -5,6 +5,7 @@
  */
 #include <stddef.h>
 
+#include "belief.h"
 #include "etcp.h"
 #include "notice.h"
 #include "tcp_ho.h"
@@ -70,6 +71,11 @@ void segue_shim_ho_on_fast_retransmit(HO_SETTINGS, HO_FLOW, TCP, ACT)
 void segue_shim_ho_on_timeout(HO_SETTINGS, HO_FLOW, TCP, ACT)
 {
 	segue_tcp_ho_on_timeout(set, flow, tcp, act);
+}
+
+u32 segue_shim_believe(TCP, u32 disconnected, u32 proven, ACT)
+{
+	return segue_believe(tcp, disconnected, proven, act);
 }
 
 /* Section 0, for reports and tests. */

@@ -12,7 +12,7 @@ use segue_world::{Kind, SECOND};
 /// `segue lab run`.
 pub fn run(args: &LabRunArgs) -> Result<(), Failure> {
     let file = LabFile::read(&args.plan).map_err(Failure::user)?;
-    let plan = file.plan(args.runs).map_err(Failure::user)?;
+    let mut plan = file.plan(args.runs).map_err(Failure::user)?;
     let names = capture_names(&plan);
     let asked = [("--json", &args.json), ("--csv", &args.csv), ("--report", &args.report)];
     let ([json, csv, report], captures, on_stdout) =
@@ -22,11 +22,10 @@ pub fn run(args: &LabRunArgs) -> Result<(), Failure> {
 
     let bar = progress::bar(plan.count(), "runs");
     let how = Use { jobs: args.jobs, keep_packets: args.pcap.is_some() };
-    let mut measured = Vec::new();
-    for &kind in &plan.kinds {
-        measured.extend(laboratory(&plan, kind, how, &mut |more| bar.inc(more))?);
-    }
+    let Finished { kinds, measured, failure } =
+        finished(&plan.kinds, |kind| laboratory(&plan, kind, how, &mut |more| bar.inc(more)))?;
     bar.finish_and_clear();
+    plan.kinds = kinds;
     let comparison = compared(&plan, &kernel(), &measured);
 
     for (output, (kind, sender)) in captures.into_iter().zip(each(&plan)) {
@@ -38,7 +37,39 @@ pub fn run(args: &LabRunArgs) -> Result<(), Failure> {
     if !on_stdout {
         print(&lab_table::render(&plan, &comparison))?;
     }
-    Ok(())
+    failure.map_or(Ok(()), Err)
+}
+
+/// What has been measured when all is over.
+#[derive(Debug)]
+struct Finished {
+    /// The kinds of handoff whose runs are all done; one at least.
+    kinds: Vec<Kind>,
+    /// Their runs.
+    measured: Vec<Measured>,
+    /// What ended it before the rest.
+    failure: Option<Failure>,
+}
+
+/// Measures one kind of handoff after the other. What is done is kept when a later one fails: an outage of minutes is
+/// not to be waited for twice.
+fn finished(
+    kinds: &[Kind],
+    mut measure: impl FnMut(Kind) -> Result<Vec<Measured>, Failure>,
+) -> Result<Finished, Failure> {
+    let mut done = Finished { kinds: Vec::new(), measured: Vec::new(), failure: None };
+    for &kind in kinds {
+        match measure(kind) {
+            Ok(runs) => done.measured.extend(runs),
+            Err(failure) if done.kinds.is_empty() => return Err(failure),
+            Err(failure) => {
+                done.failure = Some(failure);
+                break;
+            }
+        }
+        done.kinds.push(kind);
+    }
+    Ok(done)
 }
 
 /// Rows of what was measured, with the simulator's numbers; it is asked only now, so as not to disturb the laboratory.
@@ -232,6 +263,33 @@ mod tests {
         {
             assert!(page.contains(part), "{part}");
         }
+    }
+
+    /// Of two outages the second fails: what the first brought is told, as if nothing else had been asked for.
+    #[test]
+    fn what_is_finished_is_kept() {
+        let mut plan = plan();
+        let all = measured(&plan);
+        let of = |kind| all.iter().filter(|run| run.kind == kind).cloned().collect::<Vec<_>>();
+        let [first, second] = plan.kinds[..] else { panic!("two outages") };
+        let failing = |last: Kind, kind: Kind| {
+            if kind == last { Err(Failure::ours("iperf3 is gone")) } else { Ok(of(kind)) }
+        };
+        let done = finished(&plan.kinds, |kind| failing(second, kind)).expect("one is done");
+        assert_eq!((&done.kinds[..], done.measured.len()), (&[first][..], 6));
+        assert!(matches!(&done.failure, Some(Failure::Ours(line)) if line == "iperf3 is gone"), "{done:?}");
+        plan.kinds = done.kinds;
+        let comparison = compared(&plan, "linux-test", &done.measured);
+        let table = lab_table::render(&plan, &comparison);
+        assert!(
+            table.contains("break-before-make 1 s") && !table.contains("break-before-make 3 s"),
+            "{table}"
+        );
+        let csv = live_csv(&comparison).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(csv.lines().count(), 3);
+        // Nothing is done, nothing is told.
+        let failure = finished(&plan.kinds, |kind| failing(first, kind)).expect_err("nothing is done");
+        assert_eq!(failure.to_string(), "iperf3 is gone");
     }
 
     #[test]

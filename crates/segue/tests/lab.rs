@@ -1,5 +1,7 @@
-//! `segue lab` as a user meets it, as far as it needs neither root nor a laboratory.
+//! `segue lab` as a user meets it, mostly as far as it needs neither root nor a laboratory.
 #![cfg(feature = "live")]
+
+mod root;
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -70,4 +72,36 @@ fn results_have_their_place_before_anything_runs() {
     assert!(line.contains("cannot write /nowhere/at/all.json") && status == Some(2), "{line}");
     let (line, status) = refused(&["lab", "run", &good, "--pcap", "-"]);
     assert!(line.contains("captures do not go to standard output") && status == Some(2), "{line}");
+}
+
+/// Measured links beside the plan: 6 Mbit/s, then 3 Mbit/s with a queue of its own and a delay that changes.
+#[test]
+fn measured_links_carry_what_they_say() {
+    if !root::able() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, lines: &mut dyn Iterator<Item = u32>| {
+        let text: String = lines.map(|line| format!("{line}\n")).collect();
+        std::fs::write(folder.path().join(name), text).expect("written");
+    };
+    // An opportunity of 1500 octets every 2 ms, and every 4 ms.
+    write("fast", &mut (2..=1000).step_by(2));
+    write("slow", &mut (4..=1000).step_by(4));
+    write("delay", &mut [20, 30, 25].into_iter());
+    let good = plan(
+        folder.path(),
+        "old = \"trace:fast,delay=20ms\"\nnew = \"trace:slow,delay-trace=delay,start=1s,queue=20p\"\n\
+         disconnect = \"100ms\"\nsenders = [\"cubic\", \"etcp-v1\"]\nruns = 1\nwarm-up = \"1s\"\nobserve = \"1s\"\n",
+    );
+    let output = segue(&["lab", "run", &good, "--json", "-"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let rows = document["rows"].as_array().expect("rows");
+    let bytes: Vec<f64> = rows.iter().filter_map(|row| row["live"]["bytes_1s"].as_f64()).collect();
+    // 250 packets in the second after link-up, and what a busy machine leaves of them.
+    assert!(bytes.len() == 2 && bytes.iter().all(|bytes| *bytes <= 250.0 * 1500.0), "{bytes:?}");
+    assert!(bytes[1] > 60.0 * 1500.0, "{bytes:?}");
+    let simulated = rows[1]["simulated"]["bytes_1s"].as_f64().expect("the simulator has etcp-v1");
+    assert!(simulated > 150.0 * 1500.0 && simulated <= 250.0 * 1500.0, "{simulated}");
 }

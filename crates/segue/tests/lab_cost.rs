@@ -1,6 +1,9 @@
 //! `segue lab cost`. What runs needs root; elsewhere it is skipped.
 #![cfg(feature = "live")]
 
+mod root;
+
+use root::able;
 use serde_json::Value;
 use std::process::{Command, Output};
 
@@ -25,17 +28,6 @@ fn mistakes_are_the_user_s_and_take_one_line() {
         assert!(line.contains(part) && line.lines().count() == 1, "{args:?}: {line}");
         assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{line}");
     }
-}
-
-/// Whether a laboratory can be made here.
-fn able() -> bool {
-    let root = std::fs::read_to_string("/proc/self/status")
-        .is_ok_and(|text| text.lines().any(|line| line.starts_with("Uid:\t0\t0")));
-    let iperf3 = Command::new("iperf3").arg("--version").output().is_ok();
-    if !root || !iperf3 {
-        eprintln!("skipped: {}", if root { "iperf3 is not installed" } else { "not root" });
-    }
-    root && iperf3
 }
 
 #[test]

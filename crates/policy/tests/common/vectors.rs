@@ -1,12 +1,12 @@
-//! The vectors of algorithms.md, section 7: what a sender is, what it hears, what it must answer. The same list is
-//! played in user space (`crates/policy/tests/vectors.rs`) and inside a loaded kernel program
+//! The vectors of algorithms.md, section 7: what a sender is, what it hears, what it must answer; and what a sender on
+//! Linux believes of that (docs/kernel.md). The same lists are played in user space (`crates/policy/tests/vectors.rs`) and inside a loaded kernel program
 //! (`crates/live/tests/vectors.rs`).
 
 use super::{
     PRINTED, bbm, close, in_fast_recovery, in_packets, in_rto, mbb, min_rto_ms, packets, reduced_to,
 };
 use super::{scheme, sender, with_flows};
-use segue_policy::{Action, Notice, Sender, Settings, What};
+use segue_policy::{Action, Grant, Notice, Sender, Settings, What};
 
 /// One notice, and what is expected of the answer.
 pub struct Vector {
@@ -130,5 +130,46 @@ pub fn ho_trial() -> Vec<HoStep> {
         step(Sample(100_000), 2, Some(58.333), &[5]),
         step(FastRetransmit, 58, None, &[7, 9]),
         step(Notice(7_000), 1, Some(29.0), &[0, 1, 10]),
+    ]
+}
+
+/// What a policy asks for at a notice, and what is believed of it. Windows in packets.
+pub struct Belief {
+    pub name: &'static str,
+    pub tcp: Sender,
+    pub notice: Notice,
+    /// What an earlier grant has been found to be worth; 0: nothing is known.
+    pub proven: u32,
+    /// cwnd and ssthresh.
+    pub asked: [u32; 2],
+    pub believed: [u32; 2],
+    pub grant: Grant,
+}
+
+impl Belief {
+    pub fn action(&self, windows: [u32; 2]) -> Action {
+        let what = What::SET_CWND | What::SET_SSTHRESH;
+        Action { what, cwnd: packets(windows[0]), ssthresh: packets(windows[1]), ..Action::NOTHING }
+    }
+}
+
+pub fn beliefs() -> Vec<Belief> {
+    let (inside, after) = (mbb("200/300", "6400/9"), bbm("200/300", "6400/9"));
+    let at = |cwnd, ssthresh| Sender { cwnd: packets(cwnd), ssthresh: packets(ssthresh), ..sender(20) };
+    let cut = |ssthresh, saved| Sender { ssthresh_saved: packets(saved), ..in_rto(at(1, ssthresh)) };
+    let belief = |name, tcp, notice, proven, asked, believed| {
+        let grant = if notice == inside { Grant::Nothing } else { Grant::Unproven };
+        Belief { name, tcp, notice, proven, asked, believed, grant }
+    };
+    vec![
+        belief("no outage: a smaller window", at(20, 30), inside, 0, [11, 11], [11, 11]),
+        belief("no outage: a larger one", at(20, 10), inside, 0, [500, 500], [20, 20]),
+        belief("no outage: slow start goes on", at(20, 1000), inside, 0, [500, 500], [20, 500]),
+        belief("no outage, fast recovery", in_fast_recovery(at(20, 10)), inside, 0, [500, 500], [20, 10]),
+        belief("no outage, RTO recovery", cut(2, 10), inside, 0, [500, 500], [1, 10]),
+        belief("after an outage", at(1, 2), after, 0, [40, 40], [40, 40]),
+        belief("after an outage: more than leaves at once", at(1, 2), after, 0, [500, 500], [64, 500]),
+        belief("after a retreat", at(1, 2), after, 12, [500, 500], [12, 12]),
+        belief("after a retreat: less than that", at(1, 2), after, 12, [7, 9], [7, 9]),
     ]
 }

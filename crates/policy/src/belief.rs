@@ -1,0 +1,25 @@
+//! `policy/belief.h` in Rust: how far a sender on Linux believes a notice.
+
+use crate::ffi;
+use crate::{Action, Notice, Sender};
+
+/// What a notice has been granted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grant {
+    /// Nothing that the sender did not have before.
+    Nothing,
+    /// A window that only the link can prove.
+    Unproven,
+}
+
+/// What is believed of that which a policy asks for at a notice: without a disconnection cwnd and ssthresh may shrink,
+/// after one at most 64 packets leave at once. `proven`: what an earlier grant has been found to be worth, 1/256
+/// packet; 0: nothing is known.
+pub fn believe(tcp: &Sender, notice: &Notice, proven: u32, asked: Action) -> (Action, Grant) {
+    let mut act = asked;
+    let grant = match ffi::segue_shim_believe(tcp, notice.disconnected, proven, &mut act) {
+        0 => Grant::Nothing,
+        _ => Grant::Unproven,
+    };
+    (act, grant)
+}

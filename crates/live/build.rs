@@ -8,7 +8,7 @@ use std::process::Command;
 const CLANG: u32 = 16;
 
 /// One program and its skeleton: `bpf/NAME.bpf.c`, `NAME.skel.rs`.
-const PROGRAMS: [&str; 3] = ["sender", "mobile", "vectors"];
+const PROGRAMS: [&str; 4] = ["sender", "mobile", "receiver", "vectors"];
 
 fn main() {
     println!("cargo::rerun-if-env-changed=CLANG");

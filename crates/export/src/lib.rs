@@ -15,7 +15,7 @@ pub use csv_rows::{comparison_csv, handoffs_csv};
 pub use difference::difference_json;
 pub use document::{Document, DocumentError};
 pub use drive::{drive_csv, drive_json};
-pub use live::{live_csv, live_json};
+pub use live::{lab_drive_json, live_csv, live_json};
 pub use model::{tcp_ho_csv, tcp_ho_json};
 pub use output::{Output, OutputError, in_words};
 pub use reproduction::{claims_json, figure_csv};

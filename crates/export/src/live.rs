@@ -2,12 +2,18 @@
 
 use crate::csv_rows::text;
 use segue_study::live::{LiveMeasures, RatioToFirst};
-use segue_study::{LiveComparison, LiveRow};
+use segue_study::{DriveRow, LiveComparison, LiveRow};
 use serde::Serialize;
 
 /// Rows as JSON text, one a line, with a final line feed.
 pub fn live_json(comparison: &LiveComparison) -> Result<String, serde_json::Error> {
     let rows: Result<Vec<String>, _> = comparison.rows().map(serde_json::to_string).collect();
+    Ok(format!("{{\"version\":1,\"rows\":[\n{}\n]}}\n", rows?.join(",\n")))
+}
+
+/// Rows of a drive as JSON text, one a line, with a final line feed.
+pub fn lab_drive_json(rows: &[DriveRow]) -> Result<String, serde_json::Error> {
+    let rows: Result<Vec<String>, _> = rows.iter().map(serde_json::to_string).collect();
     Ok(format!("{{\"version\":1,\"rows\":[\n{}\n]}}\n", rows?.join(",\n")))
 }
 

@@ -336,6 +336,8 @@ pub struct LabArgs {
 pub enum LabCommand {
     /// Run a plan: senders side by side, and what the simulator says of the same
     Run(LabRunArgs),
+    /// Run a drive: several handoffs in a row under a real program, over measured links if you have any
+    Drive(LabDriveArgs),
     /// What senders cost where there is no handoff: throughput, connections per second, memory, beside cubic
     Cost(crate::lab_cost::LabCostArgs),
 }
@@ -358,6 +360,23 @@ pub struct LabRunArgs {
     /// Write a capture of the first run of each sender into a folder (pcapng)
     #[arg(long, value_name = "DIR")]
     pub pcap: Option<String>,
+    /// Runs of each sender, in place of the plan's
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub runs: Option<u32>,
+    /// Laboratories at once
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub jobs: u16,
+}
+
+/// `segue lab drive`.
+#[cfg(feature = "live")]
+#[derive(Debug, Args)]
+pub struct LabDriveArgs {
+    /// Plan (docs/lab.md)
+    pub plan: String,
+    /// Write the rows as JSON (- for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<String>,
     /// Runs of each sender, in place of the plan's
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub runs: Option<u32>,

@@ -7,7 +7,7 @@ use segue_live::lab::packet::Packet;
 use segue_live::lab::path::{Direction, Fate};
 use segue_live::sender::Policy;
 use segue_study::lab_plan::{Around, Ip, LabSender, LabSenderKind, Program};
-use segue_study::{LabPlan, LiveRun};
+use segue_study::{DriveLoad, DriveRun, LabDrive, LabPlan, LiveRun};
 use segue_world::Kind;
 use segue_world::access::{AccessLink, Capacity, LinkDelay};
 use std::sync::Arc;
@@ -45,6 +45,74 @@ pub fn laboratory(
     how: Use,
     done: &mut dyn FnMut(u64),
 ) -> Result<Vec<Measured>, Failure> {
+    let asked = asked(plan, kind, how)?;
+    let records = lab::run(&asked, &mut more(done)).map_err(failure)?;
+    // By round, then by sender as listed: the laboratory's names of them need not be the plan's.
+    let names = plan.senders.iter().map(|sender| &sender.name).cycle();
+    Ok(records.into_iter().zip(names).map(|(record, name)| measured(record, name, kind)).collect())
+}
+
+/// Makes all runs of a drive whose handoffs are of one kind: the runs of each sender, as the plan lists them.
+pub fn drive(
+    drive: &LabDrive,
+    kind: Kind,
+    jobs: u16,
+    done: &mut dyn FnMut(u64),
+) -> Result<Vec<Vec<DriveRun>>, Failure> {
+    let asked = lab::drive::Drive {
+        plan: asked(&drive.plan, kind, Use { jobs, keep_packets: false })?,
+        stays: drive.stays.iter().map(|&stay| Duration::from_nanos(stay)).collect(),
+        load: match drive.load {
+            DriveLoad::Bulk => lab::drive::Load::Bulk,
+            DriveLoad::File(octets) => lab::drive::Load::File(octets),
+            DriveLoad::Typing => lab::drive::Load::Typing,
+        },
+    };
+    let records = lab::drive::drive(&asked, &mut more(done)).map_err(failure)?;
+    let mut runs = vec![Vec::new(); drive.plan.senders.len()];
+    let places = (0..runs.len()).cycle();
+    for (record, place) in records.iter().zip(places) {
+        runs[place].push(driven(record, kind));
+    }
+    Ok(runs)
+}
+
+fn driven(record: &lab::drive::DriveRecord, kind: Kind) -> DriveRun {
+    let handoff = |one: &lab::RunRecord| measured(one.clone(), &record.sender, kind).measures;
+    let echo = |key: &lab::shell::Keystroke| key.echoed.map(|at| (at - key.typed) as f64 / 1e9);
+    DriveRun {
+        handoffs: record.handoffs.iter().map(handoff).collect(),
+        octets: record.octets,
+        completed_s: record.completed.map(|time| time.as_secs_f64()),
+        intact: record.intact,
+        echoes_s: record.keystrokes.iter().map(echo).collect(),
+        first_echoes_s: record
+            .first_echoes()
+            .into_iter()
+            .map(|time| time.map(|time| time.as_secs_f64()))
+            .collect(),
+        gave_up: record.gave_up,
+    }
+}
+
+/// From how many runs are finished to how many more.
+fn more(done: &mut dyn FnMut(u64)) -> impl FnMut(lab::Progress) {
+    let mut before = 0;
+    move |progress| {
+        done((progress.done - before) as u64);
+        before = progress.done;
+    }
+}
+
+fn failure(error: lab::Error) -> Failure {
+    match error {
+        lab::Error::Plan(_) => Failure::user(error),
+        _ => Failure::ours(error),
+    }
+}
+
+/// A plan as the machine knows it.
+fn asked(plan: &LabPlan, kind: Kind, how: Use) -> Result<lab::Plan, Failure> {
     let senders = plan.senders.iter().map(sender).collect::<Result<_, _>>()?;
     let mut asked = lab::Plan::new(link(&plan.old)?, link(&plan.new)?, senders);
     asked.kind = if kind == Kind::Mbb { lab::Kind::Mbb } else { lab::Kind::Bbm };
@@ -66,18 +134,7 @@ pub fn laboratory(
     asked.wired = Duration::from_nanos(plan.wired);
     asked.packets = how.keep_packets;
     asked.told_rate = plan.told_rate;
-    let mut before = 0;
-    let mut progress = |progress: lab::Progress| {
-        done((progress.done - before) as u64);
-        before = progress.done;
-    };
-    let records = lab::run(&asked, &mut progress).map_err(|error| match error {
-        lab::Error::Plan(_) => Failure::user(error),
-        _ => Failure::ours(error),
-    })?;
-    // By round, then by sender as listed: the laboratory's names of them need not be the plan's.
-    let names = plan.senders.iter().map(|sender| &sender.name).cycle();
-    Ok(records.into_iter().zip(names).map(|(record, name)| measured(record, name, kind)).collect())
+    Ok(asked)
 }
 
 fn measured(record: lab::RunRecord, sender: &str, kind: Kind) -> Measured {

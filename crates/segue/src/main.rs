@@ -14,6 +14,8 @@ mod lab;
 #[cfg(feature = "live")]
 mod lab_cost;
 #[cfg(feature = "live")]
+mod lab_drive;
+#[cfg(feature = "live")]
 mod lab_end;
 #[cfg(feature = "live")]
 mod lab_machine;
@@ -109,6 +111,7 @@ fn run() -> Result<(), Failure> {
         #[cfg(feature = "live")]
         Command::Lab(args) => match args.command {
             cli::LabCommand::Run(args) => lab::run(&args),
+            cli::LabCommand::Drive(args) => lab_drive::run(&args),
             cli::LabCommand::Cost(args) => lab_cost::run(&args),
         },
         #[cfg(feature = "live")]

@@ -31,7 +31,7 @@ const LINKS: &str = "old = \"6400kbit/9ms\"\nnew = \"200kbit/300ms\"\n";
 fn mistakes_are_the_user_s_and_take_one_line() {
     let folder = tempfile::tempdir().expect("a folder");
     let good = plan(folder.path(), LINKS);
-    let cases: [(&[&str], &str); 7] = [
+    let cases: [(&[&str], &str); 9] = [
         (&["lab"], "expected one of run"),
         (&["lab", "rum", &good], "did you mean `run`?"),
         (&["lab", "run"], "<PLAN>"),
@@ -45,6 +45,8 @@ fn mistakes_are_the_user_s_and_take_one_line() {
         ),
         (&["lab", "run", &good, "--json", &good], "an output would replace"),
         (&["lab", "run", &good, "--jobs", "0"], "0 is not in 1..=64"),
+        (&["lab", "drive", &good], "plan.toml: missing key `stays`"),
+        (&["lab", "drive", &good, "--json", "/nowhere/at/all.json"], "missing key `stays`"),
     ];
     for (args, part) in cases {
         let (line, status) = refused(args);
@@ -104,4 +106,43 @@ fn measured_links_carry_what_they_say() {
     assert!(bytes[1] > 60.0 * 1500.0, "{bytes:?}");
     let simulated = rows[1]["simulated"]["bytes_1s"].as_f64().expect("the simulator has etcp-v1");
     assert!(simulated > 150.0 * 1500.0 && simulated <= 250.0 * 1500.0, "{simulated}");
+}
+
+/// A short drive over measured links; needs root, the laboratory's programs and the traces, which are not part of this
+/// repository.
+#[test]
+fn a_drive_over_measured_links() {
+    let traces = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces");
+    let [umts, lte] = ["TMobile-UMTS-driving.down", "TMobile-LTE-short.down"].map(|name| traces.join(name));
+    if !umts.exists() || !lte.exists() {
+        println!("skipped: no measured traces");
+        return;
+    }
+    if !root::able() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let drive = plan(
+        folder.path(),
+        &format!(
+            "old = \"trace:{},delay=80ms\"\nnew = \"trace:{},delay=25ms\"\nkind = \"mbb\"\n\
+             stays = [\"3s\", \"3s\", \"20s\"]\nprogram = \"nginx\"\nbytes = \"2MB\"\nruns = 1\n",
+            umts.display(),
+            lte.display()
+        ),
+    );
+    let output = segue(&["lab", "drive", &drive, "--jobs", "2", "--json", "-"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let rows = document["rows"].as_array().expect("rows");
+    assert_eq!(
+        rows.iter().map(|row| row["scheme"].as_str()).collect::<Vec<_>>(),
+        [Some("cubic"), Some("etcp-v1")]
+    );
+    for row in rows {
+        assert_eq!((&row["intact"], &row["runs"], &row["program"]), (&1.into(), &1.into(), &"nginx".into()));
+        let done = row["completed_s"]["median"].as_f64().expect("it is complete");
+        assert!((1.0..60.0).contains(&done), "{done}");
+        assert!(row["octets"]["median"].as_f64().is_some_and(|octets| octets >= 2e6), "{row}");
+    }
 }

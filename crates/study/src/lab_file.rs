@@ -1,6 +1,7 @@
 //! A laboratory's plan written down as a file: `segue lab run PLAN.toml`. The types below are the format; docs/lab.md
 //! explains it.
 
+use crate::lab_drive::{DriveLoad, LabDrive};
 use crate::lab_plan::{Around, Ip, LabPlan, LabSender, LabSenderKind, Program, WIRED};
 use crate::scenario::place::Source;
 use crate::scenario::{KindWord, ScenarioError, SettingWord, Several};
@@ -44,8 +45,8 @@ pub struct LabWords {
     pub observe: Option<Spanned<String>>,
     /// One-way delay between server and access router; "4ms", that of the simulator's bench, unless given.
     pub wired: Option<Spanned<String>>,
-    /// "iperf3" or "nginx"; "iperf3" unless given.
-    pub program: Option<ProgramWord>,
+    /// "iperf3" or "nginx", of a drive also "ssh"; "iperf3" unless given.
+    pub program: Option<Spanned<ProgramWord>>,
     /// 4 or 6; 4 unless given.
     pub ip: Option<Spanned<u32>>,
     /// Queue of both links and directions, packets; that of the bench unless given.
@@ -54,6 +55,10 @@ pub struct LabWords {
     pub seed: Option<Spanned<u64>>,
     /// The rate that notices tell, as a multiple of the new link's; 1 unless given.
     pub told_rate: Option<Spanned<f64>>,
+    /// Of a drive: the stays at the old link, the new one, the old one, ...
+    pub stays: Option<Several<String>>,
+    /// Of a drive with nginx: the size of the file, as "20MB"; "20MB" unless given.
+    pub bytes: Option<Spanned<String>>,
 }
 
 /// Programs that move the data.
@@ -65,6 +70,8 @@ pub enum ProgramWord {
     Iperf3,
     /// nginx and curl.
     Nginx,
+    /// A session in which somebody types.
+    Ssh,
 }
 
 /// A plan cannot be read or carried out: one line.
@@ -110,8 +117,68 @@ impl LabFile {
         Ok(Self { source, words })
     }
 
-    /// The plan, checked; `runs` in place of the file's, if given.
+    /// The plan of one handoff, checked; `runs` in place of the file's, if given.
     pub fn plan(&self, runs: Option<u32>) -> Result<LabPlan, LabFileError> {
+        let words = &self.words;
+        let of_drives = |span, what: &str| {
+            Err(self.source.at(span, format!("{what} is of drives; expected `segue lab drive`")).into())
+        };
+        match (&words.program, &words.stays, &words.bytes) {
+            (_, Some(stays), _) => of_drives(stays.span.clone(), "`stays`"),
+            (_, _, Some(bytes)) => of_drives(bytes.span(), "`bytes`"),
+            (Some(word), _, _) if *word.get_ref() == ProgramWord::Ssh => of_drives(word.span(), "`ssh`"),
+            _ => self.common(runs),
+        }
+    }
+
+    /// The plan of a drive, checked; `runs` in place of the file's, if given.
+    pub fn drive(&self, runs: Option<u32>) -> Result<LabDrive, LabFileError> {
+        let words = &self.words;
+        for (word, name) in [(&words.warm_up, "warm-up"), (&words.observe, "observe")] {
+            if let Some(word) = word {
+                return Err(
+                    self.at(word, format!("{name} is of `segue lab run`; expected `stays` in its place"))
+                );
+            }
+        }
+        let program = words.program.as_ref().map_or(ProgramWord::Iperf3, |word| *word.get_ref());
+        let load = match (program, &words.bytes) {
+            (ProgramWord::Nginx, None) => DriveLoad::File(FILE),
+            (ProgramWord::Nginx, Some(word)) => {
+                let problem = || format!("bytes `{}`: expected a size as 20MB, 1kB to 10GB", word.get_ref());
+                DriveLoad::File(size(word.get_ref()).ok_or_else(|| self.at(word, problem()))?)
+            }
+            (_, Some(word)) => {
+                return Err(
+                    self.at(word, "`bytes` is of nginx; expected program = \"nginx\" beside it".into())
+                );
+            }
+            (ProgramWord::Iperf3, None) => DriveLoad::Bulk,
+            (ProgramWord::Ssh, None) => DriveLoad::Typing,
+        };
+        Ok(LabDrive { plan: self.common(runs)?, stays: self.stays()?, load })
+    }
+
+    fn stays(&self) -> Result<Vec<Nanos>, LabFileError> {
+        let Some(words) = &self.words.stays else {
+            return Err(LabFileError(format!(
+                "{}: missing key `stays`; expected the times at the old link, the new one, the old one, ...",
+                self.source.path
+            )));
+        };
+        if words.values.len() < 2 {
+            let problem =
+                "stays: expected two times or more, between each two of which is a handoff".to_string();
+            return Err(self.source.at(words.span.clone(), problem).into());
+        }
+        words
+            .values
+            .iter()
+            .map(|word| self.time("stays", &Some(word.clone()), 0, SECOND / 10..=600 * SECOND))
+            .collect()
+    }
+
+    fn common(&self, runs: Option<u32>) -> Result<LabPlan, LabFileError> {
         let words = &self.words;
         let observe = self.time("observe", &words.observe, 10 * SECOND, SECOND..=600 * SECOND)?;
         let wired = self.time("wired", &words.wired, WIRED, 0..=SECOND)?;
@@ -132,9 +199,9 @@ impl LabFile {
             warm_up,
             observe,
             wired,
-            program: match words.program.unwrap_or_default() {
-                ProgramWord::Iperf3 => Program::Iperf3,
-                ProgramWord::Nginx => Program::Nginx,
+            program: match words.program.as_ref().map(Spanned::get_ref) {
+                Some(ProgramWord::Nginx) => Program::Nginx,
+                Some(ProgramWord::Iperf3 | ProgramWord::Ssh) | None => Program::Iperf3,
             },
             ip: match &words.ip {
                 None => Ip::V4,
@@ -269,6 +336,21 @@ impl LabFile {
         }
         Ok(senders)
     }
+}
+
+/// Octets that a download has unless they are given.
+const FILE: u64 = 20_000_000;
+
+/// A size with a unit of 1000, octets.
+fn size(text: &str) -> Option<u64> {
+    let (number, unit) = text.split_at(text.find(|c: char| c.is_ascii_alphabetic())?);
+    let scale = match unit {
+        "kB" => 1_000,
+        "MB" => 1_000_000,
+        "GB" => 1_000_000_000,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(scale).filter(|octets| (1_000..=10_000_000_000).contains(octets))
 }
 
 /// Long enough for a flow to fill the link.
@@ -409,7 +491,7 @@ mod tests {
             ("ip = 5", "ip 5: expected 4 or 6"),
             ("queue = 0", "queue 0 is out of range"),
             ("runs = 0", "runs 0 is out of range"),
-            ("program = \"wget\"", "unknown word `wget`, expected `iperf3` or `nginx`"),
+            ("program = \"wget\"", "unknown word `wget`, expected one of `iperf3`, `nginx`, `ssh`"),
             ("[settings]\nrto = 1", "line 4, column 1: unknown setting `rto`"),
             ("[settings]\nenact = \"paper\"", "unknown setting `enact`"),
             ("[settings]\nguard = true", "unknown setting `guard`"),
@@ -434,6 +516,44 @@ mod tests {
         assert!(link.unwrap_err().to_string().starts_with("p.toml, line 2, column 7: "));
     }
 
+    fn drive(more: &str) -> Result<LabDrive, String> {
+        let text = format!("{LINKS}{more}");
+        LabFile::parse(&text, "p.toml").and_then(|file| file.drive(None)).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_drive_has_stays_and_a_load() {
+        let plain = drive("stays = [\"8s\", \"10s\", \"500ms\"]\n").unwrap();
+        assert_eq!((plain.stays, plain.load), (vec![8 * SECOND, 10 * SECOND, SECOND / 2], DriveLoad::Bulk));
+        let two = "stays = [\"8s\", \"10s\"]\n";
+        let load = |more: &str| drive(&format!("{two}{more}")).map(|drive| drive.load);
+        assert_eq!(load("program = \"ssh\""), Ok(DriveLoad::Typing));
+        assert_eq!(load("program = \"nginx\""), Ok(DriveLoad::File(20_000_000)));
+        assert_eq!(load("program = \"nginx\"\nbytes = \"300kB\""), Ok(DriveLoad::File(300_000)));
+        for (message, part) in [
+            (drive(""), "missing key `stays`"),
+            (drive("stays = [\"8s\"]"), "line 3, column 9: stays: expected two times or more"),
+            (drive("stays = [\"8s\", \"1ms\"]"), "line 3, column 16: stays 1ms is out of range"),
+            (drive(&format!("{two}observe = \"5s\"")), "observe is of `segue lab run`; expected `stays`"),
+            (drive(&format!("{two}bytes = \"5MB\"")), "line 4, column 9: `bytes` is of nginx"),
+            (
+                drive(&format!("{two}program = \"nginx\"\nbytes = \"5\"")),
+                "bytes `5`: expected a size as 20MB",
+            ),
+        ] {
+            let message = message.unwrap_err();
+            assert!(message.contains(part) && message.lines().count() == 1, "{message}");
+        }
+        for (more, part) in [
+            (two, "`stays` is of drives"),
+            ("program = \"ssh\"", "column 11: `ssh` is of drives"),
+            ("bytes = \"5MB\"", "`bytes` is of drives"),
+        ] {
+            let message = plan(more).unwrap_err();
+            assert!(message.contains(part) && message.contains("expected `segue lab drive`"), "{message}");
+        }
+    }
+
     #[test]
     fn the_examples_are_plans() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
@@ -443,5 +563,14 @@ mod tests {
         assert_eq!((outage.kinds, outage.senders.len(), outage.runs), (vec![Kind::Bbm(10 * SECOND)], 6, 2));
         let slower = plan("lab-mbb.toml").unwrap();
         assert_eq!((slower.kinds, slower.new.queue), (vec![Kind::Mbb], 10));
+        let drive = |name: &str| {
+            LabFile::read(&format!("{folder}/{name}")).and_then(|file| file.drive(Some(2))).unwrap()
+        };
+        let download = drive("lab-drive-umts-lte.toml");
+        assert_eq!((download.load, download.stays.len()), (DriveLoad::File(20_000_000), 5));
+        assert_eq!(
+            (drive("lab-ssh.toml").load, drive("lab-starlink.toml").load),
+            (DriveLoad::Typing, DriveLoad::Bulk)
+        );
     }
 }

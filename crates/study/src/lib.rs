@@ -10,6 +10,7 @@ pub mod difference;
 pub mod drive;
 pub mod drive_file;
 pub mod explain;
+pub mod lab_drive;
 pub mod lab_file;
 pub mod lab_plan;
 pub mod live;
@@ -27,6 +28,7 @@ pub mod verdict;
 
 pub use compare::{Comparison, GroupResult, HandoffRow};
 pub use difference::Difference;
+pub use lab_drive::{DriveLoad, DriveRow, DriveRun, LabDrive};
 pub use lab_file::{LabFile, LabFileError};
 pub use lab_plan::LabPlan;
 pub use live::{LiveComparison, LiveGroup, LiveRow, LiveRun, LiveRuns};

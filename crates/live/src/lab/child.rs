@@ -6,7 +6,7 @@ use nix::unistd::Pid;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Most octets of a program's last words.
@@ -39,6 +39,20 @@ impl Child {
     /// # Errors
     /// It is not installed, or cannot be started.
     pub fn start(place: Place<'_>, label: &str, program: &str, args: &[&str]) -> Result<Self, Error> {
+        Self::start_hearing(place, label, program, args, Stdio::null())
+    }
+
+    /// The same of a program that reads `input`.
+    ///
+    /// # Errors
+    /// As of [`start`](Self::start).
+    pub fn start_hearing(
+        place: Place<'_>,
+        label: &str,
+        program: &str,
+        args: &[&str],
+        input: Stdio,
+    ) -> Result<Self, Error> {
         for name in [program, "setpriv"] {
             installed(name)?;
         }
@@ -50,7 +64,7 @@ impl Child {
             .arg(place.cgroup.join("cgroup.procs"))
             .arg(program)
             .args(args)
-            .stdin(Stdio::null())
+            .stdin(input)
             .stdout(create(&output)?)
             .stderr(create(&errors)?)
             .spawn()
@@ -61,6 +75,16 @@ impl Child {
     /// Its process id.
     pub fn id(&self) -> u32 {
         self.process.id()
+    }
+
+    /// What a program that was started with a pipe reads from; once.
+    pub fn input(&mut self) -> Option<ChildStdin> {
+        self.process.stdin.take()
+    }
+
+    /// File of what it prints.
+    pub fn output(&self) -> &Path {
+        &self.output
     }
 
     /// It must be running still.

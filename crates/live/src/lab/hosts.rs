@@ -8,6 +8,7 @@ use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 use std::fs;
 use std::path::Path;
+use std::process::Stdio;
 use std::time::Duration;
 
 /// A program that has not begun to listen by then never will.
@@ -36,12 +37,27 @@ impl Hosts<'_> {
     /// # Errors
     /// It is not installed, or cannot be started.
     pub fn start(&self, role: Role, label: &str, program: &str, args: &[&str]) -> Result<Child, Error> {
+        self.start_hearing(role, label, program, args, Stdio::null())
+    }
+
+    /// The same of a program that reads `input`.
+    ///
+    /// # Errors
+    /// As of [`start`](Self::start).
+    pub fn start_hearing(
+        &self,
+        role: Role,
+        label: &str,
+        program: &str,
+        args: &[&str],
+        input: Stdio,
+    ) -> Result<Child, Error> {
         let (host, cgroup, index) = match role {
             Role::Server => (self.server, &self.cgroups.server, 0),
             Role::Mobile => (self.mobile, &self.cgroups.mobile, 1),
         };
         let place = Place { cgroup, folder: self.folder };
-        let start = || host.namespace.within(|| Child::start(place, label, program, args));
+        let start = || host.namespace.within(|| Child::start_hearing(place, label, program, args, input));
         match self.processors {
             None => start(),
             Some(processors) => on(processors[index], start),

@@ -4,6 +4,7 @@
 //! * [`plan`], [`sender_kind`]: what is to be run. [`run`]: runs it, senders interleaved, many laboratories at once.
 //! * [`link`], [`trace`], [`path`]: what the links do; pure. [`emulator`]: carries real packets along a path.
 //! * [`namespace`], [`netlink`], [`host`], [`cgroup`]: the hosts. [`hosts`], [`child`], [`programs`]: what runs on them.
+//! * [`drive`]: several handoffs in a row; [`shell`]: an ssh session in which somebody types.
 //! * [`ends`]: a sender that is told of handoffs, and the mobile that tells it. [`segue`]: ours.
 //! * [`cost`]: what a sender costs where there is no handoff; [`veth`], [`traffic`], [`socket_memory`].
 //! * [`sweep`]: what a killed run leaves behind, removed by the next.
@@ -12,6 +13,7 @@
 pub mod cgroup;
 pub mod child;
 pub mod cost;
+pub mod drive;
 pub mod emulator;
 pub mod ends;
 mod error;
@@ -37,6 +39,7 @@ pub mod record;
 mod run;
 pub mod segue;
 pub mod sender_kind;
+pub mod shell;
 mod site;
 pub mod socket_memory;
 pub mod sweep;

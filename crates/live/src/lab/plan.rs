@@ -188,7 +188,7 @@ impl Plan {
 }
 
 /// A link as a report tells it; of a measured one the mean rate of the second from `since`.
-fn told(link: &AccessLink, since: super::Nanos, factor: f64) -> Link {
+pub(super) fn told(link: &AccessLink, since: super::Nanos, factor: f64) -> Link {
     let true_kbps = match &link.down.capacity {
         Capacity::Rate(kbps) => f64::from(*kbps),
         trace => trace.bytes_between(since, since + 1_000_000_000) as f64 * 8.0 / 1000.0,

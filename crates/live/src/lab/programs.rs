@@ -109,6 +109,19 @@ impl Download {
         Ok(ended)
     }
 
+    /// Whether every client has what it came for: the server stays.
+    ///
+    /// # Errors
+    /// One has failed.
+    pub fn fetched(&mut self) -> Result<bool, Error> {
+        self.server.check()?;
+        let mut all = true;
+        for client in &mut self.clients {
+            all &= client.ended()?;
+        }
+        Ok(all)
+    }
+
     /// Ends them and returns what they measured.
     ///
     /// # Errors

@@ -48,7 +48,10 @@ pub struct Progress {
 /// The first that any run meets; the others are ended.
 pub fn run(plan: &Plan, progress: &mut dyn FnMut(Progress)) -> Result<Vec<RunRecord>, Error> {
     plan.check()?;
-    prepared(plan)?;
+    prepared(match plan.program {
+        Program::Iperf3 => &["iperf3", "setpriv"],
+        Program::Nginx => &["nginx", "curl", "setpriv"],
+    })?;
     let _signals = interrupt::Guard::new()?;
     sweep();
     let folder = tempfile::Builder::new().prefix(&prefix()).tempdir();
@@ -61,6 +64,18 @@ pub fn run(plan: &Plan, progress: &mut dyn FnMut(Progress)) -> Result<Vec<RunRec
             Some(path)
         }
     };
+    each_run(plan, progress, &|sender, round, stop| one(plan, sender, round, bulk.as_deref(), stop))
+}
+
+/// One run of a sender: in this round, until it is told to stop.
+type One<'a, T> = dyn Fn(&SenderKind, u32, &AtomicBool) -> Result<T, Error> + Sync + 'a;
+
+/// Every sender once in each round, as many at once as the plan allows. Records come by round, then by sender.
+pub(super) fn each_run<T: Send>(
+    plan: &Plan,
+    progress: &mut dyn FnMut(Progress),
+    one: &One<'_, T>,
+) -> Result<Vec<T>, Error> {
     let order = order(plan.senders.len(), plan.runs);
     let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
     let mut records = BTreeMap::new();
@@ -77,7 +92,7 @@ pub fn run(plan: &Plan, progress: &mut dyn FnMut(Progress)) -> Result<Vec<RunRec
                     if stop.load(Ordering::Acquire) {
                         break;
                     }
-                    let one = || one(plan, &plan.senders[sender], round, bulk.as_deref(), &stop);
+                    let one = || one(&plan.senders[sender], round, &stop);
                     let result = catch_unwind(AssertUnwindSafe(one)).unwrap_or_else(|_| Err(panicked()));
                     let failed = result.is_err();
                     stop.fetch_or(failed, Ordering::AcqRel);
@@ -122,17 +137,13 @@ pub(super) fn order(senders: usize, runs: u32) -> Vec<(u32, usize)> {
 }
 
 /// What must be there before the first run.
-fn prepared(plan: &Plan) -> Result<(), Error> {
+pub(super) fn prepared(programs: &[&str]) -> Result<(), Error> {
     if !nix::unistd::geteuid().is_root() {
         return Err(Error::NotRoot(nix::unistd::getuid().as_raw()));
     }
     if !Path::new("/dev/net/tun").exists() {
         return Err(Error::NoTun);
     }
-    let programs: &[&str] = match plan.program {
-        Program::Iperf3 => &["iperf3", "setpriv"],
-        Program::Nginx => &["nginx", "curl", "setpriv"],
-    };
     programs.iter().try_for_each(|program| installed(program))
 }
 
@@ -153,7 +164,7 @@ fn most_bytes(plan: &Plan) -> u64 {
 }
 
 /// Where in its second the handoff of a round comes.
-fn instant(seed: u64, round: u32) -> Nanos {
+pub(super) fn instant(seed: u64, round: u32) -> Nanos {
     let mut random = rand_pcg::Pcg64Mcg::seed_from_u64(seed ^ (u64::from(round) << 32));
     random.next_u64() % SECOND
 }

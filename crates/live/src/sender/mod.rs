@@ -6,7 +6,7 @@
 
 mod attach;
 mod icmp;
-mod namespace;
+pub(crate) mod namespace;
 mod status;
 
 pub use attach::{Sender, attach, check_name, detach};

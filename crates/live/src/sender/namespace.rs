@@ -8,17 +8,17 @@ use std::thread;
 
 /// A network namespace, which lives as long as this does.
 #[derive(Debug)]
-pub(super) struct Namespace(File);
+pub(crate) struct Namespace(File);
 
 impl Namespace {
     /// That of the calling thread.
-    pub(super) fn current() -> Result<Self, Error> {
+    pub(crate) fn current() -> Result<Self, Error> {
         const PATH: &str = "/proc/thread-self/ns/net";
         File::open(PATH).map(Self).map_err(|problem| Error::io(PATH, problem))
     }
 
     /// Runs something there, on a thread of its own.
-    pub(super) fn run<T: Send>(&self, job: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
+    pub(crate) fn run<T: Send>(&self, job: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
         thread::scope(|scope| {
             let there = scope.spawn(|| {
                 move_into_link_name_space(self.0.as_fd(), Some(LinkNameSpaceType::Network))

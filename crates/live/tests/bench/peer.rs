@@ -20,8 +20,12 @@ pub struct Segment {
     pub seq: u32,
     pub ack: u32,
     pub flags: u8,
+    /// As it stands in the header.
+    pub window: u16,
     pub options: Vec<u8>,
     pub payload: usize,
+    /// Whether the checksum is right.
+    pub intact: bool,
     pub at: Instant,
 }
 
@@ -147,7 +151,16 @@ impl<'a> Peer<'a> {
         std::iter::from_fn(|| self.receive_within(quiet)).collect()
     }
 
+    /// A segment with these octets, of which `self.seq` does not know.
+    pub fn send_data(&mut self, seq: u32, payload: &[u8]) {
+        self.send_with(ACK, seq, self.ack, &[], payload);
+    }
+
     pub fn send(&mut self, flags: u8, seq: u32, ack: u32, options: &[u8]) {
+        self.send_with(flags, seq, ack, options, &[]);
+    }
+
+    fn send_with(&mut self, flags: u8, seq: u32, ack: u32, options: &[u8], payload: &[u8]) {
         let mut options = options.to_vec();
         options.resize(options.len().next_multiple_of(4), 1);
         let mut tcp = Vec::new();
@@ -159,6 +172,7 @@ impl<'a> Peer<'a> {
         tcp.extend(self.window.to_be_bytes());
         tcp.extend([0; 4]);
         tcp.extend(&options);
+        tcp.extend(payload);
         let packet = match (self.local.ip(), self.remote.ip()) {
             (IpAddr::V4(from), IpAddr::V4(to)) => v4(from, to, tcp),
             (IpAddr::V6(from), IpAddr::V6(to)) => v6(from, to, tcp),
@@ -220,12 +234,17 @@ fn parse(packet: &[u8]) -> Option<Segment> {
     }
     let long = |at: usize| u32::from_be_bytes([tcp[at], tcp[at + 1], tcp[at + 2], tcp[at + 3]]);
     let data = usize::from(tcp[12] >> 4) * 4;
+    // Both addresses, which the pseudo-header has, end where the IP header does.
+    let addresses = if header == 40 { &packet[8..40] } else { &packet[12..20] };
+    let intact = fold(sum(addresses) + 6 + tcp.len() as u32 + sum(tcp)) == [0, 0];
     Some(Segment {
         from: u16::from_be_bytes([tcp[0], tcp[1]]),
         port: u16::from_be_bytes([tcp[2], tcp[3]]),
         seq: long(4),
         ack: long(8),
         flags: tcp[13],
+        window: u16::from_be_bytes([tcp[14], tcp[15]]),
+        intact,
         options: tcp[20..data].to_vec(),
         payload: tcp.len() - data,
         at: Instant::now(),

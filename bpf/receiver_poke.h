@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * receiver_poke.h - ACKs at once, of the kernel's own: a window that closes or opens must
+ * be heard, and an ACK that was held back must go.
+ *
+ * As in mobile_poke.h the socket gets for a moment a congestion control whose init sends.
+ */
+#ifndef SEGUE_RECEIVER_POKE_H
+#define SEGUE_RECEIVER_POKE_H
+
+#include "receiver_state.h"
+
+#define CA_NAME_LENGTH 16
+
+/* Set before each walk over the sockets. */
+u32 poke_acks; /* ACKs of each connection */
+u32 poke_held_only; /* only of connections whose last ACK was dropped */
+
+/* The owner writes a name of its own here, the same as into receiver_acks.name. */
+const volatile char poke_name[CA_NAME_LENGTH] = "segue_acks";
+
+extern u32 tcp_reno_ssthresh(struct sock *sk) __ksym;
+extern void tcp_reno_cong_avoid(struct sock *sk, u32 ack, u32 acked) __ksym;
+extern u32 tcp_reno_undo_cwnd(struct sock *sk) __ksym;
+
+SEC("struct_ops")
+void BPF_PROG(acks_init, struct sock *sk)
+{
+	struct tcp_sock___receiver *tp = (struct tcp_sock___receiver *)sk;
+
+	for (u32 i = 0; i < SEGUE_RECEIVER_ACKS && i < poke_acks; i++)
+		bpf_tcp_send_ack(tp, tp->rcv_nxt);
+}
+
+/* A socket that is stuck with it goes on as NewReno. */
+SEC("struct_ops")
+u32 BPF_PROG(acks_ssthresh, struct sock *sk)
+{
+	return tcp_reno_ssthresh(sk);
+}
+
+SEC("struct_ops")
+void BPF_PROG(acks_cong_avoid, struct sock *sk, u32 ack, u32 acked)
+{
+	tcp_reno_cong_avoid(sk, ack, acked);
+}
+
+SEC("struct_ops")
+u32 BPF_PROG(acks_undo_cwnd, struct sock *sk)
+{
+	return tcp_reno_undo_cwnd(sk);
+}
+
+SEC(".struct_ops.link")
+struct tcp_congestion_ops receiver_acks = {
+	.init = (void *)acks_init,
+	.ssthresh = (void *)acks_ssthresh,
+	.cong_avoid = (void *)acks_cong_avoid,
+	.undo_cwnd = (void *)acks_undo_cwnd,
+	.name = "segue_acks",
+};
+
+static __always_inline void key_of(struct tcp_sock *tp, struct segue_receiver_flow *flow)
+{
+	struct sock_common *common = &tp->inet_conn.icsk_inet.sk.__sk_common;
+
+	if (common->skc_family == AF_INET6) {
+		bpf_core_read(flow->remote, 16, &common->skc_v6_daddr);
+		bpf_core_read(flow->local, 16, &common->skc_v6_rcv_saddr);
+	} else {
+		map_address(flow->remote, common->skc_daddr);
+		map_address(flow->local, common->skc_rcv_saddr);
+	}
+	flow->remote_port = common->skc_dport;
+	flow->local_port = bpf_htons(common->skc_num);
+}
+
+/* Its packets leave by the device, as far as is known. */
+static __always_inline u32 leaves_here(struct tcp_sock *tp)
+{
+	struct sock___receiver *sk = (struct sock___receiver *)tp;
+	struct dst_entry___receiver *route = sk->sk_dst_cache;
+
+	return !route || (u32)BPF_CORE_READ(route, dev, ifindex) == device;
+}
+
+static __always_inline void send_acks(struct tcp_sock *tp)
+{
+	char name[CA_NAME_LENGTH] = {}, own[CA_NAME_LENGTH];
+
+	if (bpf_getsockopt(tp, SOL_TCP, TCP_CONGESTION, name, sizeof(name)))
+		return;
+	/* One that is no more registered could not be set again. */
+	if (bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, name, sizeof(name)))
+		return;
+	for (u32 i = 0; i < sizeof(own); i++)
+		own[i] = poke_name[i];
+	if (bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, own, sizeof(own)))
+		return;
+	count(SEGUE_COUNT_POKED);
+	if (bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, name, sizeof(name)))
+		count(SEGUE_COUNT_UNRESTORED);
+}
+
+SEC("iter/tcp")
+int receiver_poke(struct bpf_iter__tcp *context)
+{
+	struct sock_common *common = context->sk_common;
+	struct segue_receiver_flow flow = {};
+	struct tcp_sock *tp;
+	u8 state;
+
+	if (!common)
+		return 0;
+	tp = (struct tcp_sock *)bpf_skc_to_tcp_sock(common);
+	if (!tp)
+		return 0;
+	/* The peer may still send: not after its FIN. */
+	state = tp->inet_conn.icsk_inet.sk.__sk_common.skc_state;
+	if (state != TCP_ESTABLISHED && state != TCP_FIN_WAIT1 && state != TCP_FIN_WAIT2)
+		return 0;
+	key_of(tp, &flow);
+	if (!chosen(flow.remote) || !leaves_here(tp))
+		return 0;
+	if (poke_held_only) {
+		struct segue_receiver_state *kept = bpf_map_lookup_elem(&flows, &flow);
+
+		if (!kept || !kept->held)
+			return 0;
+	}
+	send_acks(tp);
+	return 0;
+}
+
+#endif

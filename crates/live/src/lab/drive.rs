@@ -1,0 +1,281 @@
+//! A drive: stays at the old and the new link in turn, with a handoff between each two, under one program.
+//!
+//! Measured links go on in the time of the laboratory: a stay begins where the trace is by then, not where it was left.
+
+use super::interrupt;
+use super::laboratory::Laboratory;
+use super::measures::{Frame, measure};
+use super::packet::Packet;
+use super::path::{AccessLink, Direction, Switch};
+use super::plan::{Family, Kind, Plan, Program, told};
+use super::programs::{Download, write_bulk};
+use super::record::RunRecord;
+use super::run::{Progress, each_run, instant, prepared};
+use super::sender_kind::SenderKind;
+use super::shell::{self, Keystroke, Shell};
+use super::sweep::{prefix, sweep};
+use super::{Error, Nanos};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// How often a waiting run looks whether all is well.
+const LOOK: Duration = Duration::from_millis(20);
+/// What a file may take beyond the drive before the run is ended.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// What is to be run.
+#[derive(Clone, Debug)]
+pub struct Drive {
+    /// Links, kind of the handoffs, senders and the rest; its warm-up, observation and program are not used.
+    pub plan: Plan,
+    /// At the old link, at the new one, at the old one, ...: at least two. The first is longer by a part of a second
+    /// that the seed draws for each round.
+    pub stays: Vec<Duration>,
+    /// What crosses the links.
+    pub load: Load,
+}
+
+/// Programs of a drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Load {
+    /// `iperf3 -R` for as long as the drive lasts.
+    Bulk,
+    /// A file of so many octets from nginx to curl, one for each flow, compared octet by octet; the run ends with it.
+    File(u64),
+    /// Keystrokes in an ssh session.
+    Typing,
+}
+
+/// One run of one sender.
+#[derive(Clone, Debug, Default)]
+pub struct DriveRecord {
+    /// Who sent.
+    pub sender: String,
+    /// Which round, from 0.
+    pub run: u32,
+    /// The handoffs that came before the end, as [`super::run()`] has each; a stay is what is observed after it. Of the
+    /// run's programs, kernel and counters nothing is in them.
+    pub handoffs: Vec<RunRecord>,
+    /// Octets of TCP data new to the mobile until the end of the drive.
+    pub octets: u64,
+    /// From the clients' start until they had the whole file.
+    pub completed: Option<Duration>,
+    /// Whether every octet of the files was the right one.
+    pub intact: Option<bool>,
+    /// What was typed.
+    pub keystrokes: Vec<Keystroke>,
+    /// Whether a kernel held a connection for dead.
+    pub gave_up: bool,
+}
+
+impl DriveRecord {
+    /// From each link-up to the first echo after it; `None`: there was none.
+    pub fn first_echoes(&self) -> Vec<Option<Duration>> {
+        let first = |up: Nanos| {
+            let echoes = self.keystrokes.iter().filter_map(|keystroke| keystroke.echoed);
+            echoes.filter(|&at| at >= up).min().map(|at| Duration::from_nanos(at - up))
+        };
+        self.handoffs.iter().map(|handoff| first(handoff.link_up.as_nanos() as Nanos)).collect()
+    }
+}
+
+/// Runs a drive: in each round every sender once, in rotated order. Records come by round, then by sender as listed.
+///
+/// # Errors
+/// The first that any run meets; the others are ended.
+pub fn drive(drive: &Drive, progress: &mut dyn FnMut(Progress)) -> Result<Vec<DriveRecord>, Error> {
+    drive.check()?;
+    prepared(match drive.load {
+        Load::Bulk => &["iperf3", "setpriv"],
+        Load::File(_) => &["nginx", "curl", "setpriv"],
+        Load::Typing => &shell::PROGRAMS,
+    })?;
+    let _signals = interrupt::Guard::new()?;
+    sweep();
+    let folder = tempfile::Builder::new().prefix(&prefix()).tempdir();
+    let folder = folder.map_err(Error::system("a folder for the laboratories"))?;
+    let bulk = match drive.load {
+        Load::File(octets) => {
+            let path = folder.path().join("bulk");
+            write_bulk(&path, octets)?;
+            Some(path)
+        }
+        Load::Bulk | Load::Typing => None,
+    };
+    each_run(&drive.plan, progress, &|sender, round, stop| one(drive, sender, round, bulk.as_deref(), stop))
+}
+
+impl Drive {
+    fn check(&self) -> Result<(), Error> {
+        self.plan.check()?;
+        if self.stays.len() < 2 || self.stays.iter().any(Duration::is_zero) {
+            return Err(Error::Plan("stays: expected two or more, none of them 0 s".into()));
+        }
+        if self.load == Load::File(0) {
+            return Err(Error::Plan("a file of 0 octets; expected 1 or more".into()));
+        }
+        Ok(())
+    }
+
+    /// The link of a stay.
+    fn link(&self, stay: usize) -> &AccessLink {
+        if stay.is_multiple_of(2) { &self.plan.old } else { &self.plan.new }
+    }
+
+    /// The handoffs of a round, and the end of the last stay.
+    fn switches(&self, round: u32) -> (Vec<Switch>, Nanos) {
+        let outage = self.plan.outage().as_nanos() as Nanos;
+        let mut at = instant(self.plan.seed, round);
+        let mut switches = Vec::new();
+        for (index, stay) in self.stays.iter().enumerate() {
+            let end = at + stay.as_nanos() as Nanos;
+            if index + 1 == self.stays.len() {
+                at = end;
+                break;
+            }
+            switches.push(Switch { down: end, up: end + outage, breaks: self.plan.kind == Kind::Bbm });
+            at = end + outage;
+        }
+        (switches, at)
+    }
+}
+
+/// What runs.
+enum Running {
+    Download(Download),
+    Shell(Shell),
+}
+
+impl Running {
+    fn check(&mut self, load: Load) -> Result<bool, Error> {
+        match self {
+            Self::Download(download) if load == Load::Bulk => download.check().map(|()| false),
+            Self::Download(download) => download.fetched(),
+            Self::Shell(shell) => shell.check().map(|()| false),
+        }
+    }
+}
+
+fn one(
+    drive: &Drive,
+    sender: &SenderKind,
+    round: u32,
+    bulk: Option<&Path>,
+    stop: &AtomicBool,
+) -> Result<DriveRecord, Error> {
+    let plan = &drive.plan;
+    let (switches, end) = drive.switches(round);
+    let lasts = Duration::from_nanos(end);
+    let mut lab = Laboratory::create(plan, sender, lasts)?;
+    let six = plan.family == Family::Ipv6;
+    for &switch in &switches {
+        lab.emulator().schedule(switch);
+    }
+    let started = lab.clock.now();
+    let mut running = match drive.load {
+        Load::Typing => Running::Shell(Shell::start(lab.hosts(), six, lab.clock)?),
+        load => {
+            let program = if load == Load::Bulk { Program::Iperf3 } else { Program::Nginx };
+            let seconds = lasts.as_secs() as u32 + 2;
+            Running::Download(Download::start(lab.hosts(), program, plan.flows, six, seconds, bulk)?)
+        }
+    };
+    let mut record = DriveRecord { sender: sender.to_string(), run: round, ..DriveRecord::default() };
+    let mut fetched = false;
+    let mut wait = |lab: &Laboratory, until: Nanos, record: &mut DriveRecord| -> Result<bool, Error> {
+        loop {
+            interrupt::check()?;
+            if stop.load(Ordering::Acquire) {
+                return Err(Error::Interrupted);
+            }
+            lab.check()?;
+            match running.check(drive.load) {
+                Ok(done) => fetched = done,
+                Err(error) if error.is_given_up() => record.gave_up = true,
+                Err(error) => return Err(error),
+            }
+            let left = lab.clock.until(until);
+            if fetched || record.gave_up || left.is_zero() {
+                return Ok(fetched || record.gave_up);
+            }
+            std::thread::sleep(left.min(LOOK));
+        }
+    };
+    let mut ended = false;
+    for (index, switch) in switches.iter().enumerate() {
+        ended = wait(&lab, switch.up, &mut record)?;
+        if ended {
+            break;
+        }
+        if let Some(ends) = lab.ends.as_ref().filter(|_| plan.notices) {
+            ends.notify(told(drive.link(index + 1), switch.up, plan.told_rate))?;
+        }
+    }
+    if !ended {
+        let patience = if bulk.is_some() { PATIENCE } else { Duration::ZERO };
+        wait(&lab, end + patience.as_nanos() as Nanos, &mut record)?;
+    }
+    let end = lab.clock.now();
+    match running {
+        Running::Download(download) if !record.gave_up => {
+            record.intact = download.finish()?.intact.map(|right| right && fetched);
+        }
+        Running::Download(_) => {}
+        Running::Shell(shell) => record.keystrokes = shell.finish()?,
+    }
+    if let Some(ends) = lab.ends.take() {
+        ends.finish()?;
+    }
+    let (emulator, drops) = lab.close()?;
+    let packets = emulator.stop()?.packets;
+    if drops > 0 {
+        return Err(Error::Overloaded { drops });
+    }
+    record.completed = fetched.then(|| last_data(&packets).saturating_sub(started)).map(Duration::from_nanos);
+    measure_all(drive, &packets, &switches, (started, end), &mut record);
+    Ok(record)
+}
+
+/// When the last data reached the mobile.
+fn last_data(packets: &[Packet]) -> Nanos {
+    let data = packets.iter().filter(|packet| {
+        packet.direction == Direction::Down && packet.segment().is_some_and(|segment| segment.payload > 0)
+    });
+    data.filter_map(Packet::delivered).max().unwrap_or(0)
+}
+
+/// Each handoff that came before the end, until the next one.
+fn measure_all(
+    drive: &Drive,
+    packets: &[Packet],
+    switches: &[Switch],
+    (start, end): (Nanos, Nanos),
+    record: &mut DriveRecord,
+) {
+    let frame = |stay: usize, switch: &Switch, end: Nanos| Frame {
+        start,
+        down: switch.down.max(start),
+        up: switch.up,
+        end,
+        round_trip: drive.plan.round_trip(drive.link(stay + 1)).as_nanos() as Nanos,
+        segment: drive.plan.segment(),
+        capacity: [&drive.link(stay).down.capacity, &drive.link(stay + 1).down.capacity],
+    };
+    for (stay, switch) in switches.iter().enumerate().filter(|(_, switch)| switch.up < end) {
+        let until = switches.get(stay + 1).map_or(end, |next| next.down.min(end));
+        let mut handoff =
+            RunRecord { sender: record.sender.clone(), run: record.run, ..RunRecord::default() };
+        measure(packets, &frame(stay, switch, until), &mut handoff);
+        record.handoffs.push(handoff);
+    }
+    let mut whole = RunRecord::default();
+    if let Some(first) = switches.first() {
+        measure(
+            packets,
+            &Frame { up: first.up.min(end), down: first.down.min(end), ..frame(0, first, end) },
+            &mut whole,
+        );
+    }
+    record.octets = whole.bytes_total;
+}

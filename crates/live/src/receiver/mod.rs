@@ -1,0 +1,358 @@
+//! The receiver beside peers that run nothing of ours: Freeze-TCP and PHAS by what this host says in its ACKs.
+//!
+//! [`attach`] puts a program of `bpf/receiver.bpf.c` at the egress of a device (tc, clsact, direct action). There it
+//!
+//! * tells a window of zero while the link is about to go ([`Receiver::close`]) and the true one when it is back
+//!   ([`Receiver::open`]): Freeze-TCP (algorithms.md, 4.5);
+//! * drops ACKs of forwarded packets ([`Receiver::hold`], [`Receiver::release`]): PHAS (6.2).
+//!
+//! Both end by themselves after the time that was given with them, so that connections live on when the owner is
+//! killed; what it leaves at the device, [`detach`] takes away. ACKs are made to leave at once by a poke as in
+//! [`crate::mobile`]: the kernel's own, with the socket's congestion control started anew.
+
+mod announced;
+mod device;
+mod records;
+
+pub use crate::sender::Error;
+pub use announced::{Act, Announced, Gaps};
+
+use crate::host;
+use crate::sender::namespace::Namespace;
+use crate::skeleton::receiver::{ReceiverSkel, ReceiverSkelBuilder};
+use device::Device;
+use libbpf_rs::query::ProgInfoIter;
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::{Iter, Link, MapCore, MapFlags, MapHandle, OpenObject, TC_EGRESS, TC_INGRESS, TcHook};
+use nix::time::{ClockId, clock_gettime};
+use records::{Orders, State};
+use std::fs::File;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::Read;
+use std::mem::MaybeUninit;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::Duration;
+
+/// Where among the filters of a device; with the program's name, how another process finds it.
+const PRIORITY: u32 = 0x5e60;
+const HANDLE: u32 = 1;
+const PROGRAM: &str = "receiver_egress";
+/// The map of its orders, as the kernel cuts names.
+const ORDERS: &str = "receiver_orders";
+/// ACKs that open the window: three copies of the last (9.22).
+const OPENING: u8 = 3;
+/// Nobody foresees more; and a mistake in a time ends after it.
+const MOST: Duration = Duration::from_secs(300);
+
+/// Whose connections.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Peers {
+    /// All that leave by the device.
+    #[default]
+    All,
+    /// Those with these peers, at most 1024.
+    Only(Vec<IpAddr>),
+}
+
+/// What is attached, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The device, of the caller's network namespace.
+    pub device: String,
+    /// Whose connections.
+    pub peers: Peers,
+    /// Whether ACKs may be held back: the program then keeps the last ACK of each connection.
+    pub phas: bool,
+}
+
+/// What the programs have done since they were attached.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Segments whose window became zero.
+    pub closed: u64,
+    /// ACKs that were dropped.
+    pub dropped: u64,
+    /// Connections that were made to send ACKs, each time.
+    pub poked: u64,
+    /// Of these, how often a congestion control could not be set again: it vanished in that moment.
+    pub unrestored: u64,
+}
+
+/// The programs at work; detached when dropped.
+pub struct Receiver {
+    skel: ReceiverSkel<'static>,
+    poke: Link,
+    _acks: Link,
+    device: Device,
+    orders: Orders,
+    namespace: Namespace,
+}
+
+/// Attaches the programs to the device.
+///
+/// # Errors
+/// There is no such device, it has a receiver already, or the kernel refuses.
+pub fn attach(options: &Options) -> Result<Receiver, Error> {
+    host::require()?;
+    let device = Device::named(&options.device)?;
+    let namespace = Namespace::current()?;
+    let quiet = host::quiet_libbpf();
+    let refused = |what: &'static str| {
+        let quiet = &quiet;
+        move |error: libbpf_rs::Error| Error::kernel(what, quiet.explain(&error))
+    };
+    if attached(device)?.is_some() {
+        return Err(Error::User(format!("device {}: a receiver is attached to it already", options.device)));
+    }
+    // A few bytes, for as long as the process lives: a skeleton cannot own its object.
+    let object: &'static mut MaybeUninit<OpenObject> = Box::leak(Box::new(MaybeUninit::uninit()));
+    let mut open =
+        ReceiverSkelBuilder::default().open(object).map_err(refused("reading the receiver's programs"))?;
+    let name = congestion_control_name();
+    open.struct_ops.receiver_acks_mut().name = name;
+    let constants = open.maps.rodata_data.as_mut().ok_or_else(|| {
+        Error::Machine("the receiver's programs have no constants: a wrong build".to_owned())
+    })?;
+    constants.poke_name = name;
+    constants.device = device.index;
+    constants.link_header = device.link_header;
+    constants.filters = u32::from(options.phas);
+    constants.chosen_peers = u32::from(matches!(options.peers, Peers::Only(_)));
+    let mut skel = open.load().map_err(refused("loading the receiver's programs"))?;
+    if let Peers::Only(peers) = &options.peers {
+        for &peer in peers {
+            let choose = skel.maps.peers.update(&records::address(peer), &[1], MapFlags::ANY);
+            choose.map_err(refused("choosing peers"))?;
+        }
+    }
+    let acks =
+        skel.maps.receiver_acks.attach_struct_ops().map_err(refused("registering a congestion control"))?;
+    let poke = skel.progs.receiver_poke.attach().map_err(refused("attaching a program over the sockets"))?;
+
+    let unseen = |problem| Error::io(format!("device {}", options.device), problem);
+    let orders = Orders { made_clsact: !device.has_clsact().map_err(unseen)?, ..Orders::default() };
+    let receiver = Receiver { skel, poke, _acks: acks, device, orders, namespace };
+    receiver.give(&orders)?;
+    let mut hook = hook(device, receiver.skel.progs.receiver_egress.as_fd());
+    hook.create().map_err(refused("adding clsact to the device"))?;
+    hook.attach().map_err(refused("attaching to the device's egress"))?;
+    Ok(receiver)
+}
+
+/// Takes away what an owner that was killed has left at a device of the caller's network namespace. Whether there was
+/// something.
+///
+/// # Errors
+/// There is no such device, or the kernel refuses.
+pub fn detach(device: &str) -> Result<bool, Error> {
+    let device = Device::named(device)?;
+    match attached(device)? {
+        Some(orders) => remove(device, orders.made_clsact).map(|()| true),
+        None => Ok(false),
+    }
+}
+
+/// The filter's place; `program` is looked at when it is attached only.
+fn hook(device: Device, program: BorrowedFd<'_>) -> TcHook {
+    let mut hook = TcHook::new(program);
+    hook.ifindex(device.index as i32).attach_point(TC_EGRESS).priority(PRIORITY).handle(HANDLE);
+    hook
+}
+
+/// In place of a program.
+fn nothing() -> Result<File, Error> {
+    const PATH: &str = "/dev/null";
+    File::open(PATH).map_err(|problem| Error::io(PATH, problem))
+}
+
+/// The orders of the receiver that is attached to a device.
+fn attached(device: Device) -> Result<Option<Orders>, Error> {
+    let none = nothing()?;
+    // No filter there, or no qdisc to have one.
+    let Ok(id) = hook(device, none.as_fd()).query() else { return Ok(None) };
+    let Some(program) = ProgInfoIter::with_query_opts(
+        libbpf_rs::query::ProgInfoQueryOptions::default().include_map_ids(true),
+    )
+    .find(|program| program.id == id) else {
+        return Ok(None);
+    };
+    if program.name != PROGRAM {
+        return Err(Error::User(format!(
+            "the program {} has priority {PRIORITY} at the device's egress, which ours would have",
+            program.name.to_string_lossy()
+        )));
+    }
+    let maps = program.map_ids.into_iter().filter_map(|id| MapHandle::from_map_id(id).ok());
+    let orders = maps
+        .filter(|map| map.name() == ORDERS)
+        .find_map(|map| Orders::read(&map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).ok()??));
+    // Of another version: its qdisc stays.
+    Ok(Some(orders.unwrap_or_default()))
+}
+
+/// Removes the filter, and the qdisc if it was made for it and nobody else uses it.
+fn remove(device: Device, made_clsact: bool) -> Result<(), Error> {
+    let none = nothing()?;
+    let mut hook = hook(device, none.as_fd());
+    let detached = hook.detach().map_err(|error| Error::kernel("detaching from the device's egress", error));
+    let used = device.has_filters().map_err(|problem| Error::io("filters of the device", problem))?;
+    if made_clsact && !used {
+        let both = hook.attach_point(TC_EGRESS | TC_INGRESS);
+        both.destroy().map_err(|error| Error::kernel("removing clsact from the device", error))?;
+    }
+    detached
+}
+
+/// Names of congestion controls are the whole machine's.
+fn congestion_control_name() -> [i8; 16] {
+    let random = RandomState::new().build_hasher().finish() >> 28;
+    let mut name = [0; 16];
+    for (to, from) in name.iter_mut().zip(format!("sgack_{random:09x}").bytes()) {
+        *to = from as i8;
+    }
+    name
+}
+
+/// The clock of the orders: it goes on while the machine sleeps.
+fn now() -> Result<Duration, Error> {
+    let now = clock_gettime(ClockId::CLOCK_BOOTTIME).map_err(|error| Error::io("CLOCK_BOOTTIME", error))?;
+    Ok(now.into())
+}
+
+/// The instant that is `time` from now, ns.
+fn until(time: Duration) -> Result<u64, Error> {
+    if time > MOST {
+        return Err(Error::User(format!("{} s; expected at most {} s", time.as_secs_f64(), MOST.as_secs())));
+    }
+    Ok(u64::try_from((now()? + time).as_nanos()).unwrap_or(u64::MAX))
+}
+
+impl Receiver {
+    /// Freeze-TCP: from now on every ACK tells a window of zero, and one leaves each connection at once, so that the
+    /// peers wait with the cwnd that they have. It ends with [`open`](Self::open), at the latest after `at_most` (300 s
+    /// or less). How many connections have sent an ACK.
+    ///
+    /// # Errors
+    /// `at_most` is too long, or the kernel refuses.
+    pub fn close(&mut self, at_most: Duration) -> Result<u64, Error> {
+        self.orders.closed_until = until(at_most)?;
+        self.give(&self.orders)?;
+        self.poke(1, false)
+    }
+
+    /// The window is the true one again, and each connection tells it in three ACKs (9.22).
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn open(&mut self) -> Result<u64, Error> {
+        self.orders.closed_until = 0;
+        self.give(&self.orders)?;
+        self.poke(OPENING, false)
+    }
+
+    /// Does what an announcement asks for now.
+    ///
+    /// # Errors
+    /// As of [`close`](Self::close) and [`open`](Self::open).
+    pub fn perform(&mut self, act: Act, announced: &Announced) -> Result<u64, Error> {
+        match act {
+            Act::Close => self.close(announced.closed_for()),
+            Act::Open => self.open(),
+        }
+    }
+
+    /// PHAS: the old access router begins to forward. ACKs of new data are dropped until one covers the last forwarded
+    /// packet, or [`release`](Self::release), at the latest for `at_most` (300 s or less).
+    ///
+    /// # Errors
+    /// The program was attached without PHAS, `at_most` is too long, or the kernel refuses.
+    pub fn hold(&mut self, at_most: Duration) -> Result<(), Error> {
+        self.must_filter()?;
+        self.orders.round = self.orders.round.wrapping_add(1);
+        self.orders.held_until = until(at_most)?;
+        self.give(&self.orders)
+    }
+
+    /// The last forwarded packet of a connection is known before it has come: `behind` is the sequence number of the
+    /// octet behind it. Whether the filter knows this connection.
+    ///
+    /// # Errors
+    /// The program was attached without PHAS, or the kernel refuses.
+    pub fn last(&mut self, local: SocketAddr, remote: SocketAddr, behind: u32) -> Result<bool, Error> {
+        self.must_filter()?;
+        let (flows, key) = (&self.skel.maps.flows, records::flow(local, remote));
+        let refused = |error| Error::kernel("telling the filter the last forwarded packet", error);
+        let kept = flows.lookup(&key, MapFlags::ANY).map_err(refused)?;
+        let Some(mut state) = kept.and_then(|bytes| State::read(&bytes)) else { return Ok(false) };
+        state.tell_last(behind, self.orders.round);
+        flows.update(&key, state.bytes(), MapFlags::EXIST).map_err(refused)?;
+        Ok(true)
+    }
+
+    /// The end of forwarding: the filter is off, and each connection whose last ACK was dropped sends it (9.39). How
+    /// many these are.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn release(&mut self) -> Result<u64, Error> {
+        self.orders.held_until = 0;
+        self.give(&self.orders)?;
+        self.poke(1, true)
+    }
+
+    /// What the programs have done.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn counts(&self) -> Result<Counts, Error> {
+        let count = |index: u32| {
+            let value = self.skel.maps.counters.lookup(&index.to_ne_bytes(), MapFlags::ANY);
+            let value = value.map_err(|error| Error::kernel("reading the receiver's counters", error))?;
+            Ok(value.and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_ne_bytes))
+        };
+        Ok(Counts {
+            closed: count(records::CLOSED)?,
+            dropped: count(records::DROPPED)?,
+            poked: count(records::POKED)?,
+            unrestored: count(records::UNRESTORED)?,
+        })
+    }
+
+    fn must_filter(&self) -> Result<(), Error> {
+        let filters = self.skel.maps.rodata_data.as_ref().is_some_and(|constants| constants.filters != 0);
+        if filters { Ok(()) } else { Err(Error::User("the receiver was attached without PHAS".to_owned())) }
+    }
+
+    fn give(&self, orders: &Orders) -> Result<(), Error> {
+        let given =
+            self.skel.maps.receiver_orders.update(&0u32.to_ne_bytes(), &orders.bytes(), MapFlags::ANY);
+        given.map_err(|error| Error::kernel("telling the receiver's programs", error))
+    }
+
+    /// Has connections send so many ACKs.
+    fn poke(&mut self, acks: u8, held_only: bool) -> Result<u64, Error> {
+        let before = self.counts()?.poked;
+        let asked = self.skel.maps.bss_data.as_mut().ok_or_else(|| {
+            Error::Machine("the receiver's programs have no variables: a wrong build".to_owned())
+        })?;
+        asked.poke_acks = u32::from(acks.min(records::ACKS));
+        asked.poke_held_only = u32::from(held_only);
+        let poke = &self.poke;
+        self.namespace.run(|| {
+            Iter::new(poke)
+                .map_err(|error| Error::kernel("starting a program over the sockets", error))?
+                .read_to_end(&mut Vec::new())
+                .map_err(|problem| Error::io("running a program over the sockets", problem))
+        })?;
+        Ok(self.counts()?.poked - before)
+    }
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        let (device, made_clsact) = (self.device, self.orders.made_clsact);
+        // With its device the filter is gone, too.
+        let _ = self.namespace.run(|| remove(device, made_clsact));
+    }
+}

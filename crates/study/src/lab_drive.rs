@@ -1,0 +1,200 @@
+//! A drive in a laboratory: stays at two links in turn under one program, and the row of each sender (docs/lab.md).
+
+use crate::lab_plan::{LabPlan, LabSender};
+use crate::live::{LiveMeasures, LiveRun, measures};
+use crate::measure::{Quartiles, kind_name, seconds};
+use crate::quantile::{quartiles, sorted};
+use segue_world::{Kind, Nanos};
+use serde::{Deserialize, Serialize};
+
+/// What crosses the links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DriveLoad {
+    /// iperf3, for as long as the drive lasts.
+    Bulk,
+    /// A file of so many octets.
+    File(u64),
+    /// Keystrokes in an ssh session.
+    Typing,
+}
+
+impl DriveLoad {
+    /// The program, as plans name it.
+    pub const fn program(self) -> &'static str {
+        match self {
+            Self::Bulk => "iperf3",
+            Self::File(_) => "nginx",
+            Self::Typing => "ssh",
+        }
+    }
+}
+
+/// A checked plan of a drive.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LabDrive {
+    /// Links, senders, handoffs and the rest; its warm-up, observation and program are not used.
+    pub plan: LabPlan,
+    /// At the old link, the new one, the old one, ..., ns.
+    pub stays: Vec<Nanos>,
+    /// What crosses the links.
+    pub load: DriveLoad,
+}
+
+/// One run of one sender.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DriveRun {
+    /// Each handoff, as of a plan with one; without bulk data (ssh) empty.
+    pub handoffs: Vec<LiveRun>,
+    /// Octets of data new to the mobile.
+    pub octets: u64,
+    /// Until the file was complete, s; `None`: there is none, or it was not completed.
+    pub completed_s: Option<f64>,
+    /// Whether every octet of the file was the right one.
+    pub intact: Option<bool>,
+    /// From each keystroke to its echo, s; `None`: it never came.
+    pub echoes_s: Vec<Option<f64>>,
+    /// From each link-up to the first echo after it, s; `None`: there was none.
+    pub first_echoes_s: Vec<Option<f64>>,
+    /// Whether a kernel held a connection for dead.
+    pub gave_up: bool,
+}
+
+/// One sender over all its runs. Quartiles of what never happened are `None` (infinite); a measure that the program
+/// does not have is `None` as a whole.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DriveRow {
+    /// The link of the first stay.
+    pub old: String,
+    /// The link of the second.
+    pub new: String,
+    /// "mbb" or "bbm".
+    pub kind: String,
+    /// Length of each disconnection.
+    pub disconnect_s: f64,
+    /// The stays.
+    pub stays_s: Vec<f64>,
+    /// What crossed the links.
+    pub program: String,
+    /// Flows.
+    pub flows: usize,
+    /// The sender.
+    pub scheme: String,
+    /// The kernel that sent.
+    pub stack: String,
+    /// Seed of the instants.
+    pub seed: u64,
+    /// Runs.
+    pub runs: usize,
+    /// All handoffs of all runs; its `runs` are handoffs.
+    pub handoffs: Option<LiveMeasures>,
+    /// Octets of data that the mobile received in a run.
+    pub octets: Quartiles,
+    /// Until the file was complete.
+    pub completed_s: Option<Quartiles>,
+    /// Runs whose file was complete, every octet the right one.
+    pub intact: Option<usize>,
+    /// From a keystroke to its echo, all of all runs.
+    pub echo_s: Option<Quartiles>,
+    /// From a link-up to the first echo after it.
+    pub first_echo_s: Option<Quartiles>,
+    /// The longest of these.
+    pub worst_first_echo_s: Option<f64>,
+    /// Runs in which a kernel held a connection for dead.
+    pub gave_up: usize,
+}
+
+impl DriveRow {
+    /// The row of a sender, whose handoffs were of this kind.
+    pub fn new(drive: &LabDrive, kind: Kind, stack: &str, sender: &LabSender, runs: &[DriveRun]) -> Self {
+        let plan = &drive.plan;
+        let all = |values: Vec<Option<f64>>| {
+            sorted(values.into_iter().map(|value| value.unwrap_or(f64::INFINITY)).collect())
+        };
+        let each =
+            |values: fn(&DriveRun) -> &Vec<Option<f64>>| all(runs.iter().flat_map(values).copied().collect());
+        let file = matches!(drive.load, DriveLoad::File(_));
+        let typing = drive.load == DriveLoad::Typing;
+        let first_echoes = each(|run| &run.first_echoes_s);
+        let handoffs: Vec<LiveRun> = runs.iter().flat_map(|run| &run.handoffs).copied().collect();
+        Self {
+            old: plan.old.text.clone(),
+            new: plan.new.text.clone(),
+            kind: kind_name(kind).into(),
+            disconnect_s: seconds(kind.disconnection()),
+            stays_s: drive.stays.iter().map(|&stay| seconds(stay)).collect(),
+            program: drive.load.program().into(),
+            flows: plan.flows,
+            scheme: sender.name.clone(),
+            stack: stack.into(),
+            seed: plan.seed,
+            runs: runs.len(),
+            handoffs: (!typing).then(|| measures(&handoffs)),
+            octets: three(&all(runs.iter().map(|run| Some(run.octets as f64)).collect())),
+            completed_s: file.then(|| three(&all(runs.iter().map(|run| run.completed_s).collect()))),
+            intact: file.then(|| runs.iter().filter(|run| run.intact == Some(true)).count()),
+            echo_s: typing.then(|| three(&each(|run| &run.echoes_s))),
+            first_echo_s: typing.then(|| three(&first_echoes)),
+            worst_first_echo_s: first_echoes.last().copied().filter(|worst| worst.is_finite()),
+            gave_up: runs.iter().filter(|run| run.gave_up).count(),
+        }
+    }
+}
+
+fn three(sorted: &[f64]) -> Quartiles {
+    let [q1, median, q3] = quartiles(sorted).map(|value| value.filter(|value| value.is_finite()));
+    Quartiles { q1, median, q3 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::LabFile;
+
+    fn drive(program: &str) -> LabDrive {
+        let text = format!(
+            "old = \"6400kbit/9ms\"\nnew = \"200kbit/300ms\"\nstays = [\"8s\", \"4s\"]\nprogram = \"{program}\"\n"
+        );
+        LabFile::parse(&text, "p.toml").and_then(|file| file.drive(None)).unwrap()
+    }
+
+    fn row(program: &str, runs: &[DriveRun]) -> DriveRow {
+        let drive = drive(program);
+        DriveRow::new(&drive, drive.plan.kinds[0], "linux", &drive.plan.senders[0], runs)
+    }
+
+    #[test]
+    fn handoffs_of_all_runs_are_one_sample() {
+        let handoff = |first_send_s| LiveRun { first_send_s, bytes_1s: Some(1000), ..LiveRun::default() };
+        let run = |times: [f64; 2], octets| DriveRun {
+            handoffs: times.map(|time| handoff(Some(time))).into(),
+            octets,
+            ..DriveRun::default()
+        };
+        let row = row("iperf3", &[run([0.1, 0.2], 5), run([0.3, 0.4], 7)]);
+        let measured = row.handoffs.unwrap();
+        assert_eq!((measured.runs, measured.first_send_after_link_up_s.median), (4, Some(0.25)));
+        assert_eq!((row.octets.median, row.stays_s, row.completed_s), (Some(6.0), vec![8.0, 4.0], None));
+        assert!(row.echo_s.is_none() && row.first_echo_s.is_none() && row.worst_first_echo_s.is_none());
+    }
+
+    #[test]
+    fn what_never_comes_is_infinite() {
+        let file = |completed_s: Option<f64>| DriveRun {
+            completed_s,
+            intact: Some(completed_s.is_some()),
+            ..DriveRun::default()
+        };
+        let files = row("nginx", &[file(Some(10.0)), file(None), file(None)]);
+        let completed = files.completed_s.unwrap();
+        assert_eq!((completed.q1, completed.median, files.intact), (None, None, Some(1)));
+        let typed = |first| DriveRun {
+            echoes_s: vec![Some(0.02), None, Some(0.04)],
+            first_echoes_s: vec![first],
+            ..DriveRun::default()
+        };
+        let typed = row("ssh", &[typed(Some(0.5)), typed(Some(0.7))]);
+        assert_eq!(typed.echo_s.unwrap().median, Some(0.04));
+        assert_eq!((typed.first_echo_s.unwrap().median, typed.worst_first_echo_s), (Some(0.6), Some(0.7)));
+        assert!(typed.handoffs.is_none() && typed.completed_s.is_none());
+    }
+}

@@ -13,17 +13,30 @@ ARGS :=
 ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 SEGUE := $${CARGO_TARGET_DIR:-target}/debug/segue
 
-.PHONY: help demo test lab liar bench fidelity lint man completions install clean
+# Where `make install` puts things: $(DESTDIR)$(PREFIX), and the configuration in $(DESTDIR)$(SYSCONFDIR). PROGRAM: the
+# one to install, in place of one that is built.
+PREFIX := /usr/local
+SYSCONFDIR := /etc
+DESTDIR :=
+PROGRAM :=
+RELEASE := $${CARGO_TARGET_DIR:-target}/release/segue
+STATIC := $(shell uname -m)-unknown-linux-gnu
+
+.PHONY: help demo test lab liar agent-speed bench fidelity lint man completions install uninstall static deb clean
 
 help:
 	@echo 'make demo         handoffs between 6400kbit/9ms and 200kbit/300ms, compared in a table'
 	@echo 'make test         all tests'
 	@echo 'make lab          real senders on this machine over links that change, two minutes; as root'
 	@echo 'make liar         what a receiver gains that lies to the kernel sender, two minutes and a half; as root'
+	@echo 'make agent-speed  how soon the mobile agent tells peers of a handoff; half a minute, as root'
 	@echo 'make bench        packets per second, ours beside those of ns-2'
 	@echo 'make fidelity     regular TCP beside the results of ns-2, scenario by scenario'
 	@echo 'make lint         formatting, and clippy with warnings denied'
-	@echo 'make install      the program segue, into the bin folder of cargo'
+	@echo 'make install      the program, its pages, completions, units and configuration, below PREFIX=/usr/local'
+	@echo 'make uninstall    removes them; a configuration that was changed stays'
+	@echo 'make static       the program in one file without shared libraries, into out/static'
+	@echo 'make deb          a Debian package'
 	@echo 'make man          manual pages, into out/man'
 	@echo 'make completions  completions of bash, zsh and fish, into out/completions'
 	@echo 'make clean        removes what was built'
@@ -61,9 +74,37 @@ lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
+agent-speed:
+	@scripts/setup rust cc bpf lab
+	$(CARGO) test --locked -p segue-live --test mobile -- --ignored --nocapture notices_leave
+
 install:
+ifeq ($(PROGRAM),)
 	@scripts/setup rust cc bpf
-	$(CARGO) install --locked --path crates/segue
+	$(CARGO) build --release --locked -p segue
+	packaging/install "$(RELEASE)" "$(DESTDIR)" "$(PREFIX)" "$(SYSCONFDIR)"
+else
+	packaging/install "$(PROGRAM)" "$(DESTDIR)" "$(PREFIX)" "$(SYSCONFDIR)"
+endif
+
+uninstall:
+	packaging/uninstall "$(DESTDIR)" "$(PREFIX)" "$(SYSCONFDIR)"
+
+# For routers and other small hosts: glibc, libelf and zlib in the program.
+static:
+	@scripts/setup rust cc bpf
+	LIBBPF_SYS_LIBRARY_PATH=$$(pkg-config --variable=libdir libelf) RUSTFLAGS='-C target-feature=+crt-static' \
+		$(CARGO) build --release --locked -p segue --features static --target $(STATIC)
+	@mkdir -p out/static
+	cp $${CARGO_TARGET_DIR:-target}/$(STATIC)/release/segue out/static/segue
+
+# With cargo-deb (cargo install cargo-deb).
+deb:
+	@scripts/setup rust cc bpf
+	$(CARGO) build --release --locked -p segue
+	rm -rf out/deb
+	packaging/install "$(RELEASE)" out/deb /usr /etc
+	$(CARGO) deb --no-build --locked -p segue
 
 man:
 	@scripts/setup rust cc bpf

@@ -12,6 +12,7 @@
 
 /* include/uapi/linux/bpf.h */
 #define BPF_MAP_TYPE_ARRAY 2
+#define BPF_MAP_TYPE_LPM_TRIE 11
 #define BPF_MAP_TYPE_SK_STORAGE 24
 #define BPF_F_NO_PREALLOC 1
 #define BPF_SK_STORAGE_GET_F_CREATE 1
@@ -90,12 +91,15 @@ struct inet_sock___mobile {
 
 struct inet_connection_sock___mobile {
 	struct inet_sock___mobile icsk_inet;
+	u8 icsk_backoff;
 };
 
 struct tcp_sock___mobile {
 	struct inet_connection_sock___mobile inet_conn;
 	u32 rcv_nxt;
 	u32 snd_nxt;
+	u32 snd_una;
+	u32 packets_out;
 	u32 rcv_wnd;
 	u32 rcv_wup;
 	u32 tsoffset;

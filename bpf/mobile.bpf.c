@@ -45,18 +45,28 @@ int mobile_sockops(struct bpf_sock_ops *context)
 	return 1;
 }
 
+/* A new notice: what was to be told before is out of date. */
+static __always_inline void renew(struct connection *connection,
+				  const struct segue_mobile_orders *order)
+{
+	if (connection->marked && connection->written)
+		connection->report++; /* its number has been used */
+	connection->round = order->round;
+	connection->link = order->link;
+	connection->type = order->type;
+	connection->marked = 0;
+	connection->written = 0;
+}
+
 /* Sends what the kernel can; leaves the rest in `untold`. */
 static __always_inline void notify(struct tcp_sock___mobile *tp, struct connection *connection,
 				   const struct segue_mobile_orders *order)
 {
-	const u8 waiting = connection->type;
+	const u8 waiting = connection->round == order->round ? 0 : connection->type;
 	const u8 copies = segue_min(order->copies, SEGUE_MOBILE_COPIES);
 
-	connection->round = order->round;
-	connection->link = order->link;
-	connection->type = order->type;
+	renew(connection, order);
 	connection->copies = copies;
-	connection->written = 0;
 	connection->untold = 0;
 	if (order->way == SEGUE_WAY_POKE || (order->way == SEGUE_WAY_AUTO && has_room(tp)))
 		poke(tp, connection);
@@ -67,13 +77,80 @@ static __always_inline void notify(struct tcp_sock___mobile *tp, struct connecti
 		count(SEGUE_TALLY_POKED);
 	} else if (order->way == SEGUE_WAY_POKE) {
 		count(SEGUE_TALLY_UNWRITTEN);
-		connection->type = waiting;
+		connection->type = waiting == SEGUE_TYPE_FIRST ? waiting : 0;
 		if (!connection->written)
 			return; /* the number was not used */
 	} else {
 		connection->untold = copies - connection->written;
 	}
 	connection->report++;
+}
+
+/* 1: the connection's next ACKs carry the report. */
+static __always_inline u32 mark(struct tcp_sock___mobile *tp, struct connection *connection,
+				const struct segue_mobile_orders *order)
+{
+	int flags;
+
+	if (order->way == SEGUE_WAY_CRAFT ||
+	    bpf_getsockopt(tp, SOL_TCP, TCP_BPF_SOCK_OPS_CB_FLAGS, &flags, sizeof(flags)))
+		return 0; /* before Linux 6.12 */
+	flags |= BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG;
+	if (bpf_setsockopt(tp, SOL_TCP, TCP_BPF_SOCK_OPS_CB_FLAGS, &flags, sizeof(flags)))
+		return 0;
+	renew(connection, order);
+	connection->marked = segue_min(order->copies, SEGUE_MOBILE_COPIES);
+	return 1;
+}
+
+/* Whether the peer may wait for a word: something is under way, or has lately come. */
+static __always_inline u32 busy(struct tcp_sock___mobile *tp,
+				const struct segue_mobile_orders *order)
+{
+	if (tp->packets_out || tp->rx_opt.num_sacks)
+		return 1;
+	return tp->bytes_received && tp->tcp_clock_cache >= order->since;
+}
+
+static __always_inline u32 concerned(struct tcp_sock___mobile *tp)
+{
+	struct sock___mobile *sk = &tp->inet_conn.icsk_inet.sk;
+	struct segue_mobile_prefix remote = { .bits = 128 };
+	u8 *found;
+
+	if (sk->__sk_common.skc_family == AF_INET6) {
+		bpf_core_read(remote.address, 16, &sk->__sk_common.skc_v6_daddr);
+	} else {
+		remote.address[10] = remote.address[11] = 0xff;
+		bpf_core_read(remote.address + 12, 4, &sk->__sk_common.skc_daddr);
+	}
+	found = bpf_map_lookup_elem(&scope, &remote);
+	return found && *found;
+}
+
+/* Tells this connection, marks it, or lets it wait. */
+static __always_inline void take_turn(struct tcp_sock___mobile *tp, struct connection *connection,
+				      struct segue_mobile_orders *order)
+{
+	const u32 marks = order->others == SEGUE_OTHERS_MARKED;
+	u32 first = order->others == SEGUE_OTHERS_TOLD || busy(tp, order);
+	u32 marked = connection->round == order->round; /* by a walk before */
+
+	if (marks && !marked && !(first && order->budget))
+		marked = mark(tp, connection, order);
+	/* who cannot be marked is told like the busy ones */
+	first |= marks && !marked;
+	if (first && order->budget) {
+		order->budget--;
+		notify(tp, connection, order);
+		return;
+	}
+	if (first)
+		count(SEGUE_TALLY_UNPAID);
+	if (marked)
+		count(SEGUE_TALLY_MARKED);
+	else if (!first)
+		count(SEGUE_TALLY_LATER);
 }
 
 SEC("iter/tcp")
@@ -89,29 +166,28 @@ int mobile_notify(struct bpf_iter__tcp___mobile *context)
 	if (!common || !order)
 		return 0;
 	tp = (struct tcp_sock___mobile *)bpf_skc_to_tcp_sock(common);
-	if (!tp)
+	if (!tp || !concerned(tp))
 		return 0;
 	state = tp->inet_conn.icsk_inet.sk.__sk_common.skc_state;
+	/* whether its peer has negotiated or not */
+	if (order->uploads && state != TCP_LISTEN && tp->packets_out && tp->inet_conn.icsk_backoff)
+		tell_agent_of_upload(context->meta->seq, tp);
 	connection = bpf_sk_storage_get(&connections, tp, 0, 0);
 	if (!connection || !connection->negotiated) {
-		if (!order->all && state == TCP_ESTABLISHED)
+		if (state == TCP_ESTABLISHED)
 			count(SEGUE_TALLY_UNNEGOTIATED);
 		return 0;
 	}
 	/* the peer may still send: not after its FIN */
 	if (state != TCP_ESTABLISHED && state != TCP_FIN_WAIT1 && state != TCP_FIN_WAIT2) {
-		if (!order->all)
-			count(SEGUE_TALLY_CLOSING);
+		count(SEGUE_TALLY_CLOSING);
 		return 0;
 	}
-	if (!order->all && !tp->bytes_received) {
-		count(SEGUE_TALLY_LATER);
-		return 0;
-	}
-	/* A socket may be shown again: in the second pass, when the table grows, and when
+	count(SEGUE_TALLY_NEGOTIATED);
+	/* A socket may be shown again: in a later walk, when the table grows, and when
 	 * what was written for it overflowed. */
-	if (connection->round != order->round)
-		notify(tp, connection, order);
+	if (connection->round != order->round || (connection->marked && !connection->written))
+		take_turn(tp, connection, order);
 	if (connection->untold && !tell_agent(context->meta->seq, tp, connection))
 		connection->untold = 0;
 	return 0;

@@ -18,25 +18,50 @@ enum {
 	SEGUE_WAY_CRAFT = 2, /* ACKs built by the agent */
 };
 
+/* What a walk does with the connections that it does not tell at once. */
+enum {
+	SEGUE_OTHERS_WAIT = 0, /* they are counted; another walk comes */
+	SEGUE_OTHERS_TOLD = 1, /* they are told at once, too */
+	SEGUE_OTHERS_MARKED = 2, /* their next ACKs carry the report */
+};
+
 /* The one element of the map `orders`. */
 struct segue_mobile_orders {
-	struct segue_link link; /* what reports say */
+	u64 since; /* ns, CLOCK_MONOTONIC: who has been busy since is told first */
+	struct segue_link link; /* what the notice tells */
+	struct segue_link first; /* what first reports tell */
 	u32 round; /* counts the notices of this host; never 0 in a notice */
+	u32 budget; /* connections that this walk may still tell */
 	u8 type; /* SEGUE_TYPE_COMPLETED, SEGUE_TYPE_EXPECTED */
 	u8 copies;
 	u8 way;
-	u8 all; /* 0: only connections that have received data */
+	u8 others;
+	u8 uploads; /* what this host's own flows wait for is asked for, too */
+	u8 pad[3];
 };
 
-/* Elements of the map `tally`: connections, since the programs were loaded. */
+/* Key of the map `scope`: a prefix of remote addresses, IPv4 as ::ffff:a.b.c.d. */
+struct segue_mobile_prefix {
+	u32 bits;
+	u8 address[16];
+};
+
+#define SEGUE_MOBILE_PREFIXES 1024u
+
+/* Elements of the map `tally`: connections, since the programs were loaded. The last
+ * six are a census: each walk counts anew. */
 enum {
 	SEGUE_TALLY_POKED = 0, /* every copy was written by the kernel */
-	SEGUE_TALLY_UNNEGOTIATED = 1, /* established, but the peer has no capability */
-	SEGUE_TALLY_CLOSING = 2, /* the peer has nothing more to send */
+	SEGUE_TALLY_UNRESTORED = 1, /* the poke's congestion control could not be left */
+	SEGUE_TALLY_ACKED = 2, /* a marked connection's own ACKs have carried the report */
 	SEGUE_TALLY_UNWRITTEN = 3, /* SEGUE_WAY_POKE, and not every copy was written */
-	SEGUE_TALLY_UNRESTORED = 4, /* the poke's congestion control could not be left */
-	SEGUE_TALLY_LATER = 5, /* left for the second pass */
-	SEGUE_TALLY_LENGTH = 6,
+	SEGUE_TALLY_UNNEGOTIATED = 4, /* established, but the peer has no capability */
+	SEGUE_TALLY_CLOSING = 5, /* the peer has nothing more to send */
+	SEGUE_TALLY_LATER = 6, /* not told yet: SEGUE_OTHERS_WAIT */
+	SEGUE_TALLY_UNPAID = 7, /* busy and not told yet: the budget was spent */
+	SEGUE_TALLY_MARKED = 8, /* waits for an ACK of its own */
+	SEGUE_TALLY_NEGOTIATED = 9, /* may be told */
+	SEGUE_TALLY_LENGTH = 10,
 };
 
 /* Written by the iterator for each connection whose ACKs the agent has to craft.
@@ -58,9 +83,12 @@ struct segue_mobile_ack {
 	u8 stamped; /* tsval and tsecr are to be sent */
 	u8 report; /* the report's number */
 	u8 copies; /* still to be sent */
+	u8 backoffs; /* of the timer, to be taken back (RFC 6069); 0: none */
+	u8 pad[3];
+	u32 una; /* snd_una, where there are */
 };
 
-_Static_assert(sizeof(struct segue_mobile_orders) == 16, "records.rs");
-_Static_assert(sizeof(struct segue_mobile_ack) == 68, "records.rs");
+_Static_assert(sizeof(struct segue_mobile_orders) == 40, "records.rs");
+_Static_assert(sizeof(struct segue_mobile_ack) == 76, "records.rs");
 
 #endif

@@ -35,22 +35,39 @@ static __always_inline u32 time_stamp(struct tcp_sock___mobile *tp)
 	return (u32)clock + tp->tsoffset;
 }
 
+static __always_inline void addresses(const struct sock___mobile *sk, struct segue_mobile_ack *ack)
+{
+	ack->ipv6 = sk->__sk_common.skc_family == AF_INET6;
+	if (ack->ipv6) {
+		bpf_core_read(ack->remote, 16, &sk->__sk_common.skc_v6_daddr);
+		bpf_core_read(ack->local, 16, &sk->__sk_common.skc_v6_rcv_saddr);
+	} else {
+		bpf_core_read(ack->remote, 4, &sk->__sk_common.skc_daddr);
+		bpf_core_read(ack->local, 4, &sk->__sk_common.skc_rcv_saddr);
+	}
+	ack->remote_port = __builtin_bswap16(sk->__sk_common.skc_dport);
+	ack->local_port = sk->__sk_common.skc_num;
+}
+
+/* A flow of this host that waits for its timer: the agent takes the back-off back with
+ * ICMP from this host to itself (RFC 6069), and the kernel resends. */
+static __always_inline long tell_agent_of_upload(struct seq_file *seq, struct tcp_sock___mobile *tp)
+{
+	struct segue_mobile_ack ack = {};
+
+	addresses(&tp->inet_conn.icsk_inet.sk, &ack);
+	ack.backoffs = tp->inet_conn.icsk_backoff;
+	ack.una = tp->snd_una;
+	return bpf_seq_write(seq, &ack, sizeof(ack));
+}
+
 static __always_inline long tell_agent(struct seq_file *seq, struct tcp_sock___mobile *tp,
 				       struct connection *connection)
 {
 	struct sock___mobile *sk = &tp->inet_conn.icsk_inet.sk;
 	struct segue_mobile_ack ack = {};
 
-	ack.ipv6 = sk->__sk_common.skc_family == AF_INET6;
-	if (ack.ipv6) {
-		bpf_core_read(ack.remote, 16, &sk->__sk_common.skc_v6_daddr);
-		bpf_core_read(ack.local, 16, &sk->__sk_common.skc_v6_rcv_saddr);
-	} else {
-		bpf_core_read(ack.remote, 4, &sk->__sk_common.skc_daddr);
-		bpf_core_read(ack.local, 4, &sk->__sk_common.skc_rcv_saddr);
-	}
-	ack.remote_port = __builtin_bswap16(sk->__sk_common.skc_dport);
-	ack.local_port = sk->__sk_common.skc_num;
+	addresses(sk, &ack);
 	ack.seq = tp->snd_nxt;
 	ack.ack = tp->rcv_nxt;
 	ack.stamped = BPF_CORE_READ_BITFIELD(tp, rx_opt.tstamp_ok);

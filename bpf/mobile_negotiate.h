@@ -6,7 +6,8 @@
  *     <- SYN-ACK       capability          else: never an option again
  *     first ACK ->     report, type 1; the same on all that follows, for the ACK may be
  *                      lost, until an answer shows that one has arrived
- *     a notice         the report that the connection's state holds
+ *     a notice         the report that the connection's state holds: on the ACKs of a
+ *                      poke, or where it is marked on the next that it sends anyway
  */
 #ifndef SEGUE_MOBILE_NEGOTIATE_H
 #define SEGUE_MOBILE_NEGOTIATE_H
@@ -170,7 +171,7 @@ static __always_inline void write_report(sock_ops *ops)
 		order = bpf_map_lookup_elem(&orders, &zero);
 		if (!order)
 			return;
-		report.link = order->link;
+		report.link = order->first;
 	}
 	report.nonce = connection->peer_nonce;
 	report.seq = connection->type == SEGUE_TYPE_FIRST ? 0 : connection->report;
@@ -180,6 +181,12 @@ static __always_inline void write_report(sock_ops *ops)
 	if (bpf_store_hdr_opt(OPS(ops), option, sizeof(option), 0))
 		return;
 	connection->written++;
+	if (connection->type == SEGUE_TYPE_FIRST || !connection->marked || --connection->marked)
+		return;
+	count(SEGUE_TALLY_ACKED);
+	connection->type = 0;
+	connection->report++;
+	write_options(ops, 0);
 }
 
 #endif

@@ -24,7 +24,7 @@ struct connection {
 	u8 written; /* options stored since the poke began */
 	u8 untold; /* of this round's copies, for the agent to craft */
 	u8 passive; /* the peer has opened it */
-	u8 pad;
+	u8 marked; /* copies that the connection's own ACKs are still to carry */
 };
 
 struct {
@@ -40,6 +40,15 @@ struct {
 	__type(key, u32);
 	__type(value, struct segue_mobile_orders);
 } orders SEC(".maps");
+
+/* Whom a notice is for: 1 at the longest prefix of the remote address. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, SEGUE_MOBILE_PREFIXES);
+	__type(key, struct segue_mobile_prefix);
+	__type(value, u8);
+} scope SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

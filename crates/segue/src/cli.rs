@@ -34,6 +34,9 @@ pub enum Command {
     /// The schemes on this machine's own kernel: a congestion control that hears of handoffs
     #[cfg(feature = "live")]
     Kernel(crate::kernel::KernelArgs),
+    /// The mobile host: it watches its links and tells the peers of its connections of handoffs
+    #[cfg(feature = "live")]
+    Agent(crate::agent::AgentArgs),
     /// What this machine can do, and what is missing
     #[cfg(feature = "live")]
     Doctor(crate::doctor::DoctorArgs),
@@ -430,7 +433,7 @@ pub fn key_value(word: &str) -> Result<(String, String), String> {
 /// clap's message as one line: what was wrong, where, what was expected, the nearest valid word.
 pub fn one_line(error: &clap::Error) -> String {
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        let lab = if cfg!(feature = "live") { " kernel, lab, doctor," } else { "" };
+        let lab = if cfg!(feature = "live") { " kernel, agent, lab, doctor," } else { "" };
         return format!(
             "no command; expected one of compare, run, trace, reproduce, diff, model,{lab} schemes, man, completions (see segue --help)"
         );

@@ -1,5 +1,7 @@
 //! `segue`: the command line. Thin: it reads words, calls the rooms below and prints.
 
+#[cfg(feature = "live")]
+mod agent;
 mod cli;
 mod compare;
 mod diff;
@@ -106,6 +108,8 @@ fn run() -> Result<(), Failure> {
         Command::Model(args) => model::run(&args.model),
         #[cfg(feature = "live")]
         Command::Kernel(args) => kernel::run(&args.command),
+        #[cfg(feature = "live")]
+        Command::Agent(args) => agent::run(&args.command),
         #[cfg(feature = "live")]
         Command::Doctor(args) => doctor::run(&args),
         #[cfg(feature = "live")]

@@ -1,15 +1,16 @@
 //! ACKs built here and sent through a raw socket, for kernels and segments in which the kernel's own ACKs have no
 //! place for the option: a pure ACK with time stamps and the report, and no SACK block (docs/wire.md).
 
+use super::Error;
 use super::records::Ack;
-use super::{Error, NoticeLink};
 use etherparse::PacketBuilder;
 use nix::libc;
 use nix::sys::socket::{
     AddressFamily, ControlMessage, MsgFlags, SockFlag, SockProtocol, SockType, SockaddrIn, SockaddrIn6,
     sendmsg, setsockopt, socket, sockopt,
 };
-use segue_policy::wire::Report;
+use segue_policy::Link;
+use segue_policy::wire::{Report, ReportType};
 use std::io::{self, IoSlice};
 use std::net::{IpAddr, SocketAddrV4, SocketAddrV6};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -18,10 +19,8 @@ use std::os::fd::{AsRawFd, OwnedFd};
 const TTL: u8 = 64;
 
 /// The packet, from the IP header on.
-pub(super) fn packet(ack: &Ack, notice: &NoticeLink) -> Result<Vec<u8>, Error> {
-    let report = Report { kind: notice.kind, seq: ack.report, nonce: ack.nonce, link: notice.link }
-        .encode()
-        .map_err(Error::Report)?;
+pub(super) fn packet(ack: &Ack, link: Link, kind: ReportType) -> Result<Vec<u8>, Error> {
+    let report = Report { kind, seq: ack.report, nonce: ack.nonce, link }.encode().map_err(Error::Report)?;
     let mut options = Vec::with_capacity(24);
     if let Some((value, echo)) = ack.stamps {
         // RFC 7323, appendix A: two NOPs align them
@@ -54,8 +53,8 @@ pub(super) struct Sender {
 
 impl Sender {
     /// Sends the connection's copies.
-    pub(super) fn send(&mut self, ack: &Ack, notice: &NoticeLink) -> Result<(), Error> {
-        let packet = packet(ack, notice)?;
+    pub(super) fn send(&mut self, ack: &Ack, link: Link, kind: ReportType) -> Result<(), Error> {
+        let packet = packet(ack, link, kind)?;
         for _ in 0..ack.copies {
             self.send_packet(ack, &packet).map_err(|source| Error::Send { remote: ack.remote, source })?;
         }

@@ -36,6 +36,17 @@ pub enum Error {
     /// A link that no report can tell.
     #[error("link in a report: {0}")]
     Report(OptionError),
+    /// Too many prefixes.
+    #[error("{0} prefixes of remote hosts; expected at most {max}", max = super::records::PREFIXES)]
+    Scope(usize),
+    /// What was negotiated cannot be kept.
+    #[error("{}: {source}; expected a place in a bpf file system: mount -t bpf bpf /sys/fs/bpf", folder.display())]
+    Keep {
+        /// As given.
+        folder: PathBuf,
+        /// The kernel's answer.
+        source: io::Error,
+    },
     /// A crafted ACK was not sent.
     #[error("crafted ACK to {remote}: {source}")]
     Send {
@@ -52,7 +63,15 @@ pub enum Error {
 impl Error {
     /// Whether what the caller gave was wrong (exit status 2), rather than the host or this program (1).
     pub fn is_users(&self) -> bool {
-        matches!(self, Self::Cgroup { .. } | Self::Copies(_) | Self::FirstReport | Self::Report(_))
+        matches!(
+            self,
+            Self::Cgroup { .. }
+                | Self::Keep { .. }
+                | Self::Scope(_)
+                | Self::Copies(_)
+                | Self::FirstReport
+                | Self::Report(_)
+        )
     }
 
     pub(super) fn kernel(doing: &'static str) -> impl FnOnce(libbpf_rs::Error) -> Self {

@@ -16,22 +16,26 @@
 
 mod craft;
 mod error;
+mod kept;
 mod records;
+mod walk;
 
 pub use error::Error;
+pub use walk::{Census, Notice, Scope, Walk};
 
+use crate::sender::icmp::Icmp;
 use crate::skeleton::mobile::{MobileSkel, MobileSkelBuilder};
+use kept::Kept;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{Iter, Link as Attached, MapCore, MapFlags, OpenObject};
-use records::{Ack, Orders};
+use libbpf_rs::{Link as Attached, OpenObject};
+use records::{Orders, Others};
 use segue_policy::Link;
 use segue_policy::wire::{OptionError, ReportType};
 use std::fs::File;
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::io::Read;
 use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Where, and which link.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,7 +94,11 @@ pub struct Skipped {
 pub struct Mobile {
     skel: MobileSkel<'static>,
     links: Links,
-    round: u32,
+    /// As given to the programs last.
+    orders: Orders,
+    /// To this host itself (RFC 6069); opened with the first need.
+    icmp: Option<Icmp>,
+    kept: Option<Kept>,
 }
 
 /// Dropped before the programs.
@@ -102,43 +110,59 @@ struct Links {
     poke: Option<Attached>,
 }
 
-/// What a notice tells.
-struct NoticeLink {
-    link: Link,
-    kind: ReportType,
-}
-
 /// Starts to negotiate.
 pub fn attach(options: &Options) -> Result<Mobile, Error> {
     if options.link.rate_kbps == 0 {
         return Err(Error::Report(OptionError::ZeroRate));
     }
+    attach_and_keep(options, None)
+}
+
+/// The same; first reports wait until the link is known ([`Mobile::report_first`], or a notice). What connections have
+/// negotiated is pinned in this folder of bpffs, which is made: should this process be killed, the next one that
+/// attaches with it still knows them. Dropped in order, nothing stays.
+pub fn attach_kept(cgroup: &Path, folder: Option<&Path>) -> Result<Mobile, Error> {
+    let link = Link { rate_kbps: 0, delay_us: 0 };
+    attach_and_keep(&Options { cgroup: cgroup.to_owned(), link }, folder)
+}
+
+fn attach_and_keep(options: &Options, folder: Option<&Path>) -> Result<Mobile, Error> {
     // Every folder of cgroup2 has this file, and nothing else has.
     let cgroup = File::open(options.cgroup.join("cgroup.controllers"))
         .and_then(|_| File::open(&options.cgroup))
         .map_err(|source| Error::Cgroup { path: options.cgroup.clone(), source })?;
     // Linked struct_ops are younger (6.4) than everything that crafted ACKs need.
-    let (skel, poke) = load(true).or_else(|_| load(false))?;
+    let kept = folder.map(Kept::make).transpose()?;
+    let (mut skel, poke) = load(true, kept.as_ref()).or_else(|_| load(false, kept.as_ref()))?;
+    if let Some(kept) = &kept {
+        kept.keep(&mut skel.maps.connections)?;
+    }
     let orders = Orders {
+        since: 0,
         link: options.link,
-        round: 0,
+        first: options.link,
+        // Connections that are known from before remember the rounds of then.
+        round: RandomState::new().build_hasher().finish() as u32,
+        budget: 0,
         kind: ReportType::First,
         copies: 0,
         way: Way::Auto,
-        all: false,
+        others: Others::Wait,
+        uploads: false,
     };
-    give(&skel, &orders)?;
+    walk::give(&skel, &orders)?;
+    walk::set_scope(&skel, &[Scope::EVERYBODY])?;
     let notify = skel.progs.mobile_notify.attach().map_err(Error::kernel("iterate over TCP connections"))?;
     let connections = skel
         .progs
         .mobile_sockops
         .attach_cgroup(cgroup.as_raw_fd())
         .map_err(Error::kernel("attach to the cgroup"))?;
-    Ok(Mobile { skel, links: Links { _connections: connections, notify, poke }, round: 0 })
+    Ok(Mobile { skel, links: Links { _connections: connections, notify, poke }, orders, icmp: None, kept })
 }
 
 /// Loads the programs, with those of the poke or without.
-fn load(poke: bool) -> Result<(MobileSkel<'static>, Option<Attached>), Error> {
+fn load(poke: bool, kept: Option<&Kept>) -> Result<(MobileSkel<'static>, Option<Attached>), Error> {
     // A few bytes, for as long as the process lives: a skeleton cannot own its object.
     let object: &'static mut MaybeUninit<OpenObject> = Box::leak(Box::new(MaybeUninit::uninit()));
     let mut open =
@@ -161,6 +185,9 @@ fn load(poke: bool) -> Result<(MobileSkel<'static>, Option<Attached>), Error> {
         }
         open.maps.segue_poke.set_autocreate(false).map_err(Error::kernel("leave the poke out"))?;
     }
+    if let Some(kept) = kept {
+        kept.find(&mut open.maps.connections);
+    }
     let mut skel = open.load().map_err(Error::kernel("load the mobile's programs"))?;
     let link = if poke {
         let attach = skel.maps.segue_poke.attach_struct_ops();
@@ -181,106 +208,15 @@ fn congestion_control_name() -> [i8; 16] {
     name
 }
 
-fn give(skel: &MobileSkel<'_>, orders: &Orders) -> Result<(), Error> {
-    skel.maps
-        .orders
-        .update(&0u32.to_ne_bytes(), &orders.bytes(), MapFlags::ANY)
-        .map_err(Error::kernel("set the link that is reported"))
-}
-
 impl Mobile {
     /// Whether this kernel can send notices in its own ACKs.
     pub fn pokes(&self) -> bool {
         self.links.poke.is_some()
     }
 
-    /// Tells the peers of all negotiated, established connections of the *current network namespace* of this link, in
-    /// `copies` equal pure ACKs each (2 as a rule; at most 8): connections that have received data first. Connections
-    /// established from now on report this link.
-    pub fn notify(&mut self, link: Link, kind: ReportType, copies: u8) -> Result<Notified, Error> {
-        self.notify_by(Way::Auto, link, kind, copies)
-    }
-
-    /// The same, in one way only.
-    pub fn notify_by(
-        &mut self,
-        way: Way,
-        link: Link,
-        kind: ReportType,
-        copies: u8,
-    ) -> Result<Notified, Error> {
-        if copies == 0 || copies > records::COPIES {
-            return Err(Error::Copies(copies));
-        }
-        if kind == ReportType::First {
-            return Err(Error::FirstReport);
-        }
-        if link.rate_kbps == 0 {
-            return Err(Error::Report(OptionError::ZeroRate));
-        }
-        let way = if self.pokes() || way == Way::Poke { way } else { Way::Crafted };
-        self.round = self.round.wrapping_add(1).max(1);
-        let notice = NoticeLink { link, kind };
-        let before = self.tally()?;
-        let mut told = Notified::default();
-        let mut sender = craft::Sender::default();
-        // Each pass walks the kernel's whole table of connections.
-        for all in [false, true] {
-            if all && self.tally_since(&before)?[records::LATER] == 0 {
-                break;
-            }
-            give(&self.skel, &Orders { link, round: self.round, kind, copies, way, all })?;
-            self.iterate(|ack| match sender.send(&ack, &notice) {
-                Ok(()) => told.crafted += 1,
-                Err(error) => {
-                    told.skipped.unsent += 1;
-                    told.skipped.refusal.get_or_insert(error);
-                }
-            })?;
-        }
-        let [poked, unnegotiated, closing, unwritten, unrestored, _] = self.tally_since(&before)?;
-        told.poked = poked;
-        told.skipped.unnegotiated = unnegotiated;
-        told.skipped.closing = closing;
-        told.skipped.unwritten = unwritten;
-        told.unrestored = unrestored;
-        told.connections = told.poked + told.crafted + unwritten + told.skipped.unsent;
-        Ok(told)
-    }
-
-    /// Runs the iterator once: what it pokes it pokes; each connection to be crafted for is given to `craft`.
-    fn iterate(&self, mut craft: impl FnMut(Ack)) -> Result<(), Error> {
-        // The namespace is that of the thread which opens the iterator.
-        let mut records = Iter::new(&self.links.notify).map_err(Error::kernel("list TCP connections"))?;
-        let mut buffer = vec![0; 1 << 16];
-        let mut filled = 0;
-        loop {
-            let read = records.read(&mut buffer[filled..]).map_err(Error::Connections)?;
-            filled += read;
-            let (whole, rest) = buffer[..filled].as_chunks::<{ Ack::SIZE }>();
-            whole.iter().for_each(|bytes| craft(Ack::read(bytes)));
-            let kept = rest.len();
-            buffer.copy_within(filled - kept..filled, 0);
-            filled = kept;
-            if read == 0 {
-                return Ok(());
-            }
-        }
-    }
-
-    fn tally_since(&self, before: &[u32; records::TALLY]) -> Result<[u32; records::TALLY], Error> {
-        let now = self.tally()?;
-        Ok(std::array::from_fn(|i| now[i].wrapping_sub(before[i])))
-    }
-
-    fn tally(&self) -> Result<[u32; records::TALLY], Error> {
-        let mut counts = [0; records::TALLY];
-        for (index, count) in (0u32..).zip(&mut counts) {
-            let value = self.skel.maps.tally.lookup(&index.to_ne_bytes(), MapFlags::ANY);
-            let value = value.map_err(Error::kernel("read what a notice came to"))?;
-            *count = value.and_then(|bytes| bytes.try_into().ok()).map_or(0, u32::from_ne_bytes);
-        }
-        Ok(counts)
+    /// Whether connections are known that a process before this one has negotiated: it was killed.
+    pub fn inherits(&self) -> bool {
+        self.kept.as_ref().is_some_and(Kept::was_there)
     }
 }
 

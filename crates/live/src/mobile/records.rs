@@ -6,30 +6,75 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 /// `SEGUE_MOBILE_COPIES`
 pub(super) const COPIES: u8 = 8;
-/// `SEGUE_TALLY_LENGTH`
-pub(super) const TALLY: usize = 6;
+/// `SEGUE_MOBILE_PREFIXES`
+pub(super) const PREFIXES: usize = 1024;
 
-/// `SEGUE_TALLY_LATER`
-pub(super) const LATER: usize = 5;
+/// Elements of the map `tally`, `SEGUE_TALLY_*`: numbers of connections.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Tally {
+    pub(super) poked: u32,
+    pub(super) unrestored: u32,
+    pub(super) acked: u32,
+    pub(super) unwritten: u32,
+    pub(super) unnegotiated: u32,
+    pub(super) closing: u32,
+    pub(super) later: u32,
+    pub(super) unpaid: u32,
+    pub(super) marked: u32,
+    pub(super) negotiated: u32,
+}
+
+impl Tally {
+    pub(super) const LENGTH: usize = 10;
+
+    pub(super) fn read(counts: [u32; Self::LENGTH]) -> Self {
+        let [poked, unrestored, acked, unwritten, unnegotiated, closing, later, unpaid, marked, negotiated] =
+            counts;
+        Self { poked, unrestored, acked, unwritten, unnegotiated, closing, later, unpaid, marked, negotiated }
+    }
+}
+
+/// `SEGUE_OTHERS_*`: what becomes of connections that a walk does not tell at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Others {
+    Wait = 0,
+    Told = 1,
+    Marked = 2,
+}
 
 /// `struct segue_mobile_orders`
 #[derive(Clone, Copy)]
 pub(super) struct Orders {
+    pub(super) since: u64,
     pub(super) link: Link,
+    pub(super) first: Link,
     pub(super) round: u32,
+    pub(super) budget: u32,
     pub(super) kind: ReportType,
     pub(super) copies: u8,
     pub(super) way: super::Way,
-    pub(super) all: bool,
+    pub(super) others: Others,
+    /// Whether flows of this host that wait for their timers are listed, too.
+    pub(super) uploads: bool,
 }
 
 impl Orders {
-    pub(super) fn bytes(&self) -> [u8; 16] {
-        let mut bytes = [0; 16];
-        bytes[..4].copy_from_slice(&self.link.rate_kbps.to_ne_bytes());
-        bytes[4..8].copy_from_slice(&self.link.delay_us.to_ne_bytes());
-        bytes[8..12].copy_from_slice(&self.round.to_ne_bytes());
-        bytes[12..].copy_from_slice(&[self.kind as u8, self.copies, self.way as u8, u8::from(self.all)]);
+    pub(super) fn bytes(&self) -> [u8; 40] {
+        let mut bytes = [0; 40];
+        bytes[..8].copy_from_slice(&self.since.to_ne_bytes());
+        let words = [
+            self.link.rate_kbps,
+            self.link.delay_us,
+            self.first.rate_kbps,
+            self.first.delay_us,
+            self.round,
+            self.budget,
+        ];
+        for (at, word) in bytes[8..32].chunks_exact_mut(4).zip(words) {
+            at.copy_from_slice(&word.to_ne_bytes());
+        }
+        let last = [self.kind as u8, self.copies, self.way as u8, self.others as u8, u8::from(self.uploads)];
+        bytes[32..37].copy_from_slice(&last);
         bytes
     }
 }
@@ -50,10 +95,12 @@ pub(super) struct Ack {
     pub(super) nonce: u16,
     pub(super) report: u8,
     pub(super) copies: u8,
+    /// A flow of this host that waits: how often its timer has backed off, and the first octet that is not acknowledged.
+    pub(super) waits: Option<(u8, u32)>,
 }
 
 impl Ack {
-    pub(super) const SIZE: usize = 68;
+    pub(super) const SIZE: usize = 76;
 
     pub(super) fn read(bytes: &[u8; Self::SIZE]) -> Self {
         let word = |at: usize| u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
@@ -80,6 +127,7 @@ impl Ack {
             nonce: half(62),
             report: bytes[66],
             copies: bytes[67],
+            waits: (bytes[68] != 0).then(|| (bytes[68], word(72))),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What needs no second host.
 
+use super::records::Ack;
 use super::*;
 use etherparse::{NetSlice, SlicedPacket, TransportSlice};
 use segue_policy::wire::Report;
@@ -19,15 +20,16 @@ fn ack(local: &str, remote: &str) -> Ack {
         nonce: 0xbeef,
         report: 9,
         copies: 2,
+        waits: None,
     }
 }
 
 #[test]
 fn a_crafted_ack_is_what_was_asked_for_and_its_checksums_are_right() {
-    let notice = NoticeLink { link: Link { rate_kbps: 200, delay_us: 300_000 }, kind: ReportType::Completed };
+    let (link, kind) = (Link { rate_kbps: 200, delay_us: 300_000 }, ReportType::Completed);
     for (local, remote) in [("10.1.2.3:4000", "10.1.2.4:443"), ("[fd00::1]:4000", "[fd00::2]:443")] {
         let ack = ack(local, remote);
-        let packet = craft::packet(&ack, &notice).expect("it can be built");
+        let packet = craft::packet(&ack, link, kind).expect("it can be built");
         let sliced = SlicedPacket::from_ip(&packet).expect("a packet");
         let Some(TransportSlice::Tcp(tcp)) = sliced.transport else { panic!("no TCP") };
         let right = match sliced.net.expect("an IP header") {
@@ -51,7 +53,7 @@ fn a_crafted_ack_is_what_was_asked_for_and_its_checksums_are_right() {
         assert!(tcp.payload().is_empty());
         assert_eq!(tcp.options()[..12], [1, 1, 8, 10, 0, 0, 0, 77, 0, 0, 0, 78]);
         let report = Report::decode(&tcp.options()[12..]).expect("a report");
-        assert_eq!(report, Report { kind: notice.kind, seq: 9, nonce: 0xbeef, link: notice.link });
+        assert_eq!(report, Report { kind, seq: 9, nonce: 0xbeef, link });
     }
 }
 
@@ -88,6 +90,6 @@ fn a_kernel_that_cannot_poke_still_takes_the_other_programs() {
         eprintln!("skipped: kernel programs need root");
         return;
     }
-    let (_skel, poke) = load(false).expect("they load");
+    let (_skel, poke) = load(false, None).expect("they load");
     assert!(poke.is_none());
 }

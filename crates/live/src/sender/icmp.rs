@@ -9,19 +9,19 @@ use std::os::fd::OwnedFd;
 
 /// `struct segue_icmp_request` of bpf/intf.h.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Request {
-    local: Ipv6Addr,
-    remote: Ipv6Addr,
-    local_port: u16,
-    remote_port: u16,
-    snd_una: u32,
-    copies: u32,
+pub(crate) struct Request {
+    pub(crate) local: Ipv6Addr,
+    pub(crate) remote: Ipv6Addr,
+    pub(crate) local_port: u16,
+    pub(crate) remote_port: u16,
+    pub(crate) snd_una: u32,
+    pub(crate) copies: u32,
 }
 
 impl Request {
     const SIZE: usize = 44;
 
-    pub(super) fn parse(octets: &[u8]) -> Option<Self> {
+    pub(crate) fn parse(octets: &[u8]) -> Option<Self> {
         let octets: &[u8; Self::SIZE] = octets.get(..Self::SIZE)?.try_into().ok()?;
         let address = |at: usize| -> Option<Ipv6Addr> {
             Some(Ipv6Addr::from(<[u8; 16]>::try_from(octets.get(at..at + 16)?).ok()?))
@@ -42,14 +42,14 @@ impl Request {
 
 /// Raw sockets of one network namespace.
 #[derive(Debug)]
-pub(super) struct Icmp {
+pub(crate) struct Icmp {
     v4: OwnedFd,
     v6: Option<OwnedFd>,
 }
 
 impl Icmp {
     /// In the namespace of the calling thread.
-    pub(super) fn open() -> Result<Self, Error> {
+    pub(crate) fn open() -> Result<Self, Error> {
         let raw =
             |family, protocol| socket_with(family, SocketType::RAW, SocketFlags::CLOEXEC, Some(protocol));
         Ok(Self {
@@ -61,7 +61,7 @@ impl Icmp {
     }
 
     /// Sends what was asked for. A flow that has gone meanwhile is no error.
-    pub(super) fn send(&self, request: &Request) {
+    pub(crate) fn send(&self, request: &Request) {
         for _ in 0..request.copies.min(32) {
             let _ = match (request.local.to_ipv4_mapped(), request.remote.to_ipv4_mapped()) {
                 (Some(local), Some(remote)) => {

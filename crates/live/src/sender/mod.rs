@@ -5,7 +5,7 @@
 //! those of `policy/`.
 
 mod attach;
-mod icmp;
+pub(crate) mod icmp;
 pub(crate) mod namespace;
 mod status;
 

@@ -27,6 +27,8 @@ pub struct Segment {
     pub fin: bool,
     pub payload: usize,
     options: Vec<u8>,
+    /// When the capture had it.
+    pub at: Instant,
 }
 
 impl Segment {
@@ -163,5 +165,6 @@ fn parse(frame: &[u8]) -> Option<Segment> {
         fin: header.fin,
         payload: ip_length.saturating_sub(ip_header + header.header_len()),
         options: header.options.as_slice().to_vec(),
+        at: Instant::now(),
     })
 }

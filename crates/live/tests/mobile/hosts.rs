@@ -50,7 +50,7 @@ impl Hosts {
     fn build(parent: &Path) -> io::Result<Self> {
         let mobile = Host::new(parent, "mobile", 1)?;
         let peer = Host::new(parent, "peer", 2)?;
-        let namespace = format!("/proc/{}/fd/{}", std::process::id(), peer.namespace.as_raw_fd());
+        let namespace = peer.namespace();
         mobile.run(|| {
             ip(&["link", "add", "link0", "type", "veth", "peer", "name", "link0", "netns", &namespace])
         })?;
@@ -88,6 +88,11 @@ impl Host {
         Ok(host)
     }
 
+    /// A path to its namespace, for `ip`.
+    pub fn namespace(&self) -> String {
+        format!("/proc/{}/fd/{}", std::process::id(), self.namespace.as_raw_fd())
+    }
+
     pub fn cgroup(&self) -> &Path {
         &self.cgroup
     }
@@ -98,11 +103,18 @@ impl Host {
 
     /// Runs it on this host: in a thread of its own, as a process of this host would.
     pub fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        self.run_outside(|| {
+            fs::write(self.cgroup.join("cgroup.threads"), gettid().to_string())
+                .expect("the cgroup can be entered");
+            work()
+        })
+    }
+
+    /// The same, but not in the host's cgroup.
+    pub fn run_outside<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         thread::scope(|scope| {
             let thread = scope.spawn(|| {
                 setns(&self.namespace, CloneFlags::CLONE_NEWNET).expect("the namespace can be entered");
-                fs::write(self.cgroup.join("cgroup.threads"), gettid().to_string())
-                    .expect("the cgroup can be entered");
                 work()
             });
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))

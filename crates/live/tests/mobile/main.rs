@@ -1,9 +1,11 @@
 //! The mobile host's programs on real connections between two network namespaces. Needs root.
 
+mod agent;
 mod busy;
 mod capture;
 mod hosts;
 mod sack;
+mod world;
 
 use capture::{Capture, Segment};
 use hosts::Hosts;

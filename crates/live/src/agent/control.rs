@@ -1,0 +1,419 @@
+//! The control socket: one line of JSON each way.
+//!
+//! Its file belongs to root and the configured group (0660, or 0600); whoever comes in is asked for his credentials all
+//! the same (SO_PEERCRED), for files can be given away.
+
+use super::Error;
+use super::quantity::{rate_kbps, time_us};
+use super::rounds::Round;
+use nix::errno::Errno;
+use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
+use nix::unistd::{Gid, Group as Entry, Uid, User, chown, getgrouplist};
+use serde::{Deserialize, Serialize};
+use std::ffi::CString;
+use std::fs::{self, Permissions};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Unless the configuration says another.
+pub const PLACE: &str = "/run/segue/agent.sock";
+/// Longest question, octets.
+const LONGEST: usize = 4096;
+/// Who asks and says nothing for so long is sent away.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Who waits for a round waits no longer; a little more than the longest interval and limit together.
+const ANSWER_WITHIN: Duration = Duration::from_secs(130);
+/// Who may ask at once.
+const MOST: usize = 16;
+
+/// A group of this host's users.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Group(Gid);
+
+impl Group {
+    /// By its number.
+    pub fn numbered(number: u32) -> Self {
+        Self(Gid::from_raw(number))
+    }
+
+    /// By its name.
+    ///
+    /// # Errors
+    /// There is no such group.
+    pub fn named(name: &str) -> Result<Self, Error> {
+        let found = Entry::from_name(name).ok().flatten();
+        found.map(|entry| Self(entry.gid)).ok_or_else(|| Error::Group(name.to_owned()))
+    }
+
+    fn has(self, user: Uid, primary: Gid) -> bool {
+        if primary == self.0 {
+            return true;
+        }
+        // The credentials name the primary group only.
+        let name = User::from_uid(user).ok().flatten().and_then(|user| CString::new(user.name).ok());
+        name.and_then(|name| getgrouplist(&name, primary).ok()).is_some_and(|groups| groups.contains(&self.0))
+    }
+}
+
+/// What an agent can be asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "command", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Request {
+    /// How it is.
+    Status,
+    /// The link of a device is like this from now on, or will be.
+    Notify(Notify),
+}
+
+/// A link that is told by hand.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Notify {
+    /// Its device.
+    pub device: String,
+    /// kbit/s towards this host.
+    pub rate_kbps: u32,
+    /// kbit/s from it.
+    pub up_kbps: u32,
+    /// One way, us.
+    pub delay_us: u32,
+    /// The handoff is foreseen, and told over the present link.
+    pub expect: bool,
+}
+
+impl Notify {
+    /// Reads `dev=wwan0,rate=2mbit,delay=50ms[,up=1mbit]`.
+    ///
+    /// # Errors
+    /// What is wrong, in a line.
+    pub fn parse(words: &str, expect: bool) -> Result<Self, String> {
+        const FORM: &str =
+            "expected dev=NAME,rate=RATE,delay=TIME[,up=RATE] such as dev=wwan0,rate=2mbit,delay=50ms";
+        let (mut device, mut rate, mut delay, mut up) = (None, None, None, None);
+        for word in words.split(',') {
+            let Some((key, value)) = word.split_once('=') else {
+                return Err(format!("`{word}` in `{words}`; {FORM}"));
+            };
+            let twice = match key {
+                "dev" => device.replace(value.to_owned()).is_some(),
+                "rate" => rate.replace(rate_kbps(value)?).is_some(),
+                "delay" => delay.replace(time_us(value)?).is_some(),
+                "up" => up.replace(rate_kbps(value)?).is_some(),
+                _ => return Err(format!("unknown word `{key}` in `{words}`; {FORM}")),
+            };
+            if twice {
+                return Err(format!("`{key}` stands twice in `{words}`; {FORM}"));
+            }
+        }
+        let missing = |what: &str| format!("no {what} in `{words}`; {FORM}");
+        let rate_kbps = rate.ok_or_else(|| missing("rate"))?;
+        Ok(Self {
+            device: device.filter(|name| !name.is_empty()).ok_or_else(|| missing("dev"))?,
+            rate_kbps,
+            up_kbps: up.unwrap_or(rate_kbps),
+            delay_us: delay.ok_or_else(|| missing("delay"))?,
+            expect,
+        })
+    }
+
+    /// What no agent tells.
+    fn check(&self) -> Result<(), String> {
+        if self.rate_kbps == 0 || self.up_kbps == 0 {
+            return Err("a rate of zero; expected at least 1 kbit/s".into());
+        }
+        Ok(())
+    }
+}
+
+/// What it answers.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reply {
+    /// To `status`: a [`super::status::Status`].
+    Status(serde_json::Value),
+    /// To `notify`: the rounds that told it, one of each watched prefix, each a [`Round`].
+    Rounds(Vec<serde_json::Value>),
+    /// To `notify`: no watched prefix leads over the device; it will be told once one does.
+    Noted,
+    /// What the asker got wrong.
+    Refused(String),
+    /// What went wrong here.
+    Failed(String),
+}
+
+/// Somebody who asks.
+struct Client {
+    stream: UnixStream,
+    said: Vec<u8>,
+    since: Instant,
+    /// The rounds that he waits for.
+    awaits: Vec<u64>,
+    /// Those that are over.
+    rounds: Vec<serde_json::Value>,
+}
+
+/// The agent's end.
+pub struct Control {
+    listener: UnixListener,
+    path: PathBuf,
+    group: Option<Group>,
+    clients: Vec<Client>,
+    denied: u64,
+}
+
+/// What is done with a question.
+pub enum Answer {
+    /// At once.
+    Now(Reply),
+    /// When these rounds are over.
+    Later(Vec<u64>),
+}
+
+impl Control {
+    /// Makes the socket, in place of one that nobody serves (the caller has the lock).
+    ///
+    /// # Errors
+    /// Something else is in its place, or the folder cannot be written.
+    pub fn open(path: &Path, group: Option<Group>) -> Result<Self, Error> {
+        let failed = |problem: String, user| Error::Control { path: path.to_owned(), problem, user };
+        let io = |error: std::io::Error| failed(error.to_string(), true);
+        match fs::symlink_metadata(path) {
+            Ok(there) if std::os::unix::fs::FileTypeExt::is_socket(&there.file_type()) => {
+                fs::remove_file(path).map_err(io)?;
+            }
+            Ok(_) => {
+                return Err(failed("something else is there; expected a place for a socket".into(), true));
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(io(error)),
+        }
+        let listener = UnixListener::bind(path).map_err(io)?;
+        let control = Self { listener, path: path.to_owned(), group, clients: Vec::new(), denied: 0 };
+        // Nobody but root until its group is set.
+        fs::set_permissions(path, Permissions::from_mode(0o600)).map_err(io)?;
+        if let Some(Group(group)) = group {
+            chown(path, None, Some(group)).map_err(|error| io(error.into()))?;
+            fs::set_permissions(path, Permissions::from_mode(0o660)).map_err(io)?;
+        }
+        control.listener.set_nonblocking(true).map_err(io)?;
+        Ok(control)
+    }
+
+    /// How many were sent away.
+    pub fn denied(&self) -> u64 {
+        self.denied
+    }
+
+    /// What to wait for.
+    pub fn sources(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        let waiting = self.clients.iter().filter(|client| client.awaits.is_empty());
+        [self.listener.as_fd()].into_iter().chain(waiting.map(|client| client.stream.as_fd()))
+    }
+
+    /// Takes in who comes and hears who asks, without waiting.
+    pub fn serve(&mut self, mut answer: impl FnMut(Request, u64) -> Answer) {
+        self.take_in();
+        let (mut kept, denied) = (Vec::new(), self.denied);
+        for mut client in std::mem::take(&mut self.clients) {
+            if !client.awaits.is_empty() {
+                if client.since.elapsed() < ANSWER_WITHIN {
+                    kept.push(client);
+                }
+                continue;
+            }
+            match client.hear() {
+                Heard::Nothing if client.since.elapsed() < PATIENCE => kept.push(client),
+                Heard::Nothing | Heard::End => {}
+                Heard::Question(question) => {
+                    let answer = question.map_or_else(
+                        |wrong| Answer::Now(Reply::Refused(wrong)),
+                        |question| answer(question, denied),
+                    );
+                    match answer {
+                        Answer::Now(reply) => client.say(&reply),
+                        Answer::Later(rounds) => {
+                            client.awaits = rounds;
+                            client.since = Instant::now();
+                            kept.push(client);
+                        }
+                    }
+                }
+            }
+        }
+        self.clients = kept;
+    }
+
+    /// Tells who waits for this round, and for no other any more, that it is over.
+    pub fn over(&mut self, round: &Round) {
+        let Ok(value) = serde_json::to_value(round) else { return };
+        for client in &mut self.clients {
+            if client.awaits.contains(&round.number) {
+                client.awaits.retain(|number| *number != round.number);
+                client.rounds.push(value.clone());
+                if client.awaits.is_empty() {
+                    let rounds = std::mem::take(&mut client.rounds);
+                    client.say(&Reply::Rounds(rounds));
+                    // He has his answer; the next turn sees that he is gone.
+                    let _ = client.stream.shutdown(std::net::Shutdown::Both);
+                }
+            }
+        }
+    }
+
+    fn take_in(&mut self) {
+        while let Ok((stream, _)) = self.listener.accept() {
+            let mut client = Client {
+                stream,
+                said: Vec::new(),
+                since: Instant::now(),
+                awaits: Vec::new(),
+                rounds: Vec::new(),
+            };
+            let allowed = getsockopt(&client.stream, PeerCredentials).is_ok_and(|credentials| {
+                let (user, group) = (Uid::from_raw(credentials.uid()), Gid::from_raw(credentials.gid()));
+                user.is_root() || self.group.is_some_and(|allowed| allowed.has(user, group))
+            });
+            if client.stream.set_nonblocking(true).is_err() {
+                continue;
+            }
+            if !allowed {
+                self.denied += 1;
+                tracing::warn!("a question to the control socket was refused: neither root nor of its group");
+                client.say(&Reply::Refused("only root and the configured group may ask the agent".into()));
+            } else if self.clients.len() >= MOST {
+                client.say(&Reply::Failed(format!("{MOST} others ask already")));
+            } else {
+                self.clients.push(client);
+            }
+        }
+    }
+}
+
+impl Drop for Control {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+enum Heard {
+    /// Not all of it yet.
+    Nothing,
+    /// He has gone.
+    End,
+    /// A line, or what is wrong with it.
+    Question(Result<Request, String>),
+}
+
+impl Client {
+    fn hear(&mut self) -> Heard {
+        let mut octets = [0; 512];
+        loop {
+            match self.stream.read(&mut octets) {
+                Ok(0) => return Heard::End,
+                Ok(count) => self.said.extend(&octets[..count]),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) => return Heard::End,
+            }
+            if self.said.len() > LONGEST {
+                return Heard::Question(Err(format!("a question of more than {LONGEST} octets")));
+            }
+        }
+        match self.said.iter().position(|octet| *octet == b'\n') {
+            Some(end) => Heard::Question(understand(&self.said[..end])),
+            None => Heard::Nothing,
+        }
+    }
+
+    /// A reply is short enough for the socket's buffer; who does not read it has lost it.
+    fn say(&mut self, reply: &Reply) {
+        if let Ok(mut line) = serde_json::to_vec(reply) {
+            line.push(b'\n');
+            let _ = self.stream.write_all(&line);
+        }
+    }
+}
+
+fn understand(line: &[u8]) -> Result<Request, String> {
+    let request: Request =
+        serde_json::from_slice(line).map_err(|error| format!("no question that is known here: {error}"))?;
+    if let Request::Notify(notify) = &request {
+        notify.check()?;
+    }
+    Ok(request)
+}
+
+/// Asks the agent with this socket.
+///
+/// # Errors
+/// None is there, or it does not let us; that it refused is no error but its answer.
+pub fn ask(path: &Path, request: &Request) -> Result<Reply, Error> {
+    let failed = |problem: String, user| Error::Control { path: path.to_owned(), problem, user };
+    let stream = UnixStream::connect(path).map_err(|error| {
+        match Errno::from_raw(error.raw_os_error().unwrap_or(0)) {
+            Errno::ENOENT | Errno::ECONNREFUSED => {
+                failed("no agent is at work; expected `segue agent run` with the same socket".into(), true)
+            }
+            Errno::EACCES => {
+                failed("permission denied; expected root or a member of the configured group".into(), true)
+            }
+            _ => failed(error.to_string(), false),
+        }
+    })?;
+    let broken = |error: std::io::Error| failed(format!("the agent does not answer: {error}"), false);
+    stream.set_read_timeout(Some(ANSWER_WITHIN)).map_err(broken)?;
+    let mut line = serde_json::to_vec(request).map_err(|error| failed(error.to_string(), false))?;
+    line.push(b'\n');
+    // Who is sent away hears why, although he could not ask.
+    let written = (&stream).write_all(&line);
+    let mut answer = String::new();
+    BufReader::new(&stream).read_line(&mut answer).and(written).map_err(broken)?;
+    serde_json::from_str(&answer).map_err(|_| failed("the agent has ended without an answer".into(), false))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn words_of_a_link() {
+        let notify = Notify::parse("dev=wwan0,rate=2mbit,delay=50ms", true).expect("a link");
+        let expected =
+            Notify { device: "wwan0".into(), rate_kbps: 2000, up_kbps: 2000, delay_us: 50_000, expect: true };
+        assert_eq!(notify, expected);
+        assert_eq!(Notify::parse("up=1mbit,delay=1ms,rate=2mbit,dev=x", false).map(|n| n.up_kbps), Ok(1000));
+        for (words, said) in [
+            ("wwan0", "`wwan0` in `wwan0`; expected dev=NAME"),
+            ("dev=a,rate=0kbit,delay=1ms", "`0kbit` is no rate; expected"),
+            ("dev=a,delay=1ms", "no rate in"),
+            ("rate=1mbit,delay=1ms", "no dev in"),
+            ("dev=,rate=1mbit,delay=1ms", "no dev in"),
+            ("dev=a,dev=b,rate=1mbit,delay=1ms", "`dev` stands twice"),
+            ("dev=a,loss=1,rate=1mbit,delay=1ms", "unknown word `loss`"),
+        ] {
+            let message = Notify::parse(words, false).expect_err(words);
+            assert!(message.contains(said) && message.contains("expected"), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_rate_of_zero_is_refused_also_from_who_writes_the_question_himself() {
+        let notify =
+            |rate| Notify { device: "a".into(), rate_kbps: rate, up_kbps: 1, delay_us: 1, expect: false };
+        let line = |rate| serde_json::to_vec(&Request::Notify(notify(rate))).expect("JSON");
+        assert_eq!(understand(&line(1)), Ok(Request::Notify(notify(1))));
+        assert!(understand(&line(0)).is_err_and(|said| said.contains("rate of zero")));
+    }
+
+    proptest! {
+        #[test]
+        fn no_octets_make_it_panic(octets in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let _ = understand(&octets);
+        }
+    }
+}

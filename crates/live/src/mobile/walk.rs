@@ -1,0 +1,324 @@
+//! Notices, given out by walks over the kernel's table of connections: all at once, or a part of them at a time.
+
+use super::records::{Ack, Orders, Others, PREFIXES, Tally};
+use super::{Error, Mobile, Notified, Way, craft, records};
+use crate::sender::icmp::{Icmp, Request};
+use crate::skeleton::mobile::MobileSkel;
+use libbpf_rs::{Iter, MapCore, MapFlags};
+use segue_policy::Link;
+use segue_policy::wire::{OptionError, ReportType};
+use std::io::Read;
+use std::net::{IpAddr, Ipv6Addr};
+use std::time::Duration;
+
+/// A notice that is given out in parts: [`Mobile::begin`], then [`Mobile::walk`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// The link that it tells.
+    pub link: Link,
+    /// Whether the handoff is foreseen or has completed.
+    pub kind: ReportType,
+    /// ACKs that carry it, of each connection: 1 to 8.
+    pub copies: u8,
+    /// How it leaves.
+    pub way: Way,
+    /// By CLOCK_MONOTONIC: connections on which something has come since, or something is under way, are told first.
+    pub since: Duration,
+}
+
+/// What a walk has done: numbers of connections.
+#[derive(Debug, Default)]
+pub struct Walk {
+    /// Told in ACKs of the kernel's.
+    pub poked: u32,
+    /// Told, at least once, in an ACK crafted here.
+    pub crafted: u32,
+    /// Of those that waited: told since the walk before in ACKs that they sent by themselves.
+    pub acked: u32,
+    /// Should have been told, but for the budget.
+    pub unpaid: u32,
+    /// Wait for an ACK of their own that carries the notice, those `unpaid` among them where the kernel is of 6.12.
+    pub marked: u32,
+    /// Flows of this host that waited for their timers and were made to resend.
+    pub resent: u32,
+    /// As in [`Notified::unrestored`].
+    pub unrestored: u32,
+    /// As in [`Notified::skipped`].
+    pub skipped: super::Skipped,
+}
+
+/// Connections of the network namespace that are in scope, in numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Census {
+    /// Can be told.
+    pub negotiated: u32,
+    /// Established, and cannot be told.
+    pub unnegotiated: u32,
+    /// Negotiated, and their peers will send nothing more.
+    pub closing: u32,
+    /// Will tell their peers with their next ACKs.
+    pub waiting: u32,
+}
+
+/// Remote addresses, and whether notices are for them; the longest prefix decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scope {
+    /// First of the prefix.
+    pub address: IpAddr,
+    /// Length of the prefix.
+    pub bits: u8,
+    /// Whether its hosts are told.
+    pub told: bool,
+}
+
+impl Scope {
+    /// All hosts.
+    pub const EVERYBODY: Self = Self { address: IpAddr::V6(Ipv6Addr::UNSPECIFIED), bits: 0, told: true };
+    /// Most prefixes that [`Mobile::tell_only`] takes.
+    pub const MOST: usize = PREFIXES;
+
+    /// `struct segue_mobile_prefix`
+    fn key(&self) -> [u8; 20] {
+        let (bits, octets) = match self.address {
+            IpAddr::V4(address) => (96 + self.bits.min(32), address.to_ipv6_mapped().octets()),
+            IpAddr::V6(address) => (self.bits.min(128), address.octets()),
+        };
+        let mut key = [0; 20];
+        key[..4].copy_from_slice(&u32::from(bits).to_ne_bytes());
+        key[4..].copy_from_slice(&octets);
+        key
+    }
+}
+
+pub(super) fn give(skel: &MobileSkel<'_>, orders: &Orders) -> Result<(), Error> {
+    skel.maps
+        .orders
+        .update(&0u32.to_ne_bytes(), &orders.bytes(), MapFlags::ANY)
+        .map_err(Error::kernel("set the link that is reported"))
+}
+
+pub(super) fn set_scope(skel: &MobileSkel<'_>, scope: &[Scope]) -> Result<(), Error> {
+    let refused = || Error::kernel("set whom notices are for");
+    let map = &skel.maps.scope;
+    for key in map.keys().collect::<Vec<_>>() {
+        map.delete(&key).map_err(refused())?;
+    }
+    for prefix in scope {
+        map.update(&prefix.key(), &[u8::from(prefix.told)], MapFlags::ANY).map_err(refused())?;
+    }
+    Ok(())
+}
+
+/// IPv4 as ::ffff:a.b.c.d.
+fn mapped(address: IpAddr) -> Ipv6Addr {
+    match address {
+        IpAddr::V4(address) => address.to_ipv6_mapped(),
+        IpAddr::V6(address) => address,
+    }
+}
+
+/// What can be told at all.
+fn check(link: Link, kind: ReportType, copies: u8) -> Result<(), Error> {
+    if copies == 0 || copies > records::COPIES {
+        return Err(Error::Copies(copies));
+    }
+    if kind == ReportType::First {
+        return Err(Error::FirstReport);
+    }
+    if link.rate_kbps == 0 {
+        return Err(Error::Report(OptionError::ZeroRate));
+    }
+    Ok(())
+}
+
+impl Mobile {
+    /// Tells the peers of all negotiated, established connections of the *current network namespace* of this link, in
+    /// `copies` equal pure ACKs each (2 as a rule; at most 8): connections that have received data first. Where the
+    /// handoff has completed, connections established from now on report this link.
+    pub fn notify(&mut self, link: Link, kind: ReportType, copies: u8) -> Result<Notified, Error> {
+        self.notify_by(Way::Auto, link, kind, copies)
+    }
+
+    /// The same, in one way only.
+    pub fn notify_by(
+        &mut self,
+        way: Way,
+        link: Link,
+        kind: ReportType,
+        copies: u8,
+    ) -> Result<Notified, Error> {
+        self.begin(&Notice { link, kind, copies, way, since: Duration::ZERO })?;
+        self.orders.uploads = false;
+        let mut told = Notified::default();
+        // Each walk is over the kernel's whole table of connections.
+        for others in [Others::Wait, Others::Told] {
+            let (walk, tally) = self.walk_with(u32::MAX, others)?;
+            told.poked += walk.poked;
+            told.crafted += walk.crafted;
+            told.unrestored += walk.unrestored;
+            let before = std::mem::replace(&mut told.skipped, walk.skipped);
+            told.skipped.unwritten += before.unwritten;
+            told.skipped.unsent += before.unsent;
+            told.skipped.refusal = before.refusal.or(told.skipped.refusal.take());
+            if tally.later == 0 {
+                break;
+            }
+        }
+        told.connections = told.poked + told.crafted + told.skipped.unwritten + told.skipped.unsent;
+        Ok(told)
+    }
+
+    /// Whom notices are for, from now on; everybody unless told.
+    ///
+    /// # Errors
+    /// More than [`Scope::MOST`] prefixes.
+    pub fn tell_only(&mut self, scope: &[Scope]) -> Result<(), Error> {
+        if scope.len() > Scope::MOST {
+            return Err(Error::Scope(scope.len()));
+        }
+        set_scope(&self.skel, scope)
+    }
+
+    /// The link that connections report which are established from now on.
+    ///
+    /// # Errors
+    /// A rate of zero.
+    pub fn report_first(&mut self, link: Link) -> Result<(), Error> {
+        if link.rate_kbps == 0 {
+            return Err(Error::Report(OptionError::ZeroRate));
+        }
+        self.orders.first = link;
+        give(&self.skel, &self.orders)
+    }
+
+    /// A new notice; [`Mobile::walk`] gives it out. What is left of the one before is told no more.
+    ///
+    /// # Errors
+    /// A notice that cannot be told.
+    pub fn begin(&mut self, notice: &Notice) -> Result<(), Error> {
+        let Notice { link, kind, copies, way, since } = *notice;
+        check(link, kind, copies)?;
+        let way = if self.pokes() || way == Way::Poke { way } else { Way::Crafted };
+        let round = self.orders.round.wrapping_add(1).max(1);
+        let first = if kind == ReportType::Completed { link } else { self.orders.first };
+        let since = u64::try_from(since.as_nanos()).unwrap_or(u64::MAX);
+        let others = Others::Wait;
+        // What is foreseen changes nothing yet.
+        let uploads = kind == ReportType::Completed;
+        self.orders = Orders { since, link, first, round, budget: 0, kind, copies, way, others, uploads };
+        give(&self.skel, &self.orders)
+    }
+
+    /// Tells at most `budget` of the connections that are busy and have not been told. All others carry the notice on
+    /// their next ACKs.
+    pub fn walk(&mut self, budget: u32) -> Result<Walk, Error> {
+        let (walk, _) = self.walk_with(budget, Others::Marked)?;
+        // Once is enough.
+        self.orders.uploads = false;
+        Ok(walk)
+    }
+
+    fn walk_with(&mut self, budget: u32, others: Others) -> Result<(Walk, Tally), Error> {
+        let before = self.counts()?;
+        let mut walk = Walk::default();
+        self.orders.budget = budget;
+        self.orders.others = others;
+        give(&self.skel, &self.orders)?;
+        let mut sender = craft::Sender::default();
+        let mut waiting = Vec::new();
+        self.iterate(|ack| match ack.waits {
+            Some((backoffs, una)) => waiting.push(Request {
+                local: mapped(ack.local.ip()),
+                remote: mapped(ack.remote.ip()),
+                local_port: ack.local.port(),
+                remote_port: ack.remote.port(),
+                snd_una: una,
+                copies: u32::from(backoffs) + 1,
+            }),
+            None => match sender.send(&ack, self.orders.link, self.orders.kind) {
+                Ok(()) => walk.crafted += 1,
+                Err(error) => {
+                    walk.skipped.unsent += 1;
+                    walk.skipped.refusal.get_or_insert(error);
+                }
+            },
+        })?;
+        walk.resent = self.resend(&waiting);
+        let now = self.counts()?;
+        let tally = Tally::read(std::array::from_fn(|i| now[i].wrapping_sub(before[i])));
+        walk.poked = tally.poked;
+        walk.acked = tally.acked;
+        walk.unpaid = tally.unpaid;
+        walk.marked = tally.marked;
+        walk.unrestored = tally.unrestored;
+        walk.skipped.unnegotiated = tally.unnegotiated;
+        walk.skipped.closing = tally.closing;
+        walk.skipped.unwritten = tally.unwritten;
+        Ok((walk, tally))
+    }
+
+    /// Makes these flows resend at once; their number. Without raw sockets for ICMP they wait for their timers.
+    fn resend(&mut self, waiting: &[Request]) -> u32 {
+        if waiting.is_empty() {
+            return 0;
+        }
+        if self.icmp.is_none() {
+            self.icmp = Icmp::open().ok();
+        }
+        let Some(icmp) = &self.icmp else { return 0 };
+        waiting.iter().for_each(|request| icmp.send(request));
+        u32::try_from(waiting.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Runs the iterator once: what it pokes it pokes; each connection to be crafted for is given to `craft`.
+    fn iterate(&self, mut craft: impl FnMut(Ack)) -> Result<(), Error> {
+        // The namespace is that of the thread which opens the iterator.
+        let mut records = Iter::new(&self.links.notify).map_err(Error::kernel("list TCP connections"))?;
+        let mut buffer = vec![0; 1 << 16];
+        let mut filled = 0;
+        loop {
+            let read = records.read(&mut buffer[filled..]).map_err(Error::Connections)?;
+            filled += read;
+            let (whole, rest) = buffer[..filled].as_chunks::<{ Ack::SIZE }>();
+            whole.iter().for_each(|bytes| craft(Ack::read(bytes)));
+            let kept = rest.len();
+            buffer.copy_within(filled - kept..filled, 0);
+            filled = kept;
+            if read == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Whom it could tell now.
+    ///
+    /// # Errors
+    /// The kernel's list of connections broke off.
+    pub fn census(&mut self) -> Result<Census, Error> {
+        let (_, tally) = self.walk_with(0, Others::Wait)?;
+        Ok(Census {
+            negotiated: tally.negotiated,
+            unnegotiated: tally.unnegotiated,
+            closing: tally.closing,
+            waiting: tally.marked,
+        })
+    }
+
+    /// Connections, since the programs were attached, whose own ACKs have carried a notice.
+    ///
+    /// # Errors
+    /// The programs are gone.
+    pub fn acked(&self) -> Result<u32, Error> {
+        Ok(Tally::read(self.counts()?).acked)
+    }
+
+    fn counts(&self) -> Result<[u32; Tally::LENGTH], Error> {
+        let mut counts = [0; Tally::LENGTH];
+        for (index, count) in (0u32..).zip(&mut counts) {
+            let value = self.skel.maps.tally.lookup(&index.to_ne_bytes(), MapFlags::ANY);
+            let value = value.map_err(Error::kernel("read what a notice came to"))?;
+            *count = value.and_then(|bytes| bytes.try_into().ok()).map_or(0, u32::from_ne_bytes);
+        }
+        Ok(counts)
+    }
+}

@@ -1,0 +1,507 @@
+//! `segue agent` as a user meets it: the program in a network namespace of its own. What needs root is skipped without.
+
+#![cfg(feature = "live")]
+
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Lines, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+const SEGUE: &str = env!("CARGO_BIN_EXE_segue");
+
+fn segue(args: &[&str]) -> Output {
+    Command::new(SEGUE).args(args).output().expect("segue starts")
+}
+
+fn refused(args: &[&str], status: i32) -> String {
+    let output = segue(args);
+    let text = String::from_utf8(output.stderr).expect("UTF-8");
+    assert_eq!(output.status.code(), Some(status), "{args:?}: {text}");
+    assert_eq!(text.lines().count(), 1, "one line: {text}");
+    assert!(output.stdout.is_empty(), "{args:?}");
+    text
+}
+
+/// Whether an agent can run here; otherwise it says why not.
+fn can_run() -> bool {
+    let document: Value = serde_json::from_slice(&segue(&["doctor", "--json", "-"]).stdout).expect("JSON");
+    let features = document["features"].as_array().expect("a list");
+    for name in ["rights", "kernel", "btf", "cgroup2"] {
+        let feature = features.iter().find(|feature| feature["name"] == name).expect("probed");
+        if feature["present"] != true {
+            println!("skipped: {name} ({})", feature["found"]);
+            return false;
+        }
+    }
+    let namespaces = Command::new("unshare").args(["--net", "--mount", "true"]).output();
+    let there = namespaces.is_ok_and(|output| output.status.success());
+    if !there {
+        println!("skipped: no unshare");
+    }
+    there
+}
+
+/// A host with a bpf file system of its own, and a cable to another one, its default route.
+struct Host {
+    holder: Child,
+    peer: Child,
+    folder: tempfile::TempDir,
+    /// Of both: agents beside this one's are attached elsewhere.
+    cgroup: PathBuf,
+}
+
+const PEER: &str = "ip link set lo up && echo ready && exec sleep 600";
+const HOST: &str = "mount -t bpf bpf /sys/fs/bpf && ip link set lo up && \
+    ip link add cable0 type veth peer name cable1 && ip addr add 192.0.2.1/24 dev cable0 && \
+    ip link set cable1 netns $1 && nsenter --target $1 --net ip addr add 192.0.2.2/24 dev cable1 && \
+    nsenter --target $1 --net ip link set cable1 up && ip link set cable0 up && \
+    ip route add default via 192.0.2.2 && echo ready && exec sleep 600";
+
+/// Where cgroup2 is mounted.
+fn cgroup2() -> PathBuf {
+    let document: Value = serde_json::from_slice(&segue(&["doctor", "--json", "-"]).stdout).expect("JSON");
+    let features = document["features"].as_array().expect("a list");
+    let found = features.iter().find(|feature| feature["name"] == "cgroup2").expect("probed");
+    PathBuf::from(found["found"].as_str().expect("a path"))
+}
+
+/// A process in namespaces of its own, which has made them ready.
+fn namespaces(args: &[&str]) -> Child {
+    let mut child =
+        Command::new("unshare").args(args).stdout(Stdio::piped()).spawn().expect("unshare starts");
+    let mut said = [0; 6];
+    child.stdout.take().expect("piped").read_exact(&mut said).expect("a host");
+    assert_eq!(&said, b"ready\n");
+    child
+}
+
+impl Host {
+    fn new() -> Self {
+        let peer = namespaces(&["--net", "sh", "-c", PEER]);
+        let id = peer.id().to_string();
+        let holder = namespaces(&["--net", "--mount", "sh", "-c", HOST, "host", &id]);
+        let cgroup = cgroup2().join(format!("segue-agent-test-{id}"));
+        std::fs::create_dir(&cgroup).expect("a cgroup");
+        let host = Self { holder, peer, folder: tempfile::tempdir().expect("a folder"), cgroup };
+        std::fs::write(host.config(), host.text()).expect("a file");
+        host
+    }
+
+    fn config(&self) -> PathBuf {
+        self.folder.path().join("agent.toml")
+    }
+
+    fn state(&self) -> PathBuf {
+        self.folder.path().join("segue")
+    }
+
+    fn text(&self) -> String {
+        let control = self.state().join("agent.sock");
+        format!(
+            "cgroup = \"{}\"\ncontrol = \"{}\"\npin = \"{}\"\n[[link]]\nrate = \"10mbit\"\ndelay = \"10ms\"\n",
+            self.cgroup.display(),
+            control.display(),
+            self.pins()
+        )
+    }
+
+    fn pins(&self) -> String {
+        format!("/sys/fs/bpf/segue/test{}", self.holder.id())
+    }
+
+    /// A command on the host.
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new("nsenter");
+        command.args(["--target", &self.holder.id().to_string(), "--net", "--mount", "--", program]);
+        command
+    }
+
+    /// A program of python's on the host or its peer, in their cgroup.
+    fn python(&self, host: &Child) -> Command {
+        let mut command = Command::new("nsenter");
+        let line = format!("echo $$ > {}/cgroup.procs && exec python3 \"$@\"", self.cgroup.display());
+        command.args(["--target", &host.id().to_string(), "--net", "--", "sh", "-c", &line, "python3"]);
+        command
+    }
+
+    fn shell(&self, line: &str) -> Output {
+        self.command("sh").args(["-c", line]).output().expect("a shell")
+    }
+
+    fn agent(&self) -> Agent {
+        let log = self.folder.path().join("log");
+        let file = std::fs::File::create(&log).expect("a log");
+        let mut command = self.command(SEGUE);
+        command.args(["agent", "run", "--log", "json", "--config"]).arg(self.config());
+        // nsenter without --fork becomes the program
+        let child = command.stdout(Stdio::null()).stderr(file).spawn().expect("it starts");
+        let agent = Agent { child, log };
+        agent.until("it is at work", || agent.log().contains("the agent is at work"));
+        agent
+    }
+
+    fn ask(&self, args: &[&str]) -> Output {
+        let mut command = self.command(SEGUE);
+        command.arg("agent").args(args).arg("--config").arg(self.config()).output().expect("it starts")
+    }
+
+    fn status(&self) -> Value {
+        let output = self.ask(&["status", "--json", "-"]);
+        assert!(output.status.success(), "{output:?}");
+        serde_json::from_slice(&output.stdout).expect("JSON and nothing else")
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        for process in [&mut self.holder, &mut self.peer] {
+            let _ = process.kill();
+            let _ = process.wait();
+        }
+        for _ in 0..50 {
+            if std::fs::remove_dir(&self.cgroup).is_ok() {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+struct Agent {
+    child: Child,
+    log: PathBuf,
+}
+
+impl Agent {
+    fn log(&self) -> String {
+        std::fs::read_to_string(&self.log).expect("a log")
+    }
+
+    fn until(&self, what: &str, mut holds: impl FnMut() -> bool) {
+        let limit = Instant::now() + Duration::from_secs(20);
+        while !holds() {
+            assert!(Instant::now() < limit, "{what}: {}", self.log());
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    fn proc(&self, file: &str) -> String {
+        std::fs::read_to_string(format!("/proc/{}/{file}", self.child.id())).expect("a process")
+    }
+
+    fn signal(&mut self, signal: &str) -> Option<i32> {
+        let done = Command::new("kill").args([signal, &self.child.id().to_string()]).status();
+        assert!(done.is_ok_and(|status| status.success()));
+        self.child.wait().expect("it ends").code()
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn wrong_words_are_named() {
+    assert!(refused(&["agent"], 2).contains("expected one of run, notify, status"));
+    for (words, said) in [
+        ("wwan0", "expected dev=NAME,rate=RATE,delay=TIME"),
+        ("dev=wwan0,rate=0mbit,delay=1ms", "`0mbit` is no rate"),
+        ("dev=wwan0,rate=1mbit,delay=1", "`1` is no time"),
+    ] {
+        let text = refused(&["agent", "notify", words], 2);
+        assert!(text.contains(said), "{text}");
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("agent.toml");
+    let name = file.display().to_string();
+    for command in [&["run"][..], &["status"], &["notify", "dev=a,rate=1mbit,delay=1ms"]] {
+        std::fs::write(&file, "copies = 2\ncopys = 3\n").expect("a file");
+        let args = [&["agent"], command, &["--config", &name]].concat();
+        let text = refused(&args, 2);
+        assert!(
+            text.contains(&format!("{name}, line 2, column 1: unknown key `copys`, expected one of")),
+            "{text}"
+        );
+        std::fs::remove_file(&file).expect("ours");
+        assert!(refused(&args, 2).contains("there is no such file; expected the agent's configuration"));
+    }
+    let nobody = folder.path().join("agent.sock").display().to_string();
+    let text = refused(&["agent", "status", "--control", &nobody], 2);
+    assert!(text.contains("no agent is at work; expected `segue agent run`"), "{text}");
+}
+
+#[test]
+fn three_capabilities_are_enough_for_its_work_and_only_root_has_its_files() {
+    if !can_run() {
+        return;
+    }
+    let host = Host::new();
+    let mut agent = host.agent();
+    let status = agent.proc("status");
+    let field = |name: &str| {
+        let line =
+            status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_else(|| panic!("{name}"));
+        line.trim_start_matches(':').trim().to_owned()
+    };
+    // CAP_NET_ADMIN 12, CAP_NET_RAW 13, CAP_BPF 39
+    for set in ["CapEff", "CapPrm", "CapBnd"] {
+        assert_eq!(u64::from_str_radix(&field(set), 16), Ok(1 << 12 | 1 << 13 | 1 << 39), "{set}");
+    }
+    assert_eq!((field("CapInh"), field("CapAmb")), ("0".repeat(16), "0".repeat(16)));
+    assert_eq!(field("NoNewPrivs"), "1");
+    let modes = host.shell(&format!(
+        "stat -c %a {0} {0}/agent.sock {0}/agent.lock {1} {1}/connections-1 | tr '\\n' ' '",
+        host.state().display(),
+        host.pins()
+    ));
+    assert_eq!(String::from_utf8_lossy(&modes.stdout), "711 600 600 700 600 ");
+    let said = host.ask(&["notify", "dev=cable0,rate=2mbit,delay=50ms"]);
+    assert!(said.status.success(), "{said:?}");
+    assert!(
+        String::from_utf8_lossy(&said.stdout).starts_with("cable0, 0.0.0.0/0: told 0 in the kernel's ACKs")
+    );
+    let said = host.ask(&["notify", "dev=wwan7,rate=2mbit,delay=50ms"]);
+    assert_eq!(said.status.code(), Some(2));
+    assert!(
+        String::from_utf8_lossy(&said.stderr).contains("no device `wwan7` on this host; expected one of")
+    );
+    let link = &host.status()["watch"][0]["estimate"];
+    assert_eq!((&link["rate_kbps"], &link["source"]), (&2000.into(), &"told".into()));
+    let text = host.ask(&["status"]);
+    let text = String::from_utf8_lossy(&text.stdout);
+    for word in ["cable0", "2000kbit/50ms", "negotiated", "poked", "told 0.0.0.0/0 cable0"] {
+        assert!(text.contains(word), "{word}: {text}");
+    }
+    assert_eq!(agent.signal("-TERM"), Some(0));
+    assert!(!host.state().exists());
+    assert!(!host.shell(&format!("test -e {}", host.pins())).status.success(), "pins stay");
+}
+
+const SERVER: &str = "import socket
+server=socket.socket(); server.bind(('192.0.2.2',7777)); server.listen(); print('ready',flush=True)
+far,_=server.accept()
+while far.recv(1): far.sendall(b'PAYLOAD-THAT-NO-LOG-MUST-HAVE'*100)
+";
+const CLIENT: &str = "import socket,sys
+near=socket.create_connection(('192.0.2.2',7777)); near.settimeout(10)
+right=b'PAYLOAD-THAT-NO-LOG-MUST-HAVE'*100
+for line in sys.stdin:
+    near.sendall(b'x')
+    got=b''
+    while len(got)<len(right): got+=near.recv(65536)
+    print('ok' if got==right else 'wrong',flush=True)
+";
+
+/// A program that is told and answers in lines.
+struct Talker {
+    child: Child,
+    to: ChildStdin,
+    from: Lines<BufReader<ChildStdout>>,
+}
+
+impl Talker {
+    fn new(mut command: Command, script: &str) -> Self {
+        let command = command.args(["-c", script]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("python3 starts");
+        let (to, from) = (child.stdin.take().expect("piped"), child.stdout.take().expect("piped"));
+        Self { child, to, from: BufReader::new(from).lines() }
+    }
+
+    fn hear(&mut self) -> String {
+        self.from.next().expect("a line").expect("text")
+    }
+
+    fn speaks(&mut self, when: &str) {
+        writeln!(self.to, "go").expect("it listens");
+        assert_eq!(self.hear(), "ok", "{when}");
+    }
+}
+
+impl Drop for Talker {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn flows_outlive_a_killed_agent_and_the_next_one_knows_them() {
+    if !can_run() {
+        return;
+    }
+    let host = Host::new();
+    // It is attached to the cgroup of both ends, and so gives also the peer its capability.
+    let mut agent = host.agent();
+    let mut server = Talker::new(host.python(&host.peer), SERVER);
+    assert_eq!(server.hear(), "ready");
+    let mut client = Talker::new(host.python(&host.holder), CLIENT);
+    client.speaks("before");
+    assert_eq!(host.status()["connections"]["negotiated"], 1, "{}", host.status());
+    for round in 0..5 {
+        let mut notify = host.command(SEGUE);
+        notify.args(["agent", "notify", "dev=cable0,rate=2mbit,delay=50ms", "--config"]).arg(host.config());
+        let mut notify = notify.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+        std::thread::sleep(Duration::from_millis(round * 7));
+        assert_eq!(agent.signal("-KILL"), None);
+        let _ = notify.wait();
+        client.speaks("after a kill");
+        assert!(host.state().join("agent.sock").exists());
+        assert!(host.shell(&format!("test -e {}", host.pins())).status.success());
+        drop(agent);
+        agent = host.agent();
+        agent.until("peers are told", || {
+            let rounds = host.status()["rounds"].clone();
+            let first = &rounds[0];
+            first["cause"] == "restarted" && first["poked"].as_u64() == Some(1)
+        });
+        assert_eq!(host.status()["connections"]["negotiated"], 1, "{}", host.status());
+        client.speaks("after a restart");
+    }
+    assert!(!agent.log().contains("PAYLOAD"), "{}", agent.log());
+    assert!(agent.log().lines().all(|line| serde_json::from_str::<Value>(line).is_ok()), "{}", agent.log());
+    assert_eq!(agent.signal("-TERM"), Some(0));
+    client.speaks("after the end");
+    assert!(!host.state().exists());
+}
+
+#[test]
+fn a_second_agent_is_refused() {
+    if !can_run() {
+        return;
+    }
+    let host = Host::new();
+    let agent = host.agent();
+    let second = host.ask(&["run"]);
+    assert_eq!(second.status.code(), Some(2), "{second:?}");
+    let text = String::from_utf8_lossy(&second.stderr);
+    assert!(text.contains(&format!("(process {})", agent.child.id())), "{text}");
+    assert_eq!(text.lines().count(), 1);
+}
+
+#[test]
+fn an_idle_agent_is_small_and_sleeps() {
+    if !can_run() {
+        return;
+    }
+    let host = Host::new();
+    let agent = host.agent();
+    let ticks = || {
+        let stat = agent.proc("stat");
+        let after = stat.rsplit_once(") ").expect("a name").1.split(' ').collect::<Vec<_>>();
+        after[11].parse::<u64>().expect("ticks") + after[12].parse::<u64>().expect("ticks")
+    };
+    let before = ticks();
+    std::thread::sleep(Duration::from_secs(5));
+    // Hundredths of a second, that is, less than one percent.
+    assert!(ticks() - before <= 2, "{} of 500 ticks", ticks() - before);
+    let status = agent.proc("status");
+    let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("its size");
+    let kilobytes: u64 = resident.trim().trim_end_matches(" kB").parse().expect("a number");
+    println!("resident: {kilobytes} kB");
+    assert!(kilobytes <= 10_000, "{kilobytes} kB");
+}
+
+#[test]
+fn without_root_it_is_one_line() {
+    if !can_run() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let copy = folder.path().join("segue");
+    std::fs::copy(SEGUE, &copy).expect("a copy");
+    std::fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .expect("ours");
+    let nobody = ["--reuid", "65534", "--regid", "65534", "--clear-groups"];
+    let run = |args: &[&str]| Command::new("setpriv").args(nobody).arg(&copy).args(args).output();
+    if !run(&["--version"]).is_ok_and(|output| output.status.success()) {
+        return println!("skipped: no setpriv, or another user cannot reach {}", copy.display());
+    }
+    let output = run(&["agent", "run"]).expect("it starts");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((output.status.code(), text.lines().count()), (Some(1), 1), "{text}");
+    assert!(text.contains("CAP_BPF") && text.contains("run as root"), "{text}");
+}
+
+/// Where the repository is.
+fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+#[test]
+fn what_is_installed_is_removed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let destination = format!("DESTDIR={}", folder.path().display());
+    let make = |target: &str| {
+        let built = format!("PROGRAM={SEGUE}");
+        let output = Command::new("make")
+            .current_dir(root())
+            .args([target, &destination, "PREFIX=/usr", &built])
+            .output()
+            .expect("make starts");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    let files = || {
+        let output =
+            Command::new("find").arg(folder.path()).args(["-type", "f", "-printf", "%P %m\\n"]).output();
+        let mut files: Vec<_> = String::from_utf8(output.expect("find").stdout)
+            .expect("text")
+            .lines()
+            .map(str::to_owned)
+            .collect();
+        files.sort();
+        files
+    };
+    make("install");
+    let installed = files();
+    for file in [
+        "etc/segue/agent.toml 644",
+        "usr/bin/segue 755",
+        "usr/lib/systemd/system/segue-agent.service 644",
+        "usr/lib/systemd/system/segue-sender.service 644",
+        "usr/share/bash-completion/completions/segue 644",
+        "usr/share/man/man1/segue-agent-run.1 644",
+        "usr/share/man/man1/segue.1 644",
+        "usr/share/zsh/vendor-completions/_segue 644",
+    ] {
+        assert!(installed.iter().any(|found| found == file), "no {file} in {installed:?}");
+    }
+    // What the user has changed stays through a second installation.
+    let own = folder.path().join("etc/segue/agent.toml");
+    std::fs::write(&own, "copies = 3\n").expect("ours");
+    make("install");
+    assert_eq!(std::fs::read_to_string(&own).expect("a file"), "copies = 3\n");
+    make("uninstall");
+    assert_eq!(files(), ["etc/segue/agent.toml 644"], "what the user has changed is his");
+    std::fs::copy(root().join("examples/agent.toml"), &own).expect("a copy");
+    make("uninstall");
+    assert_eq!(files(), Vec::<String>::new());
+    let folders = Command::new("find").arg(folder.path()).args(["-name", "*segue*"]).output().expect("find");
+    assert!(folders.stdout.is_empty(), "{}", String::from_utf8_lossy(&folders.stdout));
+}
+
+#[test]
+fn units_are_units() {
+    let units: Vec<_> = ["segue-agent.service", "segue-sender.service"]
+        .iter()
+        .map(|name| root().join("packaging").join(name))
+        .collect();
+    // The program's place must exist for systemd-analyze.
+    let folder = tempfile::tempdir().expect("a folder");
+    for unit in units {
+        let text = std::fs::read_to_string(&unit).expect("a unit").replace("/usr/bin/segue", SEGUE);
+        let copy = folder.path().join(unit.file_name().expect("a name"));
+        std::fs::write(&copy, text).expect("a copy");
+        match Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(&copy).output() {
+            Ok(output) => {
+                let said = String::from_utf8_lossy(&output.stderr);
+                let about = said.lines().filter(|line| line.contains("segue-"));
+                assert_eq!(about.collect::<Vec<_>>(), Vec::<&str>::new());
+            }
+            Err(_) => return println!("skipped: no systemd-analyze"),
+        }
+    }
+}

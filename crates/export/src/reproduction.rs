@@ -1,6 +1,9 @@
 //! Judged claims as JSON, and the numbers behind a figure as CSV (docs/reproduction.md).
 
+use crate::lcfd::{lcfd_figure_csv, lcfd_windows_csv};
+use segue_model::lcfd::figures::FIGURE_3;
 use segue_model::tcp_ho::{Handoff, saving_at};
+use segue_reproduce::cells::cell_steps;
 use segue_reproduce::judge::Source;
 use segue_reproduce::ledger::{ClassWord, Figure, Form, Measure, Panel, Paper, Stat};
 use segue_reproduce::points::{Handoffs, OneDrive, Point};
@@ -8,6 +11,7 @@ use segue_reproduce::progress::progress;
 use segue_reproduce::run::Results;
 use segue_reproduce::verdict::{Judged, Verdict};
 use segue_study::drive::Mean;
+use segue_world::drive::cells::Step;
 use segue_world::trace::What;
 use segue_world::{Nanos, SECOND};
 use serde::Serialize;
@@ -85,6 +89,30 @@ struct MeanBar<'a> {
     ci95: Option<f64>,
 }
 
+/// A bar of means over runs in two cells.
+#[derive(Serialize)]
+struct CellBar<'a> {
+    panel: &'a str,
+    position: &'a str,
+    series: &'a str,
+    scheme: &'a str,
+    w_max: u32,
+    buffer: u32,
+    p_percent: u32,
+    mean_sojourn_s: f64,
+    mean: Option<f64>,
+    ci95: Option<f64>,
+}
+
+/// What a sender did around one handoff.
+#[derive(Serialize)]
+struct StepMark<'a> {
+    panel: &'a str,
+    time_s: f64,
+    event: &'static str,
+    packet: u32,
+}
+
 /// A point of a model's curve.
 #[derive(Serialize)]
 struct CurvePoint<'a> {
@@ -156,6 +184,26 @@ pub fn figure_csv(paper: &Paper, figure: &Figure, results: &Results) -> Result<S
             curve_points(panel).into_iter().try_for_each(|point| writer.serialize(point))?;
             continue;
         }
+        if figure.form == Form::Steps {
+            for (time_s, step) in cell_steps(paper, panel).unwrap_or_default() {
+                let (event, packet) = match step {
+                    Step::Sent(seq, false) => ("sent", seq),
+                    Step::Sent(seq, true) => ("resent", seq),
+                    Step::Heard(ack) => ("acknowledged", ack),
+                    Step::Timeout(head) => ("timeout", head),
+                    Step::FastRetransmit(head) => ("fast_retransmit", head),
+                    Step::Window(window) => ("window", window),
+                };
+                writer.serialize(StepMark { panel: &panel.title, time_s, event, packet })?;
+            }
+            continue;
+        }
+        if figure.form == Form::Comeback {
+            return lcfd_windows_csv(FIGURE_3);
+        }
+        if let Some(number) = panel.chain {
+            return lcfd_figure_csv(number);
+        }
         if let Some(handoff) = &panel.handoff {
             let Some(told) = results.trace(&handoff.single(paper), &paper.own(&handoff.scheme)) else {
                 continue;
@@ -190,6 +238,23 @@ pub fn figure_csv(paper: &Paper, figure: &Figure, results: &Results) -> Result<S
             let (position, series) = (&panel.labels[position], panel.label(index));
             let Handoffs { disconnect, links, flows, packets, .. } = match point {
                 Point::Handoffs(handoffs) => handoffs,
+                Point::Cell(cell) => {
+                    let values = sample.map(|sample| sample.values(of)).filter(|values| !values.is_empty());
+                    let mean = values.map(Mean::of);
+                    writer.serialize(CellBar {
+                        panel: &panel.title,
+                        position,
+                        series,
+                        scheme: &scheme,
+                        w_max: cell.w_max,
+                        buffer: cell.buffer,
+                        p_percent: cell.p_percent,
+                        mean_sojourn_s: seconds(cell.sojourn.0.midpoint(cell.sojourn.1)),
+                        mean: mean.map(|mean| mean.mean),
+                        ci95: mean.and_then(|mean| mean.ci95),
+                    })?;
+                    continue;
+                }
                 Point::Drive(OneDrive { drive, seed, wan_ms, error_percent, class }) => {
                     let values = sample.map(|sample| sample.values(of)).filter(|values| !values.is_empty());
                     let mean = values.map(Mean::of);

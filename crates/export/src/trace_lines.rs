@@ -63,6 +63,14 @@ enum LineEvent<'a> {
         #[serde(flatten)]
         packet: PacketLine,
     },
+    /// The buffer of an access router was full.
+    Overflow {
+        /// `old` or `new`: whose router.
+        link: &'static str,
+        /// The packet.
+        #[serde(flatten)]
+        packet: PacketLine,
+    },
     /// A retransmission timer expired.
     Timeout {
         /// Flow.
@@ -320,6 +328,9 @@ fn line<'a>(told: &'a SchemeTrace, event: &'a Event) -> LineEvent<'a> {
         }
         What::Lost { side, packet } => {
             LineEvent::Lose { link: side_name(*side), packet: packet_line(packet) }
+        }
+        What::Overflowed { side, packet } => {
+            LineEvent::Overflow { link: side_name(*side), packet: packet_line(packet) }
         }
         What::Timeout { flow, head, copy } => {
             let known = told.trace.record.timeouts.iter().find(|t| (t.at, t.flow) == (event.at, *flow));

@@ -14,7 +14,7 @@ use segue_tcp::StackProfile;
 use segue_tcp::profile::PROFILES;
 use segue_tcp::wire::{Flags, Header, Ipv4Addresses, checksum};
 use segue_world::trace::{Trace, What, trace};
-use segue_world::{AccessLink, Definition, Experiment, Kind, Nanos, NoticeMode, check_scheme};
+use segue_world::{AccessLink, Definition, Experiment, Kind, Nanos, NoticeMode, Routers, check_scheme};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 
@@ -37,6 +37,7 @@ fn experiment(old: &str, new: &str) -> Experiment {
         notice_delay: 0,
         packets: 100,
         definition: Definition::AfterHighest,
+        routers: Routers::default(),
         seed: 1,
     }
 }

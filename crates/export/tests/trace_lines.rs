@@ -5,7 +5,7 @@ use segue_handoff::Scheme;
 use segue_study::explain::SchemeTrace;
 use segue_tcp::profile::PROFILES;
 use segue_world::trace::trace;
-use segue_world::{AccessLink, Definition, Experiment, Kind, NoticeMode};
+use segue_world::{AccessLink, Definition, Experiment, Kind, NoticeMode, Routers};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -22,6 +22,7 @@ fn experiment(old: &str, new: &str) -> Experiment {
         notice_delay: 0,
         packets: 60,
         definition: Definition::AfterHighest,
+        routers: Routers::default(),
         seed: 1,
     }
 }

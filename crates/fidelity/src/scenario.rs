@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::table::Row;
 use segue_tcp::profile::NS2_SACK1;
-use segue_world::{AccessLink, Definition, Experiment, Kind, Nanos, NoticeMode, SECOND};
+use segue_world::{AccessLink, Definition, Experiment, Kind, Nanos, NoticeMode, Routers, SECOND};
 use std::fmt;
 
 /// An access link of the reference: kbit/s and one-way delay in ms.
@@ -71,6 +71,7 @@ impl Scenario {
             notice_delay: 0,
             packets,
             definition: Definition::AfterHighest,
+            routers: Routers::default(),
             seed: 1,
         })
     }

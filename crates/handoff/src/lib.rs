@@ -3,18 +3,23 @@
 //! A scheme is one file here, and one header in `policy/` if a kernel sender is to run it, too; it is
 //! registered in one line of [`scheme`]. Schemes know nothing of scenarios, files or screens.
 
+pub mod buffered;
 pub mod decision;
 pub mod etcp;
 pub mod freeze;
 mod kernel;
 pub mod mobile;
 pub mod notice;
+pub mod phas;
 pub mod regular;
+pub mod router;
 pub mod scheme;
 pub mod tcp_ho;
 
 pub use decision::{Advised, Decision, Occasion};
 pub use mobile::{Lead, MobileRule, WindowRule};
 pub use notice::{Announcer, Listener, Notice};
+pub use phas::Phas;
+pub use router::{Holder, RouterRule};
 pub use scheme::{Entry, HandoffScheme, Scheme, SchemeError, SettingInfo};
 pub use segue_policy::{Link, Rule};

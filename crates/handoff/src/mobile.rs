@@ -10,12 +10,14 @@ pub struct MobileRule {
     pub announces: bool,
     /// It closes its window before a disconnection.
     pub window: Option<WindowRule>,
+    /// It suppresses ACKs of what routers forwarded ([`Phas`](crate::Phas)); whether the last goes out twice.
+    pub phas: Option<bool>,
 }
 
 /// The senders are told, and TCP is left alone.
 impl Default for MobileRule {
     fn default() -> Self {
-        Self { announces: true, window: None }
+        Self { announces: true, window: None, phas: None }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::mobile::MobileRule;
 use crate::notice::Notice;
+use crate::router::RouterRule;
 use segue_policy::Rule;
 use segue_tcp::{Advice, Advisor, Nanos, View};
 
@@ -91,6 +92,11 @@ pub trait HandoffScheme: Advisor + Sized {
         MobileRule::default()
     }
 
+    /// What the access routers do at a handoff; unless a scheme says otherwise, what the scenario says.
+    fn router(&self) -> Option<RouterRule> {
+        None
+    }
+
     /// A handoff has completed.
     fn on_notice(&mut self, view: &View, notice: &Notice) -> Advice;
 
@@ -145,6 +151,11 @@ macro_rules! schemes {
                 match self { $(Self::$variant(scheme) => scheme.mobile()),+ }
             }
 
+            /// What the access routers do at a handoff, if the scheme says so.
+            pub fn router(&self) -> Option<RouterRule> {
+                match self { $(Self::$variant(scheme) => scheme.router()),+ }
+            }
+
             /// The rules behind its last answer.
             pub fn applied(&self) -> Vec<Rule> {
                 match self { $(Self::$variant(scheme) => scheme.applied()),+ }
@@ -194,6 +205,8 @@ schemes! {
     TcpHo(crate::tcp_ho::TcpHo),
     /// Freeze-TCP.
     Freeze(crate::freeze::Freeze),
+    /// Buffers at routers.
+    Buffered(crate::buffered::Buffered),
 }
 
 impl Scheme {

@@ -38,7 +38,7 @@ impl EventQueue {
         Self { tree: vec![IDLE; 2], hot: IDLE, leaves: 1, used: 0, order: 0 }
     }
 
-    /// A new, idle slot. Slots are made while a network is built, never during a run.
+    /// A new, idle slot. The tree may grow for it, so slots are made while a network is built, or where one is forked.
     ///
     /// # Panics
     /// If a network has more than 4,096 links and timers.

@@ -6,12 +6,14 @@
 //! allocation per packet on the hot path (packets live in a slab, a link keeps its packets in a
 //! ring and has one pending event); timers are lazy. Everything is `Clone`, so a run forks.
 
+pub mod buffer;
 mod events;
 mod link;
 mod net;
 mod slab;
 mod trace;
 
+pub use buffer::{Buffer, Capacity, Overflow};
 pub use events::Slot;
 pub use link::{Delay, Link, LinkConfig, Passage, Rate, Service};
 pub use net::{LinkId, Net, Node, NodeId, Observer, Sim, TimerId};

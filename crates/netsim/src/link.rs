@@ -229,6 +229,13 @@ impl Link {
         self.ring.pop_front()
     }
 
+    /// Removes what has not departed by `now`, oldest first.
+    pub(crate) fn withdraw(&mut self, now: Nanos) -> Vec<PacketId> {
+        self.queued(now);
+        self.last_departure = self.last_departure.min(now);
+        self.ring.drain(self.departed..).map(|entry| entry.packet).collect()
+    }
+
     #[inline]
     pub(crate) fn head(&self) -> Option<&InTransit> {
         self.ring.front()
@@ -305,6 +312,25 @@ mod tests {
             let arrival = link.enqueue(slab.insert(()), 1500, 1_500_400, 2, sent);
             assert_eq!(arrival.is_some(), taken, "sent at {sent}");
         }
+    }
+
+    /// Three packets of 1.5 ms each: at 2 ms the first is under way, the second is being sent, the third waits.
+    #[test]
+    fn what_has_not_left_can_be_taken_back() {
+        let mut slab = Slab::default();
+        let mut link = link(Service::Fixed(Rate::new(8_000_000)), None);
+        let packets = [(); 3].map(|()| slab.insert(()));
+        for (order, &packet) in packets.iter().enumerate() {
+            link.enqueue(packet, 1500, 0, order as u64, 0);
+        }
+        assert_eq!(link.withdraw(2_000_000), packets[1..]);
+        assert_eq!(link.packets().collect::<Vec<_>>(), packets[..1]);
+        assert_eq!((link.queued(2_000_000), link.busy_until()), (0, 2_000_000));
+        let passage = link.enqueue(packets[1], 1500, 2_000_000, 3, 0).unwrap();
+        assert_eq!(passage.departure, 3_500_000, "as if nothing had waited");
+        link.pop();
+        assert_eq!(link.withdraw(2_000_000), packets[1..2]);
+        assert!(link.is_empty());
     }
 
     proptest! {

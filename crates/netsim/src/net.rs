@@ -1,5 +1,6 @@
 //! The network: links, timers, packets, and the loop that runs them.
 
+use crate::buffer::Buffer;
 use crate::events::{EventQueue, Slot};
 use crate::link::{Link, LinkConfig, Passage};
 use crate::{Nanos, PacketId, Payload, Slab};
@@ -34,6 +35,10 @@ pub trait Observer<P>: Clone {
     fn accepted(&mut self, link: LinkId, passage: &Passage, packet: &P);
     /// A packet came out of a link that had been cut.
     fn lost(&mut self, now: Nanos, link: LinkId, packet: &P);
+    /// `link` took a packet that it will not send after all: a node has taken it back.
+    fn withdrawn(&mut self, link: LinkId, packet: &P);
+    /// A buffer of node `at` was full.
+    fn overflowed(&mut self, now: Nanos, at: NodeId, packet: &P);
 }
 
 /// Nobody watches: for speed measurements.
@@ -41,6 +46,8 @@ impl<P> Observer<P> for () {
     fn dropped(&mut self, _: Nanos, _: LinkId, _: &P) {}
     fn accepted(&mut self, _: LinkId, _: &Passage, _: &P) {}
     fn lost(&mut self, _: Nanos, _: LinkId, _: &P) {}
+    fn withdrawn(&mut self, _: LinkId, _: &P) {}
+    fn overflowed(&mut self, _: Nanos, _: NodeId, _: &P) {}
 }
 
 /// What an event slot stands for.
@@ -140,6 +147,11 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
         &mut self.wires[usize::from(id.0)].link
     }
 
+    /// Packets on all links, in the order of the links.
+    pub fn on_links(&self) -> impl Iterator<Item = PacketId> {
+        self.wires.iter().flat_map(|wire| wire.link.packets())
+    }
+
     /// Puts a new packet on a link.
     #[inline]
     pub fn originate(&mut self, link: LinkId, packet: P) {
@@ -166,6 +178,26 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
                 self.packets.remove(packet);
             }
         }
+    }
+
+    /// Puts a packet into a buffer of node `at`; a full one drops it, or another.
+    pub fn hold(&mut self, at: NodeId, buffer: &mut Buffer, packet: PacketId) {
+        let Self { now, packets, observer, .. } = self;
+        buffer.hold(packet, packets[packet].size(), |victim| {
+            observer.overflowed(*now, at, &packets[victim]);
+            packets.remove(victim);
+        });
+    }
+
+    /// Takes back what a link has not sent yet, oldest first: a transmission that has not ended counts as not begun.
+    pub fn withdraw(&mut self, id: LinkId) -> Vec<PacketId> {
+        let wire = &mut self.wires[usize::from(id.0)];
+        let waiting = wire.link.withdraw(self.now);
+        if wire.link.is_empty() {
+            self.events.clear(wire.slot);
+        }
+        waiting.iter().for_each(|&packet| self.observer.withdrawn(id, &self.packets[packet]));
+        waiting
     }
 
     /// Makes sure that a timer fires at `deadline` or before. It is not moved later: a node that

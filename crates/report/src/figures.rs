@@ -1,16 +1,21 @@
 //! The papers' figures, from what was run or computed.
 
 use crate::graphs;
+use crate::lcfd::{lcfd_chart, lcfd_windows_chart};
 use crate::model::{gains_chart, saving_chart, windows_chart};
 use crate::pictures::Picture;
 use segue_draw::{About, Across, Group, Line, LineChart, LinePlot, QuartileChart, Quartiles, Spacing};
+use segue_model::lcfd::Equation7;
+use segue_model::lcfd::figures::{Compared, Figure as Chained};
 use segue_model::tcp_ho::{Curve, Handoff};
+use segue_reproduce::cells::cell_steps;
 use segue_reproduce::judge::Source;
 use segue_reproduce::ledger::{BdpAndThreshold, Figure, Form, Measure, Panel, Paper, Stat};
 use segue_reproduce::progress::progress;
 use segue_reproduce::run::Results;
 use segue_reproduce::sample::Sample;
 use segue_study::drive::Mean;
+use segue_world::drive::cells::Step;
 
 /// One figure, drawn.
 pub struct DrawnFigure {
@@ -57,6 +62,9 @@ pub fn figure(paper: &Paper, figure: &Figure, results: &Results) -> DrawnFigure 
             }
             Form::Saving => lines(saving_chart(&id)),
             Form::Progress => lines(progress_chart(paper, figure, panel, &id)?),
+            Form::Chain => lines(chain(panel, &id)?),
+            Form::Comeback => lines(lcfd_windows_chart(&id)),
+            Form::Steps => lines(steps_chart(paper, figure, panel, &id)?),
             Form::Sequence => sequence(paper, panel, results, &id)?,
         };
         Some(DrawnPanel { title: panel.title.clone(), x: panel.x.clone(), picture })
@@ -140,6 +148,47 @@ fn progress_chart(paper: &Paper, figure: &Figure, panel: &Panel, id: &str) -> Op
     })
 }
 
+/// A figure of the Markov chain.
+fn chain(panel: &Panel, id: &str) -> Option<LineChart> {
+    let figure = Chained::ALL.into_iter().find(|figure| Some(figure.number()) == panel.chain)?;
+    let equation = Equation7::Corrected;
+    let settings = figure.settings(equation).ok()?.into_iter();
+    let all: Option<Vec<Compared>> =
+        settings.map(|setting| Compared::new(setting, figure.schemes(), equation).ok()).collect();
+    Some(lcfd_chart(figure, &all?, id))
+}
+
+/// What one sender did around one handoff, from a second before link-down to three after link-up.
+fn steps_chart(paper: &Paper, figure: &Figure, panel: &Panel, id: &str) -> Option<LineChart> {
+    let steps = cell_steps(paper, panel)?;
+    let of = |pick: fn(&Step) -> Option<u32>| -> Vec<(f64, f64)> {
+        let points = steps.iter().filter_map(|(at, step)| Some((*at, f64::from(pick(step)?))));
+        points.collect()
+    };
+    let line = |label: &str, points| Line { label: label.into(), points };
+    let sent = of(|step| match step {
+        Step::Sent(seq, _) => Some(*seq),
+        _ => None,
+    });
+    let heard = of(|step| match step {
+        Step::Heard(ack) => Some(*ack),
+        _ => None,
+    });
+    Some(LineChart {
+        about: About {
+            id: id.into(),
+            title: format!("{}, {}", figure.place, panel.title),
+            description: figure.title.clone(),
+            heading: String::new(),
+        },
+        across: "time from link-down, s".into(),
+        plots: vec![LinePlot {
+            measure: "packet".into(),
+            lines: vec![line("sent", sent), line("ACK heard", heard)],
+        }],
+    })
+}
+
 /// Least distance of two points of a curve, s: below what can be seen.
 const STEP_S: f64 = 0.1;
 
@@ -177,6 +226,8 @@ fn measure_title(of: Measure, packets: u32) -> String {
         Measure::LostWithOldLink => "data packets lost per handoff".into(),
         Measure::IdleAfterLinkUp => "from link-up until data comes, s".into(),
         Measure::UnusedAtFirst => "share of the first five seconds unused".into(),
+        Measure::CellThroughput => "throughput, packets/s".into(),
+        Measure::ResentPerWindow => "packets sent again per handoff / W_max".into(),
         Measure::OvershootDrops => "drops in the first five seconds".into(),
         other => format!("{other:?}"),
     }

@@ -179,7 +179,11 @@ fn sequence(told: &SchemeTrace, flow: u16, timeline: Timeline, id: &str) -> Sequ
                     }
                 }));
             }
-            What::Dropped { side, packet } | What::Lost { side, packet } if packet.flow == flow => {
+            What::Dropped { side, packet }
+            | What::Lost { side, packet }
+            | What::Overflowed { side, packet }
+                if packet.flow == flow =>
+            {
                 let place = match (packet.data, matches!(event.what, What::Lost { .. }), side) {
                     (false, ..) => segue_draw::DropPlace::Ack,
                     (true, true, _) => segue_draw::DropPlace::Disconnection,

@@ -13,6 +13,7 @@ pub mod figures;
 pub mod gallery;
 mod graphs;
 mod handoff;
+pub mod lcfd;
 mod live;
 pub mod model;
 mod page;

@@ -1,5 +1,6 @@
 //! The operations: whether what a claim expects is true in what a source measured.
 
+use crate::cells::OneCell;
 use crate::facts;
 use crate::ledger::{At, Bounds, Claim, Defaults, Direction, Expect, Measure, Operand, Part, Several, Stat};
 use crate::points::{Point, Single};
@@ -7,7 +8,7 @@ use crate::sample::Sample;
 use crate::tolerance as table;
 use segue_study::explain::SchemeTrace;
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Where measurements come from: our runs, or ns-2's.
 pub trait Source {
@@ -41,7 +42,9 @@ pub fn schemes(claim: &Claim) -> BTreeSet<&str> {
     let mut names = BTreeSet::new();
     for expect in &claim.expect {
         match expect {
-            Expect::Reduction { scheme, against, .. } | Expect::Similar { scheme, against, .. } => {
+            Expect::Reduction { scheme, against, .. }
+            | Expect::Similar { scheme, against, .. }
+            | Expect::Spread { scheme, against, .. } => {
                 names.extend([scheme.as_str(), against]);
             }
             Expect::Value { scheme, .. }
@@ -172,6 +175,10 @@ impl Bench<'_> {
                 let values = self.values(scheme, Some(*of), *stat)?;
                 (agreed(*at, &values, |value| within(is, value, Scale::Plain)), list(&values, ""))
             }
+            Expect::Spread { scheme, against, of, stat, at, is } => {
+                let values = self.spreads(&self.reductions(scheme, against, *of, *stat)?);
+                (agreed(*at, &values, |value| within(is, value, Scale::Plain)), list(&values, " points"))
+            }
             Expect::Ratio { over, under, at, is } => {
                 let side = |side: &Operand| self.values(&side.scheme, side.of, side.stat);
                 let values: Vec<f64> = side(over)?
@@ -237,6 +244,17 @@ impl Bench<'_> {
                 .map(|(bound, time)| 100.0 * (1.0 - quotient(bound, time)))
                 .collect(),
         )
+    }
+
+    /// Largest less smallest of the values at points of cells that differ in their buffer alone.
+    fn spreads(&self, values: &[f64]) -> Vec<f64> {
+        let mut groups: BTreeMap<OneCell, (f64, f64)> = BTreeMap::new();
+        for (point, &value) in self.all.iter().zip(values) {
+            let Point::Cell(cell) = point else { continue };
+            let ends = groups.entry(OneCell { buffer: 0, ..*cell }).or_insert((value, value));
+            *ends = (ends.0.min(value), ends.1.max(value));
+        }
+        groups.into_values().map(|(least, most)| most - least).collect()
     }
 
     fn order(

@@ -4,9 +4,11 @@
 //! be true there ([`Expect`]); a figure says what is drawn. Words such as `about` have their tolerance from
 //! [`crate::tolerance`].
 
+mod cells;
 mod drives;
 mod figures;
 
+pub use cells::CellPoints;
 pub use drives::{ClassWord, Drives};
 pub use figures::{BdpAndThreshold, Figure, Form, OneHandoff, Panel, Series};
 
@@ -144,6 +146,10 @@ pub struct Part {
     pub drive: Option<Several<PaperDrive>>,
     /// Handoffs of these classes.
     pub class: Option<Several<ClassWord>>,
+    /// With these buffers, packets.
+    pub buffer: Option<Several<u32>>,
+    /// With these shares of timeouts, percent.
+    pub p_percent: Option<Several<u32>>,
 }
 
 /// What a statement is about.
@@ -190,6 +196,8 @@ pub struct Claim {
     pub points: Option<Points>,
     /// Over which drives, in place of handoffs.
     pub drives: Option<Drives>,
+    /// Over which runs in two cells, in place of handoffs.
+    pub cells: Option<CellPoints>,
     /// What must be true, all of it; not for `calc` and `doc`.
     #[serde(default)]
     pub expect: Vec<Expect>,
@@ -258,6 +266,24 @@ pub enum Measure {
     UnusedAtFirst,
     /// Drive: data packets that its queue dropped meanwhile.
     OvershootDrops,
+    /// Cells: packets acknowledged per second of the sojourns; one value per run, as are the next two.
+    CellThroughput,
+    /// Cells: packets sent again per handoff, over W_max.
+    ResentPerWindow,
+    /// Cells: packets sent again, over those and the acknowledged ones.
+    ResentShare,
+    /// Cells: duplicate ACKs in the round trip that begins with the first ACK after link-up, as the next of each handoff.
+    BurstOfDuplicates,
+    /// Cells: ssthresh when the sojourn ends, packets.
+    SsthreshAfterHandoff,
+    /// Cells: from link-up to the first fast retransmit; infinite if there is none.
+    FastRetransmitAfter,
+    /// Cells, runs of one or two handoffs: packets sent from link-up until the sojourn ends, after the last, as are the next two.
+    PacketsInSojourn,
+    /// Cells: from link-up until the window is ssthresh.
+    AvoidanceAfter,
+    /// Cells: from link-up until the window is W_max.
+    LargestWindowAfter,
 }
 
 /// One number out of many handoffs, or seeds of a drive.
@@ -486,9 +512,9 @@ pub enum Expect {
         #[serde(default)]
         stat: Stat,
         /// Where it is lower.
-        low: Part,
+        low: Box<Part>,
         /// Where it is higher.
-        high: Part,
+        high: Box<Part>,
         /// At how many pairs.
         #[serde(default)]
         at: At,
@@ -510,6 +536,23 @@ pub enum Expect {
         direction: Direction,
         /// Links of the largest value.
         peak: Option<String>,
+    },
+    /// Points of cells that differ in their buffer alone: how far the reductions in percent lie apart.
+    Spread {
+        /// By the paper's name.
+        scheme: String,
+        /// By the paper's name.
+        against: String,
+        /// Of what; transfer time unless given.
+        of: Option<Measure>,
+        /// Of its distribution.
+        #[serde(default)]
+        stat: Stat,
+        /// At how many of the groups.
+        #[serde(default)]
+        at: At,
+        /// Percentage points.
+        is: Bounds,
     },
     /// The order of all points and schemes by their value does not depend on P.
     Insensitive {

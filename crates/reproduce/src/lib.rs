@@ -5,6 +5,7 @@
 //! [`ns2`] is the other source of measurements; [`cache`] keeps results; [`papers`] are the ledger's files.
 
 pub mod cache;
+pub mod cells;
 pub mod facts;
 pub mod judge;
 pub mod ledger;

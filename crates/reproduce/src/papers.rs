@@ -3,7 +3,7 @@
 use crate::ledger::Paper;
 
 /// File name and text of each paper.
-const FILES: [(&str, &str); 3] = [
+const FILES: [(&str, &str); 4] = [
     (
         "papers/daniel-kojo-2008-crosslayer.toml",
         include_str!("../../../papers/daniel-kojo-2008-crosslayer.toml"),
@@ -12,6 +12,7 @@ const FILES: [(&str, &str); 3] = [
         "papers/daniel-kojo-2009-multiflow.toml",
         include_str!("../../../papers/daniel-kojo-2009-multiflow.toml"),
     ),
+    ("papers/chou-shin-2004-lcfd.toml", include_str!("../../../papers/chou-shin-2004-lcfd.toml")),
     ("papers/wu-2009-tcp-ho.toml", include_str!("../../../papers/wu-2009-tcp-ho.toml")),
 ];
 

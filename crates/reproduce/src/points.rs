@@ -1,14 +1,18 @@
 //! From a claim's points to what is simulated.
 
+use crate::cells::OneCell;
 use crate::ledger::{Claim, ClassWord, Defaults, Drives, KindWord, Part, Points};
+use segue_handoff::SchemeError;
+use segue_model::lcfd::BadInput;
 use segue_study::drive::{DriveBlock, DrivePlan};
 use segue_study::drive_file::PaperDrive;
 use segue_study::planned::planned;
 use segue_study::{Request, RequestError};
+use segue_world::drive::cells::CellsError;
 use segue_world::drive::mobility::DriveError;
 use segue_world::drive::run::{DriveExperiment, WideArea};
 use segue_world::drive::web::Surge;
-use segue_world::{AccessLink, Definition, Kind, LinkError, Nanos, NoticeMode, SECOND};
+use segue_world::{AccessLink, Definition, Kind, LinkError, Nanos, NoticeMode, Routers, SECOND};
 use std::sync::Arc;
 
 /// A point: what is simulated, apart from the scheme.
@@ -18,6 +22,8 @@ pub enum Point {
     Handoffs(Handoffs),
     /// A drive with several seeds of its traffic.
     Drive(OneDrive),
+    /// Runs in two cells, or their chain.
+    Cell(OneCell),
 }
 
 impl Point {
@@ -25,7 +31,7 @@ impl Point {
     pub fn links(&self) -> Option<&str> {
         match self {
             Self::Handoffs(handoffs) => Some(&handoffs.links),
-            Self::Drive(_) => None,
+            Self::Drive(_) | Self::Cell(_) => None,
         }
     }
 
@@ -33,7 +39,7 @@ impl Point {
     pub fn packets(&self) -> Option<u32> {
         match self {
             Self::Handoffs(handoffs) => Some(handoffs.packets),
-            Self::Drive(_) => None,
+            Self::Drive(_) | Self::Cell(_) => None,
         }
     }
 }
@@ -142,7 +148,9 @@ impl Claim {
     /// All its points, in order.
     pub fn all_points(&self, defaults: &Defaults) -> Vec<Point> {
         let handoffs = self.points.iter().flat_map(|points| points.all(defaults)).map(Point::Handoffs);
-        handoffs.chain(self.drives.iter().flat_map(Drives::all).map(Point::Drive)).collect()
+        let cells = self.cells.iter().flat_map(|cells| cells.all()).map(Point::Cell);
+        let drives = self.drives.iter().flat_map(Drives::all).map(Point::Drive);
+        handoffs.chain(drives).chain(cells).collect()
     }
 }
 
@@ -160,12 +168,16 @@ impl Part {
                     && (self.class.as_ref())
                         .is_none_or(|own| point.class.is_some_and(|class| own.all().contains(&class)))
             }
+            Point::Cell(point) => {
+                self.buffer.as_ref().is_none_or(|own| own.all().contains(&point.buffer))
+                    && self.p_percent.as_ref().is_none_or(|own| own.all().contains(&point.p_percent))
+            }
         }
     }
 }
 
 /// Why a point cannot be simulated.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PointError {
     /// The links are not two.
     #[error("links `{0}`; expected OLDKBPS/OLDMS NEWKBPS/NEWMS")]
@@ -179,6 +191,15 @@ pub enum PointError {
     /// A route is malformed.
     #[error(transparent)]
     Route(#[from] DriveError),
+    /// Cells are refused.
+    #[error(transparent)]
+    Cells(#[from] CellsError),
+    /// The chain is refused.
+    #[error(transparent)]
+    Model(#[from] BadInput),
+    /// No such scheme.
+    #[error(transparent)]
+    Scheme(#[from] SchemeError),
     /// Nothing to run.
     #[error("no schemes")]
     NoSchemes,
@@ -215,6 +236,7 @@ impl OneDrive {
             stack,
             notice: NoticeMode::InBand { lost: 0 },
             bandwidth_error: f64::from(self.error_percent) / 100.0,
+            routers: Routers::default(),
             seed: 1,
         };
         let blocks = vec![DriveBlock { name: self.drive.name().to_string(), experiment }];

@@ -6,7 +6,7 @@ use crate::run::settings;
 use segue_study::planned::planned;
 use segue_world::drive::mobility::{Drive, Stay};
 use segue_world::drive::run::{DriveExperiment, WideArea};
-use segue_world::{Nanos, NoticeMode, SECOND};
+use segue_world::{Nanos, NoticeMode, Routers, SECOND};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -48,6 +48,8 @@ pub fn progress(paper: &Paper, panel: &Panel) -> Result<Vec<Progress>, PointErro
             stack: schemes[0].stack,
             notice: NoticeMode::InBand { lost: 0 },
             bandwidth_error: 0.0,
+
+            routers: Routers::default(),
             seed: 1,
         };
         let progress = experiment.progress(&schemes[0].scheme);

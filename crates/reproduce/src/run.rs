@@ -1,6 +1,7 @@
 //! Runs what claims and figures need, each point once.
 
 use crate::cache::Cache;
+use crate::cells::OneCell;
 use crate::judge::{Source, schemes};
 use crate::ledger::{Check, Claim, ClassWord, Figure, KindWord, OneHandoff, Panel, Paper};
 use crate::points::{Handoffs, OneDrive, Point, PointError, Single, nanos};
@@ -90,7 +91,7 @@ impl Needs {
         let bar = |(point, schemes): (&Point, &BTreeSet<String>)| {
             let each = match point {
                 Point::Handoffs(_) => points as u64,
-                Point::Drive(_) => seeds(paper, points),
+                Point::Drive(_) | Point::Cell(_) => seeds(paper, points),
             };
             schemes.len() as u64 * each
         };
@@ -136,6 +137,10 @@ impl Panel {
     pub fn point(&self, paper: &Paper, series: usize, position: usize) -> Option<Point> {
         match &self.drives {
             Some(drives) => drives.all().get(position).copied().map(Point::Drive),
+            None if self.cells.is_some() => {
+                let all = self.cells.iter().flat_map(|cells| cells.all());
+                all.collect::<Vec<_>>().get(position).copied().map(Point::Cell)
+            }
             None => self.handoffs(paper, series, position).map(Point::Handoffs),
         }
     }
@@ -210,6 +215,10 @@ pub fn run(
         .par_iter()
         .map(|(point, schemes)| match point {
             Point::Handoffs(handoffs) => samples(paper, handoffs, schemes, &times, cache, done),
+            Point::Cell(cell) => {
+                let all = schemes.par_iter();
+                all.map(|scheme| of_cell(*cell, scheme, seeds(paper, points), cache, done)).collect()
+            }
             Point::Drive(drive) => {
                 let all = schemes.par_iter();
                 let all =
@@ -268,6 +277,29 @@ fn of_drive(
             }
         };
     Ok(samples.into_iter().map(|(class, sample)| ((point(class), scheme.to_string()), sample)).collect())
+}
+
+/// The sample of one point of the cells with one scheme.
+fn of_cell(
+    cell: OneCell,
+    scheme: &str,
+    seeds: u64,
+    cache: Option<&Cache>,
+    done: &(dyn Fn(u64) + Sync),
+) -> Result<Named, PointError> {
+    let point = Point::Cell(cell);
+    let sample = match cache.and_then(|cache| cache.get(&point, scheme, &[], &seeds)) {
+        Some(sample) => sample,
+        None => {
+            let sample = cell.sample(scheme, seeds)?;
+            if let Some(cache) = cache {
+                cache.keep(&point, scheme, &[], &seeds, &sample);
+            }
+            sample
+        }
+    };
+    done(seeds);
+    Ok(((point, scheme.to_string()), sample))
 }
 
 /// The samples of one point, by scheme.

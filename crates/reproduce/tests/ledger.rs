@@ -20,6 +20,7 @@ fn runs(paper: &Paper, point: &Point, names: &[String]) {
         Point::Handoffs(handoffs) => handoffs
             .request(names.to_vec(), Vec::new(), vec![1_000_000_000])
             .and_then(|request| Ok(request.plan().map(|_| ())?)),
+        Point::Cell(cell) => cell.cells(1).check().map_err(Into::into),
         Point::Drive(drive) => drive.plan(&paper.defaults, names, &[], paper.defaults.seeds).map(drop),
     };
     planned.unwrap_or_else(|error| panic!("{}: {error}", paper.id));
@@ -40,7 +41,8 @@ fn every_point_of_every_claim_can_be_run() {
             assert!(!claim.expect.is_empty(), "{}: expects nothing", claim.id);
             let points = claim.all_points(&paper.defaults);
             assert!(!points.is_empty(), "{}: no points", claim.id);
-            assert!(claim.points.is_none() || claim.drives.is_none(), "{}: two kinds of points", claim.id);
+            let kinds = [claim.points.is_some(), claim.drives.is_some(), claim.cells.is_some()];
+            assert!(kinds.iter().filter(|kind| **kind).count() == 1, "{}: two kinds of points", claim.id);
             let own: Vec<String> =
                 names.iter().map(|name| paper.own(name)).collect::<BTreeSet<_>>().into_iter().collect();
             for point in points {
@@ -77,7 +79,8 @@ fn figures_are_whole() {
                     }
                     Form::Quartiles | Form::Means => {
                         assert!(!panel.labels.is_empty() && panel.series_count() > 0, "{}", figure.id);
-                        assert_eq!(panel.drives.is_some(), figure.form == Form::Means, "{}", figure.id);
+                        let means = panel.drives.is_some() || panel.cells.is_some();
+                        assert_eq!(means, figure.form == Form::Means, "{}", figure.id);
                         let points = panel.drives.as_ref().map(|drives| drives.all().len());
                         assert!(points.is_none_or(|points| points == panel.labels.len()), "{}", figure.id);
                         for (series, position) in panel.bars() {
@@ -98,6 +101,12 @@ fn figures_are_whole() {
                         assert!(all.len() == panel.senders.len() && all.len() > 1, "{}", figure.id);
                         assert!(all.iter().all(|(_, points)| points.len() > 100), "{}", figure.id);
                     }
+                    Form::Chain => assert!(panel.chain.is_some(), "{}", figure.id),
+                    Form::Comeback => {}
+                    Form::Steps => {
+                        let cells = panel.cells.as_ref().map(|cells| cells.all().len());
+                        assert_eq!((cells, panel.senders.len()), (Some(1), 1), "{}", figure.id);
+                    }
                     Form::Windows => {
                         assert!(panel.model.len() == 1 && panel.estimate.is_some(), "{}", figure.id);
                     }
@@ -105,7 +114,7 @@ fn figures_are_whole() {
             }
         }
     }
-    assert_eq!(count, 51, "the figures that can be drawn again");
+    assert_eq!(count, 60, "the figures that can be drawn again");
 }
 
 /// `crates/policy/tests/ledger.rs, etcp1_a4_rule`: the file and a test in it.

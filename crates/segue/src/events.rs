@@ -152,6 +152,10 @@ fn line(told: &SchemeTrace, event: &Event) -> Option<Line> {
         What::Lost { side, packet } => {
             (link(*side), packet.flow, format!("loses {}: no link", packet_text(packet)), String::new())
         }
+        What::Overflowed { side, packet } => {
+            let what = format!("has no room for {} in the buffer of its router", packet_text(packet));
+            (link(*side), packet.flow, what, String::new())
+        }
         What::Timeout { flow, head, .. } => {
             let known = told.trace.record.timeouts.iter().find(|t| (t.at, t.flow) == (event.at, *flow));
             let spurious = known.is_some_and(|timeout| timeout.spurious);

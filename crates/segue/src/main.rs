@@ -24,6 +24,7 @@ mod lab_machine;
 #[cfg(feature = "live")]
 mod lab_table;
 mod model;
+mod model_lcfd;
 mod outputs;
 mod pages;
 mod progress;

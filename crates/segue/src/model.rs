@@ -2,7 +2,7 @@
 
 use crate::cli::{Model, TcpHoArgs};
 use crate::reproduce::unknown;
-use crate::{Failure, outputs, print};
+use crate::{Failure, model_lcfd, outputs, print};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use segue_draw::{Size, standalone};
 use segue_export::{tcp_ho_csv, tcp_ho_json};
@@ -11,7 +11,7 @@ use segue_report::model::{gains_chart, name};
 use segue_world::SECOND;
 
 /// Size of the chart, px: its text can still be read where it is scaled to a telephone's 390.
-const CHART: Size = Size { width: 480, height: 440 };
+pub(crate) const CHART: Size = Size { width: 480, height: 440 };
 /// Waits that are told; with an RTO of 1 s the last two are at the cap.
 const WAITS: usize = 8;
 
@@ -19,9 +19,10 @@ const WAITS: usize = 8;
 pub fn run(model: &Model) -> Result<(), Failure> {
     match model {
         Model::TcpHo(args) => tcp_ho(args),
+        Model::Lcfd(args) => model_lcfd::run(args),
         Model::Unknown(words) => {
             let word = words.first().map(|word| word.to_string_lossy()).unwrap_or_default();
-            Err(unknown("model", &word, ["tcp-ho"].into_iter()))
+            Err(unknown("model", &word, ["tcp-ho", "lcfd"].into_iter()))
         }
     }
 }
@@ -98,7 +99,7 @@ fn seconds(value: f64) -> f64 {
 }
 
 /// A table without lines, numbers to the right.
-fn table(header: impl Iterator<Item = String>) -> Table {
+pub(crate) fn table(header: impl Iterator<Item = String>) -> Table {
     let mut table = Table::new();
     table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
     table.set_header(header);

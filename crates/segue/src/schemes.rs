@@ -9,6 +9,7 @@ use segue_study::request::NOTICE_DELAY;
 use segue_tcp::StackProfile;
 use segue_tcp::profile::{PROFILES, STACK_SETTINGS};
 use segue_world::access::PRESETS;
+use segue_world::routers::ROUTER_SETTINGS;
 
 /// Runs the command.
 pub fn run(args: &SchemesArgs) -> Result<(), Failure> {
@@ -45,6 +46,9 @@ fn common_settings() -> Table {
     let mut settings = plain_table(&["SETTING", "VALUES", "WHAT IT DECIDES (open point of algorithms.md)"]);
     for s in STACK_SETTINGS {
         settings.add_row([s.name, s.values, s.meaning]);
+    }
+    for s in ROUTER_SETTINGS {
+        settings.add_row([s.name, s.values, &format!("{} ({})", s.meaning, s.default)]);
     }
     settings.add_row([NOTICE_DELAY.0, "a time", NOTICE_DELAY.1]);
     settings

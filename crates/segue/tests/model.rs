@@ -125,3 +125,53 @@ fn manual_pages_reach_the_model() {
     }
     assert!(stdout("completions bash").contains("tcp-ho"));
 }
+
+/// `segue model lcfd`: the numbers of docs/algorithms.md 6.4 and 6.5, and CSV alone on standard output.
+#[test]
+fn the_chain_of_lcfd() {
+    let text = stdout("model lcfd --mode corrected --csv -");
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let heads = reader.headers().expect("heads").clone();
+    let place = |name: &str| heads.iter().position(|head| head == name).expect("a column");
+    let rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().expect("rows");
+    assert_eq!(rows.len(), 63 + 84 + 54 + 11);
+    let gain = |figure: &str, buffer: &str, p: &str| -> f64 {
+        let wanted = [("figure", figure), ("buffer", buffer), ("p", p)];
+        let row = rows.iter().find(|row| wanted.iter().all(|(name, value)| &row[place(name)] == *value));
+        row.expect("a row")[place("gain_percent")].parse().expect("a number")
+    };
+    for (found, stated) in [
+        (gain("5", "32", "0.9"), 36.9),
+        (gain("5", "32", "0.1"), -1.1),
+        (gain("6", "30", "0.9"), 23.9),
+        (gain("6", "24", "0.9"), 33.5),
+    ] {
+        assert!((found - stated).abs() < 0.06, "{found} {stated}");
+    }
+    assert!(stdout("model lcfd --figure 3").contains("797 packets proposed, 623 conventional"));
+    assert!(
+        stdout("model lcfd --figure 8 --svg -").starts_with("<?xml")
+            || stdout("model lcfd --figure 8 --svg -").starts_with("<svg")
+    );
+    let document: serde_json::Value =
+        serde_json::from_str(&stdout("model lcfd --mode printed --json -")).expect("JSON");
+    assert_eq!(document["mode"], "printed");
+}
+
+#[test]
+fn bad_input_to_the_chain_is_one_line() {
+    for (line, part) in [
+        ("model lcfd --p 1.5", "p = 1.5"),
+        ("model lcfd --w-max 1", "W_max = 1"),
+        ("model lcfd --buffer 0", "B = 0"),
+        ("model lcfd --sojourn 9..2", "a sojourn of 9 to 2"),
+        ("model lcfd --sojourn 2..9 --latency 3..4", "shorter than a handoff"),
+        ("model lcfd --figure 4", "expected one of 3, 5, 6, 8, 11"),
+        ("model lcfd --figure 3 --json -", "expected --csv or --svg"),
+    ] {
+        let output = segue(line);
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{line}");
+        assert!(message.contains(part) && message.trim_end().lines().count() == 1, "{line}: {message}");
+    }
+}

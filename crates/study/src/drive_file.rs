@@ -2,7 +2,7 @@
 //! JSON schema is made from them; docs/drives.md explains it.
 
 use crate::drive::{DriveBlock, DrivePlan};
-use crate::planned::{check_key, planned};
+use crate::planned::{check_key, planned, routers};
 use crate::scenario::place::Source;
 use crate::scenario::{NoticeWord, OutputWords, ScenarioError, SettingWord, Several, without_null};
 use schemars::{JsonSchema, Schema};
@@ -10,7 +10,7 @@ use segue_world::access::{parse_rate, parse_time};
 use segue_world::drive::mobility::{Drive, Dwelling, Load, Mobility, Network, Transition};
 use segue_world::drive::run::{DriveExperiment, WideArea};
 use segue_world::drive::web::Surge;
-use segue_world::{AccessLink, Nanos, NoticeMode, SECOND};
+use segue_world::{AccessLink, Nanos, NoticeMode, Routers, SECOND};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -282,6 +282,10 @@ impl DriveFile {
         }
         let stack = scenario.stack.as_ref().map(|stack| stack.get_ref().as_str());
         let place = || scenario.schemes.as_ref().map_or(0..0, |schemes| schemes.span.clone());
+        let of_routers = routers(&settings).map_err(|error| {
+            let place = scenario.settings.keys().find(|key| error.names(key.get_ref()));
+            self.bad(place.map_or(0..0, Spanned::span), error)
+        })?;
         let (schemes, _) = planned(&names, stack, &settings).map_err(|error| self.bad(place(), error))?;
 
         let number = |written: &Option<Spanned<u64>>, or| written.as_ref().map_or(or, |n| *n.get_ref());
@@ -298,7 +302,7 @@ impl DriveFile {
         let seeds = seeds.map_or(count, |most| count.min(most.max(1)));
         Ok(DrivePlan {
             title: scenario.title.clone(),
-            blocks: self.blocks(&schemes[0])?,
+            blocks: self.blocks(&schemes[0], of_routers)?,
             schemes,
             seed,
             seeds,
@@ -309,7 +313,11 @@ impl DriveFile {
         self.source.at(span, problem.to_string())
     }
 
-    fn blocks(&self, first: &crate::planned::PlannedScheme) -> Result<Vec<DriveBlock>, ScenarioError> {
+    fn blocks(
+        &self,
+        first: &crate::planned::PlannedScheme,
+        routers: Routers,
+    ) -> Result<Vec<DriveBlock>, ScenarioError> {
         let scenario = &self.scenario;
         let wan = self.wide_areas()?;
         let (flows, cross, web) = self.traffic()?;
@@ -353,6 +361,7 @@ impl DriveFile {
                         stack: first.stack,
                         notice: self.notice()?,
                         bandwidth_error,
+                        routers,
                         seed: 1,
                     };
                     blocks.push(DriveBlock { name: name.clone(), experiment });

@@ -178,6 +178,7 @@ impl LabPlan {
                 notice_delay: 0,
                 packets: 1,
                 definition: Definition::AfterHighest,
+                routers: segue_world::Routers::default(),
                 seed,
             };
             let horizons: Vec<Nanos> = HORIZONS

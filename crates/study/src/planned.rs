@@ -4,6 +4,8 @@ use crate::request::{NOTICE_DELAY, RequestError};
 use segue_handoff::Scheme;
 use segue_tcp::StackProfile;
 use segue_tcp::profile::{PROFILES, STACK_SETTINGS};
+use segue_world::Routers;
+use segue_world::routers::ROUTER_SETTINGS;
 
 /// A scheme, ready to be run.
 #[derive(Clone, Debug)]
@@ -54,9 +56,10 @@ pub fn planned(
     Ok((schemes, stacks))
 }
 
-/// Whether some of the schemes, the stacks or the bench, by `bench`, know the key.
+/// Whether some of the schemes, the stacks, the access routers or the bench, by `bench`, know the key.
 pub fn check_key(key: &str, schemes: &[String], bench: &[&str]) -> Result<(), RequestError> {
     let mut known: Vec<&str> = STACK_SETTINGS.iter().map(|s| s.name).collect();
+    known.extend(ROUTER_SETTINGS.iter().map(|s| s.name));
     known.extend(bench);
     for scheme in schemes {
         known.extend(Scheme::settings_of(scheme).iter().map(|s| s.name));
@@ -72,9 +75,23 @@ pub fn check_key(key: &str, schemes: &[String], bench: &[&str]) -> Result<(), Re
     Err(RequestError::Setting { key: key.to_string(), nearest })
 }
 
-/// Whether a key concerns stack or bench, and so every scheme.
+/// Whether a key concerns stack, access routers or bench, and so every scheme.
 fn is_common(key: &str) -> bool {
-    key == NOTICE_DELAY.0 || STACK_SETTINGS.iter().any(|s| s.name == key)
+    let of_stack = STACK_SETTINGS.iter().any(|s| s.name == key);
+    key == NOTICE_DELAY.0 || of_stack || ROUTER_SETTINGS.iter().any(|s| s.name == key)
+}
+
+/// The access routers with these settings, of which those that concern others are passed over.
+pub fn routers(settings: &[(String, String)]) -> Result<Routers, RequestError> {
+    let mut routers = Routers::default();
+    for (key, value) in settings {
+        routers.set(key, value).unwrap_or(Ok(())).map_err(|expected| RequestError::Value {
+            key: key.clone(),
+            value: value.clone(),
+            expected: expected.to_string(),
+        })?;
+    }
+    Ok(routers)
 }
 
 fn stack_named(name: &str, settings: &[(String, String)]) -> Result<StackProfile, RequestError> {

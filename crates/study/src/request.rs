@@ -1,9 +1,9 @@
 //! What a comparison is asked to do, checked before anything runs.
 
-use crate::planned::{PlannedScheme, check_key, planned};
+use crate::planned::{PlannedScheme, check_key, planned, routers};
 use segue_handoff::SchemeError;
 use segue_tcp::StackProfile;
-use segue_world::{AccessLink, Definition, Experiment, Kind, Nanos, NoticeMode, SECOND};
+use segue_world::{AccessLink, Definition, Experiment, Kind, Nanos, NoticeMode, Routers, SECOND};
 
 /// A comparison as the user asks for it.
 #[derive(Clone, Debug)]
@@ -90,6 +90,13 @@ pub enum RequestError {
     },
 }
 
+impl RequestError {
+    /// Whether it is about the value of setting `key`.
+    pub fn names(&self, key: &str) -> bool {
+        matches!(self, Self::Value { key: own, .. } if own == key)
+    }
+}
+
 /// A checked request.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -101,6 +108,8 @@ pub struct Plan {
     pub stacks: Vec<StackProfile>,
     /// Delay of an instant notice.
     pub notice_delay: Nanos,
+    /// What the access routers are able to do.
+    pub routers: Routers,
 }
 
 /// Key of the bench's own setting (algorithms.md, 9.15).
@@ -128,8 +137,9 @@ impl Request {
                     })?;
             }
         }
+        let routers = routers(&self.settings)?;
         let (schemes, stacks) = planned(&self.schemes, self.stack.as_deref(), &self.settings)?;
-        Ok(Plan { request: self, schemes, stacks, notice_delay })
+        Ok(Plan { request: self, schemes, stacks, notice_delay, routers })
     }
 
     fn check_ranges(&self) -> Result<(), RequestError> {
@@ -229,6 +239,7 @@ impl Plan {
                                 notice_delay: self.notice_delay,
                                 packets: request.packets,
                                 definition: request.definition,
+                                routers: self.routers,
                                 seed,
                             })
                             .collect(),

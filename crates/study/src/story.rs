@@ -87,6 +87,7 @@ pub struct Sentence {
 enum Place {
     Queue(Side, bool),
     Disconnection(bool),
+    Buffer(Side),
 }
 
 struct Losses {
@@ -194,6 +195,9 @@ pub fn story(told: &SchemeTrace) -> Vec<Sentence> {
             }
             What::Lost { packet, .. } => {
                 teller.loss(event.at, Place::Disconnection(packet.data), packet.flow)
+            }
+            What::Overflowed { side, packet } => {
+                teller.loss(event.at, Place::Buffer(*side), packet.flow);
             }
             What::Queued { side: Side::New, packet, delivery, .. }
                 if packet.data && !packet.is_probe() && !heard_over_new =>
@@ -366,6 +370,10 @@ impl Teller {
             Place::Queue(side, data) => {
                 let link = if side == Side::Old { "old" } else { "new" };
                 format!("{count} {} dropped: the queue of the {link} link is full{until}", kind(data))
+            }
+            Place::Buffer(side) => {
+                let router = if side == Side::Old { "old" } else { "new" };
+                format!("{count} {} dropped: the buffer of the {router} router is full{until}", kind(true))
             }
             Place::Disconnection(data) => format!("{count} {} lost in the disconnection{until}", kind(data)),
         };

@@ -80,6 +80,12 @@ pub struct StackProfile {
     /// Whether the first unacknowledged packet is sent once more when its retransmission, too, is lost: when
     /// something sent after it is SACKed (RFC 8985). Elsewhere that waits for the timer. For RFC 6675 recovery.
     pub detects_lost_retransmission: bool,
+    /// Whether duplicate ACKs of what was outstanding at the last timeout or fast retransmit start no fast retransmit
+    /// (RFC 6582, 3.2, steps 1 and 4; ns-2's `bugFix_`). For NewReno.
+    pub guards_recovery: bool,
+    /// Whether every partial ACK restarts the timer, the "Slow-but-Steady" variant of RFC 6582, section 4; else the
+    /// first does, the "Impatient" one. For NewReno.
+    pub slow_but_steady: bool,
     /// What links charge.
     pub header: HeaderSize,
 }
@@ -130,14 +136,19 @@ pub const NS2_SACK1: StackProfile = StackProfile {
     sack_blocks: 3,
     dsack: false,
     detects_lost_retransmission: false,
+    guards_recovery: true,
+    slow_but_steady: false,
     header: HeaderSize::Ns2,
 };
 
-/// ns-2 NewReno with an ACK per packet, as Chou and Shin use it.
+/// ns-2 NewReno with an ACK per packet, as Chou and Shin use it: in 2003, when `newreno_changes1_` was 0 by default, and
+/// without the "bug fix" against successive fast retransmits, which their note 2 rules out.
 pub const NS2_NEWRENO: StackProfile = StackProfile {
     name: "ns2-newreno",
-    source: "ns-2 2.35 Agent/TCP/Newreno with Agent/TCPSink (RFC 6582 rules, ns-2 window and timer)",
+    source: "ns-2 Agent/TCP/Newreno with Agent/TCPSink, newreno_changes1_ 0, bugFix_ false (RFC 2582 rules, ns-2 window and timer)",
     departures: &[
+        "duplicate ACKs after a timeout start a fast retransmit, which cuts the window again",
+        "every partial ACK restarts the timer",
         "window grows per ACK, not per byte acknowledged",
         "a cut halves the integer cwnd, not FlightSize, at every timeout",
         "the ACK that ends fast recovery opens the window, too",
@@ -146,6 +157,8 @@ pub const NS2_NEWRENO: StackProfile = StackProfile {
     recovery: RecoveryRules::NewReno,
     ack: AckRules { delay: None, delays_syn: false },
     sack_blocks: 0,
+    guards_recovery: false,
+    slow_but_steady: true,
     ..NS2_SACK1
 };
 
@@ -286,11 +299,26 @@ pub const STACK_SETTINGS: &[StackSetting] = &[
         meaning: "what a timeout cuts, and growth (9.16)",
     },
     StackSetting {
+        name: "newreno-guard",
+        values: "on or off",
+        meaning: "whether duplicate ACKs after a timeout start no fast retransmit (RFC 6582, 3.2, step 4; 6.3)",
+    },
+    StackSetting {
+        name: "newreno-timer",
+        values: "first or every",
+        meaning: "which partial ACKs restart the timer (RFC 6582, 4; 6.3)",
+    },
+    StackSetting {
         name: "notice-sample",
         values: "on or off",
         meaning: "whether the time stamp that comes with a notice gives an RTT sample (9.20)",
     },
 ];
+
+/// A word for yes or for no.
+fn flag(value: &str, yes: &str, no: &str) -> Option<bool> {
+    if value == yes { Some(true) } else { (value == no).then_some(false) }
+}
 
 impl StackProfile {
     /// Changes a setting; the error says what was expected.
@@ -305,13 +333,9 @@ impl StackProfile {
             "rto-floor-ms" => self.rto.min = number(1, 60_000)? * MS,
             "rto-tick-ms" => self.rto.tick = (number(0, 1000)? * MS).max(1),
             "delayed-ack-ms" => self.ack.delay = Some(number(0, 500)? * MS).filter(|&delay| delay > 0),
-            "notice-sample" => {
-                self.notice_sample = match value {
-                    "on" => true,
-                    "off" => false,
-                    _ => return Err(setting.values),
-                }
-            }
+            "notice-sample" => self.notice_sample = flag(value, "on", "off").ok_or(setting.values)?,
+            "newreno-guard" => self.guards_recovery = flag(value, "on", "off").ok_or(setting.values)?,
+            "newreno-timer" => self.slow_but_steady = flag(value, "every", "first").ok_or(setting.values)?,
             _ => {
                 self.congestion = match value {
                     "ns2" => CongestionRules::Ns2,

@@ -72,6 +72,12 @@ impl Receiver {
         self.rcv_nxt
     }
 
+    /// The cumulative ACK that was made last, sent or not.
+    #[inline]
+    pub fn last_ack(&self) -> u32 {
+        self.last_ack_sent
+    }
+
     /// Packets that have arrived, in order or not, the SYN included.
     pub fn received(&self) -> u32 {
         self.rcv_nxt + self.ranges.iter().map(|(left, right)| right - left).sum::<u32>()

@@ -10,6 +10,7 @@ use crate::nodes::{
     BenchNode, BenchSim, Correspondent, HostObserver, Mobile, Route, Router, receiving_flow, sending_flow,
 };
 use crate::observer::Observer;
+use crate::routers::Routers;
 use segue_handoff::{Link, Scheme};
 use segue_netsim::{Delay, LinkConfig, LinkId, Nanos, Net, NodeId, Rate, Service, Sim};
 use segue_tcp::StackProfile;
@@ -86,6 +87,8 @@ pub struct Experiment {
     pub packets: u32,
     /// Which transfer time.
     pub definition: Definition,
+    /// What the access routers are able to do.
+    pub routers: Routers,
     /// Start times and clock phases.
     pub seed: u64,
 }
@@ -132,12 +135,14 @@ pub(crate) struct Places {
     pub access: [Duplex; 2],
     /// Wireless device - MN, old and new.
     pub last: [Duplex; 2],
+    /// Old access router - new access router, where they have a tunnel.
+    pub tunnel: Option<Duplex>,
 }
 
 pub(crate) const CN: NodeId = NodeId(0);
 pub(crate) const R: NodeId = NodeId(1);
 pub(crate) const MN: NodeId = NodeId(6);
-const AR: [NodeId; 2] = [NodeId(2), NodeId(3)];
+pub(crate) const AR: [NodeId; 2] = [NodeId(2), NodeId(3)];
 const WIR: [NodeId; 2] = [NodeId(4), NodeId(5)];
 /// Index of the old and the new link.
 pub(crate) const OLD: usize = 0;
@@ -169,7 +174,7 @@ pub(crate) fn build<W: HostObserver>(
         down: net.add_link(MN, line(hops.last, 0)),
         up: net.add_link(WIR[i], line(hops.last, 0)),
     });
-    let places = Places { core, edge, access: air, last };
+    let places = Places { core, edge, access: air, last, tunnel: None };
 
     let starts = clock_phase::starts(experiment.flows, experiment.seed);
     let mut flows = Vec::new();

@@ -5,11 +5,13 @@ use crate::bench::{
     self, CN, Definition, Experiment, Kind, MN, NEW, NoticeMode, OLD, Places, R, WIRED_DELAY,
 };
 use crate::bound::bound;
-use crate::lead;
+use crate::lead::{self, Early};
 use crate::link_time;
 use crate::nodes::{BenchNode, BenchSim, Correspondent, HostObserver, Mobile, Route};
+use crate::packet::Packet;
 use crate::record::{RecordedLinks, Recorder, RunRecord, SenderAt};
-use segue_handoff::{Lead, Link, Notice, Scheme, SchemeError};
+use crate::routers;
+use segue_handoff::{Lead, Link, Notice, RouterRule, Scheme, SchemeError};
 use segue_netsim::{Nanos, Rate, SECOND};
 use segue_tcp::StackProfile;
 use std::collections::BTreeSet;
@@ -62,6 +64,17 @@ pub struct Handoff<W = ()> {
     notice: Notice,
 }
 
+/// A run that has come to its end.
+pub(crate) struct Ended<W> {
+    pub record: RunRecord,
+    /// When.
+    pub at: Nanos,
+    /// Data packets on links and in buffers then: flow and number of the transmission, ascending.
+    pub under_way: Vec<(u16, u32)>,
+    /// What the watcher has heard.
+    pub watch: W,
+}
+
 /// Says whether there is a scheme of that name that takes these settings.
 pub fn check_scheme(name: &str, settings: &[(String, String)]) -> Result<Scheme, SchemeError> {
     Scheme::build(name, settings)
@@ -86,8 +99,14 @@ fn mobile<W>(sim: &BenchSim<W>) -> &Mobile {
     }
 }
 
-/// Takes a network from T to completion; the record begins.
-fn pass<W: HostObserver>(experiment: &Experiment, places: &Places, at: Nanos, sim: &mut BenchSim<W>) {
+/// Takes a network from T to completion, its routers as they are for `rule`; the record begins.
+fn pass<W: HostObserver>(
+    experiment: &Experiment,
+    places: &Places,
+    at: Nanos,
+    sim: &mut BenchSim<W>,
+    rule: Option<RouterRule>,
+) {
     let links = RecordedLinks { new_access: places.access[NEW].down, new_last_hop: places.last[NEW].down };
     let senders = correspondent(sim).flows.iter().map(|flow| SenderAt {
         flight: flow.sender.snd_max() - flow.sender.snd_una(),
@@ -99,6 +118,9 @@ fn pass<W: HostObserver>(experiment: &Experiment, places: &Places, at: Nanos, si
         for link in [places.access[OLD].down, places.access[OLD].up] {
             sim.net.link(link).cut(at);
         }
+    }
+    if let Some(rule) = rule {
+        routers::link_down(sim, rule);
     }
     sim.run_until(at + experiment.kind.disconnection());
 }
@@ -123,9 +145,9 @@ impl<W: HostObserver> WarmRun<W> {
         Self { experiment: Arc::new(experiment), origin, sim, followers: Vec::new(), places }
     }
 
-    /// Has a fork ready for each of `schemes` that acts before T.
+    /// Has a fork ready for each of `schemes` that acts before completion.
     pub fn follow<'a>(&mut self, schemes: impl IntoIterator<Item = &'a Scheme>) {
-        for lead in schemes.into_iter().filter_map(|scheme| lead::lead(&self.experiment, scheme)) {
+        for (_, lead) in schemes.into_iter().flat_map(|scheme| lead::early(&self.experiment, scheme)) {
             if self.followers.iter().all(|(other, _)| *other != lead) {
                 self.followers.push((lead, (*self.origin).clone()));
             }
@@ -158,7 +180,7 @@ impl<W: HostObserver> Fork<W> {
     /// Begins the handoff and runs plain TCP to its completion.
     pub fn complete(mut self) -> Handoff<W> {
         let completion = self.at + self.experiment.kind.disconnection();
-        pass(&self.experiment, &self.places, self.at, &mut self.sim);
+        pass(&self.experiment, &self.places, self.at, &mut self.sim, None);
 
         let packets = self.experiment.packets;
         let flows = &correspondent(&self.sim).flows;
@@ -168,22 +190,37 @@ impl<W: HostObserver> Fork<W> {
         ];
         let notice = self.notice(completion);
         let mut handoff = Handoff { fork: self, completion, targets, bound: 0, notice };
-        handoff.bound = handoff.bound();
+        handoff.bound = handoff.bound(None);
         handoff
     }
 
-    /// The network at completion if the mobile has acted `lead` before T.
-    fn pass_with(&self, lead: Lead) -> BenchSim<W> {
-        let early = self.early.iter().find(|(other, _)| *other == lead);
-        let mut sim = early.map_or(&*self.origin, |(_, sim)| sim).clone();
-        sim.run_until(lead::acts_at(&self.experiment, lead, self.at));
-        sim.with_node(MN, |node, net| {
-            let BenchNode::Mobile(mn) = node else { return };
-            mn.advertise(net, 0, 1);
-        });
+    /// The network at completion if `early` has been done, which is not empty, and its places.
+    fn pass_with(&self, scheme: &Scheme, early: &[(Early, Lead)]) -> (BenchSim<W>, Places) {
+        let experiment = &*self.experiment;
+        let mut places = self.places;
+        let mut steps: Vec<_> = early
+            .iter()
+            .map(|&(what, lead)| (lead::acts_at(experiment, lead, self.at), what, lead))
+            .collect();
+        steps.sort_by_key(|&(at, ..)| at);
+        let ready = self.early.iter().find(|(lead, _)| *lead == steps[0].2);
+        let mut sim = ready.map_or(&*self.origin, |(_, sim)| sim).clone();
+        let rule = routers::rule(experiment, scheme);
+        for (at, what, _) in steps {
+            sim.run_until(at);
+            match (what, rule) {
+                (Early::RoutersPrepare, Some(rule)) => {
+                    routers::equip(&mut sim, &mut places, &experiment.routers, rule);
+                }
+                _ => sim.with_node(MN, |node, net| {
+                    let BenchNode::Mobile(mn) = node else { return };
+                    mn.advertise(net, 0, 1);
+                }),
+            }
+        }
         sim.run_until(self.at);
-        pass(&self.experiment, &self.places, self.at, &mut sim);
-        sim
+        pass(experiment, &places, self.at, &mut sim, rule);
+        (sim, places)
     }
 
     /// What a notice says at completion.
@@ -228,13 +265,13 @@ impl<W: HostObserver> Handoff<W> {
 
     /// Runs the rest with `scheme` at every sender.
     pub fn run(&self, scheme: &Scheme) -> RunRecord {
-        self.run_watched(scheme).0
+        self.run_watched(scheme).record
     }
 
-    /// The same; also when it ended and what the watcher has heard.
-    pub(crate) fn run_watched(&self, scheme: &Scheme) -> (RunRecord, Nanos, W) {
-        let mut sim = self.start(scheme);
-        let places = &self.fork.places;
+    /// The same; also what the watcher has heard.
+    pub(crate) fn run_watched(&self, scheme: &Scheme) -> Ended<W> {
+        let (mut sim, places) = self.start(scheme);
+        let places = &places;
         let limit = self.completion + GIVE_UP;
         let mut notice_at = self.instant_notice_at(scheme);
         let mut from = self.completion;
@@ -256,17 +293,26 @@ impl<W: HostObserver> Handoff<W> {
             }
             sim.step(limit);
         }
-        let (record, watch) = self.finish(sim, from);
-        (record, from, watch)
+        let rule = routers::rule(&self.fork.experiment, scheme);
+        let bound = rule.map_or(self.bound, |rule| self.bound(Some(rule)));
+        let under_way = sim.net.on_links().chain(routers::held(&sim)).filter_map(|id| {
+            let Packet { data, flow, copy, .. } = sim.net.packets[id];
+            data.then_some((flow, copy))
+        });
+        let mut under_way: Vec<_> = under_way.collect();
+        under_way.sort_unstable();
+        let (record, watch) = self.finish(sim, from, bound);
+        Ended { record, at: from, under_way, watch }
     }
 
-    /// The network just after completion: routes moved, notices on their way.
-    pub(crate) fn start(&self, scheme: &Scheme) -> BenchSim<W> {
-        let places = &self.fork.places;
+    /// The network just after completion, and its places: routes moved, notices on their way.
+    pub(crate) fn start(&self, scheme: &Scheme) -> (BenchSim<W>, Places) {
         let experiment = &self.fork.experiment;
-        let mut sim = match lead::lead(experiment, scheme) {
-            Some(lead) => self.fork.pass_with(lead),
-            None => self.fork.sim.clone(),
+        let early = lead::early(experiment, scheme);
+        let (mut sim, places) = if early.is_empty() {
+            (self.fork.sim.clone(), self.fork.places)
+        } else {
+            self.fork.pass_with(scheme, &early)
         };
         if let BenchNode::Router(r) = &mut sim.nodes[usize::from(R.0)] {
             r.route(places.core.down, Route::To(places.edge[NEW].down));
@@ -298,6 +344,12 @@ impl<W: HostObserver> Handoff<W> {
         sim.with_node(MN, |node, net| {
             let BenchNode::Mobile(mn) = node else { return };
             mn.out = places.last[NEW].up;
+            if let Some(extra_dup) = scheme.mobile().phas {
+                mn.filter_acks(extra_dup);
+            }
+            if places.tunnel.is_some() {
+                mn.request_forwarding(net);
+            }
             if let Some(rule) = window_rule {
                 mn.advertise(net, experiment.stack.receive_window, rule.reopen_acks);
             }
@@ -311,7 +363,7 @@ impl<W: HostObserver> Handoff<W> {
                 mn.announce(net, self.notice.new_link, heard);
             }
         });
-        sim
+        (sim, places)
     }
 
     /// How many copies of the notice leave the mobile, or reach the senders at once.
@@ -342,7 +394,7 @@ impl<W: HostObserver> Handoff<W> {
     }
 
     /// Closes the record at `end`.
-    fn finish(&self, mut sim: BenchSim<W>, end: Nanos) -> (RunRecord, W) {
+    fn finish(&self, mut sim: BenchSim<W>, end: Nanos, bound: Nanos) -> (RunRecord, W) {
         let places = &self.fork.places;
         // What is still under way on the new link: will it be the first with its bytes?
         let mut under_way = Vec::new();
@@ -352,6 +404,7 @@ impl<W: HostObserver> Handoff<W> {
         let mut coming = BTreeSet::new();
         let useful: Vec<bool> = under_way
             .into_iter()
+            .filter(|&id| sim.net.packets[id].data)
             .map(|id| {
                 let packet = &sim.net.packets[id];
                 let key = (packet.flow, packet.segment.seq);
@@ -370,14 +423,14 @@ impl<W: HostObserver> Handoff<W> {
         };
         recorder.charge_rest(end, useful.into_iter());
         let observer = &sim.net.observer;
-        let record = recorder.finish(self.fork.at, self.bound, |flow, copy| {
+        let record = recorder.finish(self.fork.at, bound, |flow, copy| {
             !observer.is_lost(flow, copy) && !doomed.contains(&(flow, copy))
         });
         (record, sim.net.observer.watch)
     }
 
-    /// What no scheme can beat, from completion.
-    fn bound(&self) -> Nanos {
+    /// What no scheme can beat, from completion, where the routers do as `rule` says.
+    fn bound(&self, rule: Option<RouterRule>) -> Nanos {
         let experiment = &self.fork.experiment;
         let targets = self.targets();
         let receivers = &mobile(&self.fork.sim).flows;
@@ -407,7 +460,9 @@ impl<W: HostObserver> Handoff<W> {
         let places = &self.fork.places;
         let waiting =
             [places.core.down, places.edge[NEW].down].into_iter().any(|link| !sim.net.link(link).is_empty());
-        let reachable = self.completion + if waiting { 0 } else { 2 * WIRED_DELAY };
+        let first_sent = if waiting { 0 } else { 2 * WIRED_DELAY };
+        let first_held = rule.map(|rule| routers::first_held(experiment, rule));
+        let reachable = self.completion + first_held.map_or(first_sent, |held| held.min(first_sent));
         let hops = experiment.fixed_hops();
         let delay = experiment.new.delay.min();
         let data_bytes = experiment.stack.data_bytes().min(DATA_BYTES);
@@ -436,8 +491,7 @@ impl<W: HostObserver> Handoff<W> {
         if self.fork.experiment.kind != Kind::Mbb {
             return Vec::new();
         }
-        let mut sim = self.start(&plain());
-        let places = self.fork.places;
+        let (mut sim, places) = self.start(&plain());
         let path = [places.edge[OLD].down, places.access[OLD].down, places.last[OLD].down];
         while path.iter().any(|&link| !sim.net.link(link).is_empty()) {
             if !sim.step(self.completion + GIVE_UP) {

@@ -1,12 +1,22 @@
-//! Schemes that act before a handoff: what the mobile of the bench does with its window, and how long before the
-//! break (algorithms.md, 4.5).
+//! Schemes that act before a handoff: what the mobile of the bench does with its window, what the access routers do
+//! with its packets, and how long before the break (algorithms.md, 4.5 and 6.1).
 
 use crate::bench::{Experiment, Kind, WIRED_DELAY};
-use segue_handoff::{Lead, Scheme, WindowRule};
+use crate::routers;
+use segue_handoff::{Holder, Lead, Scheme, WindowRule};
 use segue_netsim::Nanos;
 
 /// Hops between the correspondent node and the access link.
 const WIRED_HOPS: Nanos = 2;
+
+/// What is done before T, or at it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Early {
+    /// The mobile closes its window.
+    WindowCloses,
+    /// The access routers get a buffer and a tunnel.
+    RoutersPrepare,
+}
 
 /// What the mobile does with its window; a make-before-break handoff needs nothing.
 pub(crate) fn window_rule(experiment: &Experiment, scheme: &Scheme) -> Option<WindowRule> {
@@ -16,12 +26,18 @@ pub(crate) fn window_rule(experiment: &Experiment, scheme: &Scheme) -> Option<Wi
     }
 }
 
-/// How long before T the mobile acts, if it does: the one handoff of a run is the first of its connection.
-pub(crate) fn lead(experiment: &Experiment, scheme: &Scheme) -> Option<Lead> {
-    window_rule(experiment, scheme).filter(|rule| rule.foresees(1)).map(|rule| rule.closes)
+/// What is done early, and how long before T: the one handoff of a run is the first of its connection.
+pub(crate) fn early(experiment: &Experiment, scheme: &Scheme) -> Vec<(Early, Lead)> {
+    let window = window_rule(experiment, scheme).filter(|rule| rule.foresees(1));
+    let window = window.map(|rule| (Early::WindowCloses, rule.closes));
+    let routers = routers::rule(experiment, scheme).map(|rule| match rule.holder {
+        Holder::Previous => (Early::RoutersPrepare, Lead::Time(0)),
+        Holder::New => (Early::RoutersPrepare, Lead::Time(experiment.routers.hint)),
+    });
+    window.into_iter().chain(routers).collect()
 }
 
-/// When it acts before a handoff at `at`.
+/// When something is done before a handoff at `at`.
 pub(crate) fn acts_at(experiment: &Experiment, lead: Lead, at: Nanos) -> Nanos {
     let rtt = 2 * (experiment.old.delay.at(at) + WIRED_HOPS * WIRED_DELAY);
     at.saturating_sub(lead.on_path(rtt))

@@ -2,10 +2,11 @@
 //!
 //! [`access`] reads what the user calls a link, [`bench`] builds the network, [`nodes`] are its
 //! hosts and routers, [`handoff_run`] forks a warm network at a handoff and runs it with one scheme,
-//! [`record`] is what a run leaves behind, [`bound`] is what no run can beat, [`trace`] is a run packet by packet, [`after_link_up`] what a laboratory measures of it. [`speed`] holds the
+//! [`routers`] are access routers with buffers ([`access_router`]), [`record`] is what a run leaves behind, [`bound`] is what no run can beat, [`trace`] is a run packet by packet, [`after_link_up`] what a laboratory measures of it. [`speed`] holds the
 //! networks of the speed measurements. [`drive`] is what happens to a mobile that travels: many handoffs in a row.
 
 pub mod access;
+pub mod access_router;
 pub mod after_link_up;
 pub mod bench;
 pub mod bound;
@@ -18,6 +19,7 @@ pub mod nodes;
 mod observer;
 pub mod packet;
 pub mod record;
+pub mod routers;
 pub mod speed;
 pub mod trace;
 
@@ -26,4 +28,5 @@ pub use after_link_up::AfterLinkUp;
 pub use bench::{Definition, Experiment, Kind, NoticeMode};
 pub use handoff_run::{Handoff, WarmRun, check_scheme};
 pub use record::RunRecord;
+pub use routers::{Routers, Tunnel};
 pub use segue_netsim::{Nanos, SECOND};

@@ -3,6 +3,7 @@
 use crate::bench::{NEW, OLD, Places};
 use crate::nodes::{BenchNode, BenchSim, HostObserver};
 use crate::record::LinkTime;
+use crate::routers;
 use segue_netsim::{LinkId, Nanos};
 
 /// Why an idle link is idle.
@@ -37,7 +38,12 @@ fn carries<W: HostObserver>(sim: &mut BenchSim<W>, link: LinkId) -> bool {
 }
 
 fn classify<W: HostObserver>(sim: &mut BenchSim<W>, places: &Places) -> Idle {
-    if carries(sim, places.core.down) || carries(sim, places.edge[NEW].down) || only_acks_awaited(sim, places)
+    let tunnelled =
+        places.tunnel.is_some_and(|tunnel| carries(sim, tunnel.down)) || routers::held(sim).next().is_some();
+    if carries(sim, places.core.down)
+        || carries(sim, places.edge[NEW].down)
+        || tunnelled
+        || only_acks_awaited(sim, places)
     {
         return Idle::Path;
     }

@@ -1,8 +1,9 @@
 //! Hosts and routers. The enum is closed, so that the engine dispatches statically.
 
+use crate::access_router::AccessRouter;
 use crate::observer::Observer as BenchObserver;
-use crate::packet::Packet;
-use segue_handoff::{Advised, Announcer, Link, Listener, Notice, Scheme};
+use crate::packet::{Packet, Signal};
+use segue_handoff::{Advised, Announcer, Link, Listener, Notice, Phas, Scheme};
 use segue_netsim::{LinkId, Nanos, Net, Node, Observer, PacketId, TimerId};
 use segue_tcp::receiver::Arrival;
 use segue_tcp::segment::{CarriedOption, Timestamps};
@@ -175,6 +176,8 @@ pub struct ReceivingFlow {
     pub announcer: Announcer,
     /// The report that rides on the ACK after the one for the SYN.
     pub first_report: Option<CarriedOption>,
+    /// Suppresses ACKs of what routers forwarded, where a scheme has it so.
+    pub phas: Option<Phas>,
 }
 
 /// The mobile node: the receivers.
@@ -196,9 +199,11 @@ impl Mobile {
             if let Some(report) = state.first_report.take() {
                 state.receiver.carry(report);
             }
-            let packet = Packet::ack(flow, ack);
-            net.observer.sent(net.now(), &packet);
-            net.originate(self.out, packet);
+            if state.phas.as_mut().is_none_or(|filter| filter.on_ack(ack.0.ack)) {
+                let packet = Packet::ack(flow, ack);
+                net.observer.sent(net.now(), &packet);
+                net.originate(self.out, packet);
+            }
         }
         if let Some(deadline) = state.receiver.deadline() {
             net.arm(state.timer, deadline);
@@ -210,14 +215,46 @@ impl Mobile {
     fn on_data<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, link: LinkId, id: PacketId) {
         let now = net.now();
         let packet = &net.packets[id];
+        if packet.signal.is_some() {
+            return self.on_signal(net, id);
+        }
         net.observer.heard(now, packet);
         let flow = packet.flow;
         let state = &mut self.flows[usize::from(flow - self.first.0)];
+        if let Some(filter) = &mut state.phas {
+            filter.on_packet(packet.forwarded);
+        }
         // A window probe brings nothing.
         let arrival = state.receiver.on_segment(now, &packet.segment).unwrap_or(Arrival::Duplicate);
         net.observer.arrived(now, link, packet, arrival);
         net.packets.remove(id);
         self.pump(net, flow);
+    }
+
+    /// A message of a router has come: what was held for a flow has all been sent.
+    fn on_signal<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, id: PacketId) {
+        let Packet { flow, signal, .. } = net.packets[id];
+        net.packets.remove(id);
+        let index = usize::from(flow - self.first.0);
+        let (Some(Signal::EndOfForwarding), Some(state)) = (signal, self.flows.get_mut(index)) else {
+            return;
+        };
+        for _ in 0..state.phas.as_mut().map_or(0, Phas::on_end) {
+            self.flows[index].receiver.announce_window(net.now());
+            self.pump(net, flow);
+        }
+    }
+
+    /// Has every flow's ACKs filtered from now on (algorithms.md, 6.2).
+    pub fn filter_acks(&mut self, extra_dup: bool) {
+        for flow in &mut self.flows {
+            flow.phas = Some(Phas::new(extra_dup, flow.receiver.last_ack()));
+        }
+    }
+
+    /// Asks for what routers hold (algorithms.md, 6.1).
+    pub fn request_forwarding<O: HostObserver>(&mut self, net: &mut Net<Packet, O>) {
+        net.originate(self.out, Packet::signal(self.first.0, Signal::ForwardingRequest, 0));
     }
 
     /// A flow's delayed ACK is due.
@@ -283,6 +320,16 @@ impl Router {
         }
         self.routes[index] = route;
     }
+
+    /// Where a packet of `flow` that came out of `from` goes.
+    #[inline]
+    pub(crate) fn out(&self, from: LinkId, flow: u16) -> Option<LinkId> {
+        match &self.routes[usize::from(from.0)] {
+            Route::To(out) => Some(*out),
+            Route::ByFlow(outs) => outs.get(usize::from(flow)).or(outs.last()).copied(),
+            Route::None => None,
+        }
+    }
 }
 
 /// Any node.
@@ -292,6 +339,8 @@ pub enum BenchNode {
     Correspondent(Correspondent),
     /// A router.
     Router(Router),
+    /// An access router that holds packets for the mobile.
+    AccessRouter(AccessRouter),
     /// Receivers.
     Mobile(Mobile),
 }
@@ -300,20 +349,11 @@ impl<O: HostObserver> Node<Packet, O> for BenchNode {
     #[inline]
     fn on_packet(&mut self, net: &mut Net<Packet, O>, link: LinkId, id: PacketId) {
         match self {
-            Self::Router(router) => {
-                let out = match &router.routes[usize::from(link.0)] {
-                    Route::To(out) => *out,
-                    Route::ByFlow(outs) => {
-                        let flow = usize::from(net.packets[id].flow);
-                        match outs.get(flow).or(outs.last()) {
-                            Some(out) => *out,
-                            None => return net.packets.remove(id),
-                        }
-                    }
-                    Route::None => return net.packets.remove(id),
-                };
-                net.send(out, id);
-            }
+            Self::Router(router) => match router.out(link, net.packets[id].flow) {
+                Some(out) => net.send(out, id),
+                None => net.packets.remove(id),
+            },
+            Self::AccessRouter(router) => router.on_packet(net, link, id),
             // A packet is read where it lies: copying it out took 6 % of the samples of case (b).
             Self::Correspondent(host) => host.on_ack(net, id),
             Self::Mobile(host) => host.on_data(net, link, id),
@@ -323,7 +363,7 @@ impl<O: HostObserver> Node<Packet, O> for BenchNode {
     #[inline]
     fn on_timer(&mut self, net: &mut Net<Packet, O>, timer: TimerId) {
         match self {
-            Self::Router(_) => {}
+            Self::Router(_) | Self::AccessRouter(_) => {}
             Self::Correspondent(host) => host.on_timer(net, timer),
             Self::Mobile(host) => host.on_timer(net, timer),
         }
@@ -358,7 +398,7 @@ pub fn receiving_flow(id: u16, profile: &StackProfile, timer: TimerId, link: Lin
     let mut receiver = Receiver::new(profile);
     receiver.carry(Announcer::capability(nonce));
     let first_report = Some(announcer.first_report(link));
-    ReceivingFlow { receiver, timer, announcer, first_report }
+    ReceivingFlow { receiver, timer, announcer, first_report, phas: None }
 }
 
 /// The network of the bench; `W` watches it.

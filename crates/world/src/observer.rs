@@ -4,7 +4,7 @@ use crate::nodes::HostObserver;
 use crate::packet::Packet;
 use crate::record::Recorder;
 use segue_handoff::Advised;
-use segue_netsim::{LinkId, Nanos, Observer as LinkObserver, Passage};
+use segue_netsim::{LinkId, Nanos, NodeId, Observer as LinkObserver, Passage};
 use segue_tcp::Sender;
 use segue_tcp::receiver::Arrival;
 
@@ -76,6 +76,18 @@ impl<W: HostObserver> LinkObserver<Packet> for Observer<W> {
         self.note_loss(packet);
         if let Some(recorder) = &mut self.recorder {
             recorder.lost_in_disconnection += 1;
+        }
+    }
+
+    fn withdrawn(&mut self, link: LinkId, packet: &Packet) {
+        self.watch.withdrawn(link, packet);
+    }
+
+    fn overflowed(&mut self, now: Nanos, at: NodeId, packet: &Packet) {
+        self.watch.overflowed(now, at, packet);
+        self.note_loss(packet);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.buffer_drops += 1;
         }
     }
 }

@@ -78,6 +78,8 @@ pub struct RunRecord {
     pub data_drops: Vec<Drop>,
     /// Packets of both directions that came out of the old link between T and completion or later.
     pub lost_in_disconnection: u32,
+    /// Packets that the buffer of a router dropped for want of room, from T to the end.
+    pub buffer_drops: u32,
     /// Packets sent again from completion to the end.
     pub retransmissions: u32,
     /// Of those that arrived, how many carried nothing new.
@@ -159,10 +161,13 @@ pub struct Recorder {
     drops: u32,
     data_drops: Vec<Drop>,
     pub(crate) lost_in_disconnection: u32,
+    pub(crate) buffer_drops: u32,
     retransmissions: u32,
     needless_retransmissions: u32,
     pub(crate) link_time: LinkTime,
     carried: VecDeque<Carriage>,
+    /// Messages of routers on the new link.
+    signals: Vec<Carriage>,
     queue_delays: Vec<Nanos>,
     pub(crate) old_deliveries: Vec<OldDelivery>,
     /// Of each fast retransmit: when, whose, and the last copy sent before it.
@@ -191,10 +196,12 @@ impl Recorder {
             drops: 0,
             data_drops: Vec::new(),
             lost_in_disconnection: 0,
+            buffer_drops: 0,
             retransmissions: 0,
             needless_retransmissions: 0,
             link_time: LinkTime::default(),
             carried: VecDeque::new(),
+            signals: Vec::new(),
             queue_delays: Vec::new(),
             old_deliveries: Vec::new(),
             fast_copies: Vec::new(),
@@ -262,8 +269,14 @@ impl Recorder {
 
     #[inline]
     pub(crate) fn accepted(&mut self, link: LinkId, passage: &Passage, packet: &Packet) {
-        if link == self.links.new_access && packet.data {
-            self.carried.push_back(Carriage { start: passage.start, end: passage.departure });
+        if link != self.links.new_access {
+            return;
+        }
+        let carriage = Carriage { start: passage.start, end: passage.departure };
+        if packet.signal.is_some() {
+            self.signals.push(carriage);
+        } else if packet.data {
+            self.carried.push_back(carriage);
             self.queue_delays.push(passage.start - passage.arrival);
         }
     }
@@ -337,6 +350,10 @@ impl Recorder {
                 self.charge(carriage, !useful, end);
             }
         }
+        // A message brings the mobile no bytes.
+        for signal in std::mem::take(&mut self.signals) {
+            self.charge(signal, true, end);
+        }
     }
 
     /// The finished record. `spurious` tells of each timeout, by flow and copy, whether the copy
@@ -360,6 +377,7 @@ impl Recorder {
             drops: self.drops,
             data_drops: self.data_drops,
             lost_in_disconnection: self.lost_in_disconnection,
+            buffer_drops: self.buffer_drops,
             retransmissions: self.retransmissions,
             needless_retransmissions: self.needless_retransmissions,
             link_time: self.link_time,

@@ -6,7 +6,7 @@ use crate::nodes::{
     BenchNode, Correspondent, HostObserver, Mobile, Route, Router, receiving_flow, sending_flow,
 };
 use crate::packet::Packet;
-use crate::{LinkError, clock_phase};
+use crate::{LinkError, Routers, clock_phase};
 use segue_handoff::{Link, Scheme, regular::Regular};
 use segue_netsim::{Delay, LinkConfig, Nanos, Net, Node, NodeId, Rate, SECOND, Service, Sim};
 use segue_tcp::profile::NS2_SACK1;
@@ -45,6 +45,7 @@ pub fn run(case: Case, seconds: u64) -> Result<u64, LinkError> {
                 notice_delay: 0,
                 packets: 100,
                 definition: Definition::AfterHighest,
+                routers: Routers::default(),
                 seed: 1,
             };
             let (sim, _) = bench::build(&experiment, &Scheme::Regular(Regular), ());

@@ -1,13 +1,13 @@
 //! One handoff packet by packet: every event of hosts and access links, from the first SYN or from a later
 //! time on to the end of the slowest transfer.
 
-use crate::bench::{CN, Experiment, NEW, OLD, Places};
-use crate::handoff_run::WarmRun;
+use crate::bench::{AR, CN, Experiment, NEW, OLD, Places};
+use crate::handoff_run::{Ended, WarmRun};
 use crate::nodes::{BenchNode, HostObserver};
 use crate::packet::Packet;
 use crate::record::RunRecord;
 use segue_handoff::{Advised, Decision, Scheme};
-use segue_netsim::{LinkId, Nanos, Observer, Passage};
+use segue_netsim::{LinkId, Nanos, NodeId, Observer, Passage};
 use segue_tcp::receiver::Arrival;
 use segue_tcp::{Sender, Window256};
 
@@ -105,6 +105,13 @@ pub enum What {
         /// The packet.
         packet: Packet,
     },
+    /// The buffer of an access router was full.
+    Overflowed {
+        /// Whose router.
+        side: Side,
+        /// The packet.
+        packet: Packet,
+    },
     /// A retransmission timer expired.
     Timeout {
         /// Whose.
@@ -164,6 +171,8 @@ pub struct Trace {
     pub events: Vec<Event>,
     /// Packets sent again before those events.
     pub resent_before: u32,
+    /// Data packets on links and in buffers at the end: flow and number of the transmission, ascending.
+    pub under_way: Vec<(u16, u32)>,
 }
 
 /// Runs the handoff at `at` with each of `schemes`; the part before completion is shared. Everything is kept.
@@ -182,10 +191,10 @@ pub fn trace_since(experiment: &Experiment, at: Nanos, schemes: &[&Scheme], sinc
     });
     let handoff = warm.fork(at).complete();
     let run = |scheme: &&Scheme| {
-        let (record, end, tracer) = handoff.run_watched(scheme);
+        let Ended { record, at: end, under_way, watch: tracer } = handoff.run_watched(scheme);
         let targets = handoff.targets().to_vec();
         let (events, resent_before) = tracer.finish();
-        Trace { experiment: experiment.clone(), record, end, targets, events, resent_before }
+        Trace { experiment: experiment.clone(), record, end, targets, events, resent_before, under_way }
     };
     schemes.iter().map(run).collect()
 }
@@ -242,9 +251,9 @@ impl Tracer {
         (events, self.resent_before)
     }
 
-    /// The access link that `link` is a direction of.
-    fn side(&self, link: LinkId) -> Option<Side> {
-        let places = self.places?;
+    /// The access link that `link` is a direction of, if `packet` is of a flow.
+    fn side(&self, link: LinkId, packet: &Packet) -> Option<Side> {
+        let places = self.places.filter(|_| packet.signal.is_none())?;
         let is = |index: usize| [places.access[index].down, places.access[index].up].contains(&link);
         if is(OLD) {
             Some(Side::Old)
@@ -258,22 +267,45 @@ impl Tracer {
 
 impl Observer<Packet> for Tracer {
     fn dropped(&mut self, now: Nanos, link: LinkId, packet: &Packet) {
-        if let Some(side) = self.side(link) {
+        if let Some(side) = self.side(link, packet) {
             self.push(now, What::Dropped { side, packet: *packet });
         }
     }
 
     fn accepted(&mut self, link: LinkId, passage: &Passage, packet: &Packet) {
-        if let Some(side) = self.side(link) {
+        if let Some(side) = self.side(link, packet) {
             let &Passage { arrival, start, departure, delivery, .. } = passage;
             self.push(arrival, What::Queued { side, packet: *packet, start, departure, delivery });
         }
     }
 
     fn lost(&mut self, now: Nanos, link: LinkId, packet: &Packet) {
-        if let Some(side) = self.side(link) {
+        if let Some(side) = self.side(link, packet) {
             self.push(now, What::Lost { side, packet: *packet });
         }
+    }
+
+    /// It has not happened.
+    fn withdrawn(&mut self, _link: LinkId, taken_back: &Packet) {
+        let is_it = |event: &Event| match &event.what {
+            What::Queued { packet, .. } => {
+                packet.data == taken_back.data
+                    && (packet.flow, packet.copy, packet.segment)
+                        == (taken_back.flow, taken_back.copy, taken_back.segment)
+            }
+            _ => false,
+        };
+        for events in [&mut self.events, &mut self.early_packets] {
+            if let Some(index) = events.iter().rposition(is_it) {
+                events.remove(index);
+                return;
+            }
+        }
+    }
+
+    fn overflowed(&mut self, now: Nanos, at: NodeId, packet: &Packet) {
+        let side = if at == AR[OLD] { Side::Old } else { Side::New };
+        self.push(now, What::Overflowed { side, packet: *packet });
     }
 }
 

@@ -13,7 +13,7 @@ use segue_world::drive::network::{DriveNode, DriveSim, MN, SERVER, SINK};
 use segue_world::drive::run::{DriveExperiment, WideArea};
 use segue_world::nodes::BenchNode;
 use segue_world::packet::Packet;
-use segue_world::{AccessLink, Experiment, Kind, NoticeMode, WarmRun};
+use segue_world::{AccessLink, Experiment, Kind, NoticeMode, Routers, WarmRun};
 use std::sync::Arc;
 use support::{MS, experiment, scheme, scheme_with, stack};
 
@@ -36,6 +36,8 @@ fn parked(kbps: u64, cross: usize) -> DriveExperiment {
         stack: stack("freebsd5-newreno"),
         notice: NoticeMode::InBand { lost: 0 },
         bandwidth_error: 0.0,
+
+        routers: Routers::default(),
         seed: 1,
     }
 }

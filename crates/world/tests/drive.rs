@@ -7,7 +7,7 @@ use segue_world::drive::mobility::{Drive, Mobility, Stay};
 use segue_world::drive::record::DriveRecord;
 use segue_world::drive::run::{DriveExperiment, WideArea};
 use segue_world::drive::web::Surge;
-use segue_world::{AccessLink, Nanos, NoticeMode, SECOND};
+use segue_world::{AccessLink, Nanos, NoticeMode, Routers, SECOND};
 use std::sync::Arc;
 
 const MS: Nanos = 1_000_000;
@@ -37,6 +37,8 @@ fn experiment(drive: Arc<Drive>) -> DriveExperiment {
         stack: StackProfile::named("freebsd5-newreno").expect("a stack"),
         notice: NoticeMode::InBand { lost: 0 },
         bandwidth_error: 0.0,
+
+        routers: Routers::default(),
         seed: 1,
     }
 }
@@ -212,4 +214,40 @@ fn the_ack_that_tells_is_no_round_trip() {
     let without = idle("off");
     assert!(without.iter().all(|&idle| idle < SECOND / 2), "{without:?}");
     assert!(idle("on").iter().any(|&idle| idle > SECOND));
+}
+
+/// Three cells with three seconds between them. With a buffer at the router nothing but what was on the air is lost, at
+/// either router; a buffer of one packet drops the rest; and one that never has anything to hold changes nothing.
+#[test]
+fn a_router_with_a_buffer_keeps_what_comes_meanwhile() {
+    let stays = [(0, 10, 1000, 20), (13, 30, 1000, 20), (33, 50, 1000, 20)];
+    let stays = stays.map(|(from, until, rate, delay)| (from * SECOND, until * SECOND, rate, delay));
+    let set = |settings: &[(&str, &str)]| {
+        let mut routers = Routers::default();
+        for (key, value) in settings {
+            routers.set(key, value).expect("a setting").expect("a value");
+        }
+        DriveExperiment { routers, ..experiment(drive(50 * SECOND, &stays)) }
+    };
+    let counts = |record: &DriveRecord| -> (u32, u32) {
+        let sum =
+            |of: fn(&segue_world::drive::record::DriveHandoff) -> u32| record.handoffs.iter().map(of).sum();
+        (sum(|handoff| handoff.lost), sum(|handoff| handoff.buffer_drops))
+    };
+    let bare = set(&[]).run(&scheme("newreno"));
+    let (lost, dropped) = counts(&bare);
+    assert!(lost >= 20 && dropped == 0, "{lost} {dropped}");
+    for rule in ["previous-lcfd", "previous-fcfd", "new-lcfd", "new-fcfd"] {
+        let kept = set(&[("router-buffer", rule)]).run(&scheme("newreno"));
+        let (on_air, dropped) = counts(&kept);
+        assert!(on_air < lost && dropped == 0, "{rule}: {on_air} of {lost}");
+        assert!(kept.retransmissions < bare.retransmissions, "{rule}");
+        let small = set(&[("router-buffer", rule), ("router-buffer-size", "1p")]).run(&scheme("newreno"));
+        assert!(counts(&small).1 > 0, "{rule}");
+    }
+    // The scheme brings its rule along.
+    let brought = set(&[]).run(&scheme("buffer-lcfd"));
+    assert_eq!(brought, set(&[("router-buffer", "previous-lcfd")]).run(&scheme("newreno")));
+    let filtered = set(&[]).run(&scheme("buffer-lcfd+phas"));
+    assert!(filtered.retransmissions <= brought.retransmissions);
 }

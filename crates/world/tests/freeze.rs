@@ -10,7 +10,7 @@ use segue_world::drive::mobility::{Drive, Stay};
 use segue_world::drive::record::DriveRecord;
 use segue_world::drive::run::{DriveExperiment, WideArea};
 use segue_world::trace::{SenderState, What, trace};
-use segue_world::{AccessLink, Experiment, Kind, NoticeMode, WarmRun};
+use segue_world::{AccessLink, Experiment, Kind, NoticeMode, Routers, WarmRun};
 use std::sync::Arc;
 use support::*;
 
@@ -155,6 +155,8 @@ fn through(cells: &[Cell], last: Nanos, cross: usize, scheme: &Scheme, stack_nam
         stack: stack(stack_name),
         notice: NoticeMode::InBand { lost: 0 },
         bandwidth_error: 0.0,
+
+        routers: Routers::default(),
         seed: 1,
     };
     e.run(scheme)

@@ -134,6 +134,10 @@ impl Writer {
                 };
                 self.say_last(lost, || "lost in the disconnection".to_string());
             }
+            What::Overflowed { packet, .. } => {
+                let lost = self.data.remove(&(packet.flow, packet.copy));
+                self.say_last(lost, || "dropped: buffer of the router full".to_string());
+            }
             What::Timeout { flow, head, .. } => {
                 self.say_next(at, *flow, format!("retransmission timeout of packet {head}"));
             }

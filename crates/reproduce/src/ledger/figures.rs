@@ -1,6 +1,6 @@
 //! Figures as a ledger names them.
 
-use super::{Drives, KindWord, Measure, Several};
+use super::{CellPoints, Drives, KindWord, Measure, Several};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -22,6 +22,12 @@ pub enum Form {
     Saving,
     /// How far senders come along one route.
     Progress,
+    /// What a Markov chain computes (docs/models.md).
+    Chain,
+    /// Its two windows after one handoff.
+    Comeback,
+    /// What one sender did around one handoff between two cells.
+    Steps,
 }
 
 /// One figure.
@@ -66,7 +72,11 @@ pub struct Panel {
     pub series: Vec<Series>,
     /// Means: one drive, or class of its handoffs, per label.
     pub drives: Option<Drives>,
-    /// Means: the senders, by the paper's names.
+    /// Means and steps: runs in two cells, one per label.
+    pub cells: Option<CellPoints>,
+    /// Chain: number of the figure.
+    pub chain: Option<u8>,
+    /// Means and steps: the senders, by the paper's names.
     #[serde(default)]
     pub senders: Vec<String>,
     /// Progress: where the mobile is, without other traffic.

@@ -97,8 +97,8 @@ impl NewReno {
         self.inflation -= i64::from(acked) - 1;
         // "For the first partial ACK [...] also reset the retransmit timer": the "Impatient" variant
         // of section 4, which with many losses per window prefers the timer to one repair per
-        // round trip. ns-2 (`newreno_changes1_`) and FreeBSD do the same.
-        if !self.timer_restarted {
+        // round trip. ns-2 (`newreno_changes1_`) and FreeBSD do the same. "Slow-but-Steady" restarts it at every one.
+        if !self.timer_restarted || core.profile.slow_but_steady {
             self.timer_restarted = true;
             core.start_timer(now);
         }
@@ -135,7 +135,8 @@ impl NewReno {
             // RFC 6582, 3.2, step 1: only if the ACK covers more than `recover`, neither again in a
             // window that a fast retransmit or a timeout is repairing (step 4). Without the
             // heuristics of section 4.
-            if self.partial_ack == PartialAck::EndsRecovery || core.snd_una > self.recover {
+            let guards = self.partial_ack == PartialAck::Retransmits && core.profile.guards_recovery;
+            if !guards || core.snd_una > self.recover {
                 self.enter(core, now);
             }
         } else if core.dup_acks < core.profile.dupthresh

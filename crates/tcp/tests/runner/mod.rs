@@ -198,6 +198,7 @@ impl<H: Hooks> Run<H> {
             _ => match words.next()? {
                 "initial_window" => self.profile.initial_window = words.number()?,
                 "receive_window" => self.profile.receive_window = words.number()?,
+                "slow_but_steady" => self.profile.slow_but_steady = words.next()? == "on",
                 "limited_transmit" => self.profile.limited_transmit = words.next()? == "on",
                 "dsack" => self.profile.dsack = words.next()? == "on",
                 "timestamps" if words.take("off") => self.profile.rtt = RttSampling::OneAtATime,

@@ -9,6 +9,7 @@
 use super::hosts::{WebClients, WebServer};
 use super::record::DriveObserver;
 use super::run::DriveExperiment;
+use crate::access_router::{AccessRouter, Held};
 use crate::bench::line;
 use crate::clock_phase;
 use crate::nodes::{
@@ -16,7 +17,7 @@ use crate::nodes::{
 };
 use crate::packet::Packet;
 use segue_handoff::regular::Regular;
-use segue_handoff::{Link, Scheme};
+use segue_handoff::{Holder, Link, RouterRule, Scheme};
 use segue_netsim::{
     Delay, LinkConfig, LinkId, Nanos, Net, Node, NodeId, PacketId, Rate, Service, Sim, TimerId,
 };
@@ -76,7 +77,7 @@ pub const SERVER: NodeId = NodeId(0);
 pub(super) const CROSS: NodeId = NodeId(1);
 pub(super) const WEB: NodeId = NodeId(2);
 const R: NodeId = NodeId(3);
-const AR: NodeId = NodeId(4);
+pub(super) const AR: NodeId = NodeId(4);
 /// The mobile node.
 pub const MN: NodeId = NodeId(5);
 /// The receivers of the cross traffic.
@@ -195,11 +196,41 @@ pub(super) fn build(experiment: &DriveExperiment, scheme: &Scheme) -> (DriveSim,
     let mut ar = Router::default();
     ar.route(wan_down, by_flow([access_down, to_sink[0], to_sink[1]]));
     [access_up, from_sink[0], from_sink[1]].into_iter().for_each(|link| ar.route(link, Route::To(wan_up)));
-    nodes.extend([DriveNode::Bench(BenchNode::Router(r)), DriveNode::Bench(BenchNode::Router(ar))]);
+    let ar = match experiment.routers.rule_for(scheme) {
+        Some(rule) => BenchNode::AccessRouter(holding(&mut net, experiment, rule, ar, places)),
+        None => BenchNode::Router(ar),
+    };
+    nodes.extend([DriveNode::Bench(BenchNode::Router(r)), DriveNode::Bench(ar)]);
     nodes.extend([
         DriveNode::Bench(BenchNode::Mobile(mobile)),
         DriveNode::Bench(BenchNode::Mobile(sink)),
         web_clients,
     ]);
     (Sim { net, nodes }, places)
+}
+
+/// The access router with a buffer for the mobile. It stands for the routers of all cells: what one forwards to the next
+/// goes through a tunnel that leads back to it, and so do requests.
+fn holding(
+    net: &mut Net<Packet, DriveObserver>,
+    experiment: &DriveExperiment,
+    rule: RouterRule,
+    mut routes: Router,
+    places: Places,
+) -> AccessRouter {
+    let link = places.access_down;
+    let buffer = experiment.routers.buffer(rule);
+    match rule.holder {
+        Holder::Previous => {
+            let tunnel = || line(experiment.routers.tunnel.rate, experiment.routers.tunnel.delay);
+            let (to_new, to_previous) = (net.add_link(AR, tunnel()), net.add_link(AR, tunnel()));
+            routes.route(to_new, Route::To(link));
+            let held = Held::new(link, buffer, to_new, to_previous);
+            AccessRouter::holding(AR, routes, held).asking(to_previous)
+        }
+        Holder::New => {
+            let held = Held::new(link, buffer, link, places.access_up);
+            AccessRouter::holding(AR, routes, held)
+        }
+    }
 }

@@ -15,6 +15,8 @@ pub(super) enum Stream {
     Bandwidth(u32),
     /// Objects and pauses of one web user.
     WebUser(u32),
+    /// Sojourns in cells, and how long it takes to come to the next.
+    Cells,
 }
 
 /// A generator.
@@ -26,6 +28,7 @@ impl Random {
         let stream = match stream {
             Stream::Mobility => 0,
             Stream::WebUser(user) => 1 + u64::from(user),
+            Stream::Cells => 2 << 32,
             Stream::Bandwidth(stay) => (1 << 32) + u64::from(stay),
         };
         // The first outputs of neighbouring states are alike, hence the mixing.

@@ -5,7 +5,7 @@ use super::network::Places;
 use crate::nodes::HostObserver;
 use crate::packet::Packet;
 use segue_handoff::Advised;
-use segue_netsim::{LinkId, Nanos, Observer, Passage, SECOND};
+use segue_netsim::{LinkId, Nanos, NodeId, Observer, Passage, SECOND};
 use segue_tcp::Sender;
 use segue_tcp::receiver::Arrival;
 
@@ -23,6 +23,8 @@ pub struct DriveHandoff {
     pub up: Nanos,
     /// Data packets lost on the old link.
     pub lost: u32,
+    /// Data packets that the router's buffer dropped for want of room.
+    pub buffer_drops: u32,
     /// From link-up until a data packet reaches the new link; `None` if none does before the next handoff.
     pub idle: Option<Nanos>,
     /// From the first packet on, for [`RAMP`] or until the next handoff: how long that was, and how long the
@@ -201,6 +203,16 @@ impl Observer<Packet> for DriveObserver {
             && let Some(handoff) = self.handoffs.last_mut()
         {
             handoff.lost += 1;
+        }
+    }
+
+    fn withdrawn(&mut self, _: LinkId, _: &Packet) {}
+
+    fn overflowed(&mut self, _: Nanos, _: NodeId, packet: &Packet) {
+        if let Some(handoff) = self.handoffs.last_mut()
+            && packet.data
+        {
+            handoff.buffer_drops += 1;
         }
     }
 }

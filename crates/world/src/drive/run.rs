@@ -1,14 +1,17 @@
 //! A drive with one scheme: many handoffs, cross traffic, the web.
 
 use super::mobility::{Class, Drive};
-use super::network::{self, DriveNode, DriveSim, MN, Places, SERVER, SINK, WEB};
+use super::network::{self, AR, DriveNode, DriveSim, MN, Places, SERVER, SINK, WEB};
 use super::random::{Random, Stream};
-use super::record::{DriveHandoff, DriveRecord, Notices};
+use super::record::{DriveHandoff, DriveObserver, DriveRecord, Notices};
 use super::web::Surge;
+use crate::Routers;
+use crate::access_router::AccessRouter;
 use crate::bench::NoticeMode;
 use crate::nodes::{BenchNode, Mobile};
-use segue_handoff::{Link, Notice, Scheme};
-use segue_netsim::{Nanos, SECOND};
+use crate::packet::Packet;
+use segue_handoff::{Holder, Link, Notice, Scheme};
+use segue_netsim::{Nanos, Net, SECOND};
 use segue_tcp::StackProfile;
 use std::sync::Arc;
 
@@ -46,6 +49,8 @@ pub struct DriveExperiment {
     /// Largest error of the bandwidth that the mobile reports, as a share of the true one: each report's is
     /// uniform within (algorithms.md 4.8 [C]).
     pub bandwidth_error: f64,
+    /// What the access routers are able to do.
+    pub routers: Routers,
     /// Of the traffic: start times, clock phases, the web, errors of the bandwidth.
     pub seed: u64,
 }
@@ -68,6 +73,12 @@ impl DriveExperiment {
     pub fn network(&self, scheme: &Scheme) -> (DriveSim, Places) {
         let (mut sim, places) = network::build(self, scheme);
         sim.net.observer.flows = self.flows as u16;
+        if let Some(extra_dup) = scheme.mobile().phas {
+            sim.with_node(MN, |node, _| {
+                let DriveNode::Bench(BenchNode::Mobile(mn)) = node else { return };
+                mn.filter_acks(extra_dup);
+            });
+        }
         (sim, places)
     }
 
@@ -102,12 +113,13 @@ impl DriveExperiment {
             if !last {
                 self.close_window(sim, scheme, index);
             }
+            self.hold_early(sim, scheme, index, last);
             sim.run_until(stay.until);
             for link in [places.access_down, places.access_up] {
                 sim.net.link(link).cut(stay.until);
             }
             if !last {
-                self.link_down(sim, index);
+                self.link_down(sim, scheme, index);
             }
         }
         sim.run_until(self.drive.length);
@@ -130,8 +142,18 @@ impl DriveExperiment {
         });
     }
 
+    /// A new router holds packets from the hint on, which come to it by a tunnel (algorithms.md, 5.2).
+    fn hold_early(&self, sim: &mut DriveSim, scheme: &Scheme, index: usize, last: bool) {
+        let stay = &self.drive.stays[index];
+        let holds = self.routers.rule_for(scheme).is_some_and(|rule| rule.holder == Holder::New);
+        if holds && !last {
+            sim.run_until(stay.until.saturating_sub(self.routers.hint).max(stay.from));
+            with_router(sim, |router, _| router.hold());
+        }
+    }
+
     /// The link of stay `index` is gone.
-    fn link_down(&self, sim: &mut DriveSim, index: usize) {
+    fn link_down(&self, sim: &mut DriveSim, scheme: &Scheme, index: usize) {
         let [old, new] = [index, index + 1].map(|index| &self.drive.stays[index]);
         sim.net.observer.close_ramp(old.until);
         sim.net.observer.handoffs.push(DriveHandoff {
@@ -139,18 +161,29 @@ impl DriveExperiment {
             down: old.until,
             up: new.from,
             lost: 0,
+            buffer_drops: 0,
             idle: None,
             ramp: (0, 0),
             overshoot: 0,
         });
+        if self.routers.rule_for(scheme).is_some_and(|rule| rule.holder == Holder::Previous) {
+            with_router(sim, |router, net| router.link_down(net));
+        }
     }
 
     /// The link of stay `index` is up: the mobile tells, as the scheme has it. Says how many copies it sent.
     fn link_up(&self, sim: &mut DriveSim, places: Places, scheme: &Scheme, index: usize) -> u32 {
         let stay = &self.drive.stays[index];
-        // What came to the old router meanwhile is lost (4.8 [C]).
+        // What came to the old router meanwhile and is not held is lost (4.8 [C]).
         sim.net.replace_link(places.access_down, stay.link.down_config());
         sim.net.replace_link(places.access_up, stay.link.up_config());
+        if self.routers.rule_for(scheme).is_some() {
+            with_router(sim, |router, _| router.link_up());
+            sim.with_node(MN, |node, net| {
+                let DriveNode::Bench(BenchNode::Mobile(mn)) = node else { return };
+                mn.request_forwarding(net);
+            });
+        }
         let rule = scheme.mobile();
         if let Some(window) = rule.window {
             sim.with_node(MN, |node, net| {
@@ -236,4 +269,12 @@ impl DriveExperiment {
             web,
         }
     }
+}
+
+/// Lets the access router act.
+fn with_router(sim: &mut DriveSim, act: impl FnOnce(&mut AccessRouter, &mut Net<Packet, DriveObserver>)) {
+    sim.with_node(AR, |node, net| {
+        let DriveNode::Bench(BenchNode::AccessRouter(router)) = node else { return };
+        act(router, net);
+    });
 }

@@ -17,7 +17,9 @@ use segue_world::nodes::{
     BenchNode, Correspondent, HostObserver, Mobile, Route, Router, receiving_flow, sending_flow,
 };
 use segue_world::packet::Packet;
-use segue_world::{Definition, Experiment, Kind, NoticeMode, RunRecord, WarmRun, check_scheme, clock_phase};
+use segue_world::{
+    Definition, Experiment, Kind, NoticeMode, Routers, RunRecord, WarmRun, check_scheme, clock_phase,
+};
 
 pub const MS: Nanos = 1_000_000;
 
@@ -50,6 +52,7 @@ pub fn experiment(old: &str, new: &str) -> Experiment {
         notice_delay: 0,
         packets: 100,
         definition: Definition::AfterHighest,
+        routers: Routers::default(),
         seed: 1,
     }
 }
@@ -137,6 +140,12 @@ impl segue_netsim::Observer<Packet> for Diary {
     fn lost(&mut self, now: Nanos, _: LinkId, p: &Packet) {
         let seq = if p.data { p.segment.seq } else { p.segment.ack };
         self.note(now, p.flow, What::Lost { seq, data: p.data });
+    }
+    fn withdrawn(&mut self, link: LinkId, _: &Packet) {
+        panic!("nobody takes anything back from {link:?} of the twin");
+    }
+    fn overflowed(&mut self, _: Nanos, at: NodeId, _: &Packet) {
+        panic!("the twin's router {at:?} has no buffer");
     }
 }
 

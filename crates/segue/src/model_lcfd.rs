@@ -1,0 +1,141 @@
+//! `segue model lcfd`: TCP throughput over frequent handoffs with buffers (docs/models.md).
+
+use crate::cli::{LcfdArgs, ModeWord};
+use crate::model::{CHART, table};
+use crate::reproduce::unknown;
+use crate::{Failure, outputs, print};
+use segue_draw::standalone;
+use segue_export::{lcfd_csv, lcfd_json, lcfd_windows_csv, mode_name};
+use segue_model::lcfd::figures::{Compared, FIGURE_3, Figure, RTT_S, fitted_sojourn};
+use segue_model::lcfd::{BadInput, Equation7, Scheme, Setting, timeout_probability};
+use segue_report::lcfd::{lcfd_chart, lcfd_windows_chart};
+use segue_world::SECOND;
+
+/// What is asked for: a figure of the paper, or a setting of the user's.
+type Block = (Option<Figure>, Vec<Compared>);
+
+/// Runs the command.
+pub fn run(args: &LcfdArgs) -> Result<(), Failure> {
+    let equation = match args.mode {
+        ModeWord::Corrected => Equation7::Corrected,
+        ModeWord::Printed => Equation7::Printed,
+    };
+    if args.figure == Some(3) {
+        return figure_3(args);
+    }
+    let blocks = blocks(args, equation)?;
+    let ([csv, json, svg], on_stdout) =
+        outputs::open([("--csv", &args.csv), ("--json", &args.json), ("--svg", &args.svg)])?;
+    outputs::write(csv, || lcfd_csv(&blocks, equation))?;
+    outputs::write(json, || lcfd_json(&blocks, equation))?;
+    if let [(Some(figure), all)] = &blocks[..] {
+        outputs::write(svg, || Ok::<_, Failure>(standalone(&lcfd_chart(*figure, all, "lcfd").svg(CHART))))?;
+    }
+    if on_stdout { Ok(()) } else { print(&tables(&blocks, equation)) }
+}
+
+fn blocks(args: &LcfdArgs, equation: Equation7) -> Result<Vec<Block>, Failure> {
+    let asked = args.w_max.is_some() || args.buffer.is_some() || args.p.is_some();
+    if asked || args.sojourn.is_some() || args.latency.is_some() {
+        return Ok(vec![(None, own_setting(args, equation)?)]);
+    }
+    let figures: Vec<Figure> = match args.figure {
+        None => Figure::ALL.to_vec(),
+        Some(number) => {
+            let figure = Figure::ALL.into_iter().find(|figure| figure.number() == number);
+            let known = ["3", "5", "6", "8", "11"].into_iter();
+            vec![figure.ok_or_else(|| unknown("figure", &number.to_string(), known))?]
+        }
+    };
+    let block = |figure: Figure| -> Result<Block, BadInput> {
+        let compare = |setting| Compared::new(setting, figure.schemes(), equation);
+        let all = figure.settings(equation)?.into_iter().map(compare).collect::<Result<_, _>>()?;
+        Ok((Some(figure), all))
+    };
+    figures.into_iter().map(block).collect::<Result<_, _>>().map_err(Failure::user)
+}
+
+/// One setting: every scheme against the conventional one.
+fn own_setting(args: &LcfdArgs, equation: Equation7) -> Result<Vec<Compared>, Failure> {
+    let p = match args.latency {
+        Some(latency) => {
+            let rto = args.rto as f64 / SECOND as f64;
+            timeout_probability(rto, RTT_S, latency).map_err(Failure::user)?
+        }
+        None => args.p.unwrap_or(0.9),
+    };
+    let sojourn = args.sojourn.unwrap_or_else(|| fitted_sojourn(equation));
+    if let Some((_, longest)) = args.latency
+        && sojourn.0 * RTT_S < longest
+    {
+        return Err(Failure::User(format!(
+            "a sojourn of {} s is shorter than a handoff, which takes up to {longest} s; expected a longer --sojourn",
+            sojourn.0 * RTT_S
+        )));
+    }
+    let setting = Setting::new(args.w_max.unwrap_or(32), args.buffer.unwrap_or(24), p, sojourn);
+    let setting = setting.map_err(Failure::user)?;
+    let others = Scheme::ALL.into_iter().filter(|scheme| *scheme != Scheme::Conventional);
+    let compare =
+        |scheme| Compared::new(setting, (scheme, Scheme::Conventional), equation).map_err(Failure::user);
+    others.map(compare).collect()
+}
+
+/// Two windows over time.
+fn figure_3(args: &LcfdArgs) -> Result<(), Failure> {
+    if args.json.is_some() {
+        return Err(Failure::User(
+            "--json: figure 3 has two windows, no settings; expected --csv or --svg".into(),
+        ));
+    }
+    let ([csv, svg], on_stdout) = outputs::open([("--csv", &args.csv), ("--svg", &args.svg)])?;
+    outputs::write(csv, || lcfd_windows_csv(FIGURE_3))?;
+    outputs::write(svg, || Ok::<_, Failure>(standalone(&lcfd_windows_chart("lcfd").svg(CHART))))?;
+    if on_stdout {
+        return Ok(());
+    }
+    let sent = FIGURE_3
+        .comebacks
+        .map(|comeback| comeback.windows(FIGURE_3.largest).take(FIGURE_3.round_trips).sum::<u32>());
+    print(&format!(
+        "Figure 3: W 24, B 20, W_max 32, a handoff from 0 to 3 s with a timeout, the next at 10 s: {} packets proposed, \
+         {} conventional.\n",
+        sent[1], sent[0]
+    ))
+}
+
+fn tables(blocks: &[Block], equation: Equation7) -> String {
+    let mut text =
+        format!("Equation 7 {}; throughputs in packets per round trip of the sojourn\n", mode_name(equation));
+    for (figure, all) in blocks {
+        let name =
+            figure.map_or("The setting asked for".into(), |figure| format!("Figure {}", figure.number()));
+        let heads = ["B", "p", "sojourn, RTT", "scheme", "throughput", "against", "throughput", "gain, %"];
+        let mut rows = table(heads.into_iter().map(String::from));
+        // A figure has more points than a table needs.
+        let step = if figure.is_some_and(|figure| !figure.over_sojourn()) { 5 } else { 1 };
+        for compared in shown(all, step) {
+            let (setting, (scheme, against)) = (compared.setting, compared.schemes);
+            rows.add_row([
+                setting.buffer().to_string(),
+                format!("{:.2}", setting.p()),
+                format!("{:.1} to {:.1}", setting.sojourn().0, setting.sojourn().1),
+                scheme.name().to_string(),
+                format!("{:.2}", compared.throughputs.0),
+                against.name().to_string(),
+                format!("{:.2}", compared.throughputs.1),
+                format!("{:.1}", compared.gain_percent()),
+            ]);
+        }
+        text.push_str(&format!("\n{name}, W_max {}\n{rows}\n", all[0].setting.largest()));
+    }
+    text
+}
+
+/// Every so-many-th point.
+fn shown(all: &[Compared], step: usize) -> impl Iterator<Item = &Compared> {
+    all.iter()
+        .enumerate()
+        .filter(move |(index, _)| (index % 21).is_multiple_of(step))
+        .map(|(_, compared)| compared)
+}

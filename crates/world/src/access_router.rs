@@ -1,0 +1,156 @@
+//! An access router that holds packets for the mobile while it is between two links (algorithms.md, 6.1).
+//!
+//! What would go over the mobile's link goes into a buffer while that link is down. A request from the mobile lets all
+//! of it out, in FIFO order, over the tunnel to the other router or, from the router that the mobile has come to, over
+//! the link itself; a notice per flow follows the last packet.
+
+use crate::nodes::{HostObserver, Router};
+use crate::packet::{Packet, Signal};
+use segue_netsim::{Buffer, LinkId, Net, NodeId, PacketId};
+
+/// Where packets for the mobile go at present.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Towards {
+    /// Over its link.
+    Link,
+    /// Into the buffer.
+    Buffer,
+    /// To where what was held has gone.
+    Away,
+}
+
+/// What a router that holds packets must know.
+#[derive(Clone, Debug)]
+pub struct Held {
+    /// The mobile's link.
+    link: LinkId,
+    buffer: Buffer,
+    towards: Towards,
+    /// Where what is held goes once it is asked for.
+    away: LinkId,
+    /// Where requests come from.
+    asked_over: LinkId,
+}
+
+impl Held {
+    /// Packets that would go over `link` are held in `buffer`, and go `away` when a request comes out of `asked_over`.
+    pub fn new(link: LinkId, buffer: Buffer, away: LinkId, asked_over: LinkId) -> Self {
+        Self { link, buffer, towards: Towards::Link, away, asked_over }
+    }
+}
+
+/// An access router, previous or new.
+#[derive(Clone, Debug)]
+pub struct AccessRouter {
+    id: NodeId,
+    router: Router,
+    held: Option<Held>,
+    /// Where requests for what another router holds go.
+    requests_to: Option<LinkId>,
+}
+
+impl AccessRouter {
+    /// A router that holds packets.
+    pub fn holding(id: NodeId, router: Router, held: Held) -> Self {
+        Self { id, router, held: Some(held), requests_to: None }
+    }
+
+    /// Lets requests for what another router holds go over `tunnel`.
+    #[must_use]
+    pub fn asking(self, tunnel: LinkId) -> Self {
+        Self { requests_to: Some(tunnel), ..self }
+    }
+
+    /// A router that holds nothing and lets requests go over `tunnel`.
+    pub fn passing(id: NodeId, router: Router, tunnel: LinkId) -> Self {
+        Self { id, router, held: None, requests_to: Some(tunnel) }
+    }
+
+    /// The routes.
+    pub fn routes(&mut self) -> &mut Router {
+        &mut self.router
+    }
+
+    /// Packets that are held, oldest first.
+    pub fn holds(&self) -> impl Iterator<Item = PacketId> {
+        self.held.iter().flat_map(|held| held.buffer.packets())
+    }
+
+    /// The mobile's link is down: what it has not sent yet and what comes is held.
+    pub fn link_down<O: HostObserver>(&mut self, net: &mut Net<Packet, O>) {
+        let Some(held) = &mut self.held else { return };
+        held.towards = Towards::Buffer;
+        for packet in net.withdraw(held.link) {
+            net.hold(self.id, &mut held.buffer, packet);
+        }
+    }
+
+    /// What comes for the mobile is held from now on; what waits before its link is still sent.
+    pub fn hold(&mut self) {
+        if let Some(held) = &mut self.held {
+            held.towards = Towards::Buffer;
+        }
+    }
+
+    /// The mobile's link is up: what comes goes over it; what is held waits for a request.
+    pub fn link_up(&mut self) {
+        if let Some(held) = &mut self.held {
+            held.towards = Towards::Link;
+        }
+    }
+
+    /// A packet has come out of `link`.
+    pub(crate) fn on_packet<O: HostObserver>(
+        &mut self,
+        net: &mut Net<Packet, O>,
+        link: LinkId,
+        packet: PacketId,
+    ) {
+        let Packet { flow, signal, .. } = net.packets[packet];
+        if signal == Some(Signal::ForwardingRequest) {
+            return self.on_request(net, link, packet);
+        }
+        let Some(out) = self.router.out(link, flow) else { return net.packets.remove(packet) };
+        match &mut self.held {
+            Some(held) if out == held.link && held.towards == Towards::Buffer => {
+                net.hold(self.id, &mut held.buffer, packet);
+            }
+            Some(held) if out == held.link && held.towards == Towards::Away => net.send(held.away, packet),
+            _ => net.send(out, packet),
+        }
+    }
+
+    fn on_request<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, link: LinkId, request: PacketId) {
+        match (&self.held, self.requests_to) {
+            (Some(held), _) if held.asked_over == link => {
+                net.packets.remove(request);
+                self.release(net);
+            }
+            (_, Some(out)) => net.send(out, request),
+            (_, None) => net.packets.remove(request),
+        }
+    }
+
+    /// Sends all that is held, and the notices (6.1).
+    fn release<O: HostObserver>(&mut self, net: &mut Net<Packet, O>) {
+        let Some(held) = &mut self.held else { return };
+        if held.towards == Towards::Buffer {
+            held.towards = Towards::Away;
+        }
+        // L of each flow, in the order of the flows: the highest, a packet sent again may stand behind it.
+        let mut last: Vec<(u16, u32)> = Vec::new();
+        while let Some(id) = held.buffer.pop() {
+            let packet = &mut net.packets[id];
+            packet.forwarded = true;
+            let (flow, seq) = (packet.flow, packet.segment.seq);
+            match last.binary_search_by_key(&flow, |of| of.0) {
+                Ok(index) => last[index].1 = last[index].1.max(seq),
+                Err(index) => last.insert(index, (flow, seq)),
+            }
+            net.send(held.away, id);
+        }
+        for (flow, seq) in last {
+            net.originate(held.away, Packet::signal(flow, Signal::EndOfForwarding, seq));
+        }
+    }
+}

@@ -4,9 +4,10 @@ use crate::lcfd::{lcfd_figure_csv, lcfd_windows_csv};
 use segue_model::lcfd::figures::FIGURE_3;
 use segue_model::tcp_ho::{Handoff, saving_at};
 use segue_reproduce::cells::cell_steps;
+use segue_reproduce::downloads::curves;
 use segue_reproduce::judge::Source;
 use segue_reproduce::ledger::{ClassWord, Figure, Form, Measure, Panel, Paper, Stat};
-use segue_reproduce::points::{Handoffs, OneDrive, Point};
+use segue_reproduce::points::{Handoffs, OneDownload, OneDrive, Point};
 use segue_reproduce::progress::progress;
 use segue_reproduce::run::Results;
 use segue_reproduce::verdict::{Judged, Verdict};
@@ -104,6 +105,19 @@ struct CellBar<'a> {
     ci95: Option<f64>,
 }
 
+/// A bar of means over the seeds of a download.
+#[derive(Serialize)]
+struct DownloadBar<'a> {
+    panel: &'a str,
+    position: &'a str,
+    series: &'a str,
+    scheme: &'a str,
+    disconnect_s: f64,
+    access_ms: Option<String>,
+    mean: Option<f64>,
+    ci95: Option<f64>,
+}
+
 /// What a sender did around one handoff.
 #[derive(Serialize)]
 struct StepMark<'a> {
@@ -111,6 +125,15 @@ struct StepMark<'a> {
     time_s: f64,
     event: &'static str,
     packet: u32,
+}
+
+/// A point of a download over time.
+#[derive(Serialize)]
+struct Moment<'a> {
+    panel: &'a str,
+    curve: &'a str,
+    time_s: f64,
+    value: f64,
 }
 
 /// A point of a model's curve.
@@ -158,6 +181,14 @@ fn seconds(time: Nanos) -> f64 {
 pub fn figure_csv(paper: &Paper, figure: &Figure, results: &Results) -> Result<String, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for panel in &figure.panels {
+        if figure.form == Form::Download {
+            for (curve, points) in curves(paper, panel).unwrap_or_default() {
+                for (time_s, value) in points {
+                    writer.serialize(Moment { panel: &panel.title, curve: &curve, time_s, value })?;
+                }
+            }
+            continue;
+        }
         if figure.form == Form::Progress {
             // Such a panel was run when the ledger was checked.
             for (sender, points) in progress(paper, panel).unwrap_or_default() {
@@ -236,11 +267,14 @@ pub fn figure_csv(paper: &Paper, figure: &Figure, results: &Results) -> Result<S
             let sample = results.sample(&point, &scheme);
             let of = panel.of.unwrap_or(Measure::Transfer);
             let (position, series) = (&panel.labels[position], panel.label(index));
+            let mean = || {
+                let values = sample.map(|sample| sample.values(of)).filter(|values| !values.is_empty());
+                values.map(Mean::of)
+            };
             let Handoffs { disconnect, links, flows, packets, .. } = match point {
                 Point::Handoffs(handoffs) => handoffs,
                 Point::Cell(cell) => {
-                    let values = sample.map(|sample| sample.values(of)).filter(|values| !values.is_empty());
-                    let mean = values.map(Mean::of);
+                    let mean = mean();
                     writer.serialize(CellBar {
                         panel: &panel.title,
                         position,
@@ -255,9 +289,22 @@ pub fn figure_csv(paper: &Paper, figure: &Figure, results: &Results) -> Result<S
                     })?;
                     continue;
                 }
+                Point::Download(OneDownload { disconnect, access_ms }) => {
+                    let mean = mean();
+                    writer.serialize(DownloadBar {
+                        panel: &panel.title,
+                        position,
+                        series,
+                        scheme: &scheme,
+                        disconnect_s: seconds(disconnect),
+                        access_ms,
+                        mean: mean.map(|mean| mean.mean),
+                        ci95: mean.and_then(|mean| mean.ci95),
+                    })?;
+                    continue;
+                }
                 Point::Drive(OneDrive { drive, seed, wan_ms, error_percent, class }) => {
-                    let values = sample.map(|sample| sample.values(of)).filter(|values| !values.is_empty());
-                    let mean = values.map(Mean::of);
+                    let mean = mean();
                     writer.serialize(MeanBar {
                         panel: &panel.title,
                         position,

@@ -408,6 +408,9 @@ fn in_packets(window: u32) -> f64 {
 fn occasion(decision: &Decision) -> &'static str {
     match decision.occasion {
         Occasion::Notice(_) => "notice",
+        Occasion::Start(_) => "start",
+        Occasion::Finish => "finish",
+        Occasion::Deadline => "deadline",
         Occasion::NewAck => "new_ack",
         Occasion::DupAck => "dup_ack",
         Occasion::FastRetransmit => "fast_retransmit",
@@ -430,6 +433,9 @@ fn advice(decision: &Decision) -> AdviceLine {
         (advice.keep_ssthresh, "keep_ssthresh"),
         (advice.hold_holes, "hold_holes"),
         (advice.send_new, "send_new"),
+        (advice.beyond_window, "beyond_window"),
+        (advice.suspend, "suspend"),
+        (advice.resume, "resume"),
         (advice.resume_recovery, "resume_recovery"),
         (advice.ignore_sample, "ignore_sample"),
     ];

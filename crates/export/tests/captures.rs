@@ -221,6 +221,36 @@ fn decisions_stand_on_the_packets_that_caused_them() {
     assert!(!commented("first sample").data(), "the ACK that brought the sample");
 }
 
+/// HO Start comes over the old link and HO Finish over the new one, two copies each, with what they say written beside the first;
+/// what waits at the new router comes through to the mobile.
+#[test]
+fn a_handoff_notification_in_a_capture() {
+    let handoff = Experiment {
+        kind: Kind::Bbm(500 * MS),
+        stack: StackProfile::named("inet-reno").unwrap(),
+        notice: NoticeMode::InBand { lost: 0 },
+        ..experiment("2mbit/20ms", "6mbit/20ms")
+    };
+    let trace = &traces(&handoff, 4_000 * MS, &["hn"])[0];
+    check_contents("hn", trace);
+    let packets = read(&capture("hn", trace).unwrap());
+    let told = |interface, length| {
+        let option = |p: &&Seen| {
+            let experiment = p.header.options.experimental;
+            let told = experiment.is_some_and(|e| e.data().len() == length && e.data()[0] >> 4 == 1);
+            told && p.interface == interface && !p.header.flags.contains(Flags::SYN)
+        };
+        packets.iter().filter(option).map(|p| p.at).collect::<Vec<_>>()
+    };
+    // Kind, length and identifier apart: five octets of HO Start, four of HO Finish.
+    let (starts, finishes) = (told(CN, 5), told(CN, 4));
+    assert!(starts.len() == 2 && starts.iter().all(|&at| at > 3_900 * MS && at < 4_000 * MS), "{starts:?}");
+    assert!(finishes.len() == 2 && finishes.iter().all(|&at| at > 4_500 * MS), "{finishes:?}");
+    assert_eq!((told(1, 5).len(), told(2, 5).len(), told(1, 4).len(), told(2, 4).len()), (2, 0, 0, 2));
+    assert_eq!(comments_like(&packets, "HO Start with an expected delay of 0.64 s and a buffer of 64 kB"), 1);
+    assert_eq!(comments_like(&packets, "HO Finish: HO Finish (algorithms.md 5.3)"), 1);
+}
+
 // ----------------------------------------------------------------------- tshark and tcptrace
 
 /// Holds a capture against the analysers that are here; says whether tshark gives all retransmissions

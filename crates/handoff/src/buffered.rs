@@ -93,7 +93,7 @@ impl HandoffScheme for Buffered {
     }
 
     fn mobile(&self) -> MobileRule {
-        MobileRule { announces: false, window: None, phas: self.phas }
+        MobileRule { announces: false, phas: self.phas, ..MobileRule::default() }
     }
 
     fn router(&self) -> Option<RouterRule> {

@@ -1,5 +1,6 @@
 //! What a scheme decided, and when: an advisor whose answers are written down.
 
+use crate::hn_option::Start;
 use crate::notice::Notice;
 use crate::scheme::Scheme;
 use segue_policy::Rule;
@@ -10,6 +11,12 @@ use segue_tcp::{Advice, Advisor, Nanos, View};
 pub enum Occasion {
     /// A handoff has completed.
     Notice(Notice),
+    /// A handoff is about to begin.
+    Start(Start),
+    /// The handoff that was announced is over.
+    Finish,
+    /// A timer of the scheme has expired.
+    Deadline,
     /// An ACK advanced `snd_una`.
     NewAck,
     /// A duplicate ACK.
@@ -48,6 +55,11 @@ impl Advised {
         Self { scheme, minutes: None }
     }
 
+    /// The scheme.
+    pub fn scheme(&self) -> &Scheme {
+        &self.scheme
+    }
+
     /// Another scheme from now on.
     pub fn replace(&mut self, scheme: Scheme) {
         self.scheme = scheme;
@@ -69,10 +81,22 @@ impl Advised {
         self.note(Occasion::Notice(*notice), view, advice)
     }
 
+    /// A handoff is about to begin.
+    pub fn on_start(&mut self, now: Nanos, view: &View, start: &Start) -> Advice {
+        let advice = self.scheme.on_start(now, view, start);
+        self.note(Occasion::Start(*start), view, advice)
+    }
+
+    /// It is over.
+    pub fn on_finish(&mut self, view: &View) -> Advice {
+        let advice = self.scheme.on_finish(view);
+        self.note(Occasion::Finish, view, advice)
+    }
+
     fn note(&mut self, occasion: Occasion, view: &View, advice: Advice) -> Advice {
         if let Some(minutes) = &mut self.minutes {
             let rules = self.scheme.applied();
-            let heard = matches!(occasion, Occasion::Notice(_));
+            let heard = matches!(occasion, Occasion::Notice(_) | Occasion::Start(_) | Occasion::Finish);
             if heard || !rules.is_empty() || advice != Advice::default() {
                 minutes.push(Decision { occasion, view: *view, advice, rules });
             }
@@ -110,6 +134,16 @@ impl Advisor for Advised {
     fn on_timeout(&mut self, view: &View) -> Advice {
         let advice = self.scheme.on_timeout(view);
         self.note(Occasion::Timeout, view, advice)
+    }
+
+    #[inline]
+    fn deadline(&self) -> Option<Nanos> {
+        self.scheme.deadline()
+    }
+
+    fn on_deadline(&mut self, now: Nanos, view: &View) -> Advice {
+        let advice = self.scheme.on_deadline(now, view);
+        self.note(Occasion::Deadline, view, advice)
     }
 
     fn on_rtt_sample(&mut self, view: &View, seq: u32, rtt: Nanos) -> Advice {

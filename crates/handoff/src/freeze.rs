@@ -92,7 +92,7 @@ impl HandoffScheme for Freeze {
     }
 
     fn mobile(&self) -> MobileRule {
-        MobileRule { announces: false, window: Some(self.rule), phas: None }
+        MobileRule { announces: false, window: Some(self.rule), ..MobileRule::default() }
     }
 
     fn on_notice(&mut self, _view: &View, _notice: &Notice) -> Advice {

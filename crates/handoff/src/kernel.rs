@@ -105,7 +105,6 @@ fn on_linux(action: &Action) -> Advice {
 fn on_paper(action: &Action) -> Advice {
     let asked = |what| action.has(what);
     Advice {
-        room_for_one: false,
         reinit_rtt: asked(What::REINIT_RTT),
         min_rto: asked(What::SET_MIN_RTO).then(|| match action.min_rto_us {
             0 => MinRto::Own,
@@ -125,6 +124,7 @@ fn on_paper(action: &Action) -> Advice {
         resume_recovery: asked(What::RESUME_RECOVERY),
         send_new: asked(What::SEND_NEW),
         ignore_sample: asked(What::IGNORE_SAMPLE),
+        ..Advice::default()
     }
 }
 

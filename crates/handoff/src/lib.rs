@@ -6,7 +6,10 @@
 pub mod buffered;
 pub mod decision;
 pub mod etcp;
+pub mod fmipv6;
 pub mod freeze;
+pub mod hn;
+pub mod hn_option;
 mod kernel;
 pub mod mobile;
 pub mod notice;
@@ -17,8 +20,9 @@ pub mod scheme;
 pub mod tcp_ho;
 
 pub use decision::{Advised, Decision, Occasion};
-pub use mobile::{Lead, MobileRule, WindowRule};
-pub use notice::{Announcer, Listener, Notice};
+pub use hn_option::{Announcement, Encoding, Start};
+pub use mobile::{Lead, MobileRule, StartRule, WindowRule};
+pub use notice::{Announcer, Listener, News, Notice};
 pub use phas::Phas;
 pub use router::{Holder, RouterRule};
 pub use scheme::{Entry, HandoffScheme, Scheme, SchemeError, SettingInfo};

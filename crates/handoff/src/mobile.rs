@@ -1,6 +1,7 @@
 //! What the mobile does at a handoff, beside receiving: the part of a scheme that is not at the
 //! sender. Only the rule; who runs the mobile enacts it.
 
+use crate::hn_option::{Encoding, Start};
 use segue_tcp::Nanos;
 
 /// What the mobile does at every handoff.
@@ -10,6 +11,8 @@ pub struct MobileRule {
     pub announces: bool,
     /// It closes its window before a disconnection.
     pub window: Option<WindowRule>,
+    /// It tells the senders of a handoff before it begins, and once more on completion.
+    pub foretells: Option<StartRule>,
     /// It suppresses ACKs of what routers forwarded ([`Phas`](crate::Phas)); whether the last goes out twice.
     pub phas: Option<bool>,
 }
@@ -17,7 +20,7 @@ pub struct MobileRule {
 /// The senders are told, and TCP is left alone.
 impl Default for MobileRule {
     fn default() -> Self {
-        Self { announces: true, window: None, phas: None }
+        Self { announces: true, window: None, phas: None, foretells: None }
     }
 }
 
@@ -34,6 +37,22 @@ pub struct WindowRule {
     pub missed: u32,
     /// Pure ACKs on completion.
     pub reopen_acks: u32,
+}
+
+/// What the mobile tells before a handoff (algorithms.md, 5.2, step 2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StartRule {
+    /// The handoff delay that it expects; `None`: what it will be.
+    pub ehd: Option<Nanos>,
+    /// How it is written.
+    pub encoding: Encoding,
+}
+
+impl StartRule {
+    /// HO Start before a handoff that will last so long, where the next access router keeps `buffer` bytes.
+    pub fn start(&self, disconnection: Nanos, buffer: u64) -> Start {
+        Start { ehd: self.ehd.unwrap_or(disconnection), pbs: buffer }
+    }
 }
 
 /// A time before a disconnection.

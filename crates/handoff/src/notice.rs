@@ -3,6 +3,7 @@
 //! On the wire a notice is one TCP option that names the new link; the sender remembers the link
 //! that was reported before. The codec is `policy/notice.h`.
 
+use crate::hn_option::{Announced, Announcement, Encoding};
 use segue_policy::Link;
 use segue_policy::wire::{Acceptance, Capability, Ear, Report, ReportType};
 use segue_tcp::segment::CarriedOption;
@@ -38,6 +39,14 @@ impl Announcer {
         self.report(ReportType::Completed, link)
     }
 
+    /// A handoff that is about to begin, or is over; empty if its buffer is too small to be told.
+    pub fn announce(&mut self, what: Announcement, encoding: Encoding) -> CarriedOption {
+        self.seq = self.seq.wrapping_add(1);
+        let announced = Announced { what, seq: self.seq, nonce: self.nonce };
+        let encoded = announced.encode(encoding);
+        encoded.and_then(|(octets, length)| CarriedOption::new(&octets[..length])).unwrap_or_default()
+    }
+
     fn report(&self, kind: ReportType, link: Link) -> CarriedOption {
         let link = Link { rate_kbps: link.rate_kbps.max(1), ..link };
         let report = Report { kind, seq: self.seq, nonce: self.nonce, link };
@@ -49,12 +58,21 @@ impl Announcer {
 /// What became of the options that a sender has heard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Heard {
-    /// Notices of a completed handoff, taken.
+    /// Notices of a completed handoff and announcements, taken.
     pub accepted: u32,
     /// Reports heard before.
     pub repeated: u32,
     /// Malformed, or of another connection.
     pub refused: u32,
+}
+
+/// What a sender has heard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum News {
+    /// A handoff has completed.
+    Notice(Notice),
+    /// A handoff is about to begin, or the one announced is over.
+    Announcement(Announcement),
 }
 
 /// The sender's end: remembers the reported link and recognises notices.
@@ -76,6 +94,37 @@ impl Listener {
         self.heard
     }
 
+    /// An option of any kind has arrived: [`hear`](Self::hear), or an announcement that is valid and new.
+    pub fn listen(&mut self, option: &[u8], flows: u32, disconnected: bool) -> Option<News> {
+        let Ok(announced) = Announced::decode(option) else {
+            return self.hear(option, flows, disconnected).map(News::Notice);
+        };
+        // Announcements and reports are numbered in a row, so one ear judges both.
+        let numbered = Report {
+            kind: ReportType::Expected,
+            seq: announced.seq,
+            nonce: announced.nonce,
+            link: Link::default(),
+        };
+        self.is_news(&numbered, true).then_some(News::Announcement(announced.what))
+    }
+
+    /// Whether a report is of this connection and new; `counts`: it tells of a handoff.
+    fn is_news(&mut self, report: &Report, counts: bool) -> bool {
+        match self.ear.accept(report) {
+            Acceptance::Accepted => self.heard.accepted += u32::from(counts),
+            Acceptance::Repeated => {
+                self.heard.repeated += 1;
+                return false;
+            }
+            Acceptance::WrongNonce => {
+                self.heard.refused += 1;
+                return false;
+            }
+        }
+        true
+    }
+
     /// An option has arrived. A notice comes out if it is valid, new, and the link before is
     /// known; `flows` and `disconnected` are what the option does not say.
     pub fn hear(&mut self, option: &[u8], flows: u32, disconnected: bool) -> Option<Notice> {
@@ -86,16 +135,8 @@ impl Listener {
             self.heard.refused += 1;
             return None;
         };
-        match self.ear.accept(&report) {
-            Acceptance::Accepted => self.heard.accepted += u32::from(report.kind == ReportType::Completed),
-            Acceptance::Repeated => {
-                self.heard.repeated += 1;
-                return None;
-            }
-            _ => {
-                self.heard.refused += 1;
-                return None;
-            }
+        if !self.is_news(&report, report.kind == ReportType::Completed) {
+            return None;
         }
         let old_link = self.link.replace(report.link);
         match report.kind {

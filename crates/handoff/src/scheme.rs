@@ -1,5 +1,6 @@
 //! What a scheme is, and the list of all schemes.
 
+use crate::hn_option::Start;
 use crate::mobile::MobileRule;
 use crate::notice::Notice;
 use crate::router::RouterRule;
@@ -100,6 +101,21 @@ pub trait HandoffScheme: Advisor + Sized {
     /// A handoff has completed.
     fn on_notice(&mut self, view: &View, notice: &Notice) -> Advice;
 
+    /// Whether it needs to have been at the sender from the start of the connection.
+    fn remembers(&self) -> bool {
+        false
+    }
+
+    /// The mobile has told that a handoff is about to begin.
+    fn on_start(&mut self, _now: Nanos, _view: &View, _start: &Start) -> Advice {
+        Advice::default()
+    }
+
+    /// The mobile has told that it is over.
+    fn on_finish(&mut self, _view: &View) -> Advice {
+        Advice::default()
+    }
+
     /// The rules behind its last answer, for those who explain.
     fn applied(&self) -> Vec<Rule> {
         Vec::new()
@@ -165,6 +181,21 @@ macro_rules! schemes {
             pub fn on_notice(&mut self, view: &View, notice: &Notice) -> Advice {
                 match self { $(Self::$variant(scheme) => scheme.on_notice(view, notice)),+ }
             }
+
+            /// Whether it needs to have been at the sender from the start of the connection.
+            pub fn remembers(&self) -> bool {
+                match self { $(Self::$variant(scheme) => scheme.remembers()),+ }
+            }
+
+            /// The mobile has told that a handoff is about to begin.
+            pub fn on_start(&mut self, now: Nanos, view: &View, start: &Start) -> Advice {
+                match self { $(Self::$variant(scheme) => scheme.on_start(now, view, start)),+ }
+            }
+
+            /// The mobile has told that it is over.
+            pub fn on_finish(&mut self, view: &View) -> Advice {
+                match self { $(Self::$variant(scheme) => scheme.on_finish(view)),+ }
+            }
         }
 
         impl Advisor for Scheme {
@@ -188,6 +219,13 @@ macro_rules! schemes {
             fn on_timeout(&mut self, view: &View) -> Advice {
                 match self { $(Self::$variant(scheme) => scheme.on_timeout(view)),+ }
             }
+            #[inline]
+            fn deadline(&self) -> Option<Nanos> {
+                match self { $(Self::$variant(scheme) => scheme.deadline()),+ }
+            }
+            fn on_deadline(&mut self, now: Nanos, view: &View) -> Advice {
+                match self { $(Self::$variant(scheme) => scheme.on_deadline(now, view)),+ }
+            }
             fn on_rtt_sample(&mut self, view: &View, seq: u32, rtt: Nanos) -> Advice {
                 match self { $(Self::$variant(scheme) => scheme.on_rtt_sample(view, seq, rtt)),+ }
             }
@@ -205,6 +243,8 @@ schemes! {
     TcpHo(crate::tcp_ho::TcpHo),
     /// Freeze-TCP.
     Freeze(crate::freeze::Freeze),
+    /// FMIPv6 Handoff Notification.
+    HandoffNotification(crate::hn::HandoffNotification),
     /// Buffers at routers.
     Buffered(crate::buffered::Buffered),
 }

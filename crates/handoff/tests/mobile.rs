@@ -1,7 +1,7 @@
 //! What schemes say about the mobile: who announces, how Freeze-TCP closes its window, and which settings
 //! are refused.
 
-use segue_handoff::{Lead, MobileRule, Scheme, WindowRule};
+use segue_handoff::{Encoding, Lead, MobileRule, Scheme, Start, StartRule, WindowRule};
 use segue_tcp::Advisor;
 
 fn freeze(settings: &[(&str, &str)]) -> Result<MobileRule, String> {
@@ -17,23 +17,39 @@ fn window(settings: &[(&str, &str)]) -> WindowRule {
 #[test]
 fn freeze_closes_a_round_trip_ahead_and_opens_with_three_acks() {
     let rule = WindowRule { closes: Lead::PathRtt, missed: 0, reopen_acks: 3 };
-    assert_eq!(freeze(&[]), Ok(MobileRule { announces: false, window: Some(rule), phas: None }));
+    assert_eq!(freeze(&[]), Ok(MobileRule { announces: false, window: Some(rule), ..MobileRule::default() }));
     assert_eq!(rule.closes.on_path(80_000_000), 80_000_000);
     assert!((1..100).all(|n| rule.foresees(n)));
 }
 
+/// 5.2, 9.24: before the link goes and after it is back, quantised unless set.
+#[test]
+fn hn_foretells() {
+    let rule = |settings: &[(String, String)]| Scheme::build("hn", settings).map(|scheme| scheme.mobile());
+    let foretells = Some(StartRule { ehd: None, encoding: Encoding::Quantised });
+    assert_eq!(rule(&[]), Ok(MobileRule { announces: false, foretells, ..MobileRule::default() }));
+    let set = [("ehd".to_string(), "1.5s".to_string()), ("encoding".to_string(), "exact".to_string())];
+    let told = rule(&set).unwrap().foretells.unwrap().start(500_000_000, 100_000);
+    assert_eq!(told, Start { ehd: 1_500_000_000, pbs: 100_000 });
+    let bad =
+        |key: &str, value: &str| Scheme::build("hn", &[(key.into(), value.into())]).unwrap_err().to_string();
+    assert!(bad("ehd", "328s").contains("up to 327.68s"));
+    assert!(bad("ehd", "-1s").contains("up to 327.68s"));
+    assert!(bad("encoding", "log").contains("quantised or exact"));
+    assert!(bad("pbs-field", "3").contains("expected one of ehd, encoding"));
+}
+
+/// Schemes with a rule of their own for the mobile.
+fn quiet(name: &str) -> bool {
+    name == "freeze" || name == "hn" || name.starts_with("buffer-")
+}
+
 #[test]
 fn the_others_announce_and_leave_the_window_alone() {
-    for entry in
-        Scheme::entries().iter().filter(|entry| entry.name != "freeze" && !entry.name.starts_with("buffer-"))
-    {
+    for entry in Scheme::entries().iter().filter(|entry| !quiet(entry.name)) {
         let scheme = Scheme::build(entry.name, &[]).unwrap();
-        assert_eq!(
-            scheme.mobile(),
-            MobileRule { announces: true, window: None, phas: None },
-            "{}",
-            entry.name
-        );
+        let rule = MobileRule { announces: true, window: None, phas: None, foretells: None };
+        assert_eq!(scheme.mobile(), rule, "{}", entry.name);
     }
 }
 

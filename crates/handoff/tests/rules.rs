@@ -5,12 +5,13 @@
 mod runner;
 
 use runner::{Hooks, Verdict, Words, run, run_folder};
+use segue_handoff::Start;
 use segue_handoff::notice::Notice;
 use segue_handoff::scheme::Scheme;
 use segue_policy::Link;
 use segue_tcp::{Nanos, Sender};
 
-/// `scheme`, `set KEY=VALUE` and `notice`.
+/// `scheme`, `set KEY=VALUE`, `notice`, `start` and `finish`.
 #[derive(Default)]
 struct Handoffs {
     name: Option<String>,
@@ -24,6 +25,15 @@ fn link(word: &str) -> Verdict<Link> {
         Some(Link { rate_kbps: rate.parse().ok()?, delay_us: (delay_ms * 1000.0).round() as u32 })
     });
     parsed.ok_or_else(|| format!("`{word}` is not a link, such as 6400/9"))
+}
+
+/// `640ms 64kB`: EHD and PBS of a Handoff Notification.
+fn start(ehd: &str, pbs: &str) -> Verdict<Start> {
+    let number =
+        |word: &str, unit: &str| word.strip_suffix(unit).and_then(|number| number.parse::<u64>().ok());
+    let parsed = number(ehd, "ms").zip(number(pbs, "kB"));
+    let (ehd, pbs) = parsed.ok_or_else(|| format!("`{ehd} {pbs}` is no EHD and PBS, such as 640ms 64kB"))?;
+    Ok(Start { ehd: ehd * 1_000_000, pbs: pbs * 1000 })
 }
 
 impl Hooks for Handoffs {
@@ -54,8 +64,22 @@ impl Hooks for Handoffs {
         verb: &str,
         words: &mut Words,
     ) -> Verdict<bool> {
-        if verb != "notice" {
-            return Ok(false);
+        match verb {
+            "notice" => {}
+            "start" => {
+                let start = start(words.next()?, words.next()?)?;
+                let view = sender.view();
+                let advice = sender.advisor().on_start(now, &view, &start);
+                sender.enact(now, &advice);
+                return Ok(true);
+            }
+            "finish" => {
+                let view = sender.view();
+                let advice = sender.advisor().on_finish(&view);
+                sender.enact(now, &advice);
+                return Ok(true);
+            }
+            _ => return Ok(false),
         }
         let (old_link, new_link) = (link(words.next()?)?, link(words.next()?)?);
         let flows = if words.take("flows") { words.number()? } else { 1 };
@@ -70,7 +94,7 @@ impl Hooks for Handoffs {
 
 #[test]
 fn every_script_holds() {
-    if let Err(failures) = run_folder::<Handoffs>(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/scripts"), 63) {
+    if let Err(failures) = run_folder::<Handoffs>(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/scripts"), 75) {
         panic!("\n{failures}");
     }
 }
@@ -89,6 +113,7 @@ fn scripts_can_fail() {
         (format!("{start}> data 1..39\n0.2 notice 1600/75 400/150 flow 2"), "not understood"),
         (format!("{start}> data 1..39\nset rest-us=0"), "belongs to the top"),
         (format!("{start}> data 1..39\n0.2 handoff 1600/75 400/150"), "no such line"),
+        (format!("{start}> data 1..39\n0.2 start 10ms 10"), "no EHD and PBS"),
         (format!("set rest-ms=1\n{start}"), "rest-ms"),
         ("stack ns2-sack1\n0.0 open 9".to_string(), "which scheme"),
     ] {

@@ -8,6 +8,7 @@
 
 pub mod buffer;
 mod events;
+pub mod gamma;
 mod link;
 mod net;
 mod slab;
@@ -15,6 +16,7 @@ mod trace;
 
 pub use buffer::{Buffer, Capacity, Overflow};
 pub use events::Slot;
+pub use gamma::GammaDelay;
 pub use link::{Delay, Link, LinkConfig, Passage, Rate, Service};
 pub use net::{LinkId, Net, Node, NodeId, Observer, Sim, TimerId};
 pub use slab::{PacketId, Slab};

@@ -4,6 +4,7 @@
 //! `max(t, last departure) + service`, which is known at once. So the only event of a link is
 //! the delivery of its head, and the queue's length is a count of departures that lie ahead.
 
+use crate::gamma::GammaDelay;
 use crate::trace::OPPORTUNITY_BYTES;
 use crate::{CapacityTrace, DelayTrace, Nanos, PacketId, SECOND};
 use std::collections::VecDeque;
@@ -92,6 +93,8 @@ pub enum Delay {
     Fixed(Nanos),
     /// Measured; later packets never overtake earlier ones.
     Trace(DelayTrace),
+    /// Random; later packets never overtake earlier ones.
+    Gamma(GammaDelay),
 }
 
 /// What makes a link.
@@ -212,9 +215,10 @@ impl Link {
         }
         let start = now.max(self.last_departure);
         let departure = self.service.departure(start, bytes);
-        let delivery = match &self.delay {
-            Delay::Fixed(delay) => departure + delay,
+        let delivery = match &mut self.delay {
+            Delay::Fixed(delay) => departure + *delay,
             Delay::Trace(trace) => (departure + trace.at(departure)).max(self.last_delivery),
+            Delay::Gamma(random) => (departure + random.draw()).max(self.last_delivery),
         };
         self.last_departure = departure;
         self.last_delivery = delivery;
@@ -334,6 +338,22 @@ mod tests {
     }
 
     proptest! {
+        /// However the delays fall.
+        #[test]
+        fn random_delays_keep_the_order(gaps in proptest::collection::vec(0u64..2_000_000, 1..100), shape in 1u32..20, seed: u64) {
+            let delay = Delay::Gamma(crate::GammaDelay::new(5_000_000, shape, seed));
+            let service = Service::Fixed(Rate::new(1_000_000_000));
+            let mut link = Link::new(LinkConfig { service, delay, limit: None });
+            let mut slab = Slab::default();
+            let (mut now, mut last) = (0, 0);
+            for (order, gap) in gaps.into_iter().enumerate() {
+                now += gap;
+                let passage = link.enqueue(slab.insert(()), 1064, now, order as u64, now).unwrap();
+                prop_assert!(passage.delivery >= last && passage.delivery >= passage.departure);
+                last = passage.delivery;
+            }
+        }
+
         /// The closed form agrees with a queue simulated packet by packet: a packet is dropped
         /// exactly when `limit` packets are waiting or being sent.
         #[test]

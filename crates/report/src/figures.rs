@@ -9,8 +9,9 @@ use segue_model::lcfd::Equation7;
 use segue_model::lcfd::figures::{Compared, Figure as Chained};
 use segue_model::tcp_ho::{Curve, Handoff};
 use segue_reproduce::cells::cell_steps;
+use segue_reproduce::downloads::curves;
 use segue_reproduce::judge::Source;
-use segue_reproduce::ledger::{BdpAndThreshold, Figure, Form, Measure, Panel, Paper, Stat};
+use segue_reproduce::ledger::{BdpAndThreshold, DownloadCurve, Figure, Form, Measure, Panel, Paper, Stat};
 use segue_reproduce::progress::progress;
 use segue_reproduce::run::Results;
 use segue_reproduce::sample::Sample;
@@ -61,6 +62,7 @@ pub fn figure(paper: &Paper, figure: &Figure, results: &Results) -> DrawnFigure 
                 lines(windows_chart(&handoff, panel.estimate?, &id))
             }
             Form::Saving => lines(saving_chart(&id)),
+            Form::Download => lines(download_chart(paper, figure, panel, &id)?),
             Form::Progress => lines(progress_chart(paper, figure, panel, &id)?),
             Form::Chain => lines(chain(panel, &id)?),
             Form::Comeback => lines(lcfd_windows_chart(&id)),
@@ -189,6 +191,26 @@ fn steps_chart(paper: &Paper, figure: &Figure, panel: &Panel, id: &str) -> Optio
     })
 }
 
+/// Downloads of a panel over time.
+fn download_chart(paper: &Paper, figure: &Figure, panel: &Panel, id: &str) -> Option<LineChart> {
+    let measure = match panel.shows? {
+        DownloadCurve::Sequence => "sequence number received, bytes",
+        DownloadCurve::Window => "congestion window, segments",
+    };
+    let lines = curves(paper, panel).ok()?;
+    let lines = lines.into_iter().map(|(label, points)| Line { label, points: thinned(&points) });
+    Some(LineChart {
+        about: About {
+            id: id.into(),
+            title: format!("{}, {}", figure.place, panel.title),
+            description: figure.title.clone(),
+            heading: String::new(),
+        },
+        across: "time, s".into(),
+        plots: vec![LinePlot { measure: measure.into(), lines: lines.collect() }],
+    })
+}
+
 /// Least distance of two points of a curve, s: below what can be seen.
 const STEP_S: f64 = 0.1;
 
@@ -229,6 +251,7 @@ fn measure_title(of: Measure, packets: u32) -> String {
         Measure::CellThroughput => "throughput, packets/s".into(),
         Measure::ResentPerWindow => "packets sent again per handoff / W_max".into(),
         Measure::OvershootDrops => "drops in the first five seconds".into(),
+        Measure::Goodput => "mean throughput, kbit/s".into(),
         other => format!("{other:?}"),
     }
 }

@@ -75,10 +75,14 @@ fn timeline(told: &SchemeTrace, flow: u16) -> Timeline {
     let (at, completion) = (seconds(trace.record.at), seconds(trace.record.completion));
     let (from, to) = span(trace, flow);
     let heard = trace.events.iter().filter_map(|event| match &event.what {
-        What::Decided { flow: whose, decision }
-            if *whose == flow && matches!(decision.occasion, Occasion::Notice(_)) =>
-        {
-            Some(Notice { time: seconds(event.at), label: "notice".into() })
+        What::Decided { flow: whose, decision } if *whose == flow => {
+            let label = match decision.occasion {
+                Occasion::Notice(_) => "notice",
+                Occasion::Start(_) => "HO Start",
+                Occasion::Finish => "HO Finish",
+                _ => return None,
+            };
+            Some(Notice { time: seconds(event.at), label: label.into() })
         }
         _ => None,
     });

@@ -49,6 +49,7 @@ pub fn schemes(claim: &Claim) -> BTreeSet<&str> {
             }
             Expect::Value { scheme, .. }
             | Expect::Contrast { scheme, .. }
+            | Expect::Steeper { scheme, .. }
             | Expect::Event { scheme, .. }
             | Expect::Fact { scheme, .. } => {
                 names.insert(scheme);
@@ -207,6 +208,10 @@ impl Bench<'_> {
                 };
                 (self.trend(&values, *direction, peak.as_deref()), list(&values, ""))
             }
+            Expect::Steeper { scheme, of, stat, from_s } => {
+                let values = self.values(scheme, Some(*of), *stat)?;
+                self.steeper(&values, *from_s)?
+            }
             Expect::Insensitive { schemes } => self.insensitive(schemes)?,
             Expect::Event { scheme, event, at_s, within } => {
                 let times = facts::times(self.trace(scheme)?, *event);
@@ -336,6 +341,22 @@ impl Bench<'_> {
                 top.is_some_and(|top| not_above(high, top, table::SLACK))
             }
         }
+    }
+
+    /// Whether the values fall faster, per second of handoff delay, beyond `from_s` than up to it.
+    fn steeper(&self, values: &[f64], from_s: f64) -> Option<(bool, String)> {
+        let delay = |point: &Point| match point {
+            Point::Download(download) => Some(download.disconnect as f64 / 1e9),
+            Point::Handoffs(_) | Point::Drive(_) | Point::Cell(_) => None,
+        };
+        let delays: Vec<f64> = self.all.iter().map(delay).collect::<Option<_>>()?;
+        let knee = delays.iter().position(|&seconds| seconds == from_s)?;
+        let last = delays.len() - 1;
+        let fall = |from: usize, to: usize| (values[from] - values[to]) / (delays[to] - delays[from]);
+        let (before, beyond) = (fall(0, knee), fall(knee, last));
+        let measured =
+            format!("{} per s up to it, {} beyond, of {}", number(before), number(beyond), list(values, ""));
+        Some((knee > 0 && knee < last && beyond > before.max(0.0), measured))
     }
 
     /// Whether the points keep their order by median transfer time whatever P is.

@@ -5,10 +5,12 @@
 //! [`crate::tolerance`].
 
 mod cells;
+mod downloads;
 mod drives;
 mod figures;
 
 pub use cells::CellPoints;
+pub use downloads::{DownloadCurve, Downloads};
 pub use drives::{ClassWord, Drives};
 pub use figures::{BdpAndThreshold, Figure, Form, OneHandoff, Panel, Series};
 
@@ -180,7 +182,7 @@ pub enum Check {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
-    /// Unique; `etcp1-` for paper 001, `mflow-` for 000, `tcpho-` for 003.
+    /// Unique; `etcp1-` for paper 001, `mflow-` for 000, `tcpho-` for 003, `fmip-` for 002.
     pub id: String,
     /// Where it stands.
     pub place: String,
@@ -198,6 +200,8 @@ pub struct Claim {
     pub drives: Option<Drives>,
     /// Over which runs in two cells, in place of handoffs.
     pub cells: Option<CellPoints>,
+    /// Over which downloads, in place of handoffs.
+    pub downloads: Option<Downloads>,
     /// What must be true, all of it; not for `calc` and `doc`.
     #[serde(default)]
     pub expect: Vec<Expect>,
@@ -284,6 +288,20 @@ pub enum Measure {
     AvoidanceAfter,
     /// Cells: from link-up until the window is W_max.
     LargestWindowAfter,
+    /// Download: mean throughput with the L2 handoff delay subtracted from the time, kbit/s; 0 if it is never done.
+    Goodput,
+    /// Download: the same without a handoff.
+    UndisturbedGoodput,
+    /// Download: what the sender would have sent without a handoff from HO Start to HO Finish less the buffer (Eq. 3), kB.
+    BufferGap,
+    /// Download: sent between HO Start and the end of HANDOFF, kB.
+    Injected,
+    /// Download: 1 if cwnd falls after the L2 hint, else 0.
+    WindowFalls,
+    /// Download: least cwnd from the L2 hint on, packets.
+    LeastWindow,
+    /// Download: received by one second after the mobile is attached again, kB.
+    ReceivedSoon,
 }
 
 /// One number out of many handoffs, or seeds of a drive.
@@ -553,6 +571,18 @@ pub enum Expect {
         at: At,
         /// Percentage points.
         is: Bounds,
+    },
+    /// Downloads: the fall per second of handoff delay is greater beyond a delay than up to it.
+    Steeper {
+        /// By the paper's name.
+        scheme: String,
+        /// Of what.
+        of: Measure,
+        /// Of its distribution.
+        #[serde(default)]
+        stat: Stat,
+        /// The delay, one of the points, s.
+        from_s: f64,
     },
     /// The order of all points and schemes by their value does not depend on P.
     Insensitive {

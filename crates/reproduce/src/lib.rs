@@ -1,11 +1,12 @@
 //! The papers' figures and claims, run and judged (docs/reproduction.md).
 //!
 //! [`ledger`] is what papers state, as data; [`points`] is what that means for the bench; [`run`] runs it, each
-//! point once, [`progress`] short routes; [`sample`] and [`facts`] measure; [`judge`] compares by [`tolerance`]; [`verdict`] concludes;
+//! point once, [`progress`] short routes, [`downloads`] downloads during a fast handover; [`sample`] and [`facts`] measure; [`judge`] compares by [`tolerance`]; [`verdict`] concludes;
 //! [`ns2`] is the other source of measurements; [`cache`] keeps results; [`papers`] are the ledger's files.
 
 pub mod cache;
 pub mod cells;
+pub mod downloads;
 pub mod facts;
 pub mod judge;
 pub mod ledger;

@@ -3,7 +3,7 @@
 use crate::ledger::Paper;
 
 /// File name and text of each paper.
-const FILES: [(&str, &str); 4] = [
+const FILES: [(&str, &str); 5] = [
     (
         "papers/daniel-kojo-2008-crosslayer.toml",
         include_str!("../../../papers/daniel-kojo-2008-crosslayer.toml"),
@@ -13,6 +13,7 @@ const FILES: [(&str, &str); 4] = [
         include_str!("../../../papers/daniel-kojo-2009-multiflow.toml"),
     ),
     ("papers/chou-shin-2004-lcfd.toml", include_str!("../../../papers/chou-shin-2004-lcfd.toml")),
+    ("papers/espi-2010-fmipv6.toml", include_str!("../../../papers/espi-2010-fmipv6.toml")),
     ("papers/wu-2009-tcp-ho.toml", include_str!("../../../papers/wu-2009-tcp-ho.toml")),
 ];
 

@@ -1,7 +1,7 @@
 //! From a claim's points to what is simulated.
 
 use crate::cells::OneCell;
-use crate::ledger::{Claim, ClassWord, Defaults, Drives, KindWord, Part, Points};
+use crate::ledger::{Claim, ClassWord, Defaults, Downloads, Drives, KindWord, Part, Points};
 use segue_handoff::SchemeError;
 use segue_model::lcfd::BadInput;
 use segue_study::drive::{DriveBlock, DrivePlan};
@@ -24,6 +24,8 @@ pub enum Point {
     Drive(OneDrive),
     /// Runs in two cells, or their chain.
     Cell(OneCell),
+    /// A download during a fast handover with several seeds of its delays.
+    Download(OneDownload),
 }
 
 impl Point {
@@ -31,7 +33,7 @@ impl Point {
     pub fn links(&self) -> Option<&str> {
         match self {
             Self::Handoffs(handoffs) => Some(&handoffs.links),
-            Self::Drive(_) | Self::Cell(_) => None,
+            Self::Drive(_) | Self::Cell(_) | Self::Download(_) => None,
         }
     }
 
@@ -39,7 +41,7 @@ impl Point {
     pub fn packets(&self) -> Option<u32> {
         match self {
             Self::Handoffs(handoffs) => Some(handoffs.packets),
-            Self::Drive(_) | Self::Cell(_) => None,
+            Self::Drive(_) | Self::Cell(_) | Self::Download(_) => None,
         }
     }
 }
@@ -72,6 +74,15 @@ pub struct OneDrive {
     pub error_percent: u32,
     /// Only handoffs of this class; all if there is none.
     pub class: Option<ClassWord>,
+}
+
+/// A download of paper 002, apart from the seeds of its delays.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct OneDownload {
+    /// L2 handoff delay, ns.
+    pub disconnect: Nanos,
+    /// One-way delays of the links c and d, as the ledger writes them; the scenario's if there are none.
+    pub access_ms: Option<String>,
 }
 
 /// One handoff of a point.
@@ -144,13 +155,29 @@ impl Drives {
     }
 }
 
+impl Downloads {
+    /// All points in order: L2 handoff delays, access delays.
+    pub fn all(&self) -> Vec<OneDownload> {
+        let access: Vec<Option<String>> = match &self.access_ms {
+            Some(several) => several.all().iter().cloned().map(Some).collect(),
+            None => vec![None],
+        };
+        let one = |&seconds: &f64, access_ms: &Option<String>| OneDownload {
+            disconnect: nanos(seconds),
+            access_ms: access_ms.clone(),
+        };
+        self.disconnect_s.all().iter().flat_map(|seconds| access.iter().map(|ms| one(seconds, ms))).collect()
+    }
+}
+
 impl Claim {
     /// All its points, in order.
     pub fn all_points(&self, defaults: &Defaults) -> Vec<Point> {
         let handoffs = self.points.iter().flat_map(|points| points.all(defaults)).map(Point::Handoffs);
         let cells = self.cells.iter().flat_map(|cells| cells.all()).map(Point::Cell);
         let drives = self.drives.iter().flat_map(Drives::all).map(Point::Drive);
-        handoffs.chain(drives).chain(cells).collect()
+        let downloads = self.downloads.iter().flat_map(Downloads::all).map(Point::Download);
+        handoffs.chain(drives).chain(cells).chain(downloads).collect()
     }
 }
 
@@ -172,6 +199,8 @@ impl Part {
                 self.buffer.as_ref().is_none_or(|own| own.all().contains(&point.buffer))
                     && self.p_percent.as_ref().is_none_or(|own| own.all().contains(&point.p_percent))
             }
+            // No contrast names a part of them.
+            Point::Download(_) => false,
         }
     }
 }
@@ -188,6 +217,14 @@ pub enum PointError {
     /// The request is refused.
     #[error(transparent)]
     Request(#[from] RequestError),
+    /// A sender's buffer, or access delays, are malformed.
+    #[error("`{word}`; expected {expected}")]
+    Download {
+        /// The word.
+        word: String,
+        /// What could stand there.
+        expected: &'static str,
+    },
     /// A route is malformed.
     #[error(transparent)]
     Route(#[from] DriveError),

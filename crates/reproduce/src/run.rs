@@ -2,9 +2,10 @@
 
 use crate::cache::Cache;
 use crate::cells::OneCell;
+use crate::downloads::scheme_of;
 use crate::judge::{Source, schemes};
 use crate::ledger::{Check, Claim, ClassWord, Figure, KindWord, OneHandoff, Panel, Paper};
-use crate::points::{Handoffs, OneDrive, Point, PointError, Single, nanos};
+use crate::points::{Handoffs, OneDownload, OneDrive, Point, PointError, Single, nanos};
 use crate::sample::Sample;
 use rayon::prelude::*;
 use segue_handoff::Scheme;
@@ -12,6 +13,7 @@ use segue_study::Plan;
 use segue_study::compare::records;
 use segue_study::explain::{Moment, SchemeTrace, explain};
 use segue_tcp::profile::STACK_SETTINGS;
+use segue_world::fmip::DOWNLOAD_SETTINGS;
 use segue_world::{Nanos, RunRecord, SECOND};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -91,7 +93,7 @@ impl Needs {
         let bar = |(point, schemes): (&Point, &BTreeSet<String>)| {
             let each = match point {
                 Point::Handoffs(_) => points as u64,
-                Point::Drive(_) | Point::Cell(_) => seeds(paper, points),
+                Point::Drive(_) | Point::Cell(_) | Point::Download(_) => seeds(paper, points),
             };
             schemes.len() as u64 * each
         };
@@ -102,6 +104,11 @@ impl Needs {
     /// Whether drives are to be simulated.
     pub fn drives(&self) -> bool {
         self.points.keys().any(|point| matches!(point, Point::Drive(_)))
+    }
+
+    /// Whether downloads are to be simulated.
+    pub fn downloads(&self) -> bool {
+        self.points.keys().any(|point| matches!(point, Point::Download(_)))
     }
 }
 
@@ -135,6 +142,9 @@ impl Panel {
 
     /// The point of a bar.
     pub fn point(&self, paper: &Paper, series: usize, position: usize) -> Option<Point> {
+        if let Some(downloads) = &self.downloads {
+            return downloads.all().get(position).cloned().map(Point::Download);
+        }
         match &self.drives {
             Some(drives) => drives.all().get(position).copied().map(Point::Drive),
             None if self.cells.is_some() => {
@@ -192,9 +202,10 @@ pub fn times(points: usize) -> Vec<Nanos> {
 pub(crate) fn settings(paper: &Paper, schemes: &BTreeSet<String>) -> Vec<(String, String)> {
     let known: BTreeSet<String> = schemes
         .iter()
-        .flat_map(|scheme| Scheme::settings_of(scheme))
+        .flat_map(|scheme| Scheme::settings_of(scheme_of(scheme)))
         .map(|setting| setting.name.to_string())
         .chain(STACK_SETTINGS.iter().map(|setting| setting.name.to_string()))
+        .chain(DOWNLOAD_SETTINGS.iter().map(|setting| setting.name.to_string()))
         .collect();
     let pairs = paper.readings.iter().filter_map(|reading| reading.set.split_once('='));
     pairs.filter(|(key, _)| known.contains(*key)).map(|(key, value)| (key.into(), value.into())).collect()
@@ -224,6 +235,12 @@ pub fn run(
                 let all =
                     all.map(|scheme| of_drive(paper, *drive, scheme, seeds(paper, points), cache, done));
                 Ok(all.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+            }
+            Point::Download(download) => {
+                let all = schemes.par_iter();
+                let all =
+                    all.map(|scheme| of_download(paper, download, scheme, seeds(paper, points), cache, done));
+                all.collect()
             }
         })
         .collect();
@@ -299,6 +316,33 @@ fn of_cell(
         }
     };
     done(seeds);
+    Ok(((point, scheme.to_string()), sample))
+}
+
+/// The sample of one download with one sender.
+fn of_download(
+    paper: &Paper,
+    download: &OneDownload,
+    scheme: &str,
+    seeds: u64,
+    cache: Option<&Cache>,
+    done: &(dyn Fn(u64) + Sync),
+) -> Result<Named, PointError> {
+    let settings = settings(paper, &BTreeSet::from([scheme.to_string()]));
+    let point = Point::Download(download.clone());
+    let sample = match cache.and_then(|cache| cache.get(&point, scheme, &settings, &seeds)) {
+        Some(sample) => {
+            done(seeds);
+            sample
+        }
+        None => {
+            let sample = download.sample(paper, scheme, seeds, done)?;
+            if let Some(cache) = cache {
+                cache.keep(&point, scheme, &settings, &seeds, &sample);
+            }
+            sample
+        }
+    };
     Ok(((point, scheme.to_string()), sample))
 }
 

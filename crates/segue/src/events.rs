@@ -170,8 +170,12 @@ fn line(told: &SchemeTrace, event: &Event) -> Option<Line> {
         }
         What::Decided { flow, decision } => {
             let asked = advice_in_words(decision);
-            let heard =
-                if matches!(decision.occasion, Occasion::Notice(_)) { "hears the notice: " } else { "" };
+            let heard = match decision.occasion {
+                Occasion::Notice(_) => "hears the notice: ",
+                Occasion::Start(_) => "hears HO Start: ",
+                Occasion::Finish => "hears HO Finish: ",
+                _ => "",
+            };
             let asked = if asked.is_empty() { "nothing to do".to_string() } else { asked };
             let rules: Vec<String> =
                 decision.rules.iter().map(|rule| format!("{} ({})", rule.name, rule.section)).collect();

@@ -8,13 +8,15 @@ use segue_handoff::Scheme;
 use segue_report::figures::figure;
 use segue_report::gallery::{Exhibit, gallery_page};
 use segue_reproduce::cache::Cache;
+use segue_reproduce::downloads::scheme_of;
 use segue_reproduce::ledger::{Figure, Paper, Reading};
 use segue_reproduce::ns2::Ns2;
 use segue_reproduce::papers::papers;
 use segue_reproduce::run::{Needs, Results, run as run_needs};
 use segue_reproduce::verdict::{Judged, Verdict, verdict};
 use segue_tcp::StackProfile;
-use segue_tcp::profile::STACK_SETTINGS;
+use segue_tcp::profile::{INET_RENO, STACK_SETTINGS};
+use segue_world::fmip::{DOWNLOAD_SETTINGS, Download};
 use std::path::Path;
 
 /// Runs the command.
@@ -49,7 +51,11 @@ pub fn run(args: &ReproduceArgs) -> Result<(), Failure> {
     let work = || -> Result<Vec<Results>, Failure> {
         let each = chosen.iter().zip(&needs).map(|(choice, needs)| {
             // A bar per paper: a drive takes longer than a handoff.
-            let of = if needs.drives() { "drives" } else { "handoffs" };
+            let of = match (needs.drives(), needs.downloads()) {
+                (true, _) => "drives",
+                (_, true) => "downloads",
+                _ => "handoffs",
+            };
             let bar = progress::bar(needs.runs(choice.paper, args.points.into()), of);
             let results =
                 run_needs(choice.paper, needs, args.points.into(), cache.as_ref(), &|done| bar.inc(done));
@@ -95,12 +101,21 @@ fn try_readings(papers: &mut [Paper], args: &ReproduceArgs) -> Result<(), Failur
                 Failure::User(format!("--set {key}: bad value `{value}`; expected {expected}"))
             })?;
         }
+        let of_download = DOWNLOAD_SETTINGS.iter().any(|known| known.name == key);
+        if of_download {
+            let tried = Download::new(INET_RENO).set(key, value).unwrap_or(Ok(()));
+            tried.map_err(|expected| {
+                Failure::User(format!("--set {key}: bad value `{value}`; expected {expected}"))
+            })?;
+        }
         let mut taken = false;
         for paper in papers.iter_mut().filter(|paper| asked(paper)) {
-            let has = |scheme: &&String| Scheme::settings_of(scheme).iter().any(|known| known.name == key);
-            if let Some(scheme) = paper.defaults.schemes.values().find(has) {
+            let names = || paper.defaults.schemes.values().map(|name| scheme_of(name));
+            let has = |scheme: &&str| Scheme::settings_of(scheme).iter().any(|known| known.name == key);
+            if let Some(scheme) = names().find(has) {
                 Scheme::build(scheme, &setting).map_err(Failure::user)?;
-            } else if !of_stack {
+            } else if !(of_stack || of_download && paper.claims.iter().any(|claim| claim.downloads.is_some()))
+            {
                 continue;
             }
             taken = true;
@@ -114,8 +129,8 @@ fn try_readings(papers: &mut [Paper], args: &ReproduceArgs) -> Result<(), Failur
             let of = args.paper.as_deref().unwrap_or("the papers");
             let schemes =
                 papers.iter().filter(|paper| asked(paper)).flat_map(|p| p.defaults.schemes.values());
-            let listed = schemes.into_iter().find(|scheme| !Scheme::settings_of(scheme).is_empty());
-            let listed = listed.map_or("rfc", String::as_str);
+            let mut listed = schemes.into_iter().map(|name| scheme_of(name));
+            let listed = listed.find(|scheme| !Scheme::settings_of(scheme).is_empty()).unwrap_or("rfc");
             return Err(Failure::User(format!(
                 "--set {key}: no scheme of {of} has it; expected one that segue schemes {listed} lists"
             )));

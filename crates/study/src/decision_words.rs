@@ -1,7 +1,7 @@
 //! What a scheme decided, in words: the same ones in traces, reports and captures.
 
 use crate::story::packets;
-use segue_handoff::{Decision, Link, Occasion};
+use segue_handoff::{Decision, Link, Occasion, Start};
 use segue_tcp::Advice;
 use segue_tcp::advice::MinRto;
 
@@ -24,6 +24,9 @@ pub fn advice_in_words(decision: &Decision) -> String {
         keep_ssthresh,
         hold_holes,
         send_new,
+        beyond_window,
+        suspend,
+        resume,
         resume_recovery,
         ignore_sample,
     } = decision.advice;
@@ -48,7 +51,10 @@ pub fn advice_in_words(decision: &Decision) -> String {
         (keep_cwnd, "cwnd kept"),
         (keep_ssthresh, "ssthresh kept"),
         (hold_holes, "SACK holes wait"),
-        (send_new, "one new packet sent"),
+        (suspend, "TCP suspended"),
+        (resume, "TCP resumed"),
+        (send_new && !beyond_window, "one new packet sent"),
+        (send_new && beyond_window, "one new packet sent whatever the window"),
         (resume_recovery, "SACK recovery resumed"),
         (ignore_sample, "RTT sample not used"),
     ];
@@ -67,7 +73,15 @@ pub fn decision_in_words(decision: &Decision) -> String {
         parts.push(asked);
     }
     let decided = if parts.is_empty() { "no rule applies".to_string() } else { parts.join("; ") };
-    let Occasion::Notice(notice) = &decision.occasion else { return decided };
+    let notice = match &decision.occasion {
+        Occasion::Notice(notice) => notice,
+        Occasion::Start(Start { ehd, pbs }) => {
+            let (ehd, pbs) = (*ehd as f64 / 1e9, *pbs as f64 / 1e3);
+            return format!("HO Start with an expected delay of {ehd} s and a buffer of {pbs} kB: {decided}");
+        }
+        Occasion::Finish => return format!("HO Finish: {decided}"),
+        _ => return decided,
+    };
     let link = |link: &Link| format!("{} kbit/s, {} ms", link.rate_kbps, f64::from(link.delay_us) / 1e3);
     let flows = match notice.flows {
         0 | 1 => "1 flow".to_string(),
@@ -92,6 +106,9 @@ mod tests {
             cwnd: 22 * 256 + 64,
             ssthresh: 85,
             rto: 0,
+            srtt: 0,
+            mss: 1460,
+            transmissions: 0,
             ssthresh_saved: 0,
             srtt_before: 0,
             timeouts_since_ack: 0,
@@ -146,11 +163,16 @@ mod tests {
             keep_ssthresh: true,
             hold_holes: true,
             send_new: true,
+            beyond_window: false,
+            suspend: true,
+            resume: true,
             resume_recovery: true,
             ignore_sample: true,
         };
         let words = advice_in_words(&decision(all, &[]));
-        assert_eq!(words.split(", ").count(), 17);
+        assert_eq!(words.split(", ").count(), 19);
+        let beyond = Advice { send_new: true, beyond_window: true, ..Advice::default() };
+        assert_eq!(decision_in_words(&decision(beyond, &[])), "one new packet sent whatever the window");
         assert!(words.contains("cwnd 22.25 to 12.5, ssthresh 0.33 to 1, "), "{words}");
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::planned::{PlannedScheme, check_key, planned, routers};
 use segue_handoff::SchemeError;
+use segue_handoff::hn::TELLABLE_PBS;
 use segue_tcp::StackProfile;
 use segue_world::{AccessLink, Definition, Experiment, Kind, Nanos, NoticeMode, Routers, SECOND};
 
@@ -139,6 +140,7 @@ impl Request {
         }
         let routers = routers(&self.settings)?;
         let (schemes, stacks) = planned(&self.schemes, self.stack.as_deref(), &self.settings)?;
+        check_foretold(&schemes, &routers)?;
         Ok(Plan { request: self, schemes, stacks, notice_delay, routers })
     }
 
@@ -198,6 +200,19 @@ impl Request {
             }
         }
         Ok(())
+    }
+}
+
+/// A mobile that tells of the buffer that is kept for it can tell of so much.
+fn check_foretold(schemes: &[PlannedScheme], routers: &Routers) -> Result<(), RequestError> {
+    let foretold = schemes.iter().find(|planned| planned.scheme.mobile().foretells.is_some());
+    match foretold.map(|planned| routers.capacity_bytes(&planned.stack)) {
+        Some(bytes) if !TELLABLE_PBS.contains(&bytes) => Err(RequestError::Range {
+            what: "router-buffer-size, which a Handoff Notification tells,",
+            value: format!("{bytes} bytes"),
+            expected: "1 kB to 32768 kB",
+        }),
+        _ => Ok(()),
     }
 }
 

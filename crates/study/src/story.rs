@@ -295,8 +295,10 @@ impl Teller {
 
     /// What becomes of the copies of an in-band notice at the mobile.
     fn copies_lost(&mut self, told: &SchemeTrace) {
-        let told_nothing = Scheme::build(&told.scheme, &[])
-            .is_ok_and(|scheme| matches!(scheme, Scheme::Regular(_)) || !scheme.mobile().announces);
+        let told_nothing = Scheme::build(&told.scheme, &[]).is_ok_and(|scheme| {
+            let mobile = scheme.mobile();
+            matches!(scheme, Scheme::Regular(_)) || !(mobile.announces || mobile.foretells.is_some())
+        });
         let text = match told.trace.experiment.notice {
             NoticeMode::InBand { lost: 1 } => "the first of the two copies of the notice is lost",
             NoticeMode::InBand { lost } if lost > 1 => {

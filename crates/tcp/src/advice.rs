@@ -19,6 +19,12 @@ pub struct View {
     pub ssthresh: Window256,
     /// Retransmission timeout without back-off.
     pub rto: Nanos,
+    /// SRTT; 0 if there was no sample.
+    pub srtt: Nanos,
+    /// Bytes of a full segment.
+    pub mss: u32,
+    /// Packets ever sent.
+    pub transmissions: u32,
     /// ssthresh after the cut of the first timeout of the present `snd_una`; 0 if there was none
     /// or its RTO recovery is over.
     pub ssthresh_saved: Window256,
@@ -76,6 +82,13 @@ pub struct Advice {
     pub hold_holes: bool,
     /// Send one new packet, whatever cwnd says (the receiver's window still binds).
     pub send_new: bool,
+    /// With [`send_new`](Self::send_new): whatever the receiver's window says, too.
+    pub beyond_window: bool,
+    /// From now on no timer runs, and ACKs acknowledge and nothing else: they neither move cwnd and ssthresh nor count as
+    /// duplicates nor let anything out. Only what is asked for is sent.
+    pub suspend: bool,
+    /// The end of that. The retransmission timer starts at now + RTO if something is outstanding.
+    pub resume: bool,
     /// Back to normal SACK recovery.
     pub resume_recovery: bool,
     /// Answer to an RTT sample: do not use it.
@@ -108,6 +121,15 @@ pub trait Advisor: Clone {
     }
     /// The retransmission timer has expired and is about to cut the window.
     fn on_timeout(&mut self, _view: &View) -> Advice {
+        Advice::default()
+    }
+    /// When [`Self::on_deadline`] wants to be called: an advisor may have timers of its own.
+    #[inline]
+    fn deadline(&self) -> Option<Nanos> {
+        None
+    }
+    /// The clock has reached [`Self::deadline`].
+    fn on_deadline(&mut self, _now: Nanos, _view: &View) -> Advice {
         Advice::default()
     }
     /// An RTT sample of packet `seq`, a round trip of `rtt`, is about to be used.

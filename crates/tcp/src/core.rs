@@ -13,8 +13,10 @@ use crate::{Nanos, encode};
 pub(crate) enum Forced {
     /// `snd_una`.
     Head,
-    /// The next new packet.
+    /// The next new packet, if the receiver's window has room.
     New,
+    /// The next new packet, whatever the window.
+    Beyond,
     /// A window probe.
     Probe,
 }
@@ -67,6 +69,8 @@ pub(crate) struct Core<A> {
     pub sending: bool,
     /// Advice forbids the retransmission of SACK holes.
     pub holding: bool,
+    /// Advice has stopped timers, window and sending.
+    pub suspended: bool,
     /// The packet being timed and when it was sent.
     pub timed: Option<(u32, Nanos)>,
     /// RTO recovery lasts until `snd_una` reaches this.
@@ -94,7 +98,7 @@ impl<A: Advisor> Core<A> {
             snd_max: 0,
             end: 0,
             rwnd: profile.receive_window,
-            congestion: Congestion::new(profile.congestion, profile.receive_window),
+            congestion: Congestion::new(profile.congestion, profile.receive_window, profile.initial_ssthresh),
             rto: RtoEstimator::new(profile.rto, clock_phase),
             timer: None,
             timer_kind: TimerKind::Retransmission,
@@ -103,6 +107,7 @@ impl<A: Advisor> Core<A> {
             forced: None,
             sending: false,
             holding: false,
+            suspended: false,
             timed: None,
             rto_recovery: None,
             expiries: 0,
@@ -129,6 +134,9 @@ impl<A: Advisor> Core<A> {
             cwnd: self.congestion.cwnd(),
             ssthresh: self.congestion.ssthresh(),
             rto: self.rto.base(),
+            srtt: self.rto.srtt().unwrap_or(0),
+            mss: u32::from(self.profile.mss),
+            transmissions: self.counters.transmissions,
             ssthresh_saved: self.ssthresh_saved,
             srtt_before: self.srtt_before,
             timeouts_since_ack: self.expiries,
@@ -140,6 +148,9 @@ impl<A: Advisor> Core<A> {
     /// (Re)starts the retransmission timer.
     #[inline]
     pub fn start_timer(&mut self, now: Nanos) {
+        if self.suspended {
+            return;
+        }
         self.timer_kind = TimerKind::Retransmission;
         self.timer_started = now;
         self.timer = Some(now + self.rto.rto());
@@ -296,7 +307,7 @@ impl<A: Advisor> Core<A> {
             self.holding = false;
         }
         if advice.send_new {
-            self.forced = Some(Forced::New);
+            self.forced = Some(if advice.beyond_window { Forced::Beyond } else { Forced::New });
         }
         if advice.retransmit_head && self.flight() > 0 {
             self.forced = Some(Forced::Head);
@@ -309,6 +320,19 @@ impl<A: Advisor> Core<A> {
         }
         if (advice.rearm_timer || advice.retransmit_head) && self.flight() > 0 {
             self.start_timer(now);
+        }
+        if advice.suspend {
+            self.suspended = true;
+            self.timer = None;
+            self.timer_kind = TimerKind::Retransmission;
+            self.dup_acks = 0;
+            self.sending = false;
+        }
+        if advice.resume && std::mem::take(&mut self.suspended) {
+            self.sending = true;
+            if self.flight() > 0 {
+                self.start_timer(now);
+            }
         }
     }
 

@@ -7,6 +7,9 @@ use crate::rto::RtoRules;
 
 const MS: Nanos = 1_000_000;
 
+/// ssthresh "arbitrarily high", packets.
+pub const NO_SSTHRESH: u32 = u32::MAX / 256;
+
 /// How round trips are measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RttSampling {
@@ -57,6 +60,9 @@ pub struct StackProfile {
     pub dupthresh: u32,
     /// Initial window, packets (RFC 3390, RFC 6928).
     pub initial_window: u32,
+    /// ssthresh of a new connection under the rules of RFC 5681, packets: "arbitrarily high", for example "the size of the
+    /// largest possible advertised window" (3.1). The other rules begin at the receive window.
+    pub initial_ssthresh: u32,
     /// RFC 3042.
     pub limited_transmit: bool,
     /// Receive buffer, packets.
@@ -127,6 +133,7 @@ pub const NS2_SACK1: StackProfile = StackProfile {
     rtt: RttSampling::OneAtATime,
     dupthresh: 3,
     initial_window: 3,
+    initial_ssthresh: NO_SSTHRESH,
     limited_transmit: true,
     receive_window: 10_000,
     window_scale: 10,
@@ -224,11 +231,16 @@ pub const FREEBSD5_NEWRENO: StackProfile = StackProfile {
 pub const INET_RENO: StackProfile = StackProfile {
     name: "inet-reno",
     source: "INET framework TCPReno: RTO floor 1 s, window 64 segments of 1024 bytes; RFC 5681",
-    departures: &["no NewReno partial-ACK rule", "segments of 1024 bytes", "window of 64 segments"],
+    departures: &[
+        "no NewReno partial-ACK rule",
+        "segments of 1024 bytes",
+        "window of 64 segments, where slow start ends, too",
+    ],
     mss: 1024,
     recovery: RecoveryRules::Reno,
     rtt: RttSampling::OneAtATime,
     initial_window: 2,
+    initial_ssthresh: 64, // 65535 bytes
     receive_window: 64,
     window_scale: 0,
     sack_blocks: 0,

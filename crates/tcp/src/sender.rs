@@ -87,8 +87,23 @@ impl<A: Advisor> Sender<A> {
         }
         // Only an ACK without news of its own may be a duplicate; a notice is not (docs/bench.md).
         let counts = segment.option.is_empty() && !frozen;
+        if core.suspended {
+            return self.acknowledge_alone(now, segment);
+        }
         self.recovery.on_ack(core, now, segment, counts);
         self.watch_window(now);
+    }
+
+    /// An ACK while advice has suspended the rest of TCP: the scoreboard hears it, the window does not.
+    #[cold]
+    fn acknowledge_alone(&mut self, now: Nanos, segment: &Segment) {
+        let core = &mut self.core;
+        let congestion = core.congestion.clone();
+        self.recovery.on_ack(core, now, segment, false);
+        core.congestion = congestion;
+        core.forced = None;
+        core.timer = None;
+        core.sending = false;
     }
 
     /// Starts or ends the persist timer (RFC 9293, 3.8.6.1).
@@ -119,6 +134,15 @@ impl<A: Advisor> Sender<A> {
 
     /// The clock has reached [`Self::deadline`]. Says whether the retransmission timer expired.
     pub fn on_timer(&mut self, now: Nanos) -> bool {
+        let core = &mut self.core;
+        if core.advisor.deadline().is_some_and(|deadline| deadline <= now) {
+            let view = core.view(self.recovery.in_fast_recovery());
+            let advice = core.advisor.on_deadline(now, &view);
+            core.enact(&advice, now);
+            if advice.resume {
+                self.watch_window(now);
+            }
+        }
         let core = &mut self.core;
         if core.timer.is_none_or(|deadline| deadline > now) {
             return false;
@@ -156,7 +180,10 @@ impl<A: Advisor> Sender<A> {
     /// When [`Self::on_timer`] wants to be called.
     #[inline]
     pub fn deadline(&self) -> Option<Nanos> {
-        self.core.timer
+        match (self.core.timer, self.core.advisor.deadline()) {
+            (Some(own), Some(advisor)) => Some(own.min(advisor)),
+            (own, advisor) => own.or(advisor),
+        }
     }
 
     /// Advice from outside, such as a handoff scheme's answer to a notice.
@@ -174,7 +201,10 @@ impl<A: Advisor> Sender<A> {
                 self.core.congestion.on_notice(Some(least), None);
             }
         }
-        self.core.sending = true;
+        self.core.sending = !self.core.suspended;
+        if advice.resume {
+            self.watch_window(now);
+        }
     }
 
     /// The next packet to put on the wire now.
@@ -185,7 +215,8 @@ impl<A: Advisor> Sender<A> {
             Some(Forced::Probe) => return Some(self.probe(now)),
             Some(Forced::Head) => Some(core.snd_una),
             Some(Forced::New) if core.may_send_new() => Some(core.snd_nxt.max(core.snd_una)),
-            Some(Forced::New) | None => None,
+            Some(Forced::Beyond) if core.snd_nxt < core.end => Some(core.snd_nxt.max(core.snd_una)),
+            Some(Forced::New | Forced::Beyond) | None => None,
         };
         let seq = match seq {
             Some(seq) => {

@@ -142,3 +142,76 @@ fn a_head_resent_in_rto_recovery_goes_back_to_it() {
         assert_eq!(drain(&mut sender, expiry), [18, 19], "{}: not from 19", profile.name);
     }
 }
+
+/// Suspends when told to, resumes, asks for packets beyond the window; its own deadline is the sender's, too.
+#[derive(Clone, Default)]
+struct Conductor {
+    wakes: Option<Nanos>,
+    woken: u32,
+}
+
+impl Advisor for Conductor {
+    fn deadline(&self) -> Option<Nanos> {
+        self.wakes
+    }
+    fn on_deadline(&mut self, _now: Nanos, _view: &View) -> Advice {
+        self.wakes = None;
+        self.woken += 1;
+        Advice { send_new: true, beyond_window: true, ..Advice::default() }
+    }
+}
+
+/// On every stack: a suspended sender has no timer, ACKs neither move its window nor let anything out, and duplicates count for
+/// nothing; what is asked for goes out beyond cwnd and rwnd; once resumed it is as it was, its timer running.
+#[test]
+fn a_suspended_sender_does_what_it_is_told_and_nothing_else() {
+    for profile in PROFILES {
+        let mut sender = Sender::new(&profile, 0, Conductor::default());
+        let drain = |sender: &mut Sender<Conductor>, now| {
+            std::iter::from_fn(|| sender.poll_transmit(now)).map(|sent| sent.segment.seq).collect::<Vec<_>>()
+        };
+        sender.open(1000);
+        drain(&mut sender, 0);
+        sender.on_segment(100 * MS, &ack(1, 100 * MS, 1));
+        let sent = drain(&mut sender, 100 * MS);
+        let before = sender.view();
+        sender.enact(110 * MS, &Advice { suspend: true, ..Advice::default() });
+        assert_eq!((sender.deadline(), drain(&mut sender, 110 * MS)), (None, vec![]), "{}", profile.name);
+
+        let closed = Segment { window: 0, ..ack(2, 200 * MS, 100) };
+        sender.on_segment(200 * MS, &closed);
+        for _ in 0..5 {
+            sender.on_segment(210 * MS, &closed);
+        }
+        let after = sender.view();
+        assert_eq!(
+            (after.snd_una, after.cwnd, after.ssthresh),
+            (2, before.cwnd, before.ssthresh),
+            "{}",
+            profile.name
+        );
+        assert_eq!((sender.deadline(), drain(&mut sender, 210 * MS)), (None, vec![]), "{}", profile.name);
+        assert!(!after.in_fast_recovery && sender.counters().fast_retransmits == 0, "{}", profile.name);
+
+        sender.advisor().wakes = Some(300 * MS);
+        assert_eq!(sender.deadline(), Some(300 * MS));
+        assert!(!sender.on_timer(300 * MS), "no retransmission timer");
+        let next = *sent.last().unwrap() + 1;
+        assert_eq!(
+            (drain(&mut sender, 300 * MS), sender.advisor().woken),
+            (vec![next], 1),
+            "{}",
+            profile.name
+        );
+        assert_eq!(sender.deadline(), None);
+
+        sender.enact(400 * MS, &Advice { resume: true, ..Advice::default() });
+        assert!(sender.deadline().is_some_and(|deadline| deadline > 400 * MS), "{}", profile.name);
+        sender.on_segment(500 * MS, &ack(next, 500 * MS, 300));
+        assert!(
+            !drain(&mut sender, 500 * MS).is_empty() && sender.view().cwnd > before.cwnd,
+            "{}",
+            profile.name
+        );
+    }
+}

@@ -6,7 +6,7 @@
 
 use crate::nodes::{HostObserver, Router};
 use crate::packet::{Packet, Signal};
-use segue_netsim::{Buffer, LinkId, Net, NodeId, PacketId};
+use segue_netsim::{Buffer, LinkId, Net, NodeId, PacketId, TimerId};
 
 /// Where packets for the mobile go at present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +15,8 @@ enum Towards {
     Link,
     /// Into the buffer.
     Buffer,
+    /// Into the buffer, which the link empties at its rate.
+    Draining,
     /// To where what was held has gone.
     Away,
 }
@@ -30,12 +32,22 @@ pub struct Held {
     away: LinkId,
     /// Where requests come from.
     asked_over: LinkId,
+    /// Wakes the router when the link can take the next packet, where what is held goes over the mobile's link itself.
+    drains: Option<TimerId>,
+    /// Of each flow, in the order of the flows: the highest number that was sent on (L), for the notice that ends it.
+    last: Vec<(u16, u32)>,
 }
 
 impl Held {
     /// Packets that would go over `link` are held in `buffer`, and go `away` when a request comes out of `asked_over`.
     pub fn new(link: LinkId, buffer: Buffer, away: LinkId, asked_over: LinkId) -> Self {
-        Self { link, buffer, towards: Towards::Link, away, asked_over }
+        Self { link, buffer, towards: Towards::Link, away, asked_over, drains: None, last: Vec::new() }
+    }
+
+    /// The same for a router that the mobile comes to: what is held leaves `buffer` at the rate of `link`, in FIFO order, and
+    /// what comes meanwhile goes behind it (algorithms.md, 5.2, step 5). `timer` is the router's.
+    pub fn until_attached(link: LinkId, buffer: Buffer, asked_over: LinkId, timer: TimerId) -> Self {
+        Self { drains: Some(timer), ..Self::new(link, buffer, link, asked_over) }
     }
 }
 
@@ -112,7 +124,7 @@ impl AccessRouter {
         }
         let Some(out) = self.router.out(link, flow) else { return net.packets.remove(packet) };
         match &mut self.held {
-            Some(held) if out == held.link && held.towards == Towards::Buffer => {
+            Some(held) if out == held.link && matches!(held.towards, Towards::Buffer | Towards::Draining) => {
                 net.hold(self.id, &mut held.buffer, packet);
             }
             Some(held) if out == held.link && held.towards == Towards::Away => net.send(held.away, packet),
@@ -135,22 +147,44 @@ impl AccessRouter {
     fn release<O: HostObserver>(&mut self, net: &mut Net<Packet, O>) {
         let Some(held) = &mut self.held else { return };
         if held.towards == Towards::Buffer {
-            held.towards = Towards::Away;
+            held.towards = if held.drains.is_some() { Towards::Draining } else { Towards::Away };
         }
-        // L of each flow, in the order of the flows: the highest, a packet sent again may stand behind it.
-        let mut last: Vec<(u16, u32)> = Vec::new();
-        while let Some(id) = held.buffer.pop() {
+        self.drain(net);
+    }
+
+    /// Sends what is held, all at once or as fast as the link takes it, then the notices.
+    fn drain<O: HostObserver>(&mut self, net: &mut Net<Packet, O>) {
+        let Some(held) = &mut self.held else { return };
+        loop {
+            if let Some(timer) = held.drains.filter(|_| !held.buffer.is_empty()) {
+                let busy_until = net.link(held.away).busy_until();
+                if busy_until > net.now() {
+                    return net.arm(timer, busy_until);
+                }
+            }
+            let Some(id) = held.buffer.pop() else { break };
             let packet = &mut net.packets[id];
             packet.forwarded = true;
             let (flow, seq) = (packet.flow, packet.segment.seq);
-            match last.binary_search_by_key(&flow, |of| of.0) {
-                Ok(index) => last[index].1 = last[index].1.max(seq),
-                Err(index) => last.insert(index, (flow, seq)),
+            // The highest: a packet sent again may stand behind it.
+            match held.last.binary_search_by_key(&flow, |of| of.0) {
+                Ok(index) => held.last[index].1 = held.last[index].1.max(seq),
+                Err(index) => held.last.insert(index, (flow, seq)),
             }
             net.send(held.away, id);
         }
-        for (flow, seq) in last {
+        if held.towards == Towards::Draining {
+            held.towards = Towards::Away;
+        }
+        for (flow, seq) in std::mem::take(&mut held.last) {
             net.originate(held.away, Packet::signal(flow, Signal::EndOfForwarding, seq));
+        }
+    }
+
+    /// The router's timer has fired: the link may have room.
+    pub(crate) fn on_timer<O: HostObserver>(&mut self, net: &mut Net<Packet, O>) {
+        if self.held.as_ref().is_some_and(|held| held.towards == Towards::Draining) {
+            self.drain(net);
         }
     }
 }

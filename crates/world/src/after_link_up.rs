@@ -42,7 +42,7 @@ impl<W: HostObserver> Handoff<W> {
             let until = self.completion() + time;
             if let Some(at) = notice_at.take_if(|at| *at < until) {
                 sim.run_until(at);
-                self.notify_all(&mut sim);
+                self.notify_all(&mut sim, scheme);
             }
             sim.run_until(until);
             delivered.push((received(&sim) - before) * u64::from(self.stack().mss));

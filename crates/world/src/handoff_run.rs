@@ -11,10 +11,11 @@ use crate::nodes::{BenchNode, BenchSim, Correspondent, HostObserver, Mobile, Rou
 use crate::packet::Packet;
 use crate::record::{RecordedLinks, Recorder, RunRecord, SenderAt};
 use crate::routers;
-use segue_handoff::{Lead, Link, Notice, RouterRule, Scheme, SchemeError};
+use segue_handoff::{Announcement, Lead, Link, Notice, RouterRule, Scheme, SchemeError};
 use segue_netsim::{Nanos, Rate, SECOND};
 use segue_tcp::StackProfile;
 use std::collections::BTreeSet;
+use std::mem::discriminant;
 use std::sync::Arc;
 
 /// A run is incomplete this long after completion.
@@ -37,8 +38,47 @@ pub struct WarmRun<W = ()> {
     origin: Arc<BenchSim<W>>,
     sim: BenchSim<W>,
     /// The same network, so long behind.
-    followers: Vec<(Lead, BenchSim<W>)>,
+    followers: Vec<Follower<W>>,
     places: Places,
+}
+
+/// A network that is kept behind.
+#[derive(Clone)]
+struct Follower<W> {
+    /// So long.
+    lead: Lead,
+    /// At its senders from the start, if it [remembers](Scheme::remembers).
+    scheme: Option<Scheme>,
+    sim: BenchSim<W>,
+}
+
+impl<W: Clone> Follower<W> {
+    fn new(origin: &BenchSim<W>, lead: Lead, scheme: &Scheme) -> Self {
+        let scheme = scheme.remembers().then(|| scheme.clone());
+        Self { lead, sim: from_start(origin, scheme.as_ref()), scheme }
+    }
+
+    /// Whether it is what `scheme` needs; what a scheme remembers does not depend on its settings.
+    fn serves(&self, lead: Lead, scheme: &Scheme) -> bool {
+        let own = self.scheme.as_ref().map(discriminant);
+        self.lead == lead && own == scheme.remembers().then(|| discriminant(scheme))
+    }
+}
+
+/// The bench at time zero, with `scheme` at the senders.
+fn from_start<W: Clone>(origin: &BenchSim<W>, scheme: Option<&Scheme>) -> BenchSim<W> {
+    let mut sim = origin.clone();
+    if let Some(scheme) = scheme {
+        replace_schemes(&mut sim, scheme);
+    }
+    sim
+}
+
+/// Puts `scheme` at all senders.
+fn replace_schemes<W>(sim: &mut BenchSim<W>, scheme: &Scheme) {
+    if let BenchNode::Correspondent(cn) = &mut sim.nodes[usize::from(CN.0)] {
+        cn.flows.iter_mut().for_each(|flow| flow.sender.advisor().replace(scheme.clone()));
+    }
 }
 
 /// A network at T, before the handoff begins.
@@ -48,7 +88,7 @@ pub struct Fork<W = ()> {
     origin: Arc<BenchSim<W>>,
     sim: BenchSim<W>,
     /// The network when a scheme of that lead first acts.
-    early: Vec<(Lead, BenchSim<W>)>,
+    early: Vec<Follower<W>>,
     places: Places,
     at: Nanos,
 }
@@ -147,9 +187,11 @@ impl<W: HostObserver> WarmRun<W> {
 
     /// Has a fork ready for each of `schemes` that acts before completion.
     pub fn follow<'a>(&mut self, schemes: impl IntoIterator<Item = &'a Scheme>) {
-        for (_, lead) in schemes.into_iter().flat_map(|scheme| lead::early(&self.experiment, scheme)) {
-            if self.followers.iter().all(|(other, _)| *other != lead) {
-                self.followers.push((lead, (*self.origin).clone()));
+        for scheme in schemes {
+            for (_, lead) in lead::early(&self.experiment, scheme) {
+                if !self.followers.iter().any(|follower| follower.serves(lead, scheme)) {
+                    self.followers.push(Follower::new(&self.origin, lead, scheme));
+                }
             }
         }
     }
@@ -157,11 +199,11 @@ impl<W: HostObserver> WarmRun<W> {
     /// The network at `at`, which must not lie before an earlier fork.
     pub fn fork(&mut self, at: Nanos) -> Fork<W> {
         self.sim.run_until(at);
-        for (lead, sim) in &mut self.followers {
+        for Follower { lead, scheme, sim } in &mut self.followers {
             let acts_at = lead::acts_at(&self.experiment, *lead, at);
             // A measured delay may grow faster than T.
             if sim.net.now() > acts_at {
-                sim.clone_from(&self.origin);
+                *sim = from_start(&self.origin, scheme.as_ref());
             }
             sim.run_until(acts_at);
         }
@@ -203,8 +245,10 @@ impl<W: HostObserver> Fork<W> {
             .map(|&(what, lead)| (lead::acts_at(experiment, lead, self.at), what, lead))
             .collect();
         steps.sort_by_key(|&(at, ..)| at);
-        let ready = self.early.iter().find(|(lead, _)| *lead == steps[0].2);
-        let mut sim = ready.map_or(&*self.origin, |(_, sim)| sim).clone();
+        let ready = self.early.iter().find(|follower| follower.serves(steps[0].2, scheme));
+        let remembered = scheme.remembers().then_some(scheme);
+        let ready = ready.map(|follower| follower.sim.clone());
+        let mut sim = ready.unwrap_or_else(|| from_start(&self.origin, remembered));
         let rule = routers::rule(experiment, scheme);
         for (at, what, _) in steps {
             sim.run_until(at);
@@ -212,6 +256,7 @@ impl<W: HostObserver> Fork<W> {
                 (Early::RoutersPrepare, Some(rule)) => {
                     routers::equip(&mut sim, &mut places, &experiment.routers, rule);
                 }
+                (Early::HandoffStarts, _) => self.announce_start(&mut sim, scheme),
                 _ => sim.with_node(MN, |node, net| {
                     let BenchNode::Mobile(mn) = node else { return };
                     mn.advertise(net, 0, 1);
@@ -221,6 +266,27 @@ impl<W: HostObserver> Fork<W> {
         sim.run_until(self.at);
         pass(experiment, &places, self.at, &mut sim, rule);
         (sim, places)
+    }
+
+    /// The mobile tells the senders of the handoff to come (algorithms.md, 5.2, step 2).
+    fn announce_start(&self, sim: &mut BenchSim<W>, scheme: &Scheme) {
+        let experiment = &*self.experiment;
+        let Some(rule) = lead::start_rule(experiment, scheme) else { return };
+        let buffer = experiment.routers.capacity_bytes(&experiment.stack);
+        let start = rule.start(experiment.kind.disconnection(), buffer);
+        match experiment.notice {
+            NoticeMode::Withheld => {}
+            NoticeMode::Instant => {
+                if let Some(told) = start.as_told(rule.encoding) {
+                    announce_all(sim, Announcement::Start(told));
+                }
+            }
+            NoticeMode::InBand { lost } => sim.with_node(MN, |node, net| {
+                let BenchNode::Mobile(mn) = node else { return };
+                let copies = NOTICE_COPIES.saturating_sub(lost);
+                mn.foretell(net, Announcement::Start(start), rule.encoding, copies);
+            }),
+        }
     }
 
     /// What a notice says at completion.
@@ -233,6 +299,14 @@ impl<W: HostObserver> Fork<W> {
             disconnected: u32::from(experiment.kind != Kind::Mbb),
         }
     }
+}
+
+/// All senders are told at once.
+fn announce_all<W: HostObserver>(sim: &mut BenchSim<W>, what: Announcement) {
+    sim.with_node(CN, |node, net| {
+        let BenchNode::Correspondent(cn) = node else { return };
+        (0..cn.flows.len()).for_each(|index| cn.announce(net, index, what));
+    });
 }
 
 fn reported_new(link: &AccessLink, completion: Nanos) -> Link {
@@ -282,7 +356,7 @@ impl<W: HostObserver> Handoff<W> {
                 link_time::account(&mut sim, places, from, at);
                 from = at;
                 sim.run_until(at);
-                self.notify_all(&mut sim);
+                self.notify_all(&mut sim, scheme);
                 continue;
             }
             let next = sim.net.next_event().unwrap_or(limit).min(limit);
@@ -334,9 +408,10 @@ impl<W: HostObserver> Handoff<W> {
         let disconnected = self.notice.disconnected != 0;
         if let BenchNode::Correspondent(cn) = &mut sim.nodes[usize::from(CN.0)] {
             cn.sharing = (self.notice.flows, disconnected);
-            for flow in &mut cn.flows {
-                flow.sender.advisor().replace(scheme.clone());
-            }
+        }
+        // What remembers has been there from the start, unless nothing happens early.
+        if early.is_empty() || !scheme.remembers() {
+            replace_schemes(&mut sim, scheme);
         }
         let heard = self.copies_heard(scheme);
         let window_rule = lead::window_rule(experiment, scheme);
@@ -360,7 +435,10 @@ impl<W: HostObserver> Handoff<W> {
                 mn.flows.iter_mut().for_each(|flow| flow.receiver.set_dsack(true));
             }
             if in_band {
-                mn.announce(net, self.notice.new_link, heard);
+                match lead::start_rule(experiment, scheme) {
+                    Some(rule) => mn.foretell(net, Announcement::Finish, rule.encoding, heard),
+                    None => mn.announce(net, self.notice.new_link, heard),
+                }
             }
         });
         (sim, places)
@@ -370,7 +448,7 @@ impl<W: HostObserver> Handoff<W> {
     fn copies_heard(&self, scheme: &Scheme) -> u32 {
         match (scheme, self.fork.experiment.notice) {
             (Scheme::Regular(_), _) | (_, NoticeMode::Withheld) => 0,
-            _ if !scheme.mobile().announces => 0,
+            _ if !scheme.mobile().announces && lead::start_rule(&self.fork.experiment, scheme).is_none() => 0,
             (_, NoticeMode::Instant) => NOTICE_COPIES,
             (_, NoticeMode::InBand { lost }) => NOTICE_COPIES.saturating_sub(lost),
         }
@@ -384,7 +462,10 @@ impl<W: HostObserver> Handoff<W> {
     }
 
     /// The instant notice, to all senders in turn.
-    pub(crate) fn notify_all(&self, sim: &mut BenchSim<W>) {
+    pub(crate) fn notify_all(&self, sim: &mut BenchSim<W>, scheme: &Scheme) {
+        if lead::start_rule(&self.fork.experiment, scheme).is_some() {
+            return announce_all(sim, Announcement::Finish);
+        }
         sim.with_node(CN, |node, net| {
             let BenchNode::Correspondent(cn) = node else { return };
             for index in 0..cn.flows.len() {

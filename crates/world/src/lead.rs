@@ -1,9 +1,9 @@
 //! Schemes that act before a handoff: what the mobile of the bench does with its window, what the access routers do
-//! with its packets, and how long before the break (algorithms.md, 4.5 and 6.1).
+//! with its packets, what senders are told, and how long before the break (algorithms.md, 4.5 and 6.1).
 
-use crate::bench::{Experiment, Kind, WIRED_DELAY};
+use crate::bench::{Experiment, Kind, NoticeMode, WIRED_DELAY};
 use crate::routers;
-use segue_handoff::{Holder, Lead, Scheme, WindowRule};
+use segue_handoff::{Holder, Lead, Scheme, StartRule, WindowRule};
 use segue_netsim::Nanos;
 
 /// Hops between the correspondent node and the access link.
@@ -16,6 +16,8 @@ pub(crate) enum Early {
     WindowCloses,
     /// The access routers get a buffer and a tunnel.
     RoutersPrepare,
+    /// The mobile tells the senders (algorithms.md, 5.2).
+    HandoffStarts,
 }
 
 /// What the mobile does with its window; a make-before-break handoff needs nothing.
@@ -23,6 +25,14 @@ pub(crate) fn window_rule(experiment: &Experiment, scheme: &Scheme) -> Option<Wi
     match experiment.kind {
         Kind::Bbm(_) => scheme.mobile().window,
         Kind::Mbb => None,
+    }
+}
+
+/// What the mobile tells before a disconnection, unless nobody is to be told.
+pub(crate) fn start_rule(experiment: &Experiment, scheme: &Scheme) -> Option<StartRule> {
+    match experiment.kind {
+        Kind::Bbm(_) if experiment.notice != NoticeMode::Withheld => scheme.mobile().foretells,
+        _ => None,
     }
 }
 
@@ -34,7 +44,9 @@ pub(crate) fn early(experiment: &Experiment, scheme: &Scheme) -> Vec<(Early, Lea
         Holder::Previous => (Early::RoutersPrepare, Lead::Time(0)),
         Holder::New => (Early::RoutersPrepare, Lead::Time(experiment.routers.hint)),
     });
-    window.into_iter().chain(routers).collect()
+    let start =
+        start_rule(experiment, scheme).map(|_| (Early::HandoffStarts, Lead::Time(experiment.routers.hint)));
+    window.into_iter().chain(routers).chain(start).collect()
 }
 
 /// When something is done before a handoff at `at`.

@@ -3,7 +3,7 @@
 //! [`access`] reads what the user calls a link, [`bench`] builds the network, [`nodes`] are its
 //! hosts and routers, [`handoff_run`] forks a warm network at a handoff and runs it with one scheme,
 //! [`routers`] are access routers with buffers ([`access_router`]), [`record`] is what a run leaves behind, [`bound`] is what no run can beat, [`trace`] is a run packet by packet, [`after_link_up`] what a laboratory measures of it. [`speed`] holds the
-//! networks of the speed measurements. [`drive`] is what happens to a mobile that travels: many handoffs in a row.
+//! networks of the speed measurements. [`drive`] is what happens to a mobile that travels: many handoffs in a row, [`fmip`] one download to a mobile node that hands over by FMIPv6.
 
 pub mod access;
 pub mod access_router;
@@ -12,6 +12,7 @@ pub mod bench;
 pub mod bound;
 pub mod clock_phase;
 pub mod drive;
+pub mod fmip;
 pub mod handoff_run;
 mod lead;
 mod link_time;

@@ -3,7 +3,7 @@
 use crate::access_router::AccessRouter;
 use crate::observer::Observer as BenchObserver;
 use crate::packet::{Packet, Signal};
-use segue_handoff::{Advised, Announcer, Link, Listener, Notice, Phas, Scheme};
+use segue_handoff::{Advised, Announcement, Announcer, Encoding, Link, Listener, News, Notice, Phas, Scheme};
 use segue_netsim::{LinkId, Nanos, Net, Node, Observer, PacketId, TimerId};
 use segue_tcp::receiver::Arrival;
 use segue_tcp::segment::{CarriedOption, Timestamps};
@@ -93,6 +93,21 @@ impl Correspondent {
         self.advise(net, index, notice, &view);
     }
 
+    /// The mobile tells flow `index` of a handoff to come, or that it is over, outside any packet.
+    pub fn announce<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, index: usize, what: Announcement) {
+        let flow = &mut self.flows[index];
+        if !flow.sender.is_established() {
+            return;
+        }
+        let (now, view) = (net.now(), flow.sender.view());
+        let advice = match what {
+            Announcement::Start(start) => flow.sender.advisor().on_start(now, &view, &start),
+            Announcement::Finish => flow.sender.advisor().on_finish(&view),
+        };
+        flow.sender.enact(now, &advice);
+        self.pump(net, index);
+    }
+
     /// The scheme of flow `index` hears a notice with the sender as `view` shows it.
     fn advise<O: HostObserver>(
         &mut self,
@@ -119,10 +134,10 @@ impl Correspondent {
         let option = packet.segment.option;
         let told = (!option.is_empty()).then(|| {
             let (flows, disconnected) = self.sharing;
-            (flow.sender.view(), flow.listener.hear(option.as_slice(), flows, disconnected))
+            (flow.sender.view(), flow.listener.listen(option.as_slice(), flows, disconnected))
         });
         // What a notice echoes was sent before the break: no round trip of any path (algorithms.md 4.3 [C]).
-        let stale = matches!(told, Some((_, Some(_)))) && !flow.sender.profile().notice_sample;
+        let stale = matches!(told, Some((_, Some(News::Notice(_))))) && !flow.sender.profile().notice_sample;
         let without_echo = stale.then(|| {
             let timestamps = packet.segment.timestamps.map(|stamps| Timestamps { echo: 0, ..stamps });
             Segment { timestamps, ..packet.segment }
@@ -136,7 +151,10 @@ impl Correspondent {
             net.observer.fast_retransmit(now, flow.id, una, flow.sender.head_copy());
         }
         net.packets.remove(id);
-        if let Some((before, Some(notice))) = told
+        if let Some((_, Some(News::Announcement(what)))) = told {
+            return self.announce(net, index, what);
+        }
+        if let Some((before, Some(News::Notice(notice)))) = told
             && flow.sender.is_established()
         {
             // The ACK that tells of a handoff mostly also acknowledges what came before the break: whether a
@@ -212,7 +230,7 @@ impl Mobile {
 
     /// A data packet has arrived.
     #[inline]
-    fn on_data<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, link: LinkId, id: PacketId) {
+    pub(crate) fn on_data<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, link: LinkId, id: PacketId) {
         let now = net.now();
         let packet = &net.packets[id];
         if packet.signal.is_some() {
@@ -258,7 +276,7 @@ impl Mobile {
     }
 
     /// A flow's delayed ACK is due.
-    fn on_timer<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, timer: TimerId) {
+    pub(crate) fn on_timer<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, timer: TimerId) {
         let index = timer.0 - self.first.1;
         self.flows[usize::from(index)].receiver.on_timer(net.now());
         self.pump(net, self.first.0 + index);
@@ -275,15 +293,36 @@ impl Mobile {
         }
     }
 
-    /// Sends `copies` pure ACKs of each flow that report a completed handoff to `link`. A flow whose SYN has not
-    /// come has nothing to acknowledge, and nobody to report to.
+    /// Sends `copies` pure ACKs of each flow that tell of a handoff to come, or that it is over.
+    pub fn foretell<O: HostObserver>(
+        &mut self,
+        net: &mut Net<Packet, O>,
+        what: Announcement,
+        encoding: Encoding,
+        copies: u32,
+    ) {
+        self.tell(net, copies, |announcer| announcer.announce(what, encoding));
+    }
+
+    /// Sends `copies` pure ACKs of each flow that report a completed handoff to `link`.
     pub fn announce<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, link: Link, copies: u32) {
+        self.tell(net, copies, |announcer| announcer.completed(link));
+    }
+
+    /// Sends `copies` pure ACKs of each flow with what its announcer says. A flow whose SYN has not
+    /// come has nothing to acknowledge, and nobody to report to.
+    fn tell<O: HostObserver>(
+        &mut self,
+        net: &mut Net<Packet, O>,
+        copies: u32,
+        mut says: impl FnMut(&mut Announcer) -> CarriedOption,
+    ) {
         for flow in 0..self.flows.len() {
             let state = &mut self.flows[flow];
             if state.receiver.rcv_nxt() == 0 {
                 continue;
             }
-            let option = state.announcer.completed(link);
+            let option = says(&mut state.announcer);
             for _ in 0..copies {
                 let ack = state.receiver.notify(net.now(), option);
                 let packet = Packet::ack(self.first.0 + flow as u16, ack);
@@ -363,7 +402,8 @@ impl<O: HostObserver> Node<Packet, O> for BenchNode {
     #[inline]
     fn on_timer(&mut self, net: &mut Net<Packet, O>, timer: TimerId) {
         match self {
-            Self::Router(_) | Self::AccessRouter(_) => {}
+            Self::Router(_) => {}
+            Self::AccessRouter(router) => router.on_timer(net),
             Self::Correspondent(host) => host.on_timer(net, timer),
             Self::Mobile(host) => host.on_timer(net, timer),
         }

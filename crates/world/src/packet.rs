@@ -1,5 +1,6 @@
 //! What the bench's packets carry.
 
+use segue_handoff::fmipv6::Message;
 use segue_netsim::Payload;
 use segue_tcp::segment::{CarriedOption, SackList};
 use segue_tcp::{Segment, Transmit};
@@ -15,6 +16,8 @@ pub enum Signal {
     /// From the router that held packets, behind the last of them: end of forwarding, last = L; L is the segment's
     /// number (6.1).
     EndOfForwarding,
+    /// Of a fast handover or a binding (RFC 5568, RFC 6275).
+    Mobility(Message),
 }
 
 /// A TCP segment under way.

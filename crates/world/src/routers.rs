@@ -9,6 +9,7 @@ use crate::observer::Observer;
 use crate::packet::Packet;
 use segue_handoff::{Holder, RouterRule, Scheme};
 use segue_netsim::{Buffer, Capacity, Nanos, Net, NodeId, Overflow, PacketId, SECOND};
+use segue_tcp::StackProfile;
 
 /// The tunnel between the routers, each direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,6 +105,14 @@ impl Routers {
         scheme.router().or(self.rule)
     }
 
+    /// What one holds, in bytes of full segments where it counts packets.
+    pub fn capacity_bytes(&self, stack: &StackProfile) -> u64 {
+        match self.capacity {
+            Capacity::Bytes(bytes) => bytes,
+            Capacity::Packets(packets) => u64::from(packets) * u64::from(stack.data_bytes()),
+        }
+    }
+
     /// A buffer for one mobile.
     pub(crate) fn buffer(&self, rule: RouterRule) -> Buffer {
         Buffer::new(self.capacity, rule.overflow)
@@ -182,7 +191,8 @@ pub(crate) fn equip<W: HostObserver>(
             [AccessRouter::holding(AR[OLD], previous, held), AccessRouter::passing(AR[NEW], new, up)]
         }
         Holder::New => {
-            let held = Held::new(link, routers.buffer(rule), link, places.access[NEW].up);
+            let timer = sim.net.add_timer(AR[NEW]);
+            let held = Held::until_attached(link, routers.buffer(rule), places.access[NEW].up, timer);
             [AccessRouter::passing(AR[OLD], previous, down), AccessRouter::holding(AR[NEW], new, held)]
         }
     };

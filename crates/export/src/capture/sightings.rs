@@ -220,13 +220,13 @@ impl Writer {
     fn decided(&mut self, at: Nanos, flow: u16, decision: &Decision) {
         let text = decision_in_words(decision);
         match decision.occasion {
-            Occasion::Notice(_) => {
+            Occasion::Notice(_) | Occasion::Start(_) | Occasion::Finish => {
                 let in_band = self.flows[usize::from(flow)].heard.is_some_and(|(heard, place)| {
                     heard == at && !self.seen[place].packet.segment.option.is_empty()
                 });
                 if in_band { self.say_heard(at, flow, text) } else { self.say_next(at, flow, text) }
             }
-            Occasion::Timeout => self.say_next(at, flow, text),
+            Occasion::Timeout | Occasion::Deadline => self.say_next(at, flow, text),
             _ => self.say_heard(at, flow, text),
         }
     }

@@ -275,3 +275,43 @@ fn drives_and_classes_are_parts() {
     assert_eq!(driven(classes, &contrast("class = 'L-HH'", "class = 'U-VH'", "")), None, "not among them");
     assert_eq!(driven(classes, &contrast("class = 'D-VH'", "class = 'U-VH'", "")), None, "none occurred");
 }
+
+/// Goodputs of a download at each delay, with one sender.
+struct Downloaded(BTreeMap<Point, Sample>);
+
+impl Source for Downloaded {
+    fn sample(&self, point: &Point, _: &str) -> Option<&Sample> {
+        self.0.get(point)
+    }
+
+    fn trace(&self, _: &Single, _: &str) -> Option<&SchemeTrace> {
+        None
+    }
+}
+
+/// Whether goodputs at 0, 0.5, 1, 1.5 and 2 s fall faster beyond 1 s than up to it.
+fn steeper(from_s: f64, goodputs: [f64; 5]) -> Option<bool> {
+    let text = format!(
+        "id = 'p'\nnumber = '0'\ncite = 'c'\n[defaults]\nschemes = {{ reno = 'reno@100kB' }}\n\
+         [[claim]]\nid = 'c'\nplace = 'here'\nkind = 'result'\ncheck = 'sim'\nstatement = 's'\nstated = 'n'\n\
+         downloads = {{ disconnect_s = [0, 0.5, 1.0, 1.5, 2.0] }}\n\
+         [[claim.expect]]\nop = 'steeper'\nscheme = 'reno'\nof = 'goodput'\nstat = 'mean'\nfrom_s = {from_s:?}\n"
+    );
+    let paper: Paper = toml::from_str(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let points = paper.claims[0].all_points(&paper.defaults);
+    let samples = points.into_iter().zip(goodputs).map(|(point, goodput)| {
+        let mut sample = Sample::default();
+        sample.add(Measure::Goodput, goodput);
+        (point, sample)
+    });
+    Some(judge(&paper.claims[0], &paper.defaults, &Downloaded(samples.collect()))?[0].holds)
+}
+
+#[test]
+fn a_knee_is_a_steeper_fall() {
+    assert_eq!(steeper(1.0, [10.0, 9.5, 9.0, 7.0, 5.0]), Some(true));
+    assert_eq!(steeper(1.0, [10.0, 8.0, 6.0, 5.0, 4.0]), Some(false), "it falls more slowly");
+    assert_eq!(steeper(1.0, [10.0, 9.0, 8.0, 7.0, 6.0]), Some(false), "a straight line");
+    assert_eq!(steeper(1.0, [10.0, 11.0, 12.0, 12.0, 13.0]), Some(false), "it rises, if more slowly");
+    assert_eq!(steeper(0.75, [10.0, 9.5, 9.0, 7.0, 5.0]), None, "not one of the points");
+}

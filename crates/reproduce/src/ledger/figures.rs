@@ -1,6 +1,6 @@
 //! Figures as a ledger names them.
 
-use super::{CellPoints, Drives, KindWord, Measure, Several};
+use super::{CellPoints, DownloadCurve, Downloads, Drives, KindWord, Measure, Several};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -28,6 +28,8 @@ pub enum Form {
     Comeback,
     /// What one sender did around one handoff between two cells.
     Steps,
+    /// Downloads over time.
+    Download,
 }
 
 /// One figure.
@@ -79,6 +81,13 @@ pub struct Panel {
     /// Means and steps: the senders, by the paper's names.
     #[serde(default)]
     pub senders: Vec<String>,
+    /// Means, and downloads over time: one download per label, or per curve and sender.
+    pub downloads: Option<Downloads>,
+    /// Downloads over time: what of them.
+    pub shows: Option<DownloadCurve>,
+    /// Downloads over time: the first sequence number.
+    #[serde(default)]
+    pub first_sequence: u32,
     /// Progress: where the mobile is, without other traffic.
     #[serde(default)]
     pub route: Vec<RouteStay>,

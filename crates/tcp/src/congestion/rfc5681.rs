@@ -2,6 +2,7 @@
 
 use super::CongestionControl;
 use crate::Window256;
+use crate::profile::NO_SSTHRESH;
 
 const PACKET: Window256 = 256;
 /// RFC 3465, 2.3: L = 2 packets.
@@ -20,16 +21,11 @@ pub struct Rfc5681 {
     most_per_ack: Window256,
 }
 
-impl Default for Rfc5681 {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Rfc5681 {
-    /// A connection that has not been opened: one packet, the SYN.
-    pub fn new() -> Self {
-        Self { cwnd: PACKET, ssthresh: INFINITE, credit: 0, most_per_ack: ABC_LIMIT }
+    /// A connection that has not been opened: one packet, the SYN. `ssthresh`: packets; what does not fit is infinite.
+    pub fn new(ssthresh: u32) -> Self {
+        let ssthresh = if ssthresh < NO_SSTHRESH { ssthresh * PACKET } else { INFINITE };
+        Self { cwnd: PACKET, ssthresh, credit: 0, most_per_ack: ABC_LIMIT }
     }
 
     /// RFC 5681, equation (4).
@@ -112,7 +108,7 @@ mod tests {
 
     #[test]
     fn slow_start_counts_packets_up_to_two_per_ack() {
-        let mut window = Rfc5681::new();
+        let mut window = Rfc5681::new(NO_SSTHRESH);
         window.on_established(10);
         window.on_new_ack(2);
         window.on_new_ack(5);
@@ -121,7 +117,7 @@ mod tests {
 
     #[test]
     fn congestion_avoidance_adds_one_packet_per_window() {
-        let mut window = Rfc5681::new();
+        let mut window = Rfc5681::new(NO_SSTHRESH);
         window.on_established(10);
         window.on_fast_retransmit(20);
         assert_eq!(window.window(), 10);
@@ -133,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_repeated_timeout_keeps_ssthresh() {
-        let mut window = Rfc5681::new();
+        let mut window = Rfc5681::new(NO_SSTHRESH);
         window.on_established(10);
         window.on_timeout(20, false);
         window.on_timeout(20, true);
@@ -143,7 +139,7 @@ mod tests {
     /// Found by a script: an ACK of six packets opened the window by three.
     #[test]
     fn an_ack_adds_no_more_than_its_limit() {
-        let mut window = Rfc5681::new();
+        let mut window = Rfc5681::new(NO_SSTHRESH);
         window.on_established(10);
         window.on_notice(None, Some(12 * PACKET));
         window.on_new_ack(40);
@@ -155,7 +151,7 @@ mod tests {
 
     #[test]
     fn ssthresh_never_falls_below_two() {
-        let mut window = Rfc5681::new();
+        let mut window = Rfc5681::new(NO_SSTHRESH);
         window.on_timeout(1, false);
         assert_eq!(window.ssthresh(), 2 * PACKET);
     }

@@ -23,6 +23,6 @@ pub use error::{DecodeError, EncodeError};
 pub use header::{Flags, Header, MAX_HEADER, MIN_HEADER, Payload};
 pub use ipv4::{IPV4_HEADER, Ipv4Addresses, Ipv4Header};
 pub use options::{
-    Experiment, Experimental, Layout, MAX_OPTIONS, Options, RawOption, RawOptions, SackBlock, SackBlocks,
-    Timestamps,
+    Experiment, Experimental, Layout, MAX_OPTIONS, MAX_WINDOW_SCALE, Options, RawOption, RawOptions,
+    SackBlock, SackBlocks, Timestamps,
 };

@@ -229,7 +229,7 @@ fn holding(
             AccessRouter::holding(AR, routes, held).asking(to_previous)
         }
         Holder::New => {
-            let held = Held::new(link, buffer, link, places.access_up);
+            let held = Held::until_attached(link, buffer, places.access_up, net.add_timer(AR));
             AccessRouter::holding(AR, routes, held)
         }
     }

@@ -10,7 +10,7 @@ use crate::access_router::AccessRouter;
 use crate::bench::NoticeMode;
 use crate::nodes::{BenchNode, Mobile};
 use crate::packet::Packet;
-use segue_handoff::{Holder, Link, Notice, Scheme};
+use segue_handoff::{Announcement, Holder, Link, Notice, Scheme, StartRule};
 use segue_netsim::{Nanos, Net, SECOND};
 use segue_tcp::StackProfile;
 use std::sync::Arc;
@@ -112,8 +112,9 @@ impl DriveExperiment {
             }
             if !last {
                 self.close_window(sim, scheme, index);
+                self.hold_early(sim, scheme, index);
+                sent += self.foretell(sim, scheme, index);
             }
-            self.hold_early(sim, scheme, index, last);
             sim.run_until(stay.until);
             for link in [places.access_down, places.access_up] {
                 sim.net.link(link).cut(stay.until);
@@ -143,12 +144,50 @@ impl DriveExperiment {
     }
 
     /// A new router holds packets from the hint on, which come to it by a tunnel (algorithms.md, 5.2).
-    fn hold_early(&self, sim: &mut DriveSim, scheme: &Scheme, index: usize, last: bool) {
+    fn hold_early(&self, sim: &mut DriveSim, scheme: &Scheme, index: usize) {
         let stay = &self.drive.stays[index];
-        let holds = self.routers.rule_for(scheme).is_some_and(|rule| rule.holder == Holder::New);
-        if holds && !last {
+        if self.routers.rule_for(scheme).is_some_and(|rule| rule.holder == Holder::New) {
             sim.run_until(stay.until.saturating_sub(self.routers.hint).max(stay.from));
             with_router(sim, |router, _| router.hold());
+        }
+    }
+
+    /// The mobile tells the senders that the link of stay `index` is about to go, where the scheme has it so (algorithms.md,
+    /// 5.2). Says how many copies it sent.
+    fn foretell(&self, sim: &mut DriveSim, scheme: &Scheme, index: usize) -> u32 {
+        let Some(rule) = scheme.mobile().foretells.filter(|_| self.notice != NoticeMode::Withheld) else {
+            return 0;
+        };
+        let (stay, next) = (&self.drive.stays[index], &self.drive.stays[index + 1]);
+        sim.run_until(stay.until.saturating_sub(self.routers.hint).max(stay.from));
+        let start = rule.start(next.from - stay.until, self.routers.capacity_bytes(&self.stack));
+        self.announce(sim, Announcement::Start(start), rule)
+    }
+
+    /// Tells the senders, as notices are told; says how many copies the mobile sent.
+    fn announce(&self, sim: &mut DriveSim, what: Announcement, rule: StartRule) -> u32 {
+        match self.notice {
+            NoticeMode::Withheld => 0,
+            NoticeMode::Instant => {
+                let told = match what {
+                    Announcement::Start(start) => start.as_told(rule.encoding).map(Announcement::Start),
+                    Announcement::Finish => Some(what),
+                };
+                let Some(told) = told else { return 0 };
+                sim.with_node(SERVER, |node, net| {
+                    let DriveNode::Bench(BenchNode::Correspondent(server)) = node else { return };
+                    (0..server.flows.len()).for_each(|flow| server.announce(net, flow, told));
+                });
+                0
+            }
+            NoticeMode::InBand { lost } => {
+                let copies = NOTICE_COPIES.saturating_sub(lost);
+                sim.with_node(MN, |node, net| {
+                    let DriveNode::Bench(BenchNode::Mobile(mn)) = node else { return };
+                    mn.foretell(net, what, rule.encoding, copies);
+                });
+                copies * self.flows as u32
+            }
         }
     }
 
@@ -177,8 +216,11 @@ impl DriveExperiment {
         // What came to the old router meanwhile and is not held is lost (4.8 [C]).
         sim.net.replace_link(places.access_down, stay.link.down_config());
         sim.net.replace_link(places.access_up, stay.link.up_config());
-        if self.routers.rule_for(scheme).is_some() {
-            with_router(sim, |router, _| router.link_up());
+        if let Some(rule) = self.routers.rule_for(scheme) {
+            // The new one goes on holding what comes until it has let out what came before.
+            if rule.holder == Holder::Previous {
+                with_router(sim, |router, _| router.link_up());
+            }
             sim.with_node(MN, |node, net| {
                 let DriveNode::Bench(BenchNode::Mobile(mn)) = node else { return };
                 mn.request_forwarding(net);
@@ -190,6 +232,9 @@ impl DriveExperiment {
                 let DriveNode::Bench(BenchNode::Mobile(mn)) = node else { return };
                 mn.advertise(net, self.stack.receive_window, window.reopen_acks);
             });
+        }
+        if let Some(foretells) = rule.foretells.filter(|_| self.notice != NoticeMode::Withheld) {
+            return self.announce(sim, Announcement::Finish, foretells);
         }
         let copies = match (scheme, self.notice) {
             (Scheme::Regular(_), _) | (_, NoticeMode::Withheld) => return 0,

@@ -1,0 +1,168 @@
+//! What a download leaves behind, and who writes it down.
+
+use super::run::Download;
+use crate::nodes::HostObserver;
+use crate::packet::{Packet, Signal};
+use segue_handoff::fmipv6::Mode;
+use segue_handoff::hn::State;
+use segue_handoff::{Advised, Scheme};
+use segue_netsim::{LinkId, Nanos, NodeId, Observer, Passage, SECOND};
+use segue_tcp::receiver::Arrival;
+use segue_tcp::{Sender, Window256};
+
+/// The mobile node's way from one link to the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Way {
+    /// When HO Start left, if one did.
+    pub started: Option<Nanos>,
+    /// When it left the old link.
+    pub left: Option<Nanos>,
+    /// When it was on the new link.
+    pub attached: Option<Nanos>,
+    /// How.
+    pub mode: Option<Mode>,
+    /// When HO Finish left.
+    pub finished: Option<Nanos>,
+}
+
+impl Way {
+    /// The handoff delay as the paper defines it (Eq. 2): from HO Start to HO Finish.
+    pub fn handoff_delay(&self) -> Option<Nanos> {
+        Some(self.finished? - self.started?)
+    }
+}
+
+/// One download.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DownloadRecord {
+    /// L2 hint.
+    pub hint: Option<Nanos>,
+    /// The mobile node's way.
+    pub mobile: Way,
+    /// When the last byte of the file was there; `None`: never.
+    pub finished: Option<Nanos>,
+    /// Numbers of the data packets that reached the mobile node for the first time.
+    pub received: Vec<(Nanos, u32)>,
+    /// cwnd of the correspondent node whenever it changed.
+    pub window: Vec<(Nanos, Window256)>,
+    /// When data packets left the correspondent node.
+    pub sent: Vec<Nanos>,
+    /// Packets that it sent between HO Start and the end of HANDOFF.
+    pub injected: u32,
+    /// Expiries of its retransmission timer.
+    pub timeouts: Vec<Nanos>,
+    /// Its fast retransmits.
+    pub fast_retransmits: Vec<Nanos>,
+    /// Data packets that reached the mobile node, again or for the first time.
+    pub arrived: u32,
+    /// Data packets that came out of a link that was gone.
+    pub lost: u32,
+    /// Data packets for which NAR's buffer had no room.
+    pub overflowed: u32,
+    /// Data packets on links and in the buffer at the end.
+    pub under_way: u32,
+    /// Signalling that was sent, lost or not.
+    pub signals: Vec<(Nanos, &'static str)>,
+}
+
+impl DownloadRecord {
+    /// Mean throughput, the L2 handoff delay subtracted from the time, bit/s; 0 if the download was never done.
+    pub fn goodput(&self, download: &Download) -> f64 {
+        let away = download.hint.map_or(0, |_| download.disconnection);
+        let seconds = |time: Nanos| time as f64 / SECOND as f64;
+        self.finished
+            .map_or(0.0, |finished| download.bytes as f64 * 8.0 / seconds(finished.saturating_sub(away)))
+    }
+
+    /// Bytes that left the correspondent node from `from` until `until`: the integral of Eq. 3, where this is the download
+    /// without a handoff.
+    pub fn sent_between(&self, download: &Download, from: Nanos, until: Nanos) -> u64 {
+        let sent = self.sent.iter().filter(|&&at| (from..until).contains(&at)).count();
+        sent as u64 * u64::from(download.stack.mss)
+    }
+
+    /// Full segments received by `at`, in order or not.
+    pub fn received_by(&self, at: Nanos) -> usize {
+        self.received.partition_point(|&(when, _)| when <= at)
+    }
+
+    /// cwnd before the hint, the least after it, and whether it ever fell after it, in 1/256 packet.
+    pub fn window_after_hint(&self) -> (Window256, Window256, bool) {
+        let hint = self.hint.unwrap_or(0);
+        let split = self.window.partition_point(|&(at, _)| at < hint);
+        let before = self.window[..split].last().map_or(0, |&(_, window)| window);
+        let least = self.window[split..].iter().map(|&(_, window)| window).min().unwrap_or(before);
+        let after = std::iter::once(before).chain(self.window[split..].iter().map(|&(_, window)| window));
+        let after: Vec<_> = after.collect();
+        (before, least.min(before), after.windows(2).any(|pair| pair[1] < pair[0]))
+    }
+}
+
+/// Watches a download.
+#[derive(Clone, Debug, Default)]
+pub(super) struct DownloadObserver {
+    /// Packets received in order and out of order.
+    pub received: u32,
+    /// The sender is in HANDOFF.
+    in_handoff: bool,
+    /// What it has written down.
+    pub record: DownloadRecord,
+}
+
+impl DownloadObserver {
+    /// A message has been handed to a link, or to nothing.
+    pub(super) fn signalled(&mut self, now: Nanos, signal: Signal) {
+        if let Signal::Mobility(message) = signal {
+            self.record.signals.push((now, message.name()));
+        }
+    }
+}
+
+impl Observer<Packet> for DownloadObserver {
+    fn dropped(&mut self, _: Nanos, _: LinkId, packet: &Packet) {
+        unreachable!("no queue of a download drops, not even {packet:?}")
+    }
+    fn accepted(&mut self, _: LinkId, _: &Passage, _: &Packet) {}
+    fn lost(&mut self, _: Nanos, _: LinkId, packet: &Packet) {
+        self.record.lost += u32::from(packet.data);
+    }
+    fn withdrawn(&mut self, _: LinkId, _: &Packet) {}
+    fn overflowed(&mut self, _: Nanos, _: NodeId, packet: &Packet) {
+        self.record.overflowed += u32::from(packet.data);
+    }
+}
+
+impl HostObserver for DownloadObserver {
+    fn timeout(&mut self, now: Nanos, _: u16, _: u32, _: u32) {
+        self.record.timeouts.push(now);
+    }
+    fn fast_retransmit(&mut self, now: Nanos, _: u16, _: u32, _: u32) {
+        self.record.fast_retransmits.push(now);
+    }
+    fn sent(&mut self, now: Nanos, packet: &Packet) {
+        if packet.data {
+            self.record.sent.push(now);
+            self.record.injected += u32::from(self.in_handoff);
+        }
+    }
+    fn heard(&mut self, _: Nanos, packet: &Packet) {
+        self.record.arrived += u32::from(packet.data);
+    }
+    fn changed(&mut self, now: Nanos, _: u16, sender: &mut Sender<Advised>) {
+        self.in_handoff = match sender.advisor().scheme() {
+            Scheme::HandoffNotification(scheme) => matches!(scheme.state(), State::Handoff { .. }),
+            _ => false,
+        };
+        let window = sender.view().cwnd;
+        if self.record.window.last().is_none_or(|&(_, last)| last != window) {
+            self.record.window.push((now, window));
+        }
+    }
+    fn acknowledged(&mut self, _: Nanos, _: u16, _: u32) {}
+    fn arrived(&mut self, now: Nanos, _: LinkId, packet: &Packet, arrival: Arrival) {
+        if arrival == Arrival::New && !packet.segment.syn && packet.segment.is_data() {
+            self.received += 1;
+            self.record.received.push((now, packet.segment.seq));
+        }
+    }
+}

@@ -102,7 +102,8 @@ fn only_the_schemes_with_phas_filter() {
     for entry in Scheme::entries() {
         let scheme = Scheme::build(entry.name, &[]).expect(entry.name);
         assert_eq!(scheme.mobile().phas, entry.name.ends_with("+phas").then_some(false), "{}", entry.name);
-        assert_eq!(scheme.router().is_some(), entry.name.starts_with("buffer-"), "{}", entry.name);
+        let buffers = entry.name.starts_with("buffer-") || entry.name == "hn";
+        assert_eq!(scheme.router().is_some(), buffers, "{}", entry.name);
     }
     let on = [("extra-dup".to_string(), "on".to_string())];
     assert_eq!(Scheme::build("buffer-lcfd+phas", &on).expect("a setting").mobile().phas, Some(true));

@@ -88,8 +88,8 @@ fn the_figure_stands_alone() {
 #[test]
 fn mistakes_end_with_status_2_and_one_line() {
     let bad = [
-        ("model", "expected one of tcp-ho"),
-        ("model tcp-hoo", "unknown model `tcp-hoo`; expected one of tcp-ho; did you mean `tcp-ho`?"),
+        ("model", "expected one of tcp-ho, lcfd"),
+        ("model tcp-hoo", "unknown model `tcp-hoo`; expected one of tcp-ho, lcfd; did you mean `tcp-ho`?"),
         ("modell tcp-ho", "did you mean `model`"),
         ("model tcp-ho --sgma 5", "did you mean `--sigma`"),
         ("model tcp-ho --b 58", "1 of --b and 0 of --c; expected pairs"),

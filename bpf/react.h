@@ -15,6 +15,7 @@
 #include "believe.h"
 #include "enact.h"
 #include "hear.h"
+#include "rto_max.h"
 #include "state.h"
 
 static inline struct segue_connection *segue_connection_of(struct sock *sk)
@@ -51,6 +52,8 @@ static inline u32 segue_on_notice(struct sock *sk, struct segue_connection *conn
 		segue_begin_trial(tp, conn);
 	if (act.what & SEGUE_SET_CWND)
 		conn->told_kbps = notice->new_link.rate_kbps / segue_max(1, notice->flows);
+	if (notice->disconnected && scheme != SEGUE_SCHEME_UNAWARE)
+		segue_bound_rto(sk, conn);
 	return segue_enact(sk, conn, notice->disconnected, &act);
 }
 
@@ -90,6 +93,8 @@ static inline u32 segue_on_ack(struct sock *sk, struct segue_connection *conn,
 		/* beside a notice it can wait: the verifier takes every path through both */
 		anew = 3;
 	}
+	if (conn->own_rto_max_ms)
+		segue_look_at_rto(sk, tp, conn);
 	conn->last_ack_us = (u32)tp->tcp_mstamp;
 	return anew;
 }
@@ -128,6 +133,8 @@ static inline void segue_on_state(struct sock *sk, u32 state)
 	conn = segue_connection_of(sk);
 	if (!conn)
 		return;
+	if (state == TCP_CA_Loss && conn->own_rto_max_ms)
+		segue_free_rto(sk, conn);
 	if (state == TCP_CA_Loss && !tp->inet_conn.icsk_retransmits) {
 		conn->ssthresh_saved = tp->snd_ssthresh;
 		conn->srtt_before_us = tp->srtt_us >> 3;

@@ -61,6 +61,8 @@ struct segue_connection {
 	u32 resumed; /* packets: the window after an outage */
 	u32 last_ack_us; /* when the last ACK came, by the kernel's clock of this connection */
 	u32 told_kbps; /* this flow's share of the last notice's rate; 0: not in doubt */
+	u32 own_rto_max_ms; /* rto_max.h: to be given back; 0: not bounded */
+	u32 rto_bound_us;
 	u32 last_una;
 	u32 accepted;
 	u32 refused;

@@ -134,6 +134,58 @@ fn a_copy_of_the_ack_without_a_notice_does_nothing() {
     assert!(burst.len() <= 1, "{} resent", burst.len());
 }
 
+/// A head that was lost before the outage, and whose resends the outage took, waits for the timer. What had arrived before
+/// it is acknowledged after it, a sample of four seconds: the RTO must not follow.
+#[test]
+fn the_length_of_an_outage_is_no_round_trip() {
+    let Some(bench) = Bench::new() else { return };
+    if !bounds_rto() {
+        println!("skipped: TCP_RTO_MAX_MS, Linux 6.15");
+        return;
+    }
+    for (around, port) in [(Around::Cubic, 4001), (Around::Bbr, 4002)] {
+        let sender = attach(&Options { around, ..bench.options("etcp-v1") }).expect("it attaches");
+        let listener = bench.listen();
+        let mut peer = Peer::v4(&bench.device, port);
+        peer.connect(FAST);
+        let _stream = bulk(&listener);
+        grow(&sender, &mut peer, 40);
+        peer.acknowledge(&[]);
+        let una = peer.ack;
+        let arrived = una + 1460 * peer.drain(Duration::from_millis(30)).len() as u32;
+        let until = Instant::now() + Duration::from_secs(4);
+        while Instant::now() < until {
+            peer.receive_within(Duration::from_millis(100));
+        }
+        let notice = peer.report(ReportType::Completed, 1, FAST);
+        // All but the first is there.
+        let told = |last: u32| {
+            let block = [(una + 1460).to_be_bytes(), last.to_be_bytes()].concat();
+            [&[1, 1, 5, 10][..], &block].concat()
+        };
+        peer.send(ACK, peer.seq, una, &[notice, told(arrived)].concat());
+        // What comes is told of at once, and the head is never acknowledged before it has come.
+        let (asked, mut last) = (Instant::now(), arrived);
+        let resent = loop {
+            let segment = peer.receive_within(Duration::from_secs(4)).expect("it goes on");
+            if segment.seq == una {
+                break segment.at - asked;
+            }
+            last = last.max(segment.seq.wrapping_add(segment.payload as u32));
+            peer.send(ACK, peer.seq, una, &told(last));
+        };
+        assert!(resent < Duration::from_millis(1500), "{around:?}: {resent:?}");
+        assert_eq!(sender.status().expect("a status").refused(), 0);
+    }
+}
+
+/// Whether this kernel lets the RTO be bounded.
+fn bounds_rto() -> bool {
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let mut numbers = release.split('.').map_while(|number| number.parse::<u32>().ok());
+    (numbers.next(), numbers.next()) >= (Some(6), Some(15))
+}
+
 /// algorithms.md 4.3: one segment, and ssthresh from bandwidth and the SRTT before the outage.
 #[test]
 fn tcp_ho_resumes_and_remembers_the_round_trip() {

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * rto_max.h - the length of an outage is no round trip.
+ *
+ * The first ACK after an outage mostly tells of packets that had arrived before it: a
+ * sample as long as the outage, and with it an RTO of many seconds. Whatever then waits
+ * for the timer stalls the flow: above all a head that was lost before the outage, which
+ * the kernel's undo leaves marked as resent, so that RACK no longer resends it
+ * (tcp_undo_cwnd_reduction, tcp_mark_skb_lost).
+ *
+ * SRTT and RTO cannot be written; what bounds the RTO can (TCP_RTO_MAX_MS, Linux 6.15;
+ * before it nothing is bounded). So the RTO is no more than RFC 6298 has it before the
+ * first sample, or twice the round trip of the told link, until the estimate is below
+ * that by itself. When a timer expires the bound is gone: the back-off is as ever, and an
+ * outage does not use up tcp_retries2 sooner.
+ */
+#ifndef SEGUE_RTO_MAX_H
+#define SEGUE_RTO_MAX_H
+
+#include "state.h"
+
+#define TCP_RTO_MAX_MS 44
+#define SEGUE_INITIAL_RTO_MS 1000u /* RFC 6298, 2.1 */
+
+static inline void segue_bound_rto(struct sock *sk, struct segue_connection *conn)
+{
+	const struct segue_link *link = &conn->link;
+	const u32 packet_us = 1500 * 8 * 1000 / segue_max(1, link->rate_kbps);
+	u32 bound_ms = 2 * (2 * link->delay_us + packet_us) / 1000;
+	int own_ms;
+
+	bound_ms = segue_max(SEGUE_INITIAL_RTO_MS, bound_ms);
+	if (conn->own_rto_max_ms ||
+	    bpf_getsockopt(sk, SOL_TCP, TCP_RTO_MAX_MS, &own_ms, sizeof(own_ms)) ||
+	    own_ms <= (int)bound_ms ||
+	    bpf_setsockopt(sk, SOL_TCP, TCP_RTO_MAX_MS, &bound_ms, sizeof(bound_ms)))
+		return;
+	conn->own_rto_max_ms = own_ms;
+	conn->rto_bound_us = bound_ms * 1000;
+}
+
+static inline void segue_free_rto(struct sock *sk, struct segue_connection *conn)
+{
+	u32 own_ms = conn->own_rto_max_ms;
+
+	bpf_setsockopt(sk, SOL_TCP, TCP_RTO_MAX_MS, &own_ms, sizeof(own_ms));
+	conn->own_rto_max_ms = 0;
+}
+
+/* On each ACK while the bound holds. */
+static inline void segue_look_at_rto(struct sock *sk, const struct tcp_sock *tp,
+				     struct segue_connection *conn)
+{
+	/* in the trial the old sample may still come */
+	if (!conn->trial_rounds && (tp->srtt_us >> 3) + tp->rttvar_us <= conn->rto_bound_us)
+		segue_free_rto(sk, conn);
+}
+
+#endif

@@ -285,8 +285,10 @@ impl HandoffNotification {
                 rule.ehd = None;
                 Ok(())
             }
+            // A bare number would be microseconds, which nobody means.
             ("ehd", time) => Kind::Us
                 .parse(time)
+                .filter(|_| time.ends_with('s'))
                 .map(|us| Nanos::from(us) * 1000)
                 .filter(|&ehd| ehd <= LONGEST_EHD)
                 .map(|ehd| rule.ehd = Some(ehd))

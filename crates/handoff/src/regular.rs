@@ -22,7 +22,7 @@ impl HandoffScheme for Regular {
             name: "newreno",
             stack: "freebsd5-newreno",
             summary: "regular NewReno",
-            source: "Wu, Chan and Ananda 2009",
+            source: "Wu, Chan and Ananda 2008",
         },
         Entry { name: "reno", stack: "inet-reno", summary: "regular Reno", source: "Espi and others 2010" },
     ];

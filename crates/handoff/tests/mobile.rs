@@ -35,6 +35,7 @@ fn hn_foretells() {
         |key: &str, value: &str| Scheme::build("hn", &[(key.into(), value.into())]).unwrap_err().to_string();
     assert!(bad("ehd", "328s").contains("up to 327.68s"));
     assert!(bad("ehd", "-1s").contains("up to 327.68s"));
+    assert!(bad("ehd", "1000").contains("up to 327.68s"));
     assert!(bad("encoding", "log").contains("quantised or exact"));
     assert!(bad("pbs-field", "3").contains("expected one of ehd, encoding"));
 }

@@ -17,6 +17,7 @@ use segue_reproduce::run::Results;
 use segue_reproduce::sample::Sample;
 use segue_study::drive::Mean;
 use segue_world::drive::cells::Step;
+use std::collections::BTreeSet;
 
 /// One figure, drawn.
 pub struct DrawnFigure {
@@ -160,7 +161,7 @@ fn chain(panel: &Panel, id: &str) -> Option<LineChart> {
     Some(lcfd_chart(figure, &all?, id))
 }
 
-/// What one sender did around one handoff, from a second before link-down to three after link-up.
+/// What one sender did around one handoff; packets are counted from the first that is shown.
 fn steps_chart(paper: &Paper, figure: &Figure, panel: &Panel, id: &str) -> Option<LineChart> {
     let steps = cell_steps(paper, panel)?;
     let of = |pick: fn(&Step) -> Option<u32>| -> Vec<(f64, f64)> {
@@ -176,6 +177,9 @@ fn steps_chart(paper: &Paper, figure: &Figure, panel: &Panel, id: &str) -> Optio
         Step::Heard(ack) => Some(*ack),
         _ => None,
     });
+    let first = sent.iter().chain(&heard).map(|point| point.1).fold(f64::INFINITY, f64::min);
+    let from_first =
+        |points: Vec<(f64, f64)>| points.into_iter().map(|(at, packet)| (at, packet - first)).collect();
     Some(LineChart {
         about: About {
             id: id.into(),
@@ -185,8 +189,8 @@ fn steps_chart(paper: &Paper, figure: &Figure, panel: &Panel, id: &str) -> Optio
         },
         across: "time from link-down, s".into(),
         plots: vec![LinePlot {
-            measure: "packet".into(),
-            lines: vec![line("sent", sent), line("ACK heard", heard)],
+            measure: format!("packet, from {first} on"),
+            lines: vec![line("sent", from_first(sent)), line("ACK heard", from_first(heard))],
         }],
     })
 }
@@ -211,18 +215,23 @@ fn download_chart(paper: &Paper, figure: &Figure, panel: &Panel, id: &str) -> Op
     })
 }
 
-/// Least distance of two points of a curve, s: below what can be seen.
+/// A step of a curve, s: below what can be seen.
 const STEP_S: f64 = 0.1;
 
-/// The last point of each step, and where a curve stands still the end of that, so that waiting is level.
+/// Of each step the first, the least, the greatest and the last point, so that nothing falls out; and where a curve stands
+/// still the end of that, so that waiting is level.
 fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut kept: Vec<(f64, f64)> = Vec::new();
-    for (index, &(at, packet)) in points.iter().enumerate() {
-        let next = points.get(index + 1);
-        if next.is_none_or(|next| (next.0 / STEP_S).floor() > (at / STEP_S).floor()) {
-            kept.push((at, packet));
-            kept.extend(next.filter(|next| next.0 - at > 2.0 * STEP_S).map(|next| (next.0, packet)));
-        }
+    for span in points.chunk_by(|a, b| (a.0 / STEP_S).floor() == (b.0 / STEP_S).floor()) {
+        let last = span.len() - 1;
+        let by_value = |a: &usize, b: &usize| span[*a].1.total_cmp(&span[*b].1);
+        let extremes = [(0..=last).min_by(by_value), (0..=last).max_by(by_value)];
+        let all: BTreeSet<usize> = extremes.into_iter().flatten().chain([0, last]).collect();
+        let before = kept.last().copied();
+        kept.extend(
+            before.filter(|(at, _)| span[0].0 - at > 2.0 * STEP_S).map(|(_, value)| (span[0].0, value)),
+        );
+        kept.extend(all.into_iter().map(|index| span[index]));
     }
     kept
 }
@@ -265,4 +274,20 @@ fn sequence(paper: &Paper, panel: &Panel, results: &Results, id: &str) -> Option
         graph.about.id.push_str(suffix);
         graph.svg(size)
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A window that falls to one for a moment, and a wait of two seconds.
+    #[test]
+    fn thinned_curves_keep_what_is_seen() {
+        let mut points: Vec<(f64, f64)> = (0..1000).map(|k| (f64::from(k) / 1000.0, 72.0)).collect();
+        points[404].1 = 1.0;
+        points.push((3.0, 73.0));
+        let kept = thinned(&points);
+        assert!(kept.len() < 40 && kept.contains(&(0.404, 1.0)), "{kept:?}");
+        assert_eq!(kept[kept.len() - 2..], [(3.0, 72.0), (3.0, 73.0)]);
+    }
 }

@@ -22,7 +22,7 @@ pub struct Exhibit<'a> {
 pub fn gallery_page(exhibits: &[Exhibit], points: usize, origin: &Origin) -> String {
     let budget = Budget::new();
     let content = html! {
-        h1 { "Four papers, run again" }
+        h1 { "Papers, run again" }
         p.lead {
             "Every figure redrawn and every statement judged on fresh simulations, " (points)
             " handoffs, or at most so many seeds of a drive, for each bar. Made by Segue " (origin.version) "; repeat it with "
@@ -31,7 +31,7 @@ pub fn gallery_page(exhibits: &[Exhibit], points: usize, origin: &Origin) -> Str
         (summary(exhibits))
         @for exhibit in exhibits { (exhibit.markup(&budget)) }
     };
-    page::page("Segue: three papers, run again", content)
+    page::page("Segue: papers, run again", content)
 }
 
 fn count(exhibits: &[Exhibit], verdict: Verdict) -> usize {

@@ -332,7 +332,7 @@ pub struct LcfdArgs {
     #[arg(long, value_enum, default_value_t = ModeWord::Corrected)]
     pub mode: ModeWord,
     /// A figure of the paper: 3, 5, 6, 8 or 11; 5, 6, 8 and 11 unless given
-    #[arg(long, value_name = "NUMBER", conflicts_with_all = ["w_max", "buffer", "p", "sojourn"])]
+    #[arg(long, value_name = "NUMBER", conflicts_with_all = ["w_max", "buffer", "p", "sojourn", "latency"])]
     pub figure: Option<u8>,
     /// W_max, packets; 32 unless given
     #[arg(long, value_name = "PACKETS", allow_hyphen_values = true)]
@@ -349,9 +349,9 @@ pub struct LcfdArgs {
     /// Latency of a handoff, uniform, s, which gives p by Equation 1: 0.3..0.5 for a fast handoff
     #[arg(long, value_name = "FROM..TO", value_parser = range, allow_hyphen_values = true)]
     pub latency: Option<(f64, f64)>,
-    /// RTO for --latency
-    #[arg(long, value_name = "TIME", value_parser = time, default_value = "1s", allow_hyphen_values = true)]
-    pub rto: Nanos,
+    /// RTO for --latency; 1s unless given
+    #[arg(long, value_name = "TIME", value_parser = time, allow_hyphen_values = true, requires = "latency")]
+    pub rto: Option<Nanos>,
     /// Write the throughputs and gains as CSV (- for standard output)
     #[arg(long, value_name = "FILE")]
     pub csv: Option<String>,
@@ -359,7 +359,8 @@ pub struct LcfdArgs {
     #[arg(long, value_name = "FILE")]
     pub json: Option<String>,
     /// Write the chart of one --figure (SVG; - for standard output)
-    #[arg(long, value_name = "FILE", requires = "figure")]
+    #[arg(long, value_name = "FILE", requires = "figure",
+        conflicts_with_all = ["w_max", "buffer", "p", "sojourn", "latency"])]
     pub svg: Option<String>,
 }
 

@@ -59,7 +59,7 @@ fn blocks(args: &LcfdArgs, equation: Equation7) -> Result<Vec<Block>, Failure> {
 fn own_setting(args: &LcfdArgs, equation: Equation7) -> Result<Vec<Compared>, Failure> {
     let p = match args.latency {
         Some(latency) => {
-            let rto = args.rto as f64 / SECOND as f64;
+            let rto = args.rto.unwrap_or(SECOND) as f64 / SECOND as f64;
             timeout_probability(rto, RTT_S, latency).map_err(Failure::user)?
         }
         None => args.p.unwrap_or(0.9),

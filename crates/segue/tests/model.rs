@@ -168,6 +168,9 @@ fn bad_input_to_the_chain_is_one_line() {
         ("model lcfd --sojourn 2..9 --latency 3..4", "shorter than a handoff"),
         ("model lcfd --figure 4", "expected one of 3, 5, 6, 8, 11"),
         ("model lcfd --figure 3 --json -", "expected --csv or --svg"),
+        ("model lcfd --w-max 8 --svg y.svg", "cannot be used with"),
+        ("model lcfd --figure 5 --latency 0.3..0.5", "cannot be used with"),
+        ("model lcfd --p 0.5 --rto 1s", "--latency"),
     ] {
         let output = segue(line);
         let message = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -9,6 +9,8 @@ pub mod access;
 pub mod access_router;
 pub mod after_link_up;
 pub mod bench;
+#[cfg(test)]
+mod books;
 pub mod bound;
 pub mod clock_phase;
 pub mod drive;

@@ -56,6 +56,70 @@ fn no_timeout_no_overflow() {
     }
 }
 
+/// Row 1, below W_max: a window of ACKs doubles cwnd in slow start, the one ACK of PHAS adds a packet, so that every window
+/// beyond is reached one round trip later.
+#[test]
+fn suppression_costs_one_round_trip_of_growth() {
+    let mut cells = Cells { first_window: Some(30), ..cells(201, 0) };
+    cells.stack.receive_window = 200;
+    let first_time = |name: &str, window: u32| {
+        let record = record(&cells, name);
+        let handoff = &record.handoffs[0];
+        assert_eq!((handoff.window, handoff.timeouts, handoff.retransmissions), (30, 0, 0), "{name}");
+        let reached =
+            record.steps.iter().find(|(_, step)| matches!(step, Step::Window(packets) if *packets >= window));
+        reached.expect("a window so large").0 - handoff.up
+    };
+    for window in [120, 160, 200] {
+        let [plain, fcfd, lcfd] =
+            ["buffer-fcfd", "buffer-fcfd+phas", "buffer-lcfd+phas"].map(|name| first_time(name, window));
+        assert_eq!(fcfd, lcfd, "nothing overflows");
+        let later = fcfd - plain;
+        assert!((200 * MS..=210 * MS).contains(&later), "a window of {window} comes {later} ns later");
+    }
+}
+
+/// Packets that were sent again in each round trip from the first that was after link-up.
+fn repair(buffer: u32, slow: bool, name: &str) -> Vec<u32> {
+    let record = record(&cells(buffer, if slow { 1_000_000 } else { 0 }), name);
+    let CellHandoff { up, sojourn, .. } = record.handoffs[0];
+    let mut rounds: Vec<(Nanos, u32)> = Vec::new();
+    for &(at, step) in &record.steps {
+        if !(up..up + sojourn).contains(&at) || !matches!(step, Step::Sent(_, true)) {
+            continue;
+        }
+        match rounds.last_mut() {
+            Some((began, packets)) if at < *began + 150 * MS => *packets += 1,
+            _ => rounds.push((at, 1)),
+        }
+    }
+    for pair in rounds.windows(2) {
+        let apart = pair[1].0 - pair[0].0;
+        assert!((200 * MS..=210 * MS).contains(&apart), "{name}: {apart} ns between rounds");
+    }
+    rounds.into_iter().map(|(_, packets)| packets).collect()
+}
+
+/// How long the repair takes in each row, in round trips.
+#[test]
+fn round_trips_of_repair() {
+    for name in ["buffer-fcfd", "buffer-fcfd+phas", "buffer-lcfd+phas"] {
+        assert_eq!(repair(ROOM, false, name), [0; 0], "row 1, {name}");
+        // W - B = 8 holes, one by each partial ACK.
+        assert_eq!(repair(TOO_SMALL, false, name), [1; 8], "row 2, {name}");
+    }
+    // The timer has resent the head of a window of 40; slow start resends all behind it, then the false fast retransmit more.
+    let conventional = repair(ROOM, true, "buffer-fcfd");
+    assert_eq!((conventional[0], conventional.len()), (39, 2), "row 3");
+    for name in ["buffer-fcfd+phas", "buffer-lcfd+phas"] {
+        assert_eq!(repair(ROOM, true, name), [0; 0], "row 3, {name}");
+    }
+    // FCFD has dropped the heads: duplicates pass the filter, which changes nothing.
+    assert_eq!(repair(TOO_SMALL, true, "buffer-fcfd+phas"), repair(TOO_SMALL, true, "buffer-fcfd"), "row 4");
+    // The 8 packets at the end of the window, by slow start from 2.
+    assert_eq!(repair(TOO_SMALL, true, "buffer-lcfd+phas"), [2, 4, 2], "row 4");
+}
+
 /// Row 2: overflow alone. Fast retransmit, ssthresh W/2 = 20, one repair per round trip; LCFD hears of it a round trip later.
 #[test]
 fn overflow_without_timeout() {

@@ -330,6 +330,16 @@ impl Cells {
 
     /// Runs all handoffs with `scheme`; what the sender did in detail if `steps`.
     pub fn run(&self, scheme: &Scheme, steps: bool) -> Result<CellsRecord, CellsError> {
+        self.run_by(scheme, steps, CellsSim::run_until)
+    }
+
+    /// The same; `go_on` takes the network to a time.
+    fn run_by(
+        &self,
+        scheme: &Scheme,
+        steps: bool,
+        mut go_on: impl FnMut(&mut CellsSim, Nanos),
+    ) -> Result<CellsRecord, CellsError> {
         self.check()?;
         let (mut sim, places) = self.build(scheme, steps);
         let mut random = Random::new(self.seed, Stream::Cells);
@@ -349,13 +359,13 @@ impl Cells {
         let mut handoffs = Vec::with_capacity(self.handoffs as usize);
         for index in 0..self.handoffs as usize {
             let [old, new] = [index % 2, (index + 1) % 2];
-            sim.run_until(down);
+            go_on(&mut sim, down);
             let window = sender(&sim).window();
             sim.net.observer.handoff = Some(CellHandoff { window, down, ..CellHandoff::default() });
             link_down(&mut sim, old);
             let slow = drawn((0, 1_000_000)) <= Nanos::from(self.slow_ppm) && self.slow_ppm > 0;
             let up = down + drawn(if slow { self.slow } else { self.quick });
-            sim.run_until(up);
+            go_on(&mut sim, up);
             link_up(&mut sim, &places, new);
             let sojourn = drawn(self.sojourn);
             if let Some(handoff) = &mut sim.net.observer.handoff {
@@ -363,7 +373,7 @@ impl Cells {
                 sim.net.observer.burst = None;
             }
             down = up + sojourn;
-            sim.run_until(down);
+            go_on(&mut sim, down);
             let (ssthresh, window_after) = (sender(&sim).view().ssthresh / 256, sender(&sim).window());
             handoffs.extend(sim.net.observer.handoff.take().map(|h| CellHandoff {
                 ssthresh,
@@ -371,16 +381,8 @@ impl Cells {
                 ..h
             }));
         }
-        let held = sim.nodes.iter().filter_map(|node| match node {
-            BenchNode::AccessRouter(router) => Some(router.holds()),
-            _ => None,
-        });
-        let under_way =
-            sim.net.on_links().chain(held.flatten()).filter(|&id| sim.net.packets[id].data).count();
-        let watch = sim.net.observer;
-        let [sent, delivered, dropped, _] = watch.books;
-        let books = [sent, delivered, dropped, under_way as u64];
-        Ok(CellsRecord { handoffs, steps: watch.steps.unwrap_or_default(), books })
+        let books = books(&sim);
+        Ok(CellsRecord { handoffs, steps: sim.net.observer.steps.unwrap_or_default(), books })
     }
 }
 
@@ -391,6 +393,17 @@ impl CellsRecord {
         let packets: u64 = self.handoffs.iter().map(|handoff| u64::from(handoff.acknowledged)).sum();
         packets as f64 / (time as f64 / SECOND as f64)
     }
+}
+
+/// Data packets sent, delivered, dropped by a buffer, and under way now.
+fn books(sim: &CellsSim) -> [u64; 4] {
+    let held = sim.nodes.iter().filter_map(|node| match node {
+        BenchNode::AccessRouter(router) => Some(router.holds()),
+        _ => None,
+    });
+    let under_way = sim.net.on_links().chain(held.flatten()).filter(|&id| sim.net.packets[id].data).count();
+    let [sent, delivered, dropped, _] = sim.net.observer.books;
+    [sent, delivered, dropped, under_way as u64]
 }
 
 fn sender(sim: &CellsSim) -> &Sender<Advised> {
@@ -421,4 +434,47 @@ fn link_up(sim: &mut CellsSim, places: &Places, cell: usize) {
         mn.out = places.access_up[cell];
         mn.request_forwarding(net);
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use segue_tcp::profile::NS2_NEWRENO;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// After every event: what was sent is delivered, dropped by a buffer, or under way.
+        #[test]
+        fn the_books_are_whole_after_every_event(
+            buffer in 1u32..60, slow_ppm in 0u32..=1_000_000, receive_window in 2u32..60, seed: u64,
+            name in prop::sample::select(vec!["buffer-fcfd", "buffer-fcfd+phas", "buffer-lcfd", "buffer-lcfd+phas"]),
+        ) {
+            let cells = Cells {
+                stack: StackProfile { receive_window, ..NS2_NEWRENO },
+                capacity: Capacity::Packets(buffer),
+                rtt: 200 * MS,
+                sojourn: (3 * SECOND, 5 * SECOND),
+                quick: (300 * MS, 500 * MS),
+                slow: (1_300 * MS, 2_000 * MS),
+                slow_ppm,
+                first_window: None,
+                handoffs: 6,
+                seed,
+            };
+            let scheme = Scheme::build(name, &[]).unwrap();
+            let mut events = 0;
+            let watched = cells.run_by(&scheme, true, |sim, until| {
+                while sim.step(until) {
+                    events += 1;
+                    let [sent, delivered, dropped, under_way] = books(sim);
+                    assert_eq!(sent, delivered + dropped + under_way, "at {} ns", sim.net.now());
+                }
+                sim.run_until(until);
+            });
+            prop_assert!(events > 500, "{} events", events);
+            prop_assert_eq!(watched, cells.run(&scheme, true));
+        }
+    }
 }

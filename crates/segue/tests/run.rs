@@ -1,6 +1,7 @@
 //! `segue run` as a user meets it: the examples, the same bytes as `compare`, outputs, errors.
 
 use proptest::prelude::*;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -86,6 +87,41 @@ fn ablations_run() {
         let document = std::fs::read_to_string(root().join("docs/ablations.md")).expect("the document");
         let stem = name.trim_end_matches(".toml");
         assert!(document.contains(stem), "docs/ablations.md does not speak of {name}");
+    }
+}
+
+/// The table "senders and buffers" of docs/schemes.md: its files ask the same of four buffers, and Handoff Notification
+/// keeps the buffer that it brings.
+#[test]
+fn senders_and_buffers_run() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let buffers = root().join("examples/buffers");
+    let document = std::fs::read_to_string(root().join("docs/schemes.md")).expect("the document");
+    let mut answers = BTreeMap::new();
+    for name in files(&buffers) {
+        let stem = name.trim_end_matches(".toml").to_string();
+        let path = buffers.join(&name);
+        let asked = std::fs::read_to_string(&path).expect("a scenario").replace(&stem, "BUFFER");
+        assert!(document.contains(&format!("`{stem}`")), "docs/schemes.md does not speak of {name}");
+        let path = path.display().to_string();
+        let output = segue_in(folder.path(), &["run", &path, "--points", "4", "--json", "j.json"]);
+        assert!(output.status.success(), "{name}: {}", text(&output.stderr));
+        let json = std::fs::read_to_string(folder.path().join("j.json")).expect("JSON");
+        let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+        let rows = json["rows"].as_array().expect("rows").clone();
+        assert_eq!(rows.len(), 2 * 2 * 5, "{name}: two ways, two disconnections, five senders");
+        answers.insert(stem, (asked, rows));
+    }
+    assert_eq!(answers.len(), 4);
+    let times = |rows: &[serde_json::Value], hn: bool| -> Vec<String> {
+        let of = rows.iter().filter(|row| (row["scheme"] == "hn") == hn);
+        of.map(|row| row["transfer_s"].to_string()).collect()
+    };
+    let (first, none) = &answers["off"];
+    for (stem, (asked, rows)) in answers.iter().filter(|(stem, _)| *stem != "off") {
+        assert_eq!(asked, first, "{stem}.toml asks something else");
+        assert_eq!(times(rows, true), times(none, true), "{stem}: hn");
+        assert_ne!(times(rows, false), times(none, false), "{stem}: a buffer that changes nothing");
     }
 }
 

@@ -350,7 +350,8 @@ pub struct LcfdArgs {
     #[arg(long, value_name = "FROM..TO", value_parser = range, allow_hyphen_values = true)]
     pub latency: Option<(f64, f64)>,
     /// RTO for --latency; 1s unless given
-    #[arg(long, value_name = "TIME", value_parser = time, allow_hyphen_values = true, requires = "latency")]
+    #[arg(long, value_name = "TIME", value_parser = time, allow_hyphen_values = true, requires = "latency",
+        conflicts_with = "p")]
     pub rto: Option<Nanos>,
     /// Write the throughputs and gains as CSV (- for standard output)
     #[arg(long, value_name = "FILE")]

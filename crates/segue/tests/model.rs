@@ -170,7 +170,8 @@ fn bad_input_to_the_chain_is_one_line() {
         ("model lcfd --figure 3 --json -", "expected --csv or --svg"),
         ("model lcfd --w-max 8 --svg y.svg", "cannot be used with"),
         ("model lcfd --figure 5 --latency 0.3..0.5", "cannot be used with"),
-        ("model lcfd --p 0.5 --rto 1s", "--latency"),
+        ("model lcfd --p 0.5 --rto 1s", "cannot be used with"),
+        ("model lcfd --rto 5s", "--latency"),
     ] {
         let output = segue(line);
         let message = String::from_utf8_lossy(&output.stderr).into_owned();

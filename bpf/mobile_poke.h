@@ -1,22 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * mobile_poke.h - a notice in the kernel's own ACKs.
- *
- * A program that walks over the sockets has no means to send; only a congestion
- * control has (bpf_tcp_send_ack). So the socket gets the congestion control
- * `segue_poke` for a moment, whose init sends the ACKs, with time stamps, window and
- * SACK blocks as they must be. While they pass mobile_sockops adds the option.
+ * mobile_poke.h - a notice in the kernel's own ACKs (poke.h). While they pass
+ * mobile_sockops adds the option.
  */
 #ifndef SEGUE_MOBILE_POKE_H
 #define SEGUE_MOBILE_POKE_H
 
 #include "mobile_state.h"
-
-#define CA_NAME_LENGTH 16
-
-extern u32 tcp_reno_ssthresh(struct sock *sk) __ksym;
-extern void tcp_reno_cong_avoid(struct sock *sk, u32 ack, u32 acked) __ksym;
-extern u32 tcp_reno_undo_cwnd(struct sock *sk) __ksym;
+#include "poke.h"
 
 SEC("struct_ops")
 void BPF_PROG(poke_init, struct sock *sk)
@@ -30,26 +21,6 @@ void BPF_PROG(poke_init, struct sock *sk)
 		bpf_tcp_send_ack(tp, tp->rcv_nxt);
 }
 
-/* A socket has this one only while it is locked for the poke; should one be stuck with
- * it (SEGUE_TALLY_UNRESTORED), it goes on as NewReno. */
-SEC("struct_ops")
-u32 BPF_PROG(poke_ssthresh, struct sock *sk)
-{
-	return tcp_reno_ssthresh(sk);
-}
-
-SEC("struct_ops")
-void BPF_PROG(poke_cong_avoid, struct sock *sk, u32 ack, u32 acked)
-{
-	tcp_reno_cong_avoid(sk, ack, acked);
-}
-
-SEC("struct_ops")
-u32 BPF_PROG(poke_undo_cwnd, struct sock *sk)
-{
-	return tcp_reno_undo_cwnd(sk);
-}
-
 SEC(".struct_ops.link")
 struct tcp_congestion_ops segue_poke = {
 	.init = (void *)poke_init,
@@ -58,9 +29,6 @@ struct tcp_congestion_ops segue_poke = {
 	.undo_cwnd = (void *)poke_undo_cwnd,
 	.name = "segue_poke",
 };
-
-/* The agent writes a name of its own here, the same as into segue_poke.name. */
-const volatile char poke_name[CA_NAME_LENGTH] = "segue_poke";
 
 /* 40 octets of options: time stamps, 12; SACK blocks, 4 and 8 each, of which the
  * kernel takes as many as fit before it asks for ours (tcp_established_options). */
@@ -76,14 +44,10 @@ static __always_inline u32 has_room(struct tcp_sock___mobile *tp)
 /* Sends the copies in the kernel's own ACKs. The socket is locked. */
 static __always_inline void poke(struct tcp_sock___mobile *tp, struct connection *connection)
 {
-	char name[CA_NAME_LENGTH] = {}, own[CA_NAME_LENGTH];
+	char name[CA_NAME_LENGTH] = {};
 	int flags, with_options;
 
-	if (bpf_getsockopt(tp, SOL_TCP, TCP_CONGESTION, name, sizeof(name)))
-		return;
-	/* A congestion control of eBPF may be gone while sockets still use it: only
-	 * what can be set now can be set again below. To set what is set is nothing. */
-	if (bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, name, sizeof(name)))
+	if (!can_be_poked(tp, name))
 		return;
 	if (bpf_getsockopt(tp, SOL_TCP, TCP_BPF_SOCK_OPS_CB_FLAGS, &flags, sizeof(flags)))
 		return; /* before Linux 6.12 */
@@ -91,10 +55,7 @@ static __always_inline void poke(struct tcp_sock___mobile *tp, struct connection
 	if (bpf_setsockopt(tp, SOL_TCP, TCP_BPF_SOCK_OPS_CB_FLAGS, &with_options,
 			   sizeof(with_options)))
 		return;
-	for (u32 i = 0; i < sizeof(own); i++)
-		own[i] = poke_name[i];
-	bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, own, sizeof(own));
-	if (bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, name, sizeof(name)))
+	if (poke_once(tp, name) == POKE_STUCK)
 		count(SEGUE_TALLY_UNRESTORED);
 	bpf_setsockopt(tp, SOL_TCP, TCP_BPF_SOCK_OPS_CB_FLAGS, &flags, sizeof(flags));
 }

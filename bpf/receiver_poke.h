@@ -1,27 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * receiver_poke.h - ACKs at once, of the kernel's own: a window that closes or opens must
- * be heard, and an ACK that was held back must go.
- *
- * As in mobile_poke.h the socket gets for a moment a congestion control whose init sends.
+ * receiver_poke.h - ACKs at once (poke.h): a window that closes or opens must be heard, and
+ * an ACK that was held back must go.
  */
 #ifndef SEGUE_RECEIVER_POKE_H
 #define SEGUE_RECEIVER_POKE_H
 
 #include "receiver_state.h"
-
-#define CA_NAME_LENGTH 16
+#include "poke.h"
 
 /* Set before each walk over the sockets. */
 u32 poke_acks; /* ACKs of each connection */
 u32 poke_held_only; /* only of connections whose last ACK was dropped */
-
-/* The owner writes a name of its own here, the same as into receiver_acks.name. */
-const volatile char poke_name[CA_NAME_LENGTH] = "segue_acks";
-
-extern u32 tcp_reno_ssthresh(struct sock *sk) __ksym;
-extern void tcp_reno_cong_avoid(struct sock *sk, u32 ack, u32 acked) __ksym;
-extern u32 tcp_reno_undo_cwnd(struct sock *sk) __ksym;
 
 SEC("struct_ops")
 void BPF_PROG(acks_init, struct sock *sk)
@@ -32,31 +22,12 @@ void BPF_PROG(acks_init, struct sock *sk)
 		bpf_tcp_send_ack(tp, tp->rcv_nxt);
 }
 
-/* A socket that is stuck with it goes on as NewReno. */
-SEC("struct_ops")
-u32 BPF_PROG(acks_ssthresh, struct sock *sk)
-{
-	return tcp_reno_ssthresh(sk);
-}
-
-SEC("struct_ops")
-void BPF_PROG(acks_cong_avoid, struct sock *sk, u32 ack, u32 acked)
-{
-	tcp_reno_cong_avoid(sk, ack, acked);
-}
-
-SEC("struct_ops")
-u32 BPF_PROG(acks_undo_cwnd, struct sock *sk)
-{
-	return tcp_reno_undo_cwnd(sk);
-}
-
 SEC(".struct_ops.link")
 struct tcp_congestion_ops receiver_acks = {
 	.init = (void *)acks_init,
-	.ssthresh = (void *)acks_ssthresh,
-	.cong_avoid = (void *)acks_cong_avoid,
-	.undo_cwnd = (void *)acks_undo_cwnd,
+	.ssthresh = (void *)poke_ssthresh,
+	.cong_avoid = (void *)poke_cong_avoid,
+	.undo_cwnd = (void *)poke_undo_cwnd,
 	.name = "segue_acks",
 };
 
@@ -86,19 +57,16 @@ static __always_inline u32 leaves_here(struct tcp_sock *tp)
 
 static __always_inline void send_acks(struct tcp_sock *tp)
 {
-	char name[CA_NAME_LENGTH] = {}, own[CA_NAME_LENGTH];
+	char name[CA_NAME_LENGTH] = {};
+	u32 poked;
 
-	if (bpf_getsockopt(tp, SOL_TCP, TCP_CONGESTION, name, sizeof(name)))
+	if (!can_be_poked(tp, name))
 		return;
-	/* One that is no more registered could not be set again. */
-	if (bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, name, sizeof(name)))
-		return;
-	for (u32 i = 0; i < sizeof(own); i++)
-		own[i] = poke_name[i];
-	if (bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, own, sizeof(own)))
+	poked = poke_once(tp, name);
+	if (poked == POKE_REFUSED)
 		return;
 	count(SEGUE_COUNT_POKED);
-	if (bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, name, sizeof(name)))
+	if (poked == POKE_STUCK)
 		count(SEGUE_COUNT_UNRESTORED);
 }
 

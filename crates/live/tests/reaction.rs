@@ -46,6 +46,14 @@ fn grow_slowly(sender: &Sender, peer: &mut Peer, beyond: u32, pause: Duration) {
     panic!("cwnd stays at {:?}", cwnd(sender, peer));
 }
 
+/// Nothing comes through for so long: what is sent is heard by nobody.
+fn outage(peer: &mut Peer, time: Duration) {
+    let until = Instant::now() + time;
+    while Instant::now() < until {
+        peer.receive_within(Duration::from_millis(100));
+    }
+}
+
 /// algorithms.md 3.1: bdp_new = 11.03 packets; what is under way is more than twice that.
 #[test]
 fn a_fall_of_the_bandwidth_reduces_the_window() {
@@ -93,11 +101,7 @@ fn after_an_outage_a_window_leaves_at_once() {
         peer.acknowledge(&[]);
         let (una, lost) = (peer.ack, peer.drain(Duration::from_millis(30)).len());
         assert!(lost >= 20, "{lost} under way");
-        // Nothing comes through for a while.
-        let until = Instant::now() + Duration::from_millis(2500);
-        while Instant::now() < until {
-            peer.receive_within(Duration::from_millis(100));
-        }
+        outage(&mut peer, Duration::from_millis(2500));
         let timed_out = cwnd(&sender, &peer);
         let notice = peer.report(ReportType::Completed, 1, FAST);
         let told = Instant::now();
@@ -125,10 +129,7 @@ fn a_copy_of_the_ack_without_a_notice_does_nothing() {
     grow(&sender, &mut peer, 40);
     peer.acknowledge(&[]);
     let una = peer.ack;
-    let until = Instant::now() + Duration::from_millis(2500);
-    while Instant::now() < until {
-        peer.receive_within(Duration::from_millis(100));
-    }
+    outage(&mut peer, Duration::from_millis(2500));
     peer.send(ACK, peer.seq, una, &[]);
     let burst: Vec<_> = std::iter::from_fn(|| peer.receive_within(Duration::from_millis(15))).collect();
     assert!(burst.len() <= 1, "{} resent", burst.len());
@@ -153,10 +154,7 @@ fn the_length_of_an_outage_is_no_round_trip() {
         peer.acknowledge(&[]);
         let una = peer.ack;
         let arrived = una + 1460 * peer.drain(Duration::from_millis(30)).len() as u32;
-        let until = Instant::now() + Duration::from_secs(4);
-        while Instant::now() < until {
-            peer.receive_within(Duration::from_millis(100));
-        }
+        outage(&mut peer, Duration::from_secs(4));
         let notice = peer.report(ReportType::Completed, 1, FAST);
         // All but the first is there.
         let told = |last: u32| {
@@ -198,10 +196,7 @@ fn tcp_ho_resumes_and_remembers_the_round_trip() {
     grow_slowly(&sender, &mut peer, 40, Duration::from_millis(20));
     peer.acknowledge(&[]);
     let una = peer.ack;
-    let until = Instant::now() + Duration::from_millis(2500);
-    while Instant::now() < until {
-        peer.receive_within(Duration::from_millis(100));
-    }
+    outage(&mut peer, Duration::from_millis(2500));
     // Fast enough for the product to be more than its floor of two packets.
     let gigabit = Link { rate_kbps: 100_000, delay_us: 9_000 };
     let notice = peer.report(ReportType::Completed, 1, gigabit);

@@ -139,16 +139,7 @@ fn gains(panel: &Panel, id: &str) -> Option<LineChart> {
 fn progress_chart(paper: &Paper, figure: &Figure, panel: &Panel, id: &str) -> Option<LineChart> {
     let senders = progress(paper, panel).ok()?;
     let lines = senders.into_iter().map(|(label, points)| Line { label, points: thinned(&points) });
-    Some(LineChart {
-        about: About {
-            id: id.into(),
-            title: format!("{}, {}", figure.place, panel.title),
-            description: figure.title.clone(),
-            heading: String::new(),
-        },
-        across: "time, s".into(),
-        plots: vec![LinePlot { measure: "packets acknowledged".into(), lines: lines.collect() }],
-    })
+    Some(over_time(figure, panel, id, "time, s", "packets acknowledged", lines.collect()))
 }
 
 /// A figure of the Markov chain.
@@ -180,19 +171,9 @@ fn steps_chart(paper: &Paper, figure: &Figure, panel: &Panel, id: &str) -> Optio
     let first = sent.iter().chain(&heard).map(|point| point.1).fold(f64::INFINITY, f64::min);
     let from_first =
         |points: Vec<(f64, f64)>| points.into_iter().map(|(at, packet)| (at, packet - first)).collect();
-    Some(LineChart {
-        about: About {
-            id: id.into(),
-            title: format!("{}, {}", figure.place, panel.title),
-            description: figure.title.clone(),
-            heading: String::new(),
-        },
-        across: "time from link-down, s".into(),
-        plots: vec![LinePlot {
-            measure: format!("packet, from {first} on"),
-            lines: vec![line("sent", from_first(sent)), line("ACK heard", from_first(heard))],
-        }],
-    })
+    let lines = vec![line("sent", from_first(sent)), line("ACK heard", from_first(heard))];
+    let measure = format!("packet, from {first} on");
+    Some(over_time(figure, panel, id, "time from link-down, s", &measure, lines))
 }
 
 /// Downloads of a panel over time.
@@ -203,16 +184,28 @@ fn download_chart(paper: &Paper, figure: &Figure, panel: &Panel, id: &str) -> Op
     };
     let lines = curves(paper, panel).ok()?;
     let lines = lines.into_iter().map(|(label, points)| Line { label, points: thinned(&points) });
-    Some(LineChart {
+    Some(over_time(figure, panel, id, "time, s", measure, lines.collect()))
+}
+
+/// One plot of a panel over time.
+fn over_time(
+    figure: &Figure,
+    panel: &Panel,
+    id: &str,
+    across: &str,
+    measure: &str,
+    lines: Vec<Line>,
+) -> LineChart {
+    LineChart {
         about: About {
             id: id.into(),
             title: format!("{}, {}", figure.place, panel.title),
             description: figure.title.clone(),
             heading: String::new(),
         },
-        across: "time, s".into(),
-        plots: vec![LinePlot { measure: measure.into(), lines: lines.collect() }],
-    })
+        across: across.into(),
+        plots: vec![LinePlot { measure: measure.into(), lines }],
+    }
 }
 
 /// A step of a curve, s: below what can be seen.

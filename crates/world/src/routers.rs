@@ -1,6 +1,7 @@
 //! Access routers with buffers and a tunnel between them: a property of the scenario, so that every scheme can be run
 //! with and without (algorithms.md, 6.1).
 
+use crate::NoticeMode;
 use crate::access::{parse_rate, parse_time};
 use crate::access_router::{AccessRouter, Held};
 use crate::bench::{AR, Duplex, Experiment, Kind, NEW, OLD, Places, line};
@@ -100,9 +101,10 @@ impl Routers {
         Some(set.ok_or(setting.values))
     }
 
-    /// What the routers do for `scheme`.
-    pub fn rule_for(&self, scheme: &Scheme) -> Option<RouterRule> {
-        scheme.router().or(self.rule)
+    /// What the routers do for `scheme`; a buffer that its own announcements ask for is not there without them.
+    pub fn rule_for(&self, scheme: &Scheme, notice: NoticeMode) -> Option<RouterRule> {
+        let asked = scheme.mobile().foretells.is_none() || notice != NoticeMode::Withheld;
+        scheme.router().filter(|_| asked).or(self.rule)
     }
 
     /// What one holds, in bytes of full segments where it counts packets.
@@ -156,7 +158,7 @@ fn parse_tunnel(value: &str) -> Option<Tunnel> {
 /// What the routers of the bench do for `scheme`: a make-before-break handoff leaves them nothing to hold.
 pub(crate) fn rule(experiment: &Experiment, scheme: &Scheme) -> Option<RouterRule> {
     match experiment.kind {
-        Kind::Bbm(_) => experiment.routers.rule_for(scheme),
+        Kind::Bbm(_) => experiment.routers.rule_for(scheme, experiment.notice),
         Kind::Mbb => None,
     }
 }

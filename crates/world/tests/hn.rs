@@ -48,11 +48,11 @@ fn forked_and_unforked_runs_are_the_same() {
 /// Nobody tells: the stack, on the same routers.
 #[test]
 fn withheld_it_is_its_stack() {
-    for flows in [1, 2] {
+    for (flows, buffer) in [(1, "new-lcfd"), (2, "new-lcfd"), (1, "off")] {
         let e = Experiment {
             notice: NoticeMode::Withheld,
             flows,
-            routers: routers(&[("router-buffer", "new-lcfd")]),
+            routers: routers(&[("router-buffer", buffer)]),
             ..bench(500 * MS)
         };
         for at in [300, 2100, 5000].map(|ms| ms * MS) {

@@ -196,7 +196,7 @@ pub(super) fn build(experiment: &DriveExperiment, scheme: &Scheme) -> (DriveSim,
     let mut ar = Router::default();
     ar.route(wan_down, by_flow([access_down, to_sink[0], to_sink[1]]));
     [access_up, from_sink[0], from_sink[1]].into_iter().for_each(|link| ar.route(link, Route::To(wan_up)));
-    let ar = match experiment.router_rule(scheme) {
+    let ar = match experiment.routers.rule_for(scheme, experiment.notice) {
         Some(rule) => BenchNode::AccessRouter(holding(&mut net, experiment, rule, ar, places)),
         None => BenchNode::Router(ar),
     };

@@ -10,7 +10,7 @@ use crate::access_router::AccessRouter;
 use crate::bench::NoticeMode;
 use crate::nodes::{BenchNode, Mobile};
 use crate::packet::Packet;
-use segue_handoff::{Announcement, Holder, Link, Notice, RouterRule, Scheme, StartRule};
+use segue_handoff::{Announcement, Holder, Link, Notice, Scheme, StartRule};
 use segue_netsim::{Nanos, Net, SECOND};
 use segue_tcp::StackProfile;
 use std::sync::Arc;
@@ -82,14 +82,6 @@ impl DriveExperiment {
         (sim, places)
     }
 
-    /// What the access router does; a buffer that a scheme's own notices ask for is there only with them.
-    pub(super) fn router_rule(&self, scheme: &Scheme) -> Option<RouterRule> {
-        if scheme.mobile().foretells.is_some() && self.notice == NoticeMode::Withheld {
-            return self.routers.rule;
-        }
-        self.routers.rule_for(scheme)
-    }
-
     /// Runs the drive with `scheme` at the senders to the mobile, and at the mobile.
     pub fn run(&self, scheme: &Scheme) -> DriveRecord {
         let (mut sim, places) = self.network(scheme);
@@ -154,7 +146,7 @@ impl DriveExperiment {
     /// A new router holds packets from the hint on, which come to it by a tunnel (algorithms.md, 5.2).
     fn hold_early(&self, sim: &mut DriveSim, scheme: &Scheme, index: usize) {
         let stay = &self.drive.stays[index];
-        if self.router_rule(scheme).is_some_and(|rule| rule.holder == Holder::New) {
+        if self.routers.rule_for(scheme, self.notice).is_some_and(|rule| rule.holder == Holder::New) {
             sim.run_until(stay.until.saturating_sub(self.routers.hint).max(stay.from));
             with_router(sim, |router, _| router.hold());
         }
@@ -213,7 +205,7 @@ impl DriveExperiment {
             ramp: (0, 0),
             overshoot: 0,
         });
-        if self.router_rule(scheme).is_some_and(|rule| rule.holder == Holder::Previous) {
+        if self.routers.rule_for(scheme, self.notice).is_some_and(|rule| rule.holder == Holder::Previous) {
             with_router(sim, |router, net| router.link_down(net));
         }
     }
@@ -224,7 +216,7 @@ impl DriveExperiment {
         // What came to the old router meanwhile and is not held is lost (4.8 [C]).
         sim.net.replace_link(places.access_down, stay.link.down_config());
         sim.net.replace_link(places.access_up, stay.link.up_config());
-        if let Some(rule) = self.router_rule(scheme) {
+        if let Some(rule) = self.routers.rule_for(scheme, self.notice) {
             // The new one goes on holding what comes until it has let out what came before.
             if rule.holder == Holder::Previous {
                 with_router(sim, |router, _| router.link_up());

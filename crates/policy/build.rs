@@ -1,6 +1,6 @@
 //! Compiles the headers of `policy/` through `src/shim.c`, and turns the tables of
 //! knobs in `policy/*_settings.h` into Rust types, so that a knob is written down in one
-//! place.
+//! place. A header that ends with `SEGUE_POLICY(name, ...)` is a policy by itself (`policy/table.h`).
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -49,8 +49,15 @@ fn main() {
     println!("cargo::rerun-if-changed={}", policy.display());
     println!("cargo::rerun-if-changed=src/shim.c");
 
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("set by cargo"));
+    let headers = headers_with_a_table(&policy);
+    let tables = out.join("tables.c");
+    fs::write(&tables, tables_source(&headers)).expect("OUT_DIR is writable");
+    fs::write(out.join("headers.rs"), headers_source(&headers)).expect("OUT_DIR is writable");
+
     cc::Build::new()
         .file("src/shim.c")
+        .file(&tables)
         .include(&policy)
         .std("c11")
         .flag("-ffreestanding")
@@ -60,9 +67,56 @@ fn main() {
         .opt_level(2)
         .compile("segue_policy");
 
-    let out = PathBuf::from(env::var_os("OUT_DIR").expect("set by cargo"));
     let sources = TABLES.map(|table| settings_source(&table, &read_knobs(&policy.join(table.header))));
     fs::write(out.join("settings.rs"), sources.concat()).expect("OUT_DIR is writable");
+}
+
+/// A header that is a policy by itself: its file and the name that it gives itself.
+struct Header {
+    file: String,
+    name: String,
+}
+
+fn headers_with_a_table(policy: &Path) -> Vec<Header> {
+    let mut headers: Vec<Header> = fs::read_dir(policy)
+        .expect("policy/")
+        .map(|entry| entry.expect("an entry of policy/").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "h"))
+        .filter_map(|path| {
+            let text = fs::read_to_string(&path).expect("a header of policy/");
+            let line = text.lines().find_map(|line| line.strip_prefix("SEGUE_POLICY("))?;
+            let name = line.split_once(',').unwrap_or_else(|| panic!("{}: {line}", path.display())).0;
+            Some(Header { file: path.file_name()?.to_str()?.to_owned(), name: name.to_owned() })
+        })
+        .collect();
+    headers.sort_by(|a, b| a.name.cmp(&b.name));
+    headers
+}
+
+fn tables_source(headers: &[Header]) -> String {
+    let lines = headers.iter().map(|Header { file, .. }| format!("#include \"{file}\"\n"));
+    std::iter::once("#define SEGUE_TABLES\n".to_owned()).chain(lines).collect()
+}
+
+fn headers_source(headers: &[Header]) -> String {
+    let mut source = String::new();
+    for Header { file, name } in headers {
+        write!(
+            source,
+            "unsafe extern \"C\" {{
+    static segue_table_{name}: Table;
+}}
+
+/// `policy/{file}`.
+pub fn {name}() -> Policy {{
+    // SAFETY: the table that policy/table.h declares; it is constant.
+    Policy(unsafe {{ &segue_table_{name} }})
+}}
+"
+        )
+        .unwrap();
+    }
+    source
 }
 
 fn read_knobs(header: &Path) -> Vec<Knob> {

@@ -40,7 +40,7 @@ pub(crate) enum Enactment {
 }
 
 /// Key of `--set` beside the knobs of the headers.
-const ENACT: &str = "enact";
+pub(crate) const ENACT: &str = "enact";
 
 impl Enactment {
     /// What the settings choose; the last one counts, as of knobs.

@@ -247,6 +247,8 @@ schemes! {
     HandoffNotification(crate::hn::HandoffNotification),
     /// Buffers at routers.
     Buffered(crate::buffered::Buffered),
+    /// RLCI.
+    Rlci(crate::header::OneHeader<crate::rlci::Rlci>),
 }
 
 impl Scheme {

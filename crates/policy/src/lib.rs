@@ -6,6 +6,7 @@
 //!
 //! * [`Etcp`]: Enhanced TCP of Daniel and Kojo (A1 to A5, Figures 1 to 3);
 //! * [`TcpHo`]: TCP-HO of Wu, Chan and Ananda;
+//! * [`headers`]: policies that are one header each;
 //! * [`believe`]: how far a sender on Linux believes a notice;
 //! * [`Settings`], [`TcpHoSettings`]: which algorithms, and every choice that the papers leave open;
 //! * [`Path`]: the round-trip times and BDPs that a notice stands for;
@@ -16,6 +17,7 @@
 mod belief;
 mod etcp;
 mod ffi;
+pub mod headers;
 mod path;
 pub mod rules;
 mod settings;

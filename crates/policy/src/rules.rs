@@ -64,6 +64,16 @@ rules! {
     10 "trial" "4.3" "a report was refuted before: ssthresh no larger than the window that was found then";
 }
 
+rules! {
+    /// The rules of RLCI, as `policy/rlci.h` numbers them.
+    RLCI_RULES:
+    0 "re-probe" "10.1" "the path is taken for a new one: cwnd = initial window, RTT variables and timer start anew";
+    1 "resume" "10.2" "just after a timeout: the head is sent at once";
+    2 "old ACK" "10.3" "an ACK of what was sent before the handoff leaves cwnd at the initial window";
+    3 "old sample" "10.4" "an RTT sample of a packet sent before the handoff is not used";
+    4 "first sample" "10.4" "first RTT sample of the new path: the RTO follows it";
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -71,7 +81,7 @@ mod tests {
     #[test]
     fn every_rule_cites_a_section_that_exists() {
         let text = include_str!("../../../docs/algorithms.md");
-        for rule in ETCP_RULES.iter().chain(TCP_HO_RULES) {
+        for rule in ETCP_RULES.iter().chain(TCP_HO_RULES).chain(RLCI_RULES) {
             for section in rule.section.split(", ") {
                 assert!(text.contains(&format!("### {section} ")), "{}: {section}", rule.name);
             }

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * rlci.h - RLCI: after a change of connectivity the path is taken for a new one, and
+ * the sender starts on it as a new connection does.
+ *
+ * Source: S. Schuetz et al. 2008, TCP Response to Lower-Layer Connectivity-Change
+ * Indications, as Daniel and Kojo 2008 describe it (algorithms.md 10). The scheme of
+ * docs/tutorial.md.
+ */
+#ifndef SEGUE_RLCI_H
+#define SEGUE_RLCI_H
+
+#include "table.h"
+
+#define SEGUE_RLCI_INITIAL_WINDOW (3 * SEGUE_PACKET) /* RFC 3390 */
+#define SEGUE_RLCI_INITIAL_RTO_US 3000000u /* RFC 2988 */
+
+/* segue_action.rules */
+enum {
+	SEGUE_RULE_RLCI_ANEW = 1u << 0, /* 10.1 */
+	SEGUE_RULE_RLCI_RESUMES = 1u << 1, /* 10.2 */
+	SEGUE_RULE_RLCI_OLD_ACK = 1u << 2, /* 10.3 */
+	SEGUE_RULE_RLCI_OLD_SAMPLE = 1u << 3, /* 10.4 */
+	SEGUE_RULE_RLCI_SAMPLE = 1u << 4, /* 10.4 */
+};
+
+/* Words of segue_flow. */
+enum {
+	SEGUE_RLCI_POINT, /* snd_max at the notice */
+	SEGUE_RLCI_DRAINS, /* 1: not all of what was sent before it is acknowledged */
+	SEGUE_RLCI_UNMEASURED, /* 1: no RTT sample of the new path yet */
+};
+
+static inline void segue_rlci_on_notice(struct segue_flow *flow, const struct segue_sender *tcp,
+					const struct segue_notice *notice,
+					struct segue_action *act)
+{
+	(void)notice; /* it tells that, not how the path has changed */
+	flow->word[SEGUE_RLCI_POINT] = tcp->snd_max;
+	flow->word[SEGUE_RLCI_DRAINS] = segue_seq_before(tcp->snd_una, tcp->snd_max);
+	flow->word[SEGUE_RLCI_UNMEASURED] = 1;
+
+	/* 10.1: congestion control and timer as those of a new connection */
+	act->what |= SEGUE_REINIT_RTT | SEGUE_CLEAR_BACKOFF | SEGUE_REARM_TIMER;
+	segue_set_min_rto(act, SEGUE_RLCI_INITIAL_RTO_US);
+	segue_set_cwnd(act, SEGUE_RLCI_INITIAL_WINDOW);
+	segue_set_ssthresh(act, 0x7fffffffu);
+	act->rules |= SEGUE_RULE_RLCI_ANEW;
+
+	/* 10.2: stalled in back-off */
+	if (tcp->timeouts_since_ack) {
+		act->what |= SEGUE_RETRANSMIT_HEAD;
+		act->rules |= SEGUE_RULE_RLCI_RESUMES;
+	}
+}
+
+/* 10.3: ACKs of what was sent before say nothing of the new path. */
+static inline void segue_rlci_on_new_ack(struct segue_flow *flow, const struct segue_sender *tcp,
+					 struct segue_action *act)
+{
+	if (!flow->word[SEGUE_RLCI_DRAINS])
+		return;
+	flow->word[SEGUE_RLCI_DRAINS] = segue_seq_before(tcp->snd_una, flow->word[SEGUE_RLCI_POINT]);
+	segue_set_cwnd(act, SEGUE_RLCI_INITIAL_WINDOW);
+	act->rules |= SEGUE_RULE_RLCI_OLD_ACK;
+}
+
+/* 10.4 */
+static inline void segue_rlci_on_rtt_sample(struct segue_flow *flow,
+					    const struct segue_sender *tcp, u32 sample_seq,
+					    u32 rtt_us, struct segue_action *act)
+{
+	(void)tcp;
+	(void)rtt_us;
+	if (!flow->word[SEGUE_RLCI_UNMEASURED])
+		return;
+	if (segue_seq_before(sample_seq, flow->word[SEGUE_RLCI_POINT])) {
+		act->what |= SEGUE_IGNORE_SAMPLE;
+		act->rules |= SEGUE_RULE_RLCI_OLD_SAMPLE;
+	} else {
+		flow->word[SEGUE_RLCI_UNMEASURED] = 0;
+		segue_set_min_rto(act, 0);
+		act->rules |= SEGUE_RULE_RLCI_SAMPLE;
+	}
+}
+
+SEGUE_POLICY(rlci, .on_notice = segue_rlci_on_notice, .on_new_ack = segue_rlci_on_new_ack,
+	     .on_rtt_sample = segue_rlci_on_rtt_sample);
+
+#endif

@@ -22,7 +22,7 @@ PROGRAM :=
 RELEASE := $${CARGO_TARGET_DIR:-target}/release/segue
 STATIC := $(shell uname -m)-unknown-linux-gnu
 
-.PHONY: help demo test lab liar agent-speed bench fidelity lint man completions install uninstall static deb clean
+.PHONY: help demo test lab liar agent-speed bench fidelity book lint man completions install uninstall static deb clean
 
 help:
 	@echo 'make demo         handoffs between 6400kbit/9ms and 200kbit/300ms, compared in a table'
@@ -32,6 +32,7 @@ help:
 	@echo 'make agent-speed  how soon the mobile agent tells peers of a handoff; half a minute, as root'
 	@echo 'make bench        packets per second, ours beside those of ns-2'
 	@echo 'make fidelity     regular TCP beside the results of ns-2, scenario by scenario'
+	@echo 'make book         the documentation as a book, into out/book/html; its links are checked'
 	@echo 'make lint         formatting, and clippy with warnings denied'
 	@echo 'make install      the program, its pages, completions, units and configuration, below PREFIX=/usr/local'
 	@echo 'make uninstall    removes them; a configuration that was changed stays'
@@ -67,6 +68,10 @@ bench:
 fidelity:
 	@scripts/setup rust cc bpf
 	$(RUN) -p segue-fidelity --bin fidelity -- $(ARGS)
+
+book:
+	@scripts/setup rust cc book
+	scripts/book
 
 lint:
 	@scripts/setup rust cc bpf

@@ -70,7 +70,8 @@ fidelity:
 	$(RUN) -p segue-fidelity --bin fidelity -- $(ARGS)
 
 book:
-	@scripts/setup rust cc book
+	@scripts/setup rust cc bpf book
+	$(CARGO) build --locked -p segue
 	scripts/book
 
 lint:

@@ -65,7 +65,7 @@ fn quartiles(id: &str, spacing: Spacing) -> QuartileChart {
     };
     QuartileChart {
         about: about(id, "Transfer time of 100 packets per flow after a handoff"),
-        across: Across::Categories,
+        across: Across::Categories { label: "handoff and flows".to_string() },
         measure: "transfer time, s".to_string(),
         spacing,
         schemes: ["sack", "etcp-v0", "etcp-v1"].map(String::from).to_vec(),
@@ -261,6 +261,7 @@ fn queue(id: &str) -> QueueGraph {
 fn lines(id: &str) -> LineChart {
     let curve = |label: &str, height: f64, fall: f64| Line {
         label: label.to_string(),
+        steps: false,
         points: (1..=10).map(|k| f64::from(k) * 5.0).map(|x| (x, height - fall * x * x)).collect(),
     };
     let plot = |lines| LinePlot { measure: "gain, segments".to_string(), lines };

@@ -9,6 +9,7 @@ mod axis;
 mod canvas;
 mod category_names;
 mod frame;
+mod ladder;
 mod legend;
 mod lines;
 mod link_time;
@@ -25,6 +26,7 @@ mod window;
 
 pub use axis::Spacing;
 pub use frame::{About, Size};
+pub use ladder::{Ladder, LadderMessage, LadderSpan};
 pub use lines::{Line, LineChart, LinePlot};
 pub use link_time::{LinkTime, LinkTimeBar};
 pub use moments::{Handoff, Notice, Point, Timeline};

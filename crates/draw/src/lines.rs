@@ -14,6 +14,8 @@ use crate::text;
 pub struct Line {
     /// Name for the legend.
     pub label: String,
+    /// Whether a value stays until the next point; else straight lines join the points.
+    pub steps: bool,
     /// Position on the horizontal axis, and value there. A point that is not finite interrupts the curve.
     pub points: Vec<(f64, f64)>,
 }
@@ -23,7 +25,7 @@ pub struct Line {
 pub struct LinePlot {
     /// Title of the vertical axis, with its unit.
     pub measure: String,
-    /// The curves.
+    /// The curves; those of one label in several plots look alike, and have one entry in the legend.
     pub lines: Vec<Line>,
 }
 
@@ -42,8 +44,10 @@ pub struct LineChart {
 const ZERO_LINE: Stroke = Stroke::new(palette::MUTED, 1.0);
 /// Room beyond the least and the greatest value, as a part of their distance.
 const ROOM: f64 = 0.06;
-/// Most markers of a curve: they tell curves apart, and do not hide them.
+/// A curve of at most so many points has a marker on each.
 const MOST_MARKS: usize = 25;
+/// Markers of one that has more: they tell curves apart, and do not hide them.
+const FEW_MARKS: usize = 7;
 
 impl LineChart {
     /// The picture.
@@ -63,7 +67,7 @@ impl LineChart {
         // Room for half of the last number.
         let right = canvas.width() - 14.0;
         let (first, last) = extremes(self.lines().flat_map(|line| line.points.iter().map(|point| point.0)));
-        let mut index = 0;
+        let labels = self.labels();
         for (number, (plot, vertical)) in self.plots.iter().zip(&verticals).enumerate() {
             let top = top + height * number as f64;
             let lowest = number + 1 == self.plots.len();
@@ -82,8 +86,8 @@ impl LineChart {
                 canvas.line((area.left, y), (area.right, y), ZERO_LINE);
             }
             for line in &plot.lines {
-                line.draw(&mut canvas, &across, &value, index);
-                index += 1;
+                let index = labels.iter().position(|label| *label == line.label).unwrap_or(0);
+                line.draw(&mut canvas, &across, &value, (index, labels.len()));
             }
         }
         canvas
@@ -93,9 +97,20 @@ impl LineChart {
         self.plots.iter().flat_map(|plot| &plot.lines)
     }
 
+    /// Each label once, in order.
+    fn labels(&self) -> Vec<&str> {
+        let mut labels: Vec<&str> = Vec::new();
+        for line in self.lines() {
+            if !labels.contains(&line.label.as_str()) {
+                labels.push(&line.label);
+            }
+        }
+        labels
+    }
+
     fn entries(&self) -> Vec<(Sample, String)> {
-        let lines = self.lines().enumerate();
-        lines.map(|(index, line)| (Sample::Marked(stroke(index), mark(index)), line.label.clone())).collect()
+        let labels = self.labels().into_iter().enumerate();
+        labels.map(|(index, label)| (Sample::Marked(stroke(index), mark(index)), label.into())).collect()
     }
 }
 
@@ -117,12 +132,18 @@ impl LinePlot {
 }
 
 impl Line {
-    fn draw(&self, canvas: &mut Canvas, across: &Axis, value: &Axis, index: usize) {
-        let finite = |point: &(f64, f64)| point.0.is_finite() && point.1.is_finite();
+    /// `index` of so many labels.
+    fn draw(&self, canvas: &mut Canvas, across: &Axis, value: &Axis, (index, labels): (usize, usize)) {
         let place = |point: &(f64, f64)| (across.at(point.0), value.at(point.1));
         let mut pen = Pen::default();
         for pair in self.points.windows(2).filter(|pair| pair.iter().all(finite)) {
-            pen.segment(place(&pair[0]), place(&pair[1]));
+            let (from, to) = (place(&pair[0]), place(&pair[1]));
+            if self.steps {
+                pen.segment(from, (to.0, from.1));
+                pen.line_to(to.0, to.1);
+            } else {
+                pen.segment(from, to);
+            }
         }
         let words: Vec<String> = self
             .points
@@ -131,11 +152,35 @@ impl Line {
             .collect();
         canvas.explained(&format!("{}. {}", self.label, words.join(", ")), |canvas| {
             canvas.stroke(pen.path(), stroke(index));
-            let apart = self.points.len().div_ceil(MOST_MARKS).max(1);
-            let places = self.points.iter().step_by(apart).filter(|point| finite(point)).map(place);
-            mark(index).draw(canvas, places);
+            let marked = self.marked(across, (index as f64 + 0.5) / labels.max(1) as f64);
+            mark(index).draw(canvas, marked.iter().map(place));
         });
     }
+
+    /// Where its markers are: on all points, or on the curve in equal distances, the first `shift` of one from the left,
+    /// so that curves that run together show all their markers.
+    fn marked(&self, across: &Axis, shift: f64) -> Vec<(f64, f64)> {
+        let points: Vec<(f64, f64)> = self.points.iter().filter(|point| finite(point)).copied().collect();
+        if points.len() <= MOST_MARKS {
+            return points;
+        }
+        let apart = (across.high() - across.low()) / FEW_MARKS as f64;
+        let positions = (0..FEW_MARKS).map(|k| across.low() + apart * (k as f64 + shift));
+        let places = positions.filter_map(|x| Some((x, self.value_at(&points, x)?)));
+        places.filter(finite).collect()
+    }
+
+    /// Its value at `x`, if it is drawn there; `points` in the order of their positions.
+    fn value_at(&self, points: &[(f64, f64)], x: f64) -> Option<f64> {
+        let after = points.partition_point(|point| point.0 <= x);
+        let (before, next) = (points.get(after.checked_sub(1)?)?, points.get(after)?);
+        let way = if self.steps { 0.0 } else { (x - before.0) / (next.0 - before.0) };
+        Some(before.1 + (next.1 - before.1) * way)
+    }
+}
+
+fn finite(point: &(f64, f64)) -> bool {
+    point.0.is_finite() && point.1.is_finite()
 }
 
 /// No curve is what the others are held against: that colour is left out.

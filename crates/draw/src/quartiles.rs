@@ -26,7 +26,10 @@ pub struct Quartiles {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Across {
     /// Names, evenly spaced: [`Group::label`].
-    Categories,
+    Categories {
+        /// Title of the axis, with its unit; empty where the names say all.
+        label: String,
+    },
     /// Numbers such as a link parameter or a count of flows: [`Group::position`].
     Numbers {
         /// Title of the axis, with its unit.
@@ -91,10 +94,15 @@ impl QuartileChart {
         let left = vertical.margin(&canvas, (canvas.height() - top) * 0.7);
         let right = canvas.width() - 8.0;
         let names = match self.across {
-            Across::Categories => Some(Names::new(&canvas, self.group_names(), right - left, top)),
+            Across::Categories { .. } => Some(Names::new(&canvas, self.group_names(), right - left, top)),
             Across::Numbers { .. } => None,
         };
-        let below = names.as_ref().map_or(frame::below(&canvas), |names| names.height(row));
+        let named = names.as_ref().map(|names| names.height(row));
+        let title = match &self.across {
+            Across::Categories { label } if !label.is_empty() => row,
+            _ => 0.0,
+        };
+        let below = named.map_or(frame::below(&canvas), |height| height + title);
         // "inf" stands between the title of the axis and the plot.
         let strip = if self.has_open() { row * 2.0 + 6.0 } else { frame::strip(&canvas) };
         let area = frame::plot_area(left, top + strip, right, canvas.height() - below);
@@ -102,11 +110,15 @@ impl QuartileChart {
         let (middles, slot) = self.positions(area);
         match (&self.across, &names) {
             (Across::Numbers { label, .. }, _) => self.draw_numbers(&mut canvas, area, &middles, label),
-            (Across::Categories, Some(names)) => {
+            (Across::Categories { label }, Some(names)) => {
                 frame::baseline(&mut canvas, area);
                 names.draw(&mut canvas, area, &middles);
+                if !label.is_empty() {
+                    let y = canvas.height() - row / 2.0 - 3.0;
+                    frame::horizontal_title(&mut canvas, area, y, label);
+                }
             }
-            (Across::Categories, None) => {}
+            (Across::Categories { .. }, None) => {}
         }
         for (group, middle) in self.groups.iter().zip(&middles) {
             if let Some(middle) = *middle {

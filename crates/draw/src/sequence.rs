@@ -66,6 +66,8 @@ pub struct SequenceGraph {
     pub needless: Vec<Point>,
     /// Cumulative ACK: the next packet expected, from each time on.
     pub ack: Vec<Point>,
+    /// ACKs that repeat the one before, where they are to be seen one by one.
+    pub duplicate_acks: Vec<Point>,
     /// SACK-ed ranges.
     pub sacks: Vec<Sack>,
     /// Lost packets.
@@ -91,6 +93,7 @@ const END_LINE: Stroke = Stroke::new(palette::MUTED, 1.0).dashed("1 3");
 const FIRST: Mark = Mark::new(Shape::Dot, palette::DATA, 0.9);
 const AGAIN: Mark = Mark::new(Shape::Dot, palette::RETRANSMISSION, 2.0);
 const NEEDLESS: Mark = Mark::new(Shape::Box, palette::NEEDLESS, 2.8);
+const DUPLICATE: Mark = Mark::new(Shape::Plus, palette::ACK, 2.6);
 const FAST: Mark = Mark::new(Shape::FilledDiamond, palette::TIMEOUT, 4.0);
 const EXPIRY: Mark = Mark::new(Shape::FilledDown, palette::TIMEOUT, 5.0);
 const SPURIOUS: Mark = Mark::new(Shape::Down, palette::TIMEOUT, 5.0);
@@ -139,13 +142,15 @@ impl SequenceGraph {
     fn times(&self) -> impl Iterator<Item = f64> + '_ {
         let acks = self.ack.iter().map(|point| point.time);
         let sacks = self.sacks.iter().map(|sack| sack.time);
-        self.points().map(|point| point.time).chain(acks).chain(sacks).chain(self.end)
+        let duplicates = self.duplicate_acks.iter().map(|point| point.time);
+        self.points().map(|point| point.time).chain(acks).chain(duplicates).chain(sacks).chain(self.end)
     }
 
     /// Least and greatest packet to show.
     fn packets(&self, span: (f64, f64)) -> (f64, f64) {
         let within = |time: f64| time >= span.0 && time <= span.1;
-        let sent = self.points().filter(|point| within(point.time)).map(|point| point.value);
+        let points = self.points().chain(self.duplicate_acks.iter().copied());
+        let sent = points.filter(|point| within(point.time)).map(|point| point.value);
         let sacks = self.sacks.iter().filter(|sack| within(sack.time)).flat_map(|sack| [sack.from, sack.to]);
         let all = sent.chain(visible(&self.ack, span)).chain(sacks).chain(self.target);
         let (low, high) = extremes(all);
@@ -169,6 +174,7 @@ impl SequenceGraph {
         add(self.retransmissions.iter().any(within), Sample::Mark(AGAIN), "retransmission");
         add(self.needless.iter().any(within), Sample::Mark(NEEDLESS), "needless retransmission");
         add(visible(&self.ack, span).next().is_some(), Sample::Line(ACK_LINE), "cumulative ACK");
+        add(self.duplicate_acks.iter().any(within), Sample::Mark(DUPLICATE), "duplicate ACK");
         let sacked = |sack: &Sack| within(&Point::new(sack.time, sack.from));
         add(self.sacks.iter().any(sacked), Sample::Upright(SACK_LINE), "SACK");
         for (place, words, mark) in PLACES {
@@ -233,6 +239,9 @@ impl SequenceGraph {
         NEEDLESS
             .among(self.needless.len())
             .draw(canvas, panel.places(self.needless.iter().copied().map(middle)));
+        DUPLICATE
+            .among(self.duplicate_acks.len())
+            .draw(canvas, panel.places(self.duplicate_acks.iter().copied()));
     }
 
     fn draw_events(&self, canvas: &mut Canvas, panel: &Panel) {

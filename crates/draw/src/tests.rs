@@ -74,7 +74,7 @@ fn quartile_chart() -> impl Strategy<Value = QuartileChart> {
     });
     let spacing = || prop_oneof![Just(Spacing::Linear), Just(Spacing::Log)];
     let across = prop_oneof![
-        Just(Across::Categories),
+        name().prop_map(|label| Across::Categories { label }),
         (name(), spacing()).prop_map(|(label, spacing)| Across::Numbers { label, spacing }),
     ];
     (about(), across, name(), spacing(), vec(name(), 0..10), vec(group, 0..14)).prop_map(
@@ -121,11 +121,11 @@ fn sequence() -> impl Strategy<Value = SequenceGraph> {
     let timeouts = vec((at(), any::<bool>()).prop_map(|(at, spurious)| Timeout { at, spurious }), 0..9);
     let sacks =
         vec((number(), number(), number()).prop_map(|(time, from, to)| Sack { time, from, to }), 0..9);
-    let sent = (points(), points(), points(), points());
+    let sent = (points(), points(), points(), (points(), points()));
     let ends = (option::of(number()), option::of(number()));
     (about(), timeline(), sent, (sacks, drops, timeouts, points()), ends).prop_map(
         |(about, timeline, sent, (sacks, drops, timeouts, fast_retransmits), (target, end))| {
-            let (first_transmissions, retransmissions, needless, ack) = sent;
+            let (first_transmissions, retransmissions, needless, (ack, duplicate_acks)) = sent;
             SequenceGraph {
                 about,
                 timeline,
@@ -133,6 +133,7 @@ fn sequence() -> impl Strategy<Value = SequenceGraph> {
                 retransmissions,
                 needless,
                 ack,
+                duplicate_acks,
                 sacks,
                 drops,
                 timeouts,
@@ -164,9 +165,20 @@ fn queue() -> impl Strategy<Value = QueueGraph> {
 }
 
 fn line_chart() -> impl Strategy<Value = LineChart> {
-    let line = (name(), vec((number(), number()), 0..12)).prop_map(|(label, points)| Line { label, points });
+    let line = (name(), any::<bool>(), vec((number(), number()), 0..40));
+    let line = line.prop_map(|(label, steps, points)| Line { label, steps, points });
     let plot = (name(), vec(line, 0..5)).prop_map(|(measure, lines)| LinePlot { measure, lines });
     (about(), name(), vec(plot, 0..4)).prop_map(|(about, across, plots)| LineChart { about, across, plots })
+}
+
+fn ladder() -> impl Strategy<Value = Ladder> {
+    let message = (name(), 0..6_usize, 0..6_usize, number(), option::of(number()));
+    let message =
+        message.prop_map(|(label, from, to, sent, arrived)| LadderMessage { label, from, to, sent, arrived });
+    let span = (name(), 0..6_usize, number(), number());
+    let span = span.prop_map(|(label, party, from, to)| LadderSpan { label, party, from, to });
+    (about(), vec(name(), 0..6), name(), vec(message, 0..20), vec(span, 0..4))
+        .prop_map(|(about, parties, unit, messages, spans)| Ladder { about, parties, unit, messages, spans })
 }
 
 fn check(canvas: Canvas) {
@@ -207,6 +219,9 @@ proptest! {
 
     #[test]
     fn queue_graphs_hold(picture in queue(), size in size()) { check(picture.drawn(size)) }
+
+    #[test]
+    fn ladders_hold(picture in ladder(), size in size()) { check(picture.drawn(size)) }
 
     #[test]
     fn line_charts_hold(picture in line_chart(), size in size()) { check(picture.drawn(size)) }

@@ -36,7 +36,7 @@ fn quartile_chart() -> QuartileChart {
     };
     QuartileChart {
         about: about("quartiles"),
-        across: Across::Categories,
+        across: Across::Categories { label: String::new() },
         measure: "transfer time, s".to_string(),
         spacing: Spacing::Linear,
         schemes: vec!["sack".to_string(), "etcp-v1".to_string()],
@@ -55,6 +55,7 @@ fn sequence_graph() -> SequenceGraph {
         retransmissions: points(&[(2.4, 3.0)]),
         needless: points(&[(2.6, 4.0)]),
         ack: points(&[(0.3, 2.0), (0.5, 3.0), (2.8, 5.0), (3.9, 6.0)]),
+        duplicate_acks: points(&[(2.5, 3.0)]),
         sacks: vec![Sack { time: 2.7, from: 4.0, to: 5.0 }],
         drops: vec![
             Drop { at: Point::new(1.1, 3.0), place: DropPlace::Disconnection },
@@ -135,9 +136,36 @@ fn queue() {
 }
 
 #[test]
+fn ladder() {
+    let message = |label: &str, from, to, sent, arrived| LadderMessage {
+        label: label.to_string(),
+        from,
+        to,
+        sent,
+        arrived,
+    };
+    let picture = Ladder {
+        about: about("ladder"),
+        parties: ["PAR", "NAR", "MN"].map(String::from).to_vec(),
+        unit: "ms after the hint".to_string(),
+        messages: vec![
+            message("FBU", 2, 0, 10.0, Some(15.1)),
+            message("HI", 0, 1, 15.1, Some(20.3)),
+            message("HAck", 1, 0, 20.3, None),
+            message("UNA", 2, 1, 540.0, Some(545.1)),
+        ],
+        spans: vec![LadderSpan { label: "no link".to_string(), party: 2, from: 40.0, to: 540.0 }],
+    };
+    insta::assert_snapshot!(picture.svg(SIZE));
+}
+
+#[test]
 fn lines() {
-    let line =
-        |label: &str, points: &[(f64, f64)]| Line { label: label.to_string(), points: points.to_vec() };
+    let line = |label: &str, points: &[(f64, f64)]| Line {
+        label: label.to_string(),
+        steps: label == "steps",
+        points: points.to_vec(),
+    };
     let plot = |lines| LinePlot { measure: "gain, segments".to_string(), lines };
     let picture = LineChart {
         about: about("lines"),
@@ -148,9 +176,36 @@ fn lines() {
                 line("b = 58", &[(5.0, 26.0), (25.0, -20.5), (50.0, -121.0)]),
                 line("broken", &[(5.0, -1.5), (15.0, f64::NAN), (25.0, -48.1), (50.0, -148.6)]),
             ]),
+            plot(vec![line("steps", &[(5.0, 1.0), (30.0, 3.0), (50.0, 2.0)]), line("b = 58", &[(5.0, 2.0)])]),
         ],
     };
     insta::assert_snapshot!(picture.svg(SIZE));
+}
+
+/// Two curves that run together: a few markers on each, none on one of the other.
+#[test]
+fn markers_of_long_curves_stand_apart() {
+    let line = |label: &str| Line {
+        label: label.to_string(),
+        steps: true,
+        points: (0..1000).map(|k| (f64::from(k) / 100.0, f64::from(k / 100))).collect(),
+    };
+    let chart = |lines| LineChart {
+        about: about("apart"),
+        across: "time, s".to_string(),
+        plots: vec![LinePlot { measure: "cwnd".to_string(), lines }],
+    };
+    let both = chart(vec![line("a"), line("b")]).svg(SIZE);
+    // One path per curve has all its markers, each closed by a `z`; the legend's sample has one.
+    let filled = both.lines().filter(|line| line.contains("fill:var(--segue-scheme"));
+    let markers: Vec<&str> = filled.filter(|line| line.matches('z').count() > 1).collect();
+    let counts: Vec<usize> = markers.iter().map(|line| line.matches('z').count()).collect();
+    assert_eq!(counts, [7, 7], "{both}");
+    let first = |line: &str| -> f64 {
+        let number = line.split("d=\"M").nth(1).and_then(|rest| rest.split(' ').next());
+        number.and_then(|number| number.parse().ok()).expect("a position")
+    };
+    assert!(first(markers[1]) - first(markers[0]) > 20.0, "{both}");
 }
 
 #[test]

@@ -12,7 +12,7 @@ mod output;
 mod reproduction;
 mod trace_lines;
 
-pub use csv_rows::{comparison_csv, handoffs_csv};
+pub use csv_rows::{buffers_csv, comparison_csv, handoffs_csv};
 pub use difference::difference_json;
 pub use document::{Document, DocumentError};
 pub use drive::{drive_csv, drive_json};

@@ -4,7 +4,7 @@ use crate::lcfd::{lcfd_figure_csv, lcfd_windows_csv};
 use segue_model::lcfd::figures::FIGURE_3;
 use segue_model::tcp_ho::{Handoff, saving_at};
 use segue_reproduce::cells::cell_steps;
-use segue_reproduce::downloads::curves;
+use segue_reproduce::downloads::{curves, handover};
 use segue_reproduce::judge::Source;
 use segue_reproduce::ledger::{ClassWord, Figure, Form, Measure, Panel, Paper, Stat};
 use segue_reproduce::points::{Handoffs, OneDownload, OneDrive, Point};
@@ -136,6 +136,17 @@ struct Moment<'a> {
     value: f64,
 }
 
+/// A message of a handover.
+#[derive(Serialize)]
+struct MessageLine<'a> {
+    panel: &'a str,
+    message: &'static str,
+    from: &'static str,
+    to: &'static str,
+    sent_s: f64,
+    arrived_s: Option<f64>,
+}
+
 /// A point of a model's curve.
 #[derive(Serialize)]
 struct CurvePoint<'a> {
@@ -182,10 +193,24 @@ pub fn figure_csv(paper: &Paper, figure: &Figure, results: &Results) -> Result<S
     let mut writer = csv::Writer::from_writer(Vec::new());
     for panel in &figure.panels {
         if figure.form == Form::Download {
-            for (curve, points) in curves(paper, panel).unwrap_or_default() {
-                for (time_s, value) in points {
-                    writer.serialize(Moment { panel: &panel.title, curve: &curve, time_s, value })?;
+            for curve in curves(paper, panel).unwrap_or_default() {
+                let name = curve.name();
+                for (time_s, value) in curve.points {
+                    writer.serialize(Moment { panel: &panel.title, curve: &name, time_s, value })?;
                 }
+            }
+            continue;
+        }
+        if figure.form == Form::Signalling {
+            for signal in handover(paper, panel).into_iter().flat_map(|record| record.signals) {
+                writer.serialize(MessageLine {
+                    panel: &panel.title,
+                    message: signal.message,
+                    from: signal.from.name(),
+                    to: signal.to.name(),
+                    sent_s: seconds(signal.sent),
+                    arrived_s: signal.arrived.map(seconds),
+                })?;
             }
             continue;
         }
@@ -216,7 +241,7 @@ pub fn figure_csv(paper: &Paper, figure: &Figure, results: &Results) -> Result<S
             continue;
         }
         if figure.form == Form::Steps {
-            for (time_s, step) in cell_steps(paper, panel).unwrap_or_default() {
+            for (time_s, step) in cell_steps(paper, panel).into_iter().flat_map(|around| around.steps) {
                 let (event, packet) = match step {
                     Step::Sent(seq, false) => ("sent", seq),
                     Step::Sent(seq, true) => ("resent", seq),

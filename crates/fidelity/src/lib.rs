@@ -42,6 +42,9 @@ pub enum Error {
     /// The scheme `sack` is missing.
     #[error("{0}")]
     Scheme(String),
+    /// The two cells cannot be simulated.
+    #[error(transparent)]
+    Cells(#[from] segue_world::drive::cells::CellsError),
     /// ns-2 is missing or failed.
     #[error("{0}")]
     Ns2(String),

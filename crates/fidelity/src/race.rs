@@ -1,6 +1,8 @@
-//! The speed runs: our engine and the real ns-2 over the same hops, one after the other.
+//! The speed runs: our engine and the real ns-2 over the same hops, one after the other; and handoffs between two cells,
+//! which that ns-2 does not have.
 
 use crate::Error;
+use segue_world::check_scheme;
 use segue_world::speed::{self, Case};
 use std::path::Path;
 use std::process::Command;
@@ -73,6 +75,21 @@ impl Lap {
 pub fn ours(course: &Course, seconds: u64) -> Result<Lap, Error> {
     let start = Instant::now();
     let delivered = speed::run(course.case, seconds)?;
+    Ok(Lap { delivered, wall: start.elapsed().as_secs_f64() })
+}
+
+/// Handoffs of a run between the two cells of Chou and Shin.
+pub const HANDOFFS: u32 = 10_000;
+/// They may take so long, s.
+pub const HANDOFFS_WALL: f64 = 5.0;
+/// The paper's conventional scheme and its proposal.
+pub const HANDOFF_SCHEMES: [&str; 2] = ["buffer-fcfd", "buffer-lcfd+phas"];
+
+/// One run of ours between the two cells.
+pub fn handoffs(scheme: &str, count: u32) -> Result<Lap, Error> {
+    let scheme = check_scheme(scheme, &[]).map_err(|error| Error::Scheme(error.to_string()))?;
+    let start = Instant::now();
+    let delivered = speed::handoffs(&scheme, count)?;
     Ok(Lap { delivered, wall: start.elapsed().as_secs_f64() })
 }
 

@@ -14,7 +14,7 @@ const WIDE_RANGE: f64 = 8.0;
 pub fn quartiles(comparison: &Comparison, presentation: &Presentation) -> QuartileChart {
     let asked = presentation.chart;
     let (schemes, groups, across) = match asked.across {
-        None => (schemes(comparison), blocks(comparison), Across::Categories),
+        None => (schemes(comparison), blocks(comparison), Across::Categories { label: String::new() }),
         Some(parameter) => {
             let (series, groups) = along(comparison, parameter);
             let label = match asked.horizontal {

@@ -1,15 +1,19 @@
 //! The papers' figures, from what was run or computed.
 
+use crate::fmip::signalling;
 use crate::graphs;
 use crate::lcfd::{lcfd_chart, lcfd_windows_chart};
 use crate::model::{gains_chart, saving_chart, windows_chart};
 use crate::pictures::Picture;
-use segue_draw::{About, Across, Group, Line, LineChart, LinePlot, QuartileChart, Quartiles, Spacing};
+use segue_draw::{
+    About, Across, Group, Handoff as Break, Line, LineChart, LinePlot, Point, QuartileChart, Quartiles,
+    SequenceGraph, Spacing, Timeline, Timeout,
+};
 use segue_model::lcfd::Equation7;
 use segue_model::lcfd::figures::{Compared, Figure as Chained};
 use segue_model::tcp_ho::{Curve, Handoff};
 use segue_reproduce::cells::cell_steps;
-use segue_reproduce::downloads::curves;
+use segue_reproduce::downloads::{Curve as Course, curves, handover};
 use segue_reproduce::judge::Source;
 use segue_reproduce::ledger::{BdpAndThreshold, DownloadCurve, Figure, Form, Measure, Panel, Paper, Stat};
 use segue_reproduce::progress::progress;
@@ -67,8 +71,16 @@ pub fn figure(paper: &Paper, figure: &Figure, results: &Results) -> DrawnFigure 
             Form::Progress => lines(progress_chart(paper, figure, panel, &id)?),
             Form::Chain => lines(chain(panel, &id)?),
             Form::Comeback => lines(lcfd_windows_chart(&id)),
-            Form::Steps => lines(steps_chart(paper, figure, panel, &id)?),
-            Form::Sequence => sequence(paper, panel, results, &id)?,
+            Form::Steps => packets(steps_graph(paper, figure, panel, &id)?),
+            Form::Signalling => {
+                let ladder = signalling(&handover(paper, panel).ok()?, about(figure, panel, &id));
+                Picture::draw((560, 620), |size, suffix| {
+                    let mut ladder = ladder.clone();
+                    ladder.about.id.push_str(suffix);
+                    ladder.svg(size)
+                })
+            }
+            Form::Sequence => packets(sequence(paper, panel, results, &id)?),
         };
         Some(DrawnPanel { title: panel.title.clone(), x: panel.x.clone(), picture })
     });
@@ -109,16 +121,15 @@ fn bars(paper: &Paper, figure: &Figure, panel: &Panel, results: &Results, id: &s
         })
         .collect();
     let title = format!("{}, {}", figure.place, panel.title);
-    let description = format!("{} Horizontal axis: {}.", figure.title, panel.x.as_deref().unwrap_or("-"));
     Picture::draw((360, 380), |size, suffix| {
         let chart = QuartileChart {
             about: About {
                 id: format!("{id}{suffix}"),
                 title: title.clone(),
-                description: description.clone(),
+                description: figure.title.clone(),
                 heading: String::new(),
             },
-            across: Across::Categories,
+            across: Across::Categories { label: panel.x.clone().unwrap_or_default() },
             measure: measure_title(of, panel.packets.unwrap_or(paper.defaults.packets)),
             spacing: Spacing::Linear,
             schemes: names.clone(),
@@ -138,8 +149,9 @@ fn gains(panel: &Panel, id: &str) -> Option<LineChart> {
 /// How far the senders of a panel come along its route.
 fn progress_chart(paper: &Paper, figure: &Figure, panel: &Panel, id: &str) -> Option<LineChart> {
     let senders = progress(paper, panel).ok()?;
-    let lines = senders.into_iter().map(|(label, points)| Line { label, points: thinned(&points) });
-    Some(over_time(figure, panel, id, "time, s", "packets acknowledged", lines.collect()))
+    let line = |(label, points): (String, Vec<_>)| Line { label, steps: true, points: thinned(&points) };
+    let lines = senders.into_iter().map(line).collect();
+    Some(over_time(figure, panel, id, vec![LinePlot { measure: "packets acknowledged".into(), lines }]))
 }
 
 /// A figure of the Markov chain.
@@ -152,78 +164,93 @@ fn chain(panel: &Panel, id: &str) -> Option<LineChart> {
     Some(lcfd_chart(figure, &all?, id))
 }
 
-/// What one sender did around one handoff; packets are counted from the first that is shown.
-fn steps_chart(paper: &Paper, figure: &Figure, panel: &Panel, id: &str) -> Option<LineChart> {
-    let steps = cell_steps(paper, panel)?;
-    let of = |pick: fn(&Step) -> Option<u32>| -> Vec<(f64, f64)> {
-        let points = steps.iter().filter_map(|(at, step)| Some((*at, f64::from(pick(step)?))));
-        points.collect()
+/// What one sender did around one handoff.
+fn steps_graph(paper: &Paper, figure: &Figure, panel: &Panel, id: &str) -> Option<SequenceGraph> {
+    let around = cell_steps(paper, panel)?;
+    let mut about = about(figure, panel, id);
+    about.description.push_str(" Time is counted from link-down.");
+    let mut graph = SequenceGraph {
+        about,
+        timeline: Timeline {
+            handoff: Some(Break::Disconnection(0.0, around.latency_s)),
+            ..Timeline::default()
+        },
+        ..SequenceGraph::default()
     };
-    let line = |label: &str, points| Line { label: label.into(), points };
-    let sent = of(|step| match step {
-        Step::Sent(seq, _) => Some(*seq),
-        _ => None,
-    });
-    let heard = of(|step| match step {
-        Step::Heard(ack) => Some(*ack),
-        _ => None,
-    });
-    let first = sent.iter().chain(&heard).map(|point| point.1).fold(f64::INFINITY, f64::min);
-    let from_first =
-        |points: Vec<(f64, f64)>| points.into_iter().map(|(at, packet)| (at, packet - first)).collect();
-    let lines = vec![line("sent", from_first(sent)), line("ACK heard", from_first(heard))];
-    let measure = format!("packet, from {first} on");
-    Some(over_time(figure, panel, id, "time from link-down, s", &measure, lines))
+    for (at, step) in &around.steps {
+        let point = |packet: u32| Point::new(*at, f64::from(packet));
+        match *step {
+            Step::Sent(seq, false) => graph.first_transmissions.push(point(seq)),
+            Step::Sent(seq, true) => graph.retransmissions.push(point(seq)),
+            Step::Heard(ack) if graph.ack.last().is_some_and(|last| last.value >= f64::from(ack)) => {
+                graph.duplicate_acks.push(point(ack));
+            }
+            Step::Heard(ack) => graph.ack.push(point(ack)),
+            Step::Timeout(head) => graph.timeouts.push(Timeout { at: point(head), spurious: false }),
+            Step::FastRetransmit(head) => graph.fast_retransmits.push(point(head)),
+            Step::Window(_) => {}
+        }
+    }
+    Some(graph)
 }
 
-/// Downloads of a panel over time.
+/// Downloads of a panel over time: a plot for each sender, where it has several of each.
 fn download_chart(paper: &Paper, figure: &Figure, panel: &Panel, id: &str) -> Option<LineChart> {
     let measure = match panel.shows? {
         DownloadCurve::Sequence => "sequence number received, bytes",
         DownloadCurve::Window => "congestion window, segments",
+        DownloadCurve::Injected => "sent in HANDOFF, kB",
     };
-    let lines = curves(paper, panel).ok()?;
-    let lines = lines.into_iter().map(|(label, points)| Line { label, points: thinned(&points) });
-    Some(over_time(figure, panel, id, "time, s", measure, lines.collect()))
+    let curves = curves(paper, panel).ok()?;
+    let line = |label: &str, points: &[(f64, f64)]| Line {
+        label: label.into(),
+        steps: true,
+        points: thinned(points),
+    };
+    let plots = match curves.iter().any(|curve| curve.download.is_some()) {
+        true => {
+            let plot = |of: &[Course]| LinePlot {
+                measure: format!("{}: {measure}", of[0].sender),
+                lines: of.iter().map(|c| line(c.download.as_deref().unwrap_or(""), &c.points)).collect(),
+            };
+            curves.chunk_by(|a, b| a.sender == b.sender).map(plot).collect()
+        }
+        false => {
+            let lines = curves.iter().map(|curve| line(&curve.sender, &curve.points)).collect();
+            vec![LinePlot { measure: measure.into(), lines }]
+        }
+    };
+    Some(over_time(figure, panel, id, plots))
 }
 
-/// One plot of a panel over time.
-fn over_time(
-    figure: &Figure,
-    panel: &Panel,
-    id: &str,
-    across: &str,
-    measure: &str,
-    lines: Vec<Line>,
-) -> LineChart {
-    LineChart {
-        about: About {
-            id: id.into(),
-            title: format!("{}, {}", figure.place, panel.title),
-            description: figure.title.clone(),
-            heading: String::new(),
-        },
-        across: across.into(),
-        plots: vec![LinePlot { measure: measure.into(), lines }],
+fn about(figure: &Figure, panel: &Panel, id: &str) -> About {
+    About {
+        id: id.into(),
+        title: format!("{}, {}", figure.place, panel.title),
+        description: figure.title.clone(),
+        heading: String::new(),
     }
 }
 
-/// A step of a curve, s: below what can be seen.
-const STEP_S: f64 = 0.1;
+/// Plots of a panel over time.
+fn over_time(figure: &Figure, panel: &Panel, id: &str, plots: Vec<LinePlot>) -> LineChart {
+    LineChart { about: about(figure, panel, id), across: "time, s".into(), plots }
+}
 
-/// Of each step the first, the least, the greatest and the last point, so that nothing falls out; and where a curve stands
-/// still the end of that, so that waiting is level.
+/// Spans of a curve: less than what can be told apart.
+const SPANS: f64 = 600.0;
+
+/// Of each span of a curve in steps the first, the least, the greatest and the last point, so that nothing falls out.
 fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let (Some(first), Some(last)) = (points.first(), points.last()) else { return Vec::new() };
+    let length = ((last.0 - first.0) / SPANS).max(f64::MIN_POSITIVE);
+    let place = |point: &(f64, f64)| ((point.0 - first.0) / length).floor();
     let mut kept: Vec<(f64, f64)> = Vec::new();
-    for span in points.chunk_by(|a, b| (a.0 / STEP_S).floor() == (b.0 / STEP_S).floor()) {
+    for span in points.chunk_by(|a, b| place(a) == place(b)) {
         let last = span.len() - 1;
         let by_value = |a: &usize, b: &usize| span[*a].1.total_cmp(&span[*b].1);
         let extremes = [(0..=last).min_by(by_value), (0..=last).max_by(by_value)];
         let all: BTreeSet<usize> = extremes.into_iter().flatten().chain([0, last]).collect();
-        let before = kept.last().copied();
-        kept.extend(
-            before.filter(|(at, _)| span[0].0 - at > 2.0 * STEP_S).map(|(_, value)| (span[0].0, value)),
-        );
         kept.extend(all.into_iter().map(|index| span[index]));
     }
     kept
@@ -258,29 +285,33 @@ fn measure_title(of: Measure, packets: u32) -> String {
     }
 }
 
-fn sequence(paper: &Paper, panel: &Panel, results: &Results, id: &str) -> Option<Picture> {
+fn sequence(paper: &Paper, panel: &Panel, results: &Results, id: &str) -> Option<SequenceGraph> {
     let handoff = panel.handoff.as_ref()?;
     let told = results.trace(&handoff.single(paper), &paper.own(&handoff.scheme))?;
-    let graph = graphs::graphs(told, id).sequence;
-    Some(Picture::draw((400, 360), |size, suffix| {
+    Some(graphs::graphs(told, id).sequence)
+}
+
+fn packets(graph: SequenceGraph) -> Picture {
+    Picture::draw((400, 360), |size, suffix| {
         let mut graph = graph.clone();
         graph.about.id.push_str(suffix);
         graph.svg(size)
-    }))
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// A window that falls to one for a moment, and a wait of two seconds.
+    /// A window that falls to one for a moment.
     #[test]
     fn thinned_curves_keep_what_is_seen() {
-        let mut points: Vec<(f64, f64)> = (0..1000).map(|k| (f64::from(k) / 1000.0, 72.0)).collect();
-        points[404].1 = 1.0;
+        let mut points: Vec<(f64, f64)> = (0..10_000).map(|k| (f64::from(k) / 10_000.0, 72.0)).collect();
+        points[4044].1 = 1.0;
         points.push((3.0, 73.0));
         let kept = thinned(&points);
-        assert!(kept.len() < 40 && kept.contains(&(0.404, 1.0)), "{kept:?}");
-        assert_eq!(kept[kept.len() - 2..], [(3.0, 72.0), (3.0, 73.0)]);
+        assert!(kept.len() < 700 && kept.contains(&(0.4044, 1.0)), "{}", kept.len());
+        assert_eq!(kept[kept.len() - 2..], [(0.9999, 72.0), (3.0, 73.0)]);
+        assert!(thinned(&[]).is_empty());
     }
 }

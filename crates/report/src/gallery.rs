@@ -1,9 +1,11 @@
 //! The page of `segue reproduce`: every figure, what its paper says about it, what was measured, the verdict.
 
+use crate::buffers::senders_and_buffers;
 use crate::figures::DrawnFigure;
 use crate::pictures::Budget;
 use crate::{Origin, page};
 use maud::{Markup, html};
+use segue_reproduce::buffers::SendersAndBuffers;
 use segue_reproduce::ledger::{Figure, Paper};
 use segue_reproduce::verdict::{Judged, Verdict};
 use std::collections::BTreeSet;
@@ -19,7 +21,12 @@ pub struct Exhibit<'a> {
 }
 
 /// The page. `points`: handoff times per bar.
-pub fn gallery_page(exhibits: &[Exhibit], points: usize, origin: &Origin) -> String {
+pub fn gallery_page(
+    exhibits: &[Exhibit],
+    buffers: Option<&SendersAndBuffers>,
+    points: usize,
+    origin: &Origin,
+) -> String {
     let budget = Budget::new();
     let content = html! {
         h1 { "Papers, run again" }
@@ -30,6 +37,7 @@ pub fn gallery_page(exhibits: &[Exhibit], points: usize, origin: &Origin) -> Str
         }
         (summary(exhibits))
         @for exhibit in exhibits { (exhibit.markup(&budget)) }
+        @if let Some(table) = buffers { (senders_and_buffers(table)) }
     };
     page::page("Segue: papers, run again", content)
 }

@@ -15,7 +15,7 @@ pub fn lcfd_chart(figure: Figure, all: &[Compared], id: &str) -> LineChart {
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
     let mut add = |label: String, point: (f64, f64)| {
         let place = *places.entry(label.clone()).or_insert_with(|| {
-            lines.push(Line { label, points: Vec::new() });
+            lines.push(Line { label, ..Line::default() });
             lines.len() - 1
         });
         lines[place].points.push(point);
@@ -54,7 +54,11 @@ pub fn lcfd_windows_chart(id: &str) -> LineChart {
     let line = |label: &str, windows: Vec<u32>| {
         let point =
             |(index, window): (usize, u32)| (FIGURE_3.resumes_s + RTT_S * index as f64, f64::from(window));
-        Line { label: label.into(), points: windows.into_iter().enumerate().map(point).collect() }
+        Line {
+            label: label.into(),
+            steps: true,
+            points: windows.into_iter().enumerate().map(point).collect(),
+        }
     };
     let [conventional, proposed] = FIGURE_3.comebacks;
     let windows = |comeback: segue_model::lcfd::Comeback| {

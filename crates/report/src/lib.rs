@@ -7,9 +7,11 @@
 //! question, [`chart`] is the chart of quartiles.
 
 mod asked;
+mod buffers;
 mod chart;
 mod comparison;
 pub mod figures;
+mod fmip;
 pub mod gallery;
 mod graphs;
 mod handoff;

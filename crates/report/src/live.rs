@@ -186,7 +186,7 @@ fn chart(
                 description: format!("Quartiles of each sender: {measure}."),
                 heading: String::new(),
             },
-            across: Across::Categories,
+            across: Across::Categories { label: String::new() },
             measure: measure.into(),
             spacing,
             schemes: schemes.clone(),

@@ -22,7 +22,11 @@ pub fn gains_chart(curves: &[Curve], id: &str) -> LineChart {
     let highest = curves.iter().map(height).fold(0.0, f64::max);
     let (small, large): (Vec<&Curve>, Vec<&Curve>) =
         curves.iter().partition(|curve| height(curve) < highest * SMALL);
-    let line = |curve: &&Curve| Line { label: name(&curve.handoff, ", "), points: curve.gains.clone() };
+    let line = |curve: &&Curve| Line {
+        label: name(&curve.handoff, ", "),
+        points: curve.gains.clone(),
+        ..Line::default()
+    };
     let plots = [
         (large, "mean gain of TCP-HO, segments"),
         (small, "the smaller gains on a scale of their own, segments"),
@@ -52,7 +56,11 @@ pub fn windows_chart(handoff: &Handoff, x: f64, id: &str) -> LineChart {
     let full = handoff.full_after(handoff.c()).max(handoff.full_after(x)) * 1.05;
     let line = |label: &str, threshold: f64| {
         let times = (0..=STEPS).map(|step| full * f64::from(step) / f64::from(STEPS));
-        Line { label: label.into(), points: times.map(|t| (t, handoff.window(threshold, t))).collect() }
+        Line {
+            label: label.into(),
+            points: times.map(|t| (t, handoff.window(threshold, t))).collect(),
+            ..Line::default()
+        }
     };
     let words = format!("b = {}, c = {}, x = {x}", handoff.b(), handoff.c());
     LineChart {
@@ -76,11 +84,15 @@ pub fn windows_chart(handoff: &Handoff, x: f64, id: &str) -> LineChart {
 /// Figure 5 of the paper: what sending at once saves of a disconnection that ends between two timeouts, at T and 2T.
 pub fn saving_chart(id: &str) -> LineChart {
     let ends = (0..=STEPS).map(|step| 1.0 + f64::from(step) / f64::from(STEPS));
-    let saving =
-        Line { label: "(2T - x) / x".into(), points: ends.map(|x| (x, saving_at(x, 2.0))).collect() };
+    let saving = Line {
+        label: "(2T - x) / x".into(),
+        points: ends.map(|x| (x, saving_at(x, 2.0))).collect(),
+        ..Line::default()
+    };
     let mean = Line {
         label: format!("mean, 2 ln 2 - 1 = {LIMIT_OF_SAVING:.4}"),
         points: vec![(1.0, LIMIT_OF_SAVING), (2.0, LIMIT_OF_SAVING)],
+        ..Line::default()
     };
     LineChart {
         about: About {

@@ -169,14 +169,24 @@ impl OneCell {
     }
 }
 
-/// What the one sender of a panel did around the one handoff of its one point: from link-down until three seconds after
-/// link-up, s from link-down.
-pub fn cell_steps(paper: &Paper, panel: &Panel) -> Option<Vec<(f64, Step)>> {
+/// What one sender did around one handoff.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CellSteps {
+    /// From link-down until the mobile is on the other link, s.
+    pub latency_s: f64,
+    /// From link-down until three seconds after link-up, s from link-down.
+    pub steps: Vec<(f64, Step)>,
+}
+
+/// What the one sender of a panel did around the one handoff of its one point.
+pub fn cell_steps(paper: &Paper, panel: &Panel) -> Option<CellSteps> {
     let cell = *panel.cells.as_ref()?.all().first()?;
     let scheme = Scheme::build(&paper.own(panel.senders.first()?), &[]).ok()?;
     let record = cell.cells(1).run(&scheme, true).ok()?;
     let handoff = record.handoffs.first()?;
     let until = handoff.up + 3 * SECOND;
+    let since_down = |at: Nanos| (at - handoff.down) as f64 / SECOND as f64;
     let steps = record.steps.iter().filter(|(at, _)| *at < until);
-    Some(steps.map(|(at, step)| ((at - handoff.down) as f64 / SECOND as f64, *step)).collect())
+    let steps = steps.map(|(at, step)| (since_down(*at), *step)).collect();
+    Some(CellSteps { latency_s: since_down(handoff.up), steps })
 }

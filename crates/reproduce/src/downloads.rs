@@ -124,8 +124,37 @@ fn measure(sample: &mut Sample, download: &Download, scheme: &Scheme) {
     }
 }
 
-/// One curve: its name, and (s, value) in order.
-pub type Curve = (String, Vec<(f64, f64)>);
+/// One curve.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curve {
+    /// The sender, by the paper's name.
+    pub sender: String,
+    /// Which download, where a panel has several.
+    pub download: Option<String>,
+    /// (s, value) in order; a value stays until the next.
+    pub points: Vec<(f64, f64)>,
+}
+
+impl Curve {
+    /// What tells it from the others of its panel.
+    pub fn name(&self) -> String {
+        match &self.download {
+            Some(download) => format!("{}, {download}", self.sender),
+            None => self.sender.clone(),
+        }
+    }
+}
+
+/// The one download of a panel with its one sender, with the first seed.
+pub fn handover(paper: &Paper, panel: &Panel) -> Result<DownloadRecord, PointError> {
+    let points = panel.downloads.as_ref().map_or(Vec::new(), |downloads| downloads.all());
+    let (Some(point), Some(sender)) = (points.first(), panel.senders.first()) else {
+        return Err(PointError::NoSchemes);
+    };
+    let name = paper.own(sender);
+    let (download, planned) = point.plan(&paper.defaults, &name, &settings(paper, &named(&name)))?;
+    Ok(download.run(&planned.scheme))
+}
 
 /// What a panel shows over time, a curve for each sender and download, with the first seed.
 pub fn curves(paper: &Paper, panel: &Panel) -> Result<Vec<Curve>, PointError> {
@@ -136,26 +165,27 @@ pub fn curves(paper: &Paper, panel: &Panel) -> Result<Vec<Curve>, PointError> {
             let name = paper.own(sender);
             let (download, planned) = point.plan(&paper.defaults, &name, &settings(paper, &named(&name)))?;
             let record = download.run(&planned.scheme);
-            let label = match points.len() {
-                1 => sender.clone(),
-                _ => format!("{sender}, {} s", point.disconnect as f64 / SECOND as f64),
-            };
-            curves.push((label, curve(panel, &record, &download)));
+            let which = (points.len() > 1).then(|| format!("{} s", point.disconnect as f64 / SECOND as f64));
+            let points = values(panel, &record, &download);
+            curves.push(Curve { sender: sender.clone(), download: which, points });
         }
     }
     Ok(curves)
 }
 
-fn curve(panel: &Panel, record: &DownloadRecord, download: &Download) -> Vec<(f64, f64)> {
+fn values(panel: &Panel, record: &DownloadRecord, download: &Download) -> Vec<(f64, f64)> {
     let seconds = |at: Nanos| at as f64 / SECOND as f64;
     match panel.shows {
         Some(DownloadCurve::Window) => {
-            let steps = record.window.windows(2).flat_map(|pair| {
-                // The window stays until it changes.
-                [(seconds(pair[0].0), pair[0].1), (seconds(pair[1].0), pair[0].1)]
-            });
-            let last = record.window.last().map(|&(at, window)| (seconds(at), window));
-            steps.chain(last).map(|(at, window)| (at, f64::from(window) / 256.0)).collect()
+            record.window.iter().map(|&(at, window)| (seconds(at), f64::from(window) / 256.0)).collect()
+        }
+        Some(DownloadCurve::Injected) => {
+            let after = |packets: usize| kilobytes(packets, download);
+            let start = record.states.first().map(|&(at, _)| (seconds(at), 0.0));
+            let sent = record.sent_in_handoff().enumerate();
+            let curve = start.into_iter().chain(sent.map(|(index, at)| (seconds(at), after(index + 1))));
+            let end = record.states.get(1).map(|&(at, _)| (seconds(at), after(record.injected as usize)));
+            curve.chain(end).collect()
         }
         Some(DownloadCurve::Sequence) | None => {
             let byte =

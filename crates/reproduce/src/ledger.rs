@@ -36,12 +36,23 @@ pub struct Paper {
     /// Readings of open points that this paper's runs use, with their reasons.
     #[serde(default, rename = "reading")]
     pub readings: Vec<Reading>,
+    /// Tables of ours that belong beside it in the gallery.
+    #[serde(default)]
+    pub tables: Vec<TableWord>,
     /// What it draws.
     #[serde(default, rename = "figure")]
     pub figures: Vec<Figure>,
     /// What it states.
     #[serde(default, rename = "claim")]
     pub claims: Vec<Claim>,
+}
+
+/// A table of the gallery that no paper has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TableWord {
+    /// Senders and buffers at routers ([`crate::buffers`]).
+    SendersAndBuffers,
 }
 
 /// What the points of a paper have in common.

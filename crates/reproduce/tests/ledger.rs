@@ -1,7 +1,7 @@
 //! The ledger fits its schema, and says nothing that cannot be run or found.
 
 use segue_handoff::Scheme;
-use segue_reproduce::downloads::{curves, scheme_of};
+use segue_reproduce::downloads::{curves, handover, scheme_of};
 use segue_reproduce::judge::schemes;
 use segue_reproduce::ledger::{Check, Expect, Form, Paper};
 use segue_reproduce::papers::papers;
@@ -124,7 +124,13 @@ fn figures_are_whole() {
                         let all =
                             curves(&paper, panel).unwrap_or_else(|error| panic!("{}: {error}", figure.id));
                         assert!(all.len() > 1 && panel.shows.is_some(), "{}", figure.id);
-                        assert!(all.iter().all(|(_, points)| points.len() > 20), "{}", figure.id);
+                        assert!(all.iter().all(|curve| curve.points.len() > 20), "{}", figure.id);
+                    }
+                    Form::Signalling => {
+                        let record =
+                            handover(&paper, panel).unwrap_or_else(|error| panic!("{}: {error}", figure.id));
+                        assert!(record.signals.len() > 8 && record.states.len() == 2, "{}", figure.id);
+                        assert_eq!(record.sent_in_handoff().count() as u32, record.injected, "{}", figure.id);
                     }
                     Form::Windows => {
                         assert!(panel.model.len() == 1 && panel.estimate.is_some(), "{}", figure.id);
@@ -133,7 +139,7 @@ fn figures_are_whole() {
             }
         }
     }
-    assert_eq!(count, 63, "the figures that can be drawn again");
+    assert_eq!(count, 65, "the figures that can be drawn again");
 }
 
 /// `crates/policy/tests/ledger.rs, etcp1_a4_rule`: the file and a test in it.

@@ -3,13 +3,14 @@
 use crate::cli::ReproduceArgs;
 use crate::{Failure, outputs, print, progress};
 use comfy_table::{ContentArrangement, Table, presets};
-use segue_export::{Output, claims_json, figure_csv};
+use segue_export::{Output, buffers_csv, claims_json, figure_csv};
 use segue_handoff::Scheme;
 use segue_report::figures::figure;
 use segue_report::gallery::{Exhibit, gallery_page};
+use segue_reproduce::buffers::{self, SendersAndBuffers};
 use segue_reproduce::cache::Cache;
 use segue_reproduce::downloads::scheme_of;
-use segue_reproduce::ledger::{Figure, Paper, Reading};
+use segue_reproduce::ledger::{Figure, Paper, Reading, TableWord};
 use segue_reproduce::ns2::Ns2;
 use segue_reproduce::papers::papers;
 use segue_reproduce::run::{Needs, Results, run as run_needs};
@@ -65,6 +66,11 @@ pub fn run(args: &ReproduceArgs) -> Result<(), Failure> {
         each.collect()
     };
     let results = outputs::with_threads(args.threads, work)??;
+    let of_gallery = |choice: &Choice| choice.has_table(TableWord::SendersAndBuffers);
+    let buffers = match !args.check && chosen.iter().any(of_gallery) {
+        true => Some(senders_and_buffers(args)?),
+        false => None,
+    };
 
     let judged: Vec<Vec<Judged>> =
         chosen.iter().zip(&results).map(|(choice, results)| choice.judge(results, &ns2)).collect();
@@ -80,7 +86,7 @@ pub fn run(args: &ReproduceArgs) -> Result<(), Failure> {
                 Exhibit { paper: choice.paper, figures: drawn.collect(), claims }
             })
             .collect();
-        write_files(Path::new(&args.out), &exhibits, &results, args)?;
+        write_files(Path::new(&args.out), &exhibits, &results, buffers.as_ref(), args)?;
     }
     if !on_stdout {
         print(&summary(&all, (!args.check).then_some(args.out.as_str())))?;
@@ -174,6 +180,11 @@ impl<'a> Choice<'a> {
         !self.only_figures || self.figures.iter().any(|figure| figure.supports.iter().any(|id| id == claim))
     }
 
+    /// A table belongs to the whole paper, not to one of its figures.
+    fn has_table(&self, table: TableWord) -> bool {
+        !self.only_figures && self.paper.tables.contains(&table)
+    }
+
     fn needs(&self, check: bool) -> Needs {
         let mut needs = Needs::default();
         let concerned = self.paper.claims.iter().filter(|claim| self.concerns(&claim.id));
@@ -190,11 +201,22 @@ impl<'a> Choice<'a> {
     }
 }
 
-/// A picture per panel, a CSV per figure, and the gallery.
+/// Runs the table of senders and buffers.
+fn senders_and_buffers(args: &ReproduceArgs) -> Result<SendersAndBuffers, Failure> {
+    let columns = buffers::columns(args.points.into()).map_err(Failure::ours)?;
+    let bar = progress::bar(columns.iter().map(|column| column.plan.handoffs()).sum(), "handoffs");
+    let work = || SendersAndBuffers::run(columns, &|done| bar.inc(done));
+    let table = outputs::with_threads(args.threads, work)?;
+    bar.finish_and_clear();
+    Ok(table)
+}
+
+/// A picture per panel, a CSV per figure and table, and the gallery.
 fn write_files(
     folder: &Path,
     exhibits: &[Exhibit],
     results: &[Results],
+    buffers: Option<&SendersAndBuffers>,
     args: &ReproduceArgs,
 ) -> Result<(), Failure> {
     let write = |name: String, content: String| -> Result<(), Failure> {
@@ -210,7 +232,10 @@ fn write_files(
             write(format!("{name}.csv"), figure_csv(exhibit.paper, of, results).map_err(Failure::ours)?)?;
         }
     }
-    write("index.html".into(), gallery_page(exhibits, args.points.into(), &outputs::origin()))
+    if let Some(table) = buffers {
+        write("senders-and-buffers.csv".into(), buffers_csv(table).map_err(Failure::ours)?)?;
+    }
+    write("index.html".into(), gallery_page(exhibits, buffers, args.points.into(), &outputs::origin()))
 }
 
 /// Counts of verdicts, and the claims that do not hold.

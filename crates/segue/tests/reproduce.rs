@@ -111,6 +111,54 @@ fn ns2_quartiles() -> [f64; 3] {
     [at(0.25), at(0.5), at(0.75)]
 }
 
+/// Five senders, four buffers and four blocks: what `segue run` of the four scenarios gives, in the page and as CSV. A
+/// figure alone has no table.
+#[test]
+fn senders_and_buffers_stand_in_the_gallery() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("out");
+    let place = out.to_str().expect("UTF-8");
+    let figure = segue(folder.path(), &["espi-2010-fmipv6", "fig6", "--points", "2", "--out", place]);
+    assert!(figure.status.success(), "{}", text(&figure.stderr));
+    assert!(!out.join("senders-and-buffers.csv").exists(), "a table belongs to the whole paper");
+
+    let whole = segue(folder.path(), &["espi-2010-fmipv6", "--points", "2", "--out", place]);
+    assert!(whole.status.success(), "{}", text(&whole.stderr));
+    let page = std::fs::read_to_string(out.join("index.html")).expect("a gallery");
+    let table = page.split("id=\"senders-and-buffers\"").nth(1).expect("the table");
+    let cells: Vec<&str> = table
+        .split("<td class=\"cell\">")
+        .skip(1)
+        .map(|rest| rest.split('<').next().expect("a cell"))
+        .collect();
+    assert_eq!(cells.len(), 4 * 5 * 4, "blocks, senders, buffers");
+
+    let mut csv = csv::Reader::from_path(out.join("senders-and-buffers.csv")).expect("CSV");
+    let rows: Vec<csv::StringRecord> = csv.records().map(|row| row.expect("a row")).collect();
+    assert_eq!(rows.len(), cells.len());
+    for (column, buffer) in ["off", "previous-fcfd", "previous-lcfd", "new-lcfd"].iter().enumerate() {
+        let file = format!("{}/../../examples/buffers/{buffer}.toml", env!("CARGO_MANIFEST_DIR"));
+        let run = Command::new(env!("CARGO_BIN_EXE_segue"))
+            .args(["run", &file, "--points", "2", "--json", "-"])
+            .output()
+            .expect("segue starts");
+        let document: Value = serde_json::from_slice(&run.stdout).expect("JSON");
+        let ours = document["rows"].as_array().expect("rows");
+        assert_eq!(ours.len(), 20, "{buffer}");
+        for (index, row) in ours.iter().enumerate() {
+            let line = &rows[20 * column + index];
+            assert_eq!((&line[0], &line[4]), (*buffer, row["scheme"].as_str().expect("a name")));
+            let median = row["transfer_s"]["median"].as_f64().expect("a transfer time");
+            let written: f64 = line[10].parse().expect("a number");
+            // serde_json may read the last digit of a double differently.
+            assert!((written - median).abs() < 1e-9, "{line:?} and {median}");
+            let shown = cells[4 * index + column].split(" / ").next().expect("a time");
+            let shown: f64 = shown.parse().expect("a number");
+            assert!((shown - median).abs() <= 0.0005 * median.max(1.0), "{shown} and {median}: {line:?}");
+        }
+    }
+}
+
 #[test]
 fn verdicts_as_json() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -64,7 +64,8 @@ impl Packet {
         }
     }
 
-    /// A message about `flow`; `last` is L of a notice that ends the forwarding.
+    /// A message about `flow`; `last` is L of a notice that ends the forwarding, and of mobility signalling the number of
+    /// the message.
     pub fn signal(flow: u16, signal: Signal, last: u32) -> Self {
         let segment = Segment {
             seq: last,

@@ -1,7 +1,8 @@
-//! The networks of the speed measurements: ours against ns-2's over the same hops.
+//! The networks of the speed measurements: ours against ns-2's over the same hops, and Chou and Shin's two cells.
 
 use crate::access::AccessLink;
 use crate::bench::{self, Definition, Experiment, Kind, NoticeMode, line};
+use crate::drive::cells::{Capacity, Cells, CellsError};
 use crate::nodes::{
     BenchNode, Correspondent, HostObserver, Mobile, Route, Router, receiving_flow, sending_flow,
 };
@@ -9,7 +10,7 @@ use crate::packet::Packet;
 use crate::{LinkError, Routers, clock_phase};
 use segue_handoff::{Link, Scheme, regular::Regular};
 use segue_netsim::{Delay, LinkConfig, Nanos, Net, Node, NodeId, Rate, SECOND, Service, Sim};
-use segue_tcp::profile::NS2_SACK1;
+use segue_tcp::profile::{NS2_NEWRENO, NS2_SACK1};
 
 /// One of the three measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +53,29 @@ pub fn run(case: Case, seconds: u64) -> Result<u64, LinkError> {
             Ok(delivered(sim, limit))
         }
     }
+}
+
+/// Simulates so many handoffs between the two cells of Chou and Shin: their round trip of 0.2 s, sojourns of 27 round trips
+/// in the mean, W_max 40, B 32, p 0.9; returns the packets newly acknowledged.
+pub fn handoffs(scheme: &Scheme, count: u32) -> Result<u64, CellsError> {
+    const RTT: Nanos = SECOND / 5;
+    let mut stack = NS2_NEWRENO;
+    stack.receive_window = 40;
+    stack.rto.min = SECOND;
+    let cells = Cells {
+        stack,
+        capacity: Capacity::Packets(32),
+        rtt: RTT,
+        sojourn: (20 * RTT, 34 * RTT),
+        quick: (SECOND * 3 / 10, SECOND / 2),
+        slow: (SECOND * 13 / 10, 2 * SECOND),
+        slow_ppm: 900_000,
+        first_window: None,
+        handoffs: count,
+        seed: 1,
+    };
+    let record = cells.run(scheme, false)?;
+    Ok(record.handoffs.iter().map(|handoff| u64::from(handoff.acknowledged)).sum())
 }
 
 fn delivered<O: HostObserver>(mut sim: Sim<BenchNode, Packet, O>, limit: Nanos) -> u64

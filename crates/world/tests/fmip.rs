@@ -31,7 +31,7 @@ fn books(record: &DownloadRecord) -> Result<(), String> {
 }
 
 fn names(record: &DownloadRecord) -> Vec<&'static str> {
-    record.signals.iter().map(|(_, name)| *name).collect()
+    record.signals.iter().map(|signal| signal.message).collect()
 }
 
 #[test]
@@ -43,6 +43,15 @@ fn the_handover_is_predictive_and_loses_nothing() {
     let expected =
         ["RtSolPr", "PrRtAdv", "FBU", "HI", "HAck", "FBack", "FBack", "UNA", "BU", "FBack", "BAck"];
     assert_eq!(names(&record), expected);
+    assert!(record.signals.iter().all(|signal| signal.arrived.is_some_and(|at| at > signal.sent)));
+    let ways = ["PrRtAdv", "HI", "UNA", "BAck"].map(|name| {
+        let signal = record.signals.iter().find(|signal| signal.message == name).unwrap();
+        format!("{}-{}", signal.from.name(), signal.to.name())
+    });
+    assert_eq!(ways, ["PAR-MN", "PAR-NAR", "MN-NAR", "HA-MN"]);
+    let states: Vec<_> = record.states.iter().map(|(_, state)| state.name()).collect();
+    assert_eq!(states, ["HANDOFF", "NORMAL"]);
+    assert_eq!(record.sent_in_handoff().count() as u32, record.injected);
     let (hint, left, attached) = (record.hint.unwrap(), way.left.unwrap(), way.attached.unwrap());
     // RtSolPr, PrRtAdv, FBU and FBack over c, HI and HAck over t: 4 * 5 ms + 2 * about 5 ms, within the lead of 100 ms.
     assert!(left - hint > 4 * 5 * MS && left - hint < 60 * MS, "{}", left - hint);
@@ -68,7 +77,7 @@ fn fmip_eq2() {
     let way = record.mobile;
     let (started, finished) = (way.started.unwrap(), way.finished.unwrap());
     assert_eq!(way.handoff_delay(), Some(finished - started));
-    let una = record.signals.iter().find(|(_, name)| *name == "UNA").unwrap().0;
+    let una = record.signals.iter().find(|signal| signal.message == "UNA").unwrap().sent;
     assert_eq!((finished, way.attached), (una, Some(una)));
     assert!(started > record.hint.unwrap() && started < way.left.unwrap());
 }

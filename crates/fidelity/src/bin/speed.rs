@@ -1,4 +1,5 @@
-//! `speed`: delivered packets per wall second, ours and the real ns-2's, in the same call.
+//! `speed`: delivered packets per wall second, ours and the real ns-2's, in the same call; and the time that ten thousand
+//! handoffs take.
 
 use clap::Parser;
 use segue_fidelity::race::{self, COURSES, Course, Lap, PACKETS, RATIO};
@@ -10,7 +11,7 @@ use std::process::ExitCode;
 #[derive(Parser)]
 struct Arguments {
     /// Cases to run
-    #[arg(default_values_t = ['a', 'b', 'c'], value_parser = parse_letter)]
+    #[arg(default_values_t = ['a', 'b', 'c', HANDOFFS_LETTER], value_parser = parse_letter)]
     cases: Vec<char>,
     /// Runs of each side
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
@@ -26,9 +27,13 @@ struct Arguments {
     reference: PathBuf,
 }
 
+/// The case that is measured in handoffs.
+const HANDOFFS_LETTER: char = 'd';
+
 fn parse_letter(text: &str) -> Result<char, String> {
-    let known = COURSES.iter().map(|course| course.letter).find(|letter| text == letter.to_string());
-    known.ok_or_else(|| "expected a, b or c".to_string())
+    let letters = COURSES.iter().map(|course| course.letter).chain([HANDOFFS_LETTER]);
+    let known = letters.into_iter().find(|letter| text == letter.to_string());
+    known.ok_or_else(|| "expected a, b, c or d".to_string())
 }
 
 fn main() -> ExitCode {
@@ -47,6 +52,11 @@ fn run(arguments: &Arguments) -> Result<bool, Error> {
     let mut missed = Vec::new();
     for course in COURSES.iter().filter(|course| arguments.cases.contains(&course.letter)) {
         missed.extend(race(course, arguments)?);
+    }
+    if arguments.cases.contains(&HANDOFFS_LETTER) {
+        for scheme in race::HANDOFF_SCHEMES {
+            missed.extend(time_handoffs(scheme, arguments)?);
+        }
     }
     match missed.is_empty() {
         true => println!("all targets met"),
@@ -92,6 +102,22 @@ fn race(course: &Course, arguments: &Arguments) -> Result<Vec<String>, Error> {
         check(same, format!("delivered packets differ by {:.2} %, at most 1 %", 100.0 * difference));
     }
     Ok(missed)
+}
+
+/// Runs the two cells with one scheme, prints its line, and says what is missed.
+fn time_handoffs(scheme: &str, arguments: &Arguments) -> Result<Option<String>, Error> {
+    let count = u64::from(race::HANDOFFS) * arguments.percent / 100;
+    let count = u32::try_from(count.max(1)).unwrap_or(u32::MAX);
+    let laps: Result<Vec<Lap>, Error> = (0..arguments.laps).map(|_| race::handoffs(scheme, count)).collect();
+    let mut laps = laps?;
+    laps.sort_by(|one, other| one.wall.total_cmp(&other.wall));
+    let (least, most) = (laps[0].wall, laps[laps.len() - 1].wall);
+    let median = laps[laps.len() / 2].wall;
+    println!("{HANDOFFS_LETTER}: {count} handoffs between two cells, mean sojourn 27 RTT, {scheme}");
+    println!("   ours  {:>11} packets {median:>7.2} s ({least:.2} to {most:.2})", laps[0].delivered);
+    let limit = race::HANDOFFS_WALL * f64::from(count) / f64::from(race::HANDOFFS);
+    let missed = median > limit;
+    Ok(missed.then(|| format!("{HANDOFFS_LETTER}: {scheme}, {median:.2} s, at most {limit} s")))
 }
 
 fn print_laps(who: &str, laps: &[Lap]) {

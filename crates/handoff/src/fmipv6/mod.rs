@@ -29,14 +29,14 @@ use segue_tcp::Nanos;
 
 const MS: Nanos = 1_000_000;
 
-/// RFC 5568, 6.2.1: where the round trip is not known, a message without an answer is sent again after this, and after
+/// RFC 5568, 6.1.1 and 6.2.1: where the round trip is not known, a message without an answer is sent again after this, and after
 /// twice as long each further time.
 const FIRST_WAIT: Nanos = 100 * MS;
-/// RTSOLPR_RETRIES (RFC 5568, configurable parameters).
+/// RTSOLPR_RETRIES (RFC 5568, 9).
 const RTSOLPR_RETRIES: u32 = 3;
-/// FBU_RETRIES.
+/// FBU_RETRIES (RFC 5568, 9).
 const FBU_RETRIES: u32 = 3;
-/// HI_RETRIES.
+/// HI_RETRIES (RFC 5568, 9).
 const HI_RETRIES: u32 = 7;
 /// INITIAL_BINDACK_TIMEOUT (RFC 6275, 12).
 const FIRST_BINDING_WAIT: Nanos = 1000 * MS;

@@ -24,4 +24,6 @@ pub enum DownloadCurve {
     Sequence,
     /// Congestion window, packets.
     Window,
+    /// What left the sender in HANDOFF, kB.
+    Injected,
 }

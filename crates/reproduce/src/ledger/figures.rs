@@ -30,6 +30,8 @@ pub enum Form {
     Steps,
     /// Downloads over time.
     Download,
+    /// Who told whom what in one download's handover.
+    Signalling,
 }
 
 /// One figure.
@@ -78,10 +80,10 @@ pub struct Panel {
     pub cells: Option<CellPoints>,
     /// Chain: number of the figure.
     pub chain: Option<u8>,
-    /// Means and steps: the senders, by the paper's names.
+    /// Means, steps and signalling: the senders, by the paper's names.
     #[serde(default)]
     pub senders: Vec<String>,
-    /// Means, and downloads over time: one download per label, or per curve and sender.
+    /// Means, and downloads over time: one download per label, or per curve and sender. Signalling: one.
     pub downloads: Option<Downloads>,
     /// Downloads over time: what of them.
     pub shows: Option<DownloadCurve>,

@@ -16,6 +16,6 @@ pub mod record;
 pub mod run;
 mod settings;
 
-pub use record::DownloadRecord;
+pub use record::{DownloadRecord, Host, SenderState, Signalled};
 pub use run::{Download, Loss};
 pub use settings::{DOWNLOAD_SETTINGS, DownloadSetting};

@@ -1,7 +1,7 @@
 //! Home agent, access routers and mobile node: [`segue_handoff::fmipv6`] with packets and timers.
 
 use super::network::Pair;
-use super::record::{DownloadObserver, Way};
+use super::record::{DownloadObserver, Host, Way};
 use crate::nodes::{BenchNode, Mobile};
 use crate::packet::{Packet, Signal};
 use segue_handoff::fmipv6::{FastMobile, Message, MobileEvent, NewRouter, Party, PreviousRouter};
@@ -27,14 +27,16 @@ pub(super) struct Lost(pub Vec<(&'static str, u32)>);
 
 impl Lost {
     /// Sends a message, unless it is one of those.
-    fn send(&mut self, net: &mut Network, out: LinkId, message: Message) {
+    fn send(&mut self, net: &mut Network, out: LinkId, message: Message, (from, to): (Host, Host)) {
         let now = net.now();
-        let signal = Signal::Mobility(message);
-        net.observer.signalled(now, signal);
+        let number = net.observer.signalled(now, message, from, to);
         let left = self.0.iter_mut().find(|(name, left)| *name == message.name() && *left > 0);
         match left {
             Some((_, left)) => *left = left.saturating_sub(u32::from(*left < u32::MAX)),
-            None => net.originate(out, Packet { bytes: message.bytes(), ..Packet::signal(0, signal, 0) }),
+            None => {
+                let packet = Packet::signal(0, Signal::Mobility(message), number);
+                net.originate(out, Packet { bytes: message.bytes(), ..packet });
+            }
         }
     }
 }
@@ -44,6 +46,23 @@ fn message(packet: &Packet) -> Option<Message> {
     match packet.signal {
         Some(Signal::Mobility(message)) => Some(message),
         _ => None,
+    }
+}
+
+/// Takes a message that has come to whom it is for.
+fn take(net: &mut Network, id: PacketId) {
+    let (now, number) = (net.now(), net.packets[id].segment.seq);
+    net.observer.signal_arrived(now, number);
+    net.packets.remove(id);
+}
+
+/// Who a message is for.
+fn host(to: Party) -> Host {
+    match to {
+        Party::MobileAtPrevious | Party::MobileAtNew => Host::Mobile,
+        Party::Previous => Host::Previous,
+        Party::New => Host::New,
+        Party::HomeAgent => Host::HomeAgent,
     }
 }
 
@@ -63,11 +82,11 @@ impl HomeAgent {
     fn on_packet(&mut self, net: &mut Network, link: LinkId, id: PacketId) {
         match message(&net.packets[id]) {
             Some(Message::Bu) => {
-                net.packets.remove(id);
+                take(net, id);
                 self.bound = true;
-                self.lost.send(net, self.edge[1].down, Message::BAck);
+                self.lost.send(net, self.edge[1].down, Message::BAck, (Host::HomeAgent, Host::Mobile));
             }
-            Some(_) => net.packets.remove(id),
+            Some(_) => take(net, id),
             None if link == self.core.down => net.send(self.edge[usize::from(self.bound)].down, id),
             None => net.send(self.core.up, id),
         }
@@ -89,7 +108,7 @@ pub(super) struct PreviousAccess {
 impl PreviousAccess {
     fn on_packet(&mut self, net: &mut Network, link: LinkId, id: PacketId) {
         if let Some(message) = message(&net.packets[id]) {
-            net.packets.remove(id);
+            take(net, id);
             self.machine.on_message(net.now(), message);
             return self.pump(net);
         }
@@ -103,8 +122,11 @@ impl PreviousAccess {
 
     fn pump(&mut self, net: &mut Network) {
         while let Some((to, message)) = self.machine.poll() {
-            let out = if to == Party::MobileAtPrevious { self.access.down } else { self.tunnel.down };
-            self.lost.send(net, out, message);
+            let (out, to) = match to {
+                Party::MobileAtPrevious => (self.access.down, Host::Mobile),
+                _ => (self.tunnel.down, Host::New),
+            };
+            self.lost.send(net, out, message, (Host::Previous, to));
         }
         if let Some(deadline) = self.machine.deadline() {
             net.arm(self.timer, deadline);
@@ -138,7 +160,7 @@ impl NewAccess {
             Some(Message::BAck) => return net.send(self.access.down, id),
             Some(Message::Fbu) => return net.send(self.tunnel.up, id),
             Some(message) => {
-                net.packets.remove(id);
+                take(net, id);
                 if self.machine.on_message(message) {
                     self.release(net);
                 }
@@ -161,7 +183,7 @@ impl NewAccess {
     fn pump(&mut self, net: &mut Network) {
         while let Some((to, message)) = self.machine.poll() {
             let out = if to == Party::MobileAtNew { self.access.down } else { self.tunnel.up };
-            self.lost.send(net, out, message);
+            self.lost.send(net, out, message, (Host::New, host(to)));
         }
     }
 }
@@ -202,7 +224,7 @@ impl MobileHost {
         let Some(message) = message(&net.packets[id]) else {
             return self.tcp.on_data(net, link, id);
         };
-        net.packets.remove(id);
+        take(net, id);
         let event = self.machine.on_message(net.now(), message);
         self.on_event(net, event);
         self.pump(net);
@@ -272,8 +294,8 @@ impl MobileHost {
     }
 
     fn signal(&mut self, net: &mut Network) {
-        while let Some((_, message)) = self.machine.poll() {
-            self.lost.send(net, self.tcp.out, message);
+        while let Some((to, message)) = self.machine.poll() {
+            self.lost.send(net, self.tcp.out, message, (Host::Mobile, host(to)));
         }
     }
 

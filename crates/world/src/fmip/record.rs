@@ -2,8 +2,8 @@
 
 use super::run::Download;
 use crate::nodes::HostObserver;
-use crate::packet::{Packet, Signal};
-use segue_handoff::fmipv6::Mode;
+use crate::packet::Packet;
+use segue_handoff::fmipv6::{Message, Mode};
 use segue_handoff::hn::State;
 use segue_handoff::{Advised, Scheme};
 use segue_netsim::{LinkId, Nanos, NodeId, Observer, Passage, SECOND};
@@ -30,6 +30,53 @@ impl Way {
     pub fn handoff_delay(&self) -> Option<Nanos> {
         Some(self.finished? - self.started?)
     }
+}
+
+/// Who signals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Host {
+    /// CN.
+    Correspondent,
+    /// HA.
+    HomeAgent,
+    /// PAR.
+    Previous,
+    /// NAR.
+    New,
+    /// MN.
+    Mobile,
+}
+
+impl Host {
+    /// From the correspondent node to the mobile one.
+    pub const ALL: [Host; 5] =
+        [Host::Correspondent, Host::HomeAgent, Host::Previous, Host::New, Host::Mobile];
+
+    /// As RFC 5568 abbreviates it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Correspondent => "CN",
+            Self::HomeAgent => "HA",
+            Self::Previous => "PAR",
+            Self::New => "NAR",
+            Self::Mobile => "MN",
+        }
+    }
+}
+
+/// A message of the handover.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Signalled {
+    /// As the RFCs abbreviate it.
+    pub message: &'static str,
+    /// Who sent it.
+    pub from: Host,
+    /// For whom; of an FBack through the tunnel, NAR.
+    pub to: Host,
+    /// When it left.
+    pub sent: Nanos,
+    /// When it came; `None`: it was lost, or on its way at the end.
+    pub arrived: Option<Nanos>,
 }
 
 /// One download.
@@ -62,7 +109,9 @@ pub struct DownloadRecord {
     /// Data packets on links and in the buffer at the end.
     pub under_way: u32,
     /// Signalling that was sent, lost or not.
-    pub signals: Vec<(Nanos, &'static str)>,
+    pub signals: Vec<Signalled>,
+    /// When the sender entered HANDOFF or came out of it, into WAIT or NORMAL (algorithms.md, 5.3).
+    pub states: Vec<(Nanos, SenderState)>,
 }
 
 impl DownloadRecord {
@@ -79,6 +128,15 @@ impl DownloadRecord {
     pub fn sent_between(&self, download: &Download, from: Nanos, until: Nanos) -> u64 {
         let sent = self.sent.iter().filter(|&&at| (from..until).contains(&at)).count();
         sent as u64 * u64::from(download.stack.mss)
+    }
+
+    /// When data packets left the correspondent node in HANDOFF.
+    pub fn sent_in_handoff(&self) -> impl Iterator<Item = Nanos> {
+        let spans = self.states.iter().enumerate().filter(|(_, (_, state))| *state == SenderState::Handoff);
+        spans.flat_map(|(index, &(from, _))| {
+            let until = self.states.get(index + 1).map_or(Nanos::MAX, |&(at, _)| at);
+            self.sent.iter().copied().filter(move |at| (from..until).contains(at))
+        })
     }
 
     /// Full segments received by `at`, in order or not.
@@ -98,22 +156,51 @@ impl DownloadRecord {
     }
 }
 
+/// Where a sender with Handoff Notification is (5.3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SenderState {
+    /// No handoff, or no such sender.
+    #[default]
+    Normal,
+    /// Between HO Start and HO Finish.
+    Handoff,
+    /// After the Handoff Delay timer.
+    Wait,
+}
+
+impl SenderState {
+    /// As algorithms.md writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Normal => "NORMAL",
+            Self::Handoff => "HANDOFF",
+            Self::Wait => "WAIT",
+        }
+    }
+}
+
 /// Watches a download.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DownloadObserver {
     /// Packets received in order and out of order.
     pub received: u32,
-    /// The sender is in HANDOFF.
-    in_handoff: bool,
+    state: SenderState,
     /// What it has written down.
     pub record: DownloadRecord,
 }
 
 impl DownloadObserver {
-    /// A message has been handed to a link, or to nothing.
-    pub(super) fn signalled(&mut self, now: Nanos, signal: Signal) {
-        if let Signal::Mobility(message) = signal {
-            self.record.signals.push((now, message.name()));
+    /// A message has been handed to a link, or to nothing; its number.
+    pub(super) fn signalled(&mut self, now: Nanos, message: Message, from: Host, to: Host) -> u32 {
+        let number = self.record.signals.len() as u32;
+        self.record.signals.push(Signalled { message: message.name(), from, to, sent: now, arrived: None });
+        number
+    }
+
+    /// A message has come.
+    pub(super) fn signal_arrived(&mut self, now: Nanos, number: u32) {
+        if let Some(signal) = self.record.signals.get_mut(number as usize) {
+            signal.arrived = Some(now);
         }
     }
 }
@@ -142,17 +229,24 @@ impl HostObserver for DownloadObserver {
     fn sent(&mut self, now: Nanos, packet: &Packet) {
         if packet.data {
             self.record.sent.push(now);
-            self.record.injected += u32::from(self.in_handoff);
+            self.record.injected += u32::from(self.state == SenderState::Handoff);
         }
     }
     fn heard(&mut self, _: Nanos, packet: &Packet) {
         self.record.arrived += u32::from(packet.data);
     }
     fn changed(&mut self, now: Nanos, _: u16, sender: &mut Sender<Advised>) {
-        self.in_handoff = match sender.advisor().scheme() {
-            Scheme::HandoffNotification(scheme) => matches!(scheme.state(), State::Handoff { .. }),
-            _ => false,
+        let state = match sender.advisor().scheme() {
+            Scheme::HandoffNotification(scheme) => match scheme.state() {
+                State::Normal => SenderState::Normal,
+                State::Handoff { .. } => SenderState::Handoff,
+                State::Wait { .. } => SenderState::Wait,
+            },
+            _ => SenderState::Normal,
         };
+        if std::mem::replace(&mut self.state, state) != state {
+            self.record.states.push((now, state));
+        }
         let window = sender.view().cwnd;
         if self.record.window.last().is_none_or(|&(_, last)| last != window) {
             self.record.window.push((now, window));

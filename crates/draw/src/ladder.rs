@@ -1,0 +1,189 @@
+//! Messages between several parties, as a ladder: a line per party, time downwards. Instants follow each other in equal
+//! steps, since a handover has a dozen messages within milliseconds, and then none for half a second; the time stands at
+//! the left.
+
+use crate::canvas::{Anchor, Area, Canvas, LINE, Pen, Place, Stroke, decimal};
+use crate::frame::{self, About, Size};
+use crate::legend::{self, Sample};
+use crate::marks::{Mark, Shape};
+use crate::palette;
+use crate::text;
+
+/// One message.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LadderMessage {
+    /// Its name.
+    pub label: String,
+    /// Who sent it, as an index of [`Ladder::parties`].
+    pub from: usize,
+    /// For whom.
+    pub to: usize,
+    /// When it left, in the unit of [`Ladder::unit`].
+    pub sent: f64,
+    /// When it came; `None`: it was lost.
+    pub arrived: Option<f64>,
+}
+
+/// What one party is from one instant to another.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LadderSpan {
+    /// What.
+    pub label: String,
+    /// Whose, as an index of [`Ladder::parties`].
+    pub party: usize,
+    /// Since when.
+    pub from: f64,
+    /// Until when.
+    pub to: f64,
+}
+
+/// Messages and spans.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ladder {
+    /// Id, title and description.
+    pub about: About,
+    /// Names, from left to right.
+    pub parties: Vec<String>,
+    /// What the times are, such as `ms after the hint`.
+    pub unit: String,
+    /// In any order; one that names no party is left out.
+    pub messages: Vec<LadderMessage>,
+    /// Likewise.
+    pub spans: Vec<LadderSpan>,
+}
+
+const LIFE: Stroke = Stroke::new(palette::MUTED, 1.0);
+const ARROW: Stroke = Stroke::new(palette::DATA, 1.3);
+const LOST: Mark = Mark::new(Shape::Cross, palette::DROP, 4.0);
+/// Half the width of a span, px.
+const SPAN: f64 = 4.0;
+
+/// Where times and parties are.
+struct Places {
+    area: Area,
+    parties: Vec<f64>,
+    instants: Vec<f64>,
+}
+
+impl Places {
+    /// Height of an instant that the ladder has.
+    fn y(&self, time: f64) -> f64 {
+        let row = self.instants.partition_point(|instant| *instant < time);
+        self.area.top + self.area.height() * (row as f64 + 0.5) / self.instants.len().max(1) as f64
+    }
+
+    /// Both ends of a message; one that was lost ends half way, a row below.
+    fn ends(&self, message: &LadderMessage) -> Option<((f64, f64), (f64, f64))> {
+        let from = (*self.parties.get(message.from)?, self.y(message.sent));
+        let to = *self.parties.get(message.to)?;
+        let row = self.area.height() / self.instants.len().max(1) as f64;
+        Some(match message.arrived {
+            Some(arrived) => (from, (to, self.y(arrived))),
+            None => (from, (from.0.midpoint(to), from.1 + row / 2.0)),
+        })
+    }
+}
+
+impl Ladder {
+    /// The picture.
+    pub fn svg(&self, size: Size) -> String {
+        self.drawn(size).finish(&self.about)
+    }
+
+    pub(crate) fn drawn(&self, size: Size) -> Canvas {
+        let mut canvas = Canvas::new(size);
+        let top = frame::heading(&mut canvas, &self.about);
+        let top = if self.messages.iter().any(|message| message.arrived.is_none()) {
+            legend::draw(&mut canvas, top, &[(Sample::Mark(LOST), "lost".into())])
+        } else {
+            top
+        };
+        let row = canvas.font() * LINE;
+        let places = self.places(&canvas, top + row * 2.0);
+        let Places { area, ref parties, .. } = places;
+        let unit = text::shorten(&self.unit, canvas.font(), canvas.width() - 8.0);
+        canvas.label(&unit, palette::MUTED, &[Place::new(4.0, top + row / 2.0, Anchor::Start)]);
+        for (name, &x) in self.parties.iter().zip(parties) {
+            canvas.line((x, area.top), (x, area.bottom), LIFE);
+            canvas.label(name, palette::INK, &[Place::new(x, area.top - row / 2.0, Anchor::Middle)]);
+        }
+        self.spans.iter().for_each(|span| draw_span(&mut canvas, &places, span));
+        let mut arrows: Vec<&LadderMessage> = self.messages.iter().filter(|m| m.sent.is_finite()).collect();
+        arrows.sort_by(|a, b| a.sent.total_cmp(&b.sent));
+        for message in arrows {
+            draw_message(&mut canvas, &places, message);
+        }
+        canvas
+    }
+
+    fn places(&self, canvas: &Canvas, top: f64) -> Places {
+        let sent = self.messages.iter().flat_map(|message| [Some(message.sent), message.arrived]);
+        let spans = self.spans.iter().flat_map(|span| [span.from, span.to]);
+        let mut instants: Vec<f64> = sent.flatten().chain(spans).filter(|time| time.is_finite()).collect();
+        instants.sort_by(f64::total_cmp);
+        instants.dedup();
+        let widest = instants.iter().map(|&time| text::width(&decimal(time), canvas.font()));
+        let left = widest.fold(0.0, f64::max) + 14.0;
+        let area = frame::plot_area(left, top, canvas.width() - 8.0, canvas.height() - 6.0);
+        let slot = area.width() / self.parties.len().max(1) as f64;
+        let parties = (0..self.parties.len()).map(|index| area.left + slot * (index as f64 + 0.5)).collect();
+        Places { area, parties, instants }
+    }
+}
+
+fn draw_span(canvas: &mut Canvas, places: &Places, span: &LadderSpan) {
+    let Some(&x) = places.parties.get(span.party).filter(|_| span.from.is_finite() && span.to.is_finite())
+    else {
+        return;
+    };
+    let (top, bottom) = (places.y(span.from.min(span.to)), places.y(span.from.max(span.to)));
+    let mut pen = Pen::default();
+    pen.rectangle(Area { left: x - SPAN, right: x + SPAN, top, bottom });
+    let words = format!("{}: {} to {}", span.label, decimal(span.from), decimal(span.to));
+    canvas.explained(&words, |canvas| {
+        canvas.fill(pen.path(), &palette::NOTICE.css(), 0.25);
+        canvas.stroke(pen.path(), Stroke::new(palette::NOTICE, 1.0));
+    });
+    let middle = top.midpoint(bottom);
+    let sides =
+        [Place::new(x + SPAN + 4.0, middle, Anchor::Start), Place::new(x - SPAN - 4.0, middle, Anchor::End)];
+    canvas.label(&span.label, palette::NOTICE, &sides);
+}
+
+fn draw_message(canvas: &mut Canvas, places: &Places, message: &LadderMessage) {
+    let Some((from, to)) = places.ends(message) else { return };
+    let came = message.arrived.map_or("lost".to_string(), decimal);
+    let words = format!("{}: {} to {came}", message.label, decimal(message.sent));
+    canvas.explained(&words, |canvas| {
+        canvas.line(from, to, ARROW);
+        match message.arrived {
+            Some(_) => {
+                let mut head = Pen::default();
+                head.polygon(&arrow_head(from, to));
+                canvas.fill(head.path(), &ARROW.role.css(), 1.0);
+            }
+            None => LOST.draw(canvas, [to]),
+        }
+    });
+    let row = canvas.font() * LINE;
+    let time = Place::new(places.area.left - 8.0, from.1, Anchor::End);
+    canvas.label(&decimal(message.sent), palette::MUTED, &[time]);
+    // Beside the line, where it is nobody's name yet.
+    let along = [0.5, 0.35, 0.65, 0.2, 0.8].map(|part| {
+        let (x, y) = (from.0 + (to.0 - from.0) * part, from.1 + (to.1 - from.1) * part);
+        [
+            Place::new(x, y - row / 2.0 - 1.0, Anchor::Middle),
+            Place::new(x, y + row / 2.0 + 1.0, Anchor::Middle),
+        ]
+    });
+    canvas.label(&message.label, palette::INK, along.as_flattened());
+}
+
+/// The head of an arrow that ends at `to`.
+fn arrow_head(from: (f64, f64), to: (f64, f64)) -> [(f64, f64); 3] {
+    let (x, y) = (to.0 - from.0, to.1 - from.1);
+    let length = x.hypot(y).max(1.0);
+    let (x, y) = (x / length, y / length);
+    let back = (to.0 - x * 8.0, to.1 - y * 8.0);
+    [to, (back.0 - y * 3.0, back.1 + x * 3.0), (back.0 + y * 3.0, back.1 - x * 3.0)]
+}

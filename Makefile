@@ -22,7 +22,7 @@ PROGRAM :=
 RELEASE := $${CARGO_TARGET_DIR:-target}/release/segue
 STATIC := $(shell uname -m)-unknown-linux-gnu
 
-.PHONY: help demo test lab liar agent-speed bench fidelity book lint man completions install uninstall static deb clean
+.PHONY: help demo test lab liar agent-speed agent-soak bench fidelity book lint man completions install uninstall static deb clean
 
 help:
 	@echo 'make demo         handoffs between 6400kbit/9ms and 200kbit/300ms, compared in a table'
@@ -30,6 +30,7 @@ help:
 	@echo 'make lab          real senders on this machine over links that change, two minutes; as root'
 	@echo 'make liar         what a receiver gains that lies to the kernel sender, two minutes and a half; as root'
 	@echo 'make agent-speed  how soon the mobile agent tells peers of a handoff; half a minute, as root'
+	@echo 'make agent-soak   a hundred handoffs with a thousand flows, every octet compared; five minutes, as root'
 	@echo 'make bench        packets per second, ours beside those of ns-2'
 	@echo 'make fidelity     regular TCP beside the results of ns-2, scenario by scenario'
 	@echo 'make book         the documentation as a book, into out/book/html; its links are checked'
@@ -83,6 +84,10 @@ lint:
 agent-speed:
 	@scripts/setup rust cc bpf lab
 	$(CARGO) test --locked -p segue-live --test mobile -- --ignored --nocapture notices_leave
+
+agent-soak:
+	@scripts/setup rust cc bpf lab
+	$(CARGO) test --locked -p segue --test agent_faults -- --ignored --nocapture a_hundred_handoffs
 
 install:
 ifeq ($(PROGRAM),)

@@ -17,12 +17,6 @@ extern void cubictcp_acked(struct sock *sk, const struct ack_sample *sample) __k
 extern u32 tcp_reno_undo_cwnd(struct sock *sk) __ksym __weak;
 
 SEC("struct_ops")
-void BPF_PROG(cubic_init, struct sock *sk)
-{
-	cubictcp_init(sk);
-}
-
-SEC("struct_ops")
 void BPF_PROG(cubic_release, struct sock *sk)
 {
 	segue_on_release(sk);
@@ -72,6 +66,14 @@ static inline void segue_cubic_anew(struct sock *sk, u32 by_notice)
 	    bpf_core_field_exists(struct bictcp, last_max_cwnd) &&
 	    bpf_core_field_offset(struct bictcp, last_max_cwnd) == 4)
 		((u32 *)icsk->icsk_ca_priv)[1] = 2 * window - window / 4;
+}
+
+SEC("struct_ops")
+void BPF_PROG(cubic_init, struct sock *sk)
+{
+	cubictcp_init(sk);
+	if (segue_on_init(sk))
+		segue_cubic_anew(sk, 1);
 }
 
 SEC("struct_ops")

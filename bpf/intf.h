@@ -69,4 +69,13 @@ struct segue_icmp_request {
 	u32 copies;
 };
 
+/* A handoff of this host itself, as the agent orders it (own.h). */
+struct segue_own_order {
+	struct segue_link old_link;
+	struct segue_link new_link;
+	u32 flows; /* N: of this host, with data under way or queued */
+	u32 disconnected; /* the agent has seen that there was no link */
+	u32 round; /* counts; never 0 */
+};
+
 #endif

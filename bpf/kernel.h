@@ -24,6 +24,7 @@ enum {
 	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
 	BPF_MAP_TYPE_LRU_HASH = 9,
+	BPF_MAP_TYPE_LPM_TRIE = 11,
 	BPF_MAP_TYPE_SK_STORAGE = 24,
 	BPF_MAP_TYPE_RINGBUF = 27,
 	BPF_F_NO_PREALLOC = 1,
@@ -127,7 +128,9 @@ struct bpf_sock_ops {
 
 enum { /* net/tcp_states.h */
 	TCP_ESTABLISHED = 1,
+	TCP_FIN_WAIT1 = 4,
 	TCP_CLOSE = 7,
+	TCP_CLOSE_WAIT = 8,
 	TCP_LISTEN = 10,
 };
 
@@ -202,6 +205,7 @@ struct tcp_sock {
 	u32 write_seq;
 	u32 snd_nxt;
 	u32 snd_una;
+	u32 high_seq;
 	u32 snd_cwnd;
 	u32 snd_cwnd_cnt;
 	u32 snd_cwnd_clamp;

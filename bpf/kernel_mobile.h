@@ -97,6 +97,7 @@ struct inet_connection_sock___mobile {
 struct tcp_sock___mobile {
 	struct inet_connection_sock___mobile inet_conn;
 	u32 rcv_nxt;
+	u32 write_seq;
 	u32 snd_nxt;
 	u32 snd_una;
 	u32 packets_out;

@@ -115,8 +115,7 @@ static __always_inline u32 busy(struct tcp_sock___mobile *tp,
 static __always_inline u32 concerned(struct tcp_sock___mobile *tp)
 {
 	struct sock___mobile *sk = &tp->inet_conn.icsk_inet.sk;
-	struct segue_mobile_prefix remote = { .bits = 128 };
-	u8 *found;
+	struct segue_prefix remote = { .bits = 128 };
 
 	if (sk->__sk_common.skc_family == AF_INET6) {
 		bpf_core_read(remote.address, 16, &sk->__sk_common.skc_v6_daddr);
@@ -124,8 +123,7 @@ static __always_inline u32 concerned(struct tcp_sock___mobile *tp)
 		remote.address[10] = remote.address[11] = 0xff;
 		bpf_core_read(remote.address + 12, 4, &sk->__sk_common.skc_daddr);
 	}
-	found = bpf_map_lookup_elem(&scope, &remote);
-	return found && *found;
+	return segue_in_scope(&remote);
 }
 
 /* Tells this connection, marks it, or lets it wait. */
@@ -170,6 +168,8 @@ int mobile_notify(struct bpf_iter__tcp___mobile *context)
 		return 0;
 	state = tp->inet_conn.icsk_inet.sk.__sk_common.skc_state;
 	/* whether its peer has negotiated or not */
+	if (state != TCP_LISTEN && (tp->packets_out || tp->write_seq != tp->snd_nxt))
+		count(SEGUE_TALLY_UPLOADS);
 	if (order->uploads && state != TCP_LISTEN && tp->packets_out && tp->inet_conn.icsk_backoff)
 		tell_agent_of_upload(context->meta->seq, tp);
 	connection = bpf_sk_storage_get(&connections, tp, 0, 0);

@@ -40,16 +40,8 @@ struct segue_mobile_orders {
 	u8 pad[3];
 };
 
-/* Key of the map `scope`: a prefix of remote addresses, IPv4 as ::ffff:a.b.c.d. */
-struct segue_mobile_prefix {
-	u32 bits;
-	u8 address[16];
-};
-
-#define SEGUE_MOBILE_PREFIXES 1024u
-
 /* Elements of the map `tally`: connections, since the programs were loaded. The last
- * six are a census: each walk counts anew. */
+ * seven are a census: each walk counts anew. */
 enum {
 	SEGUE_TALLY_POKED = 0, /* every copy was written by the kernel */
 	SEGUE_TALLY_UNRESTORED = 1, /* the poke's congestion control could not be left */
@@ -61,7 +53,8 @@ enum {
 	SEGUE_TALLY_UNPAID = 7, /* busy and not told yet: the budget was spent */
 	SEGUE_TALLY_MARKED = 8, /* waits for an ACK of its own */
 	SEGUE_TALLY_NEGOTIATED = 9, /* may be told */
-	SEGUE_TALLY_LENGTH = 10,
+	SEGUE_TALLY_UPLOADS = 10, /* flows of this host with data under way or queued */
+	SEGUE_TALLY_LENGTH = 11,
 };
 
 /* Written by the iterator for each connection whose ACKs the agent has to craft.

@@ -9,6 +9,7 @@
 #include "kernel_mobile.h"
 #include "mobile.h"
 #include "notice.h"
+#include "scope.h"
 
 /* One connection, from its SYN on. Who has none has not negotiated. */
 struct connection {
@@ -40,15 +41,6 @@ struct {
 	__type(key, u32);
 	__type(value, struct segue_mobile_orders);
 } orders SEC(".maps");
-
-/* Whom a notice is for: 1 at the longest prefix of the remote address. */
-struct {
-	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, SEGUE_MOBILE_PREFIXES);
-	__type(key, struct segue_mobile_prefix);
-	__type(value, u8);
-} scope SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -57,6 +57,35 @@ static inline u32 segue_on_notice(struct sock *sk, struct segue_connection *conn
 	return segue_enact(sk, conn, notice->disconnected, &act);
 }
 
+/* A socket takes on this congestion control, on the order of the agent (own.h) or otherwise.
+ * 1: its window is that of a notice. */
+static inline u32 segue_on_init(struct sock *sk)
+{
+	struct segue_connection *conn = segue_connection_of(sk);
+	const struct segue_own_order *order;
+	struct segue_notice notice = {};
+	u32 zero = 0;
+
+	if (!conn)
+		return 0;
+	order = bpf_map_lookup_elem(&own_orders, &zero);
+	if (!conn->own_pending || !order)
+		return conn->guard_rounds != 0;
+	conn->own_pending = 0;
+	conn->link = order->new_link;
+	conn->accepted_at = bpf_ktime_get_ns();
+	conn->accepted++;
+	notice.old_link = order->old_link;
+	notice.new_link = order->new_link;
+	notice.flows = order->flows;
+	/* of a way that was gone for a moment the timer may know more than the agent */
+	notice.disconnected = order->disconnected || segue_tcp(sk)->inet_conn.icsk_retransmits;
+	if (!segue_on_notice(sk, conn, &notice))
+		return 0;
+	conn->resumed_stamp = 0;
+	return 1;
+}
+
 static inline u32 segue_on_new_ack(struct sock *sk, struct segue_connection *conn)
 {
 	struct tcp_sock *tp = segue_tcp(sk);
@@ -119,6 +148,16 @@ static inline u32 segue_kept(const struct tcp_sock *tp, const struct segue_conne
 	return conn->guard_rounds ? segue_min(kept, conn->guard) : kept;
 }
 
+/* Before everything of the loss is acknowledged only an undo leads there. */
+static inline void segue_on_open(struct tcp_sock *tp, struct segue_connection *conn)
+{
+	if (!conn->resumed || conn->resumed_stamp)
+		return;
+	if (segue_seq_before(tp->snd_una, tp->high_seq))
+		tp->snd_cwnd = segue_in_flight(tp) + conn->resumed;
+	conn->resumed = 0;
+}
+
 /* The kernel asks for the cut first and says afterwards why (tcp_enter_recovery,
  * tcp_enter_loss); until cwnd follows, ssthresh can be put back. */
 static inline void segue_on_state(struct sock *sk, u32 state)
@@ -128,11 +167,15 @@ static inline void segue_on_state(struct sock *sk, u32 state)
 	struct segue_sender view;
 	struct segue_action act;
 
-	if (state != TCP_CA_Recovery && state != TCP_CA_Loss)
+	if (state != TCP_CA_Open && state != TCP_CA_Recovery && state != TCP_CA_Loss)
 		return;
 	conn = segue_connection_of(sk);
 	if (!conn)
 		return;
+	if (state == TCP_CA_Open) {
+		segue_on_open(tp, conn);
+		return;
+	}
 	if (state == TCP_CA_Loss && conn->own_rto_max_ms)
 		segue_free_rto(sk, conn);
 	if (state == TCP_CA_Loss && !tp->inet_conn.icsk_retransmits) {

@@ -7,10 +7,12 @@
  *               hear.h       options of arriving segments
  *     cc        cubic.h, bbr.h > react.h > policy/ > enact.h
  *     iter      sockets.h    sockets that are there already
+ *               own.h        handoffs of this host itself
  */
 #include "bbr.h"
 #include "cubic.h"
 #include "negotiate.h"
+#include "own.h"
 #include "sockets.h"
 
 char _license[] SEC("license") = "GPL";

@@ -42,7 +42,7 @@ struct segue_connection {
 	struct segue_host host;
 	u64 pending_stamp; /* of the segment that carries `pending` */
 	u64 accepted_at; /* ns; 0: none yet */
-	u64 resumed_stamp; /* of the segment at which `resumed` was granted */
+	u64 resumed_stamp; /* of the segment at which `resumed` was granted; 0: by the agent */
 	struct segue_report pending;
 	struct segue_link link; /* as last reported; rate 0: none */
 	struct segue_ear ear;
@@ -50,6 +50,7 @@ struct segue_connection {
 	u8 busy; /* counted in `hosts` */
 	u8 guard_rounds; /* round trips for which `guard` still holds */
 	u8 trial_rounds; /* round trips for which what was granted is on trial */
+	u8 own_pending; /* a handoff of this host waits for init */
 	u32 guard; /* packets: an undo gives back no more */
 	u32 guard_seq; /* the round ends here */
 	u32 proven; /* packets: a notice raises the window no further; 0: none is known */
@@ -69,6 +70,7 @@ struct segue_connection {
 	u32 ssthresh_before; /* as the congestion control was asked for a cut */
 	u32 ssthresh_saved; /* after the cut of the first expiry */
 	u32 srtt_before_us; /* at the first expiry */
+	u32 own_round; /* own.h: of the last handoff; 0: none yet */
 	union {
 		struct segue_etcp etcp;
 		struct segue_tcp_ho tcp_ho;
@@ -119,6 +121,13 @@ struct {
 	__type(key, u32);
 	__type(value, char[8192]);
 } about SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct segue_own_order);
+} own_orders SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);

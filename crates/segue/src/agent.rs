@@ -4,12 +4,14 @@ use crate::table::plain_table;
 use crate::{Failure, outputs, print};
 use clap::{Args, Subcommand, ValueEnum};
 use segue_live::agent::control::{Notify, Reply, Request, ask};
+use segue_live::agent::quantity::time_us;
 use segue_live::agent::{Agent, Config, Error};
 use serde_json::Value;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
+use std::time::Duration;
 use tracing::Level;
 
 /// `segue agent`.
@@ -46,6 +48,9 @@ pub struct RunArgs {
     /// Which configuration.
     #[command(flatten)]
     pub config: ConfigArgs,
+    /// Close windows so long before the gaps that the configuration announces (Freeze-TCP), in place of its time
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub freeze_before: Option<Duration>,
     /// How the log on standard error is written
     #[arg(long, value_enum, default_value = "text")]
     pub log: LogForm,
@@ -125,6 +130,10 @@ pub fn run(command: &AgentCommand) -> Result<(), Failure> {
     }
 }
 
+fn time(word: &str) -> Result<Duration, String> {
+    time_us(word).map(|us| Duration::from_micros(us.into()))
+}
+
 fn config(args: &ConfigArgs) -> Result<Config, Failure> {
     Ok(match &args.config {
         Some(path) => Config::read(path)?,
@@ -140,7 +149,10 @@ fn control(args: &ControlArgs) -> Result<PathBuf, Failure> {
 }
 
 fn serve(args: &RunArgs) -> Result<(), Failure> {
-    let config = config(&args.config)?;
+    let mut config = config(&args.config)?;
+    if let Some(before) = args.freeze_before {
+        config.receivers.freeze(before).map_err(Error::from)?;
+    }
     let (stop, ended) = UnixStream::pair().map_err(Failure::ours)?;
     for signal in [SIGINT, SIGTERM] {
         let end = ended.try_clone().map_err(Failure::ours)?;
@@ -214,6 +226,9 @@ fn told(round: &Value) -> String {
         if count > 0 {
             text.push_str(&format!("; {count} {why}"));
         }
+    }
+    if number("governed") > 0 {
+        text.push_str(&format!("; {} of this host's own flows have the policy's window", number("governed")));
     }
     if number("resent") > 0 {
         text.push_str(&format!("; {} of this host's own flows resend", number("resent")));

@@ -2,11 +2,14 @@
 
 use super::estimate::Rule;
 use super::event::Kind;
+use super::netlink::MAIN_TABLE;
 use super::quantity::{rate_kbps, time_us};
 use super::rounds::Settings;
 use super::{Error, control};
 use crate::host;
 use crate::mobile::Way;
+use crate::receiver::{self, Announced, Gaps};
+use crate::sender::Policy;
 use ipnet::IpNet;
 use segue_policy::Link;
 use serde::Deserialize;
@@ -14,6 +17,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use toml::Spanned;
 
 /// What holds without a file, and an example of one.
@@ -36,8 +40,71 @@ pub struct Config {
     pub group: Option<control::Group>,
     /// A folder of bpffs for what outlives an agent that is killed. None: nothing does.
     pub pin: Option<PathBuf>,
+    /// The main table's number, or another's: its routes are watched.
+    pub table: u32,
+    /// Who decides about this host's own flows. None: nobody.
+    pub uploads: Option<Policy>,
+    /// What is done beside peers that run nothing of ours.
+    pub receivers: Receivers,
     /// When who is told of what.
     pub settings: Settings,
+}
+
+/// What the agent does by its ACKs alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Receivers {
+    /// Freeze-TCP: so long before each gap the window closes.
+    pub freeze_before: Duration,
+    /// Announced gaps.
+    pub gaps: Vec<Gap>,
+    /// PHAS: devices at which ACKs of forwarded packets are held back.
+    pub phas: Vec<String>,
+    /// At most for so long.
+    pub hold_for: Duration,
+}
+
+/// Announced gaps of a device's link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// The device.
+    pub device: String,
+    /// When they begin.
+    pub at: Gaps,
+    /// How long each lasts.
+    pub length: Duration,
+}
+
+impl Gap {
+    /// What Freeze-TCP does about them.
+    ///
+    /// # Errors
+    /// The window would hardly ever be open.
+    pub fn announced(&self, before: Duration) -> Result<Announced, receiver::Error> {
+        Announced::new(self.at, before, self.length)
+    }
+}
+
+impl Receivers {
+    /// Devices that are named, each once.
+    pub fn devices(&self) -> impl Iterator<Item = &str> {
+        let gaps = self.gaps.iter().map(|gap| gap.device.as_str());
+        let phas = self.phas.iter().map(String::as_str);
+        gaps.chain(phas.filter(|name| self.gaps.iter().all(|gap| gap.device != *name)))
+    }
+
+    /// Closes windows so long before gaps, whatever the file says.
+    ///
+    /// # Errors
+    /// No gaps are announced, or the window would hardly ever be open.
+    pub fn freeze(&mut self, before: Duration) -> Result<(), receiver::Error> {
+        if self.gaps.is_empty() {
+            let problem = "--freeze-before: no gaps are announced; expected [[gaps]] in the configuration";
+            return Err(receiver::Error::User(problem.to_owned()));
+        }
+        self.gaps.iter().try_for_each(|gap| gap.announced(before).map(drop))?;
+        self.freeze_before = before;
+        Ok(())
+    }
 }
 
 /// The file's keys.
@@ -54,6 +121,13 @@ struct Written {
     interval: Option<Spanned<String>>,
     limit: Option<Spanned<String>>,
     station_share: Option<Spanned<u32>>,
+    table: Option<Spanned<u32>>,
+    uploads: Option<Spanned<String>>,
+    freeze_before: Option<Spanned<String>>,
+    phas: Option<Spanned<Vec<Spanned<String>>>>,
+    phas_for: Option<Spanned<String>>,
+    #[serde(default)]
+    gaps: Vec<Spanned<GapWords>>,
     #[serde(default)]
     link: Vec<Spanned<LinkWords>>,
 }
@@ -67,6 +141,14 @@ struct LinkWords {
     rate: Spanned<String>,
     up: Option<Spanned<String>>,
     delay: Spanned<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GapWords {
+    device: Spanned<String>,
+    at: Spanned<String>,
+    length: Option<Spanned<String>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -179,9 +261,14 @@ impl Source<'_> {
             path => Ok(path.as_ref().map(|path| path.get_ref().clone())),
         };
         let pin = absolute("pin", &written.pin)?;
+        let place = absolute("control", &written.control)?;
+        if let (Some(place), Some(word)) = (&place, &written.control) {
+            control::check_place(place)
+                .map_err(|problem| self.at(word.span(), &format!("control: {problem}")))?;
+        }
         Ok(Config {
             cgroup: absolute("cgroup", &written.cgroup)?,
-            control: absolute("control", &written.control)?.unwrap_or_else(|| control::PLACE.into()),
+            control: place.unwrap_or_else(|| control::PLACE.into()),
             group: written
                 .group
                 .as_ref()
@@ -193,6 +280,9 @@ impl Source<'_> {
                 })
                 .transpose()?,
             pin: pin.or_else(|| host::bpffs().map(|root| root.join("segue").join("agent"))),
+            table: self.number("table", &written.table, MAIN_TABLE, 1..=u32::MAX)?,
+            uploads: self.uploads(&written.uploads)?,
+            receivers: self.receivers(&written)?,
             settings,
         })
     }
@@ -232,6 +322,69 @@ impl Source<'_> {
         Ok(all)
     }
 
+    fn uploads(&self, word: &Option<Spanned<String>>) -> Result<Option<Policy>, Error> {
+        let name = word.as_ref().map_or("etcp-v1", |word| word.get_ref().as_str());
+        if name == "off" {
+            return Ok(None);
+        }
+        Policy::named(name, &[]).map(Some).map_err(|problem| {
+            let span = word.as_ref().map_or(0..0, Spanned::span);
+            self.at(span, &format!("uploads: {problem}; expected one of them, or off"))
+        })
+    }
+
+    fn receivers(&self, written: &Written) -> Result<Receivers, Error> {
+        let duration = |ns| Duration::from_nanos(ns);
+        let before = duration(self.time("freeze-before", &written.freeze_before, 150_000, 0..=60_000_000)?);
+        if written.gaps.len() > MOST {
+            return Err(self.at(written.gaps[MOST].span(), &format!("gaps: expected at most {MOST}")));
+        }
+        let mut gaps: Vec<Gap> = Vec::new();
+        for words in &written.gaps {
+            let GapWords { device, at, length } = words.get_ref();
+            let fail = |problem: String| self.at(at.span(), &problem);
+            let gap = Gap {
+                device: self.device(device, false)?,
+                at: at.get_ref().parse().map_err(|problem: receiver::Error| fail(problem.to_string()))?,
+                length: duration(self.time("length", length, 100_000, 0..=60_000_000)?),
+            };
+            gap.announced(before).map_err(|problem| fail(problem.to_string()))?;
+            if gaps.iter().any(|other| other.device == gap.device) {
+                let problem = format!("`{}` has gaps already; expected each device once", gap.device);
+                return Err(self.at(device.span(), &problem));
+            }
+            gaps.push(gap);
+        }
+        if let Some(word) = written.freeze_before.as_ref().filter(|_| gaps.is_empty()) {
+            return Err(self.at(word.span(), "freeze-before: no gaps are announced; expected [[gaps]]"));
+        }
+        let mut phas = Vec::new();
+        for word in written.phas.as_ref().map_or(&[][..], |words| words.get_ref().as_slice()) {
+            let name = self.device(word, false)?;
+            if phas.contains(&name) {
+                return Err(
+                    self.at(word.span(), &format!("`{name}` stands twice; expected each device once"))
+                );
+            }
+            phas.push(name);
+        }
+        let hold_for = duration(self.time("phas-for", &written.phas_for, 2_000_000, 10_000..=300_000_000)?);
+        Ok(Receivers { freeze_before: before, gaps, phas, hold_for })
+    }
+
+    /// A device's name; `pattern`: it may end with *.
+    fn device(&self, word: &Spanned<String>, pattern: bool) -> Result<String, Error> {
+        let text = word.get_ref();
+        let name = if pattern { text.strip_suffix('*').unwrap_or(text) } else { text };
+        // IFNAMSIZ
+        let fits = name.len() <= 15 && !name.contains(['*', '/']) && !name.contains(char::is_whitespace);
+        if fits && !text.is_empty() {
+            return Ok(text.clone());
+        }
+        let example = if pattern { "wlan0 or wwan*" } else { "wlan0" };
+        Err(self.at(word.span(), &format!("`{text}` is no device; expected a name such as {example}")))
+    }
+
     fn rules(&self, written: &Written) -> Result<Vec<Rule>, Error> {
         if written.link.len() > MOST {
             return Err(self.at(written.link[MOST].span(), &format!("link: expected at most {MOST}")));
@@ -242,22 +395,9 @@ impl Source<'_> {
                 rate_kbps(word.get_ref()).map_err(|problem| self.at(word.span(), &problem))
             };
             let delay = &words.delay;
-            if let Some(device) = &words.device {
-                let name = device.get_ref().strip_suffix('*').unwrap_or(device.get_ref());
-                // IFNAMSIZ
-                let fits =
-                    name.len() <= 15 && !name.contains(['*', '/']) && !name.contains(char::is_whitespace);
-                if !fits || device.get_ref().is_empty() {
-                    let problem = format!(
-                        "`{}` is no device; expected a name such as wlan0 or wwan*",
-                        device.get_ref()
-                    );
-                    return Err(self.at(device.span(), &problem));
-                }
-            }
             let down = rate(&words.rate)?;
             Ok(Rule {
-                device: words.device.as_ref().map(|device| device.get_ref().clone()),
+                device: words.device.as_ref().map(|device| self.device(device, true)).transpose()?,
                 kind: words.kind,
                 link: Link {
                     rate_kbps: down,
@@ -327,6 +467,30 @@ mod tests {
             (Some(control::PLACE), None, None)
         );
         assert!(config.settings.rules.is_empty());
+        assert_eq!((config.uploads, config.table), (Policy::named("etcp-v1", &[]).ok(), 254));
+        assert_eq!(config.receivers.devices().count(), 0);
+    }
+
+    #[test]
+    fn what_is_done_by_acks_alone() {
+        let config = parse(
+            "uploads = \"off\"\ntable = 100\nfreeze-before = \"200ms\"\nphas = [\"sat0\", \"wwan0\"]\nphas-for = \"3s\"\n\
+             [[gaps]]\ndevice = \"sat0\"\nat = \"every 15s from 12s\"\nlength = \"80ms\"\n",
+        )
+        .expect("a configuration");
+        assert_eq!((config.uploads, config.table), (None, 100));
+        let mut receivers = config.receivers;
+        assert_eq!(receivers.devices().collect::<Vec<_>>(), ["sat0", "wwan0"]);
+        let ms = Duration::from_millis;
+        assert_eq!((receivers.freeze_before, receivers.hold_for), (ms(200), ms(3000)));
+        let closed = |receivers: &Receivers| {
+            receivers.gaps[0].announced(receivers.freeze_before).expect("a time to be open").closed_for()
+        };
+        assert_eq!(closed(&receivers), ms(280));
+        receivers.freeze(ms(150)).expect("a shorter time");
+        assert_eq!(closed(&receivers), ms(230));
+        assert!(receivers.freeze(ms(8000)).is_err_and(|error| error.is_user()), "hardly ever open");
+        assert_eq!(receivers.freeze_before, ms(150));
     }
 
     #[test]
@@ -364,6 +528,11 @@ mod tests {
             ("group = \"no such group\"".into(), "line 1, column 9: no group `no such group`"),
             ("group = [1]".into(), "expected the name or the number of a group"),
             ("control = \"a.sock\"".into(), "control: expected a path that begins with /"),
+            ("uploads = \"vegas\"".into(), "line 1, column 11: uploads: "),
+            (
+                format!("control = \"/{}\"", "x".repeat(107)),
+                "control: a path of 108 octets; expected at most 107",
+            ),
             ("rate = 1".into(), "line 1, column 1: unknown key `rate`, expected one of `watch`"),
             (
                 "[[link]]\nrate = \"0mbit\"\ndelay = \"1ms\"".into(),

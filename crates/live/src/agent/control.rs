@@ -21,6 +21,8 @@ use std::time::{Duration, Instant};
 
 /// Unless the configuration says another.
 pub const PLACE: &str = "/run/segue/agent.sock";
+/// Octets of a socket's path.
+const SUN_PATH: usize = 108;
 /// Longest question, octets.
 const LONGEST: usize = 4096;
 /// Who asks and says nothing for so long is sent away.
@@ -285,7 +287,7 @@ impl Control {
                 tracing::warn!("a question to the control socket was refused: neither root nor of its group");
                 client.say(&Reply::Refused("only root and the configured group may ask the agent".into()));
             } else if self.clients.len() >= MOST {
-                client.say(&Reply::Failed(format!("{MOST} others ask already")));
+                client.say(&Reply::Failed(format!("busy: {MOST} others ask; expected fewer at a time")));
             } else {
                 self.clients.push(client);
             }
@@ -338,6 +340,18 @@ impl Client {
     }
 }
 
+/// Whether a socket can have this path: `sun_path` of unix(7), and its last octet is zero.
+///
+/// # Errors
+/// It is too long.
+pub fn check_place(path: &Path) -> Result<(), String> {
+    let octets = path.as_os_str().len();
+    if octets < SUN_PATH {
+        return Ok(());
+    }
+    Err(format!("a path of {octets} octets; expected at most {}", SUN_PATH - 1))
+}
+
 fn understand(line: &[u8]) -> Result<Request, String> {
     let request: Request =
         serde_json::from_slice(line).map_err(|error| format!("no question that is known here: {error}"))?;
@@ -353,6 +367,7 @@ fn understand(line: &[u8]) -> Result<Request, String> {
 /// None is there, or it does not let us; that it refused is no error but its answer.
 pub fn ask(path: &Path, request: &Request) -> Result<Reply, Error> {
     let failed = |problem: String, user| Error::Control { path: path.to_owned(), problem, user };
+    check_place(path).map_err(|problem| failed(problem, true))?;
     let stream = UnixStream::connect(path).map_err(|error| {
         match Errno::from_raw(error.raw_os_error().unwrap_or(0)) {
             Errno::ENOENT | Errno::ECONNREFUSED => {
@@ -371,7 +386,10 @@ pub fn ask(path: &Path, request: &Request) -> Result<Reply, Error> {
     // Who is sent away hears why, although he could not ask.
     let written = (&stream).write_all(&line);
     let mut answer = String::new();
-    BufReader::new(&stream).read_line(&mut answer).and(written).map_err(broken)?;
+    let read = BufReader::new(&stream).read_line(&mut answer);
+    if answer.is_empty() {
+        read.and(written).map_err(broken)?;
+    }
     serde_json::from_str(&answer).map_err(|_| failed("the agent has ended without an answer".into(), false))
 }
 

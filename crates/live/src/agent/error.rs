@@ -54,6 +54,9 @@ pub enum Error {
     /// The programs of the mobile host.
     #[error(transparent)]
     Mobile(#[from] mobile::Error),
+    /// The programs of uploads, and of what is done beside peers that run nothing of ours.
+    #[error(transparent)]
+    Programs(#[from] crate::sender::Error),
     /// Rights that are missing.
     #[error("{0}")]
     Rights(String),
@@ -74,6 +77,7 @@ impl Error {
             Self::Config { .. } | Self::Unreadable { .. } | Self::Locked { .. } | Self::Group(_) => true,
             Self::Control { user, .. } => *user,
             Self::Mobile(error) => error.is_users(),
+            Self::Programs(error) => error.is_user(),
             Self::NoCgroup2 | Self::Rights(_) | Self::System { .. } => false,
         }
     }

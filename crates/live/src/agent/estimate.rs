@@ -77,6 +77,11 @@ impl Estimate {
     pub fn link(&self) -> Link {
         Link { rate_kbps: self.rate_kbps, delay_us: self.delay_us }
     }
+
+    /// As flows of this host find it.
+    pub fn uplink(&self) -> Link {
+        Link { rate_kbps: self.up_kbps, delay_us: self.delay_us }
+    }
 }
 
 /// A link told by hand.

@@ -35,7 +35,7 @@ pub struct Device {
     pub kind: Kind,
 }
 
-/// A route of the main table.
+/// A route of the table that is watched.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Route {
     /// Where to.
@@ -51,6 +51,8 @@ pub struct Route {
 /// One thing that has happened, or that is so at the start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
+    /// Devices, addresses and neighbours follow, all that there are: what was known of them may be out of date.
+    Anew,
     /// There is this device, in this state.
     Device(Device),
     /// There is no such device any more.

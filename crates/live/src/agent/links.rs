@@ -46,6 +46,12 @@ impl Links {
     /// Takes note.
     pub fn apply(&mut self, event: &Event) {
         match event {
+            // How often devices have roamed is known here only.
+            Event::Anew => {
+                self.devices.clear();
+                self.addresses.clear();
+                self.neighbours.clear();
+            }
             Event::Device(device) => {
                 self.devices.insert(device.index, device.clone());
             }

@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub struct Lock {
     path: PathBuf,
+    /// Folders that were made for it, the innermost first.
+    made: Vec<PathBuf>,
     _file: Flock<File>,
 }
 
@@ -27,6 +29,7 @@ impl Lock {
             user: true,
         };
         let parent = control.parent().unwrap_or(Path::new("/"));
+        let made = parent.ancestors().take_while(|folder| !folder.exists()).map(Path::to_owned).collect();
         if !parent.exists() {
             DirBuilder::new().recursive(true).create(parent).map_err(|error| refused(&error))?;
             // Others may pass, to a socket that they may use; whatever the umask.
@@ -55,14 +58,17 @@ impl Lock {
         };
         let written = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
         written.map_err(|error| refused(&error))?;
-        Ok(Self { path, _file: file })
+        Ok(Self { path, made, _file: file })
     }
 }
 
 impl Drop for Lock {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.path);
-        // Its folder, if that is for nothing else and empty.
+        for folder in &self.made {
+            let _ = fs::remove_dir(folder);
+        }
+        // An agent that was killed may have made it, and it is for nothing else.
         if let Some(parent) = self.path.parent()
             && parent.file_name().is_some_and(|name| name == "segue")
         {

@@ -4,6 +4,7 @@
 //! * [`links`]: which way packets take.
 //! * [`estimate`]: what a link can carry.
 //! * [`rounds`]: who is told what, when, in which order. Of these only [`netlink`] and [`wifi`] touch the world.
+//! * `receivers`: what it does by this host's ACKs alone.
 //! * [`config`], [`control`], [`status`], [`lock`], [`rights`]: how it is set, asked, and kept in its place.
 //! * [`Agent`]: the loop that connects them to [`crate::mobile`].
 
@@ -16,6 +17,7 @@ pub mod links;
 pub mod lock;
 pub mod netlink;
 pub mod quantity;
+mod receivers;
 pub mod rights;
 pub mod rounds;
 mod run;
@@ -24,4 +26,5 @@ pub mod wifi;
 
 pub use config::Config;
 pub use error::Error;
+pub use receivers::ReceiverStatus;
 pub use run::Agent;

@@ -22,6 +22,8 @@ use std::path::Path;
 
 /// Multicast groups of linux/rtnetlink.h: devices, neighbours, addresses and routes of both families.
 const GROUPS: [u32; 6] = [1, 3, 5, 7, 9, 11];
+/// The table that routes are in unless a rule of policy routing says another.
+pub const MAIN_TABLE: u32 = RouteHeader::RT_TABLE_MAIN as u32;
 /// Octets of events that may wait: a restart of all interfaces fits many times.
 const ROOM: usize = 1 << 20;
 
@@ -30,6 +32,8 @@ pub struct Watcher {
     events: Socket,
     /// For questions.
     kernel: Socket,
+    /// Of whose routes it tells.
+    table: u32,
 }
 
 /// What a datagram has told.
@@ -43,11 +47,11 @@ struct Heard {
 }
 
 impl Watcher {
-    /// Opens it.
+    /// Opens it; routes are told of this table alone.
     ///
     /// # Errors
     /// The kernel has no such sockets to give.
-    pub fn open() -> Result<Self, Error> {
+    pub fn open(table: u32) -> Result<Self, Error> {
         let failed = || Error::system("watch the host's links");
         let mut events = Socket::new(NETLINK_ROUTE).map_err(failed())?;
         events.bind_auto().map_err(failed())?;
@@ -58,7 +62,7 @@ impl Watcher {
         let mut kernel = Socket::new(NETLINK_ROUTE).map_err(failed())?;
         kernel.bind_auto().map_err(failed())?;
         kernel.connect(&SocketAddr::new(0, 0)).map_err(failed())?;
-        Ok(Self { events, kernel })
+        Ok(Self { events, kernel, table })
     }
 
     /// All that is there.
@@ -66,7 +70,8 @@ impl Watcher {
     /// # Errors
     /// The kernel does not answer.
     pub fn everything(&self) -> Result<Vec<Event>, Error> {
-        let mut all = self.ask(RouteNetlinkMessage::GetLink(LinkMessage::default()))?;
+        let mut all = vec![Event::Anew];
+        all.extend(self.ask(RouteNetlinkMessage::GetLink(LinkMessage::default()))?);
         all.extend(self.ask(RouteNetlinkMessage::GetAddress(AddressMessage::default()))?);
         all.push(self.routes()?);
         all.extend(self.ask(RouteNetlinkMessage::GetNeighbour(NeighbourMessage::default()))?);
@@ -87,7 +92,7 @@ impl Watcher {
                 // Only the kernel tells.
                 Ok((_, from)) if from.port_number() != 0 => {}
                 Ok(_) => {
-                    let heard = decode(&octets);
+                    let heard = decode(&octets, self.table);
                     stale |= heard.stale;
                     events.extend(heard.events);
                 }
@@ -131,7 +136,7 @@ impl Watcher {
         let mut events = Vec::new();
         loop {
             let (octets, _) = self.kernel.recv_from_full().map_err(failed())?;
-            let heard = decode(&octets);
+            let heard = decode(&octets, self.table);
             events.extend(heard.events);
             if heard.done {
                 return Ok(events);
@@ -153,7 +158,7 @@ impl AsRawFd for Watcher {
 }
 
 /// The messages of a datagram. What is no message of ours, or is cut off, tells nothing.
-fn decode(octets: &[u8]) -> Heard {
+fn decode(octets: &[u8], watched: u32) -> Heard {
     let mut heard = Heard::default();
     let mut rest = octets;
     while let Some(length) = rest.first_chunk::<4>().map(|four| u32::from_ne_bytes(*four) as usize) {
@@ -162,7 +167,7 @@ fn decode(octets: &[u8]) -> Heard {
             match message.payload {
                 NetlinkPayload::InnerMessage(inner) => {
                     heard.stale |= message.header.flags & NLM_F_REPLACE != 0;
-                    hear(&inner, &mut heard);
+                    hear(&inner, watched, &mut heard);
                 }
                 NetlinkPayload::Done(_) | NetlinkPayload::Error(_) => heard.done = true,
                 _ => {}
@@ -174,7 +179,7 @@ fn decode(octets: &[u8]) -> Heard {
     heard
 }
 
-fn hear(message: &RouteNetlinkMessage, heard: &mut Heard) {
+fn hear(message: &RouteNetlinkMessage, watched: u32, heard: &mut Heard) {
     let event = match message {
         RouteNetlinkMessage::NewLink(link) => {
             heard.stale = true;
@@ -192,10 +197,10 @@ fn hear(message: &RouteNetlinkMessage, heard: &mut Heard) {
             address(message, false)
         }
         RouteNetlinkMessage::NewRoute(message) => {
-            route(message).map(|route| Event::Route { route, present: true })
+            route(message, watched).map(|route| Event::Route { route, present: true })
         }
         RouteNetlinkMessage::DelRoute(message) => {
-            route(message).map(|route| Event::Route { route, present: false })
+            route(message, watched).map(|route| Event::Route { route, present: false })
         }
         RouteNetlinkMessage::NewNeighbour(message) => neighbour(message),
         _ => None,
@@ -270,7 +275,7 @@ fn address(message: &AddressMessage, present: bool) -> Option<Event> {
     Some(Event::Address { device: message.header.index, address: own.or_else(any)?, present })
 }
 
-fn route(message: &RouteMessage) -> Option<Route> {
+fn route(message: &RouteMessage, watched: u32) -> Option<Route> {
     if message.header.kind != RouteType::Unicast {
         return None;
     }
@@ -294,7 +299,7 @@ fn route(message: &RouteMessage) -> Option<Route> {
             _ => {}
         }
     }
-    if table != u32::from(RouteHeader::RT_TABLE_MAIN) {
+    if table != watched {
         return None;
     }
     let everywhere = match message.header.address_family {
@@ -362,7 +367,7 @@ mod tests {
         datagram.extend(octets(default_route(8, 100)));
         datagram.extend(octets(default_route(9, 254)));
         let devices = |octets: &[u8]| {
-            let heard = decode(octets).events.into_iter().map(|event| match event {
+            let heard = decode(octets, MAIN_TABLE).events.into_iter().map(|event| match event {
                 Event::Route { route, present: true } => route,
                 other => panic!("{other:?}"),
             });
@@ -370,7 +375,8 @@ mod tests {
         };
         assert_eq!(devices(&datagram), [7, 9], "the main table alone");
         assert_eq!(devices(&datagram[..datagram.len() - 1]), [7]);
-        let Event::Route { route, .. } = &decode(&datagram).events[0] else { panic!("a route") };
+        assert_eq!(decode(&datagram, 100).events.len(), 1, "or another one alone");
+        let Event::Route { route, .. } = &decode(&datagram, MAIN_TABLE).events[0] else { panic!("a route") };
         assert_eq!((route.metric, route.gateway), (600, Some([192, 0, 2, 1].into())));
         assert_eq!(route.to, "0.0.0.0/0".parse().expect("a prefix"));
     }
@@ -378,9 +384,9 @@ mod tests {
     #[test]
     fn routes_are_asked_for_again_where_one_replaces_another() {
         let mut datagram = octets(default_route(7, 254));
-        assert!(!decode(&datagram).stale);
+        assert!(!decode(&datagram, MAIN_TABLE).stale);
         datagram[6..8].copy_from_slice(&NLM_F_REPLACE.to_ne_bytes());
-        assert!(decode(&datagram).stale);
+        assert!(decode(&datagram, MAIN_TABLE).stale);
     }
 
     #[test]
@@ -390,8 +396,9 @@ mod tests {
         message.header.link_layer_type = LinkLayerType::Ether;
         message.header.flags = LinkFlags::Up;
         message.attributes = vec![LinkAttribute::IfName("wwan0".into())];
-        let told =
-            |message: &LinkMessage| decode(&octets(RouteNetlinkMessage::NewLink(message.clone()))).events;
+        let told = |message: &LinkMessage| {
+            decode(&octets(RouteNetlinkMessage::NewLink(message.clone())), MAIN_TABLE).events
+        };
         let device = |alive| Device { index: 5, name: "wwan0".into(), alive, carriers: 0, kind: Kind::Wwan };
         assert_eq!(told(&message), [Event::Device(device(false))]);
         message.header.flags |= LinkFlags::LowerUp;
@@ -403,7 +410,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_octets_make_it_panic(octets in proptest::collection::vec(any::<u8>(), 0..600)) {
-            decode(&octets);
+            decode(&octets, MAIN_TABLE);
         }
 
         /// Messages that are right but for some octets.
@@ -423,8 +430,8 @@ mod tests {
                 let length = datagram.len();
                 datagram[at.index(length)] = octet;
             }
-            decode(&datagram[..cut.index(datagram.len())]);
-            decode(&datagram);
+            decode(&datagram[..cut.index(datagram.len())], MAIN_TABLE);
+            decode(&datagram, MAIN_TABLE);
         }
     }
 }

@@ -11,8 +11,8 @@ use super::event::Event;
 use super::links::{Links, Path};
 use crate::mobile::{Notice, Scope, Walk, Way};
 use ipnet::IpNet;
-use segue_policy::Link;
 use segue_policy::wire::ReportType;
+use segue_policy::{Link, Notice as Handoff};
 use serde::Serialize;
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -76,8 +76,9 @@ pub enum Cause {
 pub enum Order {
     /// Connections established from now on report this link.
     First(Link),
-    /// A round begins: whom it is for, and what they are told.
-    Begin(Notice, Vec<Scope>),
+    /// A round begins: whom it is for, what they are told; and, of a completed handoff from a link that is known, what
+    /// the policy of this host's own flows is (N is still to be counted).
+    Begin(Notice, Vec<Scope>, Option<Handoff>),
     /// As many of its connections are to be told now.
     Walk(u32),
     /// It is over.
@@ -111,6 +112,10 @@ pub struct Round {
     pub waiting: u32,
     /// Flows of this host that waited for their timers and were made to resend.
     pub resent: u32,
+    /// Flows of this host that send and on which the policy has acted.
+    pub governed: u32,
+    /// Those that have a congestion control of which it knows nothing.
+    pub left: u32,
     /// Not told: why, and how many.
     pub refused: Refused,
     /// A newer handoff has ended it.
@@ -140,6 +145,8 @@ struct Pending {
     at: u64,
     /// The old link's last moment.
     until: u64,
+    /// There was no link in between.
+    disconnected: bool,
     /// Instead of an estimate, for a handoff that is foreseen.
     foreseen: Option<Told>,
 }
@@ -153,6 +160,8 @@ struct Watched {
     /// Since when there is none.
     broken: Option<u64>,
     pending: Option<Pending>,
+    /// What flows of this host know of their link.
+    uplink: Option<Link>,
     /// Rounds may begin until this is more than a burst ahead.
     paid_until: u64,
 }
@@ -201,6 +210,7 @@ impl Rounds {
             path: None,
             broken: None,
             pending: None,
+            uplink: None,
             paid_until: 0,
         });
         Self {
@@ -305,9 +315,12 @@ impl Rounds {
         let before = self.watched[index].pending;
         self.numbers += 1;
         // Peers that have not been told of the handoff before are silent since then.
+        let disconnected = matches!(cause, Cause::Returned | Cause::Resumed)
+            || until < now
+            || before.is_some_and(|before| before.disconnected);
         let until = before.map_or(until, |before| before.until.min(until));
         self.watched[index].pending =
-            Some(Pending { number: self.numbers, cause, at: now, until, foreseen: None });
+            Some(Pending { number: self.numbers, cause, at: now, until, disconnected, foreseen: None });
         // Of what nobody waits for, the newest is enough.
         if let Some(before) = before.filter(|before| matches!(before.cause, Cause::Told | Cause::Foreseen)) {
             let round = self.round_of(&before, index);
@@ -359,6 +372,7 @@ impl Rounds {
 
     fn report_first(&mut self, now: u64, index: usize) {
         if let Some(estimate) = self.estimate(now, index) {
+            self.watched[index].uplink = Some(estimate.uplink());
             self.orders.push_back(Order::First(estimate.link()));
         }
     }
@@ -379,6 +393,8 @@ impl Rounds {
             acked: 0,
             waiting: 0,
             resent: 0,
+            governed: 0,
+            left: 0,
             refused: Refused::default(),
             superseded: false,
         }
@@ -463,11 +479,21 @@ impl Rounds {
             way: self.settings.way,
             since: Duration::from_nanos(pending.until.saturating_sub(LATELY)),
         };
+        let own = match kind {
+            ReportType::Completed => watched.uplink.replace(estimate.uplink()),
+            _ => None,
+        };
+        let own = own.map(|old_link| Handoff {
+            old_link,
+            new_link: estimate.uplink(),
+            flows: 0,
+            disconnected: u32::from(pending.disconnected),
+        });
         let scope = self.links.scope(&watched.to);
         // A notice leaves over the present link, also one of a link to come.
         let (tick, budget) = pace(present.unwrap_or(estimate).up_kbps, self.settings.copies);
         self.running = Some(Running { watched: index, round, began: now, next: now, tick, budget });
-        self.orders.push_back(Order::Begin(notice, scope));
+        self.orders.push_back(Order::Begin(notice, scope, own));
     }
 
     /// What a walk has come to.
@@ -479,6 +505,8 @@ impl Rounds {
         round.acked += walk.acked;
         round.waiting = walk.marked;
         round.resent += walk.resent;
+        round.governed += walk.governed.governed;
+        round.left += walk.governed.left;
         round.refused.unnegotiated = walk.skipped.unnegotiated;
         round.refused.closing = walk.skipped.closing;
         round.refused.unwritten += walk.skipped.unwritten;

@@ -57,7 +57,7 @@ fn walk(poked: u32, unpaid: u32) -> Walk {
 
 fn begun(order: Option<Order>) -> (Link, ReportType, Duration) {
     match order {
-        Some(Order::Begin(notice, scope)) => {
+        Some(Order::Begin(notice, scope, _)) => {
             assert!(scope[0].told && scope[0].bits == 0, "{scope:?}");
             (notice.link, notice.kind, notice.since)
         }
@@ -88,6 +88,39 @@ fn a_moved_route_is_told_at_once() {
     assert_eq!((round.waited_ns, round.took_ns, round.superseded), (0, MS, false));
     assert_eq!(round.estimate.map(|estimate| estimate.source), Some(Source::Rule));
     assert_eq!((rounds.next(at + MS), rounds.deadline()), (None, None));
+}
+
+/// Uplinks: 54 Mbit/s over Wi-Fi, 1 Mbit/s over the modem.
+fn own(order: Option<Order>) -> Option<(u32, u32, u32)> {
+    match order {
+        Some(Order::Begin(_, _, own)) => {
+            own.map(|own| (own.old_link.rate_kbps, own.new_link.rate_kbps, own.disconnected))
+        }
+        other => panic!("no round begins: {other:?}"),
+    }
+}
+
+#[test]
+fn own_flows_are_told_of_both_uplinks_and_whether_there_was_none() {
+    let mut rounds = over(WIFI);
+    rounds.on_events(SECOND, &[route(WIFI, false), route(WWAN, true)]);
+    assert_eq!(own(rounds.next(SECOND)), Some((54_000, 1000, 0)));
+    // There and back, with nothing in between.
+    rounds.on_events(20 * SECOND, &[device(WWAN, false)]);
+    rounds.on_events(21 * SECOND, &[route(WWAN, false), route(WIFI, true)]);
+    let order =
+        std::iter::from_fn(|| rounds.next(21 * SECOND)).find(|order| matches!(order, Order::Begin(..)));
+    assert_eq!(own(order), Some((1000, 54_000, 1)));
+    // What is only foreseen changes nothing, and nothing is forgotten.
+    let link = Link { rate_kbps: 5000, delay_us: 1000 };
+    rounds.on_foreseen(40 * SECOND, "wlan0", Told { link, up_kbps: 4000 }).expect("a device");
+    let order =
+        std::iter::from_fn(|| rounds.next(40 * SECOND)).find(|order| matches!(order, Order::Begin(..)));
+    assert_eq!(own(order), None);
+    rounds.on_told(60 * SECOND, "wlan0", Told { link, up_kbps: 4000 }).expect("a device");
+    let order =
+        std::iter::from_fn(|| rounds.next(60 * SECOND)).find(|order| matches!(order, Order::Begin(..)));
+    assert_eq!(own(order), Some((54_000, 4000, 0)));
 }
 
 #[test]
@@ -205,7 +238,7 @@ fn a_route_that_flaps_is_told_twice_at_once_and_then_once_a_second() {
         let mut instant = now;
         while instant < now + 100 * MS {
             match rounds.next(instant) {
-                Some(Order::Begin(notice, _)) => {
+                Some(Order::Begin(notice, ..)) => {
                     let expected = if current == WIFI { 54_000 } else { 2000 };
                     assert_eq!(notice.link.rate_kbps, expected, "the link of now");
                     told.push(instant);
@@ -326,7 +359,7 @@ fn prefixes_are_told_one_after_the_other() {
     let mut seen = Vec::new();
     while let Some(order) = rounds.next(SECOND) {
         match order {
-            Order::Begin(_, scope) => seen.push(scope[0].address.is_ipv4()),
+            Order::Begin(_, scope, _) => seen.push(scope[0].address.is_ipv4()),
             Order::Walk(_) => rounds.on_walk(SECOND, &walk(1, 0)),
             _ => {}
         }
@@ -394,7 +427,7 @@ proptest! {
             }
             for _ in 0..100_000 {
                 match rounds.next(now) {
-                    Some(Order::Begin(notice, scope)) => {
+                    Some(Order::Begin(notice, scope, _)) => {
                         prop_assert!(!running && notice.link.rate_kbps > 0 && !scope.is_empty());
                         prop_assert!(rounds.devices().count() == 1, "over a link that is alive");
                         running = true;

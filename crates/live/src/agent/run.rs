@@ -6,19 +6,22 @@ use super::estimate::Told;
 use super::event::Event;
 use super::lock::Lock;
 use super::netlink::Watcher;
+use super::receivers::Receivers;
 use super::rounds::{Order, Round, Rounds};
 use super::status::{Connections, Notices, Status};
 use super::wifi::Wifi;
 use super::{Error, rights};
 use crate::host;
 use crate::mobile::{self, Mobile};
+use crate::sender::{Governed, Own};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 use nix::time::{ClockId, clock_gettime};
-use segue_policy::Link;
+use segue_policy::{Link, Notice as Handoff};
 use std::fs;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::path::Path;
 use std::time::Duration;
 
 /// Between readings of what devices have received, ns.
@@ -32,6 +35,11 @@ pub struct Agent {
     watcher: Watcher,
     wifi: Option<Wifi>,
     control: Control,
+    receivers: Receivers,
+    /// The policy on this host's own flows, and its scheme.
+    uploads: Option<(Own, String)>,
+    /// A handoff that they have still to be told.
+    own: Option<Handoff>,
     mobile: Mobile,
     notices: Notices,
     /// Of CLOCK_MONOTONIC, ns.
@@ -69,7 +77,7 @@ impl Agent {
         host::require().map_err(|error| Error::Rights(error.to_string()))?;
         let lock = Lock::take(&config.control)?;
         let cgroup = config.cgroup.clone().or_else(host::cgroup2).ok_or(Error::NoCgroup2)?;
-        let watcher = Watcher::open()?;
+        let watcher = Watcher::open(config.table)?;
         let wifi = Wifi::open()?;
         let mobile = mobile::attach_kept(&cgroup, config.pin.as_deref())?;
         if !mobile.pokes() {
@@ -77,6 +85,7 @@ impl Agent {
                 "this kernel cannot send notices in its own ACKs (Linux 6.12 can); they are crafted"
             );
         }
+        let receivers = Receivers::attach(&config.receivers, clock(ClockId::CLOCK_REALTIME)?)?;
         let control = Control::open(&config.control, config.group)?;
         let mut settings = config.settings.clone();
         settings.inherits = mobile.inherits();
@@ -86,6 +95,9 @@ impl Agent {
             watcher,
             wifi,
             control,
+            receivers,
+            uploads: None,
+            own: None,
             mobile,
             notices: Notices::default(),
             started,
@@ -96,11 +108,15 @@ impl Agent {
         let events = agent.watcher.everything()?;
         agent.rounds.on_events(now()?, &events);
         agent.act()?;
+        // After the notices that an agent has owed which was killed: the kernel takes its time with these programs.
+        agent.uploads = uploads(config, &cgroup, &agent.mobile)?;
+        give_memory_back();
         tracing::info!(
             cgroup = %cgroup.display(),
             control = %config.control.display(),
             pokes = agent.mobile.pokes(),
             stations = agent.wifi.is_some(),
+            uploads = agent.uploads.as_ref().map_or("off", |(_, scheme)| scheme.as_str()),
             "the agent is at work"
         );
         Ok(agent)
@@ -130,6 +146,7 @@ impl Agent {
             self.hear(&events)?;
             self.act()?;
             self.notice_sleep()?;
+            self.receivers.act(clock(ClockId::CLOCK_REALTIME)?, now()?);
             if now()? >= self.tick {
                 self.read_counters()?;
                 self.tick = now()? + TICK;
@@ -141,7 +158,10 @@ impl Agent {
     /// Sleeps until something happens or is due. Whether it is over.
     fn wait(&self, stop: BorrowedFd<'_>) -> Result<bool, Error> {
         let until = self.rounds.deadline().map_or(self.tick, |due| due.min(self.tick));
-        let time = Duration::from_nanos(until.saturating_sub(now()?));
+        let now = now()?;
+        let time = Duration::from_nanos(until.saturating_sub(now));
+        let announced = self.receivers.wait(clock(ClockId::CLOCK_REALTIME)?, now);
+        let time = announced.map_or(time, |wait| wait.min(time));
         let sources = [stop, self.watcher.as_fd()].into_iter().chain(self.wifi.as_ref().map(AsFd::as_fd));
         let sources = sources.chain(self.control.sources());
         let mut all: Vec<_> = sources.map(|source| PollFd::new(source, PollFlags::POLLIN)).collect();
@@ -163,11 +183,15 @@ impl Agent {
         while let Some(order) = self.rounds.next(now()?) {
             match order {
                 Order::First(link) => self.carry_out(|mobile| mobile.report_first(link))?,
-                Order::Begin(notice, scope) => {
+                Order::Begin(notice, scope, own) => {
+                    self.own = own;
                     self.carry_out(|mobile| mobile.tell_only(&scope).and_then(|()| mobile.begin(&notice)))?;
                 }
                 Order::Walk(budget) => match self.mobile.walk(budget) {
-                    Ok(walk) => self.rounds.on_walk(now()?, &walk),
+                    Ok(mut walk) => {
+                        walk.governed = self.govern(walk.uploads);
+                        self.rounds.on_walk(now()?, &walk);
+                    }
                     Err(error) => self.rounds.on_failed_walk(now()?, error.to_string()),
                 },
                 Order::Done(round) => {
@@ -189,6 +213,18 @@ impl Agent {
             self.rounds.on_failed_walk(now()?, error.to_string());
         }
         Ok(())
+    }
+
+    /// Has the policy act on this host's own flows, of which so many share the uplink. Heads that had backed off have
+    /// been resent by now: the kernel's timer, by which that goes, would take the window back.
+    fn govern(&mut self, flows: u32) -> Governed {
+        let (Some((uploads, _)), Some(own)) = (&mut self.uploads, self.own.take()) else {
+            return Governed::default();
+        };
+        uploads.handoff(&Handoff { flows, ..own }).unwrap_or_else(|error| {
+            tracing::error!(%error, "flows of this host cannot be told");
+            Governed::default()
+        })
     }
 
     fn notice_sleep(&mut self) -> Result<(), Error> {
@@ -224,7 +260,7 @@ impl Agent {
 
     fn answer(&mut self) -> Result<(), Error> {
         let now = now()?;
-        let Self { rounds, mobile, wifi, notices, started, control, .. } = self;
+        let Self { rounds, mobile, wifi, notices, started, control, receivers, uploads, .. } = self;
         control.serve(|request, denied| match request {
             Request::Status => {
                 let census = mobile.census().unwrap_or_default();
@@ -235,6 +271,8 @@ impl Agent {
                     up_s: now.saturating_sub(*started) / 1_000_000_000,
                     pokes: mobile.pokes(),
                     stations: wifi.is_some(),
+                    uploads: uploads.as_ref().map(|(_, scheme)| scheme.clone()),
+                    receivers: receivers.status(),
                     watch: rounds.watches(now),
                     connections: Connections::from(census),
                     notices,
@@ -246,9 +284,40 @@ impl Agent {
                     Err(error) => Reply::Failed(error.to_string()),
                 })
             }
-            Request::Notify(notify) => tell(rounds, now, &notify),
+            Request::Notify(notify) => {
+                let answer = tell(rounds, now, &notify);
+                match (&answer, notify.expect) {
+                    (Answer::Now(Reply::Refused(_)), _) => {}
+                    (_, true) => receivers.hold(now),
+                    (_, false) => receivers.release(),
+                }
+                answer
+            }
         });
         Ok(())
+    }
+}
+
+/// Loading programs has taken most of a megabyte that nothing needs any more; the allocator keeps it unless asked.
+#[cfg(target_env = "gnu")]
+#[allow(unsafe_code, reason = "no library lends it")]
+fn give_memory_back() {
+    // SAFETY: it takes no pointers, and what is in use stays where it is.
+    unsafe { nix::libc::malloc_trim(0) };
+}
+
+#[cfg(not(target_env = "gnu"))]
+fn give_memory_back() {}
+
+fn uploads(config: &Config, cgroup: &Path, mobile: &Mobile) -> Result<Option<(Own, String)>, Error> {
+    let Some(policy) = config.uploads else { return Ok(None) };
+    match Own::attach(cgroup, policy, mobile.scope()) {
+        Ok(own) => Ok(Some((own, policy.name()))),
+        Err(error) if error.is_user() => Err(error.into()),
+        Err(error) => {
+            tracing::warn!(%error, "flows of this host keep their windows at handoffs");
+            Ok(None)
+        }
     }
 }
 
@@ -276,11 +345,24 @@ fn received(text: &str, name: &str) -> Option<u64> {
 
 /// Numbers and names: nothing of what connections carry, nor with whom.
 fn log(round: &Round) {
-    let Round { number, cause, watch, device, estimate, poked, crafted, acked, waiting, resent, .. } = round;
+    let Round {
+        number,
+        cause,
+        watch,
+        device,
+        estimate,
+        poked,
+        crafted,
+        acked,
+        waiting,
+        resent,
+        governed,
+        ..
+    } = round;
     let (rate_kbps, delay_us) = estimate.map_or((0, 0), |estimate| (estimate.rate_kbps, estimate.delay_us));
     let refused = &round.refused;
     tracing::info!(
-        number, ?cause, %watch, device, rate_kbps, delay_us, poked, crafted, acked, waiting, resent,
+        number, ?cause, %watch, device, rate_kbps, delay_us, poked, crafted, acked, waiting, resent, governed,
         unnegotiated = refused.unnegotiated,
         unwritten = refused.unwritten,
         unsent = refused.unsent,

@@ -1,5 +1,6 @@
 //! What an agent says of itself.
 
+use super::receivers::ReceiverStatus;
 use super::rounds::{Round, WatchStatus};
 use crate::mobile::Census;
 use serde::Serialize;
@@ -17,6 +18,10 @@ pub struct Status {
     pub pokes: bool,
     /// Whether a Wi-Fi radio's rates can be asked for.
     pub stations: bool,
+    /// The scheme that acts on this host's own flows; none: they keep their windows.
+    pub uploads: Option<String>,
+    /// What is done at devices beside peers that run nothing of ours.
+    pub receivers: Vec<ReceiverStatus>,
     /// The prefixes that are watched.
     pub watch: Vec<WatchStatus>,
     /// Connections of the last notice's scope now.
@@ -62,6 +67,8 @@ pub struct Notices {
     pub acked: u64,
     /// Flows of this host that were made to resend.
     pub resent: u64,
+    /// Flows of this host on which the policy has acted.
+    pub governed: u64,
     /// No room for the option, and no other way allowed.
     pub unwritten: u64,
     /// The host could not send.
@@ -77,6 +84,7 @@ impl Notices {
         self.poked += u64::from(round.poked);
         self.crafted += u64::from(round.crafted);
         self.resent += u64::from(round.resent);
+        self.governed += u64::from(round.governed);
         self.unwritten += u64::from(round.refused.unwritten);
         self.unsent += u64::from(round.refused.unsent);
         self.unknown += u64::from(round.estimate.is_none() && !round.superseded);

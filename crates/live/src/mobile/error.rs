@@ -47,6 +47,9 @@ pub enum Error {
         /// The kernel's answer.
         source: io::Error,
     },
+    /// Another agent.
+    #[error("another agent is at work with {}; expected a cgroup and a folder of pins of its own for each", .0.display())]
+    Taken(PathBuf),
     /// A crafted ACK was not sent.
     #[error("crafted ACK to {remote}: {source}")]
     Send {
@@ -67,6 +70,7 @@ impl Error {
             self,
             Self::Cgroup { .. }
                 | Self::Keep { .. }
+                | Self::Taken(_)
                 | Self::Scope(_)
                 | Self::Copies(_)
                 | Self::FirstReport

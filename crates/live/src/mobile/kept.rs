@@ -3,7 +3,9 @@
 use super::Error;
 use crate::host;
 use libbpf_rs::{MapMut, OpenMapMut};
-use std::fs::{self, DirBuilder};
+use nix::errno::Errno;
+use nix::fcntl::{Flock, FlockArg};
+use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -15,6 +17,15 @@ const NAME: &str = "connections-1";
 pub(super) struct Kept {
     folder: PathBuf,
     was_there: bool,
+    _lock: Flock<File>,
+}
+
+/// Keeps others away from a folder while it lives.
+pub(super) fn lock(folder: File, path: &Path) -> Result<Flock<File>, Error> {
+    Flock::lock(folder, FlockArg::LockExclusiveNonblock).map_err(|(_, error)| match error {
+        Errno::EWOULDBLOCK => Error::Taken(path.to_owned()),
+        error => Error::Keep { folder: path.to_owned(), source: error.into() },
+    })
 }
 
 impl Kept {
@@ -26,7 +37,8 @@ impl Kept {
             return Err(refused(io::Error::other("not in a bpf file system")));
         }
         DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(refused)?;
-        Ok(Self { folder: folder.to_owned(), was_there: folder.join(NAME).exists() })
+        let lock = lock(File::open(folder).map_err(refused)?, folder)?;
+        Ok(Self { _lock: lock, folder: folder.to_owned(), was_there: folder.join(NAME).exists() })
     }
 
     pub(super) fn was_there(&self) -> bool {

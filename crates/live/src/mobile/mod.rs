@@ -24,17 +24,19 @@ pub use error::Error;
 pub use walk::{Census, Notice, Scope, Walk};
 
 use crate::sender::icmp::Icmp;
+use crate::sender::{free_name, kernel_name};
 use crate::skeleton::mobile::{MobileSkel, MobileSkelBuilder};
 use kept::Kept;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{Link as Attached, OpenObject};
+use nix::fcntl::Flock;
 use records::{Orders, Others};
 use segue_policy::Link;
 use segue_policy::wire::{OptionError, ReportType};
 use std::fs::File;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::mem::MaybeUninit;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 
 /// Where, and which link.
@@ -99,6 +101,8 @@ pub struct Mobile {
     /// To this host itself (RFC 6069); opened with the first need.
     icmp: Option<Icmp>,
     kept: Option<Kept>,
+    /// Of an agent; dropped last.
+    _cgroup: Cgroup,
 }
 
 /// Dropped before the programs.
@@ -115,22 +119,32 @@ pub fn attach(options: &Options) -> Result<Mobile, Error> {
     if options.link.rate_kbps == 0 {
         return Err(Error::Report(OptionError::ZeroRate));
     }
-    attach_and_keep(options, None)
+    attach_and_keep(options, Cgroup::Shared(cgroup(&options.cgroup)?), None)
 }
 
 /// The same; first reports wait until the link is known ([`Mobile::report_first`], or a notice). What connections have
 /// negotiated is pinned in this folder of bpffs, which is made: should this process be killed, the next one that
-/// attaches with it still knows them. Dropped in order, nothing stays.
+/// attaches with it still knows them. Dropped in order, nothing stays. Cgroup and folder are its own meanwhile.
 pub fn attach_kept(cgroup: &Path, folder: Option<&Path>) -> Result<Mobile, Error> {
     let link = Link { rate_kbps: 0, delay_us: 0 };
-    attach_and_keep(&Options { cgroup: cgroup.to_owned(), link }, folder)
+    let file = kept::lock(self::cgroup(cgroup)?, cgroup)?;
+    attach_and_keep(&Options { cgroup: cgroup.to_owned(), link }, Cgroup::Own(file), folder)
 }
 
-fn attach_and_keep(options: &Options, folder: Option<&Path>) -> Result<Mobile, Error> {
+/// A folder of cgroup2, and who else may attach to it.
+enum Cgroup {
+    Shared(File),
+    Own(Flock<File>),
+}
+
+fn cgroup(path: &Path) -> Result<File, Error> {
     // Every folder of cgroup2 has this file, and nothing else has.
-    let cgroup = File::open(options.cgroup.join("cgroup.controllers"))
-        .and_then(|_| File::open(&options.cgroup))
-        .map_err(|source| Error::Cgroup { path: options.cgroup.clone(), source })?;
+    File::open(path.join("cgroup.controllers"))
+        .and_then(|_| File::open(path))
+        .map_err(|source| Error::Cgroup { path: path.to_owned(), source })
+}
+
+fn attach_and_keep(options: &Options, cgroup: Cgroup, folder: Option<&Path>) -> Result<Mobile, Error> {
     // Linked struct_ops are younger (6.4) than everything that crafted ACKs need.
     let kept = folder.map(Kept::make).transpose()?;
     let (mut skel, poke) = load(true, kept.as_ref()).or_else(|_| load(false, kept.as_ref()))?;
@@ -156,9 +170,19 @@ fn attach_and_keep(options: &Options, folder: Option<&Path>) -> Result<Mobile, E
     let connections = skel
         .progs
         .mobile_sockops
-        .attach_cgroup(cgroup.as_raw_fd())
+        .attach_cgroup(match &cgroup {
+            Cgroup::Shared(file) => file.as_raw_fd(),
+            Cgroup::Own(file) => file.as_raw_fd(),
+        })
         .map_err(Error::kernel("attach to the cgroup"))?;
-    Ok(Mobile { skel, links: Links { _connections: connections, notify, poke }, orders, icmp: None, kept })
+    Ok(Mobile {
+        skel,
+        links: Links { _connections: connections, notify, poke },
+        orders,
+        icmp: None,
+        kept,
+        _cgroup: cgroup,
+    })
 }
 
 /// Loads the programs, with those of the poke or without.
@@ -168,7 +192,7 @@ fn load(poke: bool, kept: Option<&Kept>) -> Result<(MobileSkel<'static>, Option<
     let mut open =
         MobileSkelBuilder::default().open(object).map_err(Error::kernel("open the mobile's programs"))?;
     if poke {
-        let name = congestion_control_name();
+        let name = kernel_name(&free_name("segue_"));
         open.struct_ops.segue_poke_mut().name = name;
         if let Some(constants) = open.maps.rodata_data.as_mut() {
             constants.poke_name = name;
@@ -198,20 +222,15 @@ fn load(poke: bool, kept: Option<&Kept>) -> Result<(MobileSkel<'static>, Option<
     Ok((skel, link))
 }
 
-/// Names of congestion controls are the whole machine's: each mobile host needs its own.
-fn congestion_control_name() -> [i8; 16] {
-    let random = RandomState::new().build_hasher().finish() >> 28;
-    let mut name = [0; 16];
-    for (to, from) in name.iter_mut().zip(format!("segue_{random:09x}").bytes()) {
-        *to = from as i8;
-    }
-    name
-}
-
 impl Mobile {
     /// Whether this kernel can send notices in its own ACKs.
     pub fn pokes(&self) -> bool {
         self.links.poke.is_some()
+    }
+
+    /// The map of remote prefixes that notices are for ([`Mobile::tell_only`]).
+    pub fn scope(&self) -> BorrowedFd<'_> {
+        self.skel.maps.scope.as_fd()
     }
 
     /// Whether connections are known that a process before this one has negotiated: it was killed.

@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 /// `SEGUE_MOBILE_COPIES`
 pub(super) const COPIES: u8 = 8;
-/// `SEGUE_MOBILE_PREFIXES`
+/// `SEGUE_SCOPE_PREFIXES`
 pub(super) const PREFIXES: usize = 1024;
 
 /// Elements of the map `tally`, `SEGUE_TALLY_*`: numbers of connections.
@@ -22,15 +22,39 @@ pub(super) struct Tally {
     pub(super) unpaid: u32,
     pub(super) marked: u32,
     pub(super) negotiated: u32,
+    pub(super) uploads: u32,
 }
 
 impl Tally {
-    pub(super) const LENGTH: usize = 10;
+    pub(super) const LENGTH: usize = 11;
 
     pub(super) fn read(counts: [u32; Self::LENGTH]) -> Self {
-        let [poked, unrestored, acked, unwritten, unnegotiated, closing, later, unpaid, marked, negotiated] =
-            counts;
-        Self { poked, unrestored, acked, unwritten, unnegotiated, closing, later, unpaid, marked, negotiated }
+        let [
+            poked,
+            unrestored,
+            acked,
+            unwritten,
+            unnegotiated,
+            closing,
+            later,
+            unpaid,
+            marked,
+            negotiated,
+            uploads,
+        ] = counts;
+        Self {
+            poked,
+            unrestored,
+            acked,
+            unwritten,
+            unnegotiated,
+            closing,
+            later,
+            unpaid,
+            marked,
+            negotiated,
+            uploads,
+        }
     }
 }
 

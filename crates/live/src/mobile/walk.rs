@@ -2,6 +2,7 @@
 
 use super::records::{Ack, Orders, Others, PREFIXES, Tally};
 use super::{Error, Mobile, Notified, Way, craft, records};
+use crate::sender::Governed;
 use crate::sender::icmp::{Icmp, Request};
 use crate::skeleton::mobile::MobileSkel;
 use libbpf_rs::{Iter, MapCore, MapFlags};
@@ -39,8 +40,12 @@ pub struct Walk {
     pub unpaid: u32,
     /// Wait for an ACK of their own that carries the notice, those `unpaid` among them where the kernel is of 6.12.
     pub marked: u32,
+    /// Flows of this host with data under way or queued.
+    pub uploads: u32,
     /// Flows of this host that waited for their timers and were made to resend.
     pub resent: u32,
+    /// What a policy has done to flows of this host ([`crate::sender::Own`]); nothing by the walk alone.
+    pub governed: Governed,
     /// As in [`Notified::unrestored`].
     pub unrestored: u32,
     /// As in [`Notified::skipped`].
@@ -77,7 +82,7 @@ impl Scope {
     /// Most prefixes that [`Mobile::tell_only`] takes.
     pub const MOST: usize = PREFIXES;
 
-    /// `struct segue_mobile_prefix`
+    /// `struct segue_prefix`
     fn key(&self) -> [u8; 20] {
         let (bits, octets) = match self.address {
             IpAddr::V4(address) => (96 + self.bits.min(32), address.to_ipv6_mapped().octets()),
@@ -250,6 +255,7 @@ impl Mobile {
         walk.acked = tally.acked;
         walk.unpaid = tally.unpaid;
         walk.marked = tally.marked;
+        walk.uploads = tally.uploads;
         walk.unrestored = tally.unrestored;
         walk.skipped.unnegotiated = tally.unnegotiated;
         walk.skipped.closing = tally.closing;

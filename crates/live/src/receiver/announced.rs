@@ -82,6 +82,11 @@ impl Announced {
         if open < close { (open, Act::Open) } else { (close, Act::Close) }
     }
 
+    /// From one gap to the next.
+    pub fn every(&self) -> Duration {
+        self.gaps.every
+    }
+
     /// From closing to opening.
     pub fn closed_for(&self) -> Duration {
         self.before + self.length

@@ -19,6 +19,7 @@ pub use announced::{Act, Announced, Gaps};
 
 use crate::host;
 use crate::sender::namespace::Namespace;
+use crate::sender::{free_name, kernel_name};
 use crate::skeleton::receiver::{ReceiverSkel, ReceiverSkelBuilder};
 use device::Device;
 use libbpf_rs::query::ProgInfoIter;
@@ -27,7 +28,6 @@ use libbpf_rs::{Iter, Link, MapCore, MapFlags, MapHandle, OpenObject, TC_EGRESS,
 use nix::time::{ClockId, clock_gettime};
 use records::{Orders, State};
 use std::fs::File;
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::Read;
 use std::mem::MaybeUninit;
 use std::net::{IpAddr, SocketAddr};
@@ -109,7 +109,7 @@ pub fn attach(options: &Options) -> Result<Receiver, Error> {
     let object: &'static mut MaybeUninit<OpenObject> = Box::leak(Box::new(MaybeUninit::uninit()));
     let mut open =
         ReceiverSkelBuilder::default().open(object).map_err(refused("reading the receiver's programs"))?;
-    let name = congestion_control_name();
+    let name = kernel_name(&free_name("sgack_"));
     open.struct_ops.receiver_acks_mut().name = name;
     let constants = open.maps.rodata_data.as_mut().ok_or_else(|| {
         Error::Machine("the receiver's programs have no constants: a wrong build".to_owned())
@@ -202,16 +202,6 @@ fn remove(device: Device, made_clsact: bool) -> Result<(), Error> {
         both.destroy().map_err(|error| Error::kernel("removing clsact from the device", error))?;
     }
     detached
-}
-
-/// Names of congestion controls are the whole machine's.
-fn congestion_control_name() -> [i8; 16] {
-    let random = RandomState::new().build_hasher().finish() >> 28;
-    let mut name = [0; 16];
-    for (to, from) in name.iter_mut().zip(format!("sgack_{random:09x}").bytes()) {
-        *to = from as i8;
-    }
-    name
 }
 
 /// The clock of the orders: it goes on while the machine sleeps.

@@ -10,6 +10,7 @@ use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{ErrorKind, Link, MapHandle, RingBufferBuilder};
 use std::cell::RefCell;
 use std::fs::{self, File};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::Read;
 use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
@@ -99,6 +100,9 @@ fn load(options: &Options, cgroup: &Cgroup) -> Result<Sender, Error> {
     let mut open =
         SenderSkelBuilder::default().open(&mut storage).map_err(refused("reading the kernel programs"))?;
     configure(&mut open, options, cgroup)?;
+    // Of the host that has handoffs itself (`super::own`).
+    open.progs.own_handoff.set_autoload(false);
+    open.maps.scope.set_autocreate(false).map_err(refused("leaving uploads out"))?;
     let mut skel = open.load().map_err(refused("loading the kernel programs"))?;
 
     let congestion_control = match options.around {
@@ -144,11 +148,13 @@ fn load(options: &Options, cgroup: &Cgroup) -> Result<Sender, Error> {
     Ok(sender)
 }
 
-fn configure(open: &mut OpenSenderSkel<'_>, options: &Options, cgroup: &Cgroup) -> Result<(), Error> {
-    let mut name = [0; 16];
-    for (to, from) in name.iter_mut().zip(options.name.bytes()) {
-        *to = from as i8;
-    }
+/// What is constant once the programs are loaded.
+pub(super) fn configure(
+    open: &mut OpenSenderSkel<'_>,
+    options: &Options,
+    cgroup: &Cgroup,
+) -> Result<(), Error> {
+    let name = kernel_name(&options.name);
     let (used, unused) = match options.around {
         Around::Cubic => (&mut open.struct_ops.around_cubic_mut().name, &mut open.maps.around_bbr),
         Around::Bbr => (&mut open.struct_ops.around_bbr_mut().name, &mut open.maps.around_cubic),
@@ -189,7 +195,7 @@ fn random_key() -> Result<[u64; 2], Error> {
 }
 
 /// The functions that the kernel must lend.
-fn check_around(around: Around) -> Result<(), Error> {
+pub(super) fn check_around(around: Around) -> Result<(), Error> {
     let (function, needs) = match around {
         Around::Cubic => ("cubictcp_cong_avoid", "CONFIG_TCP_CONG_CUBIC, and Linux 5.13; --around bbr"),
         Around::Bbr => ("bbr_main", "CONFIG_TCP_CONG_BBR, and Linux 6.10; --around cubic"),
@@ -219,19 +225,34 @@ fn check_free(name: &str) -> Result<(), Error> {
     if taken.split_whitespace().any(|other| other == name) { Err(name_taken(name)) } else { Ok(()) }
 }
 
+/// Names of congestion controls are the whole machine's: one that nobody else has, of 14 letters.
+pub(crate) fn free_name(start: &str) -> String {
+    format!("{start}{:09x}", RandomState::new().build_hasher().finish() >> 28)
+}
+
+/// As the kernel keeps it.
+pub(crate) fn kernel_name(name: &str) -> [i8; 16] {
+    let mut octets = [0; 16];
+    for (to, from) in octets.iter_mut().zip(name.bytes()) {
+        *to = from as i8;
+    }
+    octets
+}
+
 fn name_taken(name: &str) -> Error {
     Error::User(format!(
         "a congestion control '{name}' is registered already; detach it, or choose another --name"
     ))
 }
 
-struct Cgroup {
+/// A folder of cgroup2.
+pub(super) struct Cgroup {
     file: File,
     id: u64,
 }
 
 impl Cgroup {
-    fn open(path: &Path) -> Result<Self, Error> {
+    pub(super) fn open(path: &Path) -> Result<Self, Error> {
         let user = |what: String| Error::User(format!("cgroup {}: {what}", path.display()));
         let file = File::open(path).map_err(|problem| user(problem.to_string()))?;
         let kind = rustix::fs::fstatfs(&file).map_err(|problem| user(problem.to_string()))?;

@@ -7,9 +7,12 @@
 mod attach;
 pub(crate) mod icmp;
 pub(crate) mod namespace;
+mod own;
 mod status;
 
 pub use attach::{Sender, attach, check_name, detach};
+pub(crate) use attach::{free_name, kernel_name};
+pub use own::{Governed, Own};
 pub use status::{Counter, FlowStatus, LinkStatus, Status, status};
 
 use segue_policy::{Algorithms, SettingError, Settings, TcpHoSettings, Variant};

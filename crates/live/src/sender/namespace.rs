@@ -4,6 +4,7 @@ use super::Error;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use std::fs::File;
 use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
 use std::thread;
 
 /// A network namespace, which lives as long as this does.
@@ -17,8 +18,20 @@ impl Namespace {
         File::open(PATH).map(Self).map_err(|problem| Error::io(PATH, problem))
     }
 
-    /// Runs something there, on a thread of its own.
+    /// Whether the calling thread is there.
+    fn is_here(&self) -> bool {
+        let id = |file: &File| file.metadata().map(|file| (file.dev(), file.ino()));
+        match (Self::current(), id(&self.0)) {
+            (Ok(here), Ok(there)) => id(&here.0).is_ok_and(|here| here == there),
+            _ => false,
+        }
+    }
+
+    /// Runs something there: where the caller is elsewhere on a thread of its own, which needs CAP_SYS_ADMIN.
     pub(crate) fn run<T: Send>(&self, job: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
+        if self.is_here() {
+            return job();
+        }
         thread::scope(|scope| {
             let there = scope.spawn(|| {
                 move_into_link_name_space(self.0.as_fd(), Some(LinkNameSpaceType::Network))

@@ -5,6 +5,7 @@ mod busy;
 mod capture;
 mod hosts;
 mod sack;
+mod uploads;
 mod world;
 
 use capture::{Capture, Segment};

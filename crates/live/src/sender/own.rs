@@ -1,0 +1,147 @@
+//! The sender on the host whose link changes: no notice need come, for its agent knows of the handoff. `bpf/own.h`.
+
+use super::attach::{Cgroup, check_around, configure, free_name};
+use super::{Around, Error, Options, Policy, status};
+use crate::host;
+use crate::skeleton::sender::SenderSkelBuilder;
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::{Link, MapCore, MapFlags, MapHandle};
+use segue_policy::Notice;
+use std::mem::MaybeUninit;
+use std::os::fd::BorrowedFd;
+use std::path::Path;
+
+/// `SEGUE_OWN_NAME`
+const NAME: &str = "sgup_";
+/// Flows of hosts are not counted here, N comes with the handoff: the table may be small.
+const HOSTS: u32 = 128;
+
+/// The policy on this host's own flows. Dropped: they go over to cubic. All of it must be used in one network namespace.
+#[derive(Debug)]
+pub struct Own {
+    handoff: Link,
+    let_go: Link,
+    orders: MapHandle,
+    round: u32,
+    congestion_control: Option<Link>,
+}
+
+/// What a handoff came to: numbers of flows that send, or have a window that has grown by sending.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Governed {
+    /// The policy has been told.
+    pub governed: u32,
+    /// They have a congestion control other than cubic, and are left alone.
+    pub left: u32,
+}
+
+impl Own {
+    /// Loads the programs, for the flows of the cgroup's processes. `scope`: the map of remote prefixes that move with
+    /// the handoff ([`crate::mobile::Mobile::scope`]). No flow is touched before the first handoff.
+    ///
+    /// # Errors
+    /// The kernel lends no cubic, or refuses.
+    pub fn attach(cgroup: &Path, policy: Policy, scope: BorrowedFd<'_>) -> Result<Self, Error> {
+        check_around(Around::Cubic)?;
+        let folder = Cgroup::open(cgroup)?;
+        let quiet = host::quiet_libbpf();
+        let refused = |what: &'static str| {
+            let quiet = &quiet;
+            move |error: libbpf_rs::Error| Error::kernel(what, quiet.explain(&error))
+        };
+        let mut storage = MaybeUninit::uninit();
+        let mut open = SenderSkelBuilder::default()
+            .open(&mut storage)
+            .map_err(refused("reading the programs for uploads"))?;
+        let options = Options {
+            cgroup: cgroup.to_owned(),
+            name: free_name(NAME),
+            around: Around::Cubic,
+            policy,
+            icmp: false,
+            listeners: false,
+            pin: None,
+        };
+        configure(&mut open, &options, &folder)?;
+        let progs = &mut open.progs;
+        for prog in [&mut progs.hear, &mut progs.mark_listeners, &mut progs.list_flows] {
+            prog.set_autoload(false);
+        }
+        let chosen = refused("choosing what uploads need");
+        open.maps.about.set_autocreate(false).map_err(&chosen)?;
+        open.maps.hosts.set_max_entries(HOSTS).map_err(&chosen)?;
+        open.maps.scope.reuse_fd(scope).map_err(&chosen)?;
+        let mut skel = open.load().map_err(refused("loading the programs for uploads"))?;
+        let congestion_control = skel
+            .maps
+            .around_cubic
+            .attach_struct_ops()
+            .map_err(refused("registering the congestion control of uploads"))?;
+        let program = refused("attaching a program over the sockets");
+        Ok(Self {
+            handoff: skel.progs.own_handoff.attach().map_err(&program)?,
+            let_go: skel.progs.let_go.attach().map_err(&program)?,
+            orders: MapHandle::try_from(&skel.maps.own_orders).map_err(&program)?,
+            round: 0,
+            congestion_control: Some(congestion_control),
+        })
+    }
+
+    /// A handoff has completed: the policy acts on the flows in scope. Of the notice's flows, N, all are of this host;
+    /// `disconnected` is also true of a flow whose timer has expired.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn handoff(&mut self, notice: &Notice) -> Result<Governed, Error> {
+        self.round = self.round.wrapping_add(1).max(1);
+        self.orders
+            .update(&0u32.to_ne_bytes(), &order(notice, self.round), MapFlags::ANY)
+            .map_err(|error| Error::kernel("telling the handoff to uploads", error))?;
+        let verdicts = status::run(&self.handoff)?;
+        let governed = verdicts.iter().filter(|octet| **octet != 0).count();
+        let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        Ok(Governed { governed: number(governed), left: number(verdicts.len() - governed) })
+    }
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        let _ = status::run(&self.let_go);
+        drop(self.congestion_control.take());
+    }
+}
+
+/// `struct segue_own_order` of bpf/intf.h.
+fn order(notice: &Notice, round: u32) -> [u8; 28] {
+    let Notice { old_link, new_link, flows, disconnected } = *notice;
+    let words = [
+        old_link.rate_kbps,
+        old_link.delay_us,
+        new_link.rate_kbps,
+        new_link.delay_us,
+        flows,
+        disconnected,
+        round,
+    ];
+    let mut bytes = [0; 28];
+    for (at, word) in bytes.chunks_exact_mut(4).zip(words) {
+        at.copy_from_slice(&word.to_ne_bytes());
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use segue_policy::Link as Rate;
+
+    #[test]
+    fn the_order_is_that_of_the_programs() {
+        let [old_link, new_link] = [Rate { rate_kbps: 1, delay_us: 2 }, Rate { rate_kbps: 3, delay_us: 4 }];
+        let bytes = order(&Notice { old_link, new_link, flows: 5, disconnected: 6 }, 7);
+        let words = bytes.chunks_exact(4).map(|word| u32::from_ne_bytes(word.try_into().expect("four")));
+        assert_eq!(words.collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6, 7]);
+        let header = include_str!("../../../../bpf/own.h");
+        assert!(header.contains(&format!("#define SEGUE_OWN_NAME \"{NAME}\"")));
+    }
+}

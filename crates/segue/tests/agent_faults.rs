@@ -1,0 +1,425 @@
+//! What goes wrong around `segue agent run`: one clear line each, flows live, and nothing stays.
+
+#![cfg(feature = "live")]
+
+mod host;
+
+use host::{Host, SEGUE, Talker, can_run};
+use std::io::Read;
+use std::os::unix::net::UnixStream;
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// A peer that answers each octet with some more, told to listen on its own cable's address.
+const SERVER: &str = "import socket
+server=socket.socket(); server.bind(('192.0.2.2',7777)); server.listen(); print('ready',flush=True)
+far,_=server.accept()
+while far.recv(1): far.sendall(b'0123456789'*300)
+";
+const CLIENT: &str = "import socket,sys
+near=socket.create_connection(('192.0.2.2',7777)); near.settimeout(20)
+right=b'0123456789'*300
+for line in sys.stdin:
+    near.sendall(b'x')
+    got=b''
+    while len(got)<len(right): got+=near.recv(65536)
+    print('ok' if got==right else 'wrong',flush=True)
+";
+
+fn connection(host: &Host) -> (Talker, Talker) {
+    let mut server = Talker::new(host.python(&host.peer), SERVER);
+    assert_eq!(server.hear(), "ready");
+    (server, Talker::new(host.python(&host.holder), CLIENT))
+}
+
+#[test]
+fn mistakes_in_the_configuration_are_one_line_each() {
+    if !can_run() {
+        return;
+    }
+    let host = Host::new();
+    let gap = |more: &str| format!("[[gaps]]\ndevice = \"cable0\"\nat = \"every 15s from 12s\"\n{more}");
+    let text = host.refuses("phas = [\"sat9\"]", 2);
+    assert!(text.contains("device sat9: there is none"), "{text}");
+    assert!(!host.state().exists() && !host.shell(&format!("test -e {}", host.pins())).status.success());
+    for (more, said) in [
+        (
+            "freeze-before = \"150ms\"",
+            "line 1, column 17: freeze-before: no gaps are announced; expected [[gaps]]",
+        ),
+        ("uploads = \"vegas\"", "line 1, column 11: uploads: "),
+        ("table = 0", "table 0 is out of range; expected 1 to"),
+        ("phas = [\"a\", \"a\"]", "`a` stands twice"),
+    ] {
+        let text = host.refuses(more, 2);
+        assert!(text.contains(said) && text.contains("expected"), "{text}");
+    }
+    for (more, said) in [
+        ("length = \"9s\"", "closed for 9150 ms every 15000 ms; expected at most half of the time"),
+        (&gap(""), "`cable0` has gaps already; expected each device once"),
+    ] {
+        std::fs::write(host.config(), format!("{}{}", host.text(), gap(more))).expect("a file");
+        let output = host.ask(&["run"]);
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), text.lines().count()), (Some(2), 1), "{text}");
+        assert!(text.contains(said), "{text}");
+    }
+    std::fs::write(host.config(), host.text()).expect("a file");
+    let output = host.ask(&["run", "--freeze-before", "150ms"]);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(text.contains("--freeze-before: no gaps are announced; expected [[gaps]]"), "{text}");
+}
+
+#[test]
+fn a_path_that_no_socket_can_have_is_named() {
+    let long = format!("/run/{}/agent.sock", "x".repeat(120));
+    let text = host::refused(&["agent", "status", "--control", &long], 2);
+    assert!(text.contains("a path of 136 octets; expected at most 107"), "{text}");
+}
+
+/// Agents with different sockets, on one cgroup or one folder of pins.
+#[test]
+fn two_agents_that_would_share_their_state_are_kept_apart() {
+    if !can_run() {
+        return;
+    }
+    let host = Host::new();
+    let _agent = host.agent();
+    let (mut server, mut client) = connection(&host);
+    client.speaks("beside the first");
+    let second = host.folder.path().join("second.toml");
+    let elsewhere = host.cgroup.join("other");
+    std::fs::create_dir(&elsewhere).expect("a cgroup");
+    let socket = |text: String| text.replace("/segue/agent.sock", "/second/agent.sock");
+    let same_pins = socket(host.text())
+        .replace(&format!("\"{}\"", host.cgroup.display()), &format!("\"{}\"", elsewhere.display()));
+    let same_cgroup = socket(host.text()).replace(&host.pins(), &format!("{}b", host.pins()));
+    for (text, taken) in [(same_pins, host.pins()), (same_cgroup, host.cgroup.display().to_string())] {
+        std::fs::write(&second, text).expect("a file");
+        let mut command = host.command(SEGUE);
+        let output = command.args(["agent", "run", "--config"]).arg(&second).output().expect("it starts");
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), text.lines().count()), (Some(2), 1), "{text}");
+        assert!(
+            text.contains(&format!("another agent is at work with {taken}; expected a cgroup")),
+            "{text}"
+        );
+        assert!(!host.folder.path().join("second").exists(), "the folder that was made for its socket");
+    }
+    std::fs::remove_dir(&elsewhere).expect("nobody is in it");
+    assert!(
+        host.shell(&format!("test -e {}/connections-1", host.pins())).status.success(),
+        "the first's pins"
+    );
+    assert_eq!(host.status()["connections"]["negotiated"], 1);
+    client.speaks("still");
+    drop((&mut server, client));
+}
+
+#[test]
+fn idle_clients_keep_nobody_away_for_long() {
+    if !can_run() {
+        return;
+    }
+    let host = Host::new();
+    let agent = host.agent();
+    let socket = host.state().join("agent.sock");
+    let mut idle: Vec<_> = (0..16).map(|_| UnixStream::connect(&socket).expect("it connects")).collect();
+    let output = host.ask(&["status"]);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((output.status.code(), text.lines().count()), (Some(1), 1), "{text}");
+    assert!(text.contains("busy: 16 others ask; expected fewer at a time"), "{text}");
+    agent.until("the idle are sent away", || host.ask(&["status"]).status.success());
+    idle.iter_mut().for_each(|stream| {
+        stream.set_read_timeout(Some(Duration::from_secs(8))).expect("ours");
+        assert_eq!(stream.read(&mut [0; 1]).expect("its end"), 0);
+    });
+}
+
+/// To this host a path that strips options is a peer that has none.
+#[test]
+fn a_peer_that_strips_options_is_left_alone() {
+    if !can_run() {
+        return;
+    }
+    let host = Host::new();
+    let agent = host.agent();
+    let mut outside = Command::new("nsenter");
+    outside.args(["--target", &host.peer.id().to_string(), "--net", "python3"]);
+    let mut server = Talker::new(outside, SERVER);
+    assert_eq!(server.hear(), "ready");
+    let mut client = Talker::new(host.python(&host.holder), CLIENT);
+    client.speaks("before");
+    let said = host.ask(&["notify", "dev=cable0,rate=2mbit,delay=50ms"]);
+    assert!(String::from_utf8_lossy(&said.stdout).contains("1 have not negotiated"), "{said:?}");
+    let connections = host.status()["connections"].clone();
+    assert_eq!((&connections["negotiated"], &connections["unnegotiated"]), (&0.into(), &1.into()));
+    client.speaks("after a notice that is not for it");
+    assert!(!agent.log().contains("ERROR"), "{}", agent.log());
+}
+
+/// Root, and who is of the configured group; nobody else, whatever the socket's mode says.
+#[test]
+fn the_configured_group_may_ask() {
+    if !can_run() {
+        return;
+    }
+    let host = Host::new();
+    let _agent = host.agent_with("group = 64321");
+    let socket = host.state().join("agent.sock");
+    let mode = host.shell(&format!("stat -c '%a %g' {}", socket.display()));
+    assert_eq!(String::from_utf8_lossy(&mode.stdout), "660 64321\n");
+    host.shell(&format!("chmod 755 {}", host.folder.path().display()));
+    let copy = host.folder.path().join("a-copy");
+    std::fs::copy(SEGUE, &copy).expect("a copy");
+    let ask = |group: &str| {
+        let mut command = host.command("setpriv");
+        command.args(["--reuid", "65534", "--regid", group, "--clear-groups"]).arg(&copy);
+        let output = command.args(["agent", "status", "--control"]).arg(&socket).output().expect("setpriv");
+        (output.status.code(), String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
+    };
+    let (status, said) = ask("64321");
+    assert!(status == Some(0) && said.contains("at work for"), "{said}");
+    let (status, said) = ask("64322");
+    assert!(status == Some(2) && said.contains("permission denied; expected root or a member"), "{said}");
+    host.shell(&format!("chmod 666 {}", socket.display()));
+    let (status, said) = ask("64322");
+    assert!(
+        status == Some(2) && said.contains("only root and the configured group may ask the agent"),
+        "{said}"
+    );
+    assert_eq!(host.status()["denied"], 1);
+}
+
+/// Thousands of events while the agent does not run: what it has missed it asks for.
+#[test]
+fn events_that_were_lost_are_asked_for_again() {
+    if !can_run() {
+        return;
+    }
+    let host = Host::with_two_cables();
+    let agent = host.agent();
+    host.shell(&format!("kill -STOP {}", agent.child.id()));
+    let flood = "for i in $(seq 0 8000); do \
+                 echo route add 10.$((i / 256)).$((i % 256)).0/24 dev cable0; done | ip -batch -; \
+                 ip link add gone type veth peer name gone1 && ip addr add 192.0.2.77/32 dev gone && ip link del gone";
+    let done = host.shell(flood);
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    host.move_to(1);
+    host.shell(&format!("kill -CONT {}", agent.child.id()));
+    agent.until("the handoff is seen", || {
+        host.status()["rounds"].as_array().is_some_and(|rounds| {
+            rounds.iter().any(|round| round["device"] == "cable2" && round["cause"] == "moved")
+        })
+    });
+    assert!(agent.log().contains("events of the host's links were lost"), "{}", agent.log());
+    assert_eq!(host.status()["watch"][0]["device"], "cable2");
+}
+
+#[test]
+fn routes_of_another_table_are_watched_if_told() {
+    if !can_run() {
+        return;
+    }
+    let host = Host::with_two_cables();
+    let route = |net: &str| {
+        let done = host.shell(&format!("ip route replace default via {net}.2 table 100"));
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    };
+    route("192.0.2");
+    let agent = host.agent_with("table = 100");
+    assert_eq!(host.status()["watch"][0]["device"], "cable0");
+    host.move_to(1);
+    thread::sleep(Duration::from_millis(300));
+    assert_eq!(host.status()["rounds"].as_array().map(Vec::len), Some(0), "of the main table");
+    route("198.51.100");
+    agent.until("the other table's", || host.status()["watch"][0]["device"] == "cable2");
+    assert_eq!(host.status()["rounds"][0]["cause"], "moved");
+}
+
+/// Freeze-TCP: the peer, which has data to send and runs nothing of ours, persists before each gap.
+#[test]
+fn windows_close_before_announced_gaps() {
+    if !can_run() {
+        return;
+    }
+    let host = Host::new();
+    let gaps = "[[gaps]]\ndevice = \"cable0\"\nat = \"every 2s from 1s\"\nlength = \"500ms\"\n";
+    std::fs::write(host.config(), host.text() + gaps).expect("a file");
+    let mut command = host.command(SEGUE);
+    command
+        .args(["agent", "run", "--log", "json", "--freeze-before", "400ms", "--config"])
+        .arg(host.config());
+    let mut agent = host.agent_of(command);
+    let mut server = Talker::new(host.python(&host.peer), FLOOD);
+    assert_eq!(server.hear(), "ready");
+    let mut client = Talker::new(host.python(&host.holder), DRAIN);
+    let persists = || {
+        let mut ss = Command::new("nsenter");
+        ss.args(["--target", &host.peer.id().to_string(), "--net", "ss", "-tonH", "sport = :7777"]);
+        let output = ss.output().expect("iproute2");
+        String::from_utf8_lossy(&output.stdout).contains("timer:(persist")
+    };
+    for _ in 0..2 {
+        agent.until("the peer persists", persists);
+        agent.until("and sends again", || !persists());
+    }
+    let status = host.status();
+    let receiver = &status["receivers"][0];
+    assert_eq!((&receiver["device"], &receiver["freeze"]), (&"cable0".into(), &true.into()), "{status}");
+    assert!(receiver["closed"].as_u64() >= Some(2) && receiver["poked"].as_u64() >= Some(2), "{status}");
+    client.speaks("every octet is right");
+    assert_eq!(agent.signal("-TERM"), Some(0));
+    assert_eq!(filters(&host), "", "{}", agent.log());
+    drop(server);
+}
+
+/// Sends a pattern for ever.
+const FLOOD: &str = "import socket
+server=socket.socket(); server.bind(('192.0.2.2',7777)); server.listen(); print('ready',flush=True)
+far,_=server.accept()
+while True: far.sendall(bytes(range(251))*260)
+";
+/// Takes it in, checks it, and says so when asked.
+const DRAIN: &str = "import socket,sys,threading
+near=socket.create_connection(('192.0.2.2',7777)); near.settimeout(20)
+right=bytes(range(251))*600
+state={'at':0,'ok':True}
+def drain():
+    while True:
+        got=near.recv(65536); at=state['at']%251
+        state['ok']&=bool(got) and got==right[at:at+len(got)]
+        state['at']+=len(got)
+threading.Thread(target=drain,daemon=True).start()
+for line in sys.stdin: print('ok' if state['ok'] and state['at'] else 'wrong',flush=True)
+";
+
+fn filters(host: &Host) -> String {
+    let output = host.shell("tc qdisc show dev cable0 clsact; tc filter show dev cable0 egress 2>/dev/null");
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
+/// PHAS: from `--expect` to `notify` ACKs of new data stay here; then they leave at once.
+#[test]
+fn acks_of_forwarded_packets_are_held_back() {
+    if !can_run() {
+        return;
+    }
+    let host = Host::new();
+    let mut agent = host.agent_with("phas = [\"cable0\"]\nphas-for = \"2s\"");
+    let (server, mut client) = connection(&host);
+    client.speaks("before");
+    let receiver = |name: &str| host.status()["receivers"][0][name].as_u64().expect("a number");
+    assert_eq!(receiver("dropped"), 0);
+    assert!(host.ask(&["notify", "dev=cable0,rate=2mbit,delay=50ms", "--expect"]).status.success());
+    // The peer's data comes; it hears of it with data of this host's only, which is held back as well.
+    client.speaks("while it is held");
+    agent.until("ACKs are dropped", || receiver("dropped") > 0);
+    // A copy of what was not acknowledged makes a duplicate ACK, which passes: of the connections that wait for a last
+    // ACK there may be none.
+    let ends = || agent.log().matches("ACKs are held back no more").count();
+    assert_eq!(ends(), 0);
+    assert!(host.ask(&["notify", "dev=cable0,rate=2mbit,delay=50ms"]).status.success());
+    assert_eq!(ends(), 1);
+    let dropped = receiver("dropped");
+    client.speaks("after");
+    assert_eq!(receiver("dropped"), dropped, "nothing is held any more");
+    // Nobody tells of the end: it ends by itself.
+    assert!(host.ask(&["notify", "dev=cable0,rate=2mbit,delay=50ms", "--expect"]).status.success());
+    client.speaks("while it is held again");
+    let at = Instant::now();
+    agent.until("it ends", || ends() == 2);
+    assert!((1..6).contains(&at.elapsed().as_secs()), "{:?}", at.elapsed());
+    // A killed agent leaves its filter, without effect once its time has passed; the next one takes it away.
+    assert_eq!(agent.signal("-KILL"), None);
+    assert_ne!(filters(&host), "");
+    let mut next = host.agent();
+    assert!(
+        next.log().contains("an agent that was killed had left its programs at the device"),
+        "{}",
+        next.log()
+    );
+    client.speaks("beside the next");
+    assert_eq!(next.signal("-TERM"), Some(0));
+    assert_eq!(filters(&host), "");
+    drop(server);
+}
+
+/// The uplink is so slow that telling takes a second; the agent dies within it.
+#[test]
+fn an_agent_killed_while_it_tells_a_thousand_leaves_every_flow_alive() {
+    if !can_run() {
+        return;
+    }
+    let host = Host::with_two_cables();
+    let slow = host.text().replace("rate = \"10mbit\"", "rate = \"10mbit\"\nup = \"500kbit\"");
+    std::fs::write(host.config(), slow).expect("a file");
+    let mut agent = host.agent();
+    let mut flows = host::Flows::start(&host, 1000);
+    assert_eq!(host.status()["connections"]["negotiated"], 1000);
+    host.move_to(1);
+    agent.until("it is telling", || {
+        let status = host.status();
+        status["connections"]["waiting"].as_u64() > Some(0)
+    });
+    assert!(
+        host.status()["rounds"].as_array().is_some_and(Vec::is_empty),
+        "in the middle: {}",
+        host.status()
+    );
+    assert_eq!(agent.signal("-KILL"), None);
+    flows.speak(2);
+    drop(agent);
+    let mut agent = host.agent();
+    agent.until("all are told again", || host.status()["rounds"][0]["cause"] == "restarted");
+    assert_eq!(host.status()["connections"]["negotiated"], 1000);
+    flows.speak(2);
+    assert_eq!(agent.signal("-TERM"), Some(0));
+    flows.speak(1);
+    flows.end();
+    assert!(!host.state().exists());
+    assert!(!host.shell(&format!("test -e {}", host.pins())).status.success(), "pins stay");
+}
+
+/// Five handoffs with a hundred flows; `make agent-soak`: a hundred with a thousand.
+#[test]
+fn handoffs_lose_nothing() {
+    soak(5, 100);
+}
+
+#[test]
+#[ignore = "a measurement: five minutes"]
+fn a_hundred_handoffs_with_a_thousand_flows_lose_nothing() {
+    soak(100, 1000);
+}
+
+/// Every other one has a gap of 300 ms without any link.
+fn soak(handoffs: usize, count: usize) {
+    if !can_run() {
+        return;
+    }
+    let host = Host::with_two_cables();
+    let mut agent = host.agent();
+    let mut flows = host::Flows::start(&host, count);
+    for handoff in 1..=handoffs {
+        if handoff % 2 == 0 {
+            let cables = ["cable0", "cable2"].map(|name| format!("ip link set {name} down")).join(";");
+            host.shell(&cables);
+            thread::sleep(Duration::from_millis(300));
+            host.shell("ip link set cable0 up; ip link set cable2 up");
+        }
+        host.move_to(handoff % 2);
+        flows.speak(1);
+        thread::sleep(Duration::from_millis(1500));
+    }
+    let status = host.status();
+    let rounds = status["notices"]["rounds"].as_u64().unwrap_or(0);
+    assert!(rounds >= handoffs as u64, "{status}");
+    assert_eq!(status["connections"]["negotiated"], count, "{status}");
+    flows.speak(1);
+    let report = flows.end();
+    println!("{handoffs} handoffs, {count} flows: {report}; notices: {}", status["notices"]);
+    assert_eq!(agent.signal("-TERM"), Some(0));
+}

@@ -266,6 +266,7 @@ fn lines(id: &str) -> LineChart {
     };
     let plot = |lines| LinePlot { measure: "gain, segments".to_string(), lines };
     LineChart {
+        held_against_first: false,
         about: about(id, "Mean gain over the error of an estimate"),
         across: "standard deviation, %".to_string(),
         plots: vec![

@@ -38,6 +38,8 @@ pub struct LineChart {
     pub across: String,
     /// From top to bottom.
     pub plots: Vec<LinePlot>,
+    /// Whether the first curve is what the others are held against: it has that colour then, else none has.
+    pub held_against_first: bool,
 }
 
 /// The line at 0, where values lie on both sides.
@@ -87,7 +89,8 @@ impl LineChart {
             }
             for line in &plot.lines {
                 let index = labels.iter().position(|label| *label == line.label).unwrap_or(0);
-                line.draw(&mut canvas, &across, &value, (index, labels.len()));
+                let shift = (index as f64 + 0.5) / labels.len().max(1) as f64;
+                line.draw(&mut canvas, &across, &value, self.mark(index), shift);
             }
         }
         canvas
@@ -110,7 +113,12 @@ impl LineChart {
 
     fn entries(&self) -> Vec<(Sample, String)> {
         let labels = self.labels().into_iter().enumerate();
-        labels.map(|(index, label)| (Sample::Marked(stroke(index), mark(index)), label.into())).collect()
+        let marked = labels.map(|(index, label)| (self.mark(index), label));
+        marked.map(|(mark, label)| (Sample::Marked(stroke(mark), mark), label.into())).collect()
+    }
+
+    fn mark(&self, index: usize) -> Mark {
+        Mark::of_scheme(if self.held_against_first { index } else { index + 1 })
     }
 }
 
@@ -132,8 +140,8 @@ impl LinePlot {
 }
 
 impl Line {
-    /// `index` of so many labels.
-    fn draw(&self, canvas: &mut Canvas, across: &Axis, value: &Axis, (index, labels): (usize, usize)) {
+    /// `shift`: where its first marker stands, of the distance between two.
+    fn draw(&self, canvas: &mut Canvas, across: &Axis, value: &Axis, mark: Mark, shift: f64) {
         let place = |point: &(f64, f64)| (across.at(point.0), value.at(point.1));
         let mut pen = Pen::default();
         for pair in self.points.windows(2).filter(|pair| pair.iter().all(finite)) {
@@ -151,9 +159,9 @@ impl Line {
             .map(|&(position, value)| format!("{}: {}", text::number(position), text::number(value)))
             .collect();
         canvas.explained(&format!("{}. {}", self.label, words.join(", ")), |canvas| {
-            canvas.stroke(pen.path(), stroke(index));
-            let marked = self.marked(across, (index as f64 + 0.5) / labels.max(1) as f64);
-            mark(index).draw(canvas, marked.iter().map(place));
+            canvas.stroke(pen.path(), stroke(mark));
+            let marked = self.marked(across, shift);
+            mark.draw(canvas, marked.iter().map(place));
         });
     }
 
@@ -183,11 +191,6 @@ fn finite(point: &(f64, f64)) -> bool {
     point.0.is_finite() && point.1.is_finite()
 }
 
-/// No curve is what the others are held against: that colour is left out.
-fn mark(index: usize) -> Mark {
-    Mark::of_scheme(index + 1)
-}
-
-fn stroke(index: usize) -> Stroke {
-    Stroke::new(mark(index).role, 1.6)
+fn stroke(mark: Mark) -> Stroke {
+    Stroke::new(mark.role, 1.6)
 }

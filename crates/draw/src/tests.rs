@@ -168,7 +168,9 @@ fn line_chart() -> impl Strategy<Value = LineChart> {
     let line = (name(), any::<bool>(), vec((number(), number()), 0..40));
     let line = line.prop_map(|(label, steps, points)| Line { label, steps, points });
     let plot = (name(), vec(line, 0..5)).prop_map(|(measure, lines)| LinePlot { measure, lines });
-    (about(), name(), vec(plot, 0..4)).prop_map(|(about, across, plots)| LineChart { about, across, plots })
+    (about(), name(), vec(plot, 0..4), any::<bool>()).prop_map(
+        |(about, across, plots, held_against_first)| LineChart { about, across, plots, held_against_first },
+    )
 }
 
 fn ladder() -> impl Strategy<Value = Ladder> {

@@ -168,6 +168,7 @@ fn lines() {
     };
     let plot = |lines| LinePlot { measure: "gain, segments".to_string(), lines };
     let picture = LineChart {
+        held_against_first: false,
         about: about("lines"),
         across: "error, %".to_string(),
         plots: vec![
@@ -191,6 +192,7 @@ fn markers_of_long_curves_stand_apart() {
         points: (0..1000).map(|k| (f64::from(k) / 100.0, f64::from(k / 100))).collect(),
     };
     let chart = |lines| LineChart {
+        held_against_first: false,
         about: about("apart"),
         across: "time, s".to_string(),
         plots: vec![LinePlot { measure: "cwnd".to_string(), lines }],

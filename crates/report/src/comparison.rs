@@ -8,9 +8,11 @@ use crate::pictures::{Budget, Picture};
 use crate::{Origin, asked, headline, page};
 use maud::{Markup, PreEscaped, html};
 use rayon::prelude::*;
+use segue_draw::{About, Line, LineChart, LinePlot};
 use segue_study::explain::{Chosen, explain_around, reference, typical};
 use segue_study::measure::seconds;
 use segue_study::numbers::{count, ratio, time};
+use segue_study::presentation::Column;
 use segue_study::story::warnings;
 use segue_study::{Comparison, GroupResult, Plan, Presentation, Row};
 
@@ -61,6 +63,62 @@ pub fn comparison_page(
     page::page(&format!("Segue: {title}"), content)
 }
 
+/// The result alone, for a page with a frame of its own: the table with the words of the command line, the chart of
+/// quartiles, transfer times over handoff times, the time of the new link. `comparison` must have kept its handoffs.
+pub fn comparison_part(plan: &Plan, comparison: &Comparison, presentation: &Presentation) -> String {
+    let charts = charts(comparison, presentation);
+    let (quartiles, link_times) = charts.split_at(1);
+    let over_time = comparison.groups.iter().enumerate().map(|(index, group)| over_time(index, group));
+    let over_time: Vec<(Picture, String)> = over_time.collect();
+    html! {
+        @for group in &comparison.groups { (table(plan, group, Words::CommandLine)) }
+        p.lead {
+            (points(plan)) " handoffs a row. Q1, median, Q3: transfer time of " (plan.request.packets) " packets per flow, s \
+             (inf: not within 400 s). x bound, p90: its ratio to what no sender can beat with these links, median and 90th \
+             percentile. Per handoff: RTO, timeouts; spur, the spurious of them; FR, fast retransmits; drops in queues; \
+             rexmit, packets sent again; needless, those that brought nothing. vs first: median ratio to "
+            b { (plan.schemes[0].name) } " over the same handoffs; below 1 is faster."
+        }
+        @for (picture, caption) in quartiles.iter().chain(&over_time).chain(link_times) { (picture.markup(true, caption)) }
+    }
+    .into_string()
+}
+
+/// How the transfer time depends on when the handoff comes.
+fn over_time(index: usize, group: &GroupResult) -> (Picture, String) {
+    let line = |row: &Row| {
+        let own = group.handoffs.iter().filter(|handoff| handoff.scheme == row.scheme);
+        let points = own.map(|handoff| (handoff.at_s, handoff.transfer_s.unwrap_or(f64::NAN)));
+        Line { label: row.scheme.clone(), steps: false, points: points.collect() }
+    };
+    let chart = LineChart {
+        held_against_first: true,
+        about: About {
+            id: format!("over-time-{index}"),
+            title: format!("Transfer time over handoff time, {}", headline(&group.experiment)),
+            description:
+                "One curve per scheme: the transfer time of each handoff over the time at which it begins."
+                    .into(),
+            heading: String::new(),
+        },
+        across: "handoff time T, s".into(),
+        plots: vec![LinePlot {
+            measure: "transfer time, s".into(),
+            lines: group.rows.iter().map(line).collect(),
+        }],
+    };
+    let picture = Picture::draw((260, 260), |size, suffix| {
+        let mut chart = chart.clone();
+        chart.about.id.push_str(suffix);
+        chart.svg(size)
+    });
+    (
+        picture,
+        "Transfer time of each handoff over the time at which it begins; a gap is one that is not done."
+            .into(),
+    )
+}
+
 /// The links, or how many pairs of them.
 fn links(plan: &Plan) -> String {
     match &plan.request.pairs[..] {
@@ -80,27 +138,36 @@ fn points(plan: &Plan) -> u64 {
 /// Bytes that tables may take.
 const TABLES: usize = 1_500_000;
 
-const COLUMNS: [(&str, &str); 13] = [
-    ("scheme", ""),
-    ("Q1, s", "lower quartile of the transfer time"),
-    ("median, s", "median transfer time"),
-    ("Q3, s", "upper quartile of the transfer time"),
-    ("\u{d7} bound", "transfer time over the physical bound, median"),
-    ("p90", "the same, 90th percentile"),
-    ("timeouts", "per handoff"),
-    ("spurious", "timeouts whose packet was not lost, per handoff"),
-    ("fast retransmits", "per handoff"),
-    ("drops", "data and ACKs that found a queue full, per handoff"),
-    ("resent", "packets sent again, per handoff"),
-    ("needless", "those of them that brought nothing, per handoff"),
-    ("vs first", "median ratio to the first scheme over the same handoffs"),
+/// After the scheme's name: the column, what stands above it in a report, and what it is.
+const COLUMNS: [(Column, &str, &str); 12] = [
+    (Column::Q1, "Q1, s", "lower quartile of the transfer time, s"),
+    (Column::Median, "median, s", "median transfer time, s"),
+    (Column::Q3, "Q3, s", "upper quartile of the transfer time, s"),
+    (Column::OverBound, "\u{d7} bound", "transfer time over the physical bound, median"),
+    (Column::OverBoundP90, "p90", "the same, 90th percentile"),
+    (Column::Timeouts, "timeouts", "timeouts per handoff"),
+    (Column::SpuriousTimeouts, "spurious", "timeouts whose packet was not lost, per handoff"),
+    (Column::FastRetransmits, "fast retransmits", "fast retransmits per handoff"),
+    (Column::Drops, "drops", "data and ACKs that found a queue full, per handoff"),
+    (Column::Retransmissions, "resent", "packets sent again, per handoff"),
+    (Column::NeedlessRetransmissions, "needless", "those of them that brought nothing, per handoff"),
+    (Column::RatioToFirst, "vs first", "median ratio to the first scheme over the same handoffs"),
 ];
+
+/// Whose words stand above the columns.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Words {
+    /// The page's own.
+    Page,
+    /// Those of the command line.
+    CommandLine,
+}
 
 /// As many tables as the page has room for, and how many more there are.
 fn tables(plan: &Plan, comparison: &Comparison) -> (String, usize) {
     let mut text = String::new();
     for (index, group) in comparison.groups.iter().enumerate() {
-        let table = table(plan, group).into_string();
+        let table = table(plan, group, Words::Page).into_string();
         if text.len() + table.len() > TABLES {
             return (text, comparison.groups.len() - index);
         }
@@ -109,7 +176,7 @@ fn tables(plan: &Plan, comparison: &Comparison) -> (String, usize) {
     (text, 0)
 }
 
-fn table(plan: &Plan, group: &GroupResult) -> Markup {
+fn table(plan: &Plan, group: &GroupResult, words: Words) -> Markup {
     // All tables of a page have the same columns.
     let longest = plan.schemes.iter().map(|scheme| scheme.name.chars().count()).max().unwrap_or(0).max(6);
     let warnings = warnings(&group.experiment, group.several_stacks());
@@ -121,8 +188,13 @@ fn table(plan: &Plan, group: &GroupResult) -> Markup {
         }
         div.table {
             table.same {
-                colgroup { col style=(format!("width: {}ch", longest + 3)); @for _ in 1..COLUMNS.len() { col; } }
-                thead { tr { @for (name, meaning) in COLUMNS { th title=(meaning) { (name) } } } }
+                colgroup { col style=(format!("width: {}ch", longest + 3)); @for _ in COLUMNS { col; } }
+                thead { tr {
+                    th title="" { "scheme" }
+                    @for (column, name, meaning) in COLUMNS {
+                        th title=(meaning) { @if words == Words::Page { (name) } @else { (column.heading()) } }
+                    }
+                } }
                 tbody { @for row in &group.rows { (line(row, first_stack == Some(&row.stack))) } }
             }
         }

@@ -234,7 +234,7 @@ fn about(figure: &Figure, panel: &Panel, id: &str) -> About {
 
 /// Plots of a panel over time.
 fn over_time(figure: &Figure, panel: &Panel, id: &str, plots: Vec<LinePlot>) -> LineChart {
-    LineChart { about: about(figure, panel, id), across: "time, s".into(), plots }
+    LineChart { held_against_first: false, about: about(figure, panel, id), across: "time, s".into(), plots }
 }
 
 /// Spans of a curve: less than what can be told apart.

@@ -4,6 +4,7 @@ use crate::graphs::{self, Graphs};
 use crate::pictures::{Budget, Picture};
 use crate::{Origin, asked, headline, page};
 use maud::{Markup, PreEscaped, html};
+use rayon::prelude::*;
 use segue_draw::{About, LinkTime, LinkTimeBar};
 use segue_study::explain::{SchemeTrace, several_stacks};
 use segue_study::measure::seconds;
@@ -51,7 +52,7 @@ enum Show {
 impl Drawn {
     /// Draws one handoff; `id` is unique in the page.
     pub fn new(traces: &[SchemeTrace], id: &str) -> Self {
-        let schemes = traces.iter().enumerate().map(|(index, told)| {
+        let schemes = traces.par_iter().enumerate().map(|(index, told)| {
             let Graphs { flow, sequence, zoom, window, queue } =
                 graphs::graphs(told, &format!("{id}-{index}"));
             let named =
@@ -327,15 +328,38 @@ pub const LINK_TIME_CAPTION: &str = "Where the new link's time went, from comple
      start after a timeout. The line is the physical bound. With several flows useful time may pass it: flows that are \
      done go on beyond their targets until the slowest is.";
 
+/// One handoff alone, for a page with a frame of its own: counts, and per scheme what happened, in words and pictures.
+pub fn handoff_part(traces: &[SchemeTrace]) -> String {
+    let budget = Budget::of_page();
+    let Some(first) = traces.first() else { return String::new() };
+    let time = time_of_runs(first, traces);
+    let mut drawn = Drawn::new(traces, "handoff");
+    let counts = counts(traces).into_string();
+    budget.must_take(counts.len() + time.bytes().1 + LINK_TIME_CAPTION.len());
+    let told = furnish_alike(&mut [&mut drawn], &budget);
+    furnish_narrow(&mut [&mut drawn], &budget);
+    html! {
+        (PreEscaped(counts))
+        (time.markup(true, LINK_TIME_CAPTION))
+        @if told == [true] { (drawn.markup()) } @else { p.lead { "The story is too long for a page: segue trace --story." } }
+    }
+    .into_string()
+}
+
+/// The time of the new link, a bar per scheme.
+fn time_of_runs(first: &SchemeTrace, traces: &[SchemeTrace]) -> Picture {
+    let bars = traces.iter().map(|told| bar_of_run(&told.scheme, &told.trace.record)).collect();
+    let same_bound = traces.iter().all(|told| told.trace.record.bound == first.trace.record.bound);
+    let bound = same_bound.then(|| seconds(first.trace.record.bound));
+    link_time("link-time", &headline(&first.trace.experiment), bound, bars)
+}
+
 /// The page of `segue trace --report`.
 pub fn handoff_page(plan: &Plan, traces: &[SchemeTrace], origin: &Origin) -> String {
     let budget = Budget::of_page();
     let Some(first) = traces.first() else { return page::page("No scheme", html! {}) };
     let headline = headline(&first.trace.experiment);
-    let bars = traces.iter().map(|told| bar_of_run(&told.scheme, &told.trace.record)).collect();
-    let same_bound = traces.iter().all(|told| told.trace.record.bound == first.trace.record.bound);
-    let bound = same_bound.then(|| seconds(first.trace.record.bound));
-    let time = link_time("link-time", &headline, bound, bars);
+    let time = time_of_runs(first, traces);
     let mut drawn = Drawn::new(traces, "handoff");
     let flows = first.trace.experiment.flows;
     let head = html! {

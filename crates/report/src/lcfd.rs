@@ -38,6 +38,7 @@ pub fn lcfd_chart(figure: Figure, all: &[Compared], id: &str) -> LineChart {
         _ => format!("gain of {} over {}, %", scheme.name(), against.name()),
     };
     LineChart {
+        held_against_first: false,
         about: About {
             id: id.into(),
             title: format!("Figure {} of Chou and Shin, computed", figure.number()),
@@ -65,6 +66,7 @@ pub fn lcfd_windows_chart(id: &str) -> LineChart {
         comeback.windows(FIGURE_3.largest).take(FIGURE_3.round_trips).collect::<Vec<_>>()
     };
     LineChart {
+        held_against_first: false,
         about: About {
             id: id.into(),
             title: "Windows after a handoff with a timeout and an overflow".into(),

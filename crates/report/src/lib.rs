@@ -22,9 +22,10 @@ mod page;
 mod pictures;
 
 pub use chart::quartiles;
-pub use comparison::comparison_page;
-pub use handoff::handoff_page;
+pub use comparison::{comparison_page, comparison_part};
+pub use handoff::{handoff_page, handoff_part};
 pub use live::live_page;
+pub use page::{SCRIPT, style_sheet};
 
 /// Where a page comes from.
 #[derive(Clone, Debug)]

@@ -37,6 +37,7 @@ pub fn gains_chart(curves: &[Curve], id: &str) -> LineChart {
         lines: curves.iter().map(line).collect(),
     });
     LineChart {
+        held_against_first: false,
         about: About {
             id: id.into(),
             title: "Mean gain of TCP-HO over the error of its estimate".into(),
@@ -64,6 +65,7 @@ pub fn windows_chart(handoff: &Handoff, x: f64, id: &str) -> LineChart {
     };
     let words = format!("b = {}, c = {}, x = {x}", handoff.b(), handoff.c());
     LineChart {
+        held_against_first: false,
         about: About {
             id: id.into(),
             title: format!("Windows of TCP and TCP-HO, {words}"),
@@ -95,6 +97,7 @@ pub fn saving_chart(id: &str) -> LineChart {
         ..Line::default()
     };
     LineChart {
+        held_against_first: false,
         about: About {
             id: id.into(),
             title: "Part of a disconnection that sending at once saves".into(),

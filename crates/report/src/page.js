@@ -14,6 +14,7 @@
     }
   };
   small.addEventListener("change", fit);
+  document.addEventListener("segue-shown", fit); // the explorer has put others into the page
   // A handoff other than the one shown waits in a template, too.
   for (const select of document.querySelectorAll("select[data-shows]")) {
     const place = document.getElementById(select.dataset.shows);

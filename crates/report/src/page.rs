@@ -2,6 +2,14 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+/// Colours of the pictures, and the look of everything else.
+pub fn style_sheet() -> String {
+    segue_draw::style_sheet() + include_str!("page.css")
+}
+
+/// Chooses between the forms of pictures, again whenever the document hears `segue-shown`.
+pub const SCRIPT: &str = include_str!("page.js");
+
 /// A whole document.
 pub fn page(title: &str, content: Markup) -> String {
     html! {
@@ -14,11 +22,11 @@ pub fn page(title: &str, content: Markup) -> String {
                 title { (title) }
                 // Without it a browser asks the server for one.
                 link rel="icon" href="data:,";
-                style { (PreEscaped(segue_draw::style_sheet())) (PreEscaped(include_str!("page.css"))) }
+                style { (PreEscaped(style_sheet())) }
             }
             body {
                 main { (content) }
-                script { (PreEscaped(include_str!("page.js"))) }
+                script { (PreEscaped(SCRIPT)) }
             }
         }
     }

@@ -47,6 +47,9 @@ pub enum Command {
     #[cfg(feature = "live")]
     #[command(hide = true)]
     LabEnd(crate::lab_end::LabEndArgs),
+    /// A page on this machine: change links with a slider and see what it comes to
+    #[cfg(feature = "explore")]
+    Explore(crate::explore::ExploreArgs),
     /// List schemes, stacks, settings, link presets and their sources
     Schemes(SchemesArgs),
     /// Write the manual pages
@@ -491,8 +494,9 @@ pub fn key_value(word: &str) -> Result<(String, String), String> {
 pub fn one_line(error: &clap::Error) -> String {
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         let lab = if cfg!(feature = "live") { " kernel, agent, lab, doctor," } else { "" };
+        let explore = if cfg!(feature = "explore") { " explore," } else { "" };
         return format!(
-            "no command; expected one of compare, run, trace, reproduce, diff, model,{lab} schemes, man, completions (see segue --help)"
+            "no command; expected one of compare, run, trace, reproduce, diff, model,{lab}{explore} schemes, man, completions (see segue --help)"
         );
     }
     let text = error.render().to_string();

@@ -9,6 +9,8 @@ mod diff;
 mod doctor;
 mod drive;
 mod events;
+#[cfg(feature = "explore")]
+mod explore;
 #[cfg(feature = "live")]
 mod kernel;
 #[cfg(feature = "live")]
@@ -121,6 +123,8 @@ fn run() -> Result<(), Failure> {
         },
         #[cfg(feature = "live")]
         Command::LabEnd(args) => lab_end::run(&args),
+        #[cfg(feature = "explore")]
+        Command::Explore(args) => explore::run(&args),
         Command::Schemes(args) => schemes::run(&args),
         Command::Man(args) => pages::man(&args),
         Command::Completions(args) => pages::completions(&args),

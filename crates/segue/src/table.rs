@@ -24,32 +24,18 @@ const CLASSES: [(char, Color, &str); 6] = [
 /// Above the names of the schemes.
 const NAMES: &str = "scheme";
 
-/// What stands above a column, and its width; the column of names fits the longest one.
-fn head(column: Column) -> (&'static str, u16) {
+/// Width of a column; that of names fits the longest one.
+fn width(column: Column) -> u16 {
     match column {
-        Column::Q1 => ("Q1", 7),
-        Column::Median => ("median", 7),
-        Column::Q3 => ("Q3", 7),
-        Column::Bound => ("bound", 7),
-        Column::OverBound => ("x bound", 7),
-        Column::OverBoundP90 => ("p90", 7),
-        Column::Incomplete => ("incomplete", 10),
-        Column::Timeouts => ("RTO", 6),
-        Column::SpuriousTimeouts => ("spur", 6),
-        Column::SpuriousTimeoutFraction => ("with spur", 9),
-        Column::TimeoutsInDisconnection => ("RTO in gap", 10),
-        Column::FastRetransmits => ("FR", 6),
-        Column::Drops => ("drops", 7),
-        Column::LostInDisconnection => ("lost in gap", 11),
-        Column::Retransmissions => ("rexmit", 7),
-        Column::NeedlessRetransmissions => ("needless", 8),
-        Column::QueueDelay => ("queue", 7),
-        Column::QueueDelayP95 => ("queue p95", 9),
-        Column::Jain => ("Jain", 6),
-        Column::RatioToFirst => ("vs first", 8),
-        Column::BetterThanFirst => ("better", 6),
-        Column::WorseThanFirst => ("worse", 6),
-        Column::NewLink => ("new link", BAR as u16),
+        Column::NewLink => BAR as u16,
+        Column::Timeouts
+        | Column::SpuriousTimeouts
+        | Column::FastRetransmits
+        | Column::Jain
+        | Column::BetterThanFirst
+        | Column::WorseThanFirst => 6,
+        // Times and counts have seven characters at most.
+        column => (column.heading().len() as u16).max(7),
     }
 }
 
@@ -96,14 +82,14 @@ fn group_table(group: &GroupResult, columns: &[Column], name_width: u16, colour:
         table.force_no_tty();
     }
     let names = std::iter::once(Cell::new(NAMES))
-        .chain(columns.iter().map(|&column| Cell::new(head(column).0).set_alignment(alignment(column))));
+        .chain(columns.iter().map(|&column| Cell::new(column.heading()).set_alignment(alignment(column))));
     table.set_header(names.map(|cell| if colour { cell.add_attribute(Attribute::Bold) } else { cell }));
     for row in &group.rows {
         let comparable = row.stack == group.rows[0].stack;
         let cells = columns.iter().map(|&column| cell(row, column, colour && comparable));
         table.add_row(std::iter::once(Cell::new(&row.scheme)).chain(cells));
     }
-    let widths = std::iter::once(name_width).chain(columns.iter().map(|&column| head(column).1));
+    let widths = std::iter::once(name_width).chain(columns.iter().map(|&column| width(column)));
     // One character of padding on either side of a cell.
     table.set_constraints(widths.map(|w| ColumnConstraint::Absolute(Width::Fixed(w + 2))));
     table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")

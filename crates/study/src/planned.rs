@@ -113,7 +113,8 @@ fn stack_named(name: &str, settings: &[(String, String)]) -> Result<StackProfile
     Ok(stack)
 }
 
-fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> String {
+/// The most similar of the valid words.
+pub fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> String {
     candidates
         .max_by(|a, b| {
             let word = word.to_lowercase();

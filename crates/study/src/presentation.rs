@@ -114,4 +114,33 @@ impl Column {
         Self::RatioToFirst,
         Self::NewLink,
     ];
+
+    /// What stands above it in a table.
+    pub fn heading(self) -> &'static str {
+        match self {
+            Self::Q1 => "Q1",
+            Self::Median => "median",
+            Self::Q3 => "Q3",
+            Self::Bound => "bound",
+            Self::OverBound => "x bound",
+            Self::OverBoundP90 => "p90",
+            Self::Incomplete => "incomplete",
+            Self::Timeouts => "RTO",
+            Self::SpuriousTimeouts => "spur",
+            Self::SpuriousTimeoutFraction => "with spur",
+            Self::TimeoutsInDisconnection => "RTO in gap",
+            Self::FastRetransmits => "FR",
+            Self::Drops => "drops",
+            Self::LostInDisconnection => "lost in gap",
+            Self::Retransmissions => "rexmit",
+            Self::NeedlessRetransmissions => "needless",
+            Self::QueueDelay => "queue",
+            Self::QueueDelayP95 => "queue p95",
+            Self::Jain => "Jain",
+            Self::RatioToFirst => "vs first",
+            Self::BetterThanFirst => "better",
+            Self::WorseThanFirst => "worse",
+            Self::NewLink => "new link",
+        }
+    }
 }

@@ -32,6 +32,8 @@ pub struct Browser {
     /// What the page complained about, and what it asked the network for.
     pub complaints: Vec<String>,
     loaded: bool,
+    /// What pages may ask for.
+    own: String,
     _profile: tempfile::TempDir,
 }
 
@@ -73,6 +75,7 @@ impl Browser {
             last_id: 0,
             complaints: Vec::new(),
             loaded: false,
+            own: "file:".into(),
             _profile: profile,
         };
         let tab = browser.call("Target.createTarget", json!({ "url": "about:blank" }));
@@ -86,7 +89,41 @@ impl Browser {
     }
 
     /// Opens a file at a width in px, in light or dark.
+    #[allow(dead_code, reason = "of the two tests that have a browser, one opens files")]
     pub fn open(&mut self, file: &Path, width: u32, dark: bool) {
+        self.own = "file:".into();
+        self.visit(&format!("file://{}", file.display()), width, dark);
+    }
+
+    /// Opens a page of a server, which may ask that server for more.
+    #[allow(dead_code, reason = "of the two tests that have a browser, one asks a server")]
+    pub fn ask(&mut self, server: &str, path: &str, width: u32, dark: bool) {
+        self.own = server.into();
+        self.visit(&format!("{server}{path}"), width, dark);
+    }
+
+    /// What the screen shows, PNG, from the top of the page on.
+    #[allow(dead_code, reason = "of the two tests that have a browser, one takes pictures")]
+    pub fn screenshot(&mut self, height: u32) -> Vec<u8> {
+        use base64::Engine;
+        let width = self.evaluate("innerWidth");
+        let clip = json!({ "x": 0, "y": 0, "width": width, "height": height, "scale": 1 });
+        let asked = json!({ "format": "png", "captureBeyondViewport": true, "clip": clip });
+        let picture = self.call("Page.captureScreenshot", asked);
+        let text = picture["data"].as_str().expect("a picture");
+        base64::engine::general_purpose::STANDARD.decode(text).expect("base64")
+    }
+
+    /// Presses and releases a key, by its DOM name and its code of Windows.
+    #[allow(dead_code, reason = "of the two tests that have a browser, one has controls")]
+    pub fn press(&mut self, key: &str, code: u32) {
+        for kind in ["rawKeyDown", "keyUp"] {
+            let event = json!({ "type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code });
+            self.call("Input.dispatchKeyEvent", event);
+        }
+    }
+
+    fn visit(&mut self, address: &str, width: u32, dark: bool) {
         let metrics = json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false });
         self.call("Emulation.setDeviceMetricsOverride", metrics);
         let scheme = if dark { "dark" } else { "light" };
@@ -94,7 +131,7 @@ impl Browser {
         self.call("Emulation.setEmulatedMedia", json!({ "features": features }));
         self.loaded = false;
         self.complaints.clear();
-        self.call("Page.navigate", json!({ "url": format!("file://{}", file.display()) }));
+        self.call("Page.navigate", json!({ "url": address }));
         let begun = Instant::now();
         while !self.loaded {
             assert!(begun.elapsed() < PATIENCE, "the page does not load");
@@ -142,7 +179,7 @@ impl Browser {
             "Log.entryAdded" => self.complaints.push(format!("log: {told}")),
             "Network.requestWillBeSent" => {
                 let address = told["request"]["url"].as_str().unwrap_or_default();
-                if !address.starts_with("file:") && !address.starts_with("data:") {
+                if !address.starts_with(&self.own) && !address.starts_with("data:") {
                     self.complaints.push(format!("asks the network for {address}"));
                 }
             }

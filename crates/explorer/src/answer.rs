@@ -1,0 +1,144 @@
+//! Answers: the rows, the events, the capture, and what the page shows.
+
+use crate::question::{LATEST, Question, in_seconds};
+use crate::refusal::Refusal;
+use crate::words;
+use crate::work::Wanted;
+use segue_export::capture::capture;
+use segue_export::{comparison_json, trace_lines};
+use segue_report::{comparison_part, handoff_part};
+use segue_study::explain::{Moment, explain, explain_around, several_stacks, typical};
+use segue_study::measure::seconds;
+use segue_study::numbers::time;
+use segue_study::story::{headline, warnings};
+use segue_study::{Comparison, Presentation};
+use segue_world::SECOND;
+use segue_world::access::PACKET_BYTES;
+use serde_json::{Value, json};
+
+/// Most packets of the handoffs that the page draws.
+const MOST_DRAWN: u64 = 150_000;
+/// Most packets of a capture, and of the lines of a trace.
+const MOST_TOLD: u64 = 50_000;
+/// A run ends so long after completion, s.
+const GIVE_UP: f64 = 400.0;
+
+/// The rows as `segue compare --json -` writes them.
+pub fn rows(question: &Question, wanted: &Wanted) -> Result<Option<String>, Refusal> {
+    let comparison = Comparison::run_while(&question.plan, false, &|| wanted.still());
+    comparison.map(|comparison| comparison_json(&comparison)).transpose().map_err(Refusal::ours)
+}
+
+/// What the page shows of a comparison: `html`, a sentence `said`, `points` of `of` handoff times, the `typical` handoffs,
+/// and the `command` and `toml` that repeat it.
+pub fn comparison_view(question: &Question, wanted: &Wanted) -> Result<Option<String>, Refusal> {
+    let plan = &question.plan;
+    let Some(comparison) = Comparison::run_while(plan, true, &|| wanted.still()) else { return Ok(None) };
+    let Some(group) = comparison.groups.first() else { return Ok(None) };
+    let medians = group.rows.iter().map(|row| match row.transfer_s.median {
+        None => format!("{} not done", row.scheme),
+        median => format!("{} {} s", row.scheme, time(median)),
+    });
+    let said = format!("Median transfer time: {}.", medians.collect::<Vec<_>>().join(", "));
+    let typical: Vec<Value> = typical(plan, 0, group)
+        .iter()
+        .map(|chosen| json!({ "why": chosen.why, "at": in_seconds(chosen.moment.at) }))
+        .collect();
+    let view = json!({
+        "html": comparison_part(plan, &comparison, &Presentation::default()),
+        "headline": headline(&group.experiment),
+        "notes": warnings(&group.experiment, group.several_stacks()),
+        "said": said,
+        "points": plan.request.at.len(),
+        "of": question.all_points,
+        "typical": typical,
+        "command": words::compare_command(question),
+        "toml": words::scenario(question)?,
+    });
+    Ok(Some(view.to_string()))
+}
+
+/// What the page shows of one handoff: `html`, a sentence `said`, and the `command` that repeats it.
+pub fn handoff_view(question: &Question, wanted: &Wanted) -> Result<Option<String>, Refusal> {
+    if !bounded(question, wanted, Told::FromTheHandoff)? {
+        return Ok(None);
+    }
+    let traces = explain_around(&question.plan, moment(question));
+    let Some(first) = traces.first() else { return Ok(None) };
+    let view = json!({
+        "html": handoff_part(&traces),
+        "notes": warnings(&first.trace.experiment, several_stacks(&traces)),
+        "said": format!("The handoff at {} s is shown.", seconds(first.trace.record.at)),
+        "command": words::trace_command(question),
+    });
+    Ok(Some(view.to_string()))
+}
+
+/// The events as `segue trace --json -` writes them.
+pub fn lines(question: &Question, wanted: &Wanted) -> Result<Option<String>, Refusal> {
+    if !bounded(question, wanted, Told::FromTheStart)? {
+        return Ok(None);
+    }
+    let traces = explain(&question.plan, moment(question));
+    traces.iter().map(trace_lines).collect::<Result<String, _>>().map(Some).map_err(Refusal::ours)
+}
+
+/// The capture as `segue trace --pcap` writes it.
+pub fn packets(question: &Question, wanted: &Wanted) -> Result<Option<Vec<u8>>, Refusal> {
+    if !bounded(question, wanted, Told::FromTheStart)? {
+        return Ok(None);
+    }
+    let traces = explain(&question.plan, moment(question));
+    let Some(told) = traces.first() else { return Ok(None) };
+    capture(&told.scheme, &told.trace).map(Some).map_err(Refusal::ours)
+}
+
+fn moment(question: &Question) -> Moment {
+    let request = &question.plan.request;
+    Moment { group: 0, seed: request.seed, at: request.at.first().copied().unwrap_or(LATEST) }
+}
+
+/// From when on packets are told of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Told {
+    FromTheHandoff,
+    FromTheStart,
+}
+
+/// Refuses what has too many packets, if need be by a run that nobody watches and that costs little; false once it is not
+/// wanted.
+fn bounded(question: &Question, wanted: &Wanted, told: Told) -> Result<bool, Refusal> {
+    let plan = &question.plan;
+    let at = moment(question).at;
+    let before = match told {
+        // A story begins a second before it.
+        Told::FromTheHandoff => at.min(SECOND),
+        Told::FromTheStart => at,
+    };
+    let (most, instead) = match told {
+        Told::FromTheHandoff => (MOST_DRAWN, "fewer schemes or a slower link"),
+        Told::FromTheStart => {
+            (MOST_TOLD, "an earlier handoff or a slower link, or segue trace on the command line")
+        }
+    };
+    let packets = |transfer_s: f64| -> f64 {
+        let pairs = plan.request.pairs.iter();
+        let bits = pairs.map(|(old, new)| {
+            old.down.mean_rate() as f64 * seconds(before) + new.down.mean_rate() as f64 * transfer_s
+        });
+        bits.sum::<f64>() / (8.0 * PACKET_BYTES as f64)
+    };
+    if plan.schemes.len() as f64 * packets(GIVE_UP) <= most as f64 {
+        return Ok(true);
+    }
+    let Some(run) = Comparison::run_while(plan, true, &|| wanted.still()) else { return Ok(false) };
+    let handoffs = run.groups.iter().flat_map(|group| &group.handoffs);
+    let all: f64 = handoffs.map(|handoff| packets(handoff.transfer_s.unwrap_or(GIVE_UP))).sum();
+    if all > most as f64 {
+        return Err(Refusal::bad(format!(
+            "at {}: up to {all:.0} packets are too many; expected at most {most}: {instead}",
+            in_seconds(at)
+        )));
+    }
+    Ok(true)
+}

@@ -1,0 +1,89 @@
+//! Who may ask, and what browsers are told about answers.
+
+use crate::question::quoted;
+use crate::refusal::Refusal;
+use axum::extract::Request;
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, HeaderName, HeaderValue, REFERRER_POLICY,
+    X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use std::net::IpAddr;
+
+/// Nothing from elsewhere. Pictures colour their marks by style attributes; the icon is an empty data: address.
+const POLICY: &str = "default-src 'self'; style-src-attr 'unsafe-inline'; img-src 'self' data:; object-src 'none'; \
+     base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+
+/// Headers of every answer.
+const HEADERS: [(HeaderName, &str); 5] = [
+    (CONTENT_SECURITY_POLICY, POLICY),
+    (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (X_FRAME_OPTIONS, "DENY"),
+    (REFERRER_POLICY, "no-referrer"),
+    (CACHE_CONTROL, "no-store"),
+];
+
+/// Lets in requests that were meant for this machine, and sets the headers.
+pub async fn guard(request: Request, next: Next) -> Response {
+    let mut response = match refused(&request) {
+        Some(refusal) => refusal.into_response(),
+        None => next.run(request).await,
+    };
+    for (name, value) in HEADERS {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+/// A name that somebody else owns may be made to lead here (DNS rebinding): only addresses and localhost are known. A
+/// page from elsewhere may link here, but not ask.
+fn refused(request: &Request) -> Option<Refusal> {
+    let host = request.headers().get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    if !is_own(host) {
+        return Some(Refusal::stranger(&format!(
+            "unknown host {}; expected localhost or an IP address",
+            quoted(host)
+        )));
+    }
+    let from = request.headers().get("sec-fetch-site").and_then(|site| site.to_str().ok());
+    let asks = request.uri().path() != "/";
+    (asks && from == Some("cross-site"))
+        .then(|| Refusal::stranger("another site asks; expected the explorer's own page or a program"))
+}
+
+/// `localhost` or an address, with a port or without.
+fn is_own(host: &str) -> bool {
+    let without_port = match host.strip_prefix('[') {
+        Some(rest) => match rest.split_once(']') {
+            Some((address, port)) if port.is_empty() || port.starts_with(':') => address,
+            _ => return false,
+        },
+        None => host.split_once(':').map_or(host, |(name, _)| name),
+    };
+    without_port.eq_ignore_ascii_case("localhost") || without_port.parse::<IpAddr>().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_of_this_machine() {
+        for host in ["localhost:8080", "LOCALHOST", "127.0.0.1:1", "192.168.1.7:8080", "[::1]:8080", "[::1]"]
+        {
+            assert!(is_own(host), "{host}");
+        }
+        for host in [
+            "",
+            "evil.example",
+            "localhost.evil.example:80",
+            "127.0.0.1.evil.example",
+            "[::1",
+            "[::1]x",
+            "x@127.0.0.1",
+        ] {
+            assert!(!is_own(host), "{host}");
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! `segue explore`: a page on this machine that compares schemes while links are being changed, and the answers behind
+//! it for programs.
+//!
+//! [`question`] reads a query string and knows the limits, [`schema`] tells them, [`work`] says how much is done at once
+//! and for how long, [`answer`] computes, [`words`] gives the command line and the scenario file of a question,
+//! [`page`] is the page, [`server`] brings them together, [`guard`] says who may ask.
+
+mod answer;
+mod guard;
+mod page;
+mod question;
+mod refusal;
+mod schema;
+mod server;
+mod words;
+mod work;
+
+pub use server::{Explorer, router};

@@ -1,0 +1,316 @@
+//! What a query string asks for: its words and their limits. [`schema`](crate::schema) tells them to programs.
+
+use crate::refusal::Refusal;
+use segue_study::planned::nearest;
+use segue_study::{Plan, Request, RequestError, Times};
+use segue_tcp::profile::PROFILES;
+use segue_world::access::{Capacity, LinkDelay, PRESETS, parse_time};
+use segue_world::{AccessLink, Definition, Kind, LinkError, Nanos, NoticeMode, SECOND};
+
+/// Longest query string, bytes.
+pub const LONGEST_QUERY: usize = 4096;
+/// Rates of links, bit/s.
+pub const RATES: [u64; 2] = [16_000, 100_000_000];
+/// One-way delays of links.
+pub const DELAYS: [Nanos; 2] = [1_000_000, SECOND];
+/// Largest queue of a link, packets: its BDP of a round trip.
+pub const LARGEST_QUEUE: u32 = 4_000;
+/// Disconnections.
+pub const DISCONNECTIONS: [Nanos; 2] = [1_000_000, 60 * SECOND];
+/// Most flows.
+pub const MOST_FLOWS: usize = 8;
+/// Most schemes.
+pub const MOST_SCHEMES: usize = 8;
+/// Most packets of a transfer.
+pub const MOST_PACKETS: u32 = 1_000;
+/// Most handoff times of a comparison.
+pub const MOST_POINTS: usize = 200;
+/// Latest handoff time.
+pub const LATEST: Nanos = 60 * SECOND;
+/// Handoff times unless given.
+pub const USUAL_TIMES: &str = "0.1s..20s/0.1s";
+/// Schemes unless given.
+pub const USUAL_SCHEMES: &str = "sack,etcp-v1";
+
+/// What is asked for over the handoffs of a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Endpoint {
+    /// All of them.
+    Compare,
+    /// One of them.
+    Trace,
+    /// The packets of one of them with one scheme.
+    Capture,
+}
+
+/// Every key, and whether it concerns one handoff as well as many.
+pub const KEYS: [(&str, bool); 14] = [
+    ("old", true),
+    ("new", true),
+    ("kind", true),
+    ("disconnect", true),
+    ("flows", true),
+    ("schemes", true),
+    ("notice", true),
+    ("notice-loss", true),
+    ("packets", true),
+    ("definition", true),
+    ("stack", true),
+    ("seed", true),
+    ("at", true),
+    ("points", false),
+];
+
+/// Kinds of handoff.
+pub const KINDS: [&str; 2] = ["mbb", "bbm"];
+/// Ways of a notice.
+pub const NOTICES: [&str; 2] = ["instant", "in-band"];
+/// Definitions of the transfer time.
+pub const DEFINITIONS: [&str; 2] = ["after-highest", "after-ack"];
+
+/// A question, checked.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// What is to be run.
+    pub plan: Plan,
+    /// The handoff times as they were written, unless they are the usual ones.
+    pub times: Option<String>,
+    /// Handoff times before some were left out.
+    pub all_points: usize,
+    /// The same for all query strings that ask the same.
+    pub name: String,
+}
+
+/// The words of a query string, each key once.
+struct Words(Vec<(String, String)>);
+
+impl Words {
+    fn of(query: &str, endpoint: Endpoint) -> Result<Self, Refusal> {
+        if query.len() > LONGEST_QUERY {
+            return Err(Refusal::bad(format!(
+                "the query has {} bytes; expected at most {LONGEST_QUERY}",
+                query.len()
+            )));
+        }
+        let keys =
+            || KEYS.iter().filter(|(_, single)| *single || endpoint == Endpoint::Compare).map(|key| key.0);
+        let mut words: Vec<(String, String)> = Vec::new();
+        for (key, value) in form_urlencoded::parse(query.as_bytes()) {
+            if !keys().any(|known| known == key) {
+                return Err(Refusal::bad(format!(
+                    "unknown key {}; expected one of {}; did you mean `{}`?",
+                    quoted(&key),
+                    keys().collect::<Vec<_>>().join(", "),
+                    nearest(&key, keys())
+                )));
+            }
+            if words.iter().any(|(other, _)| *other == key) {
+                return Err(Refusal::bad(format!("`{key}` stands there twice; expected it once")));
+            }
+            words.push((key.into_owned(), value.into_owned()));
+        }
+        Ok(Self(words))
+    }
+
+    fn get(&self, key: &str) -> Option<&str> {
+        self.0.iter().find(|(own, _)| own == key).map(|(_, value)| &**value)
+    }
+
+    fn needed(&self, key: &str, example: &str) -> Result<&str, Refusal> {
+        self.get(key).ok_or_else(|| Refusal::bad(format!("`{key}` is missing; expected {example}")))
+    }
+
+    /// One of a few words, by its index.
+    fn choice(&self, key: &str, choices: &[&str]) -> Result<usize, Refusal> {
+        let word = self.get(key).unwrap_or(choices[0]);
+        choices.iter().position(|choice| *choice == word).ok_or_else(|| {
+            Refusal::bad(format!(
+                "unknown {key} {}; expected one of {}; did you mean `{}`?",
+                quoted(word),
+                choices.join(", "),
+                nearest(word, choices.iter().copied())
+            ))
+        })
+    }
+
+    fn number(&self, key: &str, usual: u64, [least, most]: [u64; 2]) -> Result<u64, Refusal> {
+        let Some(word) = self.get(key) else { return Ok(usual) };
+        let number = word.parse::<u64>().ok().filter(|_| word.bytes().all(|b| b.is_ascii_digit()));
+        number.filter(|number| (least..=most).contains(number)).ok_or_else(|| {
+            let nearest = if number.is_some_and(|number| number > most) { most } else { least };
+            Refusal::bad(format!(
+                "bad {key} {}; expected a whole number from {least} to {most}; the nearest is {nearest}",
+                quoted(word)
+            ))
+        })
+    }
+
+    fn link(&self, key: &str) -> Result<AccessLink, Refusal> {
+        let text = self.needed(key, "a link such as 6400kbit/9ms")?;
+        if text.starts_with("trace:") {
+            return Err(Refusal::bad(format!(
+                "{key}: measured links are for the command line; expected RATE/DELAY such as 6400kbit/9ms, or one of {}",
+                PRESETS.map(|(name, _)| name).join(", ")
+            )));
+        }
+        let shown = quoted(text);
+        if text.len() > 40 {
+            return Err(Refusal::bad(format!(
+                "{key}: unknown link {shown}; expected RATE/DELAY such as 6400kbit/9ms"
+            )));
+        }
+        let link = AccessLink::parse(text).map_err(|error| {
+            Refusal::bad(match error {
+                // Without the measured links, of which the message of all commands tells.
+                LinkError::Unknown { presets, hint, .. } => format!(
+                    "{key}: unknown link {shown}; expected RATE/DELAY such as 6400kbit/9ms, or one of {presets}{hint}"
+                ),
+                error => format!("{key}: {error}"),
+            })
+        })?;
+        let (Capacity::Fixed(rate), LinkDelay::Fixed(delay)) = (&link.down, &link.delay) else {
+            return Err(Refusal::bad(format!("{key}: unknown link {shown}; expected RATE/DELAY")));
+        };
+        let range = |what: &str, least: &str, most: &str, nearest: &str| {
+            Err(Refusal::bad(format!(
+                "{key}: the {what} of {shown} is out of range; expected {least} to {most}; the nearest is {nearest}"
+            )))
+        };
+        match (*rate, *delay) {
+            (rate, _) if rate < RATES[0] => range("rate", "16kbit", "100mbit", "16kbit"),
+            (rate, _) if rate > RATES[1] => range("rate", "16kbit", "100mbit", "100mbit"),
+            (_, delay) if delay < DELAYS[0] => range("delay", "1ms", "1s", "1ms"),
+            (_, delay) if delay > DELAYS[1] => range("delay", "1ms", "1s", "1s"),
+            _ if link.queue > LARGEST_QUEUE => Err(Refusal::bad(format!(
+                "{key}: the bandwidth-delay product of {shown} is {} packets; expected at most {LARGEST_QUEUE}: less rate or less delay",
+                link.queue
+            ))),
+            _ => Ok(link),
+        }
+    }
+
+    fn time(&self, key: &str, usual: Nanos, [least, most]: [Nanos; 2]) -> Result<Nanos, Refusal> {
+        let Some(word) = self.get(key) else { return Ok(usual) };
+        let range = format!("{} to {}", in_seconds(least), in_seconds(most));
+        match parse_time(word) {
+            None => Err(Refusal::bad(format!(
+                "bad {key} {}; expected a number with unit us, ms or s, {range}",
+                quoted(word)
+            ))),
+            Some(time) if !(least..=most).contains(&time) => Err(Refusal::bad(format!(
+                "{key} {} is out of range; expected {range}; the nearest is {}",
+                quoted(word),
+                in_seconds(time.clamp(least, most))
+            ))),
+            Some(time) => Ok(time),
+        }
+    }
+
+    fn times(&self) -> Result<Times, Refusal> {
+        let word = self.get("at").unwrap_or(USUAL_TIMES);
+        let fail = |problem: String| Refusal::bad(format!("at {}: {problem}", quoted(word)));
+        let Times(times) = Times::parse(word).map_err(fail)?;
+        if times.len() > MOST_POINTS {
+            return Err(fail(format!(
+                "{} handoff times are too many; expected at most {MOST_POINTS}",
+                times.len()
+            )));
+        }
+        if times.last().is_some_and(|last| *last > LATEST) {
+            return Err(fail(format!("out of range; expected at most {}", in_seconds(LATEST))));
+        }
+        Ok(Times(times))
+    }
+}
+
+/// A word of somebody else's, printable, not endless.
+pub(crate) fn quoted(word: &str) -> String {
+    let mut short: String = word.chars().take(60).flat_map(char::escape_debug).collect();
+    if word.chars().nth(60).is_some() {
+        short.push_str("...");
+    }
+    format!("`{short}`")
+}
+
+/// A time as all commands read it.
+pub fn in_seconds(time: Nanos) -> String {
+    format!("{}s", time as f64 / SECOND as f64)
+}
+
+impl Question {
+    /// Reads and checks a query string.
+    pub fn parse(query: &str, endpoint: Endpoint) -> Result<Self, Refusal> {
+        let words = Words::of(query, endpoint)?;
+        let (old, new) = (words.link("old")?, words.link("new")?);
+        let disconnect = words.time("disconnect", SECOND, DISCONNECTIONS)?;
+        let kind = match words.choice("kind", &KINDS)? {
+            0 => Kind::Mbb,
+            _ => Kind::Bbm(disconnect),
+        };
+        let lost = words.number("notice-loss", 0, [0, 2])? as u32;
+        let notice = match (words.choice("notice", &NOTICES)?, lost) {
+            (0, 0) => NoticeMode::Instant,
+            (0, _) => {
+                return Err(Refusal::bad(
+                    "notice-loss: an instant notice is never lost; expected 0, or `in-band` as notice".into(),
+                ));
+            }
+            (_, lost) => NoticeMode::InBand { lost },
+        };
+        let definition = match words.choice("definition", &DEFINITIONS)? {
+            0 => Definition::AfterHighest,
+            _ => Definition::AfterAck,
+        };
+        let stacks = PROFILES.map(|profile| profile.name);
+        let stack = match words.get("stack") {
+            None => None,
+            Some(_) => Some(stacks[words.choice("stack", &stacks)?].to_string()),
+        };
+        let times = match endpoint {
+            Endpoint::Compare => words.times()?,
+            Endpoint::Trace | Endpoint::Capture => {
+                words.needed("at", "a time such as 8.2s")?;
+                Times(vec![words.time("at", 0, [0, LATEST])?])
+            }
+        };
+        let all_points = times.0.len();
+        let points = words.number("points", MOST_POINTS as u64, [1, MOST_POINTS as u64])?;
+        let Times(at) = times.thinned(points as usize);
+        let request = Request {
+            pairs: vec![(old, new)],
+            kinds: vec![kind],
+            flows: vec![words.number("flows", 1, [1, MOST_FLOWS as u64])? as usize],
+            schemes: schemes(words.get("schemes").unwrap_or(USUAL_SCHEMES), endpoint)?,
+            at,
+            packets: words.number("packets", 100, [1, u64::from(MOST_PACKETS)])? as u32,
+            definition,
+            notice,
+            stack,
+            settings: Vec::new(),
+            seed: words.number("seed", 1, [0, u64::from(u32::MAX)])?,
+            seeds: 1,
+        };
+        let times = words.get("at").filter(|word| *word != USUAL_TIMES).map(String::from);
+        let plan = request.plan().map_err(refused)?;
+        // Answers depend on nothing else.
+        let name = format!("{:?} {times:?} {all_points}", plan.request);
+        Ok(Self { plan, times, all_points, name })
+    }
+}
+
+fn schemes(list: &str, endpoint: Endpoint) -> Result<Vec<String>, Refusal> {
+    let names: Vec<String> = list.split(',').map(String::from).collect();
+    let most = if endpoint == Endpoint::Capture { 1 } else { MOST_SCHEMES };
+    if names.len() > most {
+        return Err(Refusal::bad(format!("schemes: {} are too many; expected at most {most}", names.len())));
+    }
+    match names.iter().find(|name| name.len() > 40) {
+        Some(long) => Err(Refusal::bad(format!("unknown scheme {}; segue schemes lists all", quoted(long)))),
+        None => Ok(names),
+    }
+}
+
+/// The request's own objection, without the dashes of the command line's options.
+fn refused(error: RequestError) -> Refusal {
+    Refusal::bad(error.to_string().trim_start_matches("--").to_string())
+}

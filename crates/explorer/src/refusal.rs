@@ -1,0 +1,55 @@
+//! Why there is no answer, in one sentence.
+
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+
+/// A status and a sentence: what was wrong, and what was expected.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{sentence}")]
+pub struct Refusal {
+    /// 400 for a bad question, 403 for a stranger, 503 where there is too much to do, 500 for a fault of ours.
+    pub status: StatusCode,
+    /// One line.
+    pub sentence: String,
+}
+
+impl Refusal {
+    /// A bad question, whose words may stand in the sentence: it stays one line.
+    pub fn bad(sentence: String) -> Self {
+        let mut line = String::new();
+        for c in sentence.chars() {
+            match c {
+                c if c.is_control() => line.extend(c.escape_unicode()),
+                c => line.push(c),
+            }
+        }
+        Self { status: StatusCode::BAD_REQUEST, sentence: line }
+    }
+
+    /// Too much to do.
+    pub fn busy(sentence: &str) -> Self {
+        Self { status: StatusCode::SERVICE_UNAVAILABLE, sentence: sentence.into() }
+    }
+
+    /// A request that no page of ours makes.
+    pub fn stranger(sentence: &str) -> Self {
+        Self { status: StatusCode::FORBIDDEN, sentence: sentence.into() }
+    }
+
+    /// Our fault.
+    pub fn ours(problem: impl std::fmt::Display) -> Self {
+        Self {
+            status: StatusCode::INTERNAL_SERVER_ERROR,
+            sentence: format!("the explorer failed: {problem}"),
+        }
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let body = json!({ "error": self.sentence }).to_string();
+        (self.status, [(CONTENT_TYPE, "application/json")], body).into_response()
+    }
+}

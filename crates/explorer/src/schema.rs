@@ -1,0 +1,91 @@
+//! What may be asked, as a JSON schema for programs: one for each kind of question.
+
+use crate::question::{
+    DEFINITIONS, DELAYS, DISCONNECTIONS, Endpoint, KEYS, KINDS, LARGEST_QUEUE, LATEST, MOST_FLOWS,
+    MOST_PACKETS, MOST_POINTS, MOST_SCHEMES, NOTICES, RATES, USUAL_SCHEMES, USUAL_TIMES,
+};
+use segue_handoff::Scheme;
+use segue_tcp::profile::PROFILES;
+use segue_world::access::PRESETS;
+use serde_json::{Map, Value, json};
+
+/// `/api/compare`, `/api/trace` and `/api/pcapng`: the keys of their query strings.
+pub fn schema() -> Value {
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Questions to segue explore, as query strings",
+        "/api/compare": question(Endpoint::Compare),
+        "/api/trace": question(Endpoint::Trace),
+        "/api/pcapng": question(Endpoint::Capture),
+    })
+}
+
+fn question(endpoint: Endpoint) -> Value {
+    let single = endpoint != Endpoint::Compare;
+    let keys = KEYS.iter().filter(|(_, of_single)| *of_single || !single);
+    let properties: Map<String, Value> =
+        keys.map(|&(key, _)| (key.to_string(), property(key, endpoint))).collect();
+    let required = match endpoint {
+        Endpoint::Compare => json!(["old", "new"]),
+        Endpoint::Trace => json!(["old", "new", "at"]),
+        Endpoint::Capture => json!(["old", "new", "at", "schemes"]),
+    };
+    json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
+}
+
+fn property(key: &str, endpoint: Endpoint) -> Value {
+    let time = r"^[0-9]+(\.[0-9]+)?(us|ms|s)$";
+    let ms = |[least, most]: [u64; 2]| json!({ "minimum": least / 1_000_000, "maximum": most / 1_000_000 });
+    match key {
+        "old" | "new" => json!({
+            "description": format!("Link {}; its bandwidth-delay product of a round trip is at most {LARGEST_QUEUE} packets", if key == "old" { "before" } else { "after" }),
+            "anyOf": [
+                { "enum": PRESETS.map(|(name, _)| name) },
+                {
+                    "type": "string",
+                    "pattern": r"^[0-9]+(\.[0-9]+)?(kbit|mbit)/[0-9]+(\.[0-9]+)?(us|ms|s)$",
+                    "rate_kbit": { "minimum": RATES[0] / 1_000, "maximum": RATES[1] / 1_000 },
+                    "delay_ms": ms(DELAYS),
+                    "most_queued": LARGEST_QUEUE,
+                },
+            ],
+        }),
+        "kind" => json!({ "enum": KINDS, "default": KINDS[0] }),
+        "disconnect" => {
+            json!({ "type": "string", "pattern": time, "time_ms": ms(DISCONNECTIONS), "default": "1s" })
+        }
+        "flows" => json!({ "type": "integer", "minimum": 1, "maximum": MOST_FLOWS, "default": 1 }),
+        "schemes" => json!({
+            "description": "Names with commas between them, or a sum of single algorithms such as etcp:a1+a3",
+            "type": "array",
+            "items": { "enum": Scheme::entries().iter().map(|entry| entry.name).collect::<Vec<_>>() },
+            "uniqueItems": true,
+            "minItems": 1,
+            "maxItems": if endpoint == Endpoint::Capture { 1 } else { MOST_SCHEMES },
+            "default": USUAL_SCHEMES.split(',').collect::<Vec<_>>(),
+        }),
+        "notice" => json!({ "enum": NOTICES, "default": NOTICES[0] }),
+        "notice-loss" => {
+            json!({ "description": "0 with an instant notice", "type": "integer", "minimum": 0, "maximum": 2, "default": 0 })
+        }
+        "packets" => json!({ "type": "integer", "minimum": 1, "maximum": MOST_PACKETS, "default": 100 }),
+        "definition" => json!({ "enum": DEFINITIONS, "default": DEFINITIONS[0] }),
+        "stack" => json!({ "enum": PROFILES.map(|profile| profile.name) }),
+        "seed" => json!({ "type": "integer", "minimum": 0, "maximum": u32::MAX, "default": 1 }),
+        "at" if endpoint == Endpoint::Compare => json!({
+            "description": format!("A time, or FIRST..LAST/STEP: at most {MOST_POINTS} times, at most {} s", LATEST / 1_000_000_000),
+            "type": "string",
+            "pattern": r"^[0-9]+(\.[0-9]+)?(us|ms|s)(\.\.[0-9]+(\.[0-9]+)?(us|ms|s)/[0-9]+(\.[0-9]+)?(us|ms|s))?$",
+            "time_ms": ms([0, LATEST]),
+            "default": USUAL_TIMES,
+        }),
+        "at" => json!({ "type": "string", "pattern": time, "time_ms": ms([0, LATEST]) }),
+        _ => json!({
+            "description": "At most so many of the handoff times, evenly spread",
+            "type": "integer",
+            "minimum": 1,
+            "maximum": MOST_POINTS,
+            "default": MOST_POINTS,
+        }),
+    }
+}

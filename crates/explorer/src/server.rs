@@ -1,0 +1,189 @@
+//! The server: which address gives which answer, and how it begins and ends.
+
+use crate::question::{Endpoint, Question};
+use crate::refusal::Refusal;
+use crate::work::{Places, Wanted};
+use crate::{answer, guard, page, schema};
+use axum::extract::{Request, State};
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use axum::http::{StatusCode, Uri};
+use axum::response::{Html, IntoResponse, Response};
+use axum::routing::get;
+use axum::{Router, middleware};
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+use segue_export::capture::file_name;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::signal::unix::{SignalKind, signal};
+
+/// Answers that are kept, bytes.
+const KEPT: u64 = 64 << 20;
+/// How many of them, about.
+const KEPT_ANSWERS: usize = 256;
+/// How long open connections are waited for at the end.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
+/// A server that listens and does not yet answer.
+pub struct Explorer {
+    listener: TcpListener,
+}
+
+impl Explorer {
+    /// Listens at `address`; port 0 is any free one.
+    pub fn bind(address: SocketAddr) -> io::Result<Self> {
+        let listener = TcpListener::bind(address)?;
+        listener.set_nonblocking(true)?;
+        Ok(Self { listener })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// Answers until SIGINT or SIGTERM.
+    pub fn serve(self) -> io::Result<()> {
+        tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(async {
+            let (mut interrupted, mut terminated) =
+                (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+            let house = Arc::new(House::new());
+            let (end, ended) = tokio::sync::oneshot::channel::<()>();
+            let listener = tokio::net::TcpListener::from_std(self.listener)?;
+            let serving = axum::serve(listener, routes(house.clone())).with_graceful_shutdown(async {
+                let _ = ended.await;
+            });
+            let mut serving = tokio::spawn(serving.into_future());
+            tokio::select! {
+                _ = interrupted.recv() => {}
+                _ = terminated.recv() => {}
+                ended = &mut serving => return ended.map_err(io::Error::other)?,
+            }
+            house.places.close();
+            let _ = end.send(());
+            // A client that keeps its connection open is not waited for.
+            let _ = tokio::time::timeout(LAST_WORDS, serving).await;
+            Ok(())
+        })
+    }
+}
+
+/// Everything the explorer answers, for tests without a network.
+pub fn router() -> Router {
+    routes(Arc::new(House::new()))
+}
+
+/// What requests share.
+struct House {
+    answers: Cache<String, Arc<str>, Bytes>,
+    places: Places,
+    captures: Places,
+}
+
+impl House {
+    fn new() -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Self {
+            answers: Cache::with_weighter(KEPT_ANSWERS, KEPT, Bytes),
+            places: Places::new(cores),
+            // They are large.
+            captures: Places::new(1),
+        }
+    }
+
+    /// An answer in text: the one that is kept, the one that is being computed for somebody else, or a new one.
+    async fn text(
+        &self,
+        kind: &str,
+        question: Question,
+        work: impl FnOnce(&Question, &Wanted) -> Result<Option<String>, Refusal> + Send + 'static,
+    ) -> Result<String, Refusal> {
+        let name = format!("{kind} {}", question.name);
+        let answer = self.answers.get_or_insert_async(name.as_str(), async {
+            let text = self.places.run(move |wanted| work(&question, wanted)).await?;
+            Ok::<Arc<str>, Refusal>(text.into())
+        });
+        Ok(answer.await?.to_string())
+    }
+}
+
+/// Weighs answers by their length.
+#[derive(Clone)]
+struct Bytes;
+
+impl Weighter<String, Arc<str>> for Bytes {
+    fn weight(&self, name: &String, answer: &Arc<str>) -> u64 {
+        (name.len() + answer.len()) as u64
+    }
+}
+
+fn routes(house: Arc<House>) -> Router {
+    let script = || text("text/javascript; charset=utf-8", page::script());
+    let style = || text("text/css; charset=utf-8", page::style());
+    Router::new()
+        .route("/", get(async || Html(page::page())))
+        .route("/explorer.js", get(async move || script()))
+        .route("/explorer.css", get(async move || style()))
+        .route("/api/schema", get(async || text("application/json", schema::schema().to_string())))
+        .route("/api/compare", get(compare))
+        .route("/api/trace", get(trace))
+        .route("/api/pcapng", get(pcapng))
+        .route("/view/compare", get(compare_view))
+        .route("/view/handoff", get(handoff_view))
+        .fallback(nothing)
+        .method_not_allowed_fallback(async || Refusal {
+            status: StatusCode::METHOD_NOT_ALLOWED,
+            sentence: "nothing can be changed here; expected GET".into(),
+        })
+        .layer(middleware::from_fn(guard::guard))
+        .with_state(house)
+}
+
+fn text(kind: &'static str, content: String) -> Response {
+    ([(CONTENT_TYPE, kind)], content).into_response()
+}
+
+async fn nothing(request: Request) -> Refusal {
+    let path = crate::question::quoted(request.uri().path());
+    Refusal {
+        status: StatusCode::NOT_FOUND,
+        sentence: format!(
+            "there is no {path}; expected /, /api/compare, /api/trace, /api/pcapng or /api/schema"
+        ),
+    }
+}
+
+async fn compare(State(house): State<Arc<House>>, uri: Uri) -> Result<Response, Refusal> {
+    let question = Question::parse(uri.query().unwrap_or_default(), Endpoint::Compare)?;
+    Ok(text("application/json", house.text("rows", question, answer::rows).await?))
+}
+
+async fn trace(State(house): State<Arc<House>>, uri: Uri) -> Result<Response, Refusal> {
+    let question = Question::parse(uri.query().unwrap_or_default(), Endpoint::Trace)?;
+    // Too long to be kept.
+    let lines = house.captures.run(move |wanted| answer::lines(&question, wanted)).await?;
+    Ok(text("application/x-ndjson", lines))
+}
+
+async fn compare_view(State(house): State<Arc<House>>, uri: Uri) -> Result<Response, Refusal> {
+    let question = Question::parse(uri.query().unwrap_or_default(), Endpoint::Compare)?;
+    Ok(text("application/json", house.text("comparison", question, answer::comparison_view).await?))
+}
+
+async fn handoff_view(State(house): State<Arc<House>>, uri: Uri) -> Result<Response, Refusal> {
+    let question = Question::parse(uri.query().unwrap_or_default(), Endpoint::Trace)?;
+    Ok(text("application/json", house.text("handoff", question, answer::handoff_view).await?))
+}
+
+async fn pcapng(State(house): State<Arc<House>>, uri: Uri) -> Result<Response, Refusal> {
+    let question = Question::parse(uri.query().unwrap_or_default(), Endpoint::Capture)?;
+    let file = question.plan.schemes.first().map(|scheme| file_name(&scheme.name)).unwrap_or_default();
+    let packets = house.captures.run(move |wanted| answer::packets(&question, wanted)).await?;
+    let headers = [
+        (CONTENT_TYPE, "application/x-pcapng".to_string()),
+        (CONTENT_DISPOSITION, format!("attachment; filename=\"{file}\"")),
+    ];
+    Ok((headers, packets).into_response())
+}

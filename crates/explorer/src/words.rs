@@ -1,0 +1,132 @@
+//! A question in words that run without the page: command lines and a scenario file. What is usual is left out.
+
+use crate::question::{DEFINITIONS, NOTICES, Question, USUAL_SCHEMES, in_seconds};
+use crate::refusal::Refusal;
+use segue_study::Request;
+use segue_world::{Definition, Kind, NoticeMode};
+use serde::Serialize;
+
+/// `segue compare` with the same answer.
+pub fn compare_command(question: &Question) -> String {
+    let mut words = command("compare", &question.plan.request);
+    if let Some(times) = &question.times {
+        words.extend(["--at".into(), times.clone()]);
+    }
+    shell_words::join(words)
+}
+
+/// `segue trace` of the handoff.
+pub fn trace_command(question: &Question) -> String {
+    let mut words = command("trace", &question.plan.request);
+    words.extend(
+        question
+            .plan
+            .request
+            .at
+            .first()
+            .map(|at| ["--at".to_string(), in_seconds(*at)])
+            .into_iter()
+            .flatten(),
+    );
+    shell_words::join(words)
+}
+
+/// What both have in common.
+fn command(name: &str, request: &Request) -> Vec<String> {
+    let mut words = vec!["segue".to_string(), name.to_string()];
+    for (old, new) in &request.pairs {
+        words.extend([old.text.clone(), new.text.clone()]);
+    }
+    let mut option = |name: &str, value: String| words.extend([format!("--{name}"), value]);
+    if let Some(disconnect) = disconnection(request) {
+        option("kind", "bbm".into());
+        if disconnect != USUAL_DISCONNECTION {
+            option("disconnect", disconnect);
+        }
+    }
+    if request.flows != [1] {
+        option("flows", request.flows.iter().map(usize::to_string).collect());
+    }
+    if request.schemes.join(",") != USUAL_SCHEMES {
+        option("schemes", request.schemes.join(","));
+    }
+    if let NoticeMode::InBand { lost } = request.notice {
+        option("notice", NOTICES[1].into());
+        if lost > 0 {
+            option("notice-loss", lost.to_string());
+        }
+    }
+    if request.packets != 100 {
+        option("packets", request.packets.to_string());
+    }
+    if request.definition == Definition::AfterAck {
+        option("definition", DEFINITIONS[1].into());
+    }
+    if let Some(stack) = &request.stack {
+        option("stack", stack.clone());
+    }
+    if request.seed != 1 {
+        option("seed", request.seed.to_string());
+    }
+    words
+}
+
+/// Of `bbm` unless given.
+const USUAL_DISCONNECTION: &str = "1s";
+
+/// How long there is no link, if there is such a time.
+fn disconnection(request: &Request) -> Option<String> {
+    request.kinds.iter().find_map(|kind| match kind {
+        Kind::Mbb => None,
+        Kind::Bbm(time) => Some(in_seconds(*time)),
+    })
+}
+
+/// The keys of docs/run.md.
+#[derive(Serialize)]
+struct Scenario<'a> {
+    old: &'a str,
+    new: &'a str,
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    disconnect: Option<String>,
+    flows: usize,
+    schemes: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stack: Option<&'a str>,
+    notice: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice_loss: Option<u32>,
+    definition: &'static str,
+    packets: u32,
+    at: Vec<String>,
+    seed: u64,
+}
+
+/// The scenario file of `segue run`.
+pub fn scenario(question: &Question) -> Result<String, Refusal> {
+    let request = &question.plan.request;
+    let Some((old, new)) = request.pairs.first() else { return Ok(String::new()) };
+    let disconnect = disconnection(request);
+    let (notice, lost) = match request.notice {
+        NoticeMode::InBand { lost } => (NOTICES[1], lost),
+        NoticeMode::Instant | NoticeMode::Withheld => (NOTICES[0], 0),
+    };
+    let scenario = Scenario {
+        old: &old.text,
+        new: &new.text,
+        kind: if disconnect.is_some() { "bbm" } else { "mbb" },
+        disconnect,
+        flows: request.flows.first().copied().unwrap_or(1),
+        schemes: &request.schemes,
+        stack: request.stack.as_deref(),
+        notice,
+        notice_loss: (lost > 0).then_some(lost),
+        definition: DEFINITIONS[usize::from(request.definition == Definition::AfterAck)],
+        packets: request.packets,
+        at: vec![question.times.clone().unwrap_or_else(|| crate::question::USUAL_TIMES.into())],
+        seed: request.seed,
+    };
+    let text = toml::to_string(&scenario).map_err(Refusal::ours)?;
+    Ok(format!("# segue run SCENARIO.toml\n{text}"))
+}

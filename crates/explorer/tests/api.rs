@@ -1,0 +1,293 @@
+//! The answers behind the page: what its schema allows is answered, everything else is refused in one sentence.
+
+use axum_test::{Answer, ask};
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
+use serde_json::Value;
+
+/// Requests without a network.
+mod axum_test {
+    use axum::body::{Body, to_bytes};
+    use axum::http::Request;
+    use serde_json::Value;
+    use tower::ServiceExt;
+
+    /// Status, headers as text, and content.
+    pub struct Answer {
+        pub status: u16,
+        pub headers: String,
+        pub body: Vec<u8>,
+    }
+
+    impl Answer {
+        pub fn json(&self) -> Value {
+            serde_json::from_slice(&self.body).expect("JSON")
+        }
+    }
+
+    pub fn ask_with(path: &str, headers: &[(&str, &str)]) -> Answer {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        runtime.block_on(async {
+            let request = headers
+                .iter()
+                .fold(Request::get(path), |request, (name, value)| request.header(*name, *value));
+            let request = request.body(Body::empty()).expect("a request");
+            let response = segue_explorer::router().oneshot(request).await.expect("infallible");
+            let (status, headers) = (response.status().as_u16(), format!("{:?}", response.headers()));
+            let body = to_bytes(response.into_body(), usize::MAX).await.expect("a body").to_vec();
+            Answer { status, headers, body }
+        })
+    }
+
+    pub fn ask(path: &str) -> Answer {
+        ask_with(path, &[("host", "127.0.0.1:8080")])
+    }
+}
+
+fn schema(endpoint: &str) -> Value {
+    ask("/api/schema").json()[endpoint].clone()
+}
+
+/// A link of the schema: a preset, or a rate and a delay whose product is allowed.
+fn links(form: &Value) -> BoxedStrategy<String> {
+    let presets: Vec<String> =
+        form["anyOf"][0]["enum"].as_array().expect("presets").iter().map(word).collect();
+    let own = &form["anyOf"][1];
+    let range = |of: &str| {
+        let number = |end: &str| own[of][end].as_u64().expect("a number");
+        number("minimum")..=number("maximum")
+    };
+    let most = own["most_queued"].as_u64().expect("a number");
+    let numbers = (range("rate_kbit"), range("delay_ms"))
+        .prop_filter("too long", move |(rate, delay)| 2 * rate * delay / 12_000 < most)
+        .prop_map(|(rate, delay)| format!("{rate}kbit/{delay}ms"));
+    prop_oneof![proptest::sample::select(presets), numbers].boxed()
+}
+
+fn word(value: &Value) -> String {
+    value.as_str().expect("a word").to_string()
+}
+
+/// Words that the schema allows for a key.
+fn words(key: &str, form: &Value) -> BoxedStrategy<String> {
+    let number = |of: &Value, end: &str| of[end].as_u64().expect("a number");
+    match form {
+        _ if form["anyOf"].is_array() => links(form),
+        _ if form["enum"].is_array() => {
+            let choices: Vec<String> = form["enum"].as_array().expect("words").iter().map(word).collect();
+            proptest::sample::select(choices).boxed()
+        }
+        _ if form["type"] == "integer" => {
+            (number(form, "minimum")..=number(form, "maximum")).prop_map(|n| n.to_string()).boxed()
+        }
+        _ if form["type"] == "array" => {
+            let names: Vec<String> =
+                form["items"]["enum"].as_array().expect("names").iter().map(word).collect();
+            // More would be slow, not different.
+            let most = number(form, "maxItems").min(3) as usize;
+            proptest::sample::subsequence(names, 1..=most)
+                .prop_shuffle()
+                .prop_map(|names| names.join(","))
+                .boxed()
+        }
+        _ if key == "at" => (1..=20_000u64).prop_map(|ms| format!("{ms}ms")).boxed(),
+        _ => (number(&form["time_ms"], "minimum")..=number(&form["time_ms"], "maximum"))
+            .prop_map(|ms| format!("{ms}ms"))
+            .boxed(),
+    }
+}
+
+/// Query strings that the schema allows: the required keys, and some of the others.
+fn allowed(endpoint: &str) -> impl Strategy<Value = String> + use<> {
+    let schema = schema(endpoint);
+    let required: Vec<String> = schema["required"].as_array().expect("keys").iter().map(word).collect();
+    let properties = schema["properties"].as_object().expect("keys").clone();
+    let keys: Vec<_> = properties
+        .iter()
+        .map(|(key, form)| {
+            let (key, needed) = (key.clone(), required.contains(key));
+            (any::<bool>(), words(&key, form))
+                .prop_map(move |(there, word)| (needed || there).then(|| (key.clone(), word)))
+        })
+        .collect();
+    keys.prop_map(|words| {
+        let mut words: Vec<(String, String)> = words.into_iter().flatten().collect();
+        // What JSON schema would say in a dozen lines: only notices in band get lost.
+        if !words.iter().any(|(key, word)| key == "notice" && word == "in-band") {
+            words.retain(|(key, _)| key != "notice-loss");
+        }
+        // Few handoffs: many would be slow, not different.
+        if !words.iter().any(|(key, _)| key == "at") {
+            words.push(("at".into(), "4s..8s/2s".into()));
+        }
+        form_urlencoded::Serializer::new(String::new()).extend_pairs(words).finish()
+    })
+}
+
+/// Words that may stand anywhere.
+fn hostile() -> impl Strategy<Value = String> {
+    let known = [
+        "old",
+        "new",
+        "kind",
+        "flows",
+        "schemes",
+        "at",
+        "disconnect",
+        "notice-loss",
+        "packets",
+        "seed",
+        "points",
+        "stack",
+    ];
+    let keys = prop_oneof![proptest::sample::select(known.to_vec()).prop_map(String::from), "\\PC{0,12}"];
+    let values = prop_oneof![
+        "\\PC{0,40}",
+        Just("trace:/etc/passwd".to_string()),
+        Just("99999999999999999999".to_string()),
+        Just("-1".to_string()),
+        Just("1e400".to_string()),
+        Just("100gbit/10s".to_string()),
+        Just("0s..1000000s/1us".to_string()),
+        Just("NaN".to_string()),
+        Just("sack,".repeat(100)),
+        Just("x".repeat(5000)),
+        Just("\u{0}\r\n\u{1b}[31m".to_string()),
+    ];
+    proptest::collection::vec((keys, values), 1..6).prop_map(|words| {
+        form_urlencoded::Serializer::new(String::new())
+            .extend_pairs(
+                [("old", "wlan"), ("new", "hsdpa"), ("at", "5s"), ("points", "1")]
+                    .iter()
+                    .take(words.len() - 1),
+            )
+            .extend_pairs(words)
+            .finish()
+    })
+}
+
+/// One line that says what was expected.
+fn refused(query: &str, answer: &Answer) -> Result<(), TestCaseError> {
+    prop_assert_eq!(answer.status, 400, "{}", query);
+    let said = answer.json()["error"].as_str().unwrap_or_default().to_string();
+    prop_assert!(!said.is_empty() && said.len() < 1200 && said.lines().count() == 1, "{query}: {said}");
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_the_schema_allows_is_answered(query in allowed("/api/compare")) {
+        let answer = ask(&format!("/api/compare?{query}"));
+        prop_assert_eq!(answer.status, 200, "{}: {}", query, String::from_utf8_lossy(&answer.body));
+        let rows = answer.json()["rows"].as_array().map_or(0, Vec::len);
+        prop_assert!(rows > 0, "{query}");
+    }
+
+    #[test]
+    fn hostile_words_are_refused(query in hostile()) {
+        for path in ["/api/compare", "/api/trace", "/api/pcapng", "/view/compare", "/view/handoff"] {
+            let answer = ask(&format!("{path}?{query}"));
+            // Chance may find words that are fine.
+            if answer.status != 200 {
+                refused(&query, &answer)?;
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
+
+    /// A handoff with too many packets is refused by name; every other one is told.
+    #[test]
+    fn one_handoff_that_the_schema_allows_is_told(query in allowed("/api/trace")) {
+        let answer = ask(&format!("/view/handoff?{query}"));
+        let text = String::from_utf8_lossy(&answer.body);
+        let too_many = answer.status == 400 && text.contains("packets are too many");
+        prop_assert!(answer.status == 200 || too_many, "{query}: {text}");
+    }
+}
+
+#[test]
+fn a_bad_word_is_named_with_the_nearest_valid_one() {
+    let links = "old=wlan&new=hsdpa";
+    for (query, parts) in [
+        ("new=hsdpa", &["`old` is missing", "6400kbit/9ms"][..]),
+        ("old=wlam&new=hsdpa", &["`wlam`", "did you mean `wlan`"]),
+        ("old=trace:/etc/passwd&new=hsdpa", &["old", "command line"]),
+        ("old=1kbit/9ms&new=hsdpa", &["rate", "16kbit to 100mbit", "nearest is 16kbit"]),
+        ("old=wlan&new=100mbit/1s", &["new", "16667 packets", "at most 4000"]),
+        (&format!("{links}&kinds=mbb"), &["unknown key `kinds`", "did you mean `kind`"]),
+        (&format!("{links}&kind=mbbb"), &["`mbbb`", "mbb, bbm", "did you mean `mbb`"]),
+        (&format!("{links}&flows=9"), &["bad flows `9`", "from 1 to 8", "nearest is 8"]),
+        (&format!("{links}&flows=%2B3"), &["bad flows `+3`"]),
+        (&format!("{links}&schemes=etpc"), &["`etpc`", "did you mean `etcp`"]),
+        (&format!("{links}&schemes=sack,sack"), &["`sack` stands there twice"]),
+        (&format!("{links}&schemes="), &["unknown scheme ``"]),
+        (&format!("{links}&stack=linuks"), &["`linuks`", "did you mean `linux`"]),
+        (&format!("{links}&notice-loss=1"), &["instant notice is never lost"]),
+        (&format!("{links}&at=0.1s..20s/0.01s"), &["1991 handoff times", "at most 200"]),
+        (&format!("{links}&at=61s"), &["at most 60s"]),
+        (
+            &format!("{links}&kind=bbm&disconnect=0s"),
+            &["disconnect `0s`", "0.001s to 60s", "nearest is 0.001s"],
+        ),
+        (&format!("{links}&old=egprs"), &["`old` stands there twice"]),
+    ] {
+        let answer = ask(&format!("/api/compare?{query}"));
+        let said = answer.json()["error"].as_str().expect("a sentence").to_string();
+        assert_eq!(answer.status, 400, "{query}: {said}");
+        assert!(parts.iter().all(|part| said.contains(part)), "{query}: {said}");
+    }
+}
+
+#[test]
+fn strangers_are_refused() {
+    let from = |headers: &[(&str, &str)]| axum_test::ask_with("/api/schema", headers);
+    assert_eq!(from(&[("host", "localhost:8080")]).status, 200);
+    for headers in [
+        &[("host", "evil.example:8080")][..],
+        &[],
+        &[("host", "127.0.0.1"), ("sec-fetch-site", "cross-site")],
+    ] {
+        let answer = from(headers);
+        assert_eq!(answer.status, 403, "{headers:?}");
+        assert!(answer.json()["error"].is_string());
+    }
+    // A link from elsewhere may lead here.
+    assert_eq!(
+        axum_test::ask_with("/", &[("host", "127.0.0.1"), ("sec-fetch-site", "cross-site")]).status,
+        200
+    );
+}
+
+#[test]
+fn browsers_are_told_what_they_may_do() {
+    for path in ["/", "/explorer.js", "/explorer.css", "/api/schema", "/api/compare", "/nothing"] {
+        let headers = ask(path).headers;
+        for part in ["default-src 'self'", "nosniff", "frame-ancestors 'none'", "no-store"] {
+            assert!(headers.contains(part), "{path}: {headers}");
+        }
+    }
+    let answer = ask("/api/compar");
+    assert_eq!(answer.status, 404);
+    assert!(answer.json()["error"].as_str().is_some_and(|said| said.contains("`/api/compar`")));
+}
+
+#[test]
+fn too_many_packets_are_refused_before_they_are_traced() {
+    let fast = "old=100mbit/10ms&new=100mbit/10ms&schemes=sack&at=60s";
+    for path in ["/api/trace", "/api/pcapng"] {
+        let answer = ask(&format!("{path}?{fast}"));
+        let said = answer.json()["error"].as_str().unwrap_or_default().to_string();
+        assert!(answer.status == 400 && said.contains("packets are too many"), "{path}: {said}");
+    }
+}
+
+#[test]
+fn a_thinned_comparison_says_so() {
+    let view = ask("/view/compare?old=wlan&new=hsdpa&points=5").json();
+    assert_eq!((view["points"].as_u64(), view["of"].as_u64()), (Some(5), Some(200)));
+}

@@ -1,14 +1,16 @@
-//! Results as JSON and CSV, in files that appear whole or not at all, and read again; captures ([`capture`]).
+//! Results as JSON, CSV and Parquet, in files that appear whole or not at all, and read again; captures ([`capture`]).
 
 pub mod capture;
 mod csv_rows;
 mod difference;
 mod document;
 mod drive;
+mod handoff_table;
 mod lcfd;
 mod live;
 mod model;
 mod output;
+mod parquet_file;
 mod reproduction;
 mod trace_lines;
 
@@ -16,10 +18,12 @@ pub use csv_rows::{buffers_csv, comparison_csv, handoffs_csv};
 pub use difference::difference_json;
 pub use document::{Document, DocumentError};
 pub use drive::{drive_csv, drive_json};
+pub use handoff_table::{Asked, SweptHandoff, handoff_batch, handoff_schema};
 pub use lcfd::{lcfd_csv, lcfd_json, lcfd_windows_csv, mode_name};
 pub use live::{lab_drive_json, live_csv, live_json};
 pub use model::{tcp_ho_csv, tcp_ho_json};
 pub use output::{Output, OutputError, in_words};
+pub use parquet_file::{ParquetFileError, ParquetReader, ParquetWriter};
 pub use reproduction::{claims_json, figure_csv};
 pub use trace_lines::trace_lines;
 

@@ -23,6 +23,10 @@ pub enum Command {
     Compare(Box<CompareArgs>),
     /// Run a comparison that is written down as a file
     Run(Box<RunArgs>),
+    /// Compute very many handoffs, in parts, on all cores or as one of several shards
+    Sweep(crate::sweep::SweepArgs),
+    /// Put the shards of a sweep together
+    Merge(crate::sweep::MergeArgs),
     /// One handoff, packet by packet
     Trace(Box<TraceArgs>),
     /// Hold two results of compare against each other, differences beyond noise first
@@ -496,7 +500,7 @@ pub fn one_line(error: &clap::Error) -> String {
         let lab = if cfg!(feature = "live") { " kernel, agent, lab, doctor," } else { "" };
         let explore = if cfg!(feature = "explore") { " explore," } else { "" };
         return format!(
-            "no command; expected one of compare, run, trace, reproduce, diff, model,{lab}{explore} schemes, man, completions (see segue --help)"
+            "no command; expected one of compare, run, sweep, merge, trace, reproduce, diff, model,{lab}{explore} schemes, man, completions (see segue --help)"
         );
     }
     let text = error.render().to_string();

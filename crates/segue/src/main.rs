@@ -34,6 +34,7 @@ mod reproduce;
 mod request;
 mod run;
 mod schemes;
+mod sweep;
 mod table;
 mod trace;
 
@@ -105,6 +106,8 @@ fn run() -> Result<(), Failure> {
     match cli.command {
         Command::Compare(args) => compare::run(&args),
         Command::Run(args) => run::run(&args),
+        Command::Sweep(args) => sweep::sweep(&args),
+        Command::Merge(args) => sweep::merge(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Diff(args) => diff::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),

@@ -39,8 +39,11 @@ const SHORT: &str = "old = '6400kbit/9ms'\nnew = '200kbit/300ms'\nat = '1s..3s/1
 fn examples_run() {
     let folder = tempfile::tempdir().expect("a folder");
     let examples = root().join("examples");
-    // A laboratory's plans are read in `crates/study/src/lab_file.rs`, the agent's file in `crates/live`.
-    let of_run = |name: &String| name.ends_with(".toml") && !name.starts_with("lab-") && name != "agent.toml";
+    // A laboratory's plans are read in `crates/study/src/lab_file.rs`, the agent's file in `crates/live`, sweeps in
+    // `sweep.rs`.
+    let others =
+        |name: &str| name == "agent.toml" || ["lab-", "sweep-"].iter().any(|what| name.starts_with(what));
+    let of_run = |name: &String| name.ends_with(".toml") && !others(name);
     let scenarios: Vec<String> = files(&examples).into_iter().filter(of_run).collect();
     let (drives, scenarios): (Vec<_>, Vec<_>) =
         scenarios.into_iter().partition(|name| name.starts_with("drive"));

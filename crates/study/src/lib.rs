@@ -1,7 +1,7 @@
 //! Comparisons of schemes over many handoffs: what is asked ([`request`]), how it is run
 //! ([`compare`]), the measures of docs/bench.md ([`measure`], [`quantile`]), and single handoffs packet by
 //! packet ([`explain`]) and in words ([`story`]). Two comparisons side by side: [`difference`], [`verdict`].
-//! A comparison written down as a file: [`scenario`], and how it is shown: [`presentation`].
+//! A comparison written down as a file: [`scenario`], and how it is shown: [`presentation`]; very many: [`sweep_file`].
 //! Real senders in a laboratory: what is asked ([`lab_file`], [`lab_plan`]) and what was measured ([`live`]).
 
 pub mod compare;
@@ -23,6 +23,7 @@ pub mod quantile;
 pub mod request;
 pub mod scenario;
 pub mod story;
+pub mod sweep_file;
 pub mod times;
 pub mod verdict;
 
@@ -37,4 +38,5 @@ pub use parameter::Parameter;
 pub use presentation::Presentation;
 pub use request::{Plan, Request, RequestError};
 pub use scenario::{ScenarioError, ScenarioFile};
+pub use sweep_file::{SweepFile, SweepFileError};
 pub use times::Times;

@@ -163,6 +163,23 @@ pub(crate) fn kind_name(kind: Kind) -> &'static str {
     }
 }
 
+/// `instant`, `in-band` or `withheld`.
+pub fn notice_name(notice: NoticeMode) -> &'static str {
+    match notice {
+        NoticeMode::Instant => "instant",
+        NoticeMode::InBand { .. } => "in-band",
+        NoticeMode::Withheld => "withheld",
+    }
+}
+
+/// `after-highest` or `after-ack`.
+pub fn definition_name(definition: Definition) -> &'static str {
+    match definition {
+        Definition::AfterHighest => "after-highest",
+        Definition::AfterAck => "after-ack",
+    }
+}
+
 /// Jain's fairness index: (sum x)^2 / (n sum x^2); 1 if nothing was acknowledged.
 fn jain(shares: &[u32]) -> f64 {
     let sum: f64 = shares.iter().map(|&x| f64::from(x)).sum();
@@ -204,15 +221,8 @@ pub(crate) fn row(
         flows: experiment.flows,
         scheme: scheme.name.clone(),
         stack: scheme.stack.name.into(),
-        notice: match request.notice {
-            NoticeMode::Instant => "instant".into(),
-            NoticeMode::InBand { .. } => "in-band".into(),
-            NoticeMode::Withheld => "withheld".into(),
-        },
-        definition: match request.definition {
-            Definition::AfterHighest => "after-highest".into(),
-            Definition::AfterAck => "after-ack".into(),
-        },
+        notice: notice_name(request.notice).into(),
+        definition: definition_name(request.definition).into(),
         seed: request.seed,
         seeds: request.seeds,
         settings: scheme.settings.iter().cloned().collect(),
@@ -256,7 +266,7 @@ fn ratio(own: f64, first: f64) -> f64 {
 }
 
 /// One handoff as `--rows` writes it.
-pub(crate) fn handoff_row(
+pub fn handoff_row(
     experiment: &Experiment,
     scheme: &PlannedScheme,
     seed: u64,

@@ -239,31 +239,41 @@ impl Plan {
         for (old, new) in &request.pairs {
             for &kind in &request.kinds {
                 for &flows in &request.flows {
+                    let experiment = |stack, seed| self.experiment((old, new), kind, flows, stack, seed);
                     let seeds = (request.seed..request.seed + request.seeds).map(|seed| Group {
                         seed,
-                        experiments: self
-                            .stacks
-                            .iter()
-                            .map(|&stack| Experiment {
-                                old: old.clone(),
-                                new: new.clone(),
-                                kind,
-                                flows,
-                                stack,
-                                notice: request.notice,
-                                notice_delay: self.notice_delay,
-                                packets: request.packets,
-                                definition: request.definition,
-                                routers: self.routers,
-                                seed,
-                            })
-                            .collect(),
+                        experiments: self.stacks.iter().map(|&stack| experiment(stack, seed)).collect(),
                     });
                     groups.push(seeds.collect());
                 }
             }
         }
         groups
+    }
+
+    /// What is simulated for one pair of links, kind, flow count, stack and seed.
+    pub fn experiment(
+        &self,
+        (old, new): (&AccessLink, &AccessLink),
+        kind: Kind,
+        flows: usize,
+        stack: StackProfile,
+        seed: u64,
+    ) -> Experiment {
+        let request = &self.request;
+        Experiment {
+            old: old.clone(),
+            new: new.clone(),
+            kind,
+            flows,
+            stack,
+            notice: request.notice,
+            notice_delay: self.notice_delay,
+            packets: request.packets,
+            definition: request.definition,
+            routers: self.routers,
+            seed,
+        }
     }
 
     /// Number of handoffs to simulate.

@@ -251,9 +251,15 @@ impl ScenarioFile {
         Ok(Self { source, scenario })
     }
 
+    /// A scenario that is part of a file of another kind.
+    pub(crate) fn of(source: Source, scenario: Scenario) -> Self {
+        Self { source, scenario }
+    }
+
     /// What it asks for, checked, with at most `points` handoff times a seed, and how it is to be shown.
     pub fn plan(&self, points: Option<usize>) -> Result<(Plan, Presentation), ScenarioError> {
         let plan = self.expand(points)?;
+        self.check_blocks(&plan)?;
         let chart = self.chart(&plan)?;
         let columns = match &self.scenario.columns {
             None => Column::USUAL.to_vec(),

@@ -1,5 +1,7 @@
 //! One handoff: a warm network forked at T, taken to completion, then run with one scheme.
 
+mod shared;
+
 use crate::access::AccessLink;
 use crate::bench::{
     self, CN, Definition, Experiment, Kind, MN, NEW, NoticeMode, OLD, Places, R, WIRED_DELAY,
@@ -88,7 +90,9 @@ pub struct Fork<W = ()> {
     origin: Arc<BenchSim<W>>,
     sim: BenchSim<W>,
     /// The network when a scheme of that lead first acts.
-    early: Vec<Follower<W>>,
+    early: Arc<Vec<Follower<W>>>,
+    /// The new link is not the one that origin and followers have.
+    elsewhere: bool,
     places: Places,
     at: Nanos,
 }
@@ -187,13 +191,7 @@ impl<W: HostObserver> WarmRun<W> {
 
     /// Has a fork ready for each of `schemes` that acts before completion.
     pub fn follow<'a>(&mut self, schemes: impl IntoIterator<Item = &'a Scheme>) {
-        for scheme in schemes {
-            for (_, lead) in lead::early(&self.experiment, scheme) {
-                if !self.followers.iter().any(|follower| follower.serves(lead, scheme)) {
-                    self.followers.push(Follower::new(&self.origin, lead, scheme));
-                }
-            }
-        }
+        self.follow_towards(&self.experiment.clone(), schemes);
     }
 
     /// The network at `at`, which must not lie before an earlier fork.
@@ -211,7 +209,8 @@ impl<W: HostObserver> WarmRun<W> {
             experiment: self.experiment.clone(),
             origin: self.origin.clone(),
             sim: self.sim.clone(),
-            early: self.followers.clone(),
+            early: Arc::new(self.followers.clone()),
+            elsewhere: false,
             places: self.places,
             at,
         }
@@ -249,6 +248,9 @@ impl<W: HostObserver> Fork<W> {
         let remembered = scheme.remembers().then_some(scheme);
         let ready = ready.map(|follower| follower.sim.clone());
         let mut sim = ready.unwrap_or_else(|| from_start(&self.origin, remembered));
+        if self.elsewhere {
+            shared::lay_new_link(&mut sim, &places, experiment);
+        }
         let rule = routers::rule(experiment, scheme);
         for (at, what, _) in steps {
             sim.run_until(at);

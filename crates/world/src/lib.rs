@@ -29,7 +29,7 @@ pub mod trace;
 pub use access::{AccessLink, LinkError};
 pub use after_link_up::AfterLinkUp;
 pub use bench::{Definition, Experiment, Kind, NoticeMode};
-pub use handoff_run::{Handoff, WarmRun, check_scheme};
+pub use handoff_run::{Fork, Handoff, WarmRun, check_scheme};
 pub use record::RunRecord;
 pub use routers::{Routers, Tunnel};
 pub use segue_netsim::{Nanos, SECOND};

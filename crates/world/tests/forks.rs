@@ -95,6 +95,63 @@ fn a_run_with_a_lead_equals_an_unforked_one() {
     }
 }
 
+/// A warm-up that others share: other new links, kinds, notices, definitions, routers; with and without followers.
+#[test]
+fn a_run_from_a_shared_warm_up_equals_an_unforked_one() {
+    let delays = file("shared.delay", "40\n20\n30\n25\n");
+    let rates = file("shared.rate", "3\n4\n9\n30\n");
+    let measured = format!("trace:{rates},delay-trace={delays}");
+    let warm_on = ["6400kbit/9ms", &measured].map(|old| Experiment {
+        flows: 2,
+        stack: stack("ns2-newreno"),
+        ..experiment(old, "200kbit/300ms")
+    });
+    let schemes = ["newreno", "etcp-v1", "freeze", "hn", "buffer-fcfd", "buffer-lcfd+phas"].map(scheme);
+    for first in warm_on {
+        let bbm = Kind::Bbm(700 * MS);
+        let mut early = first.routers;
+        early.hint = 250 * MS;
+        let others = [
+            Experiment { new: link("11mbit/20ms"), kind: bbm, ..first.clone() },
+            Experiment { new: link("54mbit/2ms"), packets: 500, ..first.clone() },
+            Experiment { kind: bbm, notice: NoticeMode::InBand { lost: 1 }, ..first.clone() },
+            Experiment { new: link(&measured), kind: bbm, routers: early, ..first.clone() },
+            Experiment { definition: Definition::AfterAck, notice_delay: 50 * MS, ..first.clone() },
+        ];
+        let (mut with, mut without) = (WarmRun::new(first.clone()), WarmRun::new(first.clone()));
+        others.iter().for_each(|other| with.follow_towards(other, &schemes));
+        for at in times().step_by(2) {
+            let forks = [with.fork(at), without.fork(at)];
+            for other in others.iter().cloned().map(std::sync::Arc::new) {
+                assert!(first.shares_warm_up(&other));
+                let shared = forks.each_ref().map(|fork| fork.towards(&other).complete());
+                for scheme in &schemes {
+                    let alone = run(&other, at, scheme);
+                    for shared in &shared {
+                        assert_eq!(shared.run(scheme), alone, "{scheme:?} at {at} to {}", other.new.text);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What is not alike before the handoff is no shared warm-up.
+#[test]
+fn another_old_link_is_another_warm_up() {
+    let first = experiment("6400kbit/9ms", "200kbit/300ms");
+    for other in [
+        experiment("6400kbit/10ms", "200kbit/300ms"),
+        // An access link beyond 80 Mbit/s raises the wired hops.
+        experiment("6400kbit/9ms", "100mbit/2ms"),
+        Experiment { flows: 2, ..first.clone() },
+        Experiment { seed: 2, ..first.clone() },
+        Experiment { stack: stack("ns2-newreno"), ..first.clone() },
+    ] {
+        assert!(!first.shares_warm_up(&other), "{other:?}");
+    }
+}
+
 /// Neither does it matter how often one forks, nor in which order the schemes run.
 #[test]
 fn forks_leave_no_trace() {

@@ -37,7 +37,7 @@ const MOST_BLOCKS: usize = 20_000;
 
 impl ScenarioFile {
     /// The plan, with at most `points` handoff times a seed.
-    pub(super) fn expand(&self, points: Option<usize>) -> Result<Plan, ScenarioError> {
+    pub(crate) fn expand(&self, points: Option<usize>) -> Result<Plan, ScenarioError> {
         let scenario = &self.scenario;
         let mut places = Places::default();
         let Times(at) = self.times(&mut places)?.thinned(points.unwrap_or(usize::MAX));
@@ -87,6 +87,12 @@ impl ScenarioFile {
             seed: number(&scenario.seed),
             seeds: number(&scenario.seeds),
         };
+        request.plan().map_err(|error| self.refused(&places, &error))
+    }
+
+    /// Refuses more blocks than the memory holds.
+    pub(super) fn check_blocks(&self, plan: &Plan) -> Result<(), ScenarioError> {
+        let request = &plan.request;
         let blocks = request.pairs.len() * request.kinds.len() * request.flows.len();
         if blocks > MOST_BLOCKS {
             let problem = format!(
@@ -94,7 +100,7 @@ impl ScenarioFile {
             );
             return Err(self.source.at(0..0, problem));
         }
-        request.plan().map_err(|error| self.refused(&places, &error))
+        Ok(())
     }
 
     fn times(&self, places: &mut Places) -> Result<Times, ScenarioError> {

@@ -1,0 +1,108 @@
+//! `segue sweep` and `segue merge`.
+
+use crate::{Failure, outputs, print, progress};
+use clap::Args;
+use segue_export::Output;
+use segue_study::sweep_file;
+use segue_sweep::merge::MergeError;
+use segue_sweep::{Plan, Shard, Store, StoreError};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// `segue sweep`.
+#[derive(Debug, Args)]
+pub struct SweepArgs {
+    /// Sweep file (docs/sweep.md)
+    #[arg(required_unless_present = "schema")]
+    pub sweep: Option<String>,
+    /// Print the JSON schema of sweep files
+    #[arg(long, exclusive = true)]
+    pub schema: bool,
+    /// Write one row per handoff and scheme (Parquet); parts that are done are kept in FILE.parts until then
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["schema", "list"])]
+    pub out: Option<String>,
+    /// List the parts, compute nothing
+    #[arg(long, conflicts_with = "out")]
+    pub list: bool,
+    /// Only the I-th of N shares, for `segue merge`
+    #[arg(long, value_name = "I/N", value_parser = Shard::from_str, allow_hyphen_values = true)]
+    pub shard: Option<Shard>,
+    /// Worker threads; all cores unless given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+}
+
+/// `segue merge`.
+#[derive(Debug, Args)]
+pub struct MergeArgs {
+    /// The file to write (Parquet)
+    pub out: String,
+    /// The files of `segue sweep --shard`, all of them, in any order
+    #[arg(required = true)]
+    pub shards: Vec<String>,
+}
+
+/// Runs `segue sweep`.
+pub fn sweep(args: &SweepArgs) -> Result<(), Failure> {
+    let (Some(path), false) = (args.sweep.as_deref(), args.schema) else {
+        let schema = serde_json::to_string_pretty(&sweep_file::schema()).map_err(Failure::ours)?;
+        return print(&format!("{schema}\n"));
+    };
+    let plan = Plan::open(path).map_err(Failure::user)?;
+    let shard = args.shard.unwrap_or(Shard::WHOLE);
+    let Some(out) = args.out.as_deref() else { return list(&plan, shard) };
+    let output = file(out)?;
+    outputs::spare(path.as_ref(), [&Some(Output::File(output.clone()))])?;
+    plan.files().try_for_each(|file| outputs::spare(file, [&Some(Output::File(output.clone()))]))?;
+    let store = Store::open(&plan, shard, &output).map_err(begin)?;
+    let kept: Vec<usize> = store.kept().collect();
+    let all: u64 = shard.parts(&plan).map(|part| plan.handoffs_of(part)).sum();
+    let bar = progress::bar(all, "handoffs");
+    bar.inc(kept.iter().map(|&part| plan.handoffs_of(part)).sum());
+    let computed =
+        outputs::with_threads(args.threads, || segue_sweep::run(&plan, &store, &|done| bar.inc(done)))?;
+    bar.finish_and_clear();
+    computed.map_err(Failure::ours)?;
+    let rows = store.finish().map_err(Failure::ours)?;
+    let earlier = match kept.len() {
+        0 => String::new(),
+        kept => format!(", {kept} of {} parts from an earlier run", shard.parts(&plan).count()),
+    };
+    print(&format!("{out}: {rows} handoffs{earlier}\n"))
+}
+
+/// Runs `segue merge`.
+pub fn merge(args: &MergeArgs) -> Result<(), Failure> {
+    let output = file(&args.out)?;
+    let shards: Vec<PathBuf> = args.shards.iter().map(PathBuf::from).collect();
+    shards.iter().try_for_each(|shard| outputs::spare(shard, [&Some(Output::File(output.clone()))]))?;
+    let rows = segue_sweep::merge(&output, &shards).map_err(|error| match error {
+        // The disk may be full; all else is about the files that were named.
+        MergeError::Piece(error) if error.is_about_writing() => Failure::ours(error),
+        error => Failure::user(error),
+    })?;
+    print(&format!("{}: {rows} handoffs from {} shards\n", args.out, shards.len()))
+}
+
+/// The parts, a line each.
+fn list(plan: &Plan, shard: Shard) -> Result<(), Failure> {
+    let lines: String =
+        shard.parts(plan).map(|part| format!("{}: {}\n", part + 1, plan.describe(part))).collect();
+    print(&format!("{lines}{} handoffs in {} parts\n", plan.handoffs(), plan.parts()))
+}
+
+/// The place of a result that is made of parts kept beside it.
+fn file(path: &str) -> Result<PathBuf, Failure> {
+    match Output::open(path)?.file().map(Path::to_path_buf) {
+        Some(file) => Ok(file),
+        None => Err(Failure::User(format!("cannot write handoffs to {path}; expected the name of a file"))),
+    }
+}
+
+/// Why nothing was begun.
+fn begin(error: StoreError) -> Failure {
+    match error {
+        StoreError::Piece(_) => Failure::ours(error),
+        _ => Failure::user(error),
+    }
+}

@@ -1,0 +1,358 @@
+//! A sweep written down as a file: `segue sweep SWEEP.toml`. It is a family of scenarios: the keys are those of
+//! scenario files, and more of them take lists. The types below are the format, and the JSON schema is made from
+//! them; docs/sweep.md explains it.
+
+use crate::request::Plan;
+use crate::scenario::place::Source;
+use crate::scenario::{
+    ChartWords, DefinitionWord, KindWord, LinkWords, NoticeWord, OutputWords, Scenario, ScenarioError,
+    ScenarioFile, SettingWord, Several, without_null,
+};
+use schemars::{JsonSchema, Schema};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use toml::Spanned;
+
+/// Very many handoffs between links, for `segue sweep`. Whatever is a list varies: every combination is simulated, one row for each handoff with each scheme.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[schemars(title = "Segue sweep")]
+#[serde(deny_unknown_fields)]
+pub struct Sweep {
+    /// What the sweep is about.
+    pub title: Option<String>,
+    /// The link before: one, a list, or { rate = [...], delay = [...] } for every combination.
+    pub old: Option<Several<LinkWords>>,
+    /// The link after, in the same forms; rate or delay may be "same", that of the old link.
+    pub new: Option<Several<LinkWords>>,
+    /// In place of old and new: a list of [OLD, NEW].
+    #[schemars(with = "Option<Vec<[String; 2]>>")]
+    pub pairs: Option<Several<[Spanned<String>; 2]>>,
+    /// After each pair of links also the way back; false unless given.
+    #[schemars(with = "Option<bool>")]
+    pub both_ways: Option<Spanned<bool>>,
+    /// "mbb", "bbm" or both; "mbb" unless given.
+    pub kind: Option<Several<KindWord>>,
+    /// How long break-before-make is without a link; "1s" unless given.
+    pub disconnect: Option<Several<String>>,
+    /// Flows that share the link; 1 unless given.
+    pub flows: Option<Several<usize>>,
+    /// Schemes; ["sack", "etcp-v1"] unless given.
+    pub schemes: Option<Several<String>>,
+    /// Stacks, each for all schemes; each scheme's own unless given.
+    pub stack: Option<Several<String>>,
+    /// Settings of schemes, stacks and the bench: a table, or a list of tables, each a variant of its own.
+    pub settings: Option<Several<SettingsTable>>,
+    /// How senders learn of the handoff; "instant" unless given.
+    pub notice: Option<Several<NoticeWord>>,
+    /// The first so many of the two copies of an in-band notice are lost; 0 unless given.
+    pub notice_loss: Option<Several<u32>>,
+    /// What a transfer time counts to; "after-highest" unless given.
+    pub definition: Option<Several<DefinitionWord>>,
+    /// Packets of a transfer; 100 unless given.
+    pub packets: Option<Several<u32>>,
+    /// When the handoff begins: a time, FIRST..LAST/STEP, or a list of these; "0.1s..20s/0.1s" unless given.
+    pub at: Option<Several<String>>,
+    /// Seed of start times and clock phases; 1 unless given.
+    #[schemars(with = "Option<u64>")]
+    pub seed: Option<Spanned<u64>>,
+    /// Number of seeds, from the first one on; 1 unless given.
+    #[schemars(with = "Option<u64>", range(min = 1, max = 100_000))]
+    pub seeds: Option<Spanned<u64>>,
+}
+
+/// One variant of the settings.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct SettingsTable(
+    #[schemars(with = "BTreeMap<String, SettingWord>")] pub BTreeMap<Spanned<String>, Spanned<SettingWord>>,
+);
+
+/// A sweep cannot be read or carried out: one line.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct SweepFileError(String);
+
+impl From<ScenarioError> for SweepFileError {
+    fn from(error: ScenarioError) -> Self {
+        let here = "a sweep in TOML (docs/sweep.md)";
+        Self(error.to_string().replace("a scenario in TOML (docs/run.md)", here))
+    }
+}
+
+/// The JSON schema of the format.
+pub fn schema() -> Schema {
+    let mut schema = schemars::schema_for!(Sweep);
+    without_null(&mut schema);
+    schema
+}
+
+/// Most combinations of settings, stacks, notices, definitions and lengths.
+const MOST_VARIANTS: usize = 1000;
+/// Most handoffs, each scheme's counted.
+const MOST_HANDOFFS: u64 = 1_000_000_000;
+
+/// A sweep, and the text that it was read from.
+#[derive(Clone, Debug)]
+pub struct SweepFile {
+    source: Source,
+    /// What the text says.
+    pub sweep: Sweep,
+}
+
+/// What one scenario of the family has of the keys that a scenario takes no list of.
+#[derive(Clone, Default)]
+struct Variant {
+    settings: SettingsTable,
+    stack: Option<Spanned<String>>,
+    notice: Option<NoticeWord>,
+    notice_loss: Option<Spanned<u32>>,
+    definition: Option<DefinitionWord>,
+    packets: Option<Spanned<u32>>,
+}
+
+impl SweepFile {
+    /// Reads a file.
+    pub fn read(path: &str) -> Result<Self, SweepFileError> {
+        Self::from_source(Source::read(path)?)
+    }
+
+    /// Reads text; `path` is for messages, and the paths of traces start from its folder.
+    pub fn parse(text: &str, path: &str) -> Result<Self, SweepFileError> {
+        Self::from_source(Source { path: path.into(), text: text.into() })
+    }
+
+    fn from_source(source: Source) -> Result<Self, SweepFileError> {
+        let sweep = toml::from_str(&source.text).map_err(|error| source.of_toml(&error))?;
+        Ok(Self { source, sweep })
+    }
+
+    /// What it asks for, checked: a plan for each combination of settings, stack, notice, definition and length, in
+    /// this order, the last varying fastest.
+    pub fn plans(&self) -> Result<Vec<Plan>, SweepFileError> {
+        let mut plans: Vec<Plan> = Vec::new();
+        let mut handoffs: u64 = 0;
+        for variant in self.variants()? {
+            let mut plan = ScenarioFile::of(self.source.clone(), self.scenario(variant)).expand(None)?;
+            if let Some(first) = plans.first() {
+                // One copy of measured links.
+                plan.request.pairs = first.request.pairs.clone();
+            }
+            let request = &plan.request;
+            let lists = [request.pairs.len(), request.kinds.len(), request.flows.len(), request.at.len()];
+            let lists = lists.into_iter().map(|length| length as u64);
+            let all = lists.chain([request.seeds, plan.schemes.len() as u64]).reduce(u64::saturating_mul);
+            handoffs = handoffs.saturating_add(all.unwrap_or_default());
+            plans.push(plan);
+        }
+        if handoffs > MOST_HANDOFFS {
+            let problem =
+                format!("more than {MOST_HANDOFFS} handoffs; expected fewer values, or several sweeps");
+            return Err(self.source.at(0..0, problem).into());
+        }
+        Ok(plans)
+    }
+
+    /// The scenario of one variant: what it has written stands where it stood.
+    fn scenario(&self, variant: Variant) -> Scenario {
+        let sweep = &self.sweep;
+        Scenario {
+            title: sweep.title.clone(),
+            old: sweep.old.clone(),
+            new: sweep.new.clone(),
+            pairs: sweep.pairs.clone(),
+            both_ways: sweep.both_ways.clone(),
+            kind: sweep.kind.clone(),
+            disconnect: sweep.disconnect.clone(),
+            flows: sweep.flows.clone(),
+            schemes: sweep.schemes.clone(),
+            stack: variant.stack,
+            settings: variant.settings.0,
+            notice: variant.notice,
+            notice_loss: variant.notice_loss,
+            definition: variant.definition,
+            packets: variant.packets,
+            at: sweep.at.clone(),
+            seed: sweep.seed.clone(),
+            seeds: sweep.seeds.clone(),
+            columns: None,
+            chart: ChartWords::default(),
+            output: OutputWords::default(),
+        }
+    }
+
+    fn variants(&self) -> Result<Vec<Variant>, SweepFileError> {
+        let sweep = &self.sweep;
+        let mut all = vec![Variant::default()];
+        let same_settings = |a: &SettingsTable, b: &SettingsTable| {
+            let words = |table: &SettingsTable| -> Vec<_> {
+                table.0.iter().map(|(key, word)| (key.get_ref().clone(), word.get_ref().clone())).collect()
+            };
+            words(a) == words(b)
+        };
+        self.vary(&mut all, "settings", &sweep.settings, same_settings, |variant, settings| {
+            variant.settings = settings.get_ref().clone();
+        })?;
+        self.vary(&mut all, "stack", &sweep.stack, PartialEq::eq, |variant, stack| {
+            variant.stack = Some(stack.clone());
+        })?;
+        self.vary(&mut all, "notice", &sweep.notice, PartialEq::eq, |variant, notice| {
+            variant.notice = Some(*notice.get_ref());
+        })?;
+        self.vary_losses(&mut all)?;
+        self.vary(&mut all, "definition", &sweep.definition, PartialEq::eq, |variant, definition| {
+            variant.definition = Some(*definition.get_ref());
+        })?;
+        self.vary(&mut all, "packets", &sweep.packets, PartialEq::eq, |variant, packets| {
+            variant.packets = Some(packets.clone());
+        })?;
+        Ok(all)
+    }
+
+    /// Each variant once for each value, if any is written.
+    fn vary<T>(
+        &self,
+        all: &mut Vec<Variant>,
+        key: &str,
+        values: &Option<Several<T>>,
+        same: impl Fn(&T, &T) -> bool,
+        set: impl Fn(&mut Variant, &Spanned<T>),
+    ) -> Result<(), SweepFileError> {
+        let Some(values) = values else { return Ok(()) };
+        self.check_list(all.len(), key, values, same)?;
+        let each = std::mem::take(all);
+        for variant in each {
+            for value in &values.values {
+                let mut variant = variant.clone();
+                set(&mut variant, value);
+                all.push(variant);
+            }
+        }
+        Ok(())
+    }
+
+    /// Losses concern in-band notices; each number of a list is a notice of its own.
+    fn vary_losses(&self, all: &mut Vec<Variant>) -> Result<(), SweepFileError> {
+        let Some(losses) = &self.sweep.notice_loss else { return Ok(()) };
+        self.check_list(all.len(), "notice_loss", losses, PartialEq::eq)?;
+        let in_band = |variant: &Variant| variant.notice == Some(NoticeWord::InBand);
+        if !all.iter().any(in_band) {
+            let problem =
+                "an instant notice is never lost; expected \"in-band\" in `notice` beside `notice_loss`";
+            return Err(self.bad(losses.span.clone(), problem.into()));
+        }
+        let each = std::mem::take(all);
+        for variant in each {
+            if !in_band(&variant) {
+                all.push(variant);
+                continue;
+            }
+            let with = |loss: &Spanned<u32>| Variant { notice_loss: Some(loss.clone()), ..variant.clone() };
+            all.extend(losses.values.iter().map(with));
+        }
+        Ok(())
+    }
+
+    /// A list is not empty, has nothing twice, and does not make too many of `variants`.
+    fn check_list<T>(
+        &self,
+        variants: usize,
+        key: &str,
+        list: &Several<T>,
+        same: impl Fn(&T, &T) -> bool,
+    ) -> Result<(), SweepFileError> {
+        let values = &list.values;
+        if values.is_empty() {
+            let problem = format!("{key}: the list is empty; expected at least one value");
+            return Err(self.bad(list.span.clone(), problem));
+        }
+        if variants * values.len() > MOST_VARIANTS {
+            let problem = format!(
+                "{key}: more than {MOST_VARIANTS} combinations of settings, stacks, notices, definitions and lengths; expected fewer values"
+            );
+            return Err(self.bad(list.span.clone(), problem));
+        }
+        for (index, value) in values.iter().enumerate() {
+            if values[..index].iter().any(|other| same(other.get_ref(), value.get_ref())) {
+                let problem = format!("{key}: the value stands there twice; expected each once");
+                return Err(self.bad(value.span(), problem));
+            }
+        }
+        Ok(())
+    }
+
+    fn bad(&self, span: Range<usize>, problem: String) -> SweepFileError {
+        self.source.at(span, problem).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use segue_world::{Definition, NoticeMode};
+
+    const LINKS: &str = "old = 'wlan'\nnew = 'egprs'\n";
+
+    fn plans(text: &str) -> Result<Vec<Plan>, String> {
+        let file = SweepFile::parse(&format!("{LINKS}{text}"), "s.toml");
+        file.and_then(|file| file.plans()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_a_scenario_says_a_sweep_says_too() {
+        let scenario = ScenarioFile::parse(LINKS, "s.toml").unwrap().plan(None).unwrap().0;
+        let [plan] = &plans("").unwrap()[..] else { panic!("one plan") };
+        assert_eq!(format!("{plan:?}"), format!("{scenario:?}"));
+    }
+
+    #[test]
+    fn lists_combine_with_the_last_varying_fastest() {
+        let text = "stack = ['ns2-sack1', 'linux']\nnotice = ['instant', 'in-band']\nnotice_loss = [0, 2]\n\
+            definition = ['after-ack', 'after-highest']\npackets = [10, 100]\n\
+            [[settings]]\n[[settings]]\ninitial-window = 4\n";
+        let plans = plans(text).unwrap();
+        assert_eq!(plans.len(), 2 * 2 * 3 * 2 * 2);
+        let words = |plan: &Plan| {
+            let request = &plan.request;
+            let stack = request.stack.clone().unwrap_or_default();
+            (request.settings.len(), stack, request.notice, request.definition, request.packets)
+        };
+        let (sack, instant, ack) = ("ns2-sack1".to_string(), NoticeMode::Instant, Definition::AfterAck);
+        assert_eq!(words(&plans[0]), (0, sack.clone(), instant, ack, 10));
+        assert_eq!(words(&plans[1]), (0, sack.clone(), instant, ack, 100));
+        assert_eq!(words(&plans[2]), (0, sack.clone(), instant, Definition::AfterHighest, 10));
+        assert_eq!(words(&plans[4]), (0, sack.clone(), NoticeMode::InBand { lost: 0 }, ack, 10));
+        assert_eq!(words(&plans[8]), (0, sack.clone(), NoticeMode::InBand { lost: 2 }, ack, 10));
+        assert_eq!(words(&plans[12]), (0, "linux".to_string(), instant, ack, 10));
+        assert_eq!(words(&plans[24]), (1, sack, instant, ack, 10));
+    }
+
+    #[test]
+    fn bad_words_have_a_place_and_a_way_out() {
+        for (text, place, words) in [
+            ("stacks = 'linux'", "line 3, column 1", "did you mean `stack`?"),
+            ("stack = ['linux', 'linx']", "line 3, column 19", "did you mean `linux`?"),
+            ("stack = ['linux', 'linux']", "line 3, column 19", "twice"),
+            ("packets = [100, 0]", "line 3, column 17", "1 to 1000000"),
+            ("packets = []", "line 3, column 11", "the list is empty"),
+            ("packets = 'many'", "line 3, column 11", "expected a whole number"),
+            ("notice = ['instant', 'inband']", "line 3, column 22", "did you mean `in-band`?"),
+            ("notice_loss = 1", "line 3, column 15", "expected \"in-band\" in `notice`"),
+            ("notice = 'in-band'\nnotice_loss = [0, 3]", "line 4, column 19", "expected 0, 1 or 2"),
+            ("definition = 'after'", "line 3, column 14", "after-highest"),
+            ("[[settings]]\ninitial-windw = 4", "line 4, column 1", "did you mean `initial-window`?"),
+            ("[[settings]]\n[[settings]]", "line 4, column 1", "twice"),
+            ("at = '0.1s..2000s/2ms'\nseeds = 1000", "line 1, column 1", "1000000000 handoffs"),
+        ] {
+            let error = plans(text).expect_err(text);
+            assert!(error.contains(place) && error.contains(words), "{text}: {error}");
+        }
+        let many: Vec<String> = (1..=1001).map(|packets| packets.to_string()).collect();
+        let error = plans(&format!("packets = [{}]", many.join(","))).unwrap_err();
+        assert!(error.contains("more than 1000 combinations"), "{error}");
+        let error = SweepFile::parse("old =", "s.toml").unwrap_err().to_string();
+        assert!(error.contains("s.toml, line 1, column 6"), "{error}");
+        let error = SweepFile::read("nowhere.toml").unwrap_err().to_string();
+        assert!(error.contains("there is no such file; expected a sweep in TOML"), "{error}");
+    }
+}

@@ -1,0 +1,212 @@
+//! What a sweep is asked to do, split into parts that share nothing: all that begins with one and the same warm-up
+//! (old link, flows, stack, seed) is one part, so that nobody repeats another's warm-up.
+
+use crate::VERSION;
+use crate::warm_up::{Block, WarmUp};
+use arrow_array::RecordBatch;
+use segue_export::Asked;
+use segue_study::measure::{definition_name, notice_name};
+use segue_study::planned::PlannedScheme;
+use segue_study::{SweepFile, SweepFileError};
+use segue_world::{AccessLink, NoticeMode};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::{ControlFlow, Range};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A checked sweep.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// In the order in which the file asks for them; each once for each seed.
+    warm_ups: Vec<WarmUp>,
+    seeds: Range<u64>,
+    files: Vec<PathBuf>,
+    fingerprint: String,
+}
+
+/// What tells a scheme's handoffs from another's where link, kind and flows are the same.
+type Identity = (String, &'static str, Arc<Asked>);
+
+impl Plan {
+    /// Reads a sweep from text; `path` is for messages, and the paths of traces start from its folder.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, in one line with its place.
+    pub fn read(text: &str, path: &str) -> Result<Self, SweepFileError> {
+        Self::of_file(&SweepFile::parse(text, path)?)
+    }
+
+    /// Reads a sweep from a file.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, in one line with its place.
+    pub fn open(path: &str) -> Result<Self, SweepFileError> {
+        Self::of_file(&SweepFile::read(path)?)
+    }
+
+    fn of_file(file: &SweepFile) -> Result<Self, SweepFileError> {
+        let mut gathered = Gathered::default();
+        let plans = file.plans()?;
+        plans.iter().for_each(|plan| gathered.add(plan));
+        let Gathered { warm_ups, .. } = gathered;
+        // Every variant has the same links and seeds.
+        let request = &plans[0].request;
+        let links = request.pairs.iter().flat_map(|(old, new)| [old, new]);
+        let files: BTreeSet<_> = links.flat_map(|link| link.files.clone()).collect();
+        let seeds = request.seed..request.seed + request.seeds;
+        let fingerprint = fingerprint(&warm_ups, &seeds);
+        Ok(Self { warm_ups, seeds, files: files.into_iter().collect(), fingerprint })
+    }
+
+    /// Number of parts; they are numbered from 0, and the rows of the whole are theirs in this order.
+    pub fn parts(&self) -> usize {
+        self.warm_ups.len() * self.seeds.clone().count()
+    }
+
+    /// Number of handoffs, which are rows, of all parts.
+    pub fn handoffs(&self) -> u64 {
+        let of_seed: u64 = self.warm_ups.iter().map(WarmUp::handoffs).sum();
+        of_seed * self.seeds.clone().count() as u64
+    }
+
+    /// Number of handoffs of a part.
+    ///
+    /// # Panics
+    ///
+    /// Panics if there is no such part, like the following.
+    pub fn handoffs_of(&self, part: usize) -> u64 {
+        self.part(part).0.handoffs()
+    }
+
+    /// A part in words: `wlan, 4 flows, ns2-sack1, seed 1: 4800 handoffs`.
+    pub fn describe(&self, part: usize) -> String {
+        let (warm_up, seed) = self.part(part);
+        format!("{warm_up}, seed {seed}: {} handoffs", warm_up.handoffs())
+    }
+
+    /// How long a part takes, in no unit: for the order in which parts are begun.
+    pub fn weight(&self, part: usize) -> u64 {
+        self.part(part).0.weight()
+    }
+
+    /// Computes a part on this thread; `done` hears how many more handoffs are finished, and may break the work off,
+    /// which is then `None`.
+    pub fn run(&self, part: usize, done: &dyn Fn(u64) -> ControlFlow<()>) -> Option<RecordBatch> {
+        let (warm_up, seed) = self.part(part);
+        warm_up.run(seed, done)
+    }
+
+    /// What all parts have in common and no other sweep has: BLAKE3 of everything that is simulated and of the
+    /// version of the program, in hexadecimal. Neither comments nor the folder of the file are in it; the content of
+    /// measured links is.
+    pub fn fingerprint(&self) -> &str {
+        &self.fingerprint
+    }
+
+    /// Measured links, which no result may replace.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        self.files.iter().map(PathBuf::as_path)
+    }
+
+    fn part(&self, part: usize) -> (&WarmUp, u64) {
+        let seeds = self.seeds.clone().count();
+        (&self.warm_ups[part / seeds], self.seeds.start + (part % seeds) as u64)
+    }
+}
+
+/// The warm-ups of several plans.
+#[derive(Default)]
+struct Gathered {
+    warm_ups: Vec<WarmUp>,
+    /// By old link, rates of the wired hops, flows and stack.
+    places: BTreeMap<(String, (u64, u64), usize, usize), usize>,
+    stacks: Vec<segue_tcp::StackProfile>,
+    /// Variants of the settings may leave a scheme as it was.
+    known: BTreeSet<Identity>,
+}
+
+impl Gathered {
+    fn add(&mut self, plan: &segue_study::Plan) {
+        let request = &plan.request;
+        let mut schemes: BTreeMap<usize, Vec<(PlannedScheme, Arc<Asked>)>> = BTreeMap::new();
+        for planned in &plan.schemes {
+            let asked = Arc::new(Asked {
+                notice: notice_name(request.notice),
+                notice_loss: match request.notice {
+                    NoticeMode::InBand { lost } => lost,
+                    NoticeMode::Instant | NoticeMode::Withheld => 0,
+                },
+                definition: definition_name(request.definition),
+                settings: in_words(&planned.settings),
+                packets: request.packets,
+            });
+            if self.known.insert((planned.name.clone(), planned.stack.name, asked.clone())) {
+                schemes.entry(planned.stack_index).or_default().push((planned.clone(), asked));
+            }
+        }
+        for (old, new) in &request.pairs {
+            for &kind in &request.kinds {
+                for &flows in &request.flows {
+                    for (&index, schemes) in &schemes {
+                        let stack = plan.stacks[index];
+                        let experiment =
+                            Arc::new(plan.experiment((old, new), kind, flows, stack, request.seed));
+                        let hops = experiment.fixed_hops();
+                        let stack = position(&mut self.stacks, stack);
+                        let key = (old.text.clone(), (hops.wired, hops.last), flows, stack);
+                        let fresh = self.warm_ups.len();
+                        let place = *self.places.entry(key).or_insert(fresh);
+                        if place == fresh {
+                            self.warm_ups.push(WarmUp::new(request.at.clone()));
+                        }
+                        self.warm_ups[place].add(Block { experiment, schemes: schemes.clone() });
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Where `item` stands, at the end if it has not been there.
+fn position<T: PartialEq>(items: &mut Vec<T>, item: T) -> usize {
+    items.iter().position(|other| *other == item).unwrap_or_else(|| {
+        items.push(item);
+        items.len() - 1
+    })
+}
+
+/// `KEY=VALUE KEY=VALUE`.
+fn in_words(settings: &[(String, String)]) -> String {
+    let pairs: BTreeMap<_, _> = settings.iter().cloned().collect();
+    pairs.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(" ")
+}
+
+fn fingerprint(warm_ups: &[WarmUp], seeds: &Range<u64>) -> String {
+    let mut hasher = blake3::Hasher::new();
+    let mut links: BTreeMap<String, String> = BTreeMap::new();
+    // A measured link is long: its content goes in once, without the place of its files.
+    let mut link = |link: &AccessLink| -> String {
+        let known = links.entry(link.text.clone()).or_insert_with(|| {
+            let content = format!("{:?}", AccessLink { files: Vec::new(), ..link.clone() });
+            blake3::hash(content.as_bytes()).to_hex().to_string()
+        });
+        known.clone()
+    };
+    hasher.update(format!("segue {VERSION} {seeds:?}").as_bytes());
+    for warm_up in warm_ups {
+        hasher.update(format!("warm-up {:?}", warm_up.at()).as_bytes());
+        for Block { experiment, schemes } in warm_up.blocks() {
+            let (old, new) = (link(&experiment.old), link(&experiment.new));
+            let with = (experiment.kind, experiment.flows, experiment.stack, experiment.notice);
+            let bench = (experiment.notice_delay, experiment.packets, experiment.definition);
+            let routers = experiment.routers;
+            hasher.update(format!("block {old} {new} {with:?} {bench:?} {routers:?}").as_bytes());
+            for (planned, asked) in schemes {
+                hasher.update(format!("scheme {:?} {asked:?}", planned.name).as_bytes());
+            }
+        }
+    }
+    hasher.finalize().to_hex().to_string()
+}

@@ -1,0 +1,64 @@
+//! One warm-up for many experiments: until the handoff begins nothing passes over the new link, so that runs towards
+//! other links, of other kinds and other schemes can begin with the same network (docs/sweep.md).
+
+use super::{Follower, Fork, WarmRun};
+use crate::bench::{Experiment, NEW, Places};
+use crate::lead;
+use crate::nodes::{BenchSim, HostObserver};
+use segue_handoff::Scheme;
+use std::sync::Arc;
+
+impl Experiment {
+    /// Whether all is alike that a network shows before a handoff begins: the old link, the hops that are no access
+    /// links, the flows, their stack, and the seed.
+    pub fn shares_warm_up(&self, other: &Self) -> bool {
+        self.flows == other.flows
+            && self.seed == other.seed
+            && self.stack == other.stack
+            && self.old == other.old
+            && self.fixed_hops() == other.fixed_hops()
+    }
+}
+
+impl<W: HostObserver> WarmRun<W> {
+    /// Has a fork ready for each of `schemes` that acts before completion where a fork goes [towards](Fork::towards)
+    /// `experiment`.
+    pub fn follow_towards<'a>(
+        &mut self,
+        experiment: &Experiment,
+        schemes: impl IntoIterator<Item = &'a Scheme>,
+    ) {
+        for scheme in schemes {
+            for (_, lead) in lead::early(experiment, scheme) {
+                if !self.followers.iter().any(|follower| follower.serves(lead, scheme)) {
+                    self.followers.push(Follower::new(&self.origin, lead, scheme));
+                }
+            }
+        }
+    }
+}
+
+impl<W: HostObserver> Fork<W> {
+    /// The same network before another handoff, which must [share](Experiment::shares_warm_up) its warm-up. A scheme
+    /// that acts before completion needs [`WarmRun::follow_towards`] to be fast.
+    pub fn towards(&self, experiment: &Arc<Experiment>) -> Self {
+        debug_assert!(self.experiment.shares_warm_up(experiment), "the warm-up of another experiment");
+        let mut sim = self.sim.clone();
+        lay_new_link(&mut sim, &self.places, experiment);
+        Self {
+            experiment: experiment.clone(),
+            origin: self.origin.clone(),
+            sim,
+            early: self.early.clone(),
+            elsewhere: true,
+            places: self.places,
+            at: self.at,
+        }
+    }
+}
+
+/// Puts the experiment's new link in the place of the one that the network was built with, which has carried nothing.
+pub(super) fn lay_new_link<W: HostObserver>(sim: &mut BenchSim<W>, places: &Places, experiment: &Experiment) {
+    sim.net.replace_link(places.access[NEW].down, experiment.new.down_config());
+    sim.net.replace_link(places.access[NEW].up, experiment.new.up_config());
+}

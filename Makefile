@@ -22,7 +22,7 @@ PROGRAM :=
 RELEASE := $${CARGO_TARGET_DIR:-target}/release/segue
 STATIC := $(shell uname -m)-unknown-linux-gnu
 
-.PHONY: help demo test lab liar agent-speed agent-soak bench fidelity book lint man completions install uninstall static deb clean
+.PHONY: help demo test lab liar agent-speed agent-soak bench fidelity book lint man completions install uninstall static deb units clean
 
 help:
 	@echo 'make demo         handoffs between 6400kbit/9ms and 200kbit/300ms, compared in a table'
@@ -38,7 +38,8 @@ help:
 	@echo 'make install      the program, its pages, completions, units and configuration, below PREFIX=/usr/local'
 	@echo 'make uninstall    removes them; a configuration that was changed stays'
 	@echo 'make static       the program in one file without shared libraries, into out/static'
-	@echo 'make deb          a Debian package'
+	@echo 'make deb          a Debian package, into out'
+	@echo 'make units        tries that package and its services under a systemd of their own; as root'
 	@echo 'make man          manual pages, into out/man'
 	@echo 'make completions  completions of bash, zsh and fish, into out/completions'
 	@echo 'make clean        removes what was built'
@@ -109,13 +110,20 @@ static:
 	@mkdir -p out/static
 	cp $${CARGO_TARGET_DIR:-target}/$(STATIC)/release/segue out/static/segue
 
-# With cargo-deb (cargo install cargo-deb).
+# With cargo-deb (cargo install cargo-deb). PROGRAM as above: the package of out/static/segue needs no libraries.
 deb:
 	@scripts/setup rust cc bpf
+	@rm -rf out/deb
+ifeq ($(PROGRAM),)
 	$(CARGO) build --release --locked -p segue
-	rm -rf out/deb
 	packaging/install "$(RELEASE)" out/deb /usr /etc
-	$(CARGO) deb --no-build --locked -p segue
+else
+	packaging/install "$(PROGRAM)" out/deb /usr /etc
+endif
+	$(CARGO) deb --no-build --locked -p segue --output out/
+
+units: deb
+	$(ROOT) packaging/try-units out/segue_*.deb
 
 man:
 	@scripts/setup rust cc bpf

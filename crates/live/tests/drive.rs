@@ -5,7 +5,7 @@ mod laboratory;
 use laboratory::{laboratory, link};
 use segue_live::lab::drive::{Drive, DriveRecord, Load, drive};
 use segue_live::lab::segue::Segue;
-use segue_live::lab::{Error, Kind, Plan, SenderKind, cgroup};
+use segue_live::lab::{Error, Kind, NoticeBy, Plan, SenderKind, cgroup};
 use segue_live::sender::{Around, Policy};
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,6 +15,7 @@ fn etcp() -> SenderKind {
     SenderKind::Aware {
         name: "etcp-v1".into(),
         by: Arc::new(Segue { policy, around: Around::Cubic, icmp: false }),
+        notice_by: NoticeBy::Laboratory,
     }
 }
 

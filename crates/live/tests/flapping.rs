@@ -7,7 +7,7 @@ use laboratory::{laboratory, link};
 use segue_live::lab::path::Switch;
 use segue_live::lab::programs::{Download, write_bulk};
 use segue_live::lab::segue::Segue;
-use segue_live::lab::{Laboratory, Plan, Program, SenderKind};
+use segue_live::lab::{Laboratory, NoticeBy, Plan, Program, SenderKind};
 use segue_live::sender::{Around, Policy};
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,7 +21,7 @@ const MS: u64 = 1_000_000;
 fn flap(scheme: &str, bulk: &Path) {
     let by =
         Segue { policy: Policy::named(scheme, &[]).expect("a scheme"), around: Around::Cubic, icmp: false };
-    let sender = SenderKind::Aware { name: scheme.into(), by: Arc::new(by) };
+    let sender = SenderKind::Aware { name: scheme.into(), by: Arc::new(by), notice_by: NoticeBy::Laboratory };
     let plan = Plan::new(link(6400, 9, None), link(3200, 20, None), vec![sender.clone()]);
     let mut lab = Laboratory::create(&plan, &sender, Duration::from_secs(15)).expect("a laboratory");
     let mut download =

@@ -6,9 +6,13 @@ mod laboratory;
 use laboratory::{laboratory, link};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use segue_live::agent::links::Links;
+use segue_live::agent::netlink::Watcher;
 use segue_live::lab::ends::{Aware, MobileEnd, ServerEnd};
-use segue_live::lab::path::AccessLink;
-use segue_live::lab::{Error, Family, Kind, Plan, Program, RunRecord, SenderKind, cgroup, run, sweep};
+use segue_live::lab::path::{AccessLink, Which};
+use segue_live::lab::{
+    Error, Family, Kind, Laboratory, NoticeBy, Plan, Program, RunRecord, SenderKind, cgroup, run, sweep,
+};
 use segue_policy::Link;
 use std::collections::BTreeMap;
 use std::fs;
@@ -142,6 +146,43 @@ fn several_files_from_nginx_over_ipv6_and_a_wired_part() {
     assert!(handshake > Duration::from_millis(26) && handshake < Duration::from_millis(28), "{handshake:?}");
 }
 
+/// Carriers and default routes are all that an agent on the mobile can know of a handoff.
+#[test]
+fn the_mobile_s_host_sees_a_handoff() {
+    let Some(_one) = laboratory() else { return };
+    let plan = short(&link(6400, 9, None), &["cubic"]);
+    let mut lab = Laboratory::create(&plan, &plan.senders[0], Duration::from_secs(5)).unwrap();
+    let mobile = lab.mobile().namespace.within(|| Ok(Watcher::open().unwrap())).unwrap();
+    // The devices of the ways that are alive, of IPv4 and of IPv6.
+    let ways = || {
+        let mut links = Links::default();
+        mobile.everything().unwrap().iter().for_each(|event| links.apply(event));
+        ["0.0.0.0/0", "::/0"].map(|everywhere| {
+            let path = links.path(&everywhere.parse().unwrap())?;
+            links.device(path.device).map(|device| device.name.clone())
+        })
+    };
+    let wait_for = |expected: Option<&str>| {
+        let limit = Instant::now() + Duration::from_secs(5);
+        while ways() != [expected; 2].map(|name| name.map(str::to_owned)) {
+            assert!(Instant::now() < limit, "{:?}, not {expected:?}", ways());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    };
+    wait_for(Some("segue0"));
+    lab.lose(Which::Old).unwrap();
+    wait_for(None);
+    lab.complete(Which::New, None).unwrap();
+    wait_for(Some("segue1"));
+    lab.lose(Which::New).unwrap();
+    wait_for(None);
+    lab.complete(Which::Old, None).unwrap();
+    wait_for(Some("segue0"));
+    let (emulator, drops) = lab.close().unwrap();
+    emulator.stop().unwrap();
+    assert_eq!(drops, 0, "what had no carrier is no fault of the emulator's");
+}
+
 /// In place of ours: notes where and with what it is called.
 #[derive(Debug)]
 struct Witness {
@@ -198,7 +239,7 @@ fn a_sender_that_is_told_is_attached_before_programs_and_told_at_link_up() {
     let mut plan = short(&link(6400, 9, None), &[]);
     plan.new = link(3200, 20, None);
     plan.told_rate = 0.1;
-    plan.senders = vec![SenderKind::Aware { name: "witness".into(), by }];
+    plan.senders = vec![SenderKind::Aware { name: "witness".into(), by, notice_by: NoticeBy::Laboratory }];
     let records = records(&plan);
     assert_eq!(records[0].sender, "witness");
     assert_eq!((records[0].notified["told"], records[0].sender_counters["heard"]), (1, 0));
@@ -211,7 +252,7 @@ fn a_panic_leaves_nothing_behind() {
     let Some(_one) = laboratory() else { return };
     let by = Arc::new(Witness { calls: Arc::default(), panics: true });
     let mut plan = short(&link(6400, 9, None), &[]);
-    plan.senders = vec![SenderKind::Aware { name: "witness".into(), by }];
+    plan.senders = vec![SenderKind::Aware { name: "witness".into(), by, notice_by: NoticeBy::Laboratory }];
     let error = run(&plan, &mut |_| {}).unwrap_err();
     assert!(matches!(error, Error::Fault(_)), "{error}");
     assert_nothing_left(std::process::id());

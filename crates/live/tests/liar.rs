@@ -6,7 +6,7 @@ use laboratory::{laboratory, link};
 use segue_live::lab::ends::{Aware, MobileEnd, ServerEnd};
 use segue_live::lab::host::Role;
 use segue_live::lab::segue::Segue;
-use segue_live::lab::{Kind, Plan, RunRecord, SenderKind, run};
+use segue_live::lab::{Kind, NoticeBy, Plan, RunRecord, SenderKind, run};
 use segue_live::mobile::{Mobile, Options, attach};
 use segue_live::sender::{Around, Policy};
 use segue_policy::Link;
@@ -175,7 +175,11 @@ fn host(scheme: Scheme, lies: Option<Link>, beside: bool) -> SenderKind {
     let policy = Policy::named(scheme.0, &[]).expect("a scheme");
     let sender = Segue { policy, around: scheme.1, icmp: false };
     let name = if lies.is_some() { "liar" } else { "honest" };
-    SenderKind::Aware { name: name.into(), by: Arc::new(Host { sender, lies, beside }) }
+    SenderKind::Aware {
+        name: name.into(),
+        by: Arc::new(Host { sender, lies, beside }),
+        notice_by: NoticeBy::Laboratory,
+    }
 }
 
 /// What the program's own flow got.

@@ -7,7 +7,7 @@ use segue_live::lab::child::{Child, installed};
 use segue_live::lab::host::Role;
 use segue_live::lab::path::{Direction, Switch};
 use segue_live::lab::segue::Segue;
-use segue_live::lab::{Error, Kind, Laboratory, Nanos, Plan, SenderKind};
+use segue_live::lab::{Error, Kind, Laboratory, Nanos, NoticeBy, Plan, SenderKind};
 use segue_live::sender::{Around, Policy};
 use segue_live::tunnel::{Outer, WireGuard};
 use std::io::Write;
@@ -107,7 +107,7 @@ fn a_notice_inside_tells_of_the_outer_link() {
 fn outage(six: bool, wire_guard: WireGuard) {
     let policy = Policy::named("etcp-v1", &[]).expect("a scheme");
     let by = Arc::new(Segue { policy, around: Around::Cubic, icmp: false });
-    let sender = SenderKind::Aware { name: "etcp-v1".into(), by };
+    let sender = SenderKind::Aware { name: "etcp-v1".into(), by, notice_by: NoticeBy::Laboratory };
     let mut plan = Plan::new(link(1600, 40, None), link(6400, 9, None), vec![sender.clone()]);
     plan.kind = Kind::Bbm;
     let mut lab = Laboratory::create(&plan, &sender, Duration::from_secs(15)).expect("a laboratory");

@@ -55,8 +55,7 @@ pub fn run(args: &LabCostArgs) -> Result<(), Failure> {
         time: args.seconds,
         connections: args.connections,
         memory_runs: args.memory_runs.min(args.runs),
-        // This program, also when its file has been replaced meanwhile.
-        end: vec![format!("/proc/{}/exe", std::process::id()), "lab-end".into()],
+        end: lab_machine::this_program(&["lab-end"]),
     };
     let arms = plan.senders.len() as u64 + 2;
     let bar = progress::bar(arms * u64::from(plan.runs + plan.memory_runs), "runs");
@@ -74,7 +73,7 @@ pub fn run(args: &LabCostArgs) -> Result<(), Failure> {
 fn sender(word: &str) -> Result<(String, std::sync::Arc<dyn lab::ends::Aware>), Failure> {
     let named = LabSender::named(word).map_err(|problem| Failure::User(format!("--senders: {problem}")))?;
     match lab_machine::sender(&named)? {
-        SenderKind::Aware { name, by } => Ok((name, by)),
+        SenderKind::Aware { name, by, .. } => Ok((name, by)),
         SenderKind::Builtin { .. } => Err(Failure::User(format!(
             "--senders: `{word}` is the kernel's own; expected one of ours, such as etcp-v1 or unaware"
         ))),

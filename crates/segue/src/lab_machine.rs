@@ -6,7 +6,7 @@ use segue_live::lab;
 use segue_live::lab::packet::Packet;
 use segue_live::lab::path::{Direction, Fate};
 use segue_live::sender::Policy;
-use segue_study::lab_plan::{Around, Ip, LabSender, LabSenderKind, Program};
+use segue_study::lab_plan::{Around, Ip, LabSender, LabSenderKind, NoticeBy, Program};
 use segue_study::{DriveLoad, DriveRun, LabDrive, LabPlan, LiveRun};
 use segue_world::Kind;
 use segue_world::access::{AccessLink, Capacity, LinkDelay};
@@ -59,8 +59,14 @@ pub fn drive(
     jobs: u16,
     done: &mut dyn FnMut(u64),
 ) -> Result<Vec<Vec<DriveRun>>, Failure> {
+    let mut plan = asked(&drive.plan, kind, Use { jobs, keep_packets: false })?;
+    for sender in &mut plan.senders {
+        if let lab::SenderKind::Builtin { freeze_before: Some(before), .. } = sender {
+            *before = Duration::from_nanos(drive.freeze_before);
+        }
+    }
     let asked = lab::drive::Drive {
-        plan: asked(&drive.plan, kind, Use { jobs, keep_packets: false })?,
+        plan,
         stays: drive.stays.iter().map(|&stay| Duration::from_nanos(stay)).collect(),
         load: match drive.load {
             DriveLoad::Bulk => lab::drive::Load::Bulk,
@@ -180,9 +186,11 @@ fn at_server(packet: &Packet) -> Option<LivePacket> {
 /// A sender as the machine knows it.
 pub fn sender(sender: &LabSender) -> Result<lab::SenderKind, Failure> {
     match &sender.kind {
-        LabSenderKind::BuiltIn { congestion_control, rto_max_ms } => Ok(lab::SenderKind::Builtin {
+        LabSenderKind::BuiltIn { congestion_control, rto_max_ms, freeze } => Ok(lab::SenderKind::Builtin {
             congestion_control: congestion_control.clone(),
             rto_max_ms: *rto_max_ms,
+            // How long is the drive's.
+            freeze_before: freeze.then_some(Duration::ZERO),
         }),
         LabSenderKind::Scheme { name, around, icmp } => aware(sender, Some(name), *around, *icmp),
         LabSenderKind::Unaware { around } => aware(sender, None, *around, false),
@@ -202,7 +210,17 @@ fn aware(
         Around::Bbr => segue_live::sender::Around::Bbr,
     };
     let by = lab::segue::Segue { policy, around, icmp };
-    Ok(lab::SenderKind::Aware { name: sender.name.clone(), by: Arc::new(by) })
+    let notice_by = match sender.notice_by {
+        NoticeBy::Laboratory => lab::NoticeBy::Laboratory,
+        NoticeBy::Agent => lab::NoticeBy::Agent(this_program(&["agent", "run"])),
+    };
+    Ok(lab::SenderKind::Aware { name: sender.name.clone(), by: Arc::new(by), notice_by })
+}
+
+/// Words that start this program with others, also when its file has been replaced meanwhile.
+pub fn this_program(words: &[&str]) -> Vec<String> {
+    let program = format!("/proc/{}/exe", std::process::id());
+    std::iter::once(program).chain(words.iter().map(|&word| word.into())).collect()
 }
 
 fn link(link: &AccessLink) -> Result<lab::path::AccessLink, Failure> {

@@ -146,3 +146,85 @@ fn a_drive_over_measured_links() {
         assert!(row["octets"]["median"].as_f64().is_some_and(|octets| octets >= 2e6), "{row}");
     }
 }
+
+/// The rows of a command that must succeed and leave nothing of its process.
+fn rows(args: &[&str]) -> Vec<serde_json::Value> {
+    let process = Command::new(env!("CARGO_BIN_EXE_segue"))
+        .args(args)
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("segue starts");
+    let prefix = format!("segue-lab-{}-", process.id());
+    let output = process.wait_with_output().expect("segue ends");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let bpffs = segue_live::host::bpffs();
+    let cgroups = segue_live::lab::cgroup::mount().expect("cgroup2");
+    for folder in [Some(std::env::temp_dir()), Some(cgroups), bpffs].into_iter().flatten() {
+        let entries = std::fs::read_dir(&folder).expect("a folder").flatten();
+        let left: Vec<_> = entries.map(|entry| entry.file_name()).collect();
+        assert!(!left.iter().any(|name| name.to_string_lossy().starts_with(&prefix)), "{left:?}");
+    }
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    document["rows"].as_array().expect("rows").clone()
+}
+
+/// Nobody tells the agent: the link of the mobile goes, and 3 s later its route leads over another. `unaware` shows that
+/// the notices are the agent's, cubic that it is not luck: its timer has backed off.
+#[test]
+fn the_agent_finds_out_by_itself() {
+    if !root::able() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    for ip in [4, 6] {
+        let plan = plan(
+            folder.path(),
+            &format!(
+                "old = \"6400kbit/9ms\"\nnew = \"3200kbit/20ms\"\ndisconnect = \"3s\"\nwarm-up = \"1s\"\nobserve = \"2s\"\n\
+                 senders = [\"cubic\", \"etcp-v1\", \"etcp-v1@laboratory\", \"unaware\"]\nruns = 1\nip = {ip}\n"
+            ),
+        );
+        let rows = rows(&["lab", "run", &plan, "--jobs", "4", "--json", "-"]);
+        let first: Vec<(&str, f64)> = rows
+            .iter()
+            .map(|row| {
+                let first = &row["live"]["first_send_after_link_up_s"]["median"];
+                (row["scheme"].as_str().expect("a name"), first.as_f64().unwrap_or(f64::INFINITY))
+            })
+            .collect();
+        let [(_, cubic), rest @ ..] = &first[..] else { panic!("{rows:?}") };
+        assert_eq!(
+            rest.iter().map(|(name, _)| *name).collect::<Vec<_>>(),
+            ["etcp-v1", "etcp-v1@laboratory", "unaware"]
+        );
+        assert!(*cubic > 0.2, "{first:?}");
+        // The notice's way takes 24 ms; the rest is a busy machine's.
+        assert!(rest.iter().all(|(_, first)| (0.024..0.1).contains(first)), "{first:?}");
+    }
+}
+
+/// A second without a link that is announced: the mobile that freezes goes on at once, the other waits
+/// for the sender's timer.
+#[test]
+fn a_mobile_freezes_before_the_handoffs_of_a_drive() {
+    if !root::able() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let drive = plan(
+        folder.path(),
+        "old = \"6400kbit/9ms\"\nnew = \"6400kbit/9ms\"\ndisconnect = \"1s\"\nstays = [\"3s\", \"3s\", \"2s\"]\nruns = 1\n\
+         senders = [\"cubic\", \"cubic+freeze\"]\nfreeze-before = \"200ms\"\n",
+    );
+    let rows = rows(&["lab", "drive", &drive, "--jobs", "2", "--json", "-"]);
+    let first = |row: usize| {
+        let first = &rows[row]["handoffs"]["first_send_after_link_up_s"]["median"];
+        first.as_f64().expect("it goes on")
+    };
+    assert_eq!(
+        (&rows[0]["freeze_before_s"], &rows[1]["freeze_before_s"]),
+        (&serde_json::Value::Null, &0.2.into())
+    );
+    assert!(first(0) > 0.2 && first(1) < 0.1, "{} {}", first(0), first(1));
+}

@@ -38,6 +38,8 @@ pub struct LabDrive {
     pub stays: Vec<Nanos>,
     /// What crosses the links.
     pub load: DriveLoad,
+    /// How long before each handoff a mobile that freezes closes its window, ns.
+    pub freeze_before: Nanos,
 }
 
 /// One run of one sender.
@@ -79,6 +81,8 @@ pub struct DriveRow {
     pub flows: usize,
     /// The sender.
     pub scheme: String,
+    /// How long before each handoff the mobile's window closed; `None`: never.
+    pub freeze_before_s: Option<f64>,
     /// The kernel that sent.
     pub stack: String,
     /// Seed of the instants.
@@ -125,6 +129,7 @@ impl DriveRow {
             program: drive.load.program().into(),
             flows: plan.flows,
             scheme: sender.name.clone(),
+            freeze_before_s: sender.freezes().then(|| seconds(drive.freeze_before)),
             stack: stack.into(),
             seed: plan.seed,
             runs: runs.len(),
@@ -196,5 +201,16 @@ mod tests {
         assert_eq!(typed.echo_s.unwrap().median, Some(0.04));
         assert_eq!((typed.first_echo_s.unwrap().median, typed.worst_first_echo_s), (Some(0.6), Some(0.7)));
         assert!(typed.handoffs.is_none() && typed.completed_s.is_none());
+    }
+
+    #[test]
+    fn a_row_tells_when_the_window_closed() {
+        let mut drive = drive("iperf3");
+        drive.freeze_before = 200_000_000;
+        let row = |word: &str| {
+            let sender = LabSender::named(word).unwrap();
+            DriveRow::new(&drive, drive.plan.kinds[0], "linux", &sender, &[]).freeze_before_s
+        };
+        assert_eq!((row("cubic+freeze"), row("cubic")), (Some(0.2), None));
     }
 }

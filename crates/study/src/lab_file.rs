@@ -2,12 +2,11 @@
 //! explains it.
 
 use crate::lab_drive::{DriveLoad, LabDrive};
-use crate::lab_plan::{Around, Ip, LabPlan, LabSender, LabSenderKind, Program, WIRED};
+use crate::lab_plan::{Ip, LabPlan, LabSender, LabSenderKind, Program, WIRED};
 use crate::scenario::place::Source;
 use crate::scenario::{KindWord, ScenarioError, SettingWord, Several};
 use crate::times::time;
 use segue_handoff::Scheme;
-use segue_world::access::parse_time;
 use segue_world::{AccessLink, Kind, Nanos, SECOND};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -57,6 +56,8 @@ pub struct LabWords {
     pub told_rate: Option<Spanned<f64>>,
     /// Of a drive: the stays at the old link, the new one, the old one, ...
     pub stays: Option<Several<String>>,
+    /// Of a drive with senders +freeze: how long before each handoff the mobile's window closes; "150ms" unless given.
+    pub freeze_before: Option<Spanned<String>>,
     /// Of a drive with nginx: the size of the file, as "20MB"; "20MB" unless given.
     pub bytes: Option<Spanned<String>>,
 }
@@ -94,13 +95,6 @@ pub struct LabFile {
     pub words: LabWords,
 }
 
-const BUILT_IN: [&str; 3] = ["cubic", "bbr", "reno"];
-const UNAWARE: &str = "unaware";
-/// What follows the name of a built-in congestion control, before the time.
-const RTO_MAX: &str = "-rto";
-/// At the end of a scheme's word: the head is resent by RFC 6069.
-const ICMP: &str = "+icmp";
-
 impl LabFile {
     /// Reads a file.
     pub fn read(path: &str) -> Result<Self, LabFileError> {
@@ -123,11 +117,19 @@ impl LabFile {
         let of_drives = |span, what: &str| {
             Err(self.source.at(span, format!("{what} is of drives; expected `segue lab drive`")).into())
         };
-        match (&words.program, &words.stays, &words.bytes) {
-            (_, Some(stays), _) => of_drives(stays.span.clone(), "`stays`"),
-            (_, _, Some(bytes)) => of_drives(bytes.span(), "`bytes`"),
-            (Some(word), _, _) if *word.get_ref() == ProgramWord::Ssh => of_drives(word.span(), "`ssh`"),
-            _ => self.common(runs),
+        match (&words.program, &words.stays, &words.bytes, &words.freeze_before) {
+            (_, Some(stays), ..) => of_drives(stays.span.clone(), "`stays`"),
+            (_, _, Some(bytes), _) => of_drives(bytes.span(), "`bytes`"),
+            (.., Some(before)) => of_drives(before.span(), "`freeze-before`"),
+            (Some(word), ..) if *word.get_ref() == ProgramWord::Ssh => of_drives(word.span(), "`ssh`"),
+            _ => {
+                let plan = self.common(runs)?;
+                let freezing = plan.senders.iter().position(LabSender::freezes);
+                match freezing.zip(words.senders.as_ref()) {
+                    Some((place, words)) => of_drives(words.values[place].span(), "`+freeze`"),
+                    None => Ok(plan),
+                }
+            }
         }
     }
 
@@ -156,7 +158,18 @@ impl LabFile {
             (ProgramWord::Iperf3, None) => DriveLoad::Bulk,
             (ProgramWord::Ssh, None) => DriveLoad::Typing,
         };
-        Ok(LabDrive { plan: self.common(runs)?, stays: self.stays()?, load })
+        let (plan, stays) = (self.common(runs)?, self.stays()?);
+        let shortest = stays.iter().copied().min().unwrap_or(0);
+        let freeze_before =
+            self.time("freeze-before", &words.freeze_before, FREEZE_BEFORE, SECOND / 1000..=shortest)?;
+        if let Some(word) =
+            words.freeze_before.as_ref().filter(|_| !plan.senders.iter().any(LabSender::freezes))
+        {
+            let problem =
+                "`freeze-before` is of senders such as cubic+freeze; expected one of them".to_string();
+            return Err(self.at(word, problem));
+        }
+        Ok(LabDrive { plan, stays, load, freeze_before })
     }
 
     fn stays(&self) -> Result<Vec<Nanos>, LabFileError> {
@@ -309,8 +322,7 @@ impl LabFile {
             if senders.iter().any(|other| other.name == *name) {
                 return Err(self.at(word, format!("`{name}` stands there twice; expected each sender once")));
             }
-            let kind = sender_kind(name).map_err(|problem| self.at(word, problem))?;
-            senders.push(LabSender { name: name.clone(), kind, settings: Vec::new() });
+            senders.push(LabSender::named(name).map_err(|problem| self.at(word, problem))?);
         }
         for (key, value) in &self.words.settings {
             let mut known = false;
@@ -338,6 +350,9 @@ impl LabFile {
     }
 }
 
+/// How long before a handoff Freeze-TCP closes the window unless it is given: what is in flight over a full queue needs
+/// it (docs/receiver.md).
+const FREEZE_BEFORE: Nanos = 150_000_000;
 /// Octets that a download has unless they are given.
 const FILE: u64 = 20_000_000;
 
@@ -359,64 +374,10 @@ fn filling(old: &AccessLink, wired: Nanos) -> Nanos {
     5 * SECOND + packets + 10 * 2 * (old.delay.min() + wired)
 }
 
-/// What a sender's name means: `cubic`, `reno-rto1s`, `etcp-v1`, `etcp-v1+icmp`, `tcp-ho/bbr`, `unaware`.
-pub(crate) fn sender_kind(word: &str) -> Result<LabSenderKind, String> {
-    let (name, around) = match word.split_once('/') {
-        None => (word, Around::Cubic),
-        Some((name, "cubic")) => (name, Around::Cubic),
-        Some((name, "bbr")) => (name, Around::Bbr),
-        Some((_, other)) => {
-            return Err(format!("`{word}`: no sender runs around `{other}`; expected cubic or bbr"));
-        }
-    };
-    let wrapped = word.contains('/');
-    let (plain, rto_max) = match name.split_once(RTO_MAX) {
-        Some((plain, time)) if BUILT_IN.contains(&plain) => (plain, Some(time)),
-        _ => (name, None),
-    };
-    if BUILT_IN.contains(&plain) && !wrapped {
-        let rto_max_ms = match rto_max {
-            None => None,
-            Some(time) => {
-                let ms =
-                    parse_time(time).map(|time| time / 1_000_000).filter(|ms| (1000..=120_000).contains(ms));
-                let ms = ms.ok_or_else(|| {
-                    format!("`{word}`: expected a longest RTO of 1s to 120s, as in cubic-rto1s")
-                })?;
-                Some(ms as u32)
-            }
-        };
-        return Ok(LabSenderKind::BuiltIn { congestion_control: plain.to_string(), rto_max_ms });
-    }
-    if name == UNAWARE {
-        return Ok(LabSenderKind::Unaware { around });
-    }
-    let (name, icmp) = name.strip_suffix(ICMP).map_or((name, false), |name| (name, true));
-    match Scheme::build(name, &[]) {
-        Ok(Scheme::Etcp(_) | Scheme::TcpHo(_)) => {
-            Ok(LabSenderKind::Scheme { name: name.to_string(), around, icmp })
-        }
-        _ => Err(unknown(word)),
-    }
-}
-
-fn unknown(word: &str) -> String {
-    let schemes = Scheme::entries().into_iter().map(|entry| entry.name);
-    let schemes =
-        schemes.filter(|name| matches!(Scheme::build(name, &[]), Ok(Scheme::Etcp(_) | Scheme::TcpHo(_))));
-    let names: Vec<&str> = BUILT_IN.into_iter().chain([UNAWARE]).chain(schemes).collect();
-    let similar = names.iter().map(|name| (strsim::jaro_winkler(word, name), *name));
-    let nearest = similar.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|best| best.0 > 0.7);
-    let nearest = nearest.map(|(_, name)| format!("; did you mean `{name}`?")).unwrap_or_default();
-    format!(
-        "unknown sender `{word}`; expected one of {}; built-in ones also as cubic-rto1s, others also as NAME/bbr, schemes as NAME+icmp{nearest}",
-        names.join(", ")
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lab_plan::{Around, NoticeBy};
 
     const LINKS: &str = "old = \"6400kbit/9ms\"\nnew = \"200kbit/300ms\"\n";
 
@@ -452,12 +413,17 @@ mod tests {
         let kinds: Vec<_> = plan.senders.iter().map(|sender| sender.kind.clone()).collect();
         let scheme = |name: &str, around| LabSenderKind::Scheme { name: name.into(), around, icmp: false };
         let expected = [
-            LabSenderKind::BuiltIn { congestion_control: "reno".into(), rto_max_ms: Some(1500) },
+            LabSenderKind::BuiltIn {
+                congestion_control: "reno".into(),
+                rto_max_ms: Some(1500),
+                freeze: false,
+            },
             scheme("etcp-v1", Around::Bbr),
             LabSenderKind::Unaware { around: Around::Cubic },
             scheme("etcp:a1+a3", Around::Cubic),
         ];
         assert_eq!(kinds, expected);
+        assert!(plan.senders.iter().all(|sender| sender.notice_by == NoticeBy::Agent));
         let rest = [("rest-us".to_string(), "100ms".to_string())];
         assert_eq!(plan.senders[1].settings, rest);
         assert!(plan.senders[0].settings.is_empty());
@@ -548,10 +514,27 @@ mod tests {
             (two, "`stays` is of drives"),
             ("program = \"ssh\"", "column 11: `ssh` is of drives"),
             ("bytes = \"5MB\"", "`bytes` is of drives"),
+            ("freeze-before = \"1ms\"", "line 3, column 17: `freeze-before` is of drives"),
+            ("senders = [\"cubic\", \"bbr+freeze\"]", "line 3, column 21: `+freeze` is of drives"),
         ] {
             let message = plan(more).unwrap_err();
             assert!(message.contains(part) && message.contains("expected `segue lab drive`"), "{message}");
         }
+    }
+
+    #[test]
+    fn a_mobile_freezes_before_handoffs_of_a_drive() {
+        let frozen =
+            |more: &str| drive(&format!("stays = [\"8s\", \"2s\"]\nsenders = [\"cubic+freeze\"]\n{more}"));
+        assert_eq!(frozen("").map(|drive| drive.freeze_before), Ok(SECOND * 3 / 20));
+        assert_eq!(frozen("freeze-before = \"1s\"").map(|drive| drive.freeze_before), Ok(SECOND));
+        let late = frozen("freeze-before = \"2100ms\"").unwrap_err();
+        assert!(late.contains("freeze-before 2100ms is out of range; expected 0.001 s to 2 s"), "{late}");
+        let nobody = drive("stays = [\"8s\", \"2s\"]\nfreeze-before = \"1s\"").unwrap_err();
+        assert!(
+            nobody.contains("line 4, column 17: `freeze-before` is of senders such as cubic+freeze"),
+            "{nobody}"
+        );
     }
 
     #[test]

@@ -38,6 +38,16 @@ pub enum Around {
     Bbr,
 }
 
+/// Who at the mobile tells of handoffs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NoticeBy {
+    /// The agent, which finds out by itself.
+    #[default]
+    Agent,
+    /// A test sender within the laboratory, at link-up.
+    Laboratory,
+}
+
 /// What sends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LabSenderKind {
@@ -47,6 +57,8 @@ pub enum LabSenderKind {
         congestion_control: String,
         /// `TCP_RTO_MAX_MS`, if it is set.
         rto_max_ms: Option<u32>,
+        /// Whether the mobile closes its window before each handoff (Freeze-TCP).
+        freeze: bool,
     },
     /// The kernel with a scheme of `policy/`.
     Scheme {
@@ -71,18 +83,26 @@ pub struct LabSender {
     pub name: String,
     /// What it is.
     pub kind: LabSenderKind,
+    /// Who tells it, if it hears notices.
+    pub notice_by: NoticeBy,
     /// Settings of the plan that its scheme has.
     pub settings: Vec<(String, String)>,
 }
 
 impl LabSender {
-    /// A sender by its word: `cubic`, `reno-rto1s`, `etcp-v1`, `etcp-v1+icmp`, `tcp-ho/bbr`, `unaware`.
+    /// A sender by its word: `cubic`, `reno-rto1s`, `cubic+freeze`, `etcp-v1`, `etcp-v1+icmp`, `tcp-ho/bbr`, `unaware`,
+    /// `etcp-v1@laboratory`.
     ///
     /// # Errors
     /// What is wrong with it, in one line.
     pub fn named(word: &str) -> Result<Self, String> {
-        let kind = crate::lab_file::sender_kind(word)?;
-        Ok(Self { name: word.into(), kind, settings: Vec::new() })
+        let (kind, notice_by) = crate::lab_sender::read(word)?;
+        Ok(Self { name: word.into(), kind, notice_by, settings: Vec::new() })
+    }
+
+    /// Whether the mobile freezes it before handoffs.
+    pub fn freezes(&self) -> bool {
+        matches!(self.kind, LabSenderKind::BuiltIn { freeze: true, .. })
     }
 
     /// Whether it hears notices.
@@ -98,7 +118,9 @@ impl LabSender {
                 settings.extend(self.settings.iter().cloned());
                 Some((Scheme::build(name, &settings).ok()?, LINUX))
             }
-            LabSenderKind::BuiltIn { congestion_control, rto_max_ms } if congestion_control == "reno" => {
+            LabSenderKind::BuiltIn { congestion_control, rto_max_ms, freeze: false }
+                if congestion_control == "reno" =>
+            {
                 let mut stack = LINUX;
                 if let Some(ms) = rto_max_ms {
                     stack.rto.max = Nanos::from(*ms) * 1_000_000;

@@ -13,6 +13,7 @@ pub mod explain;
 pub mod lab_drive;
 pub mod lab_file;
 pub mod lab_plan;
+mod lab_sender;
 pub mod live;
 pub mod measure;
 pub mod numbers;

@@ -2,11 +2,12 @@
 //!
 //! Measured links go on in the time of the laboratory: a stay begins where the trace is by then, not where it was left.
 
+use super::freezer::Freezer;
 use super::interrupt;
 use super::laboratory::Laboratory;
 use super::measures::{Frame, measure};
 use super::packet::Packet;
-use super::path::{AccessLink, Direction, Switch};
+use super::path::{AccessLink, Direction, Switch, Which};
 use super::plan::{Family, Kind, Plan, Program, told};
 use super::programs::{Download, write_bulk};
 use super::record::RunRecord;
@@ -120,7 +121,10 @@ impl Drive {
 
     /// The link of a stay.
     fn link(&self, stay: usize) -> &AccessLink {
-        if stay.is_multiple_of(2) { &self.plan.old } else { &self.plan.new }
+        match which(stay) {
+            Which::Old => &self.plan.old,
+            Which::New => &self.plan.new,
+        }
     }
 
     /// The handoffs of a round, and the end of the last stay.
@@ -139,6 +143,11 @@ impl Drive {
         }
         (switches, at)
     }
+}
+
+/// The link of a stay.
+fn which(stay: usize) -> Which {
+    if stay.is_multiple_of(2) { Which::Old } else { Which::New }
 }
 
 /// What runs.
@@ -172,6 +181,7 @@ fn one(
     for &switch in &switches {
         lab.emulator().schedule(switch);
     }
+    let mut freezer = Freezer::of(sender, lab.mobile())?;
     let started = lab.clock.now();
     let mut running = match drive.load {
         Load::Typing => Running::Shell(Shell::start(lab.hosts(), six, lab.clock)?),
@@ -203,13 +213,29 @@ fn one(
         }
     };
     let mut ended = false;
-    for (index, switch) in switches.iter().enumerate() {
+    for (stay, switch) in switches.iter().enumerate() {
+        if let Some(freezer) = &mut freezer {
+            ended = wait(&lab, freezer.closes(switch), &mut record)?;
+            if ended {
+                break;
+            }
+            freezer.close(which(stay), switch)?;
+        }
+        ended = wait(&lab, switch.down, &mut record)?;
+        if ended {
+            break;
+        }
+        if switch.breaks {
+            lab.lose(which(stay))?;
+        }
         ended = wait(&lab, switch.up, &mut record)?;
         if ended {
             break;
         }
-        if let Some(ends) = lab.ends.as_ref().filter(|_| plan.notices) {
-            ends.notify(told(drive.link(index + 1), switch.up, plan.told_rate))?;
+        let notice = plan.notices.then(|| told(drive.link(stay + 1), switch.up, plan.told_rate));
+        lab.complete(which(stay + 1), notice)?;
+        if let Some(freezer) = &mut freezer {
+            freezer.open(which(stay))?;
         }
     }
     if !ended {
@@ -224,6 +250,8 @@ fn one(
         Running::Download(_) => {}
         Running::Shell(shell) => record.keystrokes = shell.finish()?,
     }
+    drop(freezer);
+    lab.end_agent()?;
     if let Some(ends) = lab.ends.take() {
         ends.finish()?;
     }

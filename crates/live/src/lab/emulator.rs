@@ -1,5 +1,8 @@
 //! The link emulator: a thread that carries packets between the hosts' TUN devices along a [`Path`].
 //!
+//! The mobile has a device for each access link, and gets a packet by that of the link that it came over. What the
+//! mobile sends takes the link that carries, by whichever device it leaves.
+//!
 //! Departures and deliveries are computed, not slept: a late wake-up shifts one packet and does not lower the rate.
 
 use super::Error;
@@ -86,13 +89,15 @@ pub struct Emulator {
 }
 
 impl Emulator {
-    /// Starts to carry packets over `old`. `capacity`: packets to keep room for.
+    /// Starts to carry packets over `old`, between the server's device and the mobile's two, those of the old and of
+    /// the new link. `capacity`: packets to keep room for.
     ///
     /// # Errors
     /// No file descriptor or thread to be had.
     pub fn start(
         clock: Clock,
-        devices: [SyncDevice; 2],
+        server: SyncDevice,
+        mobile: [SyncDevice; 2],
         old: &AccessLink,
         new: &AccessLink,
         wired_us: u32,
@@ -102,9 +107,10 @@ impl Emulator {
         let wake = EventFd::from_value_and_flags(0, flags).map_err(Error::system("eventfd"))?;
         let (wake, shared) = (Arc::new(wake), Arc::new(Shared::default()));
         let (commands, inbox) = channel();
+        let [by_old, by_new] = mobile;
         let mut worker = Worker {
             clock,
-            devices,
+            devices: [server, by_old, by_new],
             path: Path::new(old, new, wired_us),
             outcome: Outcome {
                 clock,
@@ -181,7 +187,8 @@ impl Drop for Emulator {
 
 struct Worker {
     clock: Clock,
-    devices: [SyncDevice; 2],
+    /// The server's, the mobile's of the old link, and that of the new one.
+    devices: [SyncDevice; 3],
     path: Path<Carried>,
     outcome: Outcome,
     wake: Arc<EventFd>,
@@ -218,11 +225,18 @@ impl Sink<Carried> for Outcome {
     }
 }
 
-/// Device that packets of a direction come from, and the one they go to.
-fn source(direction: Direction) -> usize {
-    direction as usize
+/// Devices that packets come from, and the way they take.
+const SOURCES: [(usize, Direction); 3] = [(0, Direction::Down), (1, Direction::Up), (2, Direction::Up)];
+const HOSTS: [&str; 3] = ["server", "mobile", "mobile"];
+
+/// The device that a packet goes to.
+fn destination(direction: Direction, packet: &Packet) -> usize {
+    match (direction, packet.queued) {
+        (Direction::Up, _) => 0,
+        (Direction::Down, Some((Which::New, ..))) => 2,
+        (Direction::Down, _) => 1,
+    }
 }
-const HOSTS: [&str; 2] = ["server", "mobile"];
 
 impl Worker {
     fn run(&mut self) -> Result<Record, Error> {
@@ -236,7 +250,8 @@ impl Worker {
                 None => Duration::from_secs(3600),
             };
             let ready = self.wait(timeout)?;
-            if ready[2] {
+            let [wakes, from @ ..] = ready;
+            if wakes {
                 let _ = self.wake.read();
                 while let Ok(command) = self.inbox.try_recv() {
                     match command {
@@ -245,9 +260,9 @@ impl Worker {
                     }
                 }
             }
-            for direction in [Direction::Down, Direction::Up] {
-                if ready[source(direction)] {
-                    self.read(direction)?;
+            for (device, direction) in SOURCES {
+                if from[device] {
+                    self.read(device, direction)?;
                 }
             }
         }
@@ -262,32 +277,31 @@ impl Worker {
         })
     }
 
-    fn wait(&self, timeout: Duration) -> Result<[bool; 3], Error> {
-        let mut fds = [
-            PollFd::new(self.devices[0].as_fd(), PollFlags::POLLIN),
-            PollFd::new(self.devices[1].as_fd(), PollFlags::POLLIN),
-            PollFd::new(self.wake.as_fd(), PollFlags::POLLIN),
-        ];
+    /// Whether somebody has a command, then whether devices have packets.
+    fn wait(&self, timeout: Duration) -> Result<[bool; 4], Error> {
+        let [server, by_old, by_new] = &self.devices;
+        let mut fds = [self.wake.as_fd(), server.as_fd(), by_old.as_fd(), by_new.as_fd()]
+            .map(|source| PollFd::new(source, PollFlags::POLLIN));
         match ppoll(&mut fds, Some(TimeSpec::from(timeout)), None) {
             // An error condition is read as well: reading tells which.
             Ok(_) => Ok(fds.map(|fd| fd.revents().is_some_and(|events| !events.is_empty()))),
-            Err(nix::Error::EINTR) => Ok([false; 3]),
+            Err(nix::Error::EINTR) => Ok([false; 4]),
             Err(error) => Err(Error::system("ppoll of the laboratory's devices")(error)),
         }
     }
 
     /// Takes what a host has sent.
-    fn read(&mut self, direction: Direction) -> Result<(), Error> {
+    fn read(&mut self, device: usize, direction: Direction) -> Result<(), Error> {
         for _ in 0..BATCH {
             let mut octets = self.outcome.spare.pop().unwrap_or_else(|| Vec::with_capacity(usize::from(MTU)));
             octets.resize(usize::from(MTU), 0);
-            match self.devices[source(direction)].recv(&mut octets) {
+            match self.devices[device].recv(&mut octets) {
                 Ok(length) => octets.truncate(length),
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {
                     self.outcome.spare.push(octets);
                     return Ok(());
                 }
-                Err(source) => return Err(Error::Device { host: HOSTS[direction as usize], source }),
+                Err(source) => return Err(Error::Device { host: HOSTS[device], source }),
             }
             let now = self.clock.now();
             // What was due before it came, a switch above all, is done before it.
@@ -309,7 +323,7 @@ impl Worker {
         self.path.advance(self.clock.now(), &mut self.outcome);
         let mut ready = std::mem::take(&mut self.outcome.ready);
         for (direction, packet, due) in ready.drain(..) {
-            let destination = 1 - source(direction);
+            let destination = destination(direction, &self.outcome.packets[packet.index]);
             let now = self.outcome.clock.now();
             self.outcome.packets[packet.index].late =
                 u32::try_from(now.saturating_sub(due)).unwrap_or(u32::MAX);

@@ -1,4 +1,5 @@
-//! Ours, at the two ends of a laboratory: each in its host's namespace, on a thread of its own.
+//! Ours, at the two ends of a laboratory: each in its host's namespace, on a thread of its own. Where the agent tells of
+//! handoffs ([`super::agent`]) there is the server's end alone.
 
 use super::Error;
 use super::host::Host;
@@ -63,7 +64,7 @@ type Answer = Result<Counters, String>;
 /// Both ends at work. Dropped: detached.
 pub struct Ends {
     server: End<()>,
-    mobile: End<Link>,
+    mobile: Option<End<Link>>,
 }
 
 struct End<Order> {
@@ -74,15 +75,14 @@ struct End<Order> {
 }
 
 impl Ends {
-    /// Attaches both.
+    /// Attaches the server's, and the mobile's if it is to tell of handoffs; its link is that of its first report.
     ///
     /// # Errors
     /// What one of them says.
     pub fn attach(
         aware: &Arc<dyn Aware>,
         server: (Arc<Host>, PathBuf),
-        mobile: (Arc<Host>, PathBuf),
-        first: Link,
+        mobile: Option<(Arc<Host>, PathBuf, Link)>,
     ) -> Result<Self, Error> {
         let (host, cgroup) = server;
         let ours = Arc::clone(aware);
@@ -95,28 +95,30 @@ impl Ends {
             let _ = answers.send(Ok(end.counters()?));
             Ok(())
         })?;
-        let (host, cgroup) = mobile;
-        let ours = Arc::clone(aware);
-        let mobile = End::start("mobile", host, move |orders: &Receiver<Link>, answers: &Sender<Answer>| {
-            let mut end = ours.mobile(&cgroup, first)?;
-            let _ = answers.send(Ok(Counters::new()));
-            while let Ok(link) = orders.recv() {
-                let _ = answers.send(Ok(end.notify(link)?));
-            }
-            Ok(())
-        })?;
-        Ok(Self { server, mobile })
+        let mobile = mobile.map(|(host, cgroup, first)| {
+            let ours = Arc::clone(aware);
+            End::start("mobile", host, move |orders: &Receiver<Link>, answers: &Sender<Answer>| {
+                let mut end = ours.mobile(&cgroup, first)?;
+                let _ = answers.send(Ok(Counters::new()));
+                while let Ok(link) = orders.recv() {
+                    let _ = answers.send(Ok(end.notify(link)?));
+                }
+                Ok(())
+            })
+        });
+        Ok(Self { server, mobile: mobile.transpose()? })
     }
 
-    /// Has the mobile send its notice now.
+    /// Has the mobile's end send its notice now, if there is one.
     ///
     /// # Errors
     /// What it says.
     pub fn notify(&self, link: Link) -> Result<Counters, Error> {
-        if let Some(orders) = &self.mobile.orders {
+        let Some(mobile) = &self.mobile else { return Ok(Counters::new()) };
+        if let Some(orders) = &mobile.orders {
             let _ = orders.send(link);
         }
-        self.mobile.answer(NOTIFY)
+        mobile.answer(NOTIFY)
     }
 
     /// Whether the sender's side still serves.
@@ -130,7 +132,7 @@ impl Ends {
         }
     }
 
-    /// Detaches both and returns the sender's counters.
+    /// Detaches them and returns the sender's counters.
     ///
     /// # Errors
     /// What the sender's side says.

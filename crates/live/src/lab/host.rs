@@ -1,16 +1,20 @@
-//! The two hosts: a namespace with loopback, a TUN device, addresses, a route to the other, and stated settings.
+//! The two hosts: a namespace with loopback, TUN devices, an address, routes to the other, and stated settings. The
+//! server has one device, the mobile one for each access link.
 
 use super::Error;
 use super::emulator::MTU;
 use super::namespace::Namespace;
 use super::netlink::{LOOPBACK, Netlink};
+use super::uplinks::Uplinks;
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
 use tun_rs::{DeviceBuilder, SyncDevice};
 
-/// The device's name in both namespaces.
-pub const DEVICE: &str = "segue0";
+/// The mobile's devices: of the old link, and of the new one.
+pub const DEVICES: [&str; 2] = ["segue0", "segue1"];
+/// A host's device that has but one.
+pub const DEVICE: &str = DEVICES[0];
 /// Packets that a device holds for the emulator. Far more than any window: drops happen in the emulated queue only.
 const DEVICE_QUEUE: u32 = 20_000;
 
@@ -37,7 +41,7 @@ impl Role {
         }
     }
 
-    /// Connects a device of the current namespace to the other one.
+    /// Connects a device of the current namespace to the other one: an address, and a route to that host alone.
     pub(super) fn connect(
         self,
         device: u32,
@@ -68,7 +72,8 @@ impl Role {
 /// * `tcp_no_metrics_save`: a run does not learn from the one before.
 /// * `tcp_wmem`, `tcp_rmem`: middle values of 1 MiB, so that a program which waits for the processor neither starves
 ///   the sender nor closes the window; the emulated links' bandwidth-delay products are far below.
-const SETTINGS: [(&str, &str); 17] = [
+/// * `rp_filter`: a packet that was on the old link when the mobile's route moved is heard all the same.
+const SETTINGS: [(&str, &str); 19] = [
     ("ipv4/tcp_timestamps", "1"),
     ("ipv4/tcp_sack", "1"),
     ("ipv4/tcp_dsack", "1"),
@@ -82,6 +87,8 @@ const SETTINGS: [(&str, &str); 17] = [
     ("ipv4/tcp_no_metrics_save", "1"),
     ("ipv4/tcp_wmem", "4096 1048576 16777216"),
     ("ipv4/tcp_rmem", "4096 1048576 16777216"),
+    ("ipv4/conf/all/rp_filter", "0"),
+    ("ipv4/conf/default/rp_filter", "0"),
     // No packets that no program asked for.
     ("ipv6/conf/all/accept_ra", "0"),
     ("ipv6/conf/default/accept_ra", "0"),
@@ -124,47 +131,80 @@ impl SenderSettings<'_> {
 }
 
 impl Host {
-    /// Makes it and its device.
+    /// Makes the server and its device.
     ///
     /// # Errors
     /// What the kernel refuses.
-    pub fn create(role: Role, settings: &SenderSettings<'_>) -> Result<(Self, SyncDevice), Error> {
+    pub fn server(settings: &SenderSettings<'_>) -> Result<(Self, SyncDevice), Error> {
         let namespace = Namespace::create()?;
         let device = namespace.within(|| {
             settings.apply()?;
-            let device = device()?;
-            let index = device.if_index().map_err(Error::system("index of the TUN device"))?;
-            role.connect(index, Some(DEVICE_QUEUE), settings)?;
+            let device = device(DEVICE)?;
+            Role::Server.connect(index(&device)?, Some(DEVICE_QUEUE), settings)?;
             Ok(device)
         })?;
-        Ok((Self { namespace, role }, device))
+        Ok((Self { namespace, role: Role::Server }, device))
     }
 
-    /// Packets that its device threw away because the emulator did not come for them: 0 in a sound run.
+    /// Makes the mobile, the devices of its two links, and what leads its packets over the old one. Its addresses are
+    /// the host's (RFC 1122, 3.3.4.2): no link's end takes them away.
     ///
     /// # Errors
-    /// The device is gone.
+    /// What the kernel refuses.
+    pub fn mobile() -> Result<(Self, [SyncDevice; 2], Uplinks), Error> {
+        let namespace = Namespace::create()?;
+        let (devices, uplinks) = namespace.within(|| {
+            SenderSettings::default().apply()?;
+            let netlink = Netlink::open()?;
+            netlink.up(LOOPBACK, None)?;
+            for six in [false, true] {
+                netlink.address(LOOPBACK, Role::Mobile.address(six))?;
+            }
+            let devices = [device(DEVICES[0])?, device(DEVICES[1])?];
+            let numbers = [index(&devices[0])?, index(&devices[1])?];
+            for number in numbers {
+                netlink.up(number, Some(DEVICE_QUEUE))?;
+            }
+            Ok((devices, Uplinks::over_old(netlink, numbers)?))
+        })?;
+        Ok((Self { namespace, role: Role::Mobile }, devices, uplinks))
+    }
+
+    /// Packets that its devices threw away because the emulator did not come for them: 0 in a sound run.
+    ///
+    /// # Errors
+    /// The devices are gone.
     pub fn device_drops(&self) -> Result<u64, Error> {
         let text = self.namespace.within(|| {
             fs::read_to_string("/proc/thread-self/net/dev")
                 .map_err(Error::system("/proc/thread-self/net/dev"))
         })?;
-        let line = text.lines().find_map(|line| line.trim().strip_prefix(DEVICE)?.strip_prefix(':'));
-        // Eight columns for what was received; of those for what was sent the fourth.
-        let drops = line.and_then(|line| line.split_whitespace().nth(11)?.parse().ok());
-        drops.ok_or_else(|| Error::System {
+        let of = |device: &str| {
+            text.lines().find_map(|line| line.trim().strip_prefix(device)?.strip_prefix(':')).and_then(drops)
+        };
+        let first = of(DEVICES[0]).ok_or_else(|| Error::System {
             what: format!("{DEVICE} in /proc/net/dev"),
             source: std::io::ErrorKind::NotFound.into(),
-        })
+        })?;
+        Ok(first + of(DEVICES[1]).unwrap_or(0))
     }
 }
 
-fn device() -> Result<SyncDevice, Error> {
+/// Of a device's columns in /proc/net/dev: eight for what was received; of those for what was sent the fourth.
+fn drops(columns: &str) -> Option<u64> {
+    columns.split_whitespace().nth(11)?.parse().ok()
+}
+
+fn index(device: &SyncDevice) -> Result<u32, Error> {
+    device.if_index().map_err(Error::system("index of a TUN device"))
+}
+
+fn device(name: &str) -> Result<SyncDevice, Error> {
     if !Path::new("/dev/net/tun").exists() {
         return Err(Error::NoTun);
     }
     let device = DeviceBuilder::new()
-        .name(DEVICE)
+        .name(name)
         .mtu(MTU)
         .enable(false)
         .build_sync()

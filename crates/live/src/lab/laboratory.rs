@@ -1,13 +1,18 @@
 //! One laboratory: two hosts, their cgroups, and the emulator between their devices.
 
 use super::Error;
+use super::agent::LabAgent;
 use super::cgroup::Cgroups;
 use super::emulator::{Clock, Emulator};
 use super::ends::Ends;
-use super::host::{Host, Role, SenderSettings};
+use super::host::{Host, SenderSettings};
 use super::hosts::Hosts;
-use super::plan::Plan;
-use super::sender_kind::SenderKind;
+use super::path::Which;
+use super::plan::{Family, Plan};
+use super::sender_kind::{NoticeBy, SenderKind};
+use super::uplinks::Uplinks;
+use segue_policy::Link;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -16,8 +21,18 @@ use tempfile::TempDir;
 pub struct Laboratory {
     /// Its time zero is when the link began to carry.
     pub clock: Clock,
-    /// Ours at both ends, for a sender that is told.
+    /// Ours at the server, for a sender that is told, and at the mobile, where the laboratory itself tells.
     pub ends: Option<Ends>,
+    /// The mobile's agent, where it tells.
+    agent: Option<LabAgent>,
+    /// Whether a handoff has completed.
+    handoffs: bool,
+    uplinks: Uplinks,
+    /// What the mobile's devices had thrown away when a link went for the first time: from then on they do so for want of
+    /// a carrier, too, which is no fault of the emulator's.
+    until_break: Option<u64>,
+    /// Whether the flows are of IPv6.
+    six: bool,
     emulator: Emulator,
     server: Arc<Host>,
     mobile: Arc<Host>,
@@ -35,34 +50,53 @@ impl Laboratory {
             return Err(Error::NotRoot(nix::unistd::getuid().as_raw()));
         }
         let settings = match sender {
-            SenderKind::Builtin { congestion_control, rto_max_ms } => {
+            SenderKind::Builtin { congestion_control, rto_max_ms, .. } => {
                 SenderSettings { congestion_control: Some(congestion_control), rto_max_ms: *rto_max_ms }
             }
             SenderKind::Aware { .. } => SenderSettings::default(),
         };
-        let (server, at_server) = Host::create(Role::Server, &settings)?;
-        let (mobile, at_mobile) = Host::create(Role::Mobile, &SenderSettings::default())?;
+        let (server, at_server) = Host::server(&settings)?;
+        let (mobile, at_mobile, uplinks) = Host::mobile()?;
         let (server, mobile) = (Arc::new(server), Arc::new(mobile));
         let cgroups = Cgroups::create()?;
-        let ends = match sender {
-            SenderKind::Builtin { .. } => None,
-            SenderKind::Aware { by, .. } => Some(Ends::attach(
-                by,
-                (Arc::clone(&server), cgroups.server.clone()),
-                (Arc::clone(&mobile), cgroups.mobile.clone()),
-                plan.first_report(),
-            )?),
-        };
-        // Attaching takes its time; measured links start when all is ready, the same for every sender.
-        let clock = Clock::start();
-        let wired = u32::try_from(plan.wired.as_micros()).unwrap_or(u32::MAX);
-        let room = room(plan, lasts);
-        let emulator = Emulator::start(clock, [at_server, at_mobile], &plan.old, &plan.new, wired, room)?;
         let folder = tempfile::Builder::new()
             .prefix(&super::sweep::prefix())
             .tempdir()
             .map_err(Error::system("a folder for the laboratory's programs"))?;
-        Ok(Self { clock, ends, emulator, server, mobile, cgroups, folder })
+        let (mut ends, mut agent) = (None, None);
+        if let SenderKind::Aware { by, notice_by, .. } = sender {
+            let teller = match notice_by {
+                NoticeBy::Laboratory => {
+                    Some((Arc::clone(&mobile), cgroups.mobile.clone(), plan.first_report()))
+                }
+                NoticeBy::Agent(command) => {
+                    let hosts = hosts(&server, &mobile, &cgroups, &folder);
+                    agent = Some(LabAgent::start(hosts, command, plan)?);
+                    None
+                }
+            };
+            ends = Some(Ends::attach(by, (Arc::clone(&server), cgroups.server.clone()), teller)?);
+        }
+        // Attaching takes its time; measured links start when all is ready, the same for every sender.
+        let clock = Clock::start();
+        let wired = u32::try_from(plan.wired.as_micros()).unwrap_or(u32::MAX);
+        let room = room(plan, lasts);
+        let emulator = Emulator::start(clock, at_server, at_mobile, &plan.old, &plan.new, wired, room)?;
+        let six = plan.family == Family::Ipv6;
+        Ok(Self {
+            clock,
+            ends,
+            agent,
+            handoffs: false,
+            until_break: None,
+            uplinks,
+            six,
+            emulator,
+            server,
+            mobile,
+            cgroups,
+            folder,
+        })
     }
 
     /// The emulator.
@@ -87,13 +121,41 @@ impl Laboratory {
 
     /// Where its programs run.
     pub fn hosts(&self) -> Hosts<'_> {
-        Hosts {
-            server: &self.server,
-            mobile: &self.mobile,
-            cgroups: &self.cgroups,
-            folder: self.folder.path(),
-            processors: None,
+        hosts(&self.server, &self.mobile, &self.cgroups, &self.folder)
+    }
+
+    /// What the mobile's host sees of a break: the device of this link has no carrier any more.
+    ///
+    /// # Errors
+    /// The device is gone.
+    pub fn lose(&mut self, link: Which) -> Result<(), Error> {
+        if self.until_break.is_none() {
+            self.until_break = Some(self.mobile.device_drops()?);
         }
+        self.uplinks.lose(link)
+    }
+
+    /// A handoff has completed: the mobile's default routes lead over this link, and where the laboratory itself tells
+    /// (`notice`), it does. What its notice came to; nothing where an agent finds out by itself.
+    ///
+    /// # Errors
+    /// The device is gone, or what the mobile's end says.
+    pub fn complete(&mut self, link: Which, notice: Option<Link>) -> Result<BTreeMap<String, u64>, Error> {
+        self.uplinks.lead_over(link, self.six)?;
+        self.handoffs = true;
+        match (&self.ends, notice) {
+            (Some(ends), Some(notice)) => ends.notify(notice),
+            _ => Ok(BTreeMap::new()),
+        }
+    }
+
+    /// Ends the agent, where it tells; what its notices came to.
+    ///
+    /// # Errors
+    /// It has ended before, or has noticed no handoff although there was one.
+    pub fn end_agent(&mut self) -> Result<Option<BTreeMap<String, u64>>, Error> {
+        let handoffs = self.handoffs;
+        self.agent.take().map(|agent| agent.finish(handoffs)).transpose()
     }
 
     /// It must be whole still.
@@ -113,9 +175,14 @@ impl Laboratory {
     /// # Errors
     /// A device is gone.
     pub fn close(self) -> Result<(Emulator, u64), Error> {
-        let drops = self.server.device_drops()? + self.mobile.device_drops()?;
+        let mobile = self.until_break.map_or_else(|| self.mobile.device_drops(), Ok)?;
+        let drops = self.server.device_drops()? + mobile;
         Ok((self.emulator, drops))
     }
+}
+
+fn hosts<'a>(server: &'a Host, mobile: &'a Host, cgroups: &'a Cgroups, folder: &'a TempDir) -> Hosts<'a> {
+    Hosts { server, mobile, cgroups, folder: folder.path(), processors: None }
 }
 
 /// Packets that may enter within `lasts`: data and as many ACKs over the faster link, and some.

@@ -4,12 +4,15 @@
 //! * [`plan`], [`sender_kind`]: what is to be run. [`run`]: runs it, senders interleaved, many laboratories at once.
 //! * [`link`], [`trace`], [`path`]: what the links do; pure. [`emulator`]: carries real packets along a path.
 //! * [`namespace`], [`netlink`], [`host`], [`cgroup`]: the hosts. [`hosts`], [`child`], [`programs`]: what runs on them.
-//! * [`drive`]: several handoffs in a row; [`shell`]: an ssh session in which somebody types.
-//! * [`ends`]: a sender that is told of handoffs, and the mobile that tells it. [`segue`]: ours.
+//! * [`drive`]: several handoffs in a row; [`shell`]: an ssh session in which somebody types; `freezer`: Freeze-TCP.
+//! * [`uplinks`]: what the mobile's own host sees of a handoff: carriers and the default route.
+//! * [`ends`]: a sender that is told of handoffs, and the mobile that tells it. [`segue`]: ours. `agent`: the mobile's
+//!   agent, a process that finds out by itself and tells in the place of the latter.
 //! * [`cost`]: what a sender costs where there is no handoff; [`veth`], [`traffic`], [`socket_memory`].
 //! * [`sweep`]: what a killed run leaves behind, removed by the next.
 //! * [`measures`]: from what the emulator saw to a [`RunRecord`].
 
+mod agent;
 pub mod cgroup;
 pub mod child;
 pub mod cost;
@@ -17,6 +20,7 @@ pub mod drive;
 pub mod emulator;
 pub mod ends;
 mod error;
+mod freezer;
 pub mod host;
 pub mod hosts;
 mod interrupt;
@@ -45,6 +49,7 @@ pub mod socket_memory;
 pub mod sweep;
 pub mod trace;
 pub mod traffic;
+pub mod uplinks;
 pub mod veth;
 
 pub use error::Error;
@@ -52,7 +57,7 @@ pub use laboratory::Laboratory;
 pub use plan::{Family, Kind, Plan, Program};
 pub use record::{Counts, Exactness, FlowRecord, RunRecord};
 pub use run::{Progress, run};
-pub use sender_kind::SenderKind;
+pub use sender_kind::{NoticeBy, SenderKind};
 
 /// Time in ns since a laboratory's time zero, or a span of it.
 pub type Nanos = u64;

@@ -2,7 +2,7 @@
 
 use super::Error;
 use netlink_packet_core::{
-    NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload,
+    NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload,
 };
 use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, AddressMessage};
 use netlink_packet_route::link::{
@@ -49,6 +49,17 @@ impl Netlink {
         self.request(RouteNetlinkMessage::SetLink(message), 0, "device up")
     }
 
+    /// Gives a device a carrier, or takes it away: its link is gone.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn carrier(&self, device: u32, present: bool) -> Result<(), Error> {
+        let mut message = LinkMessage::default();
+        message.header.index = device;
+        message.attributes = vec![LinkAttribute::Carrier(u8::from(present))];
+        self.request(RouteNetlinkMessage::SetLink(message), 0, "carrier")
+    }
+
     /// Makes a pair of connected devices of this name, one here, the other in another namespace.
     ///
     /// # Errors
@@ -88,18 +99,22 @@ impl Netlink {
     /// # Errors
     /// What the kernel says.
     pub fn route(&self, device: u32, to: IpAddr, congestion_control: Option<&str>) -> Result<(), Error> {
-        let mut message = RouteMessage::default();
-        message.header.address_family = family(to);
+        let mut message = over(device, to.is_ipv6());
         message.header.destination_prefix_length = bits(to);
-        message.header.table = RouteHeader::RT_TABLE_MAIN;
-        message.header.protocol = RouteProtocol::Static;
-        message.header.scope = if to.is_ipv4() { RouteScope::Link } else { RouteScope::Universe };
-        message.header.kind = RouteType::Unicast;
-        message.attributes = vec![RouteAttribute::Destination(to.into()), RouteAttribute::Oif(device)];
+        message.attributes.push(RouteAttribute::Destination(to.into()));
         if let Some(name) = congestion_control {
             message.attributes.push(RouteAttribute::Metrics(vec![RouteMetric::CcAlgo(name.into())]));
         }
         self.request(RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE | NLM_F_EXCL, "route")
+    }
+
+    /// Leads over a device whatever has no route of its own; in place of the default route before, in one step.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn default_route(&self, device: u32, six: bool) -> Result<(), Error> {
+        let message = RouteNetlinkMessage::NewRoute(over(device, six));
+        self.request(message, NLM_F_CREATE | NLM_F_REPLACE, "default route")
     }
 
     fn request(&self, message: RouteNetlinkMessage, flags: u16, what: &str) -> Result<(), Error> {
@@ -121,6 +136,18 @@ impl Netlink {
             other => Err(io::Error::other(format!("an answer that was not expected: {other:?}"))),
         }
     }
+}
+
+/// A default route over a device, without a router.
+fn over(device: u32, six: bool) -> RouteMessage {
+    let mut message = RouteMessage::default();
+    message.header.address_family = if six { AddressFamily::Inet6 } else { AddressFamily::Inet };
+    message.header.table = RouteHeader::RT_TABLE_MAIN;
+    message.header.protocol = RouteProtocol::Static;
+    message.header.scope = if six { RouteScope::Universe } else { RouteScope::Link };
+    message.header.kind = RouteType::Unicast;
+    message.attributes = vec![RouteAttribute::Oif(device)];
+    message
 }
 
 fn family(address: IpAddr) -> AddressFamily {

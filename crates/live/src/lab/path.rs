@@ -26,7 +26,8 @@ pub enum Which {
 }
 
 impl Which {
-    fn other(self) -> Self {
+    /// The other one.
+    pub fn other(self) -> Self {
         match self {
             Self::Old => Self::New,
             Self::New => Self::Old,

@@ -40,7 +40,7 @@ pub struct Plan {
     pub wired: Duration,
     /// The rate in the notice, as a multiple of the true one.
     pub told_rate: f64,
-    /// Whether the mobile sends notices at all.
+    /// Whether the laboratory's test sender tells of handoffs at all.
     pub notices: bool,
     /// Whether records keep their packets, for captures.
     pub packets: bool,

@@ -7,7 +7,7 @@ use super::interrupt;
 use super::kernel_counters;
 use super::laboratory::Laboratory;
 use super::measures::{Frame, measure};
-use super::path::Switch;
+use super::path::{Switch, Which};
 use super::plan::{Family, Kind, Plan, Program};
 use super::programs::{Download, Said, write_bulk};
 use super::punctual::{Rank, become_punctual};
@@ -181,23 +181,23 @@ fn one(
     // iperf3 counts from its own beginning.
     let seconds = lasts(plan).as_secs() as u32 + 1;
     let mut download = Download::start(lab.hosts(), plan.program, plan.flows, six, seconds, bulk)?;
-    let mut wait = Wait { lab: &lab, download: &mut download, stop, breaks: false, gave_up: false };
+    let mut wait = Wait { lab: &mut lab, download: &mut download, stop, breaks: false, gave_up: false };
 
     let start = wait.first_bulk(flowing(plan) + BEGIN)?;
     let warm_up = plan.warm_up().as_nanos() as Nanos;
     let down = start.max(flowing(plan).as_nanos() as Nanos) + warm_up + instant(plan.seed, round);
     let up = down + plan.outage().as_nanos() as Nanos;
     let end = up + plan.observe.as_nanos() as Nanos;
-    lab.emulator().schedule(Switch { down, up, breaks: plan.kind == Kind::Bbm });
+    wait.lab.emulator().schedule(Switch { down, up, breaks: plan.kind == Kind::Bbm });
     wait.until(down)?;
+    if plan.kind == Kind::Bbm {
+        wait.lab.lose(Which::Old)?;
+    }
     let server = wait.download.server_id();
     let counted = kernel_counters::read(server)?;
     wait.breaks = true;
     wait.until(up)?;
-    let notified = match &lab.ends {
-        Some(ends) if plan.notices => ends.notify(plan.notice(up))?,
-        _ => BTreeMap::new(),
-    };
+    let notified = wait.lab.complete(Which::New, plan.notices.then(|| plan.notice(up)))?;
     wait.until(end)?;
     let gave_up = wait.gave_up;
     let (kernel, programs) = if gave_up {
@@ -207,6 +207,7 @@ fn one(
         let counted_now = kernel_counters::read(server)?;
         (kernel_counters::growth(&counted, &counted_now), download.finish()?)
     };
+    let notified = lab.end_agent()?.unwrap_or(notified);
     let ends = lab.ends.take();
     let sender_counters = ends.map(super::ends::Ends::finish).transpose()?.unwrap_or_default();
     let (emulator, drops) = lab.close()?;
@@ -249,7 +250,7 @@ fn one(
 
 /// A run that waits, and looks meanwhile whether it still makes sense.
 struct Wait<'a> {
-    lab: &'a Laboratory,
+    lab: &'a mut Laboratory,
     download: &'a mut Download,
     stop: &'a AtomicBool,
     /// From T on a connection may be given up.

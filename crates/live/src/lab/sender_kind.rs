@@ -3,6 +3,7 @@
 use super::ends::Aware;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A sender under test.
 #[derive(Clone, Debug)]
@@ -13,6 +14,8 @@ pub enum SenderKind {
         congestion_control: String,
         /// `net.ipv4.tcp_rto_max_ms`; `None`: the kernel's 120 s.
         rto_max_ms: Option<u32>,
+        /// Of drives: the mobile closes its window so long before each handoff (Freeze-TCP); `None`: never.
+        freeze_before: Option<Duration>,
     },
     /// Ours: told of handoffs.
     Aware {
@@ -20,22 +23,38 @@ pub enum SenderKind {
         name: String,
         /// Attaches it.
         by: Arc<dyn Aware>,
+        /// Who tells it.
+        notice_by: NoticeBy,
     },
+}
+
+/// Who at the mobile tells senders of a handoff.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum NoticeBy {
+    /// A test sender within the laboratory ([`super::ends::MobileEnd`]), which is called at link-up.
+    #[default]
+    Laboratory,
+    /// The agent, a process on the mobile that finds out by itself: the words of its command, without those of its
+    /// configuration.
+    Agent(Vec<String>),
 }
 
 impl SenderKind {
     /// A sender of the kernel's own. Whether the kernel has it shows when it runs.
     pub fn builtin(congestion_control: &str, rto_max_ms: Option<u32>) -> Self {
-        Self::Builtin { congestion_control: congestion_control.into(), rto_max_ms }
+        Self::Builtin { congestion_control: congestion_control.into(), rto_max_ms, freeze_before: None }
     }
 }
 
 impl fmt::Display for SenderKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Builtin { congestion_control, rto_max_ms: None } => f.write_str(congestion_control),
-            Self::Builtin { congestion_control, rto_max_ms: Some(ms) } => {
-                write!(f, "{congestion_control}, longest RTO {ms} ms")
+            Self::Builtin { congestion_control, rto_max_ms, freeze_before } => {
+                f.write_str(congestion_control)?;
+                if let Some(ms) = rto_max_ms {
+                    write!(f, ", longest RTO {ms} ms")?;
+                }
+                freeze_before.map_or(Ok(()), |before| write!(f, ", freeze {} ms before", before.as_millis()))
             }
             Self::Aware { name, .. } => f.write_str(name),
         }

@@ -1,7 +1,8 @@
-//! What laboratories leave behind whose process was killed: empty cgroups and folders. Namespaces, devices and
-//! programs go away by themselves.
+//! What laboratories leave behind whose process was killed: empty cgroups, folders, and their agents' pins. Namespaces,
+//! devices and programs go away by themselves.
 
 use super::cgroup;
+use crate::host;
 use std::fs;
 use std::path::Path;
 
@@ -22,8 +23,10 @@ pub fn sweep() {
             }
         }
     }
-    for path in abandoned(&std::env::temp_dir()) {
-        let _ = fs::remove_dir_all(path);
+    for folder in [Some(std::env::temp_dir()), host::bpffs()].into_iter().flatten() {
+        for path in abandoned(&folder) {
+            let _ = fs::remove_dir_all(path);
+        }
     }
 }
 

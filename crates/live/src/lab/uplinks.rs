@@ -1,0 +1,39 @@
+//! The mobile's two links as its own host sees them: a device each, and default routes over one of them, which a handoff
+//! moves. An agent learns of handoffs from nothing else.
+
+use super::Error;
+use super::netlink::Netlink;
+use super::path::Which;
+
+/// The mobile's devices and default routes.
+pub struct Uplinks {
+    netlink: Netlink,
+    devices: [u32; 2],
+}
+
+impl Uplinks {
+    /// The default routes lead over the device of the old link. `netlink`: of the mobile's namespace.
+    pub(super) fn over_old(netlink: Netlink, devices: [u32; 2]) -> Result<Self, Error> {
+        let uplinks = Self { netlink, devices };
+        uplinks.lead_over(Which::Old, false).map(|()| uplinks)
+    }
+
+    /// A break: the device of this link loses its carrier, and that of the other one has it. The routes stay.
+    ///
+    /// # Errors
+    /// A device is gone.
+    pub fn lose(&self, link: Which) -> Result<(), Error> {
+        self.netlink.carrier(self.devices[link.other() as usize], true)?;
+        self.netlink.carrier(self.devices[link as usize], false)
+    }
+
+    /// A handoff has completed: the default routes lead over this link, that of IPv6 (`six`) or of IPv4 first.
+    ///
+    /// # Errors
+    /// A device is gone.
+    pub fn lead_over(&self, link: Which, six: bool) -> Result<(), Error> {
+        let device = self.devices[link as usize];
+        self.netlink.default_route(device, six)?;
+        self.netlink.default_route(device, !six)
+    }
+}

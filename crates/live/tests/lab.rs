@@ -7,7 +7,7 @@ use laboratory::{laboratory, link};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use segue_live::agent::links::Links;
-use segue_live::agent::netlink::Watcher;
+use segue_live::agent::netlink::{MAIN_TABLE, Watcher};
 use segue_live::lab::ends::{Aware, MobileEnd, ServerEnd};
 use segue_live::lab::path::{AccessLink, Which};
 use segue_live::lab::{
@@ -152,7 +152,7 @@ fn the_mobile_s_host_sees_a_handoff() {
     let Some(_one) = laboratory() else { return };
     let plan = short(&link(6400, 9, None), &["cubic"]);
     let mut lab = Laboratory::create(&plan, &plan.senders[0], Duration::from_secs(5)).unwrap();
-    let mobile = lab.mobile().namespace.within(|| Ok(Watcher::open().unwrap())).unwrap();
+    let mobile = lab.mobile().namespace.within(|| Ok(Watcher::open(MAIN_TABLE).unwrap())).unwrap();
     // The devices of the ways that are alive, of IPv4 and of IPv6.
     let ways = || {
         let mut links = Links::default();

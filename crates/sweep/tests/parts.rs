@@ -178,15 +178,15 @@ fn strangers_are_refused_by_name() {
         ]
     };
     write(&says("0.0.9", "0"));
-    let error = merge(&out, &[other.clone()]).expect_err("another version").to_string();
+    let error = merge(&out, std::slice::from_ref(&other)).expect_err("another version").to_string();
     assert!(error.contains("other.parquet was made by segue 0.0.9"), "{error}");
     for holds in ["1", "0 0", "x", "", "0 1"] {
         write(&says(VERSION, holds));
-        let error = merge(&out, &[other.clone()]);
+        let error = merge(&out, std::slice::from_ref(&other));
         assert!(matches!(error, Err(MergeError::Piece(PieceError::Nameless { .. }))), "{holds}: {error:?}");
     }
     write(&[]);
-    assert!(merge(&out, &[other.clone()]).is_err());
+    assert!(merge(&out, std::slice::from_ref(&other)).is_err());
     write(&says(VERSION, "0"));
     assert_eq!(merge(&out, &[other]).expect("a whole of one part"), ours.handoffs_of(0));
 }

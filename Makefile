@@ -22,11 +22,12 @@ PROGRAM :=
 RELEASE := $${CARGO_TARGET_DIR:-target}/release/segue
 STATIC := $(shell uname -m)-unknown-linux-gnu
 
-.PHONY: help demo test lab liar agent-speed agent-soak bench fidelity book lint man completions install uninstall static deb units clean
+.PHONY: help demo test python-test lab liar agent-speed agent-soak bench fidelity book lint man completions install uninstall static deb units clean
 
 help:
 	@echo 'make demo         handoffs between 6400kbit/9ms and 200kbit/300ms, compared in a table'
 	@echo 'make test         all tests'
+	@echo 'make python-test  those of the Python package, which are among them'
 	@echo 'make lab          real senders on this machine over links that change, two minutes; as root'
 	@echo 'make liar         what a receiver gains that lies to the kernel sender, two minutes and a half; as root'
 	@echo 'make agent-speed  how soon the mobile agent tells peers of a handoff; half a minute, as root'
@@ -50,8 +51,13 @@ demo:
 
 test:
 	@scripts/setup rust cc gcc bpf
-	@scripts/setup --optional tshark tcptrace chromium lab
+	@scripts/setup --optional tshark tcptrace chromium lab python
 	$(CARGO) test --workspace --locked $(ARGS)
+	scripts/python-test --optional
+
+python-test:
+	@scripts/setup rust cc python
+	scripts/python-test $(ARGS)
 
 lab:
 	@scripts/setup rust cc bpf lab

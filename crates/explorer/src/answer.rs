@@ -10,8 +10,9 @@ use segue_report::{comparison_part, handoff_part};
 use segue_study::explain::{Moment, explain, explain_around, several_stacks, typical};
 use segue_study::measure::seconds;
 use segue_study::numbers::time;
+use segue_study::stop::{stop, stoppable};
 use segue_study::story::{headline, warnings};
-use segue_study::{Comparison, Presentation};
+use segue_study::{Comparison, Plan, Presentation};
 use segue_world::SECOND;
 use segue_world::access::PACKET_BYTES;
 use serde_json::{Value, json};
@@ -23,9 +24,21 @@ const MOST_TOLD: u64 = 50_000;
 /// A run ends so long after completion, s.
 const GIVE_UP: f64 = 400.0;
 
+/// The comparison, unless it is not wanted any more before it is done.
+fn run(plan: &Plan, keep_handoffs: bool, wanted: &Wanted) -> Option<Comparison> {
+    let run = || {
+        Comparison::run(plan, keep_handoffs, &|_| {
+            if !wanted.still() {
+                stop();
+            }
+        })
+    };
+    stoppable(run).ok()
+}
+
 /// The rows as `segue compare --json -` writes them.
 pub fn rows(question: &Question, wanted: &Wanted) -> Result<Option<String>, Refusal> {
-    let comparison = Comparison::run_while(&question.plan, false, &|| wanted.still());
+    let comparison = run(&question.plan, false, wanted);
     comparison.map(|comparison| comparison_json(&comparison)).transpose().map_err(Refusal::ours)
 }
 
@@ -33,7 +46,7 @@ pub fn rows(question: &Question, wanted: &Wanted) -> Result<Option<String>, Refu
 /// and the `command` and `toml` that repeat it.
 pub fn comparison_view(question: &Question, wanted: &Wanted) -> Result<Option<String>, Refusal> {
     let plan = &question.plan;
-    let Some(comparison) = Comparison::run_while(plan, true, &|| wanted.still()) else { return Ok(None) };
+    let Some(comparison) = run(plan, true, wanted) else { return Ok(None) };
     let Some(group) = comparison.groups.first() else { return Ok(None) };
     let medians = group.rows.iter().map(|row| match row.transfer_s.median {
         None => format!("{} not done", row.scheme),
@@ -131,7 +144,7 @@ fn bounded(question: &Question, wanted: &Wanted, told: Told) -> Result<bool, Ref
     if plan.schemes.len() as f64 * packets(GIVE_UP) <= most as f64 {
         return Ok(true);
     }
-    let Some(run) = Comparison::run_while(plan, true, &|| wanted.still()) else { return Ok(false) };
+    let Some(run) = run(plan, true, wanted) else { return Ok(false) };
     let handoffs = run.groups.iter().flat_map(|group| &group.handoffs);
     let all: f64 = handoffs.map(|handoff| packets(handoff.transfer_s.unwrap_or(GIVE_UP))).sum();
     if all > most as f64 {

@@ -2,11 +2,11 @@
 
 use segue_reproduce::buffers::SendersAndBuffers;
 use segue_study::{Comparison, Row};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A [`Row`] without nesting; an empty field is infinite.
-#[derive(Serialize)]
-struct FlatRow<'a> {
+#[derive(Deserialize, Serialize)]
+pub(crate) struct FlatRow<'a> {
     old: &'a str,
     new: &'a str,
     kind: &'a str,

@@ -2,7 +2,7 @@
 
 use crate::csv_rows::text;
 use segue_study::drive::{DriveRow, Mean};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Rows of drives as JSON text, one a line, with a final line feed.
 pub fn drive_json(rows: &[DriveRow]) -> Result<String, serde_json::Error> {
@@ -14,8 +14,8 @@ pub fn drive_json(rows: &[DriveRow]) -> Result<String, serde_json::Error> {
 const CLASSES: [&str; 4] = ["L-HH", "H-HH", "U-VH", "D-VH"];
 
 /// A [`DriveRow`] without nesting; an empty field does not exist.
-#[derive(Serialize)]
-struct FlatRow<'a> {
+#[derive(Deserialize, Serialize)]
+pub(crate) struct FlatRow<'a> {
     drive: &'a str,
     length_s: f64,
     wan_delay_s: f64,

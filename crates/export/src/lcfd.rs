@@ -2,11 +2,11 @@
 
 use segue_model::lcfd::Equation7;
 use segue_model::lcfd::figures::{Compared, Figure, Figure3, RTT_S};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Two schemes in one setting.
-#[derive(Serialize)]
-struct Row {
+#[derive(Deserialize, Serialize)]
+pub(crate) struct Row {
     figure: Option<u8>,
     mode: &'static str,
     w_max: u32,
@@ -44,7 +44,10 @@ pub fn mode_name(equation: Equation7) -> &'static str {
     }
 }
 
-fn rows(blocks: &[(Option<Figure>, Vec<Compared>)], equation: Equation7) -> impl Iterator<Item = Row> {
+pub(crate) fn rows(
+    blocks: &[(Option<Figure>, Vec<Compared>)],
+    equation: Equation7,
+) -> impl Iterator<Item = Row> {
     blocks.iter().flat_map(move |(figure, all)| {
         all.iter().map(move |compared| {
             let (setting, (scheme, against)) = (compared.setting, compared.schemes);

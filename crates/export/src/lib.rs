@@ -1,5 +1,9 @@
-//! Results as JSON, CSV and Parquet, in files that appear whole or not at all, and read again; captures ([`capture`]).
+//! Results as JSON, CSV and Parquet, in files that appear whole or not at all, and read again; as Arrow tables;
+//! captures ([`capture`]).
 
+mod arrow_bytes;
+mod arrow_events;
+mod arrow_rows;
 pub mod capture;
 mod csv_rows;
 mod difference;
@@ -14,6 +18,12 @@ mod parquet_file;
 mod reproduction;
 mod trace_lines;
 
+pub use arrow_bytes::{batch_from_bytes, batch_to_bytes};
+pub use arrow_events::events_arrow;
+pub use arrow_rows::{
+    ArrowError, claims_arrow, comparison_arrow, drive_arrow, gains_arrow, handoffs_arrow, lcfd_arrow,
+    savings_arrow,
+};
 pub use csv_rows::{buffers_csv, comparison_csv, handoffs_csv};
 pub use difference::difference_json;
 pub use document::{Document, DocumentError};

@@ -1,7 +1,7 @@
 //! What the models compute, as JSON and CSV (docs/models.md). Segments, seconds and parts of one with six decimals.
 
 use segue_model::tcp_ho::{Curve, LIMIT_OF_SAVING, Wait};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 #[derive(Serialize)]
 struct CurveDocument {
@@ -21,8 +21,9 @@ struct Gain {
     gain: f64,
 }
 
-#[derive(Serialize)]
-struct WaitDocument {
+/// What one number of timeouts before the link is back costs.
+#[derive(Deserialize, Serialize)]
+pub(crate) struct WaitDocument {
     timeouts: u32,
     from_s: f64,
     to_s: f64,
@@ -32,8 +33,8 @@ struct WaitDocument {
 }
 
 /// A line of the CSV.
-#[derive(Serialize)]
-struct GainRow {
+#[derive(Deserialize, Serialize)]
+pub(crate) struct GainRow {
     class: Option<&'static str>,
     b: f64,
     c: f64,
@@ -98,9 +99,9 @@ pub fn tcp_ho_json(curves: &[Curve], waits: &[Wait]) -> Result<String, serde_jso
     ))
 }
 
-/// The mean gains of the model of TCP-HO, one line per handoff and deviation.
-pub fn tcp_ho_csv(curves: &[Curve]) -> Result<String, csv::Error> {
-    crate::csv_rows::text(curves.iter().flat_map(|curve| {
+/// One per handoff and deviation.
+pub(crate) fn gain_rows(curves: &[Curve]) -> impl Iterator<Item = GainRow> {
+    curves.iter().flat_map(|curve| {
         let handoff = &curve.handoff;
         gains(curve).map(|gain| GainRow {
             class: handoff.class(),
@@ -111,5 +112,10 @@ pub fn tcp_ho_csv(curves: &[Curve]) -> Result<String, csv::Error> {
             sigma: gain.sigma,
             gain: gain.gain,
         })
-    }))
+    })
+}
+
+/// The mean gains of the model of TCP-HO, one line per handoff and deviation.
+pub fn tcp_ho_csv(curves: &[Curve]) -> Result<String, csv::Error> {
+    crate::csv_rows::text(gain_rows(curves))
 }

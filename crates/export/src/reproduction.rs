@@ -15,11 +15,12 @@ use segue_study::drive::Mean;
 use segue_world::drive::cells::Step;
 use segue_world::trace::What;
 use segue_world::{Nanos, SECOND};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-#[derive(Serialize)]
-struct ClaimRow<'a> {
+/// A judged claim.
+#[derive(Deserialize, Serialize)]
+pub(crate) struct ClaimRow<'a> {
     id: &'a str,
     place: &'a str,
     kind: String,
@@ -30,15 +31,10 @@ struct ClaimRow<'a> {
     why: &'a str,
 }
 
-/// `{"version":1,"points":N,"claims":[{"id",..,"verdict",..}],"summary":{..}}`, one claim a line.
-pub fn claims_json(judged: &[Judged], points: usize) -> Result<String, serde_json::Error> {
-    let mut summary: BTreeMap<&'static str, usize> = Verdict::ALL.map(|verdict| (verdict.words(), 0)).into();
-    for claim in judged {
-        *summary.entry(claim.verdict.words()).or_default() += 1;
-    }
-    let lower = |debug: String| debug.to_lowercase();
-    let row = |judged: &Judged| {
-        serde_json::to_string(&ClaimRow {
+impl<'a> From<&'a Judged<'a>> for ClaimRow<'a> {
+    fn from(judged: &'a Judged<'a>) -> Self {
+        let lower = |debug: String| debug.to_lowercase();
+        Self {
             id: &judged.claim.id,
             place: &judged.claim.place,
             kind: lower(format!("{:?}", judged.claim.kind)),
@@ -47,8 +43,17 @@ pub fn claims_json(judged: &[Judged], points: usize) -> Result<String, serde_jso
             stated: &judged.claim.stated,
             measured: &judged.measured,
             why: &judged.why,
-        })
-    };
+        }
+    }
+}
+
+/// `{"version":1,"points":N,"claims":[{"id",..,"verdict",..}],"summary":{..}}`, one claim a line.
+pub fn claims_json(judged: &[Judged], points: usize) -> Result<String, serde_json::Error> {
+    let mut summary: BTreeMap<&'static str, usize> = Verdict::ALL.map(|verdict| (verdict.words(), 0)).into();
+    for claim in judged {
+        *summary.entry(claim.verdict.words()).or_default() += 1;
+    }
+    let row = |judged| serde_json::to_string(&ClaimRow::from(judged));
     let rows: Vec<String> = judged.iter().map(row).collect::<Result<_, _>>()?;
     let summary = serde_json::to_string(&summary)?;
     Ok(format!(

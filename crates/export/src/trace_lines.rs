@@ -26,7 +26,7 @@ struct Line<'a> {
 /// What happened.
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
-enum LineEvent<'a> {
+pub(crate) enum LineEvent<'a> {
     /// First line: what was run.
     Run(Run<'a>),
     /// A host sends a packet.
@@ -131,7 +131,7 @@ enum LineEvent<'a> {
 
 /// What was run.
 #[derive(Debug, Serialize)]
-struct Run<'a> {
+pub(crate) struct Run<'a> {
     /// Of these lines.
     version: u32,
     old: &'a str,
@@ -159,68 +159,68 @@ struct Run<'a> {
 
 /// A packet: data have `seq` and `copy`, ACKs have `ack`.
 #[derive(Debug, Default, Serialize)]
-struct PacketLine {
-    flow: u16,
+pub(crate) struct PacketLine {
+    pub(crate) flow: u16,
     /// Bytes that links charge.
-    bytes: u32,
+    pub(crate) bytes: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
-    seq: Option<u32>,
+    pub(crate) seq: Option<u32>,
     /// Number of this transmission among the flow's.
     #[serde(skip_serializing_if = "Option::is_none")]
-    copy: Option<u32>,
+    pub(crate) copy: Option<u32>,
     /// Its bytes were sent before.
     #[serde(skip_serializing_if = "is_false")]
-    resent: bool,
+    pub(crate) resent: bool,
     /// On arrival: its bytes had all been received.
     #[serde(skip_serializing_if = "is_false")]
-    duplicate: bool,
+    pub(crate) duplicate: bool,
     /// A window probe: no data, the number below the window.
     #[serde(skip_serializing_if = "is_false")]
-    probe: bool,
+    pub(crate) probe: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    ack: Option<u32>,
+    pub(crate) ack: Option<u32>,
     /// It advertises a window of zero.
     #[serde(skip_serializing_if = "is_false")]
-    window_closed: bool,
+    pub(crate) window_closed: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    sack: Vec<(u32, u32)>,
+    pub(crate) sack: Vec<(u32, u32)>,
     /// The first of these blocks reports a duplicate (RFC 2883).
     #[serde(skip_serializing_if = "is_false")]
-    dsack: bool,
+    pub(crate) dsack: bool,
     /// It carries an option of Segue: a capability or a report.
     #[serde(skip_serializing_if = "is_false")]
-    option: bool,
+    pub(crate) option: bool,
     #[serde(skip_serializing_if = "is_false")]
-    syn: bool,
+    pub(crate) syn: bool,
 }
 
 #[derive(Debug, Serialize)]
-struct RuleLine {
-    name: &'static str,
+pub(crate) struct RuleLine {
+    pub(crate) name: &'static str,
     /// Of docs/algorithms.md.
-    section: &'static str,
+    pub(crate) section: &'static str,
 }
 
 /// What is asked for; what is not stands there not.
 #[derive(Debug, Default, Serialize)]
-struct AdviceLine {
+pub(crate) struct AdviceLine {
     #[serde(skip_serializing_if = "Option::is_none")]
-    cwnd: Option<f64>,
+    pub(crate) cwnd: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    ssthresh: Option<f64>,
+    pub(crate) ssthresh: Option<f64>,
     /// 0: the stack's own again.
     #[serde(skip_serializing_if = "Option::is_none")]
-    min_rto_ns: Option<Nanos>,
+    pub(crate) min_rto_ns: Option<Nanos>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    dupthresh: Option<u32>,
+    pub(crate) dupthresh: Option<u32>,
     /// Whatever else, by name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    also: Vec<&'static str>,
+    pub(crate) also: Vec<&'static str>,
 }
 
 /// The record's counts, from completion to the end (docs/bench.md).
 #[derive(Debug, Serialize)]
-struct Counts<'a> {
+pub(crate) struct Counts<'a> {
     transfer_ns: Option<Nanos>,
     bound_ns: Nanos,
     timeouts: usize,
@@ -309,7 +309,8 @@ fn counts(told: &SchemeTrace) -> Counts<'_> {
     }
 }
 
-fn line<'a>(told: &'a SchemeTrace, event: &'a Event) -> LineEvent<'a> {
+/// An event as these lines tell it.
+pub(crate) fn line<'a>(told: &'a SchemeTrace, event: &'a Event) -> LineEvent<'a> {
     match &event.what {
         What::Sent(packet) => LineEvent::Send(packet_line(packet)),
         What::Received { packet, arrival } => {

@@ -81,6 +81,7 @@ impl OneDownload {
         let (download, planned) = self.plan(&paper.defaults, name, &settings(paper, &named(name)))?;
         let mut sample = Sample::default();
         for seed in 1..=seeds {
+            done(0);
             let download = Download { seed, ..download.clone() };
             measure(&mut sample, &download, &planned.scheme);
             done(1);

@@ -248,6 +248,7 @@ pub fn run(
         .singles
         .par_iter()
         .map(|(single, schemes)| {
+            done(0);
             let plan = plan(paper, &single.point, schemes, vec![single.at])?;
             let traces = explain(&plan, Moment { group: 0, seed: 1, at: single.at });
             done(traces.len() as u64);
@@ -304,6 +305,7 @@ fn of_cell(
     cache: Option<&Cache>,
     done: &(dyn Fn(u64) + Sync),
 ) -> Result<Named, PointError> {
+    done(0);
     let point = Point::Cell(cell);
     let sample = match cache.and_then(|cache| cache.get(&point, scheme, &[], &seeds)) {
         Some(sample) => sample,

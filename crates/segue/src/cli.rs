@@ -487,7 +487,7 @@ fn segments(word: &str) -> Result<f64, String> {
     word.parse().map_err(|_| "expected a number of segments".to_string())
 }
 
-pub fn key_value(word: &str) -> Result<(String, String), String> {
+pub(crate) fn key_value(word: &str) -> Result<(String, String), String> {
     match word.split_once('=') {
         Some((key, value)) if !key.is_empty() && !value.is_empty() => Ok((key.into(), value.into())),
         _ => Err("expected KEY=VALUE".into()),
@@ -495,12 +495,17 @@ pub fn key_value(word: &str) -> Result<(String, String), String> {
 }
 
 /// clap's message as one line: what was wrong, where, what was expected, the nearest valid word.
-pub fn one_line(error: &clap::Error) -> String {
+pub(crate) fn one_line(error: &clap::Error) -> String {
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         let lab = if cfg!(feature = "live") { " kernel, agent, lab, doctor," } else { "" };
         let explore = if cfg!(feature = "explore") { " explore," } else { "" };
         return format!(
             "no command; expected one of compare, run, sweep, merge, trace, reproduce, diff, model,{lab}{explore} schemes, man, completions (see segue --help)"
+        );
+    }
+    if let (false, Some(word)) = (cfg!(feature = "live"), live_word(error)) {
+        return format!(
+            "`segue {word}`: this build has no live part; expected a build of the program with it (cargo install, a package)"
         );
     }
     let text = error.render().to_string();
@@ -536,6 +541,17 @@ pub fn one_line(error: &clap::Error) -> String {
         }
     }
     line
+}
+
+/// Commands of the live part.
+const LIVE: [&str; 4] = ["kernel", "agent", "lab", "doctor"];
+
+/// The command that a build without the live part does not have.
+fn live_word(error: &clap::Error) -> Option<&'static str> {
+    match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(word)) => LIVE.into_iter().find(|known| known == word),
+        _ => None,
+    }
 }
 
 /// Longest message, characters.

@@ -3,13 +3,13 @@
 use crate::cli::CompareArgs;
 use crate::{Failure, outputs, print, progress, table};
 use segue_export::{Output, comparison_csv, comparison_json, handoffs_csv};
-use segue_report::comparison_page;
+use segue_report::{Origin, comparison_page};
 use segue_study::{Comparison, Plan, Presentation, Request};
 use std::io::IsTerminal;
 
 /// Runs the command.
-pub fn run(args: &CompareArgs) -> Result<(), Failure> {
-    let plan = request(args)?.plan().map_err(Failure::user)?;
+pub fn run(args: &CompareArgs, origin: &Origin) -> Result<(), Failure> {
+    let plan = plan(args)?;
     let to = &args.results;
     let (files, on_stdout) = outputs::open([
         ("--json", &to.json),
@@ -18,7 +18,7 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
         ("--report", &to.report),
     ])?;
     let shown = Presentation::default();
-    let comparison = deliver(&plan, &shown, files, args.threads)?;
+    let comparison = deliver(&plan, &shown, files, args.threads, origin)?;
     if !on_stdout {
         print(&table::render(&plan, &comparison, &shown, std::io::stdout().is_terminal()))?;
     }
@@ -26,18 +26,19 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
 }
 
 /// Runs the plan and writes what was asked for: JSON, CSV, single handoffs, page.
-pub fn deliver(
+pub(crate) fn deliver(
     plan: &Plan,
     shown: &Presentation,
     [json, csv, rows, report]: [Option<Output>; 4],
     threads: Option<u16>,
+    origin: &Origin,
 ) -> Result<Comparison, Failure> {
     let links = plan.request.pairs.iter().flat_map(|(old, new)| [old, new]);
     outputs::spare_links(links, [&json, &csv, &rows, &report])?;
     let keep_handoffs = rows.is_some() || report.is_some();
     let (comparison, page) = outputs::with_threads(threads, || {
         let comparison = simulate(plan, keep_handoffs);
-        let page = report.as_ref().map(|_| comparison_page(plan, &comparison, shown, &outputs::origin()));
+        let page = report.as_ref().map(|_| comparison_page(plan, &comparison, shown, origin));
         (comparison, page)
     })?;
     outputs::write(json, || comparison_json(&comparison))?;
@@ -47,19 +48,21 @@ pub fn deliver(
     Ok(comparison)
 }
 
-fn request(args: &CompareArgs) -> Result<Request, Failure> {
+/// What is asked for, checked.
+pub fn plan(args: &CompareArgs) -> Result<Plan, Failure> {
     let mut request = args.bench.request()?;
     if args.both_ways {
         let back = request.pairs.iter().map(|(old, new)| (new.clone(), old.clone())).collect::<Vec<_>>();
         request.pairs.extend(back);
     }
-    Ok(Request {
+    let request = Request {
         kinds: args.bench.kinds(&args.kind),
         flows: args.flows.clone(),
         at: args.at.0.clone(),
         seeds: args.seeds,
         ..request
-    })
+    };
+    request.plan().map_err(Failure::user)
 }
 
 /// Runs the plan, with a progress bar if somebody watches.

@@ -11,8 +11,7 @@ use segue_study::numbers::{count, time};
 use segue_study::scenario::OutputWord;
 
 /// Runs the command.
-pub fn run(args: &RunArgs, path: &str, file: &DriveFile) -> Result<(), Failure> {
-    let plan = file.plan(args.points.map(u64::from)).map_err(Failure::user)?;
+pub fn run(args: &RunArgs, path: &str, file: &DriveFile, plan: &DrivePlan) -> Result<(), Failure> {
     let written = &file.scenario.output;
     for (word, what) in [(&written.rows, "rows"), (&written.report, "report"), (&written.svg, "svg")] {
         if let Some(word) = word {
@@ -40,11 +39,11 @@ pub fn run(args: &RunArgs, path: &str, file: &DriveFile) -> Result<(), Failure> 
     let drives = plan.blocks.iter().map(|block| &block.experiment.drive);
     let links = drives.flat_map(|drive| drive.stays.iter().map(|stay| &stay.link));
     outputs::spare_links(links, [&json, &csv])?;
-    let rows = outputs::with_threads(args.threads, || simulate(&plan))?;
+    let rows = outputs::with_threads(args.threads, || simulate(plan))?;
     outputs::write(json, || drive_json(&rows))?;
     outputs::write(csv, || drive_csv(&rows))?;
     if !on_stdout {
-        print(&table(&plan, &rows))?;
+        print(&table(plan, &rows))?;
     }
     Ok(())
 }

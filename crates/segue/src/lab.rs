@@ -5,12 +5,12 @@ use crate::lab_machine::{Measured, Use, kernel, laboratory};
 use crate::{Failure, lab_table, outputs, print, progress};
 use segue_export::capture::{file_name, live_capture};
 use segue_export::{live_csv, live_json};
-use segue_report::live_page;
+use segue_report::{Origin, live_page};
 use segue_study::{LabFile, LabPlan, LiveComparison, LiveGroup, LiveRuns};
 use segue_world::{Kind, SECOND};
 
 /// `segue lab run`.
-pub fn run(args: &LabRunArgs) -> Result<(), Failure> {
+pub fn run(args: &LabRunArgs, origin: &Origin) -> Result<(), Failure> {
     let file = LabFile::read(&args.plan).map_err(Failure::user)?;
     let mut plan = file.plan(args.runs).map_err(Failure::user)?;
     let names = capture_names(&plan);
@@ -33,7 +33,7 @@ pub fn run(args: &LabRunArgs) -> Result<(), Failure> {
     }
     outputs::write(json, || live_json(&comparison))?;
     outputs::write(csv, || live_csv(&comparison))?;
-    outputs::write(report, || Ok::<_, Failure>(live_page(&plan, &comparison, &outputs::origin())))?;
+    outputs::write(report, || Ok::<_, Failure>(live_page(&plan, &comparison, origin)))?;
     if !on_stdout {
         print(&lab_table::render(&plan, &comparison))?;
     }

@@ -27,18 +27,23 @@ pub fn run(model: &Model) -> Result<(), Failure> {
     }
 }
 
-fn tcp_ho(args: &TcpHoArgs) -> Result<(), Failure> {
+/// Gains of TCP-HO over a range of errors, and what an immediate transmission saves.
+pub fn gains_and_savings(args: &TcpHoArgs) -> Result<(Vec<Curve>, Vec<Wait>), Failure> {
     let Percents(percents) = &args.sigma;
     let curve = |handoff| Curve::over(handoff, percents).map_err(Failure::user);
-    let curves: Vec<Curve> = handoffs(args)?.into_iter().map(curve).collect::<Result<_, _>>()?;
-    let waits: Vec<Wait> =
-        waits(args.rto as f64 / SECOND as f64).map_err(Failure::user)?.take(WAITS).collect();
+    let curves = handoffs(args)?.into_iter().map(curve).collect::<Result<_, _>>()?;
+    let waits = waits(args.rto as f64 / SECOND as f64).map_err(Failure::user)?.take(WAITS).collect();
+    Ok((curves, waits))
+}
+
+fn tcp_ho(args: &TcpHoArgs) -> Result<(), Failure> {
+    let (curves, waits) = gains_and_savings(args)?;
     let ([csv, json, svg], on_stdout) =
         outputs::open([("--csv", &args.csv), ("--json", &args.json), ("--svg", &args.svg)])?;
     outputs::write(csv, || tcp_ho_csv(&curves))?;
     outputs::write(json, || tcp_ho_json(&curves, &waits))?;
     outputs::write(svg, || Ok::<_, Failure>(standalone(&gains_chart(&curves, "tcp-ho").svg(CHART))))?;
-    if on_stdout { Ok(()) } else { print(&tables(&curves, percents, &waits)) }
+    if on_stdout { Ok(()) } else { print(&tables(&curves, &args.sigma.0, &waits)) }
 }
 
 fn handoffs(args: &TcpHoArgs) -> Result<Vec<Handoff>, Failure> {

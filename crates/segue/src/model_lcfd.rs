@@ -12,14 +12,11 @@ use segue_report::lcfd::{lcfd_chart, lcfd_windows_chart};
 use segue_world::SECOND;
 
 /// What is asked for: a figure of the paper, or a setting of the user's.
-type Block = (Option<Figure>, Vec<Compared>);
+pub type Block = (Option<Figure>, Vec<Compared>);
 
 /// Runs the command.
 pub fn run(args: &LcfdArgs) -> Result<(), Failure> {
-    let equation = match args.mode {
-        ModeWord::Corrected => Equation7::Corrected,
-        ModeWord::Printed => Equation7::Printed,
-    };
+    let equation = args.mode.equation();
     if args.figure == Some(3) {
         return figure_3(args);
     }
@@ -34,7 +31,18 @@ pub fn run(args: &LcfdArgs) -> Result<(), Failure> {
     if on_stdout { Ok(()) } else { print(&tables(&blocks, equation)) }
 }
 
-fn blocks(args: &LcfdArgs, equation: Equation7) -> Result<Vec<Block>, Failure> {
+impl ModeWord {
+    /// Equation 7 as it is read.
+    pub fn equation(self) -> Equation7 {
+        match self {
+            Self::Corrected => Equation7::Corrected,
+            Self::Printed => Equation7::Printed,
+        }
+    }
+}
+
+/// Throughputs and gains, but for Figure 3, which has windows.
+pub fn blocks(args: &LcfdArgs, equation: Equation7) -> Result<Vec<Block>, Failure> {
     let asked = args.w_max.is_some() || args.buffer.is_some() || args.p.is_some();
     if asked || args.sojourn.is_some() || args.latency.is_some() {
         return Ok(vec![(None, own_setting(args, equation)?)]);

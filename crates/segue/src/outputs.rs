@@ -4,6 +4,7 @@ use crate::Failure;
 use segue_export::{Output, OutputError, in_words};
 use segue_report::Origin;
 use segue_world::AccessLink;
+use std::ffi::OsString;
 use std::path::Path;
 
 /// Opens the destinations that were asked for, by their options; says whether standard output is one.
@@ -108,9 +109,9 @@ pub fn write<C: AsRef<[u8]>, E: std::fmt::Display>(
 }
 
 /// The command line that is running, as a shell takes it, and the version of the program.
-pub fn origin() -> Origin {
+pub fn origin(command_line: &[OsString]) -> Origin {
     let mut words = vec!["segue".to_string()];
-    words.extend(std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()));
+    words.extend(command_line.iter().skip(1).map(|word| word.to_string_lossy().into_owned()));
     Origin { command: shell_words::join(&words), version: env!("CARGO_PKG_VERSION") }
 }
 

@@ -5,6 +5,7 @@ use crate::{Failure, outputs, print, progress};
 use comfy_table::{ContentArrangement, Table, presets};
 use segue_export::{Output, buffers_csv, claims_json, figure_csv};
 use segue_handoff::Scheme;
+use segue_report::Origin;
 use segue_report::figures::figure;
 use segue_report::gallery::{Exhibit, gallery_page};
 use segue_reproduce::buffers::{self, SendersAndBuffers};
@@ -21,10 +22,8 @@ use segue_world::fmip::{DOWNLOAD_SETTINGS, Download};
 use std::path::Path;
 
 /// Runs the command.
-pub fn run(args: &ReproduceArgs) -> Result<(), Failure> {
-    let mut papers = papers().map_err(Failure::ours)?;
-    try_readings(&mut papers, args)?;
-    let chosen = choose(&papers, args)?;
+pub fn run(args: &ReproduceArgs, origin: &Origin) -> Result<(), Failure> {
+    let papers = read_papers(args)?;
     let ([json], on_stdout) = outputs::open([("--json", &args.json)])?;
     let place = json.as_ref().and_then(Output::file).and_then(Path::parent);
     let out = std::fs::canonicalize(&args.out).ok();
@@ -40,6 +39,40 @@ pub fn run(args: &ReproduceArgs) -> Result<(), Failure> {
             args.out
         )));
     }
+    let bars = |runs, of: &str| -> Done {
+        let bar = progress::bar(runs, of);
+        Box::new(move |done| bar.inc(done))
+    };
+    let judged = judge(&papers, args, origin, &bars)?;
+    outputs::write(json, || claims_json(&judged, args.points.into()))?;
+    if !on_stdout {
+        print(&summary(&judged, (!args.check).then_some(args.out.as_str())))?;
+    }
+    Ok(())
+}
+
+/// The papers, with the readings that are tried.
+///
+/// Errors: a paper or a setting that is not known, in one line.
+pub fn read_papers(args: &ReproduceArgs) -> Result<Vec<Paper>, Failure> {
+    let mut papers = papers().map_err(Failure::ours)?;
+    try_readings(&mut papers, args)?;
+    choose(&papers, args)?;
+    Ok(papers)
+}
+
+/// Hears of runs that are finished.
+pub type Done = Box<dyn Fn(u64) + Sync>;
+
+/// Runs what was chosen, writes its figures unless it is only to be checked, and judges its claims. `begin` is told
+/// how many runs of what a paper needs, and gives what hears of those that are finished.
+pub fn judge<'a>(
+    papers: &'a [Paper],
+    args: &ReproduceArgs,
+    origin: &Origin,
+    begin: &(dyn Fn(u64, &str) -> Done + Sync),
+) -> Result<Vec<Judged<'a>>, Failure> {
+    let chosen = choose(papers, args)?;
     if !args.check {
         std::fs::create_dir_all(&args.out).map_err(|error| {
             Failure::User(format!("--out {}: cannot be made: {error}; expected a writable folder", args.out))
@@ -57,11 +90,8 @@ pub fn run(args: &ReproduceArgs) -> Result<(), Failure> {
                 (_, true) => "downloads",
                 _ => "handoffs",
             };
-            let bar = progress::bar(needs.runs(choice.paper, args.points.into()), of);
-            let results =
-                run_needs(choice.paper, needs, args.points.into(), cache.as_ref(), &|done| bar.inc(done));
-            bar.finish_and_clear();
-            results.map_err(Failure::ours)
+            let done = begin(needs.runs(choice.paper, args.points.into()), of);
+            run_needs(choice.paper, needs, args.points.into(), cache.as_ref(), &done).map_err(Failure::ours)
         });
         each.collect()
     };
@@ -74,8 +104,7 @@ pub fn run(args: &ReproduceArgs) -> Result<(), Failure> {
 
     let judged: Vec<Vec<Judged>> =
         chosen.iter().zip(&results).map(|(choice, results)| choice.judge(results, &ns2)).collect();
-    let all: Vec<Judged> = judged.iter().flatten().cloned().collect();
-    outputs::write(json, || claims_json(&all, args.points.into()))?;
+    let all = judged.iter().flatten().cloned().collect();
     if !args.check {
         let exhibits: Vec<Exhibit> = chosen
             .iter()
@@ -86,12 +115,9 @@ pub fn run(args: &ReproduceArgs) -> Result<(), Failure> {
                 Exhibit { paper: choice.paper, figures: drawn.collect(), claims }
             })
             .collect();
-        write_files(Path::new(&args.out), &exhibits, &results, buffers.as_ref(), args)?;
+        write_files(Path::new(&args.out), &exhibits, &results, buffers.as_ref(), args, origin)?;
     }
-    if !on_stdout {
-        print(&summary(&all, (!args.check).then_some(args.out.as_str())))?;
-    }
-    Ok(())
+    Ok(all)
 }
 
 /// Adds readings from the command line after the ledger's, for the papers whose schemes or stacks have them: the
@@ -218,6 +244,7 @@ fn write_files(
     results: &[Results],
     buffers: Option<&SendersAndBuffers>,
     args: &ReproduceArgs,
+    origin: &Origin,
 ) -> Result<(), Failure> {
     let write = |name: String, content: String| -> Result<(), Failure> {
         Output::open(&folder.join(name).to_string_lossy())?.finish(content).map_err(Failure::writing)
@@ -235,7 +262,7 @@ fn write_files(
     if let Some(table) = buffers {
         write("senders-and-buffers.csv".into(), buffers_csv(table).map_err(Failure::ours)?)?;
     }
-    write("index.html".into(), gallery_page(exhibits, buffers, args.points.into(), &outputs::origin()))
+    write("index.html".into(), gallery_page(exhibits, buffers, args.points.into(), origin))
 }
 
 /// Counts of verdicts, and the claims that do not hold.

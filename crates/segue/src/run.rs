@@ -5,26 +5,26 @@ use crate::compare::deliver;
 use crate::{Failure, drive, outputs, print, table};
 use segue_draw::{Size, standalone};
 use segue_export::Output;
-use segue_report::quartiles;
+use segue_report::{Origin, quartiles};
+use segue_study::drive::DrivePlan;
 use segue_study::drive_file::{self, DriveFile};
-use segue_study::{Comparison, Presentation, ScenarioFile, scenario};
+use segue_study::{Comparison, Plan, Presentation, ScenarioFile, scenario};
 use std::io::IsTerminal;
 
 /// Size of the chart, px.
 const CHART: Size = Size { width: 860, height: 460 };
 
 /// Runs the command.
-pub fn run(args: &RunArgs) -> Result<(), Failure> {
+pub fn run(args: &RunArgs, origin: &Origin) -> Result<(), Failure> {
     let Some(path) = args.scenario.as_deref() else {
         let schema = if args.drive_schema { drive_file::schema() } else { scenario::schema() };
         let schema = serde_json::to_string_pretty(&schema).map_err(Failure::ours)?;
         return print(&format!("{schema}\n"));
     };
-    if let Some(file) = DriveFile::read(path).map_err(Failure::user)? {
-        return drive::run(args, path, &file);
-    }
-    let file = ScenarioFile::read(path).map_err(Failure::user)?;
-    let (plan, shown) = file.plan(args.points.map(|points| points as usize)).map_err(Failure::user)?;
+    let (file, plan, shown) = match read(path, args.points)? {
+        Asked::Handoffs { file, plan, shown } => (file, plan, shown),
+        Asked::Drives { file, plan } => return drive::run(args, path, &file, &plan),
+    };
     let destinations = Destinations::new(args, &file)?;
     let ([json, csv, rows, report, svg], on_stdout) = outputs::open([
         ("json", &destinations.json),
@@ -34,12 +34,43 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         ("svg", &destinations.svg),
     ])?;
     outputs::spare(path.as_ref(), [&json, &csv, &rows, &report, &svg])?;
-    let comparison = deliver(&plan, &shown, [json, csv, rows, report], args.threads)?;
+    let comparison = deliver(&plan, &shown, [json, csv, rows, report], args.threads, origin)?;
     outputs::write(svg, || Ok::<_, Failure>(chart(&comparison, &shown)))?;
     if !on_stdout {
         print(&table::render(&plan, &comparison, &shown, std::io::stdout().is_terminal()))?;
     }
     Ok(())
+}
+
+/// What a file asks for, checked.
+pub enum Asked {
+    /// Handoffs, each by itself (docs/run.md).
+    Handoffs {
+        /// The file.
+        file: Box<ScenarioFile>,
+        /// What is run.
+        plan: Box<Plan>,
+        /// How it is shown.
+        shown: Presentation,
+    },
+    /// Whole drives (docs/drives.md).
+    Drives {
+        /// The file.
+        file: Box<DriveFile>,
+        /// What is run.
+        plan: DrivePlan,
+    },
+}
+
+/// Reads a file; `points` limits its handoff times, or the seeds of a drive.
+pub fn read(path: &str, points: Option<u32>) -> Result<Asked, Failure> {
+    if let Some(file) = DriveFile::read(path).map_err(Failure::user)? {
+        let plan = file.plan(points.map(u64::from)).map_err(Failure::user)?;
+        return Ok(Asked::Drives { file: Box::new(file), plan });
+    }
+    let file = ScenarioFile::read(path).map_err(Failure::user)?;
+    let (plan, shown) = file.plan(points.map(|points| points as usize)).map_err(Failure::user)?;
+    Ok(Asked::Handoffs { file: Box::new(file), plan: Box::new(plan), shown })
 }
 
 /// The chart as a picture that stands alone.

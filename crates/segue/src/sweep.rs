@@ -51,10 +51,7 @@ pub fn sweep(args: &SweepArgs) -> Result<(), Failure> {
     let plan = Plan::open(path).map_err(Failure::user)?;
     let shard = args.shard.unwrap_or(Shard::WHOLE);
     let Some(out) = args.out.as_deref() else { return list(&plan, shard) };
-    let output = file(out)?;
-    outputs::spare(path.as_ref(), [&Some(Output::File(output.clone()))])?;
-    plan.files().try_for_each(|file| outputs::spare(file, [&Some(Output::File(output.clone()))]))?;
-    let store = Store::open(&plan, shard, &output).map_err(begin)?;
+    let store = store(&plan, path, shard, out)?;
     let kept: Vec<usize> = store.kept().collect();
     let all: u64 = shard.parts(&plan).map(|part| plan.handoffs_of(part)).sum();
     let bar = progress::bar(all, "handoffs");
@@ -69,6 +66,14 @@ pub fn sweep(args: &SweepArgs) -> Result<(), Failure> {
         kept => format!(", {kept} of {} parts from an earlier run", shard.parts(&plan).count()),
     };
     print(&format!("{out}: {rows} handoffs{earlier}\n"))
+}
+
+/// Opens what a share of a sweep is kept in until its file `out` is made; `path` is the file that was read.
+pub fn store(plan: &Plan, path: &str, shard: Shard, out: &str) -> Result<Store, Failure> {
+    let output = file(out)?;
+    outputs::spare(path.as_ref(), [&Some(Output::File(output.clone()))])?;
+    plan.files().try_for_each(|file| outputs::spare(file, [&Some(Output::File(output.clone()))]))?;
+    Store::open(plan, shard, &output).map_err(begin)
 }
 
 /// Runs `segue merge`.

@@ -4,19 +4,13 @@ use crate::cli::TraceArgs;
 use crate::{Failure, events, outputs, print};
 use segue_export::capture::{capture, file_name};
 use segue_export::trace_lines;
-use segue_report::handoff_page;
-use segue_study::Request;
+use segue_report::{Origin, handoff_page};
 use segue_study::explain::{Moment, explain, explain_around, several_stacks};
+use segue_study::{Plan, Request};
 
 /// Runs the command.
-pub fn run(args: &TraceArgs) -> Result<(), Failure> {
-    let request = Request {
-        kinds: args.bench.kinds(&[args.kind]),
-        flows: vec![args.flows],
-        at: vec![args.at],
-        ..args.bench.request()?
-    };
-    let plan = request.plan().map_err(Failure::user)?;
+pub fn run(args: &TraceArgs, origin: &Origin) -> Result<(), Failure> {
+    let plan = plan(args)?;
     let names: Vec<String> = args.bench.schemes.iter().map(|scheme| file_name(scheme)).collect();
     let asked = [("--json", &args.json), ("--report", &args.report)];
     let ([json, report], captures, on_stdout) =
@@ -27,13 +21,13 @@ pub fn run(args: &TraceArgs) -> Result<(), Failure> {
 
     // Only what tells every event needs what was long before: a fast link has millions.
     let whole = args.all || args.json.is_some() || args.pcap.is_some();
-    let moment = Moment { group: 0, seed: args.bench.seed, at: args.at };
+    let moment = moment(args);
     let traces = if whole { explain(&plan, moment) } else { explain_around(&plan, moment) };
 
     for (output, told) in captures.into_iter().zip(&traces) {
         outputs::write(Some(output), || capture(&told.scheme, &told.trace))?;
     }
-    outputs::write(report, || Ok::<_, Failure>(handoff_page(&plan, &traces, &outputs::origin())))?;
+    outputs::write(report, || Ok::<_, Failure>(handoff_page(&plan, &traces, origin)))?;
     outputs::write(json, || traces.iter().map(trace_lines).collect::<Result<String, _>>())?;
     if !on_stdout {
         let several = several_stacks(&traces);
@@ -47,4 +41,20 @@ pub fn run(args: &TraceArgs) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// What is asked for, checked.
+pub fn plan(args: &TraceArgs) -> Result<Plan, Failure> {
+    let request = Request {
+        kinds: args.bench.kinds(&[args.kind]),
+        flows: vec![args.flows],
+        at: vec![args.at],
+        ..args.bench.request()?
+    };
+    request.plan().map_err(Failure::user)
+}
+
+/// The handoff of that plan.
+pub fn moment(args: &TraceArgs) -> Moment {
+    Moment { group: 0, seed: args.bench.seed, at: args.at }
 }

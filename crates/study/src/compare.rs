@@ -4,7 +4,7 @@ use crate::measure::{self, Row};
 use crate::request::{Group, Plan};
 use rayon::prelude::*;
 use segue_world::{Experiment, RunRecord, WarmRun};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The result of a comparison.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ pub struct GroupResult {
 }
 
 /// One handoff with one scheme, flat, as `--rows` writes it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HandoffRow {
     /// Link before.
     pub old: String,
@@ -80,8 +80,8 @@ impl GroupResult {
 }
 
 impl Comparison {
-    /// Runs the plan on all cores. `done` hears how many more handoffs are finished; the rows of
-    /// single handoffs are kept if `keep_handoffs`.
+    /// Runs the plan on all cores. `done` hears how many more handoffs are finished, and may end the run
+    /// ([`crate::stop`]); the rows of single handoffs are kept if `keep_handoffs`.
     pub fn run(plan: &Plan, keep_handoffs: bool, done: &(dyn Fn(u64) + Sync)) -> Self {
         let groups = plan.groups();
         let groups = groups
@@ -95,20 +95,6 @@ impl Comparison {
         Self { groups }
     }
 
-    /// The same as long as `wanted`, which is asked before each handoff; `None` once it is not.
-    pub fn run_while(plan: &Plan, keep_handoffs: bool, wanted: &(dyn Fn() -> bool + Sync)) -> Option<Self> {
-        let groups = plan.groups();
-        let groups: Option<Vec<GroupResult>> = groups
-            .par_iter()
-            .map(|seeds| {
-                let records: Option<Vec<Vec<Vec<RunRecord>>>> =
-                    seeds.par_iter().map(|group| records_while(plan, group, &|_| {}, wanted)).collect();
-                Some(summarise(plan, seeds, records?, keep_handoffs))
-            })
-            .collect();
-        Some(Self { groups: groups? })
-    }
-
     /// All rows, in order.
     pub fn rows(&self) -> impl Iterator<Item = &Row> {
         self.groups.iter().flat_map(|group| &group.rows)
@@ -120,37 +106,29 @@ const BATCH: usize = 64;
 
 /// Runs one warm-up's handoffs; records by handoff time, then by scheme.
 pub fn records(plan: &Plan, group: &Group, done: &(dyn Fn(u64) + Sync)) -> Vec<Vec<RunRecord>> {
-    records_while(plan, group, done, &|| true).unwrap_or_default()
-}
-
-fn records_while(
-    plan: &Plan,
-    group: &Group,
-    done: &(dyn Fn(u64) + Sync),
-    wanted: &(dyn Fn() -> bool + Sync),
-) -> Option<Vec<Vec<RunRecord>>> {
     let mut warm: Vec<WarmRun> = group.experiments.iter().cloned().map(WarmRun::new).collect();
     for (stack, warm) in warm.iter_mut().enumerate() {
         warm.follow(plan.schemes.iter().filter(|s| s.stack_index == stack).map(|s| &s.scheme));
     }
     let mut records = Vec::with_capacity(plan.request.at.len());
     for times in plan.request.at.chunks(BATCH) {
-        let mut forks: Vec<Vec<_>> = Vec::with_capacity(times.len());
-        for &at in times {
-            wanted().then_some(())?;
-            forks.push(warm.iter_mut().map(|warm| warm.fork(at)).collect());
-        }
-        let batch = forks.into_par_iter().map(|forks| {
-            wanted().then_some(())?;
+        let forks: Vec<Vec<_>> = times
+            .iter()
+            .map(|&at| {
+                done(0);
+                warm.iter_mut().map(|warm| warm.fork(at)).collect()
+            })
+            .collect();
+        records.par_extend(forks.into_par_iter().map(|forks| {
+            done(0);
             let handoffs: Vec<_> = forks.into_iter().map(|fork| fork.complete()).collect();
             let records: Vec<_> =
                 plan.schemes.iter().map(|s| handoffs[s.stack_index].run(&s.scheme)).collect();
             done(plan.schemes.len() as u64);
-            Some(records)
-        });
-        records.extend(batch.collect::<Option<Vec<_>>>()?);
+            records
+        }));
     }
-    Some(records)
+    records
 }
 
 fn summarise(plan: &Plan, seeds: &[Group], records: Vec<Vec<Vec<RunRecord>>>, keep: bool) -> GroupResult {

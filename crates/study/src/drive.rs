@@ -160,7 +160,7 @@ impl DrivePlan {
         self.blocks.len() as u64 * self.schemes.len() as u64 * self.seeds
     }
 
-    /// Runs all of them on all cores; `done` hears of each that is finished.
+    /// Runs all of them on all cores; `done` hears of each that is finished, and may end the run ([`crate::stop`]).
     pub fn run(&self, done: &(dyn Fn(u64) + Sync)) -> Vec<DriveRow> {
         let rows: Vec<_> =
             self.blocks.iter().flat_map(|block| self.schemes.iter().map(move |s| (block, s))).collect();
@@ -179,6 +179,7 @@ impl DrivePlan {
         (self.seed..self.seed + self.seeds)
             .into_par_iter()
             .map(|seed| {
+                done(0);
                 let experiment = DriveExperiment { seed, stack: scheme.stack, ..block.experiment.clone() };
                 let record = experiment.run(&scheme.scheme);
                 done(1);

@@ -2,6 +2,7 @@
 //! ([`compare`]), the measures of docs/bench.md ([`measure`], [`quantile`]), and single handoffs packet by
 //! packet ([`explain`]) and in words ([`story`]). Two comparisons side by side: [`difference`], [`verdict`].
 //! A comparison written down as a file: [`scenario`], and how it is shown: [`presentation`]; very many: [`sweep_file`].
+//! A run that is ended before its end: [`stop`].
 //! Real senders in a laboratory: what is asked ([`lab_file`], [`lab_plan`]) and what was measured ([`live`]).
 
 pub mod compare;
@@ -23,6 +24,7 @@ pub mod presentation;
 pub mod quantile;
 pub mod request;
 pub mod scenario;
+pub mod stop;
 pub mod story;
 pub mod sweep_file;
 pub mod times;

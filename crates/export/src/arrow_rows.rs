@@ -1,0 +1,165 @@
+//! The records of CSV files as Arrow record batches: the same columns in the same order; what is empty there is null
+//! here. Text is utf8, counts are unsigned, everything else is float64. The events of traces: [`crate::arrow_events`].
+
+use crate::csv_rows::FlatRow;
+use crate::model::{WaitDocument, gain_rows};
+use crate::reproduction::ClaimRow;
+use crate::{drive, lcfd};
+use arrow_array::RecordBatch;
+use arrow_schema::FieldRef;
+use segue_model::lcfd::Equation7;
+use segue_model::lcfd::figures::{Compared, Figure};
+use segue_model::tcp_ho::{Curve, Wait};
+use segue_reproduce::verdict::Judged;
+use segue_study::Comparison;
+use segue_study::drive::DriveRow;
+use serde::{Deserialize, Serialize};
+use serde_arrow::schema::{SchemaLike, TracingOptions};
+
+/// A table cannot be made.
+pub type ArrowError = serde_arrow::Error;
+
+/// Records as columns. The types of the fields, not the values, make the schema.
+pub(crate) fn batch<'de, T: Deserialize<'de> + Serialize>(rows: &[T]) -> Result<RecordBatch, ArrowError> {
+    let options = TracingOptions::default().strings_as_large_utf8(false);
+    serde_arrow::to_record_batch(&Vec::<FieldRef>::from_type::<T>(options)?, &rows)
+}
+
+fn collected<'de, T: Deserialize<'de> + Serialize>(
+    rows: impl Iterator<Item = T>,
+) -> Result<RecordBatch, ArrowError> {
+    batch(&rows.collect::<Vec<_>>())
+}
+
+/// One row per direction, kind, flow count and scheme (docs/bench.md).
+pub fn comparison_arrow(comparison: &Comparison) -> Result<RecordBatch, ArrowError> {
+    collected(comparison.rows().map(FlatRow::from))
+}
+
+/// One row per handoff and scheme, those that the comparison has kept.
+pub fn handoffs_arrow(comparison: &Comparison) -> Result<RecordBatch, ArrowError> {
+    let handoffs = comparison.groups.iter().flat_map(|group| &group.handoffs);
+    batch(&handoffs.cloned().collect::<Vec<_>>())
+}
+
+/// One row per drive and scheme (docs/drives.md).
+pub fn drive_arrow(rows: &[DriveRow]) -> Result<RecordBatch, ArrowError> {
+    collected(rows.iter().map(drive::FlatRow::from))
+}
+
+/// One row per claim (docs/reproduction.md).
+pub fn claims_arrow(judged: &[Judged]) -> Result<RecordBatch, ArrowError> {
+    collected(judged.iter().map(ClaimRow::from))
+}
+
+/// The mean gains of the model of TCP-HO, one row per handoff and deviation (docs/models.md).
+pub fn gains_arrow(curves: &[Curve]) -> Result<RecordBatch, ArrowError> {
+    collected(gain_rows(curves))
+}
+
+/// What an immediate transmission saves, one row per number of timeouts (docs/models.md).
+pub fn savings_arrow(waits: &[Wait]) -> Result<RecordBatch, ArrowError> {
+    collected(waits.iter().map(WaitDocument::from))
+}
+
+/// Throughputs and gains of the model of LCFD, one row per setting and pair of schemes (docs/models.md).
+pub fn lcfd_arrow(
+    blocks: &[(Option<Figure>, Vec<Compared>)],
+    equation: Equation7,
+) -> Result<RecordBatch, ArrowError> {
+    collected(lcfd::rows(blocks, equation))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        batch_from_bytes, batch_to_bytes, comparison_csv, drive_csv, handoffs_csv, lcfd_csv, tcp_ho_csv,
+    };
+    use arrow_array::Array;
+    use segue_model::tcp_ho::Handoff;
+    use segue_study::{Plan, Request, Times};
+    use segue_world::{AccessLink, Definition, Kind, NoticeMode};
+
+    fn plan() -> Plan {
+        let link = |word| AccessLink::parse(word).expect("a link");
+        let request = Request {
+            // So slow that nothing ends within 400 s.
+            pairs: vec![(link("2mbit/20ms"), link("2kbit/300ms")), (link("wlan"), link("egprs"))],
+            kinds: vec![Kind::Mbb],
+            flows: vec![1],
+            schemes: vec!["sack".into(), "etcp-v1".into()],
+            at: Times::parse("1s..2s/1s").expect("times").0,
+            packets: 100,
+            definition: Definition::AfterHighest,
+            notice: NoticeMode::Instant,
+            stack: None,
+            settings: Vec::new(),
+            seed: 1,
+            seeds: 1,
+        };
+        request.plan().expect("a plan")
+    }
+
+    /// Columns, rows and empty fields of the CSV.
+    fn assert_like(batch: &RecordBatch, csv: &str) {
+        let mut reader = csv::Reader::from_reader(csv.as_bytes());
+        let names: Vec<_> = batch.schema().fields().iter().map(|field| field.name().clone()).collect();
+        assert_eq!(reader.headers().expect("a header").iter().collect::<Vec<_>>(), names);
+        let records: Vec<_> = reader.records().map(|record| record.expect("a record")).collect();
+        assert_eq!(records.len(), batch.num_rows());
+        for (index, name) in names.iter().enumerate() {
+            let empty = records.iter().filter(|record| record[index].is_empty()).count();
+            // An empty text is one.
+            let column = batch.column(index);
+            if *column.data_type() != arrow_schema::DataType::Utf8
+                || batch.schema().field(index).is_nullable()
+            {
+                assert_eq!(column.null_count(), empty, "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn tables_are_like_their_csv() {
+        let comparison = Comparison::run(&plan(), true, &|_| ());
+        let rows = comparison_arrow(&comparison).expect("columns");
+        assert_like(&rows, &comparison_csv(&comparison).expect("CSV"));
+        let medians = rows.column_by_name("transfer_median_s").expect("a column");
+        assert_eq!((medians.len(), medians.null_count()), (4, 2));
+        assert_like(&handoffs_arrow(&comparison).expect("columns"), &handoffs_csv(&comparison).expect("CSV"));
+        let curves =
+            [Curve::over(Handoff::new(58.0, 50.0).expect("a handoff"), &[5.0, 10.0]).expect("a curve")];
+        assert_like(&gains_arrow(&curves).expect("columns"), &tcp_ho_csv(&curves).expect("CSV"));
+        let equation = Equation7::Corrected;
+        let figure = Figure::ALL[0];
+        let settings = figure.settings(equation).expect("settings");
+        let of = |setting| Compared::new(setting, figure.schemes(), equation).expect("a comparison");
+        let blocks = [(Some(figure), settings.into_iter().map(of).collect())];
+        assert_like(
+            &lcfd_arrow(&blocks, equation).expect("columns"),
+            &lcfd_csv(&blocks, equation).expect("CSV"),
+        );
+    }
+
+    #[test]
+    fn a_table_without_rows_has_its_columns() {
+        assert_eq!(drive_arrow(&[]).expect("columns").num_columns(), 36);
+        assert_eq!(drive_csv(&[]).expect("CSV"), "");
+        let none = Comparison { groups: Vec::new() };
+        let whole = Comparison::run(&plan(), false, &|_| ());
+        let schema = |comparison| comparison_arrow(comparison).expect("columns").schema();
+        assert_eq!(schema(&none), schema(&whole));
+    }
+
+    #[test]
+    fn bytes_are_read_again() {
+        let comparison = Comparison::run(&plan(), true, &|_| ());
+        let batch = handoffs_arrow(&comparison).expect("columns");
+        let bytes = batch_to_bytes(&batch).expect("bytes");
+        assert_eq!(batch_from_bytes(&bytes).expect("a batch"), batch);
+        for wrong in [&[][..], b"rubbish", &bytes[..bytes.len() / 2]] {
+            assert!(batch_from_bytes(wrong).is_err());
+        }
+    }
+}

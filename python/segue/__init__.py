@@ -1,0 +1,39 @@
+"""What a change of the access link (a handoff) does to TCP, and what can be done about it.
+
+The same comparisons as the command line's, with the same words, defaults and messages; results are tables that polars,
+pandas, pyarrow and everything else that knows Arrow take without copying. docs/python.md has examples.
+
+    import segue
+
+    segue.compare("6400kbit/9ms", "200kbit/300ms").to_polars()
+"""
+
+from . import model
+from ._segue import (
+    Claims,
+    Comparison,
+    Schema,
+    Table,
+    Trace,
+    __version__,
+    compare,
+    reproduce,
+    run,
+    trace,
+)
+from ._sweep import sweep
+
+__all__ = [
+    "Claims",
+    "Comparison",
+    "Schema",
+    "Table",
+    "Trace",
+    "__version__",
+    "compare",
+    "model",
+    "reproduce",
+    "run",
+    "sweep",
+    "trace",
+]

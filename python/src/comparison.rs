@@ -1,0 +1,173 @@
+//! `segue.compare` and `segue.run`.
+
+use crate::failure::{exception_of_file, exception_of_links, ours};
+use crate::table::Table;
+use crate::watched::{Watch, watched};
+use crate::words::{Count, Settings, Several, Time, Word, Words};
+use arrow_array::RecordBatch;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use segue::cli::Command;
+use segue::run::{Asked, read};
+use segue::{Failure, compare as command};
+use segue_export::{comparison_arrow, comparison_json, drive_arrow, drive_json, handoffs_arrow};
+use segue_study::{Comparison as Compared, Plan};
+use std::path::PathBuf;
+
+/// What `segue.compare` and `segue.run` give: a table with one row per direction, kind, flow count and scheme (of a
+/// drive: per drive and scheme). Its columns are those of the command line's `--csv` (docs/bench.md, docs/drives.md).
+#[pyclass(frozen, module = "segue", extends = Table)]
+pub struct Comparison {
+    json: String,
+    handoffs: Option<RecordBatch>,
+}
+
+impl Comparison {
+    fn of(plan: &Plan, keep_handoffs: bool, watch: &Watch) -> Result<(Table, Self), Failure> {
+        let comparison = Compared::run(plan, keep_handoffs, &|more| watch.done(more));
+        let handoffs = keep_handoffs.then(|| handoffs_arrow(&comparison)).transpose();
+        let table = comparison_arrow(&comparison).map_err(Failure::ours)?;
+        let json = comparison_json(&comparison).map_err(Failure::ours)?;
+        Ok((Table::new(table), Self { json, handoffs: handoffs.map_err(Failure::ours)? }))
+    }
+
+    fn object(py: Python<'_>, (table, own): (Table, Self)) -> PyResult<Py<Self>> {
+        Py::new(py, PyClassInitializer::from(table).add_subclass(own))
+    }
+}
+
+#[pymethods]
+impl Comparison {
+    /// One row per handoff and scheme, with the columns of the command line's `--rows`.
+    ///
+    /// Errors: `ValueError` where they were not kept (`rows=False`) and for drives, whose handoffs come in a row.
+    #[getter]
+    fn rows(&self) -> PyResult<Table> {
+        let kept = self.handoffs.clone().ok_or_else(|| {
+            PyValueError::new_err(
+                "no single handoffs here; expected a comparison of handoffs made with rows=True",
+            )
+        })?;
+        Ok(Table::new(kept))
+    }
+
+    /// The very text that the command line's `--json` writes, which `segue diff` reads.
+    fn to_json(&self) -> &str {
+        &self.json
+    }
+}
+
+/// Compares schemes over many handoffs between two links, as `segue compare` does, with the same words and defaults.
+///
+/// Parameters
+///     old, new: links before and after: 'RATE/DELAY' such as '6400kbit/9ms', a preset ('egprs', 'hsdpa', 'wimax',
+///         'wlan'), or measured, 'trace:PATH[,up=PATH][,start=300s][,delay=20ms|delay-trace=PATH][,queue=100p]'.
+///     both_ways: also from new to old.
+///     kind: 'mbb' and 'bbm', one or a list; 'mbb' unless given.
+///     disconnect: disconnection of break-before-make; '1s' unless given. Times are words with a unit, or seconds.
+///     flows: numbers of flows, one or a list; 1 unless given.
+///     schemes: names (`segue schemes` lists them), the first being what the others are held against; 'sack' and
+///         'etcp-v1' unless given.
+///     at: handoff times, one or 'FIRST..LAST/STEP'; '0.1s..20s/0.1s' unless given.
+///     packets: packets of a transfer; 100 unless given.
+///     definition: 'after-highest' (unless given) or 'after-ack'.
+///     notice: 'instant' (unless given) or 'in-band', of which the first `notice_loss` copies are lost.
+///     stack: one stack for all schemes in place of their own.
+///     settings: settings of schemes and stacks by name.
+///     seed, seeds: first seed and number of seeds, whose handoffs are pooled; 1 and 1 unless given.
+///     threads: all cores unless given. The result does not depend on it.
+///     rows: keep the single handoffs, some 200 bytes each.
+///
+/// Returns
+///     Comparison: a row per direction, kind, flow count and scheme. Rates in bit/s, times in seconds; null is
+///     infinite. docs/bench.md defines each measure.
+///
+/// Raises
+///     ValueError: what the command line would refuse, with its line.
+///     TypeError: a value of another type.
+///     OSError: a measured link's file cannot be read.
+///     RuntimeError: a fault of Segue.
+///
+/// Source
+///     The bench of L. Daniel and M. Kojo; sections 1 and 9 of docs/algorithms.md.
+#[pyfunction]
+#[pyo3(signature = (old, new, *, both_ways=false, kind=None, disconnect=None, flows=None, schemes=None, at=None,
+    packets=None, definition=None, notice=None, notice_loss=None, stack=None, settings=None, seed=None, seeds=None,
+    threads=None, rows=true))]
+#[allow(clippy::too_many_arguments, reason = "those of the command line, each by its name")]
+pub fn compare(
+    py: Python<'_>,
+    old: Word,
+    new: Word,
+    both_ways: bool,
+    kind: Option<Several<Word>>,
+    disconnect: Option<Time>,
+    flows: Option<Several<Count>>,
+    schemes: Option<Several<Word>>,
+    at: Option<Time>,
+    packets: Option<Count>,
+    definition: Option<Word>,
+    notice: Option<Word>,
+    notice_loss: Option<Count>,
+    stack: Option<Word>,
+    settings: Option<Settings>,
+    seed: Option<Count>,
+    seeds: Option<Count>,
+    threads: Option<Count>,
+    rows: bool,
+) -> PyResult<Py<Comparison>> {
+    let mut words = Words::of(&["compare"]);
+    words.switch("both-ways", both_ways).list("kind", kind.as_ref()).option("disconnect", disconnect);
+    words.list("flows", flows.as_ref()).list("schemes", schemes.as_ref()).option("at", at);
+    words.option("packets", packets).option("definition", definition).option("notice", notice);
+    words.option("notice-loss", notice_loss).option("stack", stack).settings(settings.as_ref());
+    words.option("seed", seed).option("seeds", seeds).option("threads", threads).rest(&[&old.0, &new.0]);
+    let Command::Compare(args) = words.command()? else { return Err(ours("no comparison")) };
+    let plan = command::plan(&args).map_err(|failure| exception_of_links(failure, [&old.0, &new.0]))?;
+    Comparison::object(py, watched(py, args.threads, None, |watch| Comparison::of(&plan, rows, watch))?)
+}
+
+/// Runs a comparison that is written down as a file, as `segue run` does: handoffs (docs/run.md) or drives
+/// (docs/drives.md).
+///
+/// Parameters
+///     path: the file, TOML. What its `[output]` names is not written.
+///     points: at most so many handoff times per seed, evenly spread; for drives at most so many seeds.
+///     threads: all cores unless given. The result does not depend on it.
+///     rows: keep the single handoffs, some 200 bytes each.
+///
+/// Returns
+///     Comparison: its rows; those of drives are per drive and scheme.
+///
+/// Raises
+///     FileNotFoundError, OSError: the file cannot be read.
+///     ValueError: what the command line would refuse, with its line: file, line and column.
+///     RuntimeError: a fault of Segue.
+#[pyfunction]
+#[pyo3(signature = (path, *, points=None, threads=None, rows=true))]
+pub fn run(
+    py: Python<'_>,
+    path: PathBuf,
+    points: Option<Count>,
+    threads: Option<Count>,
+    rows: bool,
+) -> PyResult<Py<Comparison>> {
+    let mut words = Words::of(&["run"]);
+    let Command::Run(args) =
+        words.option("points", points).option("threads", threads).file(&path).command()?
+    else {
+        return Err(ours("no run"));
+    };
+    let asked =
+        read(&path.to_string_lossy(), args.points).map_err(|failure| exception_of_file(failure, &path))?;
+    let result = watched(py, args.threads, None, |watch| match &asked {
+        Asked::Handoffs { plan, .. } => Comparison::of(plan, rows, watch),
+        Asked::Drives { plan, .. } => {
+            let drives = plan.run(&|more| watch.done(more));
+            let table = drive_arrow(&drives).map_err(Failure::ours)?;
+            let json = drive_json(&drives).map_err(Failure::ours)?;
+            Ok((Table::new(table), Comparison { json, handoffs: None }))
+        }
+    })?;
+    Comparison::object(py, result)
+}

@@ -1,0 +1,129 @@
+"""Long runs leave Python alone: its lock, its signals, its forks, its start."""
+
+import multiprocessing
+import re
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import pytest
+
+import segue
+
+LINKS = ("6400kbit/9ms", "200kbit/300ms")
+
+
+def python(source: str) -> subprocess.Popen[str]:
+    words = [sys.executable, "-c", textwrap.dedent(source)]
+    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_another_thread_counts_meanwhile() -> None:
+    counted = 0
+    over = threading.Event()
+
+    def count() -> None:
+        nonlocal counted
+        while not over.is_set():
+            counted += 1
+            time.sleep(0.001)
+
+    other = threading.Thread(target=count)
+    other.start()
+    begun = time.monotonic()
+    segue.compare(*LINKS, flows=[1, 2, 4], seeds=8, threads=1, rows=False)
+    lasted, during = time.monotonic() - begun, counted
+    over.set()
+    other.join()
+    # With the lock held it would count to one or two.
+    assert lasted > 0.2 and during > 20 * lasted, (lasted, during)
+
+
+INTERRUPTED = """
+    import sys, time, segue
+    print("ready", flush=True)
+    begun = time.monotonic()
+    try:
+        {call}
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+    # Not only the exception: nothing runs on, and the next call works.
+    print(len(segue.compare("wlan", "egprs", at=1)), flush=True)
+"""
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "segue.compare('100mbit/2ms', '50mbit/9ms', flows=8, seeds=1000)",
+        "segue.reproduce('wu-2009-tcp-ho', cache=False)",
+    ],
+)
+def test_ctrl_c_interrupts_within_two_seconds(call: str) -> None:
+    running = python(INTERRUPTED.format(call=call))
+    assert running.stdout is not None and running.stdout.readline() == "ready\n"
+    time.sleep(1.0)
+    assert running.poll() is None
+    sent = time.monotonic()
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=20)
+    assert (out, err, running.returncode) == ("interrupted\n2\n", "", 0)
+    assert time.monotonic() - sent < 2.0
+
+
+def test_a_handler_of_signals_is_heard() -> None:
+    running = python(
+        """
+        import signal, segue
+        def raise_it(number, frame):
+            raise TimeoutError("long enough")
+        signal.signal(signal.SIGALRM, raise_it)
+        signal.setitimer(signal.ITIMER_REAL, 0.5)
+        try:
+            segue.compare('100mbit/2ms', '50mbit/9ms', flows=8, seeds=1000)
+        except TimeoutError as error:
+            print(error)
+        """
+    )
+    out, err = running.communicate(timeout=20)
+    assert (out, err) == ("long enough\n", "")
+
+
+def few_rows(_: int) -> int:
+    return len(segue.compare(*LINKS, at=1))
+
+
+def test_a_fork_after_a_call_can_call() -> None:
+    assert few_rows(0) == 2
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        assert pool.map_async(few_rows, range(4)).get(timeout=20) == [2] * 4
+
+
+def test_several_threads_call_at_once() -> None:
+    expected = segue.compare(*LINKS, at="1s..4s/1s").to_json()
+    results: list[str] = []
+    calls = [
+        threading.Thread(target=lambda: results.append(segue.compare(*LINKS, at="1s..4s/1s").to_json()))
+        for _ in range(6)
+    ]
+    for call in calls:
+        call.start()
+    for call in calls:
+        call.join()
+    assert results == [expected] * 6
+
+
+def test_import_is_quick_and_alone() -> None:
+    words = [sys.executable, "-X", "importtime", "-c", "import segue, sys; print(*sys.modules)"]
+    best = 10**9
+    for _ in range(5):
+        done = subprocess.run(words, capture_output=True, text=True, check=True)
+        line = next(line for line in done.stderr.splitlines() if line.endswith("| segue"))
+        found = re.match(r"import time:\s+\d+ \|\s+(\d+) \|", line)
+        assert found, line
+        best = min(best, int(found[1]))
+    assert best <= 100_000, f"import segue: {best} us"
+    assert not {"polars", "pandas", "pyarrow", "distributed"} & set(done.stdout.split())

@@ -1,0 +1,57 @@
+"""`segue.model` and `segue.reproduce` give what the command line gives."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import segue
+
+
+def csv_of(command_line: Any, *words: str) -> list[dict[str, str]]:
+    done = command_line(*words, "--csv", "-")
+    assert done.returncode == 0, done.stderr
+    return list(csv.DictReader(io.StringIO(done.stdout)))
+
+
+def assert_same(table: segue.Table, lines: list[dict[str, str]]) -> None:
+    rows = table.to_polars().to_dicts()
+    assert len(rows) == len(lines) > 0
+    for row, line in zip(rows, lines, strict=True):
+        assert list(row) == list(line)
+        for name, value in row.items():
+            if value is None:
+                assert line[name] == ""
+            else:
+                assert type(value)(line[name]) == value, name
+
+
+def test_tcp_ho(command_line: Any, json_of: Any) -> None:
+    words = ["model", "tcp-ho", "--b", "300", "--c", "20", "--b", "300", "--c", "280", "--sigma", "10..30/5"]
+    result = segue.model.tcp_ho(b=[300, 300], c=[20, 280.0], sigma="10..30/5")
+    assert_same(result.gains, csv_of(command_line, *words))
+    document = json_of(*words)
+    assert json.loads(result.to_json()) == document
+    assert result.savings.to_polars().to_dicts() == document["waits"]
+    assert segue.model.tcp_ho(rto=0.3).to_json() == command_line("model", "tcp-ho", "--rto", "300ms", "--json", "-").stdout
+
+
+def test_lcfd(command_line: Any) -> None:
+    assert_same(segue.model.lcfd(), csv_of(command_line, "model", "lcfd"))
+    own = segue.model.lcfd(mode="printed", w_max=40, buffer=32, latency=(0.3, 0.5), sojourn=(35, 65), rto="1s")
+    words = ["--mode", "printed", "--w-max", "40", "--buffer", "32", "--latency", "0.3..0.5", "--sojourn", "35..65"]
+    assert_same(own, csv_of(command_line, "model", "lcfd", *words))
+
+
+def test_reproduce(json_of: Any, tmp_path: Path) -> None:
+    paper = "chou-shin-2004-lcfd"
+    claims = segue.reproduce(paper, points=2, cache=False)
+    document = json_of("reproduce", paper, "--check", "--points", "2", "--no-cache")
+    assert claims.to_polars().to_dicts() == document["claims"]
+    assert json.loads(claims.to_json()) == document
+    # With a folder it draws.
+    figure = "fig5"
+    segue.reproduce(paper, figure, out=tmp_path / "gallery", points=2, cache=False)
+    names = {path.name for path in (tmp_path / "gallery").iterdir()}
+    assert {"index.html", f"{paper}-{figure}.csv"} <= names

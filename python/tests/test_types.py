@@ -1,0 +1,67 @@
+"""The stubs say what is there, and tell mistakes before anything runs."""
+
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def mypy(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "mypy", *words], capture_output=True, text=True, check=False, cwd=cwd, timeout=300
+    )
+
+
+def test_stubs_are_those_of_the_compiled_part(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy.stubtest", "segue", "--mypy-config-file", str(ROOT / "pyproject.toml")],
+        capture_output=True, text=True, check=False, cwd=tmp_path, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+
+
+GOOD = """
+    import pyarrow
+    import segue
+
+    result = segue.compare("wlan", "egprs", kind=["mbb", "bbm"], disconnect=0.5, flows=(1, 2), settings={"min-rto": "1s"})
+    rows: int = len(result) + len(result.rows)
+    names: list[str] = result.schema.names
+    best = result.to_polars()["transfer_median_s"].min()
+    table = pyarrow.table(result)
+    story: str = segue.trace("wlan", "egprs", at="8.2s").story
+    gains = segue.model.tcp_ho(b=[58], c=[50.5]).gains.to_pandas()
+"""
+
+BAD = [
+    ('segue.compare("wlan")', "Missing positional argument"),
+    ('segue.compare("wlan", "egprs", kind="mb")', "incompatible type"),
+    ('segue.compare("wlan", "egprs", colour=3)', "Unexpected keyword argument"),
+    ('segue.compare("wlan", "egprs", flows="1")', "incompatible type"),
+    ('segue.trace("wlan", "egprs")', 'Missing named argument "at"'),
+    ('segue.run("x.toml").story', 'has no attribute "story"'),
+]
+
+
+def test_a_sample_is_well_typed(tmp_path: Path) -> None:
+    (tmp_path / "good.py").write_text(textwrap.dedent(GOOD))
+    done = mypy("--strict", "good.py", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+
+
+def test_mistakes_are_told(tmp_path: Path) -> None:
+    lines = ["import segue", *(call for call, _ in BAD)]
+    (tmp_path / "bad.py").write_text("\n".join(lines) + "\n")
+    told = mypy("--strict", "bad.py", cwd=tmp_path).stdout.splitlines()
+    for number, (_, part) in enumerate(BAD, start=2):
+        assert any(line.startswith(f"bad.py:{number}:") and part in line for line in told), (part, told)
+
+
+@pytest.mark.parametrize("folder", ["python/segue", "python/tests"])
+def test_our_own_python_is_well_typed(folder: str) -> None:
+    done = mypy("--config-file", "pyproject.toml", folder, cwd=ROOT)
+    assert done.returncode == 0, done.stdout

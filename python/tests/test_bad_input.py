@@ -1,5 +1,6 @@
 """A mistake raises what Python expects, with the command line's one line."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 import segue
 
+Call = Callable[[], object]
 LINKS = ("6400kbit/9ms", "200kbit/300ms")
 
 # Arguments, and the options that say the same.
@@ -116,7 +118,7 @@ def test_a_bad_file_has_its_place(command_line: Any, tmp_path: Path) -> None:
 
 
 def test_bad_input_of_the_rest(command_line: Any) -> None:
-    for call, words in [
+    calls: list[tuple[Call, list[str]]] = [
         (lambda: segue.reproduce("chou"), ["reproduce", "chou", "--check"]),
         (lambda: segue.model.lcfd(p=2), ["model", "lcfd", "--p", "2"]),
         (lambda: segue.model.lcfd(figure=7), ["model", "lcfd", "--figure", "7"]),  # type: ignore[arg-type]
@@ -124,7 +126,8 @@ def test_bad_input_of_the_rest(command_line: Any) -> None:
         (lambda: segue.model.tcp_ho(b=5), ["model", "tcp-ho", "--b", "5"]),
         (lambda: segue.model.tcp_ho(sigma=0), ["model", "tcp-ho", "--sigma", "0"]),
         (lambda: segue.trace(*LINKS, at="soon"), ["trace", *LINKS, "--at", "soon"]),
-    ]:
+    ]
+    for call, words in calls:
         done = command_line(*words)
         assert done.returncode == 2, done
         with pytest.raises(ValueError) as raised:
@@ -142,11 +145,12 @@ WORD = st.text(max_size=12).filter(lambda word: "\0" not in word)
     link=WORD,
 )
 def test_random_words_are_refused_in_one_line(name: str, word: str, link: str) -> None:
-    for call in (
+    calls: list[Call] = [
         lambda: segue.compare(*LINKS, at=0.5, rows=False, **{name: word}),  # type: ignore[arg-type]
         lambda: segue.compare(link, LINKS[1], at=0.5, rows=False),
         lambda: segue.compare(*LINKS, at=0.5, rows=False, settings={word: link}),
-    ):
+    ]
+    for call in calls:
         try:
             call()
         except (ValueError, OSError) as error:

@@ -9,7 +9,7 @@ import sys
 import textwrap
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -210,12 +210,13 @@ def test_bad_sweeps(spec: Path, tmp_path: Path, command_line: Any) -> None:
     bad = tmp_path / "bad.toml"
     bad.write_text(SPEC.replace("schemes", "scheme"))
     out = str(tmp_path / "out.parquet")
-    for words, call in [
+    mistakes: list[tuple[list[str], Callable[[], object]]] = [
         (["sweep", str(bad), "--out", out], lambda: segue.sweep(bad, out=out)),
         (["sweep", str(spec), "--out", "/nowhere/x.parquet"], lambda: segue.sweep(spec, out="/nowhere/x.parquet")),
         (["sweep", str(spec), "--out", str(spec)], lambda: segue.sweep(spec, out=spec)),
         (["sweep", str(spec), "--out", out, "--threads", "0"], lambda: segue.sweep(spec, out=out, threads=0)),
-    ]:
+    ]
+    for words, call in mistakes:
         done = command_line(*words)
         assert done.returncode == 2, done
         with pytest.raises(ValueError) as raised:

@@ -36,12 +36,7 @@ pub fn page() -> String {
         (DOCTYPE)
         html lang="en" {
             head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { "Segue: explorer" }
-                // Without it a browser asks for one.
-                link rel="icon" href="data:,";
+                (segue_report::head("Segue: explorer"))
                 link rel="stylesheet" href="explorer.css";
                 script src="explorer.js" defer {}
             }

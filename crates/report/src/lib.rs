@@ -25,7 +25,7 @@ pub use chart::quartiles;
 pub use comparison::{comparison_page, comparison_part};
 pub use handoff::{handoff_page, handoff_part};
 pub use live::live_page;
-pub use page::{SCRIPT, style_sheet};
+pub use page::{SCRIPT, head, style_sheet};
 
 /// Where a page comes from.
 #[derive(Clone, Debug)]

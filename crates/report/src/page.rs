@@ -10,18 +10,25 @@ pub fn style_sheet() -> String {
 /// Chooses between the forms of pictures, again whenever the document hears `segue-shown`.
 pub const SCRIPT: &str = include_str!("page.js");
 
+/// What the heads of all pages have, but for style and script.
+pub fn head(title: &str) -> Markup {
+    html! {
+        meta charset="utf-8";
+        meta name="viewport" content="width=device-width, initial-scale=1";
+        meta name="color-scheme" content="light dark";
+        title { (title) }
+        // Without it a browser asks the server for one.
+        link rel="icon" href="data:,";
+    }
+}
+
 /// A whole document.
 pub fn page(title: &str, content: Markup) -> String {
     html! {
         (DOCTYPE)
         html lang="en" {
             head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { (title) }
-                // Without it a browser asks the server for one.
-                link rel="icon" href="data:,";
+                (head(title))
                 style { (PreEscaped(style_sheet())) }
             }
             body {

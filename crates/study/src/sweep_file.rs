@@ -89,6 +89,8 @@ pub fn schema() -> Schema {
 
 /// Most combinations of settings, stacks, notices, definitions and lengths.
 const MOST_VARIANTS: usize = 1000;
+/// Most combinations of everything but scheme and handoff time: each is held in memory.
+const MOST_SERIES: u64 = 100_000;
 /// Most handoffs, each scheme's counted.
 const MOST_HANDOFFS: u64 = 1_000_000_000;
 
@@ -131,7 +133,7 @@ impl SweepFile {
     /// this order, the last varying fastest.
     pub fn plans(&self) -> Result<Vec<Plan>, SweepFileError> {
         let mut plans: Vec<Plan> = Vec::new();
-        let mut handoffs: u64 = 0;
+        let (mut series, mut handoffs): (u64, u64) = (0, 0);
         for variant in self.variants()? {
             let mut plan = ScenarioFile::of(self.source.clone(), self.scenario(variant)).expand(None)?;
             if let Some(first) = plans.first() {
@@ -139,16 +141,17 @@ impl SweepFile {
                 plan.request.pairs = first.request.pairs.clone();
             }
             let request = &plan.request;
-            let lists = [request.pairs.len(), request.kinds.len(), request.flows.len(), request.at.len()];
-            let lists = lists.into_iter().map(|length| length as u64);
-            let all = lists.chain([request.seeds, plan.schemes.len() as u64]).reduce(u64::saturating_mul);
-            handoffs = handoffs.saturating_add(all.unwrap_or_default());
+            let lists = [request.pairs.len(), request.kinds.len(), request.flows.len()];
+            let all = lists.into_iter().map(|length| length as u64).fold(request.seeds, u64::saturating_mul);
+            series = series.saturating_add(all);
+            let each = (request.at.len() as u64).saturating_mul(plan.schemes.len() as u64);
+            handoffs = handoffs.saturating_add(all.saturating_mul(each));
+            let most = [(series, MOST_SERIES, "series"), (handoffs, MOST_HANDOFFS, "handoffs")];
+            if let Some((_, most, what)) = most.into_iter().find(|(wanted, most, _)| wanted > most) {
+                let problem = format!("more than {most} {what}; expected fewer values, or several sweeps");
+                return Err(self.source.at(0..0, problem).into());
+            }
             plans.push(plan);
-        }
-        if handoffs > MOST_HANDOFFS {
-            let problem =
-                format!("more than {MOST_HANDOFFS} handoffs; expected fewer values, or several sweeps");
-            return Err(self.source.at(0..0, problem).into());
         }
         Ok(plans)
     }
@@ -350,6 +353,8 @@ mod tests {
         let many: Vec<String> = (1..=1001).map(|packets| packets.to_string()).collect();
         let error = plans(&format!("packets = [{}]", many.join(","))).unwrap_err();
         assert!(error.contains("more than 1000 combinations"), "{error}");
+        let error = plans("flows = [1, 2]\nseeds = 50_001").unwrap_err();
+        assert!(error.contains("more than 100000 series"), "{error}");
         let error = SweepFile::parse("old =", "s.toml").unwrap_err().to_string();
         assert!(error.contains("s.toml, line 1, column 6"), "{error}");
         let error = SweepFile::read("nowhere.toml").unwrap_err().to_string();

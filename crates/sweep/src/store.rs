@@ -4,7 +4,7 @@
 use crate::piece::{Piece, PieceError, Whole};
 use crate::{Plan, Shard};
 use arrow_array::RecordBatch;
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 use segue_export::{ParquetFileError, in_words};
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -82,7 +82,10 @@ impl Store {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(fail(error)),
             _ => {}
         }
-        let lock = File::create(folder.join(LOCK)).map_err(fail)?;
+        // Whatever a link by that name leads to is not ours.
+        let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let lock = rustix::fs::open(folder.join(LOCK), flags, Mode::from_raw_mode(0o666));
+        let lock = File::from(lock.map_err(|error| fail(error.into()))?);
         match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
             Err(rustix::io::Errno::WOULDBLOCK) => return Err(StoreError::Busy { folder }),
             Err(error) => return Err(fail(error.into())),

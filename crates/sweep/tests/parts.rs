@@ -150,6 +150,22 @@ fn a_later_run_goes_on_and_damage_is_repaired() {
     assert_eq!(bytes(&out), whole);
 }
 
+/// A link in the place of the lock leads to somebody else's file.
+#[test]
+fn a_lock_that_is_a_link_is_left_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (out, theirs) = (folder.path().join("out.parquet"), folder.path().join("theirs"));
+    let parts = folder.path().join("out.parquet.parts");
+    std::fs::create_dir(&parts).expect("a folder");
+    std::fs::write(&theirs, "precious").expect("a file");
+    std::os::unix::fs::symlink(&theirs, parts.join("lock")).expect("a link");
+    let plan =
+        Plan::read("old = 'wlan'\nnew = 'egprs'\nat = '1s'\nschemes = 'sack'", "s.toml").expect("a sweep");
+    let error = Store::open(&plan, Shard::WHOLE, &out).expect_err("a link").to_string();
+    assert!(error.contains("out.parquet.parts"), "{error}");
+    assert_eq!(std::fs::read(&theirs).expect("a file"), b"precious");
+}
+
 #[test]
 fn strangers_are_refused_by_name() {
     let (ours, theirs) = (plan(SWEEP), plan(&format!("{SWEEP}\nseed = 2")));

@@ -3,7 +3,7 @@
 mod laboratory;
 mod left;
 
-use laboratory::{laboratory, link};
+use laboratory::{in_laboratory, link};
 use segue_live::lab::path::Switch;
 use segue_live::lab::programs::{Download, write_bulk};
 use segue_live::lab::segue::Segue;
@@ -25,7 +25,7 @@ fn flap(scheme: &str, bulk: &Path) {
     let plan = Plan::new(link(6400, 9, None), link(3200, 20, None), vec![sender.clone()]);
     let mut lab = Laboratory::create(&plan, &sender, Duration::from_secs(15)).expect("a laboratory");
     let mut download =
-        Download::start(lab.hosts(), Program::Nginx, 1, false, 0, Some(bulk)).expect("the programs start");
+        Download::start(lab.hosts(), Program::Nginx, 1, false, None, Some(bulk)).expect("the programs start");
     let until = Instant::now() + Duration::from_secs(10);
     while lab.emulator().first_bulk().is_none() {
         assert!(Instant::now() < until, "{scheme}: nothing is sent");
@@ -70,15 +70,16 @@ fn flap(scheme: &str, bulk: &Path) {
 
 #[test]
 fn flows_live_and_nothing_is_left() {
-    let Some(_one) = laboratory() else { return };
-    let folder = tempfile::tempdir().expect("a folder");
-    let bulk = folder.path().join("bulk");
-    write_bulk(&bulk, 16 << 20).expect("a file");
-    thread::scope(|scope| {
-        for scheme in ["etcp-v1", "tcp-ho", "tcp-ho-aggressive"] {
-            let bulk = &bulk;
-            scope.spawn(move || flap(scheme, bulk));
-        }
+    in_laboratory(|| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let bulk = folder.path().join("bulk");
+        write_bulk(&bulk, 16 << 20).expect("a file");
+        thread::scope(|scope| {
+            for scheme in ["etcp-v1", "tcp-ho", "tcp-ho-aggressive"] {
+                let bulk = &bulk;
+                scope.spawn(move || flap(scheme, bulk));
+            }
+        });
+        left::nothing_left_of(&format!("sg{}_", std::process::id()));
     });
-    left::nothing_left_of(&format!("sg{}_", std::process::id()));
 }

@@ -3,7 +3,7 @@
 mod laboratory;
 mod left;
 
-use laboratory::{laboratory, link};
+use laboratory::{in_laboratory, link};
 use left::{Pin, left_of, nothing_left_of};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -128,7 +128,7 @@ fn trial(stage: &mut Stage, mode: &str, after: Duration, bulk: &Path) {
         daemon
     });
     let download =
-        Download::start(stage.lab.hosts(), Program::Nginx, 1, false, 0, Some(bulk)).expect("programs");
+        Download::start(stage.lab.hosts(), Program::Nginx, 1, false, None, Some(bulk)).expect("programs");
     stage.lives(&what);
     let mut daemon = running.take().unwrap_or_else(|| stage.daemon(mode));
     thread::sleep(after);
@@ -165,51 +165,53 @@ fn trial(stage: &mut Stage, mode: &str, after: Duration, bulk: &Path) {
 
 #[test]
 fn the_flow_outlives_its_daemon_whenever_it_is_killed() {
-    let Some(_one) = laboratory() else { return };
-    let folder = tempfile::tempdir().expect("a folder");
-    let bulk = folder.path().join("bulk");
-    write_bulk(&bulk, 64 << 20).expect("a file");
-    // Attaching takes some 200 ms, detaching some 20.
-    let modes: [(&str, &str, u32, u64); 3] =
-        [("attach", "a", 4, 400), ("detach", "d", 3, 60), ("run", "r", 3, 500)];
-    thread::scope(|scope| {
-        for (mode, word, times, most) in modes {
-            let bulk = &bulk;
-            scope.spawn(move || {
-                let Some(mut stage) = Stage::new(word) else { return };
-                let mut random = rand_pcg::Pcg64Mcg::seed_from_u64(most);
-                for _ in 0..times {
-                    let after = Duration::from_micros(random.next_u64() % (most * 1000));
-                    trial(&mut stage, mode, after, bulk);
-                }
-            });
-        }
+    in_laboratory(|| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let bulk = folder.path().join("bulk");
+        write_bulk(&bulk, 64 << 20).expect("a file");
+        // Attaching takes some 200 ms, detaching some 20.
+        let modes: [(&str, &str, u32, u64); 3] =
+            [("attach", "a", 4, 400), ("detach", "d", 3, 60), ("run", "r", 3, 500)];
+        thread::scope(|scope| {
+            for (mode, word, times, most) in modes {
+                let bulk = &bulk;
+                scope.spawn(move || {
+                    let Some(mut stage) = Stage::new(word) else { return };
+                    let mut random = rand_pcg::Pcg64Mcg::seed_from_u64(most);
+                    for _ in 0..times {
+                        let after = Duration::from_micros(random.next_u64() % (most * 1000));
+                        trial(&mut stage, mode, after, bulk);
+                    }
+                });
+            }
+        });
     });
 }
 
 /// The server's program is killed, then both hosts and the cgroup go, under a sender that is pinned.
 #[test]
 fn hosts_that_disappear_under_an_attached_sender() {
-    let Some(_one) = laboratory() else { return };
-    let folder = tempfile::tempdir().expect("a folder");
-    let bulk = folder.path().join("bulk");
-    write_bulk(&bulk, 16 << 20).expect("a file");
-    let Some(stage) = Stage::new("n") else { return };
-    stage.attach();
-    let download =
-        Download::start(stage.lab.hosts(), Program::Nginx, 1, false, 0, Some(&bulk)).expect("programs");
-    stage.lives("attached");
-    kill(Pid::from_raw(download.server_id() as i32), Signal::SIGKILL).expect("it is ours");
-    drop(download);
-    let Stage { lab, mobile, name, pin } = stage;
-    drop((mobile, lab));
-    let begin = Instant::now();
-    let now = status(&pin.0).expect("the counters are there");
-    assert!(now.count("negotiated") >= Some(1) && now.flows.is_empty(), "{now:?}");
-    detach(&pin.0).expect("it detaches");
-    for error in [status(&pin.0).expect_err("it is gone"), detach(&pin.0).expect_err("it is gone")] {
-        assert!(error.is_user() && error.to_string().lines().count() == 1, "{error}");
-    }
-    assert!(begin.elapsed() < Duration::from_secs(2), "{:?}", begin.elapsed());
-    nothing_left_of(&name);
+    in_laboratory(|| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let bulk = folder.path().join("bulk");
+        write_bulk(&bulk, 16 << 20).expect("a file");
+        let Some(stage) = Stage::new("n") else { return };
+        stage.attach();
+        let download = Download::start(stage.lab.hosts(), Program::Nginx, 1, false, None, Some(&bulk))
+            .expect("programs");
+        stage.lives("attached");
+        kill(Pid::from_raw(download.server_id() as i32), Signal::SIGKILL).expect("it is ours");
+        drop(download);
+        let Stage { lab, mobile, name, pin } = stage;
+        drop((mobile, lab));
+        let begin = Instant::now();
+        let now = status(&pin.0).expect("the counters are there");
+        assert!(now.count("negotiated") >= Some(1) && now.flows.is_empty(), "{now:?}");
+        detach(&pin.0).expect("it detaches");
+        for error in [status(&pin.0).expect_err("it is gone"), detach(&pin.0).expect_err("it is gone")] {
+            assert!(error.is_user() && error.to_string().lines().count() == 1, "{error}");
+        }
+        assert!(begin.elapsed() < Duration::from_secs(2), "{:?}", begin.elapsed());
+        nothing_left_of(&name);
+    });
 }

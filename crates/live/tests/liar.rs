@@ -2,7 +2,7 @@
 
 mod laboratory;
 
-use laboratory::{laboratory, link};
+use laboratory::{in_laboratory, link};
 use segue_live::lab::ends::{Aware, MobileEnd, ServerEnd};
 use segue_live::lab::host::Role;
 use segue_live::lab::segue::Segue;
@@ -231,45 +231,50 @@ fn no_more(scheme: Scheme, kind: Kind) {
 #[test]
 #[ignore = "minutes of statistics, for a machine that does nothing else: make liar"]
 fn without_an_outage() {
-    let Some(_one) = laboratory() else { return };
-    no_more(CUBIC, Kind::Mbb);
+    in_laboratory(|| {
+        no_more(CUBIC, Kind::Mbb);
+    });
 }
 
 #[test]
 #[ignore = "minutes of statistics, for a machine that does nothing else: make liar"]
 fn around_an_outage() {
-    let Some(_one) = laboratory() else { return };
-    no_more(CUBIC, Kind::Bbm);
+    in_laboratory(|| {
+        no_more(CUBIC, Kind::Bbm);
+    });
 }
 
 /// A notice gives BBR a pacing rate besides, and a startup.
 #[test]
 #[ignore = "minutes of statistics, for a machine that does nothing else: make liar"]
 fn without_an_outage_around_bbr() {
-    let Some(_one) = laboratory() else { return };
-    BBR.into_iter().for_each(|scheme| no_more(scheme, Kind::Mbb));
+    in_laboratory(|| {
+        BBR.into_iter().for_each(|scheme| no_more(scheme, Kind::Mbb));
+    });
 }
 
 #[test]
 #[ignore = "minutes of statistics, for a machine that does nothing else: make liar"]
 fn around_an_outage_with_bbr() {
-    let Some(_one) = laboratory() else { return };
-    BBR.into_iter().for_each(|scheme| no_more(scheme, Kind::Bbm));
+    in_laboratory(|| {
+        BBR.into_iter().for_each(|scheme| no_more(scheme, Kind::Bbm));
+    });
 }
 
 /// Alone it has nobody to take from. The best runs are compared, for a busy machine makes worse ones.
 #[test]
 #[ignore = "minutes of statistics, for a machine that does nothing else: make liar"]
 fn alone() {
-    let Some(_one) = laboratory() else { return };
-    thread::scope(|scope| {
-        for kind in [Kind::Mbb, Kind::Bbm] {
-            scope.spawn(move || {
-                let [honest, liar] = runs(CUBIC, kind, false, 3);
-                let best = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
-                println!("{kind:?}: liar {liar:?}, honest {honest:?}");
-                assert!(best(&liar) < 1.05 * best(&honest), "{kind:?}: liar {liar:?}, honest {honest:?}");
-            });
-        }
+    in_laboratory(|| {
+        thread::scope(|scope| {
+            for kind in [Kind::Mbb, Kind::Bbm] {
+                scope.spawn(move || {
+                    let [honest, liar] = runs(CUBIC, kind, false, 3);
+                    let best = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
+                    println!("{kind:?}: liar {liar:?}, honest {honest:?}");
+                    assert!(best(&liar) < 1.05 * best(&honest), "{kind:?}: liar {liar:?}, honest {honest:?}");
+                });
+            }
+        });
     });
 }

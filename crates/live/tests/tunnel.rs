@@ -2,7 +2,7 @@
 
 mod laboratory;
 
-use laboratory::{laboratory, link};
+use laboratory::{in_laboratory, link};
 use segue_live::lab::child::{Child, installed};
 use segue_live::lab::host::Role;
 use segue_live::lab::path::{Direction, Switch};
@@ -94,14 +94,15 @@ fn tunnel(lab: &Laboratory, six: bool, wire_guard: WireGuard) -> Result<Vec<End>
 
 #[test]
 fn a_notice_inside_tells_of_the_outer_link() {
-    let Some(_one) = laboratory() else { return };
-    if ["wireguard-go", "wg"].iter().any(|program| installed(program).is_err()) {
-        println!("skipped: no wireguard-go and wg");
-        return;
-    }
-    for (six, outer) in [(false, Outer::Ipv4), (true, Outer::Ipv6)] {
-        outage(six, WireGuard { outer, mtu: 1420 });
-    }
+    in_laboratory(|| {
+        if ["wireguard-go", "wg"].iter().any(|program| installed(program).is_err()) {
+            println!("skipped: no wireguard-go and wg");
+            return;
+        }
+        for (six, outer) in [(false, Outer::Ipv4), (true, Outer::Ipv6)] {
+            outage(six, WireGuard { outer, mtu: 1420 });
+        }
+    });
 }
 
 fn outage(six: bool, wire_guard: WireGuard) {

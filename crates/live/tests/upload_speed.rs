@@ -3,7 +3,7 @@
 
 mod laboratory;
 
-use laboratory::{laboratory, link};
+use laboratory::{in_laboratory, link};
 use segue_live::agent::control::{Notify, Reply, Request, ask};
 use segue_live::agent::{Agent, Config};
 use segue_live::lab::host::{DEVICE, Role};
@@ -135,32 +135,33 @@ fn measure(setting: Setting, run: u64) -> Measured {
 #[test]
 #[ignore = "a measurement: ten minutes"]
 fn an_upload_with_the_policy_and_without() {
-    let Some(_one) = laboratory() else { return };
-    for kind in [Kind::Mbb, Kind::Bbm] {
-        for from in [0, 1] {
-            for uploads in ["off", "etcp-v1"] {
-                let setting = Setting { from, kind, uploads };
-                let runs: Vec<Measured> = thread::scope(|scope| {
-                    let all: Vec<_> =
-                        (0..RUNS).map(|run| scope.spawn(move || measure(setting, run))).collect();
-                    all.into_iter().map(|run| run.join().expect("a run")).collect()
-                });
-                let median = |of: fn(&Measured) -> f64| {
-                    let mut all: Vec<_> = runs.iter().map(of).collect();
-                    all.sort_by(f64::total_cmp);
-                    (all[all.len() / 2], all[0], all[all.len() - 1])
-                };
-                println!(
-                    "{kind:?} {:?} -> {:?}, {uploads} (median, least, most): first {:?} ms, {:?} kB in 10 s, {:?} dropped, \
+    in_laboratory(|| {
+        for kind in [Kind::Mbb, Kind::Bbm] {
+            for from in [0, 1] {
+                for uploads in ["off", "etcp-v1"] {
+                    let setting = Setting { from, kind, uploads };
+                    let runs: Vec<Measured> = thread::scope(|scope| {
+                        let all: Vec<_> =
+                            (0..RUNS).map(|run| scope.spawn(move || measure(setting, run))).collect();
+                        all.into_iter().map(|run| run.join().expect("a run")).collect()
+                    });
+                    let median = |of: fn(&Measured) -> f64| {
+                        let mut all: Vec<_> = runs.iter().map(of).collect();
+                        all.sort_by(f64::total_cmp);
+                        (all[all.len() / 2], all[0], all[all.len() - 1])
+                    };
+                    println!(
+                        "{kind:?} {:?} -> {:?}, {uploads} (median, least, most): first {:?} ms, {:?} kB in 10 s, {:?} dropped, \
                      {:?} sent again",
-                    LINKS[from],
-                    LINKS[1 - from],
-                    median(|run| run.first_ms),
-                    median(|run| run.delivered),
-                    median(|run| run.drops as f64),
-                    median(|run| run.again as f64),
-                );
+                        LINKS[from],
+                        LINKS[1 - from],
+                        median(|run| run.first_ms),
+                        median(|run| run.delivered),
+                        median(|run| run.drops as f64),
+                        median(|run| run.again as f64),
+                    );
+                }
             }
         }
-    }
+    });
 }

@@ -244,7 +244,7 @@ fn of_run(plan: &CostPlan, arm: &Arm, run: u32) -> Result<CostRecord, Error> {
 fn bulk(plan: &CostPlan, hosts: Hosts<'_>) -> Result<Said, Error> {
     // It takes whole seconds only.
     let seconds = plan.time.as_secs_f64().ceil() as u32;
-    let mut download = Download::start(hosts, Program::Iperf3, 1, false, seconds, None)?;
+    let mut download = Download::start(hosts, Program::Iperf3, 1, false, Some(seconds), None)?;
     if !wait(plan.time + LIMIT, || download.ended())? {
         return Err(late("iperf3 to end"));
     }

@@ -187,8 +187,7 @@ fn one(
         Load::Typing => Running::Shell(Shell::start(lab.hosts(), six, lab.clock)?),
         load => {
             let program = if load == Load::Bulk { Program::Iperf3 } else { Program::Nginx };
-            let seconds = lasts.as_secs() as u32 + 2;
-            Running::Download(Download::start(lab.hosts(), program, plan.flows, six, seconds, bulk)?)
+            Running::Download(Download::start(lab.hosts(), program, plan.flows, six, None, bulk)?)
         }
     };
     let mut record = DriveRecord { sender: sender.to_string(), run: round, ..DriveRecord::default() };

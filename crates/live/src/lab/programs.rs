@@ -13,6 +13,8 @@ use std::time::Duration;
 
 const IPERF3_PORT: u16 = 5201;
 const HTTP_PORT: u16 = 8080;
+/// The longest time that iperf3 takes, s.
+const LONG: u32 = 86_400;
 /// iperf3's server tells more when it sees its client leave than when it is asked to end itself.
 const LEAVE: Duration = Duration::from_secs(1);
 
@@ -38,7 +40,8 @@ pub struct Download {
 }
 
 impl Download {
-    /// Starts the server's program, then `flows` flows of bulk data to the mobile for `seconds`. `bulk`: the file that
+    /// Starts the server's program, then `flows` flows of bulk data to the mobile for `seconds`, or until they are ended:
+    /// a flow that ends by its own clock could do so before a run that waited for a busy machine. `bulk`: the file that
     /// nginx serves.
     ///
     /// # Errors
@@ -48,7 +51,7 @@ impl Download {
         program: Program,
         flows: u32,
         six: bool,
-        seconds: u32,
+        seconds: Option<u32>,
         bulk: Option<&Path>,
     ) -> Result<Self, Error> {
         let address = Role::Server.address(six);
@@ -74,7 +77,8 @@ impl Download {
                     &["-s", "-1", "-J", family, "-p", &port],
                     &[IPERF3_PORT],
                 )?;
-                let (flows, seconds, address) = (flows.to_string(), seconds.to_string(), address.to_string());
+                let (flows, seconds, address) =
+                    (flows.to_string(), seconds.unwrap_or(LONG).to_string(), address.to_string());
                 // -R: the server sends. -i 0: one report, at the end.
                 let args = ["-c", &address, "-p", &port, "-R", "-J", "-i", "0", "-P", &flows, "-t", &seconds];
                 let client = hosts.start(Role::Mobile, "iperf3-client", "iperf3", &args)?;

@@ -178,9 +178,7 @@ fn one(
 ) -> Result<RunRecord, Error> {
     let mut lab = Laboratory::create(plan, sender, lasts(plan))?;
     let six = plan.family == Family::Ipv6;
-    // iperf3 counts from its own beginning.
-    let seconds = lasts(plan).as_secs() as u32 + 1;
-    let mut download = Download::start(lab.hosts(), plan.program, plan.flows, six, seconds, bulk)?;
+    let mut download = Download::start(lab.hosts(), plan.program, plan.flows, six, None, bulk)?;
     let mut wait = Wait { lab: &mut lab, download: &mut download, stop, breaks: false, gave_up: false };
 
     let start = wait.first_bulk(flowing(plan) + BEGIN)?;

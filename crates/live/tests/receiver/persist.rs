@@ -1,7 +1,7 @@
 //! Freeze-TCP before an announced gap, beside a real sender: it persists, keeps what it has, and sends at once.
 
 use super::bench::Bench;
-use super::laboratory::{laboratory, link};
+use super::laboratory::{in_laboratory, link};
 use segue_live::lab::packet::Packet;
 use segue_live::lab::path::{Direction, Switch};
 use segue_live::lab::programs::{Download, write_bulk};
@@ -38,10 +38,11 @@ fn counter(lab: &Laboratory, name: &str) -> u64 {
 fn a_sender_persists_over_an_announced_gap() {
     // Others look for what is left of theirs: they wait.
     let Some(_bench) = Bench::new() else { return };
-    let Some(_one) = laboratory() else { return };
-    for six in [false, true] {
-        gap(six);
-    }
+    in_laboratory(|| {
+        for six in [false, true] {
+            gap(six);
+        }
+    });
 }
 
 fn gap(six: bool) {
@@ -55,7 +56,8 @@ fn gap(six: bool) {
     let folder = tempfile::tempdir().expect("a folder");
     let bulk = folder.path().join("bulk");
     write_bulk(&bulk, 64 << 20).expect("written");
-    let mut download = Download::start(lab.hosts(), Program::Nginx, 2, six, 30, Some(&bulk)).expect("flows");
+    let mut download =
+        Download::start(lab.hosts(), Program::Nginx, 2, six, None, Some(&bulk)).expect("flows");
 
     // A gap of 1 s that is announced 150 ms before, 3 s from now; by this laboratory's clock as by the world's.
     let (every, from) =

@@ -14,9 +14,12 @@
 #define FLOWS 4096
 #define PEERS 1024
 
+/* Set when the filter is put at a device, which may come later than the programs, go and
+ * come again. */
+volatile u32 device; /* its index */
+volatile u32 link_header; /* octets before the IP header: 14 on Ethernet, else 0 */
+
 /* Set before the programs are loaded. */
-const volatile u32 device; /* its index */
-const volatile u32 link_header; /* octets before the IP header: 14 on Ethernet, else 0 */
 const volatile u32 chosen_peers; /* only those of the map `peers`, not all */
 const volatile u32 filters; /* PHAS may be asked for */
 

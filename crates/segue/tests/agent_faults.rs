@@ -40,14 +40,12 @@ fn mistakes_in_the_configuration_are_one_line_each() {
     }
     let host = Host::new();
     let gap = |more: &str| format!("[[gaps]]\ndevice = \"cable0\"\nat = \"every 15s from 12s\"\n{more}");
-    let text = host.refuses("phas = [\"sat9\"]", 2);
-    assert!(text.contains("device sat9: there is none"), "{text}");
-    assert!(!host.state().exists() && !host.shell(&format!("test -e {}", host.pins())).status.success());
     for (more, said) in [
         (
             "freeze-before = \"150ms\"",
             "line 1, column 17: freeze-before: no gaps are announced; expected [[gaps]]",
         ),
+        ("phas-for = \"2s\"", "line 1, column 12: phas-for: no device holds back; expected phas"),
         ("uploads = \"vegas\"", "line 1, column 11: uploads: "),
         ("table = 0", "table 0 is out of range; expected 1 to"),
         ("phas = [\"a\", \"a\"]", "`a` stands twice"),
@@ -65,6 +63,7 @@ fn mistakes_in_the_configuration_are_one_line_each() {
         assert_eq!((output.status.code(), text.lines().count()), (Some(2), 1), "{text}");
         assert!(text.contains(said), "{text}");
     }
+    assert!(!host.state().exists() && !host.shell(&format!("test -e {}", host.pins())).status.success());
     std::fs::write(host.config(), host.text()).expect("a file");
     let output = host.ask(&["run", "--freeze-before", "150ms"]);
     let text = String::from_utf8_lossy(&output.stderr);
@@ -300,8 +299,60 @@ for line in sys.stdin: print('ok' if state['ok'] and state['at'] else 'wrong',fl
 ";
 
 fn filters(host: &Host) -> String {
-    let output = host.shell("tc qdisc show dev cable0 clsact; tc filter show dev cable0 egress 2>/dev/null");
-    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    filters_of(host, "cable0")
+}
+
+fn filters_of(host: &Host, device: &str) -> String {
+    let of = format!("tc qdisc show dev {device} clsact; tc filter show dev {device} egress");
+    String::from_utf8_lossy(&host.shell(&format!("({of}) 2>/dev/null")).stdout).trim().to_owned()
+}
+
+/// A modem is plugged in after the agent has started, and again; its new device has another name, and the old one back.
+#[test]
+fn a_device_may_come_later_and_come_again() {
+    if !can_run() {
+        return;
+    }
+    let host = Host::new();
+    let gaps = "[[gaps]]\ndevice = \"sat0\"\nat = \"every 2s from 1s\"\nlength = \"500ms\"\n";
+    let text = format!("phas = [\"sat0\"]\n{}{gaps}", host.text());
+    std::fs::write(host.config(), text).expect("a file");
+    let mut agent = host.agent();
+    assert!(
+        agent.log().contains("there is no such device; its ACKs are ours when it comes"),
+        "{}",
+        agent.log()
+    );
+    let attached = || host.status()["receivers"][0]["attached"] == true;
+    assert!(!attached());
+    let [comes, goes] = ["ip link add sat0 type veth peer sat1", "ip link del sat0"];
+    let [away, back] = ["ip link set sat0 name sat7", "ip link set sat7 name sat0"];
+    for (change, present) in [
+        (comes, true),
+        (goes, false),
+        (comes, true),
+        (away, false),
+        (back, true),
+        (goes, false),
+        (comes, true),
+    ] {
+        let done = host.shell(change);
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        agent.until(change, || attached() == present);
+        assert_eq!(filters_of(&host, "sat0").contains("receiver_egress"), present, "{change}");
+        assert_eq!(filters_of(&host, "sat7"), "", "{change}");
+    }
+    // A device that comes in its place in one step, with its number.
+    let number = host.shell("cat /sys/class/net/sat0/ifindex; ip -o link show sat0 | cut -d: -f1");
+    let number = String::from_utf8_lossy(&number.stdout).lines().last().expect("a number").to_owned();
+    let seen = || agent.log().matches("the device has come: its ACKs are ours").count();
+    let before = seen();
+    let again = format!("ip link del sat0; ip link add sat0 index {number} type veth peer sat1");
+    assert!(host.shell(&again).status.success());
+    agent.until(&again, || seen() > before && attached());
+    assert!(filters_of(&host, "sat0").contains("receiver_egress"), "{}", agent.log());
+    assert_eq!(agent.signal("-TERM"), Some(0));
+    assert_eq!(filters_of(&host, "sat0"), "", "{}", agent.log());
 }
 
 /// PHAS: from `--expect` to `notify` ACKs of new data stay here; then they leave at once.

@@ -368,6 +368,9 @@ impl Source<'_> {
             }
             phas.push(name);
         }
+        if let Some(word) = written.phas_for.as_ref().filter(|_| phas.is_empty()) {
+            return Err(self.at(word.span(), "phas-for: no device holds back; expected phas = [\"DEVICE\"]"));
+        }
         let hold_for = duration(self.time("phas-for", &written.phas_for, 2_000_000, 10_000..=300_000_000)?);
         Ok(Receivers { freeze_before: before, gaps, phas, hold_for })
     }

@@ -3,6 +3,8 @@
 
 use super::Error;
 use super::config::{Gap, Receivers as Wanted};
+use super::event::Event;
+use super::links::Links;
 use crate::receiver::{self, Act, Announced, Options, Peers, Receiver};
 use serde::Serialize;
 use std::time::Duration;
@@ -12,6 +14,8 @@ use std::time::Duration;
 pub struct ReceiverStatus {
     /// Its name.
     pub device: String,
+    /// Whether it is there, with our filter.
+    pub attached: bool,
     /// Whether the window closes before announced gaps.
     pub freeze: bool,
     /// Whether ACKs of forwarded packets are dropped.
@@ -29,6 +33,31 @@ struct One {
     receiver: Receiver,
     announced: Option<Announced>,
     phas: bool,
+    /// The device of that name that was last met, whether or not the filter could be put there.
+    met: Option<u32>,
+}
+
+impl One {
+    /// The device of its name has this number now, or is not there.
+    fn meet(&mut self, index: Option<u32>) {
+        if self.met == index {
+            return;
+        }
+        self.met = index;
+        let device = &self.device;
+        match index {
+            Some(_) => match self.receiver.enter() {
+                Ok(()) => tracing::info!(device, "the device has come: its ACKs are ours"),
+                Err(error) => {
+                    tracing::error!(device, %error, "the device has come, and its ACKs cannot be ours")
+                }
+            },
+            None => {
+                self.receiver.leave();
+                tracing::warn!(device, "the device has gone; its ACKs are ours again when it comes");
+            }
+        }
+    }
 }
 
 /// All devices of the configuration.
@@ -42,24 +71,42 @@ pub(super) struct Receivers {
 }
 
 impl Receivers {
-    /// Attaches the programs, in place of those that an agent has left which was killed. `time`: since the Unix epoch.
+    /// Loads the programs, and attaches them to the devices that are there, in place of those that an agent has left
+    /// which was killed; the others may come later. `time`: since the Unix epoch.
     ///
     /// # Errors
-    /// A device is not there, or the kernel refuses.
-    pub(super) fn attach(wanted: &Wanted, time: Duration) -> Result<Self, Error> {
+    /// A device has a filter of somebody else in our place, or the kernel refuses.
+    pub(super) fn attach(wanted: &Wanted, links: &Links, time: Duration) -> Result<Self, Error> {
         let mut all: Vec<One> = Vec::new();
         for device in wanted.devices() {
             let gap = wanted.gaps.iter().find(|gap| gap.device == device);
             let announced = gap.map(|gap: &Gap| gap.announced(wanted.freeze_before)).transpose()?;
             let phas = wanted.phas.iter().any(|name| name == device);
-            if receiver::detach(device)? {
-                tracing::info!(device, "an agent that was killed had left its programs at the device");
-            }
             let options = Options { device: device.to_owned(), peers: Peers::All, phas };
-            let receiver = receiver::attach(&options)?;
-            all.push(One { device: device.to_owned(), receiver, announced, phas });
+            let mut receiver = receiver::load(&options)?;
+            let met = links.named(device).map(|device| device.index);
+            if met.is_some() {
+                if receiver::detach(device)? {
+                    tracing::info!(device, "an agent that was killed had left its programs at the device");
+                }
+                receiver.enter()?;
+            } else {
+                tracing::warn!(device, "there is no such device; its ACKs are ours when it comes");
+            }
+            all.push(One { device: device.to_owned(), receiver, announced, phas, met });
         }
         Ok(Self { all, done_until: time, held_until: None, hold_for: wanted.hold_for })
+    }
+
+    /// Follows devices that come and go. `links`: as they are after these events.
+    pub(super) fn on_events(&mut self, events: &[Event], links: &Links) {
+        for one in &mut self.all {
+            // The next device may have the number of one that has gone.
+            if one.met.is_some_and(|index| events.contains(&Event::DeviceGone(index))) {
+                one.meet(None);
+            }
+            one.meet(links.named(&one.device).map(|device| device.index));
+        }
     }
 
     /// How long until there is something to do; `None`: nothing is announced, and nothing held.
@@ -126,6 +173,7 @@ impl Receivers {
             let counts = one.receiver.counts().unwrap_or_default();
             ReceiverStatus {
                 device: one.device.clone(),
+                attached: one.receiver.device().is_some(),
                 freeze: one.announced.is_some(),
                 phas: one.phas,
                 closed: counts.closed,

@@ -4,6 +4,7 @@ use super::config::Config;
 use super::control::{Answer, Control, Notify, Reply, Request};
 use super::estimate::Told;
 use super::event::Event;
+use super::links::Links;
 use super::lock::Lock;
 use super::netlink::Watcher;
 use super::receivers::Receivers;
@@ -85,7 +86,10 @@ impl Agent {
                 "this kernel cannot send notices in its own ACKs (Linux 6.12 can); they are crafted"
             );
         }
-        let receivers = Receivers::attach(&config.receivers, clock(ClockId::CLOCK_REALTIME)?)?;
+        let events = watcher.everything()?;
+        let mut links = Links::default();
+        events.iter().for_each(|event| links.apply(event));
+        let receivers = Receivers::attach(&config.receivers, &links, clock(ClockId::CLOCK_REALTIME)?)?;
         let control = Control::open(&config.control, config.group)?;
         let mut settings = config.settings.clone();
         settings.inherits = mobile.inherits();
@@ -105,7 +109,6 @@ impl Agent {
             slept: slept()?,
             _lock: lock,
         };
-        let events = agent.watcher.everything()?;
         agent.rounds.on_events(now()?, &events);
         agent.act()?;
         // After the notices that an agent has owed which was killed: the kernel takes its time with these programs.
@@ -174,6 +177,7 @@ impl Agent {
     fn hear(&mut self, events: &[Event]) -> Result<(), Error> {
         if !events.is_empty() {
             self.rounds.on_events(now()?, events);
+            self.receivers.on_events(events, self.rounds.links());
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! The receiver beside peers that run nothing of ours: Freeze-TCP and PHAS by what this host says in its ACKs.
 //!
-//! [`attach`] puts a program of `bpf/receiver.bpf.c` at the egress of a device (tc, clsact, direct action). There it
+//! [`attach`] puts a program of `bpf/receiver.bpf.c` at the egress of a device (tc, clsact, direct action); for a device
+//! that is still to come, or goes and comes again, [`load`] and [`Receiver::enter`]. There it
 //!
 //! * tells a window of zero while the link is about to go ([`Receiver::close`]) and the true one when it is back
 //!   ([`Receiver::open`]): Freeze-TCP (algorithms.md, 4.5);
@@ -20,6 +21,7 @@ pub use announced::{Act, Announced, Gaps};
 use crate::host;
 use crate::sender::namespace::Namespace;
 use crate::sender::{free_name, kernel_name};
+use crate::skeleton::receiver::types::bss;
 use crate::skeleton::receiver::{ReceiverSkel, ReceiverSkelBuilder};
 use device::Device;
 use libbpf_rs::query::ProgInfoIter;
@@ -84,7 +86,9 @@ pub struct Receiver {
     skel: ReceiverSkel<'static>,
     poke: Link,
     _acks: Link,
-    device: Device,
+    name: String,
+    /// Where the filter is.
+    device: Option<Device>,
     orders: Orders,
     namespace: Namespace,
 }
@@ -94,17 +98,24 @@ pub struct Receiver {
 /// # Errors
 /// There is no such device, it has a receiver already, or the kernel refuses.
 pub fn attach(options: &Options) -> Result<Receiver, Error> {
+    Device::named(&options.device)?;
+    let mut receiver = load(options)?;
+    receiver.enter()?;
+    Ok(receiver)
+}
+
+/// Loads the programs; the device need not be there. What follows needs CAP_NET_ADMIN alone.
+///
+/// # Errors
+/// The kernel refuses.
+pub fn load(options: &Options) -> Result<Receiver, Error> {
     host::require()?;
-    let device = Device::named(&options.device)?;
     let namespace = Namespace::current()?;
     let quiet = host::quiet_libbpf();
     let refused = |what: &'static str| {
         let quiet = &quiet;
         move |error: libbpf_rs::Error| Error::kernel(what, quiet.explain(&error))
     };
-    if attached(device)?.is_some() {
-        return Err(Error::User(format!("device {}: a receiver is attached to it already", options.device)));
-    }
     // A few bytes, for as long as the process lives: a skeleton cannot own its object.
     let object: &'static mut MaybeUninit<OpenObject> = Box::leak(Box::new(MaybeUninit::uninit()));
     let mut open =
@@ -115,8 +126,6 @@ pub fn attach(options: &Options) -> Result<Receiver, Error> {
         Error::Machine("the receiver's programs have no constants: a wrong build".to_owned())
     })?;
     constants.poke_name = name;
-    constants.device = device.index;
-    constants.link_header = device.link_header;
     constants.filters = u32::from(options.phas);
     constants.chosen_peers = u32::from(matches!(options.peers, Peers::Only(_)));
     let mut skel = open.load().map_err(refused("loading the receiver's programs"))?;
@@ -129,15 +138,8 @@ pub fn attach(options: &Options) -> Result<Receiver, Error> {
     let acks =
         skel.maps.receiver_acks.attach_struct_ops().map_err(refused("registering a congestion control"))?;
     let poke = skel.progs.receiver_poke.attach().map_err(refused("attaching a program over the sockets"))?;
-
-    let unseen = |problem| Error::io(format!("device {}", options.device), problem);
-    let orders = Orders { made_clsact: !device.has_clsact().map_err(unseen)?, ..Orders::default() };
-    let receiver = Receiver { skel, poke, _acks: acks, device, orders, namespace };
-    receiver.give(&orders)?;
-    let mut hook = hook(device, receiver.skel.progs.receiver_egress.as_fd());
-    hook.create().map_err(refused("adding clsact to the device"))?;
-    hook.attach().map_err(refused("attaching to the device's egress"))?;
-    Ok(receiver)
+    let name = options.device.clone();
+    Ok(Receiver { skel, poke, _acks: acks, name, device: None, orders: Orders::default(), namespace })
 }
 
 /// Takes away what an owner that was killed has left at a device of the caller's network namespace. Whether there was
@@ -169,6 +171,7 @@ fn nothing() -> Result<File, Error> {
 /// The orders of the receiver that is attached to a device.
 fn attached(device: Device) -> Result<Option<Orders>, Error> {
     let none = nothing()?;
+    let _quiet = host::quiet_libbpf();
     // No filter there, or no qdisc to have one.
     let Ok(id) = hook(device, none.as_fd()).query() else { return Ok(None) };
     let Some(program) = ProgInfoIter::with_query_opts(
@@ -219,6 +222,44 @@ fn until(time: Duration) -> Result<u64, Error> {
 }
 
 impl Receiver {
+    /// Puts the filter at the device of its name in the caller's network namespace, which must be that in which it was
+    /// loaded; takes it away from where it was.
+    ///
+    /// # Errors
+    /// There is no such device, it has a receiver already, or the kernel refuses.
+    pub fn enter(&mut self) -> Result<(), Error> {
+        self.leave();
+        let device = Device::named(&self.name)?;
+        if attached(device)?.is_some() {
+            return Err(Error::User(format!("device {}: a receiver is attached to it already", self.name)));
+        }
+        let unseen = |problem| Error::io(format!("device {}", self.name), problem);
+        self.orders.made_clsact = !device.has_clsact().map_err(unseen)?;
+        self.give(&self.orders)?;
+        let variables = self.variables()?;
+        variables.device = device.index;
+        variables.link_header = device.link_header;
+        let refused = |what: &'static str| move |error| Error::kernel(what, error);
+        let mut hook = hook(device, self.skel.progs.receiver_egress.as_fd());
+        hook.create().map_err(refused("adding clsact to the device"))?;
+        hook.attach().map_err(refused("attaching to the device's egress"))?;
+        self.device = Some(device);
+        Ok(())
+    }
+
+    /// Takes the filter from its device.
+    pub fn leave(&mut self) {
+        let Some(device) = self.device.take() else { return };
+        let made_clsact = self.orders.made_clsact;
+        // With its device the filter is gone, too.
+        let _ = self.namespace.run(|| remove(device, made_clsact));
+    }
+
+    /// Index of the device that the filter is at.
+    pub fn device(&self) -> Option<u32> {
+        self.device.map(|device| device.index)
+    }
+
     /// Freeze-TCP: from now on every ACK tells a window of zero, and one leaves each connection at once, so that the
     /// peers wait with the cwnd that they have. It ends with [`open`](Self::open), at the latest after `at_most` (300 s
     /// or less). How many connections have sent an ACK.
@@ -314,6 +355,12 @@ impl Receiver {
         if filters { Ok(()) } else { Err(Error::User("the receiver was attached without PHAS".to_owned())) }
     }
 
+    fn variables(&mut self) -> Result<&mut bss, Error> {
+        self.skel.maps.bss_data.as_deref_mut().ok_or_else(|| {
+            Error::Machine("the receiver's programs have no variables: a wrong build".to_owned())
+        })
+    }
+
     fn give(&self, orders: &Orders) -> Result<(), Error> {
         let given =
             self.skel.maps.receiver_orders.update(&0u32.to_ne_bytes(), &orders.bytes(), MapFlags::ANY);
@@ -323,9 +370,7 @@ impl Receiver {
     /// Has connections send so many ACKs.
     fn poke(&mut self, acks: u8, held_only: bool) -> Result<u64, Error> {
         let before = self.counts()?.poked;
-        let asked = self.skel.maps.bss_data.as_mut().ok_or_else(|| {
-            Error::Machine("the receiver's programs have no variables: a wrong build".to_owned())
-        })?;
+        let asked = self.variables()?;
         asked.poke_acks = u32::from(acks.min(records::ACKS));
         asked.poke_held_only = u32::from(held_only);
         let poke = &self.poke;
@@ -341,8 +386,6 @@ impl Receiver {
 
 impl Drop for Receiver {
     fn drop(&mut self) {
-        let (device, made_clsact) = (self.device, self.orders.made_clsact);
-        // With its device the filter is gone, too.
-        let _ = self.namespace.run(|| remove(device, made_clsact));
+        self.leave();
     }
 }

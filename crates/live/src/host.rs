@@ -15,6 +15,7 @@ pub(crate) const BPFFS_MAGIC: u64 = 0xcafe_4a11;
 /// The oldest kernel whose struct_ops are attached as links, which a daemon may outlive.
 const LEAST_KERNEL: (u32, u32) = (6, 4);
 const BTF: &str = "/sys/kernel/btf/vmlinux";
+const ITERATOR: &str = "bpf_iter_tcp";
 
 /// One thing that a machine has or lacks.
 #[derive(Clone, Debug, Serialize)]
@@ -112,6 +113,13 @@ pub fn probe() -> Vec<Feature> {
             "programs that are started after attach",
         ),
         feature(
+            "bpf-iter",
+            kfunc(ITERATOR),
+            from_kernel(kfunc(ITERATOR), ITERATOR),
+            "`segue agent`, which goes through all connections",
+            "`segue kernel`; the simulator",
+        ),
+        feature(
             "poke",
             kfunc("bpf_tcp_send_ack") || at_least(6, 12),
             yes(at_least(6, 12)),
@@ -152,6 +160,17 @@ fn in_module(function: &str) -> bool {
 /// Whether a function of the kernel, or of its module, is in BTF.
 pub(crate) fn has_kfunc(name: &str) -> bool {
     Btf::from_path(BTF).is_ok_and(|btf| btf_has(&btf, name)) || in_module(name)
+}
+
+/// What nothing can be attached without that goes through all connections.
+pub(crate) fn require_iterator() -> Result<(), Error> {
+    require()?;
+    if !has_kfunc(ITERATOR) {
+        return Err(Error::Machine(format!(
+            "this kernel has no eBPF iterator over TCP connections: {ITERATOR} not found in {BTF}"
+        )));
+    }
+    Ok(())
 }
 
 /// What nothing can be attached without.

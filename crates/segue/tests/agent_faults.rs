@@ -159,6 +159,55 @@ fn a_peer_that_strips_options_is_left_alone() {
     assert!(!agent.log().contains("ERROR"), "{}", agent.log());
 }
 
+/// Has the host's programs see a kernel that lacks this function or structure: libbpf takes names from a file.
+fn without(host: &Host, name: &str) {
+    const BTF: &str = "/sys/kernel/btf/vmlinux";
+    let mut btf = std::fs::read(BTF).expect("the kernel's types");
+    let name = format!("\0{name}\0").into_bytes();
+    let at = btf.windows(name.len()).position(|window| window == name).expect("the name");
+    btf[at + 1] = b'X';
+    let copy = host.config().with_file_name("vmlinux");
+    std::fs::write(&copy, btf).expect("a file");
+    let done = host.shell(&format!("mount --bind {} {BTF}", copy.display()));
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+}
+
+#[test]
+fn a_kernel_without_the_iterator_is_one_line() {
+    if !can_run() {
+        return;
+    }
+    let host = Host::new();
+    without(&host, "bpf_iter_tcp");
+    for more in ["", "phas = [\"cable0\"]"] {
+        let text = host.refuses(more, 1);
+        assert!(text.contains("no eBPF iterator over TCP connections: bpf_iter_tcp not found in"), "{text}");
+    }
+    assert!(!host.state().exists() && !host.shell(&format!("test -e {}", host.pins())).status.success());
+    let doctor = host.command(SEGUE).arg("doctor").output().expect("it starts");
+    let text = String::from_utf8_lossy(&doctor.stdout);
+    let line = text.lines().find(|line| line.contains("bpf-iter")).expect("a line");
+    assert!(line.contains("bpf_iter_tcp not found in BTF"), "{text}");
+}
+
+#[test]
+fn a_kernel_that_cannot_poke_has_its_notices_crafted() {
+    if !can_run() {
+        return;
+    }
+    let host = Host::new();
+    // Nor anything else that a congestion control of eBPF does.
+    without(&host, "bpf_struct_ops_tcp_congestion_ops");
+    let agent = host.agent();
+    assert!(agent.log().contains("they are crafted"), "{}", agent.log());
+    let (_server, mut client) = connection(&host);
+    client.speaks("before");
+    let said = host.ask(&["notify", "dev=cable0,rate=2mbit,delay=50ms"]);
+    let text = String::from_utf8_lossy(&said.stdout);
+    assert!(text.contains("told 0 in the kernel's ACKs, 1 in crafted ones"), "{text} {}", agent.log());
+    client.speaks("after");
+}
+
 /// Root, and who is of the configured group; nobody else, whatever the socket's mode says.
 #[test]
 fn the_configured_group_may_ask() {

@@ -75,7 +75,7 @@ impl Agent {
     /// # Errors
     /// Another agent is at work, or something that it needs is not there.
     pub fn start(config: &Config) -> Result<Self, Error> {
-        host::require().map_err(|error| Error::Rights(error.to_string()))?;
+        host::require_iterator().map_err(|error| Error::Rights(error.to_string()))?;
         let lock = Lock::take(&config.control)?;
         let cgroup = config.cgroup.clone().or_else(host::cgroup2).ok_or(Error::NoCgroup2)?;
         let watcher = Watcher::open(config.table)?;

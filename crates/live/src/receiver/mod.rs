@@ -109,7 +109,7 @@ pub fn attach(options: &Options) -> Result<Receiver, Error> {
 /// # Errors
 /// The kernel refuses.
 pub fn load(options: &Options) -> Result<Receiver, Error> {
-    host::require()?;
+    host::require_iterator()?;
     let namespace = Namespace::current()?;
     let quiet = host::quiet_libbpf();
     let refused = |what: &'static str| {

@@ -89,13 +89,17 @@ fn two_agents_that_would_share_their_state_are_kept_apart() {
     let (mut server, mut client) = connection(&host);
     client.speaks("beside the first");
     let second = host.folder.path().join("second.toml");
-    let elsewhere = host.cgroup.join("other");
-    std::fs::create_dir(&elsewhere).expect("a cgroup");
+    let within = host.cgroup.join("within");
+    let elsewhere = host.cgroup.with_extension("other");
+    [&within, &elsewhere].into_iter().for_each(|folder| std::fs::create_dir(folder).expect("a cgroup"));
     let socket = |text: String| text.replace("/segue/agent.sock", "/second/agent.sock");
     let same_pins = socket(host.text())
         .replace(&format!("\"{}\"", host.cgroup.display()), &format!("\"{}\"", elsewhere.display()));
     let same_cgroup = socket(host.text()).replace(&host.pins(), &format!("{}b", host.pins()));
-    for (text, taken) in [(same_pins, host.pins()), (same_cgroup, host.cgroup.display().to_string())] {
+    let inner =
+        same_cgroup.replace(&format!("\"{}\"", host.cgroup.display()), &format!("\"{}\"", within.display()));
+    let taken = host.cgroup.display().to_string();
+    for (text, taken) in [(same_pins, host.pins()), (same_cgroup, taken.clone()), (inner, taken)] {
         std::fs::write(&second, text).expect("a file");
         let mut command = host.command(SEGUE);
         let output = command.args(["agent", "run", "--config"]).arg(&second).output().expect("it starts");
@@ -107,7 +111,9 @@ fn two_agents_that_would_share_their_state_are_kept_apart() {
         );
         assert!(!host.folder.path().join("second").exists(), "the folder that was made for its socket");
     }
-    std::fs::remove_dir(&elsewhere).expect("nobody is in it");
+    [&within, &elsewhere]
+        .into_iter()
+        .for_each(|folder| std::fs::remove_dir(folder).expect("nobody is in it"));
     assert!(
         host.shell(&format!("test -e {}/connections-1", host.pins())).status.success(),
         "the first's pins"

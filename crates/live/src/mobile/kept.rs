@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 
 /// The number is that of the layout of `struct connection` (bpf/mobile_state.h).
 const NAME: &str = "connections-1";
+/// Every folder of cgroup2 has this file, and nothing else has.
+pub(super) const CONTROLLERS: &str = "cgroup.controllers";
 
 /// A folder of bpffs, for root only. It goes when this is dropped.
 pub(super) struct Kept {
@@ -21,11 +23,29 @@ pub(super) struct Kept {
 }
 
 /// Keeps others away from a folder while it lives.
-pub(super) fn lock(folder: File, path: &Path) -> Result<Flock<File>, Error> {
-    Flock::lock(folder, FlockArg::LockExclusiveNonblock).map_err(|(_, error)| match error {
+fn lock(folder: File, path: &Path) -> Result<Flock<File>, Error> {
+    lock_as(FlockArg::LockExclusiveNonblock, folder, path)
+}
+
+fn lock_as(how: FlockArg, folder: File, path: &Path) -> Result<Flock<File>, Error> {
+    Flock::lock(folder, how).map_err(|(_, error)| match error {
         Errno::EWOULDBLOCK => Error::Taken(path.to_owned()),
         error => Error::Keep { folder: path.to_owned(), source: error.into() },
     })
+}
+
+/// Keeps others away from a cgroup, and from those that it is in or that are in it: a program of a cgroup sees the
+/// sockets of all below. The outer ones are shared with who has another part of them.
+pub(super) fn lock_cgroup(cgroup: File, path: &Path) -> Result<Vec<Flock<File>>, Error> {
+    let mut locks = vec![lock(cgroup, path)?];
+    let whole = path.canonicalize().map_err(|source| Error::Cgroup { path: path.to_owned(), source })?;
+    // Up to where they are mounted.
+    let outer = whole.ancestors().skip(1).take_while(|folder| folder.join(CONTROLLERS).exists());
+    for folder in outer {
+        let refused = |source| Error::Cgroup { path: folder.to_owned(), source };
+        locks.push(lock_as(FlockArg::LockSharedNonblock, File::open(folder).map_err(refused)?, folder)?);
+    }
+    Ok(locks)
 }
 
 impl Kept {

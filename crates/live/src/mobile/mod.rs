@@ -102,7 +102,7 @@ pub struct Mobile {
     icmp: Option<Icmp>,
     kept: Option<Kept>,
     /// Of an agent; dropped last.
-    _cgroup: Cgroup,
+    _locks: Vec<Flock<File>>,
 }
 
 /// Dropped before the programs.
@@ -119,32 +119,33 @@ pub fn attach(options: &Options) -> Result<Mobile, Error> {
     if options.link.rate_kbps == 0 {
         return Err(Error::Report(OptionError::ZeroRate));
     }
-    attach_and_keep(options, Cgroup::Shared(cgroup(&options.cgroup)?), None)
+    attach_and_keep(options, cgroup(&options.cgroup)?, Vec::new(), None)
 }
 
 /// The same; first reports wait until the link is known ([`Mobile::report_first`], or a notice). What connections have
 /// negotiated is pinned in this folder of bpffs, which is made: should this process be killed, the next one that
-/// attaches with it still knows them. Dropped in order, nothing stays. Cgroup and folder are its own meanwhile.
+/// attaches with it still knows them. Dropped in order, nothing stays. The cgroup with all in it and the folder
+/// are its own meanwhile.
 pub fn attach_kept(cgroup: &Path, folder: Option<&Path>) -> Result<Mobile, Error> {
     let link = Link { rate_kbps: 0, delay_us: 0 };
-    let file = kept::lock(self::cgroup(cgroup)?, cgroup)?;
-    attach_and_keep(&Options { cgroup: cgroup.to_owned(), link }, Cgroup::Own(file), folder)
+    let file = self::cgroup(cgroup)?;
+    let locks = kept::lock_cgroup(self::cgroup(cgroup)?, cgroup)?;
+    attach_and_keep(&Options { cgroup: cgroup.to_owned(), link }, file, locks, folder)
 }
 
-/// A folder of cgroup2, and who else may attach to it.
-enum Cgroup {
-    Shared(File),
-    Own(Flock<File>),
-}
-
+/// A folder of cgroup2.
 fn cgroup(path: &Path) -> Result<File, Error> {
-    // Every folder of cgroup2 has this file, and nothing else has.
-    File::open(path.join("cgroup.controllers"))
+    File::open(path.join(kept::CONTROLLERS))
         .and_then(|_| File::open(path))
         .map_err(|source| Error::Cgroup { path: path.to_owned(), source })
 }
 
-fn attach_and_keep(options: &Options, cgroup: Cgroup, folder: Option<&Path>) -> Result<Mobile, Error> {
+fn attach_and_keep(
+    options: &Options,
+    cgroup: File,
+    locks: Vec<Flock<File>>,
+    folder: Option<&Path>,
+) -> Result<Mobile, Error> {
     // Linked struct_ops are younger (6.4) than everything that crafted ACKs need.
     let kept = folder.map(Kept::make).transpose()?;
     let (mut skel, poke) = load(true, kept.as_ref()).or_else(|_| load(false, kept.as_ref()))?;
@@ -170,10 +171,7 @@ fn attach_and_keep(options: &Options, cgroup: Cgroup, folder: Option<&Path>) -> 
     let connections = skel
         .progs
         .mobile_sockops
-        .attach_cgroup(match &cgroup {
-            Cgroup::Shared(file) => file.as_raw_fd(),
-            Cgroup::Own(file) => file.as_raw_fd(),
-        })
+        .attach_cgroup(cgroup.as_raw_fd())
         .map_err(Error::kernel("attach to the cgroup"))?;
     Ok(Mobile {
         skel,
@@ -181,7 +179,7 @@ fn attach_and_keep(options: &Options, cgroup: Cgroup, folder: Option<&Path>) -> 
         orders,
         icmp: None,
         kept,
-        _cgroup: cgroup,
+        _locks: locks,
     })
 }
 

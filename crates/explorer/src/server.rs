@@ -3,7 +3,7 @@
 use crate::question::{Endpoint, Question};
 use crate::refusal::Refusal;
 use crate::work::{Places, Wanted};
-use crate::{answer, guard, page, schema};
+use crate::{answer, connections, guard, page, schema};
 use axum::extract::{Request, State};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::http::{StatusCode, Uri};
@@ -52,14 +52,10 @@ impl Explorer {
             let house = Arc::new(House::new());
             let (end, ended) = tokio::sync::oneshot::channel::<()>();
             let listener = tokio::net::TcpListener::from_std(self.listener)?;
-            let serving = axum::serve(listener, routes(house.clone())).with_graceful_shutdown(async {
-                let _ = ended.await;
-            });
-            let mut serving = tokio::spawn(serving.into_future());
+            let serving = tokio::spawn(connections::serve(listener, routes(house.clone()), ended));
             tokio::select! {
                 _ = interrupted.recv() => {}
                 _ = terminated.recv() => {}
-                ended = &mut serving => return ended.map_err(io::Error::other)?,
             }
             house.places.close();
             let _ = end.send(());

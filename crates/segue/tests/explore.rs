@@ -89,6 +89,39 @@ impl Server {
 
 // -------------------------------------------------------------------------------------- from a shell
 
+/// Neither keeps its connection, nor what was computed for it, for long.
+#[test]
+fn clients_that_say_or_read_nothing_are_sent_away() {
+    let server = Server::start();
+    let begun = Instant::now();
+    let mut half = TcpStream::connect(server.host()).expect("a connection");
+    write!(half, "GET / HTTP/1.1\r\nHost: {}\r\n", server.host()).expect("sent");
+    let silent = TcpStream::connect(server.host()).expect("a connection");
+    // 30 MB, more than fits on the way.
+    let deaf = server.send("/api/trace?old=6400kbit/9ms&new=6400kbit/9ms&flows=8&packets=1000&schemes=sack,etcp,etcp-v0&at=3s");
+    for mut stream in [half, silent] {
+        stream.set_read_timeout(Some(Duration::from_secs(25))).expect("a time limit");
+        assert!(matches!(stream.read(&mut [0; 1000]), Ok(0) | Err(_)), "an answer");
+        let took = begun.elapsed();
+        assert!((9..20).contains(&took.as_secs()), "{took:?}");
+    }
+    let local = deaf.local_addr().expect("an address").port();
+    let established = || {
+        let rows = std::fs::read_to_string("/proc/net/tcp").expect("connections");
+        // Of the server's end: its peer is our port, state 01.
+        rows.lines().any(|row| {
+            row.split_whitespace().nth(2).is_some_and(|peer| peer.ends_with(&format!(":{local:04X}")))
+                && row.split_whitespace().nth(3) == Some("01")
+        })
+    };
+    assert!(established(), "it was not answered at all, or read");
+    while established() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "it is still waited for");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(server.get("/").0, 200);
+}
+
 #[test]
 fn signals_end_it_cleanly_even_with_a_client_that_waits() {
     for name in ["INT", "TERM"] {

@@ -98,7 +98,9 @@ fn clients_that_say_or_read_nothing_are_sent_away() {
     write!(half, "GET / HTTP/1.1\r\nHost: {}\r\n", server.host()).expect("sent");
     let silent = TcpStream::connect(server.host()).expect("a connection");
     // 30 MB, more than fits on the way.
-    let deaf = server.send("/api/trace?old=6400kbit/9ms&new=6400kbit/9ms&flows=8&packets=1000&schemes=sack,etcp,etcp-v0&at=3s");
+    let deaf = server.send(
+        "/api/trace?old=6400kbit/9ms&new=6400kbit/9ms&flows=8&packets=1000&schemes=sack,etcp,etcp-v0&at=3s",
+    );
     for mut stream in [half, silent] {
         stream.set_read_timeout(Some(Duration::from_secs(25))).expect("a time limit");
         assert!(matches!(stream.read(&mut [0; 1000]), Ok(0) | Err(_)), "an answer");

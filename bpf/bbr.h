@@ -95,7 +95,7 @@ void BPF_PROG(bbr_around_pkts_acked, struct sock *sk, const struct ack_sample *s
 SEC("struct_ops")
 u32 BPF_PROG(bbr_around_undo_cwnd, struct sock *sk)
 {
-	return segue_bound_undo(segue_connection_of(sk), segue_tcp(sk), bbr_undo_cwnd(sk));
+	return segue_on_undo(sk, bbr_undo_cwnd(sk));
 }
 
 SEC("struct_ops")

@@ -100,7 +100,7 @@ void BPF_PROG(cubic_pkts_acked, struct sock *sk, const struct ack_sample *sample
 SEC("struct_ops")
 u32 BPF_PROG(cubic_undo_cwnd, struct sock *sk)
 {
-	return segue_bound_undo(segue_connection_of(sk), segue_tcp(sk), tcp_reno_undo_cwnd(sk));
+	return segue_on_undo(sk, tcp_reno_undo_cwnd(sk));
 }
 
 SEC(".struct_ops.link")

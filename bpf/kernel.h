@@ -222,6 +222,7 @@ struct tcp_sock {
 	u32 rttvar_us;
 	u32 mss_cache;
 	u32 max_window;
+	u32 snd_wnd; /* octets that the peer takes */
 	u32 rate_delivered; /* packets of the last rate sample */
 	u32 rate_interval_us;
 	u8 save_syn : 2;

@@ -53,7 +53,7 @@ static inline u32 segue_on_notice(struct sock *sk, struct segue_connection *conn
 	if (act.what & SEGUE_SET_CWND)
 		conn->told_kbps = notice->new_link.rate_kbps / segue_max(1, notice->flows);
 	if (notice->disconnected && scheme != SEGUE_SCHEME_UNAWARE)
-		segue_bound_rto(sk, conn);
+		conn->bounds_rto = 1;
 	return segue_enact(sk, conn, notice->disconnected, &act);
 }
 
@@ -122,10 +122,23 @@ static inline u32 segue_on_ack(struct sock *sk, struct segue_connection *conn,
 		/* beside a notice it can wait: the verifier takes every path through both */
 		anew = 3;
 	}
-	if (conn->own_rto_max_ms)
+	if (conn->bounds_rto || conn->own_rto_max_ms)
 		segue_look_at_rto(sk, tp, conn);
 	conn->last_ack_us = (u32)tp->tcp_mstamp;
 	return anew;
+}
+
+/* The kernel takes a reduction back, and with it its timeouts: the window of then, as far
+ * as it may come back. The timer is set right after it. */
+static inline u32 segue_on_undo(struct sock *sk, u32 window)
+{
+	struct segue_connection *conn = segue_connection_of(sk);
+
+	if (conn && conn->bounds_rto) {
+		conn->bounds_rto = 0;
+		segue_bound_rto(sk, conn);
+	}
+	return segue_bound_undo(conn, segue_tcp(sk), window);
 }
 
 static inline void segue_before_cut(struct sock *sk)

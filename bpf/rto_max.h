@@ -11,8 +11,12 @@
  * SRTT and RTO cannot be written; what bounds the RTO can (TCP_RTO_MAX_MS, Linux 6.15;
  * before it nothing is bounded). So the RTO is no more than RFC 6298 has it before the
  * first sample, or twice the round trip of the told link, until the estimate is below
- * that by itself. When a timer expires the bound is gone: the back-off is as ever, and an
- * outage does not use up tcp_retries2 sooner.
+ * that by itself.
+ *
+ * By the largest RTO the kernel also knows how long tcp_retries2 retries, or as many probes
+ * of a closed window, may take, counted from the first: with a bound an outage would kill
+ * the connection at the next expiry. So it holds only while nothing has been resent by the
+ * timer since the last progress or undo, and the window is open; the expiry itself ends it.
  */
 #ifndef SEGUE_RTO_MAX_H
 #define SEGUE_RTO_MAX_H
@@ -47,13 +51,21 @@ static inline void segue_free_rto(struct sock *sk, struct segue_connection *conn
 	conn->own_rto_max_ms = 0;
 }
 
-/* On each ACK while the bound holds. */
+/* On each ACK while the bound is wanted, or holds. */
 static inline void segue_look_at_rto(struct sock *sk, const struct tcp_sock *tp,
 				     struct segue_connection *conn)
 {
-	/* in the trial the old sample may still come */
-	if (!conn->trial_rounds && (tp->srtt_us >> 3) + tp->rttvar_us <= conn->rto_bound_us)
+	const u32 safe = !tp->inet_conn.icsk_retransmits && tp->snd_wnd;
+
+	if (conn->bounds_rto && safe) {
+		conn->bounds_rto = 0;
+		segue_bound_rto(sk, conn);
+	} else if (conn->own_rto_max_ms &&
+		   /* in the trial the old sample may still come */
+		   (!safe || (!conn->trial_rounds &&
+			      (tp->srtt_us >> 3) + tp->rttvar_us <= conn->rto_bound_us))) {
 		segue_free_rto(sk, conn);
+	}
 }
 
 #endif

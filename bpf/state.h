@@ -51,6 +51,7 @@ struct segue_connection {
 	u8 guard_rounds; /* round trips for which `guard` still holds */
 	u8 trial_rounds; /* round trips for which what was granted is on trial */
 	u8 own_pending; /* a handoff of this host waits for init */
+	u8 bounds_rto; /* rto_max.h: wanted, once it is safe */
 	u32 guard; /* packets: an undo gives back no more */
 	u32 guard_seq; /* the round ends here */
 	u32 proven; /* packets: a notice raises the window no further; 0: none is known */

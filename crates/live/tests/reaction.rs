@@ -177,6 +177,30 @@ fn the_length_of_an_outage_is_no_round_trip() {
     }
 }
 
+/// A head of which nothing is known waits for the timer after a notice as before it, and the time without a link does not
+/// count against the connection: the kernel gives up by how long the largest RTO makes its retries last (tcp_retries2).
+#[test]
+fn a_notice_does_not_shorten_the_patience_of_the_kernel() {
+    let Some(bench) = Bench::new() else { return };
+    // Six retries last 25 s, and 5.4 s if no RTO is longer than a second.
+    std::fs::write("/proc/sys/net/ipv4/tcp_retries2", "6").expect("a setting");
+    for (around, port) in [(Around::Cubic, 4001), (Around::Bbr, 4002)] {
+        let _sender = attach(&Options { around, ..bench.options("etcp-v1") }).expect("it attaches");
+        let listener = bench.listen();
+        let mut peer = Peer::v4(&bench.device, port);
+        peer.connect(FAST);
+        let (mut stream, _) = listener.accept().expect("a connection");
+        stream.write_all(&[7; 100]).expect("a segment");
+        let una = peer.ack;
+        // Resent after 0.2, 0.6, 1.4 and 3 s; the next is due after 6.2 s.
+        outage(&mut peer, Duration::from_millis(3500));
+        let notice = peer.report(ReportType::Completed, 1, FAST);
+        peer.send(ACK, peer.seq, una, &notice);
+        let resent = peer.receive_within(Duration::from_secs(5)).expect("the connection lives");
+        assert_eq!((resent.seq, resent.payload), (una, 100), "{around:?}");
+    }
+}
+
 /// Whether this kernel lets the RTO be bounded.
 fn bounds_rto() -> bool {
     let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();

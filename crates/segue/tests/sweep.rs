@@ -164,6 +164,8 @@ fn mistakes_are_told_in_one_line() {
         .expect("written");
     std::fs::write(folder.path().join("text"), "no Parquet").expect("written");
     std::fs::create_dir(folder.path().join("dir")).expect("made");
+    let made = Command::new("mkfifo").arg(folder.path().join("pipe")).status().expect("mkfifo starts");
+    assert!(made.success());
     for (args, words) in [
         (&["sweep"][..], "--schema|SWEEP|required"),
         (&["sweep", "s.toml"], "--out"),
@@ -171,6 +173,7 @@ fn mistakes_are_told_in_one_line() {
         (&["sweep", "bad.toml", "--out", "x"], "bad.toml, line 3, column 1: unknown key `scheme`"),
         (&["sweep", "s.toml", "--out", "-"], "expected the name of a file"),
         (&["sweep", "s.toml", "--out", "/dev/null"], "expected the name of a file"),
+        (&["sweep", "s.toml", "--out", "pipe"], "expected the name of a file"),
         (&["sweep", "s.toml", "--out", "dir"], "cannot write dir"),
         (&["sweep", "s.toml", "--out", "none/x"], "there is no such folder"),
         (&["sweep", "s.toml", "--out", "s.toml"], "would replace"),
@@ -190,5 +193,5 @@ fn mistakes_are_told_in_one_line() {
         assert!(words.split('|').any(|word| line.contains(word)), "{args:?}: {line}");
         assert!(line.starts_with("segue: ") && line.lines().count() == 1, "{args:?}: {line}");
     }
-    assert_eq!(files(folder.path()), ["bad.toml", "dir", "s.toml", "text"], "nothing is left behind");
+    assert_eq!(files(folder.path()), ["bad.toml", "dir", "pipe", "s.toml", "text"], "nothing is left behind");
 }

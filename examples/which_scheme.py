@@ -2,6 +2,8 @@
 
 marimo edit examples/which_scheme.py
 marimo export html examples/which_scheme.py -o which_scheme.html [-- --sweep million.parquet]
+
+which_scheme.ipynb is this notebook, executed over the million handoffs of sweep-million.toml.
 """
 
 import marimo
@@ -34,6 +36,8 @@ def imports():
 
     import segue
 
+    # All rows, too, where tables are not marimo's own: in an exported notebook.
+    pl.Config.set_tbl_rows(30)
     return Path, mo, pl, segue, tempfile
 
 

@@ -120,7 +120,7 @@ impl Receivers {
     /// Does what is due.
     pub(super) fn act(&mut self, time: Duration, now: u64) {
         let done_until = self.done_until;
-        for one in &mut self.all {
+        for one in self.all.iter_mut().filter(|one| one.receiver.device().is_some()) {
             let Some(announced) = one.announced else { continue };
             let Some((at, act)) = last_due(&announced, done_until, time) else { continue };
             match one.receiver.perform(act, &announced) {

@@ -5,6 +5,7 @@ use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
+use socket2::SockRef;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -13,6 +14,9 @@ use tokio_io_timeout::TimeoutStream;
 
 /// How long a client may take to send the head of a request, and to read any part of its answer.
 const SILENCE: Duration = Duration::from_secs(10);
+/// Octets of an answer that wait in a connection. The kernel tells that more may be written once a good part of them is
+/// gone: with its own many, a client that reads slowly would seem to read nothing.
+const WAITING: usize = 64 << 10;
 /// Connections at once; others wait to be accepted.
 const MOST: usize = 512;
 /// Between two attempts to accept where the system has no descriptor left.
@@ -37,6 +41,8 @@ pub async fn serve(listener: TcpListener, routes: Router, mut end: oneshot::Rece
             tokio::time::sleep(BREATH).await;
             continue;
         };
+        // If it cannot be set, slow readers are sent away.
+        let _ = SockRef::from(&stream).set_send_buffer_size(WAITING);
         let mut stream = TimeoutStream::new(stream);
         stream.set_write_timeout(Some(SILENCE));
         let service = TowerToHyperService::new(routes.clone());

@@ -3,11 +3,12 @@
 //!
 //! [`question`] reads a query string and knows the limits, [`schema`] tells them, [`work`] says how much is done at once
 //! and for how long, [`answer`] computes, [`words`] gives the command line and the scenario file of a question,
-//! [`page`] is the page, [`connections`] lets clients in, [`server`] brings them together, [`guard`] says who may ask.
+//! [`page`] is the page, [`connections`] lets clients in, [`large`] bounds what waits for slow readers, [`server`] brings them together, [`guard`] says who may ask.
 
 mod answer;
 mod connections;
 mod guard;
+mod large;
 mod page;
 mod question;
 mod refusal;

@@ -302,7 +302,10 @@ fn schemes(list: &str, endpoint: Endpoint) -> Result<Vec<String>, Refusal> {
     let names: Vec<String> = list.split(',').map(String::from).collect();
     let most = if endpoint == Endpoint::Capture { 1 } else { MOST_SCHEMES };
     if names.len() > most {
-        return Err(Refusal::bad(format!("schemes: {} are too many; expected at most {most}", names.len())));
+        return Err(Refusal::bad(match endpoint {
+            Endpoint::Capture => format!("schemes: expected one for a capture, not {}", names.len()),
+            _ => format!("schemes: {} are too many; expected at most {most}", names.len()),
+        }));
     }
     match names.iter().find(|name| name.len() > 40) {
         Some(long) => Err(Refusal::bad(format!("unknown scheme {}; segue schemes lists all", quoted(long)))),

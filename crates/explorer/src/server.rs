@@ -1,5 +1,6 @@
 //! The server: which address gives which answer, and how it begins and ends.
 
+use crate::large::LargeAnswers;
 use crate::question::{Endpoint, Question};
 use crate::refusal::Refusal;
 use crate::work::{Places, Wanted};
@@ -76,6 +77,7 @@ struct House {
     answers: Cache<String, Arc<str>, Bytes>,
     places: Places,
     captures: Places,
+    large: LargeAnswers,
 }
 
 impl House {
@@ -86,6 +88,7 @@ impl House {
             places: Places::new(cores),
             // They are large.
             captures: Places::new(1),
+            large: LargeAnswers::new(),
         }
     }
 
@@ -159,8 +162,9 @@ async fn compare(State(house): State<Arc<House>>, uri: Uri) -> Result<Response, 
 async fn trace(State(house): State<Arc<House>>, uri: Uri) -> Result<Response, Refusal> {
     let question = Question::parse(uri.query().unwrap_or_default(), Endpoint::Trace)?;
     // Too long to be kept.
+    let place = house.large.place().await.map_err(Refusal::ours)?;
     let lines = house.captures.run(move |wanted| answer::lines(&question, wanted)).await?;
-    Ok(text("application/x-ndjson", lines))
+    Ok(([(CONTENT_TYPE, "application/x-ndjson")], place.body(lines)).into_response())
 }
 
 async fn compare_view(State(house): State<Arc<House>>, uri: Uri) -> Result<Response, Refusal> {
@@ -176,10 +180,11 @@ async fn handoff_view(State(house): State<Arc<House>>, uri: Uri) -> Result<Respo
 async fn pcapng(State(house): State<Arc<House>>, uri: Uri) -> Result<Response, Refusal> {
     let question = Question::parse(uri.query().unwrap_or_default(), Endpoint::Capture)?;
     let file = question.plan.schemes.first().map(|scheme| file_name(&scheme.name)).unwrap_or_default();
+    let place = house.large.place().await.map_err(Refusal::ours)?;
     let packets = house.captures.run(move |wanted| answer::packets(&question, wanted)).await?;
     let headers = [
         (CONTENT_TYPE, "application/x-pcapng".to_string()),
         (CONTENT_DISPOSITION, format!("attachment; filename=\"{file}\"")),
     ];
-    Ok((headers, packets).into_response())
+    Ok((headers, place.body(packets)).into_response())
 }

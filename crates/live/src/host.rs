@@ -47,7 +47,7 @@ pub fn probe() -> Vec<Feature> {
     let bpffs = bpffs();
     let feature =
         |name, present, found, needed_for, without| Feature { name, present, found, needed_for, without };
-    const NOTHING: &str = "nothing of `segue kernel`, `segue agent` and `segue lab`; the simulator";
+    const NOTHING: &str = "the simulator alone: not `segue kernel`, `segue agent`, `segue lab`";
     let from_kernel = |present: bool, kfuncs: &str| {
         if present { kfuncs.to_owned() } else { format!("{kfuncs} not found in BTF") }
     };
@@ -101,7 +101,9 @@ pub fn probe() -> Vec<Feature> {
         feature(
             "bpffs",
             bpffs.is_some(),
-            mount(bpffs.clone()),
+            bpffs.map_or("not mounted: mount -t bpf bpf /sys/fs/bpf".to_owned(), |path| {
+                path.display().to_string()
+            }),
             "`segue kernel attach`, which pins",
             "`segue kernel run`, which stays",
         ),

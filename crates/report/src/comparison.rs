@@ -2,7 +2,7 @@
 
 use crate::chart::quartiles;
 use crate::handoff::{
-    Drawn, LINK_TIME_CAPTION, bar_of_row, furnish_alike, furnish_narrow, link_time, sentence_case,
+    Drawn, bar_of_row, furnish_alike, furnish_narrow, link_time, link_time_caption, sentence_case,
 };
 use crate::pictures::{Budget, Picture};
 use crate::{Origin, asked, headline, page};
@@ -254,9 +254,10 @@ fn charts(comparison: &Comparison, presentation: &Presentation) -> Vec<(Picture,
         let bars = group.rows.iter().map(bar_of_row).collect();
         let picture = link_time(&format!("link-time-{index}"), &headline, bound, bars);
         let caption = match index {
-            0 => format!(
-                "{headline}. {LINK_TIME_CAPTION} Means over all handoffs, and the median of the bound."
-            ),
+            0 => {
+                let median = if bound.is_some() { ", and the median of the bound" } else { "" };
+                format!("{headline}. {} Means over all handoffs{median}.", link_time_caption(bound))
+            }
             _ => format!("{headline}: where the new link's time went."),
         };
         charts.push((picture, caption));

@@ -271,10 +271,10 @@ fn outcome(record: &RunRecord) -> String {
 
 /// Stacked bars of the new link's time: means of a comparison's rows, or one handoff.
 pub fn link_time(id: &str, what: &str, bound: Option<f64>, bars: Vec<LinkTimeBar>) -> Picture {
-    let description =
-        "One bar per scheme: seconds from completion to the end of the slowest transfer, by what the new \
-                       link did; the line is the physical bound."
-            .to_string();
+    let line = if bound.is_some() { "; the line is the physical bound" } else { "" };
+    let description = format!(
+        "One bar per scheme: seconds from completion to the end of the slowest transfer, by what the new link did{line}."
+    );
     let title = format!("Where the new link's time went, {what}");
     let height = |row: u32, rest: u32| rest + row * bars.len() as u32;
     Picture::draw((height(40, 110), height(46, 150)), |size, suffix| {
@@ -321,37 +321,43 @@ fn bar_of_run(name: &str, record: &RunRecord) -> LinkTimeBar {
     }
 }
 
-/// Caption of the bars.
-pub const LINK_TIME_CAPTION: &str = "Where the new link's time went, from completion to the end of the slowest transfer: carrying \
+/// Caption of the bars, with a line at the bound or without.
+pub fn link_time_caption(bound: Option<f64>) -> String {
+    let line = if bound.is_some() { " The line is the physical bound." } else { "" };
+    format!("{LINK_TIME}{line}{FLOWS_GO_ON}")
+}
+
+const LINK_TIME: &str = "Where the new link's time went, from completion to the end of the slowest transfer: carrying \
      bytes that the mobile had not had (useful) or had had (needless), or idle because data or the last ACKs were under \
      way, because a window forbade to send, because every sender waited for a timer, or for another reason, such as slow \
-     start after a timeout. The line is the physical bound. With several flows useful time may pass it: flows that are \
-     done go on beyond their targets until the slowest is.";
+     start after a timeout.";
+const FLOWS_GO_ON: &str = " With several flows useful time may pass the bound: flows that are done go on beyond their targets until \
+     the slowest is.";
 
 /// One handoff alone, for a page with a frame of its own: counts, and per scheme what happened, in words and pictures.
 pub fn handoff_part(traces: &[SchemeTrace]) -> String {
     let budget = Budget::of_page();
     let Some(first) = traces.first() else { return String::new() };
-    let time = time_of_runs(first, traces);
+    let (time, caption) = time_of_runs(first, traces);
     let mut drawn = Drawn::new(traces, "handoff");
     let counts = counts(traces).into_string();
-    budget.must_take(counts.len() + time.bytes().1 + LINK_TIME_CAPTION.len());
+    budget.must_take(counts.len() + time.bytes().1 + caption.len());
     let told = furnish_alike(&mut [&mut drawn], &budget);
     furnish_narrow(&mut [&mut drawn], &budget);
     html! {
         (PreEscaped(counts))
-        (time.markup(true, LINK_TIME_CAPTION))
+        (time.markup(true, &caption))
         @if told == [true] { (drawn.markup()) } @else { p.lead { "The story is too long for a page: segue trace --story." } }
     }
     .into_string()
 }
 
-/// The time of the new link, a bar per scheme.
-fn time_of_runs(first: &SchemeTrace, traces: &[SchemeTrace]) -> Picture {
+/// The time of the new link, a bar per scheme, and the caption.
+fn time_of_runs(first: &SchemeTrace, traces: &[SchemeTrace]) -> (Picture, String) {
     let bars = traces.iter().map(|told| bar_of_run(&told.scheme, &told.trace.record)).collect();
     let same_bound = traces.iter().all(|told| told.trace.record.bound == first.trace.record.bound);
     let bound = same_bound.then(|| seconds(first.trace.record.bound));
-    link_time("link-time", &headline(&first.trace.experiment), bound, bars)
+    (link_time("link-time", &headline(&first.trace.experiment), bound, bars), link_time_caption(bound))
 }
 
 /// The page of `segue trace --report`.
@@ -359,7 +365,7 @@ pub fn handoff_page(plan: &Plan, traces: &[SchemeTrace], origin: &Origin) -> Str
     let budget = Budget::of_page();
     let Some(first) = traces.first() else { return page::page("No scheme", html! {}) };
     let headline = headline(&first.trace.experiment);
-    let time = time_of_runs(first, traces);
+    let (time, caption) = time_of_runs(first, traces);
     let mut drawn = Drawn::new(traces, "handoff");
     let flows = first.trace.experiment.flows;
     let head = html! {
@@ -373,13 +379,13 @@ pub fn handoff_page(plan: &Plan, traces: &[SchemeTrace], origin: &Origin) -> Str
         (counts(traces))
     }
     .into_string();
-    budget.must_take(head.len() + time.bytes().0 + LINK_TIME_CAPTION.len());
+    budget.must_take(head.len() + time.bytes().0 + caption.len());
     let told = furnish_alike(&mut [&mut drawn], &budget);
     let narrow_time = budget.takes(time.bytes().1 - time.bytes().0);
     furnish_narrow(&mut [&mut drawn], &budget);
     let content = html! {
         (PreEscaped(head))
-        (time.markup(narrow_time, LINK_TIME_CAPTION))
+        (time.markup(narrow_time, &caption))
         h2 { "What happened" }
         @if flows > 1 {
             p.lead { "Of " (flows) " flows the slowest is told and drawn; of the others tells segue trace --story." }
@@ -400,6 +406,7 @@ fn counts(traces: &[SchemeTrace]) -> Markup {
     html! {
         div.table {
             table {
+                caption { "Events from completion to the end; what was lost in the disconnection, before it." }
                 thead { tr {
                     th { "scheme" } th { "transfer, s" } th { "bound, s" } th { "timeouts" } th { "spurious" }
                     th { "fast retransmits" } th { "drops" } th { "resent" } th { "needless" }

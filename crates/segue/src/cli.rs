@@ -505,7 +505,7 @@ pub(crate) fn one_line(error: &clap::Error) -> String {
     }
     if let (false, Some(word)) = (cfg!(feature = "live"), live_word(error)) {
         return format!(
-            "`segue {word}`: this build has no live part; expected a build of the program with it (cargo install, a package)"
+            "`segue {word}`: this build has no live part; expected a build of the program with it (make install, make deb)"
         );
     }
     let text = error.render().to_string();

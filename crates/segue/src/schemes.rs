@@ -57,7 +57,9 @@ fn common_settings() -> Table {
 fn describe_stack(text: &mut String, stack: &StackProfile) {
     text.push_str(&format!("{}: {}\n", stack.name, stack.source));
     for departure in stack.departures {
-        text.push_str(&format!("  departs from the RFCs: {departure}\n"));
+        // A stack that is Linux's also says what it lacks of it.
+        let from = if departure.starts_with("unlike ") { "" } else { "departs from the RFCs: " };
+        text.push_str(&format!("  {from}{departure}\n"));
     }
     text.push_str(&format!("\n{}\n", common_settings()));
 }

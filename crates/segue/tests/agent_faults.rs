@@ -410,6 +410,48 @@ fn a_device_may_come_later_and_come_again() {
     assert_eq!(filters_of(&host, "sat0"), "", "{}", agent.log());
 }
 
+/// Two devices exchange their names in one step; somebody has our place at a device, for a while.
+#[test]
+fn devices_may_exchange_names_and_places_may_be_taken() {
+    if !can_run() {
+        return;
+    }
+    let host = Host::new();
+    assert!(host.shell("ip link add da type veth peer db").status.success());
+    let mut agent = host.agent_with("phas = [\"da\", \"db\", \"dc\"]");
+    let attached = || {
+        let status = host.status();
+        let all = status["receivers"].as_array().expect("a list").clone();
+        all.iter().map(|one| one["attached"] == true).collect::<Vec<_>>()
+    };
+    let steps = "link set da name tmpx\nlink set db name da\nlink set tmpx name db\n";
+    let batch = host.folder.path().join("batch");
+    std::fs::write(&batch, steps).expect("a file");
+    for _ in 0..3 {
+        let done = host.shell(&format!("ip -batch {}", batch.display()));
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        agent.until("both are served", || {
+            attached() == [true, true, false]
+                && ["da", "db"].iter().all(|name| filters_of(&host, name).contains("receiver_egress"))
+        });
+    }
+    let done = host.shell(
+        "ip link add dx type veth peer dy && tc qdisc add dev dx clsact && \
+         tc filter add dev dx egress pref 24160 handle 1 protocol all matchall action pass && ip link set dx name dc",
+    );
+    if !done.status.success() {
+        println!("skipped in part: no matchall ({})", String::from_utf8_lossy(&done.stderr).trim());
+    } else {
+        agent.until("it says so", || agent.log().contains("device dc: our place at its egress is taken"));
+        assert!(host.shell("tc filter del dev dc egress pref 24160").status.success());
+        agent.until("it is served as soon as it can be", || attached() == [true; 3]);
+    }
+    assert_eq!(agent.signal("-TERM"), Some(0));
+    for name in ["da", "db"] {
+        assert_eq!(filters_of(&host, name), "", "{}", agent.log());
+    }
+}
+
 /// PHAS: from `--expect` to `notify` ACKs of new data stay here; then they leave at once.
 #[test]
 fn acks_of_forwarded_packets_are_held_back() {

@@ -101,6 +101,18 @@ fn clients_that_say_or_read_nothing_are_sent_away() {
     let deaf = server.send(
         "/api/trace?old=6400kbit/9ms&new=6400kbit/9ms&flows=8&packets=1000&schemes=sack,etcp,etcp-v0&at=3s",
     );
+    // Who reads slowly, and goes on, is no such client.
+    let mut slow = server.send(
+        "/api/trace?old=6400kbit/9ms&new=6400kbit/9ms&flows=8&packets=1000&schemes=sack,etcp,etcp-v0&at=3s",
+    );
+    let slow = std::thread::spawn(move || {
+        let (begun, mut buffer, mut got) = (Instant::now(), [0; 25_000], 0);
+        while begun.elapsed() < Duration::from_secs(25) {
+            got += slow.read(&mut buffer).expect("it is not sent away");
+            std::thread::sleep(Duration::from_millis(250));
+        }
+        got
+    });
     for mut stream in [half, silent] {
         stream.set_read_timeout(Some(Duration::from_secs(25))).expect("a time limit");
         assert!(matches!(stream.read(&mut [0; 1000]), Ok(0) | Err(_)), "an answer");
@@ -122,6 +134,8 @@ fn clients_that_say_or_read_nothing_are_sent_away() {
         std::thread::sleep(Duration::from_millis(50));
     }
     assert_eq!(server.get("/").0, 200);
+    let got = slow.join().expect("no panic");
+    assert!(got > 1_000_000, "{got} octets");
 }
 
 #[test]

@@ -33,30 +33,50 @@ struct One {
     receiver: Receiver,
     announced: Option<Announced>,
     phas: bool,
-    /// The device of that name that was last met, whether or not the filter could be put there.
-    met: Option<u32>,
+    /// Why the filter could not be put at the device, as told last.
+    problem: Option<String>,
 }
 
 impl One {
-    /// The device of its name has this number now, or is not there.
-    fn meet(&mut self, index: Option<u32>) {
-        if self.met == index {
+    fn attached(&self) -> bool {
+        self.receiver.device().is_some()
+    }
+
+    /// Lets go of a device that has gone, has another name, or may have lost the filter.
+    fn leave(&mut self, events: &[Event], links: &Links) {
+        let Some(index) = self.receiver.device() else { return };
+        let there = links.named(&self.device).map(|device| device.index);
+        if events.contains(&Event::DeviceGone(index)) {
+            // The next one may have its number.
+            self.receiver.forget();
+        } else if there != Some(index) || events.contains(&Event::Anew) {
+            self.receiver.leave();
+        }
+        if !self.attached() && there.is_none() {
+            tracing::warn!(
+                device = self.device,
+                "the device has gone; its ACKs are ours again when it comes"
+            );
+        }
+    }
+
+    /// Takes the device of its name, if it is there and not taken yet.
+    fn enter(&mut self, links: &Links) {
+        if self.attached() {
             return;
         }
-        self.met = index;
-        let device = &self.device;
-        match index {
-            Some(_) => match self.receiver.enter() {
-                Ok(()) => tracing::info!(device, "the device has come: its ACKs are ours"),
-                Err(error) => {
-                    tracing::error!(device, %error, "the device has come, and its ACKs cannot be ours")
-                }
-            },
-            None => {
-                self.receiver.leave();
-                tracing::warn!(device, "the device has gone; its ACKs are ours again when it comes");
+        let problem = match links.named(&self.device).map(|_| self.receiver.enter()) {
+            None => None,
+            Some(Ok(())) => {
+                tracing::info!(device = self.device, "the device has come: its ACKs are ours");
+                None
             }
+            Some(Err(error)) => Some(error.to_string()),
+        };
+        if let Some(error) = problem.as_ref().filter(|_| self.problem != problem) {
+            tracing::error!(device = self.device, %error, "the device is there, and its ACKs cannot be ours");
         }
+        self.problem = problem;
     }
 }
 
@@ -84,8 +104,7 @@ impl Receivers {
             let phas = wanted.phas.iter().any(|name| name == device);
             let options = Options { device: device.to_owned(), peers: Peers::All, phas };
             let mut receiver = receiver::load(&options)?;
-            let met = links.named(device).map(|device| device.index);
-            if met.is_some() {
+            if links.named(device).is_some() {
                 if receiver::detach(device)? {
                     tracing::info!(device, "an agent that was killed had left its programs at the device");
                 }
@@ -93,20 +112,21 @@ impl Receivers {
             } else {
                 tracing::warn!(device, "there is no such device; its ACKs are ours when it comes");
             }
-            all.push(One { device: device.to_owned(), receiver, announced, phas, met });
+            all.push(One { device: device.to_owned(), receiver, announced, phas, problem: None });
         }
         Ok(Self { all, done_until: time, held_until: None, hold_for: wanted.hold_for })
     }
 
     /// Follows devices that come and go. `links`: as they are after these events.
     pub(super) fn on_events(&mut self, events: &[Event], links: &Links) {
-        for one in &mut self.all {
-            // The next device may have the number of one that has gone.
-            if one.met.is_some_and(|index| events.contains(&Event::DeviceGone(index))) {
-                one.meet(None);
-            }
-            one.meet(links.named(&one.device).map(|device| device.index));
-        }
+        // Names may have been exchanged: all leave before any enters.
+        self.all.iter_mut().for_each(|one| one.leave(events, links));
+        self.enter(links);
+    }
+
+    /// Takes the devices that are there and not taken: what was in the way may be gone.
+    pub(super) fn enter(&mut self, links: &Links) {
+        self.all.iter_mut().for_each(|one| one.enter(links));
     }
 
     /// How long until there is something to do; `None`: nothing is announced, and nothing held.
@@ -120,7 +140,7 @@ impl Receivers {
     /// Does what is due.
     pub(super) fn act(&mut self, time: Duration, now: u64) {
         let done_until = self.done_until;
-        for one in self.all.iter_mut().filter(|one| one.receiver.device().is_some()) {
+        for one in &mut self.all {
             let Some(announced) = one.announced else { continue };
             let Some((at, act)) = last_due(&announced, done_until, time) else { continue };
             match one.receiver.perform(act, &announced) {
@@ -145,6 +165,12 @@ impl Receivers {
         let hold_for = self.hold_for;
         for one in self.all.iter_mut().filter(|one| one.phas) {
             match one.receiver.hold(hold_for) {
+                Ok(()) if !one.attached() => {
+                    tracing::warn!(
+                        device = one.device,
+                        "no ACKs are held back: the device is not there, or taken"
+                    );
+                }
                 Ok(()) => tracing::info!(device = one.device, "ACKs of forwarded packets are held back"),
                 Err(error) => tracing::error!(device = one.device, %error, "ACKs cannot be held back"),
             }
@@ -173,7 +199,7 @@ impl Receivers {
             let counts = one.receiver.counts().unwrap_or_default();
             ReceiverStatus {
                 device: one.device.clone(),
-                attached: one.receiver.device().is_some(),
+                attached: one.attached(),
                 freeze: one.announced.is_some(),
                 phas: one.phas,
                 closed: counts.closed,

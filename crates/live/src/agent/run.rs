@@ -152,6 +152,7 @@ impl Agent {
             self.receivers.act(clock(ClockId::CLOCK_REALTIME)?, now()?);
             if now()? >= self.tick {
                 self.read_counters()?;
+                self.receivers.enter(self.rounds.links());
                 self.tick = now()? + TICK;
             }
             self.answer()?;

@@ -35,6 +35,7 @@ use segue_policy::Link;
 use segue_policy::wire::{OptionError, ReportType};
 use std::fs::File;
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::path::{Path, PathBuf};
@@ -135,8 +136,9 @@ pub fn attach_kept(cgroup: &Path, folder: Option<&Path>) -> Result<Mobile, Error
 
 /// A folder of cgroup2.
 fn cgroup(path: &Path) -> Result<File, Error> {
-    File::open(path.join(kept::CONTROLLERS))
-        .and_then(|_| File::open(path))
+    let no_cgroup = |_| io::Error::other("not a folder of cgroup2");
+    File::open(path)
+        .and_then(|folder| path.join(kept::CONTROLLERS).metadata().map_err(no_cgroup).map(|_| folder))
         .map_err(|source| Error::Cgroup { path: path.to_owned(), source })
 }
 

@@ -242,7 +242,13 @@ impl Receiver {
         let refused = |what: &'static str| move |error| Error::kernel(what, error);
         let mut hook = hook(device, self.skel.progs.receiver_egress.as_fd());
         hook.create().map_err(refused("adding clsact to the device"))?;
-        hook.attach().map_err(refused("attaching to the device's egress"))?;
+        hook.attach().map_err(|error| match error.kind() {
+            libbpf_rs::ErrorKind::AlreadyExists => Error::User(format!(
+                "device {0}: our place at its egress is taken; expected none there: tc filter del dev {0} egress pref {PRIORITY}",
+                self.name
+            )),
+            _ => Error::kernel("attaching to the device's egress", error),
+        })?;
         self.device = Some(device);
         Ok(())
     }
@@ -253,6 +259,11 @@ impl Receiver {
         let made_clsact = self.orders.made_clsact;
         // With its device the filter is gone, too.
         let _ = self.namespace.run(|| remove(device, made_clsact));
+    }
+
+    /// The device is gone, and its filter with it.
+    pub fn forget(&mut self) {
+        self.device = None;
     }
 
     /// Index of the device that the filter is at.

@@ -136,7 +136,7 @@ pub fn attach_kept(cgroup: &Path, folder: Option<&Path>) -> Result<Mobile, Error
 
 /// A folder of cgroup2.
 fn cgroup(path: &Path) -> Result<File, Error> {
-    let no_cgroup = |_| io::Error::other("not a folder of cgroup2");
+    let no_cgroup = |_| io::Error::other("it is none");
     File::open(path)
         .and_then(|folder| path.join(kept::CONTROLLERS).metadata().map_err(no_cgroup).map(|_| folder))
         .map_err(|source| Error::Cgroup { path: path.to_owned(), source })

@@ -70,14 +70,13 @@ fn an_ipv4_connection_of_an_ipv6_socket_is_crafted_as_ipv4() {
 #[test]
 fn a_folder_that_is_no_cgroup_is_the_users_mistake() {
     let link = Link { rate_kbps: 1, delay_us: 0 };
-    for folder in ["/nonexistent/cgroup", "/"] {
+    let absent = "No such file or directory (os error 2)";
+    for (folder, why) in [("/nonexistent/cgroup", absent), ("/", "it is none")] {
         let error = attach(&Options { cgroup: folder.into(), link }).err().expect("an error");
         assert!(error.is_users(), "{error}");
         assert_eq!(
             error.to_string(),
-            format!(
-                "cgroup {folder}: No such file or directory (os error 2); expected a folder of a mounted cgroup2"
-            )
+            format!("cgroup {folder}: {why}; expected a folder of a mounted cgroup2")
         );
     }
     let error = attach(&Options { cgroup: "/".into(), link: Link { rate_kbps: 0, delay_us: 0 } }).err();

@@ -210,6 +210,15 @@ proptest! {
     }
 }
 
+/// Thousands of packets are missing while thousands are under way, all the time.
+#[test]
+fn much_that_is_lost_and_much_that_waits_is_answered() {
+    let links = "old=46580kbit/339ms&new=55kbit/102ms&kind=bbm&disconnect=42901ms&flows=4";
+    let how = "schemes=freeze,etcp:a4&notice=in-band&definition=after-ack&at=4s..8s/2s&points=116";
+    let answer = ask(&format!("/api/compare?{links}&{how}"));
+    assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.body));
+}
+
 #[test]
 fn a_bad_word_is_named_with_the_nearest_valid_one() {
     let links = "old=wlan&new=hsdpa";

@@ -89,6 +89,10 @@ impl Server {
 
 // -------------------------------------------------------------------------------------- from a shell
 
+/// An answer of 30 MB, more than fits on the way.
+const MEGABYTES: &str =
+    "/api/trace?old=6400kbit/9ms&new=6400kbit/9ms&flows=8&packets=1000&schemes=sack,etcp,etcp-v0&at=3s";
+
 /// Neither keeps its connection, nor what was computed for it, for long.
 #[test]
 fn clients_that_say_or_read_nothing_are_sent_away() {
@@ -97,14 +101,9 @@ fn clients_that_say_or_read_nothing_are_sent_away() {
     let mut half = TcpStream::connect(server.host()).expect("a connection");
     write!(half, "GET / HTTP/1.1\r\nHost: {}\r\n", server.host()).expect("sent");
     let silent = TcpStream::connect(server.host()).expect("a connection");
-    // 30 MB, more than fits on the way.
-    let deaf = server.send(
-        "/api/trace?old=6400kbit/9ms&new=6400kbit/9ms&flows=8&packets=1000&schemes=sack,etcp,etcp-v0&at=3s",
-    );
+    let deaf = server.send(MEGABYTES);
     // Who reads slowly, and goes on, is no such client.
-    let mut slow = server.send(
-        "/api/trace?old=6400kbit/9ms&new=6400kbit/9ms&flows=8&packets=1000&schemes=sack,etcp,etcp-v0&at=3s",
-    );
+    let mut slow = server.send(MEGABYTES);
     let slow = std::thread::spawn(move || {
         let (begun, mut buffer, mut got) = (Instant::now(), [0; 25_000], 0);
         while begun.elapsed() < Duration::from_secs(25) {

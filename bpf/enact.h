@@ -37,6 +37,7 @@
 #define SEGUE_ENACT_H
 
 #include "hear.h"
+#include "icmp.h"
 #include "state.h"
 
 #define SEGUE_INITIAL_WINDOW 10u /* RFC 6928 */
@@ -151,7 +152,7 @@ static inline void segue_ask_icmp(struct sock *sk, const struct tcp_sock *tp)
 	struct segue_icmp_request *request;
 	const u32 backoff = tp->inet_conn.icsk_backoff;
 
-	if (!want_icmp || !backoff)
+	if (!want_icmp || !backoff || !segue_takes_icmp(tp))
 		return;
 	request = bpf_ringbuf_reserve(&icmp_requests, sizeof(*request), 0);
 	if (!request)

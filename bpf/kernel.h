@@ -190,6 +190,7 @@ struct sock {
 
 struct inet_sock {
 	struct sock sk;
+	unsigned long inet_flags; /* since Linux 6.6 */
 };
 
 struct inet_connection_sock {

@@ -32,19 +32,45 @@
 #define TCP_ESTABLISHED 1
 #define TCP_FIN_WAIT1 4
 #define TCP_FIN_WAIT2 5
+#define TCP_CLOSE_WAIT 8
+#define TCP_LAST_ACK 9
+#define TCP_CLOSING 11
 
 #define SOL_TCP 6
+#define IPPROTO_TCP 6
 #define TCP_CONGESTION 13
 #define TCP_SAVE_SYN 27
 #define TCP_FLAG_SYN 0x02u
 #define TCP_FLAG_ACK 0x10u
 #define AF_INET6 10
 
+/* include/linux/netdevice.h: bits of a device's state */
+enum netdev_state_t {
+	__LINK_STATE_NOCARRIER = 2,
+};
+
 struct bpf_sock_ops;
+struct bpf_sock;
 struct seq_file;
 struct sock_common;
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct __sk_buff___mobile {
+	struct bpf_sock *sk;
+};
+
+struct bpf_sock___mobile {
+	u32 protocol;
+};
+
+struct net_device___mobile {
+	unsigned long state;
+};
+
+struct sk_buff___mobile {
+	struct net_device___mobile *dev;
+};
 
 struct bpf_sock_ops___mobile {
 	u32 op;

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * mobile.bpf.c - the mobile host: the receiver of bulk data, whose access link
- * changes (docs/wire.md). Two programs:
+ * changes (docs/wire.md). Three programs:
  *
  *     mobile_sockops   at each event of a connection: capability and reports
  *     mobile_notify    when the agent reads its iterator: a notice, on all connections
+ *     mobile_egress    as a segment leaves: not over a link that has gone
  */
+#include "carrier.h"
+#include "icmp.h"
 #include "mobile_craft.h"
 #include "mobile_negotiate.h"
 #include "mobile_poke.h"
+#include "push.h"
 
 char _license[] SEC("license") = "GPL";
 
@@ -151,6 +155,29 @@ static __always_inline void take_turn(struct tcp_sock___mobile *tp, struct conne
 		count(SEGUE_TALLY_LATER);
 }
 
+/* A flow of this host, in a state in which data may be under way. A socket that still
+ * connects would take ICMP for the end of it (tcp_v4_err). */
+static __always_inline u32 may_upload(u32 state)
+{
+	return state == TCP_ESTABLISHED || state == TCP_CLOSE_WAIT || state == TCP_FIN_WAIT1 ||
+	       state == TCP_LAST_ACK || state == TCP_CLOSING;
+}
+
+/* A flow that waits for a timer goes on. What is queued while nothing is under way could
+ * not be sent for want of a link, and waits for the timer of a closed window (probe0). */
+static __always_inline void go_on(struct seq_file *seq, struct tcp_sock___mobile *tp)
+{
+	if (tp->packets_out) {
+		if (tp->inet_conn.icsk_backoff &&
+		    segue_takes_icmp((struct tcp_sock *)tp))
+			tell_agent_of_upload(seq, tp);
+		return;
+	}
+	segue_push(tp);
+	if (tp->packets_out)
+		count(SEGUE_TALLY_PUSHED);
+}
+
 SEC("iter/tcp")
 int mobile_notify(struct bpf_iter__tcp___mobile *context)
 {
@@ -168,10 +195,11 @@ int mobile_notify(struct bpf_iter__tcp___mobile *context)
 		return 0;
 	state = tp->inet_conn.icsk_inet.sk.__sk_common.skc_state;
 	/* whether its peer has negotiated or not */
-	if (state != TCP_LISTEN && (tp->packets_out || tp->write_seq != tp->snd_nxt))
+	if (may_upload(state) && (tp->packets_out || tp->write_seq != tp->snd_nxt)) {
 		count(SEGUE_TALLY_UPLOADS);
-	if (order->uploads && state != TCP_LISTEN && tp->packets_out && tp->inet_conn.icsk_backoff)
-		tell_agent_of_upload(context->meta->seq, tp);
+		if (order->uploads)
+			go_on(context->meta->seq, tp);
+	}
 	connection = bpf_sk_storage_get(&connections, tp, 0, 0);
 	if (!connection || !connection->negotiated) {
 		if (state == TCP_ESTABLISHED)

@@ -54,7 +54,8 @@ enum {
 	SEGUE_TALLY_MARKED = 8, /* waits for an ACK of its own */
 	SEGUE_TALLY_NEGOTIATED = 9, /* may be told */
 	SEGUE_TALLY_UPLOADS = 10, /* flows of this host with data under way or queued */
-	SEGUE_TALLY_LENGTH = 11,
+	SEGUE_TALLY_PUSHED = 11, /* of these, nothing was under way: sent what was queued */
+	SEGUE_TALLY_LENGTH = 12,
 };
 
 /* Written by the iterator for each connection whose ACKs the agent has to craft.

@@ -13,10 +13,14 @@
  * (prior_ssthresh), but may still find its timeouts spurious and then counts everything as
  * under way again (enact.h). As that undo asks nobody for a window, the way back to
  * TCP_CA_Open is answered.
+ *
+ * A flow whose timer has expired waits for an ACK, or for its timer again, and here no
+ * notice's ACK comes: it sends at once what the window lets out.
  */
 #ifndef SEGUE_OWN_H
 #define SEGUE_OWN_H
 
+#include "push.h"
 #include "react.h"
 #include "scope.h"
 #include "sockets.h"
@@ -116,6 +120,8 @@ int own_handoff(struct bpf_iter__tcp *ctx)
 	    !segue_moves(&tp->inet_conn.icsk_inet.sk.__sk_common))
 		return 0;
 	governed = segue_govern(tp, order);
+	if (segue_ca_state(tp) == TCP_CA_Loss && tp->write_seq != tp->snd_nxt)
+		segue_push(tp);
 	bpf_seq_write(ctx->meta->seq, &governed, sizeof(governed));
 	return 0;
 }

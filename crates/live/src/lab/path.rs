@@ -4,7 +4,7 @@
 //! simulator's bench the wired part lies between the server and the access link.
 
 use super::Nanos;
-use super::link::{OneWay, Passage, Server};
+use super::link::{Capacity, OneWay, Passage, Server};
 use std::collections::VecDeque;
 
 /// Towards the mobile, or towards the server.
@@ -64,6 +64,13 @@ impl AccessLink {
             Direction::Down => &self.down,
             Direction::Up => &self.up,
         }
+    }
+
+    /// Whether its rate or its delay is a measured one, and so another one at another time.
+    pub fn is_measured(&self) -> bool {
+        [&self.down, &self.up]
+            .iter()
+            .any(|way| way.delays.is_some() || matches!(way.capacity, Capacity::Trace(_)))
     }
 }
 

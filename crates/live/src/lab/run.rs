@@ -7,7 +7,7 @@ use super::interrupt;
 use super::kernel_counters;
 use super::laboratory::Laboratory;
 use super::measures::{Frame, measure};
-use super::path::{Switch, Which};
+use super::path::{AccessLink, Switch, Which};
 use super::plan::{Family, Kind, Plan, Program};
 use super::programs::{Download, Said, write_bulk};
 use super::punctual::{Rank, become_punctual};
@@ -23,8 +23,8 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 const SECOND: Nanos = 1_000_000_000;
-/// Bulk data flows so long, and [`ROUND_TRIPS`], after the laboratory's time zero. Warm-ups are counted from there, so
-/// that the handoff comes at the same time of a measured link in every run.
+/// Bulk data flows so long, and [`ROUND_TRIPS`], after the laboratory's time zero. Over measured links warm-ups are
+/// counted from there, so that the handoff comes at the same time of the link in every run.
 const FLOWING: Duration = Duration::from_millis(500);
 /// iperf3's two connections and its negotiation.
 const ROUND_TRIPS: u32 = 6;
@@ -152,6 +152,14 @@ fn flowing(plan: &Plan) -> Duration {
     FLOWING + ROUND_TRIPS * plan.round_trip(&plan.old)
 }
 
+/// When the warm-up begins. Over links that are always the same it is with the first data, so that the flow is as old in
+/// every run: programs start later where other laboratories start, too, and what is under way at the handoff depends
+/// on how far cubic's window has grown.
+fn warm(plan: &Plan, first_data: Nanos) -> Nanos {
+    let measured = [&plan.old, &plan.new].into_iter().any(AccessLink::is_measured);
+    if measured { first_data.max(flowing(plan).as_nanos() as Nanos) } else { first_data }
+}
+
 /// Longest possible time from the laboratory's zero to the end of a run.
 fn lasts(plan: &Plan) -> Duration {
     flowing(plan) + BEGIN + plan.warm_up() + Duration::from_secs(1) + plan.outage() + plan.observe
@@ -183,7 +191,7 @@ fn one(
 
     let start = wait.first_bulk(flowing(plan) + BEGIN)?;
     let warm_up = plan.warm_up().as_nanos() as Nanos;
-    let down = start.max(flowing(plan).as_nanos() as Nanos) + warm_up + instant(plan.seed, round);
+    let down = warm(plan, start) + warm_up + instant(plan.seed, round);
     let up = down + plan.outage().as_nanos() as Nanos;
     let end = up + plan.observe.as_nanos() as Nanos;
     wait.lab.emulator().schedule(Switch { down, up, breaks: plan.kind == Kind::Bbm });

@@ -110,6 +110,8 @@ pub struct Mobile {
 struct Links {
     /// In the order of dropping: no new connection, no poke, no congestion control.
     _connections: Attached,
+    /// Of an agent, who makes flows go on that have had no link.
+    _egress: Option<Attached>,
     notify: Attached,
     /// None: the kernel cannot poke.
     poke: Option<Attached>,
@@ -120,7 +122,7 @@ pub fn attach(options: &Options) -> Result<Mobile, Error> {
     if options.link.rate_kbps == 0 {
         return Err(Error::Report(OptionError::ZeroRate));
     }
-    attach_and_keep(options, cgroup(&options.cgroup)?, Vec::new(), None)
+    attach_and_keep(options, cgroup(&options.cgroup)?, Agent::default())
 }
 
 /// The same; first reports wait until the link is known ([`Mobile::report_first`], or a notice). What connections have
@@ -131,7 +133,18 @@ pub fn attach_kept(cgroup: &Path, folder: Option<&Path>) -> Result<Mobile, Error
     let link = Link { rate_kbps: 0, delay_us: 0 };
     let file = self::cgroup(cgroup)?;
     let locks = kept::lock_cgroup(self::cgroup(cgroup)?, cgroup)?;
-    attach_and_keep(&Options { cgroup: cgroup.to_owned(), link }, file, locks, folder)
+    let agent = Agent { folder, locks, helps_uploads: true };
+    attach_and_keep(&Options { cgroup: cgroup.to_owned(), link }, file, agent)
+}
+
+/// What an agent has beyond a test sender.
+#[derive(Default)]
+struct Agent<'a> {
+    /// Of its pins.
+    folder: Option<&'a Path>,
+    locks: Vec<Flock<File>>,
+    /// `bpf/carrier.h` beside [`Mobile::walk`].
+    helps_uploads: bool,
 }
 
 /// A folder of cgroup2.
@@ -142,15 +155,11 @@ fn cgroup(path: &Path) -> Result<File, Error> {
         .map_err(|source| Error::Cgroup { path: path.to_owned(), source })
 }
 
-fn attach_and_keep(
-    options: &Options,
-    cgroup: File,
-    locks: Vec<Flock<File>>,
-    folder: Option<&Path>,
-) -> Result<Mobile, Error> {
+fn attach_and_keep(options: &Options, cgroup: File, agent: Agent<'_>) -> Result<Mobile, Error> {
     // Linked struct_ops are younger (6.4) than everything that crafted ACKs need.
-    let kept = folder.map(Kept::make).transpose()?;
-    let (mut skel, poke) = load(true, kept.as_ref()).or_else(|_| load(false, kept.as_ref()))?;
+    let kept = agent.folder.map(Kept::make).transpose()?;
+    let load = |poke| load(poke, agent.helps_uploads, kept.as_ref());
+    let (mut skel, poke) = load(true).or_else(|_| load(false))?;
     if let Some(kept) = &kept {
         kept.keep(&mut skel.maps.connections)?;
     }
@@ -175,18 +184,24 @@ fn attach_and_keep(
         .mobile_sockops
         .attach_cgroup(cgroup.as_raw_fd())
         .map_err(Error::kernel("attach to the cgroup"))?;
+    let egress = agent.helps_uploads.then(|| skel.progs.mobile_egress.attach_cgroup(cgroup.as_raw_fd()));
+    let egress = egress.transpose().map_err(Error::kernel("attach to what leaves the cgroup"))?;
     Ok(Mobile {
         skel,
-        links: Links { _connections: connections, notify, poke },
+        links: Links { _connections: connections, _egress: egress, notify, poke },
         orders,
         icmp: None,
         kept,
-        _locks: locks,
+        _locks: agent.locks,
     })
 }
 
-/// Loads the programs, with those of the poke or without.
-fn load(poke: bool, kept: Option<&Kept>) -> Result<(MobileSkel<'static>, Option<Attached>), Error> {
+/// Loads the programs, with those of the poke and of own flows or without.
+fn load(
+    poke: bool,
+    uploads: bool,
+    kept: Option<&Kept>,
+) -> Result<(MobileSkel<'static>, Option<Attached>), Error> {
     // A few bytes, for as long as the process lives: a skeleton cannot own its object.
     let object: &'static mut MaybeUninit<OpenObject> = Box::leak(Box::new(MaybeUninit::uninit()));
     let mut open =
@@ -209,6 +224,7 @@ fn load(poke: bool, kept: Option<&Kept>) -> Result<(MobileSkel<'static>, Option<
         }
         open.maps.segue_poke.set_autocreate(false).map_err(Error::kernel("leave the poke out"))?;
     }
+    open.progs.mobile_egress.set_autoload(uploads);
     if let Some(kept) = kept {
         kept.find(&mut open.maps.connections);
     }

@@ -23,10 +23,11 @@ pub(super) struct Tally {
     pub(super) marked: u32,
     pub(super) negotiated: u32,
     pub(super) uploads: u32,
+    pub(super) pushed: u32,
 }
 
 impl Tally {
-    pub(super) const LENGTH: usize = 11;
+    pub(super) const LENGTH: usize = 12;
 
     pub(super) fn read(counts: [u32; Self::LENGTH]) -> Self {
         let [
@@ -41,6 +42,7 @@ impl Tally {
             marked,
             negotiated,
             uploads,
+            pushed,
         ] = counts;
         Self {
             poked,
@@ -54,6 +56,7 @@ impl Tally {
             marked,
             negotiated,
             uploads,
+            pushed,
         }
     }
 }

@@ -42,7 +42,7 @@ pub struct Walk {
     pub marked: u32,
     /// Flows of this host with data under way or queued.
     pub uploads: u32,
-    /// Flows of this host that waited for their timers and were made to resend.
+    /// Flows of this host that waited for their timers and were made to send.
     pub resent: u32,
     /// What a policy has done to flows of this host ([`crate::sender::Own`]); nothing by the walk alone.
     pub governed: Governed,
@@ -251,6 +251,7 @@ impl Mobile {
         walk.resent = self.resend(&waiting);
         let now = self.counts()?;
         let tally = Tally::read(std::array::from_fn(|i| now[i].wrapping_sub(before[i])));
+        walk.resent += tally.pushed;
         walk.poked = tally.poked;
         walk.acked = tally.acked;
         walk.unpaid = tally.unpaid;

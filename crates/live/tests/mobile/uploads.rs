@@ -3,7 +3,7 @@
 use super::world::{World, address};
 use super::{carry, stream};
 use nix::sys::socket::setsockopt;
-use nix::sys::socket::sockopt::TcpCongestion;
+use nix::sys::socket::sockopt::{IpTransparent, Ipv4RecvErr, TcpCongestion};
 use segue_live::agent::control::{Notify, Reply, Request, ask};
 use segue_policy::{Etcp, Link, Notice, PACKET, Sender, Settings, believe};
 use serde_json::Value;
@@ -224,4 +224,138 @@ fn flows_are_cubics_again_when_the_agent_has_ended() {
     });
     assert_eq!(Seen::of(&world, &pair.0).congestion_control(), "cubic");
     carry(&pair.0, &pair.1, 400_000, 100_000);
+}
+
+/// The peer's end of this link goes: the mobile's device has no carrier.
+fn carrier(world: &World, link: usize, present: bool) {
+    let device = format!("link{link}");
+    let state = if present { "up" } else { "down" };
+    world.hosts.peer.run(|| super::hosts::ip(&["link", "set", &device, state])).expect("the peer's device");
+}
+
+/// New data that found no carrier were never sent, and leave with the new link.
+#[test]
+fn what_was_written_without_a_link_leaves_with_the_next_one() {
+    let Some(world) = World::new() else { return };
+    world.with_agent(&world.config(""), || {
+        let (near, far) = connect(&world, &world.listen(false));
+        near.set_nodelay(false).expect("ours");
+        carrier(&world, 0, false);
+        (&near).write_all(b"typed").expect("the socket's buffer takes it");
+        // The kernel's timer: 0.2, 0.6, 1.4, 3.0, and then 6.2 s.
+        thread::sleep(Duration::from_millis(3500));
+        let seen = Seen::of(&world, &near);
+        assert_eq!((seen.number("unacked"), seen.number("notsent")), (0, 5), "{}", seen.0);
+        world.peer_moves(1);
+        world.move_to(1);
+        let at = Instant::now();
+        let mut received = [0; 5];
+        far.set_read_timeout(Some(Duration::from_secs(20))).expect("ours");
+        (&far).read_exact(&mut received).expect("it arrives");
+        let took = at.elapsed();
+        assert_eq!(&received, b"typed");
+        assert!(took < Duration::from_secs(1), "{took:?}; the timer's time is more than two seconds away");
+        let rounds = world.rounds(1);
+        let round = rounds.iter().find(|round| round["watch"] == "0.0.0.0/0").expect("a round");
+        assert_eq!(round["resent"], 1, "{round}");
+        assert!(!near.nodelay().expect("an option"), "its program had not asked for it");
+        carry(&near, &far, 0, 100_000);
+    });
+}
+
+/// A bulk upload whose timer has tried lately: RFC 6069 waits for an RTO from then, but what is queued may leave.
+#[test]
+fn a_flow_with_more_to_send_does_not_wait_for_its_timer() {
+    let Some(world) = World::new() else { return };
+    world.with_agent(&world.config(""), || {
+        let own = address(true, false).to_string();
+        let route =
+            ["route", "change", "default", "via", "10.77.0.2", "dev", "link0", "src", &own, "rto_min", "2s"];
+        world.hosts.mobile.run(|| {
+            super::hosts::ip(&route).expect("a route");
+            // No probe of the tail, which would put the timer off by another RTO.
+            std::fs::write("/proc/sys/net/ipv4/tcp_early_retrans", "0").expect("the namespace's own");
+        });
+        let (near, far) = connect(&world, &world.listen(false));
+        carry(&near, &far, 0, 20_000);
+        peer_loses_its_route(&world, true);
+        let rounds = world.status()["rounds"].as_array().expect("a list").len();
+        near.set_nonblocking(true).expect("ours");
+        let at = Instant::now();
+        let length = (&near).write(&stream(20_000, 200_000)).expect("the socket's buffer takes some");
+        // The timer expires after 2.0 s, and then after 6.0.
+        thread::sleep(Duration::from_millis(2500).saturating_sub(at.elapsed()));
+        let seen = Seen::of(&world, &near);
+        let (under_way, backoff) = (seen.number("unacked"), seen.number("backoff"));
+        assert!(under_way > 0 && backoff == 1 && seen.number("notsent") > 0, "{}", seen.0);
+        peer_loses_its_route(&world, false);
+        world.peer_moves(1);
+        world.move_to(1);
+        let moved = Instant::now();
+        world.rounds(rounds + 1);
+        let mut received = vec![0; length];
+        far.set_read_timeout(Some(Duration::from_secs(20))).expect("ours");
+        (&far).read_exact(&mut received).expect("it arrives");
+        let took = moved.elapsed();
+        assert!(received == stream(20_000, length), "other octets");
+        // By RFC 6069 alone another 1.5 s.
+        assert!(took < Duration::from_secs(1), "{took:?} after the handoff");
+    });
+}
+
+/// To a socket that still connects an ICMP message is the end (RFC 1122, 4.2.3.9).
+#[test]
+fn a_connection_that_is_being_opened_is_left_alone() {
+    let Some(world) = World::new() else { return };
+    world.hosts.mobile.run(|| {
+        // Back-offs from the second SYN on.
+        let _ = std::fs::write("/proc/sys/net/ipv4/tcp_syn_linear_timeouts", "0");
+    });
+    world.with_agent(&world.config(""), || {
+        let listener = world.listen(false);
+        let to = listener.local_addr().expect("an address");
+        peer_loses_its_route(&world, true);
+        thread::scope(|scope| {
+            let connecting = scope.spawn(|| {
+                world.hosts.mobile.run(|| TcpStream::connect_timeout(&to, Duration::from_secs(20)))
+            });
+            thread::sleep(Duration::from_millis(1500));
+            world.move_to(1);
+            world.rounds(1);
+            peer_loses_its_route(&world, false);
+            world.peer_moves(1);
+            connecting.join().expect("a thread").expect("it connects");
+        });
+    });
+}
+
+/// A program that has asked for errors (IP_RECVERR) hears of none that its own host makes; and a message to the address
+/// of a transparent proxy's socket, which is another host's, would leave.
+#[test]
+fn who_is_not_to_be_sent_icmp_waits_for_his_timer() {
+    let Some(world) = World::new() else { return };
+    world.with_agent(&world.config(""), || {
+        let listener = world.listen(false);
+        let [hears, foreign, other] = [(); 3].map(|()| connect(&world, &listener));
+        setsockopt(&hears.0, Ipv4RecvErr, &true).expect("an option");
+        world.hosts.mobile.run(|| setsockopt(&foreign.0, IpTransparent, &true)).expect("an option");
+        let all = [&hears, &foreign, &other];
+        peer_loses_its_route(&world, true);
+        all.iter().for_each(|(near, _)| (&*near).write_all(b"heard").expect("the socket's buffer takes it"));
+        // Timers: 0.2, 0.6, and then 1.4 s.
+        thread::sleep(Duration::from_millis(1000));
+        assert!(all.iter().all(|(near, _)| Seen::of(&world, near).number("backoff") > 0));
+        peer_loses_its_route(&world, false);
+        world.peer_moves(1);
+        world.move_to(1);
+        let rounds = world.rounds(1);
+        let round = rounds.iter().find(|round| round["watch"] == "0.0.0.0/0").expect("a round");
+        assert_eq!(round["resent"], 1, "{round}");
+        for (near, far) in all {
+            assert!(near.take_error().expect("an option").is_none());
+            let mut received = [0; 5];
+            (&*far).read_exact(&mut received).expect("it arrives");
+            carry(near, far, 0, 10_000);
+        }
+    });
 }

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * icmp.h - who is not helped by an ICMP message of this host to itself (RFC 6069).
+ *
+ * A socket whose program has asked for errors (IP_RECVERR) would tell it of one, and most
+ * programs would end the connection. And the local address of a transparent proxy is some
+ * other host's: the message would leave.
+ */
+#ifndef SEGUE_ICMP_H
+#define SEGUE_ICMP_H
+
+#include "kernel.h"
+
+/* include/net/inet_sock.h: bits of inet_flags, whose enum has no name */
+#define INET_FLAGS_RECVERR 9
+#define INET_FLAGS_TRANSPARENT 15
+#define INET_FLAGS_RECVERR6 26
+
+/* Before Linux 6.6 everybody. */
+static __always_inline u32 segue_takes_icmp(const struct tcp_sock *tp)
+{
+	const unsigned long others = 1ul << INET_FLAGS_RECVERR | 1ul << INET_FLAGS_RECVERR6 |
+				     1ul << INET_FLAGS_TRANSPARENT;
+	const struct inet_sock *inet = &tp->inet_conn.icsk_inet;
+
+	return !bpf_core_field_exists(inet->inet_flags) || !(inet->inet_flags & others);
+}
+
+#endif

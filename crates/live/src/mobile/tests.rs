@@ -89,6 +89,6 @@ fn a_kernel_that_cannot_poke_still_takes_the_other_programs() {
         eprintln!("skipped: kernel programs need root");
         return;
     }
-    let (_skel, poke) = load(false, None).expect("they load");
+    let (_skel, poke) = load(false, true, None).expect("they load");
     assert!(poke.is_none());
 }

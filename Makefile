@@ -4,6 +4,8 @@ CARGO := scripts/cargo
 # One profile (Cargo.toml, [profile.dev]) serves tests, demo and fidelity, so that everything is
 # compiled once.
 RUN := $(CARGO) run --locked
+# The program with its libraries as the tests build them (crates/fidelity/Cargo.toml), so that they need not again.
+BUILD := $(CARGO) build --locked --workspace --bin segue
 DEMO := compare 6400kbit/9ms 200kbit/300ms --both-ways --kind mbb,bbm --disconnect 1s \
 	--flows 1,2,4 --schemes sack,etcp-v0,etcp-v1
 # More arguments for the program that a target runs: make fidelity ARGS=--subset
@@ -47,7 +49,8 @@ help:
 
 demo:
 	@scripts/setup rust cc bpf
-	$(RUN) -p segue -- $(DEMO) $(ARGS)
+	$(BUILD)
+	$(SEGUE) $(DEMO) $(ARGS)
 
 test:
 	@scripts/setup rust cc gcc bpf
@@ -61,7 +64,7 @@ python-test:
 
 lab:
 	@scripts/setup rust cc bpf lab
-	$(CARGO) build --locked -p segue
+	$(BUILD)
 	$(ROOT) $(SEGUE) lab run examples/lab-bbm-10s.toml --jobs 16 $(ARGS)
 	$(ROOT) $(SEGUE) lab run examples/lab-mbb.toml --jobs 16 $(ARGS)
 
@@ -79,7 +82,7 @@ fidelity:
 
 book:
 	@scripts/setup rust cc bpf book
-	$(CARGO) build --locked -p segue
+	$(BUILD)
 	scripts/book
 
 lint:

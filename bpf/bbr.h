@@ -24,12 +24,6 @@ extern u32 bbr_sndbuf_expand(struct sock *sk) __ksym __weak;
 extern u32 bbr_min_tso_segs(struct sock *sk) __ksym __weak;
 
 SEC("struct_ops")
-void BPF_PROG(bbr_around_init, struct sock *sk)
-{
-	bbr_init(sk);
-}
-
-SEC("struct_ops")
 void BPF_PROG(bbr_around_release, struct sock *sk)
 {
 	segue_on_release(sk);
@@ -74,6 +68,16 @@ static inline void segue_bbr_anew(struct sock *sk, const struct segue_notice *no
 		*(u32 *)icsk->icsk_ca_priv = ~0u;
 	/* bytes a second */
 	sk->sk_pacing_rate = (u64)notice->new_link.rate_kbps * 125 / flows;
+}
+
+SEC("struct_ops")
+void BPF_PROG(bbr_around_init, struct sock *sk)
+{
+	struct segue_notice notice = {};
+
+	bbr_init(sk);
+	if (segue_on_init(sk, &notice) == 2)
+		segue_bbr_anew(sk, &notice);
 }
 
 SEC("struct_ops")

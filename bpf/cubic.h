@@ -71,8 +71,10 @@ static inline void segue_cubic_anew(struct sock *sk, u32 by_notice)
 SEC("struct_ops")
 void BPF_PROG(cubic_init, struct sock *sk)
 {
+	struct segue_notice notice = {};
+
 	cubictcp_init(sk);
-	if (segue_on_init(sk))
+	if (segue_on_init(sk, &notice))
 		segue_cubic_anew(sk, 1);
 }
 

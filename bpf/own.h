@@ -4,10 +4,10 @@
  * knows. The same policy acts on the host's own flows at once.
  *
  * The agent writes down the handoff and runs `own_handoff` over the sockets. A flow of
- * cubic goes over to the congestion control around it, whose init, under the socket's
- * lock, is told as by a notice; it stays there, for what the policy asks for at later
- * losses. Any other congestion control is left alone: what its window means we do not
- * know.
+ * cubic or BBR goes over to the congestion control around it, whose init, under the
+ * socket's lock, is told as by a notice; it stays there, for what the policy asks for at
+ * later losses, until `own_let_go` gives it back. Any other congestion control is left
+ * alone: what its window means we do not know.
  *
  * The kernel gives no cut back to a socket that has changed its congestion control
  * (prior_ssthresh), but may still find its timeouts spurious and then counts everything as
@@ -26,7 +26,18 @@
 #include "sockets.h"
 
 /* Names of the agents' congestion controls begin so: one that was killed leaves flows. */
-#define SEGUE_OWN_NAME "sgup_"
+#define SEGUE_OWN_CUBIC "sgup_"
+#define SEGUE_OWN_BBR "sgub_"
+
+/* That around BBR; empty where the kernel does not lend it. Around cubic: cc_name. */
+const volatile char own_bbr_name[SEGUE_CC_NAME_LEN] = "";
+
+/* What a flow has, or what ours stands around. */
+enum segue_own_base {
+	SEGUE_BASE_OTHER,
+	SEGUE_BASE_CUBIC,
+	SEGUE_BASE_BBR,
+};
 
 static inline u32 segue_begins_with(const char *name, const char *start, u32 length)
 {
@@ -35,6 +46,28 @@ static inline u32 segue_begins_with(const char *name, const char *start, u32 len
 			return 0;
 	}
 	return 1;
+}
+
+static inline enum segue_own_base segue_base_of(const char *name)
+{
+	char cubic[SEGUE_CC_NAME_LEN] = "cubic", bbr[SEGUE_CC_NAME_LEN] = "bbr";
+
+	if (segue_begins_with(name, cubic, sizeof(cubic)) ||
+	    segue_begins_with(name, SEGUE_OWN_CUBIC, sizeof(SEGUE_OWN_CUBIC) - 1))
+		return SEGUE_BASE_CUBIC;
+	if (own_bbr_name[0] &&
+	    (segue_begins_with(name, bbr, sizeof(bbr)) ||
+	     segue_begins_with(name, SEGUE_OWN_BBR, sizeof(SEGUE_OWN_BBR) - 1)))
+		return SEGUE_BASE_BBR;
+	return SEGUE_BASE_OTHER;
+}
+
+static inline void segue_give_base(struct tcp_sock *tp, enum segue_own_base base)
+{
+	char cubic[SEGUE_CC_NAME_LEN] = "cubic", bbr[SEGUE_CC_NAME_LEN] = "bbr";
+
+	bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, base == SEGUE_BASE_BBR ? bbr : cubic,
+		       SEGUE_CC_NAME_LEN);
 }
 
 static inline u32 segue_under_way(const struct tcp_sock *tp)
@@ -80,13 +113,15 @@ static inline void segue_join(const struct tcp_sock *tp, struct segue_connection
 /* 1: the policy has been told. */
 static inline u32 segue_govern(struct tcp_sock *tp, const struct segue_own_order *order)
 {
-	char name[SEGUE_CC_NAME_LEN] = {}, cubic[SEGUE_CC_NAME_LEN] = "cubic";
+	char name[SEGUE_CC_NAME_LEN] = {};
 	struct segue_connection *conn;
+	enum segue_own_base base;
+	const void *ours;
 
 	if (bpf_getsockopt(tp, SOL_TCP, TCP_CONGESTION, name, sizeof(name)))
 		return 0;
-	if (!segue_begins_with(name, cubic, sizeof(cubic)) &&
-	    !segue_begins_with(name, SEGUE_OWN_NAME, sizeof(SEGUE_OWN_NAME) - 1))
+	base = segue_base_of(name);
+	if (base == SEGUE_BASE_OTHER)
 		return 0;
 	conn = bpf_sk_storage_get(&connections, tp, 0, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!conn)
@@ -99,10 +134,10 @@ static inline u32 segue_govern(struct tcp_sock *tp, const struct segue_own_order
 	conn->own_round = order->round;
 	conn->own_pending = 1;
 	/* to set what is set would call nobody */
-	if (segue_enrolled(tp))
-		bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, cubic, sizeof(cubic));
-	bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, (void *)SEGUE_LOADED(void, cc_name),
-		       SEGUE_CC_NAME_LEN);
+	segue_give_base(tp, base);
+	ours = base == SEGUE_BASE_BBR ? SEGUE_LOADED(void, own_bbr_name) :
+					SEGUE_LOADED(void, cc_name);
+	bpf_setsockopt(tp, SOL_TCP, TCP_CONGESTION, (void *)ours, SEGUE_CC_NAME_LEN);
 	return !conn->own_pending;
 }
 
@@ -123,6 +158,22 @@ int own_handoff(struct bpf_iter__tcp *ctx)
 	if (segue_ca_state(tp) == TCP_CA_Loss && tp->write_seq != tp->snd_nxt)
 		segue_push(tp);
 	bpf_seq_write(ctx->meta->seq, &governed, sizeof(governed));
+	return 0;
+}
+
+/* The agent ends: its flows have what they had. */
+SEC("iter/tcp")
+int own_let_go(struct bpf_iter__tcp *ctx)
+{
+	struct tcp_sock *tp = segue_next(ctx);
+	char name[SEGUE_CC_NAME_LEN] = {};
+
+	if (!tp || bpf_getsockopt(tp, SOL_TCP, TCP_CONGESTION, name, sizeof(name)))
+		return 0;
+	if (segue_begins_with(name, SEGUE_LOADED(char, cc_name), sizeof(name)) ||
+	    segue_begins_with(name, SEGUE_LOADED(char, own_bbr_name), sizeof(name)))
+		segue_give_base(tp, segue_base_of(name));
+	bpf_sk_storage_delete(&connections, tp);
 	return 0;
 }
 

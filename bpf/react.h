@@ -58,12 +58,11 @@ static inline u32 segue_on_notice(struct sock *sk, struct segue_connection *conn
 }
 
 /* A socket takes on this congestion control, on the order of the agent (own.h) or otherwise.
- * 1: its window is that of a notice. */
-static inline u32 segue_on_init(struct sock *sk)
+ * 1: its window is that of a notice; 2: of this one. */
+static inline u32 segue_on_init(struct sock *sk, struct segue_notice *notice)
 {
 	struct segue_connection *conn = segue_connection_of(sk);
 	const struct segue_own_order *order;
-	struct segue_notice notice = {};
 	u32 zero = 0;
 
 	if (!conn)
@@ -75,15 +74,15 @@ static inline u32 segue_on_init(struct sock *sk)
 	conn->link = order->new_link;
 	conn->accepted_at = bpf_ktime_get_ns();
 	conn->accepted++;
-	notice.old_link = order->old_link;
-	notice.new_link = order->new_link;
-	notice.flows = order->flows;
+	notice->old_link = order->old_link;
+	notice->new_link = order->new_link;
+	notice->flows = order->flows;
 	/* of a way that was gone for a moment the timer may know more than the agent */
-	notice.disconnected = order->disconnected || segue_tcp(sk)->inet_conn.icsk_retransmits;
-	if (!segue_on_notice(sk, conn, &notice))
+	notice->disconnected = order->disconnected || segue_tcp(sk)->inet_conn.icsk_retransmits;
+	if (!segue_on_notice(sk, conn, notice))
 		return 0;
 	conn->resumed_stamp = 0;
-	return 1;
+	return 2;
 }
 
 static inline u32 segue_on_new_ack(struct sock *sk, struct segue_connection *conn)

@@ -102,6 +102,7 @@ fn load(options: &Options, cgroup: &Cgroup) -> Result<Sender, Error> {
     configure(&mut open, options, cgroup)?;
     // Of the host that has handoffs itself (`super::own`).
     open.progs.own_handoff.set_autoload(false);
+    open.progs.own_let_go.set_autoload(false);
     open.maps.scope.set_autocreate(false).map_err(refused("leaving uploads out"))?;
     let mut skel = open.load().map_err(refused("loading the kernel programs"))?;
 

@@ -1,6 +1,6 @@
 //! The sender on the host whose link changes: no notice need come, for its agent knows of the handoff. `bpf/own.h`.
 
-use super::attach::{Cgroup, check_around, configure, free_name};
+use super::attach::{Cgroup, check_around, configure, free_name, kernel_name};
 use super::{Around, Error, Options, Policy, status};
 use crate::host;
 use crate::skeleton::sender::SenderSkelBuilder;
@@ -11,19 +11,19 @@ use std::mem::MaybeUninit;
 use std::os::fd::BorrowedFd;
 use std::path::Path;
 
-/// `SEGUE_OWN_NAME`
-const NAME: &str = "sgup_";
+/// `SEGUE_OWN_CUBIC`, `SEGUE_OWN_BBR`
+const NAMES: [&str; 2] = ["sgup_", "sgub_"];
 /// Flows of hosts are not counted here, N comes with the handoff: the table may be small.
 const HOSTS: u32 = 128;
 
-/// The policy on this host's own flows. Dropped: they go over to cubic. All of it must be used in one network namespace.
+/// The policy on this host's own flows. Dropped: they go back to cubic or bbr. All of it must be used in one network namespace.
 #[derive(Debug)]
 pub struct Own {
     handoff: Link,
     let_go: Link,
     orders: MapHandle,
     round: u32,
-    congestion_control: Option<Link>,
+    congestion_controls: Vec<Link>,
 }
 
 /// What a handoff came to: numbers of flows that send, or have a window that has grown by sending.
@@ -31,7 +31,7 @@ pub struct Own {
 pub struct Governed {
     /// The policy has been told.
     pub governed: u32,
-    /// They have a congestion control other than cubic, and are left alone.
+    /// They have a congestion control other than cubic and bbr, and are left alone.
     pub left: u32,
 }
 
@@ -55,7 +55,7 @@ impl Own {
             .map_err(refused("reading the programs for uploads"))?;
         let options = Options {
             cgroup: cgroup.to_owned(),
-            name: free_name(NAME),
+            name: free_name(NAMES[0]),
             around: Around::Cubic,
             policy,
             icmp: false,
@@ -64,26 +64,35 @@ impl Own {
         };
         configure(&mut open, &options, &folder)?;
         let progs = &mut open.progs;
-        for prog in [&mut progs.hear, &mut progs.mark_listeners, &mut progs.list_flows] {
+        for prog in [&mut progs.hear, &mut progs.mark_listeners, &mut progs.list_flows, &mut progs.let_go] {
             prog.set_autoload(false);
         }
         let chosen = refused("choosing what uploads need");
+        let bbr = check_around(Around::Bbr).is_ok();
+        if bbr {
+            let name = kernel_name(&free_name(NAMES[1]));
+            open.struct_ops.around_bbr_mut().name = name;
+            open.maps.around_bbr.set_autocreate(true).map_err(&chosen)?;
+            if let Some(constants) = open.maps.rodata_data.as_mut() {
+                constants.own_bbr_name = name;
+            }
+        }
         open.maps.about.set_autocreate(false).map_err(&chosen)?;
         open.maps.hosts.set_max_entries(HOSTS).map_err(&chosen)?;
         open.maps.scope.reuse_fd(scope).map_err(&chosen)?;
         let mut skel = open.load().map_err(refused("loading the programs for uploads"))?;
-        let congestion_control = skel
-            .maps
-            .around_cubic
-            .attach_struct_ops()
-            .map_err(refused("registering the congestion control of uploads"))?;
+        let registered = refused("registering the congestion control of uploads");
+        let mut congestion_controls = vec![skel.maps.around_cubic.attach_struct_ops().map_err(&registered)?];
+        if bbr {
+            congestion_controls.push(skel.maps.around_bbr.attach_struct_ops().map_err(&registered)?);
+        }
         let program = refused("attaching a program over the sockets");
         Ok(Self {
             handoff: skel.progs.own_handoff.attach().map_err(&program)?,
-            let_go: skel.progs.let_go.attach().map_err(&program)?,
+            let_go: skel.progs.own_let_go.attach().map_err(&program)?,
             orders: MapHandle::try_from(&skel.maps.own_orders).map_err(&program)?,
             round: 0,
-            congestion_control: Some(congestion_control),
+            congestion_controls,
         })
     }
 
@@ -107,7 +116,7 @@ impl Own {
 impl Drop for Own {
     fn drop(&mut self) {
         let _ = status::run(&self.let_go);
-        drop(self.congestion_control.take());
+        self.congestion_controls.clear();
     }
 }
 
@@ -142,6 +151,8 @@ mod tests {
         let words = bytes.chunks_exact(4).map(|word| u32::from_ne_bytes(word.try_into().expect("four")));
         assert_eq!(words.collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6, 7]);
         let header = include_str!("../../../../bpf/own.h");
-        assert!(header.contains(&format!("#define SEGUE_OWN_NAME \"{NAME}\"")));
+        for (constant, name) in ["CUBIC", "BBR"].into_iter().zip(NAMES) {
+            assert!(header.contains(&format!("#define SEGUE_OWN_{constant} \"{name}\"")));
+        }
     }
 }

@@ -210,6 +210,33 @@ fn what_is_not_cubic_or_does_not_move_is_left_alone() {
     });
 }
 
+/// IPv6 as IPv4, bbr as cubic; and all have their own congestion control again when the agent has ended.
+#[test]
+fn flows_of_both_families_and_congestion_controls_are_governed() {
+    let Some(world) = World::new() else { return };
+    for ipv6 in [false, true] {
+        for (name, ours) in [("cubic", "sgup_"), ("bbr", "sgub_")] {
+            let pair = world.with_agent(&world.config(RULE), || {
+                let pair = connect(&world, &world.listen(ipv6));
+                let set = || setsockopt(&pair.0, TcpCongestion, &name.into());
+                world.hosts.mobile.run(set).unwrap_or_else(|error| panic!("{name}: {error}"));
+                grow(&pair.0, &pair.1, 300_000);
+                told(&world, NEW);
+                let rounds = world.rounds(2);
+                let watch = if ipv6 { "::/0" } else { "0.0.0.0/0" };
+                let round = rounds.iter().find(|round| round["watch"] == watch).expect("a round");
+                assert_eq!((&round["governed"], &round["left"]), (&1.into(), &0.into()), "{name}: {round}");
+                let seen = Seen::of(&world, &pair.0);
+                assert!(seen.congestion_control().starts_with(ours), "{}", seen.0);
+                carry(&pair.0, &pair.1, 300_000, 100_000);
+                pair
+            });
+            assert_eq!(Seen::of(&world, &pair.0).congestion_control(), name);
+            carry(&pair.0, &pair.1, 400_000, 100_000);
+        }
+    }
+}
+
 /// When the agent ends its flows go on with cubic.
 #[test]
 fn flows_are_cubics_again_when_the_agent_has_ended() {

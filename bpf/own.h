@@ -173,7 +173,7 @@ int own_let_go(struct bpf_iter__tcp *ctx)
 	if (segue_begins_with(name, SEGUE_LOADED(char, cc_name), sizeof(name)) ||
 	    segue_begins_with(name, SEGUE_LOADED(char, own_bbr_name), sizeof(name)))
 		segue_give_base(tp, segue_base_of(name));
-	bpf_sk_storage_delete(&connections, tp);
+	segue_forget(tp);
 	return 0;
 }
 

@@ -43,6 +43,7 @@ static inline void segue_bound_rto(struct sock *sk, struct segue_connection *con
 	conn->rto_bound_us = bound_ms * 1000;
 }
 
+/* Not when a socket's congestion control is released: the kernel lets no option be set then. */
 static inline void segue_free_rto(struct sock *sk, struct segue_connection *conn)
 {
 	u32 own_ms = conn->own_rto_max_ms;

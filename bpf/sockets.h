@@ -9,6 +9,7 @@
 
 #include "flows.h"
 #include "negotiate.h"
+#include "rto_max.h"
 #include "state.h"
 
 #define SEGUE_CGROUP_DEPTH 64
@@ -124,6 +125,18 @@ int list_flows(struct bpf_iter__tcp *ctx)
 	return 0;
 }
 
+/* A flow that nobody will watch any more: nothing of ours may stay with it. */
+static inline void segue_forget(struct tcp_sock *tp)
+{
+	struct segue_connection *conn = bpf_sk_storage_get(&connections, tp, 0, 0);
+
+	if (!conn)
+		return;
+	if (conn->own_rto_max_ms)
+		segue_free_rto((struct sock *)tp, conn);
+	bpf_sk_storage_delete(&connections, tp);
+}
+
 SEC("iter/tcp")
 int let_go(struct bpf_iter__tcp *ctx)
 {
@@ -148,7 +161,7 @@ int let_go(struct bpf_iter__tcp *ctx)
 	if (bpf_sk_storage_get(&connections, tp, 0, 0)) {
 		flags &= ~SEGUE_OUR_FLAGS;
 		bpf_setsockopt(tp, SOL_TCP, TCP_BPF_SOCK_OPS_CB_FLAGS, &flags, sizeof(flags));
-		bpf_sk_storage_delete(&connections, tp);
+		segue_forget(tp);
 	}
 	return 0;
 }

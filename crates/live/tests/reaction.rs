@@ -4,6 +4,8 @@ mod bench;
 
 use bench::peer::{ACK, Peer};
 use bench::{Bench, count, flow};
+use nix::{getsockopt_impl, libc, sockopt_impl};
+use nix::sys::socket::getsockopt;
 use segue_live::sender::{Around, Options, Sender, attach};
 use segue_policy::Link;
 use segue_policy::wire::ReportType;
@@ -11,6 +13,16 @@ use std::io::Write;
 use std::net::{TcpListener, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
+
+sockopt_impl!(
+    /// TCP_RTO_MAX_MS
+    RtoMaxMs,
+    GetOnly,
+    libc::IPPROTO_TCP,
+    RTO_MAX_MS,
+    u32
+);
+const RTO_MAX_MS: i32 = 44;
 
 const OLD: Link = Link { rate_kbps: 1600, delay_us: 75_000 };
 const NEW: Link = Link { rate_kbps: 400, delay_us: 150_000 };
@@ -198,6 +210,35 @@ fn a_notice_does_not_shorten_the_patience_of_the_kernel() {
         peer.send(ACK, peer.seq, una, &notice);
         let resent = peer.receive_within(Duration::from_secs(5)).expect("the connection lives");
         assert_eq!((resent.seq, resent.payload), (una, 100), "{around:?}");
+    }
+}
+
+/// The bound of the RTO is the sender's: it goes with it.
+#[test]
+fn who_is_let_go_has_his_own_largest_rto_again() {
+    let Some(bench) = Bench::new() else { return };
+    if !bounds_rto() {
+        println!("skipped: TCP_RTO_MAX_MS, Linux 6.15");
+        return;
+    }
+    for (around, port) in [(Around::Cubic, 4001), (Around::Bbr, 4002)] {
+        let sender = attach(&Options { around, ..bench.options("etcp-v1") }).expect("it attaches");
+        let listener = bench.listen();
+        let mut peer = Peer::v4(&bench.device, port);
+        peer.connect(FAST);
+        let stream = bulk(&listener);
+        let own = getsockopt(&stream, RtoMaxMs).expect("an option");
+        grow(&sender, &mut peer, 40);
+        peer.acknowledge(&[]);
+        let una = peer.ack;
+        let arrived = una + 1460 * peer.drain(Duration::from_millis(30)).len() as u32;
+        outage(&mut peer, Duration::from_secs(4));
+        let notice = peer.report(ReportType::Completed, 1, FAST);
+        peer.send(ACK, peer.seq, arrived, &notice);
+        peer.receive_within(Duration::from_secs(1)).expect("it goes on");
+        assert!(getsockopt(&stream, RtoMaxMs).expect("an option") < own, "{around:?}: no bound");
+        drop(sender);
+        assert_eq!(getsockopt(&stream, RtoMaxMs).expect("an option"), own, "{around:?}");
     }
 }
 

@@ -4,8 +4,8 @@ mod bench;
 
 use bench::peer::{ACK, Peer};
 use bench::{Bench, count, flow};
-use nix::{getsockopt_impl, libc, sockopt_impl};
 use nix::sys::socket::getsockopt;
+use nix::{getsockopt_impl, libc, sockopt_impl};
 use segue_live::sender::{Around, Options, Sender, attach};
 use segue_policy::Link;
 use segue_policy::wire::ReportType;

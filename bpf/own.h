@@ -161,7 +161,8 @@ int own_handoff(struct bpf_iter__tcp *ctx)
 	return 0;
 }
 
-/* The agent ends: its flows have what they had. */
+/* Flows have again what they had: when the agent ends, and when it begins, after one that was
+ * killed. Nobody else governs flows of its cgroup. */
 SEC("iter/tcp")
 int own_let_go(struct bpf_iter__tcp *ctx)
 {
@@ -170,9 +171,10 @@ int own_let_go(struct bpf_iter__tcp *ctx)
 
 	if (!tp || bpf_getsockopt(tp, SOL_TCP, TCP_CONGESTION, name, sizeof(name)))
 		return 0;
-	if (segue_begins_with(name, SEGUE_LOADED(char, cc_name), sizeof(name)) ||
-	    segue_begins_with(name, SEGUE_LOADED(char, own_bbr_name), sizeof(name)))
-		segue_give_base(tp, segue_base_of(name));
+	if (segue_begins_with(name, SEGUE_OWN_CUBIC, sizeof(SEGUE_OWN_CUBIC) - 1))
+		segue_give_base(tp, SEGUE_BASE_CUBIC);
+	else if (segue_begins_with(name, SEGUE_OWN_BBR, sizeof(SEGUE_OWN_BBR) - 1))
+		segue_give_base(tp, SEGUE_BASE_BBR);
 	segue_forget(tp);
 	return 0;
 }

@@ -130,11 +130,18 @@ fn flows_outlive_a_killed_agent_and_the_next_one_knows_them() {
         agent.until("peers are told", || {
             let rounds = host.status()["rounds"].clone();
             let first = &rounds[0];
-            // At once; with its next ACK where the start has taken so long that nothing has come on it lately.
-            let told = ["poked", "waiting"].map(|name| first[name].as_u64().unwrap_or(0));
+            // At once, in a crafted ACK where the one that was killed has governed the flow, whose congestion control
+            // cannot be set again; with its next ACK where the start has taken so long that nothing has come on it
+            // lately.
+            let told = ["poked", "crafted", "waiting"].map(|name| first[name].as_u64().unwrap_or(0));
             first["cause"] == "restarted" && told.iter().sum::<u64>() == 1
         });
         assert_eq!(host.status()["connections"]["negotiated"], 1, "{}", host.status());
+        agent.until("flows have their own congestion control again", || {
+            let seen = host.shell("ss -tinH");
+            assert!(seen.status.success(), "{seen:?}");
+            !String::from_utf8_lossy(&seen.stdout).contains(" sgu")
+        });
         client.speaks("after a restart");
     }
     assert!(!agent.log().contains("PAYLOAD"), "{}", agent.log());

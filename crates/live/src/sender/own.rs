@@ -37,7 +37,8 @@ pub struct Governed {
 
 impl Own {
     /// Loads the programs, for the flows of the cgroup's processes. `scope`: the map of remote prefixes that move with
-    /// the handoff ([`crate::mobile::Mobile::scope`]). No flow is touched before the first handoff.
+    /// the handoff ([`crate::mobile::Mobile::scope`]). No flow is touched before the first handoff, but those that an
+    /// agent governed which was killed.
     ///
     /// # Errors
     /// The kernel lends no cubic, or refuses.
@@ -87,9 +88,11 @@ impl Own {
             congestion_controls.push(skel.maps.around_bbr.attach_struct_ops().map_err(&registered)?);
         }
         let program = refused("attaching a program over the sockets");
+        let let_go = skel.progs.own_let_go.attach().map_err(&program)?;
+        status::run(&let_go)?;
         Ok(Self {
             handoff: skel.progs.own_handoff.attach().map_err(&program)?,
-            let_go: skel.progs.own_let_go.attach().map_err(&program)?,
+            let_go,
             orders: MapHandle::try_from(&skel.maps.own_orders).map_err(&program)?,
             round: 0,
             congestion_controls,

@@ -9,16 +9,33 @@
  * write queue, from which a push sends them when there is a link again (push.h); lost
  * segments are lost and not sent again, so that the first ACK lets them out. Timers back
  * off as before.
+ *
+ * Only segments of connections that exist: of a SYN-ACK that cannot be sent the kernel
+ * forgets the connection (reqsk_timer_handler). And not those of sockets with
+ * TCP_USER_TIMEOUT: data that wait in the queue run the timer of a closed window (probe0),
+ * whose beginning (icsk_probes_tstamp) the kernel does not forget when they leave otherwise,
+ * and holds against that option at the next closed window.
  */
 #ifndef SEGUE_CARRIER_H
 #define SEGUE_CARRIER_H
 
-#include "kernel_mobile.h"
+#include "mobile_state.h"
 
 extern void *bpf_cast_to_kern_ctx(void *context) __ksym;
 
 #define REFUSED 0 /* -EPERM: an error, not congestion, so that no window is cut */
 #define SENT 1
+
+/* Raw sockets may be of this protocol, too, and would tell their programs. */
+static __always_inline u32 may_be_refused(struct bpf_sock___mobile *sk)
+{
+	struct tcp_sock___mobile *tp;
+
+	if (sk->type != SOCK_STREAM || sk->protocol != IPPROTO_TCP || !may_upload(sk->state))
+		return 0;
+	tp = (struct tcp_sock___mobile *)bpf_skc_to_tcp_sock(sk);
+	return tp && !tp->inet_conn.icsk_user_timeout;
+}
 
 SEC("cgroup_skb/egress")
 int mobile_egress(struct __sk_buff___mobile *context)
@@ -29,8 +46,7 @@ int mobile_egress(struct __sk_buff___mobile *context)
 	struct sk_buff___mobile *skb;
 
 	full = sk ? (struct bpf_sock___mobile *)bpf_sk_fullsock(sk) : 0;
-	/* other protocols would tell their programs */
-	if (!full || full->protocol != IPPROTO_TCP)
+	if (!full || !may_be_refused(full))
 		return SENT;
 	skb = bpf_cast_to_kern_ctx(context);
 	return skb->dev->state & without ? REFUSED : SENT;

@@ -38,6 +38,7 @@
 
 #define SOL_TCP 6
 #define IPPROTO_TCP 6
+#define SOCK_STREAM 1
 #define TCP_CONGESTION 13
 #define TCP_SAVE_SYN 27
 #define TCP_FLAG_SYN 0x02u
@@ -61,7 +62,9 @@ struct __sk_buff___mobile {
 };
 
 struct bpf_sock___mobile {
+	u32 type;
 	u32 protocol;
+	u32 state;
 };
 
 struct net_device___mobile {
@@ -118,6 +121,7 @@ struct inet_sock___mobile {
 struct inet_connection_sock___mobile {
 	struct inet_sock___mobile icsk_inet;
 	u8 icsk_backoff;
+	u32 icsk_user_timeout; /* ms; 0: none */
 };
 
 struct tcp_sock___mobile {

@@ -155,27 +155,20 @@ static __always_inline void take_turn(struct tcp_sock___mobile *tp, struct conne
 		count(SEGUE_TALLY_LATER);
 }
 
-/* A flow of this host, in a state in which data may be under way. A socket that still
- * connects would take ICMP for the end of it (tcp_v4_err). */
-static __always_inline u32 may_upload(u32 state)
-{
-	return state == TCP_ESTABLISHED || state == TCP_CLOSE_WAIT || state == TCP_FIN_WAIT1 ||
-	       state == TCP_LAST_ACK || state == TCP_CLOSING;
-}
-
 /* A flow that waits for a timer goes on. What is queued while nothing is under way could
- * not be sent for want of a link, and waits for the timer of a closed window (probe0). */
-static __always_inline void go_on(struct seq_file *seq, struct tcp_sock___mobile *tp)
+ * not be sent for want of a link, and waits for the timer of a closed window (probe0); where
+ * there is a policy it decides first how much of it leaves (own.h). */
+static __always_inline void go_on(struct seq_file *seq, struct tcp_sock___mobile *tp,
+				  const struct segue_mobile_orders *order)
 {
 	if (tp->packets_out) {
-		if (tp->inet_conn.icsk_backoff &&
-		    segue_takes_icmp((struct tcp_sock *)tp))
+		if (tp->inet_conn.icsk_backoff && segue_takes_icmp((struct tcp_sock *)tp))
 			tell_agent_of_upload(seq, tp);
-		return;
+	} else if (order->pushes) {
+		segue_push(tp);
+		if (tp->packets_out)
+			count(SEGUE_TALLY_PUSHED);
 	}
-	segue_push(tp);
-	if (tp->packets_out)
-		count(SEGUE_TALLY_PUSHED);
 }
 
 SEC("iter/tcp")
@@ -198,7 +191,7 @@ int mobile_notify(struct bpf_iter__tcp___mobile *context)
 	if (may_upload(state) && (tp->packets_out || tp->write_seq != tp->snd_nxt)) {
 		count(SEGUE_TALLY_UPLOADS);
 		if (order->uploads)
-			go_on(context->meta->seq, tp);
+			go_on(context->meta->seq, tp, order);
 	}
 	connection = bpf_sk_storage_get(&connections, tp, 0, 0);
 	if (!connection || !connection->negotiated) {

@@ -37,7 +37,8 @@ struct segue_mobile_orders {
 	u8 way;
 	u8 others;
 	u8 uploads; /* what this host's own flows wait for is asked for, too */
-	u8 pad[3];
+	u8 pushes; /* and what they have queued is sent */
+	u8 pad[2];
 };
 
 /* Elements of the map `tally`: connections, since the programs were loaded. The last

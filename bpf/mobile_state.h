@@ -49,6 +49,14 @@ struct {
 	__type(value, u32);
 } tally SEC(".maps");
 
+/* A flow of this host, in a state in which data may be under way. A socket that still
+ * connects would take ICMP for the end of it (tcp_v4_err). */
+static __always_inline u32 may_upload(u32 state)
+{
+	return state == TCP_ESTABLISHED || state == TCP_CLOSE_WAIT || state == TCP_FIN_WAIT1 ||
+	       state == TCP_LAST_ACK || state == TCP_CLOSING;
+}
+
 static __always_inline void count(u32 what)
 {
 	u32 *counter = bpf_map_lookup_elem(&tally, &what);

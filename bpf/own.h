@@ -14,8 +14,9 @@
  * under way again (enact.h). As that undo asks nobody for a window, the way back to
  * TCP_CA_Open is answered.
  *
- * A flow whose timer has expired waits for an ACK, or for its timer again, and here no
- * notice's ACK comes: it sends at once what the window lets out.
+ * A flow whose timer has expired, or that had no link for what it has queued (carrier.h),
+ * waits for an ACK or for a timer, and here no notice's ACK comes: it sends at once what the
+ * window lets out.
  */
 #ifndef SEGUE_OWN_H
 #define SEGUE_OWN_H
@@ -31,6 +32,10 @@
 
 /* That around BBR; empty where the kernel does not lend it. Around cubic: cc_name. */
 const volatile char own_bbr_name[SEGUE_CC_NAME_LEN] = "";
+
+/* What own_handoff writes. */
+#define SEGUE_OWN_GOVERNED 1
+#define SEGUE_OWN_PUSHED 2
 
 /* What a flow has, or what ours stands around. */
 enum segue_own_base {
@@ -141,23 +146,28 @@ static inline u32 segue_govern(struct tcp_sock *tp, const struct segue_own_order
 	return !conn->own_pending;
 }
 
-/* Of each flow that sends one octet is written: whether it is governed. */
+/* Of each flow that sends one octet is written: whether it is governed, and whether what it
+ * had queued, with nothing under way, has been sent. */
 SEC("iter/tcp")
 int own_handoff(struct bpf_iter__tcp *ctx)
 {
 	struct tcp_sock *tp = segue_next(ctx);
 	const struct segue_own_order *order;
-	u32 zero = 0;
-	u8 governed;
+	u32 zero = 0, idle;
+	u8 verdict = 0;
 
 	order = bpf_map_lookup_elem(&own_orders, &zero);
 	if (!tp || !order || !segue_uploads(tp) ||
 	    !segue_moves(&tp->inet_conn.icsk_inet.sk.__sk_common))
 		return 0;
-	governed = segue_govern(tp, order);
-	if (segue_ca_state(tp) == TCP_CA_Loss && tp->write_seq != tp->snd_nxt)
+	if (segue_govern(tp, order))
+		verdict |= SEGUE_OWN_GOVERNED;
+	idle = !tp->packets_out;
+	if (tp->write_seq != tp->snd_nxt && (idle || segue_ca_state(tp) == TCP_CA_Loss))
 		segue_push(tp);
-	bpf_seq_write(ctx->meta->seq, &governed, sizeof(governed));
+	if (idle && tp->packets_out)
+		verdict |= SEGUE_OWN_PUSHED;
+	bpf_seq_write(ctx->meta->seq, &verdict, sizeof(verdict));
 	return 0;
 }
 

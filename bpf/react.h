@@ -39,6 +39,16 @@ __noinline u32 segue_decide(struct segue_connection *conn, const struct segue_se
 	return segue_believe(view, notice->disconnected, segue_windows(conn->proven), act);
 }
 
+/* What could not be sent for want of a link (carrier.h) is to the policy what a timer has
+ * found lost. */
+static inline void segue_view_unsent(const struct tcp_sock *tp, struct segue_sender *view)
+{
+	view->in_rto_recovery = 1;
+	view->timeouts_since_ack = 1;
+	view->ssthresh_saved = view->ssthresh;
+	view->srtt_before_us = tp->srtt_us >> 3;
+}
+
 /* 1: the window is another one. */
 static inline u32 segue_on_notice(struct sock *sk, struct segue_connection *conn,
 				  const struct segue_notice *notice)
@@ -48,6 +58,9 @@ static inline u32 segue_on_notice(struct sock *sk, struct segue_connection *conn
 	struct segue_action act = {};
 
 	segue_view(tp, conn, segue_ca_state(tp), tp->snd_cwnd, &view);
+	if (conn->own_round && notice->disconnected && !tp->packets_out &&
+	    tp->write_seq != tp->snd_nxt)
+		segue_view_unsent(tp, &view);
 	if (segue_decide(conn, &view, notice, &act))
 		segue_begin_trial(tp, conn);
 	if (act.what & SEGUE_SET_CWND)

@@ -189,12 +189,14 @@ impl Agent {
             match order {
                 Order::First(link) => self.carry_out(|mobile| mobile.report_first(link))?,
                 Order::Begin(notice, scope, own) => {
-                    self.own = own;
+                    self.own = own.filter(|_| self.uploads.is_some());
+                    self.mobile.push_queues(self.own.is_none());
                     self.carry_out(|mobile| mobile.tell_only(&scope).and_then(|()| mobile.begin(&notice)))?;
                 }
                 Order::Walk(budget) => match self.mobile.walk(budget) {
                     Ok(mut walk) => {
                         walk.governed = self.govern(walk.uploads);
+                        walk.resent += walk.governed.pushed;
                         self.rounds.on_walk(now()?, &walk);
                     }
                     Err(error) => self.rounds.on_failed_walk(now()?, error.to_string()),

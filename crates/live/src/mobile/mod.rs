@@ -175,6 +175,7 @@ fn attach_and_keep(options: &Options, cgroup: File, agent: Agent<'_>) -> Result<
         way: Way::Auto,
         others: Others::Wait,
         uploads: false,
+        pushes: true,
     };
     walk::give(&skel, &orders)?;
     walk::set_scope(&skel, &[Scope::EVERYBODY])?;

@@ -83,6 +83,8 @@ pub(super) struct Orders {
     pub(super) others: Others,
     /// Whether flows of this host that wait for their timers are listed, too.
     pub(super) uploads: bool,
+    /// And what they have queued, with nothing under way, is sent.
+    pub(super) pushes: bool,
 }
 
 impl Orders {
@@ -100,8 +102,15 @@ impl Orders {
         for (at, word) in bytes[8..32].chunks_exact_mut(4).zip(words) {
             at.copy_from_slice(&word.to_ne_bytes());
         }
-        let last = [self.kind as u8, self.copies, self.way as u8, self.others as u8, u8::from(self.uploads)];
-        bytes[32..37].copy_from_slice(&last);
+        let last = [
+            self.kind as u8,
+            self.copies,
+            self.way as u8,
+            self.others as u8,
+            u8::from(self.uploads),
+            u8::from(self.pushes),
+        ];
+        bytes[32..38].copy_from_slice(&last);
         bytes
     }
 }

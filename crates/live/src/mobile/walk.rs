@@ -184,6 +184,12 @@ impl Mobile {
         set_scope(&self.skel, scope)
     }
 
+    /// Whether walks send what this host's flows have queued with nothing under way, by their windows of before; not
+    /// where a policy decides on those after the walk ([`crate::sender::Own`]).
+    pub fn push_queues(&mut self, yes: bool) {
+        self.orders.pushes = yes;
+    }
+
     /// The link that connections report which are established from now on.
     ///
     /// # Errors
@@ -210,7 +216,9 @@ impl Mobile {
         let others = Others::Wait;
         // What is foreseen changes nothing yet.
         let uploads = kind == ReportType::Completed;
-        self.orders = Orders { since, link, first, round, budget: 0, kind, copies, way, others, uploads };
+        let pushes = self.orders.pushes;
+        self.orders =
+            Orders { since, link, first, round, budget: 0, kind, copies, way, others, uploads, pushes };
         give(&self.skel, &self.orders)
     }
 

@@ -13,6 +13,9 @@ use std::path::Path;
 
 /// `SEGUE_OWN_CUBIC`, `SEGUE_OWN_BBR`
 const NAMES: [&str; 2] = ["sgup_", "sgub_"];
+/// `SEGUE_OWN_GOVERNED`, `SEGUE_OWN_PUSHED`
+const GOVERNED: u8 = 1;
+const PUSHED: u8 = 2;
 /// Flows of hosts are not counted here, N comes with the handoff: the table may be small.
 const HOSTS: u32 = 128;
 
@@ -33,6 +36,8 @@ pub struct Governed {
     pub governed: u32,
     /// They have a congestion control other than cubic and bbr, and are left alone.
     pub left: u32,
+    /// Of both: what they had queued, with nothing under way, has been sent.
+    pub pushed: u32,
 }
 
 impl Own {
@@ -110,9 +115,14 @@ impl Own {
             .update(&0u32.to_ne_bytes(), &order(notice, self.round), MapFlags::ANY)
             .map_err(|error| Error::kernel("telling the handoff to uploads", error))?;
         let verdicts = status::run(&self.handoff)?;
-        let governed = verdicts.iter().filter(|octet| **octet != 0).count();
+        let with = |bit: u8| verdicts.iter().filter(|verdict| **verdict & bit != 0).count();
         let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-        Ok(Governed { governed: number(governed), left: number(verdicts.len() - governed) })
+        let governed = with(GOVERNED);
+        Ok(Governed {
+            governed: number(governed),
+            left: number(verdicts.len() - governed),
+            pushed: number(with(PUSHED)),
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 use super::world::{World, address};
 use super::{carry, stream};
 use nix::sys::socket::setsockopt;
-use nix::sys::socket::sockopt::{IpTransparent, Ipv4RecvErr, TcpCongestion};
+use nix::sys::socket::sockopt::{IpTransparent, Ipv4RecvErr, TcpCongestion, TcpUserTimeout};
 use segue_live::agent::control::{Notify, Reply, Request, ask};
 use segue_policy::{Etcp, Link, Notice, PACKET, Sender, Settings, believe};
 use serde_json::Value;
@@ -258,6 +258,12 @@ fn carrier(world: &World, link: usize, present: bool) {
     let device = format!("link{link}");
     let state = if present { "up" } else { "down" };
     world.hosts.peer.run(|| super::hosts::ip(&["link", "set", &device, state])).expect("the peer's device");
+    if present && link == 0 {
+        // Its routes have gone with it.
+        let route =
+            ["route", "replace", "198.51.100.1", "via", "10.77.0.1", "dev", "link0", "src", "192.0.2.1"];
+        world.hosts.peer.run(|| super::hosts::ip(&route)).expect("a route");
+    }
 }
 
 /// New data that found no carrier were never sent, and leave with the new link.
@@ -287,6 +293,150 @@ fn what_was_written_without_a_link_leaves_with_the_next_one() {
         assert_eq!(round["resent"], 1, "{round}");
         assert!(!near.nodelay().expect("an option"), "its program had not asked for it");
         carry(&near, &far, 0, 100_000);
+    });
+}
+
+/// What is queued leaves by the window of the new link, not of the old one.
+#[test]
+fn what_is_queued_leaves_by_the_policys_window() {
+    let Some(world) = World::new() else { return };
+    for uploads in ["etcp-v1", "off"] {
+        let rules = "[[link]]\ndevice = \"link0\"\nrate = \"20mbit\"\ndelay = \"9ms\"\n\
+                     [[link]]\ndevice = \"link1\"\nrate = \"300kbit\"\ndelay = \"9ms\"";
+        let config = world.config(&format!("uploads = \"{uploads}\"\n{rules}"));
+        world.with_agent(&config, || {
+            world.move_to(0);
+            let (near, far) = connect(&world, &world.listen(false));
+            grow(&near, &far, 2_000_000);
+            let before = Seen::of(&world, &near).number("cwnd");
+            assert!(before >= 40, "{before}");
+            carrier(&world, 0, false);
+            near.set_nonblocking(true).expect("ours");
+            let length = (&near).write(&stream(2_000_000, 80_000)).expect("the socket's buffer takes some");
+            thread::sleep(Duration::from_millis(1200));
+            // Its ACKs do not come: what is under way is what has left at once.
+            peer_loses_its_route(&world, true);
+            let rounds = world.status()["rounds"].as_array().expect("a list").len();
+            world.move_to(1);
+            world.rounds(rounds + 1);
+            let after = Seen::of(&world, &near);
+            let left = after.number("unacked");
+            if uploads == "off" {
+                assert!(left >= 40, "{}", after.0);
+            } else {
+                assert!((1..=10).contains(&left), "{}", after.0);
+            }
+            peer_loses_its_route(&world, false);
+            world.peer_moves(1);
+            let mut received = vec![0; length];
+            far.set_read_timeout(Some(Duration::from_secs(20))).expect("ours");
+            (&far).read_exact(&mut received).expect("it arrives");
+            assert!(received == stream(2_000_000, length), "other octets");
+        });
+        carrier(&world, 0, true);
+    }
+}
+
+/// The kernel measures from the beginning of a closed window how long it lasts (TCP_USER_TIMEOUT), and takes data that
+/// could not be sent for one; it does not forget it when they have left.
+#[test]
+fn a_user_timeout_is_not_counted_from_an_outage_that_is_over() {
+    let Some(world) = World::new() else { return };
+    world.with_agent(&world.config(""), || {
+        let (near, far) = connect(&world, &world.listen(false));
+        setsockopt(&near, TcpUserTimeout, &2000).expect("an option");
+        carry(&near, &far, 0, 1000);
+        for _ in 0..2 {
+            carrier(&world, 0, false);
+            (&near).write_all(&stream(0, 1000)).expect("the socket's buffer takes it");
+            thread::sleep(Duration::from_millis(800));
+            carrier(&world, 0, true);
+            let mut received = vec![0; 1000];
+            far.set_read_timeout(Some(Duration::from_secs(10))).expect("ours");
+            (&far).read_exact(&mut received).expect("the connection lives");
+            // Longer than the option allows for one outage.
+            (0..6).for_each(|_| {
+                carry(&near, &far, 0, 100);
+                thread::sleep(Duration::from_millis(500));
+            });
+        }
+    });
+}
+
+/// Of a SYN-ACK that cannot be sent the kernel forgets the connection, which its peer may have by now.
+#[test]
+fn connections_that_peers_open_outlive_an_outage() {
+    let Some(world) = World::new() else { return };
+    world.with_agent(&world.config(""), || {
+        let mobile = address(true, false);
+        let listener = world.hosts.mobile.run(|| TcpListener::bind((mobile, 0))).expect("it listens");
+        let to = listener.local_addr().expect("an address");
+        let rule = [
+            "qdisc", "add", "dev", "link0", "root", "tbf", "rate", "40kbit", "burst", "1600", "limit",
+            "100000",
+        ];
+        let tc = |words: &[&str]| {
+            let done = world.hosts.mobile.run(|| Command::new("tc").args(words).status());
+            assert!(done.expect("iproute2").success());
+        };
+        tc(&rule);
+        // The SYN-ACK waits behind this.
+        let filler = world.hosts.mobile.run(|| std::net::UdpSocket::bind((mobile, 0))).expect("a socket");
+        (0..3).for_each(|_| {
+            filler.send_to(&[0; 1400], (address(false, false), 9)).expect("it is queued");
+        });
+        let connecting = thread::scope(|scope| {
+            let connecting = scope
+                .spawn(|| world.hosts.peer.run(|| TcpStream::connect_timeout(&to, Duration::from_secs(20))));
+            // Its SYN is through; the ACK of the SYN-ACK will be lost.
+            thread::sleep(Duration::from_millis(100));
+            peer_loses_its_route(&world, true);
+            connecting.join().expect("a thread").expect("it connects")
+        });
+        carrier(&world, 0, false);
+        tc(&["qdisc", "del", "dev", "link0", "root"]);
+        // SYN-ACKs: 1, 3 s.
+        thread::sleep(Duration::from_millis(3300));
+        peer_loses_its_route(&world, false);
+        carrier(&world, 0, true);
+        (&connecting).write_all(b"GET").expect("the socket's buffer takes it");
+        listener.set_nonblocking(true).expect("ours");
+        let limit = Instant::now() + Duration::from_secs(10);
+        let accepted = loop {
+            match listener.accept() {
+                Ok((accepted, _)) => break accepted,
+                Err(error) => assert!(Instant::now() < limit, "nobody comes: {error}"),
+            }
+            thread::sleep(Duration::from_millis(10));
+        };
+        accepted.set_nonblocking(false).expect("ours");
+        let mut received = [0; 3];
+        (&accepted).read_exact(&mut received).expect("it arrives");
+    });
+}
+
+/// Programs with raw sockets are told what became of their packets, and shall be told nothing else than before.
+#[test]
+fn raw_sockets_send_as_before() {
+    let Some(world) = World::new() else { return };
+    world.with_agent(&world.config(""), || {
+        carrier(&world, 0, false);
+        let raw = world.hosts.mobile.run(|| {
+            nix::sys::socket::socket(
+                nix::sys::socket::AddressFamily::Inet,
+                nix::sys::socket::SockType::Raw,
+                nix::sys::socket::SockFlag::empty(),
+                nix::sys::socket::SockProtocol::Tcp,
+            )
+        });
+        let to = nix::sys::socket::SockaddrIn::new(192, 0, 2, 1, 0);
+        let sent = nix::sys::socket::sendto(
+            std::os::fd::AsRawFd::as_raw_fd(&raw.expect("a raw socket")),
+            &[0; 20],
+            &to,
+            nix::sys::socket::MsgFlags::empty(),
+        );
+        assert_eq!(sent, Ok(20));
     });
 }
 

@@ -221,9 +221,19 @@ pub fn check_name(name: &str) -> Result<(), Error> {
     )))
 }
 
+/// The kernel takes its time to unregister one whose pin has just gone (bpf_link_put).
+const UNREGISTERING: Duration = Duration::from_secs(1);
+
 fn check_free(name: &str) -> Result<(), Error> {
-    let taken = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap_or_default();
-    if taken.split_whitespace().any(|other| other == name) { Err(name_taken(name)) } else { Ok(()) }
+    const PATH: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+    let until = Instant::now() + UNREGISTERING;
+    while fs::read_to_string(PATH).unwrap_or_default().split_whitespace().any(|other| other == name) {
+        if Instant::now() >= until {
+            return Err(name_taken(name));
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    Ok(())
 }
 
 /// Names of congestion controls are the whole machine's: one that nobody else has, of 14 letters.

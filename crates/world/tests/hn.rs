@@ -8,6 +8,7 @@ use segue_netsim::{Nanos, SECOND};
 use segue_tcp::profile::INET_RENO;
 use segue_world::drive::mobility::{Drive, Stay};
 use segue_world::drive::run::{DriveExperiment, WideArea};
+use segue_world::record::RunRecord;
 use segue_world::trace::{What, trace};
 use segue_world::{AccessLink, Experiment, Kind, NoticeMode, Routers, WarmRun};
 use std::sync::Arc;
@@ -124,7 +125,7 @@ fn nothing_is_lost_where_there_is_room() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Any links, any outage, any buffer, any hint: the run ends, and never before the bound.
+    /// Any links, any outage, any buffer, any hint: the run ends, and never before the bound; or a flow was shut out.
     #[test]
     fn never_better_than_possible(
         (old_rate, new_rate) in (100u32..20_000, 100u32..20_000),
@@ -145,8 +146,48 @@ proptest! {
             ..experiment(&links[0], &links[1])
         };
         let record = run(&e, at * MS, &scheme("hn"));
-        prop_assert!(record.transfer.is_some_and(|time| time >= record.bound), "{:?} < {}", record.transfer, record.bound);
+        match record.transfer {
+            Some(time) => prop_assert!(time >= record.bound, "{time} < {}", record.bound),
+            None => prop_assert!(flows > 1 && is_shut_out(&record), "it does not end: {:?}", record.timeouts),
+        }
     }
+}
+
+/// Between any two timeouts of the flow that never comes to its end the full queue has dropped some of its packets.
+/// A flow that keeps a drop-tail queue full without a loss of its own does that to another for ever.
+fn is_shut_out(record: &RunRecord) -> bool {
+    let Some(last) = record.timeouts.last() else { return false };
+    let own: Vec<_> = record.timeouts.iter().filter(|timeout| timeout.flow == last.flow).collect();
+    let mut others =
+        record.acknowledged.iter().enumerate().filter(|(flow, _)| *flow != usize::from(last.flow));
+    others.any(|(_, packets)| *packets > 1000)
+        && own.len() > 5
+        && own.windows(2).all(|pair| {
+            record
+                .data_drops
+                .iter()
+                .any(|drop| drop.flow == last.flow && pair[0].at < drop.at && drop.at < pair[1].at)
+        })
+}
+
+/// A case that the property found: pipe and queue hold 64 packets, the other flow's window, which is at its end and
+/// loses nothing. Where they hold more, both end.
+#[test]
+fn a_flow_can_be_shut_out() {
+    let run = |new| {
+        let e = Experiment {
+            stack: INET_RENO,
+            kind: Kind::Bbm(MS),
+            flows: 2,
+            notice: NoticeMode::InBand { lost: 0 },
+            routers: routers(&[("router-buffer-size", "1kB"), ("handoff-hint", "36ms")]),
+            ..experiment("4929kbit/35ms", new)
+        };
+        run(&e, 730 * MS, &scheme("hn"))
+    };
+    let (shut_out, wide) = (run("12932kbit/10ms"), run("16000kbit/10ms"));
+    assert!(shut_out.transfer.is_none() && is_shut_out(&shut_out));
+    assert!(wide.transfer.is_some_and(|time| time < 10 * SECOND), "{:?}", wide.transfer);
 }
 
 fn drive() -> Arc<Drive> {

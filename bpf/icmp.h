@@ -16,14 +16,18 @@
 #define INET_FLAGS_TRANSPARENT 15
 #define INET_FLAGS_RECVERR6 26
 
-/* Before Linux 6.6 everybody. */
+/* Nobody where it cannot be known: before Linux 6.6, for IPv6 before 6.7. */
 static __always_inline u32 segue_takes_icmp(const struct tcp_sock *tp)
 {
 	const unsigned long others = 1ul << INET_FLAGS_RECVERR | 1ul << INET_FLAGS_RECVERR6 |
 				     1ul << INET_FLAGS_TRANSPARENT;
 	const struct inet_sock *inet = &tp->inet_conn.icsk_inet;
 
-	return !bpf_core_field_exists(inet->inet_flags) || !(inet->inet_flags & others);
+	if (!bpf_core_field_exists(inet->inet_flags) ||
+	    (inet->sk.__sk_common.skc_family == AF_INET6 &&
+	     bpf_core_field_exists(((struct ipv6_pinfo *)0)->recverr)))
+		return 0;
+	return !(inet->inet_flags & others);
 }
 
 #endif

@@ -122,7 +122,7 @@ struct bpf_sock_ops {
 #define SOL_TCP 6
 #define TCP_CONGESTION 13
 #define TCP_SAVE_SYN 27
-#define TCP_BPF_SOCK_OPS_CB_FLAGS 1008 /* Linux 6.11 */
+#define TCP_BPF_SOCK_OPS_CB_FLAGS 1008 /* Linux 6.12 */
 #define TCP_FLAG_SYN 0x02u
 #define TCP_FLAG_ACK 0x10u
 
@@ -131,7 +131,9 @@ enum { /* net/tcp_states.h */
 	TCP_FIN_WAIT1 = 4,
 	TCP_CLOSE = 7,
 	TCP_CLOSE_WAIT = 8,
+	TCP_LAST_ACK = 9,
 	TCP_LISTEN = 10,
+	TCP_CLOSING = 11,
 };
 
 enum { /* tcp_ca_state, linux/tcp.h */
@@ -193,12 +195,26 @@ struct inet_sock {
 	unsigned long inet_flags; /* since Linux 6.6 */
 };
 
+/* Its flags are among inet_flags since Linux 6.7. */
+struct ipv6_pinfo {
+	u16 recverr : 1;
+};
+
 struct inet_connection_sock {
 	struct inet_sock icsk_inet;
 	u8 icsk_ca_state : 5;
 	u8 icsk_retransmits;
 	u8 icsk_backoff;
+	u8 icsk_probes_out;
 	u64 icsk_ca_priv[13];
+};
+
+struct minmax_sample {
+	u32 v;
+};
+
+struct minmax {
+	struct minmax_sample s[3];
 };
 
 struct tcp_sock {
@@ -221,6 +237,7 @@ struct tcp_sock {
 	u32 lost; /* the same, each as often as it was found lost */
 	u32 srtt_us; /* 8 * SRTT */
 	u32 rttvar_us;
+	struct minmax rtt_min; /* us; the smallest of five minutes first */
 	u32 mss_cache;
 	u32 max_window;
 	u32 snd_wnd; /* octets that the peer takes */

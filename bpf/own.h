@@ -36,6 +36,7 @@ const volatile char own_bbr_name[SEGUE_CC_NAME_LEN] = "";
 /* What own_handoff writes. */
 #define SEGUE_OWN_GOVERNED 1
 #define SEGUE_OWN_PUSHED 2
+#define SEGUE_OWN_LEFT 4
 
 /* What a flow has, or what ours stands around. */
 enum segue_own_base {
@@ -88,6 +89,14 @@ static inline u32 segue_uploads(const struct tcp_sock *tp)
 	if (state != TCP_ESTABLISHED && state != TCP_CLOSE_WAIT && state != TCP_FIN_WAIT1)
 		return 0;
 	return segue_under_way(tp) || tp->snd_cwnd > SEGUE_INITIAL_WINDOW;
+}
+
+/* Closed by its program: nothing more comes, but what has found no link must leave. */
+static inline u32 segue_has_last_octets(const struct tcp_sock *tp)
+{
+	const u8 state = tp->inet_conn.icsk_inet.sk.__sk_common.skc_state;
+
+	return (state == TCP_LAST_ACK || state == TCP_CLOSING) && segue_under_way(tp);
 }
 
 static inline u32 segue_moves(const struct sock_common *common)
@@ -146,22 +155,24 @@ static inline u32 segue_govern(struct tcp_sock *tp, const struct segue_own_order
 	return !conn->own_pending;
 }
 
-/* Of each flow that sends one octet is written: whether it is governed, and whether what it
- * had queued, with nothing under way, has been sent. */
+/* Of each flow that sends one octet is written: whether it is governed or left, and whether
+ * what it had queued, with nothing under way, has been sent. */
 SEC("iter/tcp")
 int own_handoff(struct bpf_iter__tcp *ctx)
 {
 	struct tcp_sock *tp = segue_next(ctx);
 	const struct segue_own_order *order;
-	u32 zero = 0, idle;
+	u32 zero = 0, uploads, idle;
 	u8 verdict = 0;
 
 	order = bpf_map_lookup_elem(&own_orders, &zero);
-	if (!tp || !order || !segue_uploads(tp) ||
-	    !segue_moves(&tp->inet_conn.icsk_inet.sk.__sk_common))
+	if (!tp || !order || !segue_moves(&tp->inet_conn.icsk_inet.sk.__sk_common))
 		return 0;
-	if (segue_govern(tp, order))
-		verdict |= SEGUE_OWN_GOVERNED;
+	uploads = segue_uploads(tp);
+	if (!uploads && !segue_has_last_octets(tp))
+		return 0;
+	if (uploads)
+		verdict = segue_govern(tp, order) ? SEGUE_OWN_GOVERNED : SEGUE_OWN_LEFT;
 	idle = !tp->packets_out;
 	if (tp->write_seq != tp->snd_nxt && (idle || segue_ca_state(tp) == TCP_CA_Loss))
 		segue_push(tp);

@@ -13,6 +13,7 @@
 #define SEGUE_REACT_H
 
 #include "believe.h"
+#include "beyond.h"
 #include "enact.h"
 #include "hear.h"
 #include "rto_max.h"
@@ -27,15 +28,22 @@ static inline struct segue_connection *segue_connection_of(struct sock *sk)
  * link can prove. Global, so that the verifier takes it by itself: what follows it would be
  * taken for each of the policy's many paths, and there is an end to its patience. */
 __noinline u32 segue_decide(struct segue_connection *conn, const struct segue_sender *view,
-			    const struct segue_notice *notice, struct segue_action *act)
+			    const struct segue_notice *notice, u32 beyond_us,
+			    struct segue_action *act)
 {
+	struct segue_notice of_path;
+
 	if (!conn || !view || !notice || !act)
 		return 0;
+	of_path = *notice;
+	segue_add_beyond(&of_path, beyond_us);
 	segue_do_nothing(act);
-	if (scheme == SEGUE_SCHEME_ETCP)
-		segue_etcp_on_notice(segue_etcp_set(), &conn->etcp, view, notice, act);
-	else if (scheme == SEGUE_SCHEME_TCP_HO)
-		segue_tcp_ho_on_notice(segue_tcp_ho_set(), &conn->tcp_ho, view, notice, act);
+	if (scheme == SEGUE_SCHEME_ETCP) {
+		segue_etcp_on_notice(segue_etcp_set(), &conn->etcp, view, &of_path, act);
+		segue_fit_into_queue(segue_etcp_set(), notice, view, act);
+	} else if (scheme == SEGUE_SCHEME_TCP_HO) {
+		segue_tcp_ho_on_notice(segue_tcp_ho_set(), &conn->tcp_ho, view, &of_path, act);
+	}
 	return segue_believe(view, notice->disconnected, segue_windows(conn->proven), act);
 }
 
@@ -61,7 +69,7 @@ static inline u32 segue_on_notice(struct sock *sk, struct segue_connection *conn
 	if (conn->own_round && notice->disconnected && !tp->packets_out &&
 	    tp->write_seq != tp->snd_nxt)
 		segue_view_unsent(tp, &view);
-	if (segue_decide(conn, &view, notice, &act))
+	if (segue_decide(conn, &view, notice, segue_beyond_us(tp, &notice->old_link), &act))
 		segue_begin_trial(tp, conn);
 	if (act.what & SEGUE_SET_CWND)
 		conn->told_kbps = notice->new_link.rate_kbps / segue_max(1, notice->flows);
@@ -249,8 +257,11 @@ static inline void segue_on_event(struct sock *sk, enum tcp_ca_event event)
 	if (event != CA_EVENT_TX_START)
 		return;
 	conn = segue_connection_of(sk);
-	if (conn)
-		segue_flow_busy(conn);
+	if (!conn)
+		return;
+	segue_flow_busy(conn);
+	if (conn->own_rto_max_ms)
+		segue_look_at_rto(sk, segue_tcp(sk), conn);
 }
 
 static inline void segue_on_release(struct sock *sk)

@@ -16,7 +16,9 @@
  * By the largest RTO the kernel also knows how long tcp_retries2 retries, or as many probes
  * of a closed window, may take, counted from the first: with a bound an outage would kill
  * the connection at the next expiry. So it holds only while nothing has been resent by the
- * timer since the last progress or undo, and the window is open; the expiry itself ends it.
+ * timer since the last progress or undo, and the window is open; the expiry itself ends it,
+ * and so does a probe that follows one: what waits for a device without carrier (carrier.h)
+ * waits for the timer of a closed window.
  */
 #ifndef SEGUE_RTO_MAX_H
 #define SEGUE_RTO_MAX_H
@@ -52,11 +54,12 @@ static inline void segue_free_rto(struct sock *sk, struct segue_connection *conn
 	conn->own_rto_max_ms = 0;
 }
 
-/* On each ACK while the bound is wanted, or holds. */
+/* On each ACK while the bound is wanted, or holds; and when a flow begins to send anew. */
 static inline void segue_look_at_rto(struct sock *sk, const struct tcp_sock *tp,
 				     struct segue_connection *conn)
 {
-	const u32 safe = !tp->inet_conn.icsk_retransmits && tp->snd_wnd;
+	const u32 safe = !tp->inet_conn.icsk_retransmits && !tp->inet_conn.icsk_probes_out &&
+			 tp->snd_wnd;
 
 	if (conn->bounds_rto && safe) {
 		conn->bounds_rto = 0;

@@ -104,7 +104,7 @@ static inline void segue_etcp_on_notice(const struct segue_etcp_settings *set,
 	segue_path_of(&ho.path, notice, set->packet_bytes, set->ack_bytes, set->whole_packets);
 	ho.disconnected = notice->disconnected;
 	ho.flight = segue_min(tcp->flight, SEGUE_FLIGHT_LIMIT - 1) + (set->flight_plus_one != 0);
-	ho.flows = set->use_n ? segue_max(1, segue_min(notice->flows, SEGUE_FLOWS_LIMIT)) : 1;
+	ho.flows = segue_flows(set, notice);
 
 	segue_forget_reordering(set, flow, act);
 	flow->active = 1;

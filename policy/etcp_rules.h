@@ -188,6 +188,13 @@ static inline u32 segue_window(const struct segue_etcp_settings *set,
 	return segue_max(set->min_window, segue_bdp_share(path, flows));
 }
 
+/* N, as far as the settings look at it. */
+static inline u32 segue_flows(const struct segue_etcp_settings *set,
+			      const struct segue_notice *notice)
+{
+	return set->use_n ? segue_max(1, segue_min(notice->flows, SEGUE_FLOWS_LIMIT)) : 1;
+}
+
 static inline void segue_set_window(u32 window, struct segue_action *act)
 {
 	segue_set_cwnd(act, window);

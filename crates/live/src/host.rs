@@ -32,6 +32,10 @@ pub struct Feature {
     pub without: &'static str,
 }
 
+/// Nothing can be heard of without it.
+pub const NO_CGROUP2: &str = "cgroup2 is not mounted here: mount -t cgroup2 none /sys/fs/cgroup; below `ip netns exec`, \
+     use `nsenter --net=` in its place";
+
 /// All that Segue on Linux makes use of.
 pub fn probe() -> Vec<Feature> {
     let kernel = release();
@@ -109,9 +113,9 @@ pub fn probe() -> Vec<Feature> {
         ),
         feature(
             "mark-listeners",
-            at_least(6, 11),
-            yes(at_least(6, 11)),
-            "programs that listened before attach (6.11)",
+            at_least(6, 12),
+            yes(at_least(6, 12)),
+            "programs that listened before attach (6.12)",
             "programs that are started after attach",
         ),
         feature(
@@ -123,7 +127,7 @@ pub fn probe() -> Vec<Feature> {
         ),
         feature(
             "poke",
-            kfunc("bpf_tcp_send_ack") || at_least(6, 12),
+            at_least(6, 12),
             yes(at_least(6, 12)),
             "notices on acknowledgements of the mobile's own kernel (6.12)",
             "notices on crafted acknowledgements",

@@ -1,11 +1,12 @@
 //! What a notice does to a real connection.
 
 mod bench;
+mod rto_max;
 
 use bench::peer::{ACK, Peer};
 use bench::{Bench, count, flow};
 use nix::sys::socket::getsockopt;
-use nix::{getsockopt_impl, libc, sockopt_impl};
+use rto_max::RtoMaxMs;
 use segue_live::sender::{Around, Options, Sender, attach};
 use segue_policy::Link;
 use segue_policy::wire::ReportType;
@@ -13,16 +14,6 @@ use std::io::Write;
 use std::net::{TcpListener, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
-
-sockopt_impl!(
-    /// TCP_RTO_MAX_MS
-    RtoMaxMs,
-    GetOnly,
-    libc::IPPROTO_TCP,
-    RTO_MAX_MS,
-    u32
-);
-const RTO_MAX_MS: i32 = 44;
 
 const OLD: Link = Link { rate_kbps: 1600, delay_us: 75_000 };
 const NEW: Link = Link { rate_kbps: 400, delay_us: 150_000 };
@@ -96,6 +87,73 @@ fn a_fall_of_the_bandwidth_reduces_the_window() {
         }
         assert_eq!(sender.status().expect("a status").refused(), 0);
     }
+}
+
+/// So far away is a peer beyond its link.
+const FAR: Duration = Duration::from_millis(150);
+
+fn connect_from_afar(peer: &mut Peer) {
+    peer.open(true);
+    thread::sleep(FAR);
+    let first = peer.report(ReportType::First, 0, FAST);
+    peer.acknowledge(&first);
+}
+
+/// What a notice tells is the access link; a peer may be far beyond it, and W is of the whole path.
+#[test]
+fn what_lies_beyond_the_link_counts() {
+    let Some(bench) = Bench::new() else { return };
+    let slow = Link { rate_kbps: 1000, ..FAST };
+    for (around, new, port) in [
+        (Around::Cubic, FAST, 4001),
+        (Around::Cubic, slow, 4002),
+        (Around::Bbr, FAST, 4003),
+        (Around::Bbr, slow, 4004),
+    ] {
+        let sender = attach(&Options { around, ..bench.options("etcp-v1") }).expect("it attaches");
+        let listener = bench.listen();
+        let mut peer = Peer::v4(&bench.device, port);
+        connect_from_afar(&mut peer);
+        let _stream = bulk(&listener);
+        grow_slowly(&sender, &mut peer, 40, FAR);
+        let una = peer.ack;
+        let sent = peer.drain(FAR / 2).len();
+        assert!(sent >= 40, "{sent} under way");
+        let before = cwnd(&sender, &peer).0;
+        let notice = peer.report(ReportType::Completed, 1, new);
+        peer.send(ACK, peer.seq, una, &notice);
+        bench::eventually("it is accepted", || count(&sender, "accepted") == 1);
+        let after = cwnd(&sender, &peer).0;
+        if new == FAST {
+            // bdp_new of the link alone is 10.6 packets, of the path 80.
+            assert_eq!(after, before, "{around:?}: with {sent} under way");
+        } else {
+            // 150 ms of 1 Mbit/s and a packet; of the link alone it would be 3.
+            assert!((12..=15).contains(&after), "{around:?}: {after} with {sent} under way");
+        }
+    }
+}
+
+/// After an outage no more leaves at once than the link itself holds, and slow start leads to what the flow has had before,
+/// though the path holds more.
+#[test]
+fn after_an_outage_what_lies_beyond_is_not_sent_at_once() {
+    let Some(bench) = Bench::new() else { return };
+    let sender = bench.attach("etcp-v1");
+    let listener = bench.listen();
+    let mut peer = Peer::v4(&bench.device, 4001);
+    connect_from_afar(&mut peer);
+    let _stream = bulk(&listener);
+    grow_slowly(&sender, &mut peer, 40, FAR);
+    let una = peer.ack;
+    outage(&mut peer, Duration::from_millis(2500));
+    let (timed_out, saved) = cwnd(&sender, &peer);
+    assert!(timed_out == 1 && saved > 20, "{timed_out}, {saved}");
+    let notice = peer.report(ReportType::Completed, 1, FAST);
+    peer.send(ACK, peer.seq, una, &notice);
+    bench::eventually("it is accepted", || count(&sender, "accepted") == 1);
+    // bdp_new = 10.63 packets of the link; of the path 80
+    assert_eq!(cwnd(&sender, &peer), (11, saved));
 }
 
 /// algorithms.md 3.2 with `resume-at-window`: after an outage of several timeouts, the ACK with the notice

@@ -120,8 +120,7 @@ fn options(args: &AttachArgs) -> Result<Options, Failure> {
     let policy = Policy::named(&args.scheme, &args.set).map_err(Failure::user)?;
     let cgroup = match &args.cgroup {
         Some(path) => path.clone(),
-        None => host::cgroup2()
-            .ok_or_else(|| Failure::ours("cgroup2 is not mounted: mount -t cgroup2 none /sys/fs/cgroup"))?,
+        None => host::cgroup2().ok_or_else(|| Failure::ours(host::NO_CGROUP2))?,
     };
     Ok(Options {
         cgroup,

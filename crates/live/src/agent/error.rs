@@ -49,7 +49,7 @@ pub enum Error {
     #[error("no group `{0}` on this host; expected the name or number of one in /etc/group")]
     Group(String),
     /// No cgroup2.
-    #[error("cgroup2 is not mounted: mount -t cgroup2 none /sys/fs/cgroup")]
+    #[error("{}", crate::host::NO_CGROUP2)]
     NoCgroup2,
     /// The programs of the mobile host.
     #[error(transparent)]

@@ -301,14 +301,36 @@ impl Rounds {
         for index in 0..self.watched.len() {
             let watched = &self.watched[index];
             if watched.path.is_some() && watched.broken.is_none() && like(watched) {
-                let number = self.expect_round(now, index, cause, now);
-                if let Some(pending) = &mut self.watched[index].pending {
-                    pending.foreseen = foreseen;
-                }
-                numbers.push(number);
+                numbers.push(match foreseen {
+                    Some(link) => self.expect_announcement(now, index, cause, link),
+                    None => self.expect_round(now, index, cause, now),
+                });
             }
         }
         numbers
+    }
+
+    /// A handoff that has been, and that peers do not know of yet, is of more use to them than one to come.
+    fn expect_announcement(&mut self, now: u64, index: usize, cause: Cause, link: Told) -> u64 {
+        if self.watched[index].pending.is_some_and(|pending| pending.foreseen.is_none()) {
+            self.numbers += 1;
+            let announced = Pending {
+                number: self.numbers,
+                cause,
+                at: now,
+                until: now,
+                disconnected: false,
+                foreseen: Some(link),
+            };
+            let round = self.round_of(&announced, index);
+            self.over(Round { superseded: true, ..round });
+            return self.numbers;
+        }
+        let number = self.expect_round(now, index, cause, now);
+        if let Some(pending) = &mut self.watched[index].pending {
+            pending.foreseen = Some(link);
+        }
+        number
     }
 
     fn expect_round(&mut self, now: u64, index: usize, cause: Cause, until: u64) -> u64 {
@@ -411,12 +433,13 @@ impl Rounds {
     /// When the next round of this prefix may begin.
     fn due(&self, index: usize) -> Option<u64> {
         let watched = &self.watched[index];
-        watched.pending?;
+        let pending = watched.pending?;
         if watched.broken.is_some() || watched.path.is_none() {
             return None;
         }
-        // Another prefix's round is not cut short.
-        if self.running.as_ref().is_some_and(|running| running.watched != index) {
+        // Another prefix's round is not cut short, and none for what is only announced.
+        let waits = |running: &Running| running.watched != index || pending.foreseen.is_some();
+        if self.running.as_ref().is_some_and(waits) {
             return None;
         }
         Some(watched.paid_until.saturating_sub(self.settings.interval * (BURST - 1)))

@@ -320,6 +320,38 @@ fn a_handoff_that_is_foreseen_is_told_over_the_present_link() {
 }
 
 #[test]
+fn an_announcement_waits_for_a_handoff_that_is_being_told() {
+    let mut rounds = over(WIFI);
+    let told = Told { link: Link { rate_kbps: 777, delay_us: 5 }, up_kbps: 1 };
+    rounds.on_events(SECOND, &[route(WIFI, false), route(WWAN, true)]);
+    begun(rounds.next(SECOND));
+    rounds.next(SECOND);
+    rounds.on_walk(SECOND, &walk(8, 500));
+    let number = rounds.on_foreseen(SECOND + MS, "wlan0", told).expect("a device")[0];
+    let at = rounds.deadline().expect("a walk");
+    assert!(matches!(rounds.next(at), Some(Order::Walk(_))), "it goes on");
+    rounds.on_walk(at, &walk(500, 0));
+    let round = done(rounds.next(at));
+    assert_eq!((round.cause, round.superseded), (Cause::Moved, false));
+    let at = rounds.deadline().expect("the announcement");
+    assert_eq!(begun(rounds.next(at)).1, ReportType::Expected);
+    rounds.next(at);
+    rounds.on_walk(at, &walk(1, 0));
+    assert_eq!(done(rounds.next(at)).number, number);
+}
+
+#[test]
+fn an_announcement_does_not_replace_a_handoff_that_waits() {
+    let mut rounds = over(WIFI);
+    let told = Told { link: Link { rate_kbps: 777, delay_us: 5 }, up_kbps: 1 };
+    rounds.on_events(SECOND, &[route(WIFI, false), route(WWAN, true)]);
+    let number = rounds.on_foreseen(SECOND, "wlan0", told).expect("a device")[0];
+    let announced = done(rounds.next(SECOND));
+    assert!(announced.superseded && announced.number == number && announced.cause == Cause::Foreseen);
+    assert_eq!(begun(rounds.next(SECOND)).1, ReportType::Completed);
+}
+
+#[test]
 fn a_link_of_which_nothing_is_known_is_not_told() {
     let mut rounds = Rounds::new(Settings { rules: Vec::new(), ..settings() });
     rounds.on_events(0, &[device(WIFI, true), device(WWAN, true), route(WIFI, true)]);

@@ -2,7 +2,7 @@
 //! head of a flow makes Linux take back one back-off of its timer, and resend if it has expired.
 
 use super::Error;
-use rustix::net::{AddressFamily, SocketFlags, SocketType, ipproto, sendto, socket_with};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, ipproto, sendto, socket_with};
 use rustix::net::{SendFlags, SocketAddrV4, SocketAddrV6};
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::os::fd::OwnedFd;
@@ -60,19 +60,30 @@ impl Icmp {
         })
     }
 
-    /// Sends what was asked for. A flow that has gone meanwhile is no error.
+    /// Sends what was asked for. A flow that has gone meanwhile is no error, and an address that has gone, which may be
+    /// another host's by now, is sent nothing: a socket cannot be bound to it.
     pub(crate) fn send(&self, request: &Request) {
-        for _ in 0..request.copies.min(32) {
-            let _ = match (request.local.to_ipv4_mapped(), request.remote.to_ipv4_mapped()) {
-                (Some(local), Some(remote)) => {
-                    let to = SocketAddrV4::new(local, 0);
-                    sendto(&self.v4, &unreachable_v4(request, local, remote), SendFlags::empty(), &to).ok()
+        let copies = 0..request.copies.min(32);
+        match (request.local.to_ipv4_mapped(), request.remote.to_ipv4_mapped()) {
+            (Some(local), Some(remote)) => {
+                let to = SocketAddrV4::new(local, 0);
+                if bind(&self.v4, &to).is_ok() {
+                    let message = unreachable_v4(request, local, remote);
+                    for _ in copies {
+                        let _ = sendto(&self.v4, &message, SendFlags::DONTROUTE, &to);
+                    }
                 }
-                _ => self.v6.as_ref().and_then(|v6| {
-                    let to = SocketAddrV6::new(request.local, 0, 0, 0);
-                    sendto(v6, &unreachable_v6(request), SendFlags::empty(), &to).ok()
-                }),
-            };
+            }
+            _ => {
+                let Some(v6) = &self.v6 else { return };
+                let to = SocketAddrV6::new(request.local, 0, 0, 0);
+                if bind(v6, &to).is_ok() {
+                    let message = unreachable_v6(request);
+                    for _ in copies {
+                        let _ = sendto(v6, &message, SendFlags::DONTROUTE, &to);
+                    }
+                }
+            }
         }
     }
 }

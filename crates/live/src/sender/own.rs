@@ -13,9 +13,10 @@ use std::path::Path;
 
 /// `SEGUE_OWN_CUBIC`, `SEGUE_OWN_BBR`
 const NAMES: [&str; 2] = ["sgup_", "sgub_"];
-/// `SEGUE_OWN_GOVERNED`, `SEGUE_OWN_PUSHED`
+/// `SEGUE_OWN_GOVERNED`, `SEGUE_OWN_PUSHED`, `SEGUE_OWN_LEFT`
 const GOVERNED: u8 = 1;
 const PUSHED: u8 = 2;
+const LEFT: u8 = 4;
 /// Flows of hosts are not counted here, N comes with the handoff: the table may be small.
 const HOSTS: u32 = 128;
 
@@ -36,7 +37,7 @@ pub struct Governed {
     pub governed: u32,
     /// They have a congestion control other than cubic and bbr, and are left alone.
     pub left: u32,
-    /// Of both: what they had queued, with nothing under way, has been sent.
+    /// Of both, and of flows that are closed: what they had queued, with nothing under way, has been sent.
     pub pushed: u32,
 }
 
@@ -117,10 +118,9 @@ impl Own {
         let verdicts = status::run(&self.handoff)?;
         let with = |bit: u8| verdicts.iter().filter(|verdict| **verdict & bit != 0).count();
         let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-        let governed = with(GOVERNED);
         Ok(Governed {
-            governed: number(governed),
-            left: number(verdicts.len() - governed),
+            governed: number(with(GOVERNED)),
+            left: number(with(LEFT)),
             pushed: number(with(PUSHED)),
         })
     }

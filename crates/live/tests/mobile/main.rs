@@ -3,7 +3,10 @@
 mod agent;
 mod busy;
 mod capture;
+mod carrier;
 mod hosts;
+#[path = "../rto_max/mod.rs"]
+mod rto_max;
 mod sack;
 mod uploads;
 mod world;

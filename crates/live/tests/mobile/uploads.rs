@@ -3,7 +3,7 @@
 use super::world::{World, address};
 use super::{carry, stream};
 use nix::sys::socket::setsockopt;
-use nix::sys::socket::sockopt::{IpTransparent, Ipv4RecvErr, TcpCongestion, TcpUserTimeout};
+use nix::sys::socket::sockopt::{IpTransparent, Ipv4RecvErr, TcpCongestion};
 use segue_live::agent::control::{Notify, Reply, Request, ask};
 use segue_policy::{Etcp, Link, Notice, PACKET, Sender, Settings, believe};
 use serde_json::Value;
@@ -18,10 +18,10 @@ const NEW: Link = Link { rate_kbps: 2_000, delay_us: 9_000 };
 const RULE: &str = "[[link]]\ndevice = \"link0\"\nrate = \"20mbit\"\ndelay = \"9ms\"";
 
 /// What `ss` says of the mobile's end.
-struct Seen(String);
+pub(super) struct Seen(pub(super) String);
 
 impl Seen {
-    fn of(world: &World, near: &TcpStream) -> Self {
+    pub(super) fn of(world: &World, near: &TcpStream) -> Self {
         let port = near.local_addr().expect("an address").port();
         let filter = format!("sport = :{port}");
         let output = world.hosts.mobile.run(|| Command::new("ss").args(["-tinH", &filter]).output());
@@ -29,26 +29,26 @@ impl Seen {
     }
 
     /// A number; 0 where `ss` leaves it out.
-    fn number(&self, name: &str) -> u32 {
+    pub(super) fn number(&self, name: &str) -> u32 {
         let mut words = self.0.split_whitespace();
         let found = words.find_map(|word| word.strip_prefix(name)?.strip_prefix(':'));
         found.map_or(0, |word| word.split('/').next().and_then(|word| word.parse().ok()).expect("a number"))
     }
 
-    fn congestion_control(&self) -> &str {
+    pub(super) fn congestion_control(&self) -> &str {
         self.0.lines().nth(1).and_then(|line| line.split_whitespace().next()).expect("its name")
     }
 }
 
 /// A connection of cubic's, whatever this machine prefers.
-fn connect(world: &World, listener: &TcpListener) -> (TcpStream, TcpStream) {
+pub(super) fn connect(world: &World, listener: &TcpListener) -> (TcpStream, TcpStream) {
     let pair = world.connect(listener);
     setsockopt(&pair.0, TcpCongestion, &"cubic".into()).expect("every kernel has cubic");
     pair
 }
 
 /// Carries so many octets, in parts that the sockets' buffers take.
-fn grow(near: &TcpStream, far: &TcpStream, length: usize) {
+pub(super) fn grow(near: &TcpStream, far: &TcpStream, length: usize) {
     (0..length).step_by(100_000).for_each(|offset| carry(near, far, offset, 100_000));
 }
 
@@ -64,7 +64,7 @@ fn told(world: &World, link: Link) -> Value {
     }
 }
 
-fn peer_loses_its_route(world: &World, lost: bool) {
+pub(super) fn peer_loses_its_route(world: &World, lost: bool) {
     let verb = if lost { "replace" } else { "del" };
     let route = ["route", verb, "blackhole", "198.51.100.1"];
     world.hosts.peer.run(|| super::hosts::ip(&route)).expect("a route");
@@ -253,193 +253,6 @@ fn flows_are_cubics_again_when_the_agent_has_ended() {
     carry(&pair.0, &pair.1, 400_000, 100_000);
 }
 
-/// The peer's end of this link goes: the mobile's device has no carrier.
-fn carrier(world: &World, link: usize, present: bool) {
-    let device = format!("link{link}");
-    let state = if present { "up" } else { "down" };
-    world.hosts.peer.run(|| super::hosts::ip(&["link", "set", &device, state])).expect("the peer's device");
-    if present && link == 0 {
-        // Its routes have gone with it.
-        let route =
-            ["route", "replace", "198.51.100.1", "via", "10.77.0.1", "dev", "link0", "src", "192.0.2.1"];
-        world.hosts.peer.run(|| super::hosts::ip(&route)).expect("a route");
-    }
-}
-
-/// New data that found no carrier were never sent, and leave with the new link.
-#[test]
-fn what_was_written_without_a_link_leaves_with_the_next_one() {
-    let Some(world) = World::new() else { return };
-    world.with_agent(&world.config(""), || {
-        let (near, far) = connect(&world, &world.listen(false));
-        near.set_nodelay(false).expect("ours");
-        carrier(&world, 0, false);
-        (&near).write_all(b"typed").expect("the socket's buffer takes it");
-        // The kernel's timer: 0.2, 0.6, 1.4, 3.0, and then 6.2 s.
-        thread::sleep(Duration::from_millis(3500));
-        let seen = Seen::of(&world, &near);
-        assert_eq!((seen.number("unacked"), seen.number("notsent")), (0, 5), "{}", seen.0);
-        world.peer_moves(1);
-        world.move_to(1);
-        let at = Instant::now();
-        let mut received = [0; 5];
-        far.set_read_timeout(Some(Duration::from_secs(20))).expect("ours");
-        (&far).read_exact(&mut received).expect("it arrives");
-        let took = at.elapsed();
-        assert_eq!(&received, b"typed");
-        assert!(took < Duration::from_secs(1), "{took:?}; the timer's time is more than two seconds away");
-        let rounds = world.rounds(1);
-        let round = rounds.iter().find(|round| round["watch"] == "0.0.0.0/0").expect("a round");
-        assert_eq!(round["resent"], 1, "{round}");
-        assert!(!near.nodelay().expect("an option"), "its program had not asked for it");
-        carry(&near, &far, 0, 100_000);
-    });
-}
-
-/// What is queued leaves by the window of the new link, not of the old one.
-#[test]
-fn what_is_queued_leaves_by_the_policys_window() {
-    let Some(world) = World::new() else { return };
-    for uploads in ["etcp-v1", "off"] {
-        let rules = "[[link]]\ndevice = \"link0\"\nrate = \"20mbit\"\ndelay = \"9ms\"\n\
-                     [[link]]\ndevice = \"link1\"\nrate = \"300kbit\"\ndelay = \"9ms\"";
-        let config = world.config(&format!("uploads = \"{uploads}\"\n{rules}"));
-        world.with_agent(&config, || {
-            world.move_to(0);
-            let (near, far) = connect(&world, &world.listen(false));
-            grow(&near, &far, 2_000_000);
-            let before = Seen::of(&world, &near).number("cwnd");
-            assert!(before >= 40, "{before}");
-            carrier(&world, 0, false);
-            near.set_nonblocking(true).expect("ours");
-            let length = (&near).write(&stream(2_000_000, 80_000)).expect("the socket's buffer takes some");
-            thread::sleep(Duration::from_millis(1200));
-            // Its ACKs do not come: what is under way is what has left at once.
-            peer_loses_its_route(&world, true);
-            let rounds = world.status()["rounds"].as_array().expect("a list").len();
-            world.move_to(1);
-            world.rounds(rounds + 1);
-            let after = Seen::of(&world, &near);
-            let left = after.number("unacked");
-            if uploads == "off" {
-                assert!(left >= 40, "{}", after.0);
-            } else {
-                assert!((1..=10).contains(&left), "{}", after.0);
-            }
-            peer_loses_its_route(&world, false);
-            world.peer_moves(1);
-            let mut received = vec![0; length];
-            far.set_read_timeout(Some(Duration::from_secs(20))).expect("ours");
-            (&far).read_exact(&mut received).expect("it arrives");
-            assert!(received == stream(2_000_000, length), "other octets");
-        });
-        carrier(&world, 0, true);
-    }
-}
-
-/// The kernel measures from the beginning of a closed window how long it lasts (TCP_USER_TIMEOUT), and takes data that
-/// could not be sent for one; it does not forget it when they have left.
-#[test]
-fn a_user_timeout_is_not_counted_from_an_outage_that_is_over() {
-    let Some(world) = World::new() else { return };
-    world.with_agent(&world.config(""), || {
-        let (near, far) = connect(&world, &world.listen(false));
-        setsockopt(&near, TcpUserTimeout, &2000).expect("an option");
-        carry(&near, &far, 0, 1000);
-        for _ in 0..2 {
-            carrier(&world, 0, false);
-            (&near).write_all(&stream(0, 1000)).expect("the socket's buffer takes it");
-            thread::sleep(Duration::from_millis(800));
-            carrier(&world, 0, true);
-            let mut received = vec![0; 1000];
-            far.set_read_timeout(Some(Duration::from_secs(10))).expect("ours");
-            (&far).read_exact(&mut received).expect("the connection lives");
-            // Longer than the option allows for one outage.
-            (0..6).for_each(|_| {
-                carry(&near, &far, 0, 100);
-                thread::sleep(Duration::from_millis(500));
-            });
-        }
-    });
-}
-
-/// Of a SYN-ACK that cannot be sent the kernel forgets the connection, which its peer may have by now.
-#[test]
-fn connections_that_peers_open_outlive_an_outage() {
-    let Some(world) = World::new() else { return };
-    world.with_agent(&world.config(""), || {
-        let mobile = address(true, false);
-        let listener = world.hosts.mobile.run(|| TcpListener::bind((mobile, 0))).expect("it listens");
-        let to = listener.local_addr().expect("an address");
-        let rule = [
-            "qdisc", "add", "dev", "link0", "root", "tbf", "rate", "40kbit", "burst", "1600", "limit",
-            "100000",
-        ];
-        let tc = |words: &[&str]| {
-            let done = world.hosts.mobile.run(|| Command::new("tc").args(words).status());
-            assert!(done.expect("iproute2").success());
-        };
-        tc(&rule);
-        // The SYN-ACK waits behind this.
-        let filler = world.hosts.mobile.run(|| std::net::UdpSocket::bind((mobile, 0))).expect("a socket");
-        (0..3).for_each(|_| {
-            filler.send_to(&[0; 1400], (address(false, false), 9)).expect("it is queued");
-        });
-        let connecting = thread::scope(|scope| {
-            let connecting = scope
-                .spawn(|| world.hosts.peer.run(|| TcpStream::connect_timeout(&to, Duration::from_secs(20))));
-            // Its SYN is through; the ACK of the SYN-ACK will be lost.
-            thread::sleep(Duration::from_millis(100));
-            peer_loses_its_route(&world, true);
-            connecting.join().expect("a thread").expect("it connects")
-        });
-        carrier(&world, 0, false);
-        tc(&["qdisc", "del", "dev", "link0", "root"]);
-        // SYN-ACKs: 1, 3 s.
-        thread::sleep(Duration::from_millis(3300));
-        peer_loses_its_route(&world, false);
-        carrier(&world, 0, true);
-        (&connecting).write_all(b"GET").expect("the socket's buffer takes it");
-        listener.set_nonblocking(true).expect("ours");
-        let limit = Instant::now() + Duration::from_secs(10);
-        let accepted = loop {
-            match listener.accept() {
-                Ok((accepted, _)) => break accepted,
-                Err(error) => assert!(Instant::now() < limit, "nobody comes: {error}"),
-            }
-            thread::sleep(Duration::from_millis(10));
-        };
-        accepted.set_nonblocking(false).expect("ours");
-        let mut received = [0; 3];
-        (&accepted).read_exact(&mut received).expect("it arrives");
-    });
-}
-
-/// Programs with raw sockets are told what became of their packets, and shall be told nothing else than before.
-#[test]
-fn raw_sockets_send_as_before() {
-    let Some(world) = World::new() else { return };
-    world.with_agent(&world.config(""), || {
-        carrier(&world, 0, false);
-        let raw = world.hosts.mobile.run(|| {
-            nix::sys::socket::socket(
-                nix::sys::socket::AddressFamily::Inet,
-                nix::sys::socket::SockType::Raw,
-                nix::sys::socket::SockFlag::empty(),
-                nix::sys::socket::SockProtocol::Tcp,
-            )
-        });
-        let to = nix::sys::socket::SockaddrIn::new(192, 0, 2, 1, 0);
-        let sent = nix::sys::socket::sendto(
-            std::os::fd::AsRawFd::as_raw_fd(&raw.expect("a raw socket")),
-            &[0; 20],
-            &to,
-            nix::sys::socket::MsgFlags::empty(),
-        );
-        assert_eq!(sent, Ok(20));
-    });
-}
-
 /// A bulk upload whose timer has tried lately: RFC 6069 waits for an RTO from then, but what is queued may leave.
 #[test]
 fn a_flow_with_more_to_send_does_not_wait_for_its_timer() {
@@ -533,5 +346,42 @@ fn who_is_not_to_be_sent_icmp_waits_for_his_timer() {
             (&*far).read_exact(&mut received).expect("it arrives");
             carry(near, far, 0, 10_000);
         }
+    });
+}
+
+/// An address that has gone with its link may be another host's by now: no message goes there.
+#[test]
+fn no_message_leaves_for_an_address_that_is_gone() {
+    let Some(world) = World::new() else { return };
+    const GONE: &str = "198.51.100.9/32";
+    let on_mobile = |words: &[&str]| world.hosts.mobile.run(|| super::hosts::ip(words)).expect("iproute2");
+    let on_peer = |words: &[&str]| world.hosts.peer.run(|| super::hosts::ip(words)).expect("iproute2");
+    let heard = || {
+        let text =
+            world.hosts.peer.run(|| std::fs::read_to_string("/proc/thread-self/net/snmp")).expect("a file");
+        let mut lines = text.lines().filter(|line| line.starts_with("Icmp:")).map(str::split_whitespace);
+        let (names, values) = (lines.next().expect("names"), lines.next().expect("values"));
+        let (_, value) = names.zip(values).find(|(name, _)| *name == "InDestUnreachs").expect("a counter");
+        value.parse::<u32>().expect("a number")
+    };
+    on_mobile(&["address", "add", GONE, "dev", "lo"]);
+    on_peer(&["route", "add", GONE, "via", "10.77.0.1"]);
+    on_mobile(&["route", "replace", "default", "via", "10.77.0.2", "dev", "link0", "src", "198.51.100.9"]);
+    let (near, far) = connect(&world, &world.listen(false));
+    world.move_to(0);
+    world.with_agent(&world.config(""), || {
+        carry(&near, &far, 0, 1000);
+        peer_loses_its_route(&world, true);
+        on_peer(&["route", "del", GONE]);
+        (&near).write_all(b"typed").expect("the socket's buffer takes it");
+        // Timers: 0.2, 0.6, and then 1.4 s.
+        thread::sleep(Duration::from_millis(1000));
+        on_mobile(&["address", "del", GONE, "dev", "lo"]);
+        on_peer(&["address", "add", GONE, "dev", "lo"]);
+        let before = heard();
+        world.move_to(1);
+        world.rounds(1);
+        thread::sleep(Duration::from_millis(200));
+        assert_eq!(heard(), before, "messages have left");
     });
 }

@@ -143,8 +143,13 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
 
     /// A link, to look at.
     #[inline]
-    pub fn link(&mut self, id: LinkId) -> &mut Link {
-        &mut self.wires[usize::from(id.0)].link
+    pub fn link(&self, id: LinkId) -> &Link {
+        &self.wires[usize::from(id.0)].link
+    }
+
+    /// Cuts a link ([`Link::cut`]).
+    pub fn cut(&mut self, id: LinkId, at: Nanos) {
+        self.wires[usize::from(id.0)].link.cut(at);
     }
 
     /// Packets on all links, in the order of the links.

@@ -160,7 +160,7 @@ fn pass<W: HostObserver>(
     sim.net.observer.recorder = Some(Box::new(recorder));
     if let Kind::Bbm(_) = experiment.kind {
         for link in [places.access[OLD].down, places.access[OLD].up] {
-            sim.net.link(link).cut(at);
+            sim.net.cut(link, at);
         }
     }
     if let Some(rule) = rule {
@@ -495,11 +495,10 @@ impl<W: HostObserver> Handoff<W> {
             })
             .collect();
         let mut doomed = BTreeSet::new();
-        for link in [places.access[OLD].down] {
-            if sim.net.link(link).is_cut(end) {
-                let ids: Vec<_> = sim.net.link(link).packets().collect();
-                doomed.extend(ids.into_iter().map(|id| (sim.net.packets[id].flow, sim.net.packets[id].copy)));
-            }
+        let old_link = sim.net.link(places.access[OLD].down);
+        if old_link.is_cut(end) {
+            let packets = old_link.packets().map(|id| &sim.net.packets[id]);
+            doomed.extend(packets.map(|packet| (packet.flow, packet.copy)));
         }
         let Some(mut recorder) = sim.net.observer.recorder.take() else {
             unreachable!("a handoff is always recorded");
@@ -539,8 +538,7 @@ impl<W: HostObserver> Handoff<W> {
             })
             .sum();
 
-        let mut sim = self.fork.sim.clone();
-        let places = &self.fork.places;
+        let (sim, places) = (&self.fork.sim, &self.fork.places);
         let waiting =
             [places.core.down, places.edge[NEW].down].into_iter().any(|link| !sim.net.link(link).is_empty());
         let first_sent = if waiting { 0 } else { 2 * WIRED_DELAY };

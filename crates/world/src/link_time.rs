@@ -2,7 +2,7 @@
 
 use crate::bench::{NEW, OLD, Places};
 use crate::nodes::{BenchNode, BenchSim, HostObserver};
-use crate::record::LinkTime;
+use crate::record::{LinkTime, Missed};
 use crate::routers;
 use segue_netsim::{LinkId, Nanos};
 
@@ -68,48 +68,51 @@ fn classify<W: HostObserver>(sim: &mut BenchSim<W>, places: &Places) -> Idle {
 
 /// Whether every target packet is with the mobile or beyond the queues on its way to it.
 fn only_acks_awaited<W: HostObserver>(sim: &mut BenchSim<W>, places: &Places) -> bool {
-    let BenchNode::Correspondent(cn) = &sim.nodes[0] else { return false };
-    let Some(recorder) = &sim.net.observer.recorder else { return false };
-    let mut missing = Vec::new();
-    for (id, flow) in cn.flows.iter().enumerate() {
-        let target = recorder.target(id);
-        if flow.sender.snd_una() >= target {
-            continue;
-        }
-        if flow.sender.snd_max() < target {
-            return false;
-        }
-        let BenchNode::Mobile(mn) = &sim.nodes[6] else { return false };
-        let receiver = &mn.flows[id].receiver;
-        missing.extend(
-            (receiver.rcv_nxt()..target).filter(|&seq| !receiver.has(seq)).map(|seq| (id as u16, seq)),
-        );
-    }
-    if missing.is_empty() {
-        return true;
-    }
     let now = sim.net.now();
-    // Thousands may be missing, and thousands under way.
-    let mut under_way = Vec::new();
-    for link in [
+    let BenchNode::Correspondent(cn) = &sim.nodes[0] else { return false };
+    let BenchNode::Mobile(mn) = &sim.nodes[6] else { return false };
+    let Some(recorder) = &sim.net.observer.recorder else { return false };
+    // Not even sent.
+    if cn.flows.iter().enumerate().any(|(id, flow)| flow.sender.snd_max() < recorder.target(id)) {
+        return false;
+    }
+    let ways = [
         places.edge[OLD].down,
         places.access[OLD].down,
         places.last[OLD].down,
         places.access[NEW].down,
         places.last[NEW].down,
-    ] {
-        if sim.net.link(link).is_cut(now) {
-            continue;
-        }
-        let ids: Vec<_> = sim.net.link(link).packets().collect();
-        under_way.extend(ids.into_iter().map(|id| {
+    ]
+    .map(|link| sim.net.link(link));
+    let under_way = || {
+        ways.iter().filter(|link| !link.is_cut(now)).flat_map(|link| link.packets()).map(|id| {
             let packet = &sim.net.packets[id];
             (packet.flow, packet.segment.seq)
-        }));
+        })
+    };
+    let is_missing = |flow: u16, seq: u32| !mn.flows[usize::from(flow)].receiver.has(seq);
+    let transmissions = |flow: u16| cn.flows[usize::from(flow)].sender.counters().transmissions;
+    // Thousands may be missing, and thousands under way: what was missed last time mostly still is, and for
+    // certain while its flow sends nothing.
+    let still = recorder.missed.filter(|last| {
+        is_missing(last.flow, last.seq)
+            && (last.transmissions == transmissions(last.flow)
+                || !under_way().any(|packet| packet == (last.flow, last.seq)))
+    });
+    let first = || {
+        let mut under_way: Vec<_> = under_way().collect();
+        under_way.sort_unstable();
+        let missing = cn.flows.iter().enumerate().rev().flat_map(|(id, flow)| {
+            let seqs = (flow.sender.snd_una()..recorder.target(id)).rev();
+            seqs.map(move |seq| (id as u16, seq)).filter(|&(flow, seq)| is_missing(flow, seq))
+        });
+        let mut missed = missing.filter(|packet| under_way.binary_search(packet).is_err());
+        missed.next().map(|(flow, seq)| Missed { flow, seq, transmissions: 0 })
+    };
+    let missed =
+        still.or_else(first).map(|missed| Missed { transmissions: transmissions(missed.flow), ..missed });
+    if let Some(recorder) = &mut sim.net.observer.recorder {
+        recorder.missed = missed;
     }
-    if missing.len() > under_way.len() {
-        return false;
-    }
-    under_way.sort_unstable();
-    missing.iter().all(|key| under_way.binary_search(key).is_ok())
+    missed.is_none()
 }

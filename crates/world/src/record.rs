@@ -141,6 +141,15 @@ pub(crate) struct OldDelivery {
     pub seq: u32,
 }
 
+/// A target packet that was neither with the mobile nor on its way when last looked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Missed {
+    pub(crate) flow: u16,
+    pub(crate) seq: u32,
+    /// Of its flow until then.
+    pub(crate) transmissions: u32,
+}
+
 /// Keeps the record while a handoff runs.
 #[derive(Clone, Debug)]
 pub struct Recorder {
@@ -165,6 +174,7 @@ pub struct Recorder {
     retransmissions: u32,
     needless_retransmissions: u32,
     pub(crate) link_time: LinkTime,
+    pub(crate) missed: Option<Missed>,
     carried: VecDeque<Carriage>,
     /// Messages of routers on the new link.
     signals: Vec<Carriage>,
@@ -200,6 +210,7 @@ impl Recorder {
             retransmissions: 0,
             needless_retransmissions: 0,
             link_time: LinkTime::default(),
+            missed: None,
             carried: VecDeque::new(),
             signals: Vec::new(),
             queue_delays: Vec::new(),

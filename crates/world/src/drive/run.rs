@@ -117,7 +117,7 @@ impl DriveExperiment {
             }
             sim.run_until(stay.until);
             for link in [places.access_down, places.access_up] {
-                sim.net.link(link).cut(stay.until);
+                sim.net.cut(link, stay.until);
             }
             if !last {
                 self.link_down(sim, scheme, index);

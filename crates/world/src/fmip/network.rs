@@ -70,7 +70,7 @@ pub(super) fn build(download: &Download, scheme: &Scheme) -> FmipSim {
     let access = [(PAR, old_line), (NAR, new_line.clone())]
         .map(|(router, line)| Pair { down: net.add_link(MN, line.clone()), up: net.add_link(router, line) });
     for link in [access[1].down, access[1].up] {
-        net.link(link).cut(0); // nobody is there yet
+        net.cut(link, 0); // nobody is there yet
     }
 
     let timer = net.add_timer(CN);

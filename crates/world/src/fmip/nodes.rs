@@ -275,7 +275,7 @@ impl MobileHost {
         let now = net.now();
         self.way.left = Some(now);
         for link in [self.access[0].down, self.access[0].up] {
-            net.link(link).cut(now);
+            net.cut(link, now);
         }
         self.machine.on_link_down();
         self.next = Some(now + self.disconnection);

@@ -363,7 +363,7 @@ impl Twin {
         twin.completion = at;
         if let Kind::Bbm(outage) = experiment.kind {
             for link in [twin.access_down[0], twin.access_up[0]] {
-                twin.sim.net.link(link).cut(at);
+                twin.sim.net.cut(link, at);
             }
             twin.completion += outage;
             let completion = twin.completion;

@@ -206,6 +206,7 @@ struct inet_connection_sock {
 	u8 icsk_retransmits;
 	u8 icsk_backoff;
 	u8 icsk_probes_out;
+	u32 icsk_user_timeout;
 	u64 icsk_ca_priv[13];
 };
 

@@ -164,7 +164,7 @@ static __always_inline void go_on(struct seq_file *seq, struct tcp_sock___mobile
 	if (tp->packets_out) {
 		if (tp->inet_conn.icsk_backoff && segue_takes_icmp((struct tcp_sock *)tp))
 			tell_agent_of_upload(seq, tp);
-	} else if (order->pushes) {
+	} else if (order->pushes && !tp->inet_conn.icsk_user_timeout) {
 		segue_push(tp);
 		if (tp->packets_out)
 			count(SEGUE_TALLY_PUSHED);

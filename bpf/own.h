@@ -174,7 +174,8 @@ int own_handoff(struct bpf_iter__tcp *ctx)
 	if (uploads)
 		verdict = segue_govern(tp, order) ? SEGUE_OWN_GOVERNED : SEGUE_OWN_LEFT;
 	idle = !tp->packets_out;
-	if (tp->write_seq != tp->snd_nxt && (idle || segue_ca_state(tp) == TCP_CA_Loss))
+	if (tp->write_seq != tp->snd_nxt &&
+	    (idle ? !tp->inet_conn.icsk_user_timeout : segue_ca_state(tp) == TCP_CA_Loss))
 		segue_push(tp);
 	if (idle && tp->packets_out)
 		verdict |= SEGUE_OWN_PUSHED;

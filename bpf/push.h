@@ -5,6 +5,9 @@
  *
  * To set TCP_NODELAY does it (__tcp_sock_set_nodelay). The socket must be locked, as it is
  * for a program that walks over the sockets.
+ *
+ * What waits for the timer of a closed window (probe0) of a socket with TCP_USER_TIMEOUT is
+ * left to that timer: its beginning would be held against the option (carrier.h).
  */
 #ifndef SEGUE_PUSH_H
 #define SEGUE_PUSH_H

@@ -71,7 +71,7 @@ impl Watcher {
     /// The kernel does not answer.
     pub fn everything(&self) -> Result<Vec<Event>, Error> {
         let mut all = vec![Event::Anew];
-        all.extend(self.ask(RouteNetlinkMessage::GetLink(LinkMessage::default()))?);
+        all.extend(self.links()?);
         all.extend(self.ask(RouteNetlinkMessage::GetAddress(AddressMessage::default()))?);
         all.push(self.routes()?);
         all.extend(self.ask(RouteNetlinkMessage::GetNeighbour(NeighbourMessage::default()))?);
@@ -105,10 +105,19 @@ impl Watcher {
                 Err(error) => return Err(Error::system("read what the kernel says of links")(error)),
             }
         }
+        // Of a carrier that was lost the kernel may tell up to a second late (its linkwatch), and a handoff from a link
+        // that is gone is another one.
+        if stale || events.iter().any(|event| matches!(event, Event::Route { .. })) {
+            events.extend(self.links()?);
+        }
         if stale {
             events.push(self.routes()?);
         }
         Ok(events)
+    }
+
+    fn links(&self) -> Result<Vec<Event>, Error> {
+        self.ask(RouteNetlinkMessage::GetLink(LinkMessage::default()))
     }
 
     fn routes(&self) -> Result<Event, Error> {

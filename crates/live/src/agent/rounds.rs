@@ -258,7 +258,7 @@ impl Rounds {
     pub fn on_resume(&mut self, now: u64) {
         for index in 0..self.watched.len() {
             if self.watched[index].path.is_some() {
-                self.expect_round(now, index, Cause::Resumed, now);
+                self.expect_round(now, index, Cause::Resumed, None);
             }
         }
     }
@@ -303,7 +303,7 @@ impl Rounds {
             if watched.path.is_some() && watched.broken.is_none() && like(watched) {
                 numbers.push(match foreseen {
                     Some(link) => self.expect_announcement(now, index, cause, link),
-                    None => self.expect_round(now, index, cause, now),
+                    None => self.expect_round(now, index, cause, None),
                 });
             }
         }
@@ -326,20 +326,22 @@ impl Rounds {
             self.over(Round { superseded: true, ..round });
             return self.numbers;
         }
-        let number = self.expect_round(now, index, cause, now);
+        let number = self.expect_round(now, index, cause, None);
         if let Some(pending) = &mut self.watched[index].pending {
             pending.foreseen = Some(link);
         }
         number
     }
 
-    fn expect_round(&mut self, now: u64, index: usize, cause: Cause, until: u64) -> u64 {
+    /// `broken`: when the way before was found to carry nothing more, if it did before this.
+    fn expect_round(&mut self, now: u64, index: usize, cause: Cause, broken: Option<u64>) -> u64 {
         let before = self.watched[index].pending;
         self.numbers += 1;
         // Peers that have not been told of the handoff before are silent since then.
         let disconnected = matches!(cause, Cause::Returned | Cause::Resumed)
-            || until < now
+            || broken.is_some()
             || before.is_some_and(|before| before.disconnected);
+        let until = broken.unwrap_or(now);
         let until = before.map_or(until, |before| before.until.min(until));
         self.watched[index].pending =
             Some(Pending { number: self.numbers, cause, at: now, until, disconnected, foreseen: None });
@@ -368,13 +370,16 @@ impl Rounds {
         let Some(before) = before else {
             // The first way is no handoff, but for connections that know another from before.
             if self.settings.inherits && !self.started {
-                self.expect_round(now, index, Cause::Restarted, now);
+                self.expect_round(now, index, Cause::Restarted, None);
             } else {
                 self.report_first(now, index);
             }
             return;
         };
         let moved = path.differs(&before);
+        // The kernel may tell later of a carrier that has been lost.
+        let dead = self.links.device(before.device).is_none_or(|device| !device.alive);
+        let broken = broken.or(dead.then_some(now));
         if moved {
             self.estimates.leave(before.device);
             if before.device != path.device {
@@ -383,7 +388,7 @@ impl Rounds {
         }
         if moved || broken.is_some() || path.carriers != before.carriers {
             let cause = if moved { Cause::Moved } else { Cause::Returned };
-            self.expect_round(now, index, cause, broken.unwrap_or(now));
+            self.expect_round(now, index, cause, broken);
         }
     }
 

@@ -123,6 +123,17 @@ fn own_flows_are_told_of_both_uplinks_and_whether_there_was_none() {
     assert_eq!(own(order), Some((54_000, 4000, 0)));
 }
 
+/// What the old device still had to carry is gone, although another way was there at once.
+#[test]
+fn a_handoff_from_a_device_that_has_died_is_one_after_an_outage() {
+    let mut rounds = over(WIFI);
+    rounds.on_events(SECOND, &[route(WIFI, false), route(WWAN, true), device(WIFI, false)]);
+    assert_eq!(own(rounds.next(SECOND)), Some((54_000, 1000, 1)));
+    let mut rounds = over(WIFI);
+    rounds.on_events(SECOND, &[route(WIFI, false), route(WWAN, true), Event::DeviceGone(WIFI)]);
+    assert_eq!(own(rounds.next(SECOND)), Some((54_000, 1000, 1)));
+}
+
 #[test]
 fn after_an_outage_those_count_who_were_busy_when_it_began() {
     let mut rounds = over(WIFI);

@@ -141,10 +141,16 @@ fn a_second_outage_is_waited_for_as_long_as_the_first() {
         };
         far.set_read_timeout(Some(Duration::from_secs(20))).expect("ours");
         let mut received = [0; 5];
+        // So soon after another event the kernel tells of this carrier's loss up to a second late.
+        for words in ["add near type veth peer name far", "set near up", "set far up"] {
+            let words: Vec<&str> = ["link"].into_iter().chain(words.split(' ')).collect();
+            world.hosts.mobile.run(|| super::hosts::ip(&words)).expect("another device");
+        }
+        thread::sleep(Duration::from_millis(50));
         carrier(&world, 0, false);
         (&near).write_all(b"typed").expect("the socket's buffer takes it");
         // The kernel's timer: 0.2, 0.6, and then 1.4 s.
-        thread::sleep(Duration::from_millis(800));
+        thread::sleep(Duration::from_millis(500));
         world.peer_moves(1);
         world.move_to(1);
         (&far).read_exact(&mut received).expect("it arrives");
@@ -174,6 +180,43 @@ fn a_user_timeout_is_not_counted_from_an_outage_that_is_over() {
             (&near).write_all(&stream(0, 1000)).expect("the socket's buffer takes it");
             thread::sleep(Duration::from_millis(800));
             carrier(&world, 0, true);
+            let mut received = vec![0; 1000];
+            far.set_read_timeout(Some(Duration::from_secs(10))).expect("ours");
+            (&far).read_exact(&mut received).expect("the connection lives");
+            // Longer than the option allows for one outage.
+            (0..6).for_each(|_| {
+                carry(&near, &far, 0, 100);
+                thread::sleep(Duration::from_millis(500));
+            });
+        }
+    });
+}
+
+/// Nor from one in which the device's queue took nothing, so that data waited as for a closed window.
+#[test]
+fn a_user_timeout_is_not_counted_from_a_full_queue_that_is_past() {
+    let Some(world) = World::new() else { return };
+    world.with_agent(&world.config(""), || {
+        let (near, far) = connect(&world, &world.listen(false));
+        setsockopt(&near, TcpUserTimeout, &2000).expect("an option");
+        carry(&near, &far, 0, 1000);
+        for turn in 0..2 {
+            let (device, next) = (format!("link{turn}"), 1 - turn);
+            let tc = |words: &[&str]| {
+                let done = world.hosts.mobile.run(|| Command::new("tc").args(words).status());
+                assert!(done.expect("iproute2").success());
+            };
+            let rule = ["tbf", "rate", "1mbit", "burst", "1600", "limit", "1"];
+            tc(&[&["qdisc", "add", "dev", &device, "root"][..], &rule].concat());
+            (&near).write_all(&stream(0, 1000)).expect("the socket's buffer takes it");
+            // The timer of a closed window: 0.2, 0.6, and then 1.4 s.
+            thread::sleep(Duration::from_millis(800));
+            let seen = Seen::of(&world, &near);
+            assert!(!seen.0.is_empty(), "the connection is gone");
+            assert_eq!((seen.number("unacked"), seen.number("notsent")), (0, 1000), "{}", seen.0);
+            world.peer_moves(next);
+            world.move_to(next);
+            tc(&["qdisc", "del", "dev", &device, "root"]);
             let mut received = vec![0; 1000];
             far.set_read_timeout(Some(Duration::from_secs(10))).expect("ours");
             (&far).read_exact(&mut received).expect("the connection lives");

@@ -33,7 +33,7 @@ pub(crate) fn account<W: HostObserver>(sim: &mut BenchSim<W>, places: &Places, f
     *booked += to - idle_from;
 }
 
-fn carries<W: HostObserver>(sim: &mut BenchSim<W>, link: LinkId) -> bool {
+fn carries<W: HostObserver>(sim: &BenchSim<W>, link: LinkId) -> bool {
     !sim.net.link(link).is_empty()
 }
 
@@ -94,7 +94,7 @@ fn only_acks_awaited<W: HostObserver>(sim: &mut BenchSim<W>, places: &Places) ->
     let transmissions = |flow: u16| cn.flows[usize::from(flow)].sender.counters().transmissions;
     // Thousands may be missing, and thousands under way: what was missed last time mostly still is, and for
     // certain while its flow sends nothing.
-    let still = recorder.missed.filter(|last| {
+    let last = recorder.missed.filter(|last| {
         is_missing(last.flow, last.seq)
             && (last.transmissions == transmissions(last.flow)
                 || !under_way().any(|packet| packet == (last.flow, last.seq)))
@@ -107,10 +107,10 @@ fn only_acks_awaited<W: HostObserver>(sim: &mut BenchSim<W>, places: &Places) ->
             seqs.map(move |seq| (id as u16, seq)).filter(|&(flow, seq)| is_missing(flow, seq))
         });
         let mut missed = missing.filter(|packet| under_way.binary_search(packet).is_err());
-        missed.next().map(|(flow, seq)| Missed { flow, seq, transmissions: 0 })
+        missed.next()
     };
-    let missed =
-        still.or_else(first).map(|missed| Missed { transmissions: transmissions(missed.flow), ..missed });
+    let missed = last.map(|last| (last.flow, last.seq)).or_else(first);
+    let missed = missed.map(|(flow, seq)| Missed { flow, seq, transmissions: transmissions(flow) });
     if let Some(recorder) = &mut sim.net.observer.recorder {
         recorder.missed = missed;
     }

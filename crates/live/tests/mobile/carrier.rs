@@ -25,6 +25,12 @@ fn carrier(world: &World, link: usize, present: bool) {
     }
 }
 
+/// A command of traffic control at the mobile.
+fn tc(world: &World, words: &[&str]) {
+    let done = world.hosts.mobile.run(|| Command::new("tc").args(words).status());
+    assert!(done.expect("iproute2").success());
+}
+
 /// New data that found no carrier were never sent, and leave with the new link.
 #[test]
 fn what_was_written_without_a_link_leaves_with_the_next_one() {
@@ -166,6 +172,17 @@ fn a_second_outage_is_waited_for_as_long_as_the_first() {
     });
 }
 
+/// What was written during an outage arrives, and the flow goes on for longer than TCP_USER_TIMEOUT, two seconds, allows
+/// for one outage.
+fn lives_on(near: &TcpStream, mut far: &TcpStream) {
+    far.set_read_timeout(Some(Duration::from_secs(10))).expect("ours");
+    far.read_exact(&mut [0; 1000]).expect("the connection lives");
+    (0..6).for_each(|_| {
+        carry(near, far, 0, 100);
+        thread::sleep(Duration::from_millis(500));
+    });
+}
+
 /// The kernel measures from the beginning of a closed window how long it lasts (TCP_USER_TIMEOUT), and takes data that
 /// could not be sent for one; it does not forget it when they have left.
 #[test]
@@ -180,14 +197,7 @@ fn a_user_timeout_is_not_counted_from_an_outage_that_is_over() {
             (&near).write_all(&stream(0, 1000)).expect("the socket's buffer takes it");
             thread::sleep(Duration::from_millis(800));
             carrier(&world, 0, true);
-            let mut received = vec![0; 1000];
-            far.set_read_timeout(Some(Duration::from_secs(10))).expect("ours");
-            (&far).read_exact(&mut received).expect("the connection lives");
-            // Longer than the option allows for one outage.
-            (0..6).for_each(|_| {
-                carry(&near, &far, 0, 100);
-                thread::sleep(Duration::from_millis(500));
-            });
+            lives_on(&near, &far);
         }
     });
 }
@@ -202,12 +212,8 @@ fn a_user_timeout_is_not_counted_from_a_full_queue_that_is_past() {
         carry(&near, &far, 0, 1000);
         for turn in 0..2 {
             let (device, next) = (format!("link{turn}"), 1 - turn);
-            let tc = |words: &[&str]| {
-                let done = world.hosts.mobile.run(|| Command::new("tc").args(words).status());
-                assert!(done.expect("iproute2").success());
-            };
             let rule = ["tbf", "rate", "1mbit", "burst", "1600", "limit", "1"];
-            tc(&[&["qdisc", "add", "dev", &device, "root"][..], &rule].concat());
+            tc(&world, &[&["qdisc", "add", "dev", &device, "root"][..], &rule].concat());
             (&near).write_all(&stream(0, 1000)).expect("the socket's buffer takes it");
             // The timer of a closed window: 0.2, 0.6, and then 1.4 s.
             thread::sleep(Duration::from_millis(800));
@@ -216,15 +222,8 @@ fn a_user_timeout_is_not_counted_from_a_full_queue_that_is_past() {
             assert_eq!((seen.number("unacked"), seen.number("notsent")), (0, 1000), "{}", seen.0);
             world.peer_moves(next);
             world.move_to(next);
-            tc(&["qdisc", "del", "dev", &device, "root"]);
-            let mut received = vec![0; 1000];
-            far.set_read_timeout(Some(Duration::from_secs(10))).expect("ours");
-            (&far).read_exact(&mut received).expect("the connection lives");
-            // Longer than the option allows for one outage.
-            (0..6).for_each(|_| {
-                carry(&near, &far, 0, 100);
-                thread::sleep(Duration::from_millis(500));
-            });
+            tc(&world, &["qdisc", "del", "dev", &device, "root"]);
+            lives_on(&near, &far);
         }
     });
 }
@@ -241,11 +240,7 @@ fn connections_that_peers_open_outlive_an_outage() {
             "qdisc", "add", "dev", "link0", "root", "tbf", "rate", "40kbit", "burst", "1600", "limit",
             "100000",
         ];
-        let tc = |words: &[&str]| {
-            let done = world.hosts.mobile.run(|| Command::new("tc").args(words).status());
-            assert!(done.expect("iproute2").success());
-        };
-        tc(&rule);
+        tc(&world, &rule);
         // The SYN-ACK waits behind this.
         let filler = world.hosts.mobile.run(|| std::net::UdpSocket::bind((mobile, 0))).expect("a socket");
         (0..3).for_each(|_| {
@@ -260,7 +255,7 @@ fn connections_that_peers_open_outlive_an_outage() {
             connecting.join().expect("a thread").expect("it connects")
         });
         carrier(&world, 0, false);
-        tc(&["qdisc", "del", "dev", "link0", "root"]);
+        tc(&world, &["qdisc", "del", "dev", "link0", "root"]);
         // SYN-ACKs: 1, 3 s.
         thread::sleep(Duration::from_millis(3300));
         peer_loses_its_route(&world, false);

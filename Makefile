@@ -70,7 +70,7 @@ lab:
 
 liar:
 	@scripts/setup rust cc bpf lab
-	$(CARGO) test --locked -p segue-live --test liar -- --ignored
+	$(CARGO) test --locked -p segue-lab --test liar -- --ignored
 
 bench:
 	@scripts/setup rust cc bpf ns2
@@ -93,7 +93,7 @@ lint:
 
 agent-speed:
 	@scripts/setup rust cc bpf lab
-	$(CARGO) test --locked -p segue-live --test mobile -- --ignored --nocapture notices_leave
+	$(CARGO) test --locked -p segue-lab --test mobile -- --ignored --nocapture notices_leave
 
 agent-soak:
 	@scripts/setup rust cc bpf lab

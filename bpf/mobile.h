@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * mobile.h - what the mobile's programs and its agent tell each other. Every
- * layout is repeated in crates/live/src/mobile/records.rs.
+ * layout is repeated in crates/kernel/src/mobile/records.rs.
  */
 #ifndef SEGUE_MOBILE_H
 #define SEGUE_MOBILE_H

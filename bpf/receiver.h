@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * receiver.h - what the receiver's programs and their owner tell each other. Every
- * layout is repeated in crates/live/src/receiver/records.rs.
+ * layout is repeated in crates/kernel/src/receiver/records.rs.
  */
 #ifndef SEGUE_RECEIVER_H
 #define SEGUE_RECEIVER_H

@@ -182,7 +182,7 @@ fn aggressive_bursts_after_an_outage_only() {
     }
 }
 
-/// The list that `crates/live/tests/vectors.rs` plays in a loaded program.
+/// The list that `crates/kernel/tests/vectors.rs` plays in a loaded program.
 #[test]
 fn a_report_that_congestion_refutes_bounds_those_that_follow() {
     let mut flow = TcpHo::default();

@@ -3,9 +3,9 @@
 use crate::table::plain_table;
 use crate::{Failure, outputs, print};
 use clap::{Args, Subcommand, ValueEnum};
-use segue_live::agent::control::{Notify, Reply, Request, ask};
-use segue_live::agent::quantity::time_us;
-use segue_live::agent::{Agent, Config, Error};
+use segue_agent::control::{Notify, Reply, Request, ask};
+use segue_agent::quantity::time_us;
+use segue_agent::{Agent, Config, Error};
 use serde_json::Value;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::os::fd::AsFd;

@@ -3,7 +3,7 @@
 use crate::table::plain_table;
 use crate::{Failure, outputs, print};
 use clap::Args;
-use segue_live::host::{Feature, probe};
+use segue_kernel::host::{Feature, probe};
 use serde_json::json;
 
 /// `segue doctor`.

@@ -4,8 +4,8 @@ use crate::table::plain_table;
 use crate::{Failure, lab_machine, outputs, print, progress};
 use clap::Args;
 use comfy_table::CellAlignment;
-use segue_live::lab::cost::{Arm, Cost, CostPlan, CostRecord, MemoryRecord, cost};
-use segue_live::lab::{self, SenderKind};
+use segue_lab::SenderKind;
+use segue_lab::cost::{Arm, Cost, CostPlan, CostRecord, MemoryRecord, cost};
 use segue_study::drive::Mean;
 use segue_study::lab_plan::LabSender;
 use serde_json::{Value, json};
@@ -61,7 +61,7 @@ pub fn run(args: &LabCostArgs) -> Result<(), Failure> {
     let bar = progress::bar(arms * u64::from(plan.runs + plan.memory_runs), "runs");
     let measured =
         cost(&plan, &mut |told| bar.set_position(told.done as u64)).map_err(|error| match error {
-            lab::Error::Plan(_) => Failure::user(error),
+            segue_lab::Error::Plan(_) => Failure::user(error),
             _ => Failure::ours(error),
         })?;
     bar.finish_and_clear();
@@ -70,7 +70,7 @@ pub fn run(args: &LabCostArgs) -> Result<(), Failure> {
     if on_stdout { Ok(()) } else { print(&text(&plan, &rows)) }
 }
 
-fn sender(word: &str) -> Result<(String, std::sync::Arc<dyn lab::ends::Aware>), Failure> {
+fn sender(word: &str) -> Result<(String, std::sync::Arc<dyn segue_lab::ends::Aware>), Failure> {
     let named = LabSender::named(word).map_err(|problem| Failure::User(format!("--senders: {problem}")))?;
     match lab_machine::sender(&named)? {
         SenderKind::Aware { name, by, .. } => Ok((name, by)),

@@ -3,8 +3,8 @@
 
 use crate::{Failure, print};
 use clap::{Args, ValueEnum};
-use segue_live::lab::cost::{Connected, Opened};
-use segue_live::lab::traffic;
+use segue_lab::cost::{Connected, Opened};
+use segue_lab::traffic;
 use std::net::IpAddr;
 use std::time::Duration;
 

@@ -2,10 +2,9 @@
 
 use crate::Failure;
 use segue_export::capture::LivePacket;
-use segue_live::lab;
-use segue_live::lab::packet::Packet;
-use segue_live::lab::path::{Direction, Fate};
-use segue_live::sender::Policy;
+use segue_kernel::sender::Policy;
+use segue_lab::packet::Packet;
+use segue_lab::path::{Direction, Fate};
 use segue_study::lab_plan::{Around, Ip, LabSender, LabSenderKind, NoticeBy, Program};
 use segue_study::{DriveLoad, DriveRun, LabDrive, LabPlan, LiveRun};
 use segue_world::Kind;
@@ -46,7 +45,7 @@ pub fn laboratory(
     done: &mut dyn FnMut(u64),
 ) -> Result<Vec<Measured>, Failure> {
     let asked = asked(plan, kind, how)?;
-    let records = lab::run(&asked, &mut more(done)).map_err(failure)?;
+    let records = segue_lab::run(&asked, &mut more(done)).map_err(failure)?;
     // By round, then by sender as listed: the laboratory's names of them need not be the plan's.
     let names = plan.senders.iter().map(|sender| &sender.name).cycle();
     Ok(records.into_iter().zip(names).map(|(record, name)| measured(record, name, kind)).collect())
@@ -61,20 +60,20 @@ pub fn drive(
 ) -> Result<Vec<Vec<DriveRun>>, Failure> {
     let mut plan = asked(&drive.plan, kind, Use { jobs, keep_packets: false })?;
     for sender in &mut plan.senders {
-        if let lab::SenderKind::Builtin { freeze_before: Some(before), .. } = sender {
+        if let segue_lab::SenderKind::Builtin { freeze_before: Some(before), .. } = sender {
             *before = Duration::from_nanos(drive.freeze_before);
         }
     }
-    let asked = lab::drive::Drive {
+    let asked = segue_lab::drive::Drive {
         plan,
         stays: drive.stays.iter().map(|&stay| Duration::from_nanos(stay)).collect(),
         load: match drive.load {
-            DriveLoad::Bulk => lab::drive::Load::Bulk,
-            DriveLoad::File(octets) => lab::drive::Load::File(octets),
-            DriveLoad::Typing => lab::drive::Load::Typing,
+            DriveLoad::Bulk => segue_lab::drive::Load::Bulk,
+            DriveLoad::File(octets) => segue_lab::drive::Load::File(octets),
+            DriveLoad::Typing => segue_lab::drive::Load::Typing,
         },
     };
-    let records = lab::drive::drive(&asked, &mut more(done)).map_err(failure)?;
+    let records = segue_lab::drive::drive(&asked, &mut more(done)).map_err(failure)?;
     let mut runs = vec![Vec::new(); drive.plan.senders.len()];
     let places = (0..runs.len()).cycle();
     for (record, place) in records.iter().zip(places) {
@@ -83,9 +82,9 @@ pub fn drive(
     Ok(runs)
 }
 
-fn driven(record: &lab::drive::DriveRecord, kind: Kind) -> DriveRun {
-    let handoff = |one: &lab::RunRecord| measured(one.clone(), &record.sender, kind).measures;
-    let echo = |key: &lab::shell::Keystroke| key.echoed.map(|at| (at - key.typed) as f64 / 1e9);
+fn driven(record: &segue_lab::drive::DriveRecord, kind: Kind) -> DriveRun {
+    let handoff = |one: &segue_lab::RunRecord| measured(one.clone(), &record.sender, kind).measures;
+    let echo = |key: &segue_lab::shell::Keystroke| key.echoed.map(|at| (at - key.typed) as f64 / 1e9);
     DriveRun {
         handoffs: record.handoffs.iter().map(handoff).collect(),
         octets: record.octets,
@@ -102,7 +101,7 @@ fn driven(record: &lab::drive::DriveRecord, kind: Kind) -> DriveRun {
 }
 
 /// From how many runs are finished to how many more.
-fn more(done: &mut dyn FnMut(u64)) -> impl FnMut(lab::Progress) {
+fn more(done: &mut dyn FnMut(u64)) -> impl FnMut(segue_lab::Progress) {
     let mut before = 0;
     move |progress| {
         done((progress.done - before) as u64);
@@ -110,30 +109,30 @@ fn more(done: &mut dyn FnMut(u64)) -> impl FnMut(lab::Progress) {
     }
 }
 
-fn failure(error: lab::Error) -> Failure {
+fn failure(error: segue_lab::Error) -> Failure {
     match error {
-        lab::Error::Plan(_) => Failure::user(error),
+        segue_lab::Error::Plan(_) => Failure::user(error),
         _ => Failure::ours(error),
     }
 }
 
 /// A plan as the machine knows it.
-fn asked(plan: &LabPlan, kind: Kind, how: Use) -> Result<lab::Plan, Failure> {
+fn asked(plan: &LabPlan, kind: Kind, how: Use) -> Result<segue_lab::Plan, Failure> {
     let senders = plan.senders.iter().map(sender).collect::<Result<_, _>>()?;
-    let mut asked = lab::Plan::new(link(&plan.old)?, link(&plan.new)?, senders);
-    asked.kind = if kind == Kind::Mbb { lab::Kind::Mbb } else { lab::Kind::Bbm };
+    let mut asked = segue_lab::Plan::new(link(&plan.old)?, link(&plan.new)?, senders);
+    asked.kind = if kind == Kind::Mbb { segue_lab::Kind::Mbb } else { segue_lab::Kind::Bbm };
     asked.disconnect = Duration::from_nanos(kind.disconnection());
     asked.flows = plan.flows as u32;
     asked.runs = plan.runs;
     asked.program = match plan.program {
-        Program::Iperf3 => lab::Program::Iperf3,
-        Program::Nginx => lab::Program::Nginx,
+        Program::Iperf3 => segue_lab::Program::Iperf3,
+        Program::Nginx => segue_lab::Program::Nginx,
     };
     asked.warm_up = Some(Duration::from_nanos(plan.warm_up));
     asked.observe = Duration::from_nanos(plan.observe);
     asked.family = match plan.ip {
-        Ip::V4 => lab::Family::Ipv4,
-        Ip::V6 => lab::Family::Ipv6,
+        Ip::V4 => segue_lab::Family::Ipv4,
+        Ip::V6 => segue_lab::Family::Ipv6,
     };
     asked.seed = plan.seed;
     asked.parallel = u32::from(how.jobs);
@@ -143,7 +142,7 @@ fn asked(plan: &LabPlan, kind: Kind, how: Use) -> Result<lab::Plan, Failure> {
     Ok(asked)
 }
 
-fn measured(record: lab::RunRecord, sender: &str, kind: Kind) -> Measured {
+fn measured(record: segue_lab::RunRecord, sender: &str, kind: Kind) -> Measured {
     let count = |of: u64| u32::try_from(of).unwrap_or(u32::MAX);
     Measured {
         sender: sender.to_string(),
@@ -184,14 +183,16 @@ fn at_server(packet: &Packet) -> Option<LivePacket> {
 }
 
 /// A sender as the machine knows it.
-pub fn sender(sender: &LabSender) -> Result<lab::SenderKind, Failure> {
+pub fn sender(sender: &LabSender) -> Result<segue_lab::SenderKind, Failure> {
     match &sender.kind {
-        LabSenderKind::BuiltIn { congestion_control, rto_max_ms, freeze } => Ok(lab::SenderKind::Builtin {
-            congestion_control: congestion_control.clone(),
-            rto_max_ms: *rto_max_ms,
-            // How long is the drive's.
-            freeze_before: freeze.then_some(Duration::ZERO),
-        }),
+        LabSenderKind::BuiltIn { congestion_control, rto_max_ms, freeze } => {
+            Ok(segue_lab::SenderKind::Builtin {
+                congestion_control: congestion_control.clone(),
+                rto_max_ms: *rto_max_ms,
+                // How long is the drive's.
+                freeze_before: freeze.then_some(Duration::ZERO),
+            })
+        }
         LabSenderKind::Scheme { name, around, icmp } => aware(sender, Some(name), *around, *icmp),
         LabSenderKind::Unaware { around } => aware(sender, None, *around, false),
     }
@@ -203,18 +204,18 @@ fn aware(
     scheme: Option<&str>,
     around: Around,
     icmp: bool,
-) -> Result<lab::SenderKind, Failure> {
+) -> Result<segue_lab::SenderKind, Failure> {
     let policy = Policy::named(scheme.unwrap_or("unaware"), &sender.settings).map_err(Failure::user)?;
     let around = match around {
-        Around::Cubic => segue_live::sender::Around::Cubic,
-        Around::Bbr => segue_live::sender::Around::Bbr,
+        Around::Cubic => segue_kernel::sender::Around::Cubic,
+        Around::Bbr => segue_kernel::sender::Around::Bbr,
     };
-    let by = lab::segue::Segue { policy, around, icmp };
+    let by = segue_lab::segue::Segue { policy, around, icmp };
     let notice_by = match sender.notice_by {
-        NoticeBy::Laboratory => lab::NoticeBy::Laboratory,
-        NoticeBy::Agent => lab::NoticeBy::Agent(this_program(&["agent", "run"])),
+        NoticeBy::Laboratory => segue_lab::NoticeBy::Laboratory,
+        NoticeBy::Agent => segue_lab::NoticeBy::Agent(this_program(&["agent", "run"])),
     };
-    Ok(lab::SenderKind::Aware { name: sender.name.clone(), by: Arc::new(by), notice_by })
+    Ok(segue_lab::SenderKind::Aware { name: sender.name.clone(), by: Arc::new(by), notice_by })
 }
 
 /// Words that start this program with others, also when its file has been replaced meanwhile.
@@ -223,27 +224,28 @@ pub fn this_program(words: &[&str]) -> Vec<String> {
     std::iter::once(program).chain(words.iter().map(|&word| word.into())).collect()
 }
 
-fn link(link: &AccessLink) -> Result<lab::path::AccessLink, Failure> {
+fn link(link: &AccessLink) -> Result<segue_lab::path::AccessLink, Failure> {
     let least_us = u32::try_from(link.delay.min() / 1000).unwrap_or(u32::MAX);
     let delays = match &link.delay {
         LinkDelay::Fixed(_) => None,
-        LinkDelay::Trace(trace) => lab::trace::DelayTrace::new(trace.delays(), trace.start()),
+        LinkDelay::Trace(trace) => segue_lab::trace::DelayTrace::new(trace.delays(), trace.start()),
     };
-    let way = |capacity: &Capacity| -> Result<lab::link::OneWay, Failure> {
+    let way = |capacity: &Capacity| -> Result<segue_lab::link::OneWay, Failure> {
         let unusable = || Failure::user(format!("{}: expected a rate of 1 kbit/s to 4 Tbit/s", link.text));
         let capacity = match capacity {
             Capacity::Fixed(rate) => {
                 let kbps = u32::try_from((rate + 500) / 1000).ok().filter(|&kbps| kbps > 0);
-                lab::link::Capacity::Rate(kbps.ok_or_else(unusable)?)
+                segue_lab::link::Capacity::Rate(kbps.ok_or_else(unusable)?)
             }
-            Capacity::Trace(trace) => lab::link::Capacity::Trace(
-                lab::trace::CapacityTrace::new(trace.stamps_ms(), trace.start()).ok_or_else(unusable)?,
+            Capacity::Trace(trace) => segue_lab::link::Capacity::Trace(
+                segue_lab::trace::CapacityTrace::new(trace.stamps_ms(), trace.start())
+                    .ok_or_else(unusable)?,
             ),
         };
         let (delay_us, delays, queue) = (least_us, delays.clone(), Some(link.queue));
-        Ok(lab::link::OneWay { capacity, delay_us, delays, queue })
+        Ok(segue_lab::link::OneWay { capacity, delay_us, delays, queue })
     };
-    Ok(lab::path::AccessLink { down: way(&link.down)?, up: way(&link.up)? })
+    Ok(segue_lab::path::AccessLink { down: way(&link.down)?, up: way(&link.up)? })
 }
 
 /// The kernel that sends, as rows name it: `linux-6.18.5`.

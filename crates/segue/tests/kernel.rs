@@ -1,5 +1,5 @@
 //! `segue kernel` and `segue doctor` as a user meets them. What needs rights over the machine is tested in
-//! crates/live; here nothing is attached, and what needs root is skipped without.
+//! crates/kernel; here nothing is attached, and what needs root is skipped without.
 
 #![cfg(feature = "live")]
 

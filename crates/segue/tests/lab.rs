@@ -158,8 +158,8 @@ fn rows(args: &[&str]) -> Vec<serde_json::Value> {
     let prefix = format!("segue-lab-{}-", process.id());
     let output = process.wait_with_output().expect("segue ends");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let bpffs = segue_live::host::bpffs();
-    let cgroups = segue_live::lab::cgroup::mount().expect("cgroup2");
+    let bpffs = segue_kernel::host::bpffs();
+    let cgroups = segue_lab::cgroup::mount().expect("cgroup2");
     for folder in [Some(std::env::temp_dir()), Some(cgroups), bpffs].into_iter().flatten() {
         let entries = std::fs::read_dir(&folder).expect("a folder").flatten();
         let left: Vec<_> = entries.map(|entry| entry.file_name()).collect();

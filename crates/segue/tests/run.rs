@@ -39,7 +39,7 @@ const SHORT: &str = "old = '6400kbit/9ms'\nnew = '200kbit/300ms'\nat = '1s..3s/1
 fn examples_run() {
     let folder = tempfile::tempdir().expect("a folder");
     let examples = root().join("examples");
-    // A laboratory's plans are read in `crates/study/src/lab_file.rs`, the agent's file in `crates/live`, sweeps in
+    // A laboratory's plans are read in `crates/study/src/lab_file.rs`, the agent's file in `crates/agent`, sweeps in
     // `sweep.rs`.
     let others =
         |name: &str| name == "agent.toml" || ["lab-", "sweep-"].iter().any(|what| name.starts_with(what));

@@ -1,0 +1,585 @@
+//! The agent's configuration: TOML, read with serde; what is wrong is told with line and column (docs/agent.md).
+
+use super::estimate::Rule;
+use super::event::Kind;
+use super::netlink::MAIN_TABLE;
+use super::quantity::{rate_kbps, time_us};
+use super::rounds::Settings;
+use super::{Error, control};
+use ipnet::IpNet;
+use segue_kernel::host;
+use segue_kernel::mobile::Way;
+use segue_kernel::receiver::{self, Announced, Gaps};
+use segue_kernel::sender::Policy;
+use segue_policy::Link;
+use serde::Deserialize;
+use std::fs::File;
+use std::io::{self, Read};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use toml::Spanned;
+
+/// What holds without a file, and an example of one.
+pub const EXAMPLE: &str = include_str!("../../../examples/agent.toml");
+/// The file that is read unless another is named, if it is there.
+pub const PLACE: &str = "/etc/segue/agent.toml";
+/// Largest file, octets.
+const LARGEST: u64 = 1 << 20;
+/// Most entries of a list.
+const MOST: usize = 64;
+
+/// How an agent works.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// A folder of cgroup2: connections of processes below it negotiate. None: all.
+    pub cgroup: Option<PathBuf>,
+    /// Where `segue agent status` and `notify` ask.
+    pub control: PathBuf,
+    /// Who may ask beside root.
+    pub group: Option<control::Group>,
+    /// A folder of bpffs for what outlives an agent that is killed. None: nothing does.
+    pub pin: Option<PathBuf>,
+    /// The main table's number, or another's: its routes are watched.
+    pub table: u32,
+    /// Who decides about this host's own flows. None: nobody.
+    pub uploads: Option<Policy>,
+    /// What is done beside peers that run nothing of ours.
+    pub receivers: Receivers,
+    /// When who is told of what.
+    pub settings: Settings,
+}
+
+/// What the agent does by its ACKs alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Receivers {
+    /// Freeze-TCP: so long before each gap the window closes.
+    pub freeze_before: Duration,
+    /// Announced gaps.
+    pub gaps: Vec<Gap>,
+    /// PHAS: devices at which ACKs of forwarded packets are held back.
+    pub phas: Vec<String>,
+    /// At most for so long.
+    pub hold_for: Duration,
+}
+
+/// Announced gaps of a device's link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// The device.
+    pub device: String,
+    /// When they begin.
+    pub at: Gaps,
+    /// How long each lasts.
+    pub length: Duration,
+}
+
+impl Gap {
+    /// What Freeze-TCP does about them.
+    ///
+    /// # Errors
+    /// The window would hardly ever be open.
+    pub fn announced(&self, before: Duration) -> Result<Announced, receiver::Error> {
+        Announced::new(self.at, before, self.length)
+    }
+}
+
+impl Receivers {
+    /// Devices that are named, each once.
+    pub fn devices(&self) -> impl Iterator<Item = &str> {
+        let gaps = self.gaps.iter().map(|gap| gap.device.as_str());
+        let phas = self.phas.iter().map(String::as_str);
+        gaps.chain(phas.filter(|name| self.gaps.iter().all(|gap| gap.device != *name)))
+    }
+
+    /// Closes windows so long before gaps, whatever the file says.
+    ///
+    /// # Errors
+    /// No gaps are announced, or the window would hardly ever be open.
+    pub fn freeze(&mut self, before: Duration) -> Result<(), receiver::Error> {
+        if self.gaps.is_empty() {
+            let problem = "--freeze-before: no gaps are announced; expected [[gaps]] in the configuration";
+            return Err(receiver::Error::User(problem.to_owned()));
+        }
+        self.gaps.iter().try_for_each(|gap| gap.announced(before).map(drop))?;
+        self.freeze_before = before;
+        Ok(())
+    }
+}
+
+/// The file's keys.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Written {
+    watch: Option<Spanned<Vec<Spanned<String>>>>,
+    cgroup: Option<Spanned<PathBuf>>,
+    control: Option<Spanned<PathBuf>>,
+    group: Option<Spanned<GroupWord>>,
+    pin: Option<Spanned<PathBuf>>,
+    copies: Option<Spanned<u8>>,
+    way: Option<WayWord>,
+    interval: Option<Spanned<String>>,
+    limit: Option<Spanned<String>>,
+    station_share: Option<Spanned<u32>>,
+    table: Option<Spanned<u32>>,
+    uploads: Option<Spanned<String>>,
+    freeze_before: Option<Spanned<String>>,
+    phas: Option<Spanned<Vec<Spanned<String>>>>,
+    phas_for: Option<Spanned<String>>,
+    #[serde(default)]
+    gaps: Vec<Spanned<GapWords>>,
+    #[serde(default)]
+    link: Vec<Spanned<LinkWords>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LinkWords {
+    device: Option<Spanned<String>>,
+    #[serde(rename = "type")]
+    kind: Option<Kind>,
+    rate: Spanned<String>,
+    up: Option<Spanned<String>>,
+    delay: Spanned<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GapWords {
+    device: Spanned<String>,
+    at: Spanned<String>,
+    length: Option<Spanned<String>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged, expecting = "expected the name or the number of a group")]
+enum GroupWord {
+    Number(u32),
+    Name(String),
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum WayWord {
+    Auto,
+    Poke,
+    Crafted,
+}
+
+impl Config {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// It cannot be read, or says what it must not.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let name = path.display().to_string();
+        let unreadable = |problem| Error::Unreadable { path: name.clone(), problem };
+        let mut octets = Vec::new();
+        File::open(path).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut octets)).map_err(
+            |error| match error.kind() {
+                io::ErrorKind::NotFound => unreadable("there is no such file".into()),
+                kind => unreadable(kind.to_string()),
+            },
+        )?;
+        if octets.len() as u64 > LARGEST {
+            return Err(unreadable(format!("more than {} MiB", LARGEST >> 20)));
+        }
+        let text = String::from_utf8(octets)
+            .map_err(|error| unreadable(format!("byte {} is not UTF-8", error.utf8_error().valid_up_to())))?;
+        Self::parse(&text, &name)
+    }
+
+    /// The file at its usual place, or what holds without one.
+    ///
+    /// # Errors
+    /// As of [`Config::read`].
+    pub fn usual() -> Result<Self, Error> {
+        let place = Path::new(PLACE);
+        if place.exists() { Self::read(place) } else { Self::parse(EXAMPLE, "the built-in configuration") }
+    }
+
+    /// Reads a file's text; `name` is for messages.
+    ///
+    /// # Errors
+    /// It says what it must not.
+    pub fn parse(text: &str, name: &str) -> Result<Self, Error> {
+        let source = Source { text, name };
+        let written: Written = toml::from_str(text).map_err(|error| {
+            let end = text.len();
+            source.at(error.span().unwrap_or(end..end), &plain(error.message()))
+        })?;
+        source.config(written)
+    }
+}
+
+/// The library's message in the words of other messages here.
+fn plain(message: &str) -> String {
+    let line = message.lines().map(str::trim).collect::<Vec<_>>().join("; ");
+    let line = line
+        .replacen("unknown field", "unknown key", 1)
+        .replacen("missing field", "missing key", 1)
+        .replacen("unknown variant", "unknown word", 1);
+    if line.contains("expected") { line } else { format!("{line}; expected TOML as in examples/agent.toml") }
+}
+
+struct Source<'a> {
+    text: &'a str,
+    name: &'a str,
+}
+
+impl Source<'_> {
+    fn at(&self, span: Range<usize>, problem: &str) -> Error {
+        let before = self.text.get(..span.start).unwrap_or(self.text);
+        let start = before.rfind('\n').map_or(0, |end| end + 1);
+        Error::Config {
+            path: self.name.to_owned(),
+            line: before.matches('\n').count() + 1,
+            column: before[start..].chars().count() + 1,
+            problem: problem.to_owned(),
+        }
+    }
+
+    fn config(&self, written: Written) -> Result<Config, Error> {
+        let settings = Settings {
+            watch: self.watch(&written)?,
+            copies: self.number("copies", &written.copies, 2, 1..=8)?,
+            way: match written.way {
+                None | Some(WayWord::Auto) => Way::Auto,
+                Some(WayWord::Poke) => Way::Poke,
+                Some(WayWord::Crafted) => Way::Crafted,
+            },
+            interval: self.time("interval", &written.interval, 1_000_000, 100_000..=60_000_000)?,
+            limit: self.time("limit", &written.limit, 1_000_000, 10_000..=60_000_000)?,
+            station_share: self.number("station-share", &written.station_share, 60, 1..=100)?,
+            rules: self.rules(&written)?,
+            inherits: false,
+        };
+        let absolute = |what: &str, path: &Option<Spanned<PathBuf>>| match path {
+            Some(path) if !path.get_ref().is_absolute() => {
+                Err(self.at(path.span(), &format!("{what}: expected a path that begins with /")))
+            }
+            path => Ok(path.as_ref().map(|path| path.get_ref().clone())),
+        };
+        let pin = absolute("pin", &written.pin)?;
+        let place = absolute("control", &written.control)?;
+        if let (Some(place), Some(word)) = (&place, &written.control) {
+            control::check_place(place)
+                .map_err(|problem| self.at(word.span(), &format!("control: {problem}")))?;
+        }
+        Ok(Config {
+            cgroup: absolute("cgroup", &written.cgroup)?,
+            control: place.unwrap_or_else(|| control::PLACE.into()),
+            group: written
+                .group
+                .as_ref()
+                .map(|group| match group.get_ref() {
+                    GroupWord::Number(number) => Ok(control::Group::numbered(*number)),
+                    GroupWord::Name(name) => {
+                        control::Group::named(name).map_err(|error| self.at(group.span(), &error.to_string()))
+                    }
+                })
+                .transpose()?,
+            pin: pin.or_else(|| host::bpffs().map(|root| root.join("segue").join("agent"))),
+            table: self.number("table", &written.table, MAIN_TABLE, 1..=u32::MAX)?,
+            uploads: self.uploads(&written.uploads)?,
+            receivers: self.receivers(&written)?,
+            settings,
+        })
+    }
+
+    fn watch(&self, written: &Written) -> Result<Vec<IpNet>, Error> {
+        let everywhere = || ["0.0.0.0/0", "::/0"].map(|net| net.parse().expect("a prefix"));
+        let Some(words) = &written.watch else { return Ok(everywhere().to_vec()) };
+        if words.get_ref().is_empty() || words.get_ref().len() > MOST {
+            return Err(self.at(words.span(), &format!("watch: expected 1 to {MOST} prefixes")));
+        }
+        let mut all: Vec<IpNet> = Vec::new();
+        for word in words.get_ref() {
+            let fail = |problem: &str| {
+                let word = word.get_ref();
+                self.at(words.span(), &format!("watch: `{word}` {problem}"))
+            };
+            let nets = match word.get_ref().as_str() {
+                "default" => everywhere().to_vec(),
+                net => {
+                    let net: IpNet = net.parse().map_err(|_| {
+                        fail("is no prefix; expected \"default\" or one such as 192.0.2.0/24")
+                    })?;
+                    if net.trunc() != net {
+                        return Err(fail(&format!("has bits beyond its length; expected {}", net.trunc())));
+                    }
+                    vec![net]
+                }
+            };
+            for net in nets {
+                // Each connection would be told twice.
+                if let Some(other) = all.iter().find(|other| other.contains(&net) || net.contains(*other)) {
+                    return Err(fail(&format!("overlaps {other}; expected prefixes apart from each other")));
+                }
+                all.push(net);
+            }
+        }
+        Ok(all)
+    }
+
+    fn uploads(&self, word: &Option<Spanned<String>>) -> Result<Option<Policy>, Error> {
+        let name = word.as_ref().map_or("etcp-v1", |word| word.get_ref().as_str());
+        if name == "off" {
+            return Ok(None);
+        }
+        Policy::named(name, &[]).map(Some).map_err(|problem| {
+            let span = word.as_ref().map_or(0..0, Spanned::span);
+            self.at(span, &format!("uploads: {problem}; expected one of them, or off"))
+        })
+    }
+
+    fn receivers(&self, written: &Written) -> Result<Receivers, Error> {
+        let duration = |ns| Duration::from_nanos(ns);
+        let before = duration(self.time("freeze-before", &written.freeze_before, 150_000, 0..=60_000_000)?);
+        if written.gaps.len() > MOST {
+            return Err(self.at(written.gaps[MOST].span(), &format!("gaps: expected at most {MOST}")));
+        }
+        let mut gaps: Vec<Gap> = Vec::new();
+        for words in &written.gaps {
+            let GapWords { device, at, length } = words.get_ref();
+            let fail = |problem: String| self.at(at.span(), &problem);
+            let gap = Gap {
+                device: self.device(device, false)?,
+                at: at.get_ref().parse().map_err(|problem: receiver::Error| fail(problem.to_string()))?,
+                length: duration(self.time("length", length, 100_000, 0..=60_000_000)?),
+            };
+            gap.announced(before).map_err(|problem| fail(problem.to_string()))?;
+            if gaps.iter().any(|other| other.device == gap.device) {
+                let problem = format!("`{}` has gaps already; expected each device once", gap.device);
+                return Err(self.at(device.span(), &problem));
+            }
+            gaps.push(gap);
+        }
+        if let Some(word) = written.freeze_before.as_ref().filter(|_| gaps.is_empty()) {
+            return Err(self.at(word.span(), "freeze-before: no gaps are announced; expected [[gaps]]"));
+        }
+        let mut phas = Vec::new();
+        for word in written.phas.as_ref().map_or(&[][..], |words| words.get_ref().as_slice()) {
+            let name = self.device(word, false)?;
+            if phas.contains(&name) {
+                return Err(
+                    self.at(word.span(), &format!("`{name}` stands twice; expected each device once"))
+                );
+            }
+            phas.push(name);
+        }
+        if let Some(word) = written.phas_for.as_ref().filter(|_| phas.is_empty()) {
+            return Err(self.at(word.span(), "phas-for: no device holds back; expected phas = [\"DEVICE\"]"));
+        }
+        let hold_for = duration(self.time("phas-for", &written.phas_for, 2_000_000, 10_000..=300_000_000)?);
+        Ok(Receivers { freeze_before: before, gaps, phas, hold_for })
+    }
+
+    /// A device's name; `pattern`: it may end with *.
+    fn device(&self, word: &Spanned<String>, pattern: bool) -> Result<String, Error> {
+        let text = word.get_ref();
+        let name = if pattern { text.strip_suffix('*').unwrap_or(text) } else { text };
+        // IFNAMSIZ
+        let fits = name.len() <= 15 && !name.contains(['*', '/']) && !name.contains(char::is_whitespace);
+        if fits && !text.is_empty() {
+            return Ok(text.clone());
+        }
+        let example = if pattern { "wlan0 or wwan*" } else { "wlan0" };
+        Err(self.at(word.span(), &format!("`{text}` is no device; expected a name such as {example}")))
+    }
+
+    fn rules(&self, written: &Written) -> Result<Vec<Rule>, Error> {
+        if written.link.len() > MOST {
+            return Err(self.at(written.link[MOST].span(), &format!("link: expected at most {MOST}")));
+        }
+        let rule = |words: &Spanned<LinkWords>| {
+            let words = words.get_ref();
+            let rate = |word: &Spanned<String>| {
+                rate_kbps(word.get_ref()).map_err(|problem| self.at(word.span(), &problem))
+            };
+            let delay = &words.delay;
+            let down = rate(&words.rate)?;
+            Ok(Rule {
+                device: words.device.as_ref().map(|device| self.device(device, true)).transpose()?,
+                kind: words.kind,
+                link: Link {
+                    rate_kbps: down,
+                    delay_us: time_us(delay.get_ref()).map_err(|problem| self.at(delay.span(), &problem))?,
+                },
+                up_kbps: words.up.as_ref().map_or(Ok(down), rate)?,
+            })
+        };
+        written.link.iter().map(rule).collect()
+    }
+
+    fn number<T: Copy + PartialOrd + std::fmt::Display>(
+        &self,
+        key: &str,
+        word: &Option<Spanned<T>>,
+        unless_given: T,
+        range: std::ops::RangeInclusive<T>,
+    ) -> Result<T, Error> {
+        let Some(word) = word else { return Ok(unless_given) };
+        if range.contains(word.get_ref()) {
+            return Ok(*word.get_ref());
+        }
+        let (number, least, most) = (word.get_ref(), range.start(), range.end());
+        Err(self.at(word.span(), &format!("{key} {number} is out of range; expected {least} to {most}")))
+    }
+
+    /// In ns; bounds in us.
+    fn time(
+        &self,
+        key: &str,
+        word: &Option<Spanned<String>>,
+        unless_given: u32,
+        range: std::ops::RangeInclusive<u32>,
+    ) -> Result<u64, Error> {
+        let Some(word) = word else { return Ok(u64::from(unless_given) * 1000) };
+        let time =
+            time_us(word.get_ref()).map_err(|problem| self.at(word.span(), &format!("{key}: {problem}")))?;
+        if range.contains(&time) {
+            return Ok(u64::from(time) * 1000);
+        }
+        let (least, most) = (range.start() / 1000, range.end() / 1000);
+        let problem = format!("{key} {} is out of range; expected {least}ms to {most}ms", word.get_ref());
+        Err(self.at(word.span(), &problem))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn parse(text: &str) -> Result<Config, String> {
+        Config::parse(text, "a.toml").map_err(|error| {
+            assert!(error.is_users(), "{error}");
+            error.to_string()
+        })
+    }
+
+    #[test]
+    fn nothing_need_be_written() {
+        let config = parse("").expect("defaults");
+        let nets: Vec<_> = config.settings.watch.iter().map(ToString::to_string).collect();
+        assert_eq!(nets, ["0.0.0.0/0", "::/0"]);
+        assert_eq!((config.settings.copies, config.settings.interval), (2, 1_000_000_000));
+        assert_eq!(
+            (config.control.to_str(), config.group, config.cgroup),
+            (Some(control::PLACE), None, None)
+        );
+        assert!(config.settings.rules.is_empty());
+        assert_eq!((config.uploads, config.table), (Policy::named("etcp-v1", &[]).ok(), 254));
+        assert_eq!(config.receivers.devices().count(), 0);
+    }
+
+    #[test]
+    fn what_is_done_by_acks_alone() {
+        let config = parse(
+            "uploads = \"off\"\ntable = 100\nfreeze-before = \"200ms\"\nphas = [\"sat0\", \"wwan0\"]\nphas-for = \"3s\"\n\
+             [[gaps]]\ndevice = \"sat0\"\nat = \"every 15s from 12s\"\nlength = \"80ms\"\n",
+        )
+        .expect("a configuration");
+        assert_eq!((config.uploads, config.table), (None, 100));
+        let mut receivers = config.receivers;
+        assert_eq!(receivers.devices().collect::<Vec<_>>(), ["sat0", "wwan0"]);
+        let ms = Duration::from_millis;
+        assert_eq!((receivers.freeze_before, receivers.hold_for), (ms(200), ms(3000)));
+        let closed = |receivers: &Receivers| {
+            receivers.gaps[0].announced(receivers.freeze_before).expect("a time to be open").closed_for()
+        };
+        assert_eq!(closed(&receivers), ms(280));
+        receivers.freeze(ms(150)).expect("a shorter time");
+        assert_eq!(closed(&receivers), ms(230));
+        assert!(receivers.freeze(ms(8000)).is_err_and(|error| error.is_user()), "hardly ever open");
+        assert_eq!(receivers.freeze_before, ms(150));
+    }
+
+    #[test]
+    fn every_key_is_heard() {
+        let config = parse(
+            "watch = [\"192.0.2.0/24\", \"2001:db8::/32\"]\ncgroup = \"/c\"\ncontrol = \"/run/x\"\ngroup = 0\npin = \"/p\"\n\
+             copies = 3\nway = \"crafted\"\ninterval = \"2s\"\nlimit = \"100ms\"\nstation-share = 50\n\
+             [[link]]\ndevice = \"wwan*\"\ntype = \"wwan\"\nrate = \"8mbit\"\nup = \"2mbit\"\ndelay = \"50ms\"\n",
+        )
+        .expect("a configuration");
+        let Settings { watch, copies, way, interval, limit, rules, station_share, .. } = config.settings;
+        assert_eq!(
+            (watch.len(), copies, way, interval, limit),
+            (2, 3, Way::Crafted, 2_000_000_000, 100_000_000)
+        );
+        assert_eq!((station_share, config.group), (50, Some(control::Group::numbered(0))));
+        let link = Link { rate_kbps: 8000, delay_us: 50_000 };
+        let rule = Rule { device: Some("wwan*".into()), kind: Some(Kind::Wwan), link, up_kbps: 2000 };
+        assert_eq!(rules, [rule]);
+        assert_eq!((config.pin, config.control), (Some("/p".into()), "/run/x".into()));
+    }
+
+    #[test]
+    fn mistakes_are_told_with_their_place() {
+        let link = |more: &str| format!("[[link]]\nrate = \"1mbit\"\ndelay = \"1ms\"\n{more}");
+        for (text, said) in [
+            ("copies = 9".to_owned(), "line 1, column 10: copies 9 is out of range; expected 1 to 8"),
+            ("\nwatch = []".into(), "line 2, column 9: watch: expected 1 to 64 prefixes"),
+            ("watch = [\"x\"]".into(), "watch: `x` is no prefix; expected \"default\""),
+            ("watch = [\"10.0.0.1/8\"]".into(), "has bits beyond its length; expected 10.0.0.0/8"),
+            ("watch = [\"default\", \"::/0\"]".into(), "`::/0` overlaps ::/0; expected"),
+            ("way = \"post\"".into(), "line 1, column 7: unknown word `post`, expected one of `auto`"),
+            ("interval = \"1ms\"".into(), "interval 1ms is out of range; expected 100ms to 60000ms"),
+            ("interval = 1".into(), "expected a string"),
+            ("group = \"no such group\"".into(), "line 1, column 9: no group `no such group`"),
+            ("group = [1]".into(), "expected the name or the number of a group"),
+            ("control = \"a.sock\"".into(), "control: expected a path that begins with /"),
+            ("uploads = \"vegas\"".into(), "line 1, column 11: uploads: "),
+            (
+                format!("control = \"/{}\"", "x".repeat(107)),
+                "control: a path of 108 octets; expected at most 107",
+            ),
+            ("rate = 1".into(), "line 1, column 1: unknown key `rate`, expected one of `watch`"),
+            (
+                "[[link]]\nrate = \"0mbit\"\ndelay = \"1ms\"".into(),
+                "line 2, column 8: `0mbit` is no rate; expected",
+            ),
+            ("[[link]]\nrate = \"1mbit\"".into(), "missing key `delay`"),
+            (link("device = \"a/b\""), "line 4, column 10: `a/b` is no device; expected"),
+            (link("type = \"lte\""), "unknown word `lte`, expected one of `ethernet`"),
+            (link("up = \"fast\""), "line 4, column 6: `fast` is no rate"),
+            ("copies = ".into(), "a.toml, line 1, column "),
+        ] {
+            let message = parse(&text).expect_err(&text);
+            assert!(message.starts_with("a.toml, line ") && message.contains(said), "{text}: {message}");
+            assert!(message.contains("expected") && message.lines().count() == 1, "{message}");
+        }
+        let unread = Config::read(Path::new("/nowhere/a.toml")).expect_err("no file");
+        assert!(unread.to_string().contains("there is no such file; expected the agent's configuration"));
+    }
+
+    #[test]
+    fn the_example_is_what_holds_without_a_file() {
+        let config = Config::parse(EXAMPLE, "examples/agent.toml").expect("the example");
+        let plain = parse("").expect("defaults").settings;
+        assert_eq!(Settings { rules: Vec::new(), ..config.settings.clone() }, plain);
+        assert_eq!(
+            (config.control.to_str(), config.group, config.cgroup),
+            (Some(control::PLACE), None, None)
+        );
+        let kinds: Vec<_> = config.settings.rules.iter().map(|rule| rule.kind).collect();
+        assert_eq!(kinds.last(), Some(&None), "the last fits every device");
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_it_panic(text in "\\PC{0,300}") {
+            let _ = parse(&text);
+        }
+
+        #[test]
+        fn no_damaged_example_makes_it_panic(at in any::<prop::sample::Index>(), what in "[\\x00-\\x7f]{0,8}", cut in 0usize..40) {
+            let start = at.index(EXAMPLE.len());
+            let end = (start + cut).min(EXAMPLE.len());
+            let text = [EXAMPLE.as_bytes()[..start].to_vec(), what.into_bytes(), EXAMPLE.as_bytes()[end..].to_vec()].concat();
+            let _ = parse(&String::from_utf8_lossy(&text));
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! The mobile agent: it watches the host's links and tells the peers of its connections of handoffs.
+//!
+//! * [`event`], [`netlink`], [`wifi`]: what the kernel says of devices, addresses, routes and stations.
+//! * [`links`]: which way packets take.
+//! * [`estimate`]: what a link can carry.
+//! * [`rounds`]: who is told what, when, in which order. Of these only [`netlink`] and [`wifi`] touch the world.
+//! * `receivers`: what it does by this host's ACKs alone.
+//! * [`config`], [`control`], [`status`], [`lock`], [`rights`]: how it is set, asked, and kept in its place.
+//! * [`Agent`]: the loop that connects them to [`segue_kernel::mobile`].
+
+pub mod config;
+pub mod control;
+pub mod error;
+pub mod estimate;
+pub mod event;
+pub mod links;
+pub mod lock;
+pub mod netlink;
+pub mod quantity;
+mod receivers;
+pub mod rights;
+pub mod rounds;
+mod run;
+pub mod status;
+pub mod wifi;
+
+pub use config::Config;
+pub use error::Error;
+pub use receivers::ReceiverStatus;
+pub use run::Agent;

@@ -1,0 +1,597 @@
+//! Who is told of which link, when, and in what order. No sockets, no clock: events go in with the time at which they
+//! came, orders come out.
+//!
+//! A handoff of a watched prefix begins a *round*: its peers are told. Connections with something under way, or on which
+//! something has come since shortly before the old link broke, are told at once, as many at a time as half the
+//! uplink carries; all others, and those whose turn has not come, carry the notice on whatever they send next.
+//! Handoffs that come too fast (a route that flaps) wait, and what is told then is the link of then.
+
+use super::estimate::{Estimate, Estimates, Rule, Told};
+use super::event::Event;
+use super::links::{Links, Path};
+use ipnet::IpNet;
+use segue_kernel::mobile::{Notice, Scope, Walk, Way};
+use segue_policy::wire::ReportType;
+use segue_policy::{Link, Notice as Handoff};
+use serde::Serialize;
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// Nanoseconds of a millisecond.
+const MS: u64 = 1_000_000;
+/// A connection is busy on which something has come within so long of the old link's end.
+const LATELY: u64 = 2_000 * MS;
+/// Handoffs of one prefix that may be told at once; afterwards one per interval.
+const BURST: u64 = 2;
+/// Between walks: at least, so that a walk costs little of a processor, and at most.
+const TICK: std::ops::RangeInclusive<u64> = 5 * MS..=50 * MS;
+/// Connections of a walk, if a tick between these bounds allows it.
+const PER_WALK: u64 = 8;
+/// A notice on the wire: an IPv6 header, TCP's with time stamps, the option.
+const ACK_OCTETS: u64 = 84;
+/// Rounds that `status` still knows.
+const REMEMBERED: usize = 32;
+
+/// How rounds are made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Whose handoffs count.
+    pub watch: Vec<IpNet>,
+    /// ACKs that carry a notice, of each connection.
+    pub copies: u8,
+    /// How they leave.
+    pub way: Way,
+    /// Between rounds of one prefix, ns.
+    pub interval: u64,
+    /// Of a round, ns: who has not been told then waits for its next ACK.
+    pub limit: u64,
+    /// What links are like.
+    pub rules: Vec<Rule>,
+    /// Goodput of a Wi-Fi radio, percent of its rate.
+    pub station_share: u32,
+    /// Whether connections are known from before: they are told at the start.
+    pub inherits: bool,
+}
+
+/// Why a round begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cause {
+    /// The route leads over another link.
+    Moved,
+    /// The same link is back.
+    Returned,
+    /// The host has slept.
+    Resumed,
+    /// An agent before this one was killed.
+    Restarted,
+    /// Somebody told it.
+    Told,
+    /// Somebody foresees a handoff.
+    Foreseen,
+}
+
+/// What is to be done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Connections established from now on report this link.
+    First(Link),
+    /// A round begins: whom it is for, what they are told; and, of a completed handoff from a link that is known, what
+    /// the policy of this host's own flows is (N is still to be counted).
+    Begin(Notice, Vec<Scope>, Option<Handoff>),
+    /// As many of its connections are to be told now.
+    Walk(u32),
+    /// It is over.
+    Done(Round),
+}
+
+/// What a round has come to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Round {
+    /// Of this agent, from 1.
+    pub number: u64,
+    /// Why.
+    pub cause: Cause,
+    /// Of which prefix.
+    pub watch: IpNet,
+    /// Over which device.
+    pub device: String,
+    /// What was told; `None`: nothing, for nothing is known of the link.
+    pub estimate: Option<Estimate>,
+    /// ns from the handoff to the first walk, from there to the end.
+    pub waited_ns: u64,
+    /// See `waited_ns`.
+    pub took_ns: u64,
+    /// Told in the kernel's ACKs.
+    pub poked: u32,
+    /// Told in crafted ones.
+    pub crafted: u32,
+    /// Told, until the end of the round, in ACKs of their own.
+    pub acked: u32,
+    /// Will be told in ACKs of their own.
+    pub waiting: u32,
+    /// Flows of this host that waited for their timers and were made to resend.
+    pub resent: u32,
+    /// Flows of this host that send and on which the policy has acted.
+    pub governed: u32,
+    /// Those that have a congestion control of which it knows nothing.
+    pub left: u32,
+    /// Not told: why, and how many.
+    pub refused: Refused,
+    /// A newer handoff has ended it.
+    pub superseded: bool,
+}
+
+/// Connections that were not told.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Refused {
+    /// The peer has no capability, or the connection is older than the agent.
+    pub unnegotiated: u32,
+    /// The peer will send nothing more.
+    pub closing: u32,
+    /// No room in the kernel's ACKs, and no other way allowed.
+    pub unwritten: u32,
+    /// The host could not send.
+    pub unsent: u32,
+    /// The first reason why.
+    pub reason: Option<String>,
+}
+
+/// A handoff that has not been told yet.
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    number: u64,
+    cause: Cause,
+    at: u64,
+    /// The old link's last moment.
+    until: u64,
+    /// There was no link in between.
+    disconnected: bool,
+    /// Instead of an estimate, for a handoff that is foreseen.
+    foreseen: Option<Told>,
+}
+
+/// A prefix whose way is watched.
+#[derive(Clone, Debug)]
+struct Watched {
+    to: IpNet,
+    /// The last one that was alive.
+    path: Option<Path>,
+    /// Since when there is none.
+    broken: Option<u64>,
+    pending: Option<Pending>,
+    /// What flows of this host know of their link.
+    uplink: Option<Link>,
+    /// Rounds may begin until this is more than a burst ahead.
+    paid_until: u64,
+}
+
+/// The round that runs.
+#[derive(Clone, Debug)]
+struct Running {
+    watched: usize,
+    round: Round,
+    began: u64,
+    next: u64,
+    tick: u64,
+    budget: u32,
+}
+
+/// A prefix, as `status` tells it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct WatchStatus {
+    /// The prefix.
+    pub to: IpNet,
+    /// Over which device; `None`: there is no way.
+    pub device: Option<String>,
+    /// What its link is thought to be.
+    pub estimate: Option<Estimate>,
+}
+
+/// The agent's decisions.
+#[derive(Clone, Debug)]
+pub struct Rounds {
+    settings: Settings,
+    links: Links,
+    estimates: Estimates,
+    watched: Vec<Watched>,
+    running: Option<Running>,
+    orders: VecDeque<Order>,
+    numbers: u64,
+    started: bool,
+    history: VecDeque<Round>,
+}
+
+impl Rounds {
+    /// Knows nothing of the host yet: the first events tell what is, and are no handoffs.
+    pub fn new(settings: Settings) -> Self {
+        let watched = settings.watch.iter().map(|to| Watched {
+            to: *to,
+            path: None,
+            broken: None,
+            pending: None,
+            uplink: None,
+            paid_until: 0,
+        });
+        Self {
+            watched: watched.collect(),
+            estimates: Estimates::new(settings.rules.clone(), settings.station_share),
+            links: Links::default(),
+            running: None,
+            orders: VecDeque::new(),
+            numbers: 0,
+            started: false,
+            history: VecDeque::new(),
+            settings,
+        }
+    }
+
+    /// The host's network, as far as known.
+    pub fn links(&self) -> &Links {
+        &self.links
+    }
+
+    /// Rounds that are over, the oldest first.
+    pub fn history(&self) -> impl Iterator<Item = &Round> {
+        self.history.iter()
+    }
+
+    /// All that has happened at once.
+    pub fn on_events(&mut self, now: u64, events: &[Event]) {
+        for event in events {
+            self.links.apply(event);
+            let watched = &self.watched;
+            self.estimates.apply(now, event, |device| {
+                let paths = watched.iter().filter(|watched| watched.broken.is_none());
+                let over =
+                    paths.filter_map(|watched| watched.path.as_ref()).find(|path| path.device == device);
+                over.map(|path| path.gateway)
+            });
+        }
+        for index in 0..self.watched.len() {
+            self.look(now, index);
+        }
+        self.started = true;
+    }
+
+    /// The host has slept: senders have backed off, and may not have heard of the last handoff.
+    pub fn on_resume(&mut self, now: u64) {
+        for index in 0..self.watched.len() {
+            if self.watched[index].path.is_some() {
+                self.expect_round(now, index, Cause::Resumed, None);
+            }
+        }
+    }
+
+    /// Somebody tells what the link of a device is like from now on. The numbers of the rounds in which it will be told;
+    /// none: no watched prefix leads over the device now; once one does, its peers are told.
+    ///
+    /// # Errors
+    /// There is no such device; those that are.
+    pub fn on_told(&mut self, now: u64, device: &str, told: Told) -> Result<Vec<u64>, Vec<String>> {
+        let index = self.known(device)?;
+        self.estimates.tell(index, told);
+        let over = |watched: &Watched| watched.path.as_ref().is_some_and(|path| path.device == index);
+        Ok(self.expect_rounds(now, over, Cause::Told, None))
+    }
+
+    /// Somebody foresees a handoff to this link; it is told over the present one.
+    ///
+    /// # Errors
+    /// There is no such device.
+    pub fn on_foreseen(&mut self, now: u64, device: &str, told: Told) -> Result<Vec<u64>, Vec<String>> {
+        self.known(device)?;
+        Ok(self.expect_rounds(now, |_| true, Cause::Foreseen, Some(told)))
+    }
+
+    fn known(&self, device: &str) -> Result<u32, Vec<String>> {
+        let found = self.links.named(device).map(|device| device.index);
+        found.ok_or_else(|| self.links.names().map(str::to_owned).collect())
+    }
+
+    /// Rounds of all watched prefixes like this; their numbers.
+    fn expect_rounds(
+        &mut self,
+        now: u64,
+        like: impl Fn(&Watched) -> bool,
+        cause: Cause,
+        foreseen: Option<Told>,
+    ) -> Vec<u64> {
+        let mut numbers = Vec::new();
+        for index in 0..self.watched.len() {
+            let watched = &self.watched[index];
+            if watched.path.is_some() && watched.broken.is_none() && like(watched) {
+                numbers.push(match foreseen {
+                    Some(link) => self.expect_announcement(now, index, cause, link),
+                    None => self.expect_round(now, index, cause, None),
+                });
+            }
+        }
+        numbers
+    }
+
+    /// A handoff that has been, and that peers do not know of yet, is of more use to them than one to come.
+    fn expect_announcement(&mut self, now: u64, index: usize, cause: Cause, link: Told) -> u64 {
+        if self.watched[index].pending.is_some_and(|pending| pending.foreseen.is_none()) {
+            self.numbers += 1;
+            let announced = Pending {
+                number: self.numbers,
+                cause,
+                at: now,
+                until: now,
+                disconnected: false,
+                foreseen: Some(link),
+            };
+            let round = self.round_of(&announced, index);
+            self.over(Round { superseded: true, ..round });
+            return self.numbers;
+        }
+        let number = self.expect_round(now, index, cause, None);
+        if let Some(pending) = &mut self.watched[index].pending {
+            pending.foreseen = Some(link);
+        }
+        number
+    }
+
+    /// `broken`: when the way before was found to carry nothing more, if it did before this.
+    fn expect_round(&mut self, now: u64, index: usize, cause: Cause, broken: Option<u64>) -> u64 {
+        let before = self.watched[index].pending;
+        self.numbers += 1;
+        // Peers that have not been told of the handoff before are silent since then.
+        let disconnected = matches!(cause, Cause::Returned | Cause::Resumed)
+            || broken.is_some()
+            || before.is_some_and(|before| before.disconnected);
+        let until = broken.unwrap_or(now);
+        let until = before.map_or(until, |before| before.until.min(until));
+        self.watched[index].pending =
+            Some(Pending { number: self.numbers, cause, at: now, until, disconnected, foreseen: None });
+        // Of what nobody waits for, the newest is enough.
+        if let Some(before) = before.filter(|before| matches!(before.cause, Cause::Told | Cause::Foreseen)) {
+            let round = self.round_of(&before, index);
+            self.over(Round { superseded: true, ..round });
+        }
+        self.numbers
+    }
+
+    /// Compares the way to a watched prefix with what it was.
+    fn look(&mut self, now: u64, index: usize) {
+        let path = self.links.path(&self.watched[index].to);
+        let watched = &mut self.watched[index];
+        let Some(path) = path else {
+            if watched.path.is_some() {
+                watched.broken.get_or_insert(now);
+            }
+            if self.running.as_ref().is_some_and(|running| running.watched == index) {
+                self.end(now, true);
+            }
+            return;
+        };
+        let (broken, before) = (watched.broken.take(), watched.path.replace(path.clone()));
+        let Some(before) = before else {
+            // The first way is no handoff, but for connections that know another from before.
+            if self.settings.inherits && !self.started {
+                self.expect_round(now, index, Cause::Restarted, None);
+            } else {
+                self.report_first(now, index);
+            }
+            return;
+        };
+        let moved = path.differs(&before);
+        // The kernel may tell later of a carrier that has been lost.
+        let dead = self.links.device(before.device).is_none_or(|device| !device.alive);
+        let broken = broken.or(dead.then_some(now));
+        if moved {
+            self.estimates.leave(before.device);
+            if before.device != path.device {
+                self.estimates.forget(before.device);
+            }
+        }
+        if moved || broken.is_some() || path.carriers != before.carriers {
+            let cause = if moved { Cause::Moved } else { Cause::Returned };
+            self.expect_round(now, index, cause, broken);
+        }
+    }
+
+    fn estimate(&self, now: u64, index: usize) -> Option<Estimate> {
+        let path = self.watched[index].path.as_ref()?;
+        self.estimates.of(now, self.links.device(path.device)?, path)
+    }
+
+    fn report_first(&mut self, now: u64, index: usize) {
+        if let Some(estimate) = self.estimate(now, index) {
+            self.watched[index].uplink = Some(estimate.uplink());
+            self.orders.push_back(Order::First(estimate.link()));
+        }
+    }
+
+    fn round_of(&self, pending: &Pending, index: usize) -> Round {
+        let watched = &self.watched[index];
+        let device = watched.path.as_ref().and_then(|path| self.links.device(path.device));
+        Round {
+            number: pending.number,
+            cause: pending.cause,
+            watch: watched.to,
+            device: device.map_or_else(String::new, |device| device.name.clone()),
+            estimate: None,
+            waited_ns: 0,
+            took_ns: 0,
+            poked: 0,
+            crafted: 0,
+            acked: 0,
+            waiting: 0,
+            resent: 0,
+            governed: 0,
+            left: 0,
+            refused: Refused::default(),
+            superseded: false,
+        }
+    }
+
+    fn over(&mut self, round: Round) {
+        self.history.push_back(round.clone());
+        if self.history.len() > REMEMBERED {
+            self.history.pop_front();
+        }
+        self.orders.push_back(Order::Done(round));
+    }
+
+    /// When the next round of this prefix may begin.
+    fn due(&self, index: usize) -> Option<u64> {
+        let watched = &self.watched[index];
+        let pending = watched.pending?;
+        if watched.broken.is_some() || watched.path.is_none() {
+            return None;
+        }
+        // Another prefix's round is not cut short, and none for what is only announced.
+        let waits = |running: &Running| running.watched != index || pending.foreseen.is_some();
+        if self.running.as_ref().is_some_and(waits) {
+            return None;
+        }
+        Some(watched.paid_until.saturating_sub(self.settings.interval * (BURST - 1)))
+    }
+
+    /// When [`Rounds::next`] is to be asked again at the latest; `None`: not before something happens.
+    pub fn deadline(&self) -> Option<u64> {
+        let due = (0..self.watched.len()).filter_map(|index| self.due(index));
+        due.chain(self.running.as_ref().map(|running| running.next)).min()
+    }
+
+    /// What is to be done now, one thing at a time. Each walk is answered by [`Rounds::on_walk`].
+    pub fn next(&mut self, now: u64) -> Option<Order> {
+        if let Some(order) = self.orders.pop_front() {
+            return Some(order);
+        }
+        if let Some(index) =
+            (0..self.watched.len()).find(|&index| self.due(index).is_some_and(|due| due <= now))
+        {
+            self.begin(now, index);
+            return self.orders.pop_front();
+        }
+        let running = self.running.as_mut()?;
+        if running.next > now {
+            return None;
+        }
+        if now.saturating_sub(running.began) >= self.settings.limit.max(1) {
+            self.end(now, false);
+            return self.orders.pop_front();
+        }
+        running.next = (now + running.tick).min(running.began + self.settings.limit.max(1));
+        Some(Order::Walk(running.budget))
+    }
+
+    fn begin(&mut self, now: u64, index: usize) {
+        let Some(pending) = self.watched[index].pending.take() else { return };
+        if self.running.is_some() {
+            self.end(now, true);
+        }
+        let mut round = self.round_of(&pending, index);
+        round.waited_ns = now.saturating_sub(pending.at);
+        let present = self.estimate(now, index);
+        round.estimate = match pending.foreseen {
+            Some(Told { link, up_kbps }) => Some(Estimate {
+                rate_kbps: link.rate_kbps,
+                delay_us: link.delay_us,
+                up_kbps,
+                source: super::estimate::Source::Told,
+            }),
+            None => present,
+        };
+        let Some(estimate) = round.estimate else { return self.over(round) };
+        let watched = &mut self.watched[index];
+        watched.paid_until = watched.paid_until.max(now) + self.settings.interval;
+        let kind = if pending.foreseen.is_some() { ReportType::Expected } else { ReportType::Completed };
+        let notice = Notice {
+            link: estimate.link(),
+            kind,
+            copies: self.settings.copies,
+            way: self.settings.way,
+            since: Duration::from_nanos(pending.until.saturating_sub(LATELY)),
+        };
+        let own = match kind {
+            ReportType::Completed => watched.uplink.replace(estimate.uplink()),
+            _ => None,
+        };
+        let own = own.map(|old_link| Handoff {
+            old_link,
+            new_link: estimate.uplink(),
+            flows: 0,
+            disconnected: u32::from(pending.disconnected),
+        });
+        let scope = self.links.scope(&watched.to);
+        // A notice leaves over the present link, also one of a link to come.
+        let (tick, budget) = pace(present.unwrap_or(estimate).up_kbps, self.settings.copies);
+        self.running = Some(Running { watched: index, round, began: now, next: now, tick, budget });
+        self.orders.push_back(Order::Begin(notice, scope, own));
+    }
+
+    /// What a walk has come to.
+    pub fn on_walk(&mut self, now: u64, walk: &Walk) {
+        let Some(running) = &mut self.running else { return };
+        let round = &mut running.round;
+        round.poked += walk.poked;
+        round.crafted += walk.crafted;
+        round.acked += walk.acked;
+        round.waiting = walk.marked;
+        round.resent += walk.resent;
+        round.governed += walk.governed.governed;
+        round.left += walk.governed.left;
+        round.refused.unnegotiated = walk.skipped.unnegotiated;
+        round.refused.closing = walk.skipped.closing;
+        round.refused.unwritten += walk.skipped.unwritten;
+        round.refused.unsent += walk.skipped.unsent;
+        if round.refused.reason.is_none() {
+            round.refused.reason = walk.skipped.refusal.as_ref().map(ToString::to_string);
+        }
+        if walk.unpaid == 0 {
+            self.end(now, false);
+        }
+    }
+
+    /// A walk could not be made.
+    pub fn on_failed_walk(&mut self, now: u64, reason: String) {
+        if let Some(running) = &mut self.running {
+            running.round.refused.reason.get_or_insert(reason);
+            self.end(now, false);
+        }
+    }
+
+    fn end(&mut self, now: u64, superseded: bool) {
+        if let Some(Running { round, began, .. }) = self.running.take() {
+            self.over(Round { superseded, took_ns: now.saturating_sub(began), ..round });
+        }
+    }
+
+    /// The watched prefixes.
+    pub fn watches(&self, now: u64) -> Vec<WatchStatus> {
+        let status = |(index, watched): (usize, &Watched)| {
+            let path = watched.path.as_ref().filter(|_| watched.broken.is_none());
+            let device = path.and_then(|path| self.links.device(path.device));
+            WatchStatus {
+                to: watched.to,
+                device: device.map(|device| device.name.clone()),
+                estimate: device.and_then(|_| self.estimate(now, index)),
+            }
+        };
+        self.watched.iter().enumerate().map(status).collect()
+    }
+
+    /// Devices that watched prefixes lead over.
+    pub fn devices(&self) -> impl Iterator<Item = u32> {
+        let alive = self.watched.iter().filter(|watched| watched.broken.is_none());
+        alive.filter_map(|watched| watched.path.as_ref().map(|path| path.device))
+    }
+}
+
+/// The time between walks, ns, and the connections of each, so that notices take half of the uplink.
+fn pace(up_kbps: u32, copies: u8) -> (u64, u32) {
+    let bits = u64::from(copies.max(1)) * ACK_OCTETS * 8;
+    // kbit/s are bits per ms.
+    let half = (u64::from(up_kbps) / 2).max(1);
+    let tick = (PER_WALK * bits * MS / half).clamp(*TICK.start(), *TICK.end());
+    let budget = (u128::from(half) * u128::from(tick) / u128::from(bits * MS)).max(1);
+    (tick, u32::try_from(budget).unwrap_or(u32::MAX))
+}
+
+#[cfg(test)]
+#[path = "rounds_tests.rs"]
+mod tests;

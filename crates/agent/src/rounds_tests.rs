@@ -1,0 +1,506 @@
+//! Scripts of events, and what is to be done at each.
+
+use super::*;
+use crate::estimate::Source;
+use crate::event::{Device, Kind, Route};
+use proptest::prelude::*;
+use std::net::IpAddr;
+
+const SECOND: u64 = 1000 * MS;
+const WIFI: u32 = 2;
+const WWAN: u32 = 3;
+
+fn settings() -> Settings {
+    let rule = |device: &str, rate_kbps, up_kbps| Rule {
+        device: Some(device.into()),
+        kind: None,
+        link: Link { rate_kbps, delay_us: 1000 },
+        up_kbps,
+    };
+    Settings {
+        watch: vec!["0.0.0.0/0".parse().expect("a prefix")],
+        copies: 2,
+        way: Way::Auto,
+        interval: SECOND,
+        limit: SECOND,
+        rules: vec![rule("wlan0", 54_000, 54_000), rule("wwan0", 2000, 1000)],
+        station_share: 60,
+        inherits: false,
+    }
+}
+
+fn device(index: u32, alive: bool) -> Event {
+    let (name, kind) = if index == WIFI { ("wlan0", Kind::Wifi) } else { ("wwan0", Kind::Wwan) };
+    Event::Device(Device { index, name: name.into(), alive, carriers: 1, kind })
+}
+
+fn route(device: u32, present: bool) -> Event {
+    let gateway = Some(IpAddr::from([10, 0, device as u8, 1]));
+    let route = Route { to: "0.0.0.0/0".parse().expect("a prefix"), metric: 100, device, gateway };
+    Event::Route { route, present }
+}
+
+/// Rounds over a host whose default route leads over this device.
+fn over(index: u32) -> Rounds {
+    let mut rounds = Rounds::new(settings());
+    rounds.on_events(0, &[device(WIFI, true), device(WWAN, true), route(index, true)]);
+    let first = if index == WIFI { 54_000 } else { 2000 };
+    assert_eq!(rounds.next(0), Some(Order::First(Link { rate_kbps: first, delay_us: 1000 })));
+    assert_eq!(rounds.next(0), None);
+    assert_eq!(rounds.deadline(), None);
+    rounds
+}
+
+fn walk(poked: u32, unpaid: u32) -> Walk {
+    Walk { poked, unpaid, marked: unpaid, ..Walk::default() }
+}
+
+fn begun(order: Option<Order>) -> (Link, ReportType, Duration) {
+    match order {
+        Some(Order::Begin(notice, scope, _)) => {
+            assert!(scope[0].told && scope[0].bits == 0, "{scope:?}");
+            (notice.link, notice.kind, notice.since)
+        }
+        other => panic!("no round begins: {other:?}"),
+    }
+}
+
+fn done(order: Option<Order>) -> Round {
+    match order {
+        Some(Order::Done(round)) => round,
+        other => panic!("no round ends: {other:?}"),
+    }
+}
+
+#[test]
+fn a_moved_route_is_told_at_once() {
+    let mut rounds = over(WIFI);
+    let at = 10 * SECOND;
+    rounds.on_events(at, &[route(WIFI, false), route(WWAN, true)]);
+    let (link, kind, since) = begun(rounds.next(at));
+    assert_eq!((link.rate_kbps, kind), (2000, ReportType::Completed));
+    assert_eq!(since, Duration::from_secs(8), "who was busy shortly before");
+    // 1 Mbit/s up, half of it for notices of 2 * 84 octets: 372 a second, 18 in 50 ms
+    assert_eq!(rounds.next(at), Some(Order::Walk(8)));
+    rounds.on_walk(at + MS, &walk(5, 0));
+    let round = done(rounds.next(at + MS));
+    assert_eq!((round.cause, round.poked, round.device.as_str()), (Cause::Moved, 5, "wwan0"));
+    assert_eq!((round.waited_ns, round.took_ns, round.superseded), (0, MS, false));
+    assert_eq!(round.estimate.map(|estimate| estimate.source), Some(Source::Rule));
+    assert_eq!((rounds.next(at + MS), rounds.deadline()), (None, None));
+}
+
+/// Uplinks: 54 Mbit/s over Wi-Fi, 1 Mbit/s over the modem.
+fn own(order: Option<Order>) -> Option<(u32, u32, u32)> {
+    match order {
+        Some(Order::Begin(_, _, own)) => {
+            own.map(|own| (own.old_link.rate_kbps, own.new_link.rate_kbps, own.disconnected))
+        }
+        other => panic!("no round begins: {other:?}"),
+    }
+}
+
+#[test]
+fn own_flows_are_told_of_both_uplinks_and_whether_there_was_none() {
+    let mut rounds = over(WIFI);
+    rounds.on_events(SECOND, &[route(WIFI, false), route(WWAN, true)]);
+    assert_eq!(own(rounds.next(SECOND)), Some((54_000, 1000, 0)));
+    // There and back, with nothing in between.
+    rounds.on_events(20 * SECOND, &[device(WWAN, false)]);
+    rounds.on_events(21 * SECOND, &[route(WWAN, false), route(WIFI, true)]);
+    let order =
+        std::iter::from_fn(|| rounds.next(21 * SECOND)).find(|order| matches!(order, Order::Begin(..)));
+    assert_eq!(own(order), Some((1000, 54_000, 1)));
+    // What is only foreseen changes nothing, and nothing is forgotten.
+    let link = Link { rate_kbps: 5000, delay_us: 1000 };
+    rounds.on_foreseen(40 * SECOND, "wlan0", Told { link, up_kbps: 4000 }).expect("a device");
+    let order =
+        std::iter::from_fn(|| rounds.next(40 * SECOND)).find(|order| matches!(order, Order::Begin(..)));
+    assert_eq!(own(order), None);
+    rounds.on_told(60 * SECOND, "wlan0", Told { link, up_kbps: 4000 }).expect("a device");
+    let order =
+        std::iter::from_fn(|| rounds.next(60 * SECOND)).find(|order| matches!(order, Order::Begin(..)));
+    assert_eq!(own(order), Some((54_000, 4000, 0)));
+}
+
+/// What the old device still had to carry is gone, although another way was there at once.
+#[test]
+fn a_handoff_from_a_device_that_has_died_is_one_after_an_outage() {
+    let mut rounds = over(WIFI);
+    rounds.on_events(SECOND, &[route(WIFI, false), route(WWAN, true), device(WIFI, false)]);
+    assert_eq!(own(rounds.next(SECOND)), Some((54_000, 1000, 1)));
+    let mut rounds = over(WIFI);
+    rounds.on_events(SECOND, &[route(WIFI, false), route(WWAN, true), Event::DeviceGone(WIFI)]);
+    assert_eq!(own(rounds.next(SECOND)), Some((54_000, 1000, 1)));
+}
+
+#[test]
+fn after_an_outage_those_count_who_were_busy_when_it_began() {
+    let mut rounds = over(WIFI);
+    rounds.on_events(10 * SECOND, &[device(WIFI, false)]);
+    assert_eq!((rounds.next(10 * SECOND), rounds.deadline()), (None, None), "there is nobody to tell");
+    rounds.on_events(40 * SECOND, &[device(WIFI, true)]);
+    let (link, _, since) = begun(rounds.next(40 * SECOND));
+    assert_eq!((link.rate_kbps, since), (54_000, Duration::from_secs(8)));
+    rounds.next(40 * SECOND);
+    rounds.on_walk(40 * SECOND, &walk(1, 0));
+    assert_eq!(done(rounds.next(40 * SECOND)).cause, Cause::Returned);
+}
+
+#[test]
+fn a_route_that_is_gone_for_a_moment_is_a_handoff_of_two_steps() {
+    let mut rounds = over(WIFI);
+    rounds.on_events(SECOND, &[route(WIFI, false)]);
+    assert_eq!(rounds.next(SECOND), None);
+    rounds.on_events(SECOND + MS, &[route(WWAN, true)]);
+    assert_eq!(begun(rounds.next(SECOND + MS)).0.rate_kbps, 2000);
+}
+
+#[test]
+fn what_changes_nothing_is_no_handoff() {
+    let mut rounds = over(WIFI);
+    let neighbour =
+        Event::Neighbour { device: WIFI, address: [10, 0, 2, 1].into(), hardware: vec![2, 0, 0, 0, 0, 1] };
+    let other = Event::Address { device: WWAN, address: [192, 0, 2, 1].into(), present: true };
+    rounds.on_events(SECOND, &[device(WIFI, true), neighbour, other, route(WIFI, true), device(WWAN, false)]);
+    assert_eq!((rounds.next(SECOND), rounds.deadline()), (None, None));
+}
+
+/// The kernel tells of it with a delay of up to a second, and then only that there is a carrier again.
+#[test]
+fn a_carrier_that_was_lost_for_a_moment_is_a_handoff() {
+    let mut rounds = over(WIFI);
+    let Event::Device(before) = device(WIFI, true) else { unreachable!() };
+    rounds.on_events(SECOND, &[Event::Device(Device { carriers: 2, ..before })]);
+    begun(rounds.next(SECOND));
+    rounds.next(SECOND);
+    rounds.on_walk(SECOND, &walk(1, 0));
+    assert_eq!(done(rounds.next(SECOND)).cause, Cause::Returned);
+}
+
+#[test]
+fn roaming_is_a_handoff() {
+    let mut rounds = over(WIFI);
+    rounds.on_events(SECOND, &[Event::Roamed(WIFI)]);
+    assert_eq!(begun(rounds.next(SECOND)).0.rate_kbps, 54_000);
+}
+
+#[test]
+fn many_connections_are_told_at_half_the_uplink() {
+    let mut rounds = over(WWAN);
+    let at = 10 * SECOND;
+    rounds.on_events(at, &[route(WWAN, false), route(WIFI, true)]);
+    begun(rounds.next(at));
+    let (mut left, mut now, mut walks) = (1000u32, at, 0);
+    let round = loop {
+        match rounds.next(now) {
+            Some(Order::Walk(budget)) => {
+                walks += 1;
+                let told = budget.min(left);
+                left -= told;
+                rounds.on_walk(now, &walk(told, left));
+            }
+            Some(Order::Done(round)) => break round,
+            Some(other) => panic!("{other:?}"),
+            None => now = rounds.deadline().expect("it goes on"),
+        }
+    };
+    assert_eq!((round.poked, round.waiting, left), (1000, 0, 0));
+    // 54 Mbit/s: 1000 * 2 * 84 octets at 27 Mbit/s are 49.8 ms
+    let took = (now - at) / MS;
+    assert!((40..=60).contains(&took), "{took} ms, {walks} walks");
+    let bits = 1000 * 2 * ACK_OCTETS * 8;
+    assert!(bits * 1000 / (took + 5) <= 27_000_000, "no more than half of the uplink");
+}
+
+#[test]
+fn who_has_not_been_told_in_time_waits_for_its_next_ack() {
+    let mut rounds = over(WIFI);
+    rounds.on_events(SECOND, &[route(WIFI, false), route(WWAN, true)]);
+    begun(rounds.next(SECOND));
+    let mut now = SECOND;
+    let mut left = 100_000;
+    let round = loop {
+        match rounds.next(now) {
+            Some(Order::Walk(budget)) => {
+                left -= budget;
+                rounds.on_walk(now, &walk(budget, left));
+            }
+            Some(Order::Done(round)) => break round,
+            Some(other) => panic!("{other:?}"),
+            None => now = rounds.deadline().expect("it goes on"),
+        }
+    };
+    assert_eq!(round.took_ns, SECOND);
+    assert_eq!(round.waiting, 100_000 - round.poked);
+    // 1 Mbit/s up: 500 kbit/s are 372 notices of 168 octets a second
+    assert!((330..=380).contains(&round.poked), "{}", round.poked);
+}
+
+#[test]
+fn a_route_that_flaps_is_told_twice_at_once_and_then_once_a_second() {
+    let mut rounds = over(WIFI);
+    let (mut told, mut current) = (Vec::new(), WIFI);
+    for step in 0..100u64 {
+        let now = SECOND + step * 100 * MS;
+        let next = if current == WIFI { WWAN } else { WIFI };
+        rounds.on_events(now, &[route(current, false), route(next, true)]);
+        current = next;
+        let mut instant = now;
+        while instant < now + 100 * MS {
+            match rounds.next(instant) {
+                Some(Order::Begin(notice, ..)) => {
+                    let expected = if current == WIFI { 54_000 } else { 2000 };
+                    assert_eq!(notice.link.rate_kbps, expected, "the link of now");
+                    told.push(instant);
+                }
+                Some(Order::Walk(_)) => rounds.on_walk(instant, &walk(1, 0)),
+                Some(_) => {}
+                None => match rounds.deadline() {
+                    Some(due) => instant = due.max(instant + 1),
+                    None => break,
+                },
+            }
+        }
+    }
+    assert_eq!(told[1] - told[0], 100 * MS);
+    assert!(told[2..].windows(2).all(|two| two[1] - two[0] >= SECOND), "{told:?}");
+    assert!((10..=12).contains(&told.len()), "{}", told.len());
+}
+
+#[test]
+fn a_newer_handoff_ends_the_round_of_the_one_before() {
+    let mut rounds = over(WIFI);
+    rounds.on_events(SECOND, &[route(WIFI, false), route(WWAN, true)]);
+    begun(rounds.next(SECOND));
+    assert!(matches!(rounds.next(SECOND), Some(Order::Walk(_))));
+    rounds.on_walk(SECOND, &walk(8, 500));
+    rounds.on_events(SECOND + MS, &[route(WWAN, false), route(WIFI, true)]);
+    let before = done(rounds.next(SECOND + MS));
+    assert!(before.superseded && before.waiting == 500);
+    assert_eq!(begun(rounds.next(SECOND + MS)).0.rate_kbps, 54_000);
+}
+
+#[test]
+fn nothing_is_sent_into_a_link_that_has_broken() {
+    let mut rounds = over(WIFI);
+    rounds.on_events(SECOND, &[route(WIFI, false), route(WWAN, true)]);
+    begun(rounds.next(SECOND));
+    rounds.next(SECOND);
+    rounds.on_walk(SECOND, &walk(8, 500));
+    rounds.on_events(SECOND + MS, &[device(WWAN, false)]);
+    assert!(done(rounds.next(SECOND + MS)).superseded);
+    assert_eq!((rounds.next(SECOND + 100 * MS), rounds.deadline()), (None, None));
+}
+
+#[test]
+fn a_link_told_by_hand_is_told_now_or_once_it_is_used() {
+    let mut rounds = over(WIFI);
+    let told = Told { link: Link { rate_kbps: 777, delay_us: 5 }, up_kbps: 100 };
+    assert_eq!(rounds.on_told(SECOND, "wwan0", told), Ok(vec![]));
+    assert_eq!(rounds.next(SECOND), None);
+    rounds.on_events(2 * SECOND, &[route(WIFI, false), route(WWAN, true)]);
+    assert_eq!(begun(rounds.next(2 * SECOND)).0, told.link);
+    rounds.next(2 * SECOND);
+    rounds.on_walk(2 * SECOND, &walk(1, 0));
+    done(rounds.next(2 * SECOND));
+    let more = Told { link: Link { rate_kbps: 888, delay_us: 5 }, up_kbps: 100 };
+    let number = rounds.on_told(10 * SECOND, "wwan0", more).expect("a device")[0];
+    assert_eq!(begun(rounds.next(10 * SECOND)).0, more.link);
+    rounds.next(10 * SECOND);
+    rounds.on_walk(10 * SECOND, &walk(1, 0));
+    assert_eq!(done(rounds.next(10 * SECOND)).number, number);
+    // It is forgotten when the path leaves the device.
+    for (at, from, to) in [(20, WWAN, WIFI), (30, WIFI, WWAN)] {
+        rounds.on_events(at * SECOND, &[route(from, false), route(to, true)]);
+    }
+    assert_eq!(begun(rounds.next(30 * SECOND)).0.rate_kbps, 2000);
+    let names = rounds.on_told(0, "eth7", told).expect_err("no such device");
+    assert_eq!(names, ["wlan0", "wwan0"]);
+}
+
+#[test]
+fn a_handoff_that_is_foreseen_is_told_over_the_present_link() {
+    let mut rounds = over(WIFI);
+    let told = Told { link: Link { rate_kbps: 2000, delay_us: 5 }, up_kbps: 1 };
+    assert_eq!(rounds.on_foreseen(SECOND, "wwan0", told), Ok(vec![1]));
+    let (link, kind, _) = begun(rounds.next(SECOND));
+    assert_eq!((link, kind), (told.link, ReportType::Expected));
+    // The pace is that of the present uplink, 54 Mbit/s.
+    assert_eq!(rounds.next(SECOND), Some(Order::Walk(100)));
+}
+
+#[test]
+fn an_announcement_waits_for_a_handoff_that_is_being_told() {
+    let mut rounds = over(WIFI);
+    let told = Told { link: Link { rate_kbps: 777, delay_us: 5 }, up_kbps: 1 };
+    rounds.on_events(SECOND, &[route(WIFI, false), route(WWAN, true)]);
+    begun(rounds.next(SECOND));
+    rounds.next(SECOND);
+    rounds.on_walk(SECOND, &walk(8, 500));
+    let number = rounds.on_foreseen(SECOND + MS, "wlan0", told).expect("a device")[0];
+    let at = rounds.deadline().expect("a walk");
+    assert!(matches!(rounds.next(at), Some(Order::Walk(_))), "it goes on");
+    rounds.on_walk(at, &walk(500, 0));
+    let round = done(rounds.next(at));
+    assert_eq!((round.cause, round.superseded), (Cause::Moved, false));
+    let at = rounds.deadline().expect("the announcement");
+    assert_eq!(begun(rounds.next(at)).1, ReportType::Expected);
+    rounds.next(at);
+    rounds.on_walk(at, &walk(1, 0));
+    assert_eq!(done(rounds.next(at)).number, number);
+}
+
+#[test]
+fn an_announcement_does_not_replace_a_handoff_that_waits() {
+    let mut rounds = over(WIFI);
+    let told = Told { link: Link { rate_kbps: 777, delay_us: 5 }, up_kbps: 1 };
+    rounds.on_events(SECOND, &[route(WIFI, false), route(WWAN, true)]);
+    let number = rounds.on_foreseen(SECOND, "wlan0", told).expect("a device")[0];
+    let announced = done(rounds.next(SECOND));
+    assert!(announced.superseded && announced.number == number && announced.cause == Cause::Foreseen);
+    assert_eq!(begun(rounds.next(SECOND)).1, ReportType::Completed);
+}
+
+#[test]
+fn a_link_of_which_nothing_is_known_is_not_told() {
+    let mut rounds = Rounds::new(Settings { rules: Vec::new(), ..settings() });
+    rounds.on_events(0, &[device(WIFI, true), device(WWAN, true), route(WIFI, true)]);
+    assert_eq!(rounds.next(0), None);
+    rounds.on_events(SECOND, &[route(WIFI, false), route(WWAN, true)]);
+    let round = done(rounds.next(SECOND));
+    assert_eq!((round.estimate, round.poked), (None, 0));
+    assert_eq!(rounds.next(SECOND), None);
+}
+
+#[test]
+fn after_sleep_and_after_a_killed_agent_peers_are_told_though_nothing_moved() {
+    let mut rounds = over(WIFI);
+    rounds.on_resume(SECOND);
+    assert_eq!(begun(rounds.next(SECOND)).0.rate_kbps, 54_000);
+    let mut rounds = Rounds::new(Settings { inherits: true, ..settings() });
+    rounds.on_events(0, &[device(WIFI, true), route(WIFI, true)]);
+    assert_eq!(begun(rounds.next(0)).0.rate_kbps, 54_000);
+    rounds.next(0);
+    rounds.on_walk(0, &walk(1, 0));
+    assert_eq!(done(rounds.next(0)).cause, Cause::Restarted);
+}
+
+#[test]
+fn prefixes_are_told_one_after_the_other() {
+    let mut rounds = Rounds::new(Settings {
+        watch: ["0.0.0.0/0", "::/0"].map(|net| net.parse().expect("a prefix")).to_vec(),
+        ..settings()
+    });
+    let six = |device, present| Event::Route {
+        route: Route { to: "::/0".parse().expect("a prefix"), metric: 1, device, gateway: None },
+        present,
+    };
+    rounds.on_events(0, &[device(WIFI, true), device(WWAN, true), route(WIFI, true), six(WIFI, true)]);
+    while rounds.next(0).is_some() {}
+    rounds.on_events(SECOND, &[route(WIFI, false), route(WWAN, true), six(WIFI, false), six(WWAN, true)]);
+    let mut seen = Vec::new();
+    while let Some(order) = rounds.next(SECOND) {
+        match order {
+            Order::Begin(_, scope, _) => seen.push(scope[0].address.is_ipv4()),
+            Order::Walk(_) => rounds.on_walk(SECOND, &walk(1, 0)),
+            _ => {}
+        }
+    }
+    assert_eq!(seen, [true, false]);
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Event(Event),
+    Told(bool, bool, u32),
+    Resume,
+    Wait(u64),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let index = prop_oneof![Just(WIFI), Just(WWAN)];
+    let step = prop_oneof![
+        (index.clone(), any::<bool>()).prop_map(|(index, alive)| Step::Event(device(index, alive))),
+        (index.clone(), any::<bool>()).prop_map(|(index, present)| Step::Event(route(index, present))),
+        index.clone().prop_map(|index| Step::Event(Event::DeviceGone(index))),
+        index.clone().prop_map(|index| Step::Event(Event::Roamed(index))),
+        (index.clone(), any::<u64>())
+            .prop_map(|(device, octets)| Step::Event(Event::Received { device, octets })),
+        (index, any::<u32>(), any::<u32>()).prop_map(|(device, down_kbps, up_kbps)| Step::Event(
+            Event::Station { device, down_kbps, up_kbps }
+        )),
+        (any::<bool>(), any::<bool>(), 1u32..)
+            .prop_map(|(wifi, expect, rate)| Step::Told(wifi, expect, rate)),
+        Just(Step::Resume),
+        (0..3 * SECOND).prop_map(Step::Wait),
+    ];
+    proptest::collection::vec(step, 0..120)
+}
+
+proptest! {
+    /// Whatever happens: rounds begin and end in turn, no faster than allowed, over a link that is alive and has a rate;
+    /// every round that was promised ends; and it comes to rest.
+    #[test]
+    fn rounds_keep_their_rules(steps in steps(), unpaid in proptest::collection::vec(0u32..50, 1..20)) {
+        let mut rounds = Rounds::new(settings());
+        let (mut now, mut running, mut begins) = (0u64, false, Vec::new());
+        let (mut promised, mut ended) = (Vec::new(), Vec::new());
+        let mut answers = unpaid.iter().cycle();
+        for step in steps.into_iter().chain([
+            Step::Event(device(WIFI, true)),
+            Step::Event(route(WIFI, true)),
+            Step::Wait(1000 * SECOND),
+        ]) {
+            let mut until = now;
+            match step {
+                Step::Event(event) => rounds.on_events(now, &[event]),
+                Step::Told(wifi, expect, rate_kbps) => {
+                    let told = Told { link: Link { rate_kbps, delay_us: 1 }, up_kbps: rate_kbps };
+                    let name = if wifi { "wlan0" } else { "wwan0" };
+                    let answer = if expect {
+                        rounds.on_foreseen(now, name, told)
+                    } else {
+                        rounds.on_told(now, name, told)
+                    };
+                    promised.extend(answer.unwrap_or_default());
+                }
+                Step::Resume => rounds.on_resume(now),
+                Step::Wait(time) => until += time,
+            }
+            for _ in 0..100_000 {
+                match rounds.next(now) {
+                    Some(Order::Begin(notice, scope, _)) => {
+                        prop_assert!(!running && notice.link.rate_kbps > 0 && !scope.is_empty());
+                        prop_assert!(rounds.devices().count() == 1, "over a link that is alive");
+                        running = true;
+                        begins.push(now);
+                    }
+                    Some(Order::Walk(budget)) => {
+                        prop_assert!(running && budget > 0);
+                        let unpaid = *answers.next().expect("a cycle");
+                        rounds.on_walk(now, &walk(budget, unpaid));
+                    }
+                    Some(Order::Done(round)) => {
+                        running = running && round.estimate.is_none();
+                        ended.push(round.number);
+                    }
+                    Some(Order::First(link)) => prop_assert!(link.rate_kbps > 0),
+                    None => match rounds.deadline().filter(|due| *due <= until) {
+                        Some(due) => {
+                            prop_assert!(due > now, "no turning on the spot");
+                            now = due;
+                        }
+                        None => break,
+                    },
+                }
+            }
+            now = until;
+        }
+        prop_assert_eq!(rounds.next(now), None);
+        prop_assert_eq!(rounds.deadline(), None);
+        prop_assert!(!running);
+        prop_assert!(promised.iter().all(|number| ended.contains(number)), "{:?} of {:?}", promised, ended);
+        prop_assert!(begins.windows(3).all(|three| three[2] - three[0] >= SECOND), "{:?}", begins);
+    }
+}

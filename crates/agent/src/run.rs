@@ -1,0 +1,418 @@
+//! The agent at work: one thread that sleeps until the kernel, a user or a pace has something for it.
+
+use super::config::Config;
+use super::control::{Answer, Control, Notify, Reply, Request};
+use super::estimate::Told;
+use super::event::Event;
+use super::links::Links;
+use super::lock::Lock;
+use super::netlink::Watcher;
+use super::receivers::Receivers;
+use super::rounds::{Order, Round, Rounds};
+use super::status::{Connections, Notices, Status};
+use super::wifi::Wifi;
+use super::{Error, rights};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::time::TimeSpec;
+use nix::time::{ClockId, clock_gettime};
+use segue_kernel::host;
+use segue_kernel::mobile::{self, Mobile};
+use segue_kernel::sender::{Governed, Own};
+use segue_policy::{Link, Notice as Handoff};
+use std::fs;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::Path;
+use std::time::Duration;
+
+/// Between readings of what devices have received, ns.
+const TICK: u64 = 1_000_000_000;
+/// The host has slept if CLOCK_BOOTTIME has gone so much further than CLOCK_MONOTONIC.
+const SLEPT: Duration = Duration::from_millis(500);
+
+/// An agent at work. What it has made goes when it is dropped.
+pub struct Agent {
+    rounds: Rounds,
+    watcher: Watcher,
+    wifi: Option<Wifi>,
+    control: Control,
+    receivers: Receivers,
+    /// The policy on this host's own flows, and its scheme.
+    uploads: Option<(Own, String)>,
+    /// A handoff that they have still to be told.
+    own: Option<Handoff>,
+    mobile: Mobile,
+    notices: Notices,
+    /// Of CLOCK_MONOTONIC, ns.
+    started: u64,
+    /// The next reading.
+    tick: u64,
+    /// By how much CLOCK_BOOTTIME is ahead.
+    slept: Duration,
+    /// Dropped last.
+    _lock: Lock,
+}
+
+fn clock(id: ClockId) -> Result<Duration, Error> {
+    clock_gettime(id).map(Duration::from).map_err(Error::system("read the clock"))
+}
+
+fn now() -> Result<u64, Error> {
+    let time = clock(ClockId::CLOCK_MONOTONIC)?;
+    Ok(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
+}
+
+/// How long the host has slept since it started.
+fn slept() -> Result<Duration, Error> {
+    let monotonic = clock(ClockId::CLOCK_MONOTONIC)?;
+    Ok(clock(ClockId::CLOCK_BOOTTIME)?.saturating_sub(monotonic))
+}
+
+impl Agent {
+    /// Starts it in the calling thread's network namespace, which all its methods must be called in: takes the lock,
+    /// attaches the programs, opens the control socket, and looks at the host's links.
+    ///
+    /// # Errors
+    /// Another agent is at work, or something that it needs is not there.
+    pub fn start(config: &Config) -> Result<Self, Error> {
+        host::require_iterator().map_err(|error| Error::Rights(error.to_string()))?;
+        let lock = Lock::take(&config.control)?;
+        let cgroup = config.cgroup.clone().or_else(host::cgroup2).ok_or(Error::NoCgroup2)?;
+        let watcher = Watcher::open(config.table)?;
+        let wifi = Wifi::open()?;
+        let mobile = mobile::attach_kept(&cgroup, config.pin.as_deref())?;
+        if !mobile.pokes() {
+            tracing::warn!(
+                "this kernel cannot send notices in its own ACKs (Linux 6.12 can); they are crafted"
+            );
+        }
+        let events = watcher.everything()?;
+        let mut links = Links::default();
+        events.iter().for_each(|event| links.apply(event));
+        let receivers = Receivers::attach(&config.receivers, &links, clock(ClockId::CLOCK_REALTIME)?)?;
+        let control = Control::open(&config.control, config.group)?;
+        let mut settings = config.settings.clone();
+        settings.inherits = mobile.inherits();
+        let started = now()?;
+        let mut agent = Self {
+            rounds: Rounds::new(settings),
+            watcher,
+            wifi,
+            control,
+            receivers,
+            uploads: None,
+            own: None,
+            mobile,
+            notices: Notices::default(),
+            started,
+            tick: started,
+            slept: slept()?,
+            _lock: lock,
+        };
+        agent.rounds.on_events(now()?, &events);
+        agent.act()?;
+        // After the notices that an agent has owed which was killed: the kernel takes its time with these programs.
+        agent.uploads = uploads(config, &cgroup, &agent.mobile)?;
+        give_memory_back();
+        tracing::info!(
+            cgroup = %cgroup.display(),
+            control = %config.control.display(),
+            pokes = agent.mobile.pokes(),
+            stations = agent.wifi.is_some(),
+            uploads = agent.uploads.as_ref().map_or("off", |(_, scheme)| scheme.as_str()),
+            "the agent is at work"
+        );
+        Ok(agent)
+    }
+
+    /// Gives up what it does not need any more: all capabilities but CAP_BPF, CAP_NET_ADMIN and CAP_NET_RAW.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn drop_rights(&self) -> Result<(), Error> {
+        rights::drop_all_others()
+    }
+
+    /// Works until there is something to read at `stop`.
+    ///
+    /// # Errors
+    /// The kernel does not tell of links any more.
+    pub fn serve(&mut self, stop: BorrowedFd<'_>) -> Result<(), Error> {
+        loop {
+            self.act()?;
+            if self.wait(stop)? {
+                return Ok(());
+            }
+            // Links first: their events are why this is here.
+            let mut events = self.watcher.read()?;
+            events.extend(self.wifi.as_ref().map(Wifi::read).unwrap_or_default());
+            self.hear(&events)?;
+            self.act()?;
+            self.notice_sleep()?;
+            self.receivers.act(clock(ClockId::CLOCK_REALTIME)?, now()?);
+            if now()? >= self.tick {
+                self.read_counters()?;
+                self.receivers.enter(self.rounds.links());
+                self.tick = now()? + TICK;
+            }
+            self.answer()?;
+        }
+    }
+
+    /// Sleeps until something happens or is due. Whether it is over.
+    fn wait(&self, stop: BorrowedFd<'_>) -> Result<bool, Error> {
+        let until = self.rounds.deadline().map_or(self.tick, |due| due.min(self.tick));
+        let now = now()?;
+        let time = Duration::from_nanos(until.saturating_sub(now));
+        let announced = self.receivers.wait(clock(ClockId::CLOCK_REALTIME)?, now);
+        let time = announced.map_or(time, |wait| wait.min(time));
+        let sources = [stop, self.watcher.as_fd()].into_iter().chain(self.wifi.as_ref().map(AsFd::as_fd));
+        let sources = sources.chain(self.control.sources());
+        let mut all: Vec<_> = sources.map(|source| PollFd::new(source, PollFlags::POLLIN)).collect();
+        match ppoll(&mut all, Some(TimeSpec::from(time)), None) {
+            Ok(_) | Err(Errno::EINTR) => Ok(all[0].any().unwrap_or(false)),
+            Err(error) => Err(Error::system("wait for events")(error)),
+        }
+    }
+
+    fn hear(&mut self, events: &[Event]) -> Result<(), Error> {
+        if !events.is_empty() {
+            self.rounds.on_events(now()?, events);
+            self.receivers.on_events(events, self.rounds.links());
+        }
+        Ok(())
+    }
+
+    /// Carries out what the rounds want now.
+    fn act(&mut self) -> Result<(), Error> {
+        while let Some(order) = self.rounds.next(now()?) {
+            match order {
+                Order::First(link) => self.carry_out(|mobile| mobile.report_first(link))?,
+                Order::Begin(notice, scope, own) => {
+                    self.own = own.filter(|_| self.uploads.is_some());
+                    self.mobile.push_queues(self.own.is_none());
+                    self.carry_out(|mobile| mobile.tell_only(&scope).and_then(|()| mobile.begin(&notice)))?;
+                }
+                Order::Walk(budget) => match self.mobile.walk(budget) {
+                    Ok(mut walk) => {
+                        walk.governed = self.govern(walk.uploads);
+                        walk.resent += walk.governed.pushed;
+                        self.rounds.on_walk(now()?, &walk);
+                    }
+                    Err(error) => self.rounds.on_failed_walk(now()?, error.to_string()),
+                },
+                Order::Done(round) => {
+                    log(&round);
+                    self.notices.add(&round);
+                    self.control.over(&round);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn carry_out(
+        &mut self,
+        what: impl FnOnce(&mut Mobile) -> Result<(), mobile::Error>,
+    ) -> Result<(), Error> {
+        if let Err(error) = what(&mut self.mobile) {
+            tracing::error!(%error, "a notice cannot be told");
+            self.rounds.on_failed_walk(now()?, error.to_string());
+        }
+        Ok(())
+    }
+
+    /// Has the policy act on this host's own flows, of which so many share the uplink. Heads that had backed off have
+    /// been resent by now: the kernel's timer, by which that goes, would take the window back.
+    fn govern(&mut self, flows: u32) -> Governed {
+        let (Some((uploads, _)), Some(own)) = (&mut self.uploads, self.own.take()) else {
+            return Governed::default();
+        };
+        uploads.handoff(&Handoff { flows, ..own }).unwrap_or_else(|error| {
+            tracing::error!(%error, "flows of this host cannot be told");
+            Governed::default()
+        })
+    }
+
+    fn notice_sleep(&mut self) -> Result<(), Error> {
+        let slept = slept()?;
+        if slept > self.slept + SLEPT {
+            tracing::info!(slept_s = (slept - self.slept).as_secs(), "the host has slept");
+            // What was missed meanwhile.
+            let events = self.watcher.everything()?;
+            self.hear(&events)?;
+            self.rounds.on_resume(now()?);
+        }
+        self.slept = slept;
+        Ok(())
+    }
+
+    /// What the devices in use have received, and how their radios stand.
+    fn read_counters(&mut self) -> Result<(), Error> {
+        let mut devices: Vec<u32> = self.rounds.devices().collect();
+        devices.dedup();
+        // Of the thread's namespace, unlike /sys.
+        let text = fs::read_to_string("/proc/thread-self/net/dev").unwrap_or_default();
+        let mut events = Vec::new();
+        for device in devices {
+            let Some(found) = self.rounds.links().device(device) else { continue };
+            let octets = received(&text, &found.name);
+            events.extend(octets.map(|octets| Event::Received { device, octets }));
+            if let (Some(wifi), super::event::Kind::Wifi) = (&self.wifi, found.kind) {
+                events.extend(wifi.station(device).unwrap_or_default());
+            }
+        }
+        self.hear(&events)
+    }
+
+    fn answer(&mut self) -> Result<(), Error> {
+        let now = now()?;
+        let Self { rounds, mobile, wifi, notices, started, control, receivers, uploads, .. } = self;
+        control.serve(|request, denied| match request {
+            Request::Status => {
+                let census = mobile.census().unwrap_or_default();
+                let notices = Notices { acked: u64::from(mobile.acked().unwrap_or(0)), ..*notices };
+                let status = Status {
+                    version: 1,
+                    process: std::process::id(),
+                    up_s: now.saturating_sub(*started) / 1_000_000_000,
+                    pokes: mobile.pokes(),
+                    stations: wifi.is_some(),
+                    uploads: uploads.as_ref().map(|(_, scheme)| scheme.clone()),
+                    receivers: receivers.status(),
+                    watch: rounds.watches(now),
+                    connections: Connections::from(census),
+                    notices,
+                    rounds: rounds.history().cloned().collect(),
+                    denied,
+                };
+                Answer::Now(match serde_json::to_value(&status) {
+                    Ok(status) => Reply::Status(status),
+                    Err(error) => Reply::Failed(error.to_string()),
+                })
+            }
+            Request::Notify(notify) => {
+                let answer = tell(rounds, now, &notify);
+                match (&answer, notify.expect) {
+                    (Answer::Now(Reply::Refused(_)), _) => {}
+                    (_, true) => receivers.hold(now),
+                    (_, false) => receivers.release(),
+                }
+                answer
+            }
+        });
+        Ok(())
+    }
+}
+
+/// What starting has taken and nothing needs any more: heap, which the allocator keeps unless asked, and code.
+#[allow(unsafe_code, reason = "no library lends it")]
+fn give_memory_back() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: it takes no pointers, and what is in use stays where it is.
+    unsafe {
+        nix::libc::malloc_trim(0)
+    };
+    for (from, length) in own_code() {
+        // SAFETY: a private mapping of a file that nobody has written to: what is dropped is read again when needed.
+        unsafe { nix::libc::madvise(from as *mut _, length, nix::libc::MADV_DONTNEED) };
+    }
+}
+
+/// Where this program's code lies, and how many octets of it.
+fn own_code() -> Vec<(usize, usize)> {
+    let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    let program = std::env::current_exe().unwrap_or_default();
+    let place = |line: &str| {
+        let mut words = line.split_ascii_whitespace();
+        let (range, rights, path) = (words.next()?, words.next()?, words.nth(3)?);
+        let (from, to) = range.split_once('-')?;
+        let [from, to] = [from, to].map(|word| usize::from_str_radix(word, 16).ok());
+        let code = rights == "r-xp" && Path::new(path) == program;
+        code.then_some((from?, to? - from?))
+    };
+    maps.lines().filter_map(place).collect()
+}
+
+fn uploads(config: &Config, cgroup: &Path, mobile: &Mobile) -> Result<Option<(Own, String)>, Error> {
+    let Some(policy) = config.uploads else { return Ok(None) };
+    match Own::attach(cgroup, policy, mobile.scope()) {
+        Ok(own) => Ok(Some((own, policy.name()))),
+        Err(error) if error.is_user() => Err(error.into()),
+        Err(error) => {
+            tracing::warn!(%error, "flows of this host keep their windows at handoffs");
+            Ok(None)
+        }
+    }
+}
+
+fn tell(rounds: &mut Rounds, now: u64, notify: &Notify) -> Answer {
+    let Notify { device, rate_kbps, up_kbps, delay_us, expect } = notify;
+    let link = Link { rate_kbps: *rate_kbps, delay_us: *delay_us };
+    let told = Told { link, up_kbps: *up_kbps };
+    let rounds =
+        if *expect { rounds.on_foreseen(now, device, told) } else { rounds.on_told(now, device, told) };
+    match rounds {
+        Ok(rounds) if rounds.is_empty() => Answer::Now(Reply::Noted),
+        Ok(rounds) => Answer::Later(rounds),
+        Err(names) => {
+            let names = names.join(", ");
+            Answer::Now(Reply::Refused(format!("no device `{device}` on this host; expected one of {names}")))
+        }
+    }
+}
+
+/// Octets that a device has received, as /proc/net/dev tells.
+fn received(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.trim_start().strip_prefix(name)?.strip_prefix(':'))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+/// Numbers and names: nothing of what connections carry, nor with whom.
+fn log(round: &Round) {
+    let Round {
+        number,
+        cause,
+        watch,
+        device,
+        estimate,
+        poked,
+        crafted,
+        acked,
+        waiting,
+        resent,
+        governed,
+        ..
+    } = round;
+    let (rate_kbps, delay_us) = estimate.map_or((0, 0), |estimate| (estimate.rate_kbps, estimate.delay_us));
+    let refused = &round.refused;
+    tracing::info!(
+        number, ?cause, %watch, device, rate_kbps, delay_us, poked, crafted, acked, waiting, resent, governed,
+        unnegotiated = refused.unnegotiated,
+        unwritten = refused.unwritten,
+        unsent = refused.unsent,
+        waited_us = round.waited_ns / 1000,
+        took_us = round.took_ns / 1000,
+        superseded = round.superseded,
+        "{}", if estimate.is_some() { "a handoff" } else { "a handoff to a link of which nothing is known" }
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_of_a_device() {
+        let text =
+            "Inter-|   Receive\n face |bytes    packets\n    lo: 12 3\nwlan0:7654321 9\n wlan01: 5 1\n";
+        assert_eq!(received(text, "wlan0"), Some(7_654_321));
+        assert_eq!((received(text, "lo"), received(text, "eth0")), (Some(12), None));
+    }
+
+    #[test]
+    fn the_clocks_of_a_host_that_has_not_slept_agree() {
+        let (before, after) = (slept().expect("clocks"), slept().expect("clocks"));
+        assert!(after.abs_diff(before) < SLEPT);
+    }
+}

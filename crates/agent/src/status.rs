@@ -1,0 +1,92 @@
+//! What an agent says of itself.
+
+use super::receivers::ReceiverStatus;
+use super::rounds::{Round, WatchStatus};
+use segue_kernel::mobile::Census;
+use serde::Serialize;
+
+/// `segue agent status --json`.
+#[derive(Clone, Debug, Serialize)]
+pub struct Status {
+    /// Of this format.
+    pub version: u32,
+    /// The agent's process.
+    pub process: u32,
+    /// For how long it is at work, s.
+    pub up_s: u64,
+    /// Whether this kernel lets notices leave in its own ACKs.
+    pub pokes: bool,
+    /// Whether a Wi-Fi radio's rates can be asked for.
+    pub stations: bool,
+    /// The scheme that acts on this host's own flows; none: they keep their windows.
+    pub uploads: Option<String>,
+    /// What is done at devices beside peers that run nothing of ours.
+    pub receivers: Vec<ReceiverStatus>,
+    /// The prefixes that are watched.
+    pub watch: Vec<WatchStatus>,
+    /// Connections of the last notice's scope now.
+    pub connections: Connections,
+    /// Notices since the start, in connections.
+    pub notices: Notices,
+    /// The last rounds, the oldest first.
+    pub rounds: Vec<Round>,
+    /// Questions to the control socket that were refused.
+    pub denied: u64,
+}
+
+/// Numbers of connections.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Connections {
+    /// Can be told.
+    pub negotiated: u32,
+    /// Cannot: the peer has no capability, or the connection is older than the agent.
+    pub unnegotiated: u32,
+    /// Their peers will send nothing more.
+    pub closing: u32,
+    /// Will tell their peers with their next ACKs.
+    pub waiting: u32,
+}
+
+impl From<Census> for Connections {
+    fn from(census: Census) -> Self {
+        let Census { negotiated, unnegotiated, closing, waiting } = census;
+        Self { negotiated, unnegotiated, closing, waiting }
+    }
+}
+
+/// Notices since the start, in connections that were told, by the way they took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Notices {
+    /// Rounds that have ended.
+    pub rounds: u64,
+    /// In the kernel's ACKs.
+    pub poked: u64,
+    /// In crafted ones.
+    pub crafted: u64,
+    /// In ACKs that the connection sent by itself.
+    pub acked: u64,
+    /// Flows of this host that were made to resend.
+    pub resent: u64,
+    /// Flows of this host on which the policy has acted.
+    pub governed: u64,
+    /// No room for the option, and no other way allowed.
+    pub unwritten: u64,
+    /// The host could not send.
+    pub unsent: u64,
+    /// Handoffs to links of which nothing is known.
+    pub unknown: u64,
+}
+
+impl Notices {
+    /// Counts a round.
+    pub fn add(&mut self, round: &Round) {
+        self.rounds += 1;
+        self.poked += u64::from(round.poked);
+        self.crafted += u64::from(round.crafted);
+        self.resent += u64::from(round.resent);
+        self.governed += u64::from(round.governed);
+        self.unwritten += u64::from(round.refused.unwritten);
+        self.unsent += u64::from(round.refused.unsent);
+        self.unknown += u64::from(round.estimate.is_none() && !round.superseded);
+    }
+}

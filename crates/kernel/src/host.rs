@@ -1,0 +1,334 @@
+//! What this machine can do for the programs of `bpf/`, and what is missing.
+
+use crate::sender::Error;
+use libbpf_rs::btf::{Btf, types};
+use libbpf_rs::{PrintLevel, set_print};
+use serde::Serialize;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, Once};
+
+/// `CGROUP2_SUPER_MAGIC`, `BPF_FS_MAGIC` of linux/magic.h.
+pub(crate) const CGROUP2_MAGIC: u64 = 0x6367_7270;
+pub(crate) const BPFFS_MAGIC: u64 = 0xcafe_4a11;
+
+/// The oldest kernel whose struct_ops are attached as links, which a daemon may outlive.
+const LEAST_KERNEL: (u32, u32) = (6, 4);
+const BTF: &str = "/sys/kernel/btf/vmlinux";
+const ITERATOR: &str = "bpf_iter_tcp";
+
+/// One thing that a machine has or lacks.
+#[derive(Clone, Debug, Serialize)]
+pub struct Feature {
+    /// What.
+    pub name: &'static str,
+    /// Whether it is there.
+    pub present: bool,
+    /// What was found.
+    pub found: String,
+    /// What it is needed for.
+    pub needed_for: &'static str,
+    /// What works without it.
+    pub without: &'static str,
+}
+
+/// Nothing can be heard of without it.
+pub const NO_CGROUP2: &str = "cgroup2 is not mounted here: mount -t cgroup2 none /sys/fs/cgroup; below `ip netns exec`, \
+     use `nsenter --net=` in its place";
+
+/// All that Segue on Linux makes use of.
+pub fn probe() -> Vec<Feature> {
+    let kernel = release();
+    let version = parse_version(&kernel);
+    let at_least = |major, minor| version >= (major, minor);
+    let btf = Btf::from_path(BTF).ok();
+    let kfunc = |name| btf.as_ref().is_some_and(|btf| btf_has(btf, name)) || in_module(name);
+    let mount =
+        |root: Option<PathBuf>| root.map_or("not mounted".to_owned(), |path| path.display().to_string());
+    let yes = |present: bool| if present { "yes" } else { "no" }.to_owned();
+    let missing = missing_capabilities();
+    let cgroup = cgroup2();
+    let bpffs = bpffs();
+    let feature =
+        |name, present, found, needed_for, without| Feature { name, present, found, needed_for, without };
+    const NOTHING: &str = "the simulator alone: not `segue kernel`, `segue agent`, `segue lab`";
+    let from_kernel = |present: bool, kfuncs: &str| {
+        if present { kfuncs.to_owned() } else { format!("{kfuncs} not found in BTF") }
+    };
+    vec![
+        feature(
+            "rights",
+            missing.is_empty(),
+            if missing.is_empty() {
+                "CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON".into()
+            } else {
+                format!("without {}", missing.join(", "))
+            },
+            "loading programs and attaching them",
+            NOTHING,
+        ),
+        feature(
+            "kernel",
+            version >= LEAST_KERNEL,
+            kernel.clone(),
+            "a congestion control of eBPF that outlives its daemon (6.4)",
+            NOTHING,
+        ),
+        feature(
+            "btf",
+            btf.is_some(),
+            BTF.to_owned(),
+            "programs that find the fields of this kernel's structures",
+            NOTHING,
+        ),
+        feature(
+            "cubic",
+            kfunc("cubictcp_cong_avoid"),
+            from_kernel(kfunc("cubictcp_cong_avoid"), "cubictcp_*"),
+            "`segue kernel --around cubic`",
+            "--around bbr",
+        ),
+        feature(
+            "bbr",
+            kfunc("bbr_main") && at_least(6, 10),
+            from_kernel(kfunc("bbr_main"), "bbr_*"),
+            "`segue kernel --around bbr` (6.10)",
+            "--around cubic",
+        ),
+        feature(
+            "cgroup2",
+            cgroup.is_some(),
+            mount(cgroup.clone()),
+            "hearing the notices of the sockets of some processes, or of all",
+            NOTHING,
+        ),
+        feature(
+            "bpffs",
+            bpffs.is_some(),
+            bpffs.map_or("not mounted: mount -t bpf bpf /sys/fs/bpf".to_owned(), |path| {
+                path.display().to_string()
+            }),
+            "`segue kernel attach`, which pins",
+            "`segue kernel run`, which stays",
+        ),
+        feature(
+            "mark-listeners",
+            at_least(6, 12),
+            yes(at_least(6, 12)),
+            "programs that listened before attach (6.12)",
+            "programs that are started after attach",
+        ),
+        feature(
+            "bpf-iter",
+            kfunc(ITERATOR),
+            from_kernel(kfunc(ITERATOR), ITERATOR),
+            "`segue agent`, which goes through all connections",
+            "`segue kernel`; the simulator",
+        ),
+        feature(
+            "poke",
+            at_least(6, 12),
+            yes(at_least(6, 12)),
+            "notices on acknowledgements of the mobile's own kernel (6.12)",
+            "notices on crafted acknowledgements",
+        ),
+        feature(
+            "rto-max",
+            at_least(6, 15),
+            yes(at_least(6, 15)),
+            "cubic with `tcp_rto_max_ms` beside the other senders of the laboratory (6.15)",
+            "the other senders",
+        ),
+        feature(
+            "tun",
+            Path::new("/dev/net/tun").exists(),
+            "/dev/net/tun".to_owned(),
+            "the link emulator of `segue lab`",
+            "`segue kernel` and `segue agent`",
+        ),
+    ]
+}
+
+fn btf_has(btf: &Btf<'_>, function: &str) -> bool {
+    btf.type_by_name::<types::Func<'_>>(function).is_some()
+}
+
+/// A congestion control that is a module has BTF of its own, of whose functions libbpf knows how to find ours.
+fn in_module(function: &str) -> bool {
+    let module = match function {
+        "bbr_main" => "tcp_bbr",
+        "cubictcp_cong_avoid" => "tcp_cubic",
+        _ => return false,
+    };
+    Path::new("/sys/kernel/btf").join(module).exists()
+}
+
+/// Whether a function of the kernel, or of its module, is in BTF.
+pub(crate) fn has_kfunc(name: &str) -> bool {
+    Btf::from_path(BTF).is_ok_and(|btf| btf_has(&btf, name)) || in_module(name)
+}
+
+/// What nothing can be attached without that goes through all connections.
+pub fn require_iterator() -> Result<(), Error> {
+    require()?;
+    if !has_kfunc(ITERATOR) {
+        return Err(Error::Machine(format!(
+            "this kernel has no eBPF iterator over TCP connections: {ITERATOR} not found in {BTF}"
+        )));
+    }
+    Ok(())
+}
+
+/// What nothing can be attached without.
+pub(crate) fn require() -> Result<(), Error> {
+    enough(&missing_capabilities(), Path::new(BTF).exists(), &release())
+}
+
+/// The first thing that is missing.
+fn enough(missing: &[&str], btf: bool, kernel: &str) -> Result<(), Error> {
+    if !missing.is_empty() {
+        return Err(Error::Machine(format!(
+            "no right to load kernel programs: {} missing; run as root or grant them",
+            missing.join(", ")
+        )));
+    }
+    if !btf {
+        return Err(Error::Machine(format!(
+            "{BTF} is not there: a kernel with CONFIG_DEBUG_INFO_BTF is needed"
+        )));
+    }
+    if parse_version(kernel) < LEAST_KERNEL {
+        let (major, minor) = LEAST_KERNEL;
+        return Err(Error::Machine(format!("Linux {kernel} is too old; {major}.{minor} or newer is needed")));
+    }
+    Ok(())
+}
+
+fn release() -> String {
+    rustix::system::uname().release().to_string_lossy().into_owned()
+}
+
+fn parse_version(release: &str) -> (u32, u32) {
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(|word| word.parse().unwrap_or(0));
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
+}
+
+/// Numbers of linux/capability.h.
+const CAPABILITIES: [(u32, &str); 3] = [(39, "CAP_BPF"), (12, "CAP_NET_ADMIN"), (38, "CAP_PERFMON")];
+
+fn missing_capabilities() -> Vec<&'static str> {
+    let status = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
+    let effective = status
+        .lines()
+        .find_map(|line| line.strip_prefix("CapEff:"))
+        .and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok())
+        .unwrap_or(0);
+    CAPABILITIES.iter().filter(|(bit, _)| effective >> bit & 1 == 0).map(|(_, name)| *name).collect()
+}
+
+/// Where cgroup2 is mounted.
+pub fn cgroup2() -> Option<PathBuf> {
+    mounted("cgroup2")
+}
+
+/// Where a bpf file system is mounted.
+pub fn bpffs() -> Option<PathBuf> {
+    mounted("bpf")
+}
+
+fn mounted(kind: &str) -> Option<PathBuf> {
+    let mounts = fs::read_to_string("/proc/mounts").ok()?;
+    mounts.lines().find_map(|line| {
+        let mut words = line.split(' ');
+        let (_, path, found) = (words.next()?, words.next()?, words.next()?);
+        (found == kind).then(|| PathBuf::from(path.replace("\\040", " ")))
+    })
+}
+
+/// What libbpf has said since; it prints to standard error otherwise.
+static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
+/// One load at a time: libbpf has one place for what it says.
+static LOADING: Mutex<()> = Mutex::new(());
+
+/// While it lives nobody else loads, and libbpf's words are kept.
+pub(crate) struct Quiet(#[allow(dead_code, reason = "held, not read")] MutexGuard<'static, ()>);
+
+pub(crate) fn quiet_libbpf() -> Quiet {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        set_print(Some((PrintLevel::Warn, |_, text| {
+            if let Ok(mut said) = SAID.lock() {
+                said.extend(text.lines().map(str::to_owned));
+            }
+        })));
+    });
+    let guard = LOADING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    if let Ok(mut said) = SAID.lock() {
+        said.clear();
+    }
+    Quiet(guard)
+}
+
+impl Quiet {
+    /// The error with libbpf's own reason, in a line.
+    pub(crate) fn explain(&self, error: &libbpf_rs::Error) -> String {
+        let said = SAID.lock().map(|said| said.clone()).unwrap_or_default();
+        if std::env::var_os("SEGUE_VERIFIER_LOG").is_some() {
+            eprintln!("{}", said.join("\n"));
+        }
+        // The verifier's last word comes before its statistics.
+        let telling = |line: &&String| {
+            !line.is_empty() && !line.starts_with("processed ") && !line.contains("-- END PROG LOAD LOG --")
+        };
+        match said
+            .iter()
+            .rev()
+            .find(|line| line.contains("failed") || line.contains("error"))
+            .or(said.iter().rfind(telling))
+        {
+            Some(line) => format!("{error}; {}", line.trim_start_matches("libbpf: ")),
+            None => error.to_string(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions() {
+        assert_eq!(parse_version("6.18.44-fc-v669"), (6, 18));
+        assert_eq!(parse_version("5.15"), (5, 15));
+        assert!(parse_version("6.4.0") >= LEAST_KERNEL && parse_version("6.3.13") < LEAST_KERNEL);
+        assert_eq!(parse_version("nonsense"), (0, 0));
+    }
+
+    #[test]
+    fn what_is_missing_is_one_line() {
+        let said = |missing: &[&str], btf, kernel| {
+            let error = enough(missing, btf, kernel).expect_err("something is missing");
+            assert!(!error.is_user(), "{error}");
+            assert_eq!(error.to_string().lines().count(), 1, "{error}");
+            error.to_string()
+        };
+        assert!(enough(&[], true, "6.4.0").is_ok());
+        assert_eq!(
+            said(&["CAP_BPF", "CAP_PERFMON"], false, "5.4"),
+            "no right to load kernel programs: CAP_BPF, CAP_PERFMON missing; run as root or grant them"
+        );
+        assert_eq!(
+            said(&[], false, "6.18"),
+            "/sys/kernel/btf/vmlinux is not there: a kernel with CONFIG_DEBUG_INFO_BTF is needed"
+        );
+        assert_eq!(said(&[], true, "6.3.9-x"), "Linux 6.3.9-x is too old; 6.4 or newer is needed");
+    }
+
+    #[test]
+    fn the_probe_agrees_with_what_is_required() {
+        let all = probe();
+        let has = |name: &str| all.iter().find(|feature| feature.name == name).expect("probed").present;
+        let enough = ["rights", "kernel", "btf"].into_iter().all(has);
+        assert_eq!(require().is_ok(), enough);
+    }
+}

@@ -1,0 +1,498 @@
+//! The same events and octets through `policy/` in user space and in a loaded program: every answer is equal.
+
+#[allow(missing_docs, clippy::all, unsafe_code, unused_imports)]
+mod skeleton {
+    include!(concat!(env!("OUT_DIR"), "/vectors.skel.rs"));
+}
+
+#[path = "../../policy/tests/common/mod.rs"]
+mod common;
+
+use common::close;
+use common::vectors::{HoEvent, beliefs, ho_sender, ho_trial, vectors};
+use libbpf_rs::ProgramInput;
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use segue_kernel::host;
+use segue_policy::wire::{Acceptance, Capability, Ear, Report, ReportType};
+use segue_policy::{
+    Action, Algorithms, Etcp, Grant, Link, Notice, SETTINGS, Sender, Settings, TCP_HO_SETTINGS, TcpHo,
+    TcpHoSettings, Variant, believe,
+};
+use skeleton::{VectorsSkel, VectorsSkelBuilder, types};
+use std::mem::MaybeUninit;
+
+/// `enum segue_vector`.
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    Forget,
+    Notice,
+    NewAck,
+    Dsack,
+    DupAck,
+    FastRetransmit,
+    Timeout,
+    Sample,
+    HoNotice,
+    HoSample,
+    HoFastRetransmit,
+    HoTimeout,
+    DecodeReport,
+    EncodeReport,
+    DecodeCapability,
+    EncodeCapability,
+    Accept,
+    Believe,
+}
+
+struct Program<'a>(VectorsSkel<'a>);
+
+impl Program<'_> {
+    fn globals(&mut self) -> &mut types::bss {
+        self.0.maps.bss_data.as_deref_mut().expect("globals")
+    }
+
+    fn run(&mut self, event: Event) {
+        self.globals().event = event as u32;
+        self.0.progs.vector.test_run(ProgramInput::default()).expect("it runs");
+    }
+
+    fn ask(&mut self, event: Event, tcp: &Sender, arguments: [u32; 2]) -> Action {
+        let globals = self.globals();
+        globals.argument = arguments;
+        let to = &mut globals.sender;
+        to.snd_una = tcp.snd_una;
+        to.snd_max = tcp.snd_max;
+        to.flight = tcp.flight;
+        to.cwnd = tcp.cwnd;
+        to.ssthresh = tcp.ssthresh;
+        to.rto_us = tcp.rto_us;
+        to.ssthresh_saved = tcp.ssthresh_saved;
+        to.srtt_before_us = tcp.srtt_before_us;
+        to.timeouts_since_ack = tcp.timeouts_since_ack;
+        to.in_fast_recovery = tcp.in_fast_recovery;
+        to.in_rto_recovery = tcp.in_rto_recovery;
+        self.run(event);
+        self.answered()
+    }
+
+    /// What is left of what a policy asks for.
+    fn believe(&mut self, tcp: &Sender, disconnected: u32, proven: u32, asked: Action) -> (Action, Grant) {
+        let act = &mut self.globals().action;
+        (act.what, act.cwnd, act.ssthresh) = (asked.what.0, asked.cwnd, asked.ssthresh);
+        (act.min_rto_us, act.dupthresh, act.rules) = (asked.min_rto_us, asked.dupthresh, asked.rules);
+        let act = self.ask(Event::Believe, tcp, [disconnected, proven]);
+        (act, if self.globals().answer == 0 { Grant::Nothing } else { Grant::Unproven })
+    }
+
+    fn answered(&mut self) -> Action {
+        let act = &self.globals().action;
+        Action {
+            what: segue_policy::What(act.what),
+            cwnd: act.cwnd,
+            ssthresh: act.ssthresh,
+            min_rto_us: act.min_rto_us,
+            dupthresh: act.dupthresh,
+            rules: act.rules,
+        }
+    }
+
+    fn tell(&mut self, notice: &Notice) {
+        let to = &mut self.globals().notice;
+        for (to, from) in [(&mut to.old_link, notice.old_link), (&mut to.new_link, notice.new_link)] {
+            to.rate_kbps = from.rate_kbps;
+            to.delay_us = from.delay_us;
+        }
+        to.flows = notice.flows;
+        to.disconnected = notice.disconnected;
+    }
+}
+
+/// xorshift64: the same numbers each time.
+struct Draw(u64);
+
+impl Draw {
+    fn next(&mut self) -> u32 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 32) as u32
+    }
+
+    fn below(&mut self, limit: u32) -> u32 {
+        self.next() % limit
+    }
+
+    /// Mostly ordinary, sometimes at the edges.
+    fn value(&mut self, ordinary: u32) -> u32 {
+        match self.below(16) {
+            0 => 0,
+            1 => u32::MAX,
+            2 => self.next(),
+            _ => self.below(ordinary),
+        }
+    }
+
+    fn link(&mut self) -> Link {
+        Link { rate_kbps: self.value(60_000), delay_us: self.value(400_000) }
+    }
+
+    fn sender(&mut self) -> Sender {
+        let snd_una = self.value(1 << 20);
+        let flight = self.value(200);
+        Sender {
+            snd_una,
+            snd_max: snd_una.wrapping_add(flight),
+            flight,
+            cwnd: self.value(200 * 256),
+            ssthresh: self.value(200 * 256),
+            rto_us: self.value(4_000_000),
+            ssthresh_saved: self.value(100 * 256),
+            srtt_before_us: self.value(1_000_000),
+            timeouts_since_ack: self.value(4),
+            in_fast_recovery: (self.below(3) == 0).into(),
+            in_rto_recovery: (self.below(3) == 0).into(),
+            pad: [0; 2],
+        }
+    }
+}
+
+/// Runs it with the loaded program, where programs can be loaded.
+fn with_program(test: impl FnOnce(Program<'_>)) {
+    let lacks =
+        |name: &str| host::probe().into_iter().any(|feature| feature.name == name && !feature.present);
+    if let Some(name) = ["rights", "btf"].into_iter().find(|name| lacks(name)) {
+        println!("skipped: {name} missing (segue doctor)");
+        return;
+    }
+    let mut storage = MaybeUninit::uninit();
+    let open = VectorsSkelBuilder::default().open(&mut storage).expect("it opens");
+    test(Program(open.load().expect("the verifier takes it")));
+}
+
+/// The list that `crates/policy/tests/vectors.rs` plays in user space.
+#[test]
+fn the_vectors_of_the_papers() {
+    with_program(|mut program| {
+        for vector in vectors() {
+            println!("{}", vector.name);
+            program.globals().etcp_words = vector.settings.words();
+            program.run(Event::Forget);
+            program.tell(&vector.notice);
+            (vector.check)(&program.ask(Event::Notice, &vector.tcp, [0; 2]));
+        }
+    });
+}
+
+#[test]
+fn enhanced_tcp() {
+    with_program(|mut program| {
+        let mut draw = Draw(0x5e9e);
+        let mut answered = 0u32;
+        for round in 0..400 {
+            let mut settings =
+                Settings::new([Algorithms::ETCP, Algorithms::ETCP_A5, Algorithms::ETCP_V][round % 3]);
+            for setting in SETTINGS.iter().filter(|_| round % 2 == 1) {
+                // Any knob the other way, some of them.
+                if draw.below(4) == 0 && setting.kind == segue_policy::Kind::Flag {
+                    let other = if setting.default == 0 { "on" } else { "off" };
+                    settings.set(setting.name, other).expect("a flag");
+                }
+            }
+            program.globals().etcp_words = settings.words();
+            program.run(Event::Forget);
+            let mut flow = Etcp::default();
+            for step in 0..60 {
+                let tcp = draw.sender();
+                let near = flow.ho_point().wrapping_add(draw.below(8)).wrapping_sub(4);
+                let (event, ours, theirs) = match draw.below(if step == 0 { 1 } else { 14 }) {
+                    0 | 1 => {
+                        let notice = Notice {
+                            old_link: draw.link(),
+                            new_link: draw.link(),
+                            flows: draw.value(6),
+                            disconnected: draw.below(2),
+                        };
+                        program.tell(&notice);
+                        let ours = flow.on_notice(&settings, &tcp, &notice);
+                        (Event::Notice, ours, program.ask(Event::Notice, &tcp, [0; 2]))
+                    }
+                    2 => {
+                        flow.on_dsack(near, near.wrapping_add(3));
+                        program.ask(Event::Dsack, &tcp, [near, near.wrapping_add(3)]);
+                        continue;
+                    }
+                    // The wrapper in Rust asks nothing of a flow that has heard nothing.
+                    _ if !flow.is_active() => continue,
+                    3..=5 => {
+                        let tcp = Sender { snd_una: near, ..tcp };
+                        let dsack = draw.below(2);
+                        let ours = flow.on_new_ack(&settings, &tcp, dsack == 1);
+                        (Event::NewAck, ours, program.ask(Event::NewAck, &tcp, [dsack, 0]))
+                    }
+                    6..=9 => {
+                        let ours = flow.on_dup_ack(&settings, &tcp);
+                        (Event::DupAck, ours, program.ask(Event::DupAck, &tcp, [0; 2]))
+                    }
+                    10 | 11 => {
+                        let ours = flow.on_fast_retransmit(&settings, &tcp, near);
+                        (Event::FastRetransmit, ours, program.ask(Event::FastRetransmit, &tcp, [near, 0]))
+                    }
+                    12 => {
+                        let ours = flow.on_timeout(&settings, &tcp);
+                        (Event::Timeout, ours, program.ask(Event::Timeout, &tcp, [0; 2]))
+                    }
+                    _ => {
+                        let ours = flow.on_rtt_sample(&settings, &tcp, near);
+                        (Event::Sample, ours, program.ask(Event::Sample, &tcp, [near, 0]))
+                    }
+                };
+                answered += u32::from(ours.what.0 != 0);
+                assert_eq!(
+                    ours, theirs,
+                    "round {round}, step {step}: {event:?} of {tcp:?} with {settings:?}"
+                );
+            }
+        }
+        assert!(answered > 3000, "only {answered} events asked for something");
+    });
+}
+
+/// By hand, algorithms.md 3.3: 2000/50 to 54000/2 with 12 under way; fast retransmit, duplicate ACKs beyond
+/// dupthresh_ho = 27, the DSACK of the segment that was resent, and the ACK that ends the handoff.
+#[test]
+fn a_reordering_by_hand() {
+    with_program(|mut program| {
+        let settings = Settings::new(Algorithms::ETCP_V);
+        program.globals().etcp_words = settings.words();
+        program.run(Event::Forget);
+        let mut flow = Etcp::default();
+        let tcp = Sender {
+            snd_una: 100,
+            snd_max: 112,
+            flight: 12,
+            cwnd: 12 * 256,
+            ssthresh: 1000 * 256,
+            rto_us: 200_000,
+            ..Sender::default()
+        };
+        let notice = Notice {
+            old_link: Link { rate_kbps: 2000, delay_us: 50_000 },
+            new_link: Link { rate_kbps: 54_000, delay_us: 2000 },
+            flows: 1,
+            disconnected: 0,
+        };
+        program.tell(&notice);
+        let told = flow.on_notice(&settings, &tcp, &notice);
+        assert_eq!(told, program.ask(Event::Notice, &tcp, [0; 2]));
+        let held = flow.on_fast_retransmit(&settings, &tcp, 100);
+        assert!(held.has(segue_policy::What::HOLD_HOLES), "{held:?}");
+        assert_eq!(held, program.ask(Event::FastRetransmit, &tcp, [100, 0]));
+        let tcp = Sender { in_fast_recovery: 1, cwnd: 6 * 256, ..tcp };
+        let mut returned = 0;
+        for _ in 0..30 {
+            let act = flow.on_dup_ack(&settings, &tcp);
+            returned += u32::from(act.has(segue_policy::What::RESUME_RECOVERY));
+            assert_eq!(act, program.ask(Event::DupAck, &tcp, [0; 2]));
+        }
+        assert_eq!(returned, 1, "(c) ends once");
+        flow.on_dsack(100, 101);
+        program.ask(Event::Dsack, &tcp, [100, 101]);
+        let tcp = Sender { snd_una: 112, ..tcp };
+        assert_eq!(flow.on_new_ack(&settings, &tcp, true), program.ask(Event::NewAck, &tcp, [1, 0]));
+    });
+}
+
+#[test]
+fn tcp_ho() {
+    with_program(|mut program| {
+        let mut draw = Draw(0x7c9);
+        let mut answered = 0u32;
+        for round in 0..300 {
+            let mut settings =
+                TcpHoSettings::new([Variant::TCP_HO, Variant::IMMEDIATE, Variant::AGGRESSIVE][round % 3]);
+            for setting in TCP_HO_SETTINGS {
+                if draw.below(3) == 0 && setting.kind == segue_policy::Kind::Flag {
+                    let other = if setting.default == 0 { "on" } else { "off" };
+                    settings.set(setting.name, other).expect("a flag");
+                }
+            }
+            program.globals().tcp_ho_words = settings.words();
+            program.run(Event::Forget);
+            let mut flow = TcpHo::default();
+            for step in 0..40 {
+                let tcp = draw.sender();
+                let rtt = draw.value(2_000_000);
+                let (ours, theirs) = match draw.below(8) {
+                    0 | 1 => {
+                        let notice = Notice {
+                            old_link: draw.link(),
+                            new_link: draw.link(),
+                            flows: 1,
+                            disconnected: 1,
+                        };
+                        program.tell(&notice);
+                        (flow.on_notice(&settings, &tcp, &notice), program.ask(Event::HoNotice, &tcp, [0; 2]))
+                    }
+                    2 => {
+                        let ours = flow.on_timeout(&settings, &tcp);
+                        (ours, program.ask(Event::HoTimeout, &tcp, [0; 2]))
+                    }
+                    3 => {
+                        let ours = flow.on_fast_retransmit(&settings, &tcp);
+                        (ours, program.ask(Event::HoFastRetransmit, &tcp, [0; 2]))
+                    }
+                    _ => (flow.on_rtt_sample(&settings, rtt), program.ask(Event::HoSample, &tcp, [rtt, 0])),
+                };
+                answered += u32::from(ours.what.0 != 0);
+                assert_eq!(ours, theirs, "round {round}, step {step}");
+            }
+        }
+        assert!(answered > 1000, "only {answered} events asked for something");
+    });
+}
+
+/// The list that `crates/policy/tests/tcp_ho.rs` plays in user space.
+#[test]
+fn a_report_that_congestion_refutes() {
+    with_program(|mut program| {
+        program.globals().tcp_ho_words = TcpHoSettings::new(Variant::TCP_HO).words();
+        program.run(Event::Forget);
+        for (index, step) in ho_trial().into_iter().enumerate() {
+            let tcp = ho_sender(step.cwnd);
+            let act = match step.event {
+                HoEvent::Notice(rate_kbps) => {
+                    program.tell(&Notice { new_link: Link { rate_kbps, delay_us: 0 }, ..Notice::default() });
+                    program.ask(Event::HoNotice, &tcp, [0; 2])
+                }
+                HoEvent::Sample(us) => program.ask(Event::HoSample, &tcp, [us, 0]),
+                HoEvent::FastRetransmit => program.ask(Event::HoFastRetransmit, &tcp, [0; 2]),
+                HoEvent::Timeout => program.ask(Event::HoTimeout, &tcp, [0; 2]),
+            };
+            let bits = step.rules.iter().map(|rule| 1 << rule).sum::<u32>();
+            assert_eq!(act.rules, bits, "step {index}, {:?}", step.event);
+            assert_eq!(act.has(segue_policy::What::SET_SSTHRESH), step.ssthresh.is_some(), "step {index}");
+            close(f64::from(act.ssthresh) / 256.0, step.ssthresh.unwrap_or(0.0), 1.0 / 256.0);
+        }
+    });
+}
+
+#[test]
+fn what_is_believed() {
+    with_program(|mut program| {
+        for belief in beliefs() {
+            let (proven, asked) = (common::packets(belief.proven), belief.action(belief.asked));
+            let theirs = program.believe(&belief.tcp, belief.notice.disconnected, proven, asked);
+            assert_eq!(theirs, (belief.action(belief.believed), belief.grant), "{}", belief.name);
+        }
+        let mut draw = Draw(0xbe1);
+        for step in 0..2000 {
+            let tcp = draw.sender();
+            let notice = Notice { disconnected: draw.below(2), ..Notice::default() };
+            let asked = Action {
+                what: segue_policy::What(draw.below(1 << 16)),
+                cwnd: draw.value(400 * 256),
+                ssthresh: draw.value(400 * 256),
+                ..Action::NOTHING
+            };
+            let proven = draw.value(100 * 256);
+            let theirs = program.believe(&tcp, notice.disconnected, proven, asked);
+            assert_eq!(believe(&tcp, &notice, proven, asked), theirs, "step {step}");
+        }
+    });
+}
+
+#[test]
+fn the_codec_and_acceptance() {
+    with_program(|mut program| {
+        let mut draw = Draw(0x1d);
+        let (mut good, mut bad) = (0, 0);
+        for _ in 0..4000 {
+            // A true report with some octets changed, cut or grown.
+            let kind =
+                [ReportType::First, ReportType::Completed, ReportType::Expected][draw.below(3) as usize];
+            let report =
+                Report { kind, seq: draw.next() as u8, nonce: draw.next() as u16, link: draw.link() };
+            {
+                let to = &mut program.globals().report;
+                to.link.rate_kbps = report.link.rate_kbps;
+                to.link.delay_us = report.link.delay_us;
+                to.nonce = report.nonce;
+                to.seq = report.seq;
+                to.r#type = report.kind as u8;
+            }
+            program.run(Event::EncodeReport);
+            let theirs = (program.globals().answer, program.globals().octets[..12].to_vec());
+            let mut octets = match report.encode() {
+                Ok(octets) => {
+                    assert_eq!(theirs, (0, octets.to_vec()), "{report:?}");
+                    octets.to_vec()
+                }
+                Err(error) => {
+                    assert_eq!(theirs.0, error as u32, "{report:?}");
+                    continue;
+                }
+            };
+            for _ in 0..draw.below(3) {
+                let at = draw.below(12) as usize;
+                octets[at] = draw.next() as u8;
+            }
+            octets.resize([12, 12, 12, 8, 0, 40][draw.below(6) as usize], 0);
+            program.globals().octets[..octets.len()].copy_from_slice(&octets);
+            program.globals().argument[0] = octets.len() as u32;
+
+            program.run(Event::DecodeReport);
+            let globals = program.globals();
+            match Report::decode(&octets) {
+                Ok(report) => {
+                    good += 1;
+                    assert_eq!(globals.answer, 0);
+                    let read = &globals.report;
+                    assert_eq!(
+                        (read.seq, read.nonce, read.r#type),
+                        (report.seq, report.nonce, report.kind as u8)
+                    );
+                    assert_eq!(read.link.rate_kbps, report.link.rate_kbps);
+                    assert_eq!(read.link.delay_us, report.link.delay_us);
+                }
+                Err(error) => {
+                    bad += 1;
+                    assert_eq!(globals.answer, error as u32, "{octets:?}");
+                }
+            }
+            program.run(Event::DecodeCapability);
+            let globals = program.globals();
+            let theirs = (globals.answer, globals.capability.nonce, globals.capability.flags);
+            match Capability::decode(&octets) {
+                Ok(capability) => assert_eq!(theirs, (0, capability.nonce, capability.flags)),
+                Err(error) => assert_eq!(theirs.0, error as u32),
+            }
+            let capability = Capability { flags: draw.next() as u8, nonce: draw.next() as u16 };
+            globals.capability.flags = capability.flags;
+            globals.capability.nonce = capability.nonce;
+            program.run(Event::EncodeCapability);
+            assert_eq!(program.globals().octets[..8], capability.encode());
+        }
+        assert!(good > 300 && bad > 300, "{good} good, {bad} bad");
+
+        let mut ear = Ear::new(7);
+        program.globals().ear.nonce = 7;
+        for _ in 0..2000 {
+            let report = Report {
+                kind: ReportType::Completed,
+                seq: draw.next() as u8,
+                nonce: if draw.below(4) == 0 { 8 } else { 7 },
+                link: Link { rate_kbps: 1, delay_us: 1 },
+            };
+            let to = &mut program.globals().report;
+            to.seq = report.seq;
+            to.nonce = report.nonce;
+            program.run(Event::Accept);
+            let ours = match ear.accept(&report) {
+                Acceptance::Accepted => 0,
+                Acceptance::WrongNonce => 1,
+                Acceptance::Repeated => 2,
+            };
+            assert_eq!(program.globals().answer, ours);
+        }
+    });
+}

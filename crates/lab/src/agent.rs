@@ -1,0 +1,172 @@
+//! The mobile's agent in a laboratory: the program that an operator runs, in the mobile's namespace, with a
+//! configuration, a control socket and pins of its own. It is told of nothing: it finds out by itself when the default
+//! route moves.
+
+use super::Error;
+use super::child::Child;
+use super::host::{DEVICES, Role};
+use super::hosts::Hosts;
+use super::plan::Plan;
+use super::punctual::{Rank, become_punctual};
+use super::sweep::prefix;
+use segue_agent::control::{Reply, Request, ask};
+use segue_kernel::host;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+/// Loading and verifying programs takes a moment, more on a busy machine.
+const START: Duration = Duration::from_secs(30);
+/// Between two looks whether it is at work.
+const LOOK: Duration = Duration::from_millis(5);
+const END: &str = "agent";
+
+/// An agent at work. Dropped: ended in order, so that nothing of it stays.
+pub(super) struct LabAgent {
+    /// Some, until it is ended.
+    process: Option<Child>,
+    control: PathBuf,
+}
+
+impl LabAgent {
+    /// Starts it and waits until it is at work: connections from then on negotiate. `command`: `segue agent run`, as
+    /// words.
+    pub(super) fn start(hosts: Hosts<'_>, command: &[String], plan: &Plan) -> Result<Self, Error> {
+        let control = hosts.folder.join("agent.sock");
+        let config = hosts.folder.join("agent.toml");
+        let text = configuration(plan, &hosts.cgroups.mobile, &control, pin().as_deref());
+        fs::write(&config, text).map_err(Error::system(config.display().to_string()))?;
+        let [program, args @ ..] = command else {
+            return Err(Error::Plan("an agent without a command; expected its words".into()));
+        };
+        let config = config.display().to_string();
+        let args: Vec<&str> = args.iter().map(String::as_str).chain(["--config", &config]).collect();
+        // It inherits the rank of this thread, which for the rest does what programs do.
+        become_punctual(Rank::End);
+        let process = hosts.start(Role::Mobile, END, program, &args);
+        become_punctual(Rank::Program);
+        let mut agent = Self { process: Some(process?), control };
+        let started = Instant::now();
+        while agent.ask().is_err() {
+            agent.check()?;
+            if started.elapsed() > START {
+                return Err(Error::Timeout {
+                    seconds: START.as_secs_f64(),
+                    what: "the agent to start".into(),
+                });
+            }
+            std::thread::sleep(LOOK);
+        }
+        Ok(agent)
+    }
+
+    fn check(&mut self) -> Result<(), Error> {
+        self.process.as_mut().map_or(Ok(()), Child::check)
+    }
+
+    fn ask(&self) -> Result<Reply, Error> {
+        ask(&self.control, &Request::Status)
+            .map_err(|error| Error::Agent { end: END, said: error.to_string() })
+    }
+
+    /// What its notices came to, and ends it.
+    ///
+    /// # Errors
+    /// It has ended before, or has told of no handoff although there was one (`handoffs`).
+    pub(super) fn finish(mut self, handoffs: bool) -> Result<BTreeMap<String, u64>, Error> {
+        self.check()?;
+        let Reply::Status(status) = self.ask()? else {
+            return Err(Error::Agent { end: END, said: "it did not say how it is".into() });
+        };
+        let rounds = status["rounds"].as_array().map_or(&[][..], Vec::as_slice);
+        if handoffs && rounds.is_empty() {
+            return Err(Error::Agent { end: END, said: "it has not noticed any handoff".into() });
+        }
+        Ok(counters(rounds))
+    }
+}
+
+impl Drop for LabAgent {
+    fn drop(&mut self) {
+        // One that hangs is killed with its laboratory.
+        let _ = self.process.take().map(|process| process.finish(Duration::ZERO));
+    }
+}
+
+/// Sums over rounds, and the longest wait.
+fn counters(rounds: &[serde_json::Value]) -> BTreeMap<String, u64> {
+    let number = |value: &serde_json::Value| value.as_u64().unwrap_or(0);
+    let sum = |name: &str| rounds.iter().map(|round| number(&round[name])).sum();
+    let refused = |name: &str| rounds.iter().map(|round| number(&round["refused"][name])).sum();
+    let mut counters = BTreeMap::from([("rounds".to_owned(), rounds.len() as u64)]);
+    for name in ["poked", "crafted", "acked", "resent"] {
+        counters.insert(name.to_owned(), sum(name));
+    }
+    for name in ["unwritten", "unsent"] {
+        counters.insert(name.to_owned(), refused(name));
+    }
+    let longest = rounds.iter().map(|round| number(&round["waited_ns"])).max();
+    counters.insert("waited_us".to_owned(), longest.unwrap_or(0) / 1000);
+    counters
+}
+
+/// Agents of one machine must not share pins. None: there is no file system for them, and nothing is pinned.
+fn pin() -> Option<PathBuf> {
+    static SERIAL: AtomicU32 = AtomicU32::new(0);
+    let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
+    host::bpffs().map(|root| root.join(format!("{}{serial}", prefix())))
+}
+
+/// As an operator would write it who knows the plan's links; of measured ones their mean rates.
+fn configuration(plan: &Plan, cgroup: &Path, control: &Path, pin: Option<&Path>) -> String {
+    let path = |path: &Path| path.display().to_string();
+    let mut text = format!("cgroup = {:?}\ncontrol = {:?}\n", path(cgroup), path(control));
+    text.extend(pin.map(|pin| format!("pin = {:?}\n", path(pin))));
+    for ((device, link), factor) in DEVICES.into_iter().zip([&plan.old, &plan.new]).zip([1.0, plan.told_rate])
+    {
+        let rate = (link.down.capacity.mean_kbps() as f64 * factor).round().max(1.0) as u64;
+        let up = link.up.capacity.mean_kbps().max(1);
+        text.push_str(&format!(
+            "[[link]]\ndevice = {device:?}\nrate = \"{rate}kbit\"\nup = \"{up}kbit\"\ndelay = \"{}us\"\n",
+            link.down.delay_us
+        ));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::link::OneWay;
+    use crate::path::AccessLink;
+    use segue_agent::Config;
+    use segue_policy::Link;
+
+    #[test]
+    fn the_agent_understands_its_configuration() {
+        let link = |kbps, delay_us| AccessLink {
+            down: OneWay::constant(kbps, delay_us),
+            up: OneWay::constant(kbps / 2, delay_us),
+        };
+        let mut plan = Plan::new(link(6400, 9_500), link(200, 300_000), Vec::new());
+        plan.told_rate = 10.0;
+        let text =
+            configuration(&plan, Path::new("/c/mobile"), Path::new("/tmp/a.sock"), Some(Path::new("/p")));
+        let config = Config::parse(&text, "agent.toml").expect("a configuration");
+        assert_eq!(config.cgroup.as_deref(), Some(Path::new("/c/mobile")));
+        assert_eq!((config.control, config.pin), ("/tmp/a.sock".into(), Some("/p".into())));
+        let rules: Vec<_> = config.settings.rules.iter().map(|rule| (rule.link, rule.up_kbps)).collect();
+        let told = |rate_kbps, delay_us| Link { rate_kbps, delay_us };
+        assert_eq!(rules, [(told(6400, 9_500), 3200), (told(2000, 300_000), 100)]);
+    }
+
+    #[test]
+    fn rounds_are_summed_up() {
+        let round = |poked: u64, waited_ns: u64| serde_json::json!({"poked": poked, "crafted": 1, "waited_ns": waited_ns, "refused": {"unsent": 2}});
+        let counters = counters(&[round(1, 40_000), round(2, 70_000)]);
+        assert_eq!((counters["rounds"], counters["poked"], counters["crafted"]), (2, 3, 2));
+        assert_eq!((counters["unsent"], counters["waited_us"], counters["resent"]), (4, 70, 0));
+    }
+}

@@ -1,0 +1,244 @@
+//! What is to be run: one handoff between two links under real flows, by several senders, several times.
+
+use super::Error;
+use super::link::Capacity;
+use super::path::AccessLink;
+use super::sender_kind::SenderKind;
+use segue_policy::Link;
+use std::time::Duration;
+
+/// A laboratory's plan.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The access link before the handoff.
+    pub old: AccessLink,
+    /// The access link after it.
+    pub new: AccessLink,
+    /// With or without a disconnection.
+    pub kind: Kind,
+    /// Its length, for break before make.
+    pub disconnect: Duration,
+    /// Flows from the server to the mobile.
+    pub flows: u32,
+    /// Who sends; each once in every round, in rotated order.
+    pub senders: Vec<SenderKind>,
+    /// Rounds.
+    pub runs: u32,
+    /// Whose flows.
+    pub program: Program,
+    /// From the first data packet to the second in which the handoff is drawn; default [`Plan::warm_up`].
+    pub warm_up: Option<Duration>,
+    /// From the new link's start to the end of the run.
+    pub observe: Duration,
+    /// IPv4 or IPv6.
+    pub family: Family,
+    /// Draws the instants of the handoffs: run i of every sender has the same.
+    pub seed: u64,
+    /// Laboratories at once.
+    pub parallel: u32,
+    /// One-way delay of a wired part of 100 Mbit/s between the server and the access link; 0: none.
+    pub wired: Duration,
+    /// The rate in the notice, as a multiple of the true one.
+    pub told_rate: f64,
+    /// Whether the laboratory's test sender tells of handoffs at all.
+    pub notices: bool,
+    /// Whether records keep their packets, for captures.
+    pub packets: bool,
+}
+
+/// Kinds of handoff.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// Make before break: what is on the old link is still delivered.
+    #[default]
+    Mbb,
+    /// Break before make: what is on the old link is lost, and for a while there is none.
+    Bbm,
+}
+
+/// Programs that make the flows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Program {
+    /// `iperf3 -R`.
+    #[default]
+    Iperf3,
+    /// A file from nginx to curl, compared octet by octet.
+    Nginx,
+}
+
+/// Address families.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Family {
+    /// IPv4
+    #[default]
+    Ipv4,
+    /// IPv6
+    Ipv6,
+}
+
+impl Plan {
+    /// A plan of five runs of one flow, whose handoff is make-before-break; 10 s are observed.
+    pub fn new(old: AccessLink, new: AccessLink, senders: Vec<SenderKind>) -> Self {
+        Self {
+            old,
+            new,
+            kind: Kind::Mbb,
+            disconnect: Duration::from_secs(1),
+            flows: 1,
+            senders,
+            runs: 5,
+            program: Program::Iperf3,
+            warm_up: None,
+            observe: Duration::from_secs(10),
+            family: Family::Ipv4,
+            seed: 1,
+            parallel: 1,
+            wired: Duration::ZERO,
+            told_rate: 1.0,
+            notices: true,
+            packets: false,
+        }
+    }
+
+    /// 5 s, and on slow links the time of 100 packets and ten round trips more: the flow fills the old link.
+    pub fn warm_up(&self) -> Duration {
+        self.warm_up.unwrap_or_else(|| {
+            let packets = Duration::from_millis(100 * 12_000 / self.old.down.capacity.mean_kbps().max(1));
+            Duration::from_secs(5) + packets + 10 * self.round_trip(&self.old)
+        })
+    }
+
+    /// Both ways over a link and the wired part, without serialisation.
+    pub fn round_trip(&self, link: &AccessLink) -> Duration {
+        Duration::from_micros(u64::from(link.down.delay_us) + u64::from(link.up.delay_us)) + 2 * self.wired
+    }
+
+    /// From the end of the old link to the new one.
+    pub fn outage(&self) -> Duration {
+        match self.kind {
+            Kind::Mbb => Duration::ZERO,
+            Kind::Bbm => self.disconnect,
+        }
+    }
+
+    /// Octets of TCP data in a full packet of 1500: with time stamps, without SACK blocks.
+    pub fn segment(&self) -> u32 {
+        match self.family {
+            Family::Ipv4 => 1500 - 20 - 32,
+            Family::Ipv6 => 1500 - 40 - 32,
+        }
+    }
+
+    /// What the notice says of the new link, which came at `up` (ns).
+    pub fn notice(&self, up: super::Nanos) -> Link {
+        told(&self.new, up, self.told_rate)
+    }
+
+    /// What the first report says of the old link, which carries since the laboratory's time zero.
+    pub fn first_report(&self) -> Link {
+        told(&self.old, 0, 1.0)
+    }
+
+    /// What no laboratory can run.
+    ///
+    /// # Errors
+    /// The first.
+    pub fn check(&self) -> Result<(), Error> {
+        let wrong = |what: String| Err(Error::Plan(what));
+        for (name, link) in [("old", &self.old), ("new", &self.new)] {
+            for way in [&link.down, &link.up] {
+                if way.capacity == Capacity::Rate(0) {
+                    return wrong(format!("{name}: a rate of 0; expected 1 kbit/s or more"));
+                }
+                if way.delay_us > 10_000_000 {
+                    return wrong(format!("{name}: a delay of {} us; expected at most 10 s", way.delay_us));
+                }
+                if way.queue == Some(0) {
+                    return wrong(format!(
+                        "{name}: a queue of 0 packets; it counts the one being sent, so at least 1"
+                    ));
+                }
+            }
+        }
+        let seconds = |name: &str, value: Duration, most: u64| {
+            if value > Duration::from_secs(most) {
+                return wrong(format!("{name}: {} s; expected at most {most} s", value.as_secs_f64()));
+            }
+            Ok(())
+        };
+        seconds("warm-up", self.warm_up(), 600)?;
+        seconds("observe", self.observe, 600)?;
+        seconds("disconnect", self.disconnect, 600)?;
+        seconds("wired", self.wired, 10)?;
+        if self.senders.is_empty() {
+            return wrong("no senders; expected at least one".into());
+        }
+        for (name, value, most) in
+            [("flows", self.flows, 100), ("runs", self.runs, 10_000), ("parallel", self.parallel, 64)]
+        {
+            if !(1..=most).contains(&value) {
+                return wrong(format!("{name} = {value}; expected 1 to {most}"));
+            }
+        }
+        if !(self.told_rate > 0.0 && self.told_rate.is_finite()) {
+            return wrong(format!("told-rate = {}; expected a factor above 0", self.told_rate));
+        }
+        Ok(())
+    }
+}
+
+/// A link as a report tells it; of a measured one the mean rate of the second from `since`.
+pub(super) fn told(link: &AccessLink, since: super::Nanos, factor: f64) -> Link {
+    let true_kbps = match &link.down.capacity {
+        Capacity::Rate(kbps) => f64::from(*kbps),
+        trace => trace.bytes_between(since, since + 1_000_000_000) as f64 * 8.0 / 1000.0,
+    };
+    let rate_kbps = (true_kbps * factor).round().clamp(1.0, f64::from(u32::MAX)) as u32;
+    Link { rate_kbps, delay_us: link.down.delay_us }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::link::OneWay;
+
+    fn link(kbps: u32, delay_us: u32) -> AccessLink {
+        let way = OneWay::constant(kbps, delay_us);
+        AccessLink { down: way.clone(), up: way }
+    }
+
+    #[test]
+    fn reports_tell_the_links() {
+        let mut plan = Plan::new(link(6400, 9000), link(200, 300_000), Vec::new());
+        assert_eq!(plan.first_report(), Link { rate_kbps: 6400, delay_us: 9000 });
+        assert_eq!(plan.notice(0), Link { rate_kbps: 200, delay_us: 300_000 });
+        plan.told_rate = 10.0;
+        assert_eq!(plan.notice(0), Link { rate_kbps: 2000, delay_us: 300_000 });
+        assert_eq!(plan.outage(), Duration::ZERO);
+        plan.kind = Kind::Bbm;
+        assert_eq!(plan.outage(), Duration::from_secs(1));
+    }
+
+    #[test]
+    fn the_warm_up_fills_slow_links() {
+        let plan = Plan::new(link(200, 300_000), link(6400, 9000), Vec::new());
+        assert_eq!(plan.warm_up(), Duration::from_secs(5 + 6 + 6));
+    }
+
+    #[test]
+    fn what_cannot_run_is_refused() {
+        let cubic = SenderKind::builtin("cubic", None);
+        let error = |change: &dyn Fn(&mut Plan)| {
+            let mut plan = Plan::new(link(6400, 9000), link(6400, 9000), vec![cubic.clone()]);
+            plan.check().unwrap();
+            change(&mut plan);
+            plan.check().unwrap_err().to_string()
+        };
+        assert!(error(&|plan| plan.flows = 0).contains("flows = 0"));
+        assert!(error(&|plan| plan.new = link(0, 1)).contains("new: a rate of 0"));
+        assert!(error(&|plan| plan.old.up.queue = Some(0)).contains("old: a queue of 0"));
+        assert!(error(&|plan| plan.senders.clear()).contains("no senders"));
+        assert!(error(&|plan| plan.told_rate = f64::NAN).contains("told-rate"));
+        assert!(error(&|plan| plan.observe = Duration::from_secs(601)).contains("observe: 601 s"));
+    }
+}

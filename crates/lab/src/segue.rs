@@ -1,0 +1,77 @@
+//! Our own sender and mobile, at the two ends of a laboratory.
+
+use super::ends::{Aware, MobileEnd, ServerEnd};
+use segue_kernel::mobile::{self, Mobile};
+use segue_kernel::sender::{self, Around, Policy, Sender};
+use segue_policy::Link;
+use segue_policy::wire::ReportType;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+/// Copies of each notice (docs/wire.md).
+const COPIES: u8 = 2;
+
+/// How the server's side is set.
+#[derive(Clone, Debug)]
+pub struct Segue {
+    /// Who decides.
+    pub policy: Policy,
+    /// What the congestion control is built around.
+    pub around: Around,
+    /// Whether the head is resent by RFC 6069.
+    pub icmp: bool,
+}
+
+impl Aware for Segue {
+    fn server(&self, cgroup: &Path) -> Result<Box<dyn ServerEnd>, String> {
+        static SERIAL: AtomicU32 = AtomicU32::new(0);
+        // Many laboratories run at once, and names of congestion controls belong to the whole machine.
+        let serial = SERIAL.fetch_add(1, Ordering::Relaxed) % 100_000;
+        let options = sender::Options {
+            cgroup: cgroup.into(),
+            name: format!("sg{}_{serial}", std::process::id()),
+            around: self.around,
+            policy: self.policy,
+            icmp: self.icmp,
+            listeners: false,
+            pin: None,
+        };
+        let attached = sender::attach(&options).map_err(|error| error.to_string())?;
+        Ok(Box::new(attached))
+    }
+
+    fn mobile(&self, cgroup: &Path, first: Link) -> Result<Box<dyn MobileEnd>, String> {
+        let options = mobile::Options { cgroup: cgroup.into(), link: first };
+        Ok(Box::new(mobile::attach(&options).map_err(|error| error.to_string())?))
+    }
+}
+
+impl ServerEnd for Sender {
+    fn serve(&mut self, limit: Duration) -> Result<(), String> {
+        Self::serve(self, limit).map_err(|error| error.to_string())
+    }
+
+    fn counters(&self) -> Result<BTreeMap<String, u64>, String> {
+        let status = self.status().map_err(|error| error.to_string())?;
+        Ok(status.counters.into_iter().map(|counter| (counter.name.to_owned(), counter.count)).collect())
+    }
+}
+
+impl MobileEnd for Mobile {
+    fn notify(&mut self, link: Link) -> Result<BTreeMap<String, u64>, String> {
+        let told =
+            Self::notify(self, link, ReportType::Completed, COPIES).map_err(|error| error.to_string())?;
+        let counts = [
+            ("connections", told.connections),
+            ("poked", told.poked),
+            ("crafted", told.crafted),
+            ("unnegotiated", told.skipped.unnegotiated),
+            ("closing", told.skipped.closing),
+            ("unwritten", told.skipped.unwritten),
+            ("unsent", told.skipped.unsent),
+        ];
+        Ok(counts.map(|(name, count)| (name.to_owned(), u64::from(count))).into())
+    }
+}

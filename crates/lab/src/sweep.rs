@@ -1,0 +1,56 @@
+//! What laboratories leave behind whose process was killed: empty cgroups, folders, and their agents' pins. Namespaces,
+//! devices and programs go away by themselves.
+
+use super::cgroup;
+use segue_kernel::host;
+use std::fs;
+use std::path::Path;
+
+const PREFIX: &str = "segue-lab-";
+
+/// Begins the names of everything that this process makes.
+pub(super) fn prefix() -> String {
+    format!("{PREFIX}{}-", std::process::id())
+}
+
+/// Removes what processes that are gone have left.
+pub fn sweep() {
+    if let Ok(mount) = cgroup::mount() {
+        for path in abandoned(&mount) {
+            for path in [path.join("server"), path.join("mobile"), path] {
+                // Not empty yet: the next one's turn.
+                let _ = fs::remove_dir(path);
+            }
+        }
+    }
+    for folder in [Some(std::env::temp_dir()), host::bpffs()].into_iter().flatten() {
+        for path in abandoned(&folder) {
+            let _ = fs::remove_dir_all(path);
+        }
+    }
+}
+
+fn abandoned(folder: &Path) -> Vec<std::path::PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let gone = |name: &str| {
+        let process = name.strip_prefix(PREFIX).and_then(|rest| rest.split('-').next()?.parse::<u32>().ok());
+        process.is_some_and(|id| !Path::new("/proc").join(id.to_string()).exists())
+    };
+    entries.filter(|entry| entry.file_name().to_str().is_some_and(gone)).map(|entry| entry.path()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_belongs_to_nobody_is_abandoned() {
+        let folder = tempfile::tempdir().unwrap();
+        let mine = format!("{}0", prefix());
+        // Beyond the kernel's largest process id.
+        for name in [mine.as_str(), "segue-lab-4194305-0", "segue-lab-x-0", "other-4194305-0"] {
+            fs::create_dir(folder.path().join(name)).unwrap();
+        }
+        assert_eq!(abandoned(folder.path()), [folder.path().join("segue-lab-4194305-0")]);
+    }
+}

@@ -1,0 +1,142 @@
+//! A host in a network namespace and a cgroup of its own, and a peer made by hand at the other end
+//! of a TUN device.
+
+#![allow(dead_code, reason = "each test file uses its part")]
+
+pub mod peer;
+
+use nix::sched::{CloneFlags, setns, unshare};
+use segue_kernel::host;
+use segue_kernel::sender::{Around, Options, Policy, Sender, Status, attach};
+use std::fs::{self, File};
+use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard};
+use std::thread;
+use std::time::{Duration, Instant};
+use tun_rs::{DeviceBuilder, SyncDevice};
+
+/// The process has one cgroup; tests that need it take turns.
+static TURN: Mutex<()> = Mutex::new(());
+static NUMBER: AtomicU32 = AtomicU32::new(0);
+
+/// A namespace with a TUN device, a cgroup with this process in it, and what was there before.
+pub struct Bench {
+    pub device: SyncDevice,
+    pub cgroup: PathBuf,
+    number: u32,
+    home_cgroup: PathBuf,
+    home: File,
+    _turn: MutexGuard<'static, ()>,
+}
+
+fn namespace() -> File {
+    File::open("/proc/thread-self/ns/net").expect("namespaces")
+}
+
+fn ip(words: &str) {
+    let done = Command::new("ip").args(words.split(' ')).output().expect("iproute2");
+    assert!(done.status.success(), "ip {words}: {}", String::from_utf8_lossy(&done.stderr));
+}
+
+impl Bench {
+    /// `None`, with a word why, where this cannot be had.
+    pub fn new() -> Option<Self> {
+        let missing = |name: &str| {
+            let all = host::probe();
+            all.into_iter().find(|feature| feature.name == name && !feature.present)
+        };
+        for name in ["rights", "kernel", "btf", "cgroup2", "cubic", "tun"] {
+            if let Some(feature) = missing(name) {
+                println!("skipped: {} ({})", feature.name, feature.found);
+                return None;
+            }
+        }
+        let turn = TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let root = host::cgroup2().expect("probed");
+        let own = fs::read_to_string("/proc/self/cgroup").expect("a process has cgroups");
+        let own = own.lines().find_map(|line| line.strip_prefix("0::/")).expect("of cgroup2");
+        let home_cgroup = root.join(own);
+        let cgroup = root.join(format!("segue-test-{}-{number}", std::process::id()));
+        fs::create_dir(&cgroup).expect("a cgroup");
+        fs::write(cgroup.join("cgroup.procs"), "0").expect("a process changes its cgroup");
+        let home = namespace();
+        unshare(CloneFlags::CLONE_NEWNET).expect("a namespace");
+        ip("link set lo up");
+        let device = DeviceBuilder::new().name("bench").mtu(1500).build_sync().expect("a TUN device");
+        device.set_nonblocking(true).expect("a file");
+        ip("addr add 10.77.0.1/24 dev bench");
+        fs::write("/proc/sys/net/ipv6/conf/bench/accept_dad", "0").expect("IPv6");
+        ip("-6 addr add fd77::1/64 dev bench nodad");
+        ip("link set bench up");
+        // No surprises from what the kernel remembers of earlier connections.
+        fs::write("/proc/sys/net/ipv4/tcp_no_metrics_save", "1").expect("a setting");
+        Some(Self { device, cgroup, number, home_cgroup, home, _turn: turn })
+    }
+
+    /// A name that no other test of the machine has.
+    pub fn name(&self) -> String {
+        format!("sgt{}_{}", std::process::id(), self.number)
+    }
+
+    pub fn options(&self, scheme: &str) -> Options {
+        Options {
+            cgroup: self.cgroup.clone(),
+            name: self.name(),
+            around: Around::Cubic,
+            policy: Policy::named(scheme, &[]).expect("a scheme"),
+            icmp: false,
+            listeners: true,
+            pin: None,
+        }
+    }
+
+    pub fn attach(&self, scheme: &str) -> Sender {
+        attach(&self.options(scheme)).expect("it attaches")
+    }
+
+    pub fn listen(&self) -> TcpListener {
+        TcpListener::bind("[::]:80").expect("both families")
+    }
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        let _ = setns(&self.home, CloneFlags::CLONE_NEWNET);
+        let _ = fs::write(self.home_cgroup.join("cgroup.procs"), "0");
+        // A socket that has just been closed may still hold it for a moment.
+        for _ in 0..50 {
+            if fs::remove_dir(&self.cgroup).is_ok() {
+                break;
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+pub const HOST_V4: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(10, 77, 0, 1));
+pub const PEER_V4: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(10, 77, 0, 2));
+
+/// The flow with this peer.
+pub fn flow(status: &Status, remote: SocketAddr) -> segue_kernel::sender::FlowStatus {
+    let found = status.flows.iter().find(|flow| flow.remote == remote);
+    found.unwrap_or_else(|| panic!("no {remote} in {:?}", status.flows)).clone()
+}
+
+/// What a counter says.
+pub fn count(sender: &Sender, name: &str) -> u64 {
+    let status = sender.status().expect("a status");
+    status.count(name).unwrap_or_else(|| panic!("no counter {name}"))
+}
+
+/// Waits until it holds, two seconds at most.
+pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let until = Instant::now() + Duration::from_secs(2);
+    while !holds() {
+        assert!(Instant::now() < until, "{what}: not within two seconds");
+        thread::sleep(Duration::from_millis(2));
+    }
+}

@@ -1,0 +1,130 @@
+//! Drives with real programs: several handoffs in a row. Needs root.
+
+mod laboratory;
+
+use laboratory::{in_laboratory, link};
+use segue_kernel::sender::{Around, Policy};
+use segue_lab::drive::{Drive, DriveRecord, Load, drive};
+use segue_lab::segue::Segue;
+use segue_lab::{Error, Kind, NoticeBy, Plan, SenderKind, cgroup};
+use std::sync::Arc;
+use std::time::Duration;
+
+fn etcp() -> SenderKind {
+    let policy = Policy::named("etcp-v1", &[]).expect("a scheme");
+    SenderKind::Aware {
+        name: "etcp-v1".into(),
+        by: Arc::new(Segue { policy, around: Around::Cubic, icmp: false }),
+        notice_by: NoticeBy::Laboratory,
+    }
+}
+
+/// Two links of one rate and different delays, a second without a link between stays of `stays` seconds.
+fn plan(stays: &[u64], load: Load) -> Drive {
+    let senders = vec![SenderKind::builtin("cubic", None), etcp()];
+    let mut plan = Plan::new(link(6400, 9, None), link(6400, 40, None), senders);
+    (plan.kind, plan.disconnect) = (Kind::Bbm, Duration::from_secs(1));
+    (plan.runs, plan.parallel) = (1, 2);
+    Drive { plan, stays: stays.iter().map(|&stay| Duration::from_secs(stay)).collect(), load }
+}
+
+fn records(plan: &Drive) -> Vec<DriveRecord> {
+    let records = drive(plan, &mut |_| {}).expect("a drive");
+    let prefix = format!("segue-lab-{}-", std::process::id());
+    let cgroups = std::fs::read_dir(cgroup::mount().expect("cgroup2")).expect("a folder").flatten();
+    let left: Vec<_> = cgroups.map(|entry| entry.file_name()).collect();
+    assert!(!left.iter().any(|name| name.to_string_lossy().starts_with(&prefix)), "{left:?}");
+    assert_eq!(records.iter().map(|record| &record.sender).collect::<Vec<_>>(), ["cubic", "etcp-v1"]);
+    assert!(records.iter().all(|record| !record.gave_up));
+    records
+}
+
+#[test]
+fn bulk_data_crosses_every_handoff() {
+    in_laboratory(|| {
+        let stays = [4, 3, 3];
+        let plan = plan(&stays, Load::Bulk);
+        for record in records(&plan) {
+            assert_eq!(record.handoffs.len(), 2);
+            let [first, second] = [&record.handoffs[0], &record.handoffs[1]];
+            assert_eq!(second.link_down - first.link_up, Duration::from_secs(3));
+            for (handoff, delay_ms) in [(first, 40), (second, 9)] {
+                assert_eq!(handoff.link_up - handoff.link_down, Duration::from_secs(1));
+                assert!(handoff.after.lost_in_disconnection > 0, "{:?}", handoff.after);
+                let sent = handoff.first_send_after_link_up.expect("the flow goes on");
+                if record.sender == "etcp-v1" {
+                    // The notice's way, and what a busy machine adds.
+                    assert!(sent < Duration::from_millis(delay_ms + 40), "{sent:?}");
+                }
+            }
+            // 6400 kbit/s for 10 s less what the handoffs cost; more than half of it.
+            assert!((4_000_000..8_500_000).contains(&record.octets), "{}", record.octets);
+            assert!(record.completed.is_none() && record.keystrokes.is_empty());
+        }
+    });
+}
+
+#[test]
+fn a_file_arrives_whole_across_handoffs() {
+    in_laboratory(|| {
+        let size = 3_000_000;
+        for record in records(&plan(&[2, 2, 2], Load::File(size))) {
+            assert_eq!(record.intact, Some(true));
+            assert_eq!(
+                record.octets.checked_sub(size).map(|head| head < 1000),
+                Some(true),
+                "{}",
+                record.octets
+            );
+            let took = record.completed.expect("it is complete").as_secs_f64();
+            // 3.75 s at the full rate, and two handoffs.
+            assert!((3.7..12.0).contains(&took), "{took} s");
+            assert!(!record.handoffs.is_empty());
+        }
+    });
+}
+
+#[test]
+fn keystrokes_are_echoed_across_handoffs() {
+    in_laboratory(|| {
+        if !["/usr/sbin/sshd", "/usr/bin/ssh", "/usr/bin/ssh-keygen"]
+            .iter()
+            .all(|path| std::fs::exists(path).unwrap_or(false))
+        {
+            println!("skipped: no sshd and ssh");
+            return;
+        }
+        for record in records(&plan(&[5, 4], Load::Typing)) {
+            let keys = &record.keystrokes;
+            let (down, up) = (record.handoffs[0].link_down, record.handoffs[0].link_up);
+            let nanos = |time: Duration| time.as_nanos() as u64;
+            // After the login each echo takes a round trip of 18 ms.
+            let before = keys
+                .iter()
+                .filter(|key| (nanos(down) - 2_000_000_000..nanos(down) - 100_000_000).contains(&key.typed));
+            let echoes: Vec<u64> = before.map(|key| key.echoed.expect("an echo") - key.typed).collect();
+            assert!(echoes.len() >= 8, "{}", echoes.len());
+            assert!(echoes.iter().all(|&echo| (18_000_000..60_000_000).contains(&echo)), "{echoes:?}");
+            let lost = keys.iter().filter(|key| (nanos(down)..nanos(up)).contains(&key.typed));
+            assert!(
+                lost.clone().count() >= 1
+                    && lost.clone().all(|key| key.echoed.is_some_and(|at| at > nanos(up)))
+            );
+            let first = record.first_echoes()[0].expect("it goes on");
+            assert!((Duration::from_millis(40)..Duration::from_secs(3)).contains(&first), "{first:?}");
+            eprintln!("{}: first echo {first:?} after link-up", record.sender);
+        }
+    });
+}
+
+#[test]
+fn what_cannot_be_driven_is_refused() {
+    for (stays, load, part) in [
+        (&[5][..], Load::Bulk, "stays: expected two or more"),
+        (&[5, 0], Load::Bulk, "none of them 0 s"),
+        (&[5, 5], Load::File(0), "a file of 0 octets"),
+    ] {
+        let error = drive(&plan(stays, load), &mut |_| {}).expect_err("a mistake");
+        assert!(matches!(&error, Error::Plan(why) if why.contains(part)), "{error}");
+    }
+}

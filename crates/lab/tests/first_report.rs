@@ -1,0 +1,81 @@
+//! The first report rides on the ACK that completes the handshake, which nobody resends by itself when it is lost.
+
+mod bench;
+
+use bench::peer::{ACK, CAPABILITY, Peer, SYN, Segment};
+use bench::{Bench, HOST_V4, PEER_V4, count, flow};
+use segue_kernel::mobile;
+use segue_kernel::sender::LinkStatus;
+use segue_policy::Link;
+use segue_policy::wire::{KIND, Report, ReportType};
+use std::io::Write;
+use std::net::{SocketAddr, TcpStream};
+use std::thread;
+use std::time::Duration;
+
+const LINK: Link = Link { rate_kbps: 1600, delay_us: 75_000 };
+const NEW: Link = Link { rate_kbps: 400, delay_us: 150_000 };
+
+fn report(segment: &Segment) -> Option<Report> {
+    segment.option(KIND).and_then(|octets| Report::decode(octets).ok())
+}
+
+/// The kernel is the mobile; the peer answers nothing but the SYN at first, as if it had lost all that follows.
+#[test]
+fn the_mobile_repeats_it_until_it_is_answered() {
+    let Some(bench) = Bench::new() else { return };
+    let _mobile =
+        mobile::attach(&mobile::Options { cgroup: bench.cgroup.clone(), link: LINK }).expect("it attaches");
+    let address = SocketAddr::new(PEER_V4, 7000);
+    let connecting = thread::scope(|scope| {
+        let stream = scope.spawn(move || TcpStream::connect(address));
+        let mut peer = Peer::new(&bench.device, address, SocketAddr::new(HOST_V4, 0));
+        let syn = peer.receive().expect("a SYN");
+        assert!(syn.capability().is_some(), "{syn:?}");
+        peer.remote.set_port(syn.from);
+        peer.ack = syn.seq.wrapping_add(1);
+        let options = [&[2, 4, 5, 180, 4, 2, 1, 1][..], &CAPABILITY.encode()].concat();
+        peer.send(SYN | ACK, peer.seq, peer.ack, &options);
+        let first = peer.receive().expect("an ACK");
+        (stream.join().expect("no panic").expect("it connects"), peer, options, first)
+    });
+    let (mut stream, mut peer, options, first) = connecting;
+    let told = Report { kind: ReportType::First, seq: 0, nonce: CAPABILITY.nonce, link: LINK };
+    assert_eq!((report(&first), first.payload), (Some(told), 0));
+    // A peer that has lost it repeats its SYN-ACK.
+    peer.send(SYN | ACK, peer.seq, peer.ack, &options);
+    let again = peer.receive().expect("an ACK");
+    assert_eq!((report(&again), again.payload), (Some(told), 0));
+    // Or data completes the handshake.
+    peer.seq = peer.seq.wrapping_add(1);
+    stream.write_all(&[7; 100]).expect("data");
+    let data = peer.receive().expect("data");
+    assert_eq!((report(&data), data.payload), (Some(told), 100));
+    // Once that is answered, nothing more is said.
+    peer.acknowledge(&[]);
+    stream.write_all(&[7; 100]).expect("data");
+    let after = peer.receive().expect("data");
+    assert_eq!((after.option(KIND), after.payload), (None, 100));
+}
+
+/// The kernel is the sender; the first ACK is lost, and what comes next completes the handshake.
+#[test]
+fn the_sender_takes_it_from_whatever_arrives_first() {
+    let Some(bench) = Bench::new() else { return };
+    let sender = bench.attach("etcp-v1");
+    let listener = bench.listen();
+    let mut peer = Peer::v4(&bench.device, 4001);
+    peer.open(true);
+    let first = peer.report(ReportType::First, 0, LINK);
+    for _ in 0..3 {
+        peer.acknowledge(&first);
+    }
+    let _accepted = listener.accept().expect("a connection");
+    let heard = flow(&sender.status().expect("a status"), peer.local);
+    assert_eq!(heard.link, Some(LinkStatus { rate_kbps: LINK.rate_kbps, delay_us: LINK.delay_us }));
+    assert_eq!((count(&sender, "first-reports"), heard.refused), (1, 0), "copies are no fault");
+    thread::sleep(Duration::from_millis(10));
+    let notice = peer.report(ReportType::Completed, 1, NEW);
+    peer.acknowledge(&notice);
+    assert_eq!((count(&sender, "accepted"), count(&sender, "no-old-link")), (1, 0));
+}

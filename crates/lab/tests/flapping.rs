@@ -1,0 +1,84 @@
+//! A link that flaps at 10 Hz, and a mobile that tells of every change.
+
+mod laboratory;
+mod left;
+
+use laboratory::{in_laboratory, link};
+use segue_kernel::sender::{Around, Policy};
+use segue_lab::path::Switch;
+use segue_lab::programs::{Download, write_bulk};
+use segue_lab::segue::Segue;
+use segue_lab::{Laboratory, NoticeBy, Plan, Program, SenderKind};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+const MS: u64 = 1_000_000;
+
+fn flap(scheme: &str, bulk: &Path) {
+    let by =
+        Segue { policy: Policy::named(scheme, &[]).expect("a scheme"), around: Around::Cubic, icmp: false };
+    let sender = SenderKind::Aware { name: scheme.into(), by: Arc::new(by), notice_by: NoticeBy::Laboratory };
+    let plan = Plan::new(link(6400, 9, None), link(3200, 20, None), vec![sender.clone()]);
+    let mut lab = Laboratory::create(&plan, &sender, Duration::from_secs(15)).expect("a laboratory");
+    let mut download =
+        Download::start(lab.hosts(), Program::Nginx, 1, false, None, Some(bulk)).expect("the programs start");
+    let until = Instant::now() + Duration::from_secs(10);
+    while lab.emulator().first_bulk().is_none() {
+        assert!(Instant::now() < until, "{scheme}: nothing is sent");
+        thread::sleep(Duration::from_millis(5));
+    }
+    let start = lab.clock.now() + 500 * MS;
+    let mut told = BTreeMap::new();
+    // 100 ms without, 100 ms with the other link.
+    for turn in 0..15 {
+        let down = start + turn * 200 * MS;
+        let up = down + 100 * MS;
+        lab.emulator().schedule(Switch { down, up, breaks: true });
+        thread::sleep(lab.clock.until(up));
+        let link = if turn % 2 == 0 { &plan.new } else { &plan.old };
+        let link = segue_policy::Link {
+            rate_kbps: link.down.capacity.mean_kbps() as u32,
+            delay_us: link.down.delay_us,
+        };
+        let counts = lab.ends.as_ref().expect("it is told").notify(link).expect("it tells");
+        counts.into_iter().for_each(|(name, count)| *told.entry(name).or_insert(0) += count);
+    }
+    let got = || fs::metadata(lab.hosts().folder.join("curl-0.out")).expect("curl writes").len();
+    let before = got();
+    thread::sleep(Duration::from_secs(3));
+    let after = got();
+    lab.check().expect("all is well");
+    download.check().expect("the programs run");
+    // Over 3200 kbit/s there is room for 1.2 MB.
+    assert!(after - before > 400_000, "{scheme}: {before}, then {after}");
+    let said = download.finish().expect("they end");
+    assert_eq!(said.intact, Some(true), "{scheme}");
+    assert_eq!(told["connections"], 15, "{scheme}: {told:?}");
+    let heard = lab.ends.take().expect("it is told").finish().expect("it detaches");
+    assert!((2..=4).contains(&heard["accepted"]), "{scheme}: {heard:?}");
+    let (emulator, drops) = lab.close().expect("it closes");
+    let packets = emulator.stop().expect("it ran").packets;
+    let lost = packets.iter().filter(|packet| matches!(packet.fate, segue_lab::path::Fate::Disconnected(_)));
+    assert!(lost.count() > 15, "it has flapped");
+    assert_eq!(drops, 0, "{scheme}");
+}
+
+#[test]
+fn flows_live_and_nothing_is_left() {
+    in_laboratory(|| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let bulk = folder.path().join("bulk");
+        write_bulk(&bulk, 16 << 20).expect("a file");
+        thread::scope(|scope| {
+            for scheme in ["etcp-v1", "tcp-ho", "tcp-ho-aggressive"] {
+                let bulk = &bulk;
+                scope.spawn(move || flap(scheme, bulk));
+            }
+        });
+        left::nothing_left_of(&format!("sg{}_", std::process::id()));
+    });
+}

@@ -1,0 +1,422 @@
+//! What a notice does to a real connection.
+
+mod bench;
+mod rto_max;
+
+use bench::peer::{ACK, Peer};
+use bench::{Bench, count, flow};
+use nix::sys::socket::getsockopt;
+use rto_max::RtoMaxMs;
+use segue_kernel::sender::{Around, Options, Sender, attach};
+use segue_policy::Link;
+use segue_policy::wire::ReportType;
+use std::io::Write;
+use std::net::{TcpListener, TcpStream};
+use std::thread;
+use std::time::{Duration, Instant};
+
+const OLD: Link = Link { rate_kbps: 1600, delay_us: 75_000 };
+const NEW: Link = Link { rate_kbps: 400, delay_us: 150_000 };
+const FAST: Link = Link { rate_kbps: 6400, delay_us: 9_000 };
+
+/// A server that writes without end; the thread goes with the connection.
+fn bulk(listener: &TcpListener) -> TcpStream {
+    let (stream, _) = listener.accept().expect("a connection");
+    let mut writer = stream.try_clone().expect("a handle");
+    thread::spawn(move || while writer.write_all(&[7; 65536]).is_ok() {});
+    stream
+}
+
+fn cwnd(sender: &Sender, peer: &Peer) -> (u32, u32) {
+    let flow = flow(&sender.status().expect("a status"), peer.local);
+    (flow.cwnd, flow.ssthresh)
+}
+
+/// Lets cwnd grow to more than this, with an RTT of a few milliseconds.
+fn grow(sender: &Sender, peer: &mut Peer, beyond: u32) {
+    grow_slowly(sender, peer, beyond, Duration::from_millis(5));
+}
+
+/// The same with a pause before each ACK.
+fn grow_slowly(sender: &Sender, peer: &mut Peer, beyond: u32, pause: Duration) {
+    for _ in 0..200 {
+        peer.drain(pause);
+        peer.acknowledge(&[]);
+        if cwnd(sender, peer).0 > beyond {
+            return;
+        }
+    }
+    panic!("cwnd stays at {:?}", cwnd(sender, peer));
+}
+
+/// Nothing comes through for so long: what is sent is heard by nobody.
+fn outage(peer: &mut Peer, time: Duration) {
+    let until = Instant::now() + time;
+    while Instant::now() < until {
+        peer.receive_within(Duration::from_millis(100));
+    }
+}
+
+/// algorithms.md 3.1: bdp_new = 11.03 packets; what is under way is more than twice that.
+#[test]
+fn a_fall_of_the_bandwidth_reduces_the_window() {
+    let Some(bench) = Bench::new() else { return };
+    for (around, port) in [(Around::Cubic, 4001), (Around::Bbr, 4002)] {
+        let sender = attach(&Options { around, ..bench.options("etcp-v1") }).expect("it attaches");
+        let listener = bench.listen();
+        let mut peer = Peer::v4(&bench.device, port);
+        peer.connect(OLD);
+        let _stream = bulk(&listener);
+        grow(&sender, &mut peer, 30);
+        let mut sent = peer.drain(Duration::from_millis(20)).len();
+        while sent < 24 {
+            peer.acknowledge(&[]);
+            sent = peer.drain(Duration::from_millis(20)).len();
+        }
+        let before = cwnd(&sender, &peer);
+        // An ACK of nothing new: the reaction alone.
+        let una = peer.ack - 1460 * sent as u32;
+        let notice = peer.report(ReportType::Completed, 1, NEW);
+        peer.send(ACK, peer.seq, una, &notice);
+        bench::eventually("it is accepted", || count(&sender, "accepted") == 1);
+        let after = cwnd(&sender, &peer);
+        assert_eq!(after.0, 11, "{around:?}: {before:?} -> {after:?} with {sent} under way");
+        // BBR keeps no ssthresh
+        if around == Around::Cubic {
+            assert_eq!(after.1, 11, "{before:?} -> {after:?}");
+        }
+        assert_eq!(sender.status().expect("a status").refused(), 0);
+    }
+}
+
+/// So far away is a peer beyond its link.
+const FAR: Duration = Duration::from_millis(150);
+
+fn connect_from_afar(peer: &mut Peer) {
+    peer.open(true);
+    thread::sleep(FAR);
+    let first = peer.report(ReportType::First, 0, FAST);
+    peer.acknowledge(&first);
+}
+
+/// What a notice tells is the access link; a peer may be far beyond it, and W is of the whole path.
+#[test]
+fn what_lies_beyond_the_link_counts() {
+    let Some(bench) = Bench::new() else { return };
+    let slow = Link { rate_kbps: 1000, ..FAST };
+    for (around, new, port) in [
+        (Around::Cubic, FAST, 4001),
+        (Around::Cubic, slow, 4002),
+        (Around::Bbr, FAST, 4003),
+        (Around::Bbr, slow, 4004),
+    ] {
+        let sender = attach(&Options { around, ..bench.options("etcp-v1") }).expect("it attaches");
+        let listener = bench.listen();
+        let mut peer = Peer::v4(&bench.device, port);
+        connect_from_afar(&mut peer);
+        let _stream = bulk(&listener);
+        grow_slowly(&sender, &mut peer, 40, FAR);
+        let una = peer.ack;
+        let sent = peer.drain(FAR / 2).len();
+        assert!(sent >= 40, "{sent} under way");
+        let before = cwnd(&sender, &peer).0;
+        let notice = peer.report(ReportType::Completed, 1, new);
+        peer.send(ACK, peer.seq, una, &notice);
+        bench::eventually("it is accepted", || count(&sender, "accepted") == 1);
+        let after = cwnd(&sender, &peer).0;
+        if new == FAST {
+            // bdp_new of the link alone is 10.6 packets, of the path 80.
+            assert_eq!(after, before, "{around:?}: with {sent} under way");
+        } else {
+            // 150 ms of 1 Mbit/s and a packet; of the link alone it would be 3.
+            assert!((12..=15).contains(&after), "{around:?}: {after} with {sent} under way");
+        }
+    }
+}
+
+/// After an outage no more leaves at once than the link itself holds, and slow start leads to what the flow has had before,
+/// though the path holds more.
+#[test]
+fn after_an_outage_what_lies_beyond_is_not_sent_at_once() {
+    let Some(bench) = Bench::new() else { return };
+    let sender = bench.attach("etcp-v1");
+    let listener = bench.listen();
+    let mut peer = Peer::v4(&bench.device, 4001);
+    connect_from_afar(&mut peer);
+    let _stream = bulk(&listener);
+    grow_slowly(&sender, &mut peer, 40, FAR);
+    let una = peer.ack;
+    outage(&mut peer, Duration::from_millis(2500));
+    let (timed_out, saved) = cwnd(&sender, &peer);
+    assert!(timed_out == 1 && saved > 20, "{timed_out}, {saved}");
+    let notice = peer.report(ReportType::Completed, 1, FAST);
+    peer.send(ACK, peer.seq, una, &notice);
+    bench::eventually("it is accepted", || count(&sender, "accepted") == 1);
+    // bdp_new = 10.63 packets of the link; of the path 80
+    assert_eq!(cwnd(&sender, &peer), (11, saved));
+}
+
+/// algorithms.md 3.2 with `resume-at-window`: after an outage of several timeouts, the ACK with the notice
+/// brings a whole window at once.
+#[test]
+fn after_an_outage_a_window_leaves_at_once() {
+    let Some(bench) = Bench::new() else { return };
+    for (around, port) in [(Around::Cubic, 4001), (Around::Bbr, 4002)] {
+        let sender = attach(&Options { around, ..bench.options("etcp-v1") }).expect("it attaches");
+        let listener = bench.listen();
+        let mut peer = Peer::v4(&bench.device, port);
+        peer.connect(FAST);
+        let _stream = bulk(&listener);
+        grow(&sender, &mut peer, 40);
+        peer.acknowledge(&[]);
+        let (una, lost) = (peer.ack, peer.drain(Duration::from_millis(30)).len());
+        assert!(lost >= 20, "{lost} under way");
+        outage(&mut peer, Duration::from_millis(2500));
+        let timed_out = cwnd(&sender, &peer);
+        let notice = peer.report(ReportType::Completed, 1, FAST);
+        let told = Instant::now();
+        peer.send(ACK, peer.seq, una, &notice);
+        let burst: Vec<_> = std::iter::from_fn(|| peer.receive_within(Duration::from_millis(15))).collect();
+        let first = burst.first().expect("something is sent").at - told;
+        assert!(first < Duration::from_millis(5), "{around:?}: {first:?}");
+        // bdp_new = 10.63 packets, rounded; one of them had been resent by the timer and counts as under way
+        assert!((9..=11).contains(&burst.len()), "{around:?}: {} resent at once", burst.len());
+        assert!(burst.iter().all(|segment| segment.seq.wrapping_sub(una) < 1460 * lost as u32));
+        let now = cwnd(&sender, &peer);
+        assert_eq!(now.0, 11, "{around:?}: {timed_out:?} -> {now:?}");
+    }
+}
+
+/// The same without a notice: nothing happens until the timer's next turn.
+#[test]
+fn a_copy_of_the_ack_without_a_notice_does_nothing() {
+    let Some(bench) = Bench::new() else { return };
+    let sender = bench.attach("etcp-v1");
+    let listener = bench.listen();
+    let mut peer = Peer::v4(&bench.device, 4001);
+    peer.connect(FAST);
+    let _stream = bulk(&listener);
+    grow(&sender, &mut peer, 40);
+    peer.acknowledge(&[]);
+    let una = peer.ack;
+    outage(&mut peer, Duration::from_millis(2500));
+    peer.send(ACK, peer.seq, una, &[]);
+    let burst: Vec<_> = std::iter::from_fn(|| peer.receive_within(Duration::from_millis(15))).collect();
+    assert!(burst.len() <= 1, "{} resent", burst.len());
+}
+
+/// A head that was lost before the outage, and whose resends the outage took, waits for the timer. What had arrived before
+/// it is acknowledged after it, a sample of four seconds: the RTO must not follow.
+#[test]
+fn the_length_of_an_outage_is_no_round_trip() {
+    let Some(bench) = Bench::new() else { return };
+    if !bounds_rto() {
+        println!("skipped: TCP_RTO_MAX_MS, Linux 6.15");
+        return;
+    }
+    for (around, port) in [(Around::Cubic, 4001), (Around::Bbr, 4002)] {
+        let sender = attach(&Options { around, ..bench.options("etcp-v1") }).expect("it attaches");
+        let listener = bench.listen();
+        let mut peer = Peer::v4(&bench.device, port);
+        peer.connect(FAST);
+        let _stream = bulk(&listener);
+        grow(&sender, &mut peer, 40);
+        peer.acknowledge(&[]);
+        let una = peer.ack;
+        let arrived = una + 1460 * peer.drain(Duration::from_millis(30)).len() as u32;
+        outage(&mut peer, Duration::from_secs(4));
+        let notice = peer.report(ReportType::Completed, 1, FAST);
+        // All but the first is there.
+        let told = |last: u32| {
+            let block = [(una + 1460).to_be_bytes(), last.to_be_bytes()].concat();
+            [&[1, 1, 5, 10][..], &block].concat()
+        };
+        peer.send(ACK, peer.seq, una, &[notice, told(arrived)].concat());
+        // What comes is told of at once, and the head is never acknowledged before it has come.
+        let (asked, mut last) = (Instant::now(), arrived);
+        let resent = loop {
+            let segment = peer.receive_within(Duration::from_secs(4)).expect("it goes on");
+            if segment.seq == una {
+                break segment.at - asked;
+            }
+            last = last.max(segment.seq.wrapping_add(segment.payload as u32));
+            peer.send(ACK, peer.seq, una, &told(last));
+        };
+        assert!(resent < Duration::from_millis(1500), "{around:?}: {resent:?}");
+        assert_eq!(sender.status().expect("a status").refused(), 0);
+    }
+}
+
+/// A head of which nothing is known waits for the timer after a notice as before it, and the time without a link does not
+/// count against the connection: the kernel gives up by how long the largest RTO makes its retries last (tcp_retries2).
+#[test]
+fn a_notice_does_not_shorten_the_patience_of_the_kernel() {
+    let Some(bench) = Bench::new() else { return };
+    // Six retries last 25 s, and 5.4 s if no RTO is longer than a second.
+    std::fs::write("/proc/sys/net/ipv4/tcp_retries2", "6").expect("a setting");
+    for (around, port) in [(Around::Cubic, 4001), (Around::Bbr, 4002)] {
+        let _sender = attach(&Options { around, ..bench.options("etcp-v1") }).expect("it attaches");
+        let listener = bench.listen();
+        let mut peer = Peer::v4(&bench.device, port);
+        peer.connect(FAST);
+        let (mut stream, _) = listener.accept().expect("a connection");
+        stream.write_all(&[7; 100]).expect("a segment");
+        let una = peer.ack;
+        // Resent after 0.2, 0.6, 1.4 and 3 s; the next is due after 6.2 s.
+        outage(&mut peer, Duration::from_millis(3500));
+        let notice = peer.report(ReportType::Completed, 1, FAST);
+        peer.send(ACK, peer.seq, una, &notice);
+        let resent = peer.receive_within(Duration::from_secs(5)).expect("the connection lives");
+        assert_eq!((resent.seq, resent.payload), (una, 100), "{around:?}");
+    }
+}
+
+/// The bound of the RTO is the sender's: it goes with it.
+#[test]
+fn who_is_let_go_has_his_own_largest_rto_again() {
+    let Some(bench) = Bench::new() else { return };
+    if !bounds_rto() {
+        println!("skipped: TCP_RTO_MAX_MS, Linux 6.15");
+        return;
+    }
+    for (around, port) in [(Around::Cubic, 4001), (Around::Bbr, 4002)] {
+        let sender = attach(&Options { around, ..bench.options("etcp-v1") }).expect("it attaches");
+        let listener = bench.listen();
+        let mut peer = Peer::v4(&bench.device, port);
+        peer.connect(FAST);
+        let stream = bulk(&listener);
+        let own = getsockopt(&stream, RtoMaxMs).expect("an option");
+        grow(&sender, &mut peer, 40);
+        peer.acknowledge(&[]);
+        let una = peer.ack;
+        let arrived = una + 1460 * peer.drain(Duration::from_millis(30)).len() as u32;
+        outage(&mut peer, Duration::from_secs(4));
+        let notice = peer.report(ReportType::Completed, 1, FAST);
+        peer.send(ACK, peer.seq, arrived, &notice);
+        peer.receive_within(Duration::from_secs(1)).expect("it goes on");
+        assert!(getsockopt(&stream, RtoMaxMs).expect("an option") < own, "{around:?}: no bound");
+        drop(sender);
+        assert_eq!(getsockopt(&stream, RtoMaxMs).expect("an option"), own, "{around:?}");
+    }
+}
+
+/// Whether this kernel lets the RTO be bounded.
+fn bounds_rto() -> bool {
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let mut numbers = release.split('.').map_while(|number| number.parse::<u32>().ok());
+    (numbers.next(), numbers.next()) >= (Some(6), Some(15))
+}
+
+/// algorithms.md 4.3: one segment, and ssthresh from bandwidth and the SRTT before the outage.
+#[test]
+fn tcp_ho_resumes_and_remembers_the_round_trip() {
+    let Some(bench) = Bench::new() else { return };
+    let sender = bench.attach("tcp-ho");
+    let listener = bench.listen();
+    let mut peer = Peer::v4(&bench.device, 4001);
+    peer.connect(FAST);
+    let _stream = bulk(&listener);
+    grow_slowly(&sender, &mut peer, 40, Duration::from_millis(20));
+    peer.acknowledge(&[]);
+    let una = peer.ack;
+    outage(&mut peer, Duration::from_millis(2500));
+    // Fast enough for the product to be more than its floor of two packets.
+    let gigabit = Link { rate_kbps: 100_000, delay_us: 9_000 };
+    let notice = peer.report(ReportType::Completed, 1, gigabit);
+    peer.send(ACK, peer.seq, una, &notice);
+    let burst: Vec<_> = std::iter::from_fn(|| peer.receive_within(Duration::from_millis(15))).collect();
+    assert!((1..=2).contains(&burst.len()), "{} resent", burst.len());
+    let (_, ssthresh) = cwnd(&sender, &peer);
+    // The pauses of 20 ms and more lead SRTT from nothing to 5 ms at least: 42 packets of 100 Mbit/s.
+    assert!((42..340).contains(&ssthresh), "ssthresh {ssthresh}");
+}
+
+/// RFC 6069: with one segment under way, raising cwnd resends nothing; the ICMP does.
+#[test]
+fn an_icmp_resends_a_lonely_head() {
+    let Some(bench) = Bench::new() else { return };
+    for (mut peer, icmp) in [
+        (Peer::v4(&bench.device, 4001), false),
+        (Peer::v4(&bench.device, 4002), true),
+        (Peer::v6(&bench.device, 4003), true),
+    ] {
+        let mut sender = attach(&Options { icmp, ..bench.options("etcp-v1") }).expect("it attaches");
+        let listener = bench.listen();
+        peer.connect(FAST);
+        let (mut stream, _) = listener.accept().expect("a connection");
+        stream.write_all(&[7; 100]).expect("a segment");
+        let una = peer.ack;
+        let first = peer.receive().expect("a segment");
+        assert_eq!(first.payload, 100);
+        let until = Instant::now() + Duration::from_millis(2200);
+        let mut last = first.at;
+        while Instant::now() < until {
+            last = peer.receive_within(Duration::from_millis(50)).map_or(last, |segment| segment.at);
+        }
+        // Three or four timeouts; the next is a second away, and twice the first RTO has passed since the last.
+        while last.elapsed() < Duration::from_millis(500) {
+            if let Some(segment) = peer.receive_within(Duration::from_millis(10)) {
+                last = segment.at;
+            }
+        }
+        let notice = peer.report(ReportType::Completed, 1, FAST);
+        let told = Instant::now();
+        peer.send(ACK, peer.seq, una, &notice);
+        let serving = thread::scope(|scope| {
+            let served = scope.spawn(|| sender.serve(Duration::from_millis(200)));
+            let resent = peer.receive_within(Duration::from_millis(200));
+            served.join().expect("it serves").expect("it serves");
+            resent
+        });
+        match (icmp, serving) {
+            (true, Some(segment)) => {
+                assert_eq!((segment.seq, segment.payload), (una, 100));
+                assert!(segment.at - told < Duration::from_millis(150), "{:?}", segment.at - told);
+            }
+            (false, None) => {}
+            (_, other) => panic!("icmp {icmp}: {other:?}"),
+        }
+    }
+}
+
+/// N of Figs. 1 to 3: who has data under way counts, an idle connection does not.
+#[test]
+fn only_busy_flows_share_the_link() {
+    let Some(bench) = Bench::new() else { return };
+    let sender = bench.attach("etcp-v1");
+    let listener = bench.listen();
+    let mut idle = Peer::v4(&bench.device, 4001);
+    idle.connect(OLD);
+    let (mut quiet, _) = listener.accept().expect("a connection");
+    let mut peers: Vec<_> = (0..3).map(|n| Peer::v4(&bench.device, 4010 + n)).collect();
+    let mut streams = Vec::new();
+    for peer in &mut peers {
+        peer.connect(OLD);
+        let (mut stream, _) = listener.accept().expect("a connection");
+        stream.write_all(&[7; 4000]).expect("data");
+        streams.push(stream);
+    }
+    let n = |peer: &Peer| flow(&sender.status().expect("a status"), peer.local).flows;
+    assert_eq!(n(&idle), 3);
+    // The idle one sends something and is done with it.
+    quiet.write_all(&[7; 100]).expect("data");
+    assert_eq!(n(&idle), 4);
+    idle.receive().expect("a segment");
+    idle.acknowledge(&[]);
+    assert_eq!(n(&idle), 3);
+    // One has all of its data acknowledged, one is reset.
+    let done = &mut peers[0];
+    done.ack = done.ack.wrapping_add(4000);
+    done.acknowledge(&[]);
+    assert_eq!(n(&idle), 2);
+    let gone = &mut peers[1];
+    gone.send(bench::peer::RST | ACK, gone.seq, gone.ack, &[]);
+    bench::eventually("a closed flow is gone", || n(&idle) == 1);
+    // The last one is done, too: nobody is counted, which is to say one, who asks.
+    let last = &mut peers[2];
+    last.ack = last.ack.wrapping_add(4000);
+    last.acknowledge(&[]);
+    streams[2].write_all(&[7; 100]).expect("data");
+    quiet.write_all(&[7; 100]).expect("data");
+    assert_eq!(n(&idle), 2);
+}

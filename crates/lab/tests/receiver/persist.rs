@@ -1,0 +1,123 @@
+//! Freeze-TCP before an announced gap, beside a real sender: it persists, keeps what it has, and sends at once.
+
+use super::bench::Bench;
+use super::laboratory::{in_laboratory, link};
+use segue_kernel::receiver::{Act, Announced, Gaps, Options, Peers, Receiver, attach};
+use segue_lab::packet::Packet;
+use segue_lab::path::{Direction, Switch};
+use segue_lab::programs::{Download, write_bulk};
+use segue_lab::{Error, Laboratory, Nanos, Plan, Program, SenderKind};
+use std::thread::sleep;
+use std::time::Duration;
+
+const MS: Nanos = 1_000_000;
+/// What a run needs beside the round trip: the owner's wake-up, its walk over the sockets, the sender's.
+const ALLOWED: Nanos = 25 * MS;
+const ROUND_TRIP: Nanos = 18 * MS;
+
+/// The window field of a TCP segment as it stands there, and whether it is a pure ACK.
+fn window(packet: &Packet) -> Option<(u16, bool)> {
+    let segment = packet.segment().filter(|segment| !segment.syn && !segment.rst)?;
+    let head = packet.head();
+    let tcp = if head[0] >> 4 == 4 { usize::from(head[0] & 15) * 4 } else { 40 };
+    Some((u16::from_be_bytes([head[tcp + 14], head[tcp + 15]]), segment.payload == 0 && !segment.fin))
+}
+
+/// One counter of `TcpExt` of the server.
+fn counter(lab: &Laboratory, name: &str) -> u64 {
+    let path = "/proc/thread-self/net/netstat";
+    let read = || std::fs::read_to_string(path).map_err(|error| Error::Fault(error.to_string()));
+    let text = lab.server().namespace.within(read).expect("counters");
+    let mut rows = text.lines().filter_map(|line| line.strip_prefix("TcpExt: "));
+    let [names, values] = std::array::from_fn(|_| rows.next().expect("a row"));
+    let mut both = names.split(' ').zip(values.split(' '));
+    both.find(|(found, _)| *found == name).expect("a counter").1.parse().expect("a number")
+}
+
+#[test]
+fn a_sender_persists_over_an_announced_gap() {
+    // Others look for what is left of theirs: they wait.
+    let Some(_bench) = Bench::new() else { return };
+    in_laboratory(|| {
+        for six in [false, true] {
+            gap(six);
+        }
+    });
+}
+
+fn gap(six: bool) {
+    let both = link(6400, 9, Some(20));
+    let plan = Plan::new(both.clone(), both, Vec::new());
+    let lab = Laboratory::create(&plan, &SenderKind::builtin("cubic", None), Duration::from_secs(10))
+        .expect("a laboratory");
+    let options = Options { device: "segue0".into(), peers: Peers::All, phas: false };
+    let attach = || attach(&options).map_err(|error| Error::Fault(error.to_string()));
+    let mut receiver: Receiver = lab.mobile().namespace.within(attach).expect("it attaches");
+    let folder = tempfile::tempdir().expect("a folder");
+    let bulk = folder.path().join("bulk");
+    write_bulk(&bulk, 64 << 20).expect("written");
+    let mut download =
+        Download::start(lab.hosts(), Program::Nginx, 2, six, None, Some(&bulk)).expect("flows");
+
+    // A gap of 1 s that is announced 150 ms before, 3 s from now; by this laboratory's clock as by the world's.
+    let (every, from) =
+        (Duration::from_secs(20), Duration::from_nanos(lab.clock.now()) + Duration::from_secs(3));
+    let announced = Announced::new(Gaps { every, from }, Duration::from_millis(150), Duration::from_secs(1));
+    let announced = announced.expect("closed for less than half of the time");
+    let down = from.as_nanos() as Nanos;
+    lab.emulator().schedule(Switch { down, up: down + 1000 * MS, breaks: true });
+    let mut acts = Vec::new();
+    let mut now = Duration::from_nanos(lab.clock.now());
+    let timeouts = counter(&lab, "TCPTimeouts");
+    for _ in 0..2 {
+        let (at, act) = announced.next(now);
+        sleep(lab.clock.until(at.as_nanos() as Nanos));
+        assert_eq!(receiver.perform(act, &announced).expect("it acts"), 2, "{act:?}");
+        acts.push((act, at.as_nanos() as Nanos));
+        now = at;
+    }
+    let [(Act::Close, close), (Act::Open, open)] = acts[..] else { panic!("{acts:?}") };
+    sleep(lab.clock.until(open + 2000 * MS));
+    assert_eq!(counter(&lab, "TCPTimeouts"), timeouts, "no retransmission timer has expired");
+    download.check().expect("the flows live");
+    let said = download.finish().expect("they end");
+    assert_eq!(said.intact, Some(true));
+    drop(receiver);
+    let (emulator, _) = lab.close().expect("it ends");
+    let packets = emulator.stop().expect("a record").packets;
+
+    let up: Vec<_> = packets.iter().filter(|packet| packet.direction == Direction::Up).collect();
+    let windows = |from: Nanos, to: Nanos| {
+        up.iter()
+            .filter(move |packet| (from..to).contains(&packet.entered))
+            .filter_map(|packet| window(packet))
+    };
+    let closing = up.iter().find(|packet| window(packet).is_some_and(|(window, _)| window == 0));
+    let closing = closing.expect("a window of zero").entered;
+    assert!((close..close + ALLOWED).contains(&closing), "{} us after it is due", (closing - close) / 1000);
+    let opening = up
+        .iter()
+        .find(|packet| packet.entered > closing && window(packet).is_some_and(|(window, _)| window > 0));
+    let opening = opening.expect("it opens").entered;
+    assert!((open..open + ALLOWED).contains(&opening), "{} us after it is due", (opening - open) / 1000);
+    assert!(windows(0, closing).all(|(window, _)| window > 0), "closed too early");
+    assert!(windows(closing, opening).all(|(window, _)| window == 0), "open in between");
+    let three =
+        windows(opening, opening + ROUND_TRIP - MS).filter(|&(window, pure)| window > 0 && pure).count();
+    assert!(three >= 6, "three of each connection: {three}");
+
+    // Within a round trip nothing is under way any more, and nothing comes until the window opens.
+    let data = |packet: &&Packet| {
+        packet.direction == Direction::Down && packet.segment().is_some_and(|segment| segment.payload > 0)
+    };
+    let during = packets.iter().filter(data).filter(|packet| (down..opening).contains(&packet.entered));
+    assert_eq!(during.count(), 0, "the senders persist");
+    let first = packets.iter().filter(data).find(|packet| packet.entered >= opening).expect("data").entered;
+    eprintln!(
+        "closed {} us, opened {} us after it was due; data {} us after the opening",
+        (closing - close) / 1000,
+        (opening - open) / 1000,
+        (first - opening) / 1000
+    );
+    assert!(first - open <= ROUND_TRIP + ALLOWED, "{} us", (first - open) / 1000);
+}

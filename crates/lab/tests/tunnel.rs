@@ -1,0 +1,152 @@
+//! Notices inside a WireGuard tunnel whose outer path changes. Needs root, and wireguard-go with wg.
+
+mod laboratory;
+
+use laboratory::{in_laboratory, link};
+use segue_kernel::sender::{Around, Policy};
+use segue_kernel::tunnel::{Outer, WireGuard};
+use segue_lab::child::{Child, installed};
+use segue_lab::host::Role;
+use segue_lab::path::{Direction, Switch};
+use segue_lab::segue::Segue;
+use segue_lab::{Error, Kind, Laboratory, Nanos, NoticeBy, Plan, SenderKind};
+use std::io::Write;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::thread::sleep;
+use std::time::Duration;
+
+const MS: Nanos = 1_000_000;
+const PORT: &str = "51820";
+const INNER: [&str; 2] = ["10.99.0.1", "10.99.0.2"];
+
+/// Runs a program here; what it prints.
+fn said(program: &str, words: &[&str], input: &str) -> Result<String, Error> {
+    let fault = |why: String| Error::Fault(format!("{program} {}: {why}", words.join(" ")));
+    let mut child = Command::new(program)
+        .args(words)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| fault(error.to_string()))?;
+    child
+        .stdin
+        .take()
+        .expect("a pipe")
+        .write_all(input.as_bytes())
+        .map_err(|error| fault(error.to_string()))?;
+    let output = child.wait_with_output().map_err(|error| fault(error.to_string()))?;
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned()),
+        false => Err(fault(String::from_utf8_lossy(&output.stderr).trim().to_owned())),
+    }
+}
+
+/// One end of a tunnel: its program, and the socket by which it is set.
+struct End {
+    _program: Child,
+    device: String,
+}
+
+impl Drop for End {
+    fn drop(&mut self) {
+        // A program that is killed leaves it.
+        let _ = std::fs::remove_file(format!("/var/run/wireguard/{}.sock", self.device));
+    }
+}
+
+/// A tunnel between the hosts, over the laboratory's link; ends with its programs.
+fn tunnel(lab: &Laboratory, six: bool, wire_guard: WireGuard) -> Result<Vec<End>, Error> {
+    let private = [said("wg", &["genkey"], "")?, said("wg", &["genkey"], "")?];
+    let public = [said("wg", &["pubkey"], &private[0])?, said("wg", &["pubkey"], &private[1])?];
+    let mut programs = Vec::new();
+    for (place, (role, host)) in
+        [(Role::Server, lab.server()), (Role::Mobile, lab.mobile())].into_iter().enumerate()
+    {
+        // Its socket is in a folder of the whole machine.
+        let device = format!("sgw{}_{place}{}", std::process::id(), u8::from(six));
+        let program = lab.hosts().start(role, &device, "wireguard-go", &["-f", &device])?;
+        programs.push(End { _program: program, device: device.clone() });
+        let (mtu, other) = (wire_guard.mtu.to_string(), 1 - place);
+        let endpoint = match six {
+            false => format!("{}:{PORT}", role.other().address(false)),
+            true => format!("[{}]:{PORT}", role.other().address(true)),
+        };
+        host.namespace.within(|| {
+            let known = || said("wg", &["show", &device], "").is_ok();
+            for _ in 0..200 {
+                if known() {
+                    break;
+                }
+                sleep(Duration::from_millis(20));
+            }
+            let words =
+                ["set", &device, "private-key", "/dev/stdin", "listen-port", PORT, "peer", &public[other]];
+            let words = [&words[..], &["allowed-ips", "10.99.0.0/24", "endpoint", &endpoint]].concat();
+            said("wg", &words, &private[place])?;
+            said("ip", &["address", "add", &format!("{}/24", INNER[place]), "dev", &device], "")?;
+            said("ip", &["link", "set", &device, "mtu", &mtu, "up"], "").map(drop)
+        })?;
+    }
+    Ok(programs)
+}
+
+#[test]
+fn a_notice_inside_tells_of_the_outer_link() {
+    in_laboratory(|| {
+        if ["wireguard-go", "wg"].iter().any(|program| installed(program).is_err()) {
+            println!("skipped: no wireguard-go and wg");
+            return;
+        }
+        for (six, outer) in [(false, Outer::Ipv4), (true, Outer::Ipv6)] {
+            outage(six, WireGuard { outer, mtu: 1420 });
+        }
+    });
+}
+
+fn outage(six: bool, wire_guard: WireGuard) {
+    let policy = Policy::named("etcp-v1", &[]).expect("a scheme");
+    let by = Arc::new(Segue { policy, around: Around::Cubic, icmp: false });
+    let sender = SenderKind::Aware { name: "etcp-v1".into(), by, notice_by: NoticeBy::Laboratory };
+    let mut plan = Plan::new(link(1600, 40, None), link(6400, 9, None), vec![sender.clone()]);
+    plan.kind = Kind::Bbm;
+    let mut lab = Laboratory::create(&plan, &sender, Duration::from_secs(15)).expect("a laboratory");
+    let _tunnel = tunnel(&lab, six, wire_guard).expect("a tunnel");
+    let words = ["-s", "-1", "-p", "5201"];
+    let server = lab.hosts().serve("iperf3-server", "iperf3", &words, &[5201]).expect("it listens");
+    let words = ["-c", INNER[0], "-p", "5201", "-R", "-t", "30"];
+    let client = lab.hosts().start(Role::Mobile, "iperf3-client", "iperf3", &words).expect("it starts");
+
+    // Three seconds without any link: an unaided sender waits for its timer, some 0.4 to 3 s more.
+    let down = lab.clock.now() + 5000 * MS;
+    let up = down + 3000 * MS;
+    lab.emulator().schedule(Switch { down, up, breaks: true });
+    sleep(lab.clock.until(up));
+    let ends = lab.ends.take().expect("told");
+    let told = ends.notify(wire_guard.inside(plan.notice(up))).expect("it is told");
+    // The data of iperf3 and its control connection, both through the tunnel.
+    assert_eq!((told["connections"], told["unnegotiated"]), (2, 0), "{told:?}");
+    sleep(lab.clock.until(up + 2000 * MS));
+    let counters = ends.finish().expect("counters");
+    assert!(counters["negotiated"] >= 2, "{counters:?}");
+    drop((server, client));
+    let (emulator, _) = lab.close().expect("it ends");
+    let packets = emulator.stop().expect("a record").packets;
+    assert!(packets.iter().all(|packet| packet.segment().is_none()), "all of it is WireGuard's UDP");
+    let full = (wire_guard.mtu + wire_guard.overhead()) as u16;
+    let data = |from: Nanos| {
+        packets.iter().filter(move |packet| {
+            packet.direction == Direction::Down && packet.length == full && packet.entered >= from
+        })
+    };
+    let first = data(up).next().expect("data after the outage").entered - up;
+    eprintln!("{:?}: first data {} us after link-up", wire_guard.outer, first / 1000);
+    // The notice's way is 9 ms.
+    assert!((9 * MS..60 * MS).contains(&first), "{} us", first / 1000);
+    // In the second after a round trip the new link is nearly full: 800 kB, of the old one's rate it would be 200.
+    let second = data(up + 18 * MS).take_while(|packet| packet.entered < up + 1018 * MS);
+    let octets: usize =
+        second.filter(|packet| packet.delivered().is_some()).map(|packet| usize::from(packet.length)).sum();
+    assert!(octets > 500_000, "{octets}");
+}

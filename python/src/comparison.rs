@@ -10,8 +10,9 @@ use pyo3::prelude::*;
 use segue::cli::Command;
 use segue::run::{Asked, read};
 use segue::{Failure, compare as command};
-use segue_export::{comparison_arrow, comparison_json, drive_arrow, drive_json, handoffs_arrow};
+use segue_export::{comparison_json, drive_json};
 use segue_study::{Comparison as Compared, Plan};
+use segue_tables::{comparison_arrow, drive_arrow, handoffs_arrow};
 use std::path::PathBuf;
 
 /// What `segue.compare` and `segue.run` give: a table with one row per direction, kind, flow count and scheme (of a

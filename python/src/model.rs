@@ -5,9 +5,11 @@ use crate::table::Table;
 use crate::words::{Count, Number, Range, Several, Time, Word, Words};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use segue::cli::{Command, Model};
+use segue::cli::Command;
+use segue::model::Model;
 use segue::{Failure, model, model_lcfd};
-use segue_export::{gains_arrow, lcfd_arrow, savings_arrow, tcp_ho_json};
+use segue_gallery::{WaitDocument, gain_rows, lcfd_rows, tcp_ho_json};
+use segue_tables::records_arrow;
 
 /// What `segue.model.tcp_ho` gives (docs/models.md).
 #[pyclass(frozen, module = "segue")]
@@ -78,8 +80,8 @@ pub fn tcp_ho(
     let Model::TcpHo(args) = of_model(&words)? else { return Err(ours("another model")) };
     let compute = || {
         let (curves, waits) = model::gains_and_savings(&args)?;
-        let gains = gains_arrow(&curves).map_err(Failure::ours)?;
-        let savings = savings_arrow(&waits).map_err(Failure::ours)?;
+        let gains = records_arrow(gain_rows(&curves)).map_err(Failure::ours)?;
+        let savings = records_arrow(waits.iter().map(WaitDocument::from)).map_err(Failure::ours)?;
         Ok((gains, savings, tcp_ho_json(&curves, &waits).map_err(Failure::ours)?))
     };
     let (gains, savings, json) = py.detach(compute).map_err(exception)?;
@@ -128,7 +130,7 @@ pub fn lcfd(
     let equation = args.mode.equation();
     let compute = || {
         let blocks = model_lcfd::blocks(&args, equation)?;
-        lcfd_arrow(&blocks, equation).map_err(Failure::ours)
+        records_arrow(lcfd_rows(&blocks, equation)).map_err(Failure::ours)
     };
     py.detach(compute).map(Table::new).map_err(exception)
 }

@@ -7,7 +7,8 @@ use crate::words::{Count, Settings, Word, Words};
 use pyo3::prelude::*;
 use segue::cli::Command;
 use segue::{Failure, outputs, reproduce as command};
-use segue_export::{claims_arrow, claims_json};
+use segue_gallery::{ClaimRow, claims_json};
+use segue_tables::records_arrow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -78,7 +79,7 @@ pub fn reproduce(
         };
         let judged = command::judge(&papers, &args, &origin, &begin)?;
         let json = claims_json(&judged, args.points.into()).map_err(Failure::ours)?;
-        Ok((claims_arrow(&judged).map_err(Failure::ours)?, json))
+        Ok((records_arrow(judged.iter().map(ClaimRow::from)).map_err(Failure::ours)?, json))
     })?;
     Py::new(py, PyClassInitializer::from(Table::new(table)).add_subclass(Claims { json }))
 }

@@ -8,8 +8,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use segue::Failure;
 use segue::cli::Command;
-use segue_export::{batch_from_bytes, batch_to_bytes, handoff_schema};
 use segue_sweep::{Plan, Shard, Store};
+use segue_tables::{batch_from_bytes, batch_to_bytes, handoff_schema};
 use std::ops::ControlFlow;
 use std::sync::{PoisonError, RwLock};
 

@@ -7,9 +7,10 @@ use crate::words::{Count, Settings, Several, Time, Word, Words};
 use pyo3::prelude::*;
 use segue::cli::Command;
 use segue::{Failure, events, trace as command};
-use segue_export::capture::{capture, file_name};
-use segue_export::{events_arrow, trace_lines};
+use segue_capture::{capture, file_name};
+use segue_export::trace_lines;
 use segue_study::explain::{SchemeTrace, explain, several_stacks};
+use segue_tables::events_arrow;
 use std::path::PathBuf;
 
 /// What `segue.trace` gives: a table with one row per event and scheme, from the first SYN on (docs/trace.md).

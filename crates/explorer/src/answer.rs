@@ -4,7 +4,7 @@ use crate::question::{LATEST, Question, in_seconds};
 use crate::refusal::Refusal;
 use crate::words;
 use crate::work::Wanted;
-use segue_export::capture::capture;
+use segue_capture::capture;
 use segue_export::{comparison_json, trace_lines};
 use segue_report::{comparison_part, handoff_part};
 use segue_study::explain::{Moment, explain, explain_around, several_stacks, typical};

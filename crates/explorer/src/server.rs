@@ -13,7 +13,7 @@ use axum::routing::get;
 use axum::{Router, middleware};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
-use segue_export::capture::file_name;
+use segue_capture::file_name;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;

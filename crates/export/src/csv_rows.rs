@@ -1,12 +1,11 @@
-//! CSV: the rows of a comparison, flat, and its single handoffs; the cells of the gallery's table.
+//! CSV: the rows of a comparison, flat, and its single handoffs.
 
-use segue_reproduce::buffers::SendersAndBuffers;
 use segue_study::{Comparison, Row};
 use serde::{Deserialize, Serialize};
 
 /// A [`Row`] without nesting; an empty field is infinite.
 #[derive(Deserialize, Serialize)]
-pub(crate) struct FlatRow<'a> {
+pub struct FlatRow<'a> {
     old: &'a str,
     new: &'a str,
     kind: &'a str,
@@ -102,48 +101,8 @@ impl<'a> From<&'a Row> for FlatRow<'a> {
     }
 }
 
-/// A cell of the table of senders and buffers; an empty field is infinite.
-#[derive(Serialize)]
-struct BufferCell<'a> {
-    router_buffer: &'a str,
-    old: &'a str,
-    new: &'a str,
-    disconnect_s: f64,
-    scheme: &'a str,
-    stack: &'a str,
-    packets: u32,
-    points: usize,
-    incomplete: usize,
-    transfer_q1_s: Option<f64>,
-    transfer_median_s: Option<f64>,
-    transfer_q3_s: Option<f64>,
-    timeouts: f64,
-}
-
-/// One line per cell of the gallery's table of senders and buffers, column by column.
-pub fn buffers_csv(table: &SendersAndBuffers) -> Result<String, csv::Error> {
-    let cells = table.columns.iter().flat_map(|(column, comparison)| {
-        comparison.rows().map(|row| BufferCell {
-            router_buffer: column.buffer(),
-            old: &row.old,
-            new: &row.new,
-            disconnect_s: row.disconnect_s,
-            scheme: &row.scheme,
-            stack: &row.stack,
-            packets: row.packets,
-            points: row.points,
-            incomplete: row.incomplete,
-            transfer_q1_s: row.transfer_s.q1,
-            transfer_median_s: row.transfer_s.median,
-            transfer_q3_s: row.transfer_s.q3,
-            timeouts: row.timeouts,
-        })
-    });
-    text(cells)
-}
-
 /// Rows as CSV, with their names above.
-pub(crate) fn text<T: Serialize>(rows: impl Iterator<Item = T>) -> Result<String, csv::Error> {
+pub fn csv_text<T: Serialize>(rows: impl Iterator<Item = T>) -> Result<String, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for row in rows {
         writer.serialize(row)?;
@@ -155,10 +114,10 @@ pub(crate) fn text<T: Serialize>(rows: impl Iterator<Item = T>) -> Result<String
 
 /// One line per row of the comparison.
 pub fn comparison_csv(comparison: &Comparison) -> Result<String, csv::Error> {
-    text(comparison.rows().map(FlatRow::from))
+    csv_text(comparison.rows().map(FlatRow::from))
 }
 
 /// One line per handoff and scheme.
 pub fn handoffs_csv(comparison: &Comparison) -> Result<String, csv::Error> {
-    text(comparison.groups.iter().flat_map(|group| &group.handoffs))
+    csv_text(comparison.groups.iter().flat_map(|group| &group.handoffs))
 }

@@ -1,6 +1,6 @@
 //! Drives as JSON and CSV.
 
-use crate::csv_rows::text;
+use crate::csv_rows::csv_text;
 use segue_study::drive::{DriveRow, Mean};
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ const CLASSES: [&str; 4] = ["L-HH", "H-HH", "U-VH", "D-VH"];
 
 /// A [`DriveRow`] without nesting; an empty field does not exist.
 #[derive(Deserialize, Serialize)]
-pub(crate) struct FlatRow<'a> {
+pub struct FlatDriveRow<'a> {
     drive: &'a str,
     length_s: f64,
     wan_delay_s: f64,
@@ -54,7 +54,7 @@ pub(crate) struct FlatRow<'a> {
     d_vh_idle_s: Option<f64>,
 }
 
-impl<'a> From<&'a DriveRow> for FlatRow<'a> {
+impl<'a> From<&'a DriveRow> for FlatDriveRow<'a> {
     fn from(row: &'a DriveRow) -> Self {
         let settings: Vec<String> =
             row.settings.iter().map(|(key, value)| format!("{key}={value}")).collect();
@@ -105,5 +105,5 @@ impl<'a> From<&'a DriveRow> for FlatRow<'a> {
 
 /// Rows of drives as CSV text.
 pub fn drive_csv(rows: &[DriveRow]) -> Result<String, csv::Error> {
-    text(rows.iter().map(FlatRow::from))
+    csv_text(rows.iter().map(FlatDriveRow::from))
 }

@@ -1,41 +1,22 @@
-//! Results as JSON, CSV and Parquet, in files that appear whole or not at all, and read again; as Arrow tables;
-//! captures ([`capture`]).
+//! Results as JSON and CSV, in files that appear whole or not at all, and read again.
 
-mod arrow_bytes;
-mod arrow_events;
-mod arrow_rows;
-pub mod capture;
 mod csv_rows;
 mod difference;
 mod document;
 mod drive;
-mod handoff_table;
-mod lcfd;
 mod live;
-mod model;
+mod origin;
 mod output;
-mod parquet_file;
-mod reproduction;
 mod trace_lines;
 
-pub use arrow_bytes::{batch_from_bytes, batch_to_bytes};
-pub use arrow_events::events_arrow;
-pub use arrow_rows::{
-    ArrowError, claims_arrow, comparison_arrow, drive_arrow, gains_arrow, handoffs_arrow, lcfd_arrow,
-    savings_arrow,
-};
-pub use csv_rows::{buffers_csv, comparison_csv, handoffs_csv};
+pub use csv_rows::{FlatRow, comparison_csv, csv_text, handoffs_csv};
 pub use difference::difference_json;
 pub use document::{Document, DocumentError};
-pub use drive::{drive_csv, drive_json};
-pub use handoff_table::{Asked, SweptHandoff, handoff_batch, handoff_schema};
-pub use lcfd::{lcfd_csv, lcfd_json, lcfd_windows_csv, mode_name};
+pub use drive::{FlatDriveRow, drive_csv, drive_json};
 pub use live::{lab_drive_json, live_csv, live_json};
-pub use model::{tcp_ho_csv, tcp_ho_json};
-pub use output::{Output, OutputError, in_words};
-pub use parquet_file::{ParquetFileError, ParquetReader, ParquetWriter};
-pub use reproduction::{claims_json, figure_csv};
-pub use trace_lines::trace_lines;
+pub use origin::Origin;
+pub use output::{Draft, Output, OutputError, folder_of, in_words};
+pub use trace_lines::{LineEvent, PacketLine, line, trace_lines};
 
 use segue_study::Comparison;
 

@@ -1,6 +1,6 @@
 //! A laboratory's rows as JSON and CSV.
 
-use crate::csv_rows::text;
+use crate::csv_rows::csv_text;
 use segue_study::live::{LiveMeasures, RatioToFirst};
 use segue_study::{DriveRow, LiveComparison, LiveRow};
 use serde::Serialize;
@@ -105,5 +105,5 @@ impl<'a> From<&'a LiveRow> for FlatRow<'a> {
 
 /// One line per sender and kind of handoff.
 pub fn live_csv(comparison: &LiveComparison) -> Result<String, csv::Error> {
-    text(comparison.rows().map(FlatRow::from))
+    csv_text(comparison.rows().map(FlatRow::from))
 }

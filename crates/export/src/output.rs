@@ -134,7 +134,7 @@ fn resolve(path: &Path, folders: bool) -> PathBuf {
 }
 
 /// The folder of a file.
-pub(crate) fn folder_of(file: &Path) -> &Path {
+pub fn folder_of(file: &Path) -> &Path {
     file.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."))
 }
 
@@ -147,14 +147,17 @@ fn nearest_existing(file: &Path) -> &Path {
 /// A file that nobody sees before it is whole. On Linux it has no name until then, so that not even a process
 /// that is killed leaves it behind; where that is not possible it is a temporary file beside its target.
 #[derive(Debug)]
-pub(crate) enum Draft {
+pub enum Draft {
+    /// A file without a name, and the folder that it will stand in.
     #[cfg(target_os = "linux")]
     Unnamed(File, PathBuf),
+    /// A file under another name.
     Named(NamedTempFile),
 }
 
 impl Draft {
-    pub(crate) fn new(folder: &Path) -> io::Result<Self> {
+    /// An empty draft in a folder.
+    pub fn new(folder: &Path) -> io::Result<Self> {
         #[cfg(target_os = "linux")]
         {
             use rustix::fs::{Mode, OFlags, open};
@@ -166,7 +169,8 @@ impl Draft {
         temporary(folder).map(Self::Named)
     }
 
-    pub(crate) fn file(&mut self) -> &mut File {
+    /// To write to.
+    pub fn file(&mut self) -> &mut File {
         match self {
             #[cfg(target_os = "linux")]
             Self::Unnamed(file, _) => file,
@@ -175,7 +179,7 @@ impl Draft {
     }
 
     /// Puts it in its place, in one step.
-    pub(crate) fn persist(self, target: &Path) -> io::Result<()> {
+    pub fn persist(self, target: &Path) -> io::Result<()> {
         match self {
             #[cfg(target_os = "linux")]
             Self::Unnamed(file, folder) => {

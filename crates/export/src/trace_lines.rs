@@ -26,7 +26,7 @@ struct Line<'a> {
 /// What happened.
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
-pub(crate) enum LineEvent<'a> {
+pub enum LineEvent<'a> {
     /// First line: what was run.
     Run(Run<'a>),
     /// A host sends a packet.
@@ -131,7 +131,7 @@ pub(crate) enum LineEvent<'a> {
 
 /// What was run.
 #[derive(Debug, Serialize)]
-pub(crate) struct Run<'a> {
+pub struct Run<'a> {
     /// Of these lines.
     version: u32,
     old: &'a str,
@@ -159,68 +159,73 @@ pub(crate) struct Run<'a> {
 
 /// A packet: data have `seq` and `copy`, ACKs have `ack`.
 #[derive(Debug, Default, Serialize)]
-pub(crate) struct PacketLine {
-    pub(crate) flow: u16,
+pub struct PacketLine {
+    /// Whose.
+    pub flow: u16,
     /// Bytes that links charge.
-    pub(crate) bytes: u32,
+    pub bytes: u32,
+    /// Number of a data packet.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) seq: Option<u32>,
+    pub seq: Option<u32>,
     /// Number of this transmission among the flow's.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) copy: Option<u32>,
+    pub copy: Option<u32>,
     /// Its bytes were sent before.
     #[serde(skip_serializing_if = "is_false")]
-    pub(crate) resent: bool,
+    pub resent: bool,
     /// On arrival: its bytes had all been received.
     #[serde(skip_serializing_if = "is_false")]
-    pub(crate) duplicate: bool,
+    pub duplicate: bool,
     /// A window probe: no data, the number below the window.
     #[serde(skip_serializing_if = "is_false")]
-    pub(crate) probe: bool,
+    pub probe: bool,
+    /// Cumulative ACK, packets.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) ack: Option<u32>,
+    pub ack: Option<u32>,
     /// It advertises a window of zero.
     #[serde(skip_serializing_if = "is_false")]
-    pub(crate) window_closed: bool,
+    pub window_closed: bool,
+    /// First and last packet of each SACK block.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) sack: Vec<(u32, u32)>,
+    pub sack: Vec<(u32, u32)>,
     /// The first of these blocks reports a duplicate (RFC 2883).
     #[serde(skip_serializing_if = "is_false")]
-    pub(crate) dsack: bool,
+    pub dsack: bool,
     /// It carries an option of Segue: a capability or a report.
     #[serde(skip_serializing_if = "is_false")]
-    pub(crate) option: bool,
+    pub option: bool,
+    /// It opens a connection.
     #[serde(skip_serializing_if = "is_false")]
-    pub(crate) syn: bool,
+    pub syn: bool,
 }
 
 #[derive(Debug, Serialize)]
-pub(crate) struct RuleLine {
-    pub(crate) name: &'static str,
+pub struct RuleLine {
+    pub name: &'static str,
     /// Of docs/algorithms.md.
-    pub(crate) section: &'static str,
+    pub section: &'static str,
 }
 
 /// What is asked for; what is not stands there not.
 #[derive(Debug, Default, Serialize)]
-pub(crate) struct AdviceLine {
+pub struct AdviceLine {
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) cwnd: Option<f64>,
+    pub cwnd: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) ssthresh: Option<f64>,
+    pub ssthresh: Option<f64>,
     /// 0: the stack's own again.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) min_rto_ns: Option<Nanos>,
+    pub min_rto_ns: Option<Nanos>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) dupthresh: Option<u32>,
+    pub dupthresh: Option<u32>,
     /// Whatever else, by name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) also: Vec<&'static str>,
+    pub also: Vec<&'static str>,
 }
 
 /// The record's counts, from completion to the end (docs/bench.md).
 #[derive(Debug, Serialize)]
-pub(crate) struct Counts<'a> {
+pub struct Counts<'a> {
     transfer_ns: Option<Nanos>,
     bound_ns: Nanos,
     timeouts: usize,
@@ -310,7 +315,7 @@ fn counts(told: &SchemeTrace) -> Counts<'_> {
 }
 
 /// An event as these lines tell it.
-pub(crate) fn line<'a>(told: &'a SchemeTrace, event: &'a Event) -> LineEvent<'a> {
+pub fn line<'a>(told: &'a SchemeTrace, event: &'a Event) -> LineEvent<'a> {
     match &event.what {
         What::Sent(packet) => LineEvent::Send(packet_line(packet)),
         What::Received { packet, arrival } => {

@@ -1,11 +1,9 @@
 //! The words of the command line and how they are read.
 
-use crate::model::Percents;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use segue_study::times::{Times, time};
 use segue_world::{Definition, Nanos};
-use std::ffi::OsString;
 
 /// What a change of the access link does to TCP, and what can be done about it.
 #[derive(Debug, Parser)]
@@ -24,17 +22,21 @@ pub enum Command {
     /// Run a comparison that is written down as a file
     Run(Box<RunArgs>),
     /// Compute very many handoffs, in parts, on all cores or as one of several shards
+    #[cfg(feature = "tables")]
     Sweep(crate::sweep::SweepArgs),
     /// Put the shards of a sweep together
+    #[cfg(feature = "tables")]
     Merge(crate::sweep::MergeArgs),
     /// One handoff, packet by packet
     Trace(Box<TraceArgs>),
     /// Hold two results of compare against each other, differences beyond noise first
     Diff(DiffArgs),
     /// Redraw the papers' figures and judge what they state
-    Reproduce(ReproduceArgs),
+    #[cfg(feature = "papers")]
+    Reproduce(crate::reproduce::ReproduceArgs),
     /// Compute what a paper's analytic model states
-    Model(ModelArgs),
+    #[cfg(feature = "papers")]
+    Model(crate::model::ModelArgs),
     /// The schemes on this machine's own kernel: a congestion control that hears of handoffs
     #[cfg(feature = "live")]
     Kernel(crate::kernel::KernelArgs),
@@ -46,7 +48,7 @@ pub enum Command {
     Doctor(crate::doctor::DoctorArgs),
     /// Real senders on this machine, over a link that changes
     #[cfg(feature = "live")]
-    Lab(LabArgs),
+    Lab(crate::lab::LabArgs),
     /// One end of the connections that `lab cost` counts; it starts them itself
     #[cfg(feature = "live")]
     #[command(hide = true)]
@@ -255,203 +257,6 @@ pub struct DiffArgs {
     pub json: Option<String>,
 }
 
-/// `segue reproduce`.
-#[derive(Debug, Args)]
-pub struct ReproduceArgs {
-    /// Only this paper
-    pub paper: Option<String>,
-    /// Only this figure of it, and the claims that it supports
-    pub figure: Option<String>,
-    /// Judge the claims, draw nothing
-    #[arg(long)]
-    pub check: bool,
-    /// Write the verdicts as JSON (- for standard output)
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<String>,
-    /// Folder for figures, their numbers and the gallery
-    #[arg(long, value_name = "DIR", default_value = "reproduction")]
-    pub out: String,
-    /// Handoff times of each bar, and most seeds of a drive, for a quick look; verdicts are meant for 200
-    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u8).range(1..=200))]
-    pub points: u8,
-    /// Try another reading: a setting of a scheme or stack, beside those of the ledger; may be repeated
-    #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
-    pub set: Vec<(String, String)>,
-    /// Run everything again, keep nothing
-    #[arg(long)]
-    pub no_cache: bool,
-    /// Worker threads; all cores unless given
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub threads: Option<u16>,
-}
-
-/// `segue model`.
-#[derive(Debug, Args)]
-#[command(arg_required_else_help = false)]
-pub struct ModelArgs {
-    /// Which model.
-    #[command(subcommand)]
-    pub model: Model,
-}
-
-/// The models.
-#[derive(Debug, Subcommand)]
-pub enum Model {
-    /// TCP-HO: what an error of its bandwidth estimate costs, and what an immediate transmission saves
-    TcpHo(TcpHoArgs),
-    /// LCFD and PHAS: TCP throughput over frequent handoffs with buffers, a Markov chain
-    Lcfd(LcfdArgs),
-    /// None of them.
-    #[command(external_subcommand)]
-    Unknown(Vec<OsString>),
-}
-
-/// `segue model tcp-ho`.
-#[derive(Debug, Args)]
-pub struct TcpHoArgs {
-    /// BDP of the new path; with --c, may be repeated; the paper's four handoffs unless given
-    #[arg(long, value_name = "SEGMENTS", value_parser = segments, allow_hyphen_values = true)]
-    pub b: Vec<f64>,
-    /// TCP's threshold from before the handoff
-    #[arg(long, value_name = "SEGMENTS", value_parser = segments, allow_hyphen_values = true)]
-    pub c: Vec<f64>,
-    /// Standard deviations of the estimate, % of b: one, or FIRST..LAST/STEP
-    #[arg(long, value_name = "PERCENTS", value_parser = Percents::parse, default_value = "5..50/5", allow_hyphen_values = true)]
-    pub sigma: Percents,
-    /// Retransmission timeout when the link breaks
-    #[arg(long, value_name = "TIME", value_parser = time, default_value = "1s", allow_hyphen_values = true)]
-    pub rto: Nanos,
-    /// Write the mean gains as CSV (- for standard output)
-    #[arg(long, value_name = "FILE")]
-    pub csv: Option<String>,
-    /// Write gains and savings as JSON (- for standard output)
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<String>,
-    /// Write the chart of the mean gains (SVG; - for standard output)
-    #[arg(long, value_name = "FILE")]
-    pub svg: Option<String>,
-}
-
-/// `segue model lcfd`.
-#[derive(Debug, Args)]
-pub struct LcfdArgs {
-    /// Equation 7 with the area below the climb, or as it is printed
-    #[arg(long, value_enum, default_value_t = ModeWord::Corrected)]
-    pub mode: ModeWord,
-    /// A figure of the paper: 3, 5, 6, 8 or 11; 5, 6, 8 and 11 unless given
-    #[arg(long, value_name = "NUMBER", conflicts_with_all = ["w_max", "buffer", "p", "sojourn", "latency"])]
-    pub figure: Option<u8>,
-    /// W_max, packets; 32 unless given
-    #[arg(long, value_name = "PACKETS", allow_hyphen_values = true)]
-    pub w_max: Option<u32>,
-    /// B, packets; 24 unless given
-    #[arg(long, value_name = "PACKETS", allow_hyphen_values = true)]
-    pub buffer: Option<u32>,
-    /// Probability that a handoff lets the timer expire; 0.9 unless given
-    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, conflicts_with = "latency")]
-    pub p: Option<f64>,
-    /// Sojourn in a cell, uniform, round trips: FROM..TO
-    #[arg(long, value_name = "FROM..TO", value_parser = range, allow_hyphen_values = true)]
-    pub sojourn: Option<(f64, f64)>,
-    /// Latency of a handoff, uniform, s, which gives p by Equation 1: 0.3..0.5 for a fast handoff
-    #[arg(long, value_name = "FROM..TO", value_parser = range, allow_hyphen_values = true)]
-    pub latency: Option<(f64, f64)>,
-    /// RTO for --latency; 1s unless given
-    #[arg(long, value_name = "TIME", value_parser = time, allow_hyphen_values = true, requires = "latency",
-        conflicts_with = "p")]
-    pub rto: Option<Nanos>,
-    /// Write the throughputs and gains as CSV (- for standard output)
-    #[arg(long, value_name = "FILE")]
-    pub csv: Option<String>,
-    /// Write them as JSON (- for standard output)
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<String>,
-    /// Write the chart of one --figure (SVG; - for standard output)
-    #[arg(long, value_name = "FILE", requires = "figure",
-        conflicts_with_all = ["w_max", "buffer", "p", "sojourn", "latency"])]
-    pub svg: Option<String>,
-}
-
-/// How Equation 7 is read.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum ModeWord {
-    /// With the area below the climb.
-    Corrected,
-    /// As it is printed.
-    Printed,
-}
-
-/// `FROM..TO`.
-fn range(word: &str) -> Result<(f64, f64), String> {
-    let numbers = word.split_once("..").and_then(|(from, to)| Some((from.parse().ok()?, to.parse().ok()?)));
-    numbers.ok_or_else(|| "expected FROM..TO such as 20..35".into())
-}
-
-/// `segue lab`.
-#[cfg(feature = "live")]
-#[derive(Debug, Args)]
-#[command(arg_required_else_help = false)]
-pub struct LabArgs {
-    /// What to do.
-    #[command(subcommand)]
-    pub command: LabCommand,
-}
-
-/// What a laboratory can do.
-#[cfg(feature = "live")]
-#[derive(Debug, Subcommand)]
-pub enum LabCommand {
-    /// Run a plan: senders side by side, and what the simulator says of the same
-    Run(LabRunArgs),
-    /// Run a drive: several handoffs in a row under a real program, over measured links if you have any
-    Drive(LabDriveArgs),
-    /// What senders cost where there is no handoff: throughput, connections per second, memory, beside cubic
-    Cost(crate::lab_cost::LabCostArgs),
-}
-
-/// `segue lab run`.
-#[cfg(feature = "live")]
-#[derive(Debug, Args)]
-pub struct LabRunArgs {
-    /// Plan (docs/lab.md)
-    pub plan: String,
-    /// Write the rows as JSON (- for standard output)
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<String>,
-    /// Write the rows as CSV (- for standard output)
-    #[arg(long, value_name = "FILE")]
-    pub csv: Option<String>,
-    /// Write one page with tables and charts (HTML; - for standard output)
-    #[arg(long, value_name = "FILE")]
-    pub report: Option<String>,
-    /// Write a capture of the first run of each sender into a folder (pcapng)
-    #[arg(long, value_name = "DIR")]
-    pub pcap: Option<String>,
-    /// Runs of each sender, in place of the plan's
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub runs: Option<u32>,
-    /// Laboratories at once
-    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
-    pub jobs: u16,
-}
-
-/// `segue lab drive`.
-#[cfg(feature = "live")]
-#[derive(Debug, Args)]
-pub struct LabDriveArgs {
-    /// Plan (docs/lab.md)
-    pub plan: String,
-    /// Write the rows as JSON (- for standard output)
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<String>,
-    /// Runs of each sender, in place of the plan's
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub runs: Option<u32>,
-    /// Laboratories at once
-    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
-    pub jobs: u16,
-}
-
 /// `segue schemes`.
 #[derive(Debug, Args)]
 pub struct SchemesArgs {
@@ -483,10 +288,6 @@ fn one_flow_count(word: &str) -> Result<usize, String> {
     word.parse().map_err(|_| "expected one whole number".to_string())
 }
 
-fn segments(word: &str) -> Result<f64, String> {
-    word.parse().map_err(|_| "expected a number of segments".to_string())
-}
-
 pub(crate) fn key_value(word: &str) -> Result<(String, String), String> {
     match word.split_once('=') {
         Some((key, value)) if !key.is_empty() && !value.is_empty() => Ok((key.into(), value.into())),
@@ -497,15 +298,17 @@ pub(crate) fn key_value(word: &str) -> Result<(String, String), String> {
 /// clap's message as one line: what was wrong, where, what was expected, the nearest valid word.
 pub(crate) fn one_line(error: &clap::Error) -> String {
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        let lab = if cfg!(feature = "live") { " kernel, agent, lab, doctor," } else { "" };
-        let explore = if cfg!(feature = "explore") { " explore," } else { "" };
-        return format!(
-            "no command; expected one of compare, run, sweep, merge, trace, reproduce, diff, model,{lab}{explore} schemes, man, completions (see segue --help)"
-        );
+        let program = Cli::command();
+        let words = program
+            .get_subcommands()
+            .filter(|command| !command.is_hide_set())
+            .map(|command| command.get_name());
+        let words: Vec<&str> = words.collect();
+        return format!("no command; expected one of {} (see segue --help)", words.join(", "));
     }
-    if let (false, Some(word)) = (cfg!(feature = "live"), live_word(error)) {
+    if let Some(word) = left_out(error) {
         return format!(
-            "`segue {word}`: this build has no live part; expected a build of the program with it (make install, make deb)"
+            "`segue {word}`: this program was built without it; `make build` or `make install` builds all of it"
         );
     }
     let text = error.render().to_string();
@@ -543,13 +346,25 @@ pub(crate) fn one_line(error: &clap::Error) -> String {
     line
 }
 
-/// Commands of the live part.
-const LIVE: [&str; 4] = ["kernel", "agent", "lab", "doctor"];
+/// The commands that a build can do without, and whether this one does.
+const OPTIONAL: [(&str, bool); 9] = [
+    ("sweep", cfg!(feature = "tables")),
+    ("merge", cfg!(feature = "tables")),
+    ("reproduce", cfg!(feature = "papers")),
+    ("model", cfg!(feature = "papers")),
+    ("explore", cfg!(feature = "explore")),
+    ("kernel", cfg!(feature = "live")),
+    ("agent", cfg!(feature = "live")),
+    ("lab", cfg!(feature = "live")),
+    ("doctor", cfg!(feature = "live")),
+];
 
-/// The command that a build without the live part does not have.
-fn live_word(error: &clap::Error) -> Option<&'static str> {
+/// The command that this build does without.
+fn left_out(error: &clap::Error) -> Option<&'static str> {
     match error.get(ContextKind::InvalidSubcommand) {
-        Some(ContextValue::String(word)) => LIVE.into_iter().find(|known| known == word),
+        Some(ContextValue::String(word)) => {
+            OPTIONAL.into_iter().find(|(known, built)| known == word && !built).map(|(known, _)| known)
+        }
         _ => None,
     }
 }

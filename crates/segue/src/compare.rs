@@ -2,8 +2,9 @@
 
 use crate::cli::CompareArgs;
 use crate::{Failure, outputs, print, progress, table};
-use segue_export::{Output, comparison_csv, comparison_json, handoffs_csv};
-use segue_report::{Origin, comparison_page};
+use segue_export::{Origin, Output, comparison_csv, comparison_json, handoffs_csv};
+#[cfg(feature = "report")]
+use segue_report::comparison_page;
 use segue_study::{Comparison, Plan, Presentation, Request};
 use std::io::IsTerminal;
 
@@ -26,6 +27,7 @@ pub fn run(args: &CompareArgs, origin: &Origin) -> Result<(), Failure> {
 }
 
 /// Runs the plan and writes what was asked for: JSON, CSV, single handoffs, page.
+#[cfg_attr(not(feature = "report"), expect(unused_variables, reason = "pages are not built"))]
 pub(crate) fn deliver(
     plan: &Plan,
     shown: &Presentation,
@@ -36,15 +38,14 @@ pub(crate) fn deliver(
     let links = plan.request.pairs.iter().flat_map(|(old, new)| [old, new]);
     outputs::spare_links(links, [&json, &csv, &rows, &report])?;
     let keep_handoffs = rows.is_some() || report.is_some();
-    let (comparison, page) = outputs::with_threads(threads, || {
-        let comparison = simulate(plan, keep_handoffs);
-        let page = report.as_ref().map(|_| comparison_page(plan, &comparison, shown, origin));
-        (comparison, page)
-    })?;
+    let comparison = outputs::with_threads(threads, || simulate(plan, keep_handoffs))?;
     outputs::write(json, || comparison_json(&comparison))?;
     outputs::write(csv, || comparison_csv(&comparison))?;
     outputs::write(rows, || handoffs_csv(&comparison))?;
-    outputs::write(report, || Ok::<_, Failure>(page.unwrap_or_default()))?;
+    #[cfg(feature = "report")]
+    outputs::write(report, || {
+        outputs::with_threads(threads, || comparison_page(plan, &comparison, shown, origin))
+    })?;
     Ok(comparison)
 }
 

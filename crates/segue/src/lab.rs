@@ -1,13 +1,59 @@
 //! `segue lab`: real senders in a laboratory, with the simulator's numbers beside theirs.
 
-use crate::cli::LabRunArgs;
+use crate::lab_drive::LabDriveArgs;
 use crate::lab_machine::{Measured, Use, kernel, laboratory};
 use crate::{Failure, lab_table, outputs, print, progress};
-use segue_export::capture::{file_name, live_capture};
-use segue_export::{live_csv, live_json};
-use segue_report::{Origin, live_page};
+use clap::{Args, Subcommand};
+use segue_capture::{file_name, live_capture};
+use segue_export::{Origin, live_csv, live_json};
+use segue_report::live_page;
 use segue_study::{LabFile, LabPlan, LiveComparison, LiveGroup, LiveRuns};
 use segue_world::{Kind, SECOND};
+
+/// `segue lab`.
+#[derive(Debug, Args)]
+#[command(arg_required_else_help = false)]
+pub struct LabArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: LabCommand,
+}
+
+/// What a laboratory can do.
+#[derive(Debug, Subcommand)]
+pub enum LabCommand {
+    /// Run a plan: senders side by side, and what the simulator says of the same
+    Run(LabRunArgs),
+    /// Run a drive: several handoffs in a row under a real program, over measured links if you have any
+    Drive(LabDriveArgs),
+    /// What senders cost where there is no handoff: throughput, connections per second, memory, beside cubic
+    Cost(crate::lab_cost::LabCostArgs),
+}
+
+/// `segue lab run`.
+#[derive(Debug, Args)]
+pub struct LabRunArgs {
+    /// Plan (docs/lab.md)
+    pub plan: String,
+    /// Write the rows as JSON (- for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<String>,
+    /// Write the rows as CSV (- for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<String>,
+    /// Write one page with tables and charts (HTML; - for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<String>,
+    /// Write a capture of the first run of each sender into a folder (pcapng)
+    #[arg(long, value_name = "DIR")]
+    pub pcap: Option<String>,
+    /// Runs of each sender, in place of the plan's
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub runs: Option<u32>,
+    /// Laboratories at once
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub jobs: u16,
+}
 
 /// `segue lab run`.
 pub fn run(args: &LabRunArgs, origin: &Origin) -> Result<(), Failure> {
@@ -118,7 +164,7 @@ fn capture(plan: &LabPlan, kind: Kind, sender: &str, measured: &[Measured]) -> R
 #[cfg(test)]
 mod tests {
     use super::*;
-    use segue_export::capture::LivePacket;
+    use segue_capture::LivePacket;
     use segue_study::LiveRun;
     use std::time::Duration;
 
@@ -257,7 +303,7 @@ mod tests {
         let csv = live_csv(&comparison).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(csv.lines().count(), 5);
         assert!(csv.starts_with("old,new,kind,disconnect_s,flows,sender,stack"));
-        let origin = segue_report::Origin { command: "segue lab run plan.toml".into(), version: "0" };
+        let origin = segue_export::Origin { command: "segue lab run plan.toml".into(), version: "0" };
         let page = live_page(&plan, &comparison, &origin);
         for part in ["etcp-v1, simulated", "first-send", "bytes-10s", "linux-test", "break-before-make, 3 s"]
         {

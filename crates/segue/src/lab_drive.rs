@@ -1,15 +1,31 @@
 //! `segue lab drive`: several handoffs in a row under a real program.
 
-use crate::cli::LabDriveArgs;
 use crate::lab_machine::{drive, kernel};
 use crate::table::plain_table;
 use crate::{Failure, lab_table, outputs, print, progress};
+use clap::Args;
 use comfy_table::CellAlignment;
 use segue_export::lab_drive_json;
 use segue_study::measure::Quartiles;
 use segue_study::numbers::{kilobytes, time};
 use segue_study::{DriveLoad, DriveRow, LabDrive, LabFile};
 use segue_world::Kind;
+
+/// `segue lab drive`.
+#[derive(Debug, Args)]
+pub struct LabDriveArgs {
+    /// Plan (docs/lab.md)
+    pub plan: String,
+    /// Write the rows as JSON (- for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<String>,
+    /// Runs of each sender, in place of the plan's
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub runs: Option<u32>,
+    /// Laboratories at once
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub jobs: u16,
+}
 
 /// `segue lab drive`.
 pub fn run(args: &LabDriveArgs) -> Result<(), Failure> {

@@ -1,7 +1,7 @@
 //! Between a laboratory's plan and the machine that runs it.
 
 use crate::Failure;
-use segue_export::capture::LivePacket;
+use segue_capture::LivePacket;
 use segue_kernel::sender::Policy;
 use segue_lab::packet::Packet;
 use segue_lab::path::{Direction, Fate};

@@ -26,15 +26,19 @@ mod lab_end;
 mod lab_machine;
 #[cfg(feature = "live")]
 mod lab_table;
+#[cfg(feature = "papers")]
 pub mod model;
+#[cfg(feature = "papers")]
 pub mod model_lcfd;
 pub mod outputs;
 mod pages;
 mod progress;
+#[cfg(feature = "papers")]
 pub mod reproduce;
 mod request;
 pub mod run;
 mod schemes;
+#[cfg(feature = "tables")]
 pub mod sweep;
 mod table;
 pub mod trace;
@@ -118,11 +122,15 @@ fn run(words: &[OsString]) -> Result<(), Failure> {
     match understood(parsed)? {
         Command::Compare(args) => compare::run(&args, &origin),
         Command::Run(args) => run::run(&args, &origin),
+        #[cfg(feature = "tables")]
         Command::Sweep(args) => sweep::sweep(&args),
+        #[cfg(feature = "tables")]
         Command::Merge(args) => sweep::merge(&args),
         Command::Trace(args) => trace::run(&args, &origin),
         Command::Diff(args) => diff::run(&args),
+        #[cfg(feature = "papers")]
         Command::Reproduce(args) => reproduce::run(&args, &origin),
+        #[cfg(feature = "papers")]
         Command::Model(args) => model::run(&args.model),
         #[cfg(feature = "live")]
         Command::Kernel(args) => kernel::run(&args.command),
@@ -132,9 +140,9 @@ fn run(words: &[OsString]) -> Result<(), Failure> {
         Command::Doctor(args) => doctor::run(&args),
         #[cfg(feature = "live")]
         Command::Lab(args) => match args.command {
-            cli::LabCommand::Run(args) => lab::run(&args, &origin),
-            cli::LabCommand::Drive(args) => lab_drive::run(&args),
-            cli::LabCommand::Cost(args) => lab_cost::run(&args),
+            lab::LabCommand::Run(args) => lab::run(&args, &origin),
+            lab::LabCommand::Drive(args) => lab_drive::run(&args),
+            lab::LabCommand::Cost(args) => lab_cost::run(&args),
         },
         #[cfg(feature = "live")]
         Command::LabEnd(args) => lab_end::run(&args),

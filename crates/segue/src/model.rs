@@ -1,14 +1,69 @@
 //! `segue model`: what the papers' analytic models compute (docs/models.md).
 
-use crate::cli::{Model, TcpHoArgs};
+use crate::model_lcfd::LcfdArgs;
 use crate::reproduce::unknown;
 use crate::{Failure, model_lcfd, outputs, print};
+use clap::{Args, Subcommand};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use segue_draw::{Size, standalone};
-use segue_export::{tcp_ho_csv, tcp_ho_json};
+use segue_gallery::tcp_ho::{gains_chart, name};
+use segue_gallery::{tcp_ho_csv, tcp_ho_json};
 use segue_model::tcp_ho::{Curve, Handoff, LIMIT_OF_SAVING, LONGEST_RTO_S, PAPER_HANDOFFS, Wait, waits};
-use segue_report::model::{gains_chart, name};
+use segue_study::times::time;
+use segue_world::Nanos;
 use segue_world::SECOND;
+use std::ffi::OsString;
+
+/// `segue model`.
+#[derive(Debug, Args)]
+#[command(arg_required_else_help = false)]
+pub struct ModelArgs {
+    /// Which model.
+    #[command(subcommand)]
+    pub model: Model,
+}
+
+/// The models.
+#[derive(Debug, Subcommand)]
+pub enum Model {
+    /// TCP-HO: what an error of its bandwidth estimate costs, and what an immediate transmission saves
+    TcpHo(TcpHoArgs),
+    /// LCFD and PHAS: TCP throughput over frequent handoffs with buffers, a Markov chain
+    Lcfd(LcfdArgs),
+    /// None of them.
+    #[command(external_subcommand)]
+    Unknown(Vec<OsString>),
+}
+
+/// `segue model tcp-ho`.
+#[derive(Debug, Args)]
+pub struct TcpHoArgs {
+    /// BDP of the new path; with --c, may be repeated; the paper's four handoffs unless given
+    #[arg(long, value_name = "SEGMENTS", value_parser = segments, allow_hyphen_values = true)]
+    pub b: Vec<f64>,
+    /// TCP's threshold from before the handoff
+    #[arg(long, value_name = "SEGMENTS", value_parser = segments, allow_hyphen_values = true)]
+    pub c: Vec<f64>,
+    /// Standard deviations of the estimate, % of b: one, or FIRST..LAST/STEP
+    #[arg(long, value_name = "PERCENTS", value_parser = Percents::parse, default_value = "5..50/5", allow_hyphen_values = true)]
+    pub sigma: Percents,
+    /// Retransmission timeout when the link breaks
+    #[arg(long, value_name = "TIME", value_parser = time, default_value = "1s", allow_hyphen_values = true)]
+    pub rto: Nanos,
+    /// Write the mean gains as CSV (- for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<String>,
+    /// Write gains and savings as JSON (- for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<String>,
+    /// Write the chart of the mean gains (SVG; - for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<String>,
+}
+
+fn segments(word: &str) -> Result<f64, String> {
+    word.parse().map_err(|_| "expected a number of segments".to_string())
+}
 
 /// Size of the chart, px: its text can still be read where it is scaled to a telephone's 390.
 pub(crate) const CHART: Size = Size { width: 480, height: 440 };

@@ -1,15 +1,72 @@
 //! `segue model lcfd`: TCP throughput over frequent handoffs with buffers (docs/models.md).
 
-use crate::cli::{LcfdArgs, ModeWord};
 use crate::model::{CHART, table};
 use crate::reproduce::unknown;
 use crate::{Failure, outputs, print};
+use clap::{Args, ValueEnum};
 use segue_draw::standalone;
-use segue_export::{lcfd_csv, lcfd_json, lcfd_windows_csv, mode_name};
+use segue_gallery::lcfd::{lcfd_chart, lcfd_windows_chart};
+use segue_gallery::{lcfd_csv, lcfd_json, lcfd_windows_csv, mode_name};
 use segue_model::lcfd::figures::{Compared, FIGURE_3, Figure, RTT_S, fitted_sojourn};
 use segue_model::lcfd::{BadInput, Equation7, Scheme, Setting, timeout_probability};
-use segue_report::lcfd::{lcfd_chart, lcfd_windows_chart};
+use segue_study::times::time;
+use segue_world::Nanos;
 use segue_world::SECOND;
+
+/// `segue model lcfd`.
+#[derive(Debug, Args)]
+pub struct LcfdArgs {
+    /// Equation 7 with the area below the climb, or as it is printed
+    #[arg(long, value_enum, default_value_t = ModeWord::Corrected)]
+    pub mode: ModeWord,
+    /// A figure of the paper: 3, 5, 6, 8 or 11; 5, 6, 8 and 11 unless given
+    #[arg(long, value_name = "NUMBER", conflicts_with_all = ["w_max", "buffer", "p", "sojourn", "latency"])]
+    pub figure: Option<u8>,
+    /// W_max, packets; 32 unless given
+    #[arg(long, value_name = "PACKETS", allow_hyphen_values = true)]
+    pub w_max: Option<u32>,
+    /// B, packets; 24 unless given
+    #[arg(long, value_name = "PACKETS", allow_hyphen_values = true)]
+    pub buffer: Option<u32>,
+    /// Probability that a handoff lets the timer expire; 0.9 unless given
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, conflicts_with = "latency")]
+    pub p: Option<f64>,
+    /// Sojourn in a cell, uniform, round trips: FROM..TO
+    #[arg(long, value_name = "FROM..TO", value_parser = range, allow_hyphen_values = true)]
+    pub sojourn: Option<(f64, f64)>,
+    /// Latency of a handoff, uniform, s, which gives p by Equation 1: 0.3..0.5 for a fast handoff
+    #[arg(long, value_name = "FROM..TO", value_parser = range, allow_hyphen_values = true)]
+    pub latency: Option<(f64, f64)>,
+    /// RTO for --latency; 1s unless given
+    #[arg(long, value_name = "TIME", value_parser = time, allow_hyphen_values = true, requires = "latency",
+        conflicts_with = "p")]
+    pub rto: Option<Nanos>,
+    /// Write the throughputs and gains as CSV (- for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<String>,
+    /// Write them as JSON (- for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<String>,
+    /// Write the chart of one --figure (SVG; - for standard output)
+    #[arg(long, value_name = "FILE", requires = "figure",
+        conflicts_with_all = ["w_max", "buffer", "p", "sojourn", "latency"])]
+    pub svg: Option<String>,
+}
+
+/// How Equation 7 is read.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum ModeWord {
+    /// With the area below the climb.
+    Corrected,
+    /// As it is printed.
+    Printed,
+}
+
+/// `FROM..TO`.
+fn range(word: &str) -> Result<(f64, f64), String> {
+    let numbers = word.split_once("..").and_then(|(from, to)| Some((from.parse().ok()?, to.parse().ok()?)));
+    numbers.ok_or_else(|| "expected FROM..TO such as 20..35".into())
+}
 
 /// What is asked for: a figure of the paper, or a setting of the user's.
 pub type Block = (Option<Figure>, Vec<Compared>);

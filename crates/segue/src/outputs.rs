@@ -1,8 +1,7 @@
 //! Where results go: each to a file of its own, at most one to standard output.
 
 use crate::Failure;
-use segue_export::{Output, OutputError, in_words};
-use segue_report::Origin;
+use segue_export::{Origin, Output, OutputError, in_words};
 use segue_world::AccessLink;
 use std::ffi::OsString;
 use std::path::Path;
@@ -25,6 +24,7 @@ pub fn open_with_captures<const N: usize>(
     folder: Option<&str>,
     names: &[String],
 ) -> Result<Opened<N>, Failure> {
+    refuse_what_is_not_built(asked.iter().copied().chain([("--pcap", &folder.map(str::to_owned))]))?;
     let mut outputs = [const { None }; N];
     for (slot, (option, path)) in outputs.iter_mut().zip(asked) {
         let open = if option.trim_start_matches("--") == "report" {
@@ -51,6 +51,19 @@ pub fn open_with_captures<const N: usize>(
         return Err(Failure::User(format!("{} name one file twice; expected different files", options())));
     }
     Ok((outputs, captures, on_stdout > 0))
+}
+
+/// Pages, charts and captures need the feature `report`.
+fn refuse_what_is_not_built<'a>(
+    mut asked: impl Iterator<Item = (&'a str, &'a Option<String>)>,
+) -> Result<(), Failure> {
+    let needs_report = |option: &str| matches!(option.trim_start_matches("--"), "report" | "svg" | "pcap");
+    match asked.find(|(option, path)| path.is_some() && needs_report(option)) {
+        Some((option, _)) if cfg!(not(feature = "report")) => Err(Failure::User(format!(
+            "{option}: this program was built without pages, charts and captures; `make build` builds all of it"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// The same for measured links.

@@ -1,13 +1,15 @@
 //! `segue reproduce`.
 
-use crate::cli::ReproduceArgs;
+use crate::cli::key_value;
 use crate::{Failure, outputs, print, progress};
+use clap::Args;
 use comfy_table::{ContentArrangement, Table, presets};
-use segue_export::{Output, buffers_csv, claims_json, figure_csv};
+use segue_export::Origin;
+use segue_export::Output;
+use segue_gallery::figures::figure;
+use segue_gallery::page::{Exhibit, gallery_page};
+use segue_gallery::{buffers_csv, claims_json, figure_csv};
 use segue_handoff::Scheme;
-use segue_report::Origin;
-use segue_report::figures::figure;
-use segue_report::gallery::{Exhibit, gallery_page};
 use segue_reproduce::buffers::{self, SendersAndBuffers};
 use segue_reproduce::cache::Cache;
 use segue_reproduce::downloads::scheme_of;
@@ -20,6 +22,36 @@ use segue_tcp::StackProfile;
 use segue_tcp::profile::{INET_RENO, STACK_SETTINGS};
 use segue_world::fmip::{DOWNLOAD_SETTINGS, Download};
 use std::path::Path;
+
+/// `segue reproduce`.
+#[derive(Debug, Args)]
+pub struct ReproduceArgs {
+    /// Only this paper
+    pub paper: Option<String>,
+    /// Only this figure of it, and the claims that it supports
+    pub figure: Option<String>,
+    /// Judge the claims, draw nothing
+    #[arg(long)]
+    pub check: bool,
+    /// Write the verdicts as JSON (- for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<String>,
+    /// Folder for figures, their numbers and the gallery
+    #[arg(long, value_name = "DIR", default_value = "reproduction")]
+    pub out: String,
+    /// Handoff times of each bar, and most seeds of a drive, for a quick look; verdicts are meant for 200
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u8).range(1..=200))]
+    pub points: u8,
+    /// Try another reading: a setting of a scheme or stack, beside those of the ledger; may be repeated
+    #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
+    pub set: Vec<(String, String)>,
+    /// Run everything again, keep nothing
+    #[arg(long)]
+    pub no_cache: bool,
+    /// Worker threads; all cores unless given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+}
 
 /// Runs the command.
 pub fn run(args: &ReproduceArgs, origin: &Origin) -> Result<(), Failure> {

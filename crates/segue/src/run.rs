@@ -3,15 +3,20 @@
 use crate::cli::RunArgs;
 use crate::compare::deliver;
 use crate::{Failure, drive, outputs, print, table};
+#[cfg(feature = "report")]
 use segue_draw::{Size, standalone};
-use segue_export::Output;
-use segue_report::{Origin, quartiles};
+use segue_export::{Origin, Output};
+#[cfg(feature = "report")]
+use segue_report::quartiles;
+#[cfg(feature = "report")]
+use segue_study::Comparison;
 use segue_study::drive::DrivePlan;
 use segue_study::drive_file::{self, DriveFile};
-use segue_study::{Comparison, Plan, Presentation, ScenarioFile, scenario};
+use segue_study::{Plan, Presentation, ScenarioFile, scenario};
 use std::io::IsTerminal;
 
 /// Size of the chart, px.
+#[cfg(feature = "report")]
 const CHART: Size = Size { width: 860, height: 460 };
 
 /// Runs the command.
@@ -35,6 +40,7 @@ pub fn run(args: &RunArgs, origin: &Origin) -> Result<(), Failure> {
     ])?;
     outputs::spare(path.as_ref(), [&json, &csv, &rows, &report, &svg])?;
     let comparison = deliver(&plan, &shown, [json, csv, rows, report], args.threads, origin)?;
+    #[cfg(feature = "report")]
     outputs::write(svg, || Ok::<_, Failure>(chart(&comparison, &shown)))?;
     if !on_stdout {
         print(&table::render(&plan, &comparison, &shown, std::io::stdout().is_terminal()))?;
@@ -74,6 +80,7 @@ pub fn read(path: &str, points: Option<u32>) -> Result<Asked, Failure> {
 }
 
 /// The chart as a picture that stands alone.
+#[cfg(feature = "report")]
 fn chart(comparison: &Comparison, shown: &Presentation) -> String {
     standalone(&quartiles(comparison, shown).svg(CHART))
 }

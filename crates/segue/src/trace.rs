@@ -2,16 +2,22 @@
 
 use crate::cli::TraceArgs;
 use crate::{Failure, events, outputs, print};
-use segue_export::capture::{capture, file_name};
-use segue_export::trace_lines;
-use segue_report::{Origin, handoff_page};
+#[cfg(feature = "report")]
+use segue_capture::{capture, file_name};
+use segue_export::{Origin, trace_lines};
+#[cfg(feature = "report")]
+use segue_report::handoff_page;
 use segue_study::explain::{Moment, explain, explain_around, several_stacks};
 use segue_study::{Plan, Request};
 
 /// Runs the command.
+#[cfg_attr(not(feature = "report"), expect(unused_variables, reason = "pages and captures are not built"))]
 pub fn run(args: &TraceArgs, origin: &Origin) -> Result<(), Failure> {
     let plan = plan(args)?;
+    #[cfg(feature = "report")]
     let names: Vec<String> = args.bench.schemes.iter().map(|scheme| file_name(scheme)).collect();
+    #[cfg(not(feature = "report"))]
+    let names = Vec::new();
     let asked = [("--json", &args.json), ("--report", &args.report)];
     let ([json, report], captures, on_stdout) =
         outputs::open_with_captures(asked, args.pcap.as_deref(), &names)?;
@@ -24,10 +30,13 @@ pub fn run(args: &TraceArgs, origin: &Origin) -> Result<(), Failure> {
     let moment = moment(args);
     let traces = if whole { explain(&plan, moment) } else { explain_around(&plan, moment) };
 
-    for (output, told) in captures.into_iter().zip(&traces) {
-        outputs::write(Some(output), || capture(&told.scheme, &told.trace))?;
+    #[cfg(feature = "report")]
+    {
+        for (output, told) in captures.into_iter().zip(&traces) {
+            outputs::write(Some(output), || capture(&told.scheme, &told.trace))?;
+        }
+        outputs::write(report, || Ok::<_, Failure>(handoff_page(&plan, &traces, origin)))?;
     }
-    outputs::write(report, || Ok::<_, Failure>(handoff_page(&plan, &traces, origin)))?;
     outputs::write(json, || traces.iter().map(trace_lines).collect::<Result<String, _>>())?;
     if !on_stdout {
         let several = several_stacks(&traces);

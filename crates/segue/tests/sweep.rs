@@ -1,6 +1,6 @@
 //! `segue sweep` and `segue merge` as a user meets them: the examples, killed, on a full disk, in shards, bad words.
 
-use segue_export::ParquetReader;
+use segue_tables::ParquetReader;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};

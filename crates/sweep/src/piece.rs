@@ -2,7 +2,7 @@
 
 use crate::{Plan, VERSION};
 use arrow_array::RecordBatch;
-use segue_export::{ParquetFileError, ParquetReader, ParquetWriter};
+use segue_tables::{ParquetFileError, ParquetReader, ParquetWriter};
 use std::path::{Path, PathBuf};
 
 /// Version of the program that computed it.

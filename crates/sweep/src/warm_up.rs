@@ -2,9 +2,9 @@
 //! every new link, kind and scheme that begins with it.
 
 use arrow_array::RecordBatch;
-use segue_export::{Asked, SweptHandoff, handoff_batch};
 use segue_study::measure::handoff_row;
 use segue_study::planned::PlannedScheme;
+use segue_tables::{Asked, SweptHandoff, handoff_batch};
 use segue_world::{Experiment, Nanos, WarmRun};
 use std::fmt;
 use std::ops::ControlFlow;

@@ -5,10 +5,11 @@ use arrow_array::types::{Float64Type, Int32Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
 use proptest::prelude::*;
-use segue_export::{ParquetReader, ParquetWriter, handoffs_csv};
+use segue_export::handoffs_csv;
 use segue_study::{Comparison, ScenarioFile};
 use segue_sweep::merge::MergeError;
 use segue_sweep::{PieceError, Plan, Shard, Store, StoreError, VERSION, merge, run};
+use segue_tables::{ParquetReader, ParquetWriter};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 

@@ -1,9 +1,9 @@
-//! The events of traces as an Arrow record batch: the lines of [`crate::trace_lines`] between the first and the last,
+//! The events of traces as an Arrow record batch: the lines of [`segue_export::trace_lines`] between the first and the last,
 //! one row each; what an event does not have is null (docs/trace.md).
 
-use crate::arrow_rows::{ArrowError, batch};
-use crate::trace_lines::{LineEvent, PacketLine, line};
+use crate::rows::{ArrowError, batch};
 use arrow_array::RecordBatch;
+use segue_export::{LineEvent, PacketLine, line};
 use segue_study::explain::SchemeTrace;
 use segue_world::Nanos;
 use serde::{Deserialize, Serialize};

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// Two schemes in one setting.
 #[derive(Deserialize, Serialize)]
-pub(crate) struct Row {
+pub struct LcfdRow {
     figure: Option<u8>,
     mode: &'static str,
     w_max: u32,
@@ -44,15 +44,16 @@ pub fn mode_name(equation: Equation7) -> &'static str {
     }
 }
 
-pub(crate) fn rows(
+/// One row per setting and pair of schemes (docs/models.md).
+pub fn lcfd_rows(
     blocks: &[(Option<Figure>, Vec<Compared>)],
     equation: Equation7,
-) -> impl Iterator<Item = Row> {
+) -> impl Iterator<Item = LcfdRow> {
     blocks.iter().flat_map(move |(figure, all)| {
         all.iter().map(move |compared| {
             let (setting, (scheme, against)) = (compared.setting, compared.schemes);
             let (own, other) = compared.throughputs;
-            Row {
+            LcfdRow {
                 figure: figure.map(Figure::number),
                 mode: mode_name(equation),
                 w_max: setting.largest(),
@@ -78,7 +79,7 @@ pub fn lcfd_csv(
     blocks: &[(Option<Figure>, Vec<Compared>)],
     equation: Equation7,
 ) -> Result<String, csv::Error> {
-    crate::csv_rows::text(rows(blocks, equation))
+    segue_export::csv_text(lcfd_rows(blocks, equation))
 }
 
 /// The same as JSON, one row a line, with a final line feed.
@@ -87,7 +88,7 @@ pub fn lcfd_json(
     equation: Equation7,
 ) -> Result<String, serde_json::Error> {
     let rows: Vec<String> =
-        rows(blocks, equation).map(|row| serde_json::to_string(&row)).collect::<Result<_, _>>()?;
+        lcfd_rows(blocks, equation).map(|row| serde_json::to_string(&row)).collect::<Result<_, _>>()?;
     let rows = rows.join(",\n");
     Ok(format!(
         "{{\"version\":1,\"model\":\"lcfd\",\"mode\":\"{}\",\"rows\":[\n{rows}\n]}}\n",
@@ -111,7 +112,7 @@ pub(crate) fn lcfd_figure_csv(number: u8) -> Result<String, csv::Error> {
 pub fn lcfd_windows_csv(figure: Figure3) -> Result<String, csv::Error> {
     let [conventional, proposed] = figure.comebacks.map(|comeback| comeback.windows(figure.largest));
     let both = conventional.zip(proposed).take(figure.round_trips);
-    crate::csv_rows::text(both.enumerate().map(|(index, (conventional, proposed))| Window {
+    segue_export::csv_text(both.enumerate().map(|(index, (conventional, proposed))| Window {
         time_s: rounded(figure.resumes_s + RTT_S * index as f64),
         conventional,
         proposed,

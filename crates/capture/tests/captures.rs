@@ -8,7 +8,7 @@ use pcap_file::pcapng::blocks::interface_description::InterfaceDescriptionOption
 use pcap_file::pcapng::blocks::name_resolution::Record;
 use pcap_file::pcapng::{Block, PcapNgReader};
 use proptest::prelude::*;
-use segue_export::capture::capture;
+use segue_capture::capture;
 use segue_fidelity::narrated;
 use segue_tcp::StackProfile;
 use segue_tcp::profile::PROFILES;

@@ -1,6 +1,6 @@
 //! Judged claims as JSON, and the numbers behind a figure as CSV (docs/reproduction.md).
 
-use crate::lcfd::{lcfd_figure_csv, lcfd_windows_csv};
+use super::lcfd::{lcfd_figure_csv, lcfd_windows_csv};
 use segue_model::lcfd::figures::FIGURE_3;
 use segue_model::tcp_ho::{Handoff, saving_at};
 use segue_reproduce::cells::cell_steps;
@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 
 /// A judged claim.
 #[derive(Deserialize, Serialize)]
-pub(crate) struct ClaimRow<'a> {
+pub struct ClaimRow<'a> {
     id: &'a str,
     place: &'a str,
     kind: String,

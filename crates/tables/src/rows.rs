@@ -1,16 +1,9 @@
 //! The records of CSV files as Arrow record batches: the same columns in the same order; what is empty there is null
-//! here. Text is utf8, counts are unsigned, everything else is float64. The events of traces: [`crate::arrow_events`].
+//! here. Text is utf8, counts are unsigned, everything else is float64. The events of traces: [`crate::events_arrow`].
 
-use crate::csv_rows::FlatRow;
-use crate::model::{WaitDocument, gain_rows};
-use crate::reproduction::ClaimRow;
-use crate::{drive, lcfd};
 use arrow_array::RecordBatch;
 use arrow_schema::FieldRef;
-use segue_model::lcfd::Equation7;
-use segue_model::lcfd::figures::{Compared, Figure};
-use segue_model::tcp_ho::{Curve, Wait};
-use segue_reproduce::verdict::Judged;
+use segue_export::{FlatDriveRow, FlatRow};
 use segue_study::Comparison;
 use segue_study::drive::DriveRow;
 use serde::{Deserialize, Serialize};
@@ -25,7 +18,8 @@ pub(crate) fn batch<'de, T: Deserialize<'de> + Serialize>(rows: &[T]) -> Result<
     serde_arrow::to_record_batch(&Vec::<FieldRef>::from_type::<T>(options)?, &rows)
 }
 
-fn collected<'de, T: Deserialize<'de> + Serialize>(
+/// Any records as columns, one row each.
+pub fn records_arrow<'de, T: Deserialize<'de> + Serialize>(
     rows: impl Iterator<Item = T>,
 ) -> Result<RecordBatch, ArrowError> {
     batch(&rows.collect::<Vec<_>>())
@@ -33,7 +27,7 @@ fn collected<'de, T: Deserialize<'de> + Serialize>(
 
 /// One row per direction, kind, flow count and scheme (docs/bench.md).
 pub fn comparison_arrow(comparison: &Comparison) -> Result<RecordBatch, ArrowError> {
-    collected(comparison.rows().map(FlatRow::from))
+    records_arrow(comparison.rows().map(FlatRow::from))
 }
 
 /// One row per handoff and scheme, those that the comparison has kept.
@@ -44,40 +38,19 @@ pub fn handoffs_arrow(comparison: &Comparison) -> Result<RecordBatch, ArrowError
 
 /// One row per drive and scheme (docs/drives.md).
 pub fn drive_arrow(rows: &[DriveRow]) -> Result<RecordBatch, ArrowError> {
-    collected(rows.iter().map(drive::FlatRow::from))
-}
-
-/// One row per claim (docs/reproduction.md).
-pub fn claims_arrow(judged: &[Judged]) -> Result<RecordBatch, ArrowError> {
-    collected(judged.iter().map(ClaimRow::from))
-}
-
-/// The mean gains of the model of TCP-HO, one row per handoff and deviation (docs/models.md).
-pub fn gains_arrow(curves: &[Curve]) -> Result<RecordBatch, ArrowError> {
-    collected(gain_rows(curves))
-}
-
-/// What an immediate transmission saves, one row per number of timeouts (docs/models.md).
-pub fn savings_arrow(waits: &[Wait]) -> Result<RecordBatch, ArrowError> {
-    collected(waits.iter().map(WaitDocument::from))
-}
-
-/// Throughputs and gains of the model of LCFD, one row per setting and pair of schemes (docs/models.md).
-pub fn lcfd_arrow(
-    blocks: &[(Option<Figure>, Vec<Compared>)],
-    equation: Equation7,
-) -> Result<RecordBatch, ArrowError> {
-    collected(lcfd::rows(blocks, equation))
+    records_arrow(rows.iter().map(FlatDriveRow::from))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        batch_from_bytes, batch_to_bytes, comparison_csv, drive_csv, handoffs_csv, lcfd_csv, tcp_ho_csv,
-    };
+    use crate::{batch_from_bytes, batch_to_bytes};
     use arrow_array::Array;
-    use segue_model::tcp_ho::Handoff;
+    use segue_export::{comparison_csv, drive_csv, handoffs_csv};
+    use segue_gallery::{gain_rows, lcfd_csv, lcfd_rows, tcp_ho_csv};
+    use segue_model::lcfd::Equation7;
+    use segue_model::lcfd::figures::{Compared, Figure};
+    use segue_model::tcp_ho::{Curve, Handoff};
     use segue_study::{Plan, Request, Times};
     use segue_world::{AccessLink, Definition, Kind, NoticeMode};
 
@@ -130,14 +103,14 @@ mod tests {
         assert_like(&handoffs_arrow(&comparison).expect("columns"), &handoffs_csv(&comparison).expect("CSV"));
         let curves =
             [Curve::over(Handoff::new(58.0, 50.0).expect("a handoff"), &[5.0, 10.0]).expect("a curve")];
-        assert_like(&gains_arrow(&curves).expect("columns"), &tcp_ho_csv(&curves).expect("CSV"));
+        assert_like(&records_arrow(gain_rows(&curves)).expect("columns"), &tcp_ho_csv(&curves).expect("CSV"));
         let equation = Equation7::Corrected;
         let figure = Figure::ALL[0];
         let settings = figure.settings(equation).expect("settings");
         let of = |setting| Compared::new(setting, figure.schemes(), equation).expect("a comparison");
         let blocks = [(Some(figure), settings.into_iter().map(of).collect())];
         assert_like(
-            &lcfd_arrow(&blocks, equation).expect("columns"),
+            &records_arrow(lcfd_rows(&blocks, equation)).expect("columns"),
             &lcfd_csv(&blocks, equation).expect("CSV"),
         );
     }

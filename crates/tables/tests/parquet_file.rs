@@ -2,8 +2,8 @@
 
 use arrow_array::RecordBatch;
 use proptest::prelude::*;
-use segue_export::{Asked, ParquetFileError, ParquetReader, ParquetWriter, SweptHandoff, handoff_batch};
 use segue_study::HandoffRow;
+use segue_tables::{Asked, ParquetFileError, ParquetReader, ParquetWriter, SweptHandoff, handoff_batch};
 use std::path::Path;
 use std::sync::Arc;
 

@@ -23,7 +23,7 @@ struct Gain {
 
 /// What one number of timeouts before the link is back costs.
 #[derive(Deserialize, Serialize)]
-pub(crate) struct WaitDocument {
+pub struct WaitDocument {
     timeouts: u32,
     from_s: f64,
     to_s: f64,
@@ -34,7 +34,7 @@ pub(crate) struct WaitDocument {
 
 /// A line of the CSV.
 #[derive(Deserialize, Serialize)]
-pub(crate) struct GainRow {
+pub struct GainRow {
     class: Option<&'static str>,
     b: f64,
     c: f64,
@@ -100,7 +100,7 @@ pub fn tcp_ho_json(curves: &[Curve], waits: &[Wait]) -> Result<String, serde_jso
 }
 
 /// One per handoff and deviation.
-pub(crate) fn gain_rows(curves: &[Curve]) -> impl Iterator<Item = GainRow> {
+pub fn gain_rows(curves: &[Curve]) -> impl Iterator<Item = GainRow> {
     curves.iter().flat_map(|curve| {
         let handoff = &curve.handoff;
         gains(curve).map(|gain| GainRow {
@@ -117,5 +117,5 @@ pub(crate) fn gain_rows(curves: &[Curve]) -> impl Iterator<Item = GainRow> {
 
 /// The mean gains of the model of TCP-HO, one line per handoff and deviation.
 pub fn tcp_ho_csv(curves: &[Curve]) -> Result<String, csv::Error> {
-    crate::csv_rows::text(gain_rows(curves))
+    segue_export::csv_text(gain_rows(curves))
 }

@@ -1,10 +1,7 @@
 //! The papers' figures, from what was run or computed.
 
-use crate::fmip::signalling;
-use crate::graphs;
 use crate::lcfd::{lcfd_chart, lcfd_windows_chart};
-use crate::model::{gains_chart, saving_chart, windows_chart};
-use crate::pictures::Picture;
+use crate::tcp_ho::{gains_chart, saving_chart, windows_chart};
 use segue_draw::{
     About, Across, Group, Handoff as Break, Line, LineChart, LinePlot, Point, QuartileChart, Quartiles,
     SequenceGraph, Spacing, Timeline, Timeout,
@@ -12,6 +9,9 @@ use segue_draw::{
 use segue_model::lcfd::Equation7;
 use segue_model::lcfd::figures::{Compared, Figure as Chained};
 use segue_model::tcp_ho::{Curve, Handoff};
+use segue_report::fmip::signalling;
+use segue_report::graphs;
+use segue_report::pictures::Picture;
 use segue_reproduce::cells::cell_steps;
 use segue_reproduce::downloads::{Curve as Course, curves, handover};
 use segue_reproduce::judge::Source;

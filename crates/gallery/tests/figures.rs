@@ -1,6 +1,6 @@
 //! Small figures as numbers: packets and counts, not pixels. A change of these snapshots is a change of results.
 
-use segue_export::figure_csv;
+use segue_gallery::figure_csv;
 use segue_reproduce::ledger::{Figure, Paper};
 use segue_reproduce::papers::papers;
 use segue_reproduce::run::{Needs, run};

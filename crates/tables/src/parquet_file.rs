@@ -1,9 +1,8 @@
 //! Parquet files of single handoffs: a row group at a time, so that neither side holds the whole, with a digest of
 //! every byte, so that damage is never mistaken for a result. No time, no host: equal rows are equal bytes.
 
-use crate::handoff_table::handoff_schema;
-use crate::in_words;
-use crate::output::{Draft, folder_of};
+use crate::handoffs::handoff_schema;
+
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 use parquet::arrow::ArrowWriter;
@@ -14,6 +13,7 @@ use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use segue_export::{Draft, folder_of, in_words};
 use std::error::Error;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};

@@ -11,7 +11,7 @@ mod vantage;
 
 pub use live::{LivePacket, live_capture};
 
-use crate::capture::vantage::{CN_ADDRESS, Vantage};
+use crate::vantage::{CN_ADDRESS, Vantage};
 use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
 use pcap_file::pcapng::blocks::interface_description::{

@@ -2,9 +2,9 @@
 
 use crate::buffers::senders_and_buffers;
 use crate::figures::DrawnFigure;
-use crate::pictures::Budget;
-use crate::{Origin, page};
 use maud::{Markup, html};
+use segue_report::pictures::Budget;
+use segue_report::{Origin, page as html_page};
 use segue_reproduce::buffers::SendersAndBuffers;
 use segue_reproduce::ledger::{Figure, Paper};
 use segue_reproduce::verdict::{Judged, Verdict};
@@ -39,7 +39,7 @@ pub fn gallery_page(
         @for exhibit in exhibits { (exhibit.markup(&budget)) }
         @if let Some(table) = buffers { (senders_and_buffers(table)) }
     };
-    page::page("Segue: papers, run again", content)
+    html_page("Segue: papers, run again", content)
 }
 
 fn count(exhibits: &[Exhibit], verdict: Verdict) -> usize {

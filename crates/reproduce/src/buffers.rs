@@ -3,7 +3,8 @@
 //!
 //! What is run are the scenarios of `examples/buffers/` themselves, so that `segue run` of each gives the same numbers.
 
-use segue_study::{Comparison, Plan, Row, ScenarioError, ScenarioFile};
+use segue_files::{ScenarioError, ScenarioFile};
+use segue_study::{Comparison, Plan, Row};
 
 /// Path and text of the scenarios, in the order of the columns. They differ in `router-buffer` alone.
 const FILES: [(&str, &str); 4] = [

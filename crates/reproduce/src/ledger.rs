@@ -17,7 +17,7 @@ pub use expect::{At, Bounds, Direction, EventWord, Expect, Fact, Measure, Operan
 pub use figures::{BdpAndThreshold, Figure, Form, OneHandoff, Panel, Series};
 
 use schemars::JsonSchema;
-use segue_study::drive_file::PaperDrive;
+use segue_files::drive::PaperDrive;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 

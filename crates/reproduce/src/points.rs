@@ -2,10 +2,10 @@
 
 use crate::cells::OneCell;
 use crate::ledger::{Claim, ClassWord, Defaults, Downloads, Drives, KindWord, Part, Points};
+use segue_files::drive::PaperDrive;
 use segue_handoff::SchemeError;
 use segue_model::lcfd::BadInput;
 use segue_study::drive::{DriveBlock, DrivePlan};
-use segue_study::drive_file::PaperDrive;
 use segue_study::planned::planned;
 use segue_study::{Request, RequestError};
 use segue_world::drive::cells::CellsError;

@@ -1,11 +1,11 @@
 //! A drive of the ledger is the drive of `segue run`, and comes out of the cache as it went in.
 
+use segue_files::drive::{DriveFile, PaperDrive};
 use segue_reproduce::cache::Cache;
 use segue_reproduce::judge::Source;
 use segue_reproduce::ledger::{ClassWord, Measure, Paper, Stat};
 use segue_reproduce::points::{OneDrive, Point};
 use segue_reproduce::run::{Needs, run};
-use segue_study::drive_file::{DriveFile, PaperDrive};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 const PAPER: &str = "

@@ -20,7 +20,8 @@ pub enum Command {
     /// Compare schemes over many handoffs between two links
     Compare(Box<CompareArgs>),
     /// Run a comparison that is written down as a file
-    Run(Box<RunArgs>),
+    #[cfg(feature = "files")]
+    Run(Box<crate::run::RunArgs>),
     /// Compute very many handoffs, in parts, on all cores or as one of several shards
     #[cfg(feature = "tables")]
     Sweep(crate::sweep::SweepArgs),
@@ -184,32 +185,6 @@ pub struct CompareArgs {
     pub threads: Option<u16>,
 }
 
-/// `segue run`.
-#[derive(Debug, Args)]
-pub struct RunArgs {
-    /// Scenario file (docs/run.md), or drive (docs/drives.md)
-    #[arg(required_unless_present_any = ["schema", "drive_schema"])]
-    pub scenario: Option<String>,
-    /// Print the JSON schema of scenario files
-    #[arg(long, exclusive = true)]
-    pub schema: bool,
-    /// Print the JSON schema of drives
-    #[arg(long, exclusive = true)]
-    pub drive_schema: bool,
-    /// Where results go.
-    #[command(flatten)]
-    pub results: ResultArgs,
-    /// Write the chart of quartiles (SVG; - for standard output)
-    #[arg(long, value_name = "FILE")]
-    pub svg: Option<String>,
-    /// At most N handoff times per seed, evenly spread over those of the file; for drives at most N seeds
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub points: Option<u32>,
-    /// Worker threads; all cores unless given
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub threads: Option<u16>,
-}
-
 /// `segue trace`.
 #[derive(Debug, Args)]
 pub struct TraceArgs {
@@ -347,7 +322,8 @@ pub(crate) fn one_line(error: &clap::Error) -> String {
 }
 
 /// The commands that a build can do without, and whether this one does.
-const OPTIONAL: [(&str, bool); 9] = [
+const OPTIONAL: [(&str, bool); 10] = [
+    ("run", cfg!(feature = "files")),
     ("sweep", cfg!(feature = "tables")),
     ("merge", cfg!(feature = "tables")),
     ("reproduce", cfg!(feature = "papers")),

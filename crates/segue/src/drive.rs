@@ -1,14 +1,14 @@
 //! `segue run` of a file with a `[drive]`.
 
-use crate::cli::RunArgs;
+use crate::run::RunArgs;
 use crate::table::plain_table;
 use crate::{Failure, outputs, print, progress};
 use comfy_table::CellAlignment;
 use segue_export::{drive_csv, drive_json};
+use segue_files::DriveFile;
+use segue_files::scenario::OutputWord;
 use segue_study::drive::{DrivePlan, DriveRow, Mean};
-use segue_study::drive_file::DriveFile;
 use segue_study::numbers::{count, time};
-use segue_study::scenario::OutputWord;
 
 /// Runs the command.
 pub fn run(args: &RunArgs, path: &str, file: &DriveFile, plan: &DrivePlan) -> Result<(), Failure> {

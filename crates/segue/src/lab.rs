@@ -6,8 +6,9 @@ use crate::{Failure, lab_table, outputs, print, progress};
 use clap::{Args, Subcommand};
 use segue_capture::{file_name, live_capture};
 use segue_export::{Origin, live_csv, live_json};
+use segue_files::LabFile;
 use segue_report::live_page;
-use segue_study::{LabFile, LabPlan, LiveComparison, LiveGroup, LiveRuns};
+use segue_study::{LabPlan, LiveComparison, LiveGroup, LiveRuns};
 use segue_world::{Kind, SECOND};
 
 /// `segue lab`.

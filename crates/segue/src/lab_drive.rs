@@ -6,9 +6,10 @@ use crate::{Failure, lab_table, outputs, print, progress};
 use clap::Args;
 use comfy_table::CellAlignment;
 use segue_export::lab_drive_json;
+use segue_files::LabFile;
 use segue_study::measure::Quartiles;
 use segue_study::numbers::{kilobytes, time};
-use segue_study::{DriveLoad, DriveRow, LabDrive, LabFile};
+use segue_study::{DriveLoad, DriveRow, LabDrive};
 use segue_world::Kind;
 
 /// `segue lab drive`.

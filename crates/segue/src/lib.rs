@@ -8,6 +8,7 @@ pub mod compare;
 mod diff;
 #[cfg(feature = "live")]
 mod doctor;
+#[cfg(feature = "files")]
 mod drive;
 pub mod events;
 #[cfg(feature = "explore")]
@@ -36,6 +37,7 @@ mod progress;
 #[cfg(feature = "papers")]
 pub mod reproduce;
 mod request;
+#[cfg(feature = "files")]
 pub mod run;
 mod schemes;
 #[cfg(feature = "tables")]
@@ -121,6 +123,7 @@ fn run(words: &[OsString]) -> Result<(), Failure> {
     let origin = outputs::origin(words);
     match understood(parsed)? {
         Command::Compare(args) => compare::run(&args, &origin),
+        #[cfg(feature = "files")]
         Command::Run(args) => run::run(&args, &origin),
         #[cfg(feature = "tables")]
         Command::Sweep(args) => sweep::sweep(&args),

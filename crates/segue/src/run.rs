@@ -1,19 +1,47 @@
 //! `segue run`.
 
-use crate::cli::RunArgs;
+use crate::cli::ResultArgs;
 use crate::compare::deliver;
 use crate::{Failure, drive, outputs, print, table};
+use clap::Args;
 #[cfg(feature = "report")]
 use segue_draw::{Size, standalone};
 use segue_export::{Origin, Output};
+use segue_files::drive as drive_file;
+use segue_files::{DriveFile, ScenarioFile, scenario};
 #[cfg(feature = "report")]
 use segue_report::quartiles;
 #[cfg(feature = "report")]
 use segue_study::Comparison;
 use segue_study::drive::DrivePlan;
-use segue_study::drive_file::{self, DriveFile};
-use segue_study::{Plan, Presentation, ScenarioFile, scenario};
+use segue_study::{Plan, Presentation};
 use std::io::IsTerminal;
+
+/// `segue run`.
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// Scenario file (docs/run.md), or drive (docs/drives.md)
+    #[arg(required_unless_present_any = ["schema", "drive_schema"])]
+    pub scenario: Option<String>,
+    /// Print the JSON schema of scenario files
+    #[arg(long, exclusive = true)]
+    pub schema: bool,
+    /// Print the JSON schema of drives
+    #[arg(long, exclusive = true)]
+    pub drive_schema: bool,
+    /// Where results go.
+    #[command(flatten)]
+    pub results: ResultArgs,
+    /// Write the chart of quartiles (SVG; - for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<String>,
+    /// At most N handoff times per seed, evenly spread over those of the file; for drives at most N seeds
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub points: Option<u32>,
+    /// Worker threads; all cores unless given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+}
 
 /// Size of the chart, px.
 #[cfg(feature = "report")]

@@ -3,7 +3,7 @@
 use crate::{Failure, outputs, print, progress};
 use clap::Args;
 use segue_export::Output;
-use segue_study::sweep_file;
+use segue_files::sweep as sweep_file;
 use segue_sweep::merge::MergeError;
 use segue_sweep::{Plan, Shard, Store, StoreError};
 use std::path::{Path, PathBuf};

@@ -1,20 +1,18 @@
 //! Comparisons of schemes over many handoffs: what is asked ([`request`]), how it is run
 //! ([`compare`]), the measures of docs/bench.md ([`measure`], [`quantile`]), and single handoffs packet by
 //! packet ([`explain`]) and in words ([`story`]). Two comparisons side by side: [`difference`], [`verdict`].
-//! A comparison written down as a file: [`scenario`], and how it is shown: [`presentation`]; very many: [`sweep_file`].
+//! How a comparison is shown: [`presentation`].
 //! A run that is ended before its end: [`stop`].
-//! Real senders in a laboratory: what is asked ([`lab_file`], [`lab_plan`]) and what was measured ([`live`]).
+//! Real senders in a laboratory: what is asked ([`lab_plan`]) and what was measured ([`live`]).
 
 pub mod compare;
 pub mod decision_words;
 pub mod difference;
 pub mod drive;
-pub mod drive_file;
 pub mod explain;
 pub mod lab_drive;
-pub mod lab_file;
 pub mod lab_plan;
-mod lab_sender;
+pub mod lab_sender;
 pub mod live;
 pub mod measure;
 pub mod numbers;
@@ -23,23 +21,18 @@ pub mod planned;
 pub mod presentation;
 pub mod quantile;
 pub mod request;
-pub mod scenario;
 pub mod stop;
 pub mod story;
-pub mod sweep_file;
 pub mod times;
 pub mod verdict;
 
 pub use compare::{Comparison, GroupResult, HandoffRow};
 pub use difference::Difference;
 pub use lab_drive::{DriveLoad, DriveRow, DriveRun, LabDrive};
-pub use lab_file::{LabFile, LabFileError};
 pub use lab_plan::LabPlan;
 pub use live::{LiveComparison, LiveGroup, LiveRow, LiveRun, LiveRuns};
 pub use measure::Row;
 pub use parameter::Parameter;
 pub use presentation::Presentation;
 pub use request::{Plan, Request, RequestError};
-pub use scenario::{ScenarioError, ScenarioFile};
-pub use sweep_file::{SweepFile, SweepFileError};
 pub use times::Times;

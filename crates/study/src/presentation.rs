@@ -2,7 +2,6 @@
 //! rooms above draw and print.
 
 use crate::parameter::Parameter;
-use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// What a table, a page and a chart are told beside the result.
@@ -34,67 +33,88 @@ pub struct Chart {
     pub vertical: Option<Scale>,
 }
 
-/// How numbers lie on an axis.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Scale {
-    /// Equal differences are equally far apart.
-    #[default]
-    Linear,
-    /// Equal ratios are.
-    Log,
+/// An enum of words as files have them: each with what it means, for schemas and help.
+macro_rules! words {
+    ($(#[$meta:meta])* $name:ident { $($(#[doc = $doc:literal])+ $variant:ident => $word:literal,)+ }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+        pub enum $name {
+            $($(#[doc = $doc])+ #[serde(rename = $word)] $variant,)+
+        }
+
+        impl $name {
+            /// Every word and its meaning.
+            pub const WORDS: &'static [(&'static str, &'static str)] = &[$(($word, concat!($($doc),+)),)+];
+        }
+    };
 }
 
+words! {
+/// How numbers lie on an axis.
+Scale {
+    /// Equal differences are equally far apart.
+    Linear => "linear",
+    /// Equal ratios are.
+    Log => "log",
+}
+}
+
+impl Default for Scale {
+    fn default() -> Self {
+        Self::Linear
+    }
+}
+
+words! {
 /// Columns of the table; docs/bench.md defines the measures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Column {
+Column {
     /// Lower quartile of the transfer time, s.
-    Q1,
+    Q1 => "q1",
     /// Median transfer time, s.
-    Median,
+    Median => "median",
     /// Upper quartile of the transfer time, s.
-    Q3,
+    Q3 => "q3",
     /// Median of the physical bound, s.
-    Bound,
+    Bound => "bound",
     /// Transfer time over bound, median.
-    OverBound,
+    OverBound => "over_bound",
     /// Transfer time over bound, 90th percentile.
-    OverBoundP90,
+    OverBoundP90 => "over_bound_p90",
     /// Handoffs whose transfer did not complete.
-    Incomplete,
+    Incomplete => "incomplete",
     /// Timeouts per handoff.
-    Timeouts,
+    Timeouts => "timeouts",
     /// Spurious timeouts per handoff.
-    SpuriousTimeouts,
+    SpuriousTimeouts => "spurious_timeouts",
     /// Share of handoffs with a spurious timeout.
-    SpuriousTimeoutFraction,
+    SpuriousTimeoutFraction => "spurious_timeout_fraction",
     /// Timeouts between T and completion, per handoff.
-    TimeoutsInDisconnection,
+    TimeoutsInDisconnection => "timeouts_in_disconnection",
     /// Entries into fast recovery per handoff.
-    FastRetransmits,
+    FastRetransmits => "fast_retransmits",
     /// Packets, ACKs included, that found a queue full, per handoff.
-    Drops,
+    Drops => "drops",
     /// Packets that the disconnection swallowed, per handoff.
-    LostInDisconnection,
+    LostInDisconnection => "lost_in_disconnection",
     /// Packets sent again, per handoff.
-    Retransmissions,
+    Retransmissions => "retransmissions",
     /// Packets sent again that brought nothing new, per handoff.
-    NeedlessRetransmissions,
+    NeedlessRetransmissions => "needless_retransmissions",
     /// Median delay at the new link's queue, s.
-    QueueDelay,
+    QueueDelay => "queue_delay",
     /// 95th percentile of the delay at the new link's queue, s.
-    QueueDelayP95,
+    QueueDelayP95 => "queue_delay_p95",
     /// Jain's index of fairness.
-    Jain,
+    Jain => "jain",
     /// Median ratio to the first scheme over the same handoffs.
-    RatioToFirst,
+    RatioToFirst => "ratio_to_first",
     /// Share of handoffs that are better than the first scheme's by more than 5 %.
-    BetterThanFirst,
+    BetterThanFirst => "better_than_first",
     /// Share of handoffs that are worse than the first scheme's by more than 5 %.
-    WorseThanFirst,
+    WorseThanFirst => "worse_than_first",
     /// Where the new link's time went, as a bar.
-    NewLink,
+    NewLink => "new_link",
+}
 }
 
 impl Column {

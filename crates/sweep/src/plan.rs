@@ -4,9 +4,9 @@
 use crate::VERSION;
 use crate::warm_up::{Block, WarmUp};
 use arrow_array::RecordBatch;
+use segue_files::{SweepFile, SweepFileError};
 use segue_study::measure::{definition_name, notice_name};
 use segue_study::planned::PlannedScheme;
-use segue_study::{SweepFile, SweepFileError};
 use segue_tables::Asked;
 use segue_world::{AccessLink, NoticeMode};
 use std::collections::{BTreeMap, BTreeSet};

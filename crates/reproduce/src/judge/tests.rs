@@ -4,7 +4,7 @@ use super::*;
 use crate::ledger::{ClassWord, KindWord, Paper};
 use crate::points::{Handoffs, OneDrive};
 use crate::verdict::{Verdict, verdict};
-use segue_study::drive_file::PaperDrive;
+use segue_files::drive::PaperDrive;
 use std::collections::BTreeMap;
 
 /// Samples by links and scheme.

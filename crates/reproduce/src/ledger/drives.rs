@@ -2,7 +2,7 @@
 
 use super::Several;
 use schemars::JsonSchema;
-use segue_study::drive_file::PaperDrive;
+use segue_files::drive::PaperDrive;
 use segue_world::drive::mobility::Class;
 use serde::{Deserialize, Serialize};
 

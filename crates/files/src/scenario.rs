@@ -2,26 +2,26 @@
 //! schema is made from them; docs/run.md explains it.
 //!
 //! [`written`] has values that may be written in more than one way, [`expand`] turns a file into a [`Plan`],
-//! [`place`] says where in the file something is wrong.
+//! `place` says where in the file something is wrong.
 
 mod expand;
 mod links;
-pub(crate) mod place;
+mod shown;
 #[cfg(test)]
 mod tests;
 mod written;
 
-pub use place::ScenarioError;
 pub use written::{Grid, LinkWords, SettingWord, Several};
 
-use crate::parameter::Parameter;
-use crate::presentation::{Chart, Column, Presentation, Scale};
-use crate::request::Plan;
-use place::Source;
+use crate::place::{ScenarioError, Source};
 use schemars::transform::transform_subschemas;
 use schemars::{JsonSchema, Schema};
+use segue_study::parameter::Parameter;
+use segue_study::presentation::{Chart, Column, Presentation, Scale};
+use segue_study::request::Plan;
 use segue_world::Definition;
 use serde::Deserialize;
+use shown::{ColumnWord, ScaleWord};
 use std::collections::BTreeMap;
 use toml::Spanned;
 
@@ -76,6 +76,7 @@ pub struct Scenario {
     #[schemars(with = "Option<u64>", range(min = 1, max = 100_000))]
     pub seeds: Option<Spanned<u64>>,
     /// Columns of the table, in order; those of segue compare unless given.
+    #[schemars(with = "Option<Several<ColumnWord>>")]
     pub columns: Option<Several<Column>>,
     /// The chart of quartiles.
     #[serde(default)]
@@ -134,9 +135,10 @@ pub struct ChartWords {
     #[schemars(with = "Option<AcrossWord>")]
     pub across: Option<Spanned<AcrossWord>>,
     /// How it lies there; "linear" unless given.
-    #[schemars(with = "Option<Scale>")]
+    #[schemars(with = "Option<ScaleWord>")]
     pub horizontal: Option<Spanned<Scale>>,
     /// How transfer times lie on the vertical axis; chosen by their range unless given.
+    #[schemars(with = "Option<ScaleWord>")]
     pub vertical: Option<Scale>,
 }
 

@@ -2,13 +2,13 @@
 //! scenario files, and more of them take lists. The types below are the format, and the JSON schema is made from
 //! them; docs/sweep.md explains it.
 
-use crate::request::Plan;
-use crate::scenario::place::Source;
+use crate::place::{ScenarioError, Source};
 use crate::scenario::{
-    ChartWords, DefinitionWord, KindWord, LinkWords, NoticeWord, OutputWords, Scenario, ScenarioError,
-    ScenarioFile, SettingWord, Several, without_null,
+    ChartWords, DefinitionWord, KindWord, LinkWords, NoticeWord, OutputWords, Scenario, ScenarioFile,
+    SettingWord, Several, without_null,
 };
 use schemars::{JsonSchema, Schema};
+use segue_study::request::Plan;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::ops::Range;

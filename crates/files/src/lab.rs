@@ -1,12 +1,13 @@
 //! A laboratory's plan written down as a file: `segue lab run PLAN.toml`. The types below are the format; docs/lab.md
 //! explains it.
 
-use crate::lab_drive::{DriveLoad, LabDrive};
-use crate::lab_plan::{Ip, LabPlan, LabSender, LabSenderKind, Program, WIRED};
-use crate::scenario::place::Source;
-use crate::scenario::{KindWord, ScenarioError, SettingWord, Several};
-use crate::times::time;
+use crate::ScenarioError;
+use crate::place::Source;
+use crate::scenario::{KindWord, SettingWord, Several};
 use segue_handoff::Scheme;
+use segue_study::lab_drive::{DriveLoad, LabDrive};
+use segue_study::lab_plan::{Ip, LabPlan, LabSender, LabSenderKind, Program, WIRED};
+use segue_study::times::time;
 use segue_world::{AccessLink, Kind, Nanos, SECOND};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -377,7 +378,7 @@ fn filling(old: &AccessLink, wired: Nanos) -> Nanos {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lab_plan::{Around, NoticeBy};
+    use segue_study::lab_plan::{Around, NoticeBy};
 
     const LINKS: &str = "old = \"6400kbit/9ms\"\nnew = \"200kbit/300ms\"\n";
 

@@ -1,8 +1,8 @@
 //! From the words of a file to a checked plan.
 
 use super::{KindWord, NoticeWord, ScenarioError, ScenarioFile};
-use crate::request::{Plan, Request, RequestError};
-use crate::times::{Times, time};
+use segue_study::request::{Plan, Request, RequestError};
+use segue_study::times::{Times, time};
 use segue_world::{Kind, Nanos, NoticeMode, SECOND};
 use std::ops::Range;
 use toml::Spanned;

@@ -1,11 +1,12 @@
 //! Drives written down as a file: `segue run DRIVE.toml` with a `[drive]`. The types below are the format, and the
 //! JSON schema is made from them; docs/drives.md explains it.
 
-use crate::drive::{DriveBlock, DrivePlan};
-use crate::planned::{check_key, planned, routers};
-use crate::scenario::place::Source;
-use crate::scenario::{NoticeWord, OutputWords, ScenarioError, SettingWord, Several, without_null};
+use crate::ScenarioError;
+use crate::place::Source;
+use crate::scenario::{NoticeWord, OutputWords, SettingWord, Several, without_null};
 use schemars::{JsonSchema, Schema};
+use segue_study::drive::{DriveBlock, DrivePlan};
+use segue_study::planned::{check_key, planned, routers};
 use segue_world::access::{parse_rate, parse_time};
 use segue_world::drive::mobility::{Drive, Dwelling, Load, Mobility, Network, Transition};
 use segue_world::drive::run::{DriveExperiment, WideArea};
@@ -315,7 +316,7 @@ impl DriveFile {
 
     fn blocks(
         &self,
-        first: &crate::planned::PlannedScheme,
+        first: &segue_study::planned::PlannedScheme,
         routers: Routers,
     ) -> Result<Vec<DriveBlock>, ScenarioError> {
         let scenario = &self.scenario;

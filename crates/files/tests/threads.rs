@@ -1,7 +1,7 @@
 //! Drives with cross traffic and the web give the same rows on any number of threads.
 
 use rayon::ThreadPoolBuilder;
-use segue_study::drive_file::DriveFile;
+use segue_files::DriveFile;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Two schemes that tell and one that closes its window, four seeds, two wide areas, errors of the bandwidth.

@@ -1,9 +1,9 @@
 //! What a file expands to, and what is said about bad ones.
 
 use super::{ScenarioFile, schema};
-use crate::parameter::Parameter;
-use crate::presentation::{Column, Scale};
-use crate::request::Plan;
+use segue_study::parameter::Parameter;
+use segue_study::presentation::{Column, Scale};
+use segue_study::request::Plan;
 use segue_world::{Definition, Kind, NoticeMode};
 
 fn file(text: &str) -> ScenarioFile {

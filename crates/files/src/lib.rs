@@ -1,0 +1,14 @@
+//! Questions written down as files, in TOML: a comparison ([`scenario`]), very many handoffs ([`sweep`]), drives
+//! ([`drive`]), laboratories ([`lab`]). A file that is wrong is refused with line and column (`place`).
+
+pub mod drive;
+pub mod lab;
+mod place;
+pub mod scenario;
+pub mod sweep;
+
+pub use drive::DriveFile;
+pub use lab::{LabFile, LabFileError};
+pub use place::ScenarioError;
+pub use scenario::ScenarioFile;
+pub use sweep::{SweepFile, SweepFileError};

@@ -1,11 +1,16 @@
-# `make demo` and `make test` are all a newcomer needs; each sets up what it lacks.
+# `make demo` and `make test` are all a newcomer needs. Nothing but `make setup` installs anything on the machine: the others
+# print the line to type.
 
 CARGO := scripts/cargo
 # One profile (Cargo.toml, [profile.dev]) serves tests, demo and fidelity, so that everything is
 # compiled once.
 RUN := $(CARGO) run --locked
-# The program with its libraries as the tests build them (crates/fidelity/Cargo.toml), so that they need not again.
-BUILD := $(CARGO) build --locked --workspace --bin segue
+# Everything that the programs can do, with its libraries as the tests build them (crates/workspace-hack).
+BUILD := $(CARGO) build --locked --workspace --bin segue --bin segue-agent
+# What everything needs, what the programs need beside it, and what only tests run.
+NEED := rust cc
+NEED_ALL := $(NEED) bpf
+NEED_TESTS := gcc lab python tshark tcptrace chromium
 DEMO := compare 6400kbit/9ms 200kbit/300ms --both-ways --kind mbb,bbm --disconnect 1s \
 	--flows 1,2,4 --schemes sack,etcp-v0,etcp-v1
 # More arguments for the program that a target runs: make fidelity ARGS=--subset
@@ -24,10 +29,12 @@ PROGRAM :=
 RELEASE := $${CARGO_TARGET_DIR:-target}/release/segue
 STATIC := $(shell uname -m)-unknown-linux-gnu
 
-.PHONY: help demo test python-test lab liar agent-speed agent-soak bench fidelity book lint man completions install uninstall static deb units clean
+.PHONY: help setup demo build test python-test lab liar agent-speed agent-soak bench fidelity book lint man completions install uninstall static deb units clean
 
 help:
+	@echo 'make setup        installs the system packages that building and testing need'
 	@echo 'make demo         handoffs between 6400kbit/9ms and 200kbit/300ms, compared in a table'
+	@echo 'make build        the programs, with everything that they can do'
 	@echo 'make test         all tests'
 	@echo 'make python-test  those of the Python package, which are among them'
 	@echo 'make lab          real senders on this machine over links that change, two minutes; as root'
@@ -47,61 +54,69 @@ help:
 	@echo 'make completions  completions of bash, zsh and fish, into out/completions'
 	@echo 'make clean        removes what was built'
 
+setup:
+	scripts/setup make $(NEED_ALL) lint $(NEED_TESTS)
+
 demo:
-	@scripts/setup rust cc bpf
-	$(BUILD)
+	@scripts/setup --check $(NEED)
+	$(CARGO) build --locked -p segue --no-default-features
 	$(SEGUE) $(DEMO) $(ARGS)
 
+build:
+	@scripts/setup --check $(NEED_ALL)
+	$(BUILD)
+
 test:
-	@scripts/setup rust cc gcc bpf
-	@scripts/setup --optional tshark tcptrace chromium lab python
-	$(CARGO) test --workspace --locked $(ARGS)
+	@scripts/setup --check $(NEED_ALL)
+	@scripts/setup --optional $(NEED_TESTS)
+	$(CARGO) test --workspace --locked --no-fail-fast $(ARGS)
 	scripts/python-test --optional
 
 python-test:
-	@scripts/setup rust cc python
+	@scripts/setup --check $(NEED) python
 	scripts/python-test $(ARGS)
 
 lab:
-	@scripts/setup rust cc bpf lab
+	@scripts/setup --check $(NEED_ALL) lab
 	$(BUILD)
 	$(ROOT) $(SEGUE) lab run examples/lab-bbm-10s.toml --jobs 16 $(ARGS)
 	$(ROOT) $(SEGUE) lab run examples/lab-mbb.toml --jobs 16 $(ARGS)
 
 liar:
-	@scripts/setup rust cc bpf lab
+	@scripts/setup --check $(NEED_ALL) lab
 	$(CARGO) test --locked -p segue-lab --test liar -- --ignored
 
 bench:
-	@scripts/setup rust cc bpf ns2
+	@scripts/setup --check $(NEED_ALL) ns2
 	$(RUN) --release -p segue-fidelity --bin speed -- $(ARGS)
 
 fidelity:
-	@scripts/setup rust cc bpf
+	@scripts/setup --check $(NEED_ALL)
 	$(RUN) -p segue-fidelity --bin fidelity -- $(ARGS)
 
 book:
-	@scripts/setup rust cc bpf book
+	@scripts/setup --check $(NEED_ALL) book
 	$(BUILD)
 	scripts/book
 
 lint:
-	@scripts/setup rust cc bpf
-	@scripts/setup lint
+	@scripts/setup --check $(NEED_ALL)
+	@scripts/setup --check lint
 	$(CARGO) fmt --all --check
+	scripts/same-features
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
 agent-speed:
-	@scripts/setup rust cc bpf lab
+	@scripts/setup --check $(NEED_ALL) lab
 	$(CARGO) test --locked -p segue-lab --test mobile -- --ignored --nocapture notices_leave
 
 agent-soak:
-	@scripts/setup rust cc bpf lab
+	@scripts/setup --check $(NEED_ALL) lab
 	$(CARGO) test --locked -p segue --test agent_faults -- --ignored --nocapture a_hundred_handoffs
 
 install:
 ifeq ($(PROGRAM),)
-	@scripts/setup rust cc bpf
+	@scripts/setup --check $(NEED_ALL)
 	$(CARGO) build --release --locked -p segue
 	packaging/install "$(RELEASE)" "$(DESTDIR)" "$(PREFIX)" "$(SYSCONFDIR)"
 else
@@ -113,7 +128,7 @@ uninstall:
 
 # For routers and other small hosts: glibc, libelf and zlib in the program.
 static:
-	@scripts/setup rust cc bpf
+	@scripts/setup --check $(NEED_ALL)
 	LIBBPF_SYS_LIBRARY_PATH=$$(pkg-config --variable=libdir libelf) RUSTFLAGS='-C target-feature=+crt-static' \
 		$(CARGO) build --release --locked -p segue --features static --target $(STATIC)
 	@mkdir -p out/static
@@ -121,7 +136,7 @@ static:
 
 # With cargo-deb (cargo install cargo-deb). PROGRAM as above: the package of out/static/segue needs no libraries.
 deb:
-	@scripts/setup rust cc bpf
+	@scripts/setup --check $(NEED_ALL)
 	@rm -rf out/deb
 ifeq ($(PROGRAM),)
 	$(CARGO) build --release --locked -p segue
@@ -135,11 +150,11 @@ units: deb
 	$(ROOT) packaging/try-units out/segue_*.deb
 
 man:
-	@scripts/setup rust cc bpf
+	@scripts/setup --check $(NEED_ALL)
 	$(RUN) -p segue -- man --out out/man
 
 completions:
-	@scripts/setup rust cc bpf
+	@scripts/setup --check $(NEED_ALL)
 	@mkdir -p out/completions
 	$(RUN) -p segue -- completions bash > out/completions/segue.bash
 	$(RUN) -p segue -- completions zsh > out/completions/_segue

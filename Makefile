@@ -21,7 +21,7 @@ ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 SEGUE := $${CARGO_TARGET_DIR:-target}/debug/segue
 
 # Where `make install` puts things: $(DESTDIR)$(PREFIX), and the configuration in $(DESTDIR)$(SYSCONFDIR). PROGRAM: the
-# one to install, in place of one that is built.
+# one to install, in place of one that is built; segue-agent lies beside it.
 PREFIX := /usr/local
 SYSCONFDIR := /etc
 DESTDIR :=
@@ -45,9 +45,9 @@ help:
 	@echo 'make fidelity     regular TCP beside the results of ns-2, scenario by scenario'
 	@echo 'make book         the documentation as a book, into out/book/html; its links are checked'
 	@echo 'make lint         formatting, and clippy with warnings denied'
-	@echo 'make install      the program, its pages, completions, units and configuration, below PREFIX=/usr/local'
+	@echo 'make install      the programs, their pages, completions, units and configuration, below PREFIX=/usr/local'
 	@echo 'make uninstall    removes them; a configuration that was changed stays'
-	@echo 'make static       the program in one file without shared libraries, into out/static'
+	@echo 'make static       the programs without shared libraries, into out/static'
 	@echo 'make deb          a Debian package, into out'
 	@echo 'make units        tries that package and its services under a systemd of their own; as root'
 	@echo 'make man          manual pages, into out/man'
@@ -112,12 +112,12 @@ agent-speed:
 
 agent-soak:
 	@scripts/setup --check $(NEED_ALL) lab
-	$(CARGO) test --locked -p segue --test agent_faults -- --ignored --nocapture a_hundred_handoffs
+	$(CARGO) test --locked -p segue-agent --test faults -- --ignored --nocapture a_hundred_handoffs
 
 install:
 ifeq ($(PROGRAM),)
 	@scripts/setup --check $(NEED_ALL)
-	$(CARGO) build --release --locked -p segue
+	$(CARGO) build --release --locked -p segue -p segue-agent
 	packaging/install "$(RELEASE)" "$(DESTDIR)" "$(PREFIX)" "$(SYSCONFDIR)"
 else
 	packaging/install "$(PROGRAM)" "$(DESTDIR)" "$(PREFIX)" "$(SYSCONFDIR)"
@@ -130,16 +130,16 @@ uninstall:
 static:
 	@scripts/setup --check $(NEED_ALL)
 	LIBBPF_SYS_LIBRARY_PATH=$$(pkg-config --variable=libdir libelf) RUSTFLAGS='-C target-feature=+crt-static' \
-		$(CARGO) build --release --locked -p segue --features static --target $(STATIC)
+		$(CARGO) build --release --locked -p segue -p segue-agent --features segue/static --target $(STATIC)
 	@mkdir -p out/static
-	cp $${CARGO_TARGET_DIR:-target}/$(STATIC)/release/segue out/static/segue
+	cp $${CARGO_TARGET_DIR:-target}/$(STATIC)/release/segue $${CARGO_TARGET_DIR:-target}/$(STATIC)/release/segue-agent out/static/
 
 # With cargo-deb (cargo install cargo-deb). PROGRAM as above: the package of out/static/segue needs no libraries.
 deb:
 	@scripts/setup --check $(NEED_ALL)
 	@rm -rf out/deb
 ifeq ($(PROGRAM),)
-	$(CARGO) build --release --locked -p segue
+	$(CARGO) build --release --locked -p segue -p segue-agent
 	packaging/install "$(RELEASE)" out/deb /usr /etc
 else
 	packaging/install "$(PROGRAM)" out/deb /usr /etc
@@ -159,6 +159,9 @@ completions:
 	$(RUN) -p segue -- completions bash > out/completions/segue.bash
 	$(RUN) -p segue -- completions zsh > out/completions/_segue
 	$(RUN) -p segue -- completions fish > out/completions/segue.fish
+	$(RUN) -p segue -- completions bash segue-agent > out/completions/segue-agent.bash
+	$(RUN) -p segue -- completions zsh segue-agent > out/completions/_segue-agent
+	$(RUN) -p segue -- completions fish segue-agent > out/completions/segue-agent.fish
 
 clean:
 	rm -rf out

@@ -1,5 +1,6 @@
 //! What can go wrong with the agent: one line each.
 
+use segue_console::Failure;
 use segue_kernel::mobile;
 use std::io;
 use std::path::PathBuf;
@@ -68,6 +69,12 @@ pub enum Error {
         /// The kernel's answer.
         source: io::Error,
     },
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        if error.is_users() { Self::user(error) } else { Self::ours(error) }
+    }
 }
 
 impl Error {

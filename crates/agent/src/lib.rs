@@ -6,8 +6,10 @@
 //! * [`rounds`]: who is told what, when, in which order. Of these only [`netlink`] and [`wifi`] touch the world.
 //! * `receivers`: what it does by this host's ACKs alone.
 //! * [`config`], [`control`], [`status`], [`lock`], [`rights`]: how it is set, asked, and kept in its place.
+//! * [`cli`]: the words of the command line.
 //! * [`Agent`]: the loop that connects them to [`segue_kernel::mobile`].
 
+pub mod cli;
 pub mod config;
 pub mod control;
 pub mod error;

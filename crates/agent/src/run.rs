@@ -113,7 +113,6 @@ impl Agent {
         agent.act()?;
         // After the notices that an agent has owed which was killed: the kernel takes its time with these programs.
         agent.uploads = uploads(config, &cgroup, &agent.mobile)?;
-        give_memory_back();
         tracing::info!(
             cgroup = %cgroup.display(),
             control = %config.control.display(),
@@ -303,35 +302,6 @@ impl Agent {
         });
         Ok(())
     }
-}
-
-/// What starting has taken and nothing needs any more: heap, which the allocator keeps unless asked, and code.
-#[allow(unsafe_code, reason = "no library lends it")]
-fn give_memory_back() {
-    #[cfg(target_env = "gnu")]
-    // SAFETY: it takes no pointers, and what is in use stays where it is.
-    unsafe {
-        nix::libc::malloc_trim(0)
-    };
-    for (from, length) in own_code() {
-        // SAFETY: a private mapping of a file that nobody has written to: what is dropped is read again when needed.
-        unsafe { nix::libc::madvise(from as *mut _, length, nix::libc::MADV_DONTNEED) };
-    }
-}
-
-/// Where this program's code lies, and how many octets of it.
-fn own_code() -> Vec<(usize, usize)> {
-    let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
-    let program = std::env::current_exe().unwrap_or_default();
-    let place = |line: &str| {
-        let mut words = line.split_ascii_whitespace();
-        let (range, rights, path) = (words.next()?, words.next()?, words.nth(3)?);
-        let (from, to) = range.split_once('-')?;
-        let [from, to] = [from, to].map(|word| usize::from_str_radix(word, 16).ok());
-        let code = rights == "r-xp" && Path::new(path) == program;
-        code.then_some((from?, to? - from?))
-    };
-    maps.lines().filter_map(place).collect()
 }
 
 fn uploads(config: &Config, cgroup: &Path, mobile: &Mobile) -> Result<Option<(Own, String)>, Error> {

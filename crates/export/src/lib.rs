@@ -6,7 +6,6 @@ mod document;
 mod drive;
 mod live;
 mod origin;
-mod output;
 mod trace_lines;
 
 pub use csv_rows::{FlatRow, comparison_csv, csv_text, handoffs_csv};
@@ -15,7 +14,7 @@ pub use document::{Document, DocumentError};
 pub use drive::{FlatDriveRow, drive_csv, drive_json};
 pub use live::{lab_drive_json, live_csv, live_json};
 pub use origin::Origin;
-pub use output::{Draft, Output, OutputError, folder_of, in_words};
+pub use segue_output::{Draft, Output, OutputError, folder_of, in_words};
 pub use trace_lines::{LineEvent, PacketLine, line, trace_lines};
 
 use segue_study::Comparison;

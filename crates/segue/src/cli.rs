@@ -2,8 +2,12 @@
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+#[cfg(feature = "live")]
+use segue_agent::cli::AgentArgs;
 use segue_study::times::{Times, time};
 use segue_world::{Definition, Nanos};
+
+pub use segue_console::printable;
 
 /// What a change of the access link does to TCP, and what can be done about it.
 #[derive(Debug, Parser)]
@@ -43,7 +47,7 @@ pub enum Command {
     Kernel(crate::kernel::KernelArgs),
     /// The mobile host: it watches its links and tells the peers of its connections of handoffs
     #[cfg(feature = "live")]
-    Agent(crate::agent::AgentArgs),
+    Agent(AgentArgs),
     /// What this machine can do, and what is missing
     #[cfg(feature = "live")]
     Doctor(crate::doctor::DoctorArgs),
@@ -253,6 +257,19 @@ pub struct CompletionsArgs {
     /// Shell
     #[arg(value_enum)]
     pub shell: clap_complete::Shell,
+    /// Whose words are completed
+    #[arg(value_enum, default_value = "segue")]
+    pub program: ProgramWord,
+}
+
+/// Programs of a release.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ProgramWord {
+    /// This one
+    Segue,
+    /// The mobile host's agent
+    #[cfg(feature = "live")]
+    SegueAgent,
 }
 
 fn flow_count(word: &str) -> Result<usize, String> {
@@ -270,7 +287,7 @@ pub(crate) fn key_value(word: &str) -> Result<(String, String), String> {
     }
 }
 
-/// clap's message as one line: what was wrong, where, what was expected, the nearest valid word.
+/// What is wrong with the words of a command line, in one line.
 pub(crate) fn one_line(error: &clap::Error) -> String {
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         let program = Cli::command();
@@ -286,39 +303,7 @@ pub(crate) fn one_line(error: &clap::Error) -> String {
             "`segue {word}`: this program was built without it; `make build` or `make install` builds all of it"
         );
     }
-    let text = error.render().to_string();
-    let mut line = text.lines().next().unwrap_or_default().trim_start_matches("error: ").trim().to_string();
-    // Lists that clap puts on further lines.
-    let listed: Vec<&str> = text
-        .lines()
-        .skip(1)
-        .take_while(|l| !l.trim_start().starts_with("Usage"))
-        .map(str::trim)
-        .filter(|l| !l.is_empty() && !l.starts_with("tip:") && !l.starts_with("For more"))
-        .collect();
-    for more in listed {
-        line.push(' ');
-        line.push_str(more);
-    }
-    // As our own messages have it.
-    for list in [" [possible values: ", " [subcommands: "] {
-        if let Some((before, values)) = line.split_once(list) {
-            line = format!("{before}; expected one of {}", values.trim_end_matches(']'));
-        }
-    }
-    let suggested =
-        [ContextKind::SuggestedArg, ContextKind::SuggestedValue, ContextKind::SuggestedSubcommand];
-    for kind in suggested {
-        let word = match error.get(kind) {
-            Some(ContextValue::String(word)) => Some(word.clone()),
-            Some(ContextValue::Strings(words)) => nearest(error, words),
-            _ => None,
-        };
-        if let Some(word) = word {
-            line.push_str(&format!("; did you mean `{word}`?"));
-        }
-    }
-    line
+    segue_console::one_line(error)
 }
 
 /// The commands that a build can do without, and whether this one does.
@@ -343,36 +328,4 @@ fn left_out(error: &clap::Error) -> Option<&'static str> {
         }
         _ => None,
     }
-}
-
-/// Longest message, characters.
-const LONGEST_MESSAGE: usize = 1000;
-
-/// A message that quotes the user's words: one line, no control characters, not endless.
-pub fn printable(message: &str) -> String {
-    let mut text = String::new();
-    for (index, c) in message.chars().enumerate() {
-        if index == LONGEST_MESSAGE {
-            text.push_str("...");
-            break;
-        }
-        match c {
-            c if c.is_control() || c == '\u{feff}' => text.extend(c.escape_unicode()),
-            c => text.push(c),
-        }
-    }
-    text
-}
-
-/// Of several suggestions the one most similar to the bad word.
-fn nearest(error: &clap::Error, words: &[String]) -> Option<String> {
-    let bad = [ContextKind::InvalidSubcommand, ContextKind::InvalidArg, ContextKind::InvalidValue]
-        .into_iter()
-        .find_map(|kind| match error.get(kind) {
-            Some(ContextValue::String(word)) => Some(word.clone()),
-            _ => None,
-        })
-        .unwrap_or_default();
-    let similarity = |word: &String| strsim::damerau_levenshtein(&bad, word);
-    words.iter().min_by_key(|word| similarity(word)).cloned()
 }

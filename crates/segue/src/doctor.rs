@@ -1,8 +1,8 @@
 //! `segue doctor`: what this machine can do, and what is missing.
 
-use crate::table::plain_table;
 use crate::{Failure, outputs, print};
 use clap::Args;
+use segue_console::plain_table;
 use segue_kernel::host::{Feature, probe};
 use serde_json::json;
 

@@ -1,9 +1,9 @@
 //! `segue run` of a file with a `[drive]`.
 
 use crate::run::RunArgs;
-use crate::table::plain_table;
 use crate::{Failure, outputs, print, progress};
 use comfy_table::CellAlignment;
+use segue_console::plain_table;
 use segue_export::{drive_csv, drive_json};
 use segue_files::DriveFile;
 use segue_files::scenario::OutputWord;

@@ -1,9 +1,9 @@
 //! `segue kernel`: the sender of this machine's own kernel, attached, seen, detached.
 
 use crate::cli::key_value;
-use crate::table::plain_table;
 use crate::{Failure, outputs, print};
 use clap::{Args, Subcommand, ValueEnum};
+use segue_console::plain_table;
 use segue_kernel::host;
 use segue_kernel::sender::{self, Around, Options, Policy, Status};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -85,10 +85,8 @@ pub enum AroundWord {
     Bbr,
 }
 
-impl From<sender::Error> for Failure {
-    fn from(error: sender::Error) -> Self {
-        if error.is_user() { Self::user(error) } else { Self::ours(error) }
-    }
+fn failure(error: sender::Error) -> Failure {
+    if error.is_user() { Failure::user(error) } else { Failure::ours(error) }
 }
 
 /// Runs the command.
@@ -96,7 +94,7 @@ pub fn run(command: &KernelCommand) -> Result<(), Failure> {
     match command {
         KernelCommand::Attach(args) => attach(args),
         KernelCommand::Detach(args) => {
-            sender::detach(&pin(&args.name)?)?;
+            sender::detach(&pin(&args.name)?).map_err(failure)?;
             print(&format!("{}: detached; its connections are on cubic\n", args.name))
         }
         KernelCommand::Status(args) => status(args),
@@ -107,7 +105,7 @@ pub fn run(command: &KernelCommand) -> Result<(), Failure> {
 /// Where a sender of this name is pinned.
 fn pin(name: &str) -> Result<PathBuf, Failure> {
     // Before it becomes part of a path.
-    sender::check_name(name)?;
+    sender::check_name(name).map_err(failure)?;
     let Some(root) = host::bpffs() else {
         return Err(Failure::ours(
             "no bpf file system is mounted, in which senders are pinned: mount -t bpf bpf /sys/fs/bpf",
@@ -144,7 +142,7 @@ fn attach(args: &AttachArgs) -> Result<(), Failure> {
     let options = options(args)?;
     let pin = pin(&args.name.name)?;
     let options = Options { pin: Some(pin.clone()), ..options };
-    sender::attach(&options)?;
+    sender::attach(&options).map_err(failure)?;
     print(&format!("{}, pinned in {}\n", attached(&options), pin.display()))
 }
 
@@ -159,17 +157,17 @@ fn serve(args: &AttachArgs) -> Result<(), Failure> {
         signal_hook::flag::register(signal, over.clone()).map_err(Failure::ours)?;
     }
     let options = options(args)?;
-    let mut sender = sender::attach(&options)?;
+    let mut sender = sender::attach(&options).map_err(failure)?;
     print(&format!("{}, until SIGINT or SIGTERM\n", attached(&options)))?;
     while !over.load(Ordering::Relaxed) {
-        sender.serve(Duration::from_millis(200))?;
+        sender.serve(Duration::from_millis(200)).map_err(failure)?;
     }
     Ok(())
 }
 
 fn status(args: &StatusArgs) -> Result<(), Failure> {
     let ([json], on_stdout) = outputs::open([("--json", &args.json)])?;
-    let status = sender::status(&pin(&args.name.name)?)?;
+    let status = sender::status(&pin(&args.name.name)?).map_err(failure)?;
     outputs::write(json, || serde_json::to_string(&status).map(|text| text + "\n").map_err(Failure::ours))?;
     if on_stdout { Ok(()) } else { print(&text(&status)) }
 }

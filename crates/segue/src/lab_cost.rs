@@ -1,9 +1,9 @@
 //! `segue lab cost`: what senders cost where there is no handoff.
 
-use crate::table::plain_table;
 use crate::{Failure, lab_machine, outputs, print, progress};
 use clap::Args;
 use comfy_table::CellAlignment;
+use segue_console::plain_table;
 use segue_lab::SenderKind;
 use segue_lab::cost::{Arm, Cost, CostPlan, CostRecord, MemoryRecord, cost};
 use segue_study::drive::Mean;

@@ -1,10 +1,10 @@
 //! `segue lab drive`: several handoffs in a row under a real program.
 
 use crate::lab_machine::{drive, kernel};
-use crate::table::plain_table;
 use crate::{Failure, lab_table, outputs, print, progress};
 use clap::Args;
 use comfy_table::CellAlignment;
+use segue_console::plain_table;
 use segue_export::lab_drive_json;
 use segue_files::LabFile;
 use segue_study::measure::Quartiles;

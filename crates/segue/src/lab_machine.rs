@@ -1,6 +1,6 @@
 //! Between a laboratory's plan and the machine that runs it.
 
-use crate::Failure;
+use crate::{Failure, agent};
 use segue_capture::LivePacket;
 use segue_kernel::sender::Policy;
 use segue_lab::packet::Packet;
@@ -213,7 +213,10 @@ fn aware(
     let by = segue_lab::segue::Segue { policy, around, icmp };
     let notice_by = match sender.notice_by {
         NoticeBy::Laboratory => segue_lab::NoticeBy::Laboratory,
-        NoticeBy::Agent => segue_lab::NoticeBy::Agent(this_program(&["agent", "run"])),
+        NoticeBy::Agent => {
+            let agent = agent::program()?.display().to_string();
+            segue_lab::NoticeBy::Agent(vec![agent, "run".into()])
+        }
     };
     Ok(segue_lab::SenderKind::Aware { name: sender.name.clone(), by: Arc::new(by), notice_by })
 }

@@ -1,7 +1,7 @@
 //! The terminal table of a laboratory.
 
-use crate::table::plain_table;
 use comfy_table::CellAlignment;
+use segue_console::plain_table;
 use segue_study::live::LiveMeasures;
 use segue_study::numbers::{count, kilobytes, ratio, time};
 use segue_study::{LabPlan, LiveComparison, LiveGroup, LiveRow};

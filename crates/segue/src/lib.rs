@@ -48,57 +48,8 @@ pub mod trace;
 use clap::Parser;
 use cli::{Cli, Command};
 use std::ffi::OsString;
-use std::io::{ErrorKind, IsTerminal, Write};
 
-/// What can go wrong, by whose fault.
-#[derive(Debug, thiserror::Error)]
-pub enum Failure {
-    /// The user's mistake: exit status 2.
-    #[error("{0}")]
-    User(String),
-    /// Ours: exit status 1.
-    #[error("{0}")]
-    Ours(String),
-    /// Nobody reads standard output any more.
-    #[error("standard output is closed")]
-    Closed,
-}
-
-impl Failure {
-    /// A mistake of the user.
-    pub fn user(error: impl std::fmt::Display) -> Self {
-        Self::User(error.to_string())
-    }
-
-    /// A result that could not be written although its place had been found good.
-    pub fn writing(error: segue_export::OutputError) -> Self {
-        match error.problem.kind() {
-            ErrorKind::BrokenPipe => Self::Closed,
-            _ => Self::ours(error),
-        }
-    }
-
-    /// A fault of the program or of the machine.
-    pub fn ours(error: impl std::fmt::Display) -> Self {
-        Self::Ours(error.to_string())
-    }
-}
-
-impl From<segue_export::OutputError> for Failure {
-    fn from(error: segue_export::OutputError) -> Self {
-        Self::user(error)
-    }
-}
-
-/// Prints to standard output; a reader that has gone is no panic.
-pub fn print(text: &str) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Ok(()) => Ok(()),
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Failure::Closed),
-        Err(error) => Err(Failure::ours(format!("cannot write to standard output: {error}"))),
-    }
-}
+pub use segue_console::{Failure, print};
 
 /// The command that `words` ask for, the first of them being the program's name.
 ///
@@ -113,11 +64,7 @@ fn understood(parsed: Result<Cli, clap::Error>) -> Result<Command, Failure> {
 
 fn run(words: &[OsString]) -> Result<(), Failure> {
     let parsed = match Cli::try_parse_from(words) {
-        Err(error) if !error.use_stderr() => {
-            let text = error.render();
-            let styled = std::io::stdout().is_terminal();
-            return print(&if styled { text.ansi().to_string() } else { text.to_string() });
-        }
+        Err(error) if !error.use_stderr() => return segue_console::print_help(&error),
         parsed => parsed,
     };
     let origin = outputs::origin(words);
@@ -138,7 +85,7 @@ fn run(words: &[OsString]) -> Result<(), Failure> {
         #[cfg(feature = "live")]
         Command::Kernel(args) => kernel::run(&args.command),
         #[cfg(feature = "live")]
-        Command::Agent(args) => agent::run(&args.command),
+        Command::Agent(_) => agent::run(words),
         #[cfg(feature = "live")]
         Command::Doctor(args) => doctor::run(&args),
         #[cfg(feature = "live")]
@@ -162,12 +109,5 @@ fn run(words: &[OsString]) -> Result<(), Failure> {
 /// The exit status is 0, 2 after a mistake of the user and 1 after one of ours, each told in one line on standard error.
 pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
     let words: Vec<OsString> = words.into_iter().collect();
-    match run(&words) {
-        Ok(()) | Err(Failure::Closed) => 0,
-        Err(failure) => {
-            // If even this cannot be written, the status still tells.
-            let _ = writeln!(std::io::stderr(), "segue: {}", cli::printable(&failure.to_string()));
-            if matches!(failure, Failure::User(_)) { 2 } else { 1 }
-        }
-    }
+    segue_console::exit_status("segue", run(&words))
 }

@@ -1,9 +1,9 @@
 //! `segue schemes`: names, stacks, settings, sources, link presets.
 
 use crate::cli::SchemesArgs;
-use crate::table::plain_table;
 use crate::{Failure, print};
 use comfy_table::Table;
+use segue_console::plain_table;
 use segue_handoff::Scheme;
 use segue_study::request::NOTICE_DELAY;
 use segue_tcp::StackProfile;

@@ -39,16 +39,6 @@ fn width(column: Column) -> u16 {
     }
 }
 
-/// A table without lines that keeps to the terminal's width.
-pub fn plain_table(header: &[&str]) -> Table {
-    let mut table = Table::new();
-    table
-        .load_preset(presets::NOTHING)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_header(header);
-    table
-}
-
 /// The whole table as text; `colour` for terminals.
 pub fn render(plan: &Plan, comparison: &Comparison, shown: &Presentation, colour: bool) -> String {
     let mut text = shown.title.iter().map(|title| format!("{title}\n\n")).collect::<String>();

@@ -38,6 +38,29 @@ fn the_doctor_names_what_is_there_and_what_is_missing() {
     assert!(features.iter().all(listed), "{text}");
 }
 
+/// Root has a kernel without the iterator in a mount namespace of its own: libbpf takes names from a file.
+#[test]
+fn the_doctor_misses_the_iterator() {
+    const BTF: &str = "/sys/kernel/btf/vmlinux";
+    let mounts = Command::new("unshare").args(["--mount", "true"]).output();
+    let Some(mut btf) =
+        std::fs::read(BTF).ok().filter(|_| mounts.is_ok_and(|output| output.status.success()))
+    else {
+        return println!("skipped: no {BTF}, or no right to mount");
+    };
+    let name = b"\0bpf_iter_tcp\0";
+    let at = btf.windows(name.len()).position(|window| window == name).expect("the name");
+    btf[at + 1] = b'X';
+    let copy = tempfile::NamedTempFile::new().expect("a file");
+    std::fs::write(copy.path(), btf).expect("a file");
+    let line = format!("mount --bind {} {BTF} && exec \"$0\" doctor", copy.path().display());
+    let doctor =
+        Command::new("unshare").args(["--mount", "sh", "-c", &line, env!("CARGO_BIN_EXE_segue")]).output();
+    let text = String::from_utf8(doctor.expect("it starts").stdout).expect("UTF-8");
+    let line = text.lines().find(|line| line.contains("bpf-iter")).expect("a line");
+    assert!(line.contains("bpf_iter_tcp not found in BTF"), "{text}");
+}
+
 #[test]
 fn wrong_words_are_named() {
     assert!(refused(&["kernel"], 2).contains("expected one of attach, detach, status, run"));

@@ -1,10 +1,8 @@
-//! What goes wrong around `segue agent run`: one clear line each, flows live, and nothing stays.
-
-#![cfg(feature = "live")]
+//! What goes wrong around `segue-agent run`: one clear line each, flows live, and nothing stays.
 
 mod host;
 
-use host::{Host, SEGUE, Talker, can_run};
+use host::{AGENT, Host, Talker, can_run};
 use std::io::Read;
 use std::os::unix::net::UnixStream;
 use std::process::Command;
@@ -74,7 +72,7 @@ fn mistakes_in_the_configuration_are_one_line_each() {
 #[test]
 fn a_path_that_no_socket_can_have_is_named() {
     let long = format!("/run/{}/agent.sock", "x".repeat(120));
-    let text = host::refused(&["agent", "status", "--control", &long], 2);
+    let text = host::refused(&["status", "--control", &long], 2);
     assert!(text.contains("a path of 136 octets; expected at most 107"), "{text}");
 }
 
@@ -101,8 +99,8 @@ fn two_agents_that_would_share_their_state_are_kept_apart() {
     let taken = host.cgroup.display().to_string();
     for (text, taken) in [(same_pins, host.pins()), (same_cgroup, taken.clone()), (inner, taken)] {
         std::fs::write(&second, text).expect("a file");
-        let mut command = host.command(SEGUE);
-        let output = command.args(["agent", "run", "--config"]).arg(&second).output().expect("it starts");
+        let mut command = host.command(AGENT);
+        let output = command.args(["run", "--config"]).arg(&second).output().expect("it starts");
         let text = String::from_utf8_lossy(&output.stderr);
         assert_eq!((output.status.code(), text.lines().count()), (Some(2), 1), "{text}");
         assert!(
@@ -190,10 +188,6 @@ fn a_kernel_without_the_iterator_is_one_line() {
         assert!(text.contains("no eBPF iterator over TCP connections: bpf_iter_tcp not found in"), "{text}");
     }
     assert!(!host.state().exists() && !host.shell(&format!("test -e {}", host.pins())).status.success());
-    let doctor = host.command(SEGUE).arg("doctor").output().expect("it starts");
-    let text = String::from_utf8_lossy(&doctor.stdout);
-    let line = text.lines().find(|line| line.contains("bpf-iter")).expect("a line");
-    assert!(line.contains("bpf_iter_tcp not found in BTF"), "{text}");
 }
 
 #[test]
@@ -227,11 +221,11 @@ fn the_configured_group_may_ask() {
     assert_eq!(String::from_utf8_lossy(&mode.stdout), "660 64321\n");
     host.shell(&format!("chmod 755 {}", host.folder.path().display()));
     let copy = host.folder.path().join("a-copy");
-    std::fs::copy(SEGUE, &copy).expect("a copy");
+    std::fs::copy(AGENT, &copy).expect("a copy");
     let ask = |group: &str| {
         let mut command = host.command("setpriv");
         command.args(["--reuid", "65534", "--regid", group, "--clear-groups"]).arg(&copy);
-        let output = command.args(["agent", "status", "--control"]).arg(&socket).output().expect("setpriv");
+        let output = command.args(["status", "--control"]).arg(&socket).output().expect("setpriv");
         (output.status.code(), String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
     };
     let (status, said) = ask("64321");
@@ -302,10 +296,8 @@ fn windows_close_before_announced_gaps() {
     let host = Host::new();
     let gaps = "[[gaps]]\ndevice = \"cable0\"\nat = \"every 2s from 1s\"\nlength = \"500ms\"\n";
     std::fs::write(host.config(), host.text() + gaps).expect("a file");
-    let mut command = host.command(SEGUE);
-    command
-        .args(["agent", "run", "--log", "json", "--freeze-before", "400ms", "--config"])
-        .arg(host.config());
+    let mut command = host.command(AGENT);
+    command.args(["run", "--log", "json", "--freeze-before", "400ms", "--config"]).arg(host.config());
     let mut agent = host.agent_of(command);
     let mut server = Talker::new(host.python(&host.peer), FLOOD);
     assert_eq!(server.hear(), "ready");

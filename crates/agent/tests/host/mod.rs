@@ -2,20 +2,17 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
+use segue_kernel::host::{cgroup2, probe};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Lines, Read, Write};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-pub const SEGUE: &str = env!("CARGO_BIN_EXE_segue");
-
-pub fn segue(args: &[&str]) -> Output {
-    Command::new(SEGUE).args(args).output().expect("segue starts")
-}
+pub const AGENT: &str = env!("CARGO_BIN_EXE_segue-agent");
 
 pub fn refused(args: &[&str], status: i32) -> String {
-    let output = segue(args);
+    let output = Command::new(AGENT).args(args).output().expect("it starts");
     let text = String::from_utf8(output.stderr).expect("UTF-8");
     assert_eq!(output.status.code(), Some(status), "{args:?}: {text}");
     assert_eq!(text.lines().count(), 1, "one line: {text}");
@@ -25,12 +22,11 @@ pub fn refused(args: &[&str], status: i32) -> String {
 
 /// Whether an agent can run here; otherwise it says why not.
 pub fn can_run() -> bool {
-    let document: Value = serde_json::from_slice(&segue(&["doctor", "--json", "-"]).stdout).expect("JSON");
-    let features = document["features"].as_array().expect("a list");
+    let features = probe();
     for name in ["rights", "kernel", "btf", "cgroup2"] {
-        let feature = features.iter().find(|feature| feature["name"] == name).expect("probed");
-        if feature["present"] != true {
-            println!("skipped: {name} ({})", feature["found"]);
+        let feature = features.iter().find(|feature| feature.name == name).expect("probed");
+        if !feature.present {
+            println!("skipped: {name} ({})", feature.found);
             return false;
         }
     }
@@ -58,14 +54,6 @@ const HOST: &str = "mount -t bpf bpf /sys/fs/bpf && ip link set lo up && \
     nsenter --target $1 --net ip link set cable1 up && ip link set cable0 up && \
     ip route add default via 192.0.2.2 && echo ready && exec sleep 600";
 
-/// Where cgroup2 is mounted.
-fn cgroup2() -> PathBuf {
-    let document: Value = serde_json::from_slice(&segue(&["doctor", "--json", "-"]).stdout).expect("JSON");
-    let features = document["features"].as_array().expect("a list");
-    let found = features.iter().find(|feature| feature["name"] == "cgroup2").expect("probed");
-    PathBuf::from(found["found"].as_str().expect("a path"))
-}
-
 /// A process in namespaces of its own, which has made them ready.
 fn namespaces(args: &[&str]) -> Child {
     let mut child =
@@ -81,7 +69,7 @@ impl Host {
         let peer = namespaces(&["--net", "sh", "-c", PEER]);
         let id = peer.id().to_string();
         let holder = namespaces(&["--net", "--mount", "sh", "-c", HOST, "host", &id]);
-        let cgroup = cgroup2().join(format!("segue-agent-test-{id}"));
+        let cgroup = cgroup2().expect("cgroup2").join(format!("segue-agent-test-{id}"));
         std::fs::create_dir(&cgroup).expect("a cgroup");
         let host = Self { holder, peer, folder: tempfile::tempdir().expect("a folder"), cgroup };
         std::fs::write(host.config(), host.text()).expect("a file");
@@ -174,8 +162,8 @@ impl Host {
     }
 
     pub fn agent(&self) -> Agent {
-        let mut command = self.command(SEGUE);
-        command.args(["agent", "run", "--log", "json", "--config"]).arg(self.config());
+        let mut command = self.command(AGENT);
+        command.args(["run", "--log", "json", "--config"]).arg(self.config());
         self.agent_of(command)
     }
 
@@ -191,8 +179,8 @@ impl Host {
     }
 
     pub fn ask(&self, args: &[&str]) -> Output {
-        let mut command = self.command(SEGUE);
-        command.arg("agent").args(args).arg("--config").arg(self.config()).output().expect("it starts")
+        let mut command = self.command(AGENT);
+        command.args(args).arg("--config").arg(self.config()).output().expect("it starts")
     }
 
     pub fn status(&self) -> Value {

@@ -156,7 +156,10 @@ pub enum Draft {
 }
 
 impl Draft {
-    /// An empty draft in a folder.
+    /// An empty one for this folder.
+    ///
+    /// # Errors
+    /// The folder cannot be written.
     pub fn new(folder: &Path) -> io::Result<Self> {
         #[cfg(target_os = "linux")]
         {
@@ -179,6 +182,9 @@ impl Draft {
     }
 
     /// Puts it in its place, in one step.
+    ///
+    /// # Errors
+    /// The target cannot be replaced.
     pub fn persist(self, target: &Path) -> io::Result<()> {
         match self {
             #[cfg(target_os = "linux")]

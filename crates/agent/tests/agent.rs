@@ -1,24 +1,21 @@
-//! `segue agent` as a user meets it: the program in a network namespace of its own. What needs root is skipped without.
-
-#![cfg(feature = "live")]
+//! `segue-agent` as a user meets it: the program in a network namespace of its own. What needs root is skipped without.
 
 mod host;
 
-use host::{Host, SEGUE, Talker, can_run, refused};
+use host::{AGENT, Host, Talker, can_run, refused};
 use serde_json::Value;
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 #[test]
 fn wrong_words_are_named() {
-    assert!(refused(&["agent"], 2).contains("expected one of run, notify, status"));
+    assert!(refused(&[], 2).contains("expected one of run, notify, status"));
     for (words, said) in [
         ("wwan0", "expected dev=NAME,rate=RATE,delay=TIME"),
         ("dev=wwan0,rate=0mbit,delay=1ms", "`0mbit` is no rate"),
         ("dev=wwan0,rate=1mbit,delay=1", "`1` is no time"),
     ] {
-        let text = refused(&["agent", "notify", words], 2);
+        let text = refused(&["notify", words], 2);
         assert!(text.contains(said), "{text}");
     }
     let folder = tempfile::tempdir().expect("a folder");
@@ -26,7 +23,7 @@ fn wrong_words_are_named() {
     let name = file.display().to_string();
     for command in [&["run"][..], &["status"], &["notify", "dev=a,rate=1mbit,delay=1ms"]] {
         std::fs::write(&file, "copies = 2\ncopys = 3\n").expect("a file");
-        let args = [&["agent"], command, &["--config", &name]].concat();
+        let args = [command, &["--config", &name]].concat();
         let text = refused(&args, 2);
         assert!(
             text.contains(&format!("{name}, line 2, column 1: unknown key `copys`, expected one of")),
@@ -36,7 +33,7 @@ fn wrong_words_are_named() {
         assert!(refused(&args, 2).contains("there is no such file; expected the agent's configuration"));
     }
     let nobody = folder.path().join("agent.sock").display().to_string();
-    let text = refused(&["agent", "status", "--control", &nobody], 2);
+    let text = refused(&["status", "--control", &nobody], 2);
     assert!(text.contains("no agent is at work; expected `segue agent run`"), "{text}");
 }
 
@@ -116,8 +113,8 @@ fn flows_outlive_a_killed_agent_and_the_next_one_knows_them() {
     client.speaks("before");
     assert_eq!(host.status()["connections"]["negotiated"], 1, "{}", host.status());
     for round in 0..5 {
-        let mut notify = host.command(SEGUE);
-        notify.args(["agent", "notify", "dev=cable0,rate=2mbit,delay=50ms", "--config"]).arg(host.config());
+        let mut notify = host.command(AGENT);
+        notify.args(["notify", "dev=cable0,rate=2mbit,delay=50ms", "--config"]).arg(host.config());
         let mut notify = notify.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
         std::thread::sleep(Duration::from_millis(round * 7));
         assert_eq!(agent.signal("-KILL"), None);
@@ -194,8 +191,8 @@ fn without_root_it_is_one_line() {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
-    let copy = folder.path().join("segue");
-    std::fs::copy(SEGUE, &copy).expect("a copy");
+    let copy = folder.path().join("segue-agent");
+    std::fs::copy(AGENT, &copy).expect("a copy");
     std::fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755))
         .expect("ours");
     let nobody = ["--reuid", "65534", "--regid", "65534", "--clear-groups"];
@@ -203,88 +200,8 @@ fn without_root_it_is_one_line() {
     if !run(&["--version"]).is_ok_and(|output| output.status.success()) {
         return println!("skipped: no setpriv, or another user cannot reach {}", copy.display());
     }
-    let output = run(&["agent", "run"]).expect("it starts");
+    let output = run(&["run"]).expect("it starts");
     let text = String::from_utf8_lossy(&output.stderr);
     assert_eq!((output.status.code(), text.lines().count()), (Some(1), 1), "{text}");
     assert!(text.contains("CAP_BPF") && text.contains("run as root"), "{text}");
-}
-
-/// Where the repository is.
-fn root() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
-}
-
-#[test]
-fn what_is_installed_is_removed() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let destination = format!("DESTDIR={}", folder.path().display());
-    let make = |target: &str| {
-        let built = format!("PROGRAM={SEGUE}");
-        let output = Command::new("make")
-            .current_dir(root())
-            .args([target, &destination, "PREFIX=/usr", &built])
-            .output()
-            .expect("make starts");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    };
-    let files = || {
-        let output =
-            Command::new("find").arg(folder.path()).args(["-type", "f", "-printf", "%P %m\\n"]).output();
-        let mut files: Vec<_> = String::from_utf8(output.expect("find").stdout)
-            .expect("text")
-            .lines()
-            .map(str::to_owned)
-            .collect();
-        files.sort();
-        files
-    };
-    make("install");
-    let installed = files();
-    for file in [
-        "etc/segue/agent.toml 644",
-        "usr/bin/segue 755",
-        "usr/lib/systemd/system/segue-agent.service 644",
-        "usr/lib/systemd/system/segue-sender.service 644",
-        "usr/share/bash-completion/completions/segue 644",
-        "usr/share/man/man1/segue-agent-run.1 644",
-        "usr/share/man/man1/segue.1 644",
-        "usr/share/zsh/vendor-completions/_segue 644",
-    ] {
-        assert!(installed.iter().any(|found| found == file), "no {file} in {installed:?}");
-    }
-    // What the user has changed stays through a second installation.
-    let own = folder.path().join("etc/segue/agent.toml");
-    std::fs::write(&own, "copies = 3\n").expect("ours");
-    make("install");
-    assert_eq!(std::fs::read_to_string(&own).expect("a file"), "copies = 3\n");
-    make("uninstall");
-    assert_eq!(files(), ["etc/segue/agent.toml 644"], "what the user has changed is his");
-    std::fs::copy(root().join("examples/agent.toml"), &own).expect("a copy");
-    make("uninstall");
-    assert_eq!(files(), Vec::<String>::new());
-    let folders = Command::new("find").arg(folder.path()).args(["-name", "*segue*"]).output().expect("find");
-    assert!(folders.stdout.is_empty(), "{}", String::from_utf8_lossy(&folders.stdout));
-}
-
-#[test]
-fn units_are_units() {
-    let units: Vec<_> = ["segue-agent.service", "segue-sender.service"]
-        .iter()
-        .map(|name| root().join("packaging").join(name))
-        .collect();
-    // The program's place must exist for systemd-analyze.
-    let folder = tempfile::tempdir().expect("a folder");
-    for unit in units {
-        let text = std::fs::read_to_string(&unit).expect("a unit").replace("/usr/bin/segue", SEGUE);
-        let copy = folder.path().join(unit.file_name().expect("a name"));
-        std::fs::write(&copy, text).expect("a copy");
-        match Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(&copy).output() {
-            Ok(output) => {
-                let said = String::from_utf8_lossy(&output.stderr);
-                let about = said.lines().filter(|line| line.contains("segue-"));
-                assert_eq!(about.collect::<Vec<_>>(), Vec::<&str>::new());
-            }
-            Err(_) => return println!("skipped: no systemd-analyze"),
-        }
-    }
 }

@@ -1,0 +1,33 @@
+//! The program `segue-agent`: the mobile host's agent, started, told and asked.
+
+mod ask;
+mod serve;
+
+use clap::Parser;
+use segue_agent::Config;
+use segue_agent::cli::{AgentCommand, Cli, ConfigArgs};
+use segue_console::{Failure, exit_status, one_line, print_help};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ExitCode::from(exit_status("segue-agent", run()))
+}
+
+fn run() -> Result<(), Failure> {
+    match Cli::try_parse() {
+        Err(error) if error.use_stderr() => Err(Failure::User(one_line(&error))),
+        Err(help) => print_help(&help),
+        Ok(cli) => match cli.command {
+            AgentCommand::Run(args) => serve::serve(&args),
+            AgentCommand::Notify(args) => ask::notify(&args),
+            AgentCommand::Status(args) => ask::status(&args),
+        },
+    }
+}
+
+fn config(args: &ConfigArgs) -> Result<Config, Failure> {
+    Ok(match &args.config {
+        Some(path) => Config::read(path)?,
+        None => Config::usual()?,
+    })
+}

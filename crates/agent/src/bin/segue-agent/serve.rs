@@ -1,0 +1,41 @@
+//! `segue-agent run`.
+
+use crate::config;
+use segue_agent::cli::{LogForm, LogLevel, RunArgs};
+use segue_agent::{Agent, Error};
+use segue_console::Failure;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use tracing::Level;
+
+pub fn serve(args: &RunArgs) -> Result<(), Failure> {
+    let mut config = config(&args.config)?;
+    if let Some(before) = args.freeze_before {
+        config.receivers.freeze(before).map_err(Error::from)?;
+    }
+    let (stop, ended) = UnixStream::pair().map_err(Failure::ours)?;
+    for signal in [SIGINT, SIGTERM] {
+        let end = ended.try_clone().map_err(Failure::ours)?;
+        signal_hook::low_level::pipe::register(signal, end).map_err(Failure::ours)?;
+    }
+    log(args);
+    let mut agent = Agent::start(&config)?;
+    agent.drop_rights()?;
+    agent.serve(stop.as_fd())?;
+    tracing::info!("the agent ends");
+    Ok(())
+}
+
+fn log(args: &RunArgs) {
+    let level = match args.log_level {
+        LogLevel::Error => Level::ERROR,
+        LogLevel::Warn => Level::WARN,
+        LogLevel::Info => Level::INFO,
+    };
+    let log = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).with_target(false);
+    match args.log {
+        LogForm::Text => log.with_ansi(false).init(),
+        LogForm::Json => log.json().flatten_event(true).init(),
+    }
+}

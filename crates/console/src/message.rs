@@ -1,0 +1,168 @@
+//! Messages in one line.
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use std::error::Error;
+
+/// Longest message, characters.
+const LONGEST: usize = 1000;
+
+/// A message that quotes the user's words: one line, no control characters, not endless.
+pub fn printable(message: &str) -> String {
+    let mut text = String::new();
+    for (index, c) in message.chars().enumerate() {
+        if index == LONGEST {
+            text.push_str("...");
+            break;
+        }
+        match c {
+            c if c.is_control() || c == '\u{feff}' => text.extend(c.escape_unicode()),
+            c => text.push(c),
+        }
+    }
+    text
+}
+
+/// What clap has against the words of a command line: what was wrong, what was expected, the nearest valid word.
+pub fn one_line(error: &clap::Error) -> String {
+    let mut line = problem(error)
+        .or_else(|| error.kind().as_str().map(str::to_owned))
+        .unwrap_or_else(|| error.source().map_or_else(|| "unknown cause".to_owned(), ToString::to_string));
+    for kind in [ContextKind::ValidValue, ContextKind::ValidSubcommand] {
+        let valid = words(error, kind);
+        if !valid.is_empty() {
+            line.push_str(&format!("; expected one of {}", valid.join(", ")));
+        }
+    }
+    for kind in [ContextKind::SuggestedArg, ContextKind::SuggestedValue, ContextKind::SuggestedSubcommand] {
+        if let Some(word) = nearest(error, words(error, kind)) {
+            line.push_str(&format!("; did you mean `{word}`?"));
+        }
+    }
+    line
+}
+
+/// What was wrong; `None`: all that is known is the kind of error.
+fn problem(error: &clap::Error) -> Option<String> {
+    let argument = word(error, ContextKind::InvalidArg);
+    let value = word(error, ContextKind::InvalidValue);
+    let command = word(error, ContextKind::InvalidSubcommand);
+    let text = match error.kind() {
+        ErrorKind::InvalidValue if value? == "" => {
+            format!("a value is required for '{}' but none was supplied", argument?)
+        }
+        ErrorKind::InvalidValue => format!("invalid value '{}' for '{}'", value?, argument?),
+        ErrorKind::ValueValidation => {
+            let reason = error.source().map(|source| format!(": {source}")).unwrap_or_default();
+            format!("invalid value '{}' for '{}'{reason}", value?, argument?)
+        }
+        ErrorKind::UnknownArgument => format!("unexpected argument '{}' found", argument?),
+        ErrorKind::InvalidSubcommand => format!("unrecognized subcommand '{}'", command?),
+        ErrorKind::MissingSubcommand => {
+            format!("'{}' requires a subcommand but one was not provided", command?)
+        }
+        ErrorKind::MissingRequiredArgument => {
+            let missing = words(error, ContextKind::InvalidArg);
+            format!("the following required arguments were not provided: {}", missing.join(" "))
+        }
+        ErrorKind::ArgumentConflict => {
+            let (argument, others) = (argument?, words(error, ContextKind::PriorArg));
+            match others {
+                [other] if other == argument => {
+                    format!("the argument '{argument}' cannot be used multiple times")
+                }
+                [other] => format!("the argument '{argument}' cannot be used with '{other}'"),
+                others => format!("the argument '{argument}' cannot be used with: {}", others.join(" ")),
+            }
+        }
+        ErrorKind::TooManyValues => {
+            format!("unexpected value '{}' for '{}' found; no more were expected", value?, argument?)
+        }
+        _ => return None,
+    };
+    Some(text)
+}
+
+/// The words of a part of the error's context; none, if there is no such part.
+fn words(error: &clap::Error, kind: ContextKind) -> &[String] {
+    match error.get(kind) {
+        Some(ContextValue::String(word)) => std::slice::from_ref(word),
+        Some(ContextValue::Strings(words)) => words,
+        _ => &[],
+    }
+}
+
+fn word(error: &clap::Error, kind: ContextKind) -> Option<&str> {
+    words(error, kind).first().map(String::as_str)
+}
+
+/// Of several suggestions the one most similar to the bad word.
+fn nearest<'a>(error: &clap::Error, suggestions: &'a [String]) -> Option<&'a String> {
+    let bad = [ContextKind::InvalidSubcommand, ContextKind::InvalidArg, ContextKind::InvalidValue]
+        .into_iter()
+        .find_map(|kind| word(error, kind))
+        .unwrap_or_default();
+    suggestions.iter().min_by_key(|suggestion| strsim::damerau_levenshtein(bad, suggestion))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::{Arg, ArgAction, Command, value_parser};
+
+    fn said(words: &str) -> String {
+        let run = Command::new("run")
+            .arg(Arg::new("count").long("count").value_name("N").value_parser(value_parser!(u8).range(1..=9)))
+            .arg(Arg::new("kind").long("kind").value_parser(["mbb", "bbm"]))
+            .arg(Arg::new("all").long("all").action(ArgAction::SetTrue).conflicts_with_all(["count", "kind"]))
+            .arg(Arg::new("PLAN").required(true));
+        let program = Command::new("program")
+            .subcommand_required(true)
+            .disable_help_subcommand(true)
+            .subcommands([run, Command::new("status")]);
+        let error = program.try_get_matches_from(words.split(' ')).expect_err(words);
+        one_line(&error)
+    }
+
+    #[test]
+    fn what_is_wrong_and_what_was_expected() {
+        for (words, line) in [
+            (
+                "program",
+                "'program' requires a subcommand but one was not provided; expected one of run, status",
+            ),
+            ("program rum", "unrecognized subcommand 'rum'; did you mean `run`?"),
+            ("program run", "the following required arguments were not provided: <PLAN>"),
+            ("program run a b", "unexpected argument 'b' found"),
+            ("program run a --cont=1", "unexpected argument '--cont' found; did you mean `--count`?"),
+            ("program run a --count 10", "invalid value '10' for '--count <N>': 10 is not in 1..=9"),
+            ("program run a --count=", "a value is required for '--count <N>' but none was supplied"),
+            (
+                "program run a --kind mbx",
+                "invalid value 'mbx' for '--kind <kind>'; expected one of mbb, bbm; did you mean `mbb`?",
+            ),
+            (
+                "program run a --kind mbb --kind mbb",
+                "the argument '--kind <kind>' cannot be used multiple times",
+            ),
+            ("program run a --all --count 1", "the argument '--all' cannot be used with '--count <N>'"),
+            (
+                "program run a --all --count 1 --kind mbb",
+                "the argument '--all' cannot be used with: --count <N> --kind <kind>",
+            ),
+        ] {
+            assert_eq!(said(words), line, "{words}");
+        }
+    }
+
+    #[test]
+    fn a_word_of_two_lines_stays_one_word() {
+        assert_eq!(printable(&said("program run a --kind m\nb")).lines().count(), 1);
+        assert!(said("program run a b\nc").ends_with("'b\nc' found"));
+    }
+
+    #[test]
+    fn a_message_ends() {
+        assert_eq!(printable(&"x".repeat(5000)).len(), LONGEST + 3);
+        assert_eq!(printable("\u{1b}[31m"), "\\u{1b}[31m");
+    }
+}

@@ -26,6 +26,7 @@ mod lab_end;
 mod lab_machine;
 #[cfg(feature = "live")]
 mod lab_table;
+mod layout;
 pub mod model;
 pub mod model_lcfd;
 pub mod outputs;
@@ -35,14 +36,16 @@ pub mod reproduce;
 mod request;
 pub mod run;
 mod schemes;
+pub mod screen;
 pub mod sweep;
 mod table;
 pub mod trace;
 
 use clap::Parser;
 use cli::{Cli, Command};
+use screen::{ColourWord, Screen};
 use std::ffi::OsString;
-use std::io::{ErrorKind, IsTerminal, Write};
+use std::io::{ErrorKind, Write};
 
 /// What can go wrong, by whose fault.
 #[derive(Debug, thiserror::Error)]
@@ -98,10 +101,7 @@ pub fn print(text: &str) -> Result<(), Failure> {
 ///
 /// Errors: [`Failure::User`] with the line that the command line prints.
 pub fn command(words: &[OsString]) -> Result<Command, Failure> {
-    understood(Cli::try_parse_from(words))
-}
-
-fn understood(parsed: Result<Cli, clap::Error>) -> Result<Command, Failure> {
+    let parsed = Cli::try_parse_from(words);
     parsed.map(|cli| cli.command).map_err(|error| Failure::User(cli::one_line(&error)))
 }
 
@@ -109,20 +109,22 @@ fn run(words: &[OsString]) -> Result<(), Failure> {
     let parsed = match Cli::try_parse_from(words) {
         Err(error) if !error.use_stderr() => {
             let text = error.render();
-            let styled = std::io::stdout().is_terminal();
+            let styled = ColourWord::among(words).on_stdout();
             return print(&if styled { text.ansi().to_string() } else { text.to_string() });
         }
         parsed => parsed,
     };
+    let parsed = parsed.map_err(|error| Failure::User(cli::one_line(&error)))?;
     let origin = outputs::origin(words);
-    match understood(parsed)? {
-        Command::Compare(args) => compare::run(&args, &origin),
-        Command::Run(args) => run::run(&args, &origin),
-        Command::Sweep(args) => sweep::sweep(&args),
+    let screen = Screen::new(parsed.color, parsed.quiet);
+    match parsed.command {
+        Command::Compare(args) => compare::run(&args, &origin, &screen),
+        Command::Run(args) => run::run(&args, &origin, &screen),
+        Command::Sweep(args) => sweep::sweep(&args, &screen),
         Command::Merge(args) => sweep::merge(&args),
-        Command::Trace(args) => trace::run(&args, &origin),
-        Command::Diff(args) => diff::run(&args),
-        Command::Reproduce(args) => reproduce::run(&args, &origin),
+        Command::Trace(args) => trace::run(&args, &origin, &screen),
+        Command::Diff(args) => diff::run(&args, &screen),
+        Command::Reproduce(args) => reproduce::run(&args, &origin, &screen),
         Command::Model(args) => model::run(&args.model),
         #[cfg(feature = "live")]
         Command::Kernel(args) => kernel::run(&args.command),
@@ -132,9 +134,9 @@ fn run(words: &[OsString]) -> Result<(), Failure> {
         Command::Doctor(args) => doctor::run(&args),
         #[cfg(feature = "live")]
         Command::Lab(args) => match args.command {
-            cli::LabCommand::Run(args) => lab::run(&args, &origin),
-            cli::LabCommand::Drive(args) => lab_drive::run(&args),
-            cli::LabCommand::Cost(args) => lab_cost::run(&args),
+            cli::LabCommand::Run(args) => lab::run(&args, &origin, &screen),
+            cli::LabCommand::Drive(args) => lab_drive::run(&args, &screen),
+            cli::LabCommand::Cost(args) => lab_cost::run(&args, &screen),
         },
         #[cfg(feature = "live")]
         Command::LabEnd(args) => lab_end::run(&args),

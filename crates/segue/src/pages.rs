@@ -15,7 +15,7 @@ pub fn man(args: &ManArgs) -> Result<(), Failure> {
         ))
     };
     std::fs::create_dir_all(folder).map_err(refuse)?;
-    clap_mangen::generate_to(Cli::command(), folder).map_err(refuse)
+    clap_mangen::generate_to(Cli::command().version(env!("CARGO_PKG_VERSION")), folder).map_err(refuse)
 }
 
 /// `segue completions SHELL`.

@@ -2,29 +2,33 @@
 
 use crate::cli::RunArgs;
 use crate::compare::deliver;
+use crate::screen::Screen;
 use crate::{Failure, drive, outputs, print, table};
 use segue_draw::{Size, standalone};
 use segue_export::Output;
 use segue_report::{Origin, quartiles};
 use segue_study::drive::DrivePlan;
 use segue_study::drive_file::{self, DriveFile};
+use segue_study::presentation::Column;
 use segue_study::{Comparison, Plan, Presentation, ScenarioFile, scenario};
-use std::io::IsTerminal;
 
 /// Size of the chart, px.
 const CHART: Size = Size { width: 860, height: 460 };
 
 /// Runs the command.
-pub fn run(args: &RunArgs, origin: &Origin) -> Result<(), Failure> {
+pub fn run(args: &RunArgs, origin: &Origin, screen: &Screen) -> Result<(), Failure> {
     let Some(path) = args.scenario.as_deref() else {
         let schema = if args.drive_schema { drive_file::schema() } else { scenario::schema() };
         let schema = serde_json::to_string_pretty(&schema).map_err(Failure::ours)?;
         return print(&format!("{schema}\n"));
     };
-    let (file, plan, shown) = match read(path, args.points)? {
+    let (file, plan, mut shown) = match read(path, args.points)? {
         Asked::Handoffs { file, plan, shown } => (file, plan, shown),
-        Asked::Drives { file, plan } => return drive::run(args, path, &file, &plan),
+        Asked::Drives { file, plan } => return drive::run(args, path, &file, &plan, screen),
     };
+    if args.wide {
+        shown.columns = Column::WIDE.to_vec();
+    }
     let destinations = Destinations::new(args, &file)?;
     let ([json, csv, rows, report, svg], on_stdout) = outputs::open([
         ("json", &destinations.json),
@@ -34,10 +38,10 @@ pub fn run(args: &RunArgs, origin: &Origin) -> Result<(), Failure> {
         ("svg", &destinations.svg),
     ])?;
     outputs::spare(path.as_ref(), [&json, &csv, &rows, &report, &svg])?;
-    let comparison = deliver(&plan, &shown, [json, csv, rows, report], args.threads, origin)?;
+    let comparison = deliver(&plan, &shown, [json, csv, rows, report], args.threads, origin, screen)?;
     outputs::write(svg, || Ok::<_, Failure>(chart(&comparison, &shown)))?;
     if !on_stdout {
-        print(&table::render(&plan, &comparison, &shown, std::io::stdout().is_terminal()))?;
+        print(&table::render(&plan, &comparison, &shown, screen))?;
     }
     Ok(())
 }

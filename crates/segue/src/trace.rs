@@ -1,6 +1,7 @@
 //! `segue trace`.
 
 use crate::cli::TraceArgs;
+use crate::screen::Screen;
 use crate::{Failure, events, outputs, print};
 use segue_export::capture::{capture, file_name};
 use segue_export::trace_lines;
@@ -9,7 +10,7 @@ use segue_study::explain::{Moment, explain, explain_around, several_stacks};
 use segue_study::{Plan, Request};
 
 /// Runs the command.
-pub fn run(args: &TraceArgs, origin: &Origin) -> Result<(), Failure> {
+pub fn run(args: &TraceArgs, origin: &Origin, screen: &Screen) -> Result<(), Failure> {
     let plan = plan(args)?;
     let names: Vec<String> = args.bench.schemes.iter().map(|scheme| file_name(scheme)).collect();
     let asked = [("--json", &args.json), ("--report", &args.report)];
@@ -33,7 +34,7 @@ pub fn run(args: &TraceArgs, origin: &Origin) -> Result<(), Failure> {
         let several = several_stacks(&traces);
         for told in &traces {
             let text = if args.story {
-                events::story(told, several)
+                events::story(told, several, screen.width)
             } else {
                 events::render(told, args.all, several)
             };

@@ -6,6 +6,7 @@ use crate::watched::watched;
 use crate::words::{Count, Settings, Several, Time, Word, Words};
 use pyo3::prelude::*;
 use segue::cli::Command;
+use segue::screen::COLUMNS;
 use segue::{Failure, events, trace as command};
 use segue_capture::{capture, file_name};
 use segue_export::trace_lines;
@@ -25,7 +26,7 @@ impl Trace {
     #[getter]
     fn story(&self) -> String {
         let several = several_stacks(&self.told);
-        self.told.iter().map(|told| events::story(told, several)).collect()
+        self.told.iter().map(|told| events::story(told, several, COLUMNS)).collect()
     }
 
     /// The very text that the command line's `--json` writes: one event a line.

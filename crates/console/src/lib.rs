@@ -5,11 +5,11 @@ mod message;
 mod table;
 
 pub use message::{one_line, printable};
-pub use table::plain_table;
+pub use table::{lines, plain_table};
 
 use segue_output::OutputError;
 use std::fmt::Display;
-use std::io::{ErrorKind, IsTerminal, Write};
+use std::io::{ErrorKind, Write};
 
 /// What can go wrong, by whose fault.
 #[derive(Debug, thiserror::Error)]
@@ -68,9 +68,8 @@ pub fn print(text: &str) -> Result<(), Failure> {
 ///
 /// # Errors
 /// As of [`print`].
-pub fn print_help(help: &clap::Error) -> Result<(), Failure> {
+pub fn print_help(help: &clap::Error, styled: bool) -> Result<(), Failure> {
     let text = help.render();
-    let styled = std::io::stdout().is_terminal();
     print(&if styled { text.ansi().to_string() } else { text.to_string() })
 }
 

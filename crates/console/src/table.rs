@@ -11,3 +11,8 @@ pub fn plain_table(header: &[&str]) -> Table {
         .set_header(header);
     table
 }
+
+/// Such a table as lines without blanks at their end.
+pub fn lines(table: &Table) -> String {
+    table.to_string().lines().map(|line| format!("{}\n", line.trim_end())).collect()
+}

@@ -1,5 +1,6 @@
 //! The words of the command line and how they are read.
 
+use crate::screen::ColourWord;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 #[cfg(feature = "live")]
@@ -9,10 +10,19 @@ use segue_world::{Definition, Nanos};
 
 pub use segue_console::printable;
 
+/// The program's version and the commit that it was built from, where that is known.
+pub const VERSION: &str = env!("SEGUE_VERSION");
+
 /// What a change of the access link does to TCP, and what can be done about it.
 #[derive(Debug, Parser)]
-#[command(name = "segue", version, disable_help_subcommand = true)]
+#[command(name = "segue", version = VERSION, disable_help_subcommand = true)]
 pub struct Cli {
+    /// Colour tables and help
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t)]
+    pub color: ColourWord,
+    /// Show no progress
+    #[arg(long, global = true)]
+    pub quiet: bool,
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
@@ -184,6 +194,9 @@ pub struct CompareArgs {
     /// Where results go.
     #[command(flatten)]
     pub results: ResultArgs,
+    /// Print all usual columns of the table, also beyond 80 characters
+    #[arg(long)]
+    pub wide: bool,
     /// Worker threads; all cores unless given
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,

@@ -1,15 +1,16 @@
 //! `segue compare`.
 
 use crate::cli::CompareArgs;
+use crate::screen::Screen;
 use crate::{Failure, outputs, print, progress, table};
 use segue_export::{Origin, Output, comparison_csv, comparison_json, handoffs_csv};
 #[cfg(feature = "report")]
 use segue_report::comparison_page;
+use segue_study::presentation::Column;
 use segue_study::{Comparison, Plan, Presentation, Request};
-use std::io::IsTerminal;
 
 /// Runs the command.
-pub fn run(args: &CompareArgs, origin: &Origin) -> Result<(), Failure> {
+pub fn run(args: &CompareArgs, origin: &Origin, screen: &Screen) -> Result<(), Failure> {
     let plan = plan(args)?;
     let to = &args.results;
     let (files, on_stdout) = outputs::open([
@@ -18,10 +19,13 @@ pub fn run(args: &CompareArgs, origin: &Origin) -> Result<(), Failure> {
         ("--rows", &to.rows),
         ("--report", &to.report),
     ])?;
-    let shown = Presentation::default();
-    let comparison = deliver(&plan, &shown, files, args.threads, origin)?;
+    let mut shown = Presentation::default();
+    if args.wide {
+        shown.columns = Column::WIDE.to_vec();
+    }
+    let comparison = deliver(&plan, &shown, files, args.threads, origin, screen)?;
     if !on_stdout {
-        print(&table::render(&plan, &comparison, &shown, std::io::stdout().is_terminal()))?;
+        print(&table::render(&plan, &comparison, &shown, screen))?;
     }
     Ok(())
 }
@@ -34,11 +38,12 @@ pub(crate) fn deliver(
     [json, csv, rows, report]: [Option<Output>; 4],
     threads: Option<u16>,
     origin: &Origin,
+    screen: &Screen,
 ) -> Result<Comparison, Failure> {
     let links = plan.request.pairs.iter().flat_map(|(old, new)| [old, new]);
     outputs::spare_links(links, [&json, &csv, &rows, &report])?;
     let keep_handoffs = rows.is_some() || report.is_some();
-    let comparison = outputs::with_threads(threads, || simulate(plan, keep_handoffs))?;
+    let comparison = outputs::with_threads(threads, || simulate(plan, keep_handoffs, screen))?;
     outputs::write(json, || comparison_json(&comparison))?;
     outputs::write(csv, || comparison_csv(&comparison))?;
     outputs::write(rows, || handoffs_csv(&comparison))?;
@@ -67,8 +72,8 @@ pub fn plan(args: &CompareArgs) -> Result<Plan, Failure> {
 }
 
 /// Runs the plan, with a progress bar if somebody watches.
-fn simulate(plan: &Plan, keep_handoffs: bool) -> Comparison {
-    let bar = progress::bar(plan.handoffs(), "handoffs");
+fn simulate(plan: &Plan, keep_handoffs: bool, screen: &Screen) -> Comparison {
+    let bar = progress::bar(screen, plan.handoffs(), "handoffs");
     let comparison = Comparison::run(plan, keep_handoffs, &|done| bar.inc(done));
     bar.finish_and_clear();
     comparison

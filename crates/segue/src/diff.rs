@@ -1,17 +1,17 @@
 //! `segue diff`: two results side by side, differences beyond noise first.
 
 use crate::cli::DiffArgs;
+use crate::layout::{self, Cell, Paint, Side, wrapped};
+use crate::screen::{COLUMNS, Screen};
 use crate::{Failure, print};
-use comfy_table::{Attribute, Cell, CellAlignment, Color, Table, presets};
 use segue_export::{Document, Output, difference_json};
 use segue_study::difference::{Changed, Pair, question};
 use segue_study::verdict::{FEWEST, Measured, Verdict};
 use segue_study::{Difference, Row};
 use std::collections::BTreeMap;
-use std::io::IsTerminal;
 
 /// Runs the command.
-pub fn run(args: &DiffArgs) -> Result<(), Failure> {
+pub fn run(args: &DiffArgs, screen: &Screen) -> Result<(), Failure> {
     if args.a == "-" && args.b == "-" {
         return Err(Failure::User("both results from standard input; expected at most one -".into()));
     }
@@ -35,7 +35,7 @@ pub fn run(args: &DiffArgs) -> Result<(), Failure> {
         let name = if name == "-" { "standard input" } else { name };
         format!("{}, {rows} row{}", crate::cli::printable(name), plural(rows))
     });
-    print(&render(&difference, names, args.all, std::io::stdout().is_terminal()))
+    print(&render(&difference, names, args.all, screen.colour))
 }
 
 /// The whole report as text; `colour` for terminals.
@@ -53,7 +53,7 @@ fn render(difference: &Difference, [a, b]: [String; 2], all: bool, colour: bool)
     let shown: Vec<_> =
         difference.ranked().into_iter().filter(|(pair, measured)| all || is_shown(pair, measured)).collect();
     if !shown.is_empty() {
-        text.push_str(&format!("\n{}\n", table(&shown, colour)));
+        text.push_str(&format!("\n{}", table(&shown, colour)));
     } else if !difference.pairs.is_empty() {
         text.push_str("\nNo measure differs beyond noise.\n");
     }
@@ -107,11 +107,12 @@ fn questions(difference: &Difference) -> String {
     let changed =
         difference.pairs.iter().filter(|pair| pair.question.is_empty() && !pair.identical()).count();
     if changed > 0 {
-        text.push_str(&format!(
-            "Same question, another answer: {}. The program changed, or what rows do not hold: --at, --notice-loss,\n\
-             the content of a trace, the scheme that against_first refers to.\n",
+        let told = format!(
+            "Same question, another answer: {}. The program changed, or something that rows do not hold: --at, \
+             --notice-loss, the content of a trace, the scheme that against_first refers to.",
             of_pairs(changed)
-        ));
+        );
+        text.push_str(&wrapped("", &told, COLUMNS));
     }
     text
 }
@@ -120,34 +121,21 @@ fn questions(difference: &Difference) -> String {
 const MOST_CHANGES: usize = 12;
 
 fn table(shown: &[(&Pair, &Measured)], colour: bool) -> String {
-    let mut table = Table::new();
-    table.load_preset(presets::NOTHING);
-    if colour {
-        table.enforce_styling();
-    } else {
-        table.force_no_tty();
-    }
-    let bold = |cell: Cell| if colour { cell.add_attribute(Attribute::Bold) } else { cell };
-    table.set_header(
-        HEADER
-            .iter()
-            .enumerate()
-            .map(|(column, name)| bold(Cell::new(name).set_alignment(alignment(column)))),
-    );
-    for (pair, measured) in shown {
-        table.add_row(cells(pair, measured, colour));
-    }
-    table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+    let bold = |name: &&str| Cell { text: (*name).into(), paint: Paint::Bold };
+    let mut rows = vec![HEADER.iter().map(bold).collect::<Vec<_>>()];
+    rows.extend(shown.iter().map(|(pair, measured)| cells(pair, measured)));
+    let sides: Vec<Side> = (0..HEADER.len()).map(side).collect();
+    layout::table(&rows, &layout::widths(&rows), &sides, colour)
 }
 
 const HEADER: [&str; 10] =
     ["handoff", "kind", "flows", "scheme", "measure", "A", "B", "B / A", "noise", "verdict"];
 
-fn alignment(column: usize) -> CellAlignment {
-    if column == 2 || (5..9).contains(&column) { CellAlignment::Right } else { CellAlignment::Left }
+fn side(column: usize) -> Side {
+    if column == 2 || (5..9).contains(&column) { Side::Right } else { Side::Left }
 }
 
-fn cells(pair: &Pair, measured: &Measured, colour: bool) -> Vec<Cell> {
+fn cells(pair: &Pair, measured: &Measured) -> Vec<Cell> {
     let row = &pair.a;
     let [a, b] = values(measured.a, measured.b);
     let ratio = measured.ratio.map_or("inf".to_string(), |ratio| significant(ratio, 3));
@@ -164,25 +152,19 @@ fn cells(pair: &Pair, measured: &Measured, colour: bool) -> Vec<Cell> {
         noise,
         measured.verdict.words().to_string(),
     ];
-    let judged = match measured.verdict {
-        Verdict::Beyond if measured.measure == "transfer_s.median" => Some(match measured.ratio {
-            Some(ratio) if ratio < 1.0 => Color::Green,
-            _ => Color::Red,
-        }),
-        Verdict::Beyond => Some(Color::Yellow),
-        _ => None,
+    let paint = match measured.verdict {
+        Verdict::Beyond if measured.measure == "transfer_s.median" => match measured.ratio {
+            Some(ratio) if ratio < 1.0 => Paint::Green,
+            _ => Paint::Red,
+        },
+        Verdict::Beyond => Paint::Yellow,
+        _ => Paint::Plain,
     };
-    texts
-        .into_iter()
-        .enumerate()
-        .map(|(column, text)| {
-            let cell = Cell::new(crate::cli::printable(&text)).set_alignment(alignment(column));
-            match judged {
-                Some(judgement) if colour && (column == 7 || column == 9) => cell.fg(judgement),
-                _ => cell,
-            }
-        })
-        .collect()
+    let cell = |(column, text): (usize, String)| Cell {
+        text: crate::cli::printable(&text),
+        paint: if column == 7 || column == 9 { paint } else { Paint::Plain },
+    };
+    texts.into_iter().enumerate().map(cell).collect()
 }
 
 fn kind(row: &Row) -> String {
@@ -260,14 +242,15 @@ fn only(name: &str, rows: &[Row]) -> String {
 }
 
 fn legend() -> String {
-    format!(
-        "Beyond noise first, then by size of the effect. A, B: times in s (inf = incomplete), counts per handoff, shares of\n\
-         the handoffs; the measures are those of docs/bench.md. Noise: the largest difference that a sample of handoff\n\
-         times explains. Median transfer time: the notches of two box plots, 1.57 IQR / sqrt(n) each (McGill, Tukey and\n\
-         Larsen 1978). Counts: 1.96 standard errors if the variance is four times the mean, and 5 % at least. Shares: 1.96\n\
-         binomial standard errors. - is unknown: fewer than {FEWEST} handoffs, or nothing in a row tells. Another seed may\n\
-         move results with several flows further (docs/diff.md).\n"
-    )
+    let text = format!(
+        "Beyond noise first, then by size of the effect. A, B: times in s (inf = incomplete), counts per handoff, shares \
+         of the handoffs; docs/bench.md defines the measures. Noise: the largest difference that a sample of handoff \
+         times explains. Median transfer time: the notches of two box plots, 1.57 IQR / sqrt(n) each (McGill, Tukey and \
+         Larsen 1978). Counts: 1.96 standard errors if the variance is four times the mean, and 5 % at least. Shares: \
+         1.96 binomial standard errors. -: unknown, with fewer than {FEWEST} handoffs or without a criterion. Another \
+         seed may move results with several flows further (docs/diff.md)."
+    );
+    wrapped("", &text, COLUMNS)
 }
 
 fn plural(count: usize) -> &'static str {

@@ -1,6 +1,8 @@
 //! `segue run` of a file with a `[drive]`.
 
+use crate::layout::wrapped;
 use crate::run::RunArgs;
+use crate::screen::{COLUMNS, Screen};
 use crate::{Failure, outputs, print, progress};
 use comfy_table::CellAlignment;
 use segue_console::plain_table;
@@ -11,7 +13,13 @@ use segue_study::drive::{DrivePlan, DriveRow, Mean};
 use segue_study::numbers::{count, time};
 
 /// Runs the command.
-pub fn run(args: &RunArgs, path: &str, file: &DriveFile, plan: &DrivePlan) -> Result<(), Failure> {
+pub fn run(
+    args: &RunArgs,
+    path: &str,
+    file: &DriveFile,
+    plan: &DrivePlan,
+    screen: &Screen,
+) -> Result<(), Failure> {
     let written = &file.scenario.output;
     for (word, what) in [(&written.rows, "rows"), (&written.report, "report"), (&written.svg, "svg")] {
         if let Some(word) = word {
@@ -39,7 +47,7 @@ pub fn run(args: &RunArgs, path: &str, file: &DriveFile, plan: &DrivePlan) -> Re
     let drives = plan.blocks.iter().map(|block| &block.experiment.drive);
     let links = drives.flat_map(|drive| drive.stays.iter().map(|stay| &stay.link));
     outputs::spare_links(links, [&json, &csv])?;
-    let rows = outputs::with_threads(args.threads, || simulate(plan))?;
+    let rows = outputs::with_threads(args.threads, || simulate(plan, screen))?;
     outputs::write(json, || drive_json(&rows))?;
     outputs::write(csv, || drive_csv(&rows))?;
     if !on_stdout {
@@ -48,8 +56,8 @@ pub fn run(args: &RunArgs, path: &str, file: &DriveFile, plan: &DrivePlan) -> Re
     Ok(())
 }
 
-fn simulate(plan: &DrivePlan) -> Vec<DriveRow> {
-    let bar = progress::bar(plan.drives(), "drives");
+fn simulate(plan: &DrivePlan, screen: &Screen) -> Vec<DriveRow> {
+    let bar = progress::bar(screen, plan.drives(), "drives");
     let rows = plan.run(&|more| bar.inc(more));
     bar.finish_and_clear();
     rows
@@ -110,9 +118,11 @@ fn table(plan: &DrivePlan, rows: &[DriveRow]) -> String {
         1 => "one seed".to_string(),
         seeds => format!("{seeds} seeds, mean ± 95 % confidence interval"),
     };
-    text + &format!(
-        "Throughput of the mobile's and of the cross traffic's flows, kbit/s of data in order ({seeds}). Jain: index of all bulk\n\
-         flows; idle: from link-up until data reaches the new link, s, mean; RTO, rexmit: timeouts and packets sent again, per\n\
-         drive; queue: median delay at the access link, s; web: median time of an object, s.\n"
-    )
+    let legend = format!(
+        "Each row: {seeds}. kbit/s, cross: throughput of the mobile's flows and of the cross traffic's, data in order. \
+         Jain: index of fairness of all bulk flows. idle: from link-up until data reaches the new link, s, mean. RTO, \
+         rexmit: timeouts and packets sent again, per drive. queue: median delay at the access link, s. web: median \
+         time of an object, s."
+    );
+    text + &wrapped("", &legend, COLUMNS)
 }

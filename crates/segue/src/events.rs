@@ -1,5 +1,7 @@
 //! The events of a trace as text: time, who, what, the sender's state, the rule that acted.
 
+use crate::layout::wrapped;
+use crate::screen::COLUMNS;
 use segue_handoff::Occasion;
 use segue_study::decision_words::advice_in_words;
 use segue_study::explain::SchemeTrace;
@@ -25,7 +27,7 @@ const WIDTHS: (usize, usize, usize) = (8, 58, 62);
 
 /// Events from T on, or all.
 pub fn render(told: &SchemeTrace, all: bool, several_stacks: bool) -> String {
-    let mut text = heading(told, several_stacks);
+    let mut text = format!("{}\n", heading(told, several_stacks));
     let several = told.trace.experiment.flows > 1;
     let from = if all { 0 } else { told.trace.record.at };
     let (who, what, state) = WIDTHS;
@@ -48,20 +50,21 @@ pub fn render(told: &SchemeTrace, all: bool, several_stacks: bool) -> String {
         text.push_str(row.trim_end());
         text.push('\n');
     }
-    text.push_str(&summary(told));
+    text.push_str(&summary(told, COLUMNS));
     text
 }
 
 /// What happened in words.
-pub fn story(told: &SchemeTrace, several_stacks: bool) -> String {
-    let mut text = heading(told, several_stacks);
+pub fn story(told: &SchemeTrace, several_stacks: bool, width: usize) -> String {
+    let mut text = wrapped("", &heading(told, several_stacks), width);
     let several = told.trace.experiment.flows > 1;
     for sentence in story::story(told) {
         let flow = sentence.flow.filter(|_| several).map(|flow| format!("flow {flow}: ")).unwrap_or_default();
         let rule = sentence.rule.map(|rule| format!("  [{rule}]")).unwrap_or_default();
-        let _ = writeln!(text, "{:>13}  {flow}{}{rule}", seconds(sentence.at), sentence.text);
+        let words = format!("{flow}{}{rule}", sentence.text);
+        text.push_str(&wrapped(&format!("{:>8}  ", short(sentence.at)), &words, width));
     }
-    text.push_str(&summary(told));
+    text.push_str(&summary(told, width));
     text
 }
 
@@ -69,21 +72,22 @@ fn heading(told: &SchemeTrace, several_stacks: bool) -> String {
     let headline = story::headline(&told.trace.experiment);
     let warnings = story::warnings(&told.trace.experiment, several_stacks);
     let warnings: String = warnings.iter().map(|warning| format!("; {warning}")).collect();
-    format!("{} on {}: {headline}, at {} s{warnings}\n", told.scheme, told.stack, short(told.trace.record.at))
+    let at = short(told.trace.record.at);
+    format!("{} on {}: {headline}, at {at} s{warnings}", told.scheme, told.stack)
 }
 
 /// The counts of docs/bench.md, and those of the whole capture.
-fn summary(told: &SchemeTrace) -> String {
+fn summary(told: &SchemeTrace, width: usize) -> String {
     let record = &told.trace.record;
     let transfer = record.transfer.map_or("not done".into(), |time| format!("{} s", short(time)));
     let events = &told.trace.events;
     let count = |of: &dyn Fn(&What) -> bool| events.iter().filter(|event| of(&event.what)).count();
     let kept = count(&|what| matches!(what, What::Sent(packet) if packet.retransmission));
     let resent = told.trace.resent_before as usize + kept;
-    format!(
+    let counts = format!(
         "From completion to the end: transfer {transfer}, bound {} s; timeouts {}, spurious {}; fast retransmits {}; \
-         drops {}; retransmissions {},\nneedless {}. Lost in the disconnection: {}. Retransmissions since the flows \
-         began: {resent}.\n\n",
+         drops {}; retransmissions {}, needless {}. Lost in the disconnection: {}. Retransmissions since the flows \
+         began: {resent}.",
         short(record.bound),
         record.timeouts_after().count(),
         record.timeouts_after().filter(|timeout| timeout.spurious).count(),
@@ -92,7 +96,8 @@ fn summary(told: &SchemeTrace) -> String {
         record.retransmissions,
         record.needless_retransmissions,
         record.lost_in_disconnection,
-    )
+    );
+    wrapped("", &counts, width) + "\n"
 }
 
 fn lines(told: &SchemeTrace, from: Nanos) -> Vec<Line> {

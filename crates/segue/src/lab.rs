@@ -2,6 +2,7 @@
 
 use crate::lab_drive::LabDriveArgs;
 use crate::lab_machine::{Measured, Use, kernel, laboratory};
+use crate::screen::Screen;
 use crate::{Failure, lab_table, outputs, print, progress};
 use clap::{Args, Subcommand};
 use segue_capture::{file_name, live_capture};
@@ -57,7 +58,7 @@ pub struct LabRunArgs {
 }
 
 /// `segue lab run`.
-pub fn run(args: &LabRunArgs, origin: &Origin) -> Result<(), Failure> {
+pub fn run(args: &LabRunArgs, origin: &Origin, screen: &Screen) -> Result<(), Failure> {
     let file = LabFile::read(&args.plan).map_err(Failure::user)?;
     let mut plan = file.plan(args.runs).map_err(Failure::user)?;
     let names = capture_names(&plan);
@@ -67,7 +68,7 @@ pub fn run(args: &LabRunArgs, origin: &Origin) -> Result<(), Failure> {
     outputs::spare(args.plan.as_ref(), [&json, &csv, &report])?;
     outputs::spare_links([&plan.old, &plan.new].into_iter(), [&json, &csv, &report])?;
 
-    let bar = progress::bar(plan.count(), "runs");
+    let bar = progress::bar(screen, plan.count(), "runs");
     let how = Use { jobs: args.jobs, keep_packets: args.pcap.is_some() };
     let Finished { kinds, measured, failure } =
         finished(&plan.kinds, |kind| laboratory(&plan, kind, how, &mut |more| bar.inc(more)))?;

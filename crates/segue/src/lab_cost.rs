@@ -1,5 +1,6 @@
 //! `segue lab cost`: what senders cost where there is no handoff.
 
+use crate::screen::Screen;
 use crate::{Failure, lab_machine, outputs, print, progress};
 use clap::Args;
 use comfy_table::CellAlignment;
@@ -40,7 +41,7 @@ fn seconds(word: &str) -> Result<Duration, String> {
 }
 
 /// Runs the command.
-pub fn run(args: &LabCostArgs) -> Result<(), Failure> {
+pub fn run(args: &LabCostArgs, screen: &Screen) -> Result<(), Failure> {
     let senders = args.senders.iter().map(|word| sender(word)).collect::<Result<Vec<_>, _>>()?;
     if let Some(index) =
         (1..senders.len()).find(|&index| args.senders[..index].contains(&args.senders[index]))
@@ -58,7 +59,7 @@ pub fn run(args: &LabCostArgs) -> Result<(), Failure> {
         end: lab_machine::this_program(&["lab-end"]),
     };
     let arms = plan.senders.len() as u64 + 2;
-    let bar = progress::bar(arms * u64::from(plan.runs + plan.memory_runs), "runs");
+    let bar = progress::bar(screen, arms * u64::from(plan.runs + plan.memory_runs), "runs");
     let measured =
         cost(&plan, &mut |told| bar.set_position(told.done as u64)).map_err(|error| match error {
             segue_lab::Error::Plan(_) => Failure::user(error),

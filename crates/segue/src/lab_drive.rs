@@ -1,6 +1,7 @@
 //! `segue lab drive`: several handoffs in a row under a real program.
 
 use crate::lab_machine::{drive, kernel};
+use crate::screen::Screen;
 use crate::{Failure, lab_table, outputs, print, progress};
 use clap::Args;
 use comfy_table::CellAlignment;
@@ -29,13 +30,13 @@ pub struct LabDriveArgs {
 }
 
 /// `segue lab drive`.
-pub fn run(args: &LabDriveArgs) -> Result<(), Failure> {
+pub fn run(args: &LabDriveArgs, screen: &Screen) -> Result<(), Failure> {
     let file = LabFile::read(&args.plan).map_err(Failure::user)?;
     let plan = file.drive(args.runs).map_err(Failure::user)?;
     let ([json], on_stdout) = outputs::open([("--json", &args.json)])?;
     outputs::spare(args.plan.as_ref(), [&json])?;
     outputs::spare_links([&plan.plan.old, &plan.plan.new].into_iter(), [&json])?;
-    let bar = progress::bar(plan.plan.count(), "runs");
+    let bar = progress::bar(screen, plan.plan.count(), "runs");
     let mut groups = Vec::new();
     for &kind in &plan.plan.kinds {
         let runs = drive(&plan, kind, args.jobs, &mut |more| bar.inc(more))?;

@@ -27,6 +27,7 @@ mod lab_end;
 mod lab_machine;
 #[cfg(feature = "live")]
 mod lab_table;
+mod layout;
 #[cfg(feature = "papers")]
 pub mod model;
 #[cfg(feature = "papers")]
@@ -40,6 +41,7 @@ mod request;
 #[cfg(feature = "files")]
 pub mod run;
 mod schemes;
+pub mod screen;
 #[cfg(feature = "tables")]
 pub mod sweep;
 mod table;
@@ -47,6 +49,7 @@ pub mod trace;
 
 use clap::Parser;
 use cli::{Cli, Command};
+use screen::{ColourWord, Screen};
 use std::ffi::OsString;
 
 pub use segue_console::{Failure, print};
@@ -55,31 +58,32 @@ pub use segue_console::{Failure, print};
 ///
 /// Errors: [`Failure::User`] with the line that the command line prints.
 pub fn command(words: &[OsString]) -> Result<Command, Failure> {
-    understood(Cli::try_parse_from(words))
-}
-
-fn understood(parsed: Result<Cli, clap::Error>) -> Result<Command, Failure> {
+    let parsed = Cli::try_parse_from(words);
     parsed.map(|cli| cli.command).map_err(|error| Failure::User(cli::one_line(&error)))
 }
 
 fn run(words: &[OsString]) -> Result<(), Failure> {
     let parsed = match Cli::try_parse_from(words) {
-        Err(error) if !error.use_stderr() => return segue_console::print_help(&error),
+        Err(error) if !error.use_stderr() => {
+            return segue_console::print_help(&error, ColourWord::among(words).on_stdout());
+        }
         parsed => parsed,
     };
+    let parsed = parsed.map_err(|error| Failure::User(cli::one_line(&error)))?;
     let origin = outputs::origin(words);
-    match understood(parsed)? {
-        Command::Compare(args) => compare::run(&args, &origin),
+    let screen = Screen::new(parsed.color, parsed.quiet);
+    match parsed.command {
+        Command::Compare(args) => compare::run(&args, &origin, &screen),
         #[cfg(feature = "files")]
-        Command::Run(args) => run::run(&args, &origin),
+        Command::Run(args) => run::run(&args, &origin, &screen),
         #[cfg(feature = "tables")]
-        Command::Sweep(args) => sweep::sweep(&args),
+        Command::Sweep(args) => sweep::sweep(&args, &screen),
         #[cfg(feature = "tables")]
         Command::Merge(args) => sweep::merge(&args),
-        Command::Trace(args) => trace::run(&args, &origin),
-        Command::Diff(args) => diff::run(&args),
+        Command::Trace(args) => trace::run(&args, &origin, &screen),
+        Command::Diff(args) => diff::run(&args, &screen),
         #[cfg(feature = "papers")]
-        Command::Reproduce(args) => reproduce::run(&args, &origin),
+        Command::Reproduce(args) => reproduce::run(&args, &origin, &screen),
         #[cfg(feature = "papers")]
         Command::Model(args) => model::run(&args.model),
         #[cfg(feature = "live")]
@@ -90,9 +94,9 @@ fn run(words: &[OsString]) -> Result<(), Failure> {
         Command::Doctor(args) => doctor::run(&args),
         #[cfg(feature = "live")]
         Command::Lab(args) => match args.command {
-            lab::LabCommand::Run(args) => lab::run(&args, &origin),
-            lab::LabCommand::Drive(args) => lab_drive::run(&args),
-            lab::LabCommand::Cost(args) => lab_cost::run(&args),
+            lab::LabCommand::Run(args) => lab::run(&args, &origin, &screen),
+            lab::LabCommand::Drive(args) => lab_drive::run(&args, &screen),
+            lab::LabCommand::Cost(args) => lab_cost::run(&args, &screen),
         },
         #[cfg(feature = "live")]
         Command::LabEnd(args) => lab_end::run(&args),

@@ -125,7 +125,7 @@ pub fn write<C: AsRef<[u8]>, E: std::fmt::Display>(
 pub fn origin(command_line: &[OsString]) -> Origin {
     let mut words = vec!["segue".to_string()];
     words.extend(command_line.iter().skip(1).map(|word| word.to_string_lossy().into_owned()));
-    Origin { command: shell_words::join(&words), version: env!("CARGO_PKG_VERSION") }
+    Origin { command: shell_words::join(&words), version: crate::cli::VERSION }
 }
 
 /// Runs `work` on so many threads; the result does not depend on their number.

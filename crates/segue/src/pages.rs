@@ -15,7 +15,7 @@ pub fn man(args: &ManArgs) -> Result<(), Failure> {
         ))
     };
     std::fs::create_dir_all(folder).map_err(refuse)?;
-    clap_mangen::generate_to(Cli::command(), folder).map_err(refuse)?;
+    clap_mangen::generate_to(Cli::command().version(env!("CARGO_PKG_VERSION")), folder).map_err(refuse)?;
     // In place of the pages of `segue agent`, which are those of this program.
     #[cfg(feature = "live")]
     clap_mangen::generate_to(segue_agent::cli::Cli::command(), folder).map_err(refuse)?;

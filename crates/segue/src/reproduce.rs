@@ -1,9 +1,11 @@
 //! `segue reproduce`.
 
 use crate::cli::key_value;
+use crate::screen::Screen;
 use crate::{Failure, outputs, print, progress};
 use clap::Args;
 use comfy_table::{ContentArrangement, Table, presets};
+use segue_console::lines;
 use segue_export::Origin;
 use segue_export::Output;
 use segue_gallery::figures::figure;
@@ -54,7 +56,7 @@ pub struct ReproduceArgs {
 }
 
 /// Runs the command.
-pub fn run(args: &ReproduceArgs, origin: &Origin) -> Result<(), Failure> {
+pub fn run(args: &ReproduceArgs, origin: &Origin, screen: &Screen) -> Result<(), Failure> {
     let papers = read_papers(args)?;
     let ([json], on_stdout) = outputs::open([("--json", &args.json)])?;
     let place = json.as_ref().and_then(Output::file).and_then(Path::parent);
@@ -72,7 +74,7 @@ pub fn run(args: &ReproduceArgs, origin: &Origin) -> Result<(), Failure> {
         )));
     }
     let bars = |runs, of: &str| -> Done {
-        let bar = progress::bar(runs, of);
+        let bar = progress::bar(screen, runs, of);
         Box::new(move |done| bar.inc(done))
     };
     let judged = judge(&papers, args, origin, &bars)?;
@@ -130,7 +132,7 @@ pub fn judge<'a>(
     let results = outputs::with_threads(args.threads, work)??;
     let of_gallery = |choice: &Choice| choice.has_table(TableWord::SendersAndBuffers);
     let buffers = match !args.check && chosen.iter().any(of_gallery) {
-        true => Some(senders_and_buffers(args)?),
+        true => Some(senders_and_buffers(args, begin)?),
         false => None,
     };
 
@@ -260,13 +262,13 @@ impl<'a> Choice<'a> {
 }
 
 /// Runs the table of senders and buffers.
-fn senders_and_buffers(args: &ReproduceArgs) -> Result<SendersAndBuffers, Failure> {
+fn senders_and_buffers(
+    args: &ReproduceArgs,
+    begin: &(dyn Fn(u64, &str) -> Done + Sync),
+) -> Result<SendersAndBuffers, Failure> {
     let columns = buffers::columns(args.points.into()).map_err(Failure::ours)?;
-    let bar = progress::bar(columns.iter().map(|column| column.plan.handoffs()).sum(), "handoffs");
-    let work = || SendersAndBuffers::run(columns, &|done| bar.inc(done));
-    let table = outputs::with_threads(args.threads, work)?;
-    bar.finish_and_clear();
-    Ok(table)
+    let done = begin(columns.iter().map(|column| column.plan.handoffs()).sum(), "handoffs");
+    outputs::with_threads(args.threads, || SendersAndBuffers::run(columns, &*done))
 }
 
 /// A picture per panel, a CSV per figure and table, and the gallery.
@@ -308,7 +310,7 @@ fn summary(judged: &[Judged], out: Option<&str>) -> String {
         table.add_row([&claim.claim.id, claim.verdict.words(), &claim.claim.stated, measured.as_str()]);
     }
     if table.row_count() > 0 {
-        text.push_str(&format!("{table}\n\n"));
+        text.push_str(&format!("{}\n", lines(&table)));
     }
     let count = |verdict| judged.iter().filter(|judged| judged.verdict == verdict).count();
     let counts: Vec<String> =

@@ -2,6 +2,7 @@
 
 use crate::cli::ResultArgs;
 use crate::compare::deliver;
+use crate::screen::Screen;
 use crate::{Failure, drive, outputs, print, table};
 use clap::Args;
 #[cfg(feature = "report")]
@@ -14,8 +15,8 @@ use segue_report::quartiles;
 #[cfg(feature = "report")]
 use segue_study::Comparison;
 use segue_study::drive::DrivePlan;
+use segue_study::presentation::Column;
 use segue_study::{Plan, Presentation};
-use std::io::IsTerminal;
 
 /// `segue run`.
 #[derive(Debug, Args)]
@@ -32,6 +33,9 @@ pub struct RunArgs {
     /// Where results go.
     #[command(flatten)]
     pub results: ResultArgs,
+    /// Print all usual columns of the table, also beyond 80 characters
+    #[arg(long)]
+    pub wide: bool,
     /// Write the chart of quartiles (SVG; - for standard output)
     #[arg(long, value_name = "FILE")]
     pub svg: Option<String>,
@@ -48,16 +52,19 @@ pub struct RunArgs {
 const CHART: Size = Size { width: 860, height: 460 };
 
 /// Runs the command.
-pub fn run(args: &RunArgs, origin: &Origin) -> Result<(), Failure> {
+pub fn run(args: &RunArgs, origin: &Origin, screen: &Screen) -> Result<(), Failure> {
     let Some(path) = args.scenario.as_deref() else {
         let schema = if args.drive_schema { drive_file::schema() } else { scenario::schema() };
         let schema = serde_json::to_string_pretty(&schema).map_err(Failure::ours)?;
         return print(&format!("{schema}\n"));
     };
-    let (file, plan, shown) = match read(path, args.points)? {
+    let (file, plan, mut shown) = match read(path, args.points)? {
         Asked::Handoffs { file, plan, shown } => (file, plan, shown),
-        Asked::Drives { file, plan } => return drive::run(args, path, &file, &plan),
+        Asked::Drives { file, plan } => return drive::run(args, path, &file, &plan, screen),
     };
+    if args.wide {
+        shown.columns = Column::WIDE.to_vec();
+    }
     let destinations = Destinations::new(args, &file)?;
     let ([json, csv, rows, report, svg], on_stdout) = outputs::open([
         ("json", &destinations.json),
@@ -67,11 +74,11 @@ pub fn run(args: &RunArgs, origin: &Origin) -> Result<(), Failure> {
         ("svg", &destinations.svg),
     ])?;
     outputs::spare(path.as_ref(), [&json, &csv, &rows, &report, &svg])?;
-    let comparison = deliver(&plan, &shown, [json, csv, rows, report], args.threads, origin)?;
+    let comparison = deliver(&plan, &shown, [json, csv, rows, report], args.threads, origin, screen)?;
     #[cfg(feature = "report")]
     outputs::write(svg, || Ok::<_, Failure>(chart(&comparison, &shown)))?;
     if !on_stdout {
-        print(&table::render(&plan, &comparison, &shown, std::io::stdout().is_terminal()))?;
+        print(&table::render(&plan, &comparison, &shown, screen))?;
     }
     Ok(())
 }

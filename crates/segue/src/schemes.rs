@@ -3,7 +3,7 @@
 use crate::cli::SchemesArgs;
 use crate::{Failure, print};
 use comfy_table::Table;
-use segue_console::plain_table;
+use segue_console::{lines, plain_table};
 use segue_handoff::Scheme;
 use segue_study::request::NOTICE_DELAY;
 use segue_tcp::StackProfile;
@@ -37,7 +37,8 @@ fn overview(text: &mut String) {
     for (name, link) in PRESETS {
         links.add_row([name, link]);
     }
-    text.push_str(&format!("{schemes}\n\n{stacks}\n\n{links}\n\n{}\n", common_settings()));
+    let tables = [schemes, stacks, links, common_settings()];
+    text.push_str(&tables.iter().map(lines).collect::<Vec<_>>().join("\n"));
     text.push_str("\nSettings of one scheme, or the departures of one stack: segue schemes NAME\n");
 }
 
@@ -61,7 +62,7 @@ fn describe_stack(text: &mut String, stack: &StackProfile) {
         let from = if departure.starts_with("unlike ") { "" } else { "departs from the RFCs: " };
         text.push_str(&format!("  {from}{departure}\n"));
     }
-    text.push_str(&format!("\n{}\n", common_settings()));
+    text.push_str(&format!("\n{}", lines(&common_settings())));
 }
 
 fn describe_scheme(text: &mut String, name: &str) -> Result<(), Failure> {
@@ -74,6 +75,6 @@ fn describe_scheme(text: &mut String, name: &str) -> Result<(), Failure> {
     for setting in Scheme::settings_of(name) {
         table.add_row([setting.name, &setting.default, setting.section, setting.meaning]);
     }
-    text.push_str(&format!("{table}\n\n{}\n", common_settings()));
+    text.push_str(&format!("{}\n{}", lines(&table), lines(&common_settings())));
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! `segue sweep` and `segue merge`.
 
+use crate::screen::Screen;
 use crate::{Failure, outputs, print, progress};
 use clap::Args;
 use segue_export::Output;
@@ -43,7 +44,7 @@ pub struct MergeArgs {
 }
 
 /// Runs `segue sweep`.
-pub fn sweep(args: &SweepArgs) -> Result<(), Failure> {
+pub fn sweep(args: &SweepArgs, screen: &Screen) -> Result<(), Failure> {
     let (Some(path), false) = (args.sweep.as_deref(), args.schema) else {
         let schema = serde_json::to_string_pretty(&sweep_file::schema()).map_err(Failure::ours)?;
         return print(&format!("{schema}\n"));
@@ -54,7 +55,7 @@ pub fn sweep(args: &SweepArgs) -> Result<(), Failure> {
     let store = store(&plan, path, shard, out)?;
     let kept: Vec<usize> = store.kept().collect();
     let all: u64 = shard.parts(&plan).map(|part| plan.handoffs_of(part)).sum();
-    let bar = progress::bar(all, "handoffs");
+    let bar = progress::bar(screen, all, "handoffs");
     bar.inc(kept.iter().map(|&part| plan.handoffs_of(part)).sum());
     let computed =
         outputs::with_threads(args.threads, || segue_sweep::run(&plan, &store, &|done| bar.inc(done)))?;

@@ -1,56 +1,59 @@
 //! The terminal table of a comparison.
 
-use comfy_table::{
-    Attribute, Cell, CellAlignment, Color, ColumnConstraint, ContentArrangement, Table, Width, presets,
-};
+use crate::layout::{self, Cell, GAP, Paint, Side, wrapped};
+use crate::screen::{COLUMNS, Screen};
 use segue_study::measure::NewLink;
 use segue_study::numbers::{count, ratio, time};
 use segue_study::presentation::{Column, Presentation};
 use segue_study::story::{headline, warnings};
 use segue_study::{Comparison, GroupResult, Plan, Row};
 
-/// Width of the bar of link time, characters.
+/// Characters of the bar of link time: in a file or a pipe, on a wide terminal, and at least.
 const BAR: usize = 24;
-/// One character and colour per class of link time.
-const CLASSES: [(char, Color, &str); 6] = [
-    ('#', Color::Green, "useful"),
-    ('x', Color::Red, "needless"),
-    ('-', Color::Blue, "idle: data or last ACKs under way"),
-    ('w', Color::Yellow, "idle: window"),
-    ('t', Color::Magenta, "idle: timer"),
-    ('.', Color::DarkGrey, "idle: other, such as slow start after a timeout"),
+const WIDEST_BAR: usize = 48;
+const NARROWEST_BAR: usize = 12;
+/// Usual columns that give way to a long scheme name, in this order.
+const GIVING_WAY: [Column; 3] = [Column::OverBoundP90, Column::SpuriousTimeouts, Column::Timeouts];
+
+/// One character per class of link time.
+const CLASSES: [(char, &str); 6] = [
+    ('#', "useful"),
+    ('x', "needless"),
+    ('-', "idle: data or the last ACKs are under way"),
+    ('w', "idle: a window is full"),
+    ('t', "idle: every sender waits for a timer"),
+    ('.', "idle: other, such as slow start after a timeout"),
 ];
 
 /// Above the names of the schemes.
 const NAMES: &str = "scheme";
 
-/// Width of a column; that of names fits the longest one.
-fn width(column: Column) -> u16 {
-    match column {
-        Column::NewLink => BAR as u16,
-        Column::Timeouts
-        | Column::SpuriousTimeouts
-        | Column::FastRetransmits
-        | Column::Jain
-        | Column::BetterThanFirst
-        | Column::WorseThanFirst => 6,
-        // Times and counts have seven characters at most.
-        column => (column.heading().len() as u16).max(7),
-    }
-}
-
-/// The whole table as text; `colour` for terminals.
-pub fn render(plan: &Plan, comparison: &Comparison, shown: &Presentation, colour: bool) -> String {
+/// The whole table as text.
+pub fn render(plan: &Plan, comparison: &Comparison, shown: &Presentation, screen: &Screen) -> String {
     let mut text = shown.title.iter().map(|title| format!("{title}\n\n")).collect::<String>();
-    let name_width = plan.schemes.iter().map(|s| s.name.chars().count()).max().unwrap_or(0).max(NAMES.len());
-    for group in &comparison.groups {
-        text.push_str(&heading(group));
-        text.push('\n');
-        text.push_str(&group_table(group, &shown.columns, name_width as u16, colour));
-        text.push_str("\n\n");
+    let rows = || comparison.groups.iter().flat_map(|group| &group.rows);
+    let name_width = rows().map(|row| row.scheme.chars().count()).max().unwrap_or(0).max(NAMES.len());
+    let mut columns = shown.columns.clone();
+    let mut widths = widths(&columns, name_width, rows());
+    if columns == Column::USUAL {
+        let giving_way = &mut GIVING_WAY.iter();
+        while spare(&columns, &widths, screen.width) < NARROWEST_BAR
+            && let Some(column) = giving_way.next()
+        {
+            columns.retain(|other| other != column);
+            widths = self::widths(&columns, name_width, rows());
+        }
     }
-    text.push_str(&legend(plan, &shown.columns));
-    text
+    let bar = bar_width(&columns, &widths, screen.width);
+    if let Some(index) = columns.iter().position(|column| *column == Column::NewLink) {
+        widths[index + 1] = bar;
+    }
+    for group in &comparison.groups {
+        text.push_str(&wrapped("", &heading(group), screen.width));
+        text.push_str(&group_table(group, &columns, &widths, screen.colour));
+        text.push('\n');
+    }
+    text + &legend(plan, &columns)
 }
 
 fn heading(group: &GroupResult) -> String {
@@ -63,36 +66,57 @@ fn heading(group: &GroupResult) -> String {
     format!("{}{}{warnings}", headline(experiment), bound.unwrap_or_default())
 }
 
-fn group_table(group: &GroupResult, columns: &[Column], name_width: u16, colour: bool) -> String {
-    let mut table = Table::new();
-    table.load_preset(presets::NOTHING);
-    if colour {
-        table.enforce_styling();
-    } else {
-        table.force_no_tty();
+/// Of the names, then of the columns; the same in all blocks. The bar has as much as is over, which is not known yet.
+fn widths<'a>(columns: &[Column], names: usize, rows: impl Iterator<Item = &'a Row>) -> Vec<usize> {
+    let mut widths = vec![names];
+    widths.extend(columns.iter().map(|column| column.heading().len()));
+    for row in rows {
+        for (width, &column) in widths[1..].iter_mut().zip(columns) {
+            if column != Column::NewLink {
+                *width = (*width).max(text(row, column, 0).len());
+            }
+        }
     }
-    let names = std::iter::once(Cell::new(NAMES))
-        .chain(columns.iter().map(|&column| Cell::new(column.heading()).set_alignment(alignment(column))));
-    table.set_header(names.map(|cell| if colour { cell.add_attribute(Attribute::Bold) } else { cell }));
-    for row in &group.rows {
+    widths
+}
+
+/// Characters of a line that other columns leave to the bar.
+fn spare(columns: &[Column], widths: &[usize], line: usize) -> usize {
+    let others = columns.iter().zip(&widths[1..]).filter(|(column, _)| **column != Column::NewLink);
+    line.saturating_sub(widths[0] + others.map(|(_, width)| GAP + width).sum::<usize>() + GAP)
+}
+
+fn bar_width(columns: &[Column], widths: &[usize], line: usize) -> usize {
+    match spare(columns, widths, line) {
+        // The columns that were asked for take more than a line.
+        spare if spare < NARROWEST_BAR => BAR,
+        spare => spare.min(if line > COLUMNS { WIDEST_BAR } else { BAR }),
+    }
+}
+
+fn group_table(group: &GroupResult, columns: &[Column], widths: &[usize], colour: bool) -> String {
+    let sides: Vec<Side> = std::iter::once(Side::Left).chain(columns.iter().map(|&c| side(c))).collect();
+    let bold = |text: &str| Cell { text: text.into(), paint: Paint::Bold };
+    let head = std::iter::once(NAMES).chain(columns.iter().map(|column| column.heading()));
+    let mut rows = vec![head.map(bold).collect::<Vec<_>>()];
+    rows.extend(group.rows.iter().map(|row| {
         let comparable = row.stack == group.rows[0].stack;
-        let cells = columns.iter().map(|&column| cell(row, column, colour && comparable));
-        table.add_row(std::iter::once(Cell::new(&row.scheme)).chain(cells));
-    }
-    let widths = std::iter::once(name_width).chain(columns.iter().map(|&column| width(column)));
-    // One character of padding on either side of a cell.
-    table.set_constraints(widths.map(|w| ColumnConstraint::Absolute(Width::Fixed(w + 2))));
-    table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+        let cells = columns.iter().zip(&widths[1..]).map(|(&column, &width)| Cell {
+            text: text(row, column, width),
+            paint: if comparable { paint(row, column) } else { Paint::Plain },
+        });
+        std::iter::once(Cell::from(row.scheme.clone())).chain(cells).collect()
+    }));
+    layout::table(&rows, widths, &sides, colour)
 }
 
-fn alignment(column: Column) -> CellAlignment {
-    if column == Column::NewLink { CellAlignment::Left } else { CellAlignment::Right }
+fn side(column: Column) -> Side {
+    if column == Column::NewLink { Side::Left } else { Side::Right }
 }
 
-/// `judged`: coloured by its ratio to the first row, which is on the same stack.
-fn cell(row: &Row, column: Column, judged: bool) -> Cell {
+fn text(row: &Row, column: Column, width: usize) -> String {
     let against = &row.against_first;
-    let text = match column {
+    match column {
         Column::Q1 => time(row.transfer_s.q1),
         Column::Median => time(row.transfer_s.median),
         Column::Q3 => time(row.transfer_s.q3),
@@ -116,19 +140,22 @@ fn cell(row: &Row, column: Column, judged: bool) -> Cell {
         Column::RatioToFirst => ratio(against.ratio_median),
         Column::BetterThanFirst => ratio(Some(against.better)),
         Column::WorseThanFirst => ratio(Some(against.worse)),
-        Column::NewLink => bar(&row.new_link_s),
-    };
-    let cell = Cell::new(text).set_alignment(alignment(column));
-    match against.ratio_median {
-        _ if !judged || column != Column::RatioToFirst => cell,
-        Some(ratio) if ratio < 0.95 => cell.fg(Color::Green),
-        Some(ratio) if ratio <= 1.05 => cell,
-        _ => cell.fg(Color::Red),
+        Column::NewLink => bar(&row.new_link_s, width),
+    }
+}
+
+/// By the ratio to the first row; both are on the same stack.
+fn paint(row: &Row, column: Column) -> Paint {
+    match row.against_first.ratio_median {
+        _ if column != Column::RatioToFirst => Paint::Plain,
+        Some(ratio) if ratio < 0.95 => Paint::Green,
+        Some(ratio) if ratio <= 1.05 => Paint::Plain,
+        _ => Paint::Red,
     }
 }
 
 /// Where the new link's time went, as shares of a bar.
-fn bar(link: &NewLink) -> String {
+fn bar(link: &NewLink, width: usize) -> String {
     let parts =
         [link.useful, link.needless, link.idle_path, link.idle_window, link.idle_timer, link.idle_other];
     let total: f64 = parts.iter().sum();
@@ -137,9 +164,9 @@ fn bar(link: &NewLink) -> String {
     }
     let mut text = String::new();
     let mut sum = 0.0;
-    for (part, (letter, ..)) in parts.iter().zip(CLASSES) {
+    for (part, (letter, _)) in parts.iter().zip(CLASSES) {
         sum += part;
-        let end = (sum / total * BAR as f64).round() as usize;
+        let end = (sum / total * width as f64).round() as usize;
         while text.len() < end {
             text.push(letter);
         }
@@ -147,26 +174,31 @@ fn bar(link: &NewLink) -> String {
     text
 }
 
+/// What the columns mean, a line each.
 fn legend(plan: &Plan, columns: &[Column]) -> String {
-    let classes: Vec<String> =
-        CLASSES.iter().map(|(letter, _, meaning)| format!("{letter} {meaning}")).collect();
     let handoffs = plan.request.at.len() as u64 * plan.request.seeds;
-    let packets = plan.request.packets;
-    if columns != Column::USUAL {
-        return format!(
-            "Handoffs a row: {handoffs}. Transfers of {packets} packets per flow, times in s; docs/bench.md defines the measures.\n\
-             vs first: median ratio to {}. New link: {}.\n",
-            plan.schemes[0].name,
-            classes.join(", "),
-        );
+    let rows = match handoffs {
+        1 => "Each row: one handoff.".to_string(),
+        _ => format!("Each row: {handoffs} handoffs."),
+    };
+    let about = format!(
+        "{rows} Transfer time: from the completion of the handoff until {} more packets per flow are acknowledged \
+         (inf: not complete). docs/bench.md defines the measures{}.",
+        plan.request.packets,
+        if columns.iter().all(|column| Column::USUAL.contains(column)) { "; --wide shows more" } else { "" }
+    );
+    let head = columns.iter().map(|column| column.heading().len()).max().unwrap_or(0) + GAP;
+    let mut text = wrapped("", &about, COLUMNS);
+    for &column in columns {
+        let mut meaning = column.meaning(&plan.schemes[0].name);
+        if column == Column::NewLink {
+            let classes: Vec<String> =
+                CLASSES.iter().map(|(letter, class)| format!("{letter} {class}")).collect();
+            meaning = format!("{meaning}: {}", classes.join(", "));
+        }
+        text.push_str(&wrapped(&format!("{:head$}", column.heading()), &meaning, COLUMNS));
     }
-    format!(
-        "Handoffs a row: {handoffs}. Q1, median, Q3: transfer time of {packets} packets per flow, s (inf = incomplete); x bound, p90: its\n\
-         ratio to the physical bound, median and 90th percentile; RTO ... needless: means per handoff; vs first: median\n\
-         ratio to {}. New link: {}.\n",
-        plan.schemes[0].name,
-        classes.join(", "),
-    )
+    text
 }
 
 #[cfg(test)]
@@ -183,6 +215,7 @@ mod tests {
             idle_timer: 0.0,
             idle_other: 0.0,
         };
-        assert_eq!(bar(&link), "############xxxxxxwwwwww");
+        assert_eq!(bar(&link, 24), "############xxxxxxwwwwww");
+        assert_eq!(bar(&link, 12), "######xxxwww");
     }
 }

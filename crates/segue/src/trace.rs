@@ -1,6 +1,7 @@
 //! `segue trace`.
 
 use crate::cli::TraceArgs;
+use crate::screen::Screen;
 use crate::{Failure, events, outputs, print};
 #[cfg(feature = "report")]
 use segue_capture::{capture, file_name};
@@ -12,7 +13,7 @@ use segue_study::{Plan, Request};
 
 /// Runs the command.
 #[cfg_attr(not(feature = "report"), expect(unused_variables, reason = "pages and captures are not built"))]
-pub fn run(args: &TraceArgs, origin: &Origin) -> Result<(), Failure> {
+pub fn run(args: &TraceArgs, origin: &Origin, screen: &Screen) -> Result<(), Failure> {
     let plan = plan(args)?;
     #[cfg(feature = "report")]
     let names: Vec<String> = args.bench.schemes.iter().map(|scheme| file_name(scheme)).collect();
@@ -42,7 +43,7 @@ pub fn run(args: &TraceArgs, origin: &Origin) -> Result<(), Failure> {
         let several = several_stacks(&traces);
         for told in &traces {
             let text = if args.story {
-                events::story(told, several)
+                events::story(told, several, screen.width)
             } else {
                 events::render(told, args.all, several)
             };

@@ -52,8 +52,6 @@ fn root() -> &'static Path {
 fn what_is_installed_is_removed() {
     let folder = tempfile::tempdir().expect("a folder");
     let destination = format!("DESTDIR={}", folder.path().display());
-    let from = tempfile::tempdir().expect("a folder");
-    let built = format!("PROGRAM={}", programs(from.path())[0].display());
     let make = |target: &str| {
         let from = tempfile::tempdir().expect("a folder");
         let [segue, _] = programs(from.path());

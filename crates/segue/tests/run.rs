@@ -215,6 +215,12 @@ fn columns_are_those_asked_for() {
     let words = |line: usize| table.lines().nth(line).expect("a line").split_whitespace().collect::<Vec<_>>();
     assert_eq!(words(1), ["scheme", "bound", "Jain", "queue"]);
     assert_eq!(words(2).len(), 4);
+    let wide = text(&segue_in(folder.path(), &["run", "s.toml", "--wide"]).stdout);
+    let head = wide.lines().find(|line| line.starts_with("scheme ")).expect("a table");
+    assert!(
+        head.contains("needless") && !head.contains("Jain"),
+        "the command line goes before the file: {head}"
+    );
 }
 
 /// Options and a scenario, and a part of the one line that must be said.

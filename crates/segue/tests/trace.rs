@@ -11,6 +11,11 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("UTF-8")
 }
 
+/// Text without its line breaks.
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// The handoff of the paper's Figure 8.
 const HANDOFF: [&str; 5] = ["trace", "6400kbit/9ms", "200kbit/300ms", "--at", "8.2s"];
 
@@ -39,7 +44,13 @@ fn events_say_when_who_what_in_which_state_by_which_rule() {
     let all = trace(&["--schemes", "sack", "--all"]);
     assert!(first(&self::text(&all.stdout)).starts_with("0.000000000"), "--all: from the start");
     let story = self::text(&trace(&["--schemes", "etcp", "--story"]).stdout);
-    assert!(story.lines().count() < 25 && story.contains("[A1, case 1: algorithms.md 2.1]"), "{story}");
+    let words = words(&story);
+    assert!(words.contains("[A1, case 1: algorithms.md 2.1]"), "{story}");
+    let times = story.lines().filter(|line| line.split("  ").any(|word| word.trim().parse::<f64>().is_ok()));
+    assert!((5..20).contains(&times.count()), "sentences: {story}");
+    for line in story.lines() {
+        assert!(line.chars().count() <= 80 && line.trim_end() == line, "{line}");
+    }
 }
 
 #[test]
@@ -224,18 +235,19 @@ fn long_before_the_handoff_nothing_is_needed() {
 /// On the stack of today's RFCs SACK, and not a third duplicate ACK, tells of a loss.
 #[test]
 fn a_story_says_what_led_to_a_fast_retransmit() {
-    let story = |more: &[&str]| text(&trace(&[&["--story"], more].concat()).stdout);
+    let story = |more: &[&str]| words(&text(&trace(&[&["--story"], more].concat()).stdout));
     let rfc = story(&["--schemes", "sack", "--stack", "rfc"]);
     assert!(
-        rfc.contains("by SACK, after 2 duplicate ACKs: fast retransmit of packet 4135  [RFC 6675, 5"),
+        rfc.contains("by SACK, after 2 duplicate ACKs: fast retransmit of packet 4135 [RFC 6675, 5"),
         "{rfc}"
     );
     let ns2 = story(&["--schemes", "etcp"]);
-    assert!(ns2.contains("3 duplicate ACKs: fast retransmit of packet 4072  [RFC 5681, 3.2"), "{ns2}");
+    assert!(ns2.contains("3 duplicate ACKs: fast retransmit of packet 4072 [RFC 5681, 3.2"), "{ns2}");
     let lost = story(&["--schemes", "sack,etcp", "--notice", "in-band", "--notice-loss", "2"]);
     assert_eq!(lost.matches("the notice is lost").count(), 1, "regular TCP has none: {lost}");
-    let fast =
-        text(&segue(&["trace", "200mbit/2ms", "egprs", "--at", "1s", "--schemes", "sack", "--story"]).stdout);
+    let fast = words(&text(
+        &segue(&["trace", "200mbit/2ms", "egprs", "--at", "1s", "--schemes", "sack", "--story"]).stdout,
+    ));
     assert!(fast.contains("wired hops raised to 2000 Mbit/s"), "{fast}");
 }
 

@@ -9,7 +9,7 @@ use serde::Deserialize;
 pub struct Presentation {
     /// What the comparison is about.
     pub title: Option<String>,
-    /// Columns of the table after the scheme's name.
+    /// Columns of the table after the scheme's name: [`Column::USUAL`] unless somebody chose.
     pub columns: Vec<Column>,
     /// The chart of quartiles.
     pub chart: Chart,
@@ -118,8 +118,19 @@ Column {
 }
 
 impl Column {
-    /// Those of `segue compare`.
-    pub const USUAL: [Self; 13] = [
+    /// Those of `segue compare`: what one needs to see who is faster, and why.
+    pub const USUAL: [Self; 7] = [
+        Self::Median,
+        Self::OverBound,
+        Self::OverBoundP90,
+        Self::Timeouts,
+        Self::SpuriousTimeouts,
+        Self::RatioToFirst,
+        Self::NewLink,
+    ];
+
+    /// Those of `--wide`.
+    pub const WIDE: [Self; 13] = [
         Self::Q1,
         Self::Median,
         Self::Q3,
@@ -161,6 +172,40 @@ impl Column {
             Self::BetterThanFirst => "better",
             Self::WorseThanFirst => "worse",
             Self::NewLink => "new link",
+        }
+    }
+    /// One line about it, below the table; `first` is the scheme that the others are compared with.
+    pub fn meaning(self, first: &str) -> String {
+        match self {
+            Self::Q1 => "transfer time in seconds, lower quartile".into(),
+            Self::Median => "transfer time in seconds, median".into(),
+            Self::Q3 => "transfer time in seconds, upper quartile".into(),
+            Self::Bound => "least time that any sender needs on these links, in seconds, median".into(),
+            Self::OverBound => "transfer time over the least that any sender needs, median".into(),
+            Self::OverBoundP90 => {
+                "transfer time over the least that any sender needs, 90th percentile".into()
+            }
+            Self::Incomplete => "handoffs whose transfer did not complete".into(),
+            Self::Timeouts => "retransmission timeouts per handoff".into(),
+            Self::SpuriousTimeouts => "spurious ones per handoff: the packet was not lost".into(),
+            Self::SpuriousTimeoutFraction => "share of handoffs with a spurious timeout".into(),
+            Self::TimeoutsInDisconnection => "timeouts during the disconnection, per handoff".into(),
+            Self::FastRetransmits => "fast retransmits per handoff".into(),
+            Self::Drops => "packets that found a queue full, ACKs included, per handoff".into(),
+            Self::LostInDisconnection => "packets lost in the disconnection, per handoff".into(),
+            Self::Retransmissions => "packets sent again, per handoff".into(),
+            Self::NeedlessRetransmissions => {
+                "packets sent again that brought nothing new, per handoff".into()
+            }
+            Self::QueueDelay => "wait at the new link's queue in seconds, median".into(),
+            Self::QueueDelayP95 => "wait at the new link's queue in seconds, 95th percentile".into(),
+            Self::Jain => "Jain's index of fairness among the flows; 1 is fair".into(),
+            Self::RatioToFirst => {
+                format!("transfer time over that of {first} in the same handoff, median; below 1 is faster")
+            }
+            Self::BetterThanFirst => format!("share of handoffs faster than {first} by more than 5 %"),
+            Self::WorseThanFirst => format!("share of handoffs slower than {first} by more than 5 %"),
+            Self::NewLink => "how the new link spent that time".into(),
         }
     }
 }

@@ -7,6 +7,7 @@ use clap::Parser;
 use segue_agent::Config;
 use segue_agent::cli::{AgentCommand, Cli, ConfigArgs};
 use segue_console::{Failure, exit_status, one_line, print_help};
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -16,7 +17,7 @@ fn main() -> ExitCode {
 fn run() -> Result<(), Failure> {
     match Cli::try_parse() {
         Err(error) if error.use_stderr() => Err(Failure::User(one_line(&error))),
-        Err(help) => print_help(&help),
+        Err(help) => print_help(&help, std::io::stdout().is_terminal()),
         Ok(cli) => match cli.command {
             AgentCommand::Run(args) => serve::serve(&args),
             AgentCommand::Notify(args) => ask::notify(&args),

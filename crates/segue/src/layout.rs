@@ -1,0 +1,147 @@
+//! Text in columns and lines: tables whose rows stay whole, and paragraphs that wrap.
+
+/// Blanks between two columns of a table.
+pub const GAP: usize = 2;
+
+/// How a cell looks on a terminal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Paint {
+    #[default]
+    Plain,
+    Bold,
+    Red,
+    Green,
+    Yellow,
+}
+
+impl Paint {
+    /// Parameter of the escape sequence (ECMA-48, SGR).
+    fn code(self) -> Option<u8> {
+        match self {
+            Self::Plain => None,
+            Self::Bold => Some(1),
+            Self::Red => Some(31),
+            Self::Green => Some(32),
+            Self::Yellow => Some(33),
+        }
+    }
+}
+
+/// The side on which a column is flush.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    Left,
+    Right,
+}
+
+/// A cell of a table.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    pub text: String,
+    pub paint: Paint,
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self { text, paint: Paint::Plain }
+    }
+}
+
+/// Columns that each of these rows fits.
+pub fn widths<'a>(rows: impl IntoIterator<Item = &'a Vec<Cell>>) -> Vec<usize> {
+    let mut widths: Vec<usize> = Vec::new();
+    for row in rows {
+        widths.resize(widths.len().max(row.len()), 0);
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(length(&cell.text));
+        }
+    }
+    widths
+}
+
+/// Rows as lines, without blanks at their end.
+pub fn table(rows: &[Vec<Cell>], widths: &[usize], sides: &[Side], colour: bool) -> String {
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        let mut blanks = 0;
+        for ((cell, &width), side) in row.iter().zip(widths).zip(sides) {
+            let spare = width.saturating_sub(length(&cell.text));
+            let (before, after) = if *side == Side::Left { (0, spare) } else { (spare, 0) };
+            if !cell.text.is_empty() {
+                line.push_str(&" ".repeat(blanks + before));
+                match cell.paint.code().filter(|_| colour) {
+                    Some(code) => line.push_str(&format!("\u{1b}[{code}m{}\u{1b}[0m", cell.text)),
+                    None => line.push_str(&cell.text),
+                }
+                blanks = 0;
+            } else {
+                blanks += before;
+            }
+            blanks += after + GAP;
+        }
+        text.push_str(&line);
+        text.push('\n');
+    }
+    text
+}
+
+/// `head` and `text` in lines of at most `width` columns; what follows the first line stands below `text`. A word
+/// that is longer than a line stays whole.
+pub fn wrapped(head: &str, text: &str, width: usize) -> String {
+    let indent = length(head);
+    let mut lines = head.to_string();
+    let mut column = indent;
+    let mut blanks = 0;
+    for word in text.split(' ') {
+        if word.is_empty() {
+            blanks += 1;
+            continue;
+        }
+        let fits = column + blanks + length(word) <= width;
+        if fits || column == indent {
+            lines.push_str(&" ".repeat(blanks));
+            column += blanks;
+        } else {
+            lines.push('\n');
+            lines.push_str(&" ".repeat(indent));
+            column = indent;
+        }
+        lines.push_str(word);
+        column += length(word);
+        blanks = 1;
+    }
+    lines.push('\n');
+    lines
+}
+
+fn length(text: &str) -> usize {
+    text.chars().count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_flush_and_lines_end_with_text() {
+        let row = |cells: [&str; 3]| cells.map(|text| Cell::from(text.to_string())).to_vec();
+        let rows = [row(["scheme", "RTO", "link"]), row(["a", "10", ""]), row(["b", "", "##"])];
+        let sides = [Side::Left, Side::Right, Side::Left];
+        assert_eq!(
+            table(&rows, &widths(&rows), &sides, true),
+            "scheme  RTO  link\na        10\nb            ##\n"
+        );
+        let painted = [vec![Cell { text: "x".into(), paint: Paint::Red }]];
+        assert_eq!(table(&painted, &[3], &[Side::Right], true), "  \u{1b}[31mx\u{1b}[0m\n");
+        assert_eq!(table(&painted, &[3], &[Side::Right], false), "  x\n");
+    }
+
+    #[test]
+    fn a_paragraph_hangs_below_its_head() {
+        assert_eq!(wrapped("RTO  ", "one two three", 12), "RTO  one two\n     three\n");
+        assert_eq!(wrapped("", "one two  three", 14), "one two  three\n");
+        assert_eq!(wrapped("", "one two  three", 13), "one two\nthree\n", "no blanks at an end");
+        assert_eq!(wrapped("> ", "muchlonger x", 4), "> muchlonger\n  x\n");
+    }
+}

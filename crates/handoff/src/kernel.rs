@@ -19,7 +19,7 @@ pub(crate) fn sender(view: &View) -> Sender {
         flight: view.flight,
         cwnd: view.cwnd,
         ssthresh: view.ssthresh,
-        rto_us: (view.rto / 1000) as u32,
+        rto_us: micros(view.rto),
         ssthresh_saved: view.ssthresh_saved,
         srtt_before_us: micros(view.srtt_before),
         timeouts_since_ack: view.timeouts_since_ack,
@@ -152,4 +152,21 @@ pub(crate) fn infos(list: &[Setting], value: impl Fn(&str) -> Option<String>) ->
         meaning: s.meaning,
     };
     list.iter().map(info).chain([Enactment::info()]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 2^32 us are 4,295 s.
+    #[test]
+    fn what_does_not_fit_is_as_long_as_can_be_told() {
+        let seconds = |s: u64| s * 1_000_000_000;
+        for (time, told) in [(0, 0), (1_999, 1), (seconds(60), 60_000_000), (seconds(4_295), u32::MAX)] {
+            let fresh = segue_tcp::Sender::new(&segue_tcp::profile::RFC, 0, ()).view();
+            let view = View { rto: time, srtt_before: time, ..fresh };
+            let sender = sender(&view);
+            assert_eq!((sender.rto_us, sender.srtt_before_us), (told, told));
+        }
+    }
 }

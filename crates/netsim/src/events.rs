@@ -14,13 +14,14 @@ use crate::Nanos;
 pub struct Slot(pub(crate) u16);
 
 /// Bits of a key that name the slot; the rest of the low half is the insertion order.
-const SLOT_BITS: u32 = 12;
+const SLOT_BITS: u32 = 16;
 /// Key of a slot with nothing pending.
 const IDLE: u128 = u128::MAX;
 
 /// Pending times of all slots; the earliest is at the root.
 ///
-/// A key is `time << 64 | order << 12 | slot`: one comparison orders by time, then by insertion.
+/// A key is `time << 64 | order << 16 | slot`: one comparison orders by time, then by insertion. 48 bits of order last for
+/// years of simulation.
 #[derive(Clone, Debug)]
 pub(crate) struct EventQueue {
     /// Implicit binary tree: `tree[1]` is the winner, leaves start at `leaves`.
@@ -41,7 +42,7 @@ impl EventQueue {
     /// A new, idle slot. The tree may grow for it, so slots are made while a network is built, or where one is forked.
     ///
     /// # Panics
-    /// If a network has more than 4,096 links and timers.
+    /// If a network has more than 65,536 links and timers.
     pub(crate) fn add_slot(&mut self) -> Slot {
         assert!(self.used < 1 << SLOT_BITS, "too many links and timers in one network");
         if self.used == self.leaves {
@@ -116,7 +117,7 @@ impl EventQueue {
 /// The slot that a key names.
 #[inline]
 fn slot_of(key: u128) -> Slot {
-    Slot(key as u16 & ((1 << SLOT_BITS) - 1))
+    Slot(key as u16)
 }
 
 #[cfg(test)]

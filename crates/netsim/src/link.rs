@@ -84,6 +84,16 @@ impl Service {
             }
         }
     }
+
+    /// Gives back the opportunities after `now`. What a withdrawn packet has taken of earlier ones is used up.
+    fn rewind(&mut self, now: Nanos) {
+        if let Self::Trace { trace, next, left } = self
+            && trace.time_of(*next) > now
+        {
+            *next = trace.index_at(now + 1);
+            *left = OPPORTUNITY_BYTES;
+        }
+    }
 }
 
 /// How long a link's signal is under way.
@@ -236,8 +246,14 @@ impl Link {
     /// Removes what has not departed by `now`, oldest first.
     pub(crate) fn withdraw(&mut self, now: Nanos) -> Vec<PacketId> {
         self.queued(now);
-        self.last_departure = self.last_departure.min(now);
-        self.ring.drain(self.departed..).map(|entry| entry.packet).collect()
+        let withdrawn: Vec<_> = self.ring.drain(self.departed..).map(|entry| entry.packet).collect();
+        if !withdrawn.is_empty() {
+            self.last_departure = self.last_departure.min(now);
+            // What has been delivered already is no later than `now`, before any packet to come.
+            self.last_delivery = self.ring.back().map_or(0, |last| last.delivery);
+            self.service.rewind(now);
+        }
+        withdrawn
     }
 
     #[inline]
@@ -335,6 +351,45 @@ mod tests {
         link.pop();
         assert_eq!(link.withdraw(2_000_000), packets[1..2]);
         assert!(link.is_empty());
+    }
+
+    /// An opportunity each millisecond: the two that the withdrawn packets would have used at 2 and 3 ms are free again.
+    #[test]
+    fn what_is_taken_back_leaves_its_opportunities() {
+        let mut slab = Slab::default();
+        let trace = CapacityTrace::parse("1\n2\n3\n4\n5\n", 0).unwrap();
+        let mut link = link(Service::trace(trace), None);
+        let packets = [(); 3].map(|()| slab.insert(()));
+        for (order, &packet) in packets.iter().enumerate() {
+            link.enqueue(packet, 1500, 0, order as u64, 0);
+        }
+        assert_eq!(link.withdraw(1_500_000), packets[1..]);
+        let passage = link.enqueue(packets[1], 1500, 1_600_000, 3, 0).unwrap();
+        assert_eq!(passage.departure, 2_000_000);
+        // Half of the opportunity at 3 ms is taken by a packet that leaves then, the other half by none.
+        link.enqueue(packets[2], 750, 1_600_000, 4, 0);
+        assert!(link.withdraw(3_000_000).is_empty());
+        let passage = link.enqueue(slab.insert(()), 750, 3_000_000, 5, 0).unwrap();
+        assert_eq!(passage.departure, 3_000_000);
+    }
+
+    /// 100 ms of delay until 10 ms, then 1 ms. The packet that would have left at 3 ms is taken back: one that leaves at
+    /// 12 ms need not wait for it, and only keeps behind the first, if that is still under way.
+    #[test]
+    fn what_is_taken_back_holds_nothing_up() {
+        for (first, delivery) in [(false, 13_000_000), (true, 101_000_000)] {
+            let delay = Delay::Trace(DelayTrace::parse("100\n1\n1\n1\n1\n1\n1\n1\n1\n1\n1\n1\n", 0).unwrap());
+            let service = Service::Fixed(Rate::new(12_000_000));
+            let mut link = Link::new(LinkConfig { service, delay, limit: None });
+            let mut slab = Slab::default();
+            if first {
+                link.enqueue(slab.insert(()), 1500, 0, 1, 0);
+            }
+            link.enqueue(slab.insert(()), 1500, 2_000_000, 2, 0);
+            assert_eq!(link.withdraw(2_500_000).len(), 1);
+            let passage = link.enqueue(slab.insert(()), 1500, 11_000_000, 3, 0).unwrap();
+            assert_eq!((passage.departure, passage.delivery), (12_000_000, delivery));
+        }
     }
 
     proptest! {

@@ -98,7 +98,12 @@ impl<A: Advisor> Core<A> {
             snd_max: 0,
             end: 0,
             rwnd: profile.receive_window,
-            congestion: Congestion::new(profile.congestion, profile.receive_window, profile.initial_ssthresh),
+            congestion: Congestion::new(
+                profile.congestion,
+                profile.receive_window,
+                profile.initial_ssthresh,
+                profile.mss,
+            ),
             rto: RtoEstimator::new(profile.rto, clock_phase),
             timer: None,
             timer_kind: TimerKind::Retransmission,

@@ -526,15 +526,20 @@ impl<W: HostObserver> Handoff<W> {
                 old.push(at);
             }
         }
-        let must_carry: usize = receivers
+        let senders = correspondent(&self.fork.sim).flows.iter().map(|flow| &flow.sender);
+        let must_carry: u64 = receivers
             .iter()
             .zip(targets)
+            .zip(senders)
             .enumerate()
-            .map(|(flow, (state, &target))| {
+            .map(|(flow, ((state, &target), sender))| {
                 // The SYN is no packet of data: the bound carries it for nothing.
-                (state.receiver.rcv_nxt().max(1)..target)
-                    .filter(|&seq| !state.receiver.has(seq) && !on_old.contains(&(flow as u16, seq)))
-                    .count()
+                let first = state.receiver.rcv_nxt().max(1);
+                // Nothing of what has never been sent can be there or on its way.
+                let never_sent = sender.snd_max().clamp(first, target.max(first));
+                let missing = (first..never_sent)
+                    .filter(|&seq| !state.receiver.has(seq) && !on_old.contains(&(flow as u16, seq)));
+                missing.count() as u64 + u64::from(target.saturating_sub(never_sent))
             })
             .sum();
 
@@ -552,19 +557,20 @@ impl<W: HostObserver> Handoff<W> {
         let ack_wired = 2 * (Rate::new(hops.wired).time(ACK_BYTES) + WIRED_DELAY);
 
         let mut service = experiment.new.down.service();
-        let mut departures: Vec<Nanos> = Vec::new();
+        // `bound` asks for ever more packets, so the last departure is enough.
+        let (mut carried, mut departure) = (0, reachable);
         let brought = |packets: u64| {
-            while (departures.len() as u64) < packets {
-                let start = departures.last().copied().unwrap_or(reachable);
-                departures.push(service.departure(start, data_bytes));
+            while carried < packets {
+                departure = service.departure(departure, data_bytes);
+                carried += 1;
             }
-            departures[packets as usize - 1] + delay + last_hop
+            departure + delay + last_hop
         };
         let acknowledged = |at: Nanos| {
             let mut up = experiment.new.up.service();
             up.departure(at + ack_hops, ACK_BYTES) + delay + ack_wired
         };
-        bound(self.completion, &old, must_carry as u64, brought, acknowledged)
+        bound(self.completion, &old, must_carry, brought, acknowledged)
     }
 
     /// What the old link still delivers after completion: it carries on without new traffic.

@@ -162,6 +162,8 @@ pub struct Recorder {
     first_copies: Vec<u32>,
     targets: [Vec<u32>; 2],
     reached: [Vec<Option<Nanos>>; 2],
+    /// Flows that have not, by definition.
+    unreached: [usize; 2],
     /// Which definition ends the run: index into `targets`.
     ends_by: usize,
     una: Vec<u32>,
@@ -199,6 +201,7 @@ impl Recorder {
             first_copies: vec![u32::MAX; flows],
             targets: [vec![u32::MAX; flows], vec![u32::MAX; flows]],
             reached: [vec![None; flows], vec![None; flows]],
+            unreached: [flows; 2],
             ends_by: 0,
             una: vec![0; flows],
             timeouts: Vec::new(),
@@ -245,6 +248,7 @@ impl Recorder {
             for flow in 0..self.una.len() {
                 self.reached[by][flow] = (self.una[flow] >= self.targets[by][flow]).then_some(now);
             }
+            self.unreached[by] = self.reached[by].iter().filter(|at| at.is_none()).count();
         }
     }
 
@@ -266,7 +270,7 @@ impl Recorder {
     /// Whether all flows have reached the target that ends the run.
     #[inline]
     pub(crate) fn is_done(&self) -> bool {
-        self.reached[self.ends_by].iter().all(Option::is_some)
+        self.unreached[self.ends_by] == 0
     }
 
     pub(crate) fn dropped(&mut self, at: Nanos, packet: &Packet) {
@@ -321,6 +325,7 @@ impl Recorder {
         for by in 0..2 {
             if una >= self.targets[by][flow] && self.reached[by][flow].is_none() {
                 self.reached[by][flow] = Some(now);
+                self.unreached[by] -= 1;
             }
         }
     }

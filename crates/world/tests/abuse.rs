@@ -15,7 +15,7 @@ use segue_world::nodes::BenchNode;
 use segue_world::packet::Packet;
 use segue_world::{AccessLink, Experiment, Kind, NoticeMode, Routers, WarmRun};
 use std::sync::Arc;
-use support::{MS, experiment, scheme, scheme_with, stack};
+use support::{MS, experiment, ms, scheme, scheme_with, stack};
 
 const TCP_HO: [&str; 3] = ["tcp-ho", "tcp-ho-immediate", "tcp-ho-aggressive"];
 /// 10 Gbit/s.
@@ -144,14 +144,19 @@ fn a_lie_brings_and_costs_five_percent_at_most() {
     }
 }
 
-/// Without the guard every notice begins a slow start to an ssthresh beyond all reason, and takes from the others.
+/// Without the guard every notice begins a slow start to an ssthresh beyond all reason, and takes from the others; over
+/// ten seeds.
 #[test]
 fn the_guard_matters() {
-    let e = parked(50_000, 1);
-    let guarded = told(&e, &scheme("tcp-ho"), LIE);
-    let open = told(&e, &scheme_with("tcp-ho", &[("guard", "off")]), LIE);
-    assert!(f64::from(open.mobile) > 1.3 * f64::from(guarded.mobile), "{open:?} {guarded:?}");
-    assert!(f64::from(open.cross) < 0.8 * f64::from(guarded.cross), "{open:?} {guarded:?}");
+    let (guarded, open) = (scheme("tcp-ho"), scheme_with("tcp-ho", &[("guard", "off")]));
+    let minutes = |scheme: &Scheme| {
+        let minutes = SEEDS.map(|seed| told(&DriveExperiment { seed, ..parked(50_000, 1) }, scheme, LIE));
+        let all = |of: fn(&Brought) -> u32| minutes.iter().map(|minute| f64::from(of(minute))).sum::<f64>();
+        [all(|minute| minute.mobile), all(|minute| minute.cross)]
+    };
+    let [[guarded, others], [open, left]] = [minutes(&guarded), minutes(&open)];
+    assert!(open > 1.3 * guarded, "{open} {guarded}");
+    assert!(left < 0.8 * others, "{left} {others}");
 }
 
 /// Where so many share the wide area that the resent head is often dropped, too, a burst after the first or the second
@@ -213,12 +218,12 @@ fn holds_within_five_percent(name: &str, setting: Setting, lie: Link, seeds: &[u
 }
 
 /// Where slow start without a bound would end in timeout after timeout, each the occasion of the next lie. Without the
-/// trial others lose a fifth there; with it congestion refutes the first lie, and the next are worth what was found.
+/// trial others lose a sixth there, over twenty seeds; with it congestion refutes the first lie, and the next are worth what was found.
 #[test]
 fn a_lie_is_believed_once() {
     let setting = (2_000, 1, 100);
     let open = scheme_with("tcp-ho", &[("trial", "off")]);
-    let [_, left] = against_the_truth(&open, setting, LIE, &SEEDS);
+    let [_, left] = against_the_truth(&open, setting, LIE, &[SEEDS, OTHER_SEEDS].concat());
     assert!(left < 0.85, "{left}");
     for setting in [setting, (2_000, 3, 100), (7_000, 1, 100), (7_000, 6, 100)] {
         for lie in [LIE, truth(1_000_000), truth(100_000), truth(2 * setting.0 as u32)] {
@@ -371,6 +376,8 @@ fn outage(lost: u32) -> Experiment {
 /// Both copies do what one does; with both lost the handoff is that of regular TCP.
 #[test]
 fn one_copy_of_the_notice_is_enough_and_none_is_regular_tcp() {
+    // 64 bytes on the last hop, the new link and two wired hops, and the delays of these.
+    let notice = ms(0.001024 + 0.073143 + 10.0 + 2.0 * (2.0 + 0.00512));
     for at in (10..=60).map(|half| half * SECOND / 2) {
         let [both, one, none] = [0, 1, 2].map(|lost| WarmRun::new(outage(lost)).fork(at).complete());
         let regular = none.run(&scheme("newreno"));
@@ -378,8 +385,9 @@ fn one_copy_of_the_notice_is_enough_and_none_is_regular_tcp() {
             let scheme = scheme(name);
             let [both, one] = [both.run(&scheme), one.run(&scheme)];
             assert_eq!(none.run(&scheme), regular, "{name} at {at}");
-            assert_eq!(both.first_sent, one.first_sent, "{name} at {at}");
-            assert!(both.first_sent < regular.first_sent, "{name} at {at}");
+            // The timer of regular TCP may expire while the notice is under way.
+            let first_sent = regular.first_sent.map(|timer| timer.min(notice));
+            assert_eq!((both.first_sent, one.first_sent), (first_sent, first_sent), "{name} at {at}");
             // A second ACK ahead of those of the data: 64 bytes at 7 Mbit/s.
             let apart = both.transfer.expect("it ends").abs_diff(one.transfer.expect("it ends"));
             assert!(apart <= MS / 10, "{name} at {at}: {apart}");

@@ -251,3 +251,11 @@ fn a_router_with_a_buffer_keeps_what_comes_meanwhile() {
     let filtered = set(&[]).run(&scheme("buffer-lcfd+phas"));
     assert!(filtered.retransmissions <= brought.retransmissions);
 }
+
+/// As many users as [`Surge`] takes, each with a timer at either end.
+#[test]
+fn ten_thousand_users_have_their_timers() {
+    let web = Some(Surge { users: 10_000, ..Surge::default() });
+    let e = DriveExperiment { web, ..experiment(drive(3 * SECOND, &[(0, 3 * SECOND, 2000, 20)])) };
+    assert!(!e.run(&scheme("newreno")).web.is_empty());
+}

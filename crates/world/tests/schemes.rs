@@ -81,9 +81,26 @@ fn a1_case_3() {
     assert_eq!(floor(&mut twin), floored);
     assert_eq!(twin.deadline(0), Some(10_900 * MS + floored));
     no_spurious_timeout(&e, 10_900, "etcp:a1");
-    // What had been lost before is repaired as ever.
+    // What had been lost before is repaired as ever: one packet of what is outstanding was dropped before T, and the third
+    // packet behind it to arrive brings the third duplicate ACK. That is 326 over the old link, after 325 and, over the
+    // new one, 327, so its ACK has one SACK block. 48 bytes take 0.000768, 1.92 and 2 * 0.00384 ms on their hops, are
+    // 300 and 2 * 2 ms under way between them, and wait for no other ACK.
     let (twin, _) = both(&e, 10_900 * MS, "etcp:a1");
-    assert_eq!(twin.fast_retransmits(), [(11_605_201_216, 0, 324)]);
+    let before = twin.sim.net.observer.events.iter().filter(|&&(at, ..)| at < 10_900 * MS);
+    let lost: Vec<u32> = before
+        .filter_map(|&(_, _, what)| match what {
+            What::Dropped { seq, on_new: false } if seq >= twin.una[0] => Some(seq),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(lost, [324]);
+    let behind = twin.picked(|what| match what {
+        What::Arrived { seq, over_new, .. } if seq > 324 => Some((seq, over_new)),
+        _ => None,
+    });
+    assert_eq!([0, 1, 2].map(|n| behind[n].2), [(325, false), (327, true), (326, false)]);
+    let acked = behind[2].0 + ms(0.000768 + 1.92 + 300.0 + 2.0 * (2.0 + 0.00384));
+    assert_eq!(twin.fast_retransmits(), [(acked, 0, 324)]);
     assert_eq!(twin.resent().len(), 1);
 }
 

@@ -9,25 +9,40 @@ use super::CongestionControl;
 use crate::Window256;
 
 const PACKET: Window256 = 256;
+/// ssthresh before the first cut, as advice shows it.
+const INFINITE: Window256 = u32::MAX;
 
-/// cwnd and ssthresh of BSD.
+/// cwnd and ssthresh of BSD, in bytes: where its integer division rounds decides how fast a large window grows.
 #[derive(Clone, Debug)]
 pub struct BsdWindow {
-    cwnd: Window256,
-    ssthresh: Window256,
+    cwnd: u64,
+    ssthresh: u64,
+    /// `t_maxseg`.
+    mss: u64,
     /// The receiver's window as the sender is configured, packets.
     limit: u32,
 }
 
 impl BsdWindow {
     /// A connection that has not been opened: one packet, the SYN.
-    pub fn new(limit: u32) -> Self {
-        Self { cwnd: PACKET, ssthresh: u32::MAX, limit }
+    pub fn new(limit: u32, mss: u16) -> Self {
+        let mut fresh = Self { cwnd: u64::from(mss), ssthresh: 0, mss: u64::from(mss), limit };
+        fresh.ssthresh = fresh.bytes(INFINITE);
+        fresh
     }
 
-    /// `min(snd_wnd, snd_cwnd) / 2 / t_maxseg`, at least 2.
-    fn cut(&self) -> Window256 {
-        (self.window().min(self.limit) / 2).max(2) * PACKET
+    /// `min(snd_wnd, snd_cwnd) / 2 / t_maxseg`, at least 2, in bytes.
+    fn cut(&self) -> u64 {
+        u64::from((self.window().min(self.limit) / 2).max(2)) * self.mss
+    }
+
+    /// Rounded up, so that [`Self::of_packet`] leads back to the same number.
+    fn bytes(&self, window: Window256) -> u64 {
+        (u64::from(window) * self.mss).div_ceil(u64::from(PACKET))
+    }
+
+    fn of_packet(&self, bytes: u64) -> Window256 {
+        u32::try_from(bytes * u64::from(PACKET) / self.mss).unwrap_or(u32::MAX)
     }
 }
 
@@ -35,8 +50,9 @@ impl CongestionControl for BsdWindow {
     #[inline]
     fn on_new_ack(&mut self, _acked: u32) {
         // `cw > snd_ssthresh` grows linearly: at ssthresh itself once more by a packet.
-        let growth = if self.cwnd > self.ssthresh { (PACKET * PACKET / self.cwnd).max(1) } else { PACKET };
-        self.cwnd = self.cwnd.saturating_add(growth);
+        let linear = self.cwnd > self.ssthresh;
+        // At least a byte, as FreeBSD's later `cc_newreno.c` has it.
+        self.cwnd += if linear { (self.mss * self.mss / self.cwnd).max(1) } else { self.mss };
     }
 
     fn on_fast_retransmit(&mut self, _flight: u32) {
@@ -46,33 +62,33 @@ impl CongestionControl for BsdWindow {
 
     fn on_timeout(&mut self, _flight: u32, _repeated: bool) {
         self.ssthresh = self.cut();
-        self.cwnd = PACKET;
+        self.cwnd = self.mss;
     }
 
     fn on_little_outstanding(&mut self, most: u32) {
-        self.cwnd = self.cwnd.min(most.saturating_mul(PACKET));
+        self.cwnd = self.cwnd.min(u64::from(most) * self.mss);
     }
 
     fn on_notice(&mut self, cwnd: Option<Window256>, ssthresh: Option<Window256>) {
-        self.cwnd = cwnd.unwrap_or(self.cwnd);
-        self.ssthresh = ssthresh.unwrap_or(self.ssthresh);
+        self.cwnd = cwnd.map_or(self.cwnd, |cwnd| self.bytes(cwnd));
+        self.ssthresh = ssthresh.map_or(self.ssthresh, |ssthresh| self.bytes(ssthresh));
     }
 
     fn on_established(&mut self, initial_window: u32) {
-        self.cwnd = initial_window * PACKET;
+        self.cwnd = u64::from(initial_window) * self.mss;
     }
 
     #[inline]
     fn window(&self) -> u32 {
-        self.cwnd / PACKET
+        u32::try_from(self.cwnd / self.mss).unwrap_or(u32::MAX)
     }
 
     fn cwnd(&self) -> Window256 {
-        self.cwnd
+        self.of_packet(self.cwnd)
     }
 
     fn ssthresh(&self) -> Window256 {
-        self.ssthresh
+        self.of_packet(self.ssthresh)
     }
 }
 
@@ -80,8 +96,10 @@ impl CongestionControl for BsdWindow {
 mod tests {
     use super::*;
 
+    const MSS: u64 = 1448;
+
     fn at(packets: u32) -> BsdWindow {
-        BsdWindow { cwnd: packets * PACKET, ..BsdWindow::new(10_000) }
+        BsdWindow { cwnd: u64::from(packets) * MSS, ..BsdWindow::new(10_000, MSS as u16) }
     }
 
     /// 21 packets: 10 in whole packets, then one packet, whose half is below the floor of 2.
@@ -89,28 +107,67 @@ mod tests {
     fn every_timeout_cuts() {
         let mut window = at(21);
         window.on_timeout(5, false);
-        assert_eq!((window.cwnd, window.ssthresh), (PACKET, 10 * PACKET));
+        assert_eq!((window.cwnd(), window.ssthresh()), (PACKET, 10 * PACKET));
         window.on_timeout(5, true);
-        assert_eq!((window.cwnd, window.ssthresh), (PACKET, 2 * PACKET));
+        assert_eq!((window.cwnd(), window.ssthresh()), (PACKET, 2 * PACKET));
     }
 
     #[test]
     fn a_fast_retransmit_halves_the_smaller_of_cwnd_and_the_receivers_window() {
         let mut window = at(40);
         window.on_fast_retransmit(3);
-        assert_eq!((window.cwnd, window.ssthresh), (20 * PACKET, 20 * PACKET));
+        assert_eq!((window.cwnd(), window.ssthresh()), (20 * PACKET, 20 * PACKET));
         let mut window = BsdWindow { limit: 16, ..at(40) };
         window.on_fast_retransmit(16);
-        assert_eq!(window.ssthresh, 8 * PACKET);
+        assert_eq!(window.ssthresh(), 8 * PACKET);
     }
 
-    /// One packet per ACK up to ssthresh, then 1/cwnd: 256 * 256 / 768 = 85 of 256.
+    /// One packet per ACK up to ssthresh, then 1448 * 1448 / (3 * 1448) = 482 bytes, which are 85.2 of 256.
     #[test]
     fn growth_is_per_ack() {
-        let mut window = BsdWindow { ssthresh: 2 * PACKET, ..at(1) };
+        let mut window = BsdWindow { ssthresh: 2 * MSS, ..at(1) };
         for expected in [2 * PACKET, 3 * PACKET, 3 * PACKET + 85] {
             window.on_new_ack(2);
-            assert_eq!(window.cwnd, expected);
+            assert_eq!(window.cwnd(), expected);
+        }
+    }
+
+    /// `incr * incr / cw` of `tcp_input.c`, in `u_int` bytes, for a window of ACKs: the first of them adds
+    /// `t_maxseg / packets`, rounded down, and later ones less as cw grows.
+    #[test]
+    fn growth_is_that_of_freebsd_in_bytes() {
+        let t_maxseg: u32 = 1448;
+        for (packets, first) in [(3, 482), (64, 22), (86, 16), (129, 11), (256, 5), (1_000, 1)] {
+            let mut window = BsdWindow { ssthresh: 2 * MSS, ..at(packets) };
+            let mut cw = packets * t_maxseg;
+            assert_eq!(t_maxseg * t_maxseg / cw, first);
+            for ack in 1..=packets {
+                cw += t_maxseg * t_maxseg / cw;
+                window.on_new_ack(2);
+                assert_eq!(window.cwnd(), cw * 256 / t_maxseg, "ACK {ack} at {packets} packets");
+            }
+        }
+    }
+
+    /// Above `t_maxseg` packets the quotient is 0, and a byte is added.
+    #[test]
+    fn growth_is_at_least_a_byte() {
+        let mut window = BsdWindow { ssthresh: 2 * MSS, ..at(2_000) };
+        for _ in 0..MSS {
+            window.on_new_ack(2);
+        }
+        assert_eq!(window.cwnd(), 2_001 * PACKET);
+    }
+
+    /// Advice counts in 1/256 packet: cwnd taken from the window and given back stays, and so does no threshold.
+    #[test]
+    fn advice_gives_back_what_it_was_shown() {
+        let mut window = BsdWindow::new(10_000, MSS as u16);
+        for cwnd in [256, 257, 999, 1000, 25_601, u32::MAX] {
+            window.on_notice(Some(cwnd), None);
+            assert_eq!((window.cwnd(), window.ssthresh()), (cwnd, u32::MAX));
+            window.on_notice(None, Some(u32::MAX));
+            assert_eq!(window.ssthresh(), u32::MAX);
         }
     }
 }

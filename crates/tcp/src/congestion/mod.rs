@@ -71,12 +71,12 @@ pub enum Congestion {
 
 impl Congestion {
     /// Fresh state; `limit` is the largest window that the profile allows, `ssthresh` where slow start ends under the
-    /// rules of RFC 5681, packets.
-    pub fn new(rules: CongestionRules, limit: u32, ssthresh: u32) -> Self {
+    /// rules of RFC 5681, packets; `mss` the size in which BSD's count, bytes.
+    pub fn new(rules: CongestionRules, limit: u32, ssthresh: u32, mss: u16) -> Self {
         match rules {
             CongestionRules::Ns2 => Self::Ns2(Ns2Window::new(limit)),
             CongestionRules::Rfc5681 => Self::Rfc5681(Rfc5681::new(ssthresh)),
-            CongestionRules::Bsd => Self::Bsd(BsdWindow::new(limit)),
+            CongestionRules::Bsd => Self::Bsd(BsdWindow::new(limit, mss)),
         }
     }
 }

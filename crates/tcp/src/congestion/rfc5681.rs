@@ -46,8 +46,8 @@ impl CongestionControl for Rfc5681 {
             if self.cwnd < self.ssthresh {
                 return;
             }
-            self.most_per_ack = ABC_LIMIT;
         }
+        self.most_per_ack = ABC_LIMIT; // slow start is over, whatever has ended it
         // RFC 5681, 3.1: one packet per window of packets acknowledged.
         self.credit = self.credit.saturating_add(acked);
         if self.credit >= self.cwnd {
@@ -147,6 +147,27 @@ mod tests {
         window.on_timeout(12, false);
         window.on_new_ack(6);
         assert_eq!(window.window(), 2);
+    }
+
+    /// RFC 3465, 2.3: L = 1 is for the slow start that a timeout begins. A fast retransmit or a notice ends it as well
+    /// as the threshold does, and the slow start that a later notice begins has L = 2.
+    #[test]
+    fn the_limit_after_a_timeout_ends_with_its_slow_start() {
+        let by_notice = |window: &mut Rfc5681| window.on_notice(Some(20 * PACKET), Some(20 * PACKET));
+        let by_fast_retransmit = |window: &mut Rfc5681| window.on_fast_retransmit(20);
+        for end in [by_notice, by_fast_retransmit] as [fn(&mut Rfc5681); 2] {
+            let mut window = Rfc5681::new(NO_SSTHRESH);
+            window.on_established(10);
+            window.on_timeout(40, false);
+            window.on_new_ack(2);
+            assert_eq!(window.cwnd(), 2 * PACKET);
+            end(&mut window);
+            window.on_new_ack(2);
+            let before = window.window();
+            window.on_notice(None, Some(100 * PACKET));
+            window.on_new_ack(2);
+            assert_eq!(window.window(), before + 2);
+        }
     }
 
     #[test]

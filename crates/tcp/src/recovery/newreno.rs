@@ -131,7 +131,8 @@ impl NewReno {
                 let advice = core.advisor.on_dup_ack(&view);
                 core.enact(&advice, now);
             }
-        } else if core.dup_acks == core.profile.dupthresh {
+        } else if core.dup_acks >= core.profile.dupthresh {
+            // More than dupthresh: advice has lowered it, or the guard has refused.
             // RFC 6582, 3.2, step 1: only if the ACK covers more than `recover`, neither again in a
             // window that a fast retransmit or a timeout is repairing (step 4). Without the
             // heuristics of section 4.
@@ -139,8 +140,7 @@ impl NewReno {
             if !guards || core.snd_una > self.recover {
                 self.enter(core, now);
             }
-        } else if core.dup_acks < core.profile.dupthresh
-            && core.profile.limited_transmit
+        } else if core.profile.limited_transmit
             && core.snd_nxt == core.snd_max
             && core.flight() < core.congestion.window() + core.dup_acks
             && core.may_send_new()
@@ -162,7 +162,7 @@ impl NewReno {
         let flight = core.flight() - self.limited.min(core.flight());
         core.cut_after_loss(flight, &advice, now);
         // Step 3: plus the packets that the duplicate ACKs say have left
-        self.inflation = i64::from(core.profile.dupthresh);
+        self.inflation = i64::from(core.dup_acks);
         core.forced = Some(Forced::Head);
     }
 }

@@ -49,7 +49,8 @@ impl Ns2Sack1 {
         }
         let advice = core.begin_fast_recovery();
         self.recover = core.snd_max;
-        self.pipe = i64::from(core.flight()) - i64::from(core.profile.dupthresh);
+        // NUMDUPACKS in ns-2, where it is the count.
+        self.pipe = i64::from(core.flight()) - i64::from(core.dup_acks);
         core.start_timer(now);
         self.in_fast_recovery = true;
         self.scoreboard.mark_retransmitted(core.snd_una);
@@ -86,10 +87,10 @@ impl Recovery for Ns2Sack1 {
                 let news = self.scoreboard.update(core.snd_una, ack);
                 if news {
                     core.dup_acks += 1;
-                    if core.dup_acks == core.profile.dupthresh {
+                    // More than dupthresh: advice has lowered it, or `bugFix_` has refused.
+                    if core.dup_acks >= core.profile.dupthresh {
                         self.on_third_dup_ack(core, now);
-                    } else if core.dup_acks < core.profile.dupthresh
-                        && core.profile.limited_transmit
+                    } else if core.profile.limited_transmit
                         && core.snd_nxt <= core.snd_una - 1 + core.congestion.window() + core.dup_acks
                     {
                         core.forced = Some(Forced::New); // `send_one`, RFC 3042

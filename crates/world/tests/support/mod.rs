@@ -83,8 +83,11 @@ pub enum What {
     Sent { seq: u32, copy: u32 },
     /// One of those was a retransmission (comes before `Sent`).
     Resent { seq: u32 },
-    /// A data packet reached the mobile over the old or the new link.
-    Arrived { seq: u32, over_new: bool, new: bool },
+    /// A data packet reached the mobile over the old or the new link: which transmission of its flow, whether it was a
+    /// retransmission and whether it brought anything new.
+    Arrived { seq: u32, copy: u32, again: bool, over_new: bool, new: bool },
+    /// A data packet entered the queue of the new access link, where it waits so long for its transmission.
+    Queued { waits: Nanos },
     /// A data packet found the queue of the old or new access link full.
     Dropped { seq: u32, on_new: bool },
     /// An ACK found it full.
@@ -136,6 +139,9 @@ impl segue_netsim::Observer<Packet> for Diary {
         if Some(link) == self.core_down {
             self.note(passage.arrival, p.flow, What::Sent { seq: p.segment.seq, copy: p.copy });
         }
+        if Some(link) == self.access[1] && p.data {
+            self.note(passage.arrival, p.flow, What::Queued { waits: passage.start - passage.arrival });
+        }
     }
     fn lost(&mut self, now: Nanos, _: LinkId, p: &Packet) {
         let seq = if p.data { p.segment.seq } else { p.segment.ack };
@@ -170,7 +176,9 @@ impl HostObserver for Diary {
     }
     fn arrived(&mut self, now: Nanos, link: LinkId, p: &Packet, arrival: Arrival) {
         let over_new = Some(link) == self.last[1];
-        self.note(now, p.flow, What::Arrived { seq: p.segment.seq, over_new, new: arrival == Arrival::New });
+        let Packet { copy, retransmission: again, .. } = *p;
+        let new = arrival == Arrival::New;
+        self.note(now, p.flow, What::Arrived { seq: p.segment.seq, copy, again, over_new, new });
     }
 }
 
@@ -196,6 +204,8 @@ pub struct Twin {
     /// What was outstanding then: `snd_una` and `snd_max` of each flow.
     pub una: Vec<u32>,
     pub max: Vec<u32>,
+    /// How many packets each flow had sent by then.
+    pub sent: Vec<u32>,
     /// Where each flow's transfer ends: regular TCP's marks.
     targets: Vec<u32>,
 }
@@ -296,6 +306,7 @@ impl Twin {
             completion: 0,
             una: Vec::new(),
             max: Vec::new(),
+            sent: Vec::new(),
             targets: Vec::new(),
         }
     }
@@ -371,7 +382,8 @@ impl Twin {
         }
         let flows = 0..experiment.flows;
         twin.una = flows.clone().map(|flow| twin.sender(flow).snd_una()).collect();
-        twin.max = flows.map(|flow| twin.sender(flow).snd_max()).collect();
+        twin.max = flows.clone().map(|flow| twin.sender(flow).snd_max()).collect();
+        twin.sent = flows.map(|flow| twin.sender(flow).counters().transmissions).collect();
         let (core, edge) = (twin.core_down, twin.edge_down[1]);
         match &mut twin.sim.nodes[1] {
             BenchNode::Router(r) => r.route(core, Route::To(edge)),

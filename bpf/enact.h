@@ -39,11 +39,11 @@
 #include "hear.h"
 #include "icmp.h"
 #include "state.h"
+#include "units.h"
 
 #define SEGUE_INITIAL_WINDOW 10u /* RFC 6928 */
 #define SEGUE_GUARD_ROUNDS 3u
 #define SEGUE_DOUBT_NS 10000000000ull
-#define SEGUE_INFINITE_SSTHRESH 0x7fffffffu /* TCP_INFINITE_SSTHRESH */
 
 static inline struct tcp_sock *segue_tcp(struct sock *sk)
 {
@@ -58,11 +58,6 @@ static inline u32 segue_ca_state(const struct tcp_sock *tp)
 static inline u32 segue_in_flight(const struct tcp_sock *tp)
 {
 	return tp->packets_out - (tp->sacked_out + tp->lost_out) + tp->retrans_out;
-}
-
-static inline u32 segue_windows(u32 packets)
-{
-	return segue_saturate((u64)packets * SEGUE_PACKET);
 }
 
 /* cwnd: as the event found it. */
@@ -87,12 +82,10 @@ static inline void segue_view(const struct tcp_sock *tp, const struct segue_conn
 	view->pad[1] = 0;
 }
 
-/* Whole packets. */
+/* At least one packet, and no more than the socket may have. */
 static inline u32 segue_packets(const struct tcp_sock *tp, u32 window)
 {
-	const u32 packets = segue_max(1, (window + SEGUE_PACKET / 2) / SEGUE_PACKET);
-
-	return segue_min(packets, tp->snd_cwnd_clamp);
+	return segue_min(segue_max(1, segue_whole_packets(window)), tp->snd_cwnd_clamp);
 }
 
 /* At once no more than the peer has ever had room for, so that a rate of nonsense makes

@@ -9,6 +9,7 @@
 #include "etcp.h"
 #include "notice.h"
 #include "tcp_ho.h"
+#include "units.h"
 
 char _license[] SEC("license") = "GPL";
 
@@ -31,6 +32,8 @@ enum segue_vector {
 	SEGUE_VECTOR_ENCODE_CAPABILITY,
 	SEGUE_VECTOR_ACCEPT,
 	SEGUE_VECTOR_BELIEVE,
+	SEGUE_VECTOR_WHOLE_PACKETS,
+	SEGUE_VECTOR_WINDOWS,
 };
 
 u32 event;
@@ -137,6 +140,10 @@ int vector(void *ctx)
 		on_tcp_ho();
 	} else if (event == SEGUE_VECTOR_BELIEVE) {
 		answer = segue_believe(&sender, argument[0], argument[1], &action);
+	} else if (event == SEGUE_VECTOR_WHOLE_PACKETS) {
+		answer = segue_whole_packets(argument[0]);
+	} else if (event == SEGUE_VECTOR_WINDOWS) {
+		answer = segue_windows(argument[0]);
 	} else {
 		on_wire();
 	}

@@ -42,6 +42,8 @@ enum Event {
     EncodeCapability,
     Accept,
     Believe,
+    WholePackets,
+    Windows,
 }
 
 struct Program<'a>(VectorsSkel<'a>);
@@ -493,6 +495,38 @@ fn the_codec_and_acceptance() {
                 Acceptance::Repeated => 2,
             };
             assert_eq!(program.globals().answer, ours);
+        }
+    });
+}
+
+/// bpf/units.h: 1/256 packet is rounded to whole packets, without running over at the end of 32 bits, and what stands for
+/// Linux's infinite ssthresh (0x7fffffff packets are beyond 32 bits) comes back as such.
+#[test]
+fn windows_of_the_policy_and_of_linux() {
+    with_program(|mut program| {
+        let mut ask = |event, value| {
+            program.globals().argument = [value, 0];
+            program.run(event);
+            program.globals().answer
+        };
+        for (window, packets) in [
+            (0, 0),
+            (127, 0),
+            (128, 1),
+            (256, 1),
+            (383, 1),
+            (384, 2),
+            (0xffff_ff7f, 0xff_ffff),
+            // 0.5 packets below 2^24 of them
+            (0xffff_ff80, 0x100_0000),
+            (0xffff_fffe, 0x100_0000),
+            (0xffff_ffff, 0x7fff_ffff),
+        ] {
+            assert_eq!(ask(Event::WholePackets, window), packets, "{window:#x}");
+        }
+        for packets in [1, 2, 10, 0xff_ffff, 0x7fff_ffff] {
+            let window = ask(Event::Windows, packets);
+            assert_eq!(ask(Event::WholePackets, window), packets, "{window:#x}");
         }
     });
 }

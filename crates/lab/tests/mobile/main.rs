@@ -4,6 +4,7 @@ mod agent;
 mod busy;
 mod capture;
 mod carrier;
+mod first_slow_start;
 mod hosts;
 #[path = "../rto_max/mod.rs"]
 mod rto_max;

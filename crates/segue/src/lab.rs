@@ -2,7 +2,7 @@
 
 use crate::cli::LabRunArgs;
 use crate::lab_machine::{Measured, Use, kernel, laboratory};
-use crate::{Failure, lab_table, outputs, print, progress};
+use crate::{Failure, lab_senders, lab_table, outputs, print, progress};
 use segue_export::capture::{file_name, live_capture};
 use segue_export::{live_csv, live_json};
 use segue_report::{Origin, live_page};
@@ -13,6 +13,7 @@ use segue_world::{Kind, SECOND};
 pub fn run(args: &LabRunArgs, origin: &Origin) -> Result<(), Failure> {
     let file = LabFile::read(&args.plan).map_err(Failure::user)?;
     let mut plan = file.plan(args.runs).map_err(Failure::user)?;
+    lab_senders::leave_out(&mut plan)?;
     let names = capture_names(&plan);
     let asked = [("--json", &args.json), ("--csv", &args.csv), ("--report", &args.report)];
     let ([json, csv, report], captures, on_stdout) =

@@ -3,7 +3,7 @@
 use crate::cli::LabDriveArgs;
 use crate::lab_machine::{drive, kernel};
 use crate::table::plain_table;
-use crate::{Failure, lab_table, outputs, print, progress};
+use crate::{Failure, lab_senders, lab_table, outputs, print, progress};
 use comfy_table::CellAlignment;
 use segue_export::lab_drive_json;
 use segue_study::measure::Quartiles;
@@ -14,7 +14,8 @@ use segue_world::Kind;
 /// `segue lab drive`.
 pub fn run(args: &LabDriveArgs) -> Result<(), Failure> {
     let file = LabFile::read(&args.plan).map_err(Failure::user)?;
-    let plan = file.drive(args.runs).map_err(Failure::user)?;
+    let mut plan = file.drive(args.runs).map_err(Failure::user)?;
+    lab_senders::leave_out(&mut plan.plan)?;
     let ([json], on_stdout) = outputs::open([("--json", &args.json)])?;
     outputs::spare(args.plan.as_ref(), [&json])?;
     outputs::spare_links([&plan.plan.old, &plan.plan.new].into_iter(), [&json])?;

@@ -25,6 +25,8 @@ mod lab_end;
 #[cfg(feature = "live")]
 mod lab_machine;
 #[cfg(feature = "live")]
+mod lab_senders;
+#[cfg(feature = "live")]
 mod lab_table;
 pub mod model;
 pub mod model_lcfd;

@@ -7,7 +7,8 @@
  * leaves cwnd alone and holds the lowest RTT of the connection's last five minutes
  * for the path's; that of the old link says nothing about the new one, so it is taken
  * away, and the first sample counts. The pacing rate, which in startup only ever
- * grows, starts at this flow's share of the rate in the notice.
+ * grows, starts at this flow's share of the rate in the notice. After a retreat it is
+ * again no more than what arrived: BBR itself would keep what was told.
  */
 #ifndef SEGUE_BBR_H
 #define SEGUE_BBR_H
@@ -80,20 +81,43 @@ void BPF_PROG(bbr_around_init, struct sock *sk)
 		segue_bbr_anew(sk, &notice);
 }
 
+/* The window that was found in the trial, once a round trip; bytes a second. */
+static inline void segue_bbr_retreat(struct sock *sk, const struct segue_connection *conn)
+{
+	const struct tcp_sock *tp = segue_tcp(sk);
+	const u64 found = (u64)conn->proven * tp->mss_cache * 1000000 /
+			  segue_max(1, tp->srtt_us >> 3);
+
+	if (sk->sk_pacing_rate > found)
+		sk->sk_pacing_rate = found;
+}
+
+static inline void segue_bbr_on_ack(struct sock *sk, enum segue_ack_call call)
+{
+	struct segue_connection *conn = segue_to_answer(sk, call);
+	struct segue_notice notice = {};
+	enum segue_outcome anew;
+
+	if (!conn)
+		return;
+	anew = segue_on_ack(sk, conn, &notice);
+	if (anew == SEGUE_BY_NOTICE)
+		segue_bbr_anew(sk, &notice);
+	else if (anew == SEGUE_RETREATED)
+		segue_bbr_retreat(sk, conn);
+}
+
 SEC("struct_ops")
 void BPF_PROG(bbr_around_in_ack_event, struct sock *sk, u32 flags)
 {
-	struct segue_connection *conn = segue_connection_of(sk);
-	struct segue_notice notice = {};
-
-	if (conn && segue_on_ack(sk, conn, &notice) == 2)
-		segue_bbr_anew(sk, &notice);
+	segue_bbr_on_ack(sk, SEGUE_IN_ACK_EVENT);
 }
 
 SEC("struct_ops")
 void BPF_PROG(bbr_around_pkts_acked, struct sock *sk, const struct ack_sample *sample)
 {
 	segue_on_sample(sk, sample->rtt_us);
+	segue_bbr_on_ack(sk, SEGUE_PKTS_ACKED);
 }
 
 SEC("struct_ops")

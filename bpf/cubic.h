@@ -78,18 +78,23 @@ void BPF_PROG(cubic_init, struct sock *sk)
 		segue_cubic_anew(sk, 1);
 }
 
-SEC("struct_ops")
-void BPF_PROG(cubic_in_ack_event, struct sock *sk, u32 flags)
+static inline void segue_cubic_on_ack(struct sock *sk, enum segue_ack_call call)
 {
-	struct segue_connection *conn = segue_connection_of(sk);
+	struct segue_connection *conn = segue_to_answer(sk, call);
 	struct segue_notice notice = {};
-	u32 anew;
+	enum segue_outcome anew;
 
 	if (!conn)
 		return;
 	anew = segue_on_ack(sk, conn, &notice);
 	if (anew)
-		segue_cubic_anew(sk, anew >= 2);
+		segue_cubic_anew(sk, anew >= SEGUE_BY_NOTICE);
+}
+
+SEC("struct_ops")
+void BPF_PROG(cubic_in_ack_event, struct sock *sk, u32 flags)
+{
+	segue_cubic_on_ack(sk, SEGUE_IN_ACK_EVENT);
 }
 
 SEC("struct_ops")
@@ -97,6 +102,7 @@ void BPF_PROG(cubic_pkts_acked, struct sock *sk, const struct ack_sample *sample
 {
 	cubictcp_acked(sk, sample);
 	segue_on_sample(sk, sample->rtt_us);
+	segue_cubic_on_ack(sk, SEGUE_PKTS_ACKED);
 }
 
 SEC("struct_ops")

@@ -43,7 +43,7 @@
 
 #define SEGUE_INITIAL_WINDOW 10u /* RFC 6928 */
 #define SEGUE_GUARD_ROUNDS 3u
-#define SEGUE_DOUBT_NS 10000000000ull
+#define SEGUE_DOUBT_MS 10000u
 
 static inline struct tcp_sock *segue_tcp(struct sock *sk)
 {
@@ -124,7 +124,7 @@ static inline void segue_guard_on_ack(struct segue_connection *conn, struct tcp_
  */
 static inline void segue_doubt(struct segue_connection *conn, struct tcp_sock *tp)
 {
-	if (bpf_ktime_get_ns() - conn->accepted_at > SEGUE_DOUBT_NS) {
+	if (segue_now_ms() - conn->accepted_ms > SEGUE_DOUBT_MS) {
 		conn->told_kbps = 0;
 		return;
 	}

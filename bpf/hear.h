@@ -3,9 +3,9 @@
  * hear.h - reports in the headers of arriving segments.
  *
  * The kernel shows us a header before it has looked at the ACK number. So a report
- * waits, with the time stamp that the kernel took for its segment, until
- * `in_ack_event` tells that a segment moves the window; that it is the same one the
- * stamp says, which each segment takes anew. Who guesses a sequence number in the
+ * waits, with the time stamp that the kernel took for its segment, until an ACK is
+ * answered (ack_order.h): its segment has been found good, and that it is the same one
+ * the stamp says, which each segment takes anew. Who guesses a sequence number in the
  * window, but neither nonce nor ACK number, never gets there.
  */
 #ifndef SEGUE_HEAR_H
@@ -54,14 +54,6 @@ static inline u32 segue_counter_of_fault(u32 fault)
 	default: /* kind and ExID were what we searched for */
 		return SEGUE_COUNT_BAD_LENGTH;
 	}
-}
-
-/* Changes with each segment that the connection takes up (tcp_mstamp_refresh). */
-static inline u64 segue_segment_stamp(const struct tcp_sock *tp)
-{
-	if (bpf_core_field_exists(tp->tcp_clock_cache))
-		return tp->tcp_clock_cache;
-	return tp->tcp_mstamp;
 }
 
 static inline void segue_host_of(struct bpf_sock_ops *ctx, struct segue_host *host)
@@ -137,48 +129,50 @@ static inline void segue_on_parse(struct bpf_sock_ops *ctx)
 	tp = bpf_skc_to_tcp_sock(sk);
 	if (!tp)
 		return;
-	if (conn->is_pending)
+	if (conn->pending.type)
 		segue_refuse(conn, SEGUE_COUNT_NOT_CONSUMED);
 	conn->pending = report;
 	conn->pending_stamp = segue_segment_stamp(tp);
-	conn->is_pending = 1;
 }
 
 /* The option does not say whether there was a disconnection; silence does. Without one
  * the first ACK over the new link follows the last one over the old by no more than the
- * difference of their ways; the round trips of both are more than that. */
+ * difference of their ways; the round trips of both are more than that. A flow that waited
+ * for no ACK has heard nothing because nobody had to say anything. */
 static inline u32 segue_was_disconnected(const struct segue_connection *conn,
-					 const struct tcp_sock *tp, const struct segue_link *link)
+					 const struct tcp_sock *tp, u32 waited,
+					 const struct segue_link *link)
 {
-	const u32 silence_us = (u32)tp->tcp_mstamp - conn->last_ack_us;
+	const u32 silence_us = (u32)tp->tcp_mstamp - conn->quiet_us;
 	const u64 packet_us = (u64)1500 * 8 * 1000 / segue_max(1, link->rate_kbps);
 
-	return silence_us > (u64)2 * link->delay_us + packet_us + (tp->srtt_us >> 3);
+	return waited && silence_us > (u64)2 * link->delay_us + packet_us + (tp->srtt_us >> 3);
 }
 
-/* In in_ack_event. 1: `notice` is for the policy. */
+/* When an ACK is answered. waited: for it, until it came. 1: `notice` is for the policy. */
 static inline u32 segue_consume(struct segue_connection *conn, const struct tcp_sock *tp,
-				struct segue_notice *notice)
+				u32 waited, struct segue_notice *notice)
 {
-	const u64 now = bpf_ktime_get_ns();
+	const struct segue_report pending = conn->pending;
+	const u32 now_ms = segue_now_ms();
 	struct segue_link old_link;
 
-	conn->is_pending = 0;
+	conn->pending.type = 0;
 	if (conn->pending_stamp != segue_segment_stamp(tp)) {
 		segue_refuse(conn, SEGUE_COUNT_NOT_CONSUMED);
 		return 0;
 	}
-	if (segue_accept_report(&conn->ear, &conn->pending) != SEGUE_ACCEPTED) {
+	if (segue_accept_report(&conn->ear, &pending) != SEGUE_ACCEPTED) {
 		segue_refuse(conn, SEGUE_COUNT_REPEATED);
 		return 0;
 	}
-	if (conn->pending.type == SEGUE_TYPE_EXPECTED) {
+	if (pending.type == SEGUE_TYPE_EXPECTED) {
 		segue_count(SEGUE_COUNT_FORESEEN);
 		return 0;
 	}
 	old_link = conn->link;
-	conn->link = conn->pending.link;
-	if (conn->pending.type == SEGUE_TYPE_FIRST) {
+	conn->link = pending.link;
+	if (pending.type == SEGUE_TYPE_FIRST) {
 		segue_count(SEGUE_COUNT_FIRST);
 		return 0;
 	}
@@ -187,17 +181,17 @@ static inline u32 segue_consume(struct segue_connection *conn, const struct tcp_
 		return 0;
 	}
 	/* One a second is more than links change; the last link is known anyway. */
-	if (conn->accepted_at && now - conn->accepted_at < 1000000000ull) {
+	if (conn->accepted && now_ms - conn->accepted_ms < 1000) {
 		segue_refuse(conn, SEGUE_COUNT_TOO_SOON);
 		return 0;
 	}
-	conn->accepted_at = now;
+	conn->accepted_ms = now_ms;
 	conn->accepted++;
 	segue_count(SEGUE_COUNT_ACCEPTED);
 	notice->old_link = old_link;
 	notice->new_link = conn->link;
 	notice->flows = segue_flows_of(&conn->host);
-	notice->disconnected = segue_was_disconnected(conn, tp, &conn->link);
+	notice->disconnected = segue_was_disconnected(conn, tp, waited, &conn->link);
 	return 1;
 }
 

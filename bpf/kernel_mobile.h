@@ -79,6 +79,7 @@ struct bpf_sock_ops___mobile {
 	u32 op;
 	u32 args[4];
 	u32 bpf_sock_ops_cb_flags;
+	u32 snd_nxt;
 	u32 snd_una;
 	u32 total_retrans;
 	u64 bytes_received;

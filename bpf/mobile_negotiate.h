@@ -5,7 +5,8 @@
  *     SYN ->           capability
  *     <- SYN-ACK       capability          else: never an option again
  *     first ACK ->     report, type 1; the same on all that follows, for the ACK may be
- *                      lost, until an answer shows that one has arrived
+ *                      lost, until an answer shows that one has arrived. Where other
+ *                      options leave no room (MPTCP's on the first ACKs) it waits
  *     a notice         the report that the connection's state holds: on the ACKs of a
  *                      poke, or where it is marked on the next that it sends anyway
  */
@@ -84,8 +85,7 @@ static __always_inline void on_established(sock_ops *ops, u64 load_flags, u64 st
 	connection->negotiated = 1;
 	connection->type = SEGUE_TYPE_FIRST;
 	connection->report = 1; /* the first report is 0 */
-	connection->una = ops->snd_una;
-	connection->passive = ops->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB;
+	connection->data_is_no_answer = ops->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB;
 	write_options(ops, 1);
 }
 
@@ -101,12 +101,23 @@ static __always_inline u32 answers(sock_ops *ops)
 
 /* ----------------------------------------------------------------- option by option */
 
-/* Whether the peer has answered a segment with the first report: it has acknowledged
- * data, or sends some, which before our first ACK only one can that has connected. */
+/* Whether the peer has answered a segment with the first report: it has acknowledged data
+ * sent with it or later, or sends some, which before our first ACK only one can that has
+ * connected. */
 static __always_inline u32 is_answered(sock_ops *ops, const struct connection *connection)
 {
-	return ops->snd_una != connection->una ||
-	       (!connection->passive && ops->bytes_received);
+	if (!connection->written)
+		return 0;
+	return segue_seq_before(connection->una, ops->snd_una) ||
+	       (!connection->data_is_no_answer && ops->bytes_received);
+}
+
+/* What the peer has sent before, or acknowledges of what has left before, is no answer. */
+static __always_inline void begin_to_ask(sock_ops *ops, struct connection *connection)
+{
+	connection->una = ops->snd_nxt;
+	if (ops->bytes_received)
+		connection->data_is_no_answer = 1;
 }
 
 static __always_inline void on_option_length(sock_ops *ops)
@@ -180,6 +191,8 @@ static __always_inline void write_report(sock_ops *ops)
 		return;
 	if (bpf_store_hdr_opt(OPS(ops), option, sizeof(option), 0))
 		return;
+	if (connection->type == SEGUE_TYPE_FIRST && !connection->written)
+		begin_to_ask(ops, connection);
 	connection->written++;
 	if (connection->type == SEGUE_TYPE_FIRST || !connection->marked || --connection->marked)
 		return;

@@ -15,7 +15,7 @@
 struct connection {
 	struct segue_link link; /* of the report to be written */
 	u32 round; /* of the last notice */
-	u32 una; /* snd_una when the connection was established */
+	u32 una; /* snd_nxt as the first report was first written */
 	u16 nonce; /* told in our capability */
 	u16 peer_nonce; /* repeated in our reports */
 	u8 negotiated;
@@ -24,7 +24,7 @@ struct connection {
 	u8 copies; /* to be sent by segue_poke */
 	u8 written; /* options stored since the poke began */
 	u8 untold; /* of this round's copies, for the agent to craft */
-	u8 passive; /* the peer has opened it */
+	u8 data_is_no_answer; /* the peer may send without having heard the first report */
 	u8 marked; /* copies that the connection's own ACKs are still to carry */
 };
 

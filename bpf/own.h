@@ -117,7 +117,7 @@ static inline u32 segue_moves(const struct sock_common *common)
 static inline void segue_join(const struct tcp_sock *tp, struct segue_connection *conn)
 {
 	conn->last_una = tp->snd_una;
-	conn->last_ack_us = (u32)tp->tcp_mstamp;
+	conn->quiet_us = (u32)tp->tcp_mstamp;
 	if (tp->inet_conn.icsk_retransmits) {
 		conn->ssthresh_saved = tp->snd_ssthresh;
 		conn->srtt_before_us = tp->srtt_us >> 3;

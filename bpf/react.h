@@ -12,6 +12,7 @@
 #ifndef SEGUE_REACT_H
 #define SEGUE_REACT_H
 
+#include "ack_order.h"
 #include "believe.h"
 #include "beyond.h"
 #include "enact.h"
@@ -19,9 +20,34 @@
 #include "rto_max.h"
 #include "state.h"
 
+/* Of the kernel (ack_order.h): pkts_acked comes before in_ack_event. */
+u32 cleaned_first;
+
+/* What an ACK has come to. */
+enum segue_outcome {
+	SEGUE_AS_BEFORE = 0,
+	SEGUE_ANOTHER_WINDOW, /* the congestion control must start anew */
+	SEGUE_BY_NOTICE, /* the same, by a notice */
+	SEGUE_RETREATED, /* the same, after a trial that was not stood */
+};
+
 static inline struct segue_connection *segue_connection_of(struct sock *sk)
 {
 	return bpf_sk_storage_get(&connections, sk, 0, 0);
+}
+
+/* The connection, if this call is the one in which its ACK is answered. */
+static inline struct segue_connection *segue_to_answer(struct sock *sk, enum segue_ack_call call)
+{
+	struct segue_connection *conn;
+
+	if (call == SEGUE_PKTS_ACKED && cleaned_first)
+		return 0;
+	conn = segue_connection_of(sk);
+	if (!conn || !segue_answer_now(&cleaned_first, &conn->ack_half, call,
+				       segue_tcp(sk)->packets_out))
+		return 0;
+	return conn;
 }
 
 /* What the policy asks for, as far as it is believed. 1: a window is granted that only the
@@ -93,7 +119,7 @@ static inline u32 segue_on_init(struct sock *sk, struct segue_notice *notice)
 		return conn->guard_rounds != 0;
 	conn->own_pending = 0;
 	conn->link = order->new_link;
-	conn->accepted_at = bpf_ktime_get_ns();
+	conn->accepted_ms = segue_now_ms();
 	conn->accepted++;
 	notice->old_link = order->old_link;
 	notice->new_link = order->new_link;
@@ -122,29 +148,30 @@ static inline u32 segue_on_new_ack(struct sock *sk, struct segue_connection *con
 	return segue_enact(sk, conn, 0, &act);
 }
 
-/* in_ack_event. 1: the window is another one; 2: by a notice; 3: by a retreat. */
-static inline u32 segue_on_ack(struct sock *sk, struct segue_connection *conn,
-			       struct segue_notice *notice)
+/* In the later of the two calls for this ACK. */
+static inline enum segue_outcome segue_on_ack(struct sock *sk, struct segue_connection *conn,
+					      struct segue_notice *notice)
 {
+	enum segue_outcome anew = SEGUE_AS_BEFORE;
 	struct tcp_sock *tp = segue_tcp(sk);
-	u32 anew = 0;
+	const u32 waited = conn->busy;
 
 	if (tp->snd_una != conn->last_una)
-		anew = segue_on_new_ack(sk, conn);
+		anew = segue_on_new_ack(sk, conn) ? SEGUE_ANOTHER_WINDOW : SEGUE_AS_BEFORE;
 	if (conn->guard_rounds)
 		segue_guard_on_ack(conn, tp);
 	else if (conn->told_kbps)
 		segue_doubt(conn, tp);
-	if (conn->is_pending && segue_consume(conn, tp, notice)) {
+	if (conn->pending.type && segue_consume(conn, tp, waited, notice)) {
 		if (segue_on_notice(sk, conn, notice))
-			anew = 2;
+			anew = SEGUE_BY_NOTICE;
 	} else if (conn->trial_rounds && segue_try(tp, conn)) {
 		/* beside a notice it can wait: the verifier takes every path through both */
-		anew = 3;
+		anew = SEGUE_RETREATED;
 	}
 	if (conn->bounds_rto || conn->own_rto_max_ms)
 		segue_look_at_rto(sk, tp, conn);
-	conn->last_ack_us = (u32)tp->tcp_mstamp;
+	conn->quiet_us = (u32)tp->tcp_mstamp;
 	return anew;
 }
 
@@ -259,6 +286,9 @@ static inline void segue_on_event(struct sock *sk, enum tcp_ca_event event)
 	conn = segue_connection_of(sk);
 	if (!conn)
 		return;
+	/* an ACK has been due since now, if none was before */
+	if (!conn->busy)
+		conn->quiet_us = (u32)segue_tcp(sk)->tcp_mstamp;
 	segue_flow_busy(conn);
 	if (conn->own_rto_max_ms)
 		segue_look_at_rto(sk, segue_tcp(sk), conn);

@@ -28,21 +28,25 @@
 #define TCP_RTO_MAX_MS 44
 #define SEGUE_INITIAL_RTO_MS 1000u /* RFC 6298, 2.1 */
 
+static inline u32 segue_rto_bound_ms(const struct segue_link *link)
+{
+	const u64 packet_us = 1500 * 8 * 1000 / segue_max(1, link->rate_kbps);
+	const u64 bound_ms = 2 * (2 * (u64)link->delay_us + packet_us) / 1000;
+
+	return segue_max(SEGUE_INITIAL_RTO_MS, (u32)bound_ms);
+}
+
 static inline void segue_bound_rto(struct sock *sk, struct segue_connection *conn)
 {
-	const struct segue_link *link = &conn->link;
-	const u32 packet_us = 1500 * 8 * 1000 / segue_max(1, link->rate_kbps);
-	u32 bound_ms = 2 * (2 * link->delay_us + packet_us) / 1000;
+	u32 bound_ms = segue_rto_bound_ms(&conn->link);
 	int own_ms;
 
-	bound_ms = segue_max(SEGUE_INITIAL_RTO_MS, bound_ms);
 	if (conn->own_rto_max_ms ||
 	    bpf_getsockopt(sk, SOL_TCP, TCP_RTO_MAX_MS, &own_ms, sizeof(own_ms)) ||
 	    own_ms <= (int)bound_ms ||
 	    bpf_setsockopt(sk, SOL_TCP, TCP_RTO_MAX_MS, &bound_ms, sizeof(bound_ms)))
 		return;
 	conn->own_rto_max_ms = own_ms;
-	conn->rto_bound_us = bound_ms * 1000;
 }
 
 /* Not when a socket's congestion control is released: the kernel lets no option be set then. */
@@ -67,7 +71,8 @@ static inline void segue_look_at_rto(struct sock *sk, const struct tcp_sock *tp,
 	} else if (conn->own_rto_max_ms &&
 		   /* in the trial the old sample may still come */
 		   (!safe || (!conn->trial_rounds &&
-			      (tp->srtt_us >> 3) + tp->rttvar_us <= conn->rto_bound_us))) {
+			      (tp->srtt_us >> 3) + tp->rttvar_us <=
+				      1000 * segue_rto_bound_ms(&conn->link)))) {
 		segue_free_rto(sk, conn);
 	}
 }

@@ -40,18 +40,18 @@ struct segue_host {
 
 struct segue_connection {
 	struct segue_host host;
-	u64 pending_stamp; /* of the segment that carries `pending` */
-	u64 accepted_at; /* ns; 0: none yet */
-	u64 resumed_stamp; /* of the segment at which `resumed` was granted; 0: by the agent */
-	struct segue_report pending;
+	struct segue_report pending; /* type 0: none */
+	u32 pending_stamp; /* of the segment that carries `pending` */
+	u32 accepted_ms; /* when the last notice was accepted, if one was */
+	u32 resumed_stamp; /* of the segment at which `resumed` was granted; 0: by the agent */
 	struct segue_link link; /* as last reported; rate 0: none */
 	struct segue_ear ear;
-	u8 is_pending;
-	u8 busy; /* counted in `hosts` */
+	u8 busy : 1; /* counted in `hosts` */
+	u8 own_pending : 1; /* a handoff of this host waits for init */
+	u8 bounds_rto : 1; /* rto_max.h: wanted, once it is safe */
 	u8 guard_rounds; /* round trips for which `guard` still holds */
 	u8 trial_rounds; /* round trips for which what was granted is on trial */
-	u8 own_pending; /* a handoff of this host waits for init */
-	u8 bounds_rto; /* rto_max.h: wanted, once it is safe */
+	u8 ack_half; /* ack_order.h */
 	u32 guard; /* packets: an undo gives back no more */
 	u32 guard_seq; /* the round ends here */
 	u32 proven; /* packets: a notice raises the window no further; 0: none is known */
@@ -61,10 +61,9 @@ struct segue_connection {
 	u32 trial_delivered;
 	u32 trial_allowed; /* losses that prove nothing */
 	u32 resumed; /* packets: the window after an outage */
-	u32 last_ack_us; /* when the last ACK came, by the kernel's clock of this connection */
+	u32 quiet_us; /* since when an ACK is waited for, by the kernel's clock of this connection */
 	u32 told_kbps; /* this flow's share of the last notice's rate; 0: not in doubt */
 	u32 own_rto_max_ms; /* rto_max.h: to be given back; 0: not bounded */
-	u32 rto_bound_us;
 	u32 last_una;
 	u32 accepted;
 	u32 refused;
@@ -77,6 +76,9 @@ struct segue_connection {
 		struct segue_tcp_ho tcp_ho;
 	};
 };
+
+/* With the 72 octets that the kernel puts before it, a storage of kmalloc-256. */
+_Static_assert(sizeof(struct segue_connection) <= 184, "more than 256 octets of slab");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
@@ -134,6 +136,20 @@ struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 65536);
 } icmp_requests SEC(".maps");
+
+/* Of each segment that the connection takes up another (tcp_mstamp_refresh); never 0. The low
+ * half tells those of some seconds apart, and none is kept for longer than its segment. */
+static inline u32 segue_segment_stamp(const struct tcp_sock *tp)
+{
+	if (bpf_core_field_exists(tp->tcp_clock_cache))
+		return (u32)tp->tcp_clock_cache | 1;
+	return (u32)tp->tcp_mstamp | 1;
+}
+
+static inline u32 segue_now_ms(void)
+{
+	return (u32)(bpf_ktime_get_ns() / 1000000);
+}
 
 static inline void segue_count(u32 what)
 {

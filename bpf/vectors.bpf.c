@@ -5,6 +5,7 @@
  * below, runs the program and holds the answers against those of user space.
  */
 #include "kernel.h"
+#include "ack_order.h"
 #include "belief.h"
 #include "etcp.h"
 #include "notice.h"
@@ -34,6 +35,7 @@ enum segue_vector {
 	SEGUE_VECTOR_BELIEVE,
 	SEGUE_VECTOR_WHOLE_PACKETS,
 	SEGUE_VECTOR_WINDOWS,
+	SEGUE_VECTOR_ANSWER_NOW,
 };
 
 u32 event;
@@ -52,6 +54,8 @@ u8 octets[40];
 /* kept from event to event */
 struct segue_etcp etcp;
 struct segue_tcp_ho tcp_ho;
+u32 ack_cleaned_first;
+u8 ack_half;
 
 static void on_etcp(void)
 {
@@ -144,6 +148,8 @@ int vector(void *ctx)
 		answer = segue_whole_packets(argument[0]);
 	} else if (event == SEGUE_VECTOR_WINDOWS) {
 		answer = segue_windows(argument[0]);
+	} else if (event == SEGUE_VECTOR_ANSWER_NOW) {
+		answer = segue_answer_now(&ack_cleaned_first, &ack_half, argument[0], argument[1]);
 	} else {
 		on_wire();
 	}

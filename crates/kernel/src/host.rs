@@ -133,6 +133,17 @@ pub fn probe() -> Vec<Feature> {
             "notices on crafted acknowledgements",
         ),
         feature(
+            "ack-order",
+            at_least(6, 15),
+            if at_least(6, 15) {
+                "pkts_acked, then in_ack_event".to_owned()
+            } else {
+                "in_ack_event, then pkts_acked, but for stable kernels with the change of 6.15".to_owned()
+            },
+            "answering an acknowledgement in in_ack_event (6.15)",
+            "all: each is answered in the later call, of which the first one tells",
+        ),
+        feature(
             "rto-max",
             at_least(6, 15),
             yes(at_least(6, 15)),

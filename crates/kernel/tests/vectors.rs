@@ -44,6 +44,7 @@ enum Event {
     Believe,
     WholePackets,
     Windows,
+    AnswerNow,
 }
 
 struct Program<'a>(VectorsSkel<'a>);
@@ -527,6 +528,62 @@ fn windows_of_the_policy_and_of_linux() {
         for packets in [1, 2, 10, 0xff_ffff, 0x7fff_ffff] {
             let window = ask(Event::Windows, packets);
             assert_eq!(ask(Event::WholePackets, window), packets, "{window:#x}");
+        }
+    });
+}
+
+/// `enum segue_ack_call`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Call {
+    InAckEvent,
+    PktsAcked,
+}
+
+/// The calls that tcp_ack() makes for an ACK that leaves `after` of `before` packets under way, each with the packets_out
+/// that it sees: of Linux 6.15, and of kernels without its change.
+fn calls(cleaned_first: bool, before: u32, after: u32) -> Vec<(Call, u32)> {
+    let cleaned = (before > 0).then_some((Call::PktsAcked, after));
+    if cleaned_first {
+        cleaned.into_iter().chain([(Call::InAckEvent, after)]).collect()
+    } else {
+        [(Call::InAckEvent, before)].into_iter().chain(cleaned).collect()
+    }
+}
+
+/// bpf/ack_order.h: on both kinds of kernels each ACK is answered once, when the retransmit queue is as the ACK leaves it.
+#[test]
+fn an_ack_is_answered_when_the_queue_is_clean() {
+    with_program(|mut program| {
+        for cleaned_first in [true, false] {
+            program.globals().ack_cleaned_first = 0;
+            program.globals().ack_half = 0;
+            // Nothing under way, a plain ACK, a duplicate, the last ACK, and many at random.
+            let mut draw = Draw(0xac6);
+            let random = (0..200).map(|_| {
+                let before = draw.below(4);
+                (before, draw.below(before + 1))
+            });
+            let acks: Vec<_> = [(0, 0), (10, 8), (8, 8), (1, 0), (0, 0)].into_iter().chain(random).collect();
+            for (index, (before, after)) in acks.into_iter().enumerate() {
+                let mut seen = Vec::new();
+                for (call, packets_out) in calls(cleaned_first, before, after) {
+                    // The caller asks no more about pkts_acked, once it is known to come first.
+                    if call == Call::PktsAcked && program.globals().ack_cleaned_first != 0 {
+                        continue;
+                    }
+                    program.globals().argument = [call as u32, packets_out];
+                    program.run(Event::AnswerNow);
+                    if program.globals().answer != 0 {
+                        seen.push(packets_out);
+                    }
+                }
+                assert_eq!(seen, [after], "ACK {index}, {before} -> {after}, cleaned first: {cleaned_first}");
+            }
+            assert_eq!(
+                program.globals().ack_cleaned_first != 0,
+                cleaned_first,
+                "what is known of the kernel"
+            );
         }
     });
 }

@@ -7,7 +7,7 @@ use super::child::Child;
 use super::host::{DEVICES, Role};
 use super::hosts::Hosts;
 use super::plan::Plan;
-use super::punctual::{Rank, become_punctual};
+use super::punctual::{Rank, rank_of_program};
 use super::sweep::prefix;
 use segue_agent::control::{Reply, Request, ask};
 use segue_kernel::host;
@@ -43,11 +43,9 @@ impl LabAgent {
         };
         let config = config.display().to_string();
         let args: Vec<&str> = args.iter().map(String::as_str).chain(["--config", &config]).collect();
-        // It inherits the rank of this thread, which for the rest does what programs do.
-        become_punctual(Rank::End);
-        let process = hosts.start(Role::Mobile, END, program, &args);
-        become_punctual(Rank::Program);
-        let mut agent = Self { process: Some(process?), control };
+        let process = hosts.start(Role::Mobile, END, program, &args)?;
+        let id = process.id();
+        let mut agent = Self { process: Some(process), control };
         let started = Instant::now();
         while agent.ask().is_err() {
             agent.check()?;
@@ -59,6 +57,8 @@ impl LabAgent {
             }
             std::thread::sleep(LOOK);
         }
+        // What it attaches is attached.
+        rank_of_program(id, Some(Rank::End));
         Ok(agent)
     }
 
@@ -90,8 +90,11 @@ impl LabAgent {
 
 impl Drop for LabAgent {
     fn drop(&mut self) {
-        // One that hangs is killed with its laboratory.
-        let _ = self.process.take().map(|process| process.finish(Duration::ZERO));
+        if let Some(process) = self.process.take() {
+            rank_of_program(process.id(), None);
+            // One that hangs is killed with its laboratory.
+            let _ = process.finish(Duration::ZERO);
+        }
     }
 }
 

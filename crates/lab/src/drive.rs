@@ -10,6 +10,7 @@ use super::packet::Packet;
 use super::path::{AccessLink, Direction, Switch, Which};
 use super::plan::{Family, Kind, Plan, Program, told};
 use super::programs::{Download, write_bulk};
+use super::punctual::{Punctual, Rank};
 use super::record::RunRecord;
 use super::run::{Progress, each_run, instant, prepared};
 use super::sender_kind::SenderKind;
@@ -182,6 +183,8 @@ fn one(
         lab.emulator().schedule(switch);
     }
     let mut freezer = Freezer::of(sender, lab.mobile())?;
+    // Its programs inherit it.
+    let punctual = Punctual::of(Rank::Program);
     let started = lab.clock.now();
     let mut running = match drive.load {
         Load::Typing => Running::Shell(Shell::start(lab.hosts(), six, lab.clock)?),
@@ -249,6 +252,7 @@ fn one(
         Running::Download(_) => {}
         Running::Shell(shell) => record.keystrokes = shell.finish()?,
     }
+    drop(punctual);
     drop(freezer);
     lab.end_agent()?;
     if let Some(ends) = lab.ends.take() {

@@ -9,7 +9,7 @@ use super::Error;
 use super::Nanos;
 use super::packet::Packet;
 use super::path::{AccessLink, Direction, Fate, Path, Sink, Switch, Which};
-use super::punctual::{Rank, become_punctual};
+use super::punctual::{Punctual, Rank};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::resource::{UsageWho, getrusage};
@@ -241,7 +241,8 @@ fn destination(direction: Direction, packet: &Packet) -> usize {
 impl Worker {
     fn run(&mut self) -> Result<Record, Error> {
         let started = self.clock.now();
-        let realtime = become_punctual(Rank::Link);
+        // No longer than it carries: taking its devices down can wait.
+        let punctual = Punctual::of(Rank::Link);
         let mut stopping = false;
         while !stopping {
             self.carry()?;
@@ -273,7 +274,7 @@ impl Worker {
             packets: std::mem::take(&mut self.outcome.packets),
             cpu: Duration::from_micros(u64::try_from(cpu.num_microseconds()).unwrap_or(0)),
             ran: Duration::from_nanos(self.clock.now() - started),
-            realtime,
+            realtime: punctual.realtime,
         })
     }
 

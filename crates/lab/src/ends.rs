@@ -3,7 +3,7 @@
 
 use super::Error;
 use super::host::Host;
-use super::punctual::{Rank, become_punctual};
+use super::punctual::{Punctual, Rank};
 use segue_policy::Link;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -88,6 +88,8 @@ impl Ends {
         let ours = Arc::clone(aware);
         let server = End::start("sender", host, move |orders: &Receiver<()>, answers: &Sender<Answer>| {
             let mut end = ours.server(&cgroup)?;
+            // A notice is taken and sent at once, also on a busy machine; attaching and detaching can wait.
+            let _punctual = Punctual::of(Rank::End);
             let _ = answers.send(Ok(Counters::new()));
             while let Err(TryRecvError::Empty) = orders.try_recv() {
                 end.serve(SERVE)?;
@@ -99,6 +101,7 @@ impl Ends {
             let ours = Arc::clone(aware);
             End::start("mobile", host, move |orders: &Receiver<Link>, answers: &Sender<Answer>| {
                 let mut end = ours.mobile(&cgroup, first)?;
+                let _punctual = Punctual::of(Rank::End);
                 let _ = answers.send(Ok(Counters::new()));
                 while let Ok(link) = orders.recv() {
                     let _ = answers.send(Ok(end.notify(link)?));
@@ -151,8 +154,6 @@ impl<Order: Send + 'static> End<Order> {
         let (orders, inbox) = channel();
         let (outbox, answers) = channel();
         let body = move || {
-            // A notice is sent at once, also on a busy machine.
-            become_punctual(Rank::End);
             let done = host
                 .namespace
                 .within(|| work(&inbox, &outbox).map_err(|said| Error::Agent { end: name, said }));

@@ -5,6 +5,7 @@ use super::Error;
 use super::emulator::MTU;
 use super::namespace::Namespace;
 use super::netlink::{LOOPBACK, Netlink};
+use super::punctual::is_ordinary;
 use super::uplinks::Uplinks;
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -219,6 +220,9 @@ fn sysctl(name: &str) -> std::path::PathBuf {
 
 /// Sets one in the current namespace.
 pub(super) fn set(name: &str, value: &str) -> Result<(), Error> {
+    // The kernel has the caller try again and again while another thread holds a lock (rtnl_trylock, restart_syscall),
+    // which with PREEMPT_RT an ordinary one does not give back while a real-time one spins.
+    debug_assert!(is_ordinary(), "net.{name} set by a real-time thread");
     fs::write(sysctl(name), value)
         .map_err(Error::system(format!("net.{} = {value} in a laboratory", name.replace('/', "."))))
 }

@@ -10,7 +10,7 @@ use super::measures::{Frame, measure};
 use super::path::{AccessLink, Switch, Which};
 use super::plan::{Family, Kind, Plan, Program};
 use super::programs::{Download, Said, write_bulk};
-use super::punctual::{Rank, become_punctual};
+use super::punctual::{Punctual, Rank};
 use super::record::{Exactness, RunRecord};
 use super::sender_kind::SenderKind;
 use super::sweep::{prefix, sweep};
@@ -87,7 +87,6 @@ pub(super) fn each_run<T: Send>(
             scope.spawn(|| {
                 // Owned by the thread, so that the channel closes with the last one.
                 let told = told;
-                become_punctual(Rank::Program);
                 while let Some(&(round, sender)) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
                     if stop.load(Ordering::Acquire) {
                         break;
@@ -186,6 +185,8 @@ fn one(
 ) -> Result<RunRecord, Error> {
     let mut lab = Laboratory::create(plan, sender, lasts(plan))?;
     let six = plan.family == Family::Ipv6;
+    // Its programs inherit it.
+    let punctual = Punctual::of(Rank::Program);
     let mut download = Download::start(lab.hosts(), plan.program, plan.flows, six, None, bulk)?;
     let mut wait = Wait { lab: &mut lab, download: &mut download, stop, breaks: false, gave_up: false };
 
@@ -213,6 +214,7 @@ fn one(
         let counted_now = kernel_counters::read(server)?;
         (kernel_counters::growth(&counted, &counted_now), download.finish()?)
     };
+    drop(punctual);
     let notified = lab.end_agent()?.unwrap_or(notified);
     let ends = lab.ends.take();
     let sender_counters = ends.map(super::ends::Ends::finish).transpose()?.unwrap_or_default();
@@ -311,6 +313,18 @@ impl Wait<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::link::OneWay;
+    use crate::punctual::is_ordinary;
+
+    /// Hosts are set up in a run's thread.
+    #[test]
+    fn a_run_begins_as_an_ordinary_thread() {
+        let link = AccessLink { down: OneWay::constant(6400, 9_000), up: OneWay::constant(6400, 9_000) };
+        let mut plan = Plan::new(link.clone(), link, vec![SenderKind::builtin("cubic", None)]);
+        (plan.runs, plan.parallel) = (4, 2);
+        let policies = each_run(&plan, &mut |_| {}, &|_, _, _| Ok(is_ordinary())).expect("it runs");
+        assert_eq!(policies, [true; 4]);
+    }
 
     #[test]
     fn rounds_rotate() {

@@ -12,6 +12,7 @@ use segue_policy::Link;
 use segue_policy::wire::ReportType;
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
+use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -419,4 +420,90 @@ fn only_busy_flows_share_the_link() {
     streams[2].write_all(&[7; 100]).expect("data");
     quiet.write_all(&[7; 100]).expect("data");
     assert_eq!(n(&idle), 2);
+}
+
+/// A flow that waits for no ACK hears nothing, whatever its link does: a notice to it is none after an outage. Seen by the
+/// bound of the RTO, which comes with the end of an outage alone.
+#[test]
+fn the_silence_of_an_idle_flow_is_no_outage() {
+    let Some(bench) = Bench::new() else { return };
+    if !bounds_rto() {
+        println!("skipped: TCP_RTO_MAX_MS, Linux 6.15");
+        return;
+    }
+    for (around, idle, port) in [
+        (Around::Cubic, true, 4001),
+        (Around::Cubic, false, 4002),
+        (Around::Bbr, true, 4003),
+        (Around::Bbr, false, 4004),
+    ] {
+        let sender = attach(&Options { around, ..bench.options("etcp-v1") }).expect("it attaches");
+        let listener = bench.listen();
+        let mut peer = Peer::v4(&bench.device, port);
+        peer.connect(FAST);
+        let (mut stream, _) = listener.accept().expect("a connection");
+        let own = getsockopt(&stream, RtoMaxMs).expect("an option");
+        stream.write_all(&[7; 100]).expect("a segment");
+        assert_eq!(peer.receive().expect("a segment").payload, 100);
+        if idle {
+            peer.acknowledge(&[]);
+        }
+        // The round trip of the told link is 18 ms.
+        outage(&mut peer, Duration::from_secs(1));
+        let notice = peer.report(ReportType::Completed, 1, FAST);
+        peer.acknowledge(&notice);
+        bench::eventually("it is accepted", || count(&sender, "accepted") == 1);
+        let bounded = getsockopt(&stream, RtoMaxMs).expect("an option") < own;
+        assert_eq!(bounded, !idle, "{around:?}, idle: {idle}");
+    }
+}
+
+/// What `ss` says of the pacing of the flow with this peer, bit/s.
+fn pacing(peer: &Peer) -> u64 {
+    let filter = format!("dport = :{}", peer.local.port());
+    let output = Command::new("ss").args(["-tinH", &filter]).output().expect("iproute2");
+    let text = String::from_utf8(output.stdout).expect("text");
+    let mut words = text.split_whitespace().skip_while(|word| *word != "pacing_rate");
+    let rate = words.nth(1).and_then(|word| word.strip_suffix("bps")?.parse().ok());
+    rate.unwrap_or_else(|| panic!("no pacing rate in {text}"))
+}
+
+/// The pacing rate of BBR only grows until its startup is over. What was told, and was found wrong in the trial, must not
+/// stay in it.
+#[test]
+fn a_retreat_takes_the_told_pacing_rate_back() {
+    const LIE: Link = Link { rate_kbps: 10_000_000, delay_us: 9_000 };
+    let Some(bench) = Bench::new() else { return };
+    let sender = attach(&Options { around: Around::Bbr, ..bench.options("etcp-v1") }).expect("it attaches");
+    let listener = bench.listen();
+    let mut peer = Peer::v4(&bench.device, 4001);
+    peer.connect(FAST);
+    let _stream = bulk(&listener);
+    grow(&sender, &mut peer, 40);
+    peer.acknowledge(&[]);
+    let una = peer.ack;
+    peer.drain(Duration::from_millis(30));
+    outage(&mut peer, Duration::from_millis(2500));
+    let notice = peer.report(ReportType::Completed, 1, LIE);
+    peer.send(ACK, peer.seq, una, &notice);
+    bench::eventually("it is accepted", || count(&sender, "accepted") == 1);
+    let told = pacing(&peer);
+    assert!(told >= 10_000_000_000, "{told} bit/s at the notice");
+    // Of each burst only the last segment arrives, so that all before it are lost.
+    for _ in 0..50 {
+        let burst = peer.drain(Duration::from_millis(30));
+        if cwnd(&sender, &peer).1 < 64 {
+            let rate = pacing(&peer);
+            // Five packets and less than half of a burst in a round trip of milliseconds are some 100 Mbit/s at most.
+            assert!(rate < 1_000_000_000, "{rate} bit/s after the retreat");
+            return;
+        }
+        let Some(last) = burst.iter().max_by_key(|segment| segment.seq.wrapping_sub(una)) else { continue };
+        let block =
+            [last.seq.to_be_bytes(), last.seq.wrapping_add(last.payload as u32).to_be_bytes()].concat();
+        for _ in 0..2 {
+            peer.send(ACK, peer.seq, una, &[&[1, 1, 5, 10][..], &block].concat());
+        }
+    }
+    panic!("no retreat: {:?}", cwnd(&sender, &peer));
 }

@@ -3,7 +3,7 @@
 use crate::lab_drive::LabDriveArgs;
 use crate::lab_machine::{Measured, Use, kernel, laboratory};
 use crate::screen::Screen;
-use crate::{Failure, lab_table, outputs, print, progress};
+use crate::{Failure, lab_senders, lab_table, outputs, print, progress};
 use clap::{Args, Subcommand};
 use segue_capture::{file_name, live_capture};
 use segue_export::{Origin, live_csv, live_json};
@@ -61,6 +61,7 @@ pub struct LabRunArgs {
 pub fn run(args: &LabRunArgs, origin: &Origin, screen: &Screen) -> Result<(), Failure> {
     let file = LabFile::read(&args.plan).map_err(Failure::user)?;
     let mut plan = file.plan(args.runs).map_err(Failure::user)?;
+    lab_senders::leave_out(&mut plan)?;
     let names = capture_names(&plan);
     let asked = [("--json", &args.json), ("--csv", &args.csv), ("--report", &args.report)];
     let ([json, csv, report], captures, on_stdout) =

@@ -2,7 +2,7 @@
 
 use crate::lab_machine::{drive, kernel};
 use crate::screen::Screen;
-use crate::{Failure, lab_table, outputs, print, progress};
+use crate::{Failure, lab_senders, lab_table, outputs, print, progress};
 use clap::Args;
 use comfy_table::CellAlignment;
 use segue_console::plain_table;
@@ -32,7 +32,8 @@ pub struct LabDriveArgs {
 /// `segue lab drive`.
 pub fn run(args: &LabDriveArgs, screen: &Screen) -> Result<(), Failure> {
     let file = LabFile::read(&args.plan).map_err(Failure::user)?;
-    let plan = file.drive(args.runs).map_err(Failure::user)?;
+    let mut plan = file.drive(args.runs).map_err(Failure::user)?;
+    lab_senders::leave_out(&mut plan.plan)?;
     let ([json], on_stdout) = outputs::open([("--json", &args.json)])?;
     outputs::spare(args.plan.as_ref(), [&json])?;
     outputs::spare_links([&plan.plan.old, &plan.plan.new].into_iter(), [&json])?;

@@ -26,6 +26,8 @@ mod lab_end;
 #[cfg(feature = "live")]
 mod lab_machine;
 #[cfg(feature = "live")]
+mod lab_senders;
+#[cfg(feature = "live")]
 mod lab_table;
 mod layout;
 #[cfg(feature = "papers")]

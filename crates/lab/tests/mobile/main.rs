@@ -6,6 +6,7 @@ mod capture;
 mod carrier;
 mod first_slow_start;
 mod hosts;
+mod mptcp;
 #[path = "../rto_max/mod.rs"]
 mod rto_max;
 mod sack;

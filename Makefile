@@ -24,11 +24,12 @@ PROGRAM :=
 RELEASE := $${CARGO_TARGET_DIR:-target}/release/segue
 STATIC := $(shell uname -m)-unknown-linux-gnu
 
-.PHONY: help demo test python-test lab liar agent-speed agent-soak bench fidelity book lint man completions install uninstall static deb units clean
+.PHONY: help demo test measure python-test lab liar agent-speed agent-soak bench fidelity book lint man completions install uninstall static deb units clean
 
 help:
 	@echo 'make demo         handoffs between 6400kbit/9ms and 200kbit/300ms, compared in a table'
-	@echo 'make test         all tests'
+	@echo 'make test         all tests that can run here; it tells which cannot'
+	@echo 'make measure      what tests say of times and rates, on a machine that does nothing else'
 	@echo 'make python-test  those of the Python package, which are among them'
 	@echo 'make lab          real senders on this machine over links that change, two minutes; as root'
 	@echo 'make liar         what a receiver gains that lies to the kernel sender, two minutes and a half; as root'
@@ -53,10 +54,12 @@ demo:
 	$(SEGUE) $(DEMO) $(ARGS)
 
 test:
-	@scripts/setup rust cc gcc bpf
-	@scripts/setup --optional tshark tcptrace chromium lab python
-	$(CARGO) test --workspace --locked $(ARGS)
-	scripts/python-test --optional
+	@scripts/setup --check rust cc bpf
+	@scripts/test $(ARGS)
+
+measure:
+	@scripts/setup --check rust cc bpf
+	@scripts/test --measure $(ARGS)
 
 python-test:
 	@scripts/setup rust cc python

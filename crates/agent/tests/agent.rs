@@ -1,8 +1,8 @@
-//! `segue-agent` as a user meets it: the program in a network namespace of its own. What needs root is skipped without.
+//! `segue-agent` as a user meets it: the program in a network namespace of its own.
 
 mod host;
 
-use host::{AGENT, Host, Talker, can_run, refused};
+use host::{AGENT, Host, Talker, refused};
 use serde_json::Value;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -38,10 +38,8 @@ fn wrong_words_are_named() {
 }
 
 #[test]
+#[ignore = "needs kernel"]
 fn three_capabilities_are_enough_for_its_work_and_only_root_has_its_files() {
-    if !can_run() {
-        return;
-    }
     let host = Host::new();
     let mut agent = host.agent();
     let status = agent.proc("status");
@@ -90,7 +88,7 @@ far,_=server.accept()
 while far.recv(1): far.sendall(b'PAYLOAD-THAT-NO-LOG-MUST-HAVE'*100)
 ";
 const CLIENT: &str = "import socket,sys
-near=socket.create_connection(('192.0.2.2',7777)); near.settimeout(10)
+near=socket.create_connection(('192.0.2.2',7777)); near.settimeout(60)
 right=b'PAYLOAD-THAT-NO-LOG-MUST-HAVE'*100
 for line in sys.stdin:
     near.sendall(b'x')
@@ -100,10 +98,8 @@ for line in sys.stdin:
 ";
 
 #[test]
+#[ignore = "needs kernel python3"]
 fn flows_outlive_a_killed_agent_and_the_next_one_knows_them() {
-    if !can_run() {
-        return;
-    }
     let host = Host::new();
     // It is attached to the cgroup of both ends, and so gives also the peer its capability.
     let mut agent = host.agent();
@@ -149,10 +145,8 @@ fn flows_outlive_a_killed_agent_and_the_next_one_knows_them() {
 }
 
 #[test]
+#[ignore = "needs kernel"]
 fn a_second_agent_is_refused() {
-    if !can_run() {
-        return;
-    }
     let host = Host::new();
     let agent = host.agent();
     let second = host.ask(&["run"]);
@@ -163,10 +157,8 @@ fn a_second_agent_is_refused() {
 }
 
 #[test]
+#[ignore = "needs kernel"]
 fn an_idle_agent_is_small_and_sleeps() {
-    if !can_run() {
-        return;
-    }
     let host = Host::new();
     let agent = host.agent();
     let ticks = || {
@@ -186,10 +178,8 @@ fn an_idle_agent_is_small_and_sleeps() {
 }
 
 #[test]
+#[ignore = "needs kernel"]
 fn without_root_it_is_one_line() {
-    if !can_run() {
-        return;
-    }
     let folder = tempfile::tempdir().expect("a folder");
     let copy = folder.path().join("segue-agent");
     std::fs::copy(AGENT, &copy).expect("a copy");
@@ -197,9 +187,8 @@ fn without_root_it_is_one_line() {
         .expect("ours");
     let nobody = ["--reuid", "65534", "--regid", "65534", "--clear-groups"];
     let run = |args: &[&str]| Command::new("setpriv").args(nobody).arg(&copy).args(args).output();
-    if !run(&["--version"]).is_ok_and(|output| output.status.success()) {
-        return println!("skipped: no setpriv, or another user cannot reach {}", copy.display());
-    }
+    let reached = run(&["--version"]).expect("setpriv");
+    assert!(reached.status.success(), "another user cannot run {}: {reached:?}", copy.display());
     let output = run(&["run"]).expect("it starts");
     let text = String::from_utf8_lossy(&output.stderr);
     assert_eq!((output.status.code(), text.lines().count()), (Some(1), 1), "{text}");

@@ -2,7 +2,7 @@
 
 mod analysers;
 
-use analysers::{installed, run, tcptrace, told, tshark};
+use analysers::{run, tcptrace, told, tshark};
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketOption;
 use pcap_file::pcapng::blocks::interface_description::InterfaceDescriptionOption;
 use pcap_file::pcapng::blocks::name_resolution::Record;
@@ -253,20 +253,14 @@ fn a_handoff_notification_in_a_capture() {
 
 // ----------------------------------------------------------------------- tshark and tcptrace
 
-/// Holds a capture against the analysers that are here; says whether tshark gives all retransmissions
-/// that name.
+/// Holds a capture against the analysers; says whether tshark gives all retransmissions that name.
 fn analyse(name: &str, scheme: &str, trace: &Trace) -> bool {
     let file = tempfile::Builder::new().suffix(".pcapng").tempfile_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     std::fs::write(file.path(), capture(scheme, trace).unwrap()).unwrap();
     let told = told(trace);
-    if installed("tcptrace") {
-        let (retransmissions, dsacks) = tcptrace(file.path());
-        assert_eq!(retransmissions, told.retransmissions.len(), "tcptrace: {name} {scheme}");
-        assert_eq!(dsacks, told.dsacks, "tcptrace, D-SACK: {name} {scheme}");
-    }
-    if !installed("tshark") {
-        return true;
-    }
+    let (retransmissions, dsacks) = tcptrace(file.path());
+    assert_eq!(retransmissions, told.retransmissions.len(), "tcptrace: {name} {scheme}");
+    assert_eq!(dsacks, told.dsacks, "tcptrace, D-SACK: {name} {scheme}");
     let seen = tshark(file.path());
     println!(
         "{name:6} {} {:16} {scheme:8} sent again {:3}: retransmission {:3} out of order {:3} (any interface {:3}); \
@@ -294,6 +288,7 @@ fn analyse(name: &str, scheme: &str, trace: &Trace) -> bool {
 
 /// Every retransmission of the simulator is one for tshark and for tcptrace, and nothing else is.
 #[test]
+#[ignore = "needs tshark tcptrace"]
 fn the_narrated_handoffs_in_tshark_and_tcptrace() {
     let schemes = ["sack", "etcp", "etcp-v1"];
     for (name, experiment, at) in seven() {
@@ -305,6 +300,7 @@ fn the_narrated_handoffs_in_tshark_and_tcptrace() {
 
 /// The same where tshark calls some of them out of order: several flows, other stacks (docs/captures.md).
 #[test]
+#[ignore = "needs tshark tcptrace"]
 fn more_flows_and_other_stacks_in_tshark_and_tcptrace() {
     for (name, experiment, at) in seven() {
         for (flows, stack, scheme) in
@@ -319,6 +315,7 @@ fn more_flows_and_other_stacks_in_tshark_and_tcptrace() {
 
 /// From a slow link to a fast one packets overtake each other; notices in band repeat an ACK.
 #[test]
+#[ignore = "needs tshark tcptrace"]
 fn reordering_and_notices_in_tshark_and_tcptrace() {
     for notice in [NoticeMode::Instant, NoticeMode::InBand { lost: 0 }] {
         for flows in [1, 4] {
@@ -336,10 +333,8 @@ fn reordering_and_notices_in_tshark_and_tcptrace() {
 }
 
 #[test]
+#[ignore = "needs tshark"]
 fn tshark_finds_nothing_malformed() {
-    if !installed("tshark") {
-        return;
-    }
     let up = Experiment { flows: 2, ..experiment("200kbit/300ms", "6400kbit/9ms") };
     let trace = &traces(&up, 8_900 * MS, &["etcp-v1"])[0];
     let file = tempfile::Builder::new().suffix(".pcapng").tempfile_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
@@ -353,11 +348,9 @@ fn tshark_finds_nothing_malformed() {
     );
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(12))]
-
-    #[test]
-    fn any_capture_holds_its_trace(
+prop_compose! {
+    /// Any handoff, in 30 packets, and when.
+    fn any_handoff()(
         rates in (2.3f64..3.6, 2.3f64..3.6),
         delays in (1u32..300, 1u32..300),
         outage in proptest::option::of(50u64..2000),
@@ -366,14 +359,27 @@ proptest! {
         in_band in any::<bool>(),
         at in 1u64..60,
         seed in 1u64..9,
-    ) {
+    ) -> (Experiment, Nanos) {
         let link = |rate: f64, delay| format!("{}kbit/{delay}ms", 10f64.powf(rate).round());
         let kind = outage.map_or(Kind::Mbb, |ms| Kind::Bbm(ms * MS));
         let notice = if in_band { NoticeMode::InBand { lost: 0 } } else { NoticeMode::Instant };
         let plain = experiment(&link(rates.0, delays.0), &link(rates.1, delays.1));
-        let experiment = Experiment { kind, flows, notice, seed, stack: PROFILES[stack], packets: 30, ..plain };
-        let trace = &traces(&experiment, at * 100 * MS, &["etcp-v1"])[0];
-        check_contents("etcp-v1", trace);
-        analyse("any", "etcp-v1", trace);
+        let stack = PROFILES[stack];
+        (Experiment { kind, flows, notice, seed, stack, packets: 30, ..plain }, at * 100 * MS)
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn any_capture_holds_its_trace((experiment, at) in any_handoff()) {
+        check_contents("etcp-v1", &traces(&experiment, at, &["etcp-v1"])[0]);
+    }
+
+    #[test]
+    #[ignore = "needs tshark tcptrace"]
+    fn any_capture_in_tshark_and_tcptrace((experiment, at) in any_handoff()) {
+        analyse("any", "etcp-v1", &traces(&experiment, at, &["etcp-v1"])[0]);
     }
 }

@@ -40,6 +40,7 @@ fn records(plan: &Drive) -> Vec<DriveRecord> {
 }
 
 #[test]
+#[ignore = "needs lab"]
 fn bulk_data_crosses_every_handoff() {
     in_laboratory(|| {
         let stays = [4, 3, 3];
@@ -52,19 +53,36 @@ fn bulk_data_crosses_every_handoff() {
                 assert_eq!(handoff.link_up - handoff.link_down, Duration::from_secs(1));
                 assert!(handoff.after.lost_in_disconnection > 0, "{:?}", handoff.after);
                 let sent = handoff.first_send_after_link_up.expect("the flow goes on");
-                if record.sender == "etcp-v1" {
-                    // The notice's way, and what a busy machine adds.
-                    assert!(sent < Duration::from_millis(delay_ms + 40), "{sent:?}");
-                }
+                // The notice's way.
+                assert!(record.sender != "etcp-v1" || sent >= Duration::from_millis(delay_ms), "{sent:?}");
             }
-            // 6400 kbit/s for 10 s less what the handoffs cost; more than half of it.
-            assert!((4_000_000..8_500_000).contains(&record.octets), "{}", record.octets);
+            // At most 6400 kbit/s for 10 s.
+            assert!((1..8_500_000).contains(&record.octets), "{}", record.octets);
             assert!(record.completed.is_none() && record.keystrokes.is_empty());
         }
     });
 }
 
 #[test]
+#[ignore = "a measurement: make measure"]
+fn bulk_data_goes_on_at_once_and_fills_the_link() {
+    in_laboratory(|| {
+        for record in records(&plan(&[4, 3, 3], Load::Bulk)) {
+            for (handoff, delay_ms) in record.handoffs.iter().zip([40, 9]) {
+                let sent = handoff.first_send_after_link_up.expect("the flow goes on");
+                println!("{}: {sent:?} after link-up", record.sender);
+                if record.sender == "etcp-v1" {
+                    assert!(sent < Duration::from_millis(delay_ms + 40), "{sent:?}");
+                }
+            }
+            // 6400 kbit/s for 10 s less what the handoffs cost; more than half of it.
+            assert!(record.octets >= 4_000_000, "{}", record.octets);
+        }
+    });
+}
+
+#[test]
+#[ignore = "needs lab"]
 fn a_file_arrives_whole_across_handoffs() {
     in_laboratory(|| {
         let size = 3_000_000;
@@ -77,23 +95,34 @@ fn a_file_arrives_whole_across_handoffs() {
                 record.octets
             );
             let took = record.completed.expect("it is complete").as_secs_f64();
-            // 3.75 s at the full rate, and two handoffs.
-            assert!((3.7..12.0).contains(&took), "{took} s");
+            // 3.75 s at the full rate.
+            assert!(took > 3.7, "{took} s");
             assert!(!record.handoffs.is_empty());
         }
     });
 }
 
 #[test]
+#[ignore = "needs lab ssh"]
 fn keystrokes_are_echoed_across_handoffs() {
+    typing(|_, _| ());
+}
+
+#[test]
+#[ignore = "a measurement: make measure"]
+fn keystrokes_are_echoed_within_a_round_trip() {
+    typing(|before, first| {
+        assert!(
+            before.len() >= 8 && before.iter().all(|echo| *echo < Duration::from_millis(60)),
+            "{before:?}"
+        );
+        assert!(first < Duration::from_secs(3), "{first:?}");
+    });
+}
+
+/// Types across a handoff, and gives to `measured` how long echoes took before it and after link-up.
+fn typing(measured: impl Fn(&[Duration], Duration)) {
     in_laboratory(|| {
-        if !["/usr/sbin/sshd", "/usr/bin/ssh", "/usr/bin/ssh-keygen"]
-            .iter()
-            .all(|path| std::fs::exists(path).unwrap_or(false))
-        {
-            println!("skipped: no sshd and ssh");
-            return;
-        }
         for record in records(&plan(&[5, 4], Load::Typing)) {
             let keys = &record.keystrokes;
             let (down, up) = (record.handoffs[0].link_down, record.handoffs[0].link_up);
@@ -102,17 +131,18 @@ fn keystrokes_are_echoed_across_handoffs() {
             let before = keys
                 .iter()
                 .filter(|key| (nanos(down) - 2_000_000_000..nanos(down) - 100_000_000).contains(&key.typed));
-            let echoes: Vec<u64> = before.map(|key| key.echoed.expect("an echo") - key.typed).collect();
-            assert!(echoes.len() >= 8, "{}", echoes.len());
-            assert!(echoes.iter().all(|&echo| (18_000_000..60_000_000).contains(&echo)), "{echoes:?}");
+            let echoes = before.map(|key| key.echoed.expect("an echo") - key.typed);
+            let echoes: Vec<Duration> = echoes.map(Duration::from_nanos).collect();
+            assert!(echoes.iter().all(|&echo| echo >= Duration::from_millis(18)), "{echoes:?}");
             let lost = keys.iter().filter(|key| (nanos(down)..nanos(up)).contains(&key.typed));
             assert!(
                 lost.clone().count() >= 1
                     && lost.clone().all(|key| key.echoed.is_some_and(|at| at > nanos(up)))
             );
             let first = record.first_echoes()[0].expect("it goes on");
-            assert!((Duration::from_millis(40)..Duration::from_secs(3)).contains(&first), "{first:?}");
+            assert!(first >= Duration::from_millis(40), "{first:?}");
             eprintln!("{}: first echo {first:?} after link-up", record.sender);
+            measured(&echoes, first);
         }
     });
 }

@@ -22,8 +22,9 @@ fn report(segment: &Segment) -> Option<Report> {
 
 /// The kernel is the mobile; the peer answers nothing but the SYN at first, as if it had lost all that follows.
 #[test]
+#[ignore = "needs kernel"]
 fn the_mobile_repeats_it_until_it_is_answered() {
-    let Some(bench) = Bench::new() else { return };
+    let bench = Bench::new();
     let _mobile =
         mobile::attach(&mobile::Options { cgroup: bench.cgroup.clone(), link: LINK }).expect("it attaches");
     let address = SocketAddr::new(PEER_V4, 7000);
@@ -60,8 +61,9 @@ fn the_mobile_repeats_it_until_it_is_answered() {
 
 /// The kernel is the sender; the first ACK is lost, and what comes next completes the handshake.
 #[test]
+#[ignore = "needs kernel"]
 fn the_sender_takes_it_from_whatever_arrives_first() {
-    let Some(bench) = Bench::new() else { return };
+    let bench = Bench::new();
     let sender = bench.attach("etcp-v1");
     let listener = bench.listen();
     let mut peer = Peer::v4(&bench.device, 4001);

@@ -20,7 +20,7 @@ fn congestion_control(stream: &TcpStream) -> String {
     rustix::net::sockopt::tcp_congestion(stream.as_fd()).expect("an option").to_string()
 }
 
-fn pin(bench: &Bench) -> Option<Pin> {
+fn pin(bench: &Bench) -> Pin {
     Pin::named(&bench.name())
 }
 
@@ -42,9 +42,10 @@ fn lives(peer: &mut Peer, stream: &mut TcpStream) {
 }
 
 #[test]
+#[ignore = "needs kernel"]
 fn pins_outlive_their_maker_and_detach_leaves_cubic() {
-    let Some(bench) = Bench::new() else { return };
-    let Some(pin) = pin(&bench) else { return };
+    let bench = Bench::new();
+    let pin = pin(&bench);
     // The one who attaches is gone at once, as after SIGKILL: nothing of it remains open.
     let sender =
         attach(&Options { pin: Some(pin.0.clone()), ..bench.options("etcp-v1") }).expect("it attaches");
@@ -84,8 +85,9 @@ fn pins_outlive_their_maker_and_detach_leaves_cubic() {
 }
 
 #[test]
+#[ignore = "needs kernel"]
 fn without_pins_all_goes_with_its_owner() {
-    let Some(bench) = Bench::new() else { return };
+    let bench = Bench::new();
     let sender = bench.attach("etcp-v1");
     let listener = bench.listen();
     let mut peer = Peer::v4(&bench.device, 4001);
@@ -102,8 +104,9 @@ fn without_pins_all_goes_with_its_owner() {
 
 /// Listeners of before and of after the attach keep SYNs while it lasts.
 #[test]
+#[ignore = "needs kernel"]
 fn listeners_are_as_they_were() {
-    let Some(bench) = Bench::new() else { return };
+    let bench = Bench::new();
     let keeps = |listener: &TcpListener| nix::sys::socket::getsockopt(listener, SaveSyn).expect("an option");
     let before = bench.listen();
     assert!(!keeps(&before));
@@ -119,8 +122,9 @@ fn listeners_are_as_they_were() {
 
 /// The namespace and its sockets disappear under an attached sender.
 #[test]
+#[ignore = "needs kernel"]
 fn a_namespace_that_disappears() {
-    let Some(bench) = Bench::new() else { return };
+    let bench = Bench::new();
     let name = bench.name();
     let sender = bench.attach("etcp-v1");
     let listener = bench.listen();
@@ -136,9 +140,10 @@ fn a_namespace_that_disappears() {
 
 /// A kill may leave some of the pins: a detach takes them away, wherever it hit an attach or another detach.
 #[test]
+#[ignore = "needs kernel"]
 fn a_detach_clears_what_a_kill_has_left() {
-    let Some(bench) = Bench::new() else { return };
-    let Some(pin) = pin(&bench) else { return };
+    let bench = Bench::new();
+    let pin = pin(&bench);
     let options = Options { pin: Some(pin.0.clone()), ..bench.options("etcp-v1") };
     let listener = bench.listen();
     let all = ["hear", "congestion_control", "flows", "about", "counters", "let_go"];
@@ -169,8 +174,9 @@ fn a_detach_clears_what_a_kill_has_left() {
 }
 
 #[test]
+#[ignore = "needs kernel"]
 fn several_at_once_in_one_process() {
-    let Some(bench) = Bench::new() else { return };
+    let bench = Bench::new();
     let names =
         ["one", "two", "three"].map(|word| format!("{}{word}", &bench.name()[..8.min(bench.name().len())]));
     let all: Vec<_> = names
@@ -195,8 +201,9 @@ fn several_at_once_in_one_process() {
 
 /// One clear line each.
 #[test]
+#[ignore = "needs kernel"]
 fn mistakes_are_named() {
-    let Some(bench) = Bench::new() else { return };
+    let bench = Bench::new();
     let refused = |options: Options| {
         let error = attach(&options).expect_err("a mistake");
         assert!(error.is_user(), "{error}");
@@ -218,8 +225,9 @@ fn mistakes_are_named() {
 
 /// Connections that were there before are listed, and left alone.
 #[test]
+#[ignore = "needs kernel"]
 fn older_connections_are_unnegotiated() {
-    let Some(bench) = Bench::new() else { return };
+    let bench = Bench::new();
     let listener = bench.listen();
     let mut peer = Peer::v4(&bench.device, 4001);
     peer.open(true);

@@ -63,6 +63,7 @@ impl Drop for End {
 }
 
 #[test]
+#[ignore = "needs lab"]
 fn only_what_is_urgent_is_done_by_real_time_threads() {
     in_laboratory(|| {
         let seen = Log::default();

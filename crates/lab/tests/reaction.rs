@@ -38,30 +38,31 @@ fn grow(sender: &Sender, peer: &mut Peer, beyond: u32) {
     grow_slowly(sender, peer, beyond, Duration::from_millis(5));
 }
 
-/// The same with a pause before each ACK.
-fn grow_slowly(sender: &Sender, peer: &mut Peer, beyond: u32, pause: Duration) {
+/// The same with a pause before each ACK. No round trip has been longer than what is returned.
+fn grow_slowly(sender: &Sender, peer: &mut Peer, beyond: u32, pause: Duration) -> Duration {
+    let mut longest = Duration::ZERO;
     for _ in 0..200 {
+        let begin = Instant::now();
         peer.drain(pause);
         peer.acknowledge(&[]);
+        longest = longest.max(begin.elapsed());
         if cwnd(sender, peer).0 > beyond {
-            return;
+            return longest;
         }
     }
     panic!("cwnd stays at {:?}", cwnd(sender, peer));
 }
 
-/// Nothing comes through for so long: what is sent is heard by nobody.
-fn outage(peer: &mut Peer, time: Duration) {
-    let until = Instant::now() + time;
-    while Instant::now() < until {
-        peer.receive_within(Duration::from_millis(100));
-    }
+/// Packets of 1500 octets that this link holds in this time, rounded up.
+fn packets(link: Link, time: Duration) -> u32 {
+    (f64::from(link.rate_kbps) * time.as_secs_f64() / 12.0).ceil() as u32
 }
 
 /// algorithms.md 3.1: bdp_new = 11.03 packets; what is under way is more than twice that.
 #[test]
+#[ignore = "needs kernel bbr"]
 fn a_fall_of_the_bandwidth_reduces_the_window() {
-    let Some(bench) = Bench::new() else { return };
+    let bench = Bench::new();
     for (around, port) in [(Around::Cubic, 4001), (Around::Bbr, 4002)] {
         let sender = attach(&Options { around, ..bench.options("etcp-v1") }).expect("it attaches");
         let listener = bench.listen();
@@ -93,17 +94,21 @@ fn a_fall_of_the_bandwidth_reduces_the_window() {
 /// So far away is a peer beyond its link.
 const FAR: Duration = Duration::from_millis(150);
 
-fn connect_from_afar(peer: &mut Peer) {
+/// The round trip that the host sees is not longer than what is returned.
+fn connect_from_afar(peer: &mut Peer) -> Duration {
+    let begin = Instant::now();
     peer.open(true);
     thread::sleep(FAR);
     let first = peer.report(ReportType::First, 0, FAST);
     peer.acknowledge(&first);
+    begin.elapsed()
 }
 
 /// What a notice tells is the access link; a peer may be far beyond it, and W is of the whole path.
 #[test]
+#[ignore = "needs kernel bbr"]
 fn what_lies_beyond_the_link_counts() {
-    let Some(bench) = Bench::new() else { return };
+    let bench = Bench::new();
     let slow = Link { rate_kbps: 1000, ..FAST };
     for (around, new, port) in [
         (Around::Cubic, FAST, 4001),
@@ -114,9 +119,9 @@ fn what_lies_beyond_the_link_counts() {
         let sender = attach(&Options { around, ..bench.options("etcp-v1") }).expect("it attaches");
         let listener = bench.listen();
         let mut peer = Peer::v4(&bench.device, port);
-        connect_from_afar(&mut peer);
+        let handshake = connect_from_afar(&mut peer);
         let _stream = bulk(&listener);
-        grow_slowly(&sender, &mut peer, 40, FAR);
+        let longest = grow_slowly(&sender, &mut peer, 40, FAR).max(handshake);
         let una = peer.ack;
         let sent = peer.drain(FAR / 2).len();
         assert!(sent >= 40, "{sent} under way");
@@ -130,7 +135,8 @@ fn what_lies_beyond_the_link_counts() {
             assert_eq!(after, before, "{around:?}: with {sent} under way");
         } else {
             // 150 ms of 1 Mbit/s and a packet; of the link alone it would be 3.
-            assert!((12..=15).contains(&after), "{around:?}: {after} with {sent} under way");
+            let most = packets(slow, longest) + 2;
+            assert!((12..=most).contains(&after), "{around:?}: {after} of {most} with {sent} under way");
         }
     }
 }
@@ -138,8 +144,9 @@ fn what_lies_beyond_the_link_counts() {
 /// After an outage no more leaves at once than the link itself holds, and slow start leads to what the flow has had before,
 /// though the path holds more.
 #[test]
+#[ignore = "needs kernel"]
 fn after_an_outage_what_lies_beyond_is_not_sent_at_once() {
-    let Some(bench) = Bench::new() else { return };
+    let bench = Bench::new();
     let sender = bench.attach("etcp-v1");
     let listener = bench.listen();
     let mut peer = Peer::v4(&bench.device, 4001);
@@ -147,7 +154,7 @@ fn after_an_outage_what_lies_beyond_is_not_sent_at_once() {
     let _stream = bulk(&listener);
     grow_slowly(&sender, &mut peer, 40, FAR);
     let una = peer.ack;
-    outage(&mut peer, Duration::from_millis(2500));
+    peer.outage(una, 2);
     let (timed_out, saved) = cwnd(&sender, &peer);
     assert!(timed_out == 1 && saved > 20, "{timed_out}, {saved}");
     let notice = peer.report(ReportType::Completed, 1, FAST);
@@ -160,8 +167,23 @@ fn after_an_outage_what_lies_beyond_is_not_sent_at_once() {
 /// algorithms.md 3.2 with `resume-at-window`: after an outage of several timeouts, the ACK with the notice
 /// brings a whole window at once.
 #[test]
+#[ignore = "needs kernel bbr"]
 fn after_an_outage_a_window_leaves_at_once() {
-    let Some(bench) = Bench::new() else { return };
+    windows_after_an_outage();
+}
+
+#[test]
+#[ignore = "a measurement: make measure"]
+fn after_an_outage_a_window_leaves_within_five_milliseconds() {
+    let first = windows_after_an_outage();
+    println!("first packet after the notice: {first:?}");
+    assert!(first.iter().all(|first| *first < Duration::from_millis(5)), "{first:?}");
+}
+
+/// How long after the notice its first packet left, around each congestion control.
+fn windows_after_an_outage() -> Vec<Duration> {
+    let bench = Bench::new();
+    let mut first = Vec::new();
     for (around, port) in [(Around::Cubic, 4001), (Around::Bbr, 4002)] {
         let sender = attach(&Options { around, ..bench.options("etcp-v1") }).expect("it attaches");
         let listener = bench.listen();
@@ -172,26 +194,28 @@ fn after_an_outage_a_window_leaves_at_once() {
         peer.acknowledge(&[]);
         let (una, lost) = (peer.ack, peer.drain(Duration::from_millis(30)).len());
         assert!(lost >= 20, "{lost} under way");
-        outage(&mut peer, Duration::from_millis(2500));
+        peer.outage(una, 3);
         let timed_out = cwnd(&sender, &peer);
         let notice = peer.report(ReportType::Completed, 1, FAST);
         let told = Instant::now();
         peer.send(ACK, peer.seq, una, &notice);
-        let burst: Vec<_> = std::iter::from_fn(|| peer.receive_within(Duration::from_millis(15))).collect();
-        let first = burst.first().expect("something is sent").at - told;
-        assert!(first < Duration::from_millis(5), "{around:?}: {first:?}");
-        // bdp_new = 10.63 packets, rounded; one of them had been resent by the timer and counts as under way
+        let mut burst = vec![peer.receive().expect("something is sent")];
+        first.push(burst[0].at - told);
+        burst.extend(peer.drain(Duration::from_millis(15)));
+        // The timer, whose next turn is more than a second away, would send one. bdp_new = 10.63 packets, rounded; one of them had been resent by the timer and counts as under way
         assert!((9..=11).contains(&burst.len()), "{around:?}: {} resent at once", burst.len());
         assert!(burst.iter().all(|segment| segment.seq.wrapping_sub(una) < 1460 * lost as u32));
         let now = cwnd(&sender, &peer);
         assert_eq!(now.0, 11, "{around:?}: {timed_out:?} -> {now:?}");
     }
+    first
 }
 
 /// The same without a notice: nothing happens until the timer's next turn.
 #[test]
+#[ignore = "needs kernel"]
 fn a_copy_of_the_ack_without_a_notice_does_nothing() {
-    let Some(bench) = Bench::new() else { return };
+    let bench = Bench::new();
     let sender = bench.attach("etcp-v1");
     let listener = bench.listen();
     let mut peer = Peer::v4(&bench.device, 4001);
@@ -200,32 +224,29 @@ fn a_copy_of_the_ack_without_a_notice_does_nothing() {
     grow(&sender, &mut peer, 40);
     peer.acknowledge(&[]);
     let una = peer.ack;
-    outage(&mut peer, Duration::from_millis(2500));
+    peer.outage(una, 3);
     peer.send(ACK, peer.seq, una, &[]);
     let burst: Vec<_> = std::iter::from_fn(|| peer.receive_within(Duration::from_millis(15))).collect();
     assert!(burst.len() <= 1, "{} resent", burst.len());
 }
 
 /// A head that was lost before the outage, and whose resends the outage took, waits for the timer. What had arrived before
-/// it is acknowledged after it, a sample of four seconds: the RTO must not follow.
+/// it is acknowledged after it, a sample of three seconds: the RTO must not follow.
 #[test]
+#[ignore = "needs kernel bbr linux-6.15"]
 fn the_length_of_an_outage_is_no_round_trip() {
-    let Some(bench) = Bench::new() else { return };
-    if !bounds_rto() {
-        println!("skipped: TCP_RTO_MAX_MS, Linux 6.15");
-        return;
-    }
+    let bench = Bench::new();
     for (around, port) in [(Around::Cubic, 4001), (Around::Bbr, 4002)] {
         let sender = attach(&Options { around, ..bench.options("etcp-v1") }).expect("it attaches");
         let listener = bench.listen();
         let mut peer = Peer::v4(&bench.device, port);
         peer.connect(FAST);
-        let _stream = bulk(&listener);
+        let stream = bulk(&listener);
         grow(&sender, &mut peer, 40);
         peer.acknowledge(&[]);
         let una = peer.ack;
         let arrived = una + 1460 * peer.drain(Duration::from_millis(30)).len() as u32;
-        outage(&mut peer, Duration::from_secs(4));
+        peer.outage(una, 4);
         let notice = peer.report(ReportType::Completed, 1, FAST);
         // All but the first is there.
         let told = |last: u32| {
@@ -234,16 +255,17 @@ fn the_length_of_an_outage_is_no_round_trip() {
         };
         peer.send(ACK, peer.seq, una, &[notice, told(arrived)].concat());
         // What comes is told of at once, and the head is never acknowledged before it has come.
-        let (asked, mut last) = (Instant::now(), arrived);
-        let resent = loop {
-            let segment = peer.receive_within(Duration::from_secs(4)).expect("it goes on");
+        let mut last = arrived;
+        loop {
+            let segment = peer.receive().expect("it goes on");
             if segment.seq == una {
-                break segment.at - asked;
+                break;
             }
             last = last.max(segment.seq.wrapping_add(segment.payload as u32));
             peer.send(ACK, peer.seq, una, &told(last));
-        };
-        assert!(resent < Duration::from_millis(1500), "{around:?}: {resent:?}");
+            let rto = seen(&stream, "rto:");
+            assert!(rto < 1500.0, "{around:?}: {rto} ms");
+        }
         assert_eq!(sender.status().expect("a status").refused(), 0);
     }
 }
@@ -251,8 +273,9 @@ fn the_length_of_an_outage_is_no_round_trip() {
 /// A head of which nothing is known waits for the timer after a notice as before it, and the time without a link does not
 /// count against the connection: the kernel gives up by how long the largest RTO makes its retries last (tcp_retries2).
 #[test]
+#[ignore = "needs kernel bbr"]
 fn a_notice_does_not_shorten_the_patience_of_the_kernel() {
-    let Some(bench) = Bench::new() else { return };
+    let bench = Bench::new();
     // Six retries last 25 s, and 5.4 s if no RTO is longer than a second.
     std::fs::write("/proc/sys/net/ipv4/tcp_retries2", "6").expect("a setting");
     for (around, port) in [(Around::Cubic, 4001), (Around::Bbr, 4002)] {
@@ -264,22 +287,20 @@ fn a_notice_does_not_shorten_the_patience_of_the_kernel() {
         stream.write_all(&[7; 100]).expect("a segment");
         let una = peer.ack;
         // Resent after 0.2, 0.6, 1.4 and 3 s; the next is due after 6.2 s.
-        outage(&mut peer, Duration::from_millis(3500));
+        thread::sleep(Duration::from_millis(3500));
+        peer.drain(Duration::from_millis(1));
         let notice = peer.report(ReportType::Completed, 1, FAST);
         peer.send(ACK, peer.seq, una, &notice);
-        let resent = peer.receive_within(Duration::from_secs(5)).expect("the connection lives");
+        let resent = peer.receive().expect("the connection lives");
         assert_eq!((resent.seq, resent.payload), (una, 100), "{around:?}");
     }
 }
 
 /// The bound of the RTO is the sender's: it goes with it.
 #[test]
+#[ignore = "needs kernel bbr linux-6.15"]
 fn who_is_let_go_has_his_own_largest_rto_again() {
-    let Some(bench) = Bench::new() else { return };
-    if !bounds_rto() {
-        println!("skipped: TCP_RTO_MAX_MS, Linux 6.15");
-        return;
-    }
+    let bench = Bench::new();
     for (around, port) in [(Around::Cubic, 4001), (Around::Bbr, 4002)] {
         let sender = attach(&Options { around, ..bench.options("etcp-v1") }).expect("it attaches");
         let listener = bench.listen();
@@ -291,51 +312,56 @@ fn who_is_let_go_has_his_own_largest_rto_again() {
         peer.acknowledge(&[]);
         let una = peer.ack;
         let arrived = una + 1460 * peer.drain(Duration::from_millis(30)).len() as u32;
-        outage(&mut peer, Duration::from_secs(4));
+        peer.outage(una, 4);
         let notice = peer.report(ReportType::Completed, 1, FAST);
         peer.send(ACK, peer.seq, arrived, &notice);
-        peer.receive_within(Duration::from_secs(1)).expect("it goes on");
+        peer.receive().expect("it goes on");
         assert!(getsockopt(&stream, RtoMaxMs).expect("an option") < own, "{around:?}: no bound");
         drop(sender);
         assert_eq!(getsockopt(&stream, RtoMaxMs).expect("an option"), own, "{around:?}");
     }
 }
 
-/// Whether this kernel lets the RTO be bounded.
-fn bounds_rto() -> bool {
-    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    let mut numbers = release.split('.').map_while(|number| number.parse::<u32>().ok());
-    (numbers.next(), numbers.next()) >= (Some(6), Some(15))
+/// A number that `ss` tells of the connection.
+fn seen(stream: &TcpStream, name: &str) -> f64 {
+    let port = stream.peer_addr().expect("an address").port();
+    let output = Command::new("ss").args(["-tinH", &format!("dport = :{port}")]).output().expect("iproute2");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let number = text.split_whitespace().find_map(|word| word.strip_prefix(name)?.parse().ok());
+    number.unwrap_or_else(|| panic!("no {name} in {text}"))
 }
 
 /// algorithms.md 4.3: one segment, and ssthresh from bandwidth and the SRTT before the outage.
 #[test]
+#[ignore = "needs kernel"]
 fn tcp_ho_resumes_and_remembers_the_round_trip() {
-    let Some(bench) = Bench::new() else { return };
+    let bench = Bench::new();
     let sender = bench.attach("tcp-ho");
     let listener = bench.listen();
     let mut peer = Peer::v4(&bench.device, 4001);
     peer.connect(FAST);
     let _stream = bulk(&listener);
-    grow_slowly(&sender, &mut peer, 40, Duration::from_millis(20));
+    let longest = grow_slowly(&sender, &mut peer, 40, Duration::from_millis(20));
     peer.acknowledge(&[]);
     let una = peer.ack;
-    outage(&mut peer, Duration::from_millis(2500));
+    peer.outage(una, 3);
     // Fast enough for the product to be more than its floor of two packets.
-    let gigabit = Link { rate_kbps: 100_000, delay_us: 9_000 };
-    let notice = peer.report(ReportType::Completed, 1, gigabit);
+    let faster = Link { rate_kbps: 100_000, delay_us: 9_000 };
+    let notice = peer.report(ReportType::Completed, 1, faster);
     peer.send(ACK, peer.seq, una, &notice);
     let burst: Vec<_> = std::iter::from_fn(|| peer.receive_within(Duration::from_millis(15))).collect();
     assert!((1..=2).contains(&burst.len()), "{} resent", burst.len());
     let (_, ssthresh) = cwnd(&sender, &peer);
     // The pauses of 20 ms and more lead SRTT from nothing to 5 ms at least: 42 packets of 100 Mbit/s.
-    assert!((42..340).contains(&ssthresh), "ssthresh {ssthresh}");
+    let most = packets(faster, longest);
+    assert!((42..=most).contains(&ssthresh), "ssthresh {ssthresh}, at most {most}");
 }
 
 /// RFC 6069: with one segment under way, raising cwnd resends nothing; the ICMP does.
 #[test]
+#[ignore = "needs kernel"]
 fn an_icmp_resends_a_lonely_head() {
-    let Some(bench) = Bench::new() else { return };
+    let bench = Bench::new();
     for (mut peer, icmp) in [
         (Peer::v4(&bench.device, 4001), false),
         (Peer::v4(&bench.device, 4002), true),
@@ -349,41 +375,30 @@ fn an_icmp_resends_a_lonely_head() {
         let una = peer.ack;
         let first = peer.receive().expect("a segment");
         assert_eq!(first.payload, 100);
-        let until = Instant::now() + Duration::from_millis(2200);
-        let mut last = first.at;
-        while Instant::now() < until {
-            last = peer.receive_within(Duration::from_millis(50)).map_or(last, |segment| segment.at);
-        }
-        // Three or four timeouts; the next is a second away, and twice the first RTO has passed since the last.
-        while last.elapsed() < Duration::from_millis(500) {
-            if let Some(segment) = peer.receive_within(Duration::from_millis(10)) {
-                last = segment.at;
-            }
-        }
+        // A probe of the tail, and the timer: the next is more than a second away. It must be quiet for the first RTO.
+        peer.outage(una, 4);
+        assert!(peer.drain(Duration::from_millis(500)).is_empty(), "the timer was faster");
+        let before = seen(&stream, "backoff:");
         let notice = peer.report(ReportType::Completed, 1, FAST);
-        let told = Instant::now();
         peer.send(ACK, peer.seq, una, &notice);
-        let serving = thread::scope(|scope| {
+        let resent = thread::scope(|scope| {
             let served = scope.spawn(|| sender.serve(Duration::from_millis(200)));
-            let resent = peer.receive_within(Duration::from_millis(200));
+            let resent = peer.receive().expect("it is sent again");
             served.join().expect("it serves").expect("it serves");
             resent
         });
-        match (icmp, serving) {
-            (true, Some(segment)) => {
-                assert_eq!((segment.seq, segment.payload), (una, 100));
-                assert!(segment.at - told < Duration::from_millis(150), "{:?}", segment.at - told);
-            }
-            (false, None) => {}
-            (_, other) => panic!("icmp {icmp}: {other:?}"),
-        }
+        assert_eq!((resent.seq, resent.payload), (una, 100));
+        // The timer doubles the RTO again; an ICMP takes a doubling back before (RFC 6069).
+        let after = seen(&stream, "backoff:");
+        assert!(if icmp { after <= before } else { after == before + 1.0 }, "icmp {icmp}: {before}, {after}");
     }
 }
 
 /// N of Figs. 1 to 3: who has data under way counts, an idle connection does not.
 #[test]
+#[ignore = "needs kernel"]
 fn only_busy_flows_share_the_link() {
-    let Some(bench) = Bench::new() else { return };
+    let bench = Bench::new();
     let sender = bench.attach("etcp-v1");
     let listener = bench.listen();
     let mut idle = Peer::v4(&bench.device, 4001);
@@ -425,12 +440,9 @@ fn only_busy_flows_share_the_link() {
 /// A flow that waits for no ACK hears nothing, whatever its link does: a notice to it is none after an outage. Seen by the
 /// bound of the RTO, which comes with the end of an outage alone.
 #[test]
+#[ignore = "needs kernel linux-6.15"]
 fn the_silence_of_an_idle_flow_is_no_outage() {
-    let Some(bench) = Bench::new() else { return };
-    if !bounds_rto() {
-        println!("skipped: TCP_RTO_MAX_MS, Linux 6.15");
-        return;
-    }
+    let bench = Bench::new();
     for (around, idle, port) in [
         (Around::Cubic, true, 4001),
         (Around::Cubic, false, 4002),
@@ -471,9 +483,10 @@ fn pacing(peer: &Peer) -> u64 {
 /// The pacing rate of BBR only grows until its startup is over. What was told, and was found wrong in the trial, must not
 /// stay in it.
 #[test]
+#[ignore = "needs kernel bbr"]
 fn a_retreat_takes_the_told_pacing_rate_back() {
     const LIE: Link = Link { rate_kbps: 10_000_000, delay_us: 9_000 };
-    let Some(bench) = Bench::new() else { return };
+    let bench = Bench::new();
     let sender = attach(&Options { around: Around::Bbr, ..bench.options("etcp-v1") }).expect("it attaches");
     let listener = bench.listen();
     let mut peer = Peer::v4(&bench.device, 4001);

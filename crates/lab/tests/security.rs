@@ -82,7 +82,7 @@ impl Victim<'_> {
 
 macro_rules! victim {
     ($victim:ident) => {
-        let Some(bench) = Bench::new() else { return };
+        let bench = Bench::new();
         let sender = bench.attach("etcp-v1");
         #[allow(unused_mut)]
         let mut $victim = Victim::of(&bench, &sender);
@@ -90,6 +90,7 @@ macro_rules! victim {
 }
 
 #[test]
+#[ignore = "needs kernel"]
 fn a_wrong_nonce() {
     victim!(victim);
     let mut option = victim.notice(1);
@@ -104,6 +105,7 @@ fn a_wrong_nonce() {
 
 /// Right sequence number, right nonce, wrong ACK number: who sends it does not see the flow.
 #[test]
+#[ignore = "needs kernel"]
 fn an_ack_number_outside_the_window() {
     victim!(victim);
     let option = victim.notice(1);
@@ -117,6 +119,7 @@ fn an_ack_number_outside_the_window() {
 
 /// A guess at the ACK number of a segment whose sequence number is out of the window is not even looked at.
 #[test]
+#[ignore = "needs kernel"]
 fn a_sequence_number_outside_the_window() {
     victim!(victim);
     let option = victim.notice(1);
@@ -128,6 +131,7 @@ fn a_sequence_number_outside_the_window() {
 }
 
 #[test]
+#[ignore = "needs kernel"]
 fn a_replay() {
     victim!(victim);
     let option = victim.notice(1);
@@ -136,6 +140,7 @@ fn a_replay() {
 }
 
 #[test]
+#[ignore = "needs kernel"]
 fn an_older_report_after_a_newer_one() {
     victim!(victim);
     victim.still_hears(9);
@@ -147,6 +152,7 @@ fn an_older_report_after_a_newer_one() {
 }
 
 #[test]
+#[ignore = "needs kernel"]
 fn a_truncated_option() {
     victim!(victim);
     let mut option = victim.notice(1);
@@ -166,6 +172,7 @@ fn a_truncated_option() {
 }
 
 #[test]
+#[ignore = "needs kernel"]
 fn an_oversized_option() {
     victim!(victim);
     for length in [13, 16, 40] {
@@ -178,6 +185,7 @@ fn an_oversized_option() {
 }
 
 #[test]
+#[ignore = "needs kernel"]
 fn a_rate_of_zero() {
     victim!(victim);
     let mut option = victim.notice(1);
@@ -190,6 +198,7 @@ fn a_rate_of_zero() {
 }
 
 #[test]
+#[ignore = "needs kernel"]
 fn another_version_and_an_unknown_type() {
     victim!(victim);
     let mut option = victim.notice(1);
@@ -229,6 +238,7 @@ fn absurd_values_are_bounded() {
 }
 
 #[test]
+#[ignore = "needs kernel"]
 fn more_than_one_a_second() {
     victim!(victim);
     victim.acknowledge();
@@ -236,32 +246,29 @@ fn more_than_one_a_second() {
     for seq in 2..12 {
         let option = victim.notice(seq);
         victim.is_refused(&option, "too-soon");
-        std::thread::sleep(std::time::Duration::from_millis(50));
     }
-    std::thread::sleep(std::time::Duration::from_millis(600));
+    std::thread::sleep(std::time::Duration::from_millis(1100));
     victim.still_hears(12);
     // What came too soon was no handoff to the policy, but the link it told is known.
     let option = victim.notice(13);
     victim.is_refused(&option, "too-soon");
 }
 
-/// Ten a second for three seconds: those at 0, 1, 2 and perhaps 3 s.
+/// Thirty, with a tenth of a second between: of any eleven in a row, which take a second, one is heard.
 #[test]
+#[ignore = "needs kernel"]
 fn a_flood_is_heard_once_a_second() {
     victim!(victim);
     let begin = std::time::Instant::now();
-    let mut sent = 0;
-    while begin.elapsed() < std::time::Duration::from_secs(3) {
-        sent += 1;
-        let option = victim.notice(sent);
+    for seq in 1..=30 {
+        let option = victim.notice(seq);
         victim.send(&option);
-        std::thread::sleep(std::time::Duration::from_millis(100).saturating_sub(
-            begin.elapsed().saturating_sub(std::time::Duration::from_millis(100) * u32::from(sent - 1)),
-        ));
+        std::thread::sleep(std::time::Duration::from_millis(100));
     }
     let (accepted, too_soon) = victim.counted("too-soon");
-    assert!((3..=4).contains(&accepted), "{accepted} of {sent}");
-    assert!(sent >= 20 && accepted + too_soon == u64::from(sent), "{accepted} and {too_soon} of {sent}");
+    let most = begin.elapsed().as_secs() + 1;
+    assert!((3..=most).contains(&accepted), "{accepted} of 30, {most} seconds");
+    assert_eq!(accepted + too_soon, 30);
     let of_flow = flow(&victim.sender.status().expect("a status"), victim.peer.local);
     assert_eq!((u64::from(of_flow.accepted), u64::from(of_flow.refused)), (accepted, too_soon));
 }
@@ -270,6 +277,7 @@ fn a_flood_is_heard_once_a_second() {
 /// wrong ACK number, which is refused before. Not so where the program has chosen another congestion control: nobody
 /// tells us what is acknowledged, and no report counts.
 #[test]
+#[ignore = "needs kernel"]
 fn another_congestion_control_consumes_nothing() {
     victim!(victim);
     let ours = rustix::net::sockopt::tcp_congestion(&victim._stream).expect("an option").to_string();
@@ -288,6 +296,7 @@ fn another_congestion_control_consumes_nothing() {
 
 /// What the kernel throws away before it looks at options: a SYN and a RST in the window (RFC 5961, 3.2 and 4.2).
 #[test]
+#[ignore = "needs kernel"]
 fn segments_that_are_answered_with_a_challenge() {
     victim!(victim);
     let option = victim.notice(1);
@@ -302,6 +311,7 @@ fn segments_that_are_answered_with_a_challenge() {
 
 /// A handoff to come, which no scheme uses yet.
 #[test]
+#[ignore = "needs kernel"]
 fn a_foreseen_handoff_does_nothing() {
     victim!(victim);
     let before = flow(&victim.sender.status().expect("a status"), victim.peer.local);
@@ -315,8 +325,9 @@ fn a_foreseen_handoff_does_nothing() {
 
 /// Nobody knows what the link was before.
 #[test]
+#[ignore = "needs kernel"]
 fn a_notice_without_a_first_report() {
-    let Some(bench) = Bench::new() else { return };
+    let bench = Bench::new();
     let sender = bench.attach("etcp-v1");
     let listener = bench.listen();
     let mut peer = Peer::v4(&bench.device, 4001);

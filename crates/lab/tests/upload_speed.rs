@@ -133,7 +133,7 @@ fn measure(setting: Setting, run: u64) -> Measured {
 }
 
 #[test]
-#[ignore = "a measurement: three minutes"]
+#[ignore = "three minutes, for docs/agent.md"]
 fn an_upload_with_the_policy_and_without() {
     in_laboratory(|| {
         for kind in [Kind::Mbb, Kind::Bbm] {

@@ -251,19 +251,16 @@ mod tests {
         assert_eq!(std::fs::read_to_string(&file).unwrap(), "new");
     }
 
-    /// Neither a signal nor anything else can leave a half-written file behind.
+    /// Neither a signal nor anything else can leave a half-written file behind, where the file system has unnamed ones.
     #[cfg(target_os = "linux")]
     #[test]
     fn a_draft_has_no_name() {
         let folder = tempfile::tempdir().unwrap();
         let count = || std::fs::read_dir(folder.path()).unwrap().count();
         let mut draft = Draft::new(folder.path()).unwrap();
-        if let Draft::Named(_) = draft {
-            eprintln!("skipped: this file system has no unnamed files");
-            return;
-        }
+        let names = usize::from(matches!(draft, Draft::Named(_)));
         draft.file().write_all(b"whole").unwrap();
-        assert_eq!(count(), 0);
+        assert_eq!(count(), names);
         let target = folder.path().join("out");
         std::fs::write(&target, "old").unwrap();
         draft.persist(&target).unwrap();

@@ -47,6 +47,7 @@ const STRICT: [&str; 9] = [
 ];
 
 #[test]
+#[ignore = "needs gcc"]
 fn each_header_compiles_alone() {
     for header in headers() {
         compile("gcc", &STRICT, &header);
@@ -54,14 +55,12 @@ fn each_header_compiles_alone() {
 }
 
 #[test]
-fn each_header_compiles_for_bpf_where_clang_is() {
+#[ignore = "needs clang"]
+fn each_header_compiles_for_bpf() {
     let clang = ["clang", "clang-19", "clang-18", "clang-17", "clang-16"].into_iter().find(|name| {
         Command::new(name).arg("--version").stdout(Stdio::null()).status().is_ok_and(|s| s.success())
     });
-    let Some(clang) = clang else {
-        println!("skipped: no clang on this machine");
-        return;
-    };
+    let clang = clang.expect("clang");
     for header in headers() {
         compile(clang, &["-target", "bpf", "-O2", "-std=gnu11", "-Wall", "-Werror"], &header);
     }

@@ -25,7 +25,7 @@ impl Kernel {
         const IPV4: &str = "/proc/sys/net/ipv4";
         let known = fs::read_to_string(format!("{IPV4}/tcp_available_congestion_control"));
         let features = host::probe();
-        let has = |name| features.iter().any(|feature| feature.name == name && feature.present);
+        let has = |name: &str| features.iter().any(|feature| feature.name == name && feature.present);
         let around = [(Around::Cubic, "cubic"), (Around::Bbr, "bbr")].into_iter();
         Self {
             congestion_controls: known.unwrap_or_default().split_whitespace().map(str::to_owned).collect(),
@@ -94,7 +94,7 @@ pub fn leave_out(plan: &mut LabPlan) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use segue_study::LabFile;
+    use segue_files::LabFile;
 
     /// Linux 6.12 as Debian has it: bbr is a module, and is not loaded.
     fn older() -> Kernel {

@@ -105,6 +105,7 @@ fn what_is_installed_is_removed() {
 }
 
 #[test]
+#[ignore = "needs systemd"]
 fn units_are_units() {
     let units: Vec<_> = ["segue-agent.service", "segue-sender.service"]
         .iter()
@@ -118,13 +119,10 @@ fn units_are_units() {
         let text = text.replace("/usr/bin/segue", &segue.display().to_string());
         let copy = folder.path().join(unit.file_name().expect("a name"));
         std::fs::write(&copy, text).expect("a copy");
-        match Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(&copy).output() {
-            Ok(output) => {
-                let said = String::from_utf8_lossy(&output.stderr);
-                let about = said.lines().filter(|line| line.contains("segue-"));
-                assert_eq!(about.collect::<Vec<_>>(), Vec::<&str>::new());
-            }
-            Err(_) => return println!("skipped: no systemd-analyze"),
-        }
+        let verify = Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(&copy).output();
+        let output = verify.expect("systemd-analyze");
+        let said = String::from_utf8_lossy(&output.stderr);
+        let about = said.lines().filter(|line| line.contains("segue-"));
+        assert_eq!(about.collect::<Vec<_>>(), Vec::<&str>::new());
     }
 }

@@ -119,10 +119,11 @@ fn a_killed_sweep_goes_on() {
 
 /// A disk that fills up costs one line and no part; with room again the sweep goes on.
 #[test]
+#[ignore = "needs user-namespaces"]
 fn a_full_disk_keeps_the_parts() {
     let folder = folder_with(SWEEP);
     let whole = whole(folder.path());
-    let script = "mkdir disk && mount -t tmpfs -o size=100k tmpfs disk || exit 99\n\
+    let script = "mkdir disk && mount -t tmpfs -o size=100k tmpfs disk \n\
         $SEGUE sweep s.toml --threads 1 --out disk/out.parquet 2> first; echo $? > status\n\
         ls disk > there; ls disk/out.parquet.parts > parts\n\
         mount -o remount,size=10m disk\n\
@@ -131,17 +132,9 @@ fn a_full_disk_keeps_the_parts() {
         .args(["--mount", "--map-root-user", "sh", "-c", script])
         .env("SEGUE", env!("CARGO_BIN_EXE_segue"))
         .current_dir(folder.path())
-        .output();
-    match output {
-        Ok(output) if output.status.success() => {}
-        Ok(output) if output.status.code() != Some(99) && folder.path().join("status").exists() => {
-            panic!("{}", text(&output.stderr));
-        }
-        _ => {
-            println!("skipped: no mount namespaces");
-            return;
-        }
-    }
+        .output()
+        .expect("unshare starts");
+    assert!(output.status.success(), "{}", text(&output.stderr));
     let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect("a file");
     let (line, parts) = (read("first"), read("parts"));
     assert_eq!(read("status"), "1\n", "{line}");

@@ -234,7 +234,7 @@ fn a_lie_is_believed_once() {
 
 /// The same over more cells, competitors and delays, and with other seeds: what docs/schemes.md says of it.
 #[test]
-#[ignore = "minutes"]
+#[ignore = "minutes, for docs/schemes.md"]
 fn a_lie_in_many_settings() {
     let cells = [(200, [1, 3, 6]), (2_000, [1, 3, 6]), (7_000, [1, 3, 6]), (50_000, [1, 6, 12])];
     for name in TCP_HO {

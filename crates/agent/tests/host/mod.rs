@@ -20,24 +20,6 @@ pub fn refused(args: &[&str], status: i32) -> String {
     text
 }
 
-/// Whether an agent can run here; otherwise it says why not.
-pub fn can_run() -> bool {
-    let features = probe();
-    for name in ["rights", "kernel", "btf", "cgroup2"] {
-        let feature = features.iter().find(|feature| feature.name == name).expect("probed");
-        if !feature.present {
-            println!("skipped: {name} ({})", feature.found);
-            return false;
-        }
-    }
-    let namespaces = Command::new("unshare").args(["--net", "--mount", "true"]).output();
-    let there = namespaces.is_ok_and(|output| output.status.success());
-    if !there {
-        println!("skipped: no unshare");
-    }
-    there
-}
-
 /// A host with a bpf file system of its own, and a cable to another one, its default route.
 pub struct Host {
     pub holder: Child,
@@ -196,7 +178,7 @@ impl Drop for Host {
             let _ = process.kill();
             let _ = process.wait();
         }
-        for _ in 0..50 {
+        for _ in 0..500 {
             if std::fs::remove_dir(&self.cgroup).is_ok() {
                 break;
             }
@@ -216,7 +198,7 @@ impl Agent {
     }
 
     pub fn until(&self, what: &str, mut holds: impl FnMut() -> bool) {
-        let limit = Instant::now() + Duration::from_secs(20);
+        let limit = Instant::now() + Duration::from_secs(60);
         while !holds() {
             assert!(Instant::now() < limit, "{what}: {}", self.log());
             std::thread::sleep(Duration::from_millis(5));
@@ -316,7 +298,7 @@ async def flow(number):
         while True:
             begin=time.monotonic()
             writer.write(pattern[asked%251:asked%251+600]); asked+=600
-            got=await asyncio.wait_for(reader.readexactly(3000),20)
+            got=await asyncio.wait_for(reader.readexactly(3000),60)
             if got!=pattern[said%251:said%251+3000]: raise ValueError('other octets')
             said+=3000; done[number]+=1
             longest[0]=max(longest[0],time.monotonic()-begin)
@@ -352,7 +334,7 @@ impl Flows {
         flows
     }
 
-    /// Each of them is answered so many times more, and none is reset or silent for 20 s.
+    /// Each of them is answered so many times more, and none is reset or silent for a minute.
     pub fn speak(&mut self, times: usize) {
         writeln!(self.client.to, "{times}").expect("it listens");
         assert_eq!(self.client.hear(), "ok");

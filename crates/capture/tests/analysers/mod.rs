@@ -5,10 +5,8 @@ use segue_tcp::encode::{byte_number, window_field};
 use segue_world::Nanos;
 use segue_world::trace::{Trace, What};
 use std::collections::BTreeSet;
-use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output};
-use std::sync::Mutex;
 
 /// Port of flow 0 at the correspondent node.
 pub const FIRST_CN_PORT: u16 = 40_000;
@@ -69,25 +67,6 @@ pub fn told(trace: &Trace) -> Told {
         }
     }
     told
-}
-
-/// Programs that were found missing.
-static MISSING: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-
-/// Whether a program is here; if not, says once that its checks are left out.
-pub fn installed(program: &str) -> bool {
-    if Command::new(program).arg("-v").output().is_ok() {
-        return true;
-    }
-    if MISSING.lock().is_ok_and(|mut missing| missing.insert(program.to_string())) {
-        // Not eprintln, which the harness keeps to itself where a test passes.
-        let _ = writeln!(
-            std::io::stderr(),
-            "SKIPPED: {program} is not installed, so captures are not held against it; \
-             `make test` installs it (scripts/setup {program})"
-        );
-    }
-    false
 }
 
 /// Runs a program to its end; settings of the user's do not count.

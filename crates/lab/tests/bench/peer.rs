@@ -143,7 +143,16 @@ impl<'a> Peer<'a> {
     }
 
     pub fn receive(&mut self) -> Option<Segment> {
-        self.receive_within(Duration::from_secs(2))
+        self.receive_within(Duration::from_secs(60))
+    }
+
+    /// An outage: nothing is heard of what comes, until this octet has been sent again so many times.
+    pub fn outage(&mut self, una: u32, times: usize) {
+        let mut left = times;
+        while left > 0 {
+            let segment = self.receive().expect("the timer expires");
+            left -= usize::from(segment.seq == una && segment.payload > 0);
+        }
     }
 
     /// Takes in what comes until it is quiet for this long.

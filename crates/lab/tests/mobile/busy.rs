@@ -63,8 +63,9 @@ fn congestion_control(socket: &TcpStream) -> String {
 }
 
 #[test]
+#[ignore = "needs kernel"]
 fn a_hundred_notices_on_a_busy_host_lose_nothing() {
-    let Some(hosts) = Hosts::new() else { return };
+    let hosts = Hosts::new();
     let mut mobile = attached(&hosts.mobile, OLD);
     let _peer = attached(&hosts.peer, OLD);
     for ipv6 in [false, true] {
@@ -138,16 +139,12 @@ fn sender_state(host: &Host, socket: &TcpStream) -> Vec<String> {
 }
 
 #[test]
+#[ignore = "needs kernel bbr"]
 fn a_poke_keeps_the_window_and_the_congestion_control() {
-    let Some(hosts) = Hosts::new() else { return };
+    let hosts = Hosts::new();
     let mut mobile = attached(&hosts.mobile, OLD);
     let _peer = attached(&hosts.peer, OLD);
-    let known = registered();
     for name in ["reno", "cubic", "bbr"] {
-        if !known.iter().any(|known| known == name) {
-            eprintln!("skipped: this kernel has no {name}");
-            continue;
-        }
         let (near, far) = connect(&hosts, false);
         setsockopt(&near, sockopt::TcpCongestion, &name.into()).expect("it can be set");
         // Each block is acknowledged before the next: cwnd rests afterwards.
@@ -181,8 +178,9 @@ fn registered() -> Vec<String> {
 
 /// A congestion control of eBPF lives on in its sockets when it is detached, and could not be set again.
 #[test]
+#[ignore = "needs kernel"]
 fn a_congestion_control_that_is_gone_is_not_taken_away() {
-    let Some(hosts) = Hosts::new() else { return };
+    let hosts = Hosts::new();
     let mut mobile = attached(&hosts.mobile, OLD);
     let _peer = attached(&hosts.peer, OLD);
     let (near, far) = connect(&hosts, false);
@@ -211,14 +209,11 @@ fn a_congestion_control_that_is_gone_is_not_taken_away() {
 }
 
 #[test]
+#[ignore = "needs kernel"]
 fn a_thousand_connections_are_told_at_once() {
-    let Some(hosts) = Hosts::new() else { return };
+    let hosts = Hosts::new();
     let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).expect("limits");
-    if hard < 4096 {
-        eprintln!("skipped: 4096 open files are needed, and {hard} allowed");
-        return;
-    }
-    setrlimit(Resource::RLIMIT_NOFILE, soft.max(4096), hard).expect("more files");
+    setrlimit(Resource::RLIMIT_NOFILE, soft.max(4096), hard.max(4096)).expect("more files");
     let mut mobile = attached(&hosts.mobile, OLD);
     let _peer = attached(&hosts.peer, OLD);
     let listener = hosts.peer.run(|| TcpListener::bind((hosts.peer.ipv4, 0))).expect("it listens");

@@ -9,7 +9,7 @@ use nix::sys::time::{TimeVal, TimeValLike};
 use segue_policy::wire::{Capability, Report};
 use std::net::SocketAddr;
 use std::os::fd::AsRawFd;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -79,6 +79,8 @@ impl Segment {
 
 pub struct Capture {
     seen: Arc<Mutex<Vec<Segment>>>,
+    /// How often nothing has come for 20 ms.
+    quiet: Arc<AtomicUsize>,
     stop: Arc<AtomicBool>,
     reader: Option<JoinHandle<()>>,
 }
@@ -92,32 +94,42 @@ impl Capture {
         setsockopt(&socket, sockopt::RcvBufForce, &(64 << 20)).expect("a large buffer");
         setsockopt(&socket, sockopt::ReceiveTimeout, &TimeVal::milliseconds(20)).expect("a time limit");
         let seen = Arc::new(Mutex::new(Vec::new()));
+        let quiet = Arc::new(AtomicUsize::new(0));
         let stop = Arc::new(AtomicBool::new(false));
-        let (list, end) = (Arc::clone(&seen), Arc::clone(&stop));
+        let (list, lulls, end) = (Arc::clone(&seen), Arc::clone(&quiet), Arc::clone(&stop));
         let reader = thread::spawn(move || {
             // headers are enough
             let mut buffer = [0; 192];
             while !end.load(Ordering::Relaxed) {
-                let Ok(length) = recv(socket.as_raw_fd(), &mut buffer, MsgFlags::empty()) else { continue };
+                let Ok(length) = recv(socket.as_raw_fd(), &mut buffer, MsgFlags::empty()) else {
+                    lulls.fetch_add(1, Ordering::Relaxed);
+                    continue;
+                };
                 if let Some(segment) = parse(&buffer[..length]) {
                     list.lock().expect("no reader panics").push(segment);
                 }
             }
         });
-        Self { seen, stop, reader: Some(reader) }
+        Self { seen, quiet, stop, reader: Some(reader) }
     }
 
-    /// What has been seen so far, once nothing has come for 50 ms.
+    /// What has been seen so far, once nothing has come for 40 ms; by what the reader finds, however late that is.
     pub fn settled(&self) -> Vec<Segment> {
-        let mut count = usize::MAX;
-        let limit = Instant::now() + Duration::from_secs(5);
-        loop {
-            thread::sleep(Duration::from_millis(50));
+        let state = || {
             let seen = self.seen.lock().expect("no reader panics");
-            if seen.len() == count || Instant::now() > limit {
-                return seen.clone();
+            (seen.len(), self.quiet.load(Ordering::Relaxed))
+        };
+        let (mut count, mut quiet) = state();
+        let limit = Instant::now() + Duration::from_secs(60);
+        loop {
+            thread::sleep(Duration::from_millis(5));
+            let now = state();
+            assert!(Instant::now() < limit, "it never rests");
+            if now.0 != count {
+                (count, quiet) = now;
+            } else if now.1 >= quiet + 3 {
+                return self.seen.lock().expect("no reader panics").clone();
             }
-            count = seen.len();
         }
     }
 

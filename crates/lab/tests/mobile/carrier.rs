@@ -1,7 +1,7 @@
 //! What the mobile writes while its device has no carrier: it is refused, and leaves with the next link.
 
 use super::rto_max::RtoMaxMs;
-use super::uploads::{Seen, connect, grow, peer_loses_its_route};
+use super::uploads::{Seen, backed_off, connect, grow, has_arrived, peer_loses_its_route};
 use super::world::{World, address};
 use super::{carry, stream};
 use nix::sys::socket::sockopt::TcpUserTimeout;
@@ -33,27 +33,24 @@ fn tc(world: &World, words: &[&str]) {
 
 /// New data that found no carrier were never sent, and leave with the new link.
 #[test]
+#[ignore = "needs kernel"]
 fn what_was_written_without_a_link_leaves_with_the_next_one() {
-    let Some(world) = World::new() else { return };
+    let world = World::new();
     world.with_agent(&world.config(""), || {
         let (near, far) = connect(&world, &world.listen(false));
         near.set_nodelay(false).expect("ours");
         carrier(&world, 0, false);
         (&near).write_all(b"typed").expect("the socket's buffer takes it");
-        // The kernel's timer: 0.2, 0.6, 1.4, 3.0, and then 6.2 s.
-        thread::sleep(Duration::from_millis(3500));
+        backed_off(&world, &near);
         let seen = Seen::of(&world, &near);
         assert_eq!((seen.number("unacked"), seen.number("notsent")), (0, 5), "{}", seen.0);
         world.peer_moves(1);
         world.move_to(1);
-        let at = Instant::now();
-        let mut received = [0; 5];
-        far.set_read_timeout(Some(Duration::from_secs(20))).expect("ours");
-        (&far).read_exact(&mut received).expect("it arrives");
-        let took = at.elapsed();
-        assert_eq!(&received, b"typed");
-        assert!(took < Duration::from_secs(1), "{took:?}; the timer's time is more than two seconds away");
         let rounds = world.rounds(1);
+        assert_eq!(has_arrived(&far), 5, "the timer's time is more than a second away");
+        let mut received = [0; 5];
+        (&far).read_exact(&mut received).expect("it arrives");
+        assert_eq!(&received, b"typed");
         let round = rounds.iter().find(|round| round["watch"] == "0.0.0.0/0").expect("a round");
         assert_eq!(round["resent"], 1, "{round}");
         assert!(!near.nodelay().expect("an option"), "its program had not asked for it");
@@ -63,8 +60,9 @@ fn what_was_written_without_a_link_leaves_with_the_next_one() {
 
 /// What is queued leaves by the window of the new link, not of the old one.
 #[test]
+#[ignore = "needs kernel"]
 fn what_is_queued_leaves_by_the_policys_window() {
-    let Some(world) = World::new() else { return };
+    let world = World::new();
     for uploads in ["etcp-v1", "off"] {
         let rules = "[[link]]\ndevice = \"link0\"\nrate = \"20mbit\"\ndelay = \"9ms\"\n\
                      [[link]]\ndevice = \"link1\"\nrate = \"300kbit\"\ndelay = \"9ms\"";
@@ -94,7 +92,6 @@ fn what_is_queued_leaves_by_the_policys_window() {
             peer_loses_its_route(&world, false);
             world.peer_moves(1);
             let mut received = vec![0; length];
-            far.set_read_timeout(Some(Duration::from_secs(20))).expect("ours");
             (&far).read_exact(&mut received).expect("it arrives");
             assert!(received == stream(2_000_000, length), "other octets");
         });
@@ -104,8 +101,9 @@ fn what_is_queued_leaves_by_the_policys_window() {
 
 /// A flow that was closed meanwhile sends its last octets with the new link, too.
 #[test]
+#[ignore = "needs kernel"]
 fn the_last_octets_of_a_closed_flow_leave_with_the_next_link() {
-    let Some(world) = World::new() else { return };
+    let world = World::new();
     for uploads in ["etcp-v1", "off"] {
         world.move_to(0);
         world.with_agent(&world.config(&format!("uploads = \"{uploads}\"")), || {
@@ -114,17 +112,17 @@ fn the_last_octets_of_a_closed_flow_leave_with_the_next_link() {
             assert_eq!((&near).read(&mut [0; 1]).expect("the other end"), 0);
             carrier(&world, 0, false);
             (&near).write_all(b"last").expect("the socket's buffer takes it");
+            let rounds = world.status()["rounds"].as_array().expect("a list").len();
             drop(near);
             // The kernel's timer: 0.2, 0.6, 1.4, 3.0, and then 6.2 s.
             thread::sleep(Duration::from_millis(3500));
             world.peer_moves(1);
             world.move_to(1);
-            let at = Instant::now();
+            world.rounds(rounds + 1);
+            assert_eq!(has_arrived(&far), 4, "{uploads}: the timer's time is more than two seconds away");
             let mut received = Vec::new();
-            far.set_read_timeout(Some(Duration::from_secs(20))).expect("ours");
             (&far).read_to_end(&mut received).expect("it arrives");
             assert_eq!(received, b"last");
-            assert!(at.elapsed() < Duration::from_secs(1), "{uploads}: {:?}", at.elapsed());
         });
         carrier(&world, 0, true);
     }
@@ -133,19 +131,16 @@ fn the_last_octets_of_a_closed_flow_leave_with_the_next_link() {
 /// The bound of the RTO after one outage does not make the kernel give up in the next, in which what is typed waits for
 /// the timer of a closed window.
 #[test]
+#[ignore = "needs kernel linux-6.15"]
 fn a_second_outage_is_waited_for_as_long_as_the_first() {
-    let Some(world) = World::new() else { return };
+    let world = World::new();
     // Six probes last 12 s and more, and 5 s if the RTO is bounded.
     world.hosts.mobile.run(|| {
         std::fs::write("/proc/sys/net/ipv4/tcp_retries2", "6").expect("the namespace's own");
     });
     world.with_agent(&world.config(""), || {
         let (near, far) = connect(&world, &world.listen(false));
-        let Ok(own) = getsockopt(&near, RtoMaxMs) else {
-            println!("skipped: TCP_RTO_MAX_MS, Linux 6.15");
-            return;
-        };
-        far.set_read_timeout(Some(Duration::from_secs(20))).expect("ours");
+        let own = getsockopt(&near, RtoMaxMs).expect("TCP_RTO_MAX_MS");
         let mut received = [0; 5];
         // So soon after another event the kernel tells of this carrier's loss up to a second late.
         for words in ["add near type veth peer name far", "set near up", "set far up"] {
@@ -175,7 +170,7 @@ fn a_second_outage_is_waited_for_as_long_as_the_first() {
 /// What was written during an outage arrives, and the flow goes on for longer than TCP_USER_TIMEOUT, two seconds, allows
 /// for one outage.
 fn lives_on(near: &TcpStream, mut far: &TcpStream) {
-    far.set_read_timeout(Some(Duration::from_secs(10))).expect("ours");
+    far.set_read_timeout(Some(Duration::from_secs(60))).expect("ours");
     far.read_exact(&mut [0; 1000]).expect("the connection lives");
     (0..6).for_each(|_| {
         carry(near, far, 0, 100);
@@ -186,8 +181,9 @@ fn lives_on(near: &TcpStream, mut far: &TcpStream) {
 /// The kernel measures from the beginning of a closed window how long it lasts (TCP_USER_TIMEOUT), and takes data that
 /// could not be sent for one; it does not forget it when they have left.
 #[test]
+#[ignore = "needs kernel"]
 fn a_user_timeout_is_not_counted_from_an_outage_that_is_over() {
-    let Some(world) = World::new() else { return };
+    let world = World::new();
     world.with_agent(&world.config(""), || {
         let (near, far) = connect(&world, &world.listen(false));
         setsockopt(&near, TcpUserTimeout, &2000).expect("an option");
@@ -204,8 +200,9 @@ fn a_user_timeout_is_not_counted_from_an_outage_that_is_over() {
 
 /// Nor from one in which the device's queue took nothing, so that data waited as for a closed window.
 #[test]
+#[ignore = "needs kernel"]
 fn a_user_timeout_is_not_counted_from_a_full_queue_that_is_past() {
-    let Some(world) = World::new() else { return };
+    let world = World::new();
     world.with_agent(&world.config(""), || {
         let (near, far) = connect(&world, &world.listen(false));
         setsockopt(&near, TcpUserTimeout, &2000).expect("an option");
@@ -230,8 +227,9 @@ fn a_user_timeout_is_not_counted_from_a_full_queue_that_is_past() {
 
 /// Of a SYN-ACK that cannot be sent the kernel forgets the connection, which its peer may have by now.
 #[test]
+#[ignore = "needs kernel"]
 fn connections_that_peers_open_outlive_an_outage() {
-    let Some(world) = World::new() else { return };
+    let world = World::new();
     world.with_agent(&world.config(""), || {
         let mobile = address(true, false);
         let listener = world.hosts.mobile.run(|| TcpListener::bind((mobile, 0))).expect("it listens");
@@ -248,7 +246,7 @@ fn connections_that_peers_open_outlive_an_outage() {
         });
         let connecting = thread::scope(|scope| {
             let connecting = scope
-                .spawn(|| world.hosts.peer.run(|| TcpStream::connect_timeout(&to, Duration::from_secs(20))));
+                .spawn(|| world.hosts.peer.run(|| TcpStream::connect_timeout(&to, Duration::from_secs(60))));
             // Its SYN is through; the ACK of the SYN-ACK will be lost.
             thread::sleep(Duration::from_millis(100));
             peer_loses_its_route(&world, true);
@@ -262,7 +260,7 @@ fn connections_that_peers_open_outlive_an_outage() {
         carrier(&world, 0, true);
         (&connecting).write_all(b"GET").expect("the socket's buffer takes it");
         listener.set_nonblocking(true).expect("ours");
-        let limit = Instant::now() + Duration::from_secs(10);
+        let limit = Instant::now() + Duration::from_secs(60);
         let accepted = loop {
             match listener.accept() {
                 Ok((accepted, _)) => break accepted,
@@ -278,8 +276,9 @@ fn connections_that_peers_open_outlive_an_outage() {
 
 /// Programs with raw sockets are told what became of their packets, and shall be told nothing else than before.
 #[test]
+#[ignore = "needs kernel"]
 fn raw_sockets_send_as_before() {
-    let Some(world) = World::new() else { return };
+    let world = World::new();
     world.with_agent(&world.config(""), || {
         carrier(&world, 0, false);
         let raw = world.hosts.mobile.run(|| {

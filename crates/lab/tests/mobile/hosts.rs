@@ -27,24 +27,9 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// None, with a word why, where this machine cannot have them.
-    pub fn new() -> Option<Self> {
-        if !nix::unistd::geteuid().is_root() {
-            eprintln!("skipped: network namespaces and kernel programs need root");
-            return None;
-        }
-        if !Path::new("/sys/kernel/btf/vmlinux").exists() {
-            eprintln!("skipped: this kernel has no BTF (CONFIG_DEBUG_INFO_BTF)");
-            return None;
-        }
-        let Some(parent) = own_cgroup() else {
-            eprintln!("skipped: no cgroup2 is mounted");
-            return None;
-        };
-        match Self::build(&parent) {
-            Ok(hosts) => Some(hosts),
-            Err(error) => panic!("two hosts: {error}"),
-        }
+    pub fn new() -> Self {
+        let parent = own_cgroup().expect("cgroup2 is mounted");
+        Self::build(&parent).unwrap_or_else(|error| panic!("two hosts: {error}"))
     }
 
     fn build(parent: &Path) -> io::Result<Self> {

@@ -8,7 +8,6 @@ use segue_kernel::sender::{self, Around, Policy};
 use segue_policy::wire::ReportType;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -41,7 +40,7 @@ fn download(mut from: &TcpStream, mut to: &TcpStream) {
 
 /// Connects, waits until both subflows are there and `reported` of them have told their link, and tells a handoff.
 fn told_of(reported: usize, time_stamps: &str) {
-    let Some(hosts) = Hosts::new() else { return };
+    let hosts = Hosts::new();
     for host in [&hosts.peer, &hosts.mobile] {
         host.run(|| {
             std::fs::write("/proc/sys/net/ipv4/tcp_timestamps", time_stamps).expect("the namespace's own");
@@ -100,11 +99,8 @@ fn told_of(reported: usize, time_stamps: &str) {
 
 /// The first report waits until there is room for it, so that notices have an old link to be compared with.
 #[test]
+#[ignore = "needs kernel mptcp"]
 fn subflows_hear_notices() {
-    if !Path::new("/proc/sys/net/mptcp/enabled").exists() {
-        println!("skipped: this kernel has no MPTCP");
-        return;
-    }
     told_of(2, "0");
     // With time stamps the SYN-ACK of a further subflow (MP_JOIN, 16 octets) has no room for the capability.
     told_of(1, "1");

@@ -40,8 +40,9 @@ fn send_beyond(peer: &Host, last: &Segment, offset: usize, beyond: usize) {
 }
 
 #[test]
+#[ignore = "needs kernel"]
 fn auto_crafts_what_finds_no_room_beside_sack_blocks() {
-    let Some(hosts) = Hosts::new() else { return };
+    let hosts = Hosts::new();
     let mut mobile = attached(&hosts.mobile, OLD);
     let _peer = attached(&hosts.peer, OLD);
     let before = complaints(&hosts.peer);

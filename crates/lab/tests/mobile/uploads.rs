@@ -52,6 +52,23 @@ pub(super) fn grow(near: &TcpStream, far: &TcpStream, length: usize) {
     (0..length).step_by(100_000).for_each(|offset| carry(near, far, offset, 100_000));
 }
 
+/// Waits until the flow's timer has expired for the third time: after 0.2, 0.6 and 1.4 s. The next time is at 3 s.
+pub(super) fn backed_off(world: &World, near: &TcpStream) {
+    let limit = Instant::now() + Duration::from_secs(60);
+    while Seen::of(world, near).number("backoff") < 3 {
+        assert!(Instant::now() < limit, "its timer does not expire: {}", Seen::of(world, near).0);
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Octets that its program could read now, as far as one looks.
+pub(super) fn has_arrived(far: &TcpStream) -> usize {
+    far.set_nonblocking(true).expect("ours");
+    let there = far.peek(&mut [0; 1000]).unwrap_or(0);
+    far.set_nonblocking(false).expect("ours");
+    there
+}
+
 fn told(world: &World, link: Link) -> Value {
     let Link { rate_kbps, delay_us } = link;
     let device = "link0".to_owned();
@@ -91,8 +108,9 @@ fn expected(before: &Seen) -> u32 {
 }
 
 #[test]
+#[ignore = "needs kernel"]
 fn over_a_slower_link_the_window_is_the_policys_at_once() {
-    let Some(world) = World::new() else { return };
+    let world = World::new();
     for (uploads, scheme) in [("etcp-v1", Some("etcp-v1")), ("off", None)] {
         let config = world.config(&format!("uploads = \"{uploads}\"\n{RULE}"));
         world.with_agent(&config, || {
@@ -136,7 +154,6 @@ fn over_a_slower_link_the_window_is_the_policys_at_once() {
                 }
                 // Every octet arrives.
                 let mut received = vec![0; 20_000];
-                far.set_read_timeout(Some(Duration::from_secs(20))).expect("ours");
                 (&far).read_exact(&mut received).expect("it goes on");
                 assert!(received == stream(1_000_000, 20_000), "other octets");
                 return;
@@ -147,8 +164,9 @@ fn over_a_slower_link_the_window_is_the_policys_at_once() {
 }
 
 #[test]
+#[ignore = "needs kernel"]
 fn over_a_faster_link_after_an_outage_it_sends_at_once() {
-    let Some(world) = World::new() else { return };
+    let world = World::new();
     let faster = "[[link]]\ndevice = \"link0\"\nrate = \"2mbit\"\ndelay = \"9ms\"\n\
                   [[link]]\ndevice = \"link1\"\nrate = \"20mbit\"\ndelay = \"9ms\"";
     world.with_agent(&world.config(faster), || {
@@ -157,21 +175,15 @@ fn over_a_faster_link_after_an_outage_it_sends_at_once() {
         peer_loses_its_route(&world, true);
         near.set_nonblocking(true).expect("ours");
         (&near).write_all(&stream(300_000, 60_000)).expect("the socket's buffer takes it");
-        // Resent after 0.2, 0.6, 1.4 and 3 s; the next time at 6.2 s.
-        thread::sleep(Duration::from_millis(3500));
+        backed_off(&world, &near);
         peer_loses_its_route(&world, false);
         world.peer_moves(1);
-        let at = Instant::now();
         world.move_to(1);
         let rounds = world.rounds(1);
+        assert!(has_arrived(&far) > 0, "the timer's time is more than a second away");
         let mut received = vec![0; 60_000];
         (&far).read_exact(&mut received).expect("it arrives");
-        let took = at.elapsed();
         assert!(received == stream(300_000, 60_000), "other octets");
-        assert!(
-            took < Duration::from_millis(1500),
-            "{took:?}; the timer's time is more than two seconds away"
-        );
         let round = rounds.iter().find(|round| round["watch"] == "0.0.0.0/0").expect("a round");
         assert_eq!((&round["resent"], &round["governed"]), (&1.into(), &1.into()), "{round}");
         // 2 * BDP of 20 Mbit/s and some 18 ms, or what the policy says beside that; not cubic's slow start from 1.
@@ -183,8 +195,9 @@ fn over_a_faster_link_after_an_outage_it_sends_at_once() {
 
 /// Another congestion control keeps its window, and is counted; a host that does not move keeps all.
 #[test]
+#[ignore = "needs kernel"]
 fn what_is_not_cubic_or_does_not_move_is_left_alone() {
-    let Some(world) = World::new() else { return };
+    let world = World::new();
     world.with_agent(&world.config(RULE), || {
         let listener = world.listen(false);
         let (near, far) = connect(&world, &listener);
@@ -212,8 +225,9 @@ fn what_is_not_cubic_or_does_not_move_is_left_alone() {
 
 /// IPv6 as IPv4, bbr as cubic; and all have their own congestion control again when the agent has ended.
 #[test]
+#[ignore = "needs kernel bbr"]
 fn flows_of_both_families_and_congestion_controls_are_governed() {
-    let Some(world) = World::new() else { return };
+    let world = World::new();
     for ipv6 in [false, true] {
         for (name, ours) in [("cubic", "sgup_"), ("bbr", "sgub_")] {
             let pair = world.with_agent(&world.config(RULE), || {
@@ -239,8 +253,9 @@ fn flows_of_both_families_and_congestion_controls_are_governed() {
 
 /// When the agent ends its flows go on with cubic.
 #[test]
+#[ignore = "needs kernel"]
 fn flows_are_cubics_again_when_the_agent_has_ended() {
-    let Some(world) = World::new() else { return };
+    let world = World::new();
     let pair = world.with_agent(&world.config(RULE), || {
         let pair = connect(&world, &world.listen(false));
         grow(&pair.0, &pair.1, 300_000);
@@ -255,8 +270,9 @@ fn flows_are_cubics_again_when_the_agent_has_ended() {
 
 /// A bulk upload whose timer has tried lately: RFC 6069 waits for an RTO from then, but what is queued may leave.
 #[test]
+#[ignore = "needs kernel"]
 fn a_flow_with_more_to_send_does_not_wait_for_its_timer() {
-    let Some(world) = World::new() else { return };
+    let world = World::new();
     world.with_agent(&world.config(""), || {
         let own = address(true, false).to_string();
         let route =
@@ -271,32 +287,35 @@ fn a_flow_with_more_to_send_does_not_wait_for_its_timer() {
         peer_loses_its_route(&world, true);
         let rounds = world.status()["rounds"].as_array().expect("a list").len();
         near.set_nonblocking(true).expect("ours");
-        let at = Instant::now();
         let length = (&near).write(&stream(20_000, 200_000)).expect("the socket's buffer takes some");
         // The timer expires after 2.0 s, and then after 6.0.
-        thread::sleep(Duration::from_millis(2500).saturating_sub(at.elapsed()));
-        let seen = Seen::of(&world, &near);
+        let limit = Instant::now() + Duration::from_secs(60);
+        let seen = loop {
+            let seen = Seen::of(&world, &near);
+            if seen.number("backoff") > 0 {
+                break seen;
+            }
+            assert!(Instant::now() < limit, "{}", seen.0);
+            thread::sleep(Duration::from_millis(10));
+        };
         let (under_way, backoff) = (seen.number("unacked"), seen.number("backoff"));
         assert!(under_way > 0 && backoff == 1 && seen.number("notsent") > 0, "{}", seen.0);
         peer_loses_its_route(&world, false);
         world.peer_moves(1);
         world.move_to(1);
-        let moved = Instant::now();
         world.rounds(rounds + 1);
+        assert!(has_arrived(&far) > 0, "by RFC 6069 alone another two seconds");
         let mut received = vec![0; length];
-        far.set_read_timeout(Some(Duration::from_secs(20))).expect("ours");
         (&far).read_exact(&mut received).expect("it arrives");
-        let took = moved.elapsed();
         assert!(received == stream(20_000, length), "other octets");
-        // By RFC 6069 alone another 1.5 s.
-        assert!(took < Duration::from_secs(1), "{took:?} after the handoff");
     });
 }
 
 /// To a socket that still connects an ICMP message is the end (RFC 1122, 4.2.3.9).
 #[test]
+#[ignore = "needs kernel"]
 fn a_connection_that_is_being_opened_is_left_alone() {
-    let Some(world) = World::new() else { return };
+    let world = World::new();
     world.hosts.mobile.run(|| {
         // Back-offs from the second SYN on.
         let _ = std::fs::write("/proc/sys/net/ipv4/tcp_syn_linear_timeouts", "0");
@@ -307,7 +326,7 @@ fn a_connection_that_is_being_opened_is_left_alone() {
         peer_loses_its_route(&world, true);
         thread::scope(|scope| {
             let connecting = scope.spawn(|| {
-                world.hosts.mobile.run(|| TcpStream::connect_timeout(&to, Duration::from_secs(20)))
+                world.hosts.mobile.run(|| TcpStream::connect_timeout(&to, Duration::from_secs(60)))
             });
             thread::sleep(Duration::from_millis(1500));
             world.move_to(1);
@@ -322,8 +341,9 @@ fn a_connection_that_is_being_opened_is_left_alone() {
 /// A program that has asked for errors (IP_RECVERR) hears of none that its own host makes; and a message to the address
 /// of a transparent proxy's socket, which is another host's, would leave.
 #[test]
+#[ignore = "needs kernel"]
 fn who_is_not_to_be_sent_icmp_waits_for_his_timer() {
-    let Some(world) = World::new() else { return };
+    let world = World::new();
     world.with_agent(&world.config(""), || {
         let listener = world.listen(false);
         let [hears, foreign, other] = [(); 3].map(|()| connect(&world, &listener));
@@ -332,9 +352,7 @@ fn who_is_not_to_be_sent_icmp_waits_for_his_timer() {
         let all = [&hears, &foreign, &other];
         peer_loses_its_route(&world, true);
         all.iter().for_each(|(near, _)| (&*near).write_all(b"heard").expect("the socket's buffer takes it"));
-        // Timers: 0.2, 0.6, and then 1.4 s.
-        thread::sleep(Duration::from_millis(1000));
-        assert!(all.iter().all(|(near, _)| Seen::of(&world, near).number("backoff") > 0));
+        all.iter().for_each(|(near, _)| backed_off(&world, near));
         peer_loses_its_route(&world, false);
         world.peer_moves(1);
         world.move_to(1);
@@ -351,8 +369,9 @@ fn who_is_not_to_be_sent_icmp_waits_for_his_timer() {
 
 /// An address that has gone with its link may be another host's by now: no message goes there.
 #[test]
+#[ignore = "needs kernel"]
 fn no_message_leaves_for_an_address_that_is_gone() {
-    let Some(world) = World::new() else { return };
+    let world = World::new();
     const GONE: &str = "198.51.100.9/32";
     let on_mobile = |words: &[&str]| world.hosts.mobile.run(|| super::hosts::ip(words)).expect("iproute2");
     let on_peer = |words: &[&str]| world.hosts.peer.run(|| super::hosts::ip(words)).expect("iproute2");
@@ -374,8 +393,7 @@ fn no_message_leaves_for_an_address_that_is_gone() {
         peer_loses_its_route(&world, true);
         on_peer(&["route", "del", GONE]);
         (&near).write_all(b"typed").expect("the socket's buffer takes it");
-        // Timers: 0.2, 0.6, and then 1.4 s.
-        thread::sleep(Duration::from_millis(1000));
+        backed_off(&world, &near);
         on_mobile(&["address", "del", GONE, "dev", "lo"]);
         on_peer(&["address", "add", GONE, "dev", "lo"]);
         let before = heard();

@@ -36,9 +36,8 @@ pub fn address(mobile: bool, ipv6: bool) -> IpAddr {
 }
 
 impl World {
-    /// None, with a word why, where this machine cannot have it.
-    pub fn new() -> Option<Self> {
-        let hosts = Hosts::new()?;
+    pub fn new() -> Self {
+        let hosts = Hosts::new();
         let peer = hosts.peer.namespace();
         let done = hosts
             .mobile
@@ -55,7 +54,7 @@ impl World {
                 for ipv6 in [false, true] {
                     let bits = if ipv6 { 128 } else { 32 };
                     let own = format!("{}/{bits}", address(mobile, ipv6));
-                    ip(&["address", "add", &own, "dev", "lo"])?;
+                    ip(&["address", "add", &own, "dev", "lo", "nodad"])?;
                 }
                 ip(&["link", "set", "link1", "up"])
             })
@@ -72,7 +71,7 @@ impl World {
         };
         world.peer_moves(0);
         world.move_to(0);
-        Some(world)
+        world
     }
 
     pub fn control(&self) -> PathBuf {
@@ -151,7 +150,7 @@ impl World {
                     agent.serve(end.as_fd()).expect("it serves");
                 })
             });
-            started.recv_timeout(Duration::from_secs(20)).expect("the agent starts");
+            started.recv_timeout(Duration::from_secs(60)).expect("the agent starts");
             // Also when the work panics.
             let stop = stop;
             let result = work();
@@ -170,7 +169,7 @@ impl World {
 
     /// The rounds so far, once there are so many.
     pub fn rounds(&self, count: usize) -> Vec<Value> {
-        let limit = Instant::now() + Duration::from_secs(20);
+        let limit = Instant::now() + Duration::from_secs(60);
         loop {
             let status = self.status();
             let rounds = status["rounds"].as_array().expect("a list").clone();
@@ -178,6 +177,17 @@ impl World {
                 return rounds;
             }
             assert!(Instant::now() < limit, "{count} rounds, and only: {status}");
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Does this, and waits until the agent has told of it: a round of each family.
+    pub fn until_told(&self, work: impl FnOnce()) {
+        let rounds = || self.status()["notices"]["rounds"].as_u64().expect("a number");
+        let (before, limit) = (rounds(), Instant::now() + Duration::from_secs(60));
+        work();
+        while rounds() < before + 2 {
+            assert!(Instant::now() < limit, "nothing is told: {}", self.status());
             thread::sleep(Duration::from_millis(5));
         }
     }

@@ -22,9 +22,10 @@ fn octets(length: usize) -> Vec<u8> {
 }
 
 #[test]
+#[ignore = "needs kernel"]
 fn a_closed_window_stops_one_direction_and_spoils_neither() {
-    // Others look for what is left of theirs: they wait.
-    let Some(_bench) = Bench::new() else { return };
+    // Others look for what this process still holds: they wait.
+    let _bench = Bench::new();
     let [server, mobile] = veth::hosts(&SenderSettings::default()).expect("two hosts");
     let options = Options { device: DEVICE.into(), ..options() };
     let mut receiver = mobile.namespace.within(|| attach(&options).map_err(fault)).expect("it attaches");

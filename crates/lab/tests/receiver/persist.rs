@@ -11,8 +11,6 @@ use std::thread::sleep;
 use std::time::Duration;
 
 const MS: Nanos = 1_000_000;
-/// What a run needs beside the round trip: the owner's wake-up, its walk over the sockets, the sender's.
-const ALLOWED: Nanos = 25 * MS;
 const ROUND_TRIP: Nanos = 18 * MS;
 
 /// The window field of a TCP segment as it stands there, and whether it is a pure ACK.
@@ -35,9 +33,10 @@ fn counter(lab: &Laboratory, name: &str) -> u64 {
 }
 
 #[test]
+#[ignore = "needs lab"]
 fn a_sender_persists_over_an_announced_gap() {
-    // Others look for what is left of theirs: they wait.
-    let Some(_bench) = Bench::new() else { return };
+    // Others look for what this process still holds: they wait.
+    let _bench = Bench::new();
     in_laboratory(|| {
         for six in [false, true] {
             gap(six);
@@ -45,7 +44,23 @@ fn a_sender_persists_over_an_announced_gap() {
     });
 }
 
-fn gap(six: bool) {
+#[test]
+#[ignore = "a measurement: make measure"]
+fn a_sender_stops_and_goes_on_when_it_is_due() {
+    // What a run needs beside the round trip: the owner's wake-up, its walk over the sockets, the sender's.
+    const ALLOWED: Nanos = 25 * MS;
+    let _bench = Bench::new();
+    in_laboratory(|| {
+        for six in [false, true] {
+            let late = gap(six);
+            println!("closed, opened and data {late:?} ns late");
+            assert!(late.iter().all(|late| *late < ALLOWED), "{late:?} ns late");
+        }
+    });
+}
+
+/// How much later than due the window closes and opens, and data come.
+fn gap(six: bool) -> [Nanos; 3] {
     let both = link(6400, 9, Some(20));
     let plan = Plan::new(both.clone(), both, Vec::new());
     let lab = Laboratory::create(&plan, &SenderKind::builtin("cubic", None), Duration::from_secs(10))
@@ -94,30 +109,24 @@ fn gap(six: bool) {
     };
     let closing = up.iter().find(|packet| window(packet).is_some_and(|(window, _)| window == 0));
     let closing = closing.expect("a window of zero").entered;
-    assert!((close..close + ALLOWED).contains(&closing), "{} us after it is due", (closing - close) / 1000);
+    assert!(closing >= close, "{} us before it is due", (close - closing) / 1000);
     let opening = up
         .iter()
         .find(|packet| packet.entered > closing && window(packet).is_some_and(|(window, _)| window > 0));
     let opening = opening.expect("it opens").entered;
-    assert!((open..open + ALLOWED).contains(&opening), "{} us after it is due", (opening - open) / 1000);
+    assert!(opening >= open, "{} us before it is due", (open - opening) / 1000);
     assert!(windows(0, closing).all(|(window, _)| window > 0), "closed too early");
     assert!(windows(closing, opening).all(|(window, _)| window == 0), "open in between");
-    let three =
-        windows(opening, opening + ROUND_TRIP - MS).filter(|&(window, pure)| window > 0 && pure).count();
-    assert!(three >= 6, "three of each connection: {three}");
-
     // Within a round trip nothing is under way any more, and nothing comes until the window opens.
     let data = |packet: &&Packet| {
         packet.direction == Direction::Down && packet.segment().is_some_and(|segment| segment.payload > 0)
     };
     let during = packets.iter().filter(data).filter(|packet| (down..opening).contains(&packet.entered));
     assert_eq!(during.count(), 0, "the senders persist");
-    let first = packets.iter().filter(data).find(|packet| packet.entered >= opening).expect("data").entered;
-    eprintln!(
-        "closed {} us, opened {} us after it was due; data {} us after the opening",
-        (closing - close) / 1000,
-        (opening - open) / 1000,
-        (first - opening) / 1000
-    );
-    assert!(first - open <= ROUND_TRIP + ALLOWED, "{} us", (first - open) / 1000);
+    let first = packets.iter().filter(data).find(|packet| packet.entered >= opening).expect("data");
+    // Before any of the data is there to be acknowledged.
+    let arrived = first.delivered().expect("the link is there");
+    let three = windows(opening, arrived).filter(|&(window, pure)| window > 0 && pure).count();
+    assert!(three >= 6, "three of each connection: {three}");
+    [closing - close, opening - open, (first.entered - open).saturating_sub(ROUND_TRIP)]
 }

@@ -38,8 +38,7 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// A browser, or `None` (and a word about it) where there is none.
-    pub fn start() -> Option<Self> {
+    pub fn start() -> Self {
         let profile = tempfile::tempdir().expect("a folder");
         let process = NAMES.into_iter().find_map(|name| {
             Command::new(name)
@@ -51,10 +50,7 @@ impl Browser {
                 .spawn()
                 .ok()
         });
-        let Some(mut process) = process.map(Bounded) else {
-            eprintln!("SKIPPED: no Chromium here (scripts/setup chromium installs it)");
-            return None;
-        };
+        let mut process = process.map(Bounded).expect("one of chromium, chromium-browser, google-chrome");
         let mut lines = BufReader::new(process.0.stderr.take().expect("piped")).lines();
         let address = loop {
             let line = lines.next().expect("Chromium says where it listens").expect("text");
@@ -85,7 +81,7 @@ impl Browser {
         for domain in ["Page", "Runtime", "Log", "Network"] {
             browser.call(&format!("{domain}.enable"), json!({}));
         }
-        Some(browser)
+        browser
     }
 
     /// Opens a file at a width in px, in light or dark.

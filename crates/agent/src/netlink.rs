@@ -6,42 +6,44 @@
 use super::Error;
 use super::event::{Device, Event, Kind, Route};
 use ipnet::IpNet;
-use netlink_packet_core::{NLM_F_DUMP, NLM_F_REPLACE, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload};
-use netlink_packet_route::address::{AddressAttribute, AddressMessage};
-use netlink_packet_route::link::{InfoKind, LinkAttribute, LinkFlags, LinkInfo, LinkLayerType, LinkMessage};
-use netlink_packet_route::neighbour::{NeighbourAddress, NeighbourAttribute, NeighbourMessage};
-use netlink_packet_route::route::{RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteType};
-use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
-use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
-use nix::errno::Errno;
-use nix::libc::MSG_DONTWAIT;
+use nix::libc;
+use segue_netlink::{Client, Listener, Message, attribute, attributes, half, protocols::NETLINK_ROUTE, word};
 use std::io;
 use std::net::IpAddr;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 
 /// Multicast groups of linux/rtnetlink.h: devices, neighbours, addresses and routes of both families.
 const GROUPS: [u32; 6] = [1, 3, 5, 7, 9, 11];
 /// The table that routes are in unless a rule of policy routing says another.
-pub const MAIN_TABLE: u32 = RouteHeader::RT_TABLE_MAIN as u32;
+pub const MAIN_TABLE: u32 = libc::RT_TABLE_MAIN as u32;
 /// Octets of events that may wait: a restart of all interfaces fits many times.
 const ROOM: usize = 1 << 20;
 
+const AF_UNSPEC: u8 = libc::AF_UNSPEC as u8;
+const AF_INET: u8 = libc::AF_INET as u8;
+const AF_INET6: u8 = libc::AF_INET6 as u8;
+/// Octets of `struct ifinfomsg`, `ifaddrmsg`, `rtmsg`, `rtnexthop` and `ndmsg`.
+const IFINFOMSG: usize = 16;
+const IFADDRMSG: usize = 8;
+const RTMSG: usize = 12;
+const RTNEXTHOP: usize = 8;
+const NDMSG: usize = 12;
+
 /// The kernel's events of the network namespace in which it was opened.
 pub struct Watcher {
-    events: Socket,
-    /// For questions.
-    kernel: Socket,
+    events: Listener,
+    kernel: Client,
     /// Of whose routes it tells.
     table: u32,
+    /// Everything is to be asked for: events were lost, or a question had no answer.
+    behind: bool,
 }
 
 /// What a datagram has told.
 #[derive(Debug, Default)]
 struct Heard {
     events: Vec<Event>,
-    /// The last part of an answer.
-    done: bool,
     /// Routes may have gone without a word.
     stale: bool,
 }
@@ -53,79 +55,88 @@ impl Watcher {
     /// The kernel has no such sockets to give.
     pub fn open(table: u32) -> Result<Self, Error> {
         let failed = || Error::system("watch the host's links");
-        let mut events = Socket::new(NETLINK_ROUTE).map_err(failed())?;
-        events.bind_auto().map_err(failed())?;
-        for group in GROUPS {
-            events.add_membership(group).map_err(failed())?;
-        }
-        events.set_rx_buf_sz(ROOM).map_err(failed())?;
-        let mut kernel = Socket::new(NETLINK_ROUTE).map_err(failed())?;
-        kernel.bind_auto().map_err(failed())?;
-        kernel.connect(&SocketAddr::new(0, 0)).map_err(failed())?;
-        Ok(Self { events, kernel, table })
+        let events = Listener::open(NETLINK_ROUTE, &GROUPS, ROOM).map_err(failed())?;
+        let kernel = Client::open(NETLINK_ROUTE).map_err(failed())?;
+        Ok(Self { events, kernel, table, behind: false })
     }
 
     /// All that is there.
     ///
     /// # Errors
     /// The kernel does not answer.
-    pub fn everything(&self) -> Result<Vec<Event>, Error> {
-        let mut all = vec![Event::Anew];
-        all.extend(self.links()?);
-        all.extend(self.ask(RouteNetlinkMessage::GetAddress(AddressMessage::default()))?);
-        all.push(self.routes()?);
-        all.extend(self.ask(RouteNetlinkMessage::GetNeighbour(NeighbourMessage::default()))?);
-        Ok(all)
+    pub fn everything(&mut self) -> Result<Vec<Event>, Error> {
+        self.all().map_err(Error::system("ask the kernel for links"))
     }
 
-    /// What has happened since; nothing, if nothing has.
+    /// What has happened since; nothing, if nothing has; after [`Watcher::start_anew`], all that is there.
+    ///
+    /// Where the kernel does not answer a question, what was known stays until it does: the next call asks again.
     ///
     /// # Errors
-    /// The socket fails.
-    pub fn read(&self) -> Result<Vec<Event>, Error> {
-        let mut events = Vec::new();
-        let mut stale = false;
-        let mut octets = Vec::with_capacity(1 << 15);
-        loop {
-            octets.clear();
-            match self.events.recv_from(&mut octets, MSG_DONTWAIT) {
-                // Only the kernel tells.
-                Ok((_, from)) if from.port_number() != 0 => {}
-                Ok(_) => {
-                    let heard = decode(&octets, self.table);
-                    stale |= heard.stale;
-                    events.extend(heard.events);
-                }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if error.raw_os_error() == Some(Errno::ENOBUFS as i32) => {
-                    tracing::warn!("events of the host's links were lost; all is asked for again");
-                    events.extend(self.everything()?);
-                }
-                Err(error) => return Err(Error::system("read what the kernel says of links")(error)),
+    /// The kernel does not tell of events any more.
+    pub fn read(&mut self) -> Result<Vec<Event>, Error> {
+        let news = self.events.read().map_err(Error::system("read what the kernel says of links"))?;
+        let mut heard = Heard::default();
+        for message in news.datagrams.iter().flat_map(|datagram| Message::all(datagram)) {
+            hear(&message, self.table, &mut heard);
+        }
+        if news.lost {
+            tracing::warn!("events of the host's links were lost; all is asked for again");
+            self.behind = true;
+        }
+        let Heard { mut events, stale } = heard;
+        match self.missing(&events, stale) {
+            Ok(more) => {
+                events.extend(more);
+                self.behind = false;
             }
-        }
-        // Of a carrier that was lost the kernel may tell up to a second late (its linkwatch), and a handoff from a link
-        // that is gone is another one.
-        if stale || events.iter().any(|event| matches!(event, Event::Route { .. })) {
-            events.extend(self.links()?);
-        }
-        if stale {
-            events.push(self.routes()?);
+            Err(error) => {
+                if !self.behind {
+                    tracing::warn!(%error, "the kernel does not say which links there are; it is asked again");
+                }
+                self.behind = true;
+            }
         }
         Ok(events)
     }
 
-    fn links(&self) -> Result<Vec<Event>, Error> {
-        self.ask(RouteNetlinkMessage::GetLink(LinkMessage::default()))
+    /// Has the next [`Watcher::read`] tell all that is there.
+    pub fn start_anew(&mut self) {
+        self.behind = true;
     }
 
-    fn routes(&self) -> Result<Event, Error> {
+    /// What these events do not tell.
+    fn missing(&mut self, events: &[Event], stale: bool) -> io::Result<Vec<Event>> {
+        if self.behind {
+            return self.all();
+        }
+        let mut more = Vec::new();
+        // Of a carrier that was lost the kernel may tell up to a second late (its linkwatch), and a handoff from a link
+        // that is gone is another one.
+        if stale || events.iter().any(|event| matches!(event, Event::Route { .. })) {
+            more.extend(self.list(libc::RTM_GETLINK, &[0; IFINFOMSG])?);
+        }
+        if stale {
+            more.push(self.routes()?);
+        }
+        Ok(more)
+    }
+
+    fn all(&mut self) -> io::Result<Vec<Event>> {
+        let mut all = vec![Event::Anew];
+        all.extend(self.list(libc::RTM_GETLINK, &[0; IFINFOMSG])?);
+        all.extend(self.list(libc::RTM_GETADDR, &[0; IFADDRMSG])?);
+        all.push(self.routes()?);
+        all.extend(self.list(libc::RTM_GETNEIGH, &[0; NDMSG])?);
+        Ok(all)
+    }
+
+    fn routes(&mut self) -> io::Result<Event> {
         let mut routes = Vec::new();
-        for family in [AddressFamily::Inet, AddressFamily::Inet6] {
-            let mut message = RouteMessage::default();
-            message.header.address_family = family;
-            let found = self.ask(RouteNetlinkMessage::GetRoute(message))?;
+        for family in [AF_INET, AF_INET6] {
+            let mut header = [0; RTMSG];
+            header[0] = family;
+            let found = self.list(libc::RTM_GETROUTE, &header)?;
             routes.extend(found.into_iter().filter_map(|event| match event {
                 Event::Route { route, present: true } => Some(route),
                 _ => None,
@@ -134,23 +145,11 @@ impl Watcher {
         Ok(Event::Routes(routes))
     }
 
-    fn ask(&self, question: RouteNetlinkMessage) -> Result<Vec<Event>, Error> {
-        let failed = || Error::system("ask the kernel for links");
-        let mut request = NetlinkMessage::from(question);
-        request.header.flags = NLM_F_REQUEST | NLM_F_DUMP;
-        request.finalize();
-        let mut octets = vec![0; request.buffer_len()];
-        request.serialize(&mut octets);
-        self.kernel.send(&octets, 0).map_err(failed())?;
-        let mut events = Vec::new();
-        loop {
-            let (octets, _) = self.kernel.recv_from_full().map_err(failed())?;
-            let heard = decode(&octets, self.table);
-            events.extend(heard.events);
-            if heard.done {
-                return Ok(events);
-            }
-        }
+    fn list(&mut self, kind: u16, header: &[u8]) -> io::Result<Vec<Event>> {
+        let answer = self.kernel.list(kind, header)?;
+        let mut heard = Heard::default();
+        answer.messages().for_each(|message| hear(&message, self.table, &mut heard));
+        Ok(heard.events)
     }
 }
 
@@ -160,103 +159,70 @@ impl AsFd for Watcher {
     }
 }
 
-impl AsRawFd for Watcher {
-    fn as_raw_fd(&self) -> RawFd {
-        self.events.as_raw_fd()
-    }
-}
-
-/// The messages of a datagram. What is no message of ours, or is cut off, tells nothing.
-fn decode(octets: &[u8], watched: u32) -> Heard {
-    let mut heard = Heard::default();
-    let mut rest = octets;
-    while let Some(length) = rest.first_chunk::<4>().map(|four| u32::from_ne_bytes(*four) as usize) {
-        let Some(one) = rest.get(..length).filter(|one| one.len() >= 16) else { break };
-        if let Ok(message) = NetlinkMessage::<RouteNetlinkMessage>::deserialize(one) {
-            match message.payload {
-                NetlinkPayload::InnerMessage(inner) => {
-                    heard.stale |= message.header.flags & NLM_F_REPLACE != 0;
-                    hear(&inner, watched, &mut heard);
-                }
-                NetlinkPayload::Done(_) | NetlinkPayload::Error(_) => heard.done = true,
-                _ => {}
-            }
-        }
-        // Messages are aligned to 4 octets.
-        rest = rest.get(length.next_multiple_of(4)..).unwrap_or_default();
-    }
-    heard
-}
-
-fn hear(message: &RouteNetlinkMessage, watched: u32, heard: &mut Heard) {
-    let event = match message {
-        RouteNetlinkMessage::NewLink(link) => {
+fn hear(message: &Message<'_>, watched: u32, heard: &mut Heard) {
+    heard.stale |= message.flags & libc::NLM_F_REPLACE as u16 != 0;
+    let event = match message.kind {
+        libc::RTM_NEWLINK => {
             heard.stale = true;
-            device(link).map(Event::Device)
+            device(message).map(Event::Device)
         }
-        RouteNetlinkMessage::DelLink(link) => {
+        libc::RTM_DELLINK => {
             heard.stale = true;
             // A port that leaves a bridge is told so, too, and stays.
-            let bridge = link.header.interface_family != AddressFamily::Unspec;
-            (!bridge).then_some(Event::DeviceGone(link.header.index))
+            let bridge = message.payload.first() != Some(&AF_UNSPEC);
+            index(message).filter(|_| !bridge).map(Event::DeviceGone)
         }
-        RouteNetlinkMessage::NewAddress(message) => address(message, true),
-        RouteNetlinkMessage::DelAddress(message) => {
+        libc::RTM_NEWADDR => address(message, true),
+        libc::RTM_DELADDR => {
             heard.stale = true;
             address(message, false)
         }
-        RouteNetlinkMessage::NewRoute(message) => {
-            route(message, watched).map(|route| Event::Route { route, present: true })
-        }
-        RouteNetlinkMessage::DelRoute(message) => {
-            route(message, watched).map(|route| Event::Route { route, present: false })
-        }
-        RouteNetlinkMessage::NewNeighbour(message) => neighbour(message),
+        libc::RTM_NEWROUTE => route(message, watched).map(|route| Event::Route { route, present: true }),
+        libc::RTM_DELROUTE => route(message, watched).map(|route| Event::Route { route, present: false }),
+        libc::RTM_NEWNEIGH => neighbour(message),
         _ => None,
     };
     heard.events.extend(event);
 }
 
-fn device(message: &LinkMessage) -> Option<Device> {
-    if message.header.interface_family != AddressFamily::Unspec {
+/// The device of `struct ifinfomsg`, `ifaddrmsg` and `ndmsg`.
+fn index(message: &Message<'_>) -> Option<u32> {
+    message.payload.get(4..).and_then(word)
+}
+
+fn device(message: &Message<'_>) -> Option<Device> {
+    if message.payload.len() < IFINFOMSG || message.payload[0] != AF_UNSPEC {
         return None;
     }
-    let name = message.attributes.iter().find_map(|attribute| match attribute {
-        LinkAttribute::IfName(name) => Some(name.clone()),
-        _ => None,
-    })?;
-    let flags = message.header.flags;
-    let alive = flags.contains(LinkFlags::Up) && flags.contains(LinkFlags::LowerUp);
-    let info = message.attributes.iter().find_map(|attribute| match attribute {
-        LinkAttribute::LinkInfo(infos) => infos.iter().find_map(|info| match info {
-            LinkInfo::Kind(kind) => Some(kind),
-            _ => None,
-        }),
-        _ => None,
-    });
-    let carriers = message.attributes.iter().find_map(|attribute| match attribute {
-        LinkAttribute::CarrierUpCount(count) => Some(*count),
-        _ => None,
-    });
-    let kind = kind(&name, info, message.header.link_layer_type);
-    Some(Device { index: message.header.index, name, alive, carriers: carriers.unwrap_or(0), kind })
+    let layer = half(&message.payload[2..])?;
+    let flags = word(&message.payload[8..])?;
+    let up = (libc::IFF_UP | libc::IFF_LOWER_UP) as u32;
+    let (mut name, mut info, mut carriers) = (None, None, 0);
+    for (kind, value) in message.attributes(IFINFOMSG) {
+        match kind {
+            libc::IFLA_IFNAME => name = text(value),
+            libc::IFLA_LINKINFO => info = attribute(value, libc::IFLA_INFO_KIND).and_then(text),
+            libc::IFLA_CARRIER_UP_COUNT => carriers = word(value)?,
+            _ => {}
+        }
+    }
+    let name = name?;
+    let kind = kind(&name, info.as_deref(), layer);
+    Some(Device { index: index(message)?, name, alive: flags & up == up, carriers, kind })
+}
+
+/// A string that ends with a zero.
+fn text(octets: &[u8]) -> Option<String> {
+    let octets = octets.strip_suffix(&[0]).unwrap_or(octets);
+    String::from_utf8(octets.to_vec()).ok()
 }
 
 /// What the driver says, then what udev would, then the names that systemd and modem drivers give.
-fn kind(name: &str, info: Option<&InfoKind>, layer: LinkLayerType) -> Kind {
+fn kind(name: &str, info: Option<&str>, layer: u16) -> Kind {
     match info {
-        Some(InfoKind::Wwan) => return Kind::Wwan,
+        Some("wwan") => return Kind::Wwan,
         Some(
-            InfoKind::Tun
-            | InfoKind::Wireguard
-            | InfoKind::IpIp
-            | InfoKind::Ip6Tnl
-            | InfoKind::SitTun
-            | InfoKind::GreTun
-            | InfoKind::GreTun6
-            | InfoKind::Vti
-            | InfoKind::Vti6
-            | InfoKind::Xfrm,
+            "tun" | "wireguard" | "ipip" | "ip6tnl" | "sit" | "gre" | "ip6gre" | "vti" | "vti6" | "xfrm",
         ) => return Kind::Tunnel,
         _ => {}
     }
@@ -266,44 +232,46 @@ fn kind(name: &str, info: Option<&InfoKind>, layer: LinkLayerType) -> Kind {
     if ["ww", "rmnet", "ppp"].iter().any(|start| name.starts_with(start)) {
         return Kind::Wwan;
     }
-    if layer == LinkLayerType::Ether { Kind::Ethernet } else { Kind::Other }
+    if layer == libc::ARPHRD_ETHER { Kind::Ethernet } else { Kind::Other }
 }
 
-fn address(message: &AddressMessage, present: bool) -> Option<Event> {
-    // Of a point-to-point link `Address` is the other end.
-    let own = message.attributes.iter().find_map(|attribute| match attribute {
-        AddressAttribute::Local(address) => Some(*address),
-        _ => None,
-    });
-    let any = || {
-        message.attributes.iter().find_map(|attribute| match attribute {
-            AddressAttribute::Address(address) => Some(*address),
-            _ => None,
-        })
-    };
-    Some(Event::Address { device: message.header.index, address: own.or_else(any)?, present })
+fn address(message: &Message<'_>, present: bool) -> Option<Event> {
+    let (mut own, mut any) = (None, None);
+    for (kind, value) in message.attributes(IFADDRMSG) {
+        match kind {
+            // Of a point-to-point link IFA_ADDRESS is the other end.
+            libc::IFA_LOCAL => own = ip(value),
+            libc::IFA_ADDRESS => any = ip(value),
+            _ => {}
+        }
+    }
+    Some(Event::Address { device: index(message)?, address: own.or(any)?, present })
 }
 
-fn route(message: &RouteMessage, watched: u32) -> Option<Route> {
-    if message.header.kind != RouteType::Unicast {
+fn route(message: &Message<'_>, watched: u32) -> Option<Route> {
+    let &[family, length, _, _, table, _, _, kind] = message.payload.first_chunk()?;
+    if kind != libc::RTN_UNICAST {
         return None;
     }
+    let everywhere = match family {
+        AF_INET => IpAddr::from([0; 4]),
+        AF_INET6 => IpAddr::from([0; 16]),
+        _ => return None,
+    };
     let (mut to, mut metric, mut device, mut gateway) = (None, 0, None, None);
-    let mut table = u32::from(message.header.table);
-    for attribute in &message.attributes {
-        match attribute {
-            RouteAttribute::Destination(address) => to = ip(address),
-            RouteAttribute::Priority(priority) => metric = *priority,
-            RouteAttribute::Oif(index) => device = Some(*index),
-            RouteAttribute::Gateway(address) => gateway = ip(address),
-            RouteAttribute::Table(number) => table = *number,
-            RouteAttribute::MultiPath(hops) => {
-                let first = hops.first()?;
-                device = Some(first.interface_index);
-                gateway = first.attributes.iter().find_map(|attribute| match attribute {
-                    RouteAttribute::Gateway(address) => ip(address),
-                    _ => None,
-                });
+    let mut table = u32::from(table);
+    for (kind, value) in message.attributes(RTMSG) {
+        match kind {
+            libc::RTA_DST => to = ip(value),
+            libc::RTA_PRIORITY => metric = word(value)?,
+            libc::RTA_OIF => device = word(value),
+            libc::RTA_GATEWAY => gateway = ip(value),
+            libc::RTA_TABLE => table = word(value)?,
+            // The first of several ways.
+            libc::RTA_MULTIPATH => {
+                let hop = value.get(..usize::from(half(value)?))?;
+                device = hop.get(4..).and_then(word);
+                gateway = attribute(hop.get(RTNEXTHOP..)?, libc::RTA_GATEWAY).and_then(ip);
             }
             _ => {}
         }
@@ -311,115 +279,167 @@ fn route(message: &RouteMessage, watched: u32) -> Option<Route> {
     if table != watched {
         return None;
     }
-    let everywhere = match message.header.address_family {
-        AddressFamily::Inet => IpAddr::from([0; 4]),
-        AddressFamily::Inet6 => IpAddr::from([0; 16]),
-        _ => return None,
-    };
-    let to = IpNet::new(to.unwrap_or(everywhere), message.header.destination_prefix_length).ok()?;
+    let to = IpNet::new(to.unwrap_or(everywhere), length).ok()?;
     Some(Route { to: to.trunc(), metric, device: device?, gateway })
 }
 
-fn ip(address: &RouteAddress) -> Option<IpAddr> {
-    match address {
-        RouteAddress::Inet(address) => Some((*address).into()),
-        RouteAddress::Inet6(address) => Some((*address).into()),
-        _ => None,
+fn ip(octets: &[u8]) -> Option<IpAddr> {
+    match octets.len() {
+        4 => octets.first_chunk::<4>().map(|octets| (*octets).into()),
+        _ => octets.try_into().ok().map(|octets: [u8; 16]| octets.into()),
     }
 }
 
-fn neighbour(message: &NeighbourMessage) -> Option<Event> {
+fn neighbour(message: &Message<'_>) -> Option<Event> {
+    // A bridge's have other addresses.
+    message.payload.first().filter(|family| [AF_INET, AF_INET6].contains(family))?;
     let (mut address, mut hardware) = (None, None);
-    for attribute in &message.attributes {
-        match attribute {
-            NeighbourAttribute::Destination(NeighbourAddress::Inet(found)) => address = Some((*found).into()),
-            NeighbourAttribute::Destination(NeighbourAddress::Inet6(found)) => {
-                address = Some((*found).into())
-            }
-            NeighbourAttribute::LinkLayerAddress(octets) => hardware = Some(octets.clone()),
+    for (kind, value) in message.attributes(NDMSG) {
+        match kind {
+            libc::NDA_DST => address = ip(value),
+            libc::NDA_LLADDR => hardware = Some(value.to_vec()),
             _ => {}
         }
     }
-    Some(Event::Neighbour { device: message.header.ifindex, address: address?, hardware: hardware? })
+    Some(Event::Neighbour { device: index(message)?, address: address?, hardware: hardware? })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use segue_netlink::put_attribute;
 
-    fn octets(message: RouteNetlinkMessage) -> Vec<u8> {
-        let mut message = NetlinkMessage::from(message);
-        message.finalize();
-        let mut octets = vec![0; message.buffer_len()];
-        message.serialize(&mut octets);
-        octets
+    fn octets(kind: u16, flags: u16, header: &[u8], attributes: &[(u16, &[u8])]) -> Vec<u8> {
+        let mut payload = header.to_vec();
+        attributes.iter().for_each(|(kind, value)| put_attribute(&mut payload, *kind, value));
+        Message { kind, flags, sequence: 0, payload: &payload }.octets()
     }
 
-    fn default_route(device: u32, table: u32) -> RouteNetlinkMessage {
-        let mut message = RouteMessage::default();
-        message.header.address_family = AddressFamily::Inet;
-        message.header.table = RouteHeader::RT_TABLE_MAIN;
-        message.header.kind = RouteType::Unicast;
-        message.attributes = vec![
-            RouteAttribute::Oif(device),
-            RouteAttribute::Priority(600),
-            RouteAttribute::Gateway(IpAddr::from([192, 0, 2, 1]).into()),
-            RouteAttribute::Table(table),
+    fn heard(datagram: &[u8], table: u32) -> Heard {
+        let mut heard = Heard::default();
+        Message::all(datagram).for_each(|message| hear(&message, table, &mut heard));
+        heard
+    }
+
+    fn default_route(flags: u16, device: u32, table: u32) -> Vec<u8> {
+        let header = [AF_INET, 0, 0, 0, libc::RT_TABLE_MAIN, 0, 0, libc::RTN_UNICAST, 0, 0, 0, 0];
+        let attributes = [
+            (libc::RTA_OIF, &device.to_ne_bytes()[..]),
+            (libc::RTA_PRIORITY, &600u32.to_ne_bytes()),
+            (libc::RTA_GATEWAY, &[192, 0, 2, 1]),
+            (libc::RTA_TABLE, &table.to_ne_bytes()),
         ];
-        RouteNetlinkMessage::NewRoute(message)
+        octets(libc::RTM_NEWROUTE, flags, &header, &attributes)
+    }
+
+    fn link(flags: i32, name: &[u8], more: &[(u16, &[u8])]) -> Vec<u8> {
+        let mut header = [0; IFINFOMSG];
+        header[2..4].copy_from_slice(&libc::ARPHRD_ETHER.to_ne_bytes());
+        header[4..8].copy_from_slice(&5u32.to_ne_bytes());
+        header[8..12].copy_from_slice(&flags.to_ne_bytes());
+        octets(libc::RTM_NEWLINK, 0, &header, &[&[(libc::IFLA_IFNAME, name)], more].concat())
     }
 
     #[test]
     fn several_messages_of_a_datagram_are_heard_and_a_cut_off_one_is_not() {
-        let mut datagram = octets(default_route(7, 254));
-        datagram.extend(octets(default_route(8, 100)));
-        datagram.extend(octets(default_route(9, 254)));
+        let datagram =
+            [default_route(0, 7, 254), default_route(0, 8, 100), default_route(0, 9, 254)].concat();
         let devices = |octets: &[u8]| {
-            let heard = decode(octets, MAIN_TABLE).events.into_iter().map(|event| match event {
+            let routes = heard(octets, MAIN_TABLE).events.into_iter().map(|event| match event {
                 Event::Route { route, present: true } => route,
                 other => panic!("{other:?}"),
             });
-            heard.map(|route| route.device).collect::<Vec<_>>()
+            routes.map(|route| route.device).collect::<Vec<_>>()
         };
         assert_eq!(devices(&datagram), [7, 9], "the main table alone");
         assert_eq!(devices(&datagram[..datagram.len() - 1]), [7]);
-        assert_eq!(decode(&datagram, 100).events.len(), 1, "or another one alone");
-        let Event::Route { route, .. } = &decode(&datagram, MAIN_TABLE).events[0] else { panic!("a route") };
+        assert_eq!(heard(&datagram, 100).events.len(), 1, "or another one alone");
+        let Event::Route { route, .. } = &heard(&datagram, MAIN_TABLE).events[0] else { panic!("a route") };
         assert_eq!((route.metric, route.gateway), (600, Some([192, 0, 2, 1].into())));
         assert_eq!(route.to, "0.0.0.0/0".parse().expect("a prefix"));
     }
 
     #[test]
     fn routes_are_asked_for_again_where_one_replaces_another() {
-        let mut datagram = octets(default_route(7, 254));
-        assert!(!decode(&datagram, MAIN_TABLE).stale);
-        datagram[6..8].copy_from_slice(&NLM_F_REPLACE.to_ne_bytes());
-        assert!(decode(&datagram, MAIN_TABLE).stale);
+        assert!(!heard(&default_route(0, 7, 254), MAIN_TABLE).stale);
+        assert!(heard(&default_route(libc::NLM_F_REPLACE as u16, 7, 254), MAIN_TABLE).stale);
+    }
+
+    #[test]
+    fn of_several_next_hops_the_first_counts() {
+        let hop = |device: u32, gateway: [u8; 16]| {
+            let mut hop = vec![0; RTNEXTHOP];
+            hop[4..].copy_from_slice(&device.to_ne_bytes());
+            put_attribute(&mut hop, libc::RTA_GATEWAY, &gateway);
+            let length = hop.len() as u16;
+            hop[..2].copy_from_slice(&length.to_ne_bytes());
+            hop
+        };
+        let hops = [hop(3, [1; 16]), hop(4, [2; 16])].concat();
+        let header = [AF_INET6, 32, 0, 0, libc::RT_TABLE_MAIN, 0, 0, libc::RTN_UNICAST, 0, 0, 0, 0];
+        let to = [0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        let attributes = [(libc::RTA_DST, &to[..]), (libc::RTA_MULTIPATH, &hops)];
+        let heard = heard(&octets(libc::RTM_DELROUTE, 0, &header, &attributes), MAIN_TABLE);
+        let to = "2001:db8::/32".parse().expect("a prefix");
+        let route = Route { to, metric: 0, device: 3, gateway: Some([1; 16].into()) };
+        assert_eq!(heard.events, [Event::Route { route, present: false }]);
     }
 
     #[test]
     fn a_device_is_alive_with_a_carrier_only() {
-        let mut message = LinkMessage::default();
-        message.header.index = 5;
-        message.header.link_layer_type = LinkLayerType::Ether;
-        message.header.flags = LinkFlags::Up;
-        message.attributes = vec![LinkAttribute::IfName("wwan0".into())];
-        let told = |message: &LinkMessage| {
-            decode(&octets(RouteNetlinkMessage::NewLink(message.clone())), MAIN_TABLE).events
-        };
+        let told = |octets: &[u8]| heard(octets, MAIN_TABLE).events;
         let device = |alive| Device { index: 5, name: "wwan0".into(), alive, carriers: 0, kind: Kind::Wwan };
-        assert_eq!(told(&message), [Event::Device(device(false))]);
-        message.header.flags |= LinkFlags::LowerUp;
-        assert_eq!(told(&message), [Event::Device(device(true))]);
-        message.attributes.push(LinkAttribute::LinkInfo(vec![LinkInfo::Kind(InfoKind::Wireguard)]));
-        assert!(matches!(&told(&message)[..], [Event::Device(Device { kind: Kind::Tunnel, .. })]));
+        assert_eq!(told(&link(libc::IFF_UP, b"wwan0\0", &[])), [Event::Device(device(false))]);
+        let up = libc::IFF_UP | libc::IFF_LOWER_UP;
+        assert_eq!(told(&link(up, b"wwan0\0", &[])), [Event::Device(device(true))]);
+        let mut info = Vec::new();
+        put_attribute(&mut info, libc::IFLA_INFO_KIND, b"wireguard\0");
+        let more = [(libc::IFLA_LINKINFO, &info[..]), (libc::IFLA_CARRIER_UP_COUNT, &3u32.to_ne_bytes())];
+        let [Event::Device(tunnel)] = &told(&link(up, b"wwan0\0", &more))[..] else { panic!("a device") };
+        assert_eq!((tunnel.kind, tunnel.carriers), (Kind::Tunnel, 3));
+    }
+
+    #[test]
+    fn addresses_and_neighbours() {
+        let told = |kind, header: &[u8], attributes: &[(u16, &[u8])]| {
+            heard(&octets(kind, 0, header, attributes), MAIN_TABLE).events
+        };
+        let mut header = [AF_INET, 24, 0, 0, 0, 0, 0, 0];
+        header[4..].copy_from_slice(&5u32.to_ne_bytes());
+        let (own, other) = ((libc::IFA_LOCAL, &[192, 0, 2, 1][..]), (libc::IFA_ADDRESS, &[192, 0, 2, 9][..]));
+        let address = |address: [u8; 4], present| Event::Address { device: 5, address: address.into(), present };
+        assert_eq!(told(libc::RTM_NEWADDR, &header, &[other, own]), [address([192, 0, 2, 1], true)]);
+        assert_eq!(told(libc::RTM_DELADDR, &header, &[other]), [address([192, 0, 2, 9], false)]);
+        let mut header = [0; NDMSG];
+        (header[0], header[4]) = (AF_INET, 5);
+        let attributes = [(libc::NDA_DST, &[192, 0, 2, 1][..]), (libc::NDA_LLADDR, &[2, 0, 0, 0, 0, 7])];
+        let neighbour =
+            Event::Neighbour { device: 5, address: [192, 0, 2, 1].into(), hardware: vec![2, 0, 0, 0, 0, 7] };
+        assert_eq!(told(libc::RTM_NEWNEIGH, &header, &attributes), [neighbour]);
+        header[0] = libc::AF_BRIDGE as u8;
+        assert_eq!(told(libc::RTM_NEWNEIGH, &header, &attributes), []);
+    }
+
+    #[test]
+    fn a_question_without_an_answer_is_asked_again() {
+        let mut watcher = Watcher::open(MAIN_TABLE).expect("sockets");
+        let devices = |events: &[Event]| events.iter().filter(|event| matches!(event, Event::Device(_))).count();
+        assert!(devices(&watcher.everything().expect("an answer")) > 0, "lo is everywhere");
+        // A socket of another protocol: the kernel has no such question there.
+        let deaf = Client::open(segue_netlink::protocols::NETLINK_USERSOCK).expect("a socket");
+        let right = std::mem::replace(&mut watcher.kernel, deaf);
+        watcher.start_anew();
+        let anew = |watcher: &mut Watcher| watcher.read().expect("events").contains(&Event::Anew);
+        assert!(!anew(&mut watcher), "an error is no list: nothing has gone");
+        watcher.kernel = right;
+        assert!(anew(&mut watcher) && !anew(&mut watcher), "once it answers, and not again");
     }
 
     proptest! {
         #[test]
         fn no_octets_make_it_panic(octets in proptest::collection::vec(any::<u8>(), 0..600)) {
-            decode(&octets, MAIN_TABLE);
+            heard(&octets, MAIN_TABLE);
         }
 
         /// Messages that are right but for some octets.
@@ -428,19 +448,16 @@ mod tests {
             damage in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..12),
             cut in any::<prop::sample::Index>(),
         ) {
-            let mut link = LinkMessage::default();
-            link.attributes = vec![
-                LinkAttribute::IfName("wlan0".into()),
-                LinkAttribute::LinkInfo(vec![LinkInfo::Kind(InfoKind::Tun)]),
-            ];
-            let mut datagram = octets(default_route(7, 254));
-            datagram.extend(octets(RouteNetlinkMessage::NewLink(link)));
+            let mut info = Vec::new();
+            put_attribute(&mut info, libc::IFLA_INFO_KIND, b"tun\0");
+            let link = link(libc::IFF_UP, b"wlan0\0", &[(libc::IFLA_LINKINFO, &info)]);
+            let mut datagram = [default_route(0, 7, 254), link].concat();
             for (at, octet) in damage {
                 let length = datagram.len();
                 datagram[at.index(length)] = octet;
             }
-            decode(&datagram[..cut.index(datagram.len())], MAIN_TABLE);
-            decode(&datagram, MAIN_TABLE);
+            heard(&datagram[..cut.index(datagram.len())], MAIN_TABLE);
+            heard(&datagram, MAIN_TABLE);
         }
     }
 }

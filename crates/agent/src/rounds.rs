@@ -14,7 +14,7 @@ use segue_kernel::mobile::{Notice, Scope, Walk, Way};
 use segue_policy::wire::ReportType;
 use segue_policy::{Link, Notice as Handoff};
 use serde::Serialize;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 /// Nanoseconds of a millisecond.
@@ -575,10 +575,10 @@ impl Rounds {
         self.watched.iter().enumerate().map(status).collect()
     }
 
-    /// Devices that watched prefixes lead over.
-    pub fn devices(&self) -> impl Iterator<Item = u32> {
+    /// Devices that watched prefixes lead over, each once.
+    pub fn devices(&self) -> BTreeSet<u32> {
         let alive = self.watched.iter().filter(|watched| watched.broken.is_none());
-        alive.filter_map(|watched| watched.path.as_ref().map(|path| path.device))
+        alive.filter_map(|watched| watched.path.as_ref().map(|path| path.device)).collect()
     }
 }
 

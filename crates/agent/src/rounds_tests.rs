@@ -418,6 +418,21 @@ enum Step {
     Wait(u64),
 }
 
+/// What a device has received is counted once, however many prefixes lead over it.
+#[test]
+fn a_device_of_several_prefixes_is_one_device() {
+    let nets = ["192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24"].map(|net| net.parse().expect("a prefix"));
+    let mut rounds = Rounds::new(Settings { watch: nets.to_vec(), ..settings() });
+    let over = [WWAN, WIFI, WWAN];
+    let routes = nets.into_iter().zip(over).map(|(to, device)| Event::Route {
+        route: Route { to, metric: 0, device, gateway: None },
+        present: true,
+    });
+    rounds.on_events(0, &[device(WIFI, true), device(WWAN, true)]);
+    rounds.on_events(0, &routes.collect::<Vec<_>>());
+    assert_eq!(rounds.devices().into_iter().collect::<Vec<_>>(), [WIFI, WWAN]);
+}
+
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let index = prop_oneof![Just(WIFI), Just(WWAN)];
     let step = prop_oneof![

@@ -3,7 +3,7 @@
 use super::config::Config;
 use super::control::{Answer, Control, Notify, Reply, Request};
 use super::estimate::Told;
-use super::event::Event;
+use super::event::{Event, Kind};
 use super::links::Links;
 use super::lock::Lock;
 use super::netlink::Watcher;
@@ -78,7 +78,7 @@ impl Agent {
         host::require_iterator().map_err(|error| Error::Rights(error.to_string()))?;
         let lock = Lock::take(&config.control)?;
         let cgroup = config.cgroup.clone().or_else(host::cgroup2).ok_or(Error::NoCgroup2)?;
-        let watcher = Watcher::open(config.table)?;
+        let mut watcher = Watcher::open(config.table)?;
         let wifi = Wifi::open()?;
         let mobile = mobile::attach_kept(&cgroup, config.pin.as_deref())?;
         if !mobile.pokes() {
@@ -144,7 +144,7 @@ impl Agent {
             }
             // Links first: their events are why this is here.
             let mut events = self.watcher.read()?;
-            events.extend(self.wifi.as_ref().map(Wifi::read).unwrap_or_default());
+            events.extend(self.wifi.as_mut().map_or(Ok(Vec::new()), Wifi::read)?);
             self.hear(&events)?;
             self.act()?;
             self.notice_sleep()?;
@@ -238,7 +238,8 @@ impl Agent {
         if slept > self.slept + SLEPT {
             tracing::info!(slept_s = (slept - self.slept).as_secs(), "the host has slept");
             // What was missed meanwhile.
-            let events = self.watcher.everything()?;
+            self.watcher.start_anew();
+            let events = self.watcher.read()?;
             self.hear(&events)?;
             self.rounds.on_resume(now()?);
         }
@@ -248,8 +249,7 @@ impl Agent {
 
     /// What the devices in use have received, and how their radios stand.
     fn read_counters(&mut self) -> Result<(), Error> {
-        let mut devices: Vec<u32> = self.rounds.devices().collect();
-        devices.dedup();
+        let devices = self.rounds.devices();
         // Of the thread's namespace, unlike /sys.
         let text = fs::read_to_string("/proc/thread-self/net/dev").unwrap_or_default();
         let mut events = Vec::new();
@@ -257,8 +257,8 @@ impl Agent {
             let Some(found) = self.rounds.links().device(device) else { continue };
             let octets = received(&text, &found.name);
             events.extend(octets.map(|octets| Event::Received { device, octets }));
-            if let (Some(wifi), super::event::Kind::Wifi) = (&self.wifi, found.kind) {
-                events.extend(wifi.station(device).unwrap_or_default());
+            if let (Some(wifi), Kind::Wifi) = (&mut self.wifi, found.kind) {
+                events.extend(wifi.station(device));
             }
         }
         self.hear(&events)

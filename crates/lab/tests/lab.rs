@@ -180,9 +180,9 @@ fn the_mobile_s_host_sees_a_handoff() {
     in_laboratory(|| {
         let plan = short(&link(6400, 9, None), &["cubic"]);
         let mut lab = Laboratory::create(&plan, &plan.senders[0], Duration::from_secs(5)).unwrap();
-        let mobile = lab.mobile().namespace.within(|| Ok(Watcher::open(MAIN_TABLE).unwrap())).unwrap();
+        let mut mobile = lab.mobile().namespace.within(|| Ok(Watcher::open(MAIN_TABLE).unwrap())).unwrap();
         // The devices of the ways that are alive, of IPv4 and of IPv6.
-        let ways = || {
+        let mut ways = || {
             let mut links = Links::default();
             mobile.everything().unwrap().iter().for_each(|event| links.apply(event));
             ["0.0.0.0/0", "::/0"].map(|everywhere| {
@@ -190,7 +190,7 @@ fn the_mobile_s_host_sees_a_handoff() {
                 links.device(path.device).map(|device| device.name.clone())
             })
         };
-        let wait_for = |expected: Option<&str>| {
+        let mut wait_for = |expected: Option<&str>| {
             let limit = Instant::now() + Duration::from_secs(60);
             while ways() != [expected; 2].map(|name| name.map(str::to_owned)) {
                 assert!(Instant::now() < limit, "{:?}, not {expected:?}", ways());

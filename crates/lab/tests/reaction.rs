@@ -456,12 +456,15 @@ fn the_silence_of_an_idle_flow_is_no_outage() {
         let (mut stream, _) = listener.accept().expect("a connection");
         let own = getsockopt(&stream, RtoMaxMs).expect("an option");
         stream.write_all(&[7; 100]).expect("a segment");
-        assert_eq!(peer.receive().expect("a segment").payload, 100);
+        let segment = peer.receive().expect("a segment");
+        assert_eq!(segment.payload, 100);
         if idle {
             peer.acknowledge(&[]);
+            // Far longer than a round trip of the told link, 18 ms.
+            std::thread::sleep(Duration::from_secs(1));
+        } else {
+            peer.outage(segment.seq, 2);
         }
-        // The round trip of the told link is 18 ms.
-        outage(&mut peer, Duration::from_secs(1));
         let notice = peer.report(ReportType::Completed, 1, FAST);
         peer.acknowledge(&notice);
         bench::eventually("it is accepted", || count(&sender, "accepted") == 1);
@@ -496,7 +499,7 @@ fn a_retreat_takes_the_told_pacing_rate_back() {
     peer.acknowledge(&[]);
     let una = peer.ack;
     peer.drain(Duration::from_millis(30));
-    outage(&mut peer, Duration::from_millis(2500));
+    peer.outage(una, 3);
     let notice = peer.report(ReportType::Completed, 1, LIE);
     peer.send(ACK, peer.seq, una, &notice);
     bench::eventually("it is accepted", || count(&sender, "accepted") == 1);

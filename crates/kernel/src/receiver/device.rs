@@ -1,13 +1,18 @@
 //! The device whose egress the programs see: what its packets begin with, and who else has filters there (rtnetlink).
 
 use super::Error;
-use netlink_packet_core::{NLM_F_DUMP, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload};
-use netlink_packet_route::RouteNetlinkMessage;
-use netlink_packet_route::link::{LinkLayerType, LinkMessage};
-use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage};
-use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
+use nix::libc;
 use nix::net::if_::if_nametoindex;
+use segue_netlink::{Client, Message, attribute, half, protocols::NETLINK_ROUTE, word};
 use std::io;
+
+/// Octets of `struct ifinfomsg` and `tcmsg` (linux/rtnetlink.h).
+const IFINFOMSG: usize = 16;
+const TCMSG: usize = 20;
+/// The filters of ingress and of egress below clsact (linux/pkt_sched.h: TC_H_CLSACT, TC_H_MIN_INGRESS, TC_H_MIN_EGRESS).
+const PARENTS: [u32; 2] = [0xffff_fff2, 0xffff_fff3];
+/// Packets of a modem begin with IP (linux/if_arp.h).
+const ARPHRD_RAWIP: u16 = 519;
 
 /// A device of the current network namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,21 +28,20 @@ impl Device {
     pub(super) fn named(name: &str) -> Result<Self, Error> {
         let no_device = |_| Error::User(format!("device {name}: there is none in this network namespace"));
         let index = if_nametoindex(name).map_err(no_device)?;
-        let mut wanted = LinkMessage::default();
-        wanted.header.index = index;
-        let found = ask(RouteNetlinkMessage::GetLink(wanted), 0)
-            .map_err(|problem| Error::io(format!("device {name}"), problem))?;
-        let kind = found.iter().find_map(|message| match message {
-            RouteNetlinkMessage::NewLink(link) => Some(link.header.link_layer_type),
-            _ => None,
-        });
+        let failed = |problem| Error::io(format!("device {name}"), problem);
+        let mut wanted = [0; IFINFOMSG];
+        wanted[4..8].copy_from_slice(&index.to_ne_bytes());
+        let answer = Client::open(NETLINK_ROUTE).and_then(|mut kernel| kernel.ask(libc::RTM_GETLINK, &wanted));
+        let answer = answer.map_err(failed)?;
+        let kind = answer.messages().find_map(|link| half(link.payload.get(2..)?));
         let link_header = match kind {
-            Some(LinkLayerType::Ether | LinkLayerType::Loopback) => 14,
+            Some(libc::ARPHRD_ETHER | libc::ARPHRD_LOOPBACK) => 14,
             // TUN and WireGuard; modems (wwan); PPP, whose header its driver adds later.
-            Some(LinkLayerType::None | LinkLayerType::Rawip | LinkLayerType::Ppp) => 0,
+            Some(libc::ARPHRD_NONE | ARPHRD_RAWIP | libc::ARPHRD_PPP) => 0,
             other => {
+                let kind = other.map_or("unknown".to_owned(), |kind| kind.to_string());
                 return Err(Error::User(format!(
-                    "device {name}: its packets are of type {other:?}; expected Ethernet or bare IP"
+                    "device {name}: its packets are of type {kind} (ARPHRD_*); expected Ethernet or bare IP"
                 )));
             }
         };
@@ -46,57 +50,25 @@ impl Device {
 
     /// Whether it has the qdisc that filters of ingress and egress are attached to.
     pub(super) fn has_clsact(self) -> io::Result<bool> {
-        let all = ask(RouteNetlinkMessage::GetQueueDiscipline(TcMessage::default()), NLM_F_DUMP)?;
-        let clsact = TcAttribute::Kind("clsact".into());
-        Ok(all.iter().any(|message| match message {
-            RouteNetlinkMessage::NewQueueDiscipline(one) => {
-                one.header.index == self.index as i32 && one.attributes.contains(&clsact)
-            }
-            _ => false,
-        }))
+        let answer = Client::open(NETLINK_ROUTE)?.list(libc::RTM_GETQDISC, &[0; TCMSG])?;
+        let clsact = |qdisc: &Message<'_>| {
+            let kind = attribute(qdisc.payload.get(TCMSG..)?, libc::TCA_KIND)?;
+            Some(word(&qdisc.payload[4..])? == self.index && kind == b"clsact\0")
+        };
+        Ok(answer.messages().any(|qdisc| clsact(&qdisc) == Some(true)))
     }
 
     /// Whether anybody has a filter there.
     pub(super) fn has_filters(self) -> io::Result<bool> {
-        for minor in [TcHandle::MIN_INGRESS, TcHandle::MIN_EGRESS] {
-            let mut wanted = TcMessage::with_index(self.index as i32);
-            wanted.header.parent = TcHandle { major: TcHandle::CLSACT.major, minor };
-            if !ask(RouteNetlinkMessage::GetTrafficFilter(wanted), NLM_F_DUMP)?.is_empty() {
+        let mut kernel = Client::open(NETLINK_ROUTE)?;
+        for parent in PARENTS {
+            let mut wanted = [0; TCMSG];
+            wanted[4..8].copy_from_slice(&self.index.to_ne_bytes());
+            wanted[12..16].copy_from_slice(&parent.to_ne_bytes());
+            if kernel.list(libc::RTM_GETTFILTER, &wanted)?.messages().next().is_some() {
                 return Ok(true);
             }
         }
         Ok(false)
-    }
-}
-
-/// All messages of an answer.
-fn ask(message: RouteNetlinkMessage, flags: u16) -> io::Result<Vec<RouteNetlinkMessage>> {
-    let mut socket = Socket::new(NETLINK_ROUTE)?;
-    socket.bind_auto()?;
-    socket.connect(&SocketAddr::new(0, 0))?;
-    let mut request = NetlinkMessage::from(message);
-    request.header.flags = NLM_F_REQUEST | flags;
-    request.finalize();
-    let mut octets = vec![0; request.buffer_len()];
-    request.serialize(&mut octets);
-    socket.send(&octets, 0)?;
-    let mut answers = Vec::new();
-    loop {
-        let (octets, _) = socket.recv_from_full()?;
-        let mut rest = &octets[..];
-        while !rest.is_empty() {
-            let message =
-                NetlinkMessage::<RouteNetlinkMessage>::deserialize(rest).map_err(io::Error::other)?;
-            let length = (message.header.length as usize).next_multiple_of(4);
-            match message.payload {
-                NetlinkPayload::InnerMessage(inner) => answers.push(inner),
-                NetlinkPayload::Error(error) if error.code.is_some() => return Err(error.to_io()),
-                _ => return Ok(answers),
-            }
-            rest = rest.get(length..).unwrap_or_default();
-        }
-        if flags & NLM_F_DUMP == 0 {
-            return Ok(answers);
-        }
     }
 }

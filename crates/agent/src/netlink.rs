@@ -408,7 +408,8 @@ mod tests {
         let mut header = [AF_INET, 24, 0, 0, 0, 0, 0, 0];
         header[4..].copy_from_slice(&5u32.to_ne_bytes());
         let (own, other) = ((libc::IFA_LOCAL, &[192, 0, 2, 1][..]), (libc::IFA_ADDRESS, &[192, 0, 2, 9][..]));
-        let address = |address: [u8; 4], present| Event::Address { device: 5, address: address.into(), present };
+        let address =
+            |address: [u8; 4], present| Event::Address { device: 5, address: address.into(), present };
         assert_eq!(told(libc::RTM_NEWADDR, &header, &[other, own]), [address([192, 0, 2, 1], true)]);
         assert_eq!(told(libc::RTM_DELADDR, &header, &[other]), [address([192, 0, 2, 9], false)]);
         let mut header = [0; NDMSG];
@@ -424,7 +425,8 @@ mod tests {
     #[test]
     fn a_question_without_an_answer_is_asked_again() {
         let mut watcher = Watcher::open(MAIN_TABLE).expect("sockets");
-        let devices = |events: &[Event]| events.iter().filter(|event| matches!(event, Event::Device(_))).count();
+        let devices =
+            |events: &[Event]| events.iter().filter(|event| matches!(event, Event::Device(_))).count();
         assert!(devices(&watcher.everything().expect("an answer")) > 0, "lo is everywhere");
         // A socket of another protocol: the kernel has no such question there.
         let deaf = Client::open(segue_netlink::protocols::NETLINK_USERSOCK).expect("a socket");

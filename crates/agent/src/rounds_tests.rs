@@ -421,7 +421,8 @@ enum Step {
 /// What a device has received is counted once, however many prefixes lead over it.
 #[test]
 fn a_device_of_several_prefixes_is_one_device() {
-    let nets = ["192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24"].map(|net| net.parse().expect("a prefix"));
+    let nets =
+        ["192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24"].map(|net| net.parse().expect("a prefix"));
     let mut rounds = Rounds::new(Settings { watch: nets.to_vec(), ..settings() });
     let over = [WWAN, WIFI, WWAN];
     let routes = nets.into_iter().zip(over).map(|(to, device)| Event::Route {

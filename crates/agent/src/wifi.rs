@@ -92,7 +92,9 @@ impl Wifi {
         // An error: the device is none of nl80211's, or has gone.
         let answer = self.kernel.list(self.family, &question).ok()?;
         let stations = answer.messages();
-        let rates = stations.inspect(|station| self.access_points.hear(device, station)).filter_map(|station| rates(&station));
+        let rates = stations
+            .inspect(|station| self.access_points.hear(device, station))
+            .filter_map(|station| rates(&station));
         let (down_kbps, up_kbps) = rates.last()?;
         Some(Event::Station { device, down_kbps, up_kbps })
     }

@@ -31,7 +31,8 @@ impl Device {
         let failed = |problem| Error::io(format!("device {name}"), problem);
         let mut wanted = [0; IFINFOMSG];
         wanted[4..8].copy_from_slice(&index.to_ne_bytes());
-        let answer = Client::open(NETLINK_ROUTE).and_then(|mut kernel| kernel.ask(libc::RTM_GETLINK, &wanted));
+        let answer =
+            Client::open(NETLINK_ROUTE).and_then(|mut kernel| kernel.ask(libc::RTM_GETLINK, &wanted));
         let answer = answer.map_err(failed)?;
         let kind = answer.messages().find_map(|link| half(link.payload.get(2..)?));
         let link_header = match kind {

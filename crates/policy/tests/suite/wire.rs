@@ -1,7 +1,6 @@
 //! policy/notice.h: round trips, every refusal, and what counts as news.
 
-mod common;
-use common::link;
+use crate::common::link;
 use proptest::prelude::*;
 use segue_policy::Link;
 use segue_policy::wire::{

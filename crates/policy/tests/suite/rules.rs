@@ -1,8 +1,6 @@
 //! Every rule tells when it acts: one story per rule, and no rule without a story.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use segue_policy::rules::{ETCP_RULES, Rule};
 use segue_policy::{Action, Settings};
 

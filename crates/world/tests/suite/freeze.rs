@@ -1,8 +1,7 @@
 //! Freeze-TCP on the bench (algorithms.md, 4.5): the mobile closes its window before a break that it foresees and
 //! opens it on completion.
 
-mod support;
-
+use crate::support::*;
 use proptest::prelude::*;
 use segue_handoff::Scheme;
 use segue_netsim::{Nanos, SECOND};
@@ -12,7 +11,6 @@ use segue_world::drive::run::{DriveExperiment, WideArea};
 use segue_world::trace::{SenderState, What, trace};
 use segue_world::{AccessLink, Experiment, Kind, NoticeMode, Routers, WarmRun};
 use std::sync::Arc;
-use support::*;
 
 const OUTAGE: Nanos = 3 * SECOND;
 

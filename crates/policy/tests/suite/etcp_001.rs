@@ -1,8 +1,7 @@
 //! algorithms.md section 2, rule by rule: dispatch, A1 to A5 (paper 001). Each test is
 //! named after its section.
 
-mod common;
-use common::*;
+use crate::common::*;
 use segue_policy::{Action, Algorithms, Etcp, Link, Notice, Sender, What};
 
 // ------------------------------------------------------------------ nothing heard yet

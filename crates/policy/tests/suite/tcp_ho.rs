@@ -1,9 +1,8 @@
 //! `policy/tcp_ho.h`: every transition of algorithms.md 4.3, the units of 4.4, the variants of 4.5, and
 //! every knob.
 
-mod common;
-use common::vectors::{HoEvent, HoStep, ho_sender, ho_trial};
-use common::{bbm, in_packets, packets, sender};
+use crate::common::vectors::{HoEvent, HoStep, ho_sender, ho_trial};
+use crate::common::{bbm, in_packets, packets, sender};
 use proptest::prelude::*;
 use segue_policy::rules::TCP_HO_RULES;
 use segue_policy::{Action, Link, Notice, Sender, TcpHo, TcpHoSettings, Variant, What};

@@ -4,7 +4,7 @@ use segue_policy::{SCHEMES, SETTINGS, Settings};
 
 #[test]
 fn what_differs_on_linux_is_what_the_page_lists() {
-    let page = include_str!("../../../docs/kernel.md");
+    let page = include_str!("../../../../docs/kernel.md");
     for name in SCHEMES {
         let paper = Settings::adopted(name).unwrap();
         let linux = paper.on_linux();

@@ -1,15 +1,13 @@
 //! Access routers with buffers on the bench (algorithms.md, 6.1): who holds what, how it gets to the mobile, and that
 //! no packet is lost from the books.
 
-mod support;
-
+use crate::support::*;
 use proptest::prelude::*;
 use segue_handoff::Scheme;
 use segue_netsim::{Capacity, Nanos, Overflow, SECOND};
 use segue_tcp::profile::PROFILES;
 use segue_world::trace::{Side, Trace, What, trace};
 use segue_world::{Definition, Experiment, Kind, Routers};
-use support::*;
 
 const SCHEMES: [&str; 6] =
     ["buffer-fcfd", "buffer-fcfd+phas", "buffer-lcfd", "buffer-lcfd+phas", "sack", "freeze"];

@@ -1,8 +1,7 @@
 //! The vectors of algorithms.md, section 7, in user space.
 
-mod common;
-use common::hear;
-use common::vectors::{beliefs, vectors};
+use crate::common::hear;
+use crate::common::vectors::{beliefs, vectors};
 use segue_policy::{Action, Grant, believe};
 
 #[test]
@@ -16,8 +15,12 @@ fn every_vector_is_met() {
 #[test]
 fn notices_are_believed_so_far() {
     for belief in beliefs() {
-        let found =
-            believe(&belief.tcp, &belief.notice, common::packets(belief.proven), belief.action(belief.asked));
+        let found = believe(
+            &belief.tcp,
+            &belief.notice,
+            crate::common::packets(belief.proven),
+            belief.action(belief.asked),
+        );
         assert_eq!(found, (belief.action(belief.believed), belief.grant), "{}", belief.name);
         // What asks for no window gets none, and is not on trial.
         let nothing = believe(&belief.tcp, &belief.notice, 0, Action::NOTHING);

@@ -1,12 +1,10 @@
 //! The measures that the simulator has in common with a laboratory, against the traces of the same handoffs.
 
-mod support;
-
+use crate::support::*;
 use segue_netsim::{Nanos, SECOND};
 use segue_tcp::profile::{LINUX, NS2_SACK1};
 use segue_world::trace::{What, trace};
 use segue_world::{Experiment, Kind, NoticeMode, WarmRun};
-use support::*;
 
 const AFTER: [Nanos; 3] = [SECOND, 5 * SECOND, 10 * SECOND];
 

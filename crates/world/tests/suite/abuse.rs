@@ -1,8 +1,7 @@
 //! What a mobile, or somebody on its path, can do with notices that are not true: nothing that a sender need fear
 //! (algorithms.md, 4.3, "abuse guard"; docs/wire.md).
 
-mod support;
-
+use crate::support::{MS, experiment, ms, scheme, scheme_with, stack};
 use proptest::prelude::*;
 use segue_handoff::notice::Heard;
 use segue_handoff::{Announcer, Link, Listener, Scheme};
@@ -15,7 +14,6 @@ use segue_world::nodes::BenchNode;
 use segue_world::packet::Packet;
 use segue_world::{AccessLink, Experiment, Kind, NoticeMode, Routers, WarmRun};
 use std::sync::Arc;
-use support::{MS, experiment, ms, scheme, scheme_with, stack};
 
 const TCP_HO: [&str; 3] = ["tcp-ho", "tcp-ho-immediate", "tcp-ho-aggressive"];
 /// 10 Gbit/s.

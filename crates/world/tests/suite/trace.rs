@@ -1,7 +1,6 @@
 //! A trace is the run itself: watching changes nothing, and the events tell what the record counts.
 
-mod support;
-
+use crate::support::*;
 use proptest::prelude::*;
 use segue_netsim::{Nanos, SECOND};
 use segue_tcp::profile::PROFILES;
@@ -9,7 +8,6 @@ use segue_tcp::receiver::Arrival;
 use segue_world::trace::{Event, SenderState, Trace, What, trace, trace_since};
 use segue_world::{Experiment, Kind, NoticeMode, RunRecord, WarmRun};
 use std::collections::BTreeSet;
-use support::*;
 
 /// What the events tell, without a look at the record.
 #[derive(Debug, Default, PartialEq)]

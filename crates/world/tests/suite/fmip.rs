@@ -1,8 +1,7 @@
 //! A download during a fast handover (algorithms.md, 5; RFC 5568): who holds what, what becomes of lost signalling, and that no
 //! packet is lost from the books.
 
-mod support;
-
+use crate::support::{MS, scheme, scheme_with};
 use proptest::prelude::*;
 use segue_handoff::Scheme;
 use segue_handoff::fmipv6::Mode;
@@ -10,7 +9,6 @@ use segue_netsim::{Nanos, SECOND};
 use segue_tcp::StackProfile;
 use segue_tcp::profile::{INET_RENO, PROFILES, RFC};
 use segue_world::fmip::{Download, DownloadRecord, Loss};
-use support::{MS, scheme, scheme_with};
 
 fn download(disconnection: Nanos) -> Download {
     Download { disconnection, ..Download::new(INET_RENO) }

@@ -1,11 +1,9 @@
 //! The two cells of Chou and Shin: the four cases of algorithms.md 6.3, and the books.
 
-mod support;
-
+use crate::support::*;
 use proptest::prelude::*;
 use segue_netsim::{Capacity, Nanos, SECOND};
 use segue_world::drive::cells::{CellHandoff, Cells, CellsRecord, Step};
-use support::*;
 
 /// W_max 40 (section V), RTT 0.2 s, RTO floor 1 s; a quick handoff leaves the timer alone, a slow one lets it expire once.
 fn cells(buffer: u32, slow_ppm: u32) -> Cells {

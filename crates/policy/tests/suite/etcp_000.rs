@@ -1,8 +1,7 @@
 //! algorithms.md section 3, rule by rule: Figures 1 to 3 for N flows (paper 000). Each
 //! test is named after its section.
 
-mod common;
-use common::*;
+use crate::common::*;
 use segue_policy::{Action, Etcp, Sender, Settings, What};
 
 const WINDOW: What = What(What::SET_CWND.0 | What::SET_SSTHRESH.0);

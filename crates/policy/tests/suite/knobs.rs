@@ -1,8 +1,7 @@
 //! Every knob of `policy/etcp_settings.h` changes what its line says, and nothing hides
 //! from the command line.
 
-mod common;
-use common::*;
+use crate::common::*;
 use segue_policy::{Action, Algorithms, Etcp, Notice, SETTINGS, Sender, SettingError, Settings, What};
 
 /// What a sender is asked at each step of one story.

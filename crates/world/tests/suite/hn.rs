@@ -1,8 +1,7 @@
 //! Handoff Notification on the standard bench and in drives (algorithms.md, 5.2 and 5.3): forks, silence, loss of notifications,
 //! buffers.
 
-mod support;
-
+use crate::support::*;
 use proptest::prelude::*;
 use segue_netsim::{Nanos, SECOND};
 use segue_tcp::profile::INET_RENO;
@@ -12,7 +11,6 @@ use segue_world::record::RunRecord;
 use segue_world::trace::{What, trace};
 use segue_world::{AccessLink, Experiment, Kind, NoticeMode, Routers, WarmRun};
 use std::sync::Arc;
-use support::*;
 
 fn routers(settings: &[(&str, &str)]) -> Routers {
     let mut routers = Routers::default();

@@ -3,8 +3,7 @@
 //! (mflow-*). Every assertion names its claim; scenarios, values and tolerances are the
 //! ledger's.
 
-mod common;
-use common::*;
+use crate::common::*;
 use segue_policy::{Action, Sender, What};
 
 const WINDOW: What = What(What::SET_CWND.0 | What::SET_SSTHRESH.0);

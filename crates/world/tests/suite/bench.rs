@@ -5,11 +5,9 @@
 //! packet 0. Times are in ms; the comments add them up hop by hop. A packet of 1500 bytes takes
 //! 0.12 ms on a wired hop and 0.024 ms on the last one, one of 40 bytes 0.0032 and 0.00064 ms.
 
-mod support;
-
+use crate::support::*;
 use segue_netsim::{Nanos, SECOND};
 use segue_world::{Definition, Experiment, Kind, NoticeMode};
-use support::*;
 
 /// Two wired hops for 40 bytes.
 const WIRED_ACK: f64 = 2.0 * (2.0 + 0.0032);

@@ -1,12 +1,10 @@
 //! What holds for every handoff: random links, kinds, flows, times, schemes, stacks and notices.
 
-mod support;
-
+use crate::support::*;
 use proptest::prelude::*;
 use segue_netsim::{Nanos, SECOND};
 use segue_tcp::profile::PROFILES;
 use segue_world::{Definition, Experiment, Kind, NoticeMode, WarmRun};
-use support::*;
 
 const SCHEMES: [&str; 16] = [
     "freeze",

@@ -1,11 +1,9 @@
 //! A forked run equals one that never shared anything, and a scheme that hears nothing is plain TCP.
 
-mod support;
-
+use crate::support::*;
 use segue_netsim::Nanos;
 use segue_tcp::profile::{FREEBSD5_NEWRENO, LINUX, NS2_SACK1};
 use segue_world::{Definition, Experiment, Kind, NoticeMode, WarmRun};
-use support::*;
 
 const SCHEMES: [&str; 12] = [
     "etcp",

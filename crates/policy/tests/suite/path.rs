@@ -1,7 +1,6 @@
 //! algorithms.md section 0 and table 3.6: derived link quantities and decisions.
 
-mod common;
-use common::*;
+use crate::common::*;
 use proptest::prelude::*;
 use segue_policy::{Algorithms, Link, Notice, Path, Settings};
 

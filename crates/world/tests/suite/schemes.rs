@@ -2,12 +2,10 @@
 //! expectations are algorithms.md's (sections 2, 3 and 7); the handoffs are those that the papers
 //! narrate and `reference/ns2/examples.txt` repeats with regular TCP.
 
-mod support;
-
+use crate::support::*;
 use segue_netsim::Nanos;
 use segue_tcp::advice::View;
 use segue_world::{Experiment, Kind};
-use support::*;
 
 /// An experiment, before anybody knows, and after the notice.
 fn around_notice(e: &Experiment, at: Nanos, name: &str) -> (Vec<View>, Twin) {

@@ -1,0 +1,18 @@
+//! The bench, its schemes, routers, drives and records.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod abuse;
+mod after_link_up;
+mod bench;
+mod buffers;
+mod cells;
+mod drive;
+mod fmip;
+mod forks;
+mod freeze;
+mod hn;
+mod properties;
+mod schemes;
+mod trace;

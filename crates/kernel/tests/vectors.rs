@@ -165,7 +165,7 @@ fn with_program(test: impl FnOnce(Program<'_>)) {
     test(Program(open.load().expect("the verifier takes it")));
 }
 
-/// The list that `crates/policy/tests/vectors.rs` plays in user space.
+/// The list that `crates/policy/tests/suite/vectors.rs` plays in user space.
 #[test]
 #[ignore = "needs kernel"]
 fn the_vectors_of_the_papers() {
@@ -351,7 +351,7 @@ fn tcp_ho() {
     });
 }
 
-/// The list that `crates/policy/tests/tcp_ho.rs` plays in user space.
+/// The list that `crates/policy/tests/suite/tcp_ho.rs` plays in user space.
 #[test]
 #[ignore = "needs kernel"]
 fn a_report_that_congestion_refutes() {

@@ -363,14 +363,14 @@ impl Shown {
                 1 => String::new(),
                 _ => format!(", seed {}", chosen.moment.seed),
             };
-            format!("{} ({} s{seed})", chosen.why, seconds(chosen.moment.at))
+            format!("{} (T = {} s{seed})", chosen.why, seconds(chosen.moment.at))
         };
         let place = format!("handoff-of-{index}");
         html! {
             h2 { "One handoff: " (self.headline) }
             @if self.handoffs.len() > 1 {
                 div.choice {
-                    label for=(format!("choice-{index}")) { "The handoff with the transfer time of " (reference) " that is" }
+                    label for=(format!("choice-{index}")) { "Handoff by the transfer time of " (reference) ":" }
                     select id=(format!("choice-{index}")) data-shows=(place) autocomplete="off" {
                         @for (number, (chosen, ..)) in self.handoffs.iter().enumerate() {
                             option value=(format!("{place}-{number}")) { (name(chosen)) }
@@ -378,12 +378,12 @@ impl Shown {
                     }
                 }
             } @else if let Some((chosen, ..)) = self.handoffs.first() {
-                p.lead { "The handoff with the transfer time of " (reference) " that is " (name(chosen)) "." }
+                p.lead { "Handoff by the transfer time of " (reference) ": " (name(chosen)) "." }
             }
             @if let Some(chosen) = self.left_out.first() {
                 p.lead {
                     @if self.handoffs.is_empty() {
-                        "The handoff with the transfer time of " (reference) " that is " (name(chosen))
+                        "Handoff by the transfer time of " (reference) ": " (name(chosen))
                         " would make this page too large; segue trace shows it."
                     } @else {
                         "Other handoffs would make this page too large; segue trace shows any."

@@ -142,7 +142,7 @@ fn figures_are_whole() {
     assert_eq!(count, 65, "the figures that can be drawn again");
 }
 
-/// `crates/policy/tests/ledger.rs, etcp1_a4_rule`: the file and a test in it.
+/// `crates/policy/tests/suite/ledger.rs, etcp1_a4_rule`: the file and a test in it.
 #[test]
 fn what_shows_a_claim_exists() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

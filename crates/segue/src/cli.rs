@@ -13,11 +13,11 @@ pub use segue_console::printable;
 /// The program's version and the commit that it was built from, where that is known.
 pub const VERSION: &str = env!("SEGUE_VERSION");
 
-/// What a change of the access link does to TCP, and what can be done about it.
+/// Simulate TCP across changes of the access link (handoffs), and run it on Linux
 #[derive(Debug, Parser)]
 #[command(name = "segue", version = VERSION, disable_help_subcommand = true)]
 pub struct Cli {
-    /// Colour tables and help
+    /// When to colour tables and help
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t)]
     pub color: ColourWord,
     /// Show no progress
@@ -33,42 +33,42 @@ pub struct Cli {
 pub enum Command {
     /// Compare schemes over many handoffs between two links
     Compare(Box<CompareArgs>),
-    /// Run a comparison that is written down as a file
+    /// Run a comparison that a file describes
     #[cfg(feature = "files")]
     Run(Box<crate::run::RunArgs>),
     /// Compute very many handoffs, in parts, on all cores or as one of several shards
     #[cfg(feature = "tables")]
     Sweep(crate::sweep::SweepArgs),
-    /// Put the shards of a sweep together
+    /// Merge the shards of a sweep
     #[cfg(feature = "tables")]
     Merge(crate::sweep::MergeArgs),
-    /// One handoff, packet by packet
+    /// Trace one handoff, packet by packet
     Trace(Box<TraceArgs>),
-    /// Hold two results of compare against each other, differences beyond noise first
+    /// Compare two results of `segue compare --json`; differences beyond noise come first
     Diff(DiffArgs),
-    /// Redraw the papers' figures and judge what they state
+    /// Redraw the papers' figures and check their claims
     #[cfg(feature = "papers")]
     Reproduce(crate::reproduce::ReproduceArgs),
     /// Compute what a paper's analytic model states
     #[cfg(feature = "papers")]
     Model(crate::model::ModelArgs),
-    /// The schemes on this machine's own kernel: a congestion control that hears of handoffs
+    /// Attach a scheme to this machine's kernel, as a congestion control that hears of handoffs
     #[cfg(feature = "live")]
     Kernel(crate::kernel::KernelArgs),
-    /// The mobile host: it watches its links and tells the peers of its connections of handoffs
+    /// Run the mobile agent, which watches this host's links and tells peers of handoffs
     #[cfg(feature = "live")]
     Agent(AgentArgs),
-    /// What this machine can do, and what is missing
+    /// Show what this machine can do, and what is missing
     #[cfg(feature = "live")]
     Doctor(crate::doctor::DoctorArgs),
-    /// Real senders on this machine, over a link that changes
+    /// Run real senders on this machine, over a link that changes
     #[cfg(feature = "live")]
     Lab(crate::lab::LabArgs),
     /// One end of the connections that `lab cost` counts; it starts them itself
     #[cfg(feature = "live")]
     #[command(hide = true)]
     LabEnd(crate::lab_end::LabEndArgs),
-    /// A page on this machine: change links with a slider and see what it comes to
+    /// Serve a page on this machine that compares schemes while a slider changes the links
     #[cfg(feature = "explore")]
     Explore(crate::explore::ExploreArgs),
     /// List schemes, stacks, settings, link presets and their sources
@@ -124,16 +124,16 @@ pub struct BenchArgs {
     /// Link after
     #[arg(allow_hyphen_values = true)]
     pub new: String,
-    /// Schemes; the first is what the others are held against
+    /// Schemes; the others are compared with the first
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', default_value = "sack,etcp-v1")]
     pub schemes: Vec<String>,
     /// Disconnection of break-before-make
     #[arg(long, value_name = "TIME", value_parser = time, default_value = "1s", allow_hyphen_values = true)]
     pub disconnect: Nanos,
-    /// Packets of a transfer
+    /// Packets per transfer
     #[arg(long, value_name = "P", default_value_t = 100)]
     pub packets: u32,
-    /// What a transfer time counts to
+    /// When the transfer counts as complete
     #[arg(long, value_enum, default_value = "after-highest")]
     pub definition: DefinitionWord,
     /// How senders learn of the handoff
@@ -176,7 +176,7 @@ pub struct CompareArgs {
     /// Links and schemes.
     #[command(flatten)]
     pub bench: BenchArgs,
-    /// Also from NEW to OLD
+    /// Also compare from NEW to OLD
     #[arg(long)]
     pub both_ways: bool,
     /// Kinds of handoff
@@ -208,7 +208,7 @@ pub struct TraceArgs {
     /// Links and schemes.
     #[command(flatten)]
     pub bench: BenchArgs,
-    /// When the handoff begins
+    /// Time at which the handoff begins
     #[arg(long, value_name = "TIME", value_parser = time, allow_hyphen_values = true)]
     pub at: Nanos,
     /// Kind of handoff
@@ -241,7 +241,7 @@ pub struct DiffArgs {
     pub a: String,
     /// Another result (- for standard input)
     pub b: String,
-    /// List every measure, also what does not differ
+    /// List every measure, also equal ones
     #[arg(long)]
     pub all: bool,
     /// Write all measures as JSON (- for standard output)

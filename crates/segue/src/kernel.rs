@@ -28,7 +28,7 @@ pub enum KernelCommand {
     Attach(AttachArgs),
     /// Detach it; its connections go over to cubic
     Detach(NameArgs),
-    /// What it has heard, and its connections
+    /// Show the notices that it has heard, and its connections
     Status(StatusArgs),
     /// Attach a sender, serve it until SIGINT or SIGTERM, and detach it
     Run(AttachArgs),
@@ -45,13 +45,13 @@ pub struct NameArgs {
 /// What is attached.
 #[derive(Debug, Args)]
 pub struct AttachArgs {
-    /// Who decides on a notice: etcp-v1, tcp-ho and their variants, or unaware
+    /// Scheme that answers notices: etcp-v1, tcp-ho and their variants, or unaware
     #[arg(long, value_name = "NAME", default_value = "etcp-v1")]
     pub scheme: String,
-    /// The congestion control that does the everyday work
+    /// Congestion control to build on
     #[arg(long, value_enum, default_value = "cubic")]
     pub around: AroundWord,
-    /// A folder of cgroup2 whose processes are concerned; all unless given
+    /// Only the processes of this cgroup2 folder; all unless given
     #[arg(long, value_name = "PATH")]
     pub cgroup: Option<PathBuf>,
     /// Which sender.

@@ -24,11 +24,11 @@ pub struct LabArgs {
 /// What a laboratory can do.
 #[derive(Debug, Subcommand)]
 pub enum LabCommand {
-    /// Run a plan: senders side by side, and what the simulator says of the same
+    /// Run a plan: senders side by side, with the simulator's results beside them
     Run(LabRunArgs),
     /// Run a drive: several handoffs in a row under a real program, over measured links if you have any
     Drive(LabDriveArgs),
-    /// What senders cost where there is no handoff: throughput, connections per second, memory, beside cubic
+    /// Measure what senders cost without a handoff: throughput, connections per second, memory
     Cost(crate::lab_cost::LabCostArgs),
 }
 

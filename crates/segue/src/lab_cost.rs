@@ -15,10 +15,10 @@ use std::time::Duration;
 /// `segue lab cost`.
 #[derive(Debug, Args)]
 pub struct LabCostArgs {
-    /// Senders of ours, each held against the kernel's cubic
+    /// Senders to compare with the kernel's cubic
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', default_value = "etcp-v1")]
     pub senders: Vec<String>,
-    /// Rounds: in each every sender once, and cubic
+    /// Rounds; each has every sender once, and cubic
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(2..=1000))]
     pub runs: u32,
     /// Seconds for which connections are counted; each flow lasts as long, in whole seconds
@@ -27,7 +27,7 @@ pub struct LabCostArgs {
     /// Idle connections whose memory is measured
     #[arg(long, value_name = "N", default_value_t = 5000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub connections: u32,
-    /// Rounds of that, at most
+    /// Most rounds of the memory measurement
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..=1000))]
     pub memory_runs: u32,
     /// Write it as JSON (- for standard output)

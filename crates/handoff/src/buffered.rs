@@ -27,7 +27,7 @@ const EXTRA_DUP: &str = "extra-dup";
 impl Buffered {
     fn named(name: &str) -> Self {
         let fcfd = name.starts_with("buffer-fcfd");
-        let overflow = if fcfd { Overflow::FCFD } else { Overflow::LCFD };
+        let overflow = if fcfd { Overflow::DropHead } else { Overflow::DropTail };
         Self { overflow, phas: name.ends_with("+phas").then_some(false) }
     }
 }

@@ -350,7 +350,7 @@ impl HandoffScheme for HandoffNotification {
 
     /// The new access router holds what comes, and drops what it has no room for (5.2, step 4).
     fn router(&self) -> Option<RouterRule> {
-        Some(RouterRule { holder: Holder::New, overflow: Overflow::LCFD })
+        Some(RouterRule { holder: Holder::New, overflow: Overflow::DropTail })
     }
 
     /// V is of the time before the handoff.

@@ -140,7 +140,7 @@ impl Path {
 
     fn hold(&mut self, packet: Segment) {
         let full = self.held.len() == self.plan.buffer;
-        if full && self.plan.overflow == Overflow::LCFD {
+        if full && self.plan.overflow == Overflow::DropTail {
             return;
         }
         if full {
@@ -194,7 +194,7 @@ fn any_plan() -> impl Strategy<Value = Plan> {
         down: down * MS,
         up: (down + away) * MS,
         buffer,
-        overflow: if head { Overflow::FCFD } else { Overflow::LCFD },
+        overflow: if head { Overflow::DropHead } else { Overflow::DropTail },
         extra_dup: losses.0,
         notice_lost: losses.1,
         acks_lost: losses.2,
@@ -221,7 +221,7 @@ fn one_expiry_is_the_price_of_a_lost_notice() {
             down: 1_000 * MS,
             up: 1_300 * MS,
             buffer: 60,
-            overflow: Overflow::LCFD,
+            overflow: Overflow::DropTail,
             extra_dup,
             notice_lost,
             acks_lost: acks_lost.to_vec(),

@@ -132,8 +132,8 @@ fn parse_rule(value: &str) -> Option<Option<RouterRule>> {
         _ => return None,
     };
     let overflow = match overflow {
-        "fcfd" => Overflow::FCFD,
-        "lcfd" => Overflow::LCFD,
+        "fcfd" => Overflow::DropHead,
+        "lcfd" => Overflow::DropTail,
         _ => return None,
     };
     Some(Some(RouterRule { holder, overflow }))

@@ -311,7 +311,7 @@ impl Cells {
         }
 
         // A scheme without a rule for routers runs on the buffer that Chou and Shin propose.
-        let overflow = scheme.router().map_or(Overflow::LCFD, |rule| rule.overflow);
+        let overflow = scheme.router().map_or(Overflow::DropTail, |rule| rule.overflow);
         let mut nodes = vec![BenchNode::Correspondent(cn)];
         for cell in [0, 1] {
             let mut router = Router::default();

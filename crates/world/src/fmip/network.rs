@@ -96,7 +96,7 @@ pub(super) fn build(download: &Download, scheme: &Scheme) -> FmipSim {
     let new = NewAccess {
         id: NAR,
         machine: NewRouter::default(),
-        buffer: Buffer::new(Capacity::Bytes(download.room()), Overflow::LCFD),
+        buffer: Buffer::new(Capacity::Bytes(download.room()), Overflow::DropTail),
         edge: edge[1],
         access: access[1],
         tunnel,

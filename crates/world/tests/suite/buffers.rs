@@ -208,5 +208,5 @@ fn settings_out_of_range_say_what_was_expected() {
     routers.set("router-buffer-size", "32p").expect("a setting").expect("a value");
     assert_eq!(routers.capacity, Capacity::Packets(32));
     routers.set("router-buffer", "new-fcfd").expect("a setting").expect("a value");
-    assert_eq!(routers.rule.map(|rule| rule.overflow), Some(Overflow::FCFD));
+    assert_eq!(routers.rule.map(|rule| rule.overflow), Some(Overflow::DropHead));
 }

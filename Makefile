@@ -108,6 +108,7 @@ lint:
 	@scripts/setup --check lint
 	$(CARGO) fmt --all --check
 	scripts/same-features
+	scripts/architecture --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
 agent-speed:

@@ -2,7 +2,7 @@
 
 use crate::hn_option::Start;
 use crate::notice::Notice;
-use crate::scheme::Scheme;
+use crate::registry::Scheme;
 use segue_policy::Rule;
 use segue_tcp::{Advice, Advisor, Nanos, View};
 

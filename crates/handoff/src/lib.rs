@@ -1,7 +1,7 @@
 //! Handoff notices and handoff schemes: what a sender does when the mobile's access link changes.
 //!
 //! A scheme is one file here, and one header in `policy/` if a kernel sender is to run it, too; it is
-//! registered in one line of [`scheme`]. Schemes know nothing of scenarios, files or screens.
+//! registered in one line of [`registry`]. Schemes know nothing of scenarios, files or screens.
 
 pub mod buffered;
 pub mod decision;
@@ -15,6 +15,7 @@ mod kernel;
 pub mod mobile;
 pub mod notice;
 pub mod phas;
+pub mod registry;
 pub mod regular;
 pub mod rlci;
 pub mod router;
@@ -26,6 +27,7 @@ pub use hn_option::{Announcement, Encoding, Start};
 pub use mobile::{Lead, MobileRule, StartRule, WindowRule};
 pub use notice::{Announcer, Listener, News, Notice};
 pub use phas::Phas;
+pub use registry::Scheme;
 pub use router::{Holder, RouterRule};
-pub use scheme::{Entry, HandoffScheme, Scheme, SchemeError, SettingInfo};
+pub use scheme::{Entry, HandoffScheme, SchemeError, SettingInfo};
 pub use segue_policy::{Link, Rule};

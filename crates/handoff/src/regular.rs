@@ -1,5 +1,6 @@
 //! Regular TCP: a sender that hears no notice. The baselines of the papers, one per stack.
 
+use crate::mobile::MobileRule;
 use crate::notice::Notice;
 use crate::scheme::{Entry, HandoffScheme, SchemeError, SettingInfo};
 use segue_tcp::{Advice, Advisor, View};
@@ -11,6 +12,7 @@ pub struct Regular;
 impl Advisor for Regular {}
 
 impl HandoffScheme for Regular {
+    const IS_REGULAR: bool = true;
     const ENTRIES: &'static [Entry] = &[
         Entry {
             name: "sack",
@@ -36,6 +38,11 @@ impl HandoffScheme for Regular {
 
     fn settings(_name: &str) -> Vec<SettingInfo> {
         Vec::new()
+    }
+
+    /// Nobody would listen.
+    fn mobile(&self) -> MobileRule {
+        MobileRule { announces: false, ..MobileRule::default() }
     }
 
     fn on_notice(&mut self, _view: &View, _notice: &Notice) -> Advice {

@@ -5,9 +5,9 @@
 mod runner;
 
 use runner::{Hooks, Verdict, Words, run, run_folder};
+use segue_handoff::Scheme;
 use segue_handoff::Start;
 use segue_handoff::notice::Notice;
-use segue_handoff::scheme::Scheme;
 use segue_policy::Link;
 use segue_tcp::{Nanos, Sender};
 

@@ -104,7 +104,7 @@ pub struct Chosen {
 /// median first. The reference is the first regular TCP listed, or the first scheme. `result` must
 /// have kept its single handoffs.
 pub fn typical(plan: &Plan, group: usize, result: &GroupResult) -> Vec<Chosen> {
-    let regular = |index: &usize| matches!(plan.schemes[*index].scheme, Scheme::Regular(_));
+    let regular = |index: &usize| plan.schemes[*index].scheme.is_regular();
     let reference = (0..plan.schemes.len()).find(regular).unwrap_or(0);
     let times = &plan.request.at;
     let points = times.len() * plan.request.seeds as usize;
@@ -134,6 +134,6 @@ pub fn typical(plan: &Plan, group: usize, result: &GroupResult) -> Vec<Chosen> {
 
 /// The scheme that [`typical`] goes by.
 pub fn reference(plan: &Plan) -> &str {
-    let regular = plan.schemes.iter().find(|scheme| matches!(scheme.scheme, Scheme::Regular(_)));
+    let regular = plan.schemes.iter().find(|scheme| scheme.scheme.is_regular());
     &regular.unwrap_or(&plan.schemes[0]).name
 }

@@ -297,7 +297,7 @@ impl Teller {
     fn copies_lost(&mut self, told: &SchemeTrace) {
         let told_nothing = Scheme::build(&told.scheme, &[]).is_ok_and(|scheme| {
             let mobile = scheme.mobile();
-            matches!(scheme, Scheme::Regular(_)) || !(mobile.announces || mobile.foretells.is_some())
+            !(mobile.announces || mobile.foretells.is_some())
         });
         let text = match told.trace.experiment.notice {
             NoticeMode::InBand { lost: 1 } => "the first of the two copies of the notice is lost",

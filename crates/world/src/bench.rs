@@ -57,6 +57,20 @@ pub enum NoticeMode {
     Withheld,
 }
 
+/// Copies of an in-band notice: one may be lost.
+const NOTICE_COPIES: u32 = 2;
+
+impl NoticeMode {
+    /// How many copies of a notice are heard.
+    pub fn copies(self) -> u32 {
+        match self {
+            Self::Instant => NOTICE_COPIES,
+            Self::InBand { lost } => NOTICE_COPIES.saturating_sub(lost),
+            Self::Withheld => 0,
+        }
+    }
+}
+
 /// What a transfer time counts to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Definition {

@@ -22,8 +22,6 @@ use std::sync::Arc;
 
 /// A run is incomplete this long after completion.
 const GIVE_UP: Nanos = 400 * SECOND;
-/// Pure ACKs that carry an in-band notice.
-const NOTICE_COPIES: u32 = 2;
 /// Bytes of an ACK without options.
 const ACK_BYTES: u32 = 40;
 /// Bytes of a data packet as the bound counts them.
@@ -283,10 +281,9 @@ impl<W: HostObserver> Fork<W> {
                     announce_all(sim, Announcement::Start(told));
                 }
             }
-            NoticeMode::InBand { lost } => sim.with_node(MN, |node, net| {
+            mode @ NoticeMode::InBand { .. } => sim.with_node(MN, |node, net| {
                 let BenchNode::Mobile(mn) = node else { return };
-                let copies = NOTICE_COPIES.saturating_sub(lost);
-                mn.foretell(net, Announcement::Start(start), rule.encoding, copies);
+                mn.foretell(net, Announcement::Start(start), rule.encoding, mode.copies());
             }),
         }
     }
@@ -448,11 +445,10 @@ impl<W: HostObserver> Handoff<W> {
 
     /// How many copies of the notice leave the mobile, or reach the senders at once.
     fn copies_heard(&self, scheme: &Scheme) -> u32 {
-        match (scheme, self.fork.experiment.notice) {
-            (Scheme::Regular(_), _) | (_, NoticeMode::Withheld) => 0,
-            _ if !scheme.mobile().announces && lead::start_rule(&self.fork.experiment, scheme).is_none() => 0,
-            (_, NoticeMode::Instant) => NOTICE_COPIES,
-            (_, NoticeMode::InBand { lost }) => NOTICE_COPIES.saturating_sub(lost),
+        let experiment = &self.fork.experiment;
+        match scheme.mobile().announces || lead::start_rule(experiment, scheme).is_some() {
+            true => experiment.notice.copies(),
+            false => 0,
         }
     }
 

@@ -15,9 +15,6 @@ use segue_netsim::{Nanos, Net, SECOND};
 use segue_tcp::StackProfile;
 use std::sync::Arc;
 
-/// Pure ACKs that carry a notice.
-const NOTICE_COPIES: u32 = 2;
-
 /// The wide area between the servers and the access network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WideArea {
@@ -180,8 +177,8 @@ impl DriveExperiment {
                 });
                 0
             }
-            NoticeMode::InBand { lost } => {
-                let copies = NOTICE_COPIES.saturating_sub(lost);
+            mode @ NoticeMode::InBand { .. } => {
+                let copies = mode.copies();
                 sim.with_node(MN, |node, net| {
                     let DriveNode::Bench(BenchNode::Mobile(mn)) = node else { return };
                     mn.foretell(net, what, rule.encoding, copies);
@@ -236,12 +233,10 @@ impl DriveExperiment {
         if let Some(foretells) = rule.foretells.filter(|_| self.notice != NoticeMode::Withheld) {
             return self.announce(sim, Announcement::Finish, foretells);
         }
-        let copies = match (scheme, self.notice) {
-            (Scheme::Regular(_), _) | (_, NoticeMode::Withheld) => return 0,
-            _ if !rule.announces => return 0,
-            (_, NoticeMode::Instant) => NOTICE_COPIES,
-            (_, NoticeMode::InBand { lost }) => NOTICE_COPIES.saturating_sub(lost),
-        };
+        if !rule.announces || self.notice == NoticeMode::Withheld {
+            return 0;
+        }
+        let copies = self.notice.copies();
         let new_link = self.reported_link(index, stay.from);
         let in_band = matches!(self.notice, NoticeMode::InBand { .. });
         sim.with_node(MN, |node, net| {

@@ -1,0 +1,160 @@
+//! The list of all schemes, and what can be asked of any of them.
+
+use crate::hn_option::Start;
+use crate::mobile::MobileRule;
+use crate::notice::Notice;
+use crate::router::RouterRule;
+use crate::scheme::{Entry, HandoffScheme, SchemeError, SettingInfo};
+use segue_policy::Rule;
+use segue_tcp::{Advice, Advisor, Nanos, View};
+
+macro_rules! schemes {
+    ($($(#[$doc:meta])* $variant:ident($type:ty)),+ $(,)?) => {
+        /// Any scheme, dispatched statically.
+        #[derive(Clone, Debug)]
+        pub enum Scheme { $($(#[$doc])* $variant($type)),+ }
+
+        impl Scheme {
+            /// Everything that can be named, in the order of registration.
+            pub fn entries() -> Vec<Entry> {
+                let mut all = Vec::new();
+                $(all.extend_from_slice(<$type>::ENTRIES);)+
+                all
+            }
+
+            /// All settings of the family that knows `name`.
+            pub fn settings_of(name: &str) -> Vec<SettingInfo> {
+                $(if <$type>::matches(name) { return <$type>::settings(name); })+
+                Vec::new()
+            }
+
+            /// The entry that describes `name`, which may be a sum such as `etcp:a1+a3`.
+            pub fn entry_of(name: &str) -> Option<Entry> {
+                $(if <$type>::matches(name) {
+                    let exact = <$type>::ENTRIES.iter().find(|entry| entry.name == name);
+                    return exact.or(<$type>::ENTRIES.first()).copied();
+                })+
+                None
+            }
+
+            /// The scheme of that name, fresh; `settings` are keys and values.
+            pub fn build(name: &str, settings: &[(String, String)]) -> Result<Self, SchemeError> {
+                $(if <$type>::matches(name) { return Ok(Self::$variant(<$type>::build(name, settings)?)); })+
+                Err(Self::unknown(name))
+            }
+
+            /// Whether it is TCP without a scheme, which others are compared with.
+            pub fn is_regular(&self) -> bool {
+                match self { $(Self::$variant(_) => <$type>::IS_REGULAR),+ }
+            }
+
+            /// Whether the mobile should report duplicates once it has sent a notice.
+            pub fn needs_dsack(&self) -> bool {
+                match self { $(Self::$variant(scheme) => scheme.needs_dsack()),+ }
+            }
+
+            /// What the mobile does at a handoff.
+            pub fn mobile(&self) -> MobileRule {
+                match self { $(Self::$variant(scheme) => scheme.mobile()),+ }
+            }
+
+            /// What the access routers do at a handoff, if the scheme says so.
+            pub fn router(&self) -> Option<RouterRule> {
+                match self { $(Self::$variant(scheme) => scheme.router()),+ }
+            }
+
+            /// The rules behind its last answer.
+            pub fn applied(&self) -> Vec<Rule> {
+                match self { $(Self::$variant(scheme) => scheme.applied()),+ }
+            }
+
+            /// A handoff has completed.
+            pub fn on_notice(&mut self, view: &View, notice: &Notice) -> Advice {
+                match self { $(Self::$variant(scheme) => scheme.on_notice(view, notice)),+ }
+            }
+
+            /// Whether it needs to have been at the sender from the start of the connection.
+            pub fn remembers(&self) -> bool {
+                match self { $(Self::$variant(scheme) => scheme.remembers()),+ }
+            }
+
+            /// The mobile has told that a handoff is about to begin.
+            pub fn on_start(&mut self, now: Nanos, view: &View, start: &Start) -> Advice {
+                match self { $(Self::$variant(scheme) => scheme.on_start(now, view, start)),+ }
+            }
+
+            /// The mobile has told that it is over.
+            pub fn on_finish(&mut self, view: &View) -> Advice {
+                match self { $(Self::$variant(scheme) => scheme.on_finish(view)),+ }
+            }
+        }
+
+        impl Advisor for Scheme {
+            #[inline]
+            fn listening(&self) -> bool {
+                match self { $(Self::$variant(scheme) => scheme.listening()),+ }
+            }
+            #[inline]
+            fn on_dsack(&mut self, left: u32, right: u32) {
+                match self { $(Self::$variant(scheme) => scheme.on_dsack(left, right)),+ }
+            }
+            fn on_new_ack(&mut self, view: &View) -> Advice {
+                match self { $(Self::$variant(scheme) => scheme.on_new_ack(view)),+ }
+            }
+            fn on_dup_ack(&mut self, view: &View) -> Advice {
+                match self { $(Self::$variant(scheme) => scheme.on_dup_ack(view)),+ }
+            }
+            fn on_fast_retransmit(&mut self, view: &View) -> Advice {
+                match self { $(Self::$variant(scheme) => scheme.on_fast_retransmit(view)),+ }
+            }
+            fn on_timeout(&mut self, view: &View) -> Advice {
+                match self { $(Self::$variant(scheme) => scheme.on_timeout(view)),+ }
+            }
+            #[inline]
+            fn deadline(&self) -> Option<Nanos> {
+                match self { $(Self::$variant(scheme) => scheme.deadline()),+ }
+            }
+            fn on_deadline(&mut self, now: Nanos, view: &View) -> Advice {
+                match self { $(Self::$variant(scheme) => scheme.on_deadline(now, view)),+ }
+            }
+            fn on_rtt_sample(&mut self, view: &View, seq: u32, rtt: Nanos) -> Advice {
+                match self { $(Self::$variant(scheme) => scheme.on_rtt_sample(view, seq, rtt)),+ }
+            }
+        }
+    };
+}
+
+// The registration: one line per scheme.
+schemes! {
+    /// Regular TCP.
+    Regular(crate::regular::Regular),
+    /// Enhanced TCP.
+    Etcp(crate::etcp::Etcp),
+    /// TCP-HO.
+    TcpHo(crate::tcp_ho::TcpHo),
+    /// Freeze-TCP.
+    Freeze(crate::freeze::Freeze),
+    /// FMIPv6 Handoff Notification.
+    HandoffNotification(crate::hn::HandoffNotification),
+    /// Buffers at routers.
+    Buffered(crate::buffered::Buffered),
+    /// RLCI.
+    Rlci(crate::header::OneHeader<crate::rlci::Rlci>),
+}
+
+impl Scheme {
+    fn unknown(name: &str) -> SchemeError {
+        let names: Vec<&str> = Self::entries().iter().map(|entry| entry.name).collect();
+        let nearest = names
+            .iter()
+            .map(|candidate| (strsim::jaro_winkler(name, candidate), *candidate))
+            .filter(|(similarity, _)| *similarity > 0.6)
+            .max_by(|a, b| a.0.total_cmp(&b.0))
+            .map(|(_, candidate)| candidate.to_string());
+        SchemeError::Unknown {
+            name: name.to_string(),
+            expected: format!("one of {}", names.join(", ")),
+            nearest,
+        }
+    }
+}

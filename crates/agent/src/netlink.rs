@@ -7,7 +7,7 @@ use super::Error;
 use super::event::{Device, Event, Kind, Route};
 use ipnet::IpNet;
 use nix::libc;
-use segue_netlink::{Client, Listener, Message, attribute, attributes, half, protocols::NETLINK_ROUTE, word};
+use segue_netlink::{Client, Listener, Message, attribute, half, protocols::NETLINK_ROUTE, word};
 use std::io;
 use std::net::IpAddr;
 use std::os::fd::{AsFd, BorrowedFd};

@@ -488,7 +488,7 @@ proptest! {
                 match rounds.next(now) {
                     Some(Order::Begin(notice, scope, _)) => {
                         prop_assert!(!running && notice.link.rate_kbps > 0 && !scope.is_empty());
-                        prop_assert!(rounds.devices().count() == 1, "over a link that is alive");
+                        prop_assert!(rounds.devices().len() == 1, "over a link that is alive");
                         running = true;
                         begins.push(now);
                     }

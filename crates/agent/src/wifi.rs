@@ -8,7 +8,6 @@ use segue_netlink::{
     Client, Listener, Message, attribute, attributes, half, protocols::NETLINK_GENERIC, put_attribute, word,
 };
 use std::collections::BTreeMap;
-use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
 const NAME: &[u8] = b"nl80211\0";

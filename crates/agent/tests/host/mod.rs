@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
-use segue_kernel::host::{cgroup2};
+use segue_kernel::host::cgroup2;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Lines, Read, Write};
 use std::path::PathBuf;

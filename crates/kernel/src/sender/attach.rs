@@ -34,6 +34,11 @@ pub(super) mod pins {
     /// detach can do what one that was killed has not. Pinning goes the other way round.
     pub(in super::super) const ALL: [&str; 6] = [HEAR, CONGESTION_CONTROL, FLOWS, ABOUT, COUNTERS, LET_GO];
 
+    /// Whether it is a folder with nothing in it.
+    pub(in super::super) fn is_empty(pin: &Path) -> bool {
+        std::fs::read_dir(pin).is_ok_and(|mut all| all.next().is_none())
+    }
+
     /// Whether something of ours is pinned there.
     pub(in super::super) fn check_some(pin: &Path) -> Result<(), Error> {
         if ALL.iter().any(|name| pin.join(name).exists()) {
@@ -290,8 +295,8 @@ impl PinFolder {
     fn create(path: &Path) -> Result<Self, Error> {
         let parents = path.parent().unwrap_or(Path::new("/"));
         let user = |what: String| Error::User(format!("{}: {what}", path.display()));
-        // An empty one is left where an attach was killed before it pinned.
-        if fs::read_dir(path).map_or(path.exists(), |mut all| all.next().is_some()) {
+        // An empty one is left where an attach was killed before it pinned: it is this one's now.
+        if path.exists() && !pins::is_empty(path) {
             return Err(user(
                 "a sender is attached here already; `segue kernel detach` detaches it".to_owned(),
             ));
@@ -405,6 +410,11 @@ impl Drop for Sender {
 /// over to cubic. Those of other namespaces keep the congestion control, deaf, until they end. It also removes what an
 /// attach or a detach that was killed has left.
 pub fn detach(pin: &Path) -> Result<(), Error> {
+    if pins::is_empty(pin) {
+        // Of an attach that was killed before it pinned.
+        remove(pin);
+        return Ok(());
+    }
     pins::check_some(pin)?;
     let _ = fs::remove_file(pin.join(pins::HEAR));
     let path = pin.join(pins::LET_GO);

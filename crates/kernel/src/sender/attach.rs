@@ -5,6 +5,7 @@ use super::namespace::Namespace;
 use super::status::{self, About, Status};
 use super::{Around, Error, Options, Policy};
 use crate::host;
+use crate::layouts::segue_scheme;
 use crate::skeleton::sender::{OpenSenderSkel, SenderSkelBuilder};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{ErrorKind, Link, MapHandle, RingBufferBuilder};
@@ -175,18 +176,18 @@ pub(super) fn configure(
     constants.cgroup_id = cgroup.id;
     constants.nonce_key = random_key()?;
     constants.want_icmp = u32::from(options.icmp);
-    // `enum segue_scheme` of bpf/intf.h
-    constants.scheme = match &options.policy {
-        Policy::Unaware => 0,
+    let scheme = match &options.policy {
+        Policy::Unaware => segue_scheme::SEGUE_SCHEME_UNAWARE,
         Policy::Etcp(settings) => {
             constants.etcp_words = settings.words();
-            1
+            segue_scheme::SEGUE_SCHEME_ETCP
         }
         Policy::TcpHo(settings) => {
             constants.tcp_ho_words = settings.words();
-            2
+            segue_scheme::SEGUE_SCHEME_TCP_HO
         }
     };
+    constants.scheme = scheme.0;
     Ok(())
 }
 
@@ -428,18 +429,4 @@ pub fn detach(pin: &Path) -> Result<(), Error> {
     };
     remove(pin);
     ran
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Reading the object needs no rights.
-    #[test]
-    fn layouts_are_those_of_the_programs() {
-        let mut storage = MaybeUninit::uninit();
-        let open = SenderSkelBuilder::default().open(&mut storage).expect("it opens");
-        assert_eq!(open.maps.counters.max_entries() as usize, status::COUNTERS.len());
-        assert_eq!(open.maps.about.value_size() as usize, status::ABOUT_SIZE);
-    }
 }

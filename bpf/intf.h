@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * intf.h - what the kernel programs and the daemon tell each other. Layouts are
- * repeated in crates/kernel, whose tests hold them against these.
+ * intf.h - what the kernel programs and the daemon tell each other. The build writes the
+ * same types in Rust (layouts.bpf.c).
  */
 #ifndef SEGUE_INTF_H
 #define SEGUE_INTF_H
@@ -67,6 +67,13 @@ struct segue_icmp_request {
 	u16 remote_port;
 	u32 snd_una;
 	u32 copies;
+};
+
+/* What own_handoff writes of each flow: bits of an octet. */
+enum segue_own_verdict {
+	SEGUE_OWN_GOVERNED = 1, /* the policy has been told */
+	SEGUE_OWN_PUSHED = 2, /* with nothing under way, what was queued has been sent */
+	SEGUE_OWN_LEFT = 4, /* of another congestion control: left alone */
 };
 
 /* A handoff of this host itself, as the agent orders it (own.h). */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * mobile.h - what the mobile's programs and its agent tell each other. Every
- * layout is repeated in crates/kernel/src/mobile/records.rs.
+ * mobile.h - what the mobile's programs and its agent tell each other. The build writes
+ * the same types in Rust (layouts.bpf.c).
  */
 #ifndef SEGUE_MOBILE_H
 #define SEGUE_MOBILE_H
@@ -43,7 +43,7 @@ struct segue_mobile_orders {
 
 /* Elements of the map `tally`: connections, since the programs were loaded. The last
  * seven are a census: each walk counts anew. */
-enum {
+enum segue_tally {
 	SEGUE_TALLY_POKED = 0, /* every copy was written by the kernel */
 	SEGUE_TALLY_UNRESTORED = 1, /* the poke's congestion control could not be left */
 	SEGUE_TALLY_ACKED = 2, /* a marked connection's own ACKs have carried the report */
@@ -82,8 +82,5 @@ struct segue_mobile_ack {
 	u8 pad[3];
 	u32 una; /* snd_una, where there are */
 };
-
-_Static_assert(sizeof(struct segue_mobile_orders) == 40, "records.rs");
-_Static_assert(sizeof(struct segue_mobile_ack) == 76, "records.rs");
 
 #endif

@@ -33,11 +33,6 @@
 /* That around BBR; empty where the kernel does not lend it. Around cubic: cc_name. */
 const volatile char own_bbr_name[SEGUE_CC_NAME_LEN] = "";
 
-/* What own_handoff writes. */
-#define SEGUE_OWN_GOVERNED 1
-#define SEGUE_OWN_PUSHED 2
-#define SEGUE_OWN_LEFT 4
-
 /* What a flow has, or what ours stands around. */
 enum segue_own_base {
 	SEGUE_BASE_OTHER,

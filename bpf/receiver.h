@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * receiver.h - what the receiver's programs and their owner tell each other. Every
- * layout is repeated in crates/kernel/src/receiver/records.rs.
+ * receiver.h - what the receiver's programs and their owner tell each other. The build
+ * writes the same types in Rust (layouts.bpf.c).
  */
 #ifndef SEGUE_RECEIVER_H
 #define SEGUE_RECEIVER_H
@@ -21,7 +21,7 @@ struct segue_receiver_orders {
 };
 
 /* Elements of the map `counters`, since the programs were loaded. */
-enum {
+enum segue_receiver_counter {
 	SEGUE_COUNT_CLOSED = 0, /* segments whose window became 0 */
 	SEGUE_COUNT_DROPPED = 1, /* ACKs that the filter has dropped */
 	SEGUE_COUNT_POKED = 2, /* connections that were made to send ACKs */
@@ -50,9 +50,5 @@ struct segue_receiver_state {
 	u8 done; /* L is covered */
 	u8 pad[3];
 };
-
-_Static_assert(sizeof(struct segue_receiver_orders) == 24, "records.rs");
-_Static_assert(sizeof(struct segue_receiver_flow) == 36, "records.rs");
-_Static_assert(sizeof(struct segue_receiver_state) == 24, "records.rs");
 
 #endif

@@ -1,6 +1,7 @@
 //! Compiles the programs of `bpf/` and makes a Rust skeleton of each. The objects become part of the binary.
 
 use std::env;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -9,6 +10,9 @@ const CLANG: u32 = 16;
 
 /// One program and its skeleton: `bpf/NAME.bpf.c`, `NAME.skel.rs`.
 const PROGRAMS: [&str; 4] = ["sender", "mobile", "receiver", "vectors"];
+
+/// What they and user space tell each other, as `LAYOUTS.rs`.
+const LAYOUTS: &str = "layouts";
 
 fn main() {
     println!("cargo::rerun-if-env-changed=CLANG");
@@ -28,6 +32,35 @@ fn main() {
     for name in PROGRAMS {
         build(&clang, name, &bpf, &policy, &out);
     }
+    build(&clang, LAYOUTS, &bpf, &policy, &out);
+    if let Err(error) = write_layouts(&out) {
+        println!("cargo::error={LAYOUTS}.rs: {error}");
+    }
+}
+
+/// The types of `bpf/layouts.bpf.c` alone, out of the module `types` of its skeleton. zerocopy turns them into octets and
+/// back, safely: it refuses types with padding.
+fn write_layouts(out: &Path) -> std::io::Result<()> {
+    const DERIVES: &str = "#[derive(Debug, Default, Copy, Clone)]";
+    let more = DERIVES.replace(")]", ", PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]");
+    let skeleton = fs::read_to_string(out.join(format!("{LAYOUTS}.skel.rs")))?;
+    let module = skeleton.lines().skip_while(|line| line.trim() != "pub mod types {").skip(1);
+    let mut text = String::from("use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};\n");
+    let mut item = String::new();
+    for line in module.take_while(|line| *line != "    }") {
+        item.push_str(line.strip_prefix("        ").unwrap_or(line));
+        item.push('\n');
+        if line == "        }" {
+            // Not those of the data sections.
+            if item.contains("pub struct segue_") {
+                text.push_str(
+                    &item.replace(DERIVES, &more).replace("#[allow(unused_imports)]\nuse super::*;\n", ""),
+                );
+            }
+            item.clear();
+        }
+    }
+    fs::write(out.join(format!("{LAYOUTS}.rs")), text)
 }
 
 fn build(clang: &str, name: &str, bpf: &Path, policy: &Path, out: &Path) {

@@ -10,6 +10,7 @@
 //! Of the rest it uses only `policy/`.
 
 pub mod host;
+mod layouts;
 pub mod mobile;
 pub mod receiver;
 pub mod sender;

@@ -165,8 +165,15 @@ fn a_detach_clears_what_a_kill_has_left() {
         }
         lives(&mut peer, &mut stream);
     }
-    // The last one left an empty folder, which is in nobody's way; its connection is closed now.
+    // The last one left an empty folder, as an attach does that is killed before it pins.
+    assert!(pin.0.exists());
+    detach(&pin.0).expect("it removes the folder");
+    assert!(!pin.0.exists());
     assert!(detach(&pin.0).expect_err("nothing is there").is_user());
+    // Such a folder is in nobody's way; and an attach that fails takes it with it.
+    std::fs::create_dir(&pin.0).expect("a folder");
+    let taken = Options { name: "cubic".into(), ..options.clone() };
+    assert!(attach(&taken).expect_err("a name that is taken").is_user());
     drop(attach(&options).expect("it attaches"));
     detach(&pin.0).expect("it detaches");
     assert!(!pin.0.exists());

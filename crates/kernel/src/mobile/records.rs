@@ -1,15 +1,16 @@
-//! The layouts of `bpf/mobile.h`.
+//! What the mobile's programs are told and tell (`bpf/mobile.h`).
 
+use crate::layouts::{segue_mobile_ack, segue_mobile_orders, segue_tally, unmapped};
 use segue_policy::Link;
 use segue_policy::wire::ReportType;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 
 /// `SEGUE_MOBILE_COPIES`
 pub(super) const COPIES: u8 = 8;
 /// `SEGUE_SCOPE_PREFIXES`
 pub(super) const PREFIXES: usize = 1024;
 
-/// Elements of the map `tally`, `SEGUE_TALLY_*`: numbers of connections.
+/// Elements of the map `tally`: numbers of connections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
     pub(super) poked: u32,
@@ -27,36 +28,23 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    pub(super) const LENGTH: usize = 12;
+    pub(super) const LENGTH: usize = segue_tally::SEGUE_TALLY_LENGTH.0 as usize;
 
     pub(super) fn read(counts: [u32; Self::LENGTH]) -> Self {
-        let [
-            poked,
-            unrestored,
-            acked,
-            unwritten,
-            unnegotiated,
-            closing,
-            later,
-            unpaid,
-            marked,
-            negotiated,
-            uploads,
-            pushed,
-        ] = counts;
+        let of = |element: segue_tally| counts[element.0 as usize];
         Self {
-            poked,
-            unrestored,
-            acked,
-            unwritten,
-            unnegotiated,
-            closing,
-            later,
-            unpaid,
-            marked,
-            negotiated,
-            uploads,
-            pushed,
+            poked: of(segue_tally::SEGUE_TALLY_POKED),
+            unrestored: of(segue_tally::SEGUE_TALLY_UNRESTORED),
+            acked: of(segue_tally::SEGUE_TALLY_ACKED),
+            unwritten: of(segue_tally::SEGUE_TALLY_UNWRITTEN),
+            unnegotiated: of(segue_tally::SEGUE_TALLY_UNNEGOTIATED),
+            closing: of(segue_tally::SEGUE_TALLY_CLOSING),
+            later: of(segue_tally::SEGUE_TALLY_LATER),
+            unpaid: of(segue_tally::SEGUE_TALLY_UNPAID),
+            marked: of(segue_tally::SEGUE_TALLY_MARKED),
+            negotiated: of(segue_tally::SEGUE_TALLY_NEGOTIATED),
+            uploads: of(segue_tally::SEGUE_TALLY_UPLOADS),
+            pushed: of(segue_tally::SEGUE_TALLY_PUSHED),
         }
     }
 }
@@ -69,7 +57,7 @@ pub(super) enum Others {
     Marked = 2,
 }
 
-/// `struct segue_mobile_orders`
+/// What a walk is to do.
 #[derive(Clone, Copy)]
 pub(super) struct Orders {
     pub(super) since: u64,
@@ -88,34 +76,25 @@ pub(super) struct Orders {
 }
 
 impl Orders {
-    pub(super) fn bytes(&self) -> [u8; 40] {
-        let mut bytes = [0; 40];
-        bytes[..8].copy_from_slice(&self.since.to_ne_bytes());
-        let words = [
-            self.link.rate_kbps,
-            self.link.delay_us,
-            self.first.rate_kbps,
-            self.first.delay_us,
-            self.round,
-            self.budget,
-        ];
-        for (at, word) in bytes[8..32].chunks_exact_mut(4).zip(words) {
-            at.copy_from_slice(&word.to_ne_bytes());
+    pub(super) fn written(&self) -> segue_mobile_orders {
+        segue_mobile_orders {
+            since: self.since,
+            link: self.link.into(),
+            first: self.first.into(),
+            round: self.round,
+            budget: self.budget,
+            r#type: self.kind as u8,
+            copies: self.copies,
+            way: self.way as u8,
+            others: self.others as u8,
+            uploads: self.uploads.into(),
+            pushes: self.pushes.into(),
+            pad: [0; 2],
         }
-        let last = [
-            self.kind as u8,
-            self.copies,
-            self.way as u8,
-            self.others as u8,
-            u8::from(self.uploads),
-            u8::from(self.pushes),
-        ];
-        bytes[32..38].copy_from_slice(&last);
-        bytes
     }
 }
 
-/// `struct segue_mobile_ack`: a connection whose ACKs are to be crafted.
+/// A connection whose ACKs are to be crafted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ack {
     pub(super) remote: SocketAddr,
@@ -135,35 +114,26 @@ pub(super) struct Ack {
     pub(super) waits: Option<(u8, u32)>,
 }
 
-impl Ack {
-    pub(super) const SIZE: usize = 76;
-
-    pub(super) fn read(bytes: &[u8; Self::SIZE]) -> Self {
-        let word = |at: usize| u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-        let half = |at: usize| u16::from_ne_bytes([bytes[at], bytes[at + 1]]);
-        let ipv6 = bytes[64] != 0;
-        let address = |at: usize| {
-            let octets: [u8; 16] = std::array::from_fn(|i| bytes[at + i]);
-            if ipv6 {
-                // an IPv6 socket may carry an IPv4 connection
-                Ipv6Addr::from(octets).to_canonical()
-            } else {
-                IpAddr::V4(Ipv4Addr::new(octets[0], octets[1], octets[2], octets[3]))
-            }
+impl From<segue_mobile_ack> for Ack {
+    fn from(ack: segue_mobile_ack) -> Self {
+        let address = |octets: [u8; 16]| match octets {
+            // an IPv6 socket may carry an IPv4 connection
+            octets if ack.ipv6 != 0 => unmapped(octets),
+            [a, b, c, d, ..] => IpAddr::from([a, b, c, d]),
         };
         Self {
-            remote: SocketAddr::new(address(0), half(56)),
-            local: SocketAddr::new(address(16), half(58)),
-            seq: word(32),
-            ack: word(36),
-            stamps: (bytes[65] != 0).then(|| (word(40), word(44))),
-            mark: word(48),
-            device: word(52),
-            window: half(60),
-            nonce: half(62),
-            report: bytes[66],
-            copies: bytes[67],
-            waits: (bytes[68] != 0).then(|| (bytes[68], word(72))),
+            remote: SocketAddr::new(address(ack.remote), ack.remote_port),
+            local: SocketAddr::new(address(ack.local), ack.local_port),
+            seq: ack.seq,
+            ack: ack.ack,
+            stamps: (ack.stamped != 0).then_some((ack.tsval, ack.tsecr)),
+            mark: ack.mark,
+            device: ack.device,
+            window: ack.window,
+            nonce: ack.nonce,
+            report: ack.report,
+            copies: ack.copies,
+            waits: (ack.backoffs != 0).then_some((ack.backoffs, ack.una)),
         }
     }
 }

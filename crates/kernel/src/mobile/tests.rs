@@ -2,9 +2,10 @@
 
 use super::records::Ack;
 use super::*;
+use crate::layouts::segue_mobile_ack;
 use etherparse::{NetSlice, SlicedPacket, TransportSlice};
 use segue_policy::wire::Report;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 
 fn ack(local: &str, remote: &str) -> Ack {
     let [local, remote] = [local, remote].map(|text| text.parse::<SocketAddr>().expect("an address"));
@@ -59,11 +60,10 @@ fn a_crafted_ack_is_what_was_asked_for_and_its_checksums_are_right() {
 
 #[test]
 fn an_ipv4_connection_of_an_ipv6_socket_is_crafted_as_ipv4() {
-    let mut bytes = [0; Ack::SIZE];
-    bytes[10..16].copy_from_slice(&[0xff, 0xff, 10, 0, 0, 2]);
-    bytes[26..32].copy_from_slice(&[0xff, 0xff, 10, 0, 0, 1]);
-    bytes[64] = 1;
-    let ack = Ack::read(&bytes);
+    let mapped = |last| Ipv4Addr::new(10, 0, 0, last).to_ipv6_mapped().octets();
+    let ack =
+        segue_mobile_ack { remote: mapped(2), local: mapped(1), ipv6: 1, ..segue_mobile_ack::default() };
+    let ack = Ack::from(ack);
     assert_eq!((ack.remote.to_string(), ack.local.to_string()), ("10.0.0.2:0".into(), "10.0.0.1:0".into()));
 }
 

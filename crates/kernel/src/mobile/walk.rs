@@ -2,6 +2,7 @@
 
 use super::records::{Ack, Orders, Others, PREFIXES, Tally};
 use super::{Error, Mobile, Notified, Way, craft, records};
+use crate::layouts::{mapped, segue_mobile_ack, segue_prefix};
 use crate::sender::Governed;
 use crate::sender::icmp::{Icmp, Request};
 use crate::skeleton::mobile::MobileSkel;
@@ -11,6 +12,7 @@ use segue_policy::wire::{OptionError, ReportType};
 use std::io::Read;
 use std::net::{IpAddr, Ipv6Addr};
 use std::time::Duration;
+use zerocopy::IntoBytes;
 
 /// A notice that is given out in parts: [`Mobile::begin`], then [`Mobile::walk`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,23 +84,19 @@ impl Scope {
     /// Most prefixes that [`Mobile::tell_only`] takes.
     pub const MOST: usize = PREFIXES;
 
-    /// `struct segue_prefix`
-    fn key(&self) -> [u8; 20] {
-        let (bits, octets) = match self.address {
-            IpAddr::V4(address) => (96 + self.bits.min(32), address.to_ipv6_mapped().octets()),
-            IpAddr::V6(address) => (self.bits.min(128), address.octets()),
+    fn key(&self) -> segue_prefix {
+        let bits = match self.address {
+            IpAddr::V4(_) => 96 + self.bits.min(32),
+            IpAddr::V6(_) => self.bits.min(128),
         };
-        let mut key = [0; 20];
-        key[..4].copy_from_slice(&u32::from(bits).to_ne_bytes());
-        key[4..].copy_from_slice(&octets);
-        key
+        segue_prefix { bits: bits.into(), address: mapped(self.address) }
     }
 }
 
 pub(super) fn give(skel: &MobileSkel<'_>, orders: &Orders) -> Result<(), Error> {
     skel.maps
         .orders
-        .update(&0u32.to_ne_bytes(), &orders.bytes(), MapFlags::ANY)
+        .update(&0u32.to_ne_bytes(), orders.written().as_bytes(), MapFlags::ANY)
         .map_err(Error::kernel("set the link that is reported"))
 }
 
@@ -109,17 +107,9 @@ pub(super) fn set_scope(skel: &MobileSkel<'_>, scope: &[Scope]) -> Result<(), Er
         map.delete(&key).map_err(refused())?;
     }
     for prefix in scope {
-        map.update(&prefix.key(), &[u8::from(prefix.told)], MapFlags::ANY).map_err(refused())?;
+        map.update(prefix.key().as_bytes(), &[u8::from(prefix.told)], MapFlags::ANY).map_err(refused())?;
     }
     Ok(())
-}
-
-/// IPv4 as ::ffff:a.b.c.d.
-fn mapped(address: IpAddr) -> Ipv6Addr {
-    match address {
-        IpAddr::V4(address) => address.to_ipv6_mapped(),
-        IpAddr::V6(address) => address,
-    }
 }
 
 /// What can be told at all.
@@ -241,8 +231,8 @@ impl Mobile {
         let mut waiting = Vec::new();
         self.iterate(|ack| match ack.waits {
             Some((backoffs, una)) => waiting.push(Request {
-                local: mapped(ack.local.ip()),
-                remote: mapped(ack.remote.ip()),
+                local: mapped(ack.local.ip()).into(),
+                remote: mapped(ack.remote.ip()).into(),
                 local_port: ack.local.port(),
                 remote_port: ack.remote.port(),
                 snd_una: una,
@@ -294,8 +284,11 @@ impl Mobile {
         loop {
             let read = records.read(&mut buffer[filled..]).map_err(Error::Connections)?;
             filled += read;
-            let (whole, rest) = buffer[..filled].as_chunks::<{ Ack::SIZE }>();
-            whole.iter().for_each(|bytes| craft(Ack::read(bytes)));
+            let (whole, rest) = buffer[..filled].as_chunks::<{ size_of::<segue_mobile_ack>() }>();
+            for octets in whole {
+                let ack: segue_mobile_ack = zerocopy::transmute!(*octets);
+                craft(Ack::from(ack));
+            }
             let kept = rest.len();
             buffer.copy_within(filled - kept..filled, 0);
             filled = kept;

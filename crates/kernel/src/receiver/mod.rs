@@ -19,6 +19,9 @@ pub use crate::sender::Error;
 pub use announced::{Act, Announced, Gaps};
 
 use crate::host;
+use crate::layouts::{
+    mapped, segue_receiver_counter as Counter, segue_receiver_orders, segue_receiver_state,
+};
 use crate::sender::namespace::Namespace;
 use crate::sender::{free_name, kernel_name};
 use crate::skeleton::receiver::types::bss;
@@ -28,13 +31,13 @@ use libbpf_rs::query::ProgInfoIter;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{Iter, Link, MapCore, MapFlags, MapHandle, OpenObject, TC_EGRESS, TC_INGRESS, TcHook};
 use nix::time::{ClockId, clock_gettime};
-use records::{Orders, State};
 use std::fs::File;
 use std::io::Read;
 use std::mem::MaybeUninit;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
+use zerocopy::{FromBytes, IntoBytes};
 
 /// Where among the filters of a device; with the program's name, how another process finds it.
 const PRIORITY: u32 = 0x5e60;
@@ -89,7 +92,7 @@ pub struct Receiver {
     name: String,
     /// Where the filter is.
     device: Option<Device>,
-    orders: Orders,
+    orders: segue_receiver_orders,
     namespace: Namespace,
 }
 
@@ -131,7 +134,7 @@ pub fn load(options: &Options) -> Result<Receiver, Error> {
     let mut skel = open.load().map_err(refused("loading the receiver's programs"))?;
     if let Peers::Only(peers) = &options.peers {
         for &peer in peers {
-            let choose = skel.maps.peers.update(&records::address(peer), &[1], MapFlags::ANY);
+            let choose = skel.maps.peers.update(&mapped(peer), &[1], MapFlags::ANY);
             choose.map_err(refused("choosing peers"))?;
         }
     }
@@ -139,7 +142,15 @@ pub fn load(options: &Options) -> Result<Receiver, Error> {
         skel.maps.receiver_acks.attach_struct_ops().map_err(refused("registering a congestion control"))?;
     let poke = skel.progs.receiver_poke.attach().map_err(refused("attaching a program over the sockets"))?;
     let name = options.device.clone();
-    Ok(Receiver { skel, poke, _acks: acks, name, device: None, orders: Orders::default(), namespace })
+    Ok(Receiver {
+        skel,
+        poke,
+        _acks: acks,
+        name,
+        device: None,
+        orders: segue_receiver_orders::default(),
+        namespace,
+    })
 }
 
 /// Takes away what an owner that was killed has left at a device of the caller's network namespace. Whether there was
@@ -150,7 +161,7 @@ pub fn load(options: &Options) -> Result<Receiver, Error> {
 pub fn detach(device: &str) -> Result<bool, Error> {
     let device = Device::named(device)?;
     match attached(device)? {
-        Some(orders) => remove(device, orders.made_clsact).map(|()| true),
+        Some(orders) => remove(device, orders.made_clsact != 0).map(|()| true),
         None => Ok(false),
     }
 }
@@ -169,7 +180,7 @@ fn nothing() -> Result<File, Error> {
 }
 
 /// The orders of the receiver that is attached to a device.
-fn attached(device: Device) -> Result<Option<Orders>, Error> {
+fn attached(device: Device) -> Result<Option<segue_receiver_orders>, Error> {
     let none = nothing()?;
     let _quiet = host::quiet_libbpf();
     // No filter there, or no qdisc to have one.
@@ -187,9 +198,10 @@ fn attached(device: Device) -> Result<Option<Orders>, Error> {
         )));
     }
     let maps = program.map_ids.into_iter().filter_map(|id| MapHandle::from_map_id(id).ok());
-    let orders = maps
-        .filter(|map| map.name() == ORDERS)
-        .find_map(|map| Orders::read(&map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).ok()??));
+    let orders = maps.filter(|map| map.name() == ORDERS).find_map(|map| {
+        let octets = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).ok()??;
+        segue_receiver_orders::read_from_bytes(&octets).ok()
+    });
     // Of another version: its qdisc stays.
     Ok(Some(orders.unwrap_or_default()))
 }
@@ -234,7 +246,7 @@ impl Receiver {
             return Err(Error::User(format!("device {}: a receiver is attached to it already", self.name)));
         }
         let unseen = |problem| Error::io(format!("device {}", self.name), problem);
-        self.orders.made_clsact = !device.has_clsact().map_err(unseen)?;
+        self.orders.made_clsact = (!device.has_clsact().map_err(unseen)?).into();
         self.give(&self.orders)?;
         let variables = self.variables()?;
         variables.device = device.index;
@@ -256,7 +268,7 @@ impl Receiver {
     /// Takes the filter from its device.
     pub fn leave(&mut self) {
         let Some(device) = self.device.take() else { return };
-        let made_clsact = self.orders.made_clsact;
+        let made_clsact = self.orders.made_clsact != 0;
         // With its device the filter is gone, too.
         let _ = self.namespace.run(|| remove(device, made_clsact));
     }
@@ -325,10 +337,13 @@ impl Receiver {
         self.must_filter()?;
         let (flows, key) = (&self.skel.maps.flows, records::flow(local, remote));
         let refused = |error| Error::kernel("telling the filter the last forwarded packet", error);
-        let kept = flows.lookup(&key, MapFlags::ANY).map_err(refused)?;
-        let Some(mut state) = kept.and_then(|bytes| State::read(&bytes)) else { return Ok(false) };
-        state.tell_last(behind, self.orders.round);
-        flows.update(&key, state.bytes(), MapFlags::EXIST).map_err(refused)?;
+        let kept = flows.lookup(key.as_bytes(), MapFlags::ANY).map_err(refused)?;
+        let state = kept.and_then(|octets| segue_receiver_state::read_from_bytes(&octets).ok());
+        let Some(mut state) = state else { return Ok(false) };
+        // L, as the number of the octet behind it
+        (state.last, state.round) = (behind, self.orders.round);
+        (state.last_known, state.done) = (1, 0);
+        flows.update(key.as_bytes(), state.as_bytes(), MapFlags::EXIST).map_err(refused)?;
         Ok(true)
     }
 
@@ -348,16 +363,16 @@ impl Receiver {
     /// # Errors
     /// The kernel refuses.
     pub fn counts(&self) -> Result<Counts, Error> {
-        let count = |index: u32| {
-            let value = self.skel.maps.counters.lookup(&index.to_ne_bytes(), MapFlags::ANY);
+        let count = |index: Counter| {
+            let value = self.skel.maps.counters.lookup(&index.0.to_ne_bytes(), MapFlags::ANY);
             let value = value.map_err(|error| Error::kernel("reading the receiver's counters", error))?;
             Ok(value.and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_ne_bytes))
         };
         Ok(Counts {
-            closed: count(records::CLOSED)?,
-            dropped: count(records::DROPPED)?,
-            poked: count(records::POKED)?,
-            unrestored: count(records::UNRESTORED)?,
+            closed: count(Counter::SEGUE_COUNT_CLOSED)?,
+            dropped: count(Counter::SEGUE_COUNT_DROPPED)?,
+            poked: count(Counter::SEGUE_COUNT_POKED)?,
+            unrestored: count(Counter::SEGUE_COUNT_UNRESTORED)?,
         })
     }
 
@@ -372,9 +387,9 @@ impl Receiver {
         })
     }
 
-    fn give(&self, orders: &Orders) -> Result<(), Error> {
+    fn give(&self, orders: &segue_receiver_orders) -> Result<(), Error> {
         let given =
-            self.skel.maps.receiver_orders.update(&0u32.to_ne_bytes(), &orders.bytes(), MapFlags::ANY);
+            self.skel.maps.receiver_orders.update(&0u32.to_ne_bytes(), orders.as_bytes(), MapFlags::ANY);
         given.map_err(|error| Error::kernel("telling the receiver's programs", error))
     }
 

@@ -5,6 +5,7 @@ use super::namespace::Namespace;
 use super::status::{self, About, Status};
 use super::{Around, Error, Options, Policy};
 use crate::host;
+use crate::layouts::segue_scheme;
 use crate::skeleton::sender::{OpenSenderSkel, SenderSkelBuilder};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{ErrorKind, Link, MapHandle, RingBufferBuilder};
@@ -33,6 +34,11 @@ pub(super) mod pins {
     /// In the order of removing: nobody joins any more; what lets connections go stays to the end, so that another
     /// detach can do what one that was killed has not. Pinning goes the other way round.
     pub(in super::super) const ALL: [&str; 6] = [HEAR, CONGESTION_CONTROL, FLOWS, ABOUT, COUNTERS, LET_GO];
+
+    /// Whether it is a folder with nothing in it.
+    pub(in super::super) fn is_empty(pin: &Path) -> bool {
+        std::fs::read_dir(pin).is_ok_and(|mut all| all.next().is_none())
+    }
 
     /// Whether something of ours is pinned there.
     pub(in super::super) fn check_some(pin: &Path) -> Result<(), Error> {
@@ -170,18 +176,18 @@ pub(super) fn configure(
     constants.cgroup_id = cgroup.id;
     constants.nonce_key = random_key()?;
     constants.want_icmp = u32::from(options.icmp);
-    // `enum segue_scheme` of bpf/intf.h
-    constants.scheme = match &options.policy {
-        Policy::Unaware => 0,
+    let scheme = match &options.policy {
+        Policy::Unaware => segue_scheme::SEGUE_SCHEME_UNAWARE,
         Policy::Etcp(settings) => {
             constants.etcp_words = settings.words();
-            1
+            segue_scheme::SEGUE_SCHEME_ETCP
         }
         Policy::TcpHo(settings) => {
             constants.tcp_ho_words = settings.words();
-            2
+            segue_scheme::SEGUE_SCHEME_TCP_HO
         }
     };
+    constants.scheme = scheme.0;
     Ok(())
 }
 
@@ -290,8 +296,8 @@ impl PinFolder {
     fn create(path: &Path) -> Result<Self, Error> {
         let parents = path.parent().unwrap_or(Path::new("/"));
         let user = |what: String| Error::User(format!("{}: {what}", path.display()));
-        // An empty one is left where an attach was killed before it pinned.
-        if fs::read_dir(path).map_or(path.exists(), |mut all| all.next().is_some()) {
+        // An empty one is left where an attach was killed before it pinned: it is this one's now.
+        if path.exists() && !pins::is_empty(path) {
             return Err(user(
                 "a sender is attached here already; `segue kernel detach` detaches it".to_owned(),
             ));
@@ -405,6 +411,11 @@ impl Drop for Sender {
 /// over to cubic. Those of other namespaces keep the congestion control, deaf, until they end. It also removes what an
 /// attach or a detach that was killed has left.
 pub fn detach(pin: &Path) -> Result<(), Error> {
+    if pins::is_empty(pin) {
+        // Of an attach that was killed before it pinned.
+        remove(pin);
+        return Ok(());
+    }
     pins::check_some(pin)?;
     let _ = fs::remove_file(pin.join(pins::HEAR));
     let path = pin.join(pins::LET_GO);
@@ -418,18 +429,4 @@ pub fn detach(pin: &Path) -> Result<(), Error> {
     };
     remove(pin);
     ran
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Reading the object needs no rights.
-    #[test]
-    fn layouts_are_those_of_the_programs() {
-        let mut storage = MaybeUninit::uninit();
-        let open = SenderSkelBuilder::default().open(&mut storage).expect("it opens");
-        assert_eq!(open.maps.counters.max_entries() as usize, status::COUNTERS.len());
-        assert_eq!(open.maps.about.value_size() as usize, status::ABOUT_SIZE);
-    }
 }

@@ -2,14 +2,17 @@
 //! head of a flow makes Linux take back one back-off of its timer, and resend if it has expired.
 
 use super::Error;
+use crate::layouts::segue_icmp_request;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, ipproto, sendto, socket_with};
 use rustix::net::{SendFlags, SocketAddrV4, SocketAddrV6};
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::os::fd::OwnedFd;
+use zerocopy::FromBytes;
 
-/// `struct segue_icmp_request` of bpf/intf.h.
+/// A flow whose timer is to be taken back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Request {
+    /// IPv4 as IPv6 maps it, as the next.
     pub(crate) local: Ipv6Addr,
     pub(crate) remote: Ipv6Addr,
     pub(crate) local_port: u16,
@@ -19,24 +22,12 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    const SIZE: usize = 44;
-
+    /// As a program writes it into its ring; `None`: something else.
     pub(crate) fn parse(octets: &[u8]) -> Option<Self> {
-        let octets: &[u8; Self::SIZE] = octets.get(..Self::SIZE)?.try_into().ok()?;
-        let address = |at: usize| -> Option<Ipv6Addr> {
-            Some(Ipv6Addr::from(<[u8; 16]>::try_from(octets.get(at..at + 16)?).ok()?))
-        };
-        let short = |at: usize| u16::from_ne_bytes([octets[at], octets[at + 1]]);
-        let long =
-            |at: usize| u32::from_ne_bytes([octets[at], octets[at + 1], octets[at + 2], octets[at + 3]]);
-        Some(Self {
-            local: address(0)?,
-            remote: address(16)?,
-            local_port: short(32),
-            remote_port: short(34),
-            snd_una: long(36),
-            copies: long(40),
-        })
+        let (written, _) = segue_icmp_request::read_from_prefix(octets).ok()?;
+        let segue_icmp_request { local, remote, local_port, remote_port, snd_una, copies } = written;
+        let [local, remote] = [local, remote].map(Ipv6Addr::from);
+        Some(Self { local, remote, local_port, remote_port, snd_una, copies })
     }
 }
 
@@ -144,25 +135,26 @@ fn checksum(packet: &[u8]) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use zerocopy::IntoBytes;
 
+    /// RFC 792, RFC 1071.
     #[test]
-    fn a_request_as_the_program_writes_it() {
-        let mut octets = [0; Request::SIZE];
-        octets[10..12].fill(0xff);
-        octets[12..16].copy_from_slice(&[10, 0, 0, 1]);
-        octets[26..28].fill(0xff);
-        octets[28..32].copy_from_slice(&[10, 0, 0, 2]);
-        octets[32..34].copy_from_slice(&80u16.to_ne_bytes());
-        octets[34..36].copy_from_slice(&40_000u16.to_ne_bytes());
-        octets[36..40].copy_from_slice(&0x0102_0304u32.to_ne_bytes());
-        octets[40..].copy_from_slice(&3u32.to_ne_bytes());
-        let request = Request::parse(&octets).expect("whole");
-        assert_eq!(request.local.to_ipv4_mapped(), Some(Ipv4Addr::new(10, 0, 0, 1)));
-        assert_eq!((request.local_port, request.remote_port), (80, 40_000));
-        assert_eq!((request.snd_una, request.copies), (0x0102_0304, 3));
-        assert_eq!(Request::parse(&octets[1..]), None);
+    fn an_unreachable_quotes_the_head_of_the_flow() {
+        let [local, remote] = [Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2)];
+        let written = segue_icmp_request {
+            local: local.to_ipv6_mapped().octets(),
+            remote: remote.to_ipv6_mapped().octets(),
+            local_port: 80,
+            remote_port: 40_000,
+            snd_una: 0x0102_0304,
+            copies: 3,
+        };
+        let request = Request::parse(written.as_bytes()).expect("whole");
+        assert_eq!(request.local.to_ipv4_mapped(), Some(local));
+        assert_eq!(Request::parse(&written.as_bytes()[1..]), None);
 
-        let packet = unreachable_v4(&request, Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2));
+        let packet = unreachable_v4(&request, local, remote);
+        assert_eq!(packet[..2], [3, 1], "host unreachable");
         assert_eq!(checksum(&packet), 0, "RFC 1071: over all, the sum is nothing");
         assert_eq!(packet[20..28], [10, 0, 0, 1, 10, 0, 0, 2]);
         assert_eq!(packet[28..], [0, 80, 0x9c, 0x40, 1, 2, 3, 4]);

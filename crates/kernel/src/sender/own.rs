@@ -3,6 +3,7 @@
 use super::attach::{Cgroup, check_around, configure, free_name, kernel_name};
 use super::{Around, Error, Options, Policy, status};
 use crate::host;
+use crate::layouts::{segue_own_order, segue_own_verdict};
 use crate::skeleton::sender::SenderSkelBuilder;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{Link, MapCore, MapFlags, MapHandle};
@@ -10,13 +11,10 @@ use segue_policy::Notice;
 use std::mem::MaybeUninit;
 use std::os::fd::BorrowedFd;
 use std::path::Path;
+use zerocopy::IntoBytes;
 
 /// `SEGUE_OWN_CUBIC`, `SEGUE_OWN_BBR`
 const NAMES: [&str; 2] = ["sgup_", "sgub_"];
-/// `SEGUE_OWN_GOVERNED`, `SEGUE_OWN_PUSHED`, `SEGUE_OWN_LEFT`
-const GOVERNED: u8 = 1;
-const PUSHED: u8 = 2;
-const LEFT: u8 = 4;
 /// Flows of hosts are not counted here, N comes with the handoff: the table may be small.
 const HOSTS: u32 = 128;
 
@@ -113,15 +111,17 @@ impl Own {
     pub fn handoff(&mut self, notice: &Notice) -> Result<Governed, Error> {
         self.round = self.round.wrapping_add(1).max(1);
         self.orders
-            .update(&0u32.to_ne_bytes(), &order(notice, self.round), MapFlags::ANY)
+            .update(&0u32.to_ne_bytes(), order(notice, self.round).as_bytes(), MapFlags::ANY)
             .map_err(|error| Error::kernel("telling the handoff to uploads", error))?;
         let verdicts = status::run(&self.handoff)?;
-        let with = |bit: u8| verdicts.iter().filter(|verdict| **verdict & bit != 0).count();
-        let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let with = |bit: segue_own_verdict| {
+            let count = verdicts.iter().filter(|verdict| u32::from(**verdict) & bit.0 != 0).count();
+            u32::try_from(count).unwrap_or(u32::MAX)
+        };
         Ok(Governed {
-            governed: number(with(GOVERNED)),
-            left: number(with(LEFT)),
-            pushed: number(with(PUSHED)),
+            governed: with(segue_own_verdict::SEGUE_OWN_GOVERNED),
+            left: with(segue_own_verdict::SEGUE_OWN_LEFT),
+            pushed: with(segue_own_verdict::SEGUE_OWN_PUSHED),
         })
     }
 }
@@ -133,36 +133,18 @@ impl Drop for Own {
     }
 }
 
-/// `struct segue_own_order` of bpf/intf.h.
-fn order(notice: &Notice, round: u32) -> [u8; 28] {
+fn order(notice: &Notice, round: u32) -> segue_own_order {
     let Notice { old_link, new_link, flows, disconnected } = *notice;
-    let words = [
-        old_link.rate_kbps,
-        old_link.delay_us,
-        new_link.rate_kbps,
-        new_link.delay_us,
-        flows,
-        disconnected,
-        round,
-    ];
-    let mut bytes = [0; 28];
-    for (at, word) in bytes.chunks_exact_mut(4).zip(words) {
-        at.copy_from_slice(&word.to_ne_bytes());
-    }
-    bytes
+    segue_own_order { old_link: old_link.into(), new_link: new_link.into(), flows, disconnected, round }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use segue_policy::Link as Rate;
 
+    /// Names are strings of the preprocessor, which the build does not write in Rust.
     #[test]
-    fn the_order_is_that_of_the_programs() {
-        let [old_link, new_link] = [Rate { rate_kbps: 1, delay_us: 2 }, Rate { rate_kbps: 3, delay_us: 4 }];
-        let bytes = order(&Notice { old_link, new_link, flows: 5, disconnected: 6 }, 7);
-        let words = bytes.chunks_exact(4).map(|word| u32::from_ne_bytes(word.try_into().expect("four")));
-        assert_eq!(words.collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6, 7]);
+    fn names_begin_as_the_programs_have_it() {
         let header = include_str!("../../../../bpf/own.h");
         for (constant, name) in ["CUBIC", "BBR"].into_iter().zip(NAMES) {
             assert!(header.contains(&format!("#define SEGUE_OWN_{constant} \"{name}\"")));

@@ -2,11 +2,13 @@
 
 use super::Error;
 use super::attach::pins;
+use crate::layouts::{segue_counter, segue_flow_row, segue_link, unmapped};
 use libbpf_rs::{Iter, Link, MapCore, MapFlags, MapHandle};
 use serde::{Deserialize, Serialize};
 use std::io::Read;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::Path;
+use zerocopy::FromBytes;
 
 /// One attachment.
 #[derive(Clone, Debug, Serialize)]
@@ -59,23 +61,23 @@ impl Status {
     }
 }
 
-/// `enum segue_counter` of bpf/intf.h, in its order.
-pub(super) const COUNTERS: [&str; 15] = [
-    "negotiated",
-    "first-reports",
-    "accepted",
-    "foreseen",
-    "bad-length",
-    "bad-version",
-    "bad-type",
-    "zero-rate",
-    "wrong-nonce",
-    "repeated",
-    "bad-ack",
-    "not-consumed",
-    "too-soon",
-    "not-negotiated",
-    "no-old-link",
+/// The counters in their order, as users know them.
+const COUNTERS: [(&str, segue_counter); segue_counter::SEGUE_COUNTERS.0 as usize] = [
+    ("negotiated", segue_counter::SEGUE_COUNT_NEGOTIATED),
+    ("first-reports", segue_counter::SEGUE_COUNT_FIRST),
+    ("accepted", segue_counter::SEGUE_COUNT_ACCEPTED),
+    ("foreseen", segue_counter::SEGUE_COUNT_FORESEEN),
+    ("bad-length", segue_counter::SEGUE_COUNT_BAD_LENGTH),
+    ("bad-version", segue_counter::SEGUE_COUNT_BAD_VERSION),
+    ("bad-type", segue_counter::SEGUE_COUNT_BAD_TYPE),
+    ("zero-rate", segue_counter::SEGUE_COUNT_ZERO_RATE),
+    ("wrong-nonce", segue_counter::SEGUE_COUNT_WRONG_NONCE),
+    ("repeated", segue_counter::SEGUE_COUNT_REPEATED),
+    ("bad-ack", segue_counter::SEGUE_COUNT_BAD_ACK),
+    ("not-consumed", segue_counter::SEGUE_COUNT_NOT_CONSUMED),
+    ("too-soon", segue_counter::SEGUE_COUNT_TOO_SOON),
+    ("not-negotiated", segue_counter::SEGUE_COUNT_NOT_NEGOTIATED),
+    ("no-old-link", segue_counter::SEGUE_COUNT_NO_OLD_LINK),
 ];
 
 /// The counters that refuse nothing.
@@ -127,17 +129,15 @@ pub(super) struct About {
     pub(super) icmp: bool,
 }
 
-/// Of `about` in bpf/state.h.
-pub(super) const ABOUT_SIZE: usize = 8192;
-
 impl About {
     pub(super) fn write(&self, map: &impl MapCore) -> Result<(), Error> {
         let mut text =
             serde_json::to_vec(self).map_err(|error| Error::kernel("writing down settings", error))?;
-        if text.len() > ABOUT_SIZE {
+        let room = map.value_size() as usize;
+        if text.len() > room {
             return Err(Error::User(format!("the path of the cgroup is too long: {}", self.cgroup)));
         }
-        text.resize(ABOUT_SIZE, b' ');
+        text.resize(room, b' ');
         map.update(&0u32.to_ne_bytes(), &text, MapFlags::ANY)
             .map_err(|error| Error::kernel("writing the map about", error))
     }
@@ -172,9 +172,8 @@ pub(super) fn read(about: &MapHandle, counters: &MapHandle, flows: &Link) -> Res
         cgroup,
         icmp,
         counters: COUNTERS
-            .iter()
-            .enumerate()
-            .map(|(index, name)| Ok(Counter { name, count: count(counters, index as u32)? }))
+            .into_iter()
+            .map(|(name, index)| Ok(Counter { name, count: count(counters, index.0)? }))
             .collect::<Result<_, Error>>()?,
         flows: rows(&run(flows)?),
     })
@@ -199,32 +198,26 @@ pub(super) fn run(link: &Link) -> Result<Vec<u8>, Error> {
     Ok(text)
 }
 
-/// `struct segue_flow_row` of bpf/intf.h.
-pub(super) const ROW_SIZE: usize = 68;
-
 fn rows(octets: &[u8]) -> Vec<FlowStatus> {
-    octets.chunks_exact(ROW_SIZE).map(row).collect()
+    let whole = octets.chunks_exact(size_of::<segue_flow_row>());
+    whole.filter_map(|octets| segue_flow_row::read_from_bytes(octets).ok()).map(FlowStatus::from).collect()
 }
 
-fn row(octets: &[u8]) -> FlowStatus {
-    let short = |at: usize| u16::from_ne_bytes([octets[at], octets[at + 1]]);
-    let long = |at: usize| u32::from_ne_bytes([octets[at], octets[at + 1], octets[at + 2], octets[at + 3]]);
-    let address = |at: usize, port: u16| {
-        let mut sixteen = [0; 16];
-        sixteen.copy_from_slice(&octets[at..at + 16]);
-        SocketAddr::new(IpAddr::V6(Ipv6Addr::from(sixteen)).to_canonical(), port)
-    };
-    FlowStatus {
-        local: address(0, short(32)),
-        remote: address(16, short(34)),
-        negotiated: octets[36] != 0,
-        enrolled: octets[37] != 0,
-        state: octets[39],
-        link: (octets[38] != 0).then(|| LinkStatus { rate_kbps: long(40), delay_us: long(44) }),
-        flows: long(48),
-        accepted: long(52),
-        refused: long(56),
-        cwnd: long(60),
-        ssthresh: long(64),
+impl From<segue_flow_row> for FlowStatus {
+    fn from(row: segue_flow_row) -> Self {
+        let segue_link { rate_kbps, delay_us } = row.link;
+        Self {
+            local: SocketAddr::new(unmapped(row.local), row.local_port),
+            remote: SocketAddr::new(unmapped(row.remote), row.remote_port),
+            negotiated: row.negotiated != 0,
+            enrolled: row.enrolled != 0,
+            state: row.state,
+            link: (row.reported != 0).then_some(LinkStatus { rate_kbps, delay_us }),
+            flows: row.flows,
+            accepted: row.accepted,
+            refused: row.refused,
+            cwnd: row.cwnd,
+            ssthresh: row.ssthresh,
+        }
     }
 }

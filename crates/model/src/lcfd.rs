@@ -11,7 +11,7 @@
 
 pub mod figures;
 
-use nalgebra::{DMatrix, DVector};
+use crate::stationary::stationary;
 
 /// What the model cannot compute.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
@@ -38,7 +38,7 @@ pub enum BadInput {
     NotUnique(f64, f64),
 }
 
-/// Largest W_max and B, packets: the matrix has a row per window.
+/// Largest W_max and B, packets: the chain has a state per window.
 pub const MOST_PACKETS: u32 = 1000;
 /// Longest sojourn, round trips.
 pub const LONGEST_SOJOURN: f64 = 1e6;
@@ -228,43 +228,34 @@ pub struct Chain {
     setting: Setting,
     scheme: Scheme,
     /// Row w - 2: probabilities of the next window, from window w.
-    matrix: DMatrix<f64>,
-    stationary: DVector<f64>,
+    rows: Vec<Vec<f64>>,
+    shares: Vec<f64>,
 }
 
 impl Chain {
     /// The chain and its stationary distribution.
     pub fn new(setting: Setting, scheme: Scheme) -> Result<Self, BadInput> {
-        let states = setting.largest as usize - 1;
-        let mut matrix = DMatrix::zeros(states, states);
-        let mut row = vec![0.0; states];
-        for w in 2..=setting.largest {
-            row.fill(0.0);
+        let row = |w: u32| {
+            let mut row = vec![0.0; setting.largest as usize - 1];
             for (timeout, weight) in [(true, setting.p), (false, 1.0 - setting.p)] {
                 setting.add_transitions(&mut row, branch(scheme, w, setting.buffer, timeout), weight);
             }
-            row.iter().enumerate().for_each(|(next, &value)| matrix[(w as usize - 2, next)] = value);
-        }
-        // pi (P - 1) = 0 and its sum is 1: one equation of the former follows from the others.
-        let mut equations = matrix.transpose() - DMatrix::identity(states, states);
-        equations.row_mut(states - 1).fill(1.0);
-        let mut right = DVector::zeros(states);
-        right[states - 1] = 1.0;
-        let stationary = equations.lu().solve(&right);
-        let valid = |pi: &DVector<f64>| pi.iter().all(|&share| (-1e-9..=1.0 + 1e-9).contains(&share));
-        let stationary =
-            stationary.filter(valid).ok_or(BadInput::NotUnique(setting.shortest, setting.longest))?;
-        Ok(Self { setting, scheme, matrix, stationary })
+            row
+        };
+        let rows: Vec<Vec<f64>> = (2..=setting.largest).map(row).collect();
+        let shares =
+            stationary(rows.clone()).ok_or(BadInput::NotUnique(setting.shortest, setting.longest))?;
+        Ok(Self { setting, scheme, rows, shares })
     }
 
     /// Probability of window `to` before the next handoff, from `from` before this one; packets, 2 to W_max.
     pub fn transition(&self, from: u32, to: u32) -> f64 {
-        self.matrix[(from as usize - 2, to as usize - 2)]
+        self.rows[from as usize - 2][to as usize - 2]
     }
 
     /// Share of handoffs that begin with window `w`, 2 to W_max.
     pub fn share(&self, w: u32) -> f64 {
-        self.stationary[w as usize - 2]
+        self.shares[w as usize - 2]
     }
 
     /// N_w: mean packets until the next handoff, from window `w` (Equation 7).

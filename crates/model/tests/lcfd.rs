@@ -195,9 +195,9 @@ proptest! {
             prop_assert!((row.iter().sum::<f64>() - 1.0).abs() < 1e-12);
             windows().for_each(|to| next[to as usize] += chain.share(from) * chain.transition(from, to));
         }
-        prop_assert!((windows().map(|w| chain.share(w)).sum::<f64>() - 1.0).abs() < 1e-9);
+        prop_assert!((windows().map(|w| chain.share(w)).sum::<f64>() - 1.0).abs() < 1e-12);
         for w in windows() {
-            prop_assert!((next[w as usize] - chain.share(w)).abs() < 1e-9, "window {w}");
+            prop_assert!((next[w as usize] - chain.share(w)).abs() < 1e-12, "window {w}");
         }
         for equation in [Equation7::Corrected, Equation7::Printed] {
             let steps = 4000;

@@ -320,8 +320,8 @@ impl<A: Advisor> Sender<A> {
         self.core.snd_una < self.core.end
     }
 
-    /// Whether there is data that the window forbids to send.
-    pub fn is_window_limited(&self) -> bool {
+    /// Whether there is data that has not been sent, or is to be sent again from `snd_una` on.
+    pub fn has_unsent_data(&self) -> bool {
         self.core.snd_nxt < self.core.end
     }
 

@@ -49,7 +49,7 @@ fn classify<W: HostObserver>(sim: &mut BenchSim<W>, places: &Places) -> Idle {
     }
     let BenchNode::Correspondent(cn) = &sim.nodes[0] else { return Idle::Other };
     let window_limited = cn.flows.iter().any(|flow| {
-        flow.sender.is_established() && flow.sender.is_window_limited() && !flow.sender.in_rto_recovery()
+        flow.sender.is_established() && flow.sender.has_unsent_data() && !flow.sender.in_rto_recovery()
     });
     if window_limited {
         return Idle::Window;

@@ -4,15 +4,13 @@
 
 use segue_lab::link::OneWay;
 use segue_lab::path::AccessLink;
-use segue_lab::punctual::{Rank, become_punctual};
 use std::sync::{Mutex, PoisonError};
 
-/// Runs `test` as a laboratory runs its programs: before everything ordinary on the machine. One at a time, for each looks
-/// for what is left of this process.
+/// Runs `test`, one at a time, for each looks for what is left of this process. Its thread is an ordinary one, as hosts are
+/// set up by; the laboratory itself gives links and programs their rank.
 pub fn in_laboratory(test: impl Fn()) {
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-    become_punctual(Rank::Program);
     test();
 }
 

@@ -505,8 +505,9 @@ fn a_retreat_takes_the_told_pacing_rate_back() {
     bench::eventually("it is accepted", || count(&sender, "accepted") == 1);
     let told = pacing(&peer);
     assert!(told >= 10_000_000_000, "{told} bit/s at the notice");
-    // Of each burst only the last segment arrives, so that all before it are lost.
-    for _ in 0..50 {
+    // Of all that is sent only the last segment arrives, so that all before it are lost.
+    let mut last = None;
+    for _ in 0..200 {
         let burst = peer.drain(Duration::from_millis(30));
         if cwnd(&sender, &peer).1 < 64 {
             let rate = pacing(&peer);
@@ -514,9 +515,11 @@ fn a_retreat_takes_the_told_pacing_rate_back() {
             assert!(rate < 1_000_000_000, "{rate} bit/s after the retreat");
             return;
         }
-        let Some(last) = burst.iter().max_by_key(|segment| segment.seq.wrapping_sub(una)) else { continue };
-        let block =
-            [last.seq.to_be_bytes(), last.seq.wrapping_add(last.payload as u32).to_be_bytes()].concat();
+        let sent = burst.iter().filter(|segment| segment.seq != una && segment.payload > 0);
+        last = sent.map(|segment| (segment.seq.wrapping_sub(una), segment.payload)).chain(last).max();
+        let Some((from, length)) = last else { continue };
+        let left = una.wrapping_add(from);
+        let block = [left.to_be_bytes(), left.wrapping_add(length as u32).to_be_bytes()].concat();
         for _ in 0..2 {
             peer.send(ACK, peer.seq, una, &[&[1, 1, 5, 10][..], &block].concat());
         }

@@ -4,7 +4,7 @@ use crate::decision_words::advice_in_words;
 use crate::explain::SchemeTrace;
 use segue_handoff::{Decision, Occasion, Scheme};
 use segue_tcp::StackProfile;
-use segue_tcp::recovery::RecoveryRules;
+use segue_tcp::rules::RecoveryRules;
 use segue_world::packet::Packet;
 use segue_world::trace::{SenderState, Side, What};
 use segue_world::{Experiment, Kind, Nanos, NoticeMode, SECOND};

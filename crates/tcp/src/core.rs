@@ -2,7 +2,7 @@
 //! round-trip timing; and the enactment of advice.
 
 use crate::advice::{Advice, Advisor, View};
-use crate::congestion::{Congestion, CongestionControl};
+use crate::congestion::{Ack, AnyControl, Congestion, CongestionControl, State};
 use crate::profile::{BARE_HEADERS, HeaderSize, RttSampling, StackProfile};
 use crate::rto::RtoEstimator;
 use crate::segment::Segment;
@@ -43,6 +43,19 @@ pub struct Counters {
     pub transmissions: u32,
 }
 
+/// How far cwnd has been used in the round trip under way (Linux's `tcp_cwnd_validate`).
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Usage {
+    /// It was full once (`is_cwnd_limited`).
+    limited: bool,
+    /// Most packets outstanding while it was not (`max_packets_out`).
+    most: u32,
+    /// The round trip ends when `snd_una` reaches this (`cwnd_usage_seq`).
+    until: u32,
+    /// Something was sent since the last look.
+    sent: bool,
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct Core<A> {
     pub profile: StackProfile,
@@ -56,7 +69,7 @@ pub(crate) struct Core<A> {
     pub end: u32,
     /// Packets the receiver can take from `snd_una` on.
     pub rwnd: u32,
-    pub congestion: Congestion,
+    pub congestion: AnyControl,
     pub rto: RtoEstimator,
     /// Deadline of the timer.
     pub timer: Option<Nanos>,
@@ -84,6 +97,18 @@ pub(crate) struct Core<A> {
     /// Copy number of the last transmission of each outstanding packet, by `seq & mask`.
     copies: Vec<u32>,
     pub counters: Counters,
+    /// Round trip that the last ACK measured which advanced `snd_una`.
+    rtt: Option<Nanos>,
+    /// Shortest of all.
+    min_rtt: Option<Nanos>,
+    /// Packets that ACKs have reported, cumulatively or by SACK.
+    delivered: u32,
+    /// Round trips so far; the present one ends when `snd_una` goes beyond `round_end`.
+    round: u32,
+    round_end: u32,
+    usage: Usage,
+    /// When the last packet was sent.
+    last_sent: Nanos,
     /// Last time stamp received (RFC 7323).
     pub ts_recent: u32,
     pub advisor: A,
@@ -98,12 +123,7 @@ impl<A: Advisor> Core<A> {
             snd_max: 0,
             end: 0,
             rwnd: profile.receive_window,
-            congestion: Congestion::new(
-                profile.congestion,
-                profile.receive_window,
-                profile.initial_ssthresh,
-                profile.mss,
-            ),
+            congestion: AnyControl::new(profile.congestion, &profile.start()),
             rto: RtoEstimator::new(profile.rto, clock_phase),
             timer: None,
             timer_kind: TimerKind::Retransmission,
@@ -120,6 +140,13 @@ impl<A: Advisor> Core<A> {
             srtt_before: 0,
             copies: vec![0; 64],
             counters: Counters::default(),
+            rtt: None,
+            min_rtt: None,
+            delivered: 0,
+            round: 0,
+            round_end: 0,
+            usage: Usage::default(),
+            last_sent: 0,
             ts_recent: 0,
             advisor,
         }
@@ -197,6 +224,7 @@ impl<A: Advisor> Core<A> {
     #[inline]
     pub fn move_una(&mut self, now: Nanos, ack: &Segment, in_fast_recovery: bool) {
         self.snd_una = ack.ack;
+        self.rtt = None;
         self.expiries = 0;
         self.srtt_before = 0;
         if self.rto_recovery.is_some_and(|end| self.snd_una >= end) {
@@ -238,7 +266,68 @@ impl<A: Advisor> Core<A> {
         // Only a sample that counts ends the back-off (Karn; RFC 6298, section 5).
         self.rto.clear_backoff();
         self.rto.on_sample(sent, now);
-        self.congestion.on_rtt_sample(now - sent);
+        let rtt = now - sent;
+        self.rtt = Some(rtt);
+        self.min_rtt = Some(self.min_rtt.map_or(rtt, |min| min.min(rtt)));
+    }
+
+    /// The SYN is acknowledged.
+    pub fn establish(&mut self) {
+        self.delivered = self.snd_una;
+        self.congestion.on_established(self.profile.initial_window, self.rtt);
+    }
+
+    /// Tells the congestion control of an ACK. `acked` packets are newly acknowledged; `sacked` are held beyond.
+    #[inline]
+    pub fn report_ack(&mut self, now: Nanos, acked: u32, sacked: u32, in_fast_recovery: bool) {
+        // A receiver that drops what it had reported (RFC 2018, section 8) delivers it again, not anew.
+        let delivered = self.delivered.max(self.snd_una + sacked);
+        let newly_delivered = delivered - self.delivered;
+        self.delivered = delivered;
+        if self.snd_una > self.round_end {
+            self.round += 1;
+            self.round_end = self.snd_max;
+        }
+        let cwnd_limited = self.is_cwnd_limited();
+        let ack = Ack {
+            now,
+            acked,
+            newly_delivered,
+            delivered,
+            rtt: if acked > 0 { self.rtt } else { None },
+            min_rtt: self.min_rtt,
+            flight: self.flight(),
+            round: self.round,
+            cwnd_limited,
+            app_limited: self.snd_nxt >= self.end && !cwnd_limited,
+            state: match self.rto_recovery {
+                _ if in_fast_recovery => State::Recovery,
+                Some(_) => State::Loss,
+                None => State::Open,
+            },
+        };
+        self.congestion.on_ack(&ack);
+    }
+
+    /// Linux's `tcp_is_cwnd_limited`: in slow start cwnd may grow to twice what was used.
+    #[inline]
+    fn is_cwnd_limited(&self) -> bool {
+        let slow_start = || self.congestion.cwnd() < self.congestion.ssthresh();
+        self.usage.limited || (self.congestion.window() < 2 * self.usage.most && slow_start())
+    }
+
+    /// Nothing more can be sent now, with `in_flight` packets held against the window (Linux's `tcp_cwnd_validate`).
+    #[inline]
+    pub fn note_usage(&mut self, in_flight: u32) {
+        let limited = in_flight >= self.congestion.window();
+        let flight = self.flight();
+        let usage = &mut self.usage;
+        if !limited && !std::mem::take(&mut usage.sent) {
+            return;
+        }
+        if limited || self.snd_una >= usage.until || (!usage.limited && flight > usage.most) {
+            *usage = Usage { limited, most: flight, until: self.snd_max, sent: false };
+        }
     }
 
     /// Fast recovery begins: it is counted, no round trip is timed across it (RFC 6298, section 3),
@@ -257,7 +346,7 @@ impl<A: Advisor> Core<A> {
     pub fn cut_after_loss(&mut self, flight: u32, advice: &Advice, now: Nanos) {
         if !advice.keep_window {
             let cwnd = self.congestion.cwnd();
-            self.congestion.on_fast_retransmit(flight);
+            self.congestion.on_congestion(Congestion::FastRetransmit, flight, now);
             if advice.keep_cwnd {
                 self.congestion.on_notice(Some(cwnd), None);
             }
@@ -275,7 +364,8 @@ impl<A: Advisor> Core<A> {
             false => Advice::default(),
         };
         let ssthresh = self.congestion.ssthresh();
-        self.congestion.on_timeout(self.flight(), self.expiries > 0);
+        let event = Congestion::Timeout { repeated: self.expiries > 0 };
+        self.congestion.on_congestion(event, self.flight(), now);
         if advice.keep_ssthresh {
             self.congestion.on_notice(None, Some(ssthresh));
         }
@@ -353,10 +443,18 @@ impl<A: Advisor> Core<A> {
         self.counters.transmissions - 1
     }
 
+    /// A packet is about to be sent with nothing in flight.
+    #[inline]
+    pub fn note_start(&mut self, now: Nanos) {
+        self.congestion.on_start(now, now - self.last_sent);
+    }
+
     /// Notes that `seq` is being sent and returns the number of this copy.
     #[inline]
     pub fn note_transmission(&mut self, now: Nanos, seq: u32) -> u32 {
         let copy = self.next_copy();
+        self.usage.sent = true;
+        self.last_sent = now;
         let nothing_outstanding = self.snd_una == self.snd_max;
         if seq >= self.snd_max {
             self.snd_max = seq + 1;

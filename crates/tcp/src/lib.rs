@@ -3,8 +3,7 @@
 //!
 //! Sequence numbers count packets, as in the papers and in ns-2: packet 0 is the SYN, packet
 //! `k > 0` carries the k-th full segment of the stream. [`wire`] maps them to bytes.
-//! What differs between stacks is data, a [`StackProfile`]: loss recovery ([`recovery`]), window
-//! ([`congestion`]), timers ([`rto`]), acknowledgement policy, options.
+//! What differs between stacks is data, a [`StackProfile`]: loss recovery ([`rules`]), window ([`congestion`]), timers ([`rto`]), acknowledgement policy, options.
 //! Somebody who knows more than TCP does, such as a handoff scheme, may advise a sender through
 //! the [`Advisor`] trait.
 
@@ -14,8 +13,9 @@ mod core;
 pub mod encode;
 pub mod profile;
 pub mod receiver;
-pub mod recovery;
+mod recovery;
 pub mod rto;
+pub mod rules;
 pub mod segment;
 mod sender;
 pub mod wire;

@@ -1,14 +1,11 @@
 //! Stack profiles: what one TCP does differently from another, as data.
 
 use crate::Nanos;
-use crate::congestion::CongestionRules;
-use crate::recovery::RecoveryRules;
+use crate::congestion::{CongestionRules, NO_SSTHRESH, Start};
 use crate::rto::RtoRules;
+use crate::rules::RecoveryRules;
 
 const MS: Nanos = 1_000_000;
-
-/// ssthresh "arbitrarily high", packets.
-pub const NO_SSTHRESH: u32 = u32::MAX / 256;
 
 /// How round trips are measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -307,7 +304,7 @@ pub const STACK_SETTINGS: &[StackSetting] = &[
     },
     StackSetting {
         name: "window-rules",
-        values: "ns2, rfc5681 or bsd",
+        values: CongestionRules::NAMES,
         meaning: "what a timeout cuts, and growth (9.16)",
     },
     StackSetting {
@@ -348,14 +345,7 @@ impl StackProfile {
             "notice-sample" => self.notice_sample = flag(value, "on", "off").ok_or(setting.values)?,
             "newreno-guard" => self.guards_recovery = flag(value, "on", "off").ok_or(setting.values)?,
             "newreno-timer" => self.slow_but_steady = flag(value, "every", "first").ok_or(setting.values)?,
-            _ => {
-                self.congestion = match value {
-                    "ns2" => CongestionRules::Ns2,
-                    "rfc5681" => CongestionRules::Rfc5681,
-                    "bsd" => CongestionRules::Bsd,
-                    _ => return Err(setting.values),
-                }
-            }
+            _ => self.congestion = CongestionRules::named(value).ok_or(setting.values)?,
         }
         Ok(())
     }
@@ -363,6 +353,12 @@ impl StackProfile {
     /// The profile of that name.
     pub fn named(name: &str) -> Option<Self> {
         PROFILES.into_iter().find(|profile| profile.name == name)
+    }
+
+    /// What a congestion control has to know of it.
+    pub(crate) fn start(&self) -> Start {
+        let Self { mss, receive_window, initial_ssthresh, .. } = *self;
+        Start { mss, receive_window, initial_ssthresh }
     }
 
     /// Bytes that links charge for a full data segment.

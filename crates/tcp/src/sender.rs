@@ -74,7 +74,6 @@ impl<A: Advisor> Sender<A> {
             core.rwnd = segment.window;
         }
         if let Some((left, right)) = segment.sack.dsack(segment.ack) {
-            core.congestion.on_dsack();
             core.advisor.on_dsack(left, right);
         }
         // As in BSD, duplicate ACKs mean nothing while the retransmission timer does not run.
@@ -211,6 +210,7 @@ impl<A: Advisor> Sender<A> {
     #[inline]
     pub fn poll_transmit(&mut self, now: Nanos) -> Option<Transmit> {
         let core = &mut self.core;
+        let starts = self.recovery.in_flight(core) == 0;
         let seq = match core.forced.take() {
             Some(Forced::Probe) => return Some(self.probe(now)),
             Some(Forced::Head) => Some(core.snd_una),
@@ -227,11 +227,15 @@ impl<A: Advisor> Sender<A> {
                 Some(seq) => seq,
                 None => {
                     core.sending = false;
+                    core.note_usage(self.recovery.in_flight(core));
                     return None;
                 }
             },
             None => return None,
         };
+        if starts {
+            core.note_start(now);
+        }
         core.snd_nxt = core.snd_nxt.max(seq + 1);
         let retransmission = seq < core.snd_max;
         let copy = core.note_transmission(now, seq);
@@ -323,6 +327,11 @@ impl<A: Advisor> Sender<A> {
     /// Whether there is data that has not been sent, or is to be sent again from `snd_una` on.
     pub fn has_unsent_data(&self) -> bool {
         self.core.snd_nxt < self.core.end
+    }
+
+    /// Packets that recovery holds against the window.
+    pub fn in_flight(&self) -> u32 {
+        self.recovery.in_flight(&self.core)
     }
 
     /// Packets under way as the scoreboard's counters have it, and as RFC 6675's SetPipe() counts it

@@ -12,24 +12,13 @@ use rfc6675::Rfc6675;
 use crate::Nanos;
 use crate::advice::Advisor;
 use crate::core::Core;
+use crate::rules::RecoveryRules;
 use crate::segment::Segment;
-
-/// The rule sets a profile can choose.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RecoveryRules {
-    /// ns-2 2.35 `Sack1TcpAgent`.
-    Ns2Sack1,
-    /// RFC 6675.
-    Rfc6675,
-    /// RFC 6582.
-    NewReno,
-    /// RFC 5681, section 3.2, without the NewReno rule.
-    Reno,
-}
 
 /// A rule set at work.
 pub(crate) trait Recovery {
-    /// An acceptable ACK has arrived. `counts`: it may count as a duplicate.
+    /// An acceptable ACK has arrived. `counts`: it may count as a duplicate. Unless others have overtaken it, the
+    /// congestion control hears of it once ([`Core::report_ack`]), before anything follows from it.
     fn on_ack<A: Advisor>(&mut self, core: &mut Core<A>, now: Nanos, ack: &Segment, counts: bool);
     /// The retransmission timer has expired (before the window is cut).
     fn on_timeout<A: Advisor>(&mut self, core: &mut Core<A>);

@@ -69,15 +69,16 @@ impl NewReno {
         core.snd_nxt = core.snd_nxt.max(core.snd_una);
         let partial = self.in_fast_recovery && core.snd_una < self.recover;
         if partial && self.partial_ack == PartialAck::Retransmits {
+            core.report_ack(now, acked, 0, true);
             self.on_partial_ack(core, now, acked);
             return;
         }
         if core.snd_una == acked {
-            core.congestion.on_established(core.profile.initial_window);
+            core.establish();
         } else if self.in_fast_recovery {
-            self.leave(core);
+            self.leave(core, now, acked);
         } else {
-            core.congestion.on_new_ack(acked);
+            core.report_ack(now, acked, 0, false);
         }
         // RFC 6298, 5.2 and 5.3
         if core.flight() > 0 {
@@ -105,24 +106,24 @@ impl NewReno {
     }
 
     /// RFC 6582, 3.2, step 3, "Full acknowledgments"; RFC 5681, 3.2, step 6.
-    fn leave<A: Advisor>(&mut self, core: &mut Core<A>) {
+    fn leave<A: Advisor>(&mut self, core: &mut Core<A>, now: Nanos, acked: u32) {
         self.in_fast_recovery = false;
         self.inflation = 0;
         core.holding = false;
-        core.congestion.on_recovery_exit(core.flight());
-        if self.partial_ack == PartialAck::Retransmits {
+        let most = match self.partial_ack {
             // Option 1: cwnd = min(ssthresh, max(FlightSize, SMSS) + SMSS), against a burst.
-            core.congestion.on_little_outstanding(core.flight().max(1) + 1);
-        }
-        if core.profile.congestion == CongestionRules::Ns2 {
-            core.congestion.on_new_ack(1); // `recv_newack_helper` opens the window here, too
-        }
+            PartialAck::Retransmits => core.flight().max(1) + 1,
+            PartialAck::EndsRecovery => u32::MAX,
+        };
+        core.congestion.on_recovery_exit(core.flight(), most);
+        // `recv_newack_helper` of ns-2 opens the window here, too: recovery is over when it does.
+        let still_recovery = core.profile.congestion != CongestionRules::Ns2;
+        core.report_ack(now, acked, 0, still_recovery);
     }
 
     /// RFC 5681, 3.2, and RFC 6582, 3.2, step 1.
     fn on_dup_ack<A: Advisor>(&mut self, core: &mut Core<A>, now: Nanos) {
         core.dup_acks += 1;
-        core.congestion.on_dup_ack();
         if self.in_fast_recovery {
             // RFC 5681, 3.2, step 4: "cwnd MUST be incremented by SMSS".
             self.inflation += 1;
@@ -175,10 +176,13 @@ impl Recovery for NewReno {
         }
         if ack.ack > core.snd_una {
             self.on_new_ack(core, now, ack);
-        } else if ack.ack == core.snd_una && core.flight() > 0 && same_window && counts {
+        } else if ack.ack == core.snd_una {
+            core.report_ack(now, 0, 0, self.in_fast_recovery);
             // RFC 5681, section 2: a duplicate ACK has no data, the same number and window, and
             // something is outstanding.
-            self.on_dup_ack(core, now);
+            if core.flight() > 0 && same_window && counts {
+                self.on_dup_ack(core, now);
+            }
         }
         core.sending = true;
     }

@@ -72,16 +72,20 @@ impl Ns2Sack1 {
 impl Recovery for Ns2Sack1 {
     /// `Sack1TcpAgent::recv`.
     fn on_ack<A: Advisor>(&mut self, core: &mut Core<A>, now: Nanos, ack: &Segment, counts: bool) {
-        if !counts && ack.ack <= core.snd_una {
+        let advances = ack.ack > core.snd_una;
+        if ack.ack == core.snd_una {
+            core.report_ack(now, 0, 0, self.in_fast_recovery);
+        }
+        if !counts && !advances {
             return; // a notice is no duplicate ACK and has not left the pipe
         }
         if !self.in_fast_recovery {
             if ack.ack > self.last_una {
                 self.on_full_ack(core, now, ack);
-                core.congestion.on_new_ack(1);
+                core.report_ack(now, 1, 0, false);
                 self.scoreboard.clear();
                 if core.snd_una == 1 {
-                    core.congestion.on_established(core.profile.initial_window);
+                    core.establish();
                 }
             } else if ack.ack == self.last_una && !self.after_timeout && counts {
                 let news = self.scoreboard.update(core.snd_una, ack);
@@ -104,13 +108,17 @@ impl Recovery for Ns2Sack1 {
             if ack.ack >= self.recover {
                 self.recover = 1;
                 self.on_full_ack(core, now, ack);
+                if advances {
+                    core.report_ack(now, 1, 0, true);
+                }
                 self.in_fast_recovery = false;
                 self.scoreboard.clear();
                 core.holding = false;
-                core.congestion.on_recovery_exit(core.flight());
-            } else if ack.ack > core.snd_una {
+                core.congestion.on_recovery_exit(core.flight(), u32::MAX);
+            } else if advances {
                 // A partial ACK: `highest_ack_` moves, `last_ack_` does not.
                 core.move_una(now, ack, true);
+                core.report_ack(now, 1, 0, true);
                 self.scoreboard.update(core.snd_una, ack);
                 self.pipe -= 1;
                 core.rto.clear_backoff();
@@ -119,7 +127,6 @@ impl Recovery for Ns2Sack1 {
                 if self.scoreboard.update(core.snd_una, ack) && core.dup_acks > 0 {
                     core.dup_acks += 1;
                 }
-                core.congestion.on_dup_ack();
                 // RFC 5681, 2: an ACK that others have overtaken is no duplicate. ns-2 does not tell them apart.
                 if core.advisor.listening() && ack.ack == core.snd_una {
                     let view = core.view(true);

@@ -51,23 +51,24 @@ impl Rfc6675 {
         (self.scoreboard.pipe(snd_max), self.scoreboard.pipe_recomputed(snd_max))
     }
 
-    fn on_cumulative_ack<A: Advisor>(&mut self, core: &mut Core<A>, now: Nanos, ack: &Segment) {
+    /// Says whether the ACK has SACK news.
+    fn on_cumulative_ack<A: Advisor>(&mut self, core: &mut Core<A>, now: Nanos, ack: &Segment) -> bool {
         let acked = ack.ack - core.snd_una;
         // Section 5: "the TCP MUST reset DupAcks to zero".
         core.dup_acks = 0;
         self.limited = 0;
         core.advance(now, ack, self.in_fast_recovery());
         self.scoreboard.advance(core.snd_una);
-        match self.phase {
-            _ if core.snd_una == acked => core.congestion.on_established(core.profile.initial_window),
-            Phase::Open | Phase::AfterTimeout => core.congestion.on_new_ack(acked),
-            Phase::Recovery => {}
+        let news = self.update(core, ack);
+        match core.snd_una == acked {
+            true => core.establish(),
+            false => core.report_ack(now, acked, self.scoreboard.sacked(), self.in_fast_recovery()),
         }
         // Section 5, (A): RecoveryPoint is acknowledged. Section 5.1: only now may loss recovery
         // begin anew after a timeout.
         if self.phase != Phase::Open && core.snd_una >= self.recovery_point {
             if self.phase == Phase::Recovery {
-                core.congestion.on_recovery_exit(core.flight());
+                core.congestion.on_recovery_exit(core.flight(), u32::MAX);
             }
             self.phase = Phase::Open;
             core.holding = false;
@@ -80,12 +81,18 @@ impl Rfc6675 {
         } else {
             core.timer = None;
         }
+        news
+    }
+
+    /// Update() of section 4; says whether there is news.
+    #[inline]
+    fn update<A: Advisor>(&mut self, core: &Core<A>, ack: &Segment) -> bool {
+        !ack.sack.is_empty() && self.scoreboard.update(&ack.sack, core.snd_max, core.profile.dupthresh)
     }
 
     /// Section 5: "Upon the receipt of a duplicate ACK".
     fn on_dup_ack<A: Advisor>(&mut self, core: &mut Core<A>, now: Nanos) {
         core.dup_acks += 1;
-        core.congestion.on_dup_ack();
         match self.phase {
             // Steps 1 and 2. Step 3, limited transmit, is `next`.
             Phase::Open => {
@@ -172,18 +179,21 @@ impl Rfc6675 {
 
 impl Recovery for Rfc6675 {
     fn on_ack<A: Advisor>(&mut self, core: &mut Core<A>, now: Nanos, ack: &Segment, counts: bool) {
-        if ack.ack > core.snd_una {
-            self.on_cumulative_ack(core, now, ack);
-        }
+        let news = if ack.ack > core.snd_una {
+            self.on_cumulative_ack(core, now, ack)
+        } else {
+            let news = self.update(core, ack);
+            if ack.ack == core.snd_una {
+                core.report_ack(now, 0, self.scoreboard.sacked(), self.in_fast_recovery());
+            }
+            news
+        };
         // Section 2: a duplicate ACK is one with SACK news, whatever else it says.
-        if !ack.sack.is_empty() || self.phase == Phase::Recovery {
-            let news = self.scoreboard.update(&ack.sack, core.snd_max, core.profile.dupthresh);
-            if news && counts {
-                self.on_dup_ack(core, now);
-            }
-            if news && core.profile.detects_lost_retransmission && self.has_lost_its_copy(core, ack) {
-                core.forced = Some(Forced::Head);
-            }
+        if news && counts {
+            self.on_dup_ack(core, now);
+        }
+        if news && core.profile.detects_lost_retransmission && self.has_lost_its_copy(core, ack) {
+            core.forced = Some(Forced::Head);
         }
         core.sending = true;
     }

@@ -128,6 +128,12 @@ impl Scoreboard {
         }
     }
 
+    /// Packets SACKed beyond the cumulative ACK.
+    #[inline]
+    pub fn sacked(&self) -> u32 {
+        self.sacked
+    }
+
     /// IsLost() of a packet that is not SACKed.
     #[inline]
     pub fn is_lost(&self, seq: u32) -> bool {

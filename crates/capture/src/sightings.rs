@@ -9,7 +9,7 @@ use segue_handoff::{Decision, Occasion};
 use segue_study::decision_words::decision_in_words;
 use segue_world::Nanos;
 use segue_world::packet::Packet;
-use segue_world::trace::{Side, Trace, What};
+use segue_world::trace::{LossCause, Side, Trace, What};
 use std::collections::{HashMap, VecDeque};
 
 /// A packet at a vantage point.
@@ -126,13 +126,16 @@ impl Writer {
                 };
                 self.say_last(lost, || format!("dropped: queue of the {} full", name(*side)));
             }
-            What::Lost { side, packet } => {
+            What::Lost { side, packet, cause } => {
                 let lost = if packet.data {
                     self.data.remove(&(packet.flow, packet.copy))
                 } else {
                     self.ack_lost(at, *side)
                 };
-                self.say_last(lost, || "lost in the disconnection".to_string());
+                self.say_last(lost, || match cause {
+                    LossCause::Link => format!("lost on the {}", name(*side)),
+                    _ => "lost in the disconnection".to_string(),
+                });
             }
             What::Overflowed { packet, .. } => {
                 let lost = self.data.remove(&(packet.flow, packet.copy));

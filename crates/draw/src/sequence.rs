@@ -18,6 +18,8 @@ pub enum DropPlace {
     NewQueue,
     /// It came out of the old link while there was none.
     Disconnection,
+    /// A link that was up lost it.
+    Link,
     /// It was an ACK; the value of its point is what it acknowledged.
     Ack,
 }
@@ -97,10 +99,11 @@ const DUPLICATE: Mark = Mark::new(Shape::Plus, palette::ACK, 2.6);
 const FAST: Mark = Mark::new(Shape::FilledDiamond, palette::TIMEOUT, 4.0);
 const EXPIRY: Mark = Mark::new(Shape::FilledDown, palette::TIMEOUT, 5.0);
 const SPURIOUS: Mark = Mark::new(Shape::Down, palette::TIMEOUT, 5.0);
-const PLACES: [(DropPlace, &str, Mark); 4] = [
+const PLACES: [(DropPlace, &str, Mark); 5] = [
     (DropPlace::OldQueue, "dropped, old queue", Mark::new(Shape::Cross, palette::DROP, 3.0)),
     (DropPlace::NewQueue, "dropped, new queue", Mark::new(Shape::Plus, palette::DROP, 3.5)),
     (DropPlace::Disconnection, "lost, no link", Mark::new(Shape::Star, palette::DROP, 3.5)),
+    (DropPlace::Link, "lost on the link", Mark::new(Shape::Up, palette::DROP, 3.5)),
     (DropPlace::Ack, "ACK lost", Mark::new(Shape::Diamond, palette::ACK, 3.0)),
 ];
 

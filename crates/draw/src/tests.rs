@@ -114,6 +114,7 @@ fn sequence() -> impl Strategy<Value = SequenceGraph> {
         DropPlace::OldQueue,
         DropPlace::NewQueue,
         DropPlace::Disconnection,
+        DropPlace::Link,
         DropPlace::Ack,
     ]);
     let at = || (number(), number()).prop_map(|(time, value)| Point { time, value });

@@ -55,7 +55,7 @@ pub enum LineEvent<'a> {
         #[serde(flatten)]
         packet: PacketLine,
     },
-    /// The packet came out of a link that had been cut.
+    /// The link lost the packet: it was down, or lost it while it was up.
     Lose {
         /// `old` or `new`.
         link: &'static str,
@@ -332,7 +332,7 @@ pub fn line<'a>(told: &'a SchemeTrace, event: &'a Event) -> LineEvent<'a> {
         What::Dropped { side, packet } => {
             LineEvent::Drop { link: side_name(*side), packet: packet_line(packet) }
         }
-        What::Lost { side, packet } => {
+        What::Lost { side, packet, .. } => {
             LineEvent::Lose { link: side_name(*side), packet: packet_line(packet) }
         }
         What::Overflowed { side, packet } => {

@@ -4,7 +4,7 @@
 //! its links ([`Node`]) and in who watches ([`Observer`]); it knows neither TCP nor handoffs.
 //! Rules of the engine: integer nanoseconds; ties break by insertion order; no
 //! allocation per packet on the hot path (packets live in a slab, a link keeps its packets in a
-//! ring and has one pending event); timers are lazy. Everything is `Clone`, so a run forks.
+//! ring and has one pending event, or two if its queue is managed); timers are lazy. Everything is `Clone`, so a run forks.
 
 pub mod buffer;
 mod events;
@@ -17,7 +17,9 @@ mod trace;
 pub use buffer::{Buffer, Capacity, Overflow};
 pub use events::Slot;
 pub use gamma::GammaDelay;
-pub use link::{Delay, Link, LinkConfig, Passage, Rate, Service};
+pub use link::loss::LossCause;
+pub use link::queue::Queue;
+pub use link::{Delay, Link, LinkConfig, Passage, Rate, Service, loss, queue};
 pub use net::{LinkId, Net, Node, NodeId, Observer, Sim, TimerId};
 pub use slab::{PacketId, Slab};
 pub use trace::{CapacityTrace, DelayTrace, TraceError};
@@ -32,4 +34,6 @@ pub const SECOND: Nanos = 1_000_000_000;
 pub trait Payload: Clone {
     /// Size that links charge for, bytes.
     fn size(&self) -> u32;
+    /// The flow that it belongs to, for queues that tell flows apart.
+    fn flow(&self) -> u16;
 }

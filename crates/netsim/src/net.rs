@@ -2,6 +2,8 @@
 
 use crate::buffer::Buffer;
 use crate::events::{EventQueue, Slot};
+use crate::link::loss::LossCause;
+use crate::link::queue::Waiting;
 use crate::link::{Link, LinkConfig, Passage};
 use crate::{Nanos, PacketId, Payload, Slab};
 
@@ -29,12 +31,11 @@ pub trait Node<P, O>: Clone {
 
 /// Somebody who watches packets on links.
 pub trait Observer<P>: Clone {
-    /// The queue of `link` was full.
-    fn dropped(&mut self, now: Nanos, link: LinkId, packet: &P);
-    /// `link` took a packet and will send it so.
+    /// `link` will send a packet so. A drop-tail queue knows that at its arrival, a managed one when its transmission
+    /// begins.
     fn accepted(&mut self, link: LinkId, passage: &Passage, packet: &P);
-    /// A packet came out of a link that had been cut.
-    fn lost(&mut self, now: Nanos, link: LinkId, packet: &P);
+    /// A packet was lost before or on `link`.
+    fn lost(&mut self, now: Nanos, link: LinkId, packet: &P, cause: LossCause);
     /// `link` took a packet that it will not send after all: a node has taken it back.
     fn withdrawn(&mut self, link: LinkId, packet: &P);
     /// A buffer of node `at` was full.
@@ -43,9 +44,8 @@ pub trait Observer<P>: Clone {
 
 /// Nobody watches: for speed measurements.
 impl<P> Observer<P> for () {
-    fn dropped(&mut self, _: Nanos, _: LinkId, _: &P) {}
     fn accepted(&mut self, _: LinkId, _: &Passage, _: &P) {}
-    fn lost(&mut self, _: Nanos, _: LinkId, _: &P) {}
+    fn lost(&mut self, _: Nanos, _: LinkId, _: &P, _: LossCause) {}
     fn withdrawn(&mut self, _: LinkId, _: &P) {}
     fn overflowed(&mut self, _: Nanos, _: NodeId, _: &P) {}
 }
@@ -54,6 +54,8 @@ impl<P> Observer<P> for () {
 #[derive(Clone, Copy, Debug)]
 enum Source {
     Link(LinkId),
+    /// A transmission of a managed queue ends.
+    Departure(LinkId),
     Timer(TimerId),
 }
 
@@ -62,6 +64,8 @@ struct Wire {
     link: Link,
     to: NodeId,
     slot: Slot,
+    /// Departures, if its queue is managed or has been.
+    departures: Option<Slot>,
 }
 
 #[derive(Clone, Debug)]
@@ -85,6 +89,8 @@ pub struct Net<P, O> {
     sources: Vec<Source>,
     wires: Vec<Wire>,
     timers: Vec<Timer>,
+    /// Packets that a managed queue drops at present; kept for its memory.
+    dropped: Vec<PacketId>,
     /// Packets under way.
     pub packets: Slab<P>,
     /// Who watches.
@@ -101,6 +107,7 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
             sources: Vec::new(),
             wires: Vec::new(),
             timers: Vec::new(),
+            dropped: Vec::new(),
             packets: Slab::default(),
             observer,
         }
@@ -117,8 +124,18 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
         let id = LinkId(self.wires.len() as u16);
         let slot = self.events.add_slot();
         self.sources.push(Source::Link(id));
-        self.wires.push(Wire { link: Link::new(config), to, slot });
+        self.wires.push(Wire { link: Link::new(config), to, slot, departures: None });
+        self.watch_departures(id);
         id
+    }
+
+    /// Gives a link with a managed queue its second event.
+    fn watch_departures(&mut self, id: LinkId) {
+        let wire = &mut self.wires[usize::from(id.0)];
+        if wire.link.is_managed() && wire.departures.is_none() {
+            wire.departures = Some(self.events.add_slot());
+            self.sources.push(Source::Departure(id));
+        }
     }
 
     /// Puts another line in a link's place: what the old one holds is lost, a cut ends.
@@ -126,10 +143,12 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
         let wire = &mut self.wires[usize::from(id.0)];
         let old = std::mem::replace(&mut wire.link, Link::new(config));
         self.events.clear(wire.slot);
+        wire.departures.iter().for_each(|&slot| self.events.clear(slot));
         for packet in old.packets() {
-            self.observer.lost(self.now, id, &self.packets[packet]);
+            self.observer.lost(self.now, id, &self.packets[packet], LossCause::Disconnection);
             self.packets.remove(packet);
         }
+        self.watch_departures(id);
     }
 
     /// Adds a timer of `owner`.
@@ -157,6 +176,13 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
         self.wires.iter().flat_map(|wire| wire.link.packets())
     }
 
+    /// Packets on all links that will not come out.
+    pub fn doomed(&self) -> impl Iterator<Item = PacketId> {
+        let faulty = self.wires.iter().filter(|wire| wire.link.has_faults());
+        let fates = faulty.flat_map(|wire| wire.link.fates());
+        fates.filter(|(_, arrives)| !arrives).map(|(packet, _)| packet)
+    }
+
     /// Puts a new packet on a link.
     #[inline]
     pub fn originate(&mut self, link: LinkId, packet: P) {
@@ -164,13 +190,13 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
         self.send(link, id);
     }
 
-    /// Sends a packet over a link; a full queue drops it.
+    /// Sends a packet over a link; its queue may drop it.
     #[inline]
     pub fn send(&mut self, id: LinkId, packet: PacketId) {
         let wire = &mut self.wires[usize::from(id.0)];
         let order = self.events.next_order();
         let content = &self.packets[packet];
-        let was_empty = wire.link.is_empty();
+        let was_empty = wire.link.head().is_none();
         match wire.link.enqueue(packet, content.size(), self.now, order, self.sent) {
             Some(passage) => {
                 self.observer.accepted(id, &passage, content);
@@ -178,10 +204,43 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
                     self.events.set(wire.slot, passage.delivery, order);
                 }
             }
-            None => {
-                self.observer.dropped(self.now, id, content);
-                self.packets.remove(packet);
-            }
+            None => self.wait_or_drop(id, packet),
+        }
+    }
+
+    /// A packet that a link does not take in closed form: it waits in a managed queue, or a drop-tail queue is full.
+    #[cold]
+    fn wait_or_drop(&mut self, id: LinkId, packet: PacketId) {
+        let wire = &mut self.wires[usize::from(id.0)];
+        let content = &self.packets[packet];
+        if !wire.link.is_managed() {
+            self.observer.lost(self.now, id, content, LossCause::Queue);
+            self.packets.remove(packet);
+            return;
+        }
+        let waiting = Waiting { packet, bytes: content.size(), flow: content.flow(), arrival: self.now };
+        wire.link.wait(waiting, &mut self.dropped);
+        self.serve(id);
+    }
+
+    /// Begins the next transmission of a managed queue, if its server is free, and removes what the queue has dropped.
+    fn serve(&mut self, id: LinkId) {
+        let wire = &mut self.wires[usize::from(id.0)];
+        let order = self.events.next_order();
+        let was_empty = wire.link.head().is_none();
+        let passage = wire.link.serve(self.now, order, &mut self.dropped);
+        for packet in self.dropped.drain(..) {
+            self.observer.lost(self.now, id, &self.packets[packet], LossCause::Queue);
+            self.packets.remove(packet);
+        }
+        let Some(passage) = passage else { return };
+        self.observer.accepted(id, &passage, &self.packets[passage.packet]);
+        if was_empty {
+            self.events.set(wire.slot, passage.delivery, order);
+        }
+        if let Some(departures) = wire.departures {
+            let order = self.events.next_order();
+            self.events.set(departures, passage.departure, order);
         }
     }
 
@@ -201,6 +260,7 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
         if wire.link.is_empty() {
             self.events.clear(wire.slot);
         }
+        wire.departures.iter().for_each(|&slot| self.events.clear(slot));
         waiting.iter().for_each(|&packet| self.observer.withdrawn(id, &self.packets[packet]));
         waiting
     }
@@ -244,6 +304,11 @@ impl<N: Node<P, O>, P: Payload, O: Observer<P>> Sim<N, P, O> {
         self.net.now = time;
         match self.net.sources[usize::from(slot.0)] {
             Source::Link(id) => self.deliver(id),
+            Source::Departure(id) => {
+                self.net.events.clear(slot);
+                self.net.wires[usize::from(id.0)].link.departed();
+                self.net.serve(id);
+            }
             Source::Timer(id) => {
                 let timer = &mut self.net.timers[usize::from(id.0)];
                 timer.fires = NEVER;
@@ -265,8 +330,8 @@ impl<N: Node<P, O>, P: Payload, O: Observer<P>> Sim<N, P, O> {
             Some(head) => self.net.events.set(wire.slot, head.delivery, head.order),
             None => self.net.events.clear(wire.slot),
         }
-        if wire.link.is_cut(self.net.now) {
-            self.net.observer.lost(self.net.now, id, &self.net.packets[passage.packet]);
+        if let Some(cause) = wire.link.loss(&passage, self.net.now) {
+            self.net.observer.lost(self.net.now, id, &self.net.packets[passage.packet], cause);
             self.net.packets.remove(passage.packet);
             return;
         }

@@ -6,7 +6,7 @@ use segue_draw::{
 use segue_handoff::Occasion;
 use segue_study::explain::SchemeTrace;
 use segue_study::story::round_trip;
-use segue_world::trace::{Side, Trace, What};
+use segue_world::trace::{LossCause, Side, Trace, What};
 use segue_world::{Kind, Nanos, SECOND};
 use std::collections::BTreeSet;
 
@@ -184,15 +184,16 @@ fn sequence(told: &SchemeTrace, flow: u16, timeline: Timeline, id: &str) -> Sequ
                 }));
             }
             What::Dropped { side, packet }
-            | What::Lost { side, packet }
+            | What::Lost { side, packet, .. }
             | What::Overflowed { side, packet }
                 if packet.flow == flow =>
             {
-                let place = match (packet.data, matches!(event.what, What::Lost { .. }), side) {
-                    (false, ..) => segue_draw::DropPlace::Ack,
-                    (true, true, _) => segue_draw::DropPlace::Disconnection,
-                    (true, false, Side::Old) => segue_draw::DropPlace::OldQueue,
-                    (true, false, Side::New) => segue_draw::DropPlace::NewQueue,
+                let place = match (&event.what, side) {
+                    _ if !packet.data => segue_draw::DropPlace::Ack,
+                    (What::Lost { cause: LossCause::Link, .. }, _) => segue_draw::DropPlace::Link,
+                    (What::Lost { .. }, _) => segue_draw::DropPlace::Disconnection,
+                    (_, Side::Old) => segue_draw::DropPlace::OldQueue,
+                    (_, Side::New) => segue_draw::DropPlace::NewQueue,
                 };
                 let number = if packet.data { packet.segment.seq } else { packet.segment.ack };
                 graph.drops.push(segue_draw::Drop { at: at(number), place });

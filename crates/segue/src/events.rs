@@ -8,7 +8,7 @@ use segue_study::explain::SchemeTrace;
 use segue_study::story;
 use segue_tcp::receiver::Arrival;
 use segue_world::packet::Packet;
-use segue_world::trace::{Event, SenderState, Side, What};
+use segue_world::trace::{Event, LossCause, SenderState, Side, What};
 use segue_world::{Nanos, SECOND};
 use std::fmt::Write;
 
@@ -154,8 +154,9 @@ fn line(told: &SchemeTrace, event: &Event) -> Option<Line> {
         What::Dropped { side, packet } => {
             (link(*side), packet.flow, format!("drops {}: queue full", packet_text(packet)), String::new())
         }
-        What::Lost { side, packet } => {
-            (link(*side), packet.flow, format!("loses {}: no link", packet_text(packet)), String::new())
+        What::Lost { side, packet, cause } => {
+            let why = if *cause == LossCause::Link { "on its way" } else { "no link" };
+            (link(*side), packet.flow, format!("loses {}: {why}", packet_text(packet)), String::new())
         }
         What::Overflowed { side, packet } => {
             let what = format!("has no room for {} in the buffer of its router", packet_text(packet));

@@ -6,7 +6,7 @@ use segue_handoff::{Decision, Occasion, Scheme};
 use segue_tcp::StackProfile;
 use segue_tcp::rules::RecoveryRules;
 use segue_world::packet::Packet;
-use segue_world::trace::{SenderState, Side, What};
+use segue_world::trace::{LossCause, SenderState, Side, What};
 use segue_world::{Experiment, Kind, Nanos, NoticeMode, SECOND};
 use std::collections::BTreeSet;
 
@@ -87,6 +87,7 @@ pub struct Sentence {
 enum Place {
     Queue(Side, bool),
     Disconnection(bool),
+    Link(Side, bool),
     Buffer(Side),
 }
 
@@ -183,9 +184,14 @@ pub fn story(told: &SchemeTrace) -> Vec<Sentence> {
                 }
                 teller.decision(event.at, *flow, decision);
             }
-            What::Dropped { side, packet } | What::Lost { side, packet } if is_notice(packet) => {
+            What::Dropped { side, packet } | What::Lost { side, packet, .. } if is_notice(packet) => {
                 let link = if *side == Side::Old { "old" } else { "new" };
-                let text = format!("a copy of the notice is lost: the queue of the {link} link is full");
+                let text = match &event.what {
+                    What::Lost { cause: LossCause::Link, .. } => {
+                        format!("a copy of the notice is lost on the {link} link")
+                    }
+                    _ => format!("a copy of the notice is lost: the queue of the {link} link is full"),
+                };
                 teller.say(event.at, Some(packet.flow), text, Some("bench.md".into()));
             }
             // It will be repeated.
@@ -193,8 +199,12 @@ pub fn story(told: &SchemeTrace) -> Vec<Sentence> {
             What::Dropped { side, packet } => {
                 teller.loss(event.at, Place::Queue(*side, packet.data), packet.flow)
             }
-            What::Lost { packet, .. } => {
-                teller.loss(event.at, Place::Disconnection(packet.data), packet.flow)
+            What::Lost { side, packet, cause } => {
+                let place = match cause {
+                    LossCause::Link => Place::Link(*side, packet.data),
+                    _ => Place::Disconnection(packet.data),
+                };
+                teller.loss(event.at, place, packet.flow);
             }
             What::Overflowed { side, packet } => {
                 teller.loss(event.at, Place::Buffer(*side), packet.flow);
@@ -376,6 +386,10 @@ impl Teller {
             Place::Buffer(side) => {
                 let router = if side == Side::Old { "old" } else { "new" };
                 format!("{count} {} dropped: the buffer of the {router} router is full{until}", kind(true))
+            }
+            Place::Link(side, data) => {
+                let link = if side == Side::Old { "old" } else { "new" };
+                format!("{count} {} lost on the {link} link{until}", kind(data))
             }
             Place::Disconnection(data) => format!("{count} {} lost in the disconnection{until}", kind(data)),
         };

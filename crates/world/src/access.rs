@@ -223,12 +223,12 @@ impl AccessLink {
 
     /// The queue and line towards the mobile.
     pub(crate) fn down_config(&self) -> LinkConfig {
-        LinkConfig { service: self.down.service(), delay: self.delay.config(), limit: Some(self.queue) }
+        LinkConfig::new(self.down.service(), self.delay.config()).drop_tail(self.queue)
     }
 
     /// The queue and line from the mobile.
     pub(crate) fn up_config(&self) -> LinkConfig {
-        LinkConfig { service: self.up.service(), delay: self.delay.config(), limit: Some(self.queue) }
+        LinkConfig::new(self.up.service(), self.delay.config()).drop_tail(self.queue)
     }
 
     /// What a notice says of the link: the rate between `from` and `to`, the delay at `to`.

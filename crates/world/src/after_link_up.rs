@@ -1,9 +1,9 @@
 //! What a laboratory can measure of a handoff, too: when a sender sends again once the new link is up, and how
 //! much it brings through in the time that follows.
 
-use crate::bench::MN;
+use crate::bench::mobile;
 use crate::handoff_run::Handoff;
-use crate::nodes::{BenchNode, BenchSim, HostObserver};
+use crate::nodes::{BenchSim, HostObserver};
 use segue_handoff::Scheme;
 use segue_netsim::Nanos;
 
@@ -25,10 +25,7 @@ pub struct AfterLinkUp {
 
 /// Packets that the mobile has.
 fn received<W: HostObserver>(sim: &BenchSim<W>) -> u64 {
-    match &sim.nodes[usize::from(MN.0)] {
-        BenchNode::Mobile(host) => host.flows.iter().map(|flow| u64::from(flow.receiver.received())).sum(),
-        _ => unreachable!("node 6 of the bench is the mobile node"),
-    }
+    mobile(sim).flows.iter().map(|flow| u64::from(flow.receiver.received())).sum()
 }
 
 impl<W: HostObserver> Handoff<W> {

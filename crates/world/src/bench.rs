@@ -162,9 +162,25 @@ const WIR: [NodeId; 2] = [NodeId(4), NodeId(5)];
 pub(crate) const OLD: usize = 0;
 pub(crate) const NEW: usize = 1;
 
+/// The correspondent node.
+pub(crate) fn correspondent<W>(sim: &BenchSim<W>) -> &Correspondent {
+    match &sim.nodes[usize::from(CN.0)] {
+        BenchNode::Correspondent(host) => host,
+        _ => unreachable!("the bench has its correspondent node there"),
+    }
+}
+
+/// The mobile node.
+pub(crate) fn mobile<W>(sim: &BenchSim<W>) -> &Mobile {
+    match &sim.nodes[usize::from(MN.0)] {
+        BenchNode::Mobile(host) => host,
+        _ => unreachable!("the bench has its mobile node there"),
+    }
+}
+
 /// A line that never drops.
 pub(crate) fn line(rate: u64, delay: Nanos) -> LinkConfig {
-    LinkConfig { service: Service::Fixed(Rate::new(rate)), delay: Delay::Fixed(delay), limit: None }
+    LinkConfig::new(Service::Fixed(Rate::new(rate)), Delay::Fixed(delay))
 }
 
 /// Builds the bench with plain TCP on the old link, at time zero; `watch` hears everything.

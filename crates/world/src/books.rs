@@ -1,7 +1,7 @@
-//! The books of the bench after every event (algorithms.md, 6.1): what was sent has arrived, was dropped by a queue, overflowed
-//! a buffer, was lost with the link, or is under way.
+//! The books of the bench after every event (algorithms.md, 6.1): a packet that was sent has arrived, was lost in a queue, on
+//! a link or in the disconnection, overflowed a buffer, or is under way.
 
-use crate::bench::{Experiment, Kind};
+use crate::bench::{Duplex, Experiment, Kind, Places};
 use crate::handoff_run::{WarmRun, check_scheme};
 use crate::nodes::{BenchSim, HostObserver};
 use crate::packet::Packet;
@@ -9,7 +9,9 @@ use crate::routers::{self, Routers};
 use crate::{AccessLink, Definition, NoticeMode};
 use proptest::prelude::*;
 use segue_handoff::Advised;
-use segue_netsim::{LinkId, Nanos, NodeId, Observer, Passage, SECOND};
+use segue_netsim::loss::random::RandomLoss;
+use segue_netsim::queue::codel::{Codel, CodelConfig};
+use segue_netsim::{LinkId, LossCause, Nanos, NodeId, Observer, Passage, SECOND};
 use segue_tcp::Sender;
 use segue_tcp::profile::NS2_NEWRENO;
 use segue_tcp::receiver::Arrival;
@@ -21,18 +23,17 @@ const MS: Nanos = 1_000_000;
 struct Books {
     sent: usize,
     arrived: usize,
-    dropped: usize,
     lost: usize,
     overflowed: usize,
+    /// Of data and ACKs.
+    losses: Vec<(Nanos, LossCause)>,
 }
 
 impl Observer<Packet> for Books {
-    fn dropped(&mut self, _: Nanos, _: LinkId, packet: &Packet) {
-        self.dropped += usize::from(packet.data);
-    }
     fn accepted(&mut self, _: LinkId, _: &Passage, _: &Packet) {}
-    fn lost(&mut self, _: Nanos, _: LinkId, packet: &Packet) {
+    fn lost(&mut self, now: Nanos, _: LinkId, packet: &Packet, cause: LossCause) {
         self.lost += usize::from(packet.data);
+        self.losses.push((now, cause));
     }
     fn withdrawn(&mut self, _: LinkId, _: &Packet) {}
     fn overflowed(&mut self, _: Nanos, _: NodeId, packet: &Packet) {
@@ -55,18 +56,70 @@ impl HostObserver for Books {
 }
 
 fn assert_whole(sim: &BenchSim<Books>) {
-    let Books { sent, arrived, dropped, lost, overflowed } = sim.net.observer.watch;
+    let &Books { sent, arrived, lost, overflowed, .. } = &sim.net.observer.watch;
     let data = |id: &_| sim.net.packets[*id].data;
     let on_links = sim.net.on_links().filter(data).count();
     let held = routers::held(sim).filter(data).count();
-    let found = arrived + dropped + lost + overflowed + on_links + held;
+    let found = arrived + lost + overflowed + on_links + held;
     assert_eq!(
         sent,
         found,
-        "at {} ns: {:?}, {on_links} on links, {held} held",
-        sim.net.now(),
-        sim.net.observer.watch
+        "at {} ns: {arrived} arrived, {lost} lost, {overflowed} overflowed, {on_links} on links, {held} held",
+        sim.net.now()
     );
+}
+
+/// The access links of a bench as they are, but with a managed queue, or with losses, in each direction.
+fn refit(experiment: &Experiment, sim: &mut BenchSim<Books>, places: &Places, codel: bool, per_million: u32) {
+    for (index, link) in [&experiment.old, &experiment.new].into_iter().enumerate() {
+        let Duplex { down, up } = places.access[index];
+        for (id, config) in [(down, link.down_config()), (up, link.up_config())] {
+            let config = config.lossy(RandomLoss::new(per_million, experiment.seed, u64::from(id.0)));
+            let settings = CodelConfig { limit: link.queue, ..CodelConfig::default() };
+            sim.net.replace_link(id, if codel { config.managed(Codel::new(settings)) } else { config });
+        }
+    }
+}
+
+/// The record counts each loss by its cause, and the new link's time still adds up: a packet that is lost has taken time.
+#[test]
+fn the_record_tells_losses_apart() {
+    for (kind, codel) in
+        [(Kind::Mbb, false), (Kind::Mbb, true), (Kind::Bbm(700 * MS), false), (Kind::Bbm(MS), true)]
+    {
+        let experiment = Experiment {
+            old: AccessLink::parse("2mbit/30ms").unwrap(),
+            new: AccessLink::parse("1mbit/50ms").unwrap(),
+            kind,
+            flows: 2,
+            stack: NS2_NEWRENO,
+            notice: NoticeMode::Instant,
+            notice_delay: 0,
+            packets: 300,
+            definition: Definition::AfterHighest,
+            routers: Routers::default(),
+            seed: 5,
+        };
+        let prepare = |sim: &mut BenchSim<Books>, places| refit(&experiment, sim, &places, codel, 20_000);
+        let mut warm = WarmRun::watched(experiment.clone(), Books::default(), prepare);
+        let at = 5 * SECOND;
+        let handoff = warm.fork(at).complete();
+        let ended = handoff.run_watched(&check_scheme("sack", &[]).unwrap());
+        let (record, completion) = (ended.record, handoff.completion());
+        let count = |wanted, since| {
+            let is_it = |&&(time, cause): &&(Nanos, LossCause)| cause == wanted && time >= since;
+            ended.watch.losses.iter().filter(is_it).count() as u32
+        };
+        assert_eq!(record.link_losses, count(LossCause::Link, completion));
+        assert_eq!(record.drops, count(LossCause::Queue, completion));
+        assert_eq!(record.lost_in_disconnection, count(LossCause::Disconnection, at));
+        assert!(record.link_losses > 3, "{} losses", record.link_losses);
+        assert_eq!(record.lost_in_disconnection > 0, kind != Kind::Mbb);
+        assert_eq!(record.link_time.total(), ended.at - completion, "{:?}", record.link_time);
+        // 12 ms for each packet that the mobile got over the new link, at most.
+        let reached: u64 = record.acknowledged.iter().map(|&packets| u64::from(packets)).sum();
+        assert!(record.link_time.useful <= (reached + 100) * 12 * MS, "{:?}", record.link_time);
+    }
 }
 
 proptest! {
@@ -80,6 +133,7 @@ proptest! {
         (at, outage, hint) in (100u64..5_000, 1u64..2_500, 0u64..300),
         (packets, flows, seed) in (1u32..60, 1usize..=3, any::<u64>()),
         rule in prop::sample::select(vec!["previous-fcfd", "previous-lcfd", "new-fcfd", "new-lcfd"]),
+        (codel, per_million) in (any::<bool>(), prop::sample::select(vec![0u32, 50_000])),
         name in prop::sample::select(vec!["sack", "freeze", "buffer-fcfd", "buffer-fcfd+phas", "buffer-lcfd+phas"]),
     ) {
         let mut routers = Routers::default();
@@ -101,7 +155,8 @@ proptest! {
             seed,
         };
         let scheme = check_scheme(name, &[]).unwrap();
-        let mut warm = WarmRun::watched(experiment, Books::default(), |_, _| {});
+        let prepare = |sim: &mut BenchSim<Books>, places| refit(&experiment, sim, &places, codel, per_million);
+        let mut warm = WarmRun::watched(experiment.clone(), Books::default(), prepare);
         let handoff = warm.fork(at * MS).complete();
         let (mut sim, _) = handoff.start(&scheme);
         assert_whole(&sim);

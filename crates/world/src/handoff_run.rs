@@ -4,12 +4,13 @@ mod shared;
 
 use crate::access::AccessLink;
 use crate::bench::{
-    self, CN, Definition, Experiment, Kind, MN, NEW, NoticeMode, OLD, Places, R, WIRED_DELAY,
+    self, CN, Definition, Experiment, Kind, MN, NEW, NoticeMode, OLD, Places, R, WIRED_DELAY, correspondent,
+    mobile,
 };
 use crate::bound::bound;
 use crate::lead::{self, Early};
 use crate::link_time;
-use crate::nodes::{BenchNode, BenchSim, Correspondent, HostObserver, Mobile, Route};
+use crate::nodes::{BenchNode, BenchSim, HostObserver, Route};
 use crate::packet::Packet;
 use crate::record::{RecordedLinks, Recorder, RunRecord, SenderAt};
 use crate::routers;
@@ -125,20 +126,6 @@ pub fn check_scheme(name: &str, settings: &[(String, String)]) -> Result<Scheme,
 /// Plain TCP.
 fn plain() -> Scheme {
     Scheme::Regular(segue_handoff::regular::Regular)
-}
-
-fn correspondent<W>(sim: &BenchSim<W>) -> &Correspondent {
-    match &sim.nodes[usize::from(CN.0)] {
-        BenchNode::Correspondent(host) => host,
-        _ => unreachable!("node 0 of the bench is the correspondent node"),
-    }
-}
-
-fn mobile<W>(sim: &BenchSim<W>) -> &Mobile {
-    match &sim.nodes[usize::from(MN.0)] {
-        BenchNode::Mobile(host) => host,
-        _ => unreachable!("node 6 of the bench is the mobile node"),
-    }
 }
 
 /// Takes a network from T to completion, its routers as they are for `rule`; the record begins.
@@ -478,24 +465,21 @@ impl<W: HostObserver> Handoff<W> {
         // What is still under way on the new link: will it be the first with its bytes?
         let mut under_way = Vec::new();
         for link in [places.last[NEW].down, places.access[NEW].down] {
-            under_way.extend(sim.net.link(link).packets());
+            under_way.extend(sim.net.link(link).fates());
         }
         let mut coming = BTreeSet::new();
         let useful: Vec<bool> = under_way
             .into_iter()
-            .filter(|&id| sim.net.packets[id].data)
-            .map(|id| {
+            .filter(|&(id, _)| sim.net.packets[id].data)
+            .map(|(id, arrives)| {
                 let packet = &sim.net.packets[id];
                 let key = (packet.flow, packet.segment.seq);
-                !mobile(&sim).flows[usize::from(key.0)].receiver.has(key.1) && coming.insert(key)
+                let has = mobile(&sim).flows[usize::from(key.0)].receiver.has(key.1);
+                arrives && !has && coming.insert(key)
             })
             .collect();
-        let mut doomed = BTreeSet::new();
-        let old_link = sim.net.link(places.access[OLD].down);
-        if old_link.is_cut(end) {
-            let packets = old_link.packets().map(|id| &sim.net.packets[id]);
-            doomed.extend(packets.map(|packet| (packet.flow, packet.copy)));
-        }
+        let doomed = sim.net.doomed().map(|id| &sim.net.packets[id]).filter(|packet| packet.data);
+        let doomed: BTreeSet<_> = doomed.map(|packet| (packet.flow, packet.copy)).collect();
         let Some(mut recorder) = sim.net.observer.recorder.take() else {
             unreachable!("a handoff is always recorded");
         };

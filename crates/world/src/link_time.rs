@@ -1,7 +1,7 @@
 //! Why the new link is idle: the classes of docs/bench.md, "Where the time went".
 
-use crate::bench::{NEW, OLD, Places};
-use crate::nodes::{BenchNode, BenchSim, HostObserver};
+use crate::bench::{NEW, OLD, Places, correspondent, mobile};
+use crate::nodes::{BenchSim, HostObserver};
 use crate::record::{LinkTime, Missed};
 use crate::routers;
 use segue_netsim::{LinkId, Nanos};
@@ -47,30 +47,20 @@ fn classify<W: HostObserver>(sim: &mut BenchSim<W>, places: &Places) -> Idle {
     {
         return Idle::Path;
     }
-    let BenchNode::Correspondent(cn) = &sim.nodes[0] else { return Idle::Other };
-    let window_limited = cn.flows.iter().any(|flow| {
+    let window_limited = correspondent(sim).flows.iter().any(|flow| {
         flow.sender.is_established() && flow.sender.has_unsent_data() && !flow.sender.in_rto_recovery()
     });
     if window_limited {
         return Idle::Window;
     }
-    // Whatever is on a link that was cut will not come out: nobody waits for it.
-    let mut alive = sim.net.packets.len();
-    for link in [places.access[OLD].down, places.access[OLD].up] {
-        let now = sim.net.now();
-        let link = sim.net.link(link);
-        if link.is_cut(now) {
-            alive -= link.packets().count();
-        }
-    }
+    // Nobody waits for what will not come out of its link.
+    let alive = sim.net.packets.len() - sim.net.doomed().count();
     if alive == 0 { Idle::Timer } else { Idle::Other }
 }
 
 /// Whether every target packet is with the mobile or beyond the queues on its way to it.
 fn only_acks_awaited<W: HostObserver>(sim: &mut BenchSim<W>, places: &Places) -> bool {
-    let now = sim.net.now();
-    let BenchNode::Correspondent(cn) = &sim.nodes[0] else { return false };
-    let BenchNode::Mobile(mn) = &sim.nodes[6] else { return false };
+    let (cn, mn) = (correspondent(sim), mobile(sim));
     let Some(recorder) = &sim.net.observer.recorder else { return false };
     // Not even sent.
     if cn.flows.iter().enumerate().any(|(id, flow)| flow.sender.snd_max() < recorder.target(id)) {
@@ -85,10 +75,8 @@ fn only_acks_awaited<W: HostObserver>(sim: &mut BenchSim<W>, places: &Places) ->
     ]
     .map(|link| sim.net.link(link));
     let under_way = || {
-        ways.iter().filter(|link| !link.is_cut(now)).flat_map(|link| link.packets()).map(|id| {
-            let packet = &sim.net.packets[id];
-            (packet.flow, packet.segment.seq)
-        })
+        let coming = ways.iter().flat_map(|link| link.fates()).filter(|(_, arrives)| *arrives);
+        coming.map(|(id, _)| (sim.net.packets[id].flow, sim.net.packets[id].segment.seq))
     };
     let is_missing = |flow: u16, seq: u32| !mn.flows[usize::from(flow)].receiver.has(seq);
     let transmissions = |flow: u16| cn.flows[usize::from(flow)].sender.counters().transmissions;

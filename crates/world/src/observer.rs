@@ -4,7 +4,7 @@ use crate::nodes::HostObserver;
 use crate::packet::Packet;
 use crate::record::Recorder;
 use segue_handoff::Advised;
-use segue_netsim::{LinkId, Nanos, NodeId, Observer as LinkObserver, Passage};
+use segue_netsim::{LinkId, LossCause, Nanos, NodeId, Observer as LinkObserver, Passage};
 use segue_tcp::Sender;
 use segue_tcp::receiver::Arrival;
 
@@ -29,7 +29,7 @@ impl CopySet {
 /// What the bench watches.
 #[derive(Clone, Debug)]
 pub struct Observer<W> {
-    /// Copies that a queue dropped or a disconnection swallowed, by flow.
+    /// Copies that were lost, for whatever cause, by flow.
     lost: Vec<CopySet>,
     /// Kept from the start of the handoff on.
     pub recorder: Option<Box<Recorder>>,
@@ -55,14 +55,6 @@ impl<W> Observer<W> {
 }
 
 impl<W: HostObserver> LinkObserver<Packet> for Observer<W> {
-    fn dropped(&mut self, now: Nanos, link: LinkId, packet: &Packet) {
-        self.watch.dropped(now, link, packet);
-        self.note_loss(packet);
-        if let Some(recorder) = &mut self.recorder {
-            recorder.dropped(now, packet);
-        }
-    }
-
     #[inline]
     fn accepted(&mut self, link: LinkId, passage: &Passage, packet: &Packet) {
         self.watch.accepted(link, passage, packet);
@@ -71,11 +63,11 @@ impl<W: HostObserver> LinkObserver<Packet> for Observer<W> {
         }
     }
 
-    fn lost(&mut self, now: Nanos, link: LinkId, packet: &Packet) {
-        self.watch.lost(now, link, packet);
+    fn lost(&mut self, now: Nanos, link: LinkId, packet: &Packet, cause: LossCause) {
+        self.watch.lost(now, link, packet, cause);
         self.note_loss(packet);
         if let Some(recorder) = &mut self.recorder {
-            recorder.lost_in_disconnection += 1;
+            recorder.lost(now, link, packet, cause);
         }
     }
 

@@ -92,4 +92,9 @@ impl Payload for Packet {
     fn size(&self) -> u32 {
         self.bytes
     }
+
+    #[inline]
+    fn flow(&self) -> u16 {
+        self.flow
+    }
 }

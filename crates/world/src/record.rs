@@ -1,7 +1,7 @@
 //! The record of one handoff: what happened from completion to the end of the slowest transfer.
 
 use crate::packet::Packet;
-use segue_netsim::{LinkId, Nanos, Passage};
+use segue_netsim::{LinkId, LossCause, Nanos, Passage};
 use segue_tcp::receiver::Arrival;
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 pub struct LinkTime {
     /// Carrying bytes first received by this packet.
     pub useful: Nanos,
-    /// Carrying bytes that had been received.
+    /// Carrying what brought the mobile no new bytes: bytes that had been received, or a packet that the link lost.
     pub needless: Nanos,
     /// Idle: data is on its way to the link, or only ACKs of the last target packets are awaited.
     pub idle_path: Nanos,
@@ -78,6 +78,8 @@ pub struct RunRecord {
     pub data_drops: Vec<Drop>,
     /// Packets of both directions that came out of the old link between T and completion or later.
     pub lost_in_disconnection: u32,
+    /// Packets of both directions that links lost while they were up, from completion to the end.
+    pub link_losses: u32,
     /// Packets that the buffer of a router dropped for want of room, from T to the end.
     pub buffer_drops: u32,
     /// Packets sent again from completion to the end.
@@ -122,6 +124,9 @@ impl RunRecord {
 struct Carriage {
     start: Nanos,
     end: Nanos,
+    flow: u16,
+    /// Of the flow's transmissions.
+    copy: u32,
 }
 
 /// Links a recorder distinguishes.
@@ -171,7 +176,8 @@ pub struct Recorder {
     fast_retransmits: Vec<(Nanos, u16, u32)>,
     drops: u32,
     data_drops: Vec<Drop>,
-    pub(crate) lost_in_disconnection: u32,
+    lost_in_disconnection: u32,
+    link_losses: u32,
     pub(crate) buffer_drops: u32,
     retransmissions: u32,
     needless_retransmissions: u32,
@@ -209,6 +215,7 @@ impl Recorder {
             drops: 0,
             data_drops: Vec::new(),
             lost_in_disconnection: 0,
+            link_losses: 0,
             buffer_drops: 0,
             retransmissions: 0,
             needless_retransmissions: 0,
@@ -273,13 +280,34 @@ impl Recorder {
         self.unreached[self.ends_by] == 0
     }
 
-    pub(crate) fn dropped(&mut self, at: Nanos, packet: &Packet) {
-        if self.completed() {
-            self.drops += 1;
-            if packet.data {
-                self.data_drops.push(Drop { at, flow: packet.flow, seq: packet.segment.seq });
+    pub(crate) fn lost(&mut self, at: Nanos, link: LinkId, packet: &Packet, cause: LossCause) {
+        match cause {
+            LossCause::Queue if self.completed() => {
+                self.drops += 1;
+                if packet.data {
+                    self.data_drops.push(Drop { at, flow: packet.flow, seq: packet.segment.seq });
+                }
             }
+            LossCause::Queue => {}
+            LossCause::Link => {
+                self.link_losses += u32::from(self.completed());
+                if link == self.links.new_access
+                    && let Some(carriage) = self.take_carriage(packet)
+                {
+                    self.charge(carriage, true, at);
+                }
+            }
+            LossCause::Disconnection => self.lost_in_disconnection += 1,
         }
+    }
+
+    /// The transmission that carried `packet`. Nearly always the first: only a loss on the link leaves it behind others,
+    /// those on the last hop.
+    #[inline]
+    fn take_carriage(&mut self, packet: &Packet) -> Option<Carriage> {
+        let is_it = |carriage: &Carriage| (carriage.flow, carriage.copy) == (packet.flow, packet.copy);
+        let index = self.carried.iter().position(is_it)?;
+        self.carried.remove(index)
     }
 
     #[inline]
@@ -287,7 +315,8 @@ impl Recorder {
         if link != self.links.new_access {
             return;
         }
-        let carriage = Carriage { start: passage.start, end: passage.departure };
+        let &Packet { flow, copy, .. } = packet;
+        let carriage = Carriage { start: passage.start, end: passage.departure, flow, copy };
         if packet.signal.is_some() {
             self.signals.push(carriage);
         } else if packet.data {
@@ -339,7 +368,7 @@ impl Recorder {
             self.needless_retransmissions += 1;
         }
         if link == self.links.new_last_hop {
-            if let Some(carriage) = self.carried.pop_front() {
+            if let Some(carriage) = self.take_carriage(packet) {
                 self.charge(carriage, needless, now);
             }
         } else {
@@ -393,6 +422,7 @@ impl Recorder {
             drops: self.drops,
             data_drops: self.data_drops,
             lost_in_disconnection: self.lost_in_disconnection,
+            link_losses: self.link_losses,
             buffer_drops: self.buffer_drops,
             retransmissions: self.retransmissions,
             needless_retransmissions: self.needless_retransmissions,

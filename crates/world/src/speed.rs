@@ -9,7 +9,7 @@ use crate::nodes::{
 use crate::packet::Packet;
 use crate::{LinkError, Routers, clock_phase};
 use segue_handoff::{Link, Scheme, regular::Regular};
-use segue_netsim::{Delay, LinkConfig, Nanos, Net, Node, NodeId, Rate, SECOND, Service, Sim};
+use segue_netsim::{Nanos, Net, Node, NodeId, SECOND, Sim};
 use segue_tcp::profile::{NS2_NEWRENO, NS2_SACK1};
 
 /// One of the three measurements.
@@ -100,12 +100,7 @@ fn dumbbell(flows: usize, rate: u64, delay: Nanos, queue: u32) -> Sim<BenchNode,
     let router_id = NodeId(flows as u16);
     let sink_id = NodeId(flows as u16 + 1);
     let access = || line(10_000_000_000, 1_000);
-    let limited = LinkConfig {
-        service: Service::Fixed(Rate::new(rate)),
-        delay: Delay::Fixed(delay),
-        limit: Some(queue),
-    };
-    let down = net.add_link(sink_id, limited);
+    let down = net.add_link(sink_id, line(rate, delay).drop_tail(queue));
     let up = net.add_link(router_id, line(rate, delay));
     let mut router = Router::default();
     let starts = clock_phase::starts(flows, 1);

@@ -7,6 +7,7 @@ use crate::nodes::{BenchNode, HostObserver};
 use crate::packet::Packet;
 use crate::record::RunRecord;
 use segue_handoff::{Advised, Decision, Scheme};
+pub use segue_netsim::LossCause;
 use segue_netsim::{LinkId, Nanos, NodeId, Observer, Passage};
 use segue_tcp::receiver::Arrival;
 use segue_tcp::{Sender, Window256};
@@ -91,19 +92,21 @@ pub enum What {
         /// When it reaches the far end.
         delivery: Nanos,
     },
-    /// The queue of an access link was full.
+    /// The queue of an access link dropped it.
     Dropped {
         /// Which link.
         side: Side,
         /// The packet.
         packet: Packet,
     },
-    /// It came out of a link that had been cut.
+    /// An access link lost it.
     Lost {
         /// Which link.
         side: Side,
         /// The packet.
         packet: Packet,
+        /// On the link while it was up, or in the disconnection.
+        cause: LossCause,
     },
     /// The buffer of an access router was full.
     Overflowed {
@@ -246,8 +249,9 @@ impl Tracer {
     fn finish(self) -> (Vec<Event>, u32) {
         let mut events: Vec<Event> = self.early_states.into_iter().flatten().collect();
         events.extend(self.early_packets);
-        events.sort_by_key(|event| event.at);
         events.extend(self.events);
+        // A managed queue tells of an arrival when the transmission begins. The sort is stable: the rest keeps its order.
+        events.sort_by_key(|event| event.at);
         (events, self.resent_before)
     }
 
@@ -266,12 +270,6 @@ impl Tracer {
 }
 
 impl Observer<Packet> for Tracer {
-    fn dropped(&mut self, now: Nanos, link: LinkId, packet: &Packet) {
-        if let Some(side) = self.side(link, packet) {
-            self.push(now, What::Dropped { side, packet: *packet });
-        }
-    }
-
     fn accepted(&mut self, link: LinkId, passage: &Passage, packet: &Packet) {
         if let Some(side) = self.side(link, packet) {
             let &Passage { arrival, start, departure, delivery, .. } = passage;
@@ -279,10 +277,16 @@ impl Observer<Packet> for Tracer {
         }
     }
 
-    fn lost(&mut self, now: Nanos, link: LinkId, packet: &Packet) {
-        if let Some(side) = self.side(link, packet) {
-            self.push(now, What::Lost { side, packet: *packet });
-        }
+    fn lost(&mut self, now: Nanos, link: LinkId, packet: &Packet, cause: LossCause) {
+        let Some(side) = self.side(link, packet) else { return };
+        let packet = *packet;
+        self.push(
+            now,
+            match cause {
+                LossCause::Queue => What::Dropped { side, packet },
+                LossCause::Link | LossCause::Disconnection => What::Lost { side, packet, cause },
+            },
+        );
     }
 
     /// It has not happened.

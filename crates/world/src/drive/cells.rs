@@ -20,7 +20,7 @@ use crate::packet::Packet;
 use crate::{Routers, Tunnel};
 use segue_handoff::{Advised, Link, Scheme};
 pub use segue_netsim::Capacity;
-use segue_netsim::{Buffer, LinkId, Nanos, Net, NodeId, Observer, Overflow, Passage, SECOND, Sim};
+use segue_netsim::{Buffer, LinkId, LossCause, Nanos, Net, NodeId, Observer, Overflow, Passage, SECOND, Sim};
 use segue_tcp::Sender;
 use segue_tcp::StackProfile;
 use segue_tcp::receiver::Arrival;
@@ -172,9 +172,8 @@ impl Watch {
 }
 
 impl Observer<Packet> for Watch {
-    fn dropped(&mut self, _: Nanos, _: LinkId, _: &Packet) {}
     fn accepted(&mut self, _: LinkId, _: &Passage, _: &Packet) {}
-    fn lost(&mut self, _: Nanos, _: LinkId, _: &Packet) {}
+    fn lost(&mut self, _: Nanos, _: LinkId, _: &Packet, _: LossCause) {}
     fn withdrawn(&mut self, _: LinkId, _: &Packet) {}
     fn overflowed(&mut self, _: Nanos, _: NodeId, _: &Packet) {
         self.books[2] += 1;

@@ -18,9 +18,7 @@ use crate::nodes::{
 use crate::packet::Packet;
 use segue_handoff::regular::Regular;
 use segue_handoff::{Holder, Link, RouterRule, Scheme};
-use segue_netsim::{
-    Delay, LinkConfig, LinkId, Nanos, Net, Node, NodeId, PacketId, Rate, Service, Sim, TimerId,
-};
+use segue_netsim::{LinkId, Nanos, Net, Node, NodeId, PacketId, Sim, TimerId};
 
 /// Local hops: the switch that all computers of the testbed are connected to.
 const LOCAL_RATE: u64 = 100_000_000;
@@ -137,11 +135,7 @@ impl Bulk<'_> {
 pub(super) fn build(experiment: &DriveExperiment, scheme: &Scheme) -> (DriveSim, Places) {
     let mut net = Net::new(DriveObserver::default());
     let first = &experiment.drive.stays[0];
-    let wan = || LinkConfig {
-        service: Service::Fixed(Rate::new(experiment.wan.rate)),
-        delay: Delay::Fixed(experiment.wan.delay),
-        limit: Some(experiment.wan.queue),
-    };
+    let wan = || line(experiment.wan.rate, experiment.wan.delay).drop_tail(experiment.wan.queue);
     let local = || line(LOCAL_RATE, LOCAL_DELAY);
     let hosts = [SERVER, CROSS, WEB];
     let from_host = hosts.map(|_| net.add_link(R, local()));

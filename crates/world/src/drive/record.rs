@@ -5,7 +5,7 @@ use super::network::Places;
 use crate::nodes::HostObserver;
 use crate::packet::Packet;
 use segue_handoff::Advised;
-use segue_netsim::{LinkId, Nanos, NodeId, Observer, Passage, SECOND};
+use segue_netsim::{LinkId, LossCause, Nanos, NodeId, Observer, Passage, SECOND};
 use segue_tcp::Sender;
 use segue_tcp::receiver::Arrival;
 
@@ -169,20 +169,6 @@ impl DriveObserver {
 }
 
 impl Observer<Packet> for DriveObserver {
-    fn dropped(&mut self, now: Nanos, link: LinkId, packet: &Packet) {
-        if !packet.data || packet.is_probe() {
-            return;
-        }
-        if self.is(link, |places| places.wan_down) {
-            self.wan_drops += 1;
-        } else if self.is(link, |places| places.access_down)
-            && let Some((handoff, end)) = self.ramp()
-            && now < end
-        {
-            handoff.overshoot += 1;
-        }
-    }
-
     #[inline]
     fn accepted(&mut self, link: LinkId, passage: &Passage, packet: &Packet) {
         if !packet.data || packet.is_probe() {
@@ -196,13 +182,26 @@ impl Observer<Packet> for DriveObserver {
         }
     }
 
-    fn lost(&mut self, _: Nanos, link: LinkId, packet: &Packet) {
-        if packet.data
-            && !packet.is_probe()
-            && self.is(link, |places| places.access_down)
-            && let Some(handoff) = self.handoffs.last_mut()
-        {
-            handoff.lost += 1;
+    fn lost(&mut self, now: Nanos, link: LinkId, packet: &Packet, cause: LossCause) {
+        if !packet.data || packet.is_probe() {
+            return;
+        }
+        let on_access = self.is(link, |places| places.access_down);
+        match cause {
+            LossCause::Queue if self.is(link, |places| places.wan_down) => self.wan_drops += 1,
+            LossCause::Queue if on_access => {
+                if let Some((handoff, end)) = self.ramp()
+                    && now < end
+                {
+                    handoff.overshoot += 1;
+                }
+            }
+            LossCause::Disconnection if on_access => {
+                if let Some(handoff) = self.handoffs.last_mut() {
+                    handoff.lost += 1;
+                }
+            }
+            _ => {}
         }
     }
 

@@ -48,8 +48,7 @@ impl Wires {
         self.streams += 1;
         let seed = self.seed.wrapping_mul(64).wrapping_add(self.streams);
         let delay = Delay::Gamma(GammaDelay::new(mean, self.shape, seed));
-        self.net
-            .add_link(to, LinkConfig { service: Service::Fixed(Rate::new(WIRED_RATE)), delay, limit: None })
+        self.net.add_link(to, LinkConfig::new(Service::Fixed(Rate::new(WIRED_RATE)), delay))
     }
 
     fn pair(&mut self, from: NodeId, to: NodeId, mean: Nanos) -> Pair {

@@ -6,7 +6,7 @@ use crate::packet::Packet;
 use segue_handoff::fmipv6::{Message, Mode};
 use segue_handoff::hn::State;
 use segue_handoff::{Advised, Scheme};
-use segue_netsim::{LinkId, Nanos, NodeId, Observer, Passage, SECOND};
+use segue_netsim::{LinkId, LossCause, Nanos, NodeId, Observer, Passage, SECOND};
 use segue_tcp::receiver::Arrival;
 use segue_tcp::{Sender, Window256};
 
@@ -206,11 +206,9 @@ impl DownloadObserver {
 }
 
 impl Observer<Packet> for DownloadObserver {
-    fn dropped(&mut self, _: Nanos, _: LinkId, packet: &Packet) {
-        unreachable!("no queue of a download drops, not even {packet:?}")
-    }
     fn accepted(&mut self, _: LinkId, _: &Passage, _: &Packet) {}
-    fn lost(&mut self, _: Nanos, _: LinkId, packet: &Packet) {
+    fn lost(&mut self, _: Nanos, _: LinkId, packet: &Packet, cause: LossCause) {
+        assert_eq!(cause, LossCause::Disconnection, "no queue and no link of a download loses {packet:?}");
         self.record.lost += u32::from(packet.data);
     }
     fn withdrawn(&mut self, _: LinkId, _: &Packet) {}

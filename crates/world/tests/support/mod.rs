@@ -7,7 +7,9 @@
 #![allow(dead_code)] // each test file uses its part
 
 use segue_handoff::{Advised, Link, Notice, Scheme};
-use segue_netsim::{Delay, LinkConfig, LinkId, Nanos, Net, NodeId, Passage, Rate, SECOND, Service, Sim};
+use segue_netsim::{
+    Delay, LinkConfig, LinkId, LossCause, Nanos, Net, NodeId, Passage, Rate, SECOND, Service, Sim,
+};
 use segue_tcp::advice::{Advisor, View};
 use segue_tcp::profile::NS2_SACK1;
 use segue_tcp::receiver::Arrival;
@@ -123,15 +125,21 @@ impl Diary {
 }
 
 impl segue_netsim::Observer<Packet> for Diary {
-    fn dropped(&mut self, now: Nanos, link: LinkId, p: &Packet) {
+    fn lost(&mut self, now: Nanos, link: LinkId, p: &Packet, cause: LossCause) {
+        let seq = if p.data { p.segment.seq } else { p.segment.ack };
+        match cause {
+            LossCause::Queue => {}
+            LossCause::Link => panic!("no link of the twin loses packets"),
+            LossCause::Disconnection => return self.note(now, p.flow, What::Lost { seq, data: p.data }),
+        }
         let on_new = Some(link) == self.access[1] || Some(link) == self.access_up[1];
         assert!(
             on_new || Some(link) == self.access[0] || Some(link) == self.access_up[0],
             "only access links drop"
         );
         let what = match p.data {
-            true => What::Dropped { seq: p.segment.seq, on_new },
-            false => What::AckDropped { ack: p.segment.ack, on_new },
+            true => What::Dropped { seq, on_new },
+            false => What::AckDropped { ack: seq, on_new },
         };
         self.note(now, p.flow, what);
     }
@@ -142,10 +150,6 @@ impl segue_netsim::Observer<Packet> for Diary {
         if Some(link) == self.access[1] && p.data {
             self.note(passage.arrival, p.flow, What::Queued { waits: passage.start - passage.arrival });
         }
-    }
-    fn lost(&mut self, now: Nanos, _: LinkId, p: &Packet) {
-        let seq = if p.data { p.segment.seq } else { p.segment.ack };
-        self.note(now, p.flow, What::Lost { seq, data: p.data });
     }
     fn withdrawn(&mut self, link: LinkId, _: &Packet) {
         panic!("nobody takes anything back from {link:?} of the twin");
@@ -222,19 +226,14 @@ impl Twin {
     pub fn new(experiment: &Experiment) -> Self {
         let mut net = Net::new(Diary::default());
         let hops = experiment.fixed_hops();
-        let line = |rate, delay| LinkConfig {
-            service: Service::Fixed(Rate::new(rate)),
-            delay: Delay::Fixed(delay),
-            limit: None,
-        };
+        let line = |rate, delay| LinkConfig::new(Service::Fixed(Rate::new(rate)), Delay::Fixed(delay));
         let links = [&experiment.old, &experiment.new];
-        let air = |capacity: &Capacity, link: &AccessLink| LinkConfig {
-            service: service(capacity),
-            delay: match &link.delay {
+        let air = |capacity: &Capacity, link: &AccessLink| {
+            let delay = match &link.delay {
                 LinkDelay::Fixed(delay) => Delay::Fixed(*delay),
                 LinkDelay::Trace(trace) => Delay::Trace(trace.clone()),
-            },
-            limit: Some(link.queue),
+            };
+            LinkConfig::new(service(capacity), delay).drop_tail(link.queue)
         };
         let core_down = net.add_link(R, line(hops.wired, 2 * MS));
         let core_up = net.add_link(CN, line(hops.wired, 2 * MS));

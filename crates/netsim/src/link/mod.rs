@@ -1,111 +1,22 @@
-//! A link: a drop-tail queue, a server and a propagation delay, in closed form.
+//! A link: a queue, a server, a propagation delay and losses on the way, each a file here.
 //!
 //! A FIFO server needs no event when a transmission ends: a packet that arrives at `t` leaves at
-//! `max(t, last departure) + service`, which is known at once. So the only event of a link is
-//! the delivery of its head, and the queue's length is a count of departures that lie ahead.
+//! `max(t, last departure) + service`, which is known at once. So the only event of a link with a drop-tail queue is
+//! the delivery of its head, and the queue's length is a count of departures that lie ahead. A managed queue decides
+//! when a transmission ends; it costs an event more, the departure.
 
-use crate::gamma::GammaDelay;
-use crate::trace::OPPORTUNITY_BYTES;
-use crate::{CapacityTrace, DelayTrace, Nanos, PacketId, SECOND};
+mod delay;
+pub mod loss;
+pub mod queue;
+mod service;
+
+pub use delay::Delay;
+pub use service::{Rate, Service};
+
+use crate::{Nanos, PacketId};
+use loss::{LossCause, LossModel};
+use queue::{Discipline, Queue, Waiting};
 use std::collections::VecDeque;
-
-/// A constant rate.
-#[derive(Clone, Debug)]
-pub struct Rate {
-    bits_per_s: u64,
-    /// The last size asked for and its time: packets of a direction are mostly of one size.
-    last: (u32, Nanos),
-}
-
-impl Rate {
-    /// A rate in bit/s.
-    pub fn new(bits_per_s: u64) -> Self {
-        Self { bits_per_s, last: (0, 0) }
-    }
-
-    /// Serialisation time of `bytes`, rounded to the nearest nanosecond.
-    #[inline]
-    pub fn time(&mut self, bytes: u32) -> Nanos {
-        if self.last.0 != bytes {
-            let bits = u128::from(bytes) * 8;
-            let rate = u128::from(self.bits_per_s);
-            self.last = (bytes, ((bits * u128::from(SECOND) + rate / 2) / rate) as Nanos);
-        }
-        self.last.1
-    }
-}
-
-/// How a link carries bytes.
-#[derive(Clone, Debug)]
-pub enum Service {
-    /// A constant rate.
-    Fixed(Rate),
-    /// Measured delivery opportunities.
-    Trace {
-        /// The opportunities.
-        trace: CapacityTrace,
-        /// Next opportunity that has bytes to give.
-        next: u64,
-        /// Bytes left in it.
-        left: u32,
-    },
-}
-
-impl Service {
-    /// A measured link.
-    pub fn trace(trace: CapacityTrace) -> Self {
-        Self::Trace { trace, next: 0, left: OPPORTUNITY_BYTES }
-    }
-
-    /// When a packet of `bytes` that reaches the server at `start` has left it.
-    #[inline]
-    pub fn departure(&mut self, start: Nanos, bytes: u32) -> Nanos {
-        match self {
-            Self::Fixed(rate) => start + rate.time(bytes),
-            Self::Trace { trace, next, left } => {
-                // Opportunities that passed while nothing waited are lost.
-                if trace.time_of(*next) < start {
-                    *next = trace.index_at(start);
-                    *left = OPPORTUNITY_BYTES;
-                }
-                let mut need = bytes;
-                while need > *left {
-                    need -= *left;
-                    *next += 1;
-                    *left = OPPORTUNITY_BYTES;
-                }
-                *left -= need;
-                let departure = trace.time_of(*next);
-                if *left == 0 {
-                    *next += 1;
-                    *left = OPPORTUNITY_BYTES;
-                }
-                departure
-            }
-        }
-    }
-
-    /// Gives back the opportunities after `now`. What a withdrawn packet has taken of earlier ones is used up.
-    fn rewind(&mut self, now: Nanos) {
-        if let Self::Trace { trace, next, left } = self
-            && trace.time_of(*next) > now
-        {
-            *next = trace.index_at(now + 1);
-            *left = OPPORTUNITY_BYTES;
-        }
-    }
-}
-
-/// How long a link's signal is under way.
-#[derive(Clone, Debug)]
-pub enum Delay {
-    /// Always the same.
-    Fixed(Nanos),
-    /// Measured; later packets never overtake earlier ones.
-    Trace(DelayTrace),
-    /// Random; later packets never overtake earlier ones.
-    Gamma(GammaDelay),
-}
 
 /// What makes a link.
 #[derive(Clone, Debug)]
@@ -114,8 +25,35 @@ pub struct LinkConfig {
     pub service: Service,
     /// One-way propagation delay.
     pub delay: Delay,
-    /// Most packets in the queue, the one being sent included; an arrival beyond is dropped.
-    pub limit: Option<u32>,
+    /// Which packets that it has transmitted do not come out; `None`: all do.
+    pub loss: Option<Box<dyn LossModel>>,
+    /// Which packets wait before it.
+    pub queue: Queue,
+}
+
+impl LinkConfig {
+    /// A link that loses nothing and drops nothing.
+    pub fn new(service: Service, delay: Delay) -> Self {
+        Self { service, delay, loss: None, queue: Queue::DropTail(None) }
+    }
+
+    /// The same with a drop-tail queue of `limit` packets, the one being sent included.
+    #[must_use]
+    pub fn drop_tail(self, limit: u32) -> Self {
+        Self { queue: Queue::DropTail(Some(limit)), ..self }
+    }
+
+    /// The same with a managed queue.
+    #[must_use]
+    pub fn managed(self, discipline: impl Discipline + 'static) -> Self {
+        Self { queue: Queue::Managed(Box::new(discipline)), ..self }
+    }
+
+    /// The same with losses.
+    #[must_use]
+    pub fn lossy(self, model: impl LossModel + 'static) -> Self {
+        Self { loss: Some(Box::new(model)), ..self }
+    }
 }
 
 /// One packet's way through a link.
@@ -129,7 +67,7 @@ pub struct Passage {
     pub start: Nanos,
     /// When its last bit was sent.
     pub departure: Nanos,
-    /// When it reaches the far end.
+    /// When it reaches the far end, unless the link loses it.
     pub delivery: Nanos,
 }
 
@@ -153,40 +91,68 @@ impl InTransit {
     }
 }
 
+/// The queue of a link that does not drop at its tail.
+#[derive(Clone, Debug)]
+struct Managed {
+    discipline: Box<dyn Discipline>,
+    /// A packet is being sent: its departure has not been handled.
+    sending: bool,
+}
+
+/// Time at which a link without faults begins to lose packets.
+const NEVER: Nanos = Nanos::MAX;
+
 /// A one-way link.
 #[derive(Clone, Debug)]
 pub struct Link {
     service: Service,
     delay: Delay,
+    /// Of the drop-tail queue; 0 before a managed one, so that no packet takes the short way past it.
     limit: u32,
-    /// Packets in the queue and in flight, oldest first.
+    /// Packets being sent and in flight, and those in a drop-tail queue; oldest first.
     ring: VecDeque<InTransit>,
     /// How many of them, from the front, are known to have departed.
     departed: usize,
     last_departure: Nanos,
     last_delivery: Nanos,
-    /// What comes out after this instant is lost.
-    cut_at: Option<Nanos>,
+    /// What comes out before this instant is not lost.
+    faultless_until: Nanos,
+    /// What comes out from this instant on is lost.
+    cut_at: Nanos,
+    loss: Option<Box<dyn LossModel>>,
+    managed: Option<Managed>,
 }
 
 impl Link {
     pub(crate) fn new(config: LinkConfig) -> Self {
+        let LinkConfig { service, delay, loss, queue } = config;
+        let (limit, managed) = match queue {
+            Queue::DropTail(limit) => (limit.unwrap_or(u32::MAX), None),
+            Queue::Managed(discipline) => (0, Some(Managed { discipline, sending: false })),
+        };
         Self {
-            service: config.service,
-            delay: config.delay,
-            limit: config.limit.unwrap_or(u32::MAX),
+            service,
+            delay,
+            limit,
             ring: VecDeque::new(),
             departed: 0,
             last_departure: 0,
             last_delivery: 0,
-            cut_at: None,
+            faultless_until: if loss.is_some() { 0 } else { NEVER },
+            cut_at: NEVER,
+            loss,
+            managed,
         }
     }
 
-    /// Packets in the queue at `now`, the one being sent included. A transmission that ends at
-    /// `now` has ended.
+    /// Whether a discipline manages its queue.
+    pub(crate) fn is_managed(&self) -> bool {
+        self.managed.is_some()
+    }
+
+    /// Packets of a drop-tail queue at `now`, the one being sent included. A transmission that ends at `now` has ended.
     #[inline]
-    pub fn queued(&mut self, now: Nanos) -> u32 {
+    fn queued(&mut self, now: Nanos) -> u32 {
         while self.ring.get(self.departed).is_some_and(|p| p.departure <= now) {
             self.departed += 1;
         }
@@ -209,8 +175,8 @@ impl Link {
         last.is_some_and(|p| p.departure == now && p.start() >= sent)
     }
 
-    /// Takes a packet in, or refuses it (`None`) because the queue is full. `sent`: when the
-    /// transmission began that brought it here.
+    /// Takes a packet into a drop-tail queue. `None`: the queue is full, or it is a managed one, which takes packets by
+    /// [`Self::wait`]. `sent`: when the transmission began that brought the packet here.
     #[inline(always)] // one caller, on the path of every packet
     pub(crate) fn enqueue(
         &mut self,
@@ -224,17 +190,49 @@ impl Link {
             return None;
         }
         let start = now.max(self.last_departure);
+        Some(self.transmit(packet, bytes, now, start, order))
+    }
+
+    /// Books the transmission of a packet that came at `arrival`, from `start` on.
+    #[inline(always)]
+    fn transmit(
+        &mut self,
+        packet: PacketId,
+        bytes: u32,
+        arrival: Nanos,
+        start: Nanos,
+        order: u64,
+    ) -> Passage {
         let departure = self.service.departure(start, bytes);
-        let delivery = match &mut self.delay {
-            Delay::Fixed(delay) => departure + *delay,
-            Delay::Trace(trace) => (departure + trace.at(departure)).max(self.last_delivery),
-            Delay::Gamma(random) => (departure + random.draw()).max(self.last_delivery),
-        };
+        let delivery = self.delay.delivery(departure, self.last_delivery);
         self.last_departure = departure;
         self.last_delivery = delivery;
         let service = u32::try_from(departure - start).unwrap_or(u32::MAX);
         self.ring.push_back(InTransit { departure, delivery, order, packet, service });
-        Some(Passage { packet, arrival: now, start, departure, delivery })
+        Passage { packet, arrival, start, departure, delivery }
+    }
+
+    /// Takes a packet into a managed queue; what is dropped goes onto `dropped`.
+    pub(crate) fn wait(&mut self, packet: Waiting, dropped: &mut Vec<PacketId>) {
+        if let Some(managed) = &mut self.managed {
+            managed.discipline.enqueue(packet, dropped);
+        }
+    }
+
+    /// Begins the next transmission of a managed queue, if the server is free and there is one; what the discipline
+    /// drops goes onto `dropped`.
+    pub(crate) fn serve(&mut self, now: Nanos, order: u64, dropped: &mut Vec<PacketId>) -> Option<Passage> {
+        let managed = self.managed.as_mut().filter(|managed| !managed.sending)?;
+        let Waiting { packet, bytes, arrival, .. } = managed.discipline.dequeue(now, dropped)?;
+        managed.sending = true;
+        Some(self.transmit(packet, bytes, arrival, now, order))
+    }
+
+    /// A transmission of a managed queue has ended.
+    pub(crate) fn departed(&mut self) {
+        if let Some(managed) = &mut self.managed {
+            managed.sending = false;
+        }
     }
 
     #[inline]
@@ -246,12 +244,17 @@ impl Link {
     /// Removes what has not departed by `now`, oldest first.
     pub(crate) fn withdraw(&mut self, now: Nanos) -> Vec<PacketId> {
         self.queued(now);
-        let withdrawn: Vec<_> = self.ring.drain(self.departed..).map(|entry| entry.packet).collect();
+        let mut withdrawn: Vec<_> = self.ring.drain(self.departed..).map(|entry| entry.packet).collect();
         if !withdrawn.is_empty() {
             self.last_departure = self.last_departure.min(now);
             // What has been delivered already is no later than `now`, before any packet to come.
             self.last_delivery = self.ring.back().map_or(0, |last| last.delivery);
             self.service.rewind(now);
+        }
+        if let Some(managed) = &mut self.managed {
+            withdrawn.extend(managed.discipline.waiting());
+            managed.discipline.clear();
+            managed.sending = false;
         }
         withdrawn
     }
@@ -263,62 +266,81 @@ impl Link {
 
     /// Packets in the queue and in flight, oldest first.
     pub fn packets(&self) -> impl Iterator<Item = PacketId> {
-        self.ring.iter().map(|entry| entry.packet)
+        let waiting = self.managed.iter().flat_map(|managed| managed.discipline.waiting());
+        self.ring.iter().map(|entry| entry.packet).chain(waiting)
     }
 
     /// Whether nothing is in the queue or in flight.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.ring.is_empty()
+        self.ring.is_empty() && self.managed.as_ref().is_none_or(|m| m.discipline.waiting().next().is_none())
     }
 
-    /// When the transmission of all that has entered so far is over.
+    /// When the transmission of all that has entered so far is over; of a managed queue, that of the packet being sent.
     #[inline]
     pub fn busy_until(&self) -> Nanos {
         self.last_departure
     }
 
     /// From `at` on, whatever comes out of the link is lost.
-    pub fn cut(&mut self, at: Nanos) {
-        self.cut_at = Some(at);
+    pub(crate) fn cut(&mut self, at: Nanos) {
+        self.cut_at = at;
+        self.faultless_until = self.faultless_until.min(at);
     }
 
-    /// Whether what comes out at `time` is lost.
+    /// Whether what comes out at `time` is lost because the link has been cut.
     #[inline]
     pub fn is_cut(&self, time: Nanos) -> bool {
-        self.cut_at.is_some_and(|at| time >= at)
+        time >= self.cut_at
+    }
+
+    /// Whether it loses packets, now or later.
+    pub(crate) fn has_faults(&self) -> bool {
+        self.faultless_until != NEVER
+    }
+
+    /// Why the packet that comes out at `now` is lost, if it is.
+    #[inline]
+    pub(crate) fn loss(&mut self, packet: &InTransit, now: Nanos) -> Option<LossCause> {
+        if now < self.faultless_until {
+            return None;
+        }
+        self.fault(packet, now)
+    }
+
+    #[cold]
+    fn fault(&mut self, packet: &InTransit, now: Nanos) -> Option<LossCause> {
+        if self.is_cut(now) {
+            return Some(LossCause::Disconnection);
+        }
+        let lost = self.loss.as_mut().is_some_and(|model| model.loses(packet.departure));
+        lost.then_some(LossCause::Link)
+    }
+
+    /// Packets in the queue and in flight, oldest first, and whether each will come out. Nobody knows that yet of what
+    /// waits in a managed queue: it counts as coming out.
+    pub fn fates(&self) -> impl Iterator<Item = (PacketId, bool)> {
+        let mut model = self.loss.clone();
+        let fate = move |entry: &InTransit| {
+            let cut = self.is_cut(entry.delivery);
+            let lost = model.as_mut().is_some_and(|model| model.loses(entry.departure));
+            (entry.packet, !cut && !lost)
+        };
+        let waiting = self.managed.iter().flat_map(|managed| managed.discipline.waiting());
+        let waiting = waiting.map(|packet| (packet, self.cut_at == NEVER));
+        self.ring.iter().map(fate).chain(waiting)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Slab;
+    use crate::{CapacityTrace, DelayTrace, Slab};
     use proptest::prelude::*;
 
     fn link(service: Service, limit: Option<u32>) -> Link {
-        Link::new(LinkConfig { service, delay: Delay::Fixed(1000), limit })
-    }
-
-    #[test]
-    fn serialisation_of_the_bench() {
-        // 1500 bytes at 6400 kbit/s take 1.875 ms, an ACK of 40 bytes at 200 kbit/s 1.6 ms.
-        assert_eq!(Rate::new(6_400_000).time(1500), 1_875_000);
-        assert_eq!(Rate::new(200_000).time(40), 1_600_000);
-        assert_eq!(Rate::new(11_000_000).time(1500), 1_090_909);
-    }
-
-    #[test]
-    fn small_packets_share_an_opportunity_and_unused_ones_are_lost() {
-        let trace = CapacityTrace::parse("1\n2\n3\n4\n5\n", 0).unwrap();
-        let mut service = Service::trace(trace);
-        let ms = 1_000_000;
-        assert_eq!(service.departure(0, 40), ms);
-        assert_eq!(service.departure(0, 1460), ms, "both fit into 1500 bytes");
-        assert_eq!(service.departure(0, 1500), 2 * ms);
-        assert_eq!(service.departure(2 * ms + 1, 40), 3 * ms);
-        assert_eq!(service.departure(3 * ms, 1500), 4 * ms, "the rest of one, then the next");
-        assert_eq!(service.departure(4 * ms + 1, 1500), 5 * ms, "what was left at 4 ms has passed");
+        let config = LinkConfig::new(service, Delay::Fixed(1000));
+        Link::new(LinkConfig { queue: Queue::DropTail(limit), ..config })
     }
 
     /// A queue of one, whose packet was begun at 400 ns and leaves 1.5 ms later: an arrival at that
@@ -380,7 +402,7 @@ mod tests {
         for (first, delivery) in [(false, 13_000_000), (true, 101_000_000)] {
             let delay = Delay::Trace(DelayTrace::parse("100\n1\n1\n1\n1\n1\n1\n1\n1\n1\n1\n1\n", 0).unwrap());
             let service = Service::Fixed(Rate::new(12_000_000));
-            let mut link = Link::new(LinkConfig { service, delay, limit: None });
+            let mut link = Link::new(LinkConfig::new(service, delay));
             let mut slab = Slab::default();
             if first {
                 link.enqueue(slab.insert(()), 1500, 0, 1, 0);
@@ -398,7 +420,7 @@ mod tests {
         fn random_delays_keep_the_order(gaps in proptest::collection::vec(0u64..2_000_000, 1..100), shape in 1u32..20, seed: u64) {
             let delay = Delay::Gamma(crate::GammaDelay::new(5_000_000, shape, seed));
             let service = Service::Fixed(Rate::new(1_000_000_000));
-            let mut link = Link::new(LinkConfig { service, delay, limit: None });
+            let mut link = Link::new(LinkConfig::new(service, delay));
             let mut slab = Slab::default();
             let (mut now, mut last) = (0, 0);
             for (order, gap) in gaps.into_iter().enumerate() {

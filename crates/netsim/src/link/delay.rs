@@ -1,0 +1,26 @@
+//! How long a link's signal is under way.
+
+use crate::{DelayTrace, GammaDelay, Nanos};
+
+/// How long a link's signal is under way.
+#[derive(Clone, Debug)]
+pub enum Delay {
+    /// Always the same.
+    Fixed(Nanos),
+    /// Measured; later packets never overtake earlier ones.
+    Trace(DelayTrace),
+    /// Random; later packets never overtake earlier ones.
+    Gamma(GammaDelay),
+}
+
+impl Delay {
+    /// When a packet that leaves at `departure` reaches the far end; `last`: when the packet before it does.
+    #[inline(always)] // on the path of every packet
+    pub(super) fn delivery(&mut self, departure: Nanos, last: Nanos) -> Nanos {
+        match self {
+            Self::Fixed(delay) => departure + *delay,
+            Self::Trace(trace) => (departure + trace.at(departure)).max(last),
+            Self::Gamma(random) => (departure + random.draw()).max(last),
+        }
+    }
+}

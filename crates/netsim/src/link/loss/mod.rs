@@ -1,0 +1,35 @@
+//! Losses on a link: it transmits a packet, which does not come out.
+//!
+//! A loss model is one file here and one line below. A link owns its model, so each direction has a stream of its own.
+
+pub mod random;
+
+use crate::Nanos;
+use std::fmt::Debug;
+
+/// Where a packet was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossCause {
+    /// In the queue before a link: it was full, or its discipline dropped the packet.
+    Queue,
+    /// On a link, which was up.
+    Link,
+    /// On a link that had been cut.
+    Disconnection,
+}
+
+/// Which of the packets that a link has transmitted do not come out.
+pub trait LossModel: Debug + Send + Sync {
+    /// Whether the next packet is lost, whose transmission ended at `departure`. Asked once for each packet, in the
+    /// order of the transmissions.
+    fn loses(&mut self, departure: Nanos) -> bool;
+
+    /// A copy in the same state, since a run forks.
+    fn fork(&self) -> Box<dyn LossModel>;
+}
+
+impl Clone for Box<dyn LossModel> {
+    fn clone(&self) -> Self {
+        self.fork()
+    }
+}

@@ -1,0 +1,117 @@
+//! How a link carries bytes: at a constant rate, or as measured.
+
+use crate::trace::OPPORTUNITY_BYTES;
+use crate::{CapacityTrace, Nanos, SECOND};
+
+/// A constant rate.
+#[derive(Clone, Debug)]
+pub struct Rate {
+    bits_per_s: u64,
+    /// The last size asked for and its time: packets of a direction are mostly of one size.
+    last: (u32, Nanos),
+}
+
+impl Rate {
+    /// A rate in bit/s.
+    pub fn new(bits_per_s: u64) -> Self {
+        Self { bits_per_s, last: (0, 0) }
+    }
+
+    /// Serialisation time of `bytes`, rounded to the nearest nanosecond.
+    #[inline]
+    pub fn time(&mut self, bytes: u32) -> Nanos {
+        if self.last.0 != bytes {
+            let bits = u128::from(bytes) * 8;
+            let rate = u128::from(self.bits_per_s);
+            self.last = (bytes, ((bits * u128::from(SECOND) + rate / 2) / rate) as Nanos);
+        }
+        self.last.1
+    }
+}
+
+/// How a link carries bytes.
+#[derive(Clone, Debug)]
+pub enum Service {
+    /// A constant rate.
+    Fixed(Rate),
+    /// Measured delivery opportunities.
+    Trace {
+        /// The opportunities.
+        trace: CapacityTrace,
+        /// Next opportunity that has bytes to give.
+        next: u64,
+        /// Bytes left in it.
+        left: u32,
+    },
+}
+
+impl Service {
+    /// A measured link.
+    pub fn trace(trace: CapacityTrace) -> Self {
+        Self::Trace { trace, next: 0, left: OPPORTUNITY_BYTES }
+    }
+
+    /// When a packet of `bytes` that reaches the server at `start` has left it.
+    #[inline]
+    pub fn departure(&mut self, start: Nanos, bytes: u32) -> Nanos {
+        match self {
+            Self::Fixed(rate) => start + rate.time(bytes),
+            Self::Trace { trace, next, left } => {
+                // Opportunities that passed while nothing waited are lost.
+                if trace.time_of(*next) < start {
+                    *next = trace.index_at(start);
+                    *left = OPPORTUNITY_BYTES;
+                }
+                let mut need = bytes;
+                while need > *left {
+                    need -= *left;
+                    *next += 1;
+                    *left = OPPORTUNITY_BYTES;
+                }
+                *left -= need;
+                let departure = trace.time_of(*next);
+                if *left == 0 {
+                    *next += 1;
+                    *left = OPPORTUNITY_BYTES;
+                }
+                departure
+            }
+        }
+    }
+
+    /// Gives back the opportunities after `now`. What a withdrawn packet has taken of earlier ones is used up.
+    pub(super) fn rewind(&mut self, now: Nanos) {
+        if let Self::Trace { trace, next, left } = self
+            && trace.time_of(*next) > now
+        {
+            *next = trace.index_at(now + 1);
+            *left = OPPORTUNITY_BYTES;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn serialisation_of_the_bench() {
+        // 1500 bytes at 6400 kbit/s take 1.875 ms, an ACK of 40 bytes at 200 kbit/s 1.6 ms.
+        assert_eq!(Rate::new(6_400_000).time(1500), 1_875_000);
+        assert_eq!(Rate::new(200_000).time(40), 1_600_000);
+        assert_eq!(Rate::new(11_000_000).time(1500), 1_090_909);
+    }
+
+    #[test]
+    fn small_packets_share_an_opportunity_and_unused_ones_are_lost() {
+        let trace = CapacityTrace::parse("1\n2\n3\n4\n5\n", 0).unwrap();
+        let mut service = Service::trace(trace);
+        let ms = 1_000_000;
+        assert_eq!(service.departure(0, 40), ms);
+        assert_eq!(service.departure(0, 1460), ms, "both fit into 1500 bytes");
+        assert_eq!(service.departure(0, 1500), 2 * ms);
+        assert_eq!(service.departure(2 * ms + 1, 40), 3 * ms);
+        assert_eq!(service.departure(3 * ms, 1500), 4 * ms, "the rest of one, then the next");
+        assert_eq!(service.departure(4 * ms + 1, 1500), 5 * ms, "what was left at 4 ms has passed");
+    }
+}

@@ -404,7 +404,7 @@ fn devices_may_exchange_names_and_places_may_be_taken() {
         });
     }
     let done = host.shell(
-        "ip link add dx type veth peer dy && tc qdisc add dev dx clsact && \
+        "ip link add name dx type veth peer name dy && tc qdisc add dev dx clsact && \
          tc filter add dev dx egress protocol all pref 24160 u32 match u32 0 0 classid 1:1 && ip link set dx name dc",
     );
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));

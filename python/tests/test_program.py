@@ -28,7 +28,7 @@ def test_version_and_help(command_line: Any) -> None:
 def test_the_live_part_is_named(command_line: Any, word: str) -> None:
     done = command_line(word, "run")
     assert done.returncode == 2
-    assert done.stderr.startswith(f"segue: `segue {word}`: this build has no live part; expected")
+    assert done.stderr.startswith(f"segue: `segue {word}`: this program was built without it; `make build`")
     assert len(done.stderr.splitlines()) == 1
 
 

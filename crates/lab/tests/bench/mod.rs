@@ -43,6 +43,11 @@ fn ip(words: &str) {
     assert!(done.status.success(), "ip {words}: {}", String::from_utf8_lossy(&done.stderr));
 }
 
+/// A turn without a bench: for tests whose hosts are set up by ordinary threads, and which others must not meet.
+pub fn turn() -> MutexGuard<'static, ()> {
+    TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
 impl Bench {
     pub fn new() -> Self {
         for feature in host::probe() {
@@ -50,7 +55,7 @@ impl Bench {
             assert!(feature.present || !needed, "{}: {}", feature.name, feature.found);
         }
         become_punctual(Rank::Link);
-        let turn = TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let turn = turn();
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let root = host::cgroup2().expect("probed");
         let own = fs::read_to_string("/proc/self/cgroup").expect("a process has cgroups");

@@ -1,6 +1,6 @@
 //! The same over Ethernet between two kernels: a device that is given large packets and checksums to compute.
 
-use super::bench::Bench;
+use super::bench;
 use super::options;
 use segue_kernel::receiver::{Options, attach};
 use segue_lab::Error;
@@ -25,7 +25,7 @@ fn octets(length: usize) -> Vec<u8> {
 #[ignore = "needs kernel"]
 fn a_closed_window_stops_one_direction_and_spoils_neither() {
     // Others look for what this process still holds: they wait.
-    let _bench = Bench::new();
+    let _turn = bench::turn();
     let [server, mobile] = veth::hosts(&SenderSettings::default()).expect("two hosts");
     let options = Options { device: DEVICE.into(), ..options() };
     let mut receiver = mobile.namespace.within(|| attach(&options).map_err(fault)).expect("it attaches");

@@ -1,6 +1,6 @@
 //! Freeze-TCP before an announced gap, beside a real sender: it persists, keeps what it has, and sends at once.
 
-use super::bench::Bench;
+use super::bench;
 use super::laboratory::{in_laboratory, link};
 use segue_kernel::receiver::{Act, Announced, Gaps, Options, Peers, Receiver, attach};
 use segue_lab::packet::Packet;
@@ -36,7 +36,7 @@ fn counter(lab: &Laboratory, name: &str) -> u64 {
 #[ignore = "needs lab"]
 fn a_sender_persists_over_an_announced_gap() {
     // Others look for what this process still holds: they wait.
-    let _bench = Bench::new();
+    let _turn = bench::turn();
     in_laboratory(|| {
         for six in [false, true] {
             gap(six);
@@ -49,7 +49,7 @@ fn a_sender_persists_over_an_announced_gap() {
 fn a_sender_stops_and_goes_on_when_it_is_due() {
     // What a run needs beside the round trip: the owner's wake-up, its walk over the sockets, the sender's.
     const ALLOWED: Nanos = 25 * MS;
-    let _bench = Bench::new();
+    let _turn = bench::turn();
     in_laboratory(|| {
         for six in [false, true] {
             let late = gap(six);

@@ -103,7 +103,8 @@ def part(version: str, text: str, path: str, fingerprint: str, number: int) -> b
     plan = _plan(text, path)
     if plan.fingerprint != fingerprint:
         raise ValueError(
-            f"worker {get_worker().address} has measured links of other content; expected the same files everywhere"
+            f"worker {get_worker().address} has another build of segue or measured links of other content; "
+            "expected the same everywhere"
         )
     return plan.part(number)
 

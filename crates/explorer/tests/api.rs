@@ -124,8 +124,17 @@ fn allowed(endpoint: &str) -> impl Strategy<Value = String> + use<> {
     })
 }
 
-/// Words that may stand anywhere.
-fn hostile() -> impl Strategy<Value = String> {
+/// Where the answers are; all of them take [`GOOD`].
+const PATHS: [&str; 5] = ["/api/compare", "/api/trace", "/api/pcapng", "/view/compare", "/view/handoff"];
+/// A question with an answer, as keys and words.
+const GOOD: [(&str, &str); 3] = [("old", "wlan"), ("new", "hsdpa"), ("at", "5s")];
+
+fn query<'a>(words: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+    form_urlencoded::Serializer::new(String::new()).extend_pairs(words).finish()
+}
+
+/// Keys of the schema, for each of which all of [`bad_words`] are wrong.
+fn known_keys() -> impl Strategy<Value = &'static str> {
     let known = [
         "old",
         "new",
@@ -140,9 +149,11 @@ fn hostile() -> impl Strategy<Value = String> {
         "points",
         "stack",
     ];
-    let keys = prop_oneof![proptest::sample::select(known.to_vec()).prop_map(String::from), "\\PC{0,12}"];
-    let values = prop_oneof![
-        "\\PC{0,40}",
+    proptest::sample::select(known.to_vec())
+}
+
+fn bad_words() -> impl Strategy<Value = String> {
+    prop_oneof![
         Just("trace:/etc/passwd".to_string()),
         Just("99999999999999999999".to_string()),
         Just("-1".to_string()),
@@ -153,16 +164,25 @@ fn hostile() -> impl Strategy<Value = String> {
         Just("sack,".repeat(100)),
         Just("x".repeat(5000)),
         Just("\u{0}\r\n\u{1b}[31m".to_string()),
-    ];
-    proptest::collection::vec((keys, values), 1..6).prop_map(|words| {
-        form_urlencoded::Serializer::new(String::new())
-            .extend_pairs(
-                [("old", "wlan"), ("new", "hsdpa"), ("at", "5s"), ("points", "1")]
-                    .iter()
-                    .take(words.len() - 1),
-            )
-            .extend_pairs(words)
-            .finish()
+    ]
+}
+
+/// One word of a good question replaced by a bad one, or a bad one added; somewhere among the others.
+fn surely_bad() -> impl Strategy<Value = String> {
+    (known_keys(), bad_words(), 0..=GOOD.len()).prop_map(|(key, word, place)| {
+        let mut words: Vec<(&str, &str)> = GOOD.into_iter().filter(|(other, _)| *other != key).collect();
+        words.insert(place.min(words.len()), (key, &word));
+        query(words)
+    })
+}
+
+/// Any words for any keys: chance may find some that are fine.
+fn any_words() -> impl Strategy<Value = String> {
+    let keys = prop_oneof![known_keys().prop_map(String::from), "\\PC{0,12}"];
+    let words = proptest::collection::vec((keys, prop_oneof!["\\PC{0,40}", bad_words()]), 1..6);
+    (words, 0..=GOOD.len()).prop_map(|(words, good)| {
+        let words = words.iter().map(|(key, word)| (key.as_str(), word.as_str()));
+        query(GOOD.into_iter().take(good).chain(words))
     })
 }
 
@@ -187,14 +207,29 @@ proptest! {
     }
 
     #[test]
-    fn hostile_words_are_refused(query in hostile()) {
-        for path in ["/api/compare", "/api/trace", "/api/pcapng", "/view/compare", "/view/handoff"] {
+    fn bad_words_are_refused(query in surely_bad()) {
+        for path in PATHS {
+            refused(&query, &ask(&format!("{path}?{query}")))?;
+        }
+    }
+
+    #[test]
+    fn any_words_are_answered_or_refused(query in any_words()) {
+        for path in PATHS {
             let answer = ask(&format!("{path}?{query}"));
-            // Chance may find words that are fine.
             if answer.status != 200 {
                 refused(&query, &answer)?;
             }
         }
+    }
+}
+
+/// The question that the bad words spoil.
+#[test]
+fn a_good_question_is_answered_everywhere() {
+    for path in PATHS {
+        let answer = ask(&format!("{path}?{}", query(GOOD)));
+        assert_eq!(answer.status, 200, "{path}: {}", String::from_utf8_lossy(&answer.body));
     }
 }
 

@@ -5,6 +5,7 @@
 //! cannot be read counts as absent.
 
 use crate::points::Point;
+use segue_program::PROGRAM;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;
@@ -22,19 +23,19 @@ pub struct Cache {
 const OTHERS: usize = 2;
 
 impl Cache {
-    /// The user's cache; `None` if there is no such folder or the program cannot be read.
+    /// The user's cache; `None` if there is no such folder.
     pub fn of_user() -> Option<Self> {
-        Self::in_folder(&dirs::cache_dir()?.join("segue"))
+        Some(Self::in_folder(&dirs::cache_dir()?.join("segue")))
     }
 
     /// A cache in `folder`, which is made when something is kept.
-    pub fn in_folder(folder: &Path) -> Option<Self> {
+    pub fn in_folder(folder: &Path) -> Self {
         let mut hasher = blake3::Hasher::new();
-        hasher.update(&std::fs::read(std::env::current_exe().ok()?).ok()?);
+        hasher.update(PROGRAM.as_bytes());
         hasher.update(crate::papers::text().as_bytes());
         let name = hasher.finalize().to_hex()[..16].to_string();
         prune(folder, &name);
-        Some(Self { folder: folder.join(name) })
+        Self { folder: folder.join(name) }
     }
 
     /// Where the samples of a point with a scheme and its settings over these handoff times or seeds are kept.
@@ -107,7 +108,7 @@ mod tests {
     #[test]
     fn what_is_kept_is_found_and_only_under_its_key() {
         let folder = tempfile::tempdir().expect("a folder");
-        let cache = Cache::in_folder(&folder.path().join("deep")).expect("a cache");
+        let cache = Cache::in_folder(&folder.path().join("deep"));
         let with_flows = |flows| {
             let links = "1/1 2/2".into();
             Point::Handoffs(Handoffs { kind: KindWord::Mbb, disconnect: 0, links, flows, packets: 100 })
@@ -137,7 +138,7 @@ mod tests {
         for name in ["0123456789abcdef", "0123456789abcdea", "0123456789abcdeb", "stranger"] {
             std::fs::create_dir(top.join(name)).expect("made");
         }
-        assert!(Cache::in_folder(&top).is_some());
+        Cache::in_folder(&top);
         assert_eq!(std::fs::read_dir(&top).expect("a folder").count(), 1 + OTHERS + 1);
         assert!(top.join("stranger").is_dir() && cache.folder.is_dir());
         // Damage is absence.

@@ -66,8 +66,8 @@ fn a_drive_of_the_ledger_is_one_of_segue_run() {
     let done = |more| {
         count.fetch_add(more, Ordering::Relaxed);
     };
-    let results = run(&paper, &needs, 2, cache.as_ref(), &done).expect("it runs");
-    let again = run(&paper, &needs, 2, cache.as_ref(), &done).expect("it is kept");
+    let results = run(&paper, &needs, 2, Some(&cache), &done).expect("it runs");
+    let again = run(&paper, &needs, 2, Some(&cache), &done).expect("it is kept");
     assert_eq!(count.into_inner(), 4);
 
     let file = DriveFile::parse(DRIVE, "drive.toml").expect("valid").expect("a drive");

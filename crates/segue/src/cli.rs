@@ -1,12 +1,14 @@
 //! The words of the command line and how they are read.
 
 use crate::screen::ColourWord;
+use clap::builder::{StringValueParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Arg, Args, CommandFactory, Parser, Subcommand, ValueEnum};
 #[cfg(feature = "live")]
 use segue_agent::cli::AgentArgs;
 use segue_study::times::{Times, time};
 use segue_world::{Definition, Nanos};
+use std::ffi::OsStr;
 
 pub use segue_console::printable;
 
@@ -119,17 +121,17 @@ impl From<DefinitionWord> for Definition {
 #[derive(Debug, Args)]
 pub struct BenchArgs {
     /// Link before: RATE/DELAY such as 6400kbit/9ms, a preset, or trace:PATH[,up=PATH][,start=300s][,delay=20ms|delay-trace=PATH][,queue=100p]
-    #[arg(allow_hyphen_values = true)]
+    #[arg(value_parser = LinkWord, allow_hyphen_values = true)]
     pub old: String,
     /// Link after
-    #[arg(allow_hyphen_values = true)]
+    #[arg(value_parser = LinkWord, allow_hyphen_values = true)]
     pub new: String,
     /// Schemes; the others are compared with the first
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', default_value = "sack,etcp-v1")]
     pub schemes: Vec<String>,
-    /// Disconnection of break-before-make
-    #[arg(long, value_name = "TIME", value_parser = time, default_value = "1s", allow_hyphen_values = true)]
-    pub disconnect: Nanos,
+    /// Disconnection of break-before-make; 1s unless given
+    #[arg(long, value_name = "TIME", value_parser = time, allow_hyphen_values = true)]
+    pub disconnect: Option<Nanos>,
     /// Packets per transfer
     #[arg(long, value_name = "P", default_value_t = 100)]
     pub packets: u32,
@@ -283,6 +285,38 @@ pub enum ProgramWord {
     /// The mobile host's agent
     #[cfg(feature = "live")]
     SegueAgent,
+}
+
+/// A link: any word but one that looks like an option. `-5kbit/9ms` is a link with a bad rate.
+#[derive(Clone)]
+struct LinkWord;
+
+impl TypedValueParser for LinkWord {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        cmd: &clap::Command,
+        arg: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        let word = StringValueParser::new().parse_ref(cmd, arg, value)?;
+        if !word
+            .strip_prefix('-')
+            .is_some_and(|rest| rest.starts_with(|c: char| c == '-' || c.is_alphabetic()))
+        {
+            return Ok(word);
+        }
+        let options = cmd.get_arguments().filter_map(|arg| Some(format!("--{}", arg.get_long()?)));
+        let options = options.map(|option| (strsim::jaro(&option, &word), option));
+        let near = options.filter(|(similarity, _)| *similarity > 0.8).max_by(|a, b| a.0.total_cmp(&b.0));
+        let mut error = clap::Error::new(ErrorKind::UnknownArgument).with_cmd(cmd);
+        error.insert(ContextKind::InvalidArg, ContextValue::String(word));
+        if let Some((_, option)) = near {
+            error.insert(ContextKind::SuggestedArg, ContextValue::String(option));
+        }
+        Err(error)
+    }
 }
 
 fn flow_count(word: &str) -> Result<usize, String> {

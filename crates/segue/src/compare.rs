@@ -62,7 +62,7 @@ pub fn plan(args: &CompareArgs) -> Result<Plan, Failure> {
         request.pairs.extend(back);
     }
     let request = Request {
-        kinds: args.bench.kinds(&args.kind),
+        kinds: args.bench.kinds(&args.kind)?,
         flows: args.flows.clone(),
         at: args.at.0.clone(),
         seeds: args.seeds,

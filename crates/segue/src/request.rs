@@ -3,22 +3,27 @@
 use crate::Failure;
 use crate::cli::{BenchArgs, KindWord, NoticeWord};
 use segue_study::Request;
-use segue_world::{AccessLink, Kind, NoticeMode};
+use segue_world::{AccessLink, Kind, NoticeMode, SECOND};
 
 impl BenchArgs {
     /// Kinds of handoff without repetition, in order.
-    pub fn kinds(&self, words: &[KindWord]) -> Vec<Kind> {
+    pub fn kinds(&self, words: &[KindWord]) -> Result<Vec<Kind>, Failure> {
+        if self.disconnect.is_some() && !words.contains(&KindWord::Bbm) {
+            return Err(Failure::User(
+                "--disconnect is for break-before-make; expected --kind bbm beside it".into(),
+            ));
+        }
         let mut kinds = Vec::new();
         for word in words {
             let kind = match word {
                 KindWord::Mbb => Kind::Mbb,
-                KindWord::Bbm => Kind::Bbm(self.disconnect),
+                KindWord::Bbm => Kind::Bbm(self.disconnect.unwrap_or(SECOND)),
             };
             if !kinds.contains(&kind) {
                 kinds.push(kind);
             }
         }
-        kinds
+        Ok(kinds)
     }
 
     /// One flow, make-before-break, at no time yet.

@@ -56,7 +56,7 @@ pub fn run(args: &TraceArgs, origin: &Origin, screen: &Screen) -> Result<(), Fai
 /// What is asked for, checked.
 pub fn plan(args: &TraceArgs) -> Result<Plan, Failure> {
     let request = Request {
-        kinds: args.bench.kinds(&[args.kind]),
+        kinds: args.bench.kinds(&[args.kind])?,
         flows: vec![args.flows],
         at: vec![args.at],
         ..args.bench.request()?

@@ -20,5 +20,6 @@ pub use run::run;
 pub use shard::Shard;
 pub use store::{Store, StoreError};
 
-/// The program that makes files; another version's are no parts of ours.
+/// Version of the program that makes files. Those of another version, or of another
+/// [program](segue_program::PROGRAM) of the same version, are no parts of ours.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

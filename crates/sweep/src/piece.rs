@@ -2,11 +2,14 @@
 
 use crate::{Plan, VERSION};
 use arrow_array::RecordBatch;
+use segue_program::PROGRAM;
 use segue_tables::{ParquetFileError, ParquetReader, ParquetWriter};
 use std::path::{Path, PathBuf};
 
 /// Version of the program that computed it.
 const MADE_BY: &str = "segue.version";
+/// That program.
+const BY_PROGRAM: &str = "segue.program";
 /// Fingerprint of the sweep.
 const SWEEP: &str = "segue.sweep";
 /// Number of parts of the whole sweep.
@@ -28,6 +31,18 @@ pub enum PieceError {
         /// Its version.
         made_by: String,
     },
+    /// Results of another program of the same version.
+    #[error(
+        "{} was made by another build of segue {VERSION} (its sources' hash begins with {theirs}, expected {}); \
+         expected pieces of one program, for results may differ",
+        path.display(), beginning(PROGRAM)
+    )]
+    Program {
+        /// The file.
+        path: PathBuf,
+        /// The beginning of its program's hash.
+        theirs: String,
+    },
     /// Another sweep's results.
     #[error("{} belongs to another sweep (its fingerprint begins with {theirs}, expected {ours})", path.display())]
     Sweep {
@@ -44,6 +59,11 @@ pub enum PieceError {
         /// The file.
         path: PathBuf,
     },
+}
+
+/// Enough of a hash to tell it from others.
+fn beginning(hash: &str) -> String {
+    hash.chars().take(12).collect()
 }
 
 impl PieceError {
@@ -81,6 +101,7 @@ impl Whole {
         }
         let says = [
             (MADE_BY, VERSION.to_string()),
+            (BY_PROGRAM, PROGRAM.to_string()),
             (SWEEP, self.fingerprint.clone()),
             (PARTS, self.parts.to_string()),
             (HOLDS, holds.join(" ")),
@@ -100,7 +121,7 @@ pub(crate) struct Piece {
 }
 
 impl Piece {
-    /// Opens a piece of this program's version.
+    /// Opens a piece of this program.
     pub fn open(path: &Path) -> Result<Self, PieceError> {
         let reader = ParquetReader::open(path)?;
         let path = path.to_path_buf();
@@ -108,6 +129,10 @@ impl Piece {
         let made_by = reader.says(MADE_BY).ok_or_else(nameless)?;
         if made_by != VERSION {
             return Err(PieceError::Version { path, made_by: made_by.to_string() });
+        }
+        let program = reader.says(BY_PROGRAM).unwrap_or("none");
+        if program != PROGRAM {
+            return Err(PieceError::Program { path, theirs: beginning(program) });
         }
         let fingerprint = reader.says(SWEEP).ok_or_else(nameless)?.to_string();
         let parts = reader.says(PARTS).and_then(|parts| parts.parse().ok()).ok_or_else(nameless)?;
@@ -127,7 +152,6 @@ impl Piece {
         if piece.whole == *whole {
             return Ok(piece);
         }
-        let beginning = |fingerprint: &str| fingerprint.chars().take(12).collect();
         Err(PieceError::Sweep {
             path: piece.path,
             theirs: beginning(&piece.whole.fingerprint),

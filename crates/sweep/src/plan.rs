@@ -1,10 +1,10 @@
 //! What a sweep is asked to do, split into parts that share nothing: all that begins with one and the same warm-up
 //! (old link, flows, stack, seed) is one part, so that nobody repeats another's warm-up.
 
-use crate::VERSION;
 use crate::warm_up::{Block, WarmUp};
 use arrow_array::RecordBatch;
 use segue_files::{SweepFile, SweepFileError};
+use segue_program::PROGRAM;
 use segue_study::measure::{definition_name, notice_name};
 use segue_study::planned::PlannedScheme;
 use segue_tables::Asked;
@@ -99,7 +99,7 @@ impl Plan {
     }
 
     /// What all parts have in common and no other sweep has: BLAKE3 of everything that is simulated and of the
-    /// version of the program, in hexadecimal. Neither comments nor the folder of the file are in it; the content of
+    /// [program](PROGRAM), in hexadecimal. Neither comments nor the folder of the file are in it; the content of
     /// measured links is.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
@@ -194,7 +194,7 @@ fn fingerprint(warm_ups: &[WarmUp], seeds: &Range<u64>) -> String {
         });
         known.clone()
     };
-    hasher.update(format!("segue {VERSION} {seeds:?}").as_bytes());
+    hasher.update(format!("segue {PROGRAM} {seeds:?}").as_bytes());
     for warm_up in warm_ups {
         hasher.update(format!("warm-up {:?}", warm_up.at()).as_bytes());
         for Block { experiment, schemes } in warm_up.blocks() {

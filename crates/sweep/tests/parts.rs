@@ -7,6 +7,7 @@ use arrow_schema::DataType;
 use proptest::prelude::*;
 use segue_export::handoffs_csv;
 use segue_files::ScenarioFile;
+use segue_program::PROGRAM;
 use segue_study::Comparison;
 use segue_sweep::merge::MergeError;
 use segue_sweep::{PieceError, Plan, Shard, Store, StoreError, VERSION, merge, run};
@@ -187,17 +188,31 @@ fn strangers_are_refused_by_name() {
         writer.row_group(&part(&ours, 0)).expect("a row group");
         writer.finish(says).expect("written");
     };
-    let says = |version: &str, holds: &str| {
+    let says_of = |version: &str, program: &str, holds: &str| {
         [
             ("segue.version", version.to_string()),
+            ("segue.program", program.to_string()),
             ("segue.sweep", ours.fingerprint().to_string()),
             ("segue.parts", "1".to_string()),
             ("segue.holds", holds.to_string()),
         ]
     };
+    let says = |version: &str, holds: &str| says_of(version, PROGRAM, holds);
     write(&says("0.0.9", "0"));
     let error = merge(&out, std::slice::from_ref(&other)).expect_err("another version").to_string();
     assert!(error.contains("other.parquet was made by segue 0.0.9"), "{error}");
+    // Another program of this version, as after a mend in the simulator, in a merge and in the folder of parts.
+    let stranger = PROGRAM.chars().rev().collect::<String>();
+    write(&says_of(VERSION, &stranger, "0"));
+    let words = ["was made by another build of segue", &stranger[..12], &PROGRAM[..12]];
+    let error = merge(&out, std::slice::from_ref(&other)).expect_err("another program").to_string();
+    assert!(words.iter().all(|word| error.contains(word)) && !error.contains('\n'), "{error}");
+    let (_folder, out) = place();
+    drop(Store::open(&ours, Shard::WHOLE, &out).expect("a store"));
+    std::fs::copy(&other, out.with_file_name("out.parquet.parts/part-000000.parquet")).expect("copied");
+    let error = Store::open(&ours, Shard::WHOLE, &out).expect_err("another program").to_string();
+    assert!(words.iter().all(|word| error.contains(word)) && !error.contains('\n'), "{error}");
+    assert!(error.contains("remove the folder to begin anew"), "{error}");
     for holds in ["1", "0 0", "x", "", "0 1"] {
         write(&says(VERSION, holds));
         let error = merge(&out, std::slice::from_ref(&other));

@@ -12,6 +12,7 @@ controls! {
     ns2::Ns2,
     rfc5681::Rfc5681,
     bsd::Bsd,
+    reno::Reno,
 }
 
 /// A congestion control. Beside these it has `new(&Start)`, before anything is sent: cwnd is one packet, the SYN.

@@ -7,14 +7,15 @@ use caps::{CapSet, Capability, CapsHashSet};
 const KEPT: [Capability; 3] = [Capability::CAP_BPF, Capability::CAP_NET_ADMIN, Capability::CAP_NET_RAW];
 
 /// Gives up all other capabilities of the calling thread, for good: also programs that it would start have no more.
+/// `loads`: programs are still to be loaded, which takes CAP_PERFMON, too.
 ///
 /// # Errors
 /// The three are not there, or the kernel refuses.
-pub fn drop_all_others() -> Result<(), Error> {
-    let kept: CapsHashSet = KEPT.into_iter().collect();
+pub fn drop_all_others(loads: bool) -> Result<(), Error> {
+    let kept: CapsHashSet = KEPT.into_iter().chain(loads.then_some(Capability::CAP_PERFMON)).collect();
     let failed = |error| Error::Rights(format!("cannot give up capabilities: {error}"));
     let has = caps::read(None, CapSet::Permitted).map_err(failed)?;
-    if let Some(missing) = KEPT.iter().find(|capability| !has.contains(capability)) {
+    if let Some(missing) = kept.iter().find(|capability| !has.contains(capability)) {
         return Err(Error::Rights(format!("{missing} missing; run as root or grant it")));
     }
     // Bounding set first, while we may.

@@ -18,11 +18,11 @@ use nix::sys::time::TimeSpec;
 use nix::time::{ClockId, clock_gettime};
 use segue_kernel::host;
 use segue_kernel::mobile::{self, Mobile};
-use segue_kernel::sender::{Governed, Own};
+use segue_kernel::sender::{Governed, Own, Policy};
 use segue_policy::{Link, Notice as Handoff};
 use std::fs;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Between readings of what devices have received, ns.
@@ -37,8 +37,8 @@ pub struct Agent {
     wifi: Option<Wifi>,
     control: Control,
     receivers: Receivers,
-    /// The policy on this host's own flows, and its scheme.
-    uploads: Option<(Own, String)>,
+    /// The policy on this host's own flows.
+    uploads: Option<Uploads>,
     /// A handoff that they have still to be told.
     own: Option<Handoff>,
     mobile: Mobile,
@@ -112,24 +112,25 @@ impl Agent {
         agent.rounds.on_events(now()?, &events);
         agent.act()?;
         // After the notices that an agent has owed which was killed: the kernel takes its time with these programs.
-        agent.uploads = uploads(config, &cgroup, &agent.mobile)?;
+        agent.uploads = Uploads::attach(config, &cgroup, &agent.mobile)?;
         tracing::info!(
             cgroup = %cgroup.display(),
             control = %config.control.display(),
             pokes = agent.mobile.pokes(),
             stations = agent.wifi.is_some(),
-            uploads = agent.uploads.as_ref().map_or("off", |(_, scheme)| scheme.as_str()),
+            uploads = agent.uploads.as_ref().map_or_else(|| "off".to_owned(), Uploads::scheme),
             "the agent is at work"
         );
         Ok(agent)
     }
 
-    /// Gives up what it does not need any more: all capabilities but CAP_BPF, CAP_NET_ADMIN and CAP_NET_RAW.
+    /// Gives up what it does not need any more: all capabilities but CAP_BPF, CAP_NET_ADMIN and CAP_NET_RAW; and
+    /// CAP_PERFMON once no programs are to be loaded any more.
     ///
     /// # Errors
     /// The kernel refuses.
     pub fn drop_rights(&self) -> Result<(), Error> {
-        rights::drop_all_others()
+        rights::drop_all_others(self.uploads.as_ref().is_some_and(|uploads| uploads.own.awaits_bbr()))
     }
 
     /// Works until there is something to read at `stop`.
@@ -152,6 +153,7 @@ impl Agent {
             if now()? >= self.tick {
                 self.read_counters()?;
                 self.receivers.enter(self.rounds.links());
+                self.take_bbr()?;
                 self.tick = now()? + TICK;
             }
             self.answer()?;
@@ -224,13 +226,33 @@ impl Agent {
     /// Has the policy act on this host's own flows, of which so many share the uplink. Heads that had backed off have
     /// been resent by now: the kernel's timer, by which that goes, would take the window back.
     fn govern(&mut self, flows: u32) -> Governed {
-        let (Some((uploads, _)), Some(own)) = (&mut self.uploads, self.own.take()) else {
+        let (Some(uploads), Some(own)) = (&mut self.uploads, self.own.take()) else {
             return Governed::default();
         };
-        uploads.handoff(&Handoff { flows, ..own }).unwrap_or_else(|error| {
+        uploads.own.handoff(&Handoff { flows, ..own }).unwrap_or_else(|error| {
             tracing::error!(%error, "flows of this host cannot be told");
             Governed::default()
         })
+    }
+
+    /// Flows of bbr can be helped once its module has been loaded.
+    fn take_bbr(&mut self) -> Result<(), Error> {
+        let Some(uploads) = self.uploads.as_mut().filter(|uploads| uploads.own.bbr_has_come()) else {
+            return Ok(());
+        };
+        match Own::attach(&uploads.cgroup, uploads.policy, self.mobile.scope()) {
+            Ok(own) => {
+                uploads.own = own;
+                tracing::info!("bbr has been loaded: its flows have the policy's window at handoffs");
+                self.drop_rights()
+            }
+            // Those of cubic are helped as before.
+            Err(error) => {
+                tracing::error!(%error, "bbr has been loaded, and its flows cannot be helped");
+                uploads.own.leave_bbr();
+                self.drop_rights()
+            }
+        }
     }
 
     fn notice_sleep(&mut self) -> Result<(), Error> {
@@ -277,7 +299,7 @@ impl Agent {
                     up_s: now.saturating_sub(*started) / 1_000_000_000,
                     pokes: mobile.pokes(),
                     stations: wifi.is_some(),
-                    uploads: uploads.as_ref().map(|(_, scheme)| scheme.clone()),
+                    uploads: uploads.as_ref().map(Uploads::scheme),
                     receivers: receivers.status(),
                     watch: rounds.watches(now),
                     connections: Connections::from(census),
@@ -304,15 +326,35 @@ impl Agent {
     }
 }
 
-fn uploads(config: &Config, cgroup: &Path, mobile: &Mobile) -> Result<Option<(Own, String)>, Error> {
-    let Some(policy) = config.uploads else { return Ok(None) };
-    match Own::attach(cgroup, policy, mobile.scope()) {
-        Ok(own) => Ok(Some((own, policy.name()))),
-        Err(error) if error.is_user() => Err(error.into()),
-        Err(error) => {
-            tracing::warn!(%error, "flows of this host keep their windows at handoffs");
-            Ok(None)
+/// The policy on this host's own flows.
+struct Uploads {
+    own: Own,
+    cgroup: PathBuf,
+    policy: Policy,
+}
+
+impl Uploads {
+    fn attach(config: &Config, cgroup: &Path, mobile: &Mobile) -> Result<Option<Self>, Error> {
+        let Some(policy) = config.uploads else { return Ok(None) };
+        match Own::attach(cgroup, policy, mobile.scope()) {
+            Ok(own) => {
+                if own.awaits_bbr() {
+                    tracing::warn!(
+                        "bbr is a module that is not loaded (modprobe tcp_bbr): its flows keep their windows"
+                    );
+                }
+                Ok(Some(Self { own, cgroup: cgroup.to_owned(), policy }))
+            }
+            Err(error) if error.is_user() => Err(error.into()),
+            Err(error) => {
+                tracing::warn!(%error, "flows of this host keep their windows at handoffs");
+                Ok(None)
+            }
         }
+    }
+
+    fn scheme(&self) -> String {
+        self.policy.name()
     }
 }
 

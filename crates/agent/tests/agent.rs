@@ -174,7 +174,7 @@ fn an_idle_agent_is_small_and_sleeps() {
     let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("its size");
     let kilobytes: u64 = resident.trim().trim_end_matches(" kB").parse().expect("a number");
     println!("resident: {kilobytes} kB");
-    assert!(kilobytes <= 10_000, "{kilobytes} kB");
+    assert!(kilobytes <= 6_000, "{kilobytes} kB");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What this machine can do for the programs of `bpf/`, and what is missing.
 
-use crate::sender::Error;
+use crate::lent::Lent;
+use crate::sender::{Around, Error};
 use libbpf_rs::btf::{Btf, types};
 use libbpf_rs::{PrintLevel, set_print};
 use serde::Serialize;
@@ -41,8 +42,8 @@ pub fn probe() -> Vec<Feature> {
     let kernel = release();
     let version = parse_version(&kernel);
     let at_least = |major, minor| version >= (major, minor);
-    let btf = Btf::from_path(BTF).ok();
-    let kfunc = |name| btf.as_ref().is_some_and(|btf| btf_has(btf, name)) || in_module(name);
+    let btf = Btf::from_vmlinux().ok();
+    let kfunc = |name| btf.as_ref().is_some_and(|btf| btf_has(btf, name));
     let mount =
         |root: Option<PathBuf>| root.map_or("not mounted".to_owned(), |path| path.display().to_string());
     let yes = |present: bool| if present { "yes" } else { "no" }.to_owned();
@@ -81,20 +82,8 @@ pub fn probe() -> Vec<Feature> {
             "programs that find the fields of this kernel's structures",
             NOTHING,
         ),
-        feature(
-            "cubic",
-            kfunc("cubictcp_cong_avoid"),
-            from_kernel(kfunc("cubictcp_cong_avoid"), "cubictcp_*"),
-            "`segue kernel --around cubic`",
-            "--around bbr",
-        ),
-        feature(
-            "bbr",
-            kfunc("bbr_main") && at_least(6, 10),
-            from_kernel(kfunc("bbr_main"), "bbr_*"),
-            "`segue kernel --around bbr` (6.10)",
-            "--around cubic",
-        ),
+        congestion_control(Around::Cubic, "`segue kernel --around cubic`", "--around bbr"),
+        congestion_control(Around::Bbr, "`segue kernel --around bbr` (6.10)", "--around cubic"),
         feature(
             "cgroup2",
             cgroup.is_some(),
@@ -164,25 +153,27 @@ fn btf_has(btf: &Btf<'_>, function: &str) -> bool {
     btf.type_by_name::<types::Func<'_>>(function).is_some()
 }
 
-/// A congestion control that is a module has BTF of its own, of whose functions libbpf knows how to find ours.
-fn in_module(function: &str) -> bool {
-    let module = match function {
-        "bbr_main" => "tcp_bbr",
-        "cubictcp_cong_avoid" => "tcp_cubic",
-        _ => return false,
-    };
-    Path::new("/sys/kernel/btf").join(module).exists()
+/// Whether this function is among the types of the kernel itself, without its modules.
+pub(crate) fn in_btf(function: &str) -> bool {
+    Btf::from_vmlinux().is_ok_and(|btf| btf_has(&btf, function))
 }
 
-/// Whether a function of the kernel, or of its module, is in BTF.
-pub(crate) fn has_kfunc(name: &str) -> bool {
-    Btf::from_path(BTF).is_ok_and(|btf| btf_has(&btf, name)) || in_module(name)
+/// A congestion control that ours stand around.
+fn congestion_control(around: Around, needed_for: &'static str, without: &'static str) -> Feature {
+    let lent = around.lent();
+    let (name, module) = (around.name(), around.module());
+    let found = match lent {
+        Lent::Now => format!("{name}'s functions"),
+        Lent::OnceLoaded => format!("module not loaded; attach and the agent load it, or: modprobe {module}"),
+        Lent::Never => format!("{name}'s functions not found in BTF, and no module {module}"),
+    };
+    Feature { name, present: lent != Lent::Never, found, needed_for, without }
 }
 
 /// What nothing can be attached without that goes through all connections.
 pub fn require_iterator() -> Result<(), Error> {
     require()?;
-    if !has_kfunc(ITERATOR) {
+    if !in_btf(ITERATOR) {
         return Err(Error::Machine(format!(
             "this kernel has no eBPF iterator over TCP connections: {ITERATOR} not found in {BTF}"
         )));
@@ -215,11 +206,11 @@ fn enough(missing: &[&str], btf: bool, kernel: &str) -> Result<(), Error> {
     Ok(())
 }
 
-fn release() -> String {
+pub(crate) fn release() -> String {
     rustix::system::uname().release().to_string_lossy().into_owned()
 }
 
-fn parse_version(release: &str) -> (u32, u32) {
+pub(crate) fn parse_version(release: &str) -> (u32, u32) {
     let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(|word| word.parse().unwrap_or(0));
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
 }

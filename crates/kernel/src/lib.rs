@@ -11,6 +11,7 @@
 
 pub mod host;
 mod layouts;
+mod lent;
 pub mod mobile;
 pub mod receiver;
 pub mod sender;

@@ -6,6 +6,7 @@ use super::status::{self, About, Status};
 use super::{Around, Error, Options, Policy};
 use crate::host;
 use crate::layouts::segue_scheme;
+use crate::lent::Lent;
 use crate::skeleton::sender::{OpenSenderSkel, SenderSkelBuilder};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{ErrorKind, Link, MapHandle, RingBufferBuilder};
@@ -201,19 +202,30 @@ fn random_key() -> Result<[u64; 2], Error> {
     Ok([both as u64, (both >> 64) as u64])
 }
 
-/// The functions that the kernel must lend.
+/// The functions that the kernel must lend; a module is loaded.
 pub(super) fn check_around(around: Around) -> Result<(), Error> {
-    let (function, needs) = match around {
-        Around::Cubic => ("cubictcp_cong_avoid", "CONFIG_TCP_CONG_CUBIC, and Linux 5.13; --around bbr"),
-        Around::Bbr => ("bbr_main", "CONFIG_TCP_CONG_BBR, and Linux 6.10; --around cubic"),
+    refusal(around, around.lend()).map_or(Ok(()), |problem| Err(Error::Machine(problem)))
+}
+
+/// Why it cannot be built upon.
+fn refusal(around: Around, lent: Lent) -> Option<String> {
+    let (name, module, (major, minor)) = (around.name(), around.module(), around.since());
+    let other = match around {
+        Around::Cubic => Around::Bbr,
+        Around::Bbr => Around::Cubic,
     };
-    if host::has_kfunc(function) {
-        return Ok(());
+    let without = format!("--around {} does without", other.name());
+    match lent {
+        Lent::Now => None,
+        Lent::OnceLoaded => {
+            Some(format!("this kernel's {name} is a module that is not loaded: modprobe {module}; {without}"))
+        }
+        Lent::Never => Some(format!(
+            "this kernel's {name} cannot be built upon, its functions are not open to eBPF: that needs \
+             CONFIG_TCP_CONG_{}, and Linux {major}.{minor}; {without}",
+            name.to_uppercase()
+        )),
     }
-    Err(Error::Machine(format!(
-        "this kernel's {} cannot be built upon, {function} is not open to eBPF: that needs {needs} does without",
-        around.name()
-    )))
 }
 
 /// What the kernel takes as a name (bpf_obj_name_cpy) and a folder of pins may be called, too.
@@ -429,4 +441,22 @@ pub fn detach(pin: &Path) -> Result<(), Error> {
     };
     remove(pin);
     ran
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_module_that_is_not_loaded_is_told_with_the_command_that_loads_it() {
+        assert_eq!(refusal(Around::Bbr, Lent::Now), None);
+        assert_eq!(
+            refusal(Around::Bbr, Lent::OnceLoaded).as_deref(),
+            Some(
+                "this kernel's bbr is a module that is not loaded: modprobe tcp_bbr; --around cubic does without"
+            )
+        );
+        let never = refusal(Around::Bbr, Lent::Never).expect("a refusal");
+        assert!(never.contains("CONFIG_TCP_CONG_BBR, and Linux 6.10; --around cubic"), "{never}");
+    }
 }

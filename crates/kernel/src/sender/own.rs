@@ -4,6 +4,7 @@ use super::attach::{Cgroup, check_around, configure, free_name, kernel_name};
 use super::{Around, Error, Options, Policy, status};
 use crate::host;
 use crate::layouts::{segue_own_order, segue_own_verdict};
+use crate::lent::Lent;
 use crate::skeleton::sender::SenderSkelBuilder;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{Link, MapCore, MapFlags, MapHandle};
@@ -26,6 +27,8 @@ pub struct Own {
     orders: MapHandle,
     round: u32,
     congestion_controls: Vec<Link>,
+    /// What the kernel had of bbr.
+    bbr: Lent,
 }
 
 /// What a handoff came to: numbers of flows that send, or have a window that has grown by sending.
@@ -73,8 +76,8 @@ impl Own {
             prog.set_autoload(false);
         }
         let chosen = refused("choosing what uploads need");
-        let bbr = check_around(Around::Bbr).is_ok();
-        if bbr {
+        let bbr = Around::Bbr.lend();
+        if bbr == Lent::Now {
             let name = kernel_name(&free_name(NAMES[1]));
             open.struct_ops.around_bbr_mut().name = name;
             open.maps.around_bbr.set_autocreate(true).map_err(&chosen)?;
@@ -88,7 +91,7 @@ impl Own {
         let mut skel = open.load().map_err(refused("loading the programs for uploads"))?;
         let registered = refused("registering the congestion control of uploads");
         let mut congestion_controls = vec![skel.maps.around_cubic.attach_struct_ops().map_err(&registered)?];
-        if bbr {
+        if bbr == Lent::Now {
             congestion_controls.push(skel.maps.around_bbr.attach_struct_ops().map_err(&registered)?);
         }
         let program = refused("attaching a program over the sockets");
@@ -100,7 +103,23 @@ impl Own {
             orders: MapHandle::try_from(&skel.maps.own_orders).map_err(&program)?,
             round: 0,
             congestion_controls,
+            bbr,
         })
+    }
+
+    /// Whether flows of bbr are left alone until its module is loaded; the programs are to be attached anew then.
+    pub fn awaits_bbr(&self) -> bool {
+        self.bbr == Lent::OnceLoaded
+    }
+
+    /// They are left alone for good.
+    pub fn leave_bbr(&mut self) {
+        self.bbr = Lent::Never;
+    }
+
+    /// Whether what they await is there.
+    pub fn bbr_has_come(&self) -> bool {
+        self.awaits_bbr() && Around::Bbr.is_loaded()
     }
 
     /// A handoff has completed: the policy acts on the flows in scope. Of the notice's flows, N, all are of this host;

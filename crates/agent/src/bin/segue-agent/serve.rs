@@ -9,7 +9,19 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use tracing::Level;
 
+/// Loading a program takes a table of all the kernel's types, which nothing needs afterwards. The allocator's thresholds
+/// grow with what is freed (mallopt(3)), so that it would keep the room of these tables; one that is set stays.
+#[cfg(target_env = "gnu")]
+#[allow(unsafe_code, reason = "no library lends mallopt")]
+fn fix_allocator_thresholds() {
+    const THRESHOLD: i32 = 16 << 10;
+    // SAFETY: it takes no pointers, and this program has one thread.
+    unsafe { nix::libc::mallopt(nix::libc::M_MMAP_THRESHOLD, THRESHOLD) };
+}
+
 pub fn serve(args: &RunArgs) -> Result<(), Failure> {
+    #[cfg(target_env = "gnu")]
+    fix_allocator_thresholds();
     let mut config = config(&args.config)?;
     if let Some(before) = args.freeze_before {
         config.receivers.freeze(before).map_err(Error::from)?;

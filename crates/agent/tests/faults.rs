@@ -461,12 +461,12 @@ fn acks_of_forwarded_packets_are_held_back() {
     drop(server);
 }
 
-/// The uplink is so slow that telling takes a second; the agent dies within it.
+/// The uplink is so slow that telling takes five seconds; the agent dies within it.
 #[test]
 #[ignore = "needs kernel python3"]
 fn an_agent_killed_while_it_tells_a_thousand_leaves_every_flow_alive() {
     let host = Host::with_two_cables();
-    let slow = host.text().replace("rate = \"10mbit\"", "rate = \"10mbit\"\nup = \"500kbit\"");
+    let slow = host.text().replace("rate = \"10mbit\"", "rate = \"10mbit\"\nup = \"100kbit\"");
     std::fs::write(host.config(), slow).expect("a file");
     let mut agent = host.agent();
     let mut flows = host::Flows::start(&host, 1000);
@@ -474,13 +474,10 @@ fn an_agent_killed_while_it_tells_a_thousand_leaves_every_flow_alive() {
     host.move_to(1);
     agent.until("it is telling", || {
         let status = host.status();
+        let over = status["rounds"].as_array().is_none_or(|rounds| !rounds.is_empty());
+        assert!(!over, "nobody has seen the middle: {status}");
         status["connections"]["waiting"].as_u64() > Some(0)
     });
-    assert!(
-        host.status()["rounds"].as_array().is_some_and(Vec::is_empty),
-        "in the middle: {}",
-        host.status()
-    );
     assert_eq!(agent.signal("-KILL"), None);
     flows.speak(2);
     drop(agent);

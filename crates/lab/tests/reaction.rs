@@ -263,8 +263,8 @@ fn the_length_of_an_outage_is_no_round_trip() {
             }
             last = last.max(segment.seq.wrapping_add(segment.payload as u32));
             peer.send(ACK, peer.seq, una, &told(last));
-            let rto = seen(&stream, "rto:");
-            assert!(rto < 1500.0, "{around:?}: {rto} ms");
+            let wait = timer(&stream);
+            assert!(wait < 1500.0, "{around:?}: {wait} ms");
         }
         assert_eq!(sender.status().expect("a status").refused(), 0);
     }
@@ -322,11 +322,30 @@ fn who_is_let_go_has_his_own_largest_rto_again() {
     }
 }
 
+/// What `ss` tells of the connection.
+fn ss(stream: &TcpStream) -> String {
+    let port = stream.peer_addr().expect("an address").port();
+    let output = Command::new("ss").args(["-tinoH", &format!("dport = :{port}")]).output().expect("iproute2");
+    String::from_utf8(output.stdout).expect("text")
+}
+
+/// In how many milliseconds the timer expires: `timer:(on,1.2sec,4)`, or 840ms.
+fn timer(stream: &TcpStream) -> f64 {
+    let text = ss(stream);
+    let timer = text.split_once("timer:(").and_then(|(_, rest)| rest.split(',').nth(1));
+    let timer = timer.unwrap_or_else(|| panic!("no timer in {text}"));
+    // It is due.
+    if timer.is_empty() {
+        return 0.0;
+    }
+    let milliseconds = timer.strip_suffix("ms").and_then(|number| number.parse().ok());
+    let seconds = || timer.strip_suffix("sec")?.parse().ok().map(|seconds: f64| 1000.0 * seconds);
+    milliseconds.or_else(seconds).unwrap_or_else(|| panic!("{text}"))
+}
+
 /// A number that `ss` tells of the connection.
 fn seen(stream: &TcpStream, name: &str) -> f64 {
-    let port = stream.peer_addr().expect("an address").port();
-    let output = Command::new("ss").args(["-tinH", &format!("dport = :{port}")]).output().expect("iproute2");
-    let text = String::from_utf8_lossy(&output.stdout);
+    let text = ss(stream);
     let number = text.split_whitespace().find_map(|word| word.strip_prefix(name)?.parse().ok());
     number.unwrap_or_else(|| panic!("no {name} in {text}"))
 }

@@ -56,6 +56,8 @@ fn no_damage_passes_for_a_result() {
     let rows = ["sack", "etcp"].map(|scheme| handoff(scheme, 0.1, None, 1));
     let bytes = write(&good, &[handoff_batch(&rows).expect("a batch")], &[("holds", "0".into())]);
     let damaged = |bytes: &[u8], what: &str| {
+        // A new file each time: some file systems wait for the disk when one is replaced.
+        let _ = std::fs::remove_file(&bad);
         std::fs::write(&bad, bytes).expect("written");
         match ParquetReader::open(&bad) {
             Err(ParquetFileError::Damaged { .. }) => {}
@@ -89,7 +91,7 @@ fn a_file_without_rows_is_a_file() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(16))]
 
     /// Also when rows have been read from one file and are written to another, as parts are.
     #[test]

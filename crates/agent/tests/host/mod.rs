@@ -198,7 +198,7 @@ impl Agent {
     }
 
     pub fn until(&self, what: &str, mut holds: impl FnMut() -> bool) {
-        let limit = Instant::now() + Duration::from_secs(60);
+        let limit = Instant::now() + Duration::from_secs(120);
         while !holds() {
             assert!(Instant::now() < limit, "{what}: {}", self.log());
             std::thread::sleep(Duration::from_millis(5));

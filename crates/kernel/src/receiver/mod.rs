@@ -255,7 +255,8 @@ impl Receiver {
         let mut hook = hook(device, self.skel.progs.receiver_egress.as_fd());
         hook.create().map_err(refused("adding clsact to the device"))?;
         hook.attach().map_err(|error| match error.kind() {
-            libbpf_rs::ErrorKind::AlreadyExists => Error::User(format!(
+            // By a filter of the same kind, or of another.
+            libbpf_rs::ErrorKind::AlreadyExists | libbpf_rs::ErrorKind::InvalidInput => Error::User(format!(
                 "device {0}: our place at its egress is taken; expected none there: tc filter del dev {0} egress pref {PRIORITY}",
                 self.name
             )),

@@ -54,7 +54,6 @@ impl Bench {
             let needed = ["rights", "kernel", "btf", "cgroup2", "cubic", "tun"].contains(&feature.name);
             assert!(feature.present || !needed, "{}: {}", feature.name, feature.found);
         }
-        become_punctual(Rank::Link);
         let turn = turn();
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let root = host::cgroup2().expect("probed");
@@ -73,8 +72,12 @@ impl Bench {
         fs::write("/proc/sys/net/ipv6/conf/bench/accept_dad", "0").expect("IPv6");
         ip("-6 addr add fd77::1/64 dev bench nodad");
         ip("link set bench up");
+        // The kernel makes an address of IPv6 usable a moment later, on a busy machine seconds.
+        eventually("its address", || TcpListener::bind((HOST_V6, 0)).is_ok());
         // No surprises from what the kernel remembers of earlier connections.
         fs::write("/proc/sys/net/ipv4/tcp_no_metrics_save", "1").expect("a setting");
+        // Not before: kernel threads set up the namespace, too.
+        become_punctual(Rank::Link);
         Self { device, cgroup, number, home_cgroup, home, _turn: turn }
     }
 
@@ -119,6 +122,7 @@ impl Drop for Bench {
 }
 
 pub const HOST_V4: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(10, 77, 0, 1));
+pub const HOST_V6: &str = "fd77::1";
 pub const PEER_V4: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(10, 77, 0, 2));
 
 /// The flow with this peer.

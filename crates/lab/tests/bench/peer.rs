@@ -92,8 +92,12 @@ impl<'a> Peer<'a> {
         if capable {
             options.extend(CAPABILITY.encode());
         }
-        self.send(SYN, self.seq, 0, &options);
-        let answer = self.receive().expect("a SYN-ACK");
+        // Once a second, as any host does.
+        let mut answers = (0..60).filter_map(|_| {
+            self.send(SYN, self.seq, 0, &options);
+            self.receive_within(Duration::from_secs(1))
+        });
+        let answer = answers.next().expect("a SYN-ACK");
         assert_eq!(answer.flags & (SYN | ACK), SYN | ACK, "{answer:?}");
         self.seq = self.seq.wrapping_add(1);
         self.ack = answer.seq.wrapping_add(1);

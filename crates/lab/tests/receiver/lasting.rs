@@ -136,7 +136,8 @@ fn a_place_that_is_taken_is_told() {
     tc("qdisc add dev bench clsact");
     tc("filter add dev bench egress protocol all pref 24160 u32 match u32 0 0 classid 1:1");
     let error = attach(&options()).err().expect("it is taken");
-    assert!(!error.to_string().is_empty() && error.to_string().lines().count() == 1, "{error}");
+    let said = "device bench: our place at its egress is taken; expected none there: tc filter del dev bench egress pref ";
+    assert!(error.is_user() && error.to_string().starts_with(said), "{error}");
     assert!(tc("filter show dev bench egress").contains("pref 24160 u32"));
     nothing_is_held();
 }

@@ -47,7 +47,7 @@ fn problem(error: &clap::Error) -> Option<String> {
     let value = word(error, ContextKind::InvalidValue);
     let command = word(error, ContextKind::InvalidSubcommand);
     let text = match error.kind() {
-        ErrorKind::InvalidValue | ErrorKind::ValueValidation if value? == "" => {
+        ErrorKind::InvalidValue | ErrorKind::ValueValidation if value?.is_empty() => {
             format!("a value is required for '{}' but none was supplied", argument?)
         }
         ErrorKind::InvalidValue => format!("invalid value '{}' for '{}'", value?, argument?),

@@ -27,7 +27,7 @@ pub fn gallery_page(
     points: usize,
     origin: &Origin,
 ) -> String {
-    let budget = Budget::new();
+    let budget = Budget::of_pictures();
     let content = html! {
         h1 { "Papers, run again" }
         p.lead {

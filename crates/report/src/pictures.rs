@@ -18,7 +18,7 @@ pub struct Budget(Cell<usize>);
 
 impl Budget {
     /// A page whose words are not counted.
-    pub fn new() -> Self {
+    pub fn of_pictures() -> Self {
         Self(Cell::new(PICTURES))
     }
 

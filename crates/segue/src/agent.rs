@@ -1,11 +1,11 @@
 //! `segue agent`: the program `segue-agent` of the same release does it, with the same words.
 
 use crate::Failure;
+use std::env;
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
-use std::{env, iter};
 
 const NAME: &str = "segue-agent";
 
@@ -21,7 +21,7 @@ pub fn run(words: &[OsString]) -> Result<(), Failure> {
 pub fn program() -> Result<PathBuf, Failure> {
     let beside = env::current_exe().ok().and_then(|own| own.parent().map(PathBuf::from));
     let path = env::var_os("PATH").unwrap_or_default();
-    let mut places = iter::chain(beside, env::split_paths(&path)).map(|folder| folder.join(NAME));
+    let mut places = beside.into_iter().chain(env::split_paths(&path)).map(|folder| folder.join(NAME));
     places.find(|place| place.is_file()).ok_or_else(|| {
         Failure::ours(format!(
             "no program `{NAME}` beside this one or in PATH; expected that of the same release"

@@ -59,6 +59,7 @@ Scale {
 }
 }
 
+#[expect(clippy::derivable_impls, reason = "the macro leaves no place for #[default]")]
 impl Default for Scale {
     fn default() -> Self {
         Self::Linear

@@ -233,7 +233,7 @@ fn a_copy_of_the_ack_without_a_notice_does_nothing() {
 /// A head that was lost before the outage, and whose resends the outage took, waits for the timer. What had arrived before
 /// it is acknowledged after it, a sample of three seconds: the RTO must not follow.
 #[test]
-#[ignore = "needs kernel bbr linux-6.15"]
+#[ignore = "a measurement: make measure"]
 fn the_length_of_an_outage_is_no_round_trip() {
     let bench = Bench::new();
     for (around, port) in [(Around::Cubic, 4001), (Around::Bbr, 4002)] {
@@ -378,7 +378,7 @@ fn tcp_ho_resumes_and_remembers_the_round_trip() {
 
 /// RFC 6069: with one segment under way, raising cwnd resends nothing; the ICMP does.
 #[test]
-#[ignore = "needs kernel"]
+#[ignore = "a measurement: make measure"]
 fn an_icmp_resends_a_lonely_head() {
     let bench = Bench::new();
     for (mut peer, icmp) in [
@@ -505,7 +505,7 @@ fn pacing(peer: &Peer) -> u64 {
 /// The pacing rate of BBR only grows until its startup is over. What was told, and was found wrong in the trial, must not
 /// stay in it.
 #[test]
-#[ignore = "needs kernel bbr"]
+#[ignore = "a measurement: make measure"]
 fn a_retreat_takes_the_told_pacing_rate_back() {
     const LIE: Link = Link { rate_kbps: 10_000_000, delay_us: 9_000 };
     let bench = Bench::new();

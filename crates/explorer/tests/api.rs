@@ -127,7 +127,7 @@ fn allowed(endpoint: &str) -> impl Strategy<Value = String> + use<> {
 /// Where the answers are; all of them take [`GOOD`].
 const PATHS: [&str; 5] = ["/api/compare", "/api/trace", "/api/pcapng", "/view/compare", "/view/handoff"];
 /// A question with an answer, as keys and words.
-const GOOD: [(&str, &str); 3] = [("old", "wlan"), ("new", "hsdpa"), ("at", "5s")];
+const GOOD: [(&str, &str); 4] = [("old", "wlan"), ("new", "hsdpa"), ("at", "5s"), ("schemes", "sack")];
 
 fn query<'a>(words: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     form_urlencoded::Serializer::new(String::new()).extend_pairs(words).finish()

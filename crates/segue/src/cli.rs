@@ -1,14 +1,12 @@
 //! The words of the command line and how they are read.
 
 use crate::screen::ColourWord;
-use clap::builder::{StringValueParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 #[cfg(feature = "live")]
 use segue_agent::cli::AgentArgs;
 use segue_study::times::{Times, time};
 use segue_world::{Definition, Nanos};
-use std::ffi::OsStr;
 
 pub use segue_console::printable;
 
@@ -121,10 +119,8 @@ impl From<DefinitionWord> for Definition {
 #[derive(Debug, Args)]
 pub struct BenchArgs {
     /// Link before: RATE/DELAY such as 6400kbit/9ms, a preset, or trace:PATH[,up=PATH][,start=300s][,delay=20ms|delay-trace=PATH][,queue=100p]
-    #[arg(value_parser = LinkWord, allow_hyphen_values = true)]
     pub old: String,
     /// Link after
-    #[arg(value_parser = LinkWord, allow_hyphen_values = true)]
     pub new: String,
     /// Schemes; the others are compared with the first
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', default_value = "sack,etcp-v1")]
@@ -287,38 +283,6 @@ pub enum ProgramWord {
     SegueAgent,
 }
 
-/// A link: any word but one that looks like an option. `-5kbit/9ms` is a link with a bad rate.
-#[derive(Clone)]
-struct LinkWord;
-
-impl TypedValueParser for LinkWord {
-    type Value = String;
-
-    fn parse_ref(
-        &self,
-        cmd: &clap::Command,
-        arg: Option<&Arg>,
-        value: &OsStr,
-    ) -> Result<String, clap::Error> {
-        let word = StringValueParser::new().parse_ref(cmd, arg, value)?;
-        if !word
-            .strip_prefix('-')
-            .is_some_and(|rest| rest.starts_with(|c: char| c == '-' || c.is_alphabetic()))
-        {
-            return Ok(word);
-        }
-        let options = cmd.get_arguments().filter_map(|arg| Some(format!("--{}", arg.get_long()?)));
-        let options = options.map(|option| (strsim::jaro(&option, &word), option));
-        let near = options.filter(|(similarity, _)| *similarity > 0.8).max_by(|a, b| a.0.total_cmp(&b.0));
-        let mut error = clap::Error::new(ErrorKind::UnknownArgument).with_cmd(cmd);
-        error.insert(ContextKind::InvalidArg, ContextValue::String(word));
-        if let Some((_, option)) = near {
-            error.insert(ContextKind::SuggestedArg, ContextValue::String(option));
-        }
-        Err(error)
-    }
-}
-
 fn flow_count(word: &str) -> Result<usize, String> {
     word.parse().map_err(|_| "expected whole numbers such as 1,2,4".to_string())
 }
@@ -350,7 +314,19 @@ pub(crate) fn one_line(error: &clap::Error) -> String {
             "`segue {word}`: this program was built without it; `make build` or `make install` builds all of it"
         );
     }
-    segue_console::one_line(error)
+    let line = segue_console::one_line(error);
+    // Read as short options, for a link that began with a hyphen would take in misspelt options, too.
+    let negative = |word: &str| {
+        word.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(word))
+            if negative(word) && error.render().to_string().contains("<OLD> <NEW>") =>
+        {
+            format!("{line}; expected a link, RATE/DELAY, with a rate above 0")
+        }
+        _ => line,
+    }
 }
 
 /// The commands that a build can do without, and whether this one does.

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use segue_tcp::congestion::{Ack, AnyControl, Congestion, CongestionControl, CongestionRules, Start, State};
 use segue_tcp::profile::PROFILES;
+use segue_tcp::rules::RecoveryRules;
 use segue_tcp::segment::{CarriedOption, Timestamps};
 use segue_tcp::{Advice, Advisor, Nanos, SackList, Segment, Sender, StackProfile, View};
 use std::collections::BTreeMap;
@@ -144,21 +145,28 @@ impl<A: Advisor + std::fmt::Debug> Model<A> {
     /// head, limited transmit or a window probe.
     fn send(&mut self) {
         let mut beyond_cwnd = 0;
+        let ns2 = self.profile.recovery == RecoveryRules::Ns2Sack1;
         loop {
-            let (in_flight, window) = (self.sender.in_flight(), self.sender.window());
+            let in_flight = self.sender.in_flight();
+            // In ns-2's fast recovery the receiver's window does not clip cwnd.
+            let window = if ns2 { self.sender.view().cwnd / PACKET } else { self.sender.window() };
             let Some(transmit) = self.sender.poll_transmit(self.now) else { break };
             let seq = transmit.segment.seq;
             if !transmit.segment.is_data() {
                 assert_eq!(seq, self.una.wrapping_sub(1), "a window probe");
                 continue;
             }
-            assert!((self.una..=self.max).contains(&seq), "packet {seq} of {}..{}", self.una, self.max);
+            // ns-2's partial ACK moves highest_ack_ alone: after a go-back-N t_seqno_ may lie below it.
+            let from = if ns2 { 0 } else { self.una };
+            assert!((from..=self.max).contains(&seq), "packet {seq} of {}..{}", self.una, self.max);
             assert_eq!(transmit.retransmission, seq < self.max);
-            let inside = seq == self.una || seq < self.una + self.rwnd;
+            let inside = seq <= self.una || seq < self.una + self.rwnd;
             assert!(inside, "packet {seq} into {} from {}", self.rwnd, self.una);
             // A window of zero (ns-2, see `check`) may have been inflated by duplicate ACKs.
             beyond_cwnd += u32::from(in_flight >= window.max(1));
-            self.outstanding.insert(seq, transmit.segment.payload);
+            if seq >= self.una {
+                self.outstanding.insert(seq, transmit.segment.payload);
+            }
             self.max = self.max.max(seq + 1);
         }
         assert!(beyond_cwnd <= 1, "{beyond_cwnd} packets beyond a cwnd of {}", self.sender.window());

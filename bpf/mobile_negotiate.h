@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * mobile_negotiate.h - which segment carries which option (docs/wire.md).
+ * mobile_negotiate.h - which segment carries which option (docs/reference/wire.md).
  *
  *     SYN ->           capability
  *     <- SYN-ACK       capability          else: never an option again

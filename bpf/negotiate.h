@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * negotiate.h - the capability on SYN and SYN-ACK (docs/wire.md).
+ * negotiate.h - the capability on SYN and SYN-ACK (docs/reference/wire.md).
  *
  *     listen()      keep SYNs; call us when SYN-ACKs are written
  *     SYN-ACK       capability, if the SYN carried one

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * table.h - a policy that is one header (docs/tutorial.md): its state is a few words,
+ * table.h - a policy that is one header (docs/guide/tutorial.md): its state is a few words,
  * its answers to events are a table of functions.
  *
  * Such a header ends with one line

@@ -116,6 +116,7 @@ lint:
 	$(CARGO) fmt --all --check -- crates/tcp/src/congestion/*.rs
 	scripts/same-features
 	scripts/architecture --check
+	scripts/includes
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
 agent-speed:

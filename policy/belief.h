@@ -10,7 +10,7 @@
  *   after one         a new link may be faster than everything before, and nothing here
  *                     can know. At most SEGUE_AT_ONCE packets leave at once, slow start
  *                     does the rest, and the host may have found out before what the
- *                     mobile's word is worth (bpf/believe.h)
+ *                     mobile's word is worth (bpf/sender/trial.h)
  *
  * Source: ours (docs/internals/kernel.md); the papers believe every notice.
  */

@@ -8,10 +8,11 @@ use std::process::Command;
 /// The oldest clang whose objects Linux takes: older ones lack 64-bit enums and `preserve_access_index` of bit fields.
 const CLANG: u32 = 16;
 
-/// One program and its skeleton: `bpf/NAME.bpf.c`, `NAME.skel.rs`.
-const PROGRAMS: [&str; 4] = ["sender", "mobile", "receiver", "vectors"];
+/// One program and its skeleton: `bpf/FOLDER/NAME.bpf.c`, `NAME.skel.rs`.
+const PROGRAMS: [(&str, &str); 4] =
+    [("sender", "sender"), ("mobile", "mobile"), ("receiver", "receiver"), ("tests", "vectors")];
 
-/// What they and user space tell each other, as `LAYOUTS.rs`.
+/// The interfaces between them and user space: `bpf/LAYOUTS.bpf.c`, `LAYOUTS.rs`.
 const LAYOUTS: &str = "layouts";
 
 fn main() {
@@ -29,10 +30,11 @@ fn main() {
     for dir in [&bpf, &policy] {
         println!("cargo::rerun-if-changed={}", dir.display());
     }
-    for name in PROGRAMS {
-        build(&clang, name, &bpf, &policy, &out);
+    let includes = [format!("-I{}", bpf.join("include").display()), format!("-I{}", policy.display())];
+    for (folder, name) in PROGRAMS {
+        build(&clang, &bpf.join(folder), name, &includes, &out);
     }
-    build(&clang, LAYOUTS, &bpf, &policy, &out);
+    build(&clang, &bpf, LAYOUTS, &includes, &out);
     if let Err(error) = write_layouts(&out) {
         println!("cargo::error={LAYOUTS}.rs: {error}");
     }
@@ -63,16 +65,17 @@ fn write_layouts(out: &Path) -> std::io::Result<()> {
     fs::write(out.join(format!("{LAYOUTS}.rs")), text)
 }
 
-fn build(clang: &str, name: &str, bpf: &Path, policy: &Path, out: &Path) {
-    let include = format!("-I{}", policy.display());
+fn build(clang: &str, folder: &Path, name: &str, includes: &[String], out: &Path) {
+    let source = folder.join(format!("{name}.bpf.c"));
+    // BPF_PROG's own parameter is often unused.
+    let warnings = ["-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror"];
     let built = libbpf_cargo::SkeletonBuilder::new()
-        .source(bpf.join(format!("{name}.bpf.c")))
+        .source(&source)
         .clang(clang)
-        // BPF_PROG's own parameter is often unused.
-        .clang_args(["-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror", &include])
+        .clang_args(warnings.into_iter().chain(includes.iter().map(String::as_str)))
         .build_and_generate(out.join(format!("{name}.skel.rs")));
     if let Err(error) = built {
-        for line in format!("bpf/{name}.bpf.c: {error:?}").lines() {
+        for line in format!("{}: {error:?}", source.display()).lines() {
             println!("cargo::error={line}");
         }
     }

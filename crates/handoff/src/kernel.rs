@@ -69,7 +69,7 @@ impl Enactment {
     }
 
     /// What of a policy's answer to a notice is believed: all on paper. What the kernel does with it afterwards, the
-    /// trial of what was granted (bpf/believe.h), the simulator does not do: `proven` is nothing.
+    /// trial of what was granted (bpf/sender/trial.h), the simulator does not do: `proven` is nothing.
     pub(crate) fn believed(self, tcp: &Sender, notice: &Notice, asked: Action) -> Action {
         match self {
             Self::Paper => asked,

@@ -20,15 +20,15 @@ pub mod tunnel;
 /// The programs of `bpf/`, compiled into the binary.
 #[allow(missing_docs, clippy::all, unsafe_code, unused_imports)]
 mod skeleton {
-    /// `bpf/sender.bpf.c`
+    /// `bpf/sender/sender.bpf.c`
     pub mod sender {
         include!(concat!(env!("OUT_DIR"), "/sender.skel.rs"));
     }
-    /// `bpf/mobile.bpf.c`
+    /// `bpf/mobile/mobile.bpf.c`
     pub mod mobile {
         include!(concat!(env!("OUT_DIR"), "/mobile.skel.rs"));
     }
-    /// `bpf/receiver.bpf.c`
+    /// `bpf/receiver/receiver.bpf.c`
     pub mod receiver {
         include!(concat!(env!("OUT_DIR"), "/receiver.skel.rs"));
     }

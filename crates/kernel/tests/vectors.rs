@@ -500,7 +500,7 @@ fn the_codec_and_acceptance() {
     });
 }
 
-/// bpf/units.h: 1/256 packet is rounded to whole packets, without running over at the end of 32 bits, and what stands for
+/// bpf/sender/units.h: 1/256 packet is rounded to whole packets, without running over at the end of 32 bits, and what stands for
 /// Linux's infinite ssthresh (0x7fffffff packets are beyond 32 bits) comes back as such.
 #[test]
 #[ignore = "needs kernel"]
@@ -551,7 +551,7 @@ fn calls(cleaned_first: bool, before: u32, after: u32) -> Vec<(Call, u32)> {
     }
 }
 
-/// bpf/ack_order.h: on both kinds of kernels each ACK is answered once, when the retransmit queue is as the ACK leaves it.
+/// bpf/sender/ack_order.h: on both kinds of kernels each ACK is answered once, when the retransmit queue is as the ACK leaves it.
 #[test]
 #[ignore = "needs kernel"]
 fn an_ack_is_answered_when_the_queue_is_clean() {

@@ -143,7 +143,7 @@ struct Agent<'a> {
     /// Of its pins.
     folder: Option<&'a Path>,
     locks: Vec<Flock<File>>,
-    /// `bpf/carrier.h` beside [`Mobile::walk`].
+    /// `bpf/mobile/unsent.h` beside [`Mobile::walk`].
     helps_uploads: bool,
 }
 

@@ -1,9 +1,9 @@
-//! What the mobile's programs are told and tell (`bpf/mobile.h`).
+//! What the mobile's programs are told and tell (`bpf/mobile/intf.h`).
 
 use crate::layouts::{segue_mobile_ack, segue_mobile_orders, segue_tally, unmapped};
 use segue_policy::Link;
 use segue_policy::wire::ReportType;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 /// `SEGUE_MOBILE_COPIES`
 pub(super) const COPIES: u8 = 8;
@@ -116,14 +116,9 @@ pub(super) struct Ack {
 
 impl From<segue_mobile_ack> for Ack {
     fn from(ack: segue_mobile_ack) -> Self {
-        let address = |octets: [u8; 16]| match octets {
-            // an IPv6 socket may carry an IPv4 connection
-            octets if ack.ipv6 != 0 => unmapped(octets),
-            [a, b, c, d, ..] => IpAddr::from([a, b, c, d]),
-        };
         Self {
-            remote: SocketAddr::new(address(ack.remote), ack.remote_port),
-            local: SocketAddr::new(address(ack.local), ack.local_port),
+            remote: SocketAddr::new(unmapped(ack.remote), ack.remote_port),
+            local: SocketAddr::new(unmapped(ack.local), ack.local_port),
             seq: ack.seq,
             ack: ack.ack,
             stamps: (ack.stamped != 0).then_some((ack.tsval, ack.tsecr)),

@@ -61,8 +61,7 @@ fn a_crafted_ack_is_what_was_asked_for_and_its_checksums_are_right() {
 #[test]
 fn an_ipv4_connection_of_an_ipv6_socket_is_crafted_as_ipv4() {
     let mapped = |last| Ipv4Addr::new(10, 0, 0, last).to_ipv6_mapped().octets();
-    let ack =
-        segue_mobile_ack { remote: mapped(2), local: mapped(1), ipv6: 1, ..segue_mobile_ack::default() };
+    let ack = segue_mobile_ack { remote: mapped(2), local: mapped(1), ..segue_mobile_ack::default() };
     let ack = Ack::from(ack);
     assert_eq!((ack.remote.to_string(), ack.local.to_string()), ("10.0.0.2:0".into(), "10.0.0.1:0".into()));
 }

@@ -107,9 +107,9 @@ fn load(options: &Options, cgroup: &Cgroup) -> Result<Sender, Error> {
     let mut open =
         SenderSkelBuilder::default().open(&mut storage).map_err(refused("reading the kernel programs"))?;
     configure(&mut open, options, cgroup)?;
-    // Of the host that has handoffs itself (`super::own`).
-    open.progs.own_handoff.set_autoload(false);
-    open.progs.own_let_go.set_autoload(false);
+    // Of the host that has handoffs itself (`super::local_handoff`).
+    open.progs.local_handoff.set_autoload(false);
+    open.progs.local_let_go.set_autoload(false);
     open.maps.scope.set_autocreate(false).map_err(refused("leaving uploads out"))?;
     let mut skel = open.load().map_err(refused("loading the kernel programs"))?;
 
@@ -121,8 +121,11 @@ fn load(options: &Options, cgroup: &Cgroup) -> Result<Sender, Error> {
         ErrorKind::AlreadyExists => name_taken(&options.name),
         _ => refused("registering the congestion control")(error),
     })?;
-    let hear =
-        skel.progs.hear.attach_cgroup(cgroup.file.as_raw_fd()).map_err(refused("attaching to the cgroup"))?;
+    let hear = skel
+        .progs
+        .sender_sockops
+        .attach_cgroup(cgroup.file.as_raw_fd())
+        .map_err(refused("attaching to the cgroup"))?;
     let program = refused("attaching a program over the sockets");
     let flows = skel.progs.list_flows.attach().map_err(&program)?;
     let let_go = skel.progs.let_go.attach().map_err(&program)?;

@@ -1,18 +1,18 @@
 //! The sender: a congestion control of eBPF and the programs that hear notices.
 //!
-//! [`attach`] loads `bpf/sender.bpf.c`, registers the congestion control and attaches the rest to
+//! [`attach`] loads `bpf/sender/sender.bpf.c`, registers the congestion control and attaches the rest to
 //! a cgroup; connections whose peers offer the capability run on it from then on. Decisions are
 //! those of `policy/`.
 
 mod attach;
 pub(crate) mod icmp;
+mod local_handoff;
 pub(crate) mod namespace;
-mod own;
 mod status;
 
 pub use attach::{Sender, attach, check_name, detach};
 pub(crate) use attach::{free_name, kernel_name};
-pub use own::{Governed, Own};
+pub use local_handoff::{Governed, Own};
 pub use status::{Counter, FlowStatus, LinkStatus, Status, status};
 
 use segue_policy::{Algorithms, SettingError, Settings, TcpHoSettings, Variant};

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * notice_tx.h - the sender of notices: reports on ACKs of the kernel's own (poke.h), to
+ * which mobile_sockops adds the option.
+ *
+ * Source: docs/reference/wire.md.
+ */
+#ifndef SEGUE_MOBILE_NOTICE_TX_H
+#define SEGUE_MOBILE_NOTICE_TX_H
+
+#include "poke.h"
+#include "state.h"
+
+SEC("struct_ops")
+void BPF_PROG(poke_init, struct sock *sk)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct connection *connection = bpf_sk_storage_get(&connections, sk, 0, 0);
+
+	if (!connection)
+		return;
+	for (u32 copy = 0; copy < SEGUE_MOBILE_COPIES && copy < connection->copies; copy++)
+		bpf_tcp_send_ack(tp, tp->rcv_nxt);
+}
+
+SEC(".struct_ops.link")
+struct tcp_congestion_ops segue_poke = {
+	.init = (void *)poke_init,
+	.ssthresh = (void *)poke_ssthresh,
+	.cong_avoid = (void *)poke_cong_avoid,
+	.undo_cwnd = (void *)poke_undo_cwnd,
+	.name = "segue_poke",
+};
+
+/* 40 octets of options: time stamps, 12; SACK blocks, 4 and 8 each, of which the
+ * kernel takes as many as fit before it asks for ours (tcp_established_options). */
+static __always_inline u32 has_room(struct tcp_sock *tp)
+{
+	const u32 stamps = BPF_CORE_READ_BITFIELD(tp, rx_opt.tstamp_ok) ? 12 : 0;
+	const u32 wanted = tp->rx_opt.num_sacks + BPF_CORE_READ_BITFIELD(tp, rx_opt.dsack);
+	const u32 blocks = segue_min(wanted, (40 - stamps - 4) / 8);
+
+	return stamps + (blocks ? 4 + 8 * blocks : 0) + SEGUE_REPORT_LENGTH <= 40;
+}
+
+/* Sends the copies in the kernel's own ACKs. The socket is locked. */
+static __always_inline void poke(struct tcp_sock *tp, struct connection *connection)
+{
+	char name[CA_NAME_LENGTH] = {};
+	int flags, with_options;
+
+	if (!can_be_poked(tp, name))
+		return;
+	if (bpf_getsockopt(tp, SOL_TCP, TCP_BPF_SOCK_OPS_CB_FLAGS, &flags, sizeof(flags)))
+		return; /* before Linux 6.12 */
+	with_options = flags | BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG;
+	if (bpf_setsockopt(tp, SOL_TCP, TCP_BPF_SOCK_OPS_CB_FLAGS, &with_options,
+			   sizeof(with_options)))
+		return;
+	if (poke_once(tp, name) == POKE_STUCK)
+		count(SEGUE_TALLY_UNRESTORED);
+	bpf_setsockopt(tp, SOL_TCP, TCP_BPF_SOCK_OPS_CB_FLAGS, &flags, sizeof(flags));
+}
+
+#endif

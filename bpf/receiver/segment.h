@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * segment.h - the TCP segment in an outgoing packet, as tc sees it: the packet may be a
+ * large one that the device or the kernel cuts later, and its checksum may be left to
+ * them.
+ *
+ * Source: RFC 9293, RFC 791, RFC 8200.
+ */
+#ifndef SEGUE_SEGMENT_H
+#define SEGUE_SEGMENT_H
+
+#include "addr.h"
+#include "state.h"
+
+struct segment {
+	struct segue_receiver_flow flow;
+	u32 tcp; /* where its header begins */
+	u32 payload; /* octets */
+	u32 ack; /* host byte order */
+	u16 window; /* network byte order */
+	u8 flags;
+};
+
+/* RFC 9293, 3.1 */
+struct tcp_header {
+	u16 source;
+	u16 destination;
+	u32 seq;
+	u32 ack;
+	u8 offset; /* upper half: in words */
+	u8 flags;
+	u16 window;
+	u16 checksum;
+	u16 urgent;
+};
+
+/* RFC 791, 3.1 */
+struct ipv4_header {
+	u8 version_length;
+	u8 service;
+	u16 total_length;
+	u16 id;
+	u16 fragment;
+	u8 ttl;
+	u8 protocol;
+	u16 checksum;
+	u32 source;
+	u32 destination;
+};
+
+/* RFC 8200, 3 */
+struct ipv6_header {
+	u32 version_flow;
+	u16 payload_length;
+	u8 next_header;
+	u8 hop_limit;
+	u8 source[16];
+	u8 destination[16];
+};
+
+/* Offset of the TCP header, 0: no TCP, a fragment, or IPv6 with extension headers. */
+static __always_inline u32 read_addresses(struct __sk_buff *skb, struct segue_receiver_flow *flow)
+{
+	if (skb->protocol == ETH_P_IP) {
+		struct ipv4_header ip;
+
+		if (bpf_skb_load_bytes(skb, link_header, &ip, sizeof(ip)) || ip.protocol != IPPROTO_TCP ||
+		    ip.fragment & bpf_htons(0x3fff))
+			return 0;
+		segue_map_v4(flow->local, ip.source);
+		segue_map_v4(flow->remote, ip.destination);
+		return link_header + (ip.version_length & 15) * 4;
+	}
+	if (skb->protocol == ETH_P_IPV6) {
+		struct ipv6_header ip;
+
+		if (bpf_skb_load_bytes(skb, link_header, &ip, sizeof(ip)) || ip.next_header != IPPROTO_TCP)
+			return 0;
+		__builtin_memcpy(flow->local, ip.source, 16);
+		__builtin_memcpy(flow->remote, ip.destination, 16);
+		return link_header + sizeof(ip);
+	}
+	return 0;
+}
+
+/* Whether the packet carries TCP; its segment. */
+static __always_inline u32 read_segment(struct __sk_buff *skb, struct segment *segment)
+{
+	struct tcp_header tcp;
+	u32 headers;
+
+	segment->tcp = read_addresses(skb, &segment->flow);
+	if (!segment->tcp || bpf_skb_load_bytes(skb, segment->tcp, &tcp, sizeof(tcp)))
+		return 0;
+	segment->flow.local_port = tcp.source;
+	segment->flow.remote_port = tcp.destination;
+	segment->ack = bpf_ntohl(tcp.ack);
+	segment->window = tcp.window;
+	segment->flags = tcp.flags;
+	headers = segment->tcp + (tcp.offset >> 4) * 4;
+	segment->payload = skb->len > headers ? skb->len - headers : 0;
+	return 1;
+}
+
+#endif

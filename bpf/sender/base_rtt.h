@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * base_rtt.h - the base RTT of the path beyond the access link.
+ *
+ * A notice describes the access link alone, and W is that link's bandwidth-delay product
+ * (algorithms.md 0). On the papers' benches the link is nearly the whole path. On the
+ * Internet a peer may be far behind it: W would be a small part of what the path holds, and
+ * a handoff between similar links would cut the window to that. The connection's smallest
+ * round trip exceeds the old link's by the part that lies beyond; the handoff leaves that
+ * part as it is.
+ *
+ * Source: docs/internals/kernel.md.
+ */
+#ifndef SEGUE_BASE_RTT_H
+#define SEGUE_BASE_RTT_H
+
+#include "kernel.h"
+#include "etcp.h"
+
+#define SEGUE_BOTH_WAYS_BITS (8u * (1500 + 60)) /* a packet and its ACK */
+
+/* The part of the delay that lies beyond the access link; one way, us. */
+static inline u32 segue_delay_beyond_us(const struct tcp_sock *tp, const struct segue_link *old_link)
+{
+	/* after five minutes without a smaller one, the minimum may itself stem from an outage */
+	const u32 round_trip_us = segue_min(tp->rtt_min.s[0].v, tp->srtt_us >> 3);
+	const u64 link_us = 2 * (u64)old_link->delay_us +
+			    SEGUE_BOTH_WAYS_BITS * 1000 / segue_max(1, old_link->rate_kbps);
+
+	return round_trip_us > link_us ? (round_trip_us - (u32)link_us) / 2 : 0;
+}
+
+/* Turns a notice about the link into one about the path. */
+static inline void segue_add_delay_beyond(struct segue_notice *notice, u32 beyond_us)
+{
+	notice->old_link.delay_us += beyond_us;
+	notice->new_link.delay_us += beyond_us;
+}
+
+/* After an outage a whole window leaves at once and queues at the link, however long the path
+ * beyond is: so cwnd is no more than the link's own W. From there slow start leads to the window
+ * before the outage; to more it would fill that queue long before the path. */
+static inline void segue_fit_into_queue(const struct segue_etcp_settings *set,
+					const struct segue_notice *notice,
+					const struct segue_sender *view, struct segue_action *act)
+{
+	struct segue_path path;
+	u32 own;
+
+	if (!(act->what & SEGUE_RETRANSMIT_HEAD))
+		return;
+	segue_path_of(&path, notice, set->packet_bytes, set->ack_bytes, set->whole_packets);
+	own = segue_window(set, &path, segue_flows(set, notice));
+	if (act->what & SEGUE_SET_CWND)
+		act->cwnd = segue_min(act->cwnd, own);
+	if (act->what & SEGUE_SET_SSTHRESH)
+		act->ssthresh = segue_min(act->ssthresh, segue_max(own, view->ssthresh_saved));
+}
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * notice_rx.h - the receiver of notices: reports in the headers of arriving segments.
+ *
+ * The kernel shows a header before it has checked the ACK number. So a report waits until
+ * an ACK is answered (ack_order.h): by then the kernel has accepted its segment. The kernel
+ * takes a time stamp for each segment, which shows that it is the same one. An attacker who
+ * guesses a sequence number in the window, but neither nonce nor ACK number, gets no further.
+ *
+ * Source: docs/reference/wire.md.
+ */
+#ifndef SEGUE_NOTICE_RX_H
+#define SEGUE_NOTICE_RX_H
+
+#include "addr.h"
+#include "flows.h"
+#include "state.h"
+
+#define SEGUE_OPTION_ROOM 40u /* all that a TCP header has for options */
+#define SEGUE_NO_OPTION 100u /* beside the answers of notice.h */
+
+static inline u32 segue_get32(const u8 *from)
+{
+	return segue_get16(from) << 16 | segue_get16(from + 2);
+}
+
+/* Our option in a header, kind to end; its length, or a negative errno. */
+static inline int segue_find_option(struct bpf_sock_ops *ctx, u8 *option, u64 flags)
+{
+	__builtin_memset(option, 0, SEGUE_OPTION_ROOM);
+	option[0] = SEGUE_OPTION_KIND;
+	option[1] = 4; /* what to search for: kind, length, ExID (RFC 6994) */
+	segue_put16(option + 2, SEGUE_OPTION_EXID);
+	return (int)bpf_load_hdr_opt(ctx, option, SEGUE_OPTION_ROOM, flags);
+}
+
+static inline u32 segue_load_report(struct bpf_sock_ops *ctx, struct segue_report *report)
+{
+	u8 option[SEGUE_OPTION_ROOM];
+	const int length = segue_find_option(ctx, option, 0);
+
+	if (length <= 0)
+		return SEGUE_NO_OPTION;
+	return segue_decode_report(option, (u32)length, report);
+}
+
+static inline u32 segue_counter_of_fault(u32 fault)
+{
+	switch (fault) {
+	case SEGUE_OPTION_BAD_VERSION:
+		return SEGUE_COUNT_BAD_VERSION;
+	case SEGUE_OPTION_BAD_TYPE:
+		return SEGUE_COUNT_BAD_TYPE;
+	case SEGUE_OPTION_ZERO_RATE:
+		return SEGUE_COUNT_ZERO_RATE;
+	default: /* kind and ExID were what we searched for */
+		return SEGUE_COUNT_BAD_LENGTH;
+	}
+}
+
+static inline void segue_host_of(struct bpf_sock_ops *ctx, struct segue_host *host)
+{
+	host->netns = bpf_get_netns_cookie(ctx);
+	segue_remote_address_at(ctx, host->address);
+}
+
+/* A report on the segment that completes the handshake. */
+static inline void segue_first_report(struct segue_connection *conn, u32 fault,
+				    const struct segue_report *report)
+{
+	if (fault) {
+		segue_refuse(conn, segue_counter_of_fault(fault));
+		return;
+	}
+	if (segue_accept_report(&conn->ear, report) == SEGUE_WRONG_NONCE) {
+		segue_refuse(conn, SEGUE_COUNT_WRONG_NONCE);
+		return;
+	}
+	conn->link = report->link;
+	segue_count(SEGUE_COUNT_FIRST);
+}
+
+static inline void segue_on_parse(struct bpf_sock_ops *ctx)
+{
+	const u8 *header = ctx->skb_data;
+	struct bpf_sock *sk = ctx->sk;
+	struct segue_connection *conn;
+	struct segue_report report = {};
+	struct tcp_sock *tp;
+	u32 ack, fault;
+
+	if (!sk || (void *)(header + 20) > ctx->skb_data_end)
+		return;
+	ack = segue_get32(header + 8);
+	fault = segue_load_report(ctx, &report);
+	if (fault == SEGUE_NO_OPTION)
+		return;
+	conn = bpf_sk_storage_get(&connections, sk, 0, 0);
+	if (!conn) {
+		segue_count(SEGUE_COUNT_NOT_NEGOTIATED);
+		return;
+	}
+	if (fault) {
+		segue_refuse(conn, segue_counter_of_fault(fault));
+		return;
+	}
+	if (report.nonce != conn->ear.nonce) {
+		segue_refuse(conn, SEGUE_COUNT_WRONG_NONCE);
+		return;
+	}
+	/* the peer repeats it until our answer arrives */
+	if (report.type == SEGUE_TYPE_FIRST && conn->link.rate_kbps)
+		return;
+	if (segue_seq_before(ack, ctx->snd_una) || segue_seq_before(ctx->snd_nxt, ack)) {
+		segue_refuse(conn, SEGUE_COUNT_BAD_ACK);
+		return;
+	}
+	tp = bpf_skc_to_tcp_sock(sk);
+	if (!tp)
+		return;
+	if (conn->pending.type)
+		segue_refuse(conn, SEGUE_COUNT_NOT_CONSUMED);
+	conn->pending = report;
+	conn->pending_stamp = segue_segment_stamp(tp);
+}
+
+/* The option does not tell whether there was a disconnection; silence does. Without a
+ * disconnection the first ACK over the new link follows the last one over the old by no more
+ * than the difference of the delays, which is less than both round trips together. Silence
+ * proves nothing about a flow that waited for no ACK. */
+static inline u32 segue_was_disconnected(const struct segue_connection *conn,
+					 const struct tcp_sock *tp, u32 waited,
+					 const struct segue_link *link)
+{
+	const u32 silence_us = (u32)tp->tcp_mstamp - conn->quiet_us;
+	const u64 packet_us = (u64)1500 * 8 * 1000 / segue_max(1, link->rate_kbps);
+
+	return waited && silence_us > (u64)2 * link->delay_us + packet_us + (tp->srtt_us >> 3);
+}
+
+/* When an ACK is answered. waited: the flow had waited for it. 1: `notice` is for the policy. */
+static inline u32 segue_consume(struct segue_connection *conn, const struct tcp_sock *tp,
+				u32 waited, struct segue_notice *notice)
+{
+	const struct segue_report pending = conn->pending;
+	const u32 now_ms = segue_now_ms();
+	struct segue_link old_link;
+
+	conn->pending.type = 0;
+	if (conn->pending_stamp != segue_segment_stamp(tp)) {
+		segue_refuse(conn, SEGUE_COUNT_NOT_CONSUMED);
+		return 0;
+	}
+	if (segue_accept_report(&conn->ear, &pending) != SEGUE_ACCEPTED) {
+		segue_refuse(conn, SEGUE_COUNT_REPEATED);
+		return 0;
+	}
+	if (pending.type == SEGUE_TYPE_EXPECTED) {
+		segue_count(SEGUE_COUNT_FORESEEN);
+		return 0;
+	}
+	old_link = conn->link;
+	conn->link = pending.link;
+	if (pending.type == SEGUE_TYPE_FIRST) {
+		segue_count(SEGUE_COUNT_FIRST);
+		return 0;
+	}
+	if (!old_link.rate_kbps) {
+		segue_refuse(conn, SEGUE_COUNT_NO_OLD_LINK);
+		return 0;
+	}
+	/* Links do not change more often than once a second. The link is remembered anyway. */
+	if (conn->accepted && now_ms - conn->accepted_ms < 1000) {
+		segue_refuse(conn, SEGUE_COUNT_TOO_SOON);
+		return 0;
+	}
+	conn->accepted_ms = now_ms;
+	conn->accepted++;
+	segue_count(SEGUE_COUNT_ACCEPTED);
+	notice->old_link = old_link;
+	notice->new_link = conn->link;
+	notice->flows = segue_flows_of(&conn->host);
+	notice->disconnected = segue_was_disconnected(conn, tp, waited, &conn->link);
+	return 1;
+}
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * react.h - the events that a policy answers, and its answers as Linux enacts them.
+ *
+ * Not answered, because enact.h could do nothing with the answer: duplicate ACKs, DSACKs,
+ * and RTT samples of Enhanced TCP. The kernel's own reaction to a DSACK (undo) stays.
+ *
+ * Source: docs/internals/kernel.md; the events of policy/.
+ */
+#ifndef SEGUE_REACT_H
+#define SEGUE_REACT_H
+
+#include "belief.h"
+#include "trial.h"
+#include "base_rtt.h"
+#include "enact.h"
+#include "state.h"
+
+/* The action that the policy asks for, as far as it is believed. 1: it grants a window that
+ * only the link can prove. A global function, which the verifier checks once: otherwise it
+ * would check the caller anew for each of the policy's many paths, and exceed its limit. */
+__noinline u32 segue_decide(struct segue_connection *conn, const struct segue_sender *view,
+			    const struct segue_notice *notice, u32 beyond_us,
+			    struct segue_action *act)
+{
+	struct segue_notice of_path;
+
+	if (!conn || !view || !notice || !act)
+		return 0;
+	of_path = *notice;
+	segue_add_delay_beyond(&of_path, beyond_us);
+	segue_do_nothing(act);
+	if (scheme == SEGUE_SCHEME_ETCP) {
+		segue_etcp_on_notice(segue_etcp_set(), &conn->etcp, view, &of_path, act);
+		segue_fit_into_queue(segue_etcp_set(), notice, view, act);
+	} else if (scheme == SEGUE_SCHEME_TCP_HO) {
+		segue_tcp_ho_on_notice(segue_tcp_ho_set(), &conn->tcp_ho, view, &of_path, act);
+	}
+	return segue_believe(view, notice->disconnected, segue_windows(conn->proven), act);
+}
+
+/* Data that could not be sent because there was no link (mobile/unsent.h) count as lost: the
+ * policy sees a timeout. */
+static inline void segue_view_unsent(const struct tcp_sock *tp, struct segue_sender *view)
+{
+	view->in_rto_recovery = 1;
+	view->timeouts_since_ack = 1;
+	view->ssthresh_saved = view->ssthresh;
+	view->srtt_before_us = tp->srtt_us >> 3;
+}
+
+/* 1: the window has changed. */
+static inline u32 segue_on_notice(struct sock *sk, struct segue_connection *conn,
+				  const struct segue_notice *notice)
+{
+	struct tcp_sock *tp = segue_tcp(sk);
+	struct segue_sender view;
+	struct segue_action act = {};
+
+	segue_view(tp, conn, segue_ca_state(tp), tp->snd_cwnd, &view);
+	if (conn->local_round && notice->disconnected && !tp->packets_out &&
+	    tp->write_seq != tp->snd_nxt)
+		segue_view_unsent(tp, &view);
+	if (segue_decide(conn, &view, notice, segue_delay_beyond_us(tp, &notice->old_link), &act))
+		segue_begin_trial(tp, conn);
+	if (act.what & SEGUE_SET_CWND)
+		conn->told_kbps = notice->new_link.rate_kbps / segue_max(1, notice->flows);
+	if (notice->disconnected && scheme != SEGUE_SCHEME_UNAWARE)
+		conn->bounds_rto = 1;
+	return segue_enact(sk, conn, notice->disconnected, &act);
+}
+
+/* snd_una has advanced. 1: the window has changed. */
+static inline u32 segue_on_new_ack(struct sock *sk, struct segue_connection *conn)
+{
+	struct tcp_sock *tp = segue_tcp(sk);
+	struct segue_sender view;
+	struct segue_action act;
+
+	if (scheme != SEGUE_SCHEME_ETCP || !conn->etcp.active || conn->etcp.ho_acked)
+		return 0;
+	segue_view(tp, conn, segue_ca_state(tp), tp->snd_cwnd, &view);
+	segue_etcp_on_new_ack(segue_etcp_set(), &conn->etcp, &view, 0, &act);
+	return segue_enact(sk, conn, 0, &act);
+}
+
+/* The ssthresh that a cut leaves. During its trial a grant is kept whole; afterwards no more
+ * than the window in use: above that PRR would let cwnd grow within a recovery, and the
+ * ssthresh of a false rate would never be cut. */
+static inline u32 segue_kept(const struct tcp_sock *tp, const struct segue_connection *conn)
+{
+	u32 kept = conn->ssthresh_before;
+
+	if (!conn->trial_rounds)
+		kept = segue_max(tp->snd_ssthresh, segue_min(kept, tp->prior_cwnd));
+	return conn->guard_rounds ? segue_min(kept, conn->guard) : kept;
+}
+
+/* The kernel has cut ssthresh for a fast retransmit (TCP_CA_Recovery) or a timeout
+ * (TCP_CA_Loss); the policy may put it back. */
+static inline void segue_on_cut(struct sock *sk, struct segue_connection *conn, u32 state)
+{
+	struct tcp_sock *tp = segue_tcp(sk);
+	struct segue_sender view;
+	struct segue_action act;
+
+	segue_do_nothing(&act);
+	if (scheme == SEGUE_SCHEME_ETCP && conn->etcp.active) {
+		segue_view(tp, conn, segue_ca_state(tp), tp->prior_cwnd, &view);
+		if (state == TCP_CA_Recovery)
+			segue_etcp_on_fast_retransmit(segue_etcp_set(), &conn->etcp, &view,
+						      tp->snd_una, &act);
+		else
+			segue_etcp_on_timeout(segue_etcp_set(), &conn->etcp, &view, &act);
+	} else if (scheme == SEGUE_SCHEME_TCP_HO) {
+		segue_view(tp, conn, segue_ca_state(tp), tp->prior_cwnd, &view);
+		if (state == TCP_CA_Recovery)
+			segue_tcp_ho_on_fast_retransmit(segue_tcp_ho_set(), &conn->tcp_ho, &view,
+							&act);
+		else
+			segue_tcp_ho_on_timeout(segue_tcp_ho_set(), &conn->tcp_ho, &view, &act);
+	}
+	if (act.what & (SEGUE_KEEP_WINDOW | SEGUE_KEEP_CWND | SEGUE_KEEP_SSTHRESH) &&
+	    conn->ssthresh_before > tp->snd_ssthresh)
+		tp->snd_ssthresh = segue_kept(tp, conn);
+}
+
+static inline void segue_on_sample(struct sock *sk, s32 rtt_us)
+{
+	struct segue_connection *conn;
+	struct segue_action act;
+
+	if (scheme != SEGUE_SCHEME_TCP_HO || rtt_us <= 0)
+		return;
+	conn = segue_connection_of(sk);
+	if (!conn)
+		return;
+	segue_tcp_ho_on_rtt_sample(segue_tcp_ho_set(), &conn->tcp_ho, (u32)rtt_us, &act);
+	segue_enact(sk, conn, 0, &act);
+}
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * rto_max.h - the length of an outage is no round trip.
+ *
+ * The first ACK after an outage mostly tells of packets that had arrived before it: a
+ * sample as long as the outage, and with it an RTO of many seconds. Whatever then waits
+ * for the timer stalls the flow: above all a head that was lost before the outage, which
+ * the kernel's undo leaves marked as resent, so that RACK no longer resends it
+ * (tcp_undo_cwnd_reduction, tcp_mark_skb_lost).
+ *
+ * SRTT and RTO cannot be written; what bounds the RTO can (TCP_RTO_MAX_MS, Linux 6.15;
+ * before it nothing is bounded). So the RTO is no more than RFC 6298 has it before the
+ * first sample, or twice the round trip of the told link, until the estimate is below
+ * that by itself.
+ *
+ * By the largest RTO the kernel also knows how long tcp_retries2 retries, or as many probes
+ * of a closed window, may take, counted from the first: with a bound an outage would kill
+ * the connection at the next expiry. So it holds only while nothing has been resent by the
+ * timer since the last progress or undo, and the window is open; the expiry itself ends it,
+ * and so does a probe that follows one: what waits for a device without carrier (mobile/unsent.h)
+ * waits for the timer of a closed window.
+ */
+#ifndef SEGUE_RTO_MAX_H
+#define SEGUE_RTO_MAX_H
+
+#include "state.h"
+
+#define SEGUE_INITIAL_RTO_MS 1000u /* RFC 6298, 2.1 */
+
+static inline u32 segue_rto_bound_ms(const struct segue_link *link)
+{
+	const u64 packet_us = 1500 * 8 * 1000 / segue_max(1, link->rate_kbps);
+	const u64 bound_ms = 2 * (2 * (u64)link->delay_us + packet_us) / 1000;
+
+	return segue_max(SEGUE_INITIAL_RTO_MS, (u32)bound_ms);
+}
+
+static inline void segue_bound_rto(struct sock *sk, struct segue_connection *conn)
+{
+	u32 bound_ms = segue_rto_bound_ms(&conn->link);
+	int own_ms;
+
+	if (conn->own_rto_max_ms ||
+	    bpf_getsockopt(sk, SOL_TCP, TCP_RTO_MAX_MS, &own_ms, sizeof(own_ms)) ||
+	    own_ms <= (int)bound_ms ||
+	    bpf_setsockopt(sk, SOL_TCP, TCP_RTO_MAX_MS, &bound_ms, sizeof(bound_ms)))
+		return;
+	conn->own_rto_max_ms = own_ms;
+}
+
+/* Not when a socket's congestion control is released: the kernel lets no option be set then. */
+static inline void segue_free_rto(struct sock *sk, struct segue_connection *conn)
+{
+	u32 own_ms = conn->own_rto_max_ms;
+
+	bpf_setsockopt(sk, SOL_TCP, TCP_RTO_MAX_MS, &own_ms, sizeof(own_ms));
+	conn->own_rto_max_ms = 0;
+}
+
+/* On each ACK while the bound is wanted, or holds; and when a flow begins to send anew. */
+static inline void segue_look_at_rto(struct sock *sk, const struct tcp_sock *tp,
+				     struct segue_connection *conn)
+{
+	const u32 safe = !tp->inet_conn.icsk_retransmits && !tp->inet_conn.icsk_probes_out &&
+			 tp->snd_wnd;
+
+	if (conn->bounds_rto && safe) {
+		conn->bounds_rto = 0;
+		segue_bound_rto(sk, conn);
+	} else if (conn->own_rto_max_ms &&
+		   /* in the trial the old sample may still come */
+		   (!safe || (!conn->trial_rounds &&
+			      (tp->srtt_us >> 3) + tp->rttvar_us <=
+				      1000 * segue_rto_bound_ms(&conn->link)))) {
+		segue_free_rto(sk, conn);
+	}
+}
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * state.h - the memory of the sender's programs: settings, connections, remote hosts,
+ * counters.
+ */
+#ifndef SEGUE_SENDER_STATE_H
+#define SEGUE_SENDER_STATE_H
+
+#include "kernel.h"
+#include "intf.h"
+#include "notice.h"
+#include "etcp.h"
+#include "tcp_ho.h"
+
+/* Set before loading and constant from then on, so that the verifier drops the
+ * branches of every other scheme. */
+const volatile u32 scheme = SEGUE_SCHEME_ETCP;
+const volatile u32 want_icmp = 0;
+const volatile u64 cgroup_id = 0;
+const volatile u64 nonce_key[2] = {};
+const volatile char cc_name[SEGUE_CC_NAME_LEN] = "segue";
+/* struct segue_etcp_settings, struct segue_tcp_ho_settings */
+const volatile u32 etcp_words[sizeof(struct segue_etcp_settings) / 4] = {};
+const volatile u32 tcp_ho_words[sizeof(struct segue_tcp_ho_settings) / 4] = {};
+
+/* The constants above as plain memory; the compiler must not see that they are, or
+ * it takes the zeros of this file for their values. */
+#define SEGUE_LOADED(type, object)                                                                 \
+	({                                                                                         \
+		const volatile void *address = &(object);                                          \
+		asm volatile("" : "+r"(address));                                                  \
+		(const type *)address;                                                             \
+	})
+
+/* A host: its address, IPv4 as ::ffff:a.b.c.d. */
+struct segue_host {
+	u32 address[4];
+	u64 netns; /* the same address elsewhere is another host */
+};
+
+struct segue_connection {
+	struct segue_host host;
+	struct segue_report pending; /* type 0: none */
+	u32 pending_stamp; /* of the segment that carries `pending` */
+	u32 accepted_ms; /* when the last notice was accepted, if one was */
+	u32 resumed_stamp; /* of the segment at which `resumed` was granted; 0: by the agent */
+	struct segue_link link; /* as last reported; rate 0: none */
+	struct segue_ear ear;
+	u8 busy : 1; /* counted in `hosts` */
+	u8 local_pending : 1; /* a handoff of this host waits for init */
+	u8 bounds_rto : 1; /* rto_max.h: wanted, once it is safe */
+	u8 guard_rounds; /* round trips for which `guard` still holds */
+	u8 trial_rounds; /* round trips for which what was granted is on trial */
+	u8 ack_half; /* ack_order.h */
+	u32 guard; /* packets: an undo gives back no more */
+	u32 guard_seq; /* the round ends here */
+	u32 proven; /* packets: a notice raises the window no further; 0: none is known */
+	u32 trial_us; /* trial.h: since when, by the kernel's clock of this connection */
+	u32 trial_seq; /* the round ends here */
+	u32 trial_lost; /* tp->lost, tp->delivered as it began */
+	u32 trial_delivered;
+	u32 trial_allowed; /* losses that prove nothing */
+	u32 resumed; /* packets: the window after an outage */
+	u32 quiet_us; /* since when an ACK is waited for, by the kernel's clock of this connection */
+	u32 told_kbps; /* this flow's share of the last notice's rate; 0: not in doubt */
+	u32 own_rto_max_ms; /* rto_max.h: to be given back; 0: not bounded */
+	u32 last_una;
+	u32 accepted;
+	u32 refused;
+	u32 ssthresh_before; /* as the congestion control was asked for a cut */
+	u32 ssthresh_saved; /* after the cut of the first expiry */
+	u32 srtt_before_us; /* at the first expiry */
+	u32 local_round; /* local_handoff.h: of the last handoff; 0: none yet */
+	union {
+		struct segue_etcp etcp;
+		struct segue_tcp_ho tcp_ho;
+	};
+};
+
+/* With the 72 octets that the kernel puts before it, a storage of kmalloc-256. */
+_Static_assert(sizeof(struct segue_connection) <= 184, "more than 256 octets of slab");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct segue_connection);
+} connections SEC(".maps");
+
+/* What has been changed of a listener, to be undone. */
+struct segue_mark {
+	u8 flags;
+	u8 save_syn;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct segue_mark);
+} marks SEC(".maps");
+
+/* Hosts with flows that have data queued or under way. Of more hosts than this the
+ * longest idle are forgotten: their flows then count as one. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, struct segue_host);
+	__type(value, s32);
+} hosts SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, SEGUE_COUNTERS);
+	__type(key, u32);
+	__type(value, u64);
+} counters SEC(".maps");
+
+/* What the daemon wrote down about this attachment, for `status`; the programs do
+ * not read it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, char[8192]);
+} about SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct segue_local_order);
+} local_orders SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 65536);
+} icmp_requests SEC(".maps");
+
+/* Of each segment that the connection takes up another (tcp_mstamp_refresh); never 0. The low
+ * half tells those of some seconds apart, and none is kept for longer than its segment. */
+static inline u32 segue_segment_stamp(const struct tcp_sock *tp)
+{
+	if (bpf_core_field_exists(tp->tcp_clock_cache))
+		return (u32)tp->tcp_clock_cache | 1;
+	return (u32)tp->tcp_mstamp | 1;
+}
+
+static inline struct segue_connection *segue_connection_of(struct sock *sk)
+{
+	return bpf_sk_storage_get(&connections, sk, 0, 0);
+}
+
+static inline u32 segue_now_ms(void)
+{
+	return (u32)(bpf_ktime_get_ns() / 1000000);
+}
+
+static inline void segue_count(u32 what)
+{
+	u64 *value = bpf_map_lookup_elem(&counters, &what);
+
+	if (value)
+		(*value)++;
+}
+
+static inline void segue_refuse(struct segue_connection *conn, u32 why)
+{
+	conn->refused++;
+	segue_count(why);
+}
+
+static inline const struct segue_etcp_settings *segue_etcp_set(void)
+{
+	return SEGUE_LOADED(struct segue_etcp_settings, etcp_words);
+}
+
+static inline const struct segue_tcp_ho_settings *segue_tcp_ho_set(void)
+{
+	return SEGUE_LOADED(struct segue_tcp_ho_settings, tcp_ho_words);
+}
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * vectors.bpf.c - for tests only: one event of policy/, or one octet string of its codec,
+ * as a loaded program computes it. A test puts the arguments into the globals below, runs the
+ * program and compares the answers with those of user space.
+ */
+#include "kernel.h"
+#include "../sender/ack_order.h"
+#include "belief.h"
+#include "etcp.h"
+#include "notice.h"
+#include "tcp_ho.h"
+#include "../sender/units.h"
+
+char _license[] SEC("license") = "GPL";
+
+enum segue_vector {
+	SEGUE_VECTOR_FORGET,
+	SEGUE_VECTOR_NOTICE,
+	SEGUE_VECTOR_NEW_ACK,
+	SEGUE_VECTOR_DSACK,
+	SEGUE_VECTOR_DUP_ACK,
+	SEGUE_VECTOR_FAST_RETRANSMIT,
+	SEGUE_VECTOR_TIMEOUT,
+	SEGUE_VECTOR_SAMPLE,
+	SEGUE_VECTOR_HO_NOTICE,
+	SEGUE_VECTOR_HO_SAMPLE,
+	SEGUE_VECTOR_HO_FAST_RETRANSMIT,
+	SEGUE_VECTOR_HO_TIMEOUT,
+	SEGUE_VECTOR_DECODE_REPORT,
+	SEGUE_VECTOR_ENCODE_REPORT,
+	SEGUE_VECTOR_DECODE_CAPABILITY,
+	SEGUE_VECTOR_ENCODE_CAPABILITY,
+	SEGUE_VECTOR_ACCEPT,
+	SEGUE_VECTOR_BELIEVE,
+	SEGUE_VECTOR_WHOLE_PACKETS,
+	SEGUE_VECTOR_WINDOWS,
+	SEGUE_VECTOR_ANSWER_NOW,
+};
+
+u32 event;
+u32 argument[2];
+u32 answer;
+u32 etcp_words[sizeof(struct segue_etcp_settings) / 4];
+u32 tcp_ho_words[sizeof(struct segue_tcp_ho_settings) / 4];
+struct segue_sender sender;
+struct segue_notice notice;
+struct segue_action action;
+struct segue_report report;
+struct segue_capability capability;
+struct segue_ear ear;
+u8 octets[40];
+
+/* kept from event to event */
+struct segue_etcp etcp;
+struct segue_tcp_ho tcp_ho;
+u32 ack_cleaned_first;
+u8 ack_half;
+
+static void on_etcp(void)
+{
+	const struct segue_etcp_settings *set = (const struct segue_etcp_settings *)etcp_words;
+
+	switch (event) {
+	case SEGUE_VECTOR_NOTICE:
+		segue_etcp_on_notice(set, &etcp, &sender, &notice, &action);
+		break;
+	case SEGUE_VECTOR_NEW_ACK:
+		segue_etcp_on_new_ack(set, &etcp, &sender, argument[0], &action);
+		break;
+	case SEGUE_VECTOR_DSACK:
+		segue_etcp_on_dsack(&etcp, argument[0], argument[1]);
+		break;
+	case SEGUE_VECTOR_DUP_ACK:
+		segue_etcp_on_dup_ack(set, &etcp, &sender, &action);
+		break;
+	case SEGUE_VECTOR_FAST_RETRANSMIT:
+		segue_etcp_on_fast_retransmit(set, &etcp, &sender, argument[0], &action);
+		break;
+	case SEGUE_VECTOR_TIMEOUT:
+		segue_etcp_on_timeout(set, &etcp, &sender, &action);
+		break;
+	case SEGUE_VECTOR_SAMPLE:
+		segue_etcp_on_rtt_sample(set, &etcp, &sender, argument[0], &action);
+		break;
+	}
+}
+
+static void on_tcp_ho(void)
+{
+	const struct segue_tcp_ho_settings *set =
+		(const struct segue_tcp_ho_settings *)tcp_ho_words;
+
+	switch (event) {
+	case SEGUE_VECTOR_HO_NOTICE:
+		segue_tcp_ho_on_notice(set, &tcp_ho, &sender, &notice, &action);
+		break;
+	case SEGUE_VECTOR_HO_SAMPLE:
+		segue_tcp_ho_on_rtt_sample(set, &tcp_ho, argument[0], &action);
+		break;
+	case SEGUE_VECTOR_HO_FAST_RETRANSMIT:
+		segue_tcp_ho_on_fast_retransmit(set, &tcp_ho, &sender, &action);
+		break;
+	case SEGUE_VECTOR_HO_TIMEOUT:
+		segue_tcp_ho_on_timeout(set, &tcp_ho, &sender, &action);
+		break;
+	}
+}
+
+static void on_wire(void)
+{
+	const u32 size = argument[0];
+
+	if (size > sizeof(octets))
+		return;
+	switch (event) {
+	case SEGUE_VECTOR_DECODE_REPORT:
+		answer = segue_decode_report(octets, size, &report);
+		break;
+	case SEGUE_VECTOR_ENCODE_REPORT:
+		answer = segue_encode_report(&report, octets);
+		break;
+	case SEGUE_VECTOR_DECODE_CAPABILITY:
+		answer = segue_decode_capability(octets, size, &capability);
+		break;
+	case SEGUE_VECTOR_ENCODE_CAPABILITY:
+		segue_encode_capability(&capability, octets);
+		break;
+	case SEGUE_VECTOR_ACCEPT:
+		answer = segue_accept_report(&ear, &report);
+		break;
+	}
+}
+
+SEC("syscall")
+int vector(void *ctx)
+{
+	if (event == SEGUE_VECTOR_FORGET) {
+		__builtin_memset(&etcp, 0, sizeof(etcp));
+		__builtin_memset(&tcp_ho, 0, sizeof(tcp_ho));
+	} else if (event < SEGUE_VECTOR_HO_NOTICE) {
+		on_etcp();
+	} else if (event < SEGUE_VECTOR_DECODE_REPORT) {
+		on_tcp_ho();
+	} else if (event == SEGUE_VECTOR_BELIEVE) {
+		answer = segue_believe(&sender, argument[0], argument[1], &action);
+	} else if (event == SEGUE_VECTOR_WHOLE_PACKETS) {
+		answer = segue_whole_packets(argument[0]);
+	} else if (event == SEGUE_VECTOR_WINDOWS) {
+		answer = segue_windows(argument[0]);
+	} else if (event == SEGUE_VECTOR_ANSWER_NOW) {
+		answer = segue_answer_now(&ack_cleaned_first, &ack_half, argument[0], argument[1]);
+	} else {
+		on_wire();
+	}
+	return 0;
+}

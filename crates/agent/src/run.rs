@@ -229,7 +229,7 @@ impl Agent {
         let (Some(uploads), Some(own)) = (&mut self.uploads, self.own.take()) else {
             return Governed::default();
         };
-        uploads.local_handoff.handoff(&Handoff { flows, ..own }).unwrap_or_else(|error| {
+        uploads.own.handoff(&Handoff { flows, ..own }).unwrap_or_else(|error| {
             tracing::error!(%error, "flows of this host cannot be told");
             Governed::default()
         })

@@ -29,7 +29,7 @@ PROGRAM :=
 RELEASE := $${CARGO_TARGET_DIR:-target}/release/segue
 STATIC := $(shell uname -m)-unknown-linux-gnu
 
-.PHONY: help setup demo build test fuzz measure python-test lab liar agent-speed agent-soak bench fidelity book lint man completions install uninstall static deb units clean
+.PHONY: help setup demo build test fuzz measure python-test lab liar agent-speed agent-soak bench fidelity book lint additions man completions install uninstall static deb units clean
 
 help:
 	@echo 'make setup        installs the system packages that building and testing need'
@@ -47,6 +47,7 @@ help:
 	@echo 'make fidelity     regular TCP beside the results of ns-2, scenario by scenario'
 	@echo 'make book         the documentation as a book, into out/book/html; its links are checked'
 	@echo 'make lint         formatting, and clippy with warnings denied'
+	@echo 'make additions    adds a toy control, loss model, queue and scheme to a copy, and compiles it'
 	@echo 'make install      the programs, their pages, completions, units and configuration, below PREFIX=/usr/local'
 	@echo 'make uninstall    removes them; a configuration that was changed stays'
 	@echo 'make static       the programs without shared libraries, into out/static'
@@ -118,6 +119,11 @@ lint:
 	scripts/architecture --check
 	scripts/includes
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+
+# What CONTRIBUTING says of additions.
+additions:
+	@scripts/setup --check $(NEED_ALL)
+	scripts/additions
 
 agent-speed:
 	@scripts/setup --check $(NEED_ALL) lab

@@ -45,7 +45,7 @@ help:
 	@echo 'make bench        packets per second, ours beside those of ns-2'
 	@echo 'make fidelity     regular TCP beside the results of ns-2, scenario by scenario'
 	@echo 'make book         the documentation as a book, into out/book/html; its links are checked'
-	@echo 'make lint         formatting, and clippy with warnings denied'
+	@echo 'make lint         formatting, the prose of the pages, and clippy with warnings denied'
 	@echo 'make install      the programs, their pages, completions, units and configuration, below PREFIX=/usr/local'
 	@echo 'make uninstall    removes them; a configuration that was changed stays'
 	@echo 'make static       the programs without shared libraries, into out/static'
@@ -110,6 +110,7 @@ lint:
 	$(CARGO) fmt --all --check -- crates/tcp/src/congestion/*.rs
 	scripts/same-features
 	scripts/architecture --check
+	scripts/prose
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
 agent-speed:

@@ -46,7 +46,7 @@ help:
 	@echo 'make bench        packets per second, ours beside those of ns-2'
 	@echo 'make fidelity     regular TCP beside the results of ns-2, scenario by scenario'
 	@echo 'make book         the documentation as a book, into out/book/html; its links are checked'
-	@echo 'make lint         formatting, and clippy with warnings denied'
+	@echo 'make lint         formatting, the prose of the pages, and clippy with warnings denied'
 	@echo 'make additions    adds a toy control, loss model, queue and scheme to a copy, and compiles it'
 	@echo 'make install      the programs, their pages, completions, units and configuration, below PREFIX=/usr/local'
 	@echo 'make uninstall    removes them; a configuration that was changed stays'
@@ -118,6 +118,7 @@ lint:
 	scripts/same-features
 	scripts/architecture --check
 	scripts/includes
+	scripts/prose
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
 # What CONTRIBUTING says of additions.

@@ -3,7 +3,7 @@
 mod bench;
 mod rto_max;
 
-use bench::peer::{ACK, Peer};
+use bench::peer::{ACK, Peer, Segment};
 use bench::{Bench, count, flow};
 use nix::sys::socket::getsockopt;
 use rto_max::RtoMaxMs;
@@ -363,9 +363,26 @@ fn tcp_ho_resumes_and_remembers_the_round_trip() {
     assert!((42..=most).contains(&ssthresh), "ssthresh {ssthresh}, at most {most}");
 }
 
-/// RFC 6069: with one segment under way, raising cwnd resends nothing; the ICMP does.
+/// How often the kernel has doubled the RTO of the flow, as `ss` tells it, with the segments that have come to the peer until
+/// then. Each expiry of the timer doubles it once and resends the head once.
+fn doublings(stream: &TcpStream, peer: &mut Peer) -> (i64, Vec<Segment>) {
+    let read = || ss(stream).split_whitespace().find_map(|word| word.strip_prefix("backoff:")?.parse().ok());
+    let mut come = Vec::new();
+    for _ in 0..1000 {
+        // Not told: none.
+        let before: i64 = read().unwrap_or(0);
+        come.extend(peer.drain(Duration::from_millis(10)));
+        if read().unwrap_or(0) == before {
+            return (before, come);
+        }
+    }
+    panic!("the timer never rests: {}", ss(stream));
+}
+
+/// RFC 6069: with one segment under way, raising cwnd resends nothing; the ICMP does. Whenever the timer expires, it resends
+/// the head and doubles the RTO. So without ICMP there are as many doublings as resends; an ICMP takes doublings back.
 #[test]
-#[ignore = "a measurement: make measure"]
+#[ignore = "needs kernel"]
 fn an_icmp_resends_a_lonely_head() {
     let bench = Bench::new();
     for (mut peer, icmp) in [
@@ -381,22 +398,24 @@ fn an_icmp_resends_a_lonely_head() {
         let una = peer.ack;
         let first = peer.receive().expect("a segment");
         assert_eq!(first.payload, 100);
-        // A probe of the tail, and the timer: the next is more than a second away. It must be quiet for the first RTO.
+        // A probe of the tail, and the timer. The silence is longer than the first RTO, unless the machine is too busy for it;
+        // then an ICMP shortens the timer, and does not resend by itself.
         peer.outage(una, 4);
-        assert!(peer.drain(Duration::from_millis(500)).is_empty(), "the timer was faster");
-        let before = seen(&stream, "backoff:");
+        peer.drain(Duration::from_millis(500));
+        let (before, _) = doublings(&stream, &mut peer);
         let notice = peer.report(ReportType::Completed, 1, FAST);
         peer.send(ACK, peer.seq, una, &notice);
-        let resent = thread::scope(|scope| {
-            let served = scope.spawn(|| sender.serve(Duration::from_millis(200)));
-            let resent = peer.receive().expect("it is sent again");
-            served.join().expect("it serves").expect("it serves");
-            resent
+        bench::eventually("it is accepted", || count(&sender, "accepted") == 1);
+        let mut resent = 0;
+        bench::eventually("it is sent again", || {
+            sender.serve(Duration::from_millis(10)).expect("it serves");
+            let (after, come) = doublings(&stream, &mut peer);
+            assert!(come.iter().all(|segment| (segment.seq, segment.payload) == (una, 100)), "{come:?}");
+            resent += come.len() as i64;
+            let taken_back = before + resent - after;
+            assert!(icmp || taken_back == 0, "{resent} resent without ICMP, doublings {before}, {after}");
+            resent > 0 && (taken_back > 0 || !icmp)
         });
-        assert_eq!((resent.seq, resent.payload), (una, 100));
-        // The timer doubles the RTO again; an ICMP takes a doubling back before (RFC 6069).
-        let after = seen(&stream, "backoff:");
-        assert!(if icmp { after <= before } else { after == before + 1.0 }, "icmp {icmp}: {before}, {after}");
     }
 }
 
@@ -489,22 +508,43 @@ fn pacing(peer: &Peer) -> u64 {
     rate.unwrap_or_else(|| panic!("no pacing rate in {text}"))
 }
 
+/// Leaves at most this many packets under way, and no ACK for them: the peer has room for no more. The first of them.
+fn leave_under_way(peer: &mut Peer, most: u32) -> u32 {
+    let wide = peer.window;
+    // The window is in units of 128 octets (the peer's SYN).
+    peer.window = u16::try_from(most * 1460 / 128).expect("a window");
+    for _ in 0..100 {
+        peer.acknowledge(&[]);
+        let una = peer.ack;
+        let sent = peer.drain(Duration::from_millis(30)).len() as u32;
+        // What was sent before this window was told has come by now, or is acknowledged in the next round.
+        if (1..=most).contains(&sent) && peer.ack.wrapping_sub(una) <= 1460 * most {
+            peer.window = wide;
+            return una;
+        }
+    }
+    panic!("more than {most} packets stay under way");
+}
+
 /// The pacing rate of BBR only grows until its startup is over. What was told, and was found wrong in the trial, must not
 /// stay in it.
+///
+/// After the outage 64 packets leave at once. The trial forgives as many losses as packets were under way, for the kernel
+/// may find those lost once more, and ten (bpf/sender/trial.h). With at most 40 under way, a burst of which only the last
+/// packet arrives is more than it forgives, whether RACK or a timer finds the losses.
 #[test]
-#[ignore = "a measurement: make measure"]
+#[ignore = "needs kernel bbr"]
 fn a_retreat_takes_the_told_pacing_rate_back() {
     const LIE: Link = Link { rate_kbps: 10_000_000, delay_us: 9_000 };
+    const UNDER_WAY: u32 = 40;
     let bench = Bench::new();
     let sender = attach(&Options { around: Around::Bbr, ..bench.options("etcp-v1") }).expect("it attaches");
     let listener = bench.listen();
     let mut peer = Peer::v4(&bench.device, 4001);
     peer.connect(FAST);
-    let _stream = bulk(&listener);
+    let stream = bulk(&listener);
     grow(&sender, &mut peer, 40);
-    peer.acknowledge(&[]);
-    let una = peer.ack;
-    peer.drain(Duration::from_millis(30));
+    let una = leave_under_way(&mut peer, UNDER_WAY);
     peer.outage(una, 3);
     let notice = peer.report(ReportType::Completed, 1, LIE);
     peer.send(ACK, peer.seq, una, &notice);
@@ -513,22 +553,21 @@ fn a_retreat_takes_the_told_pacing_rate_back() {
     assert!(told >= 10_000_000_000, "{told} bit/s at the notice");
     // Of all that is sent only the last segment arrives, so that all before it are lost.
     let mut last = None;
-    for _ in 0..200 {
+    bench::eventually("a retreat", || {
         let burst = peer.drain(Duration::from_millis(30));
         if cwnd(&sender, &peer).1 < 64 {
-            let rate = pacing(&peer);
-            // Five packets and less than half of a burst in a round trip of milliseconds are some 100 Mbit/s at most.
-            assert!(rate < 1_000_000_000, "{rate} bit/s after the retreat");
-            return;
+            return true;
         }
         let sent = burst.iter().filter(|segment| segment.seq != una && segment.payload > 0);
         last = sent.map(|segment| (segment.seq.wrapping_sub(una), segment.payload)).chain(last).max();
-        let Some((from, length)) = last else { continue };
-        let left = una.wrapping_add(from);
-        let block = [left.to_be_bytes(), left.wrapping_add(length as u32).to_be_bytes()].concat();
-        for _ in 0..2 {
+        if let Some((from, length)) = last {
+            let left = una.wrapping_add(from);
+            let block = [left.to_be_bytes(), left.wrapping_add(length as u32).to_be_bytes()].concat();
             peer.send(ACK, peer.seq, una, &[&[1, 1, 5, 10][..], &block].concat());
         }
-    }
-    panic!("no retreat: {:?}", cwnd(&sender, &peer));
+        false
+    });
+    let rate = pacing(&peer);
+    // Five packets and less than half of a burst in a round trip of milliseconds are some 100 Mbit/s at most.
+    assert!(rate < 1_000_000_000, "{rate} bit/s after the retreat: {}", ss(&stream));
 }

@@ -35,6 +35,7 @@ fn handoff(scheme: &str, at_s: f64, transfer_s: Option<f64>, count: u32) -> Swep
         lost_in_disconnection: count,
         retransmissions: 4,
         needless_retransmissions: 0,
+        ..HandoffRow::default()
     };
     SweptHandoff { asked: Arc::new(asked), row }
 }

@@ -112,7 +112,8 @@ impl HandoffScheme for Etcp {
             SettingError::Unknown { word, expected, nearest } => SchemeError::Unknown {
                 name: word.to_string(),
                 expected: expected.to_string(),
-                nearest: Some(nearest.to_string()),
+                // `nearest` is only the least far of all.
+                hint: segue_words::did_you_mean(&word, [nearest]),
             },
             other => bad_setting(name, &other),
         })?;

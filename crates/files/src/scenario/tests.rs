@@ -1,8 +1,9 @@
 //! What a file expands to, and what is said about bad ones.
 
 use super::{ScenarioFile, schema};
+use segue_study::measure::Column;
 use segue_study::parameter::Parameter;
-use segue_study::presentation::{Column, Scale};
+use segue_study::presentation::Scale;
 use segue_study::request::Plan;
 use segue_world::{Definition, Kind, NoticeMode};
 

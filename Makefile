@@ -29,13 +29,14 @@ PROGRAM :=
 RELEASE := $${CARGO_TARGET_DIR:-target}/release/segue
 STATIC := $(shell uname -m)-unknown-linux-gnu
 
-.PHONY: help setup demo build test measure python-test lab liar agent-speed agent-soak bench fidelity book lint man completions install uninstall static deb units clean
+.PHONY: help setup demo build test fuzz measure python-test lab liar agent-speed agent-soak bench fidelity book lint man completions install uninstall static deb units clean
 
 help:
 	@echo 'make setup        installs the system packages that building and testing need'
 	@echo 'make demo         handoffs between 6400kbit/9ms and 200kbit/300ms, compared in a table'
 	@echo 'make build        the programs, with everything that they can do'
 	@echo 'make test         all tests that can run here; it tells which cannot'
+	@echo 'make fuzz         all tests with other random cases than ever before, and ten times as many'
 	@echo 'make measure      what tests say of times and rates, on a machine that does nothing else'
 	@echo 'make python-test  those of the Python package, which are among them'
 	@echo 'make lab          real senders on this machine over links that change, two minutes; as root'
@@ -71,6 +72,11 @@ test:
 	@scripts/setup --check $(NEED_ALL)
 	@scripts/setup --optional $(NEED_TESTS)
 	@scripts/test $(ARGS)
+
+fuzz:
+	@scripts/setup --check $(NEED_ALL)
+	@scripts/setup --optional $(NEED_TESTS)
+	@scripts/test --fuzz $(ARGS)
 
 measure:
 	@scripts/setup --check $(NEED_ALL)

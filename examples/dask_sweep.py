@@ -2,7 +2,7 @@
 
 python examples/dask_sweep.py [tcp://HOST:PORT]
 
-docs/python.md tells of clusters that someone else runs.
+docs/guide/python.md tells of clusters that someone else runs.
 """
 
 import sys

@@ -12,7 +12,7 @@
  *                     does the rest, and the host may have found out before what the
  *                     mobile's word is worth (bpf/sender/trial.h)
  *
- * Source: ours (docs/kernel.md); the papers believe every notice.
+ * Source: ours (docs/internals/kernel.md); the papers believe every notice.
  */
 #ifndef SEGUE_BELIEF_H
 #define SEGUE_BELIEF_H

@@ -2,7 +2,7 @@
 /*
  * notice.h - the handoff notice on the wire, and the capability that announces it.
  *
- * Source: docs/wire.md;
+ * Source: docs/reference/wire.md;
  * RFC 6994 (experimental TCP options, ExID); RFC 4727 (kind 253).
  *
  *      0        1        2        3        4        5        6        7

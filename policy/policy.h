@@ -3,7 +3,7 @@
  * policy.h - what every sender policy shares: the handoff notice, what the host
  * tells about its TCP sender, and what the policy asks it to do.
  *
- * Source: docs/algorithms.md section 0; docs/wire.md.
+ * Source: docs/reference/algorithms.md section 0; docs/reference/wire.md.
  *
  * The headers of this directory are freestanding C11: integers only, no libc, no
  * loop without a bound, no clock, no packet, no socket. The same text is

@@ -5,7 +5,7 @@
  *
  * Source: S. Schuetz et al. 2008, TCP Response to Lower-Layer Connectivity-Change
  * Indications, as Daniel and Kojo 2008 describe it (algorithms.md 10). The scheme of
- * docs/tutorial.md.
+ * docs/guide/tutorial.md.
  */
 #ifndef SEGUE_RLCI_H
 #define SEGUE_RLCI_H

@@ -10,7 +10,7 @@
  * which crates/policy turns into a table that the simulator calls, and
  * bpf/sender/schemes.h into direct calls. Events that it leaves out ask for nothing.
  *
- * Source: docs/tutorial.md.
+ * Source: docs/guide/tutorial.md.
  */
 #ifndef SEGUE_TABLE_H
 #define SEGUE_TABLE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * mobile.bpf.c - the mobile host: the receiver of bulk data, whose access link
- * changes (docs/wire.md). Three programs:
+ * changes (docs/reference/wire.md). Three programs:
  *
  *     mobile_sockops   at each event of a connection: capability and reports
  *     mobile_notify    when the agent reads its iterator: a notice, on all connections

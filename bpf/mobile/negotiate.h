@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * negotiate.h - which segment carries which option. Source: docs/wire.md.
+ * negotiate.h - which segment carries which option. Source: docs/reference/wire.md.
  *
  *     SYN ->           capability
  *     <- SYN-ACK       capability          else: never an option again

@@ -3,7 +3,7 @@
  * notice_tx.h - the sender of notices: reports on ACKs of the kernel's own (poke.h), to
  * which mobile_sockops adds the option.
  *
- * Source: docs/wire.md.
+ * Source: docs/reference/wire.md.
  */
 #ifndef SEGUE_MOBILE_NOTICE_TX_H
 #define SEGUE_MOBILE_NOTICE_TX_H

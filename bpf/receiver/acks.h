@@ -3,7 +3,7 @@
  * acks.h - ACKs at once (poke.h): the peer must learn of a window that closes or opens, and
  * an ACK that was held back must go.
  *
- * Source: docs/receiver.md.
+ * Source: docs/guide/receiver.md.
  */
 #ifndef SEGUE_RECEIVER_ACKS_H
 #define SEGUE_RECEIVER_ACKS_H

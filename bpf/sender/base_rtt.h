@@ -9,7 +9,7 @@
  * round trip exceeds the old link's by the part that lies beyond; the handoff leaves that
  * part as it is.
  *
- * Source: docs/kernel.md.
+ * Source: docs/internals/kernel.md.
  */
 #ifndef SEGUE_BASE_RTT_H
 #define SEGUE_BASE_RTT_H

@@ -33,7 +33,7 @@
  *   RESUME_RECOVERY
  *   SEND_NEW          nothing: PRR decides what a duplicate ACK lets out
  *
- * Source: docs/kernel.md; net/ipv4/tcp_input.c.
+ * Source: docs/internals/kernel.md; net/ipv4/tcp_input.c.
  */
 #ifndef SEGUE_ENACT_H
 #define SEGUE_ENACT_H

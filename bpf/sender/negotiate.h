@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * negotiate.h - the capability on SYN and SYN-ACK (docs/wire.md).
+ * negotiate.h - the capability on SYN and SYN-ACK (docs/reference/wire.md).
  *
  *     listen()      keep SYNs; call us when SYN-ACKs are written
  *     SYN-ACK       capability, if the SYN carried one
@@ -9,7 +9,7 @@
  * A host that connects offers the capability on its first SYN. A SYN sent again goes without:
  * a middlebox may have dropped the first because of the option.
  *
- * Source: docs/wire.md.
+ * Source: docs/reference/wire.md.
  */
 #ifndef SEGUE_NEGOTIATE_H
 #define SEGUE_NEGOTIATE_H

@@ -7,7 +7,7 @@
  * takes a time stamp for each segment, which shows that it is the same one. An attacker who
  * guesses a sequence number in the window, but neither nonce nor ACK number, gets no further.
  *
- * Source: docs/wire.md.
+ * Source: docs/reference/wire.md.
  */
 #ifndef SEGUE_NOTICE_RX_H
 #define SEGUE_NOTICE_RX_H

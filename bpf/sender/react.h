@@ -6,7 +6,7 @@
  * of RTT samples: enact.h could do nothing with the answers, or the kernel does not tell. The
  * kernel's own reaction to a DSACK (undo) stays.
  *
- * Source: docs/kernel.md; the events of policy/.
+ * Source: docs/internals/kernel.md; the events of policy/.
  */
 #ifndef SEGUE_REACT_H
 #define SEGUE_REACT_H

@@ -26,7 +26,7 @@ def sweep(
     """Computes very many handoffs, one row each, into a Parquet file, as `segue sweep` does.
 
     Parameters
-        spec: the sweep, TOML (docs/sweep.md).
+        spec: the sweep, TOML (docs/guide/sweep.md).
         out: the file. Parts that are done are kept in `out` + '.parts' until it is whole; a later call goes on there.
         client: a Dask client, or the address of a scheduler, 'tcp://HOST:PORT', whose workers compute the parts. Each
             part has a warm-up of its own, so that no worker repeats another's; a worker that dies costs the part that
@@ -43,7 +43,7 @@ def sweep(
         RuntimeError: a fault of Segue or of the cluster; a full disk. Parts that are done are kept.
 
     Source
-        The bench of L. Daniel and M. Kojo; sections 1 and 9 of docs/algorithms.md.
+        The bench of L. Daniel and M. Kojo; sections 1 and 9 of docs/reference/algorithms.md.
     """
     plan = SweepPlan(Path(spec).read_text(encoding="utf-8"), os.fspath(spec))
     if client is None:

@@ -16,7 +16,8 @@ use segue_tables::{comparison_arrow, drive_arrow, handoffs_arrow};
 use std::path::PathBuf;
 
 /// What `segue.compare` and `segue.run` give: a table with one row per direction, kind, flow count and scheme (of a
-/// drive: per drive and scheme). Its columns are those of the command line's `--csv` (docs/bench.md, docs/drives.md).
+/// drive: per drive and scheme). Its columns are those of the command line's `--csv` (docs/reference/bench.md,
+/// docs/guide/drives.md).
 #[pyclass(frozen, module = "segue", extends = Table)]
 pub struct Comparison {
     json: String,
@@ -81,7 +82,7 @@ impl Comparison {
 ///
 /// Returns
 ///     Comparison: a row per direction, kind, flow count and scheme. Rates in bit/s, times in seconds; null is
-///     infinite. docs/bench.md defines each measure.
+///     infinite. docs/reference/bench.md defines each measure.
 ///
 /// Raises
 ///     ValueError: what the command line would refuse, with its line.
@@ -90,7 +91,7 @@ impl Comparison {
 ///     RuntimeError: a fault of Segue.
 ///
 /// Source
-///     The bench of L. Daniel and M. Kojo; sections 1 and 9 of docs/algorithms.md.
+///     The bench of L. Daniel and M. Kojo; sections 1 and 9 of docs/reference/algorithms.md.
 #[pyfunction]
 #[pyo3(signature = (old, new, *, both_ways=false, kind=None, disconnect=None, flows=None, schemes=None, at=None,
     packets=None, definition=None, notice=None, notice_loss=None, stack=None, settings=None, seed=None, seeds=None,
@@ -128,8 +129,8 @@ pub fn compare(
     Comparison::object(py, watched(py, args.threads, None, |watch| Comparison::of(&plan, rows, watch))?)
 }
 
-/// Runs a comparison that is written down as a file, as `segue run` does: handoffs (docs/run.md) or drives
-/// (docs/drives.md).
+/// Runs a comparison that is written down as a file, as `segue run` does: handoffs (docs/guide/run.md) or drives
+/// (docs/guide/drives.md).
 ///
 /// Parameters
 ///     path: the file, TOML. What its `[output]` names is not written.

@@ -11,7 +11,7 @@ use segue::{Failure, model, model_lcfd};
 use segue_gallery::{WaitDocument, gain_rows, lcfd_rows, tcp_ho_json};
 use segue_tables::records_arrow;
 
-/// What `segue.model.tcp_ho` gives (docs/models.md).
+/// What `segue.model.tcp_ho` gives (docs/papers/models.md).
 #[pyclass(frozen, module = "segue")]
 pub struct TcpHo {
     gains: Py<Table>,
@@ -61,7 +61,7 @@ fn of_model(words: &Words) -> PyResult<Model> {
 ///     ValueError: what the command line would refuse, with its line.
 ///
 /// Source
-///     X. Wu, M. C. Chan and A. L. Ananda; docs/models.md.
+///     X. Wu, M. C. Chan and A. L. Ananda; docs/papers/models.md.
 #[pyfunction]
 #[pyo3(signature = (*, b=None, c=None, sigma=None, rto=None))]
 pub fn tcp_ho(
@@ -105,7 +105,7 @@ pub fn tcp_ho(
 ///     ValueError: what the command line would refuse, with its line.
 ///
 /// Source
-///     C.-T. Chou and K. G. Shin; docs/models.md.
+///     C.-T. Chou and K. G. Shin; docs/papers/models.md.
 #[pyfunction]
 #[pyo3(signature = (*, mode=None, figure=None, w_max=None, buffer=None, p=None, sojourn=None, latency=None, rto=None))]
 #[allow(clippy::too_many_arguments, reason = "those of the command line, each by its name")]

@@ -12,7 +12,7 @@ use segue_tables::records_arrow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What `segue.reproduce` gives: a table with one row per claim and its verdict (docs/reproduction.md).
+/// What `segue.reproduce` gives: a table with one row per claim and its verdict (docs/papers/reproduction.md).
 #[pyclass(frozen, module = "segue", extends = Table)]
 pub struct Claims {
     json: String,
@@ -46,7 +46,7 @@ impl Claims {
 ///     RuntimeError: a fault of Segue.
 ///
 /// Source
-///     The five papers of docs/algorithms.md.
+///     The five papers of docs/reference/algorithms.md.
 #[pyfunction]
 #[pyo3(signature = (paper=None, figure=None, *, out=None, points=None, settings=None, cache=true, threads=None))]
 #[allow(clippy::too_many_arguments, reason = "those of the command line, each by its name")]

@@ -1,4 +1,4 @@
-//! What `segue.sweep` is made of: parts that any process may compute, and where they are kept (docs/sweep.md).
+//! What `segue.sweep` is made of: parts that any process may compute, and where they are kept (docs/guide/sweep.md).
 
 use crate::failure::{exception, ours};
 use crate::watched::{Progress, watched};

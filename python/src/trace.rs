@@ -14,7 +14,7 @@ use segue_study::explain::{SchemeTrace, explain, several_stacks};
 use segue_tables::events_arrow;
 use std::path::PathBuf;
 
-/// What `segue.trace` gives: a table with one row per event and scheme, from the first SYN on (docs/trace.md).
+/// What `segue.trace` gives: a table with one row per event and scheme, from the first SYN on (docs/guide/trace.md).
 #[pyclass(frozen, module = "segue", extends = Table)]
 pub struct Trace {
     told: Vec<SchemeTrace>,
@@ -34,7 +34,8 @@ impl Trace {
         self.told.iter().map(trace_lines).collect::<Result<_, _>>().map_err(ours)
     }
 
-    /// Writes a capture per scheme into a folder, which is made if need be, and gives their paths (docs/captures.md).
+    /// Writes a capture per scheme into a folder, which is made if need be, and gives their paths
+    /// (docs/guide/captures.md).
     ///
     /// Errors: `OSError` where it cannot be written.
     fn pcapng(&self, py: Python<'_>, folder: PathBuf) -> PyResult<Vec<PathBuf>> {
@@ -64,13 +65,13 @@ impl Trace {
 ///
 /// Returns
 ///     Trace: a row per event and scheme. `ns` is the simulated time in nanoseconds, windows are in packets; columns
-///     that an event does not have are null. docs/trace.md names the events.
+///     that an event does not have are null. docs/guide/trace.md names the events.
 ///
 /// Raises
 ///     ValueError, TypeError, OSError, RuntimeError: as in `compare`.
 ///
 /// Source
-///     The bench of L. Daniel and M. Kojo; sections 1 and 9 of docs/algorithms.md.
+///     The bench of L. Daniel and M. Kojo; sections 1 and 9 of docs/reference/algorithms.md.
 #[pyfunction]
 #[pyo3(signature = (old, new, *, at, kind=None, disconnect=None, flows=None, schemes=None, packets=None,
     definition=None, notice=None, notice_loss=None, stack=None, settings=None, seed=None))]

@@ -5,13 +5,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+from conftest import PATIENCE
+
 import segue
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def run(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(words, capture_output=True, text=True, check=False, cwd=folder, timeout=120)
+    return subprocess.run(words, capture_output=True, text=True, check=False, cwd=folder, timeout=PATIENCE)
 
 
 def test_dask_sweep(tmp_path: Path) -> None:

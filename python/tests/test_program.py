@@ -5,10 +5,10 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from typing import Any
 
 import pytest
+from conftest import PATIENCE, wait_until_it_computes
 
 import segue
 
@@ -49,10 +49,9 @@ LONG = ["compare", "100mbit/2ms", "50mbit/9ms", "--flows", "8", "--seeds", "1000
 
 def test_ctrl_c_ends_the_program_as_it_ends_the_binary(program: str) -> None:
     running = subprocess.Popen([program, *LONG], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(1.5)
-    assert running.poll() is None
+    wait_until_it_computes(running)
     running.send_signal(signal.SIGINT)
-    out, err = running.communicate(timeout=5)
+    out, err = running.communicate(timeout=PATIENCE)
     assert (running.returncode, out, err) == (-signal.SIGINT, "", "")
 
 

@@ -7,7 +7,6 @@ import socket
 import subprocess
 import sys
 import textwrap
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 
 import polars
 import pytest
+from conftest import PATIENCE
 from distributed import Client, LocalCluster
 
 import segue
@@ -117,15 +117,17 @@ at = '1s..10s/1s'
 def test_a_worker_that_dies_costs_only_its_part(tmp_path: Path) -> None:
     spec = tmp_path / "long.toml"
     spec.write_text(LONG)
-    begun, told = time.monotonic(), list[int]()
+    told = list[int]()
     expected = segue.sweep(spec, out=tmp_path / "threads.parquet").read_bytes()
-    alone = time.monotonic() - begun
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
         workers = list(client.run(os.getpid).values())
-        kill = threading.Timer(alone / 3, os.kill, (workers[0], signal.SIGKILL))
-        kill.start()
-        out = segue.sweep(spec, out=tmp_path / "dask.parquet", client=client, progress=lambda at, _: told.append(at))
-        kill.join()
+
+        def progress(at: int, _: int) -> None:
+            if not told:
+                os.kill(workers[0], signal.SIGKILL)
+            told.append(at)
+
+        out = segue.sweep(spec, out=tmp_path / "dask.parquet", client=client, progress=progress)
         assert workers[0] not in client.run(os.getpid).values(), "it did not die"
     assert out.read_bytes() == expected
     # Each part came once.
@@ -148,7 +150,7 @@ def test_a_worker_with_another_version_is_refused_by_name(spec: Path, tmp_path: 
             words, env=worker_with(tmp_path / "other", "0.0.9"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
         try:
-            client.wait_for_workers(1, timeout=30)
+            client.wait_for_workers(1, timeout=PATIENCE)
             (name,) = client.scheduler_info()["workers"]
             with pytest.raises(ValueError) as raised:
                 segue.sweep(spec, out=tmp_path / "out.parquet", client=client)
@@ -159,10 +161,10 @@ def test_a_worker_with_another_version_is_refused_by_name(spec: Path, tmp_path: 
 
             task = client.submit(part, segue.__version__, SPEC, str(spec), "", 0)
             with pytest.raises(ValueError, match="has segue 0.0.9"):
-                task.result(timeout=30)
+                task.result(timeout=PATIENCE)
         finally:
             other.terminate()
-            other.wait(timeout=30)
+            other.wait(timeout=PATIENCE)
 
 
 def test_a_worker_with_other_measured_links_is_refused(tmp_path: Path, client: Client) -> None:
@@ -170,7 +172,7 @@ def test_a_worker_with_other_measured_links_is_refused(tmp_path: Path, client: C
 
     task = client.submit(part, segue.__version__, SPEC, str(tmp_path / "sweep.toml"), "another", 0)
     with pytest.raises(ValueError, match="measured links of other content"):
-        task.result(timeout=30)
+        task.result(timeout=PATIENCE)
 
 
 def test_an_address_that_does_not_answer(spec: Path, tmp_path: Path) -> None:
@@ -179,10 +181,8 @@ def test_an_address_that_does_not_answer(spec: Path, tmp_path: Path) -> None:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
         for address in (f"tcp://127.0.0.1:{silent.getsockname()[1]}", "tcp://127.0.0.1:1", "gopher://127.0.0.1:1", ""):
-            begun = time.monotonic()
             with pytest.raises(OSError) as raised:
                 segue.sweep(spec, out=tmp_path / "out.parquet", client=address)
-            assert time.monotonic() - begun < 15
             assert len(str(raised.value).splitlines()) == 1 and f"`{address}`" in str(raised.value)
     assert not (tmp_path / "out.parquet.parts").exists()
 
@@ -237,12 +237,11 @@ def test_ctrl_c_keeps_the_parts_that_are_done(tmp_path: Path) -> None:
     """
     running = subprocess.Popen([sys.executable, "-c", textwrap.dedent(source)], stdout=subprocess.PIPE, text=True)
     parts = tmp_path / "out.parquet.parts"
-    deadline = time.monotonic() + 30
     while not list(parts.glob("part-*.parquet")):
-        assert time.monotonic() < deadline and running.poll() is None
+        assert running.poll() is None
         time.sleep(0.02)
     running.send_signal(signal.SIGINT)
-    out, _ = running.communicate(timeout=10)
+    out, _ = running.communicate(timeout=PATIENCE)
     assert out.splitlines()[-1] == "interrupted"
     assert list(parts.glob("part-*.parquet"))
     whole = segue.sweep(spec, out=tmp_path / "out.parquet").read_bytes()

@@ -6,20 +6,21 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from conftest import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 
 
 def mypy(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "mypy", *words], capture_output=True, text=True, check=False, cwd=cwd, timeout=300
+        [sys.executable, "-m", "mypy", *words], capture_output=True, text=True, check=False, cwd=cwd, timeout=PATIENCE
     )
 
 
 def test_stubs_are_those_of_the_compiled_part(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "mypy.stubtest", "segue", "--mypy-config-file", str(ROOT / "pyproject.toml")],
-        capture_output=True, text=True, check=False, cwd=tmp_path, timeout=300,
+        capture_output=True, text=True, check=False, cwd=tmp_path, timeout=PATIENCE,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
 

@@ -37,7 +37,7 @@ pub enum AgentCommand {
 /// Which configuration.
 #[derive(Debug, Args)]
 pub struct ConfigArgs {
-    /// Configuration (docs/agent.md); /etc/segue/agent.toml, if it is there, unless given
+    /// Configuration (docs/guide/agent.md); /etc/segue/agent.toml, if it is there, unless given
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! The agent's configuration: TOML, read with serde; what is wrong is told with line and column (docs/agent.md).
+//! The agent's configuration: TOML, read with serde; what is wrong is told with line and column (docs/guide/agent.md).
 
 use super::estimate::Rule;
 use super::event::Kind;

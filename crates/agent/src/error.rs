@@ -21,7 +21,9 @@ pub enum Error {
         problem: String,
     },
     /// The configuration cannot be read.
-    #[error("cannot read {path}: {problem}; expected the agent's configuration in TOML (docs/agent.md)")]
+    #[error(
+        "cannot read {path}: {problem}; expected the agent's configuration in TOML (docs/guide/agent.md)"
+    )]
     Unreadable {
         /// The file.
         path: String,

@@ -180,6 +180,51 @@ fn a_kernel_without_the_iterator_is_one_line() {
     assert!(!host.state().exists() && !host.shell(&format!("test -e {}", host.pins())).status.success());
 }
 
+/// Debian's kernels have bbr as a module. Here the kernel's types lack bbr's functions, and a file of its module is there,
+/// until the module has come: its types stand in a file of their own.
+#[test]
+#[ignore = "needs kernel"]
+fn an_agent_helps_flows_of_bbr_once_its_module_is_there() {
+    let host = Host::new();
+    let run = |line: &str| {
+        let done = host.shell(line);
+        assert!(done.status.success(), "{line}: {}", String::from_utf8_lossy(&done.stderr));
+        String::from_utf8_lossy(&done.stdout).into_owned()
+    };
+    if run("grep -c ' bbr_main$' /proc/kallsyms || :").trim() == "0" {
+        return println!("skipped: this kernel has no bbr built in");
+    }
+    without(&host, "bbr_main");
+    let over = host.folder.path().join("over").display().to_string();
+    run(&format!(
+        "mkdir {over} && mount -t tmpfs tmpfs {over} && mkdir {over}/upper {over}/work && \
+         mount -t overlay -o lowerdir=/lib,upperdir={over}/upper,workdir={over}/work overlay /lib && \
+         modules=/lib/modules/$(uname -r) && mkdir -p $modules && \
+         echo kernel/net/ipv4/tcp_bbr.ko.xz: >$modules/modules.dep"
+    ));
+    let agent = host.agent();
+    assert!(agent.log().contains("modprobe tcp_bbr"), "{}", agent.log());
+    const PERFMON: u64 = 1 << 38;
+    let effective = || {
+        let status = agent.proc("status");
+        let set = status.lines().find_map(|line| line.strip_prefix("CapEff:")).expect("capabilities");
+        u64::from_str_radix(set.trim(), 16).expect("a number")
+    };
+    agent.until("it has given up other rights", || effective().count_ones() == 4);
+    assert_eq!(effective() & PERFMON, PERFMON, "programs are still to be loaded");
+    // modprobe tcp_bbr
+    run(&format!(
+        "umount /sys/kernel/btf/vmlinux && cp /sys/kernel/btf/vmlinux {over} && \
+         mount -t tmpfs tmpfs /sys/kernel/btf && cp {over}/vmlinux /sys/kernel/btf && \
+         touch /sys/kernel/btf/tcp_bbr"
+    ));
+    agent.until("it has taken bbr", || agent.log().contains("bbr has been loaded"));
+    agent.until("it needs nothing more", || effective() & PERFMON == 0);
+    assert!(!agent.log().contains("cannot be helped"), "{}", agent.log());
+    let all = run("cat /proc/sys/net/ipv4/tcp_available_congestion_control");
+    assert!(all.contains("sgub_"), "a congestion control around bbr: {all}");
+}
+
 #[test]
 #[ignore = "needs kernel python3"]
 fn a_kernel_that_cannot_poke_has_its_notices_crafted() {

@@ -298,7 +298,7 @@ fn the_narrated_handoffs_in_tshark_and_tcptrace() {
     }
 }
 
-/// The same where tshark calls some of them out of order: several flows, other stacks (docs/captures.md).
+/// The same where tshark calls some of them out of order: several flows, other stacks (docs/guide/captures.md).
 #[test]
 #[ignore = "needs tshark tcptrace"]
 fn more_flows_and_other_stacks_in_tshark_and_tcptrace() {

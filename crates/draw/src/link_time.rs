@@ -8,7 +8,7 @@ use crate::moments::extremes;
 use crate::palette;
 use crate::text;
 
-/// The time of one scheme, in s, by the classes of docs/bench.md.
+/// The time of one scheme, in s, by the classes of docs/reference/bench.md.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LinkTimeBar {
     /// Name of the scheme.

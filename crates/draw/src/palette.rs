@@ -62,7 +62,7 @@ pub const WINDOW: Role = role("window", "#0072b2", "#56b4e9");
 pub const THRESHOLD: Role = role("threshold", "#a65a00", "#e69f00");
 /// FlightSize.
 pub const FLIGHT: Role = role("flight", "#007a5a", "#2fc79b");
-/// What the new link did, in the order of docs/bench.md.
+/// What the new link did, in the order of docs/reference/bench.md.
 pub const CLASSES: [Role; 6] = [
     role("useful", "#007a5a", "#2fc79b"),
     role("needless-time", "#d55e00", "#ff8a3d"),

@@ -82,7 +82,7 @@ fn disconnection(request: &Request) -> Option<String> {
     })
 }
 
-/// The keys of docs/run.md.
+/// The keys of docs/guide/run.md.
 #[derive(Serialize)]
 struct Scenario<'a> {
     old: &'a str,

@@ -1,4 +1,4 @@
-//! The JSON document of `segue diff` (docs/diff.md).
+//! The JSON document of `segue diff` (docs/guide/diff.md).
 
 use segue_study::difference::{Changed, Pair};
 use segue_study::verdict::Measured;

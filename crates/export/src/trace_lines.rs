@@ -1,4 +1,4 @@
-//! A trace as JSON lines: one event a line, first what was run, last what it counts (docs/trace.md).
+//! A trace as JSON lines: one event a line, first what was run, last what it counts (docs/guide/trace.md).
 
 use segue_handoff::{Decision, Occasion};
 use segue_study::explain::SchemeTrace;
@@ -125,7 +125,7 @@ pub enum LineEvent<'a> {
         /// In RTO recovery.
         rto_recovery: bool,
     },
-    /// Last line: the measures of docs/bench.md.
+    /// Last line: the measures of docs/reference/bench.md.
     Counts(Counts<'a>),
 }
 
@@ -202,7 +202,7 @@ pub struct PacketLine {
 #[derive(Debug, Serialize)]
 pub struct RuleLine {
     pub name: &'static str,
-    /// Of docs/algorithms.md.
+    /// Of docs/reference/algorithms.md.
     pub section: &'static str,
 }
 
@@ -223,7 +223,7 @@ pub struct AdviceLine {
     pub also: Vec<&'static str>,
 }
 
-/// The record's counts, from completion to the end (docs/bench.md).
+/// The record's counts, from completion to the end (docs/reference/bench.md).
 #[derive(Debug, Serialize)]
 pub struct Counts<'a> {
     transfer_ns: Option<Nanos>,

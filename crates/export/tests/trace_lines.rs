@@ -1,4 +1,4 @@
-//! A reader of the JSON lines, who knows nothing but docs/trace.md, counts what the simulator counted.
+//! A reader of the JSON lines, who knows nothing but docs/guide/trace.md, counts what the simulator counted.
 
 use proptest::prelude::*;
 use segue_handoff::Scheme;

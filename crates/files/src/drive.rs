@@ -1,5 +1,5 @@
 //! Drives written down as a file: `segue run DRIVE.toml` with a `[drive]`. The types below are the format, and the
-//! JSON schema is made from them; docs/drives.md explains it.
+//! JSON schema is made from them; docs/guide/drives.md explains it.
 
 use crate::ScenarioError;
 use crate::place::Source;

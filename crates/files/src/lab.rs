@@ -1,5 +1,5 @@
-//! A laboratory's plan written down as a file: `segue lab run PLAN.toml`. The types below are the format; docs/lab.md
-//! explains it.
+//! A laboratory's plan written down as a file: `segue lab run PLAN.toml`. The types below are the format;
+//! docs/guide/lab.md explains it.
 
 use crate::ScenarioError;
 use crate::place::Source;
@@ -83,8 +83,8 @@ pub struct LabFileError(String);
 
 impl From<ScenarioError> for LabFileError {
     fn from(error: ScenarioError) -> Self {
-        let here = "a laboratory's plan in TOML (docs/lab.md)";
-        Self(error.to_string().replace("a scenario in TOML (docs/run.md)", here))
+        let here = "a laboratory's plan in TOML (docs/guide/lab.md)";
+        Self(error.to_string().replace("a scenario in TOML (docs/guide/run.md)", here))
     }
 }
 
@@ -352,7 +352,7 @@ impl LabFile {
 }
 
 /// How long before a handoff Freeze-TCP closes the window unless it is given: what is in flight over a full queue needs
-/// it (docs/receiver.md).
+/// it (docs/guide/receiver.md).
 const FREEZE_BEFORE: Nanos = 150_000_000;
 /// Octets that a download has unless they are given.
 const FILE: u64 = 20_000_000;
@@ -473,7 +473,7 @@ mod tests {
         }
         let missing = LabFile::parse("old = \"wlan\"", "p.toml").unwrap_err().to_string();
         assert!(
-            missing.contains("missing key `new`; expected a laboratory's plan in TOML (docs/lab.md)"),
+            missing.contains("missing key `new`; expected a laboratory's plan in TOML (docs/guide/lab.md)"),
             "{missing}"
         );
         let unread = LabFile::read("/nowhere/p.toml").unwrap_err().to_string();

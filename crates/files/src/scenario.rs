@@ -1,5 +1,5 @@
 //! A comparison written down as a file: `segue run SCENARIO.toml`. The types below are the format, and the JSON
-//! schema is made from them; docs/run.md explains it.
+//! schema is made from them; docs/guide/run.md explains it.
 //!
 //! [`written`] has values that may be written in more than one way, [`expand`] turns a file into a [`Plan`],
 //! `place` says where in the file something is wrong.

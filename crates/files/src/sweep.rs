@@ -1,6 +1,6 @@
 //! A sweep written down as a file: `segue sweep SWEEP.toml`. It is a family of scenarios: the keys are those of
 //! scenario files, and more of them take lists. The types below are the format, and the JSON schema is made from
-//! them; docs/sweep.md explains it.
+//! them; docs/guide/sweep.md explains it.
 
 use crate::place::{ScenarioError, Source};
 use crate::scenario::{
@@ -75,8 +75,8 @@ pub struct SweepFileError(String);
 
 impl From<ScenarioError> for SweepFileError {
     fn from(error: ScenarioError) -> Self {
-        let here = "a sweep in TOML (docs/sweep.md)";
-        Self(error.to_string().replace("a scenario in TOML (docs/run.md)", here))
+        let here = "a sweep in TOML (docs/guide/sweep.md)";
+        Self(error.to_string().replace("a scenario in TOML (docs/guide/run.md)", here))
     }
 }
 

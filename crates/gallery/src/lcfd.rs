@@ -1,4 +1,4 @@
-//! Pictures of the Markov chain of Chou and Shin (docs/models.md): Figures 3, 5, 6, 8 and 11 of paper 004.
+//! Pictures of the Markov chain of Chou and Shin (docs/papers/models.md): Figures 3, 5, 6, 8 and 11 of paper 004.
 
 use segue_draw::{About, Line, LineChart, LinePlot};
 use segue_model::lcfd::figures::{Compared, FIGURE_3, Figure, RTT_S};

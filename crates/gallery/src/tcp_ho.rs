@@ -1,4 +1,5 @@
-//! Pictures of TCP-HO's model (docs/models.md): its gain over the error of the estimate, and the windows behind it.
+//! Pictures of TCP-HO's model (docs/papers/models.md): its gain over the error of the estimate, and the windows behind
+//! it.
 
 use segue_draw::{About, Line, LineChart, LinePlot};
 use segue_model::tcp_ho::{Curve, Handoff, LIMIT_OF_SAVING, saving_at};

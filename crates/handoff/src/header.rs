@@ -1,4 +1,5 @@
-//! A scheme whose sender is one header of `policy/` (docs/tutorial.md): what such a scheme's own file need not repeat.
+//! A scheme whose sender is one header of `policy/` (docs/guide/tutorial.md): what such a scheme's own file need not
+//! repeat.
 
 use crate::kernel::{self, Enactment, micros, sender};
 use crate::notice::Notice;

@@ -402,7 +402,7 @@ mod tests {
 
     #[test]
     fn every_rule_has_a_bit_of_its_own_and_cites_a_section_that_exists() {
-        let text = include_str!("../../../docs/algorithms.md");
+        let text = include_str!("../../../docs/reference/algorithms.md");
         for (index, rule) in HN_RULES.iter().enumerate() {
             assert_eq!(rule.bit, 1 << index, "{}", rule.name);
             assert!(text.contains(&format!("### {} ", rule.section)), "{}: {}", rule.name, rule.section);

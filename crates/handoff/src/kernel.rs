@@ -35,7 +35,7 @@ pub(crate) enum Enactment {
     /// A sender that does it all, as the papers' did.
     #[default]
     Paper,
-    /// An unmodified Linux kernel, whose timer and recovery are not to be written to (docs/kernel.md).
+    /// An unmodified Linux kernel, whose timer and recovery are not to be written to (docs/internals/kernel.md).
     Linux,
 }
 
@@ -86,9 +86,9 @@ impl Enactment {
     }
 }
 
-/// What a kernel can be made to do of an action; the table in docs/kernel.md. The answers to a fast retransmit and
-/// to a timeout are given by the `ssthresh` callback; SRTT, RTTVAR, RTO and its floor, back-off, timer, dupthresh
-/// and the choice of what recovery sends are the kernel's own.
+/// What a kernel can be made to do of an action; the table in docs/internals/kernel.md. The answers to a fast
+/// retransmit and to a timeout are given by the `ssthresh` callback; SRTT, RTTVAR, RTO and its floor, back-off, timer,
+/// dupthresh and the choice of what recovery sends are the kernel's own.
 fn on_linux(action: &Action) -> Advice {
     let all = on_paper(action);
     Advice {

@@ -6,7 +6,7 @@ use crate::scheme::Entry;
 use segue_policy::headers::{self, Policy};
 use segue_policy::rules::{RLCI_RULES, Rule};
 
-/// The scheme of docs/tutorial.md.
+/// The scheme of docs/guide/tutorial.md.
 #[derive(Clone, Debug)]
 pub struct Rlci;
 

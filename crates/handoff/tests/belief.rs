@@ -1,4 +1,4 @@
-//! A lie outside an outage: with `enact=linux` it raises neither cwnd nor ssthresh (docs/kernel.md).
+//! A lie outside an outage: with `enact=linux` it raises neither cwnd nor ssthresh (docs/internals/kernel.md).
 
 use segue_handoff::{Notice, Scheme};
 use segue_policy::Link;

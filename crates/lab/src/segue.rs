@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// Copies of each notice (docs/wire.md).
+/// Copies of each notice (docs/reference/wire.md).
 const COPIES: u8 = 2;
 
 /// How the server's side is set.

@@ -1,7 +1,8 @@
 //! TCP throughput over frequent handoffs with buffering at the old router: C.-T. Chou, K. G. Shin, "Smooth handoff with
 //! enhanced packet buffering-and-forwarding in wireless/mobile networks" (paper 004).
 //!
-//! The congestion window just before a handoff is the state of a Markov chain (section III-C; docs/algorithms.md 6.4).
+//! The congestion window just before a handoff is the state of a Markov chain (section III-C;
+//! docs/reference/algorithms.md 6.4).
 //! A handoff lets the retransmission timer expire with probability p; a window above the buffer B loses what is more.
 //! Each case has a dead time and a window from which congestion avoidance then climbs by one packet per round trip up
 //! to W_max, until the next handoff: the sojourn S, in round trips, is uniform. Packets of slow start and of recovery are

@@ -1,11 +1,11 @@
 //! What TCP-HO gains, computed: X. Wu, M. C. Chan, A. L. Ananda, "Improving TCP performance in heterogeneous mobile
 //! environments by exploiting the explicit cooperation between server and mobile host" (paper 003).
 //!
-//! Section 6.2 asks what a wrong estimate of the new bandwidth costs ([`Handoff`]; docs/algorithms.md 4.7). After a
-//! handoff TCP goes on with its old threshold `c`, TCP-HO with the estimate `x` of the new path's BDP, which in truth
-//! is `b`. Both start at once. Below its threshold a window doubles every round trip, above it grows by one segment;
-//! at `b` the path is full, and what is more waits in a queue without loss. The gain is what TCP-HO has sent more
-//! than TCP when both have reached `b`, in segments; its mean is taken over a normal estimate with mean `b`.
+//! Section 6.2 asks what a wrong estimate of the new bandwidth costs ([`Handoff`]; docs/reference/algorithms.md 4.7).
+//! After a handoff TCP goes on with its old threshold `c`, TCP-HO with the estimate `x` of the new path's BDP, which in
+//! truth is `b`. Both start at once. Below its threshold a window doubles every round trip, above it grows by one
+//! segment; at `b` the path is full, and what is more waits in a queue without loss. The gain is what TCP-HO has sent
+//! more than TCP when both have reached `b`, in segments; its mean is taken over a normal estimate with mean `b`.
 //!
 //! Section 5 asks how much of a disconnection an immediate transmission saves ([`Wait`]; 4.6): TCP falls silent
 //! until the next expiry of its timer, which doubles.

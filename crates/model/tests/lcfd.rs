@@ -1,4 +1,4 @@
-//! The Markov chain of Chou and Shin against what docs/algorithms.md 6.4 and 6.5 have worked out.
+//! The Markov chain of Chou and Shin against what docs/reference/algorithms.md 6.4 and 6.5 have worked out.
 
 use proptest::prelude::*;
 use segue_model::lcfd::figures::{Compared, Figure};

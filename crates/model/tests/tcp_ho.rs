@@ -1,4 +1,4 @@
-//! The models of paper 003 against docs/algorithms.md 4.7, and numbers computed independently.
+//! The models of paper 003 against docs/reference/algorithms.md 4.7, and numbers computed independently.
 
 use proptest::prelude::*;
 use segue_model::tcp_ho::*;
@@ -17,10 +17,10 @@ fn same(a: f64, b: f64, digits: i32) -> bool {
     (a - b).abs() <= 0.5 * 10_f64.powi(1 - digits) * b.abs()
 }
 
-/// docs/algorithms.md 4.7, all digits of the table.
+/// docs/reference/algorithms.md 4.7, all digits of the table.
 #[test]
 fn the_table_of_the_specification() {
-    let text = include_str!("../../../docs/algorithms.md");
+    let text = include_str!("../../../docs/reference/algorithms.md");
     let rows: Vec<Vec<&str>> = text
         .lines()
         .skip_while(|line| !line.starts_with("| sigma/b % |"))
@@ -205,7 +205,7 @@ fn printed_gain(b: f64, c: f64, x: f64) -> f64 {
     }
 }
 
-/// N_tcp of Section 6.2.1, region 1, with the slip corrected (docs/algorithms.md 8), and the other counts.
+/// N_tcp of Section 6.2.1, region 1, with the slip corrected (docs/reference/algorithms.md 8), and the other counts.
 fn printed_segments(b: f64, c: f64, x: f64) -> (f64, f64) {
     let area = |s: f64| s + (b * b - s * s) / 2.0;
     if c < b {

@@ -1,4 +1,4 @@
-//! The rules that an action can name: where each stands in docs/algorithms.md, and what it says.
+//! The rules that an action can name: where each stands in docs/reference/algorithms.md, and what it says.
 
 /// One rule of a scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,7 +7,7 @@ pub struct Rule {
     pub bit: u32,
     /// What the papers call it.
     pub name: &'static str,
-    /// Section of docs/algorithms.md.
+    /// Section of docs/reference/algorithms.md.
     pub section: &'static str,
     /// What it does, in one clause.
     pub says: &'static str,
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn every_rule_cites_a_section_that_exists() {
-        let text = include_str!("../../../docs/algorithms.md");
+        let text = include_str!("../../../docs/reference/algorithms.md");
         for rule in ETCP_RULES.iter().chain(TCP_HO_RULES).chain(RLCI_RULES) {
             for section in rule.section.split(", ") {
                 assert!(text.contains(&format!("### {section} ")), "{}: {section}", rule.name);

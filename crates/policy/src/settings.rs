@@ -180,7 +180,7 @@ impl Settings {
     }
 
     /// The same with the readings of open points under which most claims of its paper hold
-    /// (docs/reproduction.md): what a scheme runs with. A sum of both papers' algorithms has those of 2009.
+    /// (docs/papers/reproduction.md): what a scheme runs with. A sum of both papers' algorithms has those of 2009.
     pub fn adopted(name: &str) -> Result<Self, SettingError> {
         let plain = Self::scheme(name)?;
         Ok(match plain.algorithms.any_of(Algorithms::OF_2009) {
@@ -192,7 +192,7 @@ impl Settings {
 
 impl Settings {
     /// The same as a Linux sender runs it, in the kernel and with `enact=linux` in the simulator: what differs from
-    /// the papers' stacks, or what the kernel can only do otherwise. docs/kernel.md has a line for each.
+    /// the papers' stacks, or what the kernel can only do otherwise. docs/internals/kernel.md has a line for each.
     #[must_use]
     pub fn on_linux(self) -> Self {
         Self {

@@ -401,7 +401,7 @@ pub fn sentence_case(text: &str) -> String {
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
-/// The counts of docs/bench.md, one line per scheme.
+/// The counts of docs/reference/bench.md, one line per scheme.
 fn counts(traces: &[SchemeTrace]) -> Markup {
     html! {
         div.table {

@@ -1,5 +1,5 @@
 //! Five senders and four buffers at an access router, run together: no figure of a paper, but what two papers about
-//! buffers ask for when they are read beside those about senders (docs/schemes.md, Senders and buffers).
+//! buffers ask for when they are read beside those about senders (docs/reference/schemes.md, Senders and buffers).
 //!
 //! What is run are the scenarios of `examples/buffers/` themselves, so that `segue run` of each gives the same numbers.
 

@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 pub struct Paper {
     /// Name on the command line.
     pub id: String,
-    /// As docs/algorithms.md cites it.
+    /// As docs/reference/algorithms.md cites it.
     pub number: String,
     /// Authors, title, place, year.
     pub cite: String,
@@ -86,13 +86,13 @@ fn ten() -> u64 {
     10
 }
 
-/// A reading of an open point (docs/algorithms.md, section 9).
+/// A reading of an open point (docs/reference/algorithms.md, section 9).
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Reading {
     /// A setting, as `--set` takes it.
     pub set: String,
-    /// Section of docs/algorithms.md.
+    /// Section of docs/reference/algorithms.md.
     pub section: String,
     /// What in the paper's text supports it, and what was tried.
     pub why: String,

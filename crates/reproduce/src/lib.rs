@@ -1,4 +1,4 @@
-//! The papers' figures and claims, run and judged (docs/reproduction.md).
+//! The papers' figures and claims, run and judged (docs/papers/reproduction.md).
 //!
 //! [`ledger`] is what papers state, as data; [`points`] is what that means for the bench; [`run`] runs it, each
 //! point once, [`progress`] short routes, [`downloads`] downloads during a fast handover; [`sample`] and [`facts`] measure; [`judge`] compares by [`tolerance`]; [`verdict`] concludes;

@@ -1,6 +1,6 @@
 //! How near is near enough: the table that every verdict uses, fixed before the first run.
 //!
-//! docs/reproduction.md gives each entry its reason. A claim carries a tolerance of its own only where the text
+//! docs/papers/reproduction.md gives each entry its reason. A claim carries a tolerance of its own only where the text
 //! states one, or where the ledger took one over with the claim.
 
 /// "About x %": points of a percentage.

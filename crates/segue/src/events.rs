@@ -34,7 +34,7 @@ pub fn render(told: &SchemeTrace, all: bool, several_stacks: bool) -> String {
     let who = who + if several { format!(" {}", told.trace.experiment.flows - 1).len() } else { 0 };
     let _ = writeln!(
         text,
-        "{:>13}  {:who$}  {:what$}  {:state$}  rule (section of docs/algorithms.md)",
+        "{:>13}  {:who$}  {:what$}  {:state$}  rule (section of docs/reference/algorithms.md)",
         "time, s", "who", "what", "sender"
     );
     for line in lines(told, from) {
@@ -76,7 +76,7 @@ fn heading(told: &SchemeTrace, several_stacks: bool) -> String {
     format!("{} on {}: {headline}, at {at} s{warnings}", told.scheme, told.stack)
 }
 
-/// The counts of docs/bench.md, and those of the whole capture.
+/// The counts of docs/reference/bench.md, and those of the whole capture.
 fn summary(told: &SchemeTrace, width: usize) -> String {
     let record = &told.trace.record;
     let transfer = record.transfer.map_or("not done".into(), |time| format!("{} s", short(time)));

@@ -35,7 +35,7 @@ pub enum LabCommand {
 /// `segue lab run`.
 #[derive(Debug, Args)]
 pub struct LabRunArgs {
-    /// Plan (docs/lab.md)
+    /// Plan (docs/guide/lab.md)
     pub plan: String,
     /// Write the rows as JSON (- for standard output)
     #[arg(long, value_name = "FILE")]
@@ -208,8 +208,8 @@ mod tests {
         all
     }
 
-    /// A comparison's row (docs/bench.md), what a laboratory cannot measure null, and its own measures; beside
-    /// them the simulator's for the sender that it has.
+    /// A comparison's row (docs/reference/bench.md), what a laboratory cannot measure null, and its own measures;
+    /// beside them the simulator's for the sender that it has.
     #[test]
     fn the_json_keeps_the_contract() {
         let plan = plan();

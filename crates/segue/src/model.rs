@@ -1,4 +1,4 @@
-//! `segue model`: what the papers' analytic models compute (docs/models.md).
+//! `segue model`: what the papers' analytic models compute (docs/papers/models.md).
 
 use crate::model_lcfd::LcfdArgs;
 use crate::reproduce::unknown;

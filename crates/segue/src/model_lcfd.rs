@@ -1,4 +1,4 @@
-//! `segue model lcfd`: TCP throughput over frequent handoffs with buffers (docs/models.md).
+//! `segue model lcfd`: TCP throughput over frequent handoffs with buffers (docs/papers/models.md).
 
 use crate::model::{CHART, table};
 use crate::reproduce::unknown;

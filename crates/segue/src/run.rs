@@ -21,7 +21,7 @@ use segue_study::{Plan, Presentation};
 /// `segue run`.
 #[derive(Debug, Args)]
 pub struct RunArgs {
-    /// Scenario file (docs/run.md), or drive (docs/drives.md)
+    /// Scenario file (docs/guide/run.md), or drive (docs/guide/drives.md)
     #[arg(required_unless_present_any = ["schema", "drive_schema"])]
     pub scenario: Option<String>,
     /// Print the JSON schema of scenario files
@@ -85,7 +85,7 @@ pub fn run(args: &RunArgs, origin: &Origin, screen: &Screen) -> Result<(), Failu
 
 /// What a file asks for, checked.
 pub enum Asked {
-    /// Handoffs, each by itself (docs/run.md).
+    /// Handoffs, each by itself (docs/guide/run.md).
     Handoffs {
         /// The file.
         file: Box<ScenarioFile>,
@@ -94,7 +94,7 @@ pub enum Asked {
         /// How it is shown.
         shown: Presentation,
     },
-    /// Whole drives (docs/drives.md).
+    /// Whole drives (docs/guide/drives.md).
     Drives {
         /// The file.
         file: Box<DriveFile>,

@@ -13,7 +13,7 @@ use std::str::FromStr;
 /// `segue sweep`.
 #[derive(Debug, Args)]
 pub struct SweepArgs {
-    /// Sweep file (docs/sweep.md)
+    /// Sweep file (docs/guide/sweep.md)
     #[arg(required_unless_present = "schema")]
     pub sweep: Option<String>,
     /// Print the JSON schema of sweep files

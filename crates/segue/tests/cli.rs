@@ -18,7 +18,7 @@ fn compare(more: &[&str]) -> Output {
     segue(&[&LINKS[..], &SHORT[..], more].concat())
 }
 
-/// Every field of the contract (docs/bench.md), in its order.
+/// Every field of the contract (docs/reference/bench.md), in its order.
 #[test]
 fn json_keeps_the_contract() {
     let output = compare(&[
@@ -490,11 +490,11 @@ fn the_readme_shows_the_demo() {
     }
 }
 
-/// README.md and docs/schemes.md say which TCP gains what.
+/// README.md and docs/reference/schemes.md say which TCP gains what.
 #[test]
 fn the_gains_that_pages_state_are_measured() {
     let readme = include_str!("../../../README.md");
-    let schemes = include_str!("../../../docs/schemes.md");
+    let schemes = include_str!("../../../docs/reference/schemes.md");
     let (slow, fast) = ("200kbit/300ms", "6400kbit/9ms");
     let (mbb, second, ten) = ("make-before-break", "break-before-make 1 s", "break-before-make 10 s");
     let rows = [
@@ -528,7 +528,7 @@ fn the_gains_that_pages_state_are_measured() {
         };
         links = (old.into(), new.into());
         let line = format!("|{first} | {kind} | {} |\n", ratios.join(" | "));
-        assert!(schemes.contains(&line), "docs/schemes.md lacks: {line}");
+        assert!(schemes.contains(&line), "docs/reference/schemes.md lacks: {line}");
         assert!(!in_readme || readme.contains(&line), "README.md lacks: {line}");
     }
 }
@@ -536,16 +536,16 @@ fn the_gains_that_pages_state_are_measured() {
 /// The tutorial's first table is what its command prints.
 #[test]
 fn the_tutorial_shows_what_is_printed() {
-    let page = include_str!("../../../docs/tutorial.md");
+    let page = include_str!("../../../docs/guide/tutorial.md");
     let printed = stdout(&segue(&[&LINKS[..], &["--schemes", "sack,etcp"]].concat()));
     let (block, _) = printed.split_once("\n\n").expect("a block");
-    assert!(page.contains(block), "docs/tutorial.md lacks\n{block}");
+    assert!(page.contains(block), "docs/guide/tutorial.md lacks\n{block}");
 }
 
 /// The picture of README.md (scripts/readme-picture) is of the handoff that it names.
 #[test]
 fn the_picture_of_the_readme_is_current() {
-    let picture = include_str!("../../../docs/outage.svg");
+    let picture = include_str!("../../../docs/guide/outage.svg");
     let (_, command) = picture.split_once("segue trace ").expect("its command");
     let (command, _) = command.split_once("</desc>").expect("its end");
     let words: Vec<&str> = ["trace"].into_iter().chain(command.split(' ')).chain(["--story"]).collect();

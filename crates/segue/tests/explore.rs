@@ -308,7 +308,8 @@ const PAPER_LINKS: [(&str, &str); 8] = [
     ("6000kbit/50ms", "54mbit/4ms"),
 ];
 
-/// How long the page waits for all it shows, and what twenty such pages do at once (docs/explore.md has the figures).
+/// How long the page waits for all it shows, and what twenty such pages do at once (docs/guide/explore.md has the
+/// figures).
 #[test]
 #[ignore = "a measurement: make measure"]
 fn answers_over_the_paper_links() {

@@ -33,10 +33,10 @@ fn two_tables() {
     assert!(stdout("model tcp-ho --rto 200ms").contains(" 0.6 to 1.4 "));
 }
 
-/// docs/models.md shows what the program prints.
+/// docs/papers/models.md shows what the program prints.
 #[test]
 fn the_page_shows_what_is_printed() {
-    let page = include_str!("../../../docs/models.md");
+    let page = include_str!("../../../docs/papers/models.md");
     let trimmed =
         |text: &str| text.lines().map(|line| line.trim_end().to_string()).collect::<Vec<_>>().join("\n");
     assert!(page.contains(&trimmed(&stdout("model tcp-ho"))));
@@ -126,7 +126,7 @@ fn manual_pages_reach_the_model() {
     assert!(stdout("completions bash").contains("tcp-ho"));
 }
 
-/// `segue model lcfd`: the numbers of docs/algorithms.md 6.4 and 6.5, and CSV alone on standard output.
+/// `segue model lcfd`: the numbers of docs/reference/algorithms.md 6.4 and 6.5, and CSV alone on standard output.
 #[test]
 fn the_chain_of_lcfd() {
     let text = stdout("model lcfd --mode corrected --csv -");

@@ -50,11 +50,11 @@ fn pages(folder: &Path) -> Vec<PathBuf> {
     ]
 }
 
-/// The gallery of all figures, with few handoffs.
+/// The gallery of all figures, with the fewest handoffs.
 fn gallery(folder: &Path) -> PathBuf {
     let out = folder.join("gallery");
     let output = Command::new(env!("CARGO_BIN_EXE_segue"))
-        .args(["reproduce", "--no-cache", "--points", "4", "--out"])
+        .args(["reproduce", "--no-cache", "--points", "1", "--out"])
         .arg(&out)
         .output()
         .expect("segue starts");

@@ -70,14 +70,15 @@ fn figures_of_drives_and_of_a_model() {
             csv::Reader::from_path(out.join(format!("wu-2009-tcp-ho-{figure}.csv"))).expect("a CSV");
         csv.records().map(|row| row.expect("a row")).collect::<Vec<_>>()
     };
-    let bars = csv_of("fig9");
+    let bars = csv_of("fig10");
     assert_eq!(bars.len(), 20, "four delays, five senders");
     for bar in &bars {
         let [mean, half] = [9, 10].map(|column| bar[column].parse::<f64>().expect("a number"));
-        assert!((50.0..3_000.0).contains(&mean) && half > 0.0, "{bar:?}");
+        // A WLAN of 11 Mbit/s; two seeds give an interval.
+        assert!((500.0..11_000.0).contains(&mean) && half > 0.0, "{bar:?}");
     }
     assert_eq!(csv_of("fig15").len(), 40, "four handoffs, ten errors");
-    for picture in ["fig9", "fig15"] {
+    for picture in ["fig10", "fig15"] {
         let svg = std::fs::read_to_string(out.join(format!("wu-2009-tcp-ho-{picture}.svg"))).expect("an SVG");
         assert!(svg.starts_with("<svg"), "{picture}");
     }
@@ -183,7 +184,7 @@ fn verdicts_as_json() {
     let kept = std::fs::read_dir(folder.path().join("segue")).expect("a cache").count();
     assert_eq!(kept, 1, "one program, one ledger");
     assert_eq!(segue(folder.path(), &check).stdout, first.stdout);
-    for part in [["daniel-kojo-2009-multiflow", "fig5"], ["wu-2009-tcp-ho", "fig8"]] {
+    for part in [["daniel-kojo-2009-multiflow", "fig5"], ["wu-2009-tcp-ho", "fig10"]] {
         let of = |more: &[&str]| segue(folder.path(), &[&part[..], &check, more].concat()).stdout;
         assert_eq!(of(&["--no-cache"]), of(&[]), "{part:?}");
     }

@@ -76,7 +76,7 @@ fn examples_run() {
     }
 }
 
-/// The ablations of docs/ablations.md, each with few handoffs.
+/// The ablations of docs/papers/ablations.md, each with few handoffs.
 #[test]
 fn ablations_run() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -87,25 +87,29 @@ fn ablations_run() {
         let path = ablations.join(&name).display().to_string();
         let output = segue_in(folder.path(), &["run", &path, "--points", "2"]);
         assert!(output.status.success(), "{name}: {}", text(&output.stderr));
-        let document = std::fs::read_to_string(root().join("docs/ablations.md")).expect("the document");
+        let document =
+            std::fs::read_to_string(root().join("docs/papers/ablations.md")).expect("the document");
         let stem = name.trim_end_matches(".toml");
-        assert!(document.contains(stem), "docs/ablations.md does not speak of {name}");
+        assert!(document.contains(stem), "docs/papers/ablations.md does not speak of {name}");
     }
 }
 
-/// The table "senders and buffers" of docs/schemes.md: its files ask the same of four buffers, and Handoff Notification
-/// keeps the buffer that it brings.
+/// The table "senders and buffers" of docs/reference/schemes.md: its files ask the same of four buffers, and Handoff
+/// Notification keeps the buffer that it brings.
 #[test]
 fn senders_and_buffers_run() {
     let folder = tempfile::tempdir().expect("a folder");
     let buffers = root().join("examples/buffers");
-    let document = std::fs::read_to_string(root().join("docs/schemes.md")).expect("the document");
+    let document = std::fs::read_to_string(root().join("docs/reference/schemes.md")).expect("the document");
     let mut answers = BTreeMap::new();
     for name in files(&buffers) {
         let stem = name.trim_end_matches(".toml").to_string();
         let path = buffers.join(&name);
         let asked = std::fs::read_to_string(&path).expect("a scenario").replace(&stem, "BUFFER");
-        assert!(document.contains(&format!("`{stem}`")), "docs/schemes.md does not speak of {name}");
+        assert!(
+            document.contains(&format!("`{stem}`")),
+            "docs/reference/schemes.md does not speak of {name}"
+        );
         let path = path.display().to_string();
         let output = segue_in(folder.path(), &["run", &path, "--points", "4", "--json", "j.json"]);
         assert!(output.status.success(), "{name}: {}", text(&output.stderr));
@@ -128,7 +132,7 @@ fn senders_and_buffers_run() {
     }
 }
 
-/// The promise of docs/trace.md: below 3 MB, whatever is asked.
+/// The promise of docs/guide/trace.md: below 3 MB, whatever is asked.
 #[test]
 fn a_page_of_very_many_blocks_stays_small() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -164,11 +168,12 @@ fn the_figure_has_a_point_for_each_pair() {
 #[test]
 fn the_schema_in_docs_is_current() {
     let made = text(&segue_in(&root(), &["run", "--schema"]).stdout);
-    let kept = std::fs::read_to_string(root().join("docs/scenario.schema.json")).expect("the schema");
-    assert!(made == kept, "make it again: segue run --schema > docs/scenario.schema.json");
+    let kept =
+        std::fs::read_to_string(root().join("docs/reference/scenario.schema.json")).expect("the schema");
+    assert!(made == kept, "make it again: segue run --schema > docs/reference/scenario.schema.json");
     let made = text(&segue_in(&root(), &["run", "--drive-schema"]).stdout);
-    let kept = std::fs::read_to_string(root().join("docs/drive.schema.json")).expect("the schema");
-    assert!(made == kept, "make it again: segue run --drive-schema > docs/drive.schema.json");
+    let kept = std::fs::read_to_string(root().join("docs/reference/drive.schema.json")).expect("the schema");
+    assert!(made == kept, "make it again: segue run --drive-schema > docs/reference/drive.schema.json");
 }
 
 #[test]

@@ -63,8 +63,8 @@ fn examples_are_sweeps() {
 #[test]
 fn the_schema_in_docs_is_current() {
     let made = text(&segue_in(&root(), &["sweep", "--schema"]).stdout);
-    let kept = std::fs::read_to_string(root().join("docs/sweep.schema.json")).expect("the schema");
-    assert!(made == kept, "make it again: segue sweep --schema > docs/sweep.schema.json");
+    let kept = std::fs::read_to_string(root().join("docs/reference/sweep.schema.json")).expect("the schema");
+    assert!(made == kept, "make it again: segue sweep --schema > docs/reference/sweep.schema.json");
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! Two comparisons side by side: which rows answer the same question, and how they differ
-//! (docs/diff.md).
+//! (docs/guide/diff.md).
 
 use crate::measure::Row;
 use crate::verdict::{Measured, Verdict, judge};

@@ -1,4 +1,4 @@
-//! Comparisons of schemes over whole drives (docs/drives.md): many handoffs, cross traffic, several seeds.
+//! Comparisons of schemes over whole drives (docs/guide/drives.md): many handoffs, cross traffic, several seeds.
 
 use crate::planned::PlannedScheme;
 use crate::quantile::{quantile, sorted};

@@ -1,4 +1,5 @@
-//! A drive in a laboratory: stays at two links in turn under one program, and the row of each sender (docs/lab.md).
+//! A drive in a laboratory: stays at two links in turn under one program, and the row of each sender
+//! (docs/guide/lab.md).
 
 use crate::lab_plan::{LabPlan, LabSender};
 use crate::live::{LiveMeasures, LiveRun, measures};

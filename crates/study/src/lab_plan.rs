@@ -165,7 +165,7 @@ pub struct LabPlan {
     pub told_rate: f64,
 }
 
-/// One-way delay between server and access router on the simulator's bench (docs/bench.md): two hops of 2 ms.
+/// One-way delay between server and access router on the simulator's bench (docs/reference/bench.md): two hops of 2 ms.
 pub const WIRED: Nanos = 4_000_000;
 
 /// What is counted: bytes within these times of link-up.

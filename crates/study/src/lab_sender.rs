@@ -1,4 +1,4 @@
-//! What a sender's word in a laboratory's plan means (docs/lab.md).
+//! What a sender's word in a laboratory's plan means (docs/guide/lab.md).
 
 use crate::lab_plan::{Around, LabSenderKind, NoticeBy};
 use segue_handoff::Scheme;

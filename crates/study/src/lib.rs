@@ -1,5 +1,5 @@
 //! Comparisons of schemes over many handoffs: what is asked ([`request`]), how it is run
-//! ([`compare`]), the measures of docs/bench.md ([`measure`], [`quantile`]), and single handoffs packet by
+//! ([`compare`]), the measures of docs/reference/bench.md ([`measure`], [`quantile`]), and single handoffs packet by
 //! packet ([`explain`]) and in words ([`story`]). Two comparisons side by side: [`difference`], [`verdict`].
 //! How a comparison is shown: [`presentation`].
 //! A run that is ended before its end: [`stop`].

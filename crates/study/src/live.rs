@@ -1,5 +1,5 @@
 //! What a laboratory has measured with real senders, and what the simulator says of the same handoff: one row per
-//! sender, with the fields of a comparison's row and three measures of its own (docs/lab.md).
+//! sender, with the fields of a comparison's row and three measures of its own (docs/guide/lab.md).
 
 use crate::drive::Mean;
 use crate::lab_plan::{LabPlan, LabSender};

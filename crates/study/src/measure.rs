@@ -1,4 +1,4 @@
-//! The measures of docs/bench.md, over all handoffs of one row.
+//! The measures of docs/reference/bench.md, over all handoffs of one row.
 
 use crate::compare::HandoffRow;
 use crate::planned::PlannedScheme;
@@ -65,7 +65,7 @@ pub struct AgainstFirst {
     pub worse: f64,
 }
 
-/// One row of a comparison: the JSON contract of docs/bench.md.
+/// One row of a comparison: the JSON contract of docs/reference/bench.md.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// Link before, as asked for.

@@ -67,7 +67,7 @@ impl Default for Scale {
 }
 
 words! {
-/// Columns of the table; docs/bench.md defines the measures.
+/// Columns of the table; docs/reference/bench.md defines the measures.
 Column {
     /// Lower quartile of the transfer time, s.
     Q1 => "q1",

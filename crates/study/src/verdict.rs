@@ -1,4 +1,4 @@
-//! Whether a measure of two rows differs by more than noise (docs/diff.md).
+//! Whether a measure of two rows differs by more than noise (docs/guide/diff.md).
 //!
 //! A row is a sample over handoff times. What it holds decides the criterion: a median with its
 //! quartiles has the notch of a box plot, a mean count and a share have a model of their spread,

@@ -1,5 +1,5 @@
 //! The events of traces as an Arrow record batch: the lines of [`segue_export::trace_lines`] between the first and the last,
-//! one row each; what an event does not have is null (docs/trace.md).
+//! one row each; what an event does not have is null (docs/guide/trace.md).
 
 use crate::rows::{ArrowError, batch};
 use arrow_array::RecordBatch;
@@ -35,7 +35,7 @@ struct EventRow<'a> {
     spurious: Option<bool>,
     dup_acks: Option<u32>,
     on: Option<&'a str>,
-    /// `A1 (2.1), A2 (2.2)`: name and section of docs/algorithms.md.
+    /// `A1 (2.1), A2 (2.2)`: name and section of docs/reference/algorithms.md.
     rules: Option<String>,
     /// Names of what else a decision asks for.
     advice: Option<String>,

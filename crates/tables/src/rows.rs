@@ -25,7 +25,7 @@ pub fn records_arrow<'de, T: Deserialize<'de> + Serialize>(
     batch(&rows.collect::<Vec<_>>())
 }
 
-/// One row per direction, kind, flow count and scheme (docs/bench.md).
+/// One row per direction, kind, flow count and scheme (docs/reference/bench.md).
 pub fn comparison_arrow(comparison: &Comparison) -> Result<RecordBatch, ArrowError> {
     records_arrow(comparison.rows().map(FlatRow::from))
 }
@@ -36,7 +36,7 @@ pub fn handoffs_arrow(comparison: &Comparison) -> Result<RecordBatch, ArrowError
     batch(&handoffs.cloned().collect::<Vec<_>>())
 }
 
-/// One row per drive and scheme (docs/drives.md).
+/// One row per drive and scheme (docs/guide/drives.md).
 pub fn drive_arrow(rows: &[DriveRow]) -> Result<RecordBatch, ArrowError> {
     records_arrow(rows.iter().map(FlatDriveRow::from))
 }

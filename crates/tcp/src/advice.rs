@@ -54,7 +54,7 @@ pub struct Advice {
     /// Send the first unacknowledged packet now.
     pub retransmit_head: bool,
     /// Linux in place of that: cwnd is at least what is under way and one packet more, so that the next
-    /// packet that is lost and not yet sent again goes out now, else a new one (docs/kernel.md).
+    /// packet that is lost and not yet sent again goes out now, else a new one (docs/internals/kernel.md).
     pub room_for_one: bool,
     /// New congestion window.
     pub cwnd: Option<Window256>,

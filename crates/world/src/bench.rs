@@ -1,4 +1,4 @@
-//! The standard bench of Daniel and Kojo (docs/bench.md):
+//! The standard bench of Daniel and Kojo (docs/reference/bench.md):
 //!
 //! ```text
 //! CN --100 Mbit/s, 2 ms-- R --100 Mbit/s, 2 ms-- AR_i --access link i-- Wir_i --500 Mbit/s, 0 ms-- MN

@@ -1,4 +1,4 @@
-//! Why the new link is idle: the classes of docs/bench.md, "Where the time went".
+//! Why the new link is idle: the classes of docs/reference/bench.md, "Where the time went".
 
 use crate::bench::{NEW, OLD, Places, correspondent, mobile};
 use crate::nodes::{BenchSim, HostObserver};

@@ -5,7 +5,7 @@ use segue_netsim::{LinkId, LossCause, Nanos, Passage};
 use segue_tcp::receiver::Arrival;
 use std::collections::VecDeque;
 
-/// Where the time of the new link's data direction went; the classes add up (docs/bench.md).
+/// Where the time of the new link's data direction went; the classes add up (docs/reference/bench.md).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkTime {
     /// Carrying bytes first received by this packet.

@@ -1,4 +1,4 @@
-//! What the Markov chain of Chou and Shin computes, as CSV and JSON (docs/models.md). Numbers with six decimals.
+//! What the Markov chain of Chou and Shin computes, as CSV and JSON (docs/papers/models.md). Numbers with six decimals.
 
 use segue_model::lcfd::Equation7;
 use segue_model::lcfd::figures::{Compared, Figure, Figure3, RTT_S};
@@ -44,7 +44,7 @@ pub fn mode_name(equation: Equation7) -> &'static str {
     }
 }
 
-/// One row per setting and pair of schemes (docs/models.md).
+/// One row per setting and pair of schemes (docs/papers/models.md).
 pub fn lcfd_rows(
     blocks: &[(Option<Figure>, Vec<Compared>)],
     equation: Equation7,

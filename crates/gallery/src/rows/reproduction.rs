@@ -1,4 +1,4 @@
-//! Judged claims as JSON, and the numbers behind a figure as CSV (docs/reproduction.md).
+//! Judged claims as JSON, and the numbers behind a figure as CSV (docs/papers/reproduction.md).
 
 use super::lcfd::{lcfd_figure_csv, lcfd_windows_csv};
 use segue_model::lcfd::figures::FIGURE_3;

@@ -1,4 +1,5 @@
-//! What the models compute, as JSON and CSV (docs/models.md). Segments, seconds and parts of one with six decimals.
+//! What the models compute, as JSON and CSV (docs/papers/models.md). Segments, seconds and parts of one with six
+//! decimals.
 
 use segue_model::tcp_ho::{Curve, LIMIT_OF_SAVING, Wait};
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
 //! ACKs built here and sent through a raw socket, for kernels and segments in which the kernel's own ACKs have no
-//! place for the option: a pure ACK with time stamps and the report, and no SACK block (docs/wire.md).
+//! place for the option: a pure ACK with time stamps and the report, and no SACK block (docs/reference/wire.md).
 
 use super::Error;
 use super::records::Ack;

@@ -1,4 +1,4 @@
-//! The mobile host: capability, reports, notices (docs/wire.md).
+//! The mobile host: capability, reports, notices (docs/reference/wire.md).
 //!
 //! The host keeps its kernel and its programs. [`attach`] lets every connection that a process of the cgroup opens (or
 //! accepts, on listeners opened later) negotiate and report the link on its first ACK; [`Mobile::notify`] tells all

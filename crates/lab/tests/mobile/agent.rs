@@ -483,7 +483,7 @@ fn measure(world: &World, count: usize, handoffs: usize) -> Measured {
     measured
 }
 
-/// What docs/agent.md tells; on a machine that does nothing else.
+/// What docs/guide/agent.md tells; on a machine that does nothing else.
 #[test]
 #[ignore = "a measurement: make measure"]
 fn notices_leave_within_five_milliseconds_and_a_thousand_within_a_tenth_of_a_second() {

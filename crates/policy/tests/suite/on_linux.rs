@@ -1,10 +1,10 @@
-//! What a Linux sender has otherwise than the papers' (docs/kernel.md), and nothing else.
+//! What a Linux sender has otherwise than the papers' (docs/internals/kernel.md), and nothing else.
 
 use segue_policy::{SCHEMES, SETTINGS, Settings};
 
 #[test]
 fn what_differs_on_linux_is_what_the_page_lists() {
-    let page = include_str!("../../../../docs/kernel.md");
+    let page = include_str!("../../../../docs/internals/kernel.md");
     for name in SCHEMES {
         let paper = Settings::adopted(name).unwrap();
         let linux = paper.on_linux();

@@ -11,7 +11,7 @@ fn report() -> Report {
     Report { kind: ReportType::Completed, seq: 7, nonce: 0xbeef, link: link("6400/9") }
 }
 
-/// docs/wire.md, octet by octet: 6400 = 1600 << 2 is 0x1640; 9 ms are 90 units.
+/// docs/reference/wire.md, octet by octet: 6400 = 1600 << 2 is 0x1640; 9 ms are 90 units.
 #[test]
 fn a_report_on_the_wire() {
     assert_eq!(report().encode(), Ok([253, 12, 0x5e, 0x9e, 0x12, 7, 0xbe, 0xef, 0x16, 0x40, 0x00, 0x5a]));

@@ -22,7 +22,7 @@ pub struct Drives {
     pub class: Option<Several<ClassWord>>,
 }
 
-/// Classes of handoffs (docs/algorithms.md, 4.8).
+/// Classes of handoffs (docs/reference/algorithms.md, 4.8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub enum ClassWord {
     /// Horizontal, a small BDP before or after.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub enum Measure {
     /// Transfer time; infinite if incomplete.
     Transfer,
-    /// What no sender can beat (docs/bench.md).
+    /// What no sender can beat (docs/reference/bench.md).
     Bound,
     /// Timeouts from completion to the end.
     Timeouts,

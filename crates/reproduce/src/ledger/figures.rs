@@ -14,7 +14,7 @@ pub enum Form {
     Sequence,
     /// Means over the seeds of a drive, with 95 % confidence intervals.
     Means,
-    /// A model's mean gain over the error of the estimate (docs/models.md).
+    /// A model's mean gain over the error of the estimate (docs/papers/models.md).
     Gains,
     /// A model's windows over time.
     Windows,
@@ -22,7 +22,7 @@ pub enum Form {
     Saving,
     /// How far senders come along one route.
     Progress,
-    /// What a Markov chain computes (docs/models.md).
+    /// What a Markov chain computes (docs/papers/models.md).
     Chain,
     /// Its two windows after one handoff.
     Comeback,

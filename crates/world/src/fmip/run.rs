@@ -61,7 +61,7 @@ pub struct Download {
 }
 
 impl Download {
-    /// The paper's: 1 MB, a hint at 5 s, 1 MB at NAR; what it leaves open as docs/schemes.md says (9.27).
+    /// The paper's: 1 MB, a hint at 5 s, 1 MB at NAR; what it leaves open as docs/reference/schemes.md says (9.27).
     pub fn new(stack: StackProfile) -> Self {
         Self {
             stack,

@@ -1,5 +1,5 @@
 //! One warm-up for many experiments: until the handoff begins nothing passes over the new link, so that runs towards
-//! other links, of other kinds and other schemes can begin with the same network (docs/sweep.md).
+//! other links, of other kinds and other schemes can begin with the same network (docs/guide/sweep.md).
 
 use super::{Follower, Fork, WarmRun};
 use crate::bench::{Experiment, NEW, Places};

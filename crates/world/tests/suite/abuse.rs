@@ -1,5 +1,5 @@
 //! What a mobile, or somebody on its path, can do with notices that are not true: nothing that a sender need fear
-//! (algorithms.md, 4.3, "abuse guard"; docs/wire.md).
+//! (algorithms.md, 4.3, "abuse guard"; docs/reference/wire.md).
 
 use crate::support::{MS, experiment, ms, scheme, scheme_with, stack};
 use proptest::prelude::*;
@@ -230,9 +230,9 @@ fn a_lie_is_believed_once() {
     }
 }
 
-/// The same over more cells, competitors and delays, and with other seeds: what docs/schemes.md says of it.
+/// The same over more cells, competitors and delays, and with other seeds: what docs/reference/schemes.md says of it.
 #[test]
-#[ignore = "minutes, for docs/schemes.md"]
+#[ignore = "minutes, for docs/reference/schemes.md"]
 fn a_lie_in_many_settings() {
     let cells = [(200, [1, 3, 6]), (2_000, [1, 3, 6]), (7_000, [1, 3, 6]), (50_000, [1, 6, 12])];
     for name in TCP_HO {

@@ -1,4 +1,4 @@
-//! The bench of docs/bench.md, against times worked out by hand.
+//! The bench of docs/reference/bench.md, against times worked out by hand.
 //!
 //! The bench is looked at from outside: a handoff at T = 0 puts everything on the new link, and
 //! `after-ack` with P packets tells when the cumulative ACK of packet P reaches the sender. The SYN is

@@ -1,6 +1,6 @@
 //! What the tests of the bench share: short spellings, and a twin of the bench.
 //!
-//! The [`Twin`] is the bench of docs/bench.md, put together a second time from the engine, the
+//! The [`Twin`] is the bench of docs/reference/bench.md, put together a second time from the engine, the
 //! hosts and the router, with every event written down and every sender open to view. It is there for
 //! two things: what a run's record cannot tell (windows, timers, single packets), and as a check of
 //! `bench.rs` and `handoff_run.rs`, whose records must tell the same story.

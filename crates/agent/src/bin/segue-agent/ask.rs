@@ -3,7 +3,7 @@
 use crate::config;
 use segue_agent::cli::{ControlArgs, NotifyArgs, StatusArgs};
 use segue_agent::control::{Notify, Reply, Request, ask};
-use segue_console::{Failure, plain_table, print};
+use segue_console::{Failure, print};
 use segue_output::Output;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -110,18 +110,14 @@ fn link(estimate: &Value) -> [String; 2] {
 fn text(status: &Value) -> String {
     let up = status["up_s"].as_u64().unwrap_or(0);
     let mut text = format!("process {}, at work for {up} s\n\n", word(&status["process"]));
-    let mut watch = plain_table(&["WATCHED", "OVER", "LINK", "FROM"]);
-    for path in list(&status["watch"]) {
+    let watched = list(&status["watch"]).iter().map(|path| {
         let [link, source] = link(&path["estimate"]);
-        watch.add_row([word(&path["to"]), word(&path["device"]), link, source]);
-    }
-    text.push_str(&format!("{watch}\n\n"));
+        [word(&path["to"]), word(&path["device"]), link, source]
+    });
+    text.push_str(&columns(["WATCHED", "OVER", "LINK", "FROM"], watched));
     for (title, counts) in [("CONNECTIONS NOW", &status["connections"]), ("TOLD SINCE", &status["notices"])] {
-        let mut table = plain_table(&[title, ""]);
-        for (name, count) in counts.as_object().into_iter().flatten() {
-            table.add_row([name.clone(), word(count)]);
-        }
-        text.push_str(&format!("{table}\n\n"));
+        let counts = counts.as_object().into_iter().flatten();
+        text.push_str(&columns([title, ""], counts.map(|(name, count)| [name.clone(), word(count)])));
     }
     for round in list(&status["rounds"]) {
         let [link, _] = link(&round["estimate"]);
@@ -129,4 +125,32 @@ fn text(status: &Value) -> String {
         text.push_str(&format!("{head} {link}: {}\n", told(round)));
     }
     text
+}
+
+/// Rows below their headings, and an empty line.
+fn columns<const N: usize>(head: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
+    let mut all = vec![head.map(str::to_owned)];
+    all.extend(rows);
+    let widths: [usize; N] =
+        std::array::from_fn(|column| all.iter().map(|row| row[column].chars().count()).max().unwrap_or(0));
+    let line = |row: &[String; N]| {
+        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
+        format!(" {}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
+    };
+    all.iter().map(line).collect::<String>() + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_as_wide_as_their_longest_word() {
+        let row = |words: [&str; 3]| words.map(str::to_owned);
+        let rows = [row(["0.0.0.0/0", "w0", "1kbit"]), row(["-", "-", ""])];
+        assert_eq!(
+            columns(["TO", "OVER", "LINK"], rows.into_iter()),
+            " TO         OVER  LINK\n 0.0.0.0/0  w0    1kbit\n -          -\n\n"
+        );
+    }
 }

@@ -1,6 +1,7 @@
 //! The program `segue-agent`: the mobile host's agent, started, told and asked.
 
 mod ask;
+mod log;
 mod serve;
 
 use clap::Parser;

@@ -1,24 +1,14 @@
 //! `segue-agent run`.
 
-use crate::config;
-use segue_agent::cli::{LogForm, LogLevel, RunArgs};
+use crate::{config, log};
+use segue_agent::cli::RunArgs;
 use segue_agent::{Agent, Error};
 use segue_console::Failure;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
-use tracing::Level;
 
-/// Loading a program takes a table of all the kernel's types, which nothing needs afterwards. The allocator's thresholds
-/// grow with what is freed (mallopt(3)), so that it would keep the room of these tables; one that is set stays.
-#[cfg(target_env = "gnu")]
-#[allow(unsafe_code, reason = "no library lends mallopt")]
-fn fix_allocator_thresholds() {
-    const THRESHOLD: i32 = 16 << 10;
-    // SAFETY: it takes no pointers, and this program has one thread.
-    unsafe { nix::libc::mallopt(nix::libc::M_MMAP_THRESHOLD, THRESHOLD) };
-}
-
+/// Works until SIGINT or SIGTERM.
 pub fn serve(args: &RunArgs) -> Result<(), Failure> {
     #[cfg(target_env = "gnu")]
     fix_allocator_thresholds();
@@ -31,7 +21,7 @@ pub fn serve(args: &RunArgs) -> Result<(), Failure> {
         let end = ended.try_clone().map_err(Failure::ours)?;
         signal_hook::low_level::pipe::register(signal, end).map_err(Failure::ours)?;
     }
-    log(args);
+    log::start(args.log, args.log_level);
     let mut agent = Agent::start(&config)?;
     agent.drop_rights()?;
     agent.serve(stop.as_fd())?;
@@ -39,15 +29,12 @@ pub fn serve(args: &RunArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-fn log(args: &RunArgs) {
-    let level = match args.log_level {
-        LogLevel::Error => Level::ERROR,
-        LogLevel::Warn => Level::WARN,
-        LogLevel::Info => Level::INFO,
-    };
-    let log = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).with_target(false);
-    match args.log {
-        LogForm::Text => log.with_ansi(false).init(),
-        LogForm::Json => log.json().flatten_event(true).init(),
-    }
+/// Loading a program takes a table of all the kernel's types, which nothing needs afterwards. The allocator's thresholds
+/// grow with what is freed (mallopt(3)), so that it would keep the room of these tables; one that is set stays.
+#[cfg(target_env = "gnu")]
+#[allow(unsafe_code, reason = "no library lends mallopt")]
+fn fix_allocator_thresholds() {
+    const THRESHOLD: i32 = 64 << 10;
+    // SAFETY: it takes no pointers, and this program has one thread.
+    unsafe { nix::libc::mallopt(nix::libc::M_MMAP_THRESHOLD, THRESHOLD) };
 }

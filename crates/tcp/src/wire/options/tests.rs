@@ -27,7 +27,7 @@ fn stamps() -> Option<Timestamps> {
     Some(Timestamps { value: 0x11223344, echo: 0x55667788 })
 }
 
-/// Length 12, as the handoff notice of docs/wire.md.
+/// Length 12, as the handoff notice of docs/reference/wire.md.
 fn notice() -> Option<Experimental> {
     Some(Experimental::new(Experiment::One, 0x5e60, &[1, 2, 3, 4, 5, 6, 7, 8]).unwrap())
 }
@@ -161,7 +161,7 @@ fn syn_as_linux_lays_it_out() {
     both_ways(options, &[2, 4, 0x05, 0xb4, 1, 1, 4, 2, 1, 3, 3, 7]);
 }
 
-/// An 8-byte capability option (docs/wire.md) on that SYN: 28 bytes in all.
+/// An 8-byte capability option (docs/reference/wire.md) on that SYN: 28 bytes in all.
 #[test]
 fn syn_with_a_capability() {
     let options = Options {

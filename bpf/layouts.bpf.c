@@ -5,14 +5,17 @@
  * this program.
  */
 #include "sender/intf.h"
+#include "sender/schemes.h"
 #include "mobile/intf.h"
 #include "receiver/intf.h"
 #include "scope.h"
 
 char _license[] SEC("license") = "GPL";
 
-/* sender/intf.h */
+/* sender/schemes.h */
 enum segue_scheme scheme;
+
+/* sender/intf.h */
 enum segue_counter counter;
 struct segue_flow_row flow_row;
 struct segue_icmp_request icmp_request;

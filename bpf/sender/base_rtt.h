@@ -15,7 +15,7 @@
 #define SEGUE_BASE_RTT_H
 
 #include "kernel.h"
-#include "etcp.h"
+#include "policy.h"
 
 #define SEGUE_BOTH_WAYS_BITS (8u * (1500 + 60)) /* a packet and its ACK */
 
@@ -40,21 +40,14 @@ static inline void segue_add_delay_beyond(struct segue_notice *notice, u32 beyon
 /* After an outage a whole window leaves at once and queues at the link, however long the path
  * beyond is: so cwnd is no more than the link's own W. From there slow start leads to the window
  * before the outage; to more it would fill that queue long before the path. */
-static inline void segue_fit_into_queue(const struct segue_etcp_settings *set,
-					const struct segue_notice *notice,
-					const struct segue_sender *view, struct segue_action *act)
+static inline void segue_fit_into_queue(u32 link_window, const struct segue_sender *view,
+					struct segue_action *act)
 {
-	struct segue_path path;
-	u32 own;
-
-	if (!(act->what & SEGUE_RETRANSMIT_HEAD))
-		return;
-	segue_path_of(&path, notice, set->packet_bytes, set->ack_bytes, set->whole_packets);
-	own = segue_window(set, &path, segue_flows(set, notice));
 	if (act->what & SEGUE_SET_CWND)
-		act->cwnd = segue_min(act->cwnd, own);
+		act->cwnd = segue_min(act->cwnd, link_window);
 	if (act->what & SEGUE_SET_SSTHRESH)
-		act->ssthresh = segue_min(act->ssthresh, segue_max(own, view->ssthresh_saved));
+		act->ssthresh = segue_min(act->ssthresh,
+					  segue_max(link_window, view->ssthresh_saved));
 }
 
 #endif

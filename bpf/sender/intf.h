@@ -10,13 +10,6 @@
 
 #define SEGUE_CC_NAME_LEN 16 /* TCP_CA_NAME_MAX */
 
-/* Which policy decides. */
-enum segue_scheme {
-	SEGUE_SCHEME_UNAWARE = 0, /* the congestion control alone */
-	SEGUE_SCHEME_ETCP = 1,
-	SEGUE_SCHEME_TCP_HO = 2,
-};
-
 /* What is counted, since attach, over all connections. */
 enum segue_counter {
 	SEGUE_COUNT_NEGOTIATED = 0, /* connections whose peer offered the capability */

@@ -2,8 +2,9 @@
 /*
  * react.h - the events that a policy answers, and its answers as Linux enacts them.
  *
- * Not answered, because enact.h could do nothing with the answer: duplicate ACKs, DSACKs,
- * and RTT samples of Enhanced TCP. The kernel's own reaction to a DSACK (undo) stays.
+ * Policies are not told of duplicate ACKs, DSACKs and, if they ask which packet was measured,
+ * of RTT samples: enact.h could do nothing with the answers, or the kernel does not tell. The
+ * kernel's own reaction to a DSACK (undo) stays.
  *
  * Source: docs/internals/kernel.md; the events of policy/.
  */
@@ -14,6 +15,7 @@
 #include "trial.h"
 #include "base_rtt.h"
 #include "enact.h"
+#include "schemes.h"
 #include "state.h"
 
 /* The action that the policy asks for, as far as it is believed. 1: it grants a window that
@@ -29,13 +31,10 @@ __noinline u32 segue_decide(struct segue_connection *conn, const struct segue_se
 		return 0;
 	of_path = *notice;
 	segue_add_delay_beyond(&of_path, beyond_us);
-	segue_do_nothing(act);
-	if (scheme == SEGUE_SCHEME_ETCP) {
-		segue_etcp_on_notice(segue_etcp_set(), &conn->etcp, view, &of_path, act);
-		segue_fit_into_queue(segue_etcp_set(), notice, view, act);
-	} else if (scheme == SEGUE_SCHEME_TCP_HO) {
-		segue_tcp_ho_on_notice(segue_tcp_ho_set(), &conn->tcp_ho, view, &of_path, act);
-	}
+	SEGUE_ASK(scheme, on_notice, act, segue_settings(), &conn->flow, view, &of_path);
+	if (SEGUE_ANSWERS(scheme, link_window) && act->what & SEGUE_RETRANSMIT_HEAD)
+		segue_fit_into_queue(segue_link_window(scheme, segue_settings(), notice), view,
+				     act);
 	return segue_believe(view, notice->disconnected, segue_windows(conn->proven), act);
 }
 
@@ -65,9 +64,15 @@ static inline u32 segue_on_notice(struct sock *sk, struct segue_connection *conn
 		segue_begin_trial(tp, conn);
 	if (act.what & SEGUE_SET_CWND)
 		conn->told_kbps = notice->new_link.rate_kbps / segue_max(1, notice->flows);
-	if (notice->disconnected && scheme != SEGUE_SCHEME_UNAWARE)
+	if (notice->disconnected && scheme != SEGUE_SCHEME_unaware)
 		conn->bounds_rto = 1;
 	return segue_enact(sk, conn, notice->disconnected, &act);
+}
+
+/* Whether the policy may ask for something at an ACK or a cut. */
+static inline u32 segue_told_of_acks(const struct segue_connection *conn)
+{
+	return segue_listens(scheme, &conn->flow, conn->accepted != 0);
 }
 
 /* snd_una has advanced. 1: the window has changed. */
@@ -77,10 +82,10 @@ static inline u32 segue_on_new_ack(struct sock *sk, struct segue_connection *con
 	struct segue_sender view;
 	struct segue_action act;
 
-	if (scheme != SEGUE_SCHEME_ETCP || !conn->etcp.active || conn->etcp.ho_acked)
+	if (!SEGUE_ANSWERS(scheme, on_new_ack) || !segue_told_of_acks(conn))
 		return 0;
 	segue_view(tp, conn, segue_ca_state(tp), tp->snd_cwnd, &view);
-	segue_etcp_on_new_ack(segue_etcp_set(), &conn->etcp, &view, 0, &act);
+	SEGUE_ASK(scheme, on_new_ack, &act, segue_settings(), &conn->flow, &view);
 	return segue_enact(sk, conn, 0, &act);
 }
 
@@ -104,38 +109,36 @@ static inline void segue_on_cut(struct sock *sk, struct segue_connection *conn, 
 	struct segue_sender view;
 	struct segue_action act;
 
-	segue_do_nothing(&act);
-	if (scheme == SEGUE_SCHEME_ETCP && conn->etcp.active) {
-		segue_view(tp, conn, segue_ca_state(tp), tp->prior_cwnd, &view);
-		if (state == TCP_CA_Recovery)
-			segue_etcp_on_fast_retransmit(segue_etcp_set(), &conn->etcp, &view,
-						      tp->snd_una, &act);
-		else
-			segue_etcp_on_timeout(segue_etcp_set(), &conn->etcp, &view, &act);
-	} else if (scheme == SEGUE_SCHEME_TCP_HO) {
-		segue_view(tp, conn, segue_ca_state(tp), tp->prior_cwnd, &view);
-		if (state == TCP_CA_Recovery)
-			segue_tcp_ho_on_fast_retransmit(segue_tcp_ho_set(), &conn->tcp_ho, &view,
-							&act);
-		else
-			segue_tcp_ho_on_timeout(segue_tcp_ho_set(), &conn->tcp_ho, &view, &act);
-	}
+	if (!segue_told_of_acks(conn))
+		return;
+	segue_view(tp, conn, segue_ca_state(tp), tp->prior_cwnd, &view);
+	if (state == TCP_CA_Recovery)
+		SEGUE_ASK(scheme, on_fast_retransmit, &act, segue_settings(), &conn->flow, &view);
+	else
+		SEGUE_ASK(scheme, on_timeout, &act, segue_settings(), &conn->flow, &view);
 	if (act.what & (SEGUE_KEEP_WINDOW | SEGUE_KEEP_CWND | SEGUE_KEEP_SSTHRESH) &&
 	    conn->ssthresh_before > tp->snd_ssthresh)
 		tp->snd_ssthresh = segue_kept(tp, conn);
 }
 
+/* A round trip, of a packet that the kernel does not name. */
 static inline void segue_on_sample(struct sock *sk, s32 rtt_us)
 {
 	struct segue_connection *conn;
+	struct segue_sender view;
 	struct segue_action act;
+	struct tcp_sock *tp;
 
-	if (scheme != SEGUE_SCHEME_TCP_HO || rtt_us <= 0)
+	if (!SEGUE_ANSWERS(scheme, on_rtt_sample) || SEGUE_ANSWERS(scheme, sample_seq) ||
+	    rtt_us <= 0)
 		return;
 	conn = segue_connection_of(sk);
-	if (!conn)
+	if (!conn || !segue_told_of_acks(conn))
 		return;
-	segue_tcp_ho_on_rtt_sample(segue_tcp_ho_set(), &conn->tcp_ho, (u32)rtt_us, &act);
+	tp = segue_tcp(sk);
+	segue_view(tp, conn, segue_ca_state(tp), tp->snd_cwnd, &view);
+	SEGUE_ASK(scheme, on_rtt_sample, &act, segue_settings(), &conn->flow, &view, 0,
+		  (u32)rtt_us);
 	segue_enact(sk, conn, 0, &act);
 }
 

@@ -9,19 +9,17 @@
 #include "kernel.h"
 #include "intf.h"
 #include "notice.h"
-#include "etcp.h"
-#include "tcp_ho.h"
+#include "schemes.h"
 
 /* Set before loading and constant from then on, so that the verifier drops the
  * branches of every other scheme. */
-const volatile u32 scheme = SEGUE_SCHEME_ETCP;
+const volatile u32 scheme = SEGUE_SCHEME_etcp;
 const volatile u32 want_icmp = 0;
 const volatile u64 cgroup_id = 0;
 const volatile u64 nonce_key[2] = {};
 const volatile char cc_name[SEGUE_CC_NAME_LEN] = "segue";
-/* struct segue_etcp_settings, struct segue_tcp_ho_settings */
-const volatile u32 etcp_words[sizeof(struct segue_etcp_settings) / 4] = {};
-const volatile u32 tcp_ho_words[sizeof(struct segue_tcp_ho_settings) / 4] = {};
+/* as the scheme's header has them */
+const volatile u32 settings[SEGUE_SETTINGS_WORDS] = {};
 
 /* The constants above as plain memory; the compiler must not see that they are, or
  * it takes the zeros of this file for their values. */
@@ -71,10 +69,7 @@ struct segue_connection {
 	u32 ssthresh_saved; /* after the cut of the first expiry */
 	u32 srtt_before_us; /* at the first expiry */
 	u32 local_round; /* local_handoff.h: of the last handoff; 0: none yet */
-	union {
-		struct segue_etcp etcp;
-		struct segue_tcp_ho tcp_ho;
-	};
+	struct segue_flow flow; /* the scheme's */
 };
 
 /* With the 72 octets that the kernel puts before it, a storage of kmalloc-256. */
@@ -170,14 +165,10 @@ static inline void segue_refuse(struct segue_connection *conn, u32 why)
 	segue_count(why);
 }
 
-static inline const struct segue_etcp_settings *segue_etcp_set(void)
+/* The scheme's settings. */
+static inline const void *segue_settings(void)
 {
-	return SEGUE_LOADED(struct segue_etcp_settings, etcp_words);
-}
-
-static inline const struct segue_tcp_ho_settings *segue_tcp_ho_set(void)
-{
-	return SEGUE_LOADED(struct segue_tcp_ho_settings, tcp_ho_words);
+	return SEGUE_LOADED(void, settings);
 }
 
 #endif

@@ -7,9 +7,8 @@
 #include "kernel.h"
 #include "../sender/ack_order.h"
 #include "belief.h"
-#include "etcp.h"
 #include "notice.h"
-#include "tcp_ho.h"
+#include "../sender/schemes.h"
 #include "../sender/units.h"
 
 char _license[] SEC("license") = "GPL";
@@ -23,10 +22,6 @@ enum segue_vector {
 	SEGUE_VECTOR_FAST_RETRANSMIT,
 	SEGUE_VECTOR_TIMEOUT,
 	SEGUE_VECTOR_SAMPLE,
-	SEGUE_VECTOR_HO_NOTICE,
-	SEGUE_VECTOR_HO_SAMPLE,
-	SEGUE_VECTOR_HO_FAST_RETRANSMIT,
-	SEGUE_VECTOR_HO_TIMEOUT,
 	SEGUE_VECTOR_DECODE_REPORT,
 	SEGUE_VECTOR_ENCODE_REPORT,
 	SEGUE_VECTOR_DECODE_CAPABILITY,
@@ -41,8 +36,8 @@ enum segue_vector {
 u32 event;
 u32 argument[2];
 u32 answer;
-u32 etcp_words[sizeof(struct segue_etcp_settings) / 4];
-u32 tcp_ho_words[sizeof(struct segue_tcp_ho_settings) / 4];
+u32 scheme;
+u32 settings[SEGUE_SETTINGS_WORDS];
 struct segue_sender sender;
 struct segue_notice notice;
 struct segue_action action;
@@ -52,57 +47,34 @@ struct segue_ear ear;
 u8 octets[40];
 
 /* kept from event to event */
-struct segue_etcp etcp;
-struct segue_tcp_ho tcp_ho;
+struct segue_flow flow;
 u32 ack_cleaned_first;
 u8 ack_half;
 
-static void on_etcp(void)
+static void on_policy(void)
 {
-	const struct segue_etcp_settings *set = (const struct segue_etcp_settings *)etcp_words;
-
 	switch (event) {
 	case SEGUE_VECTOR_NOTICE:
-		segue_etcp_on_notice(set, &etcp, &sender, &notice, &action);
+		SEGUE_ASK(scheme, on_notice, &action, settings, &flow, &sender, &notice);
 		break;
 	case SEGUE_VECTOR_NEW_ACK:
-		segue_etcp_on_new_ack(set, &etcp, &sender, argument[0], &action);
+		SEGUE_ASK(scheme, on_new_ack, &action, settings, &flow, &sender);
 		break;
 	case SEGUE_VECTOR_DSACK:
-		segue_etcp_on_dsack(&etcp, argument[0], argument[1]);
+		SEGUE_SCHEMES(SEGUE_IF_CHOSEN, scheme, on_dsack, &flow, argument[0], argument[1])
 		break;
 	case SEGUE_VECTOR_DUP_ACK:
-		segue_etcp_on_dup_ack(set, &etcp, &sender, &action);
+		SEGUE_ASK(scheme, on_dup_ack, &action, settings, &flow, &sender);
 		break;
 	case SEGUE_VECTOR_FAST_RETRANSMIT:
-		segue_etcp_on_fast_retransmit(set, &etcp, &sender, argument[0], &action);
+		SEGUE_ASK(scheme, on_fast_retransmit, &action, settings, &flow, &sender);
 		break;
 	case SEGUE_VECTOR_TIMEOUT:
-		segue_etcp_on_timeout(set, &etcp, &sender, &action);
+		SEGUE_ASK(scheme, on_timeout, &action, settings, &flow, &sender);
 		break;
 	case SEGUE_VECTOR_SAMPLE:
-		segue_etcp_on_rtt_sample(set, &etcp, &sender, argument[0], &action);
-		break;
-	}
-}
-
-static void on_tcp_ho(void)
-{
-	const struct segue_tcp_ho_settings *set =
-		(const struct segue_tcp_ho_settings *)tcp_ho_words;
-
-	switch (event) {
-	case SEGUE_VECTOR_HO_NOTICE:
-		segue_tcp_ho_on_notice(set, &tcp_ho, &sender, &notice, &action);
-		break;
-	case SEGUE_VECTOR_HO_SAMPLE:
-		segue_tcp_ho_on_rtt_sample(set, &tcp_ho, argument[0], &action);
-		break;
-	case SEGUE_VECTOR_HO_FAST_RETRANSMIT:
-		segue_tcp_ho_on_fast_retransmit(set, &tcp_ho, &sender, &action);
-		break;
-	case SEGUE_VECTOR_HO_TIMEOUT:
-		segue_tcp_ho_on_timeout(set, &tcp_ho, &sender, &action);
+		SEGUE_ASK(scheme, on_rtt_sample, &action, settings, &flow, &sender, argument[0],
+			  argument[1]);
 		break;
 	}
 }
@@ -136,12 +108,9 @@ SEC("syscall")
 int vector(void *ctx)
 {
 	if (event == SEGUE_VECTOR_FORGET) {
-		__builtin_memset(&etcp, 0, sizeof(etcp));
-		__builtin_memset(&tcp_ho, 0, sizeof(tcp_ho));
-	} else if (event < SEGUE_VECTOR_HO_NOTICE) {
-		on_etcp();
+		__builtin_memset(&flow, 0, sizeof(flow));
 	} else if (event < SEGUE_VECTOR_DECODE_REPORT) {
-		on_tcp_ho();
+		on_policy();
 	} else if (event == SEGUE_VECTOR_BELIEVE) {
 		answer = segue_believe(&sender, argument[0], argument[1], &action);
 	} else if (event == SEGUE_VECTOR_WHOLE_PACKETS) {

@@ -62,7 +62,16 @@ fn write_layouts(out: &Path) -> std::io::Result<()> {
             item.clear();
         }
     }
+    text.push_str(&tables(&skeleton));
     fs::write(out.join(format!("{LAYOUTS}.rs")), text)
+}
+
+/// The enumerators `SEGUE_SCHEME_NAME` of `bpf/sender/schemes.h`, as a list.
+fn tables(skeleton: &str) -> String {
+    const CONSTANT: &str = "pub const SEGUE_SCHEME_";
+    let names = skeleton.lines().filter_map(|line| line.trim().strip_prefix(CONSTANT)?.split(':').next());
+    let rows = names.map(|name| format!("    (\"{name}\", segue_scheme::SEGUE_SCHEME_{name}),\n"));
+    format!("pub const TABLES: &[(&str, segue_scheme)] = &[\n{}];\n", rows.collect::<String>())
 }
 
 fn build(clang: &str, folder: &Path, name: &str, includes: &[String], out: &Path) {

@@ -31,10 +31,6 @@ enum Event {
     FastRetransmit,
     Timeout,
     Sample,
-    HoNotice,
-    HoSample,
-    HoFastRetransmit,
-    HoTimeout,
     DecodeReport,
     EncodeReport,
     DecodeCapability,
@@ -46,11 +42,21 @@ enum Event {
     AnswerNow,
 }
 
+/// `enum segue_scheme`.
+const ETCP: u32 = 1;
+const TCP_HO: u32 = 2;
+
 struct Program<'a>(VectorsSkel<'a>);
 
 impl Program<'_> {
     fn globals(&mut self) -> &mut types::bss {
         self.0.maps.bss_data.as_deref_mut().expect("globals")
+    }
+
+    fn choose(&mut self, scheme: u32, settings: &[u32]) {
+        let globals = self.globals();
+        globals.scheme = scheme;
+        globals.settings[..settings.len()].copy_from_slice(settings);
     }
 
     fn run(&mut self, event: Event) {
@@ -172,7 +178,7 @@ fn the_vectors_of_the_papers() {
     with_program(|mut program| {
         for vector in vectors() {
             println!("{}", vector.name);
-            program.globals().etcp_words = vector.settings.words();
+            program.choose(ETCP, &vector.settings.words());
             program.run(Event::Forget);
             program.tell(&vector.notice);
             (vector.check)(&program.ask(Event::Notice, &vector.tcp, [0; 2]));
@@ -196,7 +202,7 @@ fn enhanced_tcp() {
                     settings.set(setting.name, other).expect("a flag");
                 }
             }
-            program.globals().etcp_words = settings.words();
+            program.choose(ETCP, &settings.words());
             program.run(Event::Forget);
             let mut flow = Etcp::default();
             for step in 0..60 {
@@ -223,17 +229,17 @@ fn enhanced_tcp() {
                     _ if !flow.is_active() => continue,
                     3..=5 => {
                         let tcp = Sender { snd_una: near, ..tcp };
-                        let dsack = draw.below(2);
-                        let ours = flow.on_new_ack(&settings, &tcp, dsack == 1);
-                        (Event::NewAck, ours, program.ask(Event::NewAck, &tcp, [dsack, 0]))
+                        let ours = flow.on_new_ack(&settings, &tcp);
+                        (Event::NewAck, ours, program.ask(Event::NewAck, &tcp, [0; 2]))
                     }
                     6..=9 => {
                         let ours = flow.on_dup_ack(&settings, &tcp);
                         (Event::DupAck, ours, program.ask(Event::DupAck, &tcp, [0; 2]))
                     }
                     10 | 11 => {
-                        let ours = flow.on_fast_retransmit(&settings, &Sender { snd_una: near, ..tcp });
-                        (Event::FastRetransmit, ours, program.ask(Event::FastRetransmit, &tcp, [near, 0]))
+                        let tcp = Sender { snd_una: near, ..tcp };
+                        let ours = flow.on_fast_retransmit(&settings, &tcp);
+                        (Event::FastRetransmit, ours, program.ask(Event::FastRetransmit, &tcp, [0; 2]))
                     }
                     12 => {
                         let ours = flow.on_timeout(&settings, &tcp);
@@ -262,7 +268,7 @@ fn enhanced_tcp() {
 fn a_reordering_by_hand() {
     with_program(|mut program| {
         let settings = Settings::new(Algorithms::ETCP_V);
-        program.globals().etcp_words = settings.words();
+        program.choose(ETCP, &settings.words());
         program.run(Event::Forget);
         let mut flow = Etcp::default();
         let tcp = Sender {
@@ -285,7 +291,7 @@ fn a_reordering_by_hand() {
         assert_eq!(told, program.ask(Event::Notice, &tcp, [0; 2]));
         let held = flow.on_fast_retransmit(&settings, &Sender { snd_una: 100, ..tcp });
         assert!(held.has(segue_policy::What::HOLD_HOLES), "{held:?}");
-        assert_eq!(held, program.ask(Event::FastRetransmit, &tcp, [100, 0]));
+        assert_eq!(held, program.ask(Event::FastRetransmit, &tcp, [0; 2]));
         let tcp = Sender { in_fast_recovery: 1, cwnd: 6 * 256, ..tcp };
         let mut returned = 0;
         for _ in 0..30 {
@@ -297,7 +303,7 @@ fn a_reordering_by_hand() {
         flow.on_dsack(&settings, 100, 101);
         program.ask(Event::Dsack, &tcp, [100, 101]);
         let tcp = Sender { snd_una: 112, ..tcp };
-        assert_eq!(flow.on_new_ack(&settings, &tcp, true), program.ask(Event::NewAck, &tcp, [1, 0]));
+        assert_eq!(flow.on_new_ack(&settings, &tcp), program.ask(Event::NewAck, &tcp, [0; 2]));
     });
 }
 
@@ -316,7 +322,7 @@ fn tcp_ho() {
                     settings.set(setting.name, other).expect("a flag");
                 }
             }
-            program.globals().tcp_ho_words = settings.words();
+            program.choose(TCP_HO, &settings.words());
             program.run(Event::Forget);
             let mut flow = TcpHo::default();
             for step in 0..40 {
@@ -331,17 +337,17 @@ fn tcp_ho() {
                             disconnected: 1,
                         };
                         program.tell(&notice);
-                        (flow.on_notice(&settings, &tcp, &notice), program.ask(Event::HoNotice, &tcp, [0; 2]))
+                        (flow.on_notice(&settings, &tcp, &notice), program.ask(Event::Notice, &tcp, [0; 2]))
                     }
                     2 => {
                         let ours = flow.on_timeout(&settings, &tcp);
-                        (ours, program.ask(Event::HoTimeout, &tcp, [0; 2]))
+                        (ours, program.ask(Event::Timeout, &tcp, [0; 2]))
                     }
                     3 => {
                         let ours = flow.on_fast_retransmit(&settings, &tcp);
-                        (ours, program.ask(Event::HoFastRetransmit, &tcp, [0; 2]))
+                        (ours, program.ask(Event::FastRetransmit, &tcp, [0; 2]))
                     }
-                    _ => (flow.on_rtt_sample(&settings, rtt), program.ask(Event::HoSample, &tcp, [rtt, 0])),
+                    _ => (flow.on_rtt_sample(&settings, rtt), program.ask(Event::Sample, &tcp, [0, rtt])),
                 };
                 answered += u32::from(ours.what.0 != 0);
                 assert_eq!(ours, theirs, "round {round}, step {step}");
@@ -356,18 +362,18 @@ fn tcp_ho() {
 #[ignore = "needs kernel"]
 fn a_report_that_congestion_refutes() {
     with_program(|mut program| {
-        program.globals().tcp_ho_words = TcpHoSettings::new(Variant::TCP_HO).words();
+        program.choose(TCP_HO, &TcpHoSettings::new(Variant::TCP_HO).words());
         program.run(Event::Forget);
         for (index, step) in ho_trial().into_iter().enumerate() {
             let tcp = ho_sender(step.cwnd);
             let act = match step.event {
                 HoEvent::Notice(rate_kbps) => {
                     program.tell(&Notice { new_link: Link { rate_kbps, delay_us: 0 }, ..Notice::default() });
-                    program.ask(Event::HoNotice, &tcp, [0; 2])
+                    program.ask(Event::Notice, &tcp, [0; 2])
                 }
-                HoEvent::Sample(us) => program.ask(Event::HoSample, &tcp, [us, 0]),
-                HoEvent::FastRetransmit => program.ask(Event::HoFastRetransmit, &tcp, [0; 2]),
-                HoEvent::Timeout => program.ask(Event::HoTimeout, &tcp, [0; 2]),
+                HoEvent::Sample(us) => program.ask(Event::Sample, &tcp, [0, us]),
+                HoEvent::FastRetransmit => program.ask(Event::FastRetransmit, &tcp, [0; 2]),
+                HoEvent::Timeout => program.ask(Event::Timeout, &tcp, [0; 2]),
             };
             let bits = step.rules.iter().map(|rule| 1 << rule).sum::<u32>();
             assert_eq!(act.rules, bits, "step {index}, {:?}", step.event);

@@ -3,9 +3,8 @@
 use super::icmp::{Icmp, Request};
 use super::namespace::Namespace;
 use super::status::{self, About, Status};
-use super::{Around, Error, Options, Policy};
+use super::{Around, Error, Options};
 use crate::host;
-use crate::layouts::segue_scheme;
 use crate::lent::Lent;
 use crate::skeleton::sender::{OpenSenderSkel, SenderSkelBuilder};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
@@ -180,18 +179,11 @@ pub(super) fn configure(
     constants.cgroup_id = cgroup.id;
     constants.nonce_key = random_key()?;
     constants.want_icmp = u32::from(options.icmp);
-    let scheme = match &options.policy {
-        Policy::Unaware => segue_scheme::SEGUE_SCHEME_UNAWARE,
-        Policy::Etcp(settings) => {
-            constants.etcp_words = settings.words();
-            segue_scheme::SEGUE_SCHEME_ETCP
-        }
-        Policy::TcpHo(settings) => {
-            constants.tcp_ho_words = settings.words();
-            segue_scheme::SEGUE_SCHEME_TCP_HO
-        }
-    };
+    let (scheme, settings) = options.policy.in_kernel();
     constants.scheme = scheme.0;
+    for (to, word) in constants.settings.iter_mut().zip(settings) {
+        *to = word;
+    }
     Ok(())
 }
 

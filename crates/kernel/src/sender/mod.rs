@@ -15,6 +15,7 @@ pub(crate) use attach::{free_name, kernel_name};
 pub use local_handoff::{Governed, Own};
 pub use status::{Counter, FlowStatus, LinkStatus, Status, status};
 
+use crate::layouts::{TABLES, segue_scheme};
 use segue_policy::{Algorithms, SettingError, Settings, TcpHoSettings, Variant};
 use std::io;
 use std::path::PathBuf;
@@ -65,6 +66,8 @@ pub enum Policy {
     Etcp(Settings),
     /// TCP-HO.
     TcpHo(TcpHoSettings),
+    /// Another policy of `bpf/sender/schemes.h`, without settings; its name in C.
+    Plain(&'static str),
     /// Nobody: the congestion control alone, to see what the rest costs.
     Unaware,
 }
@@ -81,13 +84,14 @@ impl Policy {
             "tcp-ho" => Self::TcpHo(TcpHoSettings::new(Variant::TCP_HO)),
             "tcp-ho-immediate" => Self::TcpHo(TcpHoSettings::new(Variant::IMMEDIATE)),
             "tcp-ho-aggressive" => Self::TcpHo(TcpHoSettings::new(Variant::AGGRESSIVE)),
+            _ if let Some(name) = plain(scheme) => Self::Plain(name),
             _ => Self::Etcp(Settings::adopted(scheme).map_err(|error| name_all(error, scheme))?.on_linux()),
         };
         for (key, value) in set {
             match &mut policy {
                 Self::Etcp(settings) => settings.set(key, value)?,
                 Self::TcpHo(settings) => settings.set(key, value)?,
-                Self::Unaware => {
+                Self::Unaware | Self::Plain(_) => {
                     return Err(SettingError::Unknown {
                         word: key.clone(),
                         expected: "a setting of a scheme that reacts".to_owned(),
@@ -99,10 +103,24 @@ impl Policy {
         Ok(policy)
     }
 
+    /// The number of its table and the words of its settings.
+    pub(crate) fn in_kernel(&self) -> (segue_scheme, Vec<u32>) {
+        match self {
+            Self::Unaware => (segue_scheme::SEGUE_SCHEME_unaware, Vec::new()),
+            Self::Etcp(settings) => (segue_scheme::SEGUE_SCHEME_etcp, settings.words().to_vec()),
+            Self::TcpHo(settings) => (segue_scheme::SEGUE_SCHEME_tcp_ho, settings.words().to_vec()),
+            Self::Plain(name) => {
+                let found = TABLES.iter().find(|(other, _)| other == name);
+                (found.map_or(segue_scheme::SEGUE_SCHEME_unaware, |(_, number)| *number), Vec::new())
+            }
+        }
+    }
+
     /// The scheme's name; knobs apart.
     pub fn name(&self) -> String {
         match self {
             Self::Unaware => "unaware".to_owned(),
+            Self::Plain(name) => name.replace('_', "-"),
             Self::TcpHo(settings) => match settings.variant {
                 Variant::IMMEDIATE => "tcp-ho-immediate",
                 Variant::AGGRESSIVE => "tcp-ho-aggressive",
@@ -121,6 +139,13 @@ impl Policy {
             },
         }
     }
+}
+
+/// A policy that needs nothing but its table: that of the scheme with this name.
+fn plain(scheme: &str) -> Option<&'static str> {
+    let others =
+        TABLES.iter().map(|(name, _)| *name).filter(|name| !["unaware", "etcp", "tcp_ho"].contains(name));
+    others.into_iter().find(|name| name.replace('_', "-") == scheme)
 }
 
 /// A word that is no scheme, with all that are.

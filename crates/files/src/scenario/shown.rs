@@ -21,7 +21,7 @@ impl JsonSchema for ColumnWord {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        one_of("Columns of the table; docs/reference/bench.md defines the measures.", Column::WORDS)
+        one_of("Columns of the table.", Column::WORDS)
     }
 }
 

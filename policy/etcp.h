@@ -23,6 +23,7 @@
 #define SEGUE_ETCP_H
 
 #include "etcp_rules.h"
+#include "table.h"
 
 /* ------------------------------------------------------------ 2.0, 3.4: notice */
 
@@ -91,11 +92,13 @@ static inline void segue_etcp_adapt_window(const struct segue_etcp_settings *set
 
 /* A second notice overwrites ho_point and evaluates everything anew (2.0 [C]); what
  * only an ACK or a sample clears (section 2, table) waits for those of the new path. */
-static inline void segue_etcp_on_notice(const struct segue_etcp_settings *set,
-					struct segue_etcp *flow, const struct segue_sender *tcp,
+static inline void segue_etcp_on_notice(const void *settings, void *state,
+					const struct segue_sender *tcp,
 					const struct segue_notice *notice,
 					struct segue_action *act)
 {
+	const struct segue_etcp_settings *set = settings;
+	struct segue_etcp *flow = state;
 	struct segue_handoff ho;
 
 	segue_do_nothing(act);
@@ -150,17 +153,17 @@ static inline void segue_etcp_old_path_drained(const struct segue_etcp_settings 
 	}
 }
 
-/* snd_una has advanced. dsack: this ACK's first SACK block reports the segment that
- * 3.3 (b) resent as a duplicate. */
-static inline void segue_etcp_on_new_ack(const struct segue_etcp_settings *set,
-					 struct segue_etcp *flow, const struct segue_sender *tcp,
-					 u32 dsack, struct segue_action *act)
+/* snd_una has advanced. */
+static inline void segue_etcp_on_new_ack(const void *settings, void *state,
+					 const struct segue_sender *tcp,
+					 struct segue_action *act)
 {
+	const struct segue_etcp_settings *set = settings;
+	struct segue_etcp *flow = state;
+
 	segue_do_nothing(act);
 	if (!flow->active || flow->ho_acked)
 		return;
-	if (dsack && flow->cwnd_prev)
-		flow->needless = 1;
 	if (!segue_seq_before(tcp->snd_una, flow->ho_point)) {
 		flow->dupacks = 0;
 		segue_etcp_old_path_drained(set, flow, tcp, act);
@@ -176,8 +179,10 @@ static inline void segue_etcp_on_new_ack(const struct segue_etcp_settings *set,
 /* 3.3 (d): a DSACK block [left, right) came in, on whatever ACK. As the copy takes
  * the fast link, it is the late original that is reported, and mostly by a duplicate
  * ACK, before the ACK that ends the handoff. */
-static inline void segue_etcp_on_dsack(struct segue_etcp *flow, u32 left, u32 right)
+static inline void segue_etcp_on_dsack(void *state, u32 left, u32 right)
 {
+	struct segue_etcp *flow = state;
+
 	if (flow->active && flow->cwnd_prev && !segue_seq_before(flow->resent, left) &&
 	    segue_seq_before(flow->resent, right))
 		flow->needless = 1;
@@ -185,11 +190,13 @@ static inline void segue_etcp_on_dsack(struct segue_etcp *flow, u32 left, u32 ri
 
 /* 3.3 (c): in fast recovery on account of reordering each duplicate ACK lets one new
  * segment out, and no hole is resent, until they are more than dupthresh_ho. */
-static inline void segue_etcp_on_dup_ack(const struct segue_etcp_settings *set,
-					 struct segue_etcp *flow, const struct segue_sender *tcp,
+static inline void segue_etcp_on_dup_ack(const void *settings, void *state,
+					 const struct segue_sender *tcp,
 					 struct segue_action *act)
 {
-	(void)set;
+	struct segue_etcp *flow = state;
+
+	(void)settings;
 	(void)tcp;
 	segue_do_nothing(act);
 	if (!flow->active || flow->ho_acked)
@@ -209,11 +216,14 @@ static inline void segue_etcp_on_dup_ack(const struct segue_etcp_settings *set,
 }
 
 /* The head is about to be resent; the host has not cut its window yet. */
-static inline void segue_etcp_on_fast_retransmit(const struct segue_etcp_settings *set,
-						 struct segue_etcp *flow,
-						 const struct segue_sender *tcp, u32 head_seq,
+static inline void segue_etcp_on_fast_retransmit(const void *settings, void *state,
+						 const struct segue_sender *tcp,
 						 struct segue_action *act)
 {
+	const struct segue_etcp_settings *set = settings;
+	struct segue_etcp *flow = state;
+	const u32 head_seq = tcp->snd_una;
+
 	segue_do_nothing(act);
 	if (!flow->active || flow->ho_acked || !segue_seq_before(head_seq, flow->ho_point))
 		return;
@@ -236,10 +246,13 @@ static inline void segue_etcp_on_fast_retransmit(const struct segue_etcp_setting
 
 /* The timer has expired; the host has not cut its window yet. A1's state and
  * ho_point stay (2.1 [C]). */
-static inline void segue_etcp_on_timeout(const struct segue_etcp_settings *set,
-					 struct segue_etcp *flow, const struct segue_sender *tcp,
+static inline void segue_etcp_on_timeout(const void *settings, void *state,
+					 const struct segue_sender *tcp,
 					 struct segue_action *act)
 {
+	const struct segue_etcp_settings *set = settings;
+	struct segue_etcp *flow = state;
+
 	(void)tcp;
 	segue_do_nothing(act);
 	if (!flow->active || flow->ho_acked)
@@ -255,12 +268,15 @@ static inline void segue_etcp_on_timeout(const struct segue_etcp_settings *set,
 }
 
 /* 2.1, 2.5: a valid sample (Karn) of the segment that starts at sample_seq. */
-static inline void segue_etcp_on_rtt_sample(const struct segue_etcp_settings *set,
-					    struct segue_etcp *flow,
-					    const struct segue_sender *tcp, u32 sample_seq,
+static inline void segue_etcp_on_rtt_sample(const void *settings, void *state,
+					    const struct segue_sender *tcp, u32 sample_seq, u32 rtt_us,
 					    struct segue_action *act)
 {
+	const struct segue_etcp_settings *set = settings;
+	struct segue_etcp *flow = state;
+
 	(void)tcp;
+	(void)rtt_us;
 	segue_do_nothing(act);
 	if (!flow->active || !flow->reinit_rtt)
 		return;
@@ -278,5 +294,34 @@ static inline void segue_etcp_on_rtt_sample(const struct segue_etcp_settings *se
 	flow->a1_active = 0;
 	flow->delay_changed = 0; /* no second start at 3.3 (d) */
 }
+
+/* ------------------------------------------------------------------------- table */
+
+/* Until everything that was sent before the handoff is acknowledged. */
+static inline u32 segue_etcp_listens(const void *state)
+{
+	const struct segue_etcp *flow = state;
+
+	return flow->active && !flow->ho_acked;
+}
+
+/* W of the link alone. */
+static inline u32 segue_etcp_link_window(const void *settings, const struct segue_notice *notice)
+{
+	const struct segue_etcp_settings *set = settings;
+	struct segue_path path;
+
+	segue_path_of(&path, notice, set->packet_bytes, set->ack_bytes, set->whole_packets);
+	return segue_window(set, &path, segue_flows(set, notice));
+}
+
+SEGUE_FITS(struct segue_etcp_settings, struct segue_etcp);
+
+SEGUE_POLICY(etcp, .on_notice = segue_etcp_on_notice, .on_new_ack = segue_etcp_on_new_ack,
+	     .on_dup_ack = segue_etcp_on_dup_ack,
+	     .on_fast_retransmit = segue_etcp_on_fast_retransmit,
+	     .on_timeout = segue_etcp_on_timeout, .on_rtt_sample = segue_etcp_on_rtt_sample,
+	     .on_dsack = segue_etcp_on_dsack, .listens = segue_etcp_listens,
+	     .link_window = segue_etcp_link_window, .sample_seq = 1);
 
 #endif

@@ -24,21 +24,25 @@ enum {
 	SEGUE_RULE_RLCI_SAMPLE = 1u << 4, /* 10.4 */
 };
 
-/* Words of segue_flow. */
-enum {
-	SEGUE_RLCI_POINT, /* snd_max at the notice */
-	SEGUE_RLCI_DRAINS, /* 1: not all of what was sent before it is acknowledged */
-	SEGUE_RLCI_UNMEASURED, /* 1: no RTT sample of the new path yet */
+/* State of one flow. */
+struct segue_rlci {
+	u32 ho_point; /* snd_max at the notice */
+	u32 drains; /* 1: not all of what was sent before it is acknowledged */
+	u32 unmeasured; /* 1: no RTT sample of the new path yet */
 };
 
-static inline void segue_rlci_on_notice(struct segue_flow *flow, const struct segue_sender *tcp,
+static inline void segue_rlci_on_notice(const void *settings, void *state,
+					const struct segue_sender *tcp,
 					const struct segue_notice *notice,
 					struct segue_action *act)
 {
-	(void)notice; /* it tells that, not how the path has changed */
-	flow->word[SEGUE_RLCI_POINT] = tcp->snd_max;
-	flow->word[SEGUE_RLCI_DRAINS] = segue_seq_before(tcp->snd_una, tcp->snd_max);
-	flow->word[SEGUE_RLCI_UNMEASURED] = 1;
+	struct segue_rlci *flow = state;
+
+	(void)settings;
+	(void)notice; /* it tells that the path has changed; how does not matter */
+	flow->ho_point = tcp->snd_max;
+	flow->drains = segue_seq_before(tcp->snd_una, tcp->snd_max);
+	flow->unmeasured = 1;
 
 	/* 10.1: congestion control and timer as those of a new connection */
 	act->what |= SEGUE_REINIT_RTT | SEGUE_CLEAR_BACKOFF | SEGUE_REARM_TIMER;
@@ -55,36 +59,45 @@ static inline void segue_rlci_on_notice(struct segue_flow *flow, const struct se
 }
 
 /* 10.3: ACKs of what was sent before say nothing of the new path. */
-static inline void segue_rlci_on_new_ack(struct segue_flow *flow, const struct segue_sender *tcp,
+static inline void segue_rlci_on_new_ack(const void *settings, void *state,
+					 const struct segue_sender *tcp,
 					 struct segue_action *act)
 {
-	if (!flow->word[SEGUE_RLCI_DRAINS])
+	struct segue_rlci *flow = state;
+
+	(void)settings;
+	if (!flow->drains)
 		return;
-	flow->word[SEGUE_RLCI_DRAINS] = segue_seq_before(tcp->snd_una, flow->word[SEGUE_RLCI_POINT]);
+	flow->drains = segue_seq_before(tcp->snd_una, flow->ho_point);
 	segue_set_cwnd(act, SEGUE_RLCI_INITIAL_WINDOW);
 	act->rules |= SEGUE_RULE_RLCI_OLD_ACK;
 }
 
 /* 10.4 */
-static inline void segue_rlci_on_rtt_sample(struct segue_flow *flow,
+static inline void segue_rlci_on_rtt_sample(const void *settings, void *state,
 					    const struct segue_sender *tcp, u32 sample_seq,
 					    u32 rtt_us, struct segue_action *act)
 {
+	struct segue_rlci *flow = state;
+
+	(void)settings;
 	(void)tcp;
 	(void)rtt_us;
-	if (!flow->word[SEGUE_RLCI_UNMEASURED])
+	if (!flow->unmeasured)
 		return;
-	if (segue_seq_before(sample_seq, flow->word[SEGUE_RLCI_POINT])) {
+	if (segue_seq_before(sample_seq, flow->ho_point)) {
 		act->what |= SEGUE_IGNORE_SAMPLE;
 		act->rules |= SEGUE_RULE_RLCI_OLD_SAMPLE;
 	} else {
-		flow->word[SEGUE_RLCI_UNMEASURED] = 0;
+		flow->unmeasured = 0;
 		segue_set_min_rto(act, 0);
 		act->rules |= SEGUE_RULE_RLCI_SAMPLE;
 	}
 }
 
+SEGUE_FITS(u32, struct segue_rlci);
+
 SEGUE_POLICY(rlci, .on_notice = segue_rlci_on_notice, .on_new_ack = segue_rlci_on_new_ack,
-	     .on_rtt_sample = segue_rlci_on_rtt_sample);
+	     .on_rtt_sample = segue_rlci_on_rtt_sample, .sample_seq = 1);
 
 #endif

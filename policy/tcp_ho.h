@@ -24,6 +24,7 @@
 #define SEGUE_TCP_HO_H
 
 #include "policy.h"
+#include "table.h"
 #include "tcp_ho_settings.h"
 
 /* segue_action.rules: which of these rules are behind an action. */
@@ -116,12 +117,13 @@ static inline void segue_tcp_ho_judge(const struct segue_tcp_ho_settings *set,
 }
 
 /* 4.3, NORMAL: an ACK with the bandwidth option. */
-static inline void segue_tcp_ho_on_notice(const struct segue_tcp_ho_settings *set,
-					  struct segue_tcp_ho *flow,
+static inline void segue_tcp_ho_on_notice(const void *settings, void *state,
 					  const struct segue_sender *tcp,
 					  const struct segue_notice *notice,
 					  struct segue_action *act)
 {
+	const struct segue_tcp_ho_settings *set = settings;
+	struct segue_tcp_ho *flow = state;
 	u32 window;
 
 	segue_do_nothing(act);
@@ -179,10 +181,15 @@ static inline u32 segue_tcp_ho_average(const struct segue_tcp_ho_settings *set,
 }
 
 /* 4.3, HO_ADJUST: a valid sample (Karn; with time stamps every ACK gives one). */
-static inline void segue_tcp_ho_on_rtt_sample(const struct segue_tcp_ho_settings *set,
-					      struct segue_tcp_ho *flow, u32 rtt_us,
+static inline void segue_tcp_ho_on_rtt_sample(const void *settings, void *state,
+					      const struct segue_sender *tcp, u32 sample_seq, u32 rtt_us,
 					      struct segue_action *act)
 {
+	const struct segue_tcp_ho_settings *set = settings;
+	struct segue_tcp_ho *flow = state;
+
+	(void)tcp;
+	(void)sample_seq;
 	segue_do_nothing(act);
 	if (!flow->adjusting)
 		return;
@@ -197,11 +204,13 @@ static inline void segue_tcp_ho_on_rtt_sample(const struct segue_tcp_ho_settings
 }
 
 /* 4.3, HO_ADJUST: congestion; the host reacts as ever. */
-static inline void segue_tcp_ho_on_fast_retransmit(const struct segue_tcp_ho_settings *set,
-						   struct segue_tcp_ho *flow,
+static inline void segue_tcp_ho_on_fast_retransmit(const void *settings, void *state,
 						   const struct segue_sender *tcp,
 						   struct segue_action *act)
 {
+	const struct segue_tcp_ho_settings *set = settings;
+	struct segue_tcp_ho *flow = state;
+
 	segue_do_nothing(act);
 	segue_tcp_ho_judge(set, flow, tcp->cwnd, act);
 	if (flow->adjusting)
@@ -209,15 +218,32 @@ static inline void segue_tcp_ho_on_fast_retransmit(const struct segue_tcp_ho_set
 }
 
 /* The same for the timer. */
-static inline void segue_tcp_ho_on_timeout(const struct segue_tcp_ho_settings *set,
-					   struct segue_tcp_ho *flow,
+static inline void segue_tcp_ho_on_timeout(const void *settings, void *state,
 					   const struct segue_sender *tcp,
 					   struct segue_action *act)
 {
+	const struct segue_tcp_ho_settings *set = settings;
+	struct segue_tcp_ho *flow = state;
+
 	segue_do_nothing(act);
 	segue_tcp_ho_judge(set, flow, tcp->cwnd, act);
 	if (flow->adjusting)
 		segue_tcp_ho_end(flow, SEGUE_RULE_HO_CONGESTED, act);
 }
+
+/* In HO_ADJUST, and while a report is on trial. */
+static inline u32 segue_tcp_ho_listens(const void *state)
+{
+	const struct segue_tcp_ho *flow = state;
+
+	return flow->adjusting || flow->promised;
+}
+
+SEGUE_FITS(struct segue_tcp_ho_settings, struct segue_tcp_ho);
+
+SEGUE_POLICY(tcp_ho, .on_notice = segue_tcp_ho_on_notice,
+	     .on_fast_retransmit = segue_tcp_ho_on_fast_retransmit,
+	     .on_timeout = segue_tcp_ho_on_timeout, .on_rtt_sample = segue_tcp_ho_on_rtt_sample,
+	     .listens = segue_tcp_ho_listens);
 
 #endif

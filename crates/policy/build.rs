@@ -1,6 +1,6 @@
-//! Compiles the headers of `policy/` through `src/shim.c`, and turns the tables of
-//! knobs in `policy/*_settings.h` into Rust types, so that a knob is written down in one
-//! place. A header that ends with `SEGUE_POLICY(name, ...)` is a policy by itself (`policy/table.h`).
+//! Compiles the headers of `policy/`. Each that ends with `SEGUE_POLICY(name, ...)` is a policy (`policy/table.h`) and
+//! becomes a function of `src/headers.rs`; `src/shim.c` has what they share. Turns the tables of knobs in
+//! `policy/*_settings.h` and the structures of states into Rust types, so that each is written down in one place.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -43,6 +43,29 @@ const TABLES: [Table; 2] = [
     },
 ];
 
+/// A policy's state: its header, its C structure and the Rust type that is made of it.
+struct State {
+    header: &'static str,
+    structure: &'static str,
+    type_name: &'static str,
+    doc: &'static str,
+}
+
+const STATES: [State; 2] = [
+    State {
+        header: "etcp_rules.h",
+        structure: "segue_etcp",
+        type_name: "Etcp",
+        doc: "One flow of Enhanced TCP. The default has heard no notice and asks for nothing.",
+    },
+    State {
+        header: "tcp_ho.h",
+        structure: "segue_tcp_ho",
+        type_name: "TcpHo",
+        doc: "One flow of TCP-HO. The default is NORMAL: it has heard no notice and asks for nothing.",
+    },
+];
+
 fn main() {
     let crate_dir = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("set by cargo"));
     let policy = crate_dir.join("../../policy");
@@ -69,9 +92,40 @@ fn main() {
 
     let sources = TABLES.map(|table| settings_source(&table, &read_knobs(&policy.join(table.header))));
     fs::write(out.join("settings.rs"), sources.concat()).expect("OUT_DIR is writable");
+    let states = STATES.map(|state| state_source(&state, &policy));
+    fs::write(out.join("states.rs"), states.concat()).expect("OUT_DIR is writable");
 }
 
-/// A header that is a policy by itself: its file and the name that it gives itself.
+/// The structure of a state, line by line: `type name; /* comment */`.
+fn state_source(state: &State, policy: &Path) -> String {
+    let State { header, structure, type_name, doc } = state;
+    let text = fs::read_to_string(policy.join(header)).expect("a header of policy/");
+    let (_, body) = text.split_once(&format!("struct {structure} {{\n")).expect("the state's structure");
+    let (body, _) = body.split_once("};").expect("its end");
+    let mut fields = String::new();
+    for line in body.lines() {
+        let field = line.trim().split_once(';').and_then(|(field, _)| field.split_once(' '));
+        let (kind, name) = field.unwrap_or_else(|| panic!("{header}: not a field: {line}"));
+        match name.split_once('[') {
+            None => writeln!(fields, "    pub(crate) {name}: {kind},").unwrap(),
+            Some((name, length)) => {
+                writeln!(fields, "    pub(crate) {name}: [{kind}; {}],", length.trim_end_matches(']'))
+                    .unwrap();
+            }
+        }
+    }
+    format!(
+        "/// {doc}
+/// (`struct {structure}` of `policy/{header}`, of which this type is made).
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct {type_name} {{
+{fields}}}
+"
+    )
+}
+
+/// A header that is a policy: its file and the name that it gives itself.
 struct Header {
     file: String,
     name: String,
@@ -108,7 +162,7 @@ fn headers_source(headers: &[Header]) -> String {
 }}
 
 /// `policy/{file}`.
-pub fn {name}() -> Policy {{
+pub const fn {name}() -> Policy {{
     // SAFETY: the table that policy/table.h declares; it is constant.
     Policy(unsafe {{ &segue_table_{name} }})
 }}

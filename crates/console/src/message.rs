@@ -1,6 +1,7 @@
 //! Messages in one line.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use segue_words::did_you_mean;
 use std::error::Error;
 
 /// Longest message, characters.
@@ -33,10 +34,10 @@ pub fn one_line(error: &clap::Error) -> String {
             line.push_str(&format!("; expected one of {}", valid.join(", ")));
         }
     }
+    let bad = [ContextKind::InvalidSubcommand, ContextKind::InvalidValue, ContextKind::InvalidArg];
+    let bad = bad.into_iter().find_map(|kind| word(error, kind)).unwrap_or_default();
     for kind in [ContextKind::SuggestedArg, ContextKind::SuggestedValue, ContextKind::SuggestedSubcommand] {
-        if let Some(word) = nearest(error, words(error, kind)) {
-            line.push_str(&format!("; did you mean `{word}`?"));
-        }
+        line.push_str(&did_you_mean(bad, words(error, kind).iter().map(String::as_str)));
     }
     line
 }
@@ -95,15 +96,6 @@ fn word(error: &clap::Error, kind: ContextKind) -> Option<&str> {
     words(error, kind).first().map(String::as_str)
 }
 
-/// Of several suggestions the one most similar to the bad word.
-fn nearest<'a>(error: &clap::Error, suggestions: &'a [String]) -> Option<&'a String> {
-    let bad = [ContextKind::InvalidSubcommand, ContextKind::InvalidArg, ContextKind::InvalidValue]
-        .into_iter()
-        .find_map(|kind| word(error, kind))
-        .unwrap_or_default();
-    suggestions.iter().min_by_key(|suggestion| strsim::damerau_levenshtein(bad, suggestion))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -131,6 +123,7 @@ mod tests {
                 "'program' requires a subcommand but one was not provided; expected one of run, status",
             ),
             ("program rum", "unrecognized subcommand 'rum'; did you mean `run`?"),
+            ("program runner-up", "unrecognized subcommand 'runner-up'"),
             ("program run", "the following required arguments were not provided: <PLAN>"),
             ("program run a b", "unexpected argument 'b' found"),
             ("program run a --cont=1", "unexpected argument '--cont' found; did you mean `--count`?"),

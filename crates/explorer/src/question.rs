@@ -1,10 +1,11 @@
 //! Query strings: their words and limits. [`schema`](crate::schema) describes them to programs.
 
 use crate::refusal::Refusal;
-use segue_study::planned::nearest;
 use segue_study::{Plan, Request, RequestError, Times};
 use segue_tcp::profile::PROFILES;
-use segue_world::access::{Capacity, LinkDelay, PRESETS, parse_time};
+use segue_words::did_you_mean;
+use segue_words::quantity::{self, TIME};
+use segue_world::access::{Capacity, LinkDelay, PRESETS};
 use segue_world::{AccessLink, Definition, Kind, LinkError, Nanos, NoticeMode, SECOND};
 
 /// Longest query string, bytes.
@@ -98,10 +99,10 @@ impl Words {
         for (key, value) in form_urlencoded::parse(query.as_bytes()) {
             if !keys().any(|known| known == key) {
                 return Err(Refusal::bad(format!(
-                    "unknown key {}; expected one of {}; did you mean `{}`?",
+                    "unknown key {}; expected one of {}{}",
                     quoted(&key),
                     keys().collect::<Vec<_>>().join(", "),
-                    nearest(&key, keys())
+                    did_you_mean(&key, keys())
                 )));
             }
             if words.iter().any(|(other, _)| *other == key) {
@@ -125,10 +126,10 @@ impl Words {
         let word = self.get(key).unwrap_or(choices[0]);
         choices.iter().position(|choice| *choice == word).ok_or_else(|| {
             Refusal::bad(format!(
-                "unknown {key} {}; expected one of {}; did you mean `{}`?",
+                "unknown {key} {}; expected one of {}{}",
                 quoted(word),
                 choices.join(", "),
-                nearest(word, choices.iter().copied())
+                did_you_mean(word, choices.iter().copied())
             ))
         })
     }
@@ -192,11 +193,8 @@ impl Words {
     fn time(&self, key: &str, usual: Nanos, [least, most]: [Nanos; 2]) -> Result<Nanos, Refusal> {
         let Some(word) = self.get(key) else { return Ok(usual) };
         let range = format!("{} to {}", in_seconds(least), in_seconds(most));
-        match parse_time(word) {
-            None => Err(Refusal::bad(format!(
-                "bad {key} {}; expected a number with unit us, ms or s, {range}",
-                quoted(word)
-            ))),
+        match quantity::time(word) {
+            None => Err(Refusal::bad(format!("bad {key} {}; expected {TIME}, {range}", quoted(word)))),
             Some(time) if !(least..=most).contains(&time) => Err(Refusal::bad(format!(
                 "{key} {} is out of range; expected {range}; the nearest is {}",
                 quoted(word),

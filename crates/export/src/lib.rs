@@ -8,7 +8,7 @@ mod live;
 mod origin;
 mod trace_lines;
 
-pub use csv_rows::{FlatRow, comparison_csv, csv_text, handoffs_csv};
+pub use csv_rows::{comparison_csv, csv_text, handoffs_csv};
 pub use difference::difference_json;
 pub use document::{Document, DocumentError};
 pub use drive::{FlatDriveRow, drive_csv, drive_json};

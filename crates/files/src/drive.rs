@@ -7,7 +7,8 @@ use crate::scenario::{NoticeWord, OutputWords, SettingWord, Several, without_nul
 use schemars::{JsonSchema, Schema};
 use segue_study::drive::{DriveBlock, DrivePlan};
 use segue_study::planned::{check_key, planned, routers};
-use segue_world::access::{parse_rate, parse_time};
+use segue_words::quantity;
+use segue_world::access::parse_rate;
 use segue_world::drive::mobility::{Drive, Dwelling, Load, Mobility, Network, Transition};
 use segue_world::drive::run::{DriveExperiment, WideArea};
 use segue_world::drive::web::Surge;
@@ -386,7 +387,7 @@ impl DriveFile {
     }
 
     fn time(&self, what: &str, word: &Spanned<String>) -> Result<Nanos, ScenarioError> {
-        parse_time(word.get_ref()).filter(|&time| time <= LONGEST).ok_or_else(|| {
+        quantity::time(word.get_ref()).filter(|&time| time <= LONGEST).ok_or_else(|| {
             let problem =
                 format!("{what}: bad time `{}`; expected one such as 20s, at most a day", word.get_ref());
             self.bad(word.span(), problem)
@@ -527,7 +528,7 @@ impl DriveFile {
         let mut networks = Vec::new();
         for network in &words.network {
             let (words, span) = (network.get_ref(), network.span());
-            let time = |word: &str| parse_time(word).filter(|&time| time <= LONGEST);
+            let time = |word: &str| quantity::time(word).filter(|&time| time <= LONGEST);
             let problem = |what: &str, word: &str, such: &str| {
                 let name = &words.name;
                 self.bad(
@@ -562,7 +563,7 @@ impl DriveFile {
                     self.bad(span.clone(), format!("unknown network `{name}`; expected one of {known}"))
                 })
             };
-            let time = parse_time(&words.disconnect).filter(|&time| time <= LONGEST);
+            let time = quantity::time(&words.disconnect).filter(|&time| time <= LONGEST);
             let (from, to) = (index(&words.from)?, index(&words.to)?);
             if transitions[from][to] != never {
                 let problem = format!("a move from `{}` to `{}` stands there twice", words.from, words.to);

@@ -105,18 +105,9 @@ fn plain(message: &str) -> String {
         line =
             line.replacen("unknown field", "unknown key", 1).replacen("unknown variant", "unknown word", 1);
         let quoted: Vec<&str> = line.split('`').skip(1).step_by(2).collect();
-        if let Some((word, valid)) = quoted.split_first()
-            && let Some(nearest) = nearest(word, valid)
-        {
-            line = format!("{line}; did you mean `{nearest}`?");
+        if let Some((word, valid)) = quoted.split_first() {
+            line.push_str(&segue_words::did_you_mean(word, valid.iter().copied()));
         }
     }
     line
-}
-
-/// The most similar valid word, if it is similar at all.
-fn nearest<'a>(word: &str, valid: &[&'a str]) -> Option<&'a str> {
-    let word = word.to_lowercase();
-    let similar = valid.iter().map(|candidate| (strsim::jaro_winkler(&word, candidate), *candidate));
-    similar.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|best| best.0 > 0.7).map(|best| best.1)
 }

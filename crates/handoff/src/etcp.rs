@@ -36,12 +36,12 @@ impl Advisor for Etcp {
 
     fn on_dsack(&mut self, left: u32, right: u32) {
         if self.policy.is_active() {
-            self.policy.on_dsack(left, right);
+            self.policy.on_dsack(&self.settings, left, right);
         }
     }
 
     fn on_new_ack(&mut self, view: &View) -> Advice {
-        let action = self.policy.on_new_ack(&self.settings, &sender(view), false);
+        let action = self.policy.on_new_ack(&self.settings, &sender(view));
         self.answer(&action)
     }
 
@@ -51,7 +51,7 @@ impl Advisor for Etcp {
     }
 
     fn on_fast_retransmit(&mut self, view: &View) -> Advice {
-        let action = self.policy.on_fast_retransmit(&self.settings, &sender(view), view.snd_una);
+        let action = self.policy.on_fast_retransmit(&self.settings, &sender(view));
         self.answer(&action)
     }
 
@@ -112,7 +112,8 @@ impl HandoffScheme for Etcp {
             SettingError::Unknown { word, expected, nearest } => SchemeError::Unknown {
                 name: word.to_string(),
                 expected: expected.to_string(),
-                nearest: Some(nearest.to_string()),
+                // `nearest` is only the least far of all.
+                hint: segue_words::did_you_mean(&word, [nearest]),
             },
             other => bad_setting(name, &other),
         })?;

@@ -145,16 +145,10 @@ schemes! {
 impl Scheme {
     fn unknown(name: &str) -> SchemeError {
         let names: Vec<&str> = Self::entries().iter().map(|entry| entry.name).collect();
-        let nearest = names
-            .iter()
-            .map(|candidate| (strsim::jaro_winkler(name, candidate), *candidate))
-            .filter(|(similarity, _)| *similarity > 0.6)
-            .max_by(|a, b| a.0.total_cmp(&b.0))
-            .map(|(_, candidate)| candidate.to_string());
         SchemeError::Unknown {
             name: name.to_string(),
             expected: format!("one of {}", names.join(", ")),
-            nearest,
+            hint: segue_words::did_you_mean(name, names),
         }
     }
 }

@@ -37,14 +37,14 @@ pub struct SettingInfo {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SchemeError {
     /// No scheme of that name.
-    #[error("unknown scheme `{name}`; expected {expected}{}", nearest.as_ref().map(|n| format!("; did you mean `{n}`?")).unwrap_or_default())]
+    #[error("unknown scheme `{name}`; expected {expected}{hint}")]
     Unknown {
         /// The word.
         name: String,
         /// What could stand there.
         expected: String,
-        /// The most similar valid word.
-        nearest: Option<String>,
+        /// The most similar valid word, in words; empty if none is.
+        hint: String,
     },
     /// A setting that the scheme does not have, or a bad value.
     #[error("setting of scheme `{scheme}`: {problem}")]

@@ -215,7 +215,7 @@ fn enhanced_tcp() {
                         (Event::Notice, ours, program.ask(Event::Notice, &tcp, [0; 2]))
                     }
                     2 => {
-                        flow.on_dsack(near, near.wrapping_add(3));
+                        flow.on_dsack(&settings, near, near.wrapping_add(3));
                         program.ask(Event::Dsack, &tcp, [near, near.wrapping_add(3)]);
                         continue;
                     }
@@ -232,7 +232,7 @@ fn enhanced_tcp() {
                         (Event::DupAck, ours, program.ask(Event::DupAck, &tcp, [0; 2]))
                     }
                     10 | 11 => {
-                        let ours = flow.on_fast_retransmit(&settings, &tcp, near);
+                        let ours = flow.on_fast_retransmit(&settings, &Sender { snd_una: near, ..tcp });
                         (Event::FastRetransmit, ours, program.ask(Event::FastRetransmit, &tcp, [near, 0]))
                     }
                     12 => {
@@ -283,7 +283,7 @@ fn a_reordering_by_hand() {
         program.tell(&notice);
         let told = flow.on_notice(&settings, &tcp, &notice);
         assert_eq!(told, program.ask(Event::Notice, &tcp, [0; 2]));
-        let held = flow.on_fast_retransmit(&settings, &tcp, 100);
+        let held = flow.on_fast_retransmit(&settings, &Sender { snd_una: 100, ..tcp });
         assert!(held.has(segue_policy::What::HOLD_HOLES), "{held:?}");
         assert_eq!(held, program.ask(Event::FastRetransmit, &tcp, [100, 0]));
         let tcp = Sender { in_fast_recovery: 1, cwnd: 6 * 256, ..tcp };
@@ -294,7 +294,7 @@ fn a_reordering_by_hand() {
             assert_eq!(act, program.ask(Event::DupAck, &tcp, [0; 2]));
         }
         assert_eq!(returned, 1, "(c) ends once");
-        flow.on_dsack(100, 101);
+        flow.on_dsack(&settings, 100, 101);
         program.ask(Event::Dsack, &tcp, [100, 101]);
         let tcp = Sender { snd_una: 112, ..tcp };
         assert_eq!(flow.on_new_ack(&settings, &tcp, true), program.ask(Event::NewAck, &tcp, [1, 0]));

@@ -1,10 +1,11 @@
 //! `policy/etcp.h` in Rust: one flow of Enhanced TCP.
+#![allow(unsafe_code)]
 
-use crate::ffi;
+use crate::headers::{self, Bound};
 use crate::{Action, Notice, Sender, Settings};
 
-/// One flow's state. The default has heard no notice and asks for nothing.
-///
+pub use crate::states::Etcp;
+
 /// For one ACK the host calls, as they apply and in this order, [`on_dsack`],
 /// [`on_new_ack`] or [`on_dup_ack`], [`on_rtt_sample`] and, when the duplicate ACKs
 /// have reached dupthresh, [`on_fast_retransmit`]. That one and [`on_timeout`] come
@@ -16,72 +17,43 @@ use crate::{Action, Notice, Sender, Settings};
 /// [`on_rtt_sample`]: Self::on_rtt_sample
 /// [`on_fast_retransmit`]: Self::on_fast_retransmit
 /// [`on_timeout`]: Self::on_timeout
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Etcp {
-    pub(crate) ho_point: u32,
-    pub(crate) bdp_share: u32,
-    pub(crate) window: u32,
-    pub(crate) cwnd_prev: u32,
-    pub(crate) resent: u32,
-    pub(crate) dupthresh_ho: u32,
-    pub(crate) dupacks: u32,
-    pub(crate) active: u8,
-    pub(crate) ho_acked: u8,
-    pub(crate) a1_active: u8,
-    pub(crate) delay_increased: u8,
-    pub(crate) reinit_rtt: u8,
-    pub(crate) cwnd_reduced: u8,
-    pub(crate) fig3_heard: u8,
-    pub(crate) cwnd_reduction: u8,
-    pub(crate) reordering_flag: u8,
-    pub(crate) reordering: u8,
-    pub(crate) return_fastrecovery: u8,
-    pub(crate) needless: u8,
-    pub(crate) delay_changed: u8,
-    pub(crate) pad: [u8; 3],
-}
-
 impl Etcp {
     /// A handoff has completed; algorithms.md 2.0 and 3.4 say who acts. A second
     /// notice overwrites the point of the first and evaluates everything anew.
     pub fn on_notice(&mut self, set: &Settings, tcp: &Sender, notice: &Notice) -> Action {
-        let mut act = Action::NOTHING;
-        ffi::segue_shim_on_notice(set, self, tcp, notice, &mut act);
-        act
+        self.bound(set).on_notice(tcp, notice)
     }
 
-    /// `snd_una` has advanced. `dsack`: the first SACK block of this ACK reports as a
-    /// duplicate the segment that the fast retransmit of 3.3 (b) resent.
-    pub fn on_new_ack(&mut self, set: &Settings, tcp: &Sender, dsack: bool) -> Action {
-        self.heard(|flow, act| ffi::segue_shim_on_new_ack(set, flow, tcp, u32::from(dsack), act))
+    /// `snd_una` has advanced.
+    pub fn on_new_ack(&mut self, set: &Settings, tcp: &Sender) -> Action {
+        self.heard(set, |flow| flow.on_new_ack(tcp))
     }
 
     /// A DSACK block `left..right`, on whatever ACK. The late original is reported
     /// mostly by a duplicate ACK, before the one that ends the handoff.
-    pub fn on_dsack(&mut self, left: u32, right: u32) {
-        ffi::segue_shim_on_dsack(self, left, right);
+    pub fn on_dsack(&mut self, set: &Settings, left: u32, right: u32) {
+        self.bound(set).on_dsack(left, right);
     }
 
     /// A duplicate ACK; algorithms.md 3.3 (c).
     pub fn on_dup_ack(&mut self, set: &Settings, tcp: &Sender) -> Action {
-        self.heard(|flow, act| ffi::segue_shim_on_dup_ack(set, flow, tcp, act))
+        self.heard(set, |flow| flow.on_dup_ack(tcp))
     }
 
-    /// The segment `head_seq` is about to be resent; algorithms.md 2.3, 3.3 (b).
-    pub fn on_fast_retransmit(&mut self, set: &Settings, tcp: &Sender, head_seq: u32) -> Action {
-        self.heard(|flow, act| ffi::segue_shim_on_fast_retransmit(set, flow, tcp, head_seq, act))
+    /// The head, `snd_una`, is about to be resent; algorithms.md 2.3, 3.3 (b).
+    pub fn on_fast_retransmit(&mut self, set: &Settings, tcp: &Sender) -> Action {
+        self.heard(set, |flow| flow.on_fast_retransmit(tcp))
     }
 
     /// The retransmission timer has expired; algorithms.md 9.8, 3.3.
     pub fn on_timeout(&mut self, set: &Settings, tcp: &Sender) -> Action {
-        self.heard(|flow, act| ffi::segue_shim_on_timeout(set, flow, tcp, act))
+        self.heard(set, |flow| flow.on_timeout(tcp))
     }
 
     /// A valid RTT sample of the segment that starts at `sample_seq`; algorithms.md
     /// 2.1, 2.5.
     pub fn on_rtt_sample(&mut self, set: &Settings, tcp: &Sender, sample_seq: u32) -> Action {
-        self.heard(|flow, act| ffi::segue_shim_on_rtt_sample(set, flow, tcp, sample_seq, act))
+        self.heard(set, |flow| flow.on_rtt_sample(tcp, sample_seq, 0))
     }
 
     /// Whether a notice has been heard.
@@ -144,12 +116,13 @@ impl Etcp {
         self.window
     }
 
+    const fn bound<'a>(&'a mut self, set: &'a Settings) -> Bound<'a> {
+        // SAFETY: the settings and the state of policy/etcp.h, whose fields are integers.
+        unsafe { headers::etcp().bind(set, self) }
+    }
+
     /// A flow that has heard nothing asks for nothing; not worth a call per ACK.
-    fn heard(&mut self, event: impl FnOnce(&mut Self, &mut Action)) -> Action {
-        let mut act = Action::NOTHING;
-        if self.is_active() {
-            event(self, &mut act);
-        }
-        act
+    fn heard(&mut self, set: &Settings, event: impl FnOnce(&mut Bound<'_>) -> Action) -> Action {
+        if self.is_active() { event(&mut self.bound(set)) } else { Action::NOTHING }
     }
 }

@@ -1,12 +1,12 @@
 //! The decisions of a TCP sender on a handoff notice and after it.
 //!
 //! The decisions are written once, in the C headers of `policy/`, which are
-//! written for two worlds: for eBPF programs, and for the simulator, compiled here through
-//! `src/shim.c`. This crate adds names and types, and no decision of its own.
+//! written for two worlds: for eBPF programs, and for the simulator, compiled here. This crate
+//! adds names and types, and no decision of its own.
 //!
 //! * [`Etcp`]: Enhanced TCP of Daniel and Kojo (A1 to A5, Figures 1 to 3);
 //! * [`TcpHo`]: TCP-HO of Wu, Chan and Ananda;
-//! * [`headers`]: policies that are one header each;
+//! * [`headers`]: the table of each policy's header;
 //! * [`believe`]: how far a sender on Linux believes a notice;
 //! * [`Settings`], [`TcpHoSettings`]: which algorithms, and every choice that the papers leave open;
 //! * [`Path`]: the round-trip times and BDPs that a notice stands for;
@@ -21,6 +21,7 @@ pub mod headers;
 mod path;
 pub mod rules;
 mod settings;
+mod states;
 mod tcp_ho;
 mod types;
 pub mod wire;

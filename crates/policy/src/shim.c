@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * shim.c - gives the inline functions of policy/ addresses, so that the simulator
- * runs the very text that is written for the kernel.
+ * shim.c - addresses for the inline functions of policy/ that no policy's table has: what
+ * all policies share.
  */
 #include <stddef.h>
 
@@ -11,69 +11,9 @@
 #include "tcp_ho.h"
 
 #define SETTINGS const struct segue_etcp_settings *set
-#define FLOW struct segue_etcp *flow
-#define TCP const struct segue_sender *tcp
-#define ACT struct segue_action *act
 
-void segue_shim_on_notice(SETTINGS, FLOW, TCP, const struct segue_notice *notice, ACT)
-{
-	segue_etcp_on_notice(set, flow, tcp, notice, act);
-}
-
-void segue_shim_on_new_ack(SETTINGS, FLOW, TCP, u32 dsack, ACT)
-{
-	segue_etcp_on_new_ack(set, flow, tcp, dsack, act);
-}
-
-void segue_shim_on_dsack(FLOW, u32 left, u32 right)
-{
-	segue_etcp_on_dsack(flow, left, right);
-}
-
-void segue_shim_on_dup_ack(SETTINGS, FLOW, TCP, ACT)
-{
-	segue_etcp_on_dup_ack(set, flow, tcp, act);
-}
-
-void segue_shim_on_fast_retransmit(SETTINGS, FLOW, TCP, u32 head_seq, ACT)
-{
-	segue_etcp_on_fast_retransmit(set, flow, tcp, head_seq, act);
-}
-
-void segue_shim_on_timeout(SETTINGS, FLOW, TCP, ACT)
-{
-	segue_etcp_on_timeout(set, flow, tcp, act);
-}
-
-void segue_shim_on_rtt_sample(SETTINGS, FLOW, TCP, u32 sample_seq, ACT)
-{
-	segue_etcp_on_rtt_sample(set, flow, tcp, sample_seq, act);
-}
-
-#define HO_SETTINGS const struct segue_tcp_ho_settings *set
-#define HO_FLOW struct segue_tcp_ho *flow
-
-void segue_shim_ho_on_notice(HO_SETTINGS, HO_FLOW, TCP, const struct segue_notice *notice, ACT)
-{
-	segue_tcp_ho_on_notice(set, flow, tcp, notice, act);
-}
-
-void segue_shim_ho_on_rtt_sample(HO_SETTINGS, HO_FLOW, u32 rtt_us, ACT)
-{
-	segue_tcp_ho_on_rtt_sample(set, flow, rtt_us, act);
-}
-
-void segue_shim_ho_on_fast_retransmit(HO_SETTINGS, HO_FLOW, TCP, ACT)
-{
-	segue_tcp_ho_on_fast_retransmit(set, flow, tcp, act);
-}
-
-void segue_shim_ho_on_timeout(HO_SETTINGS, HO_FLOW, TCP, ACT)
-{
-	segue_tcp_ho_on_timeout(set, flow, tcp, act);
-}
-
-u32 segue_shim_believe(TCP, u32 disconnected, u32 proven, ACT)
+u32 segue_shim_believe(const struct segue_sender *tcp, u32 disconnected, u32 proven,
+		       struct segue_action *act)
 {
 	return segue_believe(tcp, disconnected, proven, act);
 }
@@ -210,14 +150,7 @@ static const u32 layout[] = {
 	SIZE(segue_action), AT(segue_action, what), AT(segue_action, cwnd),
 	AT(segue_action, ssthresh), AT(segue_action, min_rto_us), AT(segue_action, dupthresh),
 	AT(segue_action, rules),
-	SIZE(segue_etcp), AT(segue_etcp, ho_point), AT(segue_etcp, bdp_share),
-	AT(segue_etcp, window), AT(segue_etcp, cwnd_prev), AT(segue_etcp, resent),
-	AT(segue_etcp, dupthresh_ho), AT(segue_etcp, dupacks), AT(segue_etcp, active),
-	AT(segue_etcp, ho_acked), AT(segue_etcp, a1_active), AT(segue_etcp, delay_increased),
-	AT(segue_etcp, reinit_rtt), AT(segue_etcp, cwnd_reduced), AT(segue_etcp, fig3_heard),
-	AT(segue_etcp, cwnd_reduction), AT(segue_etcp, reordering_flag),
-	AT(segue_etcp, reordering), AT(segue_etcp, return_fastrecovery),
-	AT(segue_etcp, needless), AT(segue_etcp, delay_changed),
+	SIZE(segue_etcp),
 	SIZE(segue_path), AT(segue_path, old_link), AT(segue_path, new_link),
 	AT(segue_path, packet_bytes), AT(segue_path, ack_bytes), AT(segue_path, whole_packets),
 	SIZE(segue_report), AT(segue_report, link), AT(segue_report, nonce),
@@ -232,9 +165,7 @@ static const u32 layout[] = {
 	SEGUE_RULE_FIG1, SEGUE_RULE_FIG2, SEGUE_RULE_FIG3_WINDOW, SEGUE_RULE_FIG3_EXPECTS,
 	SEGUE_RULE_FIG3_HOLDS, SEGUE_RULE_FIG3_SENDS_NEW, SEGUE_RULE_FIG3_RETURNS,
 	SEGUE_RULE_FIG3_UNDOES, SEGUE_RULE_FIG3_DRAINED, SEGUE_RULE_CONVERGENCE,
-	SIZE(segue_tcp_ho), AT(segue_tcp_ho, bw_kbps), AT(segue_tcp_ho, srtt_us),
-	AT(segue_tcp_ho, samples), AT(segue_tcp_ho, adjusting), AT(segue_tcp_ho, promised),
-	AT(segue_tcp_ho, found), AT(segue_tcp_ho, burst),
+	SIZE(segue_tcp_ho), SIZE(segue_flow),
 	SIZE(segue_tcp_ho_settings), AT(segue_tcp_ho_settings, variant),
 	SEGUE_TCP_HO_KNOBS(HO_KNOB)
 	SEGUE_RULE_HO_RESUMES, SEGUE_RULE_HO_SSTHRESH, SEGUE_RULE_HO_WINDOW, SEGUE_RULE_HO_GUARD,

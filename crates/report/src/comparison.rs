@@ -10,9 +10,7 @@ use maud::{Markup, PreEscaped, html};
 use rayon::prelude::*;
 use segue_draw::{About, Line, LineChart, LinePlot};
 use segue_study::explain::{Chosen, explain_around, reference, typical};
-use segue_study::measure::seconds;
-use segue_study::numbers::{count, ratio, time};
-use segue_study::presentation::Column;
+use segue_study::measure::{self, Column, Measure, seconds};
 use segue_study::story::warnings;
 use segue_study::{Comparison, GroupResult, Plan, Presentation, Row};
 
@@ -138,21 +136,10 @@ fn points(plan: &Plan) -> u64 {
 /// Bytes that tables may take.
 const TABLES: usize = 1_500_000;
 
-/// After the scheme's name: the column, what stands above it in a report, and what it is.
-const COLUMNS: [(Column, &str, &str); 12] = [
-    (Column::Q1, "Q1, s", "lower quartile of the transfer time, s"),
-    (Column::Median, "median, s", "median transfer time, s"),
-    (Column::Q3, "Q3, s", "upper quartile of the transfer time, s"),
-    (Column::OverBound, "\u{d7} bound", "transfer time over the physical bound, median"),
-    (Column::OverBoundP90, "p90", "the same, 90th percentile"),
-    (Column::Timeouts, "timeouts", "timeouts per handoff"),
-    (Column::SpuriousTimeouts, "spurious", "timeouts whose packet was not lost, per handoff"),
-    (Column::FastRetransmits, "fast retransmits", "fast retransmits per handoff"),
-    (Column::Drops, "drops", "data and ACKs that found a queue full, per handoff"),
-    (Column::Retransmissions, "resent", "packets sent again, per handoff"),
-    (Column::NeedlessRetransmissions, "needless", "those of them that brought nothing, per handoff"),
-    (Column::RatioToFirst, "vs first", "median ratio to the first scheme over the same handoffs"),
-];
+/// After the scheme's name; the bar of the new link has a chart of its own.
+fn columns() -> impl Iterator<Item = (&'static Measure, &'static measure::Shown)> {
+    Column::WIDE.into_iter().filter_map(Column::measure)
+}
 
 /// Whose words stand above the columns.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -188,11 +175,13 @@ fn table(plan: &Plan, group: &GroupResult, words: Words) -> Markup {
         }
         div.table {
             table.same {
-                colgroup { col style=(format!("width: {}ch", longest + 3)); @for _ in COLUMNS { col; } }
+                colgroup { col style=(format!("width: {}ch", longest + 3)); @for _ in columns() { col; } }
                 thead { tr {
                     th title="" { "scheme" }
-                    @for (column, name, meaning) in COLUMNS {
-                        th title=(meaning) { @if words == Words::Page { (name) } @else { (column.heading()) } }
+                    @for (measure, shown) in columns() {
+                        th title=(measure.about(&plan.schemes[0].name)) {
+                            @if words == Words::Page { (shown.title) } @else { (shown.heading) }
+                        }
                     }
                 } }
                 tbody { @for row in &group.rows { (line(row, first_stack == Some(&row.stack))) } }
@@ -203,8 +192,7 @@ fn table(plan: &Plan, group: &GroupResult, words: Words) -> Markup {
 
 /// `comparable`: to the first row, on the same stack.
 fn line(row: &Row, comparable: bool) -> Markup {
-    let against = row.against_first.ratio_median;
-    let judged = match against {
+    let judged = match row.against_first.ratio_median {
         _ if !comparable => "",
         Some(ratio) if ratio < 0.95 => "better",
         Some(ratio) if ratio <= 1.05 => "",
@@ -213,18 +201,10 @@ fn line(row: &Row, comparable: bool) -> Markup {
     html! {
         tr {
             td { (row.scheme) }
-            td { (time(row.transfer_s.q1)) }
-            td { (time(row.transfer_s.median)) }
-            td { (time(row.transfer_s.q3)) }
-            td { (ratio(row.over_bound.median)) }
-            td { (ratio(row.over_bound.p90)) }
-            td { (count(row.timeouts)) }
-            td { (count(row.spurious_timeouts)) }
-            td { (count(row.fast_retransmits)) }
-            td { (count(row.drops)) }
-            td { (count(row.retransmissions)) }
-            td { (count(row.needless_retransmissions)) }
-            td class=(judged) { (ratio(against)) }
+            @for (measure, shown) in columns() {
+                @let class = if shown.column == Column::RatioToFirst { judged } else { "" };
+                td class=[Some(class).filter(|class| !class.is_empty())] { (measure.text(row)) }
+            }
         }
     }
 }

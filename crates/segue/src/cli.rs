@@ -76,6 +76,8 @@ pub enum Command {
     Explore(crate::explore::ExploreArgs),
     /// List schemes, stacks, settings, link presets and their sources
     Schemes(SchemesArgs),
+    /// Print what every measure means and how outputs name it, as Markdown
+    Measures,
     /// Write the manual pages
     Man(ManArgs),
     /// Print the completions of a shell

@@ -6,7 +6,7 @@ use crate::{Failure, outputs, print, progress, table};
 use segue_export::{Origin, Output, comparison_csv, comparison_json, handoffs_csv};
 #[cfg(feature = "report")]
 use segue_report::comparison_page;
-use segue_study::presentation::Column;
+use segue_study::measure::Column;
 use segue_study::{Comparison, Plan, Presentation, Request};
 
 /// Runs the command.

@@ -30,6 +30,7 @@ mod lab_senders;
 #[cfg(feature = "live")]
 mod lab_table;
 mod layout;
+mod measures;
 #[cfg(feature = "papers")]
 pub mod model;
 #[cfg(feature = "papers")]
@@ -105,6 +106,7 @@ fn run(words: &[OsString]) -> Result<(), Failure> {
         #[cfg(feature = "explore")]
         Command::Explore(args) => explore::run(&args),
         Command::Schemes(args) => schemes::run(&args),
+        Command::Measures => measures::run(),
         Command::Man(args) => pages::man(&args),
         Command::Completions(args) => pages::completions(&args),
     }

@@ -228,9 +228,7 @@ fn choose<'a>(papers: &'a [Paper], args: &ReproduceArgs) -> Result<Vec<Choice<'a
 
 /// What could stand there, and the nearest of it.
 pub fn unknown<'a>(what: &str, word: &str, known: impl Iterator<Item = &'a str> + Clone) -> Failure {
-    let similar =
-        known.clone().max_by(|a, b| strsim::jaro_winkler(word, a).total_cmp(&strsim::jaro_winkler(word, b)));
-    let hint = similar.map(|nearest| format!("; did you mean `{nearest}`?")).unwrap_or_default();
+    let hint = segue_words::did_you_mean(word, known.clone());
     let known: Vec<&str> = known.collect();
     Failure::User(format!("unknown {what} `{word}`; expected one of {}{hint}", known.join(", ")))
 }

@@ -15,7 +15,7 @@ use segue_report::quartiles;
 #[cfg(feature = "report")]
 use segue_study::Comparison;
 use segue_study::drive::DrivePlan;
-use segue_study::presentation::Column;
+use segue_study::measure::Column;
 use segue_study::{Plan, Presentation};
 
 /// `segue run`.

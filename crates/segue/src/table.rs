@@ -2,9 +2,9 @@
 
 use crate::layout::{self, Cell, GAP, Paint, Side, wrapped};
 use crate::screen::{COLUMNS, Screen};
-use segue_study::measure::NewLink;
-use segue_study::numbers::{count, ratio, time};
-use segue_study::presentation::{Column, Presentation};
+use segue_study::measure::{Column, NewLink};
+use segue_study::numbers::time;
+use segue_study::presentation::Presentation;
 use segue_study::story::{headline, warnings};
 use segue_study::{Comparison, GroupResult, Plan, Row};
 
@@ -115,33 +115,7 @@ fn side(column: Column) -> Side {
 }
 
 fn text(row: &Row, column: Column, width: usize) -> String {
-    let against = &row.against_first;
-    match column {
-        Column::Q1 => time(row.transfer_s.q1),
-        Column::Median => time(row.transfer_s.median),
-        Column::Q3 => time(row.transfer_s.q3),
-        Column::Bound => time(row.bound_s),
-        Column::OverBound => ratio(row.over_bound.median),
-        Column::OverBoundP90 => ratio(row.over_bound.p90),
-        Column::Incomplete => row.incomplete.to_string(),
-        Column::Timeouts => count(row.timeouts),
-        Column::SpuriousTimeouts => count(row.spurious_timeouts),
-        Column::SpuriousTimeoutFraction => ratio(Some(row.spurious_timeout_fraction)),
-        Column::TimeoutsInDisconnection => count(row.timeouts_in_disconnection),
-        Column::FastRetransmits => count(row.fast_retransmits),
-        Column::Drops => count(row.drops),
-        Column::LostInDisconnection => count(row.lost_in_disconnection),
-        Column::Retransmissions => count(row.retransmissions),
-        Column::NeedlessRetransmissions => count(row.needless_retransmissions),
-        // Without a packet there was no delay: nothing is infinite here.
-        Column::QueueDelay => row.queue_delay_s.median.map_or("-".into(), |delay| time(Some(delay))),
-        Column::QueueDelayP95 => row.queue_delay_s.p95.map_or("-".into(), |delay| time(Some(delay))),
-        Column::Jain => ratio(Some(row.jain)),
-        Column::RatioToFirst => ratio(against.ratio_median),
-        Column::BetterThanFirst => ratio(Some(against.better)),
-        Column::WorseThanFirst => ratio(Some(against.worse)),
-        Column::NewLink => bar(&row.new_link_s, width),
-    }
+    column.measure().map_or_else(|| bar(&row.new_link_s, width), |(measure, _)| measure.text(row))
 }
 
 /// By the ratio to the first row; both are on the same stack.
@@ -183,7 +157,7 @@ fn legend(plan: &Plan, columns: &[Column]) -> String {
     };
     let about = format!(
         "{rows} Transfer time: from the completion of the handoff until {} more packets per flow are acknowledged \
-         (inf: not complete){}.",
+         (inf: not complete). `segue measures` defines the columns{}.",
         plan.request.packets,
         if columns.iter().all(|column| Column::USUAL.contains(column)) { "; --wide shows more" } else { "" }
     );

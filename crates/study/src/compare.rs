@@ -1,10 +1,9 @@
 //! Runs a plan: every group warm once, forked at each handoff time, run with each scheme.
 
-use crate::measure::{self, Row};
+use crate::measure::{HandoffRow, Row, Sample};
 use crate::request::{Group, Plan};
 use rayon::prelude::*;
 use segue_world::{Experiment, RunRecord, WarmRun};
-use serde::{Deserialize, Serialize};
 
 /// The result of a comparison.
 #[derive(Clone, Debug)]
@@ -22,49 +21,6 @@ pub struct GroupResult {
     pub rows: Vec<Row>,
     /// One row per handoff and scheme, if asked for.
     pub handoffs: Vec<HandoffRow>,
-}
-
-/// One handoff with one scheme, flat, as `--rows` writes it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct HandoffRow {
-    /// Link before.
-    pub old: String,
-    /// Link after.
-    pub new: String,
-    /// `mbb` or `bbm`.
-    pub kind: &'static str,
-    /// s.
-    pub disconnect_s: f64,
-    /// Number of flows.
-    pub flows: usize,
-    /// Scheme.
-    pub scheme: String,
-    /// Its stack.
-    pub stack: &'static str,
-    /// Seed.
-    pub seed: u64,
-    /// T, s.
-    pub at_s: f64,
-    /// s; empty if incomplete.
-    pub transfer_s: Option<f64>,
-    /// s.
-    pub bound_s: f64,
-    /// From completion to the end, as are the following counts.
-    pub timeouts: usize,
-    /// Timeouts whose packet was delivered after all.
-    pub spurious_timeouts: usize,
-    /// Between T and completion.
-    pub timeouts_in_disconnection: usize,
-    /// Entries into fast recovery.
-    pub fast_retransmits: usize,
-    /// Data and ACKs, in queues.
-    pub drops: u32,
-    /// Data and ACKs.
-    pub lost_in_disconnection: u32,
-    /// Packets sent again.
-    pub retransmissions: u32,
-    /// Those that brought nothing.
-    pub needless_retransmissions: u32,
 }
 
 impl GroupResult {
@@ -140,12 +96,11 @@ fn summarise(plan: &Plan, seeds: &[Group], records: Vec<Vec<Vec<RunRecord>>>, ke
     for (index, scheme) in plan.schemes.iter().enumerate() {
         let own: Vec<&RunRecord> = points.iter().map(|records| &records[index]).collect();
         let first: Vec<&RunRecord> = points.iter().map(|records| &records[0]).collect();
-        rows.push(measure::row(plan, experiment, scheme, &own, &first));
+        rows.push(Row::new(plan, experiment, scheme, &Sample { handoffs: &own, first: &first }));
         if keep {
             for (seed, at) in seeds.iter().zip(&records) {
-                let lines =
-                    at.iter().map(|at| measure::handoff_row(experiment, scheme, seed.seed, &at[index]));
-                handoffs.extend(lines);
+                handoffs
+                    .extend(at.iter().map(|at| HandoffRow::new(experiment, scheme, seed.seed, &at[index])));
             }
         }
     }

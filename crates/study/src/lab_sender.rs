@@ -2,7 +2,7 @@
 
 use crate::lab_plan::{Around, LabSenderKind, NoticeBy};
 use segue_handoff::Scheme;
-use segue_world::access::parse_time;
+use segue_words::{did_you_mean, quantity};
 
 const BUILT_IN: [&str; 3] = ["cubic", "bbr", "reno"];
 const UNAWARE: &str = "unaware";
@@ -53,8 +53,9 @@ fn kind(word: &str) -> Result<LabSenderKind, String> {
         let rto_max_ms = match rto_max {
             None => None,
             Some(time) => {
-                let ms =
-                    parse_time(time).map(|time| time / 1_000_000).filter(|ms| (1000..=120_000).contains(ms));
+                let ms = quantity::time(time)
+                    .map(|time| time / 1_000_000)
+                    .filter(|ms| (1000..=120_000).contains(ms));
                 let ms = ms.ok_or_else(|| {
                     format!("`{word}`: expected a longest RTO of 1s to 120s, as in cubic-rto1s")
                 })?;
@@ -85,12 +86,10 @@ fn unknown(word: &str) -> String {
     let schemes =
         schemes.filter(|name| matches!(Scheme::build(name, &[]), Ok(Scheme::Etcp(_) | Scheme::TcpHo(_))));
     let names: Vec<&str> = BUILT_IN.into_iter().chain([UNAWARE]).chain(schemes).collect();
-    let similar = names.iter().map(|name| (strsim::jaro_winkler(word, name), *name));
-    let nearest = similar.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|best| best.0 > 0.7);
-    let nearest = nearest.map(|(_, name)| format!("; did you mean `{name}`?")).unwrap_or_default();
     format!(
-        "unknown sender `{word}`; expected one of {}; built-in ones also as cubic-rto1s and cubic+freeze, others also as NAME/bbr and NAME@laboratory, schemes as NAME+icmp{nearest}",
-        names.join(", ")
+        "unknown sender `{word}`; expected one of {}; built-in ones also as cubic-rto1s and cubic+freeze, others also as NAME/bbr and NAME@laboratory, schemes as NAME+icmp{}",
+        names.join(", "),
+        did_you_mean(word, names.iter().copied())
     )
 }
 

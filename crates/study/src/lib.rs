@@ -26,12 +26,12 @@ pub mod story;
 pub mod times;
 pub mod verdict;
 
-pub use compare::{Comparison, GroupResult, HandoffRow};
+pub use compare::{Comparison, GroupResult};
 pub use difference::Difference;
 pub use lab_drive::{DriveLoad, DriveRow, DriveRun, LabDrive};
 pub use lab_plan::LabPlan;
 pub use live::{LiveComparison, LiveGroup, LiveRow, LiveRun, LiveRuns};
-pub use measure::Row;
+pub use measure::{HandoffRow, Row};
 pub use parameter::Parameter;
 pub use presentation::Presentation;
 pub use request::{Plan, Request, RequestError};

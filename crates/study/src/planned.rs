@@ -4,6 +4,7 @@ use crate::request::{NOTICE_DELAY, RequestError};
 use segue_handoff::Scheme;
 use segue_tcp::StackProfile;
 use segue_tcp::profile::{PROFILES, STACK_SETTINGS};
+use segue_words::did_you_mean;
 use segue_world::Routers;
 use segue_world::routers::ROUTER_SETTINGS;
 
@@ -67,12 +68,7 @@ pub fn check_key(key: &str, schemes: &[String], bench: &[&str]) -> Result<(), Re
     if known.contains(&key) {
         return Ok(());
     }
-    let similar = nearest(key, known.iter().copied());
-    let nearest = match strsim::jaro_winkler(key, &similar) > 0.7 {
-        true => format!("; did you mean `{similar}`?"),
-        false => String::new(),
-    };
-    Err(RequestError::Setting { key: key.to_string(), nearest })
+    Err(RequestError::Setting { key: key.to_string(), hint: did_you_mean(key, known) })
 }
 
 /// Whether a key concerns stack, access routers or bench, and so every scheme.
@@ -99,7 +95,7 @@ fn stack_named(name: &str, settings: &[(String, String)]) -> Result<StackProfile
     let mut stack = StackProfile::named(name).ok_or_else(|| RequestError::Stack {
         name: name.to_string(),
         expected: names().collect::<Vec<_>>().join(", "),
-        nearest: nearest(name, names()),
+        hint: did_you_mean(name, names()),
     })?;
     for (key, value) in settings {
         if STACK_SETTINGS.iter().any(|s| s.name == key) {
@@ -113,13 +109,26 @@ fn stack_named(name: &str, settings: &[(String, String)]) -> Result<StackProfile
     Ok(stack)
 }
 
-/// The most similar of the valid words.
-pub fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> String {
-    candidates
-        .max_by(|a, b| {
-            let word = word.to_lowercase();
-            strsim::jaro_winkler(&word, a).total_cmp(&strsim::jaro_winkler(&word, b))
-        })
-        .unwrap_or_default()
-        .to_string()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of words that are no stack's, setting's or scheme's only misspelt ones are guessed.
+    #[test]
+    fn only_misspelt_words_are_guessed() {
+        let stack = |name| stack_named(name, &[]).unwrap_err().to_string();
+        assert!(stack("linuks").ends_with("; did you mean `linux`?"), "{}", stack("linuks"));
+        assert!(stack("cubic").starts_with("unknown stack `cubic`; expected one of "), "{}", stack("cubic"));
+        let scheme = |name| Scheme::build(name, &[]).map(|_| ()).unwrap_err().to_string();
+        assert!(scheme("sak").ends_with("; did you mean `sack`?"), "{}", scheme("sak"));
+        let key = |name| check_key(name, &[], &[]).unwrap_err().to_string();
+        assert!(
+            key("initial-windw").ends_with("; did you mean `initial-window`?"),
+            "{}",
+            key("initial-windw")
+        );
+        for said in [stack("cubic"), scheme("bbr"), key("pacing")] {
+            assert!(!said.contains("did you mean"), "{said}");
+        }
+    }
 }

@@ -39,27 +39,27 @@ pub struct Request {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RequestError {
     /// No such stack.
-    #[error("unknown stack `{name}`; expected one of {expected}; did you mean `{nearest}`?")]
+    #[error("unknown stack `{name}`; expected one of {expected}{hint}")]
     Stack {
         /// The word.
         name: String,
         /// The stacks.
         expected: String,
-        /// The most similar.
-        nearest: String,
+        /// The most similar, in words; empty if none is.
+        hint: String,
     },
     /// No such scheme, or a bad setting of one.
     #[error(transparent)]
     Scheme(#[from] SchemeError),
     /// A setting that neither a chosen scheme nor the stack has.
     #[error(
-        "unknown setting `{key}`; none of the chosen schemes nor their stacks has it; expected one that segue schemes NAME lists{nearest}"
+        "unknown setting `{key}`; none of the chosen schemes nor their stacks has it; expected one that segue schemes NAME lists{hint}"
     )]
     Setting {
         /// The word.
         key: String,
         /// The most similar, in words; empty if none is.
-        nearest: String,
+        hint: String,
     },
     /// A setting of the stack with a bad value.
     #[error("setting `{key}`: bad value `{value}`; expected {expected}")]
@@ -129,12 +129,13 @@ impl Request {
                         "`notice-delay` is for instant notices; one in band takes its own time".into();
                     return Err(RequestError::List { what: "--set", problem });
                 }
-                notice_delay = segue_world::access::parse_time(value)
-                    .filter(|&t| t <= 100 * SECOND)
-                    .ok_or_else(|| RequestError::Value {
-                        key: key.clone(),
-                        value: value.clone(),
-                        expected: "a time up to 100s".into(),
+                notice_delay =
+                    segue_words::quantity::time(value).filter(|&t| t <= 100 * SECOND).ok_or_else(|| {
+                        RequestError::Value {
+                            key: key.clone(),
+                            value: value.clone(),
+                            expected: "a time up to 100s".into(),
+                        }
                     })?;
             }
         }

@@ -1,7 +1,7 @@
 //! Handoff times as users write them: one, or `FIRST..LAST/STEP`.
 
+use segue_words::quantity::{self, TIME};
 use segue_world::Nanos;
-use segue_world::access::parse_time;
 
 /// Handoff times, ns.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl Times {
 
 /// Reads a time.
 pub fn time(word: &str) -> Result<Nanos, String> {
-    parse_time(word).ok_or_else(|| format!("`{word}` is no time; expected a number with unit us, ms or s"))
+    quantity::time(word).ok_or_else(|| format!("`{word}` is no time; expected {TIME}"))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! quartiles has the notch of a box plot, a mean count and a share have a model of their spread,
 //! and the rest has none, so that nothing is claimed about it.
 
-use crate::measure::Row;
+use crate::measure::{MEASURES, Measure, Noise, Row, Unit};
 use serde::Serialize;
 
 /// How a measure differs.
@@ -75,79 +75,38 @@ const LEAST_EFFECT: f64 = 0.05;
 /// Fewer handoffs tell nothing about their spread.
 pub const FEWEST: usize = 5;
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Criterion {
-    /// Median of the transfer time.
-    Notch,
-    /// Mean number per handoff.
-    Count,
-    /// Share of the handoffs.
-    Share,
-    /// A time or a ratio whose spread no row holds.
-    None,
-}
-
-struct Measure {
-    name: &'static str,
-    criterion: Criterion,
-    value: fn(&Row) -> Option<f64>,
-}
-
-const fn measure(name: &'static str, criterion: Criterion, value: fn(&Row) -> Option<f64>) -> Measure {
-    Measure { name, criterion, value }
-}
-
-/// Transfer time first: where effects are equal, this order decides.
-const MEASURES: [Measure; 28] = [
-    measure("transfer_s.median", Criterion::Notch, |r| r.transfer_s.median),
-    INCOMPLETE,
-    measure("timeouts", Criterion::Count, |r| Some(r.timeouts)),
-    measure("spurious_timeouts", Criterion::Count, |r| Some(r.spurious_timeouts)),
-    measure("spurious_timeout_fraction", Criterion::Share, |r| Some(r.spurious_timeout_fraction)),
-    measure("timeouts_in_disconnection", Criterion::Count, |r| Some(r.timeouts_in_disconnection)),
-    measure("fast_retransmits", Criterion::Count, |r| Some(r.fast_retransmits)),
-    measure("drops", Criterion::Count, |r| Some(r.drops)),
-    measure("lost_in_disconnection", Criterion::Count, |r| Some(r.lost_in_disconnection)),
-    measure("retransmissions", Criterion::Count, |r| Some(r.retransmissions)),
-    measure("needless_retransmissions", Criterion::Count, |r| Some(r.needless_retransmissions)),
-    measure("against_first.better", Criterion::Share, |r| Some(r.against_first.better)),
-    measure("against_first.worse", Criterion::Share, |r| Some(r.against_first.worse)),
-    measure("against_first.ratio_median", Criterion::None, |r| r.against_first.ratio_median),
-    measure("over_bound.median", Criterion::None, |r| r.over_bound.median),
-    measure("over_bound.p90", Criterion::None, |r| r.over_bound.p90),
-    measure("transfer_s.q1", Criterion::None, |r| r.transfer_s.q1),
-    measure("transfer_s.q3", Criterion::None, |r| r.transfer_s.q3),
-    measure("bound_s", Criterion::None, |r| r.bound_s),
-    measure("new_link_s.useful", Criterion::None, |r| Some(r.new_link_s.useful)),
-    measure("new_link_s.needless", Criterion::None, |r| Some(r.new_link_s.needless)),
-    measure("new_link_s.idle_path", Criterion::None, |r| Some(r.new_link_s.idle_path)),
-    measure("new_link_s.idle_window", Criterion::None, |r| Some(r.new_link_s.idle_window)),
-    measure("new_link_s.idle_timer", Criterion::None, |r| Some(r.new_link_s.idle_timer)),
-    measure("new_link_s.idle_other", Criterion::None, |r| Some(r.new_link_s.idle_other)),
-    measure("queue_delay_s.median", Criterion::None, |r| r.queue_delay_s.median),
-    measure("queue_delay_s.p95", Criterion::None, |r| r.queue_delay_s.p95),
-    measure("jain", Criterion::None, |r| Some(r.jain)),
-];
-
-const INCOMPLETE: Measure = measure("incomplete", Criterion::Share, |r| {
-    Some(if r.points == 0 { 0.0 } else { r.incomplete as f64 / r.points as f64 })
-});
-
-/// All measures of two rows, in a fixed order.
+/// All measures of two rows, in a fixed order: transfer time, counts and shares, then what has no criterion, by unit.
+/// Where effects are equal, this order decides.
 pub fn judge(a: &Row, b: &Row) -> Vec<Measured> {
-    MEASURES.iter().map(|measure| measure.judge(a, b)).collect()
+    let place = |measure: &&Measure| match measure.noise {
+        Noise::Notch => (0, None),
+        Noise::Count | Noise::Share => (1, None),
+        Noise::Unknown => (2, Some(measure.unit)),
+    };
+    let mut measures: Vec<&Measure> = MEASURES.iter().collect();
+    measures.sort_by_key(place);
+    measures.into_iter().map(|measure| measure.judge(a, b)).collect()
 }
 
 impl Measure {
+    /// Its value; of a number of handoffs, their share.
+    fn judged(&self, row: &Row) -> Option<f64> {
+        match self.unit {
+            Unit::Handoffs if row.points == 0 => Some(0.0),
+            Unit::Handoffs => self.value(row).map(|handoffs| handoffs / row.points as f64),
+            _ => self.value(row),
+        }
+    }
+
     fn judge(&self, a: &Row, b: &Row) -> Measured {
-        let (x, y) = ((self.value)(a), (self.value)(b));
-        let noise = self.noise(a, b).filter(|noise| noise.is_finite());
+        let (x, y) = (self.judged(a), self.judged(b));
+        let noise = self.most_noise(a, b).filter(|noise| noise.is_finite());
         let difference = finite_or_infinite(y) - finite_or_infinite(x);
         let verdict = match noise {
             _ if x == y => Verdict::Equal,
             Some(noise) if difference.abs() > noise => Verdict::Beyond,
             Some(_) => Verdict::Within,
-            None if self.criterion == Criterion::Notch => without_notch(a, b, difference),
+            None if self.noise == Noise::Notch => without_notch(a, b, difference),
             None => Verdict::Unknown,
         };
         Measured {
@@ -158,35 +117,35 @@ impl Measure {
             noise,
             verdict,
             effect: self.effect(x, y),
-            has_criterion: self.criterion != Criterion::None,
+            has_criterion: self.noise != Noise::Unknown,
         }
     }
 
     /// The largest difference that noise explains, if the rows tell.
-    fn noise(&self, a: &Row, b: &Row) -> Option<f64> {
+    fn most_noise(&self, a: &Row, b: &Row) -> Option<f64> {
         if a.points < FEWEST || b.points < FEWEST {
             return None;
         }
-        let (x, y) = ((self.value)(a)?, (self.value)(b)?);
+        let (x, y) = (self.judged(a)?, self.judged(b)?);
         let (n, m) = (a.points as f64, b.points as f64);
         // As if both were one sample, so that no event in one of them is no certainty of none.
         let pooled = (x * n + y * m) / (n + m);
         let standard_error = |variance: f64| (variance.max(0.0) * (1.0 / n + 1.0 / m)).sqrt();
-        match self.criterion {
-            Criterion::Notch => Some(notch(a)? + notch(b)?),
-            Criterion::Count => {
+        match self.noise {
+            Noise::Notch => Some(notch(a)? + notch(b)?),
+            Noise::Count => {
                 let noise = STANDARD_ERRORS * standard_error(DISPERSION * pooled);
                 Some(noise.max(LEAST_EFFECT * x.max(y)))
             }
-            Criterion::Share => Some(STANDARD_ERRORS * standard_error(pooled * (1.0 - pooled))),
-            Criterion::None => None,
+            Noise::Share => Some(STANDARD_ERRORS * standard_error(pooled * (1.0 - pooled))),
+            Noise::Unknown => None,
         }
     }
 
     fn effect(&self, x: Option<f64>, y: Option<f64>) -> f64 {
         // A count that rises from 0 to 0.03 is no infinite effect: one event more per handoff is
         // the unit on that scale.
-        let offset = if matches!(self.criterion, Criterion::Count | Criterion::Share) { 1.0 } else { 0.0 };
+        let offset = if matches!(self.noise, Noise::Count | Noise::Share) { 1.0 } else { 0.0 };
         let ratio = ratio(x.map(|x| x + offset), y.map(|y| y + offset));
         let effect = ratio.map_or(f64::INFINITY, |ratio| ratio.ln().abs());
         if effect.is_nan() { 0.0 } else { effect }
@@ -202,13 +161,12 @@ fn notch(row: &Row) -> Option<f64> {
 /// Where a quartile is infinite there is no notch. Then the share of incomplete handoffs decides,
 /// if it differs and in the same direction.
 fn without_notch(a: &Row, b: &Row, difference: f64) -> Verdict {
-    let incomplete = INCOMPLETE.judge(a, b);
-    let rises = incomplete.b > incomplete.a;
-    if incomplete.verdict == Verdict::Beyond && rises == (difference > 0.0) {
-        Verdict::Beyond
-    } else {
-        Verdict::Unknown
-    }
+    let incomplete = MEASURES.iter().find(|measure| measure.unit == Unit::Handoffs);
+    let decides = incomplete.is_some_and(|incomplete| {
+        let incomplete = incomplete.judge(a, b);
+        incomplete.verdict == Verdict::Beyond && (incomplete.b > incomplete.a) == (difference > 0.0)
+    });
+    if decides { Verdict::Beyond } else { Verdict::Unknown }
 }
 
 fn finite_or_infinite(value: Option<f64>) -> f64 {

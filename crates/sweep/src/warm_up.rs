@@ -2,7 +2,7 @@
 //! every new link, kind and scheme that begins with it.
 
 use arrow_array::RecordBatch;
-use segue_study::measure::handoff_row;
+use segue_study::HandoffRow;
 use segue_study::planned::PlannedScheme;
 use segue_tables::{Asked, SweptHandoff, handoff_batch};
 use segue_world::{Experiment, Nanos, WarmRun};
@@ -84,7 +84,7 @@ impl WarmUp {
                 let handoff = fork.towards(experiment).complete();
                 for ((planned, asked), line) in block.schemes.iter().zip(&mut lines) {
                     let record = handoff.run(&planned.scheme);
-                    let row = handoff_row(experiment, planned, seed, &record);
+                    let row = HandoffRow::new(experiment, planned, seed, &record);
                     line.push(SweptHandoff { asked: asked.clone(), row });
                 }
                 if done(block.schemes.len() as u64).is_break() {

@@ -2,8 +2,9 @@
 
 use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, DictionaryArray, Float64Array, RecordBatch, UInt32Array, UInt64Array};
-use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use segue_study::HandoffRow;
+use segue_study::measure::{EACH, EachKind, EachMeasure};
 use std::sync::Arc;
 
 /// What `--rows` leaves to the command line that was typed.
@@ -39,22 +40,31 @@ fn numbers(rows: &[SweptHandoff], number: impl Fn(&SweptHandoff) -> u32) -> Arra
     Arc::new(UInt32Array::from_iter_values(rows.iter().map(number)))
 }
 
-fn counts(rows: &[SweptHandoff], count: impl Fn(&HandoffRow) -> usize) -> ArrayRef {
-    numbers(rows, |handoff| u32::try_from(count(&handoff.row)).unwrap_or(u32::MAX))
-}
-
 fn seconds(rows: &[SweptHandoff], time: impl Fn(&HandoffRow) -> f64) -> ArrayRef {
     Arc::new(Float64Array::from_iter_values(rows.iter().map(|handoff| time(&handoff.row))))
 }
 
-/// The columns by name, in order.
-fn columns(rows: &[SweptHandoff]) -> [(&'static str, ArrayRef); 24] {
-    [
+/// Numbers that the table of measures has for one handoff.
+fn measured(rows: &[SweptHandoff], measure: &EachMeasure) -> ArrayRef {
+    let values = rows.iter().map(|handoff| (measure.of)(&handoff.row));
+    match measure.kind {
+        // A count is whole; one beyond 32 bits stays at the most.
+        EachKind::Count => {
+            Arc::new(values.map(|count| count.map(|count| count as u32)).collect::<UInt32Array>())
+        }
+        EachKind::Seconds | EachKind::MaybeInfinite => Arc::new(values.collect::<Float64Array>()),
+    }
+}
+
+/// The columns, in order, with their fields.
+fn columns(rows: &[SweptHandoff]) -> Vec<(Field, ArrayRef)> {
+    let flows = |handoff: &SweptHandoff| u32::try_from(handoff.row.flows).unwrap_or(u32::MAX);
+    let question: [(&str, ArrayRef); 14] = [
         ("old", words(rows, |handoff| &handoff.row.old)),
         ("new", words(rows, |handoff| &handoff.row.new)),
         ("kind", words(rows, |handoff| handoff.row.kind)),
         ("disconnect_s", seconds(rows, |row| row.disconnect_s)),
-        ("flows", counts(rows, |row| row.flows)),
+        ("flows", numbers(rows, flows)),
         ("scheme", words(rows, |handoff| &handoff.row.scheme)),
         ("stack", words(rows, |handoff| handoff.row.stack)),
         ("notice", words(rows, |handoff| handoff.asked.notice)),
@@ -64,27 +74,21 @@ fn columns(rows: &[SweptHandoff]) -> [(&'static str, ArrayRef); 24] {
         ("packets", numbers(rows, |handoff| handoff.asked.packets)),
         ("seed", Arc::new(UInt64Array::from_iter_values(rows.iter().map(|handoff| handoff.row.seed)))),
         ("at_s", seconds(rows, |row| row.at_s)),
-        ("transfer_s", Arc::new(rows.iter().map(|handoff| handoff.row.transfer_s).collect::<Float64Array>())),
-        ("bound_s", seconds(rows, |row| row.bound_s)),
-        ("timeouts", counts(rows, |row| row.timeouts)),
-        ("spurious_timeouts", counts(rows, |row| row.spurious_timeouts)),
-        ("timeouts_in_disconnection", counts(rows, |row| row.timeouts_in_disconnection)),
-        ("fast_retransmits", counts(rows, |row| row.fast_retransmits)),
-        ("drops", numbers(rows, |handoff| handoff.row.drops)),
-        ("lost_in_disconnection", numbers(rows, |handoff| handoff.row.lost_in_disconnection)),
-        ("retransmissions", numbers(rows, |handoff| handoff.row.retransmissions)),
-        ("needless_retransmissions", numbers(rows, |handoff| handoff.row.needless_retransmissions)),
-    ]
+    ];
+    let field = |name, column: ArrayRef, may_be_null| {
+        (Field::new(name, column.data_type().clone(), may_be_null), column)
+    };
+    let question = question.into_iter().map(|(name, column)| field(name, column, false));
+    let measures = EACH
+        .iter()
+        .map(|measure| field(measure.name, measured(rows, measure), measure.kind == EachKind::MaybeInfinite));
+    question.chain(measures).collect()
 }
 
 /// Names and types of the columns: words as dictionaries, times as 64-bit floating point in s, counts as 32-bit
 /// integers. Only `transfer_s` may be null: the transfer did not end within 400 s.
 pub fn handoff_schema() -> SchemaRef {
-    let field = |(name, column): (&str, ArrayRef)| {
-        let kind: &DataType = column.data_type();
-        Field::new(name, kind.clone(), name == "transfer_s")
-    };
-    Arc::new(Schema::new(columns(&[]).map(field).to_vec()))
+    Arc::new(Schema::new(columns(&[]).into_iter().map(|(field, _)| field).collect::<Vec<_>>()))
 }
 
 /// The handoffs as one batch of columns.
@@ -93,5 +97,6 @@ pub fn handoff_schema() -> SchemaRef {
 ///
 /// Columns that do not fit the schema, which would be our mistake.
 pub fn handoff_batch(rows: &[SweptHandoff]) -> Result<RecordBatch, ArrowError> {
-    RecordBatch::try_new(handoff_schema(), columns(rows).map(|(_, column)| column).to_vec())
+    let (fields, columns): (Vec<Field>, Vec<ArrayRef>) = columns(rows).into_iter().unzip();
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
 }

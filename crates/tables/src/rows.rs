@@ -3,9 +3,10 @@
 
 use arrow_array::RecordBatch;
 use arrow_schema::FieldRef;
-use segue_export::{FlatDriveRow, FlatRow};
+use segue_export::FlatDriveRow;
 use segue_study::Comparison;
 use segue_study::drive::DriveRow;
+use segue_study::measure::FlatRow;
 use serde::{Deserialize, Serialize};
 use serde_arrow::schema::{SchemaLike, TracingOptions};
 

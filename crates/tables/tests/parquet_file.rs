@@ -7,6 +7,7 @@ use segue_tables::{Asked, ParquetFileError, ParquetReader, ParquetWriter, SweptH
 use std::path::Path;
 use std::sync::Arc;
 
+#[expect(clippy::needless_update, reason = "a new measure needs no line here")]
 fn handoff(scheme: &str, at_s: f64, transfer_s: Option<f64>, count: u32) -> SweptHandoff {
     let asked = Asked {
         notice: "in-band",
@@ -35,6 +36,7 @@ fn handoff(scheme: &str, at_s: f64, transfer_s: Option<f64>, count: u32) -> Swep
         lost_in_disconnection: count,
         retransmissions: 4,
         needless_retransmissions: 0,
+        ..HandoffRow::default()
     };
     SweptHandoff { asked: Arc::new(asked), row }
 }

@@ -2,6 +2,7 @@
 
 use segue_handoff::Link;
 use segue_netsim::{CapacityTrace, Delay, DelayTrace, LinkConfig, Nanos, Rate, SECOND, Service, TraceError};
+use segue_words::{did_you_mean, quantity};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -189,13 +190,14 @@ impl AccessLink {
             word: rate.to_string(),
             expected: "a positive number with unit bit, kbit, mbit or gbit, at most 100 Gbit/s",
         })?;
-        let delay =
-            parse_time(delay).filter(|&d| d > 0 && d <= 10 * SECOND).ok_or_else(|| LinkError::Quantity {
+        let delay = quantity::time(delay).filter(|&d| d > 0 && d <= 10 * SECOND).ok_or_else(|| {
+            LinkError::Quantity {
                 link: text.to_string(),
                 what: "delay",
                 word: delay.to_string(),
                 expected: "a positive number with unit us, ms or s, at most 10 s",
-            })?;
+            }
+        })?;
         let queue = default_queue(rate, delay);
         Ok(Self {
             text: printable(text),
@@ -270,50 +272,21 @@ fn default_queue(rate: u64, delay: Nanos) -> u32 {
 }
 
 fn unknown(text: &str) -> LinkError {
-    let nearest = PRESETS
-        .iter()
-        .map(|(name, _)| (strsim::jaro_winkler(text, name), *name))
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .filter(|(similarity, _)| *similarity > 0.6);
     LinkError::Unknown {
         text: text.to_string(),
         presets: PRESETS.map(|(name, _)| name).join(", "),
-        hint: nearest.map(|(_, name)| format!("; did you mean `{name}`?")).unwrap_or_default(),
+        hint: did_you_mean(text, PRESETS.map(|(name, _)| name)),
     }
-}
-
-/// A decimal number as an integer multiple of 1/`scale`; `None` if it is none or too large.
-pub(crate) fn decimal(text: &str, scale: u64) -> Option<u64> {
-    if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
-        return None;
-    }
-    let value: f64 = text.parse().ok()?;
-    let scaled = value * scale as f64;
-    (scaled < 9e18).then(|| scaled.round() as u64)
-}
-
-/// A number followed by one of `units`, in the smallest of them.
-fn with_unit(text: &str, units: &[(&str, u64)]) -> Option<u64> {
-    let split = text.find(|c: char| c.is_ascii_alphabetic())?;
-    let (number, unit) = text.split_at(split);
-    let (_, scale) = units.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit))?;
-    decimal(number, *scale)
 }
 
 /// A rate such as `6400kbit`, in bit/s; positive, at most 100 Gbit/s.
 pub fn parse_rate(text: &str) -> Option<u64> {
-    let units = [("bit", 1), ("kbit", 1_000), ("mbit", 1_000_000), ("gbit", 1_000_000_000)];
-    with_unit(text, &units).filter(|&rate| rate > 0 && rate <= 100_000_000_000)
-}
-
-/// A time such as `9ms` or `0.1s`, in ns.
-pub fn parse_time(text: &str) -> Option<Nanos> {
-    with_unit(text, &[("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", SECOND)])
+    quantity::rate(text).filter(|&rate| rate > 0 && rate <= 100_000_000_000)
 }
 
 /// `trace:PATH[,up=PATH][,start=300s][,delay=20ms|delay-trace=PATH][,queue=100p]`.
 fn trace_link(link: &str, rest: &str, folder: &Path) -> Result<AccessLink, LinkError> {
-    let quantity = |what, word: &str, expected| LinkError::Quantity {
+    let bad = |what, word: &str, expected| LinkError::Quantity {
         link: link.to_string(),
         what,
         word: word.to_string(),
@@ -326,23 +299,22 @@ fn trace_link(link: &str, rest: &str, folder: &Path) -> Result<AccessLink, LinkE
         match word.split_once('=') {
             Some(("up", value)) => up = Some(value),
             Some(("start", value)) => {
-                start = parse_time(value)
+                start = quantity::time(value)
                     .filter(|&t| t <= 1_000_000 * SECOND)
-                    .ok_or_else(|| quantity("start", value, "a time such as 300s"))?;
+                    .ok_or_else(|| bad("start", value, "a time such as 300s"))?;
             }
             Some(("delay", value)) => {
-                let time = parse_time(value).filter(|&d| d > 0 && d <= 10 * SECOND);
+                let time = quantity::time(value).filter(|&d| d > 0 && d <= 10 * SECOND);
                 delay = Some(time.ok_or_else(|| {
-                    quantity("delay", value, "a positive number with unit us, ms or s, at most 10 s")
+                    bad("delay", value, "a positive number with unit us, ms or s, at most 10 s")
                 })?);
             }
             Some(("delay-trace", value)) => delay_trace = Some(value),
             Some(("queue", value)) => {
-                let packets = value.strip_suffix('p').unwrap_or(value).parse::<u32>().ok();
                 queue = Some(
-                    packets
+                    quantity::packets(value)
                         .filter(|&n| (1..=10_000_000).contains(&n))
-                        .ok_or_else(|| quantity("queue", value, "1 to 10000000 packets, such as 100p"))?,
+                        .ok_or_else(|| bad("queue", value, "1 to 10000000 packets, such as 100p"))?,
                 );
             }
             _ => return Err(LinkError::Option { link: link.to_string(), word: word.to_string() }),
@@ -429,8 +401,6 @@ mod tests {
         let link = AccessLink::parse("54Mbit/2ms").unwrap();
         assert_eq!((link.down.mean_rate(), link.delay), (54_000_000, LinkDelay::Fixed(2_000_000)));
         assert_eq!(AccessLink::parse("wlan").unwrap().down.mean_rate(), 54_000_000);
-        assert_eq!(parse_time("0.1s"), Some(100_000_000));
-        assert_eq!(parse_time("1.5e3s"), None);
         assert_eq!(parse_rate("0kbit"), None);
         assert_eq!(parse_rate("-1kbit"), None);
     }
@@ -452,6 +422,7 @@ mod tests {
     fn errors_name_the_word_and_the_expectation() {
         let message = |text: &str| AccessLink::parse(text).unwrap_err().to_string();
         assert!(message("wlam").contains("did you mean `wlan`"), "{}", message("wlam"));
+        assert!(!message("wifi").contains("did you mean"), "a wrong guess: {}", message("wifi"));
         assert!(message("64kbots/9ms").contains("bad rate `64kbots`"));
         assert!(message("64kbit/0ms").contains("bad delay `0ms`"));
         assert!(message("trace:/nowhere").contains("cannot read /nowhere"));

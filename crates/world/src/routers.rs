@@ -2,7 +2,7 @@
 //! with and without (algorithms.md, 6.1).
 
 use crate::NoticeMode;
-use crate::access::{parse_rate, parse_time};
+use crate::access::parse_rate;
 use crate::access_router::{AccessRouter, Held};
 use crate::bench::{AR, Duplex, Experiment, Kind, NEW, OLD, Places, line};
 use crate::nodes::{BenchNode, BenchSim, HostObserver, Route, Router};
@@ -11,6 +11,7 @@ use crate::packet::Packet;
 use segue_handoff::{Holder, RouterRule, Scheme};
 use segue_netsim::{Buffer, Capacity, Nanos, Net, NodeId, Overflow, PacketId, SECOND};
 use segue_tcp::StackProfile;
+use segue_words::quantity;
 
 /// The tunnel between the routers, each direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +97,7 @@ impl Routers {
             "router-buffer" => parse_rule(value).map(|rule| self.rule = rule),
             "router-buffer-size" => parse_capacity(value).map(|capacity| self.capacity = capacity),
             "tunnel" => parse_tunnel(value).map(|tunnel| self.tunnel = tunnel),
-            _ => parse_time(value).filter(|&time| time <= 100 * SECOND).map(|time| self.hint = time),
+            _ => quantity::time(value).filter(|&time| time <= 100 * SECOND).map(|time| self.hint = time),
         };
         Some(set.ok_or(setting.values))
     }
@@ -151,7 +152,7 @@ fn parse_capacity(value: &str) -> Option<Capacity> {
 fn parse_tunnel(value: &str) -> Option<Tunnel> {
     let (rate, delay) = value.split_once('/')?;
     let rate = parse_rate(rate).filter(|&rate| rate > 0)?;
-    let delay = parse_time(delay).filter(|&delay| delay <= 100 * SECOND)?;
+    let delay = quantity::time(delay).filter(|&delay| delay <= 100 * SECOND)?;
     Some(Tunnel { rate, delay })
 }
 

@@ -2,7 +2,8 @@
 
 use super::written::{Grid, LinkWords, Several};
 use super::{ScenarioError, ScenarioFile};
-use segue_world::access::{AccessLink, Capacity, PRESETS, parse_rate, parse_time};
+use segue_words::quantity;
+use segue_world::access::{AccessLink, Capacity, PRESETS, parse_rate};
 use std::ops::Range;
 use std::path::Path;
 use toml::Spanned;
@@ -142,7 +143,7 @@ impl ScenarioFile {
                     );
                     return Err(self.source.at(rate.span(), problem));
                 }
-                if parse_time(&delay_word).is_none() {
+                if quantity::time(&delay_word).is_none() {
                     let problem =
                         format!("bad delay `{delay_word}`; expected a positive number with unit us, ms or s");
                     return Err(self.source.at(delay.span(), problem));

@@ -1,14 +1,15 @@
-//! The words of [`segue_study::presentation`] in the JSON schema.
+//! The words of columns and of [`segue_study::presentation`] in the JSON schema.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use segue_study::presentation::{Column, Scale};
+use segue_study::measure::Column;
+use segue_study::presentation::Scale;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
 /// One of several words, each with its meaning.
-fn one_of(about: &str, words: &[(&str, &str)]) -> Schema {
-    let word = |(word, meaning): &(&str, &str)| json!({"description": meaning.trim(), "type": "string", "const": word});
-    let words: Vec<Value> = words.iter().map(word).collect();
+fn one_of<'a>(about: &str, words: impl Iterator<Item = (&'a str, String)>) -> Schema {
+    let word = |(word, meaning)| json!({"description": meaning, "type": "string", "const": word});
+    let words: Vec<Value> = words.map(word).collect();
     json_schema!({"description": about, "oneOf": words})
 }
 
@@ -21,7 +22,8 @@ impl JsonSchema for ColumnWord {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        one_of("Columns of the table.", Column::WORDS)
+        let words = Column::ALL.iter().map(|column| (column.word(), column.meaning("the first scheme")));
+        one_of("Columns of the table; `segue measures` defines them.", words)
     }
 }
 
@@ -34,6 +36,7 @@ impl JsonSchema for ScaleWord {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        one_of("How numbers lie on an axis.", Scale::WORDS)
+        let words = Scale::WORDS.into_iter().map(|(word, meaning)| (word, meaning.to_string()));
+        one_of("How numbers lie on an axis.", words)
     }
 }

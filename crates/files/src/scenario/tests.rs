@@ -1,8 +1,9 @@
 //! The expansion of scenario files, and the messages about bad ones.
 
 use super::{ScenarioFile, schema};
+use segue_study::measure::Column;
 use segue_study::parameter::Parameter;
-use segue_study::presentation::{Column, Scale};
+use segue_study::presentation::Scale;
 use segue_study::request::Plan;
 use segue_world::{Definition, Kind, NoticeMode};
 

@@ -125,6 +125,12 @@ pub const HOST_V4: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(10, 77, 0, 1));
 pub const HOST_V6: &str = "fd77::1";
 pub const PEER_V4: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(10, 77, 0, 2));
 
+/// No RTO of a connection that is made from now on in this thread's namespace is shorter: for what a timer would spoil.
+pub fn patient_timers(rto: Duration) {
+    let rto = rto.as_micros().to_string();
+    fs::write("/proc/sys/net/ipv4/tcp_rto_min_us", rto).expect("the namespace's own, since Linux 6.11");
+}
+
 /// The flow with this peer.
 pub fn flow(status: &Status, remote: SocketAddr) -> segue_kernel::sender::FlowStatus {
     let found = status.flows.iter().find(|flow| flow.remote == remote);

@@ -63,6 +63,8 @@ fn what_was_written_without_a_link_leaves_with_the_next_one() {
 #[ignore = "needs kernel"]
 fn what_is_queued_leaves_by_the_policys_window() {
     let world = World::new();
+    // The timer of what could not be sent would be another sender.
+    world.patient_timers(Duration::from_secs(10));
     for uploads in ["etcp-v1", "off"] {
         let rules = "[[link]]\ndevice = \"link0\"\nrate = \"20mbit\"\ndelay = \"9ms\"\n\
                      [[link]]\ndevice = \"link1\"\nrate = \"300kbit\"\ndelay = \"9ms\"";

@@ -109,6 +109,13 @@ impl World {
         }
     }
 
+    /// No RTO of a connection that the mobile makes from now on is shorter: for what a timer would spoil.
+    pub fn patient_timers(&self, rto: Duration) {
+        let rto = rto.as_micros().to_string();
+        let file = "/proc/sys/net/ipv4/tcp_rto_min_us";
+        self.hosts.mobile.run(|| std::fs::write(file, rto).expect("the namespace's own, since Linux 6.11"));
+    }
+
     /// The mobile's default routes lead over this link.
     pub fn move_to(&self, link: usize) {
         let via = [format!("10.7{}.0.2", 7 + link), format!("fd7{}::2", 7 + link)];

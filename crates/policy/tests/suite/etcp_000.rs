@@ -38,7 +38,7 @@ fn section_3_1_the_floor_is_two_packets() {
 fn section_3_1_exempts_the_fast_retransmit_as_2_3_does() {
     let settings = scheme("etcp-v1");
     let (_, mut flow) = hear(&settings, &sender(17), &mbb("6400/9", "200/300"));
-    let act = flow.on_fast_retransmit(&settings, &sender(17), 101);
+    let act = flow.on_fast_retransmit(&settings, &Sender { snd_una: 101, ..sender(17) });
     assert_eq!(act.what, What::KEEP_WINDOW);
 }
 
@@ -93,7 +93,7 @@ fn in_phase_c(flight: u32) -> (Settings, Sender, Etcp) {
     for _ in 0..3 {
         assert_eq!(flow.on_dup_ack(&settings, &tcp).what, What::NOTHING);
     }
-    let act = flow.on_fast_retransmit(&settings, &tcp, tcp.snd_una);
+    let act = flow.on_fast_retransmit(&settings, &tcp);
     assert_eq!(act.what, What::HOLD_HOLES, "and the usual cut");
     (settings, in_fast_recovery(tcp), flow)
 }
@@ -149,7 +149,10 @@ fn section_3_3_a_the_cut_never_fires_in_the_four_pairs_of_3_6() {
 fn section_3_3_b_without_the_flag_a_fast_retransmit_is_as_usual() {
     let settings = scheme("etcp-v1");
     let (_, mut flow) = hear(&settings, &sender(39), &mbb("2000/50", "54000/2"));
-    assert_eq!(flow.on_fast_retransmit(&settings, &sender(39), 100).what, What::NOTHING);
+    assert_eq!(
+        flow.on_fast_retransmit(&settings, &Sender { snd_una: 100, ..sender(39) }).what,
+        What::NOTHING
+    );
     assert!(!flow.in_reordering_phase());
 }
 
@@ -170,7 +173,7 @@ fn section_3_3_c_the_threshold_need_not_be_whole() {
     let settings = scheme("etcp-v1");
     let tcp = sender(9);
     let (_, mut flow) = hear(&settings, &tcp, &mbb("700/75", "11000/10"));
-    flow.on_fast_retransmit(&settings, &tcp, 100); // three of them before the notice
+    flow.on_fast_retransmit(&settings, &tcp); // three of them before the notice
     for _ in 4..=15 {
         assert!(flow.on_dup_ack(&settings, &tcp).has(What::SEND_NEW));
     }
@@ -183,7 +186,7 @@ fn section_3_3_c_a_partial_ack_restarts_the_count_and_stays() {
     for _ in 0..24 {
         flow.on_dup_ack(&settings, &tcp);
     }
-    let act = flow.on_new_ack(&settings, &acked_to(tcp, 101), false);
+    let act = flow.on_new_ack(&settings, &acked_to(tcp, 101));
     assert_eq!(act.what, What::HOLD_HOLES);
     for _ in 1..=27 {
         assert!(flow.on_dup_ack(&settings, &tcp).has(What::SEND_NEW));
@@ -195,9 +198,9 @@ fn section_3_3_c_a_partial_ack_restarts_the_count_and_stays() {
 fn section_3_3_c_a_timeout_ends_it_without_undo() {
     let (settings, tcp, mut flow) = in_phase_c(19);
     assert_eq!(flow.on_timeout(&settings, &tcp).what, What::RESUME_RECOVERY);
-    flow.on_dsack(100, 101);
+    flow.on_dsack(&settings, 100, 101);
     let cut = Sender { cwnd: packets(1), ..acked_to(tcp, 119) };
-    assert_eq!(reduced_to_any(&flow.on_new_ack(&settings, &cut, false)), None);
+    assert_eq!(reduced_to_any(&flow.on_new_ack(&settings, &cut)), None);
 }
 
 fn reduced_to_any(act: &Action) -> Option<(f64, f64)> {
@@ -210,7 +213,8 @@ fn section_3_3_d_a_needless_retransmission_is_undone() {
     for (cwnd_prev, cwnd, ssthresh) in [(12, 12.0, 19.03), (30, 19.03, 30.0)] {
         let (settings, tcp, mut flow) = in_phase_c(cwnd_prev);
         let cut = Sender { cwnd: packets(6), ..acked_to(tcp, tcp.snd_max) };
-        let act = flow.on_new_ack(&settings, &cut, true);
+        flow.on_dsack(&settings, 100, 101);
+        let act = flow.on_new_ack(&settings, &cut);
         let (to_cwnd, to_ssthresh) = reduced_to_any(&act).expect("an undo");
         close(to_cwnd, cwnd, PRINTED);
         close(to_ssthresh, ssthresh, PRINTED);
@@ -226,8 +230,8 @@ fn section_3_3_d_dsack_may_come_before_the_ack_that_ends_it() {
     let cut = Sender { cwnd: packets(6), ..acked_to(tcp, tcp.snd_max) };
     for (left, right, undone) in [(100, 101, true), (98, 103, true), (101, 102, false)] {
         let mut flow = flow;
-        flow.on_dsack(left, right);
-        let act = flow.on_new_ack(&settings, &cut, false);
+        flow.on_dsack(&settings, left, right);
+        let act = flow.on_new_ack(&settings, &cut);
         assert_eq!(reduced_to_any(&act).is_some(), undone, "[{left}, {right})");
     }
 }
@@ -238,16 +242,18 @@ fn section_3_3_d_no_undo_without_dsack_or_after_the_return_or_for_a_large_cwnd()
     let end = |cwnd| Sender { cwnd: packets(cwnd), ..acked_to(tcp, tcp.snd_max) };
 
     let mut flow = fresh;
-    assert_eq!(reduced_to_any(&flow.on_new_ack(&settings, &end(6), false)), None);
+    assert_eq!(reduced_to_any(&flow.on_new_ack(&settings, &end(6))), None);
 
     let mut flow = fresh;
     for _ in 0..25 {
         flow.on_dup_ack(&settings, &tcp);
     }
-    assert_eq!(reduced_to_any(&flow.on_new_ack(&settings, &end(6), true)), None);
+    flow.on_dsack(&settings, 100, 101);
+    assert_eq!(reduced_to_any(&flow.on_new_ack(&settings, &end(6))), None);
 
     let mut flow = fresh;
-    assert_eq!(reduced_to_any(&flow.on_new_ack(&settings, &end(12), true)), None);
+    flow.on_dsack(&settings, 100, 101);
+    assert_eq!(reduced_to_any(&flow.on_new_ack(&settings, &end(12))), None);
 }
 
 #[test]
@@ -256,7 +262,7 @@ fn section_3_3_d_clears_cwnd_reduction_and_starts_the_rtt_anew() {
     let tcp = sender(39);
     let (_, mut flow) = hear(&settings, &tcp, &mbb("2000/50", "54000/2"));
     assert!(flow.cwnd_reduction());
-    let act = flow.on_new_ack(&settings, &acked_to(tcp, 139), false);
+    let act = flow.on_new_ack(&settings, &acked_to(tcp, 139));
     assert_eq!(act.what, What::REINIT_RTT);
     assert!(!flow.cwnd_reduction());
     assert_eq!(flow.on_rtt_sample(&settings, &tcp, 139).what, What::NOTHING);
@@ -271,7 +277,7 @@ fn section_3_3_d_starts_the_rtt_anew_only_once() {
     let (act, mut flow) = hear(&settings, &tcp, &mbb("200/300", "400/101"));
     assert!(act.has(What::REINIT_RTT));
     assert_eq!(flow.on_rtt_sample(&settings, &tcp, 104).what, What::NOTHING);
-    assert_eq!(flow.on_new_ack(&settings, &acked_to(tcp, 104), false).what, What::NOTHING);
+    assert_eq!(flow.on_new_ack(&settings, &acked_to(tcp, 104)).what, What::NOTHING);
 }
 
 /// "The listing clears it only in (d)": a second notice finds it set.

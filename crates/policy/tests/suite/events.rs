@@ -6,10 +6,10 @@ use segue_policy::{Action, Algorithms, Etcp, Link, Notice, Sender, Settings, Wha
 #[derive(Clone, Copy, Debug)]
 enum Event {
     Notice(Notice),
-    NewAck(u32, bool),
+    NewAck(u32),
     Dsack(u32, u32),
     DupAck,
-    FastRetransmit(u32),
+    FastRetransmit,
     Timeout,
     RttSample(u32),
 }
@@ -29,10 +29,10 @@ fn any_event() -> impl Strategy<Value = Event> {
                 disconnected,
             })
         ),
-        (0u32..20, any::<bool>()).prop_map(|(advance, dsack)| Event::NewAck(advance, dsack)),
+        (0u32..20).prop_map(Event::NewAck),
         (0u32..20, 0u32..20).prop_map(|(from, len)| Event::Dsack(from, len)),
         Just(Event::DupAck),
-        (0u32..20).prop_map(Event::FastRetransmit),
+        Just(Event::FastRetransmit),
         Just(Event::Timeout),
         (0u32..40).prop_map(Event::RttSample),
     ]
@@ -67,10 +67,10 @@ fn allowed(event: Event) -> What {
             let timer = What::REARM_TIMER | What::EXTEND_TIMER | What::CLEAR_BACKOFF;
             windows | rtt | timer | end_of_reordering | What::RETRANSMIT_HEAD
         }
-        Event::NewAck(..) => windows | rtt | end_of_reordering | What::HOLD_HOLES,
+        Event::NewAck(_) => windows | rtt | end_of_reordering | What::HOLD_HOLES,
         Event::Dsack(..) => What::NOTHING,
         Event::DupAck => What::SEND_NEW | What::HOLD_HOLES | What::RESUME_RECOVERY,
-        Event::FastRetransmit(_) => What::KEEP_WINDOW | What::KEEP_CWND | What::HOLD_HOLES,
+        Event::FastRetransmit => What::KEEP_WINDOW | What::KEEP_CWND | What::HOLD_HOLES,
         Event::Timeout => What::KEEP_SSTHRESH | What::RESUME_RECOVERY,
         Event::RttSample(_) => What::IGNORE_SAMPLE | What::SET_MIN_RTO,
     }
@@ -79,17 +79,17 @@ fn allowed(event: Event) -> What {
 fn play(flow: &mut Etcp, settings: &Settings, tcp: &mut Sender, event: Event) -> Action {
     match event {
         Event::Notice(notice) => flow.on_notice(settings, tcp, &notice),
-        Event::NewAck(advance, dsack) => {
+        Event::NewAck(advance) => {
             tcp.snd_una = tcp.snd_una.wrapping_add(advance);
-            flow.on_new_ack(settings, tcp, dsack)
+            flow.on_new_ack(settings, tcp)
         }
         Event::Dsack(from, len) => {
             let left = tcp.snd_una.wrapping_sub(from);
-            flow.on_dsack(left, left.wrapping_add(len));
+            flow.on_dsack(settings, left, left.wrapping_add(len));
             Action::NOTHING
         }
         Event::DupAck => flow.on_dup_ack(settings, tcp),
-        Event::FastRetransmit(from) => flow.on_fast_retransmit(settings, tcp, tcp.snd_una.wrapping_add(from)),
+        Event::FastRetransmit => flow.on_fast_retransmit(settings, tcp),
         Event::Timeout => flow.on_timeout(settings, tcp),
         Event::RttSample(from) => flow.on_rtt_sample(settings, tcp, tcp.snd_una.wrapping_add(from)),
     }
@@ -124,7 +124,7 @@ proptest! {
             }
             // windows never fall below one packet, ssthresh (but for the host's own that
             // A3 restores) never below two
-            if act.has(What::SET_CWND) && !matches!(event, Event::NewAck(..)) {
+            if act.has(What::SET_CWND) && !matches!(event, Event::NewAck(_)) {
                 prop_assert!(act.cwnd >= 256);
             }
             if act.has(What::SET_SSTHRESH) && tcp.in_rto_recovery == 0 {
@@ -136,7 +136,7 @@ proptest! {
                 holding = false;
             }
             if act.has(What::HOLD_HOLES) {
-                prop_assert!(holding || matches!(event, Event::FastRetransmit(_)));
+                prop_assert!(holding || matches!(event, Event::FastRetransmit));
                 holding = true;
             }
             prop_assert_eq!(holding, flow.in_reordering_phase());

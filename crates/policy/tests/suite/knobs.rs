@@ -16,14 +16,15 @@ fn notice_only(settings: &Settings, tcp: Sender, notice: Notice) -> Vec<Action> 
 fn reordering(settings: &Settings, notice: Notice) -> Vec<Action> {
     let tcp = sender(12);
     let (act, mut flow) = hear(settings, &tcp, &notice);
-    let mut acts = vec![act, flow.on_fast_retransmit(settings, &tcp, 100)];
+    let mut acts = vec![act, flow.on_fast_retransmit(settings, &tcp)];
     let mut tcp = in_fast_recovery(tcp);
     acts.extend((0..20).map(|_| flow.on_dup_ack(settings, &tcp)));
     tcp.snd_una = 101;
-    acts.push(flow.on_new_ack(settings, &tcp, false));
+    acts.push(flow.on_new_ack(settings, &tcp));
     acts.extend((0..20).map(|_| flow.on_dup_ack(settings, &tcp)));
     tcp = Sender { snd_una: 112, cwnd: packets(6), ..tcp };
-    acts.push(flow.on_new_ack(settings, &tcp, true));
+    flow.on_dsack(settings, 100, 101);
+    acts.push(flow.on_new_ack(settings, &tcp));
     acts
 }
 
@@ -63,7 +64,7 @@ const STORIES: &[(&str, &str, &str, Story)] = &[
     ("ignore-old-samples", "off", "etcp", |s| after_notice(s, sender(5), mbb("200/300", "6400/9"), |f, s, t| f.on_rtt_sample(s, t, 100))),
     ("a2-in-bbm", "off", "etcp", |s| notice_only(s, sender(39), bbm("1600/75", "400/150"))),
     ("a2-in-recovery", "off", "etcp", |s| notice_only(s, in_fast_recovery(sender(39)), mbb("1600/75", "400/150"))),
-    ("recovery-keeps-ssthresh", "off", "etcp", |s| after_notice(s, sender(39), mbb("1600/75", "400/150"), |f, s, t| f.on_fast_retransmit(s, t, 100))),
+    ("recovery-keeps-ssthresh", "off", "etcp", |s| after_notice(s, sender(39), mbb("1600/75", "400/150"), |f, s, t| f.on_fast_retransmit(s, t))),
     ("halve-on-rto", "on", "etcp", |s| after_notice(s, sender(39), mbb("1600/75", "400/150"), |f, s, t| f.on_timeout(s, t))),
     ("a3-cwnd", "4", "etcp", |s| notice_only(s, in_rto(sender(20)), bbm("6400/9", "200/300"))),
     ("resume-at-window", "on", "etcp-v1", |s| notice_only(s, in_rto(sender(20)), bbm("6400/9", "200/300"))),
@@ -73,10 +74,10 @@ const STORIES: &[(&str, &str, &str, Story)] = &[
     ("fig23-needs-minrto", "on", "etcp-v1", |s| notice_only(s, in_rto(sender(4)), bbm("200/300", "6400/9"))),
     ("fig2-restore-saved", "on", "etcp-v1", |s| notice_only(s, Sender { ssthresh_saved: packets(10), ..in_rto(sender(4)) }, bbm("6400/9", "200/300"))),
     ("fig1-on-increase", "on", "etcp-v1", |s| notice_only(s, sender(100), mbb("200/300", "6400/9"))),
-    ("fig3-on-decrease", "on", "etcp-v1", |s| after_notice(s, sender(5), mbb("400/300", "400/101"), |f, s, t| f.on_new_ack(s, &acked_to(*t, 105), false))),
+    ("fig3-on-decrease", "on", "etcp-v1", |s| after_notice(s, sender(5), mbb("400/300", "400/101"), |f, s, t| f.on_new_ack(s, &acked_to(*t, 105)))),
     ("fig3-in-bbm", "off", "etcp-v1", |s| reordering(s, bbm("2000/50", "54000/2"))),
     ("fig3-bar-needs-cut", "on", "etcp-v1", |s| notice_only(s, sender(39), mbb("2000/50", "54000/2"))),
-    ("fig3-one-variable", "on", "etcp-v1", |s| after_notice(s, sender(40), mbb("1600/75", "3200/18"), |f, s, t| f.on_fast_retransmit(s, t, 100))),
+    ("fig3-one-variable", "on", "etcp-v1", |s| after_notice(s, sender(40), mbb("1600/75", "3200/18"), |f, s, t| f.on_fast_retransmit(s, t))),
     ("fig3-first-dupthresh", "on", "etcp-v1", |s| reordering(s, mbb("2000/50", "54000/2"))),
     ("fig3-restart-dupacks", "off", "etcp-v1", |s| reordering(s, mbb("2000/50", "54000/2"))),
     ("fig3-undo-to-share", "on", "etcp-v1", |s| reordering(s, mbb("2000/50", "54000/2"))),
@@ -133,7 +134,7 @@ fn section_9_5_three_seconds_until_the_first_sample() {
     // The timer as for a new connection, where the delay grows (001, Sec. 5.4) ...
     let mut settings = set("etcp:a1", "reinit-rto-us", "3s");
     let (_, mut flow) = hear(&settings, &sender(5), &mbb("6400/9", "200/300"));
-    let act = flow.on_new_ack(&settings, &acked_to(sender(5), 105), false);
+    let act = flow.on_new_ack(&settings, &acked_to(sender(5), 105));
     assert_eq!((act.what, act.min_rto_us), (What::REINIT_RTT | What::SET_MIN_RTO, 3_000_000));
     let act = flow.on_rtt_sample(&settings, &sender(5), 105);
     assert_eq!((act.what, act.min_rto_us), (What::SET_MIN_RTO, 0));
@@ -166,7 +167,7 @@ fn section_9_38_one_packet_more() {
 fn section_2_3_cwnd_alone_is_kept() {
     let settings = set("etcp:a2", "recovery-keeps-ssthresh", "off");
     let (_, mut flow) = hear(&settings, &sender(39), &mbb("1600/75", "400/150"));
-    let act = flow.on_fast_retransmit(&settings, &sender(39), 100);
+    let act = flow.on_fast_retransmit(&settings, &Sender { snd_una: 100, ..sender(39) });
     assert_eq!(act.what, What::KEEP_CWND);
 }
 
@@ -176,7 +177,7 @@ fn section_9_12_the_larger_dupthresh_from_the_start() {
     let tcp = sender(9);
     let (act, mut flow) = hear(&settings, &tcp, &mbb("700/75", "11000/10"));
     assert_eq!((act.what, act.dupthresh), (What::SET_DUPTHRESH, 16), "15.71 rounded up");
-    let act = flow.on_new_ack(&settings, &acked_to(tcp, 109), false);
+    let act = flow.on_new_ack(&settings, &acked_to(tcp, 109));
     assert!(act.has(What::SET_DUPTHRESH));
     assert_eq!(act.dupthresh, 3, "3.3 (d)");
 }
@@ -208,8 +209,14 @@ fn sections_2_4_and_3_2_a_whole_window_after_the_outage() {
     // What was sent before the handoff is no reason to cut it.
     let settings = set("etcp-v1", "resume-at-window", "on");
     let (_, mut flow) = hear(&settings, &in_rto(sender(4)), &bbm("200/100", "6400/100"));
-    assert_eq!(flow.on_fast_retransmit(&settings, &sender(4), 103).what, What::KEEP_WINDOW);
-    assert_eq!(flow.on_fast_retransmit(&settings, &sender(4), 104).what, What::default());
+    assert_eq!(
+        flow.on_fast_retransmit(&settings, &Sender { snd_una: 103, ..sender(4) }).what,
+        What::KEEP_WINDOW
+    );
+    assert_eq!(
+        flow.on_fast_retransmit(&settings, &Sender { snd_una: 104, ..sender(4) }).what,
+        What::default()
+    );
     // N flows share it.
     let act = first(&settings, in_rto(sender(4)), with_flows(bbm("200/100", "6400/100"), 4));
     close(in_packets(act.cwnd), 26.92, PRINTED);

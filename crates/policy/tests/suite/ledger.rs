@@ -144,7 +144,7 @@ fn etcp1_a1_rule() {
     assert!(act.has(What::REARM_TIMER));
     let stuck = hear(&settings, &in_rto(tcp), &mbb("6400/9", "200/300")).0;
     assert_eq!(stuck, Action::NOTHING);
-    assert_eq!(flow.on_new_ack(&settings, &acked_to(tcp, 113), false).what, What::REINIT_RTT);
+    assert_eq!(flow.on_new_ack(&settings, &acked_to(tcp, 113)).what, What::REINIT_RTT);
     let act = flow.on_rtt_sample(&settings, &tcp, 113);
     assert_eq!((act.what, act.min_rto_us), (What::SET_MIN_RTO, 0));
 }
@@ -202,9 +202,9 @@ fn etcp1_a2_rule() {
     let settings = scheme("etcp");
     let tcp = sender(39);
     let (_, mut flow) = hear(&settings, &tcp, &mbb("1600/75", "400/150"));
-    let act = flow.on_fast_retransmit(&settings, &tcp, 100);
+    let act = flow.on_fast_retransmit(&settings, &tcp);
     assert_eq!(act.what, What::KEEP_WINDOW, "etcp1-a2-rule: no cut for pre-handoff losses");
-    flow.on_new_ack(&settings, &acked_to(tcp, 139), false);
+    flow.on_new_ack(&settings, &acked_to(tcp, 139));
     assert!(!flow.cwnd_reduced(), "etcp1-a2-rule: cleared when all is ACKed");
     let stuck = hear(&scheme("etcp:a2"), &in_rto(tcp), &mbb("1600/75", "400/150")).0;
     assert_eq!(stuck, Action::NOTHING, "etcp1-a2-rule: guard");
@@ -332,7 +332,7 @@ fn mflow_fig3_rule_recovery() {
     for _ in 0..3 {
         assert_eq!(flow.on_dup_ack(&settings, &tcp), Action::NOTHING);
     }
-    flow.on_fast_retransmit(&settings, &tcp, 100);
+    flow.on_fast_retransmit(&settings, &tcp);
     let tcp = in_fast_recovery(tcp);
     for _ in 4..=9 {
         let act = flow.on_dup_ack(&settings, &tcp);
@@ -351,9 +351,10 @@ fn mflow_fig3_rule_undo() {
         let tcp = Sender { cwnd: packets(cwnd_prev), ..tcp };
         let notice = with_flows(mbb("6000/50", "54000/4"), 2);
         let (_, mut flow) = hear(&settings, &tcp, &notice);
-        flow.on_fast_retransmit(&settings, &tcp, 100);
+        flow.on_fast_retransmit(&settings, &tcp);
         let end = Sender { cwnd: packets(4), ..acked_to(tcp, tcp.snd_max) };
-        let act = flow.on_new_ack(&settings, &end, true);
+        flow.on_dsack(&settings, 100, 101);
+        let act = flow.on_new_ack(&settings, &end);
         let prev = f64::from(cwnd_prev);
         assert!(act.has(WINDOW | What::REINIT_RTT), "mflow-fig3-rule-undo");
         close(in_packets(act.cwnd), prev.min(share), 1.0 / 256.0); // mflow-fig3-rule-undo

@@ -22,7 +22,7 @@ fn reordering() -> (Settings, segue_policy::Etcp, [Action; 2]) {
     let tcp = sender(12);
     let (heard, mut flow) = hear(&settings, &tcp, &mbb("2000/50", "54000/2"));
     (0..3).for_each(|_| assert_eq!(flow.on_dup_ack(&settings, &tcp).rules, 0));
-    let held = flow.on_fast_retransmit(&settings, &tcp, 100);
+    let held = flow.on_fast_retransmit(&settings, &tcp);
     (settings, flow, [heard, held])
 }
 
@@ -36,13 +36,13 @@ fn stories() -> Vec<(usize, Action)> {
     told.push((1, hear(&a1, &slow(440_000, in_fast_recovery(sender(23))), &mbb("1600/75", "1600/300")).0));
     told.push((2, hear(&a1, &slow(850_000, sender(21)), &mbb("1600/75", "200/300")).0));
     let (_, mut flow) = hear(&a1, &sender(21), &mbb("6400/9", "200/300"));
-    told.push((3, flow.on_new_ack(&a1, &acked_to(sender(21), 121), false)));
+    told.push((3, flow.on_new_ack(&a1, &acked_to(sender(21), 121))));
     told.push((4, flow.on_rtt_sample(&a1, &sender(21), 121)));
     // 2.2, 2.3
     let (settings, mut flow, act) = reduced();
     told.push((6, act));
     told.push((7, hear(&scheme("etcp:a5"), &sender(39), &mbb("6400/9", "200/300")).0));
-    told.push((8, flow.on_fast_retransmit(&settings, &sender(39), 100)));
+    told.push((8, flow.on_fast_retransmit(&settings, &sender(39))));
     told.push((9, flow.on_timeout(&settings, &sender(39))));
     // 2.4, 2.5
     told.push((10, hear(&scheme("etcp:a3"), &in_rto(sender(5)), &bbm("6400/9", "200/300")).0));
@@ -59,9 +59,9 @@ fn stories() -> Vec<(usize, Action)> {
     told.push((16, held));
     let tcp = in_fast_recovery(sender(12));
     told.push((17, flow.on_dup_ack(&settings, &tcp)));
-    flow.on_dsack(100, 101);
+    flow.on_dsack(&settings, 100, 101);
     let halved = segue_policy::Sender { cwnd: packets(6), ..acked_to(tcp, 112) };
-    let drained = flow.on_new_ack(&settings, &halved, false);
+    let drained = flow.on_new_ack(&settings, &halved);
     told.push((19, drained));
     told.push((20, drained));
     let (settings, mut flow, _) = reordering();
@@ -91,6 +91,6 @@ fn silence_is_silence() {
     assert_eq!(hear(&scheme("etcp"), &sender(21), &mbb("6400/9", "6400/9")).0.rules, 0);
     let (settings, mut flow, _) = reduced();
     let tcp = acked_to(sender(39), 139);
-    assert_eq!(told(flow.on_new_ack(&settings, &tcp, false)), []);
-    assert_eq!(told(flow.on_fast_retransmit(&settings, &tcp, 139)), []);
+    assert_eq!(told(flow.on_new_ack(&settings, &tcp)), []);
+    assert_eq!(told(flow.on_fast_retransmit(&settings, &segue_policy::Sender { snd_una: 139, ..tcp })), []);
 }

@@ -1,9 +1,10 @@
 //! Settings of a download: what the paper leaves open (algorithms.md, 9.24 to 9.28).
 
 use super::run::Download;
-use crate::access::{parse_rate, parse_time};
+use crate::access::parse_rate;
 use segue_netsim::gamma::LARGEST_SHAPE;
 use segue_netsim::{Nanos, SECOND};
+use segue_words::quantity;
 
 /// One of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +73,7 @@ impl Download {
     /// Changes a setting; `None` if there is none of that name, else the error says what was expected.
     pub fn set(&mut self, key: &str, value: &str) -> Option<Result<(), &'static str>> {
         let setting = DOWNLOAD_SETTINGS.iter().find(|setting| setting.name == key)?;
-        let time = || parse_time(value).filter(|&time| time <= 100 * SECOND);
+        let time = || quantity::time(value).filter(|&time| time <= 100 * SECOND);
         let put = |place: &mut Nanos| time().map(|time| *place = time);
         let set = match key {
             "fmip-hint" => time().map(|time| self.hint = Some(time)),

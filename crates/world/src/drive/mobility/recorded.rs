@@ -12,9 +12,10 @@
 //! link `none` is no coverage, which need be written only at the end: the last line gives the length.
 
 use super::{Drive, DriveError, LONGEST_DRIVE, Stay, in_order, seconds};
-use crate::access::{AccessLink, decimal, printable};
+use crate::access::{AccessLink, printable};
 use csv::StringRecord;
 use segue_netsim::{Nanos, SECOND};
+use segue_words::quantity;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -174,7 +175,7 @@ impl Table {
         let [from, until, link, queue, network] =
             self.places.map(|place| place.and_then(|place| record.get(place)).unwrap_or_default());
         let time = |column, word: &str| {
-            decimal(word, SECOND).filter(|time| *time <= LONGEST_DRIVE).ok_or_else(|| {
+            quantity::decimal(word, SECOND).filter(|time| *time <= LONGEST_DRIVE).ok_or_else(|| {
                 let problem = format!("bad time `{word}`; expected seconds, 0 to {}", seconds(LONGEST_DRIVE));
                 self.value(line, column, problem)
             })

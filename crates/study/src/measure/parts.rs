@@ -1,0 +1,60 @@
+//! Measures that are several numbers.
+
+use serde::{Deserialize, Serialize};
+
+/// Lower quartile, median and upper quartile; `None` (JSON null) = infinite.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Quartiles {
+    /// 25 %.
+    pub q1: Option<f64>,
+    /// 50 %.
+    pub median: Option<f64>,
+    /// 75 %.
+    pub q3: Option<f64>,
+}
+
+/// Ratio to the bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OverBound {
+    /// 50 %.
+    pub median: Option<f64>,
+    /// 90 %.
+    pub p90: Option<f64>,
+}
+
+/// Where the time of the new link's data direction went, mean s per handoff.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct NewLink {
+    /// Bytes first received by this packet.
+    pub useful: f64,
+    /// Bytes that had been received.
+    pub needless: f64,
+    /// Idle, data on its way to the link or last ACKs awaited.
+    pub idle_path: f64,
+    /// Idle, a window forbids to send.
+    pub idle_window: f64,
+    /// Idle, every sender waits for a timer.
+    pub idle_timer: f64,
+    /// Idle for another reason.
+    pub idle_other: f64,
+}
+
+/// Queueing delay at the new access queue, s, all points pooled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct QueueDelay {
+    /// 50 %.
+    pub median: Option<f64>,
+    /// 95 %.
+    pub p95: Option<f64>,
+}
+
+/// Against the first scheme over the same handoffs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct AgainstFirst {
+    /// Median of the ratio per handoff; `None` = infinite.
+    pub ratio_median: Option<f64>,
+    /// Share of handoffs that are better by more than 5 %.
+    pub better: f64,
+    /// Share of handoffs that are worse by more than 5 %.
+    pub worse: f64,
+}

@@ -46,7 +46,7 @@ fn of_model(words: &Words) -> PyResult<Model> {
     }
 }
 
-/// TCP-HO: what an error of its bandwidth estimate costs, and what an immediate transmission saves.
+/// TCP-HO: the cost of an error of its bandwidth estimate, and the gain of an immediate transmission.
 ///
 /// Parameters
 ///     b: bandwidth-delay product of the new path, segments, one or a list; the paper's four handoffs unless given.

@@ -5,7 +5,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The mobile host: it watches its links and tells the peers of its connections of handoffs.
+/// Watch the links of a mobile host, and notify the peers of its connections of handoffs
 #[derive(Debug, Parser)]
 #[command(name = "segue-agent", version, disable_help_subcommand = true, arg_required_else_help = false)]
 pub struct Cli {
@@ -26,18 +26,18 @@ pub struct AgentArgs {
 /// What can be done with an agent.
 #[derive(Debug, Subcommand)]
 pub enum AgentCommand {
-    /// Watch this host's links and tell peers of handoffs, until SIGINT or SIGTERM
+    /// Watch this host's links and notify peers of handoffs, until SIGINT or SIGTERM
     Run(RunArgs),
-    /// Tell the agent what the link of a device is like, or that a handoff to it is foreseen
+    /// Give the agent the rate and delay of a device's link, or announce a handoff to it
     Notify(NotifyArgs),
-    /// What the agent watches, and whom it has told
+    /// Show the links that the agent watches, and the notices that it has sent
     Status(StatusArgs),
 }
 
 /// Which configuration.
 #[derive(Debug, Args)]
 pub struct ConfigArgs {
-    /// Configuration (docs/guide/agent.md); /etc/segue/agent.toml, if it is there, unless given
+    /// Configuration file (TOML); /etc/segue/agent.toml unless given, if it exists
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
 }
@@ -48,13 +48,13 @@ pub struct RunArgs {
     /// Which configuration.
     #[command(flatten)]
     pub config: ConfigArgs,
-    /// Close windows so long before the gaps that the configuration announces (Freeze-TCP), in place of its time
+    /// Close windows this long before the gaps in the configuration (Freeze-TCP); overrides its time
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub freeze_before: Option<Duration>,
-    /// How the log on standard error is written
+    /// Form of the log on standard error
     #[arg(long, value_enum, default_value = "text")]
     pub log: LogForm,
-    /// What it tells at least
+    /// Least severe messages in the log
     #[arg(long, value_enum, default_value = "info")]
     pub log_level: LogLevel,
 }
@@ -71,15 +71,15 @@ pub enum LogForm {
 /// Levels of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LogLevel {
-    /// What does not work
+    /// Failures
     Error,
-    /// And what works less well
+    /// Also what works less well
     Warn,
-    /// And every handoff
+    /// Also every handoff
     Info,
 }
 
-/// Where the agent is asked.
+/// The agent to ask.
 #[derive(Debug, Args)]
 pub struct ControlArgs {
     /// Which configuration.
@@ -96,10 +96,10 @@ pub struct NotifyArgs {
     /// The link: dev=NAME,rate=RATE,delay=TIME[,up=RATE], as dev=wwan0,rate=2mbit,delay=50ms
     #[arg(value_name = "LINK")]
     pub link: String,
-    /// The handoff to it is still to come; it is announced over the present link
+    /// Announce a handoff to this link that is still to come, over the present link
     #[arg(long)]
     pub expect: bool,
-    /// Whom.
+    /// The agent to ask.
     #[command(flatten)]
     pub control: ControlArgs,
 }
@@ -107,10 +107,10 @@ pub struct NotifyArgs {
 /// `segue agent status`.
 #[derive(Debug, Args)]
 pub struct StatusArgs {
-    /// Write it as JSON (- for standard output)
+    /// Write the status as JSON (- for standard output)
     #[arg(long, value_name = "FILE")]
     pub json: Option<String>,
-    /// Whom.
+    /// The agent to ask.
     #[command(flatten)]
     pub control: ControlArgs,
 }

@@ -1,4 +1,4 @@
-//! The agent's configuration: TOML, read with serde; what is wrong is told with line and column (docs/guide/agent.md).
+//! The agent's configuration: TOML, read with serde; mistakes are reported with line and column.
 
 use super::estimate::Rule;
 use super::event::Kind;

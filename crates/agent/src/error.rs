@@ -1,4 +1,4 @@
-//! What can go wrong with the agent: one line each.
+//! Errors of the agent, one line each.
 
 use segue_console::Failure;
 use segue_kernel::mobile;
@@ -21,9 +21,7 @@ pub enum Error {
         problem: String,
     },
     /// The configuration cannot be read.
-    #[error(
-        "cannot read {path}: {problem}; expected the agent's configuration in TOML (docs/guide/agent.md)"
-    )]
+    #[error("cannot read {path}: {problem}; expected the agent's configuration in TOML")]
     Unreadable {
         /// The file.
         path: String,

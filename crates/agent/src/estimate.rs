@@ -1,8 +1,9 @@
-//! What a link can carry, before anything has been sent over it.
+//! Estimates of a link's rate and delay, before anything has been sent over it.
 //!
-//! In this order: what somebody told of the device by hand; of a Wi-Fi station the rate of its radio, of which a share
-//! becomes goodput; the first rule of the configuration for the device. What the same link (device and router) has
-//! lately delivered is a floor below both the radio's and the rule's rate: it can certainly carry that.
+//! Sources in this order: the values that somebody gave for the device by hand; the rate of a Wi-Fi station's radio, a
+//! share of which becomes goodput; the first rule of the configuration for the device. The rate that the same link
+//! (device and router) has lately delivered is a floor below both the radio's and the rule's rate: it can certainly
+//! carry that.
 
 use super::event::{Device, Event, Kind};
 use super::links::Path;

@@ -1,4 +1,4 @@
-//! What the agent learns of the host's network.
+//! Events of the host's network that the agent receives.
 
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};

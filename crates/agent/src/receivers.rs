@@ -1,4 +1,4 @@
-//! What the agent does by this host's ACKs alone, beside peers that run nothing of ours: Freeze-TCP before announced
+//! Schemes that act by this host's ACKs alone, and so work with any peer: Freeze-TCP before announced
 //! gaps, PHAS while the old access router forwards ([`segue_kernel::receiver`]). No clock: times go in.
 
 use super::Error;

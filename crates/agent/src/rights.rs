@@ -1,4 +1,4 @@
-//! What the agent may do. Loading programs takes many of root's rights, telling peers three.
+//! Rights of the agent. Loading programs takes many of root's rights, notifying peers three.
 
 use super::Error;
 use caps::{CapSet, Capability, CapsHashSet};

@@ -1,10 +1,10 @@
-//! Who is told of which link, when, and in what order. No sockets, no clock: events go in with the time at which they
-//! came, orders come out.
+//! Rounds of notices: which peers get one, of which link, when, and in what order. No sockets, no clock: events go in
+//! with their times, orders come out.
 //!
-//! A handoff of a watched prefix begins a *round*: its peers are told. Connections with something under way, or on which
-//! something has come since shortly before the old link broke, are told at once, as many at a time as half the
-//! uplink carries; all others, and those whose turn has not come, carry the notice on whatever they send next.
-//! Handoffs that come too fast (a route that flaps) wait, and what is told then is the link of then.
+//! A handoff of a watched prefix begins a *round*: its peers are notified. Connections with data under way, and those
+//! that received data since shortly before the old link broke, are notified at once, as many at a time as half the
+//! uplink carries. All others, and those whose turn has not come, carry the notice on their next segments. Handoffs
+//! that come too fast (a route that flaps) wait; their notice names the link of that later moment.
 
 use super::estimate::{Estimate, Estimates, Rule, Told};
 use super::event::Event;

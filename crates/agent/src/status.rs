@@ -1,4 +1,4 @@
-//! What an agent says of itself.
+//! The agent's status report.
 
 use super::receivers::ReceiverStatus;
 use super::rounds::{Round, WatchStatus};

@@ -1,4 +1,4 @@
-//! What every picture has around its data: size, title, plot area, axes.
+//! The frame of every picture: size, title, plot area, axes.
 
 use crate::axis::{Axis, Spacing};
 use crate::canvas::{Anchor, Area, Canvas, LINE, Place, Stroke};

@@ -1,4 +1,4 @@
-//! What all pictures over time share: points, the handoff, notices.
+//! Parts that all pictures over time share: points, the handoff, notices.
 
 use crate::axis::{Axis, Spacing};
 use crate::canvas::{Anchor, Area, Canvas, LINE, Pen, Place, Stroke};

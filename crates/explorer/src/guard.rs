@@ -1,4 +1,4 @@
-//! Who may ask, and what browsers are told about answers.
+//! Checks of a request's origin, and the security headers of answers.
 
 use crate::question::quoted;
 use crate::refusal::Refusal;

@@ -1,4 +1,4 @@
-//! What a query string asks for: its words and their limits. [`schema`](crate::schema) tells them to programs.
+//! Query strings: their words and limits. [`schema`](crate::schema) describes them to programs.
 
 use crate::refusal::Refusal;
 use segue_study::{Plan, Request, RequestError, Times};

@@ -1,4 +1,4 @@
-//! What may be asked, as a JSON schema for programs: one for each kind of question.
+//! The JSON schemas of queries, for programs: one for each kind of question.
 
 use crate::question::{
     DEFINITIONS, DELAYS, DISCONNECTIONS, Endpoint, KEYS, KINDS, LARGEST_QUEUE, LATEST, MOST_FLOWS,

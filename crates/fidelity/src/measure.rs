@@ -1,4 +1,4 @@
-//! What we measure: the `sack` scheme at the 200 handoff times of a scenario.
+//! Our measurement: the `sack` scheme at the 200 handoff times of a scenario.
 
 use crate::Error;
 use crate::scenario::Scenario;

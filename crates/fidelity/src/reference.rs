@@ -1,4 +1,4 @@
-//! What ns-2 measured.
+//! The results of ns-2.
 
 use crate::Error;
 use crate::measure::{Quartiles, Summary};

@@ -83,8 +83,8 @@ pub struct LabFileError(String);
 
 impl From<ScenarioError> for LabFileError {
     fn from(error: ScenarioError) -> Self {
-        let here = "a laboratory's plan in TOML (docs/guide/lab.md)";
-        Self(error.to_string().replace("a scenario in TOML (docs/guide/run.md)", here))
+        let here = "a laboratory's plan in TOML";
+        Self(error.to_string().replace("a scenario in TOML (segue run --schema)", here))
     }
 }
 
@@ -472,10 +472,7 @@ mod tests {
             assert!(message.contains("expected") && message.lines().count() == 1, "{message}");
         }
         let missing = LabFile::parse("old = \"wlan\"", "p.toml").unwrap_err().to_string();
-        assert!(
-            missing.contains("missing key `new`; expected a laboratory's plan in TOML (docs/guide/lab.md)"),
-            "{missing}"
-        );
+        assert!(missing.contains("missing key `new`; expected a laboratory's plan in TOML"), "{missing}");
         let unread = LabFile::read("/nowhere/p.toml").unwrap_err().to_string();
         assert!(unread.contains("there is no such file; expected a laboratory's plan"), "{unread}");
         let link =

@@ -8,7 +8,7 @@ use std::ops::Range;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScenarioError {
     /// There is nothing to read.
-    #[error("cannot read {path}: {problem}; expected a scenario in TOML (docs/guide/run.md)")]
+    #[error("cannot read {path}: {problem}; expected a scenario in TOML (segue run --schema)")]
     Unreadable {
         /// The file.
         path: String,
@@ -98,7 +98,7 @@ fn plain(message: &str) -> String {
         line = line.replace(words, plainer);
     }
     if !line.contains("expected") {
-        line.push_str("; expected a scenario in TOML (docs/guide/run.md)");
+        line.push_str("; expected a scenario in TOML (segue run --schema)");
     }
     // "unknown field `flow`, expected one of `title`, `old`, ...": every second part is in quotes.
     if line.starts_with("unknown field") || line.starts_with("unknown variant") {

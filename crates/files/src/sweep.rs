@@ -75,8 +75,8 @@ pub struct SweepFileError(String);
 
 impl From<ScenarioError> for SweepFileError {
     fn from(error: ScenarioError) -> Self {
-        let here = "a sweep in TOML (docs/guide/sweep.md)";
-        Self(error.to_string().replace("a scenario in TOML (docs/guide/run.md)", here))
+        let here = "a sweep in TOML (segue sweep --schema)";
+        Self(error.to_string().replace("a scenario in TOML (segue run --schema)", here))
     }
 }
 

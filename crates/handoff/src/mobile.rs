@@ -1,4 +1,4 @@
-//! What the mobile does at a handoff, beside receiving: the part of a scheme that is not at the
+//! The mobile's acts at a handoff, beside receiving: the part of a scheme that is not at the
 //! sender. Only the rule; who runs the mobile enacts it.
 
 use crate::hn_option::{Encoding, Start};

@@ -1,4 +1,4 @@
-//! Notices: what is told, and the two ends of the in-band way (docs/reference/wire.md).
+//! Notices: their content, and the two ends of in-band delivery (docs/reference/wire.md).
 //!
 //! On the wire a notice is one TCP option that names the new link; the sender remembers the link
 //! that was reported before. The codec is `policy/notice.h`.

@@ -1,4 +1,4 @@
-//! Regular TCP: a sender that hears no notice. The baselines of the papers, one per stack.
+//! Regular TCP: a sender that receives no notice. The baselines of the papers, one per stack.
 
 use crate::mobile::MobileRule;
 use crate::notice::Notice;

@@ -1,5 +1,5 @@
-//! What access routers do at a handoff: the part of a scheme that is neither at the sender nor at the mobile. Only the
-//! rule; who runs the routers enacts it.
+//! The access routers' acts at a handoff: the part of a scheme that is neither at the sender nor at the mobile.
+//! It holds only the rule; the bench that runs the routers enacts it.
 
 use segue_netsim::Overflow;
 

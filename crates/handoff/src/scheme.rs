@@ -1,4 +1,4 @@
-//! What a scheme is. [`crate::registry`] lists all of them.
+//! The trait of a scheme. [`crate::registry`] lists all of them.
 
 use crate::hn_option::Start;
 use crate::mobile::MobileRule;

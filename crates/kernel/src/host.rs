@@ -1,4 +1,4 @@
-//! What this machine can do for the programs of `bpf/`, and what is missing.
+//! Capabilities of this machine for the programs of `bpf/`, and what is missing.
 
 use crate::lent::Lent;
 use crate::sender::{Around, Error};

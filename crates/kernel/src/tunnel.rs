@@ -1,7 +1,7 @@
-//! What a tunnel leaves of its outer link: notices travel inside, and tell of what the inner connections get.
+//! The link inside a tunnel: notices travel inside, and carry the rate that inner connections get.
 //!
-//! The inner path changes with the outer route, and nothing of ours need know the tunnel but for its headers: told is
-//! the share of the outer link's rate that is left for inner packets; the delay is the same.
+//! The inner path changes with the outer route, and only the tunnel's headers matter: the notice has the share of the
+//! outer link's rate that is left for inner packets. The delay is the same.
 
 use segue_policy::Link;
 

@@ -1,5 +1,5 @@
 //! The mobile's agent in a laboratory: the program that an operator runs, in the mobile's namespace, with a
-//! configuration, a control socket and pins of its own. It is told of nothing: it finds out by itself when the default
+//! configuration, a control socket and pins of its own. Nobody notifies it: it finds out by itself when the default
 //! route moves.
 
 use super::Error;

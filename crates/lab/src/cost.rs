@@ -1,4 +1,4 @@
-//! What a sender costs where nothing happens: throughput, connections per second and memory over a veth pair, beside the
+//! The cost of a sender without a handoff: throughput, connections per second and memory over a veth pair, beside the
 //! kernel's own cubic.
 //!
 //! In each round every arm once, in rotated order, each on hosts of its own. Beside plain cubic there is cubic towards a

@@ -1,4 +1,4 @@
-//! What can go wrong in a laboratory: one line each.
+//! Errors of a laboratory, one line each.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! What the kernel counts per network namespace: `/proc/net/snmp` and `/proc/net/netstat`.
+//! The kernel's counters per network namespace: `/proc/net/snmp` and `/proc/net/netstat`.
 
 use super::Error;
 use std::collections::BTreeMap;

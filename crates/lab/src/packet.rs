@@ -1,4 +1,4 @@
-//! What is kept of each packet that entered the emulator: its way, and its headers as they were sent.
+//! The record of each packet that entered the emulator: its way, and its headers as they were sent.
 
 use super::Nanos;
 use super::host::Role;

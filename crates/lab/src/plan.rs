@@ -1,4 +1,4 @@
-//! What is to be run: one handoff between two links under real flows, by several senders, several times.
+//! The plan of a laboratory: one handoff between two links under real flows, by several senders, several times.
 
 use super::Error;
 use super::link::Capacity;

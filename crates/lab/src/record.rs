@@ -1,4 +1,4 @@
-//! What one run of one sender gave.
+//! The record of one run of one sender.
 
 use super::packet::Packet;
 use super::programs::Said;

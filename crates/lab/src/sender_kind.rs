@@ -1,4 +1,4 @@
-//! The senders that a laboratory compares: the kernel's own, and ones that are told of handoffs.
+//! The senders that a laboratory compares: the kernel's own, and those that are notified of handoffs.
 
 use super::ends::Aware;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! What the kernel charges to sockets beside their buffers (sock_diag(7)): options, filters, and eBPF's storage.
+//! Memory that the kernel charges to sockets beside their buffers (sock_diag(7)): options, filters, and eBPF's storage.
 
 use super::Error;
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_SOCK_DIAG};

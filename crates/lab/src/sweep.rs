@@ -1,5 +1,5 @@
-//! What laboratories leave behind whose process was killed: empty cgroups, folders, and their agents' pins. Namespaces,
-//! devices and programs go away by themselves.
+//! Removes the remains of laboratories whose process was killed: empty cgroups, folders, and their agents' pins.
+//! Namespaces, devices and programs go away by themselves.
 
 use super::cgroup;
 use segue_kernel::host;

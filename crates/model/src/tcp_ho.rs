@@ -1,4 +1,4 @@
-//! What TCP-HO gains, computed: X. Wu, M. C. Chan, A. L. Ananda, "Improving TCP performance in heterogeneous mobile
+//! The gain of TCP-HO, computed: X. Wu, M. C. Chan, A. L. Ananda, "Improving TCP performance in heterogeneous mobile
 //! environments by exploiting the explicit cooperation between server and mobile host" (paper 003).
 //!
 //! Section 6.2 asks what a wrong estimate of the new bandwidth costs ([`Handoff`]; docs/reference/algorithms.md 4.7).

@@ -1,4 +1,4 @@
-//! What the kernel tells by itself: multicast groups, read without waiting.
+//! The kernel's own announcements: multicast groups, read without waiting.
 
 use netlink_sys::{Socket, SocketAddr};
 use nix::libc;

@@ -1,4 +1,4 @@
-//! What was asked: links, handoff, schemes and settings in a list.
+//! The question of a page: links, handoff, schemes and settings in a list.
 
 use crate::Origin;
 use maud::{Markup, html};

@@ -1,4 +1,4 @@
-//! What many handoffs of one point with one scheme measured, and numbers out of it.
+//! The measurements of many handoffs of one point with one scheme, and numbers out of them.
 
 use crate::ledger::{ClassWord, Measure, Stat};
 use segue_study::drive::{OfClass, kbps};

@@ -13,9 +13,12 @@ pub use segue_console::printable;
 /// The program's version and the commit that it was built from, where that is known.
 pub const VERSION: &str = env!("SEGUE_VERSION");
 
+/// Where the pages are that schemes, tables and stories name.
+const PAGES: &str = concat!("Documentation: ", env!("CARGO_PKG_REPOSITORY"), "/tree/main/docs");
+
 /// Simulate TCP across changes of the access link (handoffs), and run it on Linux
 #[derive(Debug, Parser)]
-#[command(name = "segue", version = VERSION, disable_help_subcommand = true)]
+#[command(name = "segue", version = VERSION, after_help = PAGES, disable_help_subcommand = true)]
 pub struct Cli {
     /// When to colour tables and help
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t)]
@@ -52,10 +55,10 @@ pub enum Command {
     /// Compute what a paper's analytic model states
     #[cfg(feature = "papers")]
     Model(crate::model::ModelArgs),
-    /// Attach a scheme to this machine's kernel, as a congestion control that hears of handoffs
+    /// Attach a scheme to this machine's kernel, as a congestion control that answers notices of handoffs
     #[cfg(feature = "live")]
     Kernel(crate::kernel::KernelArgs),
-    /// Run the mobile agent, which watches this host's links and tells peers of handoffs
+    /// Run the mobile agent, which watches this host's links and notifies peers of handoffs
     #[cfg(feature = "live")]
     Agent(AgentArgs),
     /// Show what this machine can do, and what is missing
@@ -142,7 +145,7 @@ pub struct BenchArgs {
     /// Lose the first K of the two copies of an in-band notice
     #[arg(long, value_name = "K", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=2))]
     pub notice_loss: u32,
-    /// One stack for all schemes in place of their own
+    /// One stack for all schemes, in place of their own
     #[arg(long, value_name = "STACK")]
     pub stack: Option<String>,
     /// A setting of a scheme or stack (see `segue schemes`); may be repeated
@@ -217,10 +220,10 @@ pub struct TraceArgs {
     /// Number of flows
     #[arg(long, value_name = "N", value_parser = one_flow_count, default_value = "1")]
     pub flows: usize,
-    /// Print every event since the flows began, not only those since the handoff
+    /// Print all events since the flows began, not only those since the handoff
     #[arg(long, conflicts_with = "story")]
     pub all: bool,
-    /// Print what happened in words, not every event
+    /// Tell the handoff in words instead of events
     #[arg(long)]
     pub story: bool,
     /// Write every event as JSON lines (- for standard output)
@@ -270,7 +273,7 @@ pub struct CompletionsArgs {
     /// Shell
     #[arg(value_enum)]
     pub shell: clap_complete::Shell,
-    /// Whose words are completed
+    /// Program whose words are completed
     #[arg(value_enum, default_value = "segue")]
     pub program: ProgramWord,
 }
@@ -280,7 +283,7 @@ pub struct CompletionsArgs {
 pub enum ProgramWord {
     /// This one
     Segue,
-    /// The mobile host's agent
+    /// The mobile agent
     #[cfg(feature = "live")]
     SegueAgent,
 }

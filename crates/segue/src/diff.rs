@@ -244,11 +244,11 @@ fn only(name: &str, rows: &[Row]) -> String {
 fn legend() -> String {
     let text = format!(
         "Beyond noise first, then by size of the effect. A, B: times in s (inf = incomplete), counts per handoff, shares \
-         of the handoffs; docs/reference/bench.md defines the measures. Noise: the largest difference that a sample of handoff \
+         of the handoffs (`segue measures`). Noise: the largest difference that a sample of handoff \
          times explains. Median transfer time: the notches of two box plots, 1.57 IQR / sqrt(n) each (McGill, Tukey and \
          Larsen 1978). Counts: 1.96 standard errors if the variance is four times the mean, and 5 % at least. Shares: \
          1.96 binomial standard errors. -: unknown, with fewer than {FEWEST} handoffs or without a criterion. Another \
-         seed may move results with several flows further (docs/guide/diff.md)."
+         seed may move results with several flows further."
     );
     wrapped("", &text, COLUMNS)
 }

@@ -9,7 +9,7 @@ use serde_json::json;
 /// `segue doctor`.
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
-    /// Write it as JSON (- for standard output)
+    /// Write the report as JSON (- for standard output)
     #[arg(long, value_name = "FILE")]
     pub json: Option<String>,
 }

@@ -34,7 +34,7 @@ pub fn render(told: &SchemeTrace, all: bool, several_stacks: bool) -> String {
     let who = who + if several { format!(" {}", told.trace.experiment.flows - 1).len() } else { 0 };
     let _ = writeln!(
         text,
-        "{:>13}  {:who$}  {:what$}  {:state$}  rule (section of docs/reference/algorithms.md)",
+        "{:>13}  {:who$}  {:what$}  {:state$}  rule (section of algorithms.md)",
         "time, s", "who", "what", "sender"
     );
     for line in lines(told, from) {
@@ -177,9 +177,9 @@ fn line(told: &SchemeTrace, event: &Event) -> Option<Line> {
         What::Decided { flow, decision } => {
             let asked = advice_in_words(decision);
             let heard = match decision.occasion {
-                Occasion::Notice(_) => "hears the notice: ",
-                Occasion::Start(_) => "hears HO Start: ",
-                Occasion::Finish => "hears HO Finish: ",
+                Occasion::Notice(_) => "receives the notice: ",
+                Occasion::Start(_) => "receives HO Start: ",
+                Occasion::Finish => "receives HO Finish: ",
                 _ => "",
             };
             let asked = if asked.is_empty() { "nothing to do".to_string() } else { asked };

@@ -26,9 +26,9 @@ pub struct KernelArgs {
 pub enum KernelCommand {
     /// Attach a sender and leave it there; no process stays
     Attach(AttachArgs),
-    /// Detach it; its connections go over to cubic
+    /// Detach it; its connections continue with cubic
     Detach(NameArgs),
-    /// Show the notices that it has heard, and its connections
+    /// Show the notices that it has received, and its connections
     Status(StatusArgs),
     /// Attach a sender, serve it until SIGINT or SIGTERM, and detach it
     Run(AttachArgs),
@@ -71,7 +71,7 @@ pub struct StatusArgs {
     /// Which sender.
     #[command(flatten)]
     pub name: NameArgs,
-    /// Write it as JSON (- for standard output)
+    /// Write the status as JSON (- for standard output)
     #[arg(long, value_name = "FILE")]
     pub json: Option<String>,
 }

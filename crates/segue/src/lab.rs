@@ -35,7 +35,7 @@ pub enum LabCommand {
 /// `segue lab run`.
 #[derive(Debug, Args)]
 pub struct LabRunArgs {
-    /// Plan (docs/guide/lab.md)
+    /// Plan (TOML)
     pub plan: String,
     /// Write the rows as JSON (- for standard output)
     #[arg(long, value_name = "FILE")]

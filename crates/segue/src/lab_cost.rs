@@ -30,7 +30,7 @@ pub struct LabCostArgs {
     /// Most rounds of the memory measurement
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..=1000))]
     pub memory_runs: u32,
-    /// Write it as JSON (- for standard output)
+    /// Write the measurements as JSON (- for standard output)
     #[arg(long, value_name = "FILE")]
     pub json: Option<String>,
 }

@@ -16,7 +16,7 @@ use segue_world::Kind;
 /// `segue lab drive`.
 #[derive(Debug, Args)]
 pub struct LabDriveArgs {
-    /// Plan (docs/guide/lab.md)
+    /// Plan (TOML)
     pub plan: String,
     /// Write the rows as JSON (- for standard output)
     #[arg(long, value_name = "FILE")]

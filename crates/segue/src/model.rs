@@ -26,7 +26,7 @@ pub struct ModelArgs {
 /// The models.
 #[derive(Debug, Subcommand)]
 pub enum Model {
-    /// TCP-HO: what an error of its bandwidth estimate costs, and what an immediate transmission saves
+    /// TCP-HO: the cost of an error of its bandwidth estimate, and the gain of an immediate transmission
     TcpHo(TcpHoArgs),
     /// LCFD and PHAS: TCP throughput over frequent handoffs with buffers, a Markov chain
     Lcfd(LcfdArgs),

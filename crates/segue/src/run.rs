@@ -21,7 +21,7 @@ use segue_study::{Plan, Presentation};
 /// `segue run`.
 #[derive(Debug, Args)]
 pub struct RunArgs {
-    /// Scenario file (docs/guide/run.md), or drive (docs/guide/drives.md)
+    /// Scenario or drive (TOML)
     #[arg(required_unless_present_any = ["schema", "drive_schema"])]
     pub scenario: Option<String>,
     /// Print the JSON schema of scenario files

@@ -13,7 +13,7 @@ use std::str::FromStr;
 /// `segue sweep`.
 #[derive(Debug, Args)]
 pub struct SweepArgs {
-    /// Sweep file (docs/guide/sweep.md)
+    /// Sweep file (TOML)
     #[arg(required_unless_present = "schema")]
     pub sweep: Option<String>,
     /// Print the JSON schema of sweep files

@@ -157,7 +157,7 @@ fn legend(plan: &Plan, columns: &[Column]) -> String {
     };
     let about = format!(
         "{rows} Transfer time: from the completion of the handoff until {} more packets per flow are acknowledged \
-         (inf: not complete). docs/reference/bench.md defines the measures{}.",
+         (inf: not complete). `segue measures` defines the columns{}.",
         plan.request.packets,
         if columns.iter().all(|column| Column::USUAL.contains(column)) { "; --wide shows more" } else { "" }
     );

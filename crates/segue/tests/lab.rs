@@ -35,7 +35,7 @@ fn mistakes_are_the_user_s_and_take_one_line() {
         (&["lab", "run"], "<PLAN>"),
         (
             &["lab", "run", "/nowhere/plan.toml"],
-            "there is no such file; expected a laboratory's plan in TOML (docs/guide/lab.md)",
+            "there is no such file; expected a laboratory's plan in TOML",
         ),
         (
             &["lab", "run", &good, "--json", "-", "--csv", "-"],

@@ -35,7 +35,7 @@ fn events_say_when_who_what_in_which_state_by_which_rule() {
         assert!(timeout.contains(part), "{part}: {timeout}");
     }
     assert!(sack.contains("8.518563328  new link  drops 4051: queue full"), "{sack}");
-    let notice = etcp.lines().find(|line| line.contains("hears the notice")).expect("a notice");
+    let notice = etcp.lines().find(|line| line.contains("receives the notice")).expect("a notice");
     for part in ["8.200000000  CN", "minrto 0.554 s, timer restarted", "A1, case 1 (2.1)"] {
         assert!(notice.contains(part), "{part}: {notice}");
     }

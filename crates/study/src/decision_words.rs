@@ -1,4 +1,4 @@
-//! What a scheme decided, in words: the same ones in traces, reports and captures.
+//! A scheme's decisions in words: the same ones in traces, reports and captures.
 
 use crate::story::packets;
 use segue_handoff::{Decision, Link, Occasion, Start};

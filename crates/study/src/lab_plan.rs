@@ -1,4 +1,4 @@
-//! What a laboratory is asked to do, and what the simulator says of it.
+//! The request to a laboratory, and the simulator's results for it.
 
 use crate::live::LiveRun;
 use crate::measure::seconds;

@@ -1,4 +1,4 @@
-//! What a sender's word in a laboratory's plan means (docs/guide/lab.md).
+//! The meaning of a sender's name in a laboratory's plan (docs/guide/lab.md).
 
 use crate::lab_plan::{Around, LabSenderKind, NoticeBy};
 use segue_handoff::Scheme;

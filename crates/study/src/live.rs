@@ -1,4 +1,4 @@
-//! What a laboratory has measured with real senders, and what the simulator says of the same handoff: one row per
+//! A laboratory's results with real senders, and the simulator's for the same handoff: one row per
 //! sender, with the fields of a comparison's row and three measures of its own (docs/guide/lab.md).
 
 use crate::drive::Mean;

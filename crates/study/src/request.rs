@@ -1,4 +1,4 @@
-//! What a comparison is asked to do, checked before anything runs.
+//! The request of a comparison, checked before anything runs.
 
 use crate::planned::{PlannedScheme, check_key, planned, routers};
 use segue_handoff::SchemeError;

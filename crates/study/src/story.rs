@@ -1,4 +1,4 @@
-//! What happened in a handoff, in words: what the sender heard and decided, and when.
+//! A handoff as a story: the sender's inputs and decisions, and their times.
 
 use crate::decision_words::advice_in_words;
 use crate::explain::SchemeTrace;

@@ -1,4 +1,4 @@
-//! What a sweep is asked to do, split into parts that share nothing: all that begins with one and the same warm-up
+//! The plan of a sweep, split into parts that share nothing: all that begins with one and the same warm-up
 //! (old link, flows, stack, seed) is one part, so that nobody repeats another's warm-up.
 
 use crate::warm_up::{Block, WarmUp};

@@ -1,4 +1,4 @@
-//! Advice from outside TCP: what a sender shows at each event, and what it can be told to do.
+//! Advice from outside TCP: the state that a sender shows at each event, and the actions that it can take.
 //!
 //! A sender without an advisor, or whose advisor is silent, is the stack itself.
 

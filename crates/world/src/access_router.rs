@@ -1,7 +1,7 @@
 //! An access router that holds packets for the mobile while it is between two links (algorithms.md, 6.1).
 //!
-//! What would go over the mobile's link goes into a buffer while that link is down. A request from the mobile lets all
-//! of it out, in FIFO order, over the tunnel to the other router or, from the router that the mobile has come to, over
+//! While the mobile's link is down, packets for it go into a buffer. A request from the mobile sends all of them, in
+//! FIFO order, over the tunnel to the other router or, from the router that the mobile has come to, over
 //! the link itself; a notice per flow follows the last packet.
 
 use crate::nodes::{HostObserver, Router};

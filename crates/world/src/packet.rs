@@ -1,4 +1,4 @@
-//! What the bench's packets carry.
+//! The content of the bench's packets.
 
 use segue_handoff::fmipv6::Message;
 use segue_netsim::Payload;

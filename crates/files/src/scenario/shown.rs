@@ -23,7 +23,7 @@ impl JsonSchema for ColumnWord {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         let words = Column::ALL.iter().map(|column| (column.word(), column.meaning("the first scheme")));
-        one_of("Columns of the table; docs/reference/measures.md defines the measures.", words)
+        one_of("Columns of the table; `segue measures` defines them.", words)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a file expands to, and what is said about bad ones.
+//! The expansion of scenario files, and the messages about bad ones.
 
 use super::{ScenarioFile, schema};
 use segue_study::measure::Column;

@@ -1,4 +1,4 @@
-//! What the Markov chain of Chou and Shin computes, as CSV and JSON (docs/papers/models.md). Numbers with six decimals.
+//! Results of the Markov chain of Chou and Shin as CSV and JSON (docs/papers/models.md). Numbers with six decimals.
 
 use segue_model::lcfd::Equation7;
 use segue_model::lcfd::figures::{Compared, Figure, Figure3, RTT_S};

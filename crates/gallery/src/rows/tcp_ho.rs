@@ -1,4 +1,4 @@
-//! What the models compute, as JSON and CSV (docs/papers/models.md). Segments, seconds and parts of one with six
+//! Results of the models as JSON and CSV (docs/papers/models.md). Segments, seconds and parts of one with six
 //! decimals.
 
 use segue_model::tcp_ho::{Curve, LIMIT_OF_SAVING, Wait};

@@ -1,4 +1,4 @@
-//! What can go wrong on the mobile host.
+//! Errors on the mobile host.
 
 use segue_policy::wire::OptionError;
 use std::io;

@@ -1,4 +1,4 @@
-//! What an attached sender says of itself: its connections, its counters.
+//! The status of an attached sender: its connections and counters.
 
 use super::Error;
 use super::attach::pins;

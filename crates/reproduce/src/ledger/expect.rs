@@ -1,4 +1,4 @@
-//! What a claim expects, as a ledger names it: operations over measures.
+//! The expectation of a claim, as a ledger names it: operations over measures.
 
 use super::{Part, Several};
 use schemars::JsonSchema;

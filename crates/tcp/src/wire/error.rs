@@ -1,4 +1,4 @@
-//! What can be wrong with bytes that were received, and with values that are to be sent.
+//! Errors in received bytes, and in values that are to be sent.
 
 use thiserror::Error;
 

@@ -1,4 +1,4 @@
-//! What a drive leaves behind.
+//! The record of a drive.
 
 use super::mobility::Class;
 use super::network::Places;

@@ -1,4 +1,4 @@
-//! What a download leaves behind, and who writes it down.
+//! The record of a download, and its observer.
 
 use super::run::Download;
 use crate::nodes::HostObserver;

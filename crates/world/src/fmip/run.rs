@@ -1,4 +1,4 @@
-//! What is simulated, and the run.
+//! The experiment of a download, and its run.
 
 use super::network::{self, FmipSim, MN};
 use super::nodes::FmipNode;

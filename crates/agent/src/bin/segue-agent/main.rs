@@ -1,4 +1,4 @@
-//! The program `segue-agent`: the mobile host's agent, started, told and asked.
+//! The program `segue-agent`: the mobile agent, and the commands that notify it and ask for its status.
 
 mod ask;
 mod log;

@@ -250,7 +250,8 @@ fn the_length_of_an_outage_is_no_round_trip() {
         let end = |segment: &Segment| segment.seq.wrapping_add(segment.payload as u32);
         // A probe of the tail may be among them.
         let under_way = peer.drain(Duration::from_millis(30));
-        let arrived = under_way.iter().map(end).max_by_key(|end| end.wrapping_sub(una)).expect("some are under way");
+        let arrived =
+            under_way.iter().map(end).max_by_key(|end| end.wrapping_sub(una)).expect("some are under way");
         peer.outage(una, 4);
         let notice = peer.report(ReportType::Completed, 1, FAST);
         // All but the first is there.

@@ -223,6 +223,14 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
         self.serve(id);
     }
 
+    /// A transmission of a managed queue ends.
+    #[cold] // off the way of the closed form
+    fn depart(&mut self, id: LinkId, slot: Slot) {
+        self.events.clear(slot);
+        self.wires[usize::from(id.0)].link.departed();
+        self.serve(id);
+    }
+
     /// Begins the next transmission of a managed queue, if its server is free, and removes what the queue has dropped.
     fn serve(&mut self, id: LinkId) {
         let wire = &mut self.wires[usize::from(id.0)];
@@ -304,11 +312,7 @@ impl<N: Node<P, O>, P: Payload, O: Observer<P>> Sim<N, P, O> {
         self.net.now = time;
         match self.net.sources[usize::from(slot.0)] {
             Source::Link(id) => self.deliver(id),
-            Source::Departure(id) => {
-                self.net.events.clear(slot);
-                self.net.wires[usize::from(id.0)].link.departed();
-                self.net.serve(id);
-            }
+            Source::Departure(id) => self.net.depart(id, slot),
             Source::Timer(id) => {
                 let timer = &mut self.net.timers[usize::from(id.0)];
                 timer.fires = NEVER;

@@ -1,64 +1,66 @@
-//! The event queue: a tournament tree over the few event sources of a network.
+//! The event queue: what pends in a network, sorted.
 //!
-//! Each link and each timer owns one slot, because a link has one pending event (its head) and a
-//! timer one deadline. Setting a slot replays one path to the root, which is cheaper than a heap
-//! insertion and removal per packet, and the tree never grows during a run.
-//!
-//! One pending event, the *hot* one, stays outside the tree: a packet that enters an idle wire is
-//! mostly the next thing to happen, and then costs no replay at all.
+//! Each link has one pending event (its head; two if its queue is managed) and each timer a deadline, so the list is
+//! short, and what is new is mostly among the next to happen: a link's next delivery, not a retransmission timer. An
+//! insertion from that end takes a few steps, with one branch that a processor cannot foresee; a tree has one for each
+//! level.
 
 use crate::Nanos;
+use crate::net::{LinkId, TimerId};
 
-/// An event source: a link or a timer.
+/// Who waits for an event. It has one at a time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Slot(pub(crate) u16);
+pub(crate) enum Source {
+    /// A link: its head comes out.
+    Link(LinkId),
+    /// A link with a managed queue: a transmission ends.
+    Departure(LinkId),
+    Timer(TimerId),
+}
 
-/// Bits of a key that name the slot; the rest of the low half is the insertion order.
-const SLOT_BITS: u32 = 16;
-/// Key of a slot with nothing pending.
-const IDLE: u128 = u128::MAX;
+/// Bits of a key that name the source; the rest of the low half is the insertion order.
+const SOURCE_BITS: u32 = 18;
+/// Further from the end than this, an insertion searches by halves.
+const NEAR: usize = 32;
 
-/// Pending times of all slots; the earliest is at the root.
+impl Source {
+    #[inline]
+    fn code(self) -> u64 {
+        let (kind, id) = match self {
+            Self::Link(id) => (0, id.0),
+            Self::Departure(id) => (1, id.0),
+            Self::Timer(id) => (2, id.0),
+        };
+        kind << 16 | u64::from(id)
+    }
+
+    #[inline]
+    fn of(key: u128) -> Self {
+        let (kind, id) = (key as u32 >> 16 & 3, key as u16);
+        if kind == 0 {
+            return Self::Link(LinkId(id));
+        }
+        if kind == 1 { Self::Departure(LinkId(id)) } else { Self::Timer(TimerId(id)) }
+    }
+}
+
+/// Pending events, the earliest last.
 ///
-/// A key is `time << 64 | order << 16 | slot`: one comparison orders by time, then by insertion. 48 bits of order last for
-/// years of simulation.
-#[derive(Clone, Debug)]
+/// A key is `time << 64 | order << 18 | source`: one comparison orders by time, then by insertion. 46 bits of order last
+/// for months of simulation.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct EventQueue {
-    /// Implicit binary tree: `tree[1]` is the winner, leaves start at `leaves`.
-    tree: Vec<u128>,
-    /// A pending event that is not in the tree.
-    hot: u128,
-    leaves: usize,
-    used: usize,
+    pending: Vec<u128>,
     /// Insertion counter.
     order: u64,
 }
 
+#[inline]
+fn key(source: Source, time: Nanos, order: u64) -> u128 {
+    u128::from(time) << 64 | u128::from(order << SOURCE_BITS | source.code())
+}
+
 impl EventQueue {
-    pub(crate) fn new() -> Self {
-        Self { tree: vec![IDLE; 2], hot: IDLE, leaves: 1, used: 0, order: 0 }
-    }
-
-    /// A new, idle slot. The tree may grow for it, so slots are made while a network is built, or where one is forked.
-    ///
-    /// # Panics
-    /// If a network has more than 65,536 links and timers.
-    pub(crate) fn add_slot(&mut self) -> Slot {
-        assert!(self.used < 1 << SLOT_BITS, "too many links and timers in one network");
-        if self.used == self.leaves {
-            let old = self.tree.split_off(self.leaves);
-            self.leaves *= 2;
-            self.tree = vec![IDLE; self.leaves];
-            self.tree.extend(old);
-            self.tree.resize(2 * self.leaves, IDLE);
-            for node in (1..self.leaves).rev() {
-                self.tree[node] = self.tree[2 * node].min(self.tree[2 * node + 1]);
-            }
-        }
-        self.used += 1;
-        Slot((self.used - 1) as u16)
-    }
-
     /// The next insertion number. Taken when a packet enters a link, so that two packets that
     /// arrive at the same instant are handled in the order in which they were sent.
     #[inline]
@@ -67,57 +69,64 @@ impl EventQueue {
         self.order
     }
 
-    /// Makes `slot` pend at `time` with insertion number `order`.
+    /// Time and source of the earliest event.
     #[inline]
-    pub(crate) fn set(&mut self, slot: Slot, time: Nanos, order: u64) {
-        let key = u128::from(time) << 64 | u128::from(order << SLOT_BITS | u64::from(slot.0));
-        if self.tree[self.leaves + usize::from(slot.0)] != IDLE {
-            self.replay(slot, key);
-        } else if self.hot == IDLE || slot_of(self.hot) == slot {
-            self.hot = key;
-        } else if key < self.hot {
-            let cooled = std::mem::replace(&mut self.hot, key);
-            self.replay(slot_of(cooled), cooled);
-        } else {
-            self.replay(slot, key);
+    pub(crate) fn first(&self) -> Option<(Nanos, Source)> {
+        self.pending.last().map(|&key| ((key >> 64) as Nanos, Source::of(key)))
+    }
+
+    /// Lets `source`, which has no event, have one at `time` with insertion number `order`.
+    #[inline]
+    pub(crate) fn add(&mut self, source: Source, time: Nanos, order: u64) {
+        self.pending.push(key(source, time, order));
+        self.sort_in_last();
+    }
+
+    /// The earliest event has happened.
+    #[inline]
+    pub(crate) fn remove_first(&mut self) {
+        self.pending.pop();
+    }
+
+    /// The earliest event has happened; `source`, whose event it was, has another.
+    #[inline]
+    pub(crate) fn replace_first(&mut self, source: Source, time: Nanos, order: u64) {
+        if let Some(last) = self.pending.last_mut() {
+            *last = key(source, time, order);
+            self.sort_in_last();
         }
     }
 
-    /// Removes whatever `slot` had pending.
-    #[inline]
-    pub(crate) fn clear(&mut self, slot: Slot) {
-        if self.tree[self.leaves + usize::from(slot.0)] != IDLE {
-            self.replay(slot, IDLE);
-        } else if self.hot != IDLE && slot_of(self.hot) == slot {
-            self.hot = IDLE;
-        }
+    /// Removes the event of `source`, if it has one.
+    pub(crate) fn remove(&mut self, source: Source) {
+        self.pending.retain(|&key| Source::of(key) != source);
     }
 
+    /// Moves the last key to its place.
     #[inline]
-    fn replay(&mut self, slot: Slot, key: u128) {
-        let tree = &mut self.tree[..];
-        let mut node = self.leaves + usize::from(slot.0);
-        let mut winner = key;
-        tree[node] = key;
-        while node > 1 {
-            winner = winner.min(tree[node ^ 1]);
-            node >>= 1;
-            tree[node] = winner;
+    fn sort_in_last(&mut self) {
+        let [before @ .., last] = &mut self.pending[..] else { return };
+        let key = *last;
+        if before.len() >= NEAR && before[before.len() - NEAR] < key {
+            return sort_in_far(&mut self.pending);
         }
-    }
-
-    /// Time and slot of the earliest event.
-    #[inline]
-    pub(crate) fn earliest(&self) -> Option<(Nanos, Slot)> {
-        let key = self.tree[1].min(self.hot);
-        (key != IDLE).then_some(((key >> 64) as Nanos, slot_of(key)))
+        let mut place = last;
+        for other in before.iter_mut().rev() {
+            if *other > key {
+                break;
+            }
+            *place = *other;
+            place = other;
+        }
+        *place = key;
     }
 }
 
-/// The slot that a key names.
-#[inline]
-fn slot_of(key: u128) -> Slot {
-    Slot(key as u16)
+#[cold]
+fn sort_in_far(pending: &mut [u128]) {
+    let [before @ .., key] = pending else { return };
+    let at = before.partition_point(|other| other > key);
+    pending[at..].rotate_right(1);
 }
 
 #[cfg(test)]
@@ -126,36 +135,40 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The tree always names the earliest pending event; ties go to the earlier insertion.
+        /// The first event is the earliest; ties go to the earlier insertion.
         #[test]
-        fn agrees_with_a_sorted_list(
-            slots in 1usize..40,
-            ops in proptest::collection::vec((0usize..40, proptest::option::of(0u64..20)), 1..300),
+        fn agrees_with_a_naive_list(
+            sources in 1u16..100,
+            ops in proptest::collection::vec((0u16..100, proptest::option::of(0u64..20)), 1..300),
         ) {
-            let mut queue = EventQueue::new();
-            let ids: Vec<Slot> = (0..slots).map(|_| queue.add_slot()).collect();
-            let mut naive: Vec<Option<(u64, u64)>> = vec![None; slots];
-            for (slot, time) in ops {
-                let slot = slot % slots;
+            let source = |index: u16| match index % 3 {
+                0 => Source::Link(LinkId(index)),
+                1 => Source::Departure(LinkId(index)),
+                _ => Source::Timer(TimerId(index)),
+            };
+            let mut queue = EventQueue::default();
+            let mut naive: Vec<Option<(u64, u64)>> = vec![None; usize::from(sources)];
+            let first = |naive: &[Option<(u64, u64)>]| {
+                let pending = naive.iter().enumerate();
+                let keys = pending.filter_map(|(index, key)| key.map(|(time, order)| (time, order, index as u16)));
+                keys.min().map(|(time, _, index)| (time, index))
+            };
+            for (index, time) in ops {
+                let index = index % sources;
+                let is_first = first(&naive).is_some_and(|(_, first)| first == index);
+                let order = queue.next_order();
                 match time {
+                    Some(time) if is_first => queue.replace_first(source(index), time, order),
                     Some(time) => {
-                        let order = queue.next_order();
-                        queue.set(ids[slot], time, order);
-                        naive[slot] = Some((time, order));
+                        queue.remove(source(index));
+                        queue.add(source(index), time, order);
                     }
-                    None => {
-                        queue.clear(ids[slot]);
-                        naive[slot] = None;
-                    }
+                    None if is_first => queue.remove_first(),
+                    None => queue.remove(source(index)),
                 }
-                let expected = naive
-                    .iter()
-                    .enumerate()
-                    .filter_map(|(i, key)| key.map(|(t, o)| (t, o, i)))
-                    .min()
-                    .map(|(t, _, i)| (t, i));
-                let found = queue.earliest().map(|(t, s)| (t, usize::from(s.0)));
-                prop_assert_eq!(found, expected);
+                naive[usize::from(index)] = time.map(|time| (time, order));
+                let expected = first(&naive).map(|(time, index)| (time, source(index)));
+                prop_assert_eq!(queue.first(), expected);
             }
         }
     }

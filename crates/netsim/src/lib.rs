@@ -15,7 +15,6 @@ mod slab;
 mod trace;
 
 pub use buffer::{Buffer, Capacity, Overflow};
-pub use events::Slot;
 pub use gamma::GammaDelay;
 pub use link::loss::LossCause;
 pub use link::queue::Queue;

@@ -1,7 +1,7 @@
 //! The network: links, timers, packets, and the loop that runs them.
 
 use crate::buffer::Buffer;
-use crate::events::{EventQueue, Slot};
+use crate::events::{EventQueue, Source};
 use crate::link::loss::LossCause;
 use crate::link::queue::Waiting;
 use crate::link::{Link, LinkConfig, Passage};
@@ -50,30 +50,22 @@ impl<P> Observer<P> for () {
     fn overflowed(&mut self, _: Nanos, _: NodeId, _: &P) {}
 }
 
-/// What an event slot stands for.
-#[derive(Clone, Copy, Debug)]
-enum Source {
-    Link(LinkId),
-    /// A transmission of a managed queue ends.
-    Departure(LinkId),
-    Timer(TimerId),
-}
-
 #[derive(Clone, Debug)]
 struct Wire {
     link: Link,
     to: NodeId,
-    slot: Slot,
-    /// Departures, if its queue is managed or has been.
-    departures: Option<Slot>,
 }
 
 #[derive(Clone, Debug)]
 struct Timer {
     owner: NodeId,
-    slot: Slot,
-    /// When the slot fires, if it is set.
+    /// When it fires, if it is set.
     fires: Nanos,
+}
+
+/// The number of the next of so many `things`.
+fn number(count: usize, things: &str) -> u16 {
+    u16::try_from(count).unwrap_or_else(|_| panic!("too many {things} in one network"))
 }
 
 /// Time at which an unset timer "fires".
@@ -86,7 +78,6 @@ pub struct Net<P, O> {
     /// When the transmission began that brought the packet being handled.
     sent: Nanos,
     events: EventQueue,
-    sources: Vec<Source>,
     wires: Vec<Wire>,
     timers: Vec<Timer>,
     /// Packets that a managed queue drops at present; kept for its memory.
@@ -103,8 +94,7 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
         Self {
             now: 0,
             sent: 0,
-            events: EventQueue::new(),
-            sources: Vec::new(),
+            events: EventQueue::default(),
             wires: Vec::new(),
             timers: Vec::new(),
             dropped: Vec::new(),
@@ -120,43 +110,34 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
     }
 
     /// Adds a one-way link that leads to `to`.
+    ///
+    /// # Panics
+    /// If a network has more than 65,536 links.
     pub fn add_link(&mut self, to: NodeId, config: LinkConfig) -> LinkId {
-        let id = LinkId(self.wires.len() as u16);
-        let slot = self.events.add_slot();
-        self.sources.push(Source::Link(id));
-        self.wires.push(Wire { link: Link::new(config), to, slot, departures: None });
-        self.watch_departures(id);
+        let id = LinkId(number(self.wires.len(), "links"));
+        self.wires.push(Wire { link: Link::new(config), to });
         id
-    }
-
-    /// Gives a link with a managed queue its second event.
-    fn watch_departures(&mut self, id: LinkId) {
-        let wire = &mut self.wires[usize::from(id.0)];
-        if wire.link.is_managed() && wire.departures.is_none() {
-            wire.departures = Some(self.events.add_slot());
-            self.sources.push(Source::Departure(id));
-        }
     }
 
     /// Puts another line in a link's place: what the old one holds is lost, a cut ends.
     pub fn replace_link(&mut self, id: LinkId, config: LinkConfig) {
         let wire = &mut self.wires[usize::from(id.0)];
         let old = std::mem::replace(&mut wire.link, Link::new(config));
-        self.events.clear(wire.slot);
-        wire.departures.iter().for_each(|&slot| self.events.clear(slot));
+        self.events.remove(Source::Link(id));
+        self.events.remove(Source::Departure(id));
         for packet in old.packets() {
             self.observer.lost(self.now, id, &self.packets[packet], LossCause::Disconnection);
             self.packets.remove(packet);
         }
-        self.watch_departures(id);
     }
 
     /// Adds a timer of `owner`.
+    ///
+    /// # Panics
+    /// If a network has more than 65,536 timers.
     pub fn add_timer(&mut self, owner: NodeId) -> TimerId {
-        let id = TimerId(self.timers.len() as u16);
-        let slot = self.events.add_slot();
-        self.sources.push(Source::Timer(id));
-        self.timers.push(Timer { owner, slot, fires: NEVER });
+        let id = TimerId(number(self.timers.len(), "timers"));
+        self.timers.push(Timer { owner, fires: NEVER });
         id
     }
 
@@ -198,7 +179,7 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
     }
 
     /// Sends a packet over a link; its queue may drop it.
-    #[inline]
+    #[inline(always)] // on the path of every packet
     pub fn send(&mut self, id: LinkId, packet: PacketId) {
         let wire = &mut self.wires[usize::from(id.0)];
         let order = self.events.next_order();
@@ -208,7 +189,7 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
             Some(passage) => {
                 self.observer.accepted(id, &passage, content);
                 if was_empty {
-                    self.events.set(wire.slot, passage.delivery, order);
+                    self.events.add(Source::Link(id), passage.delivery, order);
                 }
             }
             None => self.wait_or_drop(id, packet),
@@ -230,6 +211,14 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
         self.serve(id);
     }
 
+    /// A transmission of a managed queue ends.
+    #[cold] // off the way of the closed form
+    fn depart(&mut self, id: LinkId) {
+        self.events.remove_first();
+        self.wires[usize::from(id.0)].link.departed();
+        self.serve(id);
+    }
+
     /// Begins the next transmission of a managed queue, if its server is free, and removes what the queue has dropped.
     fn serve(&mut self, id: LinkId) {
         let wire = &mut self.wires[usize::from(id.0)];
@@ -243,12 +232,10 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
         let Some(passage) = passage else { return };
         self.observer.accepted(id, &passage, &self.packets[passage.packet]);
         if was_empty {
-            self.events.set(wire.slot, passage.delivery, order);
+            self.events.add(Source::Link(id), passage.delivery, order);
         }
-        if let Some(departures) = wire.departures {
-            let order = self.events.next_order();
-            self.events.set(departures, passage.departure, order);
-        }
+        let order = self.events.next_order();
+        self.events.add(Source::Departure(id), passage.departure, order);
     }
 
     /// Puts a packet into a buffer of node `at`; a full one drops it, or another.
@@ -265,9 +252,9 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
         let wire = &mut self.wires[usize::from(id.0)];
         let waiting = wire.link.withdraw(self.now);
         if wire.link.is_empty() {
-            self.events.clear(wire.slot);
+            self.events.remove(Source::Link(id));
         }
-        wire.departures.iter().for_each(|&slot| self.events.clear(slot));
+        self.events.remove(Source::Departure(id));
         waiting.iter().for_each(|&packet| self.observer.withdrawn(id, &self.packets[packet]));
         waiting
     }
@@ -278,16 +265,19 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
     pub fn arm(&mut self, id: TimerId, deadline: Nanos) {
         let timer = &mut self.timers[usize::from(id.0)];
         if deadline < timer.fires {
+            if timer.fires != NEVER {
+                self.events.remove(Source::Timer(id));
+            }
             timer.fires = deadline;
             let order = self.events.next_order();
-            self.events.set(timer.slot, deadline.max(self.now), order);
+            self.events.add(Source::Timer(id), deadline.max(self.now), order);
         }
     }
 
     /// Time of the next event.
     #[inline]
     pub fn next_event(&self) -> Option<Nanos> {
-        self.events.earliest().map(|(time, _)| time)
+        self.events.first().map(|(time, _)| time)
     }
 }
 
@@ -304,24 +294,20 @@ impl<N: Node<P, O>, P: Payload, O: Observer<P>> Sim<N, P, O> {
     /// Handles the next event if it lies before `limit`, and says whether it did.
     #[inline]
     pub fn step(&mut self, limit: Nanos) -> bool {
-        let Some((time, slot)) = self.net.events.earliest() else { return false };
+        let Some((time, source)) = self.net.events.first() else { return false };
         if time >= limit {
             return false;
         }
         self.net.now = time;
-        match self.net.sources[usize::from(slot.0)] {
+        match source {
             Source::Link(id) => self.deliver(id),
-            Source::Departure(id) => {
-                self.net.events.clear(slot);
-                self.net.wires[usize::from(id.0)].link.departed();
-                self.net.serve(id);
-            }
+            Source::Departure(id) => self.net.depart(id),
             Source::Timer(id) => {
+                self.net.events.remove_first();
                 let timer = &mut self.net.timers[usize::from(id.0)];
                 timer.fires = NEVER;
                 let owner = timer.owner;
                 self.net.sent = time;
-                self.net.events.clear(slot);
                 self.nodes[usize::from(owner.0)].on_timer(&mut self.net, id);
             }
         }
@@ -334,8 +320,8 @@ impl<N: Node<P, O>, P: Payload, O: Observer<P>> Sim<N, P, O> {
         let Some(passage) = wire.link.pop() else { return };
         self.net.sent = passage.start();
         match wire.link.head() {
-            Some(head) => self.net.events.set(wire.slot, head.delivery, head.order),
-            None => self.net.events.clear(wire.slot),
+            Some(head) => self.net.events.replace_first(Source::Link(id), head.delivery, head.order),
+            None => self.net.events.remove_first(),
         }
         if let Some(cause) = wire.link.loss(&passage, self.net.now) {
             self.net.observer.lost(self.net.now, id, &self.net.packets[passage.packet], cause);

@@ -312,6 +312,9 @@ impl<A: Advisor> Core<A> {
     /// Linux's `tcp_is_cwnd_limited`: in slow start cwnd may grow to twice what was used.
     #[inline]
     fn is_cwnd_limited(&self) -> bool {
+        if !self.congestion.watches_use() {
+            return true;
+        }
         let slow_start = || self.congestion.cwnd() < self.congestion.ssthresh();
         self.usage.limited || (self.congestion.window() < 2 * self.usage.most && slow_start())
     }

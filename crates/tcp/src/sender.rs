@@ -210,7 +210,8 @@ impl<A: Advisor> Sender<A> {
     #[inline]
     pub fn poll_transmit(&mut self, now: Nanos) -> Option<Transmit> {
         let core = &mut self.core;
-        let starts = self.recovery.in_flight(core) == 0;
+        let watched = core.congestion.watches_use();
+        let starts = watched && self.recovery.in_flight(core) == 0;
         let seq = match core.forced.take() {
             Some(Forced::Probe) => return Some(self.probe(now)),
             Some(Forced::Head) => Some(core.snd_una),
@@ -227,7 +228,9 @@ impl<A: Advisor> Sender<A> {
                 Some(seq) => seq,
                 None => {
                     core.sending = false;
-                    core.note_usage(self.recovery.in_flight(core));
+                    if watched {
+                        core.note_usage(self.recovery.in_flight(core));
+                    }
                     return None;
                 }
             },

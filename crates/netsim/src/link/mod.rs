@@ -165,6 +165,10 @@ impl Link {
     /// the order in which they were scheduled: each when its transmission began.
     #[inline]
     fn is_full(&mut self, now: Nanos, sent: Nanos) -> bool {
+        // All that has not been counted as departed: mostly there is room even so.
+        if ((self.ring.len() - self.departed) as u32) + 1 < self.limit {
+            return false;
+        }
         let queued = self.queued(now);
         queued >= self.limit || (queued + 1 == self.limit && self.leaves_after(now, sent))
     }

@@ -26,11 +26,16 @@ impl Rate {
     #[inline]
     pub fn time(&mut self, bytes: u32) -> Nanos {
         if self.last.0 != bytes {
-            let bits = u128::from(bytes) * 8;
-            let rate = u128::from(self.bits_per_s);
-            self.last = (bytes, ((bits * u128::from(SECOND) + rate / 2) / rate) as Nanos);
+            self.last = (bytes, self.compute(bytes));
         }
         self.last.1
+    }
+
+    #[inline(never)]
+    fn compute(&self, bytes: u32) -> Nanos {
+        let bits = u128::from(bytes) * 8;
+        let rate = u128::from(self.bits_per_s);
+        ((bits * u128::from(SECOND) + rate / 2) / rate) as Nanos
     }
 }
 
@@ -76,30 +81,11 @@ impl Service {
     }
 
     /// When a packet of `bytes` that reaches the server at `start` has left it.
-    #[inline]
+    #[inline(always)] // on the path of every packet
     pub fn departure(&mut self, start: Nanos, bytes: u32) -> Nanos {
         match self {
             Self::Fixed(rate) => start + rate.time(bytes),
-            Self::Trace { trace, next, left } => {
-                // Opportunities that passed while nothing waited are lost.
-                if trace.time_of(*next) < start {
-                    *next = trace.index_at(start);
-                    *left = OPPORTUNITY_BYTES;
-                }
-                let mut need = bytes;
-                while need > *left {
-                    need -= *left;
-                    *next += 1;
-                    *left = OPPORTUNITY_BYTES;
-                }
-                *left -= need;
-                let departure = trace.time_of(*next);
-                if *left == 0 {
-                    *next += 1;
-                    *left = OPPORTUNITY_BYTES;
-                }
-                departure
-            }
+            Self::Trace { trace, next, left } => opportunity(trace, next, left, start, bytes),
         }
     }
 
@@ -112,6 +98,29 @@ impl Service {
             *left = OPPORTUNITY_BYTES;
         }
     }
+}
+
+/// When a packet has left a measured link.
+#[inline(never)] // or its registers would be saved for every packet of a constant rate
+fn opportunity(trace: &CapacityTrace, next: &mut u64, left: &mut u32, start: Nanos, bytes: u32) -> Nanos {
+    // Opportunities that passed while nothing waited are lost.
+    if trace.time_of(*next) < start {
+        *next = trace.index_at(start);
+        *left = OPPORTUNITY_BYTES;
+    }
+    let mut need = bytes;
+    while need > *left {
+        need -= *left;
+        *next += 1;
+        *left = OPPORTUNITY_BYTES;
+    }
+    *left -= need;
+    let departure = trace.time_of(*next);
+    if *left == 0 {
+        *next += 1;
+        *left = OPPORTUNITY_BYTES;
+    }
+    departure
 }
 
 #[cfg(test)]

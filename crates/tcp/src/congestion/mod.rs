@@ -28,6 +28,11 @@ pub trait CongestionControl {
     fn on_recovery_exit(&mut self, _flight: u32, _most: u32) {}
     /// Nothing was lost when [`Self::on_congestion`] was last called without `repeated` (Linux's `undo_cwnd`).
     fn on_spurious(&mut self) {}
+    /// Whether it wants to know how far its window is used: [`Self::on_start`], and `cwnd_limited` and `app_limited`
+    /// of an [`Ack`]. Without it nobody looks after every packet at what is in flight.
+    fn watches_use(&self) -> bool {
+        false
+    }
     /// A packet is sent with nothing in flight, `idle` after the last one (Linux's `CA_EVENT_TX_START`).
     fn on_start(&mut self, _now: Nanos, _idle: Nanos) {}
     /// Window (at least a packet) and threshold set from outside; `None` leaves one alone.
@@ -70,9 +75,9 @@ pub struct Ack {
     pub flight: u32,
     /// Round trips so far: one ends when a packet is acknowledged that was sent after it began.
     pub round: u32,
-    /// Whether cwnd was what held the sender back (Linux's `tcp_is_cwnd_limited`).
+    /// Whether cwnd was what held the sender back (Linux's `tcp_is_cwnd_limited`); unless watched, it counts as that.
     pub cwnd_limited: bool,
-    /// Whether the application was: all that it has given is sent.
+    /// Whether the application was, if watched: all that it has given is sent.
     pub app_limited: bool,
     /// What recovery is doing. The ACK that ends fast recovery is still part of it.
     pub state: State,

@@ -75,6 +75,11 @@ macro_rules! controls {
             }
 
             #[inline]
+            fn watches_use(&self) -> bool {
+                each!(self, c => c.watches_use())
+            }
+
+            #[inline]
             fn on_start(&mut self, now: Nanos, idle: Nanos) {
                 each!(self, c => c.on_start(now, idle));
             }

@@ -226,8 +226,9 @@ fn the_wired_part_lies_on_the_server_s_side() {
         seen.ended,
         [
             (2, Fate::Disconnected(52 * MS)),
-            (3, Fate::Disconnected(54 * MS + 120_000)),
+            // Both were put on their wires at 50, in this order.
             (1, Fate::Delivered(54 * MS + 120_000)),
+            (3, Fate::Disconnected(54 * MS + 120_000)),
             (4, Fate::Delivered(76 * MS + 120_000)),
         ]
     );

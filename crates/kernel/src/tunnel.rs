@@ -1,4 +1,4 @@
-//! What a tunnel leaves of its outer link: notices travel inside, and tell of what the inner connections get.
+//! The part of its outer link that a tunnel leaves: notices travel inside, and describe what inner connections get.
 //!
 //! The inner path changes with the outer route, and nothing of ours need know the tunnel but for its headers: told is
 //! the share of the outer link's rate that is left for inner packets; the delay is the same.
@@ -21,7 +21,7 @@ pub enum Outer {
 /// A WireGuard tunnel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WireGuard {
-    /// What carries it.
+    /// The protocol that carries it.
     pub outer: Outer,
     /// MTU of its device, octets of inner IP packets; 1420 as a rule.
     pub mtu: u32,

@@ -1,4 +1,4 @@
-//! What a TCP sender decides on a handoff notice and after it.
+//! The decisions of a TCP sender on a handoff notice and after it.
 //!
 //! The decisions are written once, in the C headers of `policy/`, which are
 //! written for two worlds: for eBPF programs, and for the simulator, compiled here. This crate

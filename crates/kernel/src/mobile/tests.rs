@@ -1,4 +1,4 @@
-//! What needs no second host.
+//! Tests that need no second host.
 
 use super::records::Ack;
 use super::*;

@@ -26,7 +26,7 @@ struct segue_local_order local_order;
 struct segue_prefix prefix;
 
 /* mobile/intf.h */
-enum segue_tally tally;
+enum segue_mobile_counter mobile_counter;
 struct segue_mobile_orders mobile_orders;
 struct segue_mobile_ack mobile_ack;
 

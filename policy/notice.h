@@ -40,7 +40,7 @@ enum {
 	SEGUE_TYPE_EXPECTED = 3, /* a handoff to this link is foreseen */
 };
 
-/* What a codec answers. */
+/* Answers of a codec. */
 enum {
 	SEGUE_OPTION_OK = 0,
 	SEGUE_OPTION_BAD_LENGTH = 1, /* of the buffer or in octet 1 */
@@ -201,29 +201,29 @@ static inline u32 segue_decode_capability(const u8 *from, u32 size,
 
 /* ------------------------------------------------------------------ acceptance */
 
-/* What acceptance answers. */
+/* Answers of acceptance. */
 enum {
 	SEGUE_ACCEPTED = 0,
 	SEGUE_WRONG_NONCE = 1, /* forged, or of another connection */
 	SEGUE_REPEATED = 2, /* a copy, or overtaken by a newer report */
 };
 
-/* One connection's ear. */
-struct segue_ear {
+/* The reports that one connection has accepted. */
+struct segue_replay_window {
 	u16 nonce; /* as exchanged in the handshake */
 	u8 last_seq;
 	u8 heard; /* last_seq holds a report's number */
 };
 
 /* A report counts once: its number is newer than the last one's, modulo 256. */
-static inline u32 segue_accept_report(struct segue_ear *ear, const struct segue_report *report)
+static inline u32 segue_accept_report(struct segue_replay_window *window, const struct segue_report *report)
 {
-	if (report->nonce != ear->nonce)
+	if (report->nonce != window->nonce)
 		return SEGUE_WRONG_NONCE;
-	if (ear->heard && (s8)(u8)(report->seq - ear->last_seq) <= 0)
+	if (window->heard && (s8)(u8)(report->seq - window->last_seq) <= 0)
 		return SEGUE_REPEATED;
-	ear->heard = 1;
-	ear->last_seq = report->seq;
+	window->heard = 1;
+	window->last_seq = report->seq;
 	return SEGUE_ACCEPTED;
 }
 

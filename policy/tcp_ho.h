@@ -149,7 +149,7 @@ static inline void segue_tcp_ho_on_notice(const void *settings, void *state,
 	act->what |= SEGUE_RETRANSMIT_HEAD | SEGUE_CLEAR_BACKOFF | SEGUE_REARM_TIMER;
 	act->rules |= SEGUE_RULE_HO_RESUMES;
 
-	/* Who never measured the old path learns from the first sample [C]. */
+	/* A sender that never measured the old path learns from the first sample [C]. */
 	if (set->variant & SEGUE_HO_IMMEDIATE || !tcp->srtt_before_us)
 		return;
 	window = segue_tcp_ho_promise(set, flow, tcp->srtt_before_us, act);

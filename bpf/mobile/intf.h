@@ -18,20 +18,20 @@ enum {
 	SEGUE_WAY_CRAFT = 2, /* ACKs built by the agent */
 };
 
-/* What a walk does with the connections that it does not tell at once. */
+/* How a walk treats connections whose notice it does not send at once. */
 enum {
 	SEGUE_OTHERS_WAIT = 0, /* they are counted; another walk comes */
-	SEGUE_OTHERS_TOLD = 1, /* they are told at once, too */
+	SEGUE_OTHERS_NOTIFIED = 1, /* they are notified at once, too */
 	SEGUE_OTHERS_MARKED = 2, /* their next ACKs carry the report */
 };
 
 /* The one element of the map `orders`. */
 struct segue_mobile_orders {
-	u64 since; /* ns, CLOCK_MONOTONIC: who has been busy since is told first */
-	struct segue_link link; /* what the notice tells */
-	struct segue_link first; /* what first reports tell */
+	u64 since; /* ns, CLOCK_MONOTONIC: connections busy since then are notified first */
+	struct segue_link link; /* the notice's */
+	struct segue_link first; /* of first reports */
 	u32 round; /* counts the notices of this host; never 0 in a notice */
-	u32 budget; /* connections that this walk may still tell */
+	u32 budget; /* connections that this walk may still notify */
 	u8 type; /* SEGUE_TYPE_COMPLETED, SEGUE_TYPE_EXPECTED */
 	u8 copies;
 	u8 way;
@@ -41,22 +41,22 @@ struct segue_mobile_orders {
 	u8 pad[2];
 };
 
-/* Elements of the map `tally`: connections, since the programs were loaded. The last
- * seven are a census: each walk counts anew. */
-enum segue_tally {
-	SEGUE_TALLY_POKED = 0, /* every copy was written by the kernel */
-	SEGUE_TALLY_UNRESTORED = 1, /* the poke's congestion control could not be left */
-	SEGUE_TALLY_ACKED = 2, /* a marked connection's own ACKs have carried the report */
-	SEGUE_TALLY_UNWRITTEN = 3, /* SEGUE_WAY_POKE, and not every copy was written */
-	SEGUE_TALLY_UNNEGOTIATED = 4, /* established, but the peer has no capability */
-	SEGUE_TALLY_CLOSING = 5, /* the peer has nothing more to send */
-	SEGUE_TALLY_LATER = 6, /* not told yet: SEGUE_OTHERS_WAIT */
-	SEGUE_TALLY_UNPAID = 7, /* busy and not told yet: the budget was spent */
-	SEGUE_TALLY_MARKED = 8, /* waits for an ACK of its own */
-	SEGUE_TALLY_NEGOTIATED = 9, /* may be told */
-	SEGUE_TALLY_UPLOADS = 10, /* flows of this host with data under way or queued */
-	SEGUE_TALLY_PUSHED = 11, /* of these, nothing was under way: sent what was queued */
-	SEGUE_TALLY_LENGTH = 12,
+/* Elements of the map `counters`: connections, since the programs were loaded. Each walk
+ * counts the last seven anew. */
+enum segue_mobile_counter {
+	SEGUE_MOBILE_COUNT_POKED = 0, /* every copy was written by the kernel */
+	SEGUE_MOBILE_COUNT_UNRESTORED = 1, /* the poke's congestion control could not be left */
+	SEGUE_MOBILE_COUNT_ACKED = 2, /* a marked connection's own ACKs have carried the report */
+	SEGUE_MOBILE_COUNT_UNWRITTEN = 3, /* SEGUE_WAY_POKE, and not every copy was written */
+	SEGUE_MOBILE_COUNT_UNNEGOTIATED = 4, /* established, but the peer has no capability */
+	SEGUE_MOBILE_COUNT_CLOSING = 5, /* the peer has nothing more to send */
+	SEGUE_MOBILE_COUNT_LATER = 6, /* not notified yet: SEGUE_OTHERS_WAIT */
+	SEGUE_MOBILE_COUNT_UNPAID = 7, /* busy and not notified yet: the budget was spent */
+	SEGUE_MOBILE_COUNT_MARKED = 8, /* waits for an ACK of its own */
+	SEGUE_MOBILE_COUNT_NEGOTIATED = 9, /* may be notified */
+	SEGUE_MOBILE_COUNT_UPLOADS = 10, /* flows of this host with data under way or queued */
+	SEGUE_MOBILE_COUNT_PUSHED = 11, /* of these, nothing was under way: sent what was queued */
+	SEGUE_MOBILE_COUNT_LENGTH = 12,
 };
 
 /* Written by the iterator for each connection whose ACKs the agent has to craft.

@@ -48,7 +48,7 @@ int mobile_sockops(struct bpf_sock_ops *ops)
 	return 1;
 }
 
-/* A new notice: what was to be told before is out of date. */
+/* A new notice: reports that still wait are out of date. */
 static __always_inline void renew(struct connection *connection,
 				  const struct segue_mobile_orders *order)
 {
@@ -61,7 +61,7 @@ static __always_inline void renew(struct connection *connection,
 	connection->written = 0;
 }
 
-/* Sends what the kernel can; leaves the rest in `untold`. */
+/* Sends what the kernel can; leaves the rest in `to_craft`. */
 static __always_inline void notify(struct tcp_sock *tp, struct connection *connection,
 				   const struct segue_mobile_orders *order)
 {
@@ -70,21 +70,21 @@ static __always_inline void notify(struct tcp_sock *tp, struct connection *conne
 
 	renew(connection, order);
 	connection->copies = copies;
-	connection->untold = 0;
+	connection->to_craft = 0;
 	if (order->way == SEGUE_WAY_POKE || (order->way == SEGUE_WAY_AUTO && has_room(tp)))
 		poke(tp, connection);
 	connection->copies = 0;
 	/* a first report that still waits is now out of date */
 	connection->type = 0;
 	if (connection->written >= copies) {
-		count(SEGUE_TALLY_POKED);
+		count(SEGUE_MOBILE_COUNT_POKED);
 	} else if (order->way == SEGUE_WAY_POKE) {
-		count(SEGUE_TALLY_UNWRITTEN);
+		count(SEGUE_MOBILE_COUNT_UNWRITTEN);
 		connection->type = waiting == SEGUE_TYPE_FIRST ? waiting : 0;
 		if (!connection->written)
 			return; /* the number was not used */
 	} else {
-		connection->untold = copies - connection->written;
+		connection->to_craft = copies - connection->written;
 	}
 	connection->report++;
 }
@@ -106,7 +106,7 @@ static __always_inline u32 mark(struct tcp_sock *tp, struct connection *connecti
 	return 1;
 }
 
-/* Whether the peer may wait for a word: something is under way, or has lately come. */
+/* Whether the peer may wait for an ACK: something is under way, or has lately come. */
 static __always_inline u32 busy(struct tcp_sock *tp,
 				const struct segue_mobile_orders *order)
 {
@@ -115,17 +115,17 @@ static __always_inline u32 busy(struct tcp_sock *tp,
 	return tp->bytes_received && tp->tcp_clock_cache >= order->since;
 }
 
-/* Tells this connection, marks it, or lets it wait. */
+/* Sends this connection's notice, marks the connection, or lets it wait. */
 static __always_inline void take_turn(struct tcp_sock *tp, struct connection *connection,
 				      struct segue_mobile_orders *order)
 {
 	const u32 marks = order->others == SEGUE_OTHERS_MARKED;
-	u32 first = order->others == SEGUE_OTHERS_TOLD || busy(tp, order);
+	u32 first = order->others == SEGUE_OTHERS_NOTIFIED || busy(tp, order);
 	u32 marked = connection->round == order->round; /* by a walk before */
 
 	if (marks && !marked && !(first && order->budget))
 		marked = mark(tp, connection, order);
-	/* who cannot be marked is told like the busy ones */
+	/* a connection that cannot be marked counts as busy */
 	first |= marks && !marked;
 	if (first && order->budget) {
 		order->budget--;
@@ -133,16 +133,16 @@ static __always_inline void take_turn(struct tcp_sock *tp, struct connection *co
 		return;
 	}
 	if (first)
-		count(SEGUE_TALLY_UNPAID);
+		count(SEGUE_MOBILE_COUNT_UNPAID);
 	if (marked)
-		count(SEGUE_TALLY_MARKED);
+		count(SEGUE_MOBILE_COUNT_MARKED);
 	else if (!first)
-		count(SEGUE_TALLY_LATER);
+		count(SEGUE_MOBILE_COUNT_LATER);
 }
 
-/* A flow that waits for a timer goes on. What is queued while nothing is under way could
- * not be sent for want of a link, and waits for the timer of a closed window (probe0); where
- * there is a policy it decides first how much of it leaves (sender/local_handoff.h). */
+/* Lets a flow that waits for a timer go on. Data that are queued while nothing is under way had
+ * no link, and wait for the timer of a closed window (probe0). If there is a policy, it first
+ * decides how much of them leaves (sender/local_handoff.h). */
 static __always_inline void go_on(struct seq_file *seq, struct tcp_sock *tp,
 				  const struct segue_mobile_orders *order)
 {
@@ -152,7 +152,7 @@ static __always_inline void go_on(struct seq_file *seq, struct tcp_sock *tp,
 	} else if (order->pushes && !tp->inet_conn.icsk_user_timeout) {
 		segue_push(tp);
 		if (tp->packets_out)
-			count(SEGUE_TALLY_PUSHED);
+			count(SEGUE_MOBILE_COUNT_PUSHED);
 	}
 }
 
@@ -174,27 +174,27 @@ int mobile_notify(struct bpf_iter__tcp *context)
 	state = tp->inet_conn.icsk_inet.sk.__sk_common.skc_state;
 	/* whether its peer has negotiated or not */
 	if (may_upload(state) && (tp->packets_out || tp->write_seq != tp->snd_nxt)) {
-		count(SEGUE_TALLY_UPLOADS);
+		count(SEGUE_MOBILE_COUNT_UPLOADS);
 		if (order->uploads)
 			go_on(context->meta->seq, tp, order);
 	}
 	connection = bpf_sk_storage_get(&connections, tp, 0, 0);
 	if (!connection || !connection->negotiated) {
 		if (state == TCP_ESTABLISHED)
-			count(SEGUE_TALLY_UNNEGOTIATED);
+			count(SEGUE_MOBILE_COUNT_UNNEGOTIATED);
 		return 0;
 	}
 	/* the peer may still send: not after its FIN */
 	if (state != TCP_ESTABLISHED && state != TCP_FIN_WAIT1 && state != TCP_FIN_WAIT2) {
-		count(SEGUE_TALLY_CLOSING);
+		count(SEGUE_MOBILE_COUNT_CLOSING);
 		return 0;
 	}
-	count(SEGUE_TALLY_NEGOTIATED);
+	count(SEGUE_MOBILE_COUNT_NEGOTIATED);
 	/* A socket may be shown again: in a later walk, when the table grows, and when
 	 * what was written for it overflowed. */
 	if (connection->round != order->round || (connection->marked && !connection->written))
 		take_turn(tp, connection, order);
-	if (connection->untold && !tell_agent(context->meta->seq, tp, connection))
-		connection->untold = 0;
+	if (connection->to_craft && !tell_agent(context->meta->seq, tp, connection))
+		connection->to_craft = 0;
 	return 0;
 }

@@ -109,7 +109,7 @@ static __always_inline u32 is_answered(struct bpf_sock_ops *ops, const struct co
 	       (!connection->data_is_no_answer && ops->bytes_received);
 }
 
-/* What the peer has sent before, or acknowledges of what has left before, is no answer. */
+/* Data that the peer sent before are no answer, nor are its ACKs of segments sent before. */
 static __always_inline void begin_to_ask(struct bpf_sock_ops *ops, struct connection *connection)
 {
 	connection->una = ops->snd_nxt;
@@ -193,7 +193,7 @@ static __always_inline void write_report(struct bpf_sock_ops *ops)
 	connection->written++;
 	if (connection->type == SEGUE_TYPE_FIRST || !connection->marked || --connection->marked)
 		return;
-	count(SEGUE_TALLY_ACKED);
+	count(SEGUE_MOBILE_COUNT_ACKED);
 	connection->type = 0;
 	connection->report++;
 	write_options(ops, 0);

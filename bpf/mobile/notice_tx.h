@@ -58,7 +58,7 @@ static __always_inline void poke(struct tcp_sock *tp, struct connection *connect
 			   sizeof(with_options)))
 		return;
 	if (poke_once(tp, name) == POKE_STUCK)
-		count(SEGUE_TALLY_UNRESTORED);
+		count(SEGUE_MOBILE_COUNT_UNRESTORED);
 	bpf_setsockopt(tp, SOL_TCP, TCP_BPF_SOCK_OPS_CB_FLAGS, &flags, sizeof(flags));
 }
 

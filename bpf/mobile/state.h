@@ -11,19 +11,19 @@
 #include "kernel.h"
 #include "notice.h"
 
-/* One connection, from its SYN on. Who has none has not negotiated. */
+/* One connection, from its SYN on. A connection without one has not negotiated. */
 struct connection {
 	struct segue_link link; /* of the report to be written */
 	u32 round; /* of the last notice */
 	u32 una; /* snd_nxt as the first report was first written */
-	u16 nonce; /* told in our capability */
+	u16 nonce; /* of our capability */
 	u16 peer_nonce; /* repeated in our reports */
 	u8 negotiated;
 	u8 report; /* number of the next report */
 	u8 type; /* of the report to be written; 0: none */
 	u8 copies; /* to be sent by segue_poke */
 	u8 written; /* options stored since the poke began */
-	u8 untold; /* of this round's copies, for the agent to craft */
+	u8 to_craft; /* copies of this round, for the agent */
 	u8 data_is_no_answer; /* the peer may send without having heard the first report */
 	u8 marked; /* copies that the connection's own ACKs are still to carry */
 };
@@ -44,10 +44,10 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, SEGUE_TALLY_LENGTH);
+	__uint(max_entries, SEGUE_MOBILE_COUNT_LENGTH);
 	__type(key, u32);
 	__type(value, u32);
-} tally SEC(".maps");
+} counters SEC(".maps");
 
 /* A flow of this host, in a state in which data may be under way. A socket that still
  * connects would take ICMP for the end of it (tcp_v4_err). */
@@ -59,7 +59,7 @@ static __always_inline u32 may_upload(u32 state)
 
 static __always_inline void count(u32 what)
 {
-	u32 *counter = bpf_map_lookup_elem(&tally, &what);
+	u32 *counter = bpf_map_lookup_elem(&counters, &what);
 
 	if (counter)
 		__sync_fetch_and_add(counter, 1);

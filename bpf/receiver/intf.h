@@ -14,7 +14,7 @@
 /* The one element of the map `orders`. Times are of CLOCK_BOOTTIME, ns: what is asked
  * for ends by itself, also if who asked is gone. */
 struct segue_receiver_orders {
-	u64 closed_until; /* Freeze-TCP: the window is told as 0 */
+	u64 closed_until; /* Freeze-TCP: the window is advertised as 0 */
 	u64 held_until; /* PHAS: the filter is on */
 	u32 round; /* counts the filter's handoffs */
 	u32 made_clsact; /* the owner made the hook's qdisc, which goes with it */
@@ -38,10 +38,10 @@ struct segue_receiver_flow {
 	u16 local_port;
 };
 
-/* What the filter keeps of a connection. */
+/* The filter's state of a connection. */
 struct segue_receiver_state {
 	u32 ack; /* last_ack_generated */
-	u32 told; /* the highest that the peer was told */
+	u32 passed; /* the highest that the peer was sent */
 	u32 last; /* L, as the number of the octet behind it */
 	u32 round; /* of which `last_known` and `done` speak */
 	u16 window; /* of `ack`, as it stands in the header */

@@ -4,7 +4,7 @@
  * that the old access router forwards are dropped until one covers the last of them, L.
  *
  * It is on for as long as the orders say and ends for each connection by itself when L is
- * covered, for all when the end of forwarding is told or the time has passed (9.39).
+ * covered, for all when the orders say that forwarding has ended, or after a time (9.39).
  */
 #ifndef SEGUE_PHAS_H
 #define SEGUE_PHAS_H
@@ -27,15 +27,15 @@ static __always_inline u32 may_pass(const struct segment *segment, struct segue_
 	if (segment->payload || segment->flags & (TCP_FLAG_SYN | TCP_FLAG_FIN | TCP_FLAG_RST))
 		return 1;
 	/* "a == last_ack_generated": a duplicate has the same window (RFC 5681, 2); an
-	 * update of the window would tell what is held back. */
+	 * update of the window would acknowledge what is held back. */
 	if (segment->ack == state->ack && segment->window == state->window)
 		return 1;
 	if (state->last_known && covered(state->last, segment->ack)) {
 		state->done = 1;
 		return 1;
 	}
-	/* An update of the window that tells nothing new, above all one that opens it. */
-	return covered(segment->ack, state->told);
+	/* An update of the window that acknowledges nothing new, above all one that opens it. */
+	return covered(segment->ack, state->passed);
 }
 
 static __always_inline u32 held_back(const struct segment *segment,
@@ -49,8 +49,8 @@ static __always_inline u32 held_back(const struct segment *segment,
 		return 0;
 	state = bpf_map_lookup_elem(&flows, &segment->flow);
 	if (!state) {
-		/* Nothing is known of what the peer was told: this tells it. */
-		first.ack = first.told = segment->ack;
+		/* Earlier ACKs are not known: this one passes. */
+		first.ack = first.passed = segment->ack;
 		first.window = segment->window;
 		first.round = orders->round;
 		bpf_map_update_elem(&flows, &segment->flow, &first, BPF_NOEXIST);
@@ -65,8 +65,8 @@ static __always_inline u32 held_back(const struct segment *segment,
 	state->ack = segment->ack;
 	state->window = segment->window;
 	if (passes) {
-		if (covered(state->told, segment->ack))
-			state->told = segment->ack;
+		if (covered(state->passed, segment->ack))
+			state->passed = segment->ack;
 		state->held = 0;
 		return 0;
 	}

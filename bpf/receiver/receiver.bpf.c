@@ -4,7 +4,7 @@
  * its ACKs alone. At the egress of the device whose link changes:
  *
  *     receiver_egress   phas.h     ACKs that are held back
- *                       freeze.h   windows that are told as closed
+ *                       freeze.h   windows that are advertised as closed
  *     receiver_poke     acks.h   when its owner reads the iterator: ACKs at once
  */
 #include "freeze.h"

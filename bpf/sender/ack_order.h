@@ -24,7 +24,7 @@ enum segue_ack_call {
 	SEGUE_PKTS_ACKED,
 };
 
-/* What is known of the ACK at hand from its first call. */
+/* The first call of the ACK at hand, if it has had one. */
 enum segue_ack_half {
 	SEGUE_ACK_WHOLE, /* no call, or both */
 	SEGUE_ACK_CLEANED, /* pkts_acked came first */

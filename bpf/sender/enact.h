@@ -120,21 +120,21 @@ static inline void segue_guard_on_ack(struct segue_connection *conn, struct tcp_
 }
 
 /*
- * A notice may tell far too little. Where twice as much arrives as it promised, it was
- * wrong, and slow start finds out what there is, up to where HyStart or a loss ends it.
- * Asked once the guard is over: what was sent before it crossed the old link.
+ * The rate of a notice may be far too small. If twice as much arrives, slow start probes the
+ * path until HyStart or a loss ends it. This waits until the guard is over, because packets
+ * sent before crossed the old link.
  */
 static inline void segue_doubt(struct segue_connection *conn, struct tcp_sock *tp)
 {
 	if (segue_now_ms() - conn->accepted_ms > SEGUE_DOUBT_MS) {
-		conn->told_kbps = 0;
+		conn->notified_kbps = 0;
 		return;
 	}
 	if (!tp->rate_interval_us || segue_ca_state(tp) >= TCP_CA_Recovery)
 		return;
 	if ((u64)tp->rate_delivered * tp->mss_cache * 8000 / tp->rate_interval_us >
-	    2 * (u64)conn->told_kbps) {
-		conn->told_kbps = 0;
+	    2 * (u64)conn->notified_kbps) {
+		conn->notified_kbps = 0;
 		tp->snd_ssthresh = SEGUE_INFINITE_SSTHRESH;
 	}
 }

@@ -88,7 +88,7 @@ static inline enum segue_outcome segue_on_ack(struct sock *sk, struct segue_conn
 	}
 	if (conn->guard_rounds)
 		segue_guard_on_ack(conn, tp);
-	else if (conn->told_kbps)
+	else if (conn->notified_kbps)
 		segue_doubt(conn, tp);
 	if (conn->pending.type && segue_consume(conn, tp, waited, notice)) {
 		if (segue_on_notice(sk, conn, notice))

@@ -10,7 +10,7 @@
 
 #define SEGUE_CC_NAME_LEN 16 /* TCP_CA_NAME_MAX */
 
-/* What is counted, since attach, over all connections. */
+/* Counters over all connections, since attach. */
 enum segue_counter {
 	SEGUE_COUNT_NEGOTIATED = 0, /* connections whose peer offered the capability */
 	SEGUE_COUNT_FIRST, /* first reports */
@@ -62,9 +62,9 @@ struct segue_icmp_request {
 	u32 copies;
 };
 
-/* What local_handoff writes of each flow: bits of an octet. */
+/* The octet that local_handoff writes for each flow: bits. */
 enum segue_local_verdict {
-	SEGUE_LOCAL_GOVERNED = 1, /* the policy has been told */
+	SEGUE_LOCAL_GOVERNED = 1, /* the policy has decided */
 	SEGUE_LOCAL_PUSHED = 2, /* with nothing under way, what was queued has been sent */
 	SEGUE_LOCAL_LEFT = 4, /* of another congestion control: left alone */
 };

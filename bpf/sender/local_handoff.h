@@ -35,7 +35,7 @@
 /* That around BBR; empty where the kernel does not lend it. Around cubic: cc_name. */
 const volatile char local_bbr_name[SEGUE_CC_NAME_LEN] = "";
 
-/* What a flow has, or what ours stands around. */
+/* A flow's congestion control, or the one that ours wraps. */
 enum segue_local_base {
 	SEGUE_BASE_OTHER,
 	SEGUE_BASE_CUBIC,
@@ -78,7 +78,7 @@ static inline u32 segue_under_way(const struct tcp_sock *tp)
 	return tp->packets_out || tp->write_seq != tp->snd_nxt;
 }
 
-/* Who sends, or has sent more than anybody may at once: its window is of the old link. */
+/* A flow that sends, or has sent more than an initial window: its window is of the old link. */
 static inline u32 segue_uploads(const struct tcp_sock *tp)
 {
 	const u8 state = tp->inet_conn.icsk_inet.sk.__sk_common.skc_state;
@@ -96,8 +96,8 @@ static inline u32 segue_has_last_octets(const struct tcp_sock *tp)
 	return (state == TCP_LAST_ACK || state == TCP_CLOSING) && segue_under_way(tp);
 }
 
-/* What on_state would have written down, had it been there: during an outage neither
- * ssthresh nor SRTT changes after the first expiry. */
+/* The values that segue_on_state records at the first expiry; during an outage neither changes
+ * afterwards. */
 static inline void segue_join(const struct tcp_sock *tp, struct segue_connection *conn)
 {
 	conn->last_una = tp->snd_una;
@@ -108,7 +108,7 @@ static inline void segue_join(const struct tcp_sock *tp, struct segue_connection
 	}
 }
 
-/* 1: the policy has been told. */
+/* 1: the policy has decided. */
 static inline u32 segue_govern(struct tcp_sock *tp, const struct segue_local_order *order)
 {
 	char name[SEGUE_CC_NAME_LEN] = {};
@@ -139,8 +139,7 @@ static inline u32 segue_govern(struct tcp_sock *tp, const struct segue_local_ord
 	return !conn->local_pending;
 }
 
-/* Of each flow that sends one octet is written: whether it is governed or left, and whether
- * what it had queued, with nothing under way, has been sent. */
+/* Writes one octet for each flow that sends (enum segue_local_verdict). */
 SEC("iter/tcp")
 int local_handoff(struct bpf_iter__tcp *ctx)
 {
@@ -167,8 +166,8 @@ int local_handoff(struct bpf_iter__tcp *ctx)
 	return 0;
 }
 
-/* Flows have again what they had: when the agent ends, and when it begins, after one that was
- * killed. Nobody else governs flows of its cgroup. */
+/* Gives flows back their congestion control: when the agent ends, and when it begins, in case
+ * an earlier one was killed. No other agent governs flows of its cgroup. */
 SEC("iter/tcp")
 int local_let_go(struct bpf_iter__tcp *ctx)
 {

@@ -72,7 +72,7 @@ static inline void segue_first_report(struct segue_connection *conn, u32 fault,
 		segue_refuse(conn, segue_counter_of_fault(fault));
 		return;
 	}
-	if (segue_accept_report(&conn->ear, report) == SEGUE_WRONG_NONCE) {
+	if (segue_accept_report(&conn->replay, report) == SEGUE_WRONG_NONCE) {
 		segue_refuse(conn, SEGUE_COUNT_WRONG_NONCE);
 		return;
 	}
@@ -104,7 +104,7 @@ static inline void segue_on_parse(struct bpf_sock_ops *ctx)
 		segue_refuse(conn, segue_counter_of_fault(fault));
 		return;
 	}
-	if (report.nonce != conn->ear.nonce) {
+	if (report.nonce != conn->replay.nonce) {
 		segue_refuse(conn, SEGUE_COUNT_WRONG_NONCE);
 		return;
 	}
@@ -151,7 +151,7 @@ static inline u32 segue_consume(struct segue_connection *conn, const struct tcp_
 		segue_refuse(conn, SEGUE_COUNT_NOT_CONSUMED);
 		return 0;
 	}
-	if (segue_accept_report(&conn->ear, &pending) != SEGUE_ACCEPTED) {
+	if (segue_accept_report(&conn->replay, &pending) != SEGUE_ACCEPTED) {
 		segue_refuse(conn, SEGUE_COUNT_REPEATED);
 		return 0;
 	}

@@ -63,14 +63,14 @@ static inline u32 segue_on_notice(struct sock *sk, struct segue_connection *conn
 	if (segue_decide(conn, &view, notice, segue_delay_beyond_us(tp, &notice->old_link), &act))
 		segue_begin_trial(tp, conn);
 	if (act.what & SEGUE_SET_CWND)
-		conn->told_kbps = notice->new_link.rate_kbps / segue_max(1, notice->flows);
+		conn->notified_kbps = notice->new_link.rate_kbps / segue_max(1, notice->flows);
 	if (notice->disconnected && scheme != SEGUE_SCHEME_unaware)
 		conn->bounds_rto = 1;
 	return segue_enact(sk, conn, notice->disconnected, &act);
 }
 
 /* Whether the policy may ask for something at an ACK or a cut. */
-static inline u32 segue_told_of_acks(const struct segue_connection *conn)
+static inline u32 segue_listening(const struct segue_connection *conn)
 {
 	return segue_listens(scheme, &conn->flow, conn->accepted != 0);
 }
@@ -82,7 +82,7 @@ static inline u32 segue_on_new_ack(struct sock *sk, struct segue_connection *con
 	struct segue_sender view;
 	struct segue_action act;
 
-	if (!SEGUE_ANSWERS(scheme, on_new_ack) || !segue_told_of_acks(conn))
+	if (!SEGUE_ANSWERS(scheme, on_new_ack) || !segue_listening(conn))
 		return 0;
 	segue_view(tp, conn, segue_ca_state(tp), tp->snd_cwnd, &view);
 	SEGUE_ASK(scheme, on_new_ack, &act, segue_settings(), &conn->flow, &view);
@@ -109,7 +109,7 @@ static inline void segue_on_cut(struct sock *sk, struct segue_connection *conn, 
 	struct segue_sender view;
 	struct segue_action act;
 
-	if (!segue_told_of_acks(conn))
+	if (!segue_listening(conn))
 		return;
 	segue_view(tp, conn, segue_ca_state(tp), tp->prior_cwnd, &view);
 	if (state == TCP_CA_Recovery)
@@ -133,7 +133,7 @@ static inline void segue_on_sample(struct sock *sk, s32 rtt_us)
 	    rtt_us <= 0)
 		return;
 	conn = segue_connection_of(sk);
-	if (!conn || !segue_told_of_acks(conn))
+	if (!conn || !segue_listening(conn))
 		return;
 	tp = segue_tcp(sk);
 	segue_view(tp, conn, segue_ca_state(tp), tp->snd_cwnd, &view);

@@ -8,9 +8,9 @@
  * the kernel's undo leaves marked as resent, so that RACK no longer resends it
  * (tcp_undo_cwnd_reduction, tcp_mark_skb_lost).
  *
- * SRTT and RTO cannot be written; what bounds the RTO can (TCP_RTO_MAX_MS, Linux 6.15;
- * before it nothing is bounded). So the RTO is no more than RFC 6298 has it before the
- * first sample, or twice the round trip of the told link, until the estimate is below
+ * Programs cannot write SRTT and RTO, but they can bound the RTO (TCP_RTO_MAX_MS, Linux 6.15;
+ * before that nothing is bounded). So the RTO is no more than RFC 6298 has it before the
+ * first sample, or twice the round trip of the new link, until the estimate is below
  * that by itself.
  *
  * By the largest RTO the kernel also knows how long tcp_retries2 retries, or as many probes

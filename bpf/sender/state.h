@@ -43,7 +43,7 @@ struct segue_connection {
 	u32 accepted_ms; /* when the last notice was accepted, if one was */
 	u32 resumed_stamp; /* of the segment at which `resumed` was granted; 0: by the agent */
 	struct segue_link link; /* as last reported; rate 0: none */
-	struct segue_ear ear;
+	struct segue_replay_window replay;
 	u8 busy : 1; /* counted in `hosts` */
 	u8 local_pending : 1; /* a handoff of this host waits for init */
 	u8 bounds_rto : 1; /* rto_max.h: wanted, once it is safe */
@@ -60,7 +60,7 @@ struct segue_connection {
 	u32 trial_allowed; /* losses that prove nothing */
 	u32 resumed; /* packets: the window after an outage */
 	u32 quiet_us; /* since when an ACK is waited for, by the kernel's clock of this connection */
-	u32 told_kbps; /* this flow's share of the last notice's rate; 0: not in doubt */
+	u32 notified_kbps; /* this flow's share of the last notice's rate; 0: not in doubt */
 	u32 own_rto_max_ms; /* rto_max.h: to be given back; 0: not bounded */
 	u32 last_una;
 	u32 accepted;
@@ -82,7 +82,7 @@ struct {
 	__type(value, struct segue_connection);
 } connections SEC(".maps");
 
-/* What has been changed of a listener, to be undone. */
+/* The changes to a listener, to be undone. */
 struct segue_mark {
 	u8 flags;
 	u8 save_syn;
@@ -95,8 +95,8 @@ struct {
 	__type(value, struct segue_mark);
 } marks SEC(".maps");
 
-/* Hosts with flows that have data queued or under way. Of more hosts than this the
- * longest idle are forgotten: their flows then count as one. */
+/* Hosts with flows that have data queued or under way. If there are more, the map forgets
+ * those that have been idle for longest: their flows then count as one. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 16384);
@@ -111,8 +111,7 @@ struct {
 	__type(value, u64);
 } counters SEC(".maps");
 
-/* What the daemon wrote down about this attachment, for `status`; the programs do
- * not read it. */
+/* The daemon's record of this attachment, for `status`; the programs do not read it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -132,8 +131,8 @@ struct {
 	__uint(max_entries, 65536);
 } icmp_requests SEC(".maps");
 
-/* Of each segment that the connection takes up another (tcp_mstamp_refresh); never 0. The low
- * half tells those of some seconds apart, and none is kept for longer than its segment. */
+/* A stamp that differs for each segment that the connection accepts (tcp_mstamp_refresh); never
+ * 0. Its low half is unique for some seconds, and none is kept for longer than its segment. */
 static inline u32 segue_segment_stamp(const struct tcp_sock *tp)
 {
 	if (bpf_core_field_exists(tp->tcp_clock_cache))

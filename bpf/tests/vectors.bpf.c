@@ -43,7 +43,7 @@ struct segue_notice notice;
 struct segue_action action;
 struct segue_report report;
 struct segue_capability capability;
-struct segue_ear ear;
+struct segue_replay_window replay;
 u8 octets[40];
 
 /* kept from event to event */
@@ -99,7 +99,7 @@ static void on_wire(void)
 		segue_encode_capability(&capability, octets);
 		break;
 	case SEGUE_VECTOR_ACCEPT:
-		answer = segue_accept_report(&ear, &report);
+		answer = segue_accept_report(&replay, &report);
 		break;
 	}
 }

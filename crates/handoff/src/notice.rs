@@ -5,7 +5,7 @@
 
 use crate::hn_option::{Announced, Announcement, Encoding};
 use segue_policy::Link;
-use segue_policy::wire::{Acceptance, Capability, Ear, Report, ReportType};
+use segue_policy::wire::{Acceptance, Capability, ReplayWindow, Report, ReportType};
 use segue_tcp::segment::CarriedOption;
 
 pub use segue_policy::Notice;
@@ -78,7 +78,7 @@ pub enum News {
 /// The sender's end: remembers the reported link and recognises notices.
 #[derive(Clone, Debug)]
 pub struct Listener {
-    ear: Ear,
+    replay: ReplayWindow,
     link: Option<Link>,
     heard: Heard,
 }
@@ -86,7 +86,7 @@ pub struct Listener {
 impl Listener {
     /// `nonce` as exchanged when the connection was opened.
     pub fn new(nonce: u16) -> Self {
-        Self { ear: Ear::new(nonce), link: None, heard: Heard::default() }
+        Self { replay: ReplayWindow::new(nonce), link: None, heard: Heard::default() }
     }
 
     /// What became of the options so far.
@@ -99,7 +99,7 @@ impl Listener {
         let Ok(announced) = Announced::decode(option) else {
             return self.hear(option, flows, disconnected).map(News::Notice);
         };
-        // Announcements and reports are numbered in a row, so one ear judges both.
+        // Announcements and reports are numbered in a row, so one window judges both.
         let numbered = Report {
             kind: ReportType::Expected,
             seq: announced.seq,
@@ -111,7 +111,7 @@ impl Listener {
 
     /// Whether a report is of this connection and new; `counts`: it tells of a handoff.
     fn is_news(&mut self, report: &Report, counts: bool) -> bool {
-        match self.ear.accept(report) {
+        match self.replay.accept(report) {
             Acceptance::Accepted => self.heard.accepted += u32::from(counts),
             Acceptance::Repeated => {
                 self.heard.repeated += 1;

@@ -25,11 +25,11 @@ pub struct Feature {
     pub name: &'static str,
     /// Whether it is there.
     pub present: bool,
-    /// What was found.
+    /// The finding.
     pub found: String,
-    /// What it is needed for.
+    /// Its purpose.
     pub needed_for: &'static str,
-    /// What works without it.
+    /// The rest that works without it.
     pub without: &'static str,
 }
 
@@ -170,7 +170,7 @@ fn congestion_control(around: Around, needed_for: &'static str, without: &'stati
     Feature { name, present: lent != Lent::Never, found, needed_for, without }
 }
 
-/// What nothing can be attached without that goes through all connections.
+/// Required by everything that goes through all connections.
 pub fn require_iterator() -> Result<(), Error> {
     require()?;
     if !in_btf(ITERATOR) {
@@ -181,7 +181,7 @@ pub fn require_iterator() -> Result<(), Error> {
     Ok(())
 }
 
-/// What nothing can be attached without.
+/// Required by everything.
 pub(crate) fn require() -> Result<(), Error> {
     enough(&missing_capabilities(), Path::new(BTF).exists(), &release())
 }
@@ -247,7 +247,7 @@ fn mounted(kind: &str) -> Option<PathBuf> {
     })
 }
 
-/// What libbpf has said since; it prints to standard error otherwise.
+/// libbpf's messages since; otherwise it prints them to standard error.
 static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
 /// One load at a time: libbpf has one place for what it says.
 static LOADING: Mutex<()> = Mutex::new(());

@@ -1,4 +1,4 @@
-//! What the programs of `bpf/` and this crate tell each other, as the build writes it from their C headers
+//! The interfaces between the programs of `bpf/` and this crate, as the build writes them from the C headers
 //! (`bpf/layouts.bpf.c`): octets of a map, of a ring or of an iterator are these types and nothing else.
 
 use segue_policy::Link;

@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
-/// What the kernel has of a congestion control.
+/// Whether the kernel lends a congestion control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lent {
     /// Its functions.
@@ -19,7 +19,7 @@ pub(crate) enum Lent {
     Never,
 }
 
-/// What can be found of one.
+/// The traces of one.
 #[derive(Clone, Copy, Debug)]
 struct Traces {
     /// Its function is among the types of the kernel itself.
@@ -77,7 +77,7 @@ impl Around {
     /// The same once its module has been loaded, as far as the caller may and the kernel can.
     pub(crate) fn lend(self) -> Lent {
         if self.lent() == Lent::OnceLoaded {
-            // For a socket of root's that asks for it the kernel loads it (tcp_ca_find_autoload).
+            // The kernel loads it for a socket of root's that asks for it (tcp_ca_find_autoload).
             // Whether it came is seen by what it lends.
             let _ = socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)
                 .and_then(|socket| setsockopt(&socket, TcpCongestion, &OsString::from(self.name())));

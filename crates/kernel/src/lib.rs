@@ -7,7 +7,7 @@
 //! * [`receiver`]: what the mobile can do by its ACKs alone, beside peers that run nothing of ours.
 //! * [`tunnel`]: what a tunnel leaves of the link below it.
 //!
-//! Of the rest it uses only `policy/`.
+//! It uses only `policy/` beside these.
 
 pub mod host;
 mod layouts;

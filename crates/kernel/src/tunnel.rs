@@ -21,7 +21,7 @@ pub enum Outer {
 /// A WireGuard tunnel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WireGuard {
-    /// What carries it.
+    /// The protocol that carries it.
     pub outer: Outer,
     /// MTU of its device, octets of inner IP packets; 1420 as a rule.
     pub mtu: u32,

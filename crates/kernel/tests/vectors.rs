@@ -12,7 +12,7 @@ use common::close;
 use common::vectors::{HoEvent, beliefs, ho_sender, ho_trial, vectors};
 use libbpf_rs::ProgramInput;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use segue_policy::wire::{Acceptance, Capability, Ear, Report, ReportType};
+use segue_policy::wire::{Acceptance, Capability, ReplayWindow, Report, ReportType};
 use segue_policy::{
     Action, Algorithms, Etcp, Grant, Link, Notice, SETTINGS, Sender, Settings, TCP_HO_SETTINGS, TcpHo,
     TcpHoSettings, Variant, believe,
@@ -83,7 +83,7 @@ impl Program<'_> {
         self.answered()
     }
 
-    /// What is left of what a policy asks for.
+    /// The part of a policy's answer that is believed.
     fn believe(&mut self, tcp: &Sender, disconnected: u32, proven: u32, asked: Action) -> (Action, Grant) {
         let act = &mut self.globals().action;
         (act.what, act.cwnd, act.ssthresh) = (asked.what.0, asked.cwnd, asked.ssthresh);
@@ -483,8 +483,8 @@ fn the_codec_and_acceptance() {
         }
         assert!(good > 300 && bad > 300, "{good} good, {bad} bad");
 
-        let mut ear = Ear::new(7);
-        program.globals().ear.nonce = 7;
+        let mut window = ReplayWindow::new(7);
+        program.globals().replay.nonce = 7;
         for _ in 0..2000 {
             let report = Report {
                 kind: ReportType::Completed,
@@ -496,7 +496,7 @@ fn the_codec_and_acceptance() {
             to.seq = report.seq;
             to.nonce = report.nonce;
             program.run(Event::Accept);
-            let ours = match ear.accept(&report) {
+            let ours = match window.accept(&report) {
                 Acceptance::Accepted => 0,
                 Acceptance::WrongNonce => 1,
                 Acceptance::Repeated => 2,

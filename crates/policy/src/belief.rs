@@ -3,7 +3,7 @@
 use crate::ffi;
 use crate::{Action, Notice, Sender};
 
-/// What a notice has been granted.
+/// The grant that a notice has got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grant {
     /// Nothing that the sender did not have before.
@@ -12,7 +12,7 @@ pub enum Grant {
     Unproven,
 }
 
-/// What is believed of that which a policy asks for at a notice: without a disconnection cwnd and ssthresh may shrink,
+/// The part of a policy's answer to a notice that is believed: without a disconnection cwnd and ssthresh may shrink,
 /// after one at most 64 packets leave at once. `proven`: what an earlier grant has been found to be worth, 1/256
 /// packet; 0: nothing is known.
 pub fn believe(tcp: &Sender, notice: &Notice, proven: u32, asked: Action) -> (Action, Grant) {

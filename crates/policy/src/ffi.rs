@@ -1,7 +1,7 @@
 //! The functions of `src/shim.c`, and the layouts that both languages share.
 #![allow(unsafe_code)]
 
-use crate::wire::{CAPABILITY_LENGTH, Ear, REPORT_LENGTH};
+use crate::wire::{CAPABILITY_LENGTH, REPORT_LENGTH, ReplayWindow};
 use crate::{Action, Link, Notice, Path, Sender, Settings};
 
 /// `struct segue_report`.
@@ -52,7 +52,7 @@ unsafe extern "C" {
         capability: &RawCapability,
         to: &mut [u8; CAPABILITY_LENGTH],
     );
-    pub(crate) safe fn segue_shim_accept_report(ear: &mut Ear, report: &RawReport) -> u32;
+    pub(crate) safe fn segue_shim_accept_report(window: &mut ReplayWindow, report: &RawReport) -> u32;
     pub(crate) safe fn segue_shim_encode_rate(rate_kbps: u32) -> u32;
     pub(crate) safe fn segue_shim_decode_rate(code: u32) -> u32;
 
@@ -109,7 +109,7 @@ mod tests {
         all.extend(layout!(Path: old_link, new_link, packet_bytes, ack_bytes, whole_packets));
         all.extend(layout!(RawReport: link, nonce, seq, kind));
         all.extend(layout!(RawCapability: nonce, flags));
-        all.extend(layout!(Ear: nonce, last_seq, heard));
+        all.extend(layout!(ReplayWindow: nonce, last_seq, heard));
         all.extend(layout!(Settings: algorithms));
         all.extend(Settings::offsets());
         all.extend(ETCP_RULES.iter().map(|rule| rule.bit as usize));

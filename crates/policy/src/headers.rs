@@ -29,7 +29,7 @@ struct Table {
     sample_seq: u32,
 }
 
-/// What a header decides.
+/// The decisions of a header.
 #[derive(Clone, Copy)]
 pub struct Policy(&'static Table);
 

@@ -3,7 +3,7 @@
 use crate::ffi;
 use crate::{Link, Notice, PACKET, Settings};
 
-/// What a notice says about the path.
+/// The path that a notice describes.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Path {

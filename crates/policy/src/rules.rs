@@ -5,11 +5,11 @@
 pub struct Rule {
     /// Its bit in [`Action::rules`](crate::Action::rules).
     pub bit: u32,
-    /// What the papers call it.
+    /// Its name in the papers.
     pub name: &'static str,
     /// Section of docs/reference/algorithms.md.
     pub section: &'static str,
-    /// What it does, in one clause.
+    /// Its effect, in one clause.
     pub says: &'static str,
 }
 

@@ -40,7 +40,7 @@ impl Algorithms {
     /// Paper 000: A1, Figs. 1 to 3 and Sec. 3.5 (3, 3.4).
     pub const ETCP_V: Self = Self(0b1_1110_0001);
 
-    /// What only paper 000 has.
+    /// Only paper 000 has it.
     const OF_2009: Self = Self(0b1_1110_0000);
 
     /// Each single algorithm with its name.
@@ -132,9 +132,9 @@ pub struct Setting {
     pub kind: Kind,
     /// The recommended choice, as kept; [`default_text`](Self::default_text) as written.
     pub default: u32,
-    /// Of algorithms.md.
+    /// Section of algorithms.md.
     pub section: &'static str,
-    /// What it does, in a line.
+    /// Its effect, in a line.
     pub meaning: &'static str,
 }
 
@@ -144,7 +144,7 @@ impl Setting {
         self.kind.text(self.default)
     }
 
-    /// What a user's `text` means.
+    /// The value of a user's `text`.
     fn value(&self, text: &str) -> Result<u32, SettingError> {
         self.kind.parse(text).ok_or_else(|| SettingError::Value {
             name: self.name,
@@ -220,7 +220,7 @@ const MAX_US: f64 = 4.0e9;
 const MAX_COUNT: u32 = 1000;
 
 impl Kind {
-    /// What a user's `text` means, if it is such a value.
+    /// The value of a user's `text`, if it is one.
     pub fn parse(self, text: &str) -> Option<u32> {
         match self {
             Self::Flag => match text {
@@ -258,7 +258,7 @@ impl Kind {
         }
     }
 
-    /// What such a value looks like.
+    /// The form of such a value.
     pub const fn expected(self) -> &'static str {
         match self {
             Self::Flag => "on or off",
@@ -284,7 +284,7 @@ pub enum SettingError {
     Unknown {
         /// The word.
         word: String,
-        /// What it should have been.
+        /// The expected form.
         expected: String,
         /// The valid word most like it.
         nearest: &'static str,
@@ -295,7 +295,7 @@ pub enum SettingError {
         name: &'static str,
         /// The value.
         value: String,
-        /// What it should have been.
+        /// The expected form.
         expected: &'static str,
     },
 }

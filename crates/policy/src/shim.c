@@ -102,9 +102,9 @@ u32 segue_shim_decode_capability(const u8 *from, u32 size, struct segue_capabili
 	return segue_decode_capability(from, size, capability);
 }
 
-u32 segue_shim_accept_report(struct segue_ear *ear, const struct segue_report *report)
+u32 segue_shim_accept_report(struct segue_replay_window *window, const struct segue_report *report)
 {
-	return segue_accept_report(ear, report);
+	return segue_accept_report(window, report);
 }
 
 u32 segue_shim_encode_rate(u32 rate_kbps)
@@ -156,7 +156,7 @@ static const u32 layout[] = {
 	SIZE(segue_report), AT(segue_report, link), AT(segue_report, nonce),
 	AT(segue_report, seq), AT(segue_report, type),
 	SIZE(segue_capability), AT(segue_capability, nonce), AT(segue_capability, flags),
-	SIZE(segue_ear), AT(segue_ear, nonce), AT(segue_ear, last_seq), AT(segue_ear, heard),
+	SIZE(segue_replay_window), AT(segue_replay_window, nonce), AT(segue_replay_window, last_seq), AT(segue_replay_window, heard),
 	SIZE(segue_etcp_settings), AT(segue_etcp_settings, algorithms),
 	SEGUE_ETCP_KNOBS(KNOB)
 	SEGUE_RULE_A1_CASE1, SEGUE_RULE_A1_CASE2, SEGUE_RULE_A1_CASE3, SEGUE_RULE_A1_DRAINED,

@@ -45,7 +45,7 @@ impl TcpHo {
         self.bw_kbps
     }
 
-    /// What reports are believed since one was refuted: ssthresh in 1/256 packet; 0 before that.
+    /// The largest ssthresh that reports are believed, since one was refuted; 1/256 packet, 0 before that.
     pub const fn found(&self) -> u32 {
         self.found
     }

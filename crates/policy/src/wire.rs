@@ -15,7 +15,7 @@ pub const REPORT_LENGTH: usize = 12;
 /// Octets of a capability.
 pub const CAPABILITY_LENGTH: usize = 8;
 
-/// What a report tells of its link.
+/// The subject of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReportType {
     /// The link at the start of the connection.
@@ -29,7 +29,7 @@ pub enum ReportType {
 /// One report: the option of 12 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Report {
-    /// What it tells.
+    /// Its subject.
     pub kind: ReportType,
     /// Its number, modulo 256.
     pub seq: u8,
@@ -44,14 +44,14 @@ pub struct Report {
 pub struct Capability {
     /// For later use.
     pub flags: u8,
-    /// What reports must repeat.
+    /// Reports must repeat it.
     pub nonce: u16,
 }
 
 /// Why octets are no option of ours, or a report cannot be one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OptionError {
-    /// Of the octets, or of what the length octet says.
+    /// The octets are too few or too many, or the length octet is wrong.
     Length = 1,
     /// Another option's kind.
     Kind = 2,
@@ -80,7 +80,7 @@ impl fmt::Display for OptionError {
 
 impl std::error::Error for OptionError {}
 
-/// What becomes of a report.
+/// The fate of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Acceptance {
     /// It is news.
@@ -150,17 +150,17 @@ impl Capability {
     }
 }
 
-/// One connection's ear for reports: the nonce must match, and each report counts once.
+/// The reports that one connection has accepted: the nonce must match, and each counts once.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Ear {
+pub struct ReplayWindow {
     pub(crate) nonce: u16,
     pub(crate) last_seq: u8,
     pub(crate) heard: u8,
 }
 
-impl Ear {
-    /// An ear that has heard nothing yet.
+impl ReplayWindow {
+    /// Nothing has been accepted yet.
     pub const fn new(nonce: u16) -> Self {
         Self { nonce, last_seq: 0, heard: 0 }
     }

@@ -19,7 +19,7 @@ pub enum Error {
     /// The kernel takes a program not, or not there.
     #[error("cannot {doing}: {source:#}")]
     Kernel {
-        /// What was tried.
+        /// The attempt.
         doing: &'static str,
         /// libbpf's answer.
         source: libbpf_rs::Error,
@@ -39,7 +39,7 @@ pub enum Error {
     /// Too many prefixes.
     #[error("{0} prefixes of remote hosts; expected at most {max}", max = super::records::PREFIXES)]
     Scope(usize),
-    /// What was negotiated cannot be kept.
+    /// The negotiated state cannot be kept.
     #[error("{}: {source}; expected a place in a bpf file system: mount -t bpf bpf /sys/fs/bpf", folder.display())]
     Keep {
         /// As given.

@@ -1,4 +1,4 @@
-//! What connections have negotiated, pinned, so that it outlives a process that is killed.
+//! The negotiated state of connections, pinned, so that it outlives a process that is killed.
 
 use super::Error;
 use crate::host;

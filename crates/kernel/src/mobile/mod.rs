@@ -45,7 +45,7 @@ use std::path::{Path, PathBuf};
 pub struct Options {
     /// A folder of cgroup2: the programs see connections of processes below it.
     pub cgroup: PathBuf,
-    /// What first reports tell until the first notice.
+    /// The link of first reports until the first notice.
     pub link: Link,
 }
 
@@ -61,7 +61,7 @@ pub enum Way {
     Crafted = 2,
 }
 
-/// What became of a notice: numbers of connections.
+/// The result of a notice: numbers of connections.
 #[derive(Debug, Default)]
 pub struct Notified {
     /// Negotiated and established; the sum of `poked`, `crafted`, `skipped.unwritten` and `skipped.unsent`.
@@ -70,7 +70,7 @@ pub struct Notified {
     pub poked: u32,
     /// At least one copy was crafted.
     pub crafted: u32,
-    /// To whom nothing was told.
+    /// Connections that were not notified.
     pub skipped: Skipped,
     /// Connections that have kept the poke's congestion control (which acts as NewReno), because their own cannot be
     /// set again. Only a congestion control that vanishes in that very moment causes it.
@@ -102,7 +102,7 @@ pub struct Mobile {
     /// To this host itself (RFC 6069); opened with the first need.
     icmp: Option<Icmp>,
     kept: Option<Kept>,
-    /// Of an agent; dropped last.
+    /// For an agent; dropped last.
     _locks: Vec<Flock<File>>,
 }
 
@@ -110,7 +110,7 @@ pub struct Mobile {
 struct Links {
     /// In the order of dropping: no new connection, no poke, no congestion control.
     _connections: Attached,
-    /// Of an agent, who makes flows go on that have had no link.
+    /// For an agent, which lets flows go on that had no link.
     _egress: Option<Attached>,
     notify: Attached,
     /// None: the kernel cannot poke.
@@ -137,10 +137,10 @@ pub fn attach_kept(cgroup: &Path, folder: Option<&Path>) -> Result<Mobile, Error
     attach_and_keep(&Options { cgroup: cgroup.to_owned(), link }, file, agent)
 }
 
-/// What an agent has beyond a test sender.
+/// Parts that an agent has, and a test sender has not.
 #[derive(Default)]
 struct Agent<'a> {
-    /// Of its pins.
+    /// Folder of its pins.
     folder: Option<&'a Path>,
     locks: Vec<Flock<File>>,
     /// `bpf/mobile/unsent.h` beside [`Mobile::walk`].

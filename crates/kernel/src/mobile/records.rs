@@ -1,6 +1,6 @@
-//! What the mobile's programs are told and tell (`bpf/mobile/intf.h`).
+//! The orders and records of the mobile's programs (`bpf/mobile/intf.h`).
 
-use crate::layouts::{segue_mobile_ack, segue_mobile_orders, segue_tally, unmapped};
+use crate::layouts::{segue_mobile_ack, segue_mobile_counter, segue_mobile_orders, unmapped};
 use segue_policy::Link;
 use segue_policy::wire::ReportType;
 use std::net::SocketAddr;
@@ -10,9 +10,9 @@ pub(super) const COPIES: u8 = 8;
 /// `SEGUE_SCOPE_PREFIXES`
 pub(super) const PREFIXES: usize = 1024;
 
-/// Elements of the map `tally`: numbers of connections.
+/// Elements of the map `counters`: numbers of connections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Tally {
+pub(super) struct Counters {
     pub(super) poked: u32,
     pub(super) unrestored: u32,
     pub(super) acked: u32,
@@ -27,37 +27,37 @@ pub(super) struct Tally {
     pub(super) pushed: u32,
 }
 
-impl Tally {
-    pub(super) const LENGTH: usize = segue_tally::SEGUE_TALLY_LENGTH.0 as usize;
+impl Counters {
+    pub(super) const LENGTH: usize = segue_mobile_counter::SEGUE_MOBILE_COUNT_LENGTH.0 as usize;
 
     pub(super) fn read(counts: [u32; Self::LENGTH]) -> Self {
-        let of = |element: segue_tally| counts[element.0 as usize];
+        let of = |element: segue_mobile_counter| counts[element.0 as usize];
         Self {
-            poked: of(segue_tally::SEGUE_TALLY_POKED),
-            unrestored: of(segue_tally::SEGUE_TALLY_UNRESTORED),
-            acked: of(segue_tally::SEGUE_TALLY_ACKED),
-            unwritten: of(segue_tally::SEGUE_TALLY_UNWRITTEN),
-            unnegotiated: of(segue_tally::SEGUE_TALLY_UNNEGOTIATED),
-            closing: of(segue_tally::SEGUE_TALLY_CLOSING),
-            later: of(segue_tally::SEGUE_TALLY_LATER),
-            unpaid: of(segue_tally::SEGUE_TALLY_UNPAID),
-            marked: of(segue_tally::SEGUE_TALLY_MARKED),
-            negotiated: of(segue_tally::SEGUE_TALLY_NEGOTIATED),
-            uploads: of(segue_tally::SEGUE_TALLY_UPLOADS),
-            pushed: of(segue_tally::SEGUE_TALLY_PUSHED),
+            poked: of(segue_mobile_counter::SEGUE_MOBILE_COUNT_POKED),
+            unrestored: of(segue_mobile_counter::SEGUE_MOBILE_COUNT_UNRESTORED),
+            acked: of(segue_mobile_counter::SEGUE_MOBILE_COUNT_ACKED),
+            unwritten: of(segue_mobile_counter::SEGUE_MOBILE_COUNT_UNWRITTEN),
+            unnegotiated: of(segue_mobile_counter::SEGUE_MOBILE_COUNT_UNNEGOTIATED),
+            closing: of(segue_mobile_counter::SEGUE_MOBILE_COUNT_CLOSING),
+            later: of(segue_mobile_counter::SEGUE_MOBILE_COUNT_LATER),
+            unpaid: of(segue_mobile_counter::SEGUE_MOBILE_COUNT_UNPAID),
+            marked: of(segue_mobile_counter::SEGUE_MOBILE_COUNT_MARKED),
+            negotiated: of(segue_mobile_counter::SEGUE_MOBILE_COUNT_NEGOTIATED),
+            uploads: of(segue_mobile_counter::SEGUE_MOBILE_COUNT_UPLOADS),
+            pushed: of(segue_mobile_counter::SEGUE_MOBILE_COUNT_PUSHED),
         }
     }
 }
 
-/// `SEGUE_OTHERS_*`: what becomes of connections that a walk does not tell at once.
+/// `SEGUE_OTHERS_*`: the treatment of connections that a walk does not notify at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Others {
     Wait = 0,
-    Told = 1,
+    Notified = 1,
     Marked = 2,
 }
 
-/// What a walk is to do.
+/// The orders for a walk.
 #[derive(Clone, Copy)]
 pub(super) struct Orders {
     pub(super) since: u64,

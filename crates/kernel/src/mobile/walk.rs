@@ -1,6 +1,6 @@
 //! Notices, given out by walks over the kernel's table of connections: all at once, or a part of them at a time.
 
-use super::records::{Ack, Orders, Others, PREFIXES, Tally};
+use super::records::{Ack, Counters, Orders, Others, PREFIXES};
 use super::{Error, Mobile, Notified, Way, craft, records};
 use crate::layouts::{mapped, segue_mobile_ack, segue_prefix};
 use crate::sender::Governed;
@@ -25,20 +25,20 @@ pub struct Notice {
     pub copies: u8,
     /// How it leaves.
     pub way: Way,
-    /// By CLOCK_MONOTONIC: connections on which something has come since, or something is under way, are told first.
+    /// By CLOCK_MONOTONIC: connections on which something has come since, or something is under way, are notified first.
     pub since: Duration,
 }
 
-/// What a walk has done: numbers of connections.
+/// The result of a walk: numbers of connections.
 #[derive(Debug, Default)]
 pub struct Walk {
     /// Told in ACKs of the kernel's.
     pub poked: u32,
     /// Told, at least once, in an ACK crafted here.
     pub crafted: u32,
-    /// Of those that waited: told since the walk before in ACKs that they sent by themselves.
+    /// Those that waited, and have been notified since the walk before in ACKs of their own.
     pub acked: u32,
-    /// Should have been told, but for the budget.
+    /// Not notified, because the budget was spent.
     pub unpaid: u32,
     /// Wait for an ACK of their own that carries the notice, those `unpaid` among them where the kernel is of 6.12.
     pub marked: u32,
@@ -46,7 +46,7 @@ pub struct Walk {
     pub uploads: u32,
     /// Flows of this host that waited for their timers and were made to send.
     pub resent: u32,
-    /// What a policy has done to flows of this host ([`crate::sender::Own`]); nothing by the walk alone.
+    /// Flows of this host on which a policy has decided ([`crate::sender::Own`]); none by the walk alone.
     pub governed: Governed,
     /// As in [`Notified::unrestored`].
     pub unrestored: u32,
@@ -57,9 +57,9 @@ pub struct Walk {
 /// Connections of the network namespace that are in scope, in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Census {
-    /// Can be told.
+    /// Can be notified.
     pub negotiated: u32,
-    /// Established, and cannot be told.
+    /// Established, and cannot be notified.
     pub unnegotiated: u32,
     /// Negotiated, and their peers will send nothing more.
     pub closing: u32,
@@ -74,7 +74,7 @@ pub struct Scope {
     pub address: IpAddr,
     /// Length of the prefix.
     pub bits: u8,
-    /// Whether its hosts are told.
+    /// Whether its hosts are notified.
     pub told: bool,
 }
 
@@ -112,7 +112,7 @@ pub(super) fn set_scope(skel: &MobileSkel<'_>, scope: &[Scope]) -> Result<(), Er
     Ok(())
 }
 
-/// What can be told at all.
+/// Whether a notice can be sent at all.
 fn check(link: Link, kind: ReportType, copies: u8) -> Result<(), Error> {
     if copies == 0 || copies > records::COPIES {
         return Err(Error::Copies(copies));
@@ -144,26 +144,27 @@ impl Mobile {
     ) -> Result<Notified, Error> {
         self.begin(&Notice { link, kind, copies, way, since: Duration::ZERO })?;
         self.orders.uploads = false;
-        let mut told = Notified::default();
+        let mut notified = Notified::default();
         // Each walk is over the kernel's whole table of connections.
-        for others in [Others::Wait, Others::Told] {
-            let (walk, tally) = self.walk_with(u32::MAX, others)?;
-            told.poked += walk.poked;
-            told.crafted += walk.crafted;
-            told.unrestored += walk.unrestored;
-            let before = std::mem::replace(&mut told.skipped, walk.skipped);
-            told.skipped.unwritten += before.unwritten;
-            told.skipped.unsent += before.unsent;
-            told.skipped.refusal = before.refusal.or(told.skipped.refusal.take());
-            if tally.later == 0 {
+        for others in [Others::Wait, Others::Notified] {
+            let (walk, counters) = self.walk_with(u32::MAX, others)?;
+            notified.poked += walk.poked;
+            notified.crafted += walk.crafted;
+            notified.unrestored += walk.unrestored;
+            let before = std::mem::replace(&mut notified.skipped, walk.skipped);
+            notified.skipped.unwritten += before.unwritten;
+            notified.skipped.unsent += before.unsent;
+            notified.skipped.refusal = before.refusal.or(notified.skipped.refusal.take());
+            if counters.later == 0 {
                 break;
             }
         }
-        told.connections = told.poked + told.crafted + told.skipped.unwritten + told.skipped.unsent;
-        Ok(told)
+        notified.connections =
+            notified.poked + notified.crafted + notified.skipped.unwritten + notified.skipped.unsent;
+        Ok(notified)
     }
 
-    /// Whom notices are for, from now on; everybody unless told.
+    /// The peers that notices are for, from now on; all by default.
     ///
     /// # Errors
     /// More than [`Scope::MOST`] prefixes.
@@ -192,10 +193,10 @@ impl Mobile {
         give(&self.skel, &self.orders)
     }
 
-    /// A new notice; [`Mobile::walk`] gives it out. What is left of the one before is told no more.
+    /// A new notice; [`Mobile::walk`] sends it. Connections that wait for the one before never get that.
     ///
     /// # Errors
-    /// A notice that cannot be told.
+    /// A notice that cannot be sent.
     pub fn begin(&mut self, notice: &Notice) -> Result<(), Error> {
         let Notice { link, kind, copies, way, since } = *notice;
         check(link, kind, copies)?;
@@ -204,7 +205,7 @@ impl Mobile {
         let first = if kind == ReportType::Completed { link } else { self.orders.first };
         let since = u64::try_from(since.as_nanos()).unwrap_or(u64::MAX);
         let others = Others::Wait;
-        // What is foreseen changes nothing yet.
+        // A foreseen handoff changes nothing yet.
         let uploads = kind == ReportType::Completed;
         let pushes = self.orders.pushes;
         self.orders =
@@ -212,7 +213,7 @@ impl Mobile {
         give(&self.skel, &self.orders)
     }
 
-    /// Tells at most `budget` of the connections that are busy and have not been told. All others carry the notice on
+    /// Notifies at most `budget` of the busy connections that have not been notified. All others carry the notice on
     /// their next ACKs.
     pub fn walk(&mut self, budget: u32) -> Result<Walk, Error> {
         let (walk, _) = self.walk_with(budget, Others::Marked)?;
@@ -221,7 +222,7 @@ impl Mobile {
         Ok(walk)
     }
 
-    fn walk_with(&mut self, budget: u32, others: Others) -> Result<(Walk, Tally), Error> {
+    fn walk_with(&mut self, budget: u32, others: Others) -> Result<(Walk, Counters), Error> {
         let before = self.counts()?;
         let mut walk = Walk::default();
         self.orders.budget = budget;
@@ -248,18 +249,18 @@ impl Mobile {
         })?;
         walk.resent = self.resend(&waiting);
         let now = self.counts()?;
-        let tally = Tally::read(std::array::from_fn(|i| now[i].wrapping_sub(before[i])));
-        walk.resent += tally.pushed;
-        walk.poked = tally.poked;
-        walk.acked = tally.acked;
-        walk.unpaid = tally.unpaid;
-        walk.marked = tally.marked;
-        walk.uploads = tally.uploads;
-        walk.unrestored = tally.unrestored;
-        walk.skipped.unnegotiated = tally.unnegotiated;
-        walk.skipped.closing = tally.closing;
-        walk.skipped.unwritten = tally.unwritten;
-        Ok((walk, tally))
+        let counters = Counters::read(std::array::from_fn(|i| now[i].wrapping_sub(before[i])));
+        walk.resent += counters.pushed;
+        walk.poked = counters.poked;
+        walk.acked = counters.acked;
+        walk.unpaid = counters.unpaid;
+        walk.marked = counters.marked;
+        walk.uploads = counters.uploads;
+        walk.unrestored = counters.unrestored;
+        walk.skipped.unnegotiated = counters.unnegotiated;
+        walk.skipped.closing = counters.closing;
+        walk.skipped.unwritten = counters.unwritten;
+        Ok((walk, counters))
     }
 
     /// Makes these flows resend at once; their number. Without raw sockets for ICMP they wait for their timers.
@@ -298,17 +299,17 @@ impl Mobile {
         }
     }
 
-    /// Whom it could tell now.
+    /// The connections that it could notify now.
     ///
     /// # Errors
     /// The kernel's list of connections broke off.
     pub fn census(&mut self) -> Result<Census, Error> {
-        let (_, tally) = self.walk_with(0, Others::Wait)?;
+        let (_, counters) = self.walk_with(0, Others::Wait)?;
         Ok(Census {
-            negotiated: tally.negotiated,
-            unnegotiated: tally.unnegotiated,
-            closing: tally.closing,
-            waiting: tally.marked,
+            negotiated: counters.negotiated,
+            unnegotiated: counters.unnegotiated,
+            closing: counters.closing,
+            waiting: counters.marked,
         })
     }
 
@@ -317,13 +318,13 @@ impl Mobile {
     /// # Errors
     /// The programs are gone.
     pub fn acked(&self) -> Result<u32, Error> {
-        Ok(Tally::read(self.counts()?).acked)
+        Ok(Counters::read(self.counts()?).acked)
     }
 
-    fn counts(&self) -> Result<[u32; Tally::LENGTH], Error> {
-        let mut counts = [0; Tally::LENGTH];
+    fn counts(&self) -> Result<[u32; Counters::LENGTH], Error> {
+        let mut counts = [0; Counters::LENGTH];
         for (index, count) in (0u32..).zip(&mut counts) {
-            let value = self.skel.maps.tally.lookup(&index.to_ne_bytes(), MapFlags::ANY);
+            let value = self.skel.maps.counters.lookup(&index.to_ne_bytes(), MapFlags::ANY);
             let value = value.map_err(Error::kernel("read what a notice came to"))?;
             *count = value.and_then(|bytes| bytes.try_into().ok()).map_or(0, u32::from_ne_bytes);
         }

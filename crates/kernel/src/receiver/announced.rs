@@ -15,7 +15,7 @@ pub struct Gaps {
     pub from: Duration,
 }
 
-/// What Freeze-TCP does about them.
+/// Freeze-TCP's reaction to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Announced {
     gaps: Gaps,

@@ -50,7 +50,7 @@ const OPENING: u8 = 3;
 /// Nobody foresees more; and a mistake in a time ends after it.
 const MOST: Duration = Duration::from_secs(300);
 
-/// Whose connections.
+/// The peers concerned.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Peers {
     /// All that leave by the device.
@@ -60,18 +60,18 @@ pub enum Peers {
     Only(Vec<IpAddr>),
 }
 
-/// What is attached, and where.
+/// A receiver to be attached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// The device, of the caller's network namespace.
     pub device: String,
-    /// Whose connections.
+    /// The peers concerned.
     pub peers: Peers,
     /// Whether ACKs may be held back: the program then keeps the last ACK of each connection.
     pub phas: bool,
 }
 
-/// What the programs have done since they were attached.
+/// Counters of the programs since they were attached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Segments whose window became zero.
@@ -80,7 +80,7 @@ pub struct Counts {
     pub dropped: u64,
     /// Connections that were made to send ACKs, each time.
     pub poked: u64,
-    /// Of these, how often a congestion control could not be set again: it vanished in that moment.
+    /// How many of these lost their congestion control, which vanished in that moment.
     pub unrestored: u64,
 }
 
@@ -202,7 +202,7 @@ fn attached(device: Device) -> Result<Option<segue_receiver_orders>, Error> {
         let octets = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).ok()??;
         segue_receiver_orders::read_from_bytes(&octets).ok()
     });
-    // Of another version: its qdisc stays.
+    // Another version attached it: its qdisc stays.
     Ok(Some(orders.unwrap_or_default()))
 }
 
@@ -359,7 +359,7 @@ impl Receiver {
         self.poke(1, true)
     }
 
-    /// What the programs have done.
+    /// The counters of the programs.
     ///
     /// # Errors
     /// The kernel refuses.

@@ -1,4 +1,4 @@
-//! What the receiver's programs are told (`bpf/receiver/intf.h`).
+//! The orders of the receiver's programs (`bpf/receiver/intf.h`).
 
 use crate::layouts::{mapped, segue_receiver_flow};
 use std::net::SocketAddr;

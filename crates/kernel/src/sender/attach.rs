@@ -106,7 +106,7 @@ fn load(options: &Options, cgroup: &Cgroup) -> Result<Sender, Error> {
     let mut open =
         SenderSkelBuilder::default().open(&mut storage).map_err(refused("reading the kernel programs"))?;
     configure(&mut open, options, cgroup)?;
-    // Of the host that has handoffs itself (`super::local_handoff`).
+    // They are for a host that has handoffs itself (`super::local_handoff`).
     open.progs.local_handoff.set_autoload(false);
     open.progs.local_let_go.set_autoload(false);
     open.maps.scope.set_autocreate(false).map_err(refused("leaving uploads out"))?;
@@ -158,7 +158,7 @@ fn load(options: &Options, cgroup: &Cgroup) -> Result<Sender, Error> {
     Ok(sender)
 }
 
-/// What is constant once the programs are loaded.
+/// Sets the values that are constant once the programs are loaded.
 pub(super) fn configure(
     open: &mut OpenSenderSkel<'_>,
     options: &Options,
@@ -223,7 +223,7 @@ fn refusal(around: Around, lent: Lent) -> Option<String> {
     }
 }
 
-/// What the kernel takes as a name (bpf_obj_name_cpy) and a folder of pins may be called, too.
+/// Whether the kernel accepts the name (bpf_obj_name_cpy); a folder of pins may have it, too.
 pub fn check_name(name: &str) -> Result<(), Error> {
     let good = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
     if (1..=15).contains(&name.len()) && name.chars().all(good) && !name.starts_with('.') {
@@ -329,7 +329,7 @@ impl Drop for PinFolder {
     }
 }
 
-/// Removes the pins and their folder; what is not there is removed already.
+/// Removes the pins and their folder, if they exist.
 fn remove(folder: &Path) {
     for name in pins::ALL {
         let _ = fs::remove_file(folder.join(name));
@@ -419,7 +419,7 @@ impl Drop for Sender {
 /// attach or a detach that was killed has left.
 pub fn detach(pin: &Path) -> Result<(), Error> {
     if pins::is_empty(pin) {
-        // Of an attach that was killed before it pinned.
+        // An attach was killed before it pinned.
         remove(pin);
         return Ok(());
     }

@@ -27,18 +27,18 @@ pub struct Own {
     orders: MapHandle,
     round: u32,
     congestion_controls: Vec<Link>,
-    /// What the kernel had of bbr.
+    /// Whether the kernel lent bbr.
     bbr: Lent,
 }
 
-/// What a handoff came to: numbers of flows that send, or have a window that has grown by sending.
+/// The result of a handoff: numbers of flows that send, or have a window that has grown by sending.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Governed {
-    /// The policy has been told.
+    /// The policy has decided.
     pub governed: u32,
     /// They have a congestion control other than cubic and bbr, and are left alone.
     pub left: u32,
-    /// Of both, and of flows that are closed: what they had queued, with nothing under way, has been sent.
+    /// Among both, and among flows that are closed: their queue, with nothing under way, has been sent.
     pub pushed: u32,
 }
 

@@ -20,16 +20,16 @@ use segue_policy::{Algorithms, SettingError, Settings, TcpHoSettings, Variant};
 use std::io;
 use std::path::PathBuf;
 
-/// What is attached, and where.
+/// A sender to be attached.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// A folder of cgroup2: the sockets of its processes are concerned.
     pub cgroup: PathBuf,
     /// The congestion control's name; at most 15 letters, digits, `_` and `.`.
     pub name: String,
-    /// What it is built around.
+    /// The congestion control that it wraps.
     pub around: Around,
-    /// Who decides.
+    /// The policy that decides.
     pub policy: Policy,
     /// Resend the head by RFC 6069, with ICMP packets from and to this host; [`Sender::serve`] sends them.
     pub icmp: bool,
@@ -59,7 +59,7 @@ impl Around {
     }
 }
 
-/// Who decides on a notice.
+/// The policy that decides on a notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
     /// Enhanced TCP.
@@ -172,17 +172,17 @@ pub enum Error {
     /// The kernel refused.
     #[error("{what}: {why}")]
     Kernel {
-        /// What was tried.
+        /// The attempt.
         what: String,
-        /// What it answered.
+        /// Its answer.
         why: String,
     },
     /// A file or a socket.
     #[error("{what}: {problem}")]
     Io {
-        /// What was tried.
+        /// The attempt.
         what: String,
-        /// What went wrong.
+        /// The fault.
         problem: io::Error,
     },
 }

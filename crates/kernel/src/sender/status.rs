@@ -13,13 +13,13 @@ use zerocopy::FromBytes;
 /// One attachment.
 #[derive(Clone, Debug, Serialize)]
 pub struct Status {
-    /// Of the JSON.
+    /// Version of the JSON.
     pub version: u32,
     /// Name of the congestion control.
     pub name: String,
     /// The scheme that decides.
     pub scheme: String,
-    /// What the congestion control is built around.
+    /// The congestion control that is wrapped.
     pub around: String,
     /// Where it is attached.
     pub cgroup: String,
@@ -119,7 +119,7 @@ pub struct LinkStatus {
     pub delay_us: u32,
 }
 
-/// What the daemon writes into the map `about`.
+/// The daemon's record in the map `about`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct About {
     pub(super) name: String,
@@ -150,7 +150,7 @@ impl About {
     }
 }
 
-/// What an attachment pinned in this folder says, of the caller's network namespace.
+/// The status of the attachment pinned in this folder, for the caller's network namespace.
 pub fn status(pin: &Path) -> Result<Status, Error> {
     pins::check(pin)?;
     let open = |name| {
@@ -188,7 +188,7 @@ fn count(counters: &MapHandle, index: u32) -> Result<u64, Error> {
     Ok(values.unwrap_or_default().iter().filter_map(number).sum())
 }
 
-/// Runs a program over the sockets of the caller's network namespace; what it wrote.
+/// Runs a program over the sockets of the caller's network namespace; returns its output.
 pub(super) fn run(link: &Link) -> Result<Vec<u8>, Error> {
     let mut text = Vec::new();
     Iter::new(link)

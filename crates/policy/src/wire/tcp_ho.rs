@@ -42,7 +42,7 @@ impl CapabilityMask {
 /// "TCP bandwidth option", on the ACKs that notify: kind, length, kbit/s in 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Bandwidth {
-    /// Of the new wireless link, kbit/s.
+    /// Rate of the new wireless link, kbit/s.
     pub kbps: u32,
 }
 
@@ -59,7 +59,7 @@ impl Bandwidth {
     }
 }
 
-/// What follows kind and length, if both are right; the first fault is the answer.
+/// The octets after kind and length, if both are right; the first fault is the answer.
 fn body<const N: usize>(octets: &[u8], kind: u8) -> Result<[u8; N], OptionError> {
     let &[of_kind, length, ref rest @ ..] = octets else { return Err(OptionError::Length) };
     if of_kind != kind {

@@ -4,7 +4,7 @@ use crate::common::link;
 use proptest::prelude::*;
 use segue_policy::Link;
 use segue_policy::wire::{
-    Acceptance, Capability, Ear, OptionError, Report, ReportType, decode_rate, encode_rate,
+    Acceptance, Capability, OptionError, ReplayWindow, Report, ReportType, decode_rate, encode_rate,
 };
 
 fn report() -> Report {
@@ -120,25 +120,25 @@ fn delays_saturate() {
 
 #[test]
 fn a_report_counts_once() {
-    let mut ear = Ear::new(0xbeef);
-    assert_eq!(ear.accept(&report()), Acceptance::Accepted);
-    assert_eq!(ear.accept(&report()), Acceptance::Repeated);
-    assert_eq!(ear.accept(&Report { seq: 6, ..report() }), Acceptance::Repeated);
-    assert_eq!(ear.accept(&Report { seq: 8, ..report() }), Acceptance::Accepted);
+    let mut window = ReplayWindow::new(0xbeef);
+    assert_eq!(window.accept(&report()), Acceptance::Accepted);
+    assert_eq!(window.accept(&report()), Acceptance::Repeated);
+    assert_eq!(window.accept(&Report { seq: 6, ..report() }), Acceptance::Repeated);
+    assert_eq!(window.accept(&Report { seq: 8, ..report() }), Acceptance::Accepted);
 }
 
 #[test]
 fn a_wrong_nonce_is_refused_and_moves_nothing() {
-    let mut ear = Ear::new(0xbeef);
+    let mut window = ReplayWindow::new(0xbeef);
     let forged = Report { nonce: 0xbeee, seq: 90, ..report() };
-    assert_eq!(ear.accept(&forged), Acceptance::WrongNonce);
-    assert_eq!(ear, Ear::new(0xbeef));
-    assert_eq!(ear.accept(&report()), Acceptance::Accepted);
+    assert_eq!(window.accept(&forged), Acceptance::WrongNonce);
+    assert_eq!(window, ReplayWindow::new(0xbeef));
+    assert_eq!(window.accept(&report()), Acceptance::Accepted);
 }
 
 #[test]
 fn newer_is_counted_modulo_256() {
-    let mut ear = Ear::new(0xbeef);
+    let mut window = ReplayWindow::new(0xbeef);
     for (seq, answer) in [
         (0, Acceptance::Accepted),
         (127, Acceptance::Accepted),
@@ -147,7 +147,7 @@ fn newer_is_counted_modulo_256() {
         (1, Acceptance::Accepted),
         (254, Acceptance::Repeated),
     ] {
-        assert_eq!(ear.accept(&Report { seq, ..report() }), answer, "{seq}");
+        assert_eq!(window.accept(&Report { seq, ..report() }), answer, "{seq}");
     }
 }
 

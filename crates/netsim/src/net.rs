@@ -165,7 +165,7 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
     }
 
     /// Puts a new packet on a link.
-    #[inline]
+    #[inline(always)] // so that a packet is made where it will lie
     pub fn originate(&mut self, link: LinkId, packet: P) {
         let id = self.packets.insert(packet);
         self.send(link, id);
@@ -263,15 +263,20 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
     /// is woken early looks at its own deadline and arms the timer again.
     #[inline]
     pub fn arm(&mut self, id: TimerId, deadline: Nanos) {
-        let timer = &mut self.timers[usize::from(id.0)];
-        if deadline < timer.fires {
-            if timer.fires != NEVER {
-                self.events.remove(Source::Timer(id));
-            }
-            timer.fires = deadline;
-            let order = self.events.next_order();
-            self.events.add(Source::Timer(id), deadline.max(self.now), order);
+        if deadline < self.timers[usize::from(id.0)].fires {
+            self.set_timer(id, deadline);
         }
+    }
+
+    #[inline(never)] // most deadlines lie beyond the pending one
+    fn set_timer(&mut self, id: TimerId, deadline: Nanos) {
+        let timer = &mut self.timers[usize::from(id.0)];
+        if timer.fires != NEVER {
+            self.events.remove(Source::Timer(id));
+        }
+        timer.fires = deadline;
+        let order = self.events.next_order();
+        self.events.add(Source::Timer(id), deadline.max(self.now), order);
     }
 
     /// Time of the next event.

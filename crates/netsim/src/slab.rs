@@ -1,5 +1,7 @@
 //! Packets under way, in one vector with a free list.
 
+use crate::Payload;
+
 /// Handle of a packet in the slab.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PacketId(u32);
@@ -17,22 +19,29 @@ impl<P> Default for Slab<P> {
     }
 }
 
-impl<P> Slab<P> {
+impl<P: Payload> Slab<P> {
     /// Stores a packet.
-    #[inline]
+    #[inline(always)] // so that a packet is made where it will lie
     pub fn insert(&mut self, packet: P) -> PacketId {
         match self.free.pop() {
             Some(index) => {
-                self.items[index as usize] = packet;
+                packet.write(&mut self.items[index as usize]);
                 PacketId(index)
             }
-            None => {
-                self.items.push(packet);
-                PacketId((self.items.len() - 1) as u32)
-            }
+            None => self.push(packet),
         }
     }
 
+    /// Stores a packet that no earlier one has left a place for.
+    #[cold]
+    #[inline(never)]
+    fn push(&mut self, packet: P) -> PacketId {
+        self.items.push(packet);
+        PacketId((self.items.len() - 1) as u32)
+    }
+}
+
+impl<P> Slab<P> {
     /// Gives a packet's place back. The handle must not be used again.
     #[inline]
     pub fn remove(&mut self, id: PacketId) {

@@ -496,6 +496,7 @@ impl<A: Advisor> Core<A> {
 }
 
 /// Bytes that links charge for a segment (its headers, options and payload).
+#[inline(always)]
 pub(crate) fn charged_header(profile: &StackProfile, segment: &Segment) -> u32 {
     let options = match profile.header {
         HeaderSize::Ns2 => 8 * segment.sack.len() as u32,

@@ -57,7 +57,12 @@ pub(crate) fn options_len(profile: &StackProfile, segment: &Segment) -> usize {
     if !segment.syn && segment.sack.is_empty() && segment.option.is_empty() {
         return if segment.timestamps.is_some() { 12 } else { 0 };
     }
-    options(profile, segment).encoded_len()
+    encoded_len(profile, *segment)
+}
+
+#[cold] // takes a copy, so that the segment itself need not lie in memory
+fn encoded_len(profile: &StackProfile, segment: Segment) -> usize {
+    options(profile, &segment).encoded_len()
 }
 
 /// The window field of `segment`: bytes, shifted except on a SYN (RFC 7323, section 2.2).

@@ -4,10 +4,26 @@
 pub const MAX_SACK_BLOCKS: usize = 4;
 
 /// SACK blocks (RFC 2018), most recent first: packets `left..right` have arrived.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Default)]
+#[repr(C)] // the number before the blocks: see [`Segment`]
 pub struct SackList {
-    blocks: [(u32, u32); MAX_SACK_BLOCKS],
     len: u8,
+    /// What lies beyond `len` means nothing.
+    blocks: [(u32, u32); MAX_SACK_BLOCKS],
+}
+
+impl PartialEq for SackList {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_slice() == other.as_slice()
+    }
+}
+
+impl Eq for SackList {}
+
+impl std::fmt::Debug for SackList {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.as_slice()).finish()
+    }
 }
 
 impl SackList {
@@ -39,6 +55,15 @@ impl SackList {
         self.len == 0
     }
 
+    /// Overwrites `place`, no more of it than must be.
+    #[inline]
+    fn write(self, place: &mut Self) {
+        place.len = self.len;
+        if self.len > 0 {
+            place.blocks = self.blocks;
+        }
+    }
+
     /// The duplicate that the first block reports, if it is a D-SACK (RFC 2883, section 4):
     /// a block that starts below the cumulative ACK, or one inside the second block.
     pub fn dsack(&self, ack: u32) -> Option<(u32, u32)> {
@@ -49,10 +74,25 @@ impl SackList {
 }
 
 /// An option that TCP carries for somebody else, opaque here (kind 253, RFC 6994).
-#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Default)]
 pub struct CarriedOption {
+    /// What lies beyond `len` means nothing.
     bytes: [u8; 12],
     len: u8,
+}
+
+impl PartialEq for CarriedOption {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_slice() == other.as_slice()
+    }
+}
+
+impl Eq for CarriedOption {}
+
+impl std::fmt::Debug for CarriedOption {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.as_slice()).finish()
+    }
 }
 
 impl CarriedOption {
@@ -61,6 +101,15 @@ impl CarriedOption {
         let mut bytes = [0; 12];
         bytes.get_mut(..option.len())?.copy_from_slice(option);
         Some(Self { bytes, len: option.len() as u8 })
+    }
+
+    /// Overwrites `place`, no more of it than must be.
+    #[inline]
+    fn write(self, place: &mut Self) {
+        place.len = self.len;
+        if self.len > 0 {
+            place.bytes = self.bytes;
+        }
     }
 
     /// The whole option, kind and length included; empty if there is none.
@@ -94,7 +143,10 @@ impl Timestamps {
 }
 
 /// A segment.
+///
+/// The SACK blocks come last in memory: what most segments carry, up to the number of blocks, takes 48 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
 pub struct Segment {
     /// Number of the packet it carries (0 = SYN); without payload, the next to be sent.
     pub seq: u32,
@@ -102,18 +154,18 @@ pub struct Segment {
     pub ack: u32,
     /// Packets that the other side may send beyond `ack`.
     pub window: u32,
+    /// Time stamps, if negotiated.
+    pub timestamps: Option<Timestamps>,
     /// Bytes carried.
     pub payload: u16,
     /// It opens the connection and takes packet number 0.
     pub syn: bool,
     /// `ack`, `window` and `sack` are valid.
     pub has_ack: bool,
-    /// SACK blocks.
-    pub sack: SackList,
-    /// Time stamps, if negotiated.
-    pub timestamps: Option<Timestamps>,
     /// An option carried for somebody else.
     pub option: CarriedOption,
+    /// SACK blocks.
+    pub sack: SackList,
 }
 
 impl Segment {
@@ -121,5 +173,20 @@ impl Segment {
     #[inline]
     pub fn is_data(&self) -> bool {
         self.syn || self.payload > 0
+    }
+
+    /// Overwrites `place`; of SACK blocks and option only what there is, and a data segment mostly has none.
+    #[inline(always)] // so that a segment is made where it will lie
+    pub fn write(self, place: &mut Self) {
+        let Self { seq, ack, window, payload, syn, has_ack, sack, timestamps, option } = self;
+        place.seq = seq;
+        place.ack = ack;
+        place.window = window;
+        place.payload = payload;
+        place.syn = syn;
+        place.has_ack = has_ack;
+        place.timestamps = timestamps;
+        sack.write(&mut place.sack);
+        option.write(&mut place.option);
     }
 }

@@ -207,13 +207,17 @@ impl<A: Advisor> Sender<A> {
     }
 
     /// The next packet to put on the wire now.
-    #[inline]
+    #[inline(always)] // one caller, which writes the packet straight to its place
     pub fn poll_transmit(&mut self, now: Nanos) -> Option<Transmit> {
         let core = &mut self.core;
         let watched = core.congestion.watches_use();
         let starts = watched && self.recovery.in_flight(core) == 0;
         let seq = match core.forced.take() {
-            Some(Forced::Probe) => return Some(self.probe(now)),
+            Some(Forced::Probe) => {
+                // No data, a number below the window, so that it must be acknowledged.
+                let (seq, copy) = (core.snd_una - 1, core.next_copy());
+                return Some(self.transmit(now, seq, copy, false, false));
+            }
             Some(Forced::Head) => Some(core.snd_una),
             Some(Forced::New) if core.may_send_new() => Some(core.snd_nxt.max(core.snd_una)),
             Some(Forced::Beyond) if core.snd_nxt < core.end => Some(core.snd_nxt.max(core.snd_una)),
@@ -242,13 +246,19 @@ impl<A: Advisor> Sender<A> {
         core.snd_nxt = core.snd_nxt.max(seq + 1);
         let retransmission = seq < core.snd_max;
         let copy = core.note_transmission(now, seq);
-        let syn = seq == 0;
-        let segment = self.segment(now, seq, if syn { 0 } else { self.core.profile.mss }, syn);
-        let bytes = charged_header(&self.core.profile, &segment);
-        Some(Transmit { segment, bytes, copy, retransmission })
+        Some(self.transmit(now, seq, copy, retransmission, true))
     }
 
-    #[inline]
+    /// Packet `seq`, with its data or as a window probe.
+    #[inline(always)] // the packet is made where it will lie
+    fn transmit(&self, now: Nanos, seq: u32, copy: u32, retransmission: bool, data: bool) -> Transmit {
+        let syn = data && seq == 0;
+        let segment = self.segment(now, seq, if data && !syn { self.core.profile.mss } else { 0 }, syn);
+        let bytes = charged_header(&self.core.profile, &segment);
+        Transmit { segment, bytes, copy, retransmission }
+    }
+
+    #[inline(always)]
     fn segment(&self, now: Nanos, seq: u32, payload: u16, syn: bool) -> Segment {
         let core = &self.core;
         let timestamps = match core.profile.rtt {
@@ -269,14 +279,6 @@ impl<A: Advisor> Sender<A> {
             timestamps,
             option: if syn { self.capability } else { CarriedOption::default() },
         }
-    }
-
-    /// A window probe: no data, a number below the window, so that it must be acknowledged.
-    fn probe(&mut self, now: Nanos) -> Transmit {
-        let segment = self.segment(now, self.core.snd_una - 1, 0, false);
-        let bytes = charged_header(&self.core.profile, &segment);
-        let copy = self.core.next_copy();
-        Transmit { segment, bytes, copy, retransmission: false }
     }
 
     /// Who advises.

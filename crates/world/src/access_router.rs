@@ -118,7 +118,7 @@ impl AccessRouter {
         link: LinkId,
         packet: PacketId,
     ) {
-        let Packet { flow, signal, .. } = net.packets[packet];
+        let (flow, signal) = (net.packets[packet].flow, net.packets[packet].signal());
         if signal == Some(Signal::ForwardingRequest) {
             return self.on_request(net, link, packet);
         }
@@ -177,7 +177,7 @@ impl AccessRouter {
             held.towards = Towards::Away;
         }
         for (flow, seq) in std::mem::take(&mut held.last) {
-            net.originate(held.away, Packet::signal(flow, Signal::EndOfForwarding, seq));
+            net.originate(held.away, Packet::of_signal(flow, Signal::EndOfForwarding, seq));
         }
     }
 

@@ -73,9 +73,9 @@ impl Correspondent {
         let flow = &mut self.flows[index];
         net.observer.changed(now, flow.id, &mut flow.sender);
         while let Some(sent) = flow.sender.poll_transmit(now) {
-            let packet = Packet::data(flow.id, sent);
-            net.observer.sent(now, &packet);
-            net.originate(self.out, packet);
+            let packet = net.packets.insert(Packet::data(flow.id, sent));
+            net.observer.sent(now, &net.packets[packet]);
+            net.send(self.out, packet);
         }
         net.observer.changed(now, flow.id, &mut flow.sender);
         if let Some(deadline) = flow.sender.deadline() {
@@ -218,9 +218,9 @@ impl Mobile {
                 state.receiver.carry(report);
             }
             if state.phas.as_mut().is_none_or(|filter| filter.on_ack(ack.0.ack)) {
-                let packet = Packet::ack(flow, ack);
-                net.observer.sent(net.now(), &packet);
-                net.originate(self.out, packet);
+                let packet = net.packets.insert(Packet::ack(flow, ack));
+                net.observer.sent(net.now(), &net.packets[packet]);
+                net.send(self.out, packet);
             }
         }
         if let Some(deadline) = state.receiver.deadline() {
@@ -233,7 +233,7 @@ impl Mobile {
     pub(crate) fn on_data<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, link: LinkId, id: PacketId) {
         let now = net.now();
         let packet = &net.packets[id];
-        if packet.signal.is_some() {
+        if packet.signal().is_some() {
             return self.on_signal(net, id);
         }
         net.observer.heard(now, packet);
@@ -251,7 +251,8 @@ impl Mobile {
 
     /// A message of a router has come: what was held for a flow has all been sent.
     fn on_signal<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, id: PacketId) {
-        let Packet { flow, signal, .. } = net.packets[id];
+        let packet = &net.packets[id];
+        let (flow, signal) = (packet.flow, packet.signal());
         net.packets.remove(id);
         let index = usize::from(flow - self.first.0);
         let (Some(Signal::EndOfForwarding), Some(state)) = (signal, self.flows.get_mut(index)) else {
@@ -272,7 +273,7 @@ impl Mobile {
 
     /// Asks for what routers hold (algorithms.md, 6.1).
     pub fn request_forwarding<O: HostObserver>(&mut self, net: &mut Net<Packet, O>) {
-        net.originate(self.out, Packet::signal(self.first.0, Signal::ForwardingRequest, 0));
+        net.originate(self.out, Packet::of_signal(self.first.0, Signal::ForwardingRequest, 0));
     }
 
     /// A flow's delayed ACK is due.
@@ -335,6 +336,7 @@ impl Mobile {
 
 /// Where a router sends what comes out of a link.
 #[derive(Clone, Debug)]
+#[repr(u8)] // the variant in a byte of its own, read for every packet
 pub enum Route {
     /// Nothing comes this way.
     None,
@@ -373,6 +375,7 @@ impl Router {
 
 /// Any node.
 #[derive(Clone, Debug)]
+#[repr(u8)] // the variant in a byte of its own, read for every packet
 pub enum BenchNode {
     /// Bulk senders.
     Correspondent(Correspondent),

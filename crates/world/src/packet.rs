@@ -21,8 +21,16 @@ pub enum Signal {
 }
 
 /// A TCP segment under way.
+///
+/// What every packet has lies in one cache line; SACK blocks and signals, which few have, in the next. A packet is
+/// written where it lies ([`Payload::write`]), so that a data packet costs one line.
 #[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
 pub struct Packet {
+    /// Bytes that links charge.
+    pub bytes: u32,
+    /// Number of this transmission among the flow's.
+    pub copy: u32,
     /// Flow it belongs to.
     pub flow: u16,
     /// Whether it goes from the sender to the mobile.
@@ -31,42 +39,43 @@ pub struct Packet {
     pub retransmission: bool,
     /// Whether a router has held it for the mobile.
     pub forwarded: bool,
-    /// A message of the handoff in place of a TCP segment.
-    pub signal: Option<Signal>,
-    /// Bytes that links charge.
-    pub bytes: u32,
-    /// Number of this transmission among the flow's.
-    pub copy: u32,
+    /// Whether `message` means something.
+    is_signal: bool,
     /// The segment.
     pub segment: Segment,
+    message: Signal,
 }
+
+const _: () =
+    assert!(std::mem::offset_of!(Packet, segment.sack) < 64, "the number of SACK blocks in the first line");
 
 impl Packet {
     /// What a sender puts on the wire.
-    #[inline]
+    #[inline(always)] // the packet is made where it will lie
     pub fn data(flow: u16, sent: Transmit) -> Self {
         let Transmit { segment, bytes, copy, retransmission } = sent;
-        Self { flow, data: true, retransmission, forwarded: false, signal: None, bytes, copy, segment }
+        Self { data: true, retransmission, copy, ..Self::ack(flow, (segment, bytes)) }
     }
 
     /// What a receiver puts on the wire: a segment and the bytes that links charge for it.
-    #[inline]
+    #[inline(always)] // the packet is made where it will lie
     pub fn ack(flow: u16, (segment, bytes): (Segment, u32)) -> Self {
         Self {
+            bytes,
+            copy: u32::MAX,
             flow,
             data: false,
             retransmission: false,
             forwarded: false,
-            signal: None,
-            bytes,
-            copy: u32::MAX,
+            is_signal: false,
             segment,
+            message: Signal::ForwardingRequest,
         }
     }
 
     /// A message about `flow`; `last` is L of a notice that ends the forwarding, and of mobility signalling the number of
     /// the message.
-    pub fn signal(flow: u16, signal: Signal, last: u32) -> Self {
+    pub fn of_signal(flow: u16, message: Signal, last: u32) -> Self {
         let segment = Segment {
             seq: last,
             ack: 0,
@@ -78,7 +87,13 @@ impl Packet {
             timestamps: None,
             option: CarriedOption::default(),
         };
-        Self { signal: Some(signal), ..Self::ack(flow, (segment, SIGNAL_BYTES)) }
+        Self { is_signal: true, message, ..Self::ack(flow, (segment, SIGNAL_BYTES)) }
+    }
+
+    /// The message of the handoff that it is in place of a TCP segment.
+    #[inline]
+    pub fn signal(&self) -> Option<Signal> {
+        self.is_signal.then_some(self.message)
     }
 
     /// Whether it is a window probe: from a sender, without data.
@@ -96,5 +111,21 @@ impl Payload for Packet {
     #[inline]
     fn flow(&self) -> u16 {
         self.flow
+    }
+
+    #[inline(always)] // so that a packet is made where it will lie
+    fn write(self, place: &mut Self) {
+        let Self { bytes, copy, flow, data, retransmission, forwarded, is_signal, segment, message } = self;
+        place.bytes = bytes;
+        place.copy = copy;
+        place.flow = flow;
+        place.data = data;
+        place.retransmission = retransmission;
+        place.forwarded = forwarded;
+        place.is_signal = is_signal;
+        if is_signal {
+            place.message = message;
+        }
+        segment.write(&mut place.segment);
     }
 }

@@ -317,7 +317,7 @@ impl Recorder {
         }
         let &Packet { flow, copy, .. } = packet;
         let carriage = Carriage { start: passage.start, end: passage.departure, flow, copy };
-        if packet.signal.is_some() {
+        if packet.signal().is_some() {
             self.signals.push(carriage);
         } else if packet.data {
             self.carried.push_back(carriage);

@@ -257,7 +257,7 @@ impl Tracer {
 
     /// The access link that `link` is a direction of, if `packet` is of a flow.
     fn side(&self, link: LinkId, packet: &Packet) -> Option<Side> {
-        let places = self.places.filter(|_| packet.signal.is_none())?;
+        let places = self.places.filter(|_| packet.signal().is_none())?;
         let is = |index: usize| [places.access[index].down, places.access[index].up].contains(&link);
         if is(OLD) {
             Some(Side::Old)

@@ -35,6 +35,7 @@ pub(crate) trait Recovery {
 
 /// A rule set, dispatched statically.
 #[derive(Clone, Debug)]
+#[repr(u8)] // the variant in a byte of its own, read for every packet
 pub(crate) enum AnyRecovery {
     Ns2Sack1(Ns2Sack1),
     Rfc6675(Rfc6675),
@@ -82,7 +83,7 @@ impl Recovery for AnyRecovery {
         dispatch!(self, r => r.on_timeout(core));
     }
 
-    #[inline]
+    #[inline(always)] // one caller
     fn next<A: Advisor>(&mut self, core: &mut Core<A>) -> Option<u32> {
         dispatch!(self, r => r.next(core))
     }

@@ -149,7 +149,7 @@ impl Recovery for Ns2Sack1 {
     }
 
     /// One turn of `Sack1TcpAgent::send_much`.
-    #[inline]
+    #[inline(always)] // one caller
     fn next<A: Advisor>(&mut self, core: &mut Core<A>) -> Option<u32> {
         let window = core.congestion.window();
         let open = if self.in_fast_recovery {

@@ -34,8 +34,9 @@ impl Lost {
         match left {
             Some((_, left)) => *left = left.saturating_sub(u32::from(*left < u32::MAX)),
             None => {
-                let packet = Packet::signal(0, Signal::Mobility(message), number);
-                net.originate(out, Packet { bytes: message.bytes(), ..packet });
+                let mut packet = Packet::of_signal(0, Signal::Mobility(message), number);
+                packet.bytes = message.bytes();
+                net.originate(out, packet);
             }
         }
     }
@@ -43,7 +44,7 @@ impl Lost {
 
 /// The message that a packet is.
 fn message(packet: &Packet) -> Option<Message> {
-    match packet.signal {
+    match packet.signal() {
         Some(Signal::Mobility(message)) => Some(message),
         _ => None,
     }

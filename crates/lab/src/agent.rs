@@ -3,6 +3,7 @@
 //! route moves.
 
 use super::Error;
+use super::access_link::mean_kbps;
 use super::child::Child;
 use super::host::{DEVICES, Role};
 use super::hosts::Hosts;
@@ -129,11 +130,11 @@ fn configuration(plan: &Plan, cgroup: &Path, control: &Path, pin: Option<&Path>)
     text.extend(pin.map(|pin| format!("pin = {:?}\n", path(pin))));
     for ((device, link), factor) in DEVICES.into_iter().zip([&plan.old, &plan.new]).zip([1.0, plan.told_rate])
     {
-        let rate = (link.down.capacity.mean_kbps() as f64 * factor).round().max(1.0) as u64;
-        let up = link.up.capacity.mean_kbps().max(1);
+        let rate = (mean_kbps(&link.down) as f64 * factor).round().max(1.0) as u64;
+        let up = mean_kbps(&link.up);
         text.push_str(&format!(
             "[[link]]\ndevice = {device:?}\nrate = \"{rate}kbit\"\nup = \"{up}kbit\"\ndelay = \"{}us\"\n",
-            link.down.delay_us
+            link.delay_us()
         ));
     }
     text
@@ -142,16 +143,15 @@ fn configuration(plan: &Plan, cgroup: &Path, control: &Path, pin: Option<&Path>)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::link::OneWay;
-    use crate::path::AccessLink;
+    use crate::access_link::AccessLink;
     use segue_agent::Config;
     use segue_policy::Link;
 
     #[test]
     fn the_agent_understands_its_configuration() {
         let link = |kbps, delay_us| AccessLink {
-            down: OneWay::constant(kbps, delay_us),
-            up: OneWay::constant(kbps / 2, delay_us),
+            up: AccessLink::constant(kbps / 2, delay_us, None).up,
+            ..AccessLink::constant(kbps, delay_us, None)
         };
         let mut plan = Plan::new(link(6400, 9_500), link(200, 300_000), Vec::new());
         plan.told_rate = 10.0;

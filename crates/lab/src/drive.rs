@@ -2,13 +2,14 @@
 //!
 //! Measured links go on in the time of the laboratory: a stay begins where the trace is by then, not where it was left.
 
+use super::access_link::AccessLink;
 use super::freezer::Freezer;
 use super::interrupt;
 use super::laboratory::Laboratory;
 use super::measures::{Frame, measure};
 use super::packet::Packet;
-use super::path::{AccessLink, Direction, Switch, Which};
-use super::plan::{Family, Kind, Plan, Program, told};
+use super::path::{Direction, Switch, Which};
+use super::plan::{Family, Kind, Plan, Program};
 use super::programs::{Download, write_bulk};
 use super::punctual::{Punctual, Rank};
 use super::record::RunRecord;
@@ -234,7 +235,7 @@ fn one(
         if ended {
             break;
         }
-        let notice = plan.notices.then(|| told(drive.link(stay + 1), switch.up, plan.told_rate));
+        let notice = plan.notices.then(|| drive.link(stay + 1).reported(switch.up, plan.told_rate));
         lab.complete(which(stay + 1), notice)?;
         if let Some(freezer) = &mut freezer {
             freezer.open(which(stay))?;
@@ -291,7 +292,7 @@ fn measure_all(
         end,
         round_trip: drive.plan.round_trip(drive.link(stay + 1)).as_nanos() as Nanos,
         segment: drive.plan.segment(),
-        capacity: [&drive.link(stay).down.capacity, &drive.link(stay + 1).down.capacity],
+        service: [&drive.link(stay).down.service, &drive.link(stay + 1).down.service],
     };
     for (stay, switch) in switches.iter().enumerate().filter(|(_, switch)| switch.up < end) {
         let until = switches.get(stay + 1).map_or(end, |next| next.down.min(end));

@@ -1,4 +1,5 @@
-//! The link emulator: a thread that carries packets between the hosts' TUN devices along a [`Path`].
+//! The link emulator: a thread that carries packets between the hosts' TUN devices along a [`Path`], whose links are the
+//! simulator's.
 //!
 //! The mobile has a device for each access link, and gets a packet by that of the link that it came over. What the
 //! mobile sends takes the link that carries, by whichever device it leaves.
@@ -7,8 +8,9 @@
 
 use super::Error;
 use super::Nanos;
+use super::access_link::AccessLink;
 use super::packet::Packet;
-use super::path::{AccessLink, Direction, Fate, Path, Sink, Switch, Which};
+use super::path::{Direction, Fate, Path, Sink, Switch, Which};
 use super::punctual::{Punctual, Rank};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::eventfd::{EfdFlags, EventFd};
@@ -90,7 +92,7 @@ pub struct Emulator {
 
 impl Emulator {
     /// Starts to carry packets over `old`, between the server's device and the mobile's two, those of the old and of
-    /// the new link. `capacity`: packets to keep room for.
+    /// the new link. `wired`: one-way delay of the wired part, 0 for none. `capacity`: packets to keep room for.
     ///
     /// # Errors
     /// No file descriptor or thread to be had.
@@ -100,7 +102,7 @@ impl Emulator {
         mobile: [SyncDevice; 2],
         old: &AccessLink,
         new: &AccessLink,
-        wired_us: u32,
+        wired: Nanos,
         capacity: usize,
     ) -> Result<Self, Error> {
         let flags = EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK;
@@ -108,16 +110,16 @@ impl Emulator {
         let (wake, shared) = (Arc::new(wake), Arc::new(Shared::default()));
         let (commands, inbox) = channel();
         let [by_old, by_new] = mobile;
+        let outcome = Outcome {
+            packets: Vec::with_capacity(capacity),
+            octets: Vec::with_capacity(capacity),
+            ready: Vec::new(),
+            spare: Vec::new(),
+        };
         let mut worker = Worker {
             clock,
             devices: [server, by_old, by_new],
-            path: Path::new(old, new, wired_us),
-            outcome: Outcome {
-                clock,
-                packets: Vec::with_capacity(capacity),
-                ready: Vec::new(),
-                spare: Vec::new(),
-            },
+            path: Path::new(old, new, wired, outcome),
             wake: Arc::clone(&wake),
             inbox,
             shared: Arc::clone(&shared),
@@ -189,38 +191,43 @@ struct Worker {
     clock: Clock,
     /// The server's, the mobile's of the old link, and that of the new one.
     devices: [SyncDevice; 3],
-    path: Path<Carried>,
-    outcome: Outcome,
+    path: Path<Outcome>,
     wake: Arc<EventFd>,
     inbox: Receiver<Command>,
     shared: Arc<Shared>,
 }
 
-/// A packet on its way: its octets, and its place in the record.
-struct Carried {
-    octets: Vec<u8>,
-    index: usize,
-}
-
+/// The path's packets, each by its place in the record.
+#[derive(Clone)]
 struct Outcome {
-    clock: Clock,
     packets: Vec<Packet>,
-    /// To be handed over.
-    ready: Vec<(Direction, Carried, Nanos)>,
+    /// The whole of each packet that is under way; empty once it has ended.
+    octets: Vec<Vec<u8>>,
+    /// To be handed over, and since when.
+    ready: Vec<(Direction, usize, Nanos)>,
     /// Buffers for the next packets.
     spare: Vec<Vec<u8>>,
 }
 
-impl Sink<Carried> for Outcome {
-    fn queued(&mut self, packet: &Carried, link: Which, arrival: Nanos, departure: Nanos) {
-        self.packets[packet.index].queued = Some((link, arrival, departure));
+impl Outcome {
+    /// A buffer for a packet of any length.
+    fn buffer(&mut self) -> Vec<u8> {
+        let mut octets = self.spare.pop().unwrap_or_else(|| Vec::with_capacity(usize::from(MTU)));
+        octets.resize(usize::from(MTU), 0);
+        octets
+    }
+}
+
+impl Sink for Outcome {
+    fn queued(&mut self, packet: usize, link: Which, arrival: Nanos, departure: Nanos) {
+        self.packets[packet].queued = Some((link, arrival, departure));
     }
 
-    fn ended(&mut self, direction: Direction, packet: Carried, fate: Fate) {
-        self.packets[packet.index].fate = fate;
+    fn ended(&mut self, direction: Direction, packet: usize, fate: Fate) {
+        self.packets[packet].fate = fate;
         match fate {
             Fate::Delivered(due) => self.ready.push((direction, packet, due)),
-            _ => self.spare.push(packet.octets),
+            _ => self.spare.push(std::mem::take(&mut self.octets[packet])),
         }
     }
 }
@@ -267,11 +274,11 @@ impl Worker {
                 }
             }
         }
-        self.path.stop(&mut self.outcome);
+        self.path.stop();
         let usage = getrusage(UsageWho::RUSAGE_THREAD).map_err(Error::system("getrusage"))?;
         let cpu = usage.user_time() + usage.system_time();
         Ok(Record {
-            packets: std::mem::take(&mut self.outcome.packets),
+            packets: std::mem::take(&mut self.path.sink().packets),
             cpu: Duration::from_micros(u64::try_from(cpu.num_microseconds()).unwrap_or(0)),
             ran: Duration::from_nanos(self.clock.now() - started),
             realtime: punctual.realtime,
@@ -294,45 +301,47 @@ impl Worker {
     /// Takes what a host has sent.
     fn read(&mut self, device: usize, direction: Direction) -> Result<(), Error> {
         for _ in 0..BATCH {
-            let mut octets = self.outcome.spare.pop().unwrap_or_else(|| Vec::with_capacity(usize::from(MTU)));
-            octets.resize(usize::from(MTU), 0);
+            let mut octets = self.path.sink().buffer();
             match self.devices[device].recv(&mut octets) {
                 Ok(length) => octets.truncate(length),
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {
-                    self.outcome.spare.push(octets);
+                    self.path.sink().spare.push(octets);
                     return Ok(());
                 }
                 Err(source) => return Err(Error::Device { host: HOSTS[device], source }),
             }
             let now = self.clock.now();
             // What was due before it came, a switch above all, is done before it.
-            self.path.advance(now, &mut self.outcome);
-            let index = self.outcome.packets.len();
-            self.outcome.packets.push(Packet::new(direction, now, &octets));
+            self.path.advance(now);
             if direction == Direction::Down && octets.len() >= BULK {
                 let _ =
                     self.shared.first_bulk.compare_exchange(0, now + 1, Ordering::AcqRel, Ordering::Relaxed);
             }
             let bytes = octets.len() as u32;
-            self.path.enter(direction, now, Carried { octets, index }, bytes, &mut self.outcome);
+            let outcome = self.path.sink();
+            let number = outcome.packets.len();
+            outcome.packets.push(Packet::new(direction, now, &octets));
+            outcome.octets.push(octets);
+            self.path.enter(direction, number, bytes);
         }
         Ok(())
     }
 
     /// Hands over what is due.
     fn carry(&mut self) -> Result<(), Error> {
-        self.path.advance(self.clock.now(), &mut self.outcome);
-        let mut ready = std::mem::take(&mut self.outcome.ready);
-        for (direction, packet, due) in ready.drain(..) {
-            let destination = destination(direction, &self.outcome.packets[packet.index]);
-            let now = self.outcome.clock.now();
-            self.outcome.packets[packet.index].late =
-                u32::try_from(now.saturating_sub(due)).unwrap_or(u32::MAX);
-            hand_over(&self.devices[destination], &packet.octets)
+        self.path.advance(self.clock.now());
+        let outcome = self.path.sink();
+        let mut ready = std::mem::take(&mut outcome.ready);
+        for (direction, number, due) in ready.drain(..) {
+            let packet = &mut outcome.packets[number];
+            let destination = destination(direction, packet);
+            packet.late = u32::try_from(self.clock.now().saturating_sub(due)).unwrap_or(u32::MAX);
+            let octets = std::mem::take(&mut outcome.octets[number]);
+            hand_over(&self.devices[destination], &octets)
                 .map_err(|source| Error::Device { host: HOSTS[destination], source })?;
-            self.outcome.spare.push(packet.octets);
+            outcome.spare.push(octets);
         }
-        self.outcome.ready = ready;
+        outcome.ready = ready;
         Ok(())
     }
 }

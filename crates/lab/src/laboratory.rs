@@ -1,6 +1,6 @@
 //! One laboratory: two hosts, their cgroups, and the emulator between their devices.
 
-use super::Error;
+use super::access_link::mean_kbps;
 use super::agent::LabAgent;
 use super::cgroup::Cgroups;
 use super::emulator::{Clock, Emulator};
@@ -11,6 +11,7 @@ use super::path::Which;
 use super::plan::{Family, Plan};
 use super::sender_kind::{NoticeBy, SenderKind};
 use super::uplinks::Uplinks;
+use super::{Error, Nanos};
 use segue_policy::Link;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -79,7 +80,7 @@ impl Laboratory {
         }
         // Attaching takes its time; measured links start when all is ready, the same for every sender.
         let clock = Clock::start();
-        let wired = u32::try_from(plan.wired.as_micros()).unwrap_or(u32::MAX);
+        let wired = plan.wired.as_nanos() as Nanos;
         let room = room(plan, lasts);
         let emulator = Emulator::start(clock, at_server, at_mobile, &plan.old, &plan.new, wired, room)?;
         let six = plan.family == Family::Ipv6;
@@ -187,7 +188,7 @@ fn hosts<'a>(server: &'a Host, mobile: &'a Host, cgroups: &'a Cgroups, folder: &
 
 /// Packets that may enter within `lasts`: data and as many ACKs over the faster link, and some.
 fn room(plan: &Plan, lasts: Duration) -> usize {
-    let kbps = plan.old.down.capacity.mean_kbps().max(plan.new.down.capacity.mean_kbps());
+    let kbps = mean_kbps(&plan.old.down).max(mean_kbps(&plan.new.down));
     let packets = lasts.as_secs_f64() * kbps as f64 * 1000.0 / 12_000.0;
     // Beyond this the record grows as it must.
     ((packets * 2.2) as usize).min(2_000_000) + 1000

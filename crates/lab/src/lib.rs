@@ -2,7 +2,8 @@
 //! that changes under real TCP flows.
 //!
 //! * [`plan`], [`sender_kind`]: what is to be run. [`run`]: runs it, senders interleaved, many laboratories at once.
-//! * [`link`], [`trace`], [`path`]: what the links do; pure. [`emulator`]: carries real packets along a path.
+//! * [`access_link`]: links as the simulator knows them; [`path`]: a network of them, pure. [`emulator`]: carries real
+//!   packets along a path.
 //! * [`namespace`], [`netlink`], [`host`], [`cgroup`]: the hosts. [`hosts`], [`child`], [`programs`]: what runs on them.
 //! * [`drive`]: several handoffs in a row; [`shell`]: an ssh session in which somebody types; `freezer`: Freeze-TCP.
 //! * [`uplinks`]: what the mobile's own host sees of a handoff: carriers and the default route.
@@ -12,6 +13,7 @@
 //! * [`sweep`]: what a killed run leaves behind, removed by the next.
 //! * [`measures`]: from what the emulator saw to a [`RunRecord`].
 
+pub mod access_link;
 mod agent;
 pub mod cgroup;
 pub mod child;
@@ -26,7 +28,6 @@ pub mod hosts;
 mod interrupt;
 mod kernel_counters;
 pub mod laboratory;
-pub mod link;
 pub mod measures;
 #[cfg(test)]
 mod measures_tests;
@@ -47,7 +48,6 @@ pub mod shell;
 mod site;
 pub mod socket_memory;
 pub mod sweep;
-pub mod trace;
 pub mod traffic;
 pub mod uplinks;
 pub mod veth;

@@ -1,10 +1,10 @@
 //! From what the emulator saw to the numbers of a run.
 
 use super::Nanos;
-use super::link::Capacity;
 use super::packet::{Packet, Segment};
 use super::path::{Direction, Fate};
 use super::record::{Counts, Exactness, FlowRecord, RunRecord};
+use segue_netsim::Service;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -29,13 +29,13 @@ pub struct Frame<'a> {
     /// Octets of data in a packet of 1500.
     pub segment: u32,
     /// What carries towards the mobile before T and after link-up.
-    pub capacity: [&'a Capacity; 2],
+    pub service: [&'a Service; 2],
 }
 
 impl Frame<'_> {
     /// Octets of full packets' data that a link can carry within `[from, to)`.
     fn data(&self, link: usize, from: Nanos, to: Nanos) -> u64 {
-        self.capacity[link].bytes_between(from, to) * u64::from(self.segment) / 1500
+        self.service[link].bytes_between(from, to) * u64::from(self.segment) / 1500
     }
 }
 
@@ -102,7 +102,8 @@ pub fn measure(packets: &[Packet], frame: &Frame<'_>, record: &mut RunRecord) {
     let mut events = Vec::with_capacity(packets.len() * 2);
     for (index, packet) in packets.iter().enumerate() {
         events.push((packet.entered, index, Event::Entered));
-        if let Fate::Delivered(at) | Fate::Dropped(at) | Fate::Disconnected(at) = packet.fate {
+        if let Fate::Delivered(at) | Fate::Dropped(at) | Fate::Lost(at) | Fate::Disconnected(at) = packet.fate
+        {
             events.push((at, index, Event::Ended));
         }
     }
@@ -183,6 +184,7 @@ fn count_loss(counts: &mut Counts, fate: Fate, data: bool) {
             counts.drops += 1;
             counts.data_drops += u64::from(data);
         }
+        Fate::Lost(_) => counts.lost_on_link += 1,
         Fate::Disconnected(_) => counts.lost_in_disconnection += 1,
         Fate::Delivered(_) | Fate::UnderWay => {}
     }
@@ -224,6 +226,7 @@ fn summarise<'a>(
         *total = all.fold(Counts::default(), |a, b| Counts {
             drops: a.drops + b.drops,
             data_drops: a.data_drops + b.data_drops,
+            lost_on_link: a.lost_on_link + b.lost_on_link,
             lost_in_disconnection: a.lost_in_disconnection + b.lost_in_disconnection,
             retransmissions: a.retransmissions + b.retransmissions,
             needless_retransmissions: a.needless_retransmissions + b.needless_retransmissions,

@@ -1,12 +1,12 @@
 //! Measures of hand-made packets.
 
 use super::Nanos;
-use super::link::Capacity;
 use super::measures::{Frame, measure};
 use super::packet::Packet;
 use super::path::{Direction, Fate};
 use super::record::{Exactness, RunRecord};
 use etherparse::PacketBuilder;
+use segue_netsim::{Rate, Service};
 use std::time::Duration;
 
 const MS: Nanos = 1_000_000;
@@ -47,7 +47,7 @@ fn lost(ms: u64) -> Fate {
 }
 
 fn measured(packets: &[Packet]) -> RunRecord {
-    let capacity = Capacity::Rate(12_000); // 1500 octets a ms
+    let service = Service::Fixed(Rate::new(12_000_000)); // 1500 octets a ms
     let frame = Frame {
         start: 0,
         down: 2000 * MS,
@@ -55,7 +55,7 @@ fn measured(packets: &[Packet]) -> RunRecord {
         end: 9000 * MS,
         round_trip: 100 * MS,
         segment: 1500,
-        capacity: [&capacity, &capacity],
+        service: [&service, &service],
     };
     let mut record =
         RunRecord { emulator: Exactness { cpu: 0.25, ..Exactness::default() }, ..RunRecord::default() };

@@ -1,10 +1,15 @@
 //! The path between the two hosts: for each direction a wired part and the access link, and the handoff.
 //!
-//! Pure: packets are `P`, time is passed in, so that tests need neither devices nor clocks. As on the
-//! simulator's bench the wired part lies between the server and the access link.
+//! It is a network of the simulator's, whose clock follows the laboratory's. Pure: packets are numbers, time is
+//! passed in, so that tests need neither devices nor clocks. As on the simulator's bench the wired part lies between
+//! the server and the access link.
 
 use super::Nanos;
-use super::link::{Capacity, OneWay, Passage, Server};
+use super::access_link::AccessLink;
+use segue_netsim::{
+    Delay, LinkConfig, LinkId, LossCause, Net, Node, NodeId, Observer, PacketId, Passage, Payload, Rate,
+    Service, Sim, TimerId,
+};
 use std::collections::VecDeque;
 
 /// Towards the mobile, or towards the server.
@@ -42,36 +47,12 @@ pub enum Fate {
     UnderWay,
     /// Handed to the other host.
     Delivered(Nanos),
-    /// Dropped by a full queue.
+    /// Dropped by a queue.
     Dropped(Nanos),
+    /// Lost on a link that was up.
+    Lost(Nanos),
     /// Came out of the old link, or wanted into a link, while there was none.
     Disconnected(Nanos),
-}
-
-/// Both directions of an access link.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AccessLink {
-    /// To the mobile.
-    pub down: OneWay,
-    /// To the server.
-    pub up: OneWay,
-}
-
-impl AccessLink {
-    /// One of the two directions.
-    pub fn towards(&self, direction: Direction) -> &OneWay {
-        match direction {
-            Direction::Down => &self.down,
-            Direction::Up => &self.up,
-        }
-    }
-
-    /// Whether its rate or its delay is a measured one, and so another one at another time.
-    pub fn is_measured(&self) -> bool {
-        [&self.down, &self.up]
-            .iter()
-            .any(|way| way.delays.is_some() || matches!(way.capacity, Capacity::Trace(_)))
-    }
 }
 
 /// A change to the other access link at a known time (ns). `up == down`: make before break.
@@ -85,81 +66,169 @@ pub struct Switch {
     pub breaks: bool,
 }
 
-struct Travelling<P> {
-    packet: P,
-    bytes: u32,
-    passage: Passage,
-}
-
-struct Way<P> {
-    direction: Direction,
-    /// The wired hop, if the plan has one: its queue never drops.
-    wired: Option<Server>,
-    /// On the wired hop before the access link.
-    approach: VecDeque<Travelling<P>>,
-    /// In or on the old and the new access link.
-    old: VecDeque<Travelling<P>>,
-    new: VecDeque<Travelling<P>>,
-    /// Behind the access link, on the wired hop to the server.
-    beyond: VecDeque<Travelling<P>>,
-    servers: [Server; 2],
-}
-
-#[derive(Clone, Copy)]
-enum Step {
-    Approach(usize),
-    Old(usize),
-    New(usize),
-    Beyond(usize),
-    Down,
-    Up,
-}
-
-/// Rate of the wired part, as on the simulator's bench.
-const WIRED_KBPS: u32 = 100_000;
+/// Rate of the wired part, as on the simulator's bench, bit/s.
+const WIRED_RATE: u64 = 100_000_000;
 
 /// Where a path reports what became of packets.
-pub trait Sink<P> {
+pub trait Sink: Clone {
     /// `packet` has come to the queue of an access link and will, if nothing breaks, depart then.
-    fn queued(&mut self, packet: &P, link: Which, arrival: Nanos, departure: Nanos);
+    fn queued(&mut self, packet: usize, link: Which, arrival: Nanos, departure: Nanos);
     /// The end of `packet`.
-    fn ended(&mut self, direction: Direction, packet: P, fate: Fate);
+    fn ended(&mut self, direction: Direction, packet: usize, fate: Fate);
+}
+
+/// A packet as links know it.
+#[derive(Clone, Copy, Debug)]
+struct Carried {
+    /// By which its owner knows it.
+    number: usize,
+    bytes: u32,
+}
+
+impl Payload for Carried {
+    fn size(&self) -> u32 {
+        self.bytes
+    }
+
+    /// The emulator does not tell flows apart.
+    fn flow(&self) -> u16 {
+        0
+    }
+}
+
+/// A part of the path, in one direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hop {
+    Wired,
+    Access(Which),
+}
+
+/// The links of the network as it numbers them.
+const LINKS: [(Direction, Hop); 6] = [
+    (Direction::Down, Hop::Wired),
+    (Direction::Down, Hop::Access(Which::Old)),
+    (Direction::Down, Hop::Access(Which::New)),
+    (Direction::Up, Hop::Wired),
+    (Direction::Up, Hop::Access(Which::Old)),
+    (Direction::Up, Hop::Access(Which::New)),
+];
+
+fn id(direction: Direction, hop: Hop) -> LinkId {
+    let place = match hop {
+        Hop::Wired => 0,
+        Hop::Access(Which::Old) => 1,
+        Hop::Access(Which::New) => 2,
+    };
+    LinkId(direction as u16 * 3 + place)
+}
+
+fn place(link: LinkId) -> (Direction, Hop) {
+    LINKS[usize::from(link.0)]
+}
+
+/// Tells the sink.
+#[derive(Clone)]
+struct Watch<S>(S);
+
+impl<S: Sink> Observer<Carried> for Watch<S> {
+    fn accepted(&mut self, link: LinkId, passage: &Passage, packet: &Carried) {
+        if let (_, Hop::Access(which)) = place(link) {
+            self.0.queued(packet.number, which, passage.arrival, passage.departure);
+        }
+    }
+
+    fn lost(&mut self, now: Nanos, link: LinkId, packet: &Carried, cause: LossCause) {
+        let fate = match cause {
+            LossCause::Queue => Fate::Dropped(now),
+            LossCause::Link => Fate::Lost(now),
+            LossCause::Disconnection => Fate::Disconnected(now),
+        };
+        self.0.ended(place(link).0, packet.number, fate);
+    }
+
+    /// Nobody takes packets back.
+    fn withdrawn(&mut self, _: LinkId, _: &Carried) {}
+
+    /// There are no buffers.
+    fn overflowed(&mut self, _: Nanos, _: NodeId, _: &Carried) {}
+}
+
+/// Stands at the end of every link: the access router, and the hosts.
+#[derive(Clone)]
+struct Junction {
+    /// Whether there is a wired part.
+    wired: bool,
+    /// The access link that takes packets.
+    carrying: Option<Which>,
+}
+
+impl Junction {
+    /// The link that takes a packet of a host; `None`: there is none now.
+    fn first(&self, direction: Direction) -> Option<LinkId> {
+        match direction {
+            Direction::Down if self.wired => Some(id(direction, Hop::Wired)),
+            _ => self.access(direction),
+        }
+    }
+
+    fn access(&self, direction: Direction) -> Option<LinkId> {
+        self.carrying.map(|which| id(direction, Hop::Access(which)))
+    }
+}
+
+impl<S: Sink> Node<Carried, Watch<S>> for Junction {
+    fn on_packet(&mut self, net: &mut Net<Carried, Watch<S>>, link: LinkId, packet: PacketId) {
+        let (next, fate) = match place(link) {
+            (Direction::Down, Hop::Wired) => (self.access(Direction::Down), Fate::Disconnected(net.now())),
+            (Direction::Up, Hop::Access(_)) if self.wired => {
+                (Some(id(Direction::Up, Hop::Wired)), Fate::Delivered(net.now()))
+            }
+            _ => (None, Fate::Delivered(net.now())),
+        };
+        match next {
+            Some(next) => net.send(next, packet),
+            None => {
+                let number = net.packets[packet].number;
+                net.packets.remove(packet);
+                net.observer.0.ended(place(link).0, number, fate);
+            }
+        }
+    }
+
+    fn on_timer(&mut self, _: &mut Net<Carried, Watch<S>>, _: TimerId) {}
 }
 
 /// The path at work.
-pub struct Path<P> {
-    ways: [Way<P>; 2],
+pub struct Path<S> {
+    sim: Sim<Junction, Carried, Watch<S>>,
+    /// The old access link and the new one.
+    links: [AccessLink; 2],
     /// Those to come and the one under way, in order of time.
     switches: VecDeque<Switch>,
     /// The access link that takes packets, or took them last.
     link: Which,
-    /// Whether there is one now.
-    connected: bool,
 }
 
-impl<P> Path<P> {
-    /// An empty path that uses the old link. `wired_us`: one-way delay of the wired part, 0 for none.
-    pub fn new(old: &AccessLink, new: &AccessLink, wired_us: u32) -> Self {
-        let wired = || {
-            (wired_us > 0).then(|| {
-                Server::new(&OneWay { queue: Some(u32::MAX), ..OneWay::constant(WIRED_KBPS, wired_us) })
-            })
-        };
-        let way = |direction| Way {
-            direction,
-            wired: wired(),
-            approach: VecDeque::new(),
-            old: VecDeque::new(),
-            new: VecDeque::new(),
-            beyond: VecDeque::new(),
-            servers: [Server::new(old.towards(direction)), Server::new(new.towards(direction))],
-        };
-        Self {
-            ways: [way(Direction::Down), way(Direction::Up)],
-            switches: VecDeque::new(),
-            link: Which::Old,
-            connected: true,
+impl<S: Sink> Path<S> {
+    /// An empty path that uses the old link. `wired`: one-way delay of the wired part, 0 for none.
+    pub fn new(old: &AccessLink, new: &AccessLink, wired: Nanos, sink: S) -> Self {
+        let mut net = Net::new(Watch(sink));
+        let links = [old.clone(), new.clone()];
+        for (direction, hop) in LINKS {
+            let config = match hop {
+                Hop::Wired => LinkConfig::new(Service::Fixed(Rate::new(WIRED_RATE)), Delay::Fixed(wired)),
+                Hop::Access(which) => towards(&links, which, direction).clone(),
+            };
+            net.add_link(NodeId(0), config);
         }
+        let junction = Junction { wired: wired > 0, carrying: Some(Which::Old) };
+        let sim = Sim { net, nodes: vec![junction] };
+        Self { sim, links, switches: VecDeque::new(), link: Which::Old }
+    }
+
+    /// Who hears what became of packets.
+    pub fn sink(&mut self) -> &mut S {
+        &mut self.sim.net.observer.0
     }
 
     /// Adds a handoff; it comes after those that were added before.
@@ -167,177 +236,73 @@ impl<P> Path<P> {
         self.switches.push_back(switch);
     }
 
-    /// The access link that takes packets.
-    fn carrying(&self) -> Option<Which> {
-        self.connected.then_some(self.link)
-    }
-
-    /// A packet of a host enters. Everything due before `now` must have been [advanced](Self::advance).
-    pub fn enter(
-        &mut self,
-        direction: Direction,
-        now: Nanos,
-        packet: P,
-        bytes: u32,
-        sink: &mut impl Sink<P>,
-    ) {
-        let carrying = self.carrying();
-        let way = &mut self.ways[direction as usize];
-        match (direction, &mut way.wired) {
-            (Direction::Down, Some(wired)) => {
-                if let Some(passage) = wired.arrive(now, bytes) {
-                    way.approach.push_back(Travelling { packet, bytes, passage });
-                }
-            }
-            _ => way.arrive(carrying, now, packet, bytes, sink),
+    /// A packet of a host enters, at the time that the path has been [advanced](Self::advance) to.
+    pub fn enter(&mut self, direction: Direction, number: usize, bytes: u32) {
+        let Sim { net, nodes } = &mut self.sim;
+        let now = net.now();
+        match nodes[0].first(direction) {
+            Some(link) => net.inject(link, Carried { number, bytes }),
+            None => net.observer.0.ended(direction, number, Fate::Disconnected(now)),
         }
     }
 
     /// When the next thing is due.
     pub fn next_due(&self) -> Option<Nanos> {
-        self.next_step().map(|(at, _)| at)
+        self.sim.net.next_event().into_iter().chain(self.next_switch()).min()
     }
 
-    /// Does all that is due at `now`, in order of time.
-    pub fn advance(&mut self, now: Nanos, sink: &mut impl Sink<P>) {
-        while let Some((at, step)) = self.next_step() {
-            if at > now {
-                break;
+    /// Does all that is due until `now`, in order of time. A packet that comes out of a link at the instant of a
+    /// switch still gets through.
+    pub fn advance(&mut self, now: Nanos) {
+        while let Some(at) = self.next_switch().filter(|&at| at <= now) {
+            self.run_through(at);
+            self.switch();
+        }
+        self.run_through(now);
+    }
+
+    /// Tells of all packets that are still under way; nothing may enter afterwards.
+    pub fn stop(&mut self) {
+        let net = &mut self.sim.net;
+        for (direction, hop) in LINKS {
+            let left: Vec<PacketId> = net.link(id(direction, hop)).packets().collect();
+            for packet in left {
+                net.observer.0.ended(direction, net.packets[packet].number, Fate::UnderWay);
             }
-            self.step(at, step, sink);
         }
     }
 
-    /// Ends all packets that are still under way.
-    pub fn stop(&mut self, sink: &mut impl Sink<P>) {
-        for way in &mut self.ways {
-            for queue in [&mut way.approach, &mut way.old, &mut way.new, &mut way.beyond] {
-                for travelling in queue.drain(..) {
-                    sink.ended(way.direction, travelling.packet, Fate::UnderWay);
-                }
-            }
-        }
+    /// Handles all that happens to packets until `at`, this instant included.
+    fn run_through(&mut self, at: Nanos) {
+        while self.sim.step(at + 1) {}
+        self.sim.run_until(at);
     }
 
-    /// The earliest; of equals packets before switches: what comes out of the old link at T still gets through.
-    fn next_step(&self) -> Option<(Nanos, Step)> {
-        let mut earliest: Option<(Nanos, Step)> = None;
-        let mut consider = |at: Option<Nanos>, step| {
-            if let Some(at) = at
-                && earliest.is_none_or(|(first, _)| at < first)
-            {
-                earliest = Some((at, step));
-            }
-        };
-        let delivery = |queue: &VecDeque<Travelling<P>>| queue.front().map(|first| first.passage.delivery);
-        for (index, way) in self.ways.iter().enumerate() {
-            consider(delivery(&way.beyond), Step::Beyond(index));
-            consider(delivery(&way.old), Step::Old(index));
-            consider(delivery(&way.new), Step::New(index));
-            consider(delivery(&way.approach), Step::Approach(index));
-        }
-        if let Some(switch) = self.switches.front() {
-            match self.connected {
-                true => consider(Some(switch.down), Step::Down),
-                false => consider(Some(switch.up), Step::Up),
-            }
-        }
-        earliest
+    fn next_switch(&self) -> Option<Nanos> {
+        let connected = self.sim.nodes[0].carrying.is_some();
+        self.switches.front().map(|switch| if connected { switch.down } else { switch.up })
     }
 
-    fn step(&mut self, at: Nanos, step: Step, sink: &mut impl Sink<P>) {
-        match step {
-            Step::Approach(index) => {
-                let carrying = self.carrying();
-                let way = &mut self.ways[index];
-                if let Some(Travelling { packet, bytes, .. }) = way.approach.pop_front() {
-                    way.arrive(carrying, at, packet, bytes, sink);
-                }
+    /// The link goes, or another one carries from here on.
+    fn switch(&mut self) {
+        let breaks = self.switches.front().is_some_and(|switch| switch.breaks);
+        if breaks && self.sim.nodes[0].carrying.take().is_some() {
+            for direction in [Direction::Down, Direction::Up] {
+                let config = towards(&self.links, self.link, direction).clone();
+                self.sim.net.replace_link(id(direction, Hop::Access(self.link)), config);
             }
-            Step::Old(index) => {
-                let way = &mut self.ways[index];
-                let packet = way.old.pop_front();
-                way.cross(at, packet, sink);
-            }
-            Step::New(index) => {
-                let way = &mut self.ways[index];
-                let packet = way.new.pop_front();
-                way.cross(at, packet, sink);
-            }
-            Step::Beyond(index) => {
-                let way = &mut self.ways[index];
-                if let Some(travelling) = way.beyond.pop_front() {
-                    sink.ended(way.direction, travelling.packet, Fate::Delivered(at));
-                }
-            }
-            Step::Down => match self.switches.front() {
-                Some(Switch { breaks: true, .. }) => {
-                    self.connected = false;
-                    for way in &mut self.ways {
-                        way.break_off(self.link, at, sink);
-                    }
-                }
-                _ => self.change(),
-            },
-            Step::Up => self.change(),
+            return;
         }
-    }
-
-    /// The other link carries from here on.
-    fn change(&mut self) {
         self.switches.pop_front();
         self.link = self.link.other();
-        self.connected = true;
+        self.sim.nodes[0].carrying = Some(self.link);
     }
 }
 
-impl<P> Way<P> {
-    /// A link is gone, and what is on it is lost.
-    fn break_off(&mut self, link: Which, at: Nanos, sink: &mut impl Sink<P>) {
-        let (queue, server) = self.of(link);
-        server.forget();
-        for travelling in std::mem::take(queue) {
-            sink.ended(self.direction, travelling.packet, Fate::Disconnected(at));
-        }
-    }
-
-    fn of(&mut self, link: Which) -> (&mut VecDeque<Travelling<P>>, &mut Server) {
-        let [old, new] = &mut self.servers;
-        match link {
-            Which::Old => (&mut self.old, old),
-            Which::New => (&mut self.new, new),
-        }
-    }
-
-    fn arrive(
-        &mut self,
-        carrying: Option<Which>,
-        now: Nanos,
-        packet: P,
-        bytes: u32,
-        sink: &mut impl Sink<P>,
-    ) {
-        let Some(which) = carrying else {
-            return sink.ended(self.direction, packet, Fate::Disconnected(now));
-        };
-        let (queue, server) = self.of(which);
-        let Some(passage) = server.arrive(now, bytes) else {
-            return sink.ended(self.direction, packet, Fate::Dropped(now));
-        };
-        sink.queued(&packet, which, now, passage.departure);
-        queue.push_back(Travelling { packet, bytes, passage });
-    }
-
-    /// A packet comes out of an access link.
-    fn cross(&mut self, at: Nanos, travelling: Option<Travelling<P>>, sink: &mut impl Sink<P>) {
-        let Some(Travelling { packet, bytes, .. }) = travelling else { return };
-        match (self.direction, &mut self.wired) {
-            (Direction::Up, Some(wired)) => {
-                if let Some(passage) = wired.arrive(at, bytes) {
-                    self.beyond.push_back(Travelling { packet, bytes, passage });
-                }
-            }
-            _ => sink.ended(self.direction, packet, Fate::Delivered(at)),
-        }
+fn towards(links: &[AccessLink; 2], which: Which, direction: Direction) -> &LinkConfig {
+    let link = &links[which as usize];
+    match direction {
+        Direction::Down => &link.down,
+        Direction::Up => &link.up,
     }
 }

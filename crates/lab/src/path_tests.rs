@@ -1,47 +1,124 @@
 //! The path, on hand-made times.
 
 use super::Nanos;
-use super::link::{Capacity, OneWay};
-use super::path::{AccessLink, Direction, Fate, Path, Sink, Switch, Which};
-use super::trace::CapacityTrace;
+use super::access_link::AccessLink;
+use super::path::{Direction, Fate, Path, Sink, Switch, Which};
+use segue_netsim::loss::LossModel;
+use segue_netsim::{CapacityTrace, Delay, DelayTrace, LinkConfig, Service};
 
 const MS: Nanos = 1_000_000;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Seen {
-    ended: Vec<(u32, Fate)>,
-    queued: Vec<(u32, Which)>,
+    ended: Vec<(usize, Fate)>,
+    queued: Vec<(usize, Which)>,
+    /// Arrivals at an access link, and departures.
+    times: Vec<(Nanos, Nanos)>,
 }
 
-impl Sink<u32> for Seen {
-    fn queued(&mut self, packet: &u32, link: Which, _arrival: Nanos, _departure: Nanos) {
-        self.queued.push((*packet, link));
+impl Sink for Seen {
+    fn queued(&mut self, packet: usize, link: Which, arrival: Nanos, departure: Nanos) {
+        self.queued.push((packet, link));
+        self.times.push((arrival, departure));
     }
-    fn ended(&mut self, _direction: Direction, packet: u32, fate: Fate) {
+    fn ended(&mut self, _direction: Direction, packet: usize, fate: Fate) {
         self.ended.push((packet, fate));
     }
 }
 
 fn link(kbps: u32, delay_ms: u32, queue: u32) -> AccessLink {
-    let way = OneWay { queue: Some(queue), ..OneWay::constant(kbps, delay_ms * 1000) };
-    AccessLink { down: way.clone(), up: way }
+    AccessLink::constant(kbps, delay_ms * 1000, Some(queue))
 }
 
 /// Enters packets at their times (ms) in order and runs to `until`.
-fn run(path: &mut Path<u32>, packets: &[(u64, Direction, u32)], until: u64) -> Seen {
-    let mut seen = Seen::default();
+fn run(path: &mut Path<Seen>, packets: &[(u64, Direction, usize)], until: u64) -> Seen {
     for &(at, direction, packet) in packets {
-        path.advance(at * MS, &mut seen);
-        path.enter(direction, at * MS, packet, 1500, &mut seen);
+        path.advance(at * MS);
+        path.enter(direction, packet, 1500);
     }
-    path.advance(until * MS, &mut seen);
-    seen
+    path.advance(until * MS);
+    path.sink().clone()
+}
+
+fn path(old: &AccessLink, new: &AccessLink, wired: Nanos) -> Path<Seen> {
+    Path::new(old, new, wired, Seen::default())
+}
+
+/// Packets to the mobile over one link alone: when each (ns, bytes) ends, in their order.
+fn fates(down: LinkConfig, packets: &[(Nanos, u32)]) -> Vec<Fate> {
+    let link = AccessLink { up: down.clone(), down };
+    let mut path = path(&link, &link, 0);
+    for (number, &(at, bytes)) in packets.iter().enumerate() {
+        path.advance(at);
+        path.enter(Direction::Down, number, bytes);
+    }
+    path.advance(1000 * MS);
+    let mut ended = path.sink().ended.clone();
+    ended.sort_by_key(|&(packet, _)| packet);
+    ended.into_iter().map(|(_, fate)| fate).collect()
+}
+
+fn delivered(ms: impl IntoIterator<Item = u64>) -> Vec<Fate> {
+    ms.into_iter().map(|ms| Fate::Delivered(ms * MS)).collect()
+}
+
+#[test]
+fn packets_are_serialised_one_after_the_other() {
+    // 1500 bytes take 2 ms; the link is idle from 3 to 10 ms.
+    let packets = [(0, 1500), (MS, 750), (10 * MS, 1500)];
+    assert_eq!(fates(link(6000, 9, 5).down, &packets), delivered([11, 12, 21]));
+}
+
+#[test]
+fn the_queue_counts_the_packet_being_sent() {
+    let packets = [(0, 1500), (0, 1500), (2 * MS - 1, 1500), (2 * MS, 1500), (2 * MS, 40)];
+    let fates = fates(link(6000, 9, 2).down, &packets);
+    // At 2 ms the first has left: the second is being sent, and one may wait.
+    assert_eq!(fates[..2], delivered([11, 13]));
+    assert_eq!(fates[2..], [Fate::Dropped(2 * MS - 1), Fate::Delivered(15 * MS), Fate::Dropped(2 * MS)]);
+}
+
+#[test]
+fn small_packets_share_an_opportunity_and_unused_ones_are_lost() {
+    let trace = CapacityTrace::parse("1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n", 0).unwrap();
+    let down = LinkConfig::new(Service::trace(trace), Delay::Fixed(5 * MS)).drop_tail(3);
+    let early = [(0, 1000), (0, 500), (0, 100), (0, 100)];
+    // Nobody uses those of 3 to 5 ms.
+    let late = [(5 * MS + 1, 2000), (5 * MS + 1, 1000), (5 * MS + 1, 1)];
+    let fates = fates(down, &[&early[..], &late].concat());
+    assert_eq!(fates[..3], delivered([6, 6, 7]));
+    assert_eq!(fates[3], Fate::Dropped(0));
+    assert_eq!(fates[4..], delivered([12, 12, 13]));
+}
+
+#[test]
+fn a_measured_delay_does_not_reorder() {
+    let delay = Delay::Trace(DelayTrace::parse("30\n10\n10\n", 0).unwrap());
+    let down = LinkConfig { delay, ..link(6000, 9, 5).down };
+    // They leave at 8, 10 and 29 ms.
+    assert_eq!(fates(down, &[(6 * MS, 1500), (8 * MS, 1500), (27 * MS, 1500)]), delivered([38, 38, 39]));
+}
+
+#[test]
+fn a_link_that_loses_packets_says_so() {
+    #[derive(Clone, Debug)]
+    struct Early;
+    impl LossModel for Early {
+        fn loses(&mut self, departure: Nanos) -> bool {
+            departure < 3 * MS
+        }
+        fn fork(&self) -> Box<dyn LossModel> {
+            Box::new(self.clone())
+        }
+    }
+    let fates = fates(link(6000, 9, 5).down.lossy(Early), &[(0, 1500), (0, 1500)]);
+    assert_eq!(fates, [Fate::Lost(11 * MS), Fate::Delivered(13 * MS)]);
 }
 
 #[test]
 fn directions_do_not_share_a_link() {
     let old = link(6000, 10, 2);
-    let mut path = Path::new(&old, &old, 0);
+    let mut path = path(&old, &old, 0);
     let packets =
         [(0, Direction::Down, 1), (0, Direction::Up, 2), (0, Direction::Down, 3), (0, Direction::Down, 4)];
     let mut seen = run(&mut path, &packets, 100);
@@ -60,7 +137,7 @@ fn directions_do_not_share_a_link() {
 
 #[test]
 fn make_before_break_still_delivers_the_old_link_and_may_reorder() {
-    let mut path = Path::new(&link(1200, 100, 9), &link(12_000, 5, 9), 0); // 10 ms, then 1 ms a packet
+    let mut path = path(&link(1200, 100, 9), &link(12_000, 5, 9), 0); // 10 ms, then 1 ms a packet
     path.schedule(Switch { down: 50 * MS, up: 50 * MS, breaks: false });
     let packets = [(0, Direction::Down, 1), (45, Direction::Down, 2), (51, Direction::Down, 3)];
     let seen = run(&mut path, &packets, 300);
@@ -69,11 +146,12 @@ fn make_before_break_still_delivers_the_old_link_and_may_reorder() {
         [(3, Fate::Delivered(57 * MS)), (1, Fate::Delivered(110 * MS)), (2, Fate::Delivered(155 * MS))]
     );
     assert_eq!(seen.queued, [(1, Which::Old), (2, Which::Old), (3, Which::New)]);
+    assert_eq!(seen.times, [(0, 10), (45, 55), (51, 52)].map(|(from, to)| (from * MS, to * MS)));
 }
 
 #[test]
 fn break_before_make_loses_both_ways_until_the_new_link_is_up() {
-    let mut path = Path::new(&link(1200, 40, 9), &link(12_000, 5, 9), 0);
+    let mut path = path(&link(1200, 40, 9), &link(12_000, 5, 9), 0);
     path.schedule(Switch { down: 50 * MS, up: 150 * MS, breaks: true });
     let packets = [
         (0, Direction::Down, 1),   // out of the old link at T exactly: delivered
@@ -99,7 +177,7 @@ fn break_before_make_loses_both_ways_until_the_new_link_is_up() {
 
 #[test]
 fn a_link_that_flaps_loses_what_is_on_it_each_time_and_begins_empty() {
-    let mut path = Path::new(&link(1200, 15, 2), &link(12_000, 5, 9), 0); // 10 ms, then 1 ms a packet
+    let mut path = path(&link(1200, 15, 2), &link(12_000, 5, 9), 0); // 10 ms, then 1 ms a packet
     for down in [50, 100, 150] {
         path.schedule(Switch { down: down * MS, up: (down + 20) * MS, breaks: true });
     }
@@ -135,7 +213,7 @@ fn a_link_that_flaps_loses_what_is_on_it_each_time_and_begins_empty() {
 #[test]
 fn the_wired_part_lies_on_the_server_s_side() {
     // 1500 bytes take 0.12 ms at 100 Mbit/s, 10 ms at the old link.
-    let mut path = Path::new(&link(1200, 40, 9), &link(12_000, 5, 9), 4000);
+    let mut path = path(&link(1200, 40, 9), &link(12_000, 5, 9), 4 * MS);
     path.schedule(Switch { down: 52 * MS, up: 70 * MS, breaks: true });
     let packets = [
         (0, Direction::Up, 1),    // out of the link at 50, on the wire at T: safe
@@ -148,8 +226,9 @@ fn the_wired_part_lies_on_the_server_s_side() {
         seen.ended,
         [
             (2, Fate::Disconnected(52 * MS)),
-            (3, Fate::Disconnected(54 * MS + 120_000)),
+            // Both were put on their wires at 50, in this order.
             (1, Fate::Delivered(54 * MS + 120_000)),
+            (3, Fate::Disconnected(54 * MS + 120_000)),
             (4, Fate::Delivered(76 * MS + 120_000)),
         ]
     );
@@ -157,10 +236,10 @@ fn the_wired_part_lies_on_the_server_s_side() {
 
 #[test]
 fn a_measured_link_carries_at_its_opportunities() {
-    let trace = CapacityTrace::new([10, 20, 100], 0).unwrap();
-    let way = OneWay { capacity: Capacity::Trace(trace), delay_us: 7000, delays: None, queue: Some(9) };
+    let trace = CapacityTrace::parse("10\n20\n100\n", 0).unwrap();
+    let way = LinkConfig::new(Service::trace(trace), Delay::Fixed(7 * MS)).drop_tail(9);
     let old = AccessLink { down: way.clone(), up: way };
-    let mut path = Path::new(&old, &old, 0);
+    let mut path = path(&old, &old, 0);
     let packets = [
         (0, Direction::Down, 1),
         (15, Direction::Down, 2),
@@ -177,9 +256,8 @@ fn a_measured_link_carries_at_its_opportunities() {
 #[test]
 fn what_is_under_way_at_the_end_is_told() {
     let old = link(1200, 40, 9);
-    let mut path = Path::new(&old, &old, 4000);
-    let mut seen =
-        run(&mut path, &[(0, Direction::Down, 1), (9, Direction::Down, 2), (0, Direction::Up, 3)], 10);
-    path.stop(&mut seen);
-    assert_eq!(seen.ended, [(2, Fate::UnderWay), (1, Fate::UnderWay), (3, Fate::UnderWay)]);
+    let mut path = path(&old, &old, 4 * MS);
+    run(&mut path, &[(0, Direction::Down, 1), (0, Direction::Up, 3), (9, Direction::Down, 2)], 10);
+    path.stop();
+    assert_eq!(path.sink().ended, [(2, Fate::UnderWay), (1, Fate::UnderWay), (3, Fate::UnderWay)]);
 }

@@ -1,9 +1,10 @@
 //! What is to be run: one handoff between two links under real flows, by several senders, several times.
 
 use super::Error;
-use super::link::Capacity;
-use super::path::AccessLink;
+use super::access_link::{AccessLink, mean_kbps};
 use super::sender_kind::SenderKind;
+use segue_netsim::queue::Queue;
+use segue_netsim::{LinkConfig, Service};
 use segue_policy::Link;
 use std::time::Duration;
 
@@ -103,14 +104,14 @@ impl Plan {
     /// 5 s, and on slow links the time of 100 packets and ten round trips more: the flow fills the old link.
     pub fn warm_up(&self) -> Duration {
         self.warm_up.unwrap_or_else(|| {
-            let packets = Duration::from_millis(100 * 12_000 / self.old.down.capacity.mean_kbps().max(1));
+            let packets = Duration::from_millis(100 * 12_000 / mean_kbps(&self.old.down));
             Duration::from_secs(5) + packets + 10 * self.round_trip(&self.old)
         })
     }
 
     /// Both ways over a link and the wired part, without serialisation.
     pub fn round_trip(&self, link: &AccessLink) -> Duration {
-        Duration::from_micros(u64::from(link.down.delay_us) + u64::from(link.up.delay_us)) + 2 * self.wired
+        link.round_trip() + 2 * self.wired
     }
 
     /// From the end of the old link to the new one.
@@ -131,12 +132,12 @@ impl Plan {
 
     /// What the notice says of the new link, which came at `up` (ns).
     pub fn notice(&self, up: super::Nanos) -> Link {
-        told(&self.new, up, self.told_rate)
+        self.new.reported(up, self.told_rate)
     }
 
     /// What the first report says of the old link, which carries since the laboratory's time zero.
     pub fn first_report(&self) -> Link {
-        told(&self.old, 0, 1.0)
+        self.old.reported(0, 1.0)
     }
 
     /// What no laboratory can run.
@@ -147,17 +148,7 @@ impl Plan {
         let wrong = |what: String| Err(Error::Plan(what));
         for (name, link) in [("old", &self.old), ("new", &self.new)] {
             for way in [&link.down, &link.up] {
-                if way.capacity == Capacity::Rate(0) {
-                    return wrong(format!("{name}: a rate of 0; expected 1 kbit/s or more"));
-                }
-                if way.delay_us > 10_000_000 {
-                    return wrong(format!("{name}: a delay of {} us; expected at most 10 s", way.delay_us));
-                }
-                if way.queue == Some(0) {
-                    return wrong(format!(
-                        "{name}: a queue of 0 packets; it counts the one being sent, so at least 1"
-                    ));
-                }
+                check_link(way).map_err(|problem| Error::Plan(format!("{name}: {problem}")))?;
             }
         }
         let seconds = |name: &str, value: Duration, most: u64| {
@@ -187,24 +178,29 @@ impl Plan {
     }
 }
 
-/// A link as a report tells it; of a measured one the mean rate of the second from `since`.
-pub(super) fn told(link: &AccessLink, since: super::Nanos, factor: f64) -> Link {
-    let true_kbps = match &link.down.capacity {
-        Capacity::Rate(kbps) => f64::from(*kbps),
-        trace => trace.bytes_between(since, since + 1_000_000_000) as f64 * 8.0 / 1000.0,
-    };
-    let rate_kbps = (true_kbps * factor).round().clamp(1.0, f64::from(u32::MAX)) as u32;
-    Link { rate_kbps, delay_us: link.down.delay_us }
+/// What is wrong with one direction of a link.
+fn check_link(way: &LinkConfig) -> Result<(), String> {
+    if let Service::Fixed(rate) = &way.service
+        && rate.bits_per_s() < 1000
+    {
+        return Err(format!("a rate of {} bit/s; expected 1 kbit/s or more", rate.bits_per_s()));
+    }
+    let delay = Duration::from_nanos(way.delay.least());
+    if delay > Duration::from_secs(10) {
+        return Err(format!("a delay of {} s; expected at most 10 s", delay.as_secs_f64()));
+    }
+    if let Queue::DropTail(Some(0)) = way.queue {
+        return Err("a queue of 0 packets; it counts the one being sent, so at least 1".into());
+    }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::link::OneWay;
 
     fn link(kbps: u32, delay_us: u32) -> AccessLink {
-        let way = OneWay::constant(kbps, delay_us);
-        AccessLink { down: way.clone(), up: way }
+        AccessLink::constant(kbps, delay_us, None)
     }
 
     #[test]
@@ -236,7 +232,8 @@ mod tests {
         };
         assert!(error(&|plan| plan.flows = 0).contains("flows = 0"));
         assert!(error(&|plan| plan.new = link(0, 1)).contains("new: a rate of 0"));
-        assert!(error(&|plan| plan.old.up.queue = Some(0)).contains("old: a queue of 0"));
+        assert!(error(&|plan| plan.old.up.queue = Queue::DropTail(Some(0))).contains("old: a queue of 0"));
+        assert!(error(&|plan| plan.old = link(6400, 10_000_001)).contains("old: a delay of 10.000001 s"));
         assert!(error(&|plan| plan.senders.clear()).contains("no senders"));
         assert!(error(&|plan| plan.told_rate = f64::NAN).contains("told-rate"));
         assert!(error(&|plan| plan.observe = Duration::from_secs(601)).contains("observe: 601 s"));

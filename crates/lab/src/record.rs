@@ -85,6 +85,8 @@ pub struct Counts {
     pub drops: u64,
     /// Of these, data.
     pub data_drops: u64,
+    /// On a link that was up, by its loss model.
+    pub lost_on_link: u64,
     /// On the old link when it went, or sent while there was none.
     pub lost_in_disconnection: u64,
     /// Data packets whose octets, or some, had been sent before.

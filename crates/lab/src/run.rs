@@ -2,12 +2,13 @@
 
 use super::Error;
 use super::Nanos;
+use super::access_link::{AccessLink, mean_kbps};
 use super::child::installed;
 use super::interrupt;
 use super::kernel_counters;
 use super::laboratory::Laboratory;
 use super::measures::{Frame, measure};
-use super::path::{AccessLink, Switch, Which};
+use super::path::{Switch, Which};
 use super::plan::{Family, Kind, Plan, Program};
 use super::programs::{Download, Said, write_bulk};
 use super::punctual::{Punctual, Rank};
@@ -155,8 +156,8 @@ fn flowing(plan: &Plan) -> Duration {
 /// every run: programs start later where other laboratories start, too, and what is under way at the handoff depends
 /// on how far cubic's window has grown.
 fn warm(plan: &Plan, first_data: Nanos) -> Nanos {
-    let measured = [&plan.old, &plan.new].into_iter().any(AccessLink::is_measured);
-    if measured { first_data.max(flowing(plan).as_nanos() as Nanos) } else { first_data }
+    let varies = [&plan.old, &plan.new].into_iter().any(AccessLink::varies);
+    if varies { first_data.max(flowing(plan).as_nanos() as Nanos) } else { first_data }
 }
 
 /// Longest possible time from the laboratory's zero to the end of a run.
@@ -166,7 +167,7 @@ fn lasts(plan: &Plan) -> Duration {
 
 /// More than both links can carry in all that time, so that a flow never runs out of data.
 fn most_bytes(plan: &Plan) -> u64 {
-    let kbps = plan.old.down.capacity.mean_kbps().max(plan.new.down.capacity.mean_kbps());
+    let kbps = mean_kbps(&plan.old.down).max(mean_kbps(&plan.new.down));
     (lasts(plan).as_secs_f64() * kbps as f64 * 1000.0 / 8.0 * 1.5) as u64 + (1 << 20)
 }
 
@@ -231,7 +232,7 @@ fn one(
         end,
         round_trip: plan.round_trip(&plan.new).as_nanos() as Nanos,
         segment: plan.segment(),
-        capacity: [&plan.old.down.capacity, &plan.new.down.capacity],
+        service: [&plan.old.down.service, &plan.new.down.service],
     };
     let emulator = Exactness {
         cpu: taken.cpu.as_secs_f64() / taken.ran.as_secs_f64().max(1e-9),
@@ -313,13 +314,12 @@ impl Wait<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::link::OneWay;
     use crate::punctual::is_ordinary;
 
     /// Hosts are set up in a run's thread.
     #[test]
     fn a_run_begins_as_an_ordinary_thread() {
-        let link = AccessLink { down: OneWay::constant(6400, 9_000), up: OneWay::constant(6400, 9_000) };
+        let link = AccessLink::constant(6400, 9_000, None);
         let mut plan = Plan::new(link.clone(), link, vec![SenderKind::builtin("cubic", None)]);
         (plan.runs, plan.parallel) = (4, 2);
         let policies = each_run(&plan, &mut |_| {}, &|_, _, _| Ok(is_ordinary())).expect("it runs");

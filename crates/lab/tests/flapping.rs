@@ -41,11 +41,7 @@ fn flap(scheme: &str, bulk: &Path) {
         lab.emulator().schedule(Switch { down, up, breaks: true });
         thread::sleep(lab.clock.until(up));
         let link = if turn % 2 == 0 { &plan.new } else { &plan.old };
-        let link = segue_policy::Link {
-            rate_kbps: link.down.capacity.mean_kbps() as u32,
-            delay_us: link.down.delay_us,
-        };
-        let counts = lab.ends.as_ref().expect("it is told").notify(link).expect("it tells");
+        let counts = lab.ends.as_ref().expect("it is told").notify(link.reported(up, 1.0)).expect("it tells");
         counts.into_iter().for_each(|(name, count)| *told.entry(name).or_insert(0) += count);
     }
     let took = begin.elapsed();

@@ -7,8 +7,9 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use segue_agent::links::Links;
 use segue_agent::netlink::{MAIN_TABLE, Watcher};
+use segue_lab::access_link::AccessLink;
 use segue_lab::ends::{Aware, MobileEnd, ServerEnd};
-use segue_lab::path::{AccessLink, Which};
+use segue_lab::path::Which;
 use segue_lab::{
     Error, Family, Kind, Laboratory, NoticeBy, Plan, Program, RunRecord, SenderKind, cgroup, run, sweep,
 };

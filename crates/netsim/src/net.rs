@@ -190,6 +190,13 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
         self.send(link, id);
     }
 
+    /// Puts a packet on a link that comes from outside the network at this instant. A transmission that ends now has
+    /// ended before it came.
+    pub fn inject(&mut self, link: LinkId, packet: P) {
+        self.sent = self.now;
+        self.originate(link, packet);
+    }
+
     /// Sends a packet over a link; its queue may drop it.
     #[inline]
     pub fn send(&mut self, id: LinkId, packet: PacketId) {

@@ -114,10 +114,14 @@ impl CapacityTrace {
         (bits * 1000 / self.period_ms).max(1)
     }
 
+    /// Bytes that may leave within `[from, to)` of simulated time.
+    pub fn bytes_between(&self, from: Nanos, to: Nanos) -> u64 {
+        (self.index_at(to) - self.index_at(from)) * u64::from(OPPORTUNITY_BYTES)
+    }
+
     /// Mean rate over `[from, to)` of simulated time, bit/s.
     pub fn rate_between(&self, from: Nanos, to: Nanos) -> u64 {
-        let count = self.index_at(to) - self.index_at(from);
-        let bits = u128::from(count) * u128::from(OPPORTUNITY_BYTES) * 8;
+        let bits = u128::from(self.bytes_between(from, to)) * 8;
         (bits * u128::from(crate::SECOND) / u128::from((to - from).max(1))) as u64
     }
 
@@ -229,6 +233,9 @@ mod tests {
         assert_eq!(shifted.time_of(0), MS);
         assert_eq!(shifted.index_at(MS), 0);
         assert_eq!(shifted.time_of(2), 8 * MS);
+        // Two opportunities at one instant, and a repetition: eight of 1500 bytes in two periods.
+        let doubled = CapacityTrace::parse("2\n5\n5\n10\n", 0).unwrap();
+        assert_eq!(doubled.bytes_between(0, 20 * MS + 1), 8 * 1500);
         // Every opportunity of a 10 ms window counts once: 1,200,000 bit/s per opportunity.
         assert_eq!(trace.rate_between(0, 10 * MS), 2_400_000);
         assert_eq!(trace.rate_between(10 * MS, 20 * MS), 3_600_000);

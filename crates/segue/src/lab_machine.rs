@@ -7,8 +7,7 @@ use segue_lab::packet::Packet;
 use segue_lab::path::{Direction, Fate};
 use segue_study::lab_plan::{Around, Ip, LabSender, LabSenderKind, NoticeBy, Program};
 use segue_study::{DriveLoad, DriveRun, LabDrive, LabPlan, LiveRun};
-use segue_world::Kind;
-use segue_world::access::{AccessLink, Capacity, LinkDelay};
+use segue_world::{AccessLink, Kind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -119,7 +118,7 @@ fn failure(error: segue_lab::Error) -> Failure {
 /// A plan as the machine knows it.
 fn asked(plan: &LabPlan, kind: Kind, how: Use) -> Result<segue_lab::Plan, Failure> {
     let senders = plan.senders.iter().map(sender).collect::<Result<_, _>>()?;
-    let mut asked = segue_lab::Plan::new(link(&plan.old)?, link(&plan.new)?, senders);
+    let mut asked = segue_lab::Plan::new(link(&plan.old), link(&plan.new), senders);
     asked.kind = if kind == Kind::Mbb { segue_lab::Kind::Mbb } else { segue_lab::Kind::Bbm };
     asked.disconnect = Duration::from_nanos(kind.disconnection());
     asked.flows = plan.flows as u32;
@@ -175,6 +174,7 @@ fn at_server(packet: &Packet) -> Option<LivePacket> {
     };
     let comment = match packet.fate {
         Fate::Dropped(_) => Some("dropped: the queue was full".to_string()),
+        Fate::Lost(_) => Some("lost on the link".to_string()),
         Fate::Disconnected(_) => Some("lost in the disconnection".to_string()),
         Fate::Delivered(_) | Fate::UnderWay => None,
     };
@@ -227,28 +227,9 @@ pub fn this_program(words: &[&str]) -> Vec<String> {
     std::iter::once(program).chain(words.iter().map(|&word| word.into())).collect()
 }
 
-fn link(link: &AccessLink) -> Result<segue_lab::path::AccessLink, Failure> {
-    let least_us = u32::try_from(link.delay.min() / 1000).unwrap_or(u32::MAX);
-    let delays = match &link.delay {
-        LinkDelay::Fixed(_) => None,
-        LinkDelay::Trace(trace) => segue_lab::trace::DelayTrace::new(trace.delays(), trace.start()),
-    };
-    let way = |capacity: &Capacity| -> Result<segue_lab::link::OneWay, Failure> {
-        let unusable = || Failure::user(format!("{}: expected a rate of 1 kbit/s to 4 Tbit/s", link.text));
-        let capacity = match capacity {
-            Capacity::Fixed(rate) => {
-                let kbps = u32::try_from((rate + 500) / 1000).ok().filter(|&kbps| kbps > 0);
-                segue_lab::link::Capacity::Rate(kbps.ok_or_else(unusable)?)
-            }
-            Capacity::Trace(trace) => segue_lab::link::Capacity::Trace(
-                segue_lab::trace::CapacityTrace::new(trace.stamps_ms(), trace.start())
-                    .ok_or_else(unusable)?,
-            ),
-        };
-        let (delay_us, delays, queue) = (least_us, delays.clone(), Some(link.queue));
-        Ok(segue_lab::link::OneWay { capacity, delay_us, delays, queue })
-    };
-    Ok(segue_lab::path::AccessLink { down: way(&link.down)?, up: way(&link.up)? })
+/// The simulator's link, which is the laboratory's.
+fn link(link: &AccessLink) -> segue_lab::access_link::AccessLink {
+    segue_lab::access_link::AccessLink { down: link.down_config(), up: link.up_config() }
 }
 
 /// The kernel that sends, as rows name it: `linux-6.18.5`.

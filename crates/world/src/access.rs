@@ -1,6 +1,7 @@
 //! Access links as the user writes them: `6400kbit/9ms`, a preset, or a measured `trace:`.
 
 use segue_handoff::Link;
+use segue_netsim::queue::usual_limit;
 use segue_netsim::{CapacityTrace, Delay, DelayTrace, LinkConfig, Nanos, Rate, SECOND, Service, TraceError};
 use std::fs::File;
 use std::io::{self, Read};
@@ -8,8 +9,6 @@ use std::path::{Path, PathBuf};
 
 /// Bytes of a full packet.
 pub const PACKET_BYTES: u64 = 1500;
-/// Smallest access queue, packets.
-const MIN_QUEUE: u64 = 5;
 
 /// Presets: the access technologies that Daniel and Kojo (2009) name, by rate and delay.
 pub const PRESETS: [(&str, &str); 4] = [
@@ -196,7 +195,7 @@ impl AccessLink {
                 word: delay.to_string(),
                 expected: "a positive number with unit us, ms or s, at most 10 s",
             })?;
-        let queue = default_queue(rate, delay);
+        let queue = usual_limit(rate, delay);
         Ok(Self {
             text: printable(text),
             down: Capacity::Fixed(rate),
@@ -222,12 +221,12 @@ impl AccessLink {
     }
 
     /// The queue and line towards the mobile.
-    pub(crate) fn down_config(&self) -> LinkConfig {
+    pub fn down_config(&self) -> LinkConfig {
         LinkConfig::new(self.down.service(), self.delay.config()).drop_tail(self.queue)
     }
 
     /// The queue and line from the mobile.
-    pub(crate) fn up_config(&self) -> LinkConfig {
+    pub fn up_config(&self) -> LinkConfig {
         LinkConfig::new(self.up.service(), self.delay.config()).drop_tail(self.queue)
     }
 
@@ -260,13 +259,6 @@ pub(crate) fn printable(text: &str) -> String {
         }
     }
     printable
-}
-
-/// `max(round(rate*2*delay/(8*1500)), 5)` packets.
-fn default_queue(rate: u64, delay: Nanos) -> u32 {
-    let divisor = u128::from(8 * PACKET_BYTES) * u128::from(SECOND);
-    let bdp = (u128::from(rate) * 2 * u128::from(delay) + divisor / 2) / divisor;
-    bdp.clamp(u128::from(MIN_QUEUE), u128::from(u32::MAX)) as u32
 }
 
 fn unknown(text: &str) -> LinkError {
@@ -371,7 +363,7 @@ fn trace_link(link: &str, rest: &str, folder: &Path) -> Result<AccessLink, LinkE
     };
     let down = capacity(path)?;
     let up = up.map_or_else(|| Ok(down.clone()), capacity)?;
-    let queue = queue.unwrap_or_else(|| default_queue(down.mean_rate(), delay.mean()));
+    let queue = queue.unwrap_or_else(|| usual_limit(down.mean_rate(), delay.mean()));
     Ok(AccessLink {
         text: printable(link),
         down: Capacity::Trace(down),

@@ -2,8 +2,7 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
-use segue_lab::link::OneWay;
-use segue_lab::path::AccessLink;
+use segue_lab::access_link::AccessLink;
 use std::sync::{Mutex, PoisonError};
 
 /// Runs `test`, one at a time, for each looks for what is left of this process. Its thread is an ordinary one, as hosts are
@@ -16,6 +15,5 @@ pub fn in_laboratory(test: impl Fn()) {
 
 /// The same both ways.
 pub fn link(kbps: u32, delay_ms: u32, queue: Option<u32>) -> AccessLink {
-    let way = OneWay { queue, ..OneWay::constant(kbps, delay_ms * 1000) };
-    AccessLink { down: way.clone(), up: way }
+    AccessLink::constant(kbps, delay_ms * 1000, queue)
 }

@@ -14,6 +14,15 @@ pub enum Delay {
 }
 
 impl Delay {
+    /// The least, which a random one comes close to.
+    pub fn least(&self) -> Nanos {
+        match self {
+            Self::Fixed(delay) => *delay,
+            Self::Trace(trace) => trace.min(),
+            Self::Gamma(_) => 0,
+        }
+    }
+
     /// When a packet that leaves at `departure` reaches the far end; `last`: when the packet before it does.
     #[inline(always)] // on the path of every packet
     pub(super) fn delivery(&mut self, departure: Nanos, last: Nanos) -> Nanos {

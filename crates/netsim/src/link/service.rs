@@ -17,6 +17,11 @@ impl Rate {
         Self { bits_per_s, last: (0, 0) }
     }
 
+    /// The rate, bit/s.
+    pub fn bits_per_s(&self) -> u64 {
+        self.bits_per_s
+    }
+
     /// Serialisation time of `bytes`, rounded to the nearest nanosecond.
     #[inline]
     pub fn time(&mut self, bytes: u32) -> Nanos {
@@ -49,6 +54,25 @@ impl Service {
     /// A measured link.
     pub fn trace(trace: CapacityTrace) -> Self {
         Self::Trace { trace, next: 0, left: OPPORTUNITY_BYTES }
+    }
+
+    /// Mean rate, bit/s.
+    pub fn mean_rate(&self) -> u64 {
+        match self {
+            Self::Fixed(rate) => rate.bits_per_s,
+            Self::Trace { trace, .. } => trace.mean_rate(),
+        }
+    }
+
+    /// Bytes that it can carry within `[from, to)`.
+    pub fn bytes_between(&self, from: Nanos, to: Nanos) -> u64 {
+        match self {
+            Self::Fixed(rate) => {
+                let bits = u128::from(to - from) * u128::from(rate.bits_per_s) / u128::from(SECOND);
+                (bits / 8) as u64
+            }
+            Self::Trace { trace, .. } => trace.bytes_between(from, to),
+        }
     }
 
     /// When a packet of `bytes` that reaches the server at `start` has left it.
@@ -100,6 +124,13 @@ mod tests {
         assert_eq!(Rate::new(6_400_000).time(1500), 1_875_000);
         assert_eq!(Rate::new(200_000).time(40), 1_600_000);
         assert_eq!(Rate::new(11_000_000).time(1500), 1_090_909);
+    }
+
+    #[test]
+    fn capacity_of_a_rate() {
+        let service = Service::Fixed(Rate::new(6_400_000));
+        assert_eq!(service.bytes_between(1_000_000, 1_001_000_000), 800_000);
+        assert_eq!(service.mean_rate(), 6_400_000);
     }
 
     #[test]

@@ -7,8 +7,21 @@ mod fifo;
 
 pub use fifo::Fifo;
 
-use crate::{Nanos, PacketId};
+use crate::{Nanos, PacketId, SECOND};
 use std::fmt::Debug;
+
+/// Smallest of the usual drop-tail queues, packets.
+const LEAST: u128 = 5;
+/// Bits of a packet where a queue is counted in packets.
+const PACKET_BITS: u128 = 8 * 1500;
+
+/// Packets of an access link's usual drop-tail queue: `max(round(rate * 2 * delay / (8 * 1500)), 5)` (Daniel and Kojo).
+/// `rate`: bit/s.
+pub fn usual_limit(rate: u64, delay: Nanos) -> u32 {
+    let packet = PACKET_BITS * u128::from(SECOND);
+    let packets = (u128::from(rate) * 2 * u128::from(delay) + packet / 2) / packet;
+    packets.clamp(LEAST, u128::from(u32::MAX)) as u32
+}
 
 /// Which packets wait before a link, and which are dropped.
 #[derive(Clone, Debug)]
@@ -54,5 +67,19 @@ pub trait Discipline: Debug + Send + Sync {
 impl Clone for Box<dyn Discipline> {
     fn clone(&self) -> Self {
         self.fork()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_bandwidth_delay_products_and_five_at_least() {
+        let limit = |kbps: u64, ms: u64| usual_limit(kbps * 1000, ms * 1_000_000);
+        assert_eq!(limit(6400, 9), 10); // 9.6
+        assert_eq!(limit(200, 300), 10);
+        assert_eq!(limit(54_000, 2), 18);
+        assert_eq!(limit(200, 9), 5); // 0.3
     }
 }

@@ -1,15 +1,16 @@
 //! The agent's configuration: TOML, read with serde; what is wrong is told with line and column (docs/guide/agent.md).
 
+use super::Error;
 use super::estimate::Rule;
 use super::event::Kind;
 use super::netlink::MAIN_TABLE;
 use super::quantity::{rate_kbps, time_us};
-use super::rounds::Settings;
-use super::{Error, control};
+use super::settings::{Config, Gap, Receivers, Settings};
+use super::socket;
 use ipnet::IpNet;
 use segue_kernel::host;
 use segue_kernel::mobile::Way;
-use segue_kernel::receiver::{self, Announced, Gaps};
+use segue_kernel::receiver;
 use segue_kernel::sender::Policy;
 use segue_policy::Link;
 use serde::Deserialize;
@@ -28,84 +29,6 @@ pub const PLACE: &str = "/etc/segue/agent.toml";
 const LARGEST: u64 = 1 << 20;
 /// Most entries of a list.
 const MOST: usize = 64;
-
-/// How an agent works.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Config {
-    /// A folder of cgroup2: connections of processes below it negotiate. None: all.
-    pub cgroup: Option<PathBuf>,
-    /// Where `segue agent status` and `notify` ask.
-    pub control: PathBuf,
-    /// Who may ask beside root.
-    pub group: Option<control::Group>,
-    /// A folder of bpffs for what outlives an agent that is killed. None: nothing does.
-    pub pin: Option<PathBuf>,
-    /// The main table's number, or another's: its routes are watched.
-    pub table: u32,
-    /// Who decides about this host's own flows. None: nobody.
-    pub uploads: Option<Policy>,
-    /// What is done beside peers that run nothing of ours.
-    pub receivers: Receivers,
-    /// When who is told of what.
-    pub settings: Settings,
-}
-
-/// What the agent does by its ACKs alone.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Receivers {
-    /// Freeze-TCP: so long before each gap the window closes.
-    pub freeze_before: Duration,
-    /// Announced gaps.
-    pub gaps: Vec<Gap>,
-    /// PHAS: devices at which ACKs of forwarded packets are held back.
-    pub phas: Vec<String>,
-    /// At most for so long.
-    pub hold_for: Duration,
-}
-
-/// Announced gaps of a device's link.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Gap {
-    /// The device.
-    pub device: String,
-    /// When they begin.
-    pub at: Gaps,
-    /// How long each lasts.
-    pub length: Duration,
-}
-
-impl Gap {
-    /// What Freeze-TCP does about them.
-    ///
-    /// # Errors
-    /// The window would hardly ever be open.
-    pub fn announced(&self, before: Duration) -> Result<Announced, receiver::Error> {
-        Announced::new(self.at, before, self.length)
-    }
-}
-
-impl Receivers {
-    /// Devices that are named, each once.
-    pub fn devices(&self) -> impl Iterator<Item = &str> {
-        let gaps = self.gaps.iter().map(|gap| gap.device.as_str());
-        let phas = self.phas.iter().map(String::as_str);
-        gaps.chain(phas.filter(|name| self.gaps.iter().all(|gap| gap.device != *name)))
-    }
-
-    /// Closes windows so long before gaps, whatever the file says.
-    ///
-    /// # Errors
-    /// No gaps are announced, or the window would hardly ever be open.
-    pub fn freeze(&mut self, before: Duration) -> Result<(), receiver::Error> {
-        if self.gaps.is_empty() {
-            let problem = "--freeze-before: no gaps are announced; expected [[gaps]] in the configuration";
-            return Err(receiver::Error::User(problem.to_owned()));
-        }
-        self.gaps.iter().try_for_each(|gap| gap.announced(before).map(drop))?;
-        self.freeze_before = before;
-        Ok(())
-    }
-}
 
 /// The file's keys.
 #[derive(Debug, Deserialize)]
@@ -263,19 +186,19 @@ impl Source<'_> {
         let pin = absolute("pin", &written.pin)?;
         let place = absolute("control", &written.control)?;
         if let (Some(place), Some(word)) = (&place, &written.control) {
-            control::check_place(place)
+            socket::check_place(place)
                 .map_err(|problem| self.at(word.span(), &format!("control: {problem}")))?;
         }
         Ok(Config {
             cgroup: absolute("cgroup", &written.cgroup)?,
-            control: place.unwrap_or_else(|| control::PLACE.into()),
+            control: place.unwrap_or_else(|| socket::PLACE.into()),
             group: written
                 .group
                 .as_ref()
                 .map(|group| match group.get_ref() {
-                    GroupWord::Number(number) => Ok(control::Group::numbered(*number)),
+                    GroupWord::Number(number) => Ok(socket::Group::numbered(*number)),
                     GroupWord::Name(name) => {
-                        control::Group::named(name).map_err(|error| self.at(group.span(), &error.to_string()))
+                        socket::Group::named(name).map_err(|error| self.at(group.span(), &error.to_string()))
                     }
                 })
                 .transpose()?,
@@ -448,138 +371,5 @@ impl Source<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn parse(text: &str) -> Result<Config, String> {
-        Config::parse(text, "a.toml").map_err(|error| {
-            assert!(error.is_users(), "{error}");
-            error.to_string()
-        })
-    }
-
-    #[test]
-    fn nothing_need_be_written() {
-        let config = parse("").expect("defaults");
-        let nets: Vec<_> = config.settings.watch.iter().map(ToString::to_string).collect();
-        assert_eq!(nets, ["0.0.0.0/0", "::/0"]);
-        assert_eq!((config.settings.copies, config.settings.interval), (2, 1_000_000_000));
-        assert_eq!(
-            (config.control.to_str(), config.group, config.cgroup),
-            (Some(control::PLACE), None, None)
-        );
-        assert!(config.settings.rules.is_empty());
-        assert_eq!((config.uploads, config.table), (Policy::named("etcp-v1", &[]).ok(), 254));
-        assert_eq!(config.receivers.devices().count(), 0);
-    }
-
-    #[test]
-    fn what_is_done_by_acks_alone() {
-        let config = parse(
-            "uploads = \"off\"\ntable = 100\nfreeze-before = \"200ms\"\nphas = [\"sat0\", \"wwan0\"]\nphas-for = \"3s\"\n\
-             [[gaps]]\ndevice = \"sat0\"\nat = \"every 15s from 12s\"\nlength = \"80ms\"\n",
-        )
-        .expect("a configuration");
-        assert_eq!((config.uploads, config.table), (None, 100));
-        let mut receivers = config.receivers;
-        assert_eq!(receivers.devices().collect::<Vec<_>>(), ["sat0", "wwan0"]);
-        let ms = Duration::from_millis;
-        assert_eq!((receivers.freeze_before, receivers.hold_for), (ms(200), ms(3000)));
-        let closed = |receivers: &Receivers| {
-            receivers.gaps[0].announced(receivers.freeze_before).expect("a time to be open").closed_for()
-        };
-        assert_eq!(closed(&receivers), ms(280));
-        receivers.freeze(ms(150)).expect("a shorter time");
-        assert_eq!(closed(&receivers), ms(230));
-        assert!(receivers.freeze(ms(8000)).is_err_and(|error| error.is_user()), "hardly ever open");
-        assert_eq!(receivers.freeze_before, ms(150));
-    }
-
-    #[test]
-    fn every_key_is_heard() {
-        let config = parse(
-            "watch = [\"192.0.2.0/24\", \"2001:db8::/32\"]\ncgroup = \"/c\"\ncontrol = \"/run/x\"\ngroup = 0\npin = \"/p\"\n\
-             copies = 3\nway = \"crafted\"\ninterval = \"2s\"\nlimit = \"100ms\"\nstation-share = 50\n\
-             [[link]]\ndevice = \"wwan*\"\ntype = \"wwan\"\nrate = \"8mbit\"\nup = \"2mbit\"\ndelay = \"50ms\"\n",
-        )
-        .expect("a configuration");
-        let Settings { watch, copies, way, interval, limit, rules, station_share, .. } = config.settings;
-        assert_eq!(
-            (watch.len(), copies, way, interval, limit),
-            (2, 3, Way::Crafted, 2_000_000_000, 100_000_000)
-        );
-        assert_eq!((station_share, config.group), (50, Some(control::Group::numbered(0))));
-        let link = Link { rate_kbps: 8000, delay_us: 50_000 };
-        let rule = Rule { device: Some("wwan*".into()), kind: Some(Kind::Wwan), link, up_kbps: 2000 };
-        assert_eq!(rules, [rule]);
-        assert_eq!((config.pin, config.control), (Some("/p".into()), "/run/x".into()));
-    }
-
-    #[test]
-    fn mistakes_are_told_with_their_place() {
-        let link = |more: &str| format!("[[link]]\nrate = \"1mbit\"\ndelay = \"1ms\"\n{more}");
-        for (text, said) in [
-            ("copies = 9".to_owned(), "line 1, column 10: copies 9 is out of range; expected 1 to 8"),
-            ("\nwatch = []".into(), "line 2, column 9: watch: expected 1 to 64 prefixes"),
-            ("watch = [\"x\"]".into(), "watch: `x` is no prefix; expected \"default\""),
-            ("watch = [\"10.0.0.1/8\"]".into(), "has bits beyond its length; expected 10.0.0.0/8"),
-            ("watch = [\"default\", \"::/0\"]".into(), "`::/0` overlaps ::/0; expected"),
-            ("way = \"post\"".into(), "line 1, column 7: unknown word `post`, expected one of `auto`"),
-            ("interval = \"1ms\"".into(), "interval 1ms is out of range; expected 100ms to 60000ms"),
-            ("interval = 1".into(), "expected a string"),
-            ("group = \"no such group\"".into(), "line 1, column 9: no group `no such group`"),
-            ("group = [1]".into(), "expected the name or the number of a group"),
-            ("control = \"a.sock\"".into(), "control: expected a path that begins with /"),
-            ("uploads = \"vegas\"".into(), "line 1, column 11: uploads: "),
-            (
-                format!("control = \"/{}\"", "x".repeat(107)),
-                "control: a path of 108 octets; expected at most 107",
-            ),
-            ("rate = 1".into(), "line 1, column 1: unknown key `rate`, expected one of `watch`"),
-            (
-                "[[link]]\nrate = \"0mbit\"\ndelay = \"1ms\"".into(),
-                "line 2, column 8: `0mbit` is no rate; expected",
-            ),
-            ("[[link]]\nrate = \"1mbit\"".into(), "missing key `delay`"),
-            (link("device = \"a/b\""), "line 4, column 10: `a/b` is no device; expected"),
-            (link("type = \"lte\""), "unknown word `lte`, expected one of `ethernet`"),
-            (link("up = \"fast\""), "line 4, column 6: `fast` is no rate"),
-            ("copies = ".into(), "a.toml, line 1, column "),
-        ] {
-            let message = parse(&text).expect_err(&text);
-            assert!(message.starts_with("a.toml, line ") && message.contains(said), "{text}: {message}");
-            assert!(message.contains("expected") && message.lines().count() == 1, "{message}");
-        }
-        let unread = Config::read(Path::new("/nowhere/a.toml")).expect_err("no file");
-        assert!(unread.to_string().contains("there is no such file; expected the agent's configuration"));
-    }
-
-    #[test]
-    fn the_example_is_what_holds_without_a_file() {
-        let config = Config::parse(EXAMPLE, "examples/agent.toml").expect("the example");
-        let plain = parse("").expect("defaults").settings;
-        assert_eq!(Settings { rules: Vec::new(), ..config.settings.clone() }, plain);
-        assert_eq!(
-            (config.control.to_str(), config.group, config.cgroup),
-            (Some(control::PLACE), None, None)
-        );
-        let kinds: Vec<_> = config.settings.rules.iter().map(|rule| rule.kind).collect();
-        assert_eq!(kinds.last(), Some(&None), "the last fits every device");
-    }
-
-    proptest! {
-        #[test]
-        fn no_text_makes_it_panic(text in "\\PC{0,300}") {
-            let _ = parse(&text);
-        }
-
-        #[test]
-        fn no_damaged_example_makes_it_panic(at in any::<prop::sample::Index>(), what in "[\\x00-\\x7f]{0,8}", cut in 0usize..40) {
-            let start = at.index(EXAMPLE.len());
-            let end = (start + cut).min(EXAMPLE.len());
-            let text = [EXAMPLE.as_bytes()[..start].to_vec(), what.into_bytes(), EXAMPLE.as_bytes()[end..].to_vec()].concat();
-            let _ = parse(&String::from_utf8_lossy(&text));
-        }
-    }
-}
+#[path = "config_tests.rs"]
+mod tests;

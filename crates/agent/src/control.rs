@@ -5,12 +5,12 @@
 
 use super::Error;
 use super::quantity::{rate_kbps, time_us};
-use super::rounds::Round;
+use super::round::Round;
+use super::socket::{Group, check_place};
 use nix::errno::Errno;
 use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
-use nix::unistd::{Gid, Group as Entry, Uid, User, chown, getgrouplist};
+use nix::unistd::{Gid, Uid, chown};
 use serde::{Deserialize, Serialize};
-use std::ffi::CString;
 use std::fs::{self, Permissions};
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -19,10 +19,6 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Unless the configuration says another.
-pub const PLACE: &str = "/run/segue/agent.sock";
-/// Octets of a socket's path.
-const SUN_PATH: usize = 108;
 /// Longest question, octets.
 const LONGEST: usize = 4096;
 /// Who asks and says nothing for so long is sent away.
@@ -31,35 +27,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const ANSWER_WITHIN: Duration = Duration::from_secs(130);
 /// Who may ask at once.
 const MOST: usize = 16;
-
-/// A group of this host's users.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Group(Gid);
-
-impl Group {
-    /// By its number.
-    pub fn numbered(number: u32) -> Self {
-        Self(Gid::from_raw(number))
-    }
-
-    /// By its name.
-    ///
-    /// # Errors
-    /// There is no such group.
-    pub fn named(name: &str) -> Result<Self, Error> {
-        let found = Entry::from_name(name).ok().flatten();
-        found.map(|entry| Self(entry.gid)).ok_or_else(|| Error::Group(name.to_owned()))
-    }
-
-    fn has(self, user: Uid, primary: Gid) -> bool {
-        if primary == self.0 {
-            return true;
-        }
-        // The credentials name the primary group only.
-        let name = User::from_uid(user).ok().flatten().and_then(|user| CString::new(user.name).ok());
-        name.and_then(|name| getgrouplist(&name, primary).ok()).is_some_and(|groups| groups.contains(&self.0))
-    }
-}
 
 /// What an agent can be asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -197,8 +164,8 @@ impl Control {
         let control = Self { listener, path: path.to_owned(), group, clients: Vec::new(), denied: 0 };
         // Nobody but root until its group is set.
         fs::set_permissions(path, Permissions::from_mode(0o600)).map_err(io)?;
-        if let Some(Group(group)) = group {
-            chown(path, None, Some(group)).map_err(|error| io(error.into()))?;
+        if let Some(group) = group {
+            chown(path, None, Some(group.id())).map_err(|error| io(error.into()))?;
             fs::set_permissions(path, Permissions::from_mode(0o660)).map_err(io)?;
         }
         control.listener.set_nonblocking(true).map_err(io)?;
@@ -338,18 +305,6 @@ impl Client {
             let _ = self.stream.write_all(&line);
         }
     }
-}
-
-/// Whether a socket can have this path: `sun_path` of unix(7), and its last octet is zero.
-///
-/// # Errors
-/// It is too long.
-pub fn check_place(path: &Path) -> Result<(), String> {
-    let octets = path.as_os_str().len();
-    if octets < SUN_PATH {
-        return Ok(());
-    }
-    Err(format!("a path of {octets} octets; expected at most {}", SUN_PATH - 1))
 }
 
 fn understand(line: &[u8]) -> Result<Request, String> {

@@ -3,9 +3,11 @@
 //! * [`event`], [`netlink`], [`wifi`]: what the kernel says of devices, addresses, routes and stations.
 //! * [`links`]: which way packets take.
 //! * [`estimate`]: what a link can carry.
-//! * [`rounds`]: who is told what, when, in which order. Of these only [`netlink`] and [`wifi`] touch the world.
+//! * [`rounds`]: who is told what, when, in which order; [`round`]: what that came to; `pace`: how fast. Of these only
+//!   [`netlink`] and [`wifi`] touch the world.
 //! * `receivers`: what it does by this host's ACKs alone.
-//! * [`config`], [`control`], [`status`], [`lock`], [`rights`]: how it is set, asked, and kept in its place.
+//! * [`settings`]: how it is set; [`config`]: the same as a file.
+//! * [`control`], [`socket`], [`status`]: how it is asked; [`lock`], [`rights`]: how it is kept in its place.
 //! * [`cli`]: the words of the command line.
 //! * [`Agent`]: the loop that connects them to [`segue_kernel::mobile`].
 
@@ -18,15 +20,19 @@ pub mod event;
 pub mod links;
 pub mod lock;
 pub mod netlink;
+mod pace;
 pub mod quantity;
 mod receivers;
 pub mod rights;
+pub mod round;
 pub mod rounds;
 mod run;
+pub mod settings;
+pub mod socket;
 pub mod status;
 pub mod wifi;
 
-pub use config::Config;
 pub use error::Error;
 pub use receivers::ReceiverStatus;
 pub use run::Agent;
+pub use settings::Config;

@@ -2,9 +2,9 @@
 //! gaps, PHAS while the old access router forwards ([`segue_kernel::receiver`]). No clock: times go in.
 
 use super::Error;
-use super::config::{Gap, Receivers as Wanted};
 use super::event::Event;
 use super::links::Links;
+use super::settings::{Gap, Receivers as Wanted};
 use segue_kernel::receiver::{self, Act, Announced, Options, Peers, Receiver};
 use serde::Serialize;
 use std::time::Duration;

@@ -6,14 +6,16 @@
 //! uplink carries; all others, and those whose turn has not come, carry the notice on whatever they send next.
 //! Handoffs that come too fast (a route that flaps) wait, and what is told then is the link of then.
 
-use super::estimate::{Estimate, Estimates, Rule, Told};
+use super::estimate::{Estimate, Estimates, Told};
 use super::event::Event;
 use super::links::{Links, Path};
+use super::pace::pace;
+use super::round::{Cause, Refused, Round, WatchStatus};
+use super::settings::Settings;
 use ipnet::IpNet;
-use segue_kernel::mobile::{Notice, Scope, Walk, Way};
+use segue_kernel::mobile::{Notice, Scope, Walk};
 use segue_policy::wire::ReportType;
 use segue_policy::{Link, Notice as Handoff};
-use serde::Serialize;
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
@@ -23,53 +25,8 @@ const MS: u64 = 1_000_000;
 const LATELY: u64 = 2_000 * MS;
 /// Handoffs of one prefix that may be told at once; afterwards one per interval.
 const BURST: u64 = 2;
-/// Between walks: at least, so that a walk costs little of a processor, and at most.
-const TICK: std::ops::RangeInclusive<u64> = 5 * MS..=50 * MS;
-/// Connections of a walk, if a tick between these bounds allows it.
-const PER_WALK: u64 = 8;
-/// A notice on the wire: an IPv6 header, TCP's with time stamps, the option.
-const ACK_OCTETS: u64 = 84;
 /// Rounds that `status` still knows.
 const REMEMBERED: usize = 32;
-
-/// How rounds are made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settings {
-    /// Whose handoffs count.
-    pub watch: Vec<IpNet>,
-    /// ACKs that carry a notice, of each connection.
-    pub copies: u8,
-    /// How they leave.
-    pub way: Way,
-    /// Between rounds of one prefix, ns.
-    pub interval: u64,
-    /// Of a round, ns: who has not been told then waits for its next ACK.
-    pub limit: u64,
-    /// What links are like.
-    pub rules: Vec<Rule>,
-    /// Goodput of a Wi-Fi radio, percent of its rate.
-    pub station_share: u32,
-    /// Whether connections are known from before: they are told at the start.
-    pub inherits: bool,
-}
-
-/// Why a round begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Cause {
-    /// The route leads over another link.
-    Moved,
-    /// The same link is back.
-    Returned,
-    /// The host has slept.
-    Resumed,
-    /// An agent before this one was killed.
-    Restarted,
-    /// Somebody told it.
-    Told,
-    /// Somebody foresees a handoff.
-    Foreseen,
-}
 
 /// What is to be done.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,58 +40,6 @@ pub enum Order {
     Walk(u32),
     /// It is over.
     Done(Round),
-}
-
-/// What a round has come to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Round {
-    /// Of this agent, from 1.
-    pub number: u64,
-    /// Why.
-    pub cause: Cause,
-    /// Of which prefix.
-    pub watch: IpNet,
-    /// Over which device.
-    pub device: String,
-    /// What was told; `None`: nothing, for nothing is known of the link.
-    pub estimate: Option<Estimate>,
-    /// ns from the handoff to the first walk, from there to the end.
-    pub waited_ns: u64,
-    /// See `waited_ns`.
-    pub took_ns: u64,
-    /// Told in the kernel's ACKs.
-    pub poked: u32,
-    /// Told in crafted ones.
-    pub crafted: u32,
-    /// Told, until the end of the round, in ACKs of their own.
-    pub acked: u32,
-    /// Will be told in ACKs of their own.
-    pub waiting: u32,
-    /// Flows of this host that waited for their timers and were made to resend.
-    pub resent: u32,
-    /// Flows of this host that send and on which the policy has acted.
-    pub governed: u32,
-    /// Those that have a congestion control of which it knows nothing.
-    pub left: u32,
-    /// Not told: why, and how many.
-    pub refused: Refused,
-    /// A newer handoff has ended it.
-    pub superseded: bool,
-}
-
-/// Connections that were not told.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Refused {
-    /// The peer has no capability, or the connection is older than the agent.
-    pub unnegotiated: u32,
-    /// The peer will send nothing more.
-    pub closing: u32,
-    /// No room in the kernel's ACKs, and no other way allowed.
-    pub unwritten: u32,
-    /// The host could not send.
-    pub unsent: u32,
-    /// The first reason why.
-    pub reason: Option<String>,
 }
 
 /// A handoff that has not been told yet.
@@ -175,17 +80,6 @@ struct Running {
     next: u64,
     tick: u64,
     budget: u32,
-}
-
-/// A prefix, as `status` tells it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct WatchStatus {
-    /// The prefix.
-    pub to: IpNet,
-    /// Over which device; `None`: there is no way.
-    pub device: Option<String>,
-    /// What its link is thought to be.
-    pub estimate: Option<Estimate>,
 }
 
 /// The agent's decisions.
@@ -580,16 +474,6 @@ impl Rounds {
         let alive = self.watched.iter().filter(|watched| watched.broken.is_none());
         alive.filter_map(|watched| watched.path.as_ref().map(|path| path.device)).collect()
     }
-}
-
-/// The time between walks, ns, and the connections of each, so that notices take half of the uplink.
-fn pace(up_kbps: u32, copies: u8) -> (u64, u32) {
-    let bits = u64::from(copies.max(1)) * ACK_OCTETS * 8;
-    // kbit/s are bits per ms.
-    let half = (u64::from(up_kbps) / 2).max(1);
-    let tick = (PER_WALK * bits * MS / half).clamp(*TICK.start(), *TICK.end());
-    let budget = (u128::from(half) * u128::from(tick) / u128::from(bits * MS)).max(1);
-    (tick, u32::try_from(budget).unwrap_or(u32::MAX))
 }
 
 #[cfg(test)]

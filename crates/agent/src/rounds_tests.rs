@@ -1,9 +1,11 @@
 //! Scripts of events, and what is to be done at each.
 
 use super::*;
-use crate::estimate::Source;
+use crate::estimate::{Rule, Source};
 use crate::event::{Device, Kind, Route};
+use crate::pace::ACK_OCTETS;
 use proptest::prelude::*;
+use segue_kernel::mobile::Way;
 use std::net::IpAddr;
 
 const SECOND: u64 = 1000 * MS;

@@ -1,6 +1,5 @@
 //! The agent at work: one thread that sleeps until the kernel, a user or a pace has something for it.
 
-use super::config::Config;
 use super::control::{Answer, Control, Notify, Reply, Request};
 use super::estimate::Told;
 use super::event::{Event, Kind};
@@ -8,7 +7,9 @@ use super::links::Links;
 use super::lock::Lock;
 use super::netlink::Watcher;
 use super::receivers::Receivers;
-use super::rounds::{Order, Round, Rounds};
+use super::round::Round;
+use super::rounds::{Order, Rounds};
+use super::settings::Config;
 use super::status::{Connections, Notices, Status};
 use super::wifi::Wifi;
 use super::{Error, rights};

@@ -1,7 +1,7 @@
 //! What an agent says of itself.
 
 use super::receivers::ReceiverStatus;
-use super::rounds::{Round, WatchStatus};
+use super::round::{Round, WatchStatus};
 use segue_kernel::mobile::Census;
 use serde::Serialize;
 

@@ -1,0 +1,109 @@
+//! How an agent is set: plain data, which [`super::config`] reads from a file.
+
+use super::estimate::Rule;
+use super::socket::Group;
+use ipnet::IpNet;
+use segue_kernel::mobile::Way;
+use segue_kernel::receiver::{self, Announced, Gaps};
+use segue_kernel::sender::Policy;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How an agent works.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// A folder of cgroup2: connections of processes below it negotiate. None: all.
+    pub cgroup: Option<PathBuf>,
+    /// Where `segue agent status` and `notify` ask.
+    pub control: PathBuf,
+    /// Who may ask beside root.
+    pub group: Option<Group>,
+    /// A folder of bpffs for what outlives an agent that is killed. None: nothing does.
+    pub pin: Option<PathBuf>,
+    /// The main table's number, or another's: its routes are watched.
+    pub table: u32,
+    /// Who decides about this host's own flows. None: nobody.
+    pub uploads: Option<Policy>,
+    /// What is done beside peers that run nothing of ours.
+    pub receivers: Receivers,
+    /// When who is told of what.
+    pub settings: Settings,
+}
+
+/// What the agent does by its ACKs alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Receivers {
+    /// Freeze-TCP: so long before each gap the window closes.
+    pub freeze_before: Duration,
+    /// Announced gaps.
+    pub gaps: Vec<Gap>,
+    /// PHAS: devices at which ACKs of forwarded packets are held back.
+    pub phas: Vec<String>,
+    /// At most for so long.
+    pub hold_for: Duration,
+}
+
+/// Announced gaps of a device's link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// The device.
+    pub device: String,
+    /// When they begin.
+    pub at: Gaps,
+    /// How long each lasts.
+    pub length: Duration,
+}
+
+impl Gap {
+    /// What Freeze-TCP does about them.
+    ///
+    /// # Errors
+    /// The window would hardly ever be open.
+    pub fn announced(&self, before: Duration) -> Result<Announced, receiver::Error> {
+        Announced::new(self.at, before, self.length)
+    }
+}
+
+impl Receivers {
+    /// Devices that are named, each once.
+    pub fn devices(&self) -> impl Iterator<Item = &str> {
+        let gaps = self.gaps.iter().map(|gap| gap.device.as_str());
+        let phas = self.phas.iter().map(String::as_str);
+        gaps.chain(phas.filter(|name| self.gaps.iter().all(|gap| gap.device != *name)))
+    }
+
+    /// Closes windows so long before gaps, whatever the file says.
+    ///
+    /// # Errors
+    /// No gaps are announced, or the window would hardly ever be open.
+    pub fn freeze(&mut self, before: Duration) -> Result<(), receiver::Error> {
+        if self.gaps.is_empty() {
+            let problem = "--freeze-before: no gaps are announced; expected [[gaps]] in the configuration";
+            return Err(receiver::Error::User(problem.to_owned()));
+        }
+        self.gaps.iter().try_for_each(|gap| gap.announced(before).map(drop))?;
+        self.freeze_before = before;
+        Ok(())
+    }
+}
+
+/// How rounds are made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Whose handoffs count.
+    pub watch: Vec<IpNet>,
+    /// ACKs that carry a notice, of each connection.
+    pub copies: u8,
+    /// How they leave.
+    pub way: Way,
+    /// Between rounds of one prefix, ns.
+    pub interval: u64,
+    /// Of a round, ns: who has not been told then waits for its next ACK.
+    pub limit: u64,
+    /// What links are like.
+    pub rules: Vec<Rule>,
+    /// Goodput of a Wi-Fi radio, percent of its rate.
+    pub station_share: u32,
+    /// Whether connections are known from before: they are told at the start.
+    pub inherits: bool,
+}

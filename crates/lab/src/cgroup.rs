@@ -1,7 +1,7 @@
 //! A cgroup2 for each host of a laboratory: what is attached to it reaches that host's programs only.
 
 use super::Error;
-use super::sweep::prefix;
+use super::prefix::prefix;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::PathBuf;

@@ -7,13 +7,14 @@
 
 use super::Error;
 use super::child::{Child, installed};
-use super::ends::{Aware, ServerEnd};
+use super::ends::ServerEnd;
 use super::host::Role;
 use super::hosts::Hosts;
 use super::interrupt;
 use super::plan::Program;
 use super::programs::{Download, Said};
 use super::run::{Progress, order};
+use super::sender_kind::Segue;
 use super::site::Site;
 use super::socket_memory::option_memory;
 use super::sweep::sweep;
@@ -21,7 +22,6 @@ use super::traffic::PORTS;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::fs;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const BASELINE: &str = "cubic";
@@ -38,7 +38,7 @@ const AT_REST: Duration = Duration::from_secs(5);
 #[derive(Clone, Debug)]
 pub struct CostPlan {
     /// The senders, with their names.
-    pub senders: Vec<(String, Arc<dyn Aware>)>,
+    pub senders: Vec<(String, Segue)>,
     /// Rounds; at least 2, or nothing can be said of their spread.
     pub runs: u32,
     /// Of each time that connections are counted; a flow lasts whole seconds, no less.
@@ -189,8 +189,8 @@ impl Attached {
             }
         };
         Ok(Self {
-            server: server.map(|(_, aware)| site.sender(aware.as_ref())).transpose()?,
-            _mobile: mobile.map(|(_, aware)| site.mobile(aware.as_ref())).transpose()?,
+            server: server.map(|(_, segue)| site.sender(segue)).transpose()?,
+            _mobile: mobile.map(|(_, segue)| site.mobile(segue)).transpose()?,
         })
     }
 

@@ -1,5 +1,5 @@
-//! The link emulator: a thread that carries packets between the hosts' TUN devices along a [`Path`], whose links are the
-//! simulator's.
+//! The link emulator: a thread that carries packets between the hosts' TUN devices along a [`Path`], whose links are
+//! the simulator's.
 //!
 //! The mobile has a device for each access link, and gets a packet by that of the link that it came over. What the
 //! mobile sends takes the link that carries, by whichever device it leaves.
@@ -9,6 +9,7 @@
 use super::Error;
 use super::Nanos;
 use super::access_link::AccessLink;
+use super::host::MTU;
 use super::packet::Packet;
 use super::path::{Direction, Fate, Path, Sink, Switch, Which};
 use super::punctual::{Punctual, Rank};
@@ -26,8 +27,6 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tun_rs::SyncDevice;
 
-/// Of the devices.
-pub const MTU: u16 = 1500;
 /// A packet of at least this many octets towards the mobile is bulk data.
 const BULK: usize = 1000;
 /// Packets read from one device before the other gets its turn.

@@ -4,6 +4,7 @@
 use super::Error;
 use super::host::Host;
 use super::punctual::{Punctual, Rank};
+use super::sender_kind::Segue;
 use segue_policy::Link;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -27,6 +28,9 @@ pub trait Aware: Debug + Send + Sync {
     /// One line why it cannot.
     fn mobile(&self, cgroup: &Path, first: Link) -> Result<Box<dyn MobileEnd>, String>;
 }
+
+/// From a plan's sender, its name and how it is set, to what attaches it.
+pub type Attach<'a> = dyn Fn(&str, &Segue) -> Arc<dyn Aware> + Sync + 'a;
 
 /// An attached sender. Dropped: detached.
 pub trait ServerEnd {

@@ -2,7 +2,6 @@
 //! server has one device, the mobile one for each access link.
 
 use super::Error;
-use super::emulator::MTU;
 use super::namespace::Namespace;
 use super::netlink::{LOOPBACK, Netlink};
 use super::punctual::is_ordinary;
@@ -12,6 +11,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
 use tun_rs::{DeviceBuilder, SyncDevice};
 
+/// Of the devices.
+pub const MTU: u16 = 1500;
 /// The mobile's devices: of the old link, and of the new one.
 pub const DEVICES: [&str; 2] = ["segue0", "segue1"];
 /// A host's device that has but one.

@@ -4,11 +4,13 @@ use super::access_link::mean_kbps;
 use super::agent::LabAgent;
 use super::cgroup::Cgroups;
 use super::emulator::{Clock, Emulator};
-use super::ends::Ends;
+use super::ends::{Attach, Ends};
 use super::host::{Host, SenderSettings};
 use super::hosts::Hosts;
 use super::path::Which;
 use super::plan::{Family, Plan};
+use super::prefix::prefix;
+use super::segue;
 use super::sender_kind::{NoticeBy, SenderKind};
 use super::uplinks::Uplinks;
 use super::{Error, Nanos};
@@ -47,6 +49,19 @@ impl Laboratory {
     /// # Errors
     /// What the kernel refuses, or what a sender that is told says.
     pub fn create(plan: &Plan, sender: &SenderKind, lasts: Duration) -> Result<Self, Error> {
+        Self::create_with(plan, sender, &segue::aware, lasts)
+    }
+
+    /// The same with other ends for senders that are told.
+    ///
+    /// # Errors
+    /// As of [`create`](Self::create).
+    pub fn create_with(
+        plan: &Plan,
+        sender: &SenderKind,
+        attach: &Attach<'_>,
+        lasts: Duration,
+    ) -> Result<Self, Error> {
         if !nix::unistd::geteuid().is_root() {
             return Err(Error::NotRoot(nix::unistd::getuid().as_raw()));
         }
@@ -61,11 +76,11 @@ impl Laboratory {
         let (server, mobile) = (Arc::new(server), Arc::new(mobile));
         let cgroups = Cgroups::create()?;
         let folder = tempfile::Builder::new()
-            .prefix(&super::sweep::prefix())
+            .prefix(&prefix())
             .tempdir()
             .map_err(Error::system("a folder for the laboratory's programs"))?;
         let (mut ends, mut agent) = (None, None);
-        if let SenderKind::Aware { by, notice_by, .. } = sender {
+        if let SenderKind::Aware { name, segue, notice_by } = sender {
             let teller = match notice_by {
                 NoticeBy::Laboratory => {
                     Some((Arc::clone(&mobile), cgroups.mobile.clone(), plan.first_report()))
@@ -76,7 +91,11 @@ impl Laboratory {
                     None
                 }
             };
-            ends = Some(Ends::attach(by, (Arc::clone(&server), cgroups.server.clone()), teller)?);
+            ends = Some(Ends::attach(
+                &attach(name, segue),
+                (Arc::clone(&server), cgroups.server.clone()),
+                teller,
+            )?);
         }
         // Attaching takes its time; measured links start when all is ready, the same for every sender.
         let clock = Clock::start();

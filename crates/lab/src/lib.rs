@@ -38,6 +38,7 @@ pub mod path;
 #[cfg(test)]
 mod path_tests;
 pub mod plan;
+mod prefix;
 pub mod programs;
 pub mod punctual;
 pub mod record;
@@ -56,8 +57,8 @@ pub use error::Error;
 pub use laboratory::Laboratory;
 pub use plan::{Family, Kind, Plan, Program};
 pub use record::{Counts, Exactness, FlowRecord, RunRecord};
-pub use run::{Progress, run};
-pub use sender_kind::{NoticeBy, SenderKind};
+pub use run::{Progress, run, run_with};
+pub use sender_kind::{NoticeBy, Segue, SenderKind};
 
 /// Time in ns since a laboratory's time zero, or a span of it.
 pub type Nanos = u64;

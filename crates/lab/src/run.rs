@@ -4,17 +4,20 @@ use super::Error;
 use super::Nanos;
 use super::access_link::{AccessLink, mean_kbps};
 use super::child::installed;
+use super::ends::Attach;
 use super::interrupt;
 use super::kernel_counters;
 use super::laboratory::Laboratory;
 use super::measures::{Frame, measure};
 use super::path::{Switch, Which};
 use super::plan::{Family, Kind, Plan, Program};
+use super::prefix::prefix;
 use super::programs::{Download, Said, write_bulk};
 use super::punctual::{Punctual, Rank};
 use super::record::{Exactness, RunRecord};
+use super::segue;
 use super::sender_kind::SenderKind;
-use super::sweep::{prefix, sweep};
+use super::sweep::sweep;
 use rand_core::{RngCore, SeedableRng};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -48,6 +51,18 @@ pub struct Progress {
 /// # Errors
 /// The first that any run meets; the others are ended.
 pub fn run(plan: &Plan, progress: &mut dyn FnMut(Progress)) -> Result<Vec<RunRecord>, Error> {
+    run_with(plan, &segue::aware, progress)
+}
+
+/// The same with other ends for senders that are told.
+///
+/// # Errors
+/// As of [`run`].
+pub fn run_with(
+    plan: &Plan,
+    attach: &Attach<'_>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Vec<RunRecord>, Error> {
     plan.check()?;
     prepared(match plan.program {
         Program::Iperf3 => &["iperf3", "setpriv"],
@@ -65,7 +80,10 @@ pub fn run(plan: &Plan, progress: &mut dyn FnMut(Progress)) -> Result<Vec<RunRec
             Some(path)
         }
     };
-    each_run(plan, progress, &|sender, round, stop| one(plan, sender, round, bulk.as_deref(), stop))
+    each_run(plan, progress, &|sender, round, stop| {
+        let lab = Laboratory::create_with(plan, sender, attach, lasts(plan))?;
+        one(lab, plan, sender, round, bulk.as_deref(), stop)
+    })
 }
 
 /// One run of a sender: in this round, until it is told to stop.
@@ -178,13 +196,13 @@ pub(super) fn instant(seed: u64, round: u32) -> Nanos {
 }
 
 fn one(
+    mut lab: Laboratory,
     plan: &Plan,
     sender: &SenderKind,
     round: u32,
     bulk: Option<&Path>,
     stop: &AtomicBool,
 ) -> Result<RunRecord, Error> {
-    let mut lab = Laboratory::create(plan, sender, lasts(plan))?;
     let six = plan.family == Family::Ipv6;
     // Its programs inherit it.
     let punctual = Punctual::of(Rank::Program);

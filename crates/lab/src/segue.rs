@@ -1,27 +1,23 @@
 //! Our own sender and mobile, at the two ends of a laboratory.
 
 use super::ends::{Aware, MobileEnd, ServerEnd};
+use super::sender_kind::Segue;
 use segue_kernel::mobile::{self, Mobile};
-use segue_kernel::sender::{self, Around, Policy, Sender};
+use segue_kernel::sender::{self, Sender};
 use segue_policy::Link;
 use segue_policy::wire::ReportType;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 /// Copies of each notice (docs/reference/wire.md).
 const COPIES: u8 = 2;
 
-/// How the server's side is set.
-#[derive(Clone, Debug)]
-pub struct Segue {
-    /// Who decides.
-    pub policy: Policy,
-    /// What the congestion control is built around.
-    pub around: Around,
-    /// Whether the head is resent by RFC 6069.
-    pub icmp: bool,
+/// What attaches a sender, whatever its name.
+pub fn aware(_name: &str, segue: &Segue) -> Arc<dyn Aware> {
+    Arc::new(segue.clone())
 }
 
 impl Aware for Segue {

@@ -1,8 +1,8 @@
-//! The senders that a laboratory compares: the kernel's own, and ones that are told of handoffs.
+//! The senders that a laboratory compares: the kernel's own, and ones that are told of handoffs. Plain data;
+//! [`super::segue`] attaches them.
 
-use super::ends::Aware;
+use segue_kernel::sender::{Around, Policy};
 use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// A sender under test.
@@ -21,17 +21,28 @@ pub enum SenderKind {
     Aware {
         /// In tables.
         name: String,
-        /// Attaches it.
-        by: Arc<dyn Aware>,
+        /// How it is set.
+        segue: Segue,
         /// Who tells it.
         notice_by: NoticeBy,
     },
 }
 
+/// How a sender of ours is set.
+#[derive(Clone, Debug)]
+pub struct Segue {
+    /// Who decides.
+    pub policy: Policy,
+    /// The congestion control that it is built around.
+    pub around: Around,
+    /// Whether the head is resent by RFC 6069.
+    pub icmp: bool,
+}
+
 /// Who at the mobile tells senders of a handoff.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum NoticeBy {
-    /// A test sender within the laboratory ([`super::ends::MobileEnd`]), which is called at link-up.
+    /// A test sender within the laboratory, which is called at link-up.
     #[default]
     Laboratory,
     /// The agent, a process on the mobile that finds out by itself: the words of its command, without those of its

@@ -5,7 +5,7 @@ use super::cgroup::Cgroups;
 use super::ends::{Aware, MobileEnd, ServerEnd};
 use super::host::{Host, SenderSettings, set};
 use super::hosts::{Hosts, processors};
-use super::sweep::prefix;
+use super::prefix::prefix;
 use super::veth;
 use segue_policy::Link;
 use tempfile::TempDir;

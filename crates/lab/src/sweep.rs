@@ -2,16 +2,10 @@
 //! devices and programs go away by themselves.
 
 use super::cgroup;
+use super::prefix::PREFIX;
 use segue_kernel::host;
 use std::fs;
 use std::path::Path;
-
-const PREFIX: &str = "segue-lab-";
-
-/// Begins the names of everything that this process makes.
-pub(super) fn prefix() -> String {
-    format!("{PREFIX}{}-", std::process::id())
-}
 
 /// Removes what processes that are gone have left.
 pub fn sweep() {
@@ -42,6 +36,7 @@ fn abandoned(folder: &Path) -> Vec<std::path::PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::prefix::prefix;
 
     #[test]
     fn only_what_belongs_to_nobody_is_abandoned() {

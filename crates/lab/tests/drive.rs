@@ -5,16 +5,14 @@ mod laboratory;
 use laboratory::{in_laboratory, link};
 use segue_kernel::sender::{Around, Policy};
 use segue_lab::drive::{Drive, DriveRecord, Load, drive};
-use segue_lab::segue::Segue;
-use segue_lab::{Error, Kind, NoticeBy, Plan, SenderKind, cgroup};
-use std::sync::Arc;
+use segue_lab::{Error, Kind, NoticeBy, Plan, Segue, SenderKind, cgroup};
 use std::time::Duration;
 
 fn etcp() -> SenderKind {
     let policy = Policy::named("etcp-v1", &[]).expect("a scheme");
     SenderKind::Aware {
         name: "etcp-v1".into(),
-        by: Arc::new(Segue { policy, around: Around::Cubic, icmp: false }),
+        segue: Segue { policy, around: Around::Cubic, icmp: false },
         notice_by: NoticeBy::Laboratory,
     }
 }

@@ -7,21 +7,19 @@ use laboratory::{in_laboratory, link};
 use segue_kernel::sender::{Around, Policy};
 use segue_lab::path::Switch;
 use segue_lab::programs::{Download, write_bulk};
-use segue_lab::segue::Segue;
-use segue_lab::{Laboratory, NoticeBy, Plan, Program, SenderKind};
+use segue_lab::{Laboratory, NoticeBy, Plan, Program, Segue, SenderKind};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 const MS: u64 = 1_000_000;
 
 fn flap(scheme: &str, bulk: &Path) {
-    let by =
+    let segue =
         Segue { policy: Policy::named(scheme, &[]).expect("a scheme"), around: Around::Cubic, icmp: false };
-    let sender = SenderKind::Aware { name: scheme.into(), by: Arc::new(by), notice_by: NoticeBy::Laboratory };
+    let sender = SenderKind::Aware { name: scheme.into(), segue, notice_by: NoticeBy::Laboratory };
     let plan = Plan::new(link(6400, 9, None), link(3200, 20, None), vec![sender.clone()]);
     let mut lab = Laboratory::create(&plan, &sender, Duration::from_secs(15)).expect("a laboratory");
     let mut download =

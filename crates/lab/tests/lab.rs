@@ -7,12 +7,12 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use segue_agent::links::Links;
 use segue_agent::netlink::{MAIN_TABLE, Watcher};
+use segue_kernel::sender::{Around, Policy};
 use segue_lab::access_link::AccessLink;
 use segue_lab::ends::{Aware, MobileEnd, ServerEnd};
 use segue_lab::path::Which;
-use segue_lab::{
-    Error, Family, Kind, Laboratory, NoticeBy, Plan, Program, RunRecord, SenderKind, cgroup, run, sweep,
-};
+use segue_lab::{Error, Family, Kind, Laboratory, NoticeBy, Plan, Program, RunRecord, Segue, SenderKind};
+use segue_lab::{cgroup, run, run_with, sweep};
 use segue_policy::Link;
 use std::collections::BTreeMap;
 use std::fs;
@@ -239,6 +239,13 @@ impl Aware for Witness {
     }
 }
 
+/// In whose place the witness is.
+fn told() -> SenderKind {
+    let policy = Policy::named("etcp-v1", &[]).expect("a scheme");
+    let segue = Segue { policy, around: Around::Cubic, icmp: false };
+    SenderKind::Aware { name: "witness".into(), segue, notice_by: NoticeBy::Laboratory }
+}
+
 struct Silent;
 
 impl ServerEnd for Silent {
@@ -266,13 +273,13 @@ impl MobileEnd for Teller {
 fn a_sender_that_is_told_is_attached_before_programs_and_told_at_link_up() {
     in_laboratory(|| {
         let calls = Arc::new(Mutex::new(Vec::new()));
-        let by = Arc::new(Witness { calls: Arc::clone(&calls), panics: false });
+        let witness: Arc<dyn Aware> = Arc::new(Witness { calls: Arc::clone(&calls), panics: false });
         let mut plan = short(&link(6400, 9, None), &[]);
         plan.new = link(3200, 20, None);
         plan.told_rate = 0.1;
-        plan.senders =
-            vec![SenderKind::Aware { name: "witness".into(), by, notice_by: NoticeBy::Laboratory }];
-        let records = records(&plan);
+        plan.senders = vec![told()];
+        let records = run_with(&plan, &|_, _| Arc::clone(&witness), &mut |_| {}).expect("it runs");
+        assert_nothing_left(std::process::id());
         assert_eq!(records[0].sender, "witness");
         assert_eq!((records[0].notified["told"], records[0].sender_counters["heard"]), (1, 0));
         let expected = ["server", "mobile on 6400/9000", "notice of 320/20000"];
@@ -284,11 +291,10 @@ fn a_sender_that_is_told_is_attached_before_programs_and_told_at_link_up() {
 #[ignore = "needs lab"]
 fn a_panic_leaves_nothing_behind() {
     in_laboratory(|| {
-        let by = Arc::new(Witness { calls: Arc::default(), panics: true });
+        let witness: Arc<dyn Aware> = Arc::new(Witness { calls: Arc::default(), panics: true });
         let mut plan = short(&link(6400, 9, None), &[]);
-        plan.senders =
-            vec![SenderKind::Aware { name: "witness".into(), by, notice_by: NoticeBy::Laboratory }];
-        let error = run(&plan, &mut |_| {}).unwrap_err();
+        plan.senders = vec![told()];
+        let error = run_with(&plan, &|_, _| Arc::clone(&witness), &mut |_| {}).unwrap_err();
         assert!(matches!(error, Error::Fault(_)), "{error}");
         assert_nothing_left(std::process::id());
     });

@@ -7,8 +7,7 @@ use segue_kernel::mobile::{Mobile, Options, attach};
 use segue_kernel::sender::{Around, Policy};
 use segue_lab::ends::{Aware, MobileEnd, ServerEnd};
 use segue_lab::host::Role;
-use segue_lab::segue::Segue;
-use segue_lab::{Kind, NoticeBy, Plan, RunRecord, SenderKind, run};
+use segue_lab::{Kind, NoticeBy, Plan, RunRecord, Segue, SenderKind, run_with};
 use segue_policy::Link;
 use segue_policy::wire::ReportType;
 use std::collections::BTreeMap;
@@ -171,15 +170,16 @@ impl Drop for Beside {
 /// A scheme, and what it is built around.
 type Scheme = (&'static str, Around);
 
-fn host(scheme: Scheme, lies: Option<Link>, beside: bool) -> SenderKind {
+const LIAR: &str = "liar";
+
+fn sender(scheme: Scheme, name: &str) -> SenderKind {
     let policy = Policy::named(scheme.0, &[]).expect("a scheme");
-    let sender = Segue { policy, around: scheme.1, icmp: false };
-    let name = if lies.is_some() { "liar" } else { "honest" };
-    SenderKind::Aware {
-        name: name.into(),
-        by: Arc::new(Host { sender, lies, beside }),
-        notice_by: NoticeBy::Laboratory,
-    }
+    let segue = Segue { policy, around: scheme.1, icmp: false };
+    SenderKind::Aware { name: name.into(), segue, notice_by: NoticeBy::Laboratory }
+}
+
+fn host(name: &str, segue: &Segue, beside: bool) -> Arc<dyn Aware> {
+    Arc::new(Host { sender: segue.clone(), lies: (name == LIAR).then_some(LIE), beside })
 }
 
 /// What the program's own flow got.
@@ -194,7 +194,7 @@ const BBR: [Scheme; 2] = [("etcp-v1", Around::Bbr), ("tcp-ho", Around::Bbr)];
 /// A two-second start, then ten seconds over 6400 kbit/s and 9 ms with the queue of the bench.
 fn runs(scheme: Scheme, kind: Kind, beside: bool, runs: u32) -> [Vec<f64>; 2] {
     let link = link(6400, 9, None);
-    let senders = vec![host(scheme, None, beside), host(scheme, Some(LIE), beside)];
+    let senders = ["honest", LIAR].map(|name| sender(scheme, name)).into();
     let mut plan = Plan::new(link.clone(), link, senders);
     plan.kind = kind;
     // Where nothing happens an honest mobile says nothing.
@@ -202,14 +202,14 @@ fn runs(scheme: Scheme, kind: Kind, beside: bool, runs: u32) -> [Vec<f64>; 2] {
     (plan.runs, plan.parallel) = (runs, 2 * runs);
     plan.wired = Duration::from_millis(4);
     plan.warm_up = Some(Duration::from_secs(2));
-    let records = run(&plan, &mut |_| {}).expect("it runs");
+    let records = run_with(&plan, &|name, segue| host(name, segue, beside), &mut |_| {}).expect("it runs");
     let least = if kind == Kind::Bbm { 1 } else { 0 };
-    ["honest", "liar"].map(|name| {
+    ["honest", LIAR].map(|name| {
         let of = records.iter().filter(|record| record.sender == name);
         of.map(|record| {
             // The control connection and the one of the data hear each notice.
             let accepted = record.sender_counters["accepted"];
-            let fit = if name == "liar" { 10..=40 } else { least..=2 };
+            let fit = if name == LIAR { 10..=40 } else { least..=2 };
             assert!(fit.contains(&accepted), "{name}: {:?}", record.sender_counters);
             assert_eq!(record.flows.len(), 1 + usize::from(beside), "{name}: {:?}", record.flows);
             own(record)

@@ -3,9 +3,11 @@
 mod laboratory;
 
 use laboratory::{in_laboratory, link};
+use segue_kernel::sender::{Around, Policy};
 use segue_lab::ends::{Aware, MobileEnd, ServerEnd};
 use segue_lab::punctual::is_ordinary;
-use segue_lab::{NoticeBy, Plan, SenderKind, run};
+use segue_lab::run_with;
+use segue_lab::{NoticeBy, Plan, Segue, SenderKind};
 use segue_policy::Link;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -69,13 +71,18 @@ fn only_what_is_urgent_is_done_by_real_time_threads() {
         let seen = Log::default();
         let sender = SenderKind::Aware {
             name: "logging".into(),
-            by: Arc::new(Logging(Arc::clone(&seen))),
+            segue: Segue {
+                policy: Policy::named("etcp-v1", &[]).expect("a scheme"),
+                around: Around::Cubic,
+                icmp: false,
+            },
             notice_by: NoticeBy::Laboratory,
         };
         let mut plan = Plan::new(link(6400, 9, None), link(6400, 9, None), vec![sender]);
         plan.warm_up = Some(Duration::from_millis(200));
         plan.observe = Duration::from_millis(500);
-        run(&plan, &mut |_| {}).expect("it runs");
+        let ends = |_: &str, _: &Segue| Arc::new(Logging(Arc::clone(&seen))) as Arc<dyn Aware>;
+        run_with(&plan, &ends, &mut |_| {}).expect("it runs");
         let seen = seen.lock().expect("nobody panicked").clone();
         let expected = [("attach", true), ("detach", true), ("notify", false), ("serve", false)];
         assert_eq!(seen, BTreeSet::from(expected));

@@ -8,11 +8,9 @@ use segue_kernel::tunnel::{Outer, WireGuard};
 use segue_lab::child::Child;
 use segue_lab::host::Role;
 use segue_lab::path::{Direction, Switch};
-use segue_lab::segue::Segue;
-use segue_lab::{Error, Kind, Laboratory, Nanos, NoticeBy, Plan, SenderKind};
+use segue_lab::{Error, Kind, Laboratory, Nanos, NoticeBy, Plan, Segue, SenderKind};
 use std::io::Write;
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -119,8 +117,8 @@ fn a_flow_inside_goes_on_at_once_and_fills_the_new_link() {
 /// How long after link-up data come, and how many octets arrive in the second after the round trip.
 fn outage(six: bool, wire_guard: WireGuard) -> (Nanos, usize) {
     let policy = Policy::named("etcp-v1", &[]).expect("a scheme");
-    let by = Arc::new(Segue { policy, around: Around::Cubic, icmp: false });
-    let sender = SenderKind::Aware { name: "etcp-v1".into(), by, notice_by: NoticeBy::Laboratory };
+    let segue = Segue { policy, around: Around::Cubic, icmp: false };
+    let sender = SenderKind::Aware { name: "etcp-v1".into(), segue, notice_by: NoticeBy::Laboratory };
     let mut plan = Plan::new(link(1600, 40, None), link(6400, 9, None), vec![sender.clone()]);
     plan.kind = Kind::Bbm;
     let mut lab = Laboratory::create(&plan, &sender, Duration::from_secs(15)).expect("a laboratory");

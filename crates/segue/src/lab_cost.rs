@@ -5,8 +5,8 @@ use crate::{Failure, lab_machine, outputs, print, progress};
 use clap::Args;
 use comfy_table::CellAlignment;
 use segue_console::plain_table;
-use segue_lab::SenderKind;
 use segue_lab::cost::{Arm, Cost, CostPlan, CostRecord, MemoryRecord, cost};
+use segue_lab::{Segue, SenderKind};
 use segue_study::drive::Mean;
 use segue_study::lab_plan::LabSender;
 use serde_json::{Value, json};
@@ -71,10 +71,10 @@ pub fn run(args: &LabCostArgs, screen: &Screen) -> Result<(), Failure> {
     if on_stdout { Ok(()) } else { print(&text(&plan, &rows)) }
 }
 
-fn sender(word: &str) -> Result<(String, std::sync::Arc<dyn segue_lab::ends::Aware>), Failure> {
+fn sender(word: &str) -> Result<(String, Segue), Failure> {
     let named = LabSender::named(word).map_err(|problem| Failure::User(format!("--senders: {problem}")))?;
     match lab_machine::sender(&named)? {
-        SenderKind::Aware { name, by, .. } => Ok((name, by)),
+        SenderKind::Aware { name, segue, .. } => Ok((name, segue)),
         SenderKind::Builtin { .. } => Err(Failure::User(format!(
             "--senders: `{word}` is the kernel's own; expected one of ours, such as etcp-v1 or unaware"
         ))),

@@ -8,7 +8,6 @@ use segue_lab::path::{Direction, Fate};
 use segue_study::lab_plan::{Around, Ip, LabSender, LabSenderKind, NoticeBy, Program};
 use segue_study::{DriveLoad, DriveRun, LabDrive, LabPlan, LiveRun};
 use segue_world::{AccessLink, Kind};
-use std::sync::Arc;
 use std::time::Duration;
 
 /// One run of one sender.
@@ -210,7 +209,7 @@ fn aware(
         Around::Cubic => segue_kernel::sender::Around::Cubic,
         Around::Bbr => segue_kernel::sender::Around::Bbr,
     };
-    let by = segue_lab::segue::Segue { policy, around, icmp };
+    let segue = segue_lab::Segue { policy, around, icmp };
     let notice_by = match sender.notice_by {
         NoticeBy::Laboratory => segue_lab::NoticeBy::Laboratory,
         NoticeBy::Agent => {
@@ -218,7 +217,7 @@ fn aware(
             segue_lab::NoticeBy::Agent(vec![agent, "run".into()])
         }
     };
-    Ok(segue_lab::SenderKind::Aware { name: sender.name.clone(), by: Arc::new(by), notice_by })
+    Ok(segue_lab::SenderKind::Aware { name: sender.name.clone(), segue, notice_by })
 }
 
 /// Words that start this program with others, also when its file has been replaced meanwhile.

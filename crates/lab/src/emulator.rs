@@ -1,5 +1,5 @@
-//! The link emulator: a thread that carries packets between the hosts' TUN devices along a [`Path`], whose links are the
-//! simulator's.
+//! The link emulator: a thread that carries packets between the hosts' TUN devices along a [`Path`], whose links are
+//! the simulator's.
 //!
 //! The mobile has a device for each access link, and gets a packet by that of the link that it came over. What the
 //! mobile sends takes the link that carries, by whichever device it leaves.

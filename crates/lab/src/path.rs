@@ -1,8 +1,8 @@
 //! The path between the two hosts: for each direction a wired part and the access link, and the handoff.
 //!
-//! It is a network of the simulator's, whose clock follows the laboratory's. Pure: packets are numbers, time is passed in,
-//! so that tests need neither devices nor clocks. As on the simulator's bench the wired part lies between the server and
-//! the access link.
+//! It is a network of the simulator's, whose clock follows the laboratory's. Pure: packets are numbers, time is
+//! passed in, so that tests need neither devices nor clocks. As on the simulator's bench the wired part lies between
+//! the server and the access link.
 
 use super::Nanos;
 use super::access_link::AccessLink;
@@ -251,8 +251,8 @@ impl<S: Sink> Path<S> {
         self.sim.net.next_event().into_iter().chain(self.next_switch()).min()
     }
 
-    /// Does all that is due until `now`, in order of time. What comes out of a link at the instant of a switch still gets
-    /// through.
+    /// Does all that is due until `now`, in order of time. A packet that comes out of a link at the instant of a
+    /// switch still gets through.
     pub fn advance(&mut self, now: Nanos) {
         while let Some(at) = self.next_switch().filter(|&at| at <= now) {
             self.run_through(at);

@@ -11,7 +11,6 @@ use segue_lab::{Laboratory, NoticeBy, Plan, Program, Segue, SenderKind};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 

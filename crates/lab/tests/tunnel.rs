@@ -11,7 +11,6 @@ use segue_lab::path::{Direction, Switch};
 use segue_lab::{Error, Kind, Laboratory, Nanos, NoticeBy, Plan, Segue, SenderKind};
 use std::io::Write;
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! What a download leaves behind, and who writes it down.
 
-use super::run::Download;
+use super::download::Download;
 use crate::nodes::HostObserver;
 use crate::packet::Packet;
 use segue_handoff::fmipv6::{Message, Mode};

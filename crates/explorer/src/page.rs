@@ -1,12 +1,13 @@
 //! The page: controls on one side, the result and one handoff on the other. `explorer.js` keeps controls, address and
 //! pictures in step; nothing is decided there.
 
-use crate::question::{DEFINITIONS, DELAYS, KINDS, MOST_FLOWS, MOST_PACKETS, RATES, USUAL_SCHEMES};
+use crate::question::{DELAYS, MOST_FLOWS, MOST_PACKETS, RATES, USUAL_SCHEMES, words_of};
 use maud::{DOCTYPE, Markup, html};
 use segue_handoff::{Entry, Scheme};
 use segue_report::{SCRIPT, style_sheet};
 use segue_tcp::profile::PROFILES;
 use segue_world::access::PRESETS;
+use segue_world::{Definition, KindWord};
 
 /// Handoffs of the papers that Segue reproduces: old link and new link (papers/daniel-kojo-*.toml).
 const PAPER_HANDOFFS: [(&str, &str); 8] = [
@@ -85,8 +86,8 @@ fn controls() -> Markup {
             fieldset {
                 legend { "Handoff" }
                 div.choices {
-                    @for (word, meaning) in KINDS.into_iter().zip(["make-before-break", "break-before-make"]) {
-                        label { input type="radio" name="kind" value=(word) checked[word == KINDS[0]]; " " (meaning) }
+                    @for (word, meaning) in words_of::<KindWord>().into_iter().zip(["make-before-break", "break-before-make"]) {
+                        label { input type="radio" name="kind" value=(word) checked[word == KindWord::Mbb.word()]; " " (meaning) }
                     }
                 }
                 div.quantity {
@@ -116,7 +117,7 @@ fn controls() -> Markup {
                 input #packets type="number" min="1" max=(MOST_PACKETS) step="1" value="100" required;
                 label for="definition" { "Counted from" }
                 select #definition {
-                    @for (word, meaning) in DEFINITIONS.into_iter().zip(["the highest packet sent", "the cumulative ACK"]) {
+                    @for (word, meaning) in words_of::<Definition>().into_iter().zip(["the highest packet sent", "the cumulative ACK"]) {
                         option value=(word) { (meaning) }
                     }
                 }

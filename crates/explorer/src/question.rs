@@ -3,10 +3,10 @@
 use crate::refusal::Refusal;
 use segue_study::{Plan, Request, RequestError, Times};
 use segue_tcp::profile::PROFILES;
-use segue_words::did_you_mean;
 use segue_words::quantity::{self, TIME};
+use segue_words::{Choice, did_you_mean};
 use segue_world::access::{Capacity, LinkDelay, PRESETS};
-use segue_world::{AccessLink, Definition, Kind, LinkError, Nanos, NoticeMode, SECOND};
+use segue_world::{AccessLink, Kind, KindWord, LinkError, Nanos, NoticeMode, NoticeWord, SECOND};
 
 /// Longest query string, bytes.
 pub const LONGEST_QUERY: usize = 4096;
@@ -62,12 +62,19 @@ pub const KEYS: [(&str, bool); 14] = [
     ("points", false),
 ];
 
-/// Kinds of handoff.
-pub const KINDS: [&str; 2] = ["mbb", "bbm"];
-/// Ways of a notice.
-pub const NOTICES: [&str; 2] = ["instant", "in-band"];
-/// Definitions of the transfer time.
-pub const DEFINITIONS: [&str; 2] = ["after-highest", "after-ack"];
+/// All words of a choice.
+pub fn words_of<T: Choice>() -> Vec<&'static str> {
+    T::ALL.iter().map(|choice| choice.word()).collect()
+}
+
+fn unknown(key: &str, word: &str, known: &[&str]) -> Refusal {
+    Refusal::bad(format!(
+        "unknown {key} {}; expected one of {}{}",
+        quoted(word),
+        known.join(", "),
+        did_you_mean(word, known.iter().copied())
+    ))
+}
 
 /// A question, checked.
 #[derive(Clone, Debug)]
@@ -121,17 +128,10 @@ impl Words {
         self.get(key).ok_or_else(|| Refusal::bad(format!("`{key}` is missing; expected {example}")))
     }
 
-    /// One of a few words, by its index.
-    fn choice(&self, key: &str, choices: &[&str]) -> Result<usize, Refusal> {
-        let word = self.get(key).unwrap_or(choices[0]);
-        choices.iter().position(|choice| *choice == word).ok_or_else(|| {
-            Refusal::bad(format!(
-                "unknown {key} {}; expected one of {}{}",
-                quoted(word),
-                choices.join(", "),
-                did_you_mean(word, choices.iter().copied())
-            ))
-        })
+    /// One of the words of `T`; the first unless given.
+    fn choice<T: Choice>(&self, key: &str) -> Result<T, Refusal> {
+        let Some(word) = self.get(key) else { return Ok(T::ALL[0]) };
+        T::of(word).ok_or_else(|| unknown(key, word, &words_of::<T>()))
     }
 
     fn number(&self, key: &str, usual: u64, [least, most]: [u64; 2]) -> Result<u64, Refusal> {
@@ -241,29 +241,27 @@ impl Question {
         let words = Words::of(query, endpoint)?;
         let (old, new) = (words.link("old")?, words.link("new")?);
         let disconnect = words.time("disconnect", SECOND, DISCONNECTIONS)?;
-        let kind = match words.choice("kind", &KINDS)? {
-            0 => Kind::Mbb,
-            _ => Kind::Bbm(disconnect),
+        let kind = match words.choice("kind")? {
+            KindWord::Mbb => Kind::Mbb,
+            KindWord::Bbm => Kind::Bbm(disconnect),
         };
         let lost = words.number("notice-loss", 0, [0, 2])? as u32;
-        let notice = match (words.choice("notice", &NOTICES)?, lost) {
-            (0, 0) => NoticeMode::Instant,
-            (0, _) => {
+        let notice = match (words.choice("notice")?, lost) {
+            (NoticeWord::Instant, 0) => NoticeMode::Instant,
+            (NoticeWord::Instant, _) => {
                 return Err(Refusal::bad(
                     "notice-loss: an instant notice is never lost; expected 0, or `in-band` as notice".into(),
                 ));
             }
-            (_, lost) => NoticeMode::InBand { lost },
+            (NoticeWord::InBand, lost) => NoticeMode::InBand { lost },
         };
-        let definition = match words.choice("definition", &DEFINITIONS)? {
-            0 => Definition::AfterHighest,
-            _ => Definition::AfterAck,
-        };
+        let definition = words.choice("definition")?;
         let stacks = PROFILES.map(|profile| profile.name);
-        let stack = match words.get("stack") {
-            None => None,
-            Some(_) => Some(stacks[words.choice("stack", &stacks)?].to_string()),
-        };
+        let stack = words.get("stack").map(|word| match stacks.contains(&word) {
+            true => Ok(word.to_string()),
+            false => Err(unknown("stack", word, &stacks)),
+        });
+        let stack = stack.transpose()?;
         let times = match endpoint {
             Endpoint::Compare => words.times()?,
             Endpoint::Trace | Endpoint::Capture => {

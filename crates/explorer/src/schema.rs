@@ -1,12 +1,14 @@
 //! The JSON schemas of queries, for programs: one for each kind of question.
 
 use crate::question::{
-    DEFINITIONS, DELAYS, DISCONNECTIONS, Endpoint, KEYS, KINDS, LARGEST_QUEUE, LATEST, MOST_FLOWS,
-    MOST_PACKETS, MOST_POINTS, MOST_SCHEMES, NOTICES, RATES, USUAL_SCHEMES, USUAL_TIMES,
+    DELAYS, DISCONNECTIONS, Endpoint, KEYS, LARGEST_QUEUE, LATEST, MOST_FLOWS, MOST_PACKETS, MOST_POINTS,
+    MOST_SCHEMES, RATES, USUAL_SCHEMES, USUAL_TIMES, words_of,
 };
 use segue_handoff::Scheme;
 use segue_tcp::profile::PROFILES;
+use segue_words::Choice;
 use segue_world::access::PRESETS;
+use segue_world::{Definition, KindWord, NoticeWord};
 use serde_json::{Map, Value, json};
 
 /// `/api/compare`, `/api/trace` and `/api/pcapng`: the keys of their query strings.
@@ -50,7 +52,7 @@ fn property(key: &str, endpoint: Endpoint) -> Value {
                 },
             ],
         }),
-        "kind" => json!({ "enum": KINDS, "default": KINDS[0] }),
+        "kind" => choice::<KindWord>(),
         "disconnect" => {
             json!({ "type": "string", "pattern": time, "time_ms": ms(DISCONNECTIONS), "default": "1s" })
         }
@@ -64,12 +66,12 @@ fn property(key: &str, endpoint: Endpoint) -> Value {
             "maxItems": if endpoint == Endpoint::Capture { 1 } else { MOST_SCHEMES },
             "default": USUAL_SCHEMES.split(',').collect::<Vec<_>>(),
         }),
-        "notice" => json!({ "enum": NOTICES, "default": NOTICES[0] }),
+        "notice" => choice::<NoticeWord>(),
         "notice-loss" => {
             json!({ "description": "0 with an instant notice", "type": "integer", "minimum": 0, "maximum": 2, "default": 0 })
         }
         "packets" => json!({ "type": "integer", "minimum": 1, "maximum": MOST_PACKETS, "default": 100 }),
-        "definition" => json!({ "enum": DEFINITIONS, "default": DEFINITIONS[0] }),
+        "definition" => choice::<Definition>(),
         "stack" => json!({ "enum": PROFILES.map(|profile| profile.name) }),
         "seed" => json!({ "type": "integer", "minimum": 0, "maximum": u32::MAX, "default": 1 }),
         "at" if endpoint == Endpoint::Compare => json!({
@@ -88,4 +90,9 @@ fn property(key: &str, endpoint: Endpoint) -> Value {
             "default": MOST_POINTS,
         }),
     }
+}
+
+/// One of the words of `T`, usually the first.
+fn choice<T: Choice>() -> Value {
+    json!({ "enum": words_of::<T>(), "default": T::ALL[0].word() })
 }

@@ -1,9 +1,9 @@
 //! A question in words that run without the page: command lines and a scenario file. What is usual is left out.
 
-use crate::question::{DEFINITIONS, NOTICES, Question, USUAL_SCHEMES, in_seconds};
+use crate::question::{Question, USUAL_SCHEMES, in_seconds};
 use crate::refusal::Refusal;
 use segue_study::Request;
-use segue_world::{Definition, Kind, NoticeMode};
+use segue_world::{Definition, Kind, KindWord, NoticeMode, NoticeWord};
 use serde::Serialize;
 
 /// `segue compare` with the same answer.
@@ -39,7 +39,7 @@ fn command(name: &str, request: &Request) -> Vec<String> {
     }
     let mut option = |name: &str, value: String| words.extend([format!("--{name}"), value]);
     if let Some(disconnect) = disconnection(request) {
-        option("kind", "bbm".into());
+        option("kind", KindWord::Bbm.to_string());
         if disconnect != USUAL_DISCONNECTION {
             option("disconnect", disconnect);
         }
@@ -51,7 +51,7 @@ fn command(name: &str, request: &Request) -> Vec<String> {
         option("schemes", request.schemes.join(","));
     }
     if let NoticeMode::InBand { lost } = request.notice {
-        option("notice", NOTICES[1].into());
+        option("notice", NoticeWord::InBand.to_string());
         if lost > 0 {
             option("notice-loss", lost.to_string());
         }
@@ -60,7 +60,7 @@ fn command(name: &str, request: &Request) -> Vec<String> {
         option("packets", request.packets.to_string());
     }
     if request.definition == Definition::AfterAck {
-        option("definition", DEFINITIONS[1].into());
+        option("definition", Definition::AfterAck.to_string());
     }
     if let Some(stack) = &request.stack {
         option("stack", stack.clone());
@@ -87,17 +87,17 @@ fn disconnection(request: &Request) -> Option<String> {
 struct Scenario<'a> {
     old: &'a str,
     new: &'a str,
-    kind: &'static str,
+    kind: KindWord,
     #[serde(skip_serializing_if = "Option::is_none")]
     disconnect: Option<String>,
     flows: usize,
     schemes: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     stack: Option<&'a str>,
-    notice: &'static str,
+    notice: NoticeWord,
     #[serde(skip_serializing_if = "Option::is_none")]
     notice_loss: Option<u32>,
-    definition: &'static str,
+    definition: Definition,
     packets: u32,
     at: Vec<String>,
     seed: u64,
@@ -109,20 +109,20 @@ pub fn scenario(question: &Question) -> Result<String, Refusal> {
     let Some((old, new)) = request.pairs.first() else { return Ok(String::new()) };
     let disconnect = disconnection(request);
     let (notice, lost) = match request.notice {
-        NoticeMode::InBand { lost } => (NOTICES[1], lost),
-        NoticeMode::Instant | NoticeMode::Withheld => (NOTICES[0], 0),
+        NoticeMode::InBand { lost } => (NoticeWord::InBand, lost),
+        NoticeMode::Instant | NoticeMode::Withheld => (NoticeWord::Instant, 0),
     };
     let scenario = Scenario {
         old: &old.text,
         new: &new.text,
-        kind: if disconnect.is_some() { "bbm" } else { "mbb" },
+        kind: if disconnect.is_some() { KindWord::Bbm } else { KindWord::Mbb },
         disconnect,
         flows: request.flows.first().copied().unwrap_or(1),
         schemes: &request.schemes,
         stack: request.stack.as_deref(),
         notice,
         notice_loss: (lost > 0).then_some(lost),
-        definition: DEFINITIONS[usize::from(request.definition == Definition::AfterAck)],
+        definition: request.definition,
         packets: request.packets,
         at: vec![question.times.clone().unwrap_or_else(|| crate::question::USUAL_TIMES.into())],
         seed: request.seed,

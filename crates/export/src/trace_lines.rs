@@ -7,7 +7,7 @@ use segue_tcp::advice::MinRto;
 use segue_tcp::receiver::Arrival;
 use segue_world::packet::Packet;
 use segue_world::trace::{Event, Side, What};
-use segue_world::{Definition, Kind, Nanos, NoticeMode};
+use segue_world::{Nanos, NoticeMode};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -267,24 +267,17 @@ fn run(told: &SchemeTrace) -> Run<'_> {
         version: 1,
         old: &experiment.old.text,
         new: &experiment.new.text,
-        kind: if experiment.kind == Kind::Mbb { "mbb" } else { "bbm" },
+        kind: experiment.kind.word(),
         disconnect_ns: experiment.kind.disconnection(),
         flows: experiment.flows,
         queues: [experiment.old.queue, experiment.new.queue],
-        notice: match experiment.notice {
-            NoticeMode::Instant => "instant",
-            NoticeMode::InBand { .. } => "in-band",
-            NoticeMode::Withheld => "withheld",
-        },
+        notice: experiment.notice.word(),
         notice_delay_ns: experiment.notice_delay,
         notice_loss: match experiment.notice {
             NoticeMode::InBand { lost } => lost,
             NoticeMode::Instant | NoticeMode::Withheld => 0,
         },
-        definition: match experiment.definition {
-            Definition::AfterHighest => "after-highest",
-            Definition::AfterAck => "after-ack",
-        },
+        definition: experiment.definition.word(),
         stack: told.stack,
         settings: told.settings.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect(),
         seed: experiment.seed,

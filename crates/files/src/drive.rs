@@ -1,209 +1,27 @@
-//! Drives written down as a file: `segue run DRIVE.toml` with a `[drive]`. The types below are the format, and the
-//! JSON schema is made from them; docs/guide/drives.md explains it.
+//! Drives written down as a file: `segue run DRIVE.toml` with a `[drive]`. The types of `written.rs` are the format, and
+//! the JSON schema is made from them; docs/guide/drives.md explains it.
 
-use crate::ScenarioError;
-use crate::place::Source;
-use crate::scenario::{NoticeWord, OutputWords, SettingWord, Several, without_null};
-use schemars::{JsonSchema, Schema};
+mod networks;
+mod written;
+
+use crate::FileError;
+use crate::place::{SCENARIO, Source};
+use crate::scenario::without_null;
+use schemars::Schema;
 use segue_study::drive::{DriveBlock, DrivePlan};
 use segue_study::planned::{check_key, planned, routers};
 use segue_words::quantity;
 use segue_world::access::parse_rate;
-use segue_world::drive::mobility::{Drive, Dwelling, Load, Mobility, Network, Transition};
+use segue_world::drive::mobility::Drive;
 use segue_world::drive::run::{DriveExperiment, WideArea};
 use segue_world::drive::web::Surge;
-use segue_world::{AccessLink, Nanos, NoticeMode, Routers, SECOND};
-use serde::Deserialize;
-use std::collections::BTreeMap;
+use segue_world::{AccessLink, Nanos, NoticeMode, NoticeWord, Routers, SECOND};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use toml::Spanned;
-
-/// A comparison of schemes over whole drives, for `segue run`.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[schemars(title = "Segue drive")]
-#[serde(deny_unknown_fields)]
-pub struct DriveScenario {
-    /// Stands above the table.
-    pub title: Option<String>,
-    /// Where the mobile goes.
-    #[schemars(with = "DriveWords")]
-    pub drive: Spanned<DriveWords>,
-    /// The wide area between server and access network.
-    #[serde(default)]
-    pub wan: WanWords,
-    /// What is sent.
-    #[serde(default)]
-    pub traffic: TrafficWords,
-    /// Largest error of the bandwidth that the mobile reports, a share of the true one: one or a list; 0 unless given.
-    pub bandwidth_error: Option<Several<f64>>,
-    /// Schemes; ["newreno", "tcp-ho"] unless given.
-    pub schemes: Option<Several<String>>,
-    /// One stack for all schemes; each scheme's own unless given. Cross traffic and web have the scheme's stack.
-    #[schemars(with = "Option<String>")]
-    pub stack: Option<Spanned<String>>,
-    /// Settings of schemes and stacks.
-    #[serde(default)]
-    #[schemars(with = "BTreeMap<String, SettingWord>")]
-    pub settings: BTreeMap<Spanned<String>, Spanned<SettingWord>>,
-    /// How the server learns of a handoff; "in-band" unless given.
-    pub notice: Option<NoticeWord>,
-    /// The first so many of the two copies of an in-band notice are lost; 0 unless given.
-    #[schemars(with = "Option<u32>", range(max = 2))]
-    pub notice_loss: Option<Spanned<u32>>,
-    /// First seed of the traffic; 1 unless given.
-    #[schemars(with = "Option<u64>")]
-    pub seed: Option<Spanned<u64>>,
-    /// Number of seeds of the traffic; 10 unless given.
-    #[schemars(with = "Option<u64>", range(min = 1, max = 1000))]
-    pub seeds: Option<Spanned<u64>>,
-    /// Where results go.
-    #[serde(default)]
-    pub output: OutputWords,
-}
-
-/// Where the mobile goes: the paper's drives, networks and probabilities, a file, or measured links in turn.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct DriveWords {
-    /// Drives of Wu, Chan and Ananda: "wcdma", "wlan", "wcdma+wlan".
-    pub of: Option<Several<PaperDrive>>,
-    /// Networks of one's own, with `move` and `length`.
-    #[serde(default)]
-    #[schemars(with = "Vec<NetworkWords>")]
-    pub network: Vec<Spanned<NetworkWords>>,
-    /// What follows on a stay in a network.
-    #[serde(default, rename = "move")]
-    #[schemars(with = "Vec<MoveWords>")]
-    pub moves: Vec<Spanned<MoveWords>>,
-    /// Length of the drive, such as "1800s"; the paper's drives have their own unless given.
-    #[schemars(with = "Option<String>")]
-    pub length: Option<Spanned<String>>,
-    /// A recorded drive: CSV with from_s, until_s and link; from the folder of this file on.
-    #[schemars(with = "Option<String>")]
-    pub file: Option<Spanned<String>>,
-    /// Links in turn, such as measured traces, with `stay` and `disconnect`.
-    pub links: Option<Several<String>>,
-    /// How long each of `links` is held; "10s" unless given.
-    #[schemars(with = "Option<String>")]
-    pub stay: Option<Spanned<String>>,
-    /// How long there is no link between two of `links`; "1s" unless given.
-    #[schemars(with = "Option<String>")]
-    pub disconnect: Option<Spanned<String>>,
-    /// Seed of the drive; 1 unless given.
-    pub seed: Option<u64>,
-}
-
-/// A drive of the paper.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, JsonSchema)]
-pub enum PaperDrive {
-    /// 30 minutes of WCDMA.
-    #[serde(rename = "wcdma")]
-    Wcdma,
-    /// 15 minutes of WLAN.
-    #[serde(rename = "wlan")]
-    Wlan,
-    /// 20 minutes of both.
-    #[serde(rename = "wcdma+wlan")]
-    WcdmaWlan,
-}
-
-impl PaperDrive {
-    /// All three.
-    pub const ALL: [Self; 3] = [Self::Wcdma, Self::Wlan, Self::WcdmaWlan];
-
-    /// As files and tables have it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Wcdma => "wcdma",
-            Self::Wlan => "wlan",
-            Self::WcdmaWlan => "wcdma+wlan",
-        }
-    }
-
-    /// Its networks and probabilities.
-    pub fn mobility(self) -> Mobility {
-        match self {
-            Self::Wcdma => Mobility::wcdma(),
-            Self::Wlan => Mobility::wlan(),
-            Self::WcdmaWlan => Mobility::wcdma_wlan(),
-        }
-    }
-}
-
-/// An access network.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct NetworkWords {
-    /// Its name.
-    pub name: String,
-    /// Rate of a cell, which its users share.
-    pub rate: String,
-    /// One way.
-    pub delay: String,
-    /// Queue of a cell for this user, packets; 20 unless given.
-    pub queue: Option<u32>,
-    /// Mean time in a cell.
-    pub stay: String,
-    /// Users per cell: ranges with probabilities; one user unless given.
-    #[serde(default)]
-    pub users: Vec<UsersWords>,
-}
-
-/// A range of users per cell.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct UsersWords {
-    /// Fewest.
-    pub from: u32,
-    /// Most.
-    pub to: u32,
-    /// How likely the range is.
-    pub probability: f64,
-}
-
-/// A handoff from one network to another, or to a cell of the same.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct MoveWords {
-    /// Name of the network before.
-    pub from: String,
-    /// Name of the network after.
-    pub to: String,
-    /// How likely.
-    pub probability: f64,
-    /// How long there is no link.
-    pub disconnect: String,
-}
-
-/// The wide area.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct WanWords {
-    /// Rate; "10mbit" unless given.
-    #[schemars(with = "Option<String>")]
-    pub rate: Option<Spanned<String>>,
-    /// One-way delay: one or a list; "10ms" unless given.
-    pub delay: Option<Several<String>>,
-    /// Queue, packets; 20 unless given.
-    #[schemars(with = "Option<u32>", range(min = 1))]
-    pub queue: Option<Spanned<u32>>,
-}
-
-/// What is sent.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct TrafficWords {
-    /// Bulk flows to the mobile; 1 unless given.
-    #[schemars(with = "Option<usize>", range(min = 1, max = 100))]
-    pub flows: Option<Spanned<usize>>,
-    /// Bulk flows beside them over the wide area; 1 unless given.
-    #[schemars(with = "Option<usize>", range(max = 100))]
-    pub cross: Option<Spanned<usize>>,
-    /// Users of the web over the wide area; 10 unless given.
-    #[schemars(with = "Option<u32>", range(max = 100))]
-    pub web: Option<Spanned<u32>>,
-}
+pub use written::{
+    DriveScenario, DriveWords, MoveWords, NetworkWords, PaperDrive, TrafficWords, UsersWords, WanWords,
+};
 
 /// The JSON schema of the format.
 pub fn schema() -> Schema {
@@ -228,16 +46,16 @@ const LONGEST: Nanos = 24 * 3600 * SECOND;
 
 impl DriveFile {
     /// Reads a file; `None` if it has no `[drive]`.
-    pub fn read(path: &str) -> Result<Option<Self>, ScenarioError> {
-        Self::from_source(Source::read(path)?)
+    pub fn read(path: &str) -> Result<Option<Self>, FileError> {
+        Self::from_source(Source::read(path, SCENARIO)?)
     }
 
     /// Reads text; `path` is for messages, and files named in it start from its folder.
-    pub fn parse(text: &str, path: &str) -> Result<Option<Self>, ScenarioError> {
-        Self::from_source(Source { path: path.into(), text: text.into() })
+    pub fn parse(text: &str, path: &str) -> Result<Option<Self>, FileError> {
+        Self::from_source(Source { path: path.into(), text: text.into(), expected: SCENARIO })
     }
 
-    fn from_source(source: Source) -> Result<Option<Self>, ScenarioError> {
+    fn from_source(source: Source) -> Result<Option<Self>, FileError> {
         // Of a file that is no TOML it is the header that tells.
         let drive = match toml::from_str::<toml::Table>(&source.text) {
             Ok(table) => table.contains_key("drive"),
@@ -261,12 +79,12 @@ impl DriveFile {
     }
 
     /// A problem with an output that the file names.
-    pub fn bad_output(&self, output: &Spanned<String>, problem: impl std::fmt::Display) -> ScenarioError {
+    pub fn bad_output(&self, output: &Spanned<String>, problem: impl std::fmt::Display) -> FileError {
         self.source.at(output.span(), problem.to_string())
     }
 
     /// What it asks for, checked, with at most `seeds` seeds.
-    pub fn plan(&self, seeds: Option<u64>) -> Result<DrivePlan, ScenarioError> {
+    pub fn plan(&self, seeds: Option<u64>) -> Result<DrivePlan, FileError> {
         let scenario = &self.scenario;
         let names: Vec<String> = match &scenario.schemes {
             Some(schemes) if schemes.values.is_empty() => {
@@ -311,7 +129,7 @@ impl DriveFile {
         })
     }
 
-    fn bad(&self, span: std::ops::Range<usize>, problem: impl std::fmt::Display) -> ScenarioError {
+    fn bad(&self, span: std::ops::Range<usize>, problem: impl std::fmt::Display) -> FileError {
         self.source.at(span, problem.to_string())
     }
 
@@ -319,7 +137,7 @@ impl DriveFile {
         &self,
         first: &segue_study::planned::PlannedScheme,
         routers: Routers,
-    ) -> Result<Vec<DriveBlock>, ScenarioError> {
+    ) -> Result<Vec<DriveBlock>, FileError> {
         let scenario = &self.scenario;
         let wan = self.wide_areas()?;
         let (flows, cross, web) = self.traffic()?;
@@ -373,7 +191,7 @@ impl DriveFile {
         Ok(blocks)
     }
 
-    fn notice(&self) -> Result<NoticeMode, ScenarioError> {
+    fn notice(&self) -> Result<NoticeMode, FileError> {
         let lost = self.scenario.notice_loss.as_ref().map_or(0, |lost| *lost.get_ref());
         let span = || self.scenario.notice_loss.as_ref().map_or(0..0, Spanned::span);
         match self.scenario.notice {
@@ -386,7 +204,7 @@ impl DriveFile {
         }
     }
 
-    fn time(&self, what: &str, word: &Spanned<String>) -> Result<Nanos, ScenarioError> {
+    fn time(&self, what: &str, word: &Spanned<String>) -> Result<Nanos, FileError> {
         quantity::time(word.get_ref()).filter(|&time| time <= LONGEST).ok_or_else(|| {
             let problem =
                 format!("{what}: bad time `{}`; expected one such as 20s, at most a day", word.get_ref());
@@ -394,7 +212,7 @@ impl DriveFile {
         })
     }
 
-    fn wide_areas(&self) -> Result<Vec<WideArea>, ScenarioError> {
+    fn wide_areas(&self) -> Result<Vec<WideArea>, FileError> {
         let words = &self.scenario.wan;
         let rate = match &words.rate {
             None => 10_000_000,
@@ -422,7 +240,7 @@ impl DriveFile {
         Ok(delays.into_iter().map(|delay| WideArea { rate, delay, queue }).collect())
     }
 
-    fn traffic(&self) -> Result<(usize, usize, Option<Surge>), ScenarioError> {
+    fn traffic(&self) -> Result<(usize, usize, Option<Surge>), FileError> {
         let words = &self.scenario.traffic;
         let within = |what: &str, word: &Option<Spanned<usize>>, or: usize, least: usize| match word {
             Some(word) if !(least..=100).contains(word.get_ref()) => {
@@ -443,7 +261,7 @@ impl DriveFile {
         Ok((within("flows", &words.flows, 1, 1)?, within("cross", &words.cross, 1, 0)?, web))
     }
 
-    fn drives(&self) -> Result<Vec<(String, Arc<Drive>)>, ScenarioError> {
+    fn drives(&self) -> Result<Vec<(String, Arc<Drive>)>, FileError> {
         let words = self.scenario.drive.get_ref();
         let whole = self.scenario.drive.span();
         let seed = words.seed.unwrap_or(1);
@@ -521,63 +339,5 @@ impl DriveFile {
         }
         let mobility = self.mobility(words, length)?;
         Ok(vec![("networks".into(), Arc::new(mobility.drive(seed)))])
-    }
-
-    /// Networks of one's own.
-    fn mobility(&self, words: &DriveWords, length: Nanos) -> Result<Mobility, ScenarioError> {
-        let mut networks = Vec::new();
-        for network in &words.network {
-            let (words, span) = (network.get_ref(), network.span());
-            let time = |word: &str| quantity::time(word).filter(|&time| time <= LONGEST);
-            let problem = |what: &str, word: &str, such: &str| {
-                let name = &words.name;
-                self.bad(
-                    span.clone(),
-                    format!("network `{name}`: bad {what} `{word}`; expected one such as {such}"),
-                )
-            };
-            networks.push(Network {
-                name: words.name.clone(),
-                channel_rate: parse_rate(&words.rate).ok_or_else(|| problem("rate", &words.rate, "2mbit"))?,
-                delay: time(&words.delay).ok_or_else(|| problem("delay", &words.delay, "150ms"))?,
-                queue: words.queue.unwrap_or(20),
-                attached: time(&words.stay).ok_or_else(|| problem("stay", &words.stay, "50s"))?,
-                dwelling: Dwelling::Exponential,
-                load: match &words.users[..] {
-                    [] => vec![Load { users: 1..=1, probability: 1.0 }],
-                    users => users
-                        .iter()
-                        .map(|users| Load { users: users.from..=users.to, probability: users.probability })
-                        .collect(),
-                },
-            });
-        }
-        let never = Transition { probability: 0.0, disconnection: 0 };
-        let mut transitions = vec![vec![never; networks.len()]; networks.len()];
-        for step in &words.moves {
-            let (words, span) = (step.get_ref(), step.span());
-            let index = |name: &str| {
-                networks.iter().position(|network| network.name == name).ok_or_else(|| {
-                    let known: Vec<&str> = networks.iter().map(|network| network.name.as_str()).collect();
-                    let known = known.join(", ");
-                    self.bad(span.clone(), format!("unknown network `{name}`; expected one of {known}"))
-                })
-            };
-            let time = quantity::time(&words.disconnect).filter(|&time| time <= LONGEST);
-            let (from, to) = (index(&words.from)?, index(&words.to)?);
-            if transitions[from][to] != never {
-                let problem = format!("a move from `{}` to `{}` stands there twice", words.from, words.to);
-                return Err(self.bad(span, problem));
-            }
-            transitions[from][to] = Transition {
-                probability: words.probability,
-                disconnection: time.ok_or_else(|| {
-                    let word = &words.disconnect;
-                    self.bad(span.clone(), format!("bad disconnect `{word}`; expected a time such as 3s"))
-                })?,
-            };
-        }
-        Mobility::new(length, networks, transitions)
-            .map_err(|error| self.bad(self.scenario.drive.span(), error))
     }
 }

@@ -1,14 +1,14 @@
 //! A laboratory's plan written down as a file: `segue lab run PLAN.toml`. The types below are the format;
 //! docs/guide/lab.md explains it.
 
-use crate::ScenarioError;
+use crate::FileError;
 use crate::place::Source;
-use crate::scenario::{KindWord, SettingWord, Several};
+use crate::scenario::{SettingWord, Several};
 use segue_handoff::Scheme;
 use segue_study::lab_drive::{DriveLoad, LabDrive};
 use segue_study::lab_plan::{Ip, LabPlan, LabSender, LabSenderKind, Program, WIRED};
 use segue_study::times::time;
-use segue_world::{AccessLink, Kind, Nanos, SECOND};
+use segue_world::{AccessLink, Kind, KindWord, Nanos, SECOND};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -76,17 +76,8 @@ pub enum ProgramWord {
     Ssh,
 }
 
-/// A plan cannot be read or carried out: one line.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct LabFileError(String);
-
-impl From<ScenarioError> for LabFileError {
-    fn from(error: ScenarioError) -> Self {
-        let here = "a laboratory's plan in TOML";
-        Self(error.to_string().replace("a scenario in TOML (segue run --schema)", here))
-    }
-}
+/// What the file is.
+const PLAN: &str = "a laboratory's plan in TOML";
 
 /// A plan, and the text that it was read from.
 #[derive(Clone, Debug)]
@@ -98,25 +89,25 @@ pub struct LabFile {
 
 impl LabFile {
     /// Reads a file.
-    pub fn read(path: &str) -> Result<Self, LabFileError> {
-        Self::from_source(Source::read(path)?)
+    pub fn read(path: &str) -> Result<Self, FileError> {
+        Self::from_source(Source::read(path, PLAN)?)
     }
 
     /// Reads text; `path` is for messages, and the paths of traces start from its folder.
-    pub fn parse(text: &str, path: &str) -> Result<Self, LabFileError> {
-        Self::from_source(Source { path: path.into(), text: text.into() })
+    pub fn parse(text: &str, path: &str) -> Result<Self, FileError> {
+        Self::from_source(Source { path: path.into(), text: text.into(), expected: PLAN })
     }
 
-    fn from_source(source: Source) -> Result<Self, LabFileError> {
+    fn from_source(source: Source) -> Result<Self, FileError> {
         let words = toml::from_str(&source.text).map_err(|error| source.of_toml(&error))?;
         Ok(Self { source, words })
     }
 
     /// The plan of one handoff, checked; `runs` in place of the file's, if given.
-    pub fn plan(&self, runs: Option<u32>) -> Result<LabPlan, LabFileError> {
+    pub fn plan(&self, runs: Option<u32>) -> Result<LabPlan, FileError> {
         let words = &self.words;
         let of_drives = |span, what: &str| {
-            Err(self.source.at(span, format!("{what} is of drives; expected `segue lab drive`")).into())
+            Err(self.source.at(span, format!("{what} is of drives; expected `segue lab drive`")))
         };
         match (&words.program, &words.stays, &words.bytes, &words.freeze_before) {
             (_, Some(stays), ..) => of_drives(stays.span.clone(), "`stays`"),
@@ -135,7 +126,7 @@ impl LabFile {
     }
 
     /// The plan of a drive, checked; `runs` in place of the file's, if given.
-    pub fn drive(&self, runs: Option<u32>) -> Result<LabDrive, LabFileError> {
+    pub fn drive(&self, runs: Option<u32>) -> Result<LabDrive, FileError> {
         let words = &self.words;
         for (word, name) in [(&words.warm_up, "warm-up"), (&words.observe, "observe")] {
             if let Some(word) = word {
@@ -173,17 +164,17 @@ impl LabFile {
         Ok(LabDrive { plan, stays, load, freeze_before })
     }
 
-    fn stays(&self) -> Result<Vec<Nanos>, LabFileError> {
+    fn stays(&self) -> Result<Vec<Nanos>, FileError> {
         let Some(words) = &self.words.stays else {
-            return Err(LabFileError(format!(
-                "{}: missing key `stays`; expected the times at the old link, the new one, the old one, ...",
-                self.source.path
-            )));
+            let end = self.source.text.len();
+            let problem =
+                "missing key `stays`; expected the times at the old link, the new one, the old one, ...";
+            return Err(self.source.at(end..end, problem.into()));
         };
         if words.values.len() < 2 {
             let problem =
                 "stays: expected two times or more, between each two of which is a handoff".to_string();
-            return Err(self.source.at(words.span.clone(), problem).into());
+            return Err(self.source.at(words.span.clone(), problem));
         }
         words
             .values
@@ -192,7 +183,7 @@ impl LabFile {
             .collect()
     }
 
-    fn common(&self, runs: Option<u32>) -> Result<LabPlan, LabFileError> {
+    fn common(&self, runs: Option<u32>) -> Result<LabPlan, FileError> {
         let words = &self.words;
         let observe = self.time("observe", &words.observe, 10 * SECOND, SECOND..=600 * SECOND)?;
         let wired = self.time("wired", &words.wired, WIRED, 0..=SECOND)?;
@@ -230,8 +221,8 @@ impl LabFile {
         })
     }
 
-    fn at<T>(&self, word: &Spanned<T>, problem: String) -> LabFileError {
-        self.source.at(word.span(), problem).into()
+    fn at<T>(&self, word: &Spanned<T>, problem: String) -> FileError {
+        self.source.at(word.span(), problem)
     }
 
     fn number<T: Copy + PartialOrd + std::fmt::Display>(
@@ -240,7 +231,7 @@ impl LabFile {
         word: &Option<Spanned<T>>,
         unless_given: T,
         range: RangeInclusive<T>,
-    ) -> Result<T, LabFileError> {
+    ) -> Result<T, FileError> {
         let Some(word) = word else { return Ok(unless_given) };
         let number = *word.get_ref();
         match range.contains(&number) {
@@ -259,7 +250,7 @@ impl LabFile {
         word: &Option<Spanned<String>>,
         unless_given: Nanos,
         range: RangeInclusive<Nanos>,
-    ) -> Result<Nanos, LabFileError> {
+    ) -> Result<Nanos, FileError> {
         let Some(word) = word else { return Ok(unless_given) };
         let length = time(word.get_ref()).map_err(|problem| self.at(word, problem))?;
         let seconds = |time: Nanos| time as f64 / SECOND as f64;
@@ -274,7 +265,7 @@ impl LabFile {
         }
     }
 
-    fn link(&self, word: &Spanned<String>) -> Result<AccessLink, LabFileError> {
+    fn link(&self, word: &Spanned<String>) -> Result<AccessLink, FileError> {
         let folder = Path::new(&self.source.path).parent().unwrap_or(Path::new(""));
         let link = AccessLink::parse_in(word.get_ref(), folder);
         let mut link = link.map_err(|error| self.at(word, error.to_string()))?;
@@ -284,12 +275,12 @@ impl LabFile {
         Ok(link)
     }
 
-    fn kinds(&self) -> Result<Vec<Kind>, LabFileError> {
+    fn kinds(&self) -> Result<Vec<Kind>, FileError> {
         let kind = self.words.kind.as_ref().map_or(KindWord::Bbm, |kind| *kind.get_ref());
         let Some(disconnect) = &self.words.disconnect else {
             return Ok(vec![if kind == KindWord::Mbb { Kind::Mbb } else { Kind::Bbm(SECOND) }]);
         };
-        let fail = |problem: &str| Err(self.source.at(disconnect.span.clone(), problem.into()).into());
+        let fail = |problem: &str| Err(self.source.at(disconnect.span.clone(), problem.into()));
         if kind == KindWord::Mbb {
             return fail("`disconnect` is for break-before-make; expected kind = \"bbm\" beside it");
         }
@@ -310,12 +301,12 @@ impl LabFile {
         Ok(kinds)
     }
 
-    fn senders(&self) -> Result<Vec<LabSender>, LabFileError> {
+    fn senders(&self) -> Result<Vec<LabSender>, FileError> {
         let unwritten = || Several::unwritten(["cubic", "etcp-v1"].map(String::from));
         let words = self.words.senders.clone().unwrap_or_else(unwritten);
         if words.values.is_empty() {
             let problem = "senders: the list is empty; expected at least one".to_string();
-            return Err(self.source.at(words.span, problem).into());
+            return Err(self.source.at(words.span, problem));
         }
         let mut senders: Vec<LabSender> = Vec::new();
         for word in &words.values {
@@ -376,182 +367,4 @@ fn filling(old: &AccessLink, wired: Nanos) -> Nanos {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use segue_study::lab_plan::{Around, NoticeBy};
-
-    const LINKS: &str = "old = \"6400kbit/9ms\"\nnew = \"200kbit/300ms\"\n";
-
-    fn plan(more: &str) -> Result<LabPlan, String> {
-        let text = format!("{LINKS}{more}");
-        LabFile::parse(&text, "p.toml").and_then(|file| file.plan(None)).map_err(|error| error.to_string())
-    }
-
-    #[test]
-    fn links_are_enough() {
-        let plan = plan("").unwrap();
-        assert_eq!((plan.kinds.as_slice(), plan.flows, plan.runs), (&[Kind::Bbm(SECOND)][..], 1, 5));
-        let names: Vec<_> = plan.senders.iter().map(|sender| sender.name.as_str()).collect();
-        assert_eq!(names, ["cubic", "etcp-v1"]);
-        // 5 s, 100 packets of 1.875 ms, ten round trips of 26 ms
-        assert_eq!((plan.warm_up, plan.observe, plan.wired), (5_447_500_000, 10 * SECOND, 4_000_000));
-        assert_eq!((plan.program, plan.ip, plan.seed, plan.old.queue), (Program::Iperf3, Ip::V4, 1, 10));
-    }
-
-    #[test]
-    fn every_key_is_heard() {
-        let plan = plan(
-            "title = \"T\"\nkind = \"bbm\"\ndisconnect = [\"2s\", \"10s\"]\nflows = 3\nruns = 7\nwarm-up = \"5s\"\n\
-             senders = [\"reno-rto1500ms\", \"etcp-v1/bbr\", \"unaware\", \"etcp:a1+a3\"]\nobserve = \"20s\"\nwired = \"0s\"\n\
-             program = \"nginx\"\nip = 6\nqueue = 12\nseed = 9\n[settings]\nrest-us = \"100ms\"\n",
-        )
-        .unwrap();
-        assert_eq!(plan.kinds, [Kind::Bbm(2 * SECOND), Kind::Bbm(10 * SECOND)]);
-        assert_eq!((plan.flows, plan.runs, plan.seed, plan.ip), (3, 7, 9, Ip::V6));
-        assert_eq!((plan.old.queue, plan.new.queue, plan.program), (12, 12, Program::Nginx));
-        assert_eq!((plan.warm_up, plan.observe, plan.wired), (5 * SECOND, 20 * SECOND, 0));
-        assert_eq!(plan.count(), 2 * 4 * 7);
-        let kinds: Vec<_> = plan.senders.iter().map(|sender| sender.kind.clone()).collect();
-        let scheme = |name: &str, around| LabSenderKind::Scheme { name: name.into(), around, icmp: false };
-        let expected = [
-            LabSenderKind::BuiltIn {
-                congestion_control: "reno".into(),
-                rto_max_ms: Some(1500),
-                freeze: false,
-            },
-            scheme("etcp-v1", Around::Bbr),
-            LabSenderKind::Unaware { around: Around::Cubic },
-            scheme("etcp:a1+a3", Around::Cubic),
-        ];
-        assert_eq!(kinds, expected);
-        assert!(plan.senders.iter().all(|sender| sender.notice_by == NoticeBy::Agent));
-        let rest = [("rest-us".to_string(), "100ms".to_string())];
-        assert_eq!(plan.senders[1].settings, rest);
-        assert!(plan.senders[0].settings.is_empty());
-    }
-
-    #[test]
-    fn mistakes_are_told_with_their_place() {
-        for (more, part) in [
-            ("kind = \"bmb\"", "line 3, column 8: unknown word `bmb`, expected `mbb` or `bbm`"),
-            ("warmup = \"1s\"", "line 3, column 1: unknown key `warmup`"),
-            (
-                "senders = [\"cubic\", \"cubik\"]",
-                "line 3, column 21: unknown sender `cubik`; expected one of cubic, bbr",
-            ),
-            ("senders = [\"cubik\"]", "did you mean `cubic`?"),
-            ("senders = [\"freeze\"]", "unknown sender `freeze`"),
-            ("senders = [\"cubic/bbr\"]", "unknown sender `cubic/bbr`"),
-            ("senders = [\"etcp-v1/vegas\"]", "no sender runs around `vegas`; expected cubic or bbr"),
-            ("senders = [\"cubic-rto1\"]", "expected a longest RTO of 1s to 120s"),
-            ("senders = [\"cubic-rto999ms\"]", "expected a longest RTO of 1s to 120s"),
-            ("senders = [\"cubic\", \"cubic\"]", "column 21: `cubic` stands there twice"),
-            ("senders = []", "the list is empty; expected at least one"),
-            (
-                "kind = \"mbb\"\ndisconnect = \"1s\"",
-                "line 4, column 14: `disconnect` is for break-before-make",
-            ),
-            ("disconnect = [\"1s\", \"1000ms\"]", "`1000ms` stands there twice"),
-            ("disconnect = \"301s\"", "out of range; expected 0.001 s to 300 s"),
-            ("observe = \"soon\"", "line 3, column 11: `soon` is no time; expected a number with unit"),
-            ("flows = 65", "flows 65 is out of range; expected 1 to 64"),
-            ("ip = 5", "ip 5: expected 4 or 6"),
-            ("queue = 0", "queue 0 is out of range"),
-            ("runs = 0", "runs 0 is out of range"),
-            ("program = \"wget\"", "unknown word `wget`, expected one of `iperf3`, `nginx`, `ssh`"),
-            ("[settings]\nrto = 1", "line 4, column 1: unknown setting `rto`"),
-            ("[settings]\nenact = \"paper\"", "unknown setting `enact`"),
-            ("[settings]\nguard = true", "unknown setting `guard`"),
-            (
-                "[settings]\nrest-us = \"x\"",
-                "line 4, column 11: setting of scheme `etcp-v1`: 'x' is no value of rest-us",
-            ),
-        ] {
-            let message = plan(more).unwrap_err();
-            assert!(message.starts_with("p.toml, line ") && message.contains(part), "{more}: {message}");
-            assert!(message.contains("expected") && message.lines().count() == 1, "{message}");
-        }
-        let missing = LabFile::parse("old = \"wlan\"", "p.toml").unwrap_err().to_string();
-        assert!(missing.contains("missing key `new`; expected a laboratory's plan in TOML"), "{missing}");
-        let unread = LabFile::read("/nowhere/p.toml").unwrap_err().to_string();
-        assert!(unread.contains("there is no such file; expected a laboratory's plan"), "{unread}");
-        let link =
-            LabFile::parse("old = \"wlan\"\nnew = \"6400kbit\"", "p.toml").and_then(|file| file.plan(None));
-        assert!(link.unwrap_err().to_string().starts_with("p.toml, line 2, column 7: "));
-    }
-
-    fn drive(more: &str) -> Result<LabDrive, String> {
-        let text = format!("{LINKS}{more}");
-        LabFile::parse(&text, "p.toml").and_then(|file| file.drive(None)).map_err(|error| error.to_string())
-    }
-
-    #[test]
-    fn a_drive_has_stays_and_a_load() {
-        let plain = drive("stays = [\"8s\", \"10s\", \"500ms\"]\n").unwrap();
-        assert_eq!((plain.stays, plain.load), (vec![8 * SECOND, 10 * SECOND, SECOND / 2], DriveLoad::Bulk));
-        let two = "stays = [\"8s\", \"10s\"]\n";
-        let load = |more: &str| drive(&format!("{two}{more}")).map(|drive| drive.load);
-        assert_eq!(load("program = \"ssh\""), Ok(DriveLoad::Typing));
-        assert_eq!(load("program = \"nginx\""), Ok(DriveLoad::File(20_000_000)));
-        assert_eq!(load("program = \"nginx\"\nbytes = \"300kB\""), Ok(DriveLoad::File(300_000)));
-        for (message, part) in [
-            (drive(""), "missing key `stays`"),
-            (drive("stays = [\"8s\"]"), "line 3, column 9: stays: expected two times or more"),
-            (drive("stays = [\"8s\", \"1ms\"]"), "line 3, column 16: stays 1ms is out of range"),
-            (drive(&format!("{two}observe = \"5s\"")), "observe is of `segue lab run`; expected `stays`"),
-            (drive(&format!("{two}bytes = \"5MB\"")), "line 4, column 9: `bytes` is of nginx"),
-            (
-                drive(&format!("{two}program = \"nginx\"\nbytes = \"5\"")),
-                "bytes `5`: expected a size as 20MB",
-            ),
-        ] {
-            let message = message.unwrap_err();
-            assert!(message.contains(part) && message.lines().count() == 1, "{message}");
-        }
-        for (more, part) in [
-            (two, "`stays` is of drives"),
-            ("program = \"ssh\"", "column 11: `ssh` is of drives"),
-            ("bytes = \"5MB\"", "`bytes` is of drives"),
-            ("freeze-before = \"1ms\"", "line 3, column 17: `freeze-before` is of drives"),
-            ("senders = [\"cubic\", \"bbr+freeze\"]", "line 3, column 21: `+freeze` is of drives"),
-        ] {
-            let message = plan(more).unwrap_err();
-            assert!(message.contains(part) && message.contains("expected `segue lab drive`"), "{message}");
-        }
-    }
-
-    #[test]
-    fn a_mobile_freezes_before_handoffs_of_a_drive() {
-        let frozen =
-            |more: &str| drive(&format!("stays = [\"8s\", \"2s\"]\nsenders = [\"cubic+freeze\"]\n{more}"));
-        assert_eq!(frozen("").map(|drive| drive.freeze_before), Ok(SECOND * 3 / 20));
-        assert_eq!(frozen("freeze-before = \"1s\"").map(|drive| drive.freeze_before), Ok(SECOND));
-        let late = frozen("freeze-before = \"2100ms\"").unwrap_err();
-        assert!(late.contains("freeze-before 2100ms is out of range; expected 0.001 s to 2 s"), "{late}");
-        let nobody = drive("stays = [\"8s\", \"2s\"]\nfreeze-before = \"1s\"").unwrap_err();
-        assert!(
-            nobody.contains("line 4, column 17: `freeze-before` is of senders such as cubic+freeze"),
-            "{nobody}"
-        );
-    }
-
-    #[test]
-    fn the_examples_are_plans() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
-        let plan =
-            |name: &str| LabFile::read(&format!("{folder}/{name}")).and_then(|file| file.plan(Some(2)));
-        let outage = plan("lab-bbm-10s.toml").unwrap();
-        assert_eq!((outage.kinds, outage.senders.len(), outage.runs), (vec![Kind::Bbm(10 * SECOND)], 6, 2));
-        let slower = plan("lab-mbb.toml").unwrap();
-        assert_eq!((slower.kinds, slower.new.queue), (vec![Kind::Mbb], 10));
-        let drive = |name: &str| {
-            LabFile::read(&format!("{folder}/{name}")).and_then(|file| file.drive(Some(2))).unwrap()
-        };
-        let download = drive("lab-drive-umts-lte.toml");
-        assert_eq!((download.load, download.stays.len()), (DriveLoad::File(20_000_000), 5));
-        assert_eq!(
-            (drive("lab-ssh.toml").load, drive("lab-starlink.toml").load),
-            (DriveLoad::Typing, DriveLoad::Bulk)
-        );
-    }
-}
+mod tests;

@@ -8,7 +8,7 @@ pub mod scenario;
 pub mod sweep;
 
 pub use drive::DriveFile;
-pub use lab::{LabFile, LabFileError};
-pub use place::ScenarioError;
+pub use lab::LabFile;
+pub use place::FileError;
 pub use scenario::ScenarioFile;
-pub use sweep::{SweepFile, SweepFileError};
+pub use sweep::SweepFile;

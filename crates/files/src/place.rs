@@ -1,19 +1,21 @@
-//! Where in a scenario file something is wrong, and what, in one line.
+//! Where in a file something is wrong, and what, in one line.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
 
-/// A scenario cannot be read or carried out.
+/// A file cannot be read or carried out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ScenarioError {
+pub enum FileError {
     /// There is nothing to read.
-    #[error("cannot read {path}: {problem}; expected a scenario in TOML (segue run --schema)")]
+    #[error("cannot read {path}: {problem}; expected {expected}")]
     Unreadable {
         /// The file.
         path: String,
         /// Why.
         problem: String,
+        /// What it should have been.
+        expected: &'static str,
     },
     /// Its content is wrong.
     #[error("{path}, line {line}, column {column}: {problem}")]
@@ -32,16 +34,21 @@ pub enum ScenarioError {
 /// Largest file, bytes.
 const LARGEST: u64 = 4 << 20;
 
+/// What files of comparisons, sweeps and drives are.
+pub(crate) const SCENARIO: &str = "a scenario in TOML (segue run --schema)";
+
 /// A file's name and text.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
     pub(crate) path: String,
     pub(crate) text: String,
+    /// What it should be.
+    pub(crate) expected: &'static str,
 }
 
 impl Source {
-    pub(crate) fn read(path: &str) -> Result<Self, ScenarioError> {
-        let unreadable = |problem| ScenarioError::Unreadable { path: path.to_string(), problem };
+    pub(crate) fn read(path: &str, expected: &'static str) -> Result<Self, FileError> {
+        let unreadable = |problem| FileError::Unreadable { path: path.to_string(), problem, expected };
         let mut bytes = Vec::new();
         File::open(path)
             .and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes))
@@ -51,14 +58,14 @@ impl Source {
         }
         let text = String::from_utf8(bytes)
             .map_err(|error| unreadable(format!("byte {} is not UTF-8", error.utf8_error().valid_up_to())))?;
-        Ok(Self { path: path.to_string(), text })
+        Ok(Self { path: path.to_string(), text, expected })
     }
 
     /// A problem at the beginning of `span`.
-    pub(crate) fn at(&self, span: Range<usize>, problem: String) -> ScenarioError {
+    pub(crate) fn at(&self, span: Range<usize>, problem: String) -> FileError {
         let before = self.text.get(..span.start).unwrap_or(&self.text);
         let line_start = before.rfind('\n').map_or(0, |end| end + 1);
-        ScenarioError::Content {
+        FileError::Content {
             path: self.path.clone(),
             line: before.matches('\n').count() + 1,
             column: before[line_start..].chars().count() + 1,
@@ -67,9 +74,9 @@ impl Source {
     }
 
     /// What the TOML library has found.
-    pub(crate) fn of_toml(&self, error: &toml::de::Error) -> ScenarioError {
+    pub(crate) fn of_toml(&self, error: &toml::de::Error) -> FileError {
         let end = self.text.len();
-        self.at(error.span().unwrap_or(end..end), plain(error.message()))
+        self.at(error.span().unwrap_or(end..end), plain(error.message(), self.expected))
     }
 }
 
@@ -92,13 +99,13 @@ const PLAINER: [(&str, &str); 6] = [
 ];
 
 /// The library's message as one line, in plain words, with the nearest valid word.
-fn plain(message: &str) -> String {
+fn plain(message: &str, expected: &str) -> String {
     let mut line = message.lines().map(str::trim).collect::<Vec<_>>().join("; ");
     for (words, plainer) in PLAINER {
         line = line.replace(words, plainer);
     }
     if !line.contains("expected") {
-        line.push_str("; expected a scenario in TOML (segue run --schema)");
+        line.push_str(&format!("; expected {expected}"));
     }
     // "unknown field `flow`, expected one of `title`, `old`, ...": every second part is in quotes.
     if line.starts_with("unknown field") || line.starts_with("unknown variant") {

@@ -13,15 +13,17 @@ mod written;
 
 pub use written::{Grid, LinkWords, SettingWord, Several};
 
-use crate::place::{ScenarioError, Source};
+use crate::place::SCENARIO;
+use crate::place::{FileError, Source};
 use schemars::transform::transform_subschemas;
 use schemars::{JsonSchema, Schema};
 use segue_study::measure::Column;
 use segue_study::parameter::Parameter;
 use segue_study::presentation::{Chart, Presentation, Scale};
 use segue_study::request::Plan;
-use segue_world::Definition;
+use segue_world::{Definition, KindWord, NoticeWord};
 use serde::Deserialize;
+pub use shown::OneOf;
 use shown::{ColumnWord, ScaleWord};
 use std::collections::BTreeMap;
 use toml::Spanned;
@@ -44,6 +46,7 @@ pub struct Scenario {
     #[schemars(with = "Option<bool>")]
     pub both_ways: Option<Spanned<bool>>,
     /// "mbb", "bbm" or both; "mbb" unless given.
+    #[schemars(with = "Option<Several<OneOf<KindWord>>>")]
     pub kind: Option<Several<KindWord>>,
     /// How long break-before-make is without a link: one time or a list; "1s" unless given.
     pub disconnect: Option<Several<String>>,
@@ -59,12 +62,14 @@ pub struct Scenario {
     #[schemars(with = "BTreeMap<String, SettingWord>")]
     pub settings: BTreeMap<Spanned<String>, Spanned<SettingWord>>,
     /// How senders learn of the handoff; "instant" unless given.
+    #[schemars(with = "Option<OneOf<NoticeWord>>")]
     pub notice: Option<NoticeWord>,
     /// The first so many of the two copies of an in-band notice are lost; 0 unless given.
     #[schemars(with = "Option<u32>", range(max = 2))]
     pub notice_loss: Option<Spanned<u32>>,
     /// What a transfer time counts to; "after-highest" unless given.
-    pub definition: Option<DefinitionWord>,
+    #[schemars(with = "Option<OneOf<Definition>>")]
+    pub definition: Option<Definition>,
     /// Packets of a transfer; 100 unless given.
     #[schemars(with = "Option<u32>", range(min = 1, max = 1_000_000))]
     pub packets: Option<Spanned<u32>>,
@@ -85,47 +90,6 @@ pub struct Scenario {
     /// Where results go.
     #[serde(default)]
     pub output: OutputWords,
-}
-
-/// Kinds of handoff.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum KindWord {
-    /// Make-before-break.
-    Mbb,
-    /// Break-before-make.
-    Bbm,
-}
-
-/// Ways of a notice.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum NoticeWord {
-    /// At every sender at completion.
-    #[default]
-    Instant,
-    /// An option on two ACKs over the new link.
-    InBand,
-}
-
-/// Definitions of the transfer time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum DefinitionWord {
-    /// Until P packets beyond the highest sent before completion are acknowledged.
-    #[default]
-    AfterHighest,
-    /// Until P packets beyond the cumulative ACK at completion are acknowledged.
-    AfterAck,
-}
-
-impl From<DefinitionWord> for Definition {
-    fn from(word: DefinitionWord) -> Self {
-        match word {
-            DefinitionWord::AfterHighest => Self::AfterHighest,
-            DefinitionWord::AfterAck => Self::AfterAck,
-        }
-    }
 }
 
 /// The axes of the chart.
@@ -240,16 +204,16 @@ pub struct ScenarioFile {
 
 impl ScenarioFile {
     /// Reads a file.
-    pub fn read(path: &str) -> Result<Self, ScenarioError> {
-        Self::from_source(Source::read(path)?)
+    pub fn read(path: &str) -> Result<Self, FileError> {
+        Self::from_source(Source::read(path, SCENARIO)?)
     }
 
     /// Reads text; `path` is for messages, and the paths of traces start from its folder.
-    pub fn parse(text: &str, path: &str) -> Result<Self, ScenarioError> {
-        Self::from_source(Source { path: path.into(), text: text.into() })
+    pub fn parse(text: &str, path: &str) -> Result<Self, FileError> {
+        Self::from_source(Source { path: path.into(), text: text.into(), expected: SCENARIO })
     }
 
-    fn from_source(source: Source) -> Result<Self, ScenarioError> {
+    fn from_source(source: Source) -> Result<Self, FileError> {
         let scenario = toml::from_str(&source.text).map_err(|error| source.of_toml(&error))?;
         Ok(Self { source, scenario })
     }
@@ -260,7 +224,7 @@ impl ScenarioFile {
     }
 
     /// What it asks for, checked, with at most `points` handoff times a seed, and how it is to be shown.
-    pub fn plan(&self, points: Option<usize>) -> Result<(Plan, Presentation), ScenarioError> {
+    pub fn plan(&self, points: Option<usize>) -> Result<(Plan, Presentation), FileError> {
         let plan = self.expand(points)?;
         self.check_blocks(&plan)?;
         let chart = self.chart(&plan)?;
@@ -275,11 +239,11 @@ impl ScenarioFile {
     }
 
     /// A problem with an output that the file names.
-    pub fn bad_output(&self, output: &OutputWord, problem: impl std::fmt::Display) -> ScenarioError {
+    pub fn bad_output(&self, output: &OutputWord, problem: impl std::fmt::Display) -> FileError {
         self.source.at(output.span(), problem.to_string())
     }
 
-    fn chart(&self, plan: &Plan) -> Result<Chart, ScenarioError> {
+    fn chart(&self, plan: &Plan) -> Result<Chart, FileError> {
         let words = &self.scenario.chart;
         let groups = plan.groups();
         let experiments: Vec<_> = groups.iter().map(|seeds| &seeds[0].experiments[0]).collect();

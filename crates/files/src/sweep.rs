@@ -2,13 +2,13 @@
 //! scenario files, and more of them take lists. The types below are the format, and the JSON schema is made from
 //! them; docs/guide/sweep.md explains it.
 
-use crate::place::{ScenarioError, Source};
+use crate::place::{FileError, Source};
 use crate::scenario::{
-    ChartWords, DefinitionWord, KindWord, LinkWords, NoticeWord, OutputWords, Scenario, ScenarioFile,
-    SettingWord, Several, without_null,
+    ChartWords, LinkWords, OneOf, OutputWords, Scenario, ScenarioFile, SettingWord, Several, without_null,
 };
 use schemars::{JsonSchema, Schema};
 use segue_study::request::Plan;
+use segue_world::{Definition, KindWord, NoticeWord};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -32,6 +32,7 @@ pub struct Sweep {
     #[schemars(with = "Option<bool>")]
     pub both_ways: Option<Spanned<bool>>,
     /// "mbb", "bbm" or both; "mbb" unless given.
+    #[schemars(with = "Option<Several<OneOf<KindWord>>>")]
     pub kind: Option<Several<KindWord>>,
     /// How long break-before-make is without a link; "1s" unless given.
     pub disconnect: Option<Several<String>>,
@@ -44,11 +45,13 @@ pub struct Sweep {
     /// Settings of schemes, stacks and the bench: a table, or a list of tables, each a variant of its own.
     pub settings: Option<Several<SettingsTable>>,
     /// How senders learn of the handoff; "instant" unless given.
+    #[schemars(with = "Option<Several<OneOf<NoticeWord>>>")]
     pub notice: Option<Several<NoticeWord>>,
     /// The first so many of the two copies of an in-band notice are lost; 0 unless given.
     pub notice_loss: Option<Several<u32>>,
     /// What a transfer time counts to; "after-highest" unless given.
-    pub definition: Option<Several<DefinitionWord>>,
+    #[schemars(with = "Option<Several<OneOf<Definition>>>")]
+    pub definition: Option<Several<Definition>>,
     /// Packets of a transfer; 100 unless given.
     pub packets: Option<Several<u32>>,
     /// When the handoff begins: a time, FIRST..LAST/STEP, or a list of these; "0.1s..20s/0.1s" unless given.
@@ -68,17 +71,8 @@ pub struct SettingsTable(
     #[schemars(with = "BTreeMap<String, SettingWord>")] pub BTreeMap<Spanned<String>, Spanned<SettingWord>>,
 );
 
-/// A sweep cannot be read or carried out: one line.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct SweepFileError(String);
-
-impl From<ScenarioError> for SweepFileError {
-    fn from(error: ScenarioError) -> Self {
-        let here = "a sweep in TOML (segue sweep --schema)";
-        Self(error.to_string().replace("a scenario in TOML (segue run --schema)", here))
-    }
-}
+/// What the file is.
+const SWEEP: &str = "a sweep in TOML (segue sweep --schema)";
 
 /// The JSON schema of the format.
 pub fn schema() -> Schema {
@@ -109,29 +103,29 @@ struct Variant {
     stack: Option<Spanned<String>>,
     notice: Option<NoticeWord>,
     notice_loss: Option<Spanned<u32>>,
-    definition: Option<DefinitionWord>,
+    definition: Option<Definition>,
     packets: Option<Spanned<u32>>,
 }
 
 impl SweepFile {
     /// Reads a file.
-    pub fn read(path: &str) -> Result<Self, SweepFileError> {
-        Self::from_source(Source::read(path)?)
+    pub fn read(path: &str) -> Result<Self, FileError> {
+        Self::from_source(Source::read(path, SWEEP)?)
     }
 
     /// Reads text; `path` is for messages, and the paths of traces start from its folder.
-    pub fn parse(text: &str, path: &str) -> Result<Self, SweepFileError> {
-        Self::from_source(Source { path: path.into(), text: text.into() })
+    pub fn parse(text: &str, path: &str) -> Result<Self, FileError> {
+        Self::from_source(Source { path: path.into(), text: text.into(), expected: SWEEP })
     }
 
-    fn from_source(source: Source) -> Result<Self, SweepFileError> {
+    fn from_source(source: Source) -> Result<Self, FileError> {
         let sweep = toml::from_str(&source.text).map_err(|error| source.of_toml(&error))?;
         Ok(Self { source, sweep })
     }
 
     /// What it asks for, checked: a plan for each combination of settings, stack, notice, definition and length, in
     /// this order, the last varying fastest.
-    pub fn plans(&self) -> Result<Vec<Plan>, SweepFileError> {
+    pub fn plans(&self) -> Result<Vec<Plan>, FileError> {
         let mut plans: Vec<Plan> = Vec::new();
         let (mut series, mut handoffs): (u64, u64) = (0, 0);
         for variant in self.variants()? {
@@ -149,7 +143,7 @@ impl SweepFile {
             let most = [(series, MOST_SERIES, "series"), (handoffs, MOST_HANDOFFS, "handoffs")];
             if let Some((_, most, what)) = most.into_iter().find(|(wanted, most, _)| wanted > most) {
                 let problem = format!("more than {most} {what}; expected fewer values, or several sweeps");
-                return Err(self.source.at(0..0, problem).into());
+                return Err(self.source.at(0..0, problem));
             }
             plans.push(plan);
         }
@@ -184,7 +178,7 @@ impl SweepFile {
         }
     }
 
-    fn variants(&self) -> Result<Vec<Variant>, SweepFileError> {
+    fn variants(&self) -> Result<Vec<Variant>, FileError> {
         let sweep = &self.sweep;
         let mut all = vec![Variant::default()];
         let same_settings = |a: &SettingsTable, b: &SettingsTable| {
@@ -220,7 +214,7 @@ impl SweepFile {
         values: &Option<Several<T>>,
         same: impl Fn(&T, &T) -> bool,
         set: impl Fn(&mut Variant, &Spanned<T>),
-    ) -> Result<(), SweepFileError> {
+    ) -> Result<(), FileError> {
         let Some(values) = values else { return Ok(()) };
         self.check_list(all.len(), key, values, same)?;
         let each = std::mem::take(all);
@@ -235,7 +229,7 @@ impl SweepFile {
     }
 
     /// Losses concern in-band notices; each number of a list is a notice of its own.
-    fn vary_losses(&self, all: &mut Vec<Variant>) -> Result<(), SweepFileError> {
+    fn vary_losses(&self, all: &mut Vec<Variant>) -> Result<(), FileError> {
         let Some(losses) = &self.sweep.notice_loss else { return Ok(()) };
         self.check_list(all.len(), "notice_loss", losses, PartialEq::eq)?;
         let in_band = |variant: &Variant| variant.notice == Some(NoticeWord::InBand);
@@ -263,7 +257,7 @@ impl SweepFile {
         key: &str,
         list: &Several<T>,
         same: impl Fn(&T, &T) -> bool,
-    ) -> Result<(), SweepFileError> {
+    ) -> Result<(), FileError> {
         let values = &list.values;
         if values.is_empty() {
             let problem = format!("{key}: the list is empty; expected at least one value");
@@ -284,8 +278,8 @@ impl SweepFile {
         Ok(())
     }
 
-    fn bad(&self, span: Range<usize>, problem: String) -> SweepFileError {
-        self.source.at(span, problem).into()
+    fn bad(&self, span: Range<usize>, problem: String) -> FileError {
+        self.source.at(span, problem)
     }
 }
 

@@ -5,8 +5,7 @@
 //! insertion from that end takes a few steps, with one branch that a processor cannot foresee; a tree has one for each
 //! level.
 
-use crate::Nanos;
-use crate::net::{LinkId, TimerId};
+use crate::{LinkId, Nanos, TimerId};
 
 /// Who waits for an event. It has one at a time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -9,6 +9,7 @@
 pub mod buffer;
 mod events;
 pub mod gamma;
+mod handle;
 mod link;
 mod net;
 mod slab;
@@ -16,10 +17,11 @@ mod trace;
 
 pub use buffer::{Buffer, Capacity, Overflow};
 pub use gamma::GammaDelay;
+pub use handle::{LinkId, NodeId, TimerId};
 pub use link::loss::LossCause;
 pub use link::queue::Queue;
 pub use link::{Delay, Link, LinkConfig, Passage, Rate, Service, loss, queue};
-pub use net::{LinkId, Net, Node, NodeId, Observer, Sim, TimerId};
+pub use net::{Net, Node, Observer, Sim};
 pub use slab::{PacketId, Slab};
 pub use trace::{CapacityTrace, DelayTrace, TraceError};
 

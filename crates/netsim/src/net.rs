@@ -5,19 +5,7 @@ use crate::events::{EventQueue, Source};
 use crate::link::loss::LossCause;
 use crate::link::queue::Waiting;
 use crate::link::{Link, LinkConfig, Passage};
-use crate::{Nanos, PacketId, Payload, Slab};
-
-/// Handle of a link.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct LinkId(pub u16);
-
-/// Handle of a node.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct NodeId(pub u16);
-
-/// Handle of a timer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct TimerId(pub u16);
+use crate::{LinkId, Nanos, NodeId, PacketId, Payload, Slab, TimerId};
 
 /// What stands at the end of links: hosts and routers.
 ///

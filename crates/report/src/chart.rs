@@ -116,11 +116,10 @@ fn kind(comparison: &Comparison, experiment: &Experiment) -> Option<String> {
     let other_length = |other: &Experiment| is_bbm(other.kind) && other.kind != experiment.kind;
     match experiment.kind {
         kind if !differs(comparison, |other| other.kind != kind) => None,
-        Kind::Mbb => Some("mbb".into()),
         Kind::Bbm(length) if differs(comparison, other_length) => {
             Some(format!("bbm {} s", length as f64 / SECOND as f64))
         }
-        Kind::Bbm(_) => Some("bbm".into()),
+        kind => Some(kind.word().into()),
     }
 }
 

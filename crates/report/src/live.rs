@@ -163,7 +163,7 @@ fn chart(
     };
     let groups = comparison.groups.iter().map(|group| Group {
         label: match group.kind {
-            Kind::Mbb => "mbb".into(),
+            kind @ Kind::Mbb => kind.word().into(),
             Kind::Bbm(time) => format!("{} s", seconds(time)),
         },
         bars: (group.rows.iter().map(|row| bar(&row.live.measures)))

@@ -3,7 +3,7 @@
 //!
 //! What is run are the scenarios of `examples/buffers/` themselves, so that `segue run` of each gives the same numbers.
 
-use segue_files::{ScenarioError, ScenarioFile};
+use segue_files::{FileError, ScenarioFile};
 use segue_study::{Comparison, Plan, Row};
 
 /// Path and text of the scenarios, in the order of the columns. They differ in `router-buffer` alone.
@@ -32,7 +32,7 @@ impl Column {
 }
 
 /// The columns, over at most `points` handoffs each.
-pub fn columns(points: usize) -> Result<Vec<Column>, ScenarioError> {
+pub fn columns(points: usize) -> Result<Vec<Column>, FileError> {
     let column = |&(file, text): &(&'static str, &str)| {
         let (plan, _) = ScenarioFile::parse(text, file)?.plan(Some(points))?;
         Ok(Column { file, plan })

@@ -101,9 +101,10 @@ fn prune(cache: &Path, own: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ledger::{KindWord, Measure, Stat};
+    use crate::ledger::{Measure, Stat};
     use crate::points::Handoffs;
     use crate::sample::Sample;
+    use segue_world::KindWord;
 
     #[test]
     fn what_is_kept_is_found_and_only_under_its_key() {

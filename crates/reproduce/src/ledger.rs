@@ -18,6 +18,8 @@ pub use figures::{BdpAndThreshold, Figure, Form, OneHandoff, Panel, Series};
 
 use schemars::JsonSchema;
 use segue_files::drive::PaperDrive;
+use segue_files::scenario::OneOf;
+use segue_world::KindWord;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -118,22 +120,13 @@ impl<T> Several<T> {
     }
 }
 
-/// Kinds of handoff.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum KindWord {
-    /// Make-before-break.
-    Mbb,
-    /// Break-before-make.
-    Bbm,
-}
-
 /// Over which handoffs: every combination of kind, links, flows and packets, in this order (the last varies
 /// fastest), each over the handoff times of the bench or at one time.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Points {
     /// `mbb`, `bbm` or both.
+    #[schemars(with = "Several<OneOf<KindWord>>")]
     pub kind: Several<KindWord>,
     /// Length of the disconnection, s; the paper's unless given.
     pub disconnect_s: Option<Several<f64>>,
@@ -152,6 +145,7 @@ pub struct Points {
 #[serde(deny_unknown_fields)]
 pub struct Part {
     /// Of this kind.
+    #[schemars(with = "Option<OneOf<KindWord>>")]
     pub kind: Option<KindWord>,
     /// With these links.
     pub links: Option<Several<String>>,

@@ -2,10 +2,12 @@
 //! (reference/ns2/README.md).
 
 use crate::judge::Source;
-use crate::ledger::{KindWord, Measure};
+use crate::ledger::Measure;
 use crate::points::{Handoffs, Point, Single, nanos};
 use crate::sample::{Sample, window_resent};
 use segue_study::explain::SchemeTrace;
+use segue_words::Choice;
+use segue_world::KindWord;
 use std::collections::BTreeMap;
 use std::io::Read;
 
@@ -45,7 +47,7 @@ impl Ns2 {
             let row = row?;
             let text = |name: &str| row.get(column(name)).unwrap_or_default();
             let number = |name: &str| text(name).parse::<f64>().unwrap_or(f64::NAN);
-            let kind = if text("kind") == "mbb" { KindWord::Mbb } else { KindWord::Bbm };
+            let kind = KindWord::of(text("kind")).unwrap_or(KindWord::Bbm);
             let flows = number("flows") as usize;
             let point = Point::Handoffs(Handoffs {
                 kind,

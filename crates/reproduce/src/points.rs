@@ -1,13 +1,14 @@
 //! From a claim's points to what is simulated.
 
 use crate::cells::OneCell;
-use crate::ledger::{Claim, ClassWord, Defaults, Downloads, Drives, KindWord, Part, Points};
+use crate::ledger::{Claim, ClassWord, Defaults, Downloads, Drives, Part, Points};
 use segue_files::drive::PaperDrive;
 use segue_handoff::SchemeError;
 use segue_model::lcfd::BadInput;
 use segue_study::drive::{DriveBlock, DrivePlan};
 use segue_study::planned::planned;
 use segue_study::{Request, RequestError};
+use segue_world::KindWord;
 use segue_world::drive::cells::CellsError;
 use segue_world::drive::mobility::DriveError;
 use segue_world::drive::run::{DriveExperiment, WideArea};
@@ -315,8 +316,8 @@ impl Handoffs {
     /// In words: `6400/9 to 200/300, mbb, 1 flow`.
     pub fn words(&self) -> String {
         let kind = match self.kind {
-            KindWord::Mbb => "mbb".to_string(),
-            KindWord::Bbm => format!("bbm {} s", self.disconnect as f64 / SECOND as f64),
+            KindWord::Mbb => self.kind.to_string(),
+            KindWord::Bbm => format!("{} {} s", self.kind, self.disconnect as f64 / SECOND as f64),
         };
         let flows = if self.flows == 1 { String::new() } else { format!(", {} flows", self.flows) };
         let packets = if self.packets == 100 { String::new() } else { format!(", P {}", self.packets) };

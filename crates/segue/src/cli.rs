@@ -1,12 +1,14 @@
 //! The words of the command line and how they are read.
 
 use crate::screen::ColourWord;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 #[cfg(feature = "live")]
 use segue_agent::cli::AgentArgs;
 use segue_study::times::{Times, time};
-use segue_world::{Definition, Nanos};
+use segue_words::Choice;
+use segue_world::{Definition, KindWord, Nanos, NoticeWord};
 
 pub use segue_console::printable;
 
@@ -84,40 +86,11 @@ pub enum Command {
     Completions(CompletionsArgs),
 }
 
-/// Kinds of handoff.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum KindWord {
-    /// Make-before-break
-    Mbb,
-    /// Break-before-make
-    Bbm,
-}
-
-/// Ways of a notice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum NoticeWord {
-    /// At every sender at completion
-    Instant,
-    /// An option on two ACKs over the new link
-    InBand,
-}
-
-/// Definitions of the transfer time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum DefinitionWord {
-    /// Until P packets beyond the highest sent before completion are acknowledged
-    AfterHighest,
-    /// Until P packets beyond the cumulative ACK at completion are acknowledged
-    AfterAck,
-}
-
-impl From<DefinitionWord> for Definition {
-    fn from(word: DefinitionWord) -> Self {
-        match word {
-            DefinitionWord::AfterHighest => Self::AfterHighest,
-            DefinitionWord::AfterAck => Self::AfterAck,
-        }
-    }
+/// Reads one of a few words.
+fn choice<T: Choice + Send + Sync>() -> impl TypedValueParser<Value = T> {
+    let help = |choice: &T| PossibleValue::new(choice.word()).help(choice.meaning().trim_end_matches('.'));
+    PossibleValuesParser::new(T::ALL.iter().map(help))
+        .try_map(|word| T::of(&word).ok_or_else(|| format!("`{word}` is none of the words")))
 }
 
 /// What `compare` and `trace` have in common: the links, the schemes, and how they are measured.
@@ -137,10 +110,10 @@ pub struct BenchArgs {
     #[arg(long, value_name = "P", default_value_t = 100)]
     pub packets: u32,
     /// When the transfer counts as complete
-    #[arg(long, value_enum, default_value = "after-highest")]
-    pub definition: DefinitionWord,
+    #[arg(long, value_parser = choice::<Definition>(), default_value = "after-highest")]
+    pub definition: Definition,
     /// How senders learn of the handoff
-    #[arg(long, value_enum, default_value = "instant")]
+    #[arg(long, value_parser = choice::<NoticeWord>(), default_value = "instant")]
     pub notice: NoticeWord,
     /// Lose the first K of the two copies of an in-band notice
     #[arg(long, value_name = "K", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=2))]
@@ -183,7 +156,7 @@ pub struct CompareArgs {
     #[arg(long)]
     pub both_ways: bool,
     /// Kinds of handoff
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "mbb")]
+    #[arg(long, value_parser = choice::<KindWord>(), value_delimiter = ',', default_value = "mbb")]
     pub kind: Vec<KindWord>,
     /// Numbers of flows
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = flow_count, default_value = "1")]
@@ -215,7 +188,7 @@ pub struct TraceArgs {
     #[arg(long, value_name = "TIME", value_parser = time, allow_hyphen_values = true)]
     pub at: Nanos,
     /// Kind of handoff
-    #[arg(long, value_enum, default_value = "mbb")]
+    #[arg(long, value_parser = choice::<KindWord>(), default_value = "mbb")]
     pub kind: KindWord,
     /// Number of flows
     #[arg(long, value_name = "N", value_parser = one_flow_count, default_value = "1")]

@@ -5,6 +5,7 @@ use crate::screen::COLUMNS;
 use segue_handoff::Occasion;
 use segue_study::decision_words::advice_in_words;
 use segue_study::explain::SchemeTrace;
+use segue_study::numbers::packets;
 use segue_study::story;
 use segue_tcp::receiver::Arrival;
 use segue_world::packet::Packet;
@@ -248,8 +249,8 @@ fn state_text(state: &SenderState) -> String {
         "una {} flight {} cwnd {} ssthresh {} RTO {}{phase}",
         state.snd_una,
         state.flight(),
-        story::packets(state.cwnd),
-        story::packets(state.ssthresh),
+        packets(state.cwnd),
+        packets(state.ssthresh),
         short(state.rto),
     )
 }

@@ -1,9 +1,9 @@
 //! From words to what the bench is asked for.
 
 use crate::Failure;
-use crate::cli::{BenchArgs, KindWord, NoticeWord};
+use crate::cli::BenchArgs;
 use segue_study::Request;
-use segue_world::{AccessLink, Kind, NoticeMode, SECOND};
+use segue_world::{AccessLink, Kind, KindWord, NoticeMode, NoticeWord, SECOND};
 
 impl BenchArgs {
     /// Kinds of handoff without repetition, in order.
@@ -43,7 +43,7 @@ impl BenchArgs {
             schemes: self.schemes.clone(),
             at: Vec::new(),
             packets: self.packets,
-            definition: self.definition.into(),
+            definition: self.definition,
             notice: match self.notice {
                 NoticeWord::Instant => NoticeMode::Instant,
                 NoticeWord::InBand => NoticeMode::InBand { lost: self.notice_loss },

@@ -9,7 +9,7 @@ use segue_study::request::NOTICE_DELAY;
 use segue_tcp::StackProfile;
 use segue_tcp::profile::{PROFILES, STACK_SETTINGS};
 use segue_world::access::PRESETS;
-use segue_world::routers::ROUTER_SETTINGS;
+use segue_world::router_settings::ROUTER_SETTINGS;
 
 /// Runs the command.
 pub fn run(args: &SchemesArgs) -> Result<(), Failure> {

@@ -1,6 +1,6 @@
 //! A scheme's decisions in words: the same ones in traces, reports and captures.
 
-use crate::story::packets;
+use crate::numbers::packets;
 use segue_handoff::{Decision, Link, Occasion, Start};
 use segue_tcp::Advice;
 use segue_tcp::advice::MinRto;

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use segue_world::drive::mobility::Class;
 use segue_world::drive::record::{Delays, DriveHandoff, DriveRecord};
 use segue_world::drive::run::DriveExperiment;
-use segue_world::{Nanos, NoticeMode, SECOND};
+use segue_world::{Nanos, SECOND};
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use std::collections::BTreeMap;
@@ -206,12 +206,7 @@ impl DrivePlan {
             bandwidth_error: experiment.bandwidth_error,
             scheme: scheme.name.clone(),
             stack: scheme.stack.name.to_string(),
-            notice: match experiment.notice {
-                NoticeMode::Instant => "instant",
-                NoticeMode::InBand { .. } => "in-band",
-                NoticeMode::Withheld => "withheld",
-            }
-            .to_string(),
+            notice: experiment.notice.word().to_string(),
             seed: self.seed,
             seeds: self.seeds,
             settings: scheme.settings.iter().cloned().collect(),

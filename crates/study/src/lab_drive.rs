@@ -3,7 +3,7 @@
 
 use crate::lab_plan::{LabPlan, LabSender};
 use crate::live::{LiveMeasures, LiveRun, measures};
-use crate::measure::{Quartiles, kind_name, seconds};
+use crate::measure::{Quartiles, seconds};
 use crate::quantile::{quartiles, sorted};
 use segue_world::{Kind, Nanos};
 use serde::{Deserialize, Serialize};
@@ -124,7 +124,7 @@ impl DriveRow {
         Self {
             old: plan.old.text.clone(),
             new: plan.new.text.clone(),
-            kind: kind_name(kind).into(),
+            kind: kind.word().into(),
             disconnect_s: seconds(kind.disconnection()),
             stays_s: drive.stays.iter().map(|&stay| seconds(stay)).collect(),
             program: drive.load.program().into(),

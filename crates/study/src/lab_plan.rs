@@ -1,6 +1,7 @@
 //! The request to a laboratory, and the simulator's results for it.
 
-use crate::live::LiveRun;
+pub use crate::lab_sender::{Around, LabSenderKind, NoticeBy};
+use crate::live_run::LiveRun;
 use crate::measure::seconds;
 use rayon::prelude::*;
 use segue_handoff::Scheme;
@@ -26,54 +27,6 @@ pub enum Ip {
     V4,
     /// IPv6.
     V6,
-}
-
-/// The congestion control that the kernel's own code runs in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Around {
-    /// CUBIC.
-    #[default]
-    Cubic,
-    /// BBR.
-    Bbr,
-}
-
-/// Who at the mobile tells of handoffs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum NoticeBy {
-    /// The agent, which finds out by itself.
-    #[default]
-    Agent,
-    /// A test sender within the laboratory, at link-up.
-    Laboratory,
-}
-
-/// What sends.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LabSenderKind {
-    /// The kernel as it is.
-    BuiltIn {
-        /// `cubic`, `bbr` or `reno`.
-        congestion_control: String,
-        /// `TCP_RTO_MAX_MS`, if it is set.
-        rto_max_ms: Option<u32>,
-        /// Whether the mobile closes its window before each handoff (Freeze-TCP).
-        freeze: bool,
-    },
-    /// The kernel with a scheme of `policy/`.
-    Scheme {
-        /// Its name.
-        name: String,
-        /// What it wraps.
-        around: Around,
-        /// Whether the head is resent by RFC 6069, with a local ICMP.
-        icmp: bool,
-    },
-    /// The same wrapper without any reaction.
-    Unaware {
-        /// What it wraps.
-        around: Around,
-    },
 }
 
 /// A sender of the laboratory.

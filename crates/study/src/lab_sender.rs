@@ -1,8 +1,55 @@
 //! The meaning of a sender's name in a laboratory's plan (docs/guide/lab.md).
 
-use crate::lab_plan::{Around, LabSenderKind, NoticeBy};
 use segue_handoff::Scheme;
 use segue_words::{did_you_mean, quantity};
+
+/// The congestion control that the kernel's own code runs in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Around {
+    /// CUBIC.
+    #[default]
+    Cubic,
+    /// BBR.
+    Bbr,
+}
+
+/// Who at the mobile tells of handoffs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NoticeBy {
+    /// The agent, which finds out by itself.
+    #[default]
+    Agent,
+    /// A test sender within the laboratory, at link-up.
+    Laboratory,
+}
+
+/// What sends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LabSenderKind {
+    /// The kernel as it is.
+    BuiltIn {
+        /// `cubic`, `bbr` or `reno`.
+        congestion_control: String,
+        /// `TCP_RTO_MAX_MS`, if it is set.
+        rto_max_ms: Option<u32>,
+        /// Whether the mobile closes its window before each handoff (Freeze-TCP).
+        freeze: bool,
+    },
+    /// The kernel with a scheme of `policy/`.
+    Scheme {
+        /// Its name.
+        name: String,
+        /// What it wraps.
+        around: Around,
+        /// Whether the head is resent by RFC 6069, with a local ICMP.
+        icmp: bool,
+    },
+    /// The same wrapper without any reaction.
+    Unaware {
+        /// What it wraps.
+        around: Around,
+    },
+}
 
 const BUILT_IN: [&str; 3] = ["cubic", "bbr", "reno"];
 const UNAWARE: &str = "unaware";

@@ -3,38 +3,12 @@
 
 use crate::drive::Mean;
 use crate::lab_plan::{LabPlan, LabSender};
-use crate::measure::{Quartiles, kind_name, seconds};
+pub use crate::live_run::LiveRun;
+use crate::measure::{Quartiles, seconds};
 use crate::quantile::{quantile, quartiles, sorted};
 use segue_world::Kind;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-
-/// One run of one sender: one handoff of the laboratory, or one simulated.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct LiveRun {
-    /// From link-up until the first data packet leaves the sender, s; `None` if none did while it was observed.
-    pub first_send_s: Option<f64>,
-    /// The same of the first packet that had been sent before; `None` also in the simulator, which does not tell.
-    pub first_retransmission_s: Option<f64>,
-    /// What reached the mobile in the second that begins one round trip after link-up, as a share of what the new link
-    /// carries in it; `None` in the simulator.
-    pub share_after_round_trip: Option<f64>,
-    /// Bytes of data new to the mobile that reached it within 1 s of link-up, all flows; `None` if it was not observed
-    /// for so long.
-    pub bytes_1s: Option<u64>,
-    /// Within 5 s.
-    pub bytes_5s: Option<u64>,
-    /// Within 10 s.
-    pub bytes_10s: Option<u64>,
-    /// Packets that found a queue full since the handoff began, data and ACKs.
-    pub drops: u32,
-    /// Packets of both directions that the disconnection swallowed.
-    pub lost_in_disconnection: u32,
-    /// Packets sent again since the handoff began.
-    pub retransmissions: u32,
-    /// Whether the sender's kernel held the connection for dead.
-    pub gave_up: bool,
-}
 
 /// All runs of one sender over one kind of handoff, in the order in which they were made: run i of every sender was
 /// made before run i + 1 of any.
@@ -205,7 +179,7 @@ fn row(
     LiveRow {
         old: plan.old.text.clone(),
         new: plan.new.text.clone(),
-        kind: kind_name(kind).into(),
+        kind: kind.word().into(),
         disconnect_s: seconds(kind.disconnection()),
         flows: plan.flows,
         scheme: sender.name.clone(),

@@ -34,6 +34,12 @@ pub fn kilobytes(bytes: Option<f64>) -> String {
     })
 }
 
+/// A window in packets, at most two decimals.
+pub fn packets(window: u32) -> String {
+    let text = format!("{:.2}", f64::from(window) / 256.0);
+    text.trim_end_matches('0').trim_end_matches('.').to_string()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

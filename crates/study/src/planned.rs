@@ -1,12 +1,12 @@
 //! Schemes by name, with their settings and stacks, ready to be run.
 
-use crate::request::{NOTICE_DELAY, RequestError};
+use crate::request_error::{NOTICE_DELAY, RequestError};
 use segue_handoff::Scheme;
 use segue_tcp::StackProfile;
 use segue_tcp::profile::{PROFILES, STACK_SETTINGS};
 use segue_words::did_you_mean;
 use segue_world::Routers;
-use segue_world::routers::ROUTER_SETTINGS;
+use segue_world::router_settings::ROUTER_SETTINGS;
 
 /// A scheme, ready to be run.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! The request of a comparison, checked before anything runs.
 
 use crate::planned::{PlannedScheme, check_key, planned, routers};
-use segue_handoff::SchemeError;
+pub use crate::request_error::{NOTICE_DELAY, RequestError};
 use segue_handoff::hn::TELLABLE_PBS;
 use segue_tcp::StackProfile;
 use segue_world::{AccessLink, Definition, Experiment, Kind, Nanos, NoticeMode, Routers, SECOND};
@@ -35,69 +35,6 @@ pub struct Request {
     pub seeds: u64,
 }
 
-/// Why a request cannot be carried out.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum RequestError {
-    /// No such stack.
-    #[error("unknown stack `{name}`; expected one of {expected}{hint}")]
-    Stack {
-        /// The word.
-        name: String,
-        /// The stacks.
-        expected: String,
-        /// The most similar, in words; empty if none is.
-        hint: String,
-    },
-    /// No such scheme, or a bad setting of one.
-    #[error(transparent)]
-    Scheme(#[from] SchemeError),
-    /// A setting that neither a chosen scheme nor the stack has.
-    #[error(
-        "unknown setting `{key}`; none of the chosen schemes nor their stacks has it; expected one that segue schemes NAME lists{hint}"
-    )]
-    Setting {
-        /// The word.
-        key: String,
-        /// The most similar, in words; empty if none is.
-        hint: String,
-    },
-    /// A setting of the stack with a bad value.
-    #[error("setting `{key}`: bad value `{value}`; expected {expected}")]
-    Value {
-        /// The setting.
-        key: String,
-        /// The value.
-        value: String,
-        /// The valid form and range.
-        expected: String,
-    },
-    /// A number out of range.
-    #[error("{what} {value} is out of range; expected {expected}")]
-    Range {
-        /// What it is.
-        what: &'static str,
-        /// The number.
-        value: String,
-        /// The valid range.
-        expected: &'static str,
-    },
-    /// A list without content or with repetitions.
-    #[error("{what}: {problem}")]
-    List {
-        /// Which list.
-        what: &'static str,
-        /// What is wrong and what was expected.
-        problem: String,
-    },
-}
-
-impl RequestError {
-    /// Whether it is about the value of setting `key`.
-    pub fn names(&self, key: &str) -> bool {
-        matches!(self, Self::Value { key: own, .. } if own == key)
-    }
-}
-
 /// A checked request.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -112,9 +49,6 @@ pub struct Plan {
     /// What the access routers are able to do.
     pub routers: Routers,
 }
-
-/// Key of the bench's own setting (algorithms.md, 9.15).
-pub const NOTICE_DELAY: (&str, &str) = ("notice-delay", "delay of an instant notice after completion (9.15)");
 
 impl Request {
     /// Checks names, settings and ranges.

@@ -2,6 +2,7 @@
 
 use crate::decision_words::advice_in_words;
 use crate::explain::SchemeTrace;
+use crate::numbers::packets;
 use segue_handoff::{Decision, Occasion, Scheme};
 use segue_tcp::StackProfile;
 use segue_tcp::rules::RecoveryRules;
@@ -424,12 +425,6 @@ pub fn state_in_words(state: &SenderState) -> String {
         packets(state.ssthresh),
         seconds(state.rto),
     )
-}
-
-/// A window in packets, at most two decimals.
-pub fn packets(window: u32) -> String {
-    let text = format!("{:.2}", f64::from(window) / 256.0);
-    text.trim_end_matches('0').trim_end_matches('.').to_string()
 }
 
 /// Seconds to the millisecond.

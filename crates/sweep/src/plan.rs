@@ -3,9 +3,8 @@
 
 use crate::warm_up::{Block, WarmUp};
 use arrow_array::RecordBatch;
-use segue_files::{SweepFile, SweepFileError};
+use segue_files::{FileError, SweepFile};
 use segue_program::PROGRAM;
-use segue_study::measure::{definition_name, notice_name};
 use segue_study::planned::PlannedScheme;
 use segue_tables::Asked;
 use segue_world::{AccessLink, NoticeMode};
@@ -33,7 +32,7 @@ impl Plan {
     /// # Errors
     ///
     /// What is wrong with it, in one line with its place.
-    pub fn read(text: &str, path: &str) -> Result<Self, SweepFileError> {
+    pub fn read(text: &str, path: &str) -> Result<Self, FileError> {
         Self::of_file(&SweepFile::parse(text, path)?)
     }
 
@@ -42,11 +41,11 @@ impl Plan {
     /// # Errors
     ///
     /// What is wrong with it, in one line with its place.
-    pub fn open(path: &str) -> Result<Self, SweepFileError> {
+    pub fn open(path: &str) -> Result<Self, FileError> {
         Self::of_file(&SweepFile::read(path)?)
     }
 
-    fn of_file(file: &SweepFile) -> Result<Self, SweepFileError> {
+    fn of_file(file: &SweepFile) -> Result<Self, FileError> {
         let mut gathered = Gathered::default();
         let plans = file.plans()?;
         plans.iter().for_each(|plan| gathered.add(plan));
@@ -133,12 +132,12 @@ impl Gathered {
         let mut schemes: BTreeMap<usize, Vec<(PlannedScheme, Arc<Asked>)>> = BTreeMap::new();
         for planned in &plan.schemes {
             let asked = Arc::new(Asked {
-                notice: notice_name(request.notice),
+                notice: request.notice.word(),
                 notice_loss: match request.notice {
                     NoticeMode::InBand { lost } => lost,
                     NoticeMode::Instant | NoticeMode::Withheld => 0,
                 },
-                definition: definition_name(request.definition),
+                definition: request.definition.word(),
                 settings: in_words(&planned.settings),
                 packets: request.packets,
             });

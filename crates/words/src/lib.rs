@@ -1,5 +1,7 @@
 //! Words as users write them.
 
+extern crate self as segue_words; // for `choices!` in tests
+
 mod choice;
 pub mod quantity;
 

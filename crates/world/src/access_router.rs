@@ -4,8 +4,9 @@
 //! FIFO order, over the tunnel to the other router or, from the router that the mobile has come to, over
 //! the link itself; a notice per flow follows the last packet.
 
-use crate::nodes::{HostObserver, Router};
+use crate::host_observer::HostObserver;
 use crate::packet::{Packet, Signal};
+use crate::router::Router;
 use segue_netsim::{Buffer, LinkId, Net, NodeId, PacketId, TimerId};
 
 /// Where packets for the mobile go at present.

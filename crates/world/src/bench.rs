@@ -10,7 +10,8 @@ use crate::nodes::{
     BenchNode, BenchSim, Correspondent, HostObserver, Mobile, Route, Router, receiving_flow, sending_flow,
 };
 use crate::observer::Observer;
-use crate::routers::Routers;
+use crate::router_settings::Routers;
+use crate::words::{Definition, Kind, NoticeMode};
 use segue_handoff::{Link, Scheme};
 use segue_netsim::{Delay, LinkConfig, LinkId, Nanos, Net, NodeId, Rate, Service, Sim};
 use segue_tcp::StackProfile;
@@ -23,62 +24,6 @@ pub(crate) const WIRED_DELAY: Nanos = 2_000_000;
 const LAST_HOP_RATE: u64 = 500_000_000;
 /// Access rates beyond this raise the wired hops to ten times the rate, bit/s.
 const FAST_ACCESS: u64 = 80_000_000;
-
-/// Break-before-make or make-before-break.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Make-before-break.
-    Mbb,
-    /// Break-before-make with this disconnection.
-    Bbm(Nanos),
-}
-
-impl Kind {
-    /// From T to completion.
-    pub fn disconnection(self) -> Nanos {
-        match self {
-            Self::Mbb => 0,
-            Self::Bbm(time) => time,
-        }
-    }
-}
-
-/// How senders learn of the handoff.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoticeMode {
-    /// At every sender at completion.
-    Instant,
-    /// By an option on two ACKs over the new link, of which the first `lost` are lost.
-    InBand {
-        /// Copies lost, 0 to 2.
-        lost: u32,
-    },
-    /// Not at all: every scheme must then be its stack.
-    Withheld,
-}
-
-/// Copies of an in-band notice: one may be lost.
-const NOTICE_COPIES: u32 = 2;
-
-impl NoticeMode {
-    /// How many copies of a notice are heard.
-    pub fn copies(self) -> u32 {
-        match self {
-            Self::Instant => NOTICE_COPIES,
-            Self::InBand { lost } => NOTICE_COPIES.saturating_sub(lost),
-            Self::Withheld => 0,
-        }
-    }
-}
-
-/// What a transfer time counts to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Definition {
-    /// The highest packet sent before completion, plus P.
-    AfterHighest,
-    /// The cumulative ACK at completion, plus P.
-    AfterAck,
-}
 
 /// What is simulated, apart from scheme and handoff time.
 #[derive(Clone, Debug)]

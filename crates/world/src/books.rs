@@ -1,11 +1,13 @@
 //! The books of the bench after every event (algorithms.md, 6.1): a packet that was sent has arrived, was lost in a queue, on
 //! a link or in the disconnection, overflowed a buffer, or is under way.
 
-use crate::bench::{Duplex, Experiment, Kind, Places};
+use crate::bench::{Duplex, Experiment, Places};
 use crate::handoff_run::{WarmRun, check_scheme};
 use crate::nodes::{BenchSim, HostObserver};
 use crate::packet::Packet;
-use crate::routers::{self, Routers};
+use crate::router_settings::Routers;
+use crate::routers;
+use crate::words::Kind;
 use crate::{AccessLink, Definition, NoticeMode};
 use proptest::prelude::*;
 use segue_handoff::Advised;

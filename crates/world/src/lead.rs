@@ -1,8 +1,9 @@
 //! Schemes that act before a handoff: what the mobile of the bench does with its window, what the access routers do
 //! with its packets, what senders are told, and how long before the break (algorithms.md, 4.5 and 6.1).
 
-use crate::bench::{Experiment, Kind, NoticeMode, WIRED_DELAY};
+use crate::bench::{Experiment, WIRED_DELAY};
 use crate::routers;
+use crate::words::{Kind, NoticeMode};
 use segue_handoff::{Holder, Lead, Scheme, StartRule, WindowRule};
 use segue_netsim::Nanos;
 

@@ -1,9 +1,12 @@
 //! The standard bench: two access links, TCP flows, one handoff; runs, forks and their records.
 //!
-//! [`access`] reads what the user calls a link, [`bench`] builds the network, [`nodes`] are its
-//! hosts and routers, [`handoff_run`] forks a warm network at a handoff and runs it with one scheme,
-//! [`routers`] are access routers with buffers ([`access_router`]), [`record`] is what a run leaves behind, [`bound`] is what no run can beat, [`trace`] is a run packet by packet, [`after_link_up`] what a laboratory measures of it. [`speed`] holds the
-//! networks of the speed measurements. [`drive`] is what happens to a mobile that travels: many handoffs in a row, [`fmip`] one download to a mobile node that hands over by FMIPv6.
+//! [`access`] reads what the user calls a link, [`bench`] builds the network, [`nodes`] are its hosts and routers,
+//! [`handoff_run`] forks a warm network at a handoff and runs it with one scheme. [`router_settings`] gives access routers
+//! ([`access_router`]) buffers. [`record`] is what a run leaves behind, [`bound`] what no run can beat, [`trace`] a run
+//! packet by packet, [`after_link_up`] what a laboratory measures of it.
+//!
+//! [`speed`] holds the networks of the speed measurements. [`drive`] is a mobile that travels: many handoffs in a row,
+//! [`fmip`] one download to a mobile node that hands over by FMIPv6.
 
 pub mod access;
 pub mod access_router;
@@ -16,20 +19,26 @@ pub mod clock_phase;
 pub mod drive;
 pub mod fmip;
 pub mod handoff_run;
+mod host_observer;
+mod hosts;
 mod lead;
 mod link_time;
 pub mod nodes;
 mod observer;
 pub mod packet;
 pub mod record;
-pub mod routers;
+mod router;
+pub mod router_settings;
+mod routers;
 pub mod speed;
 pub mod trace;
+mod words;
 
 pub use access::{AccessLink, LinkError};
 pub use after_link_up::AfterLinkUp;
-pub use bench::{Definition, Experiment, Kind, NoticeMode};
+pub use bench::Experiment;
 pub use handoff_run::{Fork, Handoff, WarmRun, check_scheme};
 pub use record::RunRecord;
-pub use routers::{Routers, Tunnel};
+pub use router_settings::{Routers, Tunnel};
 pub use segue_netsim::{Nanos, SECOND};
+pub use words::{Definition, Kind, KindWord, NoticeMode, NoticeWord};

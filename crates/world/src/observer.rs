@@ -1,6 +1,6 @@
 //! The bench's observer: fate of every copy, and the record while one is kept.
 
-use crate::nodes::HostObserver;
+use crate::host_observer::HostObserver;
 use crate::packet::Packet;
 use crate::record::Recorder;
 use segue_handoff::Advised;

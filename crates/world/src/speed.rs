@@ -1,12 +1,13 @@
 //! The networks of the speed measurements: ours against ns-2's over the same hops, and Chou and Shin's two cells.
 
 use crate::access::AccessLink;
-use crate::bench::{self, Definition, Experiment, Kind, NoticeMode, line};
+use crate::bench::{self, Experiment, line};
 use crate::drive::cells::{Capacity, Cells, CellsError};
 use crate::nodes::{
     BenchNode, Correspondent, HostObserver, Mobile, Route, Router, receiving_flow, sending_flow,
 };
 use crate::packet::Packet;
+use crate::words::{Definition, Kind, NoticeMode};
 use crate::{LinkError, Routers, clock_phase};
 use segue_handoff::{Link, Scheme, regular::Regular};
 use segue_netsim::{Nanos, Net, Node, NodeId, SECOND, Sim};

@@ -1,9 +1,9 @@
 //! From the words of a file to a checked plan.
 
-use super::{KindWord, NoticeWord, ScenarioError, ScenarioFile};
+use super::{FileError, ScenarioFile};
 use segue_study::request::{Plan, Request, RequestError};
 use segue_study::times::{Times, time};
-use segue_world::{Kind, Nanos, NoticeMode, SECOND};
+use segue_world::{Definition, Kind, KindWord, Nanos, NoticeMode, NoticeWord, SECOND};
 use std::ops::Range;
 use toml::Spanned;
 
@@ -37,7 +37,7 @@ const MOST_BLOCKS: usize = 20_000;
 
 impl ScenarioFile {
     /// The plan, with at most `points` handoff times a seed.
-    pub(crate) fn expand(&self, points: Option<usize>) -> Result<Plan, ScenarioError> {
+    pub(crate) fn expand(&self, points: Option<usize>) -> Result<Plan, FileError> {
         let scenario = &self.scenario;
         let mut places = Places::default();
         let Times(at) = self.times(&mut places)?.thinned(points.unwrap_or(usize::MAX));
@@ -76,7 +76,7 @@ impl ScenarioFile {
             },
             at,
             packets: scenario.packets.as_ref().map_or(100, |packets| *packets.get_ref()),
-            definition: scenario.definition.unwrap_or_default().into(),
+            definition: scenario.definition.unwrap_or(Definition::AfterHighest),
             notice: self.notice()?,
             stack: scenario.stack.as_ref().map(|stack| stack.get_ref().clone()),
             settings: scenario
@@ -91,7 +91,7 @@ impl ScenarioFile {
     }
 
     /// Refuses more blocks than the memory holds.
-    pub(super) fn check_blocks(&self, plan: &Plan) -> Result<(), ScenarioError> {
+    pub(super) fn check_blocks(&self, plan: &Plan) -> Result<(), FileError> {
         let request = &plan.request;
         let blocks = request.pairs.len() * request.kinds.len() * request.flows.len();
         if blocks > MOST_BLOCKS {
@@ -103,7 +103,7 @@ impl ScenarioFile {
         Ok(())
     }
 
-    fn times(&self, places: &mut Places) -> Result<Times, ScenarioError> {
+    fn times(&self, places: &mut Places) -> Result<Times, FileError> {
         let Some(at) = &self.scenario.at else {
             return Times::parse("0.1s..20s/0.1s").map_err(|problem| self.source.at(0..0, problem));
         };
@@ -118,7 +118,7 @@ impl ScenarioFile {
     }
 
     /// Kinds in order; break-before-make once for each length of the disconnection.
-    fn kinds(&self, places: &mut Places) -> Result<Vec<Kind>, ScenarioError> {
+    fn kinds(&self, places: &mut Places) -> Result<Vec<Kind>, FileError> {
         let lengths = self.disconnections(places)?;
         let Some(words) = &self.scenario.kind else {
             return self.without_break(vec![Kind::Mbb]);
@@ -140,7 +140,7 @@ impl ScenarioFile {
     }
 
     /// A disconnection that no handoff would have is a mistake, not a detail.
-    fn without_break(&self, kinds: Vec<Kind>) -> Result<Vec<Kind>, ScenarioError> {
+    fn without_break(&self, kinds: Vec<Kind>) -> Result<Vec<Kind>, FileError> {
         match &self.scenario.disconnect {
             Some(disconnect) if kinds == [Kind::Mbb] => {
                 let problem = "`disconnect` is for break-before-make; expected `bbm` in `kind`".into();
@@ -150,7 +150,7 @@ impl ScenarioFile {
         }
     }
 
-    fn disconnections(&self, places: &mut Places) -> Result<Vec<Nanos>, ScenarioError> {
+    fn disconnections(&self, places: &mut Places) -> Result<Vec<Nanos>, FileError> {
         let Some(disconnect) = &self.scenario.disconnect else {
             return Ok(vec![SECOND]);
         };
@@ -169,14 +169,14 @@ impl ScenarioFile {
         Ok(lengths)
     }
 
-    fn notice(&self) -> Result<NoticeMode, ScenarioError> {
+    fn notice(&self) -> Result<NoticeMode, FileError> {
         let scenario = &self.scenario;
         let lost = scenario.notice_loss.as_ref().map_or(0, |lost| *lost.get_ref());
         let fail = |problem: &str| {
             let span = scenario.notice_loss.as_ref().map_or(0..0, Spanned::span);
             Err(self.source.at(span, problem.into()))
         };
-        match scenario.notice.unwrap_or_default() {
+        match scenario.notice.unwrap_or(NoticeWord::Instant) {
             _ if lost > 2 => fail("there are two copies of a notice; expected 0, 1 or 2"),
             NoticeWord::Instant if lost > 0 => {
                 fail("an instant notice is never lost; expected notice = \"in-band\" beside `notice_loss`")
@@ -187,7 +187,7 @@ impl ScenarioFile {
     }
 
     /// The request's own objection, at the words that it is about and by the keys of the file.
-    fn refused(&self, places: &Places, error: &RequestError) -> ScenarioError {
+    fn refused(&self, places: &Places, error: &RequestError) -> FileError {
         let (key, problem) = match error {
             RequestError::Range { what, value, expected } => {
                 let key = key_of(what);

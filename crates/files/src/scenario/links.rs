@@ -1,7 +1,7 @@
 //! The pairs of links that a scenario names.
 
 use super::written::{Grid, LinkWords, Several};
-use super::{ScenarioError, ScenarioFile};
+use super::{FileError, ScenarioFile};
 use segue_words::quantity;
 use segue_world::access::{AccessLink, Capacity, PRESETS, parse_rate};
 use std::ops::Range;
@@ -21,7 +21,7 @@ struct Placed {
 
 impl ScenarioFile {
     /// Link before and link after, in order.
-    pub(super) fn pairs(&self) -> Result<Vec<(AccessLink, AccessLink)>, ScenarioError> {
+    pub(super) fn pairs(&self) -> Result<Vec<(AccessLink, AccessLink)>, FileError> {
         let scenario = &self.scenario;
         let one_way = match (&scenario.pairs, &scenario.old, &scenario.new) {
             (Some(pairs), None, None) => self.listed(pairs)?,
@@ -59,7 +59,7 @@ impl ScenarioFile {
     fn listed(
         &self,
         pairs: &Several<[Spanned<String>; 2]>,
-    ) -> Result<Vec<(AccessLink, AccessLink)>, ScenarioError> {
+    ) -> Result<Vec<(AccessLink, AccessLink)>, FileError> {
         self.filled("pairs", pairs)?;
         let mut links: Vec<(AccessLink, AccessLink)> = Vec::new();
         for pair in &pairs.values {
@@ -82,7 +82,7 @@ impl ScenarioFile {
         &self,
         old: &Several<LinkWords>,
         new: &Several<LinkWords>,
-    ) -> Result<Vec<(AccessLink, AccessLink)>, ScenarioError> {
+    ) -> Result<Vec<(AccessLink, AccessLink)>, FileError> {
         let mut pairs = Vec::new();
         for before in self.side("old", old, None)? {
             for after in self.side("new", new, Some(&before.link))? {
@@ -103,7 +103,7 @@ impl ScenarioFile {
         key: &str,
         side: &Several<LinkWords>,
         old: Option<&AccessLink>,
-    ) -> Result<Vec<Placed>, ScenarioError> {
+    ) -> Result<Vec<Placed>, FileError> {
         self.filled(key, side)?;
         let mut links: Vec<Placed> = Vec::new();
         for words in &side.values {
@@ -129,7 +129,7 @@ impl ScenarioFile {
         Ok(links)
     }
 
-    fn grid(&self, grid: &Grid, old: Option<&AccessLink>) -> Result<Vec<Placed>, ScenarioError> {
+    fn grid(&self, grid: &Grid, old: Option<&AccessLink>) -> Result<Vec<Placed>, FileError> {
         self.filled("rate", &grid.rate)?;
         self.filled("delay", &grid.delay)?;
         let mut links = Vec::new();
@@ -164,7 +164,7 @@ impl ScenarioFile {
         word: &Spanned<String>,
         old: Option<&AccessLink>,
         index: usize,
-    ) -> Result<String, ScenarioError> {
+    ) -> Result<String, FileError> {
         if word.get_ref() != SAME {
             return Ok(word.get_ref().clone());
         }
@@ -183,14 +183,14 @@ impl ScenarioFile {
     }
 
     /// A link, the paths of whose traces start from the folder of the file.
-    fn link(&self, text: &Spanned<String>) -> Result<AccessLink, ScenarioError> {
+    fn link(&self, text: &Spanned<String>) -> Result<AccessLink, FileError> {
         let folder = Path::new(&self.source.path).parent().unwrap_or(Path::new(""));
         AccessLink::parse_in(text.get_ref(), folder)
             .map_err(|error| self.source.at(text.span(), error.to_string()))
     }
 
     /// A list must not be empty.
-    pub(super) fn filled<T>(&self, key: &str, list: &Several<T>) -> Result<(), ScenarioError> {
+    pub(super) fn filled<T>(&self, key: &str, list: &Several<T>) -> Result<(), FileError> {
         if list.values.is_empty() {
             let problem = format!("{key}: the list is empty; expected at least one value");
             return Err(self.source.at(list.span.clone(), problem));

@@ -1,16 +1,31 @@
-//! The words of columns and of [`segue_study::presentation`] in the JSON schema.
+//! Words that stand for a choice, those of columns and of [`segue_study::presentation`] in the JSON schema.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use segue_study::measure::Column;
 use segue_study::presentation::Scale;
+use segue_words::Choice;
 use serde_json::{Value, json};
 use std::borrow::Cow;
+use std::marker::PhantomData;
 
 /// One of several words, each with its meaning.
 fn one_of<'a>(about: &str, words: impl Iterator<Item = (&'a str, String)>) -> Schema {
     let word = |(word, meaning)| json!({"description": meaning, "type": "string", "const": word});
     let words: Vec<Value> = words.map(word).collect();
     json_schema!({"description": about, "oneOf": words})
+}
+
+/// One of the words of `T`.
+pub struct OneOf<T>(PhantomData<T>);
+
+impl<T: Choice> JsonSchema for OneOf<T> {
+    fn schema_name() -> Cow<'static, str> {
+        T::NAME.into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        one_of(T::ABOUT, T::ALL.iter().map(|choice| (choice.word(), choice.meaning().to_string())))
+    }
 }
 
 /// [`Column`].

@@ -1,10 +1,11 @@
 //! Each operation on hand-made data: a case that holds, and one that must not.
 
 use super::*;
-use crate::ledger::{ClassWord, KindWord, Paper};
+use crate::ledger::{ClassWord, Paper};
 use crate::points::{Handoffs, OneDrive};
 use crate::verdict::{Verdict, verdict};
 use segue_files::drive::PaperDrive;
+use segue_world::KindWord;
 use std::collections::BTreeMap;
 
 /// Samples by links and scheme.

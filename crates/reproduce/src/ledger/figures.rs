@@ -1,7 +1,9 @@
 //! Figures as a ledger names them.
 
-use super::{CellPoints, DownloadCurve, Downloads, Drives, KindWord, Measure, Several};
+use super::{CellPoints, DownloadCurve, Downloads, Drives, Measure, Several};
 use schemars::JsonSchema;
+use segue_files::scenario::OneOf;
+use segue_world::KindWord;
 use serde::Deserialize;
 
 /// How a figure looks.
@@ -116,6 +118,7 @@ pub struct Series {
     /// By the paper's name.
     pub scheme: String,
     /// Kind of handoff.
+    #[schemars(with = "OneOf<KindWord>")]
     pub kind: KindWord,
     /// Length of the disconnection, s; the paper's unless given.
     pub disconnect_s: Option<f64>,
@@ -154,6 +157,7 @@ pub struct OneHandoff {
     /// By the paper's name.
     pub scheme: String,
     /// Kind of handoff.
+    #[schemars(with = "OneOf<KindWord>")]
     pub kind: KindWord,
     /// Length of the disconnection, s; the paper's unless given.
     pub disconnect_s: Option<f64>,

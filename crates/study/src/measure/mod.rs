@@ -7,7 +7,6 @@ mod sample;
 mod table;
 
 use crate::numbers;
-use segue_world::{Definition, Kind, NoticeMode};
 
 pub use parts::{AgainstFirst, NewLink, OverBound, Quartiles, QueueDelay};
 pub(crate) use sample::Sample;
@@ -226,30 +225,5 @@ impl Column {
     /// One line about it, below the table; `first` is the scheme that the others are compared with.
     pub fn meaning(self, first: &str) -> String {
         self.measure().map_or("how the new link spent that time".into(), |(measure, _)| measure.about(first))
-    }
-}
-
-/// `mbb` or `bbm`.
-pub(crate) fn kind_name(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Mbb => "mbb",
-        Kind::Bbm(_) => "bbm",
-    }
-}
-
-/// `instant`, `in-band` or `withheld`.
-pub fn notice_name(notice: NoticeMode) -> &'static str {
-    match notice {
-        NoticeMode::Instant => "instant",
-        NoticeMode::InBand { .. } => "in-band",
-        NoticeMode::Withheld => "withheld",
-    }
-}
-
-/// `after-highest` or `after-ack`.
-pub fn definition_name(definition: Definition) -> &'static str {
-    match definition {
-        Definition::AfterHighest => "after-highest",
-        Definition::AfterAck => "after-ack",
     }
 }

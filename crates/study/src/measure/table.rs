@@ -17,7 +17,7 @@ use super::parts::{AgainstFirst, NewLink, OverBound, Quartiles, QueueDelay};
 use super::sample::{
     Sample, fast_retransmits, jain, seconds, spurious_timeouts, timeouts, timeouts_in_disconnection,
 };
-use super::{EachMeasure, Measure, Noise, Number, Shown, Unit, definition_name, kind_name, notice_name};
+use super::{EachMeasure, Measure, Noise, Number, Shown, Unit};
 use crate::planned::PlannedScheme;
 use crate::request::Plan;
 use segue_world::{Experiment, RunRecord};

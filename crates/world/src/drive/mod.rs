@@ -6,9 +6,11 @@
 //! the testbed with its [`hosts`], [`run`] takes the mobile through it, [`record`] is what remains.
 
 pub mod cells;
+mod experiment;
 pub mod hosts;
 pub mod mobility;
 pub mod network;
+mod places;
 mod random;
 pub mod record;
 pub mod run;

@@ -6,9 +6,10 @@
 //! web    --+                                                     +-- 100 Mbit/s -- web clients
 //! ```
 
+use super::experiment::DriveExperiment;
 use super::hosts::{WebClients, WebServer};
+pub use super::places::Places;
 use super::record::DriveObserver;
-use super::run::DriveExperiment;
 use crate::access_router::{AccessRouter, Held};
 use crate::bench::line;
 use crate::clock_phase;
@@ -58,17 +59,6 @@ impl<O: HostObserver> Node<Packet, O> for DriveNode {
 
 /// The network of a drive.
 pub type DriveSim = Sim<DriveNode, Packet, DriveObserver>;
-
-/// Handles into it.
-#[derive(Clone, Copy, Debug)]
-pub struct Places {
-    /// Access link towards the mobile.
-    pub access_down: LinkId,
-    /// Access link from the mobile.
-    pub access_up: LinkId,
-    /// Wide area, towards the mobile.
-    pub wan_down: LinkId,
-}
 
 /// The senders to the mobile.
 pub const SERVER: NodeId = NodeId(0);

@@ -1,7 +1,7 @@
 //! The record of a drive.
 
 use super::mobility::Class;
-use super::network::Places;
+use super::places::Places;
 use crate::nodes::HostObserver;
 use crate::packet::Packet;
 use segue_handoff::Advised;

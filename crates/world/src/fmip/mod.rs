@@ -10,6 +10,7 @@
 //! Update has come from the new link. Signalling is packets with the delays and losses of their links; it is of
 //! [`segue_handoff::fmipv6`]. Encapsulation is not charged, and from the new link what the MN sends goes to HA directly.
 
+mod download;
 mod network;
 mod nodes;
 pub mod record;

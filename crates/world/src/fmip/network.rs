@@ -1,8 +1,8 @@
 //! The network of a download.
 
-use super::nodes::{FmipNode, HomeAgent, Lost, MobileHost, NewAccess, PreviousAccess};
+use super::download::Download;
+use super::nodes::{FmipNode, HomeAgent, Lost, MobileHost, NewAccess, Pair, PreviousAccess};
 use super::record::{DownloadObserver, Way};
-use super::run::Download;
 use crate::bench::line;
 use crate::nodes::{BenchNode, Correspondent, Mobile, Route, Router, receiving_flow, sending_flow};
 use crate::packet::Packet;
@@ -15,14 +15,6 @@ use segue_netsim::{
 
 /// Gigabit Ethernet.
 const WIRED_RATE: u64 = 1_000_000_000;
-
-/// Both directions of a link.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Pair {
-    /// Towards the mobile node; of the tunnel: towards NAR.
-    pub down: LinkId,
-    pub up: LinkId,
-}
 
 /// The network of a download.
 pub(super) type FmipSim = Sim<FmipNode, Packet, DownloadObserver>;

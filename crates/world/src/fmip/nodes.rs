@@ -1,6 +1,5 @@
 //! Home agent, access routers and mobile node: [`segue_handoff::fmipv6`] with packets and timers.
 
-use super::network::Pair;
 use super::record::{DownloadObserver, Host, Way};
 use crate::nodes::{BenchNode, Mobile};
 use crate::packet::{Packet, Signal};
@@ -9,6 +8,14 @@ use segue_handoff::{Announcement, StartRule};
 use segue_netsim::{Buffer, LinkConfig, LinkId, Nanos, Net, Node, NodeId, PacketId, TimerId};
 
 type Network = Net<Packet, DownloadObserver>;
+
+/// Both directions of a link.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pair {
+    /// Towards the mobile node; of the tunnel: towards NAR.
+    pub down: LinkId,
+    pub up: LinkId,
+}
 
 /// Any node.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! The record of a download, and its observer.
 
-use super::run::Download;
+use super::download::Download;
 use crate::nodes::HostObserver;
 use crate::packet::Packet;
 use segue_handoff::fmipv6::{Message, Mode};

@@ -1,6 +1,6 @@
 //! Settings of a download: what the paper leaves open (algorithms.md, 9.24 to 9.28).
 
-use super::run::Download;
+use super::download::Download;
 use crate::access::parse_rate;
 use segue_netsim::gamma::LARGEST_SHAPE;
 use segue_netsim::{Nanos, SECOND};

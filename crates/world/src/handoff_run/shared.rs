@@ -1,10 +1,12 @@
 //! One warm-up for many experiments: until the handoff begins nothing passes over the new link, so that runs towards
 //! other links, of other kinds and other schemes can begin with the same network (docs/guide/sweep.md).
 
-use super::{Follower, Fork, WarmRun};
-use crate::bench::{Experiment, NEW, Places};
+use super::follower::Follower;
+use super::fork::{Fork, lay_new_link};
+use super::warm::WarmRun;
+use crate::bench::Experiment;
 use crate::lead;
-use crate::nodes::{BenchSim, HostObserver};
+use crate::nodes::HostObserver;
 use segue_handoff::Scheme;
 use std::sync::Arc;
 
@@ -55,10 +57,4 @@ impl<W: HostObserver> Fork<W> {
             at: self.at,
         }
     }
-}
-
-/// Puts the experiment's new link in the place of the one that the network was built with, which has carried nothing.
-pub(super) fn lay_new_link<W: HostObserver>(sim: &mut BenchSim<W>, places: &Places, experiment: &Experiment) {
-    sim.net.replace_link(places.access[NEW].down, experiment.new.down_config());
-    sim.net.replace_link(places.access[NEW].up, experiment.new.up_config());
 }

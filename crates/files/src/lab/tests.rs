@@ -1,0 +1,167 @@
+//! Plans: what files mean, and mistakes in them.
+
+use super::*;
+use segue_study::lab_plan::{Around, NoticeBy};
+
+const LINKS: &str = "old = \"6400kbit/9ms\"\nnew = \"200kbit/300ms\"\n";
+
+fn plan(more: &str) -> Result<LabPlan, String> {
+    let text = format!("{LINKS}{more}");
+    LabFile::parse(&text, "p.toml").and_then(|file| file.plan(None)).map_err(|error| error.to_string())
+}
+
+#[test]
+fn links_are_enough() {
+    let plan = plan("").unwrap();
+    assert_eq!((plan.kinds.as_slice(), plan.flows, plan.runs), (&[Kind::Bbm(SECOND)][..], 1, 5));
+    let names: Vec<_> = plan.senders.iter().map(|sender| sender.name.as_str()).collect();
+    assert_eq!(names, ["cubic", "etcp-v1"]);
+    // 5 s, 100 packets of 1.875 ms, ten round trips of 26 ms
+    assert_eq!((plan.warm_up, plan.observe, plan.wired), (5_447_500_000, 10 * SECOND, 4_000_000));
+    assert_eq!((plan.program, plan.ip, plan.seed, plan.old.queue), (Program::Iperf3, Ip::V4, 1, 10));
+}
+
+#[test]
+fn every_key_is_heard() {
+    let plan = plan(
+        "title = \"T\"\nkind = \"bbm\"\ndisconnect = [\"2s\", \"10s\"]\nflows = 3\nruns = 7\nwarm-up = \"5s\"\n\
+         senders = [\"reno-rto1500ms\", \"etcp-v1/bbr\", \"unaware\", \"etcp:a1+a3\"]\nobserve = \"20s\"\nwired = \"0s\"\n\
+         program = \"nginx\"\nip = 6\nqueue = 12\nseed = 9\n[settings]\nrest-us = \"100ms\"\n",
+    )
+    .unwrap();
+    assert_eq!(plan.kinds, [Kind::Bbm(2 * SECOND), Kind::Bbm(10 * SECOND)]);
+    assert_eq!((plan.flows, plan.runs, plan.seed, plan.ip), (3, 7, 9, Ip::V6));
+    assert_eq!((plan.old.queue, plan.new.queue, plan.program), (12, 12, Program::Nginx));
+    assert_eq!((plan.warm_up, plan.observe, plan.wired), (5 * SECOND, 20 * SECOND, 0));
+    assert_eq!(plan.count(), 2 * 4 * 7);
+    let kinds: Vec<_> = plan.senders.iter().map(|sender| sender.kind.clone()).collect();
+    let scheme = |name: &str, around| LabSenderKind::Scheme { name: name.into(), around, icmp: false };
+    let expected = [
+        LabSenderKind::BuiltIn { congestion_control: "reno".into(), rto_max_ms: Some(1500), freeze: false },
+        scheme("etcp-v1", Around::Bbr),
+        LabSenderKind::Unaware { around: Around::Cubic },
+        scheme("etcp:a1+a3", Around::Cubic),
+    ];
+    assert_eq!(kinds, expected);
+    assert!(plan.senders.iter().all(|sender| sender.notice_by == NoticeBy::Agent));
+    let rest = [("rest-us".to_string(), "100ms".to_string())];
+    assert_eq!(plan.senders[1].settings, rest);
+    assert!(plan.senders[0].settings.is_empty());
+}
+
+#[test]
+fn mistakes_are_told_with_their_place() {
+    for (more, part) in [
+        ("kind = \"bmb\"", "line 3, column 8: unknown word `bmb`, expected `mbb` or `bbm`"),
+        ("warmup = \"1s\"", "line 3, column 1: unknown key `warmup`"),
+        (
+            "senders = [\"cubic\", \"cubik\"]",
+            "line 3, column 21: unknown sender `cubik`; expected one of cubic, bbr",
+        ),
+        ("senders = [\"cubik\"]", "did you mean `cubic`?"),
+        ("senders = [\"freeze\"]", "unknown sender `freeze`"),
+        ("senders = [\"cubic/bbr\"]", "unknown sender `cubic/bbr`"),
+        ("senders = [\"etcp-v1/vegas\"]", "no sender runs around `vegas`; expected cubic or bbr"),
+        ("senders = [\"cubic-rto1\"]", "expected a longest RTO of 1s to 120s"),
+        ("senders = [\"cubic-rto999ms\"]", "expected a longest RTO of 1s to 120s"),
+        ("senders = [\"cubic\", \"cubic\"]", "column 21: `cubic` stands there twice"),
+        ("senders = []", "the list is empty; expected at least one"),
+        ("kind = \"mbb\"\ndisconnect = \"1s\"", "line 4, column 14: `disconnect` is for break-before-make"),
+        ("disconnect = [\"1s\", \"1000ms\"]", "`1000ms` stands there twice"),
+        ("disconnect = \"301s\"", "out of range; expected 0.001 s to 300 s"),
+        ("observe = \"soon\"", "line 3, column 11: `soon` is no time; expected a number with unit"),
+        ("flows = 65", "flows 65 is out of range; expected 1 to 64"),
+        ("ip = 5", "ip 5: expected 4 or 6"),
+        ("queue = 0", "queue 0 is out of range"),
+        ("runs = 0", "runs 0 is out of range"),
+        ("program = \"wget\"", "unknown word `wget`, expected one of `iperf3`, `nginx`, `ssh`"),
+        ("[settings]\nrto = 1", "line 4, column 1: unknown setting `rto`"),
+        ("[settings]\nenact = \"paper\"", "unknown setting `enact`"),
+        ("[settings]\nguard = true", "unknown setting `guard`"),
+        (
+            "[settings]\nrest-us = \"x\"",
+            "line 4, column 11: setting of scheme `etcp-v1`: 'x' is no value of rest-us",
+        ),
+    ] {
+        let message = plan(more).unwrap_err();
+        assert!(message.starts_with("p.toml, line ") && message.contains(part), "{more}: {message}");
+        assert!(message.contains("expected") && message.lines().count() == 1, "{message}");
+    }
+    let missing = LabFile::parse("old = \"wlan\"", "p.toml").unwrap_err().to_string();
+    assert!(missing.contains("missing key `new`; expected a laboratory's plan in TOML"), "{missing}");
+    let unread = LabFile::read("/nowhere/p.toml").unwrap_err().to_string();
+    assert!(unread.contains("there is no such file; expected a laboratory's plan"), "{unread}");
+    let link =
+        LabFile::parse("old = \"wlan\"\nnew = \"6400kbit\"", "p.toml").and_then(|file| file.plan(None));
+    assert!(link.unwrap_err().to_string().starts_with("p.toml, line 2, column 7: "));
+}
+
+fn drive(more: &str) -> Result<LabDrive, String> {
+    let text = format!("{LINKS}{more}");
+    LabFile::parse(&text, "p.toml").and_then(|file| file.drive(None)).map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_drive_has_stays_and_a_load() {
+    let plain = drive("stays = [\"8s\", \"10s\", \"500ms\"]\n").unwrap();
+    assert_eq!((plain.stays, plain.load), (vec![8 * SECOND, 10 * SECOND, SECOND / 2], DriveLoad::Bulk));
+    let two = "stays = [\"8s\", \"10s\"]\n";
+    let load = |more: &str| drive(&format!("{two}{more}")).map(|drive| drive.load);
+    assert_eq!(load("program = \"ssh\""), Ok(DriveLoad::Typing));
+    assert_eq!(load("program = \"nginx\""), Ok(DriveLoad::File(20_000_000)));
+    assert_eq!(load("program = \"nginx\"\nbytes = \"300kB\""), Ok(DriveLoad::File(300_000)));
+    for (message, part) in [
+        (drive(""), "missing key `stays`"),
+        (drive("stays = [\"8s\"]"), "line 3, column 9: stays: expected two times or more"),
+        (drive("stays = [\"8s\", \"1ms\"]"), "line 3, column 16: stays 1ms is out of range"),
+        (drive(&format!("{two}observe = \"5s\"")), "observe is of `segue lab run`; expected `stays`"),
+        (drive(&format!("{two}bytes = \"5MB\"")), "line 4, column 9: `bytes` is of nginx"),
+        (drive(&format!("{two}program = \"nginx\"\nbytes = \"5\"")), "bytes `5`: expected a size as 20MB"),
+    ] {
+        let message = message.unwrap_err();
+        assert!(message.contains(part) && message.lines().count() == 1, "{message}");
+    }
+    for (more, part) in [
+        (two, "`stays` is of drives"),
+        ("program = \"ssh\"", "column 11: `ssh` is of drives"),
+        ("bytes = \"5MB\"", "`bytes` is of drives"),
+        ("freeze-before = \"1ms\"", "line 3, column 17: `freeze-before` is of drives"),
+        ("senders = [\"cubic\", \"bbr+freeze\"]", "line 3, column 21: `+freeze` is of drives"),
+    ] {
+        let message = plan(more).unwrap_err();
+        assert!(message.contains(part) && message.contains("expected `segue lab drive`"), "{message}");
+    }
+}
+
+#[test]
+fn a_mobile_freezes_before_handoffs_of_a_drive() {
+    let frozen =
+        |more: &str| drive(&format!("stays = [\"8s\", \"2s\"]\nsenders = [\"cubic+freeze\"]\n{more}"));
+    assert_eq!(frozen("").map(|drive| drive.freeze_before), Ok(SECOND * 3 / 20));
+    assert_eq!(frozen("freeze-before = \"1s\"").map(|drive| drive.freeze_before), Ok(SECOND));
+    let late = frozen("freeze-before = \"2100ms\"").unwrap_err();
+    assert!(late.contains("freeze-before 2100ms is out of range; expected 0.001 s to 2 s"), "{late}");
+    let nobody = drive("stays = [\"8s\", \"2s\"]\nfreeze-before = \"1s\"").unwrap_err();
+    assert!(
+        nobody.contains("line 4, column 17: `freeze-before` is of senders such as cubic+freeze"),
+        "{nobody}"
+    );
+}
+
+#[test]
+fn the_examples_are_plans() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+    let plan = |name: &str| LabFile::read(&format!("{folder}/{name}")).and_then(|file| file.plan(Some(2)));
+    let outage = plan("lab-bbm-10s.toml").unwrap();
+    assert_eq!((outage.kinds, outage.senders.len(), outage.runs), (vec![Kind::Bbm(10 * SECOND)], 6, 2));
+    let slower = plan("lab-mbb.toml").unwrap();
+    assert_eq!((slower.kinds, slower.new.queue), (vec![Kind::Mbb], 10));
+    let drive =
+        |name: &str| LabFile::read(&format!("{folder}/{name}")).and_then(|file| file.drive(Some(2))).unwrap();
+    let download = drive("lab-drive-umts-lte.toml");
+    assert_eq!((download.load, download.stays.len()), (DriveLoad::File(20_000_000), 5));
+    assert_eq!(
+        (drive("lab-ssh.toml").load, drive("lab-starlink.toml").load),
+        (DriveLoad::Typing, DriveLoad::Bulk)
+    );
+}

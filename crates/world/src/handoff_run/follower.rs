@@ -1,0 +1,45 @@
+//! Networks that are kept behind the warm one, for schemes that act before T.
+
+use crate::bench::CN;
+use crate::nodes::{BenchNode, BenchSim};
+use segue_handoff::{Lead, Scheme};
+use std::mem::discriminant;
+
+/// A network that is kept behind.
+#[derive(Clone)]
+pub(super) struct Follower<W> {
+    /// So long.
+    pub lead: Lead,
+    /// At its senders from the start, if it [remembers](Scheme::remembers).
+    pub scheme: Option<Scheme>,
+    pub sim: BenchSim<W>,
+}
+
+impl<W: Clone> Follower<W> {
+    pub fn new(origin: &BenchSim<W>, lead: Lead, scheme: &Scheme) -> Self {
+        let scheme = scheme.remembers().then(|| scheme.clone());
+        Self { lead, sim: from_start(origin, scheme.as_ref()), scheme }
+    }
+
+    /// Whether it is what `scheme` needs; what a scheme remembers does not depend on its settings.
+    pub fn serves(&self, lead: Lead, scheme: &Scheme) -> bool {
+        let own = self.scheme.as_ref().map(discriminant);
+        self.lead == lead && own == scheme.remembers().then(|| discriminant(scheme))
+    }
+}
+
+/// The bench at time zero, with `scheme` at the senders.
+pub(super) fn from_start<W: Clone>(origin: &BenchSim<W>, scheme: Option<&Scheme>) -> BenchSim<W> {
+    let mut sim = origin.clone();
+    if let Some(scheme) = scheme {
+        replace_schemes(&mut sim, scheme);
+    }
+    sim
+}
+
+/// Puts `scheme` at all senders.
+pub(super) fn replace_schemes<W>(sim: &mut BenchSim<W>, scheme: &Scheme) {
+    if let BenchNode::Correspondent(cn) = &mut sim.nodes[usize::from(CN.0)] {
+        cn.flows.iter_mut().for_each(|flow| flow.sender.advisor().replace(scheme.clone()));
+    }
+}

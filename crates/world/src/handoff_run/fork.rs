@@ -1,0 +1,128 @@
+//! A network at T, and what happens from then to completion.
+
+use super::follower::{Follower, from_start};
+use crate::bench::{CN, Experiment, MN, NEW, OLD, Places, correspondent};
+use crate::lead::{self, Early};
+use crate::nodes::{BenchNode, BenchSim, HostObserver};
+use crate::record::{RecordedLinks, Recorder, SenderAt};
+use crate::routers;
+use crate::words::{Kind, NoticeMode};
+use segue_handoff::{Announcement, Lead, RouterRule, Scheme};
+use segue_netsim::Nanos;
+use std::sync::Arc;
+
+/// A network at T, before the handoff begins.
+#[derive(Clone)]
+pub struct Fork<W = ()> {
+    pub(super) experiment: Arc<Experiment>,
+    pub(super) origin: Arc<BenchSim<W>>,
+    pub(super) sim: BenchSim<W>,
+    /// The network when a scheme of that lead first acts.
+    pub(super) early: Arc<Vec<Follower<W>>>,
+    /// The new link is not the one that origin and followers have.
+    pub(super) elsewhere: bool,
+    pub(super) places: Places,
+    pub(super) at: Nanos,
+}
+
+/// Plain TCP.
+pub(super) fn plain() -> Scheme {
+    Scheme::Regular(segue_handoff::regular::Regular)
+}
+
+/// Takes a network from T to completion, its routers as they are for `rule`; the record begins.
+pub(super) fn pass<W: HostObserver>(
+    experiment: &Experiment,
+    places: &Places,
+    at: Nanos,
+    sim: &mut BenchSim<W>,
+    rule: Option<RouterRule>,
+) {
+    let links = RecordedLinks { new_access: places.access[NEW].down, new_last_hop: places.last[NEW].down };
+    let senders = correspondent(sim).flows.iter().map(|flow| SenderAt {
+        flight: flow.sender.snd_max() - flow.sender.snd_una(),
+        rto: flow.sender.timing().1,
+    });
+    let recorder = Recorder::new(links, senders.collect());
+    sim.net.observer.recorder = Some(Box::new(recorder));
+    if let Kind::Bbm(_) = experiment.kind {
+        for link in [places.access[OLD].down, places.access[OLD].up] {
+            sim.net.cut(link, at);
+        }
+    }
+    if let Some(rule) = rule {
+        routers::link_down(sim, rule);
+    }
+    sim.run_until(at + experiment.kind.disconnection());
+}
+
+impl<W: HostObserver> Fork<W> {
+    /// The network at completion if `early` has been done, which is not empty, and its places.
+    pub(super) fn pass_with(&self, scheme: &Scheme, early: &[(Early, Lead)]) -> (BenchSim<W>, Places) {
+        let experiment = &*self.experiment;
+        let mut places = self.places;
+        let mut steps: Vec<_> = early
+            .iter()
+            .map(|&(what, lead)| (lead::acts_at(experiment, lead, self.at), what, lead))
+            .collect();
+        steps.sort_by_key(|&(at, ..)| at);
+        let ready = self.early.iter().find(|follower| follower.serves(steps[0].2, scheme));
+        let remembered = scheme.remembers().then_some(scheme);
+        let ready = ready.map(|follower| follower.sim.clone());
+        let mut sim = ready.unwrap_or_else(|| from_start(&self.origin, remembered));
+        if self.elsewhere {
+            lay_new_link(&mut sim, &places, experiment);
+        }
+        let rule = routers::rule(experiment, scheme);
+        for (at, what, _) in steps {
+            sim.run_until(at);
+            match (what, rule) {
+                (Early::RoutersPrepare, Some(rule)) => {
+                    routers::equip(&mut sim, &mut places, &experiment.routers, rule);
+                }
+                (Early::HandoffStarts, _) => self.announce_start(&mut sim, scheme),
+                _ => sim.with_node(MN, |node, net| {
+                    let BenchNode::Mobile(mn) = node else { return };
+                    mn.advertise(net, 0, 1);
+                }),
+            }
+        }
+        sim.run_until(self.at);
+        pass(experiment, &places, self.at, &mut sim, rule);
+        (sim, places)
+    }
+
+    /// The mobile tells the senders of the handoff to come (algorithms.md, 5.2, step 2).
+    fn announce_start(&self, sim: &mut BenchSim<W>, scheme: &Scheme) {
+        let experiment = &*self.experiment;
+        let Some(rule) = lead::start_rule(experiment, scheme) else { return };
+        let buffer = experiment.routers.capacity_bytes(&experiment.stack);
+        let start = rule.start(experiment.kind.disconnection(), buffer);
+        match experiment.notice {
+            NoticeMode::Withheld => {}
+            NoticeMode::Instant => {
+                if let Some(told) = start.as_told(rule.encoding) {
+                    announce_all(sim, Announcement::Start(told));
+                }
+            }
+            mode @ NoticeMode::InBand { .. } => sim.with_node(MN, |node, net| {
+                let BenchNode::Mobile(mn) = node else { return };
+                mn.foretell(net, Announcement::Start(start), rule.encoding, mode.copies());
+            }),
+        }
+    }
+}
+
+/// Puts the experiment's new link in the place of the one that the network was built with, which has carried nothing.
+pub(super) fn lay_new_link<W: HostObserver>(sim: &mut BenchSim<W>, places: &Places, experiment: &Experiment) {
+    sim.net.replace_link(places.access[NEW].down, experiment.new.down_config());
+    sim.net.replace_link(places.access[NEW].up, experiment.new.up_config());
+}
+
+/// All senders are told at once.
+pub(super) fn announce_all<W: HostObserver>(sim: &mut BenchSim<W>, what: Announcement) {
+    sim.with_node(CN, |node, net| {
+        let BenchNode::Correspondent(cn) = node else { return };
+        (0..cn.flows.len()).for_each(|index| cn.announce(net, index, what));
+    });
+}

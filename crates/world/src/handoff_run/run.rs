@@ -1,0 +1,149 @@
+//! A handoff, run with one scheme to its end.
+
+use super::completed::{Completed, GIVE_UP};
+use super::fork::Fork;
+use crate::bench::{NEW, Places, mobile};
+use crate::link_time;
+use crate::nodes::{BenchSim, HostObserver};
+use crate::packet::Packet;
+use crate::record::RunRecord;
+use crate::routers;
+use segue_handoff::Scheme;
+use segue_netsim::Nanos;
+use segue_tcp::StackProfile;
+use std::collections::BTreeSet;
+
+/// A network at completion, before any sender knows, with the marks and the bound that all schemes share.
+#[derive(Clone)]
+pub struct Handoff<W = ()> {
+    at: Completed<W>,
+    /// Where routers hold nothing.
+    bound: Nanos,
+}
+
+/// A run that has come to its end.
+pub(crate) struct Ended<W> {
+    pub record: RunRecord,
+    /// When.
+    pub at: Nanos,
+    /// Data packets on links and in buffers then: flow and number of the transmission, ascending.
+    pub under_way: Vec<(u16, u32)>,
+    /// What the watcher has heard.
+    pub watch: W,
+}
+
+impl<W: HostObserver> Fork<W> {
+    /// Begins the handoff and runs plain TCP to its completion.
+    pub fn complete(self) -> Handoff<W> {
+        let at = Completed::new(self);
+        let bound = at.bound(None);
+        Handoff { at, bound }
+    }
+}
+
+impl<W: HostObserver> Handoff<W> {
+    /// When the handoff completes.
+    pub fn completion(&self) -> Nanos {
+        self.at.completion
+    }
+
+    /// TCP of both ends.
+    pub(crate) fn stack(&self) -> &StackProfile {
+        self.at.stack()
+    }
+
+    /// The packet that each flow's cumulative ACK has to reach.
+    pub(crate) fn targets(&self) -> &[u32] {
+        self.at.targets()
+    }
+
+    /// The network just after completion, and its places: routes moved, notices on their way.
+    pub(crate) fn start(&self, scheme: &Scheme) -> (BenchSim<W>, Places) {
+        self.at.start(scheme)
+    }
+
+    /// When the senders learn of the handoff without a packet.
+    pub(crate) fn instant_notice_at(&self, scheme: &Scheme) -> Option<Nanos> {
+        self.at.instant_notice_at(scheme)
+    }
+
+    /// The instant notice, to all senders in turn.
+    pub(crate) fn notify_all(&self, sim: &mut BenchSim<W>, scheme: &Scheme) {
+        self.at.notify_all(sim, scheme);
+    }
+
+    /// Runs the rest with `scheme` at every sender.
+    pub fn run(&self, scheme: &Scheme) -> RunRecord {
+        self.run_watched(scheme).record
+    }
+
+    /// The same; also what the watcher has heard.
+    pub(crate) fn run_watched(&self, scheme: &Scheme) -> Ended<W> {
+        let at = &self.at;
+        let (mut sim, places) = at.start(scheme);
+        let places = &places;
+        let limit = at.completion + GIVE_UP;
+        let mut notice_at = at.instant_notice_at(scheme);
+        let mut from = at.completion;
+        let done = |sim: &BenchSim<W>| sim.net.observer.recorder.as_ref().is_some_and(|r| r.is_done());
+        while !done(&sim) {
+            if notice_at.is_some_and(|at| sim.net.next_event().is_none_or(|next| at <= next)) {
+                let now = notice_at.take().unwrap_or(from);
+                link_time::account(&mut sim, places, from, now);
+                from = now;
+                sim.run_until(now);
+                at.notify_all(&mut sim, scheme);
+                continue;
+            }
+            let next = sim.net.next_event().unwrap_or(limit).min(limit);
+            link_time::account(&mut sim, places, from, next);
+            from = next;
+            if next == limit {
+                break;
+            }
+            sim.step(limit);
+        }
+        let rule = routers::rule(&at.fork.experiment, scheme);
+        let bound = rule.map_or(self.bound, |rule| at.bound(Some(rule)));
+        let under_way = sim.net.on_links().chain(routers::held(&sim)).filter_map(|id| {
+            let Packet { data, flow, copy, .. } = sim.net.packets[id];
+            data.then_some((flow, copy))
+        });
+        let mut under_way: Vec<_> = under_way.collect();
+        under_way.sort_unstable();
+        let (record, watch) = self.finish(sim, from, bound);
+        Ended { record, at: from, under_way, watch }
+    }
+
+    /// Closes the record at `end`.
+    fn finish(&self, mut sim: BenchSim<W>, end: Nanos, bound: Nanos) -> (RunRecord, W) {
+        let places = &self.at.fork.places;
+        // What is still under way on the new link: will it be the first with its bytes?
+        let mut under_way = Vec::new();
+        for link in [places.last[NEW].down, places.access[NEW].down] {
+            under_way.extend(sim.net.link(link).fates());
+        }
+        let mut coming = BTreeSet::new();
+        let useful: Vec<bool> = under_way
+            .into_iter()
+            .filter(|&(id, _)| sim.net.packets[id].data)
+            .map(|(id, arrives)| {
+                let packet = &sim.net.packets[id];
+                let key = (packet.flow, packet.segment.seq);
+                let has = mobile(&sim).flows[usize::from(key.0)].receiver.has(key.1);
+                arrives && !has && coming.insert(key)
+            })
+            .collect();
+        let doomed = sim.net.doomed().map(|id| &sim.net.packets[id]).filter(|packet| packet.data);
+        let doomed: BTreeSet<_> = doomed.map(|packet| (packet.flow, packet.copy)).collect();
+        let Some(mut recorder) = sim.net.observer.recorder.take() else {
+            unreachable!("a handoff is always recorded");
+        };
+        recorder.charge_rest(end, useful.into_iter());
+        let observer = &sim.net.observer;
+        let record = recorder.finish(self.at.fork.at, bound, |flow, copy| {
+            !observer.is_lost(flow, copy) && !doomed.contains(&(flow, copy))
+        });
+        (record, sim.net.observer.watch)
+    }
+}

@@ -1,0 +1,73 @@
+//! The time before T, simulated once for all handoffs.
+
+use super::follower::{Follower, from_start};
+use super::fork::{Fork, plain};
+use crate::bench::{self, Experiment, Places};
+use crate::lead;
+use crate::nodes::{BenchSim, HostObserver};
+use segue_handoff::Scheme;
+use segue_netsim::Nanos;
+use std::sync::Arc;
+
+/// Plain TCP on the old link, advanced from one T to the next and forked at each.
+///
+/// A scheme with a lead, which acts before T, needs a fork from before it does. [`WarmRun::follow`] keeps one more
+/// run that far behind; without it such a scheme's runs begin at time zero, with the same result.
+#[derive(Clone)]
+pub struct WarmRun<W = ()> {
+    pub(super) experiment: Arc<Experiment>,
+    /// The bench at time zero.
+    pub(super) origin: Arc<BenchSim<W>>,
+    sim: BenchSim<W>,
+    /// The same network, so long behind.
+    pub(super) followers: Vec<Follower<W>>,
+    places: Places,
+}
+
+impl WarmRun {
+    /// The bench at time zero.
+    pub fn new(experiment: Experiment) -> Self {
+        Self::watched(experiment, (), |_, _| {})
+    }
+}
+
+impl<W: HostObserver> WarmRun<W> {
+    /// The bench at time zero, as `prepare` leaves it; `watch` hears everything from then on, in every fork.
+    pub(crate) fn watched(
+        experiment: Experiment,
+        watch: W,
+        prepare: impl FnOnce(&mut BenchSim<W>, Places),
+    ) -> Self {
+        let (mut sim, places) = bench::build(&experiment, &plain(), watch);
+        prepare(&mut sim, places);
+        let origin = Arc::new(sim.clone());
+        Self { experiment: Arc::new(experiment), origin, sim, followers: Vec::new(), places }
+    }
+
+    /// Has a fork ready for each of `schemes` that acts before completion.
+    pub fn follow<'a>(&mut self, schemes: impl IntoIterator<Item = &'a Scheme>) {
+        self.follow_towards(&self.experiment.clone(), schemes);
+    }
+
+    /// The network at `at`, which must not lie before an earlier fork.
+    pub fn fork(&mut self, at: Nanos) -> Fork<W> {
+        self.sim.run_until(at);
+        for Follower { lead, scheme, sim } in &mut self.followers {
+            let acts_at = lead::acts_at(&self.experiment, *lead, at);
+            // A measured delay may grow faster than T.
+            if sim.net.now() > acts_at {
+                *sim = from_start(&self.origin, scheme.as_ref());
+            }
+            sim.run_until(acts_at);
+        }
+        Fork {
+            experiment: self.experiment.clone(),
+            origin: self.origin.clone(),
+            sim: self.sim.clone(),
+            early: Arc::new(self.followers.clone()),
+            elsewhere: false,
+            places: self.places,
+            at,
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Somebody who watches hosts.
+
+use crate::packet::Packet;
+use segue_handoff::Advised;
+use segue_netsim::{LinkId, Nanos, Observer};
+use segue_tcp::Sender;
+use segue_tcp::receiver::Arrival;
+
+/// Somebody who hears what the hosts do; the engine's observer hears of links.
+pub trait HostObserver: Observer<Packet> {
+    /// The timer of `flow` expired; `head` is its first unacknowledged packet and `copy` the
+    /// number of that packet's last transmission.
+    fn timeout(&mut self, now: Nanos, flow: u16, head: u32, copy: u32);
+    /// `flow` entered fast recovery; `copy` is the number of the last transmission of `head`.
+    fn fast_retransmit(&mut self, now: Nanos, flow: u16, head: u32, copy: u32);
+    /// A host sends `packet`.
+    fn sent(&mut self, now: Nanos, packet: &Packet);
+    /// A packet reached a host.
+    fn heard(&mut self, now: Nanos, packet: &Packet);
+    /// The sender of `flow` has changed: it has heard something or has sent.
+    fn changed(&mut self, now: Nanos, flow: u16, sender: &mut Sender<Advised>);
+    /// The cumulative ACK of `flow` moved to `una`.
+    fn acknowledged(&mut self, now: Nanos, flow: u16, una: u32);
+    /// A data packet reached the mobile over `link`; comes right after [`Self::heard`].
+    fn arrived(&mut self, now: Nanos, link: LinkId, packet: &Packet, arrival: Arrival);
+}
+
+impl HostObserver for () {
+    fn timeout(&mut self, _: Nanos, _: u16, _: u32, _: u32) {}
+    fn fast_retransmit(&mut self, _: Nanos, _: u16, _: u32, _: u32) {}
+    fn sent(&mut self, _: Nanos, _: &Packet) {}
+    fn heard(&mut self, _: Nanos, _: &Packet) {}
+    fn changed(&mut self, _: Nanos, _: u16, _: &mut Sender<Advised>) {}
+    fn acknowledged(&mut self, _: Nanos, _: u16, _: u32) {}
+    fn arrived(&mut self, _: Nanos, _: LinkId, _: &Packet, _: Arrival) {}
+}

@@ -1,0 +1,336 @@
+//! Hosts: the correspondent node with its senders, and the mobile with its receivers.
+
+use crate::host_observer::HostObserver;
+use crate::packet::{Packet, Signal};
+use segue_handoff::{Advised, Announcement, Announcer, Encoding, Link, Listener, News, Notice, Phas, Scheme};
+use segue_netsim::{LinkId, Nanos, Net, PacketId, TimerId};
+use segue_tcp::receiver::Arrival;
+use segue_tcp::segment::{CarriedOption, Timestamps};
+use segue_tcp::{Receiver, Segment, Sender, StackProfile, View};
+
+/// One flow at the correspondent node.
+#[derive(Clone, Debug)]
+pub struct SendingFlow {
+    /// Its number.
+    pub id: u16,
+    /// The TCP.
+    pub sender: Sender<Advised>,
+    /// Recognises in-band notices.
+    pub listener: Listener,
+    /// Retransmission timer, and opening of the connection.
+    pub timer: TimerId,
+    /// When the application opens the connection, until it has.
+    pub opens: Option<Nanos>,
+}
+
+/// The correspondent node: the bulk senders.
+#[derive(Clone, Debug)]
+pub struct Correspondent {
+    /// The flows.
+    pub flows: Vec<SendingFlow>,
+    /// Where packets leave.
+    pub out: LinkId,
+    /// Number of the first flow and of the first timer: a host's flows are numbered in a row.
+    pub first: (u16, u16),
+    /// What an in-band notice does not say: N and the kind of handoff.
+    pub sharing: (u32, bool),
+}
+
+impl Correspondent {
+    #[inline]
+    fn pump<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, index: usize) {
+        let now = net.now();
+        let flow = &mut self.flows[index];
+        net.observer.changed(now, flow.id, &mut flow.sender);
+        while let Some(sent) = flow.sender.poll_transmit(now) {
+            let packet = net.packets.insert(Packet::data(flow.id, sent));
+            net.observer.sent(now, &net.packets[packet]);
+            net.send(self.out, packet);
+        }
+        net.observer.changed(now, flow.id, &mut flow.sender);
+        if let Some(deadline) = flow.sender.deadline() {
+            net.arm(flow.timer, deadline);
+        }
+    }
+
+    /// A notice reaches flow `index` outside any packet.
+    pub fn notify<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, index: usize, notice: &Notice) {
+        let flow = &mut self.flows[index];
+        if !flow.sender.is_established() {
+            return;
+        }
+        let view = flow.sender.view();
+        self.advise(net, index, notice, &view);
+    }
+
+    /// The mobile tells flow `index` of a handoff to come, or that it is over, outside any packet.
+    pub fn announce<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, index: usize, what: Announcement) {
+        let flow = &mut self.flows[index];
+        if !flow.sender.is_established() {
+            return;
+        }
+        let (now, view) = (net.now(), flow.sender.view());
+        let advice = match what {
+            Announcement::Start(start) => flow.sender.advisor().on_start(now, &view, &start),
+            Announcement::Finish => flow.sender.advisor().on_finish(&view),
+        };
+        flow.sender.enact(now, &advice);
+        self.pump(net, index);
+    }
+
+    /// The scheme of flow `index` hears a notice with the sender as `view` shows it.
+    fn advise<O: HostObserver>(
+        &mut self,
+        net: &mut Net<Packet, O>,
+        index: usize,
+        notice: &Notice,
+        view: &View,
+    ) {
+        let flow = &mut self.flows[index];
+        let advice = flow.sender.advisor().on_notice(view, notice);
+        flow.sender.enact(net.now(), &advice);
+        self.pump(net, index);
+    }
+
+    /// An ACK has arrived.
+    #[inline]
+    pub(crate) fn on_ack<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, id: PacketId) {
+        let now = net.now();
+        let packet = &net.packets[id];
+        net.observer.heard(now, packet);
+        let index = usize::from(packet.flow - self.first.0);
+        let flow = &mut self.flows[index];
+        let before = (flow.sender.snd_una(), flow.sender.counters().fast_retransmits);
+        let option = packet.segment.option;
+        let told = (!option.is_empty()).then(|| {
+            let (flows, disconnected) = self.sharing;
+            (flow.sender.view(), flow.listener.listen(option.as_slice(), flows, disconnected))
+        });
+        // What a notice echoes was sent before the break: no round trip of any path (algorithms.md 4.3 [C]).
+        let stale = matches!(told, Some((_, Some(News::Notice(_))))) && !flow.sender.profile().notice_sample;
+        let without_echo = stale.then(|| {
+            let timestamps = packet.segment.timestamps.map(|stamps| Timestamps { echo: 0, ..stamps });
+            Segment { timestamps, ..packet.segment }
+        });
+        flow.sender.on_segment(now, without_echo.as_ref().unwrap_or(&packet.segment));
+        let una = flow.sender.snd_una();
+        if una != before.0 {
+            net.observer.acknowledged(now, flow.id, una);
+        }
+        if flow.sender.counters().fast_retransmits != before.1 {
+            net.observer.fast_retransmit(now, flow.id, una, flow.sender.head_copy());
+        }
+        net.packets.remove(id);
+        if let Some((_, Some(News::Announcement(what)))) = told {
+            return self.announce(net, index, what);
+        }
+        if let Some((before, Some(News::Notice(notice)))) = told
+            && flow.sender.is_established()
+        {
+            // The ACK that tells of a handoff mostly also acknowledges what came before the break: whether a
+            // timeout preceded it is asked of the time before it (algorithms.md 4.3 [C]).
+            let View { timeouts_since_ack, srtt_before, .. } = before;
+            let view = View { timeouts_since_ack, srtt_before, ..flow.sender.view() };
+            return self.advise(net, index, &notice, &view);
+        }
+        self.pump(net, index);
+    }
+
+    /// A flow's timer has fired.
+    pub(crate) fn on_timer<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, timer: TimerId) {
+        let now = net.now();
+        let index = usize::from(timer.0 - self.first.1);
+        let flow = &mut self.flows[index];
+        if flow.opens.is_some_and(|at| at <= now) {
+            flow.opens = None;
+            flow.sender.open(u32::MAX - 1);
+        }
+        let head = (flow.sender.snd_una(), flow.sender.head_copy());
+        if flow.sender.on_timer(now) {
+            net.observer.timeout(now, flow.id, head.0, head.1);
+        }
+        self.pump(net, index);
+    }
+}
+
+/// One flow at the mobile node.
+#[derive(Clone, Debug)]
+pub struct ReceivingFlow {
+    /// The TCP.
+    pub receiver: Receiver,
+    /// Delayed ACK.
+    pub timer: TimerId,
+    /// Makes notices.
+    pub announcer: Announcer,
+    /// The report that rides on the ACK after the one for the SYN.
+    pub first_report: Option<CarriedOption>,
+    /// Suppresses ACKs of what routers forwarded, where a scheme has it so.
+    pub phas: Option<Phas>,
+}
+
+/// The mobile node: the receivers.
+#[derive(Clone, Debug)]
+pub struct Mobile {
+    /// The flows, by number.
+    pub flows: Vec<ReceivingFlow>,
+    /// Where ACKs leave at present.
+    pub out: LinkId,
+    /// Number of the first flow and of the first timer: a host's flows are numbered in a row.
+    pub first: (u16, u16),
+}
+
+impl Mobile {
+    #[inline]
+    fn pump<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, flow: u16) {
+        let state = &mut self.flows[usize::from(flow - self.first.0)];
+        if let Some(ack) = state.receiver.poll_transmit() {
+            if let Some(report) = state.first_report.take() {
+                state.receiver.carry(report);
+            }
+            if state.phas.as_mut().is_none_or(|filter| filter.on_ack(ack.0.ack)) {
+                let packet = net.packets.insert(Packet::ack(flow, ack));
+                net.observer.sent(net.now(), &net.packets[packet]);
+                net.send(self.out, packet);
+            }
+        }
+        if let Some(deadline) = state.receiver.deadline() {
+            net.arm(state.timer, deadline);
+        }
+    }
+
+    /// A data packet has arrived.
+    #[inline]
+    pub(crate) fn on_data<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, link: LinkId, id: PacketId) {
+        let now = net.now();
+        let packet = &net.packets[id];
+        if packet.signal().is_some() {
+            return self.on_signal(net, id);
+        }
+        net.observer.heard(now, packet);
+        let flow = packet.flow;
+        let state = &mut self.flows[usize::from(flow - self.first.0)];
+        if let Some(filter) = &mut state.phas {
+            filter.on_packet(packet.forwarded);
+        }
+        // A window probe brings nothing.
+        let arrival = state.receiver.on_segment(now, &packet.segment).unwrap_or(Arrival::Duplicate);
+        net.observer.arrived(now, link, packet, arrival);
+        net.packets.remove(id);
+        self.pump(net, flow);
+    }
+
+    /// A message of a router has come: what was held for a flow has all been sent.
+    fn on_signal<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, id: PacketId) {
+        let packet = &net.packets[id];
+        let (flow, signal) = (packet.flow, packet.signal());
+        net.packets.remove(id);
+        let index = usize::from(flow - self.first.0);
+        let (Some(Signal::EndOfForwarding), Some(state)) = (signal, self.flows.get_mut(index)) else {
+            return;
+        };
+        for _ in 0..state.phas.as_mut().map_or(0, Phas::on_end) {
+            self.flows[index].receiver.announce_window(net.now());
+            self.pump(net, flow);
+        }
+    }
+
+    /// Has every flow's ACKs filtered from now on (algorithms.md, 6.2).
+    pub fn filter_acks(&mut self, extra_dup: bool) {
+        for flow in &mut self.flows {
+            flow.phas = Some(Phas::new(extra_dup, flow.receiver.last_ack()));
+        }
+    }
+
+    /// Asks for what routers hold (algorithms.md, 6.1).
+    pub fn request_forwarding<O: HostObserver>(&mut self, net: &mut Net<Packet, O>) {
+        net.originate(self.out, Packet::of_signal(self.first.0, Signal::ForwardingRequest, 0));
+    }
+
+    /// A flow's delayed ACK is due.
+    pub(crate) fn on_timer<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, timer: TimerId) {
+        let index = timer.0 - self.first.1;
+        self.flows[usize::from(index)].receiver.on_timer(net.now());
+        self.pump(net, self.first.0 + index);
+    }
+
+    /// Advertises `window` packets to every sender by `copies` pure ACKs of each flow.
+    pub fn advertise<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, window: u32, copies: u32) {
+        for index in 0..self.flows.len() {
+            self.flows[index].receiver.set_window(window);
+            for _ in 0..copies {
+                self.flows[index].receiver.announce_window(net.now());
+                self.pump(net, self.first.0 + index as u16);
+            }
+        }
+    }
+
+    /// Sends `copies` pure ACKs of each flow that tell of a handoff to come, or that it is over.
+    pub fn foretell<O: HostObserver>(
+        &mut self,
+        net: &mut Net<Packet, O>,
+        what: Announcement,
+        encoding: Encoding,
+        copies: u32,
+    ) {
+        self.tell(net, copies, |announcer| announcer.announce(what, encoding));
+    }
+
+    /// Sends `copies` pure ACKs of each flow that report a completed handoff to `link`.
+    pub fn announce<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, link: Link, copies: u32) {
+        self.tell(net, copies, |announcer| announcer.completed(link));
+    }
+
+    /// Sends `copies` pure ACKs of each flow with what its announcer says. A flow whose SYN has not
+    /// come has nothing to acknowledge, and nobody to report to.
+    fn tell<O: HostObserver>(
+        &mut self,
+        net: &mut Net<Packet, O>,
+        copies: u32,
+        mut says: impl FnMut(&mut Announcer) -> CarriedOption,
+    ) {
+        for flow in 0..self.flows.len() {
+            let state = &mut self.flows[flow];
+            if state.receiver.rcv_nxt() == 0 {
+                continue;
+            }
+            let option = says(&mut state.announcer);
+            for _ in 0..copies {
+                let ack = state.receiver.notify(net.now(), option);
+                let packet = Packet::ack(self.first.0 + flow as u16, ack);
+                net.observer.sent(net.now(), &packet);
+                net.originate(self.out, packet);
+            }
+        }
+    }
+}
+
+/// The nonce of flow `flow`, as if exchanged in its handshake.
+fn nonce(flow: usize) -> u16 {
+    // Any number will do where nobody forges; the multiplier only makes them look unlike.
+    (flow as u16).wrapping_mul(40_503).wrapping_add(1)
+}
+
+/// A sending flow that runs `scheme` on `profile`.
+pub fn sending_flow(
+    id: u16,
+    profile: &StackProfile,
+    phase: Nanos,
+    opens: Nanos,
+    timer: TimerId,
+    scheme: Scheme,
+) -> SendingFlow {
+    let nonce = nonce(usize::from(id));
+    let mut sender = Sender::new(profile, phase, Advised::new(scheme));
+    sender.carry_on_syn(Announcer::capability(nonce));
+    SendingFlow { id, sender, listener: Listener::new(nonce), timer, opens: Some(opens) }
+}
+
+/// A receiving flow whose first report names `link`.
+pub fn receiving_flow(id: u16, profile: &StackProfile, timer: TimerId, link: Link) -> ReceivingFlow {
+    let nonce = nonce(usize::from(id));
+    let mut announcer = Announcer::new(nonce);
+    let mut receiver = Receiver::new(profile);
+    receiver.carry(Announcer::capability(nonce));
+    let first_report = Some(announcer.first_report(link));
+    ReceivingFlow { receiver, timer, announcer, first_report, phas: None }
+}

@@ -154,10 +154,10 @@ fn outage(six: bool, wire_guard: WireGuard) -> (Nanos, usize) {
     // The notice's way is 9 ms.
     let late = first.entered - up;
     assert!(late >= 9 * MS, "{} us", late / 1000);
-    // What leaves before it can have been answered is a window, of which the timer would send one packet.
+    // What leaves before it can have been answered is a window; the timer would send one packet.
     let answered = first.delivered().expect("the link is there");
     let window = data(up).take_while(|packet| packet.entered < answered).count();
-    assert!(window >= 5, "{window} packets at once");
+    assert!(window >= 2, "{window} packets at once");
     let second = data(up + 18 * MS).take_while(|packet| packet.entered < up + 1018 * MS);
     let octets: usize =
         second.filter(|packet| packet.delivered().is_some()).map(|packet| usize::from(packet.length)).sum();

@@ -21,7 +21,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 CommandLine = Callable[..., subprocess.CompletedProcess[str]]
 
 # Seconds after which a test gives up: far more than anything takes on a machine that does ten other things.
-PATIENCE = 600
+PATIENCE = 3600
 
 
 def wait_until_it_computes(running: subprocess.Popen[str]) -> None:

@@ -11,6 +11,7 @@ pub mod advice;
 pub mod congestion;
 mod core;
 pub mod encode;
+pub mod linux;
 pub mod profile;
 pub mod receiver;
 mod recovery;

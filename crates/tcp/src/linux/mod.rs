@@ -1,0 +1,3 @@
+//! TCP as Linux 6.12 has it.
+
+pub mod cc;

@@ -33,7 +33,12 @@ fn replay() {
         let k = w.iter().position(|x| x == "seg").unwrap();
         Some(w[k + 1].trim_end_matches('R').parse::<f64>().unwrap().round() as u32 + 1)
     };
+    let t_break = if path.contains("-bbm") {
+        let t = path.rsplit_once("-T").unwrap().1.trim_end_matches(".txt");
+        (t.parse::<f64>().unwrap() * 1e9) as u64
+    } else { u64::MAX };
     for l in &lines {
+        if l.what == "M1<" && l.t >= t_break { continue; }
         match l.what.as_str() {
             "CN>" => { sent.insert(id(&l.words), l.t); }
             "M1<" | "M2<" => {
@@ -41,6 +46,7 @@ fn replay() {
                 if l.words.iter().any(|x| x == "SYN") { rcv_nxt = 1; wup = 1; recent = ts; continue; }
                 let Some(s) = seg(&l.words) else { continue };
                 if ts < recent.wrapping_sub(1) { continue; }
+                if s + 1 < wup { continue; } // tcp_sequence: old, dropped before tcp_ack
                 if s <= wup && ts >= recent { recent = ts; }
                 if s >= rcv_nxt { ooo.insert(s); }
                 while ooo.remove(&rcv_nxt) { rcv_nxt += 1; }
@@ -77,7 +83,7 @@ fn replay() {
     };
     check(&mut s, 0, &mut ours, &mut at, &mut wrong);
     for l in &lines {
-        while let Some(d) = s.deadline().filter(|&d| d < l.t.saturating_sub(1000)) {
+        while let Some(d) = s.deadline().filter(|&d| d < l.t.saturating_sub(1000) || (d <= l.t + 1000 && l.what == "I")) {
             s.on_timer(d);
             check(&mut s, d, &mut ours, &mut at, &mut wrong);
         }
@@ -107,7 +113,7 @@ fn replay() {
                 let rto: u64 = get("rto").parse().unwrap();
                 let rto_mine = s.timing().1 / 1_000_000;
                 let state = format!("{:?}", sk.ca_state);
-                let st = w[12].clone();
+                let st = w[11].clone();
                 if theirs != mine || rto.abs_diff(rto_mine) > 4 || state.to_lowercase() != st.to_lowercase() {
                     println!("INFO {:.6}: ours {:?} {state} rto {rto_mine} srtt {} | theirs {:?} {} rto {} srtt {}", l.t as f64 / 1e9, mine, sk.srtt_us / 8, theirs, st, rto, get("srtt"));
                     wrong += 1;

@@ -12,6 +12,7 @@ mod paws;
 mod prr;
 mod queue;
 mod rack;
+pub mod receiver;
 mod recovery;
 mod rtt;
 mod sack;

@@ -99,7 +99,7 @@ fn replay() {
                     for b in l.words[k + 1].split(',') { let (a, c) = b.split_once('-').unwrap(); sack.push(num(a), num(c)); }
                 }
                 let (value, e) = if syn { (ms(l.t), BOOT as u32) } else { echo[&id(&l.words)] };
-                let segment = Segment { seq: if syn { 0 } else { 1 }, ack, window: 1_000_000, payload: 0, syn, has_ack: true, sack,
+                let segment = Segment { seq: if syn { 0 } else { 1 }, ack, window: 1_000_000, payload: 0, syn, push: false, has_ack: true, sack,
                     timestamps: Some(Timestamps { value, echo: e }), option: Default::default() };
                 s.on_segment(l.t, &segment);
                 check(&mut s, l.t, &mut ours, &mut at, &mut wrong);

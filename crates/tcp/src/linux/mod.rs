@@ -90,6 +90,8 @@ struct Out {
     copy: u32,
     /// Its time stamp, ms.
     stamp: u32,
+    /// PSH.
+    push: bool,
     kind: OutKind,
 }
 
@@ -142,6 +144,9 @@ pub struct LinuxSender<A> {
     established: bool,
     /// One beyond the last packet that the application has written.
     write_seq: u32,
+    /// One beyond the last packet that the send buffer has held, and those in it that end a piece of writing.
+    filled: u32,
+    pushes: VecDeque<u32>,
     initial_window: u32,
     /// Packets that the receiver can take from `snd_una` on, now and at most so far.
     snd_wnd: u32,
@@ -230,6 +235,8 @@ impl<A: Advisor> LinuxSender<A> {
             opening: false,
             established: false,
             write_seq: 0,
+            filled: 1,
+            pushes: VecDeque::with_capacity(4),
             initial_window: profile.initial_window,
             snd_wnd: profile.receive_window,
             max_window: profile.receive_window,
@@ -328,6 +335,7 @@ impl<A: Advisor> LinuxSender<A> {
         }
         if self.ack(segment) {
             self.push_pending();
+            self.fill_buffer();
         }
     }
 
@@ -353,6 +361,7 @@ impl<A: Advisor> LinuxSender<A> {
         self.send_ack();
         // `tcp_sendmsg`: the application was idle until now.
         self.sk.rate_check_app_limited();
+        self.fill_buffer();
         self.push_pending();
     }
 
@@ -413,6 +422,7 @@ impl<A: Advisor> LinuxSender<A> {
             window: self.profile.receive_window,
             payload,
             syn,
+            push: out.push,
             has_ack: !syn,
             sack: SackList::default(),
             timestamps: Some(Timestamps { value: out.stamp, echo: self.stamps.recent }),

@@ -15,6 +15,8 @@ pub const LOST: u8 = 4;
 pub const EVER_RETRANS: u8 = 8;
 /// `TCPCB_RETRANS`: either of the two.
 pub const ANY_RETRANS: u8 = RETRANS | EVER_RETRANS;
+/// Sent with PSH.
+pub const PUSH: u8 = 32;
 /// In the list by time of transmission.
 const LISTED: u8 = 16;
 

@@ -29,6 +29,10 @@ const NUM_SACKS: usize = 4;
 const BLOCKS_EXPECTED: usize = 2;
 /// By how much a time stamp may lag (`TCP_PAWS_WINDOW`).
 const PAWS_WINDOW: i32 = 1;
+/// Segments during which the window grows from the handshake's to the buffer's, each of which is acknowledged at once.
+/// With a buffer of 4 MiB, as the reference has it: from 65/256 of it (`TCP_DEFAULT_SCALING_RATIO`, less what is no
+/// whole segment) to 99/256 (payload per memory of a segment on a veth), by two segments for each.
+const WINDOW_GROWTH: u32 = ((16384 * 99 - 735 * 1448) as u32).div_ceil(2 * 1448);
 
 /// A receiver that reads at once whatever is in order; used like [`Receiver`](crate::Receiver).
 #[derive(Clone, Debug)]
@@ -71,9 +75,12 @@ pub struct LinuxReceiver {
     ack_now: bool,
     pushed: bool,
     delayed: Option<u64>,
-    delayed_at: Nanos,
+    /// When the wheel calls, whether an ACK still waits or not: a timer that is cleared stays in it.
+    delack_timer: Option<Nanos>,
     /// Segments that still widen the window, each of which is acknowledged at once (`tcp_grow_window`).
     growth: u32,
+    /// In-order data leaves room for one step more, which the next packet out of order takes.
+    last_step: bool,
 
     compressed: u32,
     compressed_at: Option<Nanos>,
@@ -113,8 +120,9 @@ impl LinuxReceiver {
             ack_now: false,
             pushed: false,
             delayed: None,
-            delayed_at: 0,
+            delack_timer: None,
             growth: WINDOW_GROWTH,
+            last_step: true,
             compressed: 0,
             compressed_at: None,
             compressed_rcv_nxt: 0,
@@ -205,7 +213,7 @@ impl LinuxReceiver {
             self.ts_recent = stamp;
         }
         if data {
-            self.queue(segment.seq);
+            self.queue(segment.seq, segment.push);
         }
         if self.scheduled {
             self.ack_snd_check();
@@ -246,9 +254,10 @@ impl LinuxReceiver {
     }
 
     /// `tcp_data_queue`.
-    fn queue(&mut self, seq: u32) {
+    fn queue(&mut self, seq: u32, push: bool) {
         if seq == self.rcv_nxt {
             self.rcv_nxt += 1;
+            self.pushed |= push; // `tcp_measure_rcv_mss`
             self.event_data_recv();
             if !self.ranges.is_empty() {
                 if self.ranges[0].0 == self.rcv_nxt {
@@ -273,7 +282,7 @@ impl LinuxReceiver {
             self.ranges.push((seq, seq + 1));
             self.sacks.clear();
             self.sacks.push((seq, seq + 1));
-            return self.grow_window();
+            return self.grow_window(true);
         }
         let index = self.ranges.partition_point(|range| range.1 < seq);
         let duplicate = match self.ranges.get(index).copied() {
@@ -299,7 +308,7 @@ impl LinuxReceiver {
         }
         self.sack_new(seq);
         if !duplicate {
-            self.grow_window();
+            self.grow_window(true);
         }
     }
 
@@ -367,13 +376,17 @@ impl LinuxReceiver {
             }
         }
         self.last_data = self.jiffies;
-        self.grow_window();
+        self.grow_window(false);
     }
 
-    /// `tcp_grow_window`: while the window widens, ACKs are sent at once.
-    fn grow_window(&mut self) {
+    /// `tcp_grow_window`: while the window widens, ACKs are sent at once. A packet in order is in the buffer by then
+    /// (`tcp_space`), one out of order not yet.
+    fn grow_window(&mut self, out_of_order: bool) {
         if self.growth > 0 {
             self.growth -= 1;
+            self.quick |= 1;
+        } else if out_of_order && self.last_step {
+            self.last_step = false;
             self.quick |= 1;
         }
     }
@@ -402,7 +415,9 @@ impl LinuxReceiver {
 
     /// Now or later (`__tcp_ack_snd_check`, and the application's read).
     fn ack_snd_check(&mut self) {
-        if self.rcv_nxt - self.rcv_wup > 1 || self.quick > 0 || self.ack_now {
+        // With packets out of order in the buffer the window does not advance (`__tcp_select_window`).
+        let second = self.rcv_nxt - self.rcv_wup > 1 && self.ranges.is_empty();
+        if second || self.quick > 0 || self.ack_now {
             return self.send_ack();
         }
         if self.ranges.is_empty() {
@@ -457,9 +472,13 @@ impl LinuxReceiver {
             timeout = timeout.min(running);
         }
         self.scheduled = true;
+        self.set_delack_timer(timeout);
+    }
+
+    fn set_delack_timer(&mut self, timeout: u64) {
         self.delayed = Some(timeout);
         let clk = self.jiffies + u64::from(self.in_timer);
-        self.delayed_at = self.clock.at(wheel::fires(timeout, clk));
+        self.delack_timer = Some(self.clock.at(wheel::fires(timeout, clk)));
     }
 
     /// An answer to what lies outside the window (`tcp_send_dupack`).
@@ -518,6 +537,7 @@ impl LinuxReceiver {
             window: self.window,
             payload: 0,
             syn,
+            push: false,
             has_ack: true,
             sack,
             timestamps: Some(Timestamps { value: self.time_stamp(), echo: self.ts_recent }),
@@ -542,26 +562,29 @@ impl LinuxReceiver {
             self.compressed_at = None;
             self.send_compressed();
         }
-        if self.delayed.is_none() || self.delayed_at > now {
+        if self.delack_timer.is_none_or(|deadline| deadline > now) {
             return;
         }
         // `tcp_delack_timer_handler`
+        self.delack_timer = None;
+        self.in_timer = true;
         if self.compressed > 0 {
-            return self.send_compressed();
+            self.send_compressed();
+        } else if let Some(timeout) = self.delayed.take() {
+            if timeout > self.jiffies {
+                self.set_delack_timer(timeout);
+            } else if self.scheduled {
+                self.ato = (self.ato * 2).min(self.rto).min(self.delack_max());
+                self.send_ack();
+            }
         }
-        self.delayed = None;
-        if self.scheduled {
-            self.ato = (self.ato * 2).min(self.rto).min(self.delack_max());
-            self.in_timer = true;
-            self.send_ack();
-            self.in_timer = false;
-        }
+        self.in_timer = false;
     }
 
     /// When [`Self::on_timer`] wants to be called.
     #[inline]
     pub fn deadline(&self) -> Option<Nanos> {
-        match (self.delayed.map(|_| self.delayed_at), self.compressed_at) {
+        match (self.delack_timer, self.compressed_at) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         }
@@ -596,7 +619,3 @@ impl LinuxReceiver {
         }
     }
 }
-
-/// Segments during which the window grows from that of the handshake to that of the buffer. With a buffer of 4 MiB
-/// (`tcp_rmem` of the reference): from 4 MiB x 65/256 (`TCP_DEFAULT_SCALING_RATIO`), by two segments for each.
-const WINDOW_GROWTH: u32 = 209;

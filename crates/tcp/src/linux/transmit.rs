@@ -6,12 +6,19 @@
 //! Every packet is one segment (`gso_max_segs` 1), and the host's own queue is never full.
 
 use super::cc::{CaEvent, INIT_CWND, PacingStatus};
-use super::queue::{ANY_RETRANS, EVER_RETRANS, LOST, RETRANS, SACKED};
+use super::queue::{ANY_RETRANS, EVER_RETRANS, LOST, PUSH, RETRANS, SACKED};
 use super::{CaState, LinuxSender, Out, OutKind, Pending};
 use crate::advice::Advisor;
 
 /// Data packets at the start that are not paced.
 const UNPACED: u32 = 10;
+
+/// Segments that fit into a send buffer of 4 MiB, and when there is room again (`tcp_wmem` of the reference; a
+/// segment takes 2280 bytes of it).
+const BUFFER: u32 = (4u32 << 20).div_ceil(2280);
+const BUFFER_LOW: u32 = (4u32 << 20) * 2 / 3 / 2280;
+/// Segments of 1448 bytes until one ends with a write of 32 KiB.
+const WRITES_AND_SEGMENTS: u32 = 4096;
 
 /// Why data is sent (`push_one`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,8 +147,13 @@ impl<A: Advisor> LinuxSender<A> {
         if retransmission {
             self.counters.retransmissions += 1;
         }
+        if self.pushes.front() == Some(&seq) {
+            self.pushes.pop_front();
+            packet.flags |= PUSH;
+        }
+        let push = packet.has(PUSH);
         let stamp = (sent_ns / 1_000_000) as u32;
-        self.out.push_back(Out { seq, copy, stamp, kind: OutKind::Data { retransmission } });
+        self.out.push_back(Out { seq, copy, stamp, push, kind: OutKind::Data { retransmission } });
     }
 
     /// `__tcp_retransmit_skb`; false if the receiver has no room for it.
@@ -274,6 +286,24 @@ impl<A: Advisor> LinuxSender<A> {
         self.cwnd_used = 0;
     }
 
+    /// The application fills the send buffer when a third of it is free (`sk_stream_write_space`,
+    /// `tcp_sendmsg_locked`). The packet with which it is full is pushed (`tcp_push`), and so is one that ends both a
+    /// write of 32 KiB and a segment. The buffer itself holds nothing back: the kernel widens it with cwnd.
+    pub(super) fn fill_buffer(&mut self) {
+        let queued = self.filled - self.sk.snd_una;
+        if queued > BUFFER_LOW || self.filled >= self.write_seq {
+            return;
+        }
+        let filled = self.sk.snd_una.saturating_add(BUFFER).min(self.write_seq).max(self.sk.snd_nxt);
+        let mut aligned = self.filled.next_multiple_of(WRITES_AND_SEGMENTS);
+        while aligned < filled - 1 {
+            self.pushes.push_back(aligned);
+            aligned += WRITES_AND_SEGMENTS;
+        }
+        self.pushes.push_back(filled - 1);
+        self.filled = filled;
+    }
+
     /// `tcp_init_cwnd`, with the packets of the profile.
     pub(super) fn init_cwnd(&self) -> u32 {
         if self.initial_window == 0 { INIT_CWND } else { self.initial_window }
@@ -293,6 +323,6 @@ impl<A: Advisor> LinuxSender<A> {
         self.sk.tcp_wstamp_ns = self.sk.tcp_wstamp_ns.max(self.sk.tcp_clock_cache);
         let stamp = (self.sk.tcp_wstamp_ns / 1_000_000) as u32;
         let copy = self.next_copy();
-        self.out.push_back(Out { seq, copy, stamp, kind: OutKind::Bare });
+        self.out.push_back(Out { seq, copy, stamp, push: false, kind: OutKind::Bare });
     }
 }

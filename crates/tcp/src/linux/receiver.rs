@@ -29,10 +29,17 @@ const NUM_SACKS: usize = 4;
 const BLOCKS_EXPECTED: usize = 2;
 /// By how much a time stamp may lag (`TCP_PAWS_WINDOW`).
 const PAWS_WINDOW: i32 = 1;
-/// Segments during which the window grows from the handshake's to the buffer's, each of which is acknowledged at once.
-/// With a buffer of 4 MiB, as the reference has it: from 65/256 of it (`TCP_DEFAULT_SCALING_RATIO`, less what is no
-/// whole segment) to 99/256 (payload per memory of a segment on a veth), by two segments for each.
-const WINDOW_GROWTH: u32 = ((16384 * 99 - 735 * 1448) as u32).div_ceil(2 * 1448);
+/// Receive buffer, bytes (`tcp_rmem` of the reference), and what a segment takes of it on a veth.
+const BUFFER: u32 = 4 << 20;
+const TRUESIZE: u32 = 3744;
+/// The same of a segment out of order, which `skb_condense` counts anew: 4044 to 4240 by the packets of the reference.
+const TRUESIZE_OUT_OF_ORDER: u32 = 4160;
+/// Share of the buffer that may be payload, in 1/256 (`scaling_ratio`).
+const RATIO: u32 = 1448 * 256 / TRUESIZE;
+/// Payload of a segment, bytes.
+const MSS: u32 = 1448;
+/// The window of the handshake: 65/256 of the buffer (`TCP_DEFAULT_SCALING_RATIO`), in whole segments.
+const FIRST_WINDOW: u32 = (BUFFER / 256 * 65) / MSS * MSS;
 
 /// A receiver that reads at once whatever is in order; used like [`Receiver`](crate::Receiver).
 #[derive(Clone, Debug)]
@@ -77,10 +84,10 @@ pub struct LinuxReceiver {
     delayed: Option<u64>,
     /// When the wheel calls, whether an ACK still waits or not: a timer that is cleared stays in it.
     delack_timer: Option<Nanos>,
-    /// Segments that still widen the window, each of which is acknowledged at once (`tcp_grow_window`).
-    growth: u32,
-    /// In-order data leaves room for one step more, which the next packet out of order takes.
-    last_step: bool,
+    /// Window that the kernel would offer at most, bytes (`rcv_ssthresh`).
+    rcv_ssthresh: u32,
+    /// Packets out of order in the buffer.
+    out_of_order: u32,
 
     compressed: u32,
     compressed_at: Option<Nanos>,
@@ -121,8 +128,8 @@ impl LinuxReceiver {
             pushed: false,
             delayed: None,
             delack_timer: None,
-            growth: WINDOW_GROWTH,
-            last_step: true,
+            rcv_ssthresh: FIRST_WINDOW,
+            out_of_order: 0,
             compressed: 0,
             compressed_at: None,
             compressed_rcv_nxt: 0,
@@ -261,7 +268,9 @@ impl LinuxReceiver {
             self.event_data_recv();
             if !self.ranges.is_empty() {
                 if self.ranges[0].0 == self.rcv_nxt {
-                    self.rcv_nxt = self.ranges.remove(0).1;
+                    let (left, right) = self.ranges.remove(0);
+                    self.out_of_order -= right - left;
+                    self.rcv_nxt = right;
                 }
                 self.ack_now |= self.ranges.is_empty(); // the gap is filled (RFC 5681, 4.2)
             }
@@ -282,7 +291,9 @@ impl LinuxReceiver {
             self.ranges.push((seq, seq + 1));
             self.sacks.clear();
             self.sacks.push((seq, seq + 1));
-            return self.grow_window(true);
+            self.grow_window(0);
+            self.out_of_order = 1;
+            return;
         }
         let index = self.ranges.partition_point(|range| range.1 < seq);
         let duplicate = match self.ranges.get(index).copied() {
@@ -308,7 +319,8 @@ impl LinuxReceiver {
         }
         self.sack_new(seq);
         if !duplicate {
-            self.grow_window(true);
+            self.grow_window(0);
+            self.out_of_order += 1;
         }
     }
 
@@ -376,17 +388,17 @@ impl LinuxReceiver {
             }
         }
         self.last_data = self.jiffies;
-        self.grow_window(false);
+        self.grow_window(TRUESIZE);
     }
 
-    /// `tcp_grow_window`: while the window widens, ACKs are sent at once. A packet in order is in the buffer by then
-    /// (`tcp_space`), one out of order not yet.
-    fn grow_window(&mut self, out_of_order: bool) {
-        if self.growth > 0 {
-            self.growth -= 1;
-            self.quick |= 1;
-        } else if out_of_order && self.last_step {
-            self.last_step = false;
+    /// `tcp_grow_window`: while the window widens, ACKs are sent at once. Of the packet at hand the buffer holds
+    /// `own` bytes already.
+    fn grow_window(&mut self, own: u32) {
+        let held = own + self.out_of_order * TRUESIZE_OUT_OF_ORDER;
+        let space = u64::from(BUFFER.saturating_sub(held)) * u64::from(RATIO) / 256;
+        let room = (space as u32).saturating_sub(self.rcv_ssthresh);
+        if room > 0 {
+            self.rcv_ssthresh += room.min(2 * MSS);
             self.quick |= 1;
         }
     }

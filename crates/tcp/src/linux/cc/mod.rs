@@ -15,6 +15,7 @@ pub use rate::{RateSample, TxStamp};
 pub use sock::{CaState, INFINITE_SSTHRESH, INIT_CWND, PacingStatus, Sock};
 
 controls! {
+    bbr::Bbr,
     cubic::Cubic,
     reno::Reno,
 }

@@ -13,11 +13,13 @@
 //! Each ACK moves the model: bandwidth, the largest delivery rate of ten round trips; `min_rtt`, the smallest round
 //! trip of ten seconds. The window is a multiple of their product, losses hardly matter.
 
+pub(super) mod aggregation;
 mod long_term;
 
 use rand_core::{RngCore, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
+use self::aggregation::Aggregation;
 use self::long_term::{LongTerm, Verdict};
 use super::rate::stamp_delta;
 use super::sock::after;
@@ -26,11 +28,11 @@ use super::{
 };
 
 /// Bandwidths are packets per us << 24.
-const BW_SCALE: u32 = 24;
-const BW_UNIT: u64 = 1 << BW_SCALE;
+pub(super) const BW_SCALE: u32 = 24;
+pub(super) const BW_UNIT: u64 = 1 << BW_SCALE;
 /// Gains are in 1/256.
-const SCALE: u32 = 8;
-const UNIT: u32 = 1 << SCALE;
+pub(super) const SCALE: u32 = 8;
+pub(super) const UNIT: u32 = 1 << SCALE;
 
 /// Startup: 2/ln 2, the least that doubles the rate in each round trip.
 const HIGH_GAIN: u32 = UNIT * 2885 / 1000 + 1;
@@ -58,11 +60,9 @@ const PACING_MARGIN: u64 = 1;
 /// Bursts of a single segment below this rate, bits per second.
 const MIN_TSO_RATE: u64 = 1_200_000;
 /// Longest burst, bytes: `GSO_LEGACY_MAX_SIZE - 1 - MAX_TCP_HEADER`.
-const LONGEST_BURST: u64 = 65_536 - 1 - 320;
-/// Aggregated ACKs: rounds of a slot, most packets of an epoch, most time that they may widen the window by, us.
+pub(super) const LONGEST_BURST: u64 = 65_536 - 1 - 320;
+/// Rounds of a slot of aggregated ACKs.
 const EXTRA_ACKED_ROUNDS: u32 = 5;
-const EPOCH_ACKED_MOST: u32 = 1 << 20;
-const EXTRA_ACKED_MOST_US: u64 = 100_000;
 
 /// `enum bbr_mode`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,12 +113,7 @@ pub struct Bbr {
     has_seen_rtt: bool,
     /// Policers.
     lt: LongTerm,
-    /// Packets ACKed beyond what the bandwidth explains, in two slots of rounds.
-    extra_acked: [u16; 2],
-    extra_acked_win_idx: usize,
-    extra_acked_win_rtts: u32,
-    ack_epoch_mstamp: u64,
-    ack_epoch_acked: u32,
+    aggregation: Aggregation,
     random: Pcg64Mcg,
 }
 
@@ -148,11 +143,7 @@ impl Bbr {
             idle_restart: false,
             has_seen_rtt: false,
             lt: LongTerm::default(),
-            extra_acked: [0; 2],
-            extra_acked_win_idx: 0,
-            extra_acked_win_rtts: 0,
-            ack_epoch_mstamp: 0,
-            ack_epoch_acked: 0,
+            aggregation: Aggregation::default(),
             random: Pcg64Mcg::seed_from_u64(seed),
         }
     }
@@ -167,7 +158,7 @@ impl CongestionOps for Bbr {
         self.min_rtt_stamp = sk.jiffies;
         self.init_pacing_rate(sk);
         self.lt.reset(sk);
-        self.ack_epoch_mstamp = sk.tcp_mstamp;
+        self.aggregation.restart(sk.tcp_mstamp);
         if sk.pacing_status == PacingStatus::None {
             sk.pacing_status = PacingStatus::Needed;
         }
@@ -195,8 +186,7 @@ impl CongestionOps for Bbr {
             return;
         }
         self.idle_restart = true;
-        self.ack_epoch_mstamp = sk.tcp_mstamp;
-        self.ack_epoch_acked = 0;
+        self.aggregation.restart(sk.tcp_mstamp);
         match self.mode {
             Mode::ProbeBw => self.set_pacing_rate(sk, self.bw(), UNIT),
             Mode::ProbeRtt => self.check_probe_rtt_done(sk),
@@ -211,7 +201,7 @@ impl CongestionOps for Bbr {
     /// `bbr_main`.
     fn cong_control(&mut self, sk: &mut Sock, rs: &RateSample) {
         self.update_bw(sk, rs);
-        self.update_ack_aggregation(sk, rs);
+        self.aggregation.update(sk, rs, self.bw(), self.round_start, EXTRA_ACKED_ROUNDS);
         if self.mode == Mode::ProbeBw && self.phase_is_over(sk, rs) {
             self.advance_cycle_phase(sk);
         }
@@ -276,36 +266,6 @@ impl Bbr {
             Verdict::Unchanged => {}
             Verdict::Policed => self.pacing_gain = UNIT,
             Verdict::Over => self.enter_probe_bw(sk),
-        }
-    }
-
-    /// `bbr_update_ack_aggregation`: packets ACKed in an epoch beyond bandwidth x time.
-    fn update_ack_aggregation(&mut self, sk: &Sock, rs: &RateSample) {
-        if rs.acked_sacked == 0 || !rs.is_valid() {
-            return;
-        }
-        if self.round_start {
-            self.extra_acked_win_rtts += 1;
-            if self.extra_acked_win_rtts >= EXTRA_ACKED_ROUNDS {
-                self.extra_acked_win_rtts = 0;
-                self.extra_acked_win_idx ^= 1;
-                self.extra_acked[self.extra_acked_win_idx] = 0;
-            }
-        }
-        let epoch_us = stamp_delta(sk.delivered_mstamp, self.ack_epoch_mstamp);
-        let mut expected = ((u64::from(self.bw()) * u64::from(epoch_us)) >> BW_SCALE) as u32;
-        if self.ack_epoch_acked <= expected
-            || self.ack_epoch_acked.wrapping_add(rs.acked_sacked) >= EPOCH_ACKED_MOST
-        {
-            self.ack_epoch_acked = 0;
-            self.ack_epoch_mstamp = sk.delivered_mstamp;
-            expected = 0;
-        }
-        self.ack_epoch_acked = self.ack_epoch_acked.saturating_add(rs.acked_sacked).min(EPOCH_ACKED_MOST - 1);
-        let extra = self.ack_epoch_acked.wrapping_sub(expected).min(sk.snd_cwnd);
-        let slot = &mut self.extra_acked[self.extra_acked_win_idx];
-        if extra > u32::from(*slot) {
-            *slot = extra as u16;
         }
     }
 
@@ -474,7 +434,7 @@ impl Bbr {
             return INIT_CWND;
         }
         let product = (u64::from(bw) * u64::from(self.min_rtt_us)).wrapping_mul(u64::from(gain));
-        ((product >> SCALE) + BW_UNIT - 1 >> BW_SCALE) as u32
+        (((product >> SCALE) + BW_UNIT - 1) >> BW_SCALE) as u32
     }
 
     /// `bbr_quantization_budget`: room for bursts at both ends, and for ACKs of two.
@@ -498,11 +458,7 @@ impl Bbr {
 
     /// `bbr_ack_aggregation_cwnd`.
     fn ack_aggregation_cwnd(&self) -> u32 {
-        if !self.full_bw_reached {
-            return 0;
-        }
-        let most = ((u64::from(self.bw()) * EXTRA_ACKED_MOST_US) >> BW_SCALE) as u32;
-        u32::from(self.extra_acked[0].max(self.extra_acked[1])).min(most)
+        if self.full_bw_reached { self.aggregation.extra(self.bw()) } else { 0 }
     }
 
     /// `bbr_set_cwnd`.
@@ -547,13 +503,13 @@ impl Bbr {
 }
 
 /// `bbr_rate_bytes_per_sec`: a bandwidth x gain, less the margin, in bytes per second.
-fn bytes_per_second(sk: &Sock, bw: u64, gain: u32) -> u64 {
+pub(super) fn bytes_per_second(sk: &Sock, bw: u64, gain: u32) -> u64 {
     let rate = bw.wrapping_mul(u64::from(sk.mss_cache)).wrapping_mul(u64::from(gain)) >> SCALE;
     rate.wrapping_mul(1_000_000 / 100 * (100 - PACING_MARGIN)) >> BW_SCALE
 }
 
 /// `bbr_bw_to_pacing_rate`.
-fn pacing_rate(sk: &Sock, bw: u32, gain: u32) -> u64 {
+pub(super) fn pacing_rate(sk: &Sock, bw: u32, gain: u32) -> u64 {
     bytes_per_second(sk, u64::from(bw), gain).min(sk.max_pacing_rate)
 }
 

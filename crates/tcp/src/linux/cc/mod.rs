@@ -16,6 +16,7 @@ pub use sock::{CaState, INFINITE_SSTHRESH, INIT_CWND, PacingStatus, Sock};
 
 controls! {
     bbr::Bbr,
+    bbr3::Bbr3,
     cubic::Cubic,
     reno::Reno,
 }

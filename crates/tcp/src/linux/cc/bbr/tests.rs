@@ -224,10 +224,9 @@ fn aggregated_acks_widen_the_window() {
     sk.snd_cwnd = 1_000;
     let mut ack = |us, acked, round_start| {
         sk.delivered_mstamp += us;
-        bbr.round_start = round_start;
         let rs =
             RateSample { acked_sacked: acked, delivered: 1, interval_us: 1_000, ..RateSample::default() };
-        bbr.update_ack_aggregation(&sk, &rs);
+        bbr.aggregation.update(&sk, &rs, BW, round_start, EXTRA_ACKED_ROUNDS);
         bbr.ack_aggregation_cwnd()
     };
     assert_eq!(ack(0, 10, false), 10); // an epoch begins

@@ -15,6 +15,8 @@ pub use rate::{RateSample, TxStamp};
 pub use sock::{CaState, INFINITE_SSTHRESH, INIT_CWND, PacingStatus, Sock};
 
 controls! {
+    bbr::Bbr,
+    bbr3::Bbr3,
     cubic::Cubic,
     reno::Reno,
 }

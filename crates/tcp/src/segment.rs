@@ -106,6 +106,8 @@ pub struct Segment {
     pub payload: u16,
     /// It opens the connection and takes packet number 0.
     pub syn: bool,
+    /// The sender's application has written no further for now (PSH).
+    pub push: bool,
     /// `ack`, `window` and `sack` are valid.
     pub has_ack: bool,
     /// SACK blocks.

@@ -73,6 +73,7 @@ impl Packet {
             window: 0,
             payload: 0,
             syn: false,
+            push: false,
             has_ack: false,
             sack: SackList::default(),
             timestamps: None,

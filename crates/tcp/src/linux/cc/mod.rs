@@ -102,3 +102,6 @@ pub struct InAck {
     /// It echoes congestion (`CA_ACK_ECE`).
     pub ece: bool,
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,7 +5,7 @@ use crate::question::{DELAYS, MOST_FLOWS, MOST_PACKETS, RATES, USUAL_SCHEMES, wo
 use maud::{DOCTYPE, Markup, html};
 use segue_handoff::{Entry, Scheme};
 use segue_report::{SCRIPT, style_sheet};
-use segue_tcp::profile::PROFILES;
+use segue_tcp::profile::stacks;
 use segue_world::access::PRESETS;
 use segue_world::{Definition, KindWord};
 
@@ -124,7 +124,7 @@ fn controls() -> Markup {
                 label for="stack" { "TCP" }
                 select #stack {
                     option value="" { "each scheme's own" }
-                    @for profile in PROFILES { option value=(profile.name) { (profile.name) } }
+                    @for profile in stacks() { option value=(profile.name) { (profile.name) } }
                 }
                 label for="seed" { "Seed" }
                 input #seed type="number" min="0" max=(u32::MAX) step="1" value="1" required;

@@ -2,7 +2,7 @@
 
 use crate::refusal::Refusal;
 use segue_study::{Plan, Request, RequestError, Times};
-use segue_tcp::profile::PROFILES;
+use segue_tcp::profile::stacks;
 use segue_words::quantity::{self, TIME};
 use segue_words::{Choice, did_you_mean};
 use segue_world::access::{Capacity, LinkDelay, PRESETS};
@@ -256,7 +256,7 @@ impl Question {
             (NoticeWord::InBand, lost) => NoticeMode::InBand { lost },
         };
         let definition = words.choice("definition")?;
-        let stacks = PROFILES.map(|profile| profile.name);
+        let stacks: Vec<_> = stacks().map(|profile| profile.name).collect();
         let stack = words.get("stack").map(|word| match stacks.contains(&word) {
             true => Ok(word.to_string()),
             false => Err(unknown("stack", word, &stacks)),

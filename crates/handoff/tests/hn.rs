@@ -18,6 +18,7 @@ fn ack(next: u32, now: Nanos, window: u32) -> Segment {
         window,
         payload: 0,
         syn: false,
+        push: false,
         has_ack: true,
         sack: SackList::default(),
         timestamps: Some(Timestamps {

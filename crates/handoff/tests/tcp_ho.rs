@@ -21,6 +21,7 @@ fn ack(next: u32, echo_ms: u64) -> Segment {
         window: 1000,
         payload: 0,
         syn: false,
+        push: false,
         has_ack: true,
         sack: SackList::default(),
         timestamps: Some(Timestamps { value: 1, echo: (echo_ms / 10) as u32 }),

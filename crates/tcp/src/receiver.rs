@@ -263,6 +263,7 @@ impl Receiver {
             window: self.window,
             payload: 0,
             syn,
+            push: false,
             has_ack: true,
             sack,
             timestamps,

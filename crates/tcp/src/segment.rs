@@ -160,6 +160,8 @@ pub struct Segment {
     pub payload: u16,
     /// It opens the connection and takes packet number 0.
     pub syn: bool,
+    /// The sender's application has written no further for now (PSH).
+    pub push: bool,
     /// `ack`, `window` and `sack` are valid.
     pub has_ack: bool,
     /// An option carried for somebody else.
@@ -178,12 +180,13 @@ impl Segment {
     /// Overwrites `place`; of SACK blocks and option only what there is, and a data segment mostly has none.
     #[inline(always)] // so that a segment is made where it will lie
     pub fn write(self, place: &mut Self) {
-        let Self { seq, ack, window, payload, syn, has_ack, sack, timestamps, option } = self;
+        let Self { seq, ack, window, payload, syn, push, has_ack, sack, timestamps, option } = self;
         place.seq = seq;
         place.ack = ack;
         place.window = window;
         place.payload = payload;
         place.syn = syn;
+        place.push = push;
         place.has_ack = has_ack;
         place.timestamps = timestamps;
         sack.write(&mut place.sack);

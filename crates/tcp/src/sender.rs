@@ -274,6 +274,7 @@ impl<A: Advisor> Sender<A> {
             window: core.profile.receive_window,
             payload,
             syn,
+            push: false,
             has_ack: !syn,
             sack: SackList::default(),
             timestamps,

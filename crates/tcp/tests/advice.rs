@@ -26,6 +26,7 @@ fn ack(next: u32, now: Nanos, echo_ms: u32) -> Segment {
         window: 1000,
         payload: 0,
         syn: false,
+        push: false,
         has_ack: true,
         sack: SackList::default(),
         timestamps: Some(Timestamps { value: (now / MS) as u32, echo: echo_ms }),

@@ -116,6 +116,7 @@ impl<A: Advisor + std::fmt::Debug> Model<A> {
             window,
             payload: 0,
             syn: false,
+            push: false,
             has_ack: true,
             sack,
             timestamps: Some(stamps),

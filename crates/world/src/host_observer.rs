@@ -3,7 +3,7 @@
 use crate::packet::Packet;
 use segue_handoff::Advised;
 use segue_netsim::{LinkId, Nanos, Observer};
-use segue_tcp::Sender;
+use segue_tcp::AnySender;
 use segue_tcp::receiver::Arrival;
 
 /// Somebody who hears what the hosts do; the engine's observer hears of links.
@@ -18,7 +18,7 @@ pub trait HostObserver: Observer<Packet> {
     /// A packet reached a host.
     fn heard(&mut self, now: Nanos, packet: &Packet);
     /// The sender of `flow` has changed: it has heard something or has sent.
-    fn changed(&mut self, now: Nanos, flow: u16, sender: &mut Sender<Advised>);
+    fn changed(&mut self, now: Nanos, flow: u16, sender: &mut AnySender<Advised>);
     /// The cumulative ACK of `flow` moved to `una`.
     fn acknowledged(&mut self, now: Nanos, flow: u16, una: u32);
     /// A data packet reached the mobile over `link`; comes right after [`Self::heard`].
@@ -30,7 +30,7 @@ impl HostObserver for () {
     fn fast_retransmit(&mut self, _: Nanos, _: u16, _: u32, _: u32) {}
     fn sent(&mut self, _: Nanos, _: &Packet) {}
     fn heard(&mut self, _: Nanos, _: &Packet) {}
-    fn changed(&mut self, _: Nanos, _: u16, _: &mut Sender<Advised>) {}
+    fn changed(&mut self, _: Nanos, _: u16, _: &mut AnySender<Advised>) {}
     fn acknowledged(&mut self, _: Nanos, _: u16, _: u32) {}
     fn arrived(&mut self, _: Nanos, _: LinkId, _: &Packet, _: Arrival) {}
 }

@@ -6,7 +6,7 @@ use segue_handoff::{Advised, Announcement, Announcer, Encoding, Link, Listener, 
 use segue_netsim::{LinkId, Nanos, Net, PacketId, TimerId};
 use segue_tcp::receiver::Arrival;
 use segue_tcp::segment::{CarriedOption, Timestamps};
-use segue_tcp::{Receiver, Segment, Sender, StackProfile, View};
+use segue_tcp::{AnyReceiver, AnySender, Segment, StackProfile, View};
 
 /// One flow at the correspondent node.
 #[derive(Clone, Debug)]
@@ -14,7 +14,7 @@ pub struct SendingFlow {
     /// Its number.
     pub id: u16,
     /// The TCP.
-    pub sender: Sender<Advised>,
+    pub sender: AnySender<Advised>,
     /// Recognises in-band notices.
     pub listener: Listener,
     /// Retransmission timer, and opening of the connection.
@@ -157,7 +157,7 @@ impl Correspondent {
 #[derive(Clone, Debug)]
 pub struct ReceivingFlow {
     /// The TCP.
-    pub receiver: Receiver,
+    pub receiver: AnyReceiver,
     /// Delayed ACK.
     pub timer: TimerId,
     /// Makes notices.
@@ -183,7 +183,7 @@ impl Mobile {
     #[inline]
     fn pump<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, flow: u16) {
         let state = &mut self.flows[usize::from(flow - self.first.0)];
-        if let Some(ack) = state.receiver.poll_transmit() {
+        while let Some(ack) = state.receiver.poll_transmit() {
             if let Some(report) = state.first_report.take() {
                 state.receiver.carry(report);
             }
@@ -212,9 +212,12 @@ impl Mobile {
         if let Some(filter) = &mut state.phas {
             filter.on_packet(packet.forwarded);
         }
-        // A window probe brings nothing.
-        let arrival = state.receiver.on_segment(now, &packet.segment).unwrap_or(Arrival::Duplicate);
-        net.observer.arrived(now, link, packet, arrival);
+        let bare_ack = packet.is_bare_ack(state.receiver.rcv_nxt());
+        let arrival = state.receiver.on_segment(now, &packet.segment);
+        if !bare_ack {
+            // A window probe brings nothing.
+            net.observer.arrived(now, link, packet, arrival.unwrap_or(Arrival::Duplicate));
+        }
         net.packets.remove(id);
         self.pump(net, flow);
     }
@@ -320,7 +323,11 @@ pub fn sending_flow(
     scheme: Scheme,
 ) -> SendingFlow {
     let nonce = nonce(usize::from(id));
-    let mut sender = Sender::new(profile, phase, Advised::new(scheme));
+    let mut profile = *profile;
+    if let Some(kernel) = &mut profile.kernel {
+        kernel.seed = kernel.seed.wrapping_add(u64::from(id)); // each flow draws its own lots
+    }
+    let mut sender = AnySender::new(&profile, phase, Advised::new(scheme));
     sender.carry_on_syn(Announcer::capability(nonce));
     SendingFlow { id, sender, listener: Listener::new(nonce), timer, opens: Some(opens) }
 }
@@ -329,7 +336,7 @@ pub fn sending_flow(
 pub fn receiving_flow(id: u16, profile: &StackProfile, timer: TimerId, link: Link) -> ReceivingFlow {
     let nonce = nonce(usize::from(id));
     let mut announcer = Announcer::new(nonce);
-    let mut receiver = Receiver::new(profile);
+    let mut receiver = AnyReceiver::new(profile);
     receiver.carry(Announcer::capability(nonce));
     let first_report = Some(announcer.first_report(link));
     ReceivingFlow { receiver, timer, announcer, first_report, phas: None }

@@ -82,6 +82,7 @@ impl Packet {
             window: 0,
             payload: 0,
             syn: false,
+            push: false,
             has_ack: false,
             sack: SackList::default(),
             timestamps: None,
@@ -94,6 +95,12 @@ impl Packet {
     #[inline]
     pub fn signal(&self) -> Option<Signal> {
         self.is_signal.then_some(self.message)
+    }
+
+    /// Whether it is a sender's ACK without data, which a kernel ends the handshake with and answers old segments with.
+    /// A window probe has a number below `rcv_nxt`, what the receiver expects.
+    pub fn is_bare_ack(&self, rcv_nxt: u32) -> bool {
+        self.is_probe() && self.segment.seq >= rcv_nxt
     }
 
     /// Whether it is a window probe: from a sender, without data.

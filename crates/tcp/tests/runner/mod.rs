@@ -335,6 +335,7 @@ impl<H: Hooks> Run<H> {
             window: self.window,
             payload: 0,
             syn: false,
+            push: false,
             has_ack: true,
             sack: SackList::default(),
             timestamps: None,

@@ -125,6 +125,7 @@ fn the_receivers_window_ends_the_growth() {
             window: 100,
             payload: 0,
             syn: false,
+            push: false,
             has_ack: true,
             sack: SackList::default(),
             timestamps: None,

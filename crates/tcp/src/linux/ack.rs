@@ -1,0 +1,265 @@
+//! What an ACK does, in the kernel's order, which results depend on.
+//!
+//! Source: net/ipv4/tcp_input.c (`tcp_ack`, `tcp_clean_rtx_queue`, `tcp_ack_update_window`, `tcp_cong_control`,
+//! `tcp_xmit_recovery`).
+
+use super::cc::rate::stamp_delta;
+use super::cc::{AckSample, CongestionOps, InAck, RateSample};
+use super::queue::{ANY_RETRANS, LOST, RETRANS, SACKED};
+use super::sack::SackTag;
+use super::transmit::Push;
+use super::{CaState, LinuxSender, REORDERING, Rexmit, flag};
+use crate::advice::Advisor;
+use crate::segment::Segment;
+
+/// Pacing rate in percent of cwnd / srtt (`tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`).
+const PACING_SS_RATIO: u32 = 200;
+const PACING_CA_RATIO: u32 = 120;
+
+impl<A: Advisor> LinuxSender<A> {
+    /// `tcp_may_update_window`. The receiver sends no data, so its sequence number stands still.
+    #[inline]
+    pub(super) fn may_update_window(&self, segment: &Segment) -> bool {
+        segment.ack > self.sk.snd_una || segment.window > self.snd_wnd || segment.window == 0
+    }
+
+    /// `tcp_ack_update_window`.
+    #[inline]
+    fn update_window(&mut self, segment: &Segment) -> u32 {
+        let updates = self.may_update_window(segment);
+        if updates && self.snd_wnd != segment.window {
+            self.snd_wnd = segment.window;
+            if self.sk.snd_nxt < self.write_seq {
+                self.slow_start_after_idle_check();
+            }
+            self.max_window = self.max_window.max(segment.window);
+        }
+        if updates { flag::WIN_UPDATE } else { 0 }
+    }
+
+    /// `tcp_ack`; false if the segment is to be dropped.
+    pub(super) fn ack(&mut self, segment: &Segment) -> bool {
+        let ack = segment.ack;
+        let prior_una = self.sk.snd_una;
+        let prior_packets = self.sk.packets_out;
+        let prior_delivered = self.sk.delivered;
+        let prior_lost = self.sk.lost;
+        let was_reneg = self.is_sack_reneg;
+        let mut rs = RateSample { rtt_us: -1, ..RateSample::default() };
+        let mut tag = SackTag::default();
+        let mut flags = 0;
+        if ack < prior_una {
+            self.replace_ts_recent();
+            self.old_ack(segment, prior_una, &mut tag, &mut rs);
+            return true;
+        }
+        if ack > self.sk.snd_nxt {
+            return false;
+        }
+        if ack > prior_una {
+            flags |= flag::SND_UNA_ADVANCED;
+            self.retransmits = 0;
+        }
+        let prior_fack = self.highest_sack_seq();
+        rs.prior_in_flight = self.sk.packets_in_flight();
+        self.replace_ts_recent();
+        flags |= self.update_window(segment);
+        self.sk.snd_una = ack;
+        if ack > prior_una {
+            self.note_progress();
+        }
+        if !segment.sack.is_empty() {
+            self.sacktag(segment, prior_una, &mut tag, &mut rs);
+            flags |= tag.flags;
+            self.sk.delivered = self.sk.delivered.wrapping_add(tag.delivered);
+        }
+        self.probes_out = 0;
+        if prior_packets == 0 {
+            self.ack_with_nothing_out(prior_una, ack, flags);
+            return true;
+        }
+        flags |= self.clean_rtx_queue(prior_fack, &tag, &mut rs);
+        self.rack_update_reo_wnd(&rs);
+        if self.established {
+            let event = InAck { window_update: flags & flag::WIN_UPDATE != 0, slow_path: true, ece: false };
+            self.control.in_ack_event(&mut self.sk, event);
+        }
+        if self.tlp_high_seq != 0 {
+            rs.is_acking_tlp_retrans_seq = self.tlp_retrans && ack >= self.tlp_high_seq;
+            self.process_tlp_ack(ack, flags);
+        }
+        let mut rexmit = Rexmit::None;
+        // `tcp_ack_is_dubious`
+        if flags & flag::NOT_DUP == 0 || flags & flag::CA_ALERT != 0 || self.sk.ca_state != CaState::Open {
+            let dup_ack = flags & (flag::SND_UNA_ADVANCED | flag::NOT_DUP | flag::DSACKING_ACK) == 0;
+            if dup_ack && self.sk.ca_state == CaState::Recovery {
+                let advice = self.ask(|advisor, view| advisor.on_dup_ack(view));
+                if let Some(advice) = advice {
+                    self.take(&advice);
+                }
+            }
+            rexmit = self.fastretrans_alert(prior_una, dup_ack, &mut flags);
+        }
+        if flags & flag::SET_XMIT_TIMER != 0 {
+            self.set_xmit_timer();
+        }
+        let delivered = self.sk.delivered.wrapping_sub(prior_delivered);
+        let lost = self.sk.lost.wrapping_sub(prior_lost);
+        self.sk.rate_gen(delivered, lost, was_reneg, &mut rs);
+        self.cong_control(delivered, flags, &rs);
+        self.xmit_recovery(rexmit);
+        true
+    }
+
+    /// An ACK below `snd_una`: only its SACK blocks are news.
+    fn old_ack(&mut self, segment: &Segment, prior_una: u32, tag: &mut SackTag, rs: &mut RateSample) {
+        if segment.sack.is_empty() {
+            return;
+        }
+        self.sacktag(segment, prior_una, tag, rs);
+        let mut flags = tag.flags;
+        let rexmit = self.fastretrans_alert(prior_una, false, &mut flags);
+        self.xmit_recovery(rexmit);
+    }
+
+    /// `no_queue`: nothing was out.
+    fn ack_with_nothing_out(&mut self, prior_una: u32, ack: u32, mut flags: u32) {
+        if flags & flag::DSACKING_ACK != 0 {
+            self.fastretrans_alert(prior_una, false, &mut flags);
+        }
+        self.ack_probe();
+        if self.tlp_high_seq != 0 {
+            self.process_tlp_ack(ack, flags);
+        }
+    }
+
+    /// Takes off what is acknowledged cumulatively (`tcp_clean_rtx_queue`).
+    fn clean_rtx_queue(&mut self, prior_fack: u32, tag: &SackTag, rs: &mut RateSample) -> u32 {
+        let una = self.sk.snd_una;
+        let prior_sacked = self.sk.sacked_out;
+        let now = self.sk.tcp_mstamp;
+        let (mut first_ackt, mut last_ackt) = (0, 0);
+        let mut reord = self.sk.snd_nxt;
+        let mut pkts_acked = 0;
+        let mut flags = 0;
+        while self.queue.head() < una {
+            let seq = self.queue.head();
+            let packet = *self.queue.get(seq);
+            if packet.has(ANY_RETRANS) {
+                if packet.has(RETRANS) {
+                    self.sk.retrans_out -= 1;
+                }
+                flags |= flag::RETRANS_DATA_ACKED;
+            } else if !packet.has(SACKED) {
+                last_ackt = packet.sent_us();
+                if first_ackt == 0 {
+                    first_ackt = last_ackt;
+                }
+                reord = reord.min(seq);
+                if seq < self.high_seq {
+                    flags |= flag::ORIG_SACK_ACKED;
+                }
+            }
+            if packet.has(SACKED) {
+                self.sk.sacked_out -= 1;
+            } else {
+                self.sk.delivered = self.sk.delivered.wrapping_add(1);
+                // `tcp_skb_spurious_retrans`: what is echoed was sent before the retransmission.
+                let spurious =
+                    packet.has(ANY_RETRANS) && self.stamps.echo_before((packet.sent_ns / 1_000_000) as u32);
+                if !spurious {
+                    self.rack_advance(packet.flags, seq + 1, packet.sent_us());
+                }
+            }
+            if packet.has(LOST) {
+                self.sk.lost_out -= 1;
+            }
+            self.sk.packets_out -= 1;
+            pkts_acked += 1;
+            self.note_delivered(seq, rs);
+            flags |= if seq == 0 { flag::SYN_ACKED } else { flag::DATA_ACKED };
+            if seq == 0 {
+                self.retrans_stamp = 0;
+            }
+            if self.retransmit_hint == Some(seq) {
+                self.retransmit_hint = None;
+            }
+            if self.highest_sack == seq {
+                self.highest_sack = seq + 1; // `tcp_highest_sack_replace`
+            }
+            self.queue.pop();
+        }
+        if !self.queue.is_empty() && self.queue.get(self.queue.head()).has(SACKED) {
+            flags |= flag::SACK_RENEGING;
+        }
+        let (mut seq_rtt, mut sack_rtt, mut ca_rtt) = (-1, -1, -1);
+        if first_ackt > 0 && flags & flag::RETRANS_DATA_ACKED == 0 {
+            seq_rtt = i64::from(stamp_delta(now, first_ackt));
+            ca_rtt = i64::from(stamp_delta(now, last_ackt));
+        }
+        if tag.first_sackt > 0 {
+            sack_rtt = i64::from(stamp_delta(now, tag.first_sackt));
+            ca_rtt = i64::from(stamp_delta(now, tag.last_sackt));
+        }
+        let sampled = self.ack_update_rtt(flags, seq_rtt, sack_rtt, ca_rtt, rs);
+        if flags & flag::ACKED != 0 {
+            flags |= flag::SET_XMIT_TIMER;
+            // A hole that was never sent again is filled: reordering.
+            if reord < prior_fack {
+                self.check_reordering(reord);
+            }
+        } else if sampled && sack_rtt >= 0 && !self.queue.is_empty() {
+            // Not by data sent after the head, or the timer would be put off again and again.
+            let head_us = self.queue.get(self.queue.head()).sent_us();
+            if sack_rtt > i64::from(stamp_delta(now, head_us)) {
+                flags |= flag::SET_XMIT_TIMER;
+            }
+        }
+        let _ = prior_sacked;
+        if self.established {
+            let sample = AckSample { pkts_acked, rtt_us: rs.rtt_us };
+            self.control.pkts_acked(&mut self.sk, &sample);
+        }
+        flags
+    }
+
+    /// `tcp_cong_control`.
+    fn cong_control(&mut self, delivered: u32, flags: u32, rs: &RateSample) {
+        if self.has_cong_control() {
+            if self.established {
+                self.control.cong_control(&mut self.sk, rs);
+            }
+            return;
+        }
+        if self.sk.in_cwnd_reduction() {
+            self.cwnd_reduction(delivered, rs.losses, flags);
+        } else if self.may_raise_cwnd(flags) {
+            self.control.cong_avoid(&mut self.sk, delivered);
+            self.cwnd_stamp = self.sk.jiffies;
+        }
+        self.sk.update_pacing_rate(PACING_SS_RATIO, PACING_CA_RATIO);
+    }
+
+    /// `tcp_may_raise_cwnd`: with much reordering, any delivery opens the window.
+    #[inline]
+    fn may_raise_cwnd(&self, flags: u32) -> bool {
+        let news = if self.reordering > REORDERING { flag::FORWARD_PROGRESS } else { flag::DATA_ACKED };
+        flags & news != 0
+    }
+
+    /// `tcp_xmit_recovery`.
+    fn xmit_recovery(&mut self, rexmit: Rexmit) {
+        match rexmit {
+            Rexmit::None => return,
+            Rexmit::New => {
+                self.write_xmit(Push::All);
+                if self.sk.snd_nxt > self.high_seq {
+                    return;
+                }
+                self.frto = false;
+            }
+            Rexmit::Lost => {}
+        }
+        self.xmit_retransmit_queue();
+    }
+}

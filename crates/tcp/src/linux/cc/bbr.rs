@@ -1,0 +1,527 @@
+//! BBR version 1 as Linux has it (`tcp_bbr.c`): a model of the path, and a rate and a window that follow from it.
+//!
+//! ```text
+//!             |
+//!             v
+//!    +---> Startup ---> Drain ---> ProbeBw <---+
+//!    |        ^                       |        |
+//!    |        +-------- ProbeRtt <----+        |
+//!    |                     ^  |                |
+//!    +---------------------+  +----------------+
+//! ```
+//!
+//! Each ACK moves the model: bandwidth, the largest delivery rate of ten round trips; `min_rtt`, the smallest round
+//! trip of ten seconds. The window is a multiple of their product, losses hardly matter.
+
+pub(super) mod aggregation;
+mod long_term;
+
+use rand_core::{RngCore, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+use self::aggregation::Aggregation;
+use self::long_term::{LongTerm, Verdict};
+use super::rate::stamp_delta;
+use super::sock::after;
+use super::{
+    CaEvent, CaState, CongestionOps, INFINITE_SSTHRESH, INIT_CWND, MinMax, PacingStatus, RateSample, Sock,
+};
+
+/// Bandwidths are packets per us << 24.
+pub(super) const BW_SCALE: u32 = 24;
+pub(super) const BW_UNIT: u64 = 1 << BW_SCALE;
+/// Gains are in 1/256.
+pub(super) const SCALE: u32 = 8;
+pub(super) const UNIT: u32 = 1 << SCALE;
+
+/// Startup: 2/ln 2, the least that doubles the rate in each round trip.
+const HIGH_GAIN: u32 = UNIT * 2885 / 1000 + 1;
+/// Drain: its inverse.
+const DRAIN_GAIN: u32 = UNIT * 1000 / 2885;
+/// ProbeBw's window: room for delayed ACKs.
+const CWND_GAIN: u32 = 2 * UNIT;
+/// ProbeBw's rate: a round trip of probing, one of draining, six of cruising.
+const CYCLE: [u32; 8] = [UNIT * 5 / 4, UNIT * 3 / 4, UNIT, UNIT, UNIT, UNIT, UNIT, UNIT];
+/// The cycle begins in one of so many phases, by lot: not in the draining one.
+const CYCLE_RAND: u32 = 7;
+/// Round trips of the bandwidth's window.
+const BW_ROUNDS: u32 = CYCLE.len() as u32 + 2;
+/// Seconds of `min_rtt`'s window.
+const MIN_RTT_WINDOW_S: u32 = 10;
+/// Least stay in ProbeRtt, ms.
+const PROBE_RTT_MS: u32 = 200;
+/// Least window, packets.
+const CWND_MIN: u32 = 4;
+/// The pipe is full after three rounds without a growth by a quarter.
+const FULL_BW_GROWTH: u32 = UNIT * 5 / 4;
+const FULL_BW_ROUNDS: u32 = 3;
+/// Percent that the rate stays below the estimate.
+const PACING_MARGIN: u64 = 1;
+/// Bursts of a single segment below this rate, bits per second.
+const MIN_TSO_RATE: u64 = 1_200_000;
+/// Longest burst, bytes: `GSO_LEGACY_MAX_SIZE - 1 - MAX_TCP_HEADER`.
+pub(super) const LONGEST_BURST: u64 = 65_536 - 1 - 320;
+/// Rounds of a slot of aggregated ACKs.
+const EXTRA_ACKED_ROUNDS: u32 = 5;
+
+/// `enum bbr_mode`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    /// The rate grows until the pipe is full.
+    Startup,
+    /// The queue that made is drained.
+    Drain,
+    /// The rate cycles around the estimate.
+    ProbeBw,
+    /// Few packets in flight, to see the path without a queue.
+    ProbeRtt,
+}
+
+/// `struct bbr`.
+#[derive(Clone, Debug)]
+pub struct Bbr {
+    mode: Mode,
+    /// Smallest round trip, us, and when it was measured, jiffies.
+    min_rtt_us: u32,
+    min_rtt_stamp: u32,
+    /// ProbeRtt may end, jiffies; `None` until few packets are in flight.
+    probe_rtt_done_stamp: Option<u32>,
+    probe_rtt_round_done: bool,
+    /// Largest delivery rate.
+    bw: MinMax,
+    /// Round trips so far; one ends when a packet is delivered that was sent after `next_rtt_delivered`.
+    rtt_cnt: u32,
+    next_rtt_delivered: u32,
+    round_start: bool,
+    /// The phase of ProbeBw and when it began.
+    cycle_idx: usize,
+    cycle_mstamp: u64,
+    pacing_gain: u32,
+    cwnd_gain: u32,
+    /// Startup's test of the pipe.
+    full_bw_reached: bool,
+    full_bw: u32,
+    full_bw_cnt: u32,
+    /// At the last ACK.
+    prev_ca_state: CaState,
+    /// The first round of recovery: as many packets leave as arrive.
+    packet_conservation: bool,
+    /// cwnd before recovery or ProbeRtt.
+    prior_cwnd: u32,
+    /// Sending again after idle time.
+    idle_restart: bool,
+    has_seen_rtt: bool,
+    /// Policers.
+    lt: LongTerm,
+    aggregation: Aggregation,
+    random: Pcg64Mcg,
+}
+
+impl Bbr {
+    /// `seed` draws where ProbeBw's cycle begins.
+    pub fn new(seed: u64) -> Self {
+        Self {
+            mode: Mode::Startup,
+            min_rtt_us: u32::MAX,
+            min_rtt_stamp: 0,
+            probe_rtt_done_stamp: None,
+            probe_rtt_round_done: false,
+            bw: MinMax::new(0, 0),
+            rtt_cnt: 0,
+            next_rtt_delivered: 0,
+            round_start: false,
+            cycle_idx: 0,
+            cycle_mstamp: 0,
+            pacing_gain: UNIT,
+            cwnd_gain: UNIT,
+            full_bw_reached: false,
+            full_bw: 0,
+            full_bw_cnt: 0,
+            prev_ca_state: CaState::Open,
+            packet_conservation: false,
+            prior_cwnd: 0,
+            idle_restart: false,
+            has_seen_rtt: false,
+            lt: LongTerm::default(),
+            aggregation: Aggregation::default(),
+            random: Pcg64Mcg::seed_from_u64(seed),
+        }
+    }
+}
+
+impl CongestionOps for Bbr {
+    /// `bbr_init`.
+    fn init(&mut self, sk: &mut Sock) {
+        sk.snd_ssthresh = INFINITE_SSTHRESH;
+        self.next_rtt_delivered = sk.delivered;
+        self.min_rtt_us = sk.min_rtt_us();
+        self.min_rtt_stamp = sk.jiffies;
+        self.init_pacing_rate(sk);
+        self.lt.reset(sk);
+        self.aggregation.restart(sk.tcp_mstamp);
+        if sk.pacing_status == PacingStatus::None {
+            sk.pacing_status = PacingStatus::Needed;
+        }
+    }
+
+    /// `bbr_ssthresh`: a loss leaves ssthresh, and cwnd too but for the packets lost.
+    fn ssthresh(&mut self, sk: &Sock) -> u32 {
+        self.save_cwnd(sk);
+        sk.snd_ssthresh
+    }
+
+    /// `bbr_set_state`: a timeout ends a round.
+    fn set_state(&mut self, sk: &mut Sock, new: CaState) {
+        if new == CaState::Loss {
+            self.prev_ca_state = CaState::Loss;
+            self.full_bw = 0;
+            self.round_start = true;
+            self.sample_long_term(sk, &RateSample { losses: 1, ..RateSample::default() });
+        }
+    }
+
+    /// `bbr_cwnd_event`: data after idle time leaves at the estimated rate.
+    fn cwnd_event(&mut self, sk: &mut Sock, event: CaEvent) {
+        if event != CaEvent::TxStart || sk.app_limited == 0 {
+            return;
+        }
+        self.idle_restart = true;
+        self.aggregation.restart(sk.tcp_mstamp);
+        match self.mode {
+            Mode::ProbeBw => self.set_pacing_rate(sk, self.bw(), UNIT),
+            Mode::ProbeRtt => self.check_probe_rtt_done(sk),
+            Mode::Startup | Mode::Drain => {}
+        }
+    }
+
+    fn has_cong_control(&self) -> bool {
+        true
+    }
+
+    /// `bbr_main`.
+    fn cong_control(&mut self, sk: &mut Sock, rs: &RateSample) {
+        self.update_bw(sk, rs);
+        self.aggregation.update(sk, rs, self.bw(), self.round_start, EXTRA_ACKED_ROUNDS);
+        if self.mode == Mode::ProbeBw && self.phase_is_over(sk, rs) {
+            self.advance_cycle_phase(sk);
+        }
+        self.check_full_bw_reached(rs);
+        self.check_drain(sk);
+        self.update_min_rtt(sk, rs);
+        self.update_gains();
+        let bw = self.bw();
+        self.set_pacing_rate(sk, bw, self.pacing_gain);
+        self.set_cwnd(sk, rs, bw);
+    }
+
+    /// `bbr_undo_cwnd`: cwnd was hardly cut, but Startup's test may have been misled.
+    fn undo_cwnd(&mut self, sk: &Sock) -> u32 {
+        self.full_bw = 0;
+        self.full_bw_cnt = 0;
+        self.lt.reset(sk);
+        sk.snd_cwnd
+    }
+
+    /// `bbr_min_tso_segs`.
+    fn min_tso_segs(&self, sk: &Sock) -> Option<u32> {
+        Some(min_tso_segs(sk))
+    }
+}
+
+/// The model of the path.
+impl Bbr {
+    /// The largest bandwidth of the window (`bbr_max_bw`).
+    fn max_bw(&self) -> u32 {
+        self.bw.get()
+    }
+
+    /// The bandwidth to go by (`bbr_bw`).
+    fn bw(&self) -> u32 {
+        self.lt.bw().unwrap_or(self.max_bw())
+    }
+
+    /// `bbr_update_bw`.
+    fn update_bw(&mut self, sk: &Sock, rs: &RateSample) {
+        self.round_start = false;
+        if !rs.is_valid() {
+            return;
+        }
+        if !after(self.next_rtt_delivered, rs.prior_delivered) {
+            self.next_rtt_delivered = sk.delivered;
+            self.rtt_cnt = self.rtt_cnt.wrapping_add(1);
+            self.round_start = true;
+            self.packet_conservation = false;
+        }
+        self.sample_long_term(sk, rs);
+        let bw = rs.delivered as u64 * BW_UNIT / rs.interval_us as u64;
+        // What the application held back says nothing about the path, unless it says "more".
+        if !rs.is_app_limited || bw >= u64::from(self.max_bw()) {
+            self.bw.running_max(BW_ROUNDS, self.rtt_cnt, bw as u32);
+        }
+    }
+
+    /// `bbr_lt_bw_sampling`.
+    fn sample_long_term(&mut self, sk: &Sock, rs: &RateSample) {
+        match self.lt.sample(sk, rs, self.round_start, self.mode == Mode::ProbeBw) {
+            Verdict::Unchanged => {}
+            Verdict::Policed => self.pacing_gain = UNIT,
+            Verdict::Over => self.enter_probe_bw(sk),
+        }
+    }
+
+    /// `bbr_check_full_bw_reached`.
+    fn check_full_bw_reached(&mut self, rs: &RateSample) {
+        if self.full_bw_reached || !self.round_start || rs.is_app_limited {
+            return;
+        }
+        let threshold = ((u64::from(self.full_bw) * u64::from(FULL_BW_GROWTH)) >> SCALE) as u32;
+        if self.max_bw() >= threshold {
+            self.full_bw = self.max_bw();
+            self.full_bw_cnt = 0;
+            return;
+        }
+        self.full_bw_cnt += 1;
+        self.full_bw_reached = self.full_bw_cnt >= FULL_BW_ROUNDS;
+    }
+
+    /// `bbr_update_min_rtt`, with ProbeRtt's beginning and end.
+    fn update_min_rtt(&mut self, sk: &mut Sock, rs: &RateSample) {
+        let expired = after(sk.jiffies, self.min_rtt_stamp.wrapping_add(MIN_RTT_WINDOW_S * sk.hz));
+        if rs.rtt_us >= 0
+            && (rs.rtt_us < i64::from(self.min_rtt_us) || (expired && !rs.is_ack_delayed))
+        {
+            self.min_rtt_us = rs.rtt_us as u32;
+            self.min_rtt_stamp = sk.jiffies;
+        }
+        if expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
+            self.mode = Mode::ProbeRtt;
+            self.save_cwnd(sk);
+            self.probe_rtt_done_stamp = None;
+        }
+        if self.mode == Mode::ProbeRtt {
+            self.probe_rtt(sk);
+        }
+        if rs.delivered > 0 {
+            self.idle_restart = false;
+        }
+    }
+}
+
+/// Modes.
+impl Bbr {
+    /// 200 ms and a round trip with at most [`CWND_MIN`] packets in flight; their low rate does not count.
+    fn probe_rtt(&mut self, sk: &mut Sock) {
+        sk.mark_app_limited();
+        if self.probe_rtt_done_stamp.is_some() {
+            self.probe_rtt_round_done |= self.round_start;
+            if self.probe_rtt_round_done {
+                self.check_probe_rtt_done(sk);
+            }
+        } else if sk.packets_in_flight() <= CWND_MIN {
+            let stay = (PROBE_RTT_MS * sk.hz).div_ceil(1_000);
+            self.probe_rtt_done_stamp = Some(sk.jiffies.wrapping_add(stay));
+            self.probe_rtt_round_done = false;
+            self.next_rtt_delivered = sk.delivered;
+        }
+    }
+
+    /// `bbr_check_probe_rtt_done`.
+    fn check_probe_rtt_done(&mut self, sk: &mut Sock) {
+        if !self.probe_rtt_done_stamp.is_some_and(|done| after(sk.jiffies, done)) {
+            return;
+        }
+        self.min_rtt_stamp = sk.jiffies;
+        sk.set_cwnd(sk.snd_cwnd.max(self.prior_cwnd));
+        if self.full_bw_reached {
+            self.enter_probe_bw(sk);
+        } else {
+            self.mode = Mode::Startup;
+        }
+    }
+
+    /// `bbr_check_drain`.
+    fn check_drain(&mut self, sk: &mut Sock) {
+        if self.mode == Mode::Startup && self.full_bw_reached {
+            self.mode = Mode::Drain;
+            sk.snd_ssthresh = self.inflight(sk, self.max_bw(), UNIT);
+        }
+        if self.mode == Mode::Drain
+            && self.packets_in_net_at_edt(sk, sk.packets_in_flight()) <= self.inflight(sk, self.max_bw(), UNIT)
+        {
+            self.enter_probe_bw(sk);
+        }
+    }
+
+    /// `bbr_reset_probe_bw_mode`: the phase after one drawn by lot.
+    fn enter_probe_bw(&mut self, sk: &Sock) {
+        self.mode = Mode::ProbeBw;
+        let lot = (u64::from(self.random.next_u32()) * u64::from(CYCLE_RAND)) >> 32;
+        self.cycle_idx = CYCLE.len() - 1 - lot as usize;
+        self.advance_cycle_phase(sk);
+    }
+
+    /// `bbr_advance_cycle_phase`.
+    fn advance_cycle_phase(&mut self, sk: &Sock) {
+        self.cycle_idx = (self.cycle_idx + 1) % CYCLE.len();
+        self.cycle_mstamp = sk.delivered_mstamp;
+    }
+
+    /// `bbr_is_next_cycle_phase`: a phase lasts a round trip; probing goes on until the pipe holds what it is to
+    /// hold or loses it, draining ends as soon as the queue is gone.
+    fn phase_is_over(&self, sk: &Sock, rs: &RateSample) -> bool {
+        let full_length = stamp_delta(sk.delivered_mstamp, self.cycle_mstamp) > self.min_rtt_us;
+        if self.pacing_gain == UNIT {
+            return full_length;
+        }
+        let inflight = self.packets_in_net_at_edt(sk, rs.prior_in_flight);
+        if self.pacing_gain > UNIT {
+            return full_length
+                && (rs.losses > 0 || inflight >= self.inflight(sk, self.max_bw(), self.pacing_gain));
+        }
+        full_length || inflight <= self.inflight(sk, self.max_bw(), UNIT)
+    }
+
+    /// `bbr_update_gains`.
+    fn update_gains(&mut self) {
+        (self.pacing_gain, self.cwnd_gain) = match self.mode {
+            Mode::Startup => (HIGH_GAIN, HIGH_GAIN),
+            Mode::Drain => (DRAIN_GAIN, HIGH_GAIN),
+            Mode::ProbeBw if self.lt.bw().is_some() => (UNIT, CWND_GAIN),
+            Mode::ProbeBw => (CYCLE[self.cycle_idx], CWND_GAIN),
+            Mode::ProbeRtt => (UNIT, UNIT),
+        };
+    }
+}
+
+/// Rate and window.
+impl Bbr {
+    /// `bbr_init_pacing_rate_from_rtt`: the initial window in a round trip, 1 ms if none is known.
+    fn init_pacing_rate(&mut self, sk: &mut Sock) {
+        let rtt_us = match sk.srtt_us {
+            0 => 1_000,
+            srtt => {
+                self.has_seen_rtt = true;
+                (srtt >> 3).max(1)
+            }
+        };
+        let bw = u64::from(sk.snd_cwnd) * BW_UNIT / u64::from(rtt_us);
+        sk.pacing_rate = pacing_rate(sk, bw as u32, HIGH_GAIN);
+    }
+
+    /// `bbr_set_pacing_rate`: until the pipe is full the rate only grows.
+    fn set_pacing_rate(&mut self, sk: &mut Sock, bw: u32, gain: u32) {
+        let rate = pacing_rate(sk, bw, gain);
+        if !self.has_seen_rtt && sk.srtt_us > 0 {
+            self.init_pacing_rate(sk);
+        }
+        if self.full_bw_reached || rate > sk.pacing_rate {
+            sk.pacing_rate = rate;
+        }
+    }
+
+    /// `bbr_save_cwnd`.
+    fn save_cwnd(&mut self, sk: &Sock) {
+        self.prior_cwnd = if self.prev_ca_state < CaState::Recovery && self.mode != Mode::ProbeRtt {
+            sk.snd_cwnd
+        } else {
+            self.prior_cwnd.max(sk.snd_cwnd)
+        };
+    }
+
+    /// `bbr_bdp`: bandwidth x `min_rtt` x gain, rounded up.
+    fn bdp(&self, bw: u32, gain: u32) -> u32 {
+        if self.min_rtt_us == u32::MAX {
+            return INIT_CWND;
+        }
+        let product = (u64::from(bw) * u64::from(self.min_rtt_us)).wrapping_mul(u64::from(gain));
+        (((product >> SCALE) + BW_UNIT - 1) >> BW_SCALE) as u32
+    }
+
+    /// `bbr_quantization_budget`: room for bursts at both ends, and for ACKs of two.
+    fn quantized(&self, sk: &Sock, cwnd: u32) -> u32 {
+        let even = (cwnd.wrapping_add(3 * tso_segs_goal(sk)).wrapping_add(1)) & !1;
+        if self.mode == Mode::ProbeBw && self.cycle_idx == 0 { even.wrapping_add(2) } else { even }
+    }
+
+    /// `bbr_inflight`.
+    fn inflight(&self, sk: &Sock, bw: u32, gain: u32) -> u32 {
+        self.quantized(sk, self.bdp(bw, gain))
+    }
+
+    /// `bbr_packets_in_net_at_edt`: what will be in the network when the next packet may leave.
+    fn packets_in_net_at_edt(&self, sk: &Sock, inflight_now: u32) -> u32 {
+        let wait_us = sk.tcp_wstamp_ns.saturating_sub(sk.tcp_clock_cache) / 1_000;
+        let delivered = (u64::from(self.bw()).wrapping_mul(wait_us) >> BW_SCALE) as u32;
+        let burst = if self.pacing_gain > UNIT { tso_segs_goal(sk) } else { 0 };
+        (inflight_now + burst).saturating_sub(delivered)
+    }
+
+    /// `bbr_ack_aggregation_cwnd`.
+    fn ack_aggregation_cwnd(&self) -> u32 {
+        if self.full_bw_reached { self.aggregation.extra(self.bw()) } else { 0 }
+    }
+
+    /// `bbr_set_cwnd`.
+    fn set_cwnd(&mut self, sk: &mut Sock, rs: &RateSample, bw: u32) {
+        let acked = rs.acked_sacked;
+        let mut cwnd = sk.snd_cwnd;
+        if acked > 0 {
+            cwnd = self.recover_or_restore(sk, rs);
+            if !self.packet_conservation {
+                let target =
+                    self.quantized(sk, self.bdp(bw, self.cwnd_gain).wrapping_add(self.ack_aggregation_cwnd()));
+                if self.full_bw_reached {
+                    cwnd = (cwnd + acked).min(target);
+                } else if cwnd < target || sk.delivered < INIT_CWND {
+                    cwnd += acked;
+                }
+                cwnd = cwnd.max(CWND_MIN);
+            }
+        }
+        sk.set_cwnd(cwnd);
+        if self.mode == Mode::ProbeRtt {
+            sk.set_cwnd(sk.snd_cwnd.min(CWND_MIN));
+        }
+    }
+
+    /// `bbr_set_cwnd_to_recover_or_restore`: cwnd less what is lost; at first as many packets as arrive, then up to
+    /// two for each; afterwards what it was.
+    fn recover_or_restore(&mut self, sk: &Sock, rs: &RateSample) -> u32 {
+        let (before, state) = (std::mem::replace(&mut self.prev_ca_state, sk.ca_state), sk.ca_state);
+        let mut cwnd = sk.snd_cwnd.saturating_sub(rs.losses).max(1);
+        let conserved = sk.packets_in_flight() + rs.acked_sacked;
+        if state == CaState::Recovery && before != CaState::Recovery {
+            self.packet_conservation = true;
+            self.next_rtt_delivered = sk.delivered;
+            cwnd = conserved;
+        } else if before >= CaState::Recovery && state < CaState::Recovery {
+            cwnd = cwnd.max(self.prior_cwnd);
+            self.packet_conservation = false;
+        }
+        if self.packet_conservation { cwnd.max(conserved) } else { cwnd }
+    }
+}
+
+/// `bbr_rate_bytes_per_sec`: a bandwidth x gain, less the margin, in bytes per second.
+pub(super) fn bytes_per_second(sk: &Sock, bw: u64, gain: u32) -> u64 {
+    let rate = bw.wrapping_mul(u64::from(sk.mss_cache)).wrapping_mul(u64::from(gain)) >> SCALE;
+    rate.wrapping_mul(1_000_000 / 100 * (100 - PACING_MARGIN)) >> BW_SCALE
+}
+
+/// `bbr_bw_to_pacing_rate`.
+pub(super) fn pacing_rate(sk: &Sock, bw: u32, gain: u32) -> u64 {
+    bytes_per_second(sk, u64::from(bw), gain).min(sk.max_pacing_rate)
+}
+
+fn min_tso_segs(sk: &Sock) -> u32 {
+    if sk.pacing_rate < MIN_TSO_RATE >> 3 { 1 } else { 2 }
+}
+
+/// `bbr_tso_segs_goal`: segments of a burst of 2^-`pacing_shift` s.
+fn tso_segs_goal(sk: &Sock) -> u32 {
+    let bytes = (sk.pacing_rate >> sk.pacing_shift).min(LONGEST_BURST) as u32;
+    (bytes / sk.mss_cache).max(min_tso_segs(sk)).min(0x7f)
+}
+
+#[cfg(test)]
+mod tests;

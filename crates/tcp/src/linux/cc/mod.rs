@@ -1,0 +1,107 @@
+//! Linux's congestion controls: one file and one test file each; their list is `controls!` below.
+//!
+//! The sender ([`Sock`] is what a control sees of it) decides what is delivered, lost and undone. A control says how
+//! large the window is and, if it likes, how fast packets leave. Names are the kernel's, so that both can be read
+//! side by side. Windows and sequence numbers count packets.
+
+#[macro_use]
+mod registry;
+pub mod minmax;
+pub mod rate;
+mod sock;
+
+pub use minmax::MinMax;
+pub use rate::{RateSample, TxStamp};
+pub use sock::{CaState, INFINITE_SSTHRESH, INIT_CWND, PacingStatus, Sock};
+
+controls! {
+    bbr::Bbr,
+    bbr3::Bbr3,
+    cubic::Cubic,
+    reno::Reno,
+}
+
+/// A congestion control (`struct tcp_congestion_ops`). Beside these it has `new(seed)`: all zero.
+///
+/// In the order of a connection's life. The sender calls, per ACK: [`pkts_acked`](Self::pkts_acked), then
+/// [`ssthresh`](Self::ssthresh) and [`set_state`](Self::set_state) if the state changes, then one of
+/// [`cong_control`](Self::cong_control) and [`cong_avoid`](Self::cong_avoid).
+pub trait CongestionOps {
+    /// The handshake is over (`tcp_init_congestion_control`): cwnd is the initial window, srtt that of the SYN.
+    fn init(&mut self, _sk: &mut Sock) {}
+
+    /// An ACK has taken packets off the queue or marked them SACKed (`tcp_clean_rtx_queue`).
+    fn pkts_acked(&mut self, _sk: &mut Sock, _sample: &AckSample) {}
+
+    /// A packet has just been marked lost (BBRv3's `skb_marked_lost`).
+    fn skb_marked_lost(&mut self, _sk: &mut Sock, _stamp: &TxStamp) {}
+
+    /// A reduction begins: the new threshold. Once per episode, before the state changes.
+    fn ssthresh(&mut self, sk: &Sock) -> u32;
+
+    /// `sk.ca_state` is about to become `new`; it may be the state that it has.
+    fn set_state(&mut self, _sk: &mut Sock, _new: CaState) {}
+
+    /// Something else has happened.
+    fn cwnd_event(&mut self, _sk: &mut Sock, _event: CaEvent) {}
+
+    /// An ACK has arrived (`tcp_in_ack_event`), after its rate sample is made.
+    fn in_ack_event(&mut self, _sk: &mut Sock, _ack: InAck) {}
+
+    /// Whether [`cong_control`](Self::cong_control) alone sets cwnd and pacing rate: no PRR, no restart after idle.
+    fn has_cong_control(&self) -> bool {
+        false
+    }
+
+    /// `acked` packets of an ACK that may open the window; not in CWR and Recovery, where PRR sets cwnd.
+    fn cong_avoid(&mut self, _sk: &mut Sock, _acked: u32) {}
+
+    /// Every ACK in every state, in place of `cong_avoid` and PRR.
+    fn cong_control(&mut self, _sk: &mut Sock, _rs: &RateSample) {}
+
+    /// The reduction was needless: the new cwnd.
+    fn undo_cwnd(&mut self, sk: &Sock) -> u32;
+
+    /// Least segments of a burst, in place of `tcp_min_tso_segs`.
+    fn min_tso_segs(&self, _sk: &Sock) -> Option<u32> {
+        None
+    }
+}
+
+/// What an ACK took off the queue (`struct ack_sample`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AckSample {
+    /// Packets newly acknowledged, cumulatively.
+    pub pkts_acked: u32,
+    /// Round trip of the last of them that was sent once, us; -1 = none.
+    pub rtt_us: i64,
+}
+
+/// `enum tcp_ca_event`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CaEvent {
+    /// Data is sent with nothing in flight; `sk.lsndtime` still is the time of the last send before.
+    TxStart,
+    /// cwnd has been cut after idle time (`tcp_cwnd_restart`).
+    CwndRestart,
+    /// CWR or Recovery ends, cwnd is down.
+    CompleteCwr,
+    /// The timer has expired and ssthresh is cut (`tcp_enter_loss`).
+    Loss,
+    /// A tail loss probe has repaired a loss (BBRv3's `CA_EVENT_TLP_RECOVERY`).
+    TlpRecovery,
+}
+
+/// Flags of [`CongestionOps::in_ack_event`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InAck {
+    /// It updates the window (`CA_ACK_WIN_UPDATE`).
+    pub window_update: bool,
+    /// It was not on the fast path (`CA_ACK_SLOWPATH`).
+    pub slow_path: bool,
+    /// It echoes congestion (`CA_ACK_ECE`).
+    pub ece: bool,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,90 @@
+//! The Loss state: what an expiry marks and cuts, F-RTO, and the ACKs after it.
+//!
+//! Source: net/ipv4/tcp_input.c (`tcp_enter_loss`, `tcp_timeout_mark_lost`, `tcp_process_loss`); RFC 5682, SACK
+//! variant, with full undo in response.
+
+use super::cc::{CaEvent, CongestionOps};
+use super::queue::SACKED;
+use super::{CaState, LinuxSender, REORDERING, Rexmit, flag};
+use crate::advice::Advisor;
+
+impl<A: Advisor> LinuxSender<A> {
+    /// `tcp_timeout_mark_lost`: the head, and whatever has had its time.
+    fn timeout_mark_lost(&mut self) {
+        let head = self.queue.head();
+        let reneged = !self.queue.is_empty() && self.queue.get(head).has(SACKED);
+        if reneged {
+            self.sk.sacked_out = 0;
+            self.is_sack_reneg = true;
+        }
+        for seq in head..self.queue.end() {
+            if reneged {
+                self.queue.get_mut(seq).flags &= !SACKED;
+                self.queue.forget_run(seq);
+            } else if seq != head && self.rack_timeout(self.queue.get(seq).sent_us(), 0) > 0 {
+                continue; // sent a moment ago
+            }
+            self.mark_lost(seq);
+        }
+        self.retransmit_hint = None;
+    }
+
+    /// The timer has expired (`tcp_enter_loss`).
+    pub(super) fn enter_loss(&mut self) {
+        let new_recovery = self.sk.ca_state < CaState::Recovery;
+        self.timeout_mark_lost();
+        if self.sk.ca_state <= CaState::Disorder
+            || self.high_seq <= self.sk.snd_una
+            || (self.sk.ca_state == CaState::Loss && self.retransmits == 0)
+        {
+            self.prior_ssthresh = self.sk.current_ssthresh();
+            self.sk.prior_cwnd = self.sk.snd_cwnd;
+            self.sk.snd_ssthresh = self.control.ssthresh(&self.sk);
+            self.cwnd_event(CaEvent::Loss);
+            self.init_undo();
+        }
+        self.sk.set_cwnd(self.sk.packets_in_flight() + 1);
+        self.sk.snd_cwnd_cnt = 0;
+        self.cwnd_stamp = self.sk.jiffies;
+        // The degree of reordering was over-estimated.
+        if self.sk.ca_state <= CaState::Disorder && self.sk.sacked_out >= REORDERING {
+            self.reordering = self.reordering.min(REORDERING);
+        }
+        self.set_ca_state(CaState::Loss);
+        self.high_seq = self.sk.snd_nxt;
+        self.tlp_high_seq = 0;
+        self.frto = new_recovery || self.retransmits > 0;
+    }
+
+    /// An ACK in Loss (`tcp_process_loss`).
+    pub(super) fn process_loss(&mut self, flags: u32, dup_ack: bool, rexmit: &mut Rexmit) {
+        let recovered = self.sk.snd_una >= self.high_seq;
+        if flags & flag::SND_UNA_ADVANCED != 0 && self.try_undo_loss(false) {
+            return;
+        }
+        if self.frto {
+            // Step 3.b: something that was sent once has arrived, so not all was lost.
+            if flags & flag::ORIG_SACK_ACKED != 0 && self.try_undo_loss(true) {
+                return;
+            }
+            if self.sk.snd_nxt > self.high_seq {
+                if flags & flag::DATA_SACKED != 0 || dup_ack {
+                    self.frto = false; // step 3.a: the loss was real
+                }
+            } else if flags & flag::SND_UNA_ADVANCED != 0 && !recovered {
+                self.high_seq = self.sk.snd_nxt;
+                // Step 2.b: new data, once cwnd is set.
+                if self.may_send_new() {
+                    *rexmit = Rexmit::New;
+                    return;
+                }
+                self.frto = false;
+            }
+        }
+        if recovered {
+            self.try_undo_recovery();
+            return;
+        }
+        *rexmit = Rexmit::Lost;
+    }
+}

@@ -1,0 +1,214 @@
+//! The retransmission queue: one record per packet in a ring, a list through it in order of transmission.
+//!
+//! Source: `tcp_rtx_queue` and `tsorted_sent_queue` (include/linux/tcp.h, include/net/tcp.h, struct `tcp_skb_cb`).
+//! Linux merges neighbours that are SACKed; here a SACKed packet remembers how far such a run reaches.
+
+use super::cc::TxStamp;
+
+/// SACKed (`TCPCB_SACKED_ACKED`).
+pub const SACKED: u8 = 1;
+/// A retransmission is under way (`TCPCB_SACKED_RETRANS`).
+pub const RETRANS: u8 = 2;
+/// Lost (`TCPCB_LOST`).
+pub const LOST: u8 = 4;
+/// Retransmitted once or more (`TCPCB_EVER_RETRANS`).
+pub const EVER_RETRANS: u8 = 8;
+/// `TCPCB_RETRANS`: either of the two.
+pub const ANY_RETRANS: u8 = RETRANS | EVER_RETRANS;
+/// Sent with PSH.
+pub const PUSH: u8 = 32;
+/// In the list by time of transmission.
+const LISTED: u8 = 16;
+
+/// No packet.
+const NONE: u32 = u32::MAX;
+
+/// A packet that was sent and is not yet acknowledged cumulatively.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Packet {
+    /// When it was last sent, ns since boot (`skb_mstamp_ns`).
+    pub sent_ns: u64,
+    /// What its rate sample starts from (`tcp_skb_cb.tx`).
+    pub stamp: TxStamp,
+    /// Neighbours in the list by time of transmission (`tcp_tsorted_anchor`). Of a SACKed packet, `next` is the
+    /// end of a run of SACKed packets that starts with it.
+    prev: u32,
+    next: u32,
+    /// Number of its last transmission.
+    pub copy: u32,
+    /// `tcp_skb_cb.sacked`.
+    pub flags: u8,
+}
+
+impl Packet {
+    /// `tcp_skb_timestamp_us`.
+    #[inline]
+    pub fn sent_us(&self) -> u64 {
+        self.sent_ns / 1_000
+    }
+
+    /// Whether any of `flags` is set.
+    #[inline]
+    pub fn has(&self, flags: u8) -> bool {
+        self.flags & flags != 0
+    }
+}
+
+/// Packets `head..end`.
+#[derive(Clone, Debug)]
+pub struct Queue {
+    ring: Vec<Packet>,
+    mask: usize,
+    head: u32,
+    end: u32,
+    /// Ends of the list by time of transmission.
+    oldest: u32,
+    newest: u32,
+}
+
+impl Queue {
+    /// Nothing sent.
+    pub fn new() -> Self {
+        const ROOM: usize = 64;
+        Self {
+            ring: vec![Packet::default(); ROOM],
+            mask: ROOM - 1,
+            head: 0,
+            end: 0,
+            oldest: NONE,
+            newest: NONE,
+        }
+    }
+
+    /// First packet that is queued.
+    #[inline]
+    pub fn head(&self) -> u32 {
+        self.head
+    }
+
+    /// One beyond the last.
+    #[inline]
+    pub fn end(&self) -> u32 {
+        self.end
+    }
+
+    /// Whether nothing is queued.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.head == self.end
+    }
+
+    /// Packet `seq`, which is queued.
+    #[inline]
+    pub fn get(&self, seq: u32) -> &Packet {
+        debug_assert!((self.head..self.end).contains(&seq), "packet {seq} is queued");
+        &self.ring[seq as usize & self.mask]
+    }
+
+    /// The same, to change it.
+    #[inline]
+    pub fn get_mut(&mut self, seq: u32) -> &mut Packet {
+        debug_assert!((self.head..self.end).contains(&seq), "packet {seq} is queued");
+        &mut self.ring[seq as usize & self.mask]
+    }
+
+    /// Appends packet `end`, not yet in the list.
+    #[inline]
+    pub fn push(&mut self) -> u32 {
+        if (self.end - self.head) as usize > self.mask {
+            self.grow();
+        }
+        let seq = self.end;
+        self.end += 1;
+        *self.get_mut(seq) = Packet { prev: NONE, next: NONE, ..Packet::default() };
+        seq
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let old = std::mem::take(&mut self.ring);
+        let old_mask = self.mask;
+        self.ring = vec![Packet::default(); old.len() * 2];
+        self.mask = self.ring.len() - 1;
+        for seq in self.head..self.end {
+            self.ring[seq as usize & self.mask] = old[seq as usize & old_mask];
+        }
+    }
+
+    /// Takes the first packet off (`tcp_rtx_queue_unlink_and_free`).
+    #[inline]
+    pub fn pop(&mut self) {
+        self.unlist(self.head);
+        self.head += 1;
+    }
+
+    /// Moves a packet to the end of the list by time of transmission (`list_move_tail`).
+    #[inline]
+    pub fn list_last(&mut self, seq: u32) {
+        self.unlist(seq);
+        let newest = self.newest;
+        let packet = self.get_mut(seq);
+        packet.flags |= LISTED;
+        packet.prev = newest;
+        packet.next = NONE;
+        match newest {
+            NONE => self.oldest = seq,
+            _ => self.get_mut(newest).next = seq,
+        }
+        self.newest = seq;
+    }
+
+    /// Takes a packet out of that list if it is in it (`list_del_init`).
+    #[inline]
+    pub fn unlist(&mut self, seq: u32) {
+        let packet = self.get_mut(seq);
+        if packet.flags & LISTED == 0 {
+            return;
+        }
+        packet.flags &= !LISTED;
+        let (prev, next) = (packet.prev, packet.next);
+        packet.next = NONE; // no run of SACKed packets is known
+        match prev {
+            NONE => self.oldest = next,
+            _ => self.get_mut(prev).next = next,
+        }
+        match next {
+            NONE => self.newest = prev,
+            _ => self.get_mut(next).prev = prev,
+        }
+    }
+
+    /// First of the list by time of transmission.
+    #[inline]
+    pub fn oldest(&self) -> Option<u32> {
+        (self.oldest != NONE).then_some(self.oldest)
+    }
+
+    /// The packet sent after `seq`, which is in the list.
+    #[inline]
+    pub fn sent_next(&self, seq: u32) -> Option<u32> {
+        let next = self.get(seq).next;
+        (next != NONE).then_some(next)
+    }
+
+    /// Notes that `from..to` are all SACKed.
+    #[inline]
+    pub fn note_run(&mut self, from: u32, to: u32) {
+        self.get_mut(from).next = to;
+    }
+
+    /// Forgets what [`note_run`](Self::note_run) was told of `seq`: the receiver has dropped what it had SACKed.
+    pub fn forget_run(&mut self, seq: u32) {
+        let packet = self.get_mut(seq);
+        if !packet.has(LISTED) {
+            packet.next = NONE;
+        }
+    }
+
+    /// End of the run of SACKed packets that is known to start with `seq`, a SACKed packet.
+    #[inline]
+    pub fn run_end(&self, seq: u32) -> u32 {
+        let next = self.get(seq).next;
+        if next == NONE || next <= seq { seq + 1 } else { next.min(self.end) }
+    }
+}

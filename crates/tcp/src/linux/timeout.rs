@@ -1,0 +1,220 @@
+//! The transmit timer: one slot for retransmission, reordering, loss probe and window probe; giving up.
+//!
+//! Source: net/ipv4/tcp_timer.c, include/net/tcp.h (`tcp_reset_xmit_timer`, `tcp_rto_delta_us`, `tcp_probe0_when`),
+//! include/net/inet_connection_sock.h, tcp_input.c (`tcp_rearm_rto`, `tcp_ack_probe`), tcp_output.c
+//! (`tcp_send_probe0`).
+
+use super::transmit::Push;
+use super::{LinuxSender, Pending, wheel};
+use crate::advice::Advisor;
+
+/// Expiries of the SYN that do not double the RTO (`tcp_syn_linear_timeouts`).
+const SYN_LINEAR_TIMEOUTS: u32 = 4;
+/// Retransmissions before the connection is given up, as a measure of time (`tcp_retries2`).
+const RETRIES: u32 = 15;
+/// Expiries of the SYN before that (`tcp_syn_retries`).
+const SYN_RETRIES: u32 = 6;
+
+impl<A: Advisor> LinuxSender<A> {
+    /// `inet_csk_reset_xmit_timer`: `wait` jiffies from now.
+    pub(super) fn set_timer(&mut self, pending: Pending, wait: u64) {
+        if self.suspended {
+            return;
+        }
+        let expires = self.jiffies + wait.min(self.rtt.rto_max);
+        self.pending = pending;
+        let clk = self.jiffies + u64::from(self.in_timer);
+        self.timer = Some(self.clock.at(wheel::fires(expires, clk)));
+    }
+
+    /// The same after what pacing holds back has left (`tcp_reset_xmit_timer`).
+    pub(super) fn reset_xmit_timer(&mut self, pending: Pending, wait: u64) {
+        let held = self.sk.tcp_wstamp_ns.saturating_sub(self.sk.tcp_clock_cache);
+        self.set_timer(pending, wait + self.clock.from_ns(held));
+    }
+
+    /// `inet_csk_clear_xmit_timer`.
+    pub(super) fn clear_timer(&mut self) {
+        self.pending = Pending::None;
+        self.timer = None;
+    }
+
+    /// How far away the RTO of the head is, us; negative if it is past (`tcp_rto_delta_us`).
+    pub(super) fn rto_delta_us(&self) -> i64 {
+        let rto_us = self.clock.to_us(self.rtt.rto) as i64;
+        if self.queue.is_empty() {
+            return rto_us;
+        }
+        let head = self.queue.get(self.queue.head());
+        head.sent_us() as i64 + rto_us - self.sk.tcp_mstamp as i64
+    }
+
+    /// Restarts the retransmission timer, or stops it (`tcp_rearm_rto`).
+    pub(super) fn rearm_rto(&mut self) {
+        if self.sk.packets_out == 0 {
+            self.clear_timer();
+            return;
+        }
+        let mut rto = self.rtt.rto;
+        if matches!(self.pending, Pending::Reo | Pending::LossProbe) {
+            rto = self.clock.from_us(self.rto_delta_us().max(1) as u64);
+        }
+        self.reset_xmit_timer(Pending::Retrans, rto);
+    }
+
+    /// `tcp_set_xmit_timer`.
+    pub(super) fn set_xmit_timer(&mut self) {
+        if !self.schedule_loss_probe(true) {
+            self.rearm_rto();
+        }
+    }
+
+    /// The timer has expired (`tcp_write_timer_handler`); says whether it was the retransmission timer.
+    pub(super) fn write_timer(&mut self) -> bool {
+        self.timer = None;
+        match self.pending {
+            Pending::None => false,
+            Pending::Reo => {
+                self.rack_reo_timeout();
+                false
+            }
+            Pending::LossProbe => {
+                self.send_loss_probe();
+                false
+            }
+            Pending::Probe0 => {
+                self.pending = Pending::None;
+                self.send_probe0();
+                false
+            }
+            Pending::Retrans => {
+                self.pending = Pending::None;
+                let due = self.sk.packets_out > 0;
+                self.retransmit_timer();
+                due
+            }
+        }
+    }
+
+    /// `tcp_retransmit_timer`.
+    pub(super) fn retransmit_timer(&mut self) {
+        if self.sk.packets_out == 0 {
+            return;
+        }
+        // A window that shrank to nothing is probed by retransmissions, for ever.
+        let probes = self.snd_wnd == 0 && self.established;
+        if !probes && self.has_given_up() {
+            self.given_up = true;
+            self.clear_timer();
+            return;
+        }
+        self.counters.timeouts += 1;
+        let advice = self.ask(|advisor, view| advisor.on_timeout(view));
+        let ssthresh = self.sk.snd_ssthresh;
+        self.enter_loss();
+        if self.expiries == 0 {
+            self.ssthresh_saved = self.sk.snd_ssthresh;
+            self.srtt_before = u64::from(self.sk.srtt_us) * 125;
+        }
+        self.expiries += 1;
+        if let Some(advice) = advice {
+            if advice.keep_ssthresh {
+                self.sk.snd_ssthresh = ssthresh;
+            }
+            self.take(&advice);
+        }
+        if !probes {
+            self.retransmits += 1; // `tcp_update_rto_stats`
+            self.total_rto += 1;
+        }
+        self.retransmit(self.queue.head());
+        if self.established || self.total_rto > SYN_LINEAR_TIMEOUTS {
+            self.backoff += 1;
+            self.rtt.rto = (self.rtt.rto << 1).min(self.rtt.rto_max);
+        }
+        self.set_timer(Pending::Retrans, self.rtt.rto);
+    }
+
+    /// `tcp_write_timeout`: too long since the first retransmission, or too many SYNs.
+    fn has_given_up(&self) -> bool {
+        if !self.established {
+            return self.retransmits >= SYN_RETRIES + SYN_LINEAR_TIMEOUTS;
+        }
+        self.retransmits > 0
+            && self.time_stamp().wrapping_sub(self.retrans_stamp)
+                >= model_timeout(RETRIES, self.clock.to_ms(self.rtt.rto_max) as u32)
+    }
+
+    /// `tcp_probe0_when`, jiffies.
+    fn probe0_when(&self) -> u64 {
+        let least = self.clock.from_us(200_000);
+        let backoff = self.backoff.min((self.rtt.rto_max / least).ilog2() + 1);
+        (self.rtt.rto.max(least) << backoff).min(self.rtt.rto_max)
+    }
+
+    /// Something waits, nothing is out and no timer runs: the window is to be probed (`tcp_check_probe_timer`).
+    pub(super) fn check_probe_timer(&mut self) {
+        if self.sk.packets_out == 0 && self.pending == Pending::None {
+            let base = self.rtt.rto.max(self.clock.from_us(200_000));
+            self.reset_xmit_timer(Pending::Probe0, base);
+        }
+    }
+
+    /// An ACK with nothing out (`tcp_ack_probe`).
+    pub(super) fn ack_probe(&mut self) {
+        if self.sk.snd_nxt >= self.write_seq {
+            return;
+        }
+        if self.sk.snd_nxt < self.wnd_end() {
+            self.backoff = 0;
+            self.clear_timer();
+        } else {
+            let when = self.probe0_when();
+            self.reset_xmit_timer(Pending::Probe0, when);
+        }
+    }
+
+    /// `tcp_probe_timer`, `tcp_send_probe0`.
+    fn send_probe0(&mut self) {
+        if self.sk.packets_out > 0 || self.sk.snd_nxt >= self.write_seq {
+            return;
+        }
+        if self.sk.snd_nxt < self.wnd_end() {
+            self.write_xmit(Push::Probe);
+        } else {
+            self.send_window_probe();
+        }
+        if self.sk.packets_out > 0 {
+            self.backoff = 0;
+            return;
+        }
+        self.backoff = (self.backoff + 1).min(RETRIES);
+        let when = self.probe0_when();
+        self.reset_xmit_timer(Pending::Probe0, when);
+    }
+}
+
+/// How long so many retransmissions may take, ms (`tcp_model_timeout`, of an RTO of 200 ms).
+fn model_timeout(boundary: u32, rto_max_ms: u32) -> u32 {
+    const BASE: u32 = 200;
+    let threshold = (rto_max_ms / BASE).ilog2();
+    if boundary <= threshold {
+        ((2 << boundary) - 1) * BASE
+    } else {
+        ((2 << threshold) - 1) * BASE + (boundary - threshold) * rto_max_ms
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::model_timeout;
+
+    #[test]
+    fn tv_5_time_to_give_up() {
+        assert_eq!(model_timeout(15, 120_000), 924_600);
+        assert_eq!(model_timeout(3, 120_000), 3_000);
+        assert_eq!(model_timeout(15, 1_000), 14_400);
+        assert_eq!(model_timeout(15, 10_000), 112_600);
+        assert_eq!(model_timeout(8, 120_000), 102_200);
+    }
+}

@@ -1,0 +1,326 @@
+//! Sending: new data, retransmissions, pacing, cwnd validation, slow start after idle time.
+//!
+//! Source: net/ipv4/tcp_output.c (`tcp_write_xmit`, `__tcp_transmit_skb`, `tcp_retransmit_skb`,
+//! `tcp_xmit_retransmit_queue`, `tcp_cwnd_validate`, `tcp_cwnd_restart`, `tcp_pacing_check`,
+//! `tcp_update_skb_after_send`, `tcp_tsq_write`), include/net/tcp.h (`tcp_slow_start_after_idle_check`).
+//! Every packet is one segment (`gso_max_segs` 1), and the host's own queue is never full.
+
+use super::cc::{CaEvent, INIT_CWND, PacingStatus};
+use super::queue::{ANY_RETRANS, EVER_RETRANS, LOST, PUSH, RETRANS, SACKED};
+use super::{CaState, LinuxSender, Out, OutKind, Pending};
+use crate::advice::Advisor;
+
+/// Data packets at the start that are not paced.
+const UNPACED: u32 = 10;
+
+/// Segments that fit into a send buffer of 4 MiB, and when there is room again (`tcp_wmem` of the reference; a
+/// segment takes 2280 bytes of it).
+const BUFFER: u32 = (4u32 << 20).div_ceil(2280);
+const BUFFER_LOW: u32 = (4u32 << 20) * 2 / 3 / 2280;
+/// Segments of 1448 bytes until one ends with a write of 32 KiB.
+const WRITES_AND_SEGMENTS: u32 = 4096;
+
+/// Why data is sent (`push_one`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Push {
+    /// As much as the windows allow.
+    All,
+    /// One packet, whatever cwnd says.
+    Probe,
+}
+
+impl<A: Advisor> LinuxSender<A> {
+    /// `tcp_wnd_end`: one beyond what the receiver can take.
+    #[inline]
+    pub(super) fn wnd_end(&self) -> u32 {
+        self.sk.snd_una.saturating_add(self.snd_wnd)
+    }
+
+    /// Whether a new packet waits that the receiver can take (`tcp_send_head`, `tcp_snd_wnd_test`).
+    #[inline]
+    pub(super) fn may_send_new(&self) -> bool {
+        self.sk.snd_nxt < self.write_seq && self.sk.snd_nxt < self.wnd_end()
+    }
+
+    /// Whether pacing holds the next packet back; its timer runs then (`tcp_pacing_check`).
+    #[inline]
+    fn is_held_by_pacing(&mut self) -> bool {
+        if self.sk.pacing_status != PacingStatus::Needed || self.sk.tcp_wstamp_ns <= self.sk.tcp_clock_cache {
+            return false;
+        }
+        if self.pacing_timer.is_none() {
+            let wait = self.sk.tcp_wstamp_ns - self.sk.tcp_clock_cache;
+            self.pacing_timer = Some(self.now + wait);
+        }
+        true
+    }
+
+    /// The pacing timer has expired (`tcp_pace_kick`, `tcp_tsq_write`).
+    pub(super) fn pace_kick(&mut self) {
+        if self.sk.lost_out > self.sk.retrans_out && self.sk.snd_cwnd > self.sk.packets_in_flight() {
+            self.xmit_retransmit_queue();
+        }
+        self.push_pending();
+    }
+
+    /// `__tcp_push_pending_frames`.
+    pub(super) fn push_pending(&mut self) {
+        if self.established && self.sk.snd_nxt < self.write_seq && !self.suspended {
+            self.write_xmit(Push::All);
+            self.check_probe_timer();
+        }
+    }
+
+    /// Sends new data (`tcp_write_xmit`).
+    pub(super) fn write_xmit(&mut self, push: Push) {
+        let mut sent = 0;
+        while self.sk.snd_nxt < self.write_seq {
+            if self.is_held_by_pacing() {
+                break;
+            }
+            let full = self.sk.packets_in_flight() >= self.sk.snd_cwnd;
+            if (full && push == Push::All) || self.sk.snd_nxt >= self.wnd_end() {
+                break;
+            }
+            self.transmit_new();
+            sent += 1;
+            if push == Push::Probe {
+                break;
+            }
+        }
+        let limited = self.sk.packets_in_flight() >= self.sk.snd_cwnd;
+        if sent > 0 || limited {
+            self.cwnd_validate(limited);
+        }
+        if sent > 0 {
+            if self.sk.in_cwnd_reduction() {
+                self.prr_out += sent;
+            }
+            if push != Push::Probe {
+                self.schedule_loss_probe(false);
+            }
+        }
+    }
+
+    /// Packet `snd_nxt` goes out (`tcp_transmit_skb`, `tcp_event_new_data_sent`).
+    pub(super) fn transmit_new(&mut self) {
+        let seq = self.queue.push();
+        self.transmit(seq, false);
+        let prior = self.sk.packets_out;
+        self.sk.snd_nxt += 1;
+        self.sk.packets_out += 1;
+        if prior == 0 || self.pending == Pending::LossProbe {
+            self.rearm_rto();
+        }
+    }
+
+    /// Puts a packet on the wire (`__tcp_transmit_skb`, `tcp_update_skb_after_send`, `tcp_rate_skb_sent`).
+    pub(super) fn transmit(&mut self, seq: u32, retransmission: bool) {
+        let prior_wstamp = self.sk.tcp_wstamp_ns;
+        self.sk.tcp_wstamp_ns = prior_wstamp.max(self.sk.tcp_clock_cache);
+        let sent_ns = self.sk.tcp_wstamp_ns;
+        if seq > 0 {
+            if self.sk.packets_in_flight() == 0 {
+                self.cwnd_event(CaEvent::TxStart); // `tcp_event_data_sent`
+            }
+            self.sk.lsndtime = self.sk.jiffies;
+            self.data_segs_out = self.data_segs_out.saturating_add(1);
+        }
+        if self.sk.pacing_status != PacingStatus::None {
+            let rate = self.sk.pacing_rate;
+            if rate != u64::MAX && rate > 0 && self.data_segs_out >= UNPACED {
+                let mut length = u64::from(self.sk.mss_cache) * 1_000_000_000 / rate;
+                let credit = self.sk.tcp_wstamp_ns - prior_wstamp;
+                length -= credit.min(length / 2);
+                self.sk.tcp_wstamp_ns += length;
+            }
+        }
+        self.queue.list_last(seq);
+        let stamp = self.sk.rate_skb_sent(sent_ns / 1_000);
+        let copy = self.next_copy();
+        let packet = self.queue.get_mut(seq);
+        packet.sent_ns = sent_ns;
+        packet.stamp = stamp;
+        packet.copy = copy;
+        if retransmission {
+            self.counters.retransmissions += 1;
+        }
+        if self.pushes.front() == Some(&seq) {
+            self.pushes.pop_front();
+            packet.flags |= PUSH;
+        }
+        let push = packet.has(PUSH);
+        let stamp = (sent_ns / 1_000_000) as u32;
+        self.out.push_back(Out { seq, copy, stamp, push, kind: OutKind::Data { retransmission } });
+    }
+
+    /// `__tcp_retransmit_skb`; false if the receiver has no room for it.
+    pub(super) fn retransmit_packet(&mut self, seq: u32) -> bool {
+        if seq >= self.wnd_end() && seq != self.sk.snd_una {
+            return false;
+        }
+        self.total_retrans += 1;
+        self.transmit(seq, true);
+        self.queue.get_mut(seq).flags |= EVER_RETRANS;
+        true
+    }
+
+    /// `tcp_retransmit_skb`.
+    pub(super) fn retransmit(&mut self, seq: u32) -> bool {
+        let sent = self.retransmit_packet(seq);
+        if sent {
+            self.queue.get_mut(seq).flags |= ANY_RETRANS;
+            self.sk.retrans_out += 1;
+        }
+        if self.retrans_stamp == 0 {
+            self.retrans_stamp = (self.queue.get(seq).sent_ns / 1_000_000) as u32;
+        }
+        self.undo_retrans = self.undo_retrans.max(0) + 1;
+        sent
+    }
+
+    /// Sends lost packets again as far as cwnd allows (`tcp_xmit_retransmit_queue`).
+    pub(super) fn xmit_retransmit_queue(&mut self) {
+        if self.sk.packets_out == 0 || self.holding || self.suspended {
+            return;
+        }
+        let head = self.queue.head();
+        let mut hole = false;
+        let mut rearm = false;
+        let mut seq = self.retransmit_hint.unwrap_or(head);
+        while seq < self.queue.end() {
+            if self.is_held_by_pacing() {
+                break;
+            }
+            if !hole {
+                self.retransmit_hint = Some(seq);
+            }
+            if self.sk.snd_cwnd <= self.sk.packets_in_flight() || self.sk.retrans_out >= self.sk.lost_out {
+                break;
+            }
+            let packet = self.queue.get(seq);
+            if !packet.has(LOST) {
+                let sacked = packet.has(SACKED);
+                hole |= !packet.has(SACKED | RETRANS);
+                seq = if sacked { self.queue.run_end(seq) } else { seq + 1 };
+                continue;
+            }
+            if !packet.has(SACKED | RETRANS) {
+                if !self.retransmit(seq) {
+                    break;
+                }
+                if self.sk.in_cwnd_reduction() {
+                    self.prr_out += 1;
+                }
+                rearm |= seq == head && self.pending != Pending::Reo;
+            }
+            seq += 1;
+        }
+        if rearm {
+            self.reset_xmit_timer(Pending::Retrans, self.rtt.rto);
+        }
+    }
+
+    /// Whether cwnd holds the sender back, or how much of it is used (`tcp_cwnd_validate`).
+    fn cwnd_validate(&mut self, limited: bool) {
+        let sk = &mut self.sk;
+        if sk.snd_una >= self.cwnd_usage_seq
+            || limited
+            || (!sk.is_cwnd_limited && sk.packets_out > sk.max_packets_out)
+        {
+            sk.is_cwnd_limited = limited;
+            sk.max_packets_out = sk.packets_out;
+            self.cwnd_usage_seq = sk.snd_nxt;
+        }
+        if sk.cwnd_limited() {
+            self.cwnd_used = 0;
+            self.cwnd_stamp = sk.jiffies;
+            return;
+        }
+        self.cwnd_used = self.cwnd_used.max(sk.packets_out);
+        let idle = sk.jiffies.wrapping_sub(self.cwnd_stamp);
+        if u64::from(idle) >= self.rtt.rto && !self.has_cong_control() {
+            self.cwnd_application_limited();
+        }
+    }
+
+    /// `tcp_cwnd_application_limited`. A sender with data waiting fills its buffer (`SOCK_NOSPACE`).
+    fn cwnd_application_limited(&mut self) {
+        if self.sk.ca_state == CaState::Open && self.sk.snd_nxt >= self.write_seq {
+            let used = self.cwnd_used.max(self.initial_window);
+            if used < self.sk.snd_cwnd {
+                self.sk.snd_ssthresh = self.sk.current_ssthresh();
+                self.sk.set_cwnd((self.sk.snd_cwnd + used) >> 1);
+            }
+            self.cwnd_used = 0;
+        }
+        self.cwnd_stamp = self.sk.jiffies;
+    }
+
+    /// `tcp_slow_start_after_idle_check`, `tcp_cwnd_restart`: cwnd halves with every RTO of idle time.
+    pub(super) fn slow_start_after_idle_check(&mut self) {
+        if self.sk.packets_out > 0 || self.has_cong_control() {
+            return;
+        }
+        let mut idle = i64::from(self.sk.jiffies.wrapping_sub(self.sk.lsndtime));
+        let rto = self.rtt.rto as i64;
+        if idle <= rto {
+            return;
+        }
+        let cwnd = self.sk.snd_cwnd;
+        let restart = self.initial_window.min(cwnd);
+        self.cwnd_event(CaEvent::CwndRestart);
+        self.sk.snd_ssthresh = self.sk.current_ssthresh();
+        let mut cwnd = cwnd;
+        loop {
+            idle -= rto;
+            if idle <= 0 || cwnd <= restart {
+                break;
+            }
+            cwnd >>= 1;
+        }
+        self.sk.set_cwnd(cwnd.max(restart));
+        self.cwnd_stamp = self.sk.jiffies;
+        self.cwnd_used = 0;
+    }
+
+    /// The application fills the send buffer when a third of it is free (`sk_stream_write_space`,
+    /// `tcp_sendmsg_locked`). The packet with which it is full is pushed (`tcp_push`), and so is one that ends both a
+    /// write of 32 KiB and a segment. The buffer itself holds nothing back: the kernel widens it with cwnd.
+    pub(super) fn fill_buffer(&mut self) {
+        let queued = self.filled - self.sk.snd_una;
+        if queued > BUFFER_LOW || self.filled >= self.write_seq {
+            return;
+        }
+        let filled = self.sk.snd_una.saturating_add(BUFFER).min(self.write_seq).max(self.sk.snd_nxt);
+        let mut aligned = self.filled.next_multiple_of(WRITES_AND_SEGMENTS);
+        while aligned < filled - 1 {
+            self.pushes.push_back(aligned);
+            aligned += WRITES_AND_SEGMENTS;
+        }
+        self.pushes.push_back(filled - 1);
+        self.filled = filled;
+    }
+
+    /// `tcp_init_cwnd`, with the packets of the profile.
+    pub(super) fn init_cwnd(&self) -> u32 {
+        if self.initial_window == 0 { INIT_CWND } else { self.initial_window }
+    }
+
+    /// A pure ACK (`tcp_send_ack`).
+    pub(super) fn send_ack(&mut self) {
+        self.send_bare(self.sk.snd_nxt);
+    }
+
+    /// A number below the window and no data, which must be answered (`tcp_xmit_probe_skb`).
+    pub(super) fn send_window_probe(&mut self) {
+        self.send_bare(self.sk.snd_una - 1);
+    }
+
+    fn send_bare(&mut self, seq: u32) {
+        self.sk.tcp_wstamp_ns = self.sk.tcp_wstamp_ns.max(self.sk.tcp_clock_cache);
+        let stamp = (self.sk.tcp_wstamp_ns / 1_000_000) as u32;
+        let copy = self.next_copy();
+        self.out.push_back(Out { seq, copy, stamp, push: false, kind: OutKind::Bare });
+    }
+}

@@ -1,0 +1,110 @@
+//! Undo: a cut that time stamps or D-SACKs show to have been needless is taken back.
+//!
+//! Source: net/ipv4/tcp_input.c (`tcp_init_undo`, `tcp_may_undo`, `tcp_packet_delayed`, `tcp_undo_cwnd_reduction`,
+//! `tcp_try_undo_recovery`, `_dsack`, `_loss`, `_partial`); RFC 3522, RFC 3708.
+
+use super::cc::CongestionOps;
+use super::queue::LOST;
+use super::rack::RECOVERY_THRESH;
+use super::{CaState, LinuxSender};
+use crate::advice::Advisor;
+
+impl<A: Advisor> LinuxSender<A> {
+    /// `tcp_init_undo`.
+    pub(super) fn init_undo(&mut self) {
+        self.undo_marker = Some(self.sk.snd_una);
+        self.undo_retrans = self.sk.retrans_out as i32;
+        if self.tlp_high_seq != 0 && self.tlp_retrans {
+            self.undo_retrans += 1;
+        }
+        if self.undo_retrans == 0 {
+            self.undo_retrans = -1; // 0 would mean "all were needless"
+        }
+    }
+
+    /// The ACK echoes a time before the first retransmission, or there was none (`tcp_packet_delayed`).
+    fn packet_delayed(&self) -> bool {
+        if self.retrans_stamp != 0 {
+            return self.stamps.echo_before(self.retrans_stamp);
+        }
+        self.established
+    }
+
+    /// `tcp_may_undo`.
+    fn may_undo(&self) -> bool {
+        self.undo_marker.is_some() && (self.undo_retrans == 0 || self.packet_delayed())
+    }
+
+    /// `tcp_undo_cwnd_reduction`.
+    pub(super) fn undo_cwnd_reduction(&mut self, unmark_loss: bool) {
+        if unmark_loss {
+            if self.sk.lost_out > 0 {
+                for seq in self.queue.head()..self.queue.end() {
+                    self.queue.get_mut(seq).flags &= !LOST;
+                }
+            }
+            self.sk.lost_out = 0;
+            self.retransmit_hint = None;
+        }
+        if self.prior_ssthresh > 0 {
+            let cwnd = self.control.undo_cwnd(&self.sk);
+            self.sk.set_cwnd(cwnd);
+            self.sk.snd_ssthresh = self.sk.snd_ssthresh.max(self.prior_ssthresh);
+        }
+        self.cwnd_stamp = self.sk.jiffies;
+        self.undo_marker = None;
+        self.rack.advanced = true; // losses are searched for anew
+        self.counters.undos += 1;
+    }
+
+    /// At the end of a recovery (`tcp_try_undo_recovery`).
+    pub(super) fn try_undo_recovery(&mut self) {
+        if self.may_undo() {
+            self.undo_cwnd_reduction(false);
+        } else {
+            self.rack.reo_wnd_persist = self.rack.reo_wnd_persist.saturating_sub(1);
+        }
+        self.set_ca_state(CaState::Open);
+        self.is_sack_reneg = false;
+    }
+
+    /// D-SACKs have reported all retransmissions (`tcp_try_undo_dsack`).
+    pub(super) fn try_undo_dsack(&mut self) -> bool {
+        if self.undo_marker.is_none() || self.undo_retrans != 0 {
+            return false;
+        }
+        self.rack.reo_wnd_persist = (self.rack.reo_wnd_persist + 1).min(RECOVERY_THRESH);
+        self.undo_cwnd_reduction(false);
+        true
+    }
+
+    /// In Loss (`tcp_try_undo_loss`).
+    pub(super) fn try_undo_loss(&mut self, frto_undo: bool) -> bool {
+        if !frto_undo && !self.may_undo() {
+            return false;
+        }
+        self.undo_cwnd_reduction(true);
+        self.retransmits = 0;
+        self.set_ca_state(CaState::Open);
+        self.is_sack_reneg = false;
+        true
+    }
+
+    /// A partial ACK in Recovery (`tcp_try_undo_partial`): whether to leave everything else for now.
+    pub(super) fn try_undo_partial(&mut self, prior_una: u32) -> bool {
+        if self.undo_marker.is_none() || !self.packet_delayed() {
+            return false;
+        }
+        // The hole was filled by a late packet, not by the retransmission.
+        self.check_reordering(prior_una);
+        if self.sk.retrans_out > 0 {
+            return true;
+        }
+        if !self.any_retrans_done() {
+            self.retrans_stamp = 0;
+        }
+        self.undo_cwnd_reduction(true);
+        self.try_keep_open();
+        false
+    }
+}

@@ -8,6 +8,7 @@
 //! the [`Advisor`] trait.
 
 pub mod advice;
+mod any;
 pub mod congestion;
 mod core;
 pub mod encode;
@@ -22,6 +23,7 @@ mod sender;
 pub mod wire;
 
 pub use advice::{Advice, Advisor, View};
+pub use any::{AnyReceiver, AnySender};
 pub use profile::StackProfile;
 pub use receiver::Receiver;
 pub use segment::{SackList, Segment};

@@ -1,6 +1,8 @@
 //! Stack profiles: what one TCP does differently from another, as data.
 
 use crate::Nanos;
+use crate::linux::LinuxSettings;
+use crate::linux::cc::CcName;
 use crate::congestion::{CongestionRules, NO_SSTHRESH, Start};
 use crate::rto::RtoRules;
 use crate::rules::RecoveryRules;
@@ -91,6 +93,8 @@ pub struct StackProfile {
     pub slow_but_steady: bool,
     /// What links charge.
     pub header: HeaderSize,
+    /// A kernel's own sender and receiver in place of the rules above, which say nothing then.
+    pub kernel: Option<LinuxSettings>,
 }
 
 /// Largest IP packet of the bench, bytes.
@@ -143,6 +147,7 @@ pub const NS2_SACK1: StackProfile = StackProfile {
     guards_recovery: true,
     slow_but_steady: false,
     header: HeaderSize::Ns2,
+    kernel: None,
 };
 
 /// ns-2 NewReno with an ACK per packet, as Chou and Shin use it: in 2003, when `newreno_changes1_` was 0 by default, and
@@ -250,6 +255,7 @@ pub const LINUX: StackProfile = StackProfile {
     name: "linux",
     source: "Linux 6 with congestion control reno: include/net/tcp.h, net/ipv4/tcp_input.c, tcp_timer.c",
     departures: &[
+        "unlike Linux: an approximation by the rules of the RFCs, far off on fast paths; linux-6.12 is held against the kernel",
         "RTO floor of 200 ms instead of 1 s, ceiling of 120 s",
         "a retransmission of the first packet that is lost again is sent once more (RFC 8985)",
         "unlike Linux: no CUBIC, the window grows by RFC 5681",
@@ -273,7 +279,57 @@ pub const LINUX: StackProfile = StackProfile {
     ..RFC
 };
 
-/// All profiles.
+/// Linux 6.12 with its default congestion control; what is set here beside the kernel's own rules is the reference's.
+pub const LINUX_6_12: StackProfile = StackProfile {
+    name: "linux-6.12/cubic",
+    source: "Linux 6.12.117, rule by rule (net/ipv4/tcp_*.c), HZ 250; held against the kernel packet by packet",
+    departures: &[
+        "RTO = SRTT + max(4 RTTVAR, 200 ms), timers in jiffies on a timer wheel",
+        "RACK and tail loss probes (RFC 8985), PRR (RFC 9937), F-RTO (RFC 5682), undo by time stamps and D-SACKs",
+        "CUBIC with HyStart (RFC 9438)",
+        "unlike Linux: packets of one segment, no TSQ, ECN, Fast Open, MTU probing or metrics cache",
+    ],
+    kernel: Some(LinuxSettings { control: CcName::Cubic, hz: 250, seed: 1 }),
+    ..LINUX
+};
+
+/// The same with Reno.
+pub const LINUX_6_12_RENO: StackProfile = StackProfile {
+    name: "linux-6.12/reno",
+    departures: &[
+        "RTO = SRTT + max(4 RTTVAR, 200 ms), timers in jiffies on a timer wheel",
+        "RACK and tail loss probes (RFC 8985), PRR (RFC 9937), F-RTO (RFC 5682), undo by time stamps and D-SACKs",
+        "unlike Linux: packets of one segment, no TSQ, ECN, Fast Open, MTU probing or metrics cache",
+    ],
+    kernel: Some(LinuxSettings { control: CcName::Reno, hz: 250, seed: 1 }),
+    ..LINUX_6_12
+};
+
+/// The same with BBR version 1.
+pub const LINUX_6_12_BBR: StackProfile = StackProfile {
+    name: "linux-6.12/bbr",
+    departures: &[
+        "RTO = SRTT + max(4 RTTVAR, 200 ms), timers in jiffies on a timer wheel",
+        "RACK and tail loss probes (RFC 8985), F-RTO (RFC 5682), undo by time stamps and D-SACKs",
+        "BBR version 1, paced by TCP's own timer",
+        "unlike Linux: packets of one segment, no TSQ, ECN, Fast Open, MTU probing or metrics cache",
+    ],
+    kernel: Some(LinuxSettings { control: CcName::Bbr, hz: 250, seed: 1 }),
+    ..LINUX_6_12
+};
+
+/// Stacks that are a kernel's own.
+pub const KERNELS: [StackProfile; 3] = [LINUX_6_12, LINUX_6_12_RENO, LINUX_6_12_BBR];
+
+/// Another name of [`LINUX_6_12`].
+const LINUX_6_12_ALIAS: &str = "linux-6.12";
+
+/// Every stack that can be named.
+pub fn stacks() -> impl Iterator<Item = StackProfile> {
+    PROFILES.into_iter().chain(KERNELS)
+}
+
+/// The stacks that are rules.
 pub const PROFILES: [StackProfile; 6] = [NS2_SACK1, RFC, FREEBSD5_NEWRENO, NS2_NEWRENO, INET_RENO, LINUX];
 
 /// A setting that every stack has.
@@ -352,7 +408,8 @@ impl StackProfile {
 
     /// The profile of that name.
     pub fn named(name: &str) -> Option<Self> {
-        PROFILES.into_iter().find(|profile| profile.name == name)
+        let name = if name == LINUX_6_12_ALIAS { LINUX_6_12.name } else { name };
+        stacks().find(|profile| profile.name == name)
     }
 
     /// What a congestion control has to know of it.

@@ -64,3 +64,58 @@ fn dev() {
     }
     println!("{path}: sent {} {} acks {} {}", f.sent.len(), sent.len(), f.acks.len(), acks.len());
 }
+
+#[test]
+#[ignore]
+fn table() {
+    let text = std::fs::read_to_string("/tmp/results.csv").unwrap();
+    let mut lines = text.lines();
+    let names: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let col = |n: &str| names.iter().position(|x| *x == n).unwrap();
+    let only = std::env::var("CC").unwrap_or("cubic".into());
+    let flows: usize = std::env::var("FLOWS").ok().and_then(|x| x.parse().ok()).unwrap_or(1);
+    let verbose = std::env::var("V").is_ok();
+    let mut profile = StackProfile::named("linux").unwrap();
+    profile.receive_window = 1_000_000;
+    use std::collections::BTreeMap;
+    let mut by: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
+    let (mut n, mut fd, mut fr, mut a5, mut to, mut tlp, mut und) = (0, 0, 0, 0, 0.0, 0.0, 0.0);
+    for line in lines {
+        let w: Vec<&str> = line.split(',').collect();
+        if w[0] != "6.12.117-uml" || w[col("cc")] != only || w[col("flows")].parse::<usize>().unwrap() != flows { continue; }
+        let f = |n: &str| w[col(n)].parse::<f64>().unwrap_or(f64::NAN);
+        let s = Scenario { control: CcName::named(&only).unwrap(), flows,
+            old: (f("old_kbps") as u64, f("old_ms") as u64, f("old_q") as usize), new: (f("new_kbps") as u64, f("new_ms") as u64, f("new_q") as usize),
+            outage: (w[col("kind")] == "bbm").then(|| (f("disc_s") * 1e9).round() as u64), at: (f("T") * 1e9).round() as u64, phase: (f("phase_ms") * 1e6) as u64, seed: 1 };
+        let mut b = Bench::new(s, &profile);
+        let tc = b.completion();
+        b.run(tc + 150_000_000_000, 100, tc);
+        let rel = |t: u64| (t as f64 - tc as f64) / 1e9;
+        let first = |again: Option<bool>| b.flows.iter().flat_map(|fl| fl.sent.iter().filter(|x| x.at >= tc && again.is_none_or(|g| x.again == g)).map(|x| x.at)).min().map_or(-1.0, rel);
+        let mut last = f64::MIN;
+        for fl in &b.flows { let goal = fl.hi + 100; last = last.max(fl.una.iter().find(|u| u.1 >= goal).map_or(f64::NAN, |u| rel(u.0))); }
+        let a = f("A");
+        let (d, r) = (first(None), first(Some(true)));
+        n += 1;
+        let okd = (d - f("t_first_data")).abs() < 1e-3;
+        let okr = (r - f("t_first_rtx")).abs() < 1e-3 || f("t_first_rtx") > last;
+        let oka = (last - a).abs() / a < 0.05;
+        fd += okd as u32; fr += okr as u32; a5 += oka as u32;
+        let (mut t0, mut p0, mut u0) = (0, 0, 0);
+        for fl in &b.flows { t0 += fl.tally.timeouts - fl.before.timeouts; p0 += fl.tally.probes - fl.before.probes; u0 += fl.tally.undos - fl.before.undos; }
+        let ku = f("TCPLossUndo_A") + f("TCPFullUndo_A") + f("TCPPartialUndo_A") + f("TCPDSACKUndo_A");
+        to += (t0 as f64 - f("TCPTimeouts_A")).abs(); tlp += (p0 as f64 - f("TCPLossProbes_A")).abs(); und += (u0 as f64 - ku).abs();
+        if verbose && !(okd && okr && oka) { println!("{} {}/{}->{}/{} {} {} T {} : A {last:.4} ({a}) fd {d:.4} ({}) fr {r:.4} ({}) to {t0} ({}) tlp {p0} ({}) undo {u0} ({ku})", w[1], s.old.0, s.old.1, s.new.0, s.new.1, w[col("kind")], w[col("disc_s")], w[col("T")], w[col("t_first_data")], w[col("t_first_rtx")], w[col("TCPTimeouts_A")], w[col("TCPLossProbes_A")]); }
+        by.entry(format!("{}/{}->{}/{} {} {}", s.old.0, s.old.1, s.new.0, s.new.1, w[col("kind")], w[col("disc_s")])).or_default().push((last, a));
+    }
+    let med = |mut v: Vec<f64>| { v.sort_by(f64::total_cmp); (v[v.len() / 2] + v[(v.len() - 1) / 2]) / 2.0 };
+    let (mut m5, mut worst) = (0, 0.0f64);
+    for (k, v) in &by {
+        let (o, t) = (med(v.iter().map(|x| x.0).collect()), med(v.iter().map(|x| x.1).collect()));
+        let e = (o - t).abs() / t;
+        if e < 0.05 { m5 += 1; } else { println!("MEDIAN {k}: ours {o:.4} theirs {t:.4}"); }
+        worst = worst.max(e);
+    }
+    let n_ = n as f64;
+    println!("{only} flows {flows}: runs {n}, first data {:.3}, first rtx {:.3}, A within 5% {:.3}; medians {m5}/{} worst {worst:.3}; mean abs err timeouts {:.3} tlp {:.3} undo {:.3}", fd as f64 / n_, fr as f64 / n_, a5 as f64 / n_, by.len(), to / n_, tlp / n_, und / n_);
+}

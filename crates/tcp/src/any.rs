@@ -1,0 +1,149 @@
+//! A sender and a receiver of any stack: by rules that profiles choose, or as a kernel has them.
+
+use crate::Nanos;
+use crate::advice::{Advice, Advisor, View};
+use crate::core::Counters;
+use crate::linux::LinuxSender;
+use crate::linux::receiver::LinuxReceiver;
+use crate::profile::StackProfile;
+use crate::receiver::{Arrival, Receiver};
+use crate::segment::{CarriedOption, Segment};
+use crate::sender::{Sender, Transmit};
+
+/// [`Sender`] or [`LinuxSender`], as the profile says.
+#[derive(Clone, Debug)]
+pub enum AnySender<A> {
+    /// A profile's rules.
+    Rules(Sender<A>),
+    /// The kernel's.
+    Linux(Box<LinuxSender<A>>),
+}
+
+/// [`Receiver`] or [`LinuxReceiver`], as the profile says.
+#[derive(Clone, Debug)]
+pub enum AnyReceiver {
+    /// A profile's rules.
+    Rules(Receiver),
+    /// The kernel's.
+    Linux(Box<LinuxReceiver>),
+}
+
+macro_rules! each {
+    ($any:expr, $tcp:ident => $call:expr) => {
+        match $any {
+            Self::Rules($tcp) => $call,
+            Self::Linux($tcp) => $call,
+        }
+    };
+}
+
+/// Methods that both have.
+macro_rules! forward {
+    ($($(#[$meta:meta])* fn $name:ident(&$self:ident $(, $arg:ident: $of:ty)*) $(-> $result:ty)?;)*) => {
+        $(
+            #[doc = concat!("`", stringify!($name), "` of either.")]
+            $(#[$meta])*
+            pub fn $name(&$self $(, $arg: $of)*) $(-> $result)? {
+                each!($self, tcp => tcp.$name($($arg),*))
+            }
+        )*
+    };
+}
+
+macro_rules! forward_mut {
+    ($($(#[$meta:meta])* fn $name:ident(&mut $self:ident $(, $arg:ident: $of:ty)*) $(-> $result:ty)?;)*) => {
+        $(
+            #[doc = concat!("`", stringify!($name), "` of either.")]
+            $(#[$meta])*
+            pub fn $name(&mut $self $(, $arg: $of)*) $(-> $result)? {
+                each!($self, tcp => tcp.$name($($arg),*))
+            }
+        )*
+    };
+}
+
+impl<A: Advisor> AnySender<A> {
+    /// A closed sender. `clock_phase`: where the stack's clock stands at time zero.
+    pub fn new(profile: &StackProfile, clock_phase: Nanos, advisor: A) -> Self {
+        match profile.kernel {
+            None => Self::Rules(Sender::new(profile, clock_phase, advisor)),
+            Some(kernel) => Self::Linux(Box::new(LinuxSender::new(profile, kernel, clock_phase, advisor))),
+        }
+    }
+
+    /// Who advises.
+    pub fn advisor(&mut self) -> &mut A {
+        each!(self, tcp => tcp.advisor())
+    }
+
+    /// The stack.
+    pub fn profile(&self) -> &StackProfile {
+        each!(self, tcp => tcp.profile())
+    }
+
+    forward_mut! {
+        fn carry_on_syn(&mut self, option: CarriedOption);
+        fn open(&mut self, packets: u32);
+        #[inline]
+        fn on_segment(&mut self, now: Nanos, segment: &Segment);
+        fn on_timer(&mut self, now: Nanos) -> bool;
+        fn enact(&mut self, now: Nanos, advice: &Advice);
+        #[inline]
+        fn poll_transmit(&mut self, now: Nanos) -> Option<Transmit>;
+    }
+
+    forward! {
+        #[inline]
+        fn deadline(&self) -> Option<Nanos>;
+        fn view(&self) -> View;
+        #[inline]
+        fn counters(&self) -> Counters;
+        #[inline]
+        fn snd_una(&self) -> u32;
+        #[inline]
+        fn snd_max(&self) -> u32;
+        fn head_copy(&self) -> u32;
+        fn is_established(&self) -> bool;
+        fn has_data(&self) -> bool;
+        fn has_unsent_data(&self) -> bool;
+        fn in_flight(&self) -> u32;
+        fn pipes(&self) -> Option<(u32, u32)>;
+        fn in_rto_recovery(&self) -> bool;
+        fn timing(&self) -> (Option<Nanos>, Nanos, Nanos);
+        fn window(&self) -> u32;
+    }
+}
+
+impl AnyReceiver {
+    /// A receiver that waits for the SYN. `clock_phase`: where the stack's clock stands at time zero.
+    pub fn new(profile: &StackProfile, clock_phase: Nanos) -> Self {
+        match profile.kernel {
+            None => Self::Rules(Receiver::new(profile)),
+            Some(kernel) => Self::Linux(Box::new(LinuxReceiver::new(profile, kernel.hz, clock_phase))),
+        }
+    }
+
+    forward_mut! {
+        fn set_dsack(&mut self, on: bool);
+        fn set_window(&mut self, window: u32);
+        fn announce_window(&mut self, now: Nanos);
+        fn carry(&mut self, option: CarriedOption);
+        #[inline]
+        fn on_segment(&mut self, now: Nanos, segment: &Segment) -> Option<Arrival>;
+        fn on_timer(&mut self, now: Nanos);
+        #[inline]
+        fn poll_transmit(&mut self) -> Option<(Segment, u32)>;
+        fn notify(&mut self, now: Nanos, option: CarriedOption) -> (Segment, u32);
+    }
+
+    forward! {
+        #[inline]
+        fn rcv_nxt(&self) -> u32;
+        #[inline]
+        fn last_ack(&self) -> u32;
+        fn received(&self) -> u32;
+        fn has(&self, seq: u32) -> bool;
+        #[inline]
+        fn deadline(&self) -> Option<Nanos>;
+    }
+}

@@ -63,11 +63,12 @@ macro_rules! forward_mut {
 }
 
 impl<A: Advisor> AnySender<A> {
-    /// A closed sender. `clock_phase`: where the stack's clock stands at time zero.
+    /// A closed sender. `clock_phase`: where in its tick the clock of a stack by rules
+    /// stands at time zero.
     pub fn new(profile: &StackProfile, clock_phase: Nanos, advisor: A) -> Self {
         match profile.kernel {
             None => Self::Rules(Sender::new(profile, clock_phase, advisor)),
-            Some(kernel) => Self::Linux(Box::new(LinuxSender::new(profile, kernel, clock_phase, advisor))),
+            Some(kernel) => Self::Linux(Box::new(LinuxSender::new(profile, kernel, advisor))),
         }
     }
 
@@ -115,11 +116,11 @@ impl<A: Advisor> AnySender<A> {
 }
 
 impl AnyReceiver {
-    /// A receiver that waits for the SYN. `clock_phase`: where the stack's clock stands at time zero.
-    pub fn new(profile: &StackProfile, clock_phase: Nanos) -> Self {
+    /// A receiver that waits for the SYN.
+    pub fn new(profile: &StackProfile) -> Self {
         match profile.kernel {
             None => Self::Rules(Receiver::new(profile)),
-            Some(kernel) => Self::Linux(Box::new(LinuxReceiver::new(profile, kernel.hz, clock_phase))),
+            Some(kernel) => Self::Linux(Box::new(LinuxReceiver::new(profile, kernel))),
         }
     }
 

@@ -1,9 +1,9 @@
 //! Stack profiles: what one TCP does differently from another, as data.
 
 use crate::Nanos;
+use crate::congestion::{CongestionRules, NO_SSTHRESH, Start};
 use crate::linux::LinuxSettings;
 use crate::linux::cc::CcName;
-use crate::congestion::{CongestionRules, NO_SSTHRESH, Start};
 use crate::rto::RtoRules;
 use crate::rules::RecoveryRules;
 
@@ -289,7 +289,7 @@ pub const LINUX_6_12: StackProfile = StackProfile {
         "CUBIC with HyStart (RFC 9438)",
         "unlike Linux: packets of one segment, no TSQ, ECN, Fast Open, MTU probing or metrics cache",
     ],
-    kernel: Some(LinuxSettings { control: CcName::Cubic, hz: 250, seed: 1 }),
+    kernel: Some(LinuxSettings { control: CcName::Cubic, hz: 250, seed: 1, phase: 0 }),
     ..LINUX
 };
 
@@ -301,7 +301,7 @@ pub const LINUX_6_12_RENO: StackProfile = StackProfile {
         "RACK and tail loss probes (RFC 8985), PRR (RFC 9937), F-RTO (RFC 5682), undo by time stamps and D-SACKs",
         "unlike Linux: packets of one segment, no TSQ, ECN, Fast Open, MTU probing or metrics cache",
     ],
-    kernel: Some(LinuxSettings { control: CcName::Reno, hz: 250, seed: 1 }),
+    kernel: Some(LinuxSettings { control: CcName::Reno, hz: 250, seed: 1, phase: 0 }),
     ..LINUX_6_12
 };
 
@@ -314,7 +314,7 @@ pub const LINUX_6_12_BBR: StackProfile = StackProfile {
         "BBR version 1, paced by TCP's own timer",
         "unlike Linux: packets of one segment, no TSQ, ECN, Fast Open, MTU probing or metrics cache",
     ],
-    kernel: Some(LinuxSettings { control: CcName::Bbr, hz: 250, seed: 1 }),
+    kernel: Some(LinuxSettings { control: CcName::Bbr, hz: 250, seed: 1, phase: 0 }),
     ..LINUX_6_12
 };
 
@@ -410,6 +410,12 @@ impl StackProfile {
     pub fn named(name: &str) -> Option<Self> {
         let name = if name == LINUX_6_12_ALIAS { LINUX_6_12.name } else { name };
         stacks().find(|profile| profile.name == name)
+    }
+
+    /// The same with the clock and the lots of `seed`, where a kernel has them.
+    pub fn seeded(mut self, seed: u64) -> Self {
+        self.kernel = self.kernel.map(|kernel| kernel.seeded(seed));
+        self
     }
 
     /// What a congestion control has to know of it.

@@ -1,11 +1,11 @@
 //! Linux's receiver: its rules one by one, and all ACKs of recorded runs of the kernel.
 
 use segue_tcp::linux::receiver::LinuxReceiver;
+use segue_tcp::profile::LINUX_6_12;
 use segue_tcp::segment::{SackList, Timestamps};
 use segue_tcp::{Nanos, Segment, StackProfile};
 
 const MS: Nanos = 1_000_000;
-const HZ: u32 = 250;
 /// The clock of time stamps stands here at time zero, ms: 4096 jiffies.
 const BOOT_MS: u64 = 16_384;
 
@@ -19,7 +19,7 @@ impl Host {
     fn new() -> Self {
         let mut profile = StackProfile::named("linux").expect("it has SACK and time stamps");
         profile.receive_window = 1_000_000;
-        Self { receiver: LinuxReceiver::new(&profile, HZ, 0), acks: Vec::new() }
+        Self { receiver: LinuxReceiver::new(&profile, LINUX_6_12.kernel.expect("a kernel")), acks: Vec::new() }
     }
 
     /// After a handshake with a round trip of 50 ms that is over at 50 ms.

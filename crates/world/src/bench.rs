@@ -206,19 +206,13 @@ pub(crate) fn build<W: HostObserver>(
     });
     let places = Places { core, edge, access: air, last, tunnel: None };
 
+    let stack = experiment.stack.seeded(experiment.seed);
     let starts = clock_phase::starts(experiment.flows, experiment.seed);
     let mut flows = Vec::new();
     for (id, start) in starts.iter().enumerate() {
         let timer = net.add_timer(CN);
         net.arm(timer, start.opens);
-        flows.push(sending_flow(
-            id as u16,
-            &experiment.stack,
-            start.phase,
-            start.opens,
-            timer,
-            plain.clone(),
-        ));
+        flows.push(sending_flow(id as u16, &stack, start.phase, start.opens, timer, plain.clone()));
     }
     let cn = Correspondent { first: (0, flows[0].timer.0), flows, out: core.down, sharing: (0, false) };
 
@@ -226,7 +220,7 @@ pub(crate) fn build<W: HostObserver>(
     let mut receiving = Vec::new();
     for id in 0..experiment.flows {
         let timer = net.add_timer(MN);
-        receiving.push(receiving_flow(id as u16, &experiment.stack, timer, first_link));
+        receiving.push(receiving_flow(id as u16, &stack, timer, first_link));
     }
     let mn = Mobile { first: (0, receiving[0].timer.0), flows: receiving, out: last[OLD].up };
 

@@ -12,7 +12,7 @@ use segue_handoff::Advised;
 use segue_netsim::loss::random::RandomLoss;
 use segue_netsim::queue::codel::{Codel, CodelConfig};
 use segue_netsim::{LinkId, LossCause, Nanos, NodeId, Observer, Passage, SECOND};
-use segue_tcp::Sender;
+use segue_tcp::AnySender;
 use segue_tcp::profile::NS2_NEWRENO;
 use segue_tcp::receiver::Arrival;
 
@@ -50,7 +50,7 @@ impl HostObserver for Books {
     fn heard(&mut self, _: Nanos, packet: &Packet) {
         self.arrived += usize::from(packet.data);
     }
-    fn changed(&mut self, _: Nanos, _: u16, _: &mut Sender<Advised>) {}
+    fn changed(&mut self, _: Nanos, _: u16, _: &mut AnySender<Advised>) {}
     fn acknowledged(&mut self, _: Nanos, _: u16, _: u32) {}
     fn arrived(&mut self, _: Nanos, _: LinkId, _: &Packet, _: Arrival) {}
 }

@@ -7,7 +7,7 @@ use segue_handoff::{Advised, Announcement, Announcer, Encoding, Link, Listener, 
 use segue_netsim::{LinkId, Nanos, Net, Node, Observer, PacketId, TimerId};
 use segue_tcp::receiver::Arrival;
 use segue_tcp::segment::{CarriedOption, Timestamps};
-use segue_tcp::{Receiver, Segment, Sender, StackProfile, View};
+use segue_tcp::{AnyReceiver, AnySender, Segment, StackProfile, View};
 
 /// Somebody who hears what the hosts do; the engine's observer hears of links.
 pub trait HostObserver: Observer<Packet> {
@@ -21,7 +21,7 @@ pub trait HostObserver: Observer<Packet> {
     /// A packet reached a host.
     fn heard(&mut self, now: Nanos, packet: &Packet);
     /// The sender of `flow` has changed: it has heard something or has sent.
-    fn changed(&mut self, now: Nanos, flow: u16, sender: &mut Sender<Advised>);
+    fn changed(&mut self, now: Nanos, flow: u16, sender: &mut AnySender<Advised>);
     /// The cumulative ACK of `flow` moved to `una`.
     fn acknowledged(&mut self, now: Nanos, flow: u16, una: u32);
     /// A data packet reached the mobile over `link`; comes right after [`Self::heard`].
@@ -33,7 +33,7 @@ impl HostObserver for () {
     fn fast_retransmit(&mut self, _: Nanos, _: u16, _: u32, _: u32) {}
     fn sent(&mut self, _: Nanos, _: &Packet) {}
     fn heard(&mut self, _: Nanos, _: &Packet) {}
-    fn changed(&mut self, _: Nanos, _: u16, _: &mut Sender<Advised>) {}
+    fn changed(&mut self, _: Nanos, _: u16, _: &mut AnySender<Advised>) {}
     fn acknowledged(&mut self, _: Nanos, _: u16, _: u32) {}
     fn arrived(&mut self, _: Nanos, _: LinkId, _: &Packet, _: Arrival) {}
 }
@@ -44,7 +44,7 @@ pub struct SendingFlow {
     /// Its number.
     pub id: u16,
     /// The TCP.
-    pub sender: Sender<Advised>,
+    pub sender: AnySender<Advised>,
     /// Recognises in-band notices.
     pub listener: Listener,
     /// Retransmission timer, and opening of the connection.
@@ -187,7 +187,7 @@ impl Correspondent {
 #[derive(Clone, Debug)]
 pub struct ReceivingFlow {
     /// The TCP.
-    pub receiver: Receiver,
+    pub receiver: AnyReceiver,
     /// Delayed ACK.
     pub timer: TimerId,
     /// Makes notices.
@@ -213,7 +213,7 @@ impl Mobile {
     #[inline]
     fn pump<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, flow: u16) {
         let state = &mut self.flows[usize::from(flow - self.first.0)];
-        if let Some(ack) = state.receiver.poll_transmit() {
+        while let Some(ack) = state.receiver.poll_transmit() {
             if let Some(report) = state.first_report.take() {
                 state.receiver.carry(report);
             }
@@ -242,9 +242,12 @@ impl Mobile {
         if let Some(filter) = &mut state.phas {
             filter.on_packet(packet.forwarded);
         }
-        // A window probe brings nothing.
-        let arrival = state.receiver.on_segment(now, &packet.segment).unwrap_or(Arrival::Duplicate);
-        net.observer.arrived(now, link, packet, arrival);
+        let bare_ack = packet.is_bare_ack(state.receiver.rcv_nxt());
+        let arrival = state.receiver.on_segment(now, &packet.segment);
+        if !bare_ack {
+            // A window probe brings nothing.
+            net.observer.arrived(now, link, packet, arrival.unwrap_or(Arrival::Duplicate));
+        }
         net.packets.remove(id);
         self.pump(net, flow);
     }
@@ -426,7 +429,11 @@ pub fn sending_flow(
     scheme: Scheme,
 ) -> SendingFlow {
     let nonce = nonce(usize::from(id));
-    let mut sender = Sender::new(profile, phase, Advised::new(scheme));
+    let mut profile = *profile;
+    if let Some(kernel) = &mut profile.kernel {
+        kernel.seed = kernel.seed.wrapping_add(u64::from(id)); // each flow draws its own lots
+    }
+    let mut sender = AnySender::new(&profile, phase, Advised::new(scheme));
     sender.carry_on_syn(Announcer::capability(nonce));
     SendingFlow { id, sender, listener: Listener::new(nonce), timer, opens: Some(opens) }
 }
@@ -435,7 +442,7 @@ pub fn sending_flow(
 pub fn receiving_flow(id: u16, profile: &StackProfile, timer: TimerId, link: Link) -> ReceivingFlow {
     let nonce = nonce(usize::from(id));
     let mut announcer = Announcer::new(nonce);
-    let mut receiver = Receiver::new(profile);
+    let mut receiver = AnyReceiver::new(profile);
     receiver.carry(Announcer::capability(nonce));
     let first_report = Some(announcer.first_report(link));
     ReceivingFlow { receiver, timer, announcer, first_report, phas: None }

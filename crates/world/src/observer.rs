@@ -5,7 +5,7 @@ use crate::packet::Packet;
 use crate::record::Recorder;
 use segue_handoff::Advised;
 use segue_netsim::{LinkId, LossCause, Nanos, NodeId, Observer as LinkObserver, Passage};
-use segue_tcp::Sender;
+use segue_tcp::AnySender;
 use segue_tcp::receiver::Arrival;
 
 /// A set of copy numbers.
@@ -113,7 +113,7 @@ impl<W: HostObserver> HostObserver for Observer<W> {
     }
 
     #[inline]
-    fn changed(&mut self, now: Nanos, flow: u16, sender: &mut Sender<Advised>) {
+    fn changed(&mut self, now: Nanos, flow: u16, sender: &mut AnySender<Advised>) {
         self.watch.changed(now, flow, sender);
     }
 

@@ -82,6 +82,12 @@ impl Packet {
         Self { signal: Some(signal), ..Self::ack(flow, (segment, SIGNAL_BYTES)) }
     }
 
+    /// Whether it is a sender's ACK without data, which a kernel ends the handshake with and answers old segments with.
+    /// A window probe has a number below `rcv_nxt`, what the receiver expects.
+    pub fn is_bare_ack(&self, rcv_nxt: u32) -> bool {
+        self.is_probe() && self.segment.seq >= rcv_nxt
+    }
+
     /// Whether it is a window probe: from a sender, without data.
     pub fn is_probe(&self) -> bool {
         self.data && !self.segment.is_data()

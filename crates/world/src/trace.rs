@@ -10,7 +10,7 @@ use segue_handoff::{Advised, Decision, Scheme};
 pub use segue_netsim::LossCause;
 use segue_netsim::{LinkId, Nanos, NodeId, Observer, Passage};
 use segue_tcp::receiver::Arrival;
-use segue_tcp::{Sender, Window256};
+use segue_tcp::{AnySender, Window256};
 
 /// Which access link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl SenderState {
         self.snd_max - self.snd_una
     }
 
-    fn of(sender: &Sender<Advised>) -> Self {
+    fn of(sender: &AnySender<Advised>) -> Self {
         let view = sender.view();
         let (srtt, rto, _) = sender.timing();
         Self {
@@ -338,7 +338,7 @@ impl HostObserver for Tracer {
         self.push(now, What::Received { packet: *packet, arrival: None });
     }
 
-    fn changed(&mut self, now: Nanos, flow: u16, sender: &mut Sender<Advised>) {
+    fn changed(&mut self, now: Nanos, flow: u16, sender: &mut AnySender<Advised>) {
         for decision in sender.advisor().take_minutes() {
             self.push(now, What::Decided { flow, decision });
         }

@@ -97,7 +97,9 @@ struct Out {
 
 #[derive(Clone, Copy, Debug)]
 enum OutKind {
-    Data { retransmission: bool },
+    Data {
+        retransmission: bool,
+    },
     /// A pure ACK or a window probe.
     Bare,
 }
@@ -212,12 +214,28 @@ pub struct LinuxSettings {
     pub hz: u32,
     /// What the control draws by lot follows from it.
     pub seed: u64,
+    /// How far beyond a multiple of 4096 jiffies the host's clock stands at time zero.
+    pub phase: Nanos,
+}
+
+impl LinuxSettings {
+    /// The same with clock and lot after `seed`; with 1 the clock is the reference's.
+    pub fn seeded(self, seed: u64) -> Self {
+        // SplitMix64
+        let mut x = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^= x >> 31;
+        let period = 4096 * (1_000_000_000 / Nanos::from(self.hz));
+        let phase = if seed == 1 { 0 } else { x % period };
+        Self { seed, phase, ..self }
+    }
 }
 
 impl<A: Advisor> LinuxSender<A> {
-    /// A closed sender. `clock_phase`: where between two multiples of 4096 jiffies time zero lies.
-    pub fn new(profile: &StackProfile, settings: LinuxSettings, clock_phase: Nanos, advisor: A) -> Self {
-        let clock = Clock::new(settings.hz, clock_phase);
+    /// A closed sender.
+    pub fn new(profile: &StackProfile, settings: LinuxSettings, advisor: A) -> Self {
+        let clock = Clock::new(settings.hz, settings.phase);
         let mut sk = Sock::new(settings.hz, profile.mss.into());
         sk.refresh(clock.since_boot(0), clock.jiffies(0) as u32);
         let us = |ns: Nanos| (ns / 1_000) as u32;
@@ -415,7 +433,9 @@ impl<A: Advisor> LinuxSender<A> {
         }
         let out = self.out.pop_front()?;
         let (payload, retransmission) = match out.kind {
-            OutKind::Data { retransmission } => (if out.seq == 0 { 0 } else { self.profile.mss }, retransmission),
+            OutKind::Data { retransmission } => {
+                (if out.seq == 0 { 0 } else { self.profile.mss }, retransmission)
+            }
             OutKind::Bare => (0, false),
         };
         let syn = out.seq == 0 && matches!(out.kind, OutKind::Data { .. });
@@ -541,7 +561,10 @@ impl<A: Advisor> LinuxSender<A> {
         if advice.room_for_one {
             self.sk.set_cwnd(self.sk.snd_cwnd.max(self.sk.packets_in_flight() + 1));
         }
-        if advice.send_new && self.sk.snd_nxt < self.write_seq && (advice.beyond_window || self.may_send_new()) {
+        if advice.send_new
+            && self.sk.snd_nxt < self.write_seq
+            && (advice.beyond_window || self.may_send_new())
+        {
             self.transmit_new();
         }
         self.xmit_retransmit_queue();

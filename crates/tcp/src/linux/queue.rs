@@ -70,7 +70,14 @@ impl Queue {
     /// Nothing sent.
     pub fn new() -> Self {
         const ROOM: usize = 64;
-        Self { ring: vec![Packet::default(); ROOM], mask: ROOM - 1, head: 0, end: 0, oldest: NONE, newest: NONE }
+        Self {
+            ring: vec![Packet::default(); ROOM],
+            mask: ROOM - 1,
+            head: 0,
+            end: 0,
+            oldest: NONE,
+            newest: NONE,
+        }
     }
 
     /// First packet that is queued.

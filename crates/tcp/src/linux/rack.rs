@@ -63,8 +63,7 @@ impl<A: Advisor> LinuxSender<A> {
     /// How much longer a packet sent at `sent_us` may take, us (`tcp_rack_skb_timeout`).
     #[inline]
     pub(super) fn rack_timeout(&self, sent_us: u64, reo_wnd: u32) -> i64 {
-        i64::from(self.rack.rtt_us) + i64::from(reo_wnd)
-            - i64::from(stamp_delta(self.sk.tcp_mstamp, sent_us))
+        i64::from(self.rack.rtt_us) + i64::from(reo_wnd) - i64::from(stamp_delta(self.sk.tcp_mstamp, sent_us))
     }
 
     /// A packet has arrived (`tcp_rack_advance`).

@@ -7,6 +7,7 @@
 
 use std::collections::VecDeque;
 
+use super::LinuxSettings;
 use super::wheel::{self, Clock};
 use crate::Nanos;
 use crate::core::charged_header;
@@ -97,9 +98,10 @@ pub struct LinuxReceiver {
 }
 
 impl LinuxReceiver {
-    /// A receiver that waits for the SYN. `clock_phase`: as the sender's.
-    pub fn new(profile: &StackProfile, hz: u32, clock_phase: Nanos) -> Self {
-        let clock = Clock::new(hz, clock_phase);
+    /// A receiver that waits for the SYN.
+    pub fn new(profile: &StackProfile, settings: LinuxSettings) -> Self {
+        let LinuxSettings { hz, phase, .. } = settings;
+        let clock = Clock::new(hz, phase);
         Self {
             profile: *profile,
             clock,

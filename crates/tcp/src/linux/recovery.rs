@@ -54,7 +54,7 @@ impl<A: Advisor> LinuxSender<A> {
         }
         self.counters.recoveries += 1;
         let advice = self.ask(|advisor, view| advisor.on_fast_retransmit(view));
-        let (cwnd, ssthresh) = (self.sk.snd_cwnd, self.sk.snd_ssthresh);
+        let ssthresh = self.sk.snd_ssthresh;
         self.prior_ssthresh = 0;
         self.init_undo();
         if !self.sk.in_cwnd_reduction() {
@@ -62,9 +62,8 @@ impl<A: Advisor> LinuxSender<A> {
             self.init_cwnd_reduction();
         }
         if let Some(advice) = advice {
-            if advice.keep_window {
-                // PRR towards the window that was there cuts nothing.
-                self.sk.snd_ssthresh = cwnd.min(ssthresh);
+            if advice.keep_window || advice.keep_cwnd {
+                self.sk.snd_ssthresh = ssthresh; // PRR ends there (bpf/enact.h)
             }
             self.take(&advice);
         }

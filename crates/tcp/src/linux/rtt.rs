@@ -191,10 +191,7 @@ mod tests {
         let (mut sk, mut rtt, clock) = after(600);
         assert_eq!(rtt.base(&sk, &clock), 18_000);
         let got: Vec<u64> = (0..12).map(|_| round(&mut sk, &mut rtt, &clock, 20)).collect();
-        close(
-            &got,
-            &[17625, 17239, 16845, 16447, 16045, 15613, 15103, 14495, 13794, 13017, 12187, 11329],
-        );
+        close(&got, &[17625, 17239, 16845, 16447, 16045, 15613, 15103, 14495, 13794, 13017, 12187, 11329]);
     }
 
     #[test]

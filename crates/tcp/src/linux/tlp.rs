@@ -21,8 +21,7 @@ impl<A: Advisor> LinuxSender<A> {
                 self.clock.from_us(u64::from(srtt_us >> 2) + u64::from(allowance))
             }
         };
-        let rto_us =
-            if advancing_rto { self.clock.to_us(self.rtt.rto) as i64 } else { self.rto_delta_us() };
+        let rto_us = if advancing_rto { self.clock.to_us(self.rtt.rto) as i64 } else { self.rto_delta_us() };
         // The kernel holds this in a u32, so that "already past" is far away.
         let rto_us = rto_us as u32;
         if rto_us > 0 {

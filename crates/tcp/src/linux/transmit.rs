@@ -45,9 +45,7 @@ impl<A: Advisor> LinuxSender<A> {
     /// Whether pacing holds the next packet back; its timer runs then (`tcp_pacing_check`).
     #[inline]
     fn is_held_by_pacing(&mut self) -> bool {
-        if self.sk.pacing_status != PacingStatus::Needed
-            || self.sk.tcp_wstamp_ns <= self.sk.tcp_clock_cache
-        {
+        if self.sk.pacing_status != PacingStatus::Needed || self.sk.tcp_wstamp_ns <= self.sk.tcp_clock_cache {
             return false;
         }
         if self.pacing_timer.is_none() {

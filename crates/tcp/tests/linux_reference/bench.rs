@@ -6,7 +6,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use segue_tcp::linux::cc::CcName;
 use segue_tcp::linux::receiver::LinuxReceiver;
-use segue_tcp::linux::{LinuxSender, LinuxSettings, Tally};
+use segue_tcp::linux::{LinuxSender, LinuxSettings};
 use segue_tcp::{Nanos, Segment, StackProfile};
 
 pub const MS: Nanos = 1_000_000;
@@ -23,9 +23,6 @@ pub struct Scenario {
     pub outage: Option<Nanos>,
     /// Start of the handoff.
     pub at: Nanos,
-    /// Phase of the clock at time zero.
-    pub phase: Nanos,
-    pub seed: u64,
 }
 
 /// A netem queue: packet k leaves at max(now, end of k - 1) + bits / rate, and `delay` later arrives.
@@ -84,31 +81,13 @@ pub struct Sent {
     pub again: bool,
 }
 
-/// State after the packets of one instant: cwnd, ssthresh, packets out, SACKed, lost, retransmitted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct State {
-    pub at: Nanos,
-    pub cwnd: u32,
-    pub ssthresh: u32,
-    pub out: u32,
-    pub sacked: u32,
-    pub lost: u32,
-    pub retrans: u32,
-}
-
 #[derive(Default)]
 pub struct Flow {
     pub sent: Vec<Sent>,
-    pub states: Vec<State>,
     /// Each advance of `snd_una`.
     pub una: Vec<(Nanos, u32)>,
-    /// ACKs as the mobile sends them.
-    pub acks: Vec<(Nanos, Segment)>,
-    pub tally: Tally,
-    /// At completion: what had happened, one beyond the highest packet sent, and `snd_una`.
-    pub before: Tally,
+    /// One beyond the highest packet sent before completion.
     pub hi: u32,
-    pub una_then: u32,
 }
 
 pub struct Bench {
@@ -132,7 +111,7 @@ impl Bench {
     pub fn new(scenario: Scenario, profile: &StackProfile) -> Self {
         let wire = || Hop::new(100_000_000, 2 * MS, usize::MAX);
         let access = |(kbps, ms, queue): (u64, u64, usize)| Hop::new(kbps * 1000, ms * MS, queue);
-        let settings = LinuxSettings { control: scenario.control, hz: HZ, seed: scenario.seed };
+        let settings = LinuxSettings { control: scenario.control, hz: HZ, seed: 1, phase: 0 };
         let mut bench = Self {
             scenario,
             heap: BinaryHeap::new(),
@@ -145,12 +124,8 @@ impl Bench {
             back: [wire(), wire()],
             chain: 0,
             broken: false,
-            senders: (0..scenario.flows)
-                .map(|_| LinuxSender::new(profile, settings, scenario.phase, ()))
-                .collect(),
-            receivers: (0..scenario.flows)
-                .map(|_| LinuxReceiver::new(profile, HZ, scenario.phase))
-                .collect(),
+            senders: (0..scenario.flows).map(|_| LinuxSender::new(profile, settings, ())).collect(),
+            receivers: (0..scenario.flows).map(|_| LinuxReceiver::new(profile, settings)).collect(),
             flows: (0..scenario.flows).map(|_| Flow::default()).collect(),
         };
         for flow in 0..scenario.flows {
@@ -192,8 +167,8 @@ impl Bench {
         self.events.push((event, packet));
     }
 
-    /// Runs until `end`, or until every flow has passed `goal` beyond its number at completion and `least` is past.
-    pub fn run(&mut self, end: Nanos, goal: u32, least: Nanos) {
+    /// Runs until `end`, or until every flow has passed `goal` packets beyond its number at completion.
+    pub fn run(&mut self, end: Nanos, goal: u32) {
         loop {
             let event = self.heap.peek().map(|Reverse((at, ..))| *at);
             let timers = (0..self.senders.len()).flat_map(|flow| {
@@ -209,8 +184,8 @@ impl Bench {
                 (None, Some(timer)) => timer.0,
                 (None, None) => return,
             };
-            let done = |flow: &Flow| flow.una.last().is_some_and(|una| una.1 >= flow.hi + goal);
-            if now > end || (now > least && now > self.completion() && self.flows.iter().all(done)) {
+            let done = |flow: &Flow| flow.una.last().is_some_and(|una| una.1 >= flow.hi.saturating_add(goal));
+            if now > end || (now > self.completion() && self.flows.iter().all(done)) {
                 return;
             }
             if event.is_some_and(|event| timer.is_none_or(|timer| event <= timer.0)) {
@@ -233,7 +208,7 @@ impl Bench {
         let flow = packet.flow;
         match event {
             Event::Open => {
-                self.senders[flow].open(u32::MAX - 1);
+                self.senders[flow].open(u32::MAX / 2);
                 self.drain(now, flow);
             }
             Event::AtRouter => {
@@ -274,9 +249,7 @@ impl Bench {
             Event::Complete => {
                 self.chain = 1;
                 for (flow, sender) in self.flows.iter_mut().zip(&self.senders) {
-                    flow.before = sender.tally();
                     flow.hi = sender.snd_max();
-                    flow.una_then = sender.snd_una();
                 }
             }
         }
@@ -292,23 +265,10 @@ impl Bench {
             let packet = Packet { flow, segment: sent.segment, bytes: sent.bytes };
             self.schedule(at, Event::AtRouter, packet);
         }
-        let sk = self.senders[flow].sock();
-        let state = State {
-            at: now,
-            cwnd: sk.snd_cwnd,
-            ssthresh: sk.snd_ssthresh,
-            out: sk.packets_out,
-            sacked: sk.sacked_out,
-            lost: sk.lost_out,
-            retrans: sk.retrans_out,
-        };
-        self.flows[flow].states.push(state);
-        self.flows[flow].tally = self.senders[flow].tally();
     }
 
     fn acknowledge(&mut self, now: Nanos, flow: usize) {
         while let Some((segment, bytes)) = self.receivers[flow].poll_transmit() {
-            self.flows[flow].acks.push((now, segment));
             let chain = self.chain;
             if let Some(at) = self.up[chain].pass(now, bytes) {
                 let packet = Packet { flow, segment, bytes };

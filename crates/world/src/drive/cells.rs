@@ -21,7 +21,7 @@ use crate::{Routers, Tunnel};
 use segue_handoff::{Advised, Link, Scheme};
 pub use segue_netsim::Capacity;
 use segue_netsim::{Buffer, LinkId, LossCause, Nanos, Net, NodeId, Observer, Overflow, Passage, SECOND, Sim};
-use segue_tcp::Sender;
+use segue_tcp::AnySender;
 use segue_tcp::StackProfile;
 use segue_tcp::receiver::Arrival;
 
@@ -225,7 +225,7 @@ impl HostObserver for Watch {
     }
 
     #[inline]
-    fn changed(&mut self, now: Nanos, _: u16, sender: &mut Sender<Advised>) {
+    fn changed(&mut self, now: Nanos, _: u16, sender: &mut AnySender<Advised>) {
         if self.steps.is_some() && sender.window() != self.window {
             self.window = sender.window();
             self.note(now, Step::Window(self.window));
@@ -405,7 +405,7 @@ fn books(sim: &CellsSim) -> [u64; 4] {
     [sent, delivered, dropped, under_way as u64]
 }
 
-fn sender(sim: &CellsSim) -> &Sender<Advised> {
+fn sender(sim: &CellsSim) -> &AnySender<Advised> {
     match &sim.nodes[usize::from(CN.0)] {
         BenchNode::Correspondent(host) => &host.flows[0].sender,
         _ => unreachable!("node 0 is the sender's host"),

@@ -9,7 +9,7 @@ use crate::packet::Packet;
 use segue_handoff::regular::Regular;
 use segue_handoff::{Advised, Listener, Scheme};
 use segue_netsim::{LinkId, Nanos, Net, PacketId, TimerId};
-use segue_tcp::{Receiver, Sender, StackProfile};
+use segue_tcp::{AnyReceiver, AnySender, StackProfile};
 
 /// One object that has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,7 +120,7 @@ impl WebServer {
                 let (_, bytes) = session.next;
                 let id = self.first.number(user, session.opened);
                 session.opened = session.opened.wrapping_add(1);
-                let mut sender = Sender::new(&self.stack, 0, Advised::new(Scheme::Regular(Regular)));
+                let mut sender = AnySender::new(&self.stack, 0, Advised::new(Scheme::Regular(Regular)));
                 // The last segment is charged in full; one of so many.
                 sender.open(bytes.div_ceil(u64::from(self.stack.mss)).clamp(1, 1 << 30) as u32);
                 let flow =
@@ -158,7 +158,7 @@ impl WebServer {
 #[derive(Clone, Debug)]
 pub struct WebClients {
     /// By user: the flow and its receiver.
-    connections: Vec<Option<(u16, Receiver)>>,
+    connections: Vec<Option<(u16, AnyReceiver)>>,
     stack: StackProfile,
     out: LinkId,
     first: FlowNumbers,
@@ -178,7 +178,7 @@ impl WebClients {
         let slot = &mut self.connections[user];
         // A SYN of a flow not heard of opens it; whatever is left of an older one is nobody's.
         if packet.segment.syn && slot.as_ref().is_none_or(|(flow, _)| *flow != packet.flow) {
-            *slot = Some((packet.flow, Receiver::new(&self.stack)));
+            *slot = Some((packet.flow, AnyReceiver::new(&self.stack)));
         }
         if let Some((flow, receiver)) = slot
             && *flow == packet.flow

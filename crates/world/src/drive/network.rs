@@ -100,7 +100,7 @@ impl Bulk<'_> {
         starts: &[clock_phase::Start],
         out: (LinkId, LinkId),
     ) -> (Correspondent, Mobile) {
-        let stack = &self.experiment.stack;
+        let stack = &self.experiment.stack.seeded(self.experiment.seed);
         let (first, count) = self.flows;
         let mut sending = Vec::new();
         for (id, start) in starts.iter().enumerate().skip(first).take(count) {

@@ -6,7 +6,7 @@ use crate::nodes::HostObserver;
 use crate::packet::Packet;
 use segue_handoff::Advised;
 use segue_netsim::{LinkId, LossCause, Nanos, NodeId, Observer, Passage, SECOND};
-use segue_tcp::Sender;
+use segue_tcp::AnySender;
 use segue_tcp::receiver::Arrival;
 
 /// How long after the first packet over a new link its use and its drops are looked at.
@@ -230,7 +230,7 @@ impl HostObserver for DriveObserver {
     fn heard(&mut self, _: Nanos, _: &Packet) {}
 
     #[inline]
-    fn changed(&mut self, _: Nanos, _: u16, _: &mut Sender<Advised>) {}
+    fn changed(&mut self, _: Nanos, _: u16, _: &mut AnySender<Advised>) {}
 
     #[inline]
     fn acknowledged(&mut self, now: Nanos, flow: u16, una: u32) {

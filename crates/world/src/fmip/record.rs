@@ -8,7 +8,7 @@ use segue_handoff::hn::State;
 use segue_handoff::{Advised, Scheme};
 use segue_netsim::{LinkId, LossCause, Nanos, NodeId, Observer, Passage, SECOND};
 use segue_tcp::receiver::Arrival;
-use segue_tcp::{Sender, Window256};
+use segue_tcp::{AnySender, Window256};
 
 /// The mobile node's way from one link to the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -233,7 +233,7 @@ impl HostObserver for DownloadObserver {
     fn heard(&mut self, _: Nanos, packet: &Packet) {
         self.record.arrived += u32::from(packet.data);
     }
-    fn changed(&mut self, now: Nanos, _: u16, sender: &mut Sender<Advised>) {
+    fn changed(&mut self, now: Nanos, _: u16, sender: &mut AnySender<Advised>) {
         let state = match sender.advisor().scheme() {
             Scheme::HandoffNotification(scheme) => match scheme.state() {
                 State::Normal => SenderState::Normal,

@@ -13,7 +13,7 @@ use segue_netsim::{
 use segue_tcp::advice::{Advisor, View};
 use segue_tcp::profile::NS2_SACK1;
 use segue_tcp::receiver::Arrival;
-use segue_tcp::{Sender, StackProfile};
+use segue_tcp::{AnySender, StackProfile};
 use segue_world::access::{AccessLink, Capacity, LinkDelay};
 use segue_world::nodes::{
     BenchNode, Correspondent, HostObserver, Mobile, Route, Router, receiving_flow, sending_flow,
@@ -174,7 +174,7 @@ impl HostObserver for Diary {
 
     fn heard(&mut self, _now: Nanos, _packet: &Packet) {}
 
-    fn changed(&mut self, _now: Nanos, _flow: u16, _sender: &mut Sender<Advised>) {}
+    fn changed(&mut self, _now: Nanos, _flow: u16, _sender: &mut AnySender<Advised>) {}
     fn acknowledged(&mut self, now: Nanos, flow: u16, una: u32) {
         self.note(now, flow, What::Acked { una });
     }
@@ -325,7 +325,7 @@ impl Twin {
     }
 
     /// The TCP of a flow.
-    pub fn sender(&mut self, flow: usize) -> &mut Sender<Advised> {
+    pub fn sender(&mut self, flow: usize) -> &mut AnySender<Advised> {
         &mut self.cn().flows[flow].sender
     }
 

@@ -1,0 +1,162 @@
+//! Any sequence of ACKs, SACKs, D-SACKs and expiries leaves Linux's sender with counters that add up.
+
+use proptest::prelude::*;
+use segue_tcp::linux::LinuxSender;
+use segue_tcp::profile::KERNELS;
+use segue_tcp::segment::{SackList, Timestamps};
+use segue_tcp::{Nanos, Segment, StackProfile};
+
+const MS: Nanos = 1_000_000;
+
+/// What reaches the sender. Numbers are taken modulo what is outstanding.
+#[derive(Clone, Debug)]
+enum Event {
+    /// An ACK that moves so far, with SACK blocks beyond it (distance, length), after a time, echoing one so old, ms.
+    Ack { moves: u32, sacks: Vec<(u32, u32)>, after_us: u64, echo_ms: u32 },
+    /// The same below `snd_una`.
+    Old { below: u32, sacks: Vec<(u32, u32)> },
+    /// A block below the ACK.
+    Duplicate { below: u32, length: u32 },
+    /// The next timer.
+    Timer,
+    /// RFC 6069.
+    Unreachable,
+    /// The receiver's window.
+    Window(u32),
+}
+
+fn events() -> impl Strategy<Value = Vec<Event>> {
+    let sacks = || prop::collection::vec((1u32..40, 1u32..20), 0..3);
+    let event = prop_oneof![
+        6 => (0u32..8, sacks(), 1u64..60_000, 0u32..400)
+            .prop_map(|(moves, sacks, after_us, echo_ms)| Event::Ack { moves, sacks, after_us, echo_ms }),
+        1 => (1u32..10, sacks()).prop_map(|(below, sacks)| Event::Old { below, sacks }),
+        1 => (1u32..10, 1u32..4).prop_map(|(below, length)| Event::Duplicate { below, length }),
+        3 => Just(Event::Timer),
+        1 => Just(Event::Unreachable),
+        1 => prop_oneof![Just(0), 1u32..50, Just(10_000)].prop_map(Event::Window),
+    ];
+    prop::collection::vec(event, 1..120)
+}
+
+struct Run {
+    sender: LinuxSender<()>,
+    now: Nanos,
+    window: u32,
+}
+
+impl Run {
+    /// An established connection with endless data.
+    fn new(stack: &StackProfile) -> Self {
+        let sender = LinuxSender::new(stack, stack.kernel.expect("a kernel"), ());
+        let mut run = Self { sender, now: 0, window: 10_000 };
+        run.sender.open(1_000_000);
+        run.drain();
+        run.now = 50 * MS;
+        let syn_ack = Segment { syn: true, seq: 0, ..run.ack(1, &[], 0) };
+        run.sender.on_segment(run.now, &syn_ack);
+        run.drain();
+        run
+    }
+
+    fn stamp(&self) -> u32 {
+        ((self.now + 16_384 * MS) / MS) as u32
+    }
+
+    fn ack(&self, ack: u32, sacks: &[(u32, u32)], echo_ms: u32) -> Segment {
+        let mut sack = SackList::default();
+        for &(left, right) in sacks {
+            sack.push(left, right);
+        }
+        let stamp = self.stamp();
+        Segment {
+            seq: 1,
+            ack,
+            window: self.window,
+            payload: 0,
+            syn: false,
+            push: false,
+            has_ack: true,
+            sack,
+            timestamps: Some(Timestamps { value: stamp, echo: stamp - echo_ms }),
+            option: Default::default(),
+        }
+    }
+
+    /// Blocks inside what is outstanding.
+    fn blocks(&self, sacks: &[(u32, u32)]) -> Vec<(u32, u32)> {
+        let (una, next) = (self.sender.snd_una(), self.sender.snd_max());
+        sacks
+            .iter()
+            .map(|&(distance, length)| (una + distance, (una + distance + length).min(next)))
+            .filter(|(left, right)| left < right)
+            .collect()
+    }
+
+    fn handle(&mut self, event: &Event) {
+        let (una, next) = (self.sender.snd_una(), self.sender.snd_max());
+        match event {
+            Event::Ack { moves, sacks, after_us, echo_ms } => {
+                self.now += after_us * 1_000;
+                let ack = (una + moves).min(next);
+                let blocks: Vec<_> = self.blocks(sacks).into_iter().filter(|block| block.0 > ack).collect();
+                let segment = self.ack(ack, &blocks, *echo_ms);
+                self.sender.on_segment(self.now, &segment);
+            }
+            Event::Old { below, sacks } => {
+                let segment = self.ack(una.saturating_sub(*below).max(1), &self.blocks(sacks), 10);
+                self.sender.on_segment(self.now, &segment);
+            }
+            Event::Duplicate { below, length } => {
+                let left = una.saturating_sub(*below).max(1);
+                let segment = self.ack(una, &[(left, left + length)], 10);
+                self.sender.on_segment(self.now, &segment);
+            }
+            Event::Timer => {
+                if let Some(at) = self.sender.deadline() {
+                    self.now = self.now.max(at);
+                    self.sender.on_timer(self.now);
+                }
+            }
+            Event::Unreachable => self.sender.on_unreachable(self.now, una),
+            Event::Window(window) => {
+                self.window = *window;
+                let segment = self.ack(una, &[], 10);
+                self.sender.on_segment(self.now, &segment);
+            }
+        }
+        self.drain();
+    }
+
+    fn drain(&mut self) {
+        while self.sender.poll_transmit(self.now).is_some() {}
+    }
+
+    fn check(&self) -> Result<(), TestCaseError> {
+        let sk = self.sender.sock();
+        let (counted, recounted) = self.sender.pipes().expect("it counts");
+        prop_assert_eq!(counted, recounted, "packets in flight, counted anew");
+        prop_assert_eq!(sk.packets_out, sk.snd_nxt - sk.snd_una);
+        prop_assert!(sk.sacked_out + sk.lost_out <= sk.packets_out);
+        prop_assert!(sk.retrans_out <= sk.packets_out);
+        prop_assert!(sk.snd_cwnd >= 1);
+        if sk.packets_out > 0 && !self.sender.has_given_up_for_good() {
+            prop_assert!(self.sender.deadline().is_some(), "a timer runs while data is outstanding");
+        }
+        Ok(())
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn counters_add_up(events in events(), stack in 0..KERNELS.len()) {
+        let mut run = Run::new(&KERNELS[stack]);
+        run.check()?;
+        for event in &events {
+            run.handle(event);
+            run.check()?;
+        }
+    }
+}

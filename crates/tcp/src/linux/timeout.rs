@@ -212,19 +212,16 @@ fn model_timeout(boundary: u32, rto_max_ms: u32) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::LinuxSettings;
-    use super::super::cc::CcName;
     use super::*;
-    use crate::StackProfile;
+    use crate::profile::LINUX_6_12_BBR;
 
     /// A probe's timer in the reference's run bbr 200/300 -> 6400/9, BBM 1 s at 8.2 s: each packet that pacing lets go
     /// sets it anew for jiffy 9174 (9.016 s). From 74 jiffies before, the wheel's granule is 8, so it fires in 9176;
     /// set for the same jiffy from nearby, where the granule is 1, it stays where it is.
     #[test]
     fn a_timer_set_for_the_same_jiffy_stays_in_its_bucket() {
-        let profile = StackProfile::named("linux").unwrap();
-        let settings = LinuxSettings { control: CcName::Bbr, hz: 250, seed: 1 };
-        let mut sender = LinuxSender::new(&profile, settings, 0, ());
+        let profile = LINUX_6_12_BBR;
+        let mut sender = LinuxSender::new(&profile, profile.kernel.unwrap(), ());
         let mut set = |now: u64, expires: u64| {
             sender.jiffies = now;
             sender.set_timer(Pending::LossProbe, expires - now);

@@ -12,6 +12,7 @@ use crate::sender::{Sender, Transmit};
 
 /// [`Sender`] or [`LinuxSender`], as the profile says.
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant)] // the stack of most runs is not behind a pointer
 pub enum AnySender<A> {
     /// A profile's rules.
     Rules(Sender<A>),
@@ -21,6 +22,7 @@ pub enum AnySender<A> {
 
 /// [`Receiver`] or [`LinuxReceiver`], as the profile says.
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant)] // the stack of most runs is not behind a pointer
 pub enum AnyReceiver {
     /// A profile's rules.
     Rules(Receiver),

@@ -9,6 +9,9 @@ const MS: Nanos = 1_000_000;
 /// The clock of time stamps stands here at time zero, ms: 4096 jiffies.
 const BOOT_MS: u64 = 16_384;
 
+/// An ACK: `(ms, number, blocks)`.
+type Sent = (u64, u32, Vec<(u32, u32)>);
+
 /// A receiver and what it has sent: `(when, ACK)`.
 struct Host {
     receiver: LinuxReceiver,
@@ -63,8 +66,8 @@ impl Host {
         }
     }
 
-    /// What was sent since the last call: `(ms, ACK, blocks)`.
-    fn sent(&mut self) -> Vec<(u64, u32, Vec<(u32, u32)>)> {
+    /// What was sent since the last call.
+    fn sent(&mut self) -> Vec<Sent> {
         let acks = self.acks.drain(..);
         acks.map(|(now, ack)| (now / MS, ack.ack, ack.sack.as_slice().to_vec())).collect()
     }

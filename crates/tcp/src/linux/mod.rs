@@ -166,6 +166,8 @@ pub struct LinuxSender<A> {
     total_retrans: u32,
     pending: Pending,
     timer: Option<Nanos>,
+    /// What the wheel holds, even if nothing is pending: the jiffy that it is set for, and the one in which it fires.
+    queued: Option<(u64, u64)>,
     pacing_timer: Option<Nanos>,
     given_up: bool,
 
@@ -268,6 +270,7 @@ impl<A: Advisor> LinuxSender<A> {
             total_retrans: 0,
             pending: Pending::None,
             timer: None,
+            queued: None,
             pacing_timer: None,
             given_up: false,
             high_seq: 0,

@@ -407,7 +407,7 @@ impl LinuxReceiver {
 
     /// `tcp_incr_quickack`. The window is never so small that it counts.
     fn incr_quickack(&mut self) {
-        let most = (self.window / 2).max(2).min(MAX_QUICKACKS);
+        let most = (self.window / 2).clamp(2, MAX_QUICKACKS);
         self.quick = self.quick.max(most);
     }
 

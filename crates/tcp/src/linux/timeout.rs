@@ -23,8 +23,13 @@ impl<A: Advisor> LinuxSender<A> {
         }
         let expires = self.jiffies + wait.min(self.rtt.rto_max);
         self.pending = pending;
-        let clk = self.jiffies + u64::from(self.in_timer);
-        self.timer = Some(self.clock.at(wheel::fires(expires, clk)));
+        // `__mod_timer`: one that waits for the same jiffy stays where it is, on a coarser level perhaps.
+        let queued = self.queued.filter(|&(same, fires)| same == expires && fires > self.jiffies);
+        let (_, fires) = *self.queued.insert(queued.unwrap_or_else(|| {
+            let clk = self.jiffies + u64::from(self.in_timer);
+            (expires, wheel::fires(expires, clk))
+        }));
+        self.timer = Some(self.clock.at(fires));
     }
 
     /// The same after what pacing holds back has left (`tcp_reset_xmit_timer`).
@@ -207,7 +212,30 @@ fn model_timeout(boundary: u32, rto_max_ms: u32) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::model_timeout;
+    use super::*;
+    use crate::profile::LINUX_6_12_BBR;
+
+    /// A probe's timer in the reference's run bbr 200/300 -> 6400/9, BBM 1 s at 8.2 s: each packet that pacing lets go
+    /// sets it anew for jiffy 9174 (9.016 s). From 74 jiffies before, the wheel's granule is 8, so it fires in 9176;
+    /// set for the same jiffy from nearby, where the granule is 1, it stays where it is.
+    #[test]
+    fn a_timer_set_for_the_same_jiffy_stays_in_its_bucket() {
+        let profile = LINUX_6_12_BBR;
+        let mut sender = LinuxSender::new(&profile, profile.kernel.unwrap(), ());
+        let mut set = |now: u64, expires: u64| {
+            sender.jiffies = now;
+            sender.set_timer(Pending::LossProbe, expires - now);
+            sender.timer.map(|at| sender.clock.jiffies(at))
+        };
+        assert_eq!(set(9_100, 9_174), Some(9_176));
+        assert_eq!(set(9_124, 9_174), Some(9_176));
+        assert_eq!(set(9_124, 9_173), Some(9_174));
+        assert_eq!(set(9_124, 9_174), Some(9_175));
+        // Stopping a timer takes it off the list of what is pending, but not off the wheel.
+        assert_eq!(set(9_100, 9_174), Some(9_175));
+        // Once it has fired it is a new timer.
+        assert_eq!(set(9_176, 9_250), Some(9_256));
+    }
 
     #[test]
     fn tv_5_time_to_give_up() {

@@ -514,13 +514,10 @@ impl Bbr3 {
         }
         let inflight = self.packets_in_net_at_edt(sk, rs.prior_in_flight);
         match self.mode {
-            Mode::Down if self.is_time_to_probe(sk) => self.start_refill(sk),
-            Mode::Down => {
-                if inflight <= self.with_headroom() && inflight <= self.inflight(sk, self.max_bw()) {
-                    self.start_cruise();
-                }
+            Mode::Down | Mode::Cruise if self.is_time_to_probe(sk) => self.start_refill(sk),
+            Mode::Down if inflight <= self.with_headroom().min(self.inflight(sk, self.max_bw())) => {
+                self.start_cruise();
             }
-            Mode::Cruise if self.is_time_to_probe(sk) => self.start_refill(sk),
             // ACKs of what the refilled pipe holds.
             Mode::Refill if self.round_start => {
                 self.probe_samples = true;

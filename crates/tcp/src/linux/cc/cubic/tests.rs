@@ -271,6 +271,14 @@ fn thresholds_of_the_delay() {
     }
 }
 
+/// TV-22 (google's cubic-hystart-delay-rtt-jumps-upward): 200 ms become 240; a cwnd of 20 grows by 2 per ACK, so slow
+/// start ends at 36, with the ninth sample.
+#[test]
+fn a_rising_delay_ends_slow_start() {
+    let samples: Vec<_> = (0..20).map(|k| (10_000 + k * 10, 240_000)).collect();
+    assert_eq!(hystart(&samples, 200_000), (36, 9));
+}
+
 /// TV-22 (google's cubic-hystart-delay-min-rtt-jumps-downward): a smaller sample is a smaller delay.
 #[test]
 fn a_falling_delay_does_not_end_slow_start() {

@@ -216,6 +216,23 @@ fn fates_come_true() {
     assert_eq!(fates.len(), 200);
 }
 
+/// A queue of one, whose packet leaves at 1.5 ms: that is over for what comes from outside at this very instant. A
+/// packet of the network finds the queue full, since it counts as put on its way when the last event began, at 0.
+#[test]
+fn a_packet_from_outside_comes_after_the_transmission_that_ends() {
+    for (outside, taken) in [(true, 2), (false, 1)] {
+        let (mut sim, link) = bench(LinkConfig::new(slow(), Delay::Fixed(MS)).drop_tail(1));
+        send(&mut sim, link, &[(0, 1500)]);
+        sim.run_until(1_500_000);
+        let packet = Numbered { number: 1, bytes: 1500 };
+        match outside {
+            true => sim.net.inject(link, packet),
+            false => sim.net.originate(link, packet),
+        }
+        assert_eq!(sim.net.observer.passages.len(), taken);
+    }
+}
+
 /// What comes out of a cut link is lost in the disconnection, even if the link loses packets of its own.
 #[test]
 fn a_cut_link_loses_by_disconnection() {

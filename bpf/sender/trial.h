@@ -30,7 +30,8 @@ static inline void segue_begin_trial(const struct tcp_sock *tp, struct segue_con
 	conn->trial_seq = tp->snd_nxt;
 	conn->trial_lost = tp->lost;
 	conn->trial_delivered = tp->delivered;
-	/* the old link may have lost all of it */
+	/* The old link may have lost all of it. Packets that are marked lost already count, too: an
+	 * undo takes the marks back, and the kernel then finds the same packets lost again. */
 	conn->trial_allowed = tp->packets_out + SEGUE_INITIAL_WINDOW;
 }
 

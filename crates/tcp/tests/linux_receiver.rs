@@ -19,7 +19,10 @@ impl Host {
     fn new() -> Self {
         let mut profile = StackProfile::named("linux").expect("it has SACK and time stamps");
         profile.receive_window = 1_000_000;
-        Self { receiver: LinuxReceiver::new(&profile, LINUX_6_12.kernel.expect("a kernel")), acks: Vec::new() }
+        Self {
+            receiver: LinuxReceiver::new(&profile, LINUX_6_12.kernel.expect("a kernel")),
+            acks: Vec::new(),
+        }
     }
 
     /// After a handshake with a round trip of 50 ms that is over at 50 ms.

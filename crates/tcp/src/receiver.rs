@@ -162,6 +162,12 @@ impl Receiver {
         self.delayed
     }
 
+    /// Whether there is an ACK to send now.
+    #[inline]
+    pub fn has_pending(&self) -> bool {
+        self.pending.is_some()
+    }
+
     /// The ACK to send now, and the bytes that links charge for it.
     #[inline]
     pub fn poll_transmit(&mut self) -> Option<(Segment, u32)> {

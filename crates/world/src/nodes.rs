@@ -212,19 +212,26 @@ pub struct Mobile {
 impl Mobile {
     #[inline]
     fn pump<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, flow: u16) {
-        let state = &mut self.flows[usize::from(flow - self.first.0)];
-        if let Some(ack) = state.receiver.poll_transmit() {
-            if let Some(report) = state.first_report.take() {
-                state.receiver.carry(report);
-            }
-            if state.phas.as_mut().is_none_or(|filter| filter.on_ack(ack.0.ack)) {
-                let packet = net.packets.insert(Packet::ack(flow, ack));
-                net.observer.sent(net.now(), &net.packets[packet]);
-                net.send(self.out, packet);
-            }
+        if self.flows[usize::from(flow - self.first.0)].receiver.has_pending() {
+            self.acknowledge(net, flow);
         }
+        let state = &self.flows[usize::from(flow - self.first.0)];
         if let Some(deadline) = state.receiver.deadline() {
             net.arm(state.timer, deadline);
+        }
+    }
+
+    #[inline(never)] // delayed ACKs: not for every packet
+    fn acknowledge<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, flow: u16) {
+        let state = &mut self.flows[usize::from(flow - self.first.0)];
+        let Some(ack) = state.receiver.poll_transmit() else { return };
+        if let Some(report) = state.first_report.take() {
+            state.receiver.carry(report);
+        }
+        if state.phas.as_mut().is_none_or(|filter| filter.on_ack(ack.0.ack)) {
+            let packet = net.packets.insert(Packet::ack(flow, ack));
+            net.observer.sent(net.now(), &net.packets[packet]);
+            net.send(self.out, packet);
         }
     }
 

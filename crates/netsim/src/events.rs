@@ -17,46 +17,59 @@ pub(crate) enum Source {
     Timer(TimerId),
 }
 
-/// Bits of a key that name the source; the rest of the low half is the insertion order.
+/// Bits of an event that name the source; the rest of the low half is the insertion order.
 const SOURCE_BITS: u32 = 18;
 /// Further from the end than this, an insertion searches by halves.
 const NEAR: usize = 32;
 
-impl Source {
+/// A pending event: `time << 64 | order << 18 | source`. One comparison orders by time, then by insertion. 46 bits of
+/// order last for months of simulation.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Event(u128);
+
+impl Event {
     #[inline]
-    fn code(self) -> u64 {
-        let (kind, id) = match self {
-            Self::Link(id) => (0, id.0),
-            Self::Departure(id) => (1, id.0),
-            Self::Timer(id) => (2, id.0),
+    fn new(source: Source, time: Nanos, order: u64) -> Self {
+        let (kind, id) = match source {
+            Source::Link(id) => (0, id.0),
+            Source::Departure(id) => (1, id.0),
+            Source::Timer(id) => (2, id.0),
         };
-        kind << 16 | u64::from(id)
+        Self(u128::from(time) << 64 | u128::from(order << SOURCE_BITS | kind << 16 | u64::from(id)))
     }
 
     #[inline]
-    fn of(key: u128) -> Self {
-        let (kind, id) = (key as u32 >> 16 & 3, key as u16);
-        if kind == 0 {
-            return Self::Link(LinkId(id));
+    pub(crate) fn time(self) -> Nanos {
+        (self.0 >> 64) as Nanos
+    }
+
+    /// The link whose head comes out: mostly that is what happens.
+    #[inline]
+    pub(crate) fn link(self) -> Option<LinkId> {
+        (self.kind() == 0).then_some(LinkId(self.0 as u16))
+    }
+
+    pub(crate) fn source(self) -> Source {
+        let id = self.0 as u16;
+        match self.kind() {
+            0 => Source::Link(LinkId(id)),
+            1 => Source::Departure(LinkId(id)),
+            _ => Source::Timer(TimerId(id)),
         }
-        if kind == 1 { Self::Departure(LinkId(id)) } else { Self::Timer(TimerId(id)) }
+    }
+
+    #[inline]
+    fn kind(self) -> u32 {
+        self.0 as u32 >> 16 & 3
     }
 }
 
 /// Pending events, the earliest last.
-///
-/// A key is `time << 64 | order << 18 | source`: one comparison orders by time, then by insertion. 46 bits of order last
-/// for months of simulation.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EventQueue {
-    pending: Vec<u128>,
+    pending: Vec<Event>,
     /// Insertion counter.
     order: u64,
-}
-
-#[inline]
-fn key(source: Source, time: Nanos, order: u64) -> u128 {
-    u128::from(time) << 64 | u128::from(order << SOURCE_BITS | source.code())
 }
 
 impl EventQueue {
@@ -68,16 +81,16 @@ impl EventQueue {
         self.order
     }
 
-    /// Time and source of the earliest event.
+    /// The earliest event.
     #[inline]
-    pub(crate) fn first(&self) -> Option<(Nanos, Source)> {
-        self.pending.last().map(|&key| ((key >> 64) as Nanos, Source::of(key)))
+    pub(crate) fn first(&self) -> Option<Event> {
+        self.pending.last().copied()
     }
 
     /// Lets `source`, which has no event, have one at `time` with insertion number `order`.
     #[inline]
     pub(crate) fn add(&mut self, source: Source, time: Nanos, order: u64) {
-        self.pending.push(key(source, time, order));
+        self.pending.push(Event::new(source, time, order));
         self.sort_in_last();
     }
 
@@ -91,40 +104,40 @@ impl EventQueue {
     #[inline]
     pub(crate) fn replace_first(&mut self, source: Source, time: Nanos, order: u64) {
         if let Some(last) = self.pending.last_mut() {
-            *last = key(source, time, order);
+            *last = Event::new(source, time, order);
             self.sort_in_last();
         }
     }
 
     /// Removes the event of `source`, if it has one.
     pub(crate) fn remove(&mut self, source: Source) {
-        self.pending.retain(|&key| Source::of(key) != source);
+        self.pending.retain(|event| event.source() != source);
     }
 
-    /// Moves the last key to its place.
+    /// Moves the last event to its place.
     #[inline]
     fn sort_in_last(&mut self) {
         let [before @ .., last] = &mut self.pending[..] else { return };
-        let key = *last;
-        if before.len() >= NEAR && before[before.len() - NEAR] < key {
+        let event = *last;
+        if before.len() >= NEAR && before[before.len() - NEAR] < event {
             return sort_in_far(&mut self.pending);
         }
         let mut place = last;
         for other in before.iter_mut().rev() {
-            if *other > key {
+            if *other > event {
                 break;
             }
             *place = *other;
             place = other;
         }
-        *place = key;
+        *place = event;
     }
 }
 
 #[cold]
-fn sort_in_far(pending: &mut [u128]) {
-    let [before @ .., key] = pending else { return };
-    let at = before.partition_point(|other| other > key);
+fn sort_in_far(pending: &mut [Event]) {
+    let [before @ .., event] = pending else { return };
+    let at = before.partition_point(|other| other > event);
     pending[at..].rotate_right(1);
 }
 
@@ -167,7 +180,7 @@ mod tests {
                 }
                 naive[usize::from(index)] = time.map(|time| (time, order));
                 let expected = first(&naive).map(|(time, index)| (time, source(index)));
-                prop_assert_eq!(queue.first(), expected);
+                prop_assert_eq!(queue.first().map(|event| (event.time(), event.source())), expected);
             }
         }
     }

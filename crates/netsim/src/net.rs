@@ -1,7 +1,7 @@
 //! The network: links, timers, packets, and the loop that runs them.
 
 use crate::buffer::Buffer;
-use crate::events::{EventQueue, Source};
+use crate::events::{Event, EventQueue, Source};
 use crate::link::loss::LossCause;
 use crate::link::queue::Waiting;
 use crate::link::{Link, LinkConfig, Passage};
@@ -200,7 +200,6 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
     }
 
     /// A transmission of a managed queue ends.
-    #[cold] // off the way of the closed form
     fn depart(&mut self, id: LinkId) {
         self.events.remove_first();
         self.wires[usize::from(id.0)].link.departed();
@@ -270,7 +269,7 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
     /// Time of the next event.
     #[inline]
     pub fn next_event(&self) -> Option<Nanos> {
-        self.events.first().map(|(time, _)| time)
+        self.events.first().map(Event::time)
     }
 }
 
@@ -287,11 +286,20 @@ impl<N: Node<P, O>, P: Payload, O: Observer<P>> Sim<N, P, O> {
     /// Handles the next event if it lies before `limit`, and says whether it did.
     #[inline]
     pub fn step(&mut self, limit: Nanos) -> bool {
-        let Some((time, source)) = self.net.events.first() else { return false };
-        if time >= limit {
+        let Some(event) = self.net.events.first() else { return false };
+        if event.time() >= limit {
             return false;
         }
-        self.net.now = time;
+        self.net.now = event.time();
+        match event.link() {
+            Some(id) => self.deliver(id),
+            None => self.handle(event.source()),
+        }
+        true
+    }
+
+    #[cold] // off the way of a packet
+    fn handle(&mut self, source: Source) {
         match source {
             Source::Link(id) => self.deliver(id),
             Source::Departure(id) => self.net.depart(id),
@@ -300,11 +308,10 @@ impl<N: Node<P, O>, P: Payload, O: Observer<P>> Sim<N, P, O> {
                 let timer = &mut self.net.timers[usize::from(id.0)];
                 timer.fires = NEVER;
                 let owner = timer.owner;
-                self.net.sent = time;
+                self.net.sent = self.net.now;
                 self.nodes[usize::from(owner.0)].on_timer(&mut self.net, id);
             }
         }
-        true
     }
 
     #[inline]

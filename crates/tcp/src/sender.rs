@@ -24,6 +24,15 @@ pub struct Transmit {
     pub retransmission: bool,
 }
 
+/// The packet that is sent next.
+struct Due {
+    seq: u32,
+    copy: u32,
+    retransmission: bool,
+    /// It carries no data.
+    probe: bool,
+}
+
 /// A sender of full segments, sans-IO.
 ///
 /// After each call of [`open`](Self::open), [`on_segment`](Self::on_segment),
@@ -207,8 +216,19 @@ impl<A: Advisor> Sender<A> {
     }
 
     /// The next packet to put on the wire now.
-    #[inline(always)] // one caller, which writes the packet straight to its place
+    #[inline(always)] // the packet is made where it will lie
     pub fn poll_transmit(&mut self, now: Nanos) -> Option<Transmit> {
+        let Due { seq, copy, retransmission, probe } = self.next_due(now)?;
+        let syn = seq == 0 && !probe;
+        let payload = if syn || probe { 0 } else { self.core.profile.mss };
+        let segment = self.segment(now, seq, payload, syn);
+        let bytes = charged_header(&self.core.profile, &segment);
+        Some(Transmit { segment, bytes, copy, retransmission })
+    }
+
+    /// Chooses the packet to be sent now and notes that it is sent.
+    #[inline(always)]
+    fn next_due(&mut self, now: Nanos) -> Option<Due> {
         let core = &mut self.core;
         let watched = core.congestion.watches_use();
         let starts = watched && self.recovery.in_flight(core) == 0;
@@ -216,7 +236,7 @@ impl<A: Advisor> Sender<A> {
             Some(Forced::Probe) => {
                 // No data, a number below the window, so that it must be acknowledged.
                 let (seq, copy) = (core.snd_una - 1, core.next_copy());
-                return Some(self.transmit(now, seq, copy, false, false));
+                return Some(Due { seq, copy, retransmission: false, probe: true });
             }
             Some(Forced::Head) => Some(core.snd_una),
             Some(Forced::New) if core.may_send_new() => Some(core.snd_nxt.max(core.snd_una)),
@@ -246,16 +266,7 @@ impl<A: Advisor> Sender<A> {
         core.snd_nxt = core.snd_nxt.max(seq + 1);
         let retransmission = seq < core.snd_max;
         let copy = core.note_transmission(now, seq);
-        Some(self.transmit(now, seq, copy, retransmission, true))
-    }
-
-    /// Packet `seq`, with its data or as a window probe.
-    #[inline(always)] // the packet is made where it will lie
-    fn transmit(&self, now: Nanos, seq: u32, copy: u32, retransmission: bool, data: bool) -> Transmit {
-        let syn = data && seq == 0;
-        let segment = self.segment(now, seq, if data && !syn { self.core.profile.mss } else { 0 }, syn);
-        let bytes = charged_header(&self.core.profile, &segment);
-        Transmit { segment, bytes, copy, retransmission }
+        Some(Due { seq, copy, retransmission, probe: false })
     }
 
     #[inline(always)]

@@ -95,7 +95,6 @@ impl Packet {
             acknowledgment: tcp.acknowledgment_number(),
             payload: u32::from(self.length).saturating_sub(headers as u32),
             syn: tcp.syn(),
-            push: false,
             fin: tcp.fin(),
             rst: tcp.rst(),
         })

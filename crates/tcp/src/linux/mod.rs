@@ -190,6 +190,8 @@ pub struct LinuxSender<A> {
     prior_ssthresh: u32,
     /// Time stamp of the first retransmission of an episode, ms; 0 = none.
     retrans_stamp: u32,
+    /// Retransmissions that `retrans_out` counts for good, as the kernel's does.
+    leaked: u32,
 
     cwnd_stamp: u32,
     cwnd_used: u32,
@@ -290,6 +292,7 @@ impl<A: Advisor> LinuxSender<A> {
             undo_retrans: -1,
             prior_ssthresh: 0,
             retrans_stamp: 0,
+            leaked: 0,
             cwnd_stamp: 0,
             cwnd_used: 0,
             cwnd_usage_seq: 0,
@@ -662,7 +665,7 @@ impl<A: Advisor> LinuxSender<A> {
             let out = u32::from(!packet.has(queue::SACKED | queue::LOST));
             out + u32::from(packet.has(queue::RETRANS))
         });
-        Some((self.sk.packets_in_flight(), counted.sum()))
+        Some((self.sk.packets_in_flight(), counted.sum::<u32>() + self.leaked))
     }
 
     /// In the Loss state.

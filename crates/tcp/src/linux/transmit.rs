@@ -169,6 +169,8 @@ impl<A: Advisor> LinuxSender<A> {
     pub(super) fn retransmit(&mut self, seq: u32) -> bool {
         let sent = self.retransmit_packet(seq);
         if sent {
+            // After an undo the timer may find the head under way again, and counts it twice: "retrans_out leaked".
+            self.leaked += u32::from(self.queue.get(seq).has(RETRANS));
             self.queue.get_mut(seq).flags |= ANY_RETRANS;
             self.sk.retrans_out += 1;
         }

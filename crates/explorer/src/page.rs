@@ -5,7 +5,7 @@ use crate::question::{DEFINITIONS, DELAYS, KINDS, MOST_FLOWS, MOST_PACKETS, RATE
 use maud::{DOCTYPE, Markup, html};
 use segue_handoff::{Entry, Scheme};
 use segue_report::{SCRIPT, style_sheet};
-use segue_tcp::profile::stacks;
+use segue_tcp::profile::PROFILES;
 use segue_world::access::PRESETS;
 
 /// Handoffs of the papers that Segue reproduces: old link and new link (papers/daniel-kojo-*.toml).
@@ -123,7 +123,7 @@ fn controls() -> Markup {
                 label for="stack" { "TCP" }
                 select #stack {
                     option value="" { "each scheme's own" }
-                    @for profile in stacks() { option value=(profile.name) { (profile.name) } }
+                    @for profile in PROFILES { option value=(profile.name) { (profile.name) } }
                 }
                 label for="seed" { "Seed" }
                 input #seed type="number" min="0" max=(u32::MAX) step="1" value="1" required;

@@ -3,7 +3,7 @@
 use crate::refusal::Refusal;
 use segue_study::planned::nearest;
 use segue_study::{Plan, Request, RequestError, Times};
-use segue_tcp::profile::stacks;
+use segue_tcp::profile::PROFILES;
 use segue_world::access::{Capacity, LinkDelay, PRESETS, parse_time};
 use segue_world::{AccessLink, Definition, Kind, LinkError, Nanos, NoticeMode, SECOND};
 
@@ -261,7 +261,7 @@ impl Question {
             0 => Definition::AfterHighest,
             _ => Definition::AfterAck,
         };
-        let stacks: Vec<_> = stacks().map(|profile| profile.name).collect();
+        let stacks = PROFILES.map(|profile| profile.name);
         let stack = match words.get("stack") {
             None => None,
             Some(_) => Some(stacks[words.choice("stack", &stacks)?].to_string()),

@@ -5,7 +5,7 @@ use crate::question::{
     MOST_PACKETS, MOST_POINTS, MOST_SCHEMES, NOTICES, RATES, USUAL_SCHEMES, USUAL_TIMES,
 };
 use segue_handoff::Scheme;
-use segue_tcp::profile::stacks;
+use segue_tcp::profile::PROFILES;
 use segue_world::access::PRESETS;
 use serde_json::{Map, Value, json};
 
@@ -70,7 +70,7 @@ fn property(key: &str, endpoint: Endpoint) -> Value {
         }
         "packets" => json!({ "type": "integer", "minimum": 1, "maximum": MOST_PACKETS, "default": 100 }),
         "definition" => json!({ "enum": DEFINITIONS, "default": DEFINITIONS[0] }),
-        "stack" => json!({ "enum": stacks().map(|profile| profile.name).collect::<Vec<_>>() }),
+        "stack" => json!({ "enum": PROFILES.map(|profile| profile.name) }),
         "seed" => json!({ "type": "integer", "minimum": 0, "maximum": u32::MAX, "default": 1 }),
         "at" if endpoint == Endpoint::Compare => json!({
             "description": format!("A time, or FIRST..LAST/STEP: at most {MOST_POINTS} times, at most {} s", LATEST / 1_000_000_000),

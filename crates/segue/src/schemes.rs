@@ -7,7 +7,7 @@ use segue_console::{lines, plain_table};
 use segue_handoff::Scheme;
 use segue_study::request::NOTICE_DELAY;
 use segue_tcp::StackProfile;
-use segue_tcp::profile::{STACK_SETTINGS, stacks};
+use segue_tcp::profile::{PROFILES, STACK_SETTINGS};
 use segue_world::access::PRESETS;
 use segue_world::routers::ROUTER_SETTINGS;
 
@@ -29,15 +29,15 @@ fn overview(text: &mut String) {
     for entry in Scheme::entries() {
         schemes.add_row([entry.name, entry.stack, entry.summary, entry.source]);
     }
-    let mut named = plain_table(&["STACK", "SOURCE"]);
-    for profile in stacks() {
-        named.add_row([profile.name, profile.source]);
+    let mut stacks = plain_table(&["STACK", "SOURCE"]);
+    for profile in PROFILES {
+        stacks.add_row([profile.name, profile.source]);
     }
     let mut links = plain_table(&["LINK PRESET", "MEANS"]);
     for (name, link) in PRESETS {
         links.add_row([name, link]);
     }
-    let tables = [schemes, named, links, common_settings()];
+    let tables = [schemes, stacks, links, common_settings()];
     text.push_str(&tables.iter().map(lines).collect::<Vec<_>>().join("\n"));
     text.push_str("\nSettings of one scheme, or the departures of one stack: segue schemes NAME\n");
 }

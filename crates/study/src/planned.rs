@@ -3,7 +3,7 @@
 use crate::request::{NOTICE_DELAY, RequestError};
 use segue_handoff::Scheme;
 use segue_tcp::StackProfile;
-use segue_tcp::profile::{STACK_SETTINGS, stacks};
+use segue_tcp::profile::{PROFILES, STACK_SETTINGS};
 use segue_world::Routers;
 use segue_world::routers::ROUTER_SETTINGS;
 
@@ -43,16 +43,9 @@ pub fn planned(
         let known = Scheme::settings_of(name);
         let mut own: Vec<_> =
             settings.iter().filter(|(key, _)| known.iter().any(|s| s.name == key)).cloned().collect();
+        let scheme = Scheme::build(name, &own)?;
         let entry = Scheme::entry_of(name);
         let stack = stack_named(stack.unwrap_or(entry.map_or("ns2-sack1", |entry| entry.stack)), settings)?;
-        // What a kernel is asked for, it does as a kernel can.
-        if stack.kernel.is_some()
-            && known.iter().any(|s| s.name == "enact")
-            && own.iter().all(|s| s.0 != "enact")
-        {
-            own.push(("enact".to_string(), "linux".to_string()));
-        }
-        let scheme = Scheme::build(name, &own)?;
         let stack_index = stacks.iter().position(|other| *other == stack).unwrap_or_else(|| {
             stacks.push(stack);
             stacks.len() - 1
@@ -102,7 +95,7 @@ pub fn routers(settings: &[(String, String)]) -> Result<Routers, RequestError> {
 }
 
 fn stack_named(name: &str, settings: &[(String, String)]) -> Result<StackProfile, RequestError> {
-    let names = || stacks().map(|profile| profile.name);
+    let names = || PROFILES.iter().map(|profile| profile.name);
     let mut stack = StackProfile::named(name).ok_or_else(|| RequestError::Stack {
         name: name.to_string(),
         expected: names().collect::<Vec<_>>().join(", "),

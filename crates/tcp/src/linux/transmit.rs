@@ -290,7 +290,7 @@ impl<A: Advisor> LinuxSender<A> {
     /// `tcp_sendmsg_locked`). The packet with which it is full is pushed (`tcp_push`), and so is one that ends both a
     /// write of 32 KiB and a segment. The buffer itself holds nothing back: the kernel widens it with cwnd.
     pub(super) fn fill_buffer(&mut self) {
-        let queued = self.filled - self.sk.snd_una;
+        let queued = self.filled.saturating_sub(self.sk.snd_una);
         if queued > BUFFER_LOW || self.filled >= self.write_seq {
             return;
         }

@@ -172,7 +172,6 @@ fn parse(frame: &[u8]) -> Option<Segment> {
         seq: header.sequence_number,
         ack: header.acknowledgment_number,
         syn: header.syn,
-        push: false,
         has_ack: header.ack,
         rst: header.rst,
         fin: header.fin,

@@ -63,7 +63,7 @@ impl<A: Advisor> LinuxSender<A> {
         }
         if let Some(advice) = advice {
             if advice.keep_window || advice.keep_cwnd {
-                self.sk.snd_ssthresh = ssthresh; // PRR ends there (bpf/enact.h)
+                self.sk.snd_ssthresh = ssthresh; // PRR ends there (bpf/sender/enact.h)
             }
             self.take(&advice);
         }

@@ -509,8 +509,13 @@ fn the_gains_that_pages_state_are_measured() {
         ("10mbit/30ms", "50mbit/20ms", mbb, false),
         ("10mbit/30ms", "50mbit/20ms", second, false),
     ];
-    let stacks: [&[&str]; 3] =
-        [&["--stack", "ns2-sack1"], &["--stack", "rfc"], &["--stack", "linux", "--set", "enact=linux"]];
+    let stacks: [&[&str]; 5] = [
+        &["--stack", "ns2-sack1"],
+        &["--stack", "rfc"],
+        &["--stack", "linux", "--set", "enact=linux"],
+        &["--stack", "linux-6.12"],
+        &["--stack", "linux-6.12/bbr"],
+    ];
     let mut links = (String::new(), String::new());
     for (old, new, kind, in_readme) in rows {
         let kind_words: &[&str] = match kind {

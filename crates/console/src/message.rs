@@ -53,7 +53,7 @@ fn problem(error: &clap::Error) -> Option<String> {
         }
         ErrorKind::InvalidValue => format!("invalid value '{}' for '{}'", value?, argument?),
         ErrorKind::ValueValidation => {
-            let reason = error.source().map(|source| format!(": {source}")).unwrap_or_default();
+            let reason = error.source().map(|source| format!(": {}", plain(&source.to_string()))).unwrap_or_default();
             format!("invalid value '{}' for '{}'{reason}", value?, argument?)
         }
         ErrorKind::UnknownArgument => format!("unexpected argument '{}' found", argument?),
@@ -72,6 +72,7 @@ fn problem(error: &clap::Error) -> Option<String> {
                     format!("the argument '{argument}' cannot be used multiple times")
                 }
                 [other] => format!("the argument '{argument}' cannot be used with '{other}'"),
+                [] => format!("the argument '{argument}' cannot be used with the other arguments"),
                 others => format!("the argument '{argument}' cannot be used with: {}", others.join(" ")),
             }
         }
@@ -81,6 +82,21 @@ fn problem(error: &clap::Error) -> Option<String> {
         _ => return None,
     };
     Some(text)
+}
+
+/// The reasons of Rust's and clap's own parsers, in words of the user.
+fn plain(reason: &str) -> String {
+    match reason {
+        "invalid digit found in string" => "expected a whole number".to_owned(),
+        "number too large to fit in target type" => "the number is too large".to_owned(),
+        "number too small to fit in target type" => "the number is too small".to_owned(),
+        "invalid IP address syntax" => "expected an IP address, such as 127.0.0.1".to_owned(),
+        _ => match reason.split_once(" is not in ").map(|(_, range)| range.split_once("..=").ok_or(range)) {
+            Some(Ok((least, most))) => format!("expected {least} to {most}"),
+            Some(Err(range)) => format!("expected {} or more", range.trim_end_matches("..")),
+            None => reason.to_owned(),
+        },
+    }
 }
 
 /// The words of a part of the error's context; none, if there is no such part.
@@ -127,7 +143,8 @@ mod tests {
             ("program run", "the following required arguments were not provided: <PLAN>"),
             ("program run a b", "unexpected argument 'b' found"),
             ("program run a --cont=1", "unexpected argument '--cont' found; did you mean `--count`?"),
-            ("program run a --count 10", "invalid value '10' for '--count <N>': 10 is not in 1..=9"),
+            ("program run a --count 10", "invalid value '10' for '--count <N>': expected 1 to 9"),
+            ("program run a --count 1e1", "invalid value '1e1' for '--count <N>': expected a whole number"),
             ("program run a --count=", "a value is required for '--count <N>' but none was supplied"),
             (
                 "program run a --kind mbx",

@@ -307,7 +307,7 @@ fn mistakes_end_with_status_2_and_one_line() {
         ("compare wlan egprs --notice-loss 1", "in-band"),
         ("compare wlan egprs --notice in-band --notice-loss 3", "0..=2"),
         ("compare wlan egprs --seeds 0", "1 to 100000"),
-        ("compare wlan egprs --threads 0", "1..=1024"),
+        ("compare wlan egprs --threads 0", "expected 1 to 1024"),
         ("compare wlan egprs --json - --csv -", "at most one -"),
         ("compare wlan egprs --json /nowhere/x.json", "cannot write /nowhere/x.json"),
         ("compare wlan egprs --seed 18446744073709551615", "2^64"),

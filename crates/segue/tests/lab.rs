@@ -42,7 +42,7 @@ fn mistakes_are_the_user_s_and_take_one_line() {
             "expected at most one - among --json, --csv, --report",
         ),
         (&["lab", "run", &good, "--json", &good], "an output would replace"),
-        (&["lab", "run", &good, "--jobs", "0"], "0 is not in 1..=64"),
+        (&["lab", "run", &good, "--jobs", "0"], "expected 1 to 64"),
         (&["lab", "drive", &good], "plan.toml: missing key `stays`"),
         (&["lab", "drive", &good, "--json", "/nowhere/at/all.json"], "missing key `stays`"),
     ];

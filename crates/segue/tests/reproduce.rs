@@ -206,7 +206,7 @@ fn mistakes_end_with_status_2_and_one_line() {
         (&["wu-2009-tcp-ho", "--check", "--set", "a3-cwnd=1"], &["a3-cwnd", "segue schemes tcp-ho"]),
         (&["--check", "--set", "a3-cwnd=much"], &["a3-cwnd", "much"]),
         (&["--check", "--set", "receive-window=0"], &["receive-window", "`0`", "1 to 1000000"]),
-        (&["--points", "201"], &["201", "1..=200"]),
+        (&["--points", "201"], &["201", "1 to 200"]),
         (&["--out", file.to_str().expect("UTF-8")], &["--out", "folder"]),
     ];
     for (arguments, parts) in bad {

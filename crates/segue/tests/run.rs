@@ -249,7 +249,7 @@ fn mistakes_end_with_status_2_and_one_line() {
         ("", "\u{feff}old = 3", "expected a link"),
         ("--json no/a.json", SHORT, "cannot write no/a.json"),
         ("--points 0", SHORT, "--points"),
-        ("--threads 0", SHORT, "1..=1024"),
+        ("--threads 0", SHORT, "expected 1 to 1024"),
         ("--schema", SHORT, "--schema"),
     ];
     for (options, scenario, part) in bad {

@@ -53,7 +53,8 @@ fn problem(error: &clap::Error) -> Option<String> {
         }
         ErrorKind::InvalidValue => format!("invalid value '{}' for '{}'", value?, argument?),
         ErrorKind::ValueValidation => {
-            let reason = error.source().map(|source| format!(": {}", plain(&source.to_string()))).unwrap_or_default();
+            let reason =
+                error.source().map(|source| format!(": {}", plain(&source.to_string()))).unwrap_or_default();
             format!("invalid value '{}' for '{}'{reason}", value?, argument?)
         }
         ErrorKind::UnknownArgument => format!("unexpected argument '{}' found", argument?),

@@ -43,7 +43,7 @@ fn mistakes_are_the_user_s_and_take_one_line() {
         ),
         (&["lab", "run", &good, "--json", &good], "an output would replace"),
         (&["lab", "run", &good, "--jobs", "0"], "expected 1 to 64"),
-        (&["lab", "drive", &good], "plan.toml: missing key `stays`"),
+        (&["lab", "drive", &good], "plan.toml, line 3, column 1: missing key `stays`"),
         (&["lab", "drive", &good, "--json", "/nowhere/at/all.json"], "missing key `stays`"),
     ];
     for (args, part) in cases {

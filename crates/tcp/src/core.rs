@@ -5,7 +5,7 @@ use crate::advice::{Advice, Advisor, View};
 use crate::congestion::{Ack, AnyControl, Congestion, CongestionControl, State};
 use crate::profile::{BARE_HEADERS, HeaderSize, RttSampling, StackProfile};
 use crate::rto::RtoEstimator;
-use crate::segment::Segment;
+use crate::segment::{CarriedOption, Segment};
 use crate::{Nanos, encode};
 
 /// A packet that must be sent before any other.
@@ -495,11 +495,15 @@ impl<A: Advisor> Core<A> {
     }
 }
 
-/// Bytes that links charge for a segment (its headers, options and payload).
+/// Bytes that links charge for a segment (its headers, options and payload). As in ns-2, options that a kernel carries
+/// for us are free: until the handoff, which all schemes share, packets are those of the kernel alone.
 #[inline(always)]
 pub(crate) fn charged_header(profile: &StackProfile, segment: &Segment) -> u32 {
     let options = match profile.header {
         HeaderSize::Ns2 => 8 * segment.sack.len() as u32,
+        HeaderSize::Encoded if profile.kernel.is_some() && !segment.option.is_empty() => {
+            encode::options_len(profile, &Segment { option: CarriedOption::default(), ..*segment }) as u32
+        }
         HeaderSize::Encoded => encode::options_len(profile, segment) as u32,
     };
     BARE_HEADERS + options + u32::from(segment.payload)

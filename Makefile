@@ -29,7 +29,7 @@ PROGRAM :=
 RELEASE := $${CARGO_TARGET_DIR:-target}/release/segue
 STATIC := $(shell uname -m)-unknown-linux-gnu
 
-.PHONY: help setup demo build test fuzz measure python-test lab liar agent-speed agent-soak bench fidelity book lint additions man completions install uninstall static deb units clean
+.PHONY: help setup demo build test fuzz measure python-test lab liar agent-speed agent-soak bench fidelity linux-fidelity book lint additions man completions install uninstall static deb units clean
 
 help:
 	@echo 'make setup        installs the system packages that building and testing need'
@@ -45,6 +45,7 @@ help:
 	@echo 'make agent-soak   a hundred handoffs with a thousand flows, every octet compared; five minutes, as root'
 	@echo 'make bench        packets per second, ours beside those of ns-2'
 	@echo 'make fidelity     regular TCP beside the results of ns-2, scenario by scenario'
+	@echo 'make linux-fidelity  the stack linux-6.12 beside the kernel, scenario by scenario; two minutes'
 	@echo 'make book         the documentation as a book, into out/book/html; its links are checked'
 	@echo 'make lint         formatting, the prose of the pages, and clippy with warnings denied'
 	@echo 'make additions    adds a toy control, loss model, queue and scheme to a copy, and compiles it'
@@ -104,6 +105,9 @@ bench:
 fidelity:
 	@scripts/setup --check $(NEED_ALL)
 	$(RUN) -p segue-fidelity --bin fidelity -- $(ARGS)
+
+linux-fidelity: build
+	scripts/linux-fidelity $(ARGS)
 
 book:
 	@scripts/setup --check $(NEED_ALL) book

@@ -30,8 +30,11 @@ const NAMES: &str = "scheme";
 
 /// The whole table as text.
 pub fn render(plan: &Plan, comparison: &Comparison, shown: &Presentation, screen: &Screen) -> String {
-    let mut text =
-        shown.title.iter().map(|title| format!("{}\n\n", segue_console::printable(title))).collect::<String>();
+    let mut text = shown
+        .title
+        .iter()
+        .map(|title| format!("{}\n\n", segue_console::printable(title)))
+        .collect::<String>();
     let rows = || comparison.groups.iter().flat_map(|group| &group.rows);
     let name_width = rows().map(|row| row.scheme.chars().count()).max().unwrap_or(0).max(NAMES.len());
     let mut columns = shown.columns.clone();

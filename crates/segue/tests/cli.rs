@@ -305,7 +305,7 @@ fn mistakes_end_with_status_2_and_one_line() {
         ("compare wlan egprs --set initial-window=x", "1 to 1000 packets"),
         ("compare wlan egprs --set novalue", "KEY=VALUE"),
         ("compare wlan egprs --notice-loss 1", "in-band"),
-        ("compare wlan egprs --notice in-band --notice-loss 3", "0..=2"),
+        ("compare wlan egprs --notice in-band --notice-loss 3", "expected 0 to 2"),
         ("compare wlan egprs --seeds 0", "1 to 100000"),
         ("compare wlan egprs --threads 0", "expected 1 to 1024"),
         ("compare wlan egprs --json - --csv -", "at most one -"),

@@ -11,7 +11,7 @@ fn segue(args: &[&str]) -> Output {
 #[test]
 fn mistakes_are_the_user_s_and_take_one_line() {
     let cases: [(&[&str], &str); 7] = [
-        (&["--runs", "1"], "1 is not in 2..=1000"),
+        (&["--runs", "1"], "expected 2 to 1000"),
         (&["--seconds", "0"], "expected seconds, 0.1 to 600"),
         (&["--senders", "cubic"], "`cubic` is the kernel's own; expected one of ours"),
         (&["--senders", "etcp-v9"], "did you mean `etcp-v"),

@@ -45,7 +45,7 @@ help:
 	@echo 'make agent-soak   a hundred handoffs with a thousand flows, every octet compared; five minutes, as root'
 	@echo 'make bench        packets per second, ours beside those of ns-2'
 	@echo 'make fidelity     regular TCP beside the results of ns-2, scenario by scenario'
-	@echo 'make linux-fidelity  the stack linux-6.12 beside the kernel, scenario by scenario; two minutes'
+	@echo 'make linux-fidelity  the stack linux-6.12 beside the kernel, scenario by scenario'
 	@echo 'make book         the documentation as a book, into out/book/html; its links are checked'
 	@echo 'make lint         formatting, the prose of the pages, and clippy with warnings denied'
 	@echo 'make additions    adds a toy control, loss model, queue and scheme to a copy, and compiles it'

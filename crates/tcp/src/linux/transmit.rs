@@ -290,12 +290,13 @@ impl<A: Advisor> LinuxSender<A> {
     /// `tcp_sendmsg_locked`). The packet with which it is full is pushed (`tcp_push`), and so is one that ends both a
     /// write of 32 KiB and a segment. The buffer itself holds nothing back: the kernel widens it with cwnd.
     pub(super) fn fill_buffer(&mut self) {
-        let queued = self.filled.saturating_sub(self.sk.snd_una);
-        if queued > BUFFER_LOW || self.filled >= self.write_seq {
+        // A wide cwnd sends what the buffer would not have held.
+        let written = self.filled.max(self.sk.snd_nxt);
+        if written - self.sk.snd_una > BUFFER_LOW || written >= self.write_seq {
             return;
         }
-        let filled = self.sk.snd_una.saturating_add(BUFFER).min(self.write_seq).max(self.sk.snd_nxt);
-        let mut aligned = self.filled.next_multiple_of(WRITES_AND_SEGMENTS);
+        let filled = self.sk.snd_una.saturating_add(BUFFER).min(self.write_seq);
+        let mut aligned = written.next_multiple_of(WRITES_AND_SEGMENTS);
         while aligned < filled - 1 {
             self.pushes.push_back(aligned);
             aligned += WRITES_AND_SEGMENTS;

@@ -2,7 +2,6 @@
 
 import multiprocessing
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -103,14 +102,10 @@ def test_several_threads_call_at_once() -> None:
     assert results == [expected] * 6
 
 
-def test_import_is_quick_and_alone() -> None:
-    words = [sys.executable, "-X", "importtime", "-c", "import segue, sys; print(*sys.modules)"]
-    best = 10**9
-    for _ in range(5):
-        done = subprocess.run(words, capture_output=True, text=True, check=True)
-        line = next(line for line in done.stderr.splitlines() if line.endswith("| segue"))
-        found = re.match(r"import time:\s+\d+ \|\s+(\d+) \|", line)
-        assert found, line
-        best = min(best, int(found[1]))
-    assert best <= 100_000, f"import segue: {best} us"
-    assert not {"polars", "pandas", "pyarrow", "distributed"} & set(done.stdout.split())
+def test_import_loads_no_table_library() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "import segue, sys; print(*sys.modules)"], capture_output=True, text=True, check=True
+    )
+    loaded = set(done.stdout.split())
+    assert "segue" in loaded
+    assert not {"polars", "pandas", "pyarrow", "numpy", "distributed", "asyncio"} & loaded

@@ -2,7 +2,7 @@
 //! comments say.
 
 use super::*;
-use crate::wire::options::{SackBlock, SackBlocks, Timestamps};
+use crate::wire::{SackBlock, SackBlocks, Timestamps};
 use std::net::Ipv4Addr;
 
 /// Words c000 0201 and c633 6407.

@@ -7,10 +7,10 @@ use std::error::Error;
 /// Longest message, characters.
 const LONGEST: usize = 1000;
 
-/// A message that quotes the user's words: one line, no control characters, not endless.
+/// A message that quotes the user's words: one line, no control characters, no numbers of errors, not endless.
 pub fn printable(message: &str) -> String {
     let mut text = String::new();
-    for (index, c) in message.chars().enumerate() {
+    for (index, c) in without_numbers(message).chars().enumerate() {
         if index == LONGEST {
             text.push_str("...");
             break;
@@ -21,6 +21,26 @@ pub fn printable(message: &str) -> String {
         }
     }
     text
+}
+
+/// The same message without the operating system's numbers of errors, ` (os error 2)`, which stand behind its words.
+fn without_numbers(message: &str) -> String {
+    let mut text = String::new();
+    let mut rest = message;
+    while let Some((before, after)) = rest.split_once(" (os error ") {
+        match after.split_once(')') {
+            Some((number, behind)) if number.bytes().all(|byte| byte.is_ascii_digit()) => {
+                text.push_str(before);
+                rest = behind;
+            }
+            _ => {
+                text.push_str(before);
+                text.push_str(" (os error ");
+                rest = after;
+            }
+        }
+    }
+    text + rest
 }
 
 /// What clap has against the words of a command line: what was wrong, what was expected, the nearest valid word.
@@ -58,7 +78,9 @@ fn problem(error: &clap::Error) -> Option<String> {
             format!("invalid value '{}' for '{}'{reason}", value?, argument?)
         }
         ErrorKind::UnknownArgument => format!("unexpected argument '{}' found", argument?),
-        ErrorKind::InvalidSubcommand => format!("unrecognized subcommand '{}'", command?),
+        ErrorKind::InvalidSubcommand => {
+            format!("unrecognized subcommand '{}'; --help lists the commands", command?)
+        }
         ErrorKind::MissingSubcommand => {
             format!("'{}' requires a subcommand but one was not provided", command?)
         }
@@ -139,8 +161,8 @@ mod tests {
                 "program",
                 "'program' requires a subcommand but one was not provided; expected one of run, status",
             ),
-            ("program rum", "unrecognized subcommand 'rum'; did you mean `run`?"),
-            ("program runner-up", "unrecognized subcommand 'runner-up'"),
+            ("program rum", "unrecognized subcommand 'rum'; --help lists the commands; did you mean `run`?"),
+            ("program runner-up", "unrecognized subcommand 'runner-up'; --help lists the commands"),
             ("program run", "the following required arguments were not provided: <PLAN>"),
             ("program run a b", "unexpected argument 'b' found"),
             ("program run a --cont=1", "unexpected argument '--cont' found; did you mean `--count`?"),
@@ -169,6 +191,18 @@ mod tests {
     fn a_word_of_two_lines_stays_one_word() {
         assert_eq!(printable(&said("program run a --kind m\nb")).lines().count(), 1);
         assert!(said("program run a b\nc").ends_with("'b\nc' found"));
+    }
+
+    #[test]
+    fn errors_have_words_and_no_numbers() {
+        for (message, shown) in [
+            ("a: No such file (os error 2)", "a: No such file"),
+            ("a (os error 13), b (os error 2): c", "a, b: c"),
+            ("a (os error x) (os error 2)", "a (os error x)"),
+            ("a (os error 2", "a (os error 2"),
+        ] {
+            assert_eq!(without_numbers(message), shown);
+        }
     }
 
     #[test]

@@ -89,20 +89,35 @@ fn in_words(problem: &io::Error) -> String {
 }
 
 /// Words of the libraries that only programmers know, and what users would say.
-const PLAINER: [(&str, &str); 6] = [
+const PLAINER: [(&str, &str); 13] = [
     ("missing field", "missing key"),
+    ("number too large to fit in target type", "the number is too large"),
+    ("number too small to fit in target type", "the number is too small"),
+    ("` as i128,", "`,"),
     ("expected usize", "expected a whole number"),
     ("expected u32", "expected a whole number up to 4294967295"),
     ("expected u64", "expected a whole number"),
+    ("expected i64", "expected a whole number"),
+    ("expected f64", "expected a number"),
     ("expected a boolean", "expected true or false"),
-    ("expected an array of length 2", "expected [OLD, NEW]"),
+    ("expected a string", "expected text in quotes"),
+    ("expected a map", "expected a table"),
+    ("wanted string or table", "expected a word in quotes"),
 ];
+/// The same, of messages that end with the name of a type.
+const PLAINER_TO_THE_END: [(&str, &str); 2] =
+    [("expected enum", "expected a word in quotes"), ("expected struct", "expected a table")];
 
 /// The library's message as one line, in plain words, with the nearest valid word.
 fn plain(message: &str, expected: &str) -> String {
     let mut line = message.lines().map(str::trim).collect::<Vec<_>>().join("; ");
     for (words, plainer) in PLAINER {
         line = line.replace(words, plainer);
+    }
+    for (words, plainer) in PLAINER_TO_THE_END {
+        if let Some(start) = line.find(words) {
+            line.replace_range(start.., plainer);
+        }
     }
     if !line.contains("expected") {
         line.push_str(&format!("; expected {expected}"));

@@ -41,7 +41,7 @@ pub struct Scenario {
     pub new: Option<Several<LinkWords>>,
     /// In place of old and new: a list of [OLD, NEW].
     #[schemars(with = "Option<Vec<[String; 2]>>")]
-    pub pairs: Option<Several<[Spanned<String>; 2]>>,
+    pub pairs: Option<Several<Vec<Spanned<String>>>>,
     /// After each pair of links also the way back; false unless given.
     #[schemars(with = "Option<bool>")]
     pub both_ways: Option<Spanned<bool>>,

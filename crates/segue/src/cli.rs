@@ -2,8 +2,8 @@
 
 use crate::screen::ColourWord;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::error::{ContextKind, ContextValue};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 #[cfg(feature = "live")]
 use segue_agent::cli::AgentArgs;
 use segue_study::times::{Times, time};
@@ -20,7 +20,7 @@ const PAGES: &str = concat!("Documentation: ", env!("CARGO_PKG_REPOSITORY"), "/t
 
 /// Simulate TCP across changes of the access link (handoffs), and run it on Linux
 #[derive(Debug, Parser)]
-#[command(name = "segue", version = VERSION, after_help = PAGES, disable_help_subcommand = true)]
+#[command(name = "segue", version = VERSION, after_help = PAGES)]
 pub struct Cli {
     /// When to colour tables and help
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t)]
@@ -107,7 +107,7 @@ pub struct BenchArgs {
     #[arg(long, value_name = "TIME", value_parser = time, allow_hyphen_values = true)]
     pub disconnect: Option<Nanos>,
     /// Packets per transfer
-    #[arg(long, value_name = "P", default_value_t = 100)]
+    #[arg(long, value_name = "P", default_value_t = 100, allow_negative_numbers = true)]
     pub packets: u32,
     /// When the transfer counts as complete
     #[arg(long, value_parser = choice::<Definition>(), default_value = "after-highest")]
@@ -125,7 +125,7 @@ pub struct BenchArgs {
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
     pub set: Vec<(String, String)>,
     /// Seed of start times and clock phases; 1 repeats the ns-2 reference
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
     pub seed: u64,
 }
 
@@ -159,13 +159,13 @@ pub struct CompareArgs {
     #[arg(long, value_parser = choice::<KindWord>(), value_delimiter = ',', default_value = "mbb")]
     pub kind: Vec<KindWord>,
     /// Numbers of flows
-    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = flow_count, default_value = "1")]
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = flow_count, default_value = "1", allow_negative_numbers = true)]
     pub flows: Vec<usize>,
     /// Handoff times: one, or FIRST..LAST/STEP
     #[arg(long, value_name = "TIMES", value_parser = Times::parse, default_value = "0.1s..20s/0.1s", allow_hyphen_values = true)]
     pub at: Times,
     /// Pool the handoffs of K seeds
-    #[arg(long, value_name = "K", default_value_t = 1)]
+    #[arg(long, value_name = "K", default_value_t = 1, allow_negative_numbers = true)]
     pub seeds: u64,
     /// Where results go.
     #[command(flatten)]
@@ -191,7 +191,7 @@ pub struct TraceArgs {
     #[arg(long, value_parser = choice::<KindWord>(), default_value = "mbb")]
     pub kind: KindWord,
     /// Number of flows
-    #[arg(long, value_name = "N", value_parser = one_flow_count, default_value = "1")]
+    #[arg(long, value_name = "N", value_parser = one_flow_count, default_value = "1", allow_negative_numbers = true)]
     pub flows: usize,
     /// Print all events since the flows began, not only those since the handoff
     #[arg(long, conflicts_with = "story")]
@@ -278,15 +278,6 @@ pub(crate) fn key_value(word: &str) -> Result<(String, String), String> {
 
 /// What is wrong with the words of a command line, in one line.
 pub(crate) fn one_line(error: &clap::Error) -> String {
-    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        let program = Cli::command();
-        let words = program
-            .get_subcommands()
-            .filter(|command| !command.is_hide_set())
-            .map(|command| command.get_name());
-        let words: Vec<&str> = words.collect();
-        return format!("no command; expected one of {} (see segue --help)", words.join(", "));
-    }
     if let Some(word) = left_out(error) {
         return format!(
             "`segue {word}`: this program was built without it; `make build` or `make install` builds all of it"

@@ -11,6 +11,7 @@ mod doctor;
 #[cfg(feature = "files")]
 mod drive;
 pub mod events;
+mod examples;
 #[cfg(feature = "explore")]
 mod explore;
 #[cfg(feature = "live")]
@@ -50,7 +51,7 @@ pub mod sweep;
 mod table;
 pub mod trace;
 
-use clap::Parser;
+use clap::FromArgMatches;
 use cli::{Cli, Command};
 use screen::{ColourWord, Screen};
 use std::ffi::OsString;
@@ -61,12 +62,19 @@ pub use segue_console::{Failure, print};
 ///
 /// Errors: [`Failure::User`] with the line that the command line prints.
 pub fn command(words: &[OsString]) -> Result<Command, Failure> {
-    let parsed = Cli::try_parse_from(words);
-    parsed.map(|cli| cli.command).map_err(|error| Failure::User(cli::one_line(&error)))
+    parse(words).map(|cli| cli.command).map_err(|error| Failure::User(cli::one_line(&error)))
+}
+
+/// The command line with its examples, which the derived parser does not know.
+fn parse(words: &[OsString]) -> Result<Cli, clap::Error> {
+    Cli::from_arg_matches(&examples::program().try_get_matches_from(words)?)
 }
 
 fn run(words: &[OsString]) -> Result<(), Failure> {
-    let parsed = match Cli::try_parse_from(words) {
+    if words.len() == 1 {
+        return print(&examples::first_page());
+    }
+    let parsed = match parse(words) {
         Err(error) if !error.use_stderr() => {
             return segue_console::print_help(&error, ColourWord::among(words).on_stdout());
         }

@@ -1,8 +1,13 @@
 //! Manual pages and shell completions, made from the command line's own definition.
 
-use crate::cli::{Cli, CompletionsArgs, ManArgs, ProgramWord};
+use crate::cli::{CompletionsArgs, ManArgs, ProgramWord};
+use crate::examples::{self, EXAMPLES};
 use crate::{Failure, print};
+use clap::Command;
+#[cfg(feature = "live")]
 use clap::CommandFactory;
+use clap_mangen::Man;
+use std::io::{self, Write};
 use std::path::Path;
 
 /// `segue man --out DIR`: one page for each program and one per command.
@@ -15,17 +20,83 @@ pub fn man(args: &ManArgs) -> Result<(), Failure> {
         ))
     };
     std::fs::create_dir_all(folder).map_err(refuse)?;
-    clap_mangen::generate_to(Cli::command().version(env!("CARGO_PKG_VERSION")), folder).map_err(refuse)?;
+    let mut program = examples::program().version(env!("CARGO_PKG_VERSION"));
+    program.build();
+    pages_of(&program, folder).map_err(refuse)?;
     // In place of the pages of `segue agent`, which are those of this program.
     #[cfg(feature = "live")]
-    clap_mangen::generate_to(segue_agent::cli::Cli::command(), folder).map_err(refuse)?;
+    {
+        let mut agent = segue_agent::cli::Cli::command();
+        agent.build();
+        pages_of(&agent, folder).map_err(refuse)?;
+    }
     Ok(())
 }
+
+/// A page of the command and one of each below it.
+fn pages_of(command: &Command, folder: &Path) -> io::Result<()> {
+    let seen = |command: &&Command| !command.is_hide_set() && command.get_name() != "help";
+    for below in command.get_subcommands().filter(seen) {
+        pages_of(below, folder)?;
+    }
+    let page = Man::new(command.clone());
+    let mut text = Vec::new();
+    page.render_title(&mut text)?;
+    page.render_name_section(&mut text)?;
+    page.render_synopsis_section(&mut text)?;
+    page.render_description_section(&mut text)?;
+    page.render_options_section(&mut text)?;
+    if command.has_subcommands() {
+        page.render_subcommands_section(&mut text)?;
+    }
+    if let Some((_, lines)) = EXAMPLES.iter().find(|(name, _)| *name == command.get_name()) {
+        writeln!(text, ".SH EXAMPLES\n.nf")?;
+        for line in *lines {
+            writeln!(text, "{}", line.replace('-', "\\-"))?;
+        }
+        writeln!(text, ".fi")?;
+    }
+    text.extend_from_slice(EVERYWHERE.as_bytes());
+    if command.get_version().is_some() {
+        page.render_version_section(&mut text)?;
+    }
+    std::fs::write(folder.join(page.get_filename()), text)
+}
+
+/// Sections that all pages have, in roff.
+const EVERYWHERE: &str = r#".SH "EXIT STATUS"
+.TP
+0
+The command did what it was asked for.
+.TP
+1
+It failed by itself. Standard error has one line that says why.
+.TP
+2
+The words, a file or the machine cannot be used. The line says what was expected.
+.SH FILES
+.TP
+.I $XDG_CACHE_HOME/segue
+Results that \fBsegue reproduce\fR keeps.
+.TP
+.I /etc/segue/agent.toml
+Configuration of the agent.
+.SH ENVIRONMENT
+.TP
+NO_COLOR
+If it is set and not empty, nothing is coloured unless \fB\-\-color\fR asks for it.
+.TP
+COLUMNS
+Columns of a table; those of the terminal unless set, 80 without one.
+.TP
+XDG_CACHE_HOME
+Where the cache lies; ~/.cache unless set.
+"#;
 
 /// `segue completions SHELL [PROGRAM]`.
 pub fn completions(args: &CompletionsArgs) -> Result<(), Failure> {
     let mut command = match args.program {
-        ProgramWord::Segue => Cli::command(),
+        ProgramWord::Segue => examples::program(),
         #[cfg(feature = "live")]
         ProgramWord::SegueAgent => segue_agent::cli::Cli::command(),
     };

@@ -6,7 +6,7 @@ use segue_study::Request;
 use segue_world::{AccessLink, Kind, KindWord, NoticeMode, NoticeWord, SECOND};
 
 impl BenchArgs {
-    /// Kinds of handoff without repetition, in order.
+    /// Kinds of handoff, in order.
     pub fn kinds(&self, words: &[KindWord]) -> Result<Vec<Kind>, Failure> {
         if self.disconnect.is_some() && !words.contains(&KindWord::Bbm) {
             return Err(Failure::User(
@@ -19,9 +19,10 @@ impl BenchArgs {
                 KindWord::Mbb => Kind::Mbb,
                 KindWord::Bbm => Kind::Bbm(self.disconnect.unwrap_or(SECOND)),
             };
-            if !kinds.contains(&kind) {
-                kinds.push(kind);
+            if kinds.contains(&kind) {
+                return Err(Failure::User(format!("--kind: `{word}` stands there twice; expected it once")));
             }
+            kinds.push(kind);
         }
         Ok(kinds)
     }
@@ -33,6 +34,7 @@ impl BenchArgs {
                 "--notice-loss goes with --notice in-band; an instant notice is never lost".into(),
             ));
         }
+        only_once(&self.set)?;
         Ok(Request {
             pairs: vec![(
                 AccessLink::parse(&self.old).map_err(Failure::user)?,
@@ -54,4 +56,14 @@ impl BenchArgs {
             seeds: 1,
         })
     }
+}
+
+/// The last of two values would win without a word.
+pub fn only_once(settings: &[(String, String)]) -> Result<(), Failure> {
+    for (index, (key, _)) in settings.iter().enumerate() {
+        if settings[..index].iter().any(|(other, _)| other == key) {
+            return Err(Failure::User(format!("--set: `{key}` stands there twice; expected it once")));
+        }
+    }
+    Ok(())
 }

@@ -66,10 +66,15 @@ impl Screen {
         let watched = std::io::stdout().is_terminal() && std::io::stderr().is_terminal();
         Self {
             colour: colour.on_stdout(),
-            width: width(comfy_table::Table::new().width()),
+            width: width(wished().or_else(|| comfy_table::Table::new().width())),
             progress: !quiet && watched,
         }
     }
+}
+
+/// The columns that the environment asks for (COLUMNS, POSIX.1-2017, 8.3), whatever the terminal has.
+fn wished() -> Option<u16> {
+    std::env::var("COLUMNS").ok()?.parse().ok()
 }
 
 /// Columns of a line; a terminal may say that it has none.

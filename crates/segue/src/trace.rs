@@ -23,6 +23,13 @@ pub fn run(args: &TraceArgs, origin: &Origin, screen: &Screen) -> Result<(), Fai
     let ([json, report], captures, on_stdout) =
         outputs::open_with_captures(asked, args.pcap.as_deref(), &names)?;
 
+    if on_stdout && (args.story || args.all) {
+        let option = if args.story { "--story" } else { "--all" };
+        return Err(Failure::User(format!(
+            "{option} prints to standard output, which has another result; expected a file for that, or no {option}"
+        )));
+    }
+
     let links = plan.request.pairs.iter().flat_map(|(old, new)| [old, new]);
     outputs::spare_links(links, [&json, &report])?;
 

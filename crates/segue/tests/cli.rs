@@ -239,6 +239,28 @@ fn colour_is_a_choice() {
     assert_eq!(bare, plain, "nothing but colour differs");
 }
 
+#[test]
+fn the_environment_may_ask_for_a_width() {
+    let widest = |columns: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_segue"));
+        let output = command.args(LINKS).args(SHORT).arg("--wide").env("COLUMNS", columns).output();
+        let text = stdout(&output.expect("segue starts"));
+        text.lines().map(|line| line.chars().count()).max()
+    };
+    assert!(widest("200") > widest("70"));
+    assert_eq!(widest("wide"), widest("80"), "no number");
+}
+
+/// A newcomer's first word is the program's name.
+#[test]
+fn the_name_alone_prints_a_page_and_help_explains_a_command() {
+    let page = stdout(&segue(&[]));
+    assert!(page.contains("segue compare wlan hsdpa") && page.lines().all(|line| line.len() <= 80), "{page}");
+    let help = stdout(&segue(&["help", "compare"]));
+    assert_eq!(help, stdout(&segue(&["compare", "--help"])));
+    assert!(help.contains("Examples:\n  segue compare wlan hsdpa\n"), "{help}");
+}
+
 /// Errors are told all the same.
 #[test]
 fn quiet_leaves_result_and_errors() {
@@ -267,16 +289,21 @@ fn mistakes_end_with_status_2_and_one_line() {
         ("compare trace:/nowhere/x wlan", "cannot read /nowhere/x"),
         ("compare trace:/dev/null wlan", "trace is empty"),
         ("compare trace:/dev/null,queue=-1 wlan", "bad queue `-1`"),
+        ("compare trace:/dev/null,delay=1ms,delay=2ms wlan", "`delay=` stands there twice"),
         ("compare wlan", "<NEW>"),
+        ("comparison wlan", "--help lists the commands"),
         ("comapre wlan egprs", "did you mean `compare`"),
-        ("", "no command"),
         ("compare wlan egprs --schemes sak", "did you mean `sack`"),
         ("compare wlan egprs --schemes etcp:a9", "a9"),
         ("compare wlan egprs --schemes sack,sack", "twice"),
         ("compare wlan egprs --schemes ,", "unknown scheme"),
         ("compare wlan egprs --stack rcf", "did you mean `rfc`"),
         ("compare wlan egprs --kind mbx", "did you mean `mbb`"),
+        ("compare wlan egprs --kind mbb,bbm,mbb", "--kind: `mbb` stands there twice"),
         ("compare wlan egprs --flows 0", "1 to 1000"),
+        ("compare wlan egprs --flows -1", "whole numbers"),
+        ("compare wlan egprs --packets -1", "invalid value '-1' for '--packets <P>'"),
+        ("compare wlan egprs --seed -1", "invalid value '-1' for '--seed <SEED>'"),
         ("compare wlan egprs --flows two", "whole numbers"),
         ("compare wlan egprs --at 20s..1s/1s", "comes after the last"),
         ("compare wlan egprs --at 4000s", "at most 3600 s"),
@@ -301,6 +328,12 @@ fn mistakes_end_with_status_2_and_one_line() {
         ("compare --verbose wlan hsdpa", "unexpected argument '--verbose' found"),
         ("compare -v wlan hsdpa", "unexpected argument '-v' found"),
         ("compare wlan egprs --set a1-in-bbm=perhaps", "expected on or off"),
+        (
+            "compare wlan egprs --set a1-in-bbm=on --set a1-in-bbm=off",
+            "--set: `a1-in-bbm` stands there twice",
+        ),
+        ("trace wlan egprs --at 5s --story --json -", "expected a file for that, or no --story"),
+        ("trace wlan egprs --at 5s --all --json -", "expected a file for that, or no --all"),
         ("compare wlan egprs --set a1-in-bb=on", "did you mean `a1-in-bbm`"),
         ("compare wlan egprs --set initial-window=x", "1 to 1000 packets"),
         ("compare wlan egprs --set novalue", "KEY=VALUE"),

@@ -57,6 +57,14 @@ pub enum LinkError {
         word: String,
     },
     /// A trace without a delay.
+    #[error("link `{link}`: `{word}=` stands there twice; expected it once")]
+    Twice {
+        /// The link.
+        link: String,
+        /// The option.
+        word: String,
+    },
+    /// Two delays.
     #[error("link `{link}`: delay=TIME and delay-trace=PATH exclude each other")]
     TwoDelays {
         /// The link.
@@ -287,7 +295,13 @@ fn trace_link(link: &str, rest: &str, folder: &Path) -> Result<AccessLink, LinkE
     let mut words = rest.split(',');
     let path = words.next().unwrap_or_default();
     let (mut up, mut start, mut delay, mut delay_trace, mut queue) = (None, 0, None, None, None);
+    let mut named: Vec<&str> = Vec::new();
     for word in words {
+        let option = word.split_once('=').map_or(word, |(option, _)| option);
+        if named.contains(&option) {
+            return Err(LinkError::Twice { link: link.to_string(), word: option.to_string() });
+        }
+        named.push(option);
         match word.split_once('=') {
             Some(("up", value)) => up = Some(value),
             Some(("start", value)) => {

@@ -58,12 +58,15 @@ impl ScenarioFile {
 
     fn listed(
         &self,
-        pairs: &Several<[Spanned<String>; 2]>,
+        pairs: &Several<Vec<Spanned<String>>>,
     ) -> Result<Vec<(AccessLink, AccessLink)>, FileError> {
         self.filled("pairs", pairs)?;
         let mut links: Vec<(AccessLink, AccessLink)> = Vec::new();
         for pair in &pairs.values {
-            let [old, new] = pair.get_ref();
+            let [old, new] = pair.get_ref().as_slice() else {
+                let problem = format!("{} links in one pair; expected [OLD, NEW]", pair.get_ref().len());
+                return Err(self.source.at(pair.span(), problem));
+            };
             let pair_of_links = (self.link(old)?, self.link(new)?);
             if links.contains(&pair_of_links) {
                 let problem = format!(

@@ -94,7 +94,7 @@ fn the_chart_takes_the_one_parameter_that_varies() {
 }
 
 /// A bad file, the line and column of what is wrong, and a part of what is said.
-const BAD: [(&str, &str, &str); 54] = [
+const BAD: &[(&str, &str, &str)] = &[
     ("old = ", "1, column 7", "expected"),
     ("old = 'wlan'\nnew 'egprs'", "2, column 5", "expected"),
     ("old = 'wlan'\nold = 'egprs'", "2, column 1", "duplicate key"),
@@ -120,6 +120,17 @@ const BAD: [(&str, &str, &str); 54] = [
     ("old = 'wlan'\nnew = 'trace:no/where'", "2, column 7", "cannot read no/where"),
     ("pairs = [['wlan']]", "1, column 10", "expected [OLD, NEW]"),
     ("pairs = [['wlan', 'egprs'], ['wlan', 'wlam']]", "1, column 38", "did you mean `wlan`?"),
+    ("pairs = [['wlan', 'egprs', 'hsdpa']]", "1, column 10", "3 links in one pair; expected [OLD, NEW]"),
+    ("old = 'wlan'\nnew = 'egprs'\nkind = 3", "3, column 8", "`3`, expected a word in quotes"),
+    ("old = 'wlan'\nnew = 'egprs'\nnotice = 4", "3, column 10", "expected a word in quotes"),
+    ("old = 'wlan'\nnew = 'egprs'\nchart = 3", "3, column 9", "`3`, expected a table"),
+    ("old = 'wlan'\nnew = 'egprs'\noutput = []", "3, column 10", "expected a table"),
+    ("old = 'wlan'\nnew = 'egprs'\nsettings = 3", "3, column 12", "expected a table"),
+    (
+        "old = 'wlan'\nnew = 'egprs'\nseed = 99999999999999999999",
+        "3, column 8",
+        "9999`, expected a whole number",
+    ),
     ("pairs = [['wlan', 'egprs'], ['wlan', 'egprs']]", "1, column 29", "stands there twice"),
     ("old = 'wlan'\npairs = [['wlan', 'egprs']]", "2, column 9", "expected one or the other"),
     ("both_ways = true\npairs = [['wlan', 'egprs'], ['egprs', 'wlan']]", "1, column 13", "each way once"),
@@ -132,7 +143,7 @@ const BAD: [(&str, &str, &str); 54] = [
     ("old = 'wlan'\nnew = 'egprs'\nkind = ['mbb', 'mbb']", "3, column 16", "twice"),
     ("old = 'wlan'\nnew = 'egprs'\ndisconnect = '2s'", "3, column 14", "expected `bbm` in `kind`"),
     ("old = 'wlan'\nnew = 'egprs'\nkind = 'bbm'\ndisconnect = ['1s', '0s']", "4, column 21", "above 0"),
-    ("old = 'wlan'\nnew = 'egprs'\nkind = 'bbm'\ndisconnect = 2", "4, column 14", "expected a string"),
+    ("old = 'wlan'\nnew = 'egprs'\nkind = 'bbm'\ndisconnect = 2", "4, column 14", "expected text in quotes"),
     ("old = 'wlan'\nnew = 'egprs'\nflows = [0, 1]", "3, column 10", "flows 0 is out of range; expected 1 to"),
     ("old = 'wlan'\nnew = 'egprs'\nflows = [1, 2, 1]", "3, column 16", "`1` stands there twice"),
     ("old = 'wlan'\nnew = 'egprs'\nflows = 'two'", "3, column 9", "expected a whole number"),
@@ -161,7 +172,7 @@ const BAD: [(&str, &str, &str); 54] = [
 
 #[test]
 fn bad_files_say_where_and_what_was_expected() {
-    for (text, place, part) in BAD {
+    for &(text, place, part) in BAD {
         let refused = ScenarioFile::parse(text, "f.toml").and_then(|file| file.plan(None).map(|_| ()));
         let message = refused.expect_err(text).to_string();
         assert!(message.starts_with(&format!("f.toml, line {place}: ")), "{text}\n{message}");

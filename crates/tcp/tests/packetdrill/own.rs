@@ -16,6 +16,21 @@ fn holds(name: &str) {
 }
 
 #[test]
+fn tv_07_rack_waits_a_quarter_of_a_round_trip() {
+    holds("rack-last-of-four");
+}
+
+#[test]
+fn tv_07_part_of_a_packet_is_no_packet() {
+    holds("rack-last-byte-of-four");
+}
+
+#[test]
+fn tv_08_late_packets_are_reordering() {
+    holds("reordering");
+}
+
+#[test]
 fn tv_09_prr_of_one_lost_packet() {
     holds("prr-1-lost");
 }
@@ -43,6 +58,31 @@ fn tv_13_a_buffered_outage() {
 #[test]
 fn tv_14_undo_by_time_stamps() {
     holds("eifel");
+}
+
+#[test]
+fn tv_15_idle_time_shrinks_cwnd() {
+    holds("idle");
+}
+
+/// cwnd after each ACK of two packets, by how many of a cwnd of 10 were sent (`tcp_is_cwnd_limited`).
+#[test]
+fn tv_15_growth_by_what_was_sent() {
+    for (sent, windows) in [(9, &[12, 14, 16, 18, 18][..]), (6, &[12, 12, 12]), (5, &[10, 10, 10])] {
+        let mut text = format!(
+            "0 socket(...) = 3\n+0 < S 0:0(0) win 65535 <mss 1000,sackOK>\n+0 > S. 0:0(0) ack 1 <...>\n\
+             +.1 < . 1:1(0) ack 1 win 65535\n+0 write(4, ..., {sent}000) = {sent}000\n"
+        );
+        for (k, cwnd) in windows.iter().enumerate() {
+            let acked = sent.min(2 * k + 2);
+            text += &format!(
+                "+.005 < . 1:1(0) ack {acked}001 win 65535\n+0 %{{ assert tcpi_snd_cwnd == {cwnd} }}%\n"
+            );
+        }
+        if let Err(what) = script::parse(&text).and_then(|script| run::play(&script, HOST)) {
+            panic!("{sent} sent, {what} of\n{text}");
+        }
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::Nanos;
 use crate::congestion::{CongestionRules, NO_SSTHRESH, Start};
 use crate::linux::LinuxSettings;
-use crate::linux::cc::CcName;
+use crate::linux::cc::{CcName, PacingStatus};
 use crate::rto::RtoRules;
 use crate::rules::RecoveryRules;
 
@@ -279,6 +279,16 @@ pub const LINUX: StackProfile = StackProfile {
     ..RFC
 };
 
+/// Settings of the reference, which are the kernel's defaults beside HZ.
+const REFERENCE: LinuxSettings = LinuxSettings {
+    control: CcName::Cubic,
+    hz: 250,
+    seed: 1,
+    phase: 0,
+    slow_start_after_idle: true,
+    pacing: PacingStatus::None,
+};
+
 /// Linux 6.12 with its default congestion control; what is set here beside the kernel's own rules is the reference's.
 pub const LINUX_6_12: StackProfile = StackProfile {
     name: "linux-6.12/cubic",
@@ -289,7 +299,7 @@ pub const LINUX_6_12: StackProfile = StackProfile {
         "CUBIC with HyStart (RFC 9438)",
         "unlike Linux: packets of one segment, no TSQ, ECN, Fast Open, MTU probing or metrics cache",
     ],
-    kernel: Some(LinuxSettings { control: CcName::Cubic, hz: 250, seed: 1, phase: 0 }),
+    kernel: Some(REFERENCE),
     ..LINUX
 };
 
@@ -301,7 +311,7 @@ pub const LINUX_6_12_RENO: StackProfile = StackProfile {
         "RACK and tail loss probes (RFC 8985), PRR (RFC 9937), F-RTO (RFC 5682), undo by time stamps and D-SACKs",
         "unlike Linux: packets of one segment, no TSQ, ECN, Fast Open, MTU probing or metrics cache",
     ],
-    kernel: Some(LinuxSettings { control: CcName::Reno, hz: 250, seed: 1, phase: 0 }),
+    kernel: Some(LinuxSettings { control: CcName::Reno, ..REFERENCE }),
     ..LINUX_6_12
 };
 
@@ -314,7 +324,7 @@ pub const LINUX_6_12_BBR: StackProfile = StackProfile {
         "BBR version 1, paced by TCP's own timer",
         "unlike Linux: packets of one segment, no TSQ, ECN, Fast Open, MTU probing or metrics cache",
     ],
-    kernel: Some(LinuxSettings { control: CcName::Bbr, hz: 250, seed: 1, phase: 0 }),
+    kernel: Some(LinuxSettings { control: CcName::Bbr, ..REFERENCE }),
     ..LINUX_6_12
 };
 

@@ -60,7 +60,7 @@ impl<A: Advisor> LinuxSender<A> {
             flags |= flag::SND_UNA_ADVANCED;
             self.retransmits = 0;
         }
-        let prior_fack = self.highest_sack_seq();
+        let prior_fack = if self.sack_ok { self.highest_sack_seq() } else { prior_una };
         rs.prior_in_flight = self.sk.packets_in_flight();
         self.replace_ts_recent();
         flags |= self.update_window(segment);
@@ -162,7 +162,7 @@ impl<A: Advisor> LinuxSender<A> {
             }
             if packet.has(SACKED) {
                 self.sk.sacked_out -= 1;
-            } else {
+            } else if self.sack_ok {
                 self.sk.delivered = self.sk.delivered.wrapping_add(1);
                 // `tcp_skb_spurious_retrans`: what is echoed was sent before the retransmission.
                 let spurious =
@@ -204,8 +204,13 @@ impl<A: Advisor> LinuxSender<A> {
         let sampled = self.ack_update_rtt(flags, seq_rtt, sack_rtt, ca_rtt, rs);
         if flags & flag::ACKED != 0 {
             flags |= flag::SET_XMIT_TIMER;
-            // A hole that was never sent again is filled: reordering.
-            if reord < prior_fack {
+            if !self.sack_ok {
+                self.remove_reno_sacks(pkts_acked);
+                if flags & flag::RETRANS_DATA_ACKED != 0 {
+                    flags &= !flag::ORIG_SACK_ACKED; // nothing tells which of them were originals
+                }
+            } else if reord < prior_fack {
+                // A hole that was never sent again is filled: reordering.
                 self.check_reordering(reord);
             }
         } else if sampled && sack_rtt >= 0 && !self.queue.is_empty() {

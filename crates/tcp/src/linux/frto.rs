@@ -16,6 +16,8 @@ impl<A: Advisor> LinuxSender<A> {
         if reneged {
             self.sk.sacked_out = 0;
             self.is_sack_reneg = true;
+        } else if !self.sack_ok {
+            self.sk.sacked_out = 0;
         }
         for seq in head..self.queue.end() {
             if reneged {
@@ -84,6 +86,14 @@ impl<A: Advisor> LinuxSender<A> {
         if recovered {
             self.try_undo_recovery();
             return;
+        }
+        if !self.sack_ok {
+            // A duplicate ACK tells of new data of step 2.b.
+            if self.sk.snd_nxt > self.high_seq && dup_ack {
+                self.add_reno_sack();
+            } else if flags & flag::SND_UNA_ADVANCED != 0 {
+                self.sk.sacked_out = 0;
+            }
         }
         *rexmit = Rexmit::Lost;
     }

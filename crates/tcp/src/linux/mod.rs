@@ -7,7 +7,9 @@
 mod ack;
 pub mod cc;
 mod frto;
+mod info;
 mod lcd;
+mod newreno;
 mod paws;
 mod prr;
 mod queue;
@@ -24,7 +26,8 @@ pub mod wheel;
 
 use std::collections::VecDeque;
 
-use self::cc::{CaEvent, CaState, CcName, CongestionOps, Control, Sock};
+use self::cc::{CaEvent, CaState, CcName, CongestionOps, Control, PacingStatus, Sock};
+pub use self::info::TcpInfo;
 use self::paws::Stamps;
 use self::queue::Queue;
 use self::rack::Rack;
@@ -202,6 +205,9 @@ pub struct LinuxSender<A> {
     expiries: u32,
     ssthresh_saved: u32,
     srtt_before: Nanos,
+    slow_start_after_idle: bool,
+    /// The receiver reports what has arrived (`tcp_is_sack`).
+    sack_ok: bool,
     /// Advice forbids the retransmission of holes, or everything.
     holding: bool,
     suspended: bool,
@@ -218,6 +224,10 @@ pub struct LinuxSettings {
     pub seed: u64,
     /// How far beyond a multiple of 4096 jiffies the host's clock stands at time zero.
     pub phase: Nanos,
+    /// cwnd shrinks while nothing is sent (`tcp_slow_start_after_idle`).
+    pub slow_start_after_idle: bool,
+    /// Who paces at the start; a control may ask for pacing itself.
+    pub pacing: PacingStatus,
 }
 
 impl LinuxSettings {
@@ -240,6 +250,7 @@ impl<A: Advisor> LinuxSender<A> {
         let clock = Clock::new(settings.hz, settings.phase);
         let mut sk = Sock::new(settings.hz, profile.mss.into());
         sk.refresh(clock.since_boot(0), clock.jiffies(0) as u32);
+        sk.pacing_status = settings.pacing;
         let us = |ns: Nanos| (ns / 1_000) as u32;
         Self {
             rtt: Rtt::new(&clock, us(profile.rto.initial), us(profile.rto.min), profile.rto.max / 1_000),
@@ -300,6 +311,8 @@ impl<A: Advisor> LinuxSender<A> {
             expiries: 0,
             ssthresh_saved: 0,
             srtt_before: 0,
+            slow_start_after_idle: settings.slow_start_after_idle,
+            sack_ok: profile.sack_blocks > 0,
             holding: false,
             suspended: false,
         }

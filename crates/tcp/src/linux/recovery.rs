@@ -97,6 +97,9 @@ impl<A: Advisor> LinuxSender<A> {
         if self.queue.is_empty() {
             return;
         }
+        if !self.sack_ok {
+            return self.newreno_mark_lost(*flags & flag::SND_UNA_ADVANCED != 0);
+        }
         let before = self.sk.retrans_out;
         if self.rack_mark_lost() {
             *flags &= !flag::SET_XMIT_TIMER;
@@ -137,7 +140,12 @@ impl<A: Advisor> LinuxSender<A> {
                     self.set_ca_state(CaState::Open);
                 }
                 CaState::Recovery => {
-                    self.try_undo_recovery();
+                    if !self.sack_ok {
+                        self.sk.sacked_out = 0;
+                    }
+                    if self.try_undo_recovery() {
+                        return Rexmit::None;
+                    }
                     self.end_cwnd_reduction();
                 }
                 _ => {}
@@ -146,7 +154,11 @@ impl<A: Advisor> LinuxSender<A> {
         // E. The state's own work.
         match self.sk.ca_state {
             CaState::Recovery => {
-                if entered_with & flag::SND_UNA_ADVANCED != 0 && self.try_undo_partial(prior_una) {
+                if entered_with & flag::SND_UNA_ADVANCED == 0 {
+                    if !self.sack_ok && dup_ack {
+                        self.add_reno_sack();
+                    }
+                } else if self.try_undo_partial(prior_una) {
                     return Rexmit::None;
                 }
                 if self.try_undo_dsack() {
@@ -167,15 +179,23 @@ impl<A: Advisor> LinuxSender<A> {
                 if self.sk.ca_state != CaState::Open && *flags & flag::LOST_RETRANS == 0 {
                     return rexmit;
                 }
-                return self.other_states(flags, rexmit);
+                return self.other_states(flags, dup_ack, rexmit);
             }
-            _ => return self.other_states(flags, Rexmit::None),
+            _ => return self.other_states(flags, dup_ack, Rexmit::None),
         }
         Rexmit::Lost
     }
 
     /// The default branch: Open, Disorder, CWR, and Loss that is over or has lost retransmissions.
-    fn other_states(&mut self, flags: &mut u32, rexmit: Rexmit) -> Rexmit {
+    fn other_states(&mut self, flags: &mut u32, dup_ack: bool, rexmit: Rexmit) -> Rexmit {
+        if !self.sack_ok {
+            if *flags & flag::SND_UNA_ADVANCED != 0 {
+                self.sk.sacked_out = 0;
+            }
+            if dup_ack {
+                self.add_reno_sack();
+            }
+        }
         if self.sk.ca_state <= CaState::Disorder {
             self.try_undo_dsack();
         }

@@ -11,7 +11,7 @@ use crate::advice::Advisor;
 use crate::segment::{MAX_SACK_BLOCKS, Segment};
 
 /// Largest degree of reordering (`tcp_max_reordering`).
-const MAX_REORDERING: u32 = 300;
+pub(super) const MAX_REORDERING: u32 = 300;
 
 /// What the SACK blocks of an ACK have told (`struct tcp_sacktag_state`).
 #[derive(Clone, Copy, Debug, Default)]

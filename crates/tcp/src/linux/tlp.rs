@@ -11,7 +11,10 @@ use crate::advice::Advisor;
 impl<A: Advisor> LinuxSender<A> {
     /// Starts the probe timer, if a probe is allowed, and says so (`tcp_schedule_loss_probe`).
     pub(super) fn schedule_loss_probe(&mut self, advancing_rto: bool) -> bool {
-        if self.sk.packets_out == 0 || !matches!(self.sk.ca_state, CaState::Open | CaState::Cwr) {
+        if self.sk.packets_out == 0
+            || !self.sack_ok
+            || !matches!(self.sk.ca_state, CaState::Open | CaState::Cwr)
+        {
             return false;
         }
         let mut timeout = match self.sk.srtt_us {

@@ -261,7 +261,7 @@ impl<A: Advisor> LinuxSender<A> {
 
     /// `tcp_slow_start_after_idle_check`, `tcp_cwnd_restart`: cwnd halves with every RTO of idle time.
     pub(super) fn slow_start_after_idle_check(&mut self) {
-        if self.sk.packets_out > 0 || self.has_cong_control() {
+        if !self.slow_start_after_idle || self.sk.packets_out > 0 || self.has_cong_control() {
             return;
         }
         let mut idle = i64::from(self.sk.jiffies.wrapping_sub(self.sk.lsndtime));

@@ -27,7 +27,7 @@ impl<A: Advisor> LinuxSender<A> {
         if self.retrans_stamp != 0 {
             return self.stamps.echo_before(self.retrans_stamp);
         }
-        self.established
+        self.established && (self.sack_ok || self.sk.snd_una < self.high_seq)
     }
 
     /// `tcp_may_undo`.
@@ -57,15 +57,19 @@ impl<A: Advisor> LinuxSender<A> {
         self.counters.undos += 1;
     }
 
-    /// At the end of a recovery (`tcp_try_undo_recovery`).
-    pub(super) fn try_undo_recovery(&mut self) {
+    /// At the end of a recovery (`tcp_try_undo_recovery`): whether the state stays nevertheless.
+    pub(super) fn try_undo_recovery(&mut self) -> bool {
         if self.may_undo() {
             self.undo_cwnd_reduction(false);
         } else {
             self.rack.reo_wnd_persist = self.rack.reo_wnd_persist.saturating_sub(1);
         }
+        if self.prevents_reopen() {
+            return true;
+        }
         self.set_ca_state(CaState::Open);
         self.is_sack_reneg = false;
+        false
     }
 
     /// D-SACKs have reported all retransmissions (`tcp_try_undo_dsack`).
@@ -85,8 +89,10 @@ impl<A: Advisor> LinuxSender<A> {
         }
         self.undo_cwnd_reduction(true);
         self.retransmits = 0;
-        self.set_ca_state(CaState::Open);
-        self.is_sack_reneg = false;
+        if !self.prevents_reopen() && (frto_undo || self.sack_ok) {
+            self.set_ca_state(CaState::Open);
+            self.is_sack_reneg = false;
+        }
         true
     }
 

@@ -111,7 +111,8 @@ impl Bench {
     pub fn new(scenario: Scenario, profile: &StackProfile) -> Self {
         let wire = || Hop::new(100_000_000, 2 * MS, usize::MAX);
         let access = |(kbps, ms, queue): (u64, u64, usize)| Hop::new(kbps * 1000, ms * MS, queue);
-        let settings = LinuxSettings { control: scenario.control, hz: HZ, seed: 1, phase: 0 };
+        let settings =
+            LinuxSettings { control: scenario.control, hz: HZ, ..profile.kernel.expect("a kernel") };
         let mut bench = Self {
             scenario,
             heap: BinaryHeap::new(),

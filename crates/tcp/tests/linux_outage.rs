@@ -1,0 +1,71 @@
+//! When Linux's sender sends in an outage: the probe, then the timeouts, each as late as the timer wheel makes it.
+
+use segue_tcp::linux::{LinuxSender, LinuxSettings};
+use segue_tcp::profile::LINUX_6_12;
+use segue_tcp::segment::Timestamps;
+use segue_tcp::{Nanos, SackList, Segment};
+
+const MS: Nanos = 1_000_000;
+const RTT: Nanos = 50 * MS;
+
+fn ack_of(packet: u32, echo: u32) -> Segment {
+    Segment {
+        seq: 1,
+        ack: packet,
+        window: 10,
+        timestamps: Some(Timestamps { value: 1, echo }),
+        payload: 0,
+        syn: packet == 1,
+        push: false,
+        has_ack: true,
+        option: Default::default(),
+        sack: SackList::default(),
+    }
+}
+
+/// Times, ms after the last ACK, at which something is sent; a round trip of 50 ms was measured thirty times before.
+/// At that ACK the host's jiffies are a multiple of 4096.
+fn outage(hz: u32, packets: usize) -> Vec<u64> {
+    const ROUNDS: Nanos = 30;
+    let last = ROUNDS * RTT;
+    let jiffy = 1_000_000_000 / Nanos::from(hz);
+    // 2824 and 4096 jiffies have passed at time zero (wheel.rs).
+    let phase = (2 * 4096 * jiffy).checked_sub((2824 * jiffy + last) % (4096 * jiffy)).expect("a phase");
+    let settings = LinuxSettings { hz, phase, ..LINUX_6_12.kernel.expect("a kernel") };
+    let mut sender = LinuxSender::new(&LINUX_6_12, settings, ());
+    sender.open(100_000);
+    let mut echo = sender.poll_transmit(0).expect("a SYN").segment.timestamps.expect("a time stamp").value;
+    for round in 1..=ROUNDS {
+        let now = round * RTT;
+        sender.on_segment(now, &ack_of(sender.snd_max(), echo));
+        while let Some(transmit) = sender.poll_transmit(now) {
+            echo = transmit.segment.timestamps.expect("a time stamp").value;
+        }
+    }
+    let (srtt, rto, _) = sender.timing();
+    assert_eq!(srtt, Some(RTT), "{hz} Hz");
+    assert_eq!(rto, (250 * MS).next_multiple_of(jiffy), "{hz} Hz");
+    let mut sent = Vec::new();
+    while sent.len() < packets {
+        let now = sender.deadline().expect("a timer runs");
+        sender.on_timer(now);
+        while sender.poll_transmit(now).is_some() {
+            sent.push((now - last) / MS);
+        }
+    }
+    sent
+}
+
+/// With 1000 jiffies per second: PTO 102 in granules of 8, then RTOs of 250, 500 ms and so on.
+#[test]
+fn tv_06_an_outage_at_1000_hz() {
+    assert_eq!(outage(1000, 8), [104, 360, 864, 1920, 3968, 8000, 16384, 32768]);
+}
+
+/// With 250. Two rules count here that a formula in milliseconds (384, 3936 and 32512 in place of three of these) leaves
+/// out. A timer that a timer's function sets counts from the next jiffy (`forward_timer_base`), so the first RTO of 63
+/// jiffies waits in the wheel's finest level. And back-off doubles jiffies, 63 of them, not 250 ms (`icsk_rto << 1`).
+#[test]
+fn tv_06_an_outage_at_250_hz() {
+    assert_eq!(outage(250, 9), [108, 364, 896, 1920, 3968, 8192, 16384, 32768, 65536]);
+}

@@ -6,7 +6,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use segue_tcp::linux::cc::CcName;
 use segue_tcp::linux::receiver::LinuxReceiver;
-use segue_tcp::linux::{LinuxSender, LinuxSettings};
+use segue_tcp::linux::{LinuxSender, LinuxSettings, Release};
 use segue_tcp::{Nanos, Segment, StackProfile};
 
 pub const MS: Nanos = 1_000_000;
@@ -111,7 +111,8 @@ impl Bench {
     pub fn new(scenario: Scenario, profile: &StackProfile) -> Self {
         let wire = || Hop::new(100_000_000, 2 * MS, usize::MAX);
         let access = |(kbps, ms, queue): (u64, u64, usize)| Hop::new(kbps * 1000, ms * MS, queue);
-        let settings = LinuxSettings { control: scenario.control, hz: HZ, seed: 1, phase: 0 };
+        let settings =
+            LinuxSettings { release: Release::V6_12, control: scenario.control, hz: HZ, seed: 1, phase: 0 };
         let mut bench = Self {
             scenario,
             heap: BinaryHeap::new(),

@@ -65,6 +65,13 @@ pub fn command(words: &[OsString]) -> Result<Command, Failure> {
     parsed.map(|cli| cli.command).map_err(|error| Failure::User(cli::one_line(&error)))
 }
 
+/// Tells what stands beside results where no table tells it.
+fn warn(warnings: impl IntoIterator<Item = impl std::fmt::Display>) {
+    for warning in warnings {
+        eprintln!("segue: warning: {warning}");
+    }
+}
+
 fn run(words: &[OsString]) -> Result<(), Failure> {
     let parsed = match Cli::try_parse_from(words) {
         Err(error) if !error.use_stderr() => {

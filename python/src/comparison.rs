@@ -71,10 +71,12 @@ impl Comparison {
 ///     schemes: names (`segue schemes` lists them), the first being what the others are held against; 'sack' and
 ///         'etcp-v1' unless given.
 ///     at: handoff times, one or 'FIRST..LAST/STEP'; '0.1s..20s/0.1s' unless given.
+///     warm_up: handoff times are counted from here, past the start of the connections; 0 unless given.
 ///     packets: packets of a transfer; 100 unless given.
 ///     definition: 'after-highest' (unless given) or 'after-ack'.
 ///     notice: 'instant' (unless given) or 'in-band', of which the first `notice_loss` copies are lost.
 ///     stack: one stack for all schemes in place of their own.
+///     cc: congestion control of a stack that has a choice, such as 'linux-6.12': 'cubic', 'reno', 'bbr' or 'bbr3'.
 ///     settings: settings of schemes and stacks by name.
 ///     seed, seeds: first seed and number of seeds, whose handoffs are pooled; 1 and 1 unless given.
 ///     threads: all cores unless given. The result does not depend on it.
@@ -94,8 +96,8 @@ impl Comparison {
 ///     The bench of L. Daniel and M. Kojo; sections 1 and 9 of docs/reference/algorithms.md.
 #[pyfunction]
 #[pyo3(signature = (old, new, *, both_ways=false, kind=None, disconnect=None, flows=None, schemes=None, at=None,
-    packets=None, definition=None, notice=None, notice_loss=None, stack=None, settings=None, seed=None, seeds=None,
-    threads=None, rows=true))]
+    warm_up=None, packets=None, definition=None, notice=None, notice_loss=None, stack=None, cc=None, settings=None,
+    seed=None, seeds=None, threads=None, rows=true))]
 #[allow(clippy::too_many_arguments, reason = "those of the command line, each by its name")]
 pub fn compare(
     py: Python<'_>,
@@ -107,11 +109,13 @@ pub fn compare(
     flows: Option<Several<Count>>,
     schemes: Option<Several<Word>>,
     at: Option<Time>,
+    warm_up: Option<Time>,
     packets: Option<Count>,
     definition: Option<Word>,
     notice: Option<Word>,
     notice_loss: Option<Count>,
     stack: Option<Word>,
+    cc: Option<Word>,
     settings: Option<Settings>,
     seed: Option<Count>,
     seeds: Option<Count>,
@@ -121,8 +125,10 @@ pub fn compare(
     let mut words = Words::of(&["compare"]);
     words.switch("both-ways", both_ways).list("kind", kind.as_ref()).option("disconnect", disconnect);
     words.list("flows", flows.as_ref()).list("schemes", schemes.as_ref()).option("at", at);
+    words.option("warm-up", warm_up);
     words.option("packets", packets).option("definition", definition).option("notice", notice);
-    words.option("notice-loss", notice_loss).option("stack", stack).settings(settings.as_ref());
+    words.option("notice-loss", notice_loss).option("stack", stack).option("cc", cc);
+    words.settings(settings.as_ref());
     words.option("seed", seed).option("seeds", seeds).option("threads", threads).rest(&[&old.0, &new.0]);
     let Command::Compare(args) = words.command()? else { return Err(ours("no comparison")) };
     let plan = command::plan(&args).map_err(|failure| exception_of_links(failure, [&old.0, &new.0]))?;

@@ -60,7 +60,7 @@ pub fn comparison_view(question: &Question, wanted: &Wanted) -> Result<Option<St
     let view = json!({
         "html": comparison_part(plan, &comparison, &Presentation::default()),
         "headline": headline(&group.experiment),
-        "notes": warnings(&group.experiment, group.several_stacks()),
+        "notes": group.warnings(),
         "said": said,
         "points": plan.request.at.len(),
         "of": question.all_points,

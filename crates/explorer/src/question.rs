@@ -2,6 +2,8 @@
 
 use crate::refusal::Refusal;
 use segue_study::{Plan, Request, RequestError, Times};
+use segue_tcp::StackProfile;
+use segue_tcp::linux::cc::CcName;
 use segue_tcp::profile::stacks;
 use segue_words::quantity::{self, TIME};
 use segue_words::{Choice, did_you_mean};
@@ -45,7 +47,7 @@ pub enum Endpoint {
 }
 
 /// Every key, and whether it concerns one handoff as well as many.
-pub const KEYS: [(&str, bool); 14] = [
+pub const KEYS: [(&str, bool); 15] = [
     ("old", true),
     ("new", true),
     ("kind", true),
@@ -57,6 +59,7 @@ pub const KEYS: [(&str, bool); 14] = [
     ("packets", true),
     ("definition", true),
     ("stack", true),
+    ("cc", true),
     ("seed", true),
     ("at", true),
     ("points", false),
@@ -65,6 +68,11 @@ pub const KEYS: [(&str, bool); 14] = [
 /// All words of a choice.
 pub fn words_of<T: Choice>() -> Vec<&'static str> {
     T::ALL.iter().map(|choice| choice.word()).collect()
+}
+
+/// The congestion controls of stacks that have a choice.
+pub fn controls() -> Vec<&'static str> {
+    CcName::ALL.iter().map(|control| control.name()).collect()
 }
 
 fn unknown(key: &str, word: &str, known: &[&str]) -> Refusal {
@@ -256,12 +264,16 @@ impl Question {
             (NoticeWord::InBand, lost) => NoticeMode::InBand { lost },
         };
         let definition = words.choice("definition")?;
-        let stacks: Vec<_> = stacks().map(|profile| profile.name).collect();
-        let stack = words.get("stack").map(|word| match stacks.contains(&word) {
-            true => Ok(word.to_string()),
-            false => Err(unknown("stack", word, &stacks)),
+        let stack = words.get("stack").map(|word| match StackProfile::named(word) {
+            Some(_) => Ok(word.to_string()),
+            None => Err(unknown("stack", word, &stacks().map(|profile| profile.name).collect::<Vec<_>>())),
         });
         let stack = stack.transpose()?;
+        let cc = words.get("cc").map(|word| match CcName::named(word) {
+            Some(_) => Ok(word.to_string()),
+            None => Err(unknown("cc", word, &controls())),
+        });
+        let cc = cc.transpose()?;
         let times = match endpoint {
             Endpoint::Compare => words.times()?,
             Endpoint::Trace | Endpoint::Capture => {
@@ -282,6 +294,7 @@ impl Question {
             definition,
             notice,
             stack,
+            cc,
             settings: Vec::new(),
             seed: words.number("seed", 1, [0, u64::from(u32::MAX)])?,
             seeds: 1,

@@ -2,7 +2,7 @@
 
 use crate::question::{
     DELAYS, DISCONNECTIONS, Endpoint, KEYS, LARGEST_QUEUE, LATEST, MOST_FLOWS, MOST_PACKETS, MOST_POINTS,
-    MOST_SCHEMES, RATES, USUAL_SCHEMES, USUAL_TIMES, words_of,
+    MOST_SCHEMES, RATES, USUAL_SCHEMES, USUAL_TIMES, controls, words_of,
 };
 use segue_handoff::Scheme;
 use segue_tcp::profile::stacks;
@@ -73,6 +73,10 @@ fn property(key: &str, endpoint: Endpoint) -> Value {
         "packets" => json!({ "type": "integer", "minimum": 1, "maximum": MOST_PACKETS, "default": 100 }),
         "definition" => choice::<Definition>(),
         "stack" => json!({ "enum": stacks().map(|profile| profile.name).collect::<Vec<_>>() }),
+        "cc" => json!({
+            "description": "Congestion control of a stack that has a choice, such as linux-6.12/cubic",
+            "enum": controls(),
+        }),
         "seed" => json!({ "type": "integer", "minimum": 0, "maximum": u32::MAX, "default": 1 }),
         "at" if endpoint == Endpoint::Compare => json!({
             "description": format!("A time, or FIRST..LAST/STEP: at most {MOST_POINTS} times, at most {} s", LATEST / 1_000_000_000),

@@ -8,8 +8,9 @@ use crate::FileError;
 use crate::place::{SCENARIO, Source};
 use crate::scenario::without_null;
 use schemars::Schema;
+use segue_study::RequestError;
 use segue_study::drive::{DriveBlock, DrivePlan};
-use segue_study::planned::{check_key, planned, routers};
+use segue_study::planned::{StackWords, check_key, planned, routers};
 use segue_words::quantity;
 use segue_world::access::parse_rate;
 use segue_world::drive::mobility::Drive;
@@ -100,13 +101,26 @@ impl DriveFile {
             check_key(key.get_ref(), &names, &[]).map_err(|error| self.bad(key.span(), error))?;
             settings.push((key.get_ref().clone(), value.get_ref().0.clone()));
         }
-        let stack = scenario.stack.as_ref().map(|stack| stack.get_ref().as_str());
-        let place = || scenario.schemes.as_ref().map_or(0..0, |schemes| schemes.span.clone());
+        let word = |word: &Option<Spanned<String>>| word.as_ref().map(Spanned::span);
+        let asked = StackWords {
+            stack: scenario.stack.as_ref().map(|stack| stack.get_ref().as_str()),
+            cc: scenario.cc.as_ref().map(|cc| cc.get_ref().as_str()),
+        };
+        let place = |error: &RequestError| {
+            let schemes = scenario.schemes.as_ref().map(|schemes| schemes.span.clone());
+            let place = match error {
+                RequestError::Stack { .. } => word(&scenario.stack),
+                RequestError::Control { .. } | RequestError::List { what: "--cc", .. } => word(&scenario.cc),
+                _ => schemes,
+            };
+            place.unwrap_or(0..0)
+        };
         let of_routers = routers(&settings).map_err(|error| {
             let place = scenario.settings.keys().find(|key| error.names(key.get_ref()));
             self.bad(place.map_or(0..0, Spanned::span), error)
         })?;
-        let (schemes, _) = planned(&names, stack, &settings).map_err(|error| self.bad(place(), error))?;
+        let (schemes, _) = planned(&names, asked, &settings)
+            .map_err(|error| self.bad(place(&error), error.to_string().trim_start_matches("--")))?;
 
         let number = |written: &Option<Spanned<u64>>, or| written.as_ref().map_or(or, |n| *n.get_ref());
         let count = number(&scenario.seeds, 10);

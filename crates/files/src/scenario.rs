@@ -57,6 +57,9 @@ pub struct Scenario {
     /// One stack for all schemes; each scheme's own unless given.
     #[schemars(with = "Option<String>")]
     pub stack: Option<Spanned<String>>,
+    /// Congestion control of a stack that has a choice, such as linux-6.12; the stack's own unless given.
+    #[schemars(with = "Option<String>")]
+    pub cc: Option<Spanned<String>>,
     /// Settings of schemes, stacks and the bench.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, SettingWord>")]
@@ -75,6 +78,9 @@ pub struct Scenario {
     pub packets: Option<Spanned<u32>>,
     /// When the handoff begins: a time, FIRST..LAST/STEP, or a list of these; "0.1s..20s/0.1s" unless given.
     pub at: Option<Several<String>>,
+    /// All times of `at` are counted from here, past the start of the connections; "0s" unless given.
+    #[schemars(with = "Option<String>")]
+    pub warm_up: Option<Spanned<String>>,
     /// Seed of start times and clock phases; 1 unless given.
     #[schemars(with = "Option<u64>")]
     pub seed: Option<Spanned<u64>>,

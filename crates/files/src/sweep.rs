@@ -42,6 +42,8 @@ pub struct Sweep {
     pub schemes: Option<Several<String>>,
     /// Stacks, each for all schemes; each scheme's own unless given.
     pub stack: Option<Several<String>>,
+    /// Congestion controls of the stack, each for all schemes; the stack's own unless given.
+    pub cc: Option<Several<String>>,
     /// Settings of schemes, stacks and the bench: a table, or a list of tables, each a variant of its own.
     pub settings: Option<Several<SettingsTable>>,
     /// How senders learn of the handoff; "instant" unless given.
@@ -56,6 +58,9 @@ pub struct Sweep {
     pub packets: Option<Several<u32>>,
     /// When the handoff begins: a time, FIRST..LAST/STEP, or a list of these; "0.1s..20s/0.1s" unless given.
     pub at: Option<Several<String>>,
+    /// All times of `at` are counted from here, past the start of the connections; "0s" unless given.
+    #[schemars(with = "Option<String>")]
+    pub warm_up: Option<Spanned<String>>,
     /// Seed of start times and clock phases; 1 unless given.
     #[schemars(with = "Option<u64>")]
     pub seed: Option<Spanned<u64>>,
@@ -81,7 +86,7 @@ pub fn schema() -> Schema {
     schema
 }
 
-/// Most combinations of settings, stacks, notices, definitions and lengths.
+/// Most combinations of settings, stacks, controls, notices, definitions and lengths.
 const MOST_VARIANTS: usize = 1000;
 /// Most combinations of everything but scheme and handoff time: each is held in memory.
 const MOST_SERIES: u64 = 100_000;
@@ -101,6 +106,7 @@ pub struct SweepFile {
 struct Variant {
     settings: SettingsTable,
     stack: Option<Spanned<String>>,
+    cc: Option<Spanned<String>>,
     notice: Option<NoticeWord>,
     notice_loss: Option<Spanned<u32>>,
     definition: Option<Definition>,
@@ -123,7 +129,7 @@ impl SweepFile {
         Ok(Self { source, sweep })
     }
 
-    /// What it asks for, checked: a plan for each combination of settings, stack, notice, definition and length, in
+    /// What it asks for, checked: a plan for each combination of settings, stack, control, notice, definition and length, in
     /// this order, the last varying fastest.
     pub fn plans(&self) -> Result<Vec<Plan>, FileError> {
         let mut plans: Vec<Plan> = Vec::new();
@@ -164,12 +170,14 @@ impl SweepFile {
             flows: sweep.flows.clone(),
             schemes: sweep.schemes.clone(),
             stack: variant.stack,
+            cc: variant.cc,
             settings: variant.settings.0,
             notice: variant.notice,
             notice_loss: variant.notice_loss,
             definition: variant.definition,
             packets: variant.packets,
             at: sweep.at.clone(),
+            warm_up: sweep.warm_up.clone(),
             seed: sweep.seed.clone(),
             seeds: sweep.seeds.clone(),
             columns: None,
@@ -192,6 +200,9 @@ impl SweepFile {
         })?;
         self.vary(&mut all, "stack", &sweep.stack, PartialEq::eq, |variant, stack| {
             variant.stack = Some(stack.clone());
+        })?;
+        self.vary(&mut all, "cc", &sweep.cc, PartialEq::eq, |variant, cc| {
+            variant.cc = Some(cc.clone());
         })?;
         self.vary(&mut all, "notice", &sweep.notice, PartialEq::eq, |variant, notice| {
             variant.notice = Some(*notice.get_ref());
@@ -265,7 +276,7 @@ impl SweepFile {
         }
         if variants * values.len() > MOST_VARIANTS {
             let problem = format!(
-                "{key}: more than {MOST_VARIANTS} combinations of settings, stacks, notices, definitions and lengths; expected fewer values"
+                "{key}: more than {MOST_VARIANTS} combinations of settings, stacks, controls, notices, definitions and lengths; expected fewer values"
             );
             return Err(self.bad(list.span.clone(), problem));
         }

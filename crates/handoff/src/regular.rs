@@ -3,11 +3,17 @@
 use crate::mobile::MobileRule;
 use crate::notice::Notice;
 use crate::scheme::{Entry, HandoffScheme, SchemeError, SettingInfo};
+use segue_tcp::linux::cc::CcName;
 use segue_tcp::{Advice, Advisor, View};
 
 /// No scheme.
 #[derive(Clone, Debug, Default)]
 pub struct Regular;
+
+/// The congestion control that a name of regular TCP stands for, on stacks that have a choice.
+pub fn control(name: &str) -> Option<CcName> {
+    CcName::named(name).filter(|_| Regular::matches(name))
+}
 
 impl Advisor for Regular {}
 
@@ -27,6 +33,24 @@ impl HandoffScheme for Regular {
             source: "Wu, Chan and Ananda 2008",
         },
         Entry { name: "reno", stack: "inet-reno", summary: "regular Reno", source: "Espi and others 2010" },
+        Entry {
+            name: "cubic",
+            stack: "linux-6.12/cubic",
+            summary: "regular TCP of Linux with CUBIC",
+            source: "Linux 6.12; RFC 9438",
+        },
+        Entry {
+            name: "bbr",
+            stack: "linux-6.12/bbr",
+            summary: "regular TCP of Linux with BBR version 1",
+            source: "Linux 6.12",
+        },
+        Entry {
+            name: "bbr3",
+            stack: "linux-6.12/bbr3",
+            summary: "regular TCP of Linux with BBR version 3, not held against a kernel",
+            source: "draft-ietf-ccwg-bbr",
+        },
     ];
 
     fn build(name: &str, settings: &[(String, String)]) -> Result<Self, SchemeError> {

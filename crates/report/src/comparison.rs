@@ -11,7 +11,6 @@ use rayon::prelude::*;
 use segue_draw::{About, Line, LineChart, LinePlot};
 use segue_study::explain::{Chosen, explain_around, reference, typical};
 use segue_study::measure::{self, Column, Measure, seconds};
-use segue_study::story::warnings;
 use segue_study::{Comparison, GroupResult, Plan, Presentation, Row};
 
 /// Groups whose other handoffs are drawn beside the median one.
@@ -166,7 +165,7 @@ fn tables(plan: &Plan, comparison: &Comparison) -> (String, usize) {
 fn table(plan: &Plan, group: &GroupResult, words: Words) -> Markup {
     // All tables of a page have the same columns.
     let longest = plan.schemes.iter().map(|scheme| scheme.name.chars().count()).max().unwrap_or(0).max(6);
-    let warnings = warnings(&group.experiment, group.several_stacks());
+    let warnings = group.warnings();
     let first_stack = group.rows.first().map(|row| row.stack.as_str());
     html! {
         h3 { (headline(&group.experiment)) }

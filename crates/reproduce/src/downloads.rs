@@ -51,7 +51,7 @@ impl OneDownload {
             |key: &str| segue_world::fmip::DOWNLOAD_SETTINGS.iter().any(|known| known.name == key);
         let (own, others): (Vec<_>, Vec<_>) = settings.iter().cloned().partition(|(key, _)| of_download(key));
         let names = [scheme_of(name).to_string()];
-        let (mut schemes, _) = planned(&names, defaults.stack.as_deref(), &others)?;
+        let (mut schemes, _) = planned(&names, defaults.stack_words(), &others)?;
         let scheme = schemes.pop().ok_or(PointError::NoSchemes)?;
         let mut download = Download::new(scheme.stack);
         for (key, value) in &own {

@@ -19,6 +19,7 @@ pub use figures::{BdpAndThreshold, Figure, Form, OneHandoff, Panel, Series};
 use schemars::JsonSchema;
 use segue_files::drive::PaperDrive;
 use segue_files::scenario::OneOf;
+use segue_study::planned::StackWords;
 use segue_world::KindWord;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -74,6 +75,13 @@ pub struct Defaults {
     pub seeds: u64,
     /// The paper's names of senders, and Segue's.
     pub schemes: BTreeMap<String, String>,
+}
+
+impl Defaults {
+    /// The stack as it is asked for.
+    pub(crate) fn stack_words(&self) -> StackWords<'_> {
+        StackWords { stack: self.stack.as_deref(), cc: None }
+    }
 }
 
 fn hundred() -> u32 {

@@ -263,7 +263,7 @@ impl OneDrive {
         settings: &[(String, String)],
         seeds: u64,
     ) -> Result<DrivePlan, PointError> {
-        let (schemes, stacks) = planned(schemes, defaults.stack.as_deref(), settings)?;
+        let (schemes, stacks) = planned(schemes, defaults.stack_words(), settings)?;
         let Some(&stack) = stacks.first() else { return Err(PointError::NoSchemes) };
         let experiment = DriveExperiment {
             drive: Arc::new(self.drive.mobility().drive(self.seed)),
@@ -307,6 +307,7 @@ impl Handoffs {
             definition: Definition::AfterHighest,
             notice: NoticeMode::Instant,
             stack: None,
+            cc: None,
             settings,
             seed: 1,
             seeds: 1,

@@ -34,7 +34,7 @@ pub fn progress(paper: &Paper, panel: &Panel) -> Result<Vec<Progress>, PointErro
     let senders = panel.senders.iter().map(|sender| {
         let name = paper.own(sender);
         let settings = settings(paper, &BTreeSet::from([name.clone()]));
-        let (schemes, _) = planned(&[name], paper.defaults.stack.as_deref(), &settings)?;
+        let (schemes, _) = planned(&[name], paper.defaults.stack_words(), &settings)?;
         let experiment = DriveExperiment {
             drive: drive.clone(),
             flows: 1,

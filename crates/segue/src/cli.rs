@@ -121,6 +121,9 @@ pub struct BenchArgs {
     /// One stack for all schemes, in place of their own
     #[arg(long, value_name = "STACK")]
     pub stack: Option<String>,
+    /// Congestion control of a stack that has a choice, as linux-6.12 (bbr3: not held against a kernel)
+    #[arg(long, value_name = "CONTROL")]
+    pub cc: Option<String>,
     /// A setting of a scheme or stack (see `segue schemes`); may be repeated
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
     pub set: Vec<(String, String)>,
@@ -164,6 +167,9 @@ pub struct CompareArgs {
     /// Handoff times: one, or FIRST..LAST/STEP
     #[arg(long, value_name = "TIMES", value_parser = Times::parse, default_value = "0.1s..20s/0.1s", allow_hyphen_values = true)]
     pub at: Times,
+    /// Begin so much later: all handoff times are counted from the end of the warm-up
+    #[arg(long, value_name = "TIME", value_parser = time, default_value = "0s", hide_default_value = true, allow_hyphen_values = true)]
+    pub warm_up: Nanos,
     /// Pool the handoffs of K seeds
     #[arg(long, value_name = "K", default_value_t = 1, allow_negative_numbers = true)]
     pub seeds: u64,

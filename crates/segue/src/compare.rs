@@ -2,12 +2,12 @@
 
 use crate::cli::CompareArgs;
 use crate::screen::Screen;
-use crate::{Failure, outputs, print, progress, table};
+use crate::{Failure, outputs, print, progress, table, warn};
 use segue_export::{Origin, Output, comparison_csv, comparison_json, handoffs_csv};
 #[cfg(feature = "report")]
 use segue_report::comparison_page;
 use segue_study::measure::Column;
-use segue_study::{Comparison, Plan, Presentation, Request};
+use segue_study::{Comparison, GroupResult, Plan, Presentation, Request};
 
 /// Runs the command.
 pub fn run(args: &CompareArgs, origin: &Origin, screen: &Screen) -> Result<(), Failure> {
@@ -24,7 +24,9 @@ pub fn run(args: &CompareArgs, origin: &Origin, screen: &Screen) -> Result<(), F
         shown.columns = Column::WIDE.to_vec();
     }
     let comparison = deliver(&plan, &shown, files, args.threads, origin, screen)?;
-    if !on_stdout {
+    if on_stdout {
+        warn(comparison.groups.iter().flat_map(GroupResult::warnings));
+    } else {
         print(&table::render(&plan, &comparison, &shown, screen))?;
     }
     Ok(())
@@ -64,7 +66,7 @@ pub fn plan(args: &CompareArgs) -> Result<Plan, Failure> {
     let request = Request {
         kinds: args.bench.kinds(&args.kind)?,
         flows: args.flows.clone(),
-        at: args.at.0.clone(),
+        at: args.at.clone().after(args.warm_up).0,
         seeds: args.seeds,
         ..request
     };

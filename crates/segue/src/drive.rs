@@ -3,7 +3,7 @@
 use crate::layout::wrapped;
 use crate::run::RunArgs;
 use crate::screen::{COLUMNS, Screen};
-use crate::{Failure, outputs, print, progress};
+use crate::{Failure, outputs, print, progress, warn};
 use comfy_table::CellAlignment;
 use segue_console::plain_table;
 use segue_export::{drive_csv, drive_json};
@@ -11,6 +11,8 @@ use segue_files::DriveFile;
 use segue_files::scenario::OutputWord;
 use segue_study::drive::{DrivePlan, DriveRow, Mean};
 use segue_study::numbers::{count, time};
+use segue_study::story::stack_warning;
+use std::collections::BTreeSet;
 
 /// Runs the command.
 pub fn run(
@@ -47,6 +49,7 @@ pub fn run(
     let drives = plan.blocks.iter().map(|block| &block.experiment.drive);
     let links = drives.flat_map(|drive| drive.stays.iter().map(|stay| &stay.link));
     outputs::spare_links(links, [&json, &csv])?;
+    warn(plan.schemes.iter().filter_map(|scheme| stack_warning(&scheme.stack)).collect::<BTreeSet<_>>());
     let rows = outputs::with_threads(args.threads, || simulate(plan, screen))?;
     outputs::write(json, || drive_json(&rows))?;
     outputs::write(csv, || drive_csv(&rows))?;

@@ -70,6 +70,13 @@ fn parse(words: &[OsString]) -> Result<Cli, clap::Error> {
     Cli::from_arg_matches(&examples::program().try_get_matches_from(words)?)
 }
 
+/// Tells what stands beside results where no table tells it.
+fn warn(warnings: impl IntoIterator<Item = impl std::fmt::Display>) {
+    for warning in warnings {
+        eprintln!("segue: warning: {warning}");
+    }
+}
+
 fn run(words: &[OsString]) -> Result<(), Failure> {
     if words.len() == 1 {
         return print(&examples::first_page());

@@ -51,6 +51,7 @@ impl BenchArgs {
                 NoticeWord::InBand => NoticeMode::InBand { lost: self.notice_loss },
             },
             stack: self.stack.clone(),
+            cc: self.cc.clone(),
             settings: self.set.clone(),
             seed: self.seed,
             seeds: 1,

@@ -3,7 +3,7 @@
 use crate::cli::ResultArgs;
 use crate::compare::deliver;
 use crate::screen::Screen;
-use crate::{Failure, drive, outputs, print, table};
+use crate::{Failure, drive, outputs, print, table, warn};
 use clap::Args;
 #[cfg(feature = "report")]
 use segue_draw::{Size, standalone};
@@ -16,7 +16,7 @@ use segue_report::quartiles;
 use segue_study::Comparison;
 use segue_study::drive::DrivePlan;
 use segue_study::measure::Column;
-use segue_study::{Plan, Presentation};
+use segue_study::{GroupResult, Plan, Presentation};
 
 /// `segue run`.
 #[derive(Debug, Args)]
@@ -77,7 +77,9 @@ pub fn run(args: &RunArgs, origin: &Origin, screen: &Screen) -> Result<(), Failu
     let comparison = deliver(&plan, &shown, [json, csv, rows, report], args.threads, origin, screen)?;
     #[cfg(feature = "report")]
     outputs::write(svg, || Ok::<_, Failure>(chart(&comparison, &shown)))?;
-    if !on_stdout {
+    if on_stdout {
+        warn(comparison.groups.iter().flat_map(GroupResult::warnings));
+    } else {
         print(&table::render(&plan, &comparison, &shown, screen))?;
     }
     Ok(())

@@ -2,6 +2,7 @@
 
 use crate::measure::{HandoffRow, Row, Sample};
 use crate::request::{Group, Plan};
+use crate::story::warnings;
 use rayon::prelude::*;
 use segue_world::{Experiment, RunRecord, WarmRun};
 
@@ -21,12 +22,29 @@ pub struct GroupResult {
     pub rows: Vec<Row>,
     /// One row per handoff and scheme, if asked for.
     pub handoffs: Vec<HandoffRow>,
+    /// Share of the handoffs that find some flow in its first recovery, on the stack that has most of them.
+    pub first_recovery: f64,
 }
+
+/// A larger share of handoffs in the first recovery is told.
+const MOST_IN_FIRST_RECOVERY: f64 = 0.1;
 
 impl GroupResult {
     /// Whether schemes stand on several stacks, which meet the handoffs in different states.
     pub fn several_stacks(&self) -> bool {
         self.rows.windows(2).any(|pair| pair[0].stack != pair[1].stack)
+    }
+
+    /// What a reader must know before comparing numbers.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings = warnings(&self.experiment, self.several_stacks());
+        if self.first_recovery > MOST_IN_FIRST_RECOVERY {
+            warnings.push(format!(
+                "{:.0} % of the handoffs fall into the connection's first recovery: see --warm-up",
+                100.0 * self.first_recovery
+            ));
+        }
+        warnings
     }
 
     /// Whether the physical bound is the same for all schemes; on several stacks it is not.
@@ -92,10 +110,13 @@ fn summarise(plan: &Plan, seeds: &[Group], records: Vec<Vec<Vec<RunRecord>>>, ke
     // Points in the order of seeds, then of times; the same for every scheme.
     let points: Vec<&Vec<RunRecord>> = records.iter().flatten().collect();
     let mut rows = Vec::new();
+    let mut first_recovery: f64 = 0.0;
     let mut handoffs = Vec::new();
     for (index, scheme) in plan.schemes.iter().enumerate() {
         let own: Vec<&RunRecord> = points.iter().map(|records| &records[index]).collect();
         let first: Vec<&RunRecord> = points.iter().map(|records| &records[0]).collect();
+        let recovering = |record: &&&RunRecord| record.senders_at.iter().any(|at| at.in_first_recovery);
+        first_recovery = first_recovery.max(own.iter().filter(recovering).count() as f64 / own.len() as f64);
         rows.push(Row::new(plan, experiment, scheme, &Sample { handoffs: &own, first: &first }));
         if keep {
             for (seed, at) in seeds.iter().zip(&records) {
@@ -104,5 +125,5 @@ fn summarise(plan: &Plan, seeds: &[Group], records: Vec<Vec<Vec<RunRecord>>>, ke
             }
         }
     }
-    GroupResult { experiment: experiment.clone(), rows, handoffs }
+    GroupResult { experiment: experiment.clone(), rows, handoffs, first_recovery }
 }

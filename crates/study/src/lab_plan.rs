@@ -6,7 +6,8 @@ use crate::measure::seconds;
 use rayon::prelude::*;
 use segue_handoff::Scheme;
 use segue_tcp::StackProfile;
-use segue_tcp::profile::LINUX;
+use segue_tcp::linux::cc::CcName;
+use segue_tcp::profile::LINUX_6_12;
 use segue_world::{AccessLink, Definition, Experiment, Kind, Nanos, NoticeMode, SECOND, WarmRun};
 
 /// Programs that move the data.
@@ -66,15 +67,16 @@ impl LabSender {
     /// Scheme and stack of the simulator that come nearest; `None` if it has none.
     fn in_simulator(&self) -> Option<(Scheme, StackProfile)> {
         match &self.kind {
-            LabSenderKind::Scheme { name, around: Around::Cubic, icmp: false } => {
+            LabSenderKind::Scheme { name, around, icmp: false } => {
                 let mut settings = vec![("enact".to_string(), "linux".to_string())];
                 settings.extend(self.settings.iter().cloned());
-                Some((Scheme::build(name, &settings).ok()?, LINUX))
+                Some((Scheme::build(name, &settings).ok()?, stack_around(*around)?))
             }
-            LabSenderKind::BuiltIn { congestion_control, rto_max_ms, freeze: false }
-                if congestion_control == "reno" =>
-            {
-                let mut stack = LINUX;
+            LabSenderKind::Unaware { around } => {
+                Some((Scheme::build("sack", &[]).ok()?, stack_around(*around)?))
+            }
+            LabSenderKind::BuiltIn { congestion_control, rto_max_ms, freeze: false } => {
+                let mut stack = LINUX_6_12.with_control(CcName::named(congestion_control)?)?;
                 if let Some(ms) = rto_max_ms {
                     stack.rto.max = Nanos::from(*ms) * 1_000_000;
                 }
@@ -83,6 +85,14 @@ impl LabSender {
             _ => None,
         }
     }
+}
+
+/// The simulator's stack with what a scheme wraps.
+fn stack_around(around: Around) -> Option<StackProfile> {
+    LINUX_6_12.with_control(match around {
+        Around::Cubic => CcName::Cubic,
+        Around::Bbr => CcName::Bbr,
+    })
 }
 
 /// A checked plan.

@@ -1,8 +1,9 @@
 //! Schemes by name, with their settings and stacks, ready to be run.
 
 use crate::request_error::{NOTICE_DELAY, RequestError};
-use segue_handoff::Scheme;
+use segue_handoff::{Scheme, regular};
 use segue_tcp::StackProfile;
+use segue_tcp::linux::cc::CcName;
 use segue_tcp::profile::{STACK_SETTINGS, stacks};
 use segue_words::did_you_mean;
 use segue_world::Routers;
@@ -23,13 +24,24 @@ pub struct PlannedScheme {
     pub settings: Vec<(String, String)>,
 }
 
+/// What is asked for beside the schemes: a stack for all in place of their own, and its congestion control.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StackWords<'a> {
+    /// `--stack`.
+    pub stack: Option<&'a str>,
+    /// `--cc`.
+    pub cc: Option<&'a str>,
+}
+
 /// The schemes of these names in order, on one stack or on each one's own, and the distinct stacks among them.
+/// A scheme that is named after a congestion control has that one on a stack that has a choice, whatever `asked` says.
 /// A setting reaches the schemes and stacks that have it; who has it at all, [`check_key`] knows.
 pub fn planned(
     names: &[String],
-    stack: Option<&str>,
+    asked: StackWords<'_>,
     settings: &[(String, String)],
 ) -> Result<(Vec<PlannedScheme>, Vec<StackProfile>), RequestError> {
+    let cc = asked.cc.map(control_named).transpose()?;
     let mut schemes: Vec<PlannedScheme> = Vec::new();
     let mut stacks: Vec<StackProfile> = Vec::new();
     for name in names {
@@ -45,7 +57,9 @@ pub fn planned(
         let mut own: Vec<_> =
             settings.iter().filter(|(key, _)| known.iter().any(|s| s.name == key)).cloned().collect();
         let entry = Scheme::entry_of(name);
-        let stack = stack_named(stack.unwrap_or(entry.map_or("ns2-sack1", |entry| entry.stack)), settings)?;
+        let stack = asked.stack.unwrap_or(entry.map_or("ns2-sack1", |entry| entry.stack));
+        let mut stack = with_control(stack_named(stack)?, cc, name)?;
+        adjust(&mut stack, settings)?;
         // What a kernel is asked for, it does as a kernel can.
         if stack.kernel.is_some()
             && known.iter().any(|s| s.name == "enact")
@@ -97,13 +111,51 @@ pub fn routers(settings: &[(String, String)]) -> Result<Routers, RequestError> {
     Ok(routers)
 }
 
-fn stack_named(name: &str, settings: &[(String, String)]) -> Result<StackProfile, RequestError> {
+fn stack_named(name: &str) -> Result<StackProfile, RequestError> {
     let names = || stacks().map(|profile| profile.name);
-    let mut stack = StackProfile::named(name).ok_or_else(|| RequestError::Stack {
+    StackProfile::named(name).ok_or_else(|| RequestError::Stack {
         name: name.to_string(),
         expected: names().collect::<Vec<_>>().join(", "),
         hint: did_you_mean(name, names()),
-    })?;
+    })
+}
+
+fn control_named(name: &str) -> Result<CcName, RequestError> {
+    let names = || CcName::ALL.iter().map(|control| control.name());
+    CcName::named(name).ok_or_else(|| RequestError::Control {
+        name: name.to_string(),
+        expected: names().collect::<Vec<_>>().join(", "),
+        hint: did_you_mean(name, names()),
+    })
+}
+
+/// The stack with the congestion control that the scheme's name says, or else `cc`.
+fn with_control(stack: StackProfile, cc: Option<CcName>, scheme: &str) -> Result<StackProfile, RequestError> {
+    let of_scheme = regular::control(scheme);
+    let Some(control) = of_scheme.or(cc) else { return Ok(stack) };
+    match stack.with_control(control) {
+        Some(stack) => Ok(stack),
+        None if cc.is_some() => Err(RequestError::List {
+            what: "--cc",
+            problem: format!(
+                "stack `{}` has no choice of congestion control; expected the stack linux-6.12",
+                stack.name
+            ),
+        }),
+        // Reno is older than Linux: there it is regular TCP of the stack.
+        None if control == CcName::Reno => Ok(stack),
+        None => Err(RequestError::List {
+            what: "--schemes",
+            problem: format!(
+                "stack `{}` has no congestion control `{scheme}`; expected the stack linux-6.12",
+                stack.name
+            ),
+        }),
+    }
+}
+
+/// Turns the stack's settings.
+fn adjust(stack: &mut StackProfile, settings: &[(String, String)]) -> Result<(), RequestError> {
     for (key, value) in settings {
         if STACK_SETTINGS.iter().any(|s| s.name == key) {
             stack.set(key, value).map_err(|expected| RequestError::Value {
@@ -113,7 +165,7 @@ fn stack_named(name: &str, settings: &[(String, String)]) -> Result<StackProfile
             })?;
         }
     }
-    Ok(stack)
+    Ok(())
 }
 
 #[cfg(test)]
@@ -123,7 +175,7 @@ mod tests {
     /// Of words that are no stack's, setting's or scheme's only misspelt ones are guessed.
     #[test]
     fn only_misspelt_words_are_guessed() {
-        let stack = |name| stack_named(name, &[]).unwrap_err().to_string();
+        let stack = |name| stack_named(name).unwrap_err().to_string();
         assert!(stack("linuks").ends_with("; did you mean `linux`?"), "{}", stack("linuks"));
         assert!(stack("cubic").starts_with("unknown stack `cubic`; expected one of "), "{}", stack("cubic"));
         let scheme = |name| Scheme::build(name, &[]).map(|_| ()).unwrap_err().to_string();
@@ -134,8 +186,98 @@ mod tests {
             "{}",
             key("initial-windw")
         );
-        for said in [stack("cubic"), scheme("bbr"), key("pacing")] {
+        for said in [stack("cubic"), scheme("vegas"), key("pacing")] {
             assert!(!said.contains("did you mean"), "{said}");
+        }
+    }
+
+    fn stacks_of(
+        names: &[&str],
+        stack: Option<&str>,
+        cc: Option<&str>,
+        settings: &[(&str, &str)],
+    ) -> Result<Vec<StackProfile>, String> {
+        let names: Vec<String> = names.iter().map(|name| name.to_string()).collect();
+        let own = |&(key, value): &(&str, &str)| (key.to_string(), value.to_string());
+        let settings: Vec<_> = settings.iter().map(own).collect();
+        planned(&names, StackWords { stack, cc }, &settings)
+            .map(|(schemes, _)| schemes.iter().map(|scheme| scheme.stack).collect())
+            .map_err(|error| error.to_string())
+    }
+
+    fn names_of(names: &[&str], stack: Option<&str>, cc: Option<&str>) -> Result<Vec<&'static str>, String> {
+        stacks_of(names, stack, cc, &[]).map(|stacks| stacks.iter().map(|stack| stack.name).collect())
+    }
+
+    #[test]
+    fn a_congestion_control_is_a_part_of_the_stack_name() {
+        let linux = Some("linux-6.12");
+        for control in ["bbr", "bbr3", "cubic", "reno"] {
+            let name = format!("linux-6.12/{control}");
+            for stack in ["linux-6.12", "linux-6.12/reno", &name] {
+                let found = names_of(&["etcp-v1"], Some(stack), Some(control));
+                assert_eq!(found, Ok(vec![&*name]), "{stack}");
+            }
+            assert_eq!(names_of(&["etcp-v1"], Some(&name), None), Ok(vec![&*name]));
+        }
+        assert_eq!(names_of(&["sack"], Some("linux-6.18"), Some("bbr")), Ok(vec!["linux-6.18/bbr"]));
+        assert_eq!(names_of(&["sack"], linux, None), Ok(vec!["linux-6.12/cubic"]));
+    }
+
+    #[test]
+    fn a_scheme_that_is_a_congestion_control_has_it() {
+        let schemes = ["cubic", "bbr", "reno", "bbr3", "etcp-v1"];
+        let own = |last| {
+            ["linux-6.12/cubic", "linux-6.12/bbr", "linux-6.12/reno", "linux-6.12/bbr3", last].to_vec()
+        };
+        assert_eq!(names_of(&schemes, Some("linux-6.12"), None), Ok(own("linux-6.12/cubic")));
+        assert_eq!(names_of(&schemes, Some("linux-6.12"), Some("reno")), Ok(own("linux-6.12/reno")));
+        let alone = names_of(&["cubic", "bbr", "reno"], None, None);
+        assert_eq!(alone, Ok(vec!["linux-6.12/cubic", "linux-6.12/bbr", "inet-reno"]));
+        assert_eq!(names_of(&["reno"], Some("rfc"), None), Ok(vec!["rfc"]));
+    }
+
+    #[test]
+    fn stacks_without_a_choice_say_so() {
+        for (names, stack, cc, said) in [
+            (
+                ["sack"],
+                Some("rfc"),
+                Some("bbr"),
+                "--cc: stack `rfc` has no choice of congestion control; expected",
+            ),
+            (["sack"], None, Some("bbr"), "--cc: stack `ns2-sack1` has no choice"),
+            (["reno"], Some("rfc"), Some("reno"), "--cc: stack `rfc` has no choice"),
+            (
+                ["cubic"],
+                Some("rfc"),
+                None,
+                "--schemes: stack `rfc` has no congestion control `cubic`; expected",
+            ),
+            (
+                ["sack"],
+                Some("linux-6.12"),
+                Some("cubik"),
+                "one of bbr, bbr3, cubic, reno; did you mean `cubic`?",
+            ),
+        ] {
+            let error = names_of(&names, stack, cc).unwrap_err();
+            assert!(error.contains(said), "{error}");
+        }
+    }
+
+    #[test]
+    fn jiffies_are_a_kernel_s() {
+        let hz = |stack, value| stacks_of(&["sack"], Some(stack), None, &[("hz", value)]);
+        let kernel = hz("linux-6.12", "1000").unwrap()[0].kernel.expect("a kernel");
+        assert_eq!(kernel.hz, 1000);
+        for (stack, value) in
+            [("linux-6.12", "1024"), ("linux-6.12", "0"), ("linux-6.12", "x"), ("rfc", "250")]
+        {
+            let error = hz(stack, value).unwrap_err();
+            let expected =
+                format!("setting `hz`: bad value `{value}`; expected 100, 250, 300 or 1000, on a stack");
+            assert!(error.starts_with(&expected), "{error}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The request of a comparison, checked before anything runs.
 
-use crate::planned::{PlannedScheme, check_key, planned, routers};
+use crate::planned::{PlannedScheme, StackWords, check_key, planned, routers};
 pub use crate::request_error::{NOTICE_DELAY, RequestError};
 use segue_handoff::hn::TELLABLE_PBS;
 use segue_tcp::StackProfile;
@@ -27,6 +27,8 @@ pub struct Request {
     pub notice: NoticeMode,
     /// A stack for all schemes in place of their own.
     pub stack: Option<String>,
+    /// The congestion control of the stack, where it has a choice.
+    pub cc: Option<String>,
     /// Settings as keys and values.
     pub settings: Vec<(String, String)>,
     /// First seed.
@@ -74,7 +76,8 @@ impl Request {
             }
         }
         let routers = routers(&self.settings)?;
-        let (schemes, stacks) = planned(&self.schemes, self.stack.as_deref(), &self.settings)?;
+        let asked = StackWords { stack: self.stack.as_deref(), cc: self.cc.as_deref() };
+        let (schemes, stacks) = planned(&self.schemes, asked, &self.settings)?;
         check_foretold(&schemes, &routers)?;
         Ok(Plan { request: self, schemes, stacks, notice_delay, routers })
     }

@@ -18,6 +18,16 @@ pub enum RequestError {
         /// The most similar, in words; empty if none is.
         hint: String,
     },
+    /// No such congestion control.
+    #[error("unknown congestion control `{name}`; expected one of {expected}{hint}")]
+    Control {
+        /// The word.
+        name: String,
+        /// The controls.
+        expected: String,
+        /// The most similar, in words; empty if none is.
+        hint: String,
+    },
     /// No such scheme, or a bad setting of one.
     #[error(transparent)]
     Scheme(#[from] SchemeError),

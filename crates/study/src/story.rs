@@ -5,6 +5,7 @@ use crate::explain::SchemeTrace;
 use crate::numbers::packets;
 use segue_handoff::{Decision, Occasion, Scheme};
 use segue_tcp::StackProfile;
+use segue_tcp::profile::LINUX;
 use segue_tcp::rules::RecoveryRules;
 use segue_world::packet::Packet;
 use segue_world::trace::{LossCause, SenderState, Side, What};
@@ -34,7 +35,14 @@ pub fn warnings(experiment: &Experiment, several_stacks: bool) -> Vec<String> {
     if hops.wired != WIRED_RATE {
         warnings.push(format!("wired hops raised to {} Mbit/s", hops.wired / 1_000_000));
     }
+    warnings.extend(stack_warning(&experiment.stack).map(String::from));
     warnings
+}
+
+/// What a reader must know of a stack.
+pub fn stack_warning(stack: &StackProfile) -> Option<&'static str> {
+    let warning = "stack `linux` is an old approximation; linux-6.12 is held against the kernel";
+    (stack.name == LINUX.name).then_some(warning)
 }
 
 /// Rate of the wired hops unless an access link is fast, bit/s.

@@ -33,6 +33,11 @@ impl Times {
         Ok(Self((0..count).map(|k| first + k * step).collect()))
     }
 
+    /// The same, so much later: a handoff before its connection is warm tells of its start.
+    pub fn after(self, warm_up: Nanos) -> Self {
+        Self(self.0.into_iter().map(|at| at.saturating_add(warm_up)).collect())
+    }
+
     /// At most `most` of them, evenly spread: one from the middle of each of `most` equal parts.
     pub fn thinned(self, most: usize) -> Self {
         let Self(all) = self;
@@ -57,6 +62,13 @@ mod tests {
         let Times(all) = Times::parse("0.1s..20s/0.1s").unwrap();
         assert_eq!((all.len(), all[0], all[199]), (200, 100_000_000, 20_000_000_000));
         assert_eq!(Times::parse("8.2s").unwrap(), Times(vec![8_200_000_000]));
+    }
+
+    #[test]
+    fn times_after_a_warm_up_are_as_much_later() {
+        let times = Times::parse("0.5s..1s/0.5s").unwrap().after(5_000_000_000);
+        assert_eq!(times, Times(vec![5_500_000_000, 6_000_000_000]));
+        assert_eq!(Times(vec![u64::MAX]).after(1), Times(vec![u64::MAX]));
     }
 
     #[test]

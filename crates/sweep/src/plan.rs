@@ -7,6 +7,7 @@ use segue_files::{FileError, SweepFile};
 use segue_program::PROGRAM;
 use segue_study::planned::PlannedScheme;
 use segue_tables::Asked;
+use segue_tcp::StackProfile;
 use segue_world::{AccessLink, NoticeMode};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{ControlFlow, Range};
@@ -104,6 +105,11 @@ impl Plan {
         &self.fingerprint
     }
 
+    /// The stacks of all blocks.
+    pub fn stacks(&self) -> impl Iterator<Item = &StackProfile> {
+        self.warm_ups.iter().flat_map(WarmUp::blocks).map(|block| &block.experiment.stack)
+    }
+
     /// Measured links, which no result may replace.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
         self.files.iter().map(PathBuf::as_path)
@@ -121,7 +127,7 @@ struct Gathered {
     warm_ups: Vec<WarmUp>,
     /// By old link, rates of the wired hops, flows and stack.
     places: BTreeMap<(String, (u64, u64), usize, usize), usize>,
-    stacks: Vec<segue_tcp::StackProfile>,
+    stacks: Vec<StackProfile>,
     /// Variants of the settings may leave a scheme as it was.
     known: BTreeSet<Identity>,
 }

@@ -68,6 +68,7 @@ mod tests {
             definition: Definition::AfterHighest,
             notice: NoticeMode::Instant,
             stack: None,
+            cc: None,
             settings: Vec::new(),
             seed: 1,
             seeds: 1,

@@ -2,8 +2,8 @@
 
 use crate::Nanos;
 use crate::congestion::{CongestionRules, NO_SSTHRESH, Start};
-use crate::linux::LinuxSettings;
 use crate::linux::cc::{CcName, PacingStatus};
+use crate::linux::{LinuxSettings, Release};
 use crate::rto::RtoRules;
 use crate::rules::RecoveryRules;
 
@@ -253,7 +253,7 @@ pub const INET_RENO: StackProfile = StackProfile {
 /// Today's Linux as near as these rules come: what the laboratory's results are held against.
 pub const LINUX: StackProfile = StackProfile {
     name: "linux",
-    source: "Linux 6 with congestion control reno: include/net/tcp.h, net/ipv4/tcp_input.c, tcp_timer.c",
+    source: "an old approximation (take linux-6.12) of Linux 6 with reno: include/net/tcp.h, net/ipv4/tcp_input.c, tcp_timer.c",
     departures: &[
         "unlike Linux: an approximation by the rules of the RFCs, far off on fast paths; linux-6.12 is held against the kernel",
         "RTO floor of 200 ms instead of 1 s, ceiling of 120 s",
@@ -279,60 +279,80 @@ pub const LINUX: StackProfile = StackProfile {
     ..RFC
 };
 
-/// Settings of the reference, which are the kernel's defaults beside HZ.
-const REFERENCE: LinuxSettings = LinuxSettings {
-    control: CcName::Cubic,
-    hz: 250,
-    seed: 1,
-    phase: 0,
-    slow_start_after_idle: true,
-    pacing: PacingStatus::None,
-};
+/// HZ of the reference's kernel, and the values that kernels are built with (kernel/Kconfig.hz).
+const REFERENCE_HZ: u32 = 250;
+const HZ: [u32; 4] = [100, REFERENCE_HZ, 300, 1000];
 
-/// Linux 6.12 with its default congestion control; what is set here beside the kernel's own rules is the reference's.
-pub const LINUX_6_12: StackProfile = StackProfile {
-    name: "linux-6.12/cubic",
-    source: "Linux 6.12.117, rule by rule (net/ipv4/tcp_*.c), HZ 250; held against the kernel packet by packet",
-    departures: &[
-        "RTO = SRTT + max(4 RTTVAR, 200 ms), timers in jiffies on a timer wheel",
-        "RACK and tail loss probes (RFC 8985), PRR (RFC 9937), F-RTO (RFC 5682), undo by time stamps and D-SACKs",
-        "CUBIC with HyStart (RFC 9438)",
-        "unlike Linux: packets of one segment, no TSQ, ECN, Fast Open, MTU probing or metrics cache",
-    ],
-    kernel: Some(REFERENCE),
-    ..LINUX
-};
+const TIMERS: &str = "RTO = SRTT + max(4 RTTVAR, 200 ms), timers in jiffies on a timer wheel";
+const RECOVERY: &str =
+    "RACK and tail loss probes (RFC 8985), PRR (RFC 9937), F-RTO (RFC 5682), undo by time stamps and D-SACKs";
+/// A control that sets cwnd itself does without PRR.
+const RECOVERY_BY_CONTROL: &str =
+    "RACK and tail loss probes (RFC 8985), F-RTO (RFC 5682), undo by time stamps and D-SACKs";
+const LEFT_OUT: &str =
+    "unlike Linux: packets of one segment, no TSQ, ECN, Fast Open, MTU probing or metrics cache";
+const BBR3: &str =
+    "unlike Linux: BBR version 3 of the draft, paced by TCP's own timer; not held against a kernel";
 
+/// A kernel with one of its congestion controls; what is set here beside the kernel's own rules is the reference's.
+const fn kernel(name: &'static str, release: Release, control: CcName) -> StackProfile {
+    StackProfile {
+        name,
+        source: match (release, control) {
+            (Release::V6_12, CcName::Bbr3) => {
+                "Linux 6.12.117, rule by rule, with BBR of draft-ietf-ccwg-bbr; not held against a kernel; HZ 250"
+            }
+            (Release::V6_12, _) => {
+                "Linux 6.12.117, rule by rule (net/ipv4/tcp_*.c), HZ 250; held against the kernel packet by packet"
+            }
+            (Release::V6_18, CcName::Bbr3) => {
+                "Linux 6.18, whose rules are those of 6.12 here, with BBR of draft-ietf-ccwg-bbr; not held against a kernel; HZ 250"
+            }
+            (Release::V6_18, _) => {
+                "Linux 6.18, whose rules are those of 6.12 here; not held against a kernel; HZ 250"
+            }
+        },
+        departures: match control {
+            CcName::Cubic => &[TIMERS, RECOVERY, "CUBIC with HyStart (RFC 9438)", LEFT_OUT],
+            CcName::Reno => &[TIMERS, RECOVERY, LEFT_OUT],
+            CcName::Bbr => {
+                &[TIMERS, RECOVERY_BY_CONTROL, "BBR version 1, paced by TCP's own timer", LEFT_OUT]
+            }
+            CcName::Bbr3 => &[TIMERS, RECOVERY_BY_CONTROL, BBR3, LEFT_OUT],
+        },
+        kernel: Some(LinuxSettings {
+            release,
+            control,
+            hz: REFERENCE_HZ,
+            seed: 1,
+            phase: 0,
+            slow_start_after_idle: true,
+            pacing: PacingStatus::None,
+        }),
+        ..LINUX
+    }
+}
+
+/// Linux 6.12 with its default congestion control.
+pub const LINUX_6_12: StackProfile = kernel("linux-6.12/cubic", Release::V6_12, CcName::Cubic);
 /// The same with Reno.
-pub const LINUX_6_12_RENO: StackProfile = StackProfile {
-    name: "linux-6.12/reno",
-    departures: &[
-        "RTO = SRTT + max(4 RTTVAR, 200 ms), timers in jiffies on a timer wheel",
-        "RACK and tail loss probes (RFC 8985), PRR (RFC 9937), F-RTO (RFC 5682), undo by time stamps and D-SACKs",
-        "unlike Linux: packets of one segment, no TSQ, ECN, Fast Open, MTU probing or metrics cache",
-    ],
-    kernel: Some(LinuxSettings { control: CcName::Reno, ..REFERENCE }),
-    ..LINUX_6_12
-};
-
+pub const LINUX_6_12_RENO: StackProfile = kernel("linux-6.12/reno", Release::V6_12, CcName::Reno);
 /// The same with BBR version 1.
-pub const LINUX_6_12_BBR: StackProfile = StackProfile {
-    name: "linux-6.12/bbr",
-    departures: &[
-        "RTO = SRTT + max(4 RTTVAR, 200 ms), timers in jiffies on a timer wheel",
-        "RACK and tail loss probes (RFC 8985), F-RTO (RFC 5682), undo by time stamps and D-SACKs",
-        "BBR version 1, paced by TCP's own timer",
-        "unlike Linux: packets of one segment, no TSQ, ECN, Fast Open, MTU probing or metrics cache",
-    ],
-    kernel: Some(LinuxSettings { control: CcName::Bbr, ..REFERENCE }),
-    ..LINUX_6_12
-};
+pub const LINUX_6_12_BBR: StackProfile = kernel("linux-6.12/bbr", Release::V6_12, CcName::Bbr);
+/// The same with BBR version 3.
+pub const LINUX_6_12_BBR3: StackProfile = kernel("linux-6.12/bbr3", Release::V6_12, CcName::Bbr3);
 
 /// Stacks that are a kernel's own.
-pub const KERNELS: [StackProfile; 3] = [LINUX_6_12, LINUX_6_12_RENO, LINUX_6_12_BBR];
-
-/// Another name of [`LINUX_6_12`].
-const LINUX_6_12_ALIAS: &str = "linux-6.12";
+pub const KERNELS: [StackProfile; 8] = [
+    LINUX_6_12,
+    LINUX_6_12_RENO,
+    LINUX_6_12_BBR,
+    LINUX_6_12_BBR3,
+    kernel("linux-6.18/cubic", Release::V6_18, CcName::Cubic),
+    kernel("linux-6.18/reno", Release::V6_18, CcName::Reno),
+    kernel("linux-6.18/bbr", Release::V6_18, CcName::Bbr),
+    kernel("linux-6.18/bbr3", Release::V6_18, CcName::Bbr3),
+];
 
 /// Every stack that can be named.
 pub fn stacks() -> impl Iterator<Item = StackProfile> {
@@ -384,6 +404,11 @@ pub const STACK_SETTINGS: &[StackSetting] = &[
         meaning: "which partial ACKs restart the timer (RFC 6582, 4; 6.3)",
     },
     StackSetting {
+        name: "hz",
+        values: "100, 250, 300 or 1000, on a stack with jiffies such as linux-6.12",
+        meaning: "jiffies per second, CONFIG_HZ of the kernel",
+    },
+    StackSetting {
         name: "notice-sample",
         values: "on or off",
         meaning: "whether the time stamp that comes with a notice gives an RTT sample (9.20)",
@@ -408,6 +433,11 @@ impl StackProfile {
             "rto-floor-ms" => self.rto.min = number(1, 60_000)? * MS,
             "rto-tick-ms" => self.rto.tick = (number(0, 1000)? * MS).max(1),
             "delayed-ack-ms" => self.ack.delay = Some(number(0, 500)? * MS).filter(|&delay| delay > 0),
+            "hz" => {
+                let hz = number(1, 10_000)? as u32;
+                let kernel = self.kernel.as_mut().filter(|_| HZ.contains(&hz)).ok_or(setting.values)?;
+                kernel.hz = hz;
+            }
             "notice-sample" => self.notice_sample = flag(value, "on", "off").ok_or(setting.values)?,
             "newreno-guard" => self.guards_recovery = flag(value, "on", "off").ok_or(setting.values)?,
             "newreno-timer" => self.slow_but_steady = flag(value, "every", "first").ok_or(setting.values)?,
@@ -416,10 +446,21 @@ impl StackProfile {
         Ok(())
     }
 
-    /// The profile of that name.
+    /// The profile of that name; a kernel's name alone stands for its default congestion control.
     pub fn named(name: &str) -> Option<Self> {
-        let name = if name == LINUX_6_12_ALIAS { LINUX_6_12.name } else { name };
-        stacks().find(|profile| profile.name == name)
+        let by_default = |profile: &Self| {
+            profile
+                .kernel
+                .is_some_and(|kernel| kernel.control == CcName::Cubic && kernel.release.name() == name)
+        };
+        stacks().find(|profile| profile.name == name || by_default(profile))
+    }
+
+    /// The same kernel with another congestion control; `None` for stacks that have no choice.
+    pub fn with_control(&self, control: CcName) -> Option<Self> {
+        let release = self.kernel?.release;
+        let is_it = |other: &LinuxSettings| other.release == release && other.control == control;
+        KERNELS.into_iter().find(|profile| profile.kernel.as_ref().is_some_and(is_it))
     }
 
     /// The same with the clock and the lots of `seed`, where a kernel has them.

@@ -110,6 +110,8 @@ pub struct SenderAt {
     pub flight: u32,
     /// Retransmission timeout with back-off.
     pub rto: Nanos,
+    /// In recovery, with no more than one fast retransmit so far: mostly the overshoot of the first slow start.
+    pub in_first_recovery: bool,
 }
 
 impl RunRecord {

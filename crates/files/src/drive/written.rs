@@ -31,6 +31,9 @@ pub struct DriveScenario {
     /// One stack for all schemes; each scheme's own unless given. Cross traffic and web have the scheme's stack.
     #[schemars(with = "Option<String>")]
     pub stack: Option<Spanned<String>>,
+    /// Congestion control of a stack that has a choice, such as linux-6.12; the stack's own unless given.
+    #[schemars(with = "Option<String>")]
+    pub cc: Option<Spanned<String>>,
     /// Settings of schemes and stacks.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, SettingWord>")]

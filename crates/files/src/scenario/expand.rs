@@ -57,6 +57,7 @@ impl ScenarioFile {
         }
         for (key, span) in [
             ("stack", scenario.stack.as_ref().map(Spanned::span)),
+            ("cc", scenario.cc.as_ref().map(Spanned::span)),
             ("packets", scenario.packets.as_ref().map(Spanned::span)),
             ("seed", scenario.seed.as_ref().map(Spanned::span)),
             ("seeds", scenario.seeds.as_ref().map(Spanned::span)),
@@ -79,6 +80,7 @@ impl ScenarioFile {
             definition: scenario.definition.unwrap_or(Definition::AfterHighest),
             notice: self.notice()?,
             stack: scenario.stack.as_ref().map(|stack| stack.get_ref().clone()),
+            cc: scenario.cc.as_ref().map(|cc| cc.get_ref().clone()),
             settings: scenario
                 .settings
                 .iter()
@@ -104,6 +106,14 @@ impl ScenarioFile {
     }
 
     fn times(&self, places: &mut Places) -> Result<Times, FileError> {
+        let warm_up = match &self.scenario.warm_up {
+            None => 0,
+            Some(word) => time(word.get_ref()).map_err(|problem| self.source.at(word.span(), problem))?,
+        };
+        Ok(self.times_as_written(places)?.after(warm_up))
+    }
+
+    fn times_as_written(&self, places: &mut Places) -> Result<Times, FileError> {
         let Some(at) = &self.scenario.at else {
             return Times::parse("0.1s..20s/0.1s").map_err(|problem| self.source.at(0..0, problem));
         };
@@ -195,6 +205,7 @@ impl ScenarioFile {
             }
             RequestError::List { what, problem } => (key_of(what), format!("{}: {problem}", key_of(what))),
             RequestError::Stack { .. } => ("stack", error.to_string()),
+            RequestError::Control { .. } => ("cc", error.to_string()),
             RequestError::Setting { .. } => ("settings", error.to_string()),
             RequestError::Value { .. } => ("value", error.to_string()),
             RequestError::Scheme(segue_handoff::SchemeError::Setting { .. }) => ("value", error.to_string()),

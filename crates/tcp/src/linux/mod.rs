@@ -213,9 +213,30 @@ pub struct LinuxSender<A> {
     suspended: bool,
 }
 
+/// A kernel. What is kept here of both is the same (docs/reference/schemes.md says where they differ).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Release {
+    /// Linux 6.12.
+    V6_12,
+    /// Linux 6.18.
+    V6_18,
+}
+
+impl Release {
+    /// The stack's name without its congestion control.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::V6_12 => "linux-6.12",
+            Self::V6_18 => "linux-6.18",
+        }
+    }
+}
+
 /// Settings of a Linux sender beside its profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinuxSettings {
+    /// Kernel.
+    pub release: Release,
     /// Congestion control.
     pub control: CcName,
     /// Jiffies per second (`CONFIG_HZ`).

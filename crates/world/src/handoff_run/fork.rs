@@ -39,9 +39,14 @@ pub(super) fn pass<W: HostObserver>(
     rule: Option<RouterRule>,
 ) {
     let links = RecordedLinks { new_access: places.access[NEW].down, new_last_hop: places.last[NEW].down };
-    let senders = correspondent(sim).flows.iter().map(|flow| SenderAt {
-        flight: flow.sender.snd_max() - flow.sender.snd_una(),
-        rto: flow.sender.timing().1,
+    let senders = correspondent(sim).flows.iter().map(|flow| {
+        let view = flow.sender.view();
+        let recovers = view.in_fast_recovery || view.in_rto_recovery;
+        SenderAt {
+            flight: flow.sender.snd_max() - flow.sender.snd_una(),
+            rto: flow.sender.timing().1,
+            in_first_recovery: recovers && flow.sender.counters().fast_retransmits <= 1,
+        }
     });
     let recorder = Recorder::new(links, senders.collect());
     sim.net.observer.recorder = Some(Box::new(recorder));

@@ -1,0 +1,240 @@
+//! The stack of Linux as a user meets it: congestion controls, HZ, warm-up, warnings, and every command on it.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn segue(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_segue")).args(args).output().expect("segue starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("UTF-8")
+}
+
+fn printed(args: &[&str]) -> String {
+    let output = segue(args);
+    assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+/// One line on standard error, exit status 2.
+fn refused(args: &[&str]) -> String {
+    let output = segue(args);
+    let line = text(&output.stderr);
+    assert!(output.status.code() == Some(2) && line.lines().count() == 1, "{args:?}: {line}");
+    line
+}
+
+const COMPARE: [&str; 5] = ["compare", "6400kbit/9ms", "200kbit/300ms", "--at", "5s..6s/0.5s"];
+
+fn compare(more: &[&str]) -> Vec<serde_json::Value> {
+    let document = printed(&[&COMPARE[..], more, &["--json", "-"]].concat());
+    let document: serde_json::Value = serde_json::from_str(&document).expect("JSON");
+    document["rows"].as_array().expect("rows").clone()
+}
+
+#[test]
+fn cc_is_the_name_after_the_slash() {
+    for control in ["cubic", "reno", "bbr", "bbr3"] {
+        let name = format!("linux-6.12/{control}");
+        let option = compare(&["--stack", "linux-6.12", "--cc", control]);
+        assert_eq!(option, compare(&["--stack", &name]), "{control}");
+        assert_eq!(option[0]["stack"], *name);
+    }
+    let two = compare(&["--stack", "linux-6.12", "--schemes", "cubic,bbr,etcp-v1,tcp-ho"]);
+    let stacks: Vec<_> = two.iter().map(|row| row["stack"].as_str().expect("a name")).collect();
+    assert_eq!(stacks, ["linux-6.12/cubic", "linux-6.12/bbr", "linux-6.12/cubic", "linux-6.12/cubic"]);
+    let regular = compare(&["--stack", "linux-6.12/bbr", "--schemes", "sack"]);
+    assert_eq!(two[1]["transfer_s"], regular[0]["transfer_s"], "the scheme `bbr` is regular TCP with BBR");
+    assert_ne!(two[0]["transfer_s"], two[1]["transfer_s"]);
+}
+
+/// What is simulated of both kernels is the same.
+#[test]
+fn linux_6_18_is_6_12_by_another_name() {
+    for control in ["cubic", "bbr"] {
+        let [new, old] = ["linux-6.18", "linux-6.12"].map(|stack| {
+            let mut rows = compare(&["--stack", stack, "--cc", control, "--schemes", "sack"]);
+            assert_eq!(rows[0]["stack"].take(), format!("{stack}/{control}"));
+            rows
+        });
+        assert_eq!(new, old);
+    }
+}
+
+#[test]
+fn words_that_do_not_fit_are_refused() {
+    let of = |more: &[&str]| refused(&[&COMPARE[..], more].concat());
+    let no_choice = of(&["--stack", "rfc", "--cc", "bbr"]);
+    assert!(no_choice.contains("--cc: stack `rfc` has no choice of congestion control"), "{no_choice}");
+    assert!(no_choice.contains("expected the stack linux-6.12"), "{no_choice}");
+    let own = of(&["--cc", "cubic"]);
+    assert!(own.contains("stack `ns2-sack1` has no choice of congestion control"), "{own}");
+    let misspelt = of(&["--stack", "linux-6.12", "--cc", "cubik"]);
+    assert!(misspelt.contains("`cubik`") && misspelt.contains("did you mean `cubic`?"), "{misspelt}");
+    let scheme = of(&["--stack", "rfc", "--schemes", "sack,bbr"]);
+    assert!(scheme.contains("stack `rfc` has no congestion control `bbr`"), "{scheme}");
+    for (stack, hz) in [("linux-6.12", "0"), ("linux-6.12", "333"), ("linux-6.12", "10000"), ("rfc", "250")] {
+        let line = of(&["--stack", stack, "--set", &format!("hz={hz}")]);
+        assert!(line.contains(&format!("`{hz}`; expected 100, 250, 300 or 1000")), "{line}");
+    }
+    for time in ["-1s", "soon", "3600s"] {
+        let line = of(&["--warm-up", time]);
+        assert!(line.contains("time"), "{time}: {line}");
+    }
+}
+
+#[test]
+fn hz_is_a_setting_and_seeds_turn_the_wheel() {
+    let outage = ["--stack", "linux-6.12", "--kind", "bbm", "--disconnect", "3s", "--schemes", "cubic"];
+    let of = |more: &[&str]| compare(&[&outage[..], more].concat());
+    let usual = of(&[]);
+    let same = of(&["--set", "hz=250"]);
+    assert_eq!(same[0]["settings"]["hz"], "250");
+    assert_eq!(usual[0]["transfer_s"], same[0]["transfer_s"]);
+    for hz in ["hz=100", "hz=300", "hz=1000"] {
+        assert_ne!(
+            of(&["--set", hz])[0]["transfer_s"],
+            usual[0]["transfer_s"],
+            "{hz}: timers wait for jiffies"
+        );
+    }
+    assert_ne!(of(&["--seed", "2"])[0]["transfer_s"], usual[0]["transfer_s"]);
+}
+
+#[test]
+fn a_warm_up_is_added_to_all_times() {
+    let rows = |at, warm_up| {
+        let words =
+            ["compare", "wlan", "hsdpa", "--stack", "linux-6.12", "--schemes", "cubic,etcp-v1", "--at", at];
+        printed(&[&words[..], &["--warm-up", warm_up, "--rows", "-"]].concat())
+    };
+    assert_eq!(rows("0.5s..1.5s/0.5s", "5s"), rows("5.5s..6.5s/0.5s", "0s"));
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("s.toml");
+    let scenario =
+        "old = 'wlan'\nnew = 'hsdpa'\nstack = 'linux-6.12'\ncc = 'bbr'\nat = '1s..2s/0.5s'\nwarm_up = '5s'\n";
+    std::fs::write(&path, scenario).expect("written");
+    let of_file = printed(&["run", &path.display().to_string(), "--json", "-"]);
+    let words =
+        ["compare", "wlan", "hsdpa", "--stack", "linux-6.12/bbr", "--at", "6s..7s/0.5s", "--json", "-"];
+    assert_eq!(of_file, printed(&words));
+}
+
+/// A command of the introduction, with fewer handoffs.
+#[test]
+fn a_fast_link_is_as_fast_late_as_early() {
+    let words = ["compare", "1gbit/10ms", "300mbit/30ms", "--stack", "linux-6.12", "--schemes", "cubic"];
+    let at = ["--warm-up", "5s", "--at", "1s..11s/5s"];
+    let table = printed(&[&words[..], &at].concat());
+    assert!(table.contains("cubic") && table.contains("raised to 10000 Mbit/s"), "{table}");
+}
+
+/// In a queue of ten packets of 60 ms each, the first slow start ends in a recovery that lasts for seconds.
+#[test]
+fn handoffs_in_the_first_recovery_are_told() {
+    let links = ["compare", "200kbit/300ms", "6400kbit/9ms", "--stack", "linux-6.12", "--schemes", "cubic"];
+    let words = |at| [&links[..], &["--at", at]].concat();
+    let told = |text: &str| {
+        text.split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+            .contains("fall into the connection's first recovery")
+    };
+    let early = words("0.5s..12s/0.5s");
+    let table = printed(&early);
+    assert!(told(&table) && table.contains("--warm-up"), "{table}");
+    let late = printed(&[&early[..], &["--warm-up", "60s"]].concat());
+    assert!(!told(&late), "{late}");
+    // Data on standard output stays data.
+    let data = segue(&[&early[..], &["--json", "-"]].concat());
+    let warning = text(&data.stderr);
+    assert!(
+        told(&warning) && warning.starts_with("segue: warning: ") && warning.lines().count() == 1,
+        "{warning}"
+    );
+    serde_json::from_slice::<serde_json::Value>(&data.stdout).expect("JSON");
+}
+
+#[test]
+fn the_old_stack_warns_and_names_the_new_one() {
+    let words = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let warns = |text: String| {
+        words(text).contains("stack `linux` is an old approximation; linux-6.12 is held against")
+    };
+    assert!(warns(printed(&[&COMPARE[..], &["--stack", "linux"]].concat())));
+    assert!(!warns(printed(&[&COMPARE[..], &["--stack", "linux-6.12"]].concat())));
+    let trace = ["trace", "wlan", "hsdpa", "--at", "2s", "--schemes", "sack", "--story", "--stack"];
+    assert!(warns(printed(&[&trace[..], &["linux"]].concat())));
+    let folder = tempfile::tempdir().expect("a folder");
+    let sweep = |stack: &str| {
+        let path = folder.path().join("s.toml");
+        std::fs::write(&path, format!("old = 'wlan'\nnew = 'hsdpa'\nstack = '{stack}'\nat = '1s'\n"))
+            .expect("written");
+        text(&segue(&["sweep", &path.display().to_string(), "--list"]).stderr)
+    };
+    assert!(warns(sweep("linux")));
+    assert_eq!(sweep("linux-6.12"), "");
+}
+
+#[test]
+fn bbr3_is_listed_as_not_held_against_a_kernel() {
+    for words in [&["schemes", "bbr3"][..], &["schemes", "linux-6.12/bbr3"], &["compare", "--help"]] {
+        let said = printed(words).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains("not held against a kernel"), "{words:?}: {said}");
+    }
+}
+
+fn run_file(folder: &Path, name: &str, content: &str, command: &[&str]) -> String {
+    let path = folder.join(name);
+    std::fs::write(&path, content).expect("written");
+    let path = path.display().to_string();
+    printed(&[&[command[0], &path], &command[1..]].concat())
+}
+
+/// Trace, capture, sweep and drive.
+#[test]
+fn every_command_runs_on_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = |name: &str| folder.path().join(name).display().to_string();
+    for cc in ["cubic", "bbr", "bbr3"] {
+        let captures = out(cc);
+        let words = [
+            "trace",
+            "6400kbit/9ms",
+            "200kbit/300ms",
+            "--kind",
+            "bbm",
+            "--at",
+            "8.2s",
+            "--stack",
+            "linux-6.12",
+        ];
+        let more = [
+            "--cc",
+            cc,
+            "--schemes",
+            "sack,etcp-v1,freeze,hn",
+            "--pcap",
+            &captures,
+            "--report",
+            &out("r.html"),
+        ];
+        let told = printed(&[&words[..], &more].concat());
+        assert!(told.contains(&format!("etcp-v1 on linux-6.12/{cc}: ")), "{told}");
+        let files = std::fs::read_dir(&captures).expect("a folder").count();
+        assert_eq!(files, 4, "a capture per scheme");
+    }
+    let sweep = "old = 'wlan'\nnew = 'hsdpa'\nstack = 'linux-6.12'\ncc = ['cubic', 'bbr']\nat = '1s..2s/1s'\n\
+        kind = 'bbm'\nschemes = ['sack', 'tcp-ho']\n";
+    let swept = run_file(folder.path(), "sweep.toml", sweep, &["sweep", "--out", &out("s.parquet")]);
+    assert!(swept.ends_with(": 8 handoffs\n"), "{swept}");
+    let drive = "stack = 'linux-6.12'\ncc = 'bbr'\nschemes = ['sack', 'tcp-ho', 'etcp-v1']\nseeds = 1\n\
+        [drive]\nlength = '40s'\nlinks = ['wlan', 'hsdpa']\n";
+    let driven = run_file(folder.path(), "drive.toml", drive, &["run", "--json", "-"]);
+    let driven: serde_json::Value = serde_json::from_str(&driven).expect("JSON");
+    for row in driven["rows"].as_array().expect("rows") {
+        assert_eq!(row["stack"], "linux-6.12/bbr");
+        assert!(row["mobile_kbps"]["mean"].as_f64().expect("a rate") > 100.0, "{row}");
+    }
+}

@@ -231,10 +231,8 @@ impl Bench {
         let mut first: Option<((Nanos, Reverse<(u32, u64)>), usize, bool)> = None;
         for flow in 0..self.senders.len() {
             let (sender, receiver) = (&self.senders[flow], &self.receivers[flow]);
-            let timers = [
-                (sender.deadline(), sender.place(), true),
-                (receiver.deadline(), receiver.place(), false),
-            ];
+            let timers =
+                [(sender.deadline(), sender.place(), true), (receiver.deadline(), receiver.place(), false)];
             for (known, (deadline, place, is_sender)) in self.places[flow].iter_mut().zip(timers) {
                 if known.0 != place {
                     self.order += 1;

@@ -43,6 +43,9 @@ pub fn agreement(ours: &Log, theirs: &Log) -> Agreement {
 impl fmt::Display for Agreement {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let Self { instants, of_instants, packets, of_packets } = self;
+        if instants == of_instants {
+            return write!(f, "no difference in {instants} instants with {packets} packets");
+        }
         write!(f, "alike: {instants} of {of_instants} instants, with {packets} of {of_packets} packets")
     }
 }

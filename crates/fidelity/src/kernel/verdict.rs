@@ -116,12 +116,8 @@ pub fn within(comparisons: &[&Comparison]) -> (usize, usize) {
 }
 
 /// Congestion control, flows, and the share of the medians that must be near.
-const SHARES: [(CcName, usize, f64); 4] = [
-    (CcName::Cubic, 1, 0.95),
-    (CcName::Reno, 1, 0.95),
-    (CcName::Bbr, 1, 0.90),
-    (CcName::Cubic, 4, 0.80),
-];
+const SHARES: [(CcName, usize, f64); 4] =
+    [(CcName::Cubic, 1, 0.95), (CcName::Reno, 1, 0.95), (CcName::Bbr, 1, 0.90), (CcName::Cubic, 4, 0.80)];
 
 /// The scenarios of a congestion control and a number of flows.
 pub fn of(comparisons: &[Comparison], control: CcName, flows: usize) -> Vec<&Comparison> {

@@ -519,7 +519,9 @@ impl LinuxReceiver {
             }
             ato = ato.min(most);
         }
-        ato = ato.min(self.delack_max());
+        // `tcp_delack_max`: before the sender's shortest RTO.
+        let rto_min = self.clock.from_us(self.profile.rto.min / 1_000);
+        ato = ato.min(self.delack_max()).min(rto_min.max(2) - 1);
         let mut timeout = self.jiffies + ato;
         if let Some(running) = self.delayed {
             if running <= self.jiffies + (ato >> 2) {

@@ -29,7 +29,7 @@ PROGRAM :=
 RELEASE := $${CARGO_TARGET_DIR:-target}/release/segue
 STATIC := $(shell uname -m)-unknown-linux-gnu
 
-.PHONY: help setup demo build test fuzz measure python-test lab liar agent-speed agent-soak bench fidelity linux-fidelity book lint additions man completions install uninstall static deb units clean
+.PHONY: help setup demo build test fuzz measure python-test lab liar agent-speed agent-soak bench fidelity linux-fidelity linux-reference book lint additions man completions install uninstall static deb units clean
 
 help:
 	@echo 'make setup        installs the system packages that building and testing need'
@@ -44,8 +44,9 @@ help:
 	@echo 'make agent-speed  how soon the mobile agent notifies peers of a handoff; half a minute, as root'
 	@echo 'make agent-soak   a hundred handoffs with a thousand flows, every octet compared; five minutes, as root'
 	@echo 'make bench        packets per second, ours beside those of ns-2'
-	@echo 'make fidelity     regular TCP beside the results of ns-2, scenario by scenario'
-	@echo 'make linux-fidelity  the stack linux-6.12 beside the kernel, scenario by scenario'
+	@echo 'make fidelity     regular TCP beside the results of ns-2 and of the Linux kernel, scenario by scenario'
+	@echo 'make linux-fidelity  the second part of it alone'
+	@echo 'make linux-reference ARGS=...  the kernel itself in a handoff, packet by packet beside the stack linux-6.12'
 	@echo 'make book         the documentation as a book, into out/book/html; its links are checked'
 	@echo 'make lint         formatting, the prose of the pages, and clippy with warnings denied'
 	@echo 'make additions    adds a toy control, loss model, queue and scheme to a copy, and compiles it'
@@ -106,8 +107,12 @@ fidelity:
 	@scripts/setup --check $(NEED_ALL)
 	$(RUN) -p segue-fidelity --bin fidelity -- $(ARGS)
 
-linux-fidelity: build
-	scripts/linux-fidelity $(ARGS)
+linux-fidelity:
+	@scripts/setup --check $(NEED_ALL)
+	$(RUN) -p segue-fidelity --bin fidelity -- --only linux $(ARGS)
+
+linux-reference:
+	@scripts/linux-reference $(ARGS)
 
 book:
 	@scripts/setup --check $(NEED_ALL) book

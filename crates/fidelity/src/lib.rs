@@ -5,6 +5,7 @@
 //! [`reference`] what ns-2 measured there, [`measure`] what we measure, [`verdict`] how far that is
 //! from the targets, [`narrated`] the handoffs told event by event, [`race`] the speed runs.
 
+pub mod kernel;
 pub mod measure;
 pub mod narrated;
 pub mod race;

@@ -42,7 +42,8 @@ impl Table {
 }
 
 impl<'a> Row<'a> {
-    fn wrong(&self, problem: String) -> Error {
+    /// An error of this row.
+    pub fn wrong(&self, problem: String) -> Error {
         let line = self.record.position().map_or(0, csv::Position::line);
         Error::Content { path: self.table.path.clone(), line, problem }
     }

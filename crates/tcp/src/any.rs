@@ -5,6 +5,7 @@ use crate::advice::{Advice, Advisor, View};
 use crate::core::Counters;
 use crate::linux::LinuxSender;
 use crate::linux::receiver::LinuxReceiver;
+use crate::linux::wheel::Place;
 use crate::profile::StackProfile;
 use crate::receiver::{Arrival, Receiver};
 use crate::segment::{CarriedOption, Segment};
@@ -74,6 +75,15 @@ impl<A: Advisor> AnySender<A> {
         }
     }
 
+    /// Where a kernel's transmit timer lies in the host's wheel.
+    #[inline]
+    pub fn place(&self) -> Option<Place> {
+        match self {
+            Self::Rules(_) => None,
+            Self::Linux(tcp) => Some(tcp.place()),
+        }
+    }
+
     /// Who advises.
     pub fn advisor(&mut self) -> &mut A {
         each!(self, tcp => tcp.advisor())
@@ -123,6 +133,15 @@ impl AnyReceiver {
         match profile.kernel {
             None => Self::Rules(Receiver::new(profile)),
             Some(kernel) => Self::Linux(Box::new(LinuxReceiver::new(profile, kernel))),
+        }
+    }
+
+    /// Where a kernel's timer lies in the host's wheel.
+    #[inline]
+    pub fn place(&self) -> Option<Place> {
+        match self {
+            Self::Rules(_) => None,
+            Self::Linux(tcp) => Some(tcp.place()),
         }
     }
 

@@ -7,7 +7,8 @@
 use crate::access::AccessLink;
 use crate::clock_phase;
 use crate::nodes::{
-    BenchNode, BenchSim, Correspondent, HostObserver, Mobile, Route, Router, receiving_flow, sending_flow,
+    BenchNode, BenchSim, Correspondent, HostObserver, Mobile, Route, Router, Wheel, receiving_flow,
+    sending_flow,
 };
 use crate::observer::Observer;
 use crate::router_settings::Routers;
@@ -22,6 +23,8 @@ const WIRED_RATE: u64 = 100_000_000;
 pub(crate) const WIRED_DELAY: Nanos = 2_000_000;
 /// Rate of the hop between wireless device and mobile, bit/s.
 const LAST_HOP_RATE: u64 = 500_000_000;
+/// The same with the stack of a kernel, bit/s: the bench on which kernels were measured has no such hop.
+const NO_LAST_HOP_RATE: u64 = 1_000_000_000_000_000;
 /// Access rates beyond this raise the wired hops to ten times the rate, bit/s.
 const FAST_ACCESS: u64 = 80_000_000;
 
@@ -66,10 +69,11 @@ impl Experiment {
     pub fn fixed_hops(&self) -> FixedHops {
         let access = [&self.old, &self.new].map(|link| link.down.mean_rate().max(link.up.mean_rate()));
         let fastest = access[0].max(access[1]);
+        let last = if self.stack.kernel.is_some() { NO_LAST_HOP_RATE } else { LAST_HOP_RATE };
         if fastest > FAST_ACCESS {
-            FixedHops { wired: 10 * fastest, last: LAST_HOP_RATE.max(10 * fastest) }
+            FixedHops { wired: 10 * fastest, last: last.max(10 * fastest) }
         } else {
-            FixedHops { wired: WIRED_RATE, last: LAST_HOP_RATE }
+            FixedHops { wired: WIRED_RATE, last }
         }
     }
 }
@@ -159,7 +163,13 @@ pub(crate) fn build<W: HostObserver>(
         net.arm(timer, start.opens);
         flows.push(sending_flow(id as u16, &stack, start.phase, start.opens, timer, plain.clone()));
     }
-    let cn = Correspondent { first: (0, flows[0].timer.0), flows, out: core.down, sharing: (0, false) };
+    let cn = Correspondent {
+        first: (0, flows[0].timer.0),
+        flows,
+        out: core.down,
+        sharing: (0, false),
+        wheel: Wheel::default(),
+    };
 
     let first_link = reported_at_start(experiment);
     let mut receiving = Vec::new();
@@ -167,7 +177,12 @@ pub(crate) fn build<W: HostObserver>(
         let timer = net.add_timer(MN);
         receiving.push(receiving_flow(id as u16, &stack, timer, first_link));
     }
-    let mn = Mobile { first: (0, receiving[0].timer.0), flows: receiving, out: last[OLD].up };
+    let mn = Mobile {
+        first: (0, receiving[0].timer.0),
+        flows: receiving,
+        out: last[OLD].up,
+        wheel: Wheel::default(),
+    };
 
     let mut r = Router::default();
     r.route(core.down, Route::To(edge[OLD].down));

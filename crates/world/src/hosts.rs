@@ -2,6 +2,7 @@
 
 use crate::host_observer::HostObserver;
 use crate::packet::{Packet, Signal};
+use crate::wheel::Wheel;
 use segue_handoff::{Advised, Announcement, Announcer, Encoding, Link, Listener, News, Notice, Phas, Scheme};
 use segue_netsim::{LinkId, Nanos, Net, PacketId, TimerId};
 use segue_tcp::receiver::Arrival;
@@ -34,6 +35,8 @@ pub struct Correspondent {
     pub first: (u16, u16),
     /// What an in-band notice does not say: N and the kind of handoff.
     pub sharing: (u32, bool),
+    /// Its timers, where a kernel has them.
+    pub wheel: Wheel,
 }
 
 impl Correspondent {
@@ -51,6 +54,7 @@ impl Correspondent {
         if let Some(deadline) = flow.sender.deadline() {
             net.arm(flow.timer, deadline);
         }
+        self.wheel.note(index, flow.sender.place());
     }
 
     /// A notice reaches flow `index` outside any packet.
@@ -140,6 +144,21 @@ impl Correspondent {
     pub(crate) fn on_timer<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, timer: TimerId) {
         let now = net.now();
         let index = usize::from(timer.0 - self.first.1);
+        let mut expired = false;
+        for _ in 0..self.flows.len() {
+            let flows = &self.flows;
+            let Some(first) = self.wheel.first(now, |index| flows[index].sender.deadline()) else { break };
+            self.expire(net, first);
+            expired |= first == index;
+        }
+        if !expired {
+            self.expire(net, index);
+        }
+    }
+
+    /// It is time for what flow `index` waits for.
+    fn expire<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, index: usize) {
+        let now = net.now();
         let flow = &mut self.flows[index];
         if flow.opens.is_some_and(|at| at <= now) {
             flow.opens = None;
@@ -177,6 +196,8 @@ pub struct Mobile {
     pub out: LinkId,
     /// Number of the first flow and of the first timer: a host's flows are numbered in a row.
     pub first: (u16, u16),
+    /// Its timers, where a kernel has them.
+    pub wheel: Wheel,
 }
 
 impl Mobile {
@@ -196,6 +217,7 @@ impl Mobile {
         if let Some(deadline) = state.receiver.deadline() {
             net.arm(state.timer, deadline);
         }
+        self.wheel.note(usize::from(flow - self.first.0), state.receiver.place());
     }
 
     /// A data packet has arrived.
@@ -251,7 +273,21 @@ impl Mobile {
 
     /// A flow's delayed ACK is due.
     pub(crate) fn on_timer<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, timer: TimerId) {
-        let index = timer.0 - self.first.1;
+        let (now, index) = (net.now(), timer.0 - self.first.1);
+        let mut expired = false;
+        for _ in 0..self.flows.len() {
+            let flows = &self.flows;
+            let Some(first) = self.wheel.first(now, |index| flows[index].receiver.deadline()) else { break };
+            self.expire(net, first as u16);
+            expired |= first == usize::from(index);
+        }
+        if !expired {
+            self.expire(net, index);
+        }
+    }
+
+    /// It is time for what flow `index` waits for.
+    fn expire<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, index: u16) {
         self.flows[usize::from(index)].receiver.on_timer(net.now());
         self.pump(net, self.first.0 + index);
     }

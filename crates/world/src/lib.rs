@@ -32,6 +32,7 @@ pub mod router_settings;
 mod routers;
 pub mod speed;
 pub mod trace;
+mod wheel;
 mod words;
 
 pub use access::{AccessLink, LinkError};

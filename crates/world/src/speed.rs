@@ -4,7 +4,7 @@ use crate::access::AccessLink;
 use crate::bench::{self, Experiment, line};
 use crate::drive::cells::{Capacity, Cells, CellsError};
 use crate::nodes::{
-    BenchNode, Correspondent, HostObserver, Mobile, Route, Router, receiving_flow, sending_flow,
+    BenchNode, Correspondent, HostObserver, Mobile, Route, Router, Wheel, receiving_flow, sending_flow,
 };
 use crate::packet::Packet;
 use crate::words::{Definition, Kind, NoticeMode};
@@ -116,7 +116,13 @@ fn dumbbell(flows: usize, rate: u64, delay: Nanos, queue: u32) -> Sim<BenchNode,
         net.arm(timer, start.opens);
         let flow =
             sending_flow(id as u16, &NS2_SACK1, start.phase, start.opens, timer, Scheme::Regular(Regular));
-        let host = Correspondent { first: (id as u16, timer.0), flows: vec![flow], out, sharing: (0, false) };
+        let host = Correspondent {
+            first: (id as u16, timer.0),
+            flows: vec![flow],
+            out,
+            sharing: (0, false),
+            wheel: Wheel::default(),
+        };
         nodes.push(BenchNode::Correspondent(host));
     }
     router.route(up, Route::ByFlow(back));
@@ -127,6 +133,11 @@ fn dumbbell(flows: usize, rate: u64, delay: Nanos, queue: u32) -> Sim<BenchNode,
         let timer = net.add_timer(sink_id);
         receiving.push(receiving_flow(id as u16, &NS2_SACK1, timer, link));
     }
-    nodes.push(BenchNode::Mobile(Mobile { first: (0, receiving[0].timer.0), flows: receiving, out: up }));
+    nodes.push(BenchNode::Mobile(Mobile {
+        first: (0, receiving[0].timer.0),
+        flows: receiving,
+        out: up,
+        wheel: Wheel::default(),
+    }));
     Sim { net, nodes }
 }

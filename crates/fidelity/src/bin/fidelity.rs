@@ -1,10 +1,12 @@
 //! `fidelity`: the `sack` profile against the real ns-2 (`reference/ns2/`).
 
 use clap::Parser;
+use segue_fidelity::kernel::verdict::Place;
 use segue_fidelity::measure::Quartiles;
 use segue_fidelity::reference::Reference;
 use segue_fidelity::verdict::{self, Agreement, Comparison, STEPS, Target};
-use segue_fidelity::{Error, narrated, reference, reference_folder};
+use segue_fidelity::{Error, kernel, narrated, reference, reference_folder};
+use segue_tcp::linux::cc::CcName;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -23,6 +25,12 @@ struct Arguments {
     /// Write every handoff whose A differs by more than 1 ms to this file
     #[arg(long, value_name = "FILE")]
     differences: Option<PathBuf>,
+    /// The part against ns-2 alone, or that against the Linux kernel
+    #[arg(long, value_name = "NAME")]
+    only: Option<Part>,
+    /// With --only linux: on the reference's own bench, which is the simulator's without the last hop
+    #[arg(long)]
+    its_bench: bool,
     /// Folder of the reference tables
     #[arg(long, value_name = "DIR", default_value_os_t = reference_folder())]
     reference: PathBuf,
@@ -39,8 +47,67 @@ fn main() -> ExitCode {
     }
 }
 
+/// A part of the report.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Part {
+    /// `ns2-sack1` against ns-2
+    Ns2,
+    /// `linux-6.12` against the kernel
+    Linux,
+}
+
 /// Measures, prints, and says whether all targets are met.
 fn run(arguments: &Arguments) -> Result<bool, Error> {
+    let wanted = |part| arguments.only.is_none_or(|only| only == part);
+    let ns2 = !wanted(Part::Ns2) || beside_ns2(arguments)?;
+    let place = if arguments.its_bench { Place::Reference } else { Place::Simulator };
+    let linux = !wanted(Part::Linux) || beside_linux(place)?;
+    Ok(ns2 && linux)
+}
+
+/// `linux-6.12` against the kernel.
+fn beside_linux(place: Place) -> Result<bool, Error> {
+    let comparisons = kernel::verdict::compare(&kernel::outcome::read(&kernel::folder())?, place)?;
+    println!("{:<46} {:>9} {:>9} {:>8}", "kernel 6.12: median of A, s", "ours", "kernel", "error");
+    for c in &comparisons {
+        let (ours, kernel) = c.medians();
+        let head = c.scenario.to_string();
+        let name = head.rsplit_once(' ').map_or("", |(name, _)| name);
+        println!("{name:<46} {ours:>9.3} {kernel:>9.3} {:>+7.1}%", 100.0 * c.error());
+    }
+    for (control, flows) in [(CcName::Cubic, 1), (CcName::Reno, 1), (CcName::Bbr, 1), (CcName::Cubic, 4)] {
+        let of = kernel::verdict::of(&comparisons, control, flows);
+        let s = kernel::verdict::singles(of.iter().copied());
+        let share = |count: usize| 100.0 * count as f64 / s.all.max(1) as f64;
+        println!(
+            "{:5} {flows} flow(s): A within 5 % in {} of {} handoffs ({:.1} %), within 1 ms in {:.1} %; first data \
+             within 1 ms in {:.1} %, first packet sent again in {:.1} %; mean absolute error of timeouts {:.3}, of \
+             probes {:.3}",
+            control.name(),
+            s.near,
+            s.all,
+            share(s.near),
+            share(s.same),
+            share(s.first_data),
+            share(s.first_rtx),
+            s.timeouts / s.all as f64,
+            s.probes / s.all as f64
+        );
+    }
+    println!();
+    let targets = kernel::verdict::judge(&comparisons);
+    print_targets(&targets);
+    Ok(targets.iter().all(|target| target.met))
+}
+
+fn print_targets(targets: &[Target]) {
+    for target in targets {
+        println!("{:<7} {}: {}", if target.met { "met" } else { "MISSED" }, target.what, target.found);
+    }
+}
+
+/// Regular TCP on `ns2-sack1` against ns-2.
+fn beside_ns2(arguments: &Arguments) -> Result<bool, Error> {
     let folder = &arguments.reference;
     let (name, spread) = match arguments.heldout {
         true => ("heldout.csv", "heldout_spread.csv"),
@@ -81,9 +148,7 @@ fn run(arguments: &Arguments) -> Result<bool, Error> {
         write_comparisons(path, &all)?;
     }
     println!();
-    for target in &targets {
-        println!("{:<7} {}: {}", if target.met { "met" } else { "MISSED" }, target.what, target.found);
-    }
+    print_targets(&targets);
     Ok(targets.iter().all(|target| target.met))
 }
 

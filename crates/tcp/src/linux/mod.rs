@@ -2,7 +2,7 @@
 //!
 //! One file per algorithm, each rule under the name of the kernel's function. [`cc`] has the congestion controls.
 //! What the kernel keeps in `struct tcp_sock` is in [`Sock`] where controls use it, else in [`LinuxSender`].
-//! Left out: segmentation offload, TSQ, ECN, Fast Open, MTU probing, metrics cache, thin streams.
+//! Left out: segmentation offload, ECN, Fast Open, MTU probing, metrics cache, thin streams.
 
 mod ack;
 pub mod cc;
@@ -32,7 +32,7 @@ use self::paws::Stamps;
 use self::queue::Queue;
 use self::rack::Rack;
 use self::rtt::Rtt;
-use self::wheel::Clock;
+use self::wheel::{Clock, Place, WheelTimer};
 use crate::Nanos;
 use crate::advice::{Advice, Advisor, MinRto, View};
 use crate::core::{Counters, charged_header};
@@ -169,9 +169,13 @@ pub struct LinuxSender<A> {
     total_retrans: u32,
     pending: Pending,
     timer: Option<Nanos>,
-    /// What the wheel holds, even if nothing is pending: the jiffy that it is set for, and the one in which it fires.
-    queued: Option<(u64, u64)>,
+    /// What the wheel holds, even if nothing is pending.
+    wheel_timer: WheelTimer,
     pacing_timer: Option<Nanos>,
+    /// Data packets that this event has sent, and whether more wait until they have left the host
+    /// (`sk_wmem_alloc`, `TSQ_THROTTLED`).
+    in_host: u32,
+    throttled: bool,
     given_up: bool,
 
     high_seq: u32,
@@ -304,8 +308,10 @@ impl<A: Advisor> LinuxSender<A> {
             total_retrans: 0,
             pending: Pending::None,
             timer: None,
-            queued: None,
+            wheel_timer: WheelTimer::default(),
             pacing_timer: None,
+            in_host: 0,
+            throttled: false,
             given_up: false,
             high_seq: 0,
             highest_sack: 0,
@@ -366,6 +372,7 @@ impl<A: Advisor> LinuxSender<A> {
             self.sk.snd_nxt = 1;
             self.set_timer(Pending::Retrans, self.rtt.rto);
         }
+        self.leave_host();
     }
 
     /// A segment has arrived.
@@ -380,7 +387,15 @@ impl<A: Advisor> LinuxSender<A> {
             self.stamps.echo = stamps.echo;
         }
         if !self.established {
-            return self.on_syn_ack(segment);
+            self.on_syn_ack(segment);
+            return self.leave_host();
+        }
+        if segment.syn {
+            // The SYN/ACK again: a challenge ACK (`tcp_validate_incoming`).
+            if !self.oow_rate_limited() {
+                self.send_ack();
+            }
+            return;
         }
         if self.paws_discard(segment) {
             if !self.oow_rate_limited() {
@@ -388,11 +403,9 @@ impl<A: Advisor> LinuxSender<A> {
             }
             return;
         }
-        if segment.syn {
-            return;
-        }
         if self.ack(segment) {
             self.push_pending();
+            self.leave_host();
             self.fill_buffer();
         }
     }
@@ -434,14 +447,16 @@ impl<A: Advisor> LinuxSender<A> {
         }
         if self.pacing_timer.is_some_and(|deadline| deadline <= now) {
             self.pacing_timer = None;
-            self.pace_kick();
+            self.tsq_write();
         }
+        self.leave_host();
         if self.timer.is_none_or(|deadline| deadline > now) {
             return false;
         }
         self.in_timer = true;
         let expired = self.write_timer();
         self.in_timer = false;
+        self.leave_host();
         expired
     }
 
@@ -455,11 +470,18 @@ impl<A: Advisor> LinuxSender<A> {
         least(least(self.timer, self.pacing_timer), self.advisor.deadline())
     }
 
+    /// Where the transmit timer lies in the host's wheel.
+    #[inline]
+    pub fn place(&self) -> Place {
+        self.wheel_timer.place()
+    }
+
     /// Advice from outside, such as a handoff scheme's answer to a notice.
     pub fn enact(&mut self, now: Nanos, advice: &Advice) {
         self.refresh(now);
         self.take(advice);
         self.follow(advice);
+        self.leave_host();
     }
 
     /// The next packet to put on the wire now.

@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 
 use super::LinuxSettings;
-use super::wheel::{self, Clock};
+use super::wheel::{Clock, Place, WheelTimer};
 use crate::Nanos;
 use crate::core::charged_header;
 use crate::encode::sack_room;
@@ -16,6 +16,10 @@ use crate::profile::StackProfile;
 use crate::receiver::Arrival;
 use crate::segment::{CarriedOption, SackList, Segment, Timestamps};
 
+/// Repetitions of the SYN/ACK before the connection is given up (`tcp_synack_retries`).
+const SYN_ACK_RETRIES: u32 = 5;
+/// RTO without a round trip of the handshake, us (`TCP_TIMEOUT_FALLBACK`).
+const FALLBACK_US: u64 = 3_000_000;
 /// ACKs sent at once at the start and after trouble (`TCP_MAX_QUICKACKS`).
 const MAX_QUICKACKS: u32 = 16;
 /// Duplicate ACKs before they are compressed (`TCP_FASTRETRANS_THRESH`).
@@ -68,6 +72,9 @@ pub struct LinuxReceiver {
 
     /// When the SYN/ACK was sent, ns; and the round trip to the ACK that completed the handshake, us.
     syn_ack_sent: Option<Nanos>,
+    /// When it is sent again (`rsk_timer`), and how often it has been (`num_timeout`).
+    syn_ack_timer: Option<Nanos>,
+    syn_ack_timeouts: u32,
     srtt_us: u64,
     /// `icsk_rto`, jiffies.
     rto: u64,
@@ -85,6 +92,7 @@ pub struct LinuxReceiver {
     delayed: Option<u64>,
     /// When the wheel calls, whether an ACK still waits or not: a timer that is cleared stays in it.
     delack_timer: Option<Nanos>,
+    wheel_timer: WheelTimer,
     /// Window that the kernel would offer at most, bytes (`rcv_ssthresh`).
     rcv_ssthresh: u32,
     /// Packets out of order in the buffer.
@@ -119,6 +127,8 @@ impl LinuxReceiver {
             pending: VecDeque::with_capacity(4),
             carried: CarriedOption::default(),
             syn_ack_sent: None,
+            syn_ack_timer: None,
+            syn_ack_timeouts: 0,
             srtt_us: 0,
             rto: u64::from(hz),
             established: false,
@@ -130,6 +140,7 @@ impl LinuxReceiver {
             pushed: false,
             delayed: None,
             delack_timer: None,
+            wheel_timer: WheelTimer::default(),
             rcv_ssthresh: FIRST_WINDOW,
             out_of_order: 0,
             compressed: 0,
@@ -247,18 +258,47 @@ impl LinuxReceiver {
             self.syn_ack_sent = Some(self.now).filter(|_| arrival == Arrival::New);
             let syn_ack = self.segment(true, SackList::default());
             self.pending.push_back(syn_ack);
+            if arrival == Arrival::New {
+                self.set_syn_ack_timer();
+            }
         }
         arrival
+    }
+
+    /// `inet_csk_reqsk_queue_hash_add`, `reqsk_timeout`.
+    fn set_syn_ack_timer(&mut self) {
+        let wait = self.clock.from_us(self.profile.rto.initial / 1_000) << self.syn_ack_timeouts;
+        let clk = self.jiffies + u64::from(self.in_timer);
+        let fires = self.wheel_timer.set(self.jiffies + wait, self.jiffies, clk);
+        self.syn_ack_timer = Some(self.clock.at(fires));
+    }
+
+    /// Nothing has answered the SYN/ACK (`reqsk_timer_handler`).
+    fn on_syn_ack_timer(&mut self) {
+        self.syn_ack_timer = None;
+        if self.syn_ack_timeouts >= SYN_ACK_RETRIES {
+            return;
+        }
+        self.syn_ack_sent = None; // no round trip is measured by a SYN/ACK that was sent twice
+        let syn_ack = self.segment(true, SackList::default());
+        self.pending.push_back(syn_ack);
+        self.syn_ack_timeouts += 1;
+        self.in_timer = true;
+        self.set_syn_ack_timer();
+        self.in_timer = false;
     }
 
     /// The handshake is complete (`tcp_create_openreq_child`, `tcp_synack_rtt_meas`).
     fn establish(&mut self) {
         self.established = true;
         self.last_data = self.jiffies;
+        self.syn_ack_timer = None;
         if let Some(sent) = self.syn_ack_sent {
             let rtt_us = (self.now - sent) / 1_000;
             self.srtt_us = rtt_us.max(1);
             self.rto = self.clock.from_us(rtt_us + (2 * rtt_us).max(self.profile.rto.min / 1_000));
+        } else {
+            self.rto = self.clock.from_us(FALLBACK_US); // `tcp_init_metrics`
         }
     }
 
@@ -454,7 +494,9 @@ impl LinuxReceiver {
         }
         self.compressed += 1;
         if self.compressed_at.is_none() {
-            let wait = COMPRESSED_WAIT.min(self.srtt_us * 1_000 / 20);
+            // Without a round trip of the handshake, that of the first data counts, which is no shorter than a SYN/ACK's.
+            let rtt = if self.srtt_us == 0 { u64::MAX } else { self.srtt_us * 1_000 };
+            let wait = COMPRESSED_WAIT.min(rtt / 20);
             self.compressed_at = Some(self.now + wait + COMPRESSED_SLACK);
         }
     }
@@ -477,7 +519,9 @@ impl LinuxReceiver {
             }
             ato = ato.min(most);
         }
-        ato = ato.min(self.delack_max());
+        // `tcp_delack_max`: before the sender's shortest RTO.
+        let rto_min = self.clock.from_us(self.profile.rto.min / 1_000);
+        ato = ato.min(self.delack_max()).min(rto_min.max(2) - 1);
         let mut timeout = self.jiffies + ato;
         if let Some(running) = self.delayed {
             if running <= self.jiffies + (ato >> 2) {
@@ -492,7 +536,8 @@ impl LinuxReceiver {
     fn set_delack_timer(&mut self, timeout: u64) {
         self.delayed = Some(timeout);
         let clk = self.jiffies + u64::from(self.in_timer);
-        self.delack_timer = Some(self.clock.at(wheel::fires(timeout, clk)));
+        let fires = self.wheel_timer.set(timeout, self.jiffies, clk);
+        self.delack_timer = Some(self.clock.at(fires));
     }
 
     /// An answer to what lies outside the window (`tcp_send_dupack`).
@@ -572,6 +617,9 @@ impl LinuxReceiver {
     /// The clock has reached [`Self::deadline`].
     pub fn on_timer(&mut self, now: Nanos) {
         self.refresh(now);
+        if self.syn_ack_timer.is_some_and(|deadline| deadline <= now) {
+            self.on_syn_ack_timer();
+        }
         if self.compressed_at.is_some_and(|deadline| deadline <= now) {
             self.compressed_at = None;
             self.send_compressed();
@@ -598,10 +646,16 @@ impl LinuxReceiver {
     /// When [`Self::on_timer`] wants to be called.
     #[inline]
     pub fn deadline(&self) -> Option<Nanos> {
-        match (self.delack_timer, self.compressed_at) {
+        match (self.delack_timer.or(self.syn_ack_timer), self.compressed_at) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         }
+    }
+
+    /// Where the timer of delayed ACKs lies in the host's wheel; until the handshake is complete, that of the SYN/ACK.
+    #[inline]
+    pub fn place(&self) -> Place {
+        self.wheel_timer.place()
     }
 
     /// The ACK to send now, and the bytes that links charge for it.

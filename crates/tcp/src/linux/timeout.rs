@@ -5,7 +5,7 @@
 //! (`tcp_send_probe0`).
 
 use super::transmit::Push;
-use super::{LinuxSender, Pending, wheel};
+use super::{LinuxSender, Pending};
 use crate::advice::Advisor;
 
 /// Expiries of the SYN that do not double the RTO (`tcp_syn_linear_timeouts`).
@@ -23,12 +23,8 @@ impl<A: Advisor> LinuxSender<A> {
         }
         let expires = self.jiffies + wait.min(self.rtt.rto_max);
         self.pending = pending;
-        // `__mod_timer`: one that waits for the same jiffy stays where it is, on a coarser level perhaps.
-        let queued = self.queued.filter(|&(same, fires)| same == expires && fires > self.jiffies);
-        let (_, fires) = *self.queued.insert(queued.unwrap_or_else(|| {
-            let clk = self.jiffies + u64::from(self.in_timer);
-            (expires, wheel::fires(expires, clk))
-        }));
+        let clk = self.jiffies + u64::from(self.in_timer);
+        let fires = self.wheel_timer.set(expires, self.jiffies, clk);
         self.timer = Some(self.clock.at(fires));
     }
 

@@ -2,7 +2,8 @@
 //!
 //! Source: net/ipv4/tcp_output.c (`tcp_write_xmit`, `__tcp_transmit_skb`, `tcp_retransmit_skb`,
 //! `tcp_xmit_retransmit_queue`, `tcp_cwnd_validate`, `tcp_cwnd_restart`, `tcp_pacing_check`,
-//! `tcp_update_skb_after_send`, `tcp_tsq_write`), include/net/tcp.h (`tcp_slow_start_after_idle_check`).
+//! `tcp_update_skb_after_send`, `tcp_small_queue_check`, `tcp_tsq_write`), include/net/tcp.h
+//! (`tcp_slow_start_after_idle_check`).
 //! Every packet is one segment (`gso_max_segs` 1), and the host's own queue is never full.
 
 use super::cc::{CaEvent, INIT_CWND, PacingStatus};
@@ -15,8 +16,11 @@ const UNPACED: u32 = 10;
 
 /// Segments that fit into a send buffer of 4 MiB, and when there is room again (`tcp_wmem` of the reference; a
 /// segment takes 2280 bytes of it).
-const BUFFER: u32 = (4u32 << 20).div_ceil(2280);
-const BUFFER_LOW: u32 = (4u32 << 20) * 2 / 3 / 2280;
+const BUFFER: u32 = (4u32 << 20).div_ceil(TRUESIZE);
+const BUFFER_LOW: u32 = (4u32 << 20) * 2 / 3 / TRUESIZE;
+const TRUESIZE: u32 = 2280;
+/// Most bytes that may wait in the host while nothing is paced (`tcp_limit_output_bytes`).
+const LIMIT_OUTPUT: u64 = 1 << 20;
 /// Segments of 1448 bytes until one ends with a write of 32 KiB.
 const WRITES_AND_SEGMENTS: u32 = 4096;
 
@@ -55,8 +59,31 @@ impl<A: Advisor> LinuxSender<A> {
         true
     }
 
-    /// The pacing timer has expired (`tcp_pace_kick`, `tcp_tsq_write`).
-    pub(super) fn pace_kick(&mut self) {
+    /// Whether what this event has sent must leave the host first (`tcp_small_queue_check`).
+    fn is_held_in_host(&mut self, factor: u32) -> bool {
+        // `sk_pacing_shift` is 10: what is sent in about 1 ms.
+        let mut limit = u64::from(2 * TRUESIZE).max(self.sk.pacing_rate >> 10);
+        if self.sk.pacing_status == PacingStatus::None {
+            limit = limit.min(LIMIT_OUTPUT);
+        }
+        let held = u64::from(self.in_host * TRUESIZE) + 1 > limit << factor && self.sk.packets_out > 1;
+        self.throttled |= held;
+        held
+    }
+
+    /// All that this event has sent has left the host, in the same instant. What had to wait for that is sent:
+    /// first lost packets, whether the ACK asked for them or not (`tcp_wfree`, `tcp_tasklet_func`).
+    #[inline]
+    pub(super) fn leave_host(&mut self) {
+        self.in_host = 0;
+        while std::mem::take(&mut self.throttled) {
+            self.tsq_write();
+            self.in_host = 0;
+        }
+    }
+
+    /// Packets have left the host, or the pacing timer has expired (`tcp_tsq_write`, `tcp_pace_kick`).
+    pub(super) fn tsq_write(&mut self) {
         if self.sk.lost_out > self.sk.retrans_out && self.sk.snd_cwnd > self.sk.packets_in_flight() {
             self.xmit_retransmit_queue();
         }
@@ -79,7 +106,7 @@ impl<A: Advisor> LinuxSender<A> {
                 break;
             }
             let full = self.sk.packets_in_flight() >= self.sk.snd_cwnd;
-            if (full && push == Push::All) || self.sk.snd_nxt >= self.wnd_end() {
+            if (full && push == Push::All) || self.sk.snd_nxt >= self.wnd_end() || self.is_held_in_host(0) {
                 break;
             }
             self.transmit_new();
@@ -135,6 +162,7 @@ impl<A: Advisor> LinuxSender<A> {
                 self.sk.tcp_wstamp_ns += length;
             }
         }
+        self.in_host += 1;
         self.queue.list_last(seq);
         let stamp = self.sk.rate_skb_sent(sent_ns / 1_000);
         let copy = self.next_copy();
@@ -208,7 +236,7 @@ impl<A: Advisor> LinuxSender<A> {
                 continue;
             }
             if !packet.has(SACKED | RETRANS) {
-                if !self.retransmit(seq) {
+                if self.is_held_in_host(1) || !self.retransmit(seq) {
                     break;
                 }
                 if self.sk.in_cwnd_reduction() {

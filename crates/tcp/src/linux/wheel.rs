@@ -75,17 +75,69 @@ impl Clock {
     }
 }
 
-/// The jiffy in which a timer set for `expires` fires. `clk`: the wheel's clock, which is `jiffies`, or one more
-/// while a timer's function runs.
+/// The bucket of a timer set for `expires`: the jiffy in which it fires, and three times its level. `clk`: the wheel's
+/// clock, which is `jiffies`, or one more while a timer's function runs.
 #[inline]
-pub fn fires(expires: u64, clk: u64) -> u64 {
+fn bucket(expires: u64, clk: u64) -> (u64, u32) {
     // `LVL_START(n)`: 63 << 3 (n - 1); a level's granule is 8 times that of the one below.
     let distance = expires.saturating_sub(clk);
     let mut shift = 0;
     while shift < 24 && distance >= 63 << shift {
         shift += 3;
     }
-    ((expires >> shift) + 1) << shift
+    (((expires >> shift) + 1) << shift, shift)
+}
+
+/// The jiffy in which a timer set for `expires` fires.
+#[inline]
+pub fn fires(expires: u64, clk: u64) -> u64 {
+    bucket(expires, clk).0
+}
+
+/// A timer and its place in the wheel (`struct timer_list`).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WheelTimer {
+    expires: u64,
+    fires: u64,
+    shift: u32,
+    moves: u32,
+}
+
+/// Where a timer lies: its level, and how often it was put into a bucket until then.
+///
+/// Of the timers of a host that fire in the same jiffy, those of higher levels come first
+/// (`collect_expired_timers`, `__run_timers`). Of one bucket, it is the one put there last (`enqueue_timer`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Three times the level.
+    pub level: u32,
+    /// Differs from that of the same timer in an earlier place.
+    pub moves: u32,
+}
+
+impl WheelTimer {
+    /// Sets it for jiffy `expires`, and returns the one in which it fires (`__mod_timer`).
+    #[inline]
+    pub fn set(&mut self, expires: u64, jiffies: u64, clk: u64) -> u64 {
+        let waits = self.fires > jiffies;
+        // One that waits for the same jiffy stays where it is, on a coarser level perhaps.
+        if waits && self.expires == expires {
+            return self.fires;
+        }
+        let (fires, shift) = bucket(expires, clk);
+        self.expires = expires;
+        if !waits || (self.fires, self.shift) != (fires, shift) {
+            (self.fires, self.shift) = (fires, shift);
+            self.moves = self.moves.wrapping_add(1);
+        }
+        fires
+    }
+
+    /// Where it lies, or lay last.
+    #[inline]
+    pub fn place(&self) -> Place {
+        Place { level: self.shift, moves: self.moves }
+    }
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use super::random::{Random, Stream};
 use crate::access_router::{AccessRouter, Held};
 use crate::bench::line;
 use crate::nodes::{
-    BenchNode, Correspondent, HostObserver, Mobile, Route, Router, receiving_flow, sending_flow,
+    BenchNode, Correspondent, HostObserver, Mobile, Route, Router, Wheel, receiving_flow, sending_flow,
 };
 use crate::packet::Packet;
 use crate::{Routers, Tunnel};
@@ -299,12 +299,18 @@ impl Cells {
         let timer = net.add_timer(CN);
         net.arm(timer, 0);
         let flow = sending_flow(0, &self.stack, 0, 0, timer, scheme.clone());
-        let cn =
-            Correspondent { first: (0, timer.0), flows: vec![flow], out: wired_down[0], sharing: (1, true) };
+        let cn = Correspondent {
+            first: (0, timer.0),
+            flows: vec![flow],
+            out: wired_down[0],
+            sharing: (1, true),
+            wheel: Wheel::default(),
+        };
         let timer = net.add_timer(MN);
         let link = Link { rate_kbps: (RATE / 1000) as u32, delay_us: (ACCESS_DELAY / 1000) as u32 };
         let flow = receiving_flow(0, &self.stack, timer, link);
-        let mut mn = Mobile { first: (0, timer.0), flows: vec![flow], out: access_up[0] };
+        let mut mn =
+            Mobile { first: (0, timer.0), flows: vec![flow], out: access_up[0], wheel: Wheel::default() };
         if let Some(extra_dup) = scheme.mobile().phas {
             mn.filter_acks(extra_dup);
         }

@@ -14,7 +14,7 @@ use crate::access_router::{AccessRouter, Held};
 use crate::bench::line;
 use crate::clock_phase;
 use crate::nodes::{
-    BenchNode, Correspondent, HostObserver, Mobile, Route, Router, receiving_flow, sending_flow,
+    BenchNode, Correspondent, HostObserver, Mobile, Route, Router, Wheel, receiving_flow, sending_flow,
 };
 use crate::packet::Packet;
 use segue_handoff::regular::Regular;
@@ -114,9 +114,14 @@ impl Bulk<'_> {
             flows: sending,
             out: out.0,
             sharing: (count as u32, true),
+            wheel: Wheel::default(),
         };
-        let receiver =
-            Mobile { first: timer(receiving.first().map(|flow| flow.timer)), flows: receiving, out: out.1 };
+        let receiver = Mobile {
+            first: timer(receiving.first().map(|flow| flow.timer)),
+            flows: receiving,
+            out: out.1,
+            wheel: Wheel::default(),
+        };
         (sender, receiver)
     }
 }

@@ -4,7 +4,7 @@ use super::download::Download;
 use super::nodes::{FmipNode, HomeAgent, Lost, MobileHost, NewAccess, Pair, PreviousAccess};
 use super::record::{DownloadObserver, Way};
 use crate::bench::line;
-use crate::nodes::{BenchNode, Correspondent, Mobile, Route, Router, receiving_flow, sending_flow};
+use crate::nodes::{BenchNode, Correspondent, Mobile, Route, Router, Wheel, receiving_flow, sending_flow};
 use crate::packet::Packet;
 use segue_handoff::fmipv6::{FastMobile, Message, NewRouter, PreviousRouter};
 use segue_handoff::{Link, Scheme};
@@ -69,7 +69,13 @@ pub(super) fn build(download: &Download, scheme: &Scheme) -> FmipSim {
     let mut flow = sending_flow(0, &download.stack, 0, 0, timer, scheme.clone());
     flow.opens = None;
     flow.sender.open(download.packets());
-    let cn = Correspondent { first: (0, timer.0), flows: vec![flow], out: core[0].down, sharing: (1, true) };
+    let cn = Correspondent {
+        first: (0, timer.0),
+        flows: vec![flow],
+        out: core[0].down,
+        sharing: (1, true),
+        wheel: Wheel::default(),
+    };
     let mut r = Router::default();
     r.route(core[0].down, Route::To(core[1].down));
     r.route(core[1].up, Route::To(core[0].up));
@@ -100,7 +106,12 @@ pub(super) fn build(download: &Download, scheme: &Scheme) -> FmipSim {
     };
     let receiving = receiving_flow(0, &download.stack, timer, reported);
     let mobile = MobileHost {
-        tcp: Mobile { first: (0, timer.0), flows: vec![receiving], out: access[0].up },
+        tcp: Mobile {
+            first: (0, timer.0),
+            flows: vec![receiving],
+            out: access[0].up,
+            wheel: Wheel::default(),
+        },
         machine: FastMobile::new(download.configuration),
         access,
         new_line,

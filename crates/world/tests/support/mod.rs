@@ -16,7 +16,7 @@ use segue_tcp::receiver::Arrival;
 use segue_tcp::{AnySender, StackProfile};
 use segue_world::access::{AccessLink, Capacity, LinkDelay};
 use segue_world::nodes::{
-    BenchNode, Correspondent, HostObserver, Mobile, Route, Router, receiving_flow, sending_flow,
+    BenchNode, Correspondent, HostObserver, Mobile, Route, Router, Wheel, receiving_flow, sending_flow,
 };
 use segue_world::packet::Packet;
 use segue_world::{
@@ -272,8 +272,14 @@ impl Twin {
             flows: sending,
             out: core_down,
             sharing: (0, false),
+            wheel: Wheel::default(),
         };
-        let mn = Mobile { first: (0, receiving[0].timer.0), flows: receiving, out: last_up[0] };
+        let mn = Mobile {
+            first: (0, receiving[0].timer.0),
+            flows: receiving,
+            out: last_up[0],
+            wheel: Wheel::default(),
+        };
         let mut r = Router::default();
         r.route(core_down, Route::To(edge_down[0]));
         for up in edge_up {

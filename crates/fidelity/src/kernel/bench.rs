@@ -1,29 +1,17 @@
 //! The reference's bench: one bulk sender or several, two access chains, a handoff. Serial links and drop-tail queues
 //! as netem serves them; of an arrival and a departure in the same instant, the departure comes first.
 
+use super::log::{Event as Seen, INFINITE, Instant, Log, blocks};
+use super::scenario::{Chain, Scenario};
+use segue_tcp::linux::receiver::LinuxReceiver;
+use segue_tcp::linux::wheel::Place;
+use segue_tcp::linux::{LinuxSender, LinuxSettings, Tally};
+use segue_tcp::{Nanos, Segment, StackProfile};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use segue_tcp::linux::cc::CcName;
-use segue_tcp::linux::receiver::LinuxReceiver;
-use segue_tcp::linux::{LinuxSender, LinuxSettings};
-use segue_tcp::{Nanos, Segment, StackProfile};
-
-pub const MS: Nanos = 1_000_000;
+const MS: Nanos = 1_000_000;
 const HZ: u32 = 250;
-
-/// A scenario: the chains' rates (kbit/s), delays (ms) and queues (packets), control, flows, outage.
-#[derive(Clone, Copy, Debug)]
-pub struct Scenario {
-    pub control: CcName,
-    pub flows: usize,
-    pub old: (u64, u64, usize),
-    pub new: (u64, u64, usize),
-    /// Outage; none: make before break.
-    pub outage: Option<Nanos>,
-    /// Start of the handoff.
-    pub at: Nanos,
-}
 
 /// A netem queue: packet k leaves at max(now, end of k - 1) + bits / rate, and `delay` later arrives.
 struct Hop {
@@ -73,23 +61,35 @@ struct Packet {
     bytes: u32,
 }
 
-/// A packet at CN: when, which, whether sent again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sent {
-    pub at: Nanos,
-    pub seq: u32,
-    pub again: bool,
-}
-
-#[derive(Default)]
-pub struct Flow {
-    pub sent: Vec<Sent>,
-    /// Each advance of `snd_una`.
-    pub una: Vec<(Nanos, u32)>,
+/// A flow from completion on.
+#[derive(Clone, Copy, Debug, Default)]
+struct Flow {
+    /// First unacknowledged packet.
+    una: u32,
     /// One beyond the highest packet sent before completion.
-    pub hi: u32,
+    hi: u32,
+    /// Windows that the log has.
+    windows: (u32, u32),
+    /// What had happened until completion.
+    before: Tally,
+    /// When the transfer was complete.
+    done: Option<Nanos>,
 }
 
+/// What a transfer took from completion to its end.
+#[derive(Clone, Copy, Debug)]
+pub struct Spent {
+    /// When the slowest flow was done, if all were.
+    pub end: Option<Nanos>,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u32,
+    /// Tail loss probes.
+    pub probes: u32,
+    /// Packets sent again.
+    pub retransmissions: u32,
+}
+
+/// The network, hosts and all.
 pub struct Bench {
     scenario: Scenario,
     heap: BinaryHeap<Reverse<(Nanos, u64, usize)>>,
@@ -104,15 +104,24 @@ pub struct Bench {
     broken: bool,
     senders: Vec<LinuxSender<()>>,
     receivers: Vec<LinuxReceiver>,
-    pub flows: Vec<Flow>,
+    /// Of each flow's sender and receiver: where its timer lies, and the order in which it came there.
+    places: Vec<[(Place, u64); 2]>,
+    flows: Vec<Flow>,
+    instants: Vec<Instant>,
 }
 
 impl Bench {
-    pub fn new(scenario: Scenario, profile: &StackProfile) -> Self {
+    /// Before time zero. The congestion control is that of `scenario`; what it draws by lot follows from `seed`.
+    pub fn new(scenario: Scenario, profile: &StackProfile, seed: u64) -> Self {
         let wire = || Hop::new(100_000_000, 2 * MS, usize::MAX);
-        let access = |(kbps, ms, queue): (u64, u64, usize)| Hop::new(kbps * 1000, ms * MS, queue);
-        let settings =
-            LinuxSettings { control: scenario.control, hz: HZ, ..profile.kernel.expect("a kernel") };
+        let access = |chain: Chain| Hop::new(chain.kbps * 1000, chain.ms * MS, chain.queue);
+        let settings = LinuxSettings {
+            control: scenario.control,
+            hz: HZ,
+            seed,
+            phase: 0,
+            ..profile.kernel.expect("a kernel")
+        };
         let mut bench = Self {
             scenario,
             heap: BinaryHeap::new(),
@@ -127,7 +136,9 @@ impl Bench {
             broken: false,
             senders: (0..scenario.flows).map(|_| LinuxSender::new(profile, settings, ())).collect(),
             receivers: (0..scenario.flows).map(|_| LinuxReceiver::new(profile, settings)).collect(),
-            flows: (0..scenario.flows).map(|_| Flow::default()).collect(),
+            places: vec![Default::default(); scenario.flows],
+            flows: vec![Flow::default(); scenario.flows],
+            instants: Vec::new(),
         };
         for flow in 0..scenario.flows {
             bench.schedule(flow as u64 * MS, Event::Open, bench.nothing(flow));
@@ -139,11 +150,6 @@ impl Bench {
             bench.schedule(scenario.at, Event::Complete, bench.nothing(0));
         }
         bench
-    }
-
-    /// Completion of the handoff.
-    pub fn completion(&self) -> Nanos {
-        self.scenario.at + self.scenario.outage.unwrap_or(0)
     }
 
     fn nothing(&self, flow: usize) -> Packet {
@@ -168,31 +174,52 @@ impl Bench {
         self.events.push((event, packet));
     }
 
-    /// Runs until `end`, or until every flow has passed `goal` packets beyond its number at completion.
-    pub fn run(&mut self, end: Nanos, goal: u32) {
+    /// Runs until `end`, or until every flow has `goal` packets acknowledged beyond those sent before completion.
+    pub fn run(mut self, end: Nanos, goal: u32) -> Log {
+        self.go_on(end, goal);
+        self.note_windows();
+        Log { scenario: self.scenario, instants: self.instants }
+    }
+
+    /// The same, and how long and with how much trouble from completion on.
+    pub fn transfer(mut self, end: Nanos, goal: u32) -> (Log, Spent) {
+        self.go_on(end, goal);
+        self.note_windows();
+        let sum = |of: fn(&Tally) -> u32| {
+            let each = self.flows.iter().zip(&self.senders);
+            each.map(|(flow, sender)| of(&sender.tally()) - of(&flow.before)).sum()
+        };
+        let ends = self.flows.iter().map(|flow| flow.done).collect::<Option<Vec<_>>>();
+        let spent = Spent {
+            end: ends.and_then(|ends| ends.into_iter().max()),
+            timeouts: sum(|tally| tally.timeouts),
+            probes: sum(|tally| tally.probes),
+            retransmissions: sum(|tally| tally.retransmissions),
+        };
+        (Log { scenario: self.scenario, instants: self.instants }, spent)
+    }
+
+    fn go_on(&mut self, end: Nanos, goal: u32) {
         loop {
             let event = self.heap.peek().map(|Reverse((at, ..))| *at);
-            let timers = (0..self.senders.len()).flat_map(|flow| {
-                [
-                    self.senders[flow].deadline().map(|at| (at, flow, true)),
-                    self.receivers[flow].deadline().map(|at| (at, flow, false)),
-                ]
-            });
-            let timer = timers.flatten().min_by_key(|&(at, flow, sender)| (at, flow, sender));
+            let timer = self.first_timer();
             let now = match (event, timer) {
                 (Some(event), Some(timer)) => event.min(timer.0),
                 (Some(event), None) => event,
                 (None, Some(timer)) => timer.0,
                 (None, None) => return,
             };
-            let done = |flow: &Flow| flow.una.last().is_some_and(|una| una.1 >= flow.hi.saturating_add(goal));
-            if now > end || (now > self.completion() && self.flows.iter().all(done)) {
+            if now > end || self.flows.iter().all(|flow| flow.done.is_some()) {
                 return;
             }
+            if self.instants.last().is_some_and(|instant| instant.at < now) {
+                self.note_windows();
+            }
             if event.is_some_and(|event| timer.is_none_or(|timer| event <= timer.0)) {
-                let Reverse((at, _, index)) = self.heap.pop().unwrap();
+                let Reverse((at, _, index)) = self.heap.pop().expect("an event");
                 let (event, packet) = self.events[index];
                 self.handle(at, event, packet);
+                self.see_goal(at, packet.flow, goal);
             } else if let Some((at, flow, sender)) = timer {
                 if sender {
                     self.senders[flow].on_timer(at);
@@ -205,6 +232,28 @@ impl Bench {
         }
     }
 
+    /// The timer that fires first: when, whose, and whether it is a sender's.
+    fn first_timer(&mut self) -> Option<(Nanos, usize, bool)> {
+        let mut first: Option<((Nanos, Reverse<(u32, u64)>), usize, bool)> = None;
+        for flow in 0..self.senders.len() {
+            let (sender, receiver) = (&self.senders[flow], &self.receivers[flow]);
+            let timers =
+                [(sender.deadline(), sender.place(), true), (receiver.deadline(), receiver.place(), false)];
+            for (known, (deadline, place, is_sender)) in self.places[flow].iter_mut().zip(timers) {
+                if known.0 != place {
+                    self.order += 1;
+                    *known = (place, self.order);
+                }
+                let Some(at) = deadline else { continue };
+                let key = (at, Reverse((place.level, known.1)));
+                if first.is_none_or(|(least, ..)| key < least) {
+                    first = Some((key, flow, is_sender));
+                }
+            }
+        }
+        first.map(|((at, _), flow, is_sender)| (at, flow, is_sender))
+    }
+
     fn handle(&mut self, now: Nanos, event: Event, packet: Packet) {
         let flow = packet.flow;
         match event {
@@ -214,7 +263,7 @@ impl Bench {
             }
             Event::AtRouter => {
                 let chain = self.chain;
-                let at = self.wires[chain].pass(now, packet.bytes).unwrap();
+                let at = self.wires[chain].pass(now, packet.bytes).expect("a wire never drops");
                 self.schedule(at, Event::AtBase(chain), packet);
             }
             Event::AtBase(chain) => {
@@ -233,16 +282,16 @@ impl Bench {
                 if chain == 0 && self.broken {
                     return;
                 }
-                let at = self.back[0].pass(now, packet.bytes).unwrap();
-                let at = self.back[1].pass(at, packet.bytes).unwrap();
+                let at = self.back[0].pass(now, packet.bytes).expect("a wire never drops");
+                let at = self.back[1].pass(at, packet.bytes).expect("a wire never drops");
                 self.schedule(at, Event::AtSender, packet);
             }
             Event::AtSender => {
-                let before = self.senders[flow].snd_una();
                 self.senders[flow].on_segment(now, &packet.segment);
-                let una = self.senders[flow].snd_una();
-                if una > before {
-                    self.flows[flow].una.push((now, una));
+                self.flows[flow].una = self.senders[flow].snd_una();
+                if !packet.segment.syn {
+                    let blocks = blocks(&packet.segment.sack);
+                    self.see(now, flow, Seen::Acked { ack: packet.segment.ack, blocks });
                 }
                 self.drain(now, flow);
             }
@@ -251,7 +300,37 @@ impl Bench {
                 self.chain = 1;
                 for (flow, sender) in self.flows.iter_mut().zip(&self.senders) {
                     flow.hi = sender.snd_max();
+                    flow.before = sender.tally();
                 }
+            }
+        }
+    }
+
+    fn see(&mut self, now: Nanos, flow: usize, event: Seen) {
+        match self.instants.last_mut().filter(|instant| instant.at == now) {
+            Some(instant) => instant.events.push((flow, event)),
+            None => self.instants.push(Instant { at: now, events: vec![(flow, event)] }),
+        }
+    }
+
+    /// Has `flow` as much acknowledged as it is to have?
+    fn see_goal(&mut self, now: Nanos, flow: usize, goal: u32) {
+        let flow = &mut self.flows[flow];
+        if flow.hi > 0 && flow.una >= flow.hi.saturating_add(goal) {
+            flow.done = flow.done.or(Some(now));
+        }
+    }
+
+    /// The last instant is over: which windows have changed?
+    fn note_windows(&mut self) {
+        let Some(instant) = self.instants.last_mut() else { return };
+        for (id, (flow, sender)) in self.flows.iter_mut().zip(&self.senders).enumerate() {
+            let sock = sender.sock();
+            let windows = (sock.snd_cwnd, sock.snd_ssthresh.min(INFINITE));
+            if windows != flow.windows && sender.is_established() {
+                flow.windows = windows;
+                let (cwnd, ssthresh) = windows;
+                instant.events.push((id, Seen::Windows { cwnd, ssthresh }));
             }
         }
     }
@@ -259,10 +338,10 @@ impl Bench {
     fn drain(&mut self, now: Nanos, flow: usize) {
         while let Some(sent) = self.senders[flow].poll_transmit(now) {
             if sent.segment.payload > 0 {
-                let again = sent.retransmission;
-                self.flows[flow].sent.push(Sent { at: now, seq: sent.segment.seq, again });
+                let (seq, again) = (sent.segment.seq, sent.retransmission);
+                self.see(now, flow, Seen::Sent { seq, again });
             }
-            let at = self.out_wire.pass(now, sent.bytes).unwrap();
+            let at = self.out_wire.pass(now, sent.bytes).expect("a wire never drops");
             let packet = Packet { flow, segment: sent.segment, bytes: sent.bytes };
             self.schedule(at, Event::AtRouter, packet);
         }

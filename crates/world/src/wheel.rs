@@ -1,0 +1,40 @@
+//! Timers of a kernel's flows that fire in the same instant: in what order a host handles them.
+
+use segue_netsim::Nanos;
+use segue_tcp::linux::wheel::Place;
+use std::cmp::Reverse;
+
+/// What a host knows of the timer of each of its flows, by index: where it lies, and the order in which it came there.
+#[derive(Clone, Debug, Default)]
+pub struct Wheel {
+    known: Vec<(Place, u64)>,
+    order: u64,
+}
+
+impl Wheel {
+    /// Flow `index` has been handled; its timer lies at `place`.
+    #[inline]
+    pub(crate) fn note(&mut self, index: usize, place: Option<Place>) {
+        let Some(place) = place else { return };
+        if self.known.get(index).is_none_or(|known| known.0 != place) {
+            self.move_to(index, place);
+        }
+    }
+
+    #[cold]
+    fn move_to(&mut self, index: usize, place: Place) {
+        if self.known.len() <= index {
+            self.known.resize(index + 1, (Place::default(), 0));
+        }
+        self.order += 1;
+        self.known[index] = (place, self.order);
+    }
+
+    /// Of the flows that are due at `now`, the one whose timer comes first: higher levels of the wheel, then the timer
+    /// that was put into its bucket last. `deadline`: of a flow. None where no kernel has timers.
+    pub(crate) fn first(&self, now: Nanos, deadline: impl Fn(usize) -> Option<Nanos>) -> Option<usize> {
+        let due = |&index: &usize| deadline(index).is_some_and(|at| at <= now);
+        let rank = |&index: &usize| Reverse((self.known[index].0.level, self.known[index].1));
+        (0..self.known.len()).filter(due).min_by_key(rank)
+    }
+}

@@ -43,7 +43,7 @@ pub struct LabSender {
 }
 
 impl LabSender {
-    /// A sender by its word: `cubic`, `reno-rto1s`, `cubic+freeze`, `etcp-v1`, `etcp-v1+icmp`, `tcp-ho/bbr`, `unaware`,
+    /// A sender by its word: `cubic`, `reno-rto1s`, `cubic+freeze`, `bbr+agent`, `etcp-v1`, `etcp-v1+icmp`, `tcp-ho/bbr`, `unaware`,
     /// `etcp-v1@laboratory`.
     ///
     /// # Errors
@@ -71,7 +71,7 @@ impl LabSender {
                 settings.extend(self.settings.iter().cloned());
                 Some((Scheme::build(name, &settings).ok()?, LINUX))
             }
-            LabSenderKind::BuiltIn { congestion_control, rto_max_ms, freeze: false }
+            LabSenderKind::BuiltIn { congestion_control, rto_max_ms, freeze: false, agent: false }
                 if congestion_control == "reno" =>
             {
                 let mut stack = LINUX;

@@ -66,6 +66,11 @@ impl Waiting {
         self.ends.remote
     }
 
+    /// The sequence number that this host expects next, which [`Mobile::send_ack`] tells.
+    pub fn next(&self) -> u32 {
+        self.ack
+    }
+
     fn tuple(&self) -> segue_tuple {
         segue_tuple {
             remote: mapped(self.ends.remote.ip()),

@@ -3,11 +3,13 @@
 
 use super::capture::{Capture, Segment};
 use super::hosts::{Host, Hosts, ip};
+use super::world::{World, address};
 use super::{attached, carry, connect, sent_by, stream};
 use nix::time::{ClockId, clock_gettime};
 use segue_kernel::mobile::{Mobile, Progress, Scope, Treatment, Waiting, attach_kept};
+use serde_json::Value;
 use std::io::{Read, Write};
-use std::net::{Shutdown, TcpStream};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -236,4 +238,77 @@ fn a_message_has_the_peer_resend_before_its_timer() {
         }
     }
     panic!("it always took the peer's timer");
+}
+
+/// The link goes while a server that knows nothing of us sends, and another takes its place once its timer has backed off.
+/// Whether new data has come before that timer's time, and what the agent says.
+fn outage_of(more: &str) -> (bool, Value) {
+    let world = World::new();
+    world.with_agent(&world.config(more), || {
+        // Of another cgroup: it answers no capability.
+        let listener = world.hosts.peer.run_outside(|| TcpListener::bind((address(false, false), 0)));
+        let (near, far) = world.connect(&listener.expect("it listens"));
+        carry(&far, &near, 0, 100_000);
+        world.hosts.peer.run(|| ip(&["link", "set", "link0", "down"])).expect("the peer's device");
+        (&far).write_all(&stream(100_000, 1000)).expect("the socket's buffer takes it");
+        let left = backed_off(&world.hosts.peer, &far);
+        world.peer_moves(1);
+        let begin = Instant::now();
+        world.move_to(1);
+        let mut received = [0; 1000];
+        (&near).read_exact(&mut received).expect("it arrives");
+        let in_time = begin.elapsed() < left;
+        assert!(received[..] == stream(100_000, 1000), "other octets");
+        carry(&far, &near, 101_000, 100_000);
+        carry(&near, &far, 0, 1000);
+        // The agent looks once more, and finds that there is nothing to be done.
+        let limit = Instant::now() + LIMIT;
+        let status = loop {
+            let status = world.status();
+            let rounds = status["rounds"].as_array().expect("a list").len();
+            if rounds >= 2 && status["others"]["helping"] == 0 {
+                break status;
+            }
+            assert!(Instant::now() < limit, "{status}");
+            thread::sleep(Duration::from_millis(5));
+        };
+        (in_time, status)
+    })
+}
+
+#[test]
+#[ignore = "needs kernel"]
+fn the_agent_has_a_server_that_knows_nothing_go_on() {
+    // A machine on which nothing happens in time tells nothing: again.
+    for _ in 0..5 {
+        let (in_time, status) = outage_of("");
+        let others = &status["others"];
+        assert_eq!(others["devices"], serde_json::json!(["link0", "link1"]), "{others}");
+        let round = status["rounds"].as_array().expect("a list").iter().find(|round| round["helped"] == 1);
+        assert!(round.is_some() && others["helped"] == 1 && others["unsent"] == 0, "{status}");
+        if in_time {
+            // Three about each of at most four numbers, and three ACKs; 1.4 s are two doublings, and one message more.
+            let number = |name: &str| others[name].as_u64().expect("a number");
+            assert!((3..=13).contains(&number("messages")) && (3..=4).contains(&number("acks")), "{others}");
+            assert_eq!(number("resumed"), 1, "{others}");
+            return;
+        }
+    }
+    panic!("it always took the server's timer");
+}
+
+#[test]
+#[ignore = "needs kernel"]
+fn who_is_not_to_be_helped_waits_for_its_timer() {
+    for more in ["[others]\nresume = false\n", "[[others.prefix]]\nto = \"192.0.2.1/32\"\nresume = false\n"] {
+        let (_, status) = outage_of(more);
+        let others = &status["others"];
+        assert_eq!((&others["helped"], &others["messages"]), (&0.into(), &0.into()), "{others}");
+        assert_eq!(others["unechoed"], 0, "{others}");
+        assert_eq!(
+            others["devices"].as_array().expect("a list").is_empty(),
+            !more.contains("prefix"),
+            "{others}"
+        );
+    }
 }

@@ -249,8 +249,10 @@ fn outage_of(more: &str) -> (bool, Value) {
         let listener = world.hosts.peer.run_outside(|| TcpListener::bind((address(false, false), 0)));
         let (near, far) = world.connect(&listener.expect("it listens"));
         carry(&far, &near, 0, 100_000);
-        world.hosts.peer.run(|| ip(&["link", "set", "link0", "down"])).expect("the peer's device");
+        // What it sends is lost with the link.
+        downlink(&world.hosts, true);
         (&far).write_all(&stream(100_000, 1000)).expect("the socket's buffer takes it");
+        world.hosts.peer.run(|| ip(&["link", "set", "link0", "down"])).expect("the peer's device");
         let left = backed_off(&world.hosts.peer, &far);
         world.peer_moves(1);
         let begin = Instant::now();

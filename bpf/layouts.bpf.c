@@ -9,6 +9,7 @@
 #include "mobile/intf.h"
 #include "receiver/intf.h"
 #include "scope.h"
+#include "tuple.h"
 
 char _license[] SEC("license") = "GPL";
 
@@ -25,13 +26,18 @@ struct segue_local_order local_order;
 /* scope.h */
 struct segue_prefix prefix;
 
+/* tuple.h */
+struct segue_tuple tuple;
+
 /* mobile/intf.h */
 enum segue_mobile_counter mobile_counter;
 struct segue_mobile_orders mobile_orders;
 struct segue_mobile_ack mobile_ack;
+struct segue_others others;
+struct segue_sent sent;
+struct segue_waiting waiting;
 
 /* receiver/intf.h */
 enum segue_receiver_counter receiver_counter;
 struct segue_receiver_orders receiver_orders;
-struct segue_receiver_flow receiver_flow;
 struct segue_receiver_state receiver_state;

@@ -8,6 +8,7 @@
 #ifndef SEGUE_ADDR_H
 #define SEGUE_ADDR_H
 
+#include "tuple.h"
 #include "kernel.h"
 
 /* from: in network byte order, as all words here. */
@@ -33,6 +34,14 @@ static __always_inline void segue_remote_address(const struct sock_common *sk, u
 		__builtin_memcpy(to, &sk->skc_v6_daddr, 16);
 	else
 		segue_map_v4(to, sk->skc_daddr);
+}
+
+static __always_inline void segue_tuple_of(const struct sock_common *sk, struct segue_tuple *flow)
+{
+	segue_remote_address(sk, flow->remote);
+	segue_local_address(sk, flow->local);
+	flow->remote_port = sk->skc_dport;
+	flow->local_port = bpf_htons(sk->skc_num);
 }
 
 /* The remote address at an event of a socket, where the kernel shows no `sock_common`. */

@@ -165,6 +165,9 @@ struct net_device {
 
 struct sk_buff {
 	struct net_device *dev;
+	unsigned char *head;
+	unsigned char *data;
+	u16 network_header; /* from head */
 };
 
 struct dst_entry {
@@ -345,5 +348,8 @@ struct bpf_iter__tcp {
 };
 
 #pragma clang attribute pop
+
+/* kernel/bpf/helpers.c; since Linux 6.2: of __sk_buff, its sk_buff */
+extern void *bpf_cast_to_kern_ctx(void *context) __ksym;
 
 #endif

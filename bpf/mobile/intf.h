@@ -6,6 +6,7 @@
 #ifndef SEGUE_MOBILE_INTF_H
 #define SEGUE_MOBILE_INTF_H
 
+#include "tuple.h"
 #include "policy.h"
 
 /* Sent at once for one connection: a bound for the verifier, and for the network. */
@@ -56,7 +57,8 @@ enum segue_mobile_counter {
 	SEGUE_MOBILE_COUNT_NEGOTIATED = 9, /* may be notified */
 	SEGUE_MOBILE_COUNT_UPLOADS = 10, /* flows of this host with data under way or queued */
 	SEGUE_MOBILE_COUNT_PUSHED = 11, /* of these, nothing was under way: sent what was queued */
-	SEGUE_MOBILE_COUNT_LENGTH = 12,
+	SEGUE_MOBILE_COUNT_UNECHOED = 12, /* segments, not connections: TSecr became 0 */
+	SEGUE_MOBILE_COUNT_LENGTH = 13,
 };
 
 /* Written by the iterator for each connection whose ACKs the agent has to craft.
@@ -79,6 +81,39 @@ struct segue_mobile_ack {
 	u8 copies; /* still to be sent */
 	u8 backoffs; /* of the timer, to be taken back (RFC 6069); 0: none */
 	u32 una; /* snd_una, where there are */
+};
+
+/* ACK numbers of a connection that are remembered. */
+#define SEGUE_SENT_ACKS 4
+
+/* Peers that have not negotiated, by prefix: element of the map `others`. */
+struct segue_others {
+	u64 stale; /* ns, CLOCK_MONOTONIC: stamps first echoed before then are from before an outage */
+	u32 resume; /* connections with them are helped */
+	u32 pad;
+};
+
+/* What a connection's segments have told its peer: element of the map `sent`. */
+struct segue_sent {
+	u64 echoed; /* ns, CLOCK_MONOTONIC: when `tsecr` was first sent */
+	u32 tsecr;
+	u32 known; /* of `acks` */
+	u32 acks[SEGUE_SENT_ACKS]; /* the last ACK numbers, each once, the newest first */
+};
+
+/* Written by mobile_waiting for each connection whose peer may be waiting. */
+struct segue_waiting {
+	struct segue_tuple tuple;
+	u32 acks[SEGUE_SENT_ACKS]; /* as in segue_sent */
+	u32 known;
+	u32 seq; /* snd_nxt */
+	u32 ack; /* rcv_nxt */
+	u32 tsval;
+	u32 mark; /* sk_mark: it may choose the route */
+	u32 device; /* SO_BINDTODEVICE; 0: none */
+	u32 rtt_us; /* the smallest of the last minutes; 0: unknown */
+	u16 window; /* as it stands in the header */
+	u16 stamped; /* time stamps have been negotiated */
 };
 
 #endif

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * mobile.bpf.c - the mobile host: the receiver of bulk data, whose access link
- * changes (docs/reference/wire.md). Three programs:
+ * changes (docs/reference/wire.md). Its programs:
  *
  *     mobile_sockops   at each event of a connection: capability and reports
  *     mobile_notify    when the agent reads its iterator: a notice, on all connections
  *     mobile_egress    as a segment leaves: not over a link that has gone
+ *     mobile_echo      at the device's egress: what peers without capability are sent
+ *     mobile_waiting   when the agent reads its iterator: which of these may wait
  */
 #include "negotiate.h"
 #include "notice_tx.h"
 #include "craft.h"
 #include "unsent.h"
+#include "resume.h"
 #include "icmp.h"
 #include "push.h"
 
@@ -104,15 +107,6 @@ static __always_inline u32 mark(struct tcp_sock *tp, struct connection *connecti
 	renew(connection, order);
 	connection->marked = segue_min(order->copies, SEGUE_MOBILE_COPIES);
 	return 1;
-}
-
-/* Whether the peer may wait for an ACK: something is under way, or has lately come. */
-static __always_inline u32 busy(struct tcp_sock *tp,
-				const struct segue_mobile_orders *order)
-{
-	if (tp->packets_out || tp->rx_opt.num_sacks)
-		return 1;
-	return tp->bytes_received && tp->tcp_clock_cache >= order->since;
 }
 
 /* Sends this connection's notice, marks the connection, or lets it wait. */

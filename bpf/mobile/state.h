@@ -57,6 +57,15 @@ static __always_inline u32 may_upload(u32 state)
 	       state == TCP_LAST_ACK || state == TCP_CLOSING;
 }
 
+/* Whether the peer may wait for an ACK: something is under way, or has lately come. */
+static __always_inline u32 busy(struct tcp_sock *tp,
+				const struct segue_mobile_orders *order)
+{
+	if (tp->packets_out || tp->rx_opt.num_sacks)
+		return 1;
+	return tp->bytes_received && tp->tcp_clock_cache >= order->since;
+}
+
 static __always_inline void count(u32 what)
 {
 	u32 *counter = bpf_map_lookup_elem(&counters, &what);

@@ -22,8 +22,6 @@
 
 #include "state.h"
 
-extern void *bpf_cast_to_kern_ctx(void *context) __ksym;
-
 #define REFUSED 0 /* -EPERM: an error, not congestion, so that no window is cut */
 #define SENT 1
 

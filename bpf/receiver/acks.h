@@ -34,16 +34,6 @@ struct tcp_congestion_ops receiver_acks = {
 	.name = "segue_acks",
 };
 
-static __always_inline void key_of(struct tcp_sock *tp, struct segue_receiver_flow *flow)
-{
-	const struct sock_common *common = &tp->inet_conn.icsk_inet.sk.__sk_common;
-
-	segue_remote_address(common, flow->remote);
-	segue_local_address(common, flow->local);
-	flow->remote_port = common->skc_dport;
-	flow->local_port = bpf_htons(common->skc_num);
-}
-
 /* Its packets leave by the device, as far as is known. */
 static __always_inline u32 leaves_here(struct tcp_sock *tp)
 {
@@ -71,7 +61,7 @@ SEC("iter/tcp")
 int receiver_poke(struct bpf_iter__tcp *context)
 {
 	struct sock_common *common = context->sk_common;
-	struct segue_receiver_flow flow = {};
+	struct segue_tuple flow = {};
 	struct tcp_sock *tp;
 	u8 state;
 
@@ -84,7 +74,7 @@ int receiver_poke(struct bpf_iter__tcp *context)
 	state = tp->inet_conn.icsk_inet.sk.__sk_common.skc_state;
 	if (state != TCP_ESTABLISHED && state != TCP_FIN_WAIT1 && state != TCP_FIN_WAIT2)
 		return 0;
-	key_of(tp, &flow);
+	segue_tuple_of(&tp->inet_conn.icsk_inet.sk.__sk_common, &flow);
 	if (!chosen(flow.remote) || !leaves_here(tp))
 		return 0;
 	if (poke_held_only) {

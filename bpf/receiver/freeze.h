@@ -10,6 +10,7 @@
 #define SEGUE_FREEZE_H
 
 #include "segment.h"
+#include "state.h"
 
 static __always_inline void close_window(struct __sk_buff *skb, const struct segment *segment,
 					 const struct segue_receiver_orders *orders)

@@ -29,15 +29,6 @@ enum segue_receiver_counter {
 	SEGUE_COUNT_LENGTH = 4,
 };
 
-/* A connection, by the addresses and ports of its packets, in network byte order;
- * IPv4 addresses as IPv6 maps them (RFC 4291, 2.5.5.2). */
-struct segue_receiver_flow {
-	u8 remote[16];
-	u8 local[16];
-	u16 remote_port;
-	u16 local_port;
-};
-
 /* The filter's state of a connection. */
 struct segue_receiver_state {
 	u32 ack; /* last_ack_generated */

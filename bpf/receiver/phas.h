@@ -10,6 +10,7 @@
 #define SEGUE_PHAS_H
 
 #include "segment.h"
+#include "state.h"
 
 /* a is behind b or at it (RFC 9293, 3.4). */
 static __always_inline u32 covered(u32 a, u32 b)

@@ -21,7 +21,7 @@ int receiver_egress(struct __sk_buff *skb)
 	const u32 zero = 0;
 
 	orders = bpf_map_lookup_elem(&receiver_orders, &zero);
-	if (!orders || !read_segment(skb, &segment) || !chosen(segment.flow.remote))
+	if (!orders || !read_segment(skb, link_header, &segment) || !chosen(segment.flow.remote))
 		return TC_ACT_UNSPEC;
 	if (filters && held_back(&segment, orders))
 		return TC_ACT_STOLEN; /* TC_ACT_SHOT would be a loss to the socket */

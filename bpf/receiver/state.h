@@ -7,6 +7,7 @@
 #define SEGUE_RECEIVER_STATE_H
 
 #include "addr.h"
+#include "tuple.h"
 #include "intf.h"
 
 /* Connections that the filter can remember: a bound for memory; of more, the one that
@@ -44,7 +45,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, FLOWS);
-	__type(key, struct segue_receiver_flow);
+	__type(key, struct segue_tuple);
 	__type(value, struct segue_receiver_state);
 } flows SEC(".maps");
 

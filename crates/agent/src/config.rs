@@ -5,7 +5,7 @@ use super::estimate::Rule;
 use super::event::Kind;
 use super::netlink::MAIN_TABLE;
 use super::quantity::{rate_kbps, time_us};
-use super::settings::{Config, Gap, Receivers, Settings};
+use super::settings::{Config, Gap, Others, Receivers, Settings};
 use super::socket;
 use ipnet::IpNet;
 use segue_kernel::host;
@@ -49,10 +49,26 @@ struct Written {
     freeze_before: Option<Spanned<String>>,
     phas: Option<Spanned<Vec<Spanned<String>>>>,
     phas_for: Option<Spanned<String>>,
+    others: Option<OthersWords>,
     #[serde(default)]
     gaps: Vec<Spanned<GapWords>>,
     #[serde(default)]
     link: Vec<Spanned<LinkWords>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OthersWords {
+    resume: Option<bool>,
+    #[serde(default)]
+    prefix: Vec<Spanned<PrefixWords>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PrefixWords {
+    to: Spanned<String>,
+    resume: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -145,6 +161,16 @@ fn plain(message: &str) -> String {
     if line.contains("expected") { line } else { format!("{line}; expected TOML as in examples/agent.toml") }
 }
 
+/// A prefix of hosts; `or`: what else was expected.
+fn prefix(word: &str, or: &str) -> Result<IpNet, String> {
+    let net: IpNet =
+        word.parse().map_err(|_| format!("is no prefix; expected {or}one such as 192.0.2.0/24"))?;
+    if net.trunc() != net {
+        return Err(format!("has bits beyond its length; expected {}", net.trunc()));
+    }
+    Ok(net)
+}
+
 struct Source<'a> {
     text: &'a str,
     name: &'a str,
@@ -206,6 +232,7 @@ impl Source<'_> {
             table: self.number("table", &written.table, MAIN_TABLE, 1..=u32::MAX)?,
             uploads: self.uploads(&written.uploads)?,
             receivers: self.receivers(&written)?,
+            others: self.others(&written)?,
             settings,
         })
     }
@@ -224,15 +251,7 @@ impl Source<'_> {
             };
             let nets = match word.get_ref().as_str() {
                 "default" => everywhere().to_vec(),
-                net => {
-                    let net: IpNet = net.parse().map_err(|_| {
-                        fail("is no prefix; expected \"default\" or one such as 192.0.2.0/24")
-                    })?;
-                    if net.trunc() != net {
-                        return Err(fail(&format!("has bits beyond its length; expected {}", net.trunc())));
-                    }
-                    vec![net]
-                }
+                net => vec![prefix(net, "\"default\" or ").map_err(|problem| fail(&problem))?],
             };
             for net in nets {
                 // Each connection would be told twice.
@@ -243,6 +262,24 @@ impl Source<'_> {
             }
         }
         Ok(all)
+    }
+
+    fn others(&self, written: &Written) -> Result<Others, Error> {
+        let Some(words) = &written.others else { return Ok(Others { resume: true, prefixes: Vec::new() }) };
+        if words.prefix.len() > MOST {
+            return Err(self.at(words.prefix[MOST].span(), &format!("prefix: expected at most {MOST}")));
+        }
+        let mut prefixes: Vec<(IpNet, bool)> = Vec::new();
+        for words in &words.prefix {
+            let PrefixWords { to, resume } = words.get_ref();
+            let fail = |problem: &str| self.at(to.span(), &format!("to: `{}` {problem}", to.get_ref()));
+            let net = prefix(to.get_ref(), "").map_err(|problem| fail(&problem))?;
+            if prefixes.iter().any(|(other, _)| *other == net) {
+                return Err(fail("stands twice; expected each prefix once"));
+            }
+            prefixes.push((net, *resume));
+        }
+        Ok(Others { resume: words.resume.unwrap_or(true), prefixes })
     }
 
     fn uploads(&self, word: &Option<Spanned<String>>) -> Result<Option<Policy>, Error> {

@@ -20,6 +20,38 @@ fn nothing_need_be_written() {
     assert!(config.settings.rules.is_empty());
     assert_eq!((config.uploads, config.table), (Policy::named("etcp-v1", &[]).ok(), 254));
     assert_eq!(config.receivers.devices().count(), 0);
+    assert_eq!((config.others.resume, config.others.prefixes.len()), (true, 0));
+}
+
+#[test]
+fn what_is_done_for_other_peers() {
+    let config = parse("[others]\nresume = false\n[[others.prefix]]\nto = \"192.0.2.0/24\"\nresume = true\n")
+        .expect("a configuration");
+    let net = "192.0.2.0/24".parse().expect("a prefix");
+    assert_eq!((config.others.resume, &config.others.prefixes[..]), (false, &[(net, true)][..]));
+    for (text, said) in [
+        (
+            "[others]\nresum = true\n",
+            "a.toml, line 2, column 1: unknown key `resum`, expected `resume` or `prefix`",
+        ),
+        (
+            "[others]\n[[others.prefix]]\nto = \"192.0.2.1/24\"\nresume = true\n",
+            "a.toml, line 3, column 6: to: `192.0.2.1/24` has bits beyond its length; expected 192.0.2.0/24",
+        ),
+        (
+            "[[others.prefix]]\nto = \"here\"\nresume = true\n",
+            "a.toml, line 2, column 6: to: `here` is no prefix; expected one such as 192.0.2.0/24",
+        ),
+        (
+            "[[others.prefix]]\nto = \"::/0\"\nresume = true\n[[others.prefix]]\nto = \"::/0\"\nresume = false\n",
+            "a.toml, line 5, column 6: to: `::/0` stands twice; expected each prefix once",
+        ),
+    ] {
+        assert_eq!(parse(text).unwrap_err(), said, "{text}");
+    }
+    let many = "[[others.prefix]]\nto = \"::/0\"\nresume = true\n".repeat(65);
+    let said = parse(&many).unwrap_err();
+    assert!(said.ends_with("prefix: expected at most 64"), "{said}");
 }
 
 #[test]

@@ -6,6 +6,7 @@
 //! * [`rounds`]: who is told what, when, in which order; [`round`]: what that came to; `pace`: how fast. Of these only
 //!   [`netlink`] and [`wifi`] touch the world.
 //! * `receivers`: what it does by this host's ACKs alone.
+//! * `resume`: when it helps connections whose peers run nothing of ours; `others`: by which it does.
 //! * [`settings`]: how it is set; [`config`]: the same as a file.
 //! * [`control`], [`socket`], [`status`]: how it is asked; [`lock`], [`rights`]: how it is kept in its place.
 //! * [`cli`]: the words of the command line.
@@ -20,9 +21,11 @@ pub mod event;
 pub mod links;
 pub mod lock;
 pub mod netlink;
+mod others;
 mod pace;
 pub mod quantity;
 mod receivers;
+mod resume;
 pub mod rights;
 pub mod round;
 pub mod rounds;
@@ -33,6 +36,7 @@ pub mod status;
 pub mod wifi;
 
 pub use error::Error;
+pub use others::OthersStatus;
 pub use receivers::ReceiverStatus;
 pub use run::Agent;
 pub use settings::Config;

@@ -18,3 +18,9 @@ pub(super) fn pace(up_kbps: u32, copies: u8) -> (u64, u32) {
     let budget = (u128::from(half) * u128::from(tick) / u128::from(bits * MS)).max(1);
     (tick, u32::try_from(budget).unwrap_or(u32::MAX))
 }
+
+/// How long the uplink takes for such a packet, ns, if it may use half of it.
+pub(super) fn time_of(up_kbps: u32) -> u64 {
+    let half = (u64::from(up_kbps) / 2).max(1);
+    ACK_OCTETS * 8 * MS / half
+}

@@ -53,6 +53,8 @@ pub struct Round {
     pub governed: u32,
     /// Those that have a congestion control of which it knows nothing.
     pub left: u32,
+    /// Connections that may wait since an outage and whose peers have not negotiated: they are helped.
+    pub helped: u32,
     /// Not told: why, and how many.
     pub refused: Refused,
     /// A newer handoff has ended it.

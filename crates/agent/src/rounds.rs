@@ -36,10 +36,27 @@ pub enum Order {
     /// A round begins: whom it is for, what they are told; and, of a completed handoff from a link that is known, what
     /// the policy of this host's own flows is (N is still to be counted).
     Begin(Notice, Vec<Scope>, Option<Handoff>),
+    /// The link is back after an outage: connections whose peers have not negotiated may wait.
+    Resume(Outage),
     /// As many of its connections are to be told now.
     Walk(u32),
     /// It is over.
     Done(Round),
+}
+
+/// An outage that is over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outage {
+    /// Of which prefix.
+    pub watch: IpNet,
+    /// How long, ns.
+    pub length: u64,
+    /// Connections on which something has come since then may wait, ns.
+    pub since: u64,
+    /// One way over the new link, us.
+    pub delay_us: u32,
+    /// kbit/s from this host.
+    pub up_kbps: u32,
 }
 
 /// A handoff that has not been told yet.
@@ -316,6 +333,7 @@ impl Rounds {
             resent: 0,
             governed: 0,
             left: 0,
+            helped: 0,
             refused: Refused::default(),
             superseded: false,
         }
@@ -416,6 +434,27 @@ impl Rounds {
         let (tick, budget) = pace(present.unwrap_or(estimate).up_kbps, self.settings.copies);
         self.running = Some(Running { watched: index, round, began: now, next: now, tick, budget });
         self.orders.push_back(Order::Begin(notice, scope, own));
+        if kind == ReportType::Completed && pending.disconnected {
+            self.orders.push_back(Order::Resume(Outage {
+                watch: self.watched[index].to,
+                length: now.saturating_sub(pending.until),
+                since: pending.until.saturating_sub(LATELY),
+                delay_us: estimate.delay_us,
+                up_kbps: estimate.up_kbps,
+            }));
+        }
+    }
+
+    /// So many connections are helped whose peers have not negotiated.
+    pub fn on_helped(&mut self, connections: u32) {
+        if let Some(running) = &mut self.running {
+            running.round.helped = connections;
+        }
+    }
+
+    /// Watched prefixes that there is no way to, and since when.
+    pub fn broken(&self) -> impl Iterator<Item = (IpNet, u64)> {
+        self.watched.iter().filter_map(|watched| Some((watched.to, watched.broken?)))
     }
 
     /// What a walk has come to.

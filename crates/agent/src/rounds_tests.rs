@@ -125,6 +125,29 @@ fn own_flows_are_told_of_both_uplinks_and_whether_there_was_none() {
     assert_eq!(own(order), Some((54_000, 4000, 0)));
 }
 
+/// After an outage, and only then: connections with peers that have not negotiated.
+#[test]
+fn connections_may_wait_after_an_outage() {
+    let mut rounds = over(WIFI);
+    rounds.on_events(SECOND, &[route(WIFI, false), route(WWAN, true)]);
+    begun(rounds.next(SECOND));
+    assert_eq!(rounds.next(SECOND), Some(Order::Walk(8)), "nothing was lost");
+    rounds.on_walk(SECOND, &walk(1, 0));
+    done(rounds.next(SECOND));
+    rounds.on_events(20 * SECOND, &[device(WWAN, false)]);
+    let watch = settings().watch[0];
+    assert_eq!(rounds.broken().collect::<Vec<_>>(), [(watch, 20 * SECOND)]);
+    rounds.on_events(25 * SECOND, &[route(WWAN, false), route(WIFI, true)]);
+    assert_eq!(rounds.broken().count(), 0);
+    begun(rounds.next(25 * SECOND));
+    let outage = Outage { watch, length: 5 * SECOND, since: 18 * SECOND, delay_us: 1000, up_kbps: 54_000 };
+    assert_eq!(rounds.next(25 * SECOND), Some(Order::Resume(outage)));
+    rounds.on_helped(3);
+    assert!(matches!(rounds.next(25 * SECOND), Some(Order::Walk(_))));
+    rounds.on_walk(25 * SECOND, &walk(0, 0));
+    assert_eq!(done(rounds.next(25 * SECOND)).helped, 3);
+}
+
 /// What the old device still had to carry is gone, although another way was there at once.
 #[test]
 fn a_handoff_from_a_device_that_has_died_is_one_after_an_outage() {
@@ -504,6 +527,7 @@ proptest! {
                         ended.push(round.number);
                     }
                     Some(Order::First(link)) => prop_assert!(link.rate_kbps > 0),
+                    Some(Order::Resume(outage)) => prop_assert!(running && outage.up_kbps > 0),
                     None => match rounds.deadline().filter(|due| *due <= until) {
                         Some(due) => {
                             prop_assert!(due > now, "no turning on the spot");

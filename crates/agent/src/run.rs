@@ -6,6 +6,7 @@ use super::event::{Event, Kind};
 use super::links::Links;
 use super::lock::Lock;
 use super::netlink::Watcher;
+use super::others::Others;
 use super::receivers::Receivers;
 use super::round::Round;
 use super::rounds::{Order, Rounds};
@@ -38,6 +39,7 @@ pub struct Agent {
     wifi: Option<Wifi>,
     control: Control,
     receivers: Receivers,
+    others: Others,
     /// The policy on this host's own flows.
     uploads: Option<Uploads>,
     /// A handoff that they have still to be told.
@@ -81,7 +83,7 @@ impl Agent {
         let cgroup = config.cgroup.clone().or_else(host::cgroup2).ok_or(Error::NoCgroup2)?;
         let mut watcher = Watcher::open(config.table)?;
         let wifi = Wifi::open()?;
-        let mobile = mobile::attach_kept(&cgroup, config.pin.as_deref())?;
+        let mut mobile = mobile::attach_kept(&cgroup, config.pin.as_deref())?;
         if !mobile.pokes() {
             tracing::warn!(
                 "this kernel cannot send notices in its own ACKs (Linux 6.12 can); they are crafted"
@@ -95,12 +97,16 @@ impl Agent {
         let mut settings = config.settings.clone();
         settings.inherits = mobile.inherits();
         let started = now()?;
+        let mut rounds = Rounds::new(settings);
+        rounds.on_events(now()?, &events);
+        let others = Others::attach(config, &rounds, &mut mobile)?;
         let mut agent = Self {
-            rounds: Rounds::new(settings),
+            rounds,
             watcher,
             wifi,
             control,
             receivers,
+            others,
             uploads: None,
             own: None,
             mobile,
@@ -110,7 +116,6 @@ impl Agent {
             slept: slept()?,
             _lock: lock,
         };
-        agent.rounds.on_events(now()?, &events);
         agent.act()?;
         // After the notices that an agent has owed which was killed: the kernel takes its time with these programs.
         agent.uploads = Uploads::attach(config, &cgroup, &agent.mobile)?;
@@ -163,7 +168,8 @@ impl Agent {
 
     /// Sleeps until something happens or is due. Whether it is over.
     fn wait(&self, stop: BorrowedFd<'_>) -> Result<bool, Error> {
-        let until = self.rounds.deadline().map_or(self.tick, |due| due.min(self.tick));
+        let due = self.rounds.deadline().into_iter().chain(self.others.deadline());
+        let until = due.fold(self.tick, u64::min);
         let now = now()?;
         let time = Duration::from_nanos(until.saturating_sub(now));
         let announced = self.receivers.wait(clock(ClockId::CLOCK_REALTIME)?, now);
@@ -181,6 +187,7 @@ impl Agent {
         if !events.is_empty() {
             self.rounds.on_events(now()?, events);
             self.receivers.on_events(events, self.rounds.links());
+            self.others.on_events(events, &self.rounds, &mut self.mobile);
         }
         Ok(())
     }
@@ -194,6 +201,12 @@ impl Agent {
                     self.own = own.filter(|_| self.uploads.is_some());
                     self.mobile.push_queues(self.own.is_none());
                     self.carry_out(|mobile| mobile.tell_only(&scope).and_then(|()| mobile.begin(&notice)))?;
+                }
+                Order::Resume(outage) => {
+                    let now = now()?;
+                    let helped = self.others.begin(now, &outage, &mut self.mobile);
+                    self.rounds.on_helped(helped);
+                    self.others.act(now, &mut self.mobile);
                 }
                 Order::Walk(budget) => match self.mobile.walk(budget) {
                     Ok(mut walk) => {
@@ -210,6 +223,7 @@ impl Agent {
                 }
             }
         }
+        self.others.act(now()?, &mut self.mobile);
         Ok(())
     }
 
@@ -289,7 +303,7 @@ impl Agent {
 
     fn answer(&mut self) -> Result<(), Error> {
         let now = now()?;
-        let Self { rounds, mobile, wifi, notices, started, control, receivers, uploads, .. } = self;
+        let Self { rounds, mobile, wifi, notices, started, control, receivers, others, uploads, .. } = self;
         control.serve(|request, denied| match request {
             Request::Status => {
                 let census = mobile.census().unwrap_or_default();
@@ -302,6 +316,7 @@ impl Agent {
                     stations: wifi.is_some(),
                     uploads: uploads.as_ref().map(Uploads::scheme),
                     receivers: receivers.status(),
+                    others: others.status(mobile),
                     watch: rounds.watches(now),
                     connections: Connections::from(census),
                     notices,
@@ -395,12 +410,13 @@ fn log(round: &Round) {
         waiting,
         resent,
         governed,
+        helped,
         ..
     } = round;
     let (rate_kbps, delay_us) = estimate.map_or((0, 0), |estimate| (estimate.rate_kbps, estimate.delay_us));
     let refused = &round.refused;
     tracing::info!(
-        number, ?cause, %watch, device, rate_kbps, delay_us, poked, crafted, acked, waiting, resent, governed,
+        number, ?cause, %watch, device, rate_kbps, delay_us, poked, crafted, acked, waiting, resent, governed, helped,
         unnegotiated = refused.unnegotiated,
         unwritten = refused.unwritten,
         unsent = refused.unsent,

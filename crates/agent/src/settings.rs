@@ -26,8 +26,27 @@ pub struct Config {
     pub uploads: Option<Policy>,
     /// What is done beside peers that run nothing of ours.
     pub receivers: Receivers,
+    /// What is done for connections whose peers have not negotiated.
+    pub others: Others,
     /// When who is told of what.
     pub settings: Settings,
+}
+
+/// What is done for connections whose peers have not negotiated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Others {
+    /// Whether they are helped after an outage.
+    pub resume: bool,
+    /// The same for some prefixes of peers; the longest decides.
+    pub prefixes: Vec<(IpNet, bool)>,
+}
+
+impl Others {
+    /// Whether connections with peers of this prefix are helped, as far as no prefix within it says otherwise.
+    pub fn resume_of(&self, to: &IpNet) -> bool {
+        let around = self.prefixes.iter().filter(|(prefix, _)| prefix.contains(to));
+        around.max_by_key(|(prefix, _)| prefix.prefix_len()).map_or(self.resume, |(_, resume)| *resume)
+    }
 }
 
 /// What the agent does by its ACKs alone.

@@ -1,5 +1,6 @@
 //! The agent's status report.
 
+use super::others::OthersStatus;
 use super::receivers::ReceiverStatus;
 use super::round::{Round, WatchStatus};
 use segue_kernel::mobile::Census;
@@ -22,6 +23,8 @@ pub struct Status {
     pub uploads: Option<String>,
     /// What is done at devices beside peers that run nothing of ours.
     pub receivers: Vec<ReceiverStatus>,
+    /// What is done for connections whose peers have not negotiated.
+    pub others: OthersStatus,
     /// The prefixes that are watched.
     pub watch: Vec<WatchStatus>,
     /// Connections of the last notice's scope now.

@@ -9,6 +9,7 @@
 //!
 //! It uses only `policy/` beside these.
 
+mod egress;
 pub mod host;
 mod layouts;
 mod lent;

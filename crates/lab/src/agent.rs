@@ -85,7 +85,7 @@ impl LabAgent {
         if handoffs && rounds.is_empty() {
             return Err(Error::Agent { end: END, said: "it has not noticed any handoff".into() });
         }
-        Ok(counters(rounds))
+        Ok(counters(rounds, &status["others"]))
     }
 }
 
@@ -99,8 +99,8 @@ impl Drop for LabAgent {
     }
 }
 
-/// Sums over rounds, and the longest wait.
-fn counters(rounds: &[serde_json::Value]) -> BTreeMap<String, u64> {
+/// Sums over rounds, and the longest wait; and what was done for peers that run nothing of ours.
+fn counters(rounds: &[serde_json::Value], others: &serde_json::Value) -> BTreeMap<String, u64> {
     let number = |value: &serde_json::Value| value.as_u64().unwrap_or(0);
     let sum = |name: &str| rounds.iter().map(|round| number(&round[name])).sum();
     let refused = |name: &str| rounds.iter().map(|round| number(&round["refused"][name])).sum();
@@ -110,6 +110,9 @@ fn counters(rounds: &[serde_json::Value]) -> BTreeMap<String, u64> {
     }
     for name in ["unwritten", "unsent"] {
         counters.insert(name.to_owned(), refused(name));
+    }
+    for name in ["helped", "resumed", "messages", "acks", "unechoed"] {
+        counters.insert(format!("others_{name}"), number(&others[name]));
     }
     let longest = rounds.iter().map(|round| number(&round["waited_ns"])).max();
     counters.insert("waited_us".to_owned(), longest.unwrap_or(0) / 1000);
@@ -168,8 +171,13 @@ mod tests {
     #[test]
     fn rounds_are_summed_up() {
         let round = |poked: u64, waited_ns: u64| serde_json::json!({"poked": poked, "crafted": 1, "waited_ns": waited_ns, "refused": {"unsent": 2}});
-        let counters = counters(&[round(1, 40_000), round(2, 70_000)]);
+        let others = serde_json::json!({"helped": 3, "messages": 12});
+        let counters = counters(&[round(1, 40_000), round(2, 70_000)], &others);
         assert_eq!((counters["rounds"], counters["poked"], counters["crafted"]), (2, 3, 2));
         assert_eq!((counters["unsent"], counters["waited_us"], counters["resent"]), (4, 70, 0));
+        assert_eq!(
+            (counters["others_helped"], counters["others_messages"], counters["others_acks"]),
+            (3, 12, 0)
+        );
     }
 }

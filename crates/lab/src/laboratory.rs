@@ -80,6 +80,11 @@ impl Laboratory {
             .tempdir()
             .map_err(Error::system("a folder for the laboratory's programs"))?;
         let (mut ends, mut agent) = (None, None);
+        if let SenderKind::Builtin { agent: command, .. } = sender
+            && !command.is_empty()
+        {
+            agent = Some(LabAgent::start(hosts(&server, &mobile, &cgroups, &folder), command, plan)?);
+        }
         if let SenderKind::Aware { name, segue, notice_by } = sender {
             let teller = match notice_by {
                 NoticeBy::Laboratory => {

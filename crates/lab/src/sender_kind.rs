@@ -16,6 +16,8 @@ pub enum SenderKind {
         rto_max_ms: Option<u32>,
         /// Of drives: the mobile closes its window so long before each handoff (Freeze-TCP); `None`: never.
         freeze_before: Option<Duration>,
+        /// The mobile's agent helps it, which runs nothing of ours: the words of its command. Empty: nobody does.
+        agent: Vec<String>,
     },
     /// Ours: told of handoffs.
     Aware {
@@ -53,17 +55,25 @@ pub enum NoticeBy {
 impl SenderKind {
     /// A sender of the kernel's own. Whether the kernel has it shows when it runs.
     pub fn builtin(congestion_control: &str, rto_max_ms: Option<u32>) -> Self {
-        Self::Builtin { congestion_control: congestion_control.into(), rto_max_ms, freeze_before: None }
+        Self::Builtin {
+            congestion_control: congestion_control.into(),
+            rto_max_ms,
+            freeze_before: None,
+            agent: Vec::new(),
+        }
     }
 }
 
 impl fmt::Display for SenderKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Builtin { congestion_control, rto_max_ms, freeze_before } => {
+            Self::Builtin { congestion_control, rto_max_ms, freeze_before, agent } => {
                 f.write_str(congestion_control)?;
                 if let Some(ms) = rto_max_ms {
                     write!(f, ", longest RTO {ms} ms")?;
+                }
+                if !agent.is_empty() {
+                    f.write_str(", agent")?;
                 }
                 freeze_before.map_or(Ok(()), |before| write!(f, ", freeze {} ms before", before.as_millis()))
             }

@@ -184,12 +184,13 @@ fn at_server(packet: &Packet) -> Option<LivePacket> {
 /// A sender as the machine knows it.
 pub fn sender(sender: &LabSender) -> Result<segue_lab::SenderKind, Failure> {
     match &sender.kind {
-        LabSenderKind::BuiltIn { congestion_control, rto_max_ms, freeze } => {
+        LabSenderKind::BuiltIn { congestion_control, rto_max_ms, freeze, agent } => {
             Ok(segue_lab::SenderKind::Builtin {
                 congestion_control: congestion_control.clone(),
                 rto_max_ms: *rto_max_ms,
                 // How long is the drive's.
                 freeze_before: freeze.then_some(Duration::ZERO),
+                agent: if *agent { agent_command()? } else { Vec::new() },
             })
         }
         LabSenderKind::Scheme { name, around, icmp } => aware(sender, Some(name), *around, *icmp),
@@ -212,12 +213,14 @@ fn aware(
     let segue = segue_lab::Segue { policy, around, icmp };
     let notice_by = match sender.notice_by {
         NoticeBy::Laboratory => segue_lab::NoticeBy::Laboratory,
-        NoticeBy::Agent => {
-            let agent = agent::program()?.display().to_string();
-            segue_lab::NoticeBy::Agent(vec![agent, "run".into()])
-        }
+        NoticeBy::Agent => segue_lab::NoticeBy::Agent(agent_command()?),
     };
     Ok(segue_lab::SenderKind::Aware { name: sender.name.clone(), segue, notice_by })
+}
+
+/// The words that start the agent.
+fn agent_command() -> Result<Vec<String>, Failure> {
+    Ok(vec![agent::program()?.display().to_string(), "run".into()])
 }
 
 /// Words that start this program with others, also when its file has been replaced meanwhile.

@@ -44,7 +44,7 @@ pub struct LabSender {
 }
 
 impl LabSender {
-    /// A sender by its word: `cubic`, `reno-rto1s`, `cubic+freeze`, `etcp-v1`, `etcp-v1+icmp`, `tcp-ho/bbr`, `unaware`,
+    /// A sender by its word: `cubic`, `reno-rto1s`, `cubic+freeze`, `bbr+agent`, `etcp-v1`, `etcp-v1+icmp`, `tcp-ho/bbr`, `unaware`,
     /// `etcp-v1@laboratory`.
     ///
     /// # Errors
@@ -75,7 +75,7 @@ impl LabSender {
             LabSenderKind::Unaware { around } => {
                 Some((Scheme::build("sack", &[]).ok()?, stack_around(*around)?))
             }
-            LabSenderKind::BuiltIn { congestion_control, rto_max_ms, freeze: false } => {
+            LabSenderKind::BuiltIn { congestion_control, rto_max_ms, freeze: false, agent: false } => {
                 let mut stack = LINUX_6_12.with_control(CcName::named(congestion_control)?)?;
                 if let Some(ms) = rto_max_ms {
                     stack.rto.max = Nanos::from(*ms) * 1_000_000;

@@ -34,6 +34,8 @@ pub enum LabSenderKind {
         rto_max_ms: Option<u32>,
         /// Whether the mobile closes its window before each handoff (Freeze-TCP).
         freeze: bool,
+        /// Whether the mobile's agent helps it: the agent alone, for the server runs nothing of ours.
+        agent: bool,
     },
     /// The kernel with a scheme of `policy/`.
     Scheme {
@@ -57,12 +59,14 @@ const UNAWARE: &str = "unaware";
 const RTO_MAX: &str = "-rto";
 /// At the end of a built-in one's word: the mobile freezes it before handoffs.
 const FREEZE: &str = "+freeze";
+/// At the end of a built-in one's word: the agent helps it.
+const AGENT: &str = "+agent";
 /// At the end of a scheme's word: the head is resent by RFC 6069.
 const ICMP: &str = "+icmp";
 /// At the end of the word of one that hears: it is told by the laboratory itself.
 const LABORATORY: &str = "laboratory";
 
-/// `cubic`, `reno-rto1s`, `cubic+freeze`, `etcp-v1`, `etcp-v1+icmp`, `tcp-ho/bbr`, `unaware`, each that hears also as
+/// `cubic`, `reno-rto1s`, `cubic+freeze`, `bbr+agent`, `etcp-v1`, `etcp-v1+icmp`, `tcp-ho/bbr`, `unaware`, each that hears also as
 /// `etcp-v1@laboratory`: what sends, and who tells it.
 pub(crate) fn read(word: &str) -> Result<(LabSenderKind, NoticeBy), String> {
     let (sender, notice_by) = match word.split_once('@') {
@@ -92,6 +96,10 @@ fn kind(word: &str) -> Result<LabSenderKind, String> {
     };
     let wrapped = word.contains('/');
     let (name, freeze) = name.strip_suffix(FREEZE).map_or((name, false), |name| (name, true));
+    let (name, agent) = name.strip_suffix(AGENT).map_or((name, false), |name| (name, true));
+    if freeze && agent {
+        return Err(format!("`{word}`: expected one of {FREEZE} and {AGENT}"));
+    }
     let (plain, rto_max) = match name.split_once(RTO_MAX) {
         Some((plain, time)) if BUILT_IN.contains(&plain) => (plain, Some(time)),
         _ => (name, None),
@@ -109,12 +117,20 @@ fn kind(word: &str) -> Result<LabSenderKind, String> {
                 Some(ms as u32)
             }
         };
-        return Ok(LabSenderKind::BuiltIn { congestion_control: plain.to_string(), rto_max_ms, freeze });
+        return Ok(LabSenderKind::BuiltIn {
+            congestion_control: plain.to_string(),
+            rto_max_ms,
+            freeze,
+            agent,
+        });
     }
     if freeze {
         return Err(format!(
             "`{word}`: only a sender that runs nothing of ours is frozen; expected one as cubic{FREEZE}"
         ));
+    }
+    if agent {
+        return Err(format!("`{word}`: senders of ours hear the agent as they are; expected `{name}`"));
     }
     if name == UNAWARE {
         return Ok(LabSenderKind::Unaware { around });
@@ -134,7 +150,7 @@ fn unknown(word: &str) -> String {
         schemes.filter(|name| matches!(Scheme::build(name, &[]), Ok(Scheme::Etcp(_) | Scheme::TcpHo(_))));
     let names: Vec<&str> = BUILT_IN.into_iter().chain([UNAWARE]).chain(schemes).collect();
     format!(
-        "unknown sender `{word}`; expected one of {}; built-in ones also as cubic-rto1s and cubic+freeze, others also as NAME/bbr and NAME@laboratory, schemes as NAME+icmp{}",
+        "unknown sender `{word}`; expected one of {}; built-in ones also as cubic-rto1s, cubic+freeze and cubic+agent, others also as NAME/bbr and NAME@laboratory, schemes as NAME+icmp{}",
         names.join(", "),
         did_you_mean(word, names.iter().copied())
     )
@@ -145,7 +161,17 @@ mod tests {
     use super::*;
 
     fn built_in(congestion_control: &str, rto_max_ms: Option<u32>, freeze: bool) -> LabSenderKind {
-        LabSenderKind::BuiltIn { congestion_control: congestion_control.into(), rto_max_ms, freeze }
+        LabSenderKind::BuiltIn {
+            congestion_control: congestion_control.into(),
+            rto_max_ms,
+            freeze,
+            agent: false,
+        }
+    }
+
+    fn helped(congestion_control: &str) -> LabSenderKind {
+        let congestion_control = congestion_control.into();
+        LabSenderKind::BuiltIn { congestion_control, rto_max_ms: None, freeze: false, agent: true }
     }
 
     #[test]
@@ -154,6 +180,7 @@ mod tests {
         for (word, kind, notice_by) in [
             ("bbr", built_in("bbr", None, false), NoticeBy::Agent),
             ("cubic-rto2s+freeze", built_in("cubic", Some(2000), true), NoticeBy::Agent),
+            ("bbr+agent", helped("bbr"), NoticeBy::Agent),
             ("etcp-v1", scheme("etcp-v1", Around::Cubic, false), NoticeBy::Agent),
             ("tcp-ho/bbr@laboratory", scheme("tcp-ho", Around::Bbr, false), NoticeBy::Laboratory),
             ("etcp:a1+a3+icmp", scheme("etcp:a1+a3", Around::Cubic, true), NoticeBy::Agent),
@@ -172,6 +199,8 @@ mod tests {
                 "etcp-v1+freeze",
                 "only a sender that runs nothing of ours is frozen; expected one as cubic+freeze",
             ),
+            ("cubic+agent+freeze", "expected one of +freeze and +agent"),
+            ("etcp-v1+agent", "senders of ours hear the agent as they are; expected `etcp-v1`"),
             ("unaware+freeze", "only a sender that runs nothing of ours is frozen"),
             ("cubic+icmp", "unknown sender `cubic+icmp`; expected one of cubic, bbr"),
         ] {

@@ -37,7 +37,12 @@ fn every_key_is_heard() {
     let kinds: Vec<_> = plan.senders.iter().map(|sender| sender.kind.clone()).collect();
     let scheme = |name: &str, around| LabSenderKind::Scheme { name: name.into(), around, icmp: false };
     let expected = [
-        LabSenderKind::BuiltIn { congestion_control: "reno".into(), rto_max_ms: Some(1500), freeze: false },
+        LabSenderKind::BuiltIn {
+            congestion_control: "reno".into(),
+            rto_max_ms: Some(1500),
+            freeze: false,
+            agent: false,
+        },
         scheme("etcp-v1", Around::Bbr),
         LabSenderKind::Unaware { around: Around::Cubic },
         scheme("etcp:a1+a3", Around::Cubic),

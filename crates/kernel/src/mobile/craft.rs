@@ -1,9 +1,13 @@
-//! ACKs built here and sent through a raw socket, for kernels and segments in which the kernel's own ACKs have no
-//! place for the option: a pure ACK with time stamps and the report, and no SACK block (docs/reference/wire.md).
+//! Packets built here and sent through a raw socket. ACKs with a report, for kernels and segments in which the kernel's
+//! own ACKs have no place for the option: pure ones with time stamps, and no SACK block (docs/reference/wire.md). And
+//! what peers without capability are sent after an outage ([`super::resume`]): plain ACKs, and ICMP messages.
 
 use super::Error;
 use super::records::Ack;
-use etherparse::PacketBuilder;
+use etherparse::{
+    Icmpv4Type, Icmpv6Type, IpHeaders, IpNumber, Ipv4Header, Ipv6Header, PacketBuilder, PacketBuilderStep,
+    icmpv4, icmpv6,
+};
 use nix::libc;
 use nix::sys::socket::{
     AddressFamily, ControlMessage, MsgFlags, SockFlag, SockProtocol, SockType, SockaddrIn, SockaddrIn6,
@@ -12,35 +16,109 @@ use nix::sys::socket::{
 use segue_policy::Link;
 use segue_policy::wire::{Report, ReportType};
 use std::io::{self, IoSlice};
-use std::net::{IpAddr, SocketAddrV4, SocketAddrV6};
+use std::net::{IpAddr, SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::os::fd::{AsRawFd, OwnedFd};
 
 /// The usual default of hosts (RFC 1700); a router on the way needs no more.
 const TTL: u8 = 64;
 
-/// The packet, from the IP header on.
-pub(super) fn packet(ack: &Ack, link: Link, kind: ReportType) -> Result<Vec<u8>, Error> {
-    let report = Report { kind, seq: ack.report, nonce: ack.nonce, link }.encode().map_err(Error::Report)?;
+/// A connection of this host, and how its packets find their route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Ends {
+    pub(super) remote: SocketAddr,
+    pub(super) local: SocketAddr,
+    pub(super) mark: u32,
+    /// Interface that the socket is bound to; 0: none.
+    pub(super) device: u32,
+}
+
+impl Ends {
+    fn ip(&self) -> Result<PacketBuilderStep<IpHeaders>, Error> {
+        match (self.local.ip(), self.remote.ip()) {
+            (IpAddr::V4(local), IpAddr::V4(remote)) => {
+                Ok(PacketBuilder::ipv4(local.octets(), remote.octets(), TTL))
+            }
+            (IpAddr::V6(local), IpAddr::V6(remote)) => {
+                Ok(PacketBuilder::ipv6(local.octets(), remote.octets(), TTL))
+            }
+            _ => Err(Error::Families(self.local, self.remote)),
+        }
+    }
+}
+
+/// A pure ACK, from the IP header on: (sequence number, ACK number), window, time stamps, options behind them.
+pub(super) fn pure_ack(
+    ends: &Ends,
+    numbers: (u32, u32),
+    window: u16,
+    stamps: Option<(u32, u32)>,
+    more: &[u8],
+) -> Result<Vec<u8>, Error> {
     let mut options = Vec::with_capacity(24);
-    if let Some((value, echo)) = ack.stamps {
+    if let Some((value, echo)) = stamps {
         // RFC 7323, appendix A: two NOPs align them
         options.extend([1, 1, 8, 10]);
         options.extend(value.to_be_bytes());
         options.extend(echo.to_be_bytes());
     }
-    options.extend(report);
-    let ip = match (ack.local.ip(), ack.remote.ip()) {
-        (IpAddr::V4(local), IpAddr::V4(remote)) => PacketBuilder::ipv4(local.octets(), remote.octets(), TTL),
-        (IpAddr::V6(local), IpAddr::V6(remote)) => PacketBuilder::ipv6(local.octets(), remote.octets(), TTL),
-        _ => return Err(Error::Families(ack.local, ack.remote)),
-    };
-    let builder = ip
-        .tcp(ack.local.port(), ack.remote.port(), ack.seq, ack.window)
-        .ack(ack.ack)
+    options.extend(more);
+    let (seq, ack) = numbers;
+    let builder = ends
+        .ip()?
+        .tcp(ends.local.port(), ends.remote.port(), seq, window)
+        .ack(ack)
         .options_raw(&options)
         .expect("at most 24 octets of 40");
     let mut packet = Vec::with_capacity(builder.size(0));
     builder.write(&mut packet, &[]).expect("a vector grows, and no payload is too long");
+    Ok(packet)
+}
+
+/// The ACK that carries a report.
+pub(super) fn packet(ack: &Ack, link: Link, kind: ReportType) -> Result<Vec<u8>, Error> {
+    let report = Report { kind, seq: ack.report, nonce: ack.nonce, link }.encode().map_err(Error::Report)?;
+    pure_ack(&ack.ends, (ack.seq, ack.ack), ack.window, ack.stamps, &report)
+}
+
+/// Host unreachable (RFC 792: type 3, code 1; RFC 4443: type 1, code 0) to the peer, about its segment of this sequence
+/// number: its IP header, and as much of TCP's as RFC 792 asks for.
+pub(super) fn unreachable(ends: &Ends, number: u32) -> Result<Vec<u8>, Error> {
+    /// TCP's header: the length that the quoted IP header tells.
+    const HEADER: u16 = 20;
+    let mut quoted = Vec::with_capacity(48);
+    match (ends.local.ip(), ends.remote.ip()) {
+        (IpAddr::V4(local), IpAddr::V4(remote)) => {
+            Ipv4Header::new(HEADER, TTL, IpNumber::TCP, remote.octets(), local.octets())
+                .expect("a short packet")
+                .write(&mut quoted)
+                .expect("a vector grows");
+        }
+        (IpAddr::V6(local), IpAddr::V6(remote)) => Ipv6Header {
+            payload_length: HEADER,
+            next_header: IpNumber::TCP,
+            hop_limit: TTL,
+            source: remote.octets(),
+            destination: local.octets(),
+            ..Ipv6Header::default()
+        }
+        .write(&mut quoted)
+        .expect("a vector grows"),
+        _ => return Err(Error::Families(ends.local, ends.remote)),
+    }
+    quoted.extend(ends.remote.port().to_be_bytes());
+    quoted.extend(ends.local.port().to_be_bytes());
+    quoted.extend(number.to_be_bytes());
+    let mut packet = Vec::with_capacity(104);
+    let ip = ends.ip()?;
+    match ends.local {
+        SocketAddr::V4(_) => ip
+            .icmpv4(Icmpv4Type::DestinationUnreachable(icmpv4::DestUnreachableHeader::Host))
+            .write(&mut packet, &quoted),
+        SocketAddr::V6(_) => ip
+            .icmpv6(Icmpv6Type::DestinationUnreachable(icmpv6::DestUnreachableCode::NoRoute))
+            .write(&mut packet, &quoted),
+    }
+    .expect("a vector grows, and no payload is too long");
     Ok(packet)
 }
 
@@ -56,23 +134,28 @@ impl Sender {
     pub(super) fn send(&mut self, ack: &Ack, link: Link, kind: ReportType) -> Result<(), Error> {
         let packet = packet(ack, link, kind)?;
         for _ in 0..ack.copies {
-            self.send_packet(ack, &packet).map_err(|source| Error::Send { remote: ack.remote, source })?;
+            self.send_packet(&ack.ends, &packet)?;
         }
         Ok(())
     }
 
-    fn send_packet(&mut self, ack: &Ack, packet: &[u8]) -> io::Result<()> {
+    /// Sends a packet to a connection's peer.
+    pub(super) fn send_packet(&mut self, ends: &Ends, packet: &[u8]) -> Result<(), Error> {
+        self.try_packet(ends, packet).map_err(|source| Error::Send { remote: ends.remote, source })
+    }
+
+    fn try_packet(&mut self, ends: &Ends, packet: &[u8]) -> io::Result<()> {
         let data = [IoSlice::new(packet)];
         let none = MsgFlags::empty();
         // The source address and the device choose the route, as they do for the connection's own segments.
-        match (ack.local.ip(), ack.remote.ip()) {
+        match (ends.local.ip(), ends.remote.ip()) {
             (IpAddr::V4(local), IpAddr::V4(remote)) => {
                 let info = libc::in_pktinfo {
-                    ipi_ifindex: ack.device as i32,
+                    ipi_ifindex: ends.device as i32,
                     ipi_spec_dst: libc::in_addr { s_addr: u32::from_ne_bytes(local.octets()) },
                     ipi_addr: libc::in_addr { s_addr: 0 },
                 };
-                let socket = RawSocket::with_mark(&mut self.ipv4, AddressFamily::Inet, ack.mark)?;
+                let socket = RawSocket::with_mark(&mut self.ipv4, AddressFamily::Inet, ends.mark)?;
                 let to = SockaddrIn::from(SocketAddrV4::new(remote, 0));
                 sendmsg(
                     socket.as_raw_fd(),
@@ -84,11 +167,11 @@ impl Sender {
             }
             (IpAddr::V6(local), IpAddr::V6(remote)) => {
                 let info = libc::in6_pktinfo {
-                    ipi6_ifindex: ack.device,
+                    ipi6_ifindex: ends.device,
                     ipi6_addr: libc::in6_addr { s6_addr: local.octets() },
                 };
-                let socket = RawSocket::with_mark(&mut self.ipv6, AddressFamily::Inet6, ack.mark)?;
-                let to = SockaddrIn6::from(SocketAddrV6::new(remote, 0, 0, ack.device));
+                let socket = RawSocket::with_mark(&mut self.ipv6, AddressFamily::Inet6, ends.mark)?;
+                let to = SockaddrIn6::from(SocketAddrV6::new(remote, 0, 0, ends.device));
                 sendmsg(
                     socket.as_raw_fd(),
                     &data,
@@ -97,7 +180,7 @@ impl Sender {
                     Some(&to),
                 )?;
             }
-            _ => unreachable!("packet() has refused it"),
+            _ => unreachable!("a packet of two families cannot be built"),
         }
         Ok(())
     }

@@ -50,8 +50,14 @@ pub enum Error {
     /// Another agent.
     #[error("another agent is at work with {}; expected a cgroup and a folder of pins of its own for each", .0.display())]
     Taken(PathBuf),
-    /// A crafted ACK was not sent.
-    #[error("crafted ACK to {remote}: {source}")]
+    /// Programs of an agent, which a test sender has not.
+    #[error("the programs for peers that have not negotiated are not loaded")]
+    NoResume,
+    /// At the egress of a device.
+    #[error(transparent)]
+    Egress(#[from] crate::sender::Error),
+    /// A crafted packet was not sent.
+    #[error("crafted packet to {remote}: {source}")]
     Send {
         /// The connection's peer.
         remote: SocketAddr,
@@ -66,16 +72,17 @@ pub enum Error {
 impl Error {
     /// Whether what the caller gave was wrong (exit status 2), rather than the host or this program (1).
     pub fn is_users(&self) -> bool {
-        matches!(
-            self,
-            Self::Cgroup { .. }
-                | Self::Keep { .. }
-                | Self::Taken(_)
-                | Self::Scope(_)
-                | Self::Copies(_)
-                | Self::FirstReport
-                | Self::Report(_)
-        )
+        matches!(self, Self::Egress(error) if error.is_user())
+            || matches!(
+                self,
+                Self::Cgroup { .. }
+                    | Self::Keep { .. }
+                    | Self::Taken(_)
+                    | Self::Scope(_)
+                    | Self::Copies(_)
+                    | Self::FirstReport
+                    | Self::Report(_)
+            )
     }
 
     pub(super) fn kernel(doing: &'static str) -> impl FnOnce(libbpf_rs::Error) -> Self {

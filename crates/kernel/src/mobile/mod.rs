@@ -18,9 +18,11 @@ mod craft;
 mod error;
 mod kept;
 mod records;
+mod resume;
 mod walk;
 
 pub use error::Error;
+pub use resume::{Progress, Treatment, Waiting};
 pub use walk::{Census, Notice, Scope, Walk};
 
 use crate::sender::icmp::Icmp;
@@ -101,6 +103,8 @@ pub struct Mobile {
     orders: Orders,
     /// To this host itself (RFC 6069); opened with the first need.
     icmp: Option<Icmp>,
+    /// For an agent, which helps connections whose peers run nothing of ours.
+    resume: Option<resume::Resume>,
     kept: Option<Kept>,
     /// For an agent; dropped last.
     _locks: Vec<Flock<File>>,
@@ -133,7 +137,7 @@ pub fn attach_kept(cgroup: &Path, folder: Option<&Path>) -> Result<Mobile, Error
     let link = Link { rate_kbps: 0, delay_us: 0 };
     let file = self::cgroup(cgroup)?;
     let locks = kept::lock_cgroup(self::cgroup(cgroup)?, cgroup)?;
-    let agent = Agent { folder, locks, helps_uploads: true };
+    let agent = Agent { folder, locks, helps_others: true };
     attach_and_keep(&Options { cgroup: cgroup.to_owned(), link }, file, agent)
 }
 
@@ -143,8 +147,8 @@ struct Agent<'a> {
     /// Folder of its pins.
     folder: Option<&'a Path>,
     locks: Vec<Flock<File>>,
-    /// `bpf/mobile/unsent.h` beside [`Mobile::walk`].
-    helps_uploads: bool,
+    /// `bpf/mobile/unsent.h` and `bpf/mobile/resume.h` beside [`Mobile::walk`].
+    helps_others: bool,
 }
 
 /// A folder of cgroup2.
@@ -158,7 +162,7 @@ fn cgroup(path: &Path) -> Result<File, Error> {
 fn attach_and_keep(options: &Options, cgroup: File, agent: Agent<'_>) -> Result<Mobile, Error> {
     // Linked struct_ops are younger (6.4) than everything that crafted ACKs need.
     let kept = agent.folder.map(Kept::make).transpose()?;
-    let load = |poke| load(poke, agent.helps_uploads, kept.as_ref());
+    let load = |poke| load(poke, agent.helps_others, kept.as_ref());
     let (mut skel, poke) = load(true).or_else(|_| load(false))?;
     if let Some(kept) = &kept {
         kept.keep(&mut skel.maps.connections)?;
@@ -185,22 +189,24 @@ fn attach_and_keep(options: &Options, cgroup: File, agent: Agent<'_>) -> Result<
         .mobile_sockops
         .attach_cgroup(cgroup.as_raw_fd())
         .map_err(Error::kernel("attach to the cgroup"))?;
-    let egress = agent.helps_uploads.then(|| skel.progs.mobile_egress.attach_cgroup(cgroup.as_raw_fd()));
+    let egress = agent.helps_others.then(|| skel.progs.mobile_egress.attach_cgroup(cgroup.as_raw_fd()));
+    let resume = agent.helps_others.then(|| resume::Resume::attach(&skel)).transpose()?;
     let egress = egress.transpose().map_err(Error::kernel("attach to what leaves the cgroup"))?;
     Ok(Mobile {
         skel,
         links: Links { _connections: connections, _egress: egress, notify, poke },
         orders,
         icmp: None,
+        resume,
         kept,
         _locks: agent.locks,
     })
 }
 
-/// Loads the programs, with those of the poke and of own flows or without.
+/// Loads the programs, with those of the poke and of an agent or without.
 fn load(
     poke: bool,
-    uploads: bool,
+    agent: bool,
     kept: Option<&Kept>,
 ) -> Result<(MobileSkel<'static>, Option<Attached>), Error> {
     // A few bytes, for as long as the process lives: a skeleton cannot own its object.
@@ -225,7 +231,10 @@ fn load(
         }
         open.maps.segue_poke.set_autocreate(false).map_err(Error::kernel("leave the poke out"))?;
     }
-    open.progs.mobile_egress.set_autoload(uploads);
+    let progs = &mut open.progs;
+    for prog in [&mut progs.mobile_egress, &mut progs.mobile_echo, &mut progs.mobile_waiting] {
+        prog.set_autoload(agent);
+    }
     if let Some(kept) = kept {
         kept.find(&mut open.maps.connections);
     }

@@ -1,5 +1,6 @@
 //! The orders and records of the mobile's programs (`bpf/mobile/intf.h`).
 
+use super::craft::Ends;
 use crate::layouts::{segue_mobile_ack, segue_mobile_counter, segue_mobile_orders, unmapped};
 use segue_policy::Link;
 use segue_policy::wire::ReportType;
@@ -25,6 +26,8 @@ pub(super) struct Counters {
     pub(super) negotiated: u32,
     pub(super) uploads: u32,
     pub(super) pushed: u32,
+    /// Segments whose TSecr became 0.
+    pub(super) unechoed: u32,
 }
 
 impl Counters {
@@ -45,6 +48,7 @@ impl Counters {
             negotiated: of(segue_mobile_counter::SEGUE_MOBILE_COUNT_NEGOTIATED),
             uploads: of(segue_mobile_counter::SEGUE_MOBILE_COUNT_UPLOADS),
             pushed: of(segue_mobile_counter::SEGUE_MOBILE_COUNT_PUSHED),
+            unechoed: of(segue_mobile_counter::SEGUE_MOBILE_COUNT_UNECHOED),
         }
     }
 }
@@ -97,15 +101,11 @@ impl Orders {
 /// A connection whose ACKs are to be crafted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ack {
-    pub(super) remote: SocketAddr,
-    pub(super) local: SocketAddr,
+    pub(super) ends: Ends,
     pub(super) seq: u32,
     pub(super) ack: u32,
     /// TSval and TSecr (RFC 7323), if negotiated.
     pub(super) stamps: Option<(u32, u32)>,
-    pub(super) mark: u32,
-    /// Interface that the socket is bound to; 0: none.
-    pub(super) device: u32,
     pub(super) window: u16,
     pub(super) nonce: u16,
     pub(super) report: u8,
@@ -117,13 +117,15 @@ pub(super) struct Ack {
 impl From<segue_mobile_ack> for Ack {
     fn from(ack: segue_mobile_ack) -> Self {
         Self {
-            remote: SocketAddr::new(unmapped(ack.remote), ack.remote_port),
-            local: SocketAddr::new(unmapped(ack.local), ack.local_port),
+            ends: Ends {
+                remote: SocketAddr::new(unmapped(ack.remote), ack.remote_port),
+                local: SocketAddr::new(unmapped(ack.local), ack.local_port),
+                mark: ack.mark,
+                device: ack.device,
+            },
             seq: ack.seq,
             ack: ack.ack,
             stamps: (ack.stamped != 0).then_some((ack.tsval, ack.tsecr)),
-            mark: ack.mark,
-            device: ack.device,
             window: ack.window,
             nonce: ack.nonce,
             report: ack.report,

@@ -1,5 +1,6 @@
 //! Tests that need no second host.
 
+use super::craft::Ends;
 use super::records::Ack;
 use super::*;
 use crate::layouts::segue_mobile_ack;
@@ -10,13 +11,10 @@ use std::net::{Ipv4Addr, SocketAddr};
 fn ack(local: &str, remote: &str) -> Ack {
     let [local, remote] = [local, remote].map(|text| text.parse::<SocketAddr>().expect("an address"));
     Ack {
-        remote,
-        local,
+        ends: Ends { remote, local, mark: 0, device: 0 },
         seq: 0x0102_0304,
         ack: 0xfffe_fdfc,
         stamps: Some((77, 78)),
-        mark: 0,
-        device: 0,
         window: 501,
         nonce: 0xbeef,
         report: 9,
@@ -36,11 +34,11 @@ fn a_crafted_ack_is_what_was_asked_for_and_its_checksums_are_right() {
         let right = match sliced.net.expect("an IP header") {
             NetSlice::Ipv4(ip) => {
                 assert_eq!(ip.header().header_checksum(), ip.header().to_header().calc_header_checksum());
-                assert_eq!(ip.header().source_addr(), ack.local.ip());
+                assert_eq!(ip.header().source_addr(), ack.ends.local.ip());
                 tcp.calc_checksum_ipv4(ip.header().source(), ip.header().destination())
             }
             NetSlice::Ipv6(ip) => {
-                assert_eq!(ip.header().destination_addr(), ack.remote.ip());
+                assert_eq!(ip.header().destination_addr(), ack.ends.remote.ip());
                 tcp.calc_checksum_ipv6(ip.header().source(), ip.header().destination())
             }
             _ => panic!("no IP"),
@@ -63,7 +61,10 @@ fn an_ipv4_connection_of_an_ipv6_socket_is_crafted_as_ipv4() {
     let mapped = |last| Ipv4Addr::new(10, 0, 0, last).to_ipv6_mapped().octets();
     let ack = segue_mobile_ack { remote: mapped(2), local: mapped(1), ..segue_mobile_ack::default() };
     let ack = Ack::from(ack);
-    assert_eq!((ack.remote.to_string(), ack.local.to_string()), ("10.0.0.2:0".into(), "10.0.0.1:0".into()));
+    assert_eq!(
+        (ack.ends.remote.to_string(), ack.ends.local.to_string()),
+        ("10.0.0.2:0".into(), "10.0.0.1:0".into())
+    );
 }
 
 #[test]

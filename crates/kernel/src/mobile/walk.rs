@@ -6,7 +6,7 @@ use crate::layouts::{mapped, segue_mobile_ack, segue_prefix};
 use crate::sender::Governed;
 use crate::sender::icmp::{Icmp, Request};
 use crate::skeleton::mobile::MobileSkel;
-use libbpf_rs::{Iter, MapCore, MapFlags};
+use libbpf_rs::{Iter, Link as Attached, MapCore, MapFlags};
 use segue_policy::Link;
 use segue_policy::wire::{OptionError, ReportType};
 use std::io::Read;
@@ -84,7 +84,7 @@ impl Scope {
     /// Most prefixes that [`Mobile::tell_only`] takes.
     pub const MOST: usize = PREFIXES;
 
-    fn key(&self) -> segue_prefix {
+    pub(super) fn key(&self) -> segue_prefix {
         let bits = match self.address {
             IpAddr::V4(_) => 96 + self.bits.min(32),
             IpAddr::V6(_) => self.bits.min(128),
@@ -232,10 +232,10 @@ impl Mobile {
         let mut waiting = Vec::new();
         self.iterate(|ack| match ack.waits {
             Some((backoffs, una)) => waiting.push(Request {
-                local: mapped(ack.local.ip()).into(),
-                remote: mapped(ack.remote.ip()).into(),
-                local_port: ack.local.port(),
-                remote_port: ack.remote.port(),
+                local: mapped(ack.ends.local.ip()).into(),
+                remote: mapped(ack.ends.remote.ip()).into(),
+                local_port: ack.ends.local.port(),
+                remote_port: ack.ends.remote.port(),
                 snd_una: una,
                 copies: u32::from(backoffs) + 1,
             }),
@@ -278,25 +278,10 @@ impl Mobile {
 
     /// Runs the iterator once: what it pokes it pokes; each connection to be crafted for is given to `craft`.
     fn iterate(&self, mut craft: impl FnMut(Ack)) -> Result<(), Error> {
-        // The namespace is that of the thread which opens the iterator.
-        let mut records = Iter::new(&self.links.notify).map_err(Error::kernel("list TCP connections"))?;
-        let mut buffer = vec![0; 1 << 16];
-        let mut filled = 0;
-        loop {
-            let read = records.read(&mut buffer[filled..]).map_err(Error::Connections)?;
-            filled += read;
-            let (whole, rest) = buffer[..filled].as_chunks::<{ size_of::<segue_mobile_ack>() }>();
-            for octets in whole {
-                let ack: segue_mobile_ack = zerocopy::transmute!(*octets);
-                craft(Ack::from(ack));
-            }
-            let kept = rest.len();
-            buffer.copy_within(filled - kept..filled, 0);
-            filled = kept;
-            if read == 0 {
-                return Ok(());
-            }
-        }
+        each_record(&self.links.notify, |octets: [u8; size_of::<segue_mobile_ack>()]| {
+            let ack: segue_mobile_ack = zerocopy::transmute!(octets);
+            craft(Ack::from(ack));
+        })
     }
 
     /// The connections that it could notify now.
@@ -321,7 +306,7 @@ impl Mobile {
         Ok(Counters::read(self.counts()?).acked)
     }
 
-    fn counts(&self) -> Result<[u32; Counters::LENGTH], Error> {
+    pub(super) fn counts(&self) -> Result<[u32; Counters::LENGTH], Error> {
         let mut counts = [0; Counters::LENGTH];
         for (index, count) in (0u32..).zip(&mut counts) {
             let value = self.skel.maps.counters.lookup(&index.to_ne_bytes(), MapFlags::ANY);
@@ -329,5 +314,27 @@ impl Mobile {
             *count = value.and_then(|bytes| bytes.try_into().ok()).map_or(0, u32::from_ne_bytes);
         }
         Ok(counts)
+    }
+}
+
+/// Runs an iterator over the connections of the calling thread's network namespace once; what it writes, piece by piece.
+pub(super) fn each_record<const LENGTH: usize>(
+    iterator: &Attached,
+    mut each: impl FnMut([u8; LENGTH]),
+) -> Result<(), Error> {
+    let mut records = Iter::new(iterator).map_err(Error::kernel("list TCP connections"))?;
+    let mut buffer = vec![0; 1 << 16];
+    let mut filled = 0;
+    loop {
+        let read = records.read(&mut buffer[filled..]).map_err(Error::Connections)?;
+        filled += read;
+        let (whole, rest) = buffer[..filled].as_chunks::<LENGTH>();
+        whole.iter().for_each(|octets| each(*octets));
+        let kept = rest.len();
+        buffer.copy_within(filled - kept..filled, 0);
+        filled = kept;
+        if read == 0 {
+            return Ok(());
+        }
     }
 }

@@ -12,12 +12,12 @@
 //! [`crate::mobile`]: the kernel's own, with the socket's congestion control started anew.
 
 mod announced;
-mod device;
 mod records;
 
 pub use crate::sender::Error;
 pub use announced::{Act, Announced, Gaps};
 
+use crate::egress::{Device, Place};
 use crate::host;
 use crate::layouts::{
     mapped, segue_receiver_counter as Counter, segue_receiver_orders, segue_receiver_state,
@@ -26,23 +26,17 @@ use crate::sender::namespace::Namespace;
 use crate::sender::{free_name, kernel_name};
 use crate::skeleton::receiver::types::bss;
 use crate::skeleton::receiver::{ReceiverSkel, ReceiverSkelBuilder};
-use device::Device;
-use libbpf_rs::query::ProgInfoIter;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{Iter, Link, MapCore, MapFlags, MapHandle, OpenObject, TC_EGRESS, TC_INGRESS, TcHook};
+use libbpf_rs::{Iter, Link, MapCore, MapFlags, MapHandle, OpenObject};
 use nix::time::{ClockId, clock_gettime};
-use std::fs::File;
 use std::io::Read;
 use std::mem::MaybeUninit;
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
 use std::time::Duration;
 use zerocopy::{FromBytes, IntoBytes};
 
-/// Where among the filters of a device; with the program's name, how another process finds it.
-const PRIORITY: u32 = 0x5e60;
-const HANDLE: u32 = 1;
-const PROGRAM: &str = "receiver_egress";
+const PLACE: Place = Place { priority: 0x5e60, program: "receiver_egress" };
 /// The map of its orders, as the kernel cuts names.
 const ORDERS: &str = "receiver_orders";
 /// ACKs that open the window: three copies of the last (9.22).
@@ -161,42 +155,14 @@ pub fn load(options: &Options) -> Result<Receiver, Error> {
 pub fn detach(device: &str) -> Result<bool, Error> {
     let device = Device::named(device)?;
     match attached(device)? {
-        Some(orders) => remove(device, orders.made_clsact != 0).map(|()| true),
+        Some(orders) => PLACE.remove(device, orders.made_clsact != 0).map(|()| true),
         None => Ok(false),
     }
 }
 
-/// The filter's place; `program` is looked at when it is attached only.
-fn hook(device: Device, program: BorrowedFd<'_>) -> TcHook {
-    let mut hook = TcHook::new(program);
-    hook.ifindex(device.index as i32).attach_point(TC_EGRESS).priority(PRIORITY).handle(HANDLE);
-    hook
-}
-
-/// In place of a program.
-fn nothing() -> Result<File, Error> {
-    const PATH: &str = "/dev/null";
-    File::open(PATH).map_err(|problem| Error::io(PATH, problem))
-}
-
 /// The orders of the receiver that is attached to a device.
 fn attached(device: Device) -> Result<Option<segue_receiver_orders>, Error> {
-    let none = nothing()?;
-    let _quiet = host::quiet_libbpf();
-    // No filter there, or no qdisc to have one.
-    let Ok(id) = hook(device, none.as_fd()).query() else { return Ok(None) };
-    let Some(program) = ProgInfoIter::with_query_opts(
-        libbpf_rs::query::ProgInfoQueryOptions::default().include_map_ids(true),
-    )
-    .find(|program| program.id == id) else {
-        return Ok(None);
-    };
-    if program.name != PROGRAM {
-        return Err(Error::User(format!(
-            "the program {} has priority {PRIORITY} at the device's egress, which ours would have",
-            program.name.to_string_lossy()
-        )));
-    }
+    let Some(program) = PLACE.attached(device)? else { return Ok(None) };
     let maps = program.map_ids.into_iter().filter_map(|id| MapHandle::from_map_id(id).ok());
     let orders = maps.filter(|map| map.name() == ORDERS).find_map(|map| {
         let octets = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).ok()??;
@@ -204,19 +170,6 @@ fn attached(device: Device) -> Result<Option<segue_receiver_orders>, Error> {
     });
     // Another version attached it: its qdisc stays.
     Ok(Some(orders.unwrap_or_default()))
-}
-
-/// Removes the filter, and the qdisc if it was made for it and nobody else uses it.
-fn remove(device: Device, made_clsact: bool) -> Result<(), Error> {
-    let none = nothing()?;
-    let mut hook = hook(device, none.as_fd());
-    let detached = hook.detach().map_err(|error| Error::kernel("detaching from the device's egress", error));
-    let used = device.has_filters().map_err(|problem| Error::io("filters of the device", problem))?;
-    if made_clsact && !used {
-        let both = hook.attach_point(TC_EGRESS | TC_INGRESS);
-        both.destroy().map_err(|error| Error::kernel("removing clsact from the device", error))?;
-    }
-    detached
 }
 
 /// The clock of the orders: it goes on while the machine sleeps.
@@ -245,22 +198,16 @@ impl Receiver {
         if attached(device)?.is_some() {
             return Err(Error::User(format!("device {}: a receiver is attached to it already", self.name)));
         }
-        let unseen = |problem| Error::io(format!("device {}", self.name), problem);
-        self.orders.made_clsact = (!device.has_clsact().map_err(unseen)?).into();
+        self.orders.made_clsact = device.lacks_clsact()?.into();
         self.give(&self.orders)?;
         let variables = self.variables()?;
         variables.device = device.index;
         variables.link_header = device.link_header;
-        let refused = |what: &'static str| move |error| Error::kernel(what, error);
-        let mut hook = hook(device, self.skel.progs.receiver_egress.as_fd());
-        hook.create().map_err(refused("adding clsact to the device"))?;
-        hook.attach().map_err(|error| match error.kind() {
-            // By a filter of the same kind, or of another.
-            libbpf_rs::ErrorKind::AlreadyExists | libbpf_rs::ErrorKind::InvalidInput => Error::User(format!(
-                "device {0}: our place at its egress is taken; expected none there: tc filter del dev {0} egress pref {PRIORITY}",
-                self.name
-            )),
-            _ => Error::kernel("attaching to the device's egress", error),
+        PLACE.attach(device, self.skel.progs.receiver_egress.as_fd(), || {
+            Error::User(format!(
+                "device {0}: our place at its egress is taken; expected none there: tc filter del dev {0} egress pref {1}",
+                self.name, PLACE.priority
+            ))
         })?;
         self.device = Some(device);
         Ok(())
@@ -271,7 +218,7 @@ impl Receiver {
         let Some(device) = self.device.take() else { return };
         let made_clsact = self.orders.made_clsact != 0;
         // With its device the filter is gone, too.
-        let _ = self.namespace.run(|| remove(device, made_clsact));
+        let _ = self.namespace.run(|| PLACE.remove(device, made_clsact));
     }
 
     /// The device is gone, and its filter with it.

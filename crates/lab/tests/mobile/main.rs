@@ -7,6 +7,7 @@ mod carrier;
 mod first_slow_start;
 mod hosts;
 mod mptcp;
+mod resume;
 #[path = "../rto_max/mod.rs"]
 mod rto_max;
 mod sack;
@@ -277,7 +278,10 @@ fn what_cannot_be_told_is_refused() {
         hosts.mobile.run(|| mobile.notify_by(Way::Crafted, NEW, ReportType::Completed, 2)).expect("it runs");
     assert_eq!((told.connections, told.crafted, told.skipped.unsent), (1, 0, 1), "{told:?}");
     let refusal = told.skipped.refusal.expect("a reason").to_string();
-    assert!(refusal.starts_with("crafted ACK to 10.77.0.2:") && refusal.contains("(os error"), "{refusal}");
+    assert!(
+        refusal.starts_with("crafted packet to 10.77.0.2:") && refusal.contains("(os error"),
+        "{refusal}"
+    );
     drop(connection);
 }
 

@@ -10,11 +10,12 @@
 #define SEGUE_SEGMENT_H
 
 #include "addr.h"
-#include "state.h"
+#include "tuple.h"
 
 struct segment {
-	struct segue_receiver_flow flow;
+	struct segue_tuple flow;
 	u32 tcp; /* where its header begins */
+	u32 options; /* where its options begin */
 	u32 payload; /* octets */
 	u32 ack; /* host byte order */
 	u16 window; /* network byte order */
@@ -58,8 +59,8 @@ struct ipv6_header {
 	u8 destination[16];
 };
 
-/* Offset of the TCP header, 0: no TCP, a fragment, or IPv6 with extension headers. */
-static __always_inline u32 read_addresses(struct __sk_buff *skb, struct segue_receiver_flow *flow)
+/* Offset of the TCP header behind a link header of that length; 0: no TCP, a fragment, or IPv6 with extension headers. */
+static __always_inline u32 read_addresses(struct __sk_buff *skb, u32 link_header, struct segue_tuple *flow)
 {
 	if (skb->protocol == ETH_P_IP) {
 		struct ipv4_header ip;
@@ -83,13 +84,14 @@ static __always_inline u32 read_addresses(struct __sk_buff *skb, struct segue_re
 	return 0;
 }
 
-/* Whether the packet carries TCP; its segment. */
-static __always_inline u32 read_segment(struct __sk_buff *skb, struct segment *segment)
+/* Whether the packet, which begins with so many octets of its link, carries TCP; its segment. */
+static __always_inline u32 read_segment(struct __sk_buff *skb, u32 link_header,
+					 struct segment *segment)
 {
 	struct tcp_header tcp;
 	u32 headers;
 
-	segment->tcp = read_addresses(skb, &segment->flow);
+	segment->tcp = read_addresses(skb, link_header, &segment->flow);
 	if (!segment->tcp || bpf_skb_load_bytes(skb, segment->tcp, &tcp, sizeof(tcp)))
 		return 0;
 	segment->flow.local_port = tcp.source;
@@ -98,6 +100,7 @@ static __always_inline u32 read_segment(struct __sk_buff *skb, struct segment *s
 	segment->window = tcp.window;
 	segment->flags = tcp.flags;
 	headers = segment->tcp + (tcp.offset >> 4) * 4;
+	segment->options = segment->tcp + sizeof(tcp);
 	segment->payload = skb->len > headers ? skb->len - headers : 0;
 	return 1;
 }

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * resume.h - connections whose peer runs nothing of ours: what the agent must know to have
+ * the peer send again after an outage.
+ *
+ *     mobile_echo      remembers the last ACK numbers of each connection. An ICMP message
+ *                      moves the peer's timer only if it quotes the first segment that the
+ *                      peer knows of no ACK for (RFC 6069, 4.1), and the last ACKs may have
+ *                      died with the link.
+ *     mobile_waiting   lists the connections that are to be helped
+ *
+ * Until new data comes mobile_echo also writes TSecr = 0 in place of a stamp from before
+ * the outage. The peer would take that for a round trip as long as the outage (RFC 7323,
+ * 4.1), and for a proof that its timer need not have expired (RFC 3522). Linux and the BSDs
+ * take a TSecr of 0 for none.
+ *
+ * Source: RFC 5927, 4: the quoted sequence number must be one of data under way; RFC 6069;
+ * RFC 7323; tcp_v4_err, tcp_ld_RTO_revert (net/ipv4/tcp_ipv4.c).
+ */
+#ifndef SEGUE_MOBILE_RESUME_H
+#define SEGUE_MOBILE_RESUME_H
+
+#include "craft.h"
+#include "segment.h"
+#include "state.h"
+
+/* Connections that are remembered: a bound for memory; of more, the one that was silent
+ * for longest is forgotten. */
+#define SENT_FLOWS 4096
+
+/* 64 watched prefixes and 64 that are treated otherwise. */
+#define OTHERS_PREFIXES 128
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, OTHERS_PREFIXES);
+	__type(key, struct segue_prefix);
+	__type(value, struct segue_others);
+} others SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, SENT_FLOWS);
+	__type(key, struct segue_tuple);
+	__type(value, struct segue_sent);
+} sent SEC(".maps");
+
+/* RFC 7323, appendix A: the option as all common stacks write it. */
+struct stamps {
+	u8 head[4]; /* two NOPs, kind and length */
+	u32 value;
+	u32 echo;
+};
+
+static __always_inline u32 are_stamps(const struct stamps *stamps)
+{
+	return stamps->head[0] == 1 && stamps->head[1] == 1 && stamps->head[2] == 8 &&
+	       stamps->head[3] == 10;
+}
+
+/* How connections with this peer are treated; 0: they are left alone. */
+static __always_inline const struct segue_others *treatment(const u8 remote[16])
+{
+	struct segue_prefix prefix = { .bits = 128 };
+	const struct segue_others *found;
+
+	__builtin_memcpy(prefix.address, remote, 16);
+	found = bpf_map_lookup_elem(&others, &prefix);
+	return found && found->resume ? found : 0;
+}
+
+/* Octets before the IP header. */
+static __always_inline u32 link_header_of(struct __sk_buff *context)
+{
+	struct sk_buff *skb = bpf_cast_to_kern_ctx(context);
+
+	return skb->network_header - (u32)(skb->data - skb->head);
+}
+
+static __always_inline void remember_ack(struct segue_sent *known, u32 ack)
+{
+	if (!segue_seq_before(known->acks[0], ack))
+		return;
+	for (u32 i = SEGUE_SENT_ACKS - 1; i > 0; i--)
+		known->acks[i] = known->acks[i - 1];
+	known->acks[0] = ack;
+	if (known->known < SEGUE_SENT_ACKS)
+		known->known++;
+}
+
+static __always_inline void echo_nothing(struct __sk_buff *skb, const struct segment *segment,
+					 u32 echoed)
+{
+	const u32 at = segment->options + __builtin_offsetof(struct stamps, echo);
+	const u32 sum = segment->tcp + __builtin_offsetof(struct tcp_header, checksum);
+	const u32 none = 0;
+
+	/* RFC 1624. A checksum that is left to the device stays left to it. */
+	if (bpf_l4_csum_replace(skb, sum, echoed, none, sizeof(none)) ||
+	    bpf_skb_store_bytes(skb, at, &none, sizeof(none), 0))
+		return;
+	count(SEGUE_MOBILE_COUNT_UNECHOED);
+}
+
+/* A segment of an established connection leaves. */
+static __always_inline void on_segment(struct __sk_buff *skb, const struct segment *segment,
+				       const struct segue_others *treated)
+{
+	const u64 now = bpf_ktime_get_ns();
+	struct segue_sent *known;
+	struct stamps stamps;
+	u32 echo = 0;
+
+	if (!bpf_skb_load_bytes(skb, segment->options, &stamps, sizeof(stamps)) &&
+	    are_stamps(&stamps))
+		echo = stamps.echo;
+	known = bpf_map_lookup_elem(&sent, &segment->flow);
+	if (!known) {
+		struct segue_sent first = { .echoed = now, .tsecr = echo, .known = 1 };
+
+		first.acks[0] = segment->ack;
+		bpf_map_update_elem(&sent, &segment->flow, &first, BPF_ANY);
+		return;
+	}
+	remember_ack(known, segment->ack);
+	if (echo != known->tsecr) {
+		known->tsecr = echo;
+		known->echoed = now;
+	} else if (echo && known->echoed < treated->stale) {
+		echo_nothing(skb, segment, echo);
+	}
+}
+
+/* Only what connections of this host send: a packet that is forwarded has no socket. */
+SEC("tc")
+int mobile_echo(struct __sk_buff *skb)
+{
+	const struct segue_others *treated;
+	struct connection *connection;
+	struct segment segment = {};
+	struct bpf_sock *sk = skb->sk;
+	struct bpf_sock *full = sk ? bpf_sk_fullsock(sk) : 0;
+
+	/* raw sockets may be of this protocol, too */
+	if (!full || full->type != SOCK_STREAM || full->protocol != IPPROTO_TCP ||
+	    !read_segment(skb, link_header_of(skb), &segment))
+		return TC_ACT_UNSPEC;
+	if (full->state != TCP_ESTABLISHED) {
+		bpf_map_delete_elem(&sent, &segment.flow);
+		return TC_ACT_UNSPEC;
+	}
+	if (!(segment.flags & TCP_FLAG_ACK) || segment.flags & (TCP_FLAG_SYN | TCP_FLAG_RST))
+		return TC_ACT_UNSPEC;
+	/* who has negotiated is sent notices */
+	connection = bpf_sk_storage_get(&connections, full, 0, 0);
+	if (connection && connection->negotiated)
+		return TC_ACT_UNSPEC;
+	treated = treatment(segment.flow.remote);
+	if (treated)
+		on_segment(skb, &segment, treated);
+	return TC_ACT_UNSPEC;
+}
+
+/* Whether a message may help this connection. Only an established one: to a peer that has
+ * not got our SYN or ACK yet a message may be the end (RFC 5927, 4.1). At a closed window
+ * the peer has nothing under way. */
+static __always_inline u32 may_wait(struct tcp_sock *tp, const struct segue_mobile_orders *order)
+{
+	const struct connection *connection;
+
+	if (tp->inet_conn.icsk_inet.sk.__sk_common.skc_state != TCP_ESTABLISHED ||
+	    !tp->bytes_received || !window_of(tp) || !busy(tp, order))
+		return 0;
+	connection = bpf_sk_storage_get(&connections, tp, 0, 0);
+	return !connection || !connection->negotiated;
+}
+
+SEC("iter/tcp")
+int mobile_waiting(struct bpf_iter__tcp *context)
+{
+	struct sock_common *common = context->sk_common;
+	const struct segue_mobile_orders *order;
+	struct segue_waiting waiting = {};
+	const struct segue_sent *known;
+	struct tcp_sock *tp;
+	u32 zero = 0;
+
+	order = bpf_map_lookup_elem(&orders, &zero);
+	if (!common || !order)
+		return 0;
+	tp = bpf_skc_to_tcp_sock(common);
+	if (!tp || !segue_in_scope(&tp->inet_conn.icsk_inet.sk.__sk_common) || !may_wait(tp, order))
+		return 0;
+	segue_tuple_of(&tp->inet_conn.icsk_inet.sk.__sk_common, &waiting.tuple);
+	known = bpf_map_lookup_elem(&sent, &waiting.tuple);
+	if (!known || !treatment(waiting.tuple.remote))
+		return 0;
+	__builtin_memcpy(waiting.acks, known->acks, sizeof(waiting.acks));
+	waiting.known = known->known;
+	waiting.seq = tp->snd_nxt;
+	waiting.ack = tp->rcv_nxt;
+	waiting.tsval = time_stamp(tp);
+	waiting.mark = tp->inet_conn.icsk_inet.sk.sk_mark;
+	waiting.device = tp->inet_conn.icsk_inet.sk.__sk_common.skc_bound_dev_if;
+	waiting.rtt_us = tp->rtt_min.s[0].v == ~0u ? 0 : tp->rtt_min.s[0].v;
+	waiting.window = window_of(tp);
+	waiting.stamped = BPF_CORE_READ_BITFIELD(tp, rx_opt.tstamp_ok);
+	bpf_seq_write(context->meta->seq, &waiting, sizeof(waiting));
+	return 0;
+}
+
+#endif

@@ -1,0 +1,264 @@
+//! Peers that run nothing of ours: after an outage the agent has their connections go on ([`super::resume`]), through the
+//! programs of [`segue_kernel::mobile`].
+
+use super::Error;
+use super::event::Event;
+use super::resume::{Due, Flow, MOST, Resumes, Say};
+use super::rounds::{Outage, Rounds};
+use super::settings::Config;
+use ipnet::IpNet;
+use segue_kernel::mobile::{Mobile, Progress, Scope, Treatment, Waiting};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// What is done for peers that run nothing of ours, as `status` tells it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct OthersStatus {
+    /// Whether connections with any are helped.
+    pub resume: bool,
+    /// Devices whose segments are seen.
+    pub devices: Vec<String>,
+    /// Connections that are being helped.
+    pub helping: usize,
+    /// Connections that have been helped since the start, each time.
+    pub helped: u64,
+    /// Of these, new data has come before the end of it.
+    pub resumed: u64,
+    /// ICMP messages.
+    pub messages: u64,
+    /// ACKs.
+    pub acks: u64,
+    /// Packets that this host could not send.
+    pub unsent: u64,
+    /// Segments whose stamp was from before an outage, and was not echoed.
+    pub unechoed: u64,
+}
+
+/// How connections of a prefix are treated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Prefix {
+    to: IpNet,
+    resume: bool,
+    stale: u64,
+}
+
+/// All of it.
+pub(super) struct Others {
+    prefixes: Vec<Prefix>,
+    /// Devices that rules name: they may be the next.
+    named: BTreeSet<String>,
+    followed: BTreeMap<u32, String>,
+    /// Devices whose egress is not ours, and why.
+    problems: BTreeMap<String, String>,
+    resumes: Resumes<Waiting>,
+    counts: OthersStatus,
+}
+
+/// The treatment of each watched prefix, and of each within one that has its own.
+fn prefixes(config: &Config) -> Vec<Prefix> {
+    let others = &config.others;
+    let watch = &config.settings.watch;
+    let mut all: Vec<_> = watch.iter().map(|to| (*to, others.resume_of(to))).collect();
+    let within = |to: &IpNet| watch.iter().any(|watched| watched != to && watched.contains(to));
+    all.extend(others.prefixes.iter().filter(|(to, _)| within(to)));
+    all.into_iter().map(|(to, resume)| Prefix { to, resume, stale: 0 }).collect()
+}
+
+impl Others {
+    pub(super) fn attach(config: &Config, rounds: &Rounds, mobile: &mut Mobile) -> Result<Self, Error> {
+        let named = config.settings.rules.iter().filter_map(|rule| rule.device.clone());
+        let prefixes = prefixes(config);
+        let mut others = Self {
+            counts: OthersStatus {
+                resume: prefixes.iter().any(|prefix| prefix.resume),
+                ..OthersStatus::default()
+            },
+            prefixes,
+            named: named.filter(|name| !name.ends_with('*')).collect(),
+            followed: BTreeMap::new(),
+            problems: BTreeMap::new(),
+            resumes: Resumes::new(),
+        };
+        others.treat(mobile)?;
+        others.follow(rounds, mobile);
+        Ok(others)
+    }
+
+    fn treat(&self, mobile: &mut Mobile) -> Result<(), Error> {
+        let treatment = |prefix: &Prefix| Treatment {
+            to: Scope { address: prefix.to.network(), bits: prefix.to.prefix_len(), told: true },
+            resume: prefix.resume,
+            stale: Duration::from_nanos(prefix.stale),
+        };
+        let all: Vec<_> = self.prefixes.iter().map(treatment).collect();
+        Ok(mobile.treat_others(&all)?)
+    }
+
+    /// Sees what leaves by the devices in use, and by those that may be next.
+    fn follow(&mut self, rounds: &Rounds, mobile: &mut Mobile) {
+        if !self.counts.resume {
+            return;
+        }
+        let in_use = rounds.devices();
+        let named = self.named.iter().filter_map(|name| rounds.links().named(name));
+        let wanted: BTreeSet<u32> = in_use.into_iter().chain(named.map(|device| device.index)).collect();
+        for index in wanted {
+            let Some(device) = rounds.links().device(index) else { continue };
+            if self.followed.contains_key(&index) {
+                continue;
+            }
+            match mobile.follow(&device.name) {
+                Ok(()) => {
+                    self.problems.remove(&device.name);
+                    self.followed.insert(index, device.name.clone());
+                }
+                Err(error) => {
+                    let problem = error.to_string();
+                    if self.problems.get(&device.name) != Some(&problem) {
+                        tracing::warn!(
+                            device = device.name,
+                            %error,
+                            "connections over the device whose peers have not negotiated are not helped"
+                        );
+                        self.problems.insert(device.name.clone(), problem);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Follows devices and outages. `rounds`: as they are after these events.
+    pub(super) fn on_events(&mut self, events: &[Event], rounds: &Rounds, mobile: &mut Mobile) {
+        let gone = |index: &u32| {
+            rounds.links().device(*index).is_none() || events.contains(&Event::DeviceGone(*index))
+        };
+        let left: Vec<u32> = self.followed.keys().copied().filter(gone).collect();
+        for index in left {
+            mobile.forget(index);
+            self.followed.remove(&index);
+        }
+        self.follow(rounds, mobile);
+        let broken: Vec<_> = rounds.broken().collect();
+        for (watch, since) in broken {
+            self.resumes.stop(&watch);
+            self.mark(&watch, since, mobile);
+        }
+    }
+
+    /// What was heard from peers of this prefix before then is from before an outage.
+    fn mark(&mut self, watch: &IpNet, stale: u64, mobile: &mut Mobile) {
+        let mut changed = false;
+        for prefix in self.prefixes.iter_mut().filter(|prefix| watch.contains(&prefix.to)) {
+            changed |= prefix.resume && prefix.stale < stale;
+            prefix.stale = prefix.stale.max(stale);
+        }
+        if changed && let Err(error) = self.treat(mobile) {
+            tracing::error!(%error, "time stamps from before an outage are echoed");
+        }
+    }
+
+    /// The link is back: the connections that wait are helped from now on. How many they are.
+    pub(super) fn begin(&mut self, now: u64, outage: &Outage, mobile: &mut Mobile) -> u32 {
+        if !self.counts.resume {
+            return 0;
+        }
+        // An ACK may have been delayed until after the link's end.
+        self.mark(&outage.watch, now, mobile);
+        let waiting = mobile.waiting(Duration::from_nanos(outage.since)).unwrap_or_else(|error| {
+            tracing::error!(%error, "connections whose peers have not negotiated cannot be helped");
+            Vec::new()
+        });
+        let found = waiting.len();
+        let access = 2 * u64::from(outage.delay_us) * 1000;
+        let flows = waiting.into_iter().map(|waiting| {
+            let rtt = waiting.rtt.map_or(0, |rtt| u64::try_from(rtt.as_nanos()).unwrap_or(0));
+            Flow { acks: waiting.acks.len(), round_trip: rtt.max(access), waiting }
+        });
+        let helped = self.resumes.begin(now, outage.watch, outage.length, outage.up_kbps, flows);
+        self.counts.helped += helped as u64;
+        if found > 0 {
+            tracing::info!(
+                watch = %outage.watch,
+                helped,
+                left = found.saturating_sub(MOST),
+                outage_ms = outage.length / 1_000_000,
+                "connections whose peers have not negotiated are helped"
+            );
+        }
+        u32::try_from(helped).unwrap_or(u32::MAX)
+    }
+
+    pub(super) fn deadline(&self) -> Option<u64> {
+        self.resumes.deadline()
+    }
+
+    /// Sends what is due, to those on which nothing new has come.
+    pub(super) fn act(&mut self, now: u64, mobile: &mut Mobile) {
+        while let Some(Due { id, waiting, says }) = self.resumes.next(now) {
+            let progress = mobile.progress(waiting).unwrap_or(Progress::Gone);
+            if progress == Progress::None {
+                for say in &says {
+                    let sent = match say {
+                        Say::About(number) => mobile.send_unreachable(waiting, waiting.acks[*number]),
+                        Say::AboutNext => mobile.send_unreachable(waiting, waiting.next()),
+                        Say::Ack => mobile.send_ack(waiting),
+                    };
+                    match (sent, say) {
+                        (Err(_), _) => self.counts.unsent += 1,
+                        (Ok(()), Say::Ack) => self.counts.acks += 1,
+                        (Ok(()), _) => self.counts.messages += 1,
+                    }
+                }
+            }
+            self.counts.resumed += u64::from(progress == Progress::Resumed);
+            // The last that any is sent is one ACK.
+            if progress != Progress::None || says == [Say::Ack] {
+                self.resumes.end(id);
+                if self.resumes.len() == 0 {
+                    let OthersStatus { helped, resumed, messages, acks, unsent, .. } = self.counts;
+                    tracing::info!(
+                        helped,
+                        resumed,
+                        messages,
+                        acks,
+                        unsent,
+                        "connections whose peers have not negotiated have been helped, since the start"
+                    );
+                }
+            }
+        }
+    }
+
+    pub(super) fn status(&self, mobile: &Mobile) -> OthersStatus {
+        OthersStatus {
+            devices: self.followed.values().cloned().collect(),
+            helping: self.resumes.len(),
+            unechoed: mobile.unechoed().map_or(0, u64::from),
+            ..self.counts.clone()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_prefix_decides() {
+        let text = "watch = [\"default\"]\n[others]\nresume = true\n\
+                    [[others.prefix]]\nto = \"192.0.2.0/24\"\nresume = false\n\
+                    [[others.prefix]]\nto = \"192.0.2.8/29\"\nresume = true\n\
+                    [[others.prefix]]\nto = \"::/0\"\nresume = false\n";
+        let config = Config::parse(text, "a.toml").expect("a configuration");
+        let said: Vec<_> =
+            prefixes(&config).iter().map(|prefix| (prefix.to.to_string(), prefix.resume)).collect();
+        let expected =
+            [("0.0.0.0/0", true), ("::/0", false), ("192.0.2.0/24", false), ("192.0.2.8/29", true)];
+        assert_eq!(said, expected.map(|(to, resume)| (to.to_owned(), resume)));
+        // What is watched is part of a prefix that is left alone.
+        let text = "watch = [\"192.0.2.0/24\"]\n[[others.prefix]]\nto = \"192.0.0.0/16\"\nresume = false\n";
+        let config = Config::parse(text, "a.toml").expect("a configuration");
+        assert_eq!(prefixes(&config).iter().map(|prefix| prefix.resume).collect::<Vec<_>>(), [false]);
+    }
+}

@@ -1,0 +1,277 @@
+//! When which connection is helped after an outage, whose peer runs nothing of ours. No sockets, no clock: times go in,
+//! what is to be sent comes out.
+//!
+//! A peer that has heard nothing waits for a timer that has doubled with each expiry. Each message about the first octet
+//! that it knows no ACK for takes one doubling back, and it resends once the timer's time has passed (RFC 6069). Which
+//! octet that is this host does not know: its last ACKs may have died with the link.
+//!
+//! * At once: messages about each of the last ACK numbers, three of each, the newest first; then the last ACK in three
+//!   copies. An ACK that came before would be taken for the end of the timeouts, and no message would act any more.
+//! * No new data after a round trip: single messages about the number that the ACK has told, first close to each other,
+//!   then further and further apart, no more than take back the doublings of the outage and two.
+//! * At the end an ACK, which clears the error that a peer's program might ask for (RFC 1122, 4.2.3.9).
+//!
+//! New data in order ends all of it. Connections have their turns so that half of the uplink is enough.
+
+use super::pace::time_of;
+use ipnet::IpNet;
+
+/// Nanoseconds of a millisecond.
+const MS: u64 = 1_000_000;
+/// Copies of what is sent at once.
+const COPIES: u32 = 3;
+/// Beyond a round trip: for the peer, and for this host's own delayed ACK.
+const PATIENCE: u64 = 20 * MS;
+/// Between single messages, so often; then twice as long each time.
+const APART: u64 = 75 * MS;
+const CLOSE: u32 = 4;
+/// The least RTO of Linux: the timer doubles from there on.
+const LEAST_RTO: u64 = 200 * MS;
+/// Connections of one handoff: a bound for the network.
+pub(super) const MOST: usize = 1000;
+
+/// One packet to a connection's peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Say {
+    /// A message about this one of the last ACK numbers, 0 being the newest.
+    About(usize),
+    /// A message about the number that the ACK tells.
+    AboutNext,
+    /// The last ACK.
+    Ack,
+}
+
+/// A connection as the schedule sees it.
+#[derive(Clone, Debug)]
+pub(super) struct Flow<W> {
+    pub(super) waiting: W,
+    /// How many of its ACK numbers are known.
+    pub(super) acks: usize,
+    /// A round trip over the new link, ns.
+    pub(super) round_trip: u64,
+}
+
+/// What is to be sent now, unless new data has come.
+#[derive(Debug)]
+pub(super) struct Due<'a, W> {
+    pub(super) id: u64,
+    pub(super) waiting: &'a W,
+    pub(super) says: Vec<Say>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    All,
+    /// So many single messages have been sent.
+    Single(u32),
+}
+
+#[derive(Debug)]
+struct Helped<W> {
+    id: u64,
+    watch: IpNet,
+    flow: Flow<W>,
+    stage: Stage,
+    /// In all.
+    singles: u32,
+    due: u64,
+    /// Of a packet on the uplink, ns.
+    packet: u64,
+}
+
+/// All connections that are being helped.
+#[derive(Debug)]
+pub(super) struct Resumes<W> {
+    all: Vec<Helped<W>>,
+    ids: u64,
+    /// When the uplink may take the next.
+    free: u64,
+}
+
+/// How often a timer has doubled in an outage of so long.
+fn doublings(outage: u64) -> u32 {
+    // The expiries are at 1, 3, 7, ... times the first RTO.
+    (outage / LEAST_RTO + 1).ilog2()
+}
+
+impl<W> Resumes<W> {
+    pub(super) const fn new() -> Self {
+        Self { all: Vec::new(), ids: 0, free: 0 }
+    }
+
+    /// The link is back after `outage` ns: these connections of a prefix are helped, and none of before. How many they are.
+    pub(super) fn begin(
+        &mut self,
+        now: u64,
+        watch: IpNet,
+        outage: u64,
+        up_kbps: u32,
+        flows: impl IntoIterator<Item = Flow<W>>,
+    ) -> usize {
+        self.stop(&watch);
+        let before = self.all.len();
+        for flow in flows.into_iter().take(MOST) {
+            self.ids += 1;
+            self.all.push(Helped {
+                id: self.ids,
+                watch,
+                flow,
+                stage: Stage::All,
+                singles: (doublings(outage) + 2).saturating_sub(COPIES).max(1),
+                due: now,
+                packet: time_of(up_kbps),
+            });
+        }
+        self.all.len() - before
+    }
+
+    /// The link of this prefix is gone again.
+    pub(super) fn stop(&mut self, watch: &IpNet) {
+        self.all.retain(|helped| helped.watch != *watch);
+    }
+
+    /// This connection needs no more.
+    pub(super) fn end(&mut self, id: u64) {
+        self.all.retain(|helped| helped.id != id);
+    }
+
+    /// How many connections are being helped.
+    pub(super) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// When [`Resumes::next`] is to be asked again; `None`: nobody is being helped.
+    pub(super) fn deadline(&self) -> Option<u64> {
+        self.all.iter().map(|helped| helped.due.max(self.free)).min()
+    }
+
+    /// What is to be sent now. A connection that gets its last packet by this is forgotten with [`Resumes::end`].
+    pub(super) fn next(&mut self, now: u64) -> Option<Due<'_, W>> {
+        if self.free > now {
+            return None;
+        }
+        let first = self.all.iter_mut().filter(|helped| helped.due <= now).min_by_key(|helped| helped.due)?;
+        let says = first.step(now);
+        self.free = now + first.packet * says.len() as u64;
+        Some(Due { id: first.id, waiting: &first.flow.waiting, says })
+    }
+}
+
+impl<W> Helped<W> {
+    fn step(&mut self, now: u64) -> Vec<Say> {
+        match self.stage {
+            Stage::All => {
+                let copies = |say: Say| std::iter::repeat_n(say, COPIES as usize);
+                let messages = (0..self.flow.acks).flat_map(|number| copies(Say::About(number)));
+                let says = messages.chain(copies(Say::Ack)).collect();
+                self.stage = Stage::Single(0);
+                self.due = now + self.flow.round_trip + PATIENCE;
+                says
+            }
+            Stage::Single(sent) if sent < self.singles => {
+                self.stage = Stage::Single(sent + 1);
+                self.due = now + (APART << (sent + 1).saturating_sub(CLOSE).min(8));
+                vec![Say::AboutNext]
+            }
+            Stage::Single(_) => {
+                self.due = u64::MAX;
+                vec![Say::Ack]
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pace::ACK_OCTETS;
+
+    const SECOND: u64 = 1000 * MS;
+
+    fn watch() -> IpNet {
+        "0.0.0.0/0".parse().expect("a prefix")
+    }
+
+    fn flow(waiting: u32, acks: usize) -> Flow<u32> {
+        Flow { waiting, acks, round_trip: 18 * MS }
+    }
+
+    /// All that a connection is sent which gets no answer: when, and what.
+    fn script(outage: u64, acks: usize) -> Vec<(u64, Vec<Say>)> {
+        let mut resumes = Resumes::new();
+        assert_eq!(resumes.begin(0, watch(), outage, 100_000, [flow(1, acks)]), 1);
+        let mut said = Vec::new();
+        while let Some(at) = resumes.deadline().filter(|at| *at < 100 * SECOND) {
+            let due = resumes.next(at).expect("it is due");
+            said.push((at / MS, due.says));
+        }
+        said
+    }
+
+    #[test]
+    fn a_silent_peer_is_told_in_this_order() {
+        // 0.2, 0.6, 1.4, 3, 6.2 s: five doublings in 10 s; seven messages about a number, three of them at once
+        let said = script(10 * SECOND, 2);
+        let at_once = [Say::About(0), Say::About(1), Say::Ack].map(|say| [say; 3]).concat();
+        assert_eq!(said[0], (0, at_once));
+        let single = |at| (at, vec![Say::AboutNext]);
+        assert_eq!(said[1..5], [38, 113, 188, 263].map(single));
+        assert_eq!(said[5..], [(338, vec![Say::Ack])], "the end");
+    }
+
+    #[test]
+    fn messages_are_no_more_than_the_doublings_and_two() {
+        for (outage, doublings) in
+            [(100 * MS, 0), (SECOND, 2), (3 * SECOND, 4), (10 * SECOND, 5), (30 * SECOND, 7)]
+        {
+            assert_eq!(super::doublings(outage), doublings, "{outage}");
+            let said = script(outage, 4);
+            let about = |say: &Say| matches!(say, Say::About(0) | Say::AboutNext);
+            let messages: usize =
+                said.iter().map(|(_, says)| says.iter().filter(|say| about(say)).count()).sum();
+            assert_eq!(messages as u32, (doublings + 2).max(4), "{outage}");
+        }
+        // 30 s: six of them; after the fourth 75, 150 and 300 ms follow
+        let times: Vec<_> = script(30 * SECOND, 1).iter().map(|(at, _)| *at).collect();
+        assert_eq!(times, [0, 38, 113, 188, 263, 338, 488, 788]);
+    }
+
+    #[test]
+    fn connections_have_their_turns() {
+        let mut resumes = Resumes::new();
+        // 1 Mbit/s up, half of it for this: 500 bits a ms
+        let packet = ACK_OCTETS * 8 * MS / 500;
+        assert_eq!(resumes.begin(0, watch(), SECOND, 1000, [flow(1, 1), flow(2, 4)]), 2);
+        let due = resumes.next(0).expect("the first");
+        assert_eq!((*due.waiting, due.says.len()), (1, 6));
+        assert!(resumes.next(6 * packet - 1).is_none());
+        assert_eq!(resumes.deadline(), Some(6 * packet));
+        let due = resumes.next(6 * packet).expect("the second");
+        assert_eq!((*due.waiting, due.says.len()), (2, 15));
+    }
+
+    #[test]
+    fn who_has_new_data_is_told_nothing_more() {
+        let mut resumes = Resumes::new();
+        resumes.begin(0, watch(), SECOND, 100_000, [flow(1, 4)]);
+        let id = resumes.next(0).expect("due").id;
+        resumes.end(id);
+        assert_eq!((resumes.len(), resumes.deadline()), (0, None));
+        // The link goes again; another prefix has its own.
+        let other: IpNet = "::/0".parse().expect("a prefix");
+        resumes.begin(SECOND, watch(), SECOND, 100_000, [flow(1, 4)]);
+        resumes.begin(SECOND, other, SECOND, 100_000, [flow(2, 4), flow(3, 4)]);
+        resumes.stop(&watch());
+        assert_eq!(resumes.len(), 2);
+        // One more outage: from the beginning.
+        assert_eq!(resumes.begin(2 * SECOND, other, SECOND, 100_000, [flow(4, 4)]), 1);
+        assert_eq!(resumes.next(2 * SECOND).map(|due| *due.waiting), Some(4));
+    }
+
+    #[test]
+    fn there_is_a_bound() {
+        let mut resumes = Resumes::new();
+        let flows = (0..5000).map(|number| flow(number, 4));
+        assert_eq!(resumes.begin(0, watch(), SECOND, 100_000, flows), MOST);
+    }
+}

@@ -1,0 +1,361 @@
+//! Connections whose peer runs nothing of ours: what an agent needs to have the peer send again after an outage
+//! (`bpf/mobile/resume.h`), and the messages by which it does.
+//!
+//! A filter at the egress of devices ([`Mobile::follow`]) remembers the last ACK numbers of each connection. From an
+//! outage on ([`Mobile::treat_others`]) it echoes no time stamp from before. [`Mobile::waiting`] lists the connections
+//! that may be helped, [`Mobile::send_unreachable`] and [`Mobile::send_ack`] help one, [`Mobile::progress`] tells whether
+//! its peer sends again.
+
+use super::craft::{self, Ends};
+use super::records::Counters;
+use super::walk::{each_record, give};
+use super::{Error, Mobile, Scope};
+use crate::egress::{Device, Place};
+use crate::layouts::{mapped, segue_others, segue_sent, segue_tuple, segue_waiting, unmapped};
+use crate::sender::namespace::Namespace;
+use crate::skeleton::mobile::MobileSkel;
+use libbpf_rs::{Link as Attached, MapCore, MapFlags};
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::os::fd::AsFd;
+use std::time::Duration;
+use zerocopy::{FromBytes, IntoBytes};
+
+/// Beside that of [`crate::receiver`], and behind it.
+const PLACE: Place = Place { priority: 0x5e61, program: "mobile_echo" };
+
+/// Peers that have not negotiated, by prefix; of several the longest decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Treatment {
+    /// First address of the prefix, and its length.
+    pub to: Scope,
+    /// Whether connections with them are helped.
+    pub resume: bool,
+    /// By CLOCK_MONOTONIC: stamps that were first echoed before are from before an outage, and are not echoed.
+    pub stale: Duration,
+}
+
+/// A connection whose peer may be waiting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    ends: Ends,
+    seq: u32,
+    ack: u32,
+    stamp: Option<u32>,
+    window: u16,
+    /// The last ACK numbers that the peer has been sent, each once, the newest first: up to four.
+    pub acks: Vec<u32>,
+    /// The smallest round trip of the last minutes, as this host has measured it.
+    pub rtt: Option<Duration>,
+}
+
+/// The peer's answer so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// Nothing new has come.
+    None,
+    /// New data in order.
+    Resumed,
+    /// The connection is at its end, or is not known any more.
+    Gone,
+}
+
+impl Waiting {
+    /// The peer.
+    pub fn remote(&self) -> SocketAddr {
+        self.ends.remote
+    }
+
+    /// The sequence number that this host expects next, which [`Mobile::send_ack`] tells.
+    pub fn next(&self) -> u32 {
+        self.ack
+    }
+
+    fn tuple(&self) -> segue_tuple {
+        segue_tuple {
+            remote: mapped(self.ends.remote.ip()),
+            local: mapped(self.ends.local.ip()),
+            remote_port: self.ends.remote.port().to_be(),
+            local_port: self.ends.local.port().to_be(),
+        }
+    }
+}
+
+impl From<segue_waiting> for Waiting {
+    fn from(waiting: segue_waiting) -> Self {
+        let segue_tuple { remote, local, remote_port, local_port } = waiting.tuple;
+        let known = waiting.acks.len().min(waiting.known as usize);
+        Self {
+            ends: Ends {
+                remote: SocketAddr::new(unmapped(remote), u16::from_be(remote_port)),
+                local: SocketAddr::new(unmapped(local), u16::from_be(local_port)),
+                mark: waiting.mark,
+                device: waiting.device,
+            },
+            seq: waiting.seq,
+            ack: waiting.ack,
+            stamp: (waiting.stamped != 0).then_some(waiting.tsval),
+            window: waiting.window,
+            acks: waiting.acks[..known].to_vec(),
+            rtt: (waiting.rtt_us != 0).then(|| Duration::from_micros(waiting.rtt_us.into())),
+        }
+    }
+}
+
+/// The programs at work; detached when dropped.
+pub(super) struct Resume {
+    waiting: Attached,
+    /// By index: where the filter is, and whether clsact came with it.
+    devices: BTreeMap<u32, (Device, bool)>,
+    sender: craft::Sender,
+    namespace: Namespace,
+}
+
+impl Resume {
+    pub(super) fn attach(skel: &MobileSkel<'_>) -> Result<Self, Error> {
+        let waiting = skel.progs.mobile_waiting.attach();
+        Ok(Self {
+            waiting: waiting.map_err(Error::kernel("iterate over TCP connections"))?,
+            devices: BTreeMap::new(),
+            sender: craft::Sender::default(),
+            namespace: Namespace::current()?,
+        })
+    }
+}
+
+impl Drop for Resume {
+    fn drop(&mut self) {
+        for (_, (device, made_clsact)) in std::mem::take(&mut self.devices) {
+            // With its device the filter is gone, too.
+            let _ = self.namespace.run(|| PLACE.remove(device, made_clsact));
+        }
+    }
+}
+
+impl Mobile {
+    fn resume(&mut self) -> Result<&mut Resume, Error> {
+        self.resume.as_mut().ok_or(Error::NoResume)
+    }
+
+    /// Sees what leaves by this device of the current network namespace from now on, in place of an agent that was killed.
+    ///
+    /// # Errors
+    /// There is no such device, its packets are not IP's, or the kernel refuses.
+    pub fn follow(&mut self, name: &str) -> Result<(), Error> {
+        let device = Device::named(name)?;
+        if self.resume()?.devices.contains_key(&device.index) {
+            return Ok(());
+        }
+        if PLACE.attached(device)?.is_some() {
+            PLACE.remove(device, false)?;
+        }
+        let made_clsact = device.lacks_clsact()?;
+        let program = self.skel.progs.mobile_echo.as_fd();
+        PLACE.attach(device, program, || {
+            crate::sender::Error::User(format!(
+                "device {name}: our place at its egress is taken; expected none there: tc filter del dev {name} egress pref {}",
+                PLACE.priority
+            ))
+        })?;
+        self.resume()?.devices.insert(device.index, (device, made_clsact));
+        Ok(())
+    }
+
+    /// Whether it sees what leaves by the device of this index.
+    pub fn follows(&self, index: u32) -> bool {
+        self.resume.as_ref().is_some_and(|resume| resume.devices.contains_key(&index))
+    }
+
+    /// The device of this index has gone, and the filter with it.
+    pub fn forget(&mut self, index: u32) {
+        if let Some(resume) = &mut self.resume {
+            resume.devices.remove(&index);
+        }
+    }
+
+    /// How connections are treated whose peers have not negotiated; those with peers of no prefix are left alone. Prefixes
+    /// of before stay.
+    ///
+    /// # Errors
+    /// More than 128 prefixes.
+    pub fn treat_others(&mut self, others: &[Treatment]) -> Result<(), Error> {
+        for Treatment { to, resume, stale } in others {
+            let value = segue_others {
+                stale: u64::try_from(stale.as_nanos()).unwrap_or(u64::MAX),
+                resume: u32::from(*resume),
+                pad: 0,
+            };
+            let set = self.skel.maps.others.update(to.key().as_bytes(), value.as_bytes(), MapFlags::ANY);
+            set.map_err(Error::kernel("set how other peers are treated"))?;
+        }
+        Ok(())
+    }
+
+    /// The connections of the notice's scope ([`Mobile::tell_only`]) that may be helped: established ones whose peer has
+    /// not negotiated, on which something has come since then or something is under way. Each once.
+    ///
+    /// # Errors
+    /// The kernel's list of connections broke off.
+    pub fn waiting(&mut self, since: Duration) -> Result<Vec<Waiting>, Error> {
+        self.orders.since = u64::try_from(since.as_nanos()).unwrap_or(u64::MAX);
+        give(&self.skel, &self.orders)?;
+        let mut all = BTreeMap::new();
+        each_record(&self.resume()?.waiting, |octets: [u8; size_of::<segue_waiting>()]| {
+            let waiting: segue_waiting = zerocopy::transmute!(octets);
+            let waiting = Waiting::from(waiting);
+            // A socket may be shown again.
+            all.insert((waiting.ends.remote, waiting.ends.local), waiting);
+        })?;
+        Ok(all.into_values().collect())
+    }
+
+    /// What has come of it.
+    ///
+    /// # Errors
+    /// The programs are gone.
+    pub fn progress(&self, waiting: &Waiting) -> Result<Progress, Error> {
+        let octets = self.skel.maps.sent.lookup(waiting.tuple().as_bytes(), MapFlags::ANY);
+        let octets = octets.map_err(Error::kernel("read what connections have sent"))?;
+        let sent = octets.and_then(|octets| segue_sent::read_from_bytes(&octets).ok());
+        Ok(sent.map_or(Progress::Gone, |sent| waiting.progress(sent.acks[0])))
+    }
+
+    /// Tells the peer that its segment of this sequence number has not arrived: ICMP host unreachable (RFC 6069).
+    ///
+    /// # Errors
+    /// This host does not send it.
+    pub fn send_unreachable(&mut self, waiting: &Waiting, number: u32) -> Result<(), Error> {
+        let packet = craft::unreachable(&waiting.ends, number)?;
+        self.resume()?.sender.send_packet(&waiting.ends, &packet)
+    }
+
+    /// Sends the connection's last ACK again, with no stamp echoed.
+    ///
+    /// # Errors
+    /// This host does not send it.
+    pub fn send_ack(&mut self, waiting: &Waiting) -> Result<(), Error> {
+        let packet = waiting.last_ack()?;
+        self.resume()?.sender.send_packet(&waiting.ends, &packet)
+    }
+
+    /// Segments, since the programs were attached, whose stamp was from before an outage and was not echoed.
+    ///
+    /// # Errors
+    /// The programs are gone.
+    pub fn unechoed(&self) -> Result<u32, Error> {
+        Ok(Counters::read(self.counts()?).unechoed)
+    }
+}
+
+impl Waiting {
+    /// `ack`: the highest number that has been acknowledged.
+    fn progress(&self, ack: u32) -> Progress {
+        // RFC 9293, 3.4
+        if (ack.wrapping_sub(self.ack) as i32) > 0 { Progress::Resumed } else { Progress::None }
+    }
+
+    fn last_ack(&self) -> Result<Vec<u8>, Error> {
+        craft::pure_ack(
+            &self.ends,
+            (self.seq, self.ack),
+            self.window,
+            self.stamp.map(|value| (value, 0)),
+            &[],
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use etherparse::{NetSlice, SlicedPacket, TransportSlice};
+
+    fn waiting(local: &str, remote: &str) -> Waiting {
+        let [local, remote] = [local, remote].map(|text| text.parse::<SocketAddr>().expect("an address"));
+        let raw = segue_waiting {
+            tuple: segue_tuple {
+                remote: mapped(remote.ip()),
+                local: mapped(local.ip()),
+                remote_port: remote.port().to_be(),
+                local_port: local.port().to_be(),
+            },
+            acks: [0x0102_0304, 0xfffe_fdfc, 0, 0],
+            known: 2,
+            seq: 77,
+            ack: 0x0102_0304,
+            tsval: 1234,
+            window: 501,
+            stamped: 1,
+            ..segue_waiting::default()
+        };
+        Waiting::from(raw)
+    }
+
+    #[test]
+    fn a_record_is_read() {
+        let waiting = waiting("10.1.2.3:4000", "10.1.2.4:443");
+        assert_eq!(waiting.acks, [0x0102_0304, 0xfffe_fdfc], "as many as are known");
+        assert_eq!((waiting.rtt, waiting.remote().to_string()), (None, "10.1.2.4:443".into()));
+        assert_eq!((waiting.tuple().local_port.to_be(), waiting.tuple().remote_port.to_be()), (4000, 443));
+        for (ack, progress) in [
+            (0x0102_0304, Progress::None),
+            (0x0102_0303, Progress::None),
+            (0x0102_0305, Progress::Resumed),
+            (0xfffe_fdfc, Progress::None),
+        ] {
+            assert_eq!(waiting.progress(ack), progress, "{ack:#x}");
+        }
+    }
+
+    /// RFC 792, RFC 4443: our message, from us to the peer, about the peer's segment to us.
+    #[test]
+    fn a_message_quotes_the_peers_segment() {
+        for (local, remote, expected, header) in
+            [("10.1.2.3:4000", "10.1.2.4:443", [3, 1], 20), ("[fd00::1]:4000", "[fd00::2]:443", [1, 0], 40)]
+        {
+            let waiting = waiting(local, remote);
+            let packet = craft::unreachable(&waiting.ends, 0xfffe_fdfc).expect("it can be built");
+            let sliced = SlicedPacket::from_ip(&packet).expect("a packet");
+            let (kind, quoted) = match (sliced.net.expect("IP"), sliced.transport.expect("ICMP")) {
+                (NetSlice::Ipv4(ip), TransportSlice::Icmpv4(icmp)) => {
+                    let addresses = (ip.header().source_addr(), ip.header().destination_addr());
+                    assert_eq!(
+                        (addresses.0.into(), addresses.1.into()),
+                        (waiting.ends.local.ip(), waiting.ends.remote.ip())
+                    );
+                    assert_eq!(icmp.checksum(), icmp.icmp_type().calc_checksum(icmp.payload()));
+                    ([icmp.type_u8(), icmp.code_u8()], icmp.payload().to_vec())
+                }
+                (NetSlice::Ipv6(ip), TransportSlice::Icmpv6(icmp)) => {
+                    let (source, destination) = (ip.header().source(), ip.header().destination());
+                    assert_eq!(ip.header().destination_addr(), waiting.ends.remote.ip());
+                    assert!(icmp.is_checksum_valid(source, destination));
+                    ([icmp.type_u8(), icmp.code_u8()], icmp.payload().to_vec())
+                }
+                other => panic!("{other:?}"),
+            };
+            assert_eq!(kind, expected);
+            assert_eq!(quoted.len(), header + 8);
+            assert_eq!(quoted[header..], [1, 187, 0x0f, 0xa0, 0xff, 0xfe, 0xfd, 0xfc]);
+            // The quoted addresses are those of the peer's packet.
+            let addresses = match header {
+                20 => ([10, 1, 2, 4].to_vec(), [10, 1, 2, 3].to_vec(), 12),
+                _ => (mapped(waiting.ends.remote.ip()).to_vec(), mapped(waiting.ends.local.ip()).to_vec(), 8),
+            };
+            let (source, destination, at) = addresses;
+            let length = source.len();
+            assert_eq!(quoted[at..at + length], source);
+            assert_eq!(quoted[at + length..at + 2 * length], destination);
+        }
+    }
+
+    #[test]
+    fn the_last_ack_echoes_nothing() {
+        let packet = waiting("10.1.2.3:4000", "10.1.2.4:443").last_ack().expect("it can be built");
+        let sliced = SlicedPacket::from_ip(&packet).expect("a packet");
+        let Some(TransportSlice::Tcp(tcp)) = sliced.transport else { panic!("no TCP") };
+        assert_eq!((tcp.sequence_number(), tcp.acknowledgment_number()), (77, 0x0102_0304));
+        assert_eq!((tcp.window_size(), tcp.ack(), tcp.payload().len()), (501, true, 0));
+        assert_eq!(tcp.options(), [1, 1, 8, 10, 0, 0, 4, 210, 0, 0, 0, 0]);
+    }
+}

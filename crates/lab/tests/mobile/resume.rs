@@ -1,0 +1,316 @@
+//! Connections whose peer runs nothing of ours: what the mobile remembers of them, what it echoes after an outage, and how
+//! a message has the peer send again.
+
+use super::capture::{Capture, Segment};
+use super::hosts::{Host, Hosts, ip};
+use super::world::{World, address};
+use super::{attached, carry, connect, sent_by, stream};
+use nix::time::{ClockId, clock_gettime};
+use segue_kernel::mobile::{Mobile, Progress, Scope, Treatment, Waiting, attach_kept};
+use serde_json::Value;
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// An agent's programs on the mobile host, which see what leaves by its device.
+fn following(hosts: &Hosts) -> Mobile {
+    let mut mobile = attach_kept(hosts.mobile.cgroup(), None).expect("the programs attach");
+    hosts.mobile.run(|| mobile.follow("link0")).expect("the device's egress is free");
+    treat(&mut mobile, true, Duration::ZERO);
+    mobile
+}
+
+fn treat(mobile: &mut Mobile, resume: bool, stale: Duration) {
+    mobile.treat_others(&[Treatment { to: Scope::EVERYBODY, resume, stale }]).expect("a map");
+}
+
+/// As if there had been an outage until now.
+fn outage(mobile: &mut Mobile) {
+    let now = clock_gettime(ClockId::CLOCK_MONOTONIC).expect("always");
+    treat(mobile, true, now.into());
+}
+
+fn waiting(hosts: &Hosts, mobile: &mut Mobile) -> Vec<Waiting> {
+    hosts.mobile.run(|| mobile.waiting(Duration::ZERO)).expect("a list")
+}
+
+/// What this end has echoed, newest last.
+fn echoed(capture: &Capture, near: &TcpStream) -> Vec<u32> {
+    let own = near.local_addr().expect("an address");
+    let seen = capture.settled();
+    let stamps = |segment: &&Segment| segment.stamps().expect("time stamps have been negotiated").1;
+    sent_by(&seen, own).iter().map(stamps).collect()
+}
+
+#[test]
+#[ignore = "needs kernel"]
+fn a_stamp_from_before_an_outage_is_not_echoed() {
+    let hosts = Hosts::new();
+    let mut mobile = following(&hosts);
+    for ipv6 in [false, true] {
+        let capture = Capture::on(&hosts.peer);
+        let (near, far) = connect(&hosts, ipv6);
+        carry(&far, &near, 0, 100_000);
+        assert!(echoed(&capture, &near)[1..].iter().all(|&echo| echo != 0), "no outage yet");
+
+        outage(&mut mobile);
+        capture.clear();
+        // More than one segment, which the device cuts and whose checksum it computes.
+        carry(&near, &far, 0, 10);
+        assert_eq!(echoed(&capture, &near)[0], 0);
+        assert!(mobile.unechoed().expect("a counter") > 0);
+        // The peer's ACK of that carries a new stamp.
+        capture.clear();
+        carry(&near, &far, 10, 20_000);
+        carry(&far, &near, 100_000, 100_000);
+        let seen = echoed(&capture, &near);
+        assert!(!seen.is_empty() && seen.iter().all(|&echo| echo != 0), "{seen:?}");
+    }
+    assert_eq!(super::complaints(&hosts.peer), [0; 6], "{:?}", super::COMPLAINTS);
+}
+
+#[test]
+#[ignore = "needs kernel"]
+fn who_is_left_alone_is_echoed_as_ever() {
+    let hosts = Hosts::new();
+    let mut mobile = following(&hosts);
+    let (near, far) = connect(&hosts, false);
+    carry(&far, &near, 0, 100_000);
+    assert_eq!(waiting(&hosts, &mut mobile).len(), 1);
+    outage(&mut mobile);
+    // A longer prefix decides.
+    let to = Scope { address: hosts.peer.ipv4, bits: 32, told: true };
+    mobile.treat_others(&[Treatment { to, resume: false, stale: Duration::MAX }]).expect("a map");
+    let capture = Capture::on(&hosts.peer);
+    carry(&near, &far, 0, 10);
+    assert!(echoed(&capture, &near).iter().all(|&echo| echo != 0));
+    assert_eq!(waiting(&hosts, &mut mobile), []);
+}
+
+/// Who has negotiated gets notices.
+#[test]
+#[ignore = "needs kernel"]
+fn who_has_negotiated_is_not_asked_for() {
+    let hosts = Hosts::new();
+    let mut mobile = following(&hosts);
+    let _peer = attached(&hosts.peer, super::OLD);
+    let (near, far) = connect(&hosts, false);
+    carry(&far, &near, 0, 100_000);
+    outage(&mut mobile);
+    let capture = Capture::on(&hosts.peer);
+    carry(&near, &far, 0, 10);
+    assert!(echoed(&capture, &near).iter().all(|&echo| echo != 0));
+    assert_eq!(waiting(&hosts, &mut mobile), []);
+}
+
+#[test]
+#[ignore = "needs kernel"]
+fn the_last_ack_numbers_are_remembered() {
+    let hosts = Hosts::new();
+    let mut mobile = following(&hosts);
+    for ipv6 in [false, true] {
+        let capture = Capture::on(&hosts.peer);
+        let (near, far) = connect(&hosts, ipv6);
+        for part in 0..6 {
+            carry(&far, &near, part * 1000, 1000);
+            // So that each part is acknowledged by itself.
+            capture.settled();
+        }
+        let own = near.local_addr().expect("an address");
+        let seen = capture.settled();
+        let mut acks: Vec<u32> =
+            sent_by(&seen, own).iter().filter(|ack| !ack.syn).map(|ack| ack.ack).collect();
+        acks.dedup();
+        acks.reverse();
+        assert!(acks.len() >= 6, "{acks:?}");
+        let all = waiting(&hosts, &mut mobile);
+        assert_eq!(all.len(), 1, "{all:?}");
+        assert_eq!(all[0].acks, acks[..4]);
+        assert_eq!(all[0].remote(), far.local_addr().expect("an address"));
+        assert_eq!(mobile.progress(&all[0]).expect("a map"), Progress::None);
+        carry(&far, &near, 6000, 1000);
+        capture.settled();
+        assert_eq!(mobile.progress(&all[0]).expect("a map"), Progress::Resumed);
+        near.shutdown(Shutdown::Write).expect("half of it ends");
+        capture.settled();
+        assert_eq!(mobile.progress(&all[0]).expect("a map"), Progress::Gone);
+        assert_eq!(waiting(&hosts, &mut mobile), [], "only established ones");
+    }
+}
+
+/// Whose program does not read may have closed the window: the peer has nothing under way.
+#[test]
+#[ignore = "needs kernel"]
+fn a_closed_window_is_no_outage() {
+    let hosts = Hosts::new();
+    let mut mobile = following(&hosts);
+    let (near, far) = connect(&hosts, false);
+    assert_eq!(waiting(&hosts, &mut mobile), [], "nothing has come yet");
+    far.set_nonblocking(true).expect("ours");
+    let limit = Instant::now() + LIMIT;
+    while (&far).write(&stream(0, 100_000)).is_ok() || !waiting(&hosts, &mut mobile).is_empty() {
+        assert!(Instant::now() < limit, "the window does not close");
+        thread::sleep(Duration::from_millis(5));
+    }
+    drop(near);
+}
+
+/// The peer's packets go to nobody; what the mobile sends arrives.
+fn downlink(hosts: &Hosts, dead: bool) {
+    let to = hosts.mobile.ipv4.to_string();
+    let done = hosts.peer.run(|| {
+        if dead {
+            let nobody =
+                ["neigh", "replace", &to, "lladdr", "02:00:00:00:00:99", "nud", "permanent", "dev", "link0"];
+            ip(&nobody)
+        } else {
+            ip(&["neigh", "del", &to, "dev", "link0"])
+        }
+    });
+    done.expect("a neighbour");
+}
+
+/// What `ss` says of the peer's end: how often its timer has backed off, and how long it still takes.
+fn timer(peer: &Host, far: &TcpStream) -> (u32, Duration) {
+    let filter = format!("dport = :{}", far.peer_addr().expect("an address").port());
+    let output = peer.run(|| Command::new("ss").args(["-tionH", &filter]).output()).expect("iproute2");
+    let text = String::from_utf8(output.stdout).expect("text");
+    let backoff = text.split_whitespace().find_map(|word| word.strip_prefix("backoff:")?.parse().ok());
+    let left = text.split_once("timer:(on,").and_then(|(_, rest)| rest.split(',').next()).unwrap_or("");
+    // 396ms, 2sec, 1.024ms (which is more than a second)
+    let number = left.trim_end_matches(char::is_alphabetic);
+    let unit = if left.ends_with("ms") && !number.contains('.') { 0.001 } else { 1.0 };
+    let left = number.parse().map_or(0.0, |number: f64| number * unit);
+    (backoff.unwrap_or(0), Duration::from_secs_f64(left))
+}
+
+/// The timer of the peer's end has expired for the third time: 1.4 s after the first loss; the next time is at 3 s.
+fn backed_off(peer: &Host, far: &TcpStream) -> Duration {
+    let limit = Instant::now() + LIMIT;
+    loop {
+        let (backoff, left) = timer(peer, far);
+        if backoff >= 3 {
+            return left;
+        }
+        assert!(Instant::now() < limit, "its timer does not expire");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// RFC 6069: the peer resends what a message is about that quotes the first octet not acknowledged.
+#[test]
+#[ignore = "needs kernel"]
+fn a_message_has_the_peer_resend_before_its_timer() {
+    let hosts = Hosts::new();
+    let mut mobile = following(&hosts);
+    let (near, far) = connect(&hosts, false);
+    let mut offset = 0;
+    carry(&far, &near, offset, 1000);
+    offset += 1000;
+    // A machine on which nothing happens in time tells nothing: again.
+    for _ in 0..5 {
+        downlink(&hosts, true);
+        (&far).write_all(&stream(offset, 1000)).expect("the socket's buffer takes it");
+        let left = backed_off(&hosts.peer, &far);
+        downlink(&hosts, false);
+        let begin = Instant::now();
+        let all = waiting(&hosts, &mut mobile);
+        assert_eq!(all.len(), 1, "{all:?}");
+        hosts.mobile.run(|| {
+            // About another segment first, which changes nothing.
+            mobile.send_unreachable(&all[0], all[0].acks[0].wrapping_add(500)).expect("it is sent");
+            for _ in 0..3 {
+                mobile.send_unreachable(&all[0], all[0].acks[0]).expect("it is sent");
+            }
+            mobile.send_ack(&all[0]).expect("it is sent");
+        });
+        let mut received = [0; 1000];
+        (&near).read_exact(&mut received).expect("it arrives");
+        assert!(received[..] == stream(offset, 1000), "other octets");
+        offset += 1000;
+        if begin.elapsed() < left {
+            assert_eq!(super::complaints(&hosts.peer), [0; 6], "{:?}", super::COMPLAINTS);
+            return;
+        }
+    }
+    panic!("it always took the peer's timer");
+}
+
+/// The link goes while a server that knows nothing of us sends, and another takes its place once its timer has backed off.
+/// Whether new data has come before that timer's time, and what the agent says.
+fn outage_of(more: &str) -> (bool, Value) {
+    let world = World::new();
+    world.with_agent(&world.config(more), || {
+        // Of another cgroup: it answers no capability.
+        let listener = world.hosts.peer.run_outside(|| TcpListener::bind((address(false, false), 0)));
+        let (near, far) = world.connect(&listener.expect("it listens"));
+        carry(&far, &near, 0, 100_000);
+        // What it sends is lost with the link.
+        downlink(&world.hosts, true);
+        (&far).write_all(&stream(100_000, 1000)).expect("the socket's buffer takes it");
+        world.hosts.peer.run(|| ip(&["link", "set", "link0", "down"])).expect("the peer's device");
+        let left = backed_off(&world.hosts.peer, &far);
+        world.peer_moves(1);
+        let begin = Instant::now();
+        world.move_to(1);
+        let mut received = [0; 1000];
+        (&near).read_exact(&mut received).expect("it arrives");
+        let in_time = begin.elapsed() < left;
+        assert!(received[..] == stream(100_000, 1000), "other octets");
+        carry(&far, &near, 101_000, 100_000);
+        carry(&near, &far, 0, 1000);
+        // The agent looks once more, and finds that there is nothing to be done.
+        let limit = Instant::now() + LIMIT;
+        let status = loop {
+            let status = world.status();
+            let rounds = status["rounds"].as_array().expect("a list").len();
+            if rounds >= 2 && status["others"]["helping"] == 0 {
+                break status;
+            }
+            assert!(Instant::now() < limit, "{status}");
+            thread::sleep(Duration::from_millis(5));
+        };
+        (in_time, status)
+    })
+}
+
+#[test]
+#[ignore = "needs kernel"]
+fn the_agent_has_a_server_that_knows_nothing_go_on() {
+    // A machine on which nothing happens in time tells nothing: again.
+    for _ in 0..5 {
+        let (in_time, status) = outage_of("");
+        let others = &status["others"];
+        assert_eq!(others["devices"], serde_json::json!(["link0", "link1"]), "{others}");
+        let round = status["rounds"].as_array().expect("a list").iter().find(|round| round["helped"] == 1);
+        assert!(round.is_some() && others["helped"] == 1 && others["unsent"] == 0, "{status}");
+        if in_time {
+            // Three about each of at most four numbers, and three ACKs; 1.4 s are two doublings, and one message more.
+            let number = |name: &str| others[name].as_u64().expect("a number");
+            assert!((3..=13).contains(&number("messages")) && (3..=4).contains(&number("acks")), "{others}");
+            assert_eq!(number("resumed"), 1, "{others}");
+            return;
+        }
+    }
+    panic!("it always took the server's timer");
+}
+
+#[test]
+#[ignore = "needs kernel"]
+fn who_is_not_to_be_helped_waits_for_its_timer() {
+    for more in ["[others]\nresume = false\n", "[[others.prefix]]\nto = \"192.0.2.1/32\"\nresume = false\n"] {
+        let (_, status) = outage_of(more);
+        let others = &status["others"];
+        assert_eq!((&others["helped"], &others["messages"]), (&0.into(), &0.into()), "{others}");
+        assert_eq!(others["unechoed"], 0, "{others}");
+        assert_eq!(
+            others["devices"].as_array().expect("a list").is_empty(),
+            !more.contains("prefix"),
+            "{others}"
+        );
+    }
+}

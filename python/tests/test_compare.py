@@ -35,6 +35,8 @@ NESTED = {
     "ratio_to_first_median": "against_first.ratio_median",
     "better_than_first": "against_first.better",
     "worse_than_first": "against_first.worse",
+    "over_bound_told_median": "over_bound_told.median",
+    "over_bound_told_p90": "over_bound_told.p90",
 }
 
 

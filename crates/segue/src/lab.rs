@@ -250,6 +250,8 @@ mod tests {
             "queue_delay_s",
             "jain",
             "against_first",
+            "bound_told_s",
+            "over_bound_told",
             "live",
             "simulated",
         ];

@@ -145,7 +145,7 @@ fn json_keeps_the_contract() {
     }
     assert_eq!(pair["question"], serde_json::json!([{"field": "seed", "a": "1", "b": "2"}]));
     let measures = pair["measures"].as_array().expect("measures");
-    assert_eq!((measures.len(), &measures[0]["measure"]), (28, &"transfer_s.median".into()));
+    assert_eq!((measures.len(), &measures[0]["measure"]), (31, &"transfer_s.median".into()));
     for measure in measures {
         for key in ["measure", "a", "b", "ratio", "noise", "verdict"] {
             assert!(measure.get(key).is_some(), "{key} in {measure}");

@@ -120,6 +120,8 @@ pub struct LiveRow {
     pub queue_delay_s: Unmeasured,
     pub jain: Unmeasured,
     pub against_first: Unmeasured,
+    pub bound_told_s: Unmeasured,
+    pub over_bound_told: Unmeasured,
     /// What was measured.
     pub live: Live,
     /// What the simulator says of the same; `None` for senders that it does not have.
@@ -207,6 +209,8 @@ fn row(
         queue_delay_s: None,
         jain: None,
         against_first: None,
+        bound_told_s: None,
+        over_bound_told: None,
         live: Live {
             measures: measures(own),
             against_first: LiveAgainstFirst {

@@ -27,6 +27,8 @@ fn row() -> Row {
         transfer_s: Quartiles { q1: Some(1.8), median: Some(2.0), q3: Some(2.2) },
         bound_s: Some(1.0),
         over_bound: OverBound { median: Some(2.0), p90: Some(3.0) },
+        bound_told_s: Some(1.0),
+        over_bound_told: OverBound { median: Some(2.0), p90: Some(3.0) },
         timeouts: 1.0,
         spurious_timeouts: 0.0,
         spurious_timeout_fraction: 0.0,

@@ -4,6 +4,7 @@
 use crate::bench::mobile;
 use crate::handoff_run::Handoff;
 use crate::nodes::{BenchSim, HostObserver};
+use crate::record::Bounds;
 use segue_handoff::Scheme;
 use segue_netsim::Nanos;
 
@@ -47,7 +48,7 @@ impl<W: HostObserver> Handoff<W> {
         let Some(recorder) = sim.net.observer.recorder.take() else {
             unreachable!("a handoff is always recorded");
         };
-        let record = recorder.finish(self.completion(), 0, |_, _| false);
+        let record = recorder.finish(self.completion(), Bounds::default(), |_, _| false);
         AfterLinkUp {
             first_sent: record.first_sent,
             delivered,

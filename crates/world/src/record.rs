@@ -29,6 +29,13 @@ impl LinkTime {
     }
 }
 
+/// What no run can beat: whatever its senders know, and if they know nothing before a notice can be with them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Bounds {
+    pub physical: Nanos,
+    pub told: Nanos,
+}
+
 /// An expiry of a retransmission timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeout {
@@ -68,6 +75,8 @@ pub struct RunRecord {
     pub after_ack: Option<Nanos>,
     /// What no run can beat.
     pub bound: Nanos,
+    /// What no run can beat whose senders know nothing before a notice can be with them.
+    pub bound_told: Nanos,
     /// Timeouts from T on, in order; those before completion included.
     pub timeouts: Vec<Timeout>,
     /// Fast retransmits from T on: when, whose, which packet.
@@ -266,6 +275,12 @@ impl Recorder {
         self.completion != Nanos::MAX
     }
 
+    /// Keeps the deliveries of all links from now on as if they were the old link's, for the bound.
+    pub(crate) fn keep_deliveries(&mut self) {
+        self.links.new_last_hop = LinkId(u16::MAX);
+        self.old_deliveries.clear();
+    }
+
     /// The target of `flow` that ends the run.
     pub(crate) fn target(&self, flow: usize) -> u32 {
         self.targets[self.ends_by][flow]
@@ -405,7 +420,7 @@ impl Recorder {
 
     /// The finished record. `spurious` tells of each timeout, by flow and copy, whether the copy
     /// was or will be delivered.
-    pub(crate) fn finish(self, at: Nanos, bound: Nanos, spurious: impl Fn(u16, u32) -> bool) -> RunRecord {
+    pub(crate) fn finish(self, at: Nanos, bounds: Bounds, spurious: impl Fn(u16, u32) -> bool) -> RunRecord {
         let since = |end: Option<Nanos>| end.map(|end| end - self.completion);
         let [after_highest, after_ack] = [since(self.end(0)), since(self.end(1))];
         RunRecord {
@@ -414,7 +429,8 @@ impl Recorder {
             transfer: [after_highest, after_ack][self.ends_by],
             after_highest,
             after_ack,
-            bound,
+            bound: bounds.physical,
+            bound_told: bounds.told,
             timeouts: self
                 .timeouts
                 .iter()

@@ -29,13 +29,13 @@ impl Sample<'_> {
         Quartiles { q1, median, q3 }
     }
 
-    pub fn median_bound(&self) -> Option<f64> {
-        quantile(&sorted(self.handoffs.iter().map(|one| seconds(one.bound)).collect()), 0.5)
+    pub fn median_bound(&self, bound: fn(&RunRecord) -> Nanos) -> Option<f64> {
+        quantile(&sorted(self.handoffs.iter().map(|one| seconds(bound(one))).collect()), 0.5)
     }
 
-    pub fn over_bounds(&self) -> OverBound {
-        let bounded = self.handoffs.iter().filter(|one| one.bound > 0);
-        let over = sorted(bounded.map(|one| transfer(one) / seconds(one.bound)).collect());
+    pub fn over_bounds(&self, bound: fn(&RunRecord) -> Nanos) -> OverBound {
+        let bounded = self.handoffs.iter().filter(|one| bound(one) > 0);
+        let over = sorted(bounded.map(|one| transfer(one) / seconds(bound(one))).collect());
         OverBound { median: finite(quantile(&over, 0.5)), p90: finite(quantile(&over, 0.9)) }
     }
 

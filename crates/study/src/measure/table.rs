@@ -43,14 +43,14 @@ measures! {
     }
 
     /// The physical bound of the same handoff, which no sender can beat.
-    bound_s: Option<f64> = |all| all.median_bound(), each f64 = |one| seconds(one.bound) => {
+    bound_s: Option<f64> = |all| all.median_bound(|one| one.bound), each f64 = |one| seconds(one.bound) => {
         bound_s as bound_s: Option<f64>, Seconds, Unknown,
             "least time that any sender needs on these links, in seconds, median",
             column Bound "bound" "bound" "bound, s";
     }
 
     /// Transfer time over the bound of the same handoff.
-    over_bound: OverBound = |all| all.over_bounds() => {
+    over_bound: OverBound = |all| all.over_bounds(|one| one.bound) => {
         over_bound.median as over_bound_median: Option<f64>, TimesBound, Unknown,
             "transfer time over the least that any sender needs, median",
             column OverBound "over_bound" "x bound" "\u{d7} bound";
@@ -168,6 +168,24 @@ measures! {
         against_first.worse as worse_than_first: f64, Share, Share,
             "share of handoffs slower than {first} by more than 5 %",
             column WorseThanFirst "worse_than_first" "worse" "worse";
+    }
+
+    /// The bound given the notice: what no sender can beat that is regular TCP until a notice can be with it. With an
+    /// instant notice, and for a scheme that acts before completion or at routers, it is the physical bound.
+    bound_told_s: Option<f64> = |all| all.median_bound(|one| one.bound_told), each f64 = |one| seconds(one.bound_told) => {
+        bound_told_s as bound_told_s: Option<f64>, Seconds, Unknown,
+            "least time that a sender needs that knows nothing before a notice can come, in seconds, median",
+            column BoundTold "bound_told" "told" "bound told, s";
+    }
+
+    /// Transfer time over the bound given the notice of the same handoff.
+    over_bound_told: OverBound = |all| all.over_bounds(|one| one.bound_told) => {
+        over_bound_told.median as over_bound_told_median: Option<f64>, TimesBound, Unknown,
+            "transfer time over the least that a sender needs once a notice can have come, median",
+            column OverBoundTold "over_bound_told" "x told" "\u{d7} told";
+        over_bound_told.p90 as over_bound_told_p90: Option<f64>, TimesBound, Unknown,
+            "transfer time over the least that a sender needs once a notice can have come, 90th percentile",
+            column OverBoundToldP90 "over_bound_told_p90" "told p90" "told p90";
     }
 }
 

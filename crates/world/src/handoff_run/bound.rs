@@ -1,14 +1,16 @@
-//! The bound of one handoff: what [`crate::bound`] asks for, read from the network at completion.
+//! The bounds of one handoff: what [`crate::bound`] asks for, read from the network at completion, and when a notice
+//! can have come.
 
 use super::completed::{Completed, GIVE_UP};
 use super::fork::plain;
-use crate::bench::{NEW, OLD, WIRED_DELAY, correspondent, mobile};
+use crate::bench::{CN, NEW, OLD, WIRED_DELAY, correspondent, mobile};
 use crate::bound::bound;
-use crate::nodes::HostObserver;
+use crate::nodes::{BenchNode, BenchSim, HostObserver, Route, Router};
+use crate::record::OldDelivery;
 use crate::routers;
-use crate::words::Kind;
+use crate::words::{Kind, NoticeMode};
 use segue_handoff::RouterRule;
-use segue_netsim::{Nanos, Rate};
+use segue_netsim::{LinkId, Nanos, Rate};
 use std::collections::BTreeSet;
 
 /// Bytes of an ACK without options.
@@ -20,48 +22,53 @@ impl<W: HostObserver> Completed<W> {
     /// What no scheme can beat, from completion, where the routers do as `rule` says.
     pub fn bound(&self, rule: Option<RouterRule>) -> Nanos {
         let experiment = &self.fork.experiment;
-        let targets = self.targets();
-        let receivers = &mobile(&self.fork.sim).flows;
-
-        // Needed packets that are still on the old path, and when they arrive.
-        let mut on_old = BTreeSet::new();
-        let mut old = Vec::new();
-        for (at, flow, seq) in self.old_deliveries() {
-            let needed = seq < targets[usize::from(flow)] && !receivers[usize::from(flow)].receiver.has(seq);
-            if needed && on_old.insert((flow, seq)) {
-                old.push(at);
-            }
-        }
-        let senders = correspondent(&self.fork.sim).flows.iter().map(|flow| &flow.sender);
-        let must_carry: u64 = receivers
-            .iter()
-            .zip(targets)
-            .zip(senders)
-            .enumerate()
-            .map(|(flow, ((state, &target), sender))| {
-                // The SYN is no packet of data: the bound carries it for nothing.
-                let first = state.receiver.rcv_nxt().max(1);
-                // Nothing of what has never been sent can be there or on its way.
-                let never_sent = sender.snd_max().clamp(first, target.max(first));
-                let missing = (first..never_sent)
-                    .filter(|&seq| !state.receiver.has(seq) && !on_old.contains(&(flow as u16, seq)));
-                missing.count() as u64 + u64::from(target.saturating_sub(never_sent))
-            })
-            .sum();
-
+        let (old, must_carry) = needs(&self.fork.sim, self.targets(), self.old_deliveries());
         let (sim, places) = (&self.fork.sim, &self.fork.places);
         let waiting =
             [places.core.down, places.edge[NEW].down].into_iter().any(|link| !sim.net.link(link).is_empty());
         let first_sent = if waiting { 0 } else { 2 * WIRED_DELAY };
         let first_held = rule.map(|rule| routers::first_held(experiment, rule));
         let reachable = self.completion + first_held.map_or(first_sent, |held| held.min(first_sent));
-        let hops = experiment.fixed_hops();
+        self.bound_from(reachable, &old, must_carry)
+    }
+
+    /// The same for senders that know nothing before a notice can be with them: until then they are regular TCP.
+    /// `physical` is the bound for those that always know.
+    pub fn bound_told(&self, physical: Nanos) -> Nanos {
+        let told_at = match self.fork.experiment.notice {
+            NoticeMode::Withheld => return physical,
+            NoticeMode::Instant => self.completion + self.fork.experiment.notice_delay,
+            NoticeMode::InBand { .. } => self.acknowledged(self.completion),
+        };
+        if told_at == self.completion {
+            return physical;
+        }
+        let (mut sim, places) = self.start(&plain());
+        sim.run_until(told_at);
+        let told = sim.clone();
+
+        // What is under way then comes whatever the senders do: queues are first in, first out.
+        let mut deaf = Router::default();
+        deaf.route(places.core.up, Route::None);
+        sim.nodes[usize::from(CN.0)] = BenchNode::Router(deaf);
+        if let Some(recorder) = &mut sim.net.observer.recorder {
+            recorder.keep_deliveries();
+        }
+        let ways = [places.edge, places.access, places.last];
+        let ways = ways.into_iter().flatten().chain([places.core]).map(|duplex| duplex.down);
+        self.run_dry(&mut sim, &ways.collect::<Vec<_>>());
+        let busy_until = sim.net.link(places.access[NEW].down).busy_until();
+        let (coming, must_carry) = needs(&told, self.targets(), deliveries(sim));
+        let reachable = busy_until.max(told_at + 2 * WIRED_DELAY);
+        self.bound_from(reachable, &coming, must_carry).max(physical)
+    }
+
+    /// The bound where `coming` are on their way anyhow, and the new link can carry others from `reachable` on.
+    fn bound_from(&self, reachable: Nanos, coming: &[Nanos], must_carry: u64) -> Nanos {
+        let experiment = &self.fork.experiment;
         let delay = experiment.new.delay.min();
         let data_bytes = experiment.stack.data_bytes().min(DATA_BYTES);
-        let last_hop = Rate::new(hops.last).time(data_bytes);
-        let ack_hops = Rate::new(hops.last).time(ACK_BYTES);
-        let ack_wired = 2 * (Rate::new(hops.wired).time(ACK_BYTES) + WIRED_DELAY);
-
+        let last_hop = Rate::new(experiment.fixed_hops().last).time(data_bytes);
         let mut service = experiment.new.down.service();
         // `bound` asks for ever more packets, so the last departure is enough.
         let (mut carried, mut departure) = (0, reachable);
@@ -72,26 +79,68 @@ impl<W: HostObserver> Completed<W> {
             }
             departure + delay + last_hop
         };
-        let acknowledged = |at: Nanos| {
-            let mut up = experiment.new.up.service();
-            up.departure(at + ack_hops, ACK_BYTES) + delay + ack_wired
-        };
-        bound(self.completion, &old, must_carry, brought, acknowledged)
+        bound(self.completion, coming, must_carry, brought, |at| self.acknowledged(at))
+    }
+
+    /// When an ACK can be with the sender that the mobile sends over the new link at `at`.
+    fn acknowledged(&self, at: Nanos) -> Nanos {
+        let experiment = &self.fork.experiment;
+        let hops = experiment.fixed_hops();
+        let ack_hops = Rate::new(hops.last).time(ACK_BYTES);
+        let ack_wired = 2 * (Rate::new(hops.wired).time(ACK_BYTES) + WIRED_DELAY);
+        let mut up = experiment.new.up.service();
+        up.departure(at + ack_hops, ACK_BYTES) + experiment.new.delay.min() + ack_wired
     }
 
     /// What the old link still delivers after completion: it carries on without new traffic.
-    fn old_deliveries(&self) -> Vec<(Nanos, u16, u32)> {
+    fn old_deliveries(&self) -> Vec<OldDelivery> {
         if self.fork.experiment.kind != Kind::Mbb {
             return Vec::new();
         }
         let (mut sim, places) = self.start(&plain());
-        let path = [places.edge[OLD].down, places.access[OLD].down, places.last[OLD].down];
-        while path.iter().any(|&link| !sim.net.link(link).is_empty()) {
+        self.run_dry(&mut sim, &[places.edge[OLD].down, places.access[OLD].down, places.last[OLD].down]);
+        deliveries(sim)
+    }
+
+    /// Goes on until nothing is on these links.
+    fn run_dry(&self, sim: &mut BenchSim<W>, ways: &[LinkId]) {
+        while ways.iter().any(|&link| !sim.net.link(link).is_empty()) {
             if !sim.step(self.completion + GIVE_UP) {
                 break;
             }
         }
-        let recorder = sim.net.observer.recorder.take();
-        recorder.map(|r| r.old_deliveries.iter().map(|d| (d.at, d.flow, d.seq)).collect()).unwrap_or_default()
     }
+}
+
+fn deliveries<W: HostObserver>(mut sim: BenchSim<W>) -> Vec<OldDelivery> {
+    sim.net.observer.recorder.take().map(|recorder| recorder.old_deliveries).unwrap_or_default()
+}
+
+/// When needed packets arrive that are under way, and how many needed packets are not.
+fn needs<W: HostObserver>(
+    sim: &BenchSim<W>,
+    targets: &[u32],
+    under_way: Vec<OldDelivery>,
+) -> (Vec<Nanos>, u64) {
+    let receivers = &mobile(sim).flows;
+    let mut coming = BTreeSet::new();
+    let mut times = Vec::new();
+    for OldDelivery { at, flow, seq } in under_way {
+        let needed = seq < targets[usize::from(flow)] && !receivers[usize::from(flow)].receiver.has(seq);
+        if needed && coming.insert((flow, seq)) {
+            times.push(at);
+        }
+    }
+    let senders = correspondent(sim).flows.iter().map(|flow| &flow.sender);
+    let flows = receivers.iter().zip(targets).zip(senders).enumerate();
+    let must_carry = flows.map(|(flow, ((state, &target), sender))| {
+        // The SYN is no packet of data: the bound carries it for nothing.
+        let first = state.receiver.rcv_nxt().max(1);
+        // Nothing of what has never been sent can be there or on its way.
+        let never_sent = sender.snd_max().clamp(first, target.max(first));
+        let missing = (first..never_sent)
+            .filter(|&seq| !state.receiver.has(seq) && !coming.contains(&(flow as u16, seq)));
+        missing.count() as u64 + u64::from(target.saturating_sub(never_sent))
+    });
+    (times, must_carry.sum())
 }

@@ -3,10 +3,11 @@
 use super::completed::{Completed, GIVE_UP};
 use super::fork::Fork;
 use crate::bench::{NEW, Places, mobile};
+use crate::lead;
 use crate::link_time;
 use crate::nodes::{BenchSim, HostObserver};
 use crate::packet::Packet;
-use crate::record::RunRecord;
+use crate::record::{Bounds, RunRecord};
 use crate::routers;
 use segue_handoff::Scheme;
 use segue_netsim::Nanos;
@@ -18,7 +19,7 @@ use std::collections::BTreeSet;
 pub struct Handoff<W = ()> {
     at: Completed<W>,
     /// Where routers hold nothing.
-    bound: Nanos,
+    bounds: Bounds,
 }
 
 /// A run that has come to its end.
@@ -36,8 +37,9 @@ impl<W: HostObserver> Fork<W> {
     /// Begins the handoff and runs plain TCP to its completion.
     pub fn complete(self) -> Handoff<W> {
         let at = Completed::new(self);
-        let bound = at.bound(None);
-        Handoff { at, bound }
+        let physical = at.bound(None);
+        let bounds = Bounds { physical, told: at.bound_told(physical) };
+        Handoff { at, bounds }
     }
 }
 
@@ -104,19 +106,22 @@ impl<W: HostObserver> Handoff<W> {
             sim.step(limit);
         }
         let rule = routers::rule(&at.fork.experiment, scheme);
-        let bound = rule.map_or(self.bound, |rule| at.bound(Some(rule)));
+        let physical = rule.map_or(self.bounds.physical, |rule| at.bound(Some(rule)));
+        // Who acts before completion needs no notice, nor does a router.
+        let waits = rule.is_none() && lead::early(&at.fork.experiment, scheme).is_empty();
+        let bounds = Bounds { physical, told: if waits { self.bounds.told } else { physical } };
         let under_way = sim.net.on_links().chain(routers::held(&sim)).filter_map(|id| {
             let Packet { data, flow, copy, .. } = sim.net.packets[id];
             data.then_some((flow, copy))
         });
         let mut under_way: Vec<_> = under_way.collect();
         under_way.sort_unstable();
-        let (record, watch) = self.finish(sim, from, bound);
+        let (record, watch) = self.finish(sim, from, bounds);
         Ended { record, at: from, under_way, watch }
     }
 
     /// Closes the record at `end`.
-    fn finish(&self, mut sim: BenchSim<W>, end: Nanos, bound: Nanos) -> (RunRecord, W) {
+    fn finish(&self, mut sim: BenchSim<W>, end: Nanos, bounds: Bounds) -> (RunRecord, W) {
         let places = &self.at.fork.places;
         // What is still under way on the new link: will it be the first with its bytes?
         let mut under_way = Vec::new();
@@ -141,7 +146,7 @@ impl<W: HostObserver> Handoff<W> {
         };
         recorder.charge_rest(end, useful.into_iter());
         let observer = &sim.net.observer;
-        let record = recorder.finish(self.at.fork.at, bound, |flow, copy| {
+        let record = recorder.finish(self.at.fork.at, bounds, |flow, copy| {
             !observer.is_lost(flow, copy) && !doomed.contains(&(flow, copy))
         });
         (record, sim.net.observer.watch)

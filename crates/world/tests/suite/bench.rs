@@ -7,7 +7,7 @@
 
 use crate::support::*;
 use segue_netsim::{Nanos, SECOND};
-use segue_world::{Definition, Experiment, Kind, NoticeMode};
+use segue_world::{Definition, Experiment, Kind, NoticeMode, WarmRun};
 
 /// Two wired hops for 40 bytes.
 const WIRED_ACK: f64 = 2.0 * (2.0 + 0.0032);
@@ -294,6 +294,63 @@ fn bound_towards_a_fast_link_may_bypass_the_old_one() {
     // after-ack: the three count towards the hundred.
     let record = run(&Experiment { definition: Definition::AfterAck, ..e }, 800 * MS, &scheme("sack"));
     assert_eq!(record.bound, ms(4.0 + 100.0 * 1.875 + 9.0 + LAST_DATA + ack_way));
+}
+
+/// 6400kbit/9ms to 200kbit/300ms at 150 ms: the ACK of the first two packets is on the old link. The sender hears it at
+/// 156.18512 ms and sends three packets; the first ACK over the new link finds that link idle, with 97 packets to go.
+#[test]
+fn bound_given_the_notice_counts_what_is_sent_before_it() {
+    let notice = NoticeMode::InBand { lost: 0 };
+    let e = Experiment { notice, ..experiment("6400kbit/9ms", "200kbit/300ms") };
+    let behind = 300.0 + LAST_DATA + ACK_WAY_SLOW;
+    let (physical, told) = (4.0 + 100.0 * 60.0 + behind, ACK_WAY_SLOW + 4.0 + 97.0 * 60.0 + behind);
+    let record = run(&e, 150 * MS, &scheme("sack"));
+    assert_eq!((record.bound, record.bound_told), (ms(physical), ms(told)));
+    // A copy that is lost makes no difference to what could be; without a notice there is but the physical bound.
+    let lost = Experiment { notice: NoticeMode::InBand { lost: 1 }, ..e.clone() };
+    assert_eq!(run(&lost, 150 * MS, &scheme("sack")).bound_told, ms(told));
+    let withheld = Experiment { notice: NoticeMode::Withheld, ..e.clone() };
+    assert_eq!(run(&withheld, 150 * MS, &scheme("sack")).bound_told, ms(physical));
+    // An instant notice that is 20 ms late comes when those three keep the link busy.
+    let late = Experiment { notice: NoticeMode::Instant, notice_delay: 20 * MS, ..e };
+    let heard = 126.11408 + WIRED_DATA + 2.0 * 1.875 + 9.0 + LAST_DATA + LAST_ACK + 0.05 + 9.0 + WIRED_ACK;
+    assert_eq!(ms(heard), 156_185_120);
+    let told = heard - 150.0 + WIRED_DATA + 100.0 * 60.0 + behind;
+    assert_eq!(run(&late, 150 * MS, &scheme("sack")).bound_told, ms(told));
+}
+
+/// At 127 ms three packets are on their way to R: the new link has sent them long before the notice is there, and carries
+/// the hundred that follow.
+#[test]
+fn bound_given_the_notice_counts_what_is_under_way() {
+    let notice = NoticeMode::InBand { lost: 0 };
+    let e = Experiment { notice, ..experiment("6400kbit/9ms", "200kbit/300ms") };
+    let record = run(&e, 127 * MS, &scheme("sack"));
+    let bound = 4.0 + 100.0 * 60.0 + 300.0 + LAST_DATA + ACK_WAY_SLOW;
+    assert_eq!(record.bound_told, ms(ACK_WAY_SLOW + bound));
+}
+
+/// BBM from 200kbit/300ms: the notice over 6400kbit/9ms is there after 13.06 ms, and nothing has been sent meanwhile. What
+/// the old link has lost is sent then.
+#[test]
+fn bound_given_the_notice_counts_what_a_disconnection_loses() {
+    let notice = NoticeMode::InBand { lost: 0 };
+    let e = Experiment { kind: Kind::Bbm(500 * MS), notice, ..experiment("200kbit/300ms", "6400kbit/9ms") };
+    let record = run(&e, 800 * MS, &scheme("sack"));
+    let ack_way = LAST_ACK + 0.05 + 9.0 + WIRED_ACK;
+    assert_eq!(record.bound_told, ms(ack_way + 4.0 + 103.0 * 1.875 + 9.0 + LAST_DATA + ack_way));
+    assert!(record.transfer.is_some_and(|time| time >= record.bound_told));
+}
+
+/// Who acts before completion needs no notice: Freeze-TCP's bound is the physical one.
+#[test]
+fn bound_given_the_notice_is_for_those_who_wait_for_it() {
+    let notice = NoticeMode::InBand { lost: 0 };
+    let e = Experiment { kind: Kind::Bbm(500 * MS), notice, ..experiment("200kbit/300ms", "6400kbit/9ms") };
+    let handoff = WarmRun::new(e).fork(3000 * MS).complete();
+    let (freeze, sack) = (handoff.run(&scheme("freeze")), handoff.run(&scheme("sack")));
+    assert_eq!(freeze.bound_told, freeze.bound);
+    assert!(sack.bound_told > sack.bound);
 }
 
 // ---------------------------------------------------------------------------------- traces

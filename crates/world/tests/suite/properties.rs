@@ -89,6 +89,12 @@ fn check(experiment: &Experiment, at: Nanos, name: &str) {
     let length = record.transfer.unwrap_or(400 * SECOND);
     let beaten = record.transfer.is_some_and(|time| time < record.bound);
     assert!(!beaten, "{name} beat the bound: {length} < {}", record.bound);
+    let beaten = record.transfer.is_some_and(|time| time < record.bound_told);
+    assert!(!beaten, "{name} beat the bound given the notice: {length} < {}", record.bound_told);
+    assert!(record.bound_told >= record.bound, "who knows less is no faster");
+    if experiment.notice == NoticeMode::Instant {
+        assert_eq!(record.bound_told, record.bound);
+    }
     assert_eq!(record.link_time.total(), length, "classes of link time: {:?}", record.link_time);
     let by_definition = match experiment.definition {
         Definition::AfterHighest => record.after_highest,
@@ -176,12 +182,17 @@ proptest! {
     ) {
         let definition = if after_ack { Definition::AfterAck } else { Definition::AfterHighest };
         let experiment = Experiment { kind, flows, definition, ..experiment(&old, &new) };
+        let in_band = Experiment { notice: NoticeMode::InBand { lost: 0 }, ..experiment.clone() };
         let handoff = WarmRun::new(experiment).fork(at * MS).complete();
+        let told = WarmRun::new(in_band).fork(at * MS).complete();
         let bound = handoff.run(&scheme("sack")).bound;
         for name in SCHEMES {
             let record = handoff.run(&scheme(name));
             prop_assert_eq!(record.bound, bound, "one bound for all");
             prop_assert!(record.transfer.is_none_or(|time| time >= bound), "{} in {:?}", name, record.transfer);
+            let record = told.run(&scheme(name));
+            let (time, bound) = (record.transfer, record.bound_told);
+            prop_assert!(time.is_none_or(|time| time >= bound), "{} in {:?}, told {}", name, time, bound);
         }
     }
 }

@@ -142,12 +142,13 @@ pub(crate) fn build<W: HostObserver>(
     let hops = experiment.fixed_hops();
     let access = [&experiment.old, &experiment.new];
     let wired = || line(hops.wired, WIRED_DELAY);
+    let departs_first = experiment.stack.kernel.is_some();
     let core = Duplex { down: net.add_link(R, wired()), up: net.add_link(CN, wired()) };
     let edge =
         [OLD, NEW].map(|i| Duplex { down: net.add_link(AR[i], wired()), up: net.add_link(R, wired()) });
     let air = [OLD, NEW].map(|i| Duplex {
-        down: net.add_link(WIR[i], access[i].down_config()),
-        up: net.add_link(AR[i], access[i].up_config()),
+        down: net.add_link(WIR[i], LinkConfig { departs_first, ..access[i].down_config() }),
+        up: net.add_link(AR[i], LinkConfig { departs_first, ..access[i].up_config() }),
     });
     let last = [OLD, NEW].map(|i| Duplex {
         down: net.add_link(MN, line(hops.last, 0)),

@@ -61,13 +61,17 @@ fn run(arguments: &Arguments) -> Result<bool, Error> {
     let wanted = |part| arguments.only.is_none_or(|only| only == part);
     let ns2 = !wanted(Part::Ns2) || beside_ns2(arguments)?;
     let place = if arguments.its_bench { Place::Reference } else { Place::Simulator };
-    let linux = !wanted(Part::Linux) || beside_linux(place)?;
+    let linux =
+        !wanted(Part::Linux) || beside_linux(place, arguments.only.and(arguments.differences.as_deref()))?;
     Ok(ns2 && linux)
 }
 
 /// `linux-6.12` against the kernel.
-fn beside_linux(place: Place) -> Result<bool, Error> {
+fn beside_linux(place: Place, differences: Option<&Path>) -> Result<bool, Error> {
     let comparisons = kernel::verdict::compare(&kernel::outcome::read(&kernel::folder())?, place)?;
+    if let Some(path) = differences {
+        write_kernel_differences(path, &comparisons)?;
+    }
     println!("{:<46} {:>9} {:>9} {:>8}", "kernel 6.12: median of A, s", "ours", "kernel", "error");
     for c in &comparisons {
         let (ours, kernel) = c.medians();
@@ -273,6 +277,26 @@ fn write_comparisons(path: &Path, comparisons: &[Comparison]) -> Result<(), Erro
             line.extend(values.map(|value| format!("{value:.5}")));
         }
         out.write_record(&line).map_err(|e| wrong(path, e))?;
+    }
+    out.flush().map_err(|e| wrong(path, e))
+}
+
+/// Handoffs whose A or first data differ by more than 1 ms.
+fn write_kernel_differences(path: &Path, comparisons: &[kernel::verdict::Comparison]) -> Result<(), Error> {
+    let mut out = writer(path)?;
+    let heading = ["scenario", "T", "ours_A", "kernel_A", "ours_first_data", "kernel_first_data"];
+    out.write_record(heading).map_err(|e| wrong(path, e))?;
+    for c in comparisons {
+        let name = c.scenario.to_string();
+        let name = name.rsplit_once(' ').map_or("", |(name, _)| name);
+        for ((at, ours), kernel) in c.times.iter().zip(&c.ours).zip(&c.kernel) {
+            let far = |a: f64, b: f64| (a - b).abs() > 0.001;
+            if far(ours.a, kernel.a) || far(ours.first_data, kernel.first_data) {
+                let numbers = [*at as f64 / 1e9, ours.a, kernel.a, ours.first_data, kernel.first_data];
+                let line = [name.to_string()].into_iter().chain(numbers.map(|number| number.to_string()));
+                out.write_record(line).map_err(|e| wrong(path, e))?;
+            }
+        }
     }
     out.flush().map_err(|e| wrong(path, e))
 }

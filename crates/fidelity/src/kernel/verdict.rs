@@ -6,6 +6,7 @@ use crate::Error;
 use crate::measure::quartiles;
 use crate::verdict::Target;
 use rayon::prelude::*;
+use segue_tcp::Nanos;
 use segue_tcp::linux::cc::CcName;
 
 /// Two times are the same up to here, s.
@@ -29,6 +30,8 @@ pub enum Place {
 pub struct Comparison {
     /// With the first handoff time.
     pub scenario: Scenario,
+    /// Handoff times.
+    pub times: Vec<Nanos>,
     /// The kernel's handoffs.
     pub kernel: Vec<Outcome>,
     /// Ours, in the same order.
@@ -59,17 +62,15 @@ pub fn compare(handoffs: &[Handoff], place: Place) -> Result<Vec<Comparison>, Er
     let same = |a: &Handoff, b: &Handoff| Scenario { at: b.scenario.at, ..a.scenario } == b.scenario;
     let scenarios: Vec<&[Handoff]> = handoffs.chunk_by(same).collect();
     let compare = |&handoffs: &&[Handoff]| {
+        let times: Vec<_> = handoffs.iter().map(|handoff| handoff.scenario.at).collect();
         let ours = match place {
-            Place::Simulator => {
-                let times: Vec<_> = handoffs.iter().map(|handoff| handoff.scenario.at).collect();
-                outcome::on_our_bench(&handoffs[0].scenario, &times)?
-            }
+            Place::Simulator => outcome::on_our_bench(&handoffs[0].scenario, &times)?,
             Place::Reference => {
                 handoffs.iter().map(|handoff| outcome::on_its_bench(handoff.scenario, 1)).collect()
             }
         };
         let kernel = handoffs.iter().map(|handoff| handoff.kernel).collect();
-        Ok(Comparison { scenario: handoffs[0].scenario, kernel, ours })
+        Ok(Comparison { scenario: handoffs[0].scenario, times, kernel, ours })
     };
     scenarios.par_iter().map(compare).collect()
 }

@@ -29,12 +29,15 @@ pub struct LinkConfig {
     pub loss: Option<Box<dyn LossModel>>,
     /// Which packets wait before it.
     pub queue: Queue,
+    /// Of a departure and an arrival at a full drop-tail queue in the same instant, the departure comes first, as in
+    /// netem. Otherwise they come in the order in which they were scheduled, as in ns-2.
+    pub departs_first: bool,
 }
 
 impl LinkConfig {
     /// A link that loses nothing and drops nothing.
     pub fn new(service: Service, delay: Delay) -> Self {
-        Self { service, delay, loss: None, queue: Queue::DropTail(None) }
+        Self { service, delay, loss: None, queue: Queue::DropTail(None), departs_first: false }
     }
 
     /// The same with a drop-tail queue of `limit` packets, the one being sent included.
@@ -115,6 +118,7 @@ pub struct Link {
     departed: usize,
     last_departure: Nanos,
     last_delivery: Nanos,
+    departs_first: bool,
     /// What comes out before this instant is not lost.
     faultless_until: Nanos,
     /// What comes out from this instant on is lost.
@@ -125,7 +129,7 @@ pub struct Link {
 
 impl Link {
     pub(crate) fn new(config: LinkConfig) -> Self {
-        let LinkConfig { service, delay, loss, queue } = config;
+        let LinkConfig { service, delay, loss, queue, departs_first } = config;
         let (limit, managed) = match queue {
             Queue::DropTail(limit) => (limit.unwrap_or(u32::MAX), None),
             Queue::Managed(discipline) => (0, Some(Managed { discipline, sending: false })),
@@ -138,6 +142,7 @@ impl Link {
             departed: 0,
             last_departure: 0,
             last_delivery: 0,
+            departs_first,
             faultless_until: if loss.is_some() { 0 } else { NEVER },
             cut_at: NEVER,
             loss,
@@ -162,7 +167,7 @@ impl Link {
     /// Whether the queue is full for an arrival at `now` that was put on its way at `sent`.
     ///
     /// Where a transmission ends at the same instant, the two are events at one time and happen in
-    /// the order in which they were scheduled: each when its transmission began.
+    /// the order in which they were scheduled: each when its transmission began. Unless departures come first.
     #[inline]
     fn is_full(&mut self, now: Nanos, sent: Nanos) -> bool {
         // All that has not been counted as departed: mostly there is room even so.
@@ -170,7 +175,8 @@ impl Link {
             return false;
         }
         let queued = self.queued(now);
-        queued >= self.limit || (queued + 1 == self.limit && self.leaves_after(now, sent))
+        queued >= self.limit
+            || (queued + 1 == self.limit && !self.departs_first && self.leaves_after(now, sent))
     }
 
     /// Whether a packet leaves at `now`, but after an arrival that was scheduled at `sent`.

@@ -1,7 +1,8 @@
 //! The retransmission queue: one record per packet in a ring, a list through it in order of transmission.
 //!
 //! Source: `tcp_rtx_queue` and `tsorted_sent_queue` (include/linux/tcp.h, include/net/tcp.h, struct `tcp_skb_cb`).
-//! Linux merges neighbours that are SACKed; here a SACKed packet remembers how far such a run reaches.
+//! Linux merges neighbours that are SACKed; here a SACKed packet remembers how far such a run reaches. How many have
+//! been merged is counted, for that frees memory of the send buffer.
 
 use super::cc::TxStamp;
 
@@ -17,6 +18,8 @@ pub const EVER_RETRANS: u8 = 8;
 pub const ANY_RETRANS: u8 = RETRANS | EVER_RETRANS;
 /// Sent with PSH.
 pub const PUSH: u8 = 32;
+/// Merged with the packet before it, both being SACKed (`tcp_shift_skb_data`).
+pub const MERGED: u8 = 64;
 /// In the list by time of transmission.
 const LISTED: u8 = 16;
 
@@ -64,6 +67,8 @@ pub struct Queue {
     /// Ends of the list by time of transmission.
     oldest: u32,
     newest: u32,
+    /// Packets that have been merged with the one before.
+    merged: u32,
 }
 
 impl Queue {
@@ -77,6 +82,28 @@ impl Queue {
             end: 0,
             oldest: NONE,
             newest: NONE,
+            merged: 0,
+        }
+    }
+
+    /// Packets that have been merged with the one before (`tcp_shift_skb_data`).
+    #[inline]
+    pub fn merged(&self) -> u32 {
+        self.merged
+    }
+
+    /// Packet `seq` has just been SACKed: it is merged with the one before and that with the one behind, if these are
+    /// SACKed and no more.
+    pub fn merge(&mut self, seq: u32) {
+        let sacked = |packet: &Packet| packet.flags & (SACKED | RETRANS | LOST) == SACKED;
+        if seq == self.head || !sacked(self.get(seq - 1)) {
+            return;
+        }
+        for seq in [seq, seq + 1] {
+            if seq < self.end && sacked(self.get(seq)) && !self.get(seq).has(MERGED) {
+                self.get_mut(seq).flags |= MERGED;
+                self.merged += 1;
+            }
         }
     }
 
@@ -140,6 +167,11 @@ impl Queue {
     pub fn pop(&mut self) {
         self.unlist(self.head);
         self.head += 1;
+        // What was merged with it now stands for itself.
+        if self.merged > 0 && self.head < self.end && self.get(self.head).has(MERGED) {
+            self.get_mut(self.head).flags &= !MERGED;
+            self.merged -= 1;
+        }
     }
 
     /// Moves a packet to the end of the list by time of transmission (`list_move_tail`).

@@ -36,15 +36,18 @@ const BLOCKS_EXPECTED: usize = 2;
 const PAWS_WINDOW: i32 = 1;
 /// Receive buffer, bytes (`tcp_rmem` of the reference), and what a segment takes of it on a veth.
 const BUFFER: u32 = 4 << 20;
-const TRUESIZE: u32 = 3744;
-/// The same of a segment out of order, which `skb_condense` counts anew: 4044 to 4240 by the packets of the reference.
-const TRUESIZE_OUT_OF_ORDER: u32 = 4160;
+const TRUESIZE: u32 = 2280;
+/// The same of a segment out of order, whose data move into its head (`skb_condense`), and how many segments that
+/// follow one another fit in there (`skb_try_coalesce`).
+const TRUESIZE_OUT_OF_ORDER: u32 = 4352;
+const SEGMENTS_OUT_OF_ORDER: u32 = 2;
 /// Share of the buffer that may be payload, in 1/256 (`scaling_ratio`).
-const RATIO: u32 = 1448 * 256 / TRUESIZE;
+const RATIO: u32 = MSS * 256 / TRUESIZE;
 /// Payload of a segment, bytes.
 const MSS: u32 = 1448;
-/// The window of the handshake: 65/256 of the buffer (`TCP_DEFAULT_SCALING_RATIO`), in whole segments.
-const FIRST_WINDOW: u32 = (BUFFER / 256 * 65) / MSS * MSS;
+/// The window of the handshake: half of the buffer (`TCP_DEFAULT_SCALING_RATIO`), but for one segment
+/// (`tcp_init_buffer_space`).
+const FIRST_WINDOW: u32 = BUFFER / 2 - MSS;
 
 /// A receiver that reads at once whatever is in order; used like [`Receiver`](crate::Receiver).
 #[derive(Clone, Debug)]
@@ -95,8 +98,8 @@ pub struct LinuxReceiver {
     wheel_timer: WheelTimer,
     /// Window that the kernel would offer at most, bytes (`rcv_ssthresh`).
     rcv_ssthresh: u32,
-    /// Packets out of order in the buffer.
-    out_of_order: u32,
+    /// Buffers of packets out of order, first and one beyond the last, ascending (`out_of_order_queue`).
+    out_of_order: Vec<(u32, u32)>,
 
     compressed: u32,
     compressed_at: Option<Nanos>,
@@ -142,7 +145,7 @@ impl LinuxReceiver {
             delack_timer: None,
             wheel_timer: WheelTimer::default(),
             rcv_ssthresh: FIRST_WINDOW,
-            out_of_order: 0,
+            out_of_order: Vec::new(),
             compressed: 0,
             compressed_at: None,
             compressed_rcv_nxt: 0,
@@ -209,7 +212,7 @@ impl LinuxReceiver {
             return None;
         }
         if !self.established {
-            self.establish();
+            self.establish(segment);
         }
         let data = segment.is_data();
         let end = segment.seq + u32::from(data);
@@ -288,13 +291,18 @@ impl LinuxReceiver {
         self.in_timer = false;
     }
 
-    /// The handshake is complete (`tcp_create_openreq_child`, `tcp_synack_rtt_meas`).
-    fn establish(&mut self) {
+    /// The handshake is complete (`tcp_create_openreq_child`). The SYN/ACK measures the round trip if it was sent once,
+    /// else the time stamp that `segment` echoes does (`tcp_synack_rtt_meas`).
+    fn establish(&mut self, segment: &Segment) {
         self.established = true;
         self.last_data = self.jiffies;
         self.syn_ack_timer = None;
-        if let Some(sent) = self.syn_ack_sent {
-            let rtt_us = (self.now - sent) / 1_000;
+        let echoed = segment.timestamps.map(|stamps| {
+            let ms = self.time_stamp().wrapping_sub(stamps.echo);
+            u64::from(ms.max(1)) * 1_000
+        });
+        let rtt_us = self.syn_ack_sent.map(|sent| (self.now - sent) / 1_000).or(echoed);
+        if let Some(rtt_us) = rtt_us {
             self.srtt_us = rtt_us.max(1);
             self.rto = self.clock.from_us(rtt_us + (2 * rtt_us).max(self.profile.rto.min / 1_000));
         } else {
@@ -310,9 +318,9 @@ impl LinuxReceiver {
             self.event_data_recv();
             if !self.ranges.is_empty() {
                 if self.ranges[0].0 == self.rcv_nxt {
-                    let (left, right) = self.ranges.remove(0);
-                    self.out_of_order -= right - left;
-                    self.rcv_nxt = right;
+                    self.rcv_nxt = self.ranges.remove(0).1;
+                    let read = self.out_of_order.partition_point(|held| held.0 < self.rcv_nxt);
+                    self.out_of_order.drain(..read);
                 }
                 self.ack_now |= self.ranges.is_empty(); // the gap is filled (RFC 5681, 4.2)
             }
@@ -334,7 +342,7 @@ impl LinuxReceiver {
             self.sacks.clear();
             self.sacks.push((seq, seq + 1));
             self.grow_window(0);
-            self.out_of_order = 1;
+            self.hold(seq);
             return;
         }
         let index = self.ranges.partition_point(|range| range.1 < seq);
@@ -362,7 +370,17 @@ impl LinuxReceiver {
         self.sack_new(seq);
         if !duplicate {
             self.grow_window(0);
-            self.out_of_order += 1;
+            self.hold(seq);
+        }
+    }
+
+    /// Keeps a packet out of order, with the one before it if there is room (`tcp_ooo_try_coalesce`).
+    fn hold(&mut self, seq: u32) {
+        let index = self.out_of_order.partition_point(|held| held.0 < seq);
+        let before = index.checked_sub(1).map(|before| &mut self.out_of_order[before]);
+        match before.filter(|held| held.1 == seq && held.1 - held.0 < SEGMENTS_OUT_OF_ORDER) {
+            Some(held) => held.1 += 1,
+            None => self.out_of_order.insert(index, (seq, seq + 1)),
         }
     }
 
@@ -436,7 +454,7 @@ impl LinuxReceiver {
     /// `tcp_grow_window`: while the window widens, ACKs are sent at once. Of the packet at hand the buffer holds
     /// `own` bytes already.
     fn grow_window(&mut self, own: u32) {
-        let held = own + self.out_of_order * TRUESIZE_OUT_OF_ORDER;
+        let held = own + self.out_of_order.len() as u32 * TRUESIZE_OUT_OF_ORDER;
         let space = u64::from(BUFFER.saturating_sub(held)) * u64::from(RATIO) / 256;
         let room = (space as u32).saturating_sub(self.rcv_ssthresh);
         if room > 0 {

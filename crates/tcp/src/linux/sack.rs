@@ -182,6 +182,10 @@ impl<A: Advisor> LinuxSender<A> {
             self.sk.retrans_out -= 1;
         }
         self.queue.get_mut(seq).flags = flags;
+        // A retransmission that was not called lost is left alone.
+        if !dup && flags & SACKED != 0 && packet.flags & (SACKED | LOST | RETRANS) != RETRANS {
+            self.queue.merge(seq);
+        }
     }
 
     /// `tcp_is_sackblock_valid`.

@@ -14,11 +14,11 @@ use crate::advice::Advisor;
 /// Data packets at the start that are not paced.
 const UNPACED: u32 = 10;
 
-/// Segments that fit into a send buffer of 4 MiB, and when there is room again (`tcp_wmem` of the reference; a
-/// segment takes 2280 bytes of it).
-const BUFFER: u32 = (4u32 << 20).div_ceil(TRUESIZE);
-const BUFFER_LOW: u32 = (4u32 << 20) * 2 / 3 / TRUESIZE;
+/// Send buffer, bytes (`tcp_wmem` of the reference); what a segment takes of it, and how much of that is free when it is
+/// merged with its neighbour.
+const BUFFER: u64 = 4 << 20;
 const TRUESIZE: u32 = 2280;
+const OVERHEAD: u32 = 832;
 /// Most bytes that may wait in the host while nothing is paced (`tcp_limit_output_bytes`).
 const LIMIT_OUTPUT: u64 = 1 << 20;
 /// Segments of 1448 bytes until one ends with a write of 32 KiB.
@@ -320,10 +320,13 @@ impl<A: Advisor> LinuxSender<A> {
     pub(super) fn fill_buffer(&mut self) {
         // A wide cwnd sends what the buffer would not have held.
         let written = self.filled.max(self.sk.snd_nxt);
-        if written - self.sk.snd_una > BUFFER_LOW || written >= self.write_seq {
+        let freed = u64::from(OVERHEAD * self.queue.merged());
+        let held = u64::from(TRUESIZE) * u64::from(written - self.sk.snd_una) - freed;
+        if held + held / 2 > BUFFER || written >= self.write_seq {
             return;
         }
-        let filled = self.sk.snd_una.saturating_add(BUFFER).min(self.write_seq);
+        let room = (BUFFER + freed).div_ceil(u64::from(TRUESIZE)) as u32;
+        let filled = self.sk.snd_una.saturating_add(room).min(self.write_seq);
         let mut aligned = written.next_multiple_of(WRITES_AND_SEGMENTS);
         while aligned < filled - 1 {
             self.pushes.push_back(aligned);

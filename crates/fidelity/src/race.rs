@@ -1,5 +1,5 @@
-//! The speed runs: our engine and the real ns-2 over the same hops, one after the other; and handoffs between two cells,
-//! which that ns-2 does not have.
+//! The speed runs: our engine and the real ns-2 over the same hops, one after the other; and what that ns-2 does not
+//! have: Linux's sender, and handoffs between two cells.
 
 use crate::Error;
 use segue_world::check_scheme;
@@ -13,7 +13,7 @@ use std::time::Instant;
 pub struct Course {
     /// Which network.
     pub case: Case,
-    /// Its letter, ns-2's argument, too.
+    /// Its letter, ns-2's argument, too, where ns-2 has it.
     pub letter: char,
     /// What it is.
     pub what: &'static str,
@@ -21,6 +21,8 @@ pub struct Course {
     pub seconds: u64,
     /// Our packets per wall second must be these at least, in millions.
     pub pace: Option<f64>,
+    /// ns-2 runs the same.
+    pub beside_ns2: bool,
 }
 
 /// Ours over ns-2's pace, at least.
@@ -30,14 +32,15 @@ pub const PACKETS: u64 = 10_000_000;
 /// The two may differ by this share of the delivered packets.
 pub const SAME: f64 = 0.01;
 
-/// The three.
-pub const COURSES: [Course; 3] = [
+/// All of them.
+pub const COURSES: [Course; 5] = [
     Course {
         case: Case::OneFlow,
         letter: 'a',
         what: "one flow, 5 Mbit/s, 50 ms",
         seconds: 24_200,
         pace: Some(4.0),
+        beside_ns2: true,
     },
     Course {
         case: Case::TenFlows,
@@ -45,6 +48,7 @@ pub const COURSES: [Course; 3] = [
         what: "ten flows, 1 Gbit/s, 10 ms",
         seconds: 124,
         pace: Some(4.0),
+        beside_ns2: true,
     },
     Course {
         case: Case::FourHops,
@@ -52,6 +56,23 @@ pub const COURSES: [Course; 3] = [
         what: "four hops, 80 Mbit/s, 10 ms",
         seconds: 1_525,
         pace: None,
+        beside_ns2: true,
+    },
+    Course {
+        case: Case::LinuxCubic,
+        letter: 'e',
+        what: "the same, linux-6.12/cubic",
+        seconds: 1_540,
+        pace: Some(3.0),
+        beside_ns2: false,
+    },
+    Course {
+        case: Case::LinuxBbr,
+        letter: 'f',
+        what: "the same, linux-6.12/bbr",
+        seconds: 1_600,
+        pace: Some(2.0),
+        beside_ns2: false,
     },
 ];
 

@@ -1,4 +1,5 @@
-//! The networks of the speed measurements: ours against ns-2's over the same hops, and Chou and Shin's two cells.
+//! The networks of the speed measurements: ours against ns-2's over the same hops, the bench with Linux's sender, and
+//! Chou and Shin's two cells.
 
 use crate::access::AccessLink;
 use crate::bench::{self, Experiment, line};
@@ -11,9 +12,10 @@ use crate::words::{Definition, Kind, NoticeMode};
 use crate::{LinkError, Routers, clock_phase};
 use segue_handoff::{Link, Scheme, regular::Regular};
 use segue_netsim::{Nanos, Net, Node, NodeId, SECOND, Sim};
-use segue_tcp::profile::{NS2_NEWRENO, NS2_SACK1};
+use segue_tcp::StackProfile;
+use segue_tcp::profile::{LINUX_6_12, LINUX_6_12_BBR, NS2_NEWRENO, NS2_SACK1};
 
-/// One of the three measurements.
+/// One of the measurements in packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Case {
     /// One flow over one link of 5 Mbit/s, 50 ms, 50-packet queue.
@@ -22,11 +24,10 @@ pub enum Case {
     TenFlows,
     /// One flow over the bench's four hops with an access link of 80 Mbit/s, 10 ms.
     FourHops,
-}
-
-impl Case {
-    /// All of them, with the letter of the documentation.
-    pub const ALL: [(char, Case); 3] = [('a', Case::OneFlow), ('b', Case::TenFlows), ('c', Case::FourHops)];
+    /// The same with Linux's sender and receiver, cubic.
+    LinuxCubic,
+    /// The same with BBR.
+    LinuxBbr,
 }
 
 /// Simulates `seconds` of a case; returns the delivered packets (the sum of the cumulative ACKs).
@@ -35,25 +36,29 @@ pub fn run(case: Case, seconds: u64) -> Result<u64, LinkError> {
     match case {
         Case::OneFlow => Ok(delivered(dumbbell(1, 5_000_000, 50_000_000, 50), limit)),
         Case::TenFlows => Ok(delivered(dumbbell(10, 1_000_000_000, 10_000_000, 1667), limit)),
-        Case::FourHops => {
-            let link = AccessLink::parse("80mbit/10ms")?;
-            let experiment = Experiment {
-                old: link.clone(),
-                new: link,
-                kind: Kind::Mbb,
-                flows: 1,
-                stack: NS2_SACK1,
-                notice: NoticeMode::Instant,
-                notice_delay: 0,
-                packets: 100,
-                definition: Definition::AfterHighest,
-                routers: Routers::default(),
-                seed: 1,
-            };
-            let (sim, _) = bench::build(&experiment, &Scheme::Regular(Regular), ());
-            Ok(delivered(sim, limit))
-        }
+        Case::FourHops => four_hops(NS2_SACK1, limit),
+        Case::LinuxCubic => four_hops(LINUX_6_12, limit),
+        Case::LinuxBbr => four_hops(LINUX_6_12_BBR, limit),
     }
+}
+
+fn four_hops(stack: StackProfile, limit: Nanos) -> Result<u64, LinkError> {
+    let link = AccessLink::parse("80mbit/10ms")?;
+    let experiment = Experiment {
+        old: link.clone(),
+        new: link,
+        kind: Kind::Mbb,
+        flows: 1,
+        stack,
+        notice: NoticeMode::Instant,
+        notice_delay: 0,
+        packets: 100,
+        definition: Definition::AfterHighest,
+        routers: Routers::default(),
+        seed: 1,
+    };
+    let (sim, _) = bench::build(&experiment, &Scheme::Regular(Regular), ());
+    Ok(delivered(sim, limit))
 }
 
 /// Simulates so many handoffs between the two cells of Chou and Shin: their round trip of 0.2 s, sojourns of 27 round trips

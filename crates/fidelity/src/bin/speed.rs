@@ -11,7 +11,7 @@ use std::process::ExitCode;
 #[derive(Parser)]
 struct Arguments {
     /// Cases to run
-    #[arg(default_values_t = ['a', 'b', 'c', HANDOFFS_LETTER], value_parser = parse_letter)]
+    #[arg(default_values_t = ['a', 'b', 'c', HANDOFFS_LETTER, 'e', 'f'], value_parser = parse_letter)]
     cases: Vec<char>,
     /// Runs of each side
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
@@ -33,7 +33,7 @@ const HANDOFFS_LETTER: char = 'd';
 fn parse_letter(text: &str) -> Result<char, String> {
     let letters = COURSES.iter().map(|course| course.letter).chain([HANDOFFS_LETTER]);
     let known = letters.into_iter().find(|letter| text == letter.to_string());
-    known.ok_or_else(|| "expected a, b, c or d".to_string())
+    known.ok_or_else(|| "expected a, b, c, d, e or f".to_string())
 }
 
 fn main() -> ExitCode {
@@ -71,7 +71,7 @@ fn race(course: &Course, arguments: &Arguments) -> Result<Vec<String>, Error> {
     let (mut ours, mut ns2) = (Vec::new(), Vec::new());
     for _ in 0..arguments.laps {
         ours.push(race::ours(course, seconds)?);
-        if !arguments.ours_only {
+        if course.beside_ns2 && !arguments.ours_only {
             ns2.push(race::ns2(course, seconds, &arguments.reference)?);
         }
     }

@@ -352,6 +352,10 @@ impl<A: Advisor> LinuxSender<A> {
 
     /// Opens the connection; the application has `packets` full segments to send.
     pub fn open(&mut self, packets: u32) {
+        // `tcp_sendmsg_locked`: the application was idle until now.
+        if self.established && self.sk.snd_nxt == self.write_seq {
+            self.sk.rate_check_app_limited();
+        }
         self.write_seq = packets.saturating_add(1); // the SYN is packet 0
         self.opening = true;
     }

@@ -69,6 +69,8 @@ pub struct Queue {
     newest: u32,
     /// Packets that have been merged with the one before.
     merged: u32,
+    /// Where a search for losses begins: packets before it in the list are lost and wait to be sent again.
+    open: u32,
 }
 
 impl Queue {
@@ -83,6 +85,7 @@ impl Queue {
             oldest: NONE,
             newest: NONE,
             merged: 0,
+            open: NONE,
         }
     }
 
@@ -188,6 +191,9 @@ impl Queue {
             _ => self.get_mut(newest).next = seq,
         }
         self.newest = seq;
+        if self.open == NONE {
+            self.open = seq;
+        }
     }
 
     /// Takes a packet out of that list if it is in it (`list_del_init`).
@@ -200,6 +206,9 @@ impl Queue {
         packet.flags &= !LISTED;
         let (prev, next) = (packet.prev, packet.next);
         packet.next = NONE; // no run of SACKed packets is known
+        if self.open == seq {
+            self.open = next;
+        }
         match prev {
             NONE => self.oldest = next,
             _ => self.get_mut(prev).next = next,
@@ -210,10 +219,23 @@ impl Queue {
         }
     }
 
-    /// First of the list by time of transmission.
+    /// First of the list by time of transmission, but for those that are lost and were not yet sent again. After a
+    /// timeout these are many, and every ACK asks.
     #[inline]
-    pub fn oldest(&self) -> Option<u32> {
-        (self.oldest != NONE).then_some(self.oldest)
+    pub fn oldest_open(&mut self) -> Option<u32> {
+        while self.open != NONE {
+            let packet = self.get(self.open);
+            if !packet.has(LOST) || packet.has(RETRANS) {
+                return Some(self.open);
+            }
+            self.open = packet.next;
+        }
+        None
+    }
+
+    /// Packets have been found not to be lost.
+    pub fn reopen(&mut self) {
+        self.open = self.oldest;
     }
 
     /// The packet sent after `seq`, which is in the list.
@@ -242,5 +264,48 @@ impl Queue {
     pub fn run_end(&self, seq: u32) -> u32 {
         let next = self.get(seq).next;
         if next == NONE || next <= seq { seq + 1 } else { next.min(self.end) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The list from [`Queue::oldest_open`] on.
+    fn open(queue: &mut Queue) -> Vec<u32> {
+        let mut list: Vec<u32> = queue.oldest_open().into_iter().collect();
+        while let Some(next) = list.last().and_then(|&last| queue.sent_next(last)) {
+            list.push(next);
+        }
+        list
+    }
+
+    #[test]
+    fn a_search_for_losses_begins_behind_what_is_known_to_be_lost() {
+        let mut queue = Queue::new();
+        for _ in 0..6 {
+            let seq = queue.push();
+            queue.list_last(seq);
+        }
+        assert_eq!(open(&mut queue), [0, 1, 2, 3, 4, 5]);
+        (0..6).for_each(|seq| queue.get_mut(seq).flags |= LOST);
+        assert_eq!(open(&mut queue), []);
+        // Two are sent again, and a new one.
+        for seq in [0, 1] {
+            queue.list_last(seq);
+            queue.get_mut(seq).flags |= RETRANS;
+        }
+        let new = queue.push();
+        queue.list_last(new);
+        assert_eq!(open(&mut queue), [0, 1, 6]);
+        queue.pop();
+        assert_eq!(open(&mut queue), [1, 6]);
+        // That one is lost again, and 3 arrives.
+        queue.get_mut(1).flags &= !RETRANS;
+        queue.unlist(3);
+        assert_eq!(open(&mut queue), [6]);
+        (1..7).for_each(|seq| queue.get_mut(seq).flags &= !LOST);
+        queue.reopen();
+        assert_eq!(open(&mut queue), [2, 4, 5, 1, 6]);
     }
 }

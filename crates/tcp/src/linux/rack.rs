@@ -86,7 +86,7 @@ impl<A: Advisor> LinuxSender<A> {
     fn rack_detect_loss(&mut self) -> u32 {
         let reo_wnd = self.rack_reo_wnd();
         let mut timeout = 0;
-        let mut next = self.queue.oldest();
+        let mut next = self.queue.oldest_open();
         while let Some(seq) = next {
             let packet = *self.queue.get(seq);
             next = self.queue.sent_next(seq);

@@ -42,6 +42,7 @@ impl<A: Advisor> LinuxSender<A> {
                 for seq in self.queue.head()..self.queue.end() {
                     self.queue.get_mut(seq).flags &= !LOST;
                 }
+                self.queue.reopen();
             }
             self.sk.lost_out = 0;
             self.retransmit_hint = None;

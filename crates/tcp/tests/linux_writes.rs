@@ -1,0 +1,50 @@
+//! What the application's writing changes in Linux's sender beside the amount of data.
+
+use segue_tcp::linux::LinuxSender;
+use segue_tcp::profile::LINUX_6_12_BBR;
+use segue_tcp::{Nanos, SackList, Segment};
+
+const RTT: Nanos = 50_000_000;
+
+fn ack_of(packet: u32) -> Segment {
+    Segment {
+        seq: 1,
+        ack: packet,
+        window: 1_000,
+        timestamps: None,
+        payload: 0,
+        syn: packet == 1,
+        push: false,
+        has_ack: true,
+        option: Default::default(),
+        sack: SackList::default(),
+    }
+}
+
+/// Who writes when all that was written is sent was what held the sender back: samples of what follows say so, and BBR
+/// does not take a low rate for the path's (`tcp_sendmsg_locked`, `tcp_rate_check_app_limited`).
+#[test]
+fn writing_after_a_pause_marks_the_samples() {
+    let mut sender = LinuxSender::new(&LINUX_6_12_BBR, LINUX_6_12_BBR.kernel.expect("a kernel"), ());
+    let drain = |sender: &mut LinuxSender<()>, now| while sender.poll_transmit(now).is_some() {};
+    sender.open(5);
+    drain(&mut sender, 0);
+    sender.on_segment(RTT, &ack_of(1));
+    drain(&mut sender, RTT);
+    // The mark that writing left at the start has come back with the ACK.
+    sender.on_segment(2 * RTT, &ack_of(6));
+    assert_eq!((sender.sock().delivered, sender.sock().app_limited), (6, 0));
+    sender.open(8);
+    drain(&mut sender, 20 * RTT);
+    assert_eq!((sender.sock().app_limited, sender.in_flight()), (6, 3));
+    // More, while what came before still waits for cwnd, does not.
+    let mut busy = LinuxSender::new(&LINUX_6_12_BBR, LINUX_6_12_BBR.kernel.expect("a kernel"), ());
+    busy.open(1_000);
+    drain(&mut busy, 0);
+    busy.on_segment(RTT, &ack_of(1));
+    drain(&mut busy, RTT);
+    let mark = busy.sock().app_limited;
+    busy.open(2_000);
+    drain(&mut busy, RTT + 1);
+    assert_eq!(busy.sock().app_limited, mark);
+}

@@ -60,7 +60,7 @@ struct segue_table {
 	 * left out: it calls after the first notice */
 	u32 (*listens)(const void *flow);
 	/* the window that the access link alone holds, for a sender that knows the base RTT of
-	 * the path (bpf/sender/base_rtt.h); left out: the answer holds for any path */
+	 * the path (base_rtt.h); left out: the answer holds for any path */
 	u32 (*link_window)(const void *set, const struct segue_notice *notice);
 	/* 1: on_rtt_sample reads sample_seq. Linux does not tell it, and so does not call. */
 	u32 sample_seq;

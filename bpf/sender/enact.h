@@ -39,13 +39,10 @@
 #define SEGUE_ENACT_H
 
 #include "addr.h"
+#include "grant.h"
 #include "icmp.h"
 #include "state.h"
 #include "units.h"
-
-#define SEGUE_INITIAL_WINDOW 10u /* RFC 6928 */
-#define SEGUE_GUARD_ROUNDS 3u
-#define SEGUE_DOUBT_MS 10000u
 
 static inline struct tcp_sock *segue_tcp(struct sock *sk)
 {
@@ -90,14 +87,11 @@ static inline u32 segue_packets(const struct tcp_sock *tp, u32 window)
 	return segue_min(segue_max(1, segue_whole_packets(window)), tp->snd_cwnd_clamp);
 }
 
-/* At once no more than the peer has ever had room for, so that a rate of nonsense makes
- * no burst of nonsense; slow start does the rest. */
 static inline u32 segue_at_once(const struct tcp_sock *tp, u32 window)
 {
 	const u32 mss = tp->mss_cache ? tp->mss_cache : 536;
-	const u32 room = segue_max(tp->max_window / mss + 1, SEGUE_INITIAL_WINDOW);
 
-	return segue_min(segue_packets(tp, window), room);
+	return segue_leaves_at_once(segue_packets(tp, window), tp->max_window / mss + 1);
 }
 
 /* For a few round trips an undo gives back no more than this. */
@@ -130,10 +124,10 @@ static inline void segue_doubt(struct segue_connection *conn, struct tcp_sock *t
 		conn->notified_kbps = 0;
 		return;
 	}
-	if (!tp->rate_interval_us || segue_ca_state(tp) >= TCP_CA_Recovery)
+	if (segue_ca_state(tp) >= TCP_CA_Recovery)
 		return;
-	if ((u64)tp->rate_delivered * tp->mss_cache * 8000 / tp->rate_interval_us >
-	    2 * (u64)conn->notified_kbps) {
+	if (segue_refutes_rate(tp->rate_delivered, tp->mss_cache, tp->rate_interval_us,
+			       conn->notified_kbps)) {
 		conn->notified_kbps = 0;
 		tp->snd_ssthresh = SEGUE_INFINITE_SSTHRESH;
 	}
@@ -171,7 +165,7 @@ static inline u32 segue_bound_undo(const struct segue_connection *conn, const st
 	if (conn->resumed && conn->resumed_stamp == segue_segment_stamp(tp))
 		return segue_in_flight(tp) + conn->resumed;
 	if (conn->guard_rounds)
-		return segue_min(cwnd, segue_max(conn->guard, tp->snd_cwnd));
+		return segue_undone_window(cwnd, conn->guard, tp->snd_cwnd);
 	return cwnd;
 }
 

@@ -12,6 +12,7 @@
 #ifndef SEGUE_NOTICE_RX_H
 #define SEGUE_NOTICE_RX_H
 
+#include "grant.h"
 #include "addr.h"
 #include "flows.h"
 #include "state.h"
@@ -124,18 +125,14 @@ static inline void segue_on_parse(struct bpf_sock_ops *ctx)
 	conn->pending_stamp = segue_segment_stamp(tp);
 }
 
-/* The option does not tell whether there was a disconnection; silence does. Without a
- * disconnection the first ACK over the new link follows the last one over the old by no more
- * than the difference of the delays, which is less than both round trips together. Silence
- * proves nothing about a flow that waited for no ACK. */
+/* Silence proves nothing about a flow that waited for no ACK. */
 static inline u32 segue_was_disconnected(const struct segue_connection *conn,
 					 const struct tcp_sock *tp, u32 waited,
 					 const struct segue_link *link)
 {
 	const u32 silence_us = (u32)tp->tcp_mstamp - conn->quiet_us;
-	const u64 packet_us = (u64)1500 * 8 * 1000 / segue_max(1, link->rate_kbps);
 
-	return waited && silence_us > (u64)2 * link->delay_us + packet_us + (tp->srtt_us >> 3);
+	return waited && segue_was_silent(silence_us, tp->srtt_us >> 3, link);
 }
 
 /* When an ACK is answered. waited: the flow had waited for it. 1: `notice` is for the policy. */
@@ -170,7 +167,7 @@ static inline u32 segue_consume(struct segue_connection *conn, const struct tcp_
 		return 0;
 	}
 	/* Links do not change more often than once a second. The link is remembered anyway. */
-	if (conn->accepted && now_ms - conn->accepted_ms < 1000) {
+	if (conn->accepted && now_ms - conn->accepted_ms < SEGUE_NOTICES_APART_MS) {
 		segue_refuse(conn, SEGUE_COUNT_TOO_SOON);
 		return 0;
 	}

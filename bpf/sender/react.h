@@ -55,12 +55,14 @@ static inline u32 segue_on_notice(struct sock *sk, struct segue_connection *conn
 	struct tcp_sock *tp = segue_tcp(sk);
 	struct segue_sender view;
 	struct segue_action act = {};
+	u32 beyond_us;
 
 	segue_view(tp, conn, segue_ca_state(tp), tp->snd_cwnd, &view);
 	if (conn->local_round && notice->disconnected && !tp->packets_out &&
 	    tp->write_seq != tp->snd_nxt)
 		segue_view_unsent(tp, &view);
-	if (segue_decide(conn, &view, notice, segue_delay_beyond_us(tp, &notice->old_link), &act))
+	beyond_us = segue_delay_beyond_us(tp->rtt_min.s[0].v, tp->srtt_us >> 3, &notice->old_link);
+	if (segue_decide(conn, &view, notice, beyond_us, &act))
 		segue_begin_trial(tp, conn);
 	if (act.what & SEGUE_SET_CWND)
 		conn->notified_kbps = notice->new_link.rate_kbps / segue_max(1, notice->flows);
@@ -89,15 +91,12 @@ static inline u32 segue_on_new_ack(struct sock *sk, struct segue_connection *con
 	return segue_enact(sk, conn, 0, &act);
 }
 
-/* The ssthresh that a cut leaves. During its trial a grant is kept whole; afterwards no more
- * than the window in use: above that PRR would let cwnd grow within a recovery, and the
- * ssthresh of a false rate would never be cut. */
+/* The ssthresh that a cut leaves. */
 static inline u32 segue_kept(const struct tcp_sock *tp, const struct segue_connection *conn)
 {
-	u32 kept = conn->ssthresh_before;
+	const u32 kept = segue_kept_window(conn->ssthresh_before, tp->snd_ssthresh, tp->prior_cwnd,
+					   conn->trial_rounds);
 
-	if (!conn->trial_rounds)
-		kept = segue_max(tp->snd_ssthresh, segue_min(kept, tp->prior_cwnd));
 	return conn->guard_rounds ? segue_min(kept, conn->guard) : kept;
 }
 

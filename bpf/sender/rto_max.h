@@ -23,17 +23,8 @@
 #ifndef SEGUE_RTO_MAX_H
 #define SEGUE_RTO_MAX_H
 
+#include "grant.h"
 #include "state.h"
-
-#define SEGUE_INITIAL_RTO_MS 1000u /* RFC 6298, 2.1 */
-
-static inline u32 segue_rto_bound_ms(const struct segue_link *link)
-{
-	const u64 packet_us = 1500 * 8 * 1000 / segue_max(1, link->rate_kbps);
-	const u64 bound_ms = 2 * (2 * (u64)link->delay_us + packet_us) / 1000;
-
-	return segue_max(SEGUE_INITIAL_RTO_MS, (u32)bound_ms);
-}
 
 static inline void segue_bound_rto(struct sock *sk, struct segue_connection *conn)
 {

@@ -18,7 +18,6 @@
  *     flows.h       N, the flows that share the link
  *     react.h       the policy decides
  *     trial.h       a window that only the link can prove is on trial
- *     base_rtt.h    the path beyond the access link counts
  *     enact.h       Linux does it
  *     rto_max.h     the outage is no round trip: the RTO is bounded
  */

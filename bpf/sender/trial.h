@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * trial.h - the window that a notice after an outage has granted is on trial.
+ * trial.h - the window that a notice after an outage has granted is on trial. The bounds are
+ * those of policy/grant.h, which the simulator has, too.
  *
  * policy/belief.h decides how much is granted at once. Then
  *
@@ -20,9 +21,6 @@
 
 #include "enact.h"
 
-#define SEGUE_TRIAL_ROUNDS 3u
-#define SEGUE_LEAST_PROVEN 5u /* packets */
-
 static inline void segue_begin_trial(const struct tcp_sock *tp, struct segue_connection *conn)
 {
 	conn->trial_rounds = SEGUE_TRIAL_ROUNDS;
@@ -30,20 +28,17 @@ static inline void segue_begin_trial(const struct tcp_sock *tp, struct segue_con
 	conn->trial_seq = tp->snd_nxt;
 	conn->trial_lost = tp->lost;
 	conn->trial_delivered = tp->delivered;
-	/* The old link may have lost all of it. Packets that are marked lost already count, too: an
-	 * undo takes the marks back, and the kernel then finds the same packets lost again. */
-	conn->trial_allowed = tp->packets_out + SEGUE_INITIAL_WINDOW;
+	conn->trial_allowed = segue_trial_allows(tp->packets_out);
 }
 
 static inline u32 segue_retreat(struct tcp_sock *tp, struct segue_connection *conn)
 {
-	const u32 srtt_us = segue_max(1, tp->srtt_us >> 3);
-	const u32 took_us = segue_max((u32)tp->tcp_mstamp - conn->trial_us, srtt_us);
-	const u64 arrived = tp->delivered - conn->trial_delivered;
+	const u32 took_us = (u32)tp->tcp_mstamp - conn->trial_us;
+	const u32 arrived = tp->delivered - conn->trial_delivered;
 
 	conn->trial_rounds = 0;
 	conn->resumed = 0;
-	conn->proven = segue_max(SEGUE_LEAST_PROVEN, segue_saturate(arrived * srtt_us / took_us) / 2);
+	conn->proven = segue_found_window(arrived, tp->srtt_us >> 3, took_us);
 	tp->snd_ssthresh = segue_min(tp->snd_ssthresh, conn->proven);
 	tp->snd_cwnd = segue_min(tp->snd_cwnd, conn->proven);
 	tp->snd_cwnd_cnt = 0;
@@ -56,7 +51,7 @@ static inline u32 segue_trial_on_ack(struct tcp_sock *tp, struct segue_connectio
 {
 	const u32 arrived = tp->delivered - conn->trial_delivered;
 
-	if (tp->lost - conn->trial_lost > conn->trial_allowed + arrived / 2)
+	if (segue_trial_fails(tp->lost - conn->trial_lost, arrived, conn->trial_allowed))
 		return segue_retreat(tp, conn);
 	/* a recovery is part of the trial: RTO recovery would not cut the window again */
 	if (segue_seq_before(tp->snd_una, conn->trial_seq) ||
@@ -65,7 +60,7 @@ static inline u32 segue_trial_on_ack(struct tcp_sock *tp, struct segue_connectio
 	conn->trial_seq = tp->snd_nxt;
 	conn->trial_rounds--;
 	if (!conn->trial_rounds)
-		conn->proven = segue_min(conn->proven * 2, 1u << 20);
+		conn->proven = segue_proven_twice(conn->proven);
 	return 0;
 }
 

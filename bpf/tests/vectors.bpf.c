@@ -6,7 +6,9 @@
  */
 #include "kernel.h"
 #include "../sender/ack_order.h"
+#include "base_rtt.h"
 #include "belief.h"
+#include "grant.h"
 #include "notice.h"
 #include "../sender/schemes.h"
 #include "../sender/units.h"
@@ -31,10 +33,21 @@ enum segue_vector {
 	SEGUE_VECTOR_WHOLE_PACKETS,
 	SEGUE_VECTOR_WINDOWS,
 	SEGUE_VECTOR_ANSWER_NOW,
+	SEGUE_VECTOR_LEAVES_AT_ONCE,
+	SEGUE_VECTOR_TRIAL_ALLOWS,
+	SEGUE_VECTOR_TRIAL_FAILS,
+	SEGUE_VECTOR_FOUND_WINDOW,
+	SEGUE_VECTOR_PROVEN_TWICE,
+	SEGUE_VECTOR_REFUTES_RATE,
+	SEGUE_VECTOR_KEPT_WINDOW,
+	SEGUE_VECTOR_UNDONE_WINDOW,
+	SEGUE_VECTOR_DELAY_BEYOND,
+	SEGUE_VECTOR_WAS_SILENT,
+	SEGUE_VECTOR_RTO_BOUND,
 };
 
 u32 event;
-u32 argument[2];
+u32 argument[4];
 u32 answer;
 u32 scheme;
 u32 settings[SEGUE_SETTINGS_WORDS];
@@ -104,6 +117,47 @@ static void on_wire(void)
 	}
 }
 
+static void on_grant(void)
+{
+	switch (event) {
+	case SEGUE_VECTOR_LEAVES_AT_ONCE:
+		answer = segue_leaves_at_once(argument[0], argument[1]);
+		break;
+	case SEGUE_VECTOR_TRIAL_ALLOWS:
+		answer = segue_trial_allows(argument[0]);
+		break;
+	case SEGUE_VECTOR_TRIAL_FAILS:
+		answer = segue_trial_fails(argument[0], argument[1], argument[2]);
+		break;
+	case SEGUE_VECTOR_FOUND_WINDOW:
+		answer = segue_found_window(argument[0], argument[1], argument[2]);
+		break;
+	case SEGUE_VECTOR_PROVEN_TWICE:
+		answer = segue_proven_twice(argument[0]);
+		break;
+	case SEGUE_VECTOR_REFUTES_RATE:
+		answer = segue_refutes_rate(argument[0], argument[1], argument[2], argument[3]);
+		break;
+	case SEGUE_VECTOR_KEPT_WINDOW:
+		answer = segue_kept_window(argument[0], argument[1], argument[2], argument[3]);
+		break;
+	case SEGUE_VECTOR_UNDONE_WINDOW:
+		answer = segue_undone_window(argument[0], argument[1], argument[2]);
+		break;
+	case SEGUE_VECTOR_DELAY_BEYOND:
+		answer = segue_delay_beyond_us(argument[0], argument[1], &notice.old_link);
+		break;
+	case SEGUE_VECTOR_RTO_BOUND:
+		notice.new_link.rate_kbps = argument[0];
+		notice.new_link.delay_us = argument[1];
+		answer = segue_rto_bound_ms(&notice.new_link);
+		break;
+	case SEGUE_VECTOR_WAS_SILENT:
+		answer = segue_was_silent(argument[0], argument[1], &notice.old_link);
+		break;
+	}
+}
+
 SEC("syscall")
 int vector(void *ctx)
 {
@@ -119,6 +173,8 @@ int vector(void *ctx)
 		answer = segue_windows(argument[0]);
 	} else if (event == SEGUE_VECTOR_ANSWER_NOW) {
 		answer = segue_answer_now(&ack_cleaned_first, &ack_half, argument[0], argument[1]);
+	} else if (event > SEGUE_VECTOR_ANSWER_NOW) {
+		on_grant();
 	} else {
 		on_wire();
 	}

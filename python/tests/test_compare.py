@@ -86,6 +86,19 @@ def test_every_argument_means_what_the_option_means(json_of: JsonOf) -> None:
     assert json.loads(result.to_json()) == document
 
 
+def test_linux_has_a_choice_of_congestion_controls(json_of: JsonOf) -> None:
+    result = segue.compare(
+        *LINKS, schemes=["sack", "cubic"], at="1s..2s/1s", warm_up=5, stack="linux-6.12", cc="bbr", settings={"hz": 1000}
+    )
+    document = json_of(
+        "compare", *LINKS, "--schemes", "sack,cubic", "--at", "6s..7s/1s", "--stack", "linux-6.12/bbr", "--set", "hz=1000"
+    )
+    assert_same(result, document["rows"])
+    assert [row["stack"] for row in document["rows"]] == ["linux-6.12/bbr", "linux-6.12/cubic"]
+    trace = segue.trace(*LINKS, at=2, schemes="sack", stack="linux-6.12", cc="bbr")
+    assert "linux-6.12/bbr" in trace.story
+
+
 def test_defaults_are_those_of_the_command_line(json_of: JsonOf) -> None:
     assert json.loads(segue.compare(*LINKS).to_json()) == json_of("compare", *LINKS)
 

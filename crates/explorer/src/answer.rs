@@ -11,7 +11,8 @@ use segue_study::explain::{Moment, explain, explain_around, several_stacks, typi
 use segue_study::measure::seconds;
 use segue_study::numbers::time;
 use segue_study::stop::{stop, stoppable};
-use segue_study::story::{headline, warnings};
+use segue_study::story::headline;
+use segue_study::warnings::warnings;
 use segue_study::{Comparison, Plan, Presentation};
 use segue_world::SECOND;
 use segue_world::access::PACKET_BYTES;

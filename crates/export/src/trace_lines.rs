@@ -437,6 +437,7 @@ fn advice(decision: &Decision) -> AdviceLine {
         (advice.resume, "resume"),
         (advice.resume_recovery, "resume_recovery"),
         (advice.ignore_sample, "ignore_sample"),
+        (advice.anew.is_some(), "anew"),
     ];
     AdviceLine {
         cwnd: advice.cwnd.map(in_packets),

@@ -14,16 +14,17 @@ fn simulated(plan: &LabPlan, index: usize) -> Option<Vec<LiveRun>> {
 }
 
 #[test]
-fn the_simulator_has_reno_and_the_schemes_around_cubic() {
+fn the_simulator_has_all_senders_but_the_frozen_and_those_with_icmp() {
     let plan = plan(
-        "[\"cubic\", \"bbr\", \"reno\", \"cubic-rto1s\", \"etcp-v1\", \"tcp-ho\", \"etcp-v1/bbr\", \"unaware\"]",
+        "[\"cubic\", \"bbr\", \"reno\", \"cubic-rto1s\", \"etcp-v1\", \"tcp-ho\", \"etcp-v1/bbr\", \"unaware\", \
+         \"cubic+freeze\", \"etcp-v1+icmp\"]",
         "",
     );
     let has: Vec<bool> = (0..plan.senders.len()).map(|index| simulated(&plan, index).is_some()).collect();
-    assert_eq!(has, [false, false, true, false, true, true, false, false]);
+    assert_eq!(has, [true, true, true, true, true, true, true, true, false, false]);
 }
 
-/// 10 s without a link. The longest RTO bounds the wait, a notice ends it.
+/// 10 s without a link. The longest RTO bounds the wait, and a timer of a second fires up to 32 ms late; a notice ends it.
 #[test]
 fn senders_differ_as_they_should() {
     let plan = plan("[\"reno\", \"reno-rto1s\", \"etcp-v1\"]", "disconnect = \"10s\"");
@@ -33,7 +34,7 @@ fn senders_differ_as_they_should() {
         runs.iter().map(|run| run.first_send_s.unwrap_or(f64::INFINITY)).fold(0.0, f64::max)
     };
     let (reno, capped, etcp) = (first(&runs[0]), first(&runs[1]), first(&runs[2]));
-    assert!(etcp < 0.02 && capped <= 1.0 && reno > 1.0, "{etcp} {capped} {reno}");
+    assert!(etcp < 0.02 && capped <= 1.032 && reno > 1.0, "{etcp} {capped} {reno}");
     for run in &runs[2] {
         assert!(run.bytes_1s > Some(400_000) && run.bytes_10s > Some(7_000_000), "{run:?}");
         assert!(run.bytes_1s < run.bytes_5s && run.bytes_5s < run.bytes_10s && run.lost_in_disconnection > 0);

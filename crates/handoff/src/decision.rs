@@ -81,6 +81,11 @@ impl Advised {
         self.note(Occasion::Notice(*notice), view, advice)
     }
 
+    /// A notice has come with the segment that is about to be processed; whether it is answered there.
+    pub fn pend(&mut self, view: &View, notice: &Notice) -> bool {
+        self.scheme.pend(view, notice)
+    }
+
     /// A handoff is about to begin.
     pub fn on_start(&mut self, now: Nanos, view: &View, start: &Start) -> Advice {
         let advice = self.scheme.on_start(now, view, start);
@@ -149,5 +154,36 @@ impl Advisor for Advised {
     fn on_rtt_sample(&mut self, view: &View, seq: u32, rtt: Nanos) -> Advice {
         let advice = self.scheme.on_rtt_sample(view, seq, rtt);
         self.note(Occasion::RttSample(seq), view, advice)
+    }
+
+    #[inline]
+    fn watching(&self) -> bool {
+        self.scheme.watching()
+    }
+
+    fn on_ack(&mut self, view: &View) -> Advice {
+        let occasion = self.scheme.pending().map_or(Occasion::NewAck, Occasion::Notice);
+        let advice = self.scheme.on_ack(view);
+        self.note(occasion, view, advice)
+    }
+
+    fn on_undo(&mut self, view: &View, cwnd: u32) -> u32 {
+        self.scheme.on_undo(view, cwnd)
+    }
+
+    fn on_open(&mut self, view: &View) -> Option<u32> {
+        self.scheme.on_open(view)
+    }
+
+    fn on_loss(&mut self) {
+        self.scheme.on_loss();
+    }
+
+    fn rto_bound_ms(&self) -> Option<u32> {
+        self.scheme.rto_bound_ms()
+    }
+
+    fn kept(&self, before: u32, cut: u32, prior_cwnd: u32) -> u32 {
+        self.scheme.kept(before, cut, prior_cwnd)
     }
 }

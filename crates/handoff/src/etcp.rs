@@ -6,9 +6,10 @@
 
 use crate::kernel::{self, Enactment, bad_setting, sender};
 use crate::notice::Notice;
+use crate::on_linux::{Decides, OnLinux, tells_programs};
 use crate::scheme::{Entry, HandoffScheme, SchemeError, SettingInfo};
 use segue_policy::rules::{ETCP_RULES, Rule};
-use segue_policy::{Action, Algorithms, Etcp as Policy, SETTINGS, SettingError, Settings};
+use segue_policy::{Action, Algorithms, Etcp as Policy, SETTINGS, Sender, SettingError, Settings};
 use segue_tcp::{Advice, Advisor, Nanos, View};
 
 /// One flow's Enhanced TCP.
@@ -17,6 +18,7 @@ pub struct Etcp {
     settings: Settings,
     enactment: Enactment,
     policy: Policy,
+    linux: OnLinux,
     /// The rules behind the last answer, as bits.
     applied: u32,
 }
@@ -25,6 +27,13 @@ impl Etcp {
     fn answer(&mut self, action: &Action) -> Advice {
         self.applied = action.rules;
         self.enactment.advice(action)
+    }
+}
+
+impl Decides for Etcp {
+    fn decide(&mut self, tcp: &Sender, path: &Notice, link: &Notice) -> (Action, Option<u32>) {
+        let act = self.policy.on_notice(&self.settings, tcp, path);
+        (act, Some(Policy::link_window(&self.settings, link)))
     }
 }
 
@@ -64,6 +73,8 @@ impl Advisor for Etcp {
         let action = self.policy.on_rtt_sample(&self.settings, &sender(view), seq);
         self.answer(&action)
     }
+
+    tells_programs!();
 }
 
 /// Where both papers start from.
@@ -124,7 +135,13 @@ impl HandoffScheme for Etcp {
         for (key, value) in kernel::knobs(settings) {
             made.set(key, value).map_err(|error| bad_setting(name, &error))?;
         }
-        Ok(Self { settings: made, enactment, policy: Policy::default(), applied: 0 })
+        Ok(Self {
+            settings: made,
+            enactment,
+            policy: Policy::default(),
+            linux: OnLinux::default(),
+            applied: 0,
+        })
     }
 
     fn settings(name: &str) -> Vec<SettingInfo> {
@@ -142,8 +159,23 @@ impl HandoffScheme for Etcp {
     }
 
     fn on_notice(&mut self, view: &View, notice: &Notice) -> Advice {
+        if self.enactment == Enactment::Linux && view.kernel.is_some() {
+            let mut linux = std::mem::take(&mut self.linux);
+            let advice = linux.on_notice(view, notice, self);
+            self.applied = linux.applied;
+            self.linux = linux;
+            return advice;
+        }
         let tcp = sender(view);
         let action = self.policy.on_notice(&self.settings, &tcp, notice);
         self.answer(&self.enactment.believed(&tcp, notice, action))
+    }
+
+    fn pend(&mut self, view: &View, notice: &Notice) -> bool {
+        self.enactment == Enactment::Linux && self.linux.pend(view, notice)
+    }
+
+    fn pending(&self) -> Option<Notice> {
+        self.linux.pending()
     }
 }

@@ -3,9 +3,10 @@
 
 use crate::kernel::{self, Enactment, micros, sender};
 use crate::notice::Notice;
+use crate::on_linux::{Decides, OnLinux, tells_programs};
 use crate::scheme::{Entry, HandoffScheme, SchemeError, SettingInfo};
 use segue_policy::headers::{Flow, Policy};
-use segue_policy::{Action, Rule};
+use segue_policy::{Action, Rule, Sender};
 use segue_tcp::{Advice, Advisor, Nanos, View};
 use std::marker::PhantomData;
 
@@ -25,6 +26,7 @@ pub trait Header: Clone {
 pub struct OneHeader<H> {
     enactment: Enactment,
     flow: Flow,
+    linux: OnLinux,
     /// The rules behind the last answer, as bits.
     applied: u32,
     which: PhantomData<H>,
@@ -34,6 +36,12 @@ impl<H: Header> OneHeader<H> {
     fn answer(&mut self, action: &Action) -> Advice {
         self.applied = action.rules;
         self.enactment.advice(action)
+    }
+}
+
+impl<H: Header> Decides for OneHeader<H> {
+    fn decide(&mut self, tcp: &Sender, path: &Notice, _link: &Notice) -> (Action, Option<u32>) {
+        (self.flow.on_notice(tcp, path), None)
     }
 }
 
@@ -67,6 +75,8 @@ impl<H: Header> Advisor for OneHeader<H> {
         let action = self.flow.on_rtt_sample(&sender(view), seq, micros(rtt));
         self.answer(&action)
     }
+
+    tells_programs!();
 }
 
 impl<H: Header> HandoffScheme for OneHeader<H> {
@@ -76,7 +86,13 @@ impl<H: Header> HandoffScheme for OneHeader<H> {
         let enactment = Enactment::chosen(name, settings)?;
         match kernel::knobs(settings).next() {
             Some((key, _)) => Err(SchemeError::no_such_setting(name, key, &[kernel::ENACT])),
-            None => Ok(Self { enactment, flow: H::policy().start(), applied: 0, which: PhantomData }),
+            None => Ok(Self {
+                enactment,
+                flow: H::policy().start(),
+                linux: OnLinux::default(),
+                applied: 0,
+                which: PhantomData,
+            }),
         }
     }
 
@@ -89,8 +105,23 @@ impl<H: Header> HandoffScheme for OneHeader<H> {
     }
 
     fn on_notice(&mut self, view: &View, notice: &Notice) -> Advice {
+        if self.enactment == Enactment::Linux && view.kernel.is_some() {
+            let mut linux = std::mem::take(&mut self.linux);
+            let advice = linux.on_notice(view, notice, self);
+            self.applied = linux.applied;
+            self.linux = linux;
+            return advice;
+        }
         let tcp = sender(view);
         let action = self.flow.on_notice(&tcp, notice);
         self.answer(&self.enactment.believed(&tcp, notice, action))
+    }
+
+    fn pend(&mut self, view: &View, notice: &Notice) -> bool {
+        self.enactment == Enactment::Linux && self.linux.pend(view, notice)
+    }
+
+    fn pending(&self) -> Option<Notice> {
+        self.linux.pending()
     }
 }

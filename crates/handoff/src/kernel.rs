@@ -68,8 +68,8 @@ impl Enactment {
         }
     }
 
-    /// What of a policy's answer to a notice is believed: all on paper. What the kernel does with it afterwards, the
-    /// trial of what was granted (bpf/sender/trial.h), the simulator does not do: `proven` is nothing.
+    /// What of a policy's answer to a notice is believed: all on paper. What the kernel does with it afterwards, such as
+    /// the trial of what was granted, only a kernel's stack does ([`crate::on_linux`]): here `proven` is nothing.
     pub(crate) fn believed(self, tcp: &Sender, notice: &Notice, asked: Action) -> Action {
         match self {
             Self::Paper => asked,
@@ -89,7 +89,7 @@ impl Enactment {
 /// What a kernel can be made to do of an action; the table in docs/internals/kernel.md. The answers to a fast
 /// retransmit and to a timeout are given by the `ssthresh` callback; SRTT, RTTVAR, RTO and its floor, back-off, timer,
 /// dupthresh and the choice of what recovery sends are the kernel's own.
-fn on_linux(action: &Action) -> Advice {
+pub(crate) fn on_linux(action: &Action) -> Advice {
     let all = on_paper(action);
     Advice {
         room_for_one: all.retransmit_head,

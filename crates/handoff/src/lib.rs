@@ -14,6 +14,7 @@ pub mod hn_option;
 mod kernel;
 pub mod mobile;
 pub mod notice;
+mod on_linux;
 pub mod phas;
 pub mod registry;
 pub mod regular;

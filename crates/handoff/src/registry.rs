@@ -73,6 +73,16 @@ macro_rules! schemes {
                 match self { $(Self::$variant(scheme) => scheme.on_notice(view, notice)),+ }
             }
 
+            /// A notice has come with the segment that is about to be processed; whether it is answered there.
+            pub fn pend(&mut self, view: &View, notice: &Notice) -> bool {
+                match self { $(Self::$variant(scheme) => scheme.pend(view, notice)),+ }
+            }
+
+            /// The notice that is answered so.
+            pub fn pending(&self) -> Option<Notice> {
+                match self { $(Self::$variant(scheme) => scheme.pending()),+ }
+            }
+
             /// Whether it needs to have been at the sender from the start of the connection.
             pub fn remembers(&self) -> bool {
                 match self { $(Self::$variant(scheme) => scheme.remembers()),+ }
@@ -119,6 +129,28 @@ macro_rules! schemes {
             }
             fn on_rtt_sample(&mut self, view: &View, seq: u32, rtt: Nanos) -> Advice {
                 match self { $(Self::$variant(scheme) => scheme.on_rtt_sample(view, seq, rtt)),+ }
+            }
+            #[inline]
+            fn watching(&self) -> bool {
+                match self { $(Self::$variant(scheme) => scheme.watching()),+ }
+            }
+            fn on_ack(&mut self, view: &View) -> Advice {
+                match self { $(Self::$variant(scheme) => scheme.on_ack(view)),+ }
+            }
+            fn on_undo(&mut self, view: &View, cwnd: u32) -> u32 {
+                match self { $(Self::$variant(scheme) => scheme.on_undo(view, cwnd)),+ }
+            }
+            fn on_open(&mut self, view: &View) -> Option<u32> {
+                match self { $(Self::$variant(scheme) => scheme.on_open(view)),+ }
+            }
+            fn on_loss(&mut self) {
+                match self { $(Self::$variant(scheme) => scheme.on_loss()),+ }
+            }
+            fn rto_bound_ms(&self) -> Option<u32> {
+                match self { $(Self::$variant(scheme) => scheme.rto_bound_ms()),+ }
+            }
+            fn kept(&self, before: u32, cut: u32, prior_cwnd: u32) -> u32 {
+                match self { $(Self::$variant(scheme) => scheme.kept(before, cut, prior_cwnd)),+ }
             }
         }
     };

@@ -103,6 +103,17 @@ pub trait HandoffScheme: Advisor + Sized {
     /// A handoff has completed.
     fn on_notice(&mut self, view: &View, notice: &Notice) -> Advice;
 
+    /// A notice has come with a segment that the sender, which stands as `view` shows, is about to process. Whether the
+    /// scheme answers it while it is processed ([`Advisor::on_ack`]), as the programs of a kernel do.
+    fn pend(&mut self, _view: &View, _notice: &Notice) -> bool {
+        false
+    }
+
+    /// The notice that is answered so.
+    fn pending(&self) -> Option<Notice> {
+        None
+    }
+
     /// Whether it needs to have been at the sender from the start of the connection.
     fn remembers(&self) -> bool {
         false

@@ -6,9 +6,10 @@
 
 use crate::kernel::{self, Enactment, bad_setting, micros, sender};
 use crate::notice::Notice;
+use crate::on_linux::{Decides, OnLinux, tells_programs};
 use crate::scheme::{Entry, HandoffScheme, SchemeError, SettingInfo};
 use segue_policy::rules::{Rule, TCP_HO_RULES};
-use segue_policy::{Action, TCP_HO_SETTINGS, TcpHo as Policy, TcpHoSettings, Variant};
+use segue_policy::{Action, Sender, TCP_HO_SETTINGS, TcpHo as Policy, TcpHoSettings, Variant};
 use segue_tcp::{Advice, Advisor, Nanos, View};
 
 /// One flow's TCP-HO.
@@ -17,6 +18,7 @@ pub struct TcpHo {
     settings: TcpHoSettings,
     enactment: Enactment,
     policy: Policy,
+    linux: OnLinux,
     /// The rules behind the last answer, as bits.
     applied: u32,
 }
@@ -25,6 +27,12 @@ impl TcpHo {
     fn answer(&mut self, action: &Action) -> Advice {
         self.applied = action.rules;
         self.enactment.advice(action)
+    }
+}
+
+impl Decides for TcpHo {
+    fn decide(&mut self, tcp: &Sender, path: &Notice, _link: &Notice) -> (Action, Option<u32>) {
+        (self.policy.on_notice(&self.settings, tcp, path), None)
     }
 }
 
@@ -57,6 +65,8 @@ impl Advisor for TcpHo {
         let action = self.policy.on_rtt_sample(&self.settings, micros(rtt));
         self.answer(&action)
     }
+
+    tells_programs!();
 }
 
 const STACK: &str = "freebsd5-newreno";
@@ -94,7 +104,13 @@ impl HandoffScheme for TcpHo {
         for (key, value) in kernel::knobs(settings) {
             made.set(key, value).map_err(|error| bad_setting(name, &error))?;
         }
-        Ok(Self { settings: made, enactment, policy: Policy::default(), applied: 0 })
+        Ok(Self {
+            settings: made,
+            enactment,
+            policy: Policy::default(),
+            linux: OnLinux::default(),
+            applied: 0,
+        })
     }
 
     fn settings(_name: &str) -> Vec<SettingInfo> {
@@ -106,8 +122,23 @@ impl HandoffScheme for TcpHo {
     }
 
     fn on_notice(&mut self, view: &View, notice: &Notice) -> Advice {
+        if self.enactment == Enactment::Linux && view.kernel.is_some() {
+            let mut linux = std::mem::take(&mut self.linux);
+            let advice = linux.on_notice(view, notice, self);
+            self.applied = linux.applied;
+            self.linux = linux;
+            return advice;
+        }
         let tcp = sender(view);
         let action = self.policy.on_notice(&self.settings, &tcp, notice);
         self.answer(&self.enactment.believed(&tcp, notice, action))
+    }
+
+    fn pend(&mut self, view: &View, notice: &Notice) -> bool {
+        self.enactment == Enactment::Linux && self.linux.pend(view, notice)
+    }
+
+    fn pending(&self) -> Option<Notice> {
+        self.linux.pending()
     }
 }

@@ -26,6 +26,7 @@ fn views() -> Vec<View> {
         timeouts_since_ack: 0,
         in_fast_recovery: false,
         in_rto_recovery: false,
+        kernel: None,
     };
     let expired = |timeouts| View {
         cwnd: PACKET,

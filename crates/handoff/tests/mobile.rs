@@ -49,7 +49,7 @@ fn quiet(name: &str) -> bool {
 fn the_others_announce_unless_nobody_listens_and_leave_the_window_alone() {
     for entry in Scheme::entries().iter().filter(|entry| !quiet(entry.name)) {
         let scheme = Scheme::build(entry.name, &[]).unwrap();
-        let regular = ["sack", "newreno", "reno"].contains(&entry.name);
+        let regular = ["sack", "newreno", "reno", "cubic", "bbr", "bbr3"].contains(&entry.name);
         assert_eq!(scheme.is_regular(), regular, "{}", entry.name);
         let rule = MobileRule { announces: !regular, window: None, phas: None, foretells: None };
         assert_eq!(scheme.mobile(), rule, "{}", entry.name);

@@ -9,7 +9,7 @@ mod skeleton {
 mod common;
 
 use common::close;
-use common::vectors::{HoEvent, beliefs, ho_sender, ho_trial, vectors};
+use common::vectors::{GrantEvent, HoEvent, NEAR, beliefs, grants, ho_sender, ho_trial, vectors};
 use libbpf_rs::ProgramInput;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use segue_policy::wire::{Acceptance, Capability, ReplayWindow, Report, ReportType};
@@ -40,6 +40,17 @@ enum Event {
     WholePackets,
     Windows,
     AnswerNow,
+    LeavesAtOnce,
+    TrialAllows,
+    TrialFails,
+    FoundWindow,
+    ProvenTwice,
+    RefutesRate,
+    KeptWindow,
+    UndoneWindow,
+    DelayBeyond,
+    WasSilent,
+    RtoBound,
 }
 
 /// `enum segue_scheme`.
@@ -66,7 +77,7 @@ impl Program<'_> {
 
     fn ask(&mut self, event: Event, tcp: &Sender, arguments: [u32; 2]) -> Action {
         let globals = self.globals();
-        globals.argument = arguments;
+        globals.argument[..2].copy_from_slice(&arguments);
         let to = &mut globals.sender;
         to.snd_una = tcp.snd_una;
         to.snd_max = tcp.snd_max;
@@ -169,6 +180,33 @@ fn with_program(test: impl FnOnce(Program<'_>)) {
     let mut storage = MaybeUninit::uninit();
     let open = VectorsSkelBuilder::default().open(&mut storage).expect("it opens");
     test(Program(open.load().expect("the verifier takes it")));
+}
+
+/// The list that `crates/policy/tests/suite/grant.rs` plays in user space.
+#[test]
+#[ignore = "needs kernel"]
+fn granted_windows() {
+    with_program(|mut program| {
+        program.tell(&Notice { old_link: NEAR, ..Notice::default() });
+        for (event, arguments, answer) in grants() {
+            let in_kernel = match event {
+                GrantEvent::LeavesAtOnce => Event::LeavesAtOnce,
+                GrantEvent::TrialAllows => Event::TrialAllows,
+                GrantEvent::TrialFails => Event::TrialFails,
+                GrantEvent::FoundWindow => Event::FoundWindow,
+                GrantEvent::ProvenTwice => Event::ProvenTwice,
+                GrantEvent::RefutesRate => Event::RefutesRate,
+                GrantEvent::KeptWindow => Event::KeptWindow,
+                GrantEvent::UndoneWindow => Event::UndoneWindow,
+                GrantEvent::DelayBeyond => Event::DelayBeyond,
+                GrantEvent::WasSilent => Event::WasSilent,
+                GrantEvent::RtoBound => Event::RtoBound,
+            };
+            program.globals().argument = arguments;
+            program.run(in_kernel);
+            assert_eq!(program.globals().answer, answer, "{event:?} {arguments:?}");
+        }
+    });
 }
 
 /// The list that `crates/policy/tests/suite/vectors.rs` plays in user space.
@@ -513,7 +551,7 @@ fn the_codec_and_acceptance() {
 fn windows_of_the_policy_and_of_linux() {
     with_program(|mut program| {
         let mut ask = |event, value| {
-            program.globals().argument = [value, 0];
+            program.globals().argument = [value, 0, 0, 0];
             program.run(event);
             program.globals().answer
         };
@@ -579,7 +617,7 @@ fn an_ack_is_answered_when_the_queue_is_clean() {
                     if call == Call::PktsAcked && program.globals().ack_cleaned_first != 0 {
                         continue;
                     }
-                    program.globals().argument = [call as u32, packets_out];
+                    program.globals().argument = [call as u32, packets_out, 0, 0];
                     program.run(Event::AnswerNow);
                     if program.globals().answer != 0 {
                         seen.push(packets_out);

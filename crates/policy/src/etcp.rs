@@ -24,6 +24,11 @@ impl Etcp {
         self.bound(set).on_notice(tcp, notice)
     }
 
+    /// The window that the link of a notice holds alone, 1/256 packet.
+    pub fn link_window(set: &Settings, notice: &Notice) -> u32 {
+        crate::ffi::segue_shim_link_window(set, notice)
+    }
+
     /// `snd_una` has advanced.
     pub fn on_new_ack(&mut self, set: &Settings, tcp: &Sender) -> Action {
         self.heard(set, |flow| flow.on_new_ack(tcp))

@@ -34,6 +34,21 @@ unsafe extern "C" {
         act: &mut Action,
     ) -> u32;
 
+    pub(crate) safe fn segue_shim_was_silent(silence_us: u32, srtt_us: u32, new_link: &Link) -> u32;
+    pub(crate) safe fn segue_shim_rto_bound_ms(link: &Link) -> u32;
+    pub(crate) safe fn segue_shim_leaves_at_once(window: u32, most_room: u32) -> u32;
+    pub(crate) safe fn segue_shim_trial_allows(packets_out: u32) -> u32;
+    pub(crate) safe fn segue_shim_trial_fails(lost: u32, arrived: u32, allowed: u32) -> u32;
+    pub(crate) safe fn segue_shim_found_window(arrived: u32, srtt_us: u32, took_us: u32) -> u32;
+    pub(crate) safe fn segue_shim_proven_twice(proven: u32) -> u32;
+    pub(crate) safe fn segue_shim_refutes_rate(delivered: u32, mss: u32, interval_us: u32, kbps: u32) -> u32;
+    pub(crate) safe fn segue_shim_kept_window(before: u32, cut: u32, prior_cwnd: u32, on_trial: u32) -> u32;
+    pub(crate) safe fn segue_shim_undone_window(window: u32, guard: u32, cwnd: u32) -> u32;
+    pub(crate) safe fn segue_shim_delay_beyond_us(min_rtt_us: u32, srtt_us: u32, old_link: &Link) -> u32;
+    pub(crate) safe fn segue_shim_add_delay_beyond(notice: &mut Notice, beyond_us: u32);
+    pub(crate) safe fn segue_shim_fit_into_queue(link_window: u32, tcp: &Sender, act: &mut Action);
+    pub(crate) safe fn segue_shim_link_window(set: &Settings, notice: &Notice) -> u32;
+
     pub(crate) safe fn segue_shim_path(set: &Settings, notice: &Notice, path: &mut Path);
     pub(crate) safe fn segue_shim_old_new_rtt_ns(path: &Path) -> u64;
     pub(crate) safe fn segue_shim_new_rtt_ns(path: &Path) -> u64;

@@ -7,7 +7,7 @@
 //! * [`Etcp`]: Enhanced TCP of Daniel and Kojo (A1 to A5, Figures 1 to 3);
 //! * [`TcpHo`]: TCP-HO of Wu, Chan and Ananda;
 //! * [`headers`]: the table of each policy's header;
-//! * [`believe`]: how far a sender on Linux believes a notice;
+//! * [`believe`], [`grant`]: how far a sender on Linux believes a notice, and what becomes of the window it grants;
 //! * [`Settings`], [`TcpHoSettings`]: which algorithms, and every choice that the papers leave open;
 //! * [`Path`]: the round-trip times and BDPs that a notice stands for;
 //! * [`wire`]: the notice as a TCP option.
@@ -17,6 +17,7 @@
 mod belief;
 mod etcp;
 mod ffi;
+pub mod grant;
 pub mod headers;
 mod path;
 pub mod rules;

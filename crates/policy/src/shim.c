@@ -5,8 +5,10 @@
  */
 #include <stddef.h>
 
+#include "base_rtt.h"
 #include "belief.h"
 #include "etcp.h"
+#include "grant.h"
 #include "notice.h"
 #include "tcp_ho.h"
 
@@ -16,6 +18,77 @@ u32 segue_shim_believe(const struct segue_sender *tcp, u32 disconnected, u32 pro
 		       struct segue_action *act)
 {
 	return segue_believe(tcp, disconnected, proven, act);
+}
+
+u32 segue_shim_was_silent(u32 silence_us, u32 srtt_us, const struct segue_link *new_link)
+{
+	return segue_was_silent(silence_us, srtt_us, new_link);
+}
+
+u32 segue_shim_rto_bound_ms(const struct segue_link *link)
+{
+	return segue_rto_bound_ms(link);
+}
+
+u32 segue_shim_leaves_at_once(u32 window, u32 most_room)
+{
+	return segue_leaves_at_once(window, most_room);
+}
+
+u32 segue_shim_trial_allows(u32 packets_out)
+{
+	return segue_trial_allows(packets_out);
+}
+
+u32 segue_shim_trial_fails(u32 lost, u32 arrived, u32 allowed)
+{
+	return segue_trial_fails(lost, arrived, allowed);
+}
+
+u32 segue_shim_found_window(u32 arrived, u32 srtt_us, u32 took_us)
+{
+	return segue_found_window(arrived, srtt_us, took_us);
+}
+
+u32 segue_shim_proven_twice(u32 proven)
+{
+	return segue_proven_twice(proven);
+}
+
+u32 segue_shim_refutes_rate(u32 delivered, u32 mss, u32 interval_us, u32 kbps)
+{
+	return segue_refutes_rate(delivered, mss, interval_us, kbps);
+}
+
+u32 segue_shim_kept_window(u32 before, u32 cut, u32 prior_cwnd, u32 on_trial)
+{
+	return segue_kept_window(before, cut, prior_cwnd, on_trial);
+}
+
+u32 segue_shim_undone_window(u32 window, u32 guard, u32 cwnd)
+{
+	return segue_undone_window(window, guard, cwnd);
+}
+
+u32 segue_shim_delay_beyond_us(u32 min_rtt_us, u32 srtt_us, const struct segue_link *old_link)
+{
+	return segue_delay_beyond_us(min_rtt_us, srtt_us, old_link);
+}
+
+void segue_shim_add_delay_beyond(struct segue_notice *notice, u32 beyond_us)
+{
+	segue_add_delay_beyond(notice, beyond_us);
+}
+
+void segue_shim_fit_into_queue(u32 link_window, const struct segue_sender *view,
+			       struct segue_action *act)
+{
+	segue_fit_into_queue(link_window, view, act);
+}
+
+u32 segue_shim_link_window(SETTINGS, const struct segue_notice *notice)
+{
+	return segue_etcp_link_window(set, notice);
 }
 
 /* Section 0, for reports and tests. */

@@ -9,7 +9,8 @@ use segue_draw::{About, LinkTime, LinkTimeBar};
 use segue_study::explain::{SchemeTrace, several_stacks};
 use segue_study::measure::seconds;
 use segue_study::numbers;
-use segue_study::story::{Sentence, story, warnings};
+use segue_study::story::{Sentence, story};
+use segue_study::warnings::warnings;
 use segue_study::{Plan, Row};
 use segue_world::RunRecord;
 

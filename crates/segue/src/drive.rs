@@ -11,7 +11,7 @@ use segue_files::DriveFile;
 use segue_files::scenario::OutputWord;
 use segue_study::drive::{DrivePlan, DriveRow, Mean};
 use segue_study::numbers::{count, time};
-use segue_study::story::stack_warning;
+use segue_study::warnings::stack_warning;
 use std::collections::BTreeSet;
 
 /// Runs the command.

@@ -7,6 +7,7 @@ use segue_study::decision_words::advice_in_words;
 use segue_study::explain::SchemeTrace;
 use segue_study::numbers::packets;
 use segue_study::story;
+use segue_study::warnings::warnings;
 use segue_tcp::receiver::Arrival;
 use segue_world::packet::Packet;
 use segue_world::trace::{Event, LossCause, SenderState, Side, What};
@@ -71,7 +72,7 @@ pub fn story(told: &SchemeTrace, several_stacks: bool, width: usize) -> String {
 
 fn heading(told: &SchemeTrace, several_stacks: bool) -> String {
     let headline = story::headline(&told.trace.experiment);
-    let warnings = story::warnings(&told.trace.experiment, several_stacks);
+    let warnings = warnings(&told.trace.experiment, several_stacks);
     let warnings: String = warnings.iter().map(|warning| format!("; {warning}")).collect();
     let at = short(told.trace.record.at);
     format!("{} on {}: {headline}, at {at} s{warnings}", told.scheme, told.stack)

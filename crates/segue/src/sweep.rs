@@ -5,7 +5,7 @@ use crate::{Failure, outputs, print, progress, warn};
 use clap::Args;
 use segue_export::Output;
 use segue_files::sweep as sweep_file;
-use segue_study::story::stack_warning;
+use segue_study::warnings::stack_warning;
 use segue_sweep::merge::MergeError;
 use segue_sweep::{Plan, Shard, Store, StoreError};
 use std::collections::BTreeSet;

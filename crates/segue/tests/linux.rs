@@ -238,3 +238,24 @@ fn every_command_runs_on_it() {
         assert!(row["mobile_kbps"]["mean"].as_f64().expect("a rate") > 100.0, "{row}");
     }
 }
+
+/// After an outage over which the timer has backed off, a notice brings the flow back. On 6.12 a head that was lost
+/// before the outage may wait for an RTO of many seconds, as the outage's length is taken for a round trip; from 6.15 on
+/// the programs bound it by a second.
+#[test]
+fn a_notice_after_an_outage_brings_the_flow_back() {
+    let row = |stack: &str| {
+        let words = ["compare", "6400kbit/9ms", "6400kbit/9ms", "--kind", "bbm", "--disconnect", "10s"];
+        let how =
+            ["--at", "2s..4s/0.25s", "--notice", "in-band", "--schemes", "sack,etcp-v1", "--stack", stack];
+        let document = printed(&[&words[..], &how, &["--json", "-"]].concat());
+        let document: serde_json::Value = serde_json::from_str(&document).expect("JSON");
+        let [regular, noticed] = [0, 1].map(|row| document["rows"][row].clone());
+        let median = |row: &serde_json::Value| row["transfer_s"]["median"].as_f64().expect("complete");
+        assert!(median(&noticed) < 0.1 * median(&regular), "{stack}: {noticed} {regular}");
+        noticed["over_bound"]["p90"].as_f64().expect("complete")
+    };
+    let [unbounded, bounded] = ["linux-6.12", "linux-6.18"].map(row);
+    assert!(bounded < 0.5 * unbounded, "{bounded} {unbounded}");
+    row("linux-6.12/bbr");
+}

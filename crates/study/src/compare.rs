@@ -2,7 +2,7 @@
 
 use crate::measure::{HandoffRow, Row, Sample};
 use crate::request::{Group, Plan};
-use crate::story::warnings;
+use crate::warnings::warnings;
 use rayon::prelude::*;
 use segue_world::{Experiment, RunRecord, WarmRun};
 

@@ -29,6 +29,7 @@ pub fn advice_in_words(decision: &Decision) -> String {
         resume,
         resume_recovery,
         ignore_sample,
+        anew,
     } = decision.advice;
     let view = &decision.view;
     let values = [
@@ -57,6 +58,7 @@ pub fn advice_in_words(decision: &Decision) -> String {
         (send_new && beyond_window, "one new packet sent whatever the window"),
         (resume_recovery, "SACK recovery resumed"),
         (ignore_sample, "RTT sample not used"),
+        (anew.is_some(), "congestion control started anew"),
     ];
     let acts = acts.into_iter().filter(|act| act.0).map(|act| act.1.to_string());
     values.into_iter().flatten().chain(acts).collect::<Vec<_>>().join(", ")
@@ -97,6 +99,7 @@ mod tests {
     use super::*;
     use segue_handoff::{Notice, Rule};
     use segue_tcp::View;
+    use segue_tcp::advice::Anew;
 
     fn decision(advice: Advice, rules: &[Rule]) -> Decision {
         let view = View {
@@ -114,6 +117,7 @@ mod tests {
             timeouts_since_ack: 0,
             in_fast_recovery: false,
             in_rto_recovery: false,
+            kernel: None,
         };
         Decision { occasion: Occasion::NewAck, view, advice, rules: rules.to_vec() }
     }
@@ -168,9 +172,10 @@ mod tests {
             resume: true,
             resume_recovery: true,
             ignore_sample: true,
+            anew: Some(Anew::Retreat(5)),
         };
         let words = advice_in_words(&decision(all, &[]));
-        assert_eq!(words.split(", ").count(), 19);
+        assert_eq!(words.split(", ").count(), 20);
         let beyond = Advice { send_new: true, beyond_window: true, ..Advice::default() };
         assert_eq!(decision_in_words(&decision(beyond, &[])), "one new packet sent whatever the window");
         assert!(words.contains("cwnd 22.25 to 12.5, ssthresh 0.33 to 1, "), "{words}");

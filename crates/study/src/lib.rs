@@ -27,6 +27,7 @@ pub mod stop;
 pub mod story;
 pub mod times;
 pub mod verdict;
+pub mod warnings;
 
 pub use compare::{Comparison, GroupResult};
 pub use difference::Difference;

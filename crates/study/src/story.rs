@@ -5,7 +5,6 @@ use crate::explain::SchemeTrace;
 use crate::numbers::packets;
 use segue_handoff::{Decision, Occasion, Scheme};
 use segue_tcp::StackProfile;
-use segue_tcp::profile::LINUX;
 use segue_tcp::rules::RecoveryRules;
 use segue_world::packet::Packet;
 use segue_world::trace::{LossCause, SenderState, Side, What};
@@ -22,31 +21,6 @@ pub fn headline(experiment: &Experiment) -> String {
     let (old, new) = (&experiment.old.text, &experiment.new.text);
     format!("{old} -> {new}, {kind}, {} flow{plural}", experiment.flows)
 }
-
-/// What a reader must know before comparing numbers. `several_stacks`: schemes stand on stacks that meet the handoff
-/// in different states.
-pub fn warnings(experiment: &Experiment, several_stacks: bool) -> Vec<String> {
-    let mut warnings = Vec::new();
-    if several_stacks {
-        // The mark of a transfer is what regular TCP of the same stack had sent.
-        warnings.push("each stack has its own mark and bound".to_string());
-    }
-    let hops = experiment.fixed_hops();
-    if hops.wired != WIRED_RATE {
-        warnings.push(format!("wired hops raised to {} Mbit/s", hops.wired / 1_000_000));
-    }
-    warnings.extend(stack_warning(&experiment.stack).map(String::from));
-    warnings
-}
-
-/// What a reader must know of a stack.
-pub fn stack_warning(stack: &StackProfile) -> Option<&'static str> {
-    let warning = "stack `linux` is an old approximation; linux-6.12 is held against the kernel";
-    (stack.name == LINUX.name).then_some(warning)
-}
-
-/// Rate of the wired hops unless an access link is fast, bit/s.
-const WIRED_RATE: u64 = 100_000_000;
 
 /// What made a sender send `head` again at once: duplicate ACKs, or what SACK reported.
 pub fn fast_retransmit_in_words(stack: &StackProfile, dupthresh: u32, head: u32, dup_acks: u32) -> String {

@@ -37,6 +37,57 @@ pub struct View {
     pub in_fast_recovery: bool,
     /// A timer expired, and what was outstanding then is not yet acknowledged.
     pub in_rto_recovery: bool,
+    /// What a kernel's programs can read beside that, on a stack that is a kernel's.
+    pub kernel: Option<KernelView>,
+}
+
+/// The part of `struct tcp_sock` that programs around a congestion control use. Windows and counts are in packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KernelView {
+    /// Now.
+    pub now: Nanos,
+    /// Whether programs can bound the RTO (`TCP_RTO_MAX_MS`, Linux 6.15).
+    pub has_rto_max: bool,
+    /// The timer has resent nothing since the last progress, and the peer's window is open.
+    pub is_calm: bool,
+    /// `rttvar_us`.
+    pub rttvar_us: u32,
+    /// When the last ACK came.
+    pub quiet_since: Nanos,
+    /// `snd_cwnd`.
+    pub cwnd: u32,
+    /// `snd_ssthresh`.
+    pub ssthresh: u32,
+    /// `tcp_packets_in_flight`.
+    pub in_flight: u32,
+    /// `high_seq`: a recovery ends there.
+    pub high_seq: u32,
+    /// Most packets that the peer has ever had room for.
+    pub most_room: u32,
+    /// `delivered` and `lost`: so many so far.
+    pub delivered: u32,
+    /// See `delivered`.
+    pub lost: u32,
+    /// `rtt_min`, us.
+    pub min_rtt_us: u32,
+    /// `rate_delivered` packets in `rate_interval_us`.
+    pub rate_delivered: u32,
+    /// See `rate_delivered`.
+    pub rate_interval_us: u32,
+    /// `mss_cache`, bytes.
+    pub mss: u32,
+}
+
+/// Why a congestion control starts anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Anew {
+    /// A notice has set the window; the flow's share of the new link.
+    Notice {
+        /// Its rate, kbit/s.
+        kbps: u32,
+    },
+    /// The window that a notice had granted was too large; packets that were found instead.
+    Retreat(u32),
 }
 
 /// The floor of the RTO.
@@ -93,6 +144,8 @@ pub struct Advice {
     pub resume_recovery: bool,
     /// Answer to an RTT sample: do not use it.
     pub ignore_sample: bool,
+    /// The congestion control forgets what it knows of the path (a kernel's alone).
+    pub anew: Option<Anew>,
 }
 
 /// Somebody outside TCP who is told of every event of one sender and may advise it.
@@ -131,6 +184,33 @@ pub trait Advisor: Clone {
     /// The clock has reached [`Self::deadline`].
     fn on_deadline(&mut self, _now: Nanos, _view: &View) -> Advice {
         Advice::default()
+    }
+    /// Whether programs around a kernel's congestion control want to hear of [ACKs](Self::on_ack) and of what follows.
+    #[inline]
+    fn watching(&self) -> bool {
+        false
+    }
+    /// An ACK, once it has taken packets off the queue and before the state changes.
+    fn on_ack(&mut self, _view: &View) -> Advice {
+        Advice::default()
+    }
+    /// A cut is undone: the new cwnd, packets, in place of `cwnd`.
+    fn on_undo(&mut self, _view: &View, cwnd: u32) -> u32 {
+        cwnd
+    }
+    /// The state has become Open: another cwnd, packets.
+    fn on_open(&mut self, _view: &View) -> Option<u32> {
+        None
+    }
+    /// The timer has expired, the state is Loss.
+    fn on_loss(&mut self) {}
+    /// A bound of the RTO, ms; asked for after the calls above.
+    fn rto_bound_ms(&self) -> Option<u32> {
+        None
+    }
+    /// The ssthresh, packets, where advice keeps that of `before` the cut.
+    fn kept(&self, before: u32, _cut: u32, _prior_cwnd: u32) -> u32 {
+        before
     }
     /// An RTT sample of packet `seq`, a round trip of `rtt`, is about to be used.
     fn on_rtt_sample(&mut self, _view: &View, _seq: u32, _rtt: Nanos) -> Advice {

@@ -160,6 +160,7 @@ impl<A: Advisor> Core<A> {
 
     pub fn view(&self, in_fast_recovery: bool) -> View {
         View {
+            kernel: None,
             snd_una: self.snd_una,
             snd_max: self.snd_max,
             flight: self.flight(),

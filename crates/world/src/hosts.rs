@@ -110,8 +110,17 @@ impl Correspondent {
             let (flows, disconnected) = self.sharing;
             (flow.sender.view(), flow.listener.listen(option.as_slice(), flows, disconnected))
         });
+        // The programs of a kernel answer a notice while its segment is processed.
+        let pends = match &told {
+            Some((view, Some(News::Notice(notice)))) if flow.sender.is_established() => {
+                flow.sender.advisor().pend(view, notice)
+            }
+            _ => false,
+        };
         // What a notice echoes was sent before the break: no round trip of any path (algorithms.md 4.3 [C]).
-        let stale = matches!(told, Some((_, Some(News::Notice(_))))) && !flow.sender.profile().notice_sample;
+        let stale = matches!(told, Some((_, Some(News::Notice(_)))))
+            && !pends
+            && !flow.sender.profile().notice_sample;
         let without_echo = stale.then(|| {
             let timestamps = packet.segment.timestamps.map(|stamps| Timestamps { echo: 0, ..stamps });
             Segment { timestamps, ..packet.segment }
@@ -130,6 +139,7 @@ impl Correspondent {
         }
         if let Some((before, Some(News::Notice(notice)))) = told
             && flow.sender.is_established()
+            && !pends
         {
             // The ACK that tells of a handoff mostly also acknowledges what came before the break: whether a
             // timeout preceded it is asked of the time before it (algorithms.md 4.3 [C]).

@@ -6,7 +6,7 @@ use super::{
     PRINTED, bbm, close, in_fast_recovery, in_packets, in_rto, mbb, min_rto_ms, packets, reduced_to,
 };
 use super::{scheme, sender, with_flows};
-use segue_policy::{Action, Grant, Notice, Sender, Settings, What};
+use segue_policy::{Action, Grant, Link, Notice, Sender, Settings, What};
 
 /// One notice, and what is expected of the answer.
 pub struct Vector {
@@ -171,5 +171,74 @@ pub fn beliefs() -> Vec<Belief> {
         belief("after an outage: more than leaves at once", at(1, 2), after, 0, [500, 500], [64, 500]),
         belief("after a retreat", at(1, 2), after, 12, [500, 500], [12, 12]),
         belief("after a retreat: less than that", at(1, 2), after, 12, [7, 9], [7, 9]),
+    ]
+}
+
+/// A question about a window that a notice has granted (`policy/grant.h`, `policy/base_rtt.h`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GrantEvent {
+    LeavesAtOnce,
+    TrialAllows,
+    TrialFails,
+    FoundWindow,
+    ProvenTwice,
+    RefutesRate,
+    KeptWindow,
+    UndoneWindow,
+    /// Of a link of 6400 kbit/s and 9 ms.
+    DelayBeyond,
+    /// Before a notice of such a link.
+    WasSilent,
+    /// Of a link of so many kbit/s and us.
+    RtoBound,
+}
+
+/// The link of [`GrantEvent::DelayBeyond`] and [`GrantEvent::WasSilent`].
+pub const NEAR: Link = Link { rate_kbps: 6400, delay_us: 9000 };
+
+/// Arguments in C's order, and the answer.
+pub fn grants() -> Vec<(GrantEvent, [u32; 4], u32)> {
+    use GrantEvent::*;
+    let none = u32::MAX;
+    vec![
+        (LeavesAtOnce, [40, 100, 0, 0], 40),
+        (LeavesAtOnce, [500, 100, 0, 0], 100),
+        (LeavesAtOnce, [500, 3, 0, 0], 10),
+        (TrialAllows, [20, 0, 0, 0], 30),
+        // Lost, arrived, allowed: 30 and half of what arrived.
+        (TrialFails, [30, 0, 30, 0], 0),
+        (TrialFails, [31, 0, 30, 0], 1),
+        (TrialFails, [40, 20, 30, 0], 0),
+        (TrialFails, [41, 20, 30, 0], 1),
+        // 100 packets in 0.5 s are 20 in a round trip of 0.1 s; less than one round trip counts as one.
+        (FoundWindow, [100, 100_000, 500_000, 0], 10),
+        (FoundWindow, [30, 100_000, 50_000, 0], 15),
+        (FoundWindow, [8, 100_000, 50_000, 0], 5),
+        (FoundWindow, [8, 0, 0, 0], 5),
+        (ProvenTwice, [0, 0, 0, 0], 0),
+        (ProvenTwice, [12, 0, 0, 0], 24),
+        (ProvenTwice, [600_000, 0, 0, 0], 1 << 20),
+        // 10 packets of 1448 bytes in 0.1 s are 1158 kbit/s.
+        (RefutesRate, [10, 1448, 100_000, 578], 1),
+        (RefutesRate, [10, 1448, 100_000, 579], 0),
+        (RefutesRate, [10, 1448, 0, 1], 0),
+        // Before the cut, after it, in use, on trial.
+        (KeptWindow, [100, 14, 20, 1], 100),
+        (KeptWindow, [100, 14, 20, 0], 20),
+        (KeptWindow, [10, 14, 20, 0], 14),
+        (UndoneWindow, [40, 11, 5, 0], 11),
+        (UndoneWindow, [40, 3, 5, 0], 5),
+        (UndoneWindow, [4, 11, 5, 0], 4),
+        // 2 x 9 ms and 12,480 bit at 6400 kbit/s are 19.95 ms.
+        (DelayBeyond, [30_000, 40_000, 0, 0], 5_025),
+        (DelayBeyond, [none, 30_000, 0, 0], 5_025),
+        (DelayBeyond, [10_000, 40_000, 0, 0], 0),
+        // 18 ms, 12,000 bit at 6400 kbit/s are 1.875 ms, and a round trip of 40 ms.
+        (WasSilent, [59_875, 40_000, 0, 0], 0),
+        (WasSilent, [59_876, 40_000, 0, 0], 1),
+        // Twice 18 + 1.875 ms is less than a second; twice 600 + 60 ms is more.
+        (RtoBound, [6400, 9_000, 0, 0], 1_000),
+        (RtoBound, [200, 300_000, 0, 0], 1_320),
+        (RtoBound, [0, 0, 0, 0], 24_000),
     ]
 }

@@ -6,6 +6,7 @@ mod common;
 mod etcp_000;
 mod etcp_001;
 mod events;
+mod grant;
 mod headers;
 mod knobs;
 mod ledger;

@@ -83,6 +83,7 @@ impl<A: Advisor> LinuxSender<A> {
         if self.established {
             let event = InAck { window_update: flags & flag::WIN_UPDATE != 0, slow_path: true, ece: false };
             self.control.in_ack_event(&mut self.sk, event);
+            self.tell_ack();
         }
         if self.tlp_high_seq != 0 {
             rs.is_acking_tlp_retrans_seq = self.tlp_retrans && ack >= self.tlp_high_seq;

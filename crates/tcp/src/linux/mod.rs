@@ -26,7 +26,7 @@ pub mod wheel;
 
 use std::collections::VecDeque;
 
-use self::cc::{CaEvent, CaState, CcName, CongestionOps, Control, PacingStatus, Sock};
+use self::cc::{CaEvent, CaState, CcName, CongestionOps, Control, INFINITE_SSTHRESH, PacingStatus, Sock};
 pub use self::info::TcpInfo;
 use self::paws::Stamps;
 use self::queue::Queue;
@@ -34,7 +34,7 @@ use self::rack::Rack;
 use self::rtt::Rtt;
 use self::wheel::{Clock, Place, WheelTimer};
 use crate::Nanos;
-use crate::advice::{Advice, Advisor, MinRto, View};
+use crate::advice::{Advice, Advisor, KernelView, MinRto, View};
 use crate::core::{Counters, charged_header};
 use crate::profile::StackProfile;
 use crate::segment::{CarriedOption, SackList, Segment, Timestamps};
@@ -212,6 +212,11 @@ pub struct LinuxSender<A> {
     slow_start_after_idle: bool,
     /// The receiver reports what has arrived (`tcp_is_sack`).
     sack_ok: bool,
+    /// When the last ACK came.
+    quiet_since: Nanos,
+    /// Whether programs can bound the RTO, and its own ceiling, jiffies.
+    has_rto_max: bool,
+    own_rto_max: u64,
     /// Advice forbids the retransmission of holes, or everything.
     holding: bool,
     suspended: bool,
@@ -233,6 +238,11 @@ impl Release {
             Self::V6_12 => "linux-6.12",
             Self::V6_18 => "linux-6.18",
         }
+    }
+
+    /// Whether programs can bound the RTO of a connection (`TCP_RTO_MAX_MS`, since 6.15).
+    fn has_rto_max(self) -> bool {
+        self == Self::V6_18
     }
 }
 
@@ -340,6 +350,9 @@ impl<A: Advisor> LinuxSender<A> {
             srtt_before: 0,
             slow_start_after_idle: settings.slow_start_after_idle,
             sack_ok: profile.sack_blocks > 0,
+            quiet_since: 0,
+            has_rto_max: settings.release.has_rto_max(),
+            own_rto_max: clock.from_us(profile.rto.max / 1_000),
             holding: false,
             suspended: false,
         }
@@ -434,6 +447,7 @@ impl<A: Advisor> LinuxSender<A> {
         self.cwnd_stamp = self.sk.jiffies;
         self.control.init(&mut self.sk);
         self.send_ack();
+        self.quiet_since = self.now;
         // `tcp_sendmsg`: the application was idle until now.
         self.sk.rate_check_app_limited();
         self.fill_buffer();
@@ -594,7 +608,13 @@ impl<A: Advisor> LinuxSender<A> {
             self.sk.set_cwnd((cwnd / 256).max(1));
         }
         if let Some(ssthresh) = advice.ssthresh {
-            self.sk.snd_ssthresh = (ssthresh / 256).max(2);
+            self.sk.snd_ssthresh =
+                if ssthresh == u32::MAX { INFINITE_SSTHRESH } else { (ssthresh / 256).max(2) };
+        }
+        if let Some(anew) = advice.anew {
+            self.sk.snd_cwnd_cnt = 0;
+            self.cwnd_stamp = self.sk.jiffies;
+            self.control.start_anew(&mut self.sk, anew);
         }
         if let Some(dupthresh) = advice.dupthresh {
             self.reordering = dupthresh;
@@ -666,7 +686,49 @@ impl<A: Advisor> LinuxSender<A> {
             timeouts_since_ack: self.expiries,
             in_fast_recovery: self.sk.ca_state == CaState::Recovery,
             in_rto_recovery: self.in_rto_recovery(),
+            kernel: Some(KernelView {
+                now: self.now,
+                has_rto_max: self.has_rto_max,
+                is_calm: self.retransmits == 0 && self.probes_out == 0 && self.snd_wnd > 0,
+                rttvar_us: self.rtt.rttvar_us,
+                quiet_since: self.quiet_since,
+                cwnd: self.sk.snd_cwnd,
+                ssthresh: self.sk.snd_ssthresh,
+                in_flight: self.sk.packets_in_flight(),
+                high_seq: self.high_seq,
+                most_room: self.max_window + 1,
+                delivered: self.sk.delivered,
+                lost: self.sk.lost,
+                min_rtt_us: self.sk.min_rtt_us(),
+                rate_delivered: self.sk.rate_delivered,
+                rate_interval_us: self.sk.rate_interval_us,
+                mss: self.sk.mss_cache,
+            }),
         }
+    }
+
+    /// Tells programs around the control of an ACK.
+    #[inline]
+    fn tell_ack(&mut self) {
+        if self.advisor.watching() {
+            let view = self.view();
+            let advice = self.advisor.on_ack(&view);
+            self.take(&advice);
+            self.heed_rto_bound();
+        }
+        self.quiet_since = self.now;
+    }
+
+    /// `TCP_RTO_MAX_MS`.
+    fn heed_rto_bound(&mut self) {
+        let bound = self.advisor.rto_bound_ms().map(|ms| self.clock.from_us(u64::from(ms) * 1_000));
+        self.rtt.rto_max = bound.map_or(self.own_rto_max, |bound| bound.min(self.own_rto_max));
+    }
+
+    /// The ssthresh that stays where advice keeps that of `before` the cut.
+    fn kept(&self, before: u32) -> u32 {
+        let cut = self.sk.snd_ssthresh;
+        if before > cut { self.advisor.kept(before, cut, self.sk.prior_cwnd) } else { cut }
     }
 
     /// Events so far.

@@ -13,6 +13,16 @@ impl<A: Advisor> LinuxSender<A> {
     pub(super) fn set_ca_state(&mut self, new: CaState) {
         self.control.set_state(&mut self.sk, new);
         self.sk.ca_state = new;
+        if new == CaState::Loss && self.advisor.watching() {
+            self.advisor.on_loss();
+            self.heed_rto_bound();
+        }
+        if new == CaState::Open && self.advisor.watching() {
+            let view = self.view();
+            if let Some(cwnd) = self.advisor.on_open(&view) {
+                self.sk.set_cwnd(cwnd);
+            }
+        }
     }
 
     /// Packet `seq` is lost, or its retransmission is (`tcp_mark_skb_lost`).
@@ -63,7 +73,7 @@ impl<A: Advisor> LinuxSender<A> {
         }
         if let Some(advice) = advice {
             if advice.keep_window || advice.keep_cwnd {
-                self.sk.snd_ssthresh = ssthresh; // PRR ends there (bpf/sender/enact.h)
+                self.sk.snd_ssthresh = self.kept(ssthresh); // PRR ends there (bpf/sender/enact.h)
             }
             self.take(&advice);
         }

@@ -120,7 +120,7 @@ impl<A: Advisor> LinuxSender<A> {
         self.expiries += 1;
         if let Some(advice) = advice {
             if advice.keep_ssthresh {
-                self.sk.snd_ssthresh = ssthresh;
+                self.sk.snd_ssthresh = self.kept(ssthresh);
             }
             self.take(&advice);
         }

@@ -48,7 +48,12 @@ impl<A: Advisor> LinuxSender<A> {
             self.retransmit_hint = None;
         }
         if self.prior_ssthresh > 0 {
-            let cwnd = self.control.undo_cwnd(&self.sk);
+            let mut cwnd = self.control.undo_cwnd(&self.sk);
+            if self.advisor.watching() {
+                let view = self.view();
+                cwnd = self.advisor.on_undo(&view, cwnd);
+                self.heed_rto_bound();
+            }
             self.sk.set_cwnd(cwnd);
             self.sk.snd_ssthresh = self.sk.snd_ssthresh.max(self.prior_ssthresh);
         }

@@ -142,6 +142,7 @@ impl WheelTimer {
 
 #[cfg(test)]
 mod tests {
+    use super::super::LinuxSettings;
     use super::*;
 
     /// TV-4: least and greatest delay over all phases of a timer set for so many ms.
@@ -193,6 +194,21 @@ mod tests {
         for (k, expected) in [(1, 9056), (2, 10048)] {
             at = fires(at + (rto << k), at + 1);
             assert_eq!(ms(at), expected);
+        }
+    }
+
+    /// Seed 1 has the reference's phase; the others stand anywhere in the 4096 jiffies of the wheel's first levels.
+    #[test]
+    fn the_phase_follows_from_the_seed() {
+        let profile = crate::profile::LINUX_6_12;
+        for hz in [100, 250, 300, 1000] {
+            let settings = LinuxSettings { hz, ..profile.kernel.expect("a kernel") };
+            let phases: Vec<Nanos> = (1..=100).map(|seed| settings.seeded(seed).phase).collect();
+            let period = 4096 * 1_000_000_000 / Nanos::from(hz);
+            assert_eq!(phases[0], 0);
+            assert!(phases.iter().all(|&phase| phase < period), "{hz}");
+            let early = phases[1..].iter().filter(|&&phase| phase < period / 2).count();
+            assert!((30..70).contains(&early), "{hz}: {early} of 99 in the first half");
         }
     }
 }

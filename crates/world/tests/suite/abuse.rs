@@ -142,6 +142,51 @@ fn a_lie_brings_and_costs_five_percent_at_most() {
     }
 }
 
+/// A scheme as a kernel enacts it.
+fn on_linux(name: &str) -> Scheme {
+    scheme_with(name, &[("enact", "linux")])
+}
+
+/// The same on the kernel's own stack.
+#[test]
+fn on_linux_without_an_outage_a_lie_changes_nothing() {
+    for (kbps, cross) in [(2_000, 1), (50_000, 1)] {
+        let e = DriveExperiment { stack: stack("linux-6.12"), ..parked(kbps, cross) };
+        let plain = told(&e, &scheme("sack"), LIE);
+        assert_eq!(plain.timeouts, 0, "{kbps} kbit/s");
+        for name in TCP_HO {
+            for link in [LIE, Link { rate_kbps: u32::MAX, delay_us: u32::MAX }] {
+                assert_eq!(told(&e, &on_linux(name), link), plain, "{name} told of {link:?}");
+            }
+        }
+    }
+}
+
+/// A liar on Linux against the same mobile that says nothing: Enhanced TCP, too, which has no guard, and whose windows a
+/// notice without an outage never raises. (One that tells the truth so often has the window of the link alone, less
+/// than the path's, and brings less.) All seeds together.
+#[test]
+fn on_linux_a_lie_brings_and_costs_five_percent_at_most() {
+    for (kbps, cross) in [(2_000, 1), (50_000, 3)] {
+        let minutes = |scheme: &Scheme| {
+            let (mut mobile, mut others) = (0, 0);
+            for seed in 1..=5 {
+                let e = DriveExperiment { stack: stack("linux-6.12"), seed, ..parked(kbps, cross) };
+                let brought = told(&e, scheme, LIE);
+                mobile += brought.mobile;
+                others += brought.cross;
+            }
+            [mobile, others].map(f64::from)
+        };
+        let [silent, left] = minutes(&scheme("sack"));
+        for name in ["etcp-v1", "tcp-ho", "tcp-ho-aggressive"] {
+            let [lie, taken] = minutes(&on_linux(name));
+            let label = format!("{name}, {kbps} kbit/s beside {cross}: {silent} {lie}, {left} {taken}");
+            assert!(lie <= 1.05 * silent && taken >= 0.95 * left, "{label}");
+        }
+    }
+}
+
 /// Without the guard every notice begins a slow start to an ssthresh beyond all reason, and takes from the others; over
 /// ten seeds.
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use segue_netsim::Nanos;
-use segue_tcp::profile::{FREEBSD5_NEWRENO, LINUX, NS2_SACK1};
+use segue_tcp::profile::{FREEBSD5_NEWRENO, LINUX, LINUX_6_12, LINUX_6_12_BBR, NS2_SACK1};
 use segue_world::{Definition, Experiment, Kind, NoticeMode, WarmRun};
 
 const SCHEMES: [&str; 12] = [
@@ -186,7 +186,7 @@ fn a_withheld_notice_leaves_plain_tcp() {
 #[test]
 fn a_withheld_notice_leaves_plain_tcp_whoever_enacts() {
     let names = ["etcp", "etcp-v1", "etcp:fig3", "tcp-ho", "tcp-ho-aggressive"];
-    for stack in [NS2_SACK1, LINUX, FREEBSD5_NEWRENO] {
+    for stack in [NS2_SACK1, LINUX, LINUX_6_12, LINUX_6_12_BBR, FREEBSD5_NEWRENO] {
         for experiment in handoffs() {
             for notice in [NoticeMode::Withheld, NoticeMode::InBand { lost: 2 }] {
                 let mut warm = WarmRun::new(Experiment { notice, stack, ..experiment.clone() });

@@ -26,6 +26,7 @@ use super::sock::after;
 use super::{
     CaEvent, CaState, CongestionOps, INFINITE_SSTHRESH, INIT_CWND, MinMax, PacingStatus, RateSample, Sock,
 };
+use crate::advice::Anew;
 
 /// Bandwidths are packets per us << 24.
 pub(super) const BW_SCALE: u32 = 24;
@@ -151,6 +152,24 @@ impl Bbr {
 
 impl CongestionOps for Bbr {
     /// `bbr_init`.
+    /// `segue_bbr_anew`, `segue_bbr_retreat`.
+    fn start_anew(&mut self, sk: &mut Sock, why: Anew) {
+        match why {
+            Anew::Notice { kbps } => {
+                let random = self.random.clone();
+                *self = Self { random, ..Self::new(0) };
+                self.init(sk);
+                self.min_rtt_us = u32::MAX;
+                sk.pacing_rate = u64::from(kbps) * 125;
+            }
+            Anew::Retreat(proven) => {
+                let srtt_us = u64::from((sk.srtt_us >> 3).max(1));
+                let found = u64::from(proven) * u64::from(sk.mss_cache) * 1_000_000 / srtt_us;
+                sk.pacing_rate = sk.pacing_rate.min(found);
+            }
+        }
+    }
+
     fn init(&mut self, sk: &mut Sock) {
         sk.snd_ssthresh = INFINITE_SSTHRESH;
         self.next_rtt_delivered = sk.delivered;

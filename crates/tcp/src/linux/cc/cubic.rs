@@ -5,7 +5,8 @@
 //! undo restores cwnd and ssthresh but neither W_max nor the epoch.
 
 use super::sock::after;
-use super::{AckSample, CaEvent, CaState, CongestionOps, PacingStatus, Sock};
+use super::{AckSample, CaEvent, CaState, CongestionOps, INFINITE_SSTHRESH, PacingStatus, Sock};
+use crate::advice::Anew;
 
 /// A factor of 1, in units of beta (`BICTCP_BETA_SCALE`).
 const UNIT: u64 = 1024;
@@ -91,6 +92,15 @@ impl CongestionOps for Cubic {
     fn init(&mut self, sk: &mut Sock) {
         self.curve = Curve::default();
         self.hystart = HyStart::round(sk);
+    }
+
+    /// `segue_cubic_anew`: it comes to rest at what the policy reckons with, the link's BDP and a queue of the same.
+    fn start_anew(&mut self, sk: &mut Sock, _why: Anew) {
+        self.init(sk);
+        let window = sk.snd_ssthresh;
+        if window < INFINITE_SSTHRESH / 2 {
+            self.curve.last_max_cwnd = 2 * window - window / 4;
+        }
     }
 
     /// `cubictcp_acked`.

@@ -4,6 +4,8 @@
 //! large the window is and, if it likes, how fast packets leave. Names are the kernel's, so that both can be read
 //! side by side. Windows and sequence numbers count packets.
 
+use crate::advice::Anew;
+
 #[macro_use]
 mod registry;
 pub mod minmax;
@@ -61,6 +63,9 @@ pub trait CongestionOps {
 
     /// The reduction was needless: the new cwnd.
     fn undo_cwnd(&mut self, sk: &Sock) -> u32;
+
+    /// Programs around it have set the window: what it knows of the path is old (bpf/sender/cubic.h, bbr.h).
+    fn start_anew(&mut self, _sk: &mut Sock, _why: Anew) {}
 
     /// Least segments of a burst, in place of `tcp_min_tso_segs`.
     fn min_tso_segs(&self, _sk: &Sock) -> Option<u32> {

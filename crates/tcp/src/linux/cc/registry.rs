@@ -108,6 +108,10 @@ macro_rules! controls {
                 each!(self, c => c.cong_control(sk, rs));
             }
 
+            fn start_anew(&mut self, sk: &mut Sock, why: Anew) {
+                each!(self, c => c.start_anew(sk, why));
+            }
+
             fn undo_cwnd(&mut self, sk: &Sock) -> u32 {
                 each!(self, c => c.undo_cwnd(sk))
             }

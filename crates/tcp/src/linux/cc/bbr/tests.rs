@@ -299,3 +299,18 @@ fn a_restart_after_idle_time_is_calm() {
     bbr.cong_control(&mut sk, &rs);
     assert_eq!((bbr.mode, bbr.idle_restart), (Mode::ProbeBw, false));
 }
+
+/// A notice of 6400 kbit/s: 800,000 bytes a second, and Startup on a path of unknown length. A trial that found ten
+/// packets per round trip of 20 ms bounds the rate by 724,000, and does not raise it.
+#[test]
+fn another_window_is_another_path() {
+    let (mut sk, mut bbr) = flow(Mode::ProbeBw, 20_000);
+    bbr.start_anew(&mut sk, Anew::Notice { kbps: 6400 });
+    assert_eq!((bbr.mode, bbr.min_rtt_us, bbr.full_bw_reached), (Mode::Startup, u32::MAX, false));
+    assert_eq!(sk.pacing_rate, 800_000);
+    for (before, after) in [(800_000, 724_000), (100_000, 100_000)] {
+        sk.pacing_rate = before;
+        bbr.start_anew(&mut sk, Anew::Retreat(10));
+        assert_eq!(sk.pacing_rate, after);
+    }
+}

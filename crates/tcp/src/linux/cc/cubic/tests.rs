@@ -1,4 +1,3 @@
-use super::super::INFINITE_SSTHRESH;
 use super::*;
 
 /// A sender whose window is always full, in congestion avoidance after a cut of `before`.
@@ -330,5 +329,21 @@ fn the_first_second_teaches_nothing() {
         flow.at_ms(ms);
         flow.cubic.pkts_acked(&mut flow.sk, &sample);
         assert_eq!(flow.cubic.curve.delay_min, delay_min, "{ms} ms");
+    }
+}
+
+/// Programs that set the window to a link's BDP of 40 reckon with a queue of as many: 2 x 40 - 10. Where ssthresh is
+/// infinite, W_max is unknown.
+#[test]
+fn another_window_is_another_path() {
+    for (ssthresh, last_max) in [(40, 70), (INFINITE_SSTHRESH, 0)] {
+        for why in [Anew::Notice { kbps: 6400 }, Anew::Retreat(40)] {
+            let mut flow = Flow::cut_at(250, 200, 20_000);
+            flow.rounds(20, 5);
+            flow.sk.snd_ssthresh = ssthresh;
+            flow.cubic.start_anew(&mut flow.sk, why);
+            assert_eq!((flow.cubic.curve.last_max_cwnd, flow.cubic.curve.epoch_start), (last_max, None));
+            assert_eq!(flow.cubic.curve.delay_min, 0);
+        }
     }
 }

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * base_rtt.h - the base RTT of the path beyond the access link.
  *
@@ -14,16 +14,15 @@
 #ifndef SEGUE_BASE_RTT_H
 #define SEGUE_BASE_RTT_H
 
-#include "kernel.h"
 #include "policy.h"
 
 #define SEGUE_BOTH_WAYS_BITS (8u * (1500 + 60)) /* a packet and its ACK */
 
 /* The part of the delay that lies beyond the access link; one way, us. */
-static inline u32 segue_delay_beyond_us(const struct tcp_sock *tp, const struct segue_link *old_link)
+static inline u32 segue_delay_beyond_us(u32 min_rtt_us, u32 srtt_us, const struct segue_link *old_link)
 {
 	/* after five minutes without a smaller one, the minimum may itself stem from an outage */
-	const u32 round_trip_us = segue_min(tp->rtt_min.s[0].v, tp->srtt_us >> 3);
+	const u32 round_trip_us = segue_min(min_rtt_us, srtt_us);
 	const u64 link_us = 2 * (u64)old_link->delay_us +
 			    SEGUE_BOTH_WAYS_BITS * 1000 / segue_max(1, old_link->rate_kbps);
 

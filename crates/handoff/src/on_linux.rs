@@ -1,0 +1,362 @@
+//! What the programs of a sender on Linux (bpf/sender/) do with a notice beside asking the policy: how far it is
+//! believed, what leaves at once, the trial of what it has granted, the guard against the kernel's own undo. The
+//! bounds are those of `policy/grant.h` and `policy/base_rtt.h`, which the programs compile, too.
+//!
+//! Only on stacks that are a kernel's: others tell nothing of what a trial counts.
+//!
+//! Source: bpf/sender/react.h, enact.h, trial.h, events.h; docs/internals/kernel.md.
+
+use crate::kernel::{micros, on_linux, sender};
+use crate::notice::Notice;
+use segue_policy::{Action, Grant, PACKET, Sender, What, believe, grant};
+use segue_tcp::advice::{Anew, KernelView};
+use segue_tcp::linux::cc::INFINITE_SSTHRESH;
+use segue_tcp::{Advice, Nanos, View};
+
+const MS: Nanos = 1_000_000;
+
+/// What a policy answers to a notice about the path, and the window that the link alone holds, 1/256 packet, if it
+/// computes one.
+pub(crate) trait Decides {
+    /// `path`: the notice with what lies beyond the link; `link`: as it came.
+    fn decide(&mut self, tcp: &Sender, path: &Notice, link: &Notice) -> (Action, Option<u32>);
+}
+
+/// A connection's part of `struct segue_connection`.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OnLinux {
+    /// On the segment that is being processed.
+    pending: Option<Notice>,
+    /// Packets: the window after an outage, and the segment at which it was granted; none: outside any.
+    resumed: u32,
+    resumed_at: Option<Nanos>,
+    guard: u32,
+    guard_seq: u32,
+    guard_rounds: u32,
+    trial: Option<Trial>,
+    /// Packets: a notice raises the window no further; 0: nothing is known.
+    proven: u32,
+    /// This flow's share of the last notice's rate, and when that came; 0: not in doubt.
+    notified_kbps: u32,
+    notified_at: Nanos,
+    /// A notice has been accepted.
+    notified: bool,
+    /// The RTO is to be bounded once that is safe; it is; by so much, ms.
+    bounds_rto: bool,
+    rto_is_bounded: bool,
+    rto_bound_ms: u32,
+    /// The rules behind the last answer, as bits.
+    pub(crate) applied: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Trial {
+    rounds: u32,
+    since: Nanos,
+    seq: u32,
+    lost: u32,
+    delivered: u32,
+    allowed: u32,
+}
+
+/// `segue_whole_packets`: rounded; a window beyond 32 bits stands for the initial ssthresh of Linux.
+fn whole_packets(window: u32) -> u32 {
+    match window {
+        u32::MAX => INFINITE_SSTHRESH,
+        _ => window / PACKET + u32::from(window % PACKET >= PACKET / 2),
+    }
+}
+
+/// A window of so many packets as advice has it.
+fn window(packets: u32) -> u32 {
+    packets.saturating_mul(PACKET)
+}
+
+/// `TCP_CA_Recovery` or beyond.
+fn recovers(view: &View) -> bool {
+    view.in_fast_recovery || view.in_rto_recovery
+}
+
+fn before(a: u32, b: u32) -> bool {
+    (a.wrapping_sub(b) as i32) < 0
+}
+
+impl OnLinux {
+    /// A notice has come with the segment that is about to be processed.
+    pub fn pend(&mut self, view: &View, notice: &Notice) -> bool {
+        if view.kernel.is_some() {
+            self.pending = Some(*notice);
+        }
+        view.kernel.is_some()
+    }
+
+    /// The notice that is to be answered.
+    pub fn pending(&self) -> Option<Notice> {
+        self.pending
+    }
+
+    /// Whether ACKs and undos are to be told.
+    #[inline]
+    pub fn is_watching(&self) -> bool {
+        self.guard_rounds > 0
+            || self.trial.is_some()
+            || self.pending.is_some()
+            || self.notified_kbps > 0
+            || self.resumed > 0
+            || self.bounds_rto
+            || self.rto_is_bounded
+    }
+
+    /// `segue_on_ack`: an ACK, as far as the policy is not told of it.
+    pub fn on_ack(&mut self, view: &View, policy: &mut impl Decides) -> Advice {
+        let Some(tp) = view.kernel else { return Advice::default() };
+        let advice = self.answer(view, tp, policy);
+        self.look_at_rto(view, &tp);
+        advice
+    }
+
+    fn answer(&mut self, view: &View, mut tp: KernelView, policy: &mut impl Decides) -> Advice {
+        let found = tp.ssthresh;
+        self.applied = 0;
+        if self.guard_rounds > 0 {
+            self.guard_on_ack(view, &mut tp);
+        } else if self.notified_kbps > 0 {
+            self.doubt(view, &mut tp);
+        }
+        if let Some(notice) = self.pending.take().and_then(|notice| self.consumed(view, &tp, notice)) {
+            let view = View { ssthresh: window(tp.ssthresh), kernel: Some(tp), ..*view };
+            let guarded = (tp.ssthresh != found).then(|| window(tp.ssthresh));
+            let advice = self.on_notice(&view, &notice, policy);
+            self.resumed_at = (self.resumed > 0).then_some(tp.now);
+            return Advice { ssthresh: advice.ssthresh.or(guarded), ..advice };
+        }
+        if let Some(proven) = self.trial_on_ack(view, &tp) {
+            self.proven = proven;
+            tp.ssthresh = tp.ssthresh.min(proven);
+            self.start_guard(view, tp.ssthresh);
+            return Advice {
+                cwnd: Some(window(tp.cwnd.min(proven))),
+                ssthresh: Some(window(tp.ssthresh)),
+                anew: Some(Anew::Retreat(proven)),
+                ..Advice::default()
+            };
+        }
+        let ssthresh = (tp.ssthresh != found).then(|| window(tp.ssthresh));
+        Advice { ssthresh, ..Advice::default() }
+    }
+
+    /// `segue_consume`: whether it comes too soon, and whether there was an outage, which the option does not tell.
+    fn consumed(&self, view: &View, tp: &KernelView, notice: Notice) -> Option<Notice> {
+        if self.notified && tp.now - self.notified_at < grant::NOTICES_APART_MS * MS {
+            return None;
+        }
+        let silence = micros(tp.now - tp.quiet_since);
+        let disconnected = grant::was_silent(silence, micros(view.srtt), &notice.new_link);
+        Some(Notice { disconnected: disconnected.into(), ..notice })
+    }
+
+    /// `segue_on_notice`, with `segue_decide` and `segue_enact`.
+    pub fn on_notice(&mut self, view: &View, notice: &Notice, policy: &mut impl Decides) -> Advice {
+        let Some(tp) = view.kernel else { return Advice::default() };
+        let mut tcp = sender(view);
+        if tcp.timeouts_since_ack == 0 {
+            // `segue_view`: this ACK may have ended the timeouts, and Linux forgets them first.
+            (tcp.ssthresh_saved, tcp.srtt_before_us) = (0, 0);
+        }
+        let beyond = grant::delay_beyond_us(tp.min_rtt_us, micros(view.srtt), &notice.old_link);
+        let (mut act, link_window) = policy.decide(&tcp, &grant::of_path(notice, beyond), notice);
+        if let Some(link_window) = link_window.filter(|_| act.has(What::RETRANSMIT_HEAD)) {
+            act = grant::fit_into_queue(link_window, &tcp, act);
+        }
+        let (act, granted) = believe(&tcp, notice, window(self.proven), act);
+        if granted == Grant::Unproven {
+            self.trial = Some(Trial {
+                rounds: grant::TRIAL_ROUNDS,
+                since: tp.now,
+                seq: view.snd_max,
+                lost: tp.lost,
+                delivered: tp.delivered,
+                allowed: grant::trial_allows(view.flight),
+            });
+        }
+        (self.notified, self.notified_at) = (true, tp.now);
+        self.rto_bound_ms = grant::rto_bound_ms(&notice.new_link);
+        self.bounds_rto |= tp.has_rto_max && notice.disconnected != 0;
+        self.notified_kbps = match act.has(What::SET_CWND) {
+            true => notice.new_link.rate_kbps / notice.flows.max(1),
+            false => self.notified_kbps,
+        };
+        self.resumed_at = None;
+        self.applied = act.rules;
+        self.enact(view, &tp, notice, &act)
+    }
+
+    fn enact(&mut self, view: &View, tp: &KernelView, notice: &Notice, act: &Action) -> Advice {
+        let packets = |window| whole_packets(window).max(1);
+        let (mut cwnd, mut ssthresh) = (None, None);
+        if act.has(What::SET_SSTHRESH) {
+            ssthresh = Some(packets(act.ssthresh).max(2));
+        }
+        if act.has(What::SET_CWND) && !view.in_fast_recovery {
+            cwnd = Some(grant::leaves_at_once(packets(act.cwnd), tp.most_room));
+        }
+        if act.has(What::RETRANSMIT_HEAD) {
+            let raised = cwnd.unwrap_or(tp.cwnd).max(tp.in_flight + 1);
+            cwnd = Some(raised);
+            if notice.disconnected != 0 {
+                self.resumed = raised;
+            }
+        }
+        if act.has(What::SET_CWND | What::SET_SSTHRESH) {
+            self.start_guard(view, ssthresh.unwrap_or(tp.ssthresh));
+        }
+        let kbps = notice.new_link.rate_kbps / notice.flows.max(1);
+        Advice {
+            cwnd: cwnd.map(window),
+            ssthresh: ssthresh.map(window),
+            anew: act.has(What::SET_CWND).then_some(Anew::Notice { kbps }),
+            room_for_one: false,
+            ..on_linux(act)
+        }
+    }
+
+    fn start_guard(&mut self, view: &View, packets: u32) {
+        self.guard = packets;
+        self.guard_seq = view.snd_max;
+        self.guard_rounds = grant::GUARD_ROUNDS;
+    }
+
+    /// `segue_guard_on_ack`: the kernel's undo also gives back ssthresh, and asks nobody.
+    fn guard_on_ack(&mut self, view: &View, tp: &mut KernelView) {
+        if tp.ssthresh > self.guard && !recovers(view) {
+            tp.ssthresh = self.guard;
+        }
+        if !before(view.snd_una, self.guard_seq) {
+            self.guard_rounds -= 1;
+            self.guard_seq = view.snd_max;
+        }
+    }
+
+    /// `segue_doubt`: if far more arrives than the notice said, slow start probes the path.
+    fn doubt(&mut self, view: &View, tp: &mut KernelView) {
+        if tp.now - self.notified_at > grant::DOUBT_MS * MS {
+            self.notified_kbps = 0;
+        } else if !recovers(view)
+            && grant::refutes_rate(tp.rate_delivered, tp.mss, tp.rate_interval_us, self.notified_kbps)
+        {
+            self.notified_kbps = 0;
+            tp.ssthresh = INFINITE_SSTHRESH;
+        }
+    }
+
+    /// `segue_trial_on_ack`; the window that was found if the trial has failed.
+    fn trial_on_ack(&mut self, view: &View, tp: &KernelView) -> Option<u32> {
+        let mut trial = self.trial?;
+        let arrived = tp.delivered.wrapping_sub(trial.delivered);
+        if grant::trial_fails(tp.lost.wrapping_sub(trial.lost), arrived, trial.allowed) {
+            self.trial = None;
+            self.resumed = 0;
+            return Some(grant::found_window(arrived, micros(view.srtt), micros(tp.now - trial.since)));
+        }
+        if before(view.snd_una, trial.seq) || recovers(view) {
+            return None;
+        }
+        trial.seq = view.snd_max;
+        trial.rounds -= 1;
+        self.trial = (trial.rounds > 0).then_some(trial);
+        if trial.rounds == 0 {
+            self.proven = grant::proven_twice(self.proven);
+        }
+        None
+    }
+
+    /// `segue_look_at_rto`: the bound holds from the first quiet moment on, until the estimate is below it by itself.
+    fn look_at_rto(&mut self, view: &View, tp: &KernelView) {
+        let estimate_us = u64::from(micros(view.srtt)) + u64::from(tp.rttvar_us);
+        let is_below = self.trial.is_none() && estimate_us <= 1_000 * u64::from(self.rto_bound_ms);
+        if self.bounds_rto && tp.is_calm {
+            (self.bounds_rto, self.rto_is_bounded) = (false, true);
+        } else if self.rto_is_bounded && (!tp.is_calm || is_below) {
+            self.rto_is_bounded = false;
+        }
+    }
+
+    /// `segue_on_state`: the kernel would give up sooner, counting from its first retry.
+    pub fn on_loss(&mut self) {
+        self.rto_is_bounded = false;
+    }
+
+    /// The bound, if there is one.
+    pub fn rto_bound_ms(&self) -> Option<u32> {
+        self.rto_is_bounded.then_some(self.rto_bound_ms)
+    }
+
+    /// `segue_on_undo`.
+    pub fn on_undo(&mut self, view: &View, cwnd: u32) -> u32 {
+        let Some(tp) = view.kernel else { return cwnd };
+        self.rto_is_bounded |= std::mem::take(&mut self.bounds_rto);
+        if self.resumed > 0 && self.resumed_at == Some(tp.now) {
+            return tp.in_flight + self.resumed;
+        }
+        match self.guard_rounds {
+            0 => cwnd,
+            _ => grant::undone_window(cwnd, self.guard, tp.cwnd),
+        }
+    }
+
+    /// `segue_on_open`: only an undo leads to Open before everything of the loss is acknowledged.
+    pub fn on_open(&mut self, view: &View) -> Option<u32> {
+        let tp = view.kernel.filter(|_| self.resumed > 0 && self.resumed_at.is_none())?;
+        let resumed = std::mem::take(&mut self.resumed);
+        before(view.snd_una, tp.high_seq).then_some(tp.in_flight + resumed)
+    }
+
+    /// `segue_kept`.
+    pub fn kept(&self, before: u32, cut: u32, prior_cwnd: u32) -> u32 {
+        let kept = grant::kept_window(before, cut, prior_cwnd, self.trial.is_some());
+        if self.guard_rounds > 0 { kept.min(self.guard) } else { kept }
+    }
+}
+
+/// The methods of [`Advisor`](segue_tcp::Advisor) by which a sender on Linux tells its programs, for a scheme with
+/// an [`OnLinux`] in `linux` and a policy that [`Decides`].
+macro_rules! tells_programs {
+    () => {
+        #[inline]
+        fn watching(&self) -> bool {
+            self.linux.is_watching()
+        }
+
+        fn on_ack(&mut self, view: &View) -> Advice {
+            let mut linux = std::mem::take(&mut self.linux);
+            let advice = linux.on_ack(view, self);
+            self.applied = linux.applied;
+            self.linux = linux;
+            advice
+        }
+
+        fn on_undo(&mut self, view: &View, cwnd: u32) -> u32 {
+            self.linux.on_undo(view, cwnd)
+        }
+
+        fn on_open(&mut self, view: &View) -> Option<u32> {
+            self.linux.on_open(view)
+        }
+
+        fn on_loss(&mut self) {
+            self.linux.on_loss();
+        }
+
+        fn rto_bound_ms(&self) -> Option<u32> {
+            self.linux.rto_bound_ms()
+        }
+
+        fn kept(&self, before: u32, cut: u32, prior_cwnd: u32) -> u32 {
+            match self.enactment {
+                Enactment::Paper => before,
+                Enactment::Linux => self.linux.kept(before, cut, prior_cwnd),
+            }
+        }
+    };
+}
+pub(crate) use tells_programs;

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * grant.h - the window that a notice grants to a sender on Linux: whether there was an outage,
+ * what leaves at once, when the grant is refuted, what is kept of it.
+ *
+ * The sender's own file says when each question is asked: bpf/sender/ in the kernel,
+ * crates/handoff/src/on_linux.rs in the simulator. Windows and counts are in packets here.
+ *
+ * Source: ours (docs/internals/kernel.md); the safe retreat of careful resume,
+ * draft-ietf-tsvwg-careful-resume.
+ */
+#ifndef SEGUE_GRANT_H
+#define SEGUE_GRANT_H
+
+#include "policy.h"
+
+#define SEGUE_INITIAL_WINDOW 10u /* RFC 6928 */
+#define SEGUE_TRIAL_ROUNDS 3u
+#define SEGUE_GUARD_ROUNDS 3u
+#define SEGUE_LEAST_PROVEN 5u /* packets */
+#define SEGUE_DOUBT_MS 10000u
+#define SEGUE_INITIAL_RTO_MS 1000u /* RFC 6298, 2.1 */
+
+/* Links do not change more often than that. */
+#define SEGUE_NOTICES_APART_MS 1000u
+
+/* The option does not tell whether there was a disconnection; silence does. Without a
+ * disconnection the first ACK over the new link follows the last one over the old by no more
+ * than the difference of the delays, which is less than both round trips together. */
+static inline u32 segue_was_silent(u32 silence_us, u32 srtt_us, const struct segue_link *new_link)
+{
+	const u64 packet_us = (u64)1500 * 8 * 1000 / segue_max(1, new_link->rate_kbps);
+
+	return silence_us > (u64)2 * new_link->delay_us + packet_us + srtt_us;
+}
+
+/* The length of an outage is no round trip: a bound of the RTO after one (bpf/sender/rto_max.h). */
+static inline u32 segue_rto_bound_ms(const struct segue_link *link)
+{
+	const u64 packet_us = 1500 * 8 * 1000 / segue_max(1, link->rate_kbps);
+	const u64 bound_ms = 2 * (2 * (u64)link->delay_us + packet_us) / 1000;
+
+	return segue_max(SEGUE_INITIAL_RTO_MS, (u32)bound_ms);
+}
+
+/* At once no more than the peer has ever had room for, so that a rate of nonsense makes
+ * no burst of nonsense; slow start does the rest. */
+static inline u32 segue_leaves_at_once(u32 window, u32 most_room)
+{
+	return segue_min(window, segue_max(most_room, SEGUE_INITIAL_WINDOW));
+}
+
+/* Losses that prove nothing. The old link may have lost all of it. Packets that are marked
+ * lost already count, too: an undo takes the marks back, and the kernel then finds the same
+ * packets lost again. */
+static inline u32 segue_trial_allows(u32 packets_out)
+{
+	return packets_out + SEGUE_INITIAL_WINDOW;
+}
+
+/* lost, arrived: since the trial began. */
+static inline u32 segue_trial_fails(u32 lost, u32 arrived, u32 allowed)
+{
+	return lost > allowed + arrived / 2;
+}
+
+/* After a failure: half of what arrived in a round trip. */
+static inline u32 segue_found_window(u32 arrived, u32 srtt_us, u32 took_us)
+{
+	srtt_us = segue_max(1, srtt_us);
+	took_us = segue_max(took_us, srtt_us);
+	return segue_max(SEGUE_LEAST_PROVEN,
+			 segue_saturate((u64)arrived * srtt_us / took_us) / 2);
+}
+
+/* After a success later grants may be twice as large; 0: nothing is known. */
+static inline u32 segue_proven_twice(u32 proven)
+{
+	return segue_min(proven * 2, 1u << 20);
+}
+
+/* The rate of a notice may be far too small: twice as much arrives. */
+static inline u32 segue_refutes_rate(u32 delivered, u32 mss, u32 interval_us, u32 kbps)
+{
+	return interval_us && (u64)delivered * mss * 8000 / interval_us > 2 * (u64)kbps;
+}
+
+/* The ssthresh that a cut leaves. During its trial a grant is kept whole; afterwards no more
+ * than the window in use: above that PRR would let cwnd grow within a recovery, and the
+ * ssthresh of a false rate would never be cut. */
+static inline u32 segue_kept_window(u32 before, u32 cut, u32 prior_cwnd, u32 on_trial)
+{
+	return on_trial ? before : segue_max(cut, segue_min(before, prior_cwnd));
+}
+
+/* The window that an undo gives back while a grant is guarded. */
+static inline u32 segue_undone_window(u32 window, u32 guard, u32 cwnd)
+{
+	return segue_min(window, segue_max(guard, cwnd));
+}
+
+#endif

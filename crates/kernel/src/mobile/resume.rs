@@ -6,8 +6,8 @@
 //! that may be helped, [`Mobile::send_unreachable`] and [`Mobile::send_ack`] help one, [`Mobile::progress`] tells whether
 //! its peer sends again.
 
-use super::craft::{self, Ends};
-use super::records::Counters;
+use super::craft;
+use super::records::{Counters, Ends};
 use super::walk::{each_record, give};
 use super::{Error, Mobile, Scope};
 use crate::egress::{Device, Place};

@@ -22,7 +22,9 @@ use std::time::Duration;
 use zerocopy::{FromBytes, IntoBytes};
 
 /// Beside that of [`crate::receiver`], and behind it.
-const PLACE: Place = Place { priority: 0x5e61, program: "mobile_echo" };
+const PLACE: Place = Place { priority: 0x5e61, handle: 1, program: "mobile_echo" };
+/// The same where clsact came with the filter, for who finds it when its owner was killed.
+const PLACE_AND_CLSACT: Place = Place { handle: 2, ..PLACE };
 
 /// Peers that have not negotiated, by prefix; of several the longest decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,8 +107,8 @@ impl From<segue_waiting> for Waiting {
 /// The programs at work; detached when dropped.
 pub(super) struct Resume {
     waiting: Attached,
-    /// By index: where the filter is, and whether clsact came with it.
-    devices: BTreeMap<u32, (Device, bool)>,
+    /// By index: where the filter is.
+    devices: BTreeMap<u32, (Device, Place)>,
     sender: craft::Sender,
     namespace: Namespace,
 }
@@ -125,9 +127,9 @@ impl Resume {
 
 impl Drop for Resume {
     fn drop(&mut self) {
-        for (_, (device, made_clsact)) in std::mem::take(&mut self.devices) {
+        for (_, (device, place)) in std::mem::take(&mut self.devices) {
             // With its device the filter is gone, too.
-            let _ = self.namespace.run(|| PLACE.remove(device, made_clsact));
+            let _ = self.namespace.run(|| place.remove(device, false));
         }
     }
 }
@@ -146,18 +148,20 @@ impl Mobile {
         if self.resume()?.devices.contains_key(&device.index) {
             return Ok(());
         }
-        if PLACE.attached(device)?.is_some() {
-            PLACE.remove(device, false)?;
+        for place in [PLACE, PLACE_AND_CLSACT] {
+            if place.attached(device)?.is_some() {
+                place.remove(device, place == PLACE_AND_CLSACT)?;
+            }
         }
-        let made_clsact = device.lacks_clsact()?;
+        let place = if device.lacks_clsact()? { PLACE_AND_CLSACT } else { PLACE };
         let program = self.skel.progs.mobile_echo.as_fd();
-        PLACE.attach(device, program, || {
+        place.attach(device, program, || {
             crate::sender::Error::User(format!(
                 "device {name}: our place at its egress is taken; expected none there: tc filter del dev {name} egress pref {}",
                 PLACE.priority
             ))
         })?;
-        self.resume()?.devices.insert(device.index, (device, made_clsact));
+        self.resume()?.devices.insert(device.index, (device, place));
         Ok(())
     }
 
@@ -168,8 +172,8 @@ impl Mobile {
 
     /// The device of this index has gone, and the filter with it.
     pub fn forget(&mut self, index: u32) {
-        if let Some(resume) = &mut self.resume {
-            resume.devices.remove(&index);
+        if let Some((device, _)) = self.resume.as_mut().and_then(|resume| resume.devices.remove(&index)) {
+            device.forget();
         }
     }
 

@@ -104,13 +104,26 @@ impl From<segue_waiting> for Waiting {
     }
 }
 
+/// A device with the filter. Dropped: without it.
+struct Followed {
+    device: Device,
+    place: Place,
+    namespace: Namespace,
+}
+
+impl Drop for Followed {
+    fn drop(&mut self) {
+        // With its device the filter is gone, too.
+        let _ = self.namespace.run(|| self.place.remove(self.device, false));
+    }
+}
+
 /// The programs at work; detached when dropped.
 pub(super) struct Resume {
     waiting: Attached,
     /// By index: where the filter is.
-    devices: BTreeMap<u32, (Device, Place)>,
+    devices: BTreeMap<u32, Followed>,
     sender: craft::Sender,
-    namespace: Namespace,
 }
 
 impl Resume {
@@ -120,17 +133,7 @@ impl Resume {
             waiting: waiting.map_err(Error::kernel("iterate over TCP connections"))?,
             devices: BTreeMap::new(),
             sender: craft::Sender::default(),
-            namespace: Namespace::current()?,
         })
-    }
-}
-
-impl Drop for Resume {
-    fn drop(&mut self) {
-        for (_, (device, place)) in std::mem::take(&mut self.devices) {
-            // With its device the filter is gone, too.
-            let _ = self.namespace.run(|| place.remove(device, false));
-        }
     }
 }
 
@@ -161,7 +164,8 @@ impl Mobile {
                 PLACE.priority
             ))
         })?;
-        self.resume()?.devices.insert(device.index, (device, place));
+        let namespace = Namespace::current()?;
+        self.resume()?.devices.insert(device.index, Followed { device, place, namespace });
         Ok(())
     }
 
@@ -172,8 +176,8 @@ impl Mobile {
 
     /// The device of this index has gone, and the filter with it.
     pub fn forget(&mut self, index: u32) {
-        if let Some((device, _)) = self.resume.as_mut().and_then(|resume| resume.devices.remove(&index)) {
-            device.forget();
+        if let Some(followed) = self.resume.as_mut().and_then(|resume| resume.devices.remove(&index)) {
+            followed.device.forget();
         }
     }
 

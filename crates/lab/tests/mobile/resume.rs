@@ -77,7 +77,7 @@ fn an_agent_takes_the_place_of_one_that_was_killed() {
     let mut mobile = attach_kept(hosts.peer.cgroup(), None).expect("the programs attach");
     hosts.mobile.run(|| mobile.follow("link0")).expect("what is there is an agent's");
     treat(&mut mobile, true, Duration::ZERO);
-    assert_eq!(tc(&hosts, "filter").matches("mobile_echo").count(), 1);
+    assert_eq!(tc(&hosts, "filter").matches("direct-action").count(), 1, "{}", tc(&hosts, "filter"));
     let (near, far) = connect(&hosts, false);
     carry(&far, &near, 0, 1000);
     assert_eq!(waiting(&hosts, &mut mobile).len(), 1, "it is the new one that sees");

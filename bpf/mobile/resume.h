@@ -5,16 +5,16 @@
  *
  *     mobile_echo      remembers the last ACK numbers of each connection. An ICMP message
  *                      moves the peer's timer only if it quotes the first segment that the
- *                      peer knows of no ACK for (RFC 6069, 4.1), and the last ACKs may have
+ *                      peer knows no ACK for (RFC 6069), and the last ACKs may have
  *                      died with the link.
  *     mobile_waiting   lists the connections that are to be helped
  *
  * Until new data comes mobile_echo also writes TSecr = 0 in place of a stamp from before
- * the outage. The peer would take that for a round trip as long as the outage (RFC 7323,
- * 4.1), and for a proof that its timer need not have expired (RFC 3522). Linux and the BSDs
+ * the outage. The peer would take that for a round trip as long as the outage (RFC 7323),
+ * and for a proof that its timer need not have expired (RFC 3522). Linux and FreeBSD
  * take a TSecr of 0 for none.
  *
- * Source: RFC 5927, 4: the quoted sequence number must be one of data under way; RFC 6069;
+ * Source: RFC 6069; RFC 5927: the quoted sequence number must be one of data under way;
  * RFC 7323; tcp_v4_err, tcp_ld_RTO_revert (net/ipv4/tcp_ipv4.c).
  */
 #ifndef SEGUE_MOBILE_RESUME_H
@@ -163,7 +163,7 @@ int mobile_echo(struct __sk_buff *skb)
 }
 
 /* Whether a message may help this connection. Only an established one: to a peer that has
- * not got our SYN or ACK yet a message may be the end (RFC 5927, 4.1). At a closed window
+ * not got our SYN or ACK yet a message may be the end (RFC 5927). At a closed window
  * the peer has nothing under way. */
 static __always_inline u32 may_wait(struct tcp_sock *tp, const struct segue_mobile_orders *order)
 {

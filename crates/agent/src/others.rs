@@ -195,7 +195,7 @@ impl Others {
 
     /// Sends what is due, to those on which nothing new has come.
     pub(super) fn act(&mut self, now: u64, mobile: &mut Mobile) {
-        while let Some(Due { id, waiting, says }) = self.resumes.next(now) {
+        while let Some(Due { id, waiting, says, last }) = self.resumes.next(now) {
             let progress = mobile.progress(waiting).unwrap_or(Progress::Gone);
             if progress == Progress::None {
                 for say in &says {
@@ -212,8 +212,7 @@ impl Others {
                 }
             }
             self.counts.resumed += u64::from(progress == Progress::Resumed);
-            // The last that any is sent is one ACK.
-            if progress != Progress::None || says == [Say::Ack] {
+            if progress != Progress::None || last {
                 self.resumes.end(id);
                 if self.resumes.len() == 0 {
                     let OthersStatus { helped, resumed, messages, acks, unsent, .. } = self.counts;

@@ -20,6 +20,8 @@ use ipnet::IpNet;
 const MS: u64 = 1_000_000;
 /// Copies of what is sent at once.
 const COPIES: u32 = 3;
+/// Packets without a pause: all at once would overflow the queue of a short uplink.
+const BURST: usize = 3;
 /// Beyond a round trip: for the peer, and for this host's own delayed ACK.
 const PATIENCE: u64 = 20 * MS;
 /// Between single messages, so often; then twice as long each time.
@@ -57,11 +59,14 @@ pub(super) struct Due<'a, W> {
     pub(super) id: u64,
     pub(super) waiting: &'a W,
     pub(super) says: Vec<Say>,
+    /// Nothing follows.
+    pub(super) last: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    All,
+    /// So many of the packets at once have been sent.
+    All(usize),
     /// So many single messages have been sent.
     Single(u32),
 }
@@ -116,7 +121,7 @@ impl<W> Resumes<W> {
                 id: self.ids,
                 watch,
                 flow,
-                stage: Stage::All,
+                stage: Stage::All(0),
                 singles: (doublings(outage) + 2).saturating_sub(COPIES).max(1),
                 due: now,
                 packet: time_of(up_kbps),
@@ -153,19 +158,24 @@ impl<W> Resumes<W> {
         let first = self.all.iter_mut().filter(|helped| helped.due <= now).min_by_key(|helped| helped.due)?;
         let says = first.step(now);
         self.free = now + first.packet * says.len() as u64;
-        Some(Due { id: first.id, waiting: &first.flow.waiting, says })
+        Some(Due { id: first.id, waiting: &first.flow.waiting, says, last: first.due == u64::MAX })
     }
 }
 
 impl<W> Helped<W> {
     fn step(&mut self, now: u64) -> Vec<Say> {
         match self.stage {
-            Stage::All => {
+            Stage::All(sent) => {
                 let copies = |say: Say| std::iter::repeat_n(say, COPIES as usize);
                 let messages = (0..self.flow.acks).flat_map(|number| copies(Say::About(number)));
-                let says = messages.chain(copies(Say::Ack)).collect();
-                self.stage = Stage::Single(0);
-                self.due = now + self.flow.round_trip + PATIENCE;
+                let mut left = messages.chain(copies(Say::Ack)).skip(sent);
+                let says: Vec<Say> = left.by_ref().take(BURST).collect();
+                // It stays due meanwhile, and so before those behind it.
+                self.stage = Stage::All(sent + says.len());
+                if left.next().is_none() {
+                    self.stage = Stage::Single(0);
+                    self.due = now + self.flow.round_trip + PATIENCE;
+                }
                 says
             }
             Stage::Single(sent) if sent < self.singles => {
@@ -201,9 +211,13 @@ mod tests {
         let mut resumes = Resumes::new();
         assert_eq!(resumes.begin(0, watch(), outage, 100_000, [flow(1, acks)]), 1);
         let mut said = Vec::new();
-        while let Some(at) = resumes.deadline().filter(|at| *at < 100 * SECOND) {
-            let due = resumes.next(at).expect("it is due");
-            said.push((at / MS, due.says));
+        while let Some(at) = resumes.deadline() {
+            let Due { id, says, last, .. } = resumes.next(at).expect("it is due");
+            assert!(says.len() <= BURST);
+            said.push((at / MS, says));
+            if last {
+                resumes.end(id);
+            }
         }
         said
     }
@@ -212,11 +226,11 @@ mod tests {
     fn a_silent_peer_is_told_in_this_order() {
         // 0.2, 0.6, 1.4, 3, 6.2 s: five doublings in 10 s; seven messages about a number, three of them at once
         let said = script(10 * SECOND, 2);
-        let at_once = [Say::About(0), Say::About(1), Say::Ack].map(|say| [say; 3]).concat();
-        assert_eq!(said[0], (0, at_once));
+        let at_once = [Say::About(0), Say::About(1), Say::Ack].map(|say| (0, vec![say; 3]));
+        assert_eq!(said[..3], at_once);
         let single = |at| (at, vec![Say::AboutNext]);
-        assert_eq!(said[1..5], [38, 113, 188, 263].map(single));
-        assert_eq!(said[5..], [(338, vec![Say::Ack])], "the end");
+        assert_eq!(said[3..7], [38, 113, 188, 263].map(single));
+        assert_eq!(said[7..], [(338, vec![Say::Ack])], "the end");
     }
 
     #[test]
@@ -233,7 +247,7 @@ mod tests {
         }
         // 30 s: six of them; after the fourth 75, 150 and 300 ms follow
         let times: Vec<_> = script(30 * SECOND, 1).iter().map(|(at, _)| *at).collect();
-        assert_eq!(times, [0, 38, 113, 188, 263, 338, 488, 788]);
+        assert_eq!(times, [0, 0, 38, 113, 188, 263, 338, 488, 788]);
     }
 
     #[test]
@@ -242,12 +256,16 @@ mod tests {
         // 1 Mbit/s up, half of it for this: 500 bits a ms
         let packet = ACK_OCTETS * 8 * MS / 500;
         assert_eq!(resumes.begin(0, watch(), SECOND, 1000, [flow(1, 1), flow(2, 4)]), 2);
-        let due = resumes.next(0).expect("the first");
-        assert_eq!((*due.waiting, due.says.len()), (1, 6));
-        assert!(resumes.next(6 * packet - 1).is_none());
-        assert_eq!(resumes.deadline(), Some(6 * packet));
-        let due = resumes.next(6 * packet).expect("the second");
-        assert_eq!((*due.waiting, due.says.len()), (2, 15));
+        let mut now = 0;
+        for (waiting, bursts) in [(1, 2), (2, 5)] {
+            for _ in 0..bursts {
+                assert_eq!(resumes.deadline(), Some(now));
+                let due = resumes.next(now).expect("its turn");
+                assert_eq!((*due.waiting, due.says.len(), due.last), (waiting, 3, false));
+                assert!(resumes.next(now + 3 * packet - 1).is_none(), "half of the uplink");
+                now += 3 * packet;
+            }
+        }
     }
 
     #[test]

@@ -3,14 +3,17 @@
 
 use crate::host;
 use crate::sender::Error;
+use crate::sender::namespace::Namespace;
 use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions, ProgramInfo};
 use libbpf_rs::{TC_EGRESS, TC_INGRESS, TcHook};
 use nix::libc;
 use nix::net::if_::if_nametoindex;
 use segue_netlink::{Client, Message, attribute, half, protocols::NETLINK_ROUTE, word};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::{Mutex, MutexGuard};
 
 /// Octets of `struct ifinfomsg` and `tcmsg` (linux/rtnetlink.h).
 const IFINFOMSG: usize = 16;
@@ -81,20 +84,19 @@ impl Device {
 }
 
 /// The place of one of our programs among the filters of a device; with the program's name, how another process finds it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) priority: u32,
+    pub(crate) handle: u32,
     /// Name of the program, as the kernel cuts it.
     pub(crate) program: &'static str,
 }
-
-const HANDLE: u32 = 1;
 
 impl Place {
     /// `program` is looked at when it is attached only.
     fn hook(self, device: Device, program: BorrowedFd<'_>) -> TcHook {
         let mut hook = TcHook::new(program);
-        hook.ifindex(device.index as i32).attach_point(TC_EGRESS).priority(self.priority).handle(HANDLE);
+        hook.ifindex(device.index as i32).attach_point(TC_EGRESS).priority(self.priority).handle(self.handle);
         hook
     }
 
@@ -106,6 +108,9 @@ impl Place {
         taken: impl FnOnce() -> Error,
     ) -> Result<(), Error> {
         let mut hook = self.hook(device, program);
+        if device.lacks_clsact()? {
+            made().insert(device.anywhere()?);
+        }
         hook.create().map_err(|error| Error::kernel("adding clsact to the device", error))?;
         hook.attach().map(drop).map_err(|error| match error.kind() {
             // By a filter of the same kind, or of another.
@@ -137,14 +142,19 @@ impl Place {
         Ok(Some(program))
     }
 
-    /// Removes the filter, and the qdisc if it was made for it and nobody else uses it.
+    /// Removes the filter, and the qdisc if it was made for a filter of ours and nobody uses it any more. `made_clsact`: a
+    /// process before this one made it.
     pub(crate) fn remove(self, device: Device, made_clsact: bool) -> Result<(), Error> {
+        let anywhere = device.anywhere()?;
+        if made_clsact {
+            made().insert(anywhere);
+        }
         let none = nothing()?;
         let mut hook = self.hook(device, none.as_fd());
         let detached =
             hook.detach().map_err(|error| Error::kernel("detaching from the device's egress", error));
         let used = device.has_filters().map_err(|problem| Error::io("filters of the device", problem))?;
-        if made_clsact && !used {
+        if !used && made().remove(&anywhere) {
             let both = hook.attach_point(TC_EGRESS | TC_INGRESS);
             both.destroy().map_err(|error| Error::kernel("removing clsact from the device", error))?;
         }
@@ -153,6 +163,18 @@ impl Place {
 }
 
 impl Device {
+    /// The device is gone, and its filters with it: another may get its number.
+    pub(crate) fn forget(self) {
+        if let Ok(anywhere) = self.anywhere() {
+            made().remove(&anywhere);
+        }
+    }
+
+    /// Its number is its own within a network namespace.
+    fn anywhere(self) -> Result<(u64, u32), Error> {
+        Ok((Namespace::current()?.number()?, self.index))
+    }
+
     /// Whether attaching a filter adds a qdisc.
     pub(crate) fn lacks_clsact(self) -> Result<bool, Error> {
         let clsact = self.has_clsact();
@@ -164,4 +186,10 @@ impl Device {
 fn nothing() -> Result<File, Error> {
     const PATH: &str = "/dev/null";
     File::open(PATH).map_err(|problem| Error::io(PATH, problem))
+}
+
+/// Devices whose clsact came with a filter of this process, and goes with the last.
+fn made() -> MutexGuard<'static, BTreeSet<(u64, u32)>> {
+    static MADE: Mutex<BTreeSet<(u64, u32)>> = Mutex::new(BTreeSet::new());
+    MADE.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }

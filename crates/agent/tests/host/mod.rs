@@ -326,7 +326,18 @@ asyncio.run(main())
 impl Flows {
     /// So many, each of which has been answered once.
     pub fn start(host: &Host, count: usize) -> Self {
-        let mut server = Talker::new(host.python(&host.peer), ANSWER);
+        Self::with(host, host.python(&host.peer), count)
+    }
+
+    /// The same with a server that runs nothing of ours: it answers no capability.
+    pub fn with_stranger(host: &Host, count: usize) -> Self {
+        let mut outside = Command::new("nsenter");
+        outside.args(["--target", &host.peer.id().to_string(), "--net", "python3"]);
+        Self::with(host, outside, count)
+    }
+
+    fn with(host: &Host, python: Command, count: usize) -> Self {
+        let mut server = Talker::new(python, ANSWER);
         assert_eq!(server.hear(), "ready");
         let client = Talker::with_words(host.python(&host.holder), ASK, &[&count.to_string()]);
         let mut flows = Self { _server: server, client };

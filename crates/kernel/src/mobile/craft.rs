@@ -3,7 +3,7 @@
 //! what peers without capability are sent after an outage ([`super::resume`]): plain ACKs, and ICMP messages.
 
 use super::Error;
-use super::records::Ack;
+use super::records::{Ack, Ends};
 use etherparse::{
     Icmpv4Type, Icmpv6Type, IpHeaders, IpNumber, Ipv4Header, Ipv6Header, PacketBuilder, PacketBuilderStep,
     icmpv4, icmpv6,
@@ -22,27 +22,16 @@ use std::os::fd::{AsRawFd, OwnedFd};
 /// The usual default of hosts (RFC 1700); a router on the way needs no more.
 const TTL: u8 = 64;
 
-/// A connection of this host, and how its packets find their route.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Ends {
-    pub(super) remote: SocketAddr,
-    pub(super) local: SocketAddr,
-    pub(super) mark: u32,
-    /// Interface that the socket is bound to; 0: none.
-    pub(super) device: u32,
-}
-
-impl Ends {
-    fn ip(&self) -> Result<PacketBuilderStep<IpHeaders>, Error> {
-        match (self.local.ip(), self.remote.ip()) {
-            (IpAddr::V4(local), IpAddr::V4(remote)) => {
-                Ok(PacketBuilder::ipv4(local.octets(), remote.octets(), TTL))
-            }
-            (IpAddr::V6(local), IpAddr::V6(remote)) => {
-                Ok(PacketBuilder::ipv6(local.octets(), remote.octets(), TTL))
-            }
-            _ => Err(Error::Families(self.local, self.remote)),
+/// The IP header.
+fn ip(ends: &Ends) -> Result<PacketBuilderStep<IpHeaders>, Error> {
+    match (ends.local.ip(), ends.remote.ip()) {
+        (IpAddr::V4(local), IpAddr::V4(remote)) => {
+            Ok(PacketBuilder::ipv4(local.octets(), remote.octets(), TTL))
         }
+        (IpAddr::V6(local), IpAddr::V6(remote)) => {
+            Ok(PacketBuilder::ipv6(local.octets(), remote.octets(), TTL))
+        }
+        _ => Err(Error::Families(ends.local, ends.remote)),
     }
 }
 
@@ -63,8 +52,7 @@ pub(super) fn pure_ack(
     }
     options.extend(more);
     let (seq, ack) = numbers;
-    let builder = ends
-        .ip()?
+    let builder = ip(ends)?
         .tcp(ends.local.port(), ends.remote.port(), seq, window)
         .ack(ack)
         .options_raw(&options)
@@ -109,7 +97,7 @@ pub(super) fn unreachable(ends: &Ends, number: u32) -> Result<Vec<u8>, Error> {
     quoted.extend(ends.local.port().to_be_bytes());
     quoted.extend(number.to_be_bytes());
     let mut packet = Vec::with_capacity(104);
-    let ip = ends.ip()?;
+    let ip = ip(ends)?;
     match ends.local {
         SocketAddr::V4(_) => ip
             .icmpv4(Icmpv4Type::DestinationUnreachable(icmpv4::DestUnreachableHeader::Host))

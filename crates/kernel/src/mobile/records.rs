@@ -1,6 +1,5 @@
 //! The orders and records of the mobile's programs (`bpf/mobile/intf.h`).
 
-use super::craft::Ends;
 use crate::layouts::{segue_mobile_ack, segue_mobile_counter, segue_mobile_orders, unmapped};
 use segue_policy::Link;
 use segue_policy::wire::ReportType;
@@ -96,6 +95,16 @@ impl Orders {
             pad: [0; 2],
         }
     }
+}
+
+/// A connection of this host, and how its packets find their route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Ends {
+    pub(super) remote: SocketAddr,
+    pub(super) local: SocketAddr,
+    pub(super) mark: u32,
+    /// Interface that the socket is bound to; 0: none.
+    pub(super) device: u32,
 }
 
 /// A connection whose ACKs are to be crafted.

@@ -6,8 +6,8 @@
 //! that may be helped, [`Mobile::send_unreachable`] and [`Mobile::send_ack`] help one, [`Mobile::progress`] tells whether
 //! its peer sends again.
 
-use super::craft::{self, Ends};
-use super::records::Counters;
+use super::craft;
+use super::records::{Counters, Ends};
 use super::walk::{each_record, give};
 use super::{Error, Mobile, Scope};
 use crate::egress::{Device, Place};
@@ -22,7 +22,9 @@ use std::time::Duration;
 use zerocopy::{FromBytes, IntoBytes};
 
 /// Beside that of [`crate::receiver`], and behind it.
-const PLACE: Place = Place { priority: 0x5e61, program: "mobile_echo" };
+const PLACE: Place = Place { priority: 0x5e61, handle: 1, program: "mobile_echo" };
+/// The same where clsact came with the filter, for who finds it when its owner was killed.
+const PLACE_AND_CLSACT: Place = Place { handle: 2, ..PLACE };
 
 /// Peers that have not negotiated, by prefix; of several the longest decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,13 +104,26 @@ impl From<segue_waiting> for Waiting {
     }
 }
 
+/// A device with the filter. Dropped: without it.
+struct Followed {
+    device: Device,
+    place: Place,
+    namespace: Namespace,
+}
+
+impl Drop for Followed {
+    fn drop(&mut self) {
+        // With its device the filter is gone, too.
+        let _ = self.namespace.run(|| self.place.remove(self.device, false));
+    }
+}
+
 /// The programs at work; detached when dropped.
 pub(super) struct Resume {
     waiting: Attached,
-    /// By index: where the filter is, and whether clsact came with it.
-    devices: BTreeMap<u32, (Device, bool)>,
+    /// By index: where the filter is.
+    devices: BTreeMap<u32, Followed>,
     sender: craft::Sender,
-    namespace: Namespace,
 }
 
 impl Resume {
@@ -118,17 +133,7 @@ impl Resume {
             waiting: waiting.map_err(Error::kernel("iterate over TCP connections"))?,
             devices: BTreeMap::new(),
             sender: craft::Sender::default(),
-            namespace: Namespace::current()?,
         })
-    }
-}
-
-impl Drop for Resume {
-    fn drop(&mut self) {
-        for (_, (device, made_clsact)) in std::mem::take(&mut self.devices) {
-            // With its device the filter is gone, too.
-            let _ = self.namespace.run(|| PLACE.remove(device, made_clsact));
-        }
     }
 }
 
@@ -146,18 +151,21 @@ impl Mobile {
         if self.resume()?.devices.contains_key(&device.index) {
             return Ok(());
         }
-        if PLACE.attached(device)?.is_some() {
-            PLACE.remove(device, false)?;
+        for place in [PLACE, PLACE_AND_CLSACT] {
+            if place.attached(device)?.is_some() {
+                place.remove(device, place == PLACE_AND_CLSACT)?;
+            }
         }
-        let made_clsact = device.lacks_clsact()?;
+        let place = if device.lacks_clsact()? { PLACE_AND_CLSACT } else { PLACE };
         let program = self.skel.progs.mobile_echo.as_fd();
-        PLACE.attach(device, program, || {
+        place.attach(device, program, || {
             crate::sender::Error::User(format!(
                 "device {name}: our place at its egress is taken; expected none there: tc filter del dev {name} egress pref {}",
                 PLACE.priority
             ))
         })?;
-        self.resume()?.devices.insert(device.index, (device, made_clsact));
+        let namespace = Namespace::current()?;
+        self.resume()?.devices.insert(device.index, Followed { device, place, namespace });
         Ok(())
     }
 
@@ -168,8 +176,8 @@ impl Mobile {
 
     /// The device of this index has gone, and the filter with it.
     pub fn forget(&mut self, index: u32) {
-        if let Some(resume) = &mut self.resume {
-            resume.devices.remove(&index);
+        if let Some(followed) = self.resume.as_mut().and_then(|resume| resume.devices.remove(&index)) {
+            followed.device.forget();
         }
     }
 

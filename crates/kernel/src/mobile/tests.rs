@@ -1,7 +1,6 @@
 //! Tests that need no second host.
 
-use super::craft::Ends;
-use super::records::Ack;
+use super::records::{Ack, Ends};
 use super::*;
 use crate::layouts::segue_mobile_ack;
 use etherparse::{NetSlice, SlicedPacket, TransportSlice};

@@ -36,7 +36,7 @@ use std::os::fd::AsFd;
 use std::time::Duration;
 use zerocopy::{FromBytes, IntoBytes};
 
-const PLACE: Place = Place { priority: 0x5e60, program: "receiver_egress" };
+const PLACE: Place = Place { priority: 0x5e60, handle: 1, program: "receiver_egress" };
 /// The map of its orders, as the kernel cuts names.
 const ORDERS: &str = "receiver_orders";
 /// ACKs that open the window: three copies of the last (9.22).
@@ -216,14 +216,15 @@ impl Receiver {
     /// Takes the filter from its device.
     pub fn leave(&mut self) {
         let Some(device) = self.device.take() else { return };
-        let made_clsact = self.orders.made_clsact != 0;
         // With its device the filter is gone, too.
-        let _ = self.namespace.run(|| PLACE.remove(device, made_clsact));
+        let _ = self.namespace.run(|| PLACE.remove(device, false));
     }
 
     /// The device is gone, and its filter with it.
     pub fn forget(&mut self) {
-        self.device = None;
+        if let Some(device) = self.device.take() {
+            device.forget();
+        }
     }
 
     /// Index of the device that the filter is at.

@@ -18,6 +18,12 @@ impl Namespace {
         File::open(PATH).map(Self).map_err(|problem| Error::io(PATH, problem))
     }
 
+    /// Which one it is.
+    pub(crate) fn number(&self) -> Result<u64, Error> {
+        let file = self.0.metadata().map_err(|problem| Error::io("the network namespace", problem))?;
+        Ok(file.ino())
+    }
+
     /// Whether the calling thread is there.
     fn is_here(&self) -> bool {
         let id = |file: &File| file.metadata().map(|file| (file.dev(), file.ino()));

@@ -7,6 +7,7 @@ use super::world::{World, address};
 use super::{attached, carry, connect, sent_by, stream};
 use nix::time::{ClockId, clock_gettime};
 use segue_kernel::mobile::{Mobile, Progress, Scope, Treatment, Waiting, attach_kept};
+use segue_kernel::receiver::{Options, Peers, attach};
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -36,6 +37,78 @@ fn outage(mobile: &mut Mobile) {
 
 fn waiting(hosts: &Hosts, mobile: &mut Mobile) -> Vec<Waiting> {
     hosts.mobile.run(|| mobile.waiting(Duration::ZERO)).expect("a list")
+}
+
+/// What `tc` shows of the mobile's device.
+fn tc(hosts: &Hosts, what: &str) -> String {
+    let words = [what, "show", "dev", "link0"];
+    let egress = if what == "filter" { &["egress"][..] } else { &[] };
+    let done = hosts.mobile.run(|| Command::new("tc").args(words).args(egress).output()).expect("iproute2");
+    assert!(done.status.success(), "{done:?}");
+    String::from_utf8(done.stdout).expect("text")
+}
+
+#[test]
+#[ignore = "needs kernel"]
+fn nothing_is_left_at_the_device() {
+    let hosts = Hosts::new();
+    let mobile = following(&hosts);
+    assert!(tc(&hosts, "filter").contains("mobile_echo"));
+    // From this thread, which is in another namespace.
+    drop(mobile);
+    assert_eq!(tc(&hosts, "filter"), "");
+    assert!(!tc(&hosts, "qdisc").contains("clsact"));
+    // A qdisc of somebody else's stays.
+    hosts.mobile.run(|| {
+        let done = Command::new("tc").args(["qdisc", "add", "dev", "link0", "clsact"]).status();
+        assert!(done.expect("iproute2").success());
+    });
+    drop(following(&hosts));
+    assert_eq!(tc(&hosts, "filter"), "");
+    assert!(tc(&hosts, "qdisc").contains("clsact"));
+}
+
+#[test]
+#[ignore = "needs kernel"]
+fn an_agent_takes_the_place_of_one_that_was_killed() {
+    let hosts = Hosts::new();
+    std::mem::forget(following(&hosts));
+    // The cgroup is still the other's.
+    let mut mobile = attach_kept(hosts.peer.cgroup(), None).expect("the programs attach");
+    hosts.mobile.run(|| mobile.follow("link0")).expect("what is there is an agent's");
+    treat(&mut mobile, true, Duration::ZERO);
+    assert_eq!(tc(&hosts, "filter").matches("direct-action").count(), 1, "{}", tc(&hosts, "filter"));
+    let (near, far) = connect(&hosts, false);
+    carry(&far, &near, 0, 1000);
+    assert_eq!(waiting(&hosts, &mut mobile).len(), 1, "it is the new one that sees");
+    drop(mobile);
+    assert_eq!(tc(&hosts, "filter"), "");
+    assert!(!tc(&hosts, "qdisc").contains("clsact"), "the one that was killed had added it");
+}
+
+/// Beside Freeze-TCP and PHAS, which came first, clsact goes with the last.
+#[test]
+#[ignore = "needs kernel"]
+fn a_receiver_at_the_same_device_shares_its_qdisc() {
+    let hosts = Hosts::new();
+    let options = Options { device: "link0".into(), peers: Peers::All, phas: false };
+    for receiver_first in [true, false] {
+        let receiver = hosts.mobile.run(|| attach(&options)).expect("it attaches");
+        let mobile = following(&hosts);
+        assert!(tc(&hosts, "filter").contains("receiver_egress"), "{}", tc(&hosts, "filter"));
+        assert!(tc(&hosts, "filter").contains("mobile_echo"));
+        if receiver_first {
+            drop(receiver);
+            assert!(tc(&hosts, "filter").contains("mobile_echo"));
+            drop(mobile);
+        } else {
+            drop(mobile);
+            assert!(tc(&hosts, "filter").contains("receiver_egress"));
+            drop(receiver);
+        }
+        assert_eq!(tc(&hosts, "filter"), "");
+        assert!(!tc(&hosts, "qdisc").contains("clsact"));
+    }
 }
 
 /// What this end has echoed, newest last.

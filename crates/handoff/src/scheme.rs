@@ -2,6 +2,7 @@
 
 use crate::hn_option::Start;
 use crate::mobile::MobileRule;
+use crate::near::Claim;
 use crate::notice::Notice;
 use crate::router::RouterRule;
 use segue_policy::Rule;
@@ -102,6 +103,11 @@ pub trait HandoffScheme: Advisor + Sized {
 
     /// A handoff has completed.
     fn on_notice(&mut self, view: &View, notice: &Notice) -> Advice;
+
+    /// What all flows of a mobile share at a host from the first notice on, if the scheme has them send together.
+    fn claim(&self) -> Option<Claim> {
+        None
+    }
 
     /// Whether it needs to have been at the sender from the start of the connection.
     fn remembers(&self) -> bool {

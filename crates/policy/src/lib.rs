@@ -7,6 +7,7 @@
 //! * [`Etcp`]: Enhanced TCP of Daniel and Kojo (A1 to A5, Figures 1 to 3);
 //! * [`TcpHo`]: TCP-HO of Wu, Chan and Ananda;
 //! * [`headers`]: the table of each policy's header;
+//! * [`Near`]: the numbers of `near`;
 //! * [`believe`]: how far a sender on Linux believes a notice;
 //! * [`Settings`], [`TcpHoSettings`]: which algorithms, and every choice that the papers leave open;
 //! * [`Path`]: the round-trip times and BDPs that a notice stands for;
@@ -18,6 +19,7 @@ mod belief;
 mod etcp;
 mod ffi;
 pub mod headers;
+mod near;
 mod path;
 pub mod rules;
 mod settings;
@@ -28,6 +30,7 @@ pub mod wire;
 
 pub use belief::{Grant, believe};
 pub use etcp::Etcp;
+pub use near::Near;
 pub use path::Path;
 pub use rules::Rule;
 pub use settings::{

@@ -159,7 +159,13 @@ pub(crate) fn build<W: HostObserver>(
         net.arm(timer, start.opens);
         flows.push(sending_flow(id as u16, &stack, start.phase, start.opens, timer, plain.clone()));
     }
-    let cn = Correspondent { first: (0, flows[0].timer.0), flows, out: core.down, sharing: (0, false) };
+    let cn = Correspondent {
+        first: (0, flows[0].timer.0),
+        flows,
+        out: core.down,
+        sharing: (0, false),
+        claim: None,
+    };
 
     let first_link = reported_at_start(experiment);
     let mut receiving = Vec::new();

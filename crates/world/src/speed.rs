@@ -116,7 +116,13 @@ fn dumbbell(flows: usize, rate: u64, delay: Nanos, queue: u32) -> Sim<BenchNode,
         net.arm(timer, start.opens);
         let flow =
             sending_flow(id as u16, &NS2_SACK1, start.phase, start.opens, timer, Scheme::Regular(Regular));
-        let host = Correspondent { first: (id as u16, timer.0), flows: vec![flow], out, sharing: (0, false) };
+        let host = Correspondent {
+            first: (id as u16, timer.0),
+            flows: vec![flow],
+            out,
+            sharing: (0, false),
+            claim: None,
+        };
         nodes.push(BenchNode::Correspondent(host));
     }
     router.route(up, Route::ByFlow(back));

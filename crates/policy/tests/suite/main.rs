@@ -9,6 +9,7 @@ mod events;
 mod headers;
 mod knobs;
 mod ledger;
+mod near;
 mod on_linux;
 mod path;
 mod rules;

@@ -299,8 +299,13 @@ impl Cells {
         let timer = net.add_timer(CN);
         net.arm(timer, 0);
         let flow = sending_flow(0, &self.stack, 0, 0, timer, scheme.clone());
-        let cn =
-            Correspondent { first: (0, timer.0), flows: vec![flow], out: wired_down[0], sharing: (1, true) };
+        let cn = Correspondent {
+            first: (0, timer.0),
+            flows: vec![flow],
+            out: wired_down[0],
+            sharing: (1, true),
+            claim: None,
+        };
         let timer = net.add_timer(MN);
         let link = Link { rate_kbps: (RATE / 1000) as u32, delay_us: (ACCESS_DELAY / 1000) as u32 };
         let flow = receiving_flow(0, &self.stack, timer, link);

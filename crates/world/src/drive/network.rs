@@ -114,6 +114,7 @@ impl Bulk<'_> {
             flows: sending,
             out: out.0,
             sharing: (count as u32, true),
+            claim: None,
         };
         let receiver =
             Mobile { first: timer(receiving.first().map(|flow| flow.timer)), flows: receiving, out: out.1 };

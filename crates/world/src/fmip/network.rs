@@ -69,7 +69,13 @@ pub(super) fn build(download: &Download, scheme: &Scheme) -> FmipSim {
     let mut flow = sending_flow(0, &download.stack, 0, 0, timer, scheme.clone());
     flow.opens = None;
     flow.sender.open(download.packets());
-    let cn = Correspondent { first: (0, timer.0), flows: vec![flow], out: core[0].down, sharing: (1, true) };
+    let cn = Correspondent {
+        first: (0, timer.0),
+        flows: vec![flow],
+        out: core[0].down,
+        sharing: (1, true),
+        claim: None,
+    };
     let mut r = Router::default();
     r.route(core[0].down, Route::To(core[1].down));
     r.route(core[1].up, Route::To(core[0].up));

@@ -272,6 +272,7 @@ impl Twin {
             flows: sending,
             out: core_down,
             sharing: (0, false),
+            claim: None,
         };
         let mn = Mobile { first: (0, receiving[0].timer.0), flows: receiving, out: last_up[0] };
         let mut r = Router::default();

@@ -13,6 +13,7 @@ pub mod hn;
 pub mod hn_option;
 mod kernel;
 pub mod mobile;
+pub mod near;
 pub mod notice;
 mod on_linux;
 pub mod phas;

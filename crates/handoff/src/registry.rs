@@ -2,6 +2,7 @@
 
 use crate::hn_option::Start;
 use crate::mobile::MobileRule;
+use crate::near::Claim;
 use crate::notice::Notice;
 use crate::router::RouterRule;
 use crate::scheme::{Entry, HandoffScheme, SchemeError, SettingInfo};
@@ -81,6 +82,11 @@ macro_rules! schemes {
             /// The notice that is answered so.
             pub fn pending(&self) -> Option<Notice> {
                 match self { $(Self::$variant(scheme) => scheme.pending()),+ }
+            }
+
+            /// What all flows of a mobile share at a host from the first notice on, if anything.
+            pub fn claim(&self) -> Option<Claim> {
+                match self { $(Self::$variant(scheme) => scheme.claim()),+ }
             }
 
             /// Whether it needs to have been at the sender from the start of the connection.
@@ -172,6 +178,8 @@ schemes! {
     Buffered(crate::buffered::Buffered),
     /// RLCI.
     Rlci(crate::header::OneHeader<crate::rlci::Rlci>),
+    /// One clock for all flows.
+    Near(crate::near::Near),
 }
 
 impl Scheme {

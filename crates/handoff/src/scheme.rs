@@ -2,6 +2,7 @@
 
 use crate::hn_option::Start;
 use crate::mobile::MobileRule;
+use crate::near::Claim;
 use crate::notice::Notice;
 use crate::router::RouterRule;
 use segue_policy::Rule;
@@ -111,6 +112,11 @@ pub trait HandoffScheme: Advisor + Sized {
 
     /// The notice that is answered so.
     fn pending(&self) -> Option<Notice> {
+        None
+    }
+
+    /// What all flows of a mobile share at a host from the first notice on, if the scheme has them send together.
+    fn claim(&self) -> Option<Claim> {
         None
     }
 

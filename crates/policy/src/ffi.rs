@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use crate::wire::{CAPABILITY_LENGTH, REPORT_LENGTH, ReplayWindow};
-use crate::{Action, Link, Notice, Path, Sender, Settings};
+use crate::{Action, Link, Near, Notice, Path, Sender, Settings};
 
 /// `struct segue_report`.
 #[repr(C)]
@@ -61,6 +61,32 @@ unsafe extern "C" {
     pub(crate) safe fn segue_shim_factor(path: &Path) -> u32;
     pub(crate) safe fn segue_shim_flight_exceeds(path: &Path, flight: u32, factor: u32, flows: u32) -> u32;
     pub(crate) safe fn segue_shim_delay_changed(set: &Settings, path: &Path, clause: u32) -> u32;
+
+    pub(crate) safe fn segue_shim_near_of(
+        near: &mut Near,
+        notice: &Notice,
+        min_rtt_ns: u64,
+        packet_bytes: u32,
+        ack_bytes: u32,
+        own: u32,
+    );
+    pub(crate) safe fn segue_shim_near_completion(near: &Near, now: u64) -> u64;
+    pub(crate) safe fn segue_shim_near_on_old_link(near: &Near, completion: u64, sent: u64) -> u32;
+    pub(crate) safe fn segue_shim_near_overflows(near: &Near, free_at: u64, sent: u64) -> u32;
+    pub(crate) safe fn segue_shim_near_most_out(window: u64, own: u32) -> u64;
+    pub(crate) safe fn segue_shim_near_old_arrival(near: &Near, sent: u64, before: u64) -> u64;
+    pub(crate) safe fn segue_shim_near_too_late(near: &Near, begins: u64, packets: u32, arrival: u64) -> u32;
+    pub(crate) safe fn segue_shim_near_horizon(near: &Near, old_flight: u32) -> u32;
+    pub(crate) safe fn segue_shim_near_waits(near: &Near, arrival: u64) -> u64;
+    pub(crate) safe fn segue_shim_near_tells_all_ns(notice: &Notice, ack_bytes: u32, own: u32) -> u64;
+    pub(crate) safe fn segue_shim_near_too_soon(near: &Near, elapsed_ns: u64) -> u32;
+    pub(crate) safe fn segue_shim_near_after_loss(window: u64, own: u32) -> u64;
+    pub(crate) safe fn segue_shim_near_after_acks(near: &Near, window: u64, acked: u32, own: u32) -> u64;
+    pub(crate) safe fn segue_shim_near_measured(near: &mut Near, rtt_ns: u64);
+    pub(crate) safe fn segue_shim_near_queued(near: &Near, rtt_ns: u64) -> u32;
+    pub(crate) safe fn segue_shim_near_raise(near: &mut Near, told: &Near, steps: u32);
+    pub(crate) safe fn segue_shim_near_steps_left(steps: u32) -> u32;
+    pub(crate) safe fn segue_shim_near_rto_ns(near: &Near, backoff: u32) -> u64;
 
     pub(crate) safe fn segue_shim_encode_report(report: &RawReport, to: &mut [u8; REPORT_LENGTH]) -> u32;
     pub(crate) safe fn segue_shim_encode_capability(
@@ -122,6 +148,10 @@ mod tests {
         all.extend(layout!(Action: what, cwnd, ssthresh, min_rto_us, dupthresh, rules));
         all.push(size_of::<Etcp>());
         all.extend(layout!(Path: old_link, new_link, packet_bytes, ack_bytes, whole_packets));
+        all.extend(
+            layout!(Near: beyond_ns, old_slot_ns, slot_ns, ack_way_ns, data_way_ns, old_data_way_ns, rtt_ns,
+            window),
+        );
         all.extend(layout!(RawReport: link, nonce, seq, kind));
         all.extend(layout!(RawCapability: nonce, flags));
         all.extend(layout!(ReplayWindow: nonce, last_seq, heard));

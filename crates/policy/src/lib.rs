@@ -7,6 +7,7 @@
 //! * [`Etcp`]: Enhanced TCP of Daniel and Kojo (A1 to A5, Figures 1 to 3);
 //! * [`TcpHo`]: TCP-HO of Wu, Chan and Ananda;
 //! * [`headers`]: the table of each policy's header;
+//! * [`Near`]: the numbers of `near`;
 //! * [`believe`], [`grant`]: how far a sender on Linux believes a notice, and what becomes of the window it grants;
 //! * [`Settings`], [`TcpHoSettings`]: which algorithms, and every choice that the papers leave open;
 //! * [`Path`]: the round-trip times and BDPs that a notice stands for;
@@ -19,6 +20,7 @@ mod etcp;
 mod ffi;
 pub mod grant;
 pub mod headers;
+mod near;
 mod path;
 pub mod rules;
 mod settings;
@@ -29,6 +31,7 @@ pub mod wire;
 
 pub use belief::{Grant, believe};
 pub use etcp::Etcp;
+pub use near::Near;
 pub use path::Path;
 pub use rules::Rule;
 pub use settings::{

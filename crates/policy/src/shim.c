@@ -9,6 +9,7 @@
 #include "belief.h"
 #include "etcp.h"
 #include "grant.h"
+#include "near.h"
 #include "notice.h"
 #include "tcp_ho.h"
 
@@ -190,6 +191,99 @@ u32 segue_shim_decode_rate(u32 code)
 	return segue_decode_rate(code);
 }
 
+/* near.h, which is no table: its host keeps the list of packets. */
+
+void segue_shim_near_of(struct segue_near *near, const struct segue_notice *notice, u64 min_rtt_ns,
+			u32 packet_bytes, u32 ack_bytes, u32 own)
+{
+	segue_near_of(near, notice, min_rtt_ns, packet_bytes, ack_bytes, own);
+}
+
+u64 segue_shim_near_completion(const struct segue_near *near, u64 now)
+{
+	return segue_near_completion(near, now);
+}
+
+u32 segue_shim_near_on_old_link(const struct segue_near *near, u64 completion, u64 sent)
+{
+	return segue_near_on_old_link(near, completion, sent);
+}
+
+u32 segue_shim_near_overflows(const struct segue_near *near, u64 free_at, u64 sent)
+{
+	return segue_near_overflows(near, free_at, sent);
+}
+
+u64 segue_shim_near_most_out(u64 window, u32 own)
+{
+	return segue_near_most_out(window, own);
+}
+
+u64 segue_shim_near_old_arrival(const struct segue_near *near, u64 sent, u64 before)
+{
+	return segue_near_old_arrival(near, sent, before);
+}
+
+u32 segue_shim_near_too_late(const struct segue_near *near, u64 begins, u32 packets, u64 arrival)
+{
+	return segue_near_too_late(near, begins, packets, arrival);
+}
+
+u32 segue_shim_near_horizon(const struct segue_near *near, u32 old_flight)
+{
+	return segue_near_horizon(near, old_flight);
+}
+
+u64 segue_shim_near_waits(const struct segue_near *near, u64 arrival)
+{
+	return segue_near_waits(near, arrival);
+}
+
+u64 segue_shim_near_tells_all_ns(const struct segue_notice *notice, u32 ack_bytes, u32 own)
+{
+	return segue_near_tells_all_ns(notice, ack_bytes, own);
+}
+
+u32 segue_shim_near_too_soon(const struct segue_near *near, u64 elapsed_ns)
+{
+	return segue_near_too_soon(near, elapsed_ns);
+}
+
+u64 segue_shim_near_after_loss(u64 window, u32 own)
+{
+	return segue_near_after_loss(window, own);
+}
+
+u64 segue_shim_near_after_acks(const struct segue_near *near, u64 window, u32 acked, u32 own)
+{
+	return segue_near_after_acks(near, window, acked, own);
+}
+
+void segue_shim_near_measured(struct segue_near *near, u64 rtt_ns)
+{
+	segue_near_measured(near, rtt_ns);
+}
+
+u32 segue_shim_near_queued(const struct segue_near *near, u64 rtt_ns)
+{
+	return segue_near_queued(near, rtt_ns);
+}
+
+void segue_shim_near_raise(struct segue_near *near, const struct segue_near *told, u32 steps)
+{
+	segue_near_raise(near, told, steps);
+}
+
+u32 segue_shim_near_steps_left(u32 steps)
+{
+	return segue_near_steps_left(steps);
+}
+
+u64 segue_shim_near_rto_ns(const struct segue_near *near, u32 backoff)
+{
+	return segue_near_rto_ns(near, backoff);
+}
+
 /* Layouts and defaults, which a test compares with Rust's. */
 
 void segue_shim_default_settings(u32 algorithms, struct segue_etcp_settings *set)
@@ -226,6 +320,9 @@ static const u32 layout[] = {
 	SIZE(segue_etcp),
 	SIZE(segue_path), AT(segue_path, old_link), AT(segue_path, new_link),
 	AT(segue_path, packet_bytes), AT(segue_path, ack_bytes), AT(segue_path, whole_packets),
+	SIZE(segue_near), AT(segue_near, beyond_ns), AT(segue_near, old_slot_ns), AT(segue_near, slot_ns),
+	AT(segue_near, ack_way_ns), AT(segue_near, data_way_ns), AT(segue_near, old_data_way_ns),
+	AT(segue_near, rtt_ns), AT(segue_near, window),
 	SIZE(segue_report), AT(segue_report, link), AT(segue_report, nonce),
 	AT(segue_report, seq), AT(segue_report, type),
 	SIZE(segue_capability), AT(segue_capability, nonce), AT(segue_capability, flags),

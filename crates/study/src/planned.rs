@@ -4,7 +4,7 @@ use crate::request_error::{NOTICE_DELAY, RequestError};
 use segue_handoff::{Scheme, regular};
 use segue_tcp::StackProfile;
 use segue_tcp::linux::cc::CcName;
-use segue_tcp::profile::{STACK_SETTINGS, stacks};
+use segue_tcp::profile::{self as profiles, STACK_SETTINGS, stacks};
 use segue_words::did_you_mean;
 use segue_world::Routers;
 use segue_world::router_settings::ROUTER_SETTINGS;
@@ -68,6 +68,13 @@ pub fn planned(
             own.push(("enact".to_string(), "linux".to_string()));
         }
         let scheme = Scheme::build(name, &own)?;
+        if scheme.claim().is_some() && !can_be_claimed(&stack) {
+            let fit: Vec<_> = profiles::stacks().filter(can_be_claimed).map(|stack| stack.name).collect();
+            return Err(RequestError::List {
+                what: "--stack",
+                problem: format!("`{name}` does not run on `{}`; expected {}", stack.name, fit.join(" or ")),
+            });
+        }
         let stack_index = stacks.iter().position(|other| *other == stack).unwrap_or_else(|| {
             stacks.push(stack);
             stacks.len() - 1
@@ -90,6 +97,11 @@ pub fn check_key(key: &str, schemes: &[String], bench: &[&str]) -> Result<(), Re
         return Ok(());
     }
     Err(RequestError::Setting { key: key.to_string(), hint: did_you_mean(key, known) })
+}
+
+/// Whether a scheme can send in place of a stack: it is told by SACK what has arrived, and can silence the stack.
+fn can_be_claimed(stack: &StackProfile) -> bool {
+    stack.kernel.is_none() && stack.sack_blocks > 0
 }
 
 /// Whether a key concerns stack, access routers or bench, and so every scheme.

@@ -89,6 +89,22 @@ impl<A: Advisor> AnySender<A> {
         each!(self, tcp => tcp.advisor())
     }
 
+    /// The sender, if it goes by a profile's rules.
+    pub fn rules(&self) -> Option<&Sender<A>> {
+        match self {
+            Self::Rules(sender) => Some(sender),
+            Self::Linux(_) => None,
+        }
+    }
+
+    /// The same, to change it.
+    pub fn rules_mut(&mut self) -> Option<&mut Sender<A>> {
+        match self {
+            Self::Rules(sender) => Some(sender),
+            Self::Linux(_) => None,
+        }
+    }
+
     /// The stack.
     pub fn profile(&self) -> &StackProfile {
         each!(self, tcp => tcp.profile())

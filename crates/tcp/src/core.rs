@@ -56,6 +56,15 @@ pub(crate) struct Usage {
     sent: bool,
 }
 
+/// The last transmission of a packet.
+#[derive(Clone, Copy, Debug, Default)]
+struct LastCopy {
+    /// Its number.
+    number: u32,
+    /// When, in 1024 ns of a clock of 32 bits.
+    at: u32,
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct Core<A> {
     pub profile: StackProfile,
@@ -94,8 +103,8 @@ pub(crate) struct Core<A> {
     pub ssthresh_saved: u32,
     /// SRTT at the first of them (algorithms.md, 4.3); 0 = none.
     pub srtt_before: Nanos,
-    /// Copy number of the last transmission of each outstanding packet, by `seq & mask`.
-    copies: Vec<u32>,
+    /// The last transmission of each outstanding packet, by `seq & mask`.
+    copies: Vec<LastCopy>,
     pub counters: Counters,
     /// Round trip that the last ACK measured which advanced `snd_una`.
     rtt: Option<Nanos>,
@@ -138,7 +147,7 @@ impl<A: Advisor> Core<A> {
             expiries: 0,
             ssthresh_saved: 0,
             srtt_before: 0,
-            copies: vec![0; 64],
+            copies: vec![LastCopy::default(); 64],
             counters: Counters::default(),
             rtt: None,
             min_rtt: None,
@@ -437,7 +446,19 @@ impl<A: Advisor> Core<A> {
 
     /// Copy number of the last transmission of an outstanding packet.
     pub fn last_copy(&self, seq: u32) -> u32 {
-        self.copies[seq as usize & (self.copies.len() - 1)]
+        self.copies[seq as usize & (self.copies.len() - 1)].number
+    }
+
+    /// When an outstanding packet was sent last, in units of 1024 ns; less than 73 minutes before `now`.
+    pub fn sent_at(&self, now: Nanos, seq: u32) -> Nanos {
+        let at = self.copies[seq as usize & (self.copies.len() - 1)].at;
+        let units = now >> 10;
+        units.saturating_sub(Nanos::from((units as u32).wrapping_sub(at))) << 10
+    }
+
+    /// Shortest round trip of the connection.
+    pub fn min_rtt(&self) -> Option<Nanos> {
+        self.min_rtt
     }
 
     /// The number of the transmission that is due.
@@ -472,7 +493,7 @@ impl<A: Advisor> Core<A> {
             self.counters.retransmissions += 1;
         }
         let mask = self.copies.len() - 1;
-        self.copies[seq as usize & mask] = copy;
+        self.copies[seq as usize & mask] = LastCopy { number: copy, at: (now >> 10) as u32 };
         if self.timer.is_none() || nothing_outstanding {
             self.start_timer(now);
         }
@@ -482,7 +503,7 @@ impl<A: Advisor> Core<A> {
     #[cold]
     fn grow_copies(&mut self) {
         let old = std::mem::take(&mut self.copies);
-        self.copies = vec![0; old.len() * 2];
+        self.copies = vec![LastCopy::default(); old.len() * 2];
         let (old_mask, mask) = (old.len() - 1, self.copies.len() - 1);
         for seq in self.snd_una..self.snd_max {
             self.copies[seq as usize & mask] = old[seq as usize & old_mask];

@@ -218,12 +218,34 @@ impl<A: Advisor> Sender<A> {
     /// The next packet to put on the wire now.
     #[inline(always)] // the packet is made where it will lie
     pub fn poll_transmit(&mut self, now: Nanos) -> Option<Transmit> {
-        let Due { seq, copy, retransmission, probe } = self.next_due(now)?;
+        let due = self.next_due(now)?;
+        Some(self.packet(now, due))
+    }
+
+    /// Sends packet `seq` now, whatever window and recovery say: for who has [suspended](Advice::suspend) them. `None`: the
+    /// application or the receiver's window has no such packet.
+    pub fn transmit(&mut self, now: Nanos, seq: u32) -> Option<Transmit> {
+        let core = &mut self.core;
+        if seq < core.snd_una || seq > core.snd_max || seq >= core.end.min(core.snd_una + core.rwnd) {
+            return None;
+        }
+        let retransmission = seq < core.snd_max;
+        if retransmission {
+            core.timed = core.timed.filter(|&(timed, _)| timed < seq); // Karn
+        }
+        let copy = core.note_transmission(now, seq);
+        core.snd_nxt = core.snd_max;
+        Some(self.packet(now, Due { seq, copy, retransmission, probe: false }))
+    }
+
+    #[inline(always)]
+    fn packet(&self, now: Nanos, due: Due) -> Transmit {
+        let Due { seq, copy, retransmission, probe } = due;
         let syn = seq == 0 && !probe;
         let payload = if syn || probe { 0 } else { self.core.profile.mss };
         let segment = self.segment(now, seq, payload, syn);
         let bytes = charged_header(&self.core.profile, &segment);
-        Some(Transmit { segment, bytes, copy, retransmission })
+        Transmit { segment, bytes, copy, retransmission }
     }
 
     /// Chooses the packet to be sent now and notes that it is sent.
@@ -329,6 +351,26 @@ impl<A: Advisor> Sender<A> {
     /// Copy number of the last transmission of `snd_una`.
     pub fn head_copy(&self) -> u32 {
         self.core.last_copy(self.core.snd_una)
+    }
+
+    /// When an outstanding packet was sent last, to the microsecond.
+    pub fn sent_at(&self, now: Nanos, seq: u32) -> Nanos {
+        self.core.sent_at(now, seq)
+    }
+
+    /// Whether a SACK block has reported an outstanding packet.
+    pub fn is_sacked(&self, seq: u32) -> bool {
+        self.recovery.is_sacked(seq)
+    }
+
+    /// Shortest round trip so far.
+    pub fn min_rtt(&self) -> Option<Nanos> {
+        self.core.min_rtt()
+    }
+
+    /// Whether application and receiver have room for one more new packet.
+    pub fn has_new(&self) -> bool {
+        self.core.snd_max < self.core.end.min(self.core.snd_una + self.core.rwnd)
     }
 
     /// Whether the connection is established: its SYN is acknowledged.

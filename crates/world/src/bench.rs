@@ -170,6 +170,7 @@ pub(crate) fn build<W: HostObserver>(
         out: core.down,
         sharing: (0, false),
         wheel: Wheel::default(),
+        claim: None,
     };
 
     let first_link = reported_at_start(experiment);

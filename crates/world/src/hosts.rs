@@ -3,11 +3,12 @@
 use crate::host_observer::HostObserver;
 use crate::packet::{Packet, Signal};
 use crate::wheel::Wheel;
+use segue_handoff::near::{Claim, FlowState};
 use segue_handoff::{Advised, Announcement, Announcer, Encoding, Link, Listener, News, Notice, Phas, Scheme};
 use segue_netsim::{LinkId, Nanos, Net, PacketId, TimerId};
 use segue_tcp::receiver::Arrival;
 use segue_tcp::segment::{CarriedOption, Timestamps};
-use segue_tcp::{AnyReceiver, AnySender, Segment, StackProfile, View};
+use segue_tcp::{Advice, AnyReceiver, AnySender, Segment, Sender, StackProfile, View};
 
 /// One flow at the correspondent node.
 #[derive(Clone, Debug)]
@@ -37,6 +38,46 @@ pub struct Correspondent {
     pub sharing: (u32, bool),
     /// Its timers, where a kernel has them.
     pub wheel: Wheel,
+    /// Sends for all flows once a notice has come, where their scheme has it so.
+    pub claim: Option<Box<Claim>>,
+}
+
+impl FlowState for SendingFlow {
+    fn is_open(&self) -> bool {
+        matches!(self.sender, AnySender::Rules(_)) && self.sender.is_established()
+    }
+
+    fn snd_una(&self) -> u32 {
+        self.sender.snd_una()
+    }
+
+    fn snd_max(&self) -> u32 {
+        self.sender.snd_max()
+    }
+
+    fn sent_at(&self, now: Nanos, seq: u32) -> Nanos {
+        self.sender.rules().map_or(now, |sender| sender.sent_at(now, seq))
+    }
+
+    fn is_sacked(&self, seq: u32) -> bool {
+        self.sender.rules().is_some_and(|sender| sender.is_sacked(seq))
+    }
+
+    fn min_rtt(&self) -> Option<Nanos> {
+        self.sender.rules().and_then(Sender::min_rtt)
+    }
+
+    fn has_new(&self) -> bool {
+        self.sender.rules().is_some_and(Sender::has_new)
+    }
+
+    fn packet_bytes(&self) -> u32 {
+        self.sender.profile().data_bytes()
+    }
+
+    fn silence(&mut self, now: Nanos) {
+        self.sender.enact(now, &Advice { suspend: true, ..Advice::default() });
+    }
 }
 
 impl Correspondent {
@@ -64,7 +105,7 @@ impl Correspondent {
             return;
         }
         let view = flow.sender.view();
-        self.advise(net, index, notice, &view);
+        self.advise(net, index, notice, &view, None);
     }
 
     /// The mobile tells flow `index` of a handoff to come, or that it is over, outside any packet.
@@ -89,11 +130,59 @@ impl Correspondent {
         index: usize,
         notice: &Notice,
         view: &View,
+        ack: Option<&Segment>,
     ) {
-        let flow = &mut self.flows[index];
+        let (now, flow) = (net.now(), &mut self.flows[index]);
         let advice = flow.sender.advisor().on_notice(view, notice);
-        flow.sender.enact(net.now(), &advice);
+        flow.sender.enact(now, &advice);
+        let claim = self.claim.take().or_else(|| flow.sender.advisor().scheme().claim().map(Box::new));
+        if let Some(mut claim) = claim {
+            claim.on_notice(now, index, notice, ack, &mut self.flows);
+            self.claim = Some(claim);
+        }
         self.pump(net, index);
+        self.send_by_claim(net);
+    }
+
+    /// Sends what the claim has for now, and sets its timer, which is that of the first flow.
+    #[inline]
+    fn send_by_claim<O: HostObserver>(&mut self, net: &mut Net<Packet, O>) {
+        if let Some(mut claim) = self.claim.take() {
+            self.send_slots(net, &mut claim);
+            self.claim = Some(claim);
+        }
+    }
+
+    #[cold]
+    fn send_slots<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, claim: &mut Claim) {
+        let now = net.now();
+        for index in claim.on_time(now, &mut self.flows) {
+            let flow = &self.flows[index];
+            net.observer.timeout(now, flow.id, flow.sender.snd_una(), flow.sender.head_copy());
+        }
+        while let Some((index, seq)) = claim.next(now, &self.flows) {
+            let flow = &mut self.flows[index];
+            let Some(sent) = flow.sender.rules_mut().and_then(|sender| sender.transmit(now, seq)) else {
+                break;
+            };
+            let packet = net.packets.insert(Packet::data(flow.id, sent));
+            net.observer.sent(now, &net.packets[packet]);
+            net.send(self.out, packet);
+            net.observer.changed(now, flow.id, &mut flow.sender);
+        }
+        if let Some(deadline) = claim.deadline(&self.flows) {
+            net.arm(self.flows[0].timer, deadline);
+        }
+    }
+
+    /// The claim hears an ACK of flow `index`.
+    #[cold]
+    fn tell_claim<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, index: usize, ack: &Segment) {
+        if let Some(mut claim) = self.claim.take() {
+            claim.on_ack(net.now(), index, ack, &mut self.flows);
+            self.send_slots(net, &mut claim);
+            self.claim = Some(claim);
+        }
     }
 
     /// An ACK has arrived.
@@ -117,6 +206,7 @@ impl Correspondent {
             }
             _ => false,
         };
+        let claimed = (self.claim.is_some() || told.is_some()).then(|| packet.segment);
         // What a notice echoes was sent before the break: no round trip of any path (algorithms.md 4.3 [C]).
         let stale = matches!(told, Some((_, Some(News::Notice(_)))))
             && !pends
@@ -145,7 +235,10 @@ impl Correspondent {
             // timeout preceded it is asked of the time before it (algorithms.md 4.3 [C]).
             let View { timeouts_since_ack, srtt_before, .. } = before;
             let view = View { timeouts_since_ack, srtt_before, ..flow.sender.view() };
-            return self.advise(net, index, &notice, &view);
+            return self.advise(net, index, &notice, &view, claimed.as_ref());
+        }
+        if let Some(ack) = claimed {
+            self.tell_claim(net, index, &ack);
         }
         self.pump(net, index);
     }
@@ -179,6 +272,7 @@ impl Correspondent {
             net.observer.timeout(now, flow.id, head.0, head.1);
         }
         self.pump(net, index);
+        self.send_by_claim(net);
     }
 }
 

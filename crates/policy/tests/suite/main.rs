@@ -10,6 +10,7 @@ mod grant;
 mod headers;
 mod knobs;
 mod ledger;
+mod near;
 mod on_linux;
 mod path;
 mod rules;

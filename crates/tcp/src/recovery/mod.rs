@@ -31,6 +31,10 @@ pub(crate) trait Recovery {
     /// Packets that [`next`](Self::next) holds against the window now. In RTO recovery: what has been sent
     /// since the expiry and is not acknowledged, Linux's `tcp_packets_in_flight`.
     fn in_flight<A: Advisor>(&self, core: &Core<A>) -> u32;
+    /// Whether a SACK block has reported an outstanding packet.
+    fn is_sacked(&self, _seq: u32) -> bool {
+        false
+    }
 }
 
 /// A rule set, dispatched statically.
@@ -100,5 +104,9 @@ impl Recovery for AnyRecovery {
 
     fn in_flight<A: Advisor>(&self, core: &Core<A>) -> u32 {
         dispatch!(self, r => r.in_flight(core))
+    }
+
+    fn is_sacked(&self, seq: u32) -> bool {
+        dispatch!(self, r => r.is_sacked(seq))
     }
 }

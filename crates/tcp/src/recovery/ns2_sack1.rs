@@ -200,6 +200,12 @@ impl Recovery for Ns2Sack1 {
             false => core.snd_nxt - self.last_una,
         }
     }
+
+    fn is_sacked(&self, seq: u32) -> bool {
+        let ranges = &self.scoreboard.ranges;
+        let index = ranges.partition_point(|range| range.1 <= seq);
+        ranges.get(index).is_some_and(|range| range.0 <= seq)
+    }
 }
 
 /// `ScoreBoardRQ` over `ReassemblyQueue`: disjoint, ascending SACKed ranges and a high-water mark

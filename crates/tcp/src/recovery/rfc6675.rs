@@ -250,4 +250,8 @@ impl Recovery for Rfc6675 {
             false => self.scoreboard.pipe(core.snd_max),
         }
     }
+
+    fn is_sacked(&self, seq: u32) -> bool {
+        self.scoreboard.is_sacked(seq)
+    }
 }

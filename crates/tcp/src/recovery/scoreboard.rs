@@ -128,6 +128,12 @@ impl Scoreboard {
         }
     }
 
+    /// Whether packet `seq` is SACKed.
+    pub fn is_sacked(&self, seq: u32) -> bool {
+        let index = self.ranges.partition_point(|range| range.1 <= seq);
+        self.ranges.get(index).is_some_and(|range| range.0 <= seq)
+    }
+
     /// Packets SACKed beyond the cumulative ACK.
     #[inline]
     pub fn sacked(&self) -> u32 {

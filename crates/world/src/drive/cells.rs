@@ -305,6 +305,7 @@ impl Cells {
             out: wired_down[0],
             sharing: (1, true),
             wheel: Wheel::default(),
+            claim: None,
         };
         let timer = net.add_timer(MN);
         let link = Link { rate_kbps: (RATE / 1000) as u32, delay_us: (ACCESS_DELAY / 1000) as u32 };

@@ -115,6 +115,7 @@ impl Bulk<'_> {
             out: out.0,
             sharing: (count as u32, true),
             wheel: Wheel::default(),
+            claim: None,
         };
         let receiver = Mobile {
             first: timer(receiving.first().map(|flow| flow.timer)),

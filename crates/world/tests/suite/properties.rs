@@ -6,7 +6,8 @@ use segue_netsim::{Nanos, SECOND};
 use segue_tcp::profile::PROFILES;
 use segue_world::{Definition, Experiment, Kind, NoticeMode, WarmRun};
 
-const SCHEMES: [&str; 16] = [
+const SCHEMES: [&str; 17] = [
+    "near",
     "freeze",
     "sack",
     "etcp",

@@ -273,6 +273,7 @@ impl Twin {
             out: core_down,
             sharing: (0, false),
             wheel: Wheel::default(),
+            claim: None,
         };
         let mn = Mobile {
             first: (0, receiving[0].timer.0),

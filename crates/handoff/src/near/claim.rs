@@ -1,0 +1,447 @@
+//! What all flows of a mobile send on the new link, slot by slot.
+
+use super::ledger::{Fate, Ledger, Packet};
+use crate::notice::Notice;
+use segue_policy::{Near, PACKET};
+use segue_tcp::Nanos;
+use segue_tcp::segment::Segment;
+
+/// Nothing is to be done at any time.
+const NEVER: Nanos = Nanos::MAX;
+
+/// Round trips between a queue and the next try to run faster.
+const REST: u32 = 8;
+
+/// How notices err, in 1/1000; for studies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Distortion {
+    pub rate: u32,
+    pub delay: u32,
+    pub flows: u32,
+}
+
+impl Default for Distortion {
+    fn default() -> Self {
+        Self { rate: 1000, delay: 1000, flows: 1000 }
+    }
+}
+
+impl Distortion {
+    fn of(self, notice: &Notice) -> Notice {
+        let scaled =
+            |value: u32, by: u32| (u64::from(value) * u64::from(by) / 1000).min(u64::from(u32::MAX)) as u32;
+        let mut notice = *notice;
+        notice.new_link.rate_kbps = scaled(notice.new_link.rate_kbps, self.rate).max(1);
+        notice.new_link.delay_us = scaled(notice.new_link.delay_us, self.delay);
+        notice.flows = scaled(notice.flows, self.flows).max(1);
+        notice
+    }
+}
+
+/// A flow as its TCP has it.
+pub trait FlowState {
+    /// Whether it takes part: it is established, and its TCP can be silenced.
+    fn is_open(&self) -> bool;
+    /// First unacknowledged packet.
+    fn snd_una(&self) -> u32;
+    /// One beyond the highest packet ever sent.
+    fn snd_max(&self) -> u32;
+    /// When an outstanding packet was sent last.
+    fn sent_at(&self, now: Nanos, seq: u32) -> Nanos;
+    /// Whether a SACK block has reported an outstanding packet.
+    fn is_sacked(&self, seq: u32) -> bool;
+    /// Shortest round trip so far.
+    fn min_rtt(&self) -> Option<Nanos>;
+    /// Whether it has a new packet.
+    fn has_new(&self) -> bool;
+    /// Bytes that links charge for a packet.
+    fn packet_bytes(&self) -> u32;
+    /// Its TCP sends nothing of its own from now on.
+    fn silence(&mut self, now: Nanos);
+}
+
+/// One clock of the new link.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    distortion: Distortion,
+    /// As told, and as the clock runs.
+    told: Near,
+    near: Near,
+    /// Least round trip of the old path, and of the new one.
+    min_rtt: Nanos,
+    least_rtt: Nanos,
+    /// Steps by which it runs faster; how many round trips from now on it may again; and the copy that ends this one.
+    steps: u32,
+    rests: u32,
+    round: u32,
+    notice: Notice,
+    /// When the handoff completed.
+    completion: Nanos,
+    /// Flows of this host.
+    own: u32,
+    /// Packets that may be out, 1/256, and where slow start ends.
+    window: u64,
+    threshold: u64,
+    /// When the clock has the next slot.
+    slot: Nanos,
+    /// Copies sent over the new link so far.
+    copies: u32,
+    /// How much later than expected the old link has delivered.
+    slip: Nanos,
+    /// When flows that have heard no notice are told.
+    tells_all: Nanos,
+    flows: Vec<Ledger>,
+}
+
+impl Default for Claim {
+    fn default() -> Self {
+        let nowhere = segue_policy::Link::default();
+        Self {
+            distortion: Distortion::default(),
+            told: Near::default(),
+            near: Near::default(),
+            min_rtt: 0,
+            least_rtt: NEVER,
+            steps: 0,
+            rests: 0,
+            round: 0,
+            notice: Notice { old_link: nowhere, new_link: nowhere, flows: 1, disconnected: 0 },
+            completion: NEVER,
+            own: 1,
+            window: 0,
+            threshold: 0,
+            slot: 0,
+            copies: 0,
+            slip: 0,
+            tells_all: NEVER,
+            flows: Vec::new(),
+        }
+    }
+}
+
+impl Claim {
+    /// A claim whose notices err.
+    pub(super) fn distorted(distortion: Distortion) -> Self {
+        Self { distortion, ..Self::default() }
+    }
+
+    /// Flow `index` has heard a notice, on an ACK if `ack` is one.
+    pub fn on_notice<F: FlowState>(
+        &mut self,
+        now: Nanos,
+        index: usize,
+        notice: &Notice,
+        ack: Option<&Segment>,
+        flows: &mut [F],
+    ) {
+        let notice = &self.distortion.of(notice);
+        let same = self.completion != NEVER && self.notice == *notice && !self.flows[index].told;
+        if !same {
+            self.begin(now, notice, ack.is_some(), flows);
+        }
+        self.flows[index].told = true;
+        let everyone = ack.is_some() && self.tells_all == now;
+        self.join(now, flows, |flow, ledger| flow == index || (everyone && !ledger.joined));
+        if let Some(ack) = ack {
+            self.acknowledge(now, index, ack);
+        }
+        self.slot = self.slot.max(now);
+        self.replan(now);
+    }
+
+    /// The first notice of a handoff (section 2).
+    fn begin<F: FlowState>(&mut self, now: Nanos, notice: &Notice, in_band: bool, flows: &mut [F]) {
+        let open = flows.iter().filter(|flow| flow.is_open());
+        self.min_rtt = open.filter_map(FlowState::min_rtt).min().unwrap_or(0);
+        self.least_rtt = NEVER;
+        self.notice = *notice;
+        self.measure(flows);
+        self.completion = if in_band { self.near.completion(now) } else { now };
+        // The claim lasts one round trip; the clock may run faster after it.
+        (self.steps, self.rests, self.round) = (0, 1, self.copies);
+        self.slot = self.completion;
+        self.slip = 0;
+        self.tells_all = if in_band { now + Near::tells_all_ns(notice, self.own) } else { NEVER };
+        self.flows.resize_with(flows.len(), Ledger::default);
+        // What a claim before has learnt of single packets stays; flows of it join anew.
+        self.flows.iter_mut().for_each(|ledger| {
+            ledger.told = false;
+            ledger.fresh = 0;
+            ledger.answered = self.copies;
+        });
+        let again: Vec<_> = self.flows.iter().map(|ledger| ledger.joined).collect();
+        self.join(now, flows, |flow, _| again[flow]);
+    }
+
+    /// The path of these flows (section 2).
+    fn measure<F: FlowState>(&mut self, flows: &[F]) {
+        let open = || flows.iter().filter(|flow| flow.is_open());
+        let bytes = open().map(FlowState::packet_bytes).max().unwrap_or(1500);
+        self.own = open().count() as u32;
+        self.told = Near::new(&self.notice, self.min_rtt, bytes, self.own);
+        self.near = self.told.raised(self.steps);
+        (self.window, self.threshold) = (self.near.window, self.near.window);
+    }
+
+    /// Takes over flows: where is what they have sent? (2.6, 4.1)
+    fn join<F: FlowState>(&mut self, now: Nanos, flows: &mut [F], who: impl Fn(usize, &Ledger) -> bool) {
+        let mut on_new = Vec::new();
+        for (index, flow) in flows.iter_mut().enumerate() {
+            let ledger = &mut self.flows[index];
+            if !flow.is_open() || !who(index, ledger) {
+                continue;
+            }
+            flow.silence(now);
+            let before = std::mem::take(ledger);
+            let was_sacked = |seq: u32| {
+                let place = seq.checked_sub(before.una).and_then(|place| before.packets.get(place as usize));
+                place.is_some_and(|packet| packet.fate == Fate::Sacked)
+            };
+            ledger.joined = true;
+            ledger.told = before.told;
+            ledger.answered = self.copies;
+            ledger.una = flow.snd_una();
+            for seq in flow.snd_una()..flow.snd_max() {
+                let sent = flow.sent_at(now, seq);
+                let fate = if was_sacked(seq) || flow.is_sacked(seq) {
+                    Fate::Sacked
+                } else if !self.near.on_old_link(self.completion, sent) {
+                    on_new.push((sent, index, (seq - flow.snd_una()) as usize));
+                    Fate::Out(0)
+                } else if self.notice.disconnected != 0 {
+                    Fate::Lost
+                } else {
+                    Fate::Old(0)
+                };
+                ledger.push(Packet { fate, sent, again: false });
+            }
+        }
+        // What the stack has sent over the new link is there in that order; the clock begins behind it (3.2).
+        on_new.sort_unstable();
+        for (sent, index, place) in on_new {
+            if self.near.overflows(self.slot, sent) {
+                self.flows[index].set(place, Fate::Lost);
+                continue;
+            }
+            self.copies += 1;
+            self.flows[index].set(place, Fate::Out(self.copies));
+            self.slot = self.slot.max(sent) + self.near.slot_ns;
+            self.flows[index].expires = Some(now + self.near.rto_ns(0));
+        }
+    }
+
+    /// When what is on the old link arrives, and what of it comes too late (4.3, 4.4).
+    fn replan(&mut self, now: Nanos) {
+        let mut old: Vec<(Nanos, usize, usize)> = Vec::new();
+        for (index, ledger) in self.flows.iter().enumerate().filter(|(_, ledger)| ledger.old > 0) {
+            let on_old = ledger.packets.iter().enumerate();
+            let on_old = on_old.filter(|(_, packet)| matches!(packet.fate, Fate::Old(_)));
+            old.extend(on_old.map(|(place, packet)| (packet.sent, index, place)));
+        }
+        if old.is_empty() {
+            return;
+        }
+        old.sort_unstable();
+        // What a flow has not acknowledged that has heard a notice had not arrived on completion.
+        let front = old.iter().find(|&&(_, index, _)| self.flows[index].told).map(|&(sent, ..)| sent);
+        let known =
+            if front.is_some() { self.completion } else { self.completion.min(self.heard_until(now)) };
+        let mut before = known.saturating_sub(self.near.old_slot_ns);
+        let mut arrivals = Vec::with_capacity(old.len());
+        for (sent, index, place) in old {
+            // First in, first out: with the mobile by then, or lost.
+            let passed = front.is_some_and(|front| sent < front);
+            if !passed {
+                before = self.near.old_arrival(sent, before);
+            }
+            let arrives = if passed { self.completion } else { before };
+            self.flows[index].set(place, Fate::Old(arrives));
+            arrivals.push((arrives, index, place));
+        }
+        let lost: u32 = self.flows.iter().map(|ledger| ledger.lost).sum();
+        let packets = lost + self.near.horizon(arrivals.len() as u32);
+        for (again, (arrives, index, place)) in arrivals.into_iter().rev().enumerate() {
+            if !self.near.too_late(self.slot, packets + again as u32, arrives) {
+                break;
+            }
+            self.flows[index].set(place, Fate::Lost);
+        }
+    }
+
+    /// Until when what has arrived over the old link has been acknowledged.
+    fn heard_until(&self, now: Nanos) -> Nanos {
+        now.saturating_sub(self.near.old_data_way_ns - self.near.old_slot_ns)
+    }
+
+    /// An ACK of flow `index` has arrived. A flow that has opened since the notice joins.
+    pub fn on_ack<F: FlowState>(&mut self, now: Nanos, index: usize, ack: &Segment, flows: &mut [F]) {
+        let joined = self.flows.get(index).is_some_and(|ledger| ledger.joined);
+        // Before that time it may hear a notice of its own.
+        if !joined && self.tells_all == NEVER && flows[index].is_open() {
+            self.flows.resize_with(flows.len(), Ledger::default);
+            if self.notice.flows > self.own {
+                self.measure(flows); // its part of the slots is this host's, too
+            }
+            self.own = flows.iter().filter(|flow| flow.is_open()).count() as u32;
+            self.join(now, flows, |flow, _| flow == index);
+        }
+        self.acknowledge(now, index, ack);
+    }
+
+    fn acknowledge(&mut self, now: Nanos, index: usize, ack: &Segment) {
+        let (near, slip) = (self.near, self.slip);
+        let Some(ledger) = self.flows.get_mut(index).filter(|ledger| ledger.joined) else { return };
+        let arrived_at = now.saturating_sub(near.ack_way_ns);
+        let before = ledger.una;
+        let told = ledger.acknowledge(
+            ack.ack,
+            ack.sack.as_slice(),
+            now,
+            |elapsed| near.too_soon(elapsed),
+            |expected| arrived_at.saturating_sub(expected),
+        );
+        if told.arrived > 0 || ledger.una > before || ledger.out == 0 {
+            ledger.expires = (ledger.out > 0).then(|| now + near.rto_ns(ledger.backoff));
+        }
+        self.slip = slip.max(told.slip);
+        if self.window < self.threshold {
+            self.window = (self.window + u64::from(told.arrived * PACKET)).min(self.threshold);
+        } else if told.arrived > 0 {
+            self.window = near.after_acks(self.window, told.arrived, self.own);
+        }
+        // The second of two packets has not waited for a delayed ACK.
+        if let Some(rtt) = told.rtt.filter(|_| told.arrived > 1) {
+            self.watch_queue(rtt, told.number);
+        }
+        if told.congested {
+            self.slow_down(Near::steps_left(self.steps));
+            self.window = Near::after_loss(self.window, self.own);
+            self.threshold = self.window;
+            self.flows[index].answered = self.copies;
+        }
+    }
+
+    /// A copy has come back after `rtt`: is the link faster than told? (section 6)
+    fn watch_queue(&mut self, rtt: Nanos, number: u32) {
+        if rtt < self.least_rtt {
+            self.least_rtt = rtt;
+            self.told = self.told.measured(rtt);
+        }
+        if self.told.queued(rtt) {
+            return self.slow_down(Near::steps_left(self.steps));
+        }
+        let mut steps = self.steps;
+        if number > self.round {
+            self.round = self.copies;
+            match self.rests {
+                // The next round trip is that of what the faster clock sends.
+                0 => (steps, self.rests) = (steps + 1, 1),
+                _ => self.rests -= 1,
+            }
+        }
+        self.run_at(steps);
+    }
+
+    /// The link has shown that it is no faster.
+    fn slow_down(&mut self, steps: u32) {
+        (self.rests, self.round) = (REST, self.copies);
+        self.run_at(steps);
+    }
+
+    /// The clock and the window with so many steps.
+    fn run_at(&mut self, steps: u32) {
+        let full = self.window >= self.near.window;
+        self.steps = steps;
+        self.near = self.told.raised(steps);
+        if full || self.window > self.near.window {
+            (self.window, self.threshold) = (self.near.window, self.near.window);
+        }
+    }
+
+    /// Time has passed. Flows that are due to join do; says whose packets are all taken for lost.
+    pub fn on_time<F: FlowState>(&mut self, now: Nanos, flows: &mut [F]) -> Vec<usize> {
+        if self.tells_all <= now {
+            self.tells_all = NEVER;
+            self.join(now, flows, |_, ledger| !ledger.joined);
+            self.replan(now);
+        }
+        let (near, slip) = (self.near, self.slip);
+        let mut expired = Vec::new();
+        for (index, ledger) in self.flows.iter_mut().enumerate() {
+            for place in 0..if ledger.old > 0 { ledger.packets.len() } else { 0 } {
+                let Fate::Old(arrives) = ledger.packets[place].fate else { continue };
+                if near.waits(arrives + slip) <= now {
+                    ledger.set(place, Fate::Lost);
+                }
+            }
+            if ledger.expires.is_some_and(|expires| expires <= now) {
+                ledger.expire();
+                ledger.answered = self.copies;
+                expired.push(index);
+            }
+        }
+        if !expired.is_empty() {
+            self.slow_down(0);
+            self.threshold = Near::after_loss(self.window, self.own);
+            self.window = u64::from(PACKET * self.own).min(self.threshold);
+        }
+        expired
+    }
+
+    /// Whether one more packet may be out (3.1).
+    fn has_room(&self) -> bool {
+        let out: u32 = self.flows.iter().map(|ledger| ledger.out).sum();
+        u64::from(out) < Near::most_out(self.window, self.own)
+    }
+
+    /// Who has the next slot: what is lost, first; then the flow with the fewest new packets (3.3).
+    fn choose<F: FlowState>(&self, flows: &[F]) -> Option<usize> {
+        let joined = || self.flows.iter().enumerate().filter(|(_, ledger)| ledger.joined);
+        let lost = joined().filter(|(_, ledger)| ledger.lost > 0);
+        let new = || joined().filter(|&(index, _)| flows[index].has_new());
+        let least = |(index, ledger): &(usize, &Ledger)| (ledger.fresh, *index);
+        lost.min_by_key(least).or_else(|| new().min_by_key(least)).map(|(index, _)| index)
+    }
+
+    /// The packet that takes the slot at `now`, if there is one: of which flow, and its number.
+    pub fn next<F: FlowState>(&mut self, now: Nanos, flows: &[F]) -> Option<(usize, u32)> {
+        if now < self.slot || !self.has_room() {
+            return None;
+        }
+        let index = self.choose(flows)?;
+        self.slot = now + self.near.slot_ns;
+        self.copies += 1;
+        let number = self.copies;
+        let ledger = &mut self.flows[index];
+        if ledger.expires.is_none() {
+            ledger.expires = Some(now + self.near.rto_ns(ledger.backoff));
+        }
+        let Some(place) = ledger.first_lost() else {
+            ledger.fresh += 1;
+            ledger.push(Packet { fate: Fate::Out(number), sent: now, again: false });
+            return Some((index, ledger.end() - 1));
+        };
+        ledger.set(place, Fate::Out(number));
+        (ledger.packets[place].sent, ledger.packets[place].again) = (now, true);
+        Some((index, ledger.una + place as u32))
+    }
+
+    /// When something is to be done next.
+    pub fn deadline<F: FlowState>(&self, flows: &[F]) -> Option<Nanos> {
+        let mut at = self.tells_all;
+        for ledger in &self.flows {
+            at = at.min(ledger.expires.unwrap_or(NEVER));
+            if ledger.old > 0 {
+                let old = ledger.packets.iter().filter_map(|packet| match packet.fate {
+                    Fate::Old(arrives) => Some(self.near.waits(arrives + self.slip)),
+                    _ => None,
+                });
+                at = at.min(old.min().unwrap_or(NEVER));
+            }
+        }
+        if self.slot < at && self.has_room() && self.choose(flows).is_some() {
+            at = self.slot;
+        }
+        (at != NEVER).then_some(at)
+    }
+}

@@ -1,0 +1,183 @@
+//! What has become of each packet of a flow that is not acknowledged.
+
+use segue_tcp::Nanos;
+use std::collections::VecDeque;
+
+/// Where the last copy of a packet is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// On the old link, which delivers it then.
+    Old(Nanos),
+    /// On the new link; its number among all that were sent there.
+    Out(u32),
+    /// Nowhere: it is to be sent again.
+    Lost,
+    /// With the mobile.
+    Sacked,
+}
+
+/// A packet that is not acknowledged.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Packet {
+    pub fate: Fate,
+    /// When its last copy left.
+    pub sent: Nanos,
+    /// An earlier copy may arrive, too.
+    pub again: bool,
+}
+
+/// One flow.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ledger {
+    /// The claim sends for it.
+    pub joined: bool,
+    /// Its own notice has come: what it has not acknowledged had not arrived on completion.
+    pub told: bool,
+    /// Number of the first packet below.
+    pub una: u32,
+    pub packets: VecDeque<Packet>,
+    /// New packets since the notice.
+    pub fresh: u32,
+    /// Packets that are lost, and those on the old and on the new link.
+    pub lost: u32,
+    pub old: u32,
+    pub out: u32,
+    /// Numbers of the last three copies that have arrived over the new link, highest first.
+    arrived: [u32; 3],
+    /// Losses of copies up to this one have been answered.
+    pub answered: u32,
+    /// When all that is out will be taken for lost.
+    pub expires: Option<Nanos>,
+    /// Expiries since it was last heard of.
+    pub backoff: u32,
+}
+
+/// What an ACK has told.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Told {
+    /// Packets that have arrived over the new link.
+    pub arrived: u32,
+    /// Round trip of the last of them that was sent but once.
+    pub rtt: Option<Nanos>,
+    /// Its number.
+    pub number: u32,
+    /// How much later than expected the old link has delivered.
+    pub slip: Nanos,
+    /// A packet was lost on the new link, and no loss since the last answer.
+    pub congested: bool,
+}
+
+impl Ledger {
+    /// One beyond the last packet.
+    pub fn end(&self) -> u32 {
+        self.una + self.packets.len() as u32
+    }
+
+    /// Gives a packet another fate.
+    pub fn set(&mut self, index: usize, fate: Fate) {
+        let before = std::mem::replace(&mut self.packets[index].fate, fate);
+        self.count(before, false);
+        self.count(fate, true);
+    }
+
+    /// Adds a packet behind the last.
+    pub fn push(&mut self, packet: Packet) {
+        self.count(packet.fate, true);
+        self.packets.push_back(packet);
+    }
+
+    fn count(&mut self, fate: Fate, more: bool) {
+        let number = match fate {
+            Fate::Old(_) => &mut self.old,
+            Fate::Out(_) => &mut self.out,
+            Fate::Lost => &mut self.lost,
+            Fate::Sacked => return,
+        };
+        *number = if more { *number + 1 } else { *number - 1 };
+    }
+
+    /// The first packet that is lost.
+    pub fn first_lost(&self) -> Option<usize> {
+        self.packets.iter().position(|packet| packet.fate == Fate::Lost)
+    }
+
+    /// An ACK up to `ack`, and with these blocks. `is_old` judges whether a copy that left the sender so long ago cannot
+    /// have come over the new link; `late` says how late a packet is that the old link should deliver then.
+    pub fn acknowledge(
+        &mut self,
+        ack: u32,
+        blocks: &[(u32, u32)],
+        now: Nanos,
+        is_old: impl Fn(Nanos) -> bool,
+        late: impl Fn(Nanos) -> Nanos,
+    ) -> Told {
+        let mut told = Told::default();
+        // When the last packet left that has arrived over the old link.
+        let mut old_until = None;
+        let (from, cumulative) = (self.una, ack.min(self.end()));
+        let sacked = blocks.iter().map(|&(left, right)| (left.max(from), right.min(self.end())));
+        let ranges: Vec<_> = std::iter::once((from, cumulative)).chain(sacked).collect();
+        for (left, right) in ranges {
+            for seq in left..right {
+                let index = (seq - from) as usize;
+                let Packet { fate, sent, again } = self.packets[index];
+                match fate {
+                    Fate::Sacked => continue,
+                    Fate::Lost => {}
+                    Fate::Old(arrives) => {
+                        // An ACK that comes for this packet, and not for one that had kept it from being told.
+                        if seq + 1 == cumulative && cumulative - from <= 2 {
+                            told.slip = late(arrives);
+                        }
+                        old_until = old_until.max(Some(sent));
+                    }
+                    Fate::Out(_) if again && is_old(now - sent) => {}
+                    Fate::Out(number) => {
+                        told.arrived += 1;
+                        if !again && number > told.number {
+                            (told.rtt, told.number) = (Some(now - sent), number);
+                        }
+                        self.note_arrival(number);
+                    }
+                }
+                self.set(index, Fate::Sacked);
+            }
+        }
+        if cumulative > from {
+            self.packets.drain(..(cumulative - from) as usize);
+            self.una = cumulative;
+            self.backoff = 0;
+        }
+        for index in 0..self.packets.len() {
+            let Packet { fate, sent, .. } = self.packets[index];
+            match fate {
+                // What was sent before was to arrive before (4.2).
+                Fate::Old(_) if old_until.is_some_and(|until| sent < until) => self.set(index, Fate::Lost),
+                // Three later copies have arrived (5.1).
+                Fate::Out(number) if number < self.arrived[2] => {
+                    self.set(index, Fate::Lost);
+                    told.congested |= number > self.answered;
+                }
+                _ => {}
+            }
+        }
+        told
+    }
+
+    fn note_arrival(&mut self, number: u32) {
+        let Some(place) = self.arrived.iter().position(|&other| number > other) else { return };
+        self.arrived[place..].rotate_right(1);
+        self.arrived[place] = number;
+    }
+
+    /// Everything that is out is lost.
+    pub fn expire(&mut self) {
+        for index in 0..self.packets.len() {
+            if matches!(self.packets[index].fate, Fate::Out(_)) {
+                self.set(index, Fate::Lost);
+            }
+        }
+        self.backoff += 1;
+        self.expires = None;
+    }
+}

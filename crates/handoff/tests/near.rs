@@ -1,0 +1,319 @@
+//! The rules of docs/reference/near.md, slot by slot: a claim and flows that note what they are told.
+//!
+//! All handoffs lead to 1200kbit/50ms, where a packet takes 10 ms and an ACK of 40 bytes 0.267 ms. The old path is as long as
+//! the notice says, so nothing lies beyond the access links: an ACK needs 50.267 ms, a packet 60 ms, and 12 packets fill
+//! the path.
+
+use proptest::prelude::*;
+use segue_handoff::near::{Claim, FlowState};
+use segue_handoff::{Notice, Scheme};
+use segue_policy::Link;
+use segue_tcp::segment::SackList;
+use segue_tcp::{Nanos, Segment};
+
+const MS: Nanos = 1_000_000;
+const NEW: Link = Link { rate_kbps: 1200, delay_us: 50_000 };
+const SLOW: Link = Link { rate_kbps: 120, delay_us: 100_000 };
+/// When the notice of a handoff that completes at 1 s is heard.
+const HEARD: Nanos = 1_000 * MS + 50_266_666;
+
+/// A flow: when its packets were sent, from `una` on.
+#[derive(Clone, Debug, Default)]
+struct Flow {
+    una: u32,
+    sent: Vec<Nanos>,
+    silent: bool,
+    closed: bool,
+    /// It has nothing new.
+    idle: bool,
+}
+
+impl Flow {
+    /// It has sent packets from 100 on at these times, in ms.
+    fn of(sent: &[Nanos]) -> Self {
+        Self { una: 100, sent: sent.iter().map(|at| at * MS).collect(), ..Self::default() }
+    }
+}
+
+impl FlowState for Flow {
+    fn is_open(&self) -> bool {
+        !self.closed
+    }
+    fn snd_una(&self) -> u32 {
+        self.una
+    }
+    fn snd_max(&self) -> u32 {
+        self.una + self.sent.len() as u32
+    }
+    fn sent_at(&self, _now: Nanos, seq: u32) -> Nanos {
+        self.sent[(seq - self.una) as usize]
+    }
+    fn is_sacked(&self, _seq: u32) -> bool {
+        false
+    }
+    fn min_rtt(&self) -> Option<Nanos> {
+        None
+    }
+    fn has_new(&self) -> bool {
+        !self.closed && !self.idle
+    }
+    fn packet_bytes(&self) -> u32 {
+        1500
+    }
+    fn silence(&mut self, _now: Nanos) {
+        self.silent = true;
+    }
+}
+
+fn notice(old_link: Link, flows: u32, disconnected: u32) -> Notice {
+    Notice { old_link, new_link: NEW, flows, disconnected }
+}
+
+fn ack(ack: u32, blocks: &[(u32, u32)]) -> Segment {
+    let mut sack = SackList::default();
+    blocks.iter().for_each(|&(left, right)| assert!(sack.push(left, right)));
+    Segment {
+        seq: 1,
+        ack,
+        window: 10_000,
+        payload: 0,
+        syn: false,
+        push: false,
+        has_ack: true,
+        sack,
+        timestamps: None,
+        option: Default::default(),
+    }
+}
+
+/// What is sent until `until`: when, by which flow, which packet.
+fn sent(claim: &mut Claim, flows: &mut [Flow], until: Nanos) -> Vec<(Nanos, usize, u32)> {
+    sent_from(claim, flows, 0, until)
+}
+
+/// The same, where it is `from` now.
+fn sent_from(claim: &mut Claim, flows: &mut [Flow], from: Nanos, until: Nanos) -> Vec<(Nanos, usize, u32)> {
+    let mut all = Vec::new();
+    while let Some(now) = claim.deadline(flows).map(|at| at.max(from)).filter(|&at| at < until) {
+        claim.on_time(now, flows);
+        while let Some((flow, seq)) = claim.next(now, flows) {
+            all.push((now, flow, seq));
+            let place = (seq - flows[flow].una) as usize;
+            match flows[flow].sent.get_mut(place) {
+                Some(at) => *at = now,
+                None => flows[flow].sent.push(now),
+            }
+        }
+        let next = claim.deadline(flows);
+        assert!(next.is_none_or(|at| at > now), "it asks for {next:?} at {now}");
+    }
+    all
+}
+
+fn claimed(flows: &mut [Flow], notice: &Notice) -> Claim {
+    let mut claim = Claim::default();
+    let una = flows[0].una;
+    claim.on_notice(HEARD, 0, notice, Some(&ack(una, &[])), flows);
+    claim
+}
+
+fn slots(from: Nanos, packets: &[(usize, u32)]) -> Vec<(Nanos, usize, u32)> {
+    packets.iter().zip(0..).map(|(&(flow, seq), slot)| (from + slot * 10 * MS, flow, seq)).collect()
+}
+
+#[test]
+fn the_scheme_has_a_claim() {
+    let scheme = Scheme::build("near", &[]).expect("a scheme");
+    assert!(scheme.claim().is_some());
+    assert!(Scheme::build("sack", &[]).expect("a scheme").claim().is_none());
+}
+
+/// 3.2, 3.3, 4.1: what the disconnection has lost, then new packets, a slot apart.
+#[test]
+fn a_disconnection_loses_all_that_is_not_acknowledged() {
+    let mut flows = [Flow::of(&[10, 20, 30])];
+    let mut claim = claimed(&mut flows, &notice(SLOW, 1, 1));
+    assert!(flows[0].silent);
+    let five = [(0, 100), (0, 101), (0, 102), (0, 103), (0, 104)];
+    assert_eq!(sent(&mut claim, &mut flows, HEARD + 45 * MS), slots(HEARD, &five));
+}
+
+/// 4.1: what the ACK with the notice reports is not sent again.
+#[test]
+fn what_the_notice_acknowledges_is_not_lost() {
+    let mut flows = [Flow::of(&[10, 20, 30])];
+    let mut claim = Claim::default();
+    claim.on_notice(HEARD, 0, &notice(SLOW, 1, 1), Some(&ack(100, &[(101, 102)])), &mut flows);
+    assert_eq!(sent(&mut claim, &mut flows, HEARD + 25 * MS), slots(HEARD, &[(0, 100), (0, 102), (0, 103)]));
+}
+
+/// 3.2: packets 102 and 103, sent after completion, are on the new link until 1.030 s; the clock begins there.
+#[test]
+fn the_clock_begins_behind_what_the_stack_has_sent() {
+    let mut flows = [Flow::of(&[10, 20, 1_001, 1_002, 1_003, 1_004, 1_005, 1_006])];
+    let mut claim = claimed(&mut flows, &notice(SLOW, 1, 1));
+    // Six packets of 10 ms from 1.001 s on.
+    assert_eq!(sent(&mut claim, &mut flows, 1_075 * MS), slots(1_061 * MS, &[(0, 100), (0, 101)]));
+}
+
+/// 3.3: the flow with the fewest new packets is next.
+#[test]
+fn slots_go_round() {
+    let mut flows = [Flow::of(&[]), Flow::of(&[10])];
+    let mut claim = claimed(&mut flows, &notice(SLOW, 2, 0));
+    // Without a disconnection both are told at once (4.6); packet 100 of flow 1 is still awaited.
+    let four = [(0, 100), (1, 101), (0, 101), (1, 102)];
+    assert_eq!(sent(&mut claim, &mut flows, HEARD + 35 * MS), slots(HEARD, &four));
+}
+
+/// 4.6: after a disconnection the others are told when 2 (N - 1) ACKs have had time to come.
+#[test]
+fn one_notice_tells_all_flows() {
+    let mut flows = [Flow::of(&[10]), Flow::of(&[10])];
+    let mut claim = claimed(&mut flows, &notice(SLOW, 2, 1));
+    assert!(flows[0].silent && !flows[1].silent);
+    // 2 * 40 * 8 / 1200 ms later; the loss of flow 1 has the next slot.
+    let three = [(0, 100), (1, 100), (0, 101)];
+    assert_eq!(sent(&mut claim, &mut flows, HEARD + 25 * MS), slots(HEARD, &three));
+    assert!(flows[1].silent);
+}
+
+/// A flow that opens later joins with its first ACK. Until then this host has one flow of two, and every second slot.
+#[test]
+fn a_flow_that_opens_later_joins() {
+    let mut flows = [Flow::of(&[]), Flow { closed: true, una: 1, ..Flow::default() }];
+    let mut claim = claimed(&mut flows, &notice(SLOW, 2, 0));
+    assert_eq!(sent(&mut claim, &mut flows, HEARD + MS), slots(HEARD, &[(0, 100)]));
+    flows[1].closed = false;
+    claim.on_ack(HEARD + 2 * MS, 1, &ack(1, &[]), &mut flows);
+    assert!(flows[1].silent);
+    let then = slots(HEARD + 20 * MS, &[(1, 1), (0, 101)]);
+    assert_eq!(sent(&mut claim, &mut flows, HEARD + 35 * MS), then);
+}
+
+/// 4.3, 4.4: packets 100 to 102 come over the old link at 1.1, 1.2 and 1.3 s. Two windows of new data take until 1.05 + 24 *
+/// 0.01 + 0.06 = 1.35 s: all are awaited.
+#[test]
+fn what_comes_in_time_is_awaited() {
+    let mut flows = [Flow::of(&[900, 910, 920])];
+    let mut claim = claimed(&mut flows, &notice(SLOW, 1, 0));
+    assert_eq!(sent(&mut claim, &mut flows, HEARD + MS), slots(HEARD, &[(0, 103)]));
+}
+
+/// 4.4: packet 100 + n of thirty comes at 1.16 + n / 10 s. The k-th copy from the end, of n = 29 - k, is there at 1.05 + (30 +
+/// k) / 100 + 0.06 s: that is sooner up to k = 24, which is packet 105.
+#[test]
+fn what_comes_too_late_is_sent_again() {
+    let mut flows = [Flow::of(&(0..30).map(|n| 960 + n).collect::<Vec<_>>())];
+    let mut claim = claimed(&mut flows, &notice(SLOW, 1, 0));
+    assert_eq!(sent(&mut claim, &mut flows, HEARD + 15 * MS), slots(HEARD, &[(0, 105), (0, 106)]));
+}
+
+/// 4.5: the old link was to deliver the packet 100 + 100 ms after it was sent. It is waited for 50.267 ms for the ACK, two
+/// slots of the old link and 10 ms more, and then sent again.
+#[test]
+fn what_does_not_come_is_sent_again() {
+    let mut flows = [Flow { idle: true, ..Flow::of(&[995]) }];
+    let mut claim = claimed(&mut flows, &notice(SLOW, 1, 0));
+    let due = 995 * MS + 200 * MS + 50_266_666 + 210 * MS;
+    assert_eq!(sent(&mut claim, &mut flows, due + 30 * MS), [(due, 0, 100)]);
+}
+
+/// 4.2: the old link is first in, first out: what it has not delivered before a later packet is lost, and costs no window.
+#[test]
+fn what_a_later_packet_has_overtaken_is_lost() {
+    let mut flows = [Flow::of(&[900, 910, 920])];
+    let mut claim = claimed(&mut flows, &notice(SLOW, 1, 0));
+    sent(&mut claim, &mut flows, HEARD + 5 * MS);
+    claim.on_ack(HEARD + 6 * MS, 0, &ack(100, &[(101, 102)]), &mut flows);
+    assert_eq!(sent(&mut claim, &mut flows, HEARD + 25 * MS), slots(HEARD + 10 * MS, &[(0, 100), (0, 104)]));
+}
+
+/// 3.1: twelve packets fill the path, and two more cover delayed ACKs.
+#[test]
+fn no_more_than_the_window_is_out() {
+    let mut flows = [Flow::of(&[])];
+    let mut claim = claimed(&mut flows, &notice(SLOW, 1, 1));
+    let all = sent(&mut claim, &mut flows, HEARD + 400 * MS);
+    assert_eq!(all.len(), 14);
+    // 5.4: nothing is heard for 2 * 110.267 + 12 * 10 + 200 ms: all are lost, one packet goes out.
+    let expires = HEARD + 2 * 110_266_666 + 320 * MS;
+    let again = sent(&mut claim, &mut flows, expires + 200 * MS);
+    assert_eq!(again.first().map(|&(at, _, seq)| (at, seq)), Some((expires, 100)));
+    assert_eq!(again.len(), 1 + 2, "a window of one, and delayed ACKs");
+}
+
+/// 5.1, 5.2: three later copies have arrived: the packet is sent again, and the window is halved: six and two are out.
+#[test]
+fn a_loss_on_the_new_link_halves_the_window() {
+    let mut flows = [Flow::of(&[])];
+    let mut claim = claimed(&mut flows, &notice(SLOW, 1, 1));
+    sent(&mut claim, &mut flows, HEARD + 135 * MS);
+    let now = HEARD + 136 * MS;
+    claim.on_ack(now, 0, &ack(100, &[(101, 103)]), &mut flows);
+    claim.on_ack(now, 0, &ack(100, &[(101, 104)]), &mut flows);
+    // Eleven are still out, of which one is lost.
+    assert_eq!(sent(&mut claim, &mut flows, HEARD + 160 * MS), []);
+    let now = HEARD + 161 * MS;
+    claim.on_ack(now, 0, &ack(100, &[(101, 108)]), &mut flows);
+    assert_eq!(sent_from(&mut claim, &mut flows, now, now + MS), [(now, 0, 100)]);
+}
+
+/// 3.2: the queue of the new link is taken to hold twelve packets. Of sixteen sent at once the last four
+/// are lost.
+#[test]
+fn what_the_new_queue_cannot_hold_is_lost() {
+    let mut flows = [Flow::of(&[1_001; 16])];
+    let mut claim = claimed(&mut flows, &notice(SLOW, 1, 1));
+    claim.on_ack(HEARD + 100 * MS, 0, &ack(110, &[]), &mut flows);
+    flows[0].una = 110;
+    flows[0].sent.drain(..10);
+    let now = HEARD + 101 * MS;
+    let first = sent_from(&mut claim, &mut flows, now, now + 25 * MS);
+    assert_eq!(first.first().map(|&(.., seq)| seq), Some(112), "{first:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// 3.1: whatever the flows have sent before and whenever ACKs come, no more than W + 2 n copies are out during the
+    /// claim.
+    #[test]
+    fn never_more_than_the_window_and_two_for_each_flow(
+        before in prop::collection::vec(prop::collection::vec(0u64..1_000, 0..40), 1..5),
+        acks in prop::collection::vec((0usize..5, 1u64..60, 1u32..4), 1..80),
+    ) {
+        let own = before.len();
+        let mut flows: Vec<Flow> = before.iter().map(|sent| {
+            let mut sent = sent.clone();
+            sent.sort_unstable();
+            Flow::of(&sent)
+        }).collect();
+        let mut claim = claimed(&mut flows, &notice(SLOW, own as u32, 1));
+        let mut now = HEARD;
+        // What the claim has sent, and what of it is not acknowledged.
+        let mut out = vec![std::collections::BTreeSet::new(); own];
+        for (index, wait, more) in acks {
+            for (_, flow, seq) in sent_from(&mut claim, &mut flows, now, now + wait * MS) {
+                out[flow].insert(seq);
+                let all: usize = out.iter().map(std::collections::BTreeSet::len).sum();
+                // Two round trips later the clock may run faster (6.2).
+                let faster = now > HEARD + 220 * MS;
+                prop_assert!(faster || all <= 12 + 2 * own, "{all} are out at {now}");
+            }
+            now += wait * MS;
+            let index = index % own;
+            let flow = &mut flows[index];
+            // It acknowledges what has been sent since.
+            let Some(&last) = out[index].iter().take(more as usize).next_back() else { continue };
+            if out[index].range(..=last).next() != Some(&flow.una) {
+                continue;
+            }
+            claim.on_ack(now, index, &ack(last + 1, &[]), &mut flows);
+            let flow = &mut flows[index];
+            flow.sent.drain(..(last + 1 - flow.una) as usize);
+            flow.una = last + 1;
+            out[index] = out[index].split_off(&(last + 1));
+        }
+    }
+}

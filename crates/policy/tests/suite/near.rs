@@ -1,0 +1,147 @@
+//! docs/reference/near.md: its worked numbers, for 6400kbit/9ms -> 200kbit/300ms with 4 ms beyond the access link.
+
+use crate::common::*;
+use proptest::prelude::*;
+use segue_policy::{Link, Near, Notice};
+
+fn notice(old: &str, new: &str) -> Notice {
+    let link = |word: &str| {
+        let (rate, delay) = word.split_once('/').expect("a link");
+        let number = |word: &str| word.parse::<u32>().expect("a number");
+        Link { rate_kbps: number(rate), delay_us: 1000 * number(delay) }
+    };
+    Notice { old_link: link(old), new_link: link(new), flows: 1, disconnected: 0 }
+}
+
+const US: u64 = 1_000;
+const MS: u64 = 1_000_000;
+
+/// The old link's round trip as told is 2 * 9 + 1540 * 8 / 6400 = 19.925 ms.
+const MIN_RTT: u64 = 27_925 * US;
+
+fn told(flows: u32, own: u32) -> Near {
+    Near::new(&Notice { flows, ..notice("6400/9", "200/300") }, MIN_RTT, 1500, own)
+}
+
+#[test]
+fn section_2_path_slot_and_window() {
+    let near = told(1, 1);
+    assert_eq!(near.beyond_ns, 4 * MS);
+    assert_eq!((near.old_slot_ns, near.slot_ns), (1_875 * US, 60 * MS));
+    assert_eq!((near.ack_way_ns, near.data_way_ns), (305_600 * US, 364 * MS));
+    assert_eq!((near.rtt_ns, near.old_data_way_ns), (669_600 * US, 14_875 * US));
+    assert_eq!(near.window, u64::from(packets(12))); // 11.16
+}
+
+/// One flow of four that share the link has every fourth slot.
+#[test]
+fn section_2_slots_are_shared_with_flows_of_others() {
+    let near = told(4, 1);
+    assert_eq!((near.slot_ns, near.rtt_ns), (240 * MS, 669_600 * US));
+    assert_eq!(near.window, u64::from(packets(3))); // 2.79
+    // Whoever has more flows than the notice says has all slots, and no more.
+    assert_eq!(told(1, 4), told(1, 1));
+}
+
+/// A path that was never measured is taken to end at the access links, and so is one that is shorter than told.
+#[test]
+fn section_2_without_a_measurement() {
+    for min_rtt in [0, 19 * MS] {
+        let near = Near::new(&notice("6400/9", "200/300"), min_rtt, 1500, 1);
+        assert_eq!((near.beyond_ns, near.rtt_ns), (0, 661_600 * US));
+    }
+}
+
+#[test]
+fn section_2_completion_and_link() {
+    let near = told(1, 1);
+    let completion = near.completion(1_000 * MS);
+    assert_eq!((completion, near.completion(100 * MS)), (694_400 * US, 0));
+    assert!(near.on_old_link(completion, 692_399 * US));
+    assert!(!near.on_old_link(completion, 692_400 * US));
+}
+
+#[test]
+fn section_3_packets_out() {
+    // Twelve packets wait, or eleven.
+    assert!(told(1, 1).overflows(720 * MS, 0) && !told(1, 1).overflows(719 * MS, 0));
+    assert!(!told(1, 1).overflows(0, 720 * MS));
+    assert_eq!(Near::most_out(told(1, 1).window, 1), 12 + 2);
+    assert_eq!(Near::most_out(told(8, 8).window, 8), 12 + 16);
+}
+
+/// Three packets sent at 0, 1 and 50 ms; the one before arrives at 20 ms.
+#[test]
+fn section_4_arrivals_over_the_old_link() {
+    let near = told(1, 1);
+    let first = near.old_arrival(0, 20 * MS);
+    let second = near.old_arrival(MS, first);
+    assert_eq!((first, second), (21_875 * US, 23_750 * US));
+    assert_eq!(near.old_arrival(50 * MS, second), 64_875 * US, "the queue has run dry");
+}
+
+/// The new link has carried 24 packets at 24 * 60 + 364 ms.
+#[test]
+fn section_4_what_comes_too_late() {
+    let near = told(1, 1);
+    assert_eq!((near.horizon(20), near.horizon(25)), (24, 25));
+    assert!(!near.too_late(0, 24, 1_804 * MS));
+    assert!(near.too_late(0, 24, 1_804 * MS + 1));
+}
+
+#[test]
+fn section_4_waiting_and_telling() {
+    let near = told(1, 1);
+    assert_eq!(near.waits(100 * MS), (100_000 + 305_600 + 2 * 1_875 + 10_000) * US);
+    let broken = Notice { disconnected: 1, ..notice("6400/9", "200/300") };
+    assert_eq!(Near::tells_all_ns(&broken, 4), 6 * 1_600 * US);
+    assert_eq!(Near::tells_all_ns(&broken, 1), 0);
+    assert_eq!(Near::tells_all_ns(&notice("6400/9", "200/300"), 4), 0);
+}
+
+#[test]
+fn section_5_loss_and_growth() {
+    let near = told(1, 1);
+    assert!(near.too_soon(665_599 * US) && !near.too_soon(665_600 * US));
+    assert_eq!(Near::after_loss(u64::from(packets(12)), 1), u64::from(packets(6)));
+    assert_eq!(Near::after_loss(u64::from(packets(12)), 4), u64::from(packets(12)) * 7 / 8);
+    assert_eq!(Near::after_loss(u64::from(packets(1)), 1), u64::from(packets(1)));
+    // Six packets of six are a round trip.
+    assert_eq!(near.after_acks(u64::from(packets(6)), 6, 1), u64::from(packets(7)) + 1);
+    assert_eq!(near.after_acks(near.window, 6, 1), near.window);
+    // 2 * 669.6 + 12 * 60 + 200 ms
+    assert_eq!((near.rto_ns(0), near.rto_ns(2)), (2_259_200 * US, 4 * 2_259_200 * US));
+    assert_eq!(near.rto_ns(6), near.rto_ns(60));
+}
+
+#[test]
+fn section_6_a_faster_clock() {
+    let near = told(1, 1);
+    assert!(!near.queued(789_600 * US) && near.queued(789_600 * US + 1)); // 669.6 + 2 * 60
+    let longer = near.measured(780 * MS);
+    assert_eq!((longer.rtt_ns, longer.window, longer.slot_ns), (780 * MS, u64::from(packets(14)), 60 * MS));
+    let faster = near.raised(2);
+    assert_eq!((faster.slot_ns, faster.window), (38_400 * US, 4800)); // 60 * 0.64, 12 * 1.5625
+    assert_eq!(faster.rtt_ns, near.rtt_ns);
+    assert_eq!(near.raised(16), near.raised(1_000_000));
+    assert_eq!([0, 1, 2, 3, 5].map(Near::steps_left), [0, 0, 0, 1, 3]);
+}
+
+proptest! {
+    /// Whatever a notice says, a slot takes time, the window holds a packet, and no number is far off its neighbours.
+    #[test]
+    fn any_notice_gives_a_path(
+        old in any::<(u32, u32)>(), new in any::<(u32, u32)>(), flows: u32, own: u32, bytes: u32, min_rtt: u64,
+    ) {
+        let link = |(rate_kbps, delay_us)| Link { rate_kbps, delay_us };
+        let told = Notice { old_link: link(old), new_link: link(new), flows, disconnected: 1 };
+        let near = Near::new(&told, min_rtt, bytes, own);
+        prop_assert!(near.slot_ns >= 1 && near.window >= 256);
+        prop_assert_eq!(near.rtt_ns, near.ack_way_ns + near.data_way_ns);
+        prop_assert!(near.beyond_ns <= 10_000 * MS);
+        let window = near.after_acks(near.window / 2, own, own);
+        prop_assert!(window <= near.window && window >= near.window / 2);
+        prop_assert!(Near::after_loss(window, own) >= 256);
+        prop_assert!(near.rto_ns(u32::MAX) >= near.rto_ns(0));
+    }
+}

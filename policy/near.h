@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * near.h - the numbers of `near`: one clock of the new link for all flows of a mobile.
+ *
+ * Source: docs/reference/near.md, whose sections the comments name. What a packet's fate is and
+ * which packet takes a slot is a list that a host keeps; every number in it comes from here.
+ *
+ * Times are in ns. Windows are in 1/256 packet, of all flows of the mobile together.
+ */
+#ifndef SEGUE_NEAR_H
+#define SEGUE_NEAR_H
+
+#include "path.h"
+
+#define SEGUE_NEAR_ACKS_HELD 2u /* packets of a flow whose ACK may be delayed (RFC 5681, 4.2) */
+#define SEGUE_NEAR_SLACK_NS 10000000u /* clocks that tick in 10 ms */
+#define SEGUE_NEAR_LEAST_RTO_NS 200000000u
+#define SEGUE_NEAR_BEYOND_LIMIT_NS 10000000000ull
+#define SEGUE_NEAR_OWN_LIMIT 65535u
+#define SEGUE_NEAR_MOST_STEPS 16u /* 35 times the rate that was told */
+
+/* What a notice says about the new path (section 2). */
+struct segue_near {
+	u64 beyond_ns; /* one way, what the path has besides the access link */
+	u64 old_slot_ns; /* a packet on the old link */
+	u64 slot_ns; /* a packet on this host's part of the new link */
+	u64 ack_way_ns; /* mobile to sender over the new link */
+	u64 data_way_ns; /* sender to mobile over the new link */
+	u64 old_data_way_ns; /* the same over the old link */
+	u64 rtt_ns; /* of the new path, its queues empty */
+	u64 window; /* packets that fill the path, in 1/256 */
+};
+
+/* 2.4: W */
+static inline void segue_near_window(struct segue_near *near)
+{
+	near->window = (near->rtt_ns / near->slot_ns + 1) * SEGUE_PACKET;
+}
+
+/* 2.1 to 2.4. `min_rtt_ns`: least round trip of any flow on the old path, 0 if none was
+ * measured; `own`: flows that this host has. */
+static inline void segue_near_of(struct segue_near *near, const struct segue_notice *notice,
+				 u64 min_rtt_ns, u32 packet_bytes, u32 ack_bytes, u32 own)
+{
+	const u64 flows = segue_max(1, segue_min(notice->flows, SEGUE_FLOWS_LIMIT));
+	const u64 share = segue_max(1, segue_min(own, SEGUE_NEAR_OWN_LIMIT));
+	struct segue_path path;
+	u64 old_rtt, packet, ack, beyond;
+
+	segue_path_of(&path, notice, packet_bytes, ack_bytes, 0);
+	old_rtt = segue_old_rtt_ns(&path);
+	beyond = min_rtt_ns > old_rtt ? (min_rtt_ns - old_rtt) / 2 : 0;
+	if (beyond > SEGUE_NEAR_BEYOND_LIMIT_NS)
+		beyond = SEGUE_NEAR_BEYOND_LIMIT_NS;
+	packet = segue_serialisation_ns(path.packet_bytes, path.new_link, 1);
+	ack = segue_serialisation_ns(path.ack_bytes, path.new_link, 1);
+
+	near->beyond_ns = beyond;
+	near->old_slot_ns = segue_serialisation_ns(path.packet_bytes, path.old_link, 1);
+	near->slot_ns = packet ? packet : 1;
+	near->ack_way_ns = ack + segue_delay_ns(path.new_link) + beyond;
+	near->data_way_ns = packet + segue_delay_ns(path.new_link) + beyond;
+	near->old_data_way_ns = near->old_slot_ns + segue_delay_ns(path.old_link) + beyond;
+	near->rtt_ns = near->ack_way_ns + near->data_way_ns;
+	if (flows > share) /* the others have their part of the slots */
+		near->slot_ns = near->slot_ns * flows / share;
+	segue_near_window(near);
+}
+
+/* 6.1: the least round trip on the new path takes the place of that of 2.4. */
+static inline void segue_near_measured(struct segue_near *near, u64 rtt_ns)
+{
+	near->rtt_ns = rtt_ns;
+	segue_near_window(near);
+}
+
+/* 2.5: when the handoff completed, which the notice tells that came with an ACK at `now`. */
+static inline u64 segue_near_completion(const struct segue_near *near, u64 now)
+{
+	return now > near->ack_way_ns ? now - near->ack_way_ns : 0;
+}
+
+/* 2.6: 1 if what left the sender at `sent` was routed to the old link. */
+static inline u32 segue_near_on_old_link(const struct segue_near *near, u64 completion, u64 sent)
+{
+	return sent + near->beyond_ns / 2 < completion;
+}
+
+/* 3.2: 1 if a packet that left at `sent` found the new link's queue full, which is free from
+ * `free_at` on: it is taken to hold what fills the path. */
+static inline u32 segue_near_overflows(const struct segue_near *near, u64 free_at, u64 sent)
+{
+	return free_at > sent && (free_at - sent) / near->slot_ns >= near->window / SEGUE_PACKET;
+}
+
+/* 3.1: packets that may be out on the new link. */
+static inline u64 segue_near_most_out(u64 window, u32 own)
+{
+	return window / SEGUE_PACKET + (u64)SEGUE_NEAR_ACKS_HELD * own;
+}
+
+/* 4.3: when a packet reaches the mobile over the old link that left the sender at `sent`,
+ * where the one before it reaches the mobile at `before`. */
+static inline u64 segue_near_old_arrival(const struct segue_near *near, u64 sent, u64 before)
+{
+	const u64 alone = sent + near->old_data_way_ns;
+	const u64 behind = before + near->old_slot_ns;
+
+	return alone > behind ? alone : behind;
+}
+
+/* 4.4: 1 if a packet that comes over the old link at `arrival` comes later than the new link,
+ * free from `begins` on, can have carried `packets`. */
+static inline u32 segue_near_too_late(const struct segue_near *near, u64 begins, u32 packets,
+				      u64 arrival)
+{
+	return arrival > begins + packets * near->slot_ns + near->data_way_ns;
+}
+
+/* 4.4: new packets that a copy has to wait for. */
+static inline u32 segue_near_horizon(const struct segue_near *near, u32 old_flight)
+{
+	return segue_max(segue_saturate(2 * near->window / SEGUE_PACKET), old_flight);
+}
+
+/* 4.5: until when the ACK is waited for of a packet that reaches the mobile at `arrival`. */
+static inline u64 segue_near_waits(const struct segue_near *near, u64 arrival)
+{
+	return arrival + near->ack_way_ns + 2 * near->old_slot_ns + SEGUE_NEAR_SLACK_NS;
+}
+
+/* 4.6: when other flows are told by the notice of one; after a disconnection, whose flows have
+ * all stalled, each is given time for a notice of its own. */
+static inline u64 segue_near_tells_all_ns(const struct segue_notice *notice, u32 ack_bytes, u32 own)
+{
+	struct segue_link link;
+
+	if (!notice->disconnected || own < 2)
+		return 0;
+	segue_copy_within_limits(&link, &notice->new_link);
+	return segue_serialisation_ns(segue_min(ack_bytes, SEGUE_BYTES_LIMIT), link,
+				      2 * (segue_min(own, SEGUE_NEAR_OWN_LIMIT) - 1));
+}
+
+/* 5.1: 1 if an ACK after `elapsed_ns` cannot be that of a copy on the new link. */
+static inline u32 segue_near_too_soon(const struct segue_near *near, u64 elapsed_ns)
+{
+	return elapsed_ns + near->beyond_ns < near->rtt_ns;
+}
+
+/* 5.2: the window after a loss on the new link; each flow's part is halved alone. */
+static inline u64 segue_near_after_loss(u64 window, u32 own)
+{
+	const u64 cut = window / (2 * (u64)segue_max(1, own));
+	const u64 least = SEGUE_PACKET;
+
+	return window > cut + least ? window - cut : least;
+}
+
+/* 5.3: the window after `acked` packets; a packet per round trip and flow, up to the path's. */
+static inline u64 segue_near_after_acks(const struct segue_near *near, u64 window, u32 acked,
+					u32 own)
+{
+	const u64 more = (u64)segue_min(acked, SEGUE_FLIGHT_LIMIT) *
+			 segue_min(own, SEGUE_NEAR_OWN_LIMIT) * SEGUE_PACKET * SEGUE_PACKET;
+
+	if (window >= near->window)
+		return window;
+	window += more / (window ? window : 1) + 1;
+	return window < near->window ? window : near->window;
+}
+
+/* 5.4: how long nothing has to be heard of a flow until all that it has out is lost. */
+static inline u64 segue_near_rto_ns(const struct segue_near *near, u32 backoff)
+{
+	const u64 rto = 2 * near->rtt_ns + near->window / SEGUE_PACKET * near->slot_ns +
+			SEGUE_NEAR_LEAST_RTO_NS;
+
+	return rto << segue_min(backoff, 6);
+}
+
+/* 6.2: 1 if a round trip of the new path is long enough for a queue of more than two packets. */
+static inline u32 segue_near_queued(const struct segue_near *near, u64 rtt_ns)
+{
+	return rtt_ns > near->rtt_ns + 2 * near->slot_ns;
+}
+
+/* 6.3: the clock after so many round trips without a queue: each lets it run a quarter faster. */
+static inline void segue_near_raise(struct segue_near *near, const struct segue_near *told,
+				    u32 steps)
+{
+	u32 step;
+
+	near->slot_ns = told->slot_ns;
+	near->window = told->window;
+	for (step = 0; step < segue_min(steps, SEGUE_NEAR_MOST_STEPS); step++) {
+		near->slot_ns -= near->slot_ns / 5;
+		near->window += near->window / 4;
+	}
+}
+
+/* 6.4: how many of them are left when a queue shows. */
+static inline u32 segue_near_steps_left(u32 steps)
+{
+	return steps > 2 ? steps - 2 : 0;
+}
+
+#endif

@@ -234,7 +234,9 @@ impl Bench {
 
     /// The timer that fires first: when, whose, and whether it is a sender's.
     fn first_timer(&mut self) -> Option<(Nanos, usize, bool)> {
-        let mut first: Option<((Nanos, Reverse<(u32, u64)>), usize, bool)> = None;
+        // When, of which level of the wheel, and in which order they were set.
+        type Key = (Nanos, Reverse<(u32, u64)>);
+        let mut first: Option<(Key, usize, bool)> = None;
         for flow in 0..self.senders.len() {
             let (sender, receiver) = (&self.senders[flow], &self.receivers[flow]);
             let timers =

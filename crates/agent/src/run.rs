@@ -25,10 +25,13 @@ use segue_policy::{Link, Notice as Handoff};
 use std::fs;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::Duration;
 
 /// Between readings of what devices have received, ns.
 const TICK: u64 = 1_000_000_000;
+/// For so long the first connections are helped before notices are sent, ns.
+const FIRST: u64 = 5_000_000;
 /// The host has slept if CLOCK_BOOTTIME has gone so much further than CLOCK_MONOTONIC.
 const SLEPT: Duration = Duration::from_millis(500);
 
@@ -203,10 +206,9 @@ impl Agent {
                     self.carry_out(|mobile| mobile.tell_only(&scope).and_then(|()| mobile.begin(&notice)))?;
                 }
                 Order::Resume(outage) => {
-                    let now = now()?;
-                    let helped = self.others.begin(now, &outage, &mut self.mobile);
+                    let helped = self.others.begin(now()?, &outage, &mut self.mobile);
                     self.rounds.on_helped(helped);
-                    self.others.act(now, &mut self.mobile);
+                    self.help_first()?;
                 }
                 Order::Walk(budget) => match self.mobile.walk(budget) {
                     Ok(mut walk) => {
@@ -224,6 +226,17 @@ impl Agent {
             }
         }
         self.others.act(now()?, &mut self.mobile);
+        Ok(())
+    }
+
+    /// What waits for the uplink alone, for a while: walks over all connections take longer.
+    fn help_first(&mut self) -> Result<(), Error> {
+        let until = now()? + FIRST;
+        self.others.act(now()?, &mut self.mobile);
+        while let Some(due) = self.others.deadline().filter(|due| *due <= until) {
+            thread::sleep(Duration::from_nanos(due.saturating_sub(now()?)));
+            self.others.act(now()?, &mut self.mobile);
+        }
         Ok(())
     }
 

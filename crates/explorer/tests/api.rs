@@ -116,6 +116,16 @@ fn allowed(endpoint: &str) -> impl Strategy<Value = String> + use<> {
         if !words.iter().any(|(key, word)| key == "notice" && word == "in-band") {
             words.retain(|(key, _)| key != "notice-loss");
         }
+        // A congestion control is chosen where the stack is a kernel.
+        let kernel = words.iter().any(|(key, word)| key == "stack" && word.starts_with("linux-6."));
+        if !kernel {
+            words.retain(|(key, _)| key != "cc");
+            for (_, names) in words.iter_mut().filter(|(key, _)| key == "schemes") {
+                let others = names.split(',').filter(|name| !["cubic", "bbr", "bbr3"].contains(name));
+                let others: Vec<&str> = others.collect();
+                *names = if others.is_empty() { "sack".into() } else { others.join(",") };
+            }
+        }
         // Few handoffs: many would be slow, not different.
         if !words.iter().any(|(key, _)| key == "at") {
             words.push(("at".into(), "4s..8s/2s".into()));

@@ -61,8 +61,10 @@ fn run(arguments: &Arguments) -> Result<bool, Error> {
     let wanted = |part| arguments.only.is_none_or(|only| only == part);
     let ns2 = !wanted(Part::Ns2) || beside_ns2(arguments)?;
     let place = if arguments.its_bench { Place::Reference } else { Place::Simulator };
-    let linux =
-        !wanted(Part::Linux) || beside_linux(place, arguments.only.and(arguments.differences.as_deref()))?;
+    // Subsets and held-out scenarios are those of ns-2.
+    let whole = arguments.only.is_some() || !(arguments.subset || arguments.heldout);
+    let differences = arguments.only.and(arguments.differences.as_deref());
+    let linux = !(whole && wanted(Part::Linux)) || beside_linux(place, differences)?;
     Ok(ns2 && linux)
 }
 

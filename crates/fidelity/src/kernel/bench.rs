@@ -10,6 +10,9 @@ use segue_tcp::{Nanos, Segment, StackProfile};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
+/// When a timer fires, and its order among those of that instant: level of the wheel, and when it was put there.
+type Rank = (Nanos, Reverse<(u32, u64)>);
+
 const MS: Nanos = 1_000_000;
 const HZ: u32 = 250;
 
@@ -234,9 +237,7 @@ impl Bench {
 
     /// The timer that fires first: when, whose, and whether it is a sender's.
     fn first_timer(&mut self) -> Option<(Nanos, usize, bool)> {
-        // When, of which level of the wheel, and in which order they were set.
-        type Key = (Nanos, Reverse<(u32, u64)>);
-        let mut first: Option<(Key, usize, bool)> = None;
+        let mut first: Option<(Rank, usize, bool)> = None;
         for flow in 0..self.senders.len() {
             let (sender, receiver) = (&self.senders[flow], &self.receivers[flow]);
             let timers =

@@ -179,6 +179,22 @@ mod tests {
         }
     }
 
+    /// A timer that is set for another jiffy of its bucket stays where it is; else it moves.
+    #[test]
+    fn places() {
+        let mut timer = WheelTimer::default();
+        assert_eq!(timer.set(1_000 + 100, 1_000, 1_000), 1_104);
+        let place = timer.place();
+        assert_eq!(place, Place { level: 3, moves: 1 });
+        assert_eq!(timer.set(1_000 + 103, 1_000, 1_000), 1_104);
+        assert_eq!(timer.place(), place);
+        assert_eq!(timer.set(1_000 + 104, 1_000, 1_000), 1_112);
+        assert_eq!(timer.place(), Place { level: 3, moves: 2 });
+        // It has fired: a new place, though it is like the old one.
+        assert_eq!(timer.set(1_112 + 60, 1_112, 1_113), 1_173);
+        assert_eq!(timer.place(), Place { level: 0, moves: 3 });
+    }
+
     /// The timers of the reference's cubic run 6400/9 -> 200/300, BBM 1 s at 8.2 s: last ACK at 8.203175 with an
     /// SRTT of 41.242 ms, TLP at 8.292, time-outs at 8.540, 9.056 and 10.048.
     #[test]

@@ -213,7 +213,8 @@ impl Claim {
                 } else {
                     Fate::Old(0)
                 };
-                ledger.push(Packet { fate, sent, again: false });
+                // The stack may have sent it before, over the old link.
+                ledger.push(Packet { fate, sent, again: true });
             }
         }
         // What the stack has sent over the new link is there in that order; the clock begins behind it (3.2).

@@ -2,7 +2,7 @@
 
 use crate::host_observer::HostObserver;
 use crate::packet::{Packet, Signal};
-use segue_handoff::near::{Claim, FlowState};
+use segue_handoff::claim::{Claim, FlowState};
 use segue_handoff::{Advised, Announcement, Announcer, Encoding, Link, Listener, News, Notice, Phas, Scheme};
 use segue_netsim::{LinkId, Nanos, Net, PacketId, TimerId};
 use segue_tcp::receiver::Arrival;

@@ -195,7 +195,7 @@ impl Correspondent {
             let (flows, disconnected) = self.sharing;
             (flow.sender.view(), flow.listener.listen(option.as_slice(), flows, disconnected))
         });
-        let claimed = (self.claim.is_some() || told.is_some()).then(|| packet.segment);
+        let claimed = if self.claim.is_some() || told.is_some() { Some(packet.segment) } else { None };
         // What a notice echoes was sent before the break: no round trip of any path (algorithms.md 4.3 [C]).
         let stale = matches!(told, Some((_, Some(News::Notice(_))))) && !flow.sender.profile().notice_sample;
         let without_echo = stale.then(|| {

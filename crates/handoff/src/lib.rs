@@ -4,6 +4,7 @@
 //! registered in one line of [`registry`]. Schemes know nothing of scenarios, files or screens.
 
 pub mod buffered;
+pub mod claim;
 pub mod decision;
 pub mod etcp;
 pub mod fmipv6;

@@ -1,8 +1,8 @@
 //! The list of all schemes, and what can be asked of any of them.
 
+use crate::claim::Claim;
 use crate::hn_option::Start;
 use crate::mobile::MobileRule;
-use crate::near::Claim;
 use crate::notice::Notice;
 use crate::router::RouterRule;
 use crate::scheme::{Entry, HandoffScheme, SchemeError, SettingInfo};

@@ -1,8 +1,8 @@
 //! The trait of a scheme. [`crate::registry`] lists all of them.
 
+use crate::claim::Claim;
 use crate::hn_option::Start;
 use crate::mobile::MobileRule;
-use crate::near::Claim;
 use crate::notice::Notice;
 use crate::router::RouterRule;
 use segue_policy::Rule;

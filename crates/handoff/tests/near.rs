@@ -5,7 +5,7 @@
 //! the path.
 
 use proptest::prelude::*;
-use segue_handoff::near::{Claim, FlowState};
+use segue_handoff::claim::{Claim, FlowState};
 use segue_handoff::{Notice, Scheme};
 use segue_policy::Link;
 use segue_tcp::segment::SackList;

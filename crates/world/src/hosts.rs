@@ -3,7 +3,7 @@
 use crate::host_observer::HostObserver;
 use crate::packet::{Packet, Signal};
 use crate::wheel::Wheel;
-use segue_handoff::near::{Claim, FlowState};
+use segue_handoff::claim::{Claim, FlowState};
 use segue_handoff::{Advised, Announcement, Announcer, Encoding, Link, Listener, News, Notice, Phas, Scheme};
 use segue_netsim::{LinkId, Nanos, Net, PacketId, TimerId};
 use segue_tcp::receiver::Arrival;
@@ -206,7 +206,7 @@ impl Correspondent {
             }
             _ => false,
         };
-        let claimed = (self.claim.is_some() || told.is_some()).then(|| packet.segment);
+        let claimed = if self.claim.is_some() || told.is_some() { Some(packet.segment) } else { None };
         // What a notice echoes was sent before the break: no round trip of any path (algorithms.md 4.3 [C]).
         let stale = matches!(told, Some((_, Some(News::Notice(_)))))
             && !pends

@@ -1,7 +1,10 @@
-//! What all flows of a mobile send on the new link, slot by slot.
+//! What all flows of a mobile send on the new link, slot by slot: the list of packets of `near`
+//! (docs/reference/near.md). Its numbers are `policy/near.h`.
 
-use super::ledger::{Fate, Ledger, Packet};
+mod ledger;
+
 use crate::notice::Notice;
+use ledger::{Fate, Ledger, Packet};
 use segue_policy::{Near, PACKET};
 use segue_tcp::Nanos;
 use segue_tcp::segment::Segment;
@@ -14,7 +17,7 @@ const REST: u32 = 8;
 
 /// How notices err, in 1/1000; for studies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Distortion {
+pub(crate) struct Distortion {
     pub rate: u32,
     pub delay: u32,
     pub flows: u32,
@@ -121,7 +124,7 @@ impl Default for Claim {
 
 impl Claim {
     /// A claim whose notices err.
-    pub(super) fn distorted(distortion: Distortion) -> Self {
+    pub(crate) fn distorted(distortion: Distortion) -> Self {
         Self { distortion, ..Self::default() }
     }
 
@@ -213,7 +216,8 @@ impl Claim {
                 } else {
                     Fate::Old(0)
                 };
-                ledger.push(Packet { fate, sent, again: false });
+                // The stack may have sent it before, over the old link.
+                ledger.push(Packet { fate, sent, again: true });
             }
         }
         // What the stack has sent over the new link is there in that order; the clock begins behind it (3.2).

@@ -1,16 +1,10 @@
 //! `near`: one clock of the new link for all flows of a mobile (docs/reference/near.md).
 //!
-//! A flow's scheme only silences its TCP. What is sent, and when, all flows of a host decide together: [`Claim`]. Its
-//! numbers are `policy/near.h`.
+//! A flow's scheme does nothing by itself: all flows of a host send together, by a [`Claim`].
 
-mod claim;
-mod ledger;
-
-pub use claim::{Claim, FlowState};
-
+use crate::claim::{Claim, Distortion};
 use crate::notice::Notice;
 use crate::scheme::{Entry, HandoffScheme, SchemeError, SettingInfo};
-use claim::Distortion;
 use segue_tcp::{Advice, Advisor, View};
 
 /// One flow's part in `near`.

@@ -14,10 +14,10 @@ fn simulated(plan: &LabPlan, index: usize) -> Option<Vec<LiveRun>> {
 }
 
 #[test]
-fn the_simulator_has_all_senders_but_the_frozen_and_those_with_icmp() {
+fn the_simulator_has_all_senders_but_those_with_icmp_or_an_agent() {
     let plan = plan(
         "[\"cubic\", \"bbr\", \"reno\", \"cubic-rto1s\", \"etcp-v1\", \"tcp-ho\", \"etcp-v1/bbr\", \"unaware\", \
-         \"cubic+freeze\", \"etcp-v1+icmp\"]",
+         \"cubic+agent\", \"etcp-v1+icmp\"]",
         "",
     );
     let has: Vec<bool> = (0..plan.senders.len()).map(|index| simulated(&plan, index).is_some()).collect();

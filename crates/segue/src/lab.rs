@@ -172,7 +172,7 @@ mod tests {
     use std::time::Duration;
 
     const PLAN: &str = "old = \"6400kbit/9ms\"\nnew = \"6400kbit/9ms\"\ndisconnect = [\"1s\", \"3s\"]\n\
-                        senders = [\"cubic\", \"etcp-v1\"]\nruns = 3\nobserve = \"10s\"\n";
+                        senders = [\"cubic+agent\", \"etcp-v1\"]\nruns = 3\nobserve = \"10s\"\n";
 
     fn plan() -> LabPlan {
         LabFile::parse(PLAN, "plan.toml").and_then(|file| file.plan(None)).unwrap_or_else(|e| panic!("{e}"))
@@ -266,7 +266,7 @@ mod tests {
         let [cubic, etcp] = [&rows[2], &rows[3]];
         assert_eq!(
             (&cubic["scheme"], &cubic["disconnect_s"], &cubic["stack"]),
-            (&"cubic".into(), &3.0.into(), &"linux-test".into())
+            (&"cubic+agent".into(), &3.0.into(), &"linux-test".into())
         );
         assert!(
             cubic["simulated"].is_null() && cubic["transfer_s"].is_null() && cubic["definition"].is_null()
@@ -301,9 +301,9 @@ mod tests {
         let line = |sender: &str| {
             table.lines().find(|line| line.trim_start().starts_with(sender)).unwrap_or_default()
         };
-        let cells: Vec<&str> = line("cubic").split_whitespace().collect();
-        assert_eq!(cells[..4], ["cubic", "inf", "inf", "inf"], "{table}");
-        assert_eq!(cells[cells.len() - 3..], ["-", "-", "-"], "the simulator has no cubic: {table}");
+        let cells: Vec<&str> = line("cubic+agent").split_whitespace().collect();
+        assert_eq!(cells[..4], ["cubic+agent", "inf", "inf", "inf"], "{table}");
+        assert_eq!(cells[cells.len() - 3..], ["-", "-", "-"], "the simulator has no agent alone: {table}");
         assert!(!line("etcp-v1").trim_end().ends_with('-'), "{table}");
         let csv = live_csv(&comparison).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(csv.lines().count(), 5);

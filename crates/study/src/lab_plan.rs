@@ -7,7 +7,6 @@ use rayon::prelude::*;
 use segue_handoff::Scheme;
 use segue_tcp::StackProfile;
 use segue_tcp::linux::cc::CcName;
-use segue_tcp::profile::LINUX_6_12;
 use segue_world::{AccessLink, Definition, Experiment, Kind, Nanos, NoticeMode, SECOND, WarmRun};
 
 /// Programs that move the data.
@@ -76,7 +75,7 @@ impl LabSender {
                 Some((Scheme::build("sack", &[]).ok()?, stack_around(*around)?))
             }
             LabSenderKind::BuiltIn { congestion_control, rto_max_ms, freeze: false, agent: false } => {
-                let mut stack = LINUX_6_12.with_control(CcName::named(congestion_control)?)?;
+                let mut stack = kernel(CcName::named(congestion_control)?)?;
                 if let Some(ms) = rto_max_ms {
                     stack.rto.max = Nanos::from(*ms) * 1_000_000;
                 }
@@ -89,10 +88,15 @@ impl LabSender {
 
 /// The simulator's stack with what a scheme wraps.
 fn stack_around(around: Around) -> Option<StackProfile> {
-    LINUX_6_12.with_control(match around {
+    kernel(match around {
         Around::Cubic => CcName::Cubic,
         Around::Bbr => CcName::Bbr,
     })
+}
+
+/// A kernel whose programs can do all that senders of the laboratory do: the RTO's bound needs Linux 6.15.
+fn kernel(control: CcName) -> Option<StackProfile> {
+    StackProfile::named("linux-6.18")?.with_control(control)
 }
 
 /// A checked plan.

@@ -276,12 +276,12 @@ fn what_the_new_queue_cannot_hold_is_lost() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// 3.1: whatever the flows have sent before and whenever ACKs come, no more than W + 2 n copies are out during the
-    /// claim.
+    /// 3.1: whatever the flows have sent before and whenever ACKs come, no more than W + 2 n copies are out. An
+    /// ACK for one packet does not measure the path (6.1), so that W stays.
     #[test]
     fn never_more_than_the_window_and_two_for_each_flow(
         before in prop::collection::vec(prop::collection::vec(0u64..1_000, 0..40), 1..5),
-        acks in prop::collection::vec((0usize..5, 1u64..60, 1u32..4), 1..80),
+        acks in prop::collection::vec((0usize..5, 1u64..60), 1..80),
     ) {
         let own = before.len();
         let mut flows: Vec<Flow> = before.iter().map(|sent| {
@@ -293,20 +293,18 @@ proptest! {
         let mut now = HEARD;
         // What the claim has sent, and what of it is not acknowledged.
         let mut out = vec![std::collections::BTreeSet::new(); own];
-        for (index, wait, more) in acks {
+        for (index, wait) in acks {
             for (_, flow, seq) in sent_from(&mut claim, &mut flows, now, now + wait * MS) {
                 out[flow].insert(seq);
                 let all: usize = out.iter().map(std::collections::BTreeSet::len).sum();
-                // Two round trips later the clock may run faster (6.2).
-                let faster = now > HEARD + 220 * MS;
-                prop_assert!(faster || all <= 12 + 2 * own, "{all} are out at {now}");
+                prop_assert!(all <= 12 + 2 * own, "{all} are out at {now}");
             }
             now += wait * MS;
             let index = index % own;
             let flow = &mut flows[index];
             // It acknowledges what has been sent since.
-            let Some(&last) = out[index].iter().take(more as usize).next_back() else { continue };
-            if out[index].range(..=last).next() != Some(&flow.una) {
+            let Some(&last) = out[index].first() else { continue };
+            if last != flow.una {
                 continue;
             }
             claim.on_ack(now, index, &ack(last + 1, &[]), &mut flows);

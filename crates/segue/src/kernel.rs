@@ -115,7 +115,7 @@ fn pin(name: &str) -> Result<PathBuf, Failure> {
 }
 
 fn options(args: &AttachArgs) -> Result<Options, Failure> {
-    crate::request::only_once(&args.set)?;
+    crate::settings::only_once(&args.set)?;
     let policy = Policy::named(&args.scheme, &args.set).map_err(Failure::user)?;
     let cgroup = match &args.cgroup {
         Some(path) => path.clone(),

@@ -346,7 +346,7 @@ mod tests {
     #[test]
     fn captures_are_the_first_runs() {
         let plan = plan();
-        let names = ["cubic-bbm-1s", "etcp-v1-bbm-1s", "cubic-bbm-3s", "etcp-v1-bbm-3s"];
+        let names = ["cubic+agent-bbm-1s", "etcp-v1-bbm-1s", "cubic+agent-bbm-3s", "etcp-v1-bbm-3s"];
         assert_eq!(capture_names(&plan), names.map(|name| format!("{name}.pcapng")));
         let measured = measured(&plan);
         let bytes = capture(&plan, plan.kinds[1], "etcp-v1", &measured).unwrap_or_else(|e| panic!("{e}"));

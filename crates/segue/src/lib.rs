@@ -46,6 +46,7 @@ mod request;
 pub mod run;
 mod schemes;
 pub mod screen;
+mod settings;
 #[cfg(feature = "tables")]
 pub mod sweep;
 mod table;

@@ -158,7 +158,7 @@ pub fn judge<'a>(
 /// later one counts.
 fn try_readings(papers: &mut [Paper], args: &ReproduceArgs) -> Result<(), Failure> {
     let asked = |paper: &Paper| args.paper.as_ref().is_none_or(|id| *id == paper.id);
-    crate::request::only_once(&args.set)?;
+    crate::settings::only_once(&args.set)?;
     for (key, value) in &args.set {
         let setting = [(key.clone(), value.clone())];
         let of_stack = STACK_SETTINGS.iter().any(|known| known.name == key);

@@ -34,7 +34,7 @@ impl BenchArgs {
                 "--notice-loss goes with --notice in-band; an instant notice is never lost".into(),
             ));
         }
-        only_once(&self.set)?;
+        crate::settings::only_once(&self.set)?;
         Ok(Request {
             pairs: vec![(
                 AccessLink::parse(&self.old).map_err(Failure::user)?,
@@ -57,14 +57,4 @@ impl BenchArgs {
             seeds: 1,
         })
     }
-}
-
-/// The last of two values would win without a word.
-pub fn only_once(settings: &[(String, String)]) -> Result<(), Failure> {
-    for (index, (key, _)) in settings.iter().enumerate() {
-        if settings[..index].iter().any(|(other, _)| other == key) {
-            return Err(Failure::User(format!("--set: `{key}` stands there twice; expected it once")));
-        }
-    }
-    Ok(())
 }

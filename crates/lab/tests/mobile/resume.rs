@@ -362,9 +362,10 @@ fn the_agent_has_a_server_that_knows_nothing_go_on() {
         let round = status["rounds"].as_array().expect("a list").iter().find(|round| round["helped"] == 1);
         assert!(round.is_some() && others["helped"] == 1 && others["unsent"] == 0, "{status}");
         if in_time {
-            // Three about each of at most four numbers, and three ACKs; 1.4 s are two doublings, and one message more.
+            // Three about each of at most four numbers; 1.4 s are two doublings, and one message more. Three ACKs follow,
+            // unless new data have come meanwhile, and one ends it.
             let number = |name: &str| others[name].as_u64().expect("a number");
-            assert!((3..=13).contains(&number("messages")) && (3..=4).contains(&number("acks")), "{others}");
+            assert!((3..=13).contains(&number("messages")) && number("acks") <= 4, "{others}");
             assert_eq!(number("resumed"), 1, "{others}");
             return;
         }

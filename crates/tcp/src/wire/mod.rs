@@ -4,6 +4,7 @@
 //! | file | holds | source |
 //! |---|---|---|
 //! | [`options`] | options: MSS, SACK, time stamps, experiments and so on | named there |
+//! | [`kind`] | option kinds | IANA |
 //! | [`raw_options`] | the options of a list one by one, known or not | RFC 9293 3.1 |
 //! | [`sack_blocks`] | the blocks of a SACK option | RFC 2018 3, RFC 2883 4 |
 //! | [`header`] | the TCP header, with its options and its checksum over a payload | RFC 9293 3.1 |
@@ -19,6 +20,7 @@ pub mod checksum;
 pub mod error;
 pub mod header;
 pub mod ipv4;
+pub mod kind;
 pub mod options;
 pub mod raw_options;
 pub mod sack_blocks;

@@ -29,6 +29,7 @@
 //! accepts can be written again in the packed layout; in the aligned one it may not fit.
 
 use super::error::{DecodeError, EncodeError};
+use super::kind;
 use super::raw_options::{RawOption, RawOptions};
 use super::sack_blocks::{MAX_SACK_BLOCKS, SackBlock, SackBlocks};
 use std::fmt;
@@ -42,28 +43,6 @@ pub const MAX_EXPERIMENT_DATA: usize = 36;
 
 /// Largest shift count of the window scale option, in bits (RFC 7323, 2.3).
 pub const MAX_WINDOW_SCALE: u8 = 14;
-
-/// Option kinds, as IANA's registry "TCP Option Kind Numbers" has them.
-pub mod kind {
-    /// End of option list (RFC 9293, 3.2).
-    pub const END: u8 = 0;
-    /// No operation (RFC 9293, 3.2).
-    pub const NOP: u8 = 1;
-    /// Maximum segment size (RFC 9293, 3.2).
-    pub const MSS: u8 = 2;
-    /// Window scale (RFC 7323, 2.2).
-    pub const WINDOW_SCALE: u8 = 3;
-    /// SACK permitted (RFC 2018, 2).
-    pub const SACK_PERMITTED: u8 = 4;
-    /// SACK (RFC 2018, 3).
-    pub const SACK: u8 = 5;
-    /// Time stamps (RFC 7323, 3.2).
-    pub const TIMESTAMPS: u8 = 8;
-    /// RFC 3692-style experiment 1 (RFC 4727, RFC 6994).
-    pub const EXPERIMENT_1: u8 = 253;
-    /// RFC 3692-style experiment 2 (RFC 4727, RFC 6994).
-    pub const EXPERIMENT_2: u8 = 254;
-}
 
 const MSS_LENGTH: usize = 4;
 const WINDOW_SCALE_LENGTH: usize = 3;

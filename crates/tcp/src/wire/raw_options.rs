@@ -1,7 +1,7 @@
 //! The options of a list one by one, known or not (RFC 9293, 3.1).
 
 use super::error::DecodeError;
-use super::options::kind;
+use super::kind;
 
 /// One option as it stands in a list: its kind and what is behind its length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

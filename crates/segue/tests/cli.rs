@@ -337,6 +337,10 @@ fn mistakes_end_with_status_2_and_one_line() {
         ("compare wlan egprs --set a1-in-bb=on", "did you mean `a1-in-bbm`"),
         ("compare wlan egprs --set initial-window=x", "1 to 1000 packets"),
         ("compare wlan egprs --set novalue", "KEY=VALUE"),
+        (
+            "compare wlan egprs --stack linux-6.12 --set rto-tick-ms=10",
+            "expected a stack of rules such as rfc",
+        ),
         ("compare wlan egprs --notice-loss 1", "in-band"),
         ("compare wlan egprs --notice in-band --notice-loss 3", "expected 0 to 2"),
         ("compare wlan egprs --seeds 0", "1 to 100000"),

@@ -7,7 +7,6 @@ use segue_tables::{Asked, ParquetFileError, ParquetReader, ParquetWriter, SweptH
 use std::path::Path;
 use std::sync::Arc;
 
-#[expect(clippy::needless_update, reason = "a new measure needs no line here")]
 fn handoff(scheme: &str, at_s: f64, transfer_s: Option<f64>, count: u32) -> SweptHandoff {
     let asked = Asked {
         notice: "in-band",

@@ -427,6 +427,11 @@ impl StackProfile {
         let number = |least: u64, most: u64| {
             value.parse::<u64>().ok().filter(|n| (least..=most).contains(n)).ok_or(setting.values)
         };
+        let of_rules = ["rto-tick-ms", "delayed-ack-ms", "window-rules", "newreno-guard", "newreno-timer"]
+            .contains(&key);
+        if of_rules && self.kernel.is_some() {
+            return Err("a stack of rules such as rfc; a kernel's has its own");
+        }
         match key {
             "initial-window" => self.initial_window = number(1, 1000)? as u32,
             "receive-window" => self.receive_window = number(1, 1_000_000)? as u32,

@@ -41,8 +41,9 @@ fn examples_run() {
     let examples = root().join("examples");
     // A laboratory's plans are read in `crates/study/src/lab_file.rs`, the agent's file in `crates/agent`, sweeps in
     // `sweep.rs`.
-    let others =
-        |name: &str| name == "agent.toml" || ["lab-", "sweep-"].iter().any(|what| name.starts_with(what));
+    let others = |name: &str| {
+        name == "agent.toml" || ["lab-", "sweep-", "near-"].iter().any(|what| name.starts_with(what))
+    };
     let of_run = |name: &String| name.ends_with(".toml") && !others(name);
     let scenarios: Vec<String> = files(&examples).into_iter().filter(of_run).collect();
     let (drives, scenarios): (Vec<_>, Vec<_>) =

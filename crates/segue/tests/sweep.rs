@@ -58,6 +58,9 @@ fn examples_are_sweeps() {
     assert!(lines.ends_with("1036800 handoffs in 128 parts\n"), "{lines}{}", text(&output.stderr));
     // 16 schemes on that stack, 3 new links, 2 kinds, 200 handoff times.
     assert!(lines.starts_with("1: egprs, 1 flow, ns2-sack1, seed 1: 19200 handoffs\n"), "{lines}");
+    // 100 pairs, make-before-break and four outages, 4 numbers of flows, 20 handoff times, two schemes.
+    let output = segue_in(folder.path(), &["sweep", &example("near-all.toml"), "--list"]);
+    assert!(text(&output.stdout).contains("\n80000 handoffs in "), "{}", text(&output.stderr));
 }
 
 #[test]

@@ -116,10 +116,13 @@ fn allowed(endpoint: &str) -> impl Strategy<Value = String> + use<> {
         if !words.iter().any(|(key, word)| key == "notice" && word == "in-band") {
             words.retain(|(key, _)| key != "notice-loss");
         }
-        // A congestion control is chosen where the stack is a kernel.
-        let kernel = words.iter().any(|(key, word)| key == "stack" && word.starts_with("linux-6."));
-        if !kernel {
+        // A congestion control is chosen where the stack is a kernel, and once.
+        let stack =
+            words.iter().find(|(key, _)| key == "stack").map(|(_, word)| word.clone()).unwrap_or_default();
+        if !stack.starts_with("linux-6.") || stack.contains('/') {
             words.retain(|(key, _)| key != "cc");
+        }
+        if !stack.starts_with("linux-6.") {
             for (_, names) in words.iter_mut().filter(|(key, _)| key == "schemes") {
                 let others = names.split(',').filter(|name| !["cubic", "bbr", "bbr3"].contains(name));
                 let others: Vec<&str> = others.collect();

@@ -53,6 +53,7 @@ mod table;
 pub mod trace;
 
 use clap::FromArgMatches;
+use clap::error::ErrorKind;
 use cli::{Cli, Command};
 use screen::{ColourWord, Screen};
 use std::ffi::OsString;
@@ -83,6 +84,10 @@ fn run(words: &[OsString]) -> Result<(), Failure> {
         return print(&examples::first_page());
     }
     let parsed = match parse(words) {
+        // Options without a command.
+        Err(error) if error.kind() == ErrorKind::MissingSubcommand => {
+            return print(&examples::first_page());
+        }
         Err(error) if !error.use_stderr() => {
             return segue_console::print_help(&error, ColourWord::among(words).on_stdout());
         }

@@ -12,6 +12,9 @@ use std::path::Path;
 
 /// `segue man --out DIR`: one page for each program and one per command.
 pub fn man(args: &ManArgs) -> Result<(), Failure> {
+    if args.out.is_empty() || args.out == "-" {
+        return Err(Failure::User(format!("--out `{}`; expected a folder for the pages", args.out)));
+    }
     let folder = Path::new(&args.out);
     let refuse = |error: std::io::Error| {
         Failure::User(format!(

@@ -42,6 +42,12 @@ pub fn planned(
     settings: &[(String, String)],
 ) -> Result<(Vec<PlannedScheme>, Vec<StackProfile>), RequestError> {
     let cc = asked.cc.map(control_named).transpose()?;
+    if let (Some(stack), Some(cc)) = (asked.stack.filter(|name| name.contains('/')), cc)
+        && stack_named(stack)?.kernel.is_some_and(|kernel| kernel.control != cc)
+    {
+        let problem = format!("`{}` beside the stack `{stack}`; expected one of the two", cc.name());
+        return Err(RequestError::List { what: "--cc", problem });
+    }
     let mut schemes: Vec<PlannedScheme> = Vec::new();
     let mut stacks: Vec<StackProfile> = Vec::new();
     for name in names {
@@ -81,6 +87,21 @@ pub fn planned(
         });
         own.extend(settings.iter().filter(|(key, _)| is_common(key)).cloned());
         schemes.push(PlannedScheme { name: name.clone(), scheme, stack, stack_index, settings: own });
+    }
+    for (key, _) in settings {
+        let of_stacks = STACK_SETTINGS.iter().any(|s| s.name == key);
+        if of_stacks && !stacks.iter().any(|stack| stack.has(key)) {
+            let names: Vec<&str> = stacks.iter().map(|stack| stack.name).collect();
+            let others = profiles::stacks().filter(|stack| stack.has(key)).map(|stack| stack.name);
+            return Err(RequestError::List {
+                what: "--set",
+                problem: format!(
+                    "`{key}` has no meaning on {}; expected a stack such as {}",
+                    names.join(", "),
+                    others.take(2).collect::<Vec<_>>().join(" or ")
+                ),
+            });
+        }
     }
     Ok((schemes, stacks))
 }
@@ -169,7 +190,7 @@ fn with_control(stack: StackProfile, cc: Option<CcName>, scheme: &str) -> Result
 /// Turns the stack's settings.
 fn adjust(stack: &mut StackProfile, settings: &[(String, String)]) -> Result<(), RequestError> {
     for (key, value) in settings {
-        if STACK_SETTINGS.iter().any(|s| s.name == key) {
+        if stack.has(key) {
             stack.set(key, value).map_err(|expected| RequestError::Value {
                 key: key.clone(),
                 value: value.clone(),

@@ -421,17 +421,23 @@ fn flag(value: &str, yes: &str, no: &str) -> Option<bool> {
 }
 
 impl StackProfile {
+    /// Whether a setting of stacks has a meaning here: a kernel has jiffies, and its own timers, ACKs and windows.
+    pub fn has(&self, key: &str) -> bool {
+        match key {
+            "hz" => self.kernel.is_some(),
+            "rto-tick-ms" | "delayed-ack-ms" | "window-rules" | "newreno-guard" | "newreno-timer" => {
+                self.kernel.is_none()
+            }
+            _ => STACK_SETTINGS.iter().any(|setting| setting.name == key),
+        }
+    }
+
     /// Changes a setting; the error says what was expected.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), &'static str> {
         let setting = STACK_SETTINGS.iter().find(|s| s.name == key).ok_or("a setting of the stack")?;
         let number = |least: u64, most: u64| {
             value.parse::<u64>().ok().filter(|n| (least..=most).contains(n)).ok_or(setting.values)
         };
-        let of_rules = ["rto-tick-ms", "delayed-ack-ms", "window-rules", "newreno-guard", "newreno-timer"]
-            .contains(&key);
-        if of_rules && self.kernel.is_some() {
-            return Err("a stack of rules such as rfc; a kernel's has its own");
-        }
         match key {
             "initial-window" => self.initial_window = number(1, 1000)? as u32,
             "receive-window" => self.receive_window = number(1, 1_000_000)? as u32,

@@ -171,7 +171,7 @@ measures! {
     }
 
     /// The bound given the notice: what no sender can beat that is regular TCP until a notice can be with it. With an
-    /// instant notice, and for a scheme that acts before completion or at routers, it is the physical bound.
+    /// instant notice it is the physical bound; after an outage also for schemes that act before it or at routers.
     bound_told_s: Option<f64> = |all| all.median_bound(|one| one.bound_told), each f64 = |one| seconds(one.bound_told) => {
         bound_told_s as bound_told_s: Option<f64>, Seconds, Unknown,
             "least time that a sender needs that knows nothing before a notice can come, in seconds, median",

@@ -306,7 +306,10 @@ fn a_message_has_the_peer_resend_before_its_timer() {
         assert!(received[..] == stream(offset, 1000), "other octets");
         offset += 1000;
         if begin.elapsed() < left {
-            assert_eq!(super::complaints(&hosts.peer), [0; 6], "{:?}", super::COMPLAINTS);
+            // Behind the kernel's own ACK of what was sent again, ours is an old one: PAWS drops it.
+            let [errors, sums, resets, challenges, _, skipped] = super::complaints(&hosts.peer);
+            let others = [errors, sums, resets, challenges, skipped];
+            assert_eq!(others, [0; 5], "{:?}", super::COMPLAINTS);
             return;
         }
     }

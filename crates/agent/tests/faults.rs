@@ -279,6 +279,14 @@ fn events_that_were_lost_are_asked_for_again() {
     let host = Host::with_two_cables();
     let agent = host.agent();
     host.shell(&format!("kill -STOP {}", agent.child.id()));
+    // Each thread stops when it runs next.
+    agent.until("it stands still", || {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", agent.child.id())).expect("threads");
+        tasks.flatten().all(|task| {
+            let stat = std::fs::read_to_string(task.path().join("stat")).unwrap_or_default();
+            stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('T'))
+        })
+    });
     let flood = "for i in $(seq 0 8000); do \
                  echo route add 10.$((i / 256)).$((i % 256)).0/24 dev cable0; done | ip -batch -; \
                  ip link add gone type veth peer name gone1 && ip addr add 192.0.2.77/32 dev gone && ip link del gone";

@@ -53,7 +53,7 @@ mod table;
 pub mod trace;
 
 use clap::FromArgMatches;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use cli::{Cli, Command};
 use screen::{ColourWord, Screen};
 use std::ffi::OsString;
@@ -85,7 +85,11 @@ fn run(words: &[OsString]) -> Result<(), Failure> {
     }
     let parsed = match parse(words) {
         // Options without a command.
-        Err(error) if error.kind() == ErrorKind::MissingSubcommand => {
+        Err(error)
+            if error.kind() == ErrorKind::MissingSubcommand
+                && error.get(ContextKind::InvalidSubcommand)
+                    == Some(&ContextValue::String("segue".to_owned())) =>
+        {
             return print(&examples::first_page());
         }
         Err(error) if !error.use_stderr() => {

@@ -9,6 +9,7 @@ from conftest import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 CONFIG = str(ROOT / "pyproject.toml")
+LIBRARIES = ["pandas", "polars", "pyarrow", "distributed"]
 
 
 def mypy(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -18,8 +19,11 @@ def mypy(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_stubs_are_those_of_the_compiled_part(tmp_path: Path) -> None:
+    # Names and signatures are compared, not types of libraries; stubtest keeps no cache and would read them all.
+    config = tmp_path / "mypy.ini"
+    config.write_text("[mypy]\n" + "".join(f"[mypy-{name}.*]\nfollow_imports = skip\n" for name in LIBRARIES))
     done = subprocess.run(
-        [sys.executable, "-m", "mypy.stubtest", "segue", "--mypy-config-file", CONFIG],
+        [sys.executable, "-m", "mypy.stubtest", "segue._segue", "--mypy-config-file", str(config)],
         capture_output=True, text=True, check=False, cwd=tmp_path, timeout=PATIENCE,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout

@@ -34,7 +34,8 @@ fn files(folder: &Path) -> Vec<String> {
 
 const SHORT: &str = "old = '6400kbit/9ms'\nnew = '200kbit/300ms'\nat = '1s..3s/1s'\n";
 
-/// Every example, from another folder, with few handoffs; those with few of their own as they stand.
+/// Every example, from another folder, with few handoffs; those with few of their own as they stand. Of the four delays
+/// of the drives' wide-area network, one.
 #[test]
 fn examples_run() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -50,7 +51,11 @@ fn examples_run() {
         scenarios.into_iter().partition(|name| name.starts_with("drive"));
     assert!(scenarios.len() >= 3 && drives.len() >= 2);
     for name in drives {
-        let path = examples.join(&name).display().to_string();
+        let whole = std::fs::read_to_string(examples.join(&name)).expect("an example");
+        let one =
+            whole.replace("\ndelay = [\"10ms\", \"20ms\", \"50ms\", \"100ms\"]\n", "\ndelay = \"20ms\"\n");
+        std::fs::write(folder.path().join(&name), one).expect("written");
+        let path = folder.path().join(&name).display().to_string();
         let output =
             segue_in(folder.path(), &["run", &path, "--points", "1", "--json", "j.json", "--csv", "c.csv"]);
         assert!(output.status.success(), "{name}: {}", text(&output.stderr));

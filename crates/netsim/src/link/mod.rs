@@ -5,16 +5,17 @@
 //! the delivery of its head, and the queue's length is a count of departures that lie ahead. A managed queue decides
 //! when a transmission ends; it costs an event more, the departure.
 
-mod delay;
+pub mod delay;
 pub mod loss;
 pub mod queue;
-mod service;
+pub mod service;
 
 pub use delay::Delay;
 pub use service::{Rate, Service};
 
 use crate::{Nanos, PacketId};
 use loss::{LossCause, LossModel};
+use queue::drop_tail::DropTail;
 use queue::{Discipline, Queue, Waiting};
 use std::collections::VecDeque;
 
@@ -125,11 +126,28 @@ pub struct Link {
     cut_at: Nanos,
     loss: Option<Box<dyn LossModel>>,
     managed: Option<Managed>,
+    overtaking: Option<Overtaking>,
+}
+
+/// What a link needs on which packets overtake. Its queue is managed, and its ring is in the order of the deliveries.
+#[derive(Clone, Debug, Default)]
+struct Overtaking {
+    /// Packets that the link will lose, by insertion number. Chance is asked in the order of the transmissions, which the
+    /// ring does not have.
+    doomed: Vec<u64>,
 }
 
 impl Link {
     pub(crate) fn new(config: LinkConfig) -> Self {
         let LinkConfig { service, delay, loss, queue, departs_first } = config;
+        let overtaking = delay.reorders().then(Overtaking::default);
+        // Where the closed form cannot foresee departures or deliveries, each is an event.
+        let queue = match queue {
+            Queue::DropTail(limit) if overtaking.is_some() || service.decides_late() => {
+                Queue::Managed(Box::new(DropTail::new(limit.unwrap_or(u32::MAX))))
+            }
+            queue => queue,
+        };
         let (limit, managed) = match queue {
             Queue::DropTail(limit) => (limit.unwrap_or(u32::MAX), None),
             Queue::Managed(discipline) => (0, Some(Managed { discipline, sending: false })),
@@ -147,6 +165,7 @@ impl Link {
             cut_at: NEVER,
             loss,
             managed,
+            overtaking,
         }
     }
 
@@ -235,7 +254,24 @@ impl Link {
         let managed = self.managed.as_mut().filter(|managed| !managed.sending)?;
         let Waiting { packet, bytes, arrival, .. } = managed.discipline.dequeue(now, dropped)?;
         managed.sending = true;
-        Some(self.transmit(packet, bytes, arrival, now, order))
+        let passage = self.transmit(packet, bytes, arrival, now, order);
+        if self.overtaking.is_some() {
+            self.overtake();
+        }
+        Some(passage)
+    }
+
+    /// Puts what has been booked last to its place among the deliveries, and draws its fate.
+    #[cold]
+    fn overtake(&mut self) {
+        let (Some(overtaking), Some(entry)) = (&mut self.overtaking, self.ring.pop_back()) else { return };
+        if self.loss.as_mut().is_some_and(|model| model.loses(entry.departure)) {
+            overtaking.doomed.push(entry.order);
+        }
+        let place = self.ring.partition_point(|other| other.delivery <= entry.delivery);
+        self.ring.insert(place, entry);
+        // What comes later keeps its order with all that has not overtaken.
+        self.last_delivery = self.ring.back().map_or(0, |last| last.delivery);
     }
 
     /// A transmission of a managed queue has ended.
@@ -253,6 +289,11 @@ impl Link {
 
     /// Removes what has not departed by `now`, oldest first.
     pub(crate) fn withdraw(&mut self, now: Nanos) -> Vec<PacketId> {
+        if self.overtaking.is_some() {
+            // What is being sent, to the end.
+            self.ring.make_contiguous().sort_by_key(|entry| entry.departure > now);
+            self.departed = self.ring.partition_point(|entry| entry.departure <= now);
+        }
         self.queued(now);
         let mut withdrawn: Vec<_> = self.ring.drain(self.departed..).map(|entry| entry.packet).collect();
         if !withdrawn.is_empty() {
@@ -323,8 +364,20 @@ impl Link {
         if self.is_cut(now) {
             return Some(LossCause::Disconnection);
         }
-        let lost = self.loss.as_mut().is_some_and(|model| model.loses(packet.departure));
+        let lost = match &mut self.overtaking {
+            Some(Overtaking { doomed }) => {
+                let index = doomed.iter().position(|order| *order == packet.order);
+                index.map(|index| doomed.swap_remove(index)).is_some()
+            }
+            None => self.loss.as_mut().is_some_and(|model| model.loses(packet.departure)),
+        };
         lost.then_some(LossCause::Link)
+    }
+
+    /// The fates of the packets that it will transmit, while nothing waits or is in flight: whether each comes out.
+    pub fn coming_fates(&self) -> impl FnMut() -> bool + use<> {
+        let mut model = self.loss.clone();
+        move || !model.as_mut().is_some_and(|model| model.loses(0))
     }
 
     /// Packets in the queue and in flight, oldest first, and whether each will come out. Nobody knows that yet of what
@@ -333,7 +386,10 @@ impl Link {
         let mut model = self.loss.clone();
         let fate = move |entry: &InTransit| {
             let cut = self.is_cut(entry.delivery);
-            let lost = model.as_mut().is_some_and(|model| model.loses(entry.departure));
+            let lost = match &self.overtaking {
+                Some(overtaking) => overtaking.doomed.contains(&entry.order),
+                None => model.as_mut().is_some_and(|model| model.loses(entry.departure)),
+            };
             (entry.packet, !cut && !lost)
         };
         let waiting = self.managed.iter().flat_map(|managed| managed.discipline.waiting());

@@ -118,7 +118,8 @@ fn failure(error: segue_lab::Error) -> Failure {
 /// A plan as the machine knows it.
 fn asked(plan: &LabPlan, kind: Kind, how: Use) -> Result<segue_lab::Plan, Failure> {
     let senders = plan.senders.iter().map(sender).collect::<Result<_, _>>()?;
-    let mut asked = segue_lab::Plan::new(link(&plan.old, plan.seed, 1), link(&plan.new, plan.seed, 2), senders);
+    let mut asked =
+        segue_lab::Plan::new(link(&plan.old, plan.seed, 1), link(&plan.new, plan.seed, 2), senders);
     asked.kind = if kind == Kind::Mbb { segue_lab::Kind::Mbb } else { segue_lab::Kind::Bbm };
     asked.disconnect = Duration::from_nanos(kind.disconnection());
     asked.flows = plan.flows as u32;

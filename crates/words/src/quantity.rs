@@ -107,7 +107,9 @@ mod tests {
 
     #[test]
     fn shares_and_sizes() {
-        for (word, parts) in [("0.5%", Some(5_000)), ("100%", Some(1_000_000)), ("0%", Some(0)), ("0.0503%", Some(503))] {
+        for (word, parts) in
+            [("0.5%", Some(5_000)), ("100%", Some(1_000_000)), ("0%", Some(0)), ("0.0503%", Some(503))]
+        {
             assert_eq!(share(word), parts, "{word}");
         }
         for word in ["", "%", "5", "-1%", "101%", "1 %", "0.5", "NaN%"] {

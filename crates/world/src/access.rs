@@ -3,12 +3,14 @@
 mod error;
 mod features;
 mod measured;
+mod opportunities;
 mod presets;
 mod words;
 
 pub use error::LinkError;
 pub use features::{Features, Loss, Place, QueueWord, Tokens};
-pub use presets::{PRESETS, Preset, TODAY};
+pub use opportunities::opportunities_ms;
+pub use presets::{PRESETS, Preset, TODAY, variants};
 pub use words::WORDS;
 
 use features::Direction;
@@ -152,7 +154,8 @@ impl AccessLink {
         words.check(text, false)?;
         let (up_rate, up_delay) = (words.up_rate.unwrap_or(rate), words.up_delay.unwrap_or(delay));
         let limit = |direction: &words::Direction, rate: u64, way: Nanos| {
-            let usual = || direction.features.queue.usual_limit(rate).unwrap_or_else(|| usual_limit(rate, way));
+            let usual =
+                || direction.features.queue.usual_limit(rate).unwrap_or_else(|| usual_limit(rate, way));
             direction.length.map_or_else(usual, |length| length.packets(rate, delay + up_delay))
         };
         let (queue, up_queue) = (limit(&words.down, rate, delay), limit(&words.up, up_rate, up_delay));
@@ -221,10 +224,17 @@ impl AccessLink {
         self.delay.min() + self.up_delay().min()
     }
 
+    /// What a preset of today stands for, if its name begins the text.
+    pub fn meaning(&self) -> Option<&'static str> {
+        let head = *pieces(&self.text).first()?;
+        presets::meaning(head).filter(|_| PRESETS.iter().all(|(old, _)| *old != head))
+    }
+
     /// RATE and DELAY as the user or the preset has them; of a measured link there are none.
     pub fn rate_and_delay(&self) -> Option<(&str, &str)> {
         let head = *pieces(&self.text).first()?;
-        let head = presets::meaning(head).and_then(|meaning| pieces(meaning).first().copied()).unwrap_or(head);
+        let head =
+            presets::meaning(head).and_then(|meaning| pieces(meaning).first().copied()).unwrap_or(head);
         head.split_once('/').filter(|_| matches!(self.down, Capacity::Fixed(_)))
     }
 
@@ -283,62 +293,4 @@ fn delay_of(text: &str) -> Option<Nanos> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn queues_of_the_papers() {
-        let queue = |text: &str| AccessLink::parse(text).unwrap().queue;
-        // BDP of the link if above 5 packets, else 5; examples.txt names qo and qn.
-        assert_eq!(queue("6400kbit/9ms"), 10);
-        assert_eq!(queue("200kbit/300ms"), 10);
-        assert_eq!(queue("1600kbit/75ms"), 20);
-        assert_eq!(queue("1600kbit/300ms"), 80);
-        assert_eq!(queue("6400kbit/300ms"), 320);
-        assert_eq!(queue("1600kbit/1ms"), 5);
-        assert_eq!(queue("700kbit/75ms"), 9);
-    }
-
-    #[test]
-    fn the_name_of_a_trace_is_printable() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a\u{1b}[31m\nb");
-        std::fs::write(&path, "1\n2\n").unwrap();
-        let link = AccessLink::parse(&format!("trace:{}", path.display())).unwrap();
-        assert!(link.text.ends_with("a\\u{1b}[31m\\u{a}b"), "{}", link.text);
-    }
-
-    #[test]
-    fn spellings() {
-        let link = AccessLink::parse("54Mbit/2ms").unwrap();
-        assert_eq!((link.down.mean_rate(), link.delay), (54_000_000, LinkDelay::Fixed(2_000_000)));
-        assert_eq!(AccessLink::parse("wlan").unwrap().down.mean_rate(), 54_000_000);
-        assert_eq!(parse_rate("0kbit"), None);
-        assert_eq!(parse_rate("-1kbit"), None);
-    }
-
-    #[test]
-    fn fixed_links_can_be_read_back() {
-        for (rate, delay, text) in [
-            (200_000, 150_000_000, "200kbit/150ms"),
-            (7_000_000, 10_000_000, "7mbit/10ms"),
-            (777_778, 1_000_000_500, "777778bit/1000000500ns"),
-        ] {
-            let link = AccessLink::fixed(rate, delay, 20);
-            assert_eq!(link.text, text);
-            assert_eq!(AccessLink { queue: 20, ..AccessLink::parse(text).unwrap() }, link);
-        }
-    }
-
-    #[test]
-    fn errors_name_the_word_and_the_expectation() {
-        let message = |text: &str| AccessLink::parse(text).unwrap_err().to_string();
-        assert!(message("wlam").contains("did you mean `wlan`"), "{}", message("wlam"));
-        assert!(!message("wifi").contains("did you mean"), "a wrong guess: {}", message("wifi"));
-        assert!(message("64kbots/9ms").contains("bad rate `64kbots`"));
-        assert!(message("64kbit/0ms").contains("bad delay `0ms`"));
-        assert!(message("trace:/nowhere").contains("cannot read /nowhere"));
-        assert!(message("trace:/nowhere,queue=0").contains("bad queue `0`"));
-        assert!(message("trace:/nowhere,color=red").contains("unknown option `color=red`"));
-    }
-}
+mod tests;

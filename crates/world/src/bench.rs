@@ -152,7 +152,8 @@ pub(crate) fn build<W: HostObserver>(
     let edge =
         [OLD, NEW].map(|i| Duplex { down: net.add_link(AR[i], wired()), up: net.add_link(R, wired()) });
     let air = [OLD, NEW].map(|i| Duplex {
-        down: net.add_link(WIR[i], LinkConfig { departs_first, ..access[i].down_config(experiment.place(i)) }),
+        down: net
+            .add_link(WIR[i], LinkConfig { departs_first, ..access[i].down_config(experiment.place(i)) }),
         up: net.add_link(AR[i], LinkConfig { departs_first, ..access[i].up_config(experiment.place(i)) }),
     });
     let last = [OLD, NEW].map(|i| Duplex {

@@ -43,7 +43,8 @@ pub enum LinkError {
     },
     /// A queueing discipline that does not exist.
     #[error(
-        "link `{link}`: unknown queue `{word}`; expected droptail, codel, fq_codel, pie, red, or a length such as 100p, 100ms or 2bdp{hint}"
+        "link `{link}`: unknown queue `{word}`; expected droptail, codel, fq_codel, pie, red, or a length such as 100p, \
+         100ms or 2bdp{hint}"
     )]
     Queue {
         /// The link.

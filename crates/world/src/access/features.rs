@@ -169,7 +169,13 @@ impl Features {
     }
 
     /// A link of this service and delay, with a queue of `limit` packets.
-    pub(super) fn config(&self, service: Service, delay: Delay, limit: u32, direction: Direction) -> LinkConfig {
+    pub(super) fn config(
+        &self,
+        service: Service,
+        delay: Delay,
+        limit: u32,
+        direction: Direction,
+    ) -> LinkConfig {
         let rate = service.mean_rate();
         let config = LinkConfig::new(service, self.delay(delay, direction));
         let config = LinkConfig { queue: self.queue(rate, limit, direction), ..config };

@@ -118,7 +118,8 @@ impl Words {
             }
             named.push(key);
             if key == "ecn" {
-                let problem = "`ecn`: no TCP here answers marks; expected a queue that drops, such as queue=codel";
+                let problem =
+                    "`ecn`: no TCP here answers marks; expected a queue that drops, such as queue=codel";
                 return Err(clash(link, problem));
             }
             let known = |key: &str| WORDS.iter().any(|(name, _)| *name == key);
@@ -154,15 +155,20 @@ impl Words {
         for Direction { features, .. } in [&self.down, &self.up] {
             let changing = features.changes.is_some() || features.shift.is_some_and(|shift| shift.gap > 0);
             if measured && (changing || features.shaper.is_some()) {
-                let problem = "`vary=`, `reconfigure=` and `shape=` are for links of a rate; expected none on a trace";
+                let problem =
+                    "`vary=`, `reconfigure=` and `shape=` are for links of a rate; expected none on a trace";
                 return Err(clash(link, problem));
             }
             if changing && features.shaper.is_some() {
-                let problem = "`shape=` needs a constant rate; expected it without `vary=` and `reconfigure=`";
+                let problem =
+                    "`shape=` needs a constant rate; expected it without `vary=` and `reconfigure=`";
                 return Err(clash(link, problem));
             }
             if features.order != Order::Kept && features.jitter.is_none() {
-                return Err(clash(link, "`reorder=` without `jitter=`; expected both, such as jitter=5ms,reorder=1%"));
+                return Err(clash(
+                    link,
+                    "`reorder=` without `jitter=`; expected both, such as jitter=5ms,reorder=1%",
+                ));
             }
         }
         Ok(())
@@ -218,12 +224,19 @@ fn loss(link: &str, value: &str) -> Result<Option<Loss>, LinkError> {
     let shares: Option<Vec<u32>> = shares.into_iter().map(quantity::share).collect();
     let channel = match shares.ok_or_else(wrong)?[..] {
         [p, r] => GilbertElliottConfig::gilbert(p, r),
-        [p, r, bad, good] => GilbertElliottConfig { worsens: p, mends: r, lost_in_bad: bad, lost_in_good: good },
+        [p, r, bad, good] => {
+            GilbertElliottConfig { worsens: p, mends: r, lost_in_bad: bad, lost_in_good: good }
+        }
         _ => return Err(wrong()),
     };
     let lasts = channel.worsens > 0 && channel.mends > 0;
     if !lasts || channel.lost_in_bad.min(channel.lost_in_good) == 1_000_000 {
-        return Err(bad(link, "loss", value, "ge(p,r,...) with p and r above 0%, and some packet that gets through"));
+        return Err(bad(
+            link,
+            "loss",
+            value,
+            "ge(p,r,...) with p and r above 0%, and some packet that gets through",
+        ));
     }
     Ok(Some(Loss::GilbertElliott(channel)))
 }
@@ -258,8 +271,10 @@ fn arq(link: &str, value: &str) -> Result<(u32, Nanos), LinkError> {
 }
 
 fn changes(link: &str, value: &str) -> Result<Changes, LinkError> {
-    let expected = "walk(SHARE) such as walk(30%), or markov(RATE,p,r) such as markov(20%,2%,10%) with p and r above 0%";
-    let shares = |name: &str| -> Option<Vec<u32>> { call(value, name)?.into_iter().map(quantity::share).collect() };
+    let expected =
+        "walk(SHARE) such as walk(30%), or markov(RATE,p,r) such as markov(20%,2%,10%) with p and r above 0%";
+    let shares =
+        |name: &str| -> Option<Vec<u32>> { call(value, name)?.into_iter().map(quantity::share).collect() };
     match (shares("walk").as_deref(), shares("markov").as_deref()) {
         (Some(&[deviation]), _) => Ok(Changes::Walk { deviation }),
         (_, Some(&[bad, worsens, mends])) if bad > 0 && worsens > 0 && mends > 0 => {
@@ -279,9 +294,12 @@ fn shift(link: &str, value: &str) -> Result<Shift, LinkError> {
     // Gaps of ten minutes repeat, so that they must fit.
     let fits = |shift: &Shift| {
         let Shift { every, gap, most, .. } = *shift;
-        every >= SECOND / 10 && (600 * SECOND).is_multiple_of(every) && gap <= every / 2 && most <= 10 * SECOND
+        every >= SECOND / 10
+            && (600 * SECOND).is_multiple_of(every)
+            && gap <= every / 2
+            && most <= 10 * SECOND
     };
-    let expected = "EVERY@FIRST(GAP,DELAY) such as 15s@12s(80ms,10ms); ten minutes a multiple of EVERY, twice the GAP at most EVERY";
+    let expected = "EVERY@FIRST(GAP,DELAY) such as 15s@12s(80ms,10ms), 600 s a multiple of EVERY, GAP at most half of it";
     parsed.filter(fits).ok_or_else(|| bad(link, "reconfigure", value, expected))
 }
 
@@ -307,7 +325,8 @@ fn queue(link: &str, value: &str) -> Result<(Option<QueueWord>, Option<Length>),
         })
     });
     let length = written.map(|written| {
-        let expected = "1 to 10000000 packets, such as 100p, or a time such as 100ms, or products such as 2bdp";
+        let expected =
+            "1 to 10000000 packets, such as 100p, or a time such as 100ms, or products such as 2bdp";
         length(written).ok_or_else(|| bad(link, "queue", written, expected))
     });
     Ok((queue.transpose()?, length.transpose()?))

@@ -73,7 +73,8 @@ impl<W: HostObserver> Completed<W> {
     fn bound_at_best(&self, told: &BenchSim<W>, told_at: Nanos, reachable: Nanos) -> Nanos {
         let packets = told.net.on_links().chain(routers::held(told)).map(|id| &told.net.packets[id]);
         let data = packets.filter(|packet| packet.data);
-        let under_way = data.map(|packet| OldDelivery { at: told_at, flow: packet.flow, seq: packet.segment.seq });
+        let under_way =
+            data.map(|packet| OldDelivery { at: told_at, flow: packet.flow, seq: packet.segment.seq });
         let (coming, must_carry) = needs(told, self.targets(), under_way.collect());
         self.bound_from(reachable, &coming, must_carry, || true)
     }

@@ -163,10 +163,14 @@ impl<W: HostObserver> Fork<W> {
                 completion,
                 completion,
             ),
-            new_link: experiment.new.reported(experiment.place(NEW), completion, completion + SECOND, completion),
+            new_link: experiment.new.reported(
+                experiment.place(NEW),
+                completion,
+                completion + SECOND,
+                completion,
+            ),
             flows: experiment.flows as u32,
             disconnected: u32::from(experiment.kind != Kind::Mbb),
         }
     }
 }
-

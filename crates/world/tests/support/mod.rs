@@ -354,7 +354,12 @@ impl Twin {
     pub fn notice(&self) -> Notice {
         let at = self.completion;
         Notice {
-            old_link: self.experiment.old.reported(self.experiment.place(0), at.saturating_sub(SECOND), at, at),
+            old_link: self.experiment.old.reported(
+                self.experiment.place(0),
+                at.saturating_sub(SECOND),
+                at,
+                at,
+            ),
             new_link: self.experiment.new.reported(self.experiment.place(1), at, at + SECOND, at),
             flows: self.experiment.flows as u32,
             disconnected: u32::from(self.experiment.kind != Kind::Mbb),

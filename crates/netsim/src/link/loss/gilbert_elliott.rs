@@ -29,8 +29,8 @@ impl GilbertElliottConfig {
 
     /// Share of all packets that is lost in the long run: `(p (1-h) + r (1-k)) / (p + r)`.
     pub fn mean_loss(&self) -> f64 {
-        let [p, r, bad, good] =
-            [self.worsens, self.mends, self.lost_in_bad, self.lost_in_good].map(|share| f64::from(share) / 1e6);
+        let [p, r, bad, good] = [self.worsens, self.mends, self.lost_in_bad, self.lost_in_good]
+            .map(|share| f64::from(share) / 1e6);
         (p * bad + r * good) / (p + r)
     }
 }
@@ -47,7 +47,8 @@ impl GilbertElliott {
     /// A channel. `stream` is the link's own: links with one seed draw from different streams.
     pub fn new(config: GilbertElliottConfig, seed: u64, number: u64) -> Self {
         let mut random = stream(seed, number);
-        let (worsens, either) = (u64::from(config.worsens), u64::from(config.worsens) + u64::from(config.mends));
+        let (worsens, either) =
+            (u64::from(config.worsens), u64::from(config.worsens) + u64::from(config.mends));
         let bad = happens(&mut random, (worsens * u64::from(MILLION) / either.max(1)) as u32);
         Self { config, bad, random }
     }
@@ -108,8 +109,12 @@ mod tests {
     /// Together (0.116667 * 0.633 + 0.025 * 0.0434) / 0.141667 = 0.528953; runs of 1 / (1 - 0.528953) = 2.122934.
     #[test]
     fn both_states_may_lose() {
-        let config =
-            GilbertElliottConfig { worsens: 20_000, mends: 100_000, lost_in_bad: 700_000, lost_in_good: 30_000 };
+        let config = GilbertElliottConfig {
+            worsens: 20_000,
+            mends: 100_000,
+            lost_in_bad: 700_000,
+            lost_in_good: 30_000,
+        };
         assert!((config.mean_loss() - 0.141_666_7).abs() < 1e-6);
         let (loss, burst) = drawn(config);
         assert_near(loss, 0.141_666_7);

@@ -214,7 +214,9 @@ mod tests {
     #[test]
     fn a_new_drop_state_begins_with_the_rate_of_a_recent_one() {
         let mut bench = Bench::new();
-        let counts = |bench: &Bench| (bench.codel.control.count, bench.codel.control.lastcount, bench.codel.control.dropping);
+        let counts = |bench: &Bench| {
+            (bench.codel.control.count, bench.codel.control.lastcount, bench.codel.control.dropping)
+        };
         bench.fill(0, 900);
         bench.serve(1..=500);
         bench.codel.clear();

@@ -256,7 +256,8 @@ mod tests {
         let mut next_arrival = 0;
         for now in (0..120_000).map(|ms| ms * MS) {
             while next_arrival <= now {
-                let waiting = Waiting { packet: slab.insert(()), bytes: 1500, flow: 0, arrival: next_arrival };
+                let waiting =
+                    Waiting { packet: slab.insert(()), bytes: 1500, flow: 0, arrival: next_arrival };
                 pie.enqueue(waiting, &mut dropped);
                 next_arrival += 800_000;
                 assert!(next_arrival > 150 * MS || dropped.is_empty(), "within the burst");

@@ -147,7 +147,8 @@ mod tests {
     /// The paper's example by hand: a mean of 10 gives 0.1 * 5 / 10 = 0.05; after 5 packets 0.05 / 0.75, and so on.
     #[test]
     fn probabilities() {
-        for (avg, expected) in [(4.9, 0.0), (5.0, 0.0), (10.0, 0.05), (15.0, 0.1), (22.5, 0.55), (30.0, 1.0)] {
+        for (avg, expected) in [(4.9, 0.0), (5.0, 0.0), (10.0, 0.05), (15.0, 0.1), (22.5, 0.55), (30.0, 1.0)]
+        {
             assert!((red(avg, None).by_mean() - expected).abs() < 1e-12, "{avg}");
         }
         for (count, expected) in [(0, 0.05), (5, 0.05 / 0.75), (10, 0.1), (15, 0.2), (19, 1.0), (20, 1.0)] {

@@ -86,7 +86,8 @@ impl VaryingRate {
                     (mean * present).round() as u64
                 }
                 Changes::Markov { bad, worsens, mends } => {
-                    let present = if is_bad { u128::from(rate) * u128::from(bad) / 1_000_000 } else { rate.into() };
+                    let present =
+                        if is_bad { u128::from(rate) * u128::from(bad) / 1_000_000 } else { rate.into() };
                     is_bad ^= happens(&mut random, if is_bad { mends } else { worsens });
                     present as u64
                 }
@@ -186,7 +187,8 @@ mod tests {
     /// standard error is 0.2 * sqrt((1 + 0.9) / (1 - 0.9) / 120000) = 0.0025.
     #[test]
     fn a_walk_has_its_moments() {
-        let runs: Vec<Vec<f64>> = (1..=20).map(|seed| rates(Changes::Walk { deviation: 200_000 }, seed)).collect();
+        let runs: Vec<Vec<f64>> =
+            (1..=20).map(|seed| rates(Changes::Walk { deviation: 200_000 }, seed)).collect();
         let all: Vec<f64> = runs.iter().flatten().map(|rate| rate - 1.0).collect();
         assert!(mean(&all).abs() < 0.01, "{}", mean(&all));
         let squares = mean(&all.iter().map(|x| x * x).collect::<Vec<_>>());

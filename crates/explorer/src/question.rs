@@ -7,7 +7,7 @@ use segue_tcp::linux::cc::CcName;
 use segue_tcp::profile::stacks;
 use segue_words::quantity::{self, TIME};
 use segue_words::{Choice, did_you_mean};
-use segue_world::access::{Capacity, LinkDelay, PRESETS};
+use segue_world::access::{Capacity, LinkDelay, PRESETS, QueueWord};
 use segue_world::{AccessLink, Kind, KindWord, LinkError, Nanos, NoticeMode, NoticeWord, SECOND};
 
 /// Longest query string, bytes.
@@ -18,6 +18,8 @@ pub const RATES: [u64; 2] = [16_000, 100_000_000];
 pub const DELAYS: [Nanos; 2] = [1_000_000, SECOND];
 /// Largest queue of a link, packets: its BDP of a round trip.
 pub const LARGEST_QUEUE: u32 = 4_000;
+/// Most letters of a link.
+const LONGEST_LINK: usize = 200;
 /// Disconnections.
 pub const DISCONNECTIONS: [Nanos; 2] = [1_000_000, 60 * SECOND];
 /// Most flows.
@@ -163,7 +165,7 @@ impl Words {
             )));
         }
         let shown = quoted(text);
-        if text.len() > 40 {
+        if text.len() > LONGEST_LINK {
             return Err(Refusal::bad(format!(
                 "{key}: unknown link {shown}; expected RATE/DELAY such as 6400kbit/9ms"
             )));
@@ -190,10 +192,12 @@ impl Words {
             (rate, _) if rate > RATES[1] => range("rate", "16kbit", "100mbit", "100mbit"),
             (_, delay) if delay < DELAYS[0] => range("delay", "1ms", "1s", "1ms"),
             (_, delay) if delay > DELAYS[1] => range("delay", "1ms", "1s", "1s"),
-            _ if link.queue > LARGEST_QUEUE => Err(Refusal::bad(format!(
-                "{key}: the bandwidth-delay product of {shown} is {} packets; expected at most {LARGEST_QUEUE}: less rate or less delay",
-                link.queue
-            ))),
+            _ if link.queue > LARGEST_QUEUE && link.features[0].queue == QueueWord::DropTail => {
+                Err(Refusal::bad(format!(
+                    "{key}: the bandwidth-delay product of {shown} is {} packets; expected at most {LARGEST_QUEUE}: less rate or less delay",
+                    link.queue
+                )))
+            }
             _ => Ok(link),
         }
     }

@@ -6,7 +6,7 @@ use segue_tcp::Segment;
 use segue_tcp::advice::MinRto;
 use segue_tcp::receiver::Arrival;
 use segue_world::packet::Packet;
-use segue_world::trace::{Event, Side, What};
+use segue_world::trace::{Event, LossCause, Side, What};
 use segue_world::{Nanos, NoticeMode};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -59,6 +59,9 @@ pub enum LineEvent<'a> {
     Lose {
         /// `old` or `new`.
         link: &'static str,
+        /// It was up.
+        #[serde(skip_serializing_if = "is_false")]
+        while_up: bool,
         /// The packet.
         #[serde(flatten)]
         packet: PacketLine,
@@ -234,6 +237,9 @@ pub struct Counts<'a> {
     fast_retransmits: usize,
     drops: u32,
     lost_in_disconnection: u32,
+    /// Packets that links lost while they were up.
+    #[serde(skip_serializing_if = "is_zero")]
+    link_losses: u32,
     retransmissions: u32,
     needless_retransmissions: u32,
     acknowledged: &'a [u32],
@@ -241,6 +247,10 @@ pub struct Counts<'a> {
 
 fn is_false(value: &bool) -> bool {
     !value
+}
+
+fn is_zero(value: &u32) -> bool {
+    *value == 0
 }
 
 /// All events of a trace, one JSON object a line.
@@ -301,6 +311,7 @@ fn counts(told: &SchemeTrace) -> Counts<'_> {
         fast_retransmits: record.fast_retransmits.iter().filter(|f| f.0 >= record.completion).count(),
         drops: record.drops,
         lost_in_disconnection: record.lost_in_disconnection,
+        link_losses: record.link_losses,
         retransmissions: record.retransmissions,
         needless_retransmissions: record.needless_retransmissions,
         acknowledged: &record.acknowledged,
@@ -325,9 +336,11 @@ pub fn line<'a>(told: &'a SchemeTrace, event: &'a Event) -> LineEvent<'a> {
         What::Dropped { side, packet } => {
             LineEvent::Drop { link: side_name(*side), packet: packet_line(packet) }
         }
-        What::Lost { side, packet, .. } => {
-            LineEvent::Lose { link: side_name(*side), packet: packet_line(packet) }
-        }
+        What::Lost { side, packet, cause } => LineEvent::Lose {
+            link: side_name(*side),
+            while_up: *cause == LossCause::Link,
+            packet: packet_line(packet),
+        },
         What::Overflowed { side, packet } => {
             LineEvent::Overflow { link: side_name(*side), packet: packet_line(packet) }
         }

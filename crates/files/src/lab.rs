@@ -363,7 +363,7 @@ fn size(text: &str) -> Option<u64> {
 /// Long enough for a flow to fill the link.
 fn filling(old: &AccessLink, wired: Nanos) -> Nanos {
     let packets = 100 * 8 * 1500 * SECOND / old.down.mean_rate().max(1);
-    5 * SECOND + packets + 10 * 2 * (old.delay.min() + wired)
+    5 * SECOND + packets + 10 * (old.least_round_trip() + 2 * wired)
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ pub mod gamma;
 mod handle;
 mod link;
 mod net;
+mod random;
 mod slab;
 mod trace;
 
@@ -20,7 +21,7 @@ pub use gamma::GammaDelay;
 pub use handle::{LinkId, NodeId, TimerId};
 pub use link::loss::LossCause;
 pub use link::queue::Queue;
-pub use link::{Delay, Link, LinkConfig, Passage, Rate, Service, loss, queue};
+pub use link::{Delay, Link, LinkConfig, Passage, Rate, Service, delay, loss, queue, service};
 pub use net::{Net, Node, Observer, Sim};
 pub use slab::{PacketId, Slab};
 pub use trace::{CapacityTrace, DelayTrace, TraceError};

@@ -210,7 +210,7 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
     fn serve(&mut self, id: LinkId) {
         let wire = &mut self.wires[usize::from(id.0)];
         let order = self.events.next_order();
-        let was_empty = wire.link.head().is_none();
+        let head_before = wire.link.head().map(|head| head.order);
         let passage = wire.link.serve(self.now, order, &mut self.dropped);
         for packet in self.dropped.drain(..) {
             self.observer.lost(self.now, id, &self.packets[packet], LossCause::Queue);
@@ -218,7 +218,12 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
         }
         let Some(passage) = passage else { return };
         self.observer.accepted(id, &passage, &self.packets[passage.packet]);
-        if was_empty {
+        let head = wire.link.head().map(|head| head.order);
+        if head != head_before {
+            if head_before.is_some() {
+                // It overtakes all that is in flight.
+                self.events.remove(Source::Link(id));
+            }
             self.events.add(Source::Link(id), passage.delivery, order);
         }
         let order = self.events.next_order();
@@ -237,9 +242,15 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
     /// Takes back what a link has not sent yet, oldest first: a transmission that has not ended counts as not begun.
     pub fn withdraw(&mut self, id: LinkId) -> Vec<PacketId> {
         let wire = &mut self.wires[usize::from(id.0)];
+        let head = |link: &Link| link.head().map(|head| (head.order, head.delivery));
+        let before = head(&wire.link);
         let waiting = wire.link.withdraw(self.now);
-        if wire.link.is_empty() {
+        let after = head(&wire.link);
+        if after != before {
             self.events.remove(Source::Link(id));
+            if let Some((order, delivery)) = after {
+                self.events.add(Source::Link(id), delivery, order);
+            }
         }
         self.events.remove(Source::Departure(id));
         waiting.iter().for_each(|&packet| self.observer.withdrawn(id, &self.packets[packet]));

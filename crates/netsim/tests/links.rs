@@ -1,6 +1,7 @@
 //! Losses and managed queues in a network: events, causes, forks.
 
 use proptest::prelude::*;
+use segue_netsim::delay::{Jitter, JitterShape, Order, Varied};
 use segue_netsim::loss::random::RandomLoss;
 use segue_netsim::loss::{LossCause, LossModel};
 use segue_netsim::queue::codel::{Codel, CodelConfig};
@@ -175,6 +176,63 @@ proptest! {
         }
         let on_link = sim.nodes[0].arrivals.len() + sim.net.observer.lost(LossCause::Link).len();
         prop_assert_eq!(on_link, left(&before));
+    }
+}
+
+/// 3 ms, and up to some 20 ms more: later packets overtake earlier ones.
+fn unordered(seed: u64) -> Delay {
+    let jitter = Jitter::new(JitterShape::Normal, 8 * MS, seed, 1);
+    Delay::Varied(Box::new(Varied::new(Delay::Fixed(3 * MS), Order::Free, seed, 2).jitter(jitter)))
+}
+
+proptest! {
+    /// On a link that does not keep the order each packet comes out when its passage says, those that a withdrawal takes
+    /// back do not, chance decides in the order of the transmissions, and a fork goes on as the original.
+    #[test]
+    fn overtaking_packets_come_at_their_times(
+        gaps in proptest::collection::vec((0u64..3, 40u32..1500), 1..100),
+        withdrawal in 0u64..60,
+        limit in 1u32..20,
+        seed: u64,
+    ) {
+        let mut at = 0;
+        let arrivals: Vec<_> = gaps.iter().map(|&(gap, bytes)| {
+            at += gap * 500_000;
+            (at, bytes)
+        }).collect();
+        let lossy = RandomLoss::new(200_000, seed, 0);
+        let config = LinkConfig::new(slow(), unordered(seed)).drop_tail(limit).lossy(lossy.clone());
+        let (mut sim, link) = bench(config);
+        send(&mut sim, link, &arrivals);
+        sim.run_until(at + withdrawal * MS / 2);
+        let foretold: Vec<_> =
+            sim.net.link(link).fates().map(|(id, arrives)| (sim.net.packets[id].number, arrives)).collect();
+        let mut fork = sim.clone();
+        fork.run_until(10_000 * MS);
+        let came: Vec<usize> = fork.nodes[0].arrivals.iter().map(|arrival| arrival.1).collect();
+        // What waits may still be lost.
+        let sent: Vec<usize> = sim.net.observer.passages.iter().map(|passage| passage.0).collect();
+        for (number, arrives) in foretold {
+            prop_assert!(!sent.contains(&number) || came.contains(&number) == arrives, "{}", number);
+        }
+        for packet in sim.net.withdraw(link) {
+            sim.net.packets.remove(packet);
+        }
+        sim.run_until(10_000 * MS);
+        prop_assert!(sim.net.packets.is_empty() && fork.net.packets.is_empty());
+        for sim in [&sim, &fork] {
+            let diary = &sim.net.observer;
+            let mut model = lossy.clone();
+            let mut expected: Vec<(Nanos, usize)> = diary.passages.iter().filter_map(|&(number, times)| {
+                let lost = model.loses(0);
+                (!lost && !diary.withdrawn.contains(&number)).then_some((times[3], number))
+            }).collect();
+            expected.sort_unstable();
+            let mut came = sim.nodes[0].arrivals.clone();
+            prop_assert!(came.is_sorted_by_key(|arrival| arrival.0));
+            came.sort_unstable();
+            prop_assert_eq!(came, expected);
+        }
     }
 }
 

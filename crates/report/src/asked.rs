@@ -3,7 +3,7 @@
 use crate::Origin;
 use maud::{Markup, html};
 use segue_study::Plan;
-use segue_world::access::{AccessLink, Capacity, LinkDelay};
+use segue_world::access::{AccessLink, Capacity, LinkDelay, QueueWord};
 use segue_world::{Definition, Kind, Nanos, NoticeMode, SECOND};
 
 fn seconds(time: Nanos) -> String {
@@ -14,15 +14,34 @@ fn seconds(time: Nanos) -> String {
 fn link(link: &AccessLink) -> String {
     let kbps = |capacity: &Capacity| format!("{} kbit/s", (capacity.mean_rate() + 500) / 1000);
     let rate = match (&link.down, &link.up) {
+        (Capacity::Fixed(down), Capacity::Fixed(up)) if down != up => {
+            format!("{} down and {} up", kbps(&link.down), kbps(&link.up))
+        }
         (Capacity::Fixed(_), _) => kbps(&link.down),
         (down, up) if down == up => format!("measured, {} on average", kbps(down)),
         (down, up) => format!("measured, {} down and {} up on average", kbps(down), kbps(up)),
     };
-    let delay = match &link.delay {
+    let milliseconds = |delay: &LinkDelay| match delay {
         LinkDelay::Fixed(delay) => format!("{} ms", *delay as f64 / 1e6),
         LinkDelay::Trace(_) => "measured delay".to_string(),
     };
-    format!("{}: {rate}, {delay} one way, queue of {} packets", link.text, link.queue)
+    let delay = match &link.up_delay {
+        None => format!("{} one way", milliseconds(&link.delay)),
+        Some(up) => format!("{} one way down and {} up", milliseconds(&link.delay), milliseconds(up)),
+    };
+    let queue = match (link.up_queue, link.features.map(|features| features.queue)) {
+        (None, [QueueWord::DropTail, QueueWord::DropTail]) => format!("queue of {} packets", link.queue),
+        (up, [down_word, up_word]) => {
+            format!(
+                "queues {down_word} of {} and {up_word} of {} packets",
+                link.queue,
+                up.unwrap_or(link.queue)
+            )
+        }
+    };
+    // A preset of today says nothing of what it is.
+    let meaning = link.meaning().map(|meaning| format!(" ({meaning})")).unwrap_or_default();
+    format!("{}{meaning}: {rate}, {delay}, {queue}", link.text)
 }
 
 /// Whether there are two pairs, the second of which is the way back.

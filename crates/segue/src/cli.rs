@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use segue_agent::cli::AgentArgs;
 use segue_study::times::{Times, time};
 use segue_words::Choice;
-use segue_world::{Definition, KindWord, Nanos, NoticeWord};
+use segue_world::{Definition, KindWord, Nanos, NoticeWord, SECOND};
 
 pub use segue_console::printable;
 
@@ -78,12 +78,25 @@ pub enum Command {
     Explore(crate::explore::ExploreArgs),
     /// List schemes, stacks, settings, link presets and their sources
     Schemes(SchemesArgs),
+    /// List links that have a name, and the words of links
+    Links,
+    /// Write what a link carries over time as two traces in mahimahi's format
+    TraceLinks(TraceLinksArgs),
     /// Print what every measure means and how outputs name it, as Markdown
     Measures,
     /// Write the manual pages
     Man(ManArgs),
     /// Print the completions of a shell
     Completions(CompletionsArgs),
+}
+
+/// Reads a length of a trace.
+fn trace_length(word: &str) -> Result<Nanos, String> {
+    let length = time(word)?;
+    match (SECOND / 10..=3600 * SECOND).contains(&length) {
+        true => Ok(length),
+        false => Err("expected 0.1s to 3600s".into()),
+    }
 }
 
 /// Reads one of a few words.
@@ -236,6 +249,25 @@ pub struct DiffArgs {
 pub struct SchemesArgs {
     /// Only this scheme or stack, with its settings
     pub name: Option<String>,
+}
+
+/// `segue trace-links`.
+#[derive(Debug, Args)]
+pub struct TraceLinksArgs {
+    /// The link: a preset, RATE/DELAY with words, or trace:PATH
+    pub link: String,
+    /// Write OUT.down and OUT.up
+    #[arg(long, value_name = "OUT")]
+    pub out: String,
+    /// How much of it
+    #[arg(long, value_name = "TIME", value_parser = trace_length, default_value = "60s", allow_hyphen_values = true)]
+    pub length: Nanos,
+    /// Seed of what is random
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
+    pub seed: u64,
+    /// As the old link of a comparison (1) or as the new one (2), which differ in what is random
+    #[arg(long, value_name = "1|2", value_parser = clap::value_parser!(u8).range(1..=2), default_value_t = 1)]
+    pub place: u8,
 }
 
 /// `segue man`.

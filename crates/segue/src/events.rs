@@ -86,10 +86,15 @@ fn summary(told: &SchemeTrace, width: usize) -> String {
     let count = |of: &dyn Fn(&What) -> bool| events.iter().filter(|event| of(&event.what)).count();
     let kept = count(&|what| matches!(what, What::Sent(packet) if packet.retransmission));
     let resent = told.trace.resent_before as usize + kept;
+    // Most links lose nothing.
+    let on_links = match record.link_losses {
+        0 => String::new(),
+        losses => format!("; on links that were up: {losses}"),
+    };
     let counts = format!(
         "From completion to the end: transfer {transfer}, bound {} s; timeouts {}, spurious {}; fast retransmits {}; \
-         drops {}; retransmissions {}, needless {}. Lost in the disconnection: {}. Retransmissions since the flows \
-         began: {resent}.",
+         drops {}; retransmissions {}, needless {}. Lost in the disconnection: {}{on_links}. Retransmissions since the \
+         flows began: {resent}.",
         short(record.bound),
         record.timeouts_after().count(),
         record.timeouts_after().filter(|timeout| timeout.spurious).count(),

@@ -4,7 +4,7 @@ use crate::cli::Cli;
 use clap::{Command, CommandFactory};
 
 /// Examples of a command. Those of a command that this build lacks are passed over.
-pub const EXAMPLES: [(&str, &[&str]); 18] = [
+pub const EXAMPLES: [(&str, &[&str]); 20] = [
     (
         "compare",
         &[
@@ -38,6 +38,8 @@ pub const EXAMPLES: [(&str, &[&str]); 18] = [
     ("lab", &["sudo segue lab run examples/lab-bbm-10s.toml --report out/lab.html"]),
     ("explore", &["segue explore"]),
     ("schemes", &["segue schemes", "segue schemes etcp-v1"]),
+    ("links", &["segue links"]),
+    ("trace-links", &["segue trace-links leo --out out/leo --length 60s"]),
     ("measures", &["segue measures"]),
     ("man", &["segue man --out out/man"]),
     ("completions", &["segue completions bash"]),
@@ -47,7 +49,7 @@ pub const EXAMPLES: [(&str, &[&str]); 18] = [
 /// Commands by what one wants.
 const PURPOSES: [(&str, &[&str]); 4] = [
     ("Compare", &["compare", "run", "sweep", "merge", "diff", "explore"]),
-    ("Explain", &["trace", "schemes", "measures", "help"]),
+    ("Explain", &["trace", "schemes", "links", "trace-links", "measures", "help"]),
     ("Papers", &["reproduce", "model"]),
     ("On Linux", &["doctor", "lab", "kernel", "agent"]),
 ];

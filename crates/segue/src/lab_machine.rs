@@ -7,6 +7,7 @@ use segue_lab::packet::Packet;
 use segue_lab::path::{Direction, Fate};
 use segue_study::lab_plan::{Around, Ip, LabSender, LabSenderKind, NoticeBy, Program};
 use segue_study::{DriveLoad, DriveRun, LabDrive, LabPlan, LiveRun};
+use segue_world::access::Place;
 use segue_world::{AccessLink, Kind};
 use std::time::Duration;
 
@@ -117,7 +118,8 @@ fn failure(error: segue_lab::Error) -> Failure {
 /// A plan as the machine knows it.
 fn asked(plan: &LabPlan, kind: Kind, how: Use) -> Result<segue_lab::Plan, Failure> {
     let senders = plan.senders.iter().map(sender).collect::<Result<_, _>>()?;
-    let mut asked = segue_lab::Plan::new(link(&plan.old), link(&plan.new), senders);
+    let mut asked =
+        segue_lab::Plan::new(link(&plan.old, plan.seed, 1), link(&plan.new, plan.seed, 2), senders);
     asked.kind = if kind == Kind::Mbb { segue_lab::Kind::Mbb } else { segue_lab::Kind::Bbm };
     asked.disconnect = Duration::from_nanos(kind.disconnection());
     asked.flows = plan.flows as u32;
@@ -230,8 +232,9 @@ pub fn this_program(words: &[&str]) -> Vec<String> {
 }
 
 /// The simulator's link, which is the laboratory's.
-fn link(link: &AccessLink) -> segue_lab::access_link::AccessLink {
-    segue_lab::access_link::AccessLink { down: link.down_config(), up: link.up_config() }
+fn link(link: &AccessLink, seed: u64, number: u64) -> segue_lab::access_link::AccessLink {
+    let place = Place { seed, link: number };
+    segue_lab::access_link::AccessLink { down: link.down_config(place), up: link.up_config(place) }
 }
 
 /// The kernel that sends, as rows name it: `linux-6.18.5`.

@@ -31,6 +31,7 @@ mod lab_senders;
 #[cfg(feature = "live")]
 mod lab_table;
 mod layout;
+mod links;
 mod measures;
 #[cfg(feature = "papers")]
 pub mod model;
@@ -131,6 +132,8 @@ fn run(words: &[OsString]) -> Result<(), Failure> {
         #[cfg(feature = "explore")]
         Command::Explore(args) => explore::run(&args),
         Command::Schemes(args) => schemes::run(&args),
+        Command::Links => links::run(),
+        Command::TraceLinks(args) => links::trace(&args),
         Command::Measures => measures::run(),
         Command::Man(args) => pages::man(&args),
         Command::Completions(args) => pages::completions(&args),

@@ -98,7 +98,7 @@ pub fn round_trip(experiment: &Experiment) -> Nanos {
     let link = &experiment.new;
     let bits = 8 * 2 * u128::from(experiment.stack.data_bytes()) * u128::from(SECOND);
     let sending = bits / u128::from(link.down.mean_rate().max(1));
-    2 * link.delay.min() + sending.min(u128::from(u64::MAX / 8)) as Nanos
+    link.least_round_trip() + sending.min(u128::from(u64::MAX / 8)) as Nanos
 }
 
 /// The story from T to the end, in order; before T only that the mobile closes its window.

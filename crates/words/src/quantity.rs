@@ -5,6 +5,8 @@
 pub const RATE: &str = "a number with unit bit, kbit, mbit or gbit";
 /// The form of a time, for messages.
 pub const TIME: &str = "a number with unit us, ms or s";
+/// The form of a share, for messages.
+pub const SHARE: &str = "a percentage such as 0.5%";
 
 /// Nanoseconds in a second.
 const SECOND: u64 = 1_000_000_000;
@@ -23,6 +25,17 @@ pub fn time(word: &str) -> Option<u64> {
 pub fn packets(word: &str) -> Option<u32> {
     let digits = word.strip_suffix(['p', 'P']).unwrap_or(word);
     digits.bytes().all(|octet| octet.is_ascii_digit()).then(|| digits.parse().ok())?
+}
+
+/// A share such as `0.5%`, in parts per million, at most all; `None` if it is none.
+pub fn share(word: &str) -> Option<u32> {
+    let share = decimal(word.strip_suffix('%')?, 10_000)?;
+    u32::try_from(share).ok().filter(|share| *share <= 1_000_000)
+}
+
+/// A size such as `64kB`, in bytes of 1000 to the kB; `None` if it is none.
+pub fn size(word: &str) -> Option<u64> {
+    with_unit(word, &[("b", 1), ("kb", 1_000), ("mb", 1_000_000), ("gb", 1_000_000_000)])
 }
 
 /// A decimal number as an integer multiple of 1/`scale`; `None` if it is none or too large.
@@ -90,6 +103,20 @@ mod tests {
         for word in ["", "50", "-1ms", "1h", "NaNs", "1 s", "1.5e3s", "s", "2mbit", "99999999999s"] {
             assert_eq!(time(word), None, "{word}");
         }
+    }
+
+    #[test]
+    fn shares_and_sizes() {
+        for (word, parts) in
+            [("0.5%", Some(5_000)), ("100%", Some(1_000_000)), ("0%", Some(0)), ("0.0503%", Some(503))]
+        {
+            assert_eq!(share(word), parts, "{word}");
+        }
+        for word in ["", "%", "5", "-1%", "101%", "1 %", "0.5", "NaN%"] {
+            assert_eq!(share(word), None, "{word}");
+        }
+        assert_eq!((size("64kB"), size("1.5MB"), size("3000B")), (Some(64_000), Some(1_500_000), Some(3000)));
+        assert_eq!((size("64"), size("-1kB"), size("64kbit")), (None, None, None));
     }
 
     #[test]

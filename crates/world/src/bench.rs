@@ -4,7 +4,7 @@
 //! CN --100 Mbit/s, 2 ms-- R --100 Mbit/s, 2 ms-- AR_i --access link i-- Wir_i --500 Mbit/s, 0 ms-- MN
 //! ```
 
-use crate::access::AccessLink;
+use crate::access::{AccessLink, Place};
 use crate::clock_phase;
 use crate::nodes::{
     BenchNode, BenchSim, Correspondent, HostObserver, Mobile, Route, Router, Wheel, receiving_flow,
@@ -65,6 +65,11 @@ pub struct FixedHops {
 }
 
 impl Experiment {
+    /// What the random numbers of an access link depend on: 0 is the old one, 1 the new one.
+    pub fn place(&self, link: usize) -> Place {
+        Place { seed: self.seed, link: 1 + link as u64 }
+    }
+
     /// Rates of the other hops; more than usual where an access link is fast.
     pub fn fixed_hops(&self) -> FixedHops {
         let access = [&self.old, &self.new].map(|link| link.down.mean_rate().max(link.up.mean_rate()));
@@ -147,8 +152,9 @@ pub(crate) fn build<W: HostObserver>(
     let edge =
         [OLD, NEW].map(|i| Duplex { down: net.add_link(AR[i], wired()), up: net.add_link(R, wired()) });
     let air = [OLD, NEW].map(|i| Duplex {
-        down: net.add_link(WIR[i], LinkConfig { departs_first, ..access[i].down_config() }),
-        up: net.add_link(AR[i], LinkConfig { departs_first, ..access[i].up_config() }),
+        down: net
+            .add_link(WIR[i], LinkConfig { departs_first, ..access[i].down_config(experiment.place(i)) }),
+        up: net.add_link(AR[i], LinkConfig { departs_first, ..access[i].up_config(experiment.place(i)) }),
     });
     let last = [OLD, NEW].map(|i| Duplex {
         down: net.add_link(MN, line(hops.last, 0)),
@@ -212,5 +218,5 @@ pub(crate) fn build<W: HostObserver>(
 
 /// What the first report says: the old link during its first second.
 fn reported_at_start(experiment: &Experiment) -> Link {
-    experiment.old.reported(0, segue_netsim::SECOND, 0)
+    experiment.old.reported(experiment.place(OLD), 0, segue_netsim::SECOND, 0)
 }

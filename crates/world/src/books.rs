@@ -75,7 +75,9 @@ fn assert_whole(sim: &BenchSim<Books>) {
 fn refit(experiment: &Experiment, sim: &mut BenchSim<Books>, places: &Places, codel: bool, per_million: u32) {
     for (index, link) in [&experiment.old, &experiment.new].into_iter().enumerate() {
         let Duplex { down, up } = places.access[index];
-        for (id, config) in [(down, link.down_config()), (up, link.up_config())] {
+        for (id, config) in
+            [(down, link.down_config(experiment.place(index))), (up, link.up_config(experiment.place(index)))]
+        {
             let config = config.lossy(RandomLoss::new(per_million, experiment.seed, u64::from(id.0)));
             let settings = CodelConfig { limit: link.queue, ..CodelConfig::default() };
             sim.net.replace_link(id, if codel { config.managed(Codel::new(settings)) } else { config });

@@ -52,6 +52,6 @@ pub(crate) fn early(experiment: &Experiment, scheme: &Scheme) -> Vec<(Early, Lea
 
 /// When something is done before a handoff at `at`.
 pub(crate) fn acts_at(experiment: &Experiment, lead: Lead, at: Nanos) -> Nanos {
-    let rtt = 2 * (experiment.old.delay.at(at) + WIRED_HOPS * WIRED_DELAY);
+    let rtt = experiment.old.round_trip_at(at) + 2 * WIRED_HOPS * WIRED_DELAY;
     at.saturating_sub(lead.on_path(rtt))
 }

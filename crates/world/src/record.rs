@@ -309,7 +309,7 @@ impl Recorder {
             LossCause::Link => {
                 self.link_losses += u32::from(self.completed());
                 if link == self.links.new_access
-                    && let Some(carriage) = self.take_carriage(packet)
+                    && let Some(carriage) = self.take_carriage(packet.flow, packet.copy)
                 {
                     self.charge(carriage, true, at);
                 }
@@ -318,11 +318,11 @@ impl Recorder {
         }
     }
 
-    /// The transmission that carried `packet`. Nearly always the first: only a loss on the link leaves it behind others,
-    /// those on the last hop.
+    /// The transmission that carried a packet. Nearly always the first: only a loss on the link leaves it behind others,
+    /// those on the last hop, or a packet that overtook it.
     #[inline]
-    fn take_carriage(&mut self, packet: &Packet) -> Option<Carriage> {
-        let is_it = |carriage: &Carriage| (carriage.flow, carriage.copy) == (packet.flow, packet.copy);
+    fn take_carriage(&mut self, flow: u16, copy: u32) -> Option<Carriage> {
+        let is_it = |carriage: &Carriage| (carriage.flow, carriage.copy) == (flow, copy);
         let index = self.carried.iter().position(is_it)?;
         self.carried.remove(index)
     }
@@ -385,7 +385,7 @@ impl Recorder {
             self.needless_retransmissions += 1;
         }
         if link == self.links.new_last_hop {
-            if let Some(carriage) = self.take_carriage(packet) {
+            if let Some(carriage) = self.take_carriage(packet.flow, packet.copy) {
                 self.charge(carriage, needless, now);
             }
         } else {
@@ -404,11 +404,11 @@ impl Recorder {
         }
     }
 
-    /// Books what is still on the new link at `end`; `useful` tells of each packet, in order,
-    /// whether it will be the first with its bytes.
-    pub(crate) fn charge_rest(&mut self, end: Nanos, useful: impl Iterator<Item = bool>) {
-        for useful in useful {
-            if let Some(carriage) = self.carried.pop_front() {
+    /// Books what is still on the new link at `end`: flow and copy of each packet, and whether it will be the first with its
+    /// bytes.
+    pub(crate) fn charge_rest(&mut self, end: Nanos, rest: impl Iterator<Item = (u16, u32, bool)>) {
+        for (flow, copy, useful) in rest {
+            if let Some(carriage) = self.take_carriage(flow, copy) {
                 self.charge(carriage, !useful, end);
             }
         }

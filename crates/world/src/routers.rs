@@ -96,7 +96,7 @@ fn with_router<W: HostObserver>(
 /// From completion until the first packet that a router held can be at the new link: the request's way, and the way
 /// over the tunnel, propagation alone.
 pub(crate) fn first_held(experiment: &Experiment, rule: RouterRule) -> Nanos {
-    let access = experiment.new.delay.min();
+    let access = experiment.new.up_delay().min();
     match rule.holder {
         Holder::Previous => access + 2 * experiment.routers.tunnel.delay,
         Holder::New => access,

@@ -3,7 +3,7 @@
 use super::written::{Grid, LinkWords, Several};
 use super::{FileError, ScenarioFile};
 use segue_words::quantity;
-use segue_world::access::{AccessLink, Capacity, PRESETS, parse_rate};
+use segue_world::access::{AccessLink, parse_rate};
 use std::ops::Range;
 use std::path::Path;
 use toml::Spanned;
@@ -175,14 +175,13 @@ impl ScenarioFile {
         let Some(old) = old else {
             return fail(format!("`{SAME}` means that of the old link; expected it in `new` only"));
         };
-        if !matches!(old.down, Capacity::Fixed(_)) {
+        let Some((rate, delay)) = old.rate_and_delay() else {
             return fail(format!(
                 "`{SAME}`: the old link {} is measured; expected one of fixed rate",
                 old.text
             ));
-        }
-        let meaning = PRESETS.iter().find(|(name, _)| *name == old.text).map_or(&*old.text, |(_, link)| link);
-        Ok(meaning.split('/').nth(index).unwrap_or_default().to_string())
+        };
+        Ok([rate, delay][index].to_string())
     }
 
     /// A link, the paths of whose traces start from the folder of the file.

@@ -1,5 +1,13 @@
 //! How long a link's signal is under way.
 
+mod arq;
+mod jitter;
+mod varied;
+
+pub use arq::Arq;
+pub use jitter::{Jitter, JitterShape};
+pub use varied::{Order, Shift, Varied};
+
 use crate::{DelayTrace, GammaDelay, Nanos};
 
 /// How long a link's signal is under way.
@@ -11,6 +19,8 @@ pub enum Delay {
     Trace(DelayTrace),
     /// Random; later packets never overtake earlier ones.
     Gamma(GammaDelay),
+    /// One of these and what is added to it.
+    Varied(Box<Varied>),
 }
 
 impl Delay {
@@ -20,7 +30,13 @@ impl Delay {
             Self::Fixed(delay) => *delay,
             Self::Trace(trace) => trace.min(),
             Self::Gamma(_) => 0,
+            Self::Varied(varied) => varied.base.least(),
         }
+    }
+
+    /// Whether later packets may overtake earlier ones.
+    pub fn reorders(&self) -> bool {
+        matches!(self, Self::Varied(varied) if varied.order != Order::Kept)
     }
 
     /// When a packet that leaves at `departure` reaches the far end; `last`: when the packet before it does.
@@ -30,6 +46,7 @@ impl Delay {
             Self::Fixed(delay) => departure + *delay,
             Self::Trace(trace) => (departure + trace.at(departure)).max(last),
             Self::Gamma(random) => (departure + random.draw()).max(last),
+            Self::Varied(varied) => varied.delivery(departure, last),
         }
     }
 }

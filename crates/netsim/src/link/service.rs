@@ -1,4 +1,10 @@
-//! How a link carries bytes: at a constant rate, or as measured.
+//! How a link carries bytes: at a constant rate, as measured, as the weather is, or as tokens come.
+
+mod bucket;
+mod varying;
+
+pub use bucket::Bucket;
+pub use varying::{Changes, Gaps, VaryingRate};
 
 use crate::trace::OPPORTUNITY_BYTES;
 use crate::{CapacityTrace, Nanos, SECOND};
@@ -53,6 +59,15 @@ pub enum Service {
         /// Bytes left in it.
         left: u32,
     },
+    /// A rate that changes.
+    Varying(VaryingRate),
+    /// A shaper before a line of constant rate.
+    Shaped {
+        /// Of the line.
+        line: Rate,
+        /// Its tokens.
+        bucket: Bucket,
+    },
 }
 
 impl Service {
@@ -66,6 +81,8 @@ impl Service {
         match self {
             Self::Fixed(rate) => rate.bits_per_s,
             Self::Trace { trace, .. } => trace.mean_rate(),
+            Self::Varying(varying) => varying.mean_rate(),
+            Self::Shaped { line, bucket } => line.bits_per_s.min(bucket.rate()),
         }
     }
 
@@ -77,7 +94,17 @@ impl Service {
                 (bits / 8) as u64
             }
             Self::Trace { trace, .. } => trace.bytes_between(from, to),
+            Self::Varying(varying) => varying.bytes_between(from, to),
+            Self::Shaped { .. } => {
+                let bits = u128::from(to - from) * u128::from(self.mean_rate()) / u128::from(SECOND);
+                (bits / 8) as u64
+            }
         }
+    }
+
+    /// Whether a transmission's time is known only when it begins.
+    pub(super) fn decides_late(&self) -> bool {
+        matches!(self, Self::Shaped { .. })
     }
 
     /// When a packet of `bytes` that reaches the server at `start` has left it.
@@ -86,6 +113,8 @@ impl Service {
         match self {
             Self::Fixed(rate) => start + rate.time(bytes),
             Self::Trace { trace, next, left } => opportunity(trace, next, left, start, bytes),
+            Self::Varying(varying) => varying.departure(start, bytes),
+            Self::Shaped { line, bucket } => shaped(line, bucket, start, bytes),
         }
     }
 
@@ -121,6 +150,14 @@ fn opportunity(trace: &CapacityTrace, next: &mut u64, left: &mut u32, start: Nan
         *left = OPPORTUNITY_BYTES;
     }
     departure
+}
+
+/// When a packet has left a shaped link.
+#[inline(never)]
+fn shaped(line: &mut Rate, bucket: &mut Bucket, start: Nanos, bytes: u32) -> Nanos {
+    let begins = bucket.ready(start, bytes);
+    bucket.take(begins, bytes);
+    begins + line.time(bytes)
 }
 
 #[cfg(test)]

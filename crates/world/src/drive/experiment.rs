@@ -3,6 +3,7 @@
 use super::mobility::Drive;
 use super::random::{Random, Stream};
 use super::web::Surge;
+use crate::access::Place;
 use crate::router_settings::Routers;
 use crate::words::NoticeMode;
 use segue_handoff::Link;
@@ -48,9 +49,14 @@ pub struct DriveExperiment {
 }
 
 impl DriveExperiment {
+    /// What the random numbers of the link of stay `index` depend on.
+    pub fn place(&self, index: usize) -> Place {
+        Place { seed: self.seed, link: 1 + index as u64 }
+    }
+
     /// What the mobile says of its stay `index`, at `now`.
     pub fn reported_link(&self, index: usize, now: Nanos) -> Link {
-        let link = self.drive.stays[index].link.reported(now, now + SECOND, now);
+        let link = self.drive.stays[index].link.reported(self.place(index), now, now + SECOND, now);
         if self.bandwidth_error == 0.0 {
             return link;
         }

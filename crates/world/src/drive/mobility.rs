@@ -12,7 +12,7 @@ mod tests;
 pub use generated::{Dwelling, Load, Mobility, MobilityError, Network, Transition};
 pub use recorded::RecordedError;
 
-use crate::access::AccessLink;
+use crate::access::{AccessLink, Place};
 use segue_handoff::Link;
 use segue_netsim::{Nanos, SECOND};
 
@@ -158,11 +158,12 @@ impl Drive {
 
     /// The class of the handoff between stay `index` and the next, where the wired way has this one-way
     /// delay. The links count as a notice would report them: the mean rate of the last second of the
-    /// old one and of the first second of the new one.
+    /// old one and of the first second of the new one, where chance has a part those of seed 1.
     pub fn class(&self, index: usize, wan_delay: Nanos) -> Option<Class> {
         let (old, new) = (self.stays.get(index)?, self.stays.get(index + 1)?);
-        let before = old.link.reported(old.until.saturating_sub(SECOND), old.until, old.until);
-        let after = new.link.reported(new.from, new.from + SECOND, new.from);
+        let place = |index: usize| Place { seed: 1, link: 1 + index as u64 };
+        let before = old.link.reported(place(index), old.until.saturating_sub(SECOND), old.until, old.until);
+        let after = new.link.reported(place(index + 1), new.from, new.from + SECOND, new.from);
         Some(Class::of(before, after, wan_delay))
     }
 }

@@ -78,7 +78,7 @@ impl DriveExperiment {
         let Some(rule) = scheme.mobile().window.filter(|rule| rule.foresees(index as u32 + 1)) else {
             return;
         };
-        let rtt = 2 * (self.wan.delay + stay.link.delay.at(stay.until));
+        let rtt = 2 * self.wan.delay + stay.link.round_trip_at(stay.until);
         let closes = stay.until.saturating_sub(rule.closes.on_path(rtt)).max(stay.from);
         sim.run_until(closes);
         sim.with_node(MN, |node, net| {
@@ -158,8 +158,8 @@ impl DriveExperiment {
     fn link_up(&self, sim: &mut DriveSim, places: Places, scheme: &Scheme, index: usize) -> u32 {
         let stay = &self.drive.stays[index];
         // What came to the old router meanwhile and is not held is lost (4.8 [C]).
-        sim.net.replace_link(places.access_down, stay.link.down_config());
-        sim.net.replace_link(places.access_up, stay.link.up_config());
+        sim.net.replace_link(places.access_down, stay.link.down_config(self.place(index)));
+        sim.net.replace_link(places.access_up, stay.link.up_config(self.place(index)));
         if let Some(rule) = self.routers.rule_for(scheme, self.notice) {
             // The new one goes on holding what comes until it has let out what came before.
             if rule.holder == Holder::Previous {

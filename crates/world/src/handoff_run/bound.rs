@@ -29,7 +29,8 @@ impl<W: HostObserver> Completed<W> {
         let first_sent = if waiting { 0 } else { 2 * WIRED_DELAY };
         let first_held = rule.map(|rule| routers::first_held(experiment, rule));
         let reachable = self.completion + first_held.map_or(first_sent, |held| held.min(first_sent));
-        self.bound_from(reachable, &old, must_carry)
+        let fates = sim.net.link(places.access[NEW].down).coming_fates();
+        self.bound_from(reachable, &old, must_carry, fates)
     }
 
     /// The same for senders that know nothing before a notice can be with them: until then they are regular TCP.
@@ -46,6 +47,10 @@ impl<W: HostObserver> Completed<W> {
         let (mut sim, places) = self.start(&plain());
         sim.run_until(told_at);
         let told = sim.clone();
+        let reachable = told_at + 2 * WIRED_DELAY;
+        if !self.fork.experiment.new.features[0].is_first_in_first_out() {
+            return self.bound_at_best(&told, told_at, reachable).max(physical);
+        }
 
         // What is under way then comes whatever the senders do: queues are first in, first out.
         let mut deaf = Router::default();
@@ -57,25 +62,45 @@ impl<W: HostObserver> Completed<W> {
         let ways = [places.edge, places.access, places.last];
         let ways = ways.into_iter().flatten().chain([places.core]).map(|duplex| duplex.down);
         self.run_dry(&mut sim, &ways.collect::<Vec<_>>());
-        let busy_until = sim.net.link(places.access[NEW].down).busy_until();
+        let new_link = sim.net.link(places.access[NEW].down);
+        let (busy_until, fates) = (new_link.busy_until(), new_link.coming_fates());
         let (coming, must_carry) = needs(&told, self.targets(), deliveries(sim));
-        let reachable = busy_until.max(told_at + 2 * WIRED_DELAY);
-        self.bound_from(reachable, &coming, must_carry).max(physical)
+        self.bound_from(busy_until.max(reachable), &coming, must_carry, fates).max(physical)
     }
 
-    /// The bound where `coming` are on their way anyhow, and the new link can carry others from `reachable` on.
-    fn bound_from(&self, reachable: Nanos, coming: &[Nanos], must_carry: u64) -> Nanos {
+    /// The bound given the notice where the new link's queue may drop what waits, or send later packets first: all that is
+    /// under way at `told_at` counts as if it were there, and the link as free.
+    fn bound_at_best(&self, told: &BenchSim<W>, told_at: Nanos, reachable: Nanos) -> Nanos {
+        let packets = told.net.on_links().chain(routers::held(told)).map(|id| &told.net.packets[id]);
+        let data = packets.filter(|packet| packet.data);
+        let under_way =
+            data.map(|packet| OldDelivery { at: told_at, flow: packet.flow, seq: packet.segment.seq });
+        let (coming, must_carry) = needs(told, self.targets(), under_way.collect());
+        self.bound_from(reachable, &coming, must_carry, || true)
+    }
+
+    /// The bound where `coming` are on their way anyhow, and the new link can carry others from `reachable` on. `fates`
+    /// says of each packet that it will send whether it comes out: of those that do not, the sender may have made the
+    /// smallest there is. Added delays count as none: a sender may wait until they are small.
+    fn bound_from(
+        &self,
+        reachable: Nanos,
+        coming: &[Nanos],
+        must_carry: u64,
+        mut fates: impl FnMut() -> bool,
+    ) -> Nanos {
         let experiment = &self.fork.experiment;
         let delay = experiment.new.delay.min();
         let data_bytes = experiment.stack.data_bytes().min(DATA_BYTES);
         let last_hop = Rate::new(experiment.fixed_hops().last).time(data_bytes);
-        let mut service = experiment.new.down.service();
+        let mut service = experiment.new.service(experiment.place(NEW), false);
         // `bound` asks for ever more packets, so the last departure is enough.
         let (mut carried, mut departure) = (0, reachable);
         let brought = |packets: u64| {
             while carried < packets {
-                departure = service.departure(departure, data_bytes);
-                carried += 1;
+                let arrives = fates();
+                departure = service.departure(departure, if arrives { data_bytes } else { ACK_BYTES });
+                carried += u64::from(arrives);
             }
             departure + delay + last_hop
         };
@@ -88,8 +113,8 @@ impl<W: HostObserver> Completed<W> {
         let hops = experiment.fixed_hops();
         let ack_hops = Rate::new(hops.last).time(ACK_BYTES);
         let ack_wired = 2 * (Rate::new(hops.wired).time(ACK_BYTES) + WIRED_DELAY);
-        let mut up = experiment.new.up.service();
-        up.departure(at + ack_hops, ACK_BYTES) + experiment.new.delay.min() + ack_wired
+        let mut up = experiment.new.service(experiment.place(NEW), true);
+        up.departure(at + ack_hops, ACK_BYTES) + experiment.new.up_delay().min() + ack_wired
     }
 
     /// What the old link still delivers after completion: it carries on without new traffic.

@@ -2,12 +2,11 @@
 
 use super::follower::replace_schemes;
 use super::fork::{Fork, announce_all, pass};
-use crate::access::AccessLink;
-use crate::bench::{CN, MN, NEW, Places, R, correspondent};
+use crate::bench::{CN, MN, NEW, OLD, Places, R, correspondent};
 use crate::lead;
 use crate::nodes::{BenchNode, BenchSim, HostObserver, Route};
 use crate::words::{Definition, Kind, NoticeMode};
-use segue_handoff::{Announcement, Link, Notice, Scheme};
+use segue_handoff::{Announcement, Notice, Scheme};
 use segue_netsim::{Nanos, SECOND};
 use segue_tcp::StackProfile;
 
@@ -158,14 +157,20 @@ impl<W: HostObserver> Fork<W> {
     fn notice(&self, completion: Nanos) -> Notice {
         let experiment = &self.experiment;
         Notice {
-            old_link: experiment.old.reported(completion.saturating_sub(SECOND), completion, completion),
-            new_link: reported_new(&experiment.new, completion),
+            old_link: experiment.old.reported(
+                experiment.place(OLD),
+                completion.saturating_sub(SECOND),
+                completion,
+                completion,
+            ),
+            new_link: experiment.new.reported(
+                experiment.place(NEW),
+                completion,
+                completion + SECOND,
+                completion,
+            ),
             flows: experiment.flows as u32,
             disconnected: u32::from(experiment.kind != Kind::Mbb),
         }
     }
-}
-
-fn reported_new(link: &AccessLink, completion: Nanos) -> Link {
-    link.reported(completion, completion + SECOND, completion)
 }

@@ -120,8 +120,8 @@ impl<W: HostObserver> Fork<W> {
 
 /// Puts the experiment's new link in the place of the one that the network was built with, which has carried nothing.
 pub(super) fn lay_new_link<W: HostObserver>(sim: &mut BenchSim<W>, places: &Places, experiment: &Experiment) {
-    sim.net.replace_link(places.access[NEW].down, experiment.new.down_config());
-    sim.net.replace_link(places.access[NEW].up, experiment.new.up_config());
+    sim.net.replace_link(places.access[NEW].down, experiment.new.down_config(experiment.place(NEW)));
+    sim.net.replace_link(places.access[NEW].up, experiment.new.up_config(experiment.place(NEW)));
 }
 
 /// All senders are told at once.

@@ -129,14 +129,14 @@ impl<W: HostObserver> Handoff<W> {
             under_way.extend(sim.net.link(link).fates());
         }
         let mut coming = BTreeSet::new();
-        let useful: Vec<bool> = under_way
+        let rest: Vec<(u16, u32, bool)> = under_way
             .into_iter()
             .filter(|&(id, _)| sim.net.packets[id].data)
             .map(|(id, arrives)| {
                 let packet = &sim.net.packets[id];
                 let key = (packet.flow, packet.segment.seq);
                 let has = mobile(&sim).flows[usize::from(key.0)].receiver.has(key.1);
-                arrives && !has && coming.insert(key)
+                (packet.flow, packet.copy, arrives && !has && coming.insert(key))
             })
             .collect();
         let doomed = sim.net.doomed().map(|id| &sim.net.packets[id]).filter(|packet| packet.data);
@@ -144,7 +144,7 @@ impl<W: HostObserver> Handoff<W> {
         let Some(mut recorder) = sim.net.observer.recorder.take() else {
             unreachable!("a handoff is always recorded");
         };
-        recorder.charge_rest(end, useful.into_iter());
+        recorder.charge_rest(end, rest.into_iter());
         let observer = &sim.net.observer;
         let record = recorder.finish(self.at.fork.at, bounds, |flow, copy| {
             !observer.is_lost(flow, copy) && !doomed.contains(&(flow, copy))

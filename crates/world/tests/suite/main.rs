@@ -13,6 +13,7 @@ mod fmip;
 mod forks;
 mod freeze;
 mod hn;
+mod links;
 mod properties;
 mod schemes;
 mod trace;

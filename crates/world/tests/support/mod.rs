@@ -261,7 +261,7 @@ impl Twin {
                 sending_flow(id as u16, &experiment.stack, start.phase, start.opens, timer, plain.clone());
             sending.push(flow);
         }
-        let reported = experiment.old.reported(0, SECOND, 0);
+        let reported = experiment.old.reported(experiment.place(0), 0, SECOND, 0);
         let mut receiving = Vec::new();
         for id in 0..experiment.flows {
             let timer = net.add_timer(MN);
@@ -354,8 +354,13 @@ impl Twin {
     pub fn notice(&self) -> Notice {
         let at = self.completion;
         Notice {
-            old_link: self.experiment.old.reported(at.saturating_sub(SECOND), at, at),
-            new_link: self.experiment.new.reported(at, at + SECOND, at),
+            old_link: self.experiment.old.reported(
+                self.experiment.place(0),
+                at.saturating_sub(SECOND),
+                at,
+                at,
+            ),
+            new_link: self.experiment.new.reported(self.experiment.place(1), at, at + SECOND, at),
             flows: self.experiment.flows as u32,
             disconnected: u32::from(self.experiment.kind != Kind::Mbb),
         }

@@ -2,6 +2,7 @@
 //!
 //! A loss model is one file here and one line below. A link owns its model, so each direction has a stream of its own.
 
+pub mod gilbert_elliott;
 pub mod random;
 
 use crate::Nanos;

@@ -2,11 +2,8 @@
 
 use super::LossModel;
 use crate::Nanos;
-use rand_core::{RngCore, SeedableRng};
+use crate::random;
 use rand_pcg::Pcg64Mcg;
-
-/// 2^64 over the golden ratio, odd: no two streams of a seed are the same.
-const STREAM_STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// Loses each packet with the same probability.
 #[derive(Clone, Debug)]
@@ -18,15 +15,13 @@ pub struct RandomLoss {
 impl RandomLoss {
     /// Loses so many packets of a million. `stream` is the link's own: links with one seed draw from different streams.
     pub fn new(per_million: u32, seed: u64, stream: u64) -> Self {
-        let random = Pcg64Mcg::seed_from_u64(seed ^ stream.wrapping_mul(STREAM_STEP));
-        Self { per_million, random }
+        Self { per_million, random: random::stream(seed, stream) }
     }
 }
 
 impl LossModel for RandomLoss {
     fn loses(&mut self, _departure: Nanos) -> bool {
-        let drawn = (u128::from(self.random.next_u64()) * 1_000_000) >> 64;
-        drawn < u128::from(self.per_million)
+        random::happens(&mut self.random, self.per_million)
     }
 
     fn fork(&self) -> Box<dyn LossModel> {

@@ -23,53 +23,99 @@ impl Default for CodelConfig {
     }
 }
 
-/// A CoDel queue. Fields have the names of the RFC's pseudocode.
-#[derive(Clone, Debug)]
-pub struct Codel {
-    config: CodelConfig,
-    fifo: Fifo,
+/// The control loop of one queue. Fields have the names of the RFC's pseudocode.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Control {
     /// When the sojourn time will have been above the target for an interval; `None`: it is below (the RFC's 0).
     first_above_time: Option<Nanos>,
     drop_next: Nanos,
     /// Packets dropped in the present drop state.
-    count: u32,
+    pub(super) count: u32,
     /// The count with which it began.
     lastcount: u32,
     dropping: bool,
 }
 
-impl Codel {
-    /// An empty queue.
-    pub fn new(config: CodelConfig) -> Self {
-        Self {
-            config,
-            fifo: Fifo::default(),
-            first_above_time: None,
-            drop_next: 0,
-            count: 0,
-            lastcount: 0,
-            dropping: false,
-        }
-    }
+/// The queue that is controlled, and the bytes that wait beside it and count with it.
+pub(super) struct Controlled<'a> {
+    pub(super) fifo: &'a mut Fifo,
+    pub(super) beside: u64,
+}
 
+impl Control {
     /// `control_law`: INTERVAL / sqrt(count) after `t`. IEEE 754 rounds a square root alike on every machine.
-    fn control_law(&self, t: Nanos) -> Nanos {
-        t.saturating_add((self.config.interval as f64 / f64::from(self.count).sqrt()) as Nanos)
+    fn control_law(&self, config: &CodelConfig, t: Nanos) -> Nanos {
+        t.saturating_add((config.interval as f64 / f64::from(self.count).sqrt()) as Nanos)
     }
 
     /// `dodequeue`: the head, and whether it may be dropped.
-    fn dodequeue(&mut self, now: Nanos) -> (Option<Waiting>, bool) {
-        let Some(head) = self.fifo.pop() else {
+    fn dodequeue(
+        &mut self,
+        config: &CodelConfig,
+        queue: &mut Controlled<'_>,
+        now: Nanos,
+    ) -> (Option<Waiting>, bool) {
+        let Some(head) = queue.fifo.pop() else {
             self.first_above_time = None;
             return (None, false);
         };
         let sojourn_time = now - head.arrival;
-        if sojourn_time < self.config.target || self.fifo.bytes() <= u64::from(self.config.mtu) {
+        let backlog = queue.fifo.bytes() + queue.beside;
+        if sojourn_time < config.target || backlog <= u64::from(config.mtu) {
             self.first_above_time = None;
             return (Some(head), false);
         }
-        let first_above = *self.first_above_time.get_or_insert(now.saturating_add(self.config.interval));
+        let first_above = *self.first_above_time.get_or_insert(now.saturating_add(config.interval));
         (Some(head), now >= first_above)
+    }
+
+    /// The packet to be sent at `now`; those that are dropped go onto `dropped`.
+    pub(super) fn dequeue(
+        &mut self,
+        config: &CodelConfig,
+        mut queue: Controlled<'_>,
+        now: Nanos,
+        dropped: &mut Vec<PacketId>,
+    ) -> Option<Waiting> {
+        let (mut head, mut ok_to_drop) = self.dodequeue(config, &mut queue, now);
+        if self.dropping {
+            self.dropping = ok_to_drop;
+            while self.dropping && now >= self.drop_next {
+                dropped.extend(head.map(|head| head.packet));
+                self.count = self.count.saturating_add(1);
+                (head, ok_to_drop) = self.dodequeue(config, &mut queue, now);
+                self.dropping = ok_to_drop;
+                if ok_to_drop {
+                    self.drop_next = self.control_law(config, self.drop_next);
+                }
+            }
+        } else if ok_to_drop {
+            dropped.extend(head.map(|head| head.packet));
+            (head, _) = self.dodequeue(config, &mut queue, now);
+            self.dropping = true;
+            // Close to the last drop state, the rate that controlled the queue then is a good start.
+            let delta = self.count - self.lastcount;
+            let recent = now.saturating_sub(self.drop_next) < config.interval.saturating_mul(16);
+            self.count = if delta > 1 && recent { delta } else { 1 };
+            self.drop_next = self.control_law(config, now);
+            self.lastcount = self.count;
+        }
+        head
+    }
+}
+
+/// A CoDel queue.
+#[derive(Clone, Debug)]
+pub struct Codel {
+    config: CodelConfig,
+    fifo: Fifo,
+    control: Control,
+}
+
+impl Codel {
+    /// An empty queue.
+    pub fn new(config: CodelConfig) -> Self {
+        Self { config, fifo: Fifo::default(), control: Control::default() }
     }
 }
 
@@ -83,30 +129,8 @@ impl Discipline for Codel {
     }
 
     fn dequeue(&mut self, now: Nanos, dropped: &mut Vec<PacketId>) -> Option<Waiting> {
-        let (mut head, mut ok_to_drop) = self.dodequeue(now);
-        if self.dropping {
-            self.dropping = ok_to_drop;
-            while self.dropping && now >= self.drop_next {
-                dropped.extend(head.map(|head| head.packet));
-                self.count = self.count.saturating_add(1);
-                (head, ok_to_drop) = self.dodequeue(now);
-                self.dropping = ok_to_drop;
-                if ok_to_drop {
-                    self.drop_next = self.control_law(self.drop_next);
-                }
-            }
-        } else if ok_to_drop {
-            dropped.extend(head.map(|head| head.packet));
-            (head, _) = self.dodequeue(now);
-            self.dropping = true;
-            // Close to the last drop state, the rate that controlled the queue then is a good start.
-            let delta = self.count - self.lastcount;
-            let recent = now.saturating_sub(self.drop_next) < self.config.interval.saturating_mul(16);
-            self.count = if delta > 1 && recent { delta } else { 1 };
-            self.drop_next = self.control_law(now);
-            self.lastcount = self.count;
-        }
-        head
+        let queue = Controlled { fifo: &mut self.fifo, beside: 0 };
+        self.control.dequeue(&self.config, queue, now, dropped)
     }
 
     fn waiting(&self) -> Box<dyn Iterator<Item = PacketId> + '_> {
@@ -175,7 +199,7 @@ mod tests {
         bench.fill(0, 900);
         let drops = bench.serve(1..=500);
         assert_eq!(drops, [105, 205, 276, 334, 384, 429, 469].map(|at| (at, 1)));
-        let Codel { count, lastcount, dropping, drop_next, .. } = bench.codel;
+        let Control { count, lastcount, dropping, drop_next, .. } = bench.codel.control;
         assert_eq!((count, lastcount, dropping), (7, 1, true));
         assert_eq!(drop_next / MS, 506);
     }
@@ -190,7 +214,9 @@ mod tests {
     #[test]
     fn a_new_drop_state_begins_with_the_rate_of_a_recent_one() {
         let mut bench = Bench::new();
-        let counts = |bench: &Bench| (bench.codel.count, bench.codel.lastcount, bench.codel.dropping);
+        let counts = |bench: &Bench| {
+            (bench.codel.control.count, bench.codel.control.lastcount, bench.codel.control.dropping)
+        };
         bench.fill(0, 900);
         bench.serve(1..=500);
         bench.codel.clear();

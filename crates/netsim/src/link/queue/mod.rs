@@ -3,7 +3,12 @@
 //! A discipline is one file here and one line below.
 
 pub mod codel;
+pub mod drop_tail;
 mod fifo;
+pub mod fq_codel;
+pub mod pie;
+pub mod policer;
+pub mod red;
 
 pub use fifo::Fifo;
 

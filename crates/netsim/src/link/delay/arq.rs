@@ -1,0 +1,54 @@
+//! Retransmission by the link itself (LTE's HARQ and RLC-AM, Wi-Fi's retries): delay in place of loss.
+//!
+//! What leaves within a millisecond is one block. A try of it fails with a probability; each failure costs a delay.
+//! Since the link keeps the order, all that comes behind waits, too.
+
+use crate::Nanos;
+use crate::random::{Weather, happens};
+
+/// Time of a block, LTE's transmission interval.
+const BLOCK: Nanos = 1_000_000;
+/// Most retransmissions of a block: it gets through with the last.
+const MOST: u64 = 7;
+
+/// A link that repeats.
+#[derive(Clone, Copy, Debug)]
+pub struct Arq {
+    per_million: u32,
+    wait: Nanos,
+    weather: Weather,
+}
+
+impl Arq {
+    /// So many tries of a million fail, and each failure costs `wait` (ns). `number` is the link's own.
+    pub fn new(per_million: u32, wait: Nanos, seed: u64, number: u64) -> Self {
+        Self { per_million, wait, weather: Weather::new(BLOCK, seed, number) }
+    }
+
+    /// What is added at `time`, ns.
+    pub(super) fn at(&self, time: Nanos) -> Nanos {
+        let mut random = self.weather.at(time);
+        let failures = (0..MOST).take_while(|_| happens(&mut random, self.per_million)).count();
+        failures as Nanos * self.wait
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of a hundred thousand blocks, those that wait k times are p^k (1 - p) of all; four standard deviations.
+    #[test]
+    fn failures_are_geometric() {
+        let arq = Arq::new(100_000, 8, 1, 0);
+        let mut waits = [0_u32; 8];
+        for block in 0..100_000 {
+            waits[arq.at(block * BLOCK) as usize / 8] += 1;
+        }
+        for (failures, expected) in [90_000.0, 9_000.0, 900.0, 90.0_f64].into_iter().enumerate() {
+            let deviation = (expected * (1.0 - expected / 1e5)).sqrt();
+            assert!((f64::from(waits[failures]) - expected).abs() < 4.0 * deviation, "{waits:?}");
+        }
+        assert_eq!(Arq::new(1_000_000, 8, 1, 0).at(0), 7 * 8, "no block is lost");
+    }
+}

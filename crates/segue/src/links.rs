@@ -1,0 +1,68 @@
+//! `segue links`: presets and words of links; `segue trace-links`: a link as traces of mahimahi's.
+
+use crate::cli::TraceLinksArgs;
+use crate::{Failure, outputs, print};
+use segue_console::{lines, plain_table};
+use segue_export::Output;
+use segue_world::access::{PRESETS, Place, WORDS, opportunities_ms, variants};
+use segue_world::{AccessLink, SECOND};
+use std::fmt::Write;
+
+/// Prints the list.
+pub fn run() -> Result<(), Failure> {
+    let mut old = plain_table(&["PRESET", "MEANS"]);
+    for (name, link) in PRESETS {
+        old.add_row([name, link]);
+    }
+    let mut text = lines(&old);
+    let mut last = "";
+    for (name, link, preset) in variants() {
+        if preset.name != last {
+            last = preset.name;
+            let _ = writeln!(text, "\n{}: {}", preset.name, preset.about);
+        }
+        let _ = writeln!(text, "  {name:15} {link}");
+    }
+    text.push_str("\nWords after a preset or after RATE/DELAY, such as lte,up=5mbit,queue=codel:\n");
+    let up = ("up", "up=5mbit or up=5mbit/20ms");
+    for (name, form) in [up].into_iter().chain(WORDS) {
+        let _ = writeln!(text, "  {name:12} {form}");
+    }
+    text.push_str("up- before a word means the direction from the mobile alone: up-loss=2%.\n");
+    text.push_str(
+        "docs/reference/links.md says what each means, and where the presets' numbers come from.\n",
+    );
+    print(&text)
+}
+
+/// Writes both directions.
+pub fn trace(args: &TraceLinksArgs) -> Result<(), Failure> {
+    let link = AccessLink::parse(&args.link).map_err(Failure::user)?;
+    let place = Place { seed: args.seed, link: args.place.into() };
+    let [down, up] = ["down", "up"].map(|ending| format!("{}.{ending}", args.out));
+    let outputs = [Some(Output::open(&down)?), Some(Output::open(&up)?)];
+    outputs::spare_links(std::iter::once(&link), outputs.each_ref())?;
+    let mut written = Vec::new();
+    for (output, (up, path)) in outputs.into_iter().flatten().zip([(false, down), (true, up)]) {
+        let stamps = opportunities_ms(&link, place, up, args.length).ok_or_else(|| {
+            let seconds = args.length as f64 / SECOND as f64;
+            Failure::User(format!(
+                "link `{}`: no packet of 1500 bytes gets through within {seconds} s; expected a longer --length",
+                link.text
+            ))
+        })?;
+        let mut text = String::new();
+        for stamp in &stamps {
+            let _ = writeln!(text, "{stamp}");
+        }
+        let kbps = stamps.len() as u64 * 12_000 / stamps.last().copied().unwrap_or(1).max(1);
+        let line = format!("{}: {} opportunities, {kbps} kbit/s\n", path, stamps.len());
+        written.push((output, text, line));
+    }
+    let mut told = String::new();
+    for (output, text, line) in written {
+        output.finish(text).map_err(Failure::writing)?;
+        told.push_str(&line);
+    }
+    print(&told)
+}

@@ -1,0 +1,122 @@
+//! Words of links on the command line and in scenario files, `segue links`, `segue trace-links`.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn segue(folder: &Path, words: &str) -> Output {
+    let mut segue = Command::new(env!("CARGO_BIN_EXE_segue"));
+    segue.current_dir(folder).args(words.split(' ')).output().expect("segue starts")
+}
+
+fn stdout(output: &Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout.clone()).expect("UTF-8")
+}
+
+fn here() -> &'static Path {
+    Path::new(".")
+}
+
+/// The same bytes on any number of threads, from a command line and from a scenario file, and others with another seed.
+#[test]
+fn words_work_in_commands_and_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let [old, new] = ["20mbit/5ms,loss=ge(0.5%,30%),queue=fq_codel", "lte,up=5mbit,jitter=8ms,reorder=1%"];
+    let rest = "--at 1s..3s/0.5s --kind mbb,bbm --seeds 2 --json -";
+    let one = stdout(&segue(folder.path(), &format!("compare {old} {new} {rest} --threads 1")));
+    assert_eq!(one, stdout(&segue(folder.path(), &format!("compare {old} {new} {rest} --threads 3"))));
+    assert_ne!(one, stdout(&segue(folder.path(), &format!("compare {old} {new} {rest} --seed 7"))));
+    let scenario = format!(
+        "old = \"{old}\"\nnew = \"{new}\"\nat = \"1s..3s/0.5s\"\nkind = [\"mbb\", \"bbm\"]\nseeds = 2\n\
+         schemes = [\"sack\", \"etcp-v1\"]\n"
+    );
+    std::fs::write(folder.path().join("words.toml"), scenario).unwrap();
+    assert_eq!(one, stdout(&segue(folder.path(), "run words.toml --json -")));
+}
+
+/// What a link has lost is told apart from what a queue has.
+#[test]
+fn losses_have_their_cause() {
+    let trace = "trace wlan 6400kbit/9ms,loss=10% --at 2s --schemes sack";
+    let story = stdout(&segue(here(), &format!("{trace} --story")));
+    assert!(story.contains("lost on the new link") && story.contains("on links that were up: "), "{story}");
+    let lines = stdout(&segue(here(), &format!("{trace} --json -")));
+    let lost = lines.lines().filter(|line| line.contains("\"lose\""));
+    let on_links = lost.filter(|line| line.contains("\"while_up\":true")).count();
+    assert!(on_links > 3, "{on_links} losses");
+    let clean = stdout(&segue(here(), "trace wlan 6400kbit/9ms --at 2s --schemes sack --json -"));
+    assert!(!clean.contains("while_up") && !clean.contains("link_losses"), "nothing new without a word");
+}
+
+#[test]
+fn mistakes_end_with_status_2_and_one_line() {
+    let bad = [
+        ("compare wlan,loss=100% wlan", "bad loss `100%`; expected 0% to less than 100%"),
+        ("compare wlan,jitter=-5ms wlan", "bad jitter `-5ms`"),
+        ("compare queue=codel wlan", "expected RATE/DELAY"),
+        ("compare wlan,queue=cdel wlan", "did you mean `codel`?"),
+        ("compare wlan,lss=1% wlan", "did you mean `loss`?"),
+        ("compare wifi7 wlan", "did you mean `wifi6`?"),
+        ("compare wlan,queue=codel,ecn wlan", "no TCP here answers marks"),
+        ("trace-links leo --out x --length 0s", "expected 0.1s to 3600s"),
+        ("trace-links 10bit/5ms --out x", "no packet of 1500 bytes gets through within 60 s"),
+        ("trace-links lee --out x", "did you mean `leo`?"),
+        ("compare trace:holes,loss=1% wlan", "line 3: `` is not a number"),
+        ("compare trace:back,loss=1% wlan", "line 2: 3 ms comes after 5 ms"),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("back"), "5\n3\n").unwrap();
+    std::fs::write(folder.path().join("holes"), "5\n6\n-\n8\n").unwrap();
+    for (words, part) in bad {
+        let output = segue(folder.path(), words);
+        let line = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!((output.status.code(), line.lines().count()), (Some(2), 1), "{words}: {line}");
+        let part = part.replace("``", "`-`");
+        assert!(line.contains(&part), "{words}: {line}");
+        assert!(!folder.path().join("x.down").exists() && !folder.path().join("x.up").exists(), "{words}");
+    }
+}
+
+/// What `trace-links` writes, `trace:` reads: the mean rates agree, and each seed is another day.
+#[test]
+fn a_written_trace_can_be_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let told = stdout(&segue(folder.path(), "trace-links lte --out day1 --length 30s"));
+    assert!(told.starts_with("day1.down: ") && told.lines().count() == 2, "{told}");
+    let text =
+        stdout(&segue(folder.path(), "compare trace:day1.down,up=day1.up,delay=30ms wlan --at 2s --csv -"));
+    assert!(text.lines().count() > 1, "{text}");
+    let read = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
+    let first = read("day1.down");
+    stdout(&segue(folder.path(), "trace-links lte --out day1 --length 30s"));
+    assert_eq!(first, read("day1.down"));
+    stdout(&segue(folder.path(), "trace-links lte --out day2 --length 30s --seed 2"));
+    assert_ne!(first, read("day2.down"));
+}
+
+/// The list can be typed in again, each of it.
+#[test]
+fn links_are_listed() {
+    let text = stdout(&segue(here(), "links"));
+    for name in [
+        "egprs",
+        "wifi6",
+        "wifi5-busy",
+        "5g",
+        "5g-mmwave",
+        "lte",
+        "lte-edge",
+        "leo",
+        "geo",
+        "dsl",
+        "fibre",
+        "train",
+    ] {
+        assert!(text.lines().any(|line| line.split_whitespace().next() == Some(name)), "{name}: {text}");
+    }
+    let page = include_str!("../../../docs/reference/links.md");
+    for line in text.lines().skip_while(|line| !line.starts_with("Words")).skip(1).take(10) {
+        let word = line.split_whitespace().next().expect("a word");
+        assert!(page.contains(&format!("| `{word}=")), "docs/reference/links.md lacks {word}");
+    }
+}

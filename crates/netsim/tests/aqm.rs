@@ -1,0 +1,132 @@
+//! CoDel and FQ-CoDel over 60 s, held against `reference/aqm/aqm.py`, which has the RFCs' pseudocode and no line of this
+//! engine: each drop and each departure, to the nanosecond.
+
+use segue_netsim::loss::LossCause;
+use segue_netsim::queue::codel::{Codel, CodelConfig};
+use segue_netsim::queue::fq_codel::{FqCodel, FqCodelConfig};
+use segue_netsim::{
+    Delay, LinkConfig, LinkId, Nanos, Net, Node, NodeId, Observer, PacketId, Passage, Payload, Rate, SECOND,
+    Service, Sim, TimerId,
+};
+
+#[derive(Clone, Debug)]
+struct Packet {
+    number: u64,
+    bytes: u32,
+    flow: u16,
+}
+
+impl Payload for Packet {
+    fn size(&self) -> u32 {
+        self.bytes
+    }
+
+    fn flow(&self) -> u16 {
+        self.flow
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Sink;
+
+impl<O: Observer<Packet>> Node<Packet, O> for Sink {
+    fn on_packet(&mut self, net: &mut Net<Packet, O>, _: LinkId, packet: PacketId) {
+        net.packets.remove(packet);
+    }
+
+    fn on_timer(&mut self, _: &mut Net<Packet, O>, timer: TimerId) {
+        panic!("there is no {timer:?}");
+    }
+}
+
+/// Drops (time, number) and departures (time, number).
+#[derive(Clone, Debug, Default)]
+struct Diary {
+    drops: Vec<(Nanos, u64)>,
+    departures: Vec<(Nanos, u64)>,
+}
+
+impl Observer<Packet> for Diary {
+    fn accepted(&mut self, _: LinkId, passage: &Passage, packet: &Packet) {
+        self.departures.push((passage.departure, packet.number));
+    }
+
+    fn lost(&mut self, now: Nanos, _: LinkId, packet: &Packet, cause: LossCause) {
+        assert_eq!(cause, LossCause::Queue);
+        self.drops.push((now, packet.number));
+    }
+
+    fn withdrawn(&mut self, _: LinkId, packet: &Packet) {
+        panic!("nobody takes back {packet:?}");
+    }
+
+    fn overflowed(&mut self, _: Nanos, at: NodeId, _: &Packet) {
+        panic!("{at:?} has no buffer");
+    }
+}
+
+/// Packets of (period in ns, bytes, from, until, flow) each, as `arrivals` of the script has them.
+fn arrivals(sources: &[(Nanos, u32, Nanos, Nanos, u16)]) -> Vec<(Nanos, u32, u16)> {
+    let mut all = Vec::new();
+    for (index, &(period, bytes, from, until, flow)) in sources.iter().enumerate() {
+        let times = (0..).map(|k| from + k * period).take_while(|time| *time < until);
+        all.extend(
+            times
+                .zip(0_u64..)
+                .map(|(time, k)| (time + (k * 7919) % 997 + 1000 * index as Nanos + 1, bytes, flow)),
+        );
+    }
+    all.sort_unstable();
+    all
+}
+
+/// What the script prints: number of drops, sums of their times and numbers, departures, the last, their weighed numbers.
+fn digest(config: LinkConfig, arrivals: &[(Nanos, u32, u16)]) -> [u64; 6] {
+    let mut net = Net::new(Diary::default());
+    let link = net.add_link(NodeId(0), config);
+    let mut sim = Sim { net, nodes: vec![Sink] };
+    for (number, &(at, bytes, flow)) in arrivals.iter().enumerate() {
+        sim.run_until(at);
+        sim.net.originate(link, Packet { number: number as u64, bytes, flow });
+    }
+    sim.run_until(100 * SECOND);
+    let Diary { drops, departures } = &sim.net.observer;
+    let sum = |values: &mut dyn Iterator<Item = u64>| values.sum::<u64>();
+    [
+        drops.len() as u64,
+        sum(&mut drops.iter().map(|drop| drop.0)),
+        sum(&mut drops.iter().map(|drop| drop.1)),
+        departures.len() as u64,
+        departures.last().map_or(0, |departure| departure.0),
+        sum(&mut (1..).zip(departures).map(|(place, departure)| place * departure.1)),
+    ]
+}
+
+fn link() -> LinkConfig {
+    LinkConfig::new(Service::Fixed(Rate::new(10_000_000)), Delay::Fixed(1_000_000))
+}
+
+#[test]
+fn codel_is_that_of_the_rfc() {
+    let codel = Codel::new(CodelConfig { limit: 100_000, ..CodelConfig::default() });
+    let greedy = arrivals(&[
+        (1_000_000, 1500, 0, 20 * SECOND, 0),
+        (2_000_000, 1500, 20 * SECOND, 35 * SECOND, 0),
+        (1_000_000, 1500, 35 * SECOND, 60 * SECOND, 0),
+    ]);
+    let expected = [7426, 233_764_023_077_426, 201_872_419, 45_074, 60_038_002_001, 35_287_545_257_071];
+    assert_eq!(digest(link().managed(codel), &greedy), expected);
+}
+
+#[test]
+fn fq_codel_is_that_of_the_rfc() {
+    let codel = CodelConfig { limit: 100_000, ..CodelConfig::default() };
+    let queue = FqCodel::new(FqCodelConfig { codel, ..FqCodelConfig::default() });
+    let mixed = arrivals(&[
+        (1_100_000, 1500, 0, 60 * SECOND, 0),
+        (7_000_000, 300, 0, 60 * SECOND, 1),
+        (2_500_000, 900, 10 * SECOND, 40 * SECOND, 2),
+    ]);
+    let expected = [13_429, 383_219_332_573_429, 487_278_501, 61_689, 60_037_680_001, 96_571_164_638_550];
+    assert_eq!(digest(link().managed(queue), &mixed), expected);
+}

@@ -51,6 +51,8 @@ struct EventRow<'a> {
     timer_ns: Option<Nanos>,
     fast_recovery: Option<bool>,
     rto_recovery: Option<bool>,
+    /// Of a loss: by the link while it was up, and not by the disconnection.
+    while_up: Option<bool>,
 }
 
 /// One row per event and scheme.
@@ -78,7 +80,9 @@ fn row(event: LineEvent<'_>) -> EventRow<'_> {
             ..of_packet(packet)
         },
         LineEvent::Drop { link, packet } => EventRow { event: "drop", link: Some(link), ..of_packet(packet) },
-        LineEvent::Lose { link, packet } => EventRow { event: "lose", link: Some(link), ..of_packet(packet) },
+        LineEvent::Lose { link, packet, while_up } => {
+            EventRow { event: "lose", link: Some(link), while_up: Some(while_up), ..of_packet(packet) }
+        }
         LineEvent::Overflow { link, packet } => {
             EventRow { event: "overflow", link: Some(link), ..of_packet(packet) }
         }

@@ -82,7 +82,9 @@ pub(super) fn pieces(text: &str) -> Vec<&str> {
             last.strip_prefix(UP).unwrap_or(last).starts_with("queue=") && !last.contains(',')
         });
         match joined.last_mut() {
-            Some(last) if after_queue && !piece.contains('=') => {
+            Some(last)
+                if after_queue && piece.starts_with(|c: char| c.is_ascii_digit() || "-+.".contains(c)) =>
+            {
                 *last = &text[begins_at - last.len() - 1..begins_at + piece.len()];
             }
             _ => joined.push(piece),
@@ -340,7 +342,7 @@ fn length(written: &str) -> Option<Length> {
     if let Some(time) = quantity::time(written) {
         return (1..=600 * SECOND).contains(&time).then_some(Length::Time(time));
     }
-    let packets = quantity::packets(written)?;
+    let packets = quantity::packets(written).filter(|_| !written.ends_with(|c: char| c.is_ascii_digit()))?;
     (1..=10_000_000).contains(&packets).then_some(Length::Packets(packets))
 }
 

@@ -60,7 +60,7 @@ fn mistakes_end_with_status_2_and_one_line() {
         ("compare wlan,queue=codel,ecn wlan", "no TCP here answers marks"),
         ("trace-links leo --out x --length 0s", "expected 0.1s to 3600s"),
         ("trace-links 10bit/5ms --out x", "no packet of 1500 bytes gets through within 60 s"),
-        ("trace-links lee --out x", "did you mean `leo`?"),
+        ("trace-links leoo --out x", "did you mean `leo`?"),
         ("compare trace:holes,loss=1% wlan", "line 3: `` is not a number"),
         ("compare trace:back,loss=1% wlan", "line 2: 3 ms comes after 5 ms"),
     ];

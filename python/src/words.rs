@@ -74,7 +74,9 @@ impl Words {
     ///
     /// Errors: `ValueError` with its one line.
     pub fn command(&self) -> PyResult<Command> {
-        segue::command(&self.0).map_err(exception)
+        let command = segue::command(&self.0).map_err(exception)?;
+        segue::name_own_links(&command).map_err(exception)?;
+        Ok(command)
     }
 
     /// The words.

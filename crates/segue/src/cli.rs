@@ -51,6 +51,8 @@ pub enum Command {
     Trace(Box<TraceArgs>),
     /// Compare two results of `segue compare --json`; differences beyond noise come first
     Diff(DiffArgs),
+    /// Ask the question of a result again, and compare the answers
+    Repeat(crate::repeat::RepeatArgs),
     /// Redraw the papers' figures and check their claims
     #[cfg(feature = "papers")]
     Reproduce(crate::reproduce::ReproduceArgs),
@@ -78,6 +80,8 @@ pub enum Command {
     Explore(crate::explore::ExploreArgs),
     /// List schemes, stacks, settings, link presets and their sources
     Schemes(SchemesArgs),
+    /// Explain a rule, a section of the specification, a scheme, a setting or a measure by its name
+    Explain(crate::explain::ExplainArgs),
     /// List links that have a name, and the words of links
     Links,
     /// Write what a link carries over time as two traces in mahimahi's format

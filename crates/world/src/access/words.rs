@@ -342,7 +342,7 @@ fn length(written: &str) -> Option<Length> {
     if let Some(time) = quantity::time(written) {
         return (1..=600 * SECOND).contains(&time).then_some(Length::Time(time));
     }
-    let packets = quantity::packets(written).filter(|_| !written.ends_with(|c: char| c.is_ascii_digit()))?;
+    let packets = quantity::packets(written)?;
     (1..=10_000_000).contains(&packets).then_some(Length::Packets(packets))
 }
 

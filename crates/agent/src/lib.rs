@@ -21,6 +21,7 @@ pub mod event;
 pub mod links;
 pub mod lock;
 pub mod netlink;
+pub mod order;
 mod others;
 mod pace;
 pub mod quantity;

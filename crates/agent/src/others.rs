@@ -3,8 +3,9 @@
 
 use super::Error;
 use super::event::Event;
+use super::order::Outage;
 use super::resume::{Due, Flow, MOST, Resumes, Say};
-use super::rounds::{Outage, Rounds};
+use super::rounds::Rounds;
 use super::settings::Config;
 use ipnet::IpNet;
 use segue_kernel::mobile::{Mobile, Progress, Scope, Treatment, Waiting};

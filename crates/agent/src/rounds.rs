@@ -9,11 +9,12 @@
 use super::estimate::{Estimate, Estimates, Told};
 use super::event::Event;
 use super::links::{Links, Path};
+use super::order::{Order, Outage};
 use super::pace::pace;
 use super::round::{Cause, Refused, Round, WatchStatus};
 use super::settings::Settings;
 use ipnet::IpNet;
-use segue_kernel::mobile::{Notice, Scope, Walk};
+use segue_kernel::mobile::{Notice, Walk};
 use segue_policy::wire::ReportType;
 use segue_policy::{Link, Notice as Handoff};
 use std::collections::{BTreeSet, VecDeque};
@@ -27,37 +28,6 @@ const LATELY: u64 = 2_000 * MS;
 const BURST: u64 = 2;
 /// Rounds that `status` still knows.
 const REMEMBERED: usize = 32;
-
-/// What is to be done.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// Connections established from now on report this link.
-    First(Link),
-    /// A round begins: whom it is for, what they are told; and, of a completed handoff from a link that is known, what
-    /// the policy of this host's own flows is (N is still to be counted).
-    Begin(Notice, Vec<Scope>, Option<Handoff>),
-    /// The link is back after an outage: connections whose peers have not negotiated may wait.
-    Resume(Outage),
-    /// As many of its connections are to be told now.
-    Walk(u32),
-    /// It is over.
-    Done(Round),
-}
-
-/// An outage that is over.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outage {
-    /// Of which prefix.
-    pub watch: IpNet,
-    /// How long, ns.
-    pub length: u64,
-    /// Connections on which something has come since then may wait, ns.
-    pub since: u64,
-    /// One way over the new link, us.
-    pub delay_us: u32,
-    /// kbit/s from this host.
-    pub up_kbps: u32,
-}
 
 /// A handoff that has not been told yet.
 #[derive(Clone, Copy, Debug)]
@@ -516,5 +486,4 @@ impl Rounds {
 }
 
 #[cfg(test)]
-#[path = "rounds_tests.rs"]
 mod tests;

@@ -32,7 +32,7 @@ pub type Nanos = u64;
 /// Nanoseconds in one second.
 pub const SECOND: Nanos = 1_000_000_000;
 
-/// What the engine must know of a packet's content.
+/// The part of a packet's content that the engine must know.
 pub trait Payload: Clone {
     /// Size that links charge for, bytes.
     fn size(&self) -> u32;

@@ -63,7 +63,7 @@ pub enum Service {
     Varying(VaryingRate),
     /// A shaper before a line of constant rate.
     Shaped {
-        /// Of the line.
+        /// Rate of the line.
         line: Rate,
         /// Its tokens.
         bucket: Bucket,

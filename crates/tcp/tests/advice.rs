@@ -1,4 +1,4 @@
-//! What advice does to a sender, where no scheme is needed to show it.
+//! Effects of advice on a sender, where no scheme is needed to show them.
 
 use segue_tcp::profile::{PROFILES, RFC};
 use segue_tcp::segment::{CarriedOption, SackList, Timestamps};

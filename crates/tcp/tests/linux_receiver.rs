@@ -66,7 +66,7 @@ impl Host {
         }
     }
 
-    /// What was sent since the last call.
+    /// Segments sent since the last call.
     fn sent(&mut self) -> Vec<Sent> {
         let acks = self.acks.drain(..);
         acks.map(|(now, ack)| (now / MS, ack.ack, ack.sack.as_slice().to_vec())).collect()

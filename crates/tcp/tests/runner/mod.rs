@@ -13,9 +13,9 @@ pub type Verdict<T = ()> = Result<T, String>;
 
 const SECOND: f64 = 1e9;
 
-/// What a crate adds to the notation.
+/// Extensions of the notation by a crate.
 pub trait Hooks: Default {
-    /// Who advises the senders.
+    /// The senders' advisor.
     type Advisor: Advisor;
 
     /// A heading that is not the runner's; whether it is known.

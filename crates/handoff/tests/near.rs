@@ -86,7 +86,7 @@ fn ack(ack: u32, blocks: &[(u32, u32)]) -> Segment {
     }
 }
 
-/// What is sent until `until`: when, by which flow, which packet.
+/// Packets sent until `until`: when, by which flow, which packet.
 fn sent(claim: &mut Claim, flows: &mut [Flow], until: Nanos) -> Vec<(Nanos, usize, u32)> {
     sent_from(claim, flows, 0, until)
 }
@@ -291,7 +291,7 @@ proptest! {
         }).collect();
         let mut claim = claimed(&mut flows, &notice(SLOW, own as u32, 1));
         let mut now = HEARD;
-        // What the claim has sent, and what of it is not acknowledged.
+        // Packets that the claim has sent and that are not acknowledged, by flow.
         let mut out = vec![std::collections::BTreeSet::new(); own];
         for (index, wait) in acks {
             for (_, flow, seq) in sent_from(&mut claim, &mut flows, now, now + wait * MS) {

@@ -14,7 +14,7 @@ pub const PRESETS: [(&str, &str); 4] = [
 pub struct Preset {
     /// Its name.
     pub name: &'static str,
-    /// What it is.
+    /// The technology, in a few words.
     pub about: &'static str,
     /// Low, typical, high.
     pub links: [&'static str; 3],
@@ -141,7 +141,7 @@ pub fn variants() -> impl Iterator<Item = (String, &'static str, &'static Preset
     TODAY.iter().flat_map(of)
 }
 
-/// What a name stands for.
+/// The link that a name stands for.
 pub(super) fn meaning(name: &str) -> Option<&'static str> {
     let old = PRESETS.iter().find(|(preset, _)| *preset == name).map(|(_, link)| *link);
     old.or_else(|| {

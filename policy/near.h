@@ -19,7 +19,7 @@
 #define SEGUE_NEAR_OWN_LIMIT 65535u
 #define SEGUE_NEAR_MOST_STEPS 16u /* 35 times the rate that was told */
 
-/* What a notice says about the new path (section 2). */
+/* The new path as a notice describes it (section 2). */
 struct segue_near {
 	u64 beyond_ns; /* one way, what the path has besides the access link */
 	u64 old_slot_ns; /* a packet on the old link */

@@ -85,13 +85,13 @@ pub fn run(args: &RunArgs, origin: &Origin, screen: &Screen) -> Result<(), Failu
     Ok(())
 }
 
-/// What a file asks for, checked.
+/// The experiment that a file asks for, checked.
 pub enum Asked {
     /// Handoffs, each by itself (docs/guide/run.md).
     Handoffs {
         /// The file.
         file: Box<ScenarioFile>,
-        /// What is run.
+        /// The handoffs to run.
         plan: Box<Plan>,
         /// How it is shown.
         shown: Presentation,
@@ -100,7 +100,7 @@ pub enum Asked {
     Drives {
         /// The file.
         file: Box<DriveFile>,
-        /// What is run.
+        /// The drives to run.
         plan: DrivePlan,
     },
 }

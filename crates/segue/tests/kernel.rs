@@ -85,7 +85,7 @@ fn names_are_checked_before_they_become_paths() {
 #[test]
 #[ignore = "needs kernel"]
 fn what_cannot_be_attached_is_one_line() {
-    // Of this process alone; and everything below is refused before anything is attached.
+    // A name of this process alone; and everything below is refused before anything is attached.
     let name = format!("t{}", std::process::id());
     let folder = tempfile::tempdir().expect("a folder");
     let missing = folder.path().join("missing").display().to_string();

@@ -385,7 +385,7 @@ proptest! {
     }
 }
 
-/// What is wrong with a drive is said in one line, with its place, and nothing is written.
+/// A fault in a drive is said in one line, with its place, and nothing is written.
 #[test]
 fn bad_drives_are_refused_in_their_place() {
     let network = "[[drive.network]]\nname = 'a'\nrate = '1mbit'\ndelay = '10ms'\nstay = '5s'\n";

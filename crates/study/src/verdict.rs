@@ -52,7 +52,7 @@ pub struct Measured {
     pub ratio: Option<f64>,
     /// The largest difference that noise explains; `None` = unknown.
     pub noise: Option<f64>,
-    /// What follows.
+    /// The conclusion.
     pub verdict: Verdict,
     /// Size of the difference on a scale of logarithms, for the order of a list.
     #[serde(skip)]

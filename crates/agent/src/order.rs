@@ -5,7 +5,7 @@ use ipnet::IpNet;
 use segue_kernel::mobile::{Notice, Scope};
 use segue_policy::{Link, Notice as Handoff};
 
-/// What is to be done.
+/// Work to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Order {
     /// Connections established from now on report this link.
@@ -24,7 +24,7 @@ pub enum Order {
 /// An outage that is over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outage {
-    /// Of which prefix.
+    /// The watched prefix.
     pub watch: IpNet,
     /// How long, ns.
     pub length: u64,

@@ -83,7 +83,7 @@ impl One {
 /// All devices of the configuration.
 pub(super) struct Receivers {
     all: Vec<One>,
-    /// Of the clock of the announcements: everything that was due has been done.
+    /// Time up to which all that was due has been done, by the clock of the announcements.
     done_until: Duration,
     /// When what is held is released at the latest, ns of CLOCK_MONOTONIC.
     held_until: Option<u64>,

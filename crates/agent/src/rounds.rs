@@ -52,7 +52,7 @@ struct Watched {
     /// Since when there is none.
     broken: Option<u64>,
     pending: Option<Pending>,
-    /// What flows of this host know of their link.
+    /// The link that flows of this host know.
     uplink: Option<Link>,
     /// Rounds may begin until this is more than a burst ahead.
     paid_until: u64,
@@ -226,7 +226,7 @@ impl Rounds {
         let until = before.map_or(until, |before| before.until.min(until));
         self.watched[index].pending =
             Some(Pending { number: self.numbers, cause, at: now, until, disconnected, foreseen: None });
-        // Of what nobody waits for, the newest is enough.
+        // Only the newest round is needed of those that nobody waits for.
         if let Some(before) = before.filter(|before| matches!(before.cause, Cause::Told | Cause::Foreseen)) {
             let round = self.round_of(&before, index);
             self.over(Round { superseded: true, ..round });
@@ -338,7 +338,7 @@ impl Rounds {
         due.chain(self.running.as_ref().map(|running| running.next)).min()
     }
 
-    /// What is to be done now, one thing at a time. Each walk is answered by [`Rounds::on_walk`].
+    /// The next order to carry out now, one at a time. Each walk is answered by [`Rounds::on_walk`].
     pub fn next(&mut self, now: u64) -> Option<Order> {
         if let Some(order) = self.orders.pop_front() {
             return Some(order);
@@ -427,7 +427,7 @@ impl Rounds {
         self.watched.iter().filter_map(|watched| Some((watched.to, watched.broken?)))
     }
 
-    /// What a walk has come to.
+    /// Results of a walk.
     pub fn on_walk(&mut self, now: u64, walk: &Walk) {
         let Some(running) = &mut self.running else { return };
         let round = &mut running.round;

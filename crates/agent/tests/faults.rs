@@ -1,4 +1,4 @@
-//! What goes wrong around `segue-agent run`: one clear line each, flows live, and nothing stays.
+//! Faults around `segue-agent run`: one clear line each, flows live, and nothing stays.
 
 mod host;
 

@@ -35,7 +35,7 @@ pub struct Status {
 /// One thing that is counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counter {
-    /// What.
+    /// Its name.
     pub name: &'static str,
     /// How often.
     pub count: u64,

@@ -53,7 +53,7 @@ impl Clock {
     }
 }
 
-/// What an emulator leaves behind.
+/// Record that an emulator leaves behind.
 #[derive(Debug)]
 pub struct Record {
     /// All packets, as they entered.
@@ -71,7 +71,7 @@ enum Command {
     Stop,
 }
 
-/// What other threads see of an emulator.
+/// State of an emulator that other threads see.
 #[derive(Debug, Default)]
 struct Shared {
     /// When the first bulk packet entered, plus one; 0: not yet.
@@ -310,7 +310,7 @@ impl Worker {
                 Err(source) => return Err(Error::Device { host: HOSTS[device], source }),
             }
             let now = self.clock.now();
-            // What was due before it came, a switch above all, is done before it.
+            // Events that were due before it came, a switch above all, are done before it.
             self.path.advance(now);
             if direction == Direction::Down && octets.len() >= BULK {
                 let _ =

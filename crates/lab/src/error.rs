@@ -26,15 +26,15 @@ pub enum Error {
     /// The kernel refused something.
     #[error("{what}: {source}")]
     System {
-        /// What was to be done.
+        /// The attempt.
         what: String,
-        /// What the kernel said.
+        /// The kernel's answer.
         source: io::Error,
     },
     /// The kernel has no such congestion control.
     #[error("the kernel has no congestion control `{name}`; it has: {known}")]
     CongestionControl {
-        /// What was asked for.
+        /// The name asked for.
         name: String,
         /// `tcp_available_congestion_control`.
         known: String,
@@ -44,7 +44,7 @@ pub enum Error {
     OldKernel {
         /// The setting.
         sysctl: String,
-        /// Who has it.
+        /// The first kernel that has it.
         since: &'static str,
     },
     /// A program ended or failed while it was needed.
@@ -52,7 +52,7 @@ pub enum Error {
     Program {
         /// Which.
         program: String,
-        /// What it did.
+        /// Its end or failure.
         what: String,
         /// Its last words.
         said: String,
@@ -62,15 +62,15 @@ pub enum Error {
     Timeout {
         /// How long.
         seconds: f64,
-        /// For what.
+        /// The thing waited for.
         what: String,
     },
     /// The emulator cannot reach a device any more.
     #[error("the link emulator lost the {host}'s device ({source}); did its namespace disappear?")]
     Device {
-        /// Whose.
+        /// The host.
         host: &'static str,
-        /// What the kernel said.
+        /// The kernel's answer.
         source: io::Error,
     },
     /// The machine could not keep up.
@@ -86,7 +86,7 @@ pub enum Error {
     Agent {
         /// Which end.
         end: &'static str,
-        /// What it said.
+        /// Its words.
         said: String,
     },
     /// SIGINT or SIGTERM.

@@ -31,8 +31,8 @@ pub struct Laboratory {
     /// Whether a handoff has completed.
     handoffs: bool,
     uplinks: Uplinks,
-    /// What the mobile's devices had thrown away when a link went for the first time: from then on they do so for want of
-    /// a carrier, too, which is no fault of the emulator's.
+    /// Packets that the mobile's devices had thrown away when a link went for the first time: from then on they do so
+    /// for want of a carrier, too, which is no fault of the emulator's.
     until_break: Option<u64>,
     /// Whether the flows are of IPv6.
     six: bool,
@@ -149,7 +149,7 @@ impl Laboratory {
         hosts(&self.server, &self.mobile, &self.cgroups, &self.folder)
     }
 
-    /// What the mobile's host sees of a break: the device of this link has no carrier any more.
+    /// A break as the mobile's host sees it: the device of this link has no carrier any more.
     ///
     /// # Errors
     /// The device is gone.

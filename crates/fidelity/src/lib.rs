@@ -16,7 +16,7 @@ pub mod verdict;
 
 use std::path::{Path, PathBuf};
 
-/// What can go wrong with the tools.
+/// Errors of the tools.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file cannot be read or written.
@@ -34,7 +34,7 @@ pub enum Error {
         path: PathBuf,
         /// Where.
         line: u64,
-        /// What.
+        /// The fault.
         problem: String,
     },
     /// A scenario's link is none.

@@ -23,9 +23,9 @@ pub struct Comparison {
 /// A requirement and what became of it.
 #[derive(Clone, Debug)]
 pub struct Target {
-    /// What is asked for.
+    /// The requirement.
     pub what: String,
-    /// What was found.
+    /// The finding.
     pub found: String,
     /// Whether it is met.
     pub met: bool,

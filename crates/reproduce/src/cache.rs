@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// A folder of results.
 #[derive(Clone, Debug)]
 pub struct Cache {
-    /// Of this program and ledger.
+    /// Folder of this program and ledger.
     folder: PathBuf,
 }
 
@@ -45,7 +45,7 @@ impl Cache {
         self.folder.join(hasher.finalize().to_hex().as_str())
     }
 
-    /// What was kept.
+    /// The result that was kept.
     pub fn get<T: DeserializeOwned>(
         &self,
         point: &Point,

@@ -18,7 +18,7 @@ const PACKETS: u32 = 100;
 /// A transfer is given up so long after completion, as in the reference.
 const PATIENCE: Nanos = 150 * SECOND;
 
-/// What is measured of a handoff, s from completion.
+/// Measures of a handoff, s from completion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcome {
     /// Until all that was sent before completion and 100 packets more are acknowledged, by the slowest flow.
@@ -38,9 +38,9 @@ pub struct Outcome {
 /// A handoff of the reference.
 #[derive(Clone, Copy, Debug)]
 pub struct Handoff {
-    /// What was run.
+    /// Its scenario.
     pub scenario: Scenario,
-    /// What the kernel did.
+    /// Its measures with the kernel.
     pub kernel: Outcome,
 }
 

@@ -23,7 +23,7 @@ pub(super) struct Sighting {
     pub packet: Packet,
     /// Counts the packets that its host has sent, modulo 2^16: the same wherever it is seen.
     pub identification: u16,
-    /// What is to be said of it.
+    /// Comments about it.
     pub comments: Vec<String>,
 }
 

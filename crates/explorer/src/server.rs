@@ -72,7 +72,7 @@ pub fn router() -> Router {
     routes(Arc::new(House::new()))
 }
 
-/// What requests share.
+/// State that requests share.
 struct House {
     answers: Cache<String, Arc<str>, Bytes>,
     places: Places,

@@ -17,7 +17,7 @@ pub struct Document {
     pub rows: Vec<Row>,
 }
 
-/// What a document is expected to be, for messages.
+/// The expected document, for messages.
 const EXPECTED: &str = "expected a result of segue compare --json";
 
 /// A result cannot be read.
@@ -40,7 +40,7 @@ pub enum DocumentError {
         line: usize,
         /// Column, from 1; 0 before the first character.
         column: usize,
-        /// What is wrong.
+        /// The fault.
         problem: String,
     },
     /// It is JSON, but no comparison.
@@ -52,7 +52,7 @@ pub enum DocumentError {
         line: usize,
         /// Column, from 1; 0 before the first character.
         column: usize,
-        /// What is wrong.
+        /// The fault.
         problem: String,
     },
     /// A contract that this program does not know.
@@ -74,7 +74,7 @@ pub enum DocumentError {
 /// The largest document that is read, bytes: a quarter of a million rows.
 const LARGEST: u64 = 256 << 20;
 
-/// What is looked at first: another version may have other rows.
+/// The field that is read first: another version may have other rows.
 #[derive(Deserialize)]
 struct Version {
     version: serde_json::Value,
@@ -147,7 +147,7 @@ fn in_place(error: &serde_json::Error, name: &str) -> DocumentError {
 mod tests {
     use super::*;
 
-    /// What is wrong, and a part of the message.
+    /// A faulty document, and a part of the message.
     #[test]
     fn bad_documents_say_where_and_what_was_expected() {
         let bad: [(&str, &str); 10] = [

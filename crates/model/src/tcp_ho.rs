@@ -13,7 +13,7 @@
 use quadrature::integrate;
 use std::f64::consts::LN_2;
 
-/// What the models cannot compute.
+/// Settings that the models cannot compute.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum BadInput {
     /// The BDP.
@@ -165,7 +165,7 @@ impl Curve {
     }
 }
 
-/// What a normal density leaves out beyond so many standard deviations is less than 1e-32.
+/// Standard deviations of a normal density beyond which less than 1e-32 of it lies.
 const REACH: f64 = 12.0;
 
 /// The integral of `f` over consecutive ranges. The double exponential rule has no node at the ends of a range but
@@ -206,14 +206,14 @@ impl Wait {
         self.to_s / self.from_s
     }
 
-    /// What an immediate transmission saves, as a part of the disconnection `x`: mean of (to - x)/x for x anywhere
-    /// between the two instants, k ln k/(k - 1) - 1.
+    /// Mean saving of an immediate transmission, as a part of the disconnection `x`: mean of (to - x)/x for x
+    /// anywhere between the two instants, k ln k/(k - 1) - 1.
     pub fn mean_saving(&self) -> f64 {
         let more = (self.to_s - self.from_s) / self.from_s;
         (1.0 + more) * more.ln_1p() / more - 1.0
     }
 
-    /// What it saves at most, s; the least is 0, and all between is equally likely. Never more than 64 s.
+    /// Largest saving, s; the least is 0, and all between is equally likely. Never more than 64 s.
     pub fn longest_saving_s(&self) -> f64 {
         self.to_s - self.from_s
     }

@@ -22,7 +22,7 @@ pub enum MergeError {
         second: PathBuf,
         /// The part, from 1.
         part: usize,
-        /// Of so many.
+        /// Parts in all.
         parts: usize,
     },
     /// Parts are not there.
@@ -30,7 +30,7 @@ pub enum MergeError {
     Missing {
         /// How many.
         missing: usize,
-        /// Of so many.
+        /// Parts in all.
         parts: usize,
         /// The first, from 1.
         first: usize,

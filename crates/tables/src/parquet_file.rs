@@ -221,7 +221,7 @@ impl ParquetReader {
         Ok(Self { path: path.to_path_buf(), file, metadata })
     }
 
-    /// What it says of itself under this key.
+    /// The file's own value under this key.
     pub fn says(&self, key: &str) -> Option<&str> {
         let pairs = self.metadata.metadata().file_metadata().key_value_metadata()?;
         pairs.iter().find(|pair| pair.key == key)?.value.as_deref()

@@ -88,7 +88,7 @@ pub fn fitted_sojourn(equation: Equation7) -> (f64, f64) {
     }
 }
 
-/// What two schemes carry in one setting.
+/// Throughputs of two schemes in one setting.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Compared {
     /// The setting.

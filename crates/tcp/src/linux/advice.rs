@@ -133,7 +133,7 @@ impl<A: Advisor> LinuxSender<A> {
         if before > cut { self.advisor.kept(before, cut, self.sk.prior_cwnd) } else { cut }
     }
 
-    /// What an advisor sees.
+    /// The sender as an advisor sees it.
     pub fn view(&self) -> View {
         View {
             snd_una: self.sk.snd_una,

@@ -39,13 +39,13 @@ pub struct LinuxSettings {
     pub control: CcName,
     /// Jiffies per second (`CONFIG_HZ`).
     pub hz: u32,
-    /// What the control draws by lot follows from it.
+    /// Seed of the control's random draws.
     pub seed: u64,
     /// How far beyond a multiple of 4096 jiffies the host's clock stands at time zero.
     pub phase: Nanos,
     /// cwnd shrinks while nothing is sent (`tcp_slow_start_after_idle`).
     pub slow_start_after_idle: bool,
-    /// Who paces at the start; a control may ask for pacing itself.
+    /// Pacing at the start; a control may ask for it itself.
     pub pacing: PacingStatus,
 }
 

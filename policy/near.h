@@ -2,8 +2,8 @@
 /*
  * near.h - the numbers of `near`: one clock of the new link for all flows of a mobile.
  *
- * Source: docs/reference/near.md, whose sections the comments name. What a packet's fate is and
- * which packet takes a slot is a list that a host keeps; every number in it comes from here.
+ * Source: docs/reference/near.md, whose sections the comments name. A packet's fate and the packet
+ * that takes a slot are a list that a host keeps; every number in it comes from here.
  *
  * Times are in ns. Windows are in 1/256 packet, of all flows of the mobile together.
  */

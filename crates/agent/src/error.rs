@@ -25,7 +25,7 @@ pub enum Error {
     Unreadable {
         /// The file.
         path: String,
-        /// Why.
+        /// The cause.
         problem: String,
     },
     /// Another agent has the same control socket.
@@ -39,7 +39,7 @@ pub enum Error {
     /// The control socket cannot be made, or reached.
     #[error("control socket {}: {problem}", path.display())]
     Control {
-        /// Where.
+        /// Its path.
         path: PathBuf,
         /// Why, and what was expected.
         problem: String,

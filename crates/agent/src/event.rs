@@ -61,14 +61,14 @@ pub enum Event {
     Address {
         /// Index of the device.
         device: u32,
-        /// Which.
+        /// The address.
         address: IpAddr,
         /// Whether it has it.
         present: bool,
     },
     /// A route is new, or gone.
     Route {
-        /// Which.
+        /// The route.
         route: Route,
         /// Whether it is there.
         present: bool,

@@ -27,7 +27,7 @@ pub enum Cause {
 pub struct Round {
     /// Number of the round, from 1 with this agent.
     pub number: u64,
-    /// Why.
+    /// Reason for which it began.
     pub cause: Cause,
     /// The watched prefix.
     pub watch: IpNet,

@@ -36,7 +36,7 @@ const FIRST: u64 = 5_000_000;
 /// The host has slept if CLOCK_BOOTTIME has gone so much further than CLOCK_MONOTONIC.
 const SLEPT: Duration = Duration::from_millis(500);
 
-/// An agent at work. What it has made goes when it is dropped.
+/// An agent at work. Its programs and sockets go when it is dropped.
 pub struct Agent {
     rounds: Rounds,
     watcher: Watcher,

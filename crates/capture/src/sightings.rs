@@ -15,9 +15,9 @@ use std::collections::{HashMap, VecDeque};
 /// A packet at a vantage point.
 #[derive(Clone, Debug)]
 pub(super) struct Sighting {
-    /// When.
+    /// Time, ns.
     pub at: Nanos,
-    /// Where.
+    /// Place at which it was seen.
     pub vantage: Vantage,
     /// The packet.
     pub packet: Packet,

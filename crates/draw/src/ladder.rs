@@ -16,7 +16,7 @@ pub struct LadderMessage {
     pub label: String,
     /// Its sender, as an index of [`Ladder::parties`].
     pub from: usize,
-    /// For whom.
+    /// Its receiver, as an index of [`Ladder::parties`].
     pub to: usize,
     /// When it left, in the unit of [`Ladder::unit`].
     pub sent: f64,
@@ -31,9 +31,9 @@ pub struct LadderSpan {
     pub label: String,
     /// The party, as an index of [`Ladder::parties`].
     pub party: usize,
-    /// Since when.
+    /// Its beginning, in the unit of [`Ladder::unit`].
     pub from: f64,
-    /// Until when.
+    /// Its end, in the same unit.
     pub to: f64,
 }
 
@@ -48,7 +48,7 @@ pub struct Ladder {
     pub unit: String,
     /// In any order; one that names no party is left out.
     pub messages: Vec<LadderMessage>,
-    /// Likewise.
+    /// In any order; one that names no party is left out.
     pub spans: Vec<LadderSpan>,
 }
 

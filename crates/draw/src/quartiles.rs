@@ -265,7 +265,7 @@ impl QuartileChart {
     }
 }
 
-/// One quartile bar. What is infinite has no end: the sides run to the top of the plot, with an arrow.
+/// One quartile bar. An infinite quartile has no end: the sides run to the top of the plot, with an arrow.
 fn draw_bar(
     canvas: &mut Canvas,
     area: Area,

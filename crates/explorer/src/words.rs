@@ -1,4 +1,4 @@
-//! A question in words that run without the page: command lines and a scenario file. What is usual is left out.
+//! A question in words that run without the page: command lines and a scenario file. Default values are left out.
 
 use crate::question::{Question, USUAL_SCHEMES, in_seconds};
 use crate::refusal::Refusal;

@@ -28,7 +28,7 @@ pub enum DocumentError {
     Unreadable {
         /// The file.
         path: String,
-        /// Why.
+        /// The cause.
         problem: String,
     },
     /// It is not JSON.

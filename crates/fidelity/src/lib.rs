@@ -22,17 +22,17 @@ pub enum Error {
     /// A file cannot be read or written.
     #[error("{path}: {problem}")]
     File {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         problem: String,
     },
     /// A file's content is not what it should be.
     #[error("{path}, line {line}: {problem}")]
     Content {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// Where.
+        /// Line, from 1.
         line: u64,
         /// The fault.
         problem: String,

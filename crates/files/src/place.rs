@@ -12,7 +12,7 @@ pub enum FileError {
     Unreadable {
         /// The file.
         path: String,
-        /// Why.
+        /// The cause.
         problem: String,
         /// The kind of file that was expected.
         expected: &'static str,

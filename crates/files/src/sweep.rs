@@ -14,7 +14,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use toml::Spanned;
 
-/// Very many handoffs between links, for `segue sweep`. Whatever is a list varies: every combination is simulated, one row for each handoff with each scheme.
+/// Very many handoffs between links, for `segue sweep`. Keys with a list vary: every combination is simulated, one
+/// row for each handoff with each scheme.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[schemars(title = "Segue sweep")]
 #[serde(deny_unknown_fields)]

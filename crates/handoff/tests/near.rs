@@ -259,8 +259,7 @@ fn a_loss_on_the_new_link_halves_the_window() {
     assert_eq!(sent_from(&mut claim, &mut flows, now, now + MS), [(now, 0, 100)]);
 }
 
-/// 3.2: the queue of the new link is taken to hold twelve packets. Of sixteen sent at once the last four
-/// are lost.
+/// 3.2: the queue of the new link is taken to hold twelve packets. The last four of sixteen sent at once are lost.
 #[test]
 fn what_the_new_queue_cannot_hold_is_lost() {
     let mut flows = [Flow::of(&[1_001; 16])];

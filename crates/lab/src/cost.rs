@@ -92,7 +92,7 @@ impl fmt::Display for Arm {
 /// One run of one arm.
 #[derive(Clone, Debug)]
 pub struct CostRecord {
-    /// Which.
+    /// The configuration.
     pub arm: Arm,
     /// Number of the round, from 0.
     pub run: u32,

@@ -58,8 +58,8 @@ pub struct DriveRecord {
     pub sender: String,
     /// Which round, from 0.
     pub run: u32,
-    /// The handoffs that came before the end, as [`super::run()`] has each; a stay is what is observed after it. Of the
-    /// run's programs, kernel and counters nothing is in them.
+    /// The handoffs that came before the end, as [`super::run()`] has each; a stay is what is observed after it. They
+    /// lack the run's programs, kernel and counters.
     pub handoffs: Vec<RunRecord>,
     /// Octets of TCP data new to the mobile until the end of the drive.
     pub octets: u64,

@@ -1,8 +1,8 @@
 //! The link emulator: a thread that carries packets between the hosts' TUN devices along a [`Path`], whose links are
 //! the simulator's.
 //!
-//! The mobile has a device for each access link, and gets a packet by that of the link that it came over. What the
-//! mobile sends takes the link that carries, by whichever device it leaves.
+//! The mobile has a device for each access link, and gets a packet by that of the link that it came over. Its own
+//! packets take the link that carries, by whichever device they leave.
 //!
 //! Departures and deliveries are computed, not slept: a late wake-up shifts one packet and does not lower the rate.
 

@@ -50,7 +50,7 @@ pub enum Error {
     /// A program ended or failed while it was needed.
     #[error("{program} {what}: {said}")]
     Program {
-        /// Which.
+        /// The program.
         program: String,
         /// Its end or failure.
         what: String,
@@ -60,7 +60,7 @@ pub enum Error {
     /// Nothing came in time.
     #[error("waited {seconds} s for {what}")]
     Timeout {
-        /// How long.
+        /// Length of the wait, s.
         seconds: f64,
         /// The thing waited for.
         what: String,

@@ -160,8 +160,8 @@ impl Laboratory {
         self.uplinks.lose(link)
     }
 
-    /// A handoff has completed: the mobile's default routes lead over this link, and where the laboratory itself tells
-    /// (`notice`), it does. What its notice came to; nothing where an agent finds out by itself.
+    /// A handoff has completed: the mobile's default routes lead over this link, and where the laboratory itself
+    /// tells (`notice`), it does. Returns its notice's counts; none where an agent finds out by itself.
     ///
     /// # Errors
     /// The device is gone, or what the mobile's end says.
@@ -194,8 +194,7 @@ impl Laboratory {
         self.ends.as_ref().map_or(Ok(()), Ends::check)
     }
 
-    /// Takes it down. What is left: the emulator, to be stopped for its record, and whether a device threw packets
-    /// away.
+    /// Takes it down. Returns the emulator, to be stopped for its record, and whether a device threw packets away.
     ///
     /// # Errors
     /// A device is gone.

@@ -32,7 +32,7 @@ pub struct Packet {
 pub struct Segment {
     /// Its sender.
     pub source: SocketAddr,
-    /// To whom.
+    /// Its receiver.
     pub destination: SocketAddr,
     /// Number of its first octet.
     pub sequence: u32,

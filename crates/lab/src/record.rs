@@ -102,7 +102,7 @@ pub struct Exactness {
     pub late_median: Duration,
     /// 99th percentile.
     pub late_p99: Duration,
-    /// Most.
+    /// Largest.
     pub late_most: Duration,
     /// From the mobile's SYN to the SYN-ACK that it got: the path's round trip.
     pub handshake: Option<Duration>,

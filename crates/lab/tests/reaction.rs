@@ -232,8 +232,8 @@ fn a_copy_of_the_ack_without_a_notice_does_nothing() {
     assert!(burst.len() <= 1, "{} resent", burst.len());
 }
 
-/// A head that was lost before the outage, and whose resends the outage took, waits for the timer. What had arrived before
-/// it is acknowledged after it, a sample of three seconds: the RTO must not follow.
+/// A head that was lost before the outage, and whose resends the outage took, waits for the timer. Packets that had
+/// arrived before it are acknowledged after it, a sample of three seconds: the RTO must not follow.
 #[test]
 #[ignore = "needs kernel bbr linux-6.15"]
 fn the_length_of_an_outage_is_no_round_trip() {
@@ -532,8 +532,8 @@ fn leave_under_way(peer: &mut Peer, most: u32) -> u32 {
     panic!("more than {most} packets stay under way");
 }
 
-/// The pacing rate of BBR only grows until its startup is over. What was told, and was found wrong in the trial, must not
-/// stay in it.
+/// The pacing rate of BBR only grows until its startup is over. A rate that was told, and was found wrong in the
+/// trial, must not stay in it.
 ///
 /// After the outage 64 packets leave at once. The trial forgives as many losses as packets were under way, for the kernel
 /// may find those lost once more, and ten (bpf/sender/trial.h). With at most 40 under way, a burst of which only the last

@@ -98,9 +98,10 @@ impl Handoff {
         self.segments(x, self.c)
     }
 
-    /// Slow start up to the threshold carries as many segments as that, the climb to `b` the area below it. Who had
-    /// the higher threshold then sends at `b` until the other is there (T4 of the paper): the other climbed by single
-    /// segments where this one had doubled its window. Two thresholds from `b` on make one curve: b segments each.
+    /// Slow start up to the threshold carries as many segments as that, the climb to `b` the area below it. The
+    /// sender with the higher threshold then sends at `b` until the other is there (T4 of the paper): the other
+    /// climbed by single segments where this one had doubled its window. Two thresholds from `b` on make one curve: b
+    /// segments each.
     fn segments(&self, threshold: f64, other: f64) -> f64 {
         let b = self.b;
         let (own, other) = (threshold.min(b), other.min(b));

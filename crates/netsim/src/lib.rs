@@ -38,7 +38,7 @@ pub trait Payload: Clone {
     fn size(&self) -> u32;
     /// The flow that it belongs to, for queues that tell flows apart.
     fn flow(&self) -> u16;
-    /// Overwrites `place`, where an earlier packet lay. What a packet does not use need not be written.
+    /// Overwrites `place`, where an earlier packet lay. Fields that a packet does not use need not be written.
     #[inline]
     fn write(self, place: &mut Self) {
         *place = self;

@@ -15,7 +15,7 @@ use tempfile::NamedTempFile;
 pub struct OutputError {
     /// The file.
     pub path: String,
-    /// Why.
+    /// The cause.
     pub problem: io::Error,
 }
 

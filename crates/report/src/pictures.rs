@@ -13,7 +13,7 @@ const NARROW: u32 = 350;
 /// And else.
 const WIDE: u32 = 860;
 
-/// Bytes that pictures may still take. What comes first is sure of its place.
+/// Bytes that pictures may still take. The first pictures are sure of their place.
 pub struct Budget(Cell<usize>);
 
 impl Budget {

@@ -65,7 +65,7 @@ pub struct Handoffs {
 /// A drive of paper 003, apart from the seeds of its traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct OneDrive {
-    /// Which.
+    /// The paper's drive.
     pub drive: PaperDrive,
     /// Its seed.
     pub seed: u64,

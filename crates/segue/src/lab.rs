@@ -100,7 +100,7 @@ struct Finished {
     failure: Option<Failure>,
 }
 
-/// Measures one kind of handoff after the other. What is done is kept when a later one fails: an outage of minutes is
+/// Measures one kind of handoff after the other. Results are kept when a later kind fails: an outage of minutes is
 /// not to be waited for twice.
 fn finished(
     kinds: &[Kind],

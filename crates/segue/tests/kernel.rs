@@ -1,4 +1,4 @@
-//! `segue kernel` and `segue doctor` as a user meets them. What needs rights over the machine is tested in
+//! `segue kernel` and `segue doctor` as a user meets them. Tests that need rights over the machine are in
 //! crates/kernel; here nothing is attached.
 
 #![cfg(feature = "live")]

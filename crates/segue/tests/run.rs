@@ -34,8 +34,8 @@ fn files(folder: &Path) -> Vec<String> {
 
 const SHORT: &str = "old = '6400kbit/9ms'\nnew = '200kbit/300ms'\nat = '1s..3s/1s'\n";
 
-/// Every example, from another folder, with few handoffs; those with few of their own as they stand. Of the four delays
-/// of the drives' wide-area network, one.
+/// Every example, from another folder, with few handoffs; those with few of their own as they stand. Only one of the
+/// four delays of the drives' wide-area network is run.
 #[test]
 fn examples_run() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -34,7 +34,7 @@ impl Mean {
 /// Handoffs of one class, all seeds pooled.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OfClass {
-    /// How many.
+    /// Number of handoffs.
     pub handoffs: usize,
     /// Data packets lost with the old link, mean.
     pub lost: f64,

@@ -94,7 +94,7 @@ pub fn explain_all(plan: &Plan, moments: &[Moment]) -> Vec<Vec<SchemeTrace>> {
 /// A handoff and why it is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chosen {
-    /// Which.
+    /// The handoff.
     pub moment: Moment,
     /// Such as `median`.
     pub why: &'static str,

@@ -55,7 +55,7 @@ fn recovery_end_rule(stack: &StackProfile) -> &'static str {
 /// One sentence of the story.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sentence {
-    /// When.
+    /// Time, ns.
     pub at: Nanos,
     /// The flow, if it is about one.
     pub flow: Option<u16>,

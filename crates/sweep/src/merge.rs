@@ -28,7 +28,7 @@ pub enum MergeError {
     /// Parts are not there.
     #[error("{missing} of {parts} parts are missing, the first is part {first}; expected every shard")]
     Missing {
-        /// How many.
+        /// Missing parts.
         missing: usize,
         /// Parts in all.
         parts: usize,

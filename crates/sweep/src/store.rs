@@ -23,7 +23,7 @@ pub enum StoreError {
     Folder {
         /// The folder.
         folder: PathBuf,
-        /// Why.
+        /// The cause.
         problem: String,
     },
     /// The run that was begun there is another.

@@ -27,7 +27,7 @@ pub enum ParquetFileError {
     Write {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         problem: String,
     },
     /// There is no such file, or it cannot be read.
@@ -35,7 +35,7 @@ pub enum ParquetFileError {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         problem: String,
     },
     /// It is none of ours, or not as it was written.

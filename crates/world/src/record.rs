@@ -39,7 +39,7 @@ pub(crate) struct Bounds {
 /// An expiry of a retransmission timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeout {
-    /// When.
+    /// Time, ns.
     pub at: Nanos,
     /// The flow's number.
     pub flow: u16,
@@ -52,7 +52,7 @@ pub struct Timeout {
 /// A dropped data packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drop {
-    /// When.
+    /// Time, ns.
     pub at: Nanos,
     /// The flow's number.
     pub flow: u16,

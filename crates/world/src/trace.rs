@@ -152,7 +152,7 @@ pub enum What {
 /// One event.
 #[derive(Clone, Debug)]
 pub struct Event {
-    /// When.
+    /// Time, ns.
     pub at: Nanos,
     /// Kind of the event, with its packet or state.
     pub what: What,
@@ -169,8 +169,8 @@ pub struct Trace {
     pub end: Nanos,
     /// The packet that each flow's cumulative ACK has to reach.
     pub targets: Vec<u32>,
-    /// Everything from the time that was asked for, in the order in which it happened. Of what was before it
-    /// there is each sender's last state and what was then still in an access link.
+    /// Everything from the time that was asked for, in the order in which it happened. Earlier events are gone, but
+    /// for each sender's last state and what was then still in an access link.
     pub events: Vec<Event>,
     /// Packets sent again before those events.
     pub resent_before: u32,

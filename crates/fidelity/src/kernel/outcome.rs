@@ -98,7 +98,7 @@ pub fn on_its_bench(scenario: Scenario, seed: u64) -> Outcome {
     }
 }
 
-/// Handoffs of the same scenario on the simulator's bench, at each of `times`. What it does not tell is `NAN`.
+/// Handoffs of the same scenario on the simulator's bench, at each of `times`. Measures that it lacks are `NAN`.
 pub fn on_our_bench(scenario: &Scenario, times: &[Nanos]) -> Result<Vec<Outcome>, Error> {
     let link = |chain: &Chain| AccessLink::parse(&format!("{}kbit/{}ms", chain.kbps, chain.ms));
     let stack = KERNELS.iter().find(|stack| stack.kernel.is_some_and(|k| k.control == scenario.control));

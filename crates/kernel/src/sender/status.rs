@@ -37,7 +37,7 @@ pub struct Status {
 pub struct Counter {
     /// Its name.
     pub name: &'static str,
-    /// How often.
+    /// Number of times.
     pub count: u64,
 }
 

@@ -118,7 +118,7 @@ impl Service {
         }
     }
 
-    /// Gives back the opportunities after `now`. What a withdrawn packet has taken of earlier ones is used up.
+    /// Gives back the opportunities after `now`. Bytes that a withdrawn packet has taken of earlier ones are used up.
     pub(super) fn rewind(&mut self, now: Nanos) {
         if let Self::Trace { trace, next, left } = self
             && trace.time_of(*next) > now

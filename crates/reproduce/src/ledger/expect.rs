@@ -382,7 +382,7 @@ pub enum Expect {
     Event {
         /// By the paper's name.
         scheme: String,
-        /// Which.
+        /// The event.
         event: EventWord,
         /// s; within the table's tolerance unless `within` is given.
         at_s: f64,
@@ -393,7 +393,7 @@ pub enum Expect {
     Fact {
         /// By the paper's name.
         scheme: String,
-        /// Which.
+        /// The fact.
         fact: Fact,
         /// In the fact's unit.
         is: Bounds,

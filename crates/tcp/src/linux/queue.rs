@@ -33,8 +33,8 @@ pub struct Packet {
     pub sent_ns: u64,
     /// Start of its rate sample (`tcp_skb_cb.tx`).
     pub stamp: TxStamp,
-    /// Neighbours in the list by time of transmission (`tcp_tsorted_anchor`). Of a SACKed packet, `next` is the
-    /// end of a run of SACKed packets that starts with it.
+    /// Neighbours in the list by time of transmission (`tcp_tsorted_anchor`). In a SACKed packet `next` is the end of
+    /// a run of SACKed packets that starts with it.
     prev: u32,
     next: u32,
     /// Number of its last transmission.

@@ -6,7 +6,7 @@
 use super::cc::{CcName, PacingStatus};
 use crate::Nanos;
 
-/// A kernel. What is kept here of both is the same (docs/reference/schemes.md says where they differ).
+/// A kernel. Both behave alike in all that is simulated (docs/reference/schemes.md says where they differ).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Release {
     /// Linux 6.12.

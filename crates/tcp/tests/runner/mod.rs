@@ -1,5 +1,4 @@
-//! Runs rule scripts (their notation: `scripts/README.md`). What a crate's own lines mean, it says
-//! in a [`Hooks`].
+//! Runs rule scripts (their notation: `scripts/README.md`). A crate explains its own lines in a [`Hooks`].
 
 use segue_tcp::advice::{Advisor, View};
 use segue_tcp::profile::RttSampling;

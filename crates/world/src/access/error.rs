@@ -83,7 +83,7 @@ pub enum LinkError {
         link: String,
         /// The file.
         path: String,
-        /// Why.
+        /// The cause.
         problem: String,
     },
     /// A file's content is wrong.

@@ -19,7 +19,7 @@ pub struct Way {
     pub left: Option<Nanos>,
     /// When it was on the new link.
     pub attached: Option<Nanos>,
-    /// How.
+    /// Mode of the handover.
     pub mode: Option<Mode>,
     /// When HO Finish left.
     pub finished: Option<Nanos>,

@@ -25,7 +25,7 @@ pub struct Handoff<W = ()> {
 /// A run that has come to its end.
 pub(crate) struct Ended<W> {
     pub record: RunRecord,
-    /// When.
+    /// Time of the end, ns.
     pub at: Nanos,
     /// Data packets on links and in buffers then: flow and number of the transmission, ascending.
     pub under_way: Vec<(u16, u32)>,

@@ -51,8 +51,8 @@ impl LinuxReceiver {
         self.grow_window(TRUESIZE);
     }
 
-    /// `tcp_grow_window`: while the window widens, ACKs are sent at once. Of the packet at hand the buffer holds
-    /// `own` bytes already.
+    /// `tcp_grow_window`: while the window widens, ACKs are sent at once. The buffer holds `own` bytes of the packet
+    /// at hand already.
     pub(super) fn grow_window(&mut self, own: u32) {
         let held = own + self.out_of_order.len() as u32 * TRUESIZE_OUT_OF_ORDER;
         let space = u64::from(BUFFER.saturating_sub(held)) * u64::from(RATIO) / 256;

@@ -106,7 +106,7 @@ pub enum MobilityError {
     /// A probability out of range.
     #[error("{place}: probability {found}; expected 0 to 1")]
     Probability {
-        /// Where.
+        /// Place in the model.
         place: String,
         /// The number.
         found: f64,
@@ -114,7 +114,7 @@ pub enum MobilityError {
     /// Probabilities that are no distribution.
     #[error("{place}: the probabilities sum to {found}; expected 1")]
     Sum {
-        /// Where.
+        /// Place in the model.
         place: String,
         /// Their sum.
         found: f64,
@@ -125,7 +125,7 @@ pub enum MobilityError {
         seconds(*.found), seconds(LONGEST_DISCONNECTION)
     )]
     Disconnection {
-        /// Where.
+        /// Place in the model.
         place: String,
         /// ns.
         found: Nanos,

@@ -38,7 +38,7 @@ pub enum RecordedError {
     Unreadable {
         /// The file.
         path: String,
-        /// Why.
+        /// The cause.
         problem: String,
     },
     /// A line as a whole is wrong.

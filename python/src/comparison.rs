@@ -16,7 +16,7 @@ use segue_study::{Comparison as Compared, Plan};
 use segue_tables::{comparison_arrow, drive_arrow, handoffs_arrow};
 use std::path::{Path, PathBuf};
 
-/// What `segue.compare` and `segue.run` give: a table with one row per direction, kind, flow count and scheme (of a
+/// Result of `segue.compare` and `segue.run`: a table with one row per direction, kind, flow count and scheme (of a
 /// drive: per drive and scheme). Its columns are those of the command line's `--csv` (docs/reference/bench.md,
 /// docs/guide/drives.md).
 #[pyclass(frozen, module = "segue", extends = Table)]

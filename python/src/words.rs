@@ -57,7 +57,7 @@ impl Words {
         self
     }
 
-    /// What is no option, whatever it begins with.
+    /// Words that are no options, whatever they begin with.
     pub fn rest(&mut self, words: &[&str]) -> &mut Self {
         self.0.push("--".into());
         self.0.extend(words.iter().map(OsString::from));
@@ -94,7 +94,7 @@ fn expected(what: &str, value: &Borrowed<'_, '_, PyAny>) -> PyErr {
     PyTypeError::new_err(format!("expected {what}, not {}", type_name(value)))
 }
 
-/// What a value of Python is to be.
+/// Expected kinds of a value of Python.
 pub trait Expected {
     /// In words.
     const WORDS: &'static str;

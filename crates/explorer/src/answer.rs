@@ -45,8 +45,8 @@ pub fn rows(question: &Question, wanted: &Wanted, program: &str) -> Result<Optio
     comparison_json(&comparison, Some(&origin)).map(Some).map_err(Refusal::ours)
 }
 
-/// What the page shows of a comparison: `html`, a sentence `said`, `points` of `of` handoff times, the `typical` handoffs,
-/// and the `command` and `toml` that repeat it.
+/// The page's view of a comparison: `html`, a sentence `said`, `points` of `of` handoff times, the `typical`
+/// handoffs, and the `command` and `toml` that repeat it.
 pub fn comparison_view(question: &Question, wanted: &Wanted) -> Result<Option<String>, Refusal> {
     let plan = &question.plan;
     let Some(comparison) = run(plan, true, wanted) else { return Ok(None) };
@@ -74,7 +74,7 @@ pub fn comparison_view(question: &Question, wanted: &Wanted) -> Result<Option<St
     Ok(Some(view.to_string()))
 }
 
-/// What the page shows of one handoff: `html`, a sentence `said`, and the `command` that repeats it.
+/// The page's view of one handoff: `html`, a sentence `said`, and the `command` that repeats it.
 pub fn handoff_view(question: &Question, wanted: &Wanted) -> Result<Option<String>, Refusal> {
     if !bounded(question, wanted, Told::FromTheHandoff)? {
         return Ok(None);

@@ -73,7 +73,7 @@ pub fn router() -> Router {
     routes(Arc::new(House::new("test")))
 }
 
-/// What requests share.
+/// State that requests share.
 struct House {
     answers: Cache<String, Arc<str>, Bytes>,
     places: Places,

@@ -21,7 +21,7 @@ pub struct Document<R = Row> {
     pub origin: Option<Provenance>,
 }
 
-/// What a document is expected to be, for messages.
+/// The expected document, for messages.
 const EXPECTED: &str = "expected a result of segue compare --json";
 
 /// A result cannot be read.
@@ -32,7 +32,7 @@ pub enum DocumentError {
     Unreadable {
         /// The file.
         path: String,
-        /// Why.
+        /// The cause.
         problem: String,
     },
     /// It is not JSON.
@@ -44,7 +44,7 @@ pub enum DocumentError {
         line: usize,
         /// Column, from 1; 0 before the first character.
         column: usize,
-        /// What is wrong.
+        /// The fault.
         problem: String,
     },
     /// It is JSON, but no comparison.
@@ -56,7 +56,7 @@ pub enum DocumentError {
         line: usize,
         /// Column, from 1; 0 before the first character.
         column: usize,
-        /// What is wrong.
+        /// The fault.
         problem: String,
     },
     /// A contract that this program does not know.
@@ -78,7 +78,7 @@ pub enum DocumentError {
 /// The largest document that is read, bytes: a quarter of a million rows.
 const LARGEST: u64 = 256 << 20;
 
-/// What is looked at first: another version may have other rows.
+/// The field that is read first: another version may have other rows.
 #[derive(Deserialize)]
 struct Version {
     version: serde_json::Value,
@@ -151,7 +151,7 @@ fn in_place(error: &serde_json::Error, name: &str) -> DocumentError {
 mod tests {
     use super::*;
 
-    /// What is wrong, and a part of the message.
+    /// A faulty document, and a part of the message.
     #[test]
     fn bad_documents_say_where_and_what_was_expected() {
         let bad: [(&str, &str); 10] = [

@@ -28,7 +28,7 @@ pub struct Cli {
     /// Show no progress
     #[arg(long, global = true)]
     pub quiet: bool,
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -110,7 +110,7 @@ fn choice<T: Choice + Send + Sync>() -> impl TypedValueParser<Value = T> {
         .try_map(|word| T::of(&word).ok_or_else(|| format!("`{word}` is none of the words")))
 }
 
-/// What `compare` and `trace` have in common: the links, the schemes, and how they are measured.
+/// Options that `compare` and `trace` share: the links, the schemes, and how they are measured.
 #[derive(Debug, Args)]
 pub struct BenchArgs {
     /// Link before: RATE/DELAY such as 6400kbit/9ms, a preset, or trace:PATH[,up=PATH][,start=300s][,delay=20ms|delay-trace=PATH][,queue=100p]
@@ -318,7 +318,7 @@ pub(crate) fn key_value(word: &str) -> Result<(String, String), String> {
     }
 }
 
-/// What is wrong with the words of a command line, in one line.
+/// The fault in the words of a command line, in one line.
 pub(crate) fn one_line(error: &clap::Error) -> String {
     if let Some(word) = left_out(error) {
         return format!(

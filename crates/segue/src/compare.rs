@@ -62,7 +62,7 @@ pub(crate) fn deliver(
     Ok(comparison)
 }
 
-/// What is asked for, checked.
+/// The comparison that the options ask for, checked.
 pub fn plan(args: &CompareArgs) -> Result<Plan, Failure> {
     let mut request = args.bench.request()?;
     if args.both_ways {

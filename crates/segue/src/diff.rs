@@ -78,8 +78,7 @@ fn is_shown(pair: &Pair, measured: &Measured) -> bool {
     }
 }
 
-/// What the rows were asked: where A and B answer different questions, and in how many pairs they
-/// answer the same.
+/// The rows' questions: where A and B answer different ones, and in how many pairs they answer the same.
 fn questions(difference: &Difference) -> String {
     let pairs = difference.pairs.len();
     if pairs == 0 {

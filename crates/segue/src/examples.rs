@@ -1,4 +1,4 @@
-//! What one types first: the page of `segue` alone, and the examples at the end of every `--help` and manual page.
+//! First commands to type: the page of `segue` alone, and the examples at the end of every `--help` and manual page.
 
 use crate::cli::Cli;
 use clap::{Command, CommandFactory};

@@ -1,5 +1,5 @@
-//! `segue`: the command line. Thin: it reads words, calls the rooms below and prints. What it understands by its words
-//! is there for other front ends as well (python/): [`command`], and what each command makes of its arguments.
+//! `segue`: the command line. Thin: it reads words, calls the rooms below and prints. Other front ends share its
+//! understanding of words (python/): [`command`], and what each command makes of its arguments.
 
 #[cfg(feature = "live")]
 mod agent;

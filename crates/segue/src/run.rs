@@ -99,13 +99,13 @@ pub fn folder_of_links(file: &str) -> &Path {
     Path::new(file).parent().unwrap_or(Path::new(""))
 }
 
-/// What a file asks for, checked.
+/// The experiment that a file asks for, checked.
 pub enum Asked {
     /// Handoffs, each by itself (docs/guide/run.md).
     Handoffs {
         /// The file.
         file: Box<ScenarioFile>,
-        /// What is run.
+        /// The handoffs to run.
         plan: Box<Plan>,
         /// How it is shown.
         shown: Presentation,
@@ -114,7 +114,7 @@ pub enum Asked {
     Drives {
         /// The file.
         file: Box<DriveFile>,
-        /// What is run.
+        /// The drives to run.
         plan: DrivePlan,
     },
 }

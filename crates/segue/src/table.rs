@@ -70,7 +70,8 @@ fn heading(group: &GroupResult) -> String {
     format!("{}{}{warnings}", headline(experiment), bound.unwrap_or_default())
 }
 
-/// Of the names, then of the columns; the same in all blocks. The bar has as much as is over, which is not known yet.
+/// Widths of the names, then of the columns; the same in all blocks. The bar has as much as is over, which is not
+/// known yet.
 fn widths<'a>(columns: &[Column], names: usize, rows: impl Iterator<Item = &'a Row>) -> Vec<usize> {
     let mut widths = vec![names];
     widths.extend(columns.iter().map(|column| column.heading().len()));
@@ -152,7 +153,7 @@ fn bar(link: &NewLink, width: usize) -> String {
     text
 }
 
-/// What the columns mean, a line each.
+/// Meanings of the columns, a line each.
 fn legend(plan: &Plan, columns: &[Column]) -> String {
     let handoffs = plan.request.at.len() as u64 * plan.request.seeds;
     let rows = match handoffs {

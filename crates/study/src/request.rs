@@ -48,7 +48,7 @@ pub struct Plan {
     pub stacks: Vec<StackProfile>,
     /// Delay of an instant notice.
     pub notice_delay: Nanos,
-    /// What the access routers are able to do.
+    /// Abilities of the access routers.
     pub routers: Routers,
 }
 
@@ -162,7 +162,7 @@ const MAX_DISCONNECTION: Nanos = 300 * SECOND;
 /// One warm-up: what is simulated apart from scheme and handoff time.
 #[derive(Clone, Debug)]
 pub struct Group {
-    /// What is simulated, for each of the plan's stacks.
+    /// The experiments to simulate, for each of the plan's stacks.
     pub experiments: Vec<Experiment>,
     /// Seed.
     pub seed: u64,
@@ -189,7 +189,7 @@ impl Plan {
         groups
     }
 
-    /// What is simulated for one pair of links, kind, flow count, stack and seed.
+    /// The experiment of one pair of links, kind, flow count, stack and seed.
     pub fn experiment(
         &self,
         (old, new): (&AccessLink, &AccessLink),

@@ -112,7 +112,7 @@ pub struct AccessLink {
     pub up_delay: Option<LinkDelay>,
     /// Queue of the direction from the mobile, where it is another.
     pub up_queue: Option<u32>,
-    /// What else it does, towards the mobile and from it.
+    /// Its faults and queues beside that, towards the mobile and from it.
     pub features: [Features; 2],
 }
 
@@ -221,7 +221,7 @@ impl AccessLink {
         self.delay.min() + self.up_delay().min()
     }
 
-    /// What a preset of today stands for, if its name begins the text.
+    /// The link that a preset of today stands for, if its name begins the text.
     pub fn meaning(&self) -> Option<&'static str> {
         let head = *pieces(&self.text).first()?;
         presets::meaning(head).filter(|_| PRESETS.iter().all(|(old, _)| *old != head))
@@ -232,7 +232,7 @@ impl AccessLink {
         layers(&self.text)[0][0].split_once('/').filter(|_| matches!(self.down, Capacity::Fixed(_)))
     }
 
-    /// What a notice says of the link: the rate between `from` and `to`, the delay at `to`.
+    /// The link in a notice: the rate between `from` and `to`, the delay at `to`.
     pub fn reported(&self, place: Place, from: Nanos, to: Nanos, delay_at: Nanos) -> Link {
         let rate = match (&self.down, self.service(place, false)) {
             (Capacity::Trace(trace), _) => trace.rate_between(from, to),

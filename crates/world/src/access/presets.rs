@@ -18,7 +18,7 @@ pub const PRESETS: [(&str, &str); 4] = [
 pub struct Preset {
     /// Its name.
     pub name: &'static str,
-    /// What it is.
+    /// The technology, in a few words.
     pub about: &'static str,
     /// Low, typical, high.
     pub links: [&'static str; 3],
@@ -154,6 +154,9 @@ static OWN: OnceLock<Vec<(String, String)>> = OnceLock::new();
 /// Errors: a name that is taken or has other characters than letters, digits, `.`, `_` and `-`; a meaning that is no
 /// link. The index is that of the wrong one.
 pub fn name_links(own: Vec<(String, String)>) -> Result<(), (usize, LinkError)> {
+    if OWN.get().is_some() {
+        return Ok(());
+    }
     for (index, (name, link)) in own.iter().enumerate() {
         let wrong =
             |problem: &str| (index, LinkError::Clash { link: name.clone(), problem: problem.to_string() });
@@ -178,7 +181,7 @@ pub fn own_links() -> &'static [(String, String)] {
     OWN.get().map_or(&[], Vec::as_slice)
 }
 
-/// What a name stands for.
+/// The link that a name stands for.
 pub(super) fn meaning(name: &str) -> Option<&'static str> {
     let old = PRESETS.iter().find(|(preset, _)| *preset == name).map(|(_, link)| *link);
     let own = || own_links().iter().find(|(own, _)| own == name).map(|(_, link)| link.as_str());

@@ -29,7 +29,7 @@ const UP: &str = "up-";
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Length {
     Packets(u32),
-    /// What the link sends in so long.
+    /// The packets that the link sends in so long.
     Time(Nanos),
     /// Bandwidth-delay products, in millionths.
     Products(u64),
@@ -93,7 +93,7 @@ pub(super) fn pieces(text: &str) -> Vec<&str> {
     joined
 }
 
-/// What a word is about, for messages.
+/// A fault in a word about `what`, for messages.
 fn bad(link: &str, what: &'static str, word: &str, expected: &'static str) -> LinkError {
     LinkError::Quantity { link: link.to_string(), what, word: word.to_string(), expected }
 }
@@ -152,7 +152,7 @@ impl Words {
         Ok(())
     }
 
-    /// What no word says alone; `measured`: the rate is a trace's.
+    /// Checks words against each other; `measured`: the rate is a trace's.
     pub(super) fn check(&self, link: &str, measured: bool) -> Result<(), LinkError> {
         for Direction { features, .. } in [&self.down, &self.up] {
             let changing = features.changes.is_some() || features.shift.is_some_and(|shift| shift.gap > 0);

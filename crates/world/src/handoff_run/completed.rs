@@ -87,7 +87,7 @@ impl<W: HostObserver> Completed<W> {
         if let BenchNode::Correspondent(cn) = &mut sim.nodes[usize::from(CN.0)] {
             cn.sharing = (self.notice.flows, disconnected);
         }
-        // What remembers has been there from the start, unless nothing happens early.
+        // A scheme that remembers has been there from the start, unless nothing happens early.
         if early.is_empty() || !scheme.remembers() {
             replace_schemes(&mut sim, scheme);
         }
@@ -153,7 +153,7 @@ impl<W: HostObserver> Completed<W> {
 }
 
 impl<W: HostObserver> Fork<W> {
-    /// What a notice says at completion.
+    /// The notice at completion.
     fn notice(&self, completion: Nanos) -> Notice {
         let experiment = &self.experiment;
         Notice {

@@ -66,7 +66,7 @@ fn any_experiment() -> impl Strategy<Value = Experiment> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 120, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever the links do: no run beats its bounds, and the new link's time adds up.
+    /// No run beats its bounds, whatever the links do, and the new link's time adds up.
     #[test]
     fn no_scheme_beats_the_bound(experiment in any_experiment(), at in 100u64..=8_000) {
         let handoff = WarmRun::new(experiment.clone()).fork(at * MS).complete();
@@ -102,7 +102,8 @@ fn traced(words: &str, stack: StackProfile, seed: u64) -> Trace {
     segue_world::trace::trace(&experiment, 4 * SECOND, &[&scheme("sack")]).remove(0)
 }
 
-/// Of the packets of a direction, in the order of their transmissions, those that have come to their end: which the link lost.
+/// Whether the link lost them: packets of a direction that have come to their end, in the order of their
+/// transmissions.
 fn fates(trace: &Trace, wanted: Side, data: bool) -> Vec<bool> {
     let mut lost = BTreeMap::new();
     let mut sent = Vec::new();
@@ -146,7 +147,7 @@ fn senders_meet_the_same_losses() {
     assert!(differ(&acks, &seen[0]), "two directions");
 }
 
-/// What is added to the delay of a packet depends on the time at which it leaves alone.
+/// The delay added to a packet depends on the time at which it leaves alone.
 #[test]
 fn senders_meet_the_same_jitter() {
     let added = |stack: StackProfile| -> BTreeMap<Nanos, Nanos> {

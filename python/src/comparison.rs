@@ -135,7 +135,7 @@ pub fn compare(
     words.option("seed", seed).option("seeds", seeds).option("threads", threads).rest(&[&old.0, &new.0]);
     let Command::Compare(args) = words.command()? else { return Err(ours("no comparison")) };
     let plan = command::plan(&args).map_err(|failure| exception_of_links(failure, [&old.0, &new.0]))?;
-    let result = watched(py, args.threads, None, |watch| Comparison::of(&plan, rows, (&origin, &[]), watch))?;
+    let result = watched(py, args.threads, None, |watch| Comparison::of(&plan, rows, Path::new(""), watch))?;
     Comparison::object(py, result)
 }
 

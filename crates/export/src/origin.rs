@@ -8,6 +8,7 @@ use segue_world::{AccessLink, Nanos, SECOND};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -71,7 +72,7 @@ impl Provenance {
         let question = Handoffs::of(&plan.request, folder);
         let links = plan.request.pairs.iter().flat_map(|(old, new)| [old, new]);
         let command = question.command();
-        Self::new(program, command, Question::Handoffs(question), links, &[])
+        Self::new(program, command, Question::Handoffs(Box::new(question)), links, &[])
     }
 
     /// Of drives that a file describes; `files` are all that were read beside those of links, the description first.
@@ -98,8 +99,8 @@ impl Provenance {
         let mut digests = BTreeMap::new();
         for path in files.iter().copied().chain(of_links) {
             let name = path.to_string_lossy().into_owned();
-            if !digests.contains_key(&name) {
-                digests.insert(name, digest(path)?);
+            if let Entry::Vacant(place) = digests.entry(name) {
+                place.insert(digest(path)?);
             }
         }
         Ok(Self {

@@ -11,7 +11,7 @@ use std::path::Path;
 #[serde(rename_all = "snake_case")]
 pub enum Question {
     /// Handoffs, each by itself.
-    Handoffs(Handoffs),
+    Handoffs(Box<Handoffs>),
     /// Whole drives.
     Drives(Drives),
 }

@@ -120,12 +120,9 @@ impl HandoffScheme for Etcp {
 
     fn build(name: &str, settings: &[(String, String)]) -> Result<Self, SchemeError> {
         let mut made = Settings::adopted(name).map_err(|error| match error {
-            SettingError::Unknown { word, expected, nearest } => SchemeError::Unknown {
-                name: word.to_string(),
-                expected: expected.to_string(),
-                // `nearest` is only the least far of all.
-                hint: segue_words::did_you_mean(&word, [nearest]),
-            },
+            SettingError::Unknown { word, expected, hint } => {
+                SchemeError::Unknown { name: word, expected, hint }
+            }
             other => bad_setting(name, &other),
         })?;
         let enactment = Enactment::chosen(name, settings)?;

@@ -12,7 +12,7 @@ mod status;
 
 pub use attach::{Sender, attach, check_name, detach};
 pub(crate) use attach::{free_name, kernel_name};
-pub use local_handoff::{Governed, Own};
+pub use local_handoff::{Governed, LocalPolicy};
 pub use status::{Counter, FlowStatus, LinkStatus, Status, status};
 
 use crate::layouts::{TABLES, segue_scheme};

@@ -57,7 +57,7 @@ pub fn render(plan: &Plan, comparison: &Comparison, shown: &Presentation, screen
         text.push_str(&group_table(group, &columns, &widths, screen.colour));
         text.push('\n');
     }
-    text + &legend(plan, &columns)
+    text + &legend(plan, &columns, screen.width)
 }
 
 fn heading(group: &GroupResult) -> String {
@@ -154,7 +154,7 @@ fn bar(link: &NewLink, width: usize) -> String {
 }
 
 /// Meanings of the columns, a line each.
-fn legend(plan: &Plan, columns: &[Column]) -> String {
+fn legend(plan: &Plan, columns: &[Column], width: usize) -> String {
     let handoffs = plan.request.at.len() as u64 * plan.request.seeds;
     let rows = match handoffs {
         1 => "Each row: one handoff.".to_string(),
@@ -167,7 +167,7 @@ fn legend(plan: &Plan, columns: &[Column]) -> String {
         if columns.iter().all(|column| Column::USUAL.contains(column)) { "; --wide shows more" } else { "" }
     );
     let head = columns.iter().map(|column| column.heading().len()).max().unwrap_or(0) + GAP;
-    let mut text = wrapped("", &about, COLUMNS);
+    let mut text = wrapped("", &about, width);
     for &column in columns {
         let mut meaning = column.meaning(&plan.schemes[0].name);
         if column == Column::NewLink {
@@ -175,7 +175,7 @@ fn legend(plan: &Plan, columns: &[Column]) -> String {
                 CLASSES.iter().map(|(letter, class)| format!("{letter} {class}")).collect();
             meaning = format!("{meaning}: {}", classes.join(", "));
         }
-        text.push_str(&wrapped(&format!("{:head$}", column.heading()), &meaning, COLUMNS));
+        text.push_str(&wrapped(&format!("{:head$}", column.heading()), &meaning, width));
     }
     text
 }

@@ -360,6 +360,10 @@ fn mistakes_end_with_status_2_and_one_line() {
         ("compare wlan egprs --color blue", "expected one of auto, always, never"),
         ("schemes sak", "did you mean `sack`"),
         ("completions basch", "did you mean `bash`"),
+        ("compare wlan hsdpa --columns mediam", "did you mean `median`"),
+        ("compare wlan hsdpa --columns q1,q1", "`q1` stands there twice"),
+        ("compare wlan hsdpa --columns q1 --wide", "cannot be used with '--wide'"),
+        ("explain A99", "nothing is called `A99`"),
     ];
     for (line, part) in bad {
         let args: Vec<&str> = line.split_whitespace().collect();

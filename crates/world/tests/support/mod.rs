@@ -275,12 +275,7 @@ impl Twin {
             wheel: Wheel::default(),
             claim: None,
         };
-        let mn = Mobile {
-            first: (0, receiving[0].timer.0),
-            flows: receiving,
-            out: last_up[0],
-            wheel: Wheel::default(),
-        };
+        let mn = Mobile::new((0, receiving[0].timer.0), receiving, last_up[0]);
         let mut r = Router::default();
         r.route(core_down, Route::To(edge_down[0]));
         for up in edge_up {

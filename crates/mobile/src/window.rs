@@ -5,6 +5,8 @@
 //! * Half of W is divided evenly among the connections on which something came in the last round, and half by what came
 //!   on each. A round is a round trip.
 //! * A round in which more comes than the link was taken to carry raises that rate, and W.
+//! * After an outage the bound of a connection begins when all has come again that the old path can have held
+//!   ([`Path::full`]): what was lost is resent, and a window that ends before it would hold that up.
 //! * The bound holds for as long as it limits. If so many rounds in a row bring less than half of that rate, something
 //!   else limits, and the bound ends. A round that brings nothing tells nothing.
 //!
@@ -42,6 +44,12 @@ impl Path {
     pub fn window(&self) -> u32 {
         let held = self.holds() / u128::from(self.packet_bits.max(1));
         u32::try_from(held).unwrap_or(u32::MAX).saturating_add(self.queue / 2).max(1)
+    }
+
+    /// Packets that it holds with its queue full.
+    pub fn full(&self) -> u32 {
+        let held = self.holds() / u128::from(self.packet_bits.max(1));
+        u32::try_from(held).unwrap_or(u32::MAX).saturating_add(self.queue)
     }
 
     /// Time of a packet, ns.
@@ -186,6 +194,7 @@ mod tests {
     #[test]
     fn the_window_is_the_path_and_half_of_the_queue() {
         assert_eq!(slow().window(), 10 + 5);
+        assert_eq!(slow().full(), 10 + 10);
         // 13.9 packets
         assert_eq!(fast().window(), 13 + 7);
         let nothing = Path { rate: 1, round_trip: 0, queue: 0, packet_bits: 12_000 };

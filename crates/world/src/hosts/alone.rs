@@ -93,6 +93,8 @@ pub(super) struct Helper {
     /// The window that each connection would offer without a bound.
     usual: u32,
     over: Option<LinkId>,
+    /// The bound begins on each connection with this packet.
+    begins: Vec<u32>,
     /// Packets made for each connection since the last handoff.
     made: Vec<u32>,
 }
@@ -136,6 +138,7 @@ impl Mobile {
             bound: None,
             usual,
             over: None,
+            begins: vec![0; self.flows.len()],
             made: vec![0; self.flows.len()],
         }));
     }
@@ -180,6 +183,9 @@ impl Mobile {
             let queue = helper.rule.queue.unwrap_or(new.queue);
             let recent: Vec<_> = self.flows.iter().map(|flow| flow.memory.recent(&flow.receiver)).collect();
             helper.bound = Some(Bound::new(now, Path { queue, ..new }, &recent));
+            let lost = if arrived.disconnected { old.full() } else { 0 };
+            let begins = self.flows.iter().map(|flow| flow.receiver.rcv_nxt().saturating_add(lost));
+            helper.begins = begins.collect();
         }
         if was_bound || helper.bound.is_some() {
             self.offer(net, &helper, false);
@@ -251,7 +257,9 @@ impl Mobile {
     /// Has every connection's ACKs offer what the bound leaves it.
     fn offer<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, helper: &Helper, raised: bool) {
         for (index, flow) in self.flows.iter_mut().enumerate() {
-            let part = helper.bound.as_ref().map(|bound| bound.part(index).min(helper.usual));
+            let begun = |_: &&Bound| flow.receiver.rcv_nxt() >= helper.begins[index];
+            let bound = helper.bound.as_ref().filter(begun);
+            let part = bound.map(|bound| bound.part(index).min(helper.usual));
             let window = part.unwrap_or(helper.usual);
             if flow.receiver.window() == window {
                 continue;

@@ -5,8 +5,9 @@
 //! * Half of W is divided evenly among the connections on which something came in the last round, and half by what came
 //!   on each. A round is a round trip.
 //! * A round in which more comes than the link was taken to carry raises that rate, and W.
-//! * After an outage the bound of a connection begins when all has come again that the old path can have held
-//!   ([`Path::full`]): what was lost is resent, and a window that ends before it would hold that up.
+//! * The bound of a connection begins at once on a slower link. After an outage, and on a link that is no slower, it
+//!   begins when all has come that the old path can have held ([`begins_after`]): what was lost is resent, and what the
+//!   old link still holds comes later than what the new one could bring. A window that ends there would hold that up.
 //! * The bound holds for as long as it limits. If so many rounds in a row bring less than half of that rate, something
 //!   else limits, and the bound ends. A round that brings nothing tells nothing.
 //!
@@ -40,16 +41,19 @@ impl Path {
         u128::from(self.rate) * u128::from(self.round_trip) / SECOND
     }
 
+    /// The same in packets, a part of one counting as one.
+    fn held(&self) -> u32 {
+        u32::try_from(self.holds().div_ceil(u128::from(self.packet_bits.max(1)))).unwrap_or(u32::MAX)
+    }
+
     /// W, packets.
     pub fn window(&self) -> u32 {
-        let held = self.holds() / u128::from(self.packet_bits.max(1));
-        u32::try_from(held).unwrap_or(u32::MAX).saturating_add(self.queue / 2).max(1)
+        self.held().saturating_add(self.queue / 2).max(1)
     }
 
     /// Packets that it holds with its queue full.
     pub fn full(&self) -> u32 {
-        let held = self.holds() / u128::from(self.packet_bits.max(1));
-        u32::try_from(held).unwrap_or(u32::MAX).saturating_add(self.queue)
+        self.held().saturating_add(self.queue)
     }
 
     /// Time of a packet, ns.
@@ -67,6 +71,11 @@ impl Path {
 /// Whether the mobile bounds its windows at a handoff from one path to the other.
 pub fn narrows(old: &Path, new: &Path) -> bool {
     new.rate < old.rate || new.holds() < old.holds()
+}
+
+/// How many packets must come in order before the bound begins, after an outage or without one.
+pub fn begins_after(old: &Path, new: &Path, outage: bool) -> u32 {
+    if outage || new.rate >= old.rate { old.full() } else { 0 }
 }
 
 /// What a round has changed.
@@ -171,9 +180,9 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// 200 kbit/s, 300 ms one way, 8 ms beyond, a queue of 10: 10.1 packets of 1500 octets and half of ten.
+    /// 200 kbit/s, 300 ms one way, 4 ms beyond, a queue of 9: 10.1 packets of 1500 octets and half of nine.
     fn slow() -> Path {
-        Path { rate: 200_000, round_trip: 608 * MS, queue: 10, packet_bits: 12_000 }
+        Path { rate: 200_000, round_trip: 608 * MS, queue: 9, packet_bits: 12_000 }
     }
 
     fn fast() -> Path {
@@ -193,10 +202,10 @@ mod tests {
 
     #[test]
     fn the_window_is_the_path_and_half_of_the_queue() {
-        assert_eq!(slow().window(), 10 + 5);
-        assert_eq!(slow().full(), 10 + 10);
+        assert_eq!(slow().window(), 11 + 4);
+        assert_eq!(slow().full(), 11 + 9);
         // 13.9 packets
-        assert_eq!(fast().window(), 13 + 7);
+        assert_eq!(fast().window(), 14 + 7);
         let nothing = Path { rate: 1, round_trip: 0, queue: 0, packet_bits: 12_000 };
         assert_eq!(nothing.window(), 1);
     }
@@ -208,6 +217,9 @@ mod tests {
         assert!(!narrows(&fast(), &fast()));
         assert!(narrows(&fast(), &Path { round_trip: 25 * MS, ..fast() }));
         assert!(narrows(&fast(), &Path { rate: 6_399_999, round_trip: 260 * MS, ..fast() }), "slower");
+        assert_eq!(begins_after(&fast(), &slow(), false), 0);
+        assert_eq!(begins_after(&fast(), &slow(), true), 14 + 15, "they are resent");
+        assert_eq!(begins_after(&slow(), &fast(), false), 11 + 9, "they still come");
     }
 
     #[test]
@@ -241,7 +253,7 @@ mod tests {
         assert_eq!(rounds(&mut bound, 1, &[17]), [Change::Divided]);
         // 20 packets in 900 ms: 266 kbit/s
         assert_eq!(rounds(&mut bound, 1, &[20]), [Change::Raised]);
-        assert_eq!(bound.all(), 13 + 5);
+        assert_eq!(bound.all(), 14 + 4);
         // A link of twice the rate: the window limits until it has grown to that.
         let mut bound = Bound::new(0, slow(), &[9]);
         for _ in 0..20 {

@@ -6,7 +6,7 @@ use crate::host_observer::HostObserver;
 use crate::packet::{Packet, Signal};
 use segue_handoff::alone::echo::Sent;
 use segue_handoff::alone::resume::{Due, Flow, Resumes, Say};
-use segue_handoff::alone::window::{Bound, Change, Path, narrows};
+use segue_handoff::alone::window::{Bound, Change, Path, begins_after, narrows};
 use segue_handoff::{Act, AloneRule};
 use segue_netsim::{LinkId, Nanos, Net, SECOND, TimerId};
 use segue_tcp::segment::Timestamps;
@@ -183,8 +183,8 @@ impl Mobile {
             let queue = helper.rule.queue.unwrap_or(new.queue);
             let recent: Vec<_> = self.flows.iter().map(|flow| flow.memory.recent(&flow.receiver)).collect();
             helper.bound = Some(Bound::new(now, Path { queue, ..new }, &recent));
-            let lost = if arrived.disconnected { old.full() } else { 0 };
-            let begins = self.flows.iter().map(|flow| flow.receiver.rcv_nxt().saturating_add(lost));
+            let after = begins_after(&old, &new, arrived.disconnected);
+            let begins = self.flows.iter().map(|flow| flow.receiver.rcv_nxt().saturating_add(after));
             helper.begins = begins.collect();
         }
         if was_bound || helper.bound.is_some() {

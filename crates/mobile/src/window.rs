@@ -41,19 +41,17 @@ impl Path {
         u128::from(self.rate) * u128::from(self.round_trip) / SECOND
     }
 
-    /// The same in packets, a part of one counting as one.
-    fn held(&self) -> u32 {
-        u32::try_from(self.holds().div_ceil(u128::from(self.packet_bits.max(1)))).unwrap_or(u32::MAX)
-    }
-
     /// W, packets.
     pub fn window(&self) -> u32 {
-        self.held().saturating_add(self.queue / 2).max(1)
+        let packet = u128::from(self.packet_bits.max(1));
+        let twice = 2 * self.holds() + u128::from(self.queue) * packet;
+        u32::try_from(twice / (2 * packet)).unwrap_or(u32::MAX).max(1)
     }
 
     /// Packets that it holds with its queue full.
     pub fn full(&self) -> u32 {
-        self.held().saturating_add(self.queue)
+        let held = self.holds().div_ceil(u128::from(self.packet_bits.max(1)));
+        u32::try_from(held).unwrap_or(u32::MAX).saturating_add(self.queue)
     }
 
     /// Time of a packet, ns.
@@ -180,9 +178,9 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// 200 kbit/s, 300 ms one way, 4 ms beyond, a queue of 9: 10.1 packets of 1500 octets and half of nine.
+    /// 200 kbit/s, 300 ms one way, 4 ms beyond, a queue of 10: 10.1 packets of 1500 octets and half of ten.
     fn slow() -> Path {
-        Path { rate: 200_000, round_trip: 608 * MS, queue: 9, packet_bits: 12_000 }
+        Path { rate: 200_000, round_trip: 608 * MS, queue: 10, packet_bits: 12_000 }
     }
 
     fn fast() -> Path {
@@ -202,10 +200,13 @@ mod tests {
 
     #[test]
     fn the_window_is_the_path_and_half_of_the_queue() {
-        assert_eq!(slow().window(), 11 + 4);
-        assert_eq!(slow().full(), 11 + 9);
-        // 13.9 packets
-        assert_eq!(fast().window(), 14 + 7);
+        assert_eq!(slow().window(), 10 + 5);
+        assert_eq!(slow().full(), 11 + 10);
+        // 13.9 packets and half of 15
+        assert_eq!(fast().window(), 21);
+        // 0.7 packets and half of 5
+        let short = Path { rate: 100_000, round_trip: 82 * MS, queue: 5, packet_bits: 12_000 };
+        assert_eq!(short.window(), 3);
         let nothing = Path { rate: 1, round_trip: 0, queue: 0, packet_bits: 12_000 };
         assert_eq!(nothing.window(), 1);
     }
@@ -219,7 +220,7 @@ mod tests {
         assert!(narrows(&fast(), &Path { rate: 6_399_999, round_trip: 260 * MS, ..fast() }), "slower");
         assert_eq!(begins_after(&fast(), &slow(), false), 0);
         assert_eq!(begins_after(&fast(), &slow(), true), 14 + 15, "they are resent");
-        assert_eq!(begins_after(&slow(), &fast(), false), 11 + 9, "they still come");
+        assert_eq!(begins_after(&slow(), &fast(), false), 11 + 10, "they still come");
     }
 
     #[test]
@@ -253,7 +254,7 @@ mod tests {
         assert_eq!(rounds(&mut bound, 1, &[17]), [Change::Divided]);
         // 20 packets in 900 ms: 266 kbit/s
         assert_eq!(rounds(&mut bound, 1, &[20]), [Change::Raised]);
-        assert_eq!(bound.all(), 14 + 4);
+        assert_eq!(bound.all(), 13 + 5);
         // A link of twice the rate: the window limits until it has grown to that.
         let mut bound = Bound::new(0, slow(), &[9]);
         for _ in 0..20 {

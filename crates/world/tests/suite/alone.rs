@@ -130,7 +130,7 @@ fn a_slower_link_has_no_more_than_its_window_under_way() {
     let stack = stack("linux-6.12");
     let slow = Experiment { stack, ..experiment("6400kbit/9ms", "200kbit/300ms") };
     // 10.1 packets are on the path of 608 ms, and half of the queue of ten.
-    let window = 11 + 5;
+    let window = 10 + 5;
     let (mut dropped, mut plainly) = (0, 0);
     for at in (50..=80).map(|tenths| tenths * 100 * MS) {
         let trace = traced(&slow, at, &scheme("mobile-window"));
@@ -165,7 +165,7 @@ fn connections_share_the_window() {
             ..experiment("6400kbit/9ms", "1mbit/100ms")
         };
         // A path of 208 ms: 17.3 packets of 1500 bytes, and half of the queue of 17.
-        let window = 18 + 8;
+        let window = 17 + 8;
         let trace = traced(&shared, 8 * SECOND, &scheme("mobile-window"));
         let first = acts(&trace).into_iter().take_while(|act| act.0 == 8 * SECOND);
         let parts = first.map(|act| match act.1 {

@@ -9,7 +9,9 @@ use crate::host_observer::HostObserver;
 use crate::packet::{Packet, Signal};
 use crate::wheel::Wheel;
 use segue_handoff::claim::Claim;
-use segue_handoff::{Act, Advised, Announcement, Announcer, Encoding, Link, Listener, News, Notice, Phas, Scheme};
+use segue_handoff::{
+    Act, Advised, Announcement, Announcer, Encoding, Link, Listener, News, Notice, Phas, Scheme,
+};
 use segue_netsim::{LinkId, Nanos, Net, PacketId, TimerId};
 use segue_tcp::receiver::Arrival;
 use segue_tcp::segment::{CarriedOption, Timestamps};

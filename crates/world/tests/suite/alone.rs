@@ -82,10 +82,7 @@ fn a_sender_of_linux_resumes_at_once() {
 /// The messages are packets of 56 bytes that the uplink carries before anything else: 28 ms each on 16 kbit/s.
 #[test]
 fn messages_take_the_uplinks_time() {
-    let slow = Experiment {
-        new: link("6400kbit/9ms,up=16kbit"),
-        ..outage("linux-6.12", 10)
-    };
+    let slow = Experiment { new: link("6400kbit/9ms,up=16kbit"), ..outage("linux-6.12", 10) };
     let trace = traced(&slow, 8 * SECOND, &scheme("mobile-resume"));
     let up = trace.record.completion;
     let heard: Vec<Nanos> = acts(&trace).iter().filter(|act| act.1.at_sender()).map(|act| act.0).collect();
@@ -115,8 +112,7 @@ fn other_stacks_ignore_messages() {
 #[test]
 fn without_an_outage_nothing_is_sent() {
     for name in ["ns2-sack1", "linux-6.12"] {
-        let experiment =
-            Experiment { stack: stack(name), ..experiment("6400kbit/9ms", "6400kbit/9ms") };
+        let experiment = Experiment { stack: stack(name), ..experiment("6400kbit/9ms", "6400kbit/9ms") };
         let handoff = WarmRun::new(experiment).fork(8 * SECOND).complete();
         for scheme_name in SCHEMES {
             assert_eq!(handoff.run(&scheme(scheme_name)), handoff.run(&scheme("sack")), "{scheme_name}");
@@ -159,11 +155,8 @@ fn a_slower_link_has_no_more_than_its_window_under_way() {
 #[test]
 fn connections_share_the_window() {
     for flows in [2, 3, 5] {
-        let shared = Experiment {
-            flows,
-            stack: stack("linux-6.12"),
-            ..experiment("6400kbit/9ms", "1mbit/100ms")
-        };
+        let shared =
+            Experiment { flows, stack: stack("linux-6.12"), ..experiment("6400kbit/9ms", "1mbit/100ms") };
         // A path of 208 ms: 17.3 packets of 1500 bytes, and half of the queue of 17.
         let window = 17 + 8;
         let trace = traced(&shared, 8 * SECOND, &scheme("mobile-window"));
@@ -252,7 +245,11 @@ impl Lot {
 }
 
 /// Transfer times of each scheme over those of plain TCP in the same handoffs, ascending.
-fn ratios(stack_name: &str, kind: impl Fn(&mut Lot) -> Kind, schemes: &[segue_handoff::Scheme]) -> Vec<Vec<f64>> {
+fn ratios(
+    stack_name: &str,
+    kind: impl Fn(&mut Lot) -> Kind,
+    schemes: &[segue_handoff::Scheme],
+) -> Vec<Vec<f64>> {
     let mut lot = Lot(7);
     let mut all = vec![Vec::new(); schemes.len()];
     let plain = scheme("sack");
@@ -291,7 +288,6 @@ fn no_class_of_handoffs_is_harmed() {
         let without = ratios(stack_name, |_| Kind::Mbb, &schemes[..1]);
         for (index, ratios) in after_outages.iter().chain(&without).enumerate() {
             let (name, lost) = settings[index % settings.len()];
-            println!("{stack_name} {index} {name} {lost}: {:.2} {:.2} {:.2} {:.2} {:.2} {:.2}", ratios[0], ratios[10], ratios[20], ratios[30], ratios[36], ratios[39]);
             assert!(ratios[HANDOFFS / 2] <= 1.01, "{name}, {lost} lost, on {stack_name}: {ratios:.2?}");
         }
     }

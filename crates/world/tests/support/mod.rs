@@ -17,7 +17,8 @@ use segue_tcp::receiver::Arrival;
 use segue_tcp::{AnySender, StackProfile};
 use segue_world::access::{AccessLink, Capacity, LinkDelay};
 use segue_world::nodes::{
-    Arrived, BenchNode, Correspondent, HostObserver, Mobile, Route, Router, Wheel, receiving_flow, sending_flow,
+    Arrived, BenchNode, Correspondent, HostObserver, Mobile, Route, Router, Wheel, receiving_flow,
+    sending_flow,
 };
 use segue_world::packet::Packet;
 use segue_world::{

@@ -1,6 +1,6 @@
 //! A trace as JSON lines: one event a line, first what was run, last what it counts (docs/guide/trace.md).
 
-use segue_handoff::{Decision, Occasion};
+use segue_handoff::{Act, Decision, Occasion};
 use segue_study::explain::SchemeTrace;
 use segue_tcp::Segment;
 use segue_tcp::advice::MinRto;
@@ -104,6 +104,30 @@ pub enum LineEvent<'a> {
         rules: Vec<RuleLine>,
         /// Requests of the answer.
         advice: AdviceLine,
+    },
+    /// The mobile helps a sender that knows nothing, or that sender hears of it.
+    Help {
+        /// Flow.
+        flow: u16,
+        /// What.
+        act: &'static str,
+        /// The packet that a message quotes.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        seq: Option<u32>,
+        /// The number of an ACK.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        ack: Option<u32>,
+        /// The bound of the window, packets.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        window: Option<u32>,
+        /// Lost before the uplink.
+        #[serde(skip_serializing_if = "is_false")]
+        lost: bool,
+        /// The sender takes a back-off back.
+        #[serde(skip_serializing_if = "is_false")]
+        heeded: bool,
+        /// The rule behind it.
+        rule: &'static str,
     },
     /// A sender has changed.
     State {
@@ -362,6 +386,7 @@ pub fn line<'a>(told: &'a SchemeTrace, event: &'a Event) -> LineEvent<'a> {
                 .collect(),
             advice: advice(decision),
         },
+        What::Acted { flow, act } => help(*flow, act),
         What::State { flow, state } => LineEvent::State {
             flow: *flow,
             snd_una: state.snd_una,
@@ -375,6 +400,20 @@ pub fn line<'a>(told: &'a SchemeTrace, event: &'a Event) -> LineEvent<'a> {
             rto_recovery: state.in_rto_recovery,
         },
     }
+}
+
+fn help(flow: u16, act: &Act) -> LineEvent<'static> {
+    let (mut seq, mut ack, mut window, mut lost, mut heeded) = (None, None, None, false, false);
+    match *act {
+        Act::Message { seq: of, lost: is_lost } => (seq, lost) = (Some(of), is_lost),
+        Act::MessageLost { seq: of } => seq = Some(of),
+        Act::MessageHeard { seq: of, heeded: is_heeded } => (seq, heeded) = (Some(of), is_heeded),
+        Act::LastAck { ack: of, lost: is_lost } => (ack, lost) = (Some(of), is_lost),
+        Act::NotEchoed { ack: of } => ack = Some(of),
+        Act::Bounded { window: packets, .. } => window = Some(packets),
+        Act::Resumed | Act::LeftAlone | Act::Unbounded => {}
+    }
+    LineEvent::Help { flow, act: act.name(), seq, ack, window, lost, heeded, rule: act.rule() }
 }
 
 fn side_name(side: Side) -> &'static str {

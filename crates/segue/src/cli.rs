@@ -122,9 +122,9 @@ pub struct BenchArgs {
     /// Schemes; the others are compared with the first
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', default_value = "sack,etcp-v1")]
     pub schemes: Vec<String>,
-    /// Disconnection of break-before-make; 1s unless given
-    #[arg(long, value_name = "TIME", value_parser = time, allow_hyphen_values = true)]
-    pub disconnect: Option<Nanos>,
+    /// Disconnection of break-before-make; 1s unless given; `compare` takes several
+    #[arg(long, value_name = "TIME,...", value_delimiter = ',', value_parser = time, allow_hyphen_values = true)]
+    pub disconnect: Vec<Nanos>,
     /// Packets per transfer
     #[arg(long, value_name = "P", default_value_t = 100, allow_negative_numbers = true)]
     pub packets: u32,

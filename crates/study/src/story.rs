@@ -3,7 +3,7 @@
 use crate::decision_words::advice_in_words;
 use crate::explain::SchemeTrace;
 use crate::numbers::packets;
-use segue_handoff::{Decision, Occasion, Scheme};
+use segue_handoff::{Act, Decision, Occasion, Scheme};
 use segue_tcp::StackProfile;
 use segue_tcp::rules::RecoveryRules;
 use segue_world::packet::Packet;
@@ -110,6 +110,7 @@ pub fn story(told: &SchemeTrace) -> Vec<Sentence> {
     let mut teller = Teller {
         sentences: Vec::new(),
         losses: Vec::new(),
+        acts: Vec::new(),
         same_burst: SAME_BURST.max(4 * round_trip),
         several_flows: trace.experiment.flows > 1,
     };
@@ -161,6 +162,7 @@ pub fn story(told: &SchemeTrace) -> Vec<Sentence> {
                 let rule = format!("{}; algorithms.md 1", fast_retransmit_rule(stack));
                 teller.say(event.at, Some(*flow), text, Some(rule));
             }
+            What::Acted { flow, act } => teller.act(event.at, *flow, act),
             What::Decided { flow, decision } => {
                 if let Some(threshold) = decision.advice.dupthresh {
                     dupthresh[usize::from(*flow)] = threshold;
@@ -227,6 +229,8 @@ struct Teller {
     sentences: Vec<Sentence>,
     /// Bursts that may still grow.
     losses: Vec<Losses>,
+    /// What the mobile has done for whom: in which sentence, how often.
+    acts: Vec<(u16, Act, usize, u32)>,
     /// Losses further apart are told apart.
     same_burst: Nanos,
     several_flows: bool,
@@ -284,6 +288,20 @@ impl Teller {
         if !repeats.is_some_and(|other| other.text == text && other.rule == rule) {
             self.say(at, Some(flow), text, rule);
         }
+    }
+
+    /// The mobile has helped, or its message has come. What it does several times in a row is told once.
+    fn act(&mut self, at: Nanos, flow: u16, act: &Act) {
+        let who = if act.at_sender() { "the sender" } else { "the mobile" };
+        let text = format!("{who} {act}");
+        let same = |other: &&mut (u16, Act, usize, u32)| (other.0, other.1) == (flow, *act);
+        if let Some((_, _, sentence, times)) = self.acts.last_mut().filter(same) {
+            *times += 1;
+            self.sentences[*sentence].text = format!("{text}, {times} times");
+            return;
+        }
+        self.acts.push((flow, *act, self.sentences.len(), 1));
+        self.say(at, Some(flow), text, Some(act.rule().to_string()));
     }
 
     /// The fate of the copies of an in-band notice at the mobile.

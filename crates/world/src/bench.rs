@@ -185,12 +185,7 @@ pub(crate) fn build<W: HostObserver>(
         let timer = net.add_timer(MN);
         receiving.push(receiving_flow(id as u16, &stack, timer, first_link));
     }
-    let mn = Mobile {
-        first: (0, receiving[0].timer.0),
-        flows: receiving,
-        out: last[OLD].up,
-        wheel: Wheel::default(),
-    };
+    let mn = Mobile::new((0, receiving[0].timer.0), receiving, last[OLD].up);
 
     let mut r = Router::default();
     r.route(core.down, Route::To(edge[OLD].down));

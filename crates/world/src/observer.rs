@@ -3,7 +3,7 @@
 use crate::host_observer::HostObserver;
 use crate::packet::Packet;
 use crate::record::Recorder;
-use segue_handoff::Advised;
+use segue_handoff::{Act, Advised};
 use segue_netsim::{LinkId, LossCause, Nanos, NodeId, Observer as LinkObserver, Passage};
 use segue_tcp::AnySender;
 use segue_tcp::receiver::Arrival;
@@ -123,6 +123,10 @@ impl<W: HostObserver> HostObserver for Observer<W> {
         if let Some(recorder) = &mut self.recorder {
             recorder.acknowledged(now, flow, una);
         }
+    }
+
+    fn acted(&mut self, now: Nanos, flow: u16, act: Act) {
+        self.watch.acted(now, flow, act);
     }
 
     #[inline]

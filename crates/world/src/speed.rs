@@ -139,11 +139,6 @@ fn dumbbell(flows: usize, rate: u64, delay: Nanos, queue: u32) -> Sim<BenchNode,
         let timer = net.add_timer(sink_id);
         receiving.push(receiving_flow(id as u16, &NS2_SACK1, timer, link));
     }
-    nodes.push(BenchNode::Mobile(Mobile {
-        first: (0, receiving[0].timer.0),
-        flows: receiving,
-        out: up,
-        wheel: Wheel::default(),
-    }));
+    nodes.push(BenchNode::Mobile(Mobile::new((0, receiving[0].timer.0), receiving, up)));
     Sim { net, nodes }
 }

@@ -4,9 +4,9 @@
 use crate::bench::{AR, CN, Experiment, NEW, OLD, Places};
 use crate::handoff_run::{Ended, WarmRun};
 use crate::nodes::{BenchNode, HostObserver};
-use crate::packet::Packet;
+use crate::packet::{Packet, Signal};
 use crate::record::RunRecord;
-use segue_handoff::{Advised, Decision, Scheme};
+use segue_handoff::{Act, Advised, Decision, Scheme};
 pub use segue_netsim::LossCause;
 use segue_netsim::{LinkId, Nanos, NodeId, Observer, Passage};
 use segue_tcp::receiver::Arrival;
@@ -139,6 +139,13 @@ pub enum What {
         flow: u16,
         /// Event, answer and rules.
         decision: Decision,
+    },
+    /// The mobile has helped a sender that knows nothing, or the sender has heard of it.
+    Acted {
+        /// Whose.
+        flow: u16,
+        /// What.
+        act: Act,
     },
     /// A sender has changed.
     State {
@@ -278,6 +285,10 @@ impl Observer<Packet> for Tracer {
     }
 
     fn lost(&mut self, now: Nanos, link: LinkId, packet: &Packet, cause: LossCause) {
+        if packet.signal() == Some(Signal::Unreachable) {
+            let act = Act::MessageLost { seq: packet.segment.seq };
+            return self.push(now, What::Acted { flow: packet.flow, act });
+        }
         let Some(side) = self.side(link, packet) else { return };
         let packet = *packet;
         self.push(
@@ -346,6 +357,10 @@ impl HostObserver for Tracer {
         if slot(&mut self.states, flow).replace(state) != Some(state) {
             self.push(now, What::State { flow, state });
         }
+    }
+
+    fn acted(&mut self, now: Nanos, flow: u16, act: Act) {
+        self.push(now, What::Acted { flow, act });
     }
 
     fn acknowledged(&mut self, _now: Nanos, _flow: u16, _una: u32) {}

@@ -310,8 +310,7 @@ impl Cells {
         let timer = net.add_timer(MN);
         let link = Link { rate_kbps: (RATE / 1000) as u32, delay_us: (ACCESS_DELAY / 1000) as u32 };
         let flow = receiving_flow(0, &self.stack, timer, link);
-        let mut mn =
-            Mobile { first: (0, timer.0), flows: vec![flow], out: access_up[0], wheel: Wheel::default() };
+        let mut mn = Mobile::new((0, timer.0), vec![flow], access_up[0]);
         if let Some(extra_dup) = scheme.mobile().phas {
             mn.filter_acks(extra_dup);
         }

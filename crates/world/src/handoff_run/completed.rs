@@ -2,11 +2,13 @@
 
 use super::follower::replace_schemes;
 use super::fork::{Fork, announce_all, pass};
+use crate::access::AccessLink;
 use crate::bench::{CN, MN, NEW, OLD, Places, R, correspondent};
 use crate::lead;
-use crate::nodes::{BenchNode, BenchSim, HostObserver, Route};
+use crate::nodes::{Arrived, BenchNode, BenchSim, HostObserver, Route};
 use crate::words::{Definition, Kind, NoticeMode};
-use segue_handoff::{Announcement, Notice, Scheme};
+use segue_handoff::alone::window::Path;
+use segue_handoff::{Announcement, Link, Notice, Scheme};
 use segue_netsim::{Nanos, SECOND};
 use segue_tcp::StackProfile;
 
@@ -106,6 +108,10 @@ impl<W: HostObserver> Completed<W> {
             if let Some(rule) = window_rule {
                 mn.advertise(net, experiment.stack.receive_window, rule.reopen_acks);
             }
+            if let Some(rule) = scheme.mobile().alone {
+                mn.help(rule, net.add_timer(MN), experiment.stack.receive_window);
+                mn.link_up(net, &self.arrived(&places));
+            }
             if heard == 0 {
                 return;
             }
@@ -120,6 +126,28 @@ impl<W: HostObserver> Completed<W> {
             }
         });
         (sim, places)
+    }
+
+    /// The handoff as a mobile knows it that acts alone.
+    fn arrived(&self, places: &Places) -> Arrived {
+        let (experiment, at) = (&self.fork.experiment, self.fork.at);
+        let path = |link: &AccessLink, told: Link, at: Nanos| Path {
+            rate: u64::from(told.rate_kbps) * 1000,
+            round_trip: lead::round_trip(link, at),
+            queue: link.queue,
+            packet_bits: 8 * u64::from(experiment.stack.data_bytes()),
+        };
+        Arrived {
+            gone: at,
+            disconnected: self.notice.disconnected != 0,
+            paths: [
+                path(&experiment.old, self.notice.old_link, at),
+                path(&experiment.new, self.notice.new_link, self.completion),
+            ],
+            access: experiment.new.round_trip_at(self.completion),
+            up_kbps: u32::try_from(experiment.new.up.mean_rate() / 1000).unwrap_or(u32::MAX),
+            over: places.last[NEW].down,
+        }
     }
 
     /// How many copies of the notice leave the mobile, or reach the senders at once.

@@ -5,6 +5,7 @@ mod support;
 
 mod abuse;
 mod after_link_up;
+mod alone;
 mod bench;
 mod buffers;
 mod cells;

@@ -35,6 +35,7 @@ fn experiment(old: &str, new: &str) -> Experiment {
         stack: StackProfile::named("ns2-sack1").unwrap(),
         notice: NoticeMode::Instant,
         notice_delay: 0,
+        notice_error: Default::default(),
         packets: 100,
         definition: Definition::AfterHighest,
         routers: Routers::default(),

@@ -20,6 +20,7 @@ fn experiment(old: &str, new: &str) -> Experiment {
         stack: PROFILES[0],
         notice: NoticeMode::Instant,
         notice_delay: 0,
+        notice_error: Default::default(),
         packets: 60,
         definition: Definition::AfterHighest,
         routers: Routers::default(),

@@ -69,6 +69,7 @@ impl Scenario {
             stack: NS2_SACK1,
             notice: NoticeMode::Instant,
             notice_delay: 0,
+            notice_error: Default::default(),
             packets,
             definition: Definition::AfterHighest,
             routers: Routers::default(),

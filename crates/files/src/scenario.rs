@@ -70,6 +70,9 @@ pub struct Scenario {
     /// The first so many of the two copies of an in-band notice are lost; 0 unless given.
     #[schemars(with = "Option<u32>", range(max = 2))]
     pub notice_loss: Option<Spanned<u32>>,
+    /// Notices err, by a draw for each handoff, as in segue compare --notice-error: "rate=2x,delay=30ms,late=100ms".
+    #[schemars(with = "Option<String>")]
+    pub notice_error: Option<Spanned<String>>,
     /// What a transfer time counts to; "after-highest" unless given.
     #[schemars(with = "Option<OneOf<Definition>>")]
     pub definition: Option<Definition>,

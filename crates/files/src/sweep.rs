@@ -51,6 +51,8 @@ pub struct Sweep {
     pub notice: Option<Several<NoticeWord>>,
     /// The first so many of the two copies of an in-band notice are lost; 0 unless given.
     pub notice_loss: Option<Several<u32>>,
+    /// Notices err, by a draw for each handoff: "rate=2x,delay=30ms,late=100ms" or a list; "rate=1x" is none.
+    pub notice_error: Option<Several<String>>,
     /// What a transfer time counts to; "after-highest" unless given.
     #[schemars(with = "Option<Several<OneOf<Definition>>>")]
     pub definition: Option<Several<Definition>>,
@@ -109,6 +111,7 @@ struct Variant {
     cc: Option<Spanned<String>>,
     notice: Option<NoticeWord>,
     notice_loss: Option<Spanned<u32>>,
+    notice_error: Option<Spanned<String>>,
     definition: Option<Definition>,
     packets: Option<Spanned<u32>>,
 }
@@ -174,6 +177,7 @@ impl SweepFile {
             settings: variant.settings.0,
             notice: variant.notice,
             notice_loss: variant.notice_loss,
+            notice_error: variant.notice_error,
             definition: variant.definition,
             packets: variant.packets,
             at: sweep.at.clone(),
@@ -208,6 +212,9 @@ impl SweepFile {
             variant.notice = Some(*notice.get_ref());
         })?;
         self.vary_losses(&mut all)?;
+        self.vary(&mut all, "notice_error", &sweep.notice_error, PartialEq::eq, |variant, words| {
+            variant.notice_error = Some(words.clone());
+        })?;
         self.vary(&mut all, "definition", &sweep.definition, PartialEq::eq, |variant, definition| {
             variant.definition = Some(*definition.get_ref());
         })?;

@@ -102,6 +102,10 @@ pub fn asked(plan: &Plan, origin: &Origin) -> Markup {
         NoticeMode::InBand { lost } => format!("in band; the first {lost} of two copies lost"),
         NoticeMode::Withheld => "withheld".into(),
     };
+    let notice = match plan.notice_error {
+        error if error.is_none() => notice,
+        error => format!("{notice}; wrong by up to {error}, drawn for each handoff"),
+    };
     let target = match request.definition {
         Definition::AfterHighest => {
             "until packets beyond the highest that regular TCP had sent before completion are acknowledged"

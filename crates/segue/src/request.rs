@@ -3,6 +3,7 @@
 use crate::Failure;
 use crate::cli::BenchArgs;
 use segue_study::Request;
+use segue_study::request::NOTICE_ERROR;
 use segue_world::{AccessLink, Kind, KindWord, NoticeMode, NoticeWord, SECOND};
 
 impl BenchArgs {
@@ -34,7 +35,9 @@ impl BenchArgs {
                 "--notice-loss goes with --notice in-band; an instant notice is never lost".into(),
             ));
         }
-        crate::settings::only_once(&self.set)?;
+        let mut settings = self.set.clone();
+        settings.extend(self.notice_error.iter().map(|words| (NOTICE_ERROR.0.to_string(), words.clone())));
+        crate::settings::only_once(&settings)?;
         Ok(Request {
             pairs: vec![(
                 AccessLink::parse(&self.old).map_err(Failure::user)?,
@@ -52,7 +55,7 @@ impl BenchArgs {
             },
             stack: self.stack.clone(),
             cc: self.cc.clone(),
-            settings: self.set.clone(),
+            settings,
             seed: self.seed,
             seeds: 1,
         })

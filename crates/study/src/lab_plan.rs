@@ -165,6 +165,7 @@ impl LabPlan {
                 stack,
                 notice: NoticeMode::InBand { lost: 0 },
                 notice_delay: 0,
+                notice_error: Default::default(),
                 packets: 1,
                 definition: Definition::AfterHighest,
                 routers: segue_world::Routers::default(),

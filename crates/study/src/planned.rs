@@ -1,6 +1,6 @@
 //! Schemes by name, with their settings and stacks, ready to be run.
 
-use crate::request_error::{NOTICE_DELAY, RequestError};
+use crate::request_error::{NOTICE_DELAY, NOTICE_ERROR, RequestError};
 use segue_handoff::{Scheme, regular};
 use segue_tcp::StackProfile;
 use segue_tcp::linux::cc::CcName;
@@ -8,6 +8,9 @@ use segue_tcp::profile::{self as profiles, STACK_SETTINGS, stacks};
 use segue_words::did_you_mean;
 use segue_world::Routers;
 use segue_world::router_settings::ROUTER_SETTINGS;
+
+/// Keys of the bench's own settings.
+pub(crate) const BENCH_SETTINGS: [&str; 2] = [NOTICE_DELAY.0, NOTICE_ERROR.0];
 
 /// A scheme, ready to be run.
 #[derive(Clone, Debug)]
@@ -128,7 +131,7 @@ fn can_be_claimed(stack: &StackProfile) -> bool {
 /// Whether a key concerns stack, access routers or bench, and so every scheme.
 fn is_common(key: &str) -> bool {
     let of_stack = STACK_SETTINGS.iter().any(|s| s.name == key);
-    key == NOTICE_DELAY.0 || of_stack || ROUTER_SETTINGS.iter().any(|s| s.name == key)
+    BENCH_SETTINGS.contains(&key) || of_stack || ROUTER_SETTINGS.iter().any(|s| s.name == key)
 }
 
 /// The access routers with these settings, of which those that concern others are passed over.

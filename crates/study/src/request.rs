@@ -1,10 +1,13 @@
 //! The request of a comparison, checked before anything runs.
 
-use crate::planned::{PlannedScheme, StackWords, check_key, planned, routers};
-pub use crate::request_error::{NOTICE_DELAY, RequestError};
+use crate::planned::{BENCH_SETTINGS, PlannedScheme, StackWords, check_key, planned, routers};
+pub use crate::request_error::{NOTICE_DELAY, NOTICE_ERROR, RequestError};
 use segue_handoff::hn::TELLABLE_PBS;
 use segue_tcp::StackProfile;
-use segue_world::{AccessLink, Definition, Experiment, Kind, Nanos, NoticeMode, Routers, SECOND};
+use segue_world::notice_error::NoticeErrorWords;
+use segue_world::{
+    AccessLink, Definition, Experiment, Kind, Nanos, NoticeError, NoticeMode, Routers, SECOND,
+};
 
 /// A comparison as the user asks for it.
 #[derive(Clone, Debug)]
@@ -48,6 +51,8 @@ pub struct Plan {
     pub stacks: Vec<StackProfile>,
     /// Delay of an instant notice.
     pub notice_delay: Nanos,
+    /// How far notices may be wrong, and late.
+    pub notice_error: NoticeError,
     /// What the access routers are able to do.
     pub routers: Routers,
 }
@@ -57,8 +62,15 @@ impl Request {
     pub fn plan(self) -> Result<Plan, RequestError> {
         self.check_ranges()?;
         let mut notice_delay = 0;
+        let mut notice_error = NoticeError::default();
         for (key, value) in &self.settings {
-            check_key(key, &self.schemes, &[NOTICE_DELAY.0])?;
+            check_key(key, &self.schemes, &BENCH_SETTINGS)?;
+            if key == NOTICE_ERROR.0 {
+                notice_error = value.parse().map_err(|error: NoticeErrorWords| RequestError::List {
+                    what: "--notice-error",
+                    problem: error.to_string(),
+                })?;
+            }
             if key == NOTICE_DELAY.0 {
                 if self.notice != NoticeMode::Instant {
                     let problem =
@@ -79,7 +91,7 @@ impl Request {
         let asked = StackWords { stack: self.stack.as_deref(), cc: self.cc.as_deref() };
         let (schemes, stacks) = planned(&self.schemes, asked, &self.settings)?;
         check_foretold(&schemes, &routers)?;
-        Ok(Plan { request: self, schemes, stacks, notice_delay, routers })
+        Ok(Plan { request: self, schemes, stacks, notice_delay, notice_error, routers })
     }
 
     fn check_ranges(&self) -> Result<(), RequestError> {
@@ -207,6 +219,7 @@ impl Plan {
             stack,
             notice: request.notice,
             notice_delay: self.notice_delay,
+            notice_error: self.notice_error,
             packets: request.packets,
             definition: request.definition,
             routers: self.routers,

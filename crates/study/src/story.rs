@@ -6,6 +6,7 @@ use crate::numbers::packets;
 use segue_handoff::{Decision, Occasion, Scheme};
 use segue_tcp::StackProfile;
 use segue_tcp::rules::RecoveryRules;
+use segue_world::notice_error::Told;
 use segue_world::packet::Packet;
 use segue_world::trace::{LossCause, SenderState, Side, What};
 use segue_world::{Experiment, Kind, Nanos, NoticeMode, SECOND};
@@ -133,6 +134,7 @@ pub fn story(told: &SchemeTrace) -> Vec<Sentence> {
                 teller.say(record.completion, None, "the new link is up".into(), None);
             }
             teller.copies_lost(told);
+            teller.notice_errs(told);
         }
         match &event.what {
             What::State { flow, state } => {
@@ -223,6 +225,14 @@ fn is_notice(packet: &Packet) -> bool {
     !packet.data && !packet.segment.syn && !packet.segment.option.is_empty()
 }
 
+/// Whether no notice is sent to the senders of a scheme.
+fn is_told_nothing(scheme: &str) -> bool {
+    Scheme::build(scheme, &[]).is_ok_and(|scheme| {
+        let mobile = scheme.mobile();
+        !(mobile.announces || mobile.foretells.is_some())
+    })
+}
+
 struct Teller {
     sentences: Vec<Sentence>,
     /// Bursts that may still grow.
@@ -286,12 +296,24 @@ impl Teller {
         }
     }
 
+    /// What a notice tells that may be wrong.
+    fn notice_errs(&mut self, told: &SchemeTrace) {
+        let experiment = &told.trace.experiment;
+        let Some(Told { new_link, late }) = told.trace.told else { return };
+        if is_told_nothing(&told.scheme) || experiment.notice.copies() == 0 {
+            return;
+        }
+        let text = format!(
+            "the notice errs: {} s late it tells {} kbit/s and {} ms of the new link",
+            seconds(late),
+            new_link.rate_kbps,
+            f64::from(new_link.delay_us) / 1e3
+        );
+        self.say(told.trace.record.completion, None, text, Some("bench.md".into()));
+    }
+
     /// What becomes of the copies of an in-band notice at the mobile.
     fn copies_lost(&mut self, told: &SchemeTrace) {
-        let told_nothing = Scheme::build(&told.scheme, &[]).is_ok_and(|scheme| {
-            let mobile = scheme.mobile();
-            !(mobile.announces || mobile.foretells.is_some())
-        });
         let text = match told.trace.experiment.notice {
             NoticeMode::InBand { lost: 1 } => "the first of the two copies of the notice is lost",
             NoticeMode::InBand { lost } if lost > 1 => {
@@ -299,7 +321,7 @@ impl Teller {
             }
             _ => return,
         };
-        if !told_nothing {
+        if !is_told_nothing(&told.scheme) {
             self.say(told.trace.record.completion, None, text.into(), None);
         }
     }

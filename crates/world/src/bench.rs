@@ -10,6 +10,7 @@ use crate::nodes::{
     BenchNode, BenchSim, Correspondent, HostObserver, Mobile, Route, Router, Wheel, receiving_flow,
     sending_flow,
 };
+use crate::notice_error::NoticeError;
 use crate::observer::Observer;
 use crate::router_settings::Routers;
 use crate::words::{Definition, Kind, NoticeMode};
@@ -45,6 +46,8 @@ pub struct Experiment {
     pub notice: NoticeMode,
     /// How long after completion an instant notice reaches the senders (algorithms.md, 9.15).
     pub notice_delay: Nanos,
+    /// How far the notice may be wrong, and late.
+    pub notice_error: NoticeError,
     /// P.
     pub packets: u32,
     /// Which transfer time.

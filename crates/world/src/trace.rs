@@ -4,6 +4,7 @@
 use crate::bench::{AR, CN, Experiment, NEW, OLD, Places};
 use crate::handoff_run::{Ended, WarmRun};
 use crate::nodes::{BenchNode, HostObserver};
+use crate::notice_error::Told;
 use crate::packet::Packet;
 use crate::record::RunRecord;
 use segue_handoff::{Advised, Decision, Scheme};
@@ -163,6 +164,8 @@ pub struct Event {
 pub struct Trace {
     /// What was simulated.
     pub experiment: Experiment,
+    /// What was told of the new link, and how late, where that may be wrong.
+    pub told: Option<Told>,
     /// The measures.
     pub record: RunRecord,
     /// When the run ended.
@@ -197,7 +200,8 @@ pub fn trace_since(experiment: &Experiment, at: Nanos, schemes: &[&Scheme], sinc
         let Ended { record, at: end, under_way, watch: tracer } = handoff.run_watched(scheme);
         let targets = handoff.targets().to_vec();
         let (events, resent_before) = tracer.finish();
-        Trace { experiment: experiment.clone(), record, end, targets, events, resent_before, under_way }
+        let (experiment, told) = (experiment.clone(), handoff.told());
+        Trace { experiment, told, record, end, targets, events, resent_before, under_way }
     };
     schemes.iter().map(run).collect()
 }

@@ -1,7 +1,7 @@
 //! From the words of a file to a checked plan.
 
 use super::{FileError, ScenarioFile};
-use segue_study::request::{Plan, Request, RequestError};
+use segue_study::request::{NOTICE_ERROR, Plan, Request, RequestError};
 use segue_study::times::{Times, time};
 use segue_world::{Definition, Kind, KindWord, Nanos, NoticeMode, NoticeWord, SECOND};
 use std::ops::Range;
@@ -58,6 +58,7 @@ impl ScenarioFile {
         for (key, span) in [
             ("stack", scenario.stack.as_ref().map(Spanned::span)),
             ("cc", scenario.cc.as_ref().map(Spanned::span)),
+            ("notice_error", scenario.notice_error.as_ref().map(Spanned::span)),
             ("packets", scenario.packets.as_ref().map(Spanned::span)),
             ("seed", scenario.seed.as_ref().map(Spanned::span)),
             ("seeds", scenario.seeds.as_ref().map(Spanned::span)),
@@ -81,15 +82,31 @@ impl ScenarioFile {
             notice: self.notice()?,
             stack: scenario.stack.as_ref().map(|stack| stack.get_ref().clone()),
             cc: scenario.cc.as_ref().map(|cc| cc.get_ref().clone()),
-            settings: scenario
-                .settings
-                .iter()
-                .map(|(key, value)| (key.get_ref().clone(), value.get_ref().0.clone()))
-                .collect(),
+            settings: self.settings(&mut places)?,
             seed: number(&scenario.seed),
             seeds: number(&scenario.seeds),
         };
         request.plan().map_err(|error| self.refused(&places, &error))
+    }
+
+    /// The settings, and what has a key of its own besides.
+    fn settings(&self, places: &mut Places) -> Result<Vec<(String, String)>, FileError> {
+        let scenario = &self.scenario;
+        let mut settings = Vec::new();
+        for (key, value) in &scenario.settings {
+            settings.push((key.get_ref().clone(), value.get_ref().0.clone()));
+            if key.get_ref() == NOTICE_ERROR.0 {
+                places.note("notice_error", "", value.span());
+            }
+        }
+        if let Some(words) = &scenario.notice_error {
+            if settings.iter().any(|(key, _)| key == NOTICE_ERROR.0) {
+                let problem = "`notice_error` stands in `settings`, too; expected it once".to_string();
+                return Err(self.source.at(words.span(), problem));
+            }
+            settings.push((NOTICE_ERROR.0.to_string(), words.get_ref().clone()));
+        }
+        Ok(settings)
     }
 
     /// Refuses more blocks than the memory holds.
@@ -226,6 +243,7 @@ fn key_of(option: &str) -> &str {
     match option {
         "--set" => "settings",
         "handoff time" => "at",
+        "--notice-error" => "notice_error",
         option => option.trim_start_matches("--"),
     }
 }

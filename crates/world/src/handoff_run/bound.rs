@@ -8,7 +8,7 @@ use crate::bound::bound;
 use crate::nodes::{BenchNode, BenchSim, HostObserver, Route, Router};
 use crate::record::OldDelivery;
 use crate::routers;
-use crate::words::{Kind, NoticeMode};
+use crate::words::Kind;
 use segue_handoff::RouterRule;
 use segue_netsim::{LinkId, Nanos, Rate};
 use std::collections::BTreeSet;
@@ -36,11 +36,7 @@ impl<W: HostObserver> Completed<W> {
     /// The same for senders that know nothing before a notice can be with them: until then they are regular TCP.
     /// `physical` is the bound for those that always know.
     pub fn bound_told(&self, physical: Nanos) -> Nanos {
-        let told_at = match self.fork.experiment.notice {
-            NoticeMode::Withheld => return physical,
-            NoticeMode::Instant => self.completion + self.fork.experiment.notice_delay,
-            NoticeMode::InBand { .. } => self.acknowledged(self.completion),
-        };
+        let Some(told_at) = self.told_at() else { return physical };
         if told_at == self.completion {
             return physical;
         }
@@ -108,7 +104,7 @@ impl<W: HostObserver> Completed<W> {
     }
 
     /// When an ACK can be with the sender that the mobile sends over the new link at `at`.
-    fn acknowledged(&self, at: Nanos) -> Nanos {
+    pub(super) fn acknowledged(&self, at: Nanos) -> Nanos {
         let experiment = &self.fork.experiment;
         let hops = experiment.fixed_hops();
         let ack_hops = Rate::new(hops.last).time(ACK_BYTES);

@@ -6,6 +6,7 @@ use crate::bench::{NEW, Places, mobile};
 use crate::lead;
 use crate::link_time;
 use crate::nodes::{BenchSim, HostObserver};
+use crate::notice_error::Told;
 use crate::packet::Packet;
 use crate::record::{Bounds, RunRecord};
 use crate::routers;
@@ -64,12 +65,17 @@ impl<W: HostObserver> Handoff<W> {
         self.at.start(scheme)
     }
 
-    /// When the senders learn of the handoff without a packet.
-    pub(crate) fn instant_notice_at(&self, scheme: &Scheme) -> Option<Nanos> {
-        self.at.instant_notice_at(scheme)
+    /// When a notice is given that [`Self::start`] has not given.
+    pub(crate) fn notice_at(&self, scheme: &Scheme) -> Option<Nanos> {
+        self.at.notice_at(scheme)
     }
 
-    /// The instant notice, to all senders in turn.
+    /// What is told of the new link, and how late, where that may be wrong.
+    pub(crate) fn told(&self) -> Option<Told> {
+        self.at.told()
+    }
+
+    /// The notice that is due then.
     pub(crate) fn notify_all(&self, sim: &mut BenchSim<W>, scheme: &Scheme) {
         self.at.notify_all(sim, scheme);
     }
@@ -85,7 +91,7 @@ impl<W: HostObserver> Handoff<W> {
         let (mut sim, places) = at.start(scheme);
         let places = &places;
         let limit = at.completion + GIVE_UP;
-        let mut notice_at = at.instant_notice_at(scheme);
+        let mut notice_at = at.notice_at(scheme);
         let mut from = at.completion;
         let done = |sim: &BenchSim<W>| sim.net.observer.recorder.as_ref().is_some_and(|r| r.is_done());
         while !done(&sim) {

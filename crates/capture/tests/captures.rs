@@ -36,6 +36,7 @@ fn experiment(old: &str, new: &str) -> Experiment {
         notice: NoticeMode::Instant,
         notice_delay: 0,
         notice_error: Default::default(),
+        neighbours: None,
         packets: 100,
         definition: Definition::AfterHighest,
         routers: Routers::default(),

@@ -70,6 +70,7 @@ impl Scenario {
             notice: NoticeMode::Instant,
             notice_delay: 0,
             notice_error: Default::default(),
+            neighbours: None,
             packets,
             definition: Definition::AfterHighest,
             routers: Routers::default(),

@@ -52,6 +52,9 @@ pub struct Scenario {
     pub disconnect: Option<Several<String>>,
     /// Flows that share the link: one number or a list; 1 unless given.
     pub flows: Option<Several<usize>>,
+    /// Long downloads of other users on each access link, as in segue compare --neighbours: 3 or "3 cubic".
+    #[schemars(with = "Option<SettingWord>")]
+    pub neighbours: Option<Spanned<SettingWord>>,
     /// Schemes, the first of which the others are held against; ["sack", "etcp-v1"] unless given.
     pub schemes: Option<Several<String>>,
     /// One stack for all schemes; each scheme's own unless given.

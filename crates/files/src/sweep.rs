@@ -38,6 +38,8 @@ pub struct Sweep {
     pub disconnect: Option<Several<String>>,
     /// Flows that share the link; 1 unless given.
     pub flows: Option<Several<usize>>,
+    /// Long downloads of other users on each access link: 3, "3 cubic" or a list; none unless given.
+    pub neighbours: Option<Several<SettingWord>>,
     /// Schemes; ["sack", "etcp-v1"] unless given.
     pub schemes: Option<Several<String>>,
     /// Stacks, each for all schemes; each scheme's own unless given.
@@ -112,6 +114,7 @@ struct Variant {
     notice: Option<NoticeWord>,
     notice_loss: Option<Spanned<u32>>,
     notice_error: Option<Spanned<String>>,
+    neighbours: Option<Spanned<SettingWord>>,
     definition: Option<Definition>,
     packets: Option<Spanned<u32>>,
 }
@@ -178,6 +181,7 @@ impl SweepFile {
             notice: variant.notice,
             notice_loss: variant.notice_loss,
             notice_error: variant.notice_error,
+            neighbours: variant.neighbours,
             definition: variant.definition,
             packets: variant.packets,
             at: sweep.at.clone(),
@@ -214,6 +218,9 @@ impl SweepFile {
         self.vary_losses(&mut all)?;
         self.vary(&mut all, "notice_error", &sweep.notice_error, PartialEq::eq, |variant, words| {
             variant.notice_error = Some(words.clone());
+        })?;
+        self.vary(&mut all, "neighbours", &sweep.neighbours, PartialEq::eq, |variant, words| {
+            variant.neighbours = Some(words.clone());
         })?;
         self.vary(&mut all, "definition", &sweep.definition, PartialEq::eq, |variant, definition| {
             variant.definition = Some(*definition.get_ref());

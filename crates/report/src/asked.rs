@@ -4,7 +4,7 @@ use crate::Origin;
 use maud::{Markup, html};
 use segue_study::Plan;
 use segue_world::access::{AccessLink, Capacity, LinkDelay, QueueWord};
-use segue_world::{Definition, Kind, Nanos, NoticeMode, SECOND};
+use segue_world::{Definition, Kind, Nanos, Neighbours, NoticeMode, SECOND};
 
 fn seconds(time: Nanos) -> String {
     format!("{} s", time as f64 / SECOND as f64)
@@ -117,6 +117,10 @@ pub fn asked(plan: &Plan, origin: &Origin) -> Markup {
             (links(&request.pairs))
             dt { "Handoff" } dd { (kinds.join("; ")) }
             dt { "Flows" } dd { (flows.join(", ")) }
+            @if let Some(Neighbours { count, stack }) = plan.neighbours {
+                dt { "Neighbours" }
+                dd { (count) " long downloads of others on each link, " (stack.name) }
+            }
             dt { "Schemes" }
             dd {
                 @for (index, scheme) in plan.schemes.iter().enumerate() {

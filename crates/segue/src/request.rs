@@ -3,7 +3,7 @@
 use crate::Failure;
 use crate::cli::BenchArgs;
 use segue_study::Request;
-use segue_study::request::NOTICE_ERROR;
+use segue_study::request::{NEIGHBOURS, NOTICE_ERROR};
 use segue_world::{AccessLink, Kind, KindWord, NoticeMode, NoticeWord, SECOND};
 
 impl BenchArgs {
@@ -36,7 +36,9 @@ impl BenchArgs {
             ));
         }
         let mut settings = self.set.clone();
-        settings.extend(self.notice_error.iter().map(|words| (NOTICE_ERROR.0.to_string(), words.clone())));
+        for ((key, _), words) in [(NOTICE_ERROR, &self.notice_error), (NEIGHBOURS, &self.neighbours)] {
+            settings.extend(words.iter().map(|words| (key.to_string(), words.clone())));
+        }
         crate::settings::only_once(&settings)?;
         Ok(Request {
             pairs: vec![(

@@ -1,6 +1,6 @@
 //! Schemes by name, with their settings and stacks, ready to be run.
 
-use crate::request_error::{NOTICE_DELAY, NOTICE_ERROR, RequestError};
+use crate::request_error::{NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR, RequestError};
 use segue_handoff::{Scheme, regular};
 use segue_tcp::StackProfile;
 use segue_tcp::linux::cc::CcName;
@@ -10,7 +10,7 @@ use segue_world::Routers;
 use segue_world::router_settings::ROUTER_SETTINGS;
 
 /// Keys of the bench's own settings.
-pub(crate) const BENCH_SETTINGS: [&str; 2] = [NOTICE_DELAY.0, NOTICE_ERROR.0];
+pub(crate) const BENCH_SETTINGS: [&str; 3] = [NOTICE_DELAY.0, NOTICE_ERROR.0, NEIGHBOURS.0];
 
 /// A scheme, ready to be run.
 #[derive(Clone, Debug)]
@@ -156,7 +156,7 @@ fn stack_named(name: &str) -> Result<StackProfile, RequestError> {
     })
 }
 
-fn control_named(name: &str) -> Result<CcName, RequestError> {
+pub(crate) fn control_named(name: &str) -> Result<CcName, RequestError> {
     let names = || CcName::ALL.iter().map(|control| control.name());
     CcName::named(name).ok_or_else(|| RequestError::Control {
         name: name.to_string(),
@@ -191,7 +191,7 @@ fn with_control(stack: StackProfile, cc: Option<CcName>, scheme: &str) -> Result
 }
 
 /// Turns the stack's settings.
-fn adjust(stack: &mut StackProfile, settings: &[(String, String)]) -> Result<(), RequestError> {
+pub(crate) fn adjust(stack: &mut StackProfile, settings: &[(String, String)]) -> Result<(), RequestError> {
     for (key, value) in settings {
         if stack.has(key) {
             stack.set(key, value).map_err(|expected| RequestError::Value {

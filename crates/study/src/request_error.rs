@@ -11,6 +11,12 @@ pub const NOTICE_ERROR: (&str, &str) = (
     "how far the told rate and delay of the new link may be wrong, and how late: rate=2x,delay=30ms,late=100ms",
 );
 
+/// Key of the users who share the access links, which also has an option and a key of files.
+pub const NEIGHBOURS: (&str, &str) = (
+    "neighbours",
+    "long downloads of others on each access link, and their congestion control: 3 or 3/cubic",
+);
+
 /// Why a request cannot be carried out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RequestError {

@@ -9,7 +9,7 @@ use segue_tcp::rules::RecoveryRules;
 use segue_world::notice_error::Told;
 use segue_world::packet::Packet;
 use segue_world::trace::{LossCause, SenderState, Side, What};
-use segue_world::{Experiment, Kind, Nanos, NoticeMode, SECOND};
+use segue_world::{Experiment, Kind, Nanos, Neighbours, NoticeMode, SECOND};
 use std::collections::BTreeSet;
 
 /// Links, kind and flows: `6400kbit/9ms -> 200kbit/300ms, make-before-break, 1 flow`.
@@ -20,7 +20,11 @@ pub fn headline(experiment: &Experiment) -> String {
     };
     let plural = if experiment.flows == 1 { "" } else { "s" };
     let (old, new) = (&experiment.old.text, &experiment.new.text);
-    format!("{old} -> {new}, {kind}, {} flow{plural}", experiment.flows)
+    let neighbours = experiment.neighbours.map(|Neighbours { count, stack }| {
+        let plural = if count == 1 { "" } else { "s" };
+        format!(", {count} neighbour{plural} on each link ({})", stack.name)
+    });
+    format!("{old} -> {new}, {kind}, {} flow{plural}{}", experiment.flows, neighbours.unwrap_or_default())
 }
 
 /// What made a sender send `head` again at once: duplicate ACKs, or what SACK reported.

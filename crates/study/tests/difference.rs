@@ -45,6 +45,7 @@ fn row() -> Row {
             idle_window: 0.3,
             idle_timer: 0.2,
             idle_other: 0.0,
+            neighbours: 0.0,
         },
         queue_delay_s: QueueDelay { median: Some(0.1), p95: Some(0.4) },
         jain: 1.0,

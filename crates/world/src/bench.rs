@@ -6,6 +6,7 @@
 
 use crate::access::{AccessLink, Place};
 use crate::clock_phase;
+use crate::neighbours::{self, Neighbours};
 use crate::nodes::{
     BenchNode, BenchSim, Correspondent, HostObserver, Mobile, Route, Router, Wheel, receiving_flow,
     sending_flow,
@@ -48,6 +49,8 @@ pub struct Experiment {
     pub notice_delay: Nanos,
     /// How far the notice may be wrong, and late.
     pub notice_error: NoticeError,
+    /// Other users of the access links, as many on each.
+    pub neighbours: Option<Neighbours>,
     /// P.
     pub packets: u32,
     /// Which transfer time.
@@ -114,7 +117,7 @@ pub(crate) const CN: NodeId = NodeId(0);
 pub(crate) const R: NodeId = NodeId(1);
 pub(crate) const MN: NodeId = NodeId(6);
 pub(crate) const AR: [NodeId; 2] = [NodeId(2), NodeId(3)];
-const WIR: [NodeId; 2] = [NodeId(4), NodeId(5)];
+pub(crate) const WIR: [NodeId; 2] = [NodeId(4), NodeId(5)];
 /// Index of the old and the new link.
 pub(crate) const OLD: usize = 0;
 pub(crate) const NEW: usize = 1;
@@ -216,7 +219,11 @@ pub(crate) fn build<W: HostObserver>(
     let mut nodes = vec![BenchNode::Correspondent(cn)];
     nodes.extend(routers.into_iter().map(BenchNode::Router));
     nodes.push(BenchNode::Mobile(mn));
-    (Sim { net, nodes }, places)
+    let mut sim = Sim { net, nodes };
+    if let Some(neighbours) = &experiment.neighbours {
+        neighbours::join(&mut sim, &places, experiment, neighbours, plain);
+    }
+    (sim, places)
 }
 
 /// What the first report says: the old link during its first second.

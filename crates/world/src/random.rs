@@ -19,6 +19,8 @@ pub(crate) enum Stream {
     Cells,
     /// Errors of the notice of the handoff that begins then.
     Notice(Nanos),
+    /// Starts of users who share the access links.
+    Neighbours,
 }
 
 /// A generator.
@@ -32,6 +34,7 @@ impl Random {
             Stream::WebUser(user) => 1 + u64::from(user),
             Stream::Cells => 2 << 32,
             Stream::Bandwidth(stay) => (1 << 32) + u64::from(stay),
+            Stream::Neighbours => 3 << 32,
             Stream::Notice(at) => (1 << 63) + at,
         };
         // The first outputs of neighbouring states are alike, hence the mixing.

@@ -1,7 +1,7 @@
 //! From the words of a file to a checked plan.
 
 use super::{FileError, ScenarioFile};
-use segue_study::request::{NOTICE_ERROR, Plan, Request, RequestError};
+use segue_study::request::{NEIGHBOURS, NOTICE_ERROR, Plan, Request, RequestError};
 use segue_study::times::{Times, time};
 use segue_world::{Definition, Kind, KindWord, Nanos, NoticeMode, NoticeWord, SECOND};
 use std::ops::Range;
@@ -32,6 +32,9 @@ impl Places {
     }
 }
 
+/// Settings that have a key of their own.
+const OWN_KEYS: [(&str, &str); 2] = [(NOTICE_ERROR.0, "notice_error"), (NEIGHBOURS.0, "neighbours")];
+
 /// Most blocks of a table: what is simulated for each is held until the end.
 const MOST_BLOCKS: usize = 20_000;
 
@@ -58,7 +61,6 @@ impl ScenarioFile {
         for (key, span) in [
             ("stack", scenario.stack.as_ref().map(Spanned::span)),
             ("cc", scenario.cc.as_ref().map(Spanned::span)),
-            ("notice_error", scenario.notice_error.as_ref().map(Spanned::span)),
             ("packets", scenario.packets.as_ref().map(Spanned::span)),
             ("seed", scenario.seed.as_ref().map(Spanned::span)),
             ("seeds", scenario.seeds.as_ref().map(Spanned::span)),
@@ -95,16 +97,21 @@ impl ScenarioFile {
         let mut settings = Vec::new();
         for (key, value) in &scenario.settings {
             settings.push((key.get_ref().clone(), value.get_ref().0.clone()));
-            if key.get_ref() == NOTICE_ERROR.0 {
-                places.note("notice_error", "", value.span());
+            let own = OWN_KEYS.iter().find(|(setting, _)| key.get_ref() == setting);
+            if let Some((_, own)) = own {
+                places.note(own, "", value.span());
             }
         }
-        if let Some(words) = &scenario.notice_error {
-            if settings.iter().any(|(key, _)| key == NOTICE_ERROR.0) {
-                let problem = "`notice_error` stands in `settings`, too; expected it once".to_string();
-                return Err(self.source.at(words.span(), problem));
+        let error = scenario.notice_error.as_ref().map(|words| (words.span(), words.get_ref().clone()));
+        let users = scenario.neighbours.as_ref().map(|words| (words.span(), words.get_ref().0.clone()));
+        for ((setting, key), written) in OWN_KEYS.into_iter().zip([error, users]) {
+            let Some((span, words)) = written else { continue };
+            if settings.iter().any(|(other, _)| other == setting) {
+                let problem = format!("`{key}` stands in `settings`, too; expected it once");
+                return Err(self.source.at(span, problem));
             }
-            settings.push((NOTICE_ERROR.0.to_string(), words.get_ref().clone()));
+            places.note(key, "", span);
+            settings.push((setting.to_string(), words));
         }
         Ok(settings)
     }

@@ -4,6 +4,7 @@ use super::follower::replace_schemes;
 use super::fork::{Fork, announce_all, pass};
 use crate::bench::{CN, MN, NEW, OLD, Places, R, correspondent};
 use crate::lead;
+use crate::neighbours::{self, COUNTED, Received};
 use crate::nodes::{BenchNode, BenchSim, HostObserver, Mobile, Route};
 use crate::notice_error::Told;
 use crate::observer::Observer;
@@ -27,12 +28,21 @@ pub(super) struct Completed<W> {
     notice: Notice,
     /// So much later than at completion it is told.
     late: Nanos,
+    /// What the neighbours on the new link receive, while that is counted, if nobody hands over.
+    pub undisturbed: Option<u64>,
 }
 
 impl<W: HostObserver> Completed<W> {
     /// Begins the handoff and runs plain TCP to its completion.
     pub fn new(mut fork: Fork<W>) -> Self {
         let completion = fork.at + fork.experiment.kind.disconnection();
+        let undisturbed = neighbours::any(&fork.sim).then(|| {
+            let mut sim = fork.sim.clone();
+            sim.run_until(completion);
+            let before = neighbours::received(&sim);
+            sim.run_until(completion + COUNTED);
+            neighbours::received(&sim) - before
+        });
         pass(&fork.experiment, &fork.places, fork.at, &mut fork.sim, None);
 
         let packets = fork.experiment.packets;
@@ -42,13 +52,20 @@ impl<W: HostObserver> Completed<W> {
             flows.iter().map(|flow| flow.sender.snd_una() + packets).collect(),
         ];
         let (notice, late) = fork.notice(completion);
-        Self { fork, completion, targets, notice, late }
+        Self { fork, completion, targets, notice, late, undisturbed }
     }
 
     /// What is told of the new link, and how late, where that may be wrong.
     pub fn told(&self) -> Option<Told> {
         let errs = !self.fork.experiment.notice_error.is_none();
         errs.then_some(Told { new_link: self.notice.new_link, late: self.late })
+    }
+
+    /// What the neighbours on the new link received, and what they do if nobody hands over.
+    pub fn neighbours_received(&self, packets: u64) -> Option<Received> {
+        let mss = u64::from(self.fork.experiment.neighbours?.stack.mss);
+        let undisturbed = self.undisturbed? * mss;
+        Some(Received { bytes: packets * mss, undisturbed })
     }
 
     /// TCP of both ends.

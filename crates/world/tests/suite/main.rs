@@ -14,6 +14,7 @@ mod forks;
 mod freeze;
 mod hn;
 mod links;
+mod neighbours;
 mod notice_error;
 mod properties;
 mod schemes;

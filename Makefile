@@ -7,7 +7,7 @@ CARGO := scripts/cargo
 RUN := $(CARGO) run --locked
 # Everything that the programs can do, with its libraries as the tests build them (crates/workspace-hack).
 BUILD := $(CARGO) build --locked --workspace --bin segue --bin segue-agent
-# What everything needs, what the programs need beside it, and what only tests run.
+# Needs of everything, of the programs beside it, and of tests alone.
 NEED := rust cc
 NEED_ALL := $(NEED) bpf
 NEED_TESTS := gcc lab python tshark tcptrace chromium
@@ -130,7 +130,7 @@ lint:
 	scripts/prose
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
-# What CONTRIBUTING says of additions.
+# The additions of CONTRIBUTING, tried out.
 additions:
 	@scripts/setup --check $(NEED_ALL)
 	scripts/additions

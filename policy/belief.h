@@ -21,8 +21,8 @@
 
 #define SEGUE_AT_ONCE 64u /* packets */
 
-/* What a notice outside an outage may leave. In RTO recovery that is ssthresh as the first
- * expiry left it (2.4), in fast recovery what the recovery already leads to. */
+/* The largest window that a notice outside an outage may leave. In RTO recovery that is ssthresh as
+ * the first expiry left it (2.4), in fast recovery what the recovery already leads to. */
 static inline u32 segue_no_more_than(const struct segue_sender *tcp)
 {
 	if (tcp->in_rto_recovery)

@@ -246,10 +246,10 @@ static inline u32 segue_may_reduce(const struct segue_etcp_settings *set,
 
 /* ------------------------------- 2.4 A3, 3.2 Fig. 2: unused connection time */
 
-/* 2.4 [T] resend the head at once; cwnd, back-off and timer [C]. The papers' sender
- * starts slowly from there; where all that was under way is lost, the queue of the new
- * link is empty, and W fits into it. What was sent before is then no reason to cut W
- * (2.3), should recovery find it lost only now. */
+/* 2.4 [T] resend the head at once; cwnd, back-off and timer [C]. The papers' sender starts slowly
+ * from there; where all that was under way is lost, the queue of the new link is empty, and W fits
+ * into it. Packets sent before are then no reason to cut W (2.3), should recovery find them lost
+ * only now. */
 static inline void segue_resume_after_outage(const struct segue_etcp_settings *set,
 					     struct segue_etcp *flow,
 					     struct segue_action *act)

@@ -2,8 +2,8 @@
 /*
  * near.h - the numbers of `near`: one clock of the new link for all flows of a mobile.
  *
- * Source: docs/reference/near.md, whose sections the comments name. What a packet's fate is and
- * which packet takes a slot is a list that a host keeps; every number in it comes from here.
+ * Source: docs/reference/near.md, whose sections the comments name. A packet's fate and the packet
+ * that takes a slot are a list that a host keeps; every number in it comes from here.
  *
  * Times are in ns. Windows are in 1/256 packet, of all flows of the mobile together.
  */
@@ -19,7 +19,7 @@
 #define SEGUE_NEAR_OWN_LIMIT 65535u
 #define SEGUE_NEAR_MOST_STEPS 16u /* 35 times the rate that was told */
 
-/* What a notice says about the new path (section 2). */
+/* The new path as a notice describes it (section 2). */
 struct segue_near {
 	u64 beyond_ns; /* one way, what the path has besides the access link */
 	u64 old_slot_ns; /* a packet on the old link */

@@ -93,7 +93,7 @@ struct segue_others {
 	u32 pad;
 };
 
-/* What a connection's segments have told its peer: element of the map `sent`. */
+/* Time stamp and ACK numbers that a connection has sent to its peer: element of the map `sent`. */
 struct segue_sent {
 	u64 echoed; /* ns, CLOCK_MONOTONIC: when `tsecr` was first sent */
 	u32 tsecr;

@@ -2,11 +2,11 @@
 /*
  * rto_max.h - the length of an outage is no round trip.
  *
- * The first ACK after an outage mostly tells of packets that had arrived before it: a
- * sample as long as the outage, and with it an RTO of many seconds. Whatever then waits
- * for the timer stalls the flow: above all a head that was lost before the outage, which
- * the kernel's undo leaves marked as resent, so that RACK no longer resends it
- * (tcp_undo_cwnd_reduction, tcp_mark_skb_lost).
+ * The first ACK after an outage mostly tells of packets that had arrived before it: a sample as
+ * long as the outage, and with it an RTO of many seconds. A packet that then waits for the timer
+ * stalls the flow: above all a head that was lost before the outage, which the kernel's undo
+ * leaves marked as resent, so that RACK no longer resends it (tcp_undo_cwnd_reduction,
+ * tcp_mark_skb_lost).
  *
  * Programs cannot write SRTT and RTO, but they can bound the RTO (TCP_RTO_MAX_MS, Linux 6.15;
  * before that nothing is bounded). So the RTO is no more than RFC 6298 has it before the

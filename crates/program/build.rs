@@ -53,7 +53,7 @@ fn add(hasher: &mut blake3::Hasher, root: &Path, path: &Path) {
     }
 }
 
-/// What is in a folder, in one order everywhere.
+/// Contents of a folder, in one order everywhere.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut paths: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();

@@ -69,7 +69,7 @@ def _check(client: Client) -> None:
 
 
 def _version() -> str:
-    """What a worker has."""
+    """Version of the worker's package."""
     import segue
 
     return segue.__version__

@@ -7,15 +7,16 @@ use crate::words::{Count, Settings, Several, Time, Word, Words};
 use arrow_array::RecordBatch;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use segue::cli::Command;
-use segue::run::{Asked, read};
+use segue::cli::{Command, VERSION};
+use segue::drive::provenance;
+use segue::run::{Asked, folder_of_links, read};
 use segue::{Failure, compare as command};
-use segue_export::{comparison_json, drive_json};
+use segue_export::{Provenance, comparison_json, drive_json};
 use segue_study::{Comparison as Compared, Plan};
 use segue_tables::{comparison_arrow, drive_arrow, handoffs_arrow};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// What `segue.compare` and `segue.run` give: a table with one row per direction, kind, flow count and scheme (of a
+/// Result of `segue.compare` and `segue.run`: a table with one row per direction, kind, flow count and scheme (of a
 /// drive: per drive and scheme). Its columns are those of the command line's `--csv` (docs/reference/bench.md,
 /// docs/guide/drives.md).
 #[pyclass(frozen, module = "segue", extends = Table)]
@@ -25,11 +26,13 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    fn of(plan: &Plan, keep_handoffs: bool, watch: &Watch) -> Result<(Table, Self), Failure> {
+    /// Paths of links start from `folder`.
+    fn of(plan: &Plan, keep_handoffs: bool, folder: &Path, watch: &Watch) -> Result<(Table, Self), Failure> {
         let comparison = Compared::run(plan, keep_handoffs, &|more| watch.done(more));
         let handoffs = keep_handoffs.then(|| handoffs_arrow(&comparison)).transpose();
         let table = comparison_arrow(&comparison).map_err(Failure::ours)?;
-        let json = comparison_json(&comparison).map_err(Failure::ours)?;
+        let provenance = Provenance::of_plan(VERSION, plan, folder).map_err(Failure::ours)?;
+        let json = comparison_json(&comparison, Some(&provenance)).map_err(Failure::ours)?;
         Ok((Table::new(table), Self { json, handoffs: handoffs.map_err(Failure::ours)? }))
     }
 
@@ -53,7 +56,7 @@ impl Comparison {
         Ok(Table::new(kept))
     }
 
-    /// The very text that the command line's `--json` writes, which `segue diff` reads.
+    /// The text that the command line's `--json` writes, which `segue diff` and `segue repeat` read.
     fn to_json(&self) -> &str {
         &self.json
     }
@@ -138,7 +141,8 @@ pub fn compare(
     words.option("seed", seed).option("seeds", seeds).option("threads", threads).rest(&[&old.0, &new.0]);
     let Command::Compare(args) = words.command()? else { return Err(ours("no comparison")) };
     let plan = command::plan(&args).map_err(|failure| exception_of_links(failure, [&old.0, &new.0]))?;
-    Comparison::object(py, watched(py, args.threads, None, |watch| Comparison::of(&plan, rows, watch))?)
+    let result = watched(py, args.threads, None, |watch| Comparison::of(&plan, rows, Path::new(""), watch))?;
+    Comparison::object(py, result)
 }
 
 /// Runs a comparison that is written down as a file, as `segue run` does: handoffs (docs/guide/run.md) or drives
@@ -167,19 +171,19 @@ pub fn run(
     rows: bool,
 ) -> PyResult<Py<Comparison>> {
     let mut words = Words::of(&["run"]);
-    let Command::Run(args) =
-        words.option("points", points).option("threads", threads).file(&path).command()?
-    else {
+    words.option("points", points).option("threads", threads).file(&path);
+    let Command::Run(args) = words.command()? else {
         return Err(ours("no run"));
     };
-    let asked =
-        read(&path.to_string_lossy(), args.points).map_err(|failure| exception_of_file(failure, &path))?;
+    let name = path.to_string_lossy();
+    let asked = read(&name, args.points).map_err(|failure| exception_of_file(failure, &path))?;
     let result = watched(py, args.threads, None, |watch| match &asked {
-        Asked::Handoffs { plan, .. } => Comparison::of(plan, rows, watch),
-        Asked::Drives { plan, .. } => {
+        Asked::Handoffs { plan, .. } => Comparison::of(plan, rows, folder_of_links(&name), watch),
+        Asked::Drives { file, plan } => {
             let drives = plan.run(&|more| watch.done(more));
             let table = drive_arrow(&drives).map_err(Failure::ours)?;
-            let json = drive_json(&drives).map_err(Failure::ours)?;
+            let provenance = provenance(VERSION, (&name, args.points), file, plan).map_err(Failure::ours)?;
+            let json = drive_json(&drives, Some(&provenance)).map_err(Failure::ours)?;
             Ok((Table::new(table), Comparison { json, handoffs: None }))
         }
     })?;

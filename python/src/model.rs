@@ -11,7 +11,7 @@ use segue::{Failure, model, model_lcfd};
 use segue_gallery::{WaitDocument, gain_rows, lcfd_rows, tcp_ho_json};
 use segue_tables::records_arrow;
 
-/// What `segue.model.tcp_ho` gives (docs/papers/models.md).
+/// Result of `segue.model.tcp_ho` (docs/papers/models.md).
 #[pyclass(frozen, module = "segue")]
 pub struct TcpHo {
     gains: Py<Table>,

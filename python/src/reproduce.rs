@@ -12,7 +12,7 @@ use segue_tables::records_arrow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What `segue.reproduce` gives: a table with one row per claim and its verdict (docs/papers/reproduction.md).
+/// Result of `segue.reproduce`: a table with one row per claim and its verdict (docs/papers/reproduction.md).
 #[pyclass(frozen, module = "segue", extends = Table)]
 pub struct Claims {
     json: String,

@@ -1,4 +1,4 @@
-//! What `segue.sweep` is made of: parts that any process may compute, and where they are kept (docs/guide/sweep.md).
+//! Parts of `segue.sweep`: any process may compute them, and they are kept in a folder (docs/guide/sweep.md).
 
 use crate::failure::{exception, ours};
 use crate::watched::{Progress, watched};
@@ -32,7 +32,7 @@ impl SweepPlan {
         Ok(Self { plan, text: text.to_string(), path: path.to_string() })
     }
 
-    /// What was read.
+    /// The text that was read.
     #[getter]
     fn text(&self) -> &str {
         &self.text
@@ -44,7 +44,7 @@ impl SweepPlan {
         &self.path
     }
 
-    /// What all parts have in common and no other sweep, version or measured link has.
+    /// Mark that all parts share and no other sweep, version or measured link has.
     #[getter]
     fn fingerprint(&self) -> &str {
         self.plan.fingerprint()

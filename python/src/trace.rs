@@ -14,7 +14,7 @@ use segue_study::explain::{SchemeTrace, explain, several_stacks};
 use segue_tables::events_arrow;
 use std::path::PathBuf;
 
-/// What `segue.trace` gives: a table with one row per event and scheme, from the first SYN on (docs/guide/trace.md).
+/// Result of `segue.trace`: a table with one row per event and scheme, from the first SYN on (docs/guide/trace.md).
 #[pyclass(frozen, module = "segue", extends = Table)]
 pub struct Trace {
     told: Vec<SchemeTrace>,
@@ -22,7 +22,7 @@ pub struct Trace {
 
 #[pymethods]
 impl Trace {
-    /// What happened in words, scheme by scheme, as `segue trace --story` prints it.
+    /// The events in words, scheme by scheme, as `segue trace --story` prints them.
     #[getter]
     fn story(&self) -> String {
         let several = several_stacks(&self.told);

@@ -14,7 +14,7 @@ use std::time::Duration;
 /// How often signals are looked for, and progress is told.
 const WATCH: Duration = Duration::from_millis(50);
 
-/// What a run tells of itself, and hears.
+/// State that a run shows, and signals that it hears.
 #[derive(Debug, Default)]
 pub struct Watch {
     finished: AtomicU64,
@@ -31,13 +31,13 @@ impl Watch {
     }
 }
 
-/// What is called with the number of runs that are finished, and the number of all.
+/// A function that is called with the number of runs that are finished, and the number of all.
 pub struct Progress {
     /// The function.
     pub call: Py<PyAny>,
     /// Finished earlier.
     pub before: u64,
-    /// Of all.
+    /// Runs in all.
     pub all: u64,
 }
 

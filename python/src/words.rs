@@ -57,7 +57,7 @@ impl Words {
         self
     }
 
-    /// What is no option, whatever it begins with.
+    /// Words that are no options, whatever they begin with.
     pub fn rest(&mut self, words: &[&str]) -> &mut Self {
         self.0.push("--".into());
         self.0.extend(words.iter().map(OsString::from));
@@ -74,7 +74,9 @@ impl Words {
     ///
     /// Errors: `ValueError` with its one line.
     pub fn command(&self) -> PyResult<Command> {
-        segue::command(&self.0).map_err(exception)
+        let command = segue::command(&self.0).map_err(exception)?;
+        segue::name_own_links(&command).map_err(exception)?;
+        Ok(command)
     }
 
     /// The words.
@@ -92,7 +94,7 @@ fn expected(what: &str, value: &Borrowed<'_, '_, PyAny>) -> PyErr {
     PyTypeError::new_err(format!("expected {what}, not {}", type_name(value)))
 }
 
-/// What a value of Python is to be.
+/// Expected kinds of a value of Python.
 pub trait Expected {
     /// In words.
     const WORDS: &'static str;

@@ -9,7 +9,7 @@ use std::time::Duration;
 #[derive(Debug, Parser)]
 #[command(name = "segue-agent", version, disable_help_subcommand = true, arg_required_else_help = false)]
 pub struct Cli {
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
     pub command: AgentCommand,
 }
@@ -18,12 +18,12 @@ pub struct Cli {
 #[derive(Debug, Args)]
 #[command(arg_required_else_help = false)]
 pub struct AgentArgs {
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
     pub command: AgentCommand,
 }
 
-/// What can be done with an agent.
+/// Commands for an agent.
 #[derive(Debug, Subcommand)]
 pub enum AgentCommand {
     /// Watch this host's links and notify peers of handoffs, until SIGINT or SIGTERM

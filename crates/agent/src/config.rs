@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use toml::Spanned;
 
-/// What holds without a file, and an example of one.
+/// The configuration that holds without a file, and an example of one.
 pub const EXAMPLE: &str = include_str!("../../../examples/agent.toml");
 /// The file that is read unless another is named, if it is there.
 pub const PLACE: &str = "/etc/segue/agent.toml";

@@ -21,14 +21,14 @@ use std::time::{Duration, Instant};
 
 /// Longest question, octets.
 const LONGEST: usize = 4096;
-/// Who asks and says nothing for so long is sent away.
+/// A client that connects and asks nothing for so long is sent away.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Who waits for a round waits no longer; a little more than the longest interval and limit together.
+/// A client that waits for a round waits no longer; a little more than the longest interval and limit together.
 const ANSWER_WITHIN: Duration = Duration::from_secs(130);
-/// Who may ask at once.
+/// Clients that may ask at once.
 const MOST: usize = 16;
 
-/// What an agent can be asked.
+/// Requests to an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Request {
@@ -89,7 +89,7 @@ impl Notify {
         })
     }
 
-    /// What no agent tells.
+    /// Refuses a link that no agent tells.
     fn check(&self) -> Result<(), String> {
         if self.rate_kbps == 0 || self.up_kbps == 0 {
             return Err("a rate of zero; expected at least 1 kbit/s".into());
@@ -98,7 +98,7 @@ impl Notify {
     }
 }
 
-/// What it answers.
+/// Replies of an agent.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reply {
@@ -108,9 +108,9 @@ pub enum Reply {
     Rounds(Vec<serde_json::Value>),
     /// To `notify`: no watched prefix leads over the device; it will be told once one does.
     Noted,
-    /// What the asker got wrong.
+    /// A mistake of the asker's.
     Refused(String),
-    /// What went wrong here.
+    /// A failure of the agent's or the host's.
     Failed(String),
 }
 
@@ -134,7 +134,7 @@ pub struct Control {
     denied: u64,
 }
 
-/// What is done with a question.
+/// The answer to a request, now or later.
 pub enum Answer {
     /// At once.
     Now(Reply),
@@ -177,7 +177,7 @@ impl Control {
         self.denied
     }
 
-    /// What to wait for.
+    /// Sockets to wait for.
     pub fn sources(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         let waiting = self.clients.iter().filter(|client| client.awaits.is_empty());
         [self.listener.as_fd()].into_iter().chain(waiting.map(|client| client.stream.as_fd()))
@@ -338,7 +338,7 @@ pub fn ask(path: &Path, request: &Request) -> Result<Reply, Error> {
     stream.set_read_timeout(Some(ANSWER_WITHIN)).map_err(broken)?;
     let mut line = serde_json::to_vec(request).map_err(|error| failed(error.to_string(), false))?;
     line.push(b'\n');
-    // Who is sent away hears why, although he could not ask.
+    // An asker that is sent away hears why, although it could not ask.
     let written = (&stream).write_all(&line);
     let mut answer = String::new();
     let read = BufReader::new(&stream).read_line(&mut answer);

@@ -17,7 +17,7 @@ pub enum Error {
         line: usize,
         /// Column, from 1, in characters.
         column: usize,
-        /// What is wrong, and what was expected.
+        /// The fault, and what was expected.
         problem: String,
     },
     /// The configuration cannot be read.
@@ -25,7 +25,7 @@ pub enum Error {
     Unreadable {
         /// The file.
         path: String,
-        /// Why.
+        /// The cause.
         problem: String,
     },
     /// Another agent has the same control socket.
@@ -39,7 +39,7 @@ pub enum Error {
     /// The control socket cannot be made, or reached.
     #[error("control socket {}: {problem}", path.display())]
     Control {
-        /// Where.
+        /// Its path.
         path: PathBuf,
         /// Why, and what was expected.
         problem: String,
@@ -64,7 +64,7 @@ pub enum Error {
     /// The kernel refused something.
     #[error("cannot {doing}: {source}")]
     System {
-        /// What was tried.
+        /// The attempt.
         doing: &'static str,
         /// The kernel's answer.
         source: io::Error,

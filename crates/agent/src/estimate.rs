@@ -16,7 +16,7 @@ use std::net::IpAddr;
 const SECOND: u64 = 1_000_000_000;
 /// A radio's rate changes with every step; older ones are of no use.
 const STATION_LASTS: u64 = 15 * SECOND;
-/// What a link has delivered is remembered for so long.
+/// The rate that a link has delivered is remembered for so long, ns.
 const REMEMBERED: u64 = 600 * SECOND;
 /// A rate is the mean of at least so long.
 const LEAST_WINDOW: u64 = SECOND / 2;
@@ -30,7 +30,7 @@ pub struct Rule {
     pub device: Option<String>,
     /// None: any.
     pub kind: Option<Kind>,
-    /// What its links are like, towards this host.
+    /// The link of such a device, towards this host.
     pub link: Link,
     /// kbit/s from this host.
     pub up_kbps: u32,
@@ -54,7 +54,7 @@ pub enum Source {
     Told,
     /// The radio's rate.
     Station,
-    /// What has been delivered.
+    /// The rate of what has been delivered.
     Delivered,
     /// A rule.
     Rule,
@@ -69,7 +69,7 @@ pub struct Estimate {
     pub delay_us: u32,
     /// kbit/s from this host.
     pub up_kbps: u32,
-    /// Of the rate.
+    /// Source of the rate.
     pub source: Source,
 }
 
@@ -101,7 +101,7 @@ struct Station {
     at: u64,
 }
 
-/// What a device delivers while it carries the same link.
+/// Octets that a device has delivered while it carried the same link.
 #[derive(Clone, Copy, Debug)]
 struct Meter {
     octets: u64,
@@ -112,7 +112,7 @@ struct Meter {
 #[derive(Clone, Debug)]
 pub struct Estimates {
     rules: Vec<Rule>,
-    /// Of a radio's rate, percent.
+    /// Share of a radio's rate, percent.
     station_share: u32,
     told: BTreeMap<u32, Told>,
     stations: BTreeMap<u32, Station>,
@@ -192,7 +192,7 @@ impl Estimates {
         self.told.insert(device, told);
     }
 
-    /// What the link over this path is like; `None`: nothing is known.
+    /// The link over this path; `None`: nothing is known.
     pub fn of(&self, now: u64, device: &Device, path: &Path) -> Option<Estimate> {
         if let Some(told) = self.told.get(&device.index) {
             let Link { rate_kbps, delay_us } = told.link;

@@ -4,7 +4,7 @@ use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
-/// What a device is.
+/// Kinds of devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -31,7 +31,7 @@ pub struct Device {
     pub alive: bool,
     /// How often it has got a carrier: the kernel tells of a carrier that is lost for less than a second only so.
     pub carriers: u32,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
 }
 
@@ -59,16 +59,16 @@ pub enum Event {
     DeviceGone(u32),
     /// The host has got an address, or lost it.
     Address {
-        /// Of which device.
+        /// Index of the device.
         device: u32,
-        /// Which.
+        /// The address.
         address: IpAddr,
         /// Whether it has it.
         present: bool,
     },
     /// A route is new, or gone.
     Route {
-        /// Which.
+        /// The route.
         route: Route,
         /// Whether it is there.
         present: bool,
@@ -79,14 +79,14 @@ pub enum Event {
     Neighbour {
         /// Beyond which device.
         device: u32,
-        /// Who.
+        /// Its address.
         address: IpAddr,
         /// Its hardware address.
         hardware: Vec<u8>,
     },
     /// A Wi-Fi device has another access point.
     Roamed(u32),
-    /// What a Wi-Fi station's radio does now.
+    /// Rates of a Wi-Fi station's radio now.
     Station {
         /// Which device.
         device: u32,

@@ -3,8 +3,8 @@
 //! * [`event`], [`netlink`], [`wifi`]: what the kernel says of devices, addresses, routes and stations.
 //! * [`links`]: which way packets take.
 //! * [`estimate`]: what a link can carry.
-//! * [`rounds`]: who is told what, when, in which order; [`round`]: what that came to; `pace`: how fast. Of these only
-//!   [`netlink`] and [`wifi`] touch the world.
+//! * [`rounds`]: who is told what, when, in which order; [`round`]: what that came to; [`order`]: what the
+//!   agent is to do; `pace`: how fast. Only [`netlink`] and [`wifi`] touch the world.
 //! * `receivers`: what it does by this host's ACKs alone.
 //! * `resume`: when it helps connections whose peers run nothing of ours; `others`: by which it does.
 //! * [`settings`]: how it is set; [`config`]: the same as a file.
@@ -21,6 +21,7 @@ pub mod event;
 pub mod links;
 pub mod lock;
 pub mod netlink;
+pub mod order;
 mod others;
 mod pace;
 pub mod quantity;

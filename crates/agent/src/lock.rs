@@ -50,7 +50,7 @@ impl Lock {
                     }
                     Err((_, error)) => return Err(refused(&error.into())),
                 };
-            // Who had it may have removed the file between our two steps.
+            // The owner before may have removed the file between our two steps.
             let id = file.metadata().map_err(|error| refused(&error))?.ino();
             if fs::metadata(&path).is_ok_and(|there| there.ino() == id) {
                 break file;

@@ -34,13 +34,13 @@ const NDMSG: usize = 12;
 pub struct Watcher {
     events: Listener,
     kernel: Client,
-    /// Of whose routes it tells.
+    /// The routing table to watch.
     table: u32,
     /// Everything is to be asked for: events were lost, or a question had no answer.
     behind: bool,
 }
 
-/// What a datagram has told.
+/// Contents of a datagram.
 #[derive(Debug, Default)]
 struct Heard {
     events: Vec<Event>,
@@ -68,9 +68,9 @@ impl Watcher {
         self.all().map_err(Error::system("ask the kernel for links"))
     }
 
-    /// What has happened since; nothing, if nothing has; after [`Watcher::start_anew`], all that is there.
+    /// Events since the last call; none, if nothing has happened; after [`Watcher::start_anew`], all that is there.
     ///
-    /// Where the kernel does not answer a question, what was known stays until it does: the next call asks again.
+    /// Where the kernel does not answer a question, earlier knowledge stays until it does: the next call asks again.
     ///
     /// # Errors
     /// The kernel does not tell of events any more.
@@ -105,14 +105,14 @@ impl Watcher {
         self.behind = true;
     }
 
-    /// What these events do not tell.
+    /// Events that these leave out; the kernel is asked.
     fn missing(&mut self, events: &[Event], stale: bool) -> io::Result<Vec<Event>> {
         if self.behind {
             return self.all();
         }
         let mut more = Vec::new();
-        // Of a carrier that was lost the kernel may tell up to a second late (its linkwatch), and a handoff from a link
-        // that is gone is another one.
+        // A lost carrier may be reported up to a second late (the kernel's linkwatch), and a handoff from a link that
+        // is gone is another one.
         if stale || events.iter().any(|event| matches!(event, Event::Route { .. })) {
             more.extend(self.list(libc::RTM_GETLINK, &[0; IFINFOMSG])?);
         }
@@ -217,7 +217,7 @@ fn text(octets: &[u8]) -> Option<String> {
     String::from_utf8(octets.to_vec()).ok()
 }
 
-/// What the driver says, then what udev would, then the names that systemd and modem drivers give.
+/// The kind by the driver's word, else by what udev would say, else by the names that systemd and modem drivers give.
 fn kind(name: &str, info: Option<&str>, layer: u16) -> Kind {
     match info {
         Some("wwan") => return Kind::Wwan,
@@ -239,7 +239,7 @@ fn address(message: &Message<'_>, present: bool) -> Option<Event> {
     let (mut own, mut any) = (None, None);
     for (kind, value) in message.attributes(IFADDRMSG) {
         match kind {
-            // Of a point-to-point link IFA_ADDRESS is the other end.
+            // IFA_ADDRESS of a point-to-point link is the other end.
             libc::IFA_LOCAL => own = ip(value),
             libc::IFA_ADDRESS => any = ip(value),
             _ => {}

@@ -3,8 +3,9 @@
 
 use super::Error;
 use super::event::Event;
+use super::order::Outage;
 use super::resume::{Due, Flow, MOST, Resumes, Say};
-use super::rounds::{Outage, Rounds};
+use super::rounds::Rounds;
 use super::settings::Config;
 use ipnet::IpNet;
 use segue_kernel::mobile::{Mobile, Progress, Scope, Treatment, Waiting};
@@ -12,7 +13,7 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// What is done for peers that run nothing of ours, as `status` tells it.
+/// Help for peers that run nothing of ours, as `status` shows it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct OthersStatus {
     /// Whether connections with any are helped.
@@ -23,7 +24,7 @@ pub struct OthersStatus {
     pub helping: usize,
     /// Connections that have been helped since the start, each time.
     pub helped: u64,
-    /// Of these, new data has come before the end of it.
+    /// Helped connections on which new data has come before the end of the help.
     pub resumed: u64,
     /// ICMP messages.
     pub messages: u64,
@@ -146,7 +147,7 @@ impl Others {
         }
     }
 
-    /// What was heard from peers of this prefix before then is from before an outage.
+    /// Marks packets heard from peers of this prefix before `stale` as older than an outage.
     fn mark(&mut self, watch: &IpNet, stale: u64, mobile: &mut Mobile) {
         let mut changed = false;
         for prefix in self.prefixes.iter_mut().filter(|prefix| watch.contains(&prefix.to)) {
@@ -255,7 +256,7 @@ mod tests {
         let expected =
             [("0.0.0.0/0", true), ("::/0", false), ("192.0.2.0/24", false), ("192.0.2.8/29", true)];
         assert_eq!(said, expected.map(|(to, resume)| (to.to_owned(), resume)));
-        // What is watched is part of a prefix that is left alone.
+        // The watched prefix is part of a prefix that is left alone.
         let text = "watch = [\"192.0.2.0/24\"]\n[[others.prefix]]\nto = \"192.0.0.0/16\"\nresume = false\n";
         let config = Config::parse(text, "a.toml").expect("a configuration");
         assert_eq!(prefixes(&config).iter().map(|prefix| prefix.resume).collect::<Vec<_>>(), [false]);

@@ -83,7 +83,7 @@ impl One {
 /// All devices of the configuration.
 pub(super) struct Receivers {
     all: Vec<One>,
-    /// Of the clock of the announcements: everything that was due has been done.
+    /// Time up to which all that was due has been done, by the clock of the announcements.
     done_until: Duration,
     /// When what is held is released at the latest, ns of CLOCK_MONOTONIC.
     held_until: Option<u64>,
@@ -211,8 +211,8 @@ impl Receivers {
     }
 }
 
-/// The last act that was due after `since`, until `time`. Of those that were missed while the host slept only that one
-/// counts; a clock that was set back has nothing due.
+/// The last act that was due after `since`, until `time`. Only that one counts of those that were missed while the
+/// host slept; a clock that was set back has nothing due.
 fn last_due(announced: &Announced, since: Duration, time: Duration) -> Option<(Duration, Act)> {
     // The act before any instant is no further away than two gaps.
     let since = since.max(time.saturating_sub(announced.every() * 2));

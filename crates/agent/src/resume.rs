@@ -53,7 +53,7 @@ pub(super) struct Flow<W> {
     pub(super) round_trip: u64,
 }
 
-/// What is to be sent now, unless new data has come.
+/// Packets to send now, unless new data has come.
 #[derive(Debug)]
 pub(super) struct Due<'a, W> {
     pub(super) id: u64,
@@ -80,7 +80,7 @@ struct Helped<W> {
     /// In all.
     singles: u32,
     due: u64,
-    /// Of a packet on the uplink, ns.
+    /// Time of a packet on the uplink, ns.
     packet: u64,
 }
 
@@ -150,7 +150,8 @@ impl<W> Resumes<W> {
         self.all.iter().map(|helped| helped.due.max(self.free)).min()
     }
 
-    /// What is to be sent now. A connection that gets its last packet by this is forgotten with [`Resumes::end`].
+    /// The next packets to send now. A connection that gets its last packet by this is forgotten with
+    /// [`Resumes::end`].
     pub(super) fn next(&mut self, now: u64) -> Option<Due<'_, W>> {
         if self.free > now {
             return None;

@@ -22,18 +22,18 @@ pub enum Cause {
     Foreseen,
 }
 
-/// What a round has come to.
+/// Record of a round.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Round {
-    /// Of this agent, from 1.
+    /// Number of the round, from 1 with this agent.
     pub number: u64,
-    /// Why.
+    /// Reason for which it began.
     pub cause: Cause,
-    /// Of which prefix.
+    /// The watched prefix.
     pub watch: IpNet,
     /// Over which device.
     pub device: String,
-    /// What was told; `None`: nothing, for nothing is known of the link.
+    /// The estimate that was told; `None`: nothing, for nothing is known of the link.
     pub estimate: Option<Estimate>,
     /// ns from the handoff to the first walk, from there to the end.
     pub waited_ns: u64,
@@ -83,6 +83,6 @@ pub struct WatchStatus {
     pub to: IpNet,
     /// Over which device; `None`: there is no way.
     pub device: Option<String>,
-    /// What its link is thought to be.
+    /// The estimate of its link.
     pub estimate: Option<Estimate>,
 }

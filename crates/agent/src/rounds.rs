@@ -9,11 +9,12 @@
 use super::estimate::{Estimate, Estimates, Told};
 use super::event::Event;
 use super::links::{Links, Path};
+use super::order::{Order, Outage};
 use super::pace::pace;
 use super::round::{Cause, Refused, Round, WatchStatus};
 use super::settings::Settings;
 use ipnet::IpNet;
-use segue_kernel::mobile::{Notice, Scope, Walk};
+use segue_kernel::mobile::{Notice, Walk};
 use segue_policy::wire::ReportType;
 use segue_policy::{Link, Notice as Handoff};
 use std::collections::{BTreeSet, VecDeque};
@@ -27,37 +28,6 @@ const LATELY: u64 = 2_000 * MS;
 const BURST: u64 = 2;
 /// Rounds that `status` still knows.
 const REMEMBERED: usize = 32;
-
-/// What is to be done.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// Connections established from now on report this link.
-    First(Link),
-    /// A round begins: whom it is for, what they are told; and, of a completed handoff from a link that is known, what
-    /// the policy of this host's own flows is (N is still to be counted).
-    Begin(Notice, Vec<Scope>, Option<Handoff>),
-    /// The link is back after an outage: connections whose peers have not negotiated may wait.
-    Resume(Outage),
-    /// As many of its connections are to be told now.
-    Walk(u32),
-    /// It is over.
-    Done(Round),
-}
-
-/// An outage that is over.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outage {
-    /// Of which prefix.
-    pub watch: IpNet,
-    /// How long, ns.
-    pub length: u64,
-    /// Connections on which something has come since then may wait, ns.
-    pub since: u64,
-    /// One way over the new link, us.
-    pub delay_us: u32,
-    /// kbit/s from this host.
-    pub up_kbps: u32,
-}
 
 /// A handoff that has not been told yet.
 #[derive(Clone, Copy, Debug)]
@@ -82,7 +52,7 @@ struct Watched {
     /// Since when there is none.
     broken: Option<u64>,
     pending: Option<Pending>,
-    /// What flows of this host know of their link.
+    /// The link that flows of this host know.
     uplink: Option<Link>,
     /// Rounds may begin until this is more than a burst ahead.
     paid_until: u64,
@@ -256,7 +226,7 @@ impl Rounds {
         let until = before.map_or(until, |before| before.until.min(until));
         self.watched[index].pending =
             Some(Pending { number: self.numbers, cause, at: now, until, disconnected, foreseen: None });
-        // Of what nobody waits for, the newest is enough.
+        // Only the newest round is needed of those that nobody waits for.
         if let Some(before) = before.filter(|before| matches!(before.cause, Cause::Told | Cause::Foreseen)) {
             let round = self.round_of(&before, index);
             self.over(Round { superseded: true, ..round });
@@ -368,7 +338,7 @@ impl Rounds {
         due.chain(self.running.as_ref().map(|running| running.next)).min()
     }
 
-    /// What is to be done now, one thing at a time. Each walk is answered by [`Rounds::on_walk`].
+    /// The next order to carry out now, one at a time. Each walk is answered by [`Rounds::on_walk`].
     pub fn next(&mut self, now: u64) -> Option<Order> {
         if let Some(order) = self.orders.pop_front() {
             return Some(order);
@@ -457,7 +427,7 @@ impl Rounds {
         self.watched.iter().filter_map(|watched| Some((watched.to, watched.broken?)))
     }
 
-    /// What a walk has come to.
+    /// Results of a walk.
     pub fn on_walk(&mut self, now: u64, walk: &Walk) {
         let Some(running) = &mut self.running else { return };
         let round = &mut running.round;
@@ -516,5 +486,4 @@ impl Rounds {
 }
 
 #[cfg(test)]
-#[path = "rounds_tests.rs"]
 mod tests;

@@ -6,10 +6,11 @@ use super::event::{Event, Kind};
 use super::links::Links;
 use super::lock::Lock;
 use super::netlink::Watcher;
+use super::order::Order;
 use super::others::Others;
 use super::receivers::Receivers;
 use super::round::Round;
-use super::rounds::{Order, Rounds};
+use super::rounds::Rounds;
 use super::settings::Config;
 use super::status::{Connections, Notices, Status};
 use super::wifi::Wifi;
@@ -35,7 +36,7 @@ const FIRST: u64 = 5_000_000;
 /// The host has slept if CLOCK_BOOTTIME has gone so much further than CLOCK_MONOTONIC.
 const SLEPT: Duration = Duration::from_millis(500);
 
-/// An agent at work. What it has made goes when it is dropped.
+/// An agent at work. Its programs and sockets go when it is dropped.
 pub struct Agent {
     rounds: Rounds,
     watcher: Watcher,
@@ -49,7 +50,7 @@ pub struct Agent {
     own: Option<Handoff>,
     mobile: Mobile,
     notices: Notices,
-    /// Of CLOCK_MONOTONIC, ns.
+    /// Start of the agent, CLOCK_MONOTONIC, ns.
     started: u64,
     /// The next reading.
     tick: u64,
@@ -229,7 +230,7 @@ impl Agent {
         Ok(())
     }
 
-    /// What waits for the uplink alone, for a while: walks over all connections take longer.
+    /// Sends the packets that wait for the uplink alone, for a while: walks over all connections take longer.
     fn help_first(&mut self) -> Result<(), Error> {
         let until = now()? + FIRST;
         self.others.act(now()?, &mut self.mobile);
@@ -287,7 +288,7 @@ impl Agent {
         let slept = slept()?;
         if slept > self.slept + SLEPT {
             tracing::info!(slept_s = (slept - self.slept).as_secs(), "the host has slept");
-            // What was missed meanwhile.
+            // Events that were missed meanwhile.
             self.watcher.start_anew();
             let events = self.watcher.read()?;
             self.hear(&events)?;
@@ -297,10 +298,10 @@ impl Agent {
         Ok(())
     }
 
-    /// What the devices in use have received, and how their radios stand.
+    /// Reads what the devices in use have received, and how their radios stand.
     fn read_counters(&mut self) -> Result<(), Error> {
         let devices = self.rounds.devices();
-        // Of the thread's namespace, unlike /sys.
+        // This file is of the thread's namespace, unlike /sys.
         let text = fs::read_to_string("/proc/thread-self/net/dev").unwrap_or_default();
         let mut events = Vec::new();
         for device in devices {

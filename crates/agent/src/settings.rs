@@ -16,23 +16,23 @@ pub struct Config {
     pub cgroup: Option<PathBuf>,
     /// Where `segue agent status` and `notify` ask.
     pub control: PathBuf,
-    /// Who may ask beside root.
+    /// The group that may ask beside root.
     pub group: Option<Group>,
     /// A folder of bpffs for what outlives an agent that is killed. None: nothing does.
     pub pin: Option<PathBuf>,
     /// The main table's number, or another's: its routes are watched.
     pub table: u32,
-    /// Who decides about this host's own flows. None: nobody.
+    /// The policy of this host's own flows. None: they keep their windows.
     pub uploads: Option<Policy>,
-    /// What is done beside peers that run nothing of ours.
+    /// Work at devices beside peers that run nothing of ours.
     pub receivers: Receivers,
-    /// What is done for connections whose peers have not negotiated.
+    /// Help for connections whose peers have not negotiated.
     pub others: Others,
     /// When who is told of what.
     pub settings: Settings,
 }
 
-/// What is done for connections whose peers have not negotiated.
+/// Help for connections whose peers have not negotiated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Others {
     /// Whether they are helped after an outage.
@@ -49,7 +49,7 @@ impl Others {
     }
 }
 
-/// What the agent does by its ACKs alone.
+/// Work that the agent does by its ACKs alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receivers {
     /// Freeze-TCP: so long before each gap the window closes.
@@ -74,7 +74,7 @@ pub struct Gap {
 }
 
 impl Gap {
-    /// What Freeze-TCP does about them.
+    /// The gaps as Freeze-TCP announces them: the window closes `before` each.
     ///
     /// # Errors
     /// The window would hardly ever be open.
@@ -109,7 +109,7 @@ impl Receivers {
 /// How rounds are made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Whose handoffs count.
+    /// Prefixes whose handoffs count.
     pub watch: Vec<IpNet>,
     /// ACKs that carry a notice, of each connection.
     pub copies: u8,
@@ -117,9 +117,9 @@ pub struct Settings {
     pub way: Way,
     /// Between rounds of one prefix, ns.
     pub interval: u64,
-    /// Of a round, ns: who has not been told then waits for its next ACK.
+    /// Limit of a round, ns: a peer that has not been told then waits for its next ACK.
     pub limit: u64,
-    /// What links are like.
+    /// Rules for the rate and delay of links.
     pub rules: Vec<Rule>,
     /// Goodput of a Wi-Fi radio, percent of its rate.
     pub station_share: u32,

@@ -9,7 +9,7 @@ use serde::Serialize;
 /// `segue agent status --json`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Status {
-    /// Of this format.
+    /// Version of this format.
     pub version: u32,
     /// The agent's process.
     pub process: u32,
@@ -21,9 +21,9 @@ pub struct Status {
     pub stations: bool,
     /// The scheme that acts on this host's own flows; none: they keep their windows.
     pub uploads: Option<String>,
-    /// What is done at devices beside peers that run nothing of ours.
+    /// Work at devices beside peers that run nothing of ours.
     pub receivers: Vec<ReceiverStatus>,
-    /// What is done for connections whose peers have not negotiated.
+    /// Help for connections whose peers have not negotiated.
     pub others: OthersStatus,
     /// The prefixes that are watched.
     pub watch: Vec<WatchStatus>,

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::os::fd::{AsFd, BorrowedFd};
 
 const NAME: &[u8] = b"nl80211\0";
-/// Of the events of associations.
+/// Multicast group of the events of associations.
 const GROUP: &[u8] = b"mlme\0";
 /// Octets of events that may wait.
 const ROOM: usize = 1 << 16;
@@ -28,7 +28,7 @@ const GET_STATION: u8 = 17;
 const CONNECT: u8 = 46;
 const ROAM: u8 = 47;
 const DEVICE: u16 = 3;
-/// Of a station's own station: its access point.
+/// Address of a station's own station: its access point.
 const HARDWARE_ADDRESS: u16 = 6;
 const STATION_INFO: u16 = 21;
 const TX_BITRATE: u16 = 8;
@@ -65,7 +65,7 @@ impl Wifi {
         Ok(Some(Self { events, kernel, family, access_points: AccessPoints::default() }))
     }
 
-    /// Who has roamed since.
+    /// Devices that have roamed since.
     ///
     /// # Errors
     /// The kernel does not tell of events any more.
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(rates(&message(28, &station(1))), Some((866_700, 24_000)));
     }
 
-    /// What tells of a roaming whose event was lost.
+    /// A changed access point tells of a roaming whose event was lost.
     #[test]
     fn another_access_point_is_known_by_its_address() {
         let mut access_points = AccessPoints::default();

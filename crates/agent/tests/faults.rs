@@ -1,4 +1,4 @@
-//! What goes wrong around `segue-agent run`: one clear line each, flows live, and nothing stays.
+//! Faults around `segue-agent run`: one clear line each, flows live, and nothing stays.
 
 mod host;
 
@@ -568,7 +568,8 @@ fn handoffs_of_flows_with_a_stranger_lose_nothing() {
     change_cables(&host, &mut flows, 6);
     let status = host.status();
     assert_eq!(status["connections"]["negotiated"], 0, "{status}");
-    // Three gaps. Who was not busy when one began is left alone, and so is who has new data before its turn.
+    // Three gaps. A connection that was not busy when one began is left alone, and so is one with new data before its
+    // turn.
     let number = |name: &str| status["others"][name].as_u64().expect("a number");
     assert!((1..=300).contains(&number("helped")) && number("resumed") <= number("helped"), "{status}");
     assert_eq!(number("unsent"), 0, "{status}");

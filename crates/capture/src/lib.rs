@@ -88,7 +88,7 @@ pub fn file_name(scheme: &str) -> String {
     format!("{}.pcapng", scheme.replace(':', "_"))
 }
 
-/// What was simulated.
+/// The simulated handoff, in a line.
 fn title(scheme: &str, trace: &Trace) -> String {
     let experiment = &trace.experiment;
     format!(
@@ -107,7 +107,7 @@ fn seconds(time: Nanos) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }
 
-/// What the addresses are called.
+/// Names of the addresses.
 fn names() -> NameResolutionBlock<'static> {
     let name = |address: std::net::Ipv4Addr, name: &'static str| {
         Record::Ipv4(Ipv4Record { ip_addr: address.octets().to_vec().into(), names: vec![name.into()] })

@@ -19,7 +19,7 @@ pub struct LivePacket {
     pub length: u32,
     /// The packet from its IP header on, of either version, or its beginning.
     pub bytes: Vec<u8>,
-    /// What a reader of the capture is told of it.
+    /// A comment for readers of the capture.
     pub comment: Option<String>,
 }
 

@@ -15,15 +15,15 @@ use std::collections::{HashMap, VecDeque};
 /// A packet at a vantage point.
 #[derive(Clone, Debug)]
 pub(super) struct Sighting {
-    /// When.
+    /// Time, ns.
     pub at: Nanos,
-    /// Where.
+    /// Place at which it was seen.
     pub vantage: Vantage,
     /// The packet.
     pub packet: Packet,
     /// Counts the packets that its host has sent, modulo 2^16: the same wherever it is seen.
     pub identification: u16,
-    /// What is to be said of it.
+    /// Comments about it.
     pub comments: Vec<String>,
 }
 

@@ -37,7 +37,7 @@ impl Vantage {
         ["CN", "old link", "new link", "MN"][self.interface() as usize]
     }
 
-    /// What is seen here, and at which instant.
+    /// The packets seen here, and at which instant.
     pub(super) fn description(self) -> &'static str {
         match self {
             Self::Cn => "correspondent node: data when sent, ACKs when received",
@@ -59,7 +59,7 @@ impl Vantage {
         Ipv4Addr::new(198, 51, 100, self.interface() as u8 + 1)
     }
 
-    /// What that address is called.
+    /// Name of that address.
     pub(super) fn mobile_name(self) -> &'static str {
         ["mn.at-cn", "mn.at-old-link", "mn.at-new-link", "mn.at-mn"][self.interface() as usize]
     }

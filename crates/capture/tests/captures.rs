@@ -170,7 +170,7 @@ fn check_contents(scheme: &str, trace: &Trace) {
     assert!(syns.iter().all(|p| p.header.sequence == 0 && p.header.options.mss.is_some()));
     assert!(syns.iter().any(|p| p.header.flags.contains(Flags::ACK)));
 
-    // What the events tell beside packets stands in comments.
+    // Events that are no packets stand in comments.
     let dropped = count(&|what| matches!(what, What::Dropped { .. }));
     assert_eq!(comments_like(&packets, "dropped: queue of the"), dropped);
     let lost = count(&|what| matches!(what, What::Lost { .. }));

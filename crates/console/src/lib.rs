@@ -11,7 +11,7 @@ use segue_output::OutputError;
 use std::fmt::Display;
 use std::io::{ErrorKind, Write};
 
-/// What can go wrong, by whose fault.
+/// Failures, by whose fault.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// The user's mistake: exit status 2.

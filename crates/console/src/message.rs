@@ -43,7 +43,7 @@ fn without_numbers(message: &str) -> String {
     text + rest
 }
 
-/// What clap has against the words of a command line: what was wrong, what was expected, the nearest valid word.
+/// clap's error about the words of a command line: the fault, what was expected, the nearest valid word.
 pub fn one_line(error: &clap::Error) -> String {
     let mut line = problem(error)
         .or_else(|| error.kind().as_str().map(str::to_owned))
@@ -62,7 +62,7 @@ pub fn one_line(error: &clap::Error) -> String {
     line
 }
 
-/// What was wrong; `None`: all that is known is the kind of error.
+/// The fault; `None`: all that is known is the kind of error.
 fn problem(error: &clap::Error) -> Option<String> {
     let argument = word(error, ContextKind::InvalidArg);
     let value = word(error, ContextKind::InvalidValue);

@@ -215,7 +215,7 @@ impl Canvas {
         self.definitions.push_str(definition);
     }
 
-    /// Whatever `draw` draws shows `text` when pointed at.
+    /// Shapes that `draw` draws show `text` when pointed at.
     pub(crate) fn explained(&mut self, text: &str, draw: impl FnOnce(&mut Canvas)) {
         let _ = writeln!(self.shapes, "<g><title>{}</title>", text::escape(text.trim()));
         draw(self);

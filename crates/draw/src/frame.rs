@@ -14,7 +14,7 @@ pub struct Size {
     pub height: u32,
 }
 
-/// What a picture is called.
+/// Names of a picture.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct About {
     /// Prefix of the ids in the SVG; unique in a page. Letters, digits, `-` and `_`, others become `_`.

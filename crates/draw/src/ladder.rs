@@ -14,9 +14,9 @@ use crate::text;
 pub struct LadderMessage {
     /// Its name.
     pub label: String,
-    /// Who sent it, as an index of [`Ladder::parties`].
+    /// Its sender, as an index of [`Ladder::parties`].
     pub from: usize,
-    /// For whom.
+    /// Its receiver, as an index of [`Ladder::parties`].
     pub to: usize,
     /// When it left, in the unit of [`Ladder::unit`].
     pub sent: f64,
@@ -24,16 +24,16 @@ pub struct LadderMessage {
     pub arrived: Option<f64>,
 }
 
-/// What one party is from one instant to another.
+/// State of one party from one instant to another.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LadderSpan {
-    /// What.
+    /// Name of the state.
     pub label: String,
-    /// Whose, as an index of [`Ladder::parties`].
+    /// The party, as an index of [`Ladder::parties`].
     pub party: usize,
-    /// Since when.
+    /// Its beginning, in the unit of [`Ladder::unit`].
     pub from: f64,
-    /// Until when.
+    /// Its end, in the same unit.
     pub to: f64,
 }
 
@@ -44,11 +44,11 @@ pub struct Ladder {
     pub about: About,
     /// Names, from left to right.
     pub parties: Vec<String>,
-    /// What the times are, such as `ms after the hint`.
+    /// Unit and origin of the times, such as `ms after the hint`.
     pub unit: String,
     /// In any order; one that names no party is left out.
     pub messages: Vec<LadderMessage>,
-    /// Likewise.
+    /// In any order; one that names no party is left out.
     pub spans: Vec<LadderSpan>,
 }
 

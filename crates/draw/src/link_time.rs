@@ -40,7 +40,7 @@ pub struct LinkTime {
     pub bars: Vec<LinkTimeBar>,
 }
 
-/// What the classes are called, in order.
+/// Names of the classes, in order.
 const NAMES: [&str; 6] =
     ["useful", "needless", "idle: under way", "idle: window", "idle: timer", "idle: other"];
 const BOUND_LINE: Stroke = Stroke::new(palette::BOUND, 1.6).dashed("6 2");

@@ -122,8 +122,7 @@ impl Mark {
 /// More marks than this are thinned.
 const MANY: usize = 4000;
 
-/// Of marks that fall on one pixel by `place` only the first, where there are so many that a picture would grow to
-/// megabytes.
+/// The first mark of each pixel, by `place`, where there are so many that a picture would grow to megabytes.
 pub(crate) fn thinned<T>(mut marks: Vec<T>, place: impl Fn(&T) -> [f64; 3]) -> Vec<T> {
     if marks.len() > MANY {
         let mut taken = std::collections::BTreeSet::new();

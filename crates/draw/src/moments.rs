@@ -81,8 +81,8 @@ impl Panel {
             .then(|| (self.time.at(point.time), self.value.at(point.value)))
     }
 
-    /// Of the steps within one column of pixels the first, the least, the greatest and the last, where there are so
-    /// many that a picture would grow to megabytes.
+    /// The first, the least, the greatest and the last step of each column of pixels, where there are so many that a
+    /// picture would grow to megabytes.
     fn few_steps(&self, points: &[Point]) -> Vec<Point> {
         if points.len() <= MANY_STEPS {
             return points.to_vec();
@@ -103,7 +103,7 @@ impl Panel {
     }
 
     /// The line of a value that holds from each point to the next, and after the last one to the edge.
-    /// What is beyond the plot is left out.
+    /// Steps beyond the plot are left out.
     pub(crate) fn steps(&self, points: &[Point]) -> Pen {
         let mut pen = Pen::default();
         let thin = self.few_steps(points);

@@ -50,7 +50,7 @@ pub const DROP: Role = role("drop", "#000000", "#ffffff");
 pub const TIMEOUT: Role = role("timeout", "#8a5a00", "#f0c040");
 /// Notices, and the handoff itself.
 pub const NOTICE: Role = role("notice", "#5b4fc4", "#a79cff");
-/// What no sender can beat.
+/// The lower bound of any sender's time.
 pub const BOUND: Role = role("bound", "#000000", "#ffffff");
 /// The link before the handoff.
 pub const OLD_LINK: Role = role("old-link", "#a65a00", "#e69f00");
@@ -62,7 +62,7 @@ pub const WINDOW: Role = role("window", "#0072b2", "#56b4e9");
 pub const THRESHOLD: Role = role("threshold", "#a65a00", "#e69f00");
 /// FlightSize.
 pub const FLIGHT: Role = role("flight", "#007a5a", "#2fc79b");
-/// What the new link did, in the order of docs/reference/bench.md.
+/// Uses of the new link's time, in the order of docs/reference/bench.md.
 pub const CLASSES: [Role; 6] = [
     role("useful", "#007a5a", "#2fc79b"),
     role("needless-time", "#d55e00", "#ff8a3d"),

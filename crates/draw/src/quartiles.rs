@@ -22,7 +22,7 @@ pub struct Quartiles {
     pub q3: f64,
 }
 
-/// What the horizontal axis carries.
+/// Contents of the horizontal axis.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Across {
     /// Names, evenly spaced: [`Group::label`].
@@ -39,7 +39,7 @@ pub enum Across {
     },
 }
 
-/// What was measured at one position.
+/// Measurements at one position.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Group {
     /// Name, for [`Across::Categories`].
@@ -265,7 +265,7 @@ impl QuartileChart {
     }
 }
 
-/// One quartile bar. What is infinite has no end: the sides run to the top of the plot, with an arrow.
+/// One quartile bar. An infinite quartile has no end: the sides run to the top of the plot, with an arrow.
 fn draw_bar(
     canvas: &mut Canvas,
     area: Area,

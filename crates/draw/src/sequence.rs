@@ -29,7 +29,7 @@ pub enum DropPlace {
 pub struct Drop {
     /// When, and which packet.
     pub at: Point,
-    /// Where.
+    /// Place of the drop.
     pub place: DropPlace,
 }
 

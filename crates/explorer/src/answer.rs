@@ -5,7 +5,7 @@ use crate::refusal::Refusal;
 use crate::words;
 use crate::work::Wanted;
 use segue_capture::capture;
-use segue_export::{comparison_json, trace_lines};
+use segue_export::{Provenance, comparison_json, trace_lines};
 use segue_report::{comparison_part, handoff_part};
 use segue_study::explain::{Moment, explain, explain_around, several_stacks, typical};
 use segue_study::measure::seconds;
@@ -17,6 +17,7 @@ use segue_study::{Comparison, Plan, Presentation};
 use segue_world::SECOND;
 use segue_world::access::PACKET_BYTES;
 use serde_json::{Value, json};
+use std::path::Path;
 
 /// Most packets of the handoffs that the page draws.
 const MOST_DRAWN: u64 = 150_000;
@@ -38,13 +39,14 @@ fn run(plan: &Plan, keep_handoffs: bool, wanted: &Wanted) -> Option<Comparison> 
 }
 
 /// The rows as `segue compare --json -` writes them.
-pub fn rows(question: &Question, wanted: &Wanted) -> Result<Option<String>, Refusal> {
-    let comparison = run(&question.plan, false, wanted);
-    comparison.map(|comparison| comparison_json(&comparison)).transpose().map_err(Refusal::ours)
+pub fn rows(question: &Question, wanted: &Wanted, program: &str) -> Result<Option<String>, Refusal> {
+    let Some(comparison) = run(&question.plan, false, wanted) else { return Ok(None) };
+    let origin = Provenance::of_plan(program, &question.plan, Path::new("")).map_err(Refusal::ours)?;
+    comparison_json(&comparison, Some(&origin)).map(Some).map_err(Refusal::ours)
 }
 
-/// What the page shows of a comparison: `html`, a sentence `said`, `points` of `of` handoff times, the `typical` handoffs,
-/// and the `command` and `toml` that repeat it.
+/// The page's view of a comparison: `html`, a sentence `said`, `points` of `of` handoff times, the `typical`
+/// handoffs, and the `command` and `toml` that repeat it.
 pub fn comparison_view(question: &Question, wanted: &Wanted) -> Result<Option<String>, Refusal> {
     let plan = &question.plan;
     let Some(comparison) = run(plan, true, wanted) else { return Ok(None) };
@@ -72,7 +74,7 @@ pub fn comparison_view(question: &Question, wanted: &Wanted) -> Result<Option<St
     Ok(Some(view.to_string()))
 }
 
-/// What the page shows of one handoff: `html`, a sentence `said`, and the `command` that repeats it.
+/// The page's view of one handoff: `html`, a sentence `said`, and the `command` that repeats it.
 pub fn handoff_view(question: &Question, wanted: &Wanted) -> Result<Option<String>, Refusal> {
     if !bounded(question, wanted, Told::FromTheHandoff)? {
         return Ok(None);

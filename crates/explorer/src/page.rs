@@ -192,7 +192,7 @@ fn schemes() -> Markup {
     }
 }
 
-/// What can be taken away from the result.
+/// Buttons that give the result in other forms.
 fn takeaways() -> Markup {
     html! {
         div.buttons {

@@ -37,7 +37,7 @@ pub const USUAL_TIMES: &str = "0.1s..20s/0.1s";
 /// Schemes unless given.
 pub const USUAL_SCHEMES: &str = "sack,etcp-v1";
 
-/// What is asked for over the handoffs of a question.
+/// Answers that can be asked for, over the handoffs of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Endpoint {
     /// All of them.
@@ -89,7 +89,7 @@ fn unknown(key: &str, word: &str, known: &[&str]) -> Refusal {
 /// A question, checked.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// What is to be run.
+    /// The plan to run.
     pub plan: Plan,
     /// The handoff times as they were written, unless they are the usual ones.
     pub times: Option<String>,

@@ -30,14 +30,15 @@ const LAST_WORDS: Duration = Duration::from_secs(2);
 /// A server that listens and does not yet answer.
 pub struct Explorer {
     listener: TcpListener,
+    program: &'static str,
 }
 
 impl Explorer {
-    /// Listens at `address`; port 0 is any free one.
-    pub fn bind(address: SocketAddr) -> io::Result<Self> {
+    /// Listens at `address`; port 0 is any free one. `program` is the version that answers tell.
+    pub fn bind(address: SocketAddr, program: &'static str) -> io::Result<Self> {
         let listener = TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
-        Ok(Self { listener })
+        Ok(Self { listener, program })
     }
 
     /// Where it listens.
@@ -50,7 +51,7 @@ impl Explorer {
         tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(async {
             let (mut interrupted, mut terminated) =
                 (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-            let house = Arc::new(House::new());
+            let house = Arc::new(House::new(self.program));
             let (end, ended) = tokio::sync::oneshot::channel::<()>();
             let listener = tokio::net::TcpListener::from_std(self.listener)?;
             let serving = tokio::spawn(connections::serve(listener, routes(house.clone()), ended));
@@ -69,19 +70,21 @@ impl Explorer {
 
 /// Everything the explorer answers, for tests without a network.
 pub fn router() -> Router {
-    routes(Arc::new(House::new()))
+    routes(Arc::new(House::new("test")))
 }
 
-/// What requests share.
+/// State that requests share.
 struct House {
     answers: Cache<String, Arc<str>, Bytes>,
     places: Places,
     captures: Places,
     large: LargeAnswers,
+    /// Version of Segue.
+    program: &'static str,
 }
 
 impl House {
-    fn new() -> Self {
+    fn new(program: &'static str) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
             answers: Cache::with_weighter(KEPT_ANSWERS, KEPT, Bytes),
@@ -89,6 +92,7 @@ impl House {
             // They are large.
             captures: Places::new(1),
             large: LargeAnswers::new(),
+            program,
         }
     }
 
@@ -156,7 +160,9 @@ async fn nothing(request: Request) -> Refusal {
 
 async fn compare(State(house): State<Arc<House>>, uri: Uri) -> Result<Response, Refusal> {
     let question = Question::parse(uri.query().unwrap_or_default(), Endpoint::Compare)?;
-    Ok(text("application/json", house.text("rows", question, answer::rows).await?))
+    let program = house.program;
+    let work = move |question: &Question, wanted: &Wanted| answer::rows(question, wanted, program);
+    Ok(text("application/json", house.text("rows", question, work).await?))
 }
 
 async fn trace(State(house): State<Arc<House>>, uri: Uri) -> Result<Response, Refusal> {

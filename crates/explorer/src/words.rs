@@ -1,4 +1,4 @@
-//! A question in words that run without the page: command lines and a scenario file. What is usual is left out.
+//! A question in words that run without the page: command lines and a scenario file. Default values are left out.
 
 use crate::question::{Question, USUAL_SCHEMES, in_seconds};
 use crate::refusal::Refusal;
@@ -31,7 +31,7 @@ pub fn trace_command(question: &Question) -> String {
     shell_words::join(words)
 }
 
-/// What both have in common.
+/// Words that both commands share.
 fn command(name: &str, request: &Request) -> Vec<String> {
     let mut words = vec!["segue".to_string(), name.to_string()];
     for (old, new) in &request.pairs {
@@ -71,7 +71,7 @@ fn command(name: &str, request: &Request) -> Vec<String> {
     words
 }
 
-/// Of `bbm` unless given.
+/// Disconnection of `bbm` unless given.
 const USUAL_DISCONNECTION: &str = "1s";
 
 /// How long there is no link, if there is such a time.

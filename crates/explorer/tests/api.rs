@@ -112,7 +112,7 @@ fn allowed(endpoint: &str) -> impl Strategy<Value = String> + use<> {
         .collect();
     keys.prop_map(|words| {
         let mut words: Vec<(String, String)> = words.into_iter().flatten().collect();
-        // What JSON schema would say in a dozen lines: only notices in band get lost.
+        // JSON schema would need a dozen lines for this: only notices in band get lost.
         if !words.iter().any(|(key, word)| key == "notice" && word == "in-band") {
             words.retain(|(key, _)| key != "notice-loss");
         }

@@ -1,7 +1,8 @@
 //! The JSON document of a comparison, read again.
 
+use crate::Provenance;
 use segue_study::Row;
-use serde::de::IgnoredAny;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use serde_json::error::Category;
 use std::collections::BTreeMap;
@@ -10,14 +11,17 @@ use std::io::{self, Read};
 
 /// The JSON document of `compare --json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Document {
+pub struct Document<R = Row> {
     /// Version of the contract.
     pub version: u32,
     /// One row per direction, kind, flow count and scheme.
-    pub rows: Vec<Row>,
+    pub rows: Vec<R>,
+    /// Where it comes from; results of older programs do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Provenance>,
 }
 
-/// What a document is expected to be, for messages.
+/// The expected document, for messages.
 const EXPECTED: &str = "expected a result of segue compare --json";
 
 /// A result cannot be read.
@@ -28,7 +32,7 @@ pub enum DocumentError {
     Unreadable {
         /// The file.
         path: String,
-        /// Why.
+        /// The cause.
         problem: String,
     },
     /// It is not JSON.
@@ -40,7 +44,7 @@ pub enum DocumentError {
         line: usize,
         /// Column, from 1; 0 before the first character.
         column: usize,
-        /// What is wrong.
+        /// The fault.
         problem: String,
     },
     /// It is JSON, but no comparison.
@@ -52,7 +56,7 @@ pub enum DocumentError {
         line: usize,
         /// Column, from 1; 0 before the first character.
         column: usize,
-        /// What is wrong.
+        /// The fault.
         problem: String,
     },
     /// A contract that this program does not know.
@@ -74,13 +78,13 @@ pub enum DocumentError {
 /// The largest document that is read, bytes: a quarter of a million rows.
 const LARGEST: u64 = 256 << 20;
 
-/// What is looked at first: another version may have other rows.
+/// The field that is read first: another version may have other rows.
 #[derive(Deserialize)]
 struct Version {
     version: serde_json::Value,
 }
 
-impl Document {
+impl<R: DeserializeOwned> Document<R> {
     /// Reads a file, or standard input for `-`.
     pub fn read(path: &str) -> Result<Self, DocumentError> {
         let (name, bytes) = match path {
@@ -147,7 +151,7 @@ fn in_place(error: &serde_json::Error, name: &str) -> DocumentError {
 mod tests {
     use super::*;
 
-    /// What is wrong, and a part of the message.
+    /// A faulty document, and a part of the message.
     #[test]
     fn bad_documents_say_where_and_what_was_expected() {
         let bad: [(&str, &str); 10] = [
@@ -163,11 +167,11 @@ mod tests {
             ("{\"version\":1,\"rows\":[{\"old\":\"wlan\"}]}", "not a comparison: missing field `new`"),
         ];
         for (text, part) in bad {
-            let message = Document::parse(text.as_bytes(), "f").unwrap_err().to_string();
+            let message = Document::<Row>::parse(text.as_bytes(), "f").unwrap_err().to_string();
             assert!(message.contains(part) && message.contains("expected"), "{text}: {message}");
             assert_eq!(message.lines().count(), 1, "{message}");
         }
-        assert!(Document::parse(b"{\"version\":1,\"rows\":[\"\xff\"]}", "f").is_err());
+        assert!(Document::<Row>::parse(b"{\"version\":1,\"rows\":[\"\xff\"]}", "f").is_err());
     }
 
     #[test]
@@ -177,7 +181,7 @@ mod tests {
             ("/nowhere/x.json", "there is no such file"),
             (folder.path().to_str().unwrap(), "is a directory"),
         ] {
-            let message = Document::read(path).unwrap_err().to_string();
+            let message = Document::<Row>::read(path).unwrap_err().to_string();
             assert!(message.contains(part) && message.contains(path), "{message}");
         }
     }

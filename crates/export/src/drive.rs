@@ -1,13 +1,13 @@
 //! Drives as JSON and CSV.
 
 use crate::csv_rows::csv_text;
+use crate::{Provenance, document_json};
 use segue_study::drive::{DriveRow, Mean};
 use serde::{Deserialize, Serialize};
 
 /// Rows of drives as JSON text, one a line, with a final line feed.
-pub fn drive_json(rows: &[DriveRow]) -> Result<String, serde_json::Error> {
-    let rows: Result<Vec<String>, _> = rows.iter().map(serde_json::to_string).collect();
-    Ok(format!("{{\"version\":1,\"rows\":[\n{}\n]}}\n", rows?.join(",\n")))
+pub fn drive_json(rows: &[DriveRow], origin: Option<&Provenance>) -> Result<String, serde_json::Error> {
+    document_json(rows.iter(), origin)
 }
 
 /// Names of the classes of handoffs, in the paper's order.

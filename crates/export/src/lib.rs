@@ -6,6 +6,7 @@ mod document;
 mod drive;
 mod live;
 mod origin;
+mod question;
 mod trace_lines;
 
 pub use csv_rows::{comparison_csv, csv_text, handoffs_csv};
@@ -13,16 +14,33 @@ pub use difference::difference_json;
 pub use document::{Document, DocumentError};
 pub use drive::{FlatDriveRow, drive_csv, drive_json};
 pub use live::{lab_drive_json, live_csv, live_json};
-pub use origin::Origin;
+pub use origin::{DirectionRecord, LinkRecord, Origin, Provenance, digest};
+pub use question::{Drives, Handoffs, Question, QuestionError};
 pub use segue_output::{Draft, Output, OutputError, folder_of, in_words};
 pub use trace_lines::{LineEvent, PacketLine, line, trace_lines};
 
 use segue_study::Comparison;
+use serde::Serialize;
 
 /// A comparison as JSON text, one row a line, with a final line feed.
-pub fn comparison_json(comparison: &Comparison) -> Result<String, serde_json::Error> {
-    let rows: Result<Vec<String>, _> = comparison.rows().map(serde_json::to_string).collect();
-    Ok(format!("{{\"version\":1,\"rows\":[\n{}\n]}}\n", rows?.join(",\n")))
+pub fn comparison_json(
+    comparison: &Comparison,
+    origin: Option<&Provenance>,
+) -> Result<String, serde_json::Error> {
+    document_json(comparison.rows(), origin)
+}
+
+/// Rows as the document that every `--json` writes, one row a line.
+fn document_json<R: Serialize>(
+    rows: impl Iterator<Item = R>,
+    origin: Option<&Provenance>,
+) -> Result<String, serde_json::Error> {
+    let rows: Result<Vec<String>, _> = rows.map(|row| serde_json::to_string(&row)).collect();
+    let origin = match origin {
+        Some(origin) => format!(",\n\"origin\":{}", serde_json::to_string(origin)?),
+        None => String::new(),
+    };
+    Ok(format!("{{\"version\":1,\"rows\":[\n{}\n]{origin}}}\n", rows?.join(",\n")))
 }
 
 #[cfg(test)]
@@ -31,8 +49,8 @@ mod tests {
 
     #[test]
     fn an_empty_comparison_is_still_a_document() {
-        let text = comparison_json(&Comparison { groups: Vec::new() }).unwrap();
+        let text = comparison_json(&Comparison { groups: Vec::new() }, None).unwrap();
         let document: Document = serde_json::from_str(&text).unwrap();
-        assert_eq!(document, Document { version: 1, rows: Vec::new() });
+        assert_eq!(document, Document { version: 1, rows: Vec::new(), origin: None });
     }
 }

@@ -1,20 +1,19 @@
 //! A laboratory's rows as JSON and CSV.
 
 use crate::csv_rows::csv_text;
+use crate::document_json;
 use segue_study::live::{LiveMeasures, RatioToFirst};
 use segue_study::{DriveRow, LiveComparison, LiveRow};
 use serde::Serialize;
 
 /// Rows as JSON text, one a line, with a final line feed.
 pub fn live_json(comparison: &LiveComparison) -> Result<String, serde_json::Error> {
-    let rows: Result<Vec<String>, _> = comparison.rows().map(serde_json::to_string).collect();
-    Ok(format!("{{\"version\":1,\"rows\":[\n{}\n]}}\n", rows?.join(",\n")))
+    document_json(comparison.rows(), None)
 }
 
 /// Rows of a drive as JSON text, one a line, with a final line feed.
 pub fn lab_drive_json(rows: &[DriveRow]) -> Result<String, serde_json::Error> {
-    let rows: Result<Vec<String>, _> = rows.iter().map(serde_json::to_string).collect();
-    Ok(format!("{{\"version\":1,\"rows\":[\n{}\n]}}\n", rows?.join(",\n")))
+    document_json(rows.iter(), None)
 }
 
 /// A [`LiveRow`] without nesting and without what a laboratory cannot measure. An empty time is infinite, other empty

@@ -1,10 +1,167 @@
-//! Where a result comes from.
+//! Where a result comes from: the program, the question and the files behind it. JSON results carry it as
+//! `origin`.
 
-/// The command and the program that made a result.
+use crate::question::{Drives, Handoffs, Question};
+use segue_study::Plan;
+use segue_world::access::{Capacity, LinkDelay};
+use segue_world::{AccessLink, Nanos, SECOND};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+/// The command and the program that made a result, for pages.
 #[derive(Clone, Debug)]
 pub struct Origin {
     /// The command line that makes it again.
     pub command: String,
     /// Version of Segue.
     pub version: &'static str,
+}
+
+/// Everything that a result depends on, as its JSON holds it. Equal questions have equal ones, whatever asked them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Provenance {
+    /// Version of Segue, with the commit where it is known.
+    pub program: String,
+    /// The command line that asks the same, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// The question, which `segue repeat` asks again.
+    pub question: Question,
+    /// Links by their text.
+    pub links: BTreeMap<String, LinkRecord>,
+    /// SHA-256 of every file that was read, in hexadecimal, by its path.
+    #[serde(default)]
+    pub files: BTreeMap<String, String>,
+}
+
+/// An access link as it was simulated.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LinkRecord {
+    /// The words that a preset stands for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub meaning: Option<String>,
+    /// Towards the mobile.
+    pub down: DirectionRecord,
+    /// From the mobile.
+    pub up: DirectionRecord,
+}
+
+/// One direction of an access link.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DirectionRecord {
+    /// Nominal rate, bit/s; of a trace its mean.
+    pub rate_bps: u64,
+    /// One-way delay, s; the least where it changes.
+    pub delay_s: f64,
+    /// Queueing discipline.
+    pub queue: String,
+    /// Packets that the queue holds.
+    pub queue_packets: u32,
+}
+
+impl Provenance {
+    /// Of a comparison of handoffs; the paths of its links start from `folder`.
+    ///
+    /// Errors: a file cannot be read again.
+    pub fn of_plan(program: &str, plan: &Plan, folder: &Path) -> io::Result<Self> {
+        let question = Handoffs::of(&plan.request, folder);
+        let links = plan.request.pairs.iter().flat_map(|(old, new)| [old, new]);
+        let command = question.command();
+        Self::new(program, command, Question::Handoffs(Box::new(question)), links, &[])
+    }
+
+    /// Of drives that a file describes; `files` are all that were read beside those of links, the description first.
+    ///
+    /// Errors: a file cannot be read again.
+    pub fn of_drives<'a>(
+        program: &str,
+        drives: Drives,
+        links: impl Iterator<Item = &'a AccessLink> + Clone,
+        files: &[&Path],
+    ) -> io::Result<Self> {
+        let command = drives.command();
+        Self::new(program, Some(command), Question::Drives(drives), links, files)
+    }
+
+    fn new<'a>(
+        program: &str,
+        command: Option<String>,
+        question: Question,
+        links: impl Iterator<Item = &'a AccessLink> + Clone,
+        files: &[&Path],
+    ) -> io::Result<Self> {
+        let of_links = links.clone().flat_map(|link| link.files.iter().map(|file| file.as_path()));
+        let mut digests = BTreeMap::new();
+        for path in files.iter().copied().chain(of_links) {
+            let name = path.to_string_lossy().into_owned();
+            if let Entry::Vacant(place) = digests.entry(name) {
+                place.insert(digest(path)?);
+            }
+        }
+        Ok(Self {
+            program: program.to_string(),
+            command,
+            question,
+            links: links.map(|link| (link.text.clone(), LinkRecord::of(link))).collect(),
+            files: digests,
+        })
+    }
+}
+
+impl LinkRecord {
+    fn of(link: &AccessLink) -> Self {
+        let direction = |capacity: &Capacity, delay: &LinkDelay, packets, up| DirectionRecord {
+            rate_bps: capacity.mean_rate(),
+            delay_s: seconds(delay.min()),
+            queue: link.features[usize::from(up)].queue.to_string(),
+            queue_packets: packets,
+        };
+        Self {
+            meaning: link.meaning().map(str::to_string),
+            down: direction(&link.down, &link.delay, link.queue, false),
+            up: direction(&link.up, link.up_delay(), link.up_queue.unwrap_or(link.queue), true),
+        }
+    }
+}
+
+/// SHA-256 of a file, in hexadecimal.
+///
+/// Errors: the file cannot be read.
+pub fn digest(path: &Path) -> io::Result<String> {
+    let mut hash = Sha256::new();
+    io::copy(&mut File::open(path)?, &mut hash)?;
+    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+fn seconds(time: Nanos) -> f64 {
+    time as f64 / SECOND as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// FIPS 180-2, appendix B.1.
+    #[test]
+    fn a_digest_is_that_of_the_standard() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("abc");
+        std::fs::write(&path, "abc").unwrap();
+        let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(digest(&path).unwrap(), expected);
+    }
+
+    #[test]
+    fn directions_are_told_apart() {
+        let record = LinkRecord::of(&AccessLink::parse("10mbit/20ms,up=1mbit/30ms,queue=codel,50p").unwrap());
+        assert_eq!((record.down.rate_bps, record.up.rate_bps), (10_000_000, 1_000_000));
+        assert_eq!((record.down.delay_s, record.up.delay_s), (0.02, 0.03));
+        assert_eq!((record.down.queue.as_str(), record.down.queue_packets), ("codel", 50));
+        assert_eq!(record.meaning, None);
+    }
 }

@@ -17,14 +17,14 @@ use std::collections::BTreeMap;
 struct Line<'a> {
     /// Simulated time, ns.
     ns: Nanos,
-    /// Whose run it is.
+    /// Scheme of the run.
     scheme: &'a str,
-    /// What.
+    /// The event.
     #[serde(flatten)]
     event: LineEvent<'a>,
 }
 
-/// What happened.
+/// Kinds of events.
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum LineEvent<'a> {
@@ -103,7 +103,7 @@ pub enum LineEvent<'a> {
         on: &'static str,
         /// The rules behind the answer.
         rules: Vec<RuleLine>,
-        /// What it asks for.
+        /// Requests of the answer.
         advice: AdviceLine,
     },
     /// A sender has changed.
@@ -133,10 +133,10 @@ pub enum LineEvent<'a> {
     Counts(Counts<'a>),
 }
 
-/// What was run.
+/// Settings of the run.
 #[derive(Debug, Serialize)]
 pub struct Run<'a> {
-    /// Of these lines.
+    /// Version of these lines.
     version: u32,
     old: &'a str,
     new: &'a str,
@@ -176,7 +176,7 @@ pub struct ToldLine {
 /// A packet: data have `seq` and `copy`, ACKs have `ack`.
 #[derive(Debug, Default, Serialize)]
 pub struct PacketLine {
-    /// Whose.
+    /// Number of the flow.
     pub flow: u16,
     /// Bytes that links charge.
     pub bytes: u32,
@@ -218,11 +218,11 @@ pub struct PacketLine {
 #[derive(Debug, Serialize)]
 pub struct RuleLine {
     pub name: &'static str,
-    /// Of docs/reference/algorithms.md.
+    /// Section of docs/reference/algorithms.md.
     pub section: &'static str,
 }
 
-/// What is asked for; what is not stands there not.
+/// Requests of an answer; a field is absent if it is not asked for.
 #[derive(Debug, Default, Serialize)]
 pub struct AdviceLine {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -234,7 +234,7 @@ pub struct AdviceLine {
     pub min_rto_ns: Option<Nanos>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dupthresh: Option<u32>,
-    /// Whatever else, by name.
+    /// All other requests, by name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<&'static str>,
 }

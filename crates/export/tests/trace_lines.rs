@@ -85,7 +85,7 @@ fn recount(lines: &[Value]) -> Value {
             _ => {}
         }
     }
-    // What is lost has not been spurious.
+    // A timeout is not spurious if the copy was lost.
     for line in lines.iter().filter(|line| line["event"] == "timeout" && line["spurious"] == true) {
         assert!(!gone.contains(&(number(line, "flow"), number(line, "copy"))), "{line}");
     }

@@ -16,25 +16,25 @@ pub mod verdict;
 
 use std::path::{Path, PathBuf};
 
-/// What can go wrong with the tools.
+/// Errors of the tools.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file cannot be read or written.
     #[error("{path}: {problem}")]
     File {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         problem: String,
     },
     /// A file's content is not what it should be.
     #[error("{path}, line {line}: {problem}")]
     Content {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// Where.
+        /// Line, from 1.
         line: u64,
-        /// What.
+        /// The fault.
         problem: String,
     },
     /// A scenario's link is none.

@@ -35,7 +35,7 @@ pub struct Quartiles {
     pub q3: f64,
 }
 
-/// What a line of a summary holds, ours or ns-2's.
+/// Fields of a line of a summary, ours or ns-2's.
 #[derive(Clone, Copy, Debug)]
 pub struct Summary {
     /// Definition A.

@@ -21,11 +21,11 @@ pub struct Narrated {
     pub scenario: Scenario,
     /// T.
     pub at: Nanos,
-    /// What ns-2 tells.
+    /// The events by ns-2.
     pub story: Story,
 }
 
-/// What happens in a handoff; times in s.
+/// Events of a handoff; times in s.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Story {
     /// Timeouts from T on.

@@ -15,7 +15,7 @@ pub struct Course {
     pub case: Case,
     /// Its letter, ns-2's argument, too, where ns-2 has it.
     pub letter: char,
-    /// What it is.
+    /// The case in words.
     pub what: &'static str,
     /// Simulated seconds that deliver ten million packets (`reference/ns2/README.md`).
     pub seconds: u64,

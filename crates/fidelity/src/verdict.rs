@@ -10,7 +10,7 @@ use std::collections::HashMap;
 /// One scenario in both worlds.
 #[derive(Clone, Debug)]
 pub struct Comparison {
-    /// Which.
+    /// Its scenario.
     pub scenario: Scenario,
     /// Our summary.
     pub ours: Summary,
@@ -23,9 +23,9 @@ pub struct Comparison {
 /// A requirement and what became of it.
 #[derive(Clone, Debug)]
 pub struct Target {
-    /// What is asked for.
+    /// The requirement.
     pub what: String,
-    /// What was found.
+    /// The finding.
     pub found: String,
     /// Whether it is met.
     pub met: bool,
@@ -122,7 +122,7 @@ pub fn judge(comparisons: &[Comparison], reference: &Reference) -> Vec<Target> {
 /// A handoff whose A differs from ns-2's.
 #[derive(Clone, Copy, Debug)]
 pub struct Difference {
-    /// Where.
+    /// Its scenario.
     pub scenario: Scenario,
     /// Ours.
     pub ours: Handoff,

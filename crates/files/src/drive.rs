@@ -35,7 +35,7 @@ pub fn schema() -> Schema {
 #[derive(Clone, Debug)]
 pub struct DriveFile {
     source: Source,
-    /// What the text says.
+    /// Contents of the text.
     pub scenario: DriveScenario,
 }
 
@@ -57,7 +57,7 @@ impl DriveFile {
     }
 
     fn from_source(source: Source) -> Result<Option<Self>, FileError> {
-        // Of a file that is no TOML it is the header that tells.
+        // A file that is no TOML tells by its header.
         let drive = match toml::from_str::<toml::Table>(&source.text) {
             Ok(table) => table.contains_key("drive"),
             Err(_) => source.text.lines().any(|line| line.trim_start().starts_with("[drive]")),
@@ -84,7 +84,7 @@ impl DriveFile {
         self.source.at(output.span(), problem.to_string())
     }
 
-    /// What it asks for, checked, with at most `seeds` seeds.
+    /// The plan that it asks for, checked, with at most `seeds` seeds.
     pub fn plan(&self, seeds: Option<u64>) -> Result<DrivePlan, FileError> {
         let scenario = &self.scenario;
         let names: Vec<String> = match &scenario.schemes {

@@ -55,11 +55,12 @@ pub struct LabWords {
     pub seed: Option<Spanned<u64>>,
     /// The rate that notices tell, as a multiple of the new link's; 1 unless given.
     pub told_rate: Option<Spanned<f64>>,
-    /// Of a drive: the stays at the old link, the new one, the old one, ...
+    /// Stays of a drive at the old link, the new one, the old one, ...
     pub stays: Option<Several<String>>,
-    /// Of a drive with senders +freeze: how long before each handoff the mobile's window closes; "150ms" unless given.
+    /// Time before each handoff at which the mobile's window closes, in a drive with senders +freeze; "150ms" unless
+    /// given.
     pub freeze_before: Option<Spanned<String>>,
-    /// Of a drive with nginx: the size of the file, as "20MB"; "20MB" unless given.
+    /// Size of the file in a drive with nginx, as "20MB"; "20MB" unless given.
     pub bytes: Option<Spanned<String>>,
 }
 
@@ -76,14 +77,14 @@ pub enum ProgramWord {
     Ssh,
 }
 
-/// What the file is.
+/// The kind of file, for messages.
 const PLAN: &str = "a laboratory's plan in TOML";
 
 /// A plan, and the text that it was read from.
 #[derive(Clone, Debug)]
 pub struct LabFile {
     source: Source,
-    /// What the text says.
+    /// Contents of the text.
     pub words: LabWords,
 }
 

@@ -1,8 +1,10 @@
 //! Questions written down as files, in TOML: a comparison ([`scenario`]), very many handoffs ([`sweep`]), drives
-//! ([`drive`]), laboratories ([`lab`]). A file that is wrong is refused with line and column (`place`).
+//! ([`drive`]), laboratories ([`lab`]), names of links
+//! ([`links`]). A file that is wrong is refused with line and column (`place`).
 
 pub mod drive;
 pub mod lab;
+pub mod links;
 mod place;
 pub mod scenario;
 pub mod sweep;

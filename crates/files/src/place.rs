@@ -12,9 +12,9 @@ pub enum FileError {
     Unreadable {
         /// The file.
         path: String,
-        /// Why.
+        /// The cause.
         problem: String,
-        /// What it should have been.
+        /// The kind of file that was expected.
         expected: &'static str,
     },
     /// Its content is wrong.
@@ -26,7 +26,7 @@ pub enum FileError {
         line: usize,
         /// Column, from 1, in characters.
         column: usize,
-        /// What is wrong, and what was expected.
+        /// The fault, and what was expected.
         problem: String,
     },
 }
@@ -34,7 +34,7 @@ pub enum FileError {
 /// Largest file, bytes.
 const LARGEST: u64 = 4 << 20;
 
-/// What files of comparisons, sweeps and drives are.
+/// Kind of files of comparisons, sweeps and drives, for messages.
 pub(crate) const SCENARIO: &str = "a scenario in TOML (segue run --schema)";
 
 /// A file's name and text.
@@ -42,7 +42,7 @@ pub(crate) const SCENARIO: &str = "a scenario in TOML (segue run --schema)";
 pub(crate) struct Source {
     pub(crate) path: String,
     pub(crate) text: String,
-    /// What it should be.
+    /// Kind of the file, for messages.
     pub(crate) expected: &'static str,
 }
 
@@ -73,7 +73,7 @@ impl Source {
         }
     }
 
-    /// What the TOML library has found.
+    /// An error of the TOML library.
     pub(crate) fn of_toml(&self, error: &toml::de::Error) -> FileError {
         let end = self.text.len();
         self.at(error.span().unwrap_or(end..end), plain(error.message(), self.expected))

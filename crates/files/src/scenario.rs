@@ -76,7 +76,7 @@ pub struct Scenario {
     /// Notices err, by a draw for each handoff, as in segue compare --notice-error: "rate=2x,delay=30ms,late=100ms".
     #[schemars(with = "Option<String>")]
     pub notice_error: Option<Spanned<String>>,
-    /// What a transfer time counts to; "after-highest" unless given.
+    /// End of a transfer time; "after-highest" unless given.
     #[schemars(with = "Option<OneOf<Definition>>")]
     pub definition: Option<Definition>,
     /// Packets of a transfer; 100 unless given.
@@ -108,7 +108,7 @@ pub struct Scenario {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ChartWords {
-    /// What lies along the horizontal axis; unless given, the one parameter that varies, else "blocks".
+    /// The horizontal axis; unless given, the one parameter that varies, else "blocks".
     #[schemars(with = "Option<AcrossWord>")]
     pub across: Option<Spanned<AcrossWord>>,
     /// How it lies there; "linear" unless given.
@@ -119,7 +119,7 @@ pub struct ChartWords {
     pub vertical: Option<Scale>,
 }
 
-/// What may lie along the horizontal axis of the chart.
+/// Choices for the horizontal axis of the chart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AcrossWord {
@@ -210,7 +210,7 @@ pub(crate) fn without_null(schema: &mut Schema) {
 #[derive(Clone, Debug)]
 pub struct ScenarioFile {
     source: Source,
-    /// What the text says.
+    /// Contents of the text.
     pub scenario: Scenario,
 }
 
@@ -235,7 +235,7 @@ impl ScenarioFile {
         Self { source, scenario }
     }
 
-    /// What it asks for, checked, with at most `points` handoff times a seed, and how it is to be shown.
+    /// The plan that it asks for, checked, with at most `points` handoff times a seed, and how it is to be shown.
     pub fn plan(&self, points: Option<usize>) -> Result<(Plan, Presentation), FileError> {
         let plan = self.expand(points)?;
         self.check_blocks(&plan)?;

@@ -14,12 +14,13 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use toml::Spanned;
 
-/// Very many handoffs between links, for `segue sweep`. Whatever is a list varies: every combination is simulated, one row for each handoff with each scheme.
+/// Very many handoffs between links, for `segue sweep`. Keys with a list vary: every combination is simulated, one
+/// row for each handoff with each scheme.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[schemars(title = "Segue sweep")]
 #[serde(deny_unknown_fields)]
 pub struct Sweep {
-    /// What the sweep is about.
+    /// Title of the sweep.
     pub title: Option<String>,
     /// The link before: one, a list, or { rate = [...], delay = [...] } for every combination.
     pub old: Option<Several<LinkWords>>,
@@ -55,7 +56,7 @@ pub struct Sweep {
     pub notice_loss: Option<Several<u32>>,
     /// Notices err, by a draw for each handoff: "rate=2x,delay=30ms,late=100ms" or a list; "rate=1x" is none.
     pub notice_error: Option<Several<String>>,
-    /// What a transfer time counts to; "after-highest" unless given.
+    /// End of a transfer time; "after-highest" unless given.
     #[schemars(with = "Option<Several<OneOf<Definition>>>")]
     pub definition: Option<Several<Definition>>,
     /// Packets of a transfer; 100 unless given.
@@ -80,7 +81,7 @@ pub struct SettingsTable(
     #[schemars(with = "BTreeMap<String, SettingWord>")] pub BTreeMap<Spanned<String>, Spanned<SettingWord>>,
 );
 
-/// What the file is.
+/// The kind of file, for messages.
 const SWEEP: &str = "a sweep in TOML (segue sweep --schema)";
 
 /// The JSON schema of the format.
@@ -101,11 +102,11 @@ const MOST_HANDOFFS: u64 = 1_000_000_000;
 #[derive(Clone, Debug)]
 pub struct SweepFile {
     source: Source,
-    /// What the text says.
+    /// Contents of the text.
     pub sweep: Sweep,
 }
 
-/// What one scenario of the family has of the keys that a scenario takes no list of.
+/// Keys of one scenario of the family of which a scenario takes no list.
 #[derive(Clone, Default)]
 struct Variant {
     settings: SettingsTable,
@@ -135,8 +136,8 @@ impl SweepFile {
         Ok(Self { source, sweep })
     }
 
-    /// What it asks for, checked: a plan for each combination of settings, stack, control, notice, definition and length, in
-    /// this order, the last varying fastest.
+    /// The plans that it asks for, checked: one for each combination of settings, stack, control, notice, definition
+    /// and length, in this order, the last varying fastest.
     pub fn plans(&self) -> Result<Vec<Plan>, FileError> {
         let mut plans: Vec<Plan> = Vec::new();
         let (mut series, mut handoffs): (u64, u64) = (0, 0);

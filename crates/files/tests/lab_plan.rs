@@ -1,4 +1,4 @@
-//! What the simulator says beside the senders of a laboratory.
+//! Results of the simulator beside the senders of a laboratory.
 
 use segue_files::LabFile;
 use segue_study::{LabPlan, LiveRun};

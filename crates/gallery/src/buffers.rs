@@ -49,7 +49,7 @@ pub(crate) fn senders_and_buffers(table: &SendersAndBuffers) -> Markup {
     }
 }
 
-/// What the rows of one block have in common.
+/// Links and disconnection that the rows of one block share.
 fn block<'a>(cells: &[&'a Row]) -> Option<(&'a str, &'a str, f64)> {
     cells.first().map(|row| (row.old.as_str(), row.new.as_str(), row.disconnect_s))
 }

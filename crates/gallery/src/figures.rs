@@ -164,7 +164,7 @@ fn chain(panel: &Panel, id: &str) -> Option<LineChart> {
     Some(lcfd_chart(figure, &all?, id))
 }
 
-/// What one sender did around one handoff.
+/// Steps of one sender around one handoff.
 fn steps_graph(paper: &Paper, figure: &Figure, panel: &Panel, id: &str) -> Option<SequenceGraph> {
     let around = cell_steps(paper, panel)?;
     let mut about = about(figure, panel, id);
@@ -240,7 +240,7 @@ fn over_time(figure: &Figure, panel: &Panel, id: &str, plots: Vec<LinePlot>) -> 
 /// Spans of a curve: less than what can be told apart.
 const SPANS: f64 = 600.0;
 
-/// Of each span of a curve in steps the first, the least, the greatest and the last point, so that nothing falls out.
+/// The first, the least, the greatest and the last point of each span of a curve in steps, so that nothing falls out.
 fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let (Some(first), Some(last)) = (points.first(), points.last()) else { return Vec::new() };
     let length = ((last.0 - first.0) / SPANS).max(f64::MIN_POSITIVE);

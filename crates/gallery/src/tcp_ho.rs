@@ -13,7 +13,7 @@ pub fn name(handoff: &Handoff, separator: &str) -> String {
     format!("b = {}, c = {}{class}", handoff.b(), handoff.c())
 }
 
-/// What there is to see in the chart, for screen readers.
+/// Description of the chart for screen readers.
 const DESCRIPTION: &str = "Segments that TCP-HO sends more than TCP until both fill the new path, over the standard \
                            deviation of its estimate of the bandwidth-delay product b; c is TCP's threshold.";
 

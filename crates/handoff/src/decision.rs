@@ -1,4 +1,4 @@
-//! What a scheme decided, and when: an advisor whose answers are written down.
+//! Decisions of a scheme and their times: an advisor whose answers are written down.
 
 use crate::hn_option::Start;
 use crate::notice::Notice;
@@ -32,7 +32,7 @@ pub enum Occasion {
 /// One answer that asked for something or that a rule is behind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// What was asked.
+    /// The question.
     pub occasion: Occasion,
     /// The sender before the answer.
     pub view: View,
@@ -70,7 +70,7 @@ impl Advised {
         self.minutes.get_or_insert_default();
     }
 
-    /// What was decided since the last call.
+    /// Decisions since the last call.
     pub fn take_minutes(&mut self) -> Vec<Decision> {
         self.minutes.as_mut().map(std::mem::take).unwrap_or_default()
     }

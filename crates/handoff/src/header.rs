@@ -10,11 +10,11 @@ use segue_policy::{Action, Rule, Sender};
 use segue_tcp::{Advice, Advisor, Nanos, View};
 use std::marker::PhantomData;
 
-/// What distinguishes one scheme of one header from another.
+/// Differences between the schemes that have one header each.
 pub trait Header: Clone {
     /// Its name, stack and source.
     const ENTRY: Entry;
-    /// What the bits of `segue_action.rules` mean.
+    /// Meanings of the bits of `segue_action.rules`.
     const RULES: &'static [Rule];
 
     /// Its header.

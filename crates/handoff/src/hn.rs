@@ -29,7 +29,7 @@ const INTERVAL: Nanos = 500_000_000;
 /// Floor of ssthresh, packets (RFC 5681, equation 4).
 const LEAST_SSTHRESH: u32 = 2;
 
-/// What the sender does (5.3), as [`HandoffScheme::applied`] names it.
+/// Rules of the sender (5.3), as [`HandoffScheme::applied`] names them.
 pub const HN_RULES: &[Rule] = &[
     rule(
         0,

@@ -59,7 +59,7 @@ pub struct Start {
     pub pbs: u64,
 }
 
-/// What the mobile tells.
+/// Contents of the mobile's option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Announcement {
     /// A handoff is about to begin.
@@ -71,7 +71,7 @@ pub enum Announcement {
 /// An announcement as it stands on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Announced {
-    /// What it tells.
+    /// The content.
     pub what: Announcement,
     /// Its number among the connection's reports, modulo 256.
     pub seq: u8,
@@ -90,18 +90,19 @@ pub fn pbs_field(pbs: u64, unit: u64) -> Option<u8> {
     (0..=LARGEST).rev().find(|&field| unit << field <= pbs)
 }
 
-/// What an EHD field stands for.
+/// Delay that an EHD field stands for, ns.
 pub fn ehd_of(field: u8) -> Nanos {
     EHD_UNIT << field.min(LARGEST)
 }
 
-/// What a PBS field stands for, bytes.
+/// Buffer that a PBS field stands for, bytes.
 pub fn pbs_of(field: u8, unit: u64) -> u64 {
     unit << field.min(LARGEST)
 }
 
 impl Start {
-    /// What a sender reads of it: never a shorter delay, never a larger buffer. `None`: the buffer is too small to be told.
+    /// The values that a sender reads: never a shorter delay, never a larger buffer. `None`: the buffer is too small
+    /// to be told.
     pub fn as_told(self, encoding: Encoding) -> Option<Self> {
         Some(match encoding {
             Encoding::Quantised => {
@@ -138,7 +139,7 @@ impl Announcement {
         }
     }
 
-    /// What the octets of the paper's option, kind to end, tell.
+    /// The announcement in the octets of the paper's option, kind to end.
     pub fn decode_paper(octets: &[u8]) -> Result<Self, OptionError> {
         match *octets {
             [kind, ..] if kind != PAPER_KIND => Err(OptionError::Kind),
@@ -175,7 +176,7 @@ impl Announced {
         Some((octets, length))
     }
 
-    /// What these octets, kind to end, announce.
+    /// The announcement in these octets, kind to end.
     pub fn decode(octets: &[u8]) -> Result<Self, OptionError> {
         let &[kind, length, exid_high, exid_low, of, seq, nonce_high, nonce_low, ref rest @ ..] = octets
         else {

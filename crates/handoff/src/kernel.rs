@@ -29,7 +29,7 @@ pub(crate) fn sender(view: &View) -> Sender {
     }
 }
 
-/// Who carries out what a policy asks for.
+/// The kind of sender that carries out a policy's action.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Enactment {
     /// A sender that does it all, as the papers' did.
@@ -43,7 +43,7 @@ pub(crate) enum Enactment {
 pub(crate) const ENACT: &str = "enact";
 
 impl Enactment {
-    /// What the settings choose; the last one counts, as of knobs.
+    /// The enactment that the settings choose; the last one counts, as of knobs.
     pub(crate) fn chosen(scheme: &str, settings: &[(String, String)]) -> Result<Self, SchemeError> {
         let Some((_, value)) = settings.iter().rfind(|(key, _)| key == ENACT) else {
             return Ok(Self::default());
@@ -68,8 +68,8 @@ impl Enactment {
         }
     }
 
-    /// What of a policy's answer to a notice is believed: all on paper. What the kernel does with it afterwards, such as
-    /// the trial of what was granted, only a kernel's stack does ([`crate::on_linux`]): here `proven` is nothing.
+    /// The part of a policy's answer to a notice that is believed: all on paper. The trial of what was granted and
+    /// the rest of the kernel's work is only in a kernel's stack ([`crate::on_linux`]): here `proven` is nothing.
     pub(crate) fn believed(self, tcp: &Sender, notice: &Notice, asked: Action) -> Action {
         match self {
             Self::Paper => asked,
@@ -86,9 +86,9 @@ impl Enactment {
     }
 }
 
-/// What a kernel can be made to do of an action; the table in docs/internals/kernel.md. The answers to a fast
-/// retransmit and to a timeout are given by the `ssthresh` callback; SRTT, RTTVAR, RTO and its floor, back-off, timer,
-/// dupthresh and the choice of what recovery sends are the kernel's own.
+/// The part of an action that a kernel can be made to do; the table in docs/internals/kernel.md. The answers to a
+/// fast retransmit and to a timeout are given by the `ssthresh` callback; SRTT, RTTVAR, RTO and its floor, back-off,
+/// timer, dupthresh and the choice of what recovery sends are the kernel's own.
 pub(crate) fn on_linux(action: &Action) -> Advice {
     let all = on_paper(action);
     Advice {

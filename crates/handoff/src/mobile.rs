@@ -4,7 +4,7 @@
 use crate::hn_option::{Encoding, Start};
 use segue_tcp::Nanos;
 
-/// What the mobile does at every handoff.
+/// The mobile's part at every handoff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MobileRule {
     /// It sends the notice on completion.
@@ -39,7 +39,7 @@ pub struct WindowRule {
     pub reopen_acks: u32,
 }
 
-/// What the mobile tells before a handoff (algorithms.md, 5.2, step 2).
+/// The mobile's announcement before a handoff (algorithms.md, 5.2, step 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StartRule {
     /// The handoff delay that it expects; `None`: what it will be.

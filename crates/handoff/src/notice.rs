@@ -55,7 +55,7 @@ impl Announcer {
     }
 }
 
-/// What became of the options that a sender has heard.
+/// Counts of the options that a sender has heard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Heard {
     /// Notices of a completed handoff and announcements, taken.
@@ -66,7 +66,7 @@ pub struct Heard {
     pub refused: u32,
 }
 
-/// What a sender has heard.
+/// News that a sender has heard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
     /// A handoff has completed.
@@ -89,7 +89,7 @@ impl Listener {
         Self { replay: ReplayWindow::new(nonce), link: None, heard: Heard::default() }
     }
 
-    /// What became of the options so far.
+    /// Counts of the options so far.
     pub fn heard(&self) -> Heard {
         self.heard
     }

@@ -1,4 +1,4 @@
-//! What the programs of a sender on Linux (bpf/sender/) do with a notice beside asking the policy: how far it is
+//! Programs of a sender on Linux (bpf/sender/) and their work at a notice beside asking the policy: how far it is
 //! believed, what leaves at once, the trial of what it has granted, the guard against the kernel's own undo. The
 //! bounds are those of `policy/grant.h` and `policy/base_rtt.h`, which the programs compile, too.
 //!
@@ -15,7 +15,7 @@ use segue_tcp::{Advice, Nanos, View};
 
 const MS: Nanos = 1_000_000;
 
-/// What a policy answers to a notice about the path, and the window that the link alone holds, 1/256 packet, if it
+/// A policy's answer to a notice about the path, and the window that the link alone holds, 1/256 packet, if it
 /// computes one.
 pub(crate) trait Decides {
     /// `path`: the notice with what lies beyond the link; `link`: as it came.

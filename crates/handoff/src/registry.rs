@@ -54,12 +54,12 @@ macro_rules! schemes {
                 match self { $(Self::$variant(scheme) => scheme.needs_dsack()),+ }
             }
 
-            /// What the mobile does at a handoff.
+            /// The mobile's part at a handoff.
             pub fn mobile(&self) -> MobileRule {
                 match self { $(Self::$variant(scheme) => scheme.mobile()),+ }
             }
 
-            /// What the access routers do at a handoff, if the scheme says so.
+            /// The access routers' part at a handoff, if the scheme has one for them.
             pub fn router(&self) -> Option<RouterRule> {
                 match self { $(Self::$variant(scheme) => scheme.router()),+ }
             }
@@ -84,7 +84,7 @@ macro_rules! schemes {
                 match self { $(Self::$variant(scheme) => scheme.pending()),+ }
             }
 
-            /// What all flows of a mobile share at a host from the first notice on, if anything.
+            /// State that all flows of a mobile share at a host from the first notice on, if any.
             pub fn claim(&self) -> Option<Claim> {
                 match self { $(Self::$variant(scheme) => scheme.claim()),+ }
             }

@@ -14,11 +14,11 @@ pub enum Holder {
     New,
 }
 
-/// What the access routers do at every handoff with a disconnection; without one there is nothing to hold.
+/// The access routers' part at every handoff with a disconnection; without one there is nothing to hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RouterRule {
-    /// Who holds packets.
+    /// The router that holds packets.
     pub holder: Holder,
-    /// What goes when the buffer is full.
+    /// The packet that goes when the buffer is full.
     pub overflow: Overflow,
 }

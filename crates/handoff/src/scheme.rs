@@ -42,7 +42,7 @@ pub enum SchemeError {
     Unknown {
         /// The word.
         name: String,
-        /// What could stand there.
+        /// The names that could stand there.
         expected: String,
         /// The most similar valid word, in words; empty if none is.
         hint: String,
@@ -52,7 +52,7 @@ pub enum SchemeError {
     Setting {
         /// The scheme.
         scheme: String,
-        /// What is wrong, and what was expected.
+        /// The fault, and what was expected.
         problem: String,
     },
 }
@@ -91,12 +91,12 @@ pub trait HandoffScheme: Advisor + Sized {
         false
     }
 
-    /// What the mobile does at a handoff; unless a scheme says otherwise it tells the senders.
+    /// The mobile's part at a handoff; unless a scheme says otherwise it tells the senders.
     fn mobile(&self) -> MobileRule {
         MobileRule::default()
     }
 
-    /// What the access routers do at a handoff; unless a scheme says otherwise, what the scenario says.
+    /// The access routers' part at a handoff; unless a scheme says otherwise, the scenario's.
     fn router(&self) -> Option<RouterRule> {
         None
     }
@@ -115,7 +115,8 @@ pub trait HandoffScheme: Advisor + Sized {
         None
     }
 
-    /// What all flows of a mobile share at a host from the first notice on, if the scheme has them send together.
+    /// State that all flows of a mobile share at a host from the first notice on, if the scheme has them send
+    /// together.
     fn claim(&self) -> Option<Claim> {
         None
     }

@@ -75,15 +75,15 @@ fn drain<A: Advisor>(sender: &mut Sender<A>, now: Nanos) -> u64 {
 }
 
 proptest! {
-    /// What is sent between HO Start and the end of HANDOFF is at most PBS, whatever comes; HANDOFF ends; and whenever something
-    /// is outstanding, a timer runs that will do something about it.
+    /// Packets sent between HO Start and the end of HANDOFF are at most PBS, whatever comes; HANDOFF ends; and
+    /// whenever something is outstanding, a timer runs that will do something about it.
     #[test]
     fn never_beyond_the_buffer_and_never_for_ever(stack in 0..PROFILES.len(), events in events()) {
         let profile = PROFILES[stack];
         let mut sender = open(&profile, HandoffNotification::default());
         let mut now = 100 * MS;
         let mut window = profile.receive_window;
-        // What the sender knows of it.
+        // The receiver's window as the sender knows it.
         let mut told = window;
         let mut allowed = None;
         for event in events {

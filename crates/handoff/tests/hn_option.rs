@@ -111,7 +111,7 @@ fn on_the_wire() {
     assert_eq!(octets[..length], [253, 8, 0x5e, 0x9e, 0x15, 7, 0x12, 0x34]);
 }
 
-/// What the notice's own reports look like is none of this option's business, and the other way round.
+/// The notice's own reports are none of this option's business, and the other way round.
 #[test]
 fn reports_are_not_announcements() {
     let link = segue_policy::Link { rate_kbps: 200, delay_us: 300_000 };
@@ -136,7 +136,7 @@ proptest! {
         prop_assert!(exact.pbs <= pbs && exact.pbs + PBS_UNIT > pbs);
     }
 
-    /// What is written is read again as it was told, in every form; the paper's only where it is no Finish.
+    /// An option is read as it was written, in every form; the paper's only where it is no Finish.
     #[test]
     fn written_and_read(ehd in 0..=LONGEST_EHD, pbs in PBS_UNIT..=LARGEST_PBS, seq in any::<u8>(), nonce in any::<u16>()) {
         let start = Start { ehd, pbs };

@@ -1,5 +1,4 @@
-//! What schemes say about the mobile: who announces, how Freeze-TCP closes its window, and which settings
-//! are refused.
+//! Rules of the mobile in schemes: who announces, how Freeze-TCP closes its window, and which settings are refused.
 
 use segue_handoff::{Encoding, Lead, MobileRule, Scheme, Start, StartRule, WindowRule};
 use segue_tcp::Advisor;

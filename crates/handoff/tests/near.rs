@@ -86,7 +86,7 @@ fn ack(ack: u32, blocks: &[(u32, u32)]) -> Segment {
     }
 }
 
-/// What is sent until `until`: when, by which flow, which packet.
+/// Packets sent until `until`: when, by which flow, which packet.
 fn sent(claim: &mut Claim, flows: &mut [Flow], until: Nanos) -> Vec<(Nanos, usize, u32)> {
     sent_from(claim, flows, 0, until)
 }
@@ -259,8 +259,7 @@ fn a_loss_on_the_new_link_halves_the_window() {
     assert_eq!(sent_from(&mut claim, &mut flows, now, now + MS), [(now, 0, 100)]);
 }
 
-/// 3.2: the queue of the new link is taken to hold twelve packets. Of sixteen sent at once the last four
-/// are lost.
+/// 3.2: the queue of the new link is taken to hold twelve packets. The last four of sixteen sent at once are lost.
 #[test]
 fn what_the_new_queue_cannot_hold_is_lost() {
     let mut flows = [Flow::of(&[1_001; 16])];
@@ -291,7 +290,7 @@ proptest! {
         }).collect();
         let mut claim = claimed(&mut flows, &notice(SLOW, own as u32, 1));
         let mut now = HEARD;
-        // What the claim has sent, and what of it is not acknowledged.
+        // Packets that the claim has sent and that are not acknowledged, by flow.
         let mut out = vec![std::collections::BTreeSet::new(); own];
         for (index, wait) in acks {
             for (_, flow, seq) in sent_from(&mut claim, &mut flows, now, now + wait * MS) {

@@ -136,8 +136,8 @@ fn an_undo_is_guarded() {
     assert_eq!(sender.on_undo(&open(3), 40), 40);
 }
 
-/// The ACK that brings a notice may also show the kernel that its timeouts were needless. What counts as under way again
-/// is lost: as much more may leave as was granted.
+/// The ACK that brings a notice may also show the kernel that its timeouts were needless. Packets that count as under
+/// way again are lost: as much more may leave as was granted.
 #[test]
 fn a_notice_on_an_ack_that_undoes_lets_new_packets_out() {
     let mut sender = scheme("linux");

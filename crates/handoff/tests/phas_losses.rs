@@ -23,7 +23,7 @@ struct Plan {
     overflow: Overflow,
     extra_dup: bool,
     notice_lost: bool,
-    /// Of the ACKs that leave the mobile from link-up on; those beyond the list arrive.
+    /// Which ACKs that leave the mobile from link-up on are lost; those beyond the list arrive.
     acks_lost: Vec<bool>,
 }
 

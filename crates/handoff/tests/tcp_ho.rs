@@ -114,8 +114,8 @@ fn without_a_notice_nobody_is_asked() {
     }
 }
 
-/// What `segue trace` tells: the notice with its rules, each sample with its own, then silence until congestion judges the
-/// report.
+/// Decisions in `segue trace`: the notice with its rules, each sample with its own, then silence until congestion
+/// judges the report.
 #[test]
 fn decisions_name_their_rules() {
     let (mut sender, now) = timed_out("tcp-ho");

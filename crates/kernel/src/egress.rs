@@ -100,7 +100,8 @@ impl Place {
         hook
     }
 
-    /// Attaches a program there, and the qdisc that it needs. What follows where the place is taken: `taken`.
+    /// Attaches a program there, and the qdisc that it needs. `taken` makes the error of a
+    /// place that is taken.
     pub(crate) fn attach(
         self,
         device: Device,

@@ -21,7 +21,7 @@ const ITERATOR: &str = "bpf_iter_tcp";
 /// One thing that a machine has or lacks.
 #[derive(Clone, Debug, Serialize)]
 pub struct Feature {
-    /// What.
+    /// Its name.
     pub name: &'static str,
     /// Whether it is there.
     pub present: bool,

@@ -58,7 +58,7 @@ impl LabAgent {
             }
             std::thread::sleep(LOOK);
         }
-        // What it attaches is attached.
+        // The agent has attached its programs by now.
         rank_of_program(id, Some(Rank::End));
         Ok(agent)
     }
@@ -72,7 +72,7 @@ impl LabAgent {
             .map_err(|error| Error::Agent { end: END, said: error.to_string() })
     }
 
-    /// What its notices came to, and ends it.
+    /// Ends it; returns its notices' counters.
     ///
     /// # Errors
     /// It has ended before, or has told of no handoff although there was one (`handoffs`).

@@ -77,7 +77,7 @@ impl Child {
         self.process.id()
     }
 
-    /// What a program that was started with a pipe reads from; once.
+    /// The pipe that a program started with one reads from; once.
     pub fn input(&mut self) -> Option<ChildStdin> {
         self.process.stdin.take()
     }
@@ -115,7 +115,7 @@ impl Child {
         };
         while started.elapsed() < limit {
             self.check()?;
-            // Of its namespace.
+            // These tables are of the program's own namespace.
             for table in ["tcp", "tcp6"] {
                 let path = format!("/proc/{}/net/{table}", self.id());
                 if fs::read_to_string(path).is_ok_and(&listens) {
@@ -140,7 +140,7 @@ impl Child {
         }
     }
 
-    /// What it has printed so far.
+    /// Text that it has printed so far.
     ///
     /// # Errors
     /// The file is gone.

@@ -34,14 +34,14 @@ const STILL: u64 = 32 * 1024;
 const REST: Duration = Duration::from_millis(200);
 const AT_REST: Duration = Duration::from_secs(5);
 
-/// What is to be measured.
+/// A measurement of costs.
 #[derive(Clone, Debug)]
 pub struct CostPlan {
     /// The senders, with their names.
     pub senders: Vec<(String, Segue)>,
     /// Rounds; at least 2, or nothing can be said of their spread.
     pub runs: u32,
-    /// Of each time that connections are counted; a flow lasts whole seconds, no less.
+    /// Length of each time in which connections are counted; a flow lasts whole seconds, no less.
     pub time: Duration,
     /// Idle connections whose memory is measured.
     pub connections: u32,
@@ -52,7 +52,7 @@ pub struct CostPlan {
     pub end: Vec<String>,
 }
 
-/// What `connect` prints, as JSON.
+/// Output of `connect`, as JSON.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Connected {
     /// Connections opened, used and closed.
@@ -61,14 +61,14 @@ pub struct Connected {
     pub seconds: f64,
 }
 
-/// What `open` prints, as JSON in one line, when all are open.
+/// Output of `open`, as JSON in one line, when all are open.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Opened {
     /// Connections.
     pub open: u64,
 }
 
-/// What is compared.
+/// Configurations to compare.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Arm {
     /// The kernel's cubic; nothing is attached anywhere.
@@ -92,16 +92,16 @@ impl fmt::Display for Arm {
 /// One run of one arm.
 #[derive(Clone, Debug)]
 pub struct CostRecord {
-    /// Which.
+    /// The configuration.
     pub arm: Arm,
     /// Number of the round, from 0.
     pub run: u32,
-    /// What one flow carried.
+    /// Throughput of one flow, bit/s.
     pub bits_per_second: f64,
     /// Opened, used and closed.
     pub connections_per_second: f64,
-    /// What one flow carried in a second of processor time, both ends together. Where other programs take their share
-    /// of the machine, it changes less.
+    /// Bits that one flow carried in a second of processor time, both ends together. Where other programs take their
+    /// share of the machine, it changes less.
     pub bits_per_processor_second: f64,
     /// The same of connections.
     pub connections_per_processor_second: f64,
@@ -112,14 +112,14 @@ pub struct CostRecord {
 /// Memory of idle connections, once.
 #[derive(Clone, Debug)]
 pub struct MemoryRecord {
-    /// Of which arm.
+    /// The configuration.
     pub arm: Arm,
     /// Number of the round, from 0.
     pub run: u32,
     /// How much the kernel's slab grew a connection, both ends, octets.
     pub slab: f64,
-    /// What is charged to a socket beside its buffers, the server's and the mobile's, octets; `None`: this kernel
-    /// does not tell.
+    /// Memory charged to a socket beside its buffers, the server's and the mobile's, octets; `None`: this kernel does
+    /// not tell.
     pub charged: Option<[f64; 2]>,
 }
 
@@ -171,7 +171,7 @@ fn prepared(plan: &CostPlan) -> Result<Vec<Arm>, Error> {
     Ok([Arm::Cubic, Arm::CubicToMobile].into_iter().chain(senders).collect())
 }
 
-/// What is attached; in the order of detaching.
+/// Attached programs, in the order of detaching.
 struct Attached {
     server: Option<Box<dyn ServerEnd>>,
     _mobile: Option<Box<dyn super::ends::MobileEnd>>,

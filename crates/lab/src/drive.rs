@@ -25,10 +25,10 @@ use std::time::Duration;
 
 /// How often a waiting run looks whether all is well.
 const LOOK: Duration = Duration::from_millis(20);
-/// What a file may take beyond the drive before the run is ended.
+/// Longest time that a file may take beyond the drive before the run is ended.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// What is to be run.
+/// A drive to run.
 #[derive(Clone, Debug)]
 pub struct Drive {
     /// Links, kind of the handoffs, senders and the rest; its warm-up, observation and program are not used.
@@ -36,7 +36,7 @@ pub struct Drive {
     /// At the old link, at the new one, at the old one, ...: at least two. The first is longer by a part of a second
     /// that the seed draws for each round.
     pub stays: Vec<Duration>,
-    /// What crosses the links.
+    /// Traffic over the links.
     pub load: Load,
 }
 
@@ -54,12 +54,12 @@ pub enum Load {
 /// One run of one sender.
 #[derive(Clone, Debug, Default)]
 pub struct DriveRecord {
-    /// Who sent.
+    /// Name of the sender.
     pub sender: String,
     /// Which round, from 0.
     pub run: u32,
-    /// The handoffs that came before the end, as [`super::run()`] has each; a stay is what is observed after it. Of the
-    /// run's programs, kernel and counters nothing is in them.
+    /// The handoffs that came before the end, as [`super::run()`] has each; a stay is what is observed after it. They
+    /// lack the run's programs, kernel and counters.
     pub handoffs: Vec<RunRecord>,
     /// Octets of TCP data new to the mobile until the end of the drive.
     pub octets: u64,
@@ -67,7 +67,7 @@ pub struct DriveRecord {
     pub completed: Option<Duration>,
     /// Whether every octet of the files was the right one.
     pub intact: Option<bool>,
-    /// What was typed.
+    /// Keystrokes typed.
     pub keystrokes: Vec<Keystroke>,
     /// Whether a kernel held a connection for dead.
     pub gave_up: bool,
@@ -153,7 +153,7 @@ fn which(stay: usize) -> Which {
     if stay.is_multiple_of(2) { Which::Old } else { Which::New }
 }
 
-/// What runs.
+/// Running programs.
 enum Running {
     Download(Download),
     Shell(Shell),

@@ -1,8 +1,8 @@
 //! The link emulator: a thread that carries packets between the hosts' TUN devices along a [`Path`], whose links are
 //! the simulator's.
 //!
-//! The mobile has a device for each access link, and gets a packet by that of the link that it came over. What the
-//! mobile sends takes the link that carries, by whichever device it leaves.
+//! The mobile has a device for each access link, and gets a packet by that of the link that it came over. Its own
+//! packets take the link that carries, by whichever device they leave.
 //!
 //! Departures and deliveries are computed, not slept: a late wake-up shifts one packet and does not lower the rate.
 
@@ -53,7 +53,7 @@ impl Clock {
     }
 }
 
-/// What an emulator leaves behind.
+/// Record that an emulator leaves behind.
 #[derive(Debug)]
 pub struct Record {
     /// All packets, as they entered.
@@ -71,7 +71,7 @@ enum Command {
     Stop,
 }
 
-/// What other threads see of an emulator.
+/// State of an emulator that other threads see.
 #[derive(Debug, Default)]
 struct Shared {
     /// When the first bulk packet entered, plus one; 0: not yet.
@@ -310,7 +310,7 @@ impl Worker {
                 Err(source) => return Err(Error::Device { host: HOSTS[device], source }),
             }
             let now = self.clock.now();
-            // What was due before it came, a switch above all, is done before it.
+            // Events that were due before it came, a switch above all, are done before it.
             self.path.advance(now);
             if direction == Direction::Down && octets.len() >= BULK {
                 let _ =

@@ -26,15 +26,15 @@ pub enum Error {
     /// The kernel refused something.
     #[error("{what}: {source}")]
     System {
-        /// What was to be done.
+        /// The attempt.
         what: String,
-        /// What the kernel said.
+        /// The kernel's answer.
         source: io::Error,
     },
     /// The kernel has no such congestion control.
     #[error("the kernel has no congestion control `{name}`; it has: {known}")]
     CongestionControl {
-        /// What was asked for.
+        /// The name asked for.
         name: String,
         /// `tcp_available_congestion_control`.
         known: String,
@@ -44,15 +44,15 @@ pub enum Error {
     OldKernel {
         /// The setting.
         sysctl: String,
-        /// Who has it.
+        /// The first kernel that has it.
         since: &'static str,
     },
     /// A program ended or failed while it was needed.
     #[error("{program} {what}: {said}")]
     Program {
-        /// Which.
+        /// The program.
         program: String,
-        /// What it did.
+        /// Its end or failure.
         what: String,
         /// Its last words.
         said: String,
@@ -60,17 +60,17 @@ pub enum Error {
     /// Nothing came in time.
     #[error("waited {seconds} s for {what}")]
     Timeout {
-        /// How long.
+        /// Length of the wait, s.
         seconds: f64,
-        /// For what.
+        /// The thing waited for.
         what: String,
     },
     /// The emulator cannot reach a device any more.
     #[error("the link emulator lost the {host}'s device ({source}); did its namespace disappear?")]
     Device {
-        /// Whose.
+        /// The host.
         host: &'static str,
-        /// What the kernel said.
+        /// The kernel's answer.
         source: io::Error,
     },
     /// The machine could not keep up.
@@ -86,7 +86,7 @@ pub enum Error {
     Agent {
         /// Which end.
         end: &'static str,
-        /// What it said.
+        /// Its words.
         said: String,
     },
     /// SIGINT or SIGTERM.

@@ -11,7 +11,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
 use tun_rs::{DeviceBuilder, SyncDevice};
 
-/// Of the devices.
+/// Largest packet of the devices, octets.
 pub const MTU: u16 = 1500;
 /// The mobile's devices: of the old link, and of the new one.
 pub const DEVICES: [&str; 2] = ["segue0", "segue1"];
@@ -107,10 +107,10 @@ pub struct Host {
     pub role: Role,
 }
 
-/// What a sender's host is set to.
+/// Settings of a sender's host.
 #[derive(Clone, Debug, Default)]
 pub struct SenderSettings<'a> {
-    /// Of its connections; `None`: something else sets it for each.
+    /// The control of its connections; `None`: something else sets it for each.
     pub congestion_control: Option<&'a str>,
     /// `tcp_rto_max_ms`; `None`: the kernel's.
     pub rto_max_ms: Option<u32>,
@@ -192,7 +192,8 @@ impl Host {
     }
 }
 
-/// Of a device's columns in /proc/net/dev: eight for what was received; of those for what was sent the fourth.
+/// Dropped packets sent, from a device's columns in /proc/net/dev: the fourth of those behind the eight for
+/// receiving.
 fn drops(columns: &str) -> Option<u64> {
     columns.split_whitespace().nth(11)?.parse().ok()
 }

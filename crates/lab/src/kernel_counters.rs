@@ -17,7 +17,7 @@ pub fn read(process: u32) -> Result<BTreeMap<String, u64>, Error> {
     Ok(all)
 }
 
-/// What has grown, and by how much.
+/// Counters that have grown, and by how much.
 pub fn growth(before: &BTreeMap<String, u64>, after: &BTreeMap<String, u64>) -> BTreeMap<String, u64> {
     after
         .iter()

@@ -31,8 +31,8 @@ pub struct Laboratory {
     /// Whether a handoff has completed.
     handoffs: bool,
     uplinks: Uplinks,
-    /// What the mobile's devices had thrown away when a link went for the first time: from then on they do so for want of
-    /// a carrier, too, which is no fault of the emulator's.
+    /// Packets that the mobile's devices had thrown away when a link went for the first time: from then on they do so
+    /// for want of a carrier, too, which is no fault of the emulator's.
     until_break: Option<u64>,
     /// Whether the flows are of IPv6.
     six: bool,
@@ -149,7 +149,7 @@ impl Laboratory {
         hosts(&self.server, &self.mobile, &self.cgroups, &self.folder)
     }
 
-    /// What the mobile's host sees of a break: the device of this link has no carrier any more.
+    /// A break as the mobile's host sees it: the device of this link has no carrier any more.
     ///
     /// # Errors
     /// The device is gone.
@@ -160,8 +160,8 @@ impl Laboratory {
         self.uplinks.lose(link)
     }
 
-    /// A handoff has completed: the mobile's default routes lead over this link, and where the laboratory itself tells
-    /// (`notice`), it does. What its notice came to; nothing where an agent finds out by itself.
+    /// A handoff has completed: the mobile's default routes lead over this link, and where the laboratory itself
+    /// tells (`notice`), it does. Returns its notice's counts; none where an agent finds out by itself.
     ///
     /// # Errors
     /// The device is gone, or what the mobile's end says.
@@ -194,8 +194,7 @@ impl Laboratory {
         self.ends.as_ref().map_or(Ok(()), Ends::check)
     }
 
-    /// Takes it down. What is left: the emulator, to be stopped for its record, and whether a device threw packets
-    /// away.
+    /// Takes it down. Returns the emulator, to be stopped for its record, and whether a device threw packets away.
     ///
     /// # Errors
     /// A device is gone.

@@ -28,7 +28,7 @@ pub struct Frame<'a> {
     pub round_trip: Nanos,
     /// Octets of data in a packet of 1500.
     pub segment: u32,
-    /// What carries towards the mobile before T and after link-up.
+    /// Services towards the mobile before T and after link-up.
     pub service: [&'a Service; 2],
 }
 
@@ -51,7 +51,7 @@ struct Flow {
     news: Vec<(Nanos, u64)>,
     first_send: Option<Nanos>,
     first_retransmission: Option<Nanos>,
-    /// What the mobile lacked at link-up, and when it was sent.
+    /// The octet that the mobile lacked at link-up, and when it was sent.
     head: Option<u64>,
     head_sent: Option<Nanos>,
     counts: [Counts; 2],

@@ -25,7 +25,7 @@ pub struct Netlink(Socket);
 pub const LOOPBACK: u32 = 1;
 
 impl Netlink {
-    /// Of the namespace that this thread is in.
+    /// A socket of the namespace that this thread is in.
     ///
     /// # Errors
     /// No socket to be had.

@@ -20,7 +20,7 @@ pub struct Packet {
     pub entered: Nanos,
     /// It came to the queue of this access link, then, and was to leave the queue at the second time.
     pub queued: Option<(Which, Nanos, Nanos)>,
-    /// What became of it.
+    /// Its fate.
     pub fate: Fate,
     /// How much later than due it was handed over.
     pub late: u32,
@@ -30,9 +30,9 @@ pub struct Packet {
 /// The TCP of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// Who sent it.
+    /// Its sender.
     pub source: SocketAddr,
-    /// To whom.
+    /// Its receiver.
     pub destination: SocketAddr,
     /// Number of its first octet.
     pub sequence: u32,

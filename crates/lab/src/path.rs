@@ -24,9 +24,9 @@ pub enum Direction {
 /// The link of before or of after the handoff; of several handoffs each goes to the other one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Which {
-    /// Of before.
+    /// The link before the handoff.
     Old,
-    /// Of after.
+    /// The link after it.
     New,
 }
 
@@ -40,7 +40,7 @@ impl Which {
     }
 }
 
-/// What became of a packet, and when (ns).
+/// Fate of a packet, and when (ns).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// Still under way when the emulator stopped.
@@ -226,7 +226,7 @@ impl<S: Sink> Path<S> {
         Self { sim, links, switches: VecDeque::new(), link: Which::Old }
     }
 
-    /// Who hears what became of packets.
+    /// The listener that hears the fates of packets.
     pub fn sink(&mut self) -> &mut S {
         &mut self.sim.net.observer.0
     }

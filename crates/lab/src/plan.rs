@@ -21,11 +21,11 @@ pub struct Plan {
     pub disconnect: Duration,
     /// Flows from the server to the mobile.
     pub flows: u32,
-    /// Who sends; each once in every round, in rotated order.
+    /// The senders; each once in every round, in rotated order.
     pub senders: Vec<SenderKind>,
     /// Rounds.
     pub runs: u32,
-    /// Whose flows.
+    /// The program whose flows they are.
     pub program: Program,
     /// From the first data packet to the second in which the handoff is drawn; default [`Plan::warm_up`].
     pub warm_up: Option<Duration>,
@@ -130,20 +130,20 @@ impl Plan {
         }
     }
 
-    /// What the notice says of the new link, which came at `up` (ns).
+    /// The new link as the notice reports it; it came at `up` (ns).
     pub fn notice(&self, up: super::Nanos) -> Link {
         self.new.reported(up, self.told_rate)
     }
 
-    /// What the first report says of the old link, which carries since the laboratory's time zero.
+    /// The old link as the first report has it; it carries since the laboratory's time zero.
     pub fn first_report(&self) -> Link {
         self.old.reported(0, 1.0)
     }
 
-    /// What no laboratory can run.
+    /// Refuses a plan that no laboratory can run.
     ///
     /// # Errors
-    /// The first.
+    /// The first fault.
     pub fn check(&self) -> Result<(), Error> {
         let wrong = |what: String| Err(Error::Plan(what));
         for (name, link) in [("old", &self.old), ("new", &self.new)] {
@@ -178,7 +178,7 @@ impl Plan {
     }
 }
 
-/// What is wrong with one direction of a link.
+/// Refuses one direction of a link that cannot be emulated.
 fn check_link(way: &LinkConfig) -> Result<(), String> {
     if let Service::Fixed(rate) = &way.service
         && rate.bits_per_s() < 1000

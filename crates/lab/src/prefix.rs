@@ -1,9 +1,9 @@
 //! How the names begin of what laboratories make: cgroups, folders, pins.
 
-/// Of every laboratory's.
+/// Prefix of every laboratory.
 pub(super) const PREFIX: &str = "segue-lab-";
 
-/// Of this process's.
+/// Prefix of this process's laboratories.
 pub(super) fn prefix() -> String {
     format!("{PREFIX}{}-", std::process::id())
 }

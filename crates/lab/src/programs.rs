@@ -18,7 +18,7 @@ const LONG: u32 = 86_400;
 /// iperf3's server tells more when it sees its client leave than when it is asked to end itself.
 const LEAVE: Duration = Duration::from_secs(1);
 
-/// What the programs themselves say of a run.
+/// Counts of a run that the programs themselves report.
 #[derive(Clone, Debug, Default)]
 pub struct Said {
     /// Octets that the client received.

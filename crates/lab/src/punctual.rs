@@ -9,7 +9,7 @@ use thread_priority::{
     ThreadSchedulePolicy,
 };
 
-/// Who goes first.
+/// Ranks of threads: who goes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rank {
     /// The run and its programs, which inherit it: a receiver that waits for the processor delays ACKs and makes bursts

@@ -9,7 +9,7 @@ use std::time::Duration;
 /// server's device meets the emulator.
 #[derive(Clone, Debug, Default)]
 pub struct RunRecord {
-    /// Who sent.
+    /// Name of the sender.
     pub sender: String,
     /// Which round, from 0.
     pub run: u32,
@@ -35,7 +35,7 @@ pub struct RunRecord {
     pub bytes_observed: u64,
     /// All from the beginning of the flows to the end of the observation.
     pub bytes_total: u64,
-    /// What the new link can carry in one second from link-up, in octets of full packets' data.
+    /// Octets of full packets' data that the new link can carry in one second from link-up.
     pub capacity_1s: u64,
     /// In 10 s.
     pub capacity_10s: u64,
@@ -49,13 +49,13 @@ pub struct RunRecord {
     pub before: Counts,
     /// For each bulk flow, in the order of their beginning.
     pub flows: Vec<FlowRecord>,
-    /// What the kernel of the server's host counted from T to the end (`Tcp` and `TcpExt` of `/proc/net`).
+    /// Counts of the server's kernel from T to the end (`Tcp` and `TcpExt` of `/proc/net`).
     pub kernel: BTreeMap<String, u64>,
-    /// What the mobile's notice did, by name; empty without one.
+    /// Counts of the mobile's notice, by name; empty without one.
     pub notified: BTreeMap<String, u64>,
     /// Counters of the sender that was told; empty for others.
     pub sender_counters: BTreeMap<String, u64>,
-    /// What the programs say.
+    /// Counts that the programs report.
     pub programs: Said,
     /// Whether the sender's kernel held a connection for dead (`tcp_retries2`), so that the program ended.
     pub gave_up: bool,
@@ -83,7 +83,7 @@ pub struct FlowRecord {
 pub struct Counts {
     /// Dropped by full queues.
     pub drops: u64,
-    /// Of these, data.
+    /// Dropped packets with data.
     pub data_drops: u64,
     /// On a link that was up, by its loss model.
     pub lost_on_link: u64,
@@ -95,14 +95,14 @@ pub struct Counts {
     pub needless_retransmissions: u64,
 }
 
-/// Of the emulator.
+/// Exactness of the emulator.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Exactness {
     /// Packets were handed over so much later than due: median.
     pub late_median: Duration,
     /// 99th percentile.
     pub late_p99: Duration,
-    /// Most.
+    /// Largest.
     pub late_most: Duration,
     /// From the mobile's SYN to the SYN-ACK that it got: the path's round trip.
     pub handshake: Option<Duration>,

@@ -37,12 +37,12 @@ const BEGIN: Duration = Duration::from_secs(20);
 /// How often a waiting run looks whether all is well.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// What is told while runs go on.
+/// Progress of runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// Runs that have ended.
     pub done: usize,
-    /// Of so many.
+    /// Runs in all.
     pub of: usize,
 }
 
@@ -154,7 +154,7 @@ pub(super) fn order(senders: usize, runs: u32) -> Vec<(u32, usize)> {
     (0..runs).flat_map(|round| senders_of(round).map(move |sender| (round, sender))).collect()
 }
 
-/// What must be there before the first run.
+/// Checks the conditions of the first run.
 pub(super) fn prepared(programs: &[&str]) -> Result<(), Error> {
     if !nix::unistd::geteuid().is_root() {
         return Err(Error::NotRoot(nix::unistd::getuid().as_raw()));

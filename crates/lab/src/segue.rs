@@ -15,7 +15,7 @@ use std::time::Duration;
 /// Copies of each notice (docs/reference/wire.md).
 const COPIES: u8 = 2;
 
-/// What attaches a sender, whatever its name.
+/// The code that attaches a sender, whatever its name.
 pub fn aware(_name: &str, segue: &Segue) -> Arc<dyn Aware> {
     Arc::new(segue.clone())
 }

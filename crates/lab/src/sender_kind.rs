@@ -14,7 +14,7 @@ pub enum SenderKind {
         congestion_control: String,
         /// `net.ipv4.tcp_rto_max_ms`; `None`: the kernel's 120 s.
         rto_max_ms: Option<u32>,
-        /// Of drives: the mobile closes its window so long before each handoff (Freeze-TCP); `None`: never.
+        /// Time before each handoff at which the mobile closes its window (Freeze-TCP), in drives; `None`: never.
         freeze_before: Option<Duration>,
         /// The mobile's agent helps it, which runs nothing of ours: the words of its command. Empty: nobody does.
         agent: Vec<String>,
@@ -25,7 +25,7 @@ pub enum SenderKind {
         name: String,
         /// How it is set.
         segue: Segue,
-        /// Who tells it.
+        /// The part of the mobile that tells it.
         notice_by: NoticeBy,
     },
 }
@@ -33,7 +33,7 @@ pub enum SenderKind {
 /// How a sender of ours is set.
 #[derive(Clone, Debug)]
 pub struct Segue {
-    /// Who decides.
+    /// The policy that decides.
     pub policy: Policy,
     /// The congestion control that it is built around.
     pub around: Around,
@@ -41,7 +41,7 @@ pub struct Segue {
     pub icmp: bool,
 }
 
-/// Who at the mobile tells senders of a handoff.
+/// The part of the mobile that tells senders of a handoff.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum NoticeBy {
     /// A test sender within the laboratory, which is called at link-up.

@@ -24,7 +24,7 @@ const PORT: u16 = 2222;
 const TYPING: Duration = Duration::from_millis(200);
 /// How often the typist looks at the screen.
 const LOOK: Duration = Duration::from_millis(1);
-/// What is typed: nothing that a terminal takes for a command.
+/// The key that is typed: nothing that a terminal takes for a command.
 const KEY: u8 = b'x';
 /// sshd begins as root and leaves its rights there.
 const PRIVILEGE_SEPARATION: &str = "/run/sshd";

@@ -67,7 +67,7 @@ fn message(octets: &[u8]) -> Option<(u16, &[u8], &[u8])> {
     Some((kind, body, octets.get(length.next_multiple_of(4)..).unwrap_or_default()))
 }
 
-/// Of one `struct inet_diag_msg` and its attributes.
+/// Memory of one socket, from its `struct inet_diag_msg` and the attributes.
 fn of_socket(body: &[u8]) -> Option<u32> {
     let mut rest = body.get(MESSAGE..)?;
     while let [a, b, c, d, ..] = *rest {

@@ -139,7 +139,7 @@ mod tests {
             assert!(Instant::now() < limit, "nobody listens");
             std::thread::sleep(Duration::from_millis(5));
         }
-        // Of each port 10 are kept; the others are closed, or `connect` would wait for ever.
+        // The server keeps 10 of each port; the others are closed, or `connect` would wait for ever.
         let open = open(address, 8).expect("open");
         assert_eq!(open.len(), 8);
         open[7].set_nonblocking(true).expect("set");

@@ -1,4 +1,4 @@
-//! What dies under a flow: the process that attached the sender, and the hosts themselves.
+//! Deaths under a flow: of the process that attached the sender, and of the hosts themselves.
 
 mod laboratory;
 mod left;
@@ -51,7 +51,7 @@ fn daemon() {
         }
         _ => panic!("{mode}"),
     }
-    // What it has pinned stays.
+    // Its pins stay.
     std::mem::forget(pin);
 }
 
@@ -144,7 +144,7 @@ fn trial(stage: &mut Stage, mode: &str, after: Duration, bulk: &Path) {
             .map_err(|e| Error::Fault(e.to_string()))
     });
     told.expect("it tells");
-    // Whatever the kill has left, detach and attach work.
+    // Detach and attach work, whatever the kill has left.
     let clear = |when: &str| {
         let detached = stage.there(|| detach(&stage.pin.0));
         assert!(

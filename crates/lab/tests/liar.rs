@@ -20,7 +20,7 @@ use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// What is told again and again.
+/// The link that is told again and again.
 const LIE: Link = Link { rate_kbps: 10_000_000, delay_us: 9_000 };
 const EVERY: Duration = Duration::from_millis(50);
 
@@ -182,7 +182,7 @@ fn host(name: &str, segue: &Segue, beside: bool) -> Arc<dyn Aware> {
     Arc::new(Host { sender: segue.clone(), lies: (name == LIAR).then_some(LIE), beside })
 }
 
-/// What the program's own flow got.
+/// Octets of the program's own flow.
 fn own(record: &RunRecord) -> f64 {
     record.flows.last().expect("a flow").bytes_observed as f64
 }
@@ -218,7 +218,7 @@ fn runs(scheme: Scheme, kind: Kind, beside: bool, runs: u32) -> [Vec<f64>; 2] {
     })
 }
 
-/// What a flow gets beside another one scatters, so ranks are compared (Mann and Whitney, one-sided, 2.5 %): the liar
+/// A flow's share beside another one scatters, so ranks are compared (Mann and Whitney, one-sided, 2.5 %): the liar
 /// with 5 % taken off must not be the larger one in 31 of the 36 pairs.
 fn no_more(scheme: Scheme, kind: Kind) {
     let [honest, liar] = runs(scheme, kind, true, RUNS);

@@ -33,7 +33,7 @@ sockopt_impl!(
     bool
 );
 
-/// What is written on one side comes out of the other.
+/// Octets written on one side come out of the other.
 fn lives(peer: &mut Peer, stream: &mut TcpStream) {
     stream.write_all(b"hello").expect("it can be written");
     let segment = peer.receive().expect("it arrives");

@@ -1,4 +1,4 @@
-//! Who offers the capability is answered and enrolled; nobody else notices anything.
+//! A peer that offers the capability is answered and enrolled; nobody else notices anything.
 
 mod bench;
 
@@ -45,7 +45,7 @@ fn listeners_from_before_are_marked_if_asked() {
         let _accepted = listener.accept().expect("a connection");
         assert_eq!(count(&sender, "negotiated"), u64::from(marked));
     }
-    // What was marked is unmarked.
+    // The listener that was marked is unmarked.
     let mut peer = Peer::v4(&bench.device, 4003);
     assert_eq!(peer.open(true).option(KIND), None);
 }
@@ -85,7 +85,7 @@ fn syn_cookies_do_not_hinder() {
     let _accepted = listener.accept().expect("a connection");
     let flow = flow(&sender.status().expect("a status"), peer.local);
     assert!(flow.negotiated && flow.enrolled, "{flow:?}");
-    // Who guesses is not believed.
+    // A peer that guesses is not believed.
     let mut peer = Peer::v4(&bench.device, 4002);
     peer.open(true);
     peer.nonce = peer.nonce.map(|nonce| nonce ^ 1);
@@ -125,7 +125,7 @@ fn who_connects_out_offers() {
     let device = &bench.device;
     let connect = || {
         let there = std::net::SocketAddr::new(bench::PEER_V4, 7000);
-        // Of this thread, which is in the namespace, and not waited for.
+        // A socket of this thread, which is in the namespace, and not waited for.
         let socket = rustix::net::socket_with(
             rustix::net::AddressFamily::INET,
             rustix::net::SocketType::STREAM,

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// What was done by which kind of thread: (what, whether it was an ordinary one).
+/// Acts of each kind of thread: (what, whether it was an ordinary one).
 type Log = Arc<Mutex<BTreeSet<(&'static str, bool)>>>;
 
 /// Ends that write down who calls them.

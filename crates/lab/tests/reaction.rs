@@ -1,4 +1,4 @@
-//! What a notice does to a real connection.
+//! Effects of a notice on a real connection.
 
 mod bench;
 mod rto_max;
@@ -106,7 +106,7 @@ fn connect_from_afar(peer: &mut Peer) -> Duration {
     begin.elapsed()
 }
 
-/// What a notice tells is the access link; a peer may be far beyond it, and W is of the whole path.
+/// A notice tells of the access link; a peer may be far beyond it, and W is of the whole path.
 #[test]
 #[ignore = "needs kernel bbr"]
 fn what_lies_beyond_the_link_counts() {
@@ -232,8 +232,8 @@ fn a_copy_of_the_ack_without_a_notice_does_nothing() {
     assert!(burst.len() <= 1, "{} resent", burst.len());
 }
 
-/// A head that was lost before the outage, and whose resends the outage took, waits for the timer. What had arrived before
-/// it is acknowledged after it, a sample of three seconds: the RTO must not follow.
+/// A head that was lost before the outage, and whose resends the outage took, waits for the timer. Packets that had
+/// arrived before it are acknowledged after it, a sample of three seconds: the RTO must not follow.
 #[test]
 #[ignore = "needs kernel bbr linux-6.15"]
 fn the_length_of_an_outage_is_no_round_trip() {
@@ -260,8 +260,8 @@ fn the_length_of_an_outage_is_no_round_trip() {
             [&[1, 1, 5, 10][..], &block].concat()
         };
         peer.send(ACK, peer.seq, una, &[notice, told(arrived)].concat());
-        // What comes is told of at once; the head is not acknowledged. The bound holds from the moment on at which the
-        // kernel has taken its timeouts back, and until the timer of the head expires.
+        // New arrivals are reported at once; the head is not acknowledged. The bound holds from the moment on at
+        // which the kernel has taken its timeouts back, and until the timer of the head expires.
         let mut last = arrived;
         loop {
             let segment = peer.receive().expect("it goes on");
@@ -331,7 +331,7 @@ fn who_is_let_go_has_his_own_largest_rto_again() {
     }
 }
 
-/// What `ss` tells of the connection.
+/// The connection as `ss` shows it.
 fn ss(stream: &TcpStream) -> String {
     let port = stream.peer_addr().expect("an address").port();
     let output = Command::new("ss").args(["-tinoH", &format!("dport = :{port}")]).output().expect("iproute2");
@@ -504,7 +504,7 @@ fn the_silence_of_an_idle_flow_is_no_outage() {
     }
 }
 
-/// What `ss` says of the pacing of the flow with this peer, bit/s.
+/// Pacing rate of the flow with this peer as `ss` shows it, bit/s.
 fn pacing(peer: &Peer) -> u64 {
     let filter = format!("dport = :{}", peer.local.port());
     let output = Command::new("ss").args(["-tinH", &filter]).output().expect("iproute2");
@@ -523,7 +523,7 @@ fn leave_under_way(peer: &mut Peer, most: u32) -> u32 {
         peer.acknowledge(&[]);
         let una = peer.ack;
         let sent = peer.drain(Duration::from_millis(30)).len() as u32;
-        // What was sent before this window was told has come by now, or is acknowledged in the next round.
+        // Packets sent before this window was told have come by now, or are acknowledged in the next round.
         if (1..=most).contains(&sent) && peer.ack.wrapping_sub(una) <= 1460 * most {
             peer.window = wide;
             return una;
@@ -532,8 +532,8 @@ fn leave_under_way(peer: &mut Peer, most: u32) -> u32 {
     panic!("more than {most} packets stay under way");
 }
 
-/// The pacing rate of BBR only grows until its startup is over. What was told, and was found wrong in the trial, must not
-/// stay in it.
+/// The pacing rate of BBR only grows until its startup is over. A rate that was told, and was found wrong in the
+/// trial, must not stay in it.
 ///
 /// After the outage 64 packets leave at once. The trial forgives as many losses as packets were under way, for the kernel
 /// may find those lost once more, and ten (bpf/sender/trial.h). With at most 40 under way, a burst of which only the last
@@ -557,7 +557,7 @@ fn a_retreat_takes_the_told_pacing_rate_back() {
     bench::eventually("it is accepted", || count(&sender, "accepted") == 1);
     let told = pacing(&peer);
     assert!(told >= 10_000_000_000, "{told} bit/s at the notice");
-    // Of all that is sent only the last segment arrives, so that all before it are lost.
+    // The last segment of each burst alone arrives, so that all before it are lost.
     let mut last = None;
     bench::eventually("a retreat", || {
         let burst = peer.drain(Duration::from_millis(30));

@@ -17,7 +17,7 @@ const NEW: Link = Link { rate_kbps: 400, delay_us: 150_000 };
 struct Victim<'a> {
     sender: &'a Sender,
     peer: Peer<'a>,
-    /// What has been acknowledged.
+    /// The last number acknowledged.
     una: u32,
     _stream: TcpStream,
 }
@@ -49,7 +49,7 @@ impl Victim<'_> {
         self.una = self.peer.ack;
     }
 
-    /// What was counted: accepted, and refused for this reason.
+    /// Counts: accepted, and refused for this reason.
     fn counted(&self, reason: &str) -> (u64, u64) {
         (count(self.sender, "accepted"), count(self.sender, reason))
     }
@@ -249,7 +249,7 @@ fn more_than_one_a_second() {
     }
     std::thread::sleep(std::time::Duration::from_millis(1100));
     victim.still_hears(12);
-    // What came too soon was no handoff to the policy, but the link it told is known.
+    // A notice that came too soon was no handoff to the policy, but the link it told is known.
     let option = victim.notice(13);
     victim.is_refused(&option, "too-soon");
 }
@@ -294,7 +294,8 @@ fn another_congestion_control_consumes_nothing() {
     victim.still_hears(3);
 }
 
-/// What the kernel throws away before it looks at options: a SYN and a RST in the window (RFC 5961, 3.2 and 4.2).
+/// Segments that the kernel throws away before it looks at options: a SYN and a RST in the window (RFC 5961, 3.2 and
+/// 4.2).
 #[test]
 #[ignore = "needs kernel"]
 fn segments_that_are_answered_with_a_challenge() {

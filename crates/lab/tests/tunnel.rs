@@ -154,7 +154,7 @@ fn outage(six: bool, wire_guard: WireGuard) -> (Nanos, usize) {
     // The notice's way is 9 ms.
     let late = first.entered - up;
     assert!(late >= 9 * MS, "{} us", late / 1000);
-    // What leaves before it can have been answered is a window; the timer would send one packet.
+    // Packets that leave before the first can be answered are a window; the timer would send one packet.
     let answered = first.delivered().expect("the link is there");
     let window = data(up).take_while(|packet| packet.entered < answered).count();
     assert!(window >= 2, "{window} packets at once");

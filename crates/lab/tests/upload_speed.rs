@@ -1,4 +1,4 @@
-//! What an upload gains from the policy on the mobile's own flows: the agent with it and without, over the laboratory's
+//! Gain of an upload from the policy on the mobile's own flows: the agent with it and without, over the laboratory's
 //! link. Needs root.
 
 mod laboratory;
@@ -18,7 +18,7 @@ use std::thread::{self, sleep};
 use std::time::Duration;
 
 const MS: Nanos = 1_000_000;
-/// Of each setting.
+/// Runs of each setting.
 const RUNS: u64 = 5;
 /// kbit/s, ms.
 const LINKS: [(u32, u32); 2] = [(6400, 9), (200, 300)];

@@ -14,7 +14,7 @@ pub mod figures;
 
 use crate::stationary::stationary;
 
-/// What the model cannot compute.
+/// Settings that the model cannot compute.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum BadInput {
     /// The largest window.
@@ -44,7 +44,7 @@ pub const MOST_PACKETS: u32 = 1000;
 /// Longest sojourn, round trips.
 pub const LONGEST_SOJOURN: f64 = 1e6;
 
-/// Who does what at a handoff.
+/// Schemes, by their acts at a handoff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
     /// The paper's conventional scheme: FCFD without PHAS.
@@ -87,7 +87,7 @@ pub struct Branch {
     pub start: f64,
 }
 
-/// What happens to a window of `w` packets (the table of 6.4).
+/// Fate of a window of `w` packets (the table of 6.4).
 pub fn branch(scheme: Scheme, w: u32, buffer: u32, timeout: bool) -> Branch {
     let half = f64::from(w) / 2.0;
     let slow_start = half.log2();

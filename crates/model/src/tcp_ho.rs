@@ -13,7 +13,7 @@
 use quadrature::integrate;
 use std::f64::consts::LN_2;
 
-/// What the models cannot compute.
+/// Settings that the models cannot compute.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum BadInput {
     /// The BDP.
@@ -98,9 +98,10 @@ impl Handoff {
         self.segments(x, self.c)
     }
 
-    /// Slow start up to the threshold carries as many segments as that, the climb to `b` the area below it. Who had
-    /// the higher threshold then sends at `b` until the other is there (T4 of the paper): the other climbed by single
-    /// segments where this one had doubled its window. Two thresholds from `b` on make one curve: b segments each.
+    /// Slow start up to the threshold carries as many segments as that, the climb to `b` the area below it. The
+    /// sender with the higher threshold then sends at `b` until the other is there (T4 of the paper): the other
+    /// climbed by single segments where this one had doubled its window. Two thresholds from `b` on make one curve: b
+    /// segments each.
     fn segments(&self, threshold: f64, other: f64) -> f64 {
         let b = self.b;
         let (own, other) = (threshold.min(b), other.min(b));
@@ -165,7 +166,7 @@ impl Curve {
     }
 }
 
-/// What a normal density leaves out beyond so many standard deviations is less than 1e-32.
+/// Standard deviations of a normal density beyond which less than 1e-32 of it lies.
 const REACH: f64 = 12.0;
 
 /// The integral of `f` over consecutive ranges. The double exponential rule has no node at the ends of a range but
@@ -206,14 +207,14 @@ impl Wait {
         self.to_s / self.from_s
     }
 
-    /// What an immediate transmission saves, as a part of the disconnection `x`: mean of (to - x)/x for x anywhere
-    /// between the two instants, k ln k/(k - 1) - 1.
+    /// Mean saving of an immediate transmission, as a part of the disconnection `x`: mean of (to - x)/x for x
+    /// anywhere between the two instants, k ln k/(k - 1) - 1.
     pub fn mean_saving(&self) -> f64 {
         let more = (self.to_s - self.from_s) / self.from_s;
         (1.0 + more) * more.ln_1p() / more - 1.0
     }
 
-    /// What it saves at most, s; the least is 0, and all between is equally likely. Never more than 64 s.
+    /// Largest saving, s; the least is 0, and all between is equally likely. Never more than 64 s.
     pub fn longest_saving_s(&self) -> f64 {
         self.to_s - self.from_s
     }

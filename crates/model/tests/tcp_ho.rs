@@ -163,7 +163,7 @@ fn vectors_of_all_regions() {
     }
 }
 
-/// What the text says of the figure: a large gain in U-VH, which an error of 50 % changes little; in H-HH a little less
+/// The figure by the paper's text: a large gain in U-VH, which an error of 50 % changes little; in H-HH a little less
 /// than TCP once the error is large. The bounds are ours.
 #[test]
 fn what_figure_15_shows() {
@@ -270,7 +270,7 @@ proptest! {
         prop_assert!(mean >= all.fold(f64::INFINITY, f64::min) - 1.0);
     }
 
-    /// Whatever the outage, an immediate transmission saves between 0 and 64 s.
+    /// An immediate transmission saves between 0 and 64 s, whatever the outage.
     #[test]
     fn waits_follow_each_other(rto in 0.01..64.0_f64) {
         let waits: Vec<Wait> = waits(rto).expect("an RTO").take(30).collect();

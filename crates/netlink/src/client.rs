@@ -70,7 +70,7 @@ impl Client {
     }
 }
 
-/// What the kernel has answered.
+/// An answer of the kernel.
 #[derive(Debug)]
 pub struct Answer {
     sequence: u32,
@@ -119,7 +119,7 @@ mod tests {
         Message { kind, flags, sequence, payload }.octets()
     }
 
-    /// What these datagrams are as an answer to question 7: how many messages, whether it is complete and interrupted.
+    /// These datagrams as an answer to question 7: how many messages, whether it is complete and interrupted.
     fn answer(datagrams: &[Vec<u8>]) -> Result<(usize, bool, bool), Option<i32>> {
         let mut answer = Answer::to(7);
         for datagram in datagrams {

@@ -10,7 +10,7 @@ pub struct Listener {
     socket: Socket,
 }
 
-/// What has been told.
+/// Messages of the kernel.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct News {
     /// In order.
@@ -32,7 +32,7 @@ impl Listener {
         Ok(Self { socket })
     }
 
-    /// What has been told since; nothing, if nothing has.
+    /// Messages since the last call; none, if there were none.
     ///
     /// # Errors
     /// The socket fails.

@@ -1,4 +1,4 @@
-//! Messages of a datagram, and attributes of a message. What is cut off is not there.
+//! Messages of a datagram, and attributes of a message. Parts that are cut off are left out.
 
 /// Octets of the header of a message (`struct nlmsghdr`).
 pub(crate) const HEADER: usize = 16;

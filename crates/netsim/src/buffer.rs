@@ -139,7 +139,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever comes is held or dropped, once; what is held keeps its order and fits.
+        /// Each packet that comes is held or dropped, once; those held keep their order and fit.
         #[test]
         fn nothing_is_lost_from_the_books(
             sizes in proptest::collection::vec(40u32..=1500, 0..60),

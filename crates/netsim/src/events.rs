@@ -7,7 +7,7 @@
 
 use crate::{LinkId, Nanos, TimerId};
 
-/// Who waits for an event. It has one at a time.
+/// Owner of an event. It has one at a time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Source {
     /// A link: its head comes out.

@@ -32,13 +32,13 @@ pub type Nanos = u64;
 /// Nanoseconds in one second.
 pub const SECOND: Nanos = 1_000_000_000;
 
-/// What the engine must know of a packet's content.
+/// The part of a packet's content that the engine must know.
 pub trait Payload: Clone {
     /// Size that links charge for, bytes.
     fn size(&self) -> u32;
     /// The flow that it belongs to, for queues that tell flows apart.
     fn flow(&self) -> u16;
-    /// Overwrites `place`, where an earlier packet lay. What a packet does not use need not be written.
+    /// Overwrites `place`, where an earlier packet lay. Fields that a packet does not use need not be written.
     #[inline]
     fn write(self, place: &mut Self) {
         *place = self;

@@ -7,7 +7,7 @@ use crate::link::queue::Waiting;
 use crate::link::{Link, LinkConfig, Passage};
 use crate::{LinkId, Nanos, NodeId, PacketId, Payload, Slab, TimerId};
 
-/// What stands at the end of links: hosts and routers.
+/// A node at the end of links: a host or a router.
 ///
 /// A world has one enum of its node kinds, so that calls are dispatched statically.
 pub trait Node<P, O>: Clone {
@@ -72,7 +72,7 @@ pub struct Net<P, O> {
     dropped: Vec<PacketId>,
     /// Packets under way.
     pub packets: Slab<P>,
-    /// Who watches.
+    /// The observer of all passages.
     pub observer: O,
 }
 

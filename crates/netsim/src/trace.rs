@@ -8,7 +8,7 @@ const MS: Nanos = 1_000_000;
 /// Bytes that one delivery opportunity carries.
 pub(crate) const OPPORTUNITY_BYTES: u32 = 1500;
 
-/// What is wrong with a trace.
+/// Faults of a trace.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TraceError {
     /// No line holds a number.
@@ -19,9 +19,9 @@ pub enum TraceError {
     NotANumber {
         /// Line, from 1.
         line: usize,
-        /// What stands there, cut to a readable length.
+        /// The text found there, cut to a readable length.
         text: String,
-        /// What should stand there.
+        /// The form that was expected.
         expected: &'static str,
     },
     /// Time runs backwards.

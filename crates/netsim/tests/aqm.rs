@@ -80,7 +80,8 @@ fn arrivals(sources: &[(Nanos, u32, Nanos, Nanos, u16)]) -> Vec<(Nanos, u32, u16
     all
 }
 
-/// What the script prints: number of drops, sums of their times and numbers, departures, the last, their weighed numbers.
+/// The script's output: number of drops, sums of their times and numbers, departures, the last, their weighed
+/// numbers.
 fn digest(config: LinkConfig, arrivals: &[(Nanos, u32, u16)]) -> [u64; 6] {
     let mut net = Net::new(Diary::default());
     let link = net.add_link(NodeId(0), config);

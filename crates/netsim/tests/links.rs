@@ -210,7 +210,7 @@ proptest! {
         let mut fork = sim.clone();
         fork.run_until(10_000 * MS);
         let came: Vec<usize> = fork.nodes[0].arrivals.iter().map(|arrival| arrival.1).collect();
-        // What waits may still be lost.
+        // Packets that wait may still be lost.
         let sent: Vec<usize> = sim.net.observer.passages.iter().map(|passage| passage.0).collect();
         for (number, arrives) in foretold {
             prop_assert!(!sent.contains(&number) || came.contains(&number) == arrives, "{}", number);
@@ -291,7 +291,7 @@ fn a_packet_from_outside_comes_after_the_transmission_that_ends() {
     }
 }
 
-/// What comes out of a cut link is lost in the disconnection, even if the link loses packets of its own.
+/// Packets that come out of a cut link are lost in the disconnection, even if the link loses packets of its own.
 #[test]
 fn a_cut_link_loses_by_disconnection() {
     let lossy = RandomLoss::new(500_000, 1, 0);

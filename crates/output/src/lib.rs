@@ -15,7 +15,7 @@ use tempfile::NamedTempFile;
 pub struct OutputError {
     /// The file.
     pub path: String,
-    /// Why.
+    /// The cause.
     pub problem: io::Error,
 }
 
@@ -138,7 +138,7 @@ pub fn folder_of(file: &Path) -> &Path {
     file.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."))
 }
 
-/// What there is of the folders of a file; it may turn out to be none.
+/// The nearest folder of a file that exists; it may turn out to be none.
 fn nearest_existing(file: &Path) -> &Path {
     let folders = file.ancestors().skip(1);
     folders.into_iter().find(|folder| folder.symlink_metadata().is_ok()).unwrap_or(Path::new("."))
@@ -203,7 +203,7 @@ impl Draft {
     }
 }
 
-/// What the names of temporary files begin with.
+/// Prefix of the names of temporary files.
 const PREFIX: &str = ".segue-";
 
 /// A temporary file in a folder.

@@ -5,7 +5,7 @@ use crate::{Notice, ffi};
 /// Bytes of an ACK, as links charge it.
 const ACK_BYTES: u32 = 40;
 
-/// What a notice says about the new path. Times are in ns, the window in 1/256 packet.
+/// The new path as a notice describes it. Times are in ns, the window in 1/256 packet.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Near {

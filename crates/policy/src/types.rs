@@ -60,8 +60,7 @@ pub struct Sender {
     pub pad: [u8; 2],
 }
 
-/// What the policy asks for: a set of the flags below. A host that is asked for
-/// several things does them in this order.
+/// Requests of the policy: a set of the flags below. A host that is asked for several things does them in this order.
 #[repr(transparent)]
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct What(pub u32);

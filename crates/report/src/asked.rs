@@ -49,7 +49,7 @@ pub fn is_the_way_back(pairs: &[(AccessLink, AccessLink)]) -> bool {
     matches!(pairs, [(old, new), (from, to)] if from == new && to == old)
 }
 
-/// Of one pair, old and new link; of several, each link once and then the pairs by name.
+/// The old and the new link of one pair; of several pairs, each link once and then the pairs by name.
 fn links(pairs: &[(AccessLink, AccessLink)]) -> Markup {
     let both = if is_the_way_back(pairs) { "; and back" } else { "" };
     if let [(old, new), rest @ ..] = pairs

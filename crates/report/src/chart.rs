@@ -47,7 +47,7 @@ fn spacing(scale: Scale) -> Spacing {
     }
 }
 
-/// What suits the range of the medians.
+/// The spacing that suits the range of the medians.
 fn fitting(groups: &[Group]) -> Spacing {
     let bars = groups.iter().flat_map(|group| group.bars.iter().flatten());
     let medians = bars.map(|bar| bar.median).filter(|median| median.is_finite() && *median > 0.0);
@@ -91,7 +91,7 @@ fn blocks(comparison: &Comparison) -> Vec<Group> {
     comparison.groups.iter().map(group).collect()
 }
 
-/// What tells a group from the others: links, kind, flows.
+/// Words by which a group differs from the others: links, kind, flows.
 fn label(comparison: &Comparison, experiment: &Experiment) -> String {
     let mut words = links(comparison, experiment);
     words.extend(kind(comparison, experiment));
@@ -164,7 +164,7 @@ fn along(comparison: &Comparison, parameter: Parameter) -> (Vec<String>, Vec<Gro
     (series, groups)
 }
 
-/// What tells a group from others at the same position, in words for the legend.
+/// Words by which a group differs from others at the same position, for the legend.
 fn rest(comparison: &Comparison, experiment: &Experiment, across: Parameter) -> String {
     use Parameter::{Disconnect, NewDelay, NewRate, OldDelay, OldRate};
     let all = || comparison.groups.iter().map(|group| &group.experiment);

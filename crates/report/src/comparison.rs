@@ -140,7 +140,7 @@ fn columns() -> impl Iterator<Item = (&'static Measure, &'static measure::Shown)
     Column::WIDE.into_iter().filter_map(Column::measure)
 }
 
-/// Whose words stand above the columns.
+/// Sources of the words above the columns.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Words {
     /// The page's own.
@@ -265,8 +265,8 @@ struct Shown {
     left_out: Vec<Chosen>,
 }
 
-/// What is shown of single handoffs, and which charts, with their narrow form or without. Room goes to wide charts
-/// and the median handoffs of all groups first, then to narrow charts and pictures, then to other handoffs.
+/// The shown single handoffs, and which charts, with their narrow form or without. Room goes to wide charts and the
+/// median handoffs of all groups first, then to narrow charts and pictures, then to other handoffs.
 fn handoffs(
     plan: &Plan,
     comparison: &Comparison,

@@ -14,7 +14,7 @@ pub fn signalling(record: &DownloadRecord, about: About) -> Ladder {
         ..Ladder::default()
     };
     let Some(hint) = record.hint else { return ladder };
-    // Of a tenth of a millisecond, the least that is told apart.
+    // Multiples of a tenth of a millisecond, the least that is told apart.
     let ms = |at: Nanos| ((at.saturating_sub(hint)) as f64 / (SECOND / 10_000) as f64).round() / 10.0;
     ladder.messages.extend(record.signals.iter().map(|signal| LadderMessage {
         label: signal.message.into(),

@@ -49,8 +49,8 @@ fn slowest(trace: &Trace) -> u16 {
 /// Most that is shown of what was before the handoff.
 const MOST_BEFORE: Nanos = SECOND;
 
-/// What is shown of `flow`: a little of what was before, and all until the end. A fast old link would fill
-/// the picture with its packets, so they take a quarter of its height at most.
+/// The shown time of `flow`: a little before the handoff, and all until the end. A fast old link would fill the
+/// picture with its packets, so they take a quarter of its height at most.
 fn span(trace: &Trace, flow: u16) -> (Nanos, Nanos) {
     let at = trace.record.at;
     let length = trace.end - at;
@@ -113,7 +113,7 @@ pub fn graphs(told: &SchemeTrace, id: &str) -> Graphs {
 /// How much longer the whole has to be than what decides.
 const ZOOM: Nanos = 4;
 
-/// What decides, on a slow link a small part of the picture: from the handoff to three round trips after it.
+/// The decisive time, on a slow link a small part of the picture: from the handoff to three round trips after it.
 fn zoom(told: &SchemeTrace, whole: &SequenceGraph) -> Option<SequenceGraph> {
     let trace = &told.trace;
     let record = &trace.record;
@@ -236,7 +236,7 @@ fn window(told: &SchemeTrace, flow: u16, timeline: Timeline, id: &str) -> Window
         if *whose != flow {
             continue;
         }
-        // Of what was before, only what still holds.
+        // Values from before stay only while they hold.
         if event.at <= from {
             [&mut cwnd, &mut ssthresh, &mut flight].into_iter().for_each(Vec::clear);
         }

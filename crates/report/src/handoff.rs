@@ -23,7 +23,7 @@ pub struct Drawn {
 struct DrawnScheme {
     name: String,
     record: RunRecord,
-    /// What concerns the flow that is drawn, or no single one.
+    /// Sentences about the flow that is drawn, or about no single one.
     story: Vec<Sentence>,
     /// Sentences that are not told.
     untold: usize,
@@ -40,7 +40,7 @@ const LONG_STORY: usize = 14;
 /// Sentences of a story that stand in the page.
 const MOST_SENTENCES: usize = 150;
 
-/// What of a picture stands in the page.
+/// Forms of a picture in the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Show {
     Nothing,

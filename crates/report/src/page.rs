@@ -10,7 +10,7 @@ pub fn style_sheet() -> String {
 /// Chooses between the forms of pictures, again whenever the document hears `segue-shown`.
 pub const SCRIPT: &str = include_str!("page.js");
 
-/// What the heads of all pages have, but for style and script.
+/// The heads of all pages, but for style and script.
 pub fn head(title: &str) -> Markup {
     html! {
         meta charset="utf-8";

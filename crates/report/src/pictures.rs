@@ -4,16 +4,16 @@ use maud::{Markup, PreEscaped, html};
 use segue_draw::Size;
 use std::cell::Cell;
 
-/// What a page may weigh without style and script: 3 MB are promised.
+/// Largest page without style and script, bytes: 3 MB are promised.
 const PAGE: usize = 2_900_000;
-/// What is left of it for pictures where nobody counts the words.
+/// Room in it for pictures where nobody counts the words, bytes.
 const PICTURES: usize = 2_600_000;
 /// Width of what a page shows on a small screen, px.
 const NARROW: u32 = 350;
 /// And else.
 const WIDE: u32 = 860;
 
-/// Bytes that pictures may still take. What comes first is sure of its place.
+/// Bytes that pictures may still take. The first pictures are sure of their place.
 pub struct Budget(Cell<usize>);
 
 impl Budget {

@@ -1,7 +1,7 @@
 //! Five senders and four buffers at an access router, run together: no figure of a paper, but what two papers about
 //! buffers ask for when they are read beside those about senders (docs/reference/schemes.md, Senders and buffers).
 //!
-//! What is run are the scenarios of `examples/buffers/` themselves, so that `segue run` of each gives the same numbers.
+//! The scenarios are those of `examples/buffers/` themselves, so that `segue run` of each gives the same numbers.
 
 use segue_files::{FileError, ScenarioFile};
 use segue_study::{Comparison, Plan, Row};
@@ -19,7 +19,7 @@ const FILES: [(&str, &str); 4] = [
 pub struct Column {
     /// The scenario's path in the repository.
     pub file: &'static str,
-    /// What it asks for.
+    /// The plan of the file.
     pub plan: Plan,
 }
 
@@ -43,7 +43,7 @@ pub fn columns(points: usize) -> Result<Vec<Column>, FileError> {
 /// The table.
 #[derive(Clone, Debug)]
 pub struct SendersAndBuffers {
-    /// What was run, and what came out.
+    /// The columns, and their results.
     pub columns: Vec<(Column, Comparison)>,
 }
 
@@ -57,7 +57,7 @@ impl SendersAndBuffers {
         Self { columns: columns.into_iter().map(run).collect() }
     }
 
-    /// Of each block of links and disconnection, and of each sender in it, the rows of all columns.
+    /// Rows of all columns, for each block of links and disconnection and each sender in it.
     pub fn rows(&self) -> impl Iterator<Item = Vec<&Row>> {
         let first = self.columns.first().map_or(0, |(_, comparison)| comparison.rows().count());
         (0..first).map(|index| {

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// A folder of results.
 #[derive(Clone, Debug)]
 pub struct Cache {
-    /// Of this program and ledger.
+    /// Folder of this program and ledger.
     folder: PathBuf,
 }
 
@@ -45,7 +45,7 @@ impl Cache {
         self.folder.join(hasher.finalize().to_hex().as_str())
     }
 
-    /// What was kept.
+    /// The result that was kept.
     pub fn get<T: DeserializeOwned>(
         &self,
         point: &Point,
@@ -59,7 +59,7 @@ impl Cache {
         (sum == blake3::hash(bytes).as_bytes()).then(|| postcard::from_bytes(bytes).ok())?
     }
 
-    /// Keeps samples. What cannot be kept is computed again another time.
+    /// Keeps samples. Samples that cannot be kept are computed again another time.
     pub fn keep<T: Serialize>(
         &self,
         point: &Point,
@@ -82,7 +82,7 @@ impl Cache {
     }
 }
 
-/// Removes the folders of other programs and ledgers, but for the newest few. What cannot be removed stays.
+/// Removes the folders of other programs and ledgers, but for the newest few. A folder that cannot be removed stays.
 fn prune(cache: &Path, own: &str) {
     let Ok(entries) = std::fs::read_dir(cache) else { return };
     let is_ours = |name: &str| name.len() == own.len() && name.bytes().all(|b| b.is_ascii_hexdigit());

@@ -169,7 +169,7 @@ impl OneCell {
     }
 }
 
-/// What one sender did around one handoff.
+/// Steps of one sender around one handoff.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellSteps {
     /// From link-down until the mobile is on the other link, s.
@@ -178,7 +178,7 @@ pub struct CellSteps {
     pub steps: Vec<(f64, Step)>,
 }
 
-/// What the one sender of a panel did around the one handoff of its one point.
+/// Steps of a panel's one sender around the one handoff of its one point.
 pub fn cell_steps(paper: &Paper, panel: &Panel) -> Option<CellSteps> {
     let cell = *panel.cells.as_ref()?.all().first()?;
     let scheme = Scheme::build(&paper.own(panel.senders.first()?), &[]).ok()?;

@@ -40,7 +40,7 @@ fn access(text: &str) -> Result<[Nanos; 2], PointError> {
 }
 
 impl OneDownload {
-    /// What is simulated, with the first seed, and the sender.
+    /// The simulated download, with the first seed, and the sender.
     pub fn plan(
         &self,
         defaults: &Defaults,
@@ -137,7 +137,7 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// What tells it from the others of its panel.
+    /// The name by which it differs from the others of its panel.
     pub fn name(&self) -> String {
         match &self.download {
             Some(download) => format!("{}, {download}", self.sender),
@@ -157,7 +157,7 @@ pub fn handover(paper: &Paper, panel: &Panel) -> Result<DownloadRecord, PointErr
     Ok(download.run(&planned.scheme))
 }
 
-/// What a panel shows over time, a curve for each sender and download, with the first seed.
+/// Curves of a panel over time, one for each sender and download, with the first seed.
 pub fn curves(paper: &Paper, panel: &Panel) -> Result<Vec<Curve>, PointError> {
     let points = panel.downloads.as_ref().map_or(Vec::new(), |downloads| downloads.all());
     let mut curves = Vec::new();

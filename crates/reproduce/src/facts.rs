@@ -150,8 +150,8 @@ pub fn fact(told: &SchemeTrace, fact: Fact) -> Option<f64> {
     }
 }
 
-/// Of the packet whose timer expires first from T on: from its last transmission before that until it is
-/// acknowledged, s.
+/// Time from the last transmission of a packet before its timer expires until it is acknowledged, s; of the first
+/// such packet from T on.
 fn ack_delay(told: &SchemeTrace) -> Option<f64> {
     let mut since = told.trace.events.iter().filter(|event| event.at >= told.trace.record.at);
     let (head, copy) = since.find_map(|event| match &event.what {

@@ -18,7 +18,7 @@ pub trait Source {
     fn trace(&self, single: &Single, scheme: &str) -> Option<&SchemeTrace>;
 }
 
-/// What became of one expectation.
+/// Result of one expectation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// Whether it is true.
@@ -92,7 +92,7 @@ enum Scale {
     Plain,
 }
 
-/// What floating point may add to a value that lies on a bound.
+/// Error that floating point may add to a value that lies on a bound.
 const ROUNDING: f64 = 1e-9;
 
 fn within(bounds: &Bounds, value: f64, scale: Scale) -> bool {
@@ -235,7 +235,7 @@ impl Bench<'_> {
         Some(pairs.map(|(own, other)| 100.0 * (1.0 - quotient(own, other))).collect())
     }
 
-    /// What the physical bound leaves of a reduction of the median transfer time, percent.
+    /// Reduction of the median transfer time that the physical bound allows, percent.
     fn possible(&self, against: &str, of: Option<Measure>, stat: Stat) -> Option<Vec<f64>> {
         if of.is_some_and(|of| of != Measure::Transfer) || stat != Stat::Median {
             return None;

@@ -34,7 +34,7 @@ pub struct Paper {
     pub number: String,
     /// Authors, title, place, year.
     pub cite: String,
-    /// What its points have in common.
+    /// Settings that its points share.
     pub defaults: Defaults,
     /// Readings of open points that this paper's runs use, with their reasons.
     #[serde(default, rename = "reading")]
@@ -42,10 +42,10 @@ pub struct Paper {
     /// Tables of ours that belong beside it in the gallery.
     #[serde(default)]
     pub tables: Vec<TableWord>,
-    /// What it draws.
+    /// Its figures.
     #[serde(default, rename = "figure")]
     pub figures: Vec<Figure>,
-    /// What it states.
+    /// Its statements.
     #[serde(default, rename = "claim")]
     pub claims: Vec<Claim>,
 }
@@ -58,7 +58,7 @@ pub enum TableWord {
     SendersAndBuffers,
 }
 
-/// What the points of a paper have in common.
+/// Settings that the points of a paper share.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Defaults {
@@ -104,7 +104,7 @@ pub struct Reading {
     pub set: String,
     /// Section of docs/reference/algorithms.md.
     pub section: String,
-    /// What in the paper's text supports it, and what was tried.
+    /// Support in the paper's text, and readings that were tried.
     pub why: String,
 }
 
@@ -152,7 +152,7 @@ pub struct Points {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Part {
-    /// Of this kind.
+    /// Handoffs of this kind.
     #[schemars(with = "Option<OneOf<KindWord>>")]
     pub kind: Option<KindWord>,
     /// With these links.
@@ -169,11 +169,11 @@ pub struct Part {
     pub p_percent: Option<Several<u32>>,
 }
 
-/// What a statement is about.
+/// Subject of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ClaimKind {
-    /// What their simulations showed.
+    /// A result of their simulations.
     Result,
     /// One run that they narrate, or a computed number.
     Example,
@@ -201,7 +201,7 @@ pub struct Claim {
     pub id: String,
     /// Where it stands.
     pub place: String,
-    /// What it is about.
+    /// Its subject.
     pub kind: ClaimKind,
     /// How it is judged.
     pub check: Check,
@@ -217,7 +217,7 @@ pub struct Claim {
     pub cells: Option<CellPoints>,
     /// Over which downloads, in place of handoffs.
     pub downloads: Option<Downloads>,
-    /// What must be true, all of it; not for `calc` and `doc`.
+    /// Conditions that must all be true; not for `calc` and `doc`.
     #[serde(default)]
     pub expect: Vec<Expect>,
     /// The test (`calc`) or the place (`doc`) that shows it.
@@ -226,6 +226,6 @@ pub struct Claim {
     pub cannot: Option<String>,
     /// Why it differs, found by looking at the packets.
     pub why: Option<String>,
-    /// What the text leaves open.
+    /// Points that the text leaves open.
     pub ambiguous: Option<String>,
 }

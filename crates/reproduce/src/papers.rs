@@ -23,7 +23,7 @@ const FILES: [(&str, &str); 5] = [
 pub struct LedgerError {
     /// The file.
     pub file: &'static str,
-    /// What, and where.
+    /// The fault and its place.
     pub problem: toml::de::Error,
 }
 

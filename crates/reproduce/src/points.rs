@@ -65,7 +65,7 @@ pub struct Handoffs {
 /// A drive of paper 003, apart from the seeds of its traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct OneDrive {
-    /// Which.
+    /// The paper's drive.
     pub drive: PaperDrive,
     /// Its seed.
     pub seed: u64,
@@ -223,7 +223,7 @@ pub enum PointError {
     Download {
         /// The word.
         word: String,
-        /// What could stand there.
+        /// The words that could stand there.
         expected: &'static str,
     },
     /// A route is malformed.
@@ -255,7 +255,7 @@ impl OneDrive {
         Self { class: None, ..self }
     }
 
-    /// What is simulated: the paper's testbed with these schemes and settings, and so many seeds of the traffic.
+    /// The drives to simulate: the paper's testbed with these schemes and settings, and so many seeds of the traffic.
     pub fn plan(
         self,
         defaults: &Defaults,
@@ -283,7 +283,7 @@ impl OneDrive {
 }
 
 impl Handoffs {
-    /// What is asked of the bench, with these schemes and settings at these handoff times.
+    /// The bench's request, with these schemes and settings at these handoff times.
     pub fn request(
         &self,
         schemes: Vec<String>,

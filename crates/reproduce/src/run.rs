@@ -18,7 +18,7 @@ use segue_world::fmip::DOWNLOAD_SETTINGS;
 use segue_world::{Nanos, RunRecord, SECOND};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What has to be run: schemes by Segue's names.
+/// Runs that are needed: schemes by Segue's names.
 #[derive(Clone, Debug, Default)]
 pub struct Needs {
     /// Over all handoff times or seeds; drives with the handoffs of all classes.
@@ -27,7 +27,7 @@ pub struct Needs {
     pub singles: BTreeMap<Single, BTreeSet<String>>,
 }
 
-/// What was run.
+/// Results of the runs.
 #[derive(Clone, Debug, Default)]
 pub struct Results {
     samples: BTreeMap<(Point, String), Sample>,

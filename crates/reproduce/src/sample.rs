@@ -18,13 +18,13 @@ fn seconds(time: Nanos) -> f64 {
     time as f64 / SECOND as f64
 }
 
-/// What is infinite where there is none.
+/// A time in s, infinite where there is none.
 fn or_never(time: Option<Nanos>) -> f64 {
     time.map_or(f64::INFINITY, seconds)
 }
 
 impl Sample {
-    /// Of our runs.
+    /// The sample of our runs.
     pub fn of(records: &[&RunRecord]) -> Self {
         let mut sample = Self::default();
         for record in records {
@@ -35,7 +35,8 @@ impl Sample {
         sample
     }
 
-    /// Of one drive with several seeds, by the handoffs of a class or all of them; `None` if none is of that class.
+    /// The sample of one drive with several seeds, by the handoffs of a class or all of them; `None` if none is of
+    /// that class.
     pub fn of_drives(records: &[DriveRecord], class: Option<ClassWord>) -> Option<Self> {
         let mut sample = Self::default();
         for record in records {

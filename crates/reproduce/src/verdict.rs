@@ -3,7 +3,7 @@
 use crate::judge::{Outcome, Source, judge, schemes};
 use crate::ledger::{Check, Claim, Paper};
 
-/// What is said of a claim.
+/// Verdicts on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     /// All that it expects is true within the tolerances.
@@ -36,9 +36,9 @@ impl Verdict {
 pub struct Judged<'a> {
     /// The claim.
     pub claim: &'a Claim,
-    /// What is said of it.
+    /// Its verdict.
     pub verdict: Verdict,
-    /// What was measured, by ns-2 if that decided.
+    /// The measured value, by ns-2 if that decided.
     pub measured: String,
     /// Why it differs or cannot be judged.
     pub why: String,

@@ -150,7 +150,7 @@ fn what_shows_a_claim_exists() {
         for claim in paper.claims.iter().filter(|claim| claim.check != Check::Sim) {
             let Some(by) = &claim.by else { continue };
             for shown in by.split("; ") {
-                // Of a cited result the paper's own section is all there is.
+                // A cited result has only the paper's own section.
                 if claim.check == Check::Doc && shown.starts_with("Sec. ") {
                     continue;
                 }
@@ -178,8 +178,8 @@ fn readings_are_settings() {
     }
 }
 
-/// What the ledger adopts is what the schemes do by themselves. A stack belongs to no paper: what a paper's
-/// computers were set to, its file alone says; so it is with the downloads of paper 002, a scenario of their own.
+/// Readings of the ledger are the schemes' own defaults. A stack belongs to no paper: the settings of a paper's
+/// computers stand in its file alone; so it is with the downloads of paper 002, a scenario of their own.
 #[test]
 fn readings_are_the_defaults_of_their_paper() {
     for paper in all() {

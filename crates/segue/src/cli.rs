@@ -28,7 +28,7 @@ pub struct Cli {
     /// Show no progress
     #[arg(long, global = true)]
     pub quiet: bool,
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -51,6 +51,8 @@ pub enum Command {
     Trace(Box<TraceArgs>),
     /// Compare two results of `segue compare --json`; differences beyond noise come first
     Diff(DiffArgs),
+    /// Ask the question of a result again, and compare the answers
+    Repeat(crate::repeat::RepeatArgs),
     /// Redraw the papers' figures and check their claims
     #[cfg(feature = "papers")]
     Reproduce(crate::reproduce::ReproduceArgs),
@@ -78,6 +80,8 @@ pub enum Command {
     Explore(crate::explore::ExploreArgs),
     /// List schemes, stacks, settings, link presets and their sources
     Schemes(SchemesArgs),
+    /// Explain a rule, a section of the specification, a scheme, a setting or a measure by its name
+    Explain(crate::explain::ExplainArgs),
     /// List links that have a name, and the words of links
     Links,
     /// Write what a link carries over time as two traces in mahimahi's format
@@ -106,7 +110,7 @@ fn choice<T: Choice + Send + Sync>() -> impl TypedValueParser<Value = T> {
         .try_map(|word| T::of(&word).ok_or_else(|| format!("`{word}` is none of the words")))
 }
 
-/// What `compare` and `trace` have in common: the links, the schemes, and how they are measured.
+/// Options that `compare` and `trace` share: the links, the schemes, and how they are measured.
 #[derive(Debug, Args)]
 pub struct BenchArgs {
     /// Link before: RATE/DELAY such as 6400kbit/9ms, a preset, or trace:PATH[,up=PATH][,start=300s][,delay=20ms|delay-trace=PATH][,queue=100p]
@@ -320,7 +324,7 @@ pub(crate) fn key_value(word: &str) -> Result<(String, String), String> {
     }
 }
 
-/// What is wrong with the words of a command line, in one line.
+/// The fault in the words of a command line, in one line.
 pub(crate) fn one_line(error: &clap::Error) -> String {
     if let Some(word) = left_out(error) {
         return format!(

@@ -3,11 +3,12 @@
 use crate::cli::CompareArgs;
 use crate::screen::Screen;
 use crate::{Failure, outputs, print, progress, table, warn};
-use segue_export::{Origin, Output, comparison_csv, comparison_json, handoffs_csv};
+use segue_export::{Origin, Output, Provenance, comparison_csv, comparison_json, handoffs_csv};
 #[cfg(feature = "report")]
 use segue_report::comparison_page;
 use segue_study::measure::Column;
 use segue_study::{Comparison, GroupResult, Plan, Presentation, Request};
+use std::path::Path;
 
 /// Runs the command.
 pub fn run(args: &CompareArgs, origin: &Origin, screen: &Screen) -> Result<(), Failure> {
@@ -23,7 +24,7 @@ pub fn run(args: &CompareArgs, origin: &Origin, screen: &Screen) -> Result<(), F
     if args.wide {
         shown.columns = Column::WIDE.to_vec();
     }
-    let comparison = deliver(&plan, &shown, files, args.threads, origin, screen)?;
+    let comparison = deliver(&plan, &shown, files, args.threads, origin, screen, "".as_ref())?;
     if on_stdout {
         warn(comparison.groups.iter().flat_map(GroupResult::warnings));
     } else {
@@ -32,7 +33,8 @@ pub fn run(args: &CompareArgs, origin: &Origin, screen: &Screen) -> Result<(), F
     Ok(())
 }
 
-/// Runs the plan and writes what was asked for: JSON, CSV, single handoffs, page.
+/// Runs the plan and writes what was asked for: JSON, CSV, single handoffs, page. Paths of
+/// links start from `folder`.
 #[cfg_attr(not(feature = "report"), expect(unused_variables, reason = "pages are not built"))]
 pub(crate) fn deliver(
     plan: &Plan,
@@ -41,12 +43,16 @@ pub(crate) fn deliver(
     threads: Option<u16>,
     origin: &Origin,
     screen: &Screen,
+    folder: &Path,
 ) -> Result<Comparison, Failure> {
     let links = plan.request.pairs.iter().flat_map(|(old, new)| [old, new]);
     outputs::spare_links(links, [&json, &csv, &rows, &report])?;
     let keep_handoffs = rows.is_some() || report.is_some();
     let comparison = outputs::with_threads(threads, || simulate(plan, keep_handoffs, screen))?;
-    outputs::write(json, || comparison_json(&comparison))?;
+    outputs::write(json, || {
+        let provenance = Provenance::of_plan(origin.version, plan, folder).map_err(Failure::ours)?;
+        comparison_json(&comparison, Some(&provenance)).map_err(Failure::ours)
+    })?;
     outputs::write(csv, || comparison_csv(&comparison))?;
     outputs::write(rows, || handoffs_csv(&comparison))?;
     #[cfg(feature = "report")]
@@ -56,7 +62,7 @@ pub(crate) fn deliver(
     Ok(comparison)
 }
 
-/// What is asked for, checked.
+/// The comparison that the options ask for, checked.
 pub fn plan(args: &CompareArgs) -> Result<Plan, Failure> {
     let mut request = args.bench.request()?;
     if args.both_ways {
@@ -74,7 +80,7 @@ pub fn plan(args: &CompareArgs) -> Result<Plan, Failure> {
 }
 
 /// Runs the plan, with a progress bar if somebody watches.
-fn simulate(plan: &Plan, keep_handoffs: bool, screen: &Screen) -> Comparison {
+pub(crate) fn simulate(plan: &Plan, keep_handoffs: bool, screen: &Screen) -> Comparison {
     let bar = progress::bar(screen, plan.handoffs(), "handoffs");
     let comparison = Comparison::run(plan, keep_handoffs, &|done| bar.inc(done));
     bar.finish_and_clear();

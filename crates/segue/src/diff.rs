@@ -35,11 +35,11 @@ pub fn run(args: &DiffArgs, screen: &Screen) -> Result<(), Failure> {
         let name = if name == "-" { "standard input" } else { name };
         format!("{}, {rows} row{}", crate::cli::printable(name), plural(rows))
     });
-    print(&render(&difference, names, args.all, screen.colour))
+    print(&render(&difference, names, args.all, screen))
 }
 
-/// The whole report as text; `colour` for terminals.
-fn render(difference: &Difference, [a, b]: [String; 2], all: bool, colour: bool) -> String {
+/// The whole report as text, for results of these names.
+pub(crate) fn render(difference: &Difference, [a, b]: [String; 2], all: bool, screen: &Screen) -> String {
     let mut text = format!("A: {a}\nB: {b}\n");
     if difference.identical() {
         let rows = difference.pairs.len();
@@ -53,7 +53,7 @@ fn render(difference: &Difference, [a, b]: [String; 2], all: bool, colour: bool)
     let shown: Vec<_> =
         difference.ranked().into_iter().filter(|(pair, measured)| all || is_shown(pair, measured)).collect();
     if !shown.is_empty() {
-        text.push_str(&format!("\n{}", table(&shown, colour)));
+        text.push_str(&format!("\n{}", table(&shown, screen.colour)));
     } else if !difference.pairs.is_empty() {
         text.push_str("\nNo measure differs beyond noise.\n");
     }
@@ -78,8 +78,7 @@ fn is_shown(pair: &Pair, measured: &Measured) -> bool {
     }
 }
 
-/// What the rows were asked: where A and B answer different questions, and in how many pairs they
-/// answer the same.
+/// The rows' questions: where A and B answer different ones, and in how many pairs they answer the same.
 fn questions(difference: &Difference) -> String {
     let pairs = difference.pairs.len();
     if pairs == 0 {

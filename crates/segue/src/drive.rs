@@ -6,13 +6,16 @@ use crate::screen::{COLUMNS, Screen};
 use crate::{Failure, outputs, print, progress, warn};
 use comfy_table::CellAlignment;
 use segue_console::plain_table;
-use segue_export::{drive_csv, drive_json};
+use segue_export::{Drives, Origin, Provenance, drive_csv, drive_json};
 use segue_files::DriveFile;
 use segue_files::scenario::OutputWord;
 use segue_study::drive::{DrivePlan, DriveRow, Mean};
 use segue_study::numbers::{count, time};
 use segue_study::warnings::stack_warning;
+use segue_world::AccessLink;
 use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
 
 /// Runs the command.
 pub fn run(
@@ -20,6 +23,7 @@ pub fn run(
     path: &str,
     file: &DriveFile,
     plan: &DrivePlan,
+    origin: &Origin,
     screen: &Screen,
 ) -> Result<(), Failure> {
     let written = &file.scenario.output;
@@ -43,15 +47,17 @@ pub fn run(
         ("json", &of(&args.results.json, &written.json)),
         ("csv", &of(&args.results.csv, &written.csv)),
     ])?;
-    for read in [Some(path.into()), file.recorded()].into_iter().flatten() {
+    for read in read_for(path, file) {
         outputs::spare(&read, [&json, &csv])?;
     }
-    let drives = plan.blocks.iter().map(|block| &block.experiment.drive);
-    let links = drives.flat_map(|drive| drive.stays.iter().map(|stay| &stay.link));
-    outputs::spare_links(links, [&json, &csv])?;
+    outputs::spare_links(links(plan), [&json, &csv])?;
     warn(plan.schemes.iter().filter_map(|scheme| stack_warning(&scheme.stack)).collect::<BTreeSet<_>>());
     let rows = outputs::with_threads(args.threads, || simulate(plan, screen))?;
-    outputs::write(json, || drive_json(&rows))?;
+    outputs::write(json, || {
+        let provenance =
+            provenance(origin.version, (path, args.points), file, plan).map_err(Failure::ours)?;
+        drive_json(&rows, Some(&provenance)).map_err(Failure::ours)
+    })?;
     outputs::write(csv, || drive_csv(&rows))?;
     if !on_stdout {
         print(&table(plan, &rows))?;
@@ -59,7 +65,31 @@ pub fn run(
     Ok(())
 }
 
-fn simulate(plan: &DrivePlan, screen: &Screen) -> Vec<DriveRow> {
+/// Files that a drive is in.
+fn read_for(path: &str, file: &DriveFile) -> Vec<PathBuf> {
+    [Some(path.into()), file.recorded()].into_iter().flatten().collect()
+}
+
+fn links(plan: &DrivePlan) -> impl Iterator<Item = &AccessLink> + Clone {
+    let drives = plan.blocks.iter().map(|block| &block.experiment.drive);
+    drives.flat_map(|drive| drive.stays.iter().map(|stay| &stay.link))
+}
+
+/// Everything that the result of a drive depends on; `path` and `points` are those of the command line.
+///
+/// Errors: a file cannot be read again.
+pub fn provenance(
+    program: &str,
+    (path, points): (&str, Option<u32>),
+    file: &DriveFile,
+    plan: &DrivePlan,
+) -> io::Result<Provenance> {
+    let read = read_for(path, file);
+    let read: Vec<&Path> = read.iter().map(PathBuf::as_path).collect();
+    Provenance::of_drives(program, Drives { file: path.to_string(), points }, links(plan), &read)
+}
+
+pub(crate) fn simulate(plan: &DrivePlan, screen: &Screen) -> Vec<DriveRow> {
     let bar = progress::bar(screen, plan.drives(), "drives");
     let rows = plan.run(&|more| bar.inc(more));
     bar.finish_and_clear();

@@ -56,7 +56,7 @@ pub fn render(told: &SchemeTrace, all: bool, several_stacks: bool) -> String {
     text
 }
 
-/// What happened in words.
+/// The events of a trace in words.
 pub fn story(told: &SchemeTrace, several_stacks: bool, width: usize) -> String {
     let mut text = wrapped("", &heading(told, several_stacks), width);
     let several = told.trace.experiment.flows > 1;

@@ -1,10 +1,10 @@
-//! What one types first: the page of `segue` alone, and the examples at the end of every `--help` and manual page.
+//! First commands to type: the page of `segue` alone, and the examples at the end of every `--help` and manual page.
 
 use crate::cli::Cli;
 use clap::{Command, CommandFactory};
 
 /// Examples of a command. Those of a command that this build lacks are passed over.
-pub const EXAMPLES: [(&str, &[&str]); 20] = [
+pub const EXAMPLES: [(&str, &[&str]); 22] = [
     (
         "compare",
         &[
@@ -24,6 +24,7 @@ pub const EXAMPLES: [(&str, &[&str]); 20] = [
         ],
     ),
     ("diff", &["segue diff before.json after.json"]),
+    ("repeat", &["segue repeat result.json"]),
     (
         "reproduce",
         &["segue reproduce --check", "segue reproduce daniel-kojo-2009-multiflow fig4 --out out/gallery"],
@@ -38,6 +39,7 @@ pub const EXAMPLES: [(&str, &[&str]); 20] = [
     ("lab", &["sudo segue lab run examples/lab-bbm-10s.toml --report out/lab.html"]),
     ("explore", &["segue explore"]),
     ("schemes", &["segue schemes", "segue schemes etcp-v1"]),
+    ("explain", &["segue explain A2", "segue explain 9.17", "segue explain over_bound"]),
     ("links", &["segue links"]),
     ("trace-links", &["segue trace-links leo --out out/leo --length 60s"]),
     ("measures", &["segue measures"]),
@@ -48,8 +50,8 @@ pub const EXAMPLES: [(&str, &[&str]); 20] = [
 
 /// Commands by what one wants.
 const PURPOSES: [(&str, &[&str]); 4] = [
-    ("Compare", &["compare", "run", "sweep", "merge", "diff", "explore"]),
-    ("Explain", &["trace", "schemes", "links", "trace-links", "measures", "help"]),
+    ("Compare", &["compare", "run", "sweep", "merge", "diff", "repeat", "explore"]),
+    ("Explain", &["trace", "explain", "schemes", "links", "trace-links", "measures", "help"]),
     ("Papers", &["reproduce", "model"]),
     ("On Linux", &["doctor", "lab", "kernel", "agent"]),
 ];

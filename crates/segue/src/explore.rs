@@ -19,7 +19,7 @@ pub struct ExploreArgs {
 /// Runs the command.
 pub fn run(args: &ExploreArgs) -> Result<(), Failure> {
     let wanted = SocketAddr::new(args.listen, args.port);
-    let explorer = Explorer::bind(wanted).map_err(|error| {
+    let explorer = Explorer::bind(wanted, crate::cli::VERSION).map_err(|error| {
         Failure::User(format!(
             "cannot listen at {wanted}: {}; expected a free port (--port 0 takes any) of an address of this machine",
             error.kind()

@@ -16,12 +16,12 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 #[command(arg_required_else_help = false)]
 pub struct KernelArgs {
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
     pub command: KernelCommand,
 }
 
-/// What can be done with a sender.
+/// Commands for a sender.
 #[derive(Debug, Subcommand)]
 pub enum KernelCommand {
     /// Attach a sender and leave it there; no process stays
@@ -42,7 +42,7 @@ pub struct NameArgs {
     pub name: String,
 }
 
-/// What is attached.
+/// The sender to attach.
 #[derive(Debug, Args)]
 pub struct AttachArgs {
     /// Scheme that answers notices: etcp-v1, tcp-ho and their variants, or unaware

@@ -16,12 +16,12 @@ use segue_world::{Kind, SECOND};
 #[derive(Debug, Args)]
 #[command(arg_required_else_help = false)]
 pub struct LabArgs {
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
     pub command: LabCommand,
 }
 
-/// What a laboratory can do.
+/// Commands for a laboratory.
 #[derive(Debug, Subcommand)]
 pub enum LabCommand {
     /// Run a plan: senders side by side, with the simulator's results beside them
@@ -89,18 +89,18 @@ pub fn run(args: &LabRunArgs, origin: &Origin, screen: &Screen) -> Result<(), Fa
     failure.map_or(Ok(()), Err)
 }
 
-/// What has been measured when all is over.
+/// Measurements that are complete when all is over.
 #[derive(Debug)]
 struct Finished {
     /// The kinds of handoff whose runs are all done; one at least.
     kinds: Vec<Kind>,
     /// Their runs.
     measured: Vec<Measured>,
-    /// What ended it before the rest.
+    /// The failure that ended it before the rest.
     failure: Option<Failure>,
 }
 
-/// Measures one kind of handoff after the other. What is done is kept when a later one fails: an outage of minutes is
+/// Measures one kind of handoff after the other. Results are kept when a later kind fails: an outage of minutes is
 /// not to be waited for twice.
 fn finished(
     kinds: &[Kind],
@@ -316,7 +316,7 @@ mod tests {
         }
     }
 
-    /// Of two outages the second fails: what the first brought is told, as if nothing else had been asked for.
+    /// The second of two outages fails: results of the first are shown, as if nothing else had been asked for.
     #[test]
     fn what_is_finished_is_kept() {
         let mut plan = plan();

@@ -54,7 +54,7 @@ pub fn run(args: &LabDriveArgs, screen: &Screen) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What stands above the columns behind that of the senders.
+/// Headings of the columns, that of the senders first.
 fn head(load: DriveLoad) -> &'static [&'static str] {
     match load {
         DriveLoad::Bulk => &["sender", "Q1", "median", "Q3", "1 s", "MB"],

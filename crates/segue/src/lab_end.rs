@@ -11,7 +11,7 @@ use std::time::Duration;
 /// `segue lab-end`.
 #[derive(Debug, Args)]
 pub struct LabEndArgs {
-    /// What it does
+    /// Part to play at this end
     #[arg(value_enum)]
     pub what: EndWord,
     /// The server's address

@@ -20,9 +20,9 @@ pub struct Measured {
     pub kind: Kind,
     /// Number of the run, from 0.
     pub run: u32,
-    /// What was measured.
+    /// The run's measures.
     pub measures: LiveRun,
-    /// What the emulator saw, if it was asked to keep it.
+    /// Packets that the emulator saw, if it was asked to keep them.
     pub packets: Vec<LivePacket>,
 }
 

@@ -8,12 +8,12 @@ use segue_study::lab_plan::{Around, LabSenderKind};
 use std::fs;
 use std::path::Path;
 
-/// What a kernel has of what senders need.
+/// Abilities of a kernel that senders need.
 #[derive(Clone, Debug)]
 pub struct Kernel {
     /// Its built-in congestion controls that can be used.
     congestion_controls: Vec<String>,
-    /// What programs of ours can be built around.
+    /// Congestion controls that our programs can be built around.
     around: Vec<Around>,
     /// `net.ipv4.tcp_rto_max_ms`
     rto_max: bool,
@@ -34,7 +34,7 @@ impl Kernel {
         }
     }
 
-    /// What a sender needs and this kernel lacks.
+    /// The feature that a sender needs and this kernel lacks.
     fn lacks(&self, kind: &LabSenderKind) -> Option<String> {
         match kind {
             LabSenderKind::BuiltIn { congestion_control: name, rto_max_ms, .. } => {

@@ -46,7 +46,7 @@ pub fn render(plan: &LabPlan, comparison: &LiveComparison) -> String {
     )
 }
 
-/// Who has lost connections, a line each.
+/// Senders that have lost connections, a line each.
 fn given_up(group: &LiveGroup) -> String {
     let rows = group.rows.iter().filter(|row| row.live.measures.gave_up > 0);
     let line = |row: &LiveRow| {

@@ -1,17 +1,19 @@
-//! `segue`: the command line. Thin: it reads words, calls the rooms below and prints. What it understands by its words
-//! is there for other front ends as well (python/): [`command`], and what each command makes of its arguments.
+//! `segue`: the command line. Thin: it reads words, calls the rooms below and prints. Other front ends share its
+//! understanding of words (python/): [`command`], and what each command makes of its arguments.
 
 #[cfg(feature = "live")]
 mod agent;
 pub mod cli;
 pub mod compare;
+mod completions;
 mod diff;
 #[cfg(feature = "live")]
 mod doctor;
 #[cfg(feature = "files")]
-mod drive;
+pub mod drive;
 pub mod events;
 mod examples;
+mod explain;
 #[cfg(feature = "explore")]
 mod explore;
 #[cfg(feature = "live")]
@@ -40,6 +42,7 @@ pub mod model_lcfd;
 pub mod outputs;
 mod pages;
 mod progress;
+mod repeat;
 #[cfg(feature = "papers")]
 pub mod reproduce;
 mod request;
@@ -80,6 +83,33 @@ fn warn(warnings: impl IntoIterator<Item = impl std::fmt::Display>) {
     }
 }
 
+/// Gives the user's own links their names, for commands that read links: another command works whatever the file has.
+///
+/// Errors: [`Failure::User`] with the place in the file.
+pub fn name_own_links(command: &Command) -> Result<(), Failure> {
+    let reads_links = match command {
+        Command::Compare(_)
+        | Command::Trace(_)
+        | Command::Repeat(_)
+        | Command::Links
+        | Command::TraceLinks(_) => true,
+        #[cfg(feature = "files")]
+        Command::Run(_) => true,
+        #[cfg(feature = "tables")]
+        Command::Sweep(_) => true,
+        #[cfg(feature = "live")]
+        Command::Lab(_) => true,
+        #[cfg(feature = "explore")]
+        Command::Explore(_) => true,
+        _ => false,
+    };
+    if reads_links {
+        #[cfg(feature = "files")]
+        segue_files::links::name_own_links().map_err(Failure::user)?;
+    }
+    Ok(())
+}
+
 fn run(words: &[OsString]) -> Result<(), Failure> {
     if words.len() == 1 {
         return print(&examples::first_page());
@@ -99,6 +129,7 @@ fn run(words: &[OsString]) -> Result<(), Failure> {
         parsed => parsed,
     };
     let parsed = parsed.map_err(|error| Failure::User(cli::one_line(&error)))?;
+    name_own_links(&parsed.command)?;
     let origin = outputs::origin(words);
     let screen = Screen::new(parsed.color, parsed.quiet);
     match parsed.command {
@@ -111,6 +142,7 @@ fn run(words: &[OsString]) -> Result<(), Failure> {
         Command::Merge(args) => sweep::merge(&args),
         Command::Trace(args) => trace::run(&args, &origin, &screen),
         Command::Diff(args) => diff::run(&args, &screen),
+        Command::Repeat(args) => repeat::run(&args, &screen),
         #[cfg(feature = "papers")]
         Command::Reproduce(args) => reproduce::run(&args, &origin, &screen),
         #[cfg(feature = "papers")]
@@ -132,11 +164,12 @@ fn run(words: &[OsString]) -> Result<(), Failure> {
         #[cfg(feature = "explore")]
         Command::Explore(args) => explore::run(&args),
         Command::Schemes(args) => schemes::run(&args),
+        Command::Explain(args) => explain::run(&args, &screen),
         Command::Links => links::run(),
         Command::TraceLinks(args) => links::trace(&args),
         Command::Measures => measures::run(),
         Command::Man(args) => pages::man(&args),
-        Command::Completions(args) => pages::completions(&args),
+        Command::Completions(args) => completions::completions(&args),
     }
 }
 

@@ -4,7 +4,7 @@ use crate::cli::TraceLinksArgs;
 use crate::{Failure, outputs, print};
 use segue_console::{lines, plain_table};
 use segue_export::Output;
-use segue_world::access::{PRESETS, Place, WORDS, opportunities_ms, variants};
+use segue_world::access::{PRESETS, Place, WORDS, opportunities_ms, own_links, variants};
 use segue_world::{AccessLink, SECOND};
 use std::fmt::Write;
 
@@ -22,6 +22,12 @@ pub fn run() -> Result<(), Failure> {
             let _ = writeln!(text, "\n{}: {}", preset.name, preset.about);
         }
         let _ = writeln!(text, "  {name:15} {link}");
+    }
+    if !own_links().is_empty() {
+        text.push_str("\nYour own:\n");
+        for (name, link) in own_links() {
+            let _ = writeln!(text, "  {name:15} {link}");
+        }
     }
     text.push_str("\nWords after a preset or after RATE/DELAY, such as lte,up=5mbit,queue=codel:\n");
     let up = ("up", "up=5mbit or up=5mbit/20ms");

@@ -68,7 +68,7 @@ fn range(word: &str) -> Result<(f64, f64), String> {
     numbers.ok_or_else(|| "expected FROM..TO such as 20..35".into())
 }
 
-/// What is asked for: a figure of the paper, or a setting of the user's.
+/// A figure of the paper or a setting of the user's, and its points.
 pub type Block = (Option<Figure>, Vec<Compared>);
 
 /// Runs the command.

@@ -14,7 +14,7 @@ pub fn open<const N: usize>(
     Ok((outputs, on_stdout))
 }
 
-/// What was opened, captures last, and whether standard output is one of them.
+/// Opened files, captures last, and whether standard output is one of them.
 type Opened<const N: usize> = ([Option<Output>; N], Vec<Output>, bool);
 
 /// The same, and one capture for each name in a folder. Everything is checked and nothing made: folders of reports

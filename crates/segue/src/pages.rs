@@ -1,8 +1,8 @@
-//! Manual pages and shell completions, made from the command line's own definition.
+//! Manual pages, made from the command line's own definition.
 
-use crate::cli::{CompletionsArgs, ManArgs, ProgramWord};
+use crate::Failure;
+use crate::cli::ManArgs;
 use crate::examples::{self, EXAMPLES};
-use crate::{Failure, print};
 use clap::Command;
 #[cfg(feature = "live")]
 use clap::CommandFactory;
@@ -82,6 +82,9 @@ The words, a file or the machine cannot be used. The line says what was expected
 .I $XDG_CACHE_HOME/segue
 Results that \fBsegue reproduce\fR keeps.
 .TP
+.I $XDG_CONFIG_HOME/segue/links.toml
+Links with names of the user's own.
+.TP
 .I /etc/segue/agent.toml
 Configuration of the agent.
 .SH ENVIRONMENT
@@ -92,19 +95,9 @@ If it is set and not empty, nothing is coloured unless \fB\-\-color\fR asks for 
 COLUMNS
 Columns of a table; those of the terminal unless set, 80 without one.
 .TP
+XDG_CONFIG_HOME
+Where settings lie; ~/.config unless set.
+.TP
 XDG_CACHE_HOME
 Where the cache lies; ~/.cache unless set.
 "#;
-
-/// `segue completions SHELL [PROGRAM]`.
-pub fn completions(args: &CompletionsArgs) -> Result<(), Failure> {
-    let mut command = match args.program {
-        ProgramWord::Segue => examples::program(),
-        #[cfg(feature = "live")]
-        ProgramWord::SegueAgent => segue_agent::cli::Cli::command(),
-    };
-    let name = command.get_name().to_owned();
-    let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut command, name, &mut script);
-    print(&String::from_utf8_lossy(&script))
-}

@@ -227,7 +227,7 @@ fn choose<'a>(papers: &'a [Paper], args: &ReproduceArgs) -> Result<Vec<Choice<'a
     Ok(vec![Choice { paper, figures: vec![figure], only_figures: true }])
 }
 
-/// What could stand there, and the nearest of it.
+/// The failure for an unknown word: the words that could stand there, and the nearest of them.
 pub fn unknown<'a>(what: &str, word: &str, known: impl Iterator<Item = &'a str> + Clone) -> Failure {
     let hint = segue_words::did_you_mean(word, known.clone());
     let known: Vec<&str> = known.collect();

@@ -17,6 +17,7 @@ use segue_study::Comparison;
 use segue_study::drive::DrivePlan;
 use segue_study::measure::Column;
 use segue_study::{GroupResult, Plan, Presentation};
+use std::path::Path;
 
 /// `segue run`.
 #[derive(Debug, Args)]
@@ -60,7 +61,7 @@ pub fn run(args: &RunArgs, origin: &Origin, screen: &Screen) -> Result<(), Failu
     };
     let (file, plan, mut shown) = match read(path, args.points)? {
         Asked::Handoffs { file, plan, shown } => (file, plan, shown),
-        Asked::Drives { file, plan } => return drive::run(args, path, &file, &plan, screen),
+        Asked::Drives { file, plan } => return drive::run(args, path, &file, &plan, origin, screen),
     };
     if args.wide {
         shown.columns = Column::WIDE.to_vec();
@@ -74,7 +75,15 @@ pub fn run(args: &RunArgs, origin: &Origin, screen: &Screen) -> Result<(), Failu
         ("svg", &destinations.svg),
     ])?;
     outputs::spare(path.as_ref(), [&json, &csv, &rows, &report, &svg])?;
-    let comparison = deliver(&plan, &shown, [json, csv, rows, report], args.threads, origin, screen)?;
+    let comparison = deliver(
+        &plan,
+        &shown,
+        [json, csv, rows, report],
+        args.threads,
+        origin,
+        screen,
+        folder_of_links(path),
+    )?;
     #[cfg(feature = "report")]
     outputs::write(svg, || Ok::<_, Failure>(chart(&comparison, &shown)))?;
     if on_stdout {
@@ -85,13 +94,18 @@ pub fn run(args: &RunArgs, origin: &Origin, screen: &Screen) -> Result<(), Failu
     Ok(())
 }
 
-/// What a file asks for, checked.
+/// The folder that paths in a file start from.
+pub fn folder_of_links(file: &str) -> &Path {
+    Path::new(file).parent().unwrap_or(Path::new(""))
+}
+
+/// The experiment that a file asks for, checked.
 pub enum Asked {
     /// Handoffs, each by itself (docs/guide/run.md).
     Handoffs {
         /// The file.
         file: Box<ScenarioFile>,
-        /// What is run.
+        /// The handoffs to run.
         plan: Box<Plan>,
         /// How it is shown.
         shown: Presentation,
@@ -100,7 +114,7 @@ pub enum Asked {
     Drives {
         /// The file.
         file: Box<DriveFile>,
-        /// What is run.
+        /// The drives to run.
         plan: DrivePlan,
     },
 }

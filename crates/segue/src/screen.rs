@@ -49,7 +49,7 @@ impl ColourWord {
     }
 }
 
-/// What a command needs to know of it.
+/// Properties of the screen that a command needs to know.
 #[derive(Clone, Copy, Debug)]
 pub struct Screen {
     /// Whether tables are coloured.

@@ -87,7 +87,8 @@ fn neighbours(group: &GroupResult, width: usize) -> String {
     wrapped("", &text, width)
 }
 
-/// Of the names, then of the columns; the same in all blocks. The bar has as much as is over, which is not known yet.
+/// Widths of the names, then of the columns; the same in all blocks. The bar has as much as is over, which is not
+/// known yet.
 fn widths<'a>(columns: &[Column], names: usize, rows: impl Iterator<Item = &'a Row>) -> Vec<usize> {
     let mut widths = vec![names];
     widths.extend(columns.iter().map(|column| column.heading().len()));
@@ -169,7 +170,7 @@ fn bar(link: &NewLink, width: usize) -> String {
     text
 }
 
-/// What the columns mean, a line each.
+/// Meanings of the columns, a line each.
 fn legend(plan: &Plan, columns: &[Column]) -> String {
     let handoffs = plan.request.at.len() as u64 * plan.request.seeds;
     let rows = match handoffs {

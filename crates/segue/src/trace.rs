@@ -60,7 +60,7 @@ pub fn run(args: &TraceArgs, origin: &Origin, screen: &Screen) -> Result<(), Fai
     Ok(())
 }
 
-/// What is asked for, checked.
+/// The traces that the options ask for, checked.
 pub fn plan(args: &TraceArgs) -> Result<Plan, Failure> {
     let request = Request {
         kinds: args.bench.kinds(&[args.kind])?,

@@ -272,7 +272,7 @@ fn quiet_leaves_result_and_errors() {
     assert!(String::from_utf8_lossy(&bad.stderr).contains("did you mean `wlan`"));
 }
 
-/// What is wrong, and a part of the one line that must be said about it.
+/// Each mistake, and a part of the one line that must be said about it.
 #[test]
 fn mistakes_end_with_status_2_and_one_line() {
     let bad = [

@@ -156,7 +156,7 @@ fn json_keeps_the_contract() {
     assert!(document["only_in_b"][0]["transfer_s"]["median"].is_number(), "the row as it stands in the file");
 }
 
-/// Whatever a row says, a change of it is told: as another question, another row or a measure.
+/// A change of any field of a row is told: as another question, another row or a measure.
 #[test]
 fn no_field_changes_unseen() {
     let results = Results::new();
@@ -197,7 +197,7 @@ fn no_field_changes_unseen() {
     }
 }
 
-/// What a program change looks like: even what is within noise is listed.
+/// A change of the program: even a difference within noise is listed.
 #[test]
 fn the_same_question_with_another_answer_is_listed_however_small() {
     let results = Results::new();
@@ -211,7 +211,7 @@ fn the_same_question_with_another_answer_is_listed_however_small() {
     assert!(text.contains("retransmissions") && text.contains("within noise"), "{text}");
 }
 
-/// What is wrong, and a part of the one line that must be said about it.
+/// Each mistake, and a part of the one line that must be said about it.
 #[test]
 fn mistakes_end_with_status_2_and_one_line() {
     let results = Results::new();

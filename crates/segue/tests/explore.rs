@@ -110,7 +110,7 @@ fn clients_that_say_or_read_nothing_are_sent_away() {
     write!(half, "GET / HTTP/1.1\r\nHost: {}\r\n", server.host()).expect("sent");
     let silent = TcpStream::connect(server.host()).expect("a connection");
     let deaf = server.send(MEGABYTES);
-    // Who reads slowly, and goes on, is no such client.
+    // A client that reads slowly, and goes on, is no such client.
     let mut slow = server.send(MEGABYTES);
     let slow = std::thread::spawn(move || {
         let (begun, mut buffer) = (Instant::now(), [0; 25_000]);
@@ -136,7 +136,7 @@ fn clients_that_say_or_read_nothing_are_sent_away() {
     let local = deaf.local_addr().expect("an address").port();
     let established = || {
         let rows = std::fs::read_to_string("/proc/net/tcp").expect("connections");
-        // Of the server's end: its peer is our port, state 01.
+        // The server's end of the connection: its peer is our port, state 01.
         rows.lines().any(|row| {
             row.split_whitespace().nth(2).is_some_and(|peer| peer.ends_with(&format!(":{local:04X}")))
                 && row.split_whitespace().nth(3) == Some("01")

@@ -1,4 +1,4 @@
-//! `segue kernel` and `segue doctor` as a user meets them. What needs rights over the machine is tested in
+//! `segue kernel` and `segue doctor` as a user meets them. Tests that need rights over the machine are in
 //! crates/kernel; here nothing is attached.
 
 #![cfg(feature = "live")]
@@ -85,7 +85,7 @@ fn names_are_checked_before_they_become_paths() {
 #[test]
 #[ignore = "needs kernel"]
 fn what_cannot_be_attached_is_one_line() {
-    // Of this process alone; and everything below is refused before anything is attached.
+    // A name of this process alone; and everything below is refused before anything is attached.
     let name = format!("t{}", std::process::id());
     let folder = tempfile::tempdir().expect("a folder");
     let missing = folder.path().join("missing").display().to_string();

@@ -91,7 +91,7 @@ fn short_pairs() -> Vec<Value> {
     let least: f64 = connections.iter().filter_map(Value::as_f64).map(|rate| rate * 0.5).sum();
     assert_eq!((&rows[0]["negotiated"], &rows[1]["negotiated"]), (&0.into(), &0.into()));
     assert!(rows[2]["negotiated"].as_f64().expect("a number") >= least, "{}", rows[2]);
-    // What is stored for a connection is charged to its socket.
+    // Storage of a connection is charged to its socket.
     let charged = |row: usize, end: &str| rows[row]["memory"]["charged_octets"][end].as_f64();
     if let (Some(without), Some(with)) = (charged(0, "server"), charged(2, "server")) {
         assert!(without == 0.0 && with > 100.0 && with < 10_000.0, "{without} {with}");

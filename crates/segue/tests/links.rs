@@ -34,7 +34,7 @@ fn words_work_in_commands_and_files() {
     assert_eq!(one, stdout(&segue(folder.path(), "run words.toml --json -")));
 }
 
-/// What a link has lost is told apart from what a queue has.
+/// Losses of a link are told apart from those of a queue.
 #[test]
 fn losses_have_their_cause() {
     let trace = "trace wlan 6400kbit/9ms,loss=10% --at 2s --schemes sack";
@@ -60,7 +60,7 @@ fn mistakes_end_with_status_2_and_one_line() {
         ("compare wlan,queue=codel,ecn wlan", "no TCP here answers marks"),
         ("trace-links leo --out x --length 0s", "expected 0.1s to 3600s"),
         ("trace-links 10bit/5ms --out x", "no packet of 1500 bytes gets through within 60 s"),
-        ("trace-links lee --out x", "did you mean `leo`?"),
+        ("trace-links leoo --out x", "did you mean `leo`?"),
         ("compare trace:holes,loss=1% wlan", "line 3: `` is not a number"),
         ("compare trace:back,loss=1% wlan", "line 2: 3 ms comes after 5 ms"),
     ];
@@ -77,7 +77,7 @@ fn mistakes_end_with_status_2_and_one_line() {
     }
 }
 
-/// What `trace-links` writes, `trace:` reads: the mean rates agree, and each seed is another day.
+/// A file that `trace-links` writes can be read as `trace:`: the mean rates agree, and each seed is another day.
 #[test]
 fn a_written_trace_can_be_compared() {
     let folder = tempfile::tempdir().unwrap();

@@ -49,7 +49,7 @@ fn cc_is_the_name_after_the_slash() {
     assert_ne!(two[0]["transfer_s"], two[1]["transfer_s"]);
 }
 
-/// What is simulated of both kernels is the same.
+/// The simulated part of both kernels is the same.
 #[test]
 fn linux_6_18_is_6_12_by_another_name() {
     for control in ["cubic", "bbr"] {

@@ -1,5 +1,5 @@
-//! What is installed, and what `segue agent` starts. Where the agent's own program is not needed another one stands in
-//! for it: `cargo test -p segue` does not build it.
+//! The installed files, and the program that `segue agent` starts. Where the agent's own program is not needed
+//! another one stands in for it: `cargo test -p segue` does not build it.
 
 #![cfg(feature = "live")]
 
@@ -98,7 +98,7 @@ fn what_is_installed_is_removed() {
     ] {
         assert!(installed.iter().any(|found| found == file), "no {file} in {installed:?}");
     }
-    // What the user has changed stays through a second installation.
+    // Changes of the user stay through a second installation.
     let own = folder.path().join("etc/segue/agent.toml");
     std::fs::write(&own, "copies = 3\n").expect("ours");
     make("install");

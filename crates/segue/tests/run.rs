@@ -34,8 +34,8 @@ fn files(folder: &Path) -> Vec<String> {
 
 const SHORT: &str = "old = '6400kbit/9ms'\nnew = '200kbit/300ms'\nat = '1s..3s/1s'\n";
 
-/// Every example, from another folder, with few handoffs; those with few of their own as they stand. Of the four delays
-/// of the drives' wide-area network, one.
+/// Every example, from another folder, with few handoffs; those with few of their own as they stand. Only one of the
+/// four delays of the drives' wide-area network is run.
 #[test]
 fn examples_run() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -385,7 +385,7 @@ proptest! {
     }
 }
 
-/// What is wrong with a drive is said in one line, with its place, and nothing is written.
+/// A fault in a drive is said in one line, with its place, and nothing is written.
 #[test]
 fn bad_drives_are_refused_in_their_place() {
     let network = "[[drive.network]]\nname = 'a'\nrate = '1mbit'\ndelay = '10ms'\nstay = '5s'\n";

@@ -106,7 +106,7 @@ fn a_report_does_not_depend_on_the_number_of_threads() {
     assert_eq!(page("1"), page("2"));
 }
 
-/// What was wrong, where, what was expected; exit status 2.
+/// A mistake is told in one line: the fault, its place, what was expected; exit status 2.
 #[test]
 fn mistakes_end_with_status_2_and_one_line() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -197,7 +197,7 @@ fn every_scheme_has_a_capture_of_its_own() {
     assert_eq!(std::fs::read(&capture).expect("a capture"), before);
 }
 
-/// Whatever is on its way when a signal comes, nothing half-written stays.
+/// A signal leaves nothing half-written, whatever is on its way.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_trace_leaves_nothing() {
@@ -219,7 +219,7 @@ fn an_interrupted_trace_leaves_nothing() {
     }
 }
 
-/// What is told does not depend on how much is kept.
+/// The story does not depend on how much is kept.
 #[test]
 fn long_before_the_handoff_nothing_is_needed() {
     let folder = tempfile::tempdir().expect("a folder");

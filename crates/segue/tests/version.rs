@@ -73,7 +73,7 @@ fn only_files_that_exist_are_watched() {
     assert_eq!(found.files, [".git/HEAD", ".git/refs/heads/main"].map(|file| folder.path().join(file)));
 }
 
-/// Of whatever build this is: `segue 0.1.0`, and the commit if there is one.
+/// The version of any build: `segue 0.1.0`, and the commit if there is one.
 #[test]
 fn the_version_is_one_line() {
     let output = Command::new(env!("CARGO_BIN_EXE_segue")).arg("--version").output().expect("segue starts");

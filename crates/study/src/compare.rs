@@ -16,7 +16,7 @@ pub struct Comparison {
 /// All schemes over the same handoffs.
 #[derive(Clone, Debug)]
 pub struct GroupResult {
-    /// What was simulated (first seed, first stack).
+    /// The simulated experiment (first seed, first stack).
     pub experiment: Experiment,
     /// One row per scheme.
     pub rows: Vec<Row>,
@@ -35,7 +35,7 @@ impl GroupResult {
         self.rows.windows(2).any(|pair| pair[0].stack != pair[1].stack)
     }
 
-    /// What a reader must know before comparing numbers.
+    /// Facts that a reader must know before comparing numbers.
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = warnings(&self.experiment, self.several_stacks());
         if self.first_recovery > MOST_IN_FIRST_RECOVERY {

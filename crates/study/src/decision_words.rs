@@ -5,7 +5,7 @@ use segue_handoff::{Decision, Link, Occasion, Start};
 use segue_tcp::Advice;
 use segue_tcp::advice::MinRto;
 
-/// What a decision asks for, such as `minrto 0.552 s, timer restarted`; empty if it asks for nothing.
+/// A decision's requests, such as `minrto 0.552 s, timer restarted`; empty if it has none.
 pub fn advice_in_words(decision: &Decision) -> String {
     // Taken apart whole, so that a new field cannot be forgotten here.
     let Advice {

@@ -111,7 +111,7 @@ impl Difference {
     }
 }
 
-/// What makes two rows belong together.
+/// Fields by which two rows belong together.
 type Key = (String, String, String, u64, usize, String);
 
 fn key(row: &Row) -> Key {
@@ -166,9 +166,8 @@ impl Matched {
         }
     }
 
-    /// Of what is left, rows that are each other's one best counterpart, until there are none.
-    /// Where several would do equally well, none is taken: a guess would compare what does not
-    /// belong together.
+    /// Pairs of the rows that are left and are each other's one best counterpart, until there are none. Where several
+    /// would do equally well, none is taken: a guess would compare rows that do not belong together.
     fn most_alike(&mut self, left: &[usize], right: &[usize], alike: impl Fn(usize, usize) -> usize) {
         loop {
             let free_a: Vec<usize> = left.iter().copied().filter(|&i| self.of_a[i].is_none()).collect();

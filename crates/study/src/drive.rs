@@ -21,7 +21,7 @@ pub struct Mean {
 }
 
 impl Mean {
-    /// Of at least one value.
+    /// Mean of at least one value.
     pub fn of(values: &[f64]) -> Self {
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
@@ -34,7 +34,7 @@ impl Mean {
 /// Handoffs of one class, all seeds pooled.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OfClass {
-    /// How many.
+    /// Number of handoffs.
     pub handoffs: usize,
     /// Data packets lost with the old link, mean.
     pub lost: f64,
@@ -49,7 +49,7 @@ pub struct OfClass {
 }
 
 impl OfClass {
-    /// Of at least one handoff.
+    /// Means of at least one handoff.
     pub fn of(handoffs: &[&DriveHandoff]) -> Self {
         let count = handoffs.len() as f64;
         let (whole, sending) = handoffs
@@ -100,13 +100,13 @@ pub struct DriveRow {
     pub seeds: u64,
     /// Settings that concern this scheme.
     pub settings: BTreeMap<String, String>,
-    /// Of all flows to the mobile, kbit/s.
+    /// Throughput of all flows to the mobile, kbit/s.
     pub mobile_kbps: Mean,
-    /// Of all cross traffic, kbit/s.
+    /// Throughput of all cross traffic, kbit/s.
     pub cross_kbps: Option<Mean>,
     /// Jain's index of the throughputs of all bulk flows.
     pub jain: Mean,
-    /// Of the mobile's flows, mean per drive, as are the next two.
+    /// Timeouts of the mobile's flows, mean per drive, as are the next two.
     pub timeouts: f64,
     /// Packets sent again.
     pub retransmissions: f64,
@@ -130,7 +130,7 @@ pub struct DriveRow {
     pub web: Option<Web>,
 }
 
-/// What is simulated: one drive over one wide area.
+/// The simulated drive, over one wide area.
 #[derive(Clone, Debug)]
 pub struct DriveBlock {
     /// The drive's name.
@@ -236,7 +236,7 @@ fn seconds(time: Nanos) -> f64 {
     time as f64 / SECOND as f64
 }
 
-/// What flows brought in a time, kbit/s.
+/// Throughput of `bytes` in `length`, kbit/s.
 pub fn kbps(bytes: &[u64], length: Nanos) -> f64 {
     bytes.iter().sum::<u64>() as f64 * 8.0 / 1000.0 / seconds(length)
 }

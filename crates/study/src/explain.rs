@@ -27,7 +27,7 @@ pub struct SchemeTrace {
     pub settings: Vec<(String, String)>,
     /// The stack it runs on.
     pub stack: &'static str,
-    /// What happened.
+    /// Its events.
     pub trace: Trace,
 }
 
@@ -46,7 +46,7 @@ impl SchemeTrace {
     }
 }
 
-/// What of the time before the handoff a story or a page needs.
+/// Time before the handoff that a story or a page needs, ns.
 const NEEDED_BEFORE: Nanos = SECOND;
 
 /// Traces of one handoff with every scheme of the plan, in the plan's order; every event from the first SYN on.
@@ -94,7 +94,7 @@ pub fn explain_all(plan: &Plan, moments: &[Moment]) -> Vec<Vec<SchemeTrace>> {
 /// A handoff and why it is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chosen {
-    /// Which.
+    /// The handoff.
     pub moment: Moment,
     /// Such as `median`.
     pub why: &'static str,
@@ -114,7 +114,7 @@ pub fn typical(plan: &Plan, group: usize, result: &GroupResult) -> Vec<Chosen> {
     order.sort_by(|&a, &b| transfer(a).total_cmp(&transfer(b)).then(a.cmp(&b)));
     let last = points - 1;
     let mut chosen: Vec<Chosen> = Vec::new();
-    // Of an even number of handoffs the median lies between two: the faster one stands for it.
+    // The median of an even number of handoffs lies between two: the faster one stands for it.
     let ranks = [
         ("median", last / 2),
         ("lower quartile", last / 4),

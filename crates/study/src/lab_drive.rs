@@ -8,7 +8,7 @@ use crate::quantile::{quartiles, sorted};
 use segue_world::{Kind, Nanos};
 use serde::{Deserialize, Serialize};
 
-/// What crosses the links.
+/// Traffic over the links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DriveLoad {
     /// iperf3, for as long as the drive lasts.
@@ -37,7 +37,7 @@ pub struct LabDrive {
     pub plan: LabPlan,
     /// At the old link, the new one, the old one, ..., ns.
     pub stays: Vec<Nanos>,
-    /// What crosses the links.
+    /// Traffic over the links.
     pub load: DriveLoad,
     /// How long before each handoff a mobile that freezes closes its window, ns.
     pub freeze_before: Nanos,
@@ -76,7 +76,7 @@ pub struct DriveRow {
     pub disconnect_s: f64,
     /// The stays.
     pub stays_s: Vec<f64>,
-    /// What crossed the links.
+    /// The program whose traffic crossed the links.
     pub program: String,
     /// Flows.
     pub flows: usize,

@@ -34,9 +34,9 @@ pub enum Ip {
 pub struct LabSender {
     /// As the plan has it.
     pub name: String,
-    /// What it is.
+    /// Its kind.
     pub kind: LabSenderKind,
-    /// Who tells it, if it hears notices.
+    /// The part of the mobile that tells it, if it hears notices.
     pub notice_by: NoticeBy,
     /// Settings of the plan that its scheme has.
     pub settings: Vec<(String, String)>,
@@ -122,7 +122,7 @@ pub struct LabPlan {
     pub observe: Nanos,
     /// One-way delay between server and access router.
     pub wired: Nanos,
-    /// What moves the data.
+    /// The program that moves the data.
     pub program: Program,
     /// IPv4 or IPv6.
     pub ip: Ip,
@@ -135,7 +135,7 @@ pub struct LabPlan {
 /// One-way delay between server and access router on the simulator's bench (docs/reference/bench.md): two hops of 2 ms.
 pub const WIRED: Nanos = 4_000_000;
 
-/// What is counted: bytes within these times of link-up.
+/// Times after link-up within which bytes are counted, ns.
 const HORIZONS: [Nanos; 3] = [SECOND, 5 * SECOND, 10 * SECOND];
 
 impl LabPlan {

@@ -13,7 +13,7 @@ pub enum Around {
     Bbr,
 }
 
-/// Who at the mobile tells of handoffs.
+/// The part of the mobile that tells of handoffs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NoticeBy {
     /// The agent, which finds out by itself.
@@ -23,7 +23,7 @@ pub enum NoticeBy {
     Laboratory,
 }
 
-/// What sends.
+/// Kinds of senders.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LabSenderKind {
     /// The kernel as it is.
@@ -41,21 +41,21 @@ pub enum LabSenderKind {
     Scheme {
         /// Its name.
         name: String,
-        /// What it wraps.
+        /// The congestion control that it wraps.
         around: Around,
         /// Whether the head is resent by RFC 6069, with a local ICMP.
         icmp: bool,
     },
     /// The same wrapper without any reaction.
     Unaware {
-        /// What it wraps.
+        /// The congestion control that it wraps.
         around: Around,
     },
 }
 
 const BUILT_IN: [&str; 3] = ["cubic", "bbr", "reno"];
 const UNAWARE: &str = "unaware";
-/// What follows the name of a built-in congestion control, before the time.
+/// Suffix of a built-in congestion control's name, before the time.
 const RTO_MAX: &str = "-rto";
 /// At the end of a built-in one's word: the mobile freezes it before handoffs.
 const FREEZE: &str = "+freeze";

@@ -36,9 +36,9 @@ pub struct RatioToFirst {
 /// Against the first sender; `None` where it delivered nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LiveAgainstFirst {
-    /// Of the bytes within 1 s.
+    /// Ratio of the bytes within 1 s.
     pub bytes_1s: Option<RatioToFirst>,
-    /// Of the bytes within 10 s.
+    /// Ratio of the bytes within 10 s.
     pub bytes_10s: Option<RatioToFirst>,
 }
 
@@ -62,14 +62,14 @@ pub struct LiveMeasures {
     pub bytes_10s_quartiles: Quartiles,
     /// From link-up until the first packet is sent again, s; not simulated.
     pub first_retransmission_after_link_up_s: Option<Quartiles>,
-    /// What reached the mobile in the second that begins one round trip after link-up, as a share of what the new link
-    /// carries in it; not simulated.
+    /// Bytes that reached the mobile in the second that begins one round trip after link-up, as a share of what the
+    /// new link carries in it; not simulated.
     pub share_1s_after_round_trip: Option<Quartiles>,
     /// Runs in which the sender's kernel held the connection for dead.
     pub gave_up: usize,
 }
 
-/// What the laboratory says.
+/// Results of the laboratory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Live {
     /// The measures.
@@ -102,7 +102,7 @@ pub struct LiveRow {
     pub packets: Unmeasured,
     /// Number of runs.
     pub points: usize,
-    /// Of those, in how many nothing was sent while it was observed.
+    /// Runs in which nothing was sent while it was observed.
     pub incomplete: usize,
     pub transfer_s: Unmeasured,
     pub bound_s: Unmeasured,
@@ -122,9 +122,9 @@ pub struct LiveRow {
     pub against_first: Unmeasured,
     pub bound_told_s: Unmeasured,
     pub over_bound_told: Unmeasured,
-    /// What was measured.
+    /// Results of the laboratory.
     pub live: Live,
-    /// What the simulator says of the same; `None` for senders that it does not have.
+    /// Results of the simulator; `None` for senders that it does not have.
     pub simulated: Option<LiveMeasures>,
 }
 

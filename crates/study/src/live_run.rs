@@ -1,4 +1,4 @@
-//! What one run of a laboratory has measured, or what the simulator says of it.
+//! Measures of one run of a laboratory, or the simulator's of the same.
 
 /// One run of one sender: one handoff of the laboratory, or one simulated.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -7,8 +7,8 @@ pub struct LiveRun {
     pub first_send_s: Option<f64>,
     /// The same of the first packet that had been sent before; `None` also in the simulator, which does not tell.
     pub first_retransmission_s: Option<f64>,
-    /// What reached the mobile in the second that begins one round trip after link-up, as a share of what the new link
-    /// carries in it; `None` in the simulator.
+    /// Bytes that reached the mobile in the second that begins one round trip after link-up, as a share of what the
+    /// new link carries in it; `None` in the simulator.
     pub share_after_round_trip: Option<f64>,
     /// Bytes of data new to the mobile that reached it within 1 s of link-up, all flows; `None` if it was not observed
     /// for so long.

@@ -60,7 +60,7 @@ impl Parameter {
         }
     }
 
-    /// What an axis says.
+    /// Its label at an axis.
     pub fn label(self) -> &'static str {
         match self {
             Self::OldRate => "rate of the old link, kbit/s",

@@ -27,7 +27,7 @@ pub struct PlannedScheme {
     pub settings: Vec<(String, String)>,
 }
 
-/// What is asked for beside the schemes: a stack for all in place of their own, and its congestion control.
+/// Stack words beside the schemes: a stack for all in place of their own, and its congestion control.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StackWords<'a> {
     /// `--stack`.
@@ -69,7 +69,7 @@ pub fn planned(
         let stack = asked.stack.unwrap_or(entry.map_or("ns2-sack1", |entry| entry.stack));
         let mut stack = with_control(stack_named(stack)?, cc, name)?;
         adjust(&mut stack, settings)?;
-        // What a kernel is asked for, it does as a kernel can.
+        // A kernel enacts actions as a kernel can.
         if stack.kernel.is_some()
             && known.iter().any(|s| s.name == "enact")
             && own.iter().all(|s| s.0 != "enact")
@@ -208,7 +208,7 @@ pub(crate) fn adjust(stack: &mut StackProfile, settings: &[(String, String)]) ->
 mod tests {
     use super::*;
 
-    /// Of words that are no stack's, setting's or scheme's only misspelt ones are guessed.
+    /// Misspelt names are guessed only if they are near a stack, setting or scheme.
     #[test]
     fn only_misspelt_words_are_guessed() {
         let stack = |name| stack_named(name).unwrap_err().to_string();

@@ -5,10 +5,10 @@ use crate::measure::Column;
 use crate::parameter::Parameter;
 use serde::Deserialize;
 
-/// What a table, a page and a chart are told beside the result.
+/// Choices for a table, a page and a chart beside the result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Presentation {
-    /// What the comparison is about.
+    /// Title of the comparison.
     pub title: Option<String>,
     /// Columns of the table after the scheme's name: [`Column::USUAL`] unless somebody chose.
     pub columns: Vec<Column>,
@@ -26,7 +26,7 @@ impl Default for Presentation {
 /// The axes of the chart of quartiles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Chart {
-    /// What lies along the horizontal axis; the blocks of the table, by name, unless given.
+    /// Parameter of the horizontal axis; the blocks of the table, by name, unless given.
     pub across: Option<Parameter>,
     /// How it lies there.
     pub horizontal: Scale,

@@ -56,7 +56,7 @@ pub struct Plan {
     pub notice_error: NoticeError,
     /// Users who share the access links.
     pub neighbours: Option<Neighbours>,
-    /// What the access routers are able to do.
+    /// Abilities of the access routers.
     pub routers: Routers,
 }
 
@@ -187,7 +187,7 @@ const MAX_DISCONNECTION: Nanos = 300 * SECOND;
 /// One warm-up: what is simulated apart from scheme and handoff time.
 #[derive(Clone, Debug)]
 pub struct Group {
-    /// What is simulated, for each of the plan's stacks.
+    /// The experiments to simulate, for each of the plan's stacks.
     pub experiments: Vec<Experiment>,
     /// Seed.
     pub seed: u64,
@@ -214,7 +214,7 @@ impl Plan {
         groups
     }
 
-    /// What is simulated for one pair of links, kind, flow count, stack and seed.
+    /// The experiment of one pair of links, kind, flow count, stack and seed.
     pub fn experiment(
         &self,
         (old, new): (&AccessLink, &AccessLink),

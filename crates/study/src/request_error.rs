@@ -66,7 +66,7 @@ pub enum RequestError {
     /// A number out of range.
     #[error("{what} {value} is out of range; expected {expected}")]
     Range {
-        /// What it is.
+        /// Name of the quantity.
         what: &'static str,
         /// The number.
         value: String,
@@ -78,7 +78,7 @@ pub enum RequestError {
     List {
         /// Which list.
         what: &'static str,
-        /// What is wrong and what was expected.
+        /// The fault, and what was expected.
         problem: String,
     },
 }

@@ -15,9 +15,9 @@ pub fn stop() -> ! {
     resume_unwind(Box::new(Stopped))
 }
 
-/// What `run` gives, unless it is ended; a panic goes on.
+/// The result of `run`, unless it is ended; a panic goes on.
 pub fn stoppable<R>(run: impl FnOnce() -> R) -> Result<R, Stopped> {
-    // Whatever `run` has left unfinished is dropped with it.
+    // State that `run` has left unfinished is dropped with it.
     catch_unwind(AssertUnwindSafe(run)).map_err(|thrown| match thrown.downcast::<Stopped>() {
         Ok(stopped) => *stopped,
         Err(panic) => resume_unwind(panic),

@@ -27,7 +27,7 @@ pub fn headline(experiment: &Experiment) -> String {
     format!("{old} -> {new}, {kind}, {} flow{plural}{}", experiment.flows, neighbours.unwrap_or_default())
 }
 
-/// What made a sender send `head` again at once: duplicate ACKs, or what SACK reported.
+/// Reason why a sender sent `head` again at once: duplicate ACKs, or what SACK reported.
 pub fn fast_retransmit_in_words(stack: &StackProfile, dupthresh: u32, head: u32, dup_acks: u32) -> String {
     let plural = if dup_acks == 1 { "" } else { "s" };
     if stack.recovery == RecoveryRules::Rfc6675 && dup_acks < dupthresh {
@@ -60,11 +60,11 @@ fn recovery_end_rule(stack: &StackProfile) -> &'static str {
 /// One sentence of the story.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sentence {
-    /// When.
+    /// Time, ns.
     pub at: Nanos,
-    /// Whose, if it is one flow's.
+    /// The flow, if it is about one.
     pub flow: Option<u16>,
-    /// What.
+    /// The sentence.
     pub text: String,
     /// The rule behind it and where it stands.
     pub rule: Option<String>,
@@ -316,7 +316,7 @@ impl Teller {
         self.say(told.trace.record.completion, None, text, Some("bench.md".into()));
     }
 
-    /// What becomes of the copies of an in-band notice at the mobile.
+    /// The fate of the copies of an in-band notice at the mobile.
     fn copies_lost(&mut self, told: &SchemeTrace) {
         let text = match told.trace.experiment.notice {
             NoticeMode::InBand { lost: 1 } => "the first of the two copies of the notice is lost",

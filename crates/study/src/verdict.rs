@@ -1,8 +1,8 @@
 //! Whether a measure of two rows differs by more than noise (docs/guide/diff.md).
 //!
-//! A row is a sample over handoff times. What it holds decides the criterion: a median with its
-//! quartiles has the notch of a box plot, a mean count and a share have a model of their spread,
-//! and the rest has none, so that nothing is claimed about it.
+//! A row is a sample over handoff times. Its figures decide the criterion: a median with its quartiles has the notch
+//! of a box plot, a mean count and a share have a model of their spread, and the rest has none, so that nothing is
+//! claimed about it.
 
 use crate::measure::{MEASURES, Measure, Noise, Row, Unit};
 use serde::Serialize;
@@ -52,7 +52,7 @@ pub struct Measured {
     pub ratio: Option<f64>,
     /// The largest difference that noise explains; `None` = unknown.
     pub noise: Option<f64>,
-    /// What follows.
+    /// The conclusion.
     pub verdict: Verdict,
     /// Size of the difference on a scale of logarithms, for the order of a list.
     #[serde(skip)]

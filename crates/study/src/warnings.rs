@@ -4,8 +4,8 @@ use segue_tcp::StackProfile;
 use segue_tcp::profile::LINUX;
 use segue_world::Experiment;
 
-/// What a reader must know before comparing numbers. `several_stacks`: schemes stand on stacks that meet the handoff
-/// in different states.
+/// Facts that a reader must know before comparing numbers. `several_stacks`: schemes stand on stacks that meet the
+/// handoff in different states.
 pub fn warnings(experiment: &Experiment, several_stacks: bool) -> Vec<String> {
     let mut warnings = Vec::new();
     if several_stacks {
@@ -20,7 +20,7 @@ pub fn warnings(experiment: &Experiment, several_stacks: bool) -> Vec<String> {
     warnings
 }
 
-/// What a reader must know of a stack.
+/// Facts that a reader must know of a stack.
 pub fn stack_warning(stack: &StackProfile) -> Option<&'static str> {
     let warning = "stack `linux` is an old approximation; linux-6.12 is held against the kernel";
     (stack.name == LINUX.name).then_some(warning)

@@ -22,15 +22,15 @@ pub enum MergeError {
         second: PathBuf,
         /// The part, from 1.
         part: usize,
-        /// Of so many.
+        /// Parts in all.
         parts: usize,
     },
     /// Parts are not there.
     #[error("{missing} of {parts} parts are missing, the first is part {first}; expected every shard")]
     Missing {
-        /// How many.
+        /// Missing parts.
         missing: usize,
-        /// Of so many.
+        /// Parts in all.
         parts: usize,
         /// The first, from 1.
         first: usize,

@@ -50,7 +50,7 @@ pub enum PieceError {
         path: PathBuf,
         /// The beginning of its fingerprint.
         theirs: String,
-        /// Of the sweep's.
+        /// The beginning of the sweep's.
         ours: String,
     },
     /// A good file, but none of a sweep.
@@ -73,7 +73,7 @@ impl PieceError {
     }
 }
 
-/// What a piece says of its sweep.
+/// A piece's description of its sweep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Whole {
     pub fingerprint: String,

@@ -24,7 +24,7 @@ pub struct Plan {
     fingerprint: String,
 }
 
-/// What tells a scheme's handoffs from another's where link, kind and flows are the same.
+/// Fields by which a scheme's handoffs differ from another's where link, kind and flows are the same.
 type Identity = (String, &'static str, Arc<Asked>);
 
 impl Plan {
@@ -32,7 +32,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// What is wrong with it, in one line with its place.
+    /// A fault in it, in one line with its place.
     pub fn read(text: &str, path: &str) -> Result<Self, FileError> {
         Self::of_file(&SweepFile::parse(text, path)?)
     }
@@ -41,7 +41,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// What is wrong with it, in one line with its place.
+    /// A fault in it, in one line with its place.
     pub fn open(path: &str) -> Result<Self, FileError> {
         Self::of_file(&SweepFile::read(path)?)
     }
@@ -98,7 +98,7 @@ impl Plan {
         warm_up.run(seed, done)
     }
 
-    /// What all parts have in common and no other sweep has: BLAKE3 of everything that is simulated and of the
+    /// Mark that all parts share and no other sweep has: BLAKE3 of everything that is simulated and of the
     /// [program](PROGRAM), in hexadecimal. Neither comments nor the folder of the file are in it; the content of
     /// measured links is.
     pub fn fingerprint(&self) -> &str {

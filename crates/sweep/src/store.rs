@@ -23,10 +23,10 @@ pub enum StoreError {
     Folder {
         /// The folder.
         folder: PathBuf,
-        /// Why.
+        /// The cause.
         problem: String,
     },
-    /// What was begun there was something else.
+    /// The run that was begun there is another.
     #[error(
         "{} holds parts of another run: {problem}; remove the folder to begin anew, or give another --out",
         folder.display()
@@ -47,9 +47,9 @@ pub enum StoreError {
 
 /// The lock of the process that works in the folder.
 const LOCK: &str = "lock";
-/// What the names of parts begin and end with.
+/// Prefix and suffix of the names of parts.
 const NAMES: (&str, &str) = ("part-", ".parquet");
-/// What the names of files begin with that are not yet whole.
+/// Prefix of the names of files that are not yet whole.
 const DRAFT: &str = ".segue-";
 
 /// The folder of the parts of one file.
@@ -83,7 +83,7 @@ impl Store {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(fail(error)),
             _ => {}
         }
-        // Whatever a link by that name leads to is not ours.
+        // A link by that name leads to a file that is not ours.
         let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let lock = rustix::fs::open(folder.join(LOCK), flags, Mode::from_raw_mode(0o666));
         let lock = File::from(lock.map_err(|error| fail(error.into()))?);

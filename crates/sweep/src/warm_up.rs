@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// One new link, kind and bench with the schemes that run there.
 #[derive(Clone, Debug)]
 pub(crate) struct Block {
-    /// What is simulated, with the first seed.
+    /// The simulated experiment, with the first seed.
     pub experiment: Arc<Experiment>,
     /// In order, with what was asked for.
     pub schemes: Vec<(PlannedScheme, Arc<Asked>)>,

@@ -1,4 +1,4 @@
-//! Whoever computes the parts, in whatever order, the file is the same; and its rows are those of `segue compare`.
+//! The file is the same whoever computes the parts, in whatever order; and its rows are those of `segue compare`.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, UInt32Type, UInt64Type};
@@ -252,7 +252,7 @@ fn shards_must_be_complete_and_of_one_sweep() {
     }
 }
 
-/// What is simulated, not how it is written down.
+/// A fingerprint is of the simulation, not of the way it is written down.
 #[test]
 fn a_fingerprint_is_of_the_meaning() {
     let first = plan("old = 'wlan'\nnew = 'egprs'");

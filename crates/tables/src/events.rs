@@ -43,7 +43,7 @@ struct EventRow<'a> {
     dupthresh: Option<u32>,
     snd_una: Option<u32>,
     snd_max: Option<u32>,
-    /// Of a state, or asked for by a decision; packets.
+    /// Window of a state, or asked for by a decision; packets.
     cwnd: Option<f64>,
     ssthresh: Option<f64>,
     srtt_ns: Option<Nanos>,
@@ -51,7 +51,7 @@ struct EventRow<'a> {
     timer_ns: Option<Nanos>,
     fast_recovery: Option<bool>,
     rto_recovery: Option<bool>,
-    /// Of a loss: by the link while it was up, and not by the disconnection.
+    /// Cause of a loss: by the link while it was up, and not by the disconnection.
     while_up: Option<bool>,
 }
 
@@ -67,7 +67,7 @@ pub fn events_arrow(traces: &[SchemeTrace]) -> Result<RecordBatch, ArrowError> {
 
 fn row(event: LineEvent<'_>) -> EventRow<'_> {
     match event {
-        // What was run and what it counts are no events.
+        // The run's settings and counts are no events.
         LineEvent::Run(_) | LineEvent::Counts(_) => EventRow::default(),
         LineEvent::Send(packet) => EventRow { event: "send", ..of_packet(packet) },
         LineEvent::Receive(packet) => EventRow { event: "receive", ..of_packet(packet) },

@@ -7,7 +7,7 @@ use segue_study::HandoffRow;
 use segue_study::measure::{EACH, EachKind, EachMeasure};
 use std::sync::Arc;
 
-/// What `--rows` leaves to the command line that was typed.
+/// Choices of the command line that `--rows` leaves out.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Asked {
     /// `instant` or `in-band`.
@@ -25,9 +25,9 @@ pub struct Asked {
 /// One handoff of a sweep with one scheme.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweptHandoff {
-    /// What was asked for.
+    /// The choices of the command line.
     pub asked: Arc<Asked>,
-    /// What `--rows` says of it.
+    /// The row of `--rows`.
     pub row: HandoffRow,
 }
 

@@ -27,7 +27,7 @@ pub enum ParquetFileError {
     Write {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         problem: String,
     },
     /// There is no such file, or it cannot be read.
@@ -35,7 +35,7 @@ pub enum ParquetFileError {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         problem: String,
     },
     /// It is none of ours, or not as it was written.
@@ -221,7 +221,7 @@ impl ParquetReader {
         Ok(Self { path: path.to_path_buf(), file, metadata })
     }
 
-    /// What it says of itself under this key.
+    /// The file's own value under this key.
     pub fn says(&self, key: &str) -> Option<&str> {
         let pairs = self.metadata.metadata().file_metadata().key_value_metadata()?;
         pairs.iter().find(|pair| pair.key == key)?.value.as_deref()

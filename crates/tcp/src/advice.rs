@@ -4,7 +4,7 @@
 
 use crate::{Nanos, Window256};
 
-/// What a sender is at an event.
+/// State of a sender at an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct View {
     /// First unacknowledged packet.
@@ -37,7 +37,7 @@ pub struct View {
     pub in_fast_recovery: bool,
     /// A timer expired, and what was outstanding then is not yet acknowledged.
     pub in_rto_recovery: bool,
-    /// What a kernel's programs can read beside that, on a stack that is a kernel's.
+    /// State that a kernel's programs can read beside that, on a stack that is a kernel's.
     pub kernel: Option<KernelView>,
 }
 
@@ -99,7 +99,7 @@ pub enum MinRto {
     AtLeast(Nanos),
 }
 
-/// What a sender is told to do. The default is nothing.
+/// Orders to a sender. The default is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Advice {
     /// Send the first unacknowledged packet now.

@@ -84,7 +84,7 @@ impl<A: Advisor> AnySender<A> {
         }
     }
 
-    /// Who advises.
+    /// The advisor.
     pub fn advisor(&mut self) -> &mut A {
         each!(self, tcp => tcp.advisor())
     }

@@ -3,9 +3,9 @@
 //!
 //! Sequence numbers count packets, as in the papers and in ns-2: packet 0 is the SYN, packet
 //! `k > 0` carries the k-th full segment of the stream. [`wire`] maps them to bytes.
-//! What differs between stacks is data, a [`StackProfile`]: loss recovery ([`rules`]), window ([`congestion`]), timers ([`rto`]), acknowledgement policy, options.
-//! Somebody who knows more than TCP does, such as a handoff scheme, may advise a sender through
-//! the [`Advisor`] trait.
+//! Stacks differ in data, a [`StackProfile`]: loss recovery ([`rules`]), window ([`congestion`]), timers ([`rto`]),
+//! acknowledgement policy, options. Somebody who knows more than TCP does, such as a handoff scheme, may advise a
+//! sender through the [`Advisor`] trait.
 
 pub mod advice;
 mod any;

@@ -32,7 +32,7 @@ pub struct AckRules {
 pub enum HeaderSize {
     /// ns-2: 40 bytes and 8 per SACK block; other options are free.
     Ns2,
-    /// What is really on the wire: IP, TCP, and the options with their padding.
+    /// The sizes that are really on the wire: IP, TCP, and the options with their padding.
     Encoded,
 }
 
@@ -91,7 +91,7 @@ pub struct StackProfile {
     /// Whether every partial ACK restarts the timer, the "Slow-but-Steady" variant of RFC 6582, section 4; else the
     /// first does, the "Impatient" one. For NewReno.
     pub slow_but_steady: bool,
-    /// What links charge.
+    /// Sizes that links charge.
     pub header: HeaderSize,
     /// A kernel's own sender and receiver in place of the rules above, which say nothing then.
     pub kernel: Option<LinuxSettings>,
@@ -480,7 +480,7 @@ impl StackProfile {
         self
     }
 
-    /// What a congestion control has to know of it.
+    /// The part of it that a congestion control has to know.
     pub(crate) fn start(&self) -> Start {
         let Self { mss, receive_window, initial_ssthresh, .. } = *self;
         Start { mss, receive_window, initial_ssthresh }

@@ -5,7 +5,7 @@ use crate::encode::sack_room;
 use crate::profile::{HeaderSize, RttSampling, StackProfile};
 use crate::segment::{CarriedOption, MAX_SACK_BLOCKS, SackList, Segment, Timestamps};
 
-/// What an arriving data packet was.
+/// Kind of an arriving data packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
     /// Its bytes had not been received before.

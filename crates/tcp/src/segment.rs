@@ -8,7 +8,7 @@ pub const MAX_SACK_BLOCKS: usize = 4;
 #[repr(C)] // the number before the blocks: see [`Segment`]
 pub struct SackList {
     len: u8,
-    /// What lies beyond `len` means nothing.
+    /// Blocks; those beyond `len` mean nothing.
     blocks: [(u32, u32); MAX_SACK_BLOCKS],
 }
 
@@ -76,7 +76,7 @@ impl SackList {
 /// An option that TCP carries for somebody else, opaque here (kind 253, RFC 6994).
 #[derive(Clone, Copy, Default)]
 pub struct CarriedOption {
-    /// What lies beyond `len` means nothing.
+    /// Bytes; those beyond `len` mean nothing.
     bytes: [u8; 12],
     len: u8,
 }

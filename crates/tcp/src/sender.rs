@@ -198,7 +198,7 @@ impl<A: Advisor> Sender<A> {
     pub fn enact(&mut self, now: Nanos, advice: &Advice) {
         let core = &mut self.core;
         if advice.retransmit_head && core.rto_recovery.is_some() && core.flight() > 0 {
-            // What was sent since the expiry shared the head's fate: go on from there, as an expiry does.
+            // Packets sent since the expiry shared the head's fate: go on from there, as an expiry does.
             core.snd_nxt = core.snd_una;
             self.recovery.on_timeout(core);
         }
@@ -315,7 +315,7 @@ impl<A: Advisor> Sender<A> {
         }
     }
 
-    /// Who advises.
+    /// The advisor.
     pub fn advisor(&mut self) -> &mut A {
         &mut self.core.advisor
     }
@@ -325,7 +325,7 @@ impl<A: Advisor> Sender<A> {
         &self.core.profile
     }
 
-    /// What an advisor sees.
+    /// The sender as an advisor sees it.
     pub fn view(&self) -> View {
         self.core.view(self.recovery.in_fast_recovery())
     }

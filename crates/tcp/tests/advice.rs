@@ -1,4 +1,4 @@
-//! What advice does to a sender, where no scheme is needed to show it.
+//! Effects of advice on a sender, where no scheme is needed to show them.
 
 use segue_tcp::profile::{PROFILES, RFC};
 use segue_tcp::segment::{CarriedOption, SackList, Timestamps};
@@ -115,7 +115,7 @@ fn an_overtaken_ack_is_no_duplicate() {
 }
 
 /// algorithms.md, 2.4: in RTO recovery the head is sent again because the path was down, and with it whatever had
-/// been sent after the timeout. What follows goes on from the head, as after an expiry.
+/// been sent after the timeout. Recovery then goes on from the head, as after an expiry.
 #[test]
 fn a_head_resent_in_rto_recovery_goes_back_to_it() {
     for profile in PROFILES {

@@ -236,7 +236,7 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
-/// What a control alone is told, of which recovery need not be capable.
+/// Events of a control alone, of which recovery need not be capable.
 #[derive(Clone, Copy, Debug)]
 enum Told {
     Established(u32),

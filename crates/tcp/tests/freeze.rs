@@ -55,7 +55,7 @@ fn foreseen_late_it_costs_what_was_under_way_and_no_timeout() {
     assert!((1..=20).contains(&counters.retransmissions), "{counters:?}");
 }
 
-/// What closes the window is lost itself, or nothing does: regular TCP.
+/// The ACK that closes the window is lost itself, or none does: regular TCP.
 #[test]
 fn not_foreseen_it_is_an_outage_like_any_other() {
     let (_, never) = outage(&bsd(), None, &[BACK]);

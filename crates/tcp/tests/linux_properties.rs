@@ -8,7 +8,7 @@ use segue_tcp::{Nanos, Segment, StackProfile};
 
 const MS: Nanos = 1_000_000;
 
-/// What reaches the sender. Numbers are taken modulo what is outstanding.
+/// Events that reach the sender. Numbers are taken modulo what is outstanding.
 #[derive(Clone, Debug)]
 enum Event {
     /// An ACK that moves so far, with SACK blocks beyond it (distance, length), after a time, echoing one so old, ms.

@@ -66,7 +66,7 @@ impl Host {
         }
     }
 
-    /// What was sent since the last call.
+    /// Segments sent since the last call.
     fn sent(&mut self) -> Vec<Sent> {
         let acks = self.acks.drain(..);
         acks.map(|(now, ack)| (now / MS, ack.ack, ack.sack.as_slice().to_vec())).collect()
@@ -190,7 +190,7 @@ fn the_fourth_duplicate_ack_waits() {
 }
 
 /// `tcp_validate_incoming`: PAWS discards what is older than the last time stamp by more than 1 ms; a duplicate ACK
-/// answers. What it carries does not count as received.
+/// answers. Its data do not count as received.
 #[test]
 fn old_time_stamps_are_discarded() {
     let (mut host, next) = grown(1_000);

@@ -1,4 +1,4 @@
-//! What the application's writing changes in Linux's sender beside the amount of data.
+//! Effects of the application's writing on Linux's sender beside the amount of data.
 
 use segue_tcp::linux::LinuxSender;
 use segue_tcp::profile::LINUX_6_12_BBR;
@@ -21,7 +21,7 @@ fn ack_of(packet: u32) -> Segment {
     }
 }
 
-/// Who writes when all that was written is sent was what held the sender back: samples of what follows say so, and BBR
+/// An application that writes when all is sent was the one that held the sender back. Later samples say so, and BBR
 /// does not take a low rate for the path's (`tcp_sendmsg_locked`, `tcp_rate_check_app_limited`).
 #[test]
 fn writing_after_a_pause_marks_the_samples() {

@@ -1,4 +1,4 @@
-//! What holds for every stack, whatever the path, the receiver and an adviser do.
+//! Invariants of every stack, whatever the path, the receiver and an adviser do.
 
 mod pair;
 

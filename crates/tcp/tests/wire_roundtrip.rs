@@ -69,7 +69,7 @@ fn layout() -> impl Strategy<Value = Layout> {
     prop_oneof![Just(Layout::Aligned), Just(Layout::Packed)]
 }
 
-/// What must hold of any bytes at all; the fuzz target `options` asks the same.
+/// Rules that hold for any bytes at all; the fuzz target `options` asks the same.
 fn decode_and_again(bytes: &[u8]) -> Result<(), TestCaseError> {
     let Ok(options) = Options::decode(bytes) else {
         return Ok(());
@@ -126,8 +126,7 @@ proptest! {
         prop_assert_eq!(room, (1..=4).rev().find(|&count| with(count)).unwrap_or(0));
     }
 
-    /// What `Layout::Aligned` promises: numbers stand on four-byte boundaries, an ExID behind one
-    /// with its kind on it.
+    /// `Layout::Aligned` promises that numbers stand on four-byte boundaries, an ExID behind one with its kind on it.
     #[test]
     fn aligned_numbers_are_aligned(options in options()) {
         let mut out = [0; MAX_OPTIONS];

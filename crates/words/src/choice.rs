@@ -5,7 +5,7 @@ pub trait Choice: Copy + Eq + 'static {
     /// Name of the enum.
     const NAME: &'static str;
 
-    /// What is chosen, in a sentence.
+    /// The quantity that is chosen, in a sentence.
     const ABOUT: &'static str;
 
     /// All words.
@@ -14,7 +14,7 @@ pub trait Choice: Copy + Eq + 'static {
     /// The word.
     fn word(self) -> &'static str;
 
-    /// What it means, in a sentence.
+    /// Its meaning, in a sentence.
     fn meaning(self) -> &'static str;
 
     /// The one that is written so.

@@ -10,7 +10,7 @@ mod words;
 pub use error::LinkError;
 pub use features::{Features, Loss, Place, QueueWord, Tokens};
 pub use opportunities::opportunities_ms;
-pub use presets::{PRESETS, Preset, TODAY, variants};
+pub use presets::{PRESETS, Preset, TODAY, name_links, own_links, variants};
 pub use words::WORDS;
 
 use features::Direction;
@@ -112,7 +112,7 @@ pub struct AccessLink {
     pub up_delay: Option<LinkDelay>,
     /// Queue of the direction from the mobile, where it is another.
     pub up_queue: Option<u32>,
-    /// What else it does, towards the mobile and from it.
+    /// Its faults and queues beside that, towards the mobile and from it.
     pub features: [Features; 2],
 }
 
@@ -127,10 +127,8 @@ impl AccessLink {
         if let Some(rest) = text.strip_prefix("trace:") {
             return trace_link(text, rest, folder);
         }
-        let written = pieces(text);
-        let meaning = presets::meaning(written[0]);
-        let preset = meaning.map(pieces);
-        let head = preset.as_ref().map_or(written[0], |preset| preset[0]);
+        let layers = layers(text);
+        let head = layers[0][0];
         let Some((rate, delay)) = head.split_once('/') else {
             return Err(unknown(text));
         };
@@ -147,10 +145,9 @@ impl AccessLink {
             expected: "a positive number with unit us, ms or s, at most 10 s",
         })?;
         let mut words = Words::default();
-        if let Some(preset) = &preset {
-            words.read(text, &preset[1..], &[])?;
+        for layer in &layers {
+            words.read(text, &layer[1..], &[])?;
         }
-        words.read(text, &written[1..], &[])?;
         words.check(text, false)?;
         let (up_rate, up_delay) = (words.up_rate.unwrap_or(rate), words.up_delay.unwrap_or(delay));
         let limit = |direction: &words::Direction, rate: u64, way: Nanos| {
@@ -224,7 +221,7 @@ impl AccessLink {
         self.delay.min() + self.up_delay().min()
     }
 
-    /// What a preset of today stands for, if its name begins the text.
+    /// The link that a preset of today stands for, if its name begins the text.
     pub fn meaning(&self) -> Option<&'static str> {
         let head = *pieces(&self.text).first()?;
         presets::meaning(head).filter(|_| PRESETS.iter().all(|(old, _)| *old != head))
@@ -232,13 +229,10 @@ impl AccessLink {
 
     /// RATE and DELAY as the user or the preset has them; of a measured link there are none.
     pub fn rate_and_delay(&self) -> Option<(&str, &str)> {
-        let head = *pieces(&self.text).first()?;
-        let head =
-            presets::meaning(head).and_then(|meaning| pieces(meaning).first().copied()).unwrap_or(head);
-        head.split_once('/').filter(|_| matches!(self.down, Capacity::Fixed(_)))
+        layers(&self.text)[0][0].split_once('/').filter(|_| matches!(self.down, Capacity::Fixed(_)))
     }
 
-    /// What a notice says of the link: the rate between `from` and `to`, the delay at `to`.
+    /// The link in a notice: the rate between `from` and `to`, the delay at `to`.
     pub fn reported(&self, place: Place, from: Nanos, to: Nanos, delay_at: Nanos) -> Link {
         let rate = match (&self.down, self.service(place, false)) {
             (Capacity::Trace(trace), _) => trace.rate_between(from, to),
@@ -253,6 +247,16 @@ impl AccessLink {
             delay_us: (self.delay.at(delay_at) / 1000).min(u64::from(u32::MAX)) as u32,
         }
     }
+}
+
+/// A link's text in pieces, below it what the name at its head stands for, and so on: RATE/DELAY comes first, and what
+/// the user wrote last.
+fn layers(text: &str) -> Vec<Vec<&str>> {
+    let mut layers = vec![pieces(text)];
+    while let Some(meaning) = presets::meaning(layers[0][0]) {
+        layers.insert(0, pieces(meaning));
+    }
+    layers
 }
 
 /// A whole number of the largest unit that goes into `value`.
@@ -274,7 +278,9 @@ pub(crate) fn printable(text: &str) -> String {
 }
 
 fn unknown(text: &str) -> LinkError {
-    let names = || PRESETS.iter().map(|(name, _)| *name).chain(TODAY.iter().map(|preset| preset.name));
+    let own = || own_links().iter().map(|(name, _)| name.as_str());
+    let built_in = || PRESETS.iter().map(|(name, _)| *name).chain(TODAY.iter().map(|preset| preset.name));
+    let names = || built_in().chain(own());
     LinkError::Unknown {
         text: text.to_string(),
         presets: names().collect::<Vec<_>>().join(", "),

@@ -22,7 +22,7 @@ enum Towards {
     Away,
 }
 
-/// What a router that holds packets must know.
+/// State of a router that holds packets.
 #[derive(Clone, Debug)]
 pub struct Held {
     /// The mobile's link.
@@ -35,7 +35,7 @@ pub struct Held {
     asked_over: LinkId,
     /// Wakes the router when the link can take the next packet, where what is held goes over the mobile's link itself.
     drains: Option<TimerId>,
-    /// Of each flow, in the order of the flows: the highest number that was sent on (L), for the notice that ends it.
+    /// The highest number that was sent on (L) of each flow, in the order of the flows, for the notice that ends it.
     last: Vec<(u16, u32)>,
 }
 
@@ -98,7 +98,7 @@ impl AccessRouter {
         }
     }
 
-    /// What comes for the mobile is held from now on; what waits before its link is still sent.
+    /// Packets that come for the mobile are held from now on; those that wait before its link are still sent.
     pub fn hold(&mut self) {
         if let Some(held) = &mut self.held {
             held.towards = Towards::Buffer;

@@ -1,4 +1,4 @@
-//! What a laboratory can measure of a handoff, too: when a sender sends again once the new link is up, and how
+//! Measures of a handoff that a laboratory can take, too: when a sender sends again once the new link is up, and how
 //! much it brings through in the time that follows.
 
 use crate::bench::mobile;

@@ -30,7 +30,7 @@ const NO_LAST_HOP_RATE: u64 = 1_000_000_000_000_000;
 /// Access rates beyond this raise the wired hops to ten times the rate, bit/s.
 const FAST_ACCESS: u64 = 80_000_000;
 
-/// What is simulated, apart from scheme and handoff time.
+/// The simulated network, apart from scheme and handoff time.
 #[derive(Clone, Debug)]
 pub struct Experiment {
     /// Link before.
@@ -55,7 +55,7 @@ pub struct Experiment {
     pub packets: u32,
     /// Which transfer time.
     pub definition: Definition,
-    /// What the access routers are able to do.
+    /// Abilities of the access routers.
     pub routers: Routers,
     /// Start times and clock phases.
     pub seed: u64,
@@ -71,7 +71,7 @@ pub struct FixedHops {
 }
 
 impl Experiment {
-    /// What the random numbers of an access link depend on: 0 is the old one, 1 the new one.
+    /// Source of an access link's random numbers: 0 is the old one, 1 the new one.
     pub fn place(&self, link: usize) -> Place {
         Place { seed: self.seed, link: 1 + link as u64 }
     }
@@ -226,7 +226,7 @@ pub(crate) fn build<W: HostObserver>(
     (sim, places)
 }
 
-/// What the first report says: the old link during its first second.
+/// The link in the first report: the old one during its first second.
 fn reported_at_start(experiment: &Experiment) -> Link {
     experiment.old.reported(experiment.place(OLD), 0, segue_netsim::SECOND, 0)
 }

@@ -27,7 +27,7 @@ struct Books {
     arrived: usize,
     lost: usize,
     overflowed: usize,
-    /// Of data and ACKs.
+    /// Losses of data and ACKs, with their times.
     losses: Vec<(Nanos, LossCause)>,
 }
 

@@ -34,7 +34,7 @@ pub struct Correspondent {
     pub out: LinkId,
     /// Number of the first flow and of the first timer: a host's flows are numbered in a row.
     pub first: (u16, u16),
-    /// What an in-band notice does not say: N and the kind of handoff.
+    /// Facts that an in-band notice does not carry: N and the kind of handoff.
     pub sharing: (u32, bool),
     /// Its timers, where a kernel has them.
     pub wheel: Wheel,
@@ -207,7 +207,8 @@ impl Correspondent {
             _ => false,
         };
         let claimed = if self.claim.is_some() || told.is_some() { Some(packet.segment) } else { None };
-        // What a notice echoes was sent before the break: no round trip of any path (algorithms.md 4.3 [C]).
+        // The segment that a notice echoes was sent before the break: no round trip of any path (algorithms.md 4.3
+        // [C]).
         let stale = matches!(told, Some((_, Some(News::Notice(_)))))
             && !pends
             && !flow.sender.profile().notice_sample;

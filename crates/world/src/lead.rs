@@ -10,7 +10,7 @@ use segue_netsim::Nanos;
 /// Hops between the correspondent node and the access link.
 const WIRED_HOPS: Nanos = 2;
 
-/// What is done before T, or at it.
+/// Steps before T, or at it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Early {
     /// The mobile closes its window.
@@ -21,7 +21,7 @@ pub(crate) enum Early {
     HandoffStarts,
 }
 
-/// What the mobile does with its window; a make-before-break handoff needs nothing.
+/// The scheme's rule for the mobile's window; a make-before-break handoff needs none.
 pub(crate) fn window_rule(experiment: &Experiment, scheme: &Scheme) -> Option<WindowRule> {
     match experiment.kind {
         Kind::Bbm(_) => scheme.mobile().window,
@@ -29,7 +29,7 @@ pub(crate) fn window_rule(experiment: &Experiment, scheme: &Scheme) -> Option<Wi
     }
 }
 
-/// What the mobile tells before a disconnection, unless nobody is to be told.
+/// The mobile's announcement before a disconnection, unless nobody is to be told.
 pub(crate) fn start_rule(experiment: &Experiment, scheme: &Scheme) -> Option<StartRule> {
     match experiment.kind {
         Kind::Bbm(_) if experiment.notice != NoticeMode::Withheld => scheme.mobile().foretells,
@@ -37,7 +37,7 @@ pub(crate) fn start_rule(experiment: &Experiment, scheme: &Scheme) -> Option<Sta
     }
 }
 
-/// What is done early, and how long before T: the one handoff of a run is the first of its connection.
+/// Early steps, and how long before T each is: the one handoff of a run is the first of its connection.
 pub(crate) fn early(experiment: &Experiment, scheme: &Scheme) -> Vec<(Early, Lead)> {
     let window = window_rule(experiment, scheme).filter(|rule| rule.foresees(1));
     let window = window.map(|rule| (Early::WindowCloses, rule.closes));

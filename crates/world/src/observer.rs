@@ -26,7 +26,7 @@ impl CopySet {
     }
 }
 
-/// What the bench watches.
+/// The observer of the bench.
 #[derive(Clone, Debug)]
 pub struct Observer<W> {
     /// Copies that were lost, for whatever cause, by flow.

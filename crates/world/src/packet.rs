@@ -8,7 +8,7 @@ use segue_tcp::{Segment, Transmit};
 /// A signal on the wire: an IPv6 header.
 const SIGNAL_BYTES: u32 = 40;
 
-/// What access routers and the mobile tell each other. A signal is no packet of a flow: hosts do not send or hear it.
+/// Messages between access routers and the mobile. A signal is no packet of a flow: hosts do not send or hear it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
     /// From the mobile: whatever is held for it may come (algorithms.md, 6.1).
@@ -16,13 +16,13 @@ pub enum Signal {
     /// From the router that held packets, behind the last of them: end of forwarding, last = L; L is the segment's
     /// number (6.1).
     EndOfForwarding,
-    /// Of a fast handover or a binding (RFC 5568, RFC 6275).
+    /// A message of a fast handover or a binding (RFC 5568, RFC 6275).
     Mobility(Message),
 }
 
 /// A TCP segment under way.
 ///
-/// What every packet has lies in one cache line; SACK blocks and signals, which few have, in the next. A packet is
+/// Fields of every packet lie in one cache line; SACK blocks and signals, which few have, in the next. A packet is
 /// written where it lies ([`Payload::write`]), so that a data packet costs one line.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
@@ -50,14 +50,14 @@ const _: () =
     assert!(std::mem::offset_of!(Packet, segment.sack) < 64, "the number of SACK blocks in the first line");
 
 impl Packet {
-    /// What a sender puts on the wire.
+    /// A segment that a sender puts on the wire.
     #[inline(always)] // the packet is made where it will lie
     pub fn data(flow: u16, sent: Transmit) -> Self {
         let Transmit { segment, bytes, copy, retransmission } = sent;
         Self { data: true, retransmission, copy, ..Self::ack(flow, (segment, bytes)) }
     }
 
-    /// What a receiver puts on the wire: a segment and the bytes that links charge for it.
+    /// A segment that a receiver puts on the wire, and the bytes that links charge for it.
     #[inline(always)] // the packet is made where it will lie
     pub fn ack(flow: u16, (segment, bytes): (Segment, u32)) -> Self {
         Self {

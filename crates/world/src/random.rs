@@ -7,7 +7,7 @@ use rand_core::RngCore;
 use rand_pcg::Pcg64Mcg;
 use segue_netsim::{Nanos, SECOND};
 
-/// What the numbers are for: one seed serves all, and none of them sees the draws of another.
+/// Purposes of random numbers: one seed serves all, and none of them sees the draws of another.
 pub(crate) enum Stream {
     /// Cells, attached times, next networks.
     Mobility,

@@ -33,7 +33,7 @@ impl LinkTime {
     }
 }
 
-/// What no run can beat: whatever its senders know, and if they know nothing before a notice can be with them.
+/// Lower bounds of a run: whatever its senders know, and if they know nothing before a notice can be with them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Bounds {
     pub physical: Nanos,
@@ -43,9 +43,9 @@ pub(crate) struct Bounds {
 /// An expiry of a retransmission timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeout {
-    /// When.
+    /// Time, ns.
     pub at: Nanos,
-    /// Whose.
+    /// The flow's number.
     pub flow: u16,
     /// First unacknowledged packet.
     pub head: u32,
@@ -56,9 +56,9 @@ pub struct Timeout {
 /// A dropped data packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drop {
-    /// When.
+    /// Time, ns.
     pub at: Nanos,
-    /// Whose.
+    /// The flow's number.
     pub flow: u16,
     /// Which packet.
     pub seq: u32,
@@ -77,9 +77,9 @@ pub struct RunRecord {
     pub after_highest: Option<Nanos>,
     /// The same by either definition.
     pub after_ack: Option<Nanos>,
-    /// What no run can beat.
+    /// Shortest possible time, whatever the senders know, ns.
     pub bound: Nanos,
-    /// What no run can beat whose senders know nothing before a notice can be with them.
+    /// Shortest possible time for senders that know nothing before a notice can be with them, ns.
     pub bound_told: Nanos,
     /// Timeouts from T on, in order; those before completion included.
     pub timeouts: Vec<Timeout>,
@@ -97,7 +97,7 @@ pub struct RunRecord {
     pub buffer_drops: u32,
     /// Packets sent again from completion to the end.
     pub retransmissions: u32,
-    /// Of those that arrived, how many carried nothing new.
+    /// Packets sent again that arrived and carried nothing new.
     pub needless_retransmissions: u32,
     /// Where the new link's time went.
     pub link_time: LinkTime,
@@ -142,7 +142,7 @@ struct Carriage {
     start: Nanos,
     end: Nanos,
     flow: u16,
-    /// Of the flow's transmissions.
+    /// Number of the transmission within its flow.
     copy: u32,
 }
 
@@ -168,7 +168,7 @@ pub(crate) struct OldDelivery {
 pub(crate) struct Missed {
     pub(crate) flow: u16,
     pub(crate) seq: u32,
-    /// Of its flow until then.
+    /// Transmissions of its flow until then.
     pub(crate) transmissions: u32,
 }
 
@@ -205,7 +205,7 @@ pub struct Recorder {
     signals: Vec<Carriage>,
     queue_delays: Vec<Nanos>,
     pub(crate) old_deliveries: Vec<OldDelivery>,
-    /// Of each fast retransmit: when, whose, and the last copy sent before it.
+    /// Fast retransmits: when, whose, and the last copy sent before it.
     fast_copies: Vec<(Nanos, u16, u32)>,
     first_sent: Option<Nanos>,
     /// One beyond the highest packet that each flow sent before completion.

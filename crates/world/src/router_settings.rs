@@ -1,4 +1,4 @@
-//! What the access routers of a scenario are able to do, so that every scheme can be run with and without buffers
+//! Abilities of the access routers of a scenario, so that every scheme can be run with and without buffers
 //! (algorithms.md, 6.1).
 
 use crate::access::parse_rate;
@@ -17,13 +17,13 @@ pub struct Tunnel {
     pub delay: Nanos,
 }
 
-/// What the access routers of a scenario are able to do.
+/// Abilities of the access routers of a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Routers {
-    /// What they do, whatever the scheme; a scheme may bring a rule of its own. `None`: what a link does not carry is
-    /// lost.
+    /// Their rule, whatever the scheme; a scheme may bring a rule of its own. `None`: packets that a link does not
+    /// carry are lost.
     pub rule: Option<RouterRule>,
-    /// What one holds for the mobile.
+    /// Room that one has for the mobile's packets.
     pub capacity: Capacity,
     /// Between them.
     pub tunnel: Tunnel,
@@ -97,13 +97,13 @@ impl Routers {
         Some(set.ok_or(setting.values))
     }
 
-    /// What the routers do for `scheme`; a buffer that its own announcements ask for is not there without them.
+    /// The routers' rule for `scheme`; a buffer that its own announcements ask for is not there without them.
     pub fn rule_for(&self, scheme: &Scheme, notice: NoticeMode) -> Option<RouterRule> {
         let asked = scheme.mobile().foretells.is_none() || notice != NoticeMode::Withheld;
         scheme.router().filter(|_| asked).or(self.rule)
     }
 
-    /// What one holds, in bytes of full segments where it counts packets.
+    /// Room of one, in bytes of full segments where it counts packets.
     pub fn capacity_bytes(&self, stack: &StackProfile) -> u64 {
         match self.capacity {
             Capacity::Bytes(bytes) => bytes,

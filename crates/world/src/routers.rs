@@ -10,7 +10,7 @@ use crate::words::Kind;
 use segue_handoff::{Holder, RouterRule, Scheme};
 use segue_netsim::{Nanos, Net, NodeId, PacketId};
 
-/// What the routers of the bench do for `scheme`: a make-before-break handoff leaves them nothing to hold.
+/// The rule of the bench's routers for `scheme`: a make-before-break handoff leaves them nothing to hold.
 pub(crate) fn rule(experiment: &Experiment, scheme: &Scheme) -> Option<RouterRule> {
     match experiment.kind {
         Kind::Bbm(_) => experiment.routers.rule_for(scheme, experiment.notice),

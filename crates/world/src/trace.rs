@@ -68,7 +68,7 @@ impl SenderState {
     }
 }
 
-/// What happened.
+/// Kinds of events.
 #[derive(Clone, Debug)]
 pub enum What {
     /// A host sends: data from the correspondent node, ACKs from the mobile.
@@ -77,7 +77,7 @@ pub enum What {
     Received {
         /// The packet.
         packet: Packet,
-        /// Of data only.
+        /// Whether the bytes are new; for data only.
         arrival: Option<Arrival>,
     },
     /// An access link takes it in and will send it so.
@@ -111,14 +111,14 @@ pub enum What {
     },
     /// The buffer of an access router was full.
     Overflowed {
-        /// Whose router.
+        /// The router's side.
         side: Side,
         /// The packet.
         packet: Packet,
     },
     /// A retransmission timer expired.
     Timeout {
-        /// Whose.
+        /// Number of the flow.
         flow: u16,
         /// First unacknowledged packet.
         head: u32,
@@ -127,7 +127,7 @@ pub enum What {
     },
     /// A sender entered fast recovery.
     FastRetransmit {
-        /// Whose.
+        /// Number of the flow.
         flow: u16,
         /// First unacknowledged packet.
         head: u32,
@@ -136,14 +136,14 @@ pub enum What {
     },
     /// A scheme answered an event.
     Decided {
-        /// Whose.
+        /// Number of the flow.
         flow: u16,
         /// Event, answer and rules.
         decision: Decision,
     },
     /// A sender has changed.
     State {
-        /// Whose.
+        /// Number of the flow.
         flow: u16,
         /// As it stands now.
         state: SenderState,
@@ -153,16 +153,16 @@ pub enum What {
 /// One event.
 #[derive(Clone, Debug)]
 pub struct Event {
-    /// When.
+    /// Time, ns.
     pub at: Nanos,
-    /// What.
+    /// Kind of the event, with its packet or state.
     pub what: What,
 }
 
 /// One handoff with one scheme.
 #[derive(Clone, Debug)]
 pub struct Trace {
-    /// What was simulated.
+    /// The simulated network.
     pub experiment: Experiment,
     /// What was told of the new link, and how late, where that may be wrong.
     pub told: Option<Told>,
@@ -172,8 +172,8 @@ pub struct Trace {
     pub end: Nanos,
     /// The packet that each flow's cumulative ACK has to reach.
     pub targets: Vec<u32>,
-    /// Everything from the time that was asked for, in the order in which it happened. Of what was before it
-    /// there is each sender's last state and what was then still in an access link.
+    /// Everything from the time that was asked for, in the order in which it happened. Earlier events are gone, but
+    /// for each sender's last state and what was then still in an access link.
     pub events: Vec<Event>,
     /// Packets sent again before those events.
     pub resent_before: u32,
@@ -216,13 +216,13 @@ pub(crate) struct Tracer {
     states: Vec<Option<SenderState>>,
     /// First unacknowledged packet of each flow, and duplicate ACKs heard since it is.
     duplicates: Vec<(u32, u32)>,
-    /// What was before is not kept.
+    /// Events before this time are not kept, ns.
     since: Nanos,
     /// Packets sent again before `since`.
     resent_before: u32,
     /// The last states before `since`, by flow.
     early_states: Vec<Option<Event>>,
-    /// What access links took in before `since` and had not sent by then.
+    /// Packets that access links took in before `since` and had not sent by then.
     early_packets: Vec<Event>,
     events: Vec<Event>,
 }

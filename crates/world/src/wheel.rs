@@ -4,7 +4,7 @@ use segue_netsim::Nanos;
 use segue_tcp::linux::wheel::Place;
 use std::cmp::Reverse;
 
-/// What a host knows of the timer of each of its flows, by index: where it lies, and the order in which it came there.
+/// Timers of a host's flows, by index: where each lies, and the order in which it came there.
 #[derive(Clone, Debug, Default)]
 pub struct Wheel {
     known: Vec<(Place, u64)>,
@@ -30,7 +30,7 @@ impl Wheel {
         self.known[index] = (place, self.order);
     }
 
-    /// Of the flows that are due at `now`, the one whose timer comes first: higher levels of the wheel, then the timer
+    /// The flow whose timer comes first of those that are due at `now`: higher levels of the wheel, then the timer
     /// that was put into its bucket last. `deadline`: of a flow. None where no kernel has timers.
     pub(crate) fn first(&self, now: Nanos, deadline: impl Fn(usize) -> Option<Nanos>) -> Option<usize> {
         let due = |&index: &usize| deadline(index).is_some_and(|at| at <= now);

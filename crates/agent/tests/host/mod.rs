@@ -25,7 +25,7 @@ pub struct Host {
     pub holder: Child,
     pub peer: Child,
     pub folder: tempfile::TempDir,
-    /// Of both: agents beside this one's are attached elsewhere.
+    /// The cgroup of both: agents beside this one's are attached elsewhere.
     pub cgroup: PathBuf,
 }
 
@@ -87,7 +87,7 @@ impl Host {
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     }
 
-    /// What the program says that runs with this added to its configuration, and ends at once.
+    /// Output of the program when it runs with this added to its configuration, and ends at once.
     pub fn refuses(&self, more: &str, status: i32) -> String {
         std::fs::write(self.config(), format!("{more}\n{}", self.text())).expect("a file");
         let output = self.ask(&["run"]);
@@ -351,7 +351,7 @@ impl Flows {
         assert_eq!(self.client.hear(), "ok");
     }
 
-    /// What they have carried.
+    /// The client's last line: all that it has received is right.
     pub fn end(mut self) -> String {
         writeln!(self.client.to, "end").expect("it listens");
         let said = self.client.hear();

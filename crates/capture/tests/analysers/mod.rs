@@ -1,4 +1,4 @@
-//! What tshark and tcptrace make of a capture, beside what the trace tells.
+//! Findings of tshark and tcptrace in a capture, beside those of the trace.
 #![allow(dead_code)] // each test file uses its part
 
 use segue_tcp::encode::{byte_number, window_field};
@@ -14,7 +14,7 @@ pub const FIRST_CN_PORT: u16 = 40_000;
 /// A data packet at the correspondent node: time, flow, first byte.
 pub type Sent = (Nanos, u16, u32);
 
-/// What the events tell of the correspondent node.
+/// Findings in the events of the correspondent node.
 #[derive(Debug, Default)]
 pub struct Told {
     /// Packets sent again.
@@ -34,7 +34,7 @@ pub struct Told {
 pub fn told(trace: &Trace) -> Told {
     let mut told = Told { in_order: true, ..Told::default() };
     let stack = &trace.experiment.stack;
-    // Of each flow: greatest ACK, one beyond the highest packet, and the last ACK with its window.
+    // State of each flow: greatest ACK, one beyond the highest packet, and the last ACK with its window.
     let mut flows = vec![(0, 0, None); trace.experiment.flows];
     for event in &trace.events {
         match &event.what {
@@ -83,7 +83,7 @@ pub fn run(program: &str, arguments: &[&str], file: &Path) -> Output {
     output
 }
 
-/// What tshark says of the packets at the correspondent node, and of all.
+/// tshark's findings about the packets at the correspondent node, and about all.
 #[derive(Debug, Default)]
 pub struct Tshark {
     /// `tcp.analysis.retransmission`.
@@ -142,7 +142,7 @@ pub fn tshark(file: &Path) -> Tshark {
     told
 }
 
-/// What tcptrace says of the connections at the correspondent node: data packets sent again, D-SACKs.
+/// tcptrace's findings about the connections at the correspondent node: data packets sent again, D-SACKs.
 pub fn tcptrace(file: &Path) -> (usize, usize) {
     let output = run("tcptrace", &["-l", "-n"], file);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

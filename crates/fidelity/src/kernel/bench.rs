@@ -73,13 +73,13 @@ struct Flow {
     hi: u32,
     /// Windows that the log has.
     windows: (u32, u32),
-    /// What had happened until completion.
+    /// Events until completion.
     before: Tally,
     /// When the transfer was complete.
     done: Option<Nanos>,
 }
 
-/// What a transfer took from completion to its end.
+/// Costs of a transfer from completion to its end.
 #[derive(Clone, Copy, Debug)]
 pub struct Spent {
     /// When the slowest flow was done, if all were.
@@ -107,7 +107,7 @@ pub struct Bench {
     broken: bool,
     senders: Vec<LinuxSender<()>>,
     receivers: Vec<LinuxReceiver>,
-    /// Of each flow's sender and receiver: where its timer lies, and the order in which it came there.
+    /// Timers of each flow's sender and receiver: where each lies, and the order in which it came there.
     places: Vec<[(Place, u64); 2]>,
     flows: Vec<Flow>,
     instants: Vec<Instant>,

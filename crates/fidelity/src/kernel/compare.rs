@@ -50,7 +50,7 @@ impl fmt::Display for Agreement {
     }
 }
 
-/// What our sender does in the scenario of `theirs`, for as long.
+/// The log of our sender in the scenario of `theirs`, for as long.
 pub fn ours(theirs: &Log, seed: u64) -> Log {
     let end = theirs.instants.last().map_or(0, |instant| instant.at + TOLERANCE);
     Bench::new(theirs.scenario, &LINUX_6_12, seed).run(end, u32::MAX / 2)

@@ -1,4 +1,4 @@
-//! What happened at the sender's host, instant by instant.
+//! Events at the sender's host, instant by instant.
 //!
 //! As text: a scenario, then a line per instant. It begins with the us since the instant before; then, by flow:
 //!
@@ -65,9 +65,9 @@ impl Instant {
 /// A run.
 #[derive(Clone, Debug)]
 pub struct Log {
-    /// What was run.
+    /// The scenario of the run.
     pub scenario: Scenario,
-    /// What happened.
+    /// The events, by instant.
     pub instants: Vec<Instant>,
 }
 

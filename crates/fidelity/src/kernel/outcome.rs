@@ -18,7 +18,7 @@ const PACKETS: u32 = 100;
 /// A transfer is given up so long after completion, as in the reference.
 const PATIENCE: Nanos = 150 * SECOND;
 
-/// What is measured of a handoff, s from completion.
+/// Measures of a handoff, s from completion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcome {
     /// Until all that was sent before completion and 100 packets more are acknowledged, by the slowest flow.
@@ -38,9 +38,9 @@ pub struct Outcome {
 /// A handoff of the reference.
 #[derive(Clone, Copy, Debug)]
 pub struct Handoff {
-    /// What was run.
+    /// Its scenario.
     pub scenario: Scenario,
-    /// What the kernel did.
+    /// Its measures with the kernel.
     pub kernel: Outcome,
 }
 
@@ -98,7 +98,7 @@ pub fn on_its_bench(scenario: Scenario, seed: u64) -> Outcome {
     }
 }
 
-/// Handoffs of the same scenario on the simulator's bench, at each of `times`. What it does not tell is `NAN`.
+/// Handoffs of the same scenario on the simulator's bench, at each of `times`. Measures that it lacks are `NAN`.
 pub fn on_our_bench(scenario: &Scenario, times: &[Nanos]) -> Result<Vec<Outcome>, Error> {
     let link = |chain: &Chain| AccessLink::parse(&format!("{}kbit/{}ms", chain.kbps, chain.ms));
     let stack = KERNELS.iter().find(|stack| stack.kernel.is_some_and(|k| k.control == scenario.control));

@@ -78,7 +78,7 @@ pub fn compare(handoffs: &[Handoff], place: Place) -> Result<Vec<Comparison>, Er
 /// Handoffs of a congestion control and a number of flows, one by one.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Singles {
-    /// How many.
+    /// Number of handoffs.
     pub all: usize,
     /// A within 5 %.
     pub near: usize,

@@ -21,7 +21,7 @@ pub struct DriveScenario {
     /// The wide area between server and access network.
     #[serde(default)]
     pub wan: WanWords,
-    /// What is sent.
+    /// The traffic.
     #[serde(default)]
     pub traffic: TrafficWords,
     /// Largest error of the bandwidth that the mobile reports, a share of the true one: one or a list; 0 unless given.
@@ -65,7 +65,7 @@ pub struct DriveWords {
     #[serde(default)]
     #[schemars(with = "Vec<NetworkWords>")]
     pub network: Vec<Spanned<NetworkWords>>,
-    /// What follows on a stay in a network.
+    /// Moves out of a network.
     #[serde(default, rename = "move")]
     #[schemars(with = "Vec<MoveWords>")]
     pub moves: Vec<Spanned<MoveWords>>,
@@ -183,7 +183,7 @@ pub struct WanWords {
     pub queue: Option<Spanned<u32>>,
 }
 
-/// What is sent.
+/// The traffic.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TrafficWords {

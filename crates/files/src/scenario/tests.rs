@@ -183,7 +183,7 @@ fn bad_files_say_where_and_what_was_expected() {
     }
 }
 
-/// What is simulated is held until the end: a product that nobody means is refused at once.
+/// Results are held until the end: a product that nobody means is refused at once.
 #[test]
 fn too_many_combinations_are_refused() {
     let flows: Vec<String> = (1..=1000).map(|n| n.to_string()).collect();

@@ -123,7 +123,7 @@ struct DownloadBar<'a> {
     ci95: Option<f64>,
 }
 
-/// What a sender did around one handoff.
+/// A step of a sender around one handoff.
 #[derive(Serialize)]
 struct StepMark<'a> {
     panel: &'a str,

@@ -22,7 +22,7 @@ struct Gain {
     gain: f64,
 }
 
-/// What one number of timeouts before the link is back costs.
+/// Costs of one number of timeouts before the link is back.
 #[derive(Deserialize, Serialize)]
 pub struct WaitDocument {
     timeouts: u32,

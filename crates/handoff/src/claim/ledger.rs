@@ -1,4 +1,4 @@
-//! What has become of each packet of a flow that is not acknowledged.
+//! Fate of each packet of a flow that is not acknowledged.
 
 use segue_tcp::Nanos;
 use std::collections::VecDeque;
@@ -52,7 +52,7 @@ pub(super) struct Ledger {
     pub backoff: u32,
 }
 
-/// What an ACK has told.
+/// News of an ACK.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Told {
     /// Packets that have arrived over the new link.
@@ -151,7 +151,7 @@ impl Ledger {
         for index in 0..self.packets.len() {
             let Packet { fate, sent, .. } = self.packets[index];
             match fate {
-                // What was sent before was to arrive before (4.2).
+                // A packet sent before then was to arrive before (4.2).
                 Fate::Old(_) if old_until.is_some_and(|until| sent < until) => self.set(index, Fate::Lost),
                 // Three later copies have arrived (5.1).
                 Fate::Out(number) if number < self.arrived[2] => {

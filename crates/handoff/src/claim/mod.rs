@@ -1,4 +1,4 @@
-//! What all flows of a mobile send on the new link, slot by slot: the list of packets of `near`
+//! Packets that all flows of a mobile send on the new link, slot by slot: the list of packets of `near`
 //! (docs/reference/near.md). Its numbers are `policy/near.h`.
 
 mod ledger;
@@ -166,7 +166,7 @@ impl Claim {
         self.slip = 0;
         self.tells_all = if in_band { now + Near::tells_all_ns(notice, self.own) } else { NEVER };
         self.flows.resize_with(flows.len(), Ledger::default);
-        // What a claim before has learnt of single packets stays; flows of it join anew.
+        // Facts that an earlier claim has learnt of single packets stay; its flows join anew.
         self.flows.iter_mut().for_each(|ledger| {
             ledger.told = false;
             ledger.fresh = 0;
@@ -220,7 +220,8 @@ impl Claim {
                 ledger.push(Packet { fate, sent, again: true });
             }
         }
-        // What the stack has sent over the new link is there in that order; the clock begins behind it (3.2).
+        // Packets that the stack has sent over the new link are there in that order; the clock begins behind them
+        // (3.2).
         on_new.sort_unstable();
         for (sent, index, place) in on_new {
             if self.near.overflows(self.slot, sent) {
@@ -246,7 +247,7 @@ impl Claim {
             return;
         }
         old.sort_unstable();
-        // What a flow has not acknowledged that has heard a notice had not arrived on completion.
+        // A flow has heard a notice: packets that its ACK left unacknowledged had not arrived on completion.
         let front = old.iter().find(|&&(_, index, _)| self.flows[index].told).map(|&(sent, ..)| sent);
         let known =
             if front.is_some() { self.completion } else { self.completion.min(self.heard_until(now)) };
@@ -398,7 +399,7 @@ impl Claim {
         u64::from(out) < Near::most_out(self.window, self.own)
     }
 
-    /// Who has the next slot: what is lost, first; then the flow with the fewest new packets (3.3).
+    /// The flow that has the next slot: lost packets first; then the flow with the fewest new packets (3.3).
     fn choose<F: FlowState>(&self, flows: &[F]) -> Option<usize> {
         let joined = || self.flows.iter().enumerate().filter(|(_, ledger)| ledger.joined);
         let lost = joined().filter(|(_, ledger)| ledger.lost > 0);

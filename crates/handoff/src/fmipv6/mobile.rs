@@ -14,7 +14,7 @@ pub enum Mode {
     Unassisted,
 }
 
-/// What the host has to know.
+/// Events that the host has to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MobileEvent {
     /// PrRtAdv came: so many bytes are kept at NAR. The time for HO Start (algorithms.md, 5.2, step 2).

@@ -100,7 +100,7 @@ impl Message {
     }
 }
 
-/// Who a message is for.
+/// Receivers of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Party {
     /// The mobile node on PAR's link.

@@ -13,7 +13,7 @@ struct Parties {
     links: [bool; 2],
     /// When, to whom, what.
     under_way: Vec<(Nanos, Party, Message)>,
-    /// What is lost.
+    /// Messages to lose.
     lost: Loses,
     sent: Vec<(Nanos, &'static str)>,
     events: Vec<(Nanos, MobileEvent)>,

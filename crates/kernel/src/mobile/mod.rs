@@ -129,8 +129,8 @@ pub fn attach(options: &Options) -> Result<Mobile, Error> {
     attach_and_keep(options, cgroup(&options.cgroup)?, Agent::default())
 }
 
-/// The same; first reports wait until the link is known ([`Mobile::report_first`], or a notice). What connections have
-/// negotiated is pinned in this folder of bpffs, which is made: should this process be killed, the next one that
+/// The same; first reports wait until the link is known ([`Mobile::report_first`], or a notice). The connections'
+/// negotiations are pinned in this folder of bpffs, which is made: should this process be killed, the next one that
 /// attaches with it still knows them. Dropped in order, nothing stays. The cgroup with all in it and the folder
 /// are its own meanwhile.
 pub fn attach_kept(cgroup: &Path, folder: Option<&Path>) -> Result<Mobile, Error> {

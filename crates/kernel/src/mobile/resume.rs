@@ -217,7 +217,7 @@ impl Mobile {
         Ok(all.into_values().collect())
     }
 
-    /// What has come of it.
+    /// Progress of such a connection since then.
     ///
     /// # Errors
     /// The programs are gone.

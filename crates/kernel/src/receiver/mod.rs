@@ -101,7 +101,7 @@ pub fn attach(options: &Options) -> Result<Receiver, Error> {
     Ok(receiver)
 }
 
-/// Loads the programs; the device need not be there. What follows needs CAP_NET_ADMIN alone.
+/// Loads the programs; the device need not be there. The next steps need CAP_NET_ADMIN alone.
 ///
 /// # Errors
 /// The kernel refuses.

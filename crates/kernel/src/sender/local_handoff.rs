@@ -124,7 +124,7 @@ impl Own {
         self.awaits_bbr() && Around::Bbr.is_loaded()
     }
 
-    /// A handoff has completed: the policy acts on the flows in scope. Of the notice's flows, N, all are of this host;
+    /// A handoff has completed: the policy acts on the flows in scope. The notice's N flows are all of this host;
     /// `disconnected` is also true of a flow whose timer has expired.
     ///
     /// # Errors

@@ -35,9 +35,9 @@ pub struct Status {
 /// One thing that is counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counter {
-    /// What.
+    /// Its name.
     pub name: &'static str,
-    /// How often.
+    /// Number of times.
     pub count: u64,
 }
 

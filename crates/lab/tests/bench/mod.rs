@@ -137,7 +137,7 @@ pub fn flow(status: &Status, remote: SocketAddr) -> segue_kernel::sender::FlowSt
     found.unwrap_or_else(|| panic!("no {remote} in {:?}", status.flows)).clone()
 }
 
-/// What a counter says.
+/// Value of a counter.
 pub fn count(sender: &Sender, name: &str) -> u64 {
     let status = sender.status().expect("a status");
     status.count(name).unwrap_or_else(|| panic!("no counter {name}"))

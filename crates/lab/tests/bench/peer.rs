@@ -12,7 +12,7 @@ pub const ACK: u8 = 16;
 pub const FIN: u8 = 1;
 pub const RST: u8 = 4;
 
-/// What arrived.
+/// A segment that arrived.
 #[derive(Clone, Debug)]
 pub struct Segment {
     pub from: u16,
@@ -123,7 +123,7 @@ impl<'a> Peer<'a> {
         self.send(ACK, self.seq, self.ack, options);
     }
 
-    /// What comes within this time; data moves the next ACK if it is in order.
+    /// The next segment within this time; data moves the next ACK if it is in order.
     pub fn receive_within(&mut self, time: Duration) -> Option<Segment> {
         let until = Instant::now() + time;
         let mut packet = [0; 2048];

@@ -1,4 +1,4 @@
-//! What tests with laboratories share.
+//! Tools that tests with laboratories share.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 

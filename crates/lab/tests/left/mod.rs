@@ -1,4 +1,4 @@
-//! What the kernel holds of a sender, and pins that go also when a test fails.
+//! Leftovers of a sender in the kernel, and pins that go also when a test fails.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What the machine still holds of the sender of this name: maps, programs, links, a congestion control. Other senders
+/// Leftovers of the sender of this name on the machine: maps, programs, links, a congestion control. Other senders
 /// come and go beside us, so its maps are found by their content, which names it, and the rest by these maps.
 pub fn left_of(name: &str) -> Vec<String> {
     let names_it = |id| {

@@ -180,7 +180,7 @@ fn a_route_that_flaps_ten_times_a_second_costs_few_notices() {
         carry(&far, &near, 0, 100_000);
         let begin = Instant::now();
         for step in 1..=30 {
-            // Of connections on which nothing has come for two seconds the next ACK tells.
+            // A connection on which nothing has come for two seconds tells with its next ACK.
             carry(&far, &near, 100_000 + 100 * (step - 1), 100);
             world.move_to(step % 2);
             thread::sleep(
@@ -483,7 +483,7 @@ fn measure(world: &World, count: usize, handoffs: usize) -> Measured {
     measured
 }
 
-/// What docs/guide/agent.md tells; on a machine that does nothing else.
+/// The times of docs/guide/agent.md; on a machine that does nothing else.
 #[test]
 #[ignore = "a measurement: make measure"]
 fn notices_leave_within_five_milliseconds_and_a_thousand_within_a_tenth_of_a_second() {

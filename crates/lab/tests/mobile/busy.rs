@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Of the measurement of time.
+/// Rounds of the measurement of time.
 const ROUNDS: usize = 11;
 /// The stream repeats after this many octets.
 const PERIOD: usize = 251;
@@ -128,7 +128,7 @@ fn a_hundred_notices_on_a_busy_host_lose_nothing() {
     }
 }
 
-/// What `ss` says of the socket's sender: `cwnd:10`, `ssthresh:7`.
+/// The socket's sender as `ss` shows it: `cwnd:10`, `ssthresh:7`.
 fn sender_state(host: &Host, socket: &TcpStream) -> Vec<String> {
     let from = socket.local_addr().expect("an address").to_string();
     let output = host.run(|| Command::new("ss").args(["-tinH", "src", &from]).output()).expect("ss runs");

@@ -113,7 +113,7 @@ impl Capture {
         Self { seen, quiet, stop, reader: Some(reader) }
     }
 
-    /// What has been seen so far, once nothing has come for 40 ms; by what the reader finds, however late that is.
+    /// Segments seen so far, once nothing has come for 40 ms; by what the reader finds, however late that is.
     pub fn settled(&self) -> Vec<Segment> {
         let state = || {
             let seen = self.seen.lock().expect("no reader panics");

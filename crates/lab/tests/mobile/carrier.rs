@@ -1,4 +1,4 @@
-//! What the mobile writes while its device has no carrier: it is refused, and leaves with the next link.
+//! Data that the mobile writes while its device has no carrier: it is refused, and leaves with the next link.
 
 use super::rto_max::RtoMaxMs;
 use super::uploads::{Seen, backed_off, connect, grow, has_arrived, peer_loses_its_route};
@@ -58,7 +58,7 @@ fn what_was_written_without_a_link_leaves_with_the_next_one() {
     });
 }
 
-/// What is queued leaves by the window of the new link, not of the old one.
+/// Queued data leaves by the window of the new link, not of the old one.
 #[test]
 #[ignore = "needs kernel"]
 fn what_is_queued_leaves_by_the_policys_window() {
@@ -169,7 +169,7 @@ fn a_second_outage_is_waited_for_as_long_as_the_first() {
     });
 }
 
-/// What was written during an outage arrives, and the flow goes on for longer than TCP_USER_TIMEOUT, two seconds, allows
+/// Data written during an outage arrives, and the flow goes on for longer than TCP_USER_TIMEOUT, two seconds, allows
 /// for one outage.
 fn lives_on(near: &TcpStream, mut far: &TcpStream) {
     far.set_read_timeout(Some(Duration::from_secs(60))).expect("ours");
@@ -227,7 +227,7 @@ fn a_user_timeout_is_not_counted_from_a_full_queue_that_is_past() {
     });
 }
 
-/// Of a SYN-ACK that cannot be sent the kernel forgets the connection, which its peer may have by now.
+/// The kernel forgets a connection whose SYN-ACK cannot be sent; its peer may have it by now.
 #[test]
 #[ignore = "needs kernel"]
 fn connections_that_peers_open_outlive_an_outage() {

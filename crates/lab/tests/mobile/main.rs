@@ -79,7 +79,7 @@ fn completed(seq: u8, nonce: u16, link: Link) -> Report {
     Report { kind: ReportType::Completed, seq, nonce, link }
 }
 
-/// What a peer counts when it does not like a segment.
+/// Counters of a peer that does not like a segment.
 const COMPLAINTS: [(&str, &str); 6] = [
     ("Tcp", "InErrs"),
     ("Tcp", "InCsumErrors"),

@@ -92,7 +92,7 @@ fn told_of(reported: usize, time_stamps: &str) {
     let status = status();
     let accepted: Vec<_> = status.flows.iter().map(|flow| flow.accepted).collect();
     assert_eq!(accepted.iter().sum::<u32>() as usize, reported, "{status:?}");
-    // Of each notice the second copy is a repetition.
+    // The second copy of each notice is a repetition.
     let refused = status.refused() - status.count("repeated").expect("a counter");
     assert_eq!(refused, 0, "{status:?}");
 }

@@ -39,7 +39,7 @@ fn waiting(hosts: &Hosts, mobile: &mut Mobile) -> Vec<Waiting> {
     hosts.mobile.run(|| mobile.waiting(Duration::ZERO)).expect("a list")
 }
 
-/// What `tc` shows of the mobile's device.
+/// Output of `tc` for the mobile's device.
 fn tc(hosts: &Hosts, what: &str) -> String {
     let words = [what, "show", "dev", "link0"];
     let egress = if what == "filter" { &["egress"][..] } else { &[] };
@@ -111,7 +111,7 @@ fn a_receiver_at_the_same_device_shares_its_qdisc() {
     }
 }
 
-/// What this end has echoed, newest last.
+/// Time stamps that this end has echoed, newest last.
 fn echoed(capture: &Capture, near: &TcpStream) -> Vec<u32> {
     let own = near.local_addr().expect("an address");
     let seen = capture.settled();
@@ -164,7 +164,7 @@ fn who_is_left_alone_is_echoed_as_ever() {
     assert_eq!(waiting(&hosts, &mut mobile), []);
 }
 
-/// Who has negotiated gets notices.
+/// A peer that has negotiated gets notices.
 #[test]
 #[ignore = "needs kernel"]
 fn who_has_negotiated_is_not_asked_for() {
@@ -215,7 +215,7 @@ fn the_last_ack_numbers_are_remembered() {
     }
 }
 
-/// Whose program does not read may have closed the window: the peer has nothing under way.
+/// A program that does not read may have closed the window: the peer has nothing under way.
 #[test]
 #[ignore = "needs kernel"]
 fn a_closed_window_is_no_outage() {
@@ -247,7 +247,7 @@ fn downlink(hosts: &Hosts, dead: bool) {
     done.expect("a neighbour");
 }
 
-/// What `ss` says of the peer's end: how often its timer has backed off, and how long it still takes.
+/// The peer's timer as `ss` shows it: how often it has backed off, and how long it still takes.
 fn timer(peer: &Host, far: &TcpStream) -> (u32, Duration) {
     let filter = format!("dport = :{}", far.peer_addr().expect("an address").port());
     let output = peer.run(|| Command::new("ss").args(["-tionH", &filter]).output()).expect("iproute2");
@@ -321,11 +321,11 @@ fn a_message_has_the_peer_resend_before_its_timer() {
 fn outage_of(more: &str) -> (bool, Value) {
     let world = World::new();
     world.with_agent(&world.config(more), || {
-        // Of another cgroup: it answers no capability.
+        // A listener of another cgroup: it answers no capability.
         let listener = world.hosts.peer.run_outside(|| TcpListener::bind((address(false, false), 0)));
         let (near, far) = world.connect(&listener.expect("it listens"));
         carry(&far, &near, 0, 100_000);
-        // What it sends is lost with the link.
+        // Data that it sends is lost with the link.
         downlink(&world.hosts, true);
         (&far).write_all(&stream(100_000, 1000)).expect("the socket's buffer takes it");
         world.hosts.peer.run(|| ip(&["link", "set", "link0", "down"])).expect("the peer's device");

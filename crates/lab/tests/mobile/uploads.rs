@@ -17,7 +17,7 @@ const OLD: Link = Link { rate_kbps: 20_000, delay_us: 9_000 };
 const NEW: Link = Link { rate_kbps: 2_000, delay_us: 9_000 };
 const RULE: &str = "[[link]]\ndevice = \"link0\"\nrate = \"20mbit\"\ndelay = \"9ms\"";
 
-/// What `ss` says of the mobile's end.
+/// The mobile's end as `ss` shows it.
 pub(super) struct Seen(pub(super) String);
 
 impl Seen {
@@ -87,7 +87,7 @@ pub(super) fn peer_loses_its_route(world: &World, lost: bool) {
     world.hosts.peer.run(|| super::hosts::ip(&route)).expect("a route");
 }
 
-/// What the policy makes of a link that is ten times slower, reckoned in user space.
+/// The policy's window for a link that is ten times slower, reckoned in user space.
 fn expected(before: &Seen) -> u32 {
     let windows = |packets: u32| packets.saturating_mul(PACKET);
     let tcp = Sender {

@@ -72,7 +72,7 @@ impl World {
         };
         world.peer_moves(0);
         world.move_to(0);
-        // What runs here goes before everything ordinary on the machine, as in a laboratory: timers are its rivals.
+        // The threads here go before everything ordinary on the machine, as in a laboratory: timers are its rivals.
         become_punctual(Rank::Program);
         world
     }

@@ -1,4 +1,4 @@
-//! What Freeze-TCP says, segment by segment.
+//! Segments of Freeze-TCP, one by one.
 
 use super::bench::{Bench, PEER_V4};
 use super::{OPEN, attached, connections, give, options, said};
@@ -25,7 +25,7 @@ fn the_window_closes_at_once_and_opens_with_three_acks() {
         let closed = said(&mut peer);
         assert_eq!(closed.len(), 1, "{closed:?}");
         assert_eq!((closed[0].window, closed[0].ack, closed[0].payload), (0, peer.seq, 0));
-        // What was under way arrives, and is acknowledged with the window closed; so is what the host sends.
+        // Packets under way arrive, and are acknowledged with the window closed; so is what the host sends.
         give(&mut peer, &mut stream);
         stream.write_all(b"hello").expect("it can be written");
         let meanwhile = said(&mut peer);

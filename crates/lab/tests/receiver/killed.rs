@@ -64,7 +64,7 @@ fn connections_live_on() {
     assert!(held.iter().all(|segment| segment.ack == told), "{held:?}");
 
     sleep(AT_MOST);
-    // What a sender does whose probe or timer comes: the host answers as if we had never been.
+    // A probe or a retransmission of the sender: the host answers as if we had never been.
     peer.send_data(told, &[7; 1]);
     let open = said(&mut peer);
     assert!(open.iter().all(|segment| segment.window > OPEN && segment.ack == peer.seq), "{open:?}");

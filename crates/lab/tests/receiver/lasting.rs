@@ -10,15 +10,15 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// What `tc` shows of the device.
+/// Output of `tc` for the device.
 pub fn tc(words: &str) -> String {
     let done = Command::new("tc").args(words.split(' ')).output().expect("iproute2");
     assert!(done.status.success(), "tc {words}: {}", String::from_utf8_lossy(&done.stderr));
     String::from_utf8(done.stdout).expect("UTF-8")
 }
 
-/// What the kernel has of the receiver that is attached here: its programs, and a congestion control. Other processes have
-/// others.
+/// Parts of the receiver that is attached here, in the kernel: its programs, and a congestion control. Other
+/// processes have others.
 pub struct Running {
     programs: Vec<u32>,
     congestion_control: String,
@@ -128,7 +128,7 @@ fn mistakes_are_named() {
     assert_eq!(refused(DEVICE), "device bench: a receiver is attached to it already");
 }
 
-/// Whose priority ours would have, is left alone.
+/// A filter that has our priority is left alone.
 #[test]
 #[ignore = "needs kernel"]
 fn a_place_that_is_taken_is_told() {

@@ -98,7 +98,7 @@ fn duplicates_data_and_windows_that_open_pass() {
     stream.write_all(b"hello").expect("it can be written");
     let data = said(&mut peer);
     assert_eq!((data[0].payload, data[0].ack), (5, peer.seq), "{data:?}");
-    // What the peer knows by then is no secret: an ACK of the same, with another window, passes.
+    // The peer knows that number by then: an ACK of the same, with another window, passes.
     peer.acknowledge(&[]);
     let before = receiver.counts().expect("counters").dropped;
     peer.send_data(peer.seq.wrapping_sub(DATA as u32), &[7; DATA]);

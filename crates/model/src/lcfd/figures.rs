@@ -1,5 +1,5 @@
 //! The settings behind the figures of Chou and Shin that the model draws (docs/reference/algorithms.md 6.4, 9.29 to
-//! 9.31). Of Figures 8 and 11 the paper gives neither B nor p nor the width of S: these are choices.
+//! 9.31). The paper gives neither B nor p nor the width of S for Figures 8 and 11: these are choices.
 
 use super::{BadInput, Chain, Comeback, Equation7, Scheme, Setting};
 
@@ -88,7 +88,7 @@ pub fn fitted_sojourn(equation: Equation7) -> (f64, f64) {
     }
 }
 
-/// What two schemes carry in one setting.
+/// Throughputs of two schemes in one setting.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Compared {
     /// The setting.

@@ -19,7 +19,7 @@ use queue::drop_tail::DropTail;
 use queue::{Discipline, Queue, Waiting};
 use std::collections::VecDeque;
 
-/// What makes a link.
+/// Settings of a link.
 #[derive(Clone, Debug)]
 pub struct LinkConfig {
     /// Rate or opportunities.
@@ -30,8 +30,8 @@ pub struct LinkConfig {
     pub loss: Option<Box<dyn LossModel>>,
     /// Which packets wait before it.
     pub queue: Queue,
-    /// Of a departure and an arrival at a full drop-tail queue in the same instant, the departure comes first, as in
-    /// netem. Otherwise they come in the order in which they were scheduled, as in ns-2.
+    /// Whether a departure comes before an arrival at a full drop-tail queue in the same instant, as in netem.
+    /// Otherwise they come in the order in which they were scheduled, as in ns-2.
     pub departs_first: bool,
 }
 
@@ -75,7 +75,7 @@ pub struct Passage {
     pub delivery: Nanos,
 }
 
-/// What a link remembers of a packet: half a cache line, since a long link holds thousands.
+/// A link's record of a packet: half a cache line, since a long link holds thousands.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InTransit {
     departure: Nanos,
@@ -111,7 +111,7 @@ const NEVER: Nanos = Nanos::MAX;
 pub struct Link {
     service: Service,
     delay: Delay,
-    /// Of the drop-tail queue; 0 before a managed one, so that no packet takes the short way past it.
+    /// Limit of the drop-tail queue; 0 before a managed one, so that no packet takes the short way past it.
     limit: u32,
     /// Packets being sent and in flight, and those in a drop-tail queue; oldest first.
     ring: VecDeque<InTransit>,
@@ -120,16 +120,16 @@ pub struct Link {
     last_departure: Nanos,
     last_delivery: Nanos,
     departs_first: bool,
-    /// What comes out before this instant is not lost.
+    /// Packets that come out before this instant are not lost.
     faultless_until: Nanos,
-    /// What comes out from this instant on is lost.
+    /// Packets that come out from this instant on are lost.
     cut_at: Nanos,
     loss: Option<Box<dyn LossModel>>,
     managed: Option<Managed>,
     overtaking: Option<Overtaking>,
 }
 
-/// What a link needs on which packets overtake. Its queue is managed, and its ring is in the order of the deliveries.
+/// State of a link on which packets overtake. Its queue is managed, and its ring is in the order of the deliveries.
 #[derive(Clone, Debug, Default)]
 struct Overtaking {
     /// Packets that the link will lose, by insertion number. Chance is asked in the order of the transmissions, which the
@@ -270,7 +270,7 @@ impl Link {
         }
         let place = self.ring.partition_point(|other| other.delivery <= entry.delivery);
         self.ring.insert(place, entry);
-        // What comes later keeps its order with all that has not overtaken.
+        // Later packets keep their order with all that have not overtaken.
         self.last_delivery = self.ring.back().map_or(0, |last| last.delivery);
     }
 
@@ -290,7 +290,7 @@ impl Link {
     /// Removes what has not departed by `now`, oldest first.
     pub(crate) fn withdraw(&mut self, now: Nanos) -> Vec<PacketId> {
         if self.overtaking.is_some() {
-            // What is being sent, to the end.
+            // Packets that have not departed go to the ring's end.
             self.ring.make_contiguous().sort_by_key(|entry| entry.departure > now);
             self.departed = self.ring.partition_point(|entry| entry.departure <= now);
         }
@@ -298,7 +298,7 @@ impl Link {
         let mut withdrawn: Vec<_> = self.ring.drain(self.departed..).map(|entry| entry.packet).collect();
         if !withdrawn.is_empty() {
             self.last_departure = self.last_departure.min(now);
-            // What has been delivered already is no later than `now`, before any packet to come.
+            // Packets delivered already are no later than `now`, before any packet to come.
             self.last_delivery = self.ring.back().map_or(0, |last| last.delivery);
             self.service.rewind(now);
         }

@@ -63,7 +63,7 @@ pub enum Service {
     Varying(VaryingRate),
     /// A shaper before a line of constant rate.
     Shaped {
-        /// Of the line.
+        /// Rate of the line.
         line: Rate,
         /// Its tokens.
         bucket: Bucket,
@@ -118,7 +118,7 @@ impl Service {
         }
     }
 
-    /// Gives back the opportunities after `now`. What a withdrawn packet has taken of earlier ones is used up.
+    /// Gives back the opportunities after `now`. Bytes that a withdrawn packet has taken of earlier ones are used up.
     pub(super) fn rewind(&mut self, now: Nanos) {
         if let Self::Trace { trace, next, left } = self
             && trace.time_of(*next) > now

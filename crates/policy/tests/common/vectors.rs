@@ -69,10 +69,10 @@ pub fn vectors() -> Vec<Vector> {
     ]
 }
 
-/// What happens to a sender with TCP-HO.
+/// Events of a sender with TCP-HO.
 #[derive(Clone, Copy, Debug)]
 pub enum HoEvent {
-    /// Of a link of so many kbit/s.
+    /// A notice of a link of so many kbit/s.
     Notice(u32),
     /// A round trip of so many us.
     Sample(u32),
@@ -133,12 +133,12 @@ pub fn ho_trial() -> Vec<HoStep> {
     ]
 }
 
-/// What a policy asks for at a notice, and what is believed of it. Windows in packets.
+/// A policy's request at a notice, and the part of it that is believed. Windows in packets.
 pub struct Belief {
     pub name: &'static str,
     pub tcp: Sender,
     pub notice: Notice,
-    /// What an earlier grant has been found to be worth; 0: nothing is known.
+    /// Packets that an earlier grant has been found to be worth; 0: nothing is known.
     pub proven: u32,
     /// cwnd and ssthresh.
     pub asked: [u32; 2],
@@ -185,11 +185,11 @@ pub enum GrantEvent {
     RefutesRate,
     KeptWindow,
     UndoneWindow,
-    /// Of a link of 6400 kbit/s and 9 ms.
+    /// The delay beyond a link of 6400 kbit/s and 9 ms.
     DelayBeyond,
     /// Before a notice of such a link.
     WasSilent,
-    /// Of a link of so many kbit/s and us.
+    /// The bound of the RTO on a link of so many kbit/s and us.
     RtoBound,
 }
 

@@ -1,4 +1,4 @@
-//! Whatever events come, in whatever order: the promises of `policy/etcp.h` hold.
+//! The promises of `policy/etcp.h` hold whatever events come, in whatever order.
 
 use proptest::prelude::*;
 use segue_policy::{Action, Algorithms, Etcp, Link, Notice, Sender, Settings, What};
@@ -57,7 +57,7 @@ fn any_sender() -> impl Strategy<Value = Sender> {
     )
 }
 
-/// What each kind of event may ask for.
+/// Requests that each kind of event may bring.
 fn allowed(event: Event) -> What {
     let end_of_reordering = What::RESUME_RECOVERY | What::SET_DUPTHRESH;
     let windows = What::SET_CWND | What::SET_SSTHRESH;

@@ -4,7 +4,7 @@
 use crate::common::*;
 use segue_policy::{Action, Algorithms, Etcp, Notice, SETTINGS, Sender, SettingError, Settings, What};
 
-/// What a sender is asked at each step of one story.
+/// Answers of a sender at each step of one story.
 type Story = fn(&Settings) -> Vec<Action>;
 
 fn notice_only(settings: &Settings, tcp: Sender, notice: Notice) -> Vec<Action> {
@@ -206,7 +206,7 @@ fn sections_2_4_and_3_2_a_whole_window_after_the_outage() {
         close(in_packets(act.cwnd), 107.69, PRINTED);
         assert!(act.has(What::RETRANSMIT_HEAD | What::SET_CWND));
     }
-    // What was sent before the handoff is no reason to cut it.
+    // A loss of packets sent before the handoff is no reason to cut the window.
     let settings = set("etcp-v1", "resume-at-window", "on");
     let (_, mut flow) = hear(&settings, &in_rto(sender(4)), &bbm("200/100", "6400/100"));
     assert_eq!(

@@ -39,7 +39,7 @@ fn section_2_slots_are_shared_with_flows_of_others() {
     let near = told(4, 1);
     assert_eq!((near.slot_ns, near.rtt_ns), (240 * MS, 669_600 * US));
     assert_eq!(near.window, u64::from(packets(3))); // 2.79
-    // Whoever has more flows than the notice says has all slots, and no more.
+    // A host with more flows than the notice says has all slots, and no more.
     assert_eq!(told(1, 4), told(1, 1));
 }
 
@@ -128,7 +128,7 @@ fn section_6_a_faster_clock() {
 }
 
 proptest! {
-    /// Whatever a notice says, a slot takes time, the window holds a packet, and no number is far off its neighbours.
+    /// A slot takes time, the window holds a packet, and no number is far off its neighbours, whatever a notice says.
     #[test]
     fn any_notice_gives_a_path(
         old in any::<(u32, u32)>(), new in any::<(u32, u32)>(), flows: u32, own: u32, bytes: u32, min_rtt: u64,

@@ -1,4 +1,4 @@
-//! What a Linux sender has otherwise than the papers' (docs/internals/kernel.md), and nothing else.
+//! Settings of a Linux sender that differ from the papers' (docs/internals/kernel.md), and nothing else.
 
 use segue_policy::{SCHEMES, SETTINGS, Settings};
 

@@ -164,7 +164,7 @@ fn aggressive_sets_cwnd_once_and_ssthresh_on() {
     close(ssthresh(&act), 58.333);
 }
 
-/// What one or two expiries may be is congestion: there the variant is TCP-HO, but for the rule that says so.
+/// One or two expiries may be congestion: there the variant is TCP-HO, but for the rule that says so.
 #[test]
 fn aggressive_bursts_after_an_outage_only() {
     for timeouts_since_ack in [1, 2] {
@@ -244,7 +244,7 @@ fn refuted(settings: &TcpHoSettings) -> TcpHo {
     flow
 }
 
-/// What was found is of the path before an outage; the one behind it may be another.
+/// The bound that was found is of the path before an outage; the one behind it may be another.
 #[test]
 fn an_outage_ends_the_bound() {
     let mut flow = refuted(&TCP_HO);
@@ -357,8 +357,8 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
 }
 
 proptest! {
-    /// Whatever comes: only a notice resumes, no threshold is below two packets or beyond what was found, NORMAL is
-    /// silent once a report has been judged.
+    /// Invariants of any events: only a notice resumes, no threshold is below two packets or beyond what was found,
+    /// NORMAL is silent once a report has been judged.
     #[test]
     fn any_events(variant in 0u32..4, events in events()) {
         let settings = TcpHoSettings::new(Variant(variant));

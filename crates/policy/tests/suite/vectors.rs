@@ -22,7 +22,7 @@ fn notices_are_believed_so_far() {
             belief.action(belief.asked),
         );
         assert_eq!(found, (belief.action(belief.believed), belief.grant), "{}", belief.name);
-        // What asks for no window gets none, and is not on trial.
+        // A policy that asks for no window gets none, and is not on trial.
         let nothing = believe(&belief.tcp, &belief.notice, 0, Action::NOTHING);
         assert_eq!(nothing, (Action::NOTHING, Grant::Nothing), "{}", belief.name);
     }

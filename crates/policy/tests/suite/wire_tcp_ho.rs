@@ -54,7 +54,7 @@ proptest! {
         prop_assert_eq!(Bandwidth::decode(&Bandwidth { kbps }.encode()), Ok(Bandwidth { kbps }));
     }
 
-    /// What is decoded is what would have been sent.
+    /// An option that is decoded is one that could have been sent.
     #[test]
     fn noise_is_decoded_or_refused(
         kind in prop_oneof![Just(253u8), Just(254), any::<u8>()],

@@ -16,7 +16,7 @@ pub struct Downloads {
     pub access_ms: Option<Several<String>>,
 }
 
-/// What a figure shows of a download over time.
+/// Quantities of a download that a figure shows over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DownloadCurve {
@@ -24,6 +24,6 @@ pub enum DownloadCurve {
     Sequence,
     /// Congestion window, packets.
     Window,
-    /// What left the sender in HANDOFF, kB.
+    /// Data that left the sender in HANDOFF, kB.
     Injected,
 }

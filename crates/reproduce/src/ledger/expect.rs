@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub enum Measure {
     /// Transfer time; infinite if incomplete.
     Transfer,
-    /// What no sender can beat (docs/reference/bench.md).
+    /// Shortest possible time (docs/reference/bench.md).
     Bound,
     /// Timeouts from completion to the end.
     Timeouts,
@@ -189,8 +189,8 @@ pub enum Fact {
     DataLostInDisconnection,
     /// From the first fast retransmit or timeout from T on until all that was outstanding then is acknowledged, s.
     RecoveryTime,
-    /// Of the packet whose timer expires first from T on: from its last transmission before that until it is
-    /// acknowledged, s.
+    /// Time from the last transmission of a packet before its timer expires until it is acknowledged, s; of the first
+    /// such packet from T on.
     AckDelay,
     /// Packets outstanding at T.
     FlightAtT,
@@ -230,7 +230,7 @@ pub enum Fact {
     ResentUntilNextTimeout,
 }
 
-/// What must be true.
+/// Conditions that must be true.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(tag = "op", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Expect {
@@ -240,9 +240,9 @@ pub enum Expect {
         scheme: String,
         /// By the paper's name.
         against: String,
-        /// Of what; transfer time unless given.
+        /// The measure; transfer time unless given.
         of: Option<Measure>,
-        /// Of its distribution.
+        /// The statistic of its distribution.
         #[serde(default)]
         stat: Stat,
         /// At how many points.
@@ -255,9 +255,9 @@ pub enum Expect {
     Value {
         /// By the paper's name.
         scheme: String,
-        /// Of what.
+        /// The measure.
         of: Measure,
-        /// Of its distribution.
+        /// The statistic of its distribution.
         #[serde(default)]
         stat: Stat,
         /// At how many points.
@@ -282,9 +282,9 @@ pub enum Expect {
     Order {
         /// By the paper's names.
         low_to_high: Vec<Several<String>>,
-        /// Of what; transfer time unless given.
+        /// The measure; transfer time unless given.
         of: Option<Measure>,
-        /// Of its distribution.
+        /// The statistic of its distribution.
         #[serde(default)]
         stat: Stat,
         /// At how many points.
@@ -297,9 +297,9 @@ pub enum Expect {
         scheme: String,
         /// By the paper's name.
         against: String,
-        /// Of what; transfer time unless given.
+        /// The measure; transfer time unless given.
         of: Option<Measure>,
-        /// Of its distribution.
+        /// The statistic of its distribution.
         #[serde(default)]
         stat: Stat,
         /// At how many points.
@@ -313,9 +313,9 @@ pub enum Expect {
     Contrast {
         /// By the paper's name.
         scheme: String,
-        /// Of what; transfer time unless given.
+        /// The measure; transfer time unless given.
         of: Option<Measure>,
-        /// Of its distribution.
+        /// The statistic of its distribution.
         #[serde(default)]
         stat: Stat,
         /// Where it is lower.
@@ -334,9 +334,9 @@ pub enum Expect {
         scheme: String,
         /// With `against`: of the reduction in percent, else of the value.
         against: Option<String>,
-        /// Of what; transfer time unless given.
+        /// The measure; transfer time unless given.
         of: Option<Measure>,
-        /// Of its distribution.
+        /// The statistic of its distribution.
         #[serde(default)]
         stat: Stat,
         /// Where it goes.
@@ -350,9 +350,9 @@ pub enum Expect {
         scheme: String,
         /// By the paper's name.
         against: String,
-        /// Of what; transfer time unless given.
+        /// The measure; transfer time unless given.
         of: Option<Measure>,
-        /// Of its distribution.
+        /// The statistic of its distribution.
         #[serde(default)]
         stat: Stat,
         /// At how many of the groups.
@@ -365,9 +365,9 @@ pub enum Expect {
     Steeper {
         /// By the paper's name.
         scheme: String,
-        /// Of what.
+        /// The measure.
         of: Measure,
-        /// Of its distribution.
+        /// The statistic of its distribution.
         #[serde(default)]
         stat: Stat,
         /// The delay, one of the points, s.
@@ -382,7 +382,7 @@ pub enum Expect {
     Event {
         /// By the paper's name.
         scheme: String,
-        /// Which.
+        /// The event.
         event: EventWord,
         /// s; within the table's tolerance unless `within` is given.
         at_s: f64,
@@ -393,7 +393,7 @@ pub enum Expect {
     Fact {
         /// By the paper's name.
         scheme: String,
-        /// Which.
+        /// The fact.
         fact: Fact,
         /// In the fact's unit.
         is: Bounds,
@@ -406,9 +406,9 @@ pub enum Expect {
 pub struct Operand {
     /// By the paper's name.
     pub scheme: String,
-    /// Of what; transfer time unless given.
+    /// The measure; transfer time unless given.
     pub of: Option<Measure>,
-    /// Of its distribution.
+    /// The statistic of its distribution.
     #[serde(default)]
     pub stat: Stat,
 }

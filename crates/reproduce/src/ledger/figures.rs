@@ -24,15 +24,15 @@ pub enum Form {
     Saving,
     /// How far senders come along one route.
     Progress,
-    /// What a Markov chain computes (docs/papers/models.md).
+    /// Numbers of a Markov chain (docs/papers/models.md).
     Chain,
     /// Its two windows after one handoff.
     Comeback,
-    /// What one sender did around one handoff between two cells.
+    /// Steps of one sender around one handoff between two cells.
     Steps,
     /// Downloads over time.
     Download,
-    /// Who told whom what in one download's handover.
+    /// Messages of one download's handover: who told whom.
     Signalling,
 }
 
@@ -44,14 +44,14 @@ pub struct Figure {
     pub id: String,
     /// Where it stands.
     pub place: String,
-    /// What it shows, in a sentence.
+    /// Its contents, in a sentence.
     pub title: String,
     /// How it looks.
     pub form: Form,
     /// The claims it supports.
     #[serde(default)]
     pub supports: Vec<String>,
-    /// What the paper leaves open about it.
+    /// Points that the paper leaves open about it.
     pub notes: Option<String>,
     /// Its panels, in order.
     #[serde(rename = "panel")]

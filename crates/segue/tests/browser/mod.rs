@@ -29,10 +29,10 @@ pub struct Browser {
     socket: WebSocket<MaybeTlsStream<TcpStream>>,
     session: String,
     last_id: u64,
-    /// What the page complained about, and what it asked the network for.
+    /// Complaints of the page, and its requests to the network.
     pub complaints: Vec<String>,
     loaded: bool,
-    /// What pages may ask for.
+    /// Prefix of the addresses that pages may load from.
     own: String,
     _profile: tempfile::TempDir,
 }
@@ -58,7 +58,7 @@ impl Browser {
                 break address.trim().to_string();
             }
         };
-        // Whatever else it says must not fill the pipe.
+        // Later output must not fill the pipe.
         std::thread::spawn(move || lines.for_each(drop));
         let (socket, _) = tungstenite::connect(&address).expect("DevTools answer");
         if let MaybeTlsStream::Plain(stream) = socket.get_ref() {
@@ -98,7 +98,7 @@ impl Browser {
         self.visit(&format!("{server}{path}"), width, dark);
     }
 
-    /// What the screen shows, PNG, from the top of the page on.
+    /// A picture of the screen, PNG, from the top of the page on.
     #[allow(dead_code, reason = "of the two tests that have a browser, one takes pictures")]
     pub fn screenshot(&mut self, height: u32) -> Vec<u8> {
         use base64::Engine;

@@ -1,4 +1,4 @@
-//! What follows from the table of measures: the row of a comparison, the same row flat, the row of one handoff, the
+//! Items made from the table of measures: the row of a comparison, the same row flat, the row of one handoff, the
 //! columns that a table can show, and the list of all measures for whoever writes, compares or explains them.
 
 /// Makes all of these from the entries of `table.rs`, which says how an entry reads.

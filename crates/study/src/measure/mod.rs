@@ -22,7 +22,7 @@ pub struct Measure {
     pub name: &'static str,
     /// Its name in CSV and as a column of Arrow.
     pub csv: &'static str,
-    /// What it counts in.
+    /// Its unit.
     pub unit: Unit,
     /// How much it varies by chance.
     pub noise: Noise,
@@ -39,13 +39,13 @@ pub struct Shown {
     pub column: Column,
     /// Its name in files.
     pub word: &'static str,
-    /// What stands above it on a terminal.
+    /// Its heading on a terminal.
     pub heading: &'static str,
-    /// What stands above it in a page, where there is more room.
+    /// Its heading in a page, where there is more room.
     pub title: &'static str,
 }
 
-/// What a number counts in. Of differences whose noise is unknown, `segue diff` lists earlier units first.
+/// Units of numbers. Where the noise of differences is unknown, `segue diff` lists earlier units first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unit {
     /// Multiples of the first scheme's.
@@ -81,7 +81,7 @@ impl Unit {
     }
 }
 
-/// What a row tells of how much a measure varies by chance (docs/guide/diff.md).
+/// Figures of a row that tell how much a measure varies by chance (docs/guide/diff.md).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Noise {
     /// The notch around the median of the transfer time.
@@ -217,7 +217,7 @@ impl Column {
         self.measure().map_or("new_link", |(_, shown)| shown.word)
     }
 
-    /// What stands above it in a table.
+    /// Its heading in a table.
     pub fn heading(self) -> &'static str {
         self.measure().map_or("new link", |(_, shown)| shown.heading)
     }

@@ -1,4 +1,4 @@
-//! What measures are made of: the records of one scheme's handoffs, beside those of the first scheme.
+//! Sources of measures: the records of one scheme's handoffs, beside those of the first scheme.
 
 use super::Number;
 use super::parts::{AgainstFirst, NeighboursKept, NewLink, OverBound, Quartiles, QueueDelay};

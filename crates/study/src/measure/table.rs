@@ -9,8 +9,8 @@
 //! }
 //! ```
 //!
-//! The order is that of JSON and CSV. `{first}` stands for the name of the first scheme. What is averaged over
-//! handoffs, and what one handoff has, is read from the [`RunRecord`].
+//! The order is that of JSON and CSV. `{first}` stands for the name of the first scheme. Averages over handoffs, and
+//! the values of one handoff, are read from the [`RunRecord`].
 
 use super::define::measures;
 use super::parts::{AgainstFirst, NeighboursKept, NewLink, OverBound, Quartiles, QueueDelay};

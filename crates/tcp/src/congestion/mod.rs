@@ -79,7 +79,7 @@ pub struct Ack {
     pub cwnd_limited: bool,
     /// Whether the application was, if watched: all that it has given is sent.
     pub app_limited: bool,
-    /// What recovery is doing. The ACK that ends fast recovery is still part of it.
+    /// State of recovery. The ACK that ends fast recovery is still part of it.
     pub state: State,
 }
 
@@ -91,7 +91,7 @@ impl Ack {
     }
 }
 
-/// What recovery is doing (Linux's `icsk_ca_state`).
+/// State of recovery (Linux's `icsk_ca_state`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// Nothing is being repaired.
@@ -102,7 +102,7 @@ pub enum State {
     Loss,
 }
 
-/// What a control has to answer with a smaller window.
+/// Events that a control answers with a smaller window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Congestion {
     /// Fast recovery begins.
@@ -116,7 +116,7 @@ pub enum Congestion {
     Ecn,
 }
 
-/// What a control knows at its start.
+/// Facts that a control knows at its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Start {
     /// Bytes of a full segment.
@@ -136,7 +136,7 @@ const INFINITE: Window256 = u32::MAX;
 
 #[cfg(test)]
 impl Ack {
-    /// Of `acked` packets, with a window in full use, in no recovery.
+    /// An ACK of `acked` packets, with a window in full use, in no recovery.
     fn of(acked: u32) -> Self {
         Self {
             now: 0,

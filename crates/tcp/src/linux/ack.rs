@@ -1,4 +1,4 @@
-//! What an ACK does, in the kernel's order, which results depend on.
+//! Steps of an ACK, in the kernel's order, which results depend on.
 //!
 //! Source: net/ipv4/tcp_input.c (`tcp_ack`, `tcp_clean_rtx_queue`, `tcp_ack_update_window`, `tcp_cong_control`,
 //! `tcp_xmit_recovery`).

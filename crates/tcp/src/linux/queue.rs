@@ -31,10 +31,10 @@ const NONE: u32 = u32::MAX;
 pub struct Packet {
     /// When it was last sent, ns since boot (`skb_mstamp_ns`).
     pub sent_ns: u64,
-    /// What its rate sample starts from (`tcp_skb_cb.tx`).
+    /// Start of its rate sample (`tcp_skb_cb.tx`).
     pub stamp: TxStamp,
-    /// Neighbours in the list by time of transmission (`tcp_tsorted_anchor`). Of a SACKed packet, `next` is the
-    /// end of a run of SACKed packets that starts with it.
+    /// Neighbours in the list by time of transmission (`tcp_tsorted_anchor`). In a SACKed packet `next` is the end of
+    /// a run of SACKed packets that starts with it.
     prev: u32,
     next: u32,
     /// Number of its last transmission.
@@ -170,7 +170,7 @@ impl Queue {
     pub fn pop(&mut self) {
         self.unlist(self.head);
         self.head += 1;
-        // What was merged with it now stands for itself.
+        // A packet merged with it now stands for itself.
         if self.merged > 0 && self.head < self.end && self.get(self.head).has(MERGED) {
             self.get_mut(self.head).flags &= !MERGED;
             self.merged -= 1;

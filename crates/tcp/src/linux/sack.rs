@@ -13,7 +13,7 @@ use crate::segment::{MAX_SACK_BLOCKS, Segment};
 /// Largest degree of reordering (`tcp_max_reordering`).
 pub(super) const MAX_REORDERING: u32 = 300;
 
-/// What the SACK blocks of an ACK have told (`struct tcp_sacktag_state`).
+/// News in the SACK blocks of an ACK (`struct tcp_sacktag_state`).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SackTag {
     /// Send times, us, of the first and the last newly SACKed packet that was sent once; 0 = none.

@@ -71,8 +71,8 @@ impl<A: Advisor> LinuxSender<A> {
         held
     }
 
-    /// All that this event has sent has left the host, in the same instant. What had to wait for that is sent:
-    /// first lost packets, whether the ACK asked for them or not (`tcp_wfree`, `tcp_tasklet_func`).
+    /// All that this event has sent has left the host, in the same instant. Packets that had to wait for that are
+    /// sent: first lost ones, whether the ACK asked for them or not (`tcp_wfree`, `tcp_tasklet_func`).
     #[inline]
     pub(super) fn leave_host(&mut self) {
         self.in_host = 0;

@@ -105,8 +105,8 @@ pub struct WheelTimer {
 
 /// Where a timer lies: its level, and how often it was put into a bucket until then.
 ///
-/// Of the timers of a host that fire in the same jiffy, those of higher levels come first
-/// (`collect_expired_timers`, `__run_timers`). Of one bucket, it is the one put there last (`enqueue_timer`).
+/// Timers of a host that fire in the same jiffy run by level, higher ones first (`collect_expired_timers`,
+/// `__run_timers`). Within one bucket, the one put there last is first (`enqueue_timer`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     /// Three times the level.

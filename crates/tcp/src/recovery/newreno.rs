@@ -12,7 +12,7 @@ use crate::congestion::{CongestionControl, CongestionRules};
 use crate::core::{Core, Forced};
 use crate::segment::Segment;
 
-/// What an ACK means that advances, but not beyond all that was outstanding at the fast retransmit.
+/// Meaning of an ACK that advances, but not beyond all that was outstanding at the fast retransmit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PartialAck {
     /// Reno: fast recovery ends with it (RFC 5681, 3.2, step 6).
@@ -26,7 +26,7 @@ pub(crate) enum PartialAck {
 pub(crate) struct NewReno {
     partial_ack: PartialAck,
     in_fast_recovery: bool,
-    /// What fast recovery adds to cwnd; below zero when partial ACKs have taken more.
+    /// Packets that fast recovery adds to cwnd; below zero when partial ACKs have taken more.
     inflation: i64,
     /// One beyond the highest packet sent when the last recovery began or the timer expired.
     recover: u32,

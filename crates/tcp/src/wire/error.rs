@@ -111,7 +111,7 @@ pub enum DecodeError {
     Checksum {
         /// The checksum field.
         found: u16,
-        /// What it should hold.
+        /// The sum that it should hold.
         expected: u16,
     },
 }

@@ -95,7 +95,7 @@ impl fmt::Debug for Flags {
     }
 }
 
-/// What follows the header: it counts in the checksum.
+/// Bytes behind the header: they count in the checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Payload<'a> {
     /// These bytes.

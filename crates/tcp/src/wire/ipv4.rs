@@ -26,7 +26,7 @@ impl Ipv4Addresses {
     }
 }
 
-/// What varies in the IPv4 header of an unfragmented TCP packet (RFC 791, 3.1).
+/// Fields that vary in the IPv4 header of an unfragmented TCP packet (RFC 791, 3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ipv4Header {
     /// Source and destination.

@@ -265,7 +265,7 @@ impl Drill {
         let scale = if packet.syn { 0 } else { self.wscale };
         let mut sack = SackList::default();
         for &(left, right) in &packet.options.sack {
-            // Of packets that a block covers in part, the kernel's SACK tags say nothing (`tcp_match_skb_to_sack`).
+            // Packets that a block covers in part get nothing from the kernel's SACK tags (`tcp_match_skb_to_sack`).
             let (left, right) = (self.packets_before(left + self.mss - 1), self.packets_before(right));
             if left < right {
                 sack.push(left, right);
@@ -384,7 +384,7 @@ impl Drill {
             let Some((name, value)) = setting.split_once('=') else { continue };
             match (name.rsplit(['.', '/']).next().unwrap_or(""), value) {
                 ("tcp_slow_start_after_idle", _) => self.settings.slow_start_after_idle = value == "1",
-                // What they mean to segments of more than one packet, to buffers, and what is the default.
+                // They concern segments of more than one packet, and buffers, or are the default.
                 ("tcp_tso_win_divisor" | "tcp_min_tso_segs" | "tcp_rmem", _) => {}
                 ("tcp_ecn", "0" | "2") | ("tcp_timestamps", _) | ("tcp_pacing_ss_ratio", "200") => {}
                 ("tcp_congestion_control", name) => {

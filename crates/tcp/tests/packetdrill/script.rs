@@ -91,7 +91,7 @@ pub fn parse(text: &str) -> Result<Script, String> {
     Ok(script)
 }
 
-/// What is left of a script.
+/// The rest of a script.
 struct Rest<'a> {
     text: &'a str,
     line: usize,
@@ -124,7 +124,7 @@ impl<'a> Rest<'a> {
         line.split_once("//").map_or(line, |(code, _)| code).trim()
     }
 
-    /// What lies between here and `close`, which is skipped, too.
+    /// Text between here and `close`, which is skipped, too.
     fn until(&mut self, open: &str, close: &str) -> Result<&'a str, String> {
         self.skip(open.len());
         let end = self.text.find(close).ok_or(format!("`{open}` without `{close}`"))?;
@@ -268,7 +268,7 @@ fn quoted(text: &str) -> Result<u32, String> {
     Ok(range(quote.strip_suffix(']').ok_or("`[` without `]`")?)?.0)
 }
 
-/// What stands between `<` and `>`; `...` stands for anything.
+/// Options between `<` and `>`; `...` stands for anything.
 fn parse_options(text: &str) -> Result<Options, String> {
     let mut options = Options::default();
     for option in text.split(',').map(str::trim) {

@@ -11,7 +11,7 @@ use std::fmt::{self, Debug};
 
 pub const MS: Nanos = 1_000_000;
 
-/// What becomes of one packet on its way.
+/// Fate of one packet on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     Deliver,
@@ -27,7 +27,7 @@ pub enum Fate {
 pub enum Change {
     /// New one-way delay, ms, and time per data packet, us.
     Path(u64, u64),
-    /// Whatever is sent in the next so many ms is lost.
+    /// All packets sent in the next so many ms are lost.
     Blackout(u64),
     /// The receiver advertises this window.
     Window(u32),
@@ -37,8 +37,8 @@ pub enum Change {
     Advise(Advice),
 }
 
-/// What the path does: to the n-th data packet, to the n-th ACK, at times (ms). Beyond the lists
-/// everything is delivered.
+/// The path's faults: of the n-th data packet, of the n-th ACK, at times (ms). Beyond the lists everything is
+/// delivered.
 #[derive(Clone, Default)]
 pub struct Plan {
     pub data: Vec<Fate>,
@@ -256,7 +256,7 @@ impl<A: Advisor + Debug> Pair<A> {
         assert!(self.receiver.rcv_nxt() >= before, "nothing delivered is taken back");
     }
 
-    /// What must hold between any two events.
+    /// Invariants that hold between any two events.
     fn check(&self) {
         let (sender, view) = (&self.sender, self.sender.view());
         assert_eq!(view.flight, view.snd_max - view.snd_una, "FlightSize");

@@ -1,5 +1,4 @@
-//! Runs rule scripts (their notation: `scripts/README.md`). What a crate's own lines mean, it says
-//! in a [`Hooks`].
+//! Runs rule scripts (their notation: `scripts/README.md`). A crate explains its own lines in a [`Hooks`].
 
 use segue_tcp::advice::{Advisor, View};
 use segue_tcp::profile::RttSampling;
@@ -13,9 +12,9 @@ pub type Verdict<T = ()> = Result<T, String>;
 
 const SECOND: f64 = 1e9;
 
-/// What a crate adds to the notation.
+/// Extensions of the notation by a crate.
 pub trait Hooks: Default {
-    /// Who advises the senders.
+    /// The senders' advisor.
     type Advisor: Advisor;
 
     /// A heading that is not the runner's; whether it is known.

@@ -1,8 +1,8 @@
-//! What is wrong with a link that a user wrote.
+//! Faults in a link that a user wrote.
 
 use segue_netsim::TraceError;
 
-/// What is wrong with a link.
+/// Faults in a link.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LinkError {
     /// Neither RATE/DELAY nor a preset nor a trace.
@@ -59,7 +59,7 @@ pub enum LinkError {
     Clash {
         /// The link.
         link: String,
-        /// What, and what was expected.
+        /// The fault, and what was expected.
         problem: String,
     },
     /// A word that stands there twice.
@@ -83,7 +83,7 @@ pub enum LinkError {
         link: String,
         /// The file.
         path: String,
-        /// Why.
+        /// The cause.
         problem: String,
     },
     /// A file's content is wrong.
@@ -93,7 +93,7 @@ pub enum LinkError {
         link: String,
         /// The file.
         path: String,
-        /// What, and where.
+        /// The fault and its place.
         problem: TraceError,
     },
 }

@@ -1,5 +1,5 @@
-//! What a direction of an access link does beside carrying packets in order: losses, added delays, changes of the rate,
-//! managed queues. Each is a word of the link ([`super::words`]).
+//! Features of a direction of an access link beside carrying packets in order: losses, added delays, changes of the
+//! rate, managed queues. Each is a word of the link ([`super::words`]).
 
 use segue_netsim::delay::{Arq, Jitter, JitterShape, Order, Shift, Varied};
 use segue_netsim::loss::gilbert_elliott::{GilbertElliott, GilbertElliottConfig};
@@ -20,7 +20,7 @@ const PACKET_BYTES: u32 = super::PACKET_BYTES as u32;
 /// Which link of which run: its random numbers depend on these, and on nothing that passes over it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Of the run.
+    /// Seed of the run.
     pub seed: u64,
     /// Number of the link within the run, from 1.
     pub link: u64,

@@ -1,5 +1,9 @@
 //! Links that have a name.
 
+use super::AccessLink;
+use super::error::LinkError;
+use std::sync::OnceLock;
+
 /// Presets: the access technologies that Daniel and Kojo (2009) name, by rate and delay.
 pub const PRESETS: [(&str, &str); 4] = [
     ("egprs", "200kbit/300ms"),
@@ -14,7 +18,7 @@ pub const PRESETS: [(&str, &str); 4] = [
 pub struct Preset {
     /// Its name.
     pub name: &'static str,
-    /// What it is.
+    /// The technology, in a few words.
     pub about: &'static str,
     /// Low, typical, high.
     pub links: [&'static str; 3],
@@ -141,10 +145,47 @@ pub fn variants() -> impl Iterator<Item = (String, &'static str, &'static Preset
     TODAY.iter().flat_map(of)
 }
 
-/// What a name stands for.
+/// Links that the user has named, and what they stand for.
+static OWN: OnceLock<Vec<(String, String)>> = OnceLock::new();
+
+/// Gives links names of the user's own, for the rest of the process. A meaning is RATE/DELAY or a preset, and words.
+/// A second call changes nothing.
+///
+/// Errors: a name that is taken or has other characters than letters, digits, `.`, `_` and `-`; a meaning that is no
+/// link. The index is that of the wrong one.
+pub fn name_links(own: Vec<(String, String)>) -> Result<(), (usize, LinkError)> {
+    if OWN.get().is_some() {
+        return Ok(());
+    }
+    for (index, (name, link)) in own.iter().enumerate() {
+        let wrong =
+            |problem: &str| (index, LinkError::Clash { link: name.clone(), problem: problem.to_string() });
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+        if name.is_empty() || !name.chars().all(is_plain) {
+            return Err(wrong("bad name; expected letters, digits, `.`, `_` and `-`"));
+        }
+        if meaning(name).is_some() {
+            return Err(wrong("the name is taken; expected one that `segue links` does not list"));
+        }
+        if link.starts_with("trace:") {
+            return Err(wrong("a trace has no name; expected RATE/DELAY or a preset, and words"));
+        }
+        AccessLink::parse(link).map_err(|error| (index, error))?;
+    }
+    let _ = OWN.set(own);
+    Ok(())
+}
+
+/// Names of the user's own links, and what they stand for.
+pub fn own_links() -> &'static [(String, String)] {
+    OWN.get().map_or(&[], Vec::as_slice)
+}
+
+/// The link that a name stands for.
 pub(super) fn meaning(name: &str) -> Option<&'static str> {
     let old = PRESETS.iter().find(|(preset, _)| *preset == name).map(|(_, link)| *link);
-    old.or_else(|| {
+    let own = || own_links().iter().find(|(own, _)| own == name).map(|(_, link)| link.as_str());
+    old.or_else(own).or_else(|| {
         TODAY.iter().find_map(|preset| {
             let ending = name.strip_prefix(preset.name)?;
             let variant = VARIANTS.iter().position(|variant| *variant == ending)?;

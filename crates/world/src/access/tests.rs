@@ -1,4 +1,4 @@
-//! What links mean, and what is wrong with others.
+//! Meanings of links, and faults of others.
 
 use super::*;
 use segue_netsim::delay::{JitterShape, Order, Shift};

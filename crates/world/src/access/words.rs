@@ -29,7 +29,7 @@ const UP: &str = "up-";
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Length {
     Packets(u32),
-    /// What the link sends in so long.
+    /// The packets that the link sends in so long.
     Time(Nanos),
     /// Bandwidth-delay products, in millionths.
     Products(u64),
@@ -82,7 +82,9 @@ pub(super) fn pieces(text: &str) -> Vec<&str> {
             last.strip_prefix(UP).unwrap_or(last).starts_with("queue=") && !last.contains(',')
         });
         match joined.last_mut() {
-            Some(last) if after_queue && !piece.contains('=') => {
+            Some(last)
+                if after_queue && piece.starts_with(|c: char| c.is_ascii_digit() || "-+.".contains(c)) =>
+            {
                 *last = &text[begins_at - last.len() - 1..begins_at + piece.len()];
             }
             _ => joined.push(piece),
@@ -91,7 +93,7 @@ pub(super) fn pieces(text: &str) -> Vec<&str> {
     joined
 }
 
-/// What a word is about, for messages.
+/// A fault in a word about `what`, for messages.
 fn bad(link: &str, what: &'static str, word: &str, expected: &'static str) -> LinkError {
     LinkError::Quantity { link: link.to_string(), what, word: word.to_string(), expected }
 }
@@ -150,7 +152,7 @@ impl Words {
         Ok(())
     }
 
-    /// What no word says alone; `measured`: the rate is a trace's.
+    /// Checks words against each other; `measured`: the rate is a trace's.
     pub(super) fn check(&self, link: &str, measured: bool) -> Result<(), LinkError> {
         for Direction { features, .. } in [&self.down, &self.up] {
             let changing = features.changes.is_some() || features.shift.is_some_and(|shift| shift.gap > 0);

@@ -35,12 +35,12 @@ const CN: NodeId = NodeId(0);
 const MA: [NodeId; 2] = [NodeId(1), NodeId(2)];
 const MN: NodeId = NodeId(3);
 
-/// What is simulated, apart from the scheme.
+/// The simulated cells, apart from the scheme.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cells {
     /// TCP of both ends; its receive window is W_max.
     pub stack: StackProfile,
-    /// What a router holds for the mobile.
+    /// Packets that a router holds for the mobile.
     pub capacity: Capacity,
     /// Round trip, without serialisation.
     pub rtt: Nanos,
@@ -56,11 +56,11 @@ pub struct Cells {
     pub first_window: Option<u32>,
     /// Number of handoffs.
     pub handoffs: u32,
-    /// Of sojourns and latencies.
+    /// Seed of sojourns and latencies.
     pub seed: u64,
 }
 
-/// What cannot be simulated.
+/// Cells that cannot be simulated.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CellsError {
     /// W_max.
@@ -123,7 +123,7 @@ pub struct CellHandoff {
     pub window_after: u32,
 }
 
-/// What one sender did, in order.
+/// Steps of one sender, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// It sent this packet, for the first time or again.
@@ -143,7 +143,7 @@ pub enum Step {
 pub struct CellsRecord {
     /// The handoffs, in order.
     pub handoffs: Vec<CellHandoff>,
-    /// What the sender did since the first link-down, if asked for.
+    /// Steps of the sender since the first link-down, if asked for.
     pub steps: Vec<(Nanos, Step)>,
     /// Data packets sent, delivered, dropped by a buffer, and under way at the end.
     pub books: [u64; 4],

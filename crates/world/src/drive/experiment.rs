@@ -1,4 +1,4 @@
-//! What a drive simulates.
+//! The settings of a simulated drive.
 
 use super::mobility::Drive;
 use super::web::Surge;
@@ -22,7 +22,7 @@ pub struct WideArea {
     pub queue: u32,
 }
 
-/// What is simulated, apart from the scheme.
+/// The simulated drive, apart from the scheme.
 #[derive(Clone, Debug)]
 pub struct DriveExperiment {
     /// Where the mobile goes.
@@ -42,19 +42,19 @@ pub struct DriveExperiment {
     /// Largest error of the bandwidth that the mobile reports, as a share of the true one: each report's is
     /// uniform within (algorithms.md 4.8 [C]).
     pub bandwidth_error: f64,
-    /// What the access routers are able to do.
+    /// Abilities of the access routers.
     pub routers: Routers,
-    /// Of the traffic: start times, clock phases, the web, errors of the bandwidth.
+    /// Seed of the traffic: start times, clock phases, the web, errors of the bandwidth.
     pub seed: u64,
 }
 
 impl DriveExperiment {
-    /// What the random numbers of the link of stay `index` depend on.
+    /// Source of the random numbers of the link of stay `index`.
     pub fn place(&self, index: usize) -> Place {
         Place { seed: self.seed, link: 1 + index as u64 }
     }
 
-    /// What the mobile says of its stay `index`, at `now`.
+    /// The link that the mobile reports of its stay `index`, at `now`.
     pub fn reported_link(&self, index: usize, now: Nanos) -> Link {
         let link = self.drive.stays[index].link.reported(self.place(index), now, now + SECOND, now);
         if self.bandwidth_error == 0.0 {

@@ -32,7 +32,7 @@ pub struct Stay {
     pub from: Nanos,
     /// The link is gone, ns.
     pub until: Nanos,
-    /// What one user gets there; a measured link's time is the drive's.
+    /// The link of one user there; a measured link's time is the drive's.
     pub link: AccessLink,
 }
 
@@ -47,7 +47,7 @@ pub struct Drive {
     pub stays: Vec<Stay>,
 }
 
-/// What is wrong with a drive.
+/// Faults of a drive.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DriveError {
     /// Nothing in it.
@@ -63,7 +63,7 @@ pub enum DriveError {
         stay: usize,
         /// The column of a file in which this stands.
         column: &'static str,
-        /// What is wrong, and what was expected.
+        /// The fault, and what was expected.
         problem: String,
     },
     /// The mobile never comes back.

@@ -157,7 +157,7 @@ impl DriveExperiment {
     /// The link of stay `index` is up: the mobile tells, as the scheme has it. Says how many copies it sent.
     fn link_up(&self, sim: &mut DriveSim, places: Places, scheme: &Scheme, index: usize) -> u32 {
         let stay = &self.drive.stays[index];
-        // What came to the old router meanwhile and is not held is lost (4.8 [C]).
+        // Packets that came to the old router meanwhile and are not held are lost (4.8 [C]).
         sim.net.replace_link(places.access_down, stay.link.down_config(self.place(index)));
         sim.net.replace_link(places.access_up, stay.link.up_config(self.place(index)));
         if let Some(rule) = self.routers.rule_for(scheme, self.notice) {

@@ -82,7 +82,7 @@ impl Default for Surge {
 pub struct SurgeError {
     /// The field of [`Surge`].
     pub what: &'static str,
-    /// What it is.
+    /// Its value.
     pub found: f64,
     /// The valid range.
     pub expected: &'static str,
@@ -146,7 +146,7 @@ impl Surge {
     }
 }
 
-/// What a user asks for next.
+/// The next object that a user asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WebObject {
     /// From the arrival of the object before it (or the beginning) until it is asked for, ns.

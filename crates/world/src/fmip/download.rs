@@ -1,4 +1,4 @@
-//! What is simulated.
+//! The settings of a simulated download.
 
 use segue_handoff::fmipv6::Message;
 use segue_netsim::{Nanos, SECOND};
@@ -32,9 +32,9 @@ pub struct Download {
     pub buffer: u64,
     /// Mean one-way delays of the wired links a and b.
     pub core: [Nanos; 2],
-    /// Of the links e.
+    /// Mean one-way delay of the links e.
     pub edge: Nanos,
-    /// Of the link t, between the access routers.
+    /// Mean one-way delay of the link t, between the access routers.
     pub tunnel: Nanos,
     /// Gamma shape of wired delays: (mean / standard deviation)^2.
     pub shape: u32,
@@ -50,7 +50,7 @@ pub struct Download {
     pub copies: u32,
     /// Signalling that is lost.
     pub losses: Vec<Loss>,
-    /// Of the delays.
+    /// Seed of the delays.
     pub seed: u64,
 }
 

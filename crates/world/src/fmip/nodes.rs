@@ -64,7 +64,7 @@ fn take(net: &mut Network, id: PacketId) {
     net.packets.remove(id);
 }
 
-/// Who a message is for.
+/// The host that a message is for.
 fn host(to: Party) -> Host {
     match to {
         Party::MobileAtPrevious | Party::MobileAtNew => Host::Mobile,
@@ -204,7 +204,7 @@ pub(super) struct MobileHost {
     /// To PAR, and to NAR, whose lines are up again with this.
     pub access: [Pair; 2],
     pub new_line: LinkConfig,
-    /// What the senders are told, and how often.
+    /// The announcement to the senders, and how often it is sent.
     pub foretells: Option<(StartRule, u32)>,
     pub lead: Nanos,
     pub disconnection: Nanos,

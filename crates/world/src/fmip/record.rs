@@ -19,7 +19,7 @@ pub struct Way {
     pub left: Option<Nanos>,
     /// When it was on the new link.
     pub attached: Option<Nanos>,
-    /// How.
+    /// Mode of the handover.
     pub mode: Option<Mode>,
     /// When HO Finish left.
     pub finished: Option<Nanos>,
@@ -32,7 +32,7 @@ impl Way {
     }
 }
 
-/// Who signals.
+/// Hosts that signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Host {
     /// CN.
@@ -69,7 +69,7 @@ impl Host {
 pub struct Signalled {
     /// As the RFCs abbreviate it.
     pub message: &'static str,
-    /// Who sent it.
+    /// Its sender.
     pub from: Host,
     /// For whom; of an FBack through the tunnel, NAR.
     pub to: Host,
@@ -185,7 +185,7 @@ pub(super) struct DownloadObserver {
     /// Packets received in order and out of order.
     pub received: u32,
     state: SenderState,
-    /// What it has written down.
+    /// Its record so far.
     pub record: DownloadRecord,
 }
 

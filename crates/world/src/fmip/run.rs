@@ -57,7 +57,7 @@ mod tests {
 
     const MS: Nanos = 1_000_000;
 
-    /// What was sent has arrived, is lost for a reason, or is under way.
+    /// Each packet sent has arrived, is lost for a reason, or is under way.
     fn goes_on_with_whole_books(sim: &mut FmipSim, limit: Nanos) -> bool {
         let more = sim.step(limit);
         let record = &sim.net.observer.record;

@@ -22,7 +22,7 @@ const ACK_BYTES: u32 = 40;
 const DATA_BYTES: u32 = 1500;
 
 impl<W: HostObserver> Completed<W> {
-    /// What no scheme can beat, from completion, where the routers do as `rule` says.
+    /// Shortest time from completion that any scheme could take, where the routers do as `rule` says.
     pub fn bound(&self, rule: Option<RouterRule>) -> Nanos {
         let experiment = &self.fork.experiment;
         let (old, must_carry) = needs(&self.fork.sim, self.targets(), self.old_deliveries());
@@ -55,7 +55,7 @@ impl<W: HostObserver> Completed<W> {
             return self.bound_at_best(&told, told_at, reachable).max(physical);
         }
 
-        // What is under way then comes whatever the senders do: queues are first in, first out.
+        // Packets under way then come whatever the senders do: queues are first in, first out.
         let mut deaf = Router::default();
         deaf.route(places.core.up, Route::None);
         sim.nodes[usize::from(CN.0)] = BenchNode::Router(deaf);
@@ -120,7 +120,7 @@ impl<W: HostObserver> Completed<W> {
         up.departure(at + ack_hops, ACK_BYTES) + experiment.new.up_delay().min() + ack_wired
     }
 
-    /// What the old link still delivers after completion: it carries on without new traffic.
+    /// Packets that the old link still delivers after completion: it carries on without new traffic.
     fn old_deliveries(&self) -> Vec<OldDelivery> {
         if self.fork.experiment.kind != Kind::Mbb {
             return Vec::new();

@@ -116,7 +116,7 @@ impl<W: HostObserver> Completed<W> {
         if let BenchNode::Correspondent(cn) = &mut sim.nodes[usize::from(CN.0)] {
             cn.sharing = (self.notice.flows, disconnected);
         }
-        // What remembers has been there from the start, unless nothing happens early.
+        // A scheme that remembers has been there from the start, unless nothing happens early.
         if early.is_empty() || !scheme.remembers() {
             replace_schemes(&mut sim, scheme);
         }
@@ -211,7 +211,7 @@ impl<W: HostObserver> Completed<W> {
 }
 
 impl<W: HostObserver> Fork<W> {
-    /// What a notice says at completion, and how late.
+    /// The notice at completion, and how late it is.
     fn notice(&self, completion: Nanos) -> (Notice, Nanos) {
         let experiment = &self.experiment;
         let new_link =

@@ -27,11 +27,11 @@ pub struct Handoff<W = ()> {
 /// A run that has come to its end.
 pub(crate) struct Ended<W> {
     pub record: RunRecord,
-    /// When.
+    /// Time of the end, ns.
     pub at: Nanos,
     /// Data packets on links and in buffers then: flow and number of the transmission, ascending.
     pub under_way: Vec<(u16, u32)>,
-    /// What the watcher has heard.
+    /// The observer, with all that it has heard.
     pub watch: W,
 }
 
@@ -145,7 +145,7 @@ impl<W: HostObserver> Handoff<W> {
         }
         let rule = routers::rule(&at.fork.experiment, scheme);
         let physical = rule.map_or(self.bounds.physical, |rule| at.bound(Some(rule)));
-        // Who acts before completion needs no notice, nor does a router.
+        // A scheme that acts before completion needs no notice, nor does a router.
         let waits = rule.is_none() && lead::early(&at.fork.experiment, scheme).is_empty();
         let bounds = Bounds { physical, told: if waits { self.bounds.told } else { physical } };
         let under_way = sim.net.on_links().chain(routers::held(&sim)).filter_map(|id| {

@@ -1,4 +1,4 @@
-//! What a mobile, or somebody on its path, can do with notices that are not true: nothing that a sender need fear
+//! Attacks by a mobile, or by somebody on its path, with notices that are not true: nothing that a sender need fear
 //! (algorithms.md, 4.3, "abuse guard"; docs/reference/wire.md).
 
 use crate::support::{MS, experiment, ms, scheme, scheme_with, stack};
@@ -40,7 +40,7 @@ fn parked(kbps: u64, cross: usize) -> DriveExperiment {
     }
 }
 
-/// What a minute has brought.
+/// Results of a minute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Brought {
     mobile: u32,
@@ -107,7 +107,7 @@ fn send_option(sim: &mut DriveSim, octets: &[u8]) {
     });
 }
 
-/// What is true of such a cell.
+/// The true link of such a cell.
 fn truth(kbps: u32) -> Link {
     Link { rate_kbps: kbps, delay_us: 10_000 }
 }
@@ -230,7 +230,7 @@ fn congestion_lets_no_burst_out() {
 /// So many kbit/s, competitors, and ms of delay in the wide area.
 type Setting = (u64, usize, u64);
 
-/// What the liar brings, and what it leaves to the others, both against the same mobile telling the truth, all seeds
+/// The liar's gain, and what it leaves to the others, both against the same mobile telling the truth, all seeds
 /// together.
 fn against_the_truth(scheme: &Scheme, setting: Setting, lie: Link, seeds: &[u64]) -> [f64; 2] {
     let (kbps, cross, delay) = setting;
@@ -303,7 +303,7 @@ fn report(mobile: &mut Announcer) -> Vec<u8> {
     mobile.completed(LIE).as_slice().to_vec()
 }
 
-/// What is no report of this connection; all are to be refused.
+/// Options that are no report of this connection; all are to be refused.
 fn refused(mobile: &mut Announcer) -> Vec<Vec<u8>> {
     let spoilt = |change: &dyn Fn(&mut Vec<u8>)| {
         let mut octets = Announcer::new(NONCE).completed(LIE).as_slice().to_vec();

@@ -25,7 +25,7 @@ fn received(events: &[segue_world::trace::Event], flow: u16, until: Nanos) -> u6
     seqs.len() as u64
 }
 
-/// Whatever the stack, the notice and the kind of handoff, the numbers are those of the packets themselves.
+/// The numbers are those of the packets themselves, whatever the stack, the notice and the kind of handoff.
 #[test]
 fn the_measures_are_those_of_the_trace() {
     let bulk = |e: Experiment| Experiment { packets: 20_000, ..e };
@@ -72,7 +72,7 @@ fn the_measures_are_those_of_the_trace() {
     }
 }
 
-/// What a notice is for, on the stack that the laboratory's results are held against: after an outage that Linux's
+/// The purpose of a notice, on the stack that the laboratory's results are held against: after an outage that Linux's
 /// timer has backed off over, a sender that hears sends within a round trip and uses the link at once.
 #[test]
 fn after_an_outage_the_notice_brings_the_flow_back() {

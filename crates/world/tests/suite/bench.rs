@@ -175,7 +175,7 @@ fn mbb_delivers_what_is_on_the_old_link() {
     let record = run(&e, 800 * MS, &scheme("sack"));
     assert_eq!((record.completion, record.lost_in_disconnection, record.drops), (800 * MS, 0, 0));
     assert_eq!(record.timeouts.len(), 0);
-    // What the first ACK releases overtakes the third packet, which is therefore sent again.
+    // A packet that the first ACK releases overtakes the third packet, which is therefore sent again.
     let resent: Vec<_> = record.fast_retransmits.iter().map(|f| f.2).collect();
     assert_eq!((resent, record.retransmissions), (vec![3], 1));
 }
@@ -342,7 +342,7 @@ fn bound_given_the_notice_counts_what_a_disconnection_loses() {
     assert!(record.transfer.is_some_and(|time| time >= record.bound_told));
 }
 
-/// Who acts before completion needs no notice: Freeze-TCP's bound is the physical one.
+/// A scheme that acts before completion needs no notice: Freeze-TCP's bound is the physical one.
 #[test]
 fn bound_given_the_notice_is_for_those_who_wait_for_it() {
     let notice = NoticeMode::InBand { lost: 0 };

@@ -135,7 +135,7 @@ fn a_run_from_a_shared_warm_up_equals_an_unforked_one() {
     }
 }
 
-/// What is not alike before the handoff is no shared warm-up.
+/// Experiments that differ before the handoff share no warm-up.
 #[test]
 fn another_old_link_is_another_warm_up() {
     let first = experiment("6400kbit/9ms", "200kbit/300ms");
@@ -183,7 +183,7 @@ fn a_withheld_notice_leaves_plain_tcp() {
     }
 }
 
-/// Who would enact a scheme's advice makes no difference to a sender that gets none; nor does the stack.
+/// The enactment makes no difference to a sender that gets no advice; nor does the stack.
 #[test]
 fn a_withheld_notice_leaves_plain_tcp_whoever_enacts() {
     let names = ["etcp", "etcp-v1", "etcp:fig3", "tcp-ho", "tcp-ho-aggressive"];
@@ -230,7 +230,7 @@ fn plain_tcp_hears_nothing() {
             let plain = run(&experiment, at, &scheme("sack"));
             for notice in [NoticeMode::Withheld, NoticeMode::InBand { lost: 0 }] {
                 let other = Experiment { notice, ..experiment.clone() };
-                // What a told sender could do depends on the way of the notice.
+                // The bound of a told sender depends on the way of the notice.
                 let record = RunRecord { bound_told: plain.bound_told, ..run(&other, at, &scheme("sack")) };
                 assert_eq!(record, plain, "{notice:?} at {at}");
             }

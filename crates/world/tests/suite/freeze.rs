@@ -160,8 +160,8 @@ fn through(cells: &[Cell], last: Nanos, cross: usize, scheme: &Scheme, stack_nam
     e.run(scheme)
 }
 
-/// Whatever has become of the closing and the opening, a sender hears of the last cell when its timer expires or its
-/// next probe is answered: 64 s at most with FreeBSD's back-off, and a round trip through a full queue.
+/// A sender hears of the last cell when its timer expires or its next probe is answered, whatever has become of the
+/// closing and the opening: 64 s at most with FreeBSD's back-off, and a round trip through a full queue.
 const LONGEST_WAIT: Nanos = 66 * SECOND;
 
 fn goes_on(cells: &[Cell], cross: usize, scheme: &Scheme, stack: &str) -> Result<(), TestCaseError> {

@@ -66,7 +66,7 @@ fn any_experiment() -> impl Strategy<Value = Experiment> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 120, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever the links do: no run beats its bounds, and the new link's time adds up.
+    /// No run beats its bounds, whatever the links do, and the new link's time adds up.
     #[test]
     fn no_scheme_beats_the_bound(experiment in any_experiment(), at in 100u64..=8_000) {
         let handoff = WarmRun::new(experiment.clone()).fork(at * MS).complete();
@@ -102,7 +102,8 @@ fn traced(words: &str, stack: StackProfile, seed: u64) -> Trace {
     segue_world::trace::trace(&experiment, 4 * SECOND, &[&scheme("sack")]).remove(0)
 }
 
-/// Of the packets of a direction, in the order of their transmissions, those that have come to their end: which the link lost.
+/// Whether the link lost them: packets of a direction that have come to their end, in the order of their
+/// transmissions.
 fn fates(trace: &Trace, wanted: Side, data: bool) -> Vec<bool> {
     let mut lost = BTreeMap::new();
     let mut sent = Vec::new();
@@ -125,7 +126,7 @@ fn fates(trace: &Trace, wanted: Side, data: bool) -> Vec<bool> {
 /// The k-th packet of a direction has the same fate with each sender. Links, directions and seeds differ.
 #[test]
 fn senders_meet_the_same_losses() {
-    let words = ",loss=ge(1%,20%)";
+    let words = ",loss=ge(3%,30%)";
     let [old, new] = [NS2_SACK1, LINUX_6_12].map(|stack| traced(words, stack, 3));
     let mut seen = Vec::new();
     for side in [Side::Old, Side::New] {
@@ -133,16 +134,20 @@ fn senders_meet_the_same_losses() {
         let common = one.len().min(two.len());
         assert!(common > 150 && one[..common].contains(&true), "{common} packets");
         assert_eq!(one[..common], two[..common]);
-        seen.push(one[..150].to_vec());
+        seen.push(one);
     }
+    let differ = |one: &[bool], two: &[bool]| {
+        let common = one.len().min(two.len());
+        one[..common].contains(&true) && one[..common] != two[..common]
+    };
     let other_seed = fates(&traced(words, NS2_SACK1, 4), Side::Old, true);
-    assert_ne!(seen[0], seen[1], "two links");
-    assert_ne!(seen[0], other_seed[..150]);
+    assert!(differ(&seen[0], &seen[1]), "two links");
+    assert!(differ(&seen[0], &other_seed), "two seeds");
     let acks = fates(&old, Side::Old, false);
-    assert_ne!(seen[0][..80], acks[..80], "two directions");
+    assert!(differ(&acks, &seen[0]), "two directions");
 }
 
-/// What is added to the delay of a packet depends on the time at which it leaves alone.
+/// The delay added to a packet depends on the time at which it leaves alone.
 #[test]
 fn senders_meet_the_same_jitter() {
     let added = |stack: StackProfile| -> BTreeMap<Nanos, Nanos> {

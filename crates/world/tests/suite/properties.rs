@@ -1,4 +1,4 @@
-//! What holds for every handoff: random links, kinds, flows, times, schemes, stacks and notices.
+//! Invariants of every handoff: random links, kinds, flows, times, schemes, stacks and notices.
 
 use crate::support::*;
 use proptest::prelude::*;

@@ -79,10 +79,10 @@ fn a1_case_3() {
     assert_eq!(floor(&mut twin), floored);
     assert_eq!(twin.deadline(0), Some(10_900 * MS + floored));
     no_spurious_timeout(&e, 10_900, "etcp:a1");
-    // What had been lost before is repaired as ever: one packet of what is outstanding was dropped before T, and the third
-    // packet behind it to arrive brings the third duplicate ACK. That is 326 over the old link, after 325 and, over the
-    // new one, 327, so its ACK has one SACK block. 48 bytes take 0.000768, 1.92 and 2 * 0.00384 ms on their hops, are
-    // 300 and 2 * 2 ms under way between them, and wait for no other ACK.
+    // Packets lost before are repaired as ever: one packet of what is outstanding was dropped before T, and the third
+    // packet behind it to arrive brings the third duplicate ACK. That is 326 over the old link, after 325 and, over
+    // the new one, 327, so its ACK has one SACK block. 48 bytes take 0.000768, 1.92 and 2 * 0.00384 ms on their hops,
+    // are 300 and 2 * 2 ms under way between them, and wait for no other ACK.
     let (twin, _) = both(&e, 10_900 * MS, "etcp:a1");
     let before = twin.sim.net.observer.events.iter().filter(|&&(at, ..)| at < 10_900 * MS);
     let lost: Vec<u32> = before
@@ -142,10 +142,10 @@ fn a1_needs_a_longer_round_trip() {
     assert!(floor_after("6400kbit/9ms", "200kbit/9ms") > 200 * MS);
 }
 
-/// What algorithms.md leaves to the reader in 9.5, at the narrated handoff of case 1. The RTO that is
-/// kept until the first sample, 553 ms, is shorter than the new round trip of 661 ms; here the sample is
-/// long in coming (the segment that is timed is dropped), and the fast retransmit at 9.949 s is followed
-/// by a timeout 553 ms later that the papers do not have. RFC 2988's 3 s for a new connection have none.
+/// Choices that algorithms.md leaves to the reader in 9.5, at the narrated handoff of case 1. The RTO that is kept
+/// until the first sample, 553 ms, is shorter than the new round trip of 661 ms; here the sample is long in coming
+/// (the segment that is timed is dropped), and the fast retransmit at 9.949 s is followed by a timeout 553 ms later
+/// that the papers do not have. RFC 2988's 3 s for a new connection have none.
 #[test]
 fn a1_case_1_and_the_rto_that_is_kept_meanwhile() {
     let e = experiment("6400kbit/9ms", "200kbit/300ms");

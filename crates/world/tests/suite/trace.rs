@@ -9,7 +9,7 @@ use segue_world::trace::{Event, SenderState, Trace, What, trace, trace_since};
 use segue_world::{Experiment, Kind, NoticeMode, RunRecord, WarmRun};
 use std::collections::BTreeSet;
 
-/// What the events tell, without a look at the record.
+/// Measures taken from the events, without a look at the record.
 #[derive(Debug, Default, PartialEq)]
 struct Told {
     timeouts: Vec<(Nanos, u16, u32)>,

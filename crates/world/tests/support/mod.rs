@@ -1,8 +1,8 @@
-//! What the tests of the bench share: short spellings, and a twin of the bench.
+//! Tools that the tests of the bench share: short spellings, and a twin of the bench.
 //!
 //! The [`Twin`] is the bench of docs/reference/bench.md, put together a second time from the engine, the
 //! hosts and the router, with every event written down and every sender open to view. It is there for
-//! two things: what a run's record cannot tell (windows, timers, single packets), and as a check of
+//! two things: the parts that a run's record lacks (windows, timers, single packets), and as a check of
 //! `bench.rs` and `handoff_run.rs`, whose records must tell the same story.
 #![allow(dead_code)] // each test file uses its part
 
@@ -80,7 +80,7 @@ pub fn file(name: &str, content: &str) -> String {
 
 // ----------------------------------------------------------------------------------- the twin
 
-/// What happened on the twin.
+/// Kinds of events on the twin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// The sender put a data packet on the wire; the number counts the flow's transmissions.
@@ -207,7 +207,7 @@ pub struct Twin {
     last_up: [LinkId; 2],
     pub at: Nanos,
     pub completion: Nanos,
-    /// What was outstanding then: `snd_una` and `snd_max` of each flow.
+    /// Packets outstanding then: `snd_una` and `snd_max` of each flow.
     pub una: Vec<u32>,
     pub max: Vec<u32>,
     /// How many packets each flow had sent by then.
@@ -352,7 +352,7 @@ impl Twin {
         self.sender(flow).deadline()
     }
 
-    /// What the notice says.
+    /// The notice of the handoff.
     pub fn notice(&self) -> Notice {
         let at = self.completion;
         Notice {
@@ -576,7 +576,7 @@ pub fn both(experiment: &Experiment, at: Nanos, name: &str) -> (Twin, RunRecord)
     (twin, record)
 }
 
-/// What stack settings a test runs on.
+/// Stack settings that a test runs on.
 pub fn stack(name: &str) -> StackProfile {
     StackProfile::named(name).unwrap_or_else(|| panic!("no stack {name}"))
 }

@@ -43,7 +43,7 @@ pub fn notify(args: &NotifyArgs) -> Result<(), Failure> {
     }
 }
 
-/// What a round has come to, in a line.
+/// The counts of a round, in a line.
 fn told(round: &Value) -> String {
     let number = |name: &str| round[name].as_u64().unwrap_or(0);
     let refused = |name: &str| round["refused"][name].as_u64().unwrap_or(0);

@@ -26,7 +26,7 @@ pub fn start(form: LogForm, level: LogLevel) {
 
 fn write(form: LogForm, event: &Event<'_>) {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    // Who does not read the log misses it.
+    // Nobody may read the log: then the line is lost.
     let _ = std::io::stderr().write_all(line(form, &timestamp(since), event).as_bytes());
 }
 
@@ -72,7 +72,7 @@ fn line(form: LogForm, timestamp: &str, event: &Event<'_>) -> String {
     }
 }
 
-/// What an event tells.
+/// Fields of an event.
 struct Fields {
     form: LogForm,
     message: String,
@@ -166,7 +166,7 @@ mod tests {
         assert!(timestamp(Duration::from_micros(1_000_042)).ends_with(":01.000042Z"));
     }
 
-    /// What events become whose time is T.
+    /// Lines of events whose time is T.
     fn written(form: LogForm) -> String {
         let lines = Arc::new(Mutex::new(String::new()));
         let kept = lines.clone();

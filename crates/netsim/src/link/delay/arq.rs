@@ -1,7 +1,7 @@
 //! Retransmission by the link itself (LTE's HARQ and RLC-AM, Wi-Fi's retries): delay in place of loss.
 //!
-//! What leaves within a millisecond is one block. A try of it fails with a probability; each failure costs a delay.
-//! Since the link keeps the order, all that comes behind waits, too.
+//! Packets that leave within a millisecond are one block. A try of it fails with a probability; each failure costs a
+//! delay. Since the link keeps the order, all that comes behind waits, too.
 
 use crate::Nanos;
 use crate::random::{Weather, happens};
@@ -25,7 +25,7 @@ impl Arq {
         Self { per_million, wait, weather: Weather::new(BLOCK, seed, number) }
     }
 
-    /// What is added at `time`, ns.
+    /// The delay added at `time`, ns.
     pub(super) fn at(&self, time: Nanos) -> Nanos {
         let mut random = self.weather.at(time);
         let failures = (0..MOST).take_while(|_| happens(&mut random, self.per_million)).count();
@@ -37,7 +37,7 @@ impl Arq {
 mod tests {
     use super::*;
 
-    /// Of a hundred thousand blocks, those that wait k times are p^k (1 - p) of all; four standard deviations.
+    /// The share of blocks that wait k times is p^k (1 - p), here of a hundred thousand; four standard deviations.
     #[test]
     fn failures_are_geometric() {
         let arq = Arq::new(100_000, 8, 1, 0);

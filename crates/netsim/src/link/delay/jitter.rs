@@ -1,8 +1,8 @@
 //! Jitter: a delay that changes with the weather, as often as it is long.
 //!
-//! What is added is never negative, so that a link's delay stays its least. A new value is drawn for each slot of time
-//! that is as long as the jitter itself: packets that follow each other closely meet the same, as on a radio link, and all
-//! senders do.
+//! The addition is never negative, so that a link's delay stays its least. A new value is drawn for each slot of time
+//! that is as long as the jitter itself: packets that follow each other closely meet the same, as on a radio link,
+//! and all senders do.
 
 use crate::Nanos;
 use crate::random::{Weather, normal, uniform};
@@ -20,7 +20,7 @@ pub enum JitterShape {
 /// Most that Pareto's distribution adds, in jitters: one in a million would be more.
 const MOST: f64 = 100.0;
 
-/// What a link adds.
+/// The jitter of a link: a random addition to its delay.
 #[derive(Clone, Copy, Debug)]
 pub struct Jitter {
     shape: JitterShape,
@@ -35,7 +35,7 @@ impl Jitter {
         Self { shape, size, weather: Weather::new(size, seed, number) }
     }
 
-    /// What is added at `time`, ns.
+    /// The delay added at `time`, ns.
     pub(super) fn at(&self, time: Nanos) -> Nanos {
         let mut random = self.weather.at(time);
         let drawn = match self.shape {

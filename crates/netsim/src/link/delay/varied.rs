@@ -32,7 +32,7 @@ pub struct Shift {
 /// The sum.
 #[derive(Clone, Debug)]
 pub struct Varied {
-    /// What the rest is added to; it is the least.
+    /// The least delay, to which the rest is added.
     pub(super) base: Delay,
     pub(super) order: Order,
     jitter: Option<Jitter>,
@@ -66,7 +66,7 @@ impl Varied {
         Self { shift: Some((shift, Weather::new(shift.every, seed, number))), ..self }
     }
 
-    /// What is added at `time`.
+    /// The delay added at `time`, ns.
     fn added(&self, time: Nanos) -> Nanos {
         let jitter = self.jitter.map_or(0, |jitter| jitter.at(time));
         let arq = self.arq.map_or(0, |arq| arq.at(time));

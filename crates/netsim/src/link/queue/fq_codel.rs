@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 /// Constants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FqCodelConfig {
-    /// Of each queue; `limit` is for all of them together.
+    /// CoDel's settings of each queue; `limit` is for all of them together.
     pub codel: CodelConfig,
     /// Bytes that a flow may send in its turn.
     pub quantum: u32,

@@ -12,7 +12,7 @@ pub struct Policer {
 }
 
 impl Policer {
-    /// What comes through goes to `queue`.
+    /// A policer in front of `queue`, which gets the packets that conform.
     pub fn new(bucket: Bucket, queue: Box<dyn Discipline>) -> Self {
         Self { bucket, queue }
     }

@@ -36,7 +36,7 @@ impl Bucket {
         bits.div_ceil(u128::from(self.rate)) as Nanos
     }
 
-    /// When there are enough tokens for `bytes`, from `now` on. What is larger than the bucket needs a full one.
+    /// When there are enough tokens for `bytes`, from `now` on. A packet larger than the bucket needs a full one.
     pub fn ready(&self, now: Nanos, bytes: u32) -> Nanos {
         let short = self.time(bytes.min(self.burst));
         let whole = self.time(self.burst);

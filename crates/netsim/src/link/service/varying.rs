@@ -139,7 +139,7 @@ impl VaryingRate {
         ((bits(to) - bits(from)) / (8 * u128::from(SECOND))) as u64
     }
 
-    /// Of the first period, in bits times ns per second.
+    /// Capacity of the first period up to `time`, in bits times ns per second.
     fn bits_until(&self, time: Nanos) -> u128 {
         let mut begin = 0;
         let mut sum = 0;
@@ -225,7 +225,7 @@ mod tests {
     }
 
     proptest! {
-        /// What a transmission takes is what the capacity says, to the byte.
+        /// A transmission takes the time that the capacity gives, to the byte.
         #[test]
         fn departures_agree_with_the_capacity(seed: u64, start in 0..1300 * SECOND, bytes in 40u32..100_000) {
             let gaps = Gaps { every: 3 * SECOND, first: SECOND, length: 70 * MS };

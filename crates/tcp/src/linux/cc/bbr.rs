@@ -15,17 +15,18 @@
 
 pub(super) mod aggregation;
 mod long_term;
+mod window;
 
 use rand_core::{RngCore, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use self::aggregation::Aggregation;
 use self::long_term::{LongTerm, Verdict};
+pub(super) use self::window::pacing_rate;
+use self::window::{bytes_per_second, min_tso_segs};
 use super::rate::stamp_delta;
 use super::sock::after;
-use super::{
-    CaEvent, CaState, CongestionOps, INFINITE_SSTHRESH, INIT_CWND, MinMax, PacingStatus, RateSample, Sock,
-};
+use super::{CaEvent, CaState, CongestionOps, INFINITE_SSTHRESH, MinMax, PacingStatus, RateSample, Sock};
 use crate::advice::Anew;
 
 /// Bandwidths are packets per us << 24.
@@ -56,10 +57,6 @@ const CWND_MIN: u32 = 4;
 /// The pipe is full after three rounds without a growth by a quarter.
 const FULL_BW_GROWTH: u32 = UNIT * 5 / 4;
 const FULL_BW_ROUNDS: u32 = 3;
-/// Percent that the rate stays below the estimate.
-const PACING_MARGIN: u64 = 1;
-/// Bursts of a single segment below this rate, bits per second.
-const MIN_TSO_RATE: u64 = 1_200_000;
 /// Longest burst, bytes: `GSO_LEGACY_MAX_SIZE - 1 - MAX_TCP_HEADER`.
 pub(super) const LONGEST_BURST: u64 = 65_536 - 1 - 320;
 /// Rounds of a slot of aggregated ACKs.
@@ -151,7 +148,6 @@ impl Bbr {
 }
 
 impl CongestionOps for Bbr {
-    /// `bbr_init`.
     /// `segue_bbr_anew`, `segue_bbr_retreat`.
     fn start_anew(&mut self, sk: &mut Sock, why: Anew) {
         match why {
@@ -170,6 +166,7 @@ impl CongestionOps for Bbr {
         }
     }
 
+    /// `bbr_init`.
     fn init(&mut self, sk: &mut Sock) {
         sk.snd_ssthresh = INFINITE_SSTHRESH;
         self.next_rtt_delivered = sk.delivered;
@@ -273,7 +270,7 @@ impl Bbr {
         }
         self.sample_long_term(sk, rs);
         let bw = rs.delivered as u64 * BW_UNIT / rs.interval_us as u64;
-        // What the application held back says nothing about the path, unless it says "more".
+        // A rate that the application held back says nothing about the path, unless it says "more".
         if !rs.is_app_limited || bw >= u64::from(self.max_bw()) {
             self.bw.running_max(BW_ROUNDS, self.rtt_cnt, bw as u32);
         }
@@ -410,136 +407,6 @@ impl Bbr {
             Mode::ProbeRtt => (UNIT, UNIT),
         };
     }
-}
-
-/// Rate and window.
-impl Bbr {
-    /// `bbr_init_pacing_rate_from_rtt`: the initial window in a round trip, 1 ms if none is known.
-    fn init_pacing_rate(&mut self, sk: &mut Sock) {
-        let rtt_us = match sk.srtt_us {
-            0 => 1_000,
-            srtt => {
-                self.has_seen_rtt = true;
-                (srtt >> 3).max(1)
-            }
-        };
-        let bw = u64::from(sk.snd_cwnd) * BW_UNIT / u64::from(rtt_us);
-        sk.pacing_rate = pacing_rate(sk, bw as u32, HIGH_GAIN);
-    }
-
-    /// `bbr_set_pacing_rate`: until the pipe is full the rate only grows.
-    fn set_pacing_rate(&mut self, sk: &mut Sock, bw: u32, gain: u32) {
-        let rate = pacing_rate(sk, bw, gain);
-        if !self.has_seen_rtt && sk.srtt_us > 0 {
-            self.init_pacing_rate(sk);
-        }
-        if self.full_bw_reached || rate > sk.pacing_rate {
-            sk.pacing_rate = rate;
-        }
-    }
-
-    /// `bbr_save_cwnd`.
-    fn save_cwnd(&mut self, sk: &Sock) {
-        self.prior_cwnd = if self.prev_ca_state < CaState::Recovery && self.mode != Mode::ProbeRtt {
-            sk.snd_cwnd
-        } else {
-            self.prior_cwnd.max(sk.snd_cwnd)
-        };
-    }
-
-    /// `bbr_bdp`: bandwidth x `min_rtt` x gain, rounded up.
-    fn bdp(&self, bw: u32, gain: u32) -> u32 {
-        if self.min_rtt_us == u32::MAX {
-            return INIT_CWND;
-        }
-        let product = (u64::from(bw) * u64::from(self.min_rtt_us)).wrapping_mul(u64::from(gain));
-        (((product >> SCALE) + BW_UNIT - 1) >> BW_SCALE) as u32
-    }
-
-    /// `bbr_quantization_budget`: room for bursts at both ends, and for ACKs of two.
-    fn quantized(&self, sk: &Sock, cwnd: u32) -> u32 {
-        let even = (cwnd.wrapping_add(3 * tso_segs_goal(sk)).wrapping_add(1)) & !1;
-        if self.mode == Mode::ProbeBw && self.cycle_idx == 0 { even.wrapping_add(2) } else { even }
-    }
-
-    /// `bbr_inflight`.
-    fn inflight(&self, sk: &Sock, bw: u32, gain: u32) -> u32 {
-        self.quantized(sk, self.bdp(bw, gain))
-    }
-
-    /// `bbr_packets_in_net_at_edt`: what will be in the network when the next packet may leave.
-    fn packets_in_net_at_edt(&self, sk: &Sock, inflight_now: u32) -> u32 {
-        let wait_us = sk.tcp_wstamp_ns.saturating_sub(sk.tcp_clock_cache) / 1_000;
-        let delivered = (u64::from(self.bw()).wrapping_mul(wait_us) >> BW_SCALE) as u32;
-        let burst = if self.pacing_gain > UNIT { tso_segs_goal(sk) } else { 0 };
-        (inflight_now + burst).saturating_sub(delivered)
-    }
-
-    /// `bbr_ack_aggregation_cwnd`.
-    fn ack_aggregation_cwnd(&self) -> u32 {
-        if self.full_bw_reached { self.aggregation.extra(self.bw()) } else { 0 }
-    }
-
-    /// `bbr_set_cwnd`.
-    fn set_cwnd(&mut self, sk: &mut Sock, rs: &RateSample, bw: u32) {
-        let acked = rs.acked_sacked;
-        let mut cwnd = sk.snd_cwnd;
-        if acked > 0 {
-            cwnd = self.recover_or_restore(sk, rs);
-            if !self.packet_conservation {
-                let target =
-                    self.quantized(sk, self.bdp(bw, self.cwnd_gain).wrapping_add(self.ack_aggregation_cwnd()));
-                if self.full_bw_reached {
-                    cwnd = (cwnd + acked).min(target);
-                } else if cwnd < target || sk.delivered < INIT_CWND {
-                    cwnd += acked;
-                }
-                cwnd = cwnd.max(CWND_MIN);
-            }
-        }
-        sk.set_cwnd(cwnd);
-        if self.mode == Mode::ProbeRtt {
-            sk.set_cwnd(sk.snd_cwnd.min(CWND_MIN));
-        }
-    }
-
-    /// `bbr_set_cwnd_to_recover_or_restore`: cwnd less what is lost; at first as many packets as arrive, then up to
-    /// two for each; afterwards what it was.
-    fn recover_or_restore(&mut self, sk: &Sock, rs: &RateSample) -> u32 {
-        let (before, state) = (std::mem::replace(&mut self.prev_ca_state, sk.ca_state), sk.ca_state);
-        let mut cwnd = sk.snd_cwnd.saturating_sub(rs.losses).max(1);
-        let conserved = sk.packets_in_flight() + rs.acked_sacked;
-        if state == CaState::Recovery && before != CaState::Recovery {
-            self.packet_conservation = true;
-            self.next_rtt_delivered = sk.delivered;
-            cwnd = conserved;
-        } else if before >= CaState::Recovery && state < CaState::Recovery {
-            cwnd = cwnd.max(self.prior_cwnd);
-            self.packet_conservation = false;
-        }
-        if self.packet_conservation { cwnd.max(conserved) } else { cwnd }
-    }
-}
-
-/// `bbr_rate_bytes_per_sec`: a bandwidth x gain, less the margin, in bytes per second.
-pub(super) fn bytes_per_second(sk: &Sock, bw: u64, gain: u32) -> u64 {
-    let rate = bw.wrapping_mul(u64::from(sk.mss_cache)).wrapping_mul(u64::from(gain)) >> SCALE;
-    rate.wrapping_mul(1_000_000 / 100 * (100 - PACING_MARGIN)) >> BW_SCALE
-}
-
-/// `bbr_bw_to_pacing_rate`.
-pub(super) fn pacing_rate(sk: &Sock, bw: u32, gain: u32) -> u64 {
-    bytes_per_second(sk, u64::from(bw), gain).min(sk.max_pacing_rate)
-}
-
-fn min_tso_segs(sk: &Sock) -> u32 {
-    if sk.pacing_rate < MIN_TSO_RATE >> 3 { 1 } else { 2 }
-}
-
-/// `bbr_tso_segs_goal`: segments of a burst of 2^-`pacing_shift` s.
-fn tso_segs_goal(sk: &Sock) -> u32 {
-    let bytes = (sk.pacing_rate >> sk.pacing_shift).min(LONGEST_BURST) as u32;
-    (bytes / sk.mss_cache).max(min_tso_segs(sk)).min(0x7f)
 }
 
 #[cfg(test)]

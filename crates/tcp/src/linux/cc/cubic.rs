@@ -10,7 +10,7 @@ use crate::advice::Anew;
 
 /// A factor of 1, in units of beta (`BICTCP_BETA_SCALE`).
 const UNIT: u64 = 1024;
-/// What a loss leaves of cwnd: 0.70.
+/// Share of cwnd that a loss leaves: 0.70, in 1/1024.
 const BETA: u64 = 717;
 /// Reno's window grows by a packet per `cwnd * BETA_SCALE / 8` ACKed ones: 1.875 cwnd (RFC 9438, 4.3).
 const BETA_SCALE: u64 = 8 * (UNIT + BETA) / 3 / (UNIT - BETA);
@@ -42,7 +42,7 @@ pub struct Cubic {
     hystart: HyStart,
 }
 
-/// What a timeout forgets.
+/// State that a timeout forgets.
 #[derive(Clone, Debug, Default)]
 struct Curve {
     /// ACKed packets that open cwnd by one.
@@ -289,7 +289,7 @@ impl HyStart {
     }
 }
 
-/// What bursts of the sender may add to an ACK train, us (`hystart_ack_delay`).
+/// Time that bursts of the sender may add to an ACK train, us (`hystart_ack_delay`).
 fn ack_delay(sk: &Sock) -> u32 {
     match sk.pacing_rate {
         0 => 0,

@@ -73,7 +73,7 @@ pub trait CongestionOps {
     }
 }
 
-/// What an ACK took off the queue (`struct ack_sample`).
+/// Packets that an ACK took off the queue (`struct ack_sample`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AckSample {
     /// Packets newly acknowledged, cumulatively.

@@ -3,7 +3,8 @@
 use super::Sock;
 use super::sock::after;
 
-/// What a packet carries from its last transmission to its (S)ACK (`tcp_skb_cb.tx`). The send queue embeds it.
+/// Counters that a packet carries from its last transmission to its (S)ACK (`tcp_skb_cb.tx`). The send queue embeds
+/// it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TxStamp {
     /// Send time of the packet (s)acked last, then.
@@ -20,7 +21,7 @@ pub struct TxStamp {
     pub is_app_limited: bool,
 }
 
-/// What an ACK says about rate and round trip (`struct rate_sample`). Fresh for every ACK.
+/// Rate and round trip that an ACK shows (`struct rate_sample`). Fresh for every ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateSample {
     /// `delivered_mstamp` of the packet that gives the sample, when it was sent; 0 = no packet gives one.

@@ -38,7 +38,7 @@ macro_rules! controls {
         }
 
         impl Control {
-            /// Fresh state. What a control draws by lot follows from `seed` alone.
+            /// Fresh state. Random draws of a control follow from `seed` alone.
             pub fn new(name: CcName, seed: u64) -> Self {
                 match name {
                     $(CcName::$Control => Self::$Control($file::$Control::new(seed)),)*

@@ -1,4 +1,4 @@
-//! What congestion controls read and write of the sender.
+//! The sender's state that congestion controls read and write.
 
 use super::MinMax;
 
@@ -9,7 +9,7 @@ pub const INIT_CWND: u32 = 10;
 /// Largest burst, bytes: `sk_gso_max_size` of a veth.
 const GSO_MAX_SIZE: u32 = 65536;
 
-/// What recovery is doing (`icsk_ca_state`), in the kernel's order, which comparisons rely on.
+/// State of recovery (`icsk_ca_state`), in the kernel's order, which comparisons rely on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CaState {
     /// No doubt.
@@ -25,7 +25,7 @@ pub enum CaState {
     Loss,
 }
 
-/// Who paces (`sk_pacing_status`).
+/// Pacing, and by whom (`sk_pacing_status`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PacingStatus {
     /// Nobody: `SK_PACING_NONE`.
@@ -76,11 +76,11 @@ pub struct Sock {
     pub snd_nxt: u32,
     /// Packets between the two.
     pub packets_out: u32,
-    /// Of these: SACKed.
+    /// SACKed ones of these.
     pub sacked_out: u32,
-    /// Of these: marked lost.
+    /// Those marked lost.
     pub lost_out: u32,
-    /// Of these: retransmitted, and that retransmission not lost.
+    /// Those retransmitted, and that retransmission not lost.
     pub retrans_out: u32,
     /// `icsk_ca_state`.
     pub ca_state: CaState,

@@ -5,7 +5,7 @@ use super::*;
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
-/// What happens next, after so many us.
+/// The next event, after so many us.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     /// As many packets leave as cwnd allows, or this many.

@@ -37,7 +37,7 @@ pub struct Load {
 pub struct Network {
     /// Its name.
     pub name: String,
-    /// What a cell's users share, bit/s.
+    /// Rate that a cell's users share, bit/s.
     pub channel_rate: u64,
     /// One-way delay of its access link, ns.
     pub delay: Nanos,
@@ -54,13 +54,13 @@ pub struct Network {
 /// From a cell of one network to a cell of another (or the same).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Transition {
-    /// Of this next network, 0 to 1.
+    /// Probability of this next network, 0 to 1.
     pub probability: f64,
     /// From the loss of the old link until the new one is up, ns.
     pub disconnection: Nanos,
 }
 
-/// What drives are drawn from.
+/// The model that drives are drawn from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mobility {
     length: Nanos,
@@ -69,7 +69,7 @@ pub struct Mobility {
     transitions: Vec<Vec<Transition>>,
 }
 
-/// What is wrong with a mobility model.
+/// Faults of a mobility model.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MobilityError {
     /// Nowhere to be.
@@ -88,7 +88,7 @@ pub enum MobilityError {
         network: String,
         /// Which number.
         what: &'static str,
-        /// What it is.
+        /// The number found.
         found: String,
         /// The valid range.
         expected: String,
@@ -106,7 +106,7 @@ pub enum MobilityError {
     /// A probability out of range.
     #[error("{place}: probability {found}; expected 0 to 1")]
     Probability {
-        /// Where.
+        /// Place in the model.
         place: String,
         /// The number.
         found: f64,
@@ -114,7 +114,7 @@ pub enum MobilityError {
     /// Probabilities that are no distribution.
     #[error("{place}: the probabilities sum to {found}; expected 1")]
     Sum {
-        /// Where.
+        /// Place in the model.
         place: String,
         /// Their sum.
         found: f64,
@@ -125,7 +125,7 @@ pub enum MobilityError {
         seconds(*.found), seconds(LONGEST_DISCONNECTION)
     )]
     Disconnection {
-        /// Where.
+        /// Place in the model.
         place: String,
         /// ns.
         found: Nanos,
@@ -272,7 +272,7 @@ impl Network {
         check_distribution(place, self.load.iter().map(|load| load.probability))
     }
 
-    /// What one user gets in a new cell: the channel shared evenly among a drawn number of users.
+    /// The link of one user in a new cell: the channel shared evenly among a drawn number of users.
     fn cell(&self, random: &mut Random) -> AccessLink {
         let users = &self.load[random.choice(self.load.iter().map(|load| load.probability))].users;
         let users = u64::from(users.start() + random.below(users.end() - users.start() + 1));

@@ -38,7 +38,7 @@ pub enum RecordedError {
     Unreadable {
         /// The file.
         path: String,
-        /// Why.
+        /// The cause.
         problem: String,
     },
     /// A line as a whole is wrong.
@@ -48,7 +48,7 @@ pub enum RecordedError {
         path: String,
         /// From 1.
         line: u64,
-        /// What is wrong, and what was expected.
+        /// The fault, and what was expected.
         problem: String,
     },
     /// One value is wrong.
@@ -60,7 +60,7 @@ pub enum RecordedError {
         line: u64,
         /// Its name in the first line.
         column: &'static str,
-        /// What is wrong, and what was expected.
+        /// The fault, and what was expected.
         problem: String,
     },
 }

@@ -15,7 +15,7 @@ const BW_DIFF: u64 = 4_000 / 8;
 /// Round trips that the rate is used for.
 const USE_ROUNDS: u32 = 48;
 
-/// What a sample has changed.
+/// Change that a sample has made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Unchanged,

@@ -1,4 +1,5 @@
 use super::super::MinMax;
+use super::window::tso_segs_goal;
 use super::*;
 
 /// 40 packets in 9600 us: 50 Mbit/s of 1500-byte packets (TV-33).
@@ -150,7 +151,7 @@ fn phases_end_by_time_or_by_flight() {
     assert!(!over(CYCLE[1], 20_000, 97, 0) && over(CYCLE[1], 20_000, 96, 0) && over(CYCLE[1], 20_001, 97, 0));
 }
 
-/// What leaves before the next departure does not count as in flight then.
+/// Packets that leave before the next departure do not count as in flight then.
 #[test]
 fn departures_ahead_are_deducted() {
     let (mut sk, mut bbr) = flow(Mode::ProbeBw, 20_000);

@@ -1,4 +1,5 @@
 use super::super::MinMax;
+use super::losses::inflight_at_loss_percent;
 use super::*;
 
 /// 50 Mbit/s of 1500-byte packets.
@@ -27,7 +28,7 @@ fn two_percent_is_the_bound() {
     // 98 in flight and 1 lost before the packet that is lost: (0.02 x 98 - 1) / 0.98 of it is one too many.
     assert_eq!(inflight_at_loss_percent(&sample(99, 2)), 9_898);
     assert_eq!(inflight_at_loss(&sample(99, 2)), 99);
-    // What was lost before was too much already.
+    // The losses before were too many already.
     assert_eq!(inflight_at_loss(&sample(99, 10)), 98);
 }
 

@@ -169,8 +169,8 @@ fn ten_acks_a_round() {
         85, 85, 86, 86, 87, 87,
     ];
     let mut flow = Flow::cut_at(250, 80, 100_000);
-    // Portions of a flight; one retransmission and 55 new packets come first. What an ACK lets go is the portion
-    // that the ACK a round trip later brings.
+    // Portions of a flight; one retransmission and 55 new packets come first. Packets that an ACK lets go are the
+    // portion that the ACK a round trip later brings.
     let mut portions: Vec<u32> = (0..10).map(|k| (k + 1) * 55 / 10 - k * 55 / 10).collect();
     portions[0] += 1;
     let mut windows = Vec::new();

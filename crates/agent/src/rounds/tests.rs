@@ -113,7 +113,7 @@ fn own_flows_are_told_of_both_uplinks_and_whether_there_was_none() {
     let order =
         std::iter::from_fn(|| rounds.next(21 * SECOND)).find(|order| matches!(order, Order::Begin(..)));
     assert_eq!(own(order), Some((1000, 54_000, 1)));
-    // What is only foreseen changes nothing, and nothing is forgotten.
+    // A handoff that is only foreseen changes nothing, and nothing is forgotten.
     let link = Link { rate_kbps: 5000, delay_us: 1000 };
     rounds.on_foreseen(40 * SECOND, "wlan0", Told { link, up_kbps: 4000 }).expect("a device");
     let order =
@@ -148,7 +148,7 @@ fn connections_may_wait_after_an_outage() {
     assert_eq!(done(rounds.next(25 * SECOND)).helped, 3);
 }
 
-/// What the old device still had to carry is gone, although another way was there at once.
+/// Packets that the old device still had to carry are gone, although another way was there at once.
 #[test]
 fn a_handoff_from_a_device_that_has_died_is_one_after_an_outage() {
     let mut rounds = over(WIFI);
@@ -443,7 +443,7 @@ enum Step {
     Wait(u64),
 }
 
-/// What a device has received is counted once, however many prefixes lead over it.
+/// Octets that a device has received are counted once, however many prefixes lead over it.
 #[test]
 fn a_device_of_several_prefixes_is_one_device() {
     let nets =
@@ -480,8 +480,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 proptest! {
-    /// Whatever happens: rounds begin and end in turn, no faster than allowed, over a link that is alive and has a rate;
-    /// every round that was promised ends; and it comes to rest.
+    /// Invariants of any events: rounds begin and end in turn, no faster than allowed, over a link that is alive and
+    /// has a rate; every round that was promised ends; and it comes to rest.
     #[test]
     fn rounds_keep_their_rules(steps in steps(), unpaid in proptest::collection::vec(0u32..50, 1..20)) {
         let mut rounds = Rounds::new(settings());

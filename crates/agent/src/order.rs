@@ -1,0 +1,37 @@
+//! Orders of [`Rounds`](super::rounds::Rounds) to the part of the agent that has sockets.
+
+use super::round::Round;
+use ipnet::IpNet;
+use segue_kernel::mobile::{Notice, Scope};
+use segue_policy::{Link, Notice as Handoff};
+
+/// Work to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Connections established from now on report this link.
+    First(Link),
+    /// A round begins: whom it is for, what they are told; and, of a completed handoff from a link that is known, what
+    /// the policy of this host's own flows is (N is still to be counted).
+    Begin(Notice, Vec<Scope>, Option<Handoff>),
+    /// The link is back after an outage: connections whose peers have not negotiated may wait.
+    Resume(Outage),
+    /// As many of its connections are to be told now.
+    Walk(u32),
+    /// It is over.
+    Done(Round),
+}
+
+/// An outage that is over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outage {
+    /// The watched prefix.
+    pub watch: IpNet,
+    /// How long, ns.
+    pub length: u64,
+    /// Connections on which something has come since then may wait, ns.
+    pub since: u64,
+    /// One way over the new link, us.
+    pub delay_us: u32,
+    /// kbit/s from this host.
+    pub up_kbps: u32,
+}

@@ -1,0 +1,66 @@
+//! Links of the user's own: `links.toml` in the folder of settings (`$XDG_CONFIG_HOME/segue`, `~/.config/segue`).
+//!
+//! ```toml
+//! [links]
+//! home = "250mbit/4ms,queue=fq_codel"
+//! car = "lte,loss=0.5%"
+//! ```
+
+use crate::place::{FileError, Source};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use toml::Spanned;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Links {
+    #[serde(default)]
+    links: BTreeMap<Spanned<String>, Spanned<String>>,
+}
+
+/// Where the file is looked for.
+pub fn place() -> Option<PathBuf> {
+    Some(dirs::config_dir()?.join("segue/links.toml"))
+}
+
+/// Reads the file, if it is there, and gives its links their names for the rest of the process.
+///
+/// Errors: the file cannot be read, or it names something that is no link.
+pub fn name_own_links() -> Result<(), FileError> {
+    let Some(path) = place().filter(|path| path.exists()) else { return Ok(()) };
+    name_links_of(&Source::read(&path.to_string_lossy(), "links in TOML (docs/reference/links.md)")?)
+}
+
+fn name_links_of(source: &Source) -> Result<(), FileError> {
+    let Links { links } = toml::from_str(&source.text).map_err(|error| source.of_toml(&error))?;
+    let own = links.iter().map(|(name, link)| (name.get_ref().clone(), link.get_ref().clone())).collect();
+    segue_world::access::name_links(own).map_err(|(index, error)| {
+        let span = links.values().nth(index).map_or(0..0, Spanned::span);
+        source.at(span, error.to_string())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is wrong, and a part of the message with its place.
+    #[test]
+    fn mistakes_have_a_place() {
+        for (text, part) in [
+            ("[links]\nlte = \"1mbit/1ms\"", "links.toml, line 2, column 7: link `lte`: the name is taken"),
+            ("[links]\n\"a b\" = \"1mbit/1ms\"", "line 2, column 9: link `a b`: bad name"),
+            ("[links]\na = \"1mbit\"", "line 2, column 5: unknown link `1mbit`"),
+            ("[links]\na = \"lte\"\nb = \"a,loss=1%\"", "line 3, column 5: unknown link `a,loss=1%`"),
+            ("[links]\na = \"trace:x\"", "line 2, column 5: link `a`: a trace has no name"),
+            ("[links]\na = 1", "line 2, column 5"),
+            ("[lnks]\n", "line 1, column 2: unknown key `lnks`"),
+        ] {
+            let source = Source { path: "links.toml".into(), text: text.into(), expected: "links in TOML" };
+            let message = name_links_of(&source).unwrap_err().to_string();
+            assert!(message.contains(part) && message.contains("expected"), "{text}: {message}");
+            assert_eq!(message.lines().count(), 1, "{message}");
+        }
+    }
+}

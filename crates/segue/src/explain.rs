@@ -1,0 +1,336 @@
+//! `segue explain`: rules, sections of the specification, open points, papers, schemes, settings and measures by name.
+//! The text is docs/reference/algorithms.md and the tables that the program itself goes by.
+
+use crate::cli::printable;
+use crate::layout::wrapped;
+use crate::screen::Screen;
+use crate::{Failure, print};
+use clap::Args;
+use segue_handoff::Scheme;
+use segue_policy::rules::{ETCP_RULES, RLCI_RULES, Rule, TCP_HO_RULES};
+use segue_study::measure::{FIELDS, MEASURES};
+use segue_study::request::NOTICE_DELAY;
+use segue_tcp::profile::{STACK_SETTINGS, stacks};
+use segue_words::did_you_mean;
+use segue_world::router_settings::ROUTER_SETTINGS;
+
+/// The specification that rules cite.
+const SPECIFICATION: &str = include_str!("../../../docs/reference/algorithms.md");
+/// Where it stands.
+const PLACE: &str = "docs/reference/algorithms.md";
+
+/// Families of rules, with the table of each.
+const FAMILIES: [(&str, &[Rule]); 3] =
+    [("Enhanced TCP", ETCP_RULES), ("TCP-HO", TCP_HO_RULES), ("RLCI", RLCI_RULES)];
+
+/// `segue explain`.
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// A rule (A1, Fig. 3), a section or open point (2.2, 9.17), a paper (001), a scheme, a setting or a measure; all names unless given
+    #[arg(value_name = "NAME", num_args = 0..)]
+    pub name: Vec<String>,
+}
+
+/// Runs the command.
+pub fn run(args: &ExplainArgs, screen: &Screen) -> Result<(), Failure> {
+    if args.name.is_empty() {
+        return print(&overview(screen));
+    }
+    let name = args.name.join(" ");
+    let explained = answers(name.trim(), screen);
+    if explained.is_empty() {
+        let names = names();
+        let hint = did_you_mean(&name, names.iter().map(String::as_str));
+        return Err(Failure::User(format!(
+            "nothing is called `{}`; expected a rule such as A1, a section such as 2.2, a paper such as 001, a scheme, a \
+             setting or a measure{hint}",
+            printable(&name)
+        )));
+    }
+    print(&explained.join("\n"))
+}
+
+/// All that is called so. A name may be a rule's and a setting's as well.
+fn answers(name: &str, screen: &Screen) -> Vec<String> {
+    let all = [rule(name, screen), numbered(name, screen), scheme(name, screen), setting(name, screen)];
+    all.into_iter().flatten().chain(measure(name, screen)).collect()
+}
+
+/// Whether a rule's name is the one asked for, or begins with it: `A1` is also `A1, case 2`.
+fn names_rule(rule: &Rule, name: &str) -> bool {
+    let asked = name.to_lowercase();
+    rule.name.to_lowercase().strip_prefix(&asked).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+}
+
+/// The rules of that name, and the sections that they cite.
+fn rule(name: &str, screen: &Screen) -> Option<String> {
+    let mut text = String::new();
+    let mut cited: Vec<&str> = Vec::new();
+    for (family, rules) in FAMILIES {
+        let found: Vec<&Rule> = rules.iter().filter(|rule| names_rule(rule, name)).collect();
+        if found.is_empty() {
+            continue;
+        }
+        text.push_str(&format!("Rules of {family}\n"));
+        for rule in found {
+            let head = format!("  {} ({}): ", rule.name, rule.section);
+            text.push_str(&hanging(&head, rule.says, 4, screen.width));
+            for section in rule.section.split(", ") {
+                if !cited.contains(&section) {
+                    cited.push(section);
+                }
+            }
+        }
+    }
+    for section in &cited {
+        text.push('\n');
+        text.push_str(&section_text(section, screen)?);
+    }
+    (!text.is_empty()).then_some(text)
+}
+
+/// A section, an open point or a paper.
+fn numbered(name: &str, screen: &Screen) -> Option<String> {
+    let number = name.trim_start_matches("Sec.").trim_start_matches("section").trim();
+    if let Some(text) = paper(number.split(' ').next()?, screen) {
+        return Some(text);
+    }
+    open_point(number, screen).or_else(|| section_text(number, screen))
+}
+
+fn paper(number: &str, screen: &Screen) -> Option<String> {
+    if number.len() != 3 || !number.bytes().all(|digit| digit.is_ascii_digit()) {
+        return None;
+    }
+    let lines = list_item(&format!("* {number}: "))?;
+    let mut text = hanging(&format!("Paper {number}: "), &lines.replace('*', ""), 2, screen.width);
+    let cited = format!("{number} ");
+    let sections =
+        sections().filter(|(_, body)| body.contains(&cited) || body.contains(&format!("({number})")));
+    let sections: Vec<&str> = sections.map(|(heading, _)| heading.split(' ').next().unwrap_or("")).collect();
+    if !sections.is_empty() {
+        let list = sections.iter().map(|number| number.trim_end_matches('.')).collect::<Vec<_>>().join(", ");
+        text.push_str(&hanging("  Cited in sections ", &list, 4, screen.width));
+    }
+    Some(text)
+}
+
+/// The item of a list that begins so, as one line without its beginning.
+fn list_item(begin: &str) -> Option<String> {
+    let mut lines = SPECIFICATION.lines().skip_while(|line| !line.starts_with(begin));
+    let first = lines.next()?.strip_prefix(begin)?.to_string();
+    Some(lines.take_while(|line| line.starts_with("  ")).fold(first, |text, line| text + " " + line.trim()))
+}
+
+/// A row of section 9: what the papers leave open, and the choice.
+fn open_point(number: &str, screen: &Screen) -> Option<String> {
+    let row = SPECIFICATION.lines().find_map(|line| line.strip_prefix(&format!("| {number} | ")))?;
+    let (point, choice) = row.trim_end_matches(" |").split_once(" | ")?;
+    Some(
+        hanging(&format!("Open point {number}: "), point, 2, screen.width)
+            + &hanging("  Choice: ", choice, 4, screen.width)
+            + &format!("  {PLACE}, section 9\n"),
+    )
+}
+
+/// Sections of the specification: heading without its marks, and what follows it.
+fn sections() -> impl Iterator<Item = (&'static str, &'static str)> {
+    SPECIFICATION
+        .split("\n##")
+        .skip(1)
+        .filter_map(|text| text.trim_start_matches('#').trim_start().split_once('\n'))
+}
+
+fn section_text(number: &str, screen: &Screen) -> Option<String> {
+    let is_it = |heading: &str| {
+        heading.strip_prefix(number).is_some_and(|rest| rest.starts_with(' ') || rest.starts_with(". "))
+    };
+    if number.is_empty() || !number.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    let (heading, body) = sections().find(|(heading, _)| is_it(heading))?;
+    Some(format!(
+        "{}\n{}",
+        wrapped("", heading, screen.width),
+        flowing(body.trim_matches('\n'), screen.width)
+    ))
+    .map(|text| format!("{text}  {PLACE}, section {number}\n"))
+}
+
+/// Markdown with its paragraphs and list items in lines of `width`; listings and tables stay as they are.
+fn flowing(body: &str, width: usize) -> String {
+    let mut text = String::new();
+    let mut open = String::new();
+    let close = |open: &mut String, text: &mut String| {
+        if !open.is_empty() {
+            let indent = if open.starts_with("* ") || open.starts_with("- ") { 2 } else { 0 };
+            text.push_str(&hanging("", open, indent, width));
+            open.clear();
+        }
+    };
+    for line in body.lines() {
+        let begins_item = line.starts_with("* ") || line.starts_with("- ");
+        let is_whole = line.starts_with("    ") || line.starts_with('|') || line.is_empty();
+        if is_whole || begins_item {
+            close(&mut open, &mut text);
+        }
+        match is_whole {
+            true => text.push_str(&format!("{line}\n")),
+            false if open.is_empty() => open.push_str(line),
+            false => open = open + " " + line.trim(),
+        }
+    }
+    close(&mut open, &mut text);
+    text
+}
+
+/// `head` and `text` in lines of `width`, all but the first indented.
+fn hanging(head: &str, text: &str, indent: usize, width: usize) -> String {
+    let whole = format!("{head}{text}");
+    let lead: String = whole.chars().take_while(|c| *c == ' ').collect();
+    let mut lines = wrapped("", &whole, width.saturating_sub(indent).max(20)).trim_end().to_string();
+    lines = lines.replace('\n', &format!("\n{}", " ".repeat(indent)));
+    debug_assert!(lines.starts_with(&lead));
+    lines + "\n"
+}
+
+fn scheme(name: &str, screen: &Screen) -> Option<String> {
+    if let Some(stack) = stacks().find(|stack| stack.name == name) {
+        let mut text = hanging(&format!("Stack {name}: "), stack.source, 2, screen.width);
+        for departure in stack.departures {
+            text.push_str(&hanging("  ", departure, 4, screen.width));
+        }
+        return Some(text);
+    }
+    let entry = Scheme::entries().into_iter().find(|entry| entry.name == name)?;
+    let mut text = hanging(&format!("Scheme {name}: "), entry.summary, 2, screen.width);
+    text.push_str(&format!("  stack {}; source: {}\n", entry.stack, entry.source));
+    text.push_str(&format!("  segue schemes {name} lists its settings\n"));
+    Some(text)
+}
+
+fn setting(name: &str, screen: &Screen) -> Option<String> {
+    let line = |meaning: &str, default: &str| {
+        let tail = format!("{meaning} ({default})");
+        hanging(&format!("Setting {name}: "), &tail, 2, screen.width)
+    };
+    if name == NOTICE_DELAY.0 {
+        return Some(line(NOTICE_DELAY.1, "a time; 0s unless set"));
+    }
+    if let Some(setting) = STACK_SETTINGS.iter().find(|setting| setting.name == name) {
+        return Some(line(setting.meaning, setting.values));
+    }
+    if let Some(setting) = ROUTER_SETTINGS.iter().find(|setting| setting.name == name) {
+        return Some(line(setting.meaning, setting.values));
+    }
+    let mut text = String::new();
+    for entry in Scheme::entries() {
+        for setting in Scheme::settings_of(entry.name).into_iter().filter(|setting| setting.name == name) {
+            let told = line(setting.meaning, &format!("{} unless set", setting.default));
+            // Schemes of a family share their settings.
+            if !text.contains(&told) {
+                text.push_str(&told);
+                text.push_str(&format!("  of {}; section {} of {PLACE}\n", entry.name, setting.section));
+            }
+        }
+    }
+    (!text.is_empty()).then_some(text)
+}
+
+fn measure(name: &str, screen: &Screen) -> Option<String> {
+    if let Some((_, meaning)) = FIELDS.iter().find(|(field, _)| *field == name) {
+        return Some(hanging(&format!("Field {name}: "), meaning.trim(), 2, screen.width));
+    }
+    let found = MEASURES.iter().find(|measure| {
+        let word = measure.shown.map(|shown| shown.word);
+        [Some(measure.name), Some(measure.csv), word].contains(&Some(name))
+    })?;
+    let head = format!("Measure {} ({}): ", found.name, found.unit.words());
+    Some(hanging(&head, &found.about("the first scheme"), 2, screen.width))
+}
+
+/// Everything that has a name, for the hint of a message.
+fn names() -> Vec<String> {
+    let rules = FAMILIES.iter().flat_map(|(_, rules)| rules.iter().map(|rule| rule.name.to_string()));
+    let schemes = Scheme::entries().into_iter().map(|entry| entry.name.to_string());
+    let settings = STACK_SETTINGS.iter().map(|setting| setting.name.to_string());
+    let measures = MEASURES.iter().map(|measure| measure.name.to_string());
+    rules
+        .chain(schemes)
+        .chain(stacks().map(|stack| stack.name.to_string()))
+        .chain(settings)
+        .chain(measures)
+        .collect()
+}
+
+/// The page of `segue explain` alone.
+fn overview(screen: &Screen) -> String {
+    let mut text = "segue explain NAME says what a name means. Names are:\n\n".to_string();
+    for (family, rules) in FAMILIES {
+        let mut names: Vec<&str> = Vec::new();
+        for rule in rules {
+            if !names.contains(&rule.name) {
+                names.push(rule.name);
+            }
+        }
+        text.push_str(&wrapped(&format!("  rules of {family}: "), &names.join("; "), screen.width));
+    }
+    let (first, last) = ("0", "10.4");
+    text.push_str(&format!("  sections of the specification: {first} to {last}, such as 2.2\n"));
+    text.push_str("  open points of the papers, and our choices: 9.1 to 9.39\n");
+    text.push_str("  papers: 000 to 004\n");
+    text.push_str("  schemes, stacks and settings: segue schemes lists them\n");
+    text.push_str("  measures: segue measures lists them\n");
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SCREEN: Screen = Screen { colour: false, width: 80, progress: false };
+
+    fn told(name: &str) -> String {
+        answers(name, &SCREEN).join("\n")
+    }
+
+    #[test]
+    fn a_rule_comes_with_its_section() {
+        let a2 = told("a2");
+        assert!(a2.contains("Rules of Enhanced TCP") && a2.contains("cwnd = ssthresh = BDP"), "{a2}");
+        assert!(a2.contains("2.2 A2: avoid congestion loss"), "{a2}");
+        assert!(a2.contains("    if flight > 2*bdp_new:") && !a2.contains("Paper"), "{a2}");
+        let a1 = told("A1");
+        for case in ["A1, case 1", "A1, case 2", "A1, case 3"] {
+            assert!(a1.contains(case), "{a1}");
+        }
+        assert!(!told("A").contains("A1, case"), "a letter is no name");
+    }
+
+    #[test]
+    fn whatever_a_rule_a_setting_or_a_measure_is_called_is_explained() {
+        for name in names() {
+            assert!(!told(&name).is_empty(), "{name}");
+        }
+        for number in (0..=10).map(|number| number.to_string()) {
+            assert!(told(&number).contains(PLACE), "{number}");
+        }
+        for number in 1..=39 {
+            assert!(told(&format!("9.{number}")).contains("Choice: "), "9.{number}");
+        }
+        for number in 0..=4 {
+            assert!(told(&format!("00{number}")).contains("Cited in sections"), "00{number}");
+        }
+        assert!(told("001 Sec. 5.5").starts_with("Paper 001: L. Daniel, M. Kojo, Employing"));
+    }
+
+    #[test]
+    fn lines_fit_but_for_listings_and_tables() {
+        for (heading, body) in sections() {
+            for line in flowing(body.trim_matches('\n'), 80).lines() {
+                let fits = line.chars().count() <= 80 || !line.contains(' ');
+                assert!(fits || line.starts_with("    ") || line.starts_with('|'), "{heading}: {line}");
+            }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! `segue repeat`: the question of a result, asked again; and what results say of where they come from.
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn segue(folder: &Path, words: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_segue"));
+    command.current_dir(folder).args(words.split_whitespace());
+    // Nothing of the user's own.
+    command.env("XDG_CONFIG_HOME", folder.join("config")).env_remove("COLUMNS");
+    command.output().expect("segue starts")
+}
+
+fn done(folder: &Path, words: &str) -> String {
+    let output = segue(folder, words);
+    assert!(output.status.success(), "{words}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn refused(folder: &Path, words: &str, status: i32) -> String {
+    let output = segue(folder, words);
+    let line = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), line.lines().count()), (Some(status), 1), "{words}: {line}");
+    line
+}
+
+fn read(folder: &Path, name: &str) -> Value {
+    serde_json::from_str(&std::fs::read_to_string(folder.join(name)).unwrap()).unwrap()
+}
+
+const SMALL: &str = "compare lte,loss=1% dsl --at 2s..4s/1s --seeds 2 --set notice-delay=10ms";
+
+#[test]
+fn a_result_says_where_it_comes_from() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    done(folder, &format!("{SMALL} --json a.json --threads 1 --wide"));
+    done(folder, &format!("{SMALL} --threads=2 --json b.json --quiet"));
+    assert_eq!(
+        read(folder, "a.json"),
+        read(folder, "b.json"),
+        "neither threads nor files are part of a question"
+    );
+    let origin = &read(folder, "a.json")["origin"];
+    assert_eq!(
+        origin["command"],
+        "segue compare lte,loss=1% dsl --kind mbb --flows 1 --schemes sack,etcp-v1 --at 2s..4s/1s --packets 100 \
+         --definition after-highest --notice instant --set notice-delay=10ms --seed 1 --seeds 2"
+    );
+    assert_eq!(origin["question"]["handoffs"]["settings"], serde_json::json!({"notice-delay": "10ms"}));
+    // The command asks the same.
+    let command = origin["command"].as_str().unwrap();
+    done(folder, &format!("{} --json c.json", command.strip_prefix("segue ").unwrap()));
+    assert_eq!(read(folder, "a.json"), read(folder, "c.json"));
+    assert!(origin["program"].as_str().unwrap().starts_with(env!("CARGO_PKG_VERSION")), "{origin}");
+    let lte = &origin["links"]["lte,loss=1%"];
+    assert!(lte["meaning"].as_str().unwrap().contains("arq="), "{lte}");
+    assert!(lte["down"]["rate_bps"].as_u64() > lte["up"]["rate_bps"].as_u64(), "{lte}");
+    assert_eq!(origin["files"], serde_json::json!({}));
+}
+
+#[test]
+fn the_same_question_has_the_same_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    done(folder, &format!("{SMALL} --json a.json"));
+    assert!(done(folder, "repeat a.json").starts_with("the same: 2 rows, equal in every field"));
+    let scenario = "old = \"wlan\"\nnew = \"hsdpa\"\n[output]\ncsv = \"x.csv\"\n";
+    std::fs::write(folder.join("s.toml"), scenario).unwrap();
+    done(folder, "run s.toml --points 3 --json s.json");
+    std::fs::remove_file(folder.join("x.csv")).unwrap();
+    assert!(done(folder, "repeat s.json --threads 1").starts_with("the same: "));
+    assert!(!folder.join("x.csv").exists(), "what a scenario writes is not written again");
+    // Drives, and links whose paths start from the scenario's folder.
+    std::fs::write(folder.join("d.toml"), "[drive]\nof = 'wlan'\nlength = '60s'\n").unwrap();
+    done(folder, "run d.toml --points 2 --json d.json");
+    assert!(done(folder, "repeat d.json").starts_with("the same: "));
+    std::fs::create_dir(folder.join("sub")).unwrap();
+    std::fs::write(folder.join("sub/t"), "1\n2\n3\n").unwrap();
+    std::fs::write(folder.join("sub/s.toml"), "old = 'trace:t,delay=5ms'\nnew = 'wlan'\nat = '1s'\n")
+        .unwrap();
+    done(folder, "run sub/s.toml --json s.json");
+    assert!(done(folder, "repeat s.json").starts_with("the same: 2 rows"));
+}
+
+#[test]
+fn another_answer_is_shown_and_fails() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    done(folder, "compare wlan hsdpa --at 2s..6s/0.5s --json a.json");
+    let text = std::fs::read_to_string(folder.join("a.json")).unwrap();
+    std::fs::write(folder.join("b.json"), text.replacen("\"timeouts\":", "\"timeouts\":1", 1)).unwrap();
+    let output = segue(folder, "repeat b.json");
+    let line = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), line.lines().count()), (Some(1), 1), "{line}");
+    assert!(line.contains("1 of 2 rows differ"), "{line}");
+    let table = String::from_utf8(output.stdout).unwrap();
+    assert!(table.contains("timeouts"), "{table}");
+}
+
+#[test]
+fn other_files_and_other_commands_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    std::fs::write(folder.join("t"), "1\n2\n3\n").unwrap();
+    done(folder, "compare trace:t,delay=5ms wlan --at 1s --json t.json");
+    let digest = read(folder, "t.json")["origin"]["files"]["t"].clone();
+    // printf '1\n2\n3\n' | sha256sum
+    assert_eq!(digest, "14c5e74c4b96ccef41cd94db73a9ec3348038ac094feca4fd897cecffa07cdae");
+    std::fs::write(folder.join("t"), "1\n2\n4\n").unwrap();
+    assert!(refused(folder, "repeat t.json", 2).contains("t has changed: its SHA-256 is"));
+    std::fs::remove_file(folder.join("t")).unwrap();
+    assert!(refused(folder, "repeat t.json", 2).contains("cannot read t"));
+
+    done(folder, "compare wlan hsdpa --at 2s --json a.json");
+    let whole = read(folder, "a.json");
+    let changed = |name: &str, change: &dyn Fn(&mut Value)| {
+        let mut document = whole.clone();
+        change(&mut document);
+        std::fs::write(folder.join(name), document.to_string()).unwrap();
+    };
+    changed("old.json", &|document| drop(document.as_object_mut().unwrap().remove("origin")));
+    assert!(refused(folder, "repeat old.json", 2).contains("does not say which question it answers"));
+    for (field, value, part) in [
+        ("schemes", Value::from(vec!["sakk"]), "did you mean `sack`?"),
+        ("pairs", Value::from(vec![vec!["wlam", "wlan"]]), "did you mean `wlan`?"),
+        ("at", Value::from(vec!["soon"]), "`soon` is no time"),
+        ("flows", Value::from(Vec::<u32>::new()), "the list is empty"),
+        ("flows", Value::from("1"), "not a comparison: invalid type"),
+        ("packets", Value::from(0), "1 to 1000000"),
+    ] {
+        changed("c.json", &|document| document["origin"]["question"]["handoffs"][field] = value.clone());
+        assert!(refused(folder, "repeat c.json", 2).contains(part), "{field}");
+    }
+}
+
+#[test]
+fn links_of_ones_own_have_names_everywhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    std::fs::create_dir_all(folder.join("config/segue")).unwrap();
+    let file = folder.join("config/segue/links.toml");
+    std::fs::write(&file, "[links]\nhome = \"80mbit/5ms,queue=fq_codel\"\ncar = \"lte,loss=0.5%\"\n")
+        .unwrap();
+    let listed = done(folder, "links");
+    assert!(listed.contains("Your own:") && listed.contains("car             lte,loss=0.5%"), "{listed}");
+    done(folder, "compare home car --at 2s --json own.json");
+    done(folder, "compare 80mbit/5ms,queue=fq_codel lte,loss=0.5% --at 2s --json written.json");
+    let [own, written] = ["own.json", "written.json"].map(|name| read(folder, name));
+    assert_eq!(own["rows"][0]["transfer_s"], written["rows"][0]["transfer_s"]);
+    assert_eq!(own["origin"]["links"]["car"]["meaning"], "lte,loss=0.5%");
+    assert!(refused(folder, "compare hom car", 2).contains("did you mean `home`?"));
+    std::fs::write(&file, "[links]\nhome = \"80mbit\"\n").unwrap();
+    assert!(
+        refused(folder, "compare home wlan", 2)
+            .contains("links.toml, line 2, column 8: unknown link `80mbit`")
+    );
+    done(folder, "explain A2");
+}

@@ -1,0 +1,173 @@
+//! Advice from outside: programs see the sender at each ACK and timeout, and change its state.
+//!
+//! Source: bpf/sender (the hooks of `sock_ops` and of the wrapped congestion control) for the points at which a
+//! program is asked; `tcp_set_rto_max_ms` for its bound of the RTO.
+
+use super::cc::{CaState, CongestionOps, INFINITE_SSTHRESH};
+use super::{LinuxSender, Pending};
+use crate::Nanos;
+use crate::advice::{Advice, Advisor, KernelView, MinRto, View};
+
+impl<A: Advisor> LinuxSender<A> {
+    /// Advice from outside, such as a handoff scheme's answer to a notice.
+    pub fn enact(&mut self, now: Nanos, advice: &Advice) {
+        self.refresh(now);
+        self.take(advice);
+        self.follow(advice);
+        self.leave_host();
+    }
+
+    /// `snd_una` has advanced: whoever advises hears of it.
+    #[inline]
+    pub(super) fn note_progress(&mut self) {
+        self.expiries = 0;
+        self.srtt_before = 0;
+        if self.sk.ca_state != CaState::Loss {
+            self.ssthresh_saved = 0;
+        }
+        if let Some(advice) = self.ask(|advisor, view| advisor.on_new_ack(view)) {
+            self.take(&advice);
+        }
+    }
+
+    /// Asks the advisor, if it listens.
+    #[inline]
+    pub(super) fn ask(&mut self, question: impl FnOnce(&mut A, &View) -> Advice) -> Option<Advice> {
+        if !self.advisor.listening() {
+            return None;
+        }
+        let view = self.view();
+        Some(question(&mut self.advisor, &view))
+    }
+
+    /// Changes what advice changes; sends nothing.
+    pub(super) fn take(&mut self, advice: &Advice) {
+        if advice.clear_backoff {
+            self.backoff = 0;
+            self.expiries = self.expiries.min(1);
+            if self.sk.srtt_us > 0 {
+                self.rtt.rto = self.rtt.base(&self.sk, &self.clock);
+            }
+        }
+        if advice.reinit_rtt {
+            self.sk.srtt_us = 0;
+        }
+        match advice.min_rto {
+            Some(MinRto::Own) => self.rtt.rto_min_us = (self.profile.rto.min / 1_000) as u32,
+            Some(MinRto::AtLeast(least)) => {
+                self.rtt.rto_min_us = (self.profile.rto.min.max(least) / 1_000) as u32;
+            }
+            None => {}
+        }
+        if let Some(cwnd) = advice.cwnd {
+            self.sk.set_cwnd((cwnd / 256).max(1));
+        }
+        if let Some(ssthresh) = advice.ssthresh {
+            self.sk.snd_ssthresh =
+                if ssthresh == u32::MAX { INFINITE_SSTHRESH } else { (ssthresh / 256).max(2) };
+        }
+        if let Some(anew) = advice.anew {
+            self.sk.snd_cwnd_cnt = 0;
+            self.cwnd_stamp = self.sk.jiffies;
+            self.control.start_anew(&mut self.sk, anew);
+        }
+        if let Some(dupthresh) = advice.dupthresh {
+            self.reordering = dupthresh;
+        }
+        self.holding = (self.holding || advice.hold_holes) && !advice.resume_recovery;
+        if advice.suspend {
+            self.suspended = true;
+            self.clear_timer();
+        }
+        if advice.resume {
+            self.suspended = false;
+        }
+    }
+
+    /// Sends what advice asks for, and restarts the timer.
+    pub(super) fn follow(&mut self, advice: &Advice) {
+        let outstanding = self.sk.packets_out > 0;
+        if advice.resume && outstanding {
+            self.set_timer(Pending::Retrans, self.rtt.rto);
+        }
+        if advice.retransmit_head && outstanding {
+            self.retransmit(self.queue.head());
+        }
+        if (advice.rearm_timer || advice.retransmit_head) && outstanding {
+            self.set_timer(Pending::Retrans, self.rtt.rto);
+        }
+        if advice.room_for_one {
+            self.sk.set_cwnd(self.sk.snd_cwnd.max(self.sk.packets_in_flight() + 1));
+        }
+        if advice.send_new
+            && self.sk.snd_nxt < self.write_seq
+            && (advice.beyond_window || self.may_send_new())
+        {
+            self.transmit_new();
+        }
+        self.xmit_retransmit_queue();
+        self.push_pending();
+    }
+
+    /// Tells programs around the control of an ACK.
+    #[inline]
+    pub(super) fn tell_ack(&mut self) {
+        if self.advisor.watching() {
+            let view = self.view();
+            let advice = self.advisor.on_ack(&view);
+            self.take(&advice);
+            self.heed_rto_bound();
+        }
+        self.quiet_since = self.now;
+    }
+
+    /// `TCP_RTO_MAX_MS`.
+    pub(super) fn heed_rto_bound(&mut self) {
+        let bound = self.advisor.rto_bound_ms().map(|ms| self.clock.from_us(u64::from(ms) * 1_000));
+        self.rtt.rto_max = bound.map_or(self.own_rto_max, |bound| bound.min(self.own_rto_max));
+    }
+
+    /// The ssthresh that stays where advice keeps that of `before` the cut.
+    pub(super) fn kept(&self, before: u32) -> u32 {
+        let cut = self.sk.snd_ssthresh;
+        if before > cut { self.advisor.kept(before, cut, self.sk.prior_cwnd) } else { cut }
+    }
+
+    /// The sender as an advisor sees it.
+    pub fn view(&self) -> View {
+        View {
+            snd_una: self.sk.snd_una,
+            snd_max: self.sk.snd_nxt,
+            flight: self.sk.packets_out,
+            cwnd: self.sk.snd_cwnd.saturating_mul(256),
+            ssthresh: self.sk.snd_ssthresh.saturating_mul(256),
+            rto: self.clock.to_us(self.rtt.base(&self.sk, &self.clock)) * 1_000,
+            srtt: u64::from(self.sk.srtt_us) * 125,
+            mss: self.sk.mss_cache,
+            transmissions: self.counters.transmissions,
+            ssthresh_saved: self.ssthresh_saved.saturating_mul(256),
+            srtt_before: self.srtt_before,
+            timeouts_since_ack: self.expiries,
+            in_fast_recovery: self.sk.ca_state == CaState::Recovery,
+            in_rto_recovery: self.in_rto_recovery(),
+            kernel: Some(KernelView {
+                now: self.now,
+                has_rto_max: self.has_rto_max,
+                is_calm: self.retransmits == 0 && self.probes_out == 0 && self.snd_wnd > 0,
+                rttvar_us: self.rtt.rttvar_us,
+                quiet_since: self.quiet_since,
+                cwnd: self.sk.snd_cwnd,
+                ssthresh: self.sk.snd_ssthresh,
+                in_flight: self.sk.packets_in_flight(),
+                high_seq: self.high_seq,
+                most_room: self.max_window + 1,
+                delivered: self.sk.delivered,
+                lost: self.sk.lost,
+                min_rtt_us: self.sk.min_rtt_us(),
+                rate_delivered: self.sk.rate_delivered,
+                rate_interval_us: self.sk.rate_interval_us,
+                mss: self.sk.mss_cache,
+            }),
+        }
+    }
+}

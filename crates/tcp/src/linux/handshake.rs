@@ -1,0 +1,58 @@
+//! The handshake of a connection that this host opens.
+//!
+//! Source: net/ipv4/tcp_output.c (`tcp_connect`), tcp_input.c (`tcp_rcv_synsent_state_process`, `tcp_finish_connect`,
+//! `tcp_init_transfer`), tcp_metrics.c (`tcp_init_metrics`).
+
+use super::cc::CongestionOps;
+use super::{LinuxSender, Pending};
+use crate::Nanos;
+use crate::advice::Advisor;
+use crate::segment::Segment;
+
+impl<A: Advisor> LinuxSender<A> {
+    /// The application has called: the SYN, or more data after idle time.
+    #[cold]
+    pub(super) fn start(&mut self, now: Nanos) {
+        self.refresh(now);
+        if self.established {
+            self.slow_start_after_idle_check();
+            self.push_pending();
+        } else if self.sk.snd_nxt == 0 {
+            // `tcp_connect`: the SYN counts as outstanding before it is sent.
+            self.retrans_stamp = self.time_stamp();
+            self.sk.packets_out = 1;
+            let syn = self.queue.push();
+            self.transmit(syn, false);
+            self.sk.snd_nxt = 1;
+            self.set_timer(Pending::Retrans, self.rtt.rto);
+        }
+        self.leave_host();
+    }
+
+    /// `tcp_rcv_synsent_state_process`, `tcp_finish_connect`, `tcp_init_transfer`.
+    pub(super) fn on_syn_ack(&mut self, segment: &Segment) {
+        if !segment.syn || segment.ack != 1 || self.sk.snd_nxt == 0 {
+            return;
+        }
+        self.ack(segment);
+        self.snd_wnd = segment.window;
+        self.max_window = segment.window;
+        if self.stamps.saw {
+            self.stamps.recent = self.stamps.value;
+        }
+        self.established = true;
+        if self.sk.srtt_us == 0 {
+            self.rtt.fall_back(&self.clock); // `tcp_init_metrics`
+        }
+        let cwnd = if self.total_retrans > 1 && self.undo_marker.is_some() { 1 } else { self.init_cwnd() };
+        self.sk.set_cwnd(cwnd);
+        self.cwnd_stamp = self.sk.jiffies;
+        self.control.init(&mut self.sk);
+        self.send_ack();
+        self.quiet_since = self.now;
+        // `tcp_sendmsg`: the application was idle until now.
+        self.sk.rate_check_app_limited();
+        self.fill_buffer();
+        self.push_pending();
+    }
+}

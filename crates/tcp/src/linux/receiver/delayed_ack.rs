@@ -1,0 +1,160 @@
+//! When a receiver acknowledges: quick, delayed and compressed ACKs, and the window that keeps them quick.
+//!
+//! Source: net/ipv4/tcp_input.c (`tcp_event_data_recv`, `tcp_grow_window`, `tcp_incr_quickack`,
+//! `__tcp_ack_snd_check`, `tcp_sack_compress_send_ack`), tcp_output.c (`tcp_send_delayed_ack`), tcp.c
+//! (`__tcp_cleanup_rbuf`).
+
+use super::LinuxReceiver;
+use crate::Nanos;
+
+/// ACKs sent at once at the start and after trouble (`TCP_MAX_QUICKACKS`).
+const MAX_QUICKACKS: u32 = 16;
+/// Duplicate ACKs before they are compressed (`TCP_FASTRETRANS_THRESH`).
+const DUP_ACKS: u32 = 3;
+/// Most ACKs that one compressed ACK stands for (`tcp_comp_sack_nr`).
+const COMPRESSED_MOST: u32 = 44;
+/// Longest wait of a compressed ACK and what the timer may add (`tcp_comp_sack_delay_ns`, `_slack_ns`).
+const COMPRESSED_WAIT: Nanos = 1_000_000;
+const COMPRESSED_SLACK: Nanos = 100_000;
+/// Receive buffer, bytes (`tcp_rmem` of the reference), and what a segment takes of it on a veth.
+const BUFFER: u32 = 4 << 20;
+const TRUESIZE: u32 = 2280;
+/// The same of a segment out of order, whose data move into its head (`skb_condense`).
+const TRUESIZE_OUT_OF_ORDER: u32 = 4352;
+/// Share of the buffer that may be payload, in 1/256 (`scaling_ratio`).
+const RATIO: u32 = MSS * 256 / TRUESIZE;
+/// Payload of a segment, bytes.
+const MSS: u32 = 1448;
+/// The window of the handshake: half of the buffer (`TCP_DEFAULT_SCALING_RATIO`), but for one segment
+/// (`tcp_init_buffer_space`).
+pub(super) const FIRST_WINDOW: u32 = BUFFER / 2 - MSS;
+
+impl LinuxReceiver {
+    /// In-order data (`tcp_event_data_recv`).
+    pub(super) fn event_data_recv(&mut self) {
+        self.scheduled = true;
+        let least = self.ato_min();
+        if self.ato == 0 {
+            self.incr_quickack();
+            self.ato = least;
+        } else {
+            let gap = self.jiffies - self.last_data;
+            if gap <= least / 2 {
+                self.ato = self.ato / 2 + least / 2;
+            } else if gap < self.ato {
+                self.ato = (self.ato / 2 + gap).min(self.rto).min(self.delack_max());
+            } else if gap > self.rto {
+                self.incr_quickack(); // the sender has paused
+            }
+        }
+        self.last_data = self.jiffies;
+        self.grow_window(TRUESIZE);
+    }
+
+    /// `tcp_grow_window`: while the window widens, ACKs are sent at once. The buffer holds `own` bytes of the packet
+    /// at hand already.
+    pub(super) fn grow_window(&mut self, own: u32) {
+        let held = own + self.out_of_order.len() as u32 * TRUESIZE_OUT_OF_ORDER;
+        let space = u64::from(BUFFER.saturating_sub(held)) * u64::from(RATIO) / 256;
+        let room = (space as u32).saturating_sub(self.rcv_ssthresh);
+        if room > 0 {
+            self.rcv_ssthresh += room.min(2 * MSS);
+            self.quick |= 1;
+        }
+    }
+
+    /// `tcp_incr_quickack`. The window is never so small that it counts.
+    fn incr_quickack(&mut self) {
+        let most = (self.window / 2).clamp(2, MAX_QUICKACKS);
+        self.quick = self.quick.max(most);
+    }
+
+    /// `tcp_enter_quickack_mode`.
+    pub(super) fn enter_quickack_mode(&mut self) {
+        self.incr_quickack();
+        self.ato = self.ato_min();
+    }
+
+    /// `TCP_ATO_MIN`, `TCP_DELACK_MIN`: 40 ms in jiffies.
+    pub(super) fn ato_min(&self) -> u64 {
+        u64::from(self.clock.hz() / 25).max(1)
+    }
+
+    /// `TCP_DELACK_MAX`: 200 ms in jiffies.
+    pub(super) fn delack_max(&self) -> u64 {
+        u64::from(self.clock.hz() / 5)
+    }
+
+    /// Now or later (`__tcp_ack_snd_check`, and the application's read).
+    pub(super) fn ack_snd_check(&mut self) {
+        // With packets out of order in the buffer the window does not advance (`__tcp_select_window`).
+        let second = self.rcv_nxt - self.rcv_wup > 1 && self.ranges.is_empty();
+        if second || self.quick > 0 || self.ack_now {
+            return self.send_ack();
+        }
+        if self.ranges.is_empty() {
+            self.send_delayed_ack();
+            if self.pushed && self.scheduled {
+                self.send_ack(); // `__tcp_cleanup_rbuf`
+            }
+            return;
+        }
+        if self.compressed >= COMPRESSED_MOST {
+            return self.send_ack();
+        }
+        if self.compressed_rcv_nxt != self.rcv_nxt {
+            self.compressed_rcv_nxt = self.rcv_nxt;
+            self.dup_acks = 0;
+        }
+        if self.dup_acks < DUP_ACKS {
+            self.dup_acks += 1;
+            return self.send_ack();
+        }
+        self.compressed += 1;
+        if self.compressed_at.is_none() {
+            // Without a round trip of the handshake, that of the first data counts, which is no shorter than a SYN/ACK's.
+            let rtt = if self.srtt_us == 0 { u64::MAX } else { self.srtt_us * 1_000 };
+            let wait = COMPRESSED_WAIT.min(rtt / 20);
+            self.compressed_at = Some(self.now + wait + COMPRESSED_SLACK);
+        }
+    }
+
+    /// `tcp_sack_compress_send_ack`.
+    pub(super) fn send_compressed(&mut self) {
+        if self.compressed > 0 {
+            self.send_ack();
+        }
+    }
+
+    /// `tcp_send_delayed_ack`.
+    fn send_delayed_ack(&mut self) {
+        let least = self.ato_min();
+        let mut ato = self.ato;
+        if ato > least {
+            let mut most = if self.pushed { self.delack_max() } else { u64::from(self.clock.hz() / 2) };
+            if self.srtt_us > 0 {
+                most = most.min(self.clock.from_us(self.srtt_us).max(least));
+            }
+            ato = ato.min(most);
+        }
+        // `tcp_delack_max`: before the sender's shortest RTO.
+        let rto_min = self.clock.from_us(self.profile.rto.min / 1_000);
+        ato = ato.min(self.delack_max()).min(rto_min.max(2) - 1);
+        let mut timeout = self.jiffies + ato;
+        if let Some(running) = self.delayed {
+            if running <= self.jiffies + (ato >> 2) {
+                return self.send_ack(); // about to expire
+            }
+            timeout = timeout.min(running);
+        }
+        self.scheduled = true;
+        self.set_delack_timer(timeout);
+    }
+
+    pub(super) fn set_delack_timer(&mut self, timeout: u64) {
+        self.delayed = Some(timeout);
+        let clk = self.jiffies + u64::from(self.in_timer);
+        let fires = self.wheel_timer.set(timeout, self.jiffies, clk);
+        self.delack_timer = Some(self.clock.at(fires));
+    }
+}

@@ -1,0 +1,81 @@
+//! The handshake of a connection that this host accepts: SYN/ACK, its timer, and the first round trip.
+//!
+//! Source: net/ipv4/tcp_input.c (`tcp_conn_request`, `tcp_synack_rtt_meas`), inet_connection_sock.c
+//! (`inet_csk_reqsk_queue_hash_add`, `reqsk_timer_handler`), tcp_minisocks.c (`tcp_create_openreq_child`).
+
+use super::LinuxReceiver;
+use crate::receiver::Arrival;
+use crate::segment::{SackList, Segment};
+
+/// Repetitions of the SYN/ACK before the connection is given up (`tcp_synack_retries`).
+const SYN_ACK_RETRIES: u32 = 5;
+/// RTO without a round trip of the handshake, us (`TCP_TIMEOUT_FALLBACK`).
+const FALLBACK_US: u64 = 3_000_000;
+
+impl LinuxReceiver {
+    /// `tcp_conn_request`.
+    pub(super) fn on_syn(&mut self, segment: &Segment) -> Arrival {
+        let arrival = if self.rcv_nxt == 0 { Arrival::New } else { Arrival::Duplicate };
+        if let Some(stamps) = segment.timestamps
+            && self.rcv_nxt <= 1
+        {
+            self.ts_recent = stamps.value;
+        }
+        self.rcv_nxt = self.rcv_nxt.max(1);
+        self.rcv_wup = self.rcv_wup.max(1);
+        if self.established {
+            self.send_ack(); // a challenge ACK
+        } else {
+            // No round trip is measured by a SYN/ACK that was sent twice.
+            self.syn_ack_sent = Some(self.now).filter(|_| arrival == Arrival::New);
+            let syn_ack = self.segment(true, SackList::default());
+            self.pending.push_back(syn_ack);
+            if arrival == Arrival::New {
+                self.set_syn_ack_timer();
+            }
+        }
+        arrival
+    }
+
+    /// `inet_csk_reqsk_queue_hash_add`, `reqsk_timeout`.
+    fn set_syn_ack_timer(&mut self) {
+        let wait = self.clock.from_us(self.profile.rto.initial / 1_000) << self.syn_ack_timeouts;
+        let clk = self.jiffies + u64::from(self.in_timer);
+        let fires = self.wheel_timer.set(self.jiffies + wait, self.jiffies, clk);
+        self.syn_ack_timer = Some(self.clock.at(fires));
+    }
+
+    /// Nothing has answered the SYN/ACK (`reqsk_timer_handler`).
+    pub(super) fn on_syn_ack_timer(&mut self) {
+        self.syn_ack_timer = None;
+        if self.syn_ack_timeouts >= SYN_ACK_RETRIES {
+            return;
+        }
+        self.syn_ack_sent = None; // no round trip is measured by a SYN/ACK that was sent twice
+        let syn_ack = self.segment(true, SackList::default());
+        self.pending.push_back(syn_ack);
+        self.syn_ack_timeouts += 1;
+        self.in_timer = true;
+        self.set_syn_ack_timer();
+        self.in_timer = false;
+    }
+
+    /// The handshake is complete (`tcp_create_openreq_child`). The SYN/ACK measures the round trip if it was sent once,
+    /// else the time stamp that `segment` echoes does (`tcp_synack_rtt_meas`).
+    pub(super) fn establish(&mut self, segment: &Segment) {
+        self.established = true;
+        self.last_data = self.jiffies;
+        self.syn_ack_timer = None;
+        let echoed = segment.timestamps.map(|stamps| {
+            let ms = self.time_stamp().wrapping_sub(stamps.echo);
+            u64::from(ms.max(1)) * 1_000
+        });
+        let rtt_us = self.syn_ack_sent.map(|sent| (self.now - sent) / 1_000).or(echoed);
+        if let Some(rtt_us) = rtt_us {
+            self.srtt_us = rtt_us.max(1);
+            self.rto = self.clock.from_us(rtt_us + (2 * rtt_us).max(self.profile.rto.min / 1_000));
+        } else {
+            self.rto = self.clock.from_us(FALLBACK_US); // `tcp_init_metrics`
+        }
+    }
+}

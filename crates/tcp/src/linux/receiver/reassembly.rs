@@ -1,0 +1,134 @@
+//! Packets out of order, and the SACK and D-SACK blocks that report them.
+//!
+//! Source: net/ipv4/tcp_input.c (`tcp_data_queue`, `tcp_data_queue_ofo`, `tcp_ooo_try_coalesce`, `tcp_dsack_set`,
+//! `tcp_sack_new_ofo_skb`, `tcp_sack_maybe_coalesce`, `tcp_sack_remove`).
+
+use super::LinuxReceiver;
+
+/// SACK blocks that are remembered (`TCP_NUM_SACKS`), and those beyond which nothing is compressed.
+pub(super) const NUM_SACKS: usize = 4;
+const BLOCKS_EXPECTED: usize = 2;
+/// Segments out of order that follow one another and share a buffer (`skb_try_coalesce`).
+const SEGMENTS_OUT_OF_ORDER: u32 = 2;
+
+impl LinuxReceiver {
+    /// `tcp_data_queue`.
+    pub(super) fn queue(&mut self, seq: u32, push: bool) {
+        if seq == self.rcv_nxt {
+            self.rcv_nxt += 1;
+            self.pushed |= push; // `tcp_measure_rcv_mss`
+            self.event_data_recv();
+            if !self.ranges.is_empty() {
+                if self.ranges[0].0 == self.rcv_nxt {
+                    self.rcv_nxt = self.ranges.remove(0).1;
+                    let read = self.out_of_order.partition_point(|held| held.0 < self.rcv_nxt);
+                    self.out_of_order.drain(..read);
+                }
+                self.ack_now |= self.ranges.is_empty(); // the gap is filled (RFC 5681, 4.2)
+            }
+            self.sack_remove();
+        } else if seq < self.rcv_nxt {
+            self.set_duplicate(seq);
+            self.enter_quickack_mode();
+            self.scheduled = true;
+        } else {
+            self.queue_out_of_order(seq);
+        }
+    }
+
+    /// `tcp_data_queue_ofo`.
+    fn queue_out_of_order(&mut self, seq: u32) {
+        self.scheduled = true;
+        if self.ranges.is_empty() {
+            self.ranges.push((seq, seq + 1));
+            self.sacks.clear();
+            self.sacks.push((seq, seq + 1));
+            self.grow_window(0);
+            self.hold(seq);
+            return;
+        }
+        let index = self.ranges.partition_point(|range| range.1 < seq);
+        let duplicate = match self.ranges.get(index).copied() {
+            Some((left, right)) if left <= seq && seq < right => true,
+            Some((_, right)) if right == seq => {
+                self.ranges[index].1 += 1;
+                if self.ranges.get(index + 1).is_some_and(|next| next.0 == seq + 1) {
+                    self.ranges[index].1 = self.ranges.remove(index + 1).1;
+                }
+                false
+            }
+            Some((left, _)) if left == seq + 1 => {
+                self.ranges[index].0 = seq;
+                false
+            }
+            _ => {
+                self.ranges.insert(index, (seq, seq + 1));
+                false
+            }
+        };
+        if duplicate {
+            self.set_duplicate(seq);
+        }
+        self.sack_new(seq);
+        if !duplicate {
+            self.grow_window(0);
+            self.hold(seq);
+        }
+    }
+
+    /// Keeps a packet out of order, with the one before it if there is room (`tcp_ooo_try_coalesce`).
+    fn hold(&mut self, seq: u32) {
+        let index = self.out_of_order.partition_point(|held| held.0 < seq);
+        let before = index.checked_sub(1).map(|before| &mut self.out_of_order[before]);
+        match before.filter(|held| held.1 == seq && held.1 - held.0 < SEGMENTS_OUT_OF_ORDER) {
+            Some(held) => held.1 += 1,
+            None => self.out_of_order.insert(index, (seq, seq + 1)),
+        }
+    }
+
+    /// `tcp_dsack_set`.
+    pub(super) fn set_duplicate(&mut self, seq: u32) {
+        if self.reports_duplicates && self.profile.sack_blocks > 0 {
+            self.dsack = Some((seq, seq + 1));
+        }
+    }
+
+    /// `tcp_sack_new_ofo_skb`: the block of packet `seq` comes first.
+    fn sack_new(&mut self, seq: u32) {
+        let touching = |&(left, right): &(u32, u32)| seq <= right && left <= seq + 1;
+        if let Some(at) = self.sacks.iter().position(touching) {
+            let block = &mut self.sacks[at];
+            *block = (block.0.min(seq), block.1.max(seq + 1));
+            if at >= BLOCKS_EXPECTED {
+                self.send_compressed();
+            }
+            self.sacks[..=at].rotate_right(1);
+            // `tcp_sack_maybe_coalesce`
+            let mut k = 1;
+            while k < self.sacks.len() {
+                let (first, other) = (self.sacks[0], self.sacks[k]);
+                if other.0 <= first.1 && first.0 <= other.1 {
+                    self.sacks[0] = (first.0.min(other.0), first.1.max(other.1));
+                    self.sacks.remove(k);
+                } else {
+                    k += 1;
+                }
+            }
+            return;
+        }
+        if self.sacks.len() >= BLOCKS_EXPECTED {
+            self.send_compressed();
+        }
+        self.sacks.truncate(NUM_SACKS - 1);
+        self.sacks.insert(0, (seq, seq + 1));
+    }
+
+    /// `tcp_sack_remove`.
+    fn sack_remove(&mut self) {
+        if self.ranges.is_empty() {
+            self.sacks.clear();
+        }
+        let rcv_nxt = self.rcv_nxt;
+        self.sacks.retain(|block| block.0 > rcv_nxt);
+    }
+}

@@ -164,7 +164,7 @@ pub struct Run<'a> {
     targets: &'a [u32],
 }
 
-/// What a notice tells of the new link.
+/// The new link as a notice tells it.
 #[derive(Debug, Serialize)]
 pub struct ToldLine {
     rate_kbps: u32,

@@ -73,7 +73,7 @@ fn heading(group: &GroupResult) -> String {
     format!("{}{}{warnings}", headline(experiment), bound.unwrap_or_default())
 }
 
-/// What the neighbours on the new link are left, a line below the table.
+/// A line below the table: the share that the neighbours on the new link keep.
 fn neighbours(group: &GroupResult, width: usize) -> String {
     let kept = |row: &Row| Some(format!("{} {:.0} %", row.scheme, 100.0 * row.neighbours?.kept?));
     let kept: Vec<String> = group.rows.iter().filter_map(kept).collect();

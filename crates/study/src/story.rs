@@ -300,7 +300,7 @@ impl Teller {
         }
     }
 
-    /// What a notice tells that may be wrong.
+    /// A notice that may be wrong.
     fn notice_errs(&mut self, told: &SchemeTrace) {
         let experiment = &told.trace.experiment;
         let Some(Told { new_link, late }) = told.trace.told else { return };

@@ -31,7 +31,7 @@ pub struct Neighbours {
     pub stack: StackProfile,
 }
 
-/// What the neighbours on the new link received in the time after completion that is [counted](COUNTED).
+/// Bytes for the neighbours on the new link in the time after completion that is [counted](COUNTED).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Received {
     /// Bytes.

@@ -42,7 +42,7 @@ impl Default for NoticeError {
     }
 }
 
-/// What is wrong with the words.
+/// A mistake in the words.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoticeErrorWords {
     /// No such part.
@@ -121,7 +121,7 @@ impl fmt::Display for NoticeError {
     }
 }
 
-/// What one notice is like.
+/// One notice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Told {
     /// The new link as it is told.
@@ -136,8 +136,8 @@ impl NoticeError {
         *self == Self::default()
     }
 
-    /// What is told of `new_link` after the handoff that begins at `at`, and how late. The draws of the three parts are
-    /// independent of each other: a part has the same one whatever the others are.
+    /// The notice of the handoff to `new_link` that begins at `at`. The draws of the three parts are independent of each
+    /// other: a part has the same one whatever the others are.
     pub fn told(&self, seed: u64, at: Nanos, new_link: Link) -> Told {
         if self.is_none() {
             return Told { new_link, late: 0 };

@@ -114,7 +114,7 @@ pub struct RunRecord {
     pub sent_while_draining: u32,
     /// How each flow's sender stood at T.
     pub senders_at: Vec<SenderAt>,
-    /// Of the neighbours on the new link, if there are any.
+    /// Neighbours on the new link, if there are any.
     pub neighbours: Option<Received>,
 }
 

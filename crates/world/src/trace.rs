@@ -164,7 +164,7 @@ pub struct Event {
 pub struct Trace {
     /// The simulated network.
     pub experiment: Experiment,
-    /// What was told of the new link, and how late, where that may be wrong.
+    /// The new link as it was told, and how late, where that may be wrong.
     pub told: Option<Told>,
     /// The measures.
     pub record: RunRecord,

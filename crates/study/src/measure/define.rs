@@ -42,7 +42,7 @@ macro_rules! measures {
             pub packets: u32,
             /// Number of handoffs.
             pub points: usize,
-            /// Of the neighbours on the new link, where there are any.
+            /// Neighbours on the new link, where there are any.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub neighbours: Option<NeighboursKept>,
             $($(#[doc = $doc])+ pub $field: $Field,)+

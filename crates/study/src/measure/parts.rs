@@ -46,7 +46,7 @@ fn is_none_at_all(time: &f64) -> bool {
     *time == 0.0
 }
 
-/// What the neighbours on the new link received in the two seconds after completion.
+/// Bytes that the neighbours on the new link received in the two seconds after completion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct NeighboursKept {
     /// Over what they receive without the handoff, all handoffs together; `None`: nothing without it.

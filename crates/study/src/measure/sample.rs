@@ -54,6 +54,7 @@ impl Sample<'_> {
     }
 
     pub fn neighbours(&self) -> Option<NeighboursKept> {
+        self.handoffs.first()?;
         let sum = |of: fn(&Received) -> u64| {
             let each = self.handoffs.iter().map(|one| one.neighbours.as_ref().map(of));
             each.sum::<Option<u64>>().map(|sum| sum as f64)

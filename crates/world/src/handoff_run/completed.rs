@@ -24,11 +24,11 @@ pub(super) struct Completed<W> {
     pub completion: Nanos,
     /// Targets after-highest and after-ack: regular TCP's, whatever a scheme has done before completion.
     targets: [Vec<u32>; 2],
-    /// What is told of the handoff, which may be wrong.
+    /// The notice, which may be wrong.
     notice: Notice,
     /// So much later than at completion it is told.
     late: Nanos,
-    /// What the neighbours on the new link receive, while that is counted, if nobody hands over.
+    /// Packets for the neighbours on the new link while they are counted, if nobody hands over.
     pub undisturbed: Option<u64>,
 }
 
@@ -55,13 +55,13 @@ impl<W: HostObserver> Completed<W> {
         Self { fork, completion, targets, notice, late, undisturbed }
     }
 
-    /// What is told of the new link, and how late, where that may be wrong.
+    /// The new link as it is told, and how late, where that may be wrong.
     pub fn told(&self) -> Option<Told> {
         let errs = !self.fork.experiment.notice_error.is_none();
         errs.then_some(Told { new_link: self.notice.new_link, late: self.late })
     }
 
-    /// What the neighbours on the new link received, and what they do if nobody hands over.
+    /// Bytes for the neighbours on the new link, with this handoff and without.
     pub fn neighbours_received(&self, packets: u64) -> Option<Received> {
         let mss = u64::from(self.fork.experiment.neighbours?.stack.mss);
         let undisturbed = self.undisturbed? * mss;

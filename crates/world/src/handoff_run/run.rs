@@ -39,7 +39,7 @@ pub(crate) struct Ended<W> {
 struct Count {
     /// When it ends, until it has; without neighbours it does not begin.
     at: Option<Nanos>,
-    /// What they had before, and then what they have received since.
+    /// Their packets before it begins; once it has ended, those since.
     packets: u64,
 }
 
@@ -96,7 +96,7 @@ impl<W: HostObserver> Handoff<W> {
         self.at.notice_at(scheme)
     }
 
-    /// What is told of the new link, and how late, where that may be wrong.
+    /// The new link as it is told, and how late, where that may be wrong.
     pub(crate) fn told(&self) -> Option<Told> {
         self.at.told()
     }

@@ -13,7 +13,7 @@ fn beside(count: u16, stack: StackProfile, e: Experiment) -> Experiment {
     Experiment { neighbours: Some(Neighbours { count, stack }), ..e }
 }
 
-/// What two seconds of a link bring of full packets, in bytes of data; one more may have begun before.
+/// Bytes of data in full packets that a link brings in two seconds; one more packet may have begun before.
 fn capacity(rate: u64, stack: &StackProfile) -> u64 {
     (2 * rate / 8 / u64::from(stack.data_bytes()) + 1) * u64::from(stack.mss)
 }

@@ -222,13 +222,7 @@ static inline void segue_tcp_ho_on_timeout(const void *settings, void *state,
 					   const struct segue_sender *tcp,
 					   struct segue_action *act)
 {
-	const struct segue_tcp_ho_settings *set = settings;
-	struct segue_tcp_ho *flow = state;
-
-	segue_do_nothing(act);
-	segue_tcp_ho_judge(set, flow, tcp->cwnd, act);
-	if (flow->adjusting)
-		segue_tcp_ho_end(flow, SEGUE_RULE_HO_CONGESTED, act);
+	segue_tcp_ho_on_fast_retransmit(settings, state, tcp, act);
 }
 
 /* In HO_ADJUST, and while a report is on trial. */

@@ -19,9 +19,9 @@ enum {
 	SEGUE_WAY_CRAFT = 2, /* ACKs built by the agent */
 };
 
-/* How a walk treats connections whose notice it does not send at once. */
+/* How a pass treats connections whose notice it does not send at once. */
 enum {
-	SEGUE_OTHERS_WAIT = 0, /* they are counted; another walk comes */
+	SEGUE_OTHERS_WAIT = 0, /* they are counted; another pass comes */
 	SEGUE_OTHERS_NOTIFIED = 1, /* they are notified at once, too */
 	SEGUE_OTHERS_MARKED = 2, /* their next ACKs carry the report */
 };
@@ -32,7 +32,7 @@ struct segue_mobile_orders {
 	struct segue_link link; /* the notice's */
 	struct segue_link first; /* of first reports */
 	u32 round; /* counts the notices of this host; never 0 in a notice */
-	u32 budget; /* connections that this walk may still notify */
+	u32 budget; /* connections that this pass may still notify */
 	u8 type; /* SEGUE_TYPE_COMPLETED, SEGUE_TYPE_EXPECTED */
 	u8 copies;
 	u8 way;
@@ -42,7 +42,7 @@ struct segue_mobile_orders {
 	u8 pad[2];
 };
 
-/* Elements of the map `counters`: connections, since the programs were loaded. Each walk
+/* Elements of the map `counters`: connections, since the programs were loaded. Each pass
  * counts the last seven anew. */
 enum segue_mobile_counter {
 	SEGUE_MOBILE_COUNT_POKED = 0, /* every copy was written by the kernel */

@@ -115,7 +115,7 @@ static __always_inline void take_turn(struct tcp_sock *tp, struct connection *co
 {
 	const u32 marks = order->others == SEGUE_OTHERS_MARKED;
 	u32 first = order->others == SEGUE_OTHERS_NOTIFIED || busy(tp, order);
-	u32 marked = connection->round == order->round; /* by a walk before */
+	u32 marked = connection->round == order->round; /* by a pass before */
 
 	if (marks && !marked && !(first && order->budget))
 		marked = mark(tp, connection, order);
@@ -184,7 +184,7 @@ int mobile_notify(struct bpf_iter__tcp *context)
 		return 0;
 	}
 	count(SEGUE_MOBILE_COUNT_NEGOTIATED);
-	/* A socket may be shown again: in a later walk, when the table grows, and when
+	/* A socket may be shown again: in a later pass, when the table grows, and when
 	 * what was written for it overflowed. */
 	if (connection->round != order->round || (connection->marked && !connection->written))
 		take_turn(tp, connection, order);

@@ -12,7 +12,7 @@
 #include "poke.h"
 #include "state.h"
 
-/* Set before each walk over the sockets. */
+/* Set before each pass over the sockets. */
 u32 poke_acks; /* ACKs of each connection */
 u32 poke_held_only; /* only of connections whose last ACK was dropped */
 

@@ -13,9 +13,8 @@ use segue_kernel::mobile::Way;
 use segue_kernel::receiver;
 use segue_kernel::sender::Policy;
 use segue_policy::Link;
+use segue_words::text;
 use serde::Deserialize;
-use std::fs::File;
-use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -25,8 +24,10 @@ use toml::Spanned;
 pub const EXAMPLE: &str = include_str!("../../../examples/agent.toml");
 /// The file that is read unless another is named, if it is there.
 pub const PLACE: &str = "/etc/segue/agent.toml";
-/// Largest file, octets.
-const LARGEST: u64 = 1 << 20;
+/// Largest file, MiB.
+const LARGEST_MIB: u64 = 1;
+/// The kind of file, for messages.
+const EXPECTED: &str = "TOML as in examples/agent.toml";
 /// Most entries of a list.
 const MOST: usize = 64;
 
@@ -112,19 +113,8 @@ impl Config {
     /// It cannot be read, or says what it must not.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let name = path.display().to_string();
-        let unreadable = |problem| Error::Unreadable { path: name.clone(), problem };
-        let mut octets = Vec::new();
-        File::open(path).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut octets)).map_err(
-            |error| match error.kind() {
-                io::ErrorKind::NotFound => unreadable("there is no such file".into()),
-                kind => unreadable(kind.to_string()),
-            },
-        )?;
-        if octets.len() as u64 > LARGEST {
-            return Err(unreadable(format!("more than {} MiB", LARGEST >> 20)));
-        }
-        let text = String::from_utf8(octets)
-            .map_err(|error| unreadable(format!("byte {} is not UTF-8", error.utf8_error().valid_up_to())))?;
+        let text = text::read(path, LARGEST_MIB);
+        let text = text.map_err(|problem| Error::Unreadable { path: name.clone(), problem })?;
         Self::parse(&text, &name)
     }
 
@@ -145,20 +135,10 @@ impl Config {
         let source = Source { text, name };
         let written: Written = toml::from_str(text).map_err(|error| {
             let end = text.len();
-            source.at(error.span().unwrap_or(end..end), &plain(error.message()))
+            source.at(error.span().unwrap_or(end..end), &text::plain(error.message(), EXPECTED))
         })?;
         source.config(written)
     }
-}
-
-/// The library's message in the words of other messages here.
-fn plain(message: &str) -> String {
-    let line = message.lines().map(str::trim).collect::<Vec<_>>().join("; ");
-    let line = line
-        .replacen("unknown field", "unknown key", 1)
-        .replacen("missing field", "missing key", 1)
-        .replacen("unknown variant", "unknown word", 1);
-    if line.contains("expected") { line } else { format!("{line}; expected TOML as in examples/agent.toml") }
 }
 
 /// A prefix of hosts; `or`: what else was expected.
@@ -178,14 +158,8 @@ struct Source<'a> {
 
 impl Source<'_> {
     fn at(&self, span: Range<usize>, problem: &str) -> Error {
-        let before = self.text.get(..span.start).unwrap_or(self.text);
-        let start = before.rfind('\n').map_or(0, |end| end + 1);
-        Error::Config {
-            path: self.name.to_owned(),
-            line: before.matches('\n').count() + 1,
-            column: before[start..].chars().count() + 1,
-            problem: problem.to_owned(),
-        }
+        let (line, column) = text::place(self.text, span.start);
+        Error::Config { path: self.name.to_owned(), line, column, problem: problem.to_owned() }
     }
 
     fn config(&self, written: Written) -> Result<Config, Error> {

@@ -32,7 +32,7 @@ fn what_is_done_for_other_peers() {
     for (text, said) in [
         (
             "[others]\nresum = true\n",
-            "a.toml, line 2, column 1: unknown key `resum`, expected `resume` or `prefix`",
+            "a.toml, line 2, column 1: unknown key `resum`, expected `resume` or `prefix`; did you mean `resume`?",
         ),
         (
             "[others]\n[[others.prefix]]\nto = \"192.0.2.1/24\"\nresume = true\n",
@@ -104,7 +104,7 @@ fn mistakes_are_told_with_their_place() {
         ("watch = [\"default\", \"::/0\"]".into(), "`::/0` overlaps ::/0; expected"),
         ("way = \"post\"".into(), "line 1, column 7: unknown word `post`, expected one of `auto`"),
         ("interval = \"1ms\"".into(), "interval 1ms is out of range; expected 100ms to 60000ms"),
-        ("interval = 1".into(), "expected a string"),
+        ("interval = 1".into(), "expected text in quotes"),
         ("group = \"no such group\"".into(), "line 1, column 9: no group `no such group`"),
         ("group = [1]".into(), "expected the name or the number of a group"),
         ("control = \"a.sock\"".into(), "control: expected a path that begins with /"),
@@ -114,6 +114,7 @@ fn mistakes_are_told_with_their_place() {
             "control: a path of 108 octets; expected at most 107",
         ),
         ("rate = 1".into(), "line 1, column 1: unknown key `rate`, expected one of `watch`"),
+        ("intervall = \"1s\"".into(), "; did you mean `interval`?"),
         (
             "[[link]]\nrate = \"0mbit\"\ndelay = \"1ms\"".into(),
             "line 2, column 8: `0mbit` is no rate; expected",

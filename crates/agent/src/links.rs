@@ -126,7 +126,8 @@ impl Links {
     /// unless that is a tunnel; and not this host itself.
     pub fn scope(&self, to: &IpNet) -> Vec<Scope> {
         let own = self.route(to);
-        let scope = |net: &IpNet, told| Scope { address: net.network(), bits: net.prefix_len(), told };
+        let scope =
+            |net: &IpNet, notified| Scope { address: net.network(), bits: net.prefix_len(), notified };
         let mut all = vec![scope(to, true)];
         let within = |net: &IpNet| net != to && to.contains(net);
         for route in &self.routes {
@@ -232,16 +233,16 @@ mod tests {
         links.apply(&Event::Address { device: 3, address: own, present: true });
         let scope = links.scope(&everywhere());
         let said: Vec<_> =
-            scope.iter().map(|scope| (format!("{}/{}", scope.address, scope.bits), scope.told)).collect();
+            scope.iter().map(|scope| (format!("{}/{}", scope.address, scope.bits), scope.notified)).collect();
         let expected =
             [("0.0.0.0/0", true), ("10.2.0.0/16", false), ("127.0.0.0/8", false), ("10.1.0.9/32", false)];
-        assert_eq!(said, expected.map(|(net, told)| (net.to_string(), told)));
+        assert_eq!(said, expected.map(|(net, notified)| (net.to_string(), notified)));
     }
 
     #[test]
     fn ipv4_does_not_move_with_ipv6() {
         let scope = Links::default().scope(&"::/0".parse().expect("a prefix"));
-        let mapped = Scope { address: "::ffff:0:0".parse().expect("an address"), bits: 96, told: false };
+        let mapped = Scope { address: "::ffff:0:0".parse().expect("an address"), bits: 96, notified: false };
         assert!(scope.contains(&mapped), "{scope:?}");
     }
 

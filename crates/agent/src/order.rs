@@ -16,7 +16,7 @@ pub enum Order {
     /// The link is back after an outage: connections whose peers have not negotiated may wait.
     Resume(Outage),
     /// As many of its connections are to be told now.
-    Walk(u32),
+    Pass(u32),
     /// It is over.
     Done(Round),
 }

@@ -88,7 +88,7 @@ impl Others {
 
     fn treat(&self, mobile: &mut Mobile) -> Result<(), Error> {
         let treatment = |prefix: &Prefix| Treatment {
-            to: Scope { address: prefix.to.network(), bits: prefix.to.prefix_len(), told: true },
+            to: Scope { address: prefix.to.network(), bits: prefix.to.prefix_len(), notified: true },
             resume: prefix.resume,
             stale: Duration::from_nanos(prefix.stale),
         };

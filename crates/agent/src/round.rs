@@ -35,7 +35,7 @@ pub struct Round {
     pub device: String,
     /// The estimate that was told; `None`: nothing, for nothing is known of the link.
     pub estimate: Option<Estimate>,
-    /// ns from the handoff to the first walk, from there to the end.
+    /// ns from the handoff to the first pass, from there to the end.
     pub waited_ns: u64,
     /// See `waited_ns`.
     pub took_ns: u64,

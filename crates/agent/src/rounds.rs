@@ -14,7 +14,7 @@ use super::pace::pace;
 use super::round::{Cause, Refused, Round, WatchStatus};
 use super::settings::Settings;
 use ipnet::IpNet;
-use segue_kernel::mobile::{Notice, Walk};
+use segue_kernel::mobile::{Notice, Pass};
 use segue_policy::wire::ReportType;
 use segue_policy::{Link, Notice as Handoff};
 use std::collections::{BTreeSet, VecDeque};
@@ -338,7 +338,7 @@ impl Rounds {
         due.chain(self.running.as_ref().map(|running| running.next)).min()
     }
 
-    /// The next order to carry out now, one at a time. Each walk is answered by [`Rounds::on_walk`].
+    /// The next order to carry out now, one at a time. Each pass is answered by [`Rounds::on_pass`].
     pub fn next(&mut self, now: u64) -> Option<Order> {
         if let Some(order) = self.orders.pop_front() {
             return Some(order);
@@ -358,7 +358,7 @@ impl Rounds {
             return self.orders.pop_front();
         }
         running.next = (now + running.tick).min(running.began + self.settings.limit.max(1));
-        Some(Order::Walk(running.budget))
+        Some(Order::Pass(running.budget))
     }
 
     fn begin(&mut self, now: u64, index: usize) {
@@ -427,31 +427,31 @@ impl Rounds {
         self.watched.iter().filter_map(|watched| Some((watched.to, watched.broken?)))
     }
 
-    /// Results of a walk.
-    pub fn on_walk(&mut self, now: u64, walk: &Walk) {
+    /// Results of a pass.
+    pub fn on_pass(&mut self, now: u64, pass: &Pass) {
         let Some(running) = &mut self.running else { return };
         let round = &mut running.round;
-        round.poked += walk.poked;
-        round.crafted += walk.crafted;
-        round.acked += walk.acked;
-        round.waiting = walk.marked;
-        round.resent += walk.resent;
-        round.governed += walk.governed.governed;
-        round.left += walk.governed.left;
-        round.refused.unnegotiated = walk.skipped.unnegotiated;
-        round.refused.closing = walk.skipped.closing;
-        round.refused.unwritten += walk.skipped.unwritten;
-        round.refused.unsent += walk.skipped.unsent;
+        round.poked += pass.poked;
+        round.crafted += pass.crafted;
+        round.acked += pass.acked;
+        round.waiting = pass.marked;
+        round.resent += pass.resent;
+        round.governed += pass.governed.governed;
+        round.left += pass.governed.left;
+        round.refused.unnegotiated = pass.skipped.unnegotiated;
+        round.refused.closing = pass.skipped.closing;
+        round.refused.unwritten += pass.skipped.unwritten;
+        round.refused.unsent += pass.skipped.unsent;
         if round.refused.reason.is_none() {
-            round.refused.reason = walk.skipped.refusal.as_ref().map(ToString::to_string);
+            round.refused.reason = pass.skipped.refusal.as_ref().map(ToString::to_string);
         }
-        if walk.unpaid == 0 {
+        if pass.unpaid == 0 {
             self.end(now, false);
         }
     }
 
-    /// A walk could not be made.
-    pub fn on_failed_walk(&mut self, now: u64, reason: String) {
+    /// A pass could not be made.
+    pub fn on_failed_pass(&mut self, now: u64, reason: String) {
         if let Some(running) = &mut self.running {
             running.round.refused.reason.get_or_insert(reason);
             self.end(now, false);

@@ -21,7 +21,7 @@ use nix::sys::time::TimeSpec;
 use nix::time::{ClockId, clock_gettime};
 use segue_kernel::host;
 use segue_kernel::mobile::{self, Mobile};
-use segue_kernel::sender::{Governed, Own, Policy};
+use segue_kernel::sender::{Governed, LocalPolicy, Policy};
 use segue_policy::{Link, Notice as Handoff};
 use std::fs;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -211,13 +211,13 @@ impl Agent {
                     self.rounds.on_helped(helped);
                     self.help_first()?;
                 }
-                Order::Walk(budget) => match self.mobile.walk(budget) {
-                    Ok(mut walk) => {
-                        walk.governed = self.govern(walk.uploads);
-                        walk.resent += walk.governed.pushed;
-                        self.rounds.on_walk(now()?, &walk);
+                Order::Pass(budget) => match self.mobile.notify_busy(budget) {
+                    Ok(mut pass) => {
+                        pass.governed = self.govern(pass.uploads);
+                        pass.resent += pass.governed.pushed;
+                        self.rounds.on_pass(now()?, &pass);
                     }
-                    Err(error) => self.rounds.on_failed_walk(now()?, error.to_string()),
+                    Err(error) => self.rounds.on_failed_pass(now()?, error.to_string()),
                 },
                 Order::Done(round) => {
                     log(&round);
@@ -230,7 +230,7 @@ impl Agent {
         Ok(())
     }
 
-    /// Sends the packets that wait for the uplink alone, for a while: walks over all connections take longer.
+    /// Sends the packets that wait for the uplink alone, for a while: passes over all connections take longer.
     fn help_first(&mut self) -> Result<(), Error> {
         let until = now()? + FIRST;
         self.others.act(now()?, &mut self.mobile);
@@ -247,7 +247,7 @@ impl Agent {
     ) -> Result<(), Error> {
         if let Err(error) = what(&mut self.mobile) {
             tracing::error!(%error, "a notice cannot be told");
-            self.rounds.on_failed_walk(now()?, error.to_string());
+            self.rounds.on_failed_pass(now()?, error.to_string());
         }
         Ok(())
     }
@@ -269,7 +269,7 @@ impl Agent {
         let Some(uploads) = self.uploads.as_mut().filter(|uploads| uploads.own.bbr_has_come()) else {
             return Ok(());
         };
-        match Own::attach(&uploads.cgroup, uploads.policy, self.mobile.scope()) {
+        match LocalPolicy::attach(&uploads.cgroup, uploads.policy, self.mobile.scope()) {
             Ok(own) => {
                 uploads.own = own;
                 tracing::info!("bbr has been loaded: its flows have the policy's window at handoffs");
@@ -320,7 +320,7 @@ impl Agent {
         let Self { rounds, mobile, wifi, notices, started, control, receivers, others, uploads, .. } = self;
         control.serve(|request, denied| match request {
             Request::Status => {
-                let census = mobile.census().unwrap_or_default();
+                let counts = mobile.count_connections().unwrap_or_default();
                 let notices = Notices { acked: u64::from(mobile.acked().unwrap_or(0)), ..*notices };
                 let status = Status {
                     version: 1,
@@ -332,7 +332,7 @@ impl Agent {
                     receivers: receivers.status(),
                     others: others.status(mobile),
                     watch: rounds.watches(now),
-                    connections: Connections::from(census),
+                    connections: Connections::from(counts),
                     notices,
                     rounds: rounds.history().cloned().collect(),
                     denied,
@@ -358,7 +358,7 @@ impl Agent {
 
 /// The policy on this host's own flows.
 struct Uploads {
-    own: Own,
+    own: LocalPolicy,
     cgroup: PathBuf,
     policy: Policy,
 }
@@ -366,7 +366,7 @@ struct Uploads {
 impl Uploads {
     fn attach(config: &Config, cgroup: &Path, mobile: &Mobile) -> Result<Option<Self>, Error> {
         let Some(policy) = config.uploads else { return Ok(None) };
-        match Own::attach(cgroup, policy, mobile.scope()) {
+        match LocalPolicy::attach(cgroup, policy, mobile.scope()) {
             Ok(own) => {
                 if own.awaits_bbr() {
                     tracing::warn!(

@@ -3,7 +3,7 @@
 use super::others::OthersStatus;
 use super::receivers::ReceiverStatus;
 use super::round::{Round, WatchStatus};
-use segue_kernel::mobile::Census;
+use segue_kernel::mobile::ConnectionCounts;
 use serde::Serialize;
 
 /// `segue agent status --json`.
@@ -50,9 +50,9 @@ pub struct Connections {
     pub waiting: u32,
 }
 
-impl From<Census> for Connections {
-    fn from(census: Census) -> Self {
-        let Census { negotiated, unnegotiated, closing, waiting } = census;
+impl From<ConnectionCounts> for Connections {
+    fn from(counts: ConnectionCounts) -> Self {
+        let ConnectionCounts { negotiated, unnegotiated, closing, waiting } = counts;
         Self { negotiated, unnegotiated, closing, waiting }
     }
 }

@@ -1,10 +1,5 @@
 //! Links of the user's own: `links.toml` in the folder of settings (`$XDG_CONFIG_HOME/segue`, `~/.config/segue`).
-//!
-//! ```toml
-//! [links]
-//! home = "250mbit/4ms,queue=fq_codel"
-//! car = "lte,loss=0.5%"
-//! ```
+//! Each line of its `[links]` is `NAME = "LINK"` (docs/reference/links.md).
 
 use crate::place::{FileError, Source};
 use serde::Deserialize;

@@ -6,7 +6,7 @@
 
 use crate::kernel::{self, Enactment, bad_setting, sender};
 use crate::notice::Notice;
-use crate::on_linux::{Decides, OnLinux, tells_programs};
+use crate::on_linux::{Decides, OnLinux, hears_notices, tells_programs};
 use crate::scheme::{Entry, HandoffScheme, SchemeError, SettingInfo};
 use segue_policy::rules::{ETCP_RULES, Rule};
 use segue_policy::{Action, Algorithms, Etcp as Policy, SETTINGS, Sender, SettingError, Settings};
@@ -120,12 +120,9 @@ impl HandoffScheme for Etcp {
 
     fn build(name: &str, settings: &[(String, String)]) -> Result<Self, SchemeError> {
         let mut made = Settings::adopted(name).map_err(|error| match error {
-            SettingError::Unknown { word, expected, nearest } => SchemeError::Unknown {
-                name: word.to_string(),
-                expected: expected.to_string(),
-                // `nearest` is only the least far of all.
-                hint: segue_words::did_you_mean(&word, [nearest]),
-            },
+            SettingError::Unknown { word, expected, hint } => {
+                SchemeError::Unknown { name: word, expected, hint }
+            }
             other => bad_setting(name, &other),
         })?;
         let enactment = Enactment::chosen(name, settings)?;
@@ -158,24 +155,5 @@ impl HandoffScheme for Etcp {
         kernel::named(ETCP_RULES, self.applied)
     }
 
-    fn on_notice(&mut self, view: &View, notice: &Notice) -> Advice {
-        if self.enactment == Enactment::Linux && view.kernel.is_some() {
-            let mut linux = std::mem::take(&mut self.linux);
-            let advice = linux.on_notice(view, notice, self);
-            self.applied = linux.applied;
-            self.linux = linux;
-            return advice;
-        }
-        let tcp = sender(view);
-        let action = self.policy.on_notice(&self.settings, &tcp, notice);
-        self.answer(&self.enactment.believed(&tcp, notice, action))
-    }
-
-    fn pend(&mut self, view: &View, notice: &Notice) -> bool {
-        self.enactment == Enactment::Linux && self.linux.pend(view, notice)
-    }
-
-    fn pending(&self) -> Option<Notice> {
-        self.linux.pending()
-    }
+    hears_notices!();
 }

@@ -3,7 +3,7 @@
 
 use crate::kernel::{self, Enactment, micros, sender};
 use crate::notice::Notice;
-use crate::on_linux::{Decides, OnLinux, tells_programs};
+use crate::on_linux::{Decides, OnLinux, hears_notices, tells_programs};
 use crate::scheme::{Entry, HandoffScheme, SchemeError, SettingInfo};
 use segue_policy::headers::{Flow, Policy};
 use segue_policy::{Action, Rule, Sender};
@@ -104,24 +104,5 @@ impl<H: Header> HandoffScheme for OneHeader<H> {
         kernel::named(H::RULES, self.applied)
     }
 
-    fn on_notice(&mut self, view: &View, notice: &Notice) -> Advice {
-        if self.enactment == Enactment::Linux && view.kernel.is_some() {
-            let mut linux = std::mem::take(&mut self.linux);
-            let advice = linux.on_notice(view, notice, self);
-            self.applied = linux.applied;
-            self.linux = linux;
-            return advice;
-        }
-        let tcp = sender(view);
-        let action = self.flow.on_notice(&tcp, notice);
-        self.answer(&self.enactment.believed(&tcp, notice, action))
-    }
-
-    fn pend(&mut self, view: &View, notice: &Notice) -> bool {
-        self.enactment == Enactment::Linux && self.linux.pend(view, notice)
-    }
-
-    fn pending(&self) -> Option<Notice> {
-        self.linux.pending()
-    }
+    hears_notices!();
 }

@@ -360,3 +360,30 @@ macro_rules! tells_programs {
     };
 }
 pub(crate) use tells_programs;
+
+/// A notice's way through a scheme that [`Decides`]: by the programs where a kernel's stack enacts, else as on paper.
+macro_rules! hears_notices {
+    () => {
+        fn on_notice(&mut self, view: &View, notice: &Notice) -> Advice {
+            if self.enactment == Enactment::Linux && view.kernel.is_some() {
+                let mut linux = std::mem::take(&mut self.linux);
+                let advice = linux.on_notice(view, notice, self);
+                self.applied = linux.applied;
+                self.linux = linux;
+                return advice;
+            }
+            let tcp = sender(view);
+            let (action, _) = self.decide(&tcp, notice, notice);
+            self.answer(&self.enactment.believed(&tcp, notice, action))
+        }
+
+        fn pend(&mut self, view: &View, notice: &Notice) -> bool {
+            self.enactment == Enactment::Linux && self.linux.pend(view, notice)
+        }
+
+        fn pending(&self) -> Option<Notice> {
+            self.linux.pending()
+        }
+    };
+}
+pub(crate) use hears_notices;

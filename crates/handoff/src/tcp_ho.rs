@@ -6,7 +6,7 @@
 
 use crate::kernel::{self, Enactment, bad_setting, micros, sender};
 use crate::notice::Notice;
-use crate::on_linux::{Decides, OnLinux, tells_programs};
+use crate::on_linux::{Decides, OnLinux, hears_notices, tells_programs};
 use crate::scheme::{Entry, HandoffScheme, SchemeError, SettingInfo};
 use segue_policy::rules::{Rule, TCP_HO_RULES};
 use segue_policy::{Action, Sender, TCP_HO_SETTINGS, TcpHo as Policy, TcpHoSettings, Variant};
@@ -121,24 +121,5 @@ impl HandoffScheme for TcpHo {
         kernel::named(TCP_HO_RULES, self.applied)
     }
 
-    fn on_notice(&mut self, view: &View, notice: &Notice) -> Advice {
-        if self.enactment == Enactment::Linux && view.kernel.is_some() {
-            let mut linux = std::mem::take(&mut self.linux);
-            let advice = linux.on_notice(view, notice, self);
-            self.applied = linux.applied;
-            self.linux = linux;
-            return advice;
-        }
-        let tcp = sender(view);
-        let action = self.policy.on_notice(&self.settings, &tcp, notice);
-        self.answer(&self.enactment.believed(&tcp, notice, action))
-    }
-
-    fn pend(&mut self, view: &View, notice: &Notice) -> bool {
-        self.enactment == Enactment::Linux && self.linux.pend(view, notice)
-    }
-
-    fn pending(&self) -> Option<Notice> {
-        self.linux.pending()
-    }
+    hears_notices!();
 }

@@ -151,7 +151,7 @@ fn settings_are_those_of_the_header() {
         let error = Scheme::build("tcp-ho-aggressive", &[(key.into(), value.into())]).unwrap_err();
         error.to_string()
     };
-    assert!(build("gard", "on").contains("nearest: guard"));
+    assert!(build("gard", "on").contains("did you mean `guard`?"));
     assert!(build("guard", "maybe").contains("expected on or off"));
     assert!(build("enact", "linus").contains("expected paper or linux"));
     for name in ["tcp-ho", "tcp-ho-immediate", "tcp-ho-aggressive", "freeze"] {

@@ -1,6 +1,7 @@
 //! Which algorithms and variants run, and the knobs: `policy/*_settings.h` with names and
 //! values that a command line can offer.
 
+use segue_words::{did_you_mean, quantity};
 use std::fmt;
 use std::ops::BitOr;
 
@@ -76,7 +77,7 @@ impl Algorithms {
                 return Err(SettingError::Unknown {
                     word: word.to_owned(),
                     expected: format!("an algorithm ({})", join(names())),
-                    nearest: nearest(word, names()),
+                    hint: did_you_mean(word, names()),
                 });
             };
             all = all | *algorithm;
@@ -173,7 +174,7 @@ impl Settings {
                 return Err(SettingError::Unknown {
                     word: name.to_owned(),
                     expected: format!("a scheme ({}, etcp:a1+a3)", join(SCHEMES)),
-                    nearest: nearest(name, SCHEMES),
+                    hint: did_you_mean(name, SCHEMES),
                 });
             }
         })
@@ -205,17 +206,20 @@ impl Settings {
 }
 
 fn find(list: &'static [Setting], name: &str) -> Result<&'static Setting, SettingError> {
-    list.iter().find(|setting| setting.name == name).ok_or_else(|| SettingError::Unknown {
-        word: name.to_owned(),
-        expected: "a setting".to_owned(),
-        nearest: nearest(name, list.iter().map(|setting| setting.name)),
+    list.iter().find(|setting| setting.name == name).ok_or_else(|| {
+        let names = || list.iter().map(|setting| setting.name);
+        SettingError::Unknown {
+            word: name.to_owned(),
+            expected: format!("a setting ({})", join(names())),
+            hint: did_you_mean(name, names()),
+        }
     })
 }
 
 /// In 1/256, of a ratio or of packets.
 const ONE: u32 = 256;
 /// Times from here on would not fit beside the others; nobody means more.
-const MAX_US: f64 = 4.0e9;
+const MAX_US: u32 = 4_000_000_000;
 /// Nobody counts further.
 const MAX_COUNT: u32 = 1000;
 
@@ -229,17 +233,8 @@ impl Kind {
                 _ => None,
             },
             Self::Us => {
-                let (number, unit) = match text.find(|c: char| c.is_ascii_alphabetic()) {
-                    Some(at) => text.split_at(at),
-                    None => (text, "us"),
-                };
-                let scale = match unit {
-                    "us" => 1.0,
-                    "ms" => 1.0e3,
-                    "s" => 1.0e6,
-                    _ => return None,
-                };
-                scaled(number, scale, 0.0..=MAX_US)
+                let ns = quantity::time(text).or_else(|| quantity::decimal(text, 1_000))?;
+                u32::try_from((ns + 500) / 1_000).ok().filter(|us| *us <= MAX_US)
             }
             Self::Count => text.parse().ok().filter(|count| *count <= MAX_COUNT),
             Self::Bytes => text.parse().ok().filter(|bytes| (1..=65535).contains(bytes)),
@@ -286,8 +281,8 @@ pub enum SettingError {
         word: String,
         /// The expected form.
         expected: String,
-        /// The valid word most like it.
-        nearest: &'static str,
+        /// The valid word that was probably meant, in words; empty if none is near.
+        hint: String,
     },
     /// A value that its knob cannot have.
     Value {
@@ -303,9 +298,7 @@ pub enum SettingError {
 impl fmt::Display for SettingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unknown { word, expected, nearest } => {
-                write!(f, "'{word}' is not {expected}; nearest: {nearest}")
-            }
+            Self::Unknown { word, expected, hint } => write!(f, "'{word}' is not {expected}{hint}"),
             Self::Value { name, value, expected } => {
                 write!(f, "'{value}' is no value of {name}; expected {expected}")
             }
@@ -317,24 +310,4 @@ impl std::error::Error for SettingError {}
 
 fn join(words: impl IntoIterator<Item = &'static str>) -> String {
     words.into_iter().collect::<Vec<_>>().join(", ")
-}
-
-fn nearest(word: &str, among: impl IntoIterator<Item = &'static str>) -> &'static str {
-    among.into_iter().min_by_key(|other| edit_distance(word, other)).unwrap_or("")
-}
-
-/// Levenshtein's distance, one row at a time.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let change = diagonal + usize::from(from != *to);
-            diagonal = row[j + 1];
-            row[j + 1] = change.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }

@@ -52,7 +52,7 @@ pub enum Command {
     /// Compare two results of `segue compare --json`; differences beyond noise come first
     Diff(DiffArgs),
     /// Ask the question of a result again, and compare the answers
-    Repeat(crate::repeat::RepeatArgs),
+    Repeat(RepeatArgs),
     /// Redraw the papers' figures and check their claims
     #[cfg(feature = "papers")]
     Reproduce(crate::reproduce::ReproduceArgs),
@@ -252,6 +252,16 @@ pub struct DiffArgs {
     /// Write all measures as JSON (- for standard output)
     #[arg(long, value_name = "FILE")]
     pub json: Option<String>,
+}
+
+/// `segue repeat`.
+#[derive(Debug, Args)]
+pub struct RepeatArgs {
+    /// A result of `segue compare --json` or `segue run --json` (- for standard input)
+    pub result: String,
+    /// Worker threads; all cores unless given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
 }
 
 /// `segue schemes`.

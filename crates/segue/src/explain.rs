@@ -1,11 +1,11 @@
 //! `segue explain`: rules, sections of the specification, open points, papers, schemes, settings and measures by name.
 //! The text is docs/reference/algorithms.md and the tables that the program itself goes by.
 
-use crate::cli::printable;
 use crate::layout::wrapped;
 use crate::screen::Screen;
 use crate::{Failure, print};
 use clap::Args;
+use segue_console::printable;
 use segue_handoff::Scheme;
 use segue_policy::rules::{ETCP_RULES, RLCI_RULES, Rule, TCP_HO_RULES};
 use segue_study::measure::{FIELDS, MEASURES};

@@ -16,10 +16,10 @@ pub struct ExploreArgs {
     pub listen: IpAddr,
 }
 
-/// Runs the command.
-pub fn run(args: &ExploreArgs) -> Result<(), Failure> {
+/// Runs the command; answers tell this version of the program.
+pub fn run(args: &ExploreArgs, program: &'static str) -> Result<(), Failure> {
     let wanted = SocketAddr::new(args.listen, args.port);
-    let explorer = Explorer::bind(wanted, crate::cli::VERSION).map_err(|error| {
+    let explorer = Explorer::bind(wanted, program).map_err(|error| {
         Failure::User(format!(
             "cannot listen at {wanted}: {}; expected a free port (--port 0 takes any) of an address of this machine",
             error.kind()

@@ -142,7 +142,7 @@ fn run(words: &[OsString]) -> Result<(), Failure> {
         Command::Merge(args) => sweep::merge(&args),
         Command::Trace(args) => trace::run(&args, &origin, &screen),
         Command::Diff(args) => diff::run(&args, &screen),
-        Command::Repeat(args) => repeat::run(&args, &screen),
+        Command::Repeat(args) => repeat::run(&args, origin.version, &screen),
         #[cfg(feature = "papers")]
         Command::Reproduce(args) => reproduce::run(&args, &origin, &screen),
         #[cfg(feature = "papers")]
@@ -162,7 +162,7 @@ fn run(words: &[OsString]) -> Result<(), Failure> {
         #[cfg(feature = "live")]
         Command::LabEnd(args) => lab_end::run(&args),
         #[cfg(feature = "explore")]
-        Command::Explore(args) => explore::run(&args),
+        Command::Explore(args) => explore::run(&args, origin.version),
         Command::Schemes(args) => schemes::run(&args),
         Command::Explain(args) => explain::run(&args, &screen),
         Command::Links => links::run(),

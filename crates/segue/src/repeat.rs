@@ -1,27 +1,17 @@
 //! `segue repeat`: asks the question of a result again, and compares the answers.
 
-use crate::cli::{VERSION, printable};
+use crate::cli::RepeatArgs;
 use crate::screen::Screen;
 use crate::{Failure, compare, diff, outputs, print};
-use clap::Args;
+use segue_console::printable;
 use segue_export::{Document, Provenance, Question, comparison_json, digest};
 use segue_study::{Difference, Row};
 use serde_json::Value;
 use std::fmt::Display;
 use std::path::Path;
 
-/// `segue repeat`.
-#[derive(Debug, Args)]
-pub struct RepeatArgs {
-    /// A result of `segue compare --json` or `segue run --json` (- for standard input)
-    pub result: String,
-    /// Worker threads; all cores unless given
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub threads: Option<u16>,
-}
-
-/// Runs the command. Another answer is a failure of ours: a result should not depend on when it was asked for.
-pub fn run(args: &RepeatArgs, screen: &Screen) -> Result<(), Failure> {
+/// Runs the command with this version of the program. Another answer is a failure of ours: a result should not depend on when it was asked for.
+pub fn run(args: &RepeatArgs, program: &str, screen: &Screen) -> Result<(), Failure> {
     let name = if args.result == "-" { "standard input" } else { &args.result };
     let document = Document::<Value>::read(&args.result).map_err(Failure::user)?;
     let Some(origin) = &document.origin else {
@@ -34,7 +24,7 @@ pub fn run(args: &RepeatArgs, screen: &Screen) -> Result<(), Failure> {
     let total = answer.len().max(document.rows.len());
     let same = answer.iter().zip(&document.rows).filter(|(now, then)| now == then).count();
     let rows = if total == 1 { "row" } else { "rows" };
-    let programs = format!("{} then, {VERSION} now", printable(&origin.program));
+    let programs = format!("{} then, {program} now", printable(&origin.program));
     if same == total {
         return print(&format!("the same: {total} {rows}, equal in every field (segue {programs})\n"));
     }

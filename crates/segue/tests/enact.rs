@@ -29,7 +29,7 @@ fn paper_is_what_there_is_without_the_setting() {
     assert_eq!(linux["rows"][1]["settings"]["enact"], "linux");
     assert_eq!(linux["rows"][0]["settings"], serde_json::json!({}), "regular TCP has no such setting");
     let [plain, paper, linux] = [plain, paper, linux].map(without_settings);
-    assert_eq!(plain, paper);
+    assert_eq!(plain["rows"], paper["rows"]);
     assert_eq!(plain["rows"][0], linux["rows"][0], "regular TCP is the same");
     for row in [1, 2] {
         assert_ne!(plain["rows"][row], linux["rows"][row]);

@@ -61,9 +61,9 @@ fn the_doctor_misses_the_iterator() {
 fn wrong_words_are_named() {
     assert!(refused(&["kernel"], 2).contains("expected one of attach, detach, status, run"));
     let text = refused(&["kernel", "attach", "--scheme", "etcp-v9"], 2);
-    assert!(text.contains("'etcp-v9'") && text.contains("nearest: etcp-v"), "{text}");
+    assert!(text.contains("'etcp-v9'") && text.contains("did you mean `etcp-v"), "{text}");
     let text = refused(&["kernel", "attach", "--scheme", "tcp-hoo"], 2);
-    assert!(text.contains("nearest: tcp-ho"), "{text}");
+    assert!(text.contains("did you mean `tcp-ho`?"), "{text}");
     let text = refused(&["kernel", "attach", "--set", "resume=1"], 2);
     assert!(text.contains("'resume'"), "{text}");
     let text = refused(&["kernel", "attach", "--around", "reno"], 2);

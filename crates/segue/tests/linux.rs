@@ -118,7 +118,8 @@ fn a_warm_up_is_added_to_all_times() {
     let of_file = printed(&["run", &path.display().to_string(), "--json", "-"]);
     let words =
         ["compare", "wlan", "hsdpa", "--stack", "linux-6.12/bbr", "--at", "6s..7s/0.5s", "--json", "-"];
-    assert_eq!(of_file, printed(&words));
+    let rows = |text: &str| text.split("\"origin\"").next().map(str::to_string);
+    assert_eq!(rows(&of_file), rows(&printed(&words)), "but for the words of the question");
 }
 
 /// A command of the introduction, with fewer handoffs.

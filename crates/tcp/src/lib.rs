@@ -14,6 +14,7 @@ mod core;
 pub mod encode;
 pub mod linux;
 pub mod profile;
+mod ranges;
 pub mod receiver;
 mod recovery;
 pub mod rto;

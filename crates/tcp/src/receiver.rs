@@ -3,6 +3,7 @@
 use crate::Nanos;
 use crate::encode::sack_room;
 use crate::profile::{HeaderSize, RttSampling, StackProfile};
+use crate::ranges::Ranges;
 use crate::segment::{CarriedOption, MAX_SACK_BLOCKS, SackList, Segment, Timestamps};
 
 /// Kind of an arriving data packet.
@@ -29,8 +30,8 @@ pub struct Receiver {
     profile: StackProfile,
     history_rules: SackHistory,
     rcv_nxt: u32,
-    /// Out-of-order packets as disjoint, ascending ranges above `rcv_nxt`.
-    ranges: Vec<(u32, u32)>,
+    /// Packets above `rcv_nxt`.
+    ranges: Ranges,
     /// Blocks reported recently, newest first.
     history: Vec<(u32, u32)>,
     dsack: bool,
@@ -54,7 +55,7 @@ impl Receiver {
             profile: *profile,
             history_rules: if ns2 { SackHistory::Ns2 } else { SackHistory::Rfc2018 },
             rcv_nxt: 0,
-            ranges: Vec::new(),
+            ranges: Ranges::default(),
             history: Vec::new(),
             dsack: profile.dsack,
             delayed: None,
@@ -80,15 +81,12 @@ impl Receiver {
 
     /// Packets that have arrived, in order or not, the SYN included.
     pub fn received(&self) -> u32 {
-        self.rcv_nxt + self.ranges.iter().map(|(left, right)| right - left).sum::<u32>()
+        self.rcv_nxt + self.ranges.packets()
     }
 
     /// Whether packet `seq` has arrived.
     pub fn has(&self, seq: u32) -> bool {
-        seq < self.rcv_nxt || {
-            let index = self.ranges.partition_point(|range| range.1 <= seq);
-            self.ranges.get(index).is_some_and(|range| range.0 <= seq)
-        }
+        seq < self.rcv_nxt || self.ranges.around(seq).is_some()
     }
 
     /// Turns reporting of duplicates on or off from now on (RFC 2883).
@@ -196,35 +194,10 @@ impl Receiver {
         }
         if seq == self.rcv_nxt {
             self.rcv_nxt += 1;
-            if let Some(&(left, right)) = self.ranges.first()
-                && left == self.rcv_nxt
-            {
-                self.rcv_nxt = right;
-                self.ranges.remove(0);
-            }
+            self.rcv_nxt = self.ranges.take_from(self.rcv_nxt).unwrap_or(self.rcv_nxt);
             return Arrival::New;
         }
-        // The range that ends at or beyond `seq` may hold it or be extended by it.
-        let index = match self.ranges.last() {
-            Some(&(_, right)) if right >= seq => self.ranges.partition_point(|range| range.1 < seq),
-            Some(_) => self.ranges.len(),
-            None => 0,
-        };
-        match self.ranges.get(index).copied() {
-            Some((left, right)) if left <= seq && seq < right => return Arrival::Duplicate,
-            Some((_, right)) if right == seq => {
-                self.ranges[index].1 += 1;
-                if let Some(&(left, right)) = self.ranges.get(index + 1)
-                    && left == seq + 1
-                {
-                    self.ranges[index].1 = right;
-                    self.ranges.remove(index + 1);
-                }
-            }
-            Some((left, _)) if left == seq + 1 => self.ranges[index].0 = seq,
-            _ => self.ranges.insert(index, (seq, seq + 1)),
-        }
-        Arrival::New
+        if self.ranges.insert(seq) { Arrival::New } else { Arrival::Duplicate }
     }
 
     /// The ACK that packet `cause` calls for.
@@ -278,8 +251,7 @@ impl Receiver {
         let recent = if seq < self.rcv_nxt {
             (0, self.rcv_nxt)
         } else {
-            let index = self.ranges.partition_point(|range| range.1 <= seq);
-            let block = self.ranges[index];
+            let block = self.ranges.around(seq).unwrap_or((seq, seq + 1));
             if sack.len() < most {
                 sack.push(block.0, block.1);
             }
@@ -289,11 +261,8 @@ impl Receiver {
         while sack.len() < most && k < self.history.len() {
             let mut block = self.history[k];
             if self.history_rules == SackHistory::Rfc2018 {
-                let index = self.ranges.partition_point(|range| range.1 <= block.0);
-                match self.ranges.get(index) {
-                    Some(&range) if range.0 <= block.0 => block = range,
-                    _ => block = recent, // acknowledged by now
-                }
+                // If it is gone, it is acknowledged by now.
+                block = self.ranges.around(block.0).unwrap_or(recent);
             }
             let covered = recent.0 <= block.0 && recent.1 >= block.1;
             let listed = || sack.as_slice().contains(&block);

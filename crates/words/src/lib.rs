@@ -4,6 +4,7 @@ extern crate self as segue_words; // for `choices!` in tests
 
 mod choice;
 pub mod quantity;
+pub mod text;
 
 pub use choice::Choice;
 #[doc(hidden)]

@@ -53,14 +53,14 @@ fn over(index: u32) -> Rounds {
     rounds
 }
 
-fn walk(poked: u32, unpaid: u32) -> Walk {
-    Walk { poked, unpaid, marked: unpaid, ..Walk::default() }
+fn pass(poked: u32, unpaid: u32) -> Pass {
+    Pass { poked, unpaid, marked: unpaid, ..Pass::default() }
 }
 
 fn begun(order: Option<Order>) -> (Link, ReportType, Duration) {
     match order {
         Some(Order::Begin(notice, scope, _)) => {
-            assert!(scope[0].told && scope[0].bits == 0, "{scope:?}");
+            assert!(scope[0].notified && scope[0].bits == 0, "{scope:?}");
             (notice.link, notice.kind, notice.since)
         }
         other => panic!("no round begins: {other:?}"),
@@ -83,8 +83,8 @@ fn a_moved_route_is_told_at_once() {
     assert_eq!((link.rate_kbps, kind), (2000, ReportType::Completed));
     assert_eq!(since, Duration::from_secs(8), "who was busy shortly before");
     // 1 Mbit/s up, half of it for notices of 2 * 84 octets: 372 a second, 18 in 50 ms
-    assert_eq!(rounds.next(at), Some(Order::Walk(8)));
-    rounds.on_walk(at + MS, &walk(5, 0));
+    assert_eq!(rounds.next(at), Some(Order::Pass(8)));
+    rounds.on_pass(at + MS, &pass(5, 0));
     let round = done(rounds.next(at + MS));
     assert_eq!((round.cause, round.poked, round.device.as_str()), (Cause::Moved, 5, "wwan0"));
     assert_eq!((round.waited_ns, round.took_ns, round.superseded), (0, MS, false));
@@ -131,8 +131,8 @@ fn connections_may_wait_after_an_outage() {
     let mut rounds = over(WIFI);
     rounds.on_events(SECOND, &[route(WIFI, false), route(WWAN, true)]);
     begun(rounds.next(SECOND));
-    assert_eq!(rounds.next(SECOND), Some(Order::Walk(8)), "nothing was lost");
-    rounds.on_walk(SECOND, &walk(1, 0));
+    assert_eq!(rounds.next(SECOND), Some(Order::Pass(8)), "nothing was lost");
+    rounds.on_pass(SECOND, &pass(1, 0));
     done(rounds.next(SECOND));
     rounds.on_events(20 * SECOND, &[device(WWAN, false)]);
     let watch = settings().watch[0];
@@ -143,8 +143,8 @@ fn connections_may_wait_after_an_outage() {
     let outage = Outage { watch, length: 5 * SECOND, since: 18 * SECOND, delay_us: 1000, up_kbps: 54_000 };
     assert_eq!(rounds.next(25 * SECOND), Some(Order::Resume(outage)));
     rounds.on_helped(3);
-    assert!(matches!(rounds.next(25 * SECOND), Some(Order::Walk(_))));
-    rounds.on_walk(25 * SECOND, &walk(0, 0));
+    assert!(matches!(rounds.next(25 * SECOND), Some(Order::Pass(_))));
+    rounds.on_pass(25 * SECOND, &pass(0, 0));
     assert_eq!(done(rounds.next(25 * SECOND)).helped, 3);
 }
 
@@ -168,7 +168,7 @@ fn after_an_outage_those_count_who_were_busy_when_it_began() {
     let (link, _, since) = begun(rounds.next(40 * SECOND));
     assert_eq!((link.rate_kbps, since), (54_000, Duration::from_secs(8)));
     rounds.next(40 * SECOND);
-    rounds.on_walk(40 * SECOND, &walk(1, 0));
+    rounds.on_pass(40 * SECOND, &pass(1, 0));
     assert_eq!(done(rounds.next(40 * SECOND)).cause, Cause::Returned);
 }
 
@@ -199,7 +199,7 @@ fn a_carrier_that_was_lost_for_a_moment_is_a_handoff() {
     rounds.on_events(SECOND, &[Event::Device(Device { carriers: 2, ..before })]);
     begun(rounds.next(SECOND));
     rounds.next(SECOND);
-    rounds.on_walk(SECOND, &walk(1, 0));
+    rounds.on_pass(SECOND, &pass(1, 0));
     assert_eq!(done(rounds.next(SECOND)).cause, Cause::Returned);
 }
 
@@ -216,14 +216,14 @@ fn many_connections_are_told_at_half_the_uplink() {
     let at = 10 * SECOND;
     rounds.on_events(at, &[route(WWAN, false), route(WIFI, true)]);
     begun(rounds.next(at));
-    let (mut left, mut now, mut walks) = (1000u32, at, 0);
+    let (mut left, mut now, mut passes) = (1000u32, at, 0);
     let round = loop {
         match rounds.next(now) {
-            Some(Order::Walk(budget)) => {
-                walks += 1;
+            Some(Order::Pass(budget)) => {
+                passes += 1;
                 let told = budget.min(left);
                 left -= told;
-                rounds.on_walk(now, &walk(told, left));
+                rounds.on_pass(now, &pass(told, left));
             }
             Some(Order::Done(round)) => break round,
             Some(other) => panic!("{other:?}"),
@@ -233,7 +233,7 @@ fn many_connections_are_told_at_half_the_uplink() {
     assert_eq!((round.poked, round.waiting, left), (1000, 0, 0));
     // 54 Mbit/s: 1000 * 2 * 84 octets at 27 Mbit/s are 49.8 ms
     let took = (now - at) / MS;
-    assert!((40..=60).contains(&took), "{took} ms, {walks} walks");
+    assert!((40..=60).contains(&took), "{took} ms, {passes} passes");
     let bits = 1000 * 2 * ACK_OCTETS * 8;
     assert!(bits * 1000 / (took + 5) <= 27_000_000, "no more than half of the uplink");
 }
@@ -247,9 +247,9 @@ fn who_has_not_been_told_in_time_waits_for_its_next_ack() {
     let mut left = 100_000;
     let round = loop {
         match rounds.next(now) {
-            Some(Order::Walk(budget)) => {
+            Some(Order::Pass(budget)) => {
                 left -= budget;
-                rounds.on_walk(now, &walk(budget, left));
+                rounds.on_pass(now, &pass(budget, left));
             }
             Some(Order::Done(round)) => break round,
             Some(other) => panic!("{other:?}"),
@@ -279,7 +279,7 @@ fn a_route_that_flaps_is_told_twice_at_once_and_then_once_a_second() {
                     assert_eq!(notice.link.rate_kbps, expected, "the link of now");
                     told.push(instant);
                 }
-                Some(Order::Walk(_)) => rounds.on_walk(instant, &walk(1, 0)),
+                Some(Order::Pass(_)) => rounds.on_pass(instant, &pass(1, 0)),
                 Some(_) => {}
                 None => match rounds.deadline() {
                     Some(due) => instant = due.max(instant + 1),
@@ -298,8 +298,8 @@ fn a_newer_handoff_ends_the_round_of_the_one_before() {
     let mut rounds = over(WIFI);
     rounds.on_events(SECOND, &[route(WIFI, false), route(WWAN, true)]);
     begun(rounds.next(SECOND));
-    assert!(matches!(rounds.next(SECOND), Some(Order::Walk(_))));
-    rounds.on_walk(SECOND, &walk(8, 500));
+    assert!(matches!(rounds.next(SECOND), Some(Order::Pass(_))));
+    rounds.on_pass(SECOND, &pass(8, 500));
     rounds.on_events(SECOND + MS, &[route(WWAN, false), route(WIFI, true)]);
     let before = done(rounds.next(SECOND + MS));
     assert!(before.superseded && before.waiting == 500);
@@ -312,7 +312,7 @@ fn nothing_is_sent_into_a_link_that_has_broken() {
     rounds.on_events(SECOND, &[route(WIFI, false), route(WWAN, true)]);
     begun(rounds.next(SECOND));
     rounds.next(SECOND);
-    rounds.on_walk(SECOND, &walk(8, 500));
+    rounds.on_pass(SECOND, &pass(8, 500));
     rounds.on_events(SECOND + MS, &[device(WWAN, false)]);
     assert!(done(rounds.next(SECOND + MS)).superseded);
     assert_eq!((rounds.next(SECOND + 100 * MS), rounds.deadline()), (None, None));
@@ -327,13 +327,13 @@ fn a_link_told_by_hand_is_told_now_or_once_it_is_used() {
     rounds.on_events(2 * SECOND, &[route(WIFI, false), route(WWAN, true)]);
     assert_eq!(begun(rounds.next(2 * SECOND)).0, told.link);
     rounds.next(2 * SECOND);
-    rounds.on_walk(2 * SECOND, &walk(1, 0));
+    rounds.on_pass(2 * SECOND, &pass(1, 0));
     done(rounds.next(2 * SECOND));
     let more = Told { link: Link { rate_kbps: 888, delay_us: 5 }, up_kbps: 100 };
     let number = rounds.on_told(10 * SECOND, "wwan0", more).expect("a device")[0];
     assert_eq!(begun(rounds.next(10 * SECOND)).0, more.link);
     rounds.next(10 * SECOND);
-    rounds.on_walk(10 * SECOND, &walk(1, 0));
+    rounds.on_pass(10 * SECOND, &pass(1, 0));
     assert_eq!(done(rounds.next(10 * SECOND)).number, number);
     // It is forgotten when the path leaves the device.
     for (at, from, to) in [(20, WWAN, WIFI), (30, WIFI, WWAN)] {
@@ -352,7 +352,7 @@ fn a_handoff_that_is_foreseen_is_told_over_the_present_link() {
     let (link, kind, _) = begun(rounds.next(SECOND));
     assert_eq!((link, kind), (told.link, ReportType::Expected));
     // The pace is that of the present uplink, 54 Mbit/s.
-    assert_eq!(rounds.next(SECOND), Some(Order::Walk(100)));
+    assert_eq!(rounds.next(SECOND), Some(Order::Pass(100)));
 }
 
 #[test]
@@ -362,17 +362,17 @@ fn an_announcement_waits_for_a_handoff_that_is_being_told() {
     rounds.on_events(SECOND, &[route(WIFI, false), route(WWAN, true)]);
     begun(rounds.next(SECOND));
     rounds.next(SECOND);
-    rounds.on_walk(SECOND, &walk(8, 500));
+    rounds.on_pass(SECOND, &pass(8, 500));
     let number = rounds.on_foreseen(SECOND + MS, "wlan0", told).expect("a device")[0];
-    let at = rounds.deadline().expect("a walk");
-    assert!(matches!(rounds.next(at), Some(Order::Walk(_))), "it goes on");
-    rounds.on_walk(at, &walk(500, 0));
+    let at = rounds.deadline().expect("a pass");
+    assert!(matches!(rounds.next(at), Some(Order::Pass(_))), "it goes on");
+    rounds.on_pass(at, &pass(500, 0));
     let round = done(rounds.next(at));
     assert_eq!((round.cause, round.superseded), (Cause::Moved, false));
     let at = rounds.deadline().expect("the announcement");
     assert_eq!(begun(rounds.next(at)).1, ReportType::Expected);
     rounds.next(at);
-    rounds.on_walk(at, &walk(1, 0));
+    rounds.on_pass(at, &pass(1, 0));
     assert_eq!(done(rounds.next(at)).number, number);
 }
 
@@ -407,7 +407,7 @@ fn after_sleep_and_after_a_killed_agent_peers_are_told_though_nothing_moved() {
     rounds.on_events(0, &[device(WIFI, true), route(WIFI, true)]);
     assert_eq!(begun(rounds.next(0)).0.rate_kbps, 54_000);
     rounds.next(0);
-    rounds.on_walk(0, &walk(1, 0));
+    rounds.on_pass(0, &pass(1, 0));
     assert_eq!(done(rounds.next(0)).cause, Cause::Restarted);
 }
 
@@ -428,7 +428,7 @@ fn prefixes_are_told_one_after_the_other() {
     while let Some(order) = rounds.next(SECOND) {
         match order {
             Order::Begin(_, scope, _) => seen.push(scope[0].address.is_ipv4()),
-            Order::Walk(_) => rounds.on_walk(SECOND, &walk(1, 0)),
+            Order::Pass(_) => rounds.on_pass(SECOND, &pass(1, 0)),
             _ => {}
         }
     }
@@ -517,10 +517,10 @@ proptest! {
                         running = true;
                         begins.push(now);
                     }
-                    Some(Order::Walk(budget)) => {
+                    Some(Order::Pass(budget)) => {
                         prop_assert!(running && budget > 0);
                         let unpaid = *answers.next().expect("a cycle");
-                        rounds.on_walk(now, &walk(budget, unpaid));
+                        rounds.on_pass(now, &pass(budget, unpaid));
                     }
                     Some(Order::Done(round)) => {
                         running = running && round.estimate.is_none();

@@ -17,13 +17,13 @@
 mod craft;
 mod error;
 mod kept;
+mod notify;
 mod records;
 mod resume;
-mod walk;
 
 pub use error::Error;
+pub use notify::{ConnectionCounts, Notice, Pass, Scope};
 pub use resume::{Progress, Treatment, Waiting};
-pub use walk::{Census, Notice, Scope, Walk};
 
 use crate::sender::icmp::Icmp;
 use crate::sender::{free_name, kernel_name};
@@ -147,7 +147,7 @@ struct Agent<'a> {
     /// Folder of its pins.
     folder: Option<&'a Path>,
     locks: Vec<Flock<File>>,
-    /// `bpf/mobile/unsent.h` and `bpf/mobile/resume.h` beside [`Mobile::walk`].
+    /// `bpf/mobile/unsent.h` and `bpf/mobile/resume.h` beside [`Mobile::notify_busy`].
     helps_others: bool,
 }
 
@@ -181,8 +181,8 @@ fn attach_and_keep(options: &Options, cgroup: File, agent: Agent<'_>) -> Result<
         uploads: false,
         pushes: true,
     };
-    walk::give(&skel, &orders)?;
-    walk::set_scope(&skel, &[Scope::EVERYBODY])?;
+    notify::give(&skel, &orders)?;
+    notify::set_scope(&skel, &[Scope::EVERYBODY])?;
     let notify = skel.progs.mobile_notify.attach().map_err(Error::kernel("iterate over TCP connections"))?;
     let connections = skel
         .progs

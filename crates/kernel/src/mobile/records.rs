@@ -52,7 +52,7 @@ impl Counters {
     }
 }
 
-/// `SEGUE_OTHERS_*`: the treatment of connections that a walk does not notify at once.
+/// `SEGUE_OTHERS_*`: the treatment of connections that a pass does not notify at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Others {
     Wait = 0,
@@ -60,7 +60,7 @@ pub(super) enum Others {
     Marked = 2,
 }
 
-/// The orders for a walk.
+/// The orders for a pass.
 #[derive(Clone, Copy)]
 pub(super) struct Orders {
     pub(super) since: u64,

@@ -7,8 +7,8 @@
 //! its peer sends again.
 
 use super::craft;
+use super::notify::{each_record, give};
 use super::records::{Counters, Ends};
-use super::walk::{each_record, give};
 use super::{Error, Mobile, Scope};
 use crate::egress::{Device, Place};
 use crate::layouts::{mapped, segue_others, segue_sent, segue_tuple, segue_waiting, unmapped};

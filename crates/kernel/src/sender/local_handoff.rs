@@ -21,7 +21,7 @@ const HOSTS: u32 = 128;
 
 /// The policy on this host's own flows. Dropped: they go back to cubic or bbr. All of it must be used in one network namespace.
 #[derive(Debug)]
-pub struct Own {
+pub struct LocalPolicy {
     handoff: Link,
     let_go: Link,
     orders: MapHandle,
@@ -42,7 +42,7 @@ pub struct Governed {
     pub pushed: u32,
 }
 
-impl Own {
+impl LocalPolicy {
     /// Loads the programs, for the flows of the cgroup's processes. `scope`: the map of remote prefixes that move with
     /// the handoff ([`crate::mobile::Mobile::scope`]). No flow is touched before the first handoff, but those that an
     /// agent governed which was killed.
@@ -147,7 +147,7 @@ impl Own {
     }
 }
 
-impl Drop for Own {
+impl Drop for LocalPolicy {
     fn drop(&mut self) {
         let _ = status::run(&self.let_go);
         self.congestion_controls.clear();

@@ -12,7 +12,7 @@ mod status;
 
 pub use attach::{Sender, attach, check_name, detach};
 pub(crate) use attach::{free_name, kernel_name};
-pub use local_handoff::{Governed, Own};
+pub use local_handoff::{Governed, LocalPolicy};
 pub use status::{Counter, FlowStatus, LinkStatus, Status, status};
 
 use crate::layouts::{TABLES, segue_scheme};
@@ -94,8 +94,8 @@ impl Policy {
                 Self::Unaware | Self::Plain(_) => {
                     return Err(SettingError::Unknown {
                         word: key.clone(),
-                        expected: "a setting of a scheme that reacts".to_owned(),
-                        nearest: "etcp-v1",
+                        expected: "a setting of a scheme that reacts, such as etcp-v1".to_owned(),
+                        hint: String::new(),
                     });
                 }
             }
@@ -151,10 +151,10 @@ fn plain(scheme: &str) -> Option<&'static str> {
 /// A word that is no scheme, with all that are.
 fn name_all(error: SettingError, word: &str) -> SettingError {
     match error {
-        SettingError::Unknown { nearest, .. } if !word.starts_with("etcp") => SettingError::Unknown {
+        SettingError::Unknown { .. } if !word.starts_with("etcp") => SettingError::Unknown {
             word: word.to_owned(),
             expected: format!("a scheme ({})", SCHEMES.join(", ")),
-            nearest: if word.contains("ho") { "tcp-ho" } else { nearest },
+            hint: segue_words::did_you_mean(word, SCHEMES),
         },
         other => other,
     }

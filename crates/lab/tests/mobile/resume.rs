@@ -156,7 +156,7 @@ fn who_is_left_alone_is_echoed_as_ever() {
     assert_eq!(waiting(&hosts, &mut mobile).len(), 1);
     outage(&mut mobile);
     // A longer prefix decides.
-    let to = Scope { address: hosts.peer.ipv4, bits: 32, told: true };
+    let to = Scope { address: hosts.peer.ipv4, bits: 32, notified: true };
     mobile.treat_others(&[Treatment { to, resume: false, stale: Duration::MAX }]).expect("a map");
     let capture = Capture::on(&hosts.peer);
     carry(&near, &far, 0, 10);

@@ -48,7 +48,7 @@ fn a_sender_persists_over_an_announced_gap() {
 #[test]
 #[ignore = "a measurement: make measure"]
 fn a_sender_stops_and_goes_on_when_it_is_due() {
-    // Time that a run needs beside the round trip: the owner's wake-up, its walk over the sockets, the sender's.
+    // Time that a run needs beside the round trip: the owner's wake-up, its pass over the sockets, the sender's.
     const ALLOWED: Nanos = 25 * MS;
     let _turn = bench::turn();
     in_laboratory(|| {

@@ -19,6 +19,7 @@ use crate::Nanos;
 use crate::core::charged_header;
 use crate::encode::sack_room;
 use crate::profile::StackProfile;
+use crate::ranges::Ranges;
 use crate::receiver::Arrival;
 use crate::segment::{CarriedOption, SackList, Segment, Timestamps};
 
@@ -38,8 +39,8 @@ pub struct LinuxReceiver {
     rcv_wup: u32,
     window: u32,
     ts_recent: u32,
-    /// Out-of-order packets as disjoint, ascending ranges above `rcv_nxt`.
-    ranges: Vec<(u32, u32)>,
+    /// Packets above `rcv_nxt`.
+    ranges: Ranges,
     /// `selective_acks`, most recent first.
     sacks: Vec<(u32, u32)>,
     /// `duplicate_sack`, for the next ACK.
@@ -99,7 +100,7 @@ impl LinuxReceiver {
             rcv_wup: 0,
             window: profile.receive_window,
             ts_recent: 0,
-            ranges: Vec::new(),
+            ranges: Ranges::default(),
             sacks: Vec::with_capacity(NUM_SACKS),
             dsack: None,
             reports_duplicates: profile.dsack,
@@ -144,15 +145,12 @@ impl LinuxReceiver {
 
     /// Packets that have arrived, in order or not, the SYN included.
     pub fn received(&self) -> u32 {
-        self.rcv_nxt + self.ranges.iter().map(|(left, right)| right - left).sum::<u32>()
+        self.rcv_nxt + self.ranges.packets()
     }
 
     /// Whether packet `seq` has arrived.
     pub fn has(&self, seq: u32) -> bool {
-        seq < self.rcv_nxt || {
-            let index = self.ranges.partition_point(|range| range.1 <= seq);
-            self.ranges.get(index).is_some_and(|range| range.0 <= seq)
-        }
+        seq < self.rcv_nxt || self.ranges.around(seq).is_some()
     }
 
     /// Turns reporting of duplicates on or off from now on (RFC 2883).

@@ -19,8 +19,8 @@ impl LinuxReceiver {
             self.pushed |= push; // `tcp_measure_rcv_mss`
             self.event_data_recv();
             if !self.ranges.is_empty() {
-                if self.ranges[0].0 == self.rcv_nxt {
-                    self.rcv_nxt = self.ranges.remove(0).1;
+                if let Some(next) = self.ranges.take_from(self.rcv_nxt) {
+                    self.rcv_nxt = next;
                     let read = self.out_of_order.partition_point(|held| held.0 < self.rcv_nxt);
                     self.out_of_order.drain(..read);
                 }
@@ -39,38 +39,18 @@ impl LinuxReceiver {
     /// `tcp_data_queue_ofo`.
     fn queue_out_of_order(&mut self, seq: u32) {
         self.scheduled = true;
-        if self.ranges.is_empty() {
-            self.ranges.push((seq, seq + 1));
+        let first = self.ranges.is_empty();
+        let new = self.ranges.insert(seq);
+        if first {
             self.sacks.clear();
             self.sacks.push((seq, seq + 1));
-            self.grow_window(0);
-            self.hold(seq);
-            return;
+        } else {
+            if !new {
+                self.set_duplicate(seq);
+            }
+            self.sack_new(seq);
         }
-        let index = self.ranges.partition_point(|range| range.1 < seq);
-        let duplicate = match self.ranges.get(index).copied() {
-            Some((left, right)) if left <= seq && seq < right => true,
-            Some((_, right)) if right == seq => {
-                self.ranges[index].1 += 1;
-                if self.ranges.get(index + 1).is_some_and(|next| next.0 == seq + 1) {
-                    self.ranges[index].1 = self.ranges.remove(index + 1).1;
-                }
-                false
-            }
-            Some((left, _)) if left == seq + 1 => {
-                self.ranges[index].0 = seq;
-                false
-            }
-            _ => {
-                self.ranges.insert(index, (seq, seq + 1));
-                false
-            }
-        };
-        if duplicate {
-            self.set_duplicate(seq);
-        }
-        self.sack_new(seq);
-        if !duplicate {
+        if new {
             self.grow_window(0);
             self.hold(seq);
         }

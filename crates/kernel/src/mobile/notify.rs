@@ -1,4 +1,4 @@
-//! Notices, given out by walks over the kernel's table of connections: all at once, or a part of them at a time.
+//! Notices, given out by passes over the kernel's table of connections: all at once, or a part of them at a time.
 
 use super::records::{Ack, Counters, Orders, Others, PREFIXES};
 use super::{Error, Mobile, Notified, Way, craft, records};
@@ -14,7 +14,7 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::time::Duration;
 use zerocopy::IntoBytes;
 
-/// A notice that is given out in parts: [`Mobile::begin`], then [`Mobile::walk`].
+/// A notice that is given out in parts: [`Mobile::begin`], then [`Mobile::notify_busy`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Notice {
     /// The link that it tells.
@@ -29,14 +29,14 @@ pub struct Notice {
     pub since: Duration,
 }
 
-/// The result of a walk: numbers of connections.
+/// The result of a pass: numbers of connections.
 #[derive(Debug, Default)]
-pub struct Walk {
+pub struct Pass {
     /// Told in ACKs of the kernel's.
     pub poked: u32,
     /// Told, at least once, in an ACK crafted here.
     pub crafted: u32,
-    /// Those that waited, and have been notified since the walk before in ACKs of their own.
+    /// Those that waited, and have been notified since the pass before in ACKs of their own.
     pub acked: u32,
     /// Not notified, because the budget was spent.
     pub unpaid: u32,
@@ -46,7 +46,7 @@ pub struct Walk {
     pub uploads: u32,
     /// Flows of this host that waited for their timers and were made to send.
     pub resent: u32,
-    /// Flows of this host on which a policy has decided ([`crate::sender::Own`]); none by the walk alone.
+    /// Flows of this host on which a policy has decided ([`crate::sender::LocalPolicy`]); none by the pass alone.
     pub governed: Governed,
     /// As in [`Notified::unrestored`].
     pub unrestored: u32,
@@ -56,7 +56,7 @@ pub struct Walk {
 
 /// Connections of the network namespace that are in scope, in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Census {
+pub struct ConnectionCounts {
     /// Can be notified.
     pub negotiated: u32,
     /// Established, and cannot be notified.
@@ -75,12 +75,12 @@ pub struct Scope {
     /// Length of the prefix.
     pub bits: u8,
     /// Whether its hosts are notified.
-    pub told: bool,
+    pub notified: bool,
 }
 
 impl Scope {
     /// All hosts.
-    pub const EVERYBODY: Self = Self { address: IpAddr::V6(Ipv6Addr::UNSPECIFIED), bits: 0, told: true };
+    pub const EVERYBODY: Self = Self { address: IpAddr::V6(Ipv6Addr::UNSPECIFIED), bits: 0, notified: true };
     /// Most prefixes that [`Mobile::tell_only`] takes.
     pub const MOST: usize = PREFIXES;
 
@@ -107,7 +107,7 @@ pub(super) fn set_scope(skel: &MobileSkel<'_>, scope: &[Scope]) -> Result<(), Er
         map.delete(&key).map_err(refused())?;
     }
     for prefix in scope {
-        map.update(prefix.key().as_bytes(), &[u8::from(prefix.told)], MapFlags::ANY).map_err(refused())?;
+        map.update(prefix.key().as_bytes(), &[u8::from(prefix.notified)], MapFlags::ANY).map_err(refused())?;
     }
     Ok(())
 }
@@ -145,13 +145,13 @@ impl Mobile {
         self.begin(&Notice { link, kind, copies, way, since: Duration::ZERO })?;
         self.orders.uploads = false;
         let mut notified = Notified::default();
-        // Each walk is over the kernel's whole table of connections.
+        // Each pass is over the kernel's whole table of connections.
         for others in [Others::Wait, Others::Notified] {
-            let (walk, counters) = self.walk_with(u32::MAX, others)?;
-            notified.poked += walk.poked;
-            notified.crafted += walk.crafted;
-            notified.unrestored += walk.unrestored;
-            let before = std::mem::replace(&mut notified.skipped, walk.skipped);
+            let (pass, counters) = self.pass_with(u32::MAX, others)?;
+            notified.poked += pass.poked;
+            notified.crafted += pass.crafted;
+            notified.unrestored += pass.unrestored;
+            let before = std::mem::replace(&mut notified.skipped, pass.skipped);
             notified.skipped.unwritten += before.unwritten;
             notified.skipped.unsent += before.unsent;
             notified.skipped.refusal = before.refusal.or(notified.skipped.refusal.take());
@@ -175,8 +175,8 @@ impl Mobile {
         set_scope(&self.skel, scope)
     }
 
-    /// Whether walks send what this host's flows have queued with nothing under way, by their windows of before; not
-    /// where a policy decides on those after the walk ([`crate::sender::Own`]).
+    /// Whether passes send what this host's flows have queued with nothing under way, by their windows of before; not
+    /// where a policy decides on those after the pass ([`crate::sender::LocalPolicy`]).
     pub fn push_queues(&mut self, yes: bool) {
         self.orders.pushes = yes;
     }
@@ -193,7 +193,7 @@ impl Mobile {
         give(&self.skel, &self.orders)
     }
 
-    /// A new notice; [`Mobile::walk`] sends it. Connections that wait for the one before never get that.
+    /// A new notice; [`Mobile::notify_busy`] sends it. Connections that wait for the one before never get that.
     ///
     /// # Errors
     /// A notice that cannot be sent.
@@ -215,16 +215,16 @@ impl Mobile {
 
     /// Notifies at most `budget` of the busy connections that have not been notified. All others carry the notice on
     /// their next ACKs.
-    pub fn walk(&mut self, budget: u32) -> Result<Walk, Error> {
-        let (walk, _) = self.walk_with(budget, Others::Marked)?;
+    pub fn notify_busy(&mut self, budget: u32) -> Result<Pass, Error> {
+        let (pass, _) = self.pass_with(budget, Others::Marked)?;
         // Once is enough.
         self.orders.uploads = false;
-        Ok(walk)
+        Ok(pass)
     }
 
-    fn walk_with(&mut self, budget: u32, others: Others) -> Result<(Walk, Counters), Error> {
+    fn pass_with(&mut self, budget: u32, others: Others) -> Result<(Pass, Counters), Error> {
         let before = self.counts()?;
-        let mut walk = Walk::default();
+        let mut pass = Pass::default();
         self.orders.budget = budget;
         self.orders.others = others;
         give(&self.skel, &self.orders)?;
@@ -240,27 +240,27 @@ impl Mobile {
                 copies: u32::from(backoffs) + 1,
             }),
             None => match sender.send(&ack, self.orders.link, self.orders.kind) {
-                Ok(()) => walk.crafted += 1,
+                Ok(()) => pass.crafted += 1,
                 Err(error) => {
-                    walk.skipped.unsent += 1;
-                    walk.skipped.refusal.get_or_insert(error);
+                    pass.skipped.unsent += 1;
+                    pass.skipped.refusal.get_or_insert(error);
                 }
             },
         })?;
-        walk.resent = self.resend(&waiting);
+        pass.resent = self.resend(&waiting);
         let now = self.counts()?;
         let counters = Counters::read(std::array::from_fn(|i| now[i].wrapping_sub(before[i])));
-        walk.resent += counters.pushed;
-        walk.poked = counters.poked;
-        walk.acked = counters.acked;
-        walk.unpaid = counters.unpaid;
-        walk.marked = counters.marked;
-        walk.uploads = counters.uploads;
-        walk.unrestored = counters.unrestored;
-        walk.skipped.unnegotiated = counters.unnegotiated;
-        walk.skipped.closing = counters.closing;
-        walk.skipped.unwritten = counters.unwritten;
-        Ok((walk, counters))
+        pass.resent += counters.pushed;
+        pass.poked = counters.poked;
+        pass.acked = counters.acked;
+        pass.unpaid = counters.unpaid;
+        pass.marked = counters.marked;
+        pass.uploads = counters.uploads;
+        pass.unrestored = counters.unrestored;
+        pass.skipped.unnegotiated = counters.unnegotiated;
+        pass.skipped.closing = counters.closing;
+        pass.skipped.unwritten = counters.unwritten;
+        Ok((pass, counters))
     }
 
     /// Makes these flows resend at once; their number. Without raw sockets for ICMP they wait for their timers.
@@ -288,9 +288,9 @@ impl Mobile {
     ///
     /// # Errors
     /// The kernel's list of connections broke off.
-    pub fn census(&mut self) -> Result<Census, Error> {
-        let (_, counters) = self.walk_with(0, Others::Wait)?;
-        Ok(Census {
+    pub fn count_connections(&mut self) -> Result<ConnectionCounts, Error> {
+        let (_, counters) = self.pass_with(0, Others::Wait)?;
+        Ok(ConnectionCounts {
             negotiated: counters.negotiated,
             unnegotiated: counters.unnegotiated,
             closing: counters.closing,

@@ -5,6 +5,7 @@ use segue_study::explain::SchemeTrace;
 use segue_tcp::Segment;
 use segue_tcp::advice::MinRto;
 use segue_tcp::receiver::Arrival;
+use segue_world::notice_error::Told;
 use segue_world::packet::Packet;
 use segue_world::trace::{Event, LossCause, Side, What};
 use segue_world::{Nanos, NoticeMode};
@@ -172,6 +173,9 @@ pub struct Run<'a> {
     notice_delay_ns: Nanos,
     /// Copies of an in-band notice that are lost.
     notice_loss: u32,
+    /// Where notices may be wrong: what this one tells of the new link.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    told: Option<ToldLine>,
     definition: &'static str,
     stack: &'static str,
     settings: BTreeMap<&'a str, &'a str>,
@@ -182,6 +186,15 @@ pub struct Run<'a> {
     end_ns: Nanos,
     /// The packet that each flow's cumulative ACK has to reach.
     targets: &'a [u32],
+}
+
+/// The new link as a notice tells it.
+#[derive(Debug, Serialize)]
+pub struct ToldLine {
+    rate_kbps: u32,
+    delay_us: u32,
+    /// So much later than notices come otherwise.
+    late_ns: Nanos,
 }
 
 /// A packet: data have `seq` and `copy`, ACKs have `ack`.
@@ -311,6 +324,11 @@ fn run(told: &SchemeTrace) -> Run<'_> {
             NoticeMode::InBand { lost } => lost,
             NoticeMode::Instant | NoticeMode::Withheld => 0,
         },
+        told: told.trace.told.map(|Told { new_link, late }| ToldLine {
+            rate_kbps: new_link.rate_kbps,
+            delay_us: new_link.delay_us,
+            late_ns: late,
+        }),
         definition: experiment.definition.word(),
         stack: told.stack,
         settings: told.settings.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect(),

@@ -137,6 +137,12 @@ pub struct BenchArgs {
     /// Lose the first K of the two copies of an in-band notice
     #[arg(long, value_name = "K", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=2))]
     pub notice_loss: u32,
+    /// Notices err, by a draw for each handoff: the told rate of the new link by up to that factor, the delay by up to that much, and they come late
+    #[arg(long, value_name = "rate=2x,delay=30ms,late=100ms", allow_hyphen_values = true)]
+    pub notice_error: Option<String>,
+    /// Long downloads of other users on each access link; their TCP is the regular one, or Linux with that congestion control
+    #[arg(long, value_name = "N [CONTROL]", allow_hyphen_values = true)]
+    pub neighbours: Option<String>,
     /// One stack for all schemes, in place of their own
     #[arg(long, value_name = "STACK")]
     pub stack: Option<String>,

@@ -3,6 +3,7 @@
 use crate::Failure;
 use crate::cli::BenchArgs;
 use segue_study::Request;
+use segue_study::request::{NEIGHBOURS, NOTICE_ERROR};
 use segue_world::{AccessLink, Kind, KindWord, NoticeMode, NoticeWord, SECOND};
 
 impl BenchArgs {
@@ -42,7 +43,11 @@ impl BenchArgs {
                 "--notice-loss goes with --notice in-band; an instant notice is never lost".into(),
             ));
         }
-        crate::settings::only_once(&self.set)?;
+        let mut settings = self.set.clone();
+        for ((key, _), words) in [(NOTICE_ERROR, &self.notice_error), (NEIGHBOURS, &self.neighbours)] {
+            settings.extend(words.iter().map(|words| (key.to_string(), words.clone())));
+        }
+        crate::settings::only_once(&settings)?;
         Ok(Request {
             pairs: vec![(
                 AccessLink::parse(&self.old).map_err(Failure::user)?,
@@ -60,7 +65,7 @@ impl BenchArgs {
             },
             stack: self.stack.clone(),
             cc: self.cc.clone(),
-            settings: self.set.clone(),
+            settings,
             seed: self.seed,
             seeds: 1,
         })

@@ -167,6 +167,8 @@ impl LabPlan {
                 stack,
                 notice: NoticeMode::InBand { lost: 0 },
                 notice_delay: 0,
+                notice_error: Default::default(),
+                neighbours: None,
                 packets: 1,
                 definition: Definition::AfterHighest,
                 routers: segue_world::Routers::default(),

@@ -42,6 +42,12 @@ impl<W> Observer<W> {
         Self { lost: vec![CopySet::default(); flows], recorder: None, watch }
     }
 
+    /// Whether a flow is one of the mobile's: neighbours have the numbers behind them.
+    #[inline]
+    pub(crate) fn is_own(&self, flow: u16) -> bool {
+        usize::from(flow) < self.lost.len()
+    }
+
     /// Whether a copy is known to have been lost.
     pub(crate) fn is_lost(&self, flow: u16, copy: u32) -> bool {
         self.lost[usize::from(flow)].contains(copy)
@@ -64,6 +70,9 @@ impl<W: HostObserver> LinkObserver<Packet> for Observer<W> {
     }
 
     fn lost(&mut self, now: Nanos, link: LinkId, packet: &Packet, cause: LossCause) {
+        if !self.is_own(packet.flow) {
+            return;
+        }
         self.watch.lost(now, link, packet, cause);
         self.note_loss(packet);
         if let Some(recorder) = &mut self.recorder {

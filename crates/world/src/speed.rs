@@ -52,6 +52,8 @@ fn four_hops(stack: StackProfile, limit: Nanos) -> Result<u64, LinkError> {
         stack,
         notice: NoticeMode::Instant,
         notice_delay: 0,
+        notice_error: Default::default(),
+        neighbours: None,
         packets: 100,
         definition: Definition::AfterHighest,
         routers: Routers::default(),

@@ -10,13 +10,13 @@
 //! from one of two ranges. As in the paper's emulation, whose routers stop sending when the cost of a link rises, what
 //! is on the air when the link goes down still arrives. The round trip is that of the wires, and no link is a bottleneck.
 
-use super::random::{Random, Stream};
 use crate::access_router::{AccessRouter, Held};
 use crate::bench::line;
 use crate::nodes::{
     BenchNode, Correspondent, HostObserver, Mobile, Route, Router, Wheel, receiving_flow, sending_flow,
 };
 use crate::packet::Packet;
+use crate::random::{Random, Stream};
 use crate::{Routers, Tunnel};
 use segue_handoff::{Advised, Link, Scheme};
 pub use segue_netsim::Capacity;

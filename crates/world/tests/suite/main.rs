@@ -15,6 +15,8 @@ mod forks;
 mod freeze;
 mod hn;
 mod links;
+mod neighbours;
+mod notice_error;
 mod properties;
 mod schemes;
 mod trace;

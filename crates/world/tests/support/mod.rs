@@ -54,6 +54,8 @@ pub fn experiment(old: &str, new: &str) -> Experiment {
         stack: NS2_SACK1,
         notice: NoticeMode::Instant,
         notice_delay: 0,
+        notice_error: Default::default(),
+        neighbours: None,
         packets: 100,
         definition: Definition::AfterHighest,
         routers: Routers::default(),

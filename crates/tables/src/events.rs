@@ -53,6 +53,12 @@ struct EventRow<'a> {
     rto_recovery: Option<bool>,
     /// Of a loss: by the link while it was up, and not by the disconnection.
     while_up: Option<bool>,
+    /// Of a mobile that acts alone; its rule stands with `rules`.
+    act: Option<&'a str>,
+    /// The bound of a window, packets.
+    window: Option<u32>,
+    lost: Option<bool>,
+    heeded: Option<bool>,
 }
 
 /// One row per event and scheme.
@@ -111,6 +117,18 @@ fn row(event: LineEvent<'_>) -> EventRow<'_> {
             dupthresh: advice.dupthresh,
             cwnd: advice.cwnd,
             ssthresh: advice.ssthresh,
+            ..EventRow::default()
+        },
+        LineEvent::Help { flow, act, seq, ack, window, lost, heeded, rule } => EventRow {
+            event: "help",
+            flow,
+            seq,
+            ack,
+            rules: Some(rule.to_string()),
+            act: Some(act),
+            window,
+            lost: Some(lost),
+            heeded: Some(heeded),
             ..EventRow::default()
         },
         LineEvent::State {

@@ -5,7 +5,7 @@
 
 use super::seconds;
 use super::vantage::Vantage;
-use segue_handoff::{Decision, Occasion};
+use segue_handoff::{Act, Decision, Occasion};
 use segue_study::decision_words::decision_in_words;
 use segue_world::Nanos;
 use segue_world::packet::Packet;
@@ -148,8 +148,11 @@ impl Writer {
                 self.say_heard(at, *flow, format!("fast retransmit of packet {head}"));
             }
             What::Decided { flow, decision } => self.decided(at, *flow, decision),
-            // Its messages are ICMP's, not of the flow (docs/guide/captures.md).
-            What::Acted { .. } | What::State { .. } => {}
+            // The mobile's message is in no capture: what the sender makes of it stands at its next packet.
+            What::Acted { flow, act: act @ Act::MessageHeard { heeded: true, .. } } => {
+                self.say_next(at, *flow, format!("the sender {act} [{}]", act.rule()));
+            }
+            What::State { .. } | What::Acted { .. } => {}
         }
     }
 

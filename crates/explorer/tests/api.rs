@@ -122,12 +122,15 @@ fn allowed(endpoint: &str) -> impl Strategy<Value = String> + use<> {
         if !stack.starts_with("linux-6.") || stack.contains('/') {
             words.retain(|(key, _)| key != "cc");
         }
-        if !stack.starts_with("linux-6.") {
-            for (_, names) in words.iter_mut().filter(|(key, _)| key == "schemes") {
-                let others = names.split(',').filter(|name| !["cubic", "bbr", "bbr3"].contains(name));
-                let others: Vec<&str> = others.collect();
-                *names = if others.is_empty() { "sack".into() } else { others.join(",") };
-            }
+        // Some schemes run on a few stacks only.
+        let runs = |name: &str| match name {
+            "cubic" | "bbr" | "bbr3" => stack.starts_with("linux-6."),
+            "near" => ["", "ns2-sack1", "rfc", "linux"].contains(&stack.as_str()),
+            _ => true,
+        };
+        for (_, names) in words.iter_mut().filter(|(key, _)| key == "schemes") {
+            let others: Vec<&str> = names.split(',').filter(|name| runs(name)).collect();
+            *names = if others.is_empty() { "sack".into() } else { others.join(",") };
         }
         // Few handoffs: many would be slow, not different.
         if !words.iter().any(|(key, _)| key == "at") {

@@ -268,9 +268,8 @@ mod tests {
             (&cubic["scheme"], &cubic["disconnect_s"], &cubic["stack"]),
             (&"cubic+agent".into(), &3.0.into(), &"linux-test".into())
         );
-        assert!(
-            cubic["simulated"].is_null() && cubic["transfer_s"].is_null() && cubic["definition"].is_null()
-        );
+        assert!(cubic["transfer_s"].is_null() && cubic["definition"].is_null());
+        assert_eq!(cubic["simulated"]["runs"], 3, "the simulator has the mobile alone");
         assert_eq!(
             (&cubic["points"], &cubic["incomplete"], &cubic["notice"]),
             (&3.into(), &3.into(), &"withheld".into())
@@ -303,7 +302,7 @@ mod tests {
         };
         let cells: Vec<&str> = line("cubic+agent").split_whitespace().collect();
         assert_eq!(cells[..4], ["cubic+agent", "inf", "inf", "inf"], "{table}");
-        assert_eq!(cells[cells.len() - 3..], ["-", "-", "-"], "the simulator has no agent alone: {table}");
+        assert!(!cells[cells.len() - 3..].contains(&"-"), "the simulator has the mobile alone: {table}");
         assert!(!line("etcp-v1").trim_end().ends_with('-'), "{table}");
         let csv = live_csv(&comparison).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(csv.lines().count(), 5);

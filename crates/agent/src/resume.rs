@@ -1,9 +1,9 @@
 //! When which connection is helped after an outage, whose peer runs nothing of ours. No sockets, no clock: times go in,
 //! what is to be sent comes out.
 //!
-//! A peer that has heard nothing waits for a timer that has doubled with each expiry. Each message about the first octet
-//! that it knows no ACK for takes one doubling back, and it resends once the timer's time has passed (RFC 6069). Which
-//! octet that is this host does not know: its last ACKs may have died with the link.
+//! A peer that has heard nothing waits for a timer that has doubled with each expiry. Each message about the first
+//! octet that it knows no ACK for takes one doubling back, and it resends once the timer's time has passed (RFC
+//! 6069). Which octet that is this host does not know: its last ACKs may have died with the link.
 //!
 //! * At once: messages about each of the last ACK numbers, three of each, the newest first; then the last ACK in three
 //!   copies. An ACK that came before would be taken for the end of the timeouts, and no message would act any more.
@@ -104,7 +104,8 @@ impl<W> Resumes<W> {
         Self { all: Vec::new(), ids: 0, free: 0 }
     }
 
-    /// The link is back after `outage` ns: these connections of a prefix are helped, and none of before. How many they are.
+    /// The link is back after `outage` ns: these connections of a prefix are helped, and none of before. How many
+    /// they are.
     pub(super) fn begin(
         &mut self,
         now: u64,

@@ -250,7 +250,8 @@ impl Tracer {
         let mut events: Vec<Event> = self.early_states.into_iter().flatten().collect();
         events.extend(self.early_packets);
         events.extend(self.events);
-        // A managed queue tells of an arrival when the transmission begins. The sort is stable: the rest keeps its order.
+        // A managed queue tells of an arrival when the transmission begins. The sort is stable: the rest keeps its
+        // order.
         events.sort_by_key(|event| event.at);
         (events, self.resent_before)
     }

@@ -21,7 +21,7 @@ def main(spec: Path, rounds: int) -> None:
     # As many workers of one thread as the sweep has threads without them.
     workers = os.cpu_count()
     with (
-        LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
         tempfile.TemporaryDirectory() as folder,
     ):

@@ -23,7 +23,7 @@ def main(address: str | None) -> None:
 
     if address is None:
         # One thread each: a part takes one core.
-        with LocalCluster(threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
+        with LocalCluster(threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster) as client:
             out = segue.sweep(spec, out="sweep-small.parquet", client=client, progress=progress)
     else:
         out = segue.sweep(spec, out="sweep-small.parquet", client=address, progress=progress)

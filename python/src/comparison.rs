@@ -78,6 +78,8 @@ impl Comparison {
 ///     packets: packets of a transfer; 100 unless given.
 ///     definition: 'after-highest' (unless given) or 'after-ack'.
 ///     notice: 'instant' (unless given) or 'in-band', of which the first `notice_loss` copies are lost.
+///     notice_error: how far notices may be wrong, drawn for each handoff: 'rate=2x,delay=30ms,late=100ms'.
+///     neighbours: long downloads of others on each access link, such as '3' or '3 cubic'.
 ///     stack: one stack for all schemes in place of their own.
 ///     cc: congestion control of a stack that has a choice, such as 'linux-6.12': 'cubic', 'reno', 'bbr' or 'bbr3'.
 ///     settings: settings of schemes and stacks by name.
@@ -99,8 +101,8 @@ impl Comparison {
 ///     The bench of L. Daniel and M. Kojo; sections 1 and 9 of docs/reference/algorithms.md.
 #[pyfunction]
 #[pyo3(signature = (old, new, *, both_ways=false, kind=None, disconnect=None, flows=None, schemes=None, at=None,
-    warm_up=None, packets=None, definition=None, notice=None, notice_loss=None, stack=None, cc=None, settings=None,
-    seed=None, seeds=None, threads=None, rows=true))]
+    warm_up=None, packets=None, definition=None, notice=None, notice_loss=None, notice_error=None, neighbours=None,
+    stack=None, cc=None, settings=None, seed=None, seeds=None, threads=None, rows=true))]
 #[allow(clippy::too_many_arguments, reason = "those of the command line, each by its name")]
 pub fn compare(
     py: Python<'_>,
@@ -117,6 +119,8 @@ pub fn compare(
     definition: Option<Word>,
     notice: Option<Word>,
     notice_loss: Option<Count>,
+    notice_error: Option<Word>,
+    neighbours: Option<Word>,
     stack: Option<Word>,
     cc: Option<Word>,
     settings: Option<Settings>,
@@ -130,7 +134,9 @@ pub fn compare(
     words.list("flows", flows.as_ref()).list("schemes", schemes.as_ref()).option("at", at);
     words.option("warm-up", warm_up);
     words.option("packets", packets).option("definition", definition).option("notice", notice);
-    words.option("notice-loss", notice_loss).option("stack", stack).option("cc", cc);
+    words.option("notice-loss", notice_loss).option("notice-error", notice_error);
+    words.option("neighbours", neighbours);
+    words.option("stack", stack).option("cc", cc);
     words.settings(settings.as_ref());
     words.option("seed", seed).option("seeds", seeds).option("threads", threads).rest(&[&old.0, &new.0]);
     let Command::Compare(args) = words.command()? else { return Err(ours("no comparison")) };

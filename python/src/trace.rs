@@ -58,8 +58,8 @@ impl Trace {
 /// One handoff, packet by packet, as `segue trace` tells it, with the same words and defaults.
 ///
 /// Parameters
-///     old, new, schemes, disconnect, packets, definition, notice, notice_loss, stack, cc, settings, seed: as in
-///         `compare`.
+///     old, new, schemes, disconnect, packets, definition, notice, notice_loss, notice_error, neighbours, stack, cc,
+///         settings, seed: as in `compare`.
 ///     at: when the handoff begins, a word with a unit or seconds.
 ///     kind: 'mbb' (unless given) or 'bbm'.
 ///     flows: number of flows; 1 unless given.
@@ -75,7 +75,8 @@ impl Trace {
 ///     The bench of L. Daniel and M. Kojo; sections 1 and 9 of docs/reference/algorithms.md.
 #[pyfunction]
 #[pyo3(signature = (old, new, *, at, kind=None, disconnect=None, flows=None, schemes=None, packets=None,
-    definition=None, notice=None, notice_loss=None, stack=None, cc=None, settings=None, seed=None))]
+    definition=None, notice=None, notice_loss=None, notice_error=None, neighbours=None, stack=None, cc=None,
+    settings=None, seed=None))]
 #[allow(clippy::too_many_arguments, reason = "those of the command line, each by its name")]
 pub fn trace(
     py: Python<'_>,
@@ -90,6 +91,8 @@ pub fn trace(
     definition: Option<Word>,
     notice: Option<Word>,
     notice_loss: Option<Count>,
+    notice_error: Option<Word>,
+    neighbours: Option<Word>,
     stack: Option<Word>,
     cc: Option<Word>,
     settings: Option<Settings>,
@@ -98,7 +101,9 @@ pub fn trace(
     let mut words = Words::of(&["trace"]);
     words.option("at", Some(at)).option("kind", kind).option("disconnect", disconnect).option("flows", flows);
     words.list("schemes", schemes.as_ref()).option("packets", packets).option("definition", definition);
-    words.option("notice", notice).option("notice-loss", notice_loss).option("stack", stack).option("cc", cc);
+    words.option("notice", notice).option("notice-loss", notice_loss).option("notice-error", notice_error);
+    words.option("neighbours", neighbours);
+    words.option("stack", stack).option("cc", cc);
     words.settings(settings.as_ref()).option("seed", seed).rest(&[&old.0, &new.0]);
     let Command::Trace(args) = words.command()? else { return Err(ours("no trace")) };
     let plan = command::plan(&args).map_err(|failure| exception_of_links(failure, [&old.0, &new.0]))?;

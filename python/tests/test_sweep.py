@@ -42,7 +42,7 @@ def spec(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[LocalCluster]:
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
         yield cluster
 
 
@@ -119,7 +119,7 @@ def test_a_worker_that_dies_costs_only_its_part(tmp_path: Path) -> None:
     spec.write_text(LONG)
     told = list[int]()
     expected = segue.sweep(spec, out=tmp_path / "threads.parquet").read_bytes()
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster) as client:
         workers = list(client.run(os.getpid).values())
 
         def progress(at: int, _: int) -> None:
@@ -144,7 +144,7 @@ def worker_with(folder: Path, version: str) -> dict[str, str]:
 
 
 def test_a_worker_with_another_version_is_refused_by_name(spec: Path, tmp_path: Path) -> None:
-    with LocalCluster(n_workers=0, dashboard_address=None) as cluster, Client(cluster) as client:
+    with LocalCluster(n_workers=0, dashboard_address=":0") as cluster, Client(cluster) as client:
         words = [sys.executable, "-m", "distributed.cli.dask_worker", cluster.scheduler_address, "--no-dashboard"]
         other = subprocess.Popen(
             words, env=worker_with(tmp_path / "other", "0.0.9"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -188,7 +188,7 @@ def test_an_address_that_does_not_answer(spec: Path, tmp_path: Path) -> None:
 
 
 def test_a_cluster_without_workers(spec: Path, tmp_path: Path) -> None:
-    with LocalCluster(n_workers=0, dashboard_address=None) as cluster, Client(cluster) as client:
+    with LocalCluster(n_workers=0, dashboard_address=":0") as cluster, Client(cluster) as client:
         with pytest.raises(OSError, match="has no worker after 10 s"):
             segue.sweep(spec, out=tmp_path / "out.parquet", client=client)
 

@@ -26,7 +26,6 @@ mod others;
 mod pace;
 pub mod quantity;
 mod receivers;
-mod resume;
 pub mod rights;
 pub mod round;
 pub mod rounds;

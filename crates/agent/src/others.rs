@@ -1,14 +1,14 @@
-//! Peers that run nothing of ours: after an outage the agent has their connections go on ([`super::resume`]), through
-//! the programs of [`segue_kernel::mobile`].
+//! Peers that run nothing of ours: after an outage the agent has their connections go on ([`segue_mobile::resume`]),
+//! through the programs of [`segue_kernel::mobile`].
 
 use super::Error;
 use super::event::Event;
 use super::order::Outage;
-use super::resume::{Due, Flow, MOST, Resumes, Say};
 use super::rounds::Rounds;
 use super::settings::Config;
 use ipnet::IpNet;
 use segue_kernel::mobile::{Mobile, Progress, Scope, Treatment, Waiting};
+use segue_mobile::resume::{Due, Flow, MOST, Resumes, Say};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -52,7 +52,7 @@ pub(super) struct Others {
     followed: BTreeMap<u32, String>,
     /// Devices whose egress is not ours, and why.
     problems: BTreeMap<String, String>,
-    resumes: Resumes<Waiting>,
+    resumes: Resumes<IpNet, Waiting>,
     counts: OthersStatus,
 }
 
@@ -215,7 +215,7 @@ impl Others {
             self.counts.resumed += u64::from(progress == Progress::Resumed);
             if progress != Progress::None || last {
                 self.resumes.end(id);
-                if self.resumes.len() == 0 {
+                if self.resumes.is_empty() {
                     let OthersStatus { helped, resumed, messages, acks, unsent, .. } = self.counts;
                     tracing::info!(
                         helped,

@@ -148,7 +148,8 @@ impl Writer {
                 self.say_heard(at, *flow, format!("fast retransmit of packet {head}"));
             }
             What::Decided { flow, decision } => self.decided(at, *flow, decision),
-            What::State { .. } => {}
+            // Its messages are ICMP's, not of the flow (docs/guide/captures.md).
+            What::Acted { .. } | What::State { .. } => {}
         }
     }
 

@@ -35,6 +35,8 @@ fn experiment(old: &str, new: &str) -> Experiment {
         stack: StackProfile::named("ns2-sack1").unwrap(),
         notice: NoticeMode::Instant,
         notice_delay: 0,
+        notice_error: Default::default(),
+        neighbours: None,
         packets: 100,
         definition: Definition::AfterHighest,
         routers: Routers::default(),

@@ -1,10 +1,13 @@
 //! A trace as JSON lines: one event a line, first what was run, last what it counts (docs/guide/trace.md).
 
-use segue_handoff::{Decision, Occasion};
+mod decided;
+
+use self::decided::{advice, in_packets, occasion};
+use segue_handoff::Act;
 use segue_study::explain::SchemeTrace;
 use segue_tcp::Segment;
-use segue_tcp::advice::MinRto;
 use segue_tcp::receiver::Arrival;
+use segue_world::notice_error::Told;
 use segue_world::packet::Packet;
 use segue_world::trace::{Event, LossCause, Side, What};
 use segue_world::{Nanos, NoticeMode};
@@ -105,6 +108,30 @@ pub enum LineEvent<'a> {
         /// Requests of the answer.
         advice: AdviceLine,
     },
+    /// The mobile helps a sender that knows nothing, or that sender hears of it.
+    Help {
+        /// Flow.
+        flow: u16,
+        /// The act.
+        act: &'static str,
+        /// The packet that a message quotes.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        seq: Option<u32>,
+        /// The number of an ACK.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        ack: Option<u32>,
+        /// The bound of the window, packets.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        window: Option<u32>,
+        /// Lost before the uplink.
+        #[serde(skip_serializing_if = "is_false")]
+        lost: bool,
+        /// The sender takes a back-off back.
+        #[serde(skip_serializing_if = "is_false")]
+        heeded: bool,
+        /// The rule behind it.
+        rule: &'static str,
+    },
     /// A sender has changed.
     State {
         /// Flow.
@@ -148,6 +175,9 @@ pub struct Run<'a> {
     notice_delay_ns: Nanos,
     /// Copies of an in-band notice that are lost.
     notice_loss: u32,
+    /// Where notices may be wrong: what this one tells of the new link.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    told: Option<ToldLine>,
     definition: &'static str,
     stack: &'static str,
     settings: BTreeMap<&'a str, &'a str>,
@@ -158,6 +188,15 @@ pub struct Run<'a> {
     end_ns: Nanos,
     /// The packet that each flow's cumulative ACK has to reach.
     targets: &'a [u32],
+}
+
+/// The new link as a notice tells it.
+#[derive(Debug, Serialize)]
+pub struct ToldLine {
+    rate_kbps: u32,
+    delay_us: u32,
+    /// So much later than notices come otherwise.
+    late_ns: Nanos,
 }
 
 /// A packet: data have `seq` and `copy`, ACKs have `ack`.
@@ -287,6 +326,11 @@ fn run(told: &SchemeTrace) -> Run<'_> {
             NoticeMode::InBand { lost } => lost,
             NoticeMode::Instant | NoticeMode::Withheld => 0,
         },
+        told: told.trace.told.map(|Told { new_link, late }| ToldLine {
+            rate_kbps: new_link.rate_kbps,
+            delay_us: new_link.delay_us,
+            late_ns: late,
+        }),
         definition: experiment.definition.word(),
         stack: told.stack,
         settings: told.settings.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect(),
@@ -362,6 +406,7 @@ pub fn line<'a>(told: &'a SchemeTrace, event: &'a Event) -> LineEvent<'a> {
                 .collect(),
             advice: advice(decision),
         },
+        What::Acted { flow, act } => help(*flow, act),
         What::State { flow, state } => LineEvent::State {
             flow: *flow,
             snd_una: state.snd_una,
@@ -375,6 +420,20 @@ pub fn line<'a>(told: &'a SchemeTrace, event: &'a Event) -> LineEvent<'a> {
             rto_recovery: state.in_rto_recovery,
         },
     }
+}
+
+fn help(flow: u16, act: &Act) -> LineEvent<'static> {
+    let (mut seq, mut ack, mut window, mut lost, mut heeded) = (None, None, None, false, false);
+    match *act {
+        Act::Message { seq: of, lost: is_lost } => (seq, lost) = (Some(of), is_lost),
+        Act::MessageLost { seq: of } => seq = Some(of),
+        Act::MessageHeard { seq: of, heeded: is_heeded } => (seq, heeded) = (Some(of), is_heeded),
+        Act::LastAck { ack: of, lost: is_lost } => (ack, lost) = (Some(of), is_lost),
+        Act::NotEchoed { ack: of } => ack = Some(of),
+        Act::Bounded { window: packets, .. } => window = Some(packets),
+        Act::Resumed | Act::LeftAlone | Act::Unbounded => {}
+    }
+    LineEvent::Help { flow, act: act.name(), seq, ack, window, lost, heeded, rule: act.rule() }
 }
 
 fn side_name(side: Side) -> &'static str {
@@ -409,57 +468,5 @@ fn packet_line(packet: &Packet) -> PacketLine {
             dsack: segment.sack.dsack(segment.ack).is_some(),
             ..common
         }
-    }
-}
-
-/// 1/256 packet in packets.
-fn in_packets(window: u32) -> f64 {
-    f64::from(window) / 256.0
-}
-
-fn occasion(decision: &Decision) -> &'static str {
-    match decision.occasion {
-        Occasion::Notice(_) => "notice",
-        Occasion::Start(_) => "start",
-        Occasion::Finish => "finish",
-        Occasion::Deadline => "deadline",
-        Occasion::NewAck => "new_ack",
-        Occasion::DupAck => "dup_ack",
-        Occasion::FastRetransmit => "fast_retransmit",
-        Occasion::Timeout => "timeout",
-        Occasion::RttSample(_) => "rtt_sample",
-    }
-}
-
-fn advice(decision: &Decision) -> AdviceLine {
-    let advice = &decision.advice;
-    let also = [
-        (advice.retransmit_head, "retransmit_head"),
-        (advice.room_for_one, "room_for_one"),
-        (advice.rearm_timer, "rearm_timer"),
-        (advice.extend_timer, "extend_timer"),
-        (advice.clear_backoff, "clear_backoff"),
-        (advice.reinit_rtt, "reinit_rtt"),
-        (advice.keep_window, "keep_window"),
-        (advice.keep_cwnd, "keep_cwnd"),
-        (advice.keep_ssthresh, "keep_ssthresh"),
-        (advice.hold_holes, "hold_holes"),
-        (advice.send_new, "send_new"),
-        (advice.beyond_window, "beyond_window"),
-        (advice.suspend, "suspend"),
-        (advice.resume, "resume"),
-        (advice.resume_recovery, "resume_recovery"),
-        (advice.ignore_sample, "ignore_sample"),
-        (advice.anew.is_some(), "anew"),
-    ];
-    AdviceLine {
-        cwnd: advice.cwnd.map(in_packets),
-        ssthresh: advice.ssthresh.map(in_packets),
-        min_rto_ns: advice.min_rto.map(|floor| match floor {
-            MinRto::Own => 0,
-            MinRto::AtLeast(floor) => floor,
-        }),
-        dupthresh: advice.dupthresh,
-        also: also.into_iter().filter(|(asked, _)| *asked).map(|(_, name)| name).collect(),
     }
 }

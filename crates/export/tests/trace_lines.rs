@@ -20,6 +20,8 @@ fn experiment(old: &str, new: &str) -> Experiment {
         stack: PROFILES[0],
         notice: NoticeMode::Instant,
         notice_delay: 0,
+        notice_error: Default::default(),
+        neighbours: None,
         packets: 60,
         definition: Definition::AfterHighest,
         routers: Routers::default(),

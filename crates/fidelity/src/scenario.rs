@@ -69,6 +69,8 @@ impl Scenario {
             stack: NS2_SACK1,
             notice: NoticeMode::Instant,
             notice_delay: 0,
+            notice_error: Default::default(),
+            neighbours: None,
             packets,
             definition: Definition::AfterHighest,
             routers: Routers::default(),

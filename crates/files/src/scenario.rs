@@ -52,6 +52,9 @@ pub struct Scenario {
     pub disconnect: Option<Several<String>>,
     /// Flows that share the link: one number or a list; 1 unless given.
     pub flows: Option<Several<usize>>,
+    /// Long downloads of other users on each access link, as in segue compare --neighbours: 3 or "3 cubic".
+    #[schemars(with = "Option<SettingWord>")]
+    pub neighbours: Option<Spanned<SettingWord>>,
     /// Schemes, the first of which the others are held against; ["sack", "etcp-v1"] unless given.
     pub schemes: Option<Several<String>>,
     /// One stack for all schemes; each scheme's own unless given.
@@ -70,6 +73,9 @@ pub struct Scenario {
     /// The first so many of the two copies of an in-band notice are lost; 0 unless given.
     #[schemars(with = "Option<u32>", range(max = 2))]
     pub notice_loss: Option<Spanned<u32>>,
+    /// Notices err, by a draw for each handoff, as in segue compare --notice-error: "rate=2x,delay=30ms,late=100ms".
+    #[schemars(with = "Option<String>")]
+    pub notice_error: Option<Spanned<String>>,
     /// End of a transfer time; "after-highest" unless given.
     #[schemars(with = "Option<OneOf<Definition>>")]
     pub definition: Option<Definition>,

@@ -39,6 +39,8 @@ pub struct Sweep {
     pub disconnect: Option<Several<String>>,
     /// Flows that share the link; 1 unless given.
     pub flows: Option<Several<usize>>,
+    /// Long downloads of other users on each access link: 3, "3 cubic" or a list; none unless given.
+    pub neighbours: Option<Several<SettingWord>>,
     /// Schemes; ["sack", "etcp-v1"] unless given.
     pub schemes: Option<Several<String>>,
     /// Stacks, each for all schemes; each scheme's own unless given.
@@ -52,6 +54,8 @@ pub struct Sweep {
     pub notice: Option<Several<NoticeWord>>,
     /// The first so many of the two copies of an in-band notice are lost; 0 unless given.
     pub notice_loss: Option<Several<u32>>,
+    /// Notices err, by a draw for each handoff: "rate=2x,delay=30ms,late=100ms" or a list; "rate=1x" is none.
+    pub notice_error: Option<Several<String>>,
     /// End of a transfer time; "after-highest" unless given.
     #[schemars(with = "Option<Several<OneOf<Definition>>>")]
     pub definition: Option<Several<Definition>>,
@@ -110,6 +114,8 @@ struct Variant {
     cc: Option<Spanned<String>>,
     notice: Option<NoticeWord>,
     notice_loss: Option<Spanned<u32>>,
+    notice_error: Option<Spanned<String>>,
+    neighbours: Option<Spanned<SettingWord>>,
     definition: Option<Definition>,
     packets: Option<Spanned<u32>>,
 }
@@ -175,6 +181,8 @@ impl SweepFile {
             settings: variant.settings.0,
             notice: variant.notice,
             notice_loss: variant.notice_loss,
+            notice_error: variant.notice_error,
+            neighbours: variant.neighbours,
             definition: variant.definition,
             packets: variant.packets,
             at: sweep.at.clone(),
@@ -209,6 +217,12 @@ impl SweepFile {
             variant.notice = Some(*notice.get_ref());
         })?;
         self.vary_losses(&mut all)?;
+        self.vary(&mut all, "notice_error", &sweep.notice_error, PartialEq::eq, |variant, words| {
+            variant.notice_error = Some(words.clone());
+        })?;
+        self.vary(&mut all, "neighbours", &sweep.neighbours, PartialEq::eq, |variant, words| {
+            variant.neighbours = Some(words.clone());
+        })?;
         self.vary(&mut all, "definition", &sweep.definition, PartialEq::eq, |variant, definition| {
             variant.definition = Some(*definition.get_ref());
         })?;

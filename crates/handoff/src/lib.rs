@@ -3,6 +3,7 @@
 //! A scheme is one file here, and one header in `policy/` if a kernel sender is to run it, too; it is
 //! registered in one line of [`registry`]. Schemes know nothing of scenarios, files or screens.
 
+pub mod alone;
 pub mod buffered;
 pub mod claim;
 pub mod decision;
@@ -25,9 +26,10 @@ pub mod router;
 pub mod scheme;
 pub mod tcp_ho;
 
+pub use alone::Act;
 pub use decision::{Advised, Decision, Occasion};
 pub use hn_option::{Announcement, Encoding, Start};
-pub use mobile::{Lead, MobileRule, StartRule, WindowRule};
+pub use mobile::{AloneRule, Lead, MobileRule, StartRule, WindowRule};
 pub use notice::{Announcer, Listener, News, Notice};
 pub use phas::Phas;
 pub use registry::Scheme;

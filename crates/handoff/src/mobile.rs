@@ -15,12 +15,14 @@ pub struct MobileRule {
     pub foretells: Option<StartRule>,
     /// It suppresses ACKs of what routers forwarded ([`Phas`](crate::Phas)); whether the last goes out twice.
     pub phas: Option<bool>,
+    /// It helps senders that know nothing.
+    pub alone: Option<AloneRule>,
 }
 
 /// The senders are told, and TCP is left alone.
 impl Default for MobileRule {
     fn default() -> Self {
-        Self { announces: true, window: None, phas: None, foretells: None }
+        Self { announces: true, window: None, phas: None, foretells: None, alone: None }
     }
 }
 
@@ -37,6 +39,20 @@ pub struct WindowRule {
     pub missed: u32,
     /// Pure ACKs on completion.
     pub reopen_acks: u32,
+}
+
+/// The mobile's help for senders that know nothing of handoffs (docs/reference/mobile.md).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AloneRule {
+    /// It has senders resume after an outage.
+    pub resumes: bool,
+    /// It bounds its windows on a slower link.
+    pub bounds: bool,
+    /// So many of the packets that it makes for a connection at each handoff are lost before its uplink, the first
+    /// ones.
+    pub lost: u32,
+    /// Packets that the queue of a link is taken to hold; `None`: what it does hold.
+    pub queue: Option<u32>,
 }
 
 /// The mobile's announcement before a handoff (algorithms.md, 5.2, step 2).

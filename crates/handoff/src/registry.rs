@@ -172,6 +172,8 @@ schemes! {
     TcpHo(crate::tcp_ho::TcpHo),
     /// Freeze-TCP.
     Freeze(crate::freeze::Freeze),
+    /// The mobile alone.
+    Alone(crate::alone::Alone),
     /// FMIPv6 Handoff Notification.
     HandoffNotification(crate::hn::HandoffNotification),
     /// Buffers at routers.

@@ -4,7 +4,7 @@ use crate::Origin;
 use maud::{Markup, html};
 use segue_study::Plan;
 use segue_world::access::{AccessLink, Capacity, LinkDelay, QueueWord};
-use segue_world::{Definition, Kind, Nanos, NoticeMode, SECOND};
+use segue_world::{Definition, Kind, Nanos, Neighbours, NoticeMode, SECOND};
 
 fn seconds(time: Nanos) -> String {
     format!("{} s", time as f64 / SECOND as f64)
@@ -102,6 +102,10 @@ pub fn asked(plan: &Plan, origin: &Origin) -> Markup {
         NoticeMode::InBand { lost } => format!("in band; the first {lost} of two copies lost"),
         NoticeMode::Withheld => "withheld".into(),
     };
+    let notice = match plan.notice_error {
+        error if error.is_none() => notice,
+        error => format!("{notice}; wrong by up to {error}, drawn for each handoff"),
+    };
     let target = match request.definition {
         Definition::AfterHighest => {
             "until packets beyond the highest that regular TCP had sent before completion are acknowledged"
@@ -113,6 +117,10 @@ pub fn asked(plan: &Plan, origin: &Origin) -> Markup {
             (links(&request.pairs))
             dt { "Handoff" } dd { (kinds.join("; ")) }
             dt { "Flows" } dd { (flows.join(", ")) }
+            @if let Some(Neighbours { count, stack }) = plan.neighbours {
+                dt { "Neighbours" }
+                dd { (count) " long downloads of others on each link, " (stack.name) }
+            }
             dt { "Schemes" }
             dd {
                 @for (index, scheme) in plan.schemes.iter().enumerate() {

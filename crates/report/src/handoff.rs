@@ -7,7 +7,7 @@ use maud::{Markup, PreEscaped, html};
 use rayon::prelude::*;
 use segue_draw::{About, LinkTime, LinkTimeBar};
 use segue_study::explain::{SchemeTrace, several_stacks};
-use segue_study::measure::seconds;
+use segue_study::measure::{NewLink, seconds};
 use segue_study::numbers;
 use segue_study::story::{Sentence, story};
 use segue_study::warnings::warnings;
@@ -295,7 +295,7 @@ pub fn bar_of_row(row: &Row) -> LinkTimeBar {
     LinkTimeBar {
         label: row.scheme.clone(),
         outcome: match row.incomplete {
-            0 => None,
+            0 => beside_neighbours(spent.neighbours, row_total(spent)),
             all if all == row.points => Some("not done".into()),
             some => Some(format!("{some} of {} not done", row.points)),
         },
@@ -308,11 +308,25 @@ pub fn bar_of_row(row: &Row) -> LinkTimeBar {
     }
 }
 
+fn row_total(spent: &NewLink) -> f64 {
+    let idle = spent.idle_path + spent.idle_window + spent.idle_timer + spent.idle_other;
+    spent.useful + spent.needless + idle + spent.neighbours
+}
+
+/// The end of a bar that is shorter than its time: the rest is the neighbours'.
+fn beside_neighbours(theirs: f64, total: f64) -> Option<String> {
+    (theirs > 0.0)
+        .then(|| format!("{} of {} s", numbers::time(Some(total - theirs)), numbers::time(Some(total))))
+}
+
 fn bar_of_run(name: &str, record: &RunRecord) -> LinkTimeBar {
     let spent = &record.link_time;
     LinkTimeBar {
         label: name.to_string(),
-        outcome: record.transfer.is_none().then(|| "not done".into()),
+        outcome: match record.transfer {
+            None => Some("not done".into()),
+            Some(_) => beside_neighbours(seconds(spent.neighbours), seconds(spent.total())),
+        },
         useful: seconds(spent.useful),
         needless: seconds(spent.needless),
         idle_path: seconds(spent.idle_path),

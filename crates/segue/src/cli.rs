@@ -6,8 +6,10 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 #[cfg(feature = "live")]
 use segue_agent::cli::AgentArgs;
+use segue_console::Failure;
+use segue_study::measure::Column;
 use segue_study::times::{Times, time};
-use segue_words::Choice;
+use segue_words::{Choice, did_you_mean};
 use segue_world::{Definition, KindWord, Nanos, NoticeWord, SECOND};
 
 pub use segue_console::printable;
@@ -120,9 +122,9 @@ pub struct BenchArgs {
     /// Schemes; the others are compared with the first
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', default_value = "sack,etcp-v1")]
     pub schemes: Vec<String>,
-    /// Disconnection of break-before-make; 1s unless given
-    #[arg(long, value_name = "TIME", value_parser = time, allow_hyphen_values = true)]
-    pub disconnect: Option<Nanos>,
+    /// Disconnection of break-before-make; 1s unless given; `compare` takes several
+    #[arg(long, value_name = "TIME,...", value_delimiter = ',', value_parser = time, allow_hyphen_values = true)]
+    pub disconnect: Vec<Nanos>,
     /// Packets per transfer
     #[arg(long, value_name = "P", default_value_t = 100, allow_negative_numbers = true)]
     pub packets: u32,
@@ -135,6 +137,12 @@ pub struct BenchArgs {
     /// Lose the first K of the two copies of an in-band notice
     #[arg(long, value_name = "K", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=2))]
     pub notice_loss: u32,
+    /// Notices err, by a draw for each handoff: the told rate of the new link by up to that factor, the delay by up to that much, and they come late
+    #[arg(long, value_name = "rate=2x,delay=30ms,late=100ms", allow_hyphen_values = true)]
+    pub notice_error: Option<String>,
+    /// Long downloads of other users on each access link; their TCP is the regular one, or Linux with that congestion control
+    #[arg(long, value_name = "N [CONTROL]", allow_hyphen_values = true)]
+    pub neighbours: Option<String>,
     /// One stack for all schemes, in place of their own
     #[arg(long, value_name = "STACK")]
     pub stack: Option<String>,
@@ -166,6 +174,45 @@ pub struct ResultArgs {
     pub report: Option<String>,
 }
 
+/// Which columns a table has.
+#[derive(Debug, Args)]
+pub struct TableArgs {
+    /// Print all usual columns of the table, also beyond 80 characters
+    #[arg(long, conflicts_with = "columns")]
+    pub wide: bool,
+    /// Columns of the table after the scheme's name (segue measures lists them)
+    #[arg(long, value_name = "COLUMN,...", value_delimiter = ',', value_parser = column)]
+    pub columns: Vec<Column>,
+}
+
+impl TableArgs {
+    /// The columns that are asked for, if any.
+    ///
+    /// Errors: a column stands there twice.
+    pub fn columns(&self) -> Result<Option<Vec<Column>>, Failure> {
+        let twice =
+            self.columns.iter().enumerate().find(|(index, column)| self.columns[..*index].contains(column));
+        match twice {
+            Some((_, column)) => Err(Failure::User(format!(
+                "--columns: `{}` stands there twice; expected it once",
+                column.word()
+            ))),
+            None if self.wide => Ok(Some(Column::WIDE.to_vec())),
+            None => Ok((!self.columns.is_empty()).then(|| self.columns.clone())),
+        }
+    }
+}
+
+/// Reads a column of the table.
+fn column(word: &str) -> Result<Column, String> {
+    let word = word.trim();
+    Column::ALL.iter().copied().find(|column| column.word() == word).ok_or_else(|| {
+        let words = || Column::ALL.iter().map(|column| column.word());
+        let all = words().collect::<Vec<_>>().join(", ");
+        format!("expected one of {all}{}", did_you_mean(word, words()))
+    })
+}
+
 /// `segue compare`.
 #[derive(Debug, Args)]
 pub struct CompareArgs {
@@ -193,9 +240,9 @@ pub struct CompareArgs {
     /// Where results go.
     #[command(flatten)]
     pub results: ResultArgs,
-    /// Print all usual columns of the table, also beyond 80 characters
-    #[arg(long)]
-    pub wide: bool,
+    /// Columns of the table.
+    #[command(flatten)]
+    pub table: TableArgs,
     /// Worker threads; all cores unless given
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,

@@ -6,7 +6,6 @@ use crate::{Failure, outputs, print, progress, table, warn};
 use segue_export::{Origin, Output, Provenance, comparison_csv, comparison_json, handoffs_csv};
 #[cfg(feature = "report")]
 use segue_report::comparison_page;
-use segue_study::measure::Column;
 use segue_study::{Comparison, GroupResult, Plan, Presentation, Request};
 use std::path::Path;
 
@@ -21,8 +20,8 @@ pub fn run(args: &CompareArgs, origin: &Origin, screen: &Screen) -> Result<(), F
         ("--report", &to.report),
     ])?;
     let mut shown = Presentation::default();
-    if args.wide {
-        shown.columns = Column::WIDE.to_vec();
+    if let Some(columns) = args.table.columns()? {
+        shown.columns = columns;
     }
     let comparison = deliver(&plan, &shown, files, args.threads, origin, screen, "".as_ref())?;
     if on_stdout {

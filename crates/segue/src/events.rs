@@ -181,6 +181,10 @@ fn line(told: &SchemeTrace, event: &Event) -> Option<Line> {
             let what = format!("fast retransmit of {head} ({dup_acks} duplicate ACK{plural})");
             ("CN", *flow, what, format!("{rule} (1)"))
         }
+        What::Acted { flow, act } => {
+            let who = if act.at_sender() { "CN" } else { "MN" };
+            (who, *flow, act.to_string(), act.rule().to_string())
+        }
         What::Decided { flow, decision } => {
             let asked = advice_in_words(decision);
             let heard = match decision.occasion {

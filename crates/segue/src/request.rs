@@ -3,26 +3,35 @@
 use crate::Failure;
 use crate::cli::BenchArgs;
 use segue_study::Request;
+use segue_study::request::{NEIGHBOURS, NOTICE_ERROR};
 use segue_world::{AccessLink, Kind, KindWord, NoticeMode, NoticeWord, SECOND};
 
 impl BenchArgs {
     /// Kinds of handoff, in order.
     pub fn kinds(&self, words: &[KindWord]) -> Result<Vec<Kind>, Failure> {
-        if self.disconnect.is_some() && !words.contains(&KindWord::Bbm) {
+        if !self.disconnect.is_empty() && !words.contains(&KindWord::Bbm) {
             return Err(Failure::User(
                 "--disconnect is for break-before-make; expected --kind bbm beside it".into(),
             ));
         }
+        for (index, time) in self.disconnect.iter().enumerate() {
+            if self.disconnect[..index].contains(time) {
+                let time = *time as f64 / SECOND as f64;
+                return Err(Failure::User(format!(
+                    "--disconnect: {time} s stands there twice; expected it once"
+                )));
+            }
+        }
+        let outages = if self.disconnect.is_empty() { &[SECOND][..] } else { &self.disconnect };
         let mut kinds = Vec::new();
-        for word in words {
-            let kind = match word {
-                KindWord::Mbb => Kind::Mbb,
-                KindWord::Bbm => Kind::Bbm(self.disconnect.unwrap_or(SECOND)),
-            };
-            if kinds.contains(&kind) {
+        for (index, word) in words.iter().enumerate() {
+            if words[..index].contains(word) {
                 return Err(Failure::User(format!("--kind: `{word}` stands there twice; expected it once")));
             }
-            kinds.push(kind);
+            match word {
+                KindWord::Mbb => kinds.push(Kind::Mbb),
+                KindWord::Bbm => kinds.extend(outages.iter().map(|outage| Kind::Bbm(*outage))),
+            }
         }
         Ok(kinds)
     }
@@ -34,7 +43,11 @@ impl BenchArgs {
                 "--notice-loss goes with --notice in-band; an instant notice is never lost".into(),
             ));
         }
-        crate::settings::only_once(&self.set)?;
+        let mut settings = self.set.clone();
+        for ((key, _), words) in [(NOTICE_ERROR, &self.notice_error), (NEIGHBOURS, &self.neighbours)] {
+            settings.extend(words.iter().map(|words| (key.to_string(), words.clone())));
+        }
+        crate::settings::only_once(&settings)?;
         Ok(Request {
             pairs: vec![(
                 AccessLink::parse(&self.old).map_err(Failure::user)?,
@@ -52,7 +65,7 @@ impl BenchArgs {
             },
             stack: self.stack.clone(),
             cc: self.cc.clone(),
-            settings: self.set.clone(),
+            settings,
             seed: self.seed,
             seeds: 1,
         })

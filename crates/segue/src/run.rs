@@ -1,6 +1,6 @@
 //! `segue run`.
 
-use crate::cli::ResultArgs;
+use crate::cli::{ResultArgs, TableArgs};
 use crate::compare::deliver;
 use crate::screen::Screen;
 use crate::{Failure, drive, outputs, print, table, warn};
@@ -15,7 +15,6 @@ use segue_report::quartiles;
 #[cfg(feature = "report")]
 use segue_study::Comparison;
 use segue_study::drive::DrivePlan;
-use segue_study::measure::Column;
 use segue_study::{GroupResult, Plan, Presentation};
 use std::path::Path;
 
@@ -34,9 +33,9 @@ pub struct RunArgs {
     /// Where results go.
     #[command(flatten)]
     pub results: ResultArgs,
-    /// Print all usual columns of the table, also beyond 80 characters
-    #[arg(long)]
-    pub wide: bool,
+    /// Columns of the table.
+    #[command(flatten)]
+    pub table: TableArgs,
     /// Write the chart of quartiles (SVG; - for standard output)
     #[arg(long, value_name = "FILE")]
     pub svg: Option<String>,
@@ -63,8 +62,8 @@ pub fn run(args: &RunArgs, origin: &Origin, screen: &Screen) -> Result<(), Failu
         Asked::Handoffs { file, plan, shown } => (file, plan, shown),
         Asked::Drives { file, plan } => return drive::run(args, path, &file, &plan, origin, screen),
     };
-    if args.wide {
-        shown.columns = Column::WIDE.to_vec();
+    if let Some(columns) = args.table.columns()? {
+        shown.columns = columns;
     }
     let destinations = Destinations::new(args, &file)?;
     let ([json, csv, rows, report, svg], on_stdout) = outputs::open([

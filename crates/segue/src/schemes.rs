@@ -5,7 +5,7 @@ use crate::{Failure, print};
 use comfy_table::Table;
 use segue_console::{lines, plain_table};
 use segue_handoff::Scheme;
-use segue_study::request::NOTICE_DELAY;
+use segue_study::request::{NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR};
 use segue_tcp::StackProfile;
 use segue_tcp::profile::{STACK_SETTINGS, stacks};
 use segue_world::access::PRESETS;
@@ -52,6 +52,8 @@ fn common_settings() -> Table {
         settings.add_row([s.name, s.values, &format!("{} ({})", s.meaning, s.default)]);
     }
     settings.add_row([NOTICE_DELAY.0, "a time", NOTICE_DELAY.1]);
+    settings.add_row([NOTICE_ERROR.0, "as --notice-error", NOTICE_ERROR.1]);
+    settings.add_row([NEIGHBOURS.0, "as --neighbours", NEIGHBOURS.1]);
     settings
 }
 

@@ -24,6 +24,8 @@ const CLASSES: [(char, &str); 6] = [
     ('t', "idle: every sender waits for a timer"),
     ('.', "idle: other, such as slow start after a timeout"),
 ];
+/// One more, where there are neighbours.
+const NEIGHBOURS: (char, &str) = ('n', "carries packets of neighbours");
 
 /// Above the names of the schemes.
 const NAMES: &str = "scheme";
@@ -55,9 +57,10 @@ pub fn render(plan: &Plan, comparison: &Comparison, shown: &Presentation, screen
     for group in &comparison.groups {
         text.push_str(&wrapped("", &heading(group), screen.width));
         text.push_str(&group_table(group, &columns, &widths, screen.colour));
+        text.push_str(&neighbours(group, screen.width));
         text.push('\n');
     }
-    text + &legend(plan, &columns)
+    text + &legend(plan, &columns, screen.width)
 }
 
 fn heading(group: &GroupResult) -> String {
@@ -68,6 +71,20 @@ fn heading(group: &GroupResult) -> String {
     let warnings = group.warnings();
     let warnings: String = warnings.iter().map(|warning| format!("; {warning}")).collect();
     format!("{}{}{warnings}", headline(experiment), bound.unwrap_or_default())
+}
+
+/// A line below the table: the share that the neighbours on the new link keep.
+fn neighbours(group: &GroupResult, width: usize) -> String {
+    let kept = |row: &Row| Some(format!("{} {:.0} %", row.scheme, 100.0 * row.neighbours?.kept?));
+    let kept: Vec<String> = group.rows.iter().filter_map(kept).collect();
+    if kept.is_empty() {
+        return String::new();
+    }
+    let text = format!(
+        "In 2 s after completion the neighbours on the new link receive, of what they do without the handoff: {}",
+        kept.join(", ")
+    );
+    wrapped("", &text, width)
 }
 
 /// Widths of the names, then of the columns; the same in all blocks. The bar has as much as is over, which is not
@@ -135,15 +152,15 @@ fn paint(row: &Row, column: Column) -> Paint {
 
 /// Where the new link's time went, as shares of a bar.
 fn bar(link: &NewLink, width: usize) -> String {
-    let parts =
-        [link.useful, link.needless, link.idle_path, link.idle_window, link.idle_timer, link.idle_other];
+    let idle = [link.idle_path, link.idle_window, link.idle_timer, link.idle_other];
+    let parts = [&[link.useful, link.needless][..], &idle, &[link.neighbours]].concat();
     let total: f64 = parts.iter().sum();
     if total <= 0.0 {
         return String::new();
     }
     let mut text = String::new();
     let mut sum = 0.0;
-    for (part, (letter, _)) in parts.iter().zip(CLASSES) {
+    for (part, (letter, _)) in parts.iter().zip(CLASSES.into_iter().chain([NEIGHBOURS])) {
         sum += part;
         let end = (sum / total * width as f64).round() as usize;
         while text.len() < end {
@@ -154,7 +171,7 @@ fn bar(link: &NewLink, width: usize) -> String {
 }
 
 /// Meanings of the columns, a line each.
-fn legend(plan: &Plan, columns: &[Column]) -> String {
+fn legend(plan: &Plan, columns: &[Column], width: usize) -> String {
     let handoffs = plan.request.at.len() as u64 * plan.request.seeds;
     let rows = match handoffs {
         1 => "Each row: one handoff.".to_string(),
@@ -167,15 +184,16 @@ fn legend(plan: &Plan, columns: &[Column]) -> String {
         if columns.iter().all(|column| Column::USUAL.contains(column)) { "; --wide shows more" } else { "" }
     );
     let head = columns.iter().map(|column| column.heading().len()).max().unwrap_or(0) + GAP;
-    let mut text = wrapped("", &about, COLUMNS);
+    let mut text = wrapped("", &about, width);
     for &column in columns {
         let mut meaning = column.meaning(&plan.schemes[0].name);
         if column == Column::NewLink {
+            let more = plan.neighbours.map(|_| NEIGHBOURS);
             let classes: Vec<String> =
-                CLASSES.iter().map(|(letter, class)| format!("{letter} {class}")).collect();
+                CLASSES.into_iter().chain(more).map(|(letter, class)| format!("{letter} {class}")).collect();
             meaning = format!("{meaning}: {}", classes.join(", "));
         }
-        text.push_str(&wrapped(&format!("{:head$}", column.heading()), &meaning, COLUMNS));
+        text.push_str(&wrapped(&format!("{:head$}", column.heading()), &meaning, width));
     }
     text
 }
@@ -193,7 +211,10 @@ mod tests {
             idle_window: 3.0,
             idle_timer: 0.0,
             idle_other: 0.0,
+            neighbours: 0.0,
         };
+        let shared = NewLink { neighbours: 12.0, ..link };
+        assert_eq!(bar(&shared, 24), "######xxxwwwnnnnnnnnnnnn");
         assert_eq!(bar(&link, 24), "############xxxxxxwwwwww");
         assert_eq!(bar(&link, 12), "######xxxwww");
     }

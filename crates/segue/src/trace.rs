@@ -62,6 +62,9 @@ pub fn run(args: &TraceArgs, origin: &Origin, screen: &Screen) -> Result<(), Fai
 
 /// The traces that the options ask for, checked.
 pub fn plan(args: &TraceArgs) -> Result<Plan, Failure> {
+    if args.bench.disconnect.len() > 1 {
+        return Err(Failure::User("--disconnect: a trace is of one handoff; expected one time".into()));
+    }
     let request = Request {
         kinds: args.bench.kinds(&[args.kind])?,
         flows: vec![args.flows],

@@ -312,6 +312,9 @@ fn mistakes_end_with_status_2_and_one_line() {
         ("compare wlan egprs --disconnect 2s", "expected --kind bbm"),
         ("compare wlan egprs --disconnect 1s --kind mbb", "expected --kind bbm"),
         ("trace wlan egprs --at 5s --disconnect 2s", "expected --kind bbm"),
+        ("compare wlan egprs --kind bbm --disconnect 2s,2s", "--disconnect: 2 s stands there twice"),
+        ("compare wlan egprs --kind bbm --disconnect 2s,", "is no time"),
+        ("trace wlan egprs --at 5s --kind bbm --disconnect 1s,2s", "expected one time"),
         (
             "compare --shcemes sack,etcp wlan hsdpa",
             "unexpected argument '--shcemes' found; did you mean `--schemes`?",
@@ -360,6 +363,10 @@ fn mistakes_end_with_status_2_and_one_line() {
         ("compare wlan egprs --color blue", "expected one of auto, always, never"),
         ("schemes sak", "did you mean `sack`"),
         ("completions basch", "did you mean `bash`"),
+        ("compare wlan hsdpa --columns mediam", "did you mean `median`"),
+        ("compare wlan hsdpa --columns q1,q1", "`q1` stands there twice"),
+        ("compare wlan hsdpa --columns q1 --wide", "cannot be used with '--wide'"),
+        ("explain A99", "nothing is called `A99`"),
     ];
     for (line, part) in bad {
         let args: Vec<&str> = line.split_whitespace().collect();

@@ -74,12 +74,14 @@ impl LabSender {
             LabSenderKind::Unaware { around } => {
                 Some((Scheme::build("sack", &[]).ok()?, stack_around(*around)?))
             }
-            LabSenderKind::BuiltIn { congestion_control, rto_max_ms, freeze: false, agent: false } => {
+            LabSenderKind::BuiltIn { congestion_control, rto_max_ms, freeze: false, agent } => {
                 let mut stack = kernel(CcName::named(congestion_control)?)?;
                 if let Some(ms) = rto_max_ms {
                     stack.rto.max = Nanos::from(*ms) * 1_000_000;
                 }
-                Some((Scheme::build("sack", &[]).ok()?, stack))
+                // The agent alone does no more than this so far.
+                let scheme = if *agent { "mobile-resume" } else { "sack" };
+                Some((Scheme::build(scheme, &[]).ok()?, stack))
             }
             _ => None,
         }
@@ -165,6 +167,8 @@ impl LabPlan {
                 stack,
                 notice: NoticeMode::InBand { lost: 0 },
                 notice_delay: 0,
+                notice_error: Default::default(),
+                neighbours: None,
                 packets: 1,
                 definition: Definition::AfterHighest,
                 routers: segue_world::Routers::default(),
@@ -195,5 +199,21 @@ impl LabPlan {
             }
         };
         Some((0..runs).into_par_iter().map(run).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The agent beside a kernel as it is: in the simulator the mobile alone, on the same stack.
+    #[test]
+    fn the_agent_alone_is_simulated() {
+        let simulated = |word| LabSender::named(word).expect("a sender").in_simulator().expect("a scheme");
+        let (plain, stack) = simulated("bbr");
+        let (alone, same) = simulated("bbr+agent");
+        assert!(plain.is_regular() && stack == same);
+        assert!(alone.mobile().alone.is_some_and(|rule| rule.resumes && !rule.bounds));
+        assert!(LabSender::named("cubic+freeze").expect("a sender").in_simulator().is_none());
     }
 }

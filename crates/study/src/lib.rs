@@ -16,6 +16,7 @@ pub mod lab_sender;
 pub mod live;
 mod live_run;
 pub mod measure;
+mod neighbours;
 pub mod numbers;
 pub mod parameter;
 pub mod planned;

@@ -1,6 +1,6 @@
 //! Schemes by name, with their settings and stacks, ready to be run.
 
-use crate::request_error::{NOTICE_DELAY, RequestError};
+use crate::request_error::{NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR, RequestError};
 use segue_handoff::{Scheme, regular};
 use segue_tcp::StackProfile;
 use segue_tcp::linux::cc::CcName;
@@ -8,6 +8,9 @@ use segue_tcp::profile::{self as profiles, STACK_SETTINGS, stacks};
 use segue_words::did_you_mean;
 use segue_world::Routers;
 use segue_world::router_settings::ROUTER_SETTINGS;
+
+/// Keys of the bench's own settings.
+pub(crate) const BENCH_SETTINGS: [&str; 3] = [NOTICE_DELAY.0, NOTICE_ERROR.0, NEIGHBOURS.0];
 
 /// A scheme, ready to be run.
 #[derive(Clone, Debug)]
@@ -128,7 +131,7 @@ fn can_be_claimed(stack: &StackProfile) -> bool {
 /// Whether a key concerns stack, access routers or bench, and so every scheme.
 fn is_common(key: &str) -> bool {
     let of_stack = STACK_SETTINGS.iter().any(|s| s.name == key);
-    key == NOTICE_DELAY.0 || of_stack || ROUTER_SETTINGS.iter().any(|s| s.name == key)
+    BENCH_SETTINGS.contains(&key) || of_stack || ROUTER_SETTINGS.iter().any(|s| s.name == key)
 }
 
 /// The access routers with these settings, of which those that concern others are passed over.
@@ -153,7 +156,7 @@ fn stack_named(name: &str) -> Result<StackProfile, RequestError> {
     })
 }
 
-fn control_named(name: &str) -> Result<CcName, RequestError> {
+pub(crate) fn control_named(name: &str) -> Result<CcName, RequestError> {
     let names = || CcName::ALL.iter().map(|control| control.name());
     CcName::named(name).ok_or_else(|| RequestError::Control {
         name: name.to_string(),
@@ -188,7 +191,7 @@ fn with_control(stack: StackProfile, cc: Option<CcName>, scheme: &str) -> Result
 }
 
 /// Turns the stack's settings.
-fn adjust(stack: &mut StackProfile, settings: &[(String, String)]) -> Result<(), RequestError> {
+pub(crate) fn adjust(stack: &mut StackProfile, settings: &[(String, String)]) -> Result<(), RequestError> {
     for (key, value) in settings {
         if stack.has(key) {
             stack.set(key, value).map_err(|expected| RequestError::Value {

@@ -1,10 +1,14 @@
 //! The request of a comparison, checked before anything runs.
 
-use crate::planned::{PlannedScheme, StackWords, check_key, planned, routers};
-pub use crate::request_error::{NOTICE_DELAY, RequestError};
+use crate::neighbours::{self, NeighbourWords};
+use crate::planned::{BENCH_SETTINGS, PlannedScheme, StackWords, check_key, planned, routers};
+pub use crate::request_error::{NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR, RequestError};
 use segue_handoff::hn::TELLABLE_PBS;
 use segue_tcp::StackProfile;
-use segue_world::{AccessLink, Definition, Experiment, Kind, Nanos, NoticeMode, Routers, SECOND};
+use segue_world::notice_error::NoticeErrorWords;
+use segue_world::{
+    AccessLink, Definition, Experiment, Kind, Nanos, Neighbours, NoticeError, NoticeMode, Routers, SECOND,
+};
 
 /// A comparison as the user asks for it.
 #[derive(Clone, Debug)]
@@ -48,17 +52,34 @@ pub struct Plan {
     pub stacks: Vec<StackProfile>,
     /// Delay of an instant notice.
     pub notice_delay: Nanos,
+    /// How far notices may be wrong, and late.
+    pub notice_error: NoticeError,
+    /// Users who share the access links.
+    pub neighbours: Option<Neighbours>,
     /// Abilities of the access routers.
     pub routers: Routers,
 }
 
 impl Request {
     /// Checks names, settings and ranges.
-    pub fn plan(self) -> Result<Plan, RequestError> {
+    pub fn plan(mut self) -> Result<Plan, RequestError> {
         self.check_ranges()?;
+        let mut neighbours = None;
+        for (_, value) in self.settings.iter_mut().filter(|(key, _)| key == NEIGHBOURS.0) {
+            let words = NeighbourWords::parse(value)?;
+            *value = words.to_string();
+            neighbours = Some(words);
+        }
         let mut notice_delay = 0;
+        let mut notice_error = NoticeError::default();
         for (key, value) in &self.settings {
-            check_key(key, &self.schemes, &[NOTICE_DELAY.0])?;
+            check_key(key, &self.schemes, &BENCH_SETTINGS)?;
+            if key == NOTICE_ERROR.0 {
+                notice_error = value.parse().map_err(|error: NoticeErrorWords| RequestError::List {
+                    what: "--notice-error",
+                    problem: error.to_string(),
+                })?;
+            }
             if key == NOTICE_DELAY.0 {
                 if self.notice != NoticeMode::Instant {
                     let problem =
@@ -79,7 +100,11 @@ impl Request {
         let asked = StackWords { stack: self.stack.as_deref(), cc: self.cc.as_deref() };
         let (schemes, stacks) = planned(&self.schemes, asked, &self.settings)?;
         check_foretold(&schemes, &routers)?;
-        Ok(Plan { request: self, schemes, stacks, notice_delay, routers })
+        let neighbours = neighbours.map(|words| words.beside(&schemes, &self.settings)).transpose()?;
+        if neighbours.is_some() {
+            neighbours::check(&self.at, &self.kinds, self.notice, &schemes, &routers)?;
+        }
+        Ok(Plan { request: self, schemes, stacks, notice_delay, notice_error, neighbours, routers })
     }
 
     fn check_ranges(&self) -> Result<(), RequestError> {
@@ -207,6 +232,8 @@ impl Plan {
             stack,
             notice: request.notice,
             notice_delay: self.notice_delay,
+            notice_error: self.notice_error,
+            neighbours: self.neighbours,
             packets: request.packets,
             definition: request.definition,
             routers: self.routers,

@@ -5,6 +5,18 @@ use segue_handoff::SchemeError;
 /// Key of the bench's own setting (algorithms.md, 9.15).
 pub const NOTICE_DELAY: (&str, &str) = ("notice-delay", "delay of an instant notice after completion (9.15)");
 
+/// Key of how far notices may be wrong, which also has an option and a key of files.
+pub const NOTICE_ERROR: (&str, &str) = (
+    "notice-error",
+    "how far the told rate and delay of the new link may be wrong, and how late: rate=2x,delay=30ms,late=100ms",
+);
+
+/// Key of the users who share the access links, which also has an option and a key of files.
+pub const NEIGHBOURS: (&str, &str) = (
+    "neighbours",
+    "long downloads of others on each access link, and their congestion control: 3 or 3/cubic",
+);
+
 /// Why a request cannot be carried out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RequestError {

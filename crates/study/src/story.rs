@@ -3,12 +3,13 @@
 use crate::decision_words::advice_in_words;
 use crate::explain::SchemeTrace;
 use crate::numbers::packets;
-use segue_handoff::{Decision, Occasion, Scheme};
+use segue_handoff::{Act, Decision, Occasion, Scheme};
 use segue_tcp::StackProfile;
 use segue_tcp::rules::RecoveryRules;
+use segue_world::notice_error::Told;
 use segue_world::packet::Packet;
 use segue_world::trace::{LossCause, SenderState, Side, What};
-use segue_world::{Experiment, Kind, Nanos, NoticeMode, SECOND};
+use segue_world::{Experiment, Kind, Nanos, Neighbours, NoticeMode, SECOND};
 use std::collections::BTreeSet;
 
 /// Links, kind and flows: `6400kbit/9ms -> 200kbit/300ms, make-before-break, 1 flow`.
@@ -19,7 +20,11 @@ pub fn headline(experiment: &Experiment) -> String {
     };
     let plural = if experiment.flows == 1 { "" } else { "s" };
     let (old, new) = (&experiment.old.text, &experiment.new.text);
-    format!("{old} -> {new}, {kind}, {} flow{plural}", experiment.flows)
+    let neighbours = experiment.neighbours.map(|Neighbours { count, stack }| {
+        let plural = if count == 1 { "" } else { "s" };
+        format!(", {count} neighbour{plural} on each link ({})", stack.name)
+    });
+    format!("{old} -> {new}, {kind}, {} flow{plural}{}", experiment.flows, neighbours.unwrap_or_default())
 }
 
 /// Reason why a sender sent `head` again at once: duplicate ACKs, or what SACK reported.
@@ -110,6 +115,7 @@ pub fn story(told: &SchemeTrace) -> Vec<Sentence> {
     let mut teller = Teller {
         sentences: Vec::new(),
         losses: Vec::new(),
+        acts: Vec::new(),
         same_burst: SAME_BURST.max(4 * round_trip),
         several_flows: trace.experiment.flows > 1,
     };
@@ -133,6 +139,7 @@ pub fn story(told: &SchemeTrace) -> Vec<Sentence> {
                 teller.say(record.completion, None, "the new link is up".into(), None);
             }
             teller.copies_lost(told);
+            teller.notice_errs(told);
         }
         match &event.what {
             What::State { flow, state } => {
@@ -161,6 +168,7 @@ pub fn story(told: &SchemeTrace) -> Vec<Sentence> {
                 let rule = format!("{}; algorithms.md 1", fast_retransmit_rule(stack));
                 teller.say(event.at, Some(*flow), text, Some(rule));
             }
+            What::Acted { flow, act } => teller.act(event.at, *flow, act),
             What::Decided { flow, decision } => {
                 if let Some(threshold) = decision.advice.dupthresh {
                     dupthresh[usize::from(*flow)] = threshold;
@@ -223,10 +231,20 @@ fn is_notice(packet: &Packet) -> bool {
     !packet.data && !packet.segment.syn && !packet.segment.option.is_empty()
 }
 
+/// Whether no notice is sent to the senders of a scheme.
+fn is_told_nothing(scheme: &str) -> bool {
+    Scheme::build(scheme, &[]).is_ok_and(|scheme| {
+        let mobile = scheme.mobile();
+        !(mobile.announces || mobile.foretells.is_some())
+    })
+}
+
 struct Teller {
     sentences: Vec<Sentence>,
     /// Bursts that may still grow.
     losses: Vec<Losses>,
+    /// Acts of the mobile: for which flow, in which sentence, how often.
+    acts: Vec<(u16, Act, usize, u32)>,
     /// Losses further apart are told apart.
     same_burst: Nanos,
     several_flows: bool,
@@ -286,12 +304,38 @@ impl Teller {
         }
     }
 
+    /// The mobile has helped, or its message has come. What it does several times in a row is told once.
+    fn act(&mut self, at: Nanos, flow: u16, act: &Act) {
+        let who = if act.at_sender() { "the sender" } else { "the mobile" };
+        let text = format!("{who} {act}");
+        let same = |other: &&mut (u16, Act, usize, u32)| (other.0, other.1) == (flow, *act);
+        if let Some((_, _, sentence, times)) = self.acts.last_mut().filter(same) {
+            *times += 1;
+            self.sentences[*sentence].text = format!("{text}, {times} times");
+            return;
+        }
+        self.acts.push((flow, *act, self.sentences.len(), 1));
+        self.say(at, Some(flow), text, Some(act.rule().to_string()));
+    }
+
+    /// A notice that may be wrong.
+    fn notice_errs(&mut self, told: &SchemeTrace) {
+        let experiment = &told.trace.experiment;
+        let Some(Told { new_link, late }) = told.trace.told else { return };
+        if is_told_nothing(&told.scheme) || experiment.notice.copies() == 0 {
+            return;
+        }
+        let text = format!(
+            "the notice errs: {} s late it tells {} kbit/s and {} ms of the new link",
+            seconds(late),
+            new_link.rate_kbps,
+            f64::from(new_link.delay_us) / 1e3
+        );
+        self.say(told.trace.record.completion, None, text, Some("bench.md".into()));
+    }
+
     /// The fate of the copies of an in-band notice at the mobile.
     fn copies_lost(&mut self, told: &SchemeTrace) {
-        let told_nothing = Scheme::build(&told.scheme, &[]).is_ok_and(|scheme| {
-            let mobile = scheme.mobile();
-            !(mobile.announces || mobile.foretells.is_some())
-        });
         let text = match told.trace.experiment.notice {
             NoticeMode::InBand { lost: 1 } => "the first of the two copies of the notice is lost",
             NoticeMode::InBand { lost } if lost > 1 => {
@@ -299,7 +343,7 @@ impl Teller {
             }
             _ => return,
         };
-        if !told_nothing {
+        if !is_told_nothing(&told.scheme) {
             self.say(told.trace.record.completion, None, text.into(), None);
         }
     }

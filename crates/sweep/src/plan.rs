@@ -121,12 +121,15 @@ impl Plan {
     }
 }
 
+/// Conditions that a warm-up depends on: old link, rates of the wired hops, flows, stack; with neighbours also them
+/// and the new link.
+type Conditions = (String, (u64, u64), usize, usize, Option<String>);
+
 /// The warm-ups of several plans.
 #[derive(Default)]
 struct Gathered {
     warm_ups: Vec<WarmUp>,
-    /// By old link, rates of the wired hops, flows and stack.
-    places: BTreeMap<(String, (u64, u64), usize, usize), usize>,
+    places: BTreeMap<Conditions, usize>,
     stacks: Vec<StackProfile>,
     /// Variants of the settings may leave a scheme as it was.
     known: BTreeSet<Identity>,
@@ -160,7 +163,9 @@ impl Gathered {
                             Arc::new(plan.experiment((old, new), kind, flows, stack, request.seed));
                         let hops = experiment.fixed_hops();
                         let stack = position(&mut self.stacks, stack);
-                        let key = (old.text.clone(), (hops.wired, hops.last), flows, stack);
+                        let neighbours = experiment.neighbours;
+                        let neighbours = neighbours.map(|users| format!("{users:?} {}", new.text));
+                        let key = (old.text.clone(), (hops.wired, hops.last), flows, stack, neighbours);
                         let fresh = self.warm_ups.len();
                         let place = *self.places.entry(key).or_insert(fresh);
                         if place == fresh {

@@ -53,6 +53,14 @@ struct EventRow<'a> {
     rto_recovery: Option<bool>,
     /// Cause of a loss: by the link while it was up, and not by the disconnection.
     while_up: Option<bool>,
+    /// Help of a mobile alone: its kind.
+    act: Option<&'a str>,
+    /// Bound of a window, packets.
+    window: Option<u32>,
+    /// Lost before the uplink.
+    lost: Option<bool>,
+    /// The sender takes a back-off back.
+    heeded: Option<bool>,
 }
 
 /// One row per event and scheme.
@@ -111,6 +119,18 @@ fn row(event: LineEvent<'_>) -> EventRow<'_> {
             dupthresh: advice.dupthresh,
             cwnd: advice.cwnd,
             ssthresh: advice.ssthresh,
+            ..EventRow::default()
+        },
+        LineEvent::Help { flow, act, seq, ack, window, lost, heeded, rule } => EventRow {
+            event: "help",
+            flow,
+            act: Some(act),
+            seq,
+            ack,
+            window,
+            lost: Some(lost),
+            heeded: Some(heeded),
+            rules: Some(rule.to_string()),
             ..EventRow::default()
         },
         LineEvent::State {

@@ -84,6 +84,15 @@ impl<A: Advisor> AnySender<A> {
         }
     }
 
+    /// ICMP host unreachable about packet `seq` has come; whether it took a back-off of the timer back (RFC 6069).
+    /// Only a kernel heeds it.
+    pub fn on_unreachable(&mut self, now: Nanos, seq: u32) -> bool {
+        match self {
+            Self::Rules(_) => false,
+            Self::Linux(tcp) => tcp.on_unreachable(now, seq),
+        }
+    }
+
     /// The advisor.
     pub fn advisor(&mut self) -> &mut A {
         each!(self, tcp => tcp.advisor())
@@ -180,6 +189,8 @@ impl AnyReceiver {
         #[inline]
         fn last_ack(&self) -> u32;
         fn received(&self) -> u32;
+        fn window(&self) -> u32;
+        fn plain_ack(&self, now: Nanos) -> (Segment, u32);
         fn has(&self, seq: u32) -> bool;
         #[inline]
         fn deadline(&self) -> Option<Nanos>;

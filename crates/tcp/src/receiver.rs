@@ -99,6 +99,11 @@ impl Receiver {
         self.window = window;
     }
 
+    /// The advertised window.
+    pub fn window(&self) -> u32 {
+        self.window
+    }
+
     /// Announces the window by an ACK, if there is a connection.
     pub fn announce_window(&mut self, now: Nanos) {
         if self.rcv_nxt > 0 {
@@ -179,6 +184,15 @@ impl Receiver {
         (ack, self.charged(&ack))
     }
 
+    /// The last ACK as somebody beside TCP writes it: no stamp is echoed, no block reported, and nothing here
+    /// changes. And the bytes that links charge for it.
+    pub fn plain_ack(&self, now: Nanos) -> (Segment, u32) {
+        let ack = self.segment(now, false, SackList::default());
+        let timestamps = ack.timestamps.map(|stamps| Timestamps { echo: 0, ..stamps });
+        let ack = Segment { timestamps, ..ack };
+        (ack, self.charged(&ack))
+    }
+
     /// Adds a carried option, in place of the SACK blocks if they do not all fit beside it.
     fn add_option(&self, ack: &mut Segment, option: CarriedOption) {
         ack.option = option;
@@ -224,6 +238,10 @@ impl Receiver {
             }
         }
         self.last_ack_sent = self.rcv_nxt;
+        self.segment(now, syn, sack)
+    }
+
+    fn segment(&self, now: Nanos, syn: bool, sack: SackList) -> Segment {
         let timestamps = match self.profile.rtt {
             RttSampling::Timestamps(tick) => {
                 Some(Timestamps { value: (now / tick) as u32, echo: self.ts_recent })

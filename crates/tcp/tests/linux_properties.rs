@@ -119,7 +119,9 @@ impl Run {
                     self.sender.on_timer(self.now);
                 }
             }
-            Event::Unreachable => self.sender.on_unreachable(self.now, una),
+            Event::Unreachable => {
+                self.sender.on_unreachable(self.now, una);
+            }
             Event::Window(window) => {
                 self.window = *window;
                 let segment = self.ack(una, &[], 10);

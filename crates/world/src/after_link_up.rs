@@ -33,7 +33,7 @@ impl<W: HostObserver> Handoff<W> {
     /// Runs with `scheme` at every sender for the last of `after`, which ascend; no target ends the run.
     pub fn after_link_up(&self, scheme: &Scheme, after: &[Nanos]) -> AfterLinkUp {
         let (mut sim, _) = self.start(scheme);
-        let mut notice_at = self.instant_notice_at(scheme);
+        let mut notice_at = self.notice_at(scheme);
         let before = received(&sim);
         let mut delivered = Vec::new();
         for time in after {

@@ -6,10 +6,12 @@
 
 use crate::access::{AccessLink, Place};
 use crate::clock_phase;
+use crate::neighbours::{self, Neighbours};
 use crate::nodes::{
     BenchNode, BenchSim, Correspondent, HostObserver, Mobile, Route, Router, Wheel, receiving_flow,
     sending_flow,
 };
+use crate::notice_error::NoticeError;
 use crate::observer::Observer;
 use crate::router_settings::Routers;
 use crate::words::{Definition, Kind, NoticeMode};
@@ -45,6 +47,10 @@ pub struct Experiment {
     pub notice: NoticeMode,
     /// How long after completion an instant notice reaches the senders (algorithms.md, 9.15).
     pub notice_delay: Nanos,
+    /// How far the notice may be wrong, and late.
+    pub notice_error: NoticeError,
+    /// Other users of the access links, as many on each.
+    pub neighbours: Option<Neighbours>,
     /// P.
     pub packets: u32,
     /// Which transfer time.
@@ -111,7 +117,7 @@ pub(crate) const CN: NodeId = NodeId(0);
 pub(crate) const R: NodeId = NodeId(1);
 pub(crate) const MN: NodeId = NodeId(6);
 pub(crate) const AR: [NodeId; 2] = [NodeId(2), NodeId(3)];
-const WIR: [NodeId; 2] = [NodeId(4), NodeId(5)];
+pub(crate) const WIR: [NodeId; 2] = [NodeId(4), NodeId(5)];
 /// Index of the old and the new link.
 pub(crate) const OLD: usize = 0;
 pub(crate) const NEW: usize = 1;
@@ -185,12 +191,7 @@ pub(crate) fn build<W: HostObserver>(
         let timer = net.add_timer(MN);
         receiving.push(receiving_flow(id as u16, &stack, timer, first_link));
     }
-    let mn = Mobile {
-        first: (0, receiving[0].timer.0),
-        flows: receiving,
-        out: last[OLD].up,
-        wheel: Wheel::default(),
-    };
+    let mn = Mobile::new((0, receiving[0].timer.0), receiving, last[OLD].up);
 
     let mut r = Router::default();
     r.route(core.down, Route::To(edge[OLD].down));
@@ -213,7 +214,11 @@ pub(crate) fn build<W: HostObserver>(
     let mut nodes = vec![BenchNode::Correspondent(cn)];
     nodes.extend(routers.into_iter().map(BenchNode::Router));
     nodes.push(BenchNode::Mobile(mn));
-    (Sim { net, nodes }, places)
+    let mut sim = Sim { net, nodes };
+    if let Some(neighbours) = &experiment.neighbours {
+        neighbours::join(&mut sim, &places, experiment, neighbours, plain);
+    }
+    (sim, places)
 }
 
 /// The link in the first report: the old one during its first second.

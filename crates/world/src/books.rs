@@ -100,6 +100,8 @@ fn the_record_tells_losses_apart() {
             stack: NS2_NEWRENO,
             notice: NoticeMode::Instant,
             notice_delay: 0,
+            notice_error: Default::default(),
+            neighbours: None,
             packets: 300,
             definition: Definition::AfterHighest,
             routers: Routers::default(),
@@ -139,7 +141,7 @@ proptest! {
         (packets, flows, seed) in (1u32..60, 1usize..=3, any::<u64>()),
         rule in prop::sample::select(vec!["previous-fcfd", "previous-lcfd", "new-fcfd", "new-lcfd"]),
         (codel, per_million) in (any::<bool>(), prop::sample::select(vec![0u32, 50_000])),
-        name in prop::sample::select(vec!["sack", "freeze", "buffer-fcfd", "buffer-fcfd+phas", "buffer-lcfd+phas"]),
+        name in prop::sample::select(vec!["sack", "freeze", "mobile", "buffer-fcfd", "buffer-lcfd+phas"]),
     ) {
         let mut routers = Routers::default();
         let (size, hint) = (format!("{packets}p"), format!("{hint}ms"));
@@ -154,6 +156,8 @@ proptest! {
             stack: NS2_NEWRENO,
             notice: NoticeMode::Instant,
             notice_delay: 0,
+            notice_error: Default::default(),
+            neighbours: None,
             packets: 50,
             definition: Definition::AfterHighest,
             routers,

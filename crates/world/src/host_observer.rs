@@ -1,7 +1,7 @@
 //! Somebody who watches hosts.
 
 use crate::packet::Packet;
-use segue_handoff::Advised;
+use segue_handoff::{Act, Advised};
 use segue_netsim::{LinkId, Nanos, Observer};
 use segue_tcp::AnySender;
 use segue_tcp::receiver::Arrival;
@@ -21,6 +21,8 @@ pub trait HostObserver: Observer<Packet> {
     fn changed(&mut self, now: Nanos, flow: u16, sender: &mut AnySender<Advised>);
     /// The cumulative ACK of `flow` moved to `una`.
     fn acknowledged(&mut self, now: Nanos, flow: u16, una: u32);
+    /// The mobile has helped `flow`, or its sender has heard of it.
+    fn acted(&mut self, _now: Nanos, _flow: u16, _act: Act) {}
     /// A data packet reached the mobile over `link`; comes right after [`Self::heard`].
     fn arrived(&mut self, now: Nanos, link: LinkId, packet: &Packet, arrival: Arrival);
 }

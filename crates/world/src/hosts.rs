@@ -1,14 +1,21 @@
 //! Hosts: the correspondent node with its senders, and the mobile with its receivers.
 
+mod alone;
+mod flow_state;
+
+pub use alone::Arrived;
+
 use crate::host_observer::HostObserver;
 use crate::packet::{Packet, Signal};
 use crate::wheel::Wheel;
-use segue_handoff::claim::{Claim, FlowState};
-use segue_handoff::{Advised, Announcement, Announcer, Encoding, Link, Listener, News, Notice, Phas, Scheme};
+use segue_handoff::claim::Claim;
+use segue_handoff::{
+    Act, Advised, Announcement, Announcer, Encoding, Link, Listener, News, Notice, Phas, Scheme,
+};
 use segue_netsim::{LinkId, Nanos, Net, PacketId, TimerId};
 use segue_tcp::receiver::Arrival;
 use segue_tcp::segment::{CarriedOption, Timestamps};
-use segue_tcp::{Advice, AnyReceiver, AnySender, Segment, Sender, StackProfile, View};
+use segue_tcp::{AnyReceiver, AnySender, Segment, StackProfile, View};
 
 /// One flow at the correspondent node.
 #[derive(Clone, Debug)]
@@ -40,44 +47,6 @@ pub struct Correspondent {
     pub wheel: Wheel,
     /// Sends for all flows once a notice has come, where their scheme has it so.
     pub claim: Option<Box<Claim>>,
-}
-
-impl FlowState for SendingFlow {
-    fn is_open(&self) -> bool {
-        matches!(self.sender, AnySender::Rules(_)) && self.sender.is_established()
-    }
-
-    fn snd_una(&self) -> u32 {
-        self.sender.snd_una()
-    }
-
-    fn snd_max(&self) -> u32 {
-        self.sender.snd_max()
-    }
-
-    fn sent_at(&self, now: Nanos, seq: u32) -> Nanos {
-        self.sender.rules().map_or(now, |sender| sender.sent_at(now, seq))
-    }
-
-    fn is_sacked(&self, seq: u32) -> bool {
-        self.sender.rules().is_some_and(|sender| sender.is_sacked(seq))
-    }
-
-    fn min_rtt(&self) -> Option<Nanos> {
-        self.sender.rules().and_then(Sender::min_rtt)
-    }
-
-    fn has_new(&self) -> bool {
-        self.sender.rules().is_some_and(Sender::has_new)
-    }
-
-    fn packet_bytes(&self) -> u32 {
-        self.sender.profile().data_bytes()
-    }
-
-    fn silence(&mut self, now: Nanos) {
-        self.sender.enact(now, &Advice { suspend: true, ..Advice::default() });
-    }
 }
 
 impl Correspondent {
@@ -190,6 +159,9 @@ impl Correspondent {
     pub(crate) fn on_ack<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, id: PacketId) {
         let now = net.now();
         let packet = &net.packets[id];
+        if packet.signal().is_some() {
+            return self.on_message(net, id);
+        }
         net.observer.heard(now, packet);
         let index = usize::from(packet.flow - self.first.0);
         let flow = &mut self.flows[index];
@@ -244,6 +216,24 @@ impl Correspondent {
         self.pump(net, index);
     }
 
+    /// Somebody says by ICMP that a packet did not arrive (RFC 6069).
+    #[cold]
+    fn on_message<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, id: PacketId) {
+        let now = net.now();
+        let packet = &net.packets[id];
+        let (signal, flow, seq) = (packet.signal(), packet.flow, packet.segment.seq);
+        net.packets.remove(id);
+        let index = usize::from(flow - self.first.0);
+        let (Some(Signal::Unreachable), Some(state)) = (signal, self.flows.get_mut(index)) else { return };
+        let head = (state.sender.snd_una(), state.sender.head_copy(), state.sender.counters().timeouts);
+        let heeded = state.sender.on_unreachable(now, seq);
+        net.observer.acted(now, flow, Act::MessageHeard { seq, heeded });
+        if state.sender.counters().timeouts != head.2 {
+            net.observer.timeout(now, flow, head.0, head.1);
+        }
+        self.pump(net, index);
+    }
+
     /// A flow's timer has fired.
     pub(crate) fn on_timer<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, timer: TimerId) {
         let now = net.now();
@@ -290,6 +280,8 @@ pub struct ReceivingFlow {
     pub first_report: Option<CarriedOption>,
     /// Suppresses ACKs of what routers forwarded, where a scheme has it so.
     pub phas: Option<Phas>,
+    /// State that it needs to help a sender that knows nothing.
+    memory: alone::Memory,
 }
 
 /// The mobile node: the receivers.
@@ -303,17 +295,29 @@ pub struct Mobile {
     pub first: (u16, u16),
     /// Its timers, where a kernel has them.
     pub wheel: Wheel,
+    /// Helps senders that know nothing, where a scheme has it so.
+    helper: Option<Box<alone::Helper>>,
 }
 
 impl Mobile {
+    /// A mobile with these flows, at least one, whose ACKs leave by `out`.
+    pub fn new(first: (u16, u16), flows: Vec<ReceivingFlow>, out: LinkId) -> Self {
+        Self { flows, out, first, wheel: Wheel::default(), helper: None }
+    }
+
     #[inline]
     fn pump<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, flow: u16) {
         let state = &mut self.flows[usize::from(flow - self.first.0)];
-        while let Some(ack) = state.receiver.poll_transmit() {
+        let stale = self.helper.as_ref().map_or(0, |helper| helper.stale());
+        while let Some(mut ack) = state.receiver.poll_transmit() {
             if let Some(report) = state.first_report.take() {
                 state.receiver.carry(report);
             }
             if state.phas.as_mut().is_none_or(|filter| filter.on_ack(ack.0.ack)) {
+                if state.memory.acknowledges(net.now(), &ack.0, stale) {
+                    ack.0 = alone::unechoed(ack.0);
+                    net.observer.acted(net.now(), flow, Act::NotEchoed { ack: ack.0.ack });
+                }
                 let packet = net.packets.insert(Packet::ack(flow, ack));
                 net.observer.sent(net.now(), &net.packets[packet]);
                 net.send(self.out, packet);
@@ -335,7 +339,12 @@ impl Mobile {
         }
         net.observer.heard(now, packet);
         let flow = packet.flow;
-        let state = &mut self.flows[usize::from(flow - self.first.0)];
+        let index = usize::from(flow - self.first.0);
+        let state = &mut self.flows[index];
+        state.memory.hears(now);
+        if let Some(helper) = &mut self.helper {
+            helper.on_data(link, index);
+        }
         if let Some(filter) = &mut state.phas {
             filter.on_packet(packet.forwarded);
         }
@@ -378,6 +387,9 @@ impl Mobile {
 
     /// A flow's delayed ACK is due.
     pub(crate) fn on_timer<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, timer: TimerId) {
+        if self.helps_by(timer) {
+            return self.act(net);
+        }
         let (now, index) = (net.now(), timer.0 - self.first.1);
         let mut expired = false;
         for _ in 0..self.flows.len() {
@@ -480,5 +492,5 @@ pub fn receiving_flow(id: u16, profile: &StackProfile, timer: TimerId, link: Lin
     let mut receiver = AnyReceiver::new(profile);
     receiver.carry(Announcer::capability(nonce));
     let first_report = Some(announcer.first_report(link));
-    ReceivingFlow { receiver, timer, announcer, first_report, phas: None }
+    ReceivingFlow { receiver, timer, announcer, first_report, phas: None, memory: alone::Memory::default() }
 }

@@ -1,6 +1,7 @@
 //! Schemes that act before a handoff: what the mobile of the bench does with its window, what the access routers do
 //! with its packets, what senders are told, and how long before the break (algorithms.md, 4.5 and 6.1).
 
+use crate::access::AccessLink;
 use crate::bench::{Experiment, WIRED_DELAY};
 use crate::routers;
 use crate::words::{Kind, NoticeMode};
@@ -52,6 +53,10 @@ pub(crate) fn early(experiment: &Experiment, scheme: &Scheme) -> Vec<(Early, Lea
 
 /// When something is done before a handoff at `at`.
 pub(crate) fn acts_at(experiment: &Experiment, lead: Lead, at: Nanos) -> Nanos {
-    let rtt = experiment.old.round_trip_at(at) + 2 * WIRED_HOPS * WIRED_DELAY;
-    at.saturating_sub(lead.on_path(rtt))
+    at.saturating_sub(lead.on_path(round_trip(&experiment.old, at)))
+}
+
+/// Propagation both ways between correspondent node and mobile over this link, of what is sent at `at`.
+pub(crate) fn round_trip(link: &AccessLink, at: Nanos) -> Nanos {
+    link.round_trip_at(at) + 2 * WIRED_HOPS * WIRED_DELAY
 }

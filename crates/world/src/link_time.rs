@@ -1,10 +1,11 @@
 //! Why the new link is idle: the classes of docs/reference/bench.md, "Where the time went".
 
 use crate::bench::{NEW, OLD, Places, correspondent, mobile};
+use crate::neighbours;
 use crate::nodes::{BenchSim, HostObserver};
 use crate::record::{LinkTime, Missed};
 use crate::routers;
-use segue_netsim::{LinkId, Nanos};
+use segue_netsim::{LinkId, Nanos, PacketId};
 
 /// Why an idle link is idle.
 enum Idle {
@@ -54,7 +55,12 @@ fn classify<W: HostObserver>(sim: &mut BenchSim<W>, places: &Places) -> Idle {
         return Idle::Window;
     }
     // Nobody waits for what will not come out of its link.
-    let alive = sim.net.packets.len() - sim.net.doomed().count();
+    let alive = if neighbours::any(sim) {
+        let own = |id: &PacketId| sim.net.observer.is_own(sim.net.packets[*id].flow);
+        sim.net.on_links().filter(own).count() - sim.net.doomed().filter(own).count()
+    } else {
+        sim.net.packets.len() - sim.net.doomed().count()
+    };
     if alive == 0 { Idle::Timer } else { Idle::Other }
 }
 

@@ -3,7 +3,7 @@
 use crate::host_observer::HostObserver;
 use crate::packet::Packet;
 use crate::record::Recorder;
-use segue_handoff::Advised;
+use segue_handoff::{Act, Advised};
 use segue_netsim::{LinkId, LossCause, Nanos, NodeId, Observer as LinkObserver, Passage};
 use segue_tcp::AnySender;
 use segue_tcp::receiver::Arrival;
@@ -42,6 +42,12 @@ impl<W> Observer<W> {
         Self { lost: vec![CopySet::default(); flows], recorder: None, watch }
     }
 
+    /// Whether a flow is one of the mobile's: neighbours have the numbers behind them.
+    #[inline]
+    pub(crate) fn is_own(&self, flow: u16) -> bool {
+        usize::from(flow) < self.lost.len()
+    }
+
     /// Whether a copy is known to have been lost.
     pub(crate) fn is_lost(&self, flow: u16, copy: u32) -> bool {
         self.lost[usize::from(flow)].contains(copy)
@@ -64,6 +70,9 @@ impl<W: HostObserver> LinkObserver<Packet> for Observer<W> {
     }
 
     fn lost(&mut self, now: Nanos, link: LinkId, packet: &Packet, cause: LossCause) {
+        if !self.is_own(packet.flow) {
+            return;
+        }
         self.watch.lost(now, link, packet, cause);
         self.note_loss(packet);
         if let Some(recorder) = &mut self.recorder {
@@ -123,6 +132,10 @@ impl<W: HostObserver> HostObserver for Observer<W> {
         if let Some(recorder) = &mut self.recorder {
             recorder.acknowledged(now, flow, una);
         }
+    }
+
+    fn acted(&mut self, now: Nanos, flow: u16, act: Act) {
+        self.watch.acted(now, flow, act);
     }
 
     #[inline]

@@ -7,6 +7,9 @@ use segue_tcp::{Segment, Transmit};
 
 /// A signal on the wire: an IPv6 header.
 const SIGNAL_BYTES: u32 = 40;
+/// ICMP unreachable on the wire: an IPv4 header and ICMP's, and of the packet that it quotes the IPv4 header and 8
+/// bytes (RFC 792).
+const UNREACHABLE_BYTES: u32 = 20 + 8 + 20 + 8;
 
 /// Messages between access routers and the mobile. A signal is no packet of a flow: hosts do not send or hear it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +19,8 @@ pub enum Signal {
     /// From the router that held packets, behind the last of them: end of forwarding, last = L; L is the segment's
     /// number (6.1).
     EndOfForwarding,
+    /// From the mobile to a sender: host unreachable, about the packet whose number the segment has (RFC 6069).
+    Unreachable,
     /// A message of a fast handover or a binding (RFC 5568, RFC 6275).
     Mobility(Message),
 }
@@ -73,8 +78,8 @@ impl Packet {
         }
     }
 
-    /// A message about `flow`; `last` is L of a notice that ends the forwarding, and of mobility signalling the
-    /// number of the message.
+    /// A message about `flow`; `last` is the packet that is unreachable, L of a notice that ends the forwarding, and
+    /// of mobility signalling the number of the message.
     pub fn of_signal(flow: u16, message: Signal, last: u32) -> Self {
         let segment = Segment {
             seq: last,
@@ -88,7 +93,8 @@ impl Packet {
             timestamps: None,
             option: CarriedOption::default(),
         };
-        Self { is_signal: true, message, ..Self::ack(flow, (segment, SIGNAL_BYTES)) }
+        let bytes = if message == Signal::Unreachable { UNREACHABLE_BYTES } else { SIGNAL_BYTES };
+        Self { is_signal: true, message, ..Self::ack(flow, (segment, bytes)) }
     }
 
     /// The message of the handoff that it is in place of a TCP segment.

@@ -1,5 +1,6 @@
 //! The record of one handoff: what happened from completion to the end of the slowest transfer.
 
+use crate::neighbours::Received;
 use crate::packet::Packet;
 use segue_netsim::{LinkId, LossCause, Nanos, Passage};
 use segue_tcp::receiver::Arrival;
@@ -20,12 +21,15 @@ pub struct LinkTime {
     pub idle_timer: Nanos,
     /// Idle for another reason.
     pub idle_other: Nanos,
+    /// Carrying packets of neighbours.
+    pub neighbours: Nanos,
 }
 
 impl LinkTime {
     /// The sum of all classes.
     pub fn total(&self) -> Nanos {
-        self.useful + self.needless + self.idle_path + self.idle_window + self.idle_timer + self.idle_other
+        let idle = self.idle_path + self.idle_window + self.idle_timer + self.idle_other;
+        self.useful + self.needless + idle + self.neighbours
     }
 }
 
@@ -110,6 +114,8 @@ pub struct RunRecord {
     pub sent_while_draining: u32,
     /// How each flow's sender stood at T.
     pub senders_at: Vec<SenderAt>,
+    /// Neighbours on the new link, if there are any.
+    pub neighbours: Option<Received>,
 }
 
 /// A sender at T.
@@ -333,6 +339,9 @@ impl Recorder {
             return;
         }
         let &Packet { flow, copy, .. } = packet;
+        if usize::from(flow) >= self.una.len() {
+            return; // a neighbour's
+        }
         let carriage = Carriage { start: passage.start, end: passage.departure, flow, copy };
         if packet.signal().is_some() {
             self.signals.push(carriage);
@@ -343,10 +352,15 @@ impl Recorder {
     }
 
     pub(crate) fn timeout(&mut self, at: Nanos, flow: u16, head: u32, copy: u32) {
-        self.timeouts.push((at, flow, head, copy));
+        if usize::from(flow) < self.una.len() {
+            self.timeouts.push((at, flow, head, copy));
+        }
     }
 
     pub(crate) fn fast_retransmit(&mut self, at: Nanos, flow: u16, head: u32, copy: u32) {
+        if usize::from(flow) >= self.una.len() {
+            return;
+        }
         self.fast_retransmits.push((at, flow, head));
         self.fast_copies.push((at, flow, copy));
     }
@@ -357,17 +371,19 @@ impl Recorder {
         if !packet.data || packet.is_probe() || !self.completed() {
             return;
         }
+        let flow = usize::from(packet.flow);
+        let Some(&una) = self.una.get(flow) else { return };
         self.first_sent.get_or_insert(at);
         self.retransmissions += u32::from(packet.retransmission);
-        let flow = usize::from(packet.flow);
-        let draining = self.una[flow] < self.sent_before[flow];
+        let draining = una < self.sent_before[flow];
         self.sent_while_draining += u32::from(draining && !packet.retransmission);
     }
 
     #[inline]
     pub(crate) fn acknowledged(&mut self, now: Nanos, flow: u16, una: u32) {
         let flow = usize::from(flow);
-        self.una[flow] = una;
+        let Some(own) = self.una.get_mut(flow) else { return };
+        *own = una;
         for by in 0..2 {
             if una >= self.targets[by][flow] && self.reached[by][flow].is_none() {
                 self.reached[by][flow] = Some(now);
@@ -380,7 +396,8 @@ impl Recorder {
     pub(crate) fn arrived(&mut self, now: Nanos, link: LinkId, packet: &Packet, arrival: Arrival) {
         let needless = arrival == Arrival::Duplicate;
         // Counted like retransmissions: what was sent before completion belongs to the past.
-        let sent_since = packet.copy >= self.first_copies[usize::from(packet.flow)];
+        let Some(&first_copy) = self.first_copies.get(usize::from(packet.flow)) else { return };
+        let sent_since = packet.copy >= first_copy;
         if needless && packet.retransmission && sent_since {
             self.needless_retransmissions += 1;
         }
@@ -454,6 +471,7 @@ impl Recorder {
             first_sent: self.first_sent.map(|at| at - self.completion),
             sent_while_draining: self.sent_while_draining,
             senders_at: self.senders_at,
+            neighbours: None,
             acknowledged: self.una.iter().zip(&self.start_una).map(|(una, start)| una - start).collect(),
         }
     }

@@ -52,6 +52,8 @@ fn four_hops(stack: StackProfile, limit: Nanos) -> Result<u64, LinkError> {
         stack,
         notice: NoticeMode::Instant,
         notice_delay: 0,
+        notice_error: Default::default(),
+        neighbours: None,
         packets: 100,
         definition: Definition::AfterHighest,
         routers: Routers::default(),
@@ -139,11 +141,6 @@ fn dumbbell(flows: usize, rate: u64, delay: Nanos, queue: u32) -> Sim<BenchNode,
         let timer = net.add_timer(sink_id);
         receiving.push(receiving_flow(id as u16, &NS2_SACK1, timer, link));
     }
-    nodes.push(BenchNode::Mobile(Mobile {
-        first: (0, receiving[0].timer.0),
-        flows: receiving,
-        out: up,
-        wheel: Wheel::default(),
-    }));
+    nodes.push(BenchNode::Mobile(Mobile::new((0, receiving[0].timer.0), receiving, up)));
     Sim { net, nodes }
 }

@@ -4,9 +4,10 @@
 use crate::bench::{AR, CN, Experiment, NEW, OLD, Places};
 use crate::handoff_run::{Ended, WarmRun};
 use crate::nodes::{BenchNode, HostObserver};
-use crate::packet::Packet;
+use crate::notice_error::Told;
+use crate::packet::{Packet, Signal};
 use crate::record::RunRecord;
-use segue_handoff::{Advised, Decision, Scheme};
+use segue_handoff::{Act, Advised, Decision, Scheme};
 pub use segue_netsim::LossCause;
 use segue_netsim::{LinkId, Nanos, NodeId, Observer, Passage};
 use segue_tcp::receiver::Arrival;
@@ -140,6 +141,13 @@ pub enum What {
         /// Event, answer and rules.
         decision: Decision,
     },
+    /// The mobile has helped a sender that knows nothing, or the sender has heard of it.
+    Acted {
+        /// Number of the flow.
+        flow: u16,
+        /// The act.
+        act: Act,
+    },
     /// A sender has changed.
     State {
         /// Number of the flow.
@@ -163,6 +171,8 @@ pub struct Event {
 pub struct Trace {
     /// The simulated network.
     pub experiment: Experiment,
+    /// The new link as it was told, and how late, where that may be wrong.
+    pub told: Option<Told>,
     /// The measures.
     pub record: RunRecord,
     /// When the run ended.
@@ -185,7 +195,7 @@ pub fn trace(experiment: &Experiment, at: Nanos, schemes: &[&Scheme]) -> Vec<Tra
 
 /// The same; events before `since`, which is not after `at`, are not kept: a fast link has many.
 pub fn trace_since(experiment: &Experiment, at: Nanos, schemes: &[&Scheme], since: Nanos) -> Vec<Trace> {
-    let tracer = Tracer { since: since.min(at), ..Tracer::default() };
+    let tracer = Tracer { since: since.min(at), flows: experiment.flows, ..Tracer::default() };
     let mut warm = WarmRun::watched(experiment.clone(), tracer, |sim, places| {
         sim.net.observer.watch.places = Some(places);
         if let BenchNode::Correspondent(cn) = &mut sim.nodes[usize::from(CN.0)] {
@@ -197,7 +207,8 @@ pub fn trace_since(experiment: &Experiment, at: Nanos, schemes: &[&Scheme], sinc
         let Ended { record, at: end, under_way, watch: tracer } = handoff.run_watched(scheme);
         let targets = handoff.targets().to_vec();
         let (events, resent_before) = tracer.finish();
-        Trace { experiment: experiment.clone(), record, end, targets, events, resent_before, under_way }
+        let (experiment, told) = (experiment.clone(), handoff.told());
+        Trace { experiment, told, record, end, targets, events, resent_before, under_way }
     };
     schemes.iter().map(run).collect()
 }
@@ -206,6 +217,8 @@ pub fn trace_since(experiment: &Experiment, at: Nanos, schemes: &[&Scheme], sinc
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tracer {
     places: Option<Places>,
+    /// The mobile's; neighbours have the numbers behind them, and nothing of them is written down.
+    flows: usize,
     /// The state of each flow's sender that was written down last.
     states: Vec<Option<SenderState>>,
     /// First unacknowledged packet of each flow, and duplicate ACKs heard since it is.
@@ -245,6 +258,10 @@ impl Tracer {
         }
     }
 
+    fn is_own(&self, flow: u16) -> bool {
+        usize::from(flow) < self.flows
+    }
+
     /// All events that were kept, and how many packets had been sent again before.
     fn finish(self) -> (Vec<Event>, u32) {
         let mut events: Vec<Event> = self.early_states.into_iter().flatten().collect();
@@ -258,7 +275,7 @@ impl Tracer {
 
     /// The access link that `link` is a direction of, if `packet` is of a flow.
     fn side(&self, link: LinkId, packet: &Packet) -> Option<Side> {
-        let places = self.places.filter(|_| packet.signal().is_none())?;
+        let places = self.places.filter(|_| packet.signal().is_none() && self.is_own(packet.flow))?;
         let is = |index: usize| [places.access[index].down, places.access[index].up].contains(&link);
         if is(OLD) {
             Some(Side::Old)
@@ -279,6 +296,10 @@ impl Observer<Packet> for Tracer {
     }
 
     fn lost(&mut self, now: Nanos, link: LinkId, packet: &Packet, cause: LossCause) {
+        if packet.signal() == Some(Signal::Unreachable) {
+            let act = Act::MessageLost { seq: packet.segment.seq };
+            return self.push(now, What::Acted { flow: packet.flow, act });
+        }
         let Some(side) = self.side(link, packet) else { return };
         let packet = *packet;
         self.push(
@@ -316,19 +337,29 @@ impl Observer<Packet> for Tracer {
 
 impl HostObserver for Tracer {
     fn timeout(&mut self, now: Nanos, flow: u16, head: u32, copy: u32) {
-        self.push(now, What::Timeout { flow, head, copy });
+        if self.is_own(flow) {
+            self.push(now, What::Timeout { flow, head, copy });
+        }
     }
 
     fn fast_retransmit(&mut self, now: Nanos, flow: u16, head: u32, _copy: u32) {
+        if !self.is_own(flow) {
+            return;
+        }
         let dup_acks = slot(&mut self.duplicates, flow).1;
         self.push(now, What::FastRetransmit { flow, head, dup_acks });
     }
 
     fn sent(&mut self, now: Nanos, packet: &Packet) {
-        self.push(now, What::Sent(*packet));
+        if self.is_own(packet.flow) {
+            self.push(now, What::Sent(*packet));
+        }
     }
 
     fn heard(&mut self, now: Nanos, packet: &Packet) {
+        if !self.is_own(packet.flow) {
+            return;
+        }
         let (una, duplicates) = slot(&mut self.duplicates, packet.flow);
         let ack = packet.segment.ack;
         if !packet.data && ack > *una {
@@ -340,6 +371,9 @@ impl HostObserver for Tracer {
     }
 
     fn changed(&mut self, now: Nanos, flow: u16, sender: &mut AnySender<Advised>) {
+        if !self.is_own(flow) {
+            return;
+        }
         for decision in sender.advisor().take_minutes() {
             self.push(now, What::Decided { flow, decision });
         }
@@ -349,11 +383,15 @@ impl HostObserver for Tracer {
         }
     }
 
+    fn acted(&mut self, now: Nanos, flow: u16, act: Act) {
+        self.push(now, What::Acted { flow, act });
+    }
+
     fn acknowledged(&mut self, _now: Nanos, _flow: u16, _una: u32) {}
 
     /// Comes right after `heard` of the same packet.
-    fn arrived(&mut self, now: Nanos, _link: LinkId, _packet: &Packet, news: Arrival) {
-        if now < self.since {
+    fn arrived(&mut self, now: Nanos, _link: LinkId, packet: &Packet, news: Arrival) {
+        if now < self.since || !self.is_own(packet.flow) {
             return;
         }
         if let Some(Event { what: What::Received { arrival, .. }, .. }) = self.events.last_mut() {

@@ -3,9 +3,9 @@
 use super::*;
 use crate::estimate::{Rule, Source};
 use crate::event::{Device, Kind, Route};
-use crate::pace::ACK_OCTETS;
 use proptest::prelude::*;
 use segue_kernel::mobile::Way;
+use segue_mobile::resume::ACK_OCTETS;
 use std::net::IpAddr;
 
 const SECOND: u64 = 1000 * MS;

@@ -110,6 +110,8 @@ pub fn on_our_bench(scenario: &Scenario, times: &[Nanos]) -> Result<Vec<Outcome>
         stack: *stack.ok_or_else(|| Error::Scheme(format!("no stack has {}", scenario.control.name())))?,
         notice: NoticeMode::Instant,
         notice_delay: 0,
+        notice_error: Default::default(),
+        neighbours: None,
         packets: PACKETS,
         definition: Definition::AfterHighest,
         routers: Routers::default(),

@@ -1,7 +1,7 @@
 //! From the words of a file to a checked plan.
 
 use super::{FileError, ScenarioFile};
-use segue_study::request::{Plan, Request, RequestError};
+use segue_study::request::{NEIGHBOURS, NOTICE_ERROR, Plan, Request, RequestError};
 use segue_study::times::{Times, time};
 use segue_world::{Definition, Kind, KindWord, Nanos, NoticeMode, NoticeWord, SECOND};
 use std::ops::Range;
@@ -31,6 +31,9 @@ impl Places {
         words.iter().find_map(word).or_else(|| of_key().next()).map_or(0..0, |place| place.span.clone())
     }
 }
+
+/// Settings that have a key of their own.
+const OWN_KEYS: [(&str, &str); 2] = [(NOTICE_ERROR.0, "notice_error"), (NEIGHBOURS.0, "neighbours")];
 
 /// Most blocks of a table: what is simulated for each is held until the end.
 const MOST_BLOCKS: usize = 20_000;
@@ -81,15 +84,36 @@ impl ScenarioFile {
             notice: self.notice()?,
             stack: scenario.stack.as_ref().map(|stack| stack.get_ref().clone()),
             cc: scenario.cc.as_ref().map(|cc| cc.get_ref().clone()),
-            settings: scenario
-                .settings
-                .iter()
-                .map(|(key, value)| (key.get_ref().clone(), value.get_ref().0.clone()))
-                .collect(),
+            settings: self.settings(&mut places)?,
             seed: number(&scenario.seed),
             seeds: number(&scenario.seeds),
         };
         request.plan().map_err(|error| self.refused(&places, &error))
+    }
+
+    /// The settings, and what has a key of its own besides.
+    fn settings(&self, places: &mut Places) -> Result<Vec<(String, String)>, FileError> {
+        let scenario = &self.scenario;
+        let mut settings = Vec::new();
+        for (key, value) in &scenario.settings {
+            settings.push((key.get_ref().clone(), value.get_ref().0.clone()));
+            let own = OWN_KEYS.iter().find(|(setting, _)| key.get_ref() == setting);
+            if let Some((_, own)) = own {
+                places.note(own, "", value.span());
+            }
+        }
+        let error = scenario.notice_error.as_ref().map(|words| (words.span(), words.get_ref().clone()));
+        let users = scenario.neighbours.as_ref().map(|words| (words.span(), words.get_ref().0.clone()));
+        for ((setting, key), written) in OWN_KEYS.into_iter().zip([error, users]) {
+            let Some((span, words)) = written else { continue };
+            if settings.iter().any(|(other, _)| other == setting) {
+                let problem = format!("`{key}` stands in `settings`, too; expected it once");
+                return Err(self.source.at(span, problem));
+            }
+            places.note(key, "", span);
+            settings.push((setting.to_string(), words));
+        }
+        Ok(settings)
     }
 
     /// Refuses more blocks than the memory holds.
@@ -226,6 +250,7 @@ fn key_of(option: &str) -> &str {
     match option {
         "--set" => "settings",
         "handoff time" => "at",
+        "--notice-error" => "notice_error",
         option => option.trim_start_matches("--"),
     }
 }

@@ -42,6 +42,9 @@ macro_rules! measures {
             pub packets: u32,
             /// Number of handoffs.
             pub points: usize,
+            /// Neighbours on the new link, where there are any.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub neighbours: Option<NeighboursKept>,
             $($(#[doc = $doc])+ pub $field: $Field,)+
         }
 
@@ -69,6 +72,7 @@ macro_rules! measures {
                     settings: scheme.settings.iter().cloned().collect(),
                     packets: request.packets,
                     points: all.handoffs.len(),
+                    neighbours: all.neighbours(),
                     $($field: {
                         let of_all: fn(&Sample<'_>) -> $Field = $of_all;
                         of_all(all)

@@ -8,7 +8,7 @@ mod table;
 
 use crate::numbers;
 
-pub use parts::{AgainstFirst, NewLink, OverBound, Quartiles, QueueDelay};
+pub use parts::{AgainstFirst, NeighboursKept, NewLink, OverBound, Quartiles, QueueDelay};
 pub(crate) use sample::Sample;
 pub use sample::seconds;
 pub use table::{Column, EACH, FIELDS, FlatRow, HandoffRow, MEASURES, Row};

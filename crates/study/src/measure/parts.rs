@@ -37,6 +37,24 @@ pub struct NewLink {
     pub idle_timer: f64,
     /// Idle for another reason.
     pub idle_other: f64,
+    /// Packets of neighbours, where there are any.
+    #[serde(default, skip_serializing_if = "is_none_at_all")]
+    pub neighbours: f64,
+}
+
+fn is_none_at_all(time: &f64) -> bool {
+    *time == 0.0
+}
+
+/// Bytes that the neighbours on the new link received in the two seconds after completion.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct NeighboursKept {
+    /// Over what they receive without the handoff, all handoffs together; `None`: nothing without it.
+    pub kept: Option<f64>,
+    /// Bytes, mean per handoff.
+    pub received_bytes: f64,
+    /// The same without the handoff.
+    pub undisturbed_bytes: f64,
 }
 
 /// Queueing delay at the new access queue, s, all points pooled.

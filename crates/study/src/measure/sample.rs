@@ -1,8 +1,9 @@
 //! Sources of measures: the records of one scheme's handoffs, beside those of the first scheme.
 
 use super::Number;
-use super::parts::{AgainstFirst, NewLink, OverBound, Quartiles, QueueDelay};
+use super::parts::{AgainstFirst, NeighboursKept, NewLink, OverBound, Quartiles, QueueDelay};
 use crate::quantile::{quantile, quartiles, sorted};
+use segue_world::neighbours::Received;
 use segue_world::{Nanos, RunRecord, SECOND};
 
 /// The records of this and of the first scheme over the same handoffs.
@@ -48,7 +49,23 @@ impl Sample<'_> {
             idle_window: mean(|one| one.link_time.idle_window),
             idle_timer: mean(|one| one.link_time.idle_timer),
             idle_other: mean(|one| one.link_time.idle_other),
+            neighbours: mean(|one| one.link_time.neighbours),
         }
+    }
+
+    pub fn neighbours(&self) -> Option<NeighboursKept> {
+        self.handoffs.first()?;
+        let sum = |of: fn(&Received) -> u64| {
+            let each = self.handoffs.iter().map(|one| one.neighbours.as_ref().map(of));
+            each.sum::<Option<u64>>().map(|sum| sum as f64)
+        };
+        let (received, undisturbed) = (sum(|all| all.bytes)?, sum(|all| all.undisturbed)?);
+        let handoffs = self.handoffs.len() as f64;
+        Some(NeighboursKept {
+            kept: (undisturbed > 0.0).then_some(received / undisturbed),
+            received_bytes: received / handoffs,
+            undisturbed_bytes: undisturbed / handoffs,
+        })
     }
 
     pub fn queue_delays(&self) -> QueueDelay {

@@ -13,7 +13,7 @@
 //! the values of one handoff, are read from the [`RunRecord`].
 
 use super::define::measures;
-use super::parts::{AgainstFirst, NewLink, OverBound, Quartiles, QueueDelay};
+use super::parts::{AgainstFirst, NeighboursKept, NewLink, OverBound, Quartiles, QueueDelay};
 use super::sample::{
     Sample, fast_retransmits, jain, seconds, spurious_timeouts, timeouts, timeouts_in_disconnection,
 };

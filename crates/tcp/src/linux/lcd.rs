@@ -7,11 +7,12 @@ use crate::Nanos;
 use crate::advice::Advisor;
 
 impl<A: Advisor> LinuxSender<A> {
-    /// A router or the network has no way to the receiver for packet `seq`, which the ICMP message quotes.
-    pub fn on_unreachable(&mut self, now: Nanos, seq: u32) {
+    /// A router or the network has no way to the receiver for packet `seq`, which the ICMP message quotes. Whether that
+    /// took a back-off back.
+    pub fn on_unreachable(&mut self, now: Nanos, seq: u32) -> bool {
         self.refresh(now);
         if seq != self.sk.snd_una || self.retransmits == 0 || self.backoff == 0 || self.queue.is_empty() {
-            return;
+            return false;
         }
         self.backoff -= 1;
         let base = match self.sk.srtt_us {
@@ -24,5 +25,7 @@ impl<A: Advisor> LinuxSender<A> {
             0 => self.retransmit_timer(),
             remaining => self.set_timer(Pending::Retrans, remaining),
         }
+        self.leave_host();
+        true
     }
 }

@@ -163,6 +163,11 @@ impl LinuxReceiver {
         self.window = window;
     }
 
+    /// The advertised window.
+    pub fn window(&self) -> u32 {
+        self.window
+    }
+
     /// Announces the window by an ACK, if there is a connection.
     pub fn announce_window(&mut self, now: Nanos) {
         if self.rcv_nxt > 0 {
@@ -354,6 +359,15 @@ impl LinuxReceiver {
         self.send_ack();
         let mut ack = self.pending.pop_back().expect("it was just made");
         self.add_option(&mut ack, option);
+        (ack, charged_header(&self.profile, &ack))
+    }
+
+    /// The last ACK as somebody beside TCP writes it: no stamp is echoed, no block reported, and nothing here
+    /// changes. And the bytes that links charge for it.
+    pub fn plain_ack(&self, now: Nanos) -> (Segment, u32) {
+        let value = (self.clock.since_boot(now) / 1_000_000) as u32;
+        let timestamps = Some(Timestamps { value, echo: 0 });
+        let ack = Segment { timestamps, ..self.segment(false, SackList::default()) };
         (ack, charged_header(&self.profile, &ack))
     }
 

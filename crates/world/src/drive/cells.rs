@@ -11,13 +11,13 @@
 //! rises, what is on the air when the link goes down still arrives. The round trip is that of the wires, and no link
 //! is a bottleneck.
 
-use super::random::{Random, Stream};
 use crate::access_router::{AccessRouter, Held};
 use crate::bench::line;
 use crate::nodes::{
     BenchNode, Correspondent, HostObserver, Mobile, Route, Router, Wheel, receiving_flow, sending_flow,
 };
 use crate::packet::Packet;
+use crate::random::{Random, Stream};
 use crate::{Routers, Tunnel};
 use segue_handoff::{Advised, Link, Scheme};
 pub use segue_netsim::Capacity;
@@ -311,8 +311,7 @@ impl Cells {
         let timer = net.add_timer(MN);
         let link = Link { rate_kbps: (RATE / 1000) as u32, delay_us: (ACCESS_DELAY / 1000) as u32 };
         let flow = receiving_flow(0, &self.stack, timer, link);
-        let mut mn =
-            Mobile { first: (0, timer.0), flows: vec![flow], out: access_up[0], wheel: Wheel::default() };
+        let mut mn = Mobile::new((0, timer.0), vec![flow], access_up[0]);
         if let Some(extra_dup) = scheme.mobile().phas {
             mn.filter_acks(extra_dup);
         }

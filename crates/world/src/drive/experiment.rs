@@ -1,9 +1,9 @@
 //! The settings of a simulated drive.
 
 use super::mobility::Drive;
-use super::random::{Random, Stream};
 use super::web::Surge;
 use crate::access::Place;
+use crate::random::{Random, Stream};
 use crate::router_settings::Routers;
 use crate::words::NoticeMode;
 use segue_handoff::Link;

@@ -11,7 +11,6 @@ pub mod hosts;
 pub mod mobility;
 pub mod network;
 mod places;
-mod random;
 pub mod record;
 pub mod run;
 pub mod web;

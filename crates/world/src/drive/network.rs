@@ -117,12 +117,7 @@ impl Bulk<'_> {
             wheel: Wheel::default(),
             claim: None,
         };
-        let receiver = Mobile {
-            first: timer(receiving.first().map(|flow| flow.timer)),
-            flows: receiving,
-            out: out.1,
-            wheel: Wheel::default(),
-        };
+        let receiver = Mobile::new(timer(receiving.first().map(|flow| flow.timer)), receiving, out.1);
         (sender, receiver)
     }
 }

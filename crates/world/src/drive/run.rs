@@ -5,9 +5,10 @@ use super::mobility::Class;
 use super::network::{self, AR, DriveNode, DriveSim, MN, Places, SERVER, SINK, WEB};
 use super::record::{DriveHandoff, DriveObserver, DriveRecord, Notices};
 use crate::access_router::AccessRouter;
-use crate::nodes::{BenchNode, Mobile};
+use crate::nodes::{Arrived, BenchNode, Mobile};
 use crate::packet::Packet;
 use crate::words::NoticeMode;
+use segue_handoff::alone::window::Path;
 use segue_handoff::{Announcement, Holder, Notice, Scheme, StartRule};
 use segue_netsim::{Nanos, Net};
 
@@ -22,6 +23,10 @@ impl DriveExperiment {
                 let DriveNode::Bench(BenchNode::Mobile(mn)) = node else { return };
                 mn.filter_acks(extra_dup);
             });
+        }
+        if let Some(rule) = scheme.mobile().alone {
+            let window = self.stack.receive_window;
+            with_mobile(&mut sim, |mn, net| mn.help(rule, net.add_timer(MN), window));
         }
         (sim, places)
     }
@@ -153,6 +158,30 @@ impl DriveExperiment {
         if self.routers.rule_for(scheme, self.notice).is_some_and(|rule| rule.holder == Holder::Previous) {
             with_router(sim, |router, net| router.link_down(net));
         }
+        with_mobile(sim, |mn, _| mn.link_gone());
+    }
+
+    /// The handoff to stay `index` as a mobile knows it that acts alone.
+    fn arrived(&self, places: Places, index: usize) -> Arrived {
+        let stays = [index - 1, index].map(|index| &self.drive.stays[index]);
+        let [gone, up] = [stays[0].until, stays[1].from];
+        let path = |index: usize, at: Nanos, began: Nanos| {
+            let link = &self.drive.stays[index].link;
+            Path {
+                rate: u64::from(self.reported_link(index, began).rate_kbps) * 1000,
+                round_trip: 2 * self.wan.delay + link.round_trip_at(at),
+                queue: link.queue,
+                packet_bits: 8 * u64::from(self.stack.data_bytes()),
+            }
+        };
+        Arrived {
+            gone,
+            disconnected: true,
+            paths: [path(index - 1, gone, stays[0].from), path(index, up, up)],
+            access: stays[1].link.round_trip_at(up),
+            up_kbps: u32::try_from(stays[1].link.up.mean_rate() / 1000).unwrap_or(u32::MAX),
+            over: places.access_down,
+        }
     }
 
     /// The link of stay `index` is up: the mobile tells, as the scheme has it. Says how many copies it sent.
@@ -172,6 +201,10 @@ impl DriveExperiment {
             });
         }
         let rule = scheme.mobile();
+        if rule.alone.is_some() {
+            let arrived = self.arrived(places, index);
+            with_mobile(sim, |mn, net| mn.link_up(net, &arrived));
+        }
         if let Some(window) = rule.window {
             sim.with_node(MN, |node, net| {
                 let DriveNode::Bench(BenchNode::Mobile(mn)) = node else { return };
@@ -257,6 +290,14 @@ impl DriveExperiment {
             web,
         }
     }
+}
+
+/// Lets the mobile act.
+fn with_mobile(sim: &mut DriveSim, act: impl FnOnce(&mut Mobile, &mut Net<Packet, DriveObserver>)) {
+    sim.with_node(MN, |node, net| {
+        let DriveNode::Bench(BenchNode::Mobile(mn)) = node else { return };
+        act(mn, net);
+    });
 }
 
 /// Lets the access router act.

@@ -18,7 +18,7 @@
 //! which SURGE also has, matter to caches, and there is none on the path. Each user begins with an
 //! inactive OFF time.
 
-use super::random::{Random, Stream, nanos};
+use crate::random::{Random, Stream, nanos};
 use segue_netsim::{Nanos, SECOND};
 
 /// Longest OFF time `[C]`: longer than a drive of the paper; Pareto times have no bound of their own.
@@ -185,8 +185,8 @@ impl User {
 
 #[cfg(test)]
 mod tests {
-    use super::super::random::tests::assert_distributed;
     use super::*;
+    use crate::random::tests::assert_distributed;
 
     const DRAWS: usize = 100_000;
 

@@ -107,12 +107,7 @@ pub(super) fn build(download: &Download, scheme: &Scheme) -> FmipSim {
     };
     let receiving = receiving_flow(0, &download.stack, timer, reported);
     let mobile = MobileHost {
-        tcp: Mobile {
-            first: (0, timer.0),
-            flows: vec![receiving],
-            out: access[0].up,
-            wheel: Wheel::default(),
-        },
+        tcp: Mobile::new((0, timer.0), vec![receiving], access[0].up),
         machine: FastMobile::new(download.configuration),
         access,
         new_line,

@@ -5,14 +5,17 @@ use super::completed::{Completed, GIVE_UP};
 use super::fork::plain;
 use crate::bench::{CN, NEW, OLD, WIRED_DELAY, correspondent, mobile};
 use crate::bound::bound;
+use crate::neighbours;
 use crate::nodes::{BenchNode, BenchSim, HostObserver, Route, Router};
 use crate::record::OldDelivery;
 use crate::routers;
-use crate::words::{Kind, NoticeMode};
+use crate::words::Kind;
 use segue_handoff::RouterRule;
 use segue_netsim::{LinkId, Nanos, Rate};
 use std::collections::BTreeSet;
 
+/// How often a link with neighbours is looked at.
+const LOOKS: Nanos = 5_000_000;
 /// Bytes of an ACK without options.
 const ACK_BYTES: u32 = 40;
 /// Bytes of a data packet as the bound counts them.
@@ -29,6 +32,10 @@ impl<W: HostObserver> Completed<W> {
         let first_sent = if waiting { 0 } else { 2 * WIRED_DELAY };
         let first_held = rule.map(|rule| routers::first_held(experiment, rule));
         let reachable = self.completion + first_held.map_or(first_sent, |held| held.min(first_sent));
+        if neighbours::any(sim) {
+            // Which of the next packets are the mobile's nobody knows: none is lost.
+            return self.bound_from(reachable, &old, must_carry, || true);
+        }
         let fates = sim.net.link(places.access[NEW].down).coming_fates();
         self.bound_from(reachable, &old, must_carry, fates)
     }
@@ -36,11 +43,7 @@ impl<W: HostObserver> Completed<W> {
     /// The same for senders that know nothing before a notice can be with them: until then they are regular TCP.
     /// `physical` is the bound for those that always know.
     pub fn bound_told(&self, physical: Nanos) -> Nanos {
-        let told_at = match self.fork.experiment.notice {
-            NoticeMode::Withheld => return physical,
-            NoticeMode::Instant => self.completion + self.fork.experiment.notice_delay,
-            NoticeMode::InBand { .. } => self.acknowledged(self.completion),
-        };
+        let Some(told_at) = self.told_at() else { return physical };
         if told_at == self.completion {
             return physical;
         }
@@ -48,7 +51,7 @@ impl<W: HostObserver> Completed<W> {
         sim.run_until(told_at);
         let told = sim.clone();
         let reachable = told_at + 2 * WIRED_DELAY;
-        if !self.fork.experiment.new.features[0].is_first_in_first_out() {
+        if !self.fork.experiment.new.features[0].is_first_in_first_out() || neighbours::any(&sim) {
             return self.bound_at_best(&told, told_at, reachable).max(physical);
         }
 
@@ -68,11 +71,12 @@ impl<W: HostObserver> Completed<W> {
         self.bound_from(busy_until.max(reachable), &coming, must_carry, fates).max(physical)
     }
 
-    /// The bound given the notice where the new link's queue may drop what waits, or send later packets first: all
-    /// that is under way at `told_at` counts as if it were there, and the link as free.
+    /// The bound given the notice where the new link's queue may drop what waits, or send later packets first, or
+    /// carries those of neighbours: all that is under way at `told_at` counts as if it were there, and the link as
+    /// free.
     fn bound_at_best(&self, told: &BenchSim<W>, told_at: Nanos, reachable: Nanos) -> Nanos {
         let packets = told.net.on_links().chain(routers::held(told)).map(|id| &told.net.packets[id]);
-        let data = packets.filter(|packet| packet.data);
+        let data = packets.filter(|packet| packet.data && told.net.observer.is_own(packet.flow));
         let under_way =
             data.map(|packet| OldDelivery { at: told_at, flow: packet.flow, seq: packet.segment.seq });
         let (coming, must_carry) = needs(told, self.targets(), under_way.collect());
@@ -108,7 +112,7 @@ impl<W: HostObserver> Completed<W> {
     }
 
     /// When an ACK can be with the sender that the mobile sends over the new link at `at`.
-    fn acknowledged(&self, at: Nanos) -> Nanos {
+    pub(super) fn acknowledged(&self, at: Nanos) -> Nanos {
         let experiment = &self.fork.experiment;
         let hops = experiment.fixed_hops();
         let ack_hops = Rate::new(hops.last).time(ACK_BYTES);
@@ -127,8 +131,21 @@ impl<W: HostObserver> Completed<W> {
         deliveries(sim)
     }
 
-    /// Goes on until nothing is on these links.
+    /// Goes on until nothing is on these links, or with neighbours nothing of the mobile's.
     fn run_dry(&self, sim: &mut BenchSim<W>, ways: &[LinkId]) {
+        if neighbours::any(sim) {
+            let carries_own = |sim: &BenchSim<W>| {
+                let packets = ways.iter().flat_map(|&link| sim.net.link(link).fates());
+                let mut flows = packets.map(|(id, _)| sim.net.packets[id].flow);
+                flows.any(|flow| sim.net.observer.is_own(flow))
+            };
+            let mut until = sim.net.now();
+            while carries_own(sim) && until < self.completion + GIVE_UP {
+                until += LOOKS;
+                sim.run_until(until);
+            }
+            return;
+        }
         while ways.iter().any(|&link| !sim.net.link(link).is_empty()) {
             if !sim.step(self.completion + GIVE_UP) {
                 break;

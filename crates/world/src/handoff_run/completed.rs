@@ -2,12 +2,18 @@
 
 use super::follower::replace_schemes;
 use super::fork::{Fork, announce_all, pass};
+use crate::access::AccessLink;
 use crate::bench::{CN, MN, NEW, OLD, Places, R, correspondent};
 use crate::lead;
-use crate::nodes::{BenchNode, BenchSim, HostObserver, Route};
+use crate::neighbours::{self, COUNTED, Received};
+use crate::nodes::{Arrived, BenchNode, BenchSim, HostObserver, Mobile, Route};
+use crate::notice_error::Told;
+use crate::observer::Observer;
+use crate::packet::Packet;
 use crate::words::{Definition, Kind, NoticeMode};
-use segue_handoff::{Announcement, Notice, Scheme};
-use segue_netsim::{Nanos, SECOND};
+use segue_handoff::alone::window::Path;
+use segue_handoff::{Announcement, Link, Notice, Scheme};
+use segue_netsim::{Nanos, Net, SECOND};
 use segue_tcp::StackProfile;
 
 /// A run is incomplete this long after completion.
@@ -20,13 +26,25 @@ pub(super) struct Completed<W> {
     pub completion: Nanos,
     /// Targets after-highest and after-ack: regular TCP's, whatever a scheme has done before completion.
     targets: [Vec<u32>; 2],
+    /// The notice, which may be wrong.
     notice: Notice,
+    /// So much later than at completion it is told.
+    late: Nanos,
+    /// Packets for the neighbours on the new link while they are counted, if nobody hands over.
+    pub undisturbed: Option<u64>,
 }
 
 impl<W: HostObserver> Completed<W> {
     /// Begins the handoff and runs plain TCP to its completion.
     pub fn new(mut fork: Fork<W>) -> Self {
         let completion = fork.at + fork.experiment.kind.disconnection();
+        let undisturbed = neighbours::any(&fork.sim).then(|| {
+            let mut sim = fork.sim.clone();
+            sim.run_until(completion);
+            let before = neighbours::received(&sim);
+            sim.run_until(completion + COUNTED);
+            neighbours::received(&sim) - before
+        });
         pass(&fork.experiment, &fork.places, fork.at, &mut fork.sim, None);
 
         let packets = fork.experiment.packets;
@@ -35,8 +53,21 @@ impl<W: HostObserver> Completed<W> {
             flows.iter().map(|flow| flow.sender.snd_max() + packets).collect(),
             flows.iter().map(|flow| flow.sender.snd_una() + packets).collect(),
         ];
-        let notice = fork.notice(completion);
-        Self { fork, completion, targets, notice }
+        let (notice, late) = fork.notice(completion);
+        Self { fork, completion, targets, notice, late, undisturbed }
+    }
+
+    /// The new link as it is told, and how late, where that may be wrong.
+    pub fn told(&self) -> Option<Told> {
+        let errs = !self.fork.experiment.notice_error.is_none();
+        errs.then_some(Told { new_link: self.notice.new_link, late: self.late })
+    }
+
+    /// Bytes for the neighbours on the new link, with this handoff and without.
+    pub fn neighbours_received(&self, packets: u64) -> Option<Received> {
+        let mss = u64::from(self.fork.experiment.neighbours?.stack.mss);
+        let undisturbed = self.undisturbed? * mss;
+        Some(Received { bytes: packets * mss, undisturbed })
     }
 
     /// TCP of both ends.
@@ -93,7 +124,7 @@ impl<W: HostObserver> Completed<W> {
         }
         let heard = self.copies_heard(scheme);
         let window_rule = lead::window_rule(experiment, scheme);
-        let in_band = matches!(experiment.notice, NoticeMode::InBand { .. });
+        let told_now = self.is_in_band() && self.late == 0;
         sim.with_node(MN, |node, net| {
             let BenchNode::Mobile(mn) = node else { return };
             mn.out = places.last[NEW].up;
@@ -106,20 +137,55 @@ impl<W: HostObserver> Completed<W> {
             if let Some(rule) = window_rule {
                 mn.advertise(net, experiment.stack.receive_window, rule.reopen_acks);
             }
+            if let Some(rule) = scheme.mobile().alone {
+                mn.help(rule, net.add_timer(MN), experiment.stack.receive_window);
+                mn.link_up(net, &self.arrived(&places));
+            }
             if heard == 0 {
                 return;
             }
             if scheme.needs_dsack() {
                 mn.flows.iter_mut().for_each(|flow| flow.receiver.set_dsack(true));
             }
-            if in_band {
-                match lead::start_rule(experiment, scheme) {
-                    Some(rule) => mn.foretell(net, Announcement::Finish, rule.encoding, heard),
-                    None => mn.announce(net, self.notice.new_link, heard),
-                }
+            if told_now {
+                self.tell_in_band(mn, net, scheme, heard);
             }
         });
         (sim, places)
+    }
+
+    /// The handoff as a mobile knows it that acts alone.
+    fn arrived(&self, places: &Places) -> Arrived {
+        let (experiment, at) = (&self.fork.experiment, self.fork.at);
+        let path = |link: &AccessLink, told: Link, at: Nanos| Path {
+            rate: u64::from(told.rate_kbps) * 1000,
+            round_trip: lead::round_trip(link, at),
+            queue: link.queue,
+            packet_bits: 8 * u64::from(experiment.stack.data_bytes()),
+        };
+        Arrived {
+            gone: at,
+            disconnected: self.notice.disconnected != 0,
+            paths: [
+                path(&experiment.old, self.notice.old_link, at),
+                path(&experiment.new, self.notice.new_link, self.completion),
+            ],
+            access: experiment.new.round_trip_at(self.completion),
+            up_kbps: u32::try_from(experiment.new.up.mean_rate() / 1000).unwrap_or(u32::MAX),
+            over: places.last[NEW].down,
+        }
+    }
+
+    fn is_in_band(&self) -> bool {
+        matches!(self.fork.experiment.notice, NoticeMode::InBand { .. })
+    }
+
+    /// The mobile sends `heard` copies of the notice.
+    fn tell_in_band(&self, mn: &mut Mobile, net: &mut Net<Packet, Observer<W>>, scheme: &Scheme, heard: u32) {
+        match lead::start_rule(&self.fork.experiment, scheme) {
+            Some(rule) => mn.foretell(net, Announcement::Finish, rule.encoding, heard),
+            None => mn.announce(net, self.notice.new_link, heard),
+        }
     }
 
     /// How many copies of the notice leave the mobile, or reach the senders at once.
@@ -131,15 +197,35 @@ impl<W: HostObserver> Completed<W> {
         }
     }
 
-    /// When the senders learn of the handoff without a packet.
-    pub fn instant_notice_at(&self, scheme: &Scheme) -> Option<Nanos> {
+    /// When a notice is given that [`Self::start`] has not given: an instant one, or one in band that is late.
+    pub fn notice_at(&self, scheme: &Scheme) -> Option<Nanos> {
         let experiment = &self.fork.experiment;
-        let instant = experiment.notice == NoticeMode::Instant && self.copies_heard(scheme) > 0;
-        instant.then_some(self.completion + experiment.notice_delay)
+        let due = match experiment.notice {
+            NoticeMode::Instant => Some(self.completion + experiment.notice_delay + self.late),
+            NoticeMode::InBand { .. } => Some(self.completion + self.late).filter(|_| self.late > 0),
+            NoticeMode::Withheld => None,
+        };
+        due.filter(|_| self.copies_heard(scheme) > 0)
     }
 
-    /// The instant notice, to all senders in turn.
+    /// When a notice can be with a sender at the earliest, if there is one.
+    pub fn told_at(&self) -> Option<Nanos> {
+        match self.fork.experiment.notice {
+            NoticeMode::Withheld => None,
+            NoticeMode::Instant => Some(self.completion + self.fork.experiment.notice_delay + self.late),
+            NoticeMode::InBand { .. } => Some(self.acknowledged(self.completion + self.late)),
+        }
+    }
+
+    /// The notice: an instant one to all senders in turn, one in band from the mobile.
     pub fn notify_all(&self, sim: &mut BenchSim<W>, scheme: &Scheme) {
+        if self.is_in_band() {
+            let heard = self.copies_heard(scheme);
+            return sim.with_node(MN, |node, net| {
+                let BenchNode::Mobile(mn) = node else { return };
+                self.tell_in_band(mn, net, scheme, heard);
+            });
+        }
         if lead::start_rule(&self.fork.experiment, scheme).is_some() {
             return announce_all(sim, Announcement::Finish);
         }
@@ -153,24 +239,23 @@ impl<W: HostObserver> Completed<W> {
 }
 
 impl<W: HostObserver> Fork<W> {
-    /// The notice at completion.
-    fn notice(&self, completion: Nanos) -> Notice {
+    /// The notice at completion, and how late it is.
+    fn notice(&self, completion: Nanos) -> (Notice, Nanos) {
         let experiment = &self.experiment;
-        Notice {
+        let new_link =
+            experiment.new.reported(experiment.place(NEW), completion, completion + SECOND, completion);
+        let Told { new_link, late } = experiment.notice_error.told(experiment.seed, self.at, new_link);
+        let notice = Notice {
             old_link: experiment.old.reported(
                 experiment.place(OLD),
                 completion.saturating_sub(SECOND),
                 completion,
                 completion,
             ),
-            new_link: experiment.new.reported(
-                experiment.place(NEW),
-                completion,
-                completion + SECOND,
-                completion,
-            ),
+            new_link,
             flows: experiment.flows as u32,
             disconnected: u32::from(experiment.kind != Kind::Mbb),
-        }
+        };
+        (notice, late)
     }
 }

@@ -5,7 +5,9 @@ use super::fork::Fork;
 use crate::bench::{NEW, Places, mobile};
 use crate::lead;
 use crate::link_time;
+use crate::neighbours::{self, COUNTED};
 use crate::nodes::{BenchSim, HostObserver};
+use crate::notice_error::Told;
 use crate::packet::Packet;
 use crate::record::{Bounds, RunRecord};
 use crate::routers;
@@ -31,6 +33,31 @@ pub(crate) struct Ended<W> {
     pub under_way: Vec<(u16, u32)>,
     /// The observer, with all that it has heard.
     pub watch: W,
+}
+
+/// Counts what the neighbours on the new link receive.
+struct Count {
+    /// When it ends, until it has; without neighbours it does not begin.
+    at: Option<Nanos>,
+    /// Their packets before it begins; once it has ended, those since.
+    packets: u64,
+}
+
+impl Count {
+    fn begin<W>(sim: &BenchSim<W>, completion: Nanos) -> Self {
+        let at = neighbours::any(sim).then_some(completion + COUNTED);
+        Self { at, packets: neighbours::received(sim) }
+    }
+
+    fn end<W>(&mut self, sim: &BenchSim<W>, now: Nanos) {
+        if self.at.take_if(|at| *at == now).is_some() {
+            self.packets = neighbours::received(sim) - self.packets;
+        }
+    }
+}
+
+fn earlier(a: Option<Nanos>, b: Option<Nanos>) -> Option<Nanos> {
+    a.into_iter().chain(b).min()
 }
 
 impl<W: HostObserver> Fork<W> {
@@ -64,12 +91,17 @@ impl<W: HostObserver> Handoff<W> {
         self.at.start(scheme)
     }
 
-    /// When the senders learn of the handoff without a packet.
-    pub(crate) fn instant_notice_at(&self, scheme: &Scheme) -> Option<Nanos> {
-        self.at.instant_notice_at(scheme)
+    /// When a notice is given that [`Self::start`] has not given.
+    pub(crate) fn notice_at(&self, scheme: &Scheme) -> Option<Nanos> {
+        self.at.notice_at(scheme)
     }
 
-    /// The instant notice, to all senders in turn.
+    /// The new link as it is told, and how late, where that may be wrong.
+    pub(crate) fn told(&self) -> Option<Told> {
+        self.at.told()
+    }
+
+    /// The notice that is due then.
     pub(crate) fn notify_all(&self, sim: &mut BenchSim<W>, scheme: &Scheme) {
         self.at.notify_all(sim, scheme);
     }
@@ -85,16 +117,22 @@ impl<W: HostObserver> Handoff<W> {
         let (mut sim, places) = at.start(scheme);
         let places = &places;
         let limit = at.completion + GIVE_UP;
-        let mut notice_at = at.instant_notice_at(scheme);
+        let mut notice_at = at.notice_at(scheme);
+        let mut count = Count::begin(&sim, at.completion);
+        let mut pause = earlier(notice_at, count.at);
         let mut from = at.completion;
         let done = |sim: &BenchSim<W>| sim.net.observer.recorder.as_ref().is_some_and(|r| r.is_done());
         while !done(&sim) {
-            if notice_at.is_some_and(|at| sim.net.next_event().is_none_or(|next| at <= next)) {
-                let now = notice_at.take().unwrap_or(from);
+            if pause.is_some_and(|at| sim.net.next_event().is_none_or(|next| at <= next)) {
+                let now = pause.unwrap_or(from);
                 link_time::account(&mut sim, places, from, now);
                 from = now;
                 sim.run_until(now);
-                at.notify_all(&mut sim, scheme);
+                if notice_at.take_if(|at| *at == now).is_some() {
+                    at.notify_all(&mut sim, scheme);
+                }
+                count.end(&sim, now);
+                pause = earlier(notice_at, count.at);
                 continue;
             }
             let next = sim.net.next_event().unwrap_or(limit).min(limit);
@@ -112,11 +150,21 @@ impl<W: HostObserver> Handoff<W> {
         let bounds = Bounds { physical, told: if waits { self.bounds.told } else { physical } };
         let under_way = sim.net.on_links().chain(routers::held(&sim)).filter_map(|id| {
             let Packet { data, flow, copy, .. } = sim.net.packets[id];
-            data.then_some((flow, copy))
+            (data && sim.net.observer.is_own(flow)).then_some((flow, copy))
         });
         let mut under_way: Vec<_> = under_way.collect();
         under_way.sort_unstable();
-        let (record, watch) = self.finish(sim, from, bounds);
+        if let Some(until) = count.at {
+            let mut later = sim.clone();
+            if let Some(due) = notice_at.filter(|due| *due < until) {
+                later.run_until(due);
+                at.notify_all(&mut later, scheme);
+            }
+            later.run_until(until);
+            count.end(&later, until);
+        }
+        let (mut record, watch) = self.finish(sim, from, bounds);
+        record.neighbours = at.neighbours_received(count.packets);
         Ended { record, at: from, under_way, watch }
     }
 
@@ -131,7 +179,7 @@ impl<W: HostObserver> Handoff<W> {
         let mut coming = BTreeSet::new();
         let rest: Vec<(u16, u32, bool)> = under_way
             .into_iter()
-            .filter(|&(id, _)| sim.net.packets[id].data)
+            .filter(|&(id, _)| sim.net.packets[id].data && sim.net.observer.is_own(sim.net.packets[id].flow))
             .map(|(id, arrives)| {
                 let packet = &sim.net.packets[id];
                 let key = (packet.flow, packet.segment.seq);
@@ -145,6 +193,10 @@ impl<W: HostObserver> Handoff<W> {
             unreachable!("a handoff is always recorded");
         };
         recorder.charge_rest(end, rest.into_iter());
+        if neighbours::any(&sim) {
+            let whole = end - self.at.completion;
+            recorder.link_time.neighbours = whole.saturating_sub(recorder.link_time.total());
+        }
         let observer = &sim.net.observer;
         let record = recorder.finish(self.at.fork.at, bounds, |flow, copy| {
             !observer.is_lost(flow, copy) && !doomed.contains(&(flow, copy))

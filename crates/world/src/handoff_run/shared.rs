@@ -18,6 +18,9 @@ impl Experiment {
             && self.seed == other.seed
             && self.stack == other.stack
             && self.old == other.old
+            // The neighbours on the new link have used it from the start.
+            && self.neighbours == other.neighbours
+            && (self.neighbours.is_none() || self.new == other.new)
             && self.fixed_hops() == other.fixed_hops()
     }
 }
@@ -46,13 +49,16 @@ impl<W: HostObserver> Fork<W> {
     pub fn towards(&self, experiment: &Arc<Experiment>) -> Self {
         debug_assert!(self.experiment.shares_warm_up(experiment), "the warm-up of another experiment");
         let mut sim = self.sim.clone();
-        lay_new_link(&mut sim, &self.places, experiment);
+        let elsewhere = experiment.neighbours.is_none();
+        if elsewhere {
+            lay_new_link(&mut sim, &self.places, experiment);
+        }
         Self {
             experiment: experiment.clone(),
             origin: self.origin.clone(),
             sim,
             early: self.early.clone(),
-            elsewhere: true,
+            elsewhere,
             places: self.places,
             at: self.at,
         }

@@ -331,7 +331,7 @@ fn bound_given_the_notice_counts_what_is_under_way() {
 }
 
 /// BBM from 200kbit/300ms: the notice over 6400kbit/9ms is there after 13.06 ms, and nothing has been sent meanwhile.
-/// What the old link has lost is sent then.
+/// Packets that the old link has lost are sent then.
 #[test]
 fn bound_given_the_notice_counts_what_a_disconnection_loses() {
     let notice = NoticeMode::InBand { lost: 0 };

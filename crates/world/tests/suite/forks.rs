@@ -105,7 +105,8 @@ fn a_run_from_a_shared_warm_up_equals_an_unforked_one() {
         stack: stack("ns2-newreno"),
         ..experiment(old, "200kbit/300ms")
     });
-    let schemes = ["newreno", "etcp-v1", "freeze", "hn", "buffer-fcfd", "buffer-lcfd+phas"].map(scheme);
+    let schemes =
+        ["newreno", "etcp-v1", "freeze", "mobile", "hn", "buffer-fcfd", "buffer-lcfd+phas"].map(scheme);
     for first in warm_on {
         let bbm = Kind::Bbm(700 * MS);
         let mut early = first.routers;

@@ -5,6 +5,7 @@ mod support;
 
 mod abuse;
 mod after_link_up;
+mod alone;
 mod bench;
 mod buffers;
 mod cells;
@@ -14,6 +15,8 @@ mod forks;
 mod freeze;
 mod hn;
 mod links;
+mod neighbours;
+mod notice_error;
 mod properties;
 mod schemes;
 mod trace;

@@ -6,7 +6,10 @@ use segue_netsim::{Nanos, SECOND};
 use segue_tcp::profile::PROFILES;
 use segue_world::{Definition, Experiment, Kind, NoticeMode, WarmRun};
 
-const SCHEMES: [&str; 17] = [
+const SCHEMES: [&str; 20] = [
+    "mobile",
+    "mobile-resume",
+    "mobile-window",
     "near",
     "freeze",
     "sack",

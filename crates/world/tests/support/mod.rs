@@ -6,7 +6,8 @@
 //! `bench.rs` and `handoff_run.rs`, whose records must tell the same story.
 #![allow(dead_code)] // each test file uses its part
 
-use segue_handoff::{Advised, Link, Notice, Scheme};
+use segue_handoff::alone::window::Path;
+use segue_handoff::{Advised, AloneRule, Link, Notice, Scheme};
 use segue_netsim::{
     Delay, LinkConfig, LinkId, LossCause, Nanos, Net, NodeId, Passage, Rate, SECOND, Service, Sim,
 };
@@ -16,7 +17,8 @@ use segue_tcp::receiver::Arrival;
 use segue_tcp::{AnySender, StackProfile};
 use segue_world::access::{AccessLink, Capacity, LinkDelay};
 use segue_world::nodes::{
-    BenchNode, Correspondent, HostObserver, Mobile, Route, Router, Wheel, receiving_flow, sending_flow,
+    Arrived, BenchNode, Correspondent, HostObserver, Mobile, Route, Router, Wheel, receiving_flow,
+    sending_flow,
 };
 use segue_world::packet::Packet;
 use segue_world::{
@@ -52,6 +54,8 @@ pub fn experiment(old: &str, new: &str) -> Experiment {
         stack: NS2_SACK1,
         notice: NoticeMode::Instant,
         notice_delay: 0,
+        notice_error: Default::default(),
+        neighbours: None,
         packets: 100,
         definition: Definition::AfterHighest,
         routers: Routers::default(),
@@ -203,6 +207,7 @@ pub struct Twin {
     pub access_down: [LinkId; 2],
     pub access_up: [LinkId; 2],
     last_up: [LinkId; 2],
+    last_down: [LinkId; 2],
     pub at: Nanos,
     pub completion: Nanos,
     /// Packets outstanding then: `snd_una` and `snd_max` of each flow.
@@ -275,12 +280,7 @@ impl Twin {
             wheel: Wheel::default(),
             claim: None,
         };
-        let mn = Mobile {
-            first: (0, receiving[0].timer.0),
-            flows: receiving,
-            out: last_up[0],
-            wheel: Wheel::default(),
-        };
+        let mn = Mobile::new((0, receiving[0].timer.0), receiving, last_up[0]);
         let mut r = Router::default();
         r.route(core_down, Route::To(edge_down[0]));
         for up in edge_up {
@@ -308,6 +308,7 @@ impl Twin {
             access_down,
             access_up,
             last_up,
+            last_down,
             at: 0,
             completion: 0,
             una: Vec::new(),
@@ -402,6 +403,9 @@ impl Twin {
         }
         let out = twin.last_up[1];
         twin.mn().out = out;
+        if let Some(rule) = scheme.mobile().alone {
+            twin.help(rule);
+        }
         let marks = match rule {
             Some(rule) => {
                 twin.advertise(experiment.stack.receive_window, rule.reopen_acks);
@@ -416,6 +420,35 @@ impl Twin {
         let sharing = (experiment.flows as u32, experiment.kind != Kind::Mbb);
         twin.cn().sharing = sharing;
         twin
+    }
+
+    /// The new link is up for a mobile that acts alone.
+    fn help(&mut self, rule: AloneRule) {
+        let (experiment, notice, over) = (&self.experiment, self.notice(), self.last_down[1]);
+        let path = |index: usize, rate_kbps: u32| {
+            let link = [&experiment.old, &experiment.new][index];
+            Path {
+                rate: u64::from(rate_kbps) * 1000,
+                // Both ways over the link and two wired hops of 2 ms.
+                round_trip: 2 * (link.delay.at([self.at, self.completion][index]) + 4 * MS),
+                queue: link.queue,
+                packet_bits: 8 * u64::from(experiment.stack.data_bytes()),
+            }
+        };
+        let arrived = Arrived {
+            gone: self.at,
+            disconnected: experiment.kind != Kind::Mbb,
+            paths: [path(0, notice.old_link.rate_kbps), path(1, notice.new_link.rate_kbps)],
+            access: 2 * experiment.new.delay.at(self.completion),
+            up_kbps: (experiment.new.up.mean_rate() / 1000) as u32,
+            over,
+        };
+        let usual = experiment.stack.receive_window;
+        self.sim.with_node(MN, |node, net| {
+            let BenchNode::Mobile(mn) = node else { return };
+            mn.help(rule, net.add_timer(MN), usual);
+            mn.link_up(net, &arrived);
+        });
     }
 
     fn advertise(&mut self, window: u32, copies: u32) {

@@ -1,8 +1,8 @@
 //! Drives drawn from a model of networks, cells and transitions (Wu et al., Section 5.2).
 
-use super::super::random::{Random, Stream, nanos};
 use super::{Drive, LONGEST_DISCONNECTION, LONGEST_DRIVE, SHORTEST_DWELLING, Stay, seconds, twice};
 use crate::access::AccessLink;
+use crate::random::{Random, Stream, nanos};
 use segue_netsim::{Nanos, SECOND};
 use std::ops::RangeInclusive;
 

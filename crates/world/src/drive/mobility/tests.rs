@@ -1,5 +1,5 @@
-use super::super::random::tests::assert_distributed;
 use super::*;
+use crate::random::tests::assert_distributed;
 use proptest::prelude::*;
 use std::path::Path;
 

@@ -1,5 +1,4 @@
-//! When which connection is helped after an outage, whose peer runs nothing of ours. No sockets, no clock: times go in,
-//! what is to be sent comes out.
+//! When which connection is helped after an outage, whose peer runs nothing of ours.
 //!
 //! A peer that has heard nothing waits for a timer that has doubled with each expiry. Each message about the first
 //! octet that it knows no ACK for takes one doubling back, and it resends once the timer's time has passed (RFC
@@ -12,9 +11,6 @@
 //! * At the end an ACK, which clears the error that a peer's program might ask for (RFC 1122, 4.2.3.9).
 //!
 //! New data in order ends all of it. Connections have their turns so that half of the uplink is enough.
-
-use super::pace::time_of;
-use ipnet::IpNet;
 
 /// Nanoseconds of a millisecond.
 const MS: u64 = 1_000_000;
@@ -30,11 +26,20 @@ const CLOSE: u32 = 4;
 /// The least RTO of Linux: the timer doubles from there on.
 const LEAST_RTO: u64 = 200 * MS;
 /// Connections of one handoff: a bound for the network.
-pub(super) const MOST: usize = 1000;
+pub const MOST: usize = 1000;
+/// The largest packet of these: an IPv6 header, TCP's with time stamps, an option.
+pub const ACK_OCTETS: u64 = 84;
+
+/// How long the uplink takes for such a packet, ns, if it may use half of it.
+fn time_of(up_kbps: u32) -> u64 {
+    // kbit/s are bits per ms.
+    let half = (u64::from(up_kbps) / 2).max(1);
+    ACK_OCTETS * 8 * MS / half
+}
 
 /// One packet to a connection's peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Say {
+pub enum Say {
     /// A message about this one of the last ACK numbers, 0 being the newest.
     About(usize),
     /// A message about the number that the ACK tells.
@@ -45,22 +50,26 @@ pub(super) enum Say {
 
 /// A connection as the schedule sees it.
 #[derive(Clone, Debug)]
-pub(super) struct Flow<W> {
-    pub(super) waiting: W,
+pub struct Flow<W> {
+    /// Which.
+    pub waiting: W,
     /// How many of its ACK numbers are known.
-    pub(super) acks: usize,
+    pub acks: usize,
     /// A round trip over the new link, ns.
-    pub(super) round_trip: u64,
+    pub round_trip: u64,
 }
 
 /// Packets to send now, unless new data has come.
 #[derive(Debug)]
-pub(super) struct Due<'a, W> {
-    pub(super) id: u64,
-    pub(super) waiting: &'a W,
-    pub(super) says: Vec<Say>,
+pub struct Due<'a, W> {
+    /// For [`Resumes::end`].
+    pub id: u64,
+    /// Which connection.
+    pub waiting: &'a W,
+    /// In this order.
+    pub says: Vec<Say>,
     /// Nothing follows.
-    pub(super) last: bool,
+    pub last: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,10 +80,10 @@ enum Stage {
     Single(u32),
 }
 
-#[derive(Debug)]
-struct Helped<W> {
+#[derive(Clone, Debug)]
+struct Helped<K, W> {
     id: u64,
-    watch: IpNet,
+    watch: K,
     flow: Flow<W>,
     stage: Stage,
     /// In all.
@@ -85,9 +94,9 @@ struct Helped<W> {
 }
 
 /// All connections that are being helped.
-#[derive(Debug)]
-pub(super) struct Resumes<W> {
-    all: Vec<Helped<W>>,
+#[derive(Clone, Debug)]
+pub struct Resumes<K, W> {
+    all: Vec<Helped<K, W>>,
     ids: u64,
     /// When the uplink may take the next.
     free: u64,
@@ -99,17 +108,24 @@ fn doublings(outage: u64) -> u32 {
     (outage / LEAST_RTO + 1).ilog2()
 }
 
-impl<W> Resumes<W> {
-    pub(super) const fn new() -> Self {
+impl<K, W> Default for Resumes<K, W> {
+    fn default() -> Self {
         Self { all: Vec::new(), ids: 0, free: 0 }
+    }
+}
+
+impl<K: Clone + PartialEq, W> Resumes<K, W> {
+    /// None so far.
+    pub fn new() -> Self {
+        Self::default()
     }
 
     /// The link is back after `outage` ns: these connections of a prefix are helped, and none of before. How many
     /// they are.
-    pub(super) fn begin(
+    pub fn begin(
         &mut self,
         now: u64,
-        watch: IpNet,
+        watch: K,
         outage: u64,
         up_kbps: u32,
         flows: impl IntoIterator<Item = Flow<W>>,
@@ -120,7 +136,7 @@ impl<W> Resumes<W> {
             self.ids += 1;
             self.all.push(Helped {
                 id: self.ids,
-                watch,
+                watch: watch.clone(),
                 flow,
                 stage: Stage::All(0),
                 singles: (doublings(outage) + 2).saturating_sub(COPIES).max(1),
@@ -132,28 +148,33 @@ impl<W> Resumes<W> {
     }
 
     /// The link of this prefix is gone again.
-    pub(super) fn stop(&mut self, watch: &IpNet) {
+    pub fn stop(&mut self, watch: &K) {
         self.all.retain(|helped| helped.watch != *watch);
     }
 
     /// This connection needs no more.
-    pub(super) fn end(&mut self, id: u64) {
+    pub fn end(&mut self, id: u64) {
         self.all.retain(|helped| helped.id != id);
     }
 
     /// How many connections are being helped.
-    pub(super) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.all.len()
     }
 
+    /// Whether nobody is.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
     /// When [`Resumes::next`] is to be asked again; `None`: nobody is being helped.
-    pub(super) fn deadline(&self) -> Option<u64> {
+    pub fn deadline(&self) -> Option<u64> {
         self.all.iter().map(|helped| helped.due.max(self.free)).min()
     }
 
     /// The next packets to send now. A connection that gets its last packet by this is forgotten with
     /// [`Resumes::end`].
-    pub(super) fn next(&mut self, now: u64) -> Option<Due<'_, W>> {
+    pub fn next(&mut self, now: u64) -> Option<Due<'_, W>> {
         if self.free > now {
             return None;
         }
@@ -164,7 +185,7 @@ impl<W> Resumes<W> {
     }
 }
 
-impl<W> Helped<W> {
+impl<K, W> Helped<K, W> {
     fn step(&mut self, now: u64) -> Vec<Say> {
         match self.stage {
             Stage::All(sent) => {
@@ -196,12 +217,11 @@ impl<W> Helped<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pace::ACK_OCTETS;
 
     const SECOND: u64 = 1000 * MS;
 
-    fn watch() -> IpNet {
-        "0.0.0.0/0".parse().expect("a prefix")
+    fn watch() -> &'static str {
+        "0.0.0.0/0"
     }
 
     fn flow(waiting: u32, acks: usize) -> Flow<u32> {
@@ -278,7 +298,7 @@ mod tests {
         resumes.end(id);
         assert_eq!((resumes.len(), resumes.deadline()), (0, None));
         // The link goes again; another prefix has its own.
-        let other: IpNet = "::/0".parse().expect("a prefix");
+        let other = "::/0";
         resumes.begin(SECOND, watch(), SECOND, 100_000, [flow(1, 4)]);
         resumes.begin(SECOND, other, SECOND, 100_000, [flow(2, 4), flow(3, 4)]);
         resumes.stop(&watch());

@@ -1,4 +1,4 @@
-//! Random draws of drives and web users, the same bits on every machine.
+//! Random draws of drives, web users and notices, the same bits on every machine.
 //!
 //! Distributions are drawn by inversion with `libm`, because `rand_distr` computes with the logarithms
 //! and powers of the platform's C library, which differ between platforms in the last bit.
@@ -8,7 +8,7 @@ use rand_pcg::Pcg64Mcg;
 use segue_netsim::{Nanos, SECOND};
 
 /// Purposes of random numbers: one seed serves all, and none of them sees the draws of another.
-pub(super) enum Stream {
+pub(crate) enum Stream {
     /// Cells, attached times, next networks.
     Mobility,
     /// Errors of the bandwidth that the mobile reports, by stay.
@@ -17,19 +17,25 @@ pub(super) enum Stream {
     WebUser(u32),
     /// Sojourns in cells, and how long it takes to come to the next.
     Cells,
+    /// Errors of the notice of the handoff that begins then.
+    Notice(Nanos),
+    /// Starts of users who share the access links.
+    Neighbours,
 }
 
 /// A generator.
 #[derive(Clone, Debug)]
-pub(super) struct Random(Pcg64Mcg);
+pub(crate) struct Random(Pcg64Mcg);
 
 impl Random {
-    pub(super) fn new(seed: u64, stream: Stream) -> Self {
+    pub(crate) fn new(seed: u64, stream: Stream) -> Self {
         let stream = match stream {
             Stream::Mobility => 0,
             Stream::WebUser(user) => 1 + u64::from(user),
             Stream::Cells => 2 << 32,
             Stream::Bandwidth(stay) => (1 << 32) + u64::from(stay),
+            Stream::Neighbours => 3 << 32,
+            Stream::Notice(at) => (1 << 63) + at,
         };
         // The first outputs of neighbouring states are alike, hence the mixing.
         let high = mixed(seed.wrapping_add(mixed(stream)));
@@ -37,17 +43,17 @@ impl Random {
     }
 
     /// Uniform in (0, 1].
-    pub(super) fn unit(&mut self) -> f64 {
+    pub(crate) fn unit(&mut self) -> f64 {
         ((self.0.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
     }
 
     /// Uniform in 0..n.
-    pub(super) fn below(&mut self, n: u32) -> u32 {
+    pub(crate) fn below(&mut self, n: u32) -> u32 {
         ((u64::from(n) * (self.0.next_u64() >> 32)) >> 32) as u32
     }
 
     /// An index, drawn with these probabilities, which sum to one.
-    pub(super) fn choice(&mut self, probabilities: impl Iterator<Item = f64>) -> usize {
+    pub(crate) fn choice(&mut self, probabilities: impl Iterator<Item = f64>) -> usize {
         let mut rest = self.unit();
         let mut chosen = 0;
         for (index, probability) in probabilities.enumerate().filter(|(_, probability)| *probability > 0.0) {
@@ -61,22 +67,22 @@ impl Random {
     }
 
     /// Density exp(-x/mean)/mean.
-    pub(super) fn exponential(&mut self, mean: f64) -> f64 {
+    pub(crate) fn exponential(&mut self, mean: f64) -> f64 {
         -mean * libm::log(self.unit())
     }
 
     /// P(X > x) = (least/x)^alpha.
-    pub(super) fn pareto(&mut self, least: f64, alpha: f64) -> f64 {
+    pub(crate) fn pareto(&mut self, least: f64, alpha: f64) -> f64 {
         least * libm::pow(self.unit(), -1.0 / alpha)
     }
 
     /// P(X > x) = exp(-(x/scale)^shape).
-    pub(super) fn weibull(&mut self, scale: f64, shape: f64) -> f64 {
+    pub(crate) fn weibull(&mut self, scale: f64, shape: f64) -> f64 {
         scale * libm::pow(-libm::log(self.unit()), 1.0 / shape)
     }
 
     /// exp of a normal number of this mean and standard deviation (Box and Muller).
-    pub(super) fn lognormal(&mut self, mu: f64, sigma: f64) -> f64 {
+    pub(crate) fn lognormal(&mut self, mu: f64, sigma: f64) -> f64 {
         let radius = libm::sqrt(-2.0 * libm::log(self.unit()));
         let normal = radius * libm::cos(std::f64::consts::TAU * self.unit());
         libm::exp(mu + sigma * normal)
@@ -92,16 +98,16 @@ fn mixed(word: u64) -> u64 {
 }
 
 /// Seconds as ns.
-pub(super) fn nanos(seconds: f64) -> Nanos {
+pub(crate) fn nanos(seconds: f64) -> Nanos {
     libm::round(seconds * SECOND as f64) as Nanos
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// Kolmogorov and Smirnov: no more than one sample in a thousand is farther from its distribution.
-    pub(in crate::drive) fn assert_distributed(mut draws: Vec<f64>, below: impl Fn(f64) -> f64) {
+    pub(crate) fn assert_distributed(mut draws: Vec<f64>, below: impl Fn(f64) -> f64) {
         draws.sort_by(f64::total_cmp);
         let n = draws.len() as f64;
         let distance = draws.iter().enumerate().fold(0.0_f64, |distance, (i, &x)| {

@@ -1,0 +1,298 @@
+//! How far a mobile bounds the windows of its ACKs when its new link is slower, or its path holds less, than before.
+//!
+//! * All connections together may have W packets under way: what the whole path holds, and half of the new link's queue.
+//!   With less the link would idle between two ACKs, with more its queue would overflow.
+//! * Half of W is divided evenly among the connections on which something came in the last round, and half by what came
+//!   on each. A round is a round trip.
+//! * A round in which more comes than the link was taken to carry raises that rate, and W.
+//! * The bound of a connection begins at once on a slower link. After an outage, and on a link that is no slower, it
+//!   begins when all has come that the old path can have held ([`begins_after`]): what was lost is resent, and what the
+//!   old link still holds comes later than what the new one could bring. A window that ends there would hold that up.
+//! * The bound holds for as long as it limits. If so many rounds in a row bring less than half of that rate, something
+//!   else limits, and the bound ends. A round that brings nothing tells nothing.
+//!
+//! Packets are of one size. The caller takes the least of this bound and the window that it would offer anyhow.
+
+/// Nanoseconds of a second.
+const SECOND: u128 = 1_000_000_000;
+/// Least window of a connection: an ACK for every second packet still comes at once.
+const LEAST: u32 = 2;
+/// Shortest round: shorter ones count too few packets.
+const SHORTEST_ROUND: u64 = 20_000_000;
+/// Rounds in a row with less than half of the rate.
+const SLACK_ROUNDS: u32 = 16;
+
+/// A path by one of the mobile's links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Path {
+    /// Towards the mobile, bit/s; positive.
+    pub rate: u64,
+    /// Least round trip of the whole path, ns.
+    pub round_trip: u64,
+    /// The link's queue, packets.
+    pub queue: u32,
+    /// A packet, bit; positive.
+    pub packet_bits: u64,
+}
+
+impl Path {
+    /// Bits that it holds.
+    fn holds(&self) -> u128 {
+        u128::from(self.rate) * u128::from(self.round_trip) / SECOND
+    }
+
+    /// W, packets.
+    pub fn window(&self) -> u32 {
+        let packet = u128::from(self.packet_bits.max(1));
+        let twice = 2 * self.holds() + u128::from(self.queue) * packet;
+        u32::try_from(twice / (2 * packet)).unwrap_or(u32::MAX).max(1)
+    }
+
+    /// Packets that it holds with its queue full.
+    pub fn full(&self) -> u32 {
+        let held = self.holds().div_ceil(u128::from(self.packet_bits.max(1)));
+        u32::try_from(held).unwrap_or(u32::MAX).saturating_add(self.queue)
+    }
+
+    /// Time of a packet, ns.
+    fn slot(&self) -> u128 {
+        u128::from(self.packet_bits) * SECOND / u128::from(self.rate.max(1))
+    }
+
+    /// A round trip in which W packets are under way, ns.
+    fn round(&self) -> u64 {
+        let carried = u64::try_from(u128::from(self.window()) * self.slot()).unwrap_or(u64::MAX / 4);
+        carried.max(self.round_trip).max(SHORTEST_ROUND)
+    }
+}
+
+/// Whether the mobile bounds its windows at a handoff from one path to the other.
+pub fn narrows(old: &Path, new: &Path) -> bool {
+    new.rate < old.rate || new.holds() < old.holds()
+}
+
+/// How many packets must come in order before the bound begins, after an outage or without one.
+pub fn begins_after(old: &Path, new: &Path, outage: bool) -> u32 {
+    if outage || new.rate >= old.rate { old.full() } else { 0 }
+}
+
+/// The change that a round has made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// The parts at most.
+    Divided,
+    /// W.
+    Raised,
+    /// There is no bound any more.
+    Ended,
+}
+
+/// The bound of one mobile, from a handoff on.
+#[derive(Clone, Debug)]
+pub struct Bound {
+    path: Path,
+    parts: Vec<u32>,
+    /// Packets that came on each connection over the new link in this round.
+    came: Vec<u32>,
+    began: u64,
+    slack: u32,
+}
+
+impl Bound {
+    /// From now on. `recent`: packets that came lately on each connection, by which W is divided at first.
+    pub fn new(now: u64, path: Path, recent: &[u32]) -> Self {
+        let parts = divided(path.window(), recent);
+        Self { path, parts, came: vec![0; recent.len()], began: now, slack: 0 }
+    }
+
+    /// W, packets.
+    pub fn all(&self) -> u32 {
+        self.path.window()
+    }
+
+    /// A connection's window, packets.
+    pub fn part(&self, connection: usize) -> u32 {
+        self.parts.get(connection).copied().unwrap_or(LEAST)
+    }
+
+    /// A data packet has come over the new link.
+    #[inline]
+    pub fn on_packet(&mut self, connection: usize) {
+        if let Some(came) = self.came.get_mut(connection) {
+            *came += 1;
+        }
+    }
+
+    /// When this round ends.
+    pub fn deadline(&self) -> u64 {
+        self.began.saturating_add(self.path.round())
+    }
+
+    /// A round has ended, at or after its deadline.
+    pub fn on_round(&mut self, now: u64) -> Change {
+        let time = u128::from(now.saturating_sub(self.began).max(1));
+        self.began = now;
+        let came: u64 = self.came.iter().map(|came| u64::from(*came)).sum();
+        if came == 0 {
+            return Change::Divided;
+        }
+        let bits = u128::from(came * self.path.packet_bits);
+        let carried = u128::from(self.path.rate) * time / SECOND;
+        // A packet more or less is chance.
+        let spare = 2 * u128::from(self.path.packet_bits);
+        self.slack = if 2 * bits < carried { self.slack + 1 } else { 0 };
+        if self.slack >= SLACK_ROUNDS {
+            return Change::Ended;
+        }
+        let before = self.path.window();
+        if bits > carried + (carried / 8).max(spare) {
+            self.path.rate = u64::try_from(bits * SECOND / time).unwrap_or(u64::MAX);
+        }
+        self.parts = divided(self.path.window(), &self.came);
+        self.came.fill(0);
+        if self.path.window() > before { Change::Raised } else { Change::Divided }
+    }
+}
+
+/// `window` divided among connections: half of it evenly among those on which something came, half by what came.
+fn divided(window: u32, came: &[u32]) -> Vec<u32> {
+    let all: u64 = came.iter().map(|came| u64::from(*came)).sum();
+    let busy = came.iter().filter(|came| **came > 0).count() as u64;
+    if busy == 0 {
+        let even = window / u32::try_from(came.len().max(1)).unwrap_or(u32::MAX);
+        return vec![even.max(LEAST); came.len()];
+    }
+    let part = |came: &u32| {
+        if *came == 0 {
+            return LEAST;
+        }
+        let parts = u64::from(window) * (all + busy * u64::from(*came)) / (2 * busy * all);
+        (parts as u32).max(LEAST)
+    };
+    came.iter().map(part).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    /// 200 kbit/s, 300 ms one way, 4 ms beyond, a queue of 10: 10.1 packets of 1500 octets and half of ten.
+    fn slow() -> Path {
+        Path { rate: 200_000, round_trip: 608 * MS, queue: 10, packet_bits: 12_000 }
+    }
+
+    fn fast() -> Path {
+        Path { rate: 6_400_000, round_trip: 26 * MS, queue: 15, packet_bits: 12_000 }
+    }
+
+    /// So many packets come in each of so many rounds; what the rounds have changed.
+    fn rounds(bound: &mut Bound, count: u32, packets: &[u32]) -> Vec<Change> {
+        let round = |_| {
+            for (connection, packets) in packets.iter().enumerate() {
+                (0..*packets).for_each(|_| bound.on_packet(connection));
+            }
+            bound.on_round(bound.deadline())
+        };
+        (0..count).map(round).collect()
+    }
+
+    #[test]
+    fn the_window_is_the_path_and_half_of_the_queue() {
+        assert_eq!(slow().window(), 10 + 5);
+        assert_eq!(slow().full(), 11 + 10);
+        // 13.9 packets and half of 15
+        assert_eq!(fast().window(), 21);
+        // 0.7 packets and half of 5
+        let short = Path { rate: 100_000, round_trip: 82 * MS, queue: 5, packet_bits: 12_000 };
+        assert_eq!(short.window(), 3);
+        let nothing = Path { rate: 1, round_trip: 0, queue: 0, packet_bits: 12_000 };
+        assert_eq!(nothing.window(), 1);
+    }
+
+    #[test]
+    fn only_a_path_that_holds_less_or_is_slower_is_bounded() {
+        assert!(narrows(&fast(), &slow()));
+        assert!(!narrows(&slow(), &fast()), "121,600 bits and 166,400");
+        assert!(!narrows(&fast(), &fast()));
+        assert!(narrows(&fast(), &Path { round_trip: 25 * MS, ..fast() }));
+        assert!(narrows(&fast(), &Path { rate: 6_399_999, round_trip: 260 * MS, ..fast() }), "slower");
+        assert_eq!(begins_after(&fast(), &slow(), false), 0);
+        assert_eq!(begins_after(&fast(), &slow(), true), 14 + 15, "they are resent");
+        assert_eq!(begins_after(&slow(), &fast(), false), 11 + 10, "they still come");
+    }
+
+    #[test]
+    fn a_new_bound_is_divided_by_what_came_lately() {
+        let parts = |recent: &[u32]| {
+            let bound = Bound::new(0, slow(), recent);
+            (0..recent.len()).map(|connection| bound.part(connection)).collect::<Vec<_>>()
+        };
+        assert_eq!(parts(&[100]), [15]);
+        assert_eq!(parts(&[50, 50]), [7, 7]);
+        // Half of 15 evenly, half in thirds: 3.75 + 5, 3.75 + 2.5
+        assert_eq!(parts(&[20, 10]), [8, 6]);
+        assert_eq!(parts(&[20, 0]), [15, LEAST], "nothing came on the second");
+        assert_eq!(parts(&[0, 0]), [7, 7], "nor on either");
+        assert_eq!(parts(&[1; 100]), [LEAST; 100]);
+    }
+
+    #[test]
+    fn it_holds_while_the_link_is_busy() {
+        let mut bound = Bound::new(0, slow(), &[9]);
+        // W takes 900 ms on the link.
+        assert_eq!(bound.deadline(), 900 * MS);
+        assert!(rounds(&mut bound, 1000, &[15]).iter().all(|change| *change == Change::Divided));
+        assert_eq!((bound.all(), bound.part(0)), (15, 15));
+    }
+
+    #[test]
+    fn more_than_the_link_was_said_to_carry_raises_it() {
+        let mut bound = Bound::new(0, slow(), &[9]);
+        // Two more are chance.
+        assert_eq!(rounds(&mut bound, 1, &[17]), [Change::Divided]);
+        // 20 packets in 900 ms: 266 kbit/s
+        assert_eq!(rounds(&mut bound, 1, &[20]), [Change::Raised]);
+        assert_eq!(bound.all(), 13 + 5);
+        // A link of twice the rate: the window limits until it has grown to that.
+        let mut bound = Bound::new(0, slow(), &[9]);
+        for _ in 0..20 {
+            let time = u128::from(bound.deadline() - bound.began);
+            let carried = 400_000 * time / SECOND / 12_000;
+            let window = u128::from(bound.part(0)) * time / u128::from(608 * MS);
+            rounds(&mut bound, 1, &[carried.min(window) as u32]);
+        }
+        assert!((20..=25).contains(&bound.all()), "{}: 20 packets are on the path", bound.all());
+    }
+
+    #[test]
+    fn it_ends_where_something_else_limits() {
+        let mut bound = Bound::new(0, slow(), &[9]);
+        let changes = rounds(&mut bound, SLACK_ROUNDS, &[7]);
+        assert_eq!(changes.last(), Some(&Change::Ended));
+        assert!(changes[..15].iter().all(|change| *change == Change::Divided));
+        // Silence tells nothing, and a busy round begins the count anew.
+        let mut bound = Bound::new(0, slow(), &[9]);
+        assert!(!rounds(&mut bound, 1000, &[0]).contains(&Change::Ended));
+        for _ in 0..100 {
+            assert!(!rounds(&mut bound, SLACK_ROUNDS - 1, &[7]).contains(&Change::Ended));
+            assert_eq!(rounds(&mut bound, 1, &[8]), [Change::Divided]);
+        }
+    }
+
+    #[test]
+    fn a_connection_that_wants_less_leaves_the_rest_to_the_other() {
+        let mut bound = Bound::new(0, slow(), &[9, 9]);
+        assert_eq!((bound.part(0), bound.part(1)), (7, 7));
+        rounds(&mut bound, 3, &[13, 2]);
+        // 3.75 + 6.5, 3.75 + 1
+        assert_eq!((bound.part(0), bound.part(1)), (10, 4));
+        rounds(&mut bound, 1, &[15, 0]);
+        assert_eq!((bound.part(0), bound.part(1)), (15, LEAST));
+        // Both again.
+        rounds(&mut bound, 1, &[13, 2]);
+        rounds(&mut bound, 20, &[8, 7]);
+        assert_eq!((bound.part(0), bound.part(1)), (7, 7));
+    }
+}

@@ -1,0 +1,283 @@
+//! The mobile helps senders that know nothing of handoffs (docs/reference/mobile.md). When it says what, and how wide
+//! its windows are, is `segue_mobile`'s; here that meets connections, links and time.
+
+use super::{Mobile, ReceivingFlow};
+use crate::host_observer::HostObserver;
+use crate::packet::{Packet, Signal};
+use segue_handoff::alone::echo::Sent;
+use segue_handoff::alone::resume::{Due, Flow, Resumes, Say};
+use segue_handoff::alone::window::{Bound, Change, Path, begins_after, narrows};
+use segue_handoff::{Act, AloneRule};
+use segue_netsim::{LinkId, Nanos, Net, SECOND, TimerId};
+use segue_tcp::segment::Timestamps;
+use segue_tcp::{AnyReceiver, Segment};
+
+/// A connection is busy on which something has come within so long of the old link's end (as the agent has it).
+const LATELY: Nanos = 2 * SECOND;
+/// Arrivals on a connection are counted over so long, ns.
+const RECENT: Nanos = SECOND;
+/// Index of the path before.
+const OLD: usize = 0;
+
+/// The mobile's memory of a connection, whether a scheme needs it or not: its past cannot be asked for later.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Memory {
+    sent: Sent,
+    /// When something came last.
+    heard: Nanos,
+    /// Next packet expected at the beginning of this period and of the one before, and when this one ends.
+    expected: [u32; 2],
+    until: Nanos,
+}
+
+impl Memory {
+    /// A data packet has come.
+    #[inline]
+    pub(super) fn hears(&mut self, now: Nanos) {
+        self.heard = now;
+    }
+
+    /// An ACK leaves; whether it must not echo its stamp.
+    #[inline]
+    pub(super) fn acknowledges(&mut self, now: Nanos, ack: &Segment, stale: Nanos) -> bool {
+        if now >= self.until {
+            self.expected = [ack.ack, self.expected[0]];
+            self.until = now + RECENT;
+        }
+        let echo = ack.timestamps.map_or(0, |stamps| stamps.echo);
+        !ack.syn && self.sent.leaves(now, ack.ack, echo, stale)
+    }
+
+    /// Packets in order of this period and the one before.
+    fn recent(&self, receiver: &AnyReceiver) -> u32 {
+        receiver.rcv_nxt().saturating_sub(self.expected[1])
+    }
+}
+
+/// A handoff as the mobile knows it when the new link is up.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrived {
+    /// When the old link was gone.
+    pub gone: Nanos,
+    /// There was no link in between.
+    pub disconnected: bool,
+    /// The path before and after; the round trip over the new link as the mobile expects it.
+    pub paths: [Path; 2],
+    /// Both ways over the new access link.
+    pub access: Nanos,
+    /// kbit/s from the mobile.
+    pub up_kbps: u32,
+    /// Where data come over the new link.
+    pub over: LinkId,
+}
+
+/// A connection that is being helped.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    index: usize,
+    /// Next packet expected when the link was back.
+    ack: u32,
+    /// Its last ACK numbers then.
+    sent: Sent,
+}
+
+/// The mobile at work.
+#[derive(Clone, Debug)]
+pub(super) struct Helper {
+    rule: AloneRule,
+    timer: TimerId,
+    /// Stamps that were first echoed before this are not echoed.
+    stale: Nanos,
+    resumes: Resumes<(), Waiting>,
+    bound: Option<Bound>,
+    /// The window that each connection would offer without a bound.
+    usual: u32,
+    over: Option<LinkId>,
+    /// The bound begins on each connection with this packet.
+    begins: Vec<u32>,
+    /// Packets made for each connection since the last handoff.
+    made: Vec<u32>,
+}
+
+impl Helper {
+    /// Stamps that were first echoed before this are not echoed.
+    #[inline]
+    pub(super) fn stale(&self) -> Nanos {
+        self.stale
+    }
+
+    /// A data packet has come.
+    #[inline]
+    pub(super) fn on_data(&mut self, link: LinkId, index: usize) {
+        if let Some(bound) = self.bound.as_mut().filter(|_| self.over == Some(link)) {
+            bound.on_packet(index);
+        }
+    }
+
+    fn deadline(&self) -> Option<Nanos> {
+        let round = self.bound.as_ref().map(Bound::deadline);
+        self.resumes.deadline().into_iter().chain(round).min()
+    }
+}
+
+/// Whether a connection waits for its sender (`may_wait` and `busy` of bpf/mobile): established, and it lacks
+/// something or has lately received something.
+fn may_wait(flow: &ReceivingFlow, since: Nanos) -> bool {
+    let (received, expected) = (flow.receiver.received(), flow.receiver.rcv_nxt());
+    received > 1 && (received > expected || flow.memory.heard >= since)
+}
+
+impl Mobile {
+    /// From now on it does so at handoffs, by this timer of its own. `usual`: the window that it offers without a
+    /// bound.
+    pub fn help(&mut self, rule: AloneRule, timer: TimerId, usual: u32) {
+        self.helper = Some(Box::new(Helper {
+            rule,
+            timer,
+            stale: 0,
+            resumes: Resumes::new(),
+            bound: None,
+            usual,
+            over: None,
+            begins: vec![0; self.flows.len()],
+            made: vec![0; self.flows.len()],
+        }));
+    }
+
+    /// Whether this timer is the one by which it helps.
+    #[inline]
+    pub(super) fn helps_by(&self, timer: TimerId) -> bool {
+        self.helper.as_ref().is_some_and(|helper| helper.timer == timer)
+    }
+
+    /// Its link is gone: nothing is sent.
+    pub fn link_gone(&mut self) {
+        if let Some(helper) = &mut self.helper {
+            helper.resumes.stop(&());
+        }
+    }
+
+    /// Its new link is up.
+    pub fn link_up<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, arrived: &Arrived) {
+        let Some(mut helper) = self.helper.take() else { return };
+        let now = net.now();
+        helper.made.fill(0);
+        helper.over = Some(arrived.over);
+        helper.resumes.stop(&());
+        if helper.rule.resumes && arrived.disconnected {
+            helper.stale = now;
+            let since = arrived.gone.saturating_sub(LATELY);
+            let flows = self.flows.iter().enumerate().filter(|(_, flow)| may_wait(flow, since));
+            let flows = flows.map(|(index, flow)| {
+                let sent = flow.memory.sent;
+                Flow {
+                    waiting: Waiting { index, ack: flow.receiver.rcv_nxt(), sent },
+                    acks: sent.acks().len(),
+                    round_trip: arrived.paths[OLD].round_trip.max(arrived.access),
+                }
+            });
+            helper.resumes.begin(now, (), now - arrived.gone, arrived.up_kbps, flows);
+        }
+        let [old, new] = arrived.paths;
+        let was_bound = helper.bound.take().is_some();
+        if helper.rule.bounds && narrows(&old, &new) {
+            let queue = helper.rule.queue.unwrap_or(new.queue);
+            let recent: Vec<_> = self.flows.iter().map(|flow| flow.memory.recent(&flow.receiver)).collect();
+            helper.bound = Some(Bound::new(now, Path { queue, ..new }, &recent));
+            let after = begins_after(&old, &new, arrived.disconnected);
+            let begins = self.flows.iter().map(|flow| flow.receiver.rcv_nxt().saturating_add(after));
+            helper.begins = begins.collect();
+        }
+        if was_bound || helper.bound.is_some() {
+            self.offer(net, &helper, false);
+        }
+        self.helper = Some(helper);
+        self.act(net);
+    }
+
+    /// It is time for something.
+    pub(super) fn act<O: HostObserver>(&mut self, net: &mut Net<Packet, O>) {
+        let Some(mut helper) = self.helper.take() else { return };
+        let now = net.now();
+        while let Some(Due { id, waiting, says, last }) = helper.resumes.next(now) {
+            let waiting = *waiting;
+            let resumed = self.flows[waiting.index].memory.sent.newest() > waiting.ack;
+            for say in says.into_iter().filter(|_| !resumed) {
+                let made = &mut helper.made[waiting.index];
+                let lost = *made < helper.rule.lost;
+                *made += 1;
+                self.say(net, &waiting, say, lost);
+            }
+            if resumed || last {
+                let act = if resumed { Act::Resumed } else { Act::LeftAlone };
+                net.observer.acted(now, self.first.0 + waiting.index as u16, act);
+                helper.resumes.end(id);
+            }
+        }
+        if let Some(bound) = helper.bound.as_mut().filter(|bound| bound.deadline() <= now) {
+            let change = bound.on_round(now);
+            if change == Change::Ended {
+                helper.bound = None;
+            }
+            self.offer(net, &helper, change == Change::Raised);
+        }
+        if let Some(deadline) = helper.deadline() {
+            net.arm(helper.timer, deadline);
+        }
+        self.helper = Some(helper);
+    }
+
+    /// Sends one packet for a connection, unless it is lost.
+    fn say<O: HostObserver>(&self, net: &mut Net<Packet, O>, waiting: &Waiting, say: Say, lost: bool) {
+        let flow = self.first.0 + waiting.index as u16;
+        let about = match say {
+            Say::About(number) => waiting.sent.acks().get(number).copied(),
+            Say::AboutNext => Some(waiting.ack),
+            Say::Ack => None,
+        };
+        let packet = match about {
+            Some(seq) => {
+                net.observer.acted(net.now(), flow, Act::Message { seq, lost });
+                Packet::of_signal(flow, Signal::Unreachable, seq)
+            }
+            None => {
+                net.observer.acted(net.now(), flow, Act::LastAck { ack: waiting.ack, lost });
+                let (ack, bytes) = self.flows[waiting.index].receiver.plain_ack(net.now());
+                let packet = Packet::ack(flow, (Segment { ack: waiting.ack, ..ack }, bytes));
+                if !lost {
+                    net.observer.sent(net.now(), &packet);
+                }
+                packet
+            }
+        };
+        if !lost {
+            net.originate(self.out, packet);
+        }
+    }
+
+    /// Has every connection's ACKs offer what the bound leaves it.
+    fn offer<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, helper: &Helper, raised: bool) {
+        for (index, flow) in self.flows.iter_mut().enumerate() {
+            let begun = |_: &&Bound| flow.receiver.rcv_nxt() >= helper.begins[index];
+            let bound = helper.bound.as_ref().filter(begun);
+            let part = bound.map(|bound| bound.part(index).min(helper.usual));
+            let window = part.unwrap_or(helper.usual);
+            if flow.receiver.window() == window {
+                continue;
+            }
+            flow.receiver.set_window(window);
+            let act = match part {
+                Some(window) => Act::Bounded { window, raised },
+                None => Act::Unbounded,
+            };
+            net.observer.acted(net.now(), self.first.0 + index as u16, act);
+        }
+    }
+}
+
+/// The segment without the stamp that it echoes.
+#[cold]
+pub(super) fn unechoed(segment: Segment) -> Segment {
+    let timestamps = segment.timestamps.map(|stamps| Timestamps { echo: 0, ..stamps });
+    Segment { timestamps, ..segment }
+}

@@ -40,8 +40,8 @@ fn main() {
     }
 }
 
-/// The types of `bpf/layouts.bpf.c` alone, out of the module `types` of its skeleton. zerocopy turns them into octets and
-/// back, safely: it refuses types with padding.
+/// The types of `bpf/layouts.bpf.c` alone, out of the module `types` of its skeleton. zerocopy turns them into octets
+/// and back, safely: it refuses types with padding.
 fn write_layouts(out: &Path) -> std::io::Result<()> {
     const DERIVES: &str = "#[derive(Debug, Default, Copy, Clone)]";
     let more = DERIVES.replace(")]", ", PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]");

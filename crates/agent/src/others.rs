@@ -1,5 +1,5 @@
-//! Peers that run nothing of ours: after an outage the agent has their connections go on ([`segue_mobile::resume`]), through the
-//! programs of [`segue_kernel::mobile`].
+//! Peers that run nothing of ours: after an outage the agent has their connections go on ([`segue_mobile::resume`]),
+//! through the programs of [`segue_kernel::mobile`].
 
 use super::Error;
 use super::event::Event;

@@ -144,8 +144,8 @@ impl Rounds {
         }
     }
 
-    /// Somebody tells what the link of a device is like from now on. The numbers of the rounds in which it will be told;
-    /// none: no watched prefix leads over the device now; once one does, its peers are told.
+    /// Somebody tells what the link of a device is like from now on. The numbers of the rounds in which it will be
+    /// told; none: no watched prefix leads over the device now; once one does, its peers are told.
     ///
     /// # Errors
     /// There is no such device; those that are.

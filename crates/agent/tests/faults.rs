@@ -180,8 +180,8 @@ fn a_kernel_without_the_iterator_is_one_line() {
     assert!(!host.state().exists() && !host.shell(&format!("test -e {}", host.pins())).status.success());
 }
 
-/// Debian's kernels have bbr as a module. Here the kernel's types lack bbr's functions, and a file of its module is there,
-/// until the module has come: its types stand in a file of their own.
+/// Debian's kernels have bbr as a module. Here the kernel's types lack bbr's functions, and a file of its module is
+/// there, until the module has come: its types stand in a file of their own.
 #[test]
 #[ignore = "needs kernel"]
 fn an_agent_helps_flows_of_bbr_once_its_module_is_there() {

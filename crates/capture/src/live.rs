@@ -23,9 +23,9 @@ pub struct LivePacket {
     pub comment: Option<String>,
 }
 
-/// One pcapng file with time stamps in ns: `place` is where all packets were seen. They are written in the order of their
-/// times. One interface only: analysers ignore interfaces, and would take a packet that is seen twice for its own
-/// retransmission.
+/// One pcapng file with time stamps in ns: `place` is where all packets were seen. They are written in the order of
+/// their times. One interface only: analysers ignore interfaces, and would take a packet that is seen twice for its
+/// own retransmission.
 pub fn live_capture(title: &str, place: &str, packets: &[LivePacket]) -> Result<Vec<u8>, CaptureError> {
     let section = SectionHeaderBlock {
         endianness: Endianness::Little,

@@ -1,6 +1,6 @@
 //! Messages between several parties, as a ladder: a line per party, time downwards. Instants follow each other in equal
-//! steps, since a handover has a dozen messages within milliseconds, and then none for half a second; the time stands at
-//! the left.
+//! steps, since a handover has a dozen messages within milliseconds, and then none for half a second; the time stands
+//! at the left.
 
 use crate::canvas::{Anchor, Area, Canvas, LINE, Pen, Place, Stroke, decimal};
 use crate::frame::{self, About, Size};

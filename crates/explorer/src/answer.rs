@@ -121,8 +121,8 @@ enum Told {
     FromTheStart,
 }
 
-/// Refuses what has too many packets, if need be by a run that nobody watches and that costs little; false once it is not
-/// wanted.
+/// Refuses what has too many packets, if need be by a run that nobody watches and that costs little; false once it is
+/// not wanted.
 fn bounded(question: &Question, wanted: &Wanted, told: Told) -> Result<bool, Refusal> {
     let plan = &question.plan;
     let at = moment(question).at;

@@ -65,7 +65,7 @@ pub struct DirectionRecord {
 }
 
 impl Provenance {
-    /// Of a comparison of handoffs; the paths of its links start from `folder`.
+    /// The origin of a comparison of handoffs; the paths of its links start from `folder`.
     ///
     /// Errors: a file cannot be read again.
     pub fn of_plan(program: &str, plan: &Plan, folder: &Path) -> io::Result<Self> {
@@ -75,7 +75,8 @@ impl Provenance {
         Self::new(program, command, Question::Handoffs(Box::new(question)), links, &[])
     }
 
-    /// Of drives that a file describes; `files` are all that were read beside those of links, the description first.
+    /// The origin of drives that a file describes; `files` are all that were read beside those of links, the
+    /// description first.
     ///
     /// Errors: a file cannot be read again.
     pub fn of_drives<'a>(

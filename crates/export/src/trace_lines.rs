@@ -1,9 +1,11 @@
 //! A trace as JSON lines: one event a line, first what was run, last what it counts (docs/guide/trace.md).
 
-use segue_handoff::{Act, Decision, Occasion};
+mod decided;
+
+use self::decided::{advice, in_packets, occasion};
+use segue_handoff::Act;
 use segue_study::explain::SchemeTrace;
 use segue_tcp::Segment;
-use segue_tcp::advice::MinRto;
 use segue_tcp::receiver::Arrival;
 use segue_world::notice_error::Told;
 use segue_world::packet::Packet;
@@ -110,7 +112,7 @@ pub enum LineEvent<'a> {
     Help {
         /// Flow.
         flow: u16,
-        /// What.
+        /// The act.
         act: &'static str,
         /// The packet that a message quotes.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -466,57 +468,5 @@ fn packet_line(packet: &Packet) -> PacketLine {
             dsack: segment.sack.dsack(segment.ack).is_some(),
             ..common
         }
-    }
-}
-
-/// 1/256 packet in packets.
-fn in_packets(window: u32) -> f64 {
-    f64::from(window) / 256.0
-}
-
-fn occasion(decision: &Decision) -> &'static str {
-    match decision.occasion {
-        Occasion::Notice(_) => "notice",
-        Occasion::Start(_) => "start",
-        Occasion::Finish => "finish",
-        Occasion::Deadline => "deadline",
-        Occasion::NewAck => "new_ack",
-        Occasion::DupAck => "dup_ack",
-        Occasion::FastRetransmit => "fast_retransmit",
-        Occasion::Timeout => "timeout",
-        Occasion::RttSample(_) => "rtt_sample",
-    }
-}
-
-fn advice(decision: &Decision) -> AdviceLine {
-    let advice = &decision.advice;
-    let also = [
-        (advice.retransmit_head, "retransmit_head"),
-        (advice.room_for_one, "room_for_one"),
-        (advice.rearm_timer, "rearm_timer"),
-        (advice.extend_timer, "extend_timer"),
-        (advice.clear_backoff, "clear_backoff"),
-        (advice.reinit_rtt, "reinit_rtt"),
-        (advice.keep_window, "keep_window"),
-        (advice.keep_cwnd, "keep_cwnd"),
-        (advice.keep_ssthresh, "keep_ssthresh"),
-        (advice.hold_holes, "hold_holes"),
-        (advice.send_new, "send_new"),
-        (advice.beyond_window, "beyond_window"),
-        (advice.suspend, "suspend"),
-        (advice.resume, "resume"),
-        (advice.resume_recovery, "resume_recovery"),
-        (advice.ignore_sample, "ignore_sample"),
-        (advice.anew.is_some(), "anew"),
-    ];
-    AdviceLine {
-        cwnd: advice.cwnd.map(in_packets),
-        ssthresh: advice.ssthresh.map(in_packets),
-        min_rto_ns: advice.min_rto.map(|floor| match floor {
-            MinRto::Own => 0,
-            MinRto::AtLeast(floor) => floor,
-        }),
-        dupthresh: advice.dupthresh,
-        also: also.into_iter().filter(|(asked, _)| *asked).map(|(_, name)| name).collect(),
     }
 }

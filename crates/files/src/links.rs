@@ -40,7 +40,7 @@ fn name_links_of(source: &Source) -> Result<(), FileError> {
 mod tests {
     use super::*;
 
-    /// What is wrong, and a part of the message with its place.
+    /// Each mistake, and a part of the message with its place.
     #[test]
     fn mistakes_have_a_place() {
         for (text, part) in [

@@ -24,7 +24,8 @@ fn the_simulator_has_all_senders_but_those_with_icmp() {
     assert_eq!(has, [true, true, true, true, true, true, true, true, true, false]);
 }
 
-/// 10 s without a link. The longest RTO bounds the wait, and a timer of a second fires up to 32 ms late; a notice ends it.
+/// 10 s without a link. The longest RTO bounds the wait, and a timer of a second fires up to 32 ms late; a notice
+/// ends it.
 #[test]
 fn senders_differ_as_they_should() {
     let plan = plan("[\"reno\", \"reno-rto1s\", \"etcp-v1\"]", "disconnect = \"10s\"");

@@ -1,6 +1,7 @@
-//! The mobile alone (docs/reference/mobile.md): schemes for senders that know nothing of handoffs. The sender is regular
-//! TCP and hears no notice; the mobile has it resume after an outage (`mobile-resume`), bounds its windows on a slower
-//! link (`mobile-window`), or does both (`mobile`). When it does what is `segue_mobile`, which the agent runs, too.
+//! The mobile alone (docs/reference/mobile.md): schemes for senders that know nothing of handoffs. The sender is
+//! regular TCP and hears no notice; the mobile has it resume after an outage (`mobile-resume`), bounds its windows on
+//! a slower link (`mobile-window`), or does both (`mobile`). When it does what is `segue_mobile`, which the agent
+//! runs, too.
 
 use crate::mobile::{AloneRule, MobileRule};
 use crate::notice::Notice;
@@ -10,7 +11,7 @@ use segue_tcp::{Advice, Advisor};
 
 pub use segue_mobile::{echo, resume, window};
 
-/// What the mobile has done, or what has come of it.
+/// Acts of the mobile, and their results at the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
     /// A message about the sender's packet of this number leaves, or is lost before the uplink.

@@ -1,6 +1,6 @@
 //! Handoff Notification (Espi and others 2010; algorithms.md, section 5): before the link goes the mobile tells the
-//! sender how long it will be away and how much the next access router keeps for it, and the sender fills that buffer in
-//! the meantime.
+//! sender how long it will be away and how much the next access router keeps for it, and the sender fills that buffer
+//! in the meantime.
 //!
 //! ```text
 //!                    HO Start                        Handoff Delay timer
@@ -12,8 +12,8 @@
 //!     +-----------------------------------------------------------------------+
 //! ```
 //!
-//! In HANDOFF no timer of TCP runs and no ACK moves the window: what is sent is a mean of the rate of before, paced, until
-//! the buffer would be full. No kernel runs this sender, so it is not in `policy/`.
+//! In HANDOFF no timer of TCP runs and no ACK moves the window: what is sent is a mean of the rate of before, paced,
+//! until the buffer would be full. No kernel runs this sender, so it is not in `policy/`.
 
 use crate::hn_option::{Encoding, LARGEST_PBS, LONGEST_EHD, PBS_UNIT, Start};
 use crate::mobile::{MobileRule, StartRule};
@@ -147,8 +147,8 @@ impl HandoffNotification {
         Advice::default()
     }
 
-    /// "average amount of bytes sent each RTT in 500 ms intervals" (5.3): of the last whole interval in which anything was
-    /// sent (9.25).
+    /// "average amount of bytes sent each RTT in 500 ms intervals" (5.3): of the last whole interval in which
+    /// anything was sent (9.25).
     fn measure(&mut self, now: Nanos, view: &View) {
         let normal = self.state == State::Normal;
         if let Some(from) = self.interval_from.filter(|_| normal) {
@@ -168,8 +168,8 @@ impl HandoffNotification {
         self.interval_from = None;
     }
 
-    /// Half of what was outstanding before the handoff, if more is outstanding now (RFC 5681, equation 4): what went into
-    /// the buffer is no FlightSize that the window allowed.
+    /// Half of what was outstanding before the handoff, if more is outstanding now (RFC 5681, equation 4): what went
+    /// into the buffer is no FlightSize that the window allowed.
     fn cut(&self, view: &View) -> Option<u32> {
         let before = self.flight_before.filter(|&before| before < view.flight)?;
         Some((before * PACKET / 2).max(LEAST_SSTHRESH * PACKET))

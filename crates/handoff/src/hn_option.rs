@@ -1,7 +1,7 @@
 //! The Handoff Notification as a TCP option (Espi and others 2010; algorithms.md, 5.1).
 //!
-//! Two forms. The paper's has three octets; its kind 29 has become TCP-AO, and it cannot tell Start from Finish, so it stays
-//! off the wire. On the wire the option shares kind, identifier, numbers and nonce with the notice
+//! Two forms. The paper's has three octets; its kind 29 has become TCP-AO, and it cannot tell Start from Finish, so
+//! it stays off the wire. On the wire the option shares kind, identifier, numbers and nonce with the notice
 //! (docs/reference/wire.md):
 //!
 //! ```text

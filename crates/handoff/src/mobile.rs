@@ -41,14 +41,15 @@ pub struct WindowRule {
     pub reopen_acks: u32,
 }
 
-/// What the mobile does beside senders that know nothing of handoffs (docs/reference/mobile.md).
+/// The mobile's help for senders that know nothing of handoffs (docs/reference/mobile.md).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AloneRule {
     /// It has senders resume after an outage.
     pub resumes: bool,
     /// It bounds its windows on a slower link.
     pub bounds: bool,
-    /// So many of the packets that it makes for a connection at each handoff are lost before its uplink, the first ones.
+    /// So many of the packets that it makes for a connection at each handoff are lost before its uplink, the first
+    /// ones.
     pub lost: u32,
     /// Packets that the queue of a link is taken to hold; `None`: what it does hold.
     pub queue: Option<u32>,

@@ -1,5 +1,5 @@
-//! Handoff Notification under any order of events: the buffer's size is kept, nothing ends for ever, and without a Start it is
-//! its stack.
+//! Handoff Notification under any order of events: the buffer's size is kept, nothing ends for ever, and without a
+//! Start it is its stack.
 
 use proptest::prelude::*;
 use segue_handoff::hn::{HandoffNotification, State};

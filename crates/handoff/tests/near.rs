@@ -1,8 +1,8 @@
 //! The rules of docs/reference/near.md, slot by slot: a claim and flows that note what they are told.
 //!
-//! All handoffs lead to 1200kbit/50ms, where a packet takes 10 ms and an ACK of 40 bytes 0.267 ms. The old path is as long as
-//! the notice says, so nothing lies beyond the access links: an ACK needs 50.267 ms, a packet 60 ms, and 12 packets fill
-//! the path.
+//! All handoffs lead to 1200kbit/50ms, where a packet takes 10 ms and an ACK of 40 bytes 0.267 ms. The old path is as
+//! long as the notice says, so nothing lies beyond the access links: an ACK needs 50.267 ms, a packet 60 ms, and 12
+//! packets fill the path.
 
 use proptest::prelude::*;
 use segue_handoff::claim::{Claim, FlowState};

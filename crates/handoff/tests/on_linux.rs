@@ -223,8 +223,8 @@ fn silence_tells_of_an_outage_and_haste_is_refused() {
     }
 }
 
-/// From 6.15 on. The bound of the fast link is a second. It waits until no timeout counts any more, or an undo, and ends
-/// with the next timeout, or once SRTT and deviation are below it and the trial is over.
+/// From 6.15 on. The bound of the fast link is a second. It waits until no timeout counts any more, or an undo, and
+/// ends with the next timeout, or once SRTT and deviation are below it and the trial is over.
 #[test]
 fn the_rto_is_bounded_after_an_outage() {
     let settable = |view: &View, calm: bool| with(view, |tp| (tp.has_rto_max, tp.is_calm) = (true, calm));

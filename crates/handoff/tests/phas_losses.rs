@@ -204,8 +204,8 @@ fn any_plan() -> impl Strategy<Value = Plan> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Every packet is delivered and acknowledged in the end; there is a timer whenever the sender waits, and one expiry is
-    /// enough.
+    /// Every packet is delivered and acknowledged in the end; there is a timer whenever the sender waits, and one
+    /// expiry is enough.
     #[test]
     fn lost_acks_and_a_lost_notice_never_stall(plan in any_plan()) {
         Path::new(plan).run();

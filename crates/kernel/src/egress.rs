@@ -1,5 +1,5 @@
-//! The egress of a device (tc, clsact, direct action), whose filters see its packets: what they begin with, who else has
-//! filters there (rtnetlink), and the places that ours have.
+//! The egress of a device (tc, clsact, direct action), whose filters see its packets: what they begin with, who else
+//! has filters there (rtnetlink), and the places that ours have.
 
 use crate::host;
 use crate::sender::Error;
@@ -18,7 +18,8 @@ use std::sync::{Mutex, MutexGuard};
 /// Octets of `struct ifinfomsg` and `tcmsg` (linux/rtnetlink.h).
 const IFINFOMSG: usize = 16;
 const TCMSG: usize = 20;
-/// The filters of ingress and of egress below clsact (linux/pkt_sched.h: TC_H_CLSACT, TC_H_MIN_INGRESS, TC_H_MIN_EGRESS).
+/// The filters of ingress and of egress below clsact (linux/pkt_sched.h: TC_H_CLSACT, TC_H_MIN_INGRESS,
+/// TC_H_MIN_EGRESS).
 const PARENTS: [u32; 2] = [0xffff_fff2, 0xffff_fff3];
 /// Packets of a modem begin with IP (linux/if_arp.h).
 const ARPHRD_RAWIP: u16 = 519;
@@ -83,7 +84,8 @@ impl Device {
     }
 }
 
-/// The place of one of our programs among the filters of a device; with the program's name, how another process finds it.
+/// The place of one of our programs among the filters of a device; with the program's name, how another process finds
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) priority: u32,

@@ -1,5 +1,5 @@
-//! Segue in the kernel: the policies of the simulator, run by an unmodified Linux through eBPF. This crate loads, attaches
-//! and pins the programs of `bpf/`, and reads what they say.
+//! Segue in the kernel: the policies of the simulator, run by an unmodified Linux through eBPF. This crate loads,
+//! attaches and pins the programs of `bpf/`, and reads what they say.
 //!
 //! * [`host`]: what this machine can do, and what is missing.
 //! * [`sender`]: the congestion control and the programs that hear notices; attach, status, detach.

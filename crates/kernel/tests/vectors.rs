@@ -544,8 +544,8 @@ fn the_codec_and_acceptance() {
     });
 }
 
-/// bpf/sender/units.h: 1/256 packet is rounded to whole packets, without running over at the end of 32 bits, and what stands for
-/// Linux's infinite ssthresh (0x7fffffff packets are beyond 32 bits) comes back as such.
+/// bpf/sender/units.h: 1/256 packet is rounded to whole packets, without running over at the end of 32 bits, and what
+/// stands for Linux's infinite ssthresh (0x7fffffff packets are beyond 32 bits) comes back as such.
 #[test]
 #[ignore = "needs kernel"]
 fn windows_of_the_policy_and_of_linux() {
@@ -584,8 +584,8 @@ enum Call {
     PktsAcked,
 }
 
-/// The calls that tcp_ack() makes for an ACK that leaves `after` of `before` packets under way, each with the packets_out
-/// that it sees: of Linux 6.15, and of kernels without its change.
+/// The calls that tcp_ack() makes for an ACK that leaves `after` of `before` packets under way, each with the
+/// packets_out that it sees: of Linux 6.15, and of kernels without its change.
 fn calls(cleaned_first: bool, before: u32, after: u32) -> Vec<(Call, u32)> {
     let cleaned = (before > 0).then_some((Call::PktsAcked, after));
     if cleaned_first {
@@ -595,7 +595,8 @@ fn calls(cleaned_first: bool, before: u32, after: u32) -> Vec<(Call, u32)> {
     }
 }
 
-/// bpf/sender/ack_order.h: on both kinds of kernels each ACK is answered once, when the retransmit queue is as the ACK leaves it.
+/// bpf/sender/ack_order.h: on both kinds of kernels each ACK is answered once, when the retransmit queue is as the
+/// ACK leaves it.
 #[test]
 #[ignore = "needs kernel"]
 fn an_ack_is_answered_when_the_queue_is_clean() {

@@ -1,5 +1,5 @@
-//! Ours, at the two ends of a laboratory: each in its host's namespace, on a thread of its own. Where the agent tells of
-//! handoffs ([`super::agent`]) there is the server's end alone.
+//! Ours, at the two ends of a laboratory: each in its host's namespace, on a thread of its own. Where the agent tells
+//! of handoffs ([`super::agent`]) there is the server's end alone.
 
 use super::Error;
 use super::host::Host;

@@ -1,5 +1,5 @@
-//! Freeze-TCP at the mobile, before handoffs that are announced: its window closes a while before each, and opens when it
-//! has completed (docs/guide/receiver.md).
+//! Freeze-TCP at the mobile, before handoffs that are announced: its window closes a while before each, and opens
+//! when it has completed (docs/guide/receiver.md).
 
 use super::host::{DEVICES, Host};
 use super::path::{Switch, Which};

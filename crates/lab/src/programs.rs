@@ -40,9 +40,9 @@ pub struct Download {
 }
 
 impl Download {
-    /// Starts the server's program, then `flows` flows of bulk data to the mobile for `seconds`, or until they are ended:
-    /// a flow that ends by its own clock could do so before a run that waited for a busy machine. `bulk`: the file that
-    /// nginx serves.
+    /// Starts the server's program, then `flows` flows of bulk data to the mobile for `seconds`, or until they are
+    /// ended: a flow that ends by its own clock could do so before a run that waited for a busy machine. `bulk`: the
+    /// file that nginx serves.
     ///
     /// # Errors
     /// A program is missing, ends at once or does not listen.

@@ -170,9 +170,9 @@ fn flowing(plan: &Plan) -> Duration {
     FLOWING + ROUND_TRIPS * plan.round_trip(&plan.old)
 }
 
-/// When the warm-up begins. Over links that are always the same it is with the first data, so that the flow is as old in
-/// every run: programs start later where other laboratories start, too, and what is under way at the handoff depends
-/// on how far cubic's window has grown.
+/// When the warm-up begins. Over links that are always the same it is with the first data, so that the flow is as old
+/// in every run: programs start later where other laboratories start, too, and what is under way at the handoff
+/// depends on how far cubic's window has grown.
 fn warm(plan: &Plan, first_data: Nanos) -> Nanos {
     let varies = [&plan.old, &plan.new].into_iter().any(AccessLink::varies);
     if varies { first_data.max(flowing(plan).as_nanos() as Nanos) } else { first_data }

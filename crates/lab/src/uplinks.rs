@@ -1,5 +1,5 @@
-//! The mobile's two links as its own host sees them: a device each, and default routes over one of them, which a handoff
-//! moves. An agent learns of handoffs from nothing else.
+//! The mobile's two links as its own host sees them: a device each, and default routes over one of them, which a
+//! handoff moves. An agent learns of handoffs from nothing else.
 
 use super::Error;
 use super::netlink::Netlink;

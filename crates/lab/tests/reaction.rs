@@ -143,8 +143,8 @@ fn what_lies_beyond_the_link_counts() {
     }
 }
 
-/// After an outage no more leaves at once than the link itself holds, and slow start leads to what the flow has had before,
-/// though the path holds more.
+/// After an outage no more leaves at once than the link itself holds, and slow start leads to what the flow has had
+/// before, though the path holds more.
 #[test]
 #[ignore = "needs kernel"]
 fn after_an_outage_what_lies_beyond_is_not_sent_at_once() {
@@ -204,7 +204,8 @@ fn windows_after_an_outage() -> Vec<Duration> {
         let mut burst = vec![peer.receive().expect("something is sent")];
         first.push(burst[0].at - told);
         burst.extend(peer.drain(Duration::from_millis(15)));
-        // The timer, whose next turn is more than a second away, would send one. bdp_new = 10.63 packets, rounded; one of them had been resent by the timer and counts as under way
+        // The timer, whose next turn is more than a second away, would send one. bdp_new = 10.63 packets, rounded;
+        // one of them had been resent by the timer and counts as under way
         assert!((9..=11).contains(&burst.len()), "{around:?}: {} resent at once", burst.len());
         assert!(burst.iter().all(|segment| segment.seq.wrapping_sub(una) < 1460 * lost as u32));
         let now = cwnd(&sender, &peer);
@@ -279,8 +280,9 @@ fn the_length_of_an_outage_is_no_round_trip() {
     }
 }
 
-/// A head of which nothing is known waits for the timer after a notice as before it, and the time without a link does not
-/// count against the connection: the kernel gives up by how long the largest RTO makes its retries last (tcp_retries2).
+/// A head of which nothing is known waits for the timer after a notice as before it, and the time without a link does
+/// not count against the connection: the kernel gives up by how long the largest RTO makes its retries last
+/// (tcp_retries2).
 #[test]
 #[ignore = "needs kernel bbr"]
 fn a_notice_does_not_shorten_the_patience_of_the_kernel() {
@@ -369,8 +371,8 @@ fn tcp_ho_resumes_and_remembers_the_round_trip() {
     assert!((42..=most).contains(&ssthresh), "ssthresh {ssthresh}, at most {most}");
 }
 
-/// How often the kernel has doubled the RTO of the flow, as `ss` tells it, with the segments that have come to the peer until
-/// then. Each expiry of the timer doubles it once and resends the head once.
+/// How often the kernel has doubled the RTO of the flow, as `ss` tells it, with the segments that have come to the
+/// peer until then. Each expiry of the timer doubles it once and resends the head once.
 fn doublings(stream: &TcpStream, peer: &mut Peer) -> (i64, Vec<Segment>) {
     let read = || ss(stream).split_whitespace().find_map(|word| word.strip_prefix("backoff:")?.parse().ok());
     let mut come = Vec::new();
@@ -385,8 +387,9 @@ fn doublings(stream: &TcpStream, peer: &mut Peer) -> (i64, Vec<Segment>) {
     panic!("the timer never rests: {}", ss(stream));
 }
 
-/// RFC 6069: with one segment under way, raising cwnd resends nothing; the ICMP does. Whenever the timer expires, it resends
-/// the head and doubles the RTO. So without ICMP there are as many doublings as resends; an ICMP takes doublings back.
+/// RFC 6069: with one segment under way, raising cwnd resends nothing; the ICMP does. Whenever the timer expires, it
+/// resends the head and doubles the RTO. So without ICMP there are as many doublings as resends; an ICMP takes
+/// doublings back.
 #[test]
 #[ignore = "needs kernel"]
 fn an_icmp_resends_a_lonely_head() {
@@ -404,8 +407,8 @@ fn an_icmp_resends_a_lonely_head() {
         let una = peer.ack;
         let first = peer.receive().expect("a segment");
         assert_eq!(first.payload, 100);
-        // A probe of the tail, and the timer. The silence is longer than the first RTO, unless the machine is too busy for it;
-        // then an ICMP shortens the timer, and does not resend by itself.
+        // A probe of the tail, and the timer. The silence is longer than the first RTO, unless the machine is too
+        // busy for it; then an ICMP shortens the timer, and does not resend by itself.
         peer.outage(una, 4);
         peer.drain(Duration::from_millis(500));
         let (before, _) = doublings(&stream, &mut peer);
@@ -468,8 +471,8 @@ fn only_busy_flows_share_the_link() {
     assert_eq!(n(&idle), 2);
 }
 
-/// A flow that waits for no ACK hears nothing, whatever its link does: a notice to it is none after an outage. Seen by the
-/// bound of the RTO, which comes with the end of an outage alone.
+/// A flow that waits for no ACK hears nothing, whatever its link does: a notice to it is none after an outage. Seen
+/// by the bound of the RTO, which comes with the end of an outage alone.
 #[test]
 #[ignore = "needs kernel linux-6.15"]
 fn the_silence_of_an_idle_flow_is_no_outage() {
@@ -535,9 +538,9 @@ fn leave_under_way(peer: &mut Peer, most: u32) -> u32 {
 /// The pacing rate of BBR only grows until its startup is over. A rate that was told, and was found wrong in the
 /// trial, must not stay in it.
 ///
-/// After the outage 64 packets leave at once. The trial forgives as many losses as packets were under way, for the kernel
-/// may find those lost once more, and ten (bpf/sender/trial.h). With at most 40 under way, a burst of which only the last
-/// packet arrives is more than it forgives, whether RACK or a timer finds the losses.
+/// After the outage 64 packets leave at once. The trial forgives as many losses as packets were under way, for the
+/// kernel may find those lost once more, and ten (bpf/sender/trial.h). With at most 40 under way, a burst of which
+/// only the last packet arrives is more than it forgives, whether RACK or a timer finds the losses.
 #[test]
 #[ignore = "needs kernel bbr"]
 fn a_retreat_takes_the_told_pacing_rate_back() {

@@ -1,11 +1,11 @@
-//! What is remembered of the ACKs of one connection, as `mobile_echo` does (`bpf/mobile/resume.h`): the last ACK numbers,
-//! and since when the last time stamp has been echoed. A stamp that was first echoed before an outage's end is not echoed
+//! Memory of the ACKs of one connection, as `mobile_echo` keeps it (`bpf/mobile/resume.h`): the last ACK numbers, and
+//! since when the last time stamp has been echoed. A stamp that was first echoed before an outage's end is not echoed
 //! after it: TSecr = 0 (RFC 7323; RFC 3522).
 
 /// ACK numbers that are remembered (`SEGUE_SENT_ACKS`).
 pub const ACKS: usize = 4;
 
-/// What one connection has sent.
+/// ACK numbers and time stamp that one connection has sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sent {
     acks: [u32; ACKS],

@@ -1,8 +1,8 @@
 //! When which connection is helped after an outage, whose peer runs nothing of ours.
 //!
-//! A peer that has heard nothing waits for a timer that has doubled with each expiry. Each message about the first octet
-//! that it knows no ACK for takes one doubling back, and it resends once the timer's time has passed (RFC 6069). Which
-//! octet that is this host does not know: its last ACKs may have died with the link.
+//! A peer that has heard nothing waits for a timer that has doubled with each expiry. Each message about the first
+//! octet that it knows no ACK for takes one doubling back, and it resends once the timer's time has passed (RFC
+//! 6069). Which octet that is this host does not know: its last ACKs may have died with the link.
 //!
 //! * At once: messages about each of the last ACK numbers, three of each, the newest first; then the last ACK in three
 //!   copies. An ACK that came before would be taken for the end of the timeouts, and no message would act any more.
@@ -120,7 +120,8 @@ impl<K: Clone + PartialEq, W> Resumes<K, W> {
         Self::default()
     }
 
-    /// The link is back after `outage` ns: these connections of a prefix are helped, and none of before. How many they are.
+    /// The link is back after `outage` ns: these connections of a prefix are helped, and none of before. How many
+    /// they are.
     pub fn begin(
         &mut self,
         now: u64,

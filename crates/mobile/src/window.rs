@@ -76,7 +76,7 @@ pub fn begins_after(old: &Path, new: &Path, outage: bool) -> u32 {
     if outage || new.rate >= old.rate { old.full() } else { 0 }
 }
 
-/// What a round has changed.
+/// The change that a round has made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// The parts at most.

@@ -5,8 +5,8 @@
 //! docs/reference/algorithms.md 6.4).
 //! A handoff lets the retransmission timer expire with probability p; a window above the buffer B loses what is more.
 //! Each case has a dead time and a window from which congestion avoidance then climbs by one packet per round trip up
-//! to W_max, until the next handoff: the sojourn S, in round trips, is uniform. Packets of slow start and of recovery are
-//! not counted.
+//! to W_max, until the next handoff: the sojourn S, in round trips, is uniform. Packets of slow start and of recovery
+//! are not counted.
 //!
 //! Equation 7 as printed forgets the area below the climb wherever the window reaches W_max ([`Equation7`]).
 

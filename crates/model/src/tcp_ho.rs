@@ -195,8 +195,8 @@ pub struct Wait {
     pub to_s: f64,
 }
 
-/// Part of a disconnection that sending at once saves if the link is back `x` after the break and the next timeout would
-/// have come at `next` (algorithms.md 4.6: `(2T - x)/x` between T and 2T).
+/// Part of a disconnection that sending at once saves if the link is back `x` after the break and the next timeout
+/// would have come at `next` (algorithms.md 4.6: `(2T - x)/x` between T and 2T).
 pub fn saving_at(x: f64, next: f64) -> f64 {
     (next - x) / x
 }

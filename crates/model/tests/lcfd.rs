@@ -25,7 +25,8 @@ fn fig6(buffer: u32, p: f64, sojourn: (f64, f64), equation: Equation7) -> f64 {
 fn the_calibration_table() {
     use Equation7::{Corrected, Printed};
     // The table has one decimal (the limit p -> 0 of its first row is -4.651 here). Its last row comes from sums over a
-    // grid of S: as printed, Equation 7 jumps at T_th, and a step of half a round trip moves a gain by a fifth of a point.
+    // grid of S: as printed, Equation 7 jumps at T_th, and a step of half a round trip moves a gain by a fifth of a
+    // point.
     for (equation, sojourn, table, within) in [
         (Corrected, (20.0, 35.0), [-1.1, 36.9, 23.9, 33.5, -4.6, -4.9], 0.06),
         (Corrected, (18.0, 40.0), [-1.1, 32.9, 23.2, 30.3, -4.2, -4.4], 0.06),

@@ -1,7 +1,8 @@
 //! Delays that follow a Gamma distribution, as measured Internet paths do, the same bits on every machine.
 //!
-//! A Gamma variable whose shape is a whole number is a sum of as many exponential ones (an Erlang variable), which is drawn
-//! by inversion with `libm`: general samplers compute with the platform's logarithms and powers, which differ in the last bit.
+//! A Gamma variable whose shape is a whole number is a sum of as many exponential ones (an Erlang variable), which is
+//! drawn by inversion with `libm`: general samplers compute with the platform's logarithms and powers, which differ
+//! in the last bit.
 
 use crate::Nanos;
 use rand_core::{RngCore, SeedableRng};

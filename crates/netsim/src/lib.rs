@@ -4,7 +4,8 @@
 //! its links ([`Node`]) and in who watches ([`Observer`]); it knows neither TCP nor handoffs.
 //! Rules of the engine: integer nanoseconds; ties break by insertion order; no
 //! allocation per packet on the hot path (packets live in a slab, a link keeps its packets in a
-//! ring and has one pending event, or two if its queue is managed); timers are lazy. Everything is `Clone`, so a run forks.
+//! ring and has one pending event, or two if its queue is managed); timers are lazy. Everything is `Clone`, so a run
+//! forks.
 
 pub mod buffer;
 mod events;

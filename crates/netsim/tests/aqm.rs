@@ -1,5 +1,5 @@
-//! CoDel and FQ-CoDel over 60 s, held against `reference/aqm/aqm.py`, which has the RFCs' pseudocode and no line of this
-//! engine: each drop and each departure, to the nanosecond.
+//! CoDel and FQ-CoDel over 60 s, held against `reference/aqm/aqm.py`, which has the RFCs' pseudocode and no line of
+//! this engine: each drop and each departure, to the nanosecond.
 
 use segue_netsim::loss::LossCause;
 use segue_netsim::queue::codel::{Codel, CodelConfig};

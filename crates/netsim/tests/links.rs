@@ -186,8 +186,8 @@ fn unordered(seed: u64) -> Delay {
 }
 
 proptest! {
-    /// On a link that does not keep the order each packet comes out when its passage says, those that a withdrawal takes
-    /// back do not, chance decides in the order of the transmissions, and a fork goes on as the original.
+    /// On a link that does not keep the order each packet comes out when its passage says, those that a withdrawal
+    /// takes back do not, chance decides in the order of the transmissions, and a fork goes on as the original.
     #[test]
     fn overtaking_packets_come_at_their_times(
         gaps in proptest::collection::vec((0u64..3, 40u32..1500), 1..100),

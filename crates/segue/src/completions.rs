@@ -49,7 +49,7 @@ fn with_value(arg: Arg) -> Arg {
     arg.value_hint(hint)
 }
 
-/// What an argument of this name may be; nothing where there is no list.
+/// Words that an argument of this name takes; none where there is no list.
 fn values(argument: &str) -> Vec<String> {
     let schemes = || Scheme::entries().into_iter().map(|entry| entry.name.to_string());
     let stacks = || stacks().map(|stack| stack.name.to_string());

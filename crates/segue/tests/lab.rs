@@ -158,8 +158,8 @@ fn rows(args: &[&str]) -> Vec<serde_json::Value> {
     document["rows"].as_array().expect("rows").clone()
 }
 
-/// Nobody tells the agent: the link of the mobile goes, and 3 s later its route leads over another. `unaware` shows that
-/// the notices are the agent's, cubic that it is not luck: its timer has backed off.
+/// Nobody tells the agent: the link of the mobile goes, and 3 s later its route leads over another. `unaware` shows
+/// that the notices are the agent's, cubic that it is not luck: its timer has backed off.
 #[test]
 #[ignore = "needs lab"]
 fn the_agent_finds_out_by_itself() {

@@ -243,7 +243,7 @@ struct Teller {
     sentences: Vec<Sentence>,
     /// Bursts that may still grow.
     losses: Vec<Losses>,
-    /// What the mobile has done for whom: in which sentence, how often.
+    /// Acts of the mobile: for which flow, in which sentence, how often.
     acts: Vec<(u16, Act, usize, u32)>,
     /// Losses further apart are told apart.
     same_burst: Nanos,

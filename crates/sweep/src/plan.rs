@@ -121,7 +121,8 @@ impl Plan {
     }
 }
 
-/// Conditions that a warm-up depends on: old link, rates of the wired hops, flows, stack; with neighbours also them and the new link.
+/// Conditions that a warm-up depends on: old link, rates of the wired hops, flows, stack; with neighbours also them
+/// and the new link.
 type Conditions = (String, (u64, u64), usize, usize, Option<String>);
 
 /// The warm-ups of several plans.

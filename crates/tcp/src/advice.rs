@@ -135,8 +135,8 @@ pub struct Advice {
     pub send_new: bool,
     /// With [`send_new`](Self::send_new): whatever the receiver's window says, too.
     pub beyond_window: bool,
-    /// From now on no timer runs, and ACKs acknowledge and nothing else: they neither move cwnd and ssthresh nor count as
-    /// duplicates nor let anything out. Only what is asked for is sent.
+    /// From now on no timer runs, and ACKs acknowledge and nothing else: they neither move cwnd and ssthresh nor
+    /// count as duplicates nor let anything out. Only what is asked for is sent.
     pub suspend: bool,
     /// The end of that. The retransmission timer starts at now + RTO if something is outstanding.
     pub resume: bool,

@@ -84,8 +84,8 @@ impl<A: Advisor> AnySender<A> {
         }
     }
 
-    /// ICMP host unreachable about packet `seq` has come; whether it took a back-off of the timer back (RFC 6069). Only a
-    /// kernel heeds it.
+    /// ICMP host unreachable about packet `seq` has come; whether it took a back-off of the timer back (RFC 6069).
+    /// Only a kernel heeds it.
     pub fn on_unreachable(&mut self, now: Nanos, seq: u32) -> bool {
         match self {
             Self::Rules(_) => false,

@@ -59,8 +59,8 @@ pub struct StackProfile {
     pub dupthresh: u32,
     /// Initial window, packets (RFC 3390, RFC 6928).
     pub initial_window: u32,
-    /// ssthresh of a new connection under the rules of RFC 5681, packets: "arbitrarily high", for example "the size of the
-    /// largest possible advertised window" (3.1). The other rules begin at the receive window.
+    /// ssthresh of a new connection under the rules of RFC 5681, packets: "arbitrarily high", for example "the size
+    /// of the largest possible advertised window" (3.1). The other rules begin at the receive window.
     pub initial_ssthresh: u32,
     /// RFC 3042.
     pub limited_transmit: bool,
@@ -73,8 +73,8 @@ pub struct StackProfile {
     /// once the window opens, which Freeze-TCP relies on (algorithms.md, 4.5). Elsewhere the
     /// retransmission timer runs on and its packets probe (RFC 9293, 3.8.6.1). For stacks without SACK.
     pub persist_with_outstanding: bool,
-    /// An ACK that tells of a completed handoff gives an RTT sample by the time stamp that it echoes, which is as old as
-    /// the break. For hosts that find such notices.
+    /// An ACK that tells of a completed handoff gives an RTT sample by the time stamp that it echoes, which is as old
+    /// as the break. For hosts that find such notices.
     pub notice_sample: bool,
     /// Acknowledgement policy.
     pub ack: AckRules,
@@ -150,8 +150,8 @@ pub const NS2_SACK1: StackProfile = StackProfile {
     kernel: None,
 };
 
-/// ns-2 NewReno with an ACK per packet, as Chou and Shin use it: in 2003, when `newreno_changes1_` was 0 by default, and
-/// without the "bug fix" against successive fast retransmits, which their note 2 rules out.
+/// ns-2 NewReno with an ACK per packet, as Chou and Shin use it: in 2003, when `newreno_changes1_` was 0 by default,
+/// and without the "bug fix" against successive fast retransmits, which their note 2 rules out.
 pub const NS2_NEWRENO: StackProfile = StackProfile {
     name: "ns2-newreno",
     source: "ns-2 Agent/TCP/Newreno with Agent/TCPSink, newreno_changes1_ 0, bugFix_ false (RFC 2582 rules, ns-2 window and timer)",

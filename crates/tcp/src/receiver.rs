@@ -184,8 +184,8 @@ impl Receiver {
         (ack, self.charged(&ack))
     }
 
-    /// The last ACK as somebody beside TCP writes it: no stamp is echoed, no block reported, and nothing here changes. And
-    /// the bytes that links charge for it.
+    /// The last ACK as somebody beside TCP writes it: no stamp is echoed, no block reported, and nothing here
+    /// changes. And the bytes that links charge for it.
     pub fn plain_ack(&self, now: Nanos) -> (Segment, u32) {
         let ack = self.segment(now, false, SackList::default());
         let timestamps = ack.timestamps.map(|stamps| Timestamps { echo: 0, ..stamps });

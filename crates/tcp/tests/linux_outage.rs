@@ -62,9 +62,10 @@ fn tv_06_an_outage_at_1000_hz() {
     assert_eq!(outage(1000, 8), [104, 360, 864, 1920, 3968, 8000, 16384, 32768]);
 }
 
-/// With 250. Two rules count here that a formula in milliseconds (384, 3936 and 32512 in place of three of these) leaves
-/// out. A timer that a timer's function sets counts from the next jiffy (`forward_timer_base`), so the first RTO of 63
-/// jiffies waits in the wheel's finest level. And back-off doubles jiffies, 63 of them, not 250 ms (`icsk_rto << 1`).
+/// With 250. Two rules count here that a formula in milliseconds (384, 3936 and 32512 in place of three of these)
+/// leaves out. A timer that a timer's function sets counts from the next jiffy (`forward_timer_base`), so the first
+/// RTO of 63 jiffies waits in the wheel's finest level. And back-off doubles jiffies, 63 of them, not 250 ms
+/// (`icsk_rto << 1`).
 #[test]
 fn tv_06_an_outage_at_250_hz() {
     assert_eq!(outage(250, 9), [108, 364, 896, 1920, 3968, 8192, 16384, 32768, 65536]);

@@ -45,8 +45,8 @@ impl Held {
         Self { link, buffer, towards: Towards::Link, away, asked_over, drains: None, last: Vec::new() }
     }
 
-    /// The same for a router that the mobile comes to: what is held leaves `buffer` at the rate of `link`, in FIFO order, and
-    /// what comes meanwhile goes behind it (algorithms.md, 5.2, step 5). `timer` is the router's.
+    /// The same for a router that the mobile comes to: what is held leaves `buffer` at the rate of `link`, in FIFO
+    /// order, and what comes meanwhile goes behind it (algorithms.md, 5.2, step 5). `timer` is the router's.
     pub fn until_attached(link: LinkId, buffer: Buffer, asked_over: LinkId, timer: TimerId) -> Self {
         Self { drains: Some(timer), ..Self::new(link, buffer, link, asked_over) }
     }

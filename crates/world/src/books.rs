@@ -1,5 +1,5 @@
-//! The books of the bench after every event (algorithms.md, 6.1): a packet that was sent has arrived, was lost in a queue, on
-//! a link or in the disconnection, overflowed a buffer, or is under way.
+//! The books of the bench after every event (algorithms.md, 6.1): a packet that was sent has arrived, was lost in a
+//! queue, on a link or in the disconnection, overflowed a buffer, or is under way.
 
 use crate::bench::{Duplex, Experiment, Places};
 use crate::handoff_run::{WarmRun, check_scheme};
@@ -85,7 +85,8 @@ fn refit(experiment: &Experiment, sim: &mut BenchSim<Books>, places: &Places, co
     }
 }
 
-/// The record counts each loss by its cause, and the new link's time still adds up: a packet that is lost has taken time.
+/// The record counts each loss by its cause, and the new link's time still adds up: a packet that is lost has taken
+/// time.
 #[test]
 fn the_record_tells_losses_apart() {
     for (kind, codel) in
@@ -131,8 +132,8 @@ fn the_record_tells_losses_apart() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Any buffer at either router. The outage is of any length, so completion samples all of its moments; from then on every
-    /// event is followed.
+    /// Any buffer at either router. The outage is of any length, so completion samples all of its moments; from then
+    /// on every event is followed.
     #[test]
     fn the_books_are_whole_after_every_event(
         (old, new) in (50u32..4000, 50u32..4000),

@@ -16,8 +16,8 @@ use segue_netsim::Nanos;
 ///
 /// `old`: when needed packets reach the mobile over the old link; `must_carry`: needed packets
 /// that only the new link can bring; `brought(n)`: when the mobile has n packets over the new link
-/// at the earliest, asked for growing n only; `acknowledged(t)`: when the sender can have the ACK of a packet that reached
-/// the mobile at `t`.
+/// at the earliest, asked for growing n only; `acknowledged(t)`: when the sender can have the ACK of a packet that
+/// reached the mobile at `t`.
 pub fn bound(
     completion: Nanos,
     old: &[Nanos],

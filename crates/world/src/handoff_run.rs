@@ -1,5 +1,5 @@
-//! One handoff: a warm network ([`WarmRun`]) forked at T ([`Fork`]), taken to completion ([`Handoff`]), then run with one
-//! scheme.
+//! One handoff: a warm network ([`WarmRun`]) forked at T ([`Fork`]), taken to completion ([`Handoff`]), then run with
+//! one scheme.
 
 mod bound;
 mod completed;

@@ -280,7 +280,7 @@ pub struct ReceivingFlow {
     pub first_report: Option<CarriedOption>,
     /// Suppresses ACKs of what routers forwarded, where a scheme has it so.
     pub phas: Option<Phas>,
-    /// What it must know to help a sender that knows nothing.
+    /// State that it needs to help a sender that knows nothing.
     memory: alone::Memory,
 }
 

@@ -1,5 +1,5 @@
-//! Notices that err (docs/reference/bench.md): how far the rate and the delay that a mobile tells of its new link may be
-//! from the truth, and how late it may tell them. One draw for each handoff, whatever hears it.
+//! Notices that err (docs/reference/bench.md): how far the rate and the delay that a mobile tells of its new link may
+//! be from the truth, and how late it may tell them. One draw for each handoff, whatever hears it.
 
 use crate::random::{Random, Stream};
 use segue_handoff::Link;
@@ -136,8 +136,8 @@ impl NoticeError {
         *self == Self::default()
     }
 
-    /// The notice of the handoff to `new_link` that begins at `at`. The draws of the three parts are independent of each
-    /// other: a part has the same one whatever the others are.
+    /// The notice of the handoff to `new_link` that begins at `at`. The draws of the three parts are independent of
+    /// each other: a part has the same one whatever the others are.
     pub fn told(&self, seed: u64, at: Nanos, new_link: Link) -> Told {
         if self.is_none() {
             return Told { new_link, late: 0 };

@@ -7,8 +7,8 @@ use segue_tcp::{Segment, Transmit};
 
 /// A signal on the wire: an IPv6 header.
 const SIGNAL_BYTES: u32 = 40;
-/// ICMP unreachable on the wire: an IPv4 header and ICMP's, and of the packet that it quotes the IPv4 header and 8 bytes
-/// (RFC 792).
+/// ICMP unreachable on the wire: an IPv4 header and ICMP's, and of the packet that it quotes the IPv4 header and 8
+/// bytes (RFC 792).
 const UNREACHABLE_BYTES: u32 = 20 + 8 + 20 + 8;
 
 /// Messages between access routers and the mobile. A signal is no packet of a flow: hosts do not send or hear it.
@@ -78,8 +78,8 @@ impl Packet {
         }
     }
 
-    /// A message about `flow`; `last` is the packet that is unreachable, L of a notice that ends the forwarding, and of mobility signalling the number of
-    /// the message.
+    /// A message about `flow`; `last` is the packet that is unreachable, L of a notice that ends the forwarding, and
+    /// of mobility signalling the number of the message.
     pub fn of_signal(flow: u16, message: Signal, last: u32) -> Self {
         let segment = Segment {
             seq: last,

@@ -324,8 +324,8 @@ impl Recorder {
         }
     }
 
-    /// The transmission that carried a packet. Nearly always the first: only a loss on the link leaves it behind others,
-    /// those on the last hop, or a packet that overtook it.
+    /// The transmission that carried a packet. Nearly always the first: only a loss on the link leaves it behind
+    /// others, those on the last hop, or a packet that overtook it.
     #[inline]
     fn take_carriage(&mut self, flow: u16, copy: u32) -> Option<Carriage> {
         let is_it = |carriage: &Carriage| (carriage.flow, carriage.copy) == (flow, copy);
@@ -421,8 +421,8 @@ impl Recorder {
         }
     }
 
-    /// Books what is still on the new link at `end`: flow and copy of each packet, and whether it will be the first with its
-    /// bytes.
+    /// Books what is still on the new link at `end`: flow and copy of each packet, and whether it will be the first
+    /// with its bytes.
     pub(crate) fn charge_rest(&mut self, end: Nanos, rest: impl Iterator<Item = (u16, u32, bool)>) {
         for (flow, copy, useful) in rest {
             if let Some(carriage) = self.take_carriage(flow, copy) {

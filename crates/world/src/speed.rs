@@ -63,8 +63,8 @@ fn four_hops(stack: StackProfile, limit: Nanos) -> Result<u64, LinkError> {
     Ok(delivered(sim, limit))
 }
 
-/// Simulates so many handoffs between the two cells of Chou and Shin: their round trip of 0.2 s, sojourns of 27 round trips
-/// in the mean, W_max 40, B 32, p 0.9; returns the packets newly acknowledged.
+/// Simulates so many handoffs between the two cells of Chou and Shin: their round trip of 0.2 s, sojourns of 27 round
+/// trips in the mean, W_max 40, B 32, p 0.9; returns the packets newly acknowledged.
 pub fn handoffs(scheme: &Scheme, count: u32) -> Result<u64, CellsError> {
     const RTT: Nanos = SECOND / 5;
     let mut stack = NS2_NEWRENO;

@@ -143,9 +143,9 @@ pub enum What {
     },
     /// The mobile has helped a sender that knows nothing, or the sender has heard of it.
     Acted {
-        /// Whose.
+        /// Number of the flow.
         flow: u16,
-        /// What.
+        /// The act.
         act: Act,
     },
     /// A sender has changed.
@@ -267,7 +267,8 @@ impl Tracer {
         let mut events: Vec<Event> = self.early_states.into_iter().flatten().collect();
         events.extend(self.early_packets);
         events.extend(self.events);
-        // A managed queue tells of an arrival when the transmission begins. The sort is stable: the rest keeps its order.
+        // A managed queue tells of an arrival when the transmission begins. The sort is stable: the rest keeps its
+        // order.
         events.sort_by_key(|event| event.at);
         (events, self.resent_before)
     }

@@ -45,8 +45,8 @@ impl NewRouter {
         }
     }
 
-    /// Something came from the MN over the link: it is there, even if its UNA was lost (RFC 4861, 7.3.1: reachability is
-    /// confirmed by what comes). Says whether what is held is to be released now.
+    /// Something came from the MN over the link: it is there, even if its UNA was lost (RFC 4861, 7.3.1: reachability
+    /// is confirmed by what comes). Says whether what is held is to be released now.
     pub fn on_mobile_seen(&mut self) -> bool {
         let first = !std::mem::replace(&mut self.attached, true);
         if first && std::mem::take(&mut self.acknowledgement) {

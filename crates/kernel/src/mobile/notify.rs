@@ -25,7 +25,8 @@ pub struct Notice {
     pub copies: u8,
     /// How it leaves.
     pub way: Way,
-    /// By CLOCK_MONOTONIC: connections on which something has come since, or something is under way, are notified first.
+    /// By CLOCK_MONOTONIC: connections on which something has come since, or something is under way, are notified
+    /// first.
     pub since: Duration,
 }
 
@@ -317,7 +318,8 @@ impl Mobile {
     }
 }
 
-/// Runs an iterator over the connections of the calling thread's network namespace once; what it writes, piece by piece.
+/// Runs an iterator over the connections of the calling thread's network namespace once; what it writes, piece by
+/// piece.
 pub(super) fn each_record<const LENGTH: usize>(
     iterator: &Attached,
     mut each: impl FnMut([u8; LENGTH]),

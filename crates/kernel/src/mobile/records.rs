@@ -119,7 +119,8 @@ pub(super) struct Ack {
     pub(super) nonce: u16,
     pub(super) report: u8,
     pub(super) copies: u8,
-    /// A flow of this host that waits: how often its timer has backed off, and the first octet that is not acknowledged.
+    /// A flow of this host that waits: how often its timer has backed off, and the first octet that is not
+    /// acknowledged.
     pub(super) waits: Option<(u8, u32)>,
 }
 

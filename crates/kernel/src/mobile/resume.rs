@@ -3,8 +3,8 @@
 //!
 //! A filter at the egress of devices ([`Mobile::follow`]) remembers the last ACK numbers of each connection. From an
 //! outage on ([`Mobile::treat_others`]) it echoes no time stamp from before. [`Mobile::waiting`] lists the connections
-//! that may be helped, [`Mobile::send_unreachable`] and [`Mobile::send_ack`] help one, [`Mobile::progress`] tells whether
-//! its peer sends again.
+//! that may be helped, [`Mobile::send_unreachable`] and [`Mobile::send_ack`] help one, [`Mobile::progress`] tells
+//! whether its peer sends again.
 
 use super::craft;
 use super::notify::{each_record, give};
@@ -142,7 +142,8 @@ impl Mobile {
         self.resume.as_mut().ok_or(Error::NoResume)
     }
 
-    /// Sees what leaves by this device of the current network namespace from now on, in place of an agent that was killed.
+    /// Sees what leaves by this device of the current network namespace from now on, in place of an agent that was
+    /// killed.
     ///
     /// # Errors
     /// There is no such device, its packets are not IP's, or the kernel refuses.
@@ -181,8 +182,8 @@ impl Mobile {
         }
     }
 
-    /// How connections are treated whose peers have not negotiated; those with peers of no prefix are left alone. Prefixes
-    /// of before stay.
+    /// How connections are treated whose peers have not negotiated; those with peers of no prefix are left alone.
+    /// Prefixes of before stay.
     ///
     /// # Errors
     /// More than 128 prefixes.
@@ -199,8 +200,8 @@ impl Mobile {
         Ok(())
     }
 
-    /// The connections of the notice's scope ([`Mobile::tell_only`]) that may be helped: established ones whose peer has
-    /// not negotiated, on which something has come since then or something is under way. Each once.
+    /// The connections of the notice's scope ([`Mobile::tell_only`]) that may be helped: established ones whose peer
+    /// has not negotiated, on which something has come since then or something is under way. Each once.
     ///
     /// # Errors
     /// The kernel's list of connections broke off.

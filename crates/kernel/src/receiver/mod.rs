@@ -1,7 +1,7 @@
 //! The receiver beside peers that run nothing of ours: Freeze-TCP and PHAS by what this host says in its ACKs.
 //!
-//! [`attach`] puts a program of `bpf/receiver/receiver.bpf.c` at the egress of a device (tc, clsact, direct action); for a device
-//! that is still to come, or goes and comes again, [`load`] and [`Receiver::enter`]. There it
+//! [`attach`] puts a program of `bpf/receiver/receiver.bpf.c` at the egress of a device (tc, clsact, direct action);
+//! for a device that is still to come, or goes and comes again, [`load`] and [`Receiver::enter`]. There it
 //!
 //! * tells a window of zero while the link is about to go ([`Receiver::close`]) and the true one when it is back
 //!   ([`Receiver::open`]): Freeze-TCP (algorithms.md, 4.5);

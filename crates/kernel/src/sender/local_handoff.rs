@@ -19,7 +19,8 @@ const NAMES: [&str; 2] = ["sgup_", "sgub_"];
 /// Flows of hosts are not counted here, N comes with the handoff: the table may be small.
 const HOSTS: u32 = 128;
 
-/// The policy on this host's own flows. Dropped: they go back to cubic or bbr. All of it must be used in one network namespace.
+/// The policy on this host's own flows. Dropped: they go back to cubic or bbr. All of it must be used in one network
+/// namespace.
 #[derive(Debug)]
 pub struct LocalPolicy {
     handoff: Link,

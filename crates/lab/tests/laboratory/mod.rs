@@ -5,8 +5,8 @@
 use segue_lab::access_link::AccessLink;
 use std::sync::{Mutex, PoisonError};
 
-/// Runs `test`, one at a time, for each looks for what is left of this process. Its thread is an ordinary one, as hosts are
-/// set up by; the laboratory itself gives links and programs their rank.
+/// Runs `test`, one at a time, for each looks for what is left of this process. Its thread is an ordinary one, as
+/// hosts are set up by; the laboratory itself gives links and programs their rank.
 pub fn in_laboratory(test: impl Fn()) {
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,5 @@
-//! An upload that no loss has ever slowed down: its ssthresh is infinite, and a handoff must not make a small one of it.
+//! An upload that no loss has ever slowed down: its ssthresh is infinite, and a handoff must not make a small one of
+//! it.
 
 use super::stream;
 use super::uploads::{Seen, connect, peer_loses_its_route};

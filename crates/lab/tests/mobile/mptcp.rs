@@ -1,5 +1,5 @@
-//! Multipath TCP (RFC 8684): each subflow is a connection of its own to the programs. Its options leave no room for ours on
-//! the first segments.
+//! Multipath TCP (RFC 8684): each subflow is a connection of its own to the programs. Its options leave no room for
+//! ours on the first segments.
 
 use super::hosts::{Hosts, ip};
 use super::{NEW, OLD, attached, stream};

@@ -1,5 +1,5 @@
-//! Connections whose peer runs nothing of ours: what the mobile remembers of them, what it echoes after an outage, and how
-//! a message has the peer send again.
+//! Connections whose peer runs nothing of ours: what the mobile remembers of them, what it echoes after an outage,
+//! and how a message has the peer send again.
 
 use super::capture::{Capture, Segment};
 use super::hosts::{Host, Hosts, ip};
@@ -316,8 +316,8 @@ fn a_message_has_the_peer_resend_before_its_timer() {
     panic!("it always took the peer's timer");
 }
 
-/// The link goes while a server that knows nothing of us sends, and another takes its place once its timer has backed off.
-/// Whether new data has come before that timer's time, and what the agent says.
+/// The link goes while a server that knows nothing of us sends, and another takes its place once its timer has backed
+/// off. Whether new data has come before that timer's time, and what the agent says.
 fn outage_of(more: &str) -> (bool, Value) {
     let world = World::new();
     world.with_agent(&world.config(more), || {
@@ -365,8 +365,8 @@ fn the_agent_has_a_server_that_knows_nothing_go_on() {
         let round = status["rounds"].as_array().expect("a list").iter().find(|round| round["helped"] == 1);
         assert!(round.is_some() && others["helped"] == 1 && others["unsent"] == 0, "{status}");
         if in_time {
-            // Three about each of at most four numbers; 1.4 s are two doublings, and one message more. Three ACKs follow,
-            // unless new data have come meanwhile, and one ends it.
+            // Three about each of at most four numbers; 1.4 s are two doublings, and one message more. Three ACKs
+            // follow, unless new data have come meanwhile, and one ends it.
             let number = |name: &str| others[name].as_u64().expect("a number");
             assert!((3..=13).contains(&number("messages")) && number("acks") <= 4, "{others}");
             assert_eq!(number("resumed"), 1, "{others}");

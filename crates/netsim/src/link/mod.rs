@@ -132,8 +132,8 @@ pub struct Link {
 /// State of a link on which packets overtake. Its queue is managed, and its ring is in the order of the deliveries.
 #[derive(Clone, Debug, Default)]
 struct Overtaking {
-    /// Packets that the link will lose, by insertion number. Chance is asked in the order of the transmissions, which the
-    /// ring does not have.
+    /// Packets that the link will lose, by insertion number. Chance is asked in the order of the transmissions, which
+    /// the ring does not have.
     doomed: Vec<u64>,
 }
 

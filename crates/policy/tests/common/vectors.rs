@@ -1,6 +1,6 @@
 //! The vectors of algorithms.md, section 7: what a sender is, what it hears, what it must answer; and what a sender on
-//! Linux believes of that (docs/internals/kernel.md). The same lists are played in user space (`crates/policy/tests/suite/vectors.rs`) and inside a loaded kernel program
-//! (`crates/kernel/tests/vectors.rs`).
+//! Linux believes of that (docs/internals/kernel.md). The same lists are played in user space
+//! (`crates/policy/tests/suite/vectors.rs`) and inside a loaded kernel program (`crates/kernel/tests/vectors.rs`).
 
 use super::{
     PRINTED, bbm, close, in_fast_recovery, in_packets, in_rto, mbb, min_rto_ms, packets, reduced_to,

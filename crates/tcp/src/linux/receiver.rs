@@ -362,8 +362,8 @@ impl LinuxReceiver {
         (ack, charged_header(&self.profile, &ack))
     }
 
-    /// The last ACK as somebody beside TCP writes it: no stamp is echoed, no block reported, and nothing here changes. And
-    /// the bytes that links charge for it.
+    /// The last ACK as somebody beside TCP writes it: no stamp is echoed, no block reported, and nothing here
+    /// changes. And the bytes that links charge for it.
     pub fn plain_ack(&self, now: Nanos) -> (Segment, u32) {
         let value = (self.clock.since_boot(now) / 1_000_000) as u32;
         let timestamps = Some(Timestamps { value, echo: 0 });

@@ -6,8 +6,8 @@ use segue_netsim::Nanos;
 /// Nanoseconds per ms, the unit of such traces.
 const MS: Nanos = 1_000_000;
 
-/// Opportunities of a direction within `length` (ns), whole ms in order: the ends of transmissions of 1500 bytes, one after
-/// the other, rounded up. `None`: there is none.
+/// Opportunities of a direction within `length` (ns), whole ms in order: the ends of transmissions of 1500 bytes, one
+/// after the other, rounded up. `None`: there is none.
 pub fn opportunities_ms(link: &AccessLink, place: Place, up: bool, length: Nanos) -> Option<Vec<u64>> {
     let mut service = link.service(place, up);
     let mut departure = 0;

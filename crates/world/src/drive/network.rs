@@ -194,8 +194,8 @@ pub(super) fn build(experiment: &DriveExperiment, scheme: &Scheme) -> (DriveSim,
     (Sim { net, nodes }, places)
 }
 
-/// The access router with a buffer for the mobile. It stands for the routers of all cells: what one forwards to the next
-/// goes through a tunnel that leads back to it, and so do requests.
+/// The access router with a buffer for the mobile. It stands for the routers of all cells: what one forwards to the
+/// next goes through a tunnel that leads back to it, and so do requests.
 fn holding(
     net: &mut Net<Packet, DriveObserver>,
     experiment: &DriveExperiment,

@@ -101,7 +101,8 @@ impl DriveExperiment {
         }
     }
 
-    /// The mobile tells the senders that the link of stay `index` is about to go, where the scheme has it so (algorithms.md,
+    /// The mobile tells the senders that the link of stay `index` is about to go, where the scheme has it so
+    /// (algorithms.md,
     /// 5.2). Says how many copies it sent.
     fn foretell(&self, sim: &mut DriveSim, scheme: &Scheme, index: usize) -> u32 {
         let Some(rule) = scheme.mobile().foretells.filter(|_| self.notice != NoticeMode::Withheld) else {

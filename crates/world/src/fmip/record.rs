@@ -123,8 +123,8 @@ impl DownloadRecord {
             .map_or(0.0, |finished| download.bytes as f64 * 8.0 / seconds(finished.saturating_sub(away)))
     }
 
-    /// Bytes that left the correspondent node from `from` until `until`: the integral of Eq. 3, where this is the download
-    /// without a handoff.
+    /// Bytes that left the correspondent node from `from` until `until`: the integral of Eq. 3, where this is the
+    /// download without a handoff.
     pub fn sent_between(&self, download: &Download, from: Nanos, until: Nanos) -> u64 {
         let sent = self.sent.iter().filter(|&&at| (from..until).contains(&at)).count();
         sent as u64 * u64::from(download.stack.mss)

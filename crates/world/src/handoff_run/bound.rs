@@ -71,8 +71,9 @@ impl<W: HostObserver> Completed<W> {
         self.bound_from(busy_until.max(reachable), &coming, must_carry, fates).max(physical)
     }
 
-    /// The bound given the notice where the new link's queue may drop what waits, or send later packets first, or carries
-    /// those of neighbours: all that is under way at `told_at` counts as if it were there, and the link as free.
+    /// The bound given the notice where the new link's queue may drop what waits, or send later packets first, or
+    /// carries those of neighbours: all that is under way at `told_at` counts as if it were there, and the link as
+    /// free.
     fn bound_at_best(&self, told: &BenchSim<W>, told_at: Nanos, reachable: Nanos) -> Nanos {
         let packets = told.net.on_links().chain(routers::held(told)).map(|id| &told.net.packets[id]);
         let data = packets.filter(|packet| packet.data && told.net.observer.is_own(packet.flow));

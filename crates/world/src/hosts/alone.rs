@@ -1,5 +1,5 @@
-//! The mobile helps senders that know nothing of handoffs (docs/reference/mobile.md). When it says what, and how wide its
-//! windows are, is `segue_mobile`'s; here that meets connections, links and time.
+//! The mobile helps senders that know nothing of handoffs (docs/reference/mobile.md). When it says what, and how wide
+//! its windows are, is `segue_mobile`'s; here that meets connections, links and time.
 
 use super::{Mobile, ReceivingFlow};
 use crate::host_observer::HostObserver;
@@ -14,12 +14,12 @@ use segue_tcp::{AnyReceiver, Segment};
 
 /// A connection is busy on which something has come within so long of the old link's end (as the agent has it).
 const LATELY: Nanos = 2 * SECOND;
-/// What came on a connection is counted over so long.
+/// Arrivals on a connection are counted over so long, ns.
 const RECENT: Nanos = SECOND;
 /// Index of the path before.
 const OLD: usize = 0;
 
-/// What the mobile remembers of a connection, whether a scheme needs it or not: its past cannot be asked for later.
+/// The mobile's memory of a connection, whether a scheme needs it or not: its past cannot be asked for later.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Memory {
     sent: Sent,
@@ -120,15 +120,16 @@ impl Helper {
     }
 }
 
-/// Whether a connection waits for its sender (`may_wait` and `busy` of bpf/mobile): established, and it lacks something or
-/// has lately received something.
+/// Whether a connection waits for its sender (`may_wait` and `busy` of bpf/mobile): established, and it lacks
+/// something or has lately received something.
 fn may_wait(flow: &ReceivingFlow, since: Nanos) -> bool {
     let (received, expected) = (flow.receiver.received(), flow.receiver.rcv_nxt());
     received > 1 && (received > expected || flow.memory.heard >= since)
 }
 
 impl Mobile {
-    /// From now on it does so at handoffs, by this timer of its own. `usual`: the window that it offers without a bound.
+    /// From now on it does so at handoffs, by this timer of its own. `usual`: the window that it offers without a
+    /// bound.
     pub fn help(&mut self, rule: AloneRule, timer: TimerId, usual: u32) {
         self.helper = Some(Box::new(Helper {
             rule,

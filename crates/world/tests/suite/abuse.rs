@@ -162,9 +162,9 @@ fn on_linux_without_an_outage_a_lie_changes_nothing() {
     }
 }
 
-/// A liar on Linux against the same mobile that says nothing: Enhanced TCP, too, which has no guard, and whose windows a
-/// notice without an outage never raises. (One that tells the truth so often has the window of the link alone, less
-/// than the path's, and brings less.) All seeds together.
+/// A liar on Linux against the same mobile that says nothing: Enhanced TCP, too, which has no guard, and whose
+/// windows a notice without an outage never raises. (One that tells the truth so often has the window of the link
+/// alone, less than the path's, and brings less.) All seeds together.
 #[test]
 fn on_linux_a_lie_brings_and_costs_five_percent_at_most() {
     for (kbps, cross) in [(2_000, 1), (50_000, 3)] {
@@ -203,7 +203,8 @@ fn the_guard_matters() {
 }
 
 /// Where so many share the wide area that the resent head is often dropped, too, a burst after the first or the second
-/// expiry is a way to take from the others; after the third it is none: the aggressive variant is TCP-HO, to the packet.
+/// expiry is a way to take from the others; after the third it is none: the aggressive variant is TCP-HO, to the
+/// packet.
 #[test]
 fn congestion_lets_no_burst_out() {
     let told_both = |scheme: &Scheme| {
@@ -261,7 +262,8 @@ fn holds_within_five_percent(name: &str, setting: Setting, lie: Link, seeds: &[u
 }
 
 /// Where slow start without a bound would end in timeout after timeout, each the occasion of the next lie. Without the
-/// trial others lose a sixth there, over twenty seeds; with it congestion refutes the first lie, and the next are worth what was found.
+/// trial others lose a sixth there, over twenty seeds; with it congestion refutes the first lie, and the next are
+/// worth what was found.
 #[test]
 fn a_lie_is_believed_once() {
     let setting = (2_000, 1, 100);

@@ -1,5 +1,5 @@
-//! The mobile alone on the bench (docs/reference/mobile.md): what it sends after an outage and what a sender makes of it,
-//! how it bounds its windows, and that it harms nobody.
+//! The mobile alone on the bench (docs/reference/mobile.md): what it sends after an outage and what a sender makes of
+//! it, how it bounds its windows, and that it harms nobody.
 
 use crate::support::*;
 use proptest::prelude::*;
@@ -26,7 +26,7 @@ fn traced(experiment: &Experiment, at: Nanos, scheme: &segue_handoff::Scheme) ->
     trace
 }
 
-/// What the mobile did, and when.
+/// Acts of the mobile, and their times.
 fn acts(trace: &Trace) -> Vec<(Nanos, Act)> {
     let act = |event: &segue_world::trace::Event| match &event.what {
         What::Acted { act, .. } => Some((event.at, *act)),

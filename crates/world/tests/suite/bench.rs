@@ -319,8 +319,8 @@ fn bound_given_the_notice_counts_what_is_sent_before_it() {
     assert_eq!(run(&late, 150 * MS, &scheme("sack")).bound_told, ms(told));
 }
 
-/// At 127 ms three packets are on their way to R: the new link has sent them long before the notice is there, and carries
-/// the hundred that follow.
+/// At 127 ms three packets are on their way to R: the new link has sent them long before the notice is there, and
+/// carries the hundred that follow.
 #[test]
 fn bound_given_the_notice_counts_what_is_under_way() {
     let notice = NoticeMode::InBand { lost: 0 };
@@ -330,8 +330,8 @@ fn bound_given_the_notice_counts_what_is_under_way() {
     assert_eq!(record.bound_told, ms(ACK_WAY_SLOW + bound));
 }
 
-/// BBM from 200kbit/300ms: the notice over 6400kbit/9ms is there after 13.06 ms, and nothing has been sent meanwhile. What
-/// the old link has lost is sent then.
+/// BBM from 200kbit/300ms: the notice over 6400kbit/9ms is there after 13.06 ms, and nothing has been sent meanwhile.
+/// Packets that the old link has lost are sent then.
 #[test]
 fn bound_given_the_notice_counts_what_a_disconnection_loses() {
     let notice = NoticeMode::InBand { lost: 0 };

@@ -5,7 +5,8 @@ use proptest::prelude::*;
 use segue_netsim::{Capacity, Nanos, SECOND};
 use segue_world::drive::cells::{CellHandoff, Cells, CellsRecord, Step};
 
-/// W_max 40 (section V), RTT 0.2 s, RTO floor 1 s; a quick handoff leaves the timer alone, a slow one lets it expire once.
+/// W_max 40 (section V), RTT 0.2 s, RTO floor 1 s; a quick handoff leaves the timer alone, a slow one lets it expire
+/// once.
 fn cells(buffer: u32, slow_ppm: u32) -> Cells {
     let mut stack = stack("ns2-newreno");
     stack.receive_window = 40;
@@ -45,8 +46,8 @@ fn case(buffer: u32, slow: bool, name: &str) -> (u32, u32, u32, Option<Nanos>) {
 const ROOM: u32 = 41;
 const TOO_SMALL: u32 = 32;
 
-/// Row 1 of 6.3: neither timeout nor overflow. Without PHAS nothing happens at all; with it one round trip is lost, as all
-/// ACKs but one are: the window of 40 then opens at once.
+/// Row 1 of 6.3: neither timeout nor overflow. Without PHAS nothing happens at all; with it one round trip is lost,
+/// as all ACKs but one are: the window of 40 then opens at once.
 #[test]
 fn no_timeout_no_overflow() {
     for name in ["buffer-fcfd", "buffer-fcfd+phas", "buffer-lcfd+phas"] {
@@ -54,8 +55,8 @@ fn no_timeout_no_overflow() {
     }
 }
 
-/// Row 1, below W_max: a window of ACKs doubles cwnd in slow start, the one ACK of PHAS adds a packet, so that every window
-/// beyond is reached one round trip later.
+/// Row 1, below W_max: a window of ACKs doubles cwnd in slow start, the one ACK of PHAS adds a packet, so that every
+/// window beyond is reached one round trip later.
 #[test]
 fn suppression_costs_one_round_trip_of_growth() {
     let mut cells = Cells { first_window: Some(30), ..cells(201, 0) };
@@ -106,7 +107,8 @@ fn round_trips_of_repair() {
         // W - B = 8 holes, one by each partial ACK.
         assert_eq!(repair(TOO_SMALL, false, name), [1; 8], "row 2, {name}");
     }
-    // The timer has resent the head of a window of 40; slow start resends all behind it, then the false fast retransmit more.
+    // The timer has resent the head of a window of 40; slow start resends all behind it, then the false fast
+    // retransmit more.
     let conventional = repair(ROOM, true, "buffer-fcfd");
     assert_eq!((conventional[0], conventional.len()), (39, 2), "row 3");
     for name in ["buffer-fcfd+phas", "buffer-lcfd+phas"] {
@@ -118,7 +120,8 @@ fn round_trips_of_repair() {
     assert_eq!(repair(TOO_SMALL, true, "buffer-lcfd+phas"), [2, 4, 2], "row 4");
 }
 
-/// Row 2: overflow alone. Fast retransmit, ssthresh W/2 = 20, one repair per round trip; LCFD hears of it a round trip later.
+/// Row 2: overflow alone. Fast retransmit, ssthresh W/2 = 20, one repair per round trip; LCFD hears of it a round
+/// trip later.
 #[test]
 fn overflow_without_timeout() {
     let after = ["buffer-fcfd", "buffer-fcfd+phas", "buffer-lcfd+phas"].map(|name| {
@@ -160,7 +163,8 @@ fn the_resent_packet_needs_room_too() {
     assert_eq!(first(&cells(40, 1_000_000), "buffer-fcfd").buffer_drops, 1);
     let room = first(&cells(ROOM, 1_000_000), "buffer-fcfd");
     assert_eq!(room.buffer_drops, 0);
-    // With room for it the whole window is sent again, more than at any smaller buffer: the paper's exception (Fig. 12).
+    // With room for it the whole window is sent again, more than at any smaller buffer: the paper's exception (Fig.
+    // 12).
     for buffer in [24, 28, 32, 36, 40] {
         let smaller = first(&cells(buffer, 1_000_000), "buffer-fcfd");
         assert!(smaller.retransmissions < room.retransmissions, "{buffer}");
@@ -191,8 +195,8 @@ fn what_cannot_be_simulated_says_so() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Every data packet is delivered, dropped by a buffer, or under way; the same seed gives the same record, watched or
-    /// not; and every handoff ends with a sender that sends.
+    /// Every data packet is delivered, dropped by a buffer, or under way; the same seed gives the same record,
+    /// watched or not; and every handoff ends with a sender that sends.
     #[test]
     fn the_books_are_kept(
         buffer in 1u32..60, slow_ppm in 0u32..=1_000_000, window in 2u32..60, seed: u64, floor in 200u64..1500,

@@ -176,9 +176,9 @@ proptest! {
     }
 }
 
-/// The ACK that carries the notice acknowledges what came before the break, whose own ACKs were lost: TCP-HO's guard asks
-/// of the time before that ACK. With three seconds without a link a timeout always comes first, and what is resent at once
-/// is there a round trip after link-up; regular TCP waits for its timer.
+/// The ACK that carries the notice acknowledges what came before the break, whose own ACKs were lost: TCP-HO's guard
+/// asks of the time before that ACK. With three seconds without a link a timeout always comes first, and what is
+/// resent at once is there a round trip after link-up; regular TCP waits for its timer.
 #[test]
 fn the_ack_that_tells_does_not_refuse_its_own_notice() {
     let idle = |name: &str| {
@@ -196,8 +196,9 @@ fn the_ack_that_tells_does_not_refuse_its_own_notice() {
     assert!(idle("newreno") > 500 * MS, "{}", idle("newreno"));
 }
 
-/// Ten seconds without a link, 39 times: the time stamp that comes with a notice is of before the break. As an RTT sample
-/// it would make an RTO of 30 s, and the next drop that no duplicate ACKs mend would silence the flow for several stays.
+/// Ten seconds without a link, 39 times: the time stamp that comes with a notice is of before the break. As an RTT
+/// sample it would make an RTO of 30 s, and the next drop that no duplicate ACKs mend would silence the flow for
+/// several stays.
 #[test]
 fn the_ack_that_tells_is_no_round_trip() {
     let stays: Vec<_> =
@@ -209,8 +210,8 @@ fn the_ack_that_tells_is_no_round_trip() {
         let record = e.run(&scheme("tcp-ho"));
         record.handoffs.iter().map(|handoff| handoff.idle.unwrap_or(12 * SECOND)).collect::<Vec<_>>()
     };
-    // A round trip is 40 ms, the wide area's queue takes 24 ms; a head that it drops goes again after an RTO of 0.23 s plus
-    // what of the round trip varies.
+    // A round trip is 40 ms, the wide area's queue takes 24 ms; a head that it drops goes again after an RTO of 0.23
+    // s plus what of the round trip varies.
     let without = idle("off");
     assert!(without.iter().all(|&idle| idle < SECOND / 2), "{without:?}");
     assert!(idle("on").iter().any(|&idle| idle > SECOND));

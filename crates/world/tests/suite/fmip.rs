@@ -1,5 +1,5 @@
-//! A download during a fast handover (algorithms.md, 5; RFC 5568): who holds what, what becomes of lost signalling, and that no
-//! packet is lost from the books.
+//! A download during a fast handover (algorithms.md, 5; RFC 5568): who holds what, what becomes of lost signalling,
+//! and that no packet is lost from the books.
 
 use crate::support::{MS, scheme, scheme_with};
 use proptest::prelude::*;
@@ -183,8 +183,8 @@ fn a_sender_that_hears_half() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
-    /// Any delays, any buffer, any stack, any loss of signalling: the books are whole, nothing beyond the buffer is sent in a
-    /// handoff, and equal input gives equal output.
+    /// Any delays, any buffer, any stack, any loss of signalling: the books are whole, nothing beyond the buffer is
+    /// sent in a handoff, and equal input gives equal output.
     #[test]
     fn conservation(
         (away, buffer, lead) in (0u64..3000, 1u64..2000, 0u64..300),

@@ -1,5 +1,5 @@
-//! Handoff Notification on the standard bench and in drives (algorithms.md, 5.2 and 5.3): forks, silence, loss of notifications,
-//! buffers.
+//! Handoff Notification on the standard bench and in drives (algorithms.md, 5.2 and 5.3): forks, silence, loss of
+//! notifications, buffers.
 
 use crate::support::*;
 use proptest::prelude::*;

@@ -115,7 +115,7 @@ const QUEUES: [&str; 5] =
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whoever shares the links: no sender beats the bounds, and every instant of the new link has its class.
+    /// No sender beats the bounds, whoever shares the links, and every instant of the new link has its class.
     #[test]
     fn neighbours_leave_bounds_and_books(
         rates in (200u32..8000, 200u32..8000), delays in (1u32..200, 1u32..200),

@@ -28,7 +28,7 @@ fn answered(trace: &Trace) -> Vec<(Nanos, Link, Link)> {
     trace.events.iter().filter_map(notice).collect()
 }
 
-/// Whoever hears an instant notice is told the same, at the same time: the new link wrong, the old one as it is.
+/// All that hear an instant notice are told the same, at the same time: the new link wrong, the old one as it is.
 #[test]
 fn all_schemes_are_told_the_same() {
     let e = Experiment {
@@ -127,7 +127,7 @@ fn any_words() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever is told, whenever: no sender beats the bounds, and all have the same ones.
+    /// No sender beats the bounds, whatever is told, whenever, and all have the same ones.
     #[test]
     fn wrong_notices_leave_the_bounds(
         words in any_words(), rates in (100u32..8000, 100u32..8000), delays in (1u32..300, 1u32..300),

@@ -1,5 +1,5 @@
-//! The log on standard error: a line per event, of words and values or one object. tracing-subscriber does far more, and
-//! its size would be in memory all the time.
+//! The log on standard error: a line per event, of words and values or one object. tracing-subscriber does far more,
+//! and its size would be in memory all the time.
 
 use segue_agent::cli::{LogForm, LogLevel};
 use segue_console::printable;

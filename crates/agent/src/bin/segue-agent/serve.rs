@@ -29,8 +29,9 @@ pub fn serve(args: &RunArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Loading a program takes a table of all the kernel's types, which nothing needs afterwards. The allocator's thresholds
-/// grow with what is freed (mallopt(3)), so that it would keep the room of these tables; one that is set stays.
+/// Loading a program takes a table of all the kernel's types, which nothing needs afterwards. The allocator's
+/// thresholds grow with what is freed (mallopt(3)), so that it would keep the room of these tables; one that is set
+/// stays.
 #[cfg(target_env = "gnu")]
 #[allow(unsafe_code, reason = "no library lends mallopt")]
 fn fix_allocator_thresholds() {

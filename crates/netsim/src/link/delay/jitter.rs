@@ -12,8 +12,8 @@ use crate::random::{Weather, normal, uniform};
 pub enum JitterShape {
     /// The size of a normal variable: half of them below 0.67 of the jitter, one in a hundred above 2.6 times.
     Normal,
-    /// Pareto's of the second kind (Lomax) with shape 3, as netem's table: half of them below 0.26 of the jitter, one in a
-    /// hundred above 3.6 times. Cut at a hundred times.
+    /// Pareto's of the second kind (Lomax) with shape 3, as netem's table: half of them below 0.26 of the jitter, one
+    /// in a hundred above 3.6 times. Cut at a hundred times.
     Pareto,
 }
 

@@ -15,8 +15,8 @@ pub enum Order {
     Skips(u32),
 }
 
-/// A path that changes at regular times: each change takes the link away for a while and draws a delay that is added until
-/// the next (a satellite's successor).
+/// A path that changes at regular times: each change takes the link away for a while and draws a delay that is added
+/// until the next (a satellite's successor).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shift {
     /// From one change to the next, ns.
@@ -97,7 +97,8 @@ mod tests {
 
     const MS: Nanos = 1_000_000;
 
-    /// Delays of 10,000 packets, one each 100 us, over the least of 20 ms, and how many come before one that left earlier.
+    /// Delays of 10,000 packets, one each 100 us, over the least of 20 ms, and how many come before one that left
+    /// earlier.
     fn drawn(order: Order) -> (Vec<Nanos>, usize) {
         let jitter = Jitter::new(JitterShape::Normal, 5 * MS, 1, 0);
         let mut delay = Varied::new(Delay::Fixed(20 * MS), order, 1, 1).jitter(jitter);

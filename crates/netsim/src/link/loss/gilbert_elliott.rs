@@ -1,7 +1,7 @@
 //! Losses in bursts: the channel of Gilbert and Elliott, as netem has it (`sch_netem.c`, `loss gemodel p r 1-h 1-k`).
 //!
-//! It is good or bad. Before each packet it may change: from good to bad with probability `p`, back with `r`. Then a good
-//! channel loses the packet with probability `1-k`, a bad one with `1-h`.
+//! It is good or bad. Before each packet it may change: from good to bad with probability `p`, back with `r`. Then a
+//! good channel loses the packet with probability `1-k`, a bad one with `1-h`.
 
 use super::LossModel;
 use crate::Nanos;

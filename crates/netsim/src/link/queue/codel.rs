@@ -186,8 +186,8 @@ mod tests {
         }
     }
 
-    /// A packet is served each millisecond; all came at 0 ms, so the sojourn time reaches 5 ms at 5 ms, and the pseudocode
-    /// says, by hand:
+    /// A packet is served each millisecond; all came at 0 ms, so the sojourn time reaches 5 ms at 5 ms, and the
+    /// pseudocode says, by hand:
     ///
     /// * at 5 ms first_above_time = 105; at 105 the first drop, count 1, drop_next 105 + 100 = 205;
     /// * at 205 count 2, drop_next 205 + 100/sqrt(2) = 275.71, so the service at 276 drops: count 3, drop_next + 57.74 = 333.45;

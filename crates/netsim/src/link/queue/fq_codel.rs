@@ -1,5 +1,5 @@
-//! FQ-CoDel (RFC 8290): a CoDel queue for each flow, served in turn, new flows first. Where the RFC leaves it open, as in
-//! Linux (`sch_fq_codel.c`).
+//! FQ-CoDel (RFC 8290): a CoDel queue for each flow, served in turn, new flows first. Where the RFC leaves it open,
+//! as in Linux (`sch_fq_codel.c`).
 //!
 //! Unlike both, flows do not share queues by the accident of a hash: each flow of a packet has its own.
 
@@ -65,8 +65,8 @@ impl FqCodel {
         Self { config, flows: Vec::new(), new, old, packets: 0, bytes: 0 }
     }
 
-    /// RFC 8290, section 4.1.3 (`fq_codel_drop`): half of the queue with the most bytes, from its head, but no more than a
-    /// batch.
+    /// RFC 8290, section 4.1.3 (`fq_codel_drop`): half of the queue with the most bytes, from its head, but no more
+    /// than a batch.
     fn drop_from_the_fattest(&mut self, dropped: &mut Vec<PacketId>) {
         // The first of several, as in Linux.
         let fattest = self.flows.iter_mut().rev().max_by_key(|flow| flow.fifo.bytes());
@@ -206,8 +206,8 @@ mod tests {
         assert!(apart.abs() <= 1514 + 1500, "{sent:?}");
     }
 
-    /// A packet of a flow that has nothing waiting goes before the hundred of another, but once only: then its queue is an
-    /// old one.
+    /// A packet of a flow that has nothing waiting goes before the hundred of another, but once only: then its queue
+    /// is an old one.
     #[test]
     fn a_sparse_flow_goes_first() {
         let mut bench = Bench::new(FqCodelConfig::default());

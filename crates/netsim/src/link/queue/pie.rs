@@ -1,5 +1,5 @@
-//! PIE, proportional integral controller enhanced (RFC 8033): drops arrivals with a probability that is controlled by the
-//! queueing delay. Delays are measured by time stamps (section 4.3), as in Linux (`sch_pie.c`).
+//! PIE, proportional integral controller enhanced (RFC 8033): drops arrivals with a probability that is controlled by
+//! the queueing delay. Delays are measured by time stamps (section 4.3), as in Linux (`sch_pie.c`).
 
 use super::{Discipline, Fifo, Waiting};
 use crate::random::{stream, uniform};
@@ -197,8 +197,8 @@ mod tests {
         }
     }
 
-    /// A delay that stays at 30 ms: each step is 0.001875 over the scale. By hand, 2048 * 1e-6 / 0.001875 = 1.09, so two
-    /// steps pass 1e-6, and so on.
+    /// A delay that stays at 30 ms: each step is 0.001875 over the scale. By hand, 2048 * 1e-6 / 0.001875 = 1.09, so
+    /// two steps pass 1e-6, and so on.
     #[test]
     fn the_probability_rises_by_ranges() {
         let mut control = control(0.0, 30 * MS, 30 * MS);
@@ -229,7 +229,8 @@ mod tests {
         assert!((idle.drop_prob - (0.05 - 0.000_937_5) * 63.0 / 64.0).abs() < 1e-12);
     }
 
-    /// Section 5.4: with p = 0.2 nothing is dropped before the sum reaches 0.85, at the fifth packet; at the latest at 8.5.
+    /// Section 5.4: with p = 0.2 nothing is dropped before the sum reaches 0.85, at the fifth packet; at the latest
+    /// at 8.5.
     #[test]
     fn drops_keep_a_distance() {
         let config = PieConfig::default();
@@ -246,8 +247,8 @@ mod tests {
         assert!(!control(0.1, 7 * MS, 30 * MS).drops(&config, 100_000, || 0.0), "below half of the target");
     }
 
-    /// A packet each 0.8 ms meets a server of 1 ms. The burst of 150 ms is over after ten updates, and then the queue is
-    /// brought back to about the target, where a drop-tail queue would have grown to its limit.
+    /// A packet each 0.8 ms meets a server of 1 ms. The burst of 150 ms is over after ten updates, and then the queue
+    /// is brought back to about the target, where a drop-tail queue would have grown to its limit.
     #[test]
     fn a_standing_queue_is_brought_to_the_target() {
         let mut pie = Pie::new(PieConfig::default(), 1, 0);

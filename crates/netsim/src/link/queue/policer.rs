@@ -1,4 +1,5 @@
-//! A policer (`act_police`, single rate): drops an arrival for which its bucket has no tokens; the rest goes to the queue.
+//! A policer (`act_police`, single rate): drops an arrival for which its bucket has no tokens; the rest goes to the
+//! queue.
 
 use super::{Discipline, Waiting};
 use crate::service::Bucket;

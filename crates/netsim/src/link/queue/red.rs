@@ -1,5 +1,5 @@
-//! RED, random early detection (Floyd and Jacobson 1993), gentle (Floyd 2000), with the thresholds that ns-2 computes for a
-//! link's rate (`red.cc`, `initParams`).
+//! RED, random early detection (Floyd and Jacobson 1993), gentle (Floyd 2000), with the thresholds that ns-2 computes
+//! for a link's rate (`red.cc`, `initParams`).
 
 use super::{Discipline, Fifo, Waiting};
 use crate::random::{stream, uniform};
@@ -24,8 +24,8 @@ pub struct RedConfig {
 }
 
 impl RedConfig {
-    /// Those of ns-2 for a link of so many bit/s with packets of `mtu` bytes: half of the packets of 5 ms, 5 at least, and
-    /// three times as many; 1/10 there; w_q 0.002. There is room for four times the upper threshold.
+    /// Those of ns-2 for a link of so many bit/s with packets of `mtu` bytes: half of the packets of 5 ms, 5 at
+    /// least, and three times as many; 1/10 there; w_q 0.002. There is room for four times the upper threshold.
     pub fn for_rate(rate: u64, mtu: u32) -> Self {
         let packets_per_s = rate as f64 / (8.0 * f64::from(mtu));
         let min = (packets_per_s * 0.005 / 2.0).max(5.0);
@@ -156,7 +156,8 @@ mod tests {
         }
     }
 
-    /// A queue that jumps from 0 to 50: 50 * (1 - 0.998^100) = 9.07 after 100 arrivals. Then 50 packet times of silence.
+    /// A queue that jumps from 0 to 50: 50 * (1 - 0.998^100) = 9.07 after 100 arrivals. Then 50 packet times of
+    /// silence.
     #[test]
     fn the_mean_follows_slowly() {
         let mut red = red(0.0, None);
@@ -174,8 +175,8 @@ mod tests {
         assert!((red.avg - 9.071_6 * 0.998_f64.powi(51)).abs() < 0.001, "{}", red.avg);
     }
 
-    /// The mean stays at 10, so p_b is 0.05. The packet after a drop counts 1, so that p_a is 1/19, 1/18 for the next if that
-    /// one stays, and so on to 1: the distance of two drops is uniform over 1, ..., 19, with a mean of 10.
+    /// The mean stays at 10, so p_b is 0.05. The packet after a drop counts 1, so that p_a is 1/19, 1/18 for the next
+    /// if that one stays, and so on to 1: the distance of two drops is uniform over 1, ..., 19, with a mean of 10.
     #[test]
     fn drops_are_spread() {
         let mut red = red(10.0, Some(0));

@@ -1,5 +1,5 @@
-//! A token bucket (`sch_tbf`): what has been saved up goes at the link's rate, then all waits for tokens. The same bucket
-//! polices where nothing waits (`act_police`).
+//! A token bucket (`sch_tbf`): what has been saved up goes at the link's rate, then all waits for tokens. The same
+//! bucket polices where nothing waits (`act_police`).
 
 use crate::{Nanos, SECOND};
 

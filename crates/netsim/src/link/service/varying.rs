@@ -16,14 +16,15 @@ const WALK: [f64; 2] = [0.05, 2.0];
 /// How the rate changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Changes {
-    /// Each 100 ms 0.9 of the deviation from the mean stays, and a normal variable is added: a random walk that is pulled
-    /// back, AR(1). `deviation`: standard deviation in the long run, parts per million of the mean. Rates stay within 5 %
-    /// and 200 % of the mean.
+    /// Each 100 ms 0.9 of the deviation from the mean stays, and a normal variable is added: a random walk that is
+    /// pulled back, AR(1). `deviation`: standard deviation in the long run, parts per million of the mean. Rates stay
+    /// within 5 % and 200 % of the mean.
     Walk {
         /// Parts per million.
         deviation: u32,
     },
-    /// Two states, Markov's chain: each 100 ms it may change. Probabilities and the rate of the bad one in parts per million.
+    /// Two states, Markov's chain: each 100 ms it may change. Probabilities and the rate of the bad one in parts per
+    /// million.
     Markov {
         /// Rate of the bad state, of the good one's.
         bad: u32,

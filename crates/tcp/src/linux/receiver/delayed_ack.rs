@@ -112,7 +112,8 @@ impl LinuxReceiver {
         }
         self.compressed += 1;
         if self.compressed_at.is_none() {
-            // Without a round trip of the handshake, that of the first data counts, which is no shorter than a SYN/ACK's.
+            // Without a round trip of the handshake, that of the first data counts, which is no shorter than a
+            // SYN/ACK's.
             let rtt = if self.srtt_us == 0 { u64::MAX } else { self.srtt_us * 1_000 };
             let wait = COMPRESSED_WAIT.min(rtt / 20);
             self.compressed_at = Some(self.now + wait + COMPRESSED_SLACK);

@@ -26,9 +26,9 @@ pub struct Handoffs {
     pub pairs: Vec<[String; 2]>,
     /// Kinds of handoff.
     pub kind: Vec<KindWord>,
-    /// Disconnection of break-before-make, s.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub disconnect_s: Option<f64>,
+    /// Disconnection of each break-before-make among them, s.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub disconnect_s: Vec<f64>,
     /// Numbers of flows.
     pub flows: Vec<usize>,
     /// Schemes; the others are compared with the first.
@@ -102,7 +102,7 @@ impl Handoffs {
             NoticeMode::Instant | NoticeMode::Withheld => (NoticeWord::Instant, 0),
         };
         let of_files = pairs.iter().any(|(old, new)| !old.files.is_empty() || !new.files.is_empty());
-        let outages = kinds.iter().map(|kind| kind.disconnection()).find(|&time| time > 0);
+        let outages = kinds.iter().filter(|kind| **kind != Kind::Mbb);
         Self {
             folder: if of_files { folder.to_string_lossy().into_owned() } else { String::new() },
             pairs: pairs.iter().map(|(old, new)| [old.text.clone(), new.text.clone()]).collect(),
@@ -110,7 +110,7 @@ impl Handoffs {
                 .iter()
                 .map(|kind| if *kind == Kind::Mbb { KindWord::Mbb } else { KindWord::Bbm })
                 .collect(),
-            disconnect_s: outages.map(|time| time as f64 / SECOND as f64),
+            disconnect_s: outages.map(|kind| kind.disconnection() as f64 / SECOND as f64).collect(),
             flows: flows.clone(),
             schemes: schemes.clone(),
             at: in_ranges(at),
@@ -135,14 +135,14 @@ impl Handoffs {
         let pairs: Result<Vec<_>, LinkError> =
             self.pairs.iter().map(|[old, new]| Ok((link(old)?, link(new)?))).collect();
         let at: Result<Vec<_>, String> = self.at.iter().map(|word| Times::parse(word)).collect();
-        let outage = (self.disconnect_s.unwrap_or(1.0) * SECOND as f64).round() as Nanos;
+        let mut outages = self.disconnect_s.iter();
+        let mut kind = |kind: &KindWord| match kind {
+            KindWord::Mbb => Kind::Mbb,
+            KindWord::Bbm => Kind::Bbm((outages.next().unwrap_or(&1.0) * SECOND as f64).round() as Nanos),
+        };
         Ok(Request {
             pairs: pairs?,
-            kinds: self
-                .kind
-                .iter()
-                .map(|kind| if *kind == KindWord::Mbb { Kind::Mbb } else { Kind::Bbm(outage) })
-                .collect(),
+            kinds: self.kind.iter().map(&mut kind).collect(),
             flows: self.flows.clone(),
             schemes: self.schemes.clone(),
             at: at.map_err(QuestionError::Time)?.into_iter().flat_map(|times| times.0).collect(),
@@ -179,9 +179,14 @@ impl Handoffs {
             command.push("--both-ways".into());
         }
         let mut option = |name: &str, value: String| command.extend([format!("--{name}"), quoted(&value)]);
-        option("kind", words(self.kind.iter().map(ToString::to_string).collect()));
-        if let Some(outage) = self.disconnect_s {
-            option("disconnect", format!("{outage}s"));
+        let mut kinds = self.kind.clone();
+        kinds.dedup();
+        option("kind", words(kinds.iter().map(ToString::to_string).collect()));
+        if !self.disconnect_s.is_empty() {
+            option(
+                "disconnect",
+                words(self.disconnect_s.iter().map(|outage| format!("{outage}s")).collect()),
+            );
         }
         option("flows", words(self.flows.iter().map(ToString::to_string).collect()));
         option("schemes", words(self.schemes.clone()));
@@ -272,13 +277,13 @@ mod tests {
         #[test]
         fn a_question_is_the_request(
             first in 0..3600 * SECOND, step in 1..SECOND, count in 1u64..5, odd: bool,
-            outage in prop::option::of(1..300 * SECOND), lost in prop::option::of(0u32..3), both_ways: bool,
+            outages in prop::collection::vec(1..300 * SECOND, 0..3), lost in prop::option::of(0u32..3), both_ways: bool,
         ) {
             let mut at: Vec<Nanos> = (0..count).map(|k| first + k * step).collect();
             if odd {
                 at.push(first + 7 * SECOND + 1);
             }
-            let kinds = [Some(Kind::Mbb), outage.map(Kind::Bbm)].into_iter().flatten().collect();
+            let kinds = std::iter::once(Kind::Mbb).chain(outages.into_iter().map(Kind::Bbm)).collect();
             let notice = lost.map_or(NoticeMode::Instant, |lost| NoticeMode::InBand { lost });
             let asked = request(at, kinds, notice, both_ways);
             let question = Handoffs::of(&asked, Path::new(""));
@@ -292,13 +297,13 @@ mod tests {
     fn a_command_has_every_word() {
         let asked = request(
             vec![SECOND, 2 * SECOND, 3 * SECOND],
-            vec![Kind::Bbm(SECOND / 2)],
+            vec![Kind::Bbm(SECOND / 2), Kind::Bbm(SECOND)],
             NoticeMode::InBand { lost: 1 },
             true,
         );
         assert_eq!(
             Handoffs::of(&asked, Path::new("")).command().unwrap(),
-            "segue compare 'wifi6,loss=ge(0.5%,30%)' 200kbit/300ms --both-ways --kind bbm --disconnect 0.5s --flows 1,4 \
+            "segue compare 'wifi6,loss=ge(0.5%,30%)' 200kbit/300ms --both-ways --kind bbm --disconnect 0.5s,1s --flows 1,4 \
              --schemes sack,etcp-v1 --at 1s..3s/1s --packets 70 --definition after-ack --notice in-band --notice-loss 1 \
              --stack linux-6.12 --cc bbr --set hz=1000 --seed 3 --seeds 2"
         );

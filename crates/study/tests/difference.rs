@@ -37,6 +37,7 @@ fn row() -> Row {
         lost_in_disconnection: 0.0,
         retransmissions: 10.0,
         needless_retransmissions: 2.0,
+        neighbours: None,
         new_link_s: NewLink {
             useful: 1.0,
             needless: 0.2,

@@ -4,9 +4,11 @@
 //! CN --100 Mbit/s, 2 ms-- R --100 Mbit/s, 2 ms-- AR_i --access link i-- Wir_i --500 Mbit/s, 0 ms-- MN
 //! ```
 
+pub(crate) mod neighbours;
+
 use crate::access::{AccessLink, Place};
 use crate::clock_phase;
-use crate::neighbours::{self, Neighbours};
+use crate::neighbours::Neighbours;
 use crate::nodes::{
     BenchNode, BenchSim, Correspondent, HostObserver, Mobile, Route, Router, Wheel, receiving_flow,
     sending_flow,

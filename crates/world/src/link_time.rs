@@ -1,7 +1,7 @@
 //! Why the new link is idle: the classes of docs/reference/bench.md, "Where the time went".
 
+use crate::bench::neighbours;
 use crate::bench::{NEW, OLD, Places, correspondent, mobile};
-use crate::neighbours;
 use crate::nodes::{BenchSim, HostObserver};
 use crate::record::{LinkTime, Missed};
 use crate::routers;

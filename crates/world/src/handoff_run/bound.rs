@@ -3,9 +3,9 @@
 
 use super::completed::{Completed, GIVE_UP};
 use super::fork::plain;
+use crate::bench::neighbours;
 use crate::bench::{CN, NEW, OLD, WIRED_DELAY, correspondent, mobile};
 use crate::bound::bound;
-use crate::neighbours;
 use crate::nodes::{BenchNode, BenchSim, HostObserver, Route, Router};
 use crate::record::OldDelivery;
 use crate::routers;

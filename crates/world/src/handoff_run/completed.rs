@@ -3,9 +3,10 @@
 use super::follower::replace_schemes;
 use super::fork::{Fork, announce_all, pass};
 use crate::access::AccessLink;
+use crate::bench::neighbours;
 use crate::bench::{CN, MN, NEW, OLD, Places, R, correspondent};
 use crate::lead;
-use crate::neighbours::{self, COUNTED, Received};
+use crate::neighbours::{COUNTED, Received};
 use crate::nodes::{Arrived, BenchNode, BenchSim, HostObserver, Mobile, Route};
 use crate::notice_error::Told;
 use crate::observer::Observer;

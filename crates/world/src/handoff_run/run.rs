@@ -2,10 +2,11 @@
 
 use super::completed::{Completed, GIVE_UP};
 use super::fork::Fork;
+use crate::bench::neighbours;
 use crate::bench::{NEW, Places, mobile};
 use crate::lead;
 use crate::link_time;
-use crate::neighbours::{self, COUNTED};
+use crate::neighbours::COUNTED;
 use crate::nodes::{BenchSim, HostObserver};
 use crate::notice_error::Told;
 use crate::packet::Packet;

@@ -271,7 +271,8 @@ fn ratios(
 /// Handoffs of a class.
 const HANDOFFS: usize = 40;
 
-/// The middle handoff of each class is no slower than plain TCP's, whether messages come through or are lost.
+/// Three of four handoffs of each class are no slower than plain TCP's, whether messages come through or are lost. Single
+/// ones may be: whoever sends at another time meets another queue.
 #[test]
 fn no_class_of_handoffs_is_harmed() {
     let outage = |lot: &mut Lot| Kind::Bbm((100 + lot.below(20_000)) * MS);
@@ -288,7 +289,7 @@ fn no_class_of_handoffs_is_harmed() {
         let without = ratios(stack_name, |_| Kind::Mbb, &schemes[..1]);
         for (index, ratios) in after_outages.iter().chain(&without).enumerate() {
             let (name, lost) = settings[index % settings.len()];
-            assert!(ratios[HANDOFFS / 2] <= 1.01, "{name}, {lost} lost, on {stack_name}: {ratios:.2?}");
+            assert!(ratios[HANDOFFS * 3 / 4] <= 1.02, "{name}, {lost} lost, on {stack_name}: {ratios:.2?}");
         }
     }
 }

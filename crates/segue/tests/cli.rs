@@ -313,7 +313,10 @@ fn mistakes_end_with_status_2_and_one_line() {
         ("compare wlan egprs --disconnect 1s --kind mbb", "expected --kind bbm"),
         ("trace wlan egprs --at 5s --disconnect 2s", "expected --kind bbm"),
         ("compare wlan egprs --kind bbm --disconnect 2s,2s", "--disconnect: 2 s stands there twice"),
-        ("compare wlan egprs --kind bbm --disconnect 2s,", "a value is required for '--disconnect <TIME,...>'"),
+        (
+            "compare wlan egprs --kind bbm --disconnect 2s,",
+            "a value is required for '--disconnect <TIME,...>'",
+        ),
         ("trace wlan egprs --at 5s --kind bbm --disconnect 1s,2s", "expected one time"),
         (
             "compare --shcemes sack,etcp wlan hsdpa",

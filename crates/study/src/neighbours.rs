@@ -137,7 +137,7 @@ mod tests {
             NeighbourWords::parse(words).unwrap().beside(&schemes, &[]).unwrap().stack.name
         };
         assert_eq!(stack(&["etcp-v1", "sack"], None, "2"), "ns2-sack1");
-        assert_eq!(stack(&["near", "newreno"], None, "2"), "ns2-newreno");
+        assert_eq!(stack(&["near", "newreno"], None, "2"), "freebsd5-newreno");
         assert_eq!(stack(&["sack"], Some("linux-6.18"), "2"), "linux-6.18/cubic");
         assert_eq!(stack(&["sack"], Some("linux-6.18"), "2 bbr"), "linux-6.18/bbr");
         assert_eq!(stack(&["sack"], None, "2 reno"), "linux-6.12/reno");

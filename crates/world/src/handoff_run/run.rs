@@ -146,8 +146,9 @@ impl<W: HostObserver> Handoff<W> {
         }
         let rule = routers::rule(&at.fork.experiment, scheme);
         let physical = rule.map_or(self.bounds.physical, |rule| at.bound(Some(rule)));
-        // A scheme that acts before completion needs no notice, nor does a router.
-        let waits = rule.is_none() && lead::early(&at.fork.experiment, scheme).is_empty();
+        // A scheme that acts before completion needs no notice, nor does a router or a mobile that acts alone.
+        let early = !lead::early(&at.fork.experiment, scheme).is_empty();
+        let waits = rule.is_none() && !early && scheme.mobile().alone.is_none();
         let bounds = Bounds { physical, told: if waits { self.bounds.told } else { physical } };
         let under_way = sim.net.on_links().chain(routers::held(&sim)).filter_map(|id| {
             let Packet { data, flow, copy, .. } = sim.net.packets[id];

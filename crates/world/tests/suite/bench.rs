@@ -342,6 +342,11 @@ fn bound_given_the_notice_counts_what_a_disconnection_loses() {
     assert!(record.transfer.is_some_and(|time| time >= record.bound_told));
 }
 
+fn outage_on_linux() -> Experiment {
+    let stack = segue_tcp::StackProfile::named("linux-6.12").expect("a stack");
+    Experiment { kind: Kind::Bbm(10_000 * MS), stack, ..experiment("6400kbit/9ms", "6400kbit/9ms") }
+}
+
 /// A scheme that acts before completion needs no notice: Freeze-TCP's bound is the physical one.
 #[test]
 fn bound_given_the_notice_is_for_those_who_wait_for_it() {
@@ -351,6 +356,10 @@ fn bound_given_the_notice_is_for_those_who_wait_for_it() {
     let (freeze, sack) = (handoff.run(&scheme("freeze")), handoff.run(&scheme("sack")));
     assert_eq!(freeze.bound_told, freeze.bound);
     assert!(sack.bound_told > sack.bound);
+    // A mobile alone waits for no notice, however late.
+    let e = Experiment { notice: NoticeMode::Instant, notice_delay: 2000 * MS, ..outage_on_linux() };
+    let mobile = WarmRun::new(e).fork(3000 * MS).complete().run(&scheme("mobile"));
+    assert!(mobile.transfer.is_some_and(|time| time >= mobile.bound_told), "{mobile:?}");
 }
 
 // ---------------------------------------------------------------------------------- traces

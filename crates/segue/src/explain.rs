@@ -10,6 +10,7 @@ use segue_handoff::Scheme;
 use segue_policy::rules::{ETCP_RULES, RLCI_RULES, Rule, TCP_HO_RULES};
 use segue_study::measure::{FIELDS, MEASURES};
 use segue_study::request::NOTICE_DELAY;
+use segue_tcp::StackProfile;
 use segue_tcp::profile::{STACK_SETTINGS, stacks};
 use segue_words::did_you_mean;
 use segue_world::router_settings::ROUTER_SETTINGS;
@@ -124,6 +125,9 @@ fn list_item(begin: &str) -> Option<String> {
 
 /// A row of section 9: what the papers leave open, and the choice.
 fn open_point(number: &str, screen: &Screen) -> Option<String> {
+    if !number.starts_with("9.") {
+        return None;
+    }
     let row = SPECIFICATION.lines().find_map(|line| line.strip_prefix(&format!("| {number} | ")))?;
     let (point, choice) = row.trim_end_matches(" |").split_once(" | ")?;
     Some(
@@ -195,7 +199,7 @@ fn hanging(head: &str, text: &str, indent: usize, width: usize) -> String {
 }
 
 fn scheme(name: &str, screen: &Screen) -> Option<String> {
-    if let Some(stack) = stacks().find(|stack| stack.name == name) {
+    if let Some(stack) = StackProfile::named(name) {
         let mut text = hanging(&format!("Stack {name}: "), stack.source, 2, screen.width);
         for departure in stack.departures {
             text.push_str(&hanging("  ", departure, 4, screen.width));
@@ -230,7 +234,11 @@ fn setting(name: &str, screen: &Screen) -> Option<String> {
             // Schemes of a family share their settings.
             if !text.contains(&told) {
                 text.push_str(&told);
-                text.push_str(&format!("  of {}; section {} of {PLACE}\n", entry.name, setting.section));
+                let place = match setting.section.strip_suffix(".md") {
+                    Some(page) => format!("docs/reference/{page}.md"),
+                    None => format!("section {} of {PLACE}", setting.section),
+                };
+                text.push_str(&format!("  of {}; {place}\n", entry.name));
             }
         }
     }
@@ -275,8 +283,7 @@ fn overview(screen: &Screen) -> String {
         }
         text.push_str(&wrapped(&format!("  rules of {family}: "), &names.join("; "), screen.width));
     }
-    let (first, last) = ("0", "10.4");
-    text.push_str(&format!("  sections of the specification: {first} to {last}, such as 2.2\n"));
+    text.push_str("  sections of the specification: 0 to 10.4, such as 2.2\n");
     text.push_str("  open points of the papers, and our choices: 9.1 to 9.39\n");
     text.push_str("  papers: 000 to 004\n");
     text.push_str("  schemes, stacks and settings: segue schemes lists them\n");
@@ -313,7 +320,8 @@ mod tests {
             assert!(!told(&name).is_empty(), "{name}");
         }
         for number in (0..=10).map(|number| number.to_string()) {
-            assert!(told(&number).contains(PLACE), "{number}");
+            let section = told(&number);
+            assert!(section.starts_with(&format!("{number}. ")) && section.contains(PLACE), "{section}");
         }
         for number in 1..=39 {
             assert!(told(&format!("9.{number}")).contains("Choice: "), "9.{number}");

@@ -111,7 +111,7 @@ pub fn name_own_links(command: &Command) -> Result<(), Failure> {
 }
 
 fn run(words: &[OsString]) -> Result<(), Failure> {
-    if words.len() == 1 {
+    if words.len() == 1 || words[1..] == ["--"] {
         return print(&examples::first_page());
     }
     let parsed = match parse(words) {

@@ -46,7 +46,7 @@ pub fn trace(args: &TraceLinksArgs) -> Result<(), Failure> {
     let link = AccessLink::parse(&args.link).map_err(Failure::user)?;
     let place = Place { seed: args.seed, link: args.place.into() };
     let [down, up] = ["down", "up"].map(|ending| format!("{}.{ending}", args.out));
-    let outputs = [Some(Output::open(&down)?), Some(Output::open(&up)?)];
+    let outputs = [Some(Output::open_in_new_folder(&down)?), Some(Output::open_in_new_folder(&up)?)];
     outputs::spare_links(std::iter::once(&link), outputs.each_ref())?;
     let mut written = Vec::new();
     for (output, (up, path)) in outputs.into_iter().flatten().zip([(false, down), (true, up)]) {

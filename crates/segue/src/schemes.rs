@@ -39,7 +39,8 @@ fn overview(text: &mut String) {
     }
     let tables = [schemes, named, links, common_settings()];
     text.push_str(&tables.iter().map(lines).collect::<Vec<_>>().join("\n"));
-    text.push_str("\nSettings of one scheme, or the departures of one stack: segue schemes NAME\n");
+    text.push_str("\nLinks of today, such as wifi6 and leo, and words of links: segue links\n");
+    text.push_str("Settings of one scheme, or the departures of one stack: segue schemes NAME\n");
 }
 
 /// Settings that concern every scheme.

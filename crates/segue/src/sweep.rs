@@ -97,7 +97,9 @@ pub fn merge(args: &MergeArgs) -> Result<(), Failure> {
 fn list(plan: &Plan, shard: Shard) -> Result<(), Failure> {
     let lines: String =
         shard.parts(plan).map(|part| format!("{}: {}\n", part + 1, plan.describe(part))).collect();
-    print(&format!("{lines}{} handoffs in {} parts\n", plan.handoffs(), plan.parts()))
+    let count = |number: u64, of: &str| format!("{number} {of}{}", if number == 1 { "" } else { "s" });
+    let (handoffs, parts) = (count(plan.handoffs(), "handoff"), count(plan.parts() as u64, "part"));
+    print(&format!("{lines}{handoffs} in {parts}\n"))
 }
 
 /// The place of a result that is made of parts kept beside it.

@@ -38,6 +38,10 @@ impl GroupResult {
     /// Facts that a reader must know before comparing numbers.
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = warnings(&self.experiment, self.several_stacks());
+        let one_seed = self.rows.first().is_some_and(|row| row.seeds == 1 && row.points > 1);
+        if one_seed && (self.experiment.old.has_chance() || self.experiment.new.has_chance()) {
+            warnings.push("one seed, so that all handoffs meet the same weather: see --seeds".to_string());
+        }
         if self.first_recovery > MOST_IN_FIRST_RECOVERY {
             warnings.push(format!(
                 "{:.0} % of the handoffs fall into the connection's first recovery: see --warm-up",

@@ -200,6 +200,11 @@ impl AccessLink {
         features.config(self.service(place, true), delay, queue, Direction { place, up: true })
     }
 
+    /// Whether it has words whose effect is drawn from the seed.
+    pub fn has_chance(&self) -> bool {
+        self.features.iter().any(Features::has_chance)
+    }
+
     /// How a direction carries bytes.
     pub fn service(&self, place: Place, up: bool) -> Service {
         let capacity = if up { &self.up } else { &self.down };

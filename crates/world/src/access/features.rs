@@ -147,6 +147,12 @@ impl Default for Features {
 }
 
 impl Features {
+    /// Whether losses, delays or rates are drawn from the seed.
+    pub fn has_chance(&self) -> bool {
+        let moves = self.shift.is_some_and(|shift| shift.most > 0);
+        self.loss.is_some() || self.jitter.is_some() || self.arq.is_some() || self.changes.is_some() || moves
+    }
+
     /// Whether packets leave its queue in the order in which they came, and none is dropped that waits.
     pub fn is_first_in_first_out(&self) -> bool {
         matches!(self.queue, QueueWord::DropTail | QueueWord::Pie | QueueWord::Red)

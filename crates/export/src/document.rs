@@ -105,6 +105,13 @@ impl<R: DeserializeOwned> Document<R> {
         let path = || name.to_string();
         // By itself the library would take a list for an object without names.
         let _: BTreeMap<String, IgnoredAny> = serde_json::from_slice(text).map_err(fail)?;
+        // It is JSON: what is wrong from here on is its content.
+        let fail = |error: serde_json::Error| match in_place(&error, name) {
+            DocumentError::Syntax { path, line, column, problem } => {
+                DocumentError::Content { path, line, column, problem }
+            }
+            other => other,
+        };
         let Version { version } = serde_json::from_slice(text).map_err(fail)?;
         if version != 1 {
             // It may be anything, of any length.

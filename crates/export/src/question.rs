@@ -18,6 +18,7 @@ pub enum Question {
 
 /// A comparison of handoffs, with everything that has a default.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Handoffs {
     /// Folder that the paths of traces start from; absent for the current one, and without traces.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -59,6 +60,7 @@ pub struct Handoffs {
 
 /// Drives that a file describes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Drives {
     /// The file.
     pub file: String,
@@ -76,6 +78,12 @@ pub enum QuestionError {
     /// A time.
     #[error("{0}")]
     Time(String),
+    /// Disconnections that are none, or not one for each break-before-make.
+    #[error("disconnect_s: {0}; expected one time above 0 s, at most 300 s, for each `bbm`")]
+    Disconnections(String),
+    /// An instant notice is not lost.
+    #[error("notice_loss: {0}; expected 0 with an instant notice, at most 2 with one in band")]
+    NoticeLoss(u32),
 }
 
 impl Handoffs {
@@ -135,10 +143,19 @@ impl Handoffs {
         let pairs: Result<Vec<_>, LinkError> =
             self.pairs.iter().map(|[old, new]| Ok((link(old)?, link(new)?))).collect();
         let at: Result<Vec<_>, String> = self.at.iter().map(|word| Times::parse(word)).collect();
-        let mut outages = self.disconnect_s.iter();
+        let breaks = self.kind.iter().filter(|kind| **kind == KindWord::Bbm).count();
+        let is_outage = |time: &f64| (1e-9..=300.0).contains(time);
+        if breaks != self.disconnect_s.len() || !self.disconnect_s.iter().all(is_outage) {
+            return Err(QuestionError::Disconnections(format!("{:?}", self.disconnect_s)));
+        }
+        let most_lost = if self.notice == NoticeWord::InBand { 2 } else { 0 };
+        if self.notice_loss > most_lost {
+            return Err(QuestionError::NoticeLoss(self.notice_loss));
+        }
+        let mut outages = self.disconnect_s.iter().map(|time| (time * SECOND as f64).round() as Nanos);
         let mut kind = |kind: &KindWord| match kind {
             KindWord::Mbb => Kind::Mbb,
-            KindWord::Bbm => Kind::Bbm((outages.next().unwrap_or(&1.0) * SECOND as f64).round() as Nanos),
+            KindWord::Bbm => Kind::Bbm(outages.next().unwrap_or(SECOND)),
         };
         Ok(Request {
             pairs: pairs?,
@@ -223,8 +240,9 @@ impl Drives {
 fn in_ranges(at: &[Nanos]) -> Vec<String> {
     let word = |time: Nanos| format!("{}s", time as f64 / SECOND as f64);
     match at {
-        [first, second, .., last] if at.windows(2).all(|pair| pair[1] - pair[0] == second - first) => {
-            vec![format!("{}..{}/{}", word(*first), word(*last), word(second - first))]
+        [first, second, ..] if at.windows(2).all(|pair| pair[1] - pair[0] == second - first) => {
+            let last = first + (at.len() as u64 - 1) * (second - first);
+            vec![format!("{}..{}/{}", word(*first), word(last), word(second - first))]
         }
         _ => at.iter().map(|&time| word(time)).collect(),
     }

@@ -4,6 +4,7 @@
 use crate::place::{FileError, Source};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use toml::Spanned;
 
@@ -23,8 +24,18 @@ pub fn place() -> Option<PathBuf> {
 ///
 /// Errors: the file cannot be read, or it names something that is no link.
 pub fn name_own_links() -> Result<(), FileError> {
-    let Some(path) = place().filter(|path| path.exists()) else { return Ok(()) };
-    name_links_of(&Source::read(&path.to_string_lossy(), "links in TOML (docs/reference/links.md)")?)
+    let Some(path) = place() else { return Ok(()) };
+    let name = path.to_string_lossy();
+    let expected = "links in TOML (docs/reference/links.md)";
+    // A link that leads nowhere is there all the same.
+    match (std::fs::symlink_metadata(&path), std::fs::metadata(&path)) {
+        (Err(error), _) if error.kind() == ErrorKind::NotFound => Ok(()),
+        (Ok(_), Ok(found)) if !found.is_file() && !found.is_dir() => {
+            let problem = "it is no file".to_string();
+            Err(FileError::Unreadable { path: name.into_owned(), problem, expected })
+        }
+        _ => name_links_of(&Source::read(&name, expected)?),
+    }
 }
 
 fn name_links_of(source: &Source) -> Result<(), FileError> {

@@ -7,6 +7,7 @@ use clap::CommandFactory;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command, ValueHint};
 use segue_handoff::Scheme;
+use segue_study::measure::Column;
 use segue_study::request::NOTICE_DELAY;
 use segue_tcp::linux::cc::CcName;
 use segue_tcp::profile::{STACK_SETTINGS, stacks};
@@ -61,6 +62,7 @@ fn values(argument: &str) -> Vec<String> {
         "schemes" => schemes().collect(),
         "stack" => stacks().collect(),
         "name" => schemes().chain(stacks()).collect(),
+        "columns" => Column::ALL.iter().map(|column| column.word().to_string()).collect(),
         "cc" => CcName::ALL.iter().map(|name| name.name().to_string()).collect(),
         "set" => {
             let mut keys: Vec<String> = schemes()

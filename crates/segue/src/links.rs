@@ -44,6 +44,12 @@ pub fn run() -> Result<(), Failure> {
 /// Writes both directions.
 pub fn trace(args: &TraceLinksArgs) -> Result<(), Failure> {
     let link = AccessLink::parse(&args.link).map_err(Failure::user)?;
+    if ["", "-"].contains(&args.out.as_str()) || args.out.ends_with('/') {
+        return Err(Failure::User(format!(
+            "--out `{}`: it names no file; expected the beginning of two names, such as out/leo",
+            args.out
+        )));
+    }
     let place = Place { seed: args.seed, link: args.place.into() };
     let [down, up] = ["down", "up"].map(|ending| format!("{}.{ending}", args.out));
     let outputs = [Some(Output::open_in_new_folder(&down)?), Some(Output::open_in_new_folder(&up)?)];

@@ -4,13 +4,15 @@ use crate::cli::RepeatArgs;
 use crate::screen::Screen;
 use crate::{Failure, compare, diff, outputs, print};
 use segue_console::printable;
-use segue_export::{Document, Provenance, Question, comparison_json, digest};
+use segue_export::{Document, LinkRecord, Provenance, Question, comparison_json, digest};
 use segue_study::{Difference, Row};
 use serde_json::Value;
 use std::fmt::Display;
+use std::io;
 use std::path::Path;
 
-/// Runs the command with this version of the program. Another answer is a failure of ours: a result should not depend on when it was asked for.
+/// Runs the command with this version of the program. Another answer is a failure of ours: a result does not depend on
+/// when it is asked for.
 pub fn run(args: &RepeatArgs, program: &str, screen: &Screen) -> Result<(), Failure> {
     let name = if args.result == "-" { "standard input" } else { &args.result };
     let document = Document::<Value>::read(&args.result).map_err(Failure::user)?;
@@ -31,7 +33,11 @@ pub fn run(args: &RepeatArgs, program: &str, screen: &Screen) -> Result<(), Fail
     // Rows of handoffs have measures, whose differences can be ranked.
     if let (Ok(then), Ok(now)) = (rows_of(&document.rows), rows_of(&answer)) {
         let names = [format!("{}, then", printable(name)), "now".to_string()];
-        print(&diff::render(&Difference::new(&then, &now), names, false, screen))?;
+        let difference = Difference::new(&then, &now);
+        // The order of rows, and fields that no program knows, are no measures.
+        if !difference.identical() {
+            print(&diff::render(&difference, names, false, screen))?;
+        }
     }
     Err(Failure::Ours(format!(
         "{name}: {} of {total} {rows} differ (segue {programs}); expected the same",
@@ -46,12 +52,22 @@ fn rows_of(rows: &[Value]) -> Result<Vec<Row>, serde_json::Error> {
 /// Refuses to repeat what was asked of other files.
 fn check_files(name: &str, origin: &Provenance) -> Result<(), Failure> {
     for (path, expected) in &origin.files {
-        let found = digest(Path::new(path)).map_err(|problem| {
-            let problem = segue_export::in_words(&problem);
+        let file = Path::new(path);
+        let refuse = |problem: &str| {
+            let path = printable(path);
             Failure::User(format!(
                 "{name}: cannot read {path}: {problem}; expected the file it was made from"
             ))
-        })?;
+        };
+        match std::fs::metadata(file) {
+            Ok(found) if found.is_file() => {}
+            Ok(_) => return Err(refuse("it is no file")),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(refuse("there is no such file"));
+            }
+            Err(error) => return Err(refuse(&segue_export::in_words(&error))),
+        }
+        let found = digest(file).map_err(|error| refuse(&segue_export::in_words(&error)))?;
         if found != *expected {
             return Err(Failure::User(format!(
                 "{name}: {path} has changed: its SHA-256 is {found}; expected {expected}"
@@ -59,6 +75,19 @@ fn check_files(name: &str, origin: &Provenance) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// Refuses to repeat what was asked of other links: a name may stand for another one now.
+fn check_links(name: &str, origin: &Provenance, now: &Provenance) -> Result<(), Failure> {
+    let differs = now.links.iter().find(|(text, link)| origin.links.get(*text) != Some(link));
+    let Some((text, link)) = differs else { return Ok(()) };
+    let meaning = |link: Option<&LinkRecord>| match link {
+        Some(LinkRecord { meaning: Some(meaning), .. }) => format!("`{}`", printable(meaning)),
+        Some(link) => format!("{} bit/s down", link.down.rate_bps),
+        None => "nothing".to_string(),
+    };
+    let (is, was) = (meaning(Some(link)), meaning(origin.links.get(text)));
+    Err(Failure::User(format!("{name}: link `{text}` is {is} now; expected {was}, as it was then")))
 }
 
 /// The rows that the question has now, as JSON has them.
@@ -73,6 +102,8 @@ fn ask(
         Question::Handoffs(question) => {
             let request = question.request().map_err(|error| refuse(&error))?;
             let plan = request.plan().map_err(|error| refuse(&error))?;
+            let now = Provenance::of_plan("", &plan, Path::new(&question.folder)).map_err(Failure::ours)?;
+            check_links(name, origin, &now)?;
             let comparison = outputs::with_threads(threads, || compare::simulate(&plan, false, screen))?;
             values(comparison_json(&comparison, None))
         }

@@ -129,10 +129,35 @@ fn other_files_and_other_commands_are_refused() {
         ("flows", Value::from(Vec::<u32>::new()), "the list is empty"),
         ("flows", Value::from("1"), "not a comparison: invalid type"),
         ("packets", Value::from(0), "1 to 1000000"),
+        ("packs", Value::from(1), "not a comparison: unknown field `packs`"),
+        ("notice_loss", Value::from(1), "notice_loss: 1; expected 0"),
+        ("disconnect_s", Value::from(vec![1.0]), "disconnect_s: [1.0]; expected one time"),
+        ("kind", Value::from(vec!["bbm"]), "disconnect_s: []; expected one time"),
+        ("pairs", Value::from(vec![vec!["lte", "wlan"]]), "link `lte` is `"),
     ] {
         changed("c.json", &|document| document["origin"]["question"]["handoffs"][field] = value.clone());
         assert!(refused(folder, "repeat c.json", 2).contains(part), "{field}");
     }
+}
+
+#[test]
+fn odd_documents_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    done(folder, "compare wlan hsdpa --at 2s --json a.json");
+    let whole = read(folder, "a.json");
+    let changed = |change: &dyn Fn(&mut Value)| {
+        let mut document = whole.clone();
+        change(&mut document);
+        std::fs::write(folder.join("c.json"), document.to_string()).unwrap();
+    };
+    changed(&|document| document["origin"]["question"] = Value::Null);
+    assert!(refused(folder, "repeat c.json", 2).contains("not a comparison"));
+    changed(&|document| document["origin"]["files"]["/dev/zero"] = "0".into());
+    assert!(refused(folder, "repeat c.json", 2).contains("cannot read /dev/zero: it is no file"));
+    changed(&|document| document["rows"].as_array_mut().unwrap().reverse());
+    let output = segue(folder, "repeat c.json");
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0), "the order of rows is no measure");
 }
 
 #[test]
@@ -151,6 +176,11 @@ fn links_of_ones_own_have_names_everywhere() {
     assert_eq!(own["rows"][0]["transfer_s"], written["rows"][0]["transfer_s"]);
     assert_eq!(own["origin"]["links"]["car"]["meaning"], "lte,loss=0.5%");
     assert!(refused(folder, "compare hom car", 2).contains("did you mean `home`?"));
+    std::fs::write(&file, "[links]\nhome = \"8mbit/5ms\"\ncar = \"lte,loss=0.5%\"\n").unwrap();
+    assert!(
+        refused(folder, "repeat own.json", 2)
+            .contains("link `home` is `8mbit/5ms` now; expected `80mbit/5ms")
+    );
     std::fs::write(&file, "[links]\nhome = \"80mbit\"\n").unwrap();
     assert!(
         refused(folder, "compare home wlan", 2)

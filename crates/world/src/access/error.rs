@@ -77,7 +77,7 @@ pub enum LinkError {
         link: String,
     },
     /// A file cannot be read.
-    #[error("link `{link}`: cannot read {path}: {problem}")]
+    #[error("link `{link}`: cannot read {path}: {problem}; expected a file in mahimahi's format")]
     File {
         /// The link.
         link: String,

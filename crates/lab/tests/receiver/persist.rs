@@ -75,10 +75,11 @@ fn gap(six: bool) -> [Nanos; 3] {
     let mut download =
         Download::start(lab.hosts(), Program::Nginx, 2, six, None, Some(&bulk)).expect("flows");
 
-    // A gap of 1 s that is announced 150 ms before, 3 s from now; by this laboratory's clock as by the world's.
+    // A gap of 1 s that is announced 500 ms before, 3 s from now; by this laboratory's clock as by the world's. On a busy
+    // machine the window closes late, and it must be closed before the link goes.
     let (every, from) =
         (Duration::from_secs(20), Duration::from_nanos(lab.clock.now()) + Duration::from_secs(3));
-    let announced = Announced::new(Gaps { every, from }, Duration::from_millis(150), Duration::from_secs(1));
+    let announced = Announced::new(Gaps { every, from }, Duration::from_millis(500), Duration::from_secs(1));
     let announced = announced.expect("closed for less than half of the time");
     let down = from.as_nanos() as Nanos;
     lab.emulator().schedule(Switch { down, up: down + 1000 * MS, breaks: true });

@@ -65,6 +65,9 @@ fn command(name: &str, request: &Request) -> Vec<String> {
     if let Some(stack) = &request.stack {
         option("stack", stack.clone());
     }
+    if let Some(cc) = &request.cc {
+        option("cc", cc.clone());
+    }
     if request.seed != 1 {
         option("seed", request.seed.to_string());
     }
@@ -94,6 +97,8 @@ struct Scenario<'a> {
     schemes: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     stack: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cc: Option<&'a str>,
     notice: NoticeWord,
     #[serde(skip_serializing_if = "Option::is_none")]
     notice_loss: Option<u32>,
@@ -120,6 +125,7 @@ pub fn scenario(question: &Question) -> Result<String, Refusal> {
         flows: request.flows.first().copied().unwrap_or(1),
         schemes: &request.schemes,
         stack: request.stack.as_deref(),
+        cc: request.cc.as_deref(),
         notice,
         notice_loss: (lost > 0).then_some(lost),
         definition: request.definition,

@@ -240,9 +240,12 @@ fn answers_are_those_of_the_command_line() {
 #[test]
 fn its_words_run_and_give_the_same_numbers() {
     let server = Server::start();
-    for question in
-        [QUESTION, "old=wlan&new=hsdpa", "old=200kbit/300ms&new=6400kbit/9ms&at=1s..5s/0.5s&stack=linux"]
-    {
+    for question in [
+        QUESTION,
+        "old=wlan&new=hsdpa",
+        "old=200kbit/300ms&new=6400kbit/9ms&at=1s..5s/0.5s&stack=linux",
+        "old=wlan&new=hsdpa&at=2s&schemes=sack&stack=linux-6.12&cc=bbr",
+    ] {
         let (_, rows) = server.get(&format!("/api/compare?{question}"));
         let (_, view) = server.get(&format!("/view/compare?{question}"));
         let view: Value = serde_json::from_slice(&view).expect("JSON");

@@ -105,10 +105,7 @@ impl Handoffs {
             seed,
             seeds,
         } = request;
-        let (notice, notice_loss) = match *notice {
-            NoticeMode::InBand { lost } => (NoticeWord::InBand, lost),
-            NoticeMode::Instant | NoticeMode::Withheld => (NoticeWord::Instant, 0),
-        };
+        let is_in_band = matches!(notice, NoticeMode::InBand { .. });
         let of_files = pairs.iter().any(|(old, new)| !old.files.is_empty() || !new.files.is_empty());
         let outages = kinds.iter().filter(|kind| **kind != Kind::Mbb);
         Self {
@@ -124,8 +121,8 @@ impl Handoffs {
             at: in_ranges(at),
             packets: *packets,
             definition: *definition,
-            notice,
-            notice_loss,
+            notice: if is_in_band { NoticeWord::InBand } else { NoticeWord::Instant },
+            notice_loss: notice.lost(),
             stack: stack.clone(),
             cc: cc.clone(),
             settings: settings.iter().cloned().collect(),
@@ -165,10 +162,7 @@ impl Handoffs {
             at: at.map_err(QuestionError::Time)?.into_iter().flat_map(|times| times.0).collect(),
             packets: self.packets,
             definition: self.definition,
-            notice: match self.notice {
-                NoticeWord::Instant => NoticeMode::Instant,
-                NoticeWord::InBand => NoticeMode::InBand { lost: self.notice_loss },
-            },
+            notice: NoticeMode::of(self.notice, self.notice_loss),
             stack: self.stack.clone(),
             cc: self.cc.clone(),
             settings: self.settings.clone().into_iter().collect(),
@@ -191,11 +185,11 @@ impl Handoffs {
         }
         let words = |list: Vec<String>| list.join(",");
         let mut command: Vec<String> = ["segue", "compare"].map(String::from).to_vec();
-        command.extend(self.pairs[0].iter().map(|link| quoted(link)));
+        command.extend(self.pairs[0].iter().cloned());
         if both_ways {
             command.push("--both-ways".into());
         }
-        let mut option = |name: &str, value: String| command.extend([format!("--{name}"), quoted(&value)]);
+        let mut option = |name: &str, value: String| command.extend([format!("--{name}"), value]);
         let mut kinds = self.kind.clone();
         kinds.dedup();
         option("kind", words(kinds.iter().map(ToString::to_string).collect()));
@@ -224,15 +218,15 @@ impl Handoffs {
         }
         option("seed", self.seed.to_string());
         option("seeds", self.seeds.to_string());
-        Some(command.join(" "))
+        Some(shell_words::join(command))
     }
 }
 
 impl Drives {
     /// The command line that asks it.
     pub fn command(&self) -> String {
-        let points = self.points.map_or_else(String::new, |points| format!(" --points {points}"));
-        format!("segue run {}{points}", quoted(&self.file))
+        let points = self.points.into_iter().flat_map(|points| ["--points".to_string(), points.to_string()]);
+        shell_words::join(["segue", "run", &self.file].map(str::to_string).into_iter().chain(points))
     }
 }
 
@@ -245,15 +239,6 @@ fn in_ranges(at: &[Nanos]) -> Vec<String> {
             vec![format!("{}..{}/{}", word(*first), word(last), word(second - first))]
         }
         _ => at.iter().map(|&time| word(time)).collect(),
-    }
-}
-
-/// A word as a shell takes it.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:,@%".contains(c);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_string(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
     }
 }
 
@@ -323,11 +308,11 @@ mod tests {
             Handoffs::of(&asked, Path::new("")).command().unwrap(),
             "segue compare 'wifi6,loss=ge(0.5%,30%)' 200kbit/300ms --both-ways --kind bbm --disconnect 0.5s,1s --flows 1,4 \
              --schemes sack,etcp-v1 --at 1s..3s/1s --packets 70 --definition after-ack --notice in-band --notice-loss 1 \
-             --stack linux-6.12 --cc bbr --set hz=1000 --seed 3 --seeds 2"
+             --stack linux-6.12 --cc bbr --set 'hz=1000' --seed 3 --seeds 2"
         );
         let measured = Handoffs { folder: "examples".into(), ..Handoffs::of(&asked, Path::new("examples")) };
         assert_eq!(measured.command(), None);
-        assert_eq!(quoted("it's"), "'it'\\''s'");
-        assert_eq!(quoted(""), "''");
+        let drives = Drives { file: "it's.toml".into(), points: Some(3) };
+        assert_eq!(drives.command(), "segue run 'it'\\''s.toml' --points 3");
     }
 }

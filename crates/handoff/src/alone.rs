@@ -5,7 +5,7 @@
 
 use crate::mobile::{AloneRule, MobileRule};
 use crate::notice::Notice;
-use crate::scheme::{Entry, HandoffScheme, SchemeError, SettingInfo};
+use crate::scheme::{Entry, HandoffScheme, SchemeError, SettingInfo, Settings, described, set_all};
 use segue_policy::Kind;
 use segue_tcp::{Advice, Advisor};
 
@@ -137,7 +137,7 @@ impl Advisor for Alone {}
 const SOURCE: &str = "RFC 6069, 7323; mobile.md";
 
 impl Alone {
-    const SETTINGS: [(&'static str, &'static str, &'static str); 2] = [
+    const SETTINGS: Settings<2> = [
         (
             "alone-lost",
             "0",
@@ -197,26 +197,12 @@ impl HandoffScheme for Alone {
     fn build(name: &str, settings: &[(String, String)]) -> Result<Self, SchemeError> {
         let (resumes, bounds) = (name != "mobile-window", name != "mobile-resume");
         let mut made = Self { rule: AloneRule { resumes, bounds, lost: 0, queue: None } };
-        for (key, value) in settings {
-            let keys = Self::SETTINGS.map(|(key, ..)| key);
-            made.set(key, value).ok_or_else(|| SchemeError::no_such_setting(name, key, &keys))?.map_err(
-                |expected| SchemeError::Setting {
-                    scheme: name.to_string(),
-                    problem: format!("'{value}' is no value of {key}; expected {expected}"),
-                },
-            )?;
-        }
+        set_all((name, &Self::SETTINGS), settings, |key, value| made.set(key, value))?;
         Ok(made)
     }
 
     fn settings(_name: &str) -> Vec<SettingInfo> {
-        let info = |(name, default, meaning): (_, &str, _)| SettingInfo {
-            name,
-            default: default.to_string(),
-            section: "mobile.md",
-            meaning,
-        };
-        Self::SETTINGS.map(info).to_vec()
+        described(&Self::SETTINGS, "mobile.md")
     }
 
     fn mobile(&self) -> MobileRule {

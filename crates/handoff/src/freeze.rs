@@ -6,7 +6,7 @@
 
 use crate::mobile::{Lead, MobileRule, WindowRule};
 use crate::notice::Notice;
-use crate::scheme::{Entry, HandoffScheme, SchemeError, SettingInfo};
+use crate::scheme::{Entry, HandoffScheme, SchemeError, SettingInfo, Settings, described, set_all};
 use segue_policy::Kind;
 use segue_tcp::{Advice, Advisor, Nanos, View};
 
@@ -35,7 +35,7 @@ fn lead(value: &str) -> Option<Lead> {
 }
 
 impl Freeze {
-    const SETTINGS: [(&'static str, &'static str, &'static str); 3] = [
+    const SETTINGS: Settings<3> = [
         (
             "warn",
             "rtt",
@@ -69,26 +69,12 @@ impl HandoffScheme for Freeze {
 
     fn build(name: &str, settings: &[(String, String)]) -> Result<Self, SchemeError> {
         let mut made = Self::default();
-        for (key, value) in settings {
-            let keys = Self::SETTINGS.map(|(key, ..)| key);
-            made.set(key, value).ok_or_else(|| SchemeError::no_such_setting(name, key, &keys))?.map_err(
-                |expected| SchemeError::Setting {
-                    scheme: name.to_string(),
-                    problem: format!("'{value}' is no value of {key}; expected {expected}"),
-                },
-            )?;
-        }
+        set_all((name, &Self::SETTINGS), settings, |key, value| made.set(key, value))?;
         Ok(made)
     }
 
     fn settings(_name: &str) -> Vec<SettingInfo> {
-        let info = |(name, default, meaning): (_, &str, _)| SettingInfo {
-            name,
-            default: default.to_string(),
-            section: "4.5, 9.22",
-            meaning,
-        };
-        Self::SETTINGS.map(info).to_vec()
+        described(&Self::SETTINGS, "4.5, 9.22")
     }
 
     fn mobile(&self) -> MobileRule {

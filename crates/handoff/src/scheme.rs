@@ -57,6 +57,37 @@ pub enum SchemeError {
     },
 }
 
+/// Settings as a table: key, default, meaning.
+pub(crate) type Settings<const N: usize> = [(&'static str, &'static str, &'static str); N];
+
+/// Sets each of the user's settings; `set` knows the keys of the table, and says what a bad value should have been.
+pub(crate) fn set_all<const N: usize>(
+    (name, table): (&str, &Settings<N>),
+    settings: &[(String, String)],
+    mut set: impl FnMut(&str, &str) -> Option<Result<(), &'static str>>,
+) -> Result<(), SchemeError> {
+    let keys = table.map(|(key, ..)| key);
+    for (key, value) in settings {
+        let done = set(key, value).ok_or_else(|| SchemeError::no_such_setting(name, key, &keys))?;
+        done.map_err(|expected| SchemeError::Setting {
+            scheme: name.to_string(),
+            problem: format!("'{value}' is no value of {key}; expected {expected}"),
+        })?;
+    }
+    Ok(())
+}
+
+/// The table as a user sees it; `section` leaves these points open.
+pub(crate) fn described<const N: usize>(table: &Settings<N>, section: &'static str) -> Vec<SettingInfo> {
+    let info = |(name, default, meaning): (_, &str, _)| SettingInfo {
+        name,
+        default: default.to_string(),
+        section,
+        meaning,
+    };
+    table.map(info).to_vec()
+}
+
 impl SchemeError {
     pub(crate) fn no_such_setting(scheme: &str, key: &str, names: &[&str]) -> Self {
         let expected = if names.is_empty() {

@@ -191,11 +191,8 @@ fn flowing(body: &str, width: usize) -> String {
 /// `head` and `text` in lines of `width`, all but the first indented.
 fn hanging(head: &str, text: &str, indent: usize, width: usize) -> String {
     let whole = format!("{head}{text}");
-    let lead: String = whole.chars().take_while(|c| *c == ' ').collect();
-    let mut lines = wrapped("", &whole, width.saturating_sub(indent).max(20)).trim_end().to_string();
-    lines = lines.replace('\n', &format!("\n{}", " ".repeat(indent)));
-    debug_assert!(lines.starts_with(&lead));
-    lines + "\n"
+    let lines = wrapped("", &whole, width.saturating_sub(indent).max(20));
+    lines.trim_end().replace('\n', &format!("\n{}", " ".repeat(indent))) + "\n"
 }
 
 fn scheme(name: &str, screen: &Screen) -> Option<String> {

@@ -59,10 +59,7 @@ impl BenchArgs {
             at: Vec::new(),
             packets: self.packets,
             definition: self.definition,
-            notice: match self.notice {
-                NoticeWord::Instant => NoticeMode::Instant,
-                NoticeWord::InBand => NoticeMode::InBand { lost: self.notice_loss },
-            },
+            notice: NoticeMode::of(self.notice, self.notice_loss),
             stack: self.stack.clone(),
             cc: self.cc.clone(),
             settings,

@@ -1,17 +1,9 @@
 //! Words of links on the command line and in scenario files, `segue links`, `segue trace-links`.
 
+mod folder;
+
+use folder::{segue, stdout};
 use std::path::Path;
-use std::process::{Command, Output};
-
-fn segue(folder: &Path, words: &str) -> Output {
-    let mut segue = Command::new(env!("CARGO_BIN_EXE_segue"));
-    segue.current_dir(folder).args(words.split(' ')).output().expect("segue starts")
-}
-
-fn stdout(output: &Output) -> String {
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout.clone()).expect("UTF-8")
-}
 
 fn here() -> &'static Path {
     Path::new(".")

@@ -1,17 +1,8 @@
 //! Notices that err, `--notice-error`, as a user meets them.
 
-use std::path::Path;
-use std::process::{Command, Output};
+mod folder;
 
-fn segue(folder: &Path, words: &str) -> Output {
-    let mut segue = Command::new(env!("CARGO_BIN_EXE_segue"));
-    segue.current_dir(folder).args(words.split(' ')).output().expect("segue starts")
-}
-
-fn stdout(output: &Output) -> String {
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout.clone()).expect("UTF-8")
-}
+use folder::{segue, stdout};
 
 const HANDOFFS: &str = "compare 2mbit/30ms 6mbit/60ms --at 1s..4s/0.5s --seeds 2 --schemes sack,near";
 const ERROR: &str = "--notice-error rate=4x,delay=30ms,late=200ms";

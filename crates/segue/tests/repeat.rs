@@ -45,13 +45,13 @@ fn a_result_says_where_it_comes_from() {
     let origin = &read(folder, "a.json")["origin"];
     assert_eq!(
         origin["command"],
-        "segue compare lte,loss=1% dsl --kind mbb --flows 1 --schemes sack,etcp-v1 --at 2s..4s/1s --packets 100 \
-         --definition after-highest --notice instant --set notice-delay=10ms --seed 1 --seeds 2"
+        "segue compare 'lte,loss=1%' dsl --kind mbb --flows 1 --schemes sack,etcp-v1 --at 2s..4s/1s --packets 100 \
+         --definition after-highest --notice instant --set 'notice-delay=10ms' --seed 1 --seeds 2"
     );
     assert_eq!(origin["question"]["handoffs"]["settings"], serde_json::json!({"notice-delay": "10ms"}));
     // The command asks the same.
-    let command = origin["command"].as_str().unwrap();
-    done(folder, &format!("{} --json c.json", command.strip_prefix("segue ").unwrap()));
+    let words = shell_words::split(origin["command"].as_str().unwrap()).unwrap();
+    done(folder, &format!("{} --json c.json", words[1..].join(" ")));
     assert_eq!(read(folder, "a.json"), read(folder, "c.json"));
     assert!(origin["program"].as_str().unwrap().starts_with(env!("CARGO_PKG_VERSION")), "{origin}");
     let lte = &origin["links"]["lte,loss=1%"];

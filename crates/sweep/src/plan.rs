@@ -8,7 +8,7 @@ use segue_program::PROGRAM;
 use segue_study::planned::PlannedScheme;
 use segue_tables::Asked;
 use segue_tcp::StackProfile;
-use segue_world::{AccessLink, NoticeMode};
+use segue_world::AccessLink;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
@@ -142,10 +142,7 @@ impl Gathered {
         for planned in &plan.schemes {
             let asked = Arc::new(Asked {
                 notice: request.notice.word(),
-                notice_loss: match request.notice {
-                    NoticeMode::InBand { lost } => lost,
-                    NoticeMode::Instant | NoticeMode::Withheld => 0,
-                },
+                notice_loss: request.notice.lost(),
                 definition: request.definition.word(),
                 settings: in_words(&planned.settings),
                 packets: request.packets,

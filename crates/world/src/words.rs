@@ -78,6 +78,22 @@ pub enum NoticeMode {
 const NOTICE_COPIES: u32 = 2;
 
 impl NoticeMode {
+    /// The mode that this word and number of lost copies stand for; an instant notice is never lost.
+    pub fn of(word: NoticeWord, lost: u32) -> Self {
+        match word {
+            NoticeWord::Instant => Self::Instant,
+            NoticeWord::InBand => Self::InBand { lost },
+        }
+    }
+
+    /// Copies that are lost, of those in band.
+    pub fn lost(self) -> u32 {
+        match self {
+            Self::InBand { lost } => lost,
+            Self::Instant | Self::Withheld => 0,
+        }
+    }
+
     /// How many copies of a notice are heard.
     pub fn copies(self) -> u32 {
         match self {

@@ -153,6 +153,7 @@ struct bpf_sock_ops {
 struct __sk_buff {
 	u32 len;
 	u32 protocol; /* network byte order */
+	u32 ifindex;
 	struct bpf_sock *sk;
 };
 
@@ -240,6 +241,9 @@ struct inet_connection_sock {
 	u8 icsk_backoff;
 	u8 icsk_probes_out;
 	u32 icsk_user_timeout; /* ms; 0: none */
+	struct {
+		u16 rcv_mss; /* octets in the peer's segments, as they have come */
+	} icsk_ack;
 	u64 icsk_ca_priv[13];
 };
 
@@ -292,6 +296,7 @@ struct tcp_sock {
 	u8 tcp_usec_ts : 1; /* since Linux 6.7 */
 	u32 tsoffset;
 	u64 bytes_received;
+	u32 data_segs_in; /* segments with data that have come, also twice */
 	u64 tcp_clock_cache; /* ns; since Linux 6.7 */
 	u64 tcp_wstamp_ns;
 	u64 tcp_mstamp;

@@ -23,7 +23,7 @@ static __always_inline u16 window_of(struct tcp_sock *tp)
 /*
  * RFC 7323's clock of this socket, as __tcp_transmit_skb() would read it now: not the
  * present time, but that of the last event that made the socket look at its clock. A
- * poked ACK carries no other, and would be refused as old (PAWS) after a crafted one
+ * triggered ACK carries no other, and would be refused as old (PAWS) after a crafted one
  * that is ahead of it.
  */
 static __always_inline u32 time_stamp(struct tcp_sock *tp)

@@ -14,8 +14,8 @@
 
 /* How a notice leaves. */
 enum {
-	SEGUE_WAY_AUTO = 0, /* poke, and craft what the poke could not write */
-	SEGUE_WAY_POKE = 1, /* the kernel's own ACKs, or nothing */
+	SEGUE_WAY_AUTO = 0, /* trigger, and craft what the trigger could not write */
+	SEGUE_WAY_TRIGGER = 1, /* the kernel's own ACKs, or nothing */
 	SEGUE_WAY_CRAFT = 2, /* ACKs built by the agent */
 };
 
@@ -45,10 +45,10 @@ struct segue_mobile_orders {
 /* Elements of the map `counters`: connections, since the programs were loaded. Each pass
  * counts the last seven anew. */
 enum segue_mobile_counter {
-	SEGUE_MOBILE_COUNT_POKED = 0, /* every copy was written by the kernel */
-	SEGUE_MOBILE_COUNT_UNRESTORED = 1, /* the poke's congestion control could not be left */
+	SEGUE_MOBILE_COUNT_TRIGGERD = 0, /* every copy was written by the kernel */
+	SEGUE_MOBILE_COUNT_UNRESTORED = 1, /* the trigger's congestion control could not be left */
 	SEGUE_MOBILE_COUNT_ACKED = 2, /* a marked connection's own ACKs have carried the report */
-	SEGUE_MOBILE_COUNT_UNWRITTEN = 3, /* SEGUE_WAY_POKE, and not every copy was written */
+	SEGUE_MOBILE_COUNT_UNWRITTEN = 3, /* SEGUE_WAY_TRIGGER, and not every copy was written */
 	SEGUE_MOBILE_COUNT_UNNEGOTIATED = 4, /* established, but the peer has no capability */
 	SEGUE_MOBILE_COUNT_CLOSING = 5, /* the peer has nothing more to send */
 	SEGUE_MOBILE_COUNT_LATER = 6, /* not notified yet: SEGUE_OTHERS_WAIT */
@@ -58,7 +58,8 @@ enum segue_mobile_counter {
 	SEGUE_MOBILE_COUNT_UPLOADS = 10, /* flows of this host with data under way or queued */
 	SEGUE_MOBILE_COUNT_PUSHED = 11, /* of these, nothing was under way: sent what was queued */
 	SEGUE_MOBILE_COUNT_UNECHOED = 12, /* segments, not connections: TSecr became 0 */
-	SEGUE_MOBILE_COUNT_LENGTH = 13,
+	SEGUE_MOBILE_COUNT_NARROWED = 13, /* segments: the window became smaller */
+	SEGUE_MOBILE_COUNT_LENGTH = 14,
 };
 
 /* Written by the iterator for each connection whose ACKs the agent has to craft.
@@ -90,15 +91,32 @@ struct segue_mobile_ack {
 struct segue_others {
 	u64 stale; /* ns, CLOCK_MONOTONIC: stamps first echoed before then are from before an outage */
 	u32 resume; /* connections with them are helped */
-	u32 pad;
+	u32 window; /* windows told to them may be bounded */
 };
 
-/* Time stamp and ACK numbers that a connection has sent to its peer: element of the map `sent`. */
+/* What a connection has sent to its peer, and what had come by then: element of the map `sent`. */
 struct segue_sent {
 	u64 echoed; /* ns, CLOCK_MONOTONIC: when `tsecr` was first sent */
+	u64 until; /* the same: when this period of counting ends */
 	u32 tsecr;
 	u32 known; /* of `acks` */
 	u32 acks[SEGUE_SENT_ACKS]; /* the last ACK numbers, each once, the newest first */
+	u32 packets; /* data packets that have come */
+	u32 before[2]; /* the same, as this period began and the one before */
+	u32 device; /* index: the last segment has left by it */
+	u32 rtt_us; /* the smallest of the last minutes; 0: unknown */
+	u16 mss; /* octets of data in the peer's packets */
+	u8 scale; /* RFC 7323: of this host's windows */
+	u8 pad;
+};
+
+/* The bound of a connection's windows: element of the map `bounds`. */
+struct segue_bound {
+	u64 until; /* ns, CLOCK_MONOTONIC: it ends by itself, also if its agent is gone */
+	u32 from; /* the first ACK number that it holds for */
+	u32 device; /* index: what leaves by another is not bounded */
+	u32 most; /* as it stands in the header, host byte order */
+	u32 pad;
 };
 
 /* Written by mobile_waiting for each connection whose peer may be waiting. */

@@ -6,7 +6,8 @@
  *     mobile_sockops   at each event of a connection: capability and reports
  *     mobile_notify    when the agent reads its iterator: a notice, on all connections
  *     mobile_egress    as a segment leaves: not over a link that has gone
- *     mobile_echo      at the device's egress: what peers without capability are sent
+ *     mobile_echo      at the device's egress: what peers without capability are sent,
+ *                      and their windows
  *     mobile_waiting   when the agent reads its iterator: which of these may wait
  */
 #include "negotiate.h"
@@ -74,14 +75,14 @@ static __always_inline void notify(struct tcp_sock *tp, struct connection *conne
 	renew(connection, order);
 	connection->copies = copies;
 	connection->to_craft = 0;
-	if (order->way == SEGUE_WAY_POKE || (order->way == SEGUE_WAY_AUTO && has_room(tp)))
-		poke(tp, connection);
+	if (order->way == SEGUE_WAY_TRIGGER || (order->way == SEGUE_WAY_AUTO && has_room(tp)))
+		trigger(tp, connection);
 	connection->copies = 0;
 	/* a first report that still waits is now out of date */
 	connection->type = 0;
 	if (connection->written >= copies) {
-		count(SEGUE_MOBILE_COUNT_POKED);
-	} else if (order->way == SEGUE_WAY_POKE) {
+		count(SEGUE_MOBILE_COUNT_TRIGGERD);
+	} else if (order->way == SEGUE_WAY_TRIGGER) {
 		count(SEGUE_MOBILE_COUNT_UNWRITTEN);
 		connection->type = waiting == SEGUE_TYPE_FIRST ? waiting : 0;
 		if (!connection->written)

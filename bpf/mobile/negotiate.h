@@ -8,7 +8,7 @@
  *                      lost, until an answer shows that one has arrived. Where other
  *                      options leave no room (MPTCP's on the first ACKs) it waits
  *     a notice         the report that the connection's state holds: on the ACKs of a
- *                      poke, or where it is marked on the next that it sends anyway
+ *                      trigger, or where it is marked on the next that it sends anyway
  */
 #ifndef SEGUE_MOBILE_NEGOTIATE_H
 #define SEGUE_MOBILE_NEGOTIATE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * notice_tx.h - the sender of notices: reports on ACKs of the kernel's own (poke.h), to
+ * notice_tx.h - the sender of notices: reports on ACKs of the kernel's own (trigger.h), to
  * which mobile_sockops adds the option.
  *
  * Source: docs/reference/wire.md.
@@ -8,11 +8,11 @@
 #ifndef SEGUE_MOBILE_NOTICE_TX_H
 #define SEGUE_MOBILE_NOTICE_TX_H
 
-#include "poke.h"
+#include "trigger.h"
 #include "state.h"
 
 SEC("struct_ops")
-void BPF_PROG(poke_init, struct sock *sk)
+void BPF_PROG(trigger_init, struct sock *sk)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct connection *connection = bpf_sk_storage_get(&connections, sk, 0, 0);
@@ -24,12 +24,12 @@ void BPF_PROG(poke_init, struct sock *sk)
 }
 
 SEC(".struct_ops.link")
-struct tcp_congestion_ops segue_poke = {
-	.init = (void *)poke_init,
-	.ssthresh = (void *)poke_ssthresh,
-	.cong_avoid = (void *)poke_cong_avoid,
-	.undo_cwnd = (void *)poke_undo_cwnd,
-	.name = "segue_poke",
+struct tcp_congestion_ops segue_trigger = {
+	.init = (void *)trigger_init,
+	.ssthresh = (void *)trigger_ssthresh,
+	.cong_avoid = (void *)trigger_cong_avoid,
+	.undo_cwnd = (void *)trigger_undo_cwnd,
+	.name = "segue_trigger",
 };
 
 /* 40 octets of options: time stamps, 12; SACK blocks, 4 and 8 each, of which the
@@ -44,12 +44,12 @@ static __always_inline u32 has_room(struct tcp_sock *tp)
 }
 
 /* Sends the copies in the kernel's own ACKs. The socket is locked. */
-static __always_inline void poke(struct tcp_sock *tp, struct connection *connection)
+static __always_inline void trigger(struct tcp_sock *tp, struct connection *connection)
 {
 	char name[CA_NAME_LENGTH] = {};
 	int flags, with_options;
 
-	if (!can_be_poked(tp, name))
+	if (!can_be_triggered(tp, name))
 		return;
 	if (bpf_getsockopt(tp, SOL_TCP, TCP_BPF_SOCK_OPS_CB_FLAGS, &flags, sizeof(flags)))
 		return; /* before Linux 6.12 */
@@ -57,7 +57,7 @@ static __always_inline void poke(struct tcp_sock *tp, struct connection *connect
 	if (bpf_setsockopt(tp, SOL_TCP, TCP_BPF_SOCK_OPS_CB_FLAGS, &with_options,
 			   sizeof(with_options)))
 		return;
-	if (poke_once(tp, name) == POKE_STUCK)
+	if (trigger_once(tp, name) == TRIGGER_STUCK)
 		count(SEGUE_MOBILE_COUNT_UNRESTORED);
 	bpf_setsockopt(tp, SOL_TCP, TCP_BPF_SOCK_OPS_CB_FLAGS, &flags, sizeof(flags));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * resume.h - connections whose peer runs nothing of ours: what the agent must know to have
- * the peer send again after an outage.
+ * the peer send again after an outage, and to bound their windows (window.h).
  *
  *     mobile_echo      remembers the last ACK numbers of each connection. An ICMP message
  *                      moves the peer's timer only if it quotes the first segment that the
@@ -23,6 +23,7 @@
 #include "craft.h"
 #include "segment.h"
 #include "state.h"
+#include "window.h"
 
 /* Connections that are remembered: a bound for memory; of more, the one that was silent
  * for longest is forgotten. */
@@ -46,6 +47,9 @@ struct {
 	__type(value, struct segue_sent);
 } sent SEC(".maps");
 
+/* Arrivals on a connection are counted over so long, ns. */
+#define COUNTED_FOR 1000000000ull
+
 /* RFC 7323, appendix A: the option as all common stacks write it. */
 struct stamps {
 	u8 head[4]; /* two NOPs, kind and length */
@@ -67,7 +71,15 @@ static __always_inline const struct segue_others *treatment(const u8 remote[16])
 
 	__builtin_memcpy(prefix.address, remote, 16);
 	found = bpf_map_lookup_elem(&others, &prefix);
-	return found && found->resume ? found : 0;
+	return found && (found->resume || found->window) ? found : 0;
+}
+
+/* Of the last minutes, us; 0: unknown. */
+static __always_inline u32 smallest_rtt(struct tcp_sock *tp)
+{
+	const u32 rtt = tp->rtt_min.s[0].v;
+
+	return rtt == ~0u ? 0 : rtt;
 }
 
 /* Octets before the IP header. */
@@ -103,9 +115,25 @@ static __always_inline void echo_nothing(struct __sk_buff *skb, const struct seg
 	count(SEGUE_MOBILE_COUNT_UNECHOED);
 }
 
+/* What has come by now, beside what leaves. Periods as Memory::acknowledges of the simulator has them. */
+static __always_inline void count_arrivals(struct segue_sent *known, struct tcp_sock *tp, u32 device,
+					   u64 now)
+{
+	known->packets = tp->data_segs_in;
+	if (now >= known->until) {
+		known->before[1] = known->until ? known->before[0] : known->packets;
+		known->before[0] = known->packets;
+		known->until = now + COUNTED_FOR;
+	}
+	known->device = device;
+	known->rtt_us = smallest_rtt(tp);
+	known->mss = tp->inet_conn.icsk_ack.rcv_mss;
+	known->scale = BPF_CORE_READ_BITFIELD(tp, rx_opt.rcv_wscale);
+}
+
 /* A segment of an established connection leaves. */
 static __always_inline void on_segment(struct __sk_buff *skb, const struct segment *segment,
-				       const struct segue_others *treated)
+				       const struct segue_others *treated, struct tcp_sock *tp)
 {
 	const u64 now = bpf_ktime_get_ns();
 	struct segue_sent *known;
@@ -120,14 +148,16 @@ static __always_inline void on_segment(struct __sk_buff *skb, const struct segme
 		struct segue_sent first = { .echoed = now, .tsecr = echo, .known = 1 };
 
 		first.acks[0] = segment->ack;
+		count_arrivals(&first, tp, skb->ifindex, now);
 		bpf_map_update_elem(&sent, &segment->flow, &first, BPF_ANY);
 		return;
 	}
 	remember_ack(known, segment->ack);
+	count_arrivals(known, tp, skb->ifindex, now);
 	if (echo != known->tsecr) {
 		known->tsecr = echo;
 		known->echoed = now;
-	} else if (echo && known->echoed < treated->stale) {
+	} else if (treated->resume && echo && known->echoed < treated->stale) {
 		echo_nothing(skb, segment, echo);
 	}
 }
@@ -139,6 +169,7 @@ int mobile_echo(struct __sk_buff *skb)
 	const struct segue_others *treated;
 	struct connection *connection;
 	struct segment segment = {};
+	struct tcp_sock *tp;
 	struct bpf_sock *sk = skb->sk;
 	struct bpf_sock *full = sk ? bpf_sk_fullsock(sk) : 0;
 
@@ -157,8 +188,11 @@ int mobile_echo(struct __sk_buff *skb)
 	if (connection && connection->negotiated)
 		return TC_ACT_UNSPEC;
 	treated = treatment(segment.flow.remote);
-	if (treated)
-		on_segment(skb, &segment, treated);
+	tp = bpf_skc_to_tcp_sock(full);
+	if (!treated || !tp)
+		return TC_ACT_UNSPEC;
+	on_segment(skb, &segment, treated, tp);
+	narrow(skb, &segment);
 	return TC_ACT_UNSPEC;
 }
 
@@ -182,6 +216,7 @@ int mobile_waiting(struct bpf_iter__tcp *context)
 	struct sock_common *common = context->sk_common;
 	const struct segue_mobile_orders *order;
 	struct segue_waiting waiting = {};
+	const struct segue_others *treated;
 	const struct segue_sent *known;
 	struct tcp_sock *tp;
 	u32 zero = 0;
@@ -194,7 +229,8 @@ int mobile_waiting(struct bpf_iter__tcp *context)
 		return 0;
 	segue_tuple_of(&tp->inet_conn.icsk_inet.sk.__sk_common, &waiting.tuple);
 	known = bpf_map_lookup_elem(&sent, &waiting.tuple);
-	if (!known || !treatment(waiting.tuple.remote))
+	treated = treatment(waiting.tuple.remote);
+	if (!known || !treated || !treated->resume)
 		return 0;
 	__builtin_memcpy(waiting.acks, known->acks, sizeof(waiting.acks));
 	waiting.known = known->known;
@@ -203,7 +239,7 @@ int mobile_waiting(struct bpf_iter__tcp *context)
 	waiting.tsval = time_stamp(tp);
 	waiting.mark = tp->inet_conn.icsk_inet.sk.sk_mark;
 	waiting.device = tp->inet_conn.icsk_inet.sk.__sk_common.skc_bound_dev_if;
-	waiting.rtt_us = tp->rtt_min.s[0].v == ~0u ? 0 : tp->rtt_min.s[0].v;
+	waiting.rtt_us = smallest_rtt(tp);
 	waiting.window = window_of(tp);
 	waiting.stamped = BPF_CORE_READ_BITFIELD(tp, rx_opt.tstamp_ok);
 	bpf_seq_write(context->meta->seq, &waiting, sizeof(waiting));

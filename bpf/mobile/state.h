@@ -21,8 +21,8 @@ struct connection {
 	u8 negotiated;
 	u8 report; /* number of the next report */
 	u8 type; /* of the report to be written; 0: none */
-	u8 copies; /* to be sent by segue_poke */
-	u8 written; /* options stored since the poke began */
+	u8 copies; /* to be sent by segue_trigger */
+	u8 written; /* options stored since the trigger began */
 	u8 to_craft; /* copies of this round, for the agent */
 	u8 data_is_no_answer; /* the peer may send without having heard the first report */
 	u8 marked; /* copies that the connection's own ACKs are still to carry */

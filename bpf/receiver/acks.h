@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * acks.h - ACKs at once (poke.h): the peer must learn of a window that closes or opens, and
+ * acks.h - ACKs at once (trigger.h): the peer must learn of a window that closes or opens, and
  * an ACK that was held back must go.
  *
  * Source: docs/guide/receiver.md.
@@ -9,28 +9,28 @@
 #define SEGUE_RECEIVER_ACKS_H
 
 #include "addr.h"
-#include "poke.h"
+#include "trigger.h"
 #include "state.h"
 
 /* Set before each pass over the sockets. */
-u32 poke_acks; /* ACKs of each connection */
-u32 poke_held_only; /* only of connections whose last ACK was dropped */
+u32 trigger_acks; /* ACKs of each connection */
+u32 trigger_held_only; /* only of connections whose last ACK was dropped */
 
 SEC("struct_ops")
 void BPF_PROG(acks_init, struct sock *sk)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 
-	for (u32 i = 0; i < SEGUE_RECEIVER_ACKS && i < poke_acks; i++)
+	for (u32 i = 0; i < SEGUE_RECEIVER_ACKS && i < trigger_acks; i++)
 		bpf_tcp_send_ack(tp, tp->rcv_nxt);
 }
 
 SEC(".struct_ops.link")
 struct tcp_congestion_ops receiver_acks = {
 	.init = (void *)acks_init,
-	.ssthresh = (void *)poke_ssthresh,
-	.cong_avoid = (void *)poke_cong_avoid,
-	.undo_cwnd = (void *)poke_undo_cwnd,
+	.ssthresh = (void *)trigger_ssthresh,
+	.cong_avoid = (void *)trigger_cong_avoid,
+	.undo_cwnd = (void *)trigger_undo_cwnd,
 	.name = "segue_acks",
 };
 
@@ -45,20 +45,20 @@ static __always_inline u32 leaves_here(struct tcp_sock *tp)
 static __always_inline void send_acks(struct tcp_sock *tp)
 {
 	char name[CA_NAME_LENGTH] = {};
-	u32 poked;
+	u32 triggered;
 
-	if (!can_be_poked(tp, name))
+	if (!can_be_triggered(tp, name))
 		return;
-	poked = poke_once(tp, name);
-	if (poked == POKE_REFUSED)
+	triggered = trigger_once(tp, name);
+	if (triggered == TRIGGER_REFUSED)
 		return;
-	count(SEGUE_COUNT_POKED);
-	if (poked == POKE_STUCK)
+	count(SEGUE_COUNT_TRIGGERD);
+	if (triggered == TRIGGER_STUCK)
 		count(SEGUE_COUNT_UNRESTORED);
 }
 
 SEC("iter/tcp")
-int receiver_poke(struct bpf_iter__tcp *context)
+int receiver_trigger(struct bpf_iter__tcp *context)
 {
 	struct sock_common *common = context->sk_common;
 	struct segue_tuple flow = {};
@@ -77,7 +77,7 @@ int receiver_poke(struct bpf_iter__tcp *context)
 	segue_tuple_of(&tp->inet_conn.icsk_inet.sk.__sk_common, &flow);
 	if (!chosen(flow.remote) || !leaves_here(tp))
 		return 0;
-	if (poke_held_only) {
+	if (trigger_held_only) {
 		struct segue_receiver_state *kept = bpf_map_lookup_elem(&flows, &flow);
 
 		if (!kept || !kept->held)

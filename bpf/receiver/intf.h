@@ -8,7 +8,7 @@
 
 #include "policy.h"
 
-/* ACKs that one poke sends at most. */
+/* ACKs that one trigger sends at most. */
 #define SEGUE_RECEIVER_ACKS 8u
 
 /* The one element of the map `orders`. Times are of CLOCK_BOOTTIME, ns: what is asked
@@ -24,8 +24,8 @@ struct segue_receiver_orders {
 enum segue_receiver_counter {
 	SEGUE_COUNT_CLOSED = 0, /* segments whose window became 0 */
 	SEGUE_COUNT_DROPPED = 1, /* ACKs that the filter has dropped */
-	SEGUE_COUNT_POKED = 2, /* connections that were made to send ACKs */
-	SEGUE_COUNT_UNRESTORED = 3, /* of these, left with the poke's congestion control */
+	SEGUE_COUNT_TRIGGERD = 2, /* connections that were made to send ACKs */
+	SEGUE_COUNT_UNRESTORED = 3, /* of these, left with the trigger's congestion control */
 	SEGUE_COUNT_LENGTH = 4,
 };
 

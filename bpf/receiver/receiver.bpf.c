@@ -5,7 +5,7 @@
  *
  *     receiver_egress   phas.h     ACKs that are held back
  *                       freeze.h   windows that are advertised as closed
- *     receiver_poke     acks.h   when its owner reads the iterator: ACKs at once
+ *     receiver_trigger     acks.h   when its owner reads the iterator: ACKs at once
  */
 #include "freeze.h"
 #include "phas.h"

@@ -5,7 +5,7 @@ use super::estimate::Rule;
 use super::event::Kind;
 use super::netlink::MAIN_TABLE;
 use super::quantity::{rate_kbps, time_us};
-use super::settings::{Config, Gap, Others, Receivers, Settings};
+use super::settings::{Config, Gap, Others, OwnTreated, Receivers, Settings, Treated};
 use super::socket;
 use ipnet::IpNet;
 use segue_kernel::host;
@@ -28,6 +28,8 @@ pub const PLACE: &str = "/etc/segue/agent.toml";
 const LARGEST_MIB: u64 = 1;
 /// The kind of file, for messages.
 const EXPECTED: &str = "TOML as in examples/agent.toml";
+/// Unless the file says otherwise. A bound saves drops, and costs servers of bbr data (docs/guide/agent.md).
+const OTHERS: Treated = Treated { resume: true, window: false };
 /// Most entries of a list.
 const MOST: usize = 64;
 
@@ -61,6 +63,7 @@ struct Written {
 #[serde(deny_unknown_fields)]
 struct OthersWords {
     resume: Option<bool>,
+    window: Option<bool>,
     #[serde(default)]
     prefix: Vec<Spanned<PrefixWords>>,
 }
@@ -69,7 +72,8 @@ struct OthersWords {
 #[serde(deny_unknown_fields)]
 struct PrefixWords {
     to: Spanned<String>,
-    resume: bool,
+    resume: Option<bool>,
+    window: Option<bool>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -102,7 +106,9 @@ enum GroupWord {
 #[serde(rename_all = "lowercase")]
 enum WayWord {
     Auto,
-    Poke,
+    /// The word of 0.1 was `poke`.
+    #[serde(alias = "poke")]
+    Trigger,
     Crafted,
 }
 
@@ -168,7 +174,7 @@ impl Source<'_> {
             copies: self.number("copies", &written.copies, 2, 1..=8)?,
             way: match written.way {
                 None | Some(WayWord::Auto) => Way::Auto,
-                Some(WayWord::Poke) => Way::Poke,
+                Some(WayWord::Trigger) => Way::Trigger,
                 Some(WayWord::Crafted) => Way::Crafted,
             },
             interval: self.time("interval", &written.interval, 1_000_000, 100_000..=60_000_000)?,
@@ -239,21 +245,28 @@ impl Source<'_> {
     }
 
     fn others(&self, written: &Written) -> Result<Others, Error> {
-        let Some(words) = &written.others else { return Ok(Others { resume: true, prefixes: Vec::new() }) };
+        let Some(words) = &written.others else { return Ok(Others { all: OTHERS, prefixes: Vec::new() }) };
         if words.prefix.len() > MOST {
             return Err(self.at(words.prefix[MOST].span(), &format!("prefix: expected at most {MOST}")));
         }
-        let mut prefixes: Vec<(IpNet, bool)> = Vec::new();
+        let mut prefixes: Vec<(IpNet, OwnTreated)> = Vec::new();
         for words in &words.prefix {
-            let PrefixWords { to, resume } = words.get_ref();
+            let PrefixWords { to, resume, window } = words.get_ref();
             let fail = |problem: &str| self.at(to.span(), &format!("to: `{}` {problem}", to.get_ref()));
             let net = prefix(to.get_ref(), "").map_err(|problem| fail(&problem))?;
             if prefixes.iter().any(|(other, _)| *other == net) {
                 return Err(fail("stands twice; expected each prefix once"));
             }
-            prefixes.push((net, *resume));
+            if resume.is_none() && window.is_none() {
+                return Err(fail("is treated as all others; expected `resume` or `window`"));
+            }
+            prefixes.push((net, OwnTreated { resume: *resume, window: *window }));
         }
-        Ok(Others { resume: words.resume.unwrap_or(true), prefixes })
+        let all = Treated {
+            resume: words.resume.unwrap_or(OTHERS.resume),
+            window: words.window.unwrap_or(OTHERS.window),
+        };
+        Ok(Others { all, prefixes })
     }
 
     fn uploads(&self, word: &Option<Spanned<String>>) -> Result<Option<Policy>, Error> {

@@ -20,7 +20,7 @@ fn nothing_need_be_written() {
     assert!(config.settings.rules.is_empty());
     assert_eq!((config.uploads, config.table), (Policy::named("etcp-v1", &[]).ok(), 254));
     assert_eq!(config.receivers.devices().count(), 0);
-    assert_eq!((config.others.resume, config.others.prefixes.len()), (true, 0));
+    assert_eq!(config.others, Others { all: Treated { resume: true, window: false }, prefixes: Vec::new() });
 }
 
 #[test]
@@ -28,11 +28,27 @@ fn what_is_done_for_other_peers() {
     let config = parse("[others]\nresume = false\n[[others.prefix]]\nto = \"192.0.2.0/24\"\nresume = true\n")
         .expect("a configuration");
     let net = "192.0.2.0/24".parse().expect("a prefix");
-    assert_eq!((config.others.resume, &config.others.prefixes[..]), (false, &[(net, true)][..]));
+    let own = OwnTreated { resume: Some(true), window: None };
+    assert_eq!(config.others.prefixes, [(net, own)]);
+    assert_eq!(config.others.all, Treated { resume: false, window: false });
+    let config = parse("[others]\nwindow = true\n").expect("a configuration");
+    assert_eq!(config.others.all, Treated { resume: true, window: true });
     for (text, said) in [
         (
+            "[others]\nwindow = 15\n",
+            "a.toml, line 2, column 10: invalid type: integer `15`, expected true or false",
+        ),
+        (
+            "[[others.prefix]]\nto = \"::/0\"\nwindows = true\n",
+            "a.toml, line 3, column 1: unknown key `windows`, expected one of `to`, `resume`, `window`; did you mean `window`?",
+        ),
+        (
+            "[[others.prefix]]\nto = \"::/0\"\n",
+            "a.toml, line 2, column 6: to: `::/0` is treated as all others; expected `resume` or `window`",
+        ),
+        (
             "[others]\nresum = true\n",
-            "a.toml, line 2, column 1: unknown key `resum`, expected `resume` or `prefix`; did you mean `resume`?",
+            "a.toml, line 2, column 1: unknown key `resum`, expected one of `resume`, `window`, `prefix`; did you mean `resume`?",
         ),
         (
             "[others]\n[[others.prefix]]\nto = \"192.0.2.1/24\"\nresume = true\n",

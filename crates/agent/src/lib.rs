@@ -6,7 +6,8 @@
 //! * [`rounds`]: who is told what, when, in which order; [`round`]: what that came to; [`order`]: what the
 //!   agent is to do; `pace`: how fast. Only [`netlink`] and [`wifi`] touch the world.
 //! * `receivers`: what it does by this host's ACKs alone.
-//! * `resume`: when it helps connections whose peers run nothing of ours; `others`: by which it does.
+//! * `others`: what it does for connections whose peers run nothing of ours; `windows`: how far it bounds their
+//!   windows.
 //! * [`settings`]: how it is set; [`config`]: the same as a file.
 //! * [`control`], [`socket`], [`status`]: how it is asked; [`lock`], [`rights`]: how it is kept in its place.
 //! * [`cli`]: the words of the command line.
@@ -34,6 +35,7 @@ pub mod settings;
 pub mod socket;
 pub mod status;
 pub mod wifi;
+mod windows;
 
 pub use error::Error;
 pub use others::OthersStatus;

@@ -15,6 +15,8 @@ pub enum Order {
     Begin(Notice, Vec<Scope>, Option<Handoff>),
     /// The link is back after an outage: connections whose peers have not negotiated may wait.
     Resume(Outage),
+    /// A handoff from a link that is known: windows of connections whose peers have not negotiated may be too wide.
+    Moved(Moved),
     /// As many of its connections are to be told now.
     Pass(u32),
     /// It is over.
@@ -34,4 +36,19 @@ pub struct Outage {
     pub delay_us: u32,
     /// kbit/s from this host.
     pub up_kbps: u32,
+}
+
+/// A handoff that has completed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moved {
+    /// The watched prefix.
+    pub watch: IpNet,
+    /// Indices of the devices that it leads over, before and now.
+    pub devices: [u32; 2],
+    /// The links towards this host, before and now.
+    pub links: [Link; 2],
+    /// The old link's last moment, ns.
+    pub until: u64,
+    /// There was no link in between.
+    pub disconnected: bool,
 }

@@ -1,16 +1,18 @@
 //! Peers that run nothing of ours: after an outage the agent has their connections go on ([`segue_mobile::resume`]),
-//! through the programs of [`segue_kernel::mobile`].
+//! through the programs of [`segue_kernel::mobile`]. On a slower link it bounds their windows ([`super::windows`]).
 
 use super::Error;
 use super::event::Event;
-use super::order::Outage;
+use super::order::{Moved, Outage};
 use super::rounds::Rounds;
-use super::settings::Config;
+use super::settings::{Config, Treated};
+use super::windows::Windows;
 use ipnet::IpNet;
 use segue_kernel::mobile::{Mobile, Progress, Scope, Treatment, Waiting};
 use segue_mobile::resume::{Due, Flow, MOST, Resumes, Say};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 use std::time::Duration;
 
 /// Help for peers that run nothing of ours, as `status` shows it.
@@ -18,6 +20,8 @@ use std::time::Duration;
 pub struct OthersStatus {
     /// Whether connections with any are helped.
     pub resume: bool,
+    /// Whether windows that any are told are bounded on a slower link.
+    pub window: bool,
     /// Devices whose segments are seen.
     pub devices: Vec<String>,
     /// Connections that are being helped.
@@ -34,13 +38,17 @@ pub struct OthersStatus {
     pub unsent: u64,
     /// Segments whose stamp was from before an outage, and was not echoed.
     pub unechoed: u64,
+    /// Connections whose windows are bounded.
+    pub bounded: usize,
+    /// Segments whose window became smaller.
+    pub narrowed: u64,
 }
 
 /// How connections of a prefix are treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Prefix {
     to: IpNet,
-    resume: bool,
+    treated: Treated,
     stale: u64,
 }
 
@@ -53,6 +61,7 @@ pub(super) struct Others {
     /// Devices whose egress is not ours, and why.
     problems: BTreeMap<String, String>,
     resumes: Resumes<IpNet, Waiting>,
+    windows: Windows,
     counts: OthersStatus,
 }
 
@@ -60,10 +69,16 @@ pub(super) struct Others {
 fn prefixes(config: &Config) -> Vec<Prefix> {
     let others = &config.others;
     let watch = &config.settings.watch;
-    let mut all: Vec<_> = watch.iter().map(|to| (*to, others.resume_of(to))).collect();
-    let within = |to: &IpNet| watch.iter().any(|watched| watched != to && watched.contains(to));
-    all.extend(others.prefixes.iter().filter(|(to, _)| within(to)));
-    all.into_iter().map(|(to, resume)| Prefix { to, resume, stale: 0 }).collect()
+    let within = |to: &&IpNet| watch.iter().any(|watched| watched != *to && watched.contains(*to));
+    let own = others.prefixes.iter().map(|(to, _)| to).filter(within);
+    let all = watch.iter().chain(own);
+    all.map(|to| Prefix { to: *to, treated: others.treated(to), stale: 0 }).collect()
+}
+
+/// Whether windows that this peer is told may be bounded.
+fn bounds(prefixes: &[Prefix], remote: IpAddr) -> bool {
+    let around = prefixes.iter().filter(|prefix| prefix.to.contains(&remote));
+    around.max_by_key(|prefix| prefix.to.prefix_len()).is_some_and(|prefix| prefix.treated.window)
 }
 
 impl Others {
@@ -72,7 +87,8 @@ impl Others {
         let prefixes = prefixes(config);
         let mut others = Self {
             counts: OthersStatus {
-                resume: prefixes.iter().any(|prefix| prefix.resume),
+                resume: prefixes.iter().any(|prefix| prefix.treated.resume),
+                window: prefixes.iter().any(|prefix| prefix.treated.window),
                 ..OthersStatus::default()
             },
             prefixes,
@@ -80,6 +96,7 @@ impl Others {
             followed: BTreeMap::new(),
             problems: BTreeMap::new(),
             resumes: Resumes::new(),
+            windows: Windows::default(),
         };
         others.treat(mobile)?;
         others.follow(rounds, mobile);
@@ -89,7 +106,8 @@ impl Others {
     fn treat(&self, mobile: &mut Mobile) -> Result<(), Error> {
         let treatment = |prefix: &Prefix| Treatment {
             to: Scope { address: prefix.to.network(), bits: prefix.to.prefix_len(), notified: true },
-            resume: prefix.resume,
+            resume: prefix.treated.resume,
+            window: prefix.treated.window,
             stale: Duration::from_nanos(prefix.stale),
         };
         let all: Vec<_> = self.prefixes.iter().map(treatment).collect();
@@ -98,7 +116,7 @@ impl Others {
 
     /// Sees what leaves by the devices in use, and by those that may be next.
     fn follow(&mut self, rounds: &Rounds, mobile: &mut Mobile) {
-        if !self.counts.resume {
+        if !self.counts.resume && !self.counts.window {
             return;
         }
         let in_use = rounds.devices();
@@ -151,7 +169,7 @@ impl Others {
     fn mark(&mut self, watch: &IpNet, stale: u64, mobile: &mut Mobile) {
         let mut changed = false;
         for prefix in self.prefixes.iter_mut().filter(|prefix| watch.contains(&prefix.to)) {
-            changed |= prefix.resume && prefix.stale < stale;
+            changed |= prefix.treated.resume && prefix.stale < stale;
             prefix.stale = prefix.stale.max(stale);
         }
         if changed && let Err(error) = self.treat(mobile) {
@@ -190,8 +208,26 @@ impl Others {
         u32::try_from(helped).unwrap_or(u32::MAX)
     }
 
+    /// A handoff has completed.
+    pub(super) fn on_moved(&mut self, now: u64, moved: &Moved, mobile: &Mobile) {
+        if self.counts.window {
+            self.windows.begin(now, moved, |remote| bounds(&self.prefixes, remote), mobile);
+        }
+    }
+
+    /// When there is something to be sent.
     pub(super) fn deadline(&self) -> Option<u64> {
         self.resumes.deadline()
+    }
+
+    /// When windows are to be divided anew.
+    pub(super) fn round(&self) -> Option<u64> {
+        self.windows.deadline()
+    }
+
+    /// Divides windows anew, if it is time.
+    pub(super) fn divide(&mut self, now: u64, mobile: &Mobile) {
+        self.windows.act(now, |remote| bounds(&self.prefixes, remote), mobile);
     }
 
     /// Sends what is due, to those on which nothing new has come.
@@ -235,6 +271,8 @@ impl Others {
             devices: self.followed.values().cloned().collect(),
             helping: self.resumes.len(),
             unechoed: mobile.unechoed().map_or(0, u64::from),
+            bounded: self.windows.connections(),
+            narrowed: mobile.narrowed().map_or(0, u64::from),
             ..self.counts.clone()
         }
     }
@@ -252,13 +290,31 @@ mod tests {
                     [[others.prefix]]\nto = \"::/0\"\nresume = false\n";
         let config = Config::parse(text, "a.toml").expect("a configuration");
         let said: Vec<_> =
-            prefixes(&config).iter().map(|prefix| (prefix.to.to_string(), prefix.resume)).collect();
+            prefixes(&config).iter().map(|prefix| (prefix.to.to_string(), prefix.treated.resume)).collect();
         let expected =
             [("0.0.0.0/0", true), ("::/0", false), ("192.0.2.0/24", false), ("192.0.2.8/29", true)];
         assert_eq!(said, expected.map(|(to, resume)| (to.to_owned(), resume)));
         // The watched prefix is part of a prefix that is left alone.
         let text = "watch = [\"192.0.2.0/24\"]\n[[others.prefix]]\nto = \"192.0.0.0/16\"\nresume = false\n";
         let config = Config::parse(text, "a.toml").expect("a configuration");
-        assert_eq!(prefixes(&config).iter().map(|prefix| prefix.resume).collect::<Vec<_>>(), [false]);
+        assert_eq!(prefixes(&config).iter().map(|prefix| prefix.treated.resume).collect::<Vec<_>>(), [false]);
+    }
+
+    #[test]
+    fn a_prefix_says_one_thing_and_leaves_the_other_to_the_prefix_around_it() {
+        let text = "[others]\nresume = false\nwindow = true\n\
+                    [[others.prefix]]\nto = \"192.0.2.0/24\"\nwindow = false\n\
+                    [[others.prefix]]\nto = \"192.0.2.8/29\"\nresume = true\n\
+                    [[others.prefix]]\nto = \"192.0.2.8/32\"\nwindow = true\n";
+        let prefixes = prefixes(&Config::parse(text, "a.toml").expect("a configuration"));
+        let said: Vec<_> =
+            prefixes.iter().map(|prefix| (prefix.treated.resume, prefix.treated.window)).collect();
+        // 0.0.0.0/0, ::/0, and the three in order
+        assert_eq!(said, [(false, true), (false, true), (false, false), (true, false), (true, true)]);
+        let bounds = |remote: &str| bounds(&prefixes, remote.parse().expect("an address"));
+        assert_eq!(
+            ["192.0.2.8", "192.0.2.9", "192.0.2.1", "198.51.100.1", "fd00::1"].map(bounds),
+            [true, false, false, true, true]
+        );
     }
 }

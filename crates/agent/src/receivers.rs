@@ -4,7 +4,7 @@
 use super::Error;
 use super::event::Event;
 use super::links::Links;
-use super::settings::{Gap, Receivers as Wanted};
+use super::settings::{Gap, Receivers as ReceiverSettings};
 use segue_kernel::receiver::{self, Act, Announced, Options, Peers, Receiver};
 use serde::Serialize;
 use std::time::Duration;
@@ -25,7 +25,7 @@ pub struct ReceiverStatus {
     /// ACKs that were dropped.
     pub dropped: u64,
     /// Connections that were made to send ACKs, each time.
-    pub poked: u64,
+    pub triggered: u64,
 }
 
 struct One {
@@ -96,12 +96,12 @@ impl Receivers {
     ///
     /// # Errors
     /// A device has a filter of somebody else in our place, or the kernel refuses.
-    pub(super) fn attach(wanted: &Wanted, links: &Links, time: Duration) -> Result<Self, Error> {
+    pub(super) fn attach(settings: &ReceiverSettings, links: &Links, time: Duration) -> Result<Self, Error> {
         let mut all: Vec<One> = Vec::new();
-        for device in wanted.devices() {
-            let gap = wanted.gaps.iter().find(|gap| gap.device == device);
-            let announced = gap.map(|gap: &Gap| gap.announced(wanted.freeze_before)).transpose()?;
-            let phas = wanted.phas.iter().any(|name| name == device);
+        for device in settings.devices() {
+            let gap = settings.gaps.iter().find(|gap| gap.device == device);
+            let announced = gap.map(|gap: &Gap| gap.announced(settings.freeze_before)).transpose()?;
+            let phas = settings.phas.iter().any(|name| name == device);
             let options = Options { device: device.to_owned(), peers: Peers::All, phas };
             let mut receiver = receiver::load(&options)?;
             if links.named(device).is_some() {
@@ -114,7 +114,7 @@ impl Receivers {
             }
             all.push(One { device: device.to_owned(), receiver, announced, phas, problem: None });
         }
-        Ok(Self { all, done_until: time, held_until: None, hold_for: wanted.hold_for })
+        Ok(Self { all, done_until: time, held_until: None, hold_for: settings.hold_for })
     }
 
     /// Follows devices that come and go. `links`: as they are after these events.
@@ -204,7 +204,7 @@ impl Receivers {
                 phas: one.phas,
                 closed: counts.closed,
                 dropped: counts.dropped,
-                poked: counts.poked,
+                triggered: counts.triggered,
             }
         };
         self.all.iter().map(status).collect()

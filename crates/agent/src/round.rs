@@ -40,7 +40,7 @@ pub struct Round {
     /// See `waited_ns`.
     pub took_ns: u64,
     /// Told in the kernel's ACKs.
-    pub poked: u32,
+    pub triggered: u32,
     /// Told in crafted ones.
     pub crafted: u32,
     /// Told, until the end of the round, in ACKs of their own.

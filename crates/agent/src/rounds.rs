@@ -8,17 +8,21 @@
 
 use super::estimate::{Estimate, Estimates, Told};
 use super::event::Event;
-use super::links::{Links, Path};
-use super::order::{Order, Outage};
+use super::links::Links;
+use super::order::{Moved, Order, Outage};
 use super::pace::pace;
 use super::round::{Cause, Refused, Round, WatchStatus};
 use super::settings::Settings;
 use ipnet::IpNet;
 use segue_kernel::mobile::{Notice, Pass};
+use segue_policy::Notice as Handoff;
 use segue_policy::wire::ReportType;
-use segue_policy::{Link, Notice as Handoff};
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
+
+mod watched;
+
+use watched::{Pending, Watched};
 
 /// Nanoseconds of a millisecond.
 const MS: u64 = 1_000_000;
@@ -28,35 +32,6 @@ const LATELY: u64 = 2_000 * MS;
 const BURST: u64 = 2;
 /// Rounds that `status` still knows.
 const REMEMBERED: usize = 32;
-
-/// A handoff that has not been told yet.
-#[derive(Clone, Copy, Debug)]
-struct Pending {
-    number: u64,
-    cause: Cause,
-    at: u64,
-    /// The old link's last moment.
-    until: u64,
-    /// There was no link in between.
-    disconnected: bool,
-    /// Instead of an estimate, for a handoff that is foreseen.
-    foreseen: Option<Told>,
-}
-
-/// A prefix whose way is watched.
-#[derive(Clone, Debug)]
-struct Watched {
-    to: IpNet,
-    /// The last one that was alive.
-    path: Option<Path>,
-    /// Since when there is none.
-    broken: Option<u64>,
-    pending: Option<Pending>,
-    /// The link that flows of this host know.
-    uplink: Option<Link>,
-    /// Rounds may begin until this is more than a burst ahead.
-    paid_until: u64,
-}
 
 /// The round that runs.
 #[derive(Clone, Debug)]
@@ -86,14 +61,7 @@ pub struct Rounds {
 impl Rounds {
     /// Knows nothing of the host yet: the first events tell what is, and are no handoffs.
     pub fn new(settings: Settings) -> Self {
-        let watched = settings.watch.iter().map(|to| Watched {
-            to: *to,
-            path: None,
-            broken: None,
-            pending: None,
-            uplink: None,
-            paid_until: 0,
-        });
+        let watched = settings.watch.iter().map(|to| Watched::new(*to));
         Self {
             watched: watched.collect(),
             estimates: Estimates::new(settings.rules.clone(), settings.station_share),
@@ -280,7 +248,9 @@ impl Rounds {
 
     fn report_first(&mut self, now: u64, index: usize) {
         if let Some(estimate) = self.estimate(now, index) {
-            self.watched[index].uplink = Some(estimate.uplink());
+            let watched = &mut self.watched[index];
+            watched.uplink = Some(estimate.uplink());
+            watched.downlink = watched.path.as_ref().map(|path| (estimate.link(), path.device));
             self.orders.push_back(Order::First(estimate.link()));
         }
     }
@@ -296,7 +266,7 @@ impl Rounds {
             estimate: None,
             waited_ns: 0,
             took_ns: 0,
-            poked: 0,
+            triggered: 0,
             crafted: 0,
             acked: 0,
             waiting: 0,
@@ -389,9 +359,13 @@ impl Rounds {
             way: self.settings.way,
             since: Duration::from_nanos(pending.until.saturating_sub(LATELY)),
         };
-        let own = match kind {
-            ReportType::Completed => watched.uplink.replace(estimate.uplink()),
-            _ => None,
+        let device = watched.path.as_ref().map_or(0, |path| path.device);
+        let (own, before) = match kind {
+            ReportType::Completed => (
+                watched.uplink.replace(estimate.uplink()),
+                watched.downlink.replace((estimate.link(), device)),
+            ),
+            _ => (None, None),
         };
         let own = own.map(|old_link| Handoff {
             old_link,
@@ -413,6 +387,15 @@ impl Rounds {
                 up_kbps: estimate.up_kbps,
             }));
         }
+        if let Some((old, old_device)) = before {
+            self.orders.push_back(Order::Moved(Moved {
+                watch: self.watched[index].to,
+                devices: [old_device, device],
+                links: [old, estimate.link()],
+                until: pending.until,
+                disconnected: pending.disconnected,
+            }));
+        }
     }
 
     /// So many connections are helped whose peers have not negotiated.
@@ -431,7 +414,7 @@ impl Rounds {
     pub fn on_pass(&mut self, now: u64, pass: &Pass) {
         let Some(running) = &mut self.running else { return };
         let round = &mut running.round;
-        round.poked += pass.poked;
+        round.triggered += pass.triggered;
         round.crafted += pass.crafted;
         round.acked += pass.acked;
         round.waiting = pass.marked;

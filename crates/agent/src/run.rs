@@ -88,7 +88,7 @@ impl Agent {
         let mut watcher = Watcher::open(config.table)?;
         let wifi = Wifi::open()?;
         let mut mobile = mobile::attach_kept(&cgroup, config.pin.as_deref())?;
-        if !mobile.pokes() {
+        if !mobile.triggers() {
             tracing::warn!(
                 "this kernel cannot send notices in its own ACKs (Linux 6.12 can); they are crafted"
             );
@@ -126,7 +126,7 @@ impl Agent {
         tracing::info!(
             cgroup = %cgroup.display(),
             control = %config.control.display(),
-            pokes = agent.mobile.pokes(),
+            triggers = agent.mobile.triggers(),
             stations = agent.wifi.is_some(),
             uploads = agent.uploads.as_ref().map_or_else(|| "off".to_owned(), Uploads::scheme),
             "the agent is at work"
@@ -172,7 +172,7 @@ impl Agent {
 
     /// Sleeps until something happens or is due. Whether it is over.
     fn wait(&self, stop: BorrowedFd<'_>) -> Result<bool, Error> {
-        let due = self.rounds.deadline().into_iter().chain(self.others.deadline());
+        let due = self.rounds.deadline().into_iter().chain(self.others.deadline()).chain(self.others.round());
         let until = due.fold(self.tick, u64::min);
         let now = now()?;
         let time = Duration::from_nanos(until.saturating_sub(now));
@@ -211,6 +211,7 @@ impl Agent {
                     self.rounds.on_helped(helped);
                     self.help_first()?;
                 }
+                Order::Moved(moved) => self.others.on_moved(now()?, &moved, &self.mobile),
                 Order::Pass(budget) => match self.mobile.notify_busy(budget) {
                     Ok(mut pass) => {
                         pass.governed = self.govern(pass.uploads);
@@ -227,6 +228,7 @@ impl Agent {
             }
         }
         self.others.act(now()?, &mut self.mobile);
+        self.others.divide(now()?, &self.mobile);
         Ok(())
     }
 
@@ -326,7 +328,7 @@ impl Agent {
                     version: 1,
                     process: std::process::id(),
                     up_s: now.saturating_sub(*started) / 1_000_000_000,
-                    pokes: mobile.pokes(),
+                    triggers: mobile.triggers(),
                     stations: wifi.is_some(),
                     uploads: uploads.as_ref().map(Uploads::scheme),
                     receivers: receivers.status(),
@@ -418,7 +420,7 @@ fn log(round: &Round) {
         watch,
         device,
         estimate,
-        poked,
+        triggered,
         crafted,
         acked,
         waiting,
@@ -430,7 +432,7 @@ fn log(round: &Round) {
     let (rate_kbps, delay_us) = estimate.map_or((0, 0), |estimate| (estimate.rate_kbps, estimate.delay_us));
     let refused = &round.refused;
     tracing::info!(
-        number, ?cause, %watch, device, rate_kbps, delay_us, poked, crafted, acked, waiting, resent, governed, helped,
+        number, ?cause, %watch, device, rate_kbps, delay_us, triggered, crafted, acked, waiting, resent, governed, helped,
         unnegotiated = refused.unnegotiated,
         unwritten = refused.unwritten,
         unsent = refused.unsent,

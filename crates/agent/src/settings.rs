@@ -26,26 +26,51 @@ pub struct Config {
     pub uploads: Option<Policy>,
     /// Work at devices beside peers that run nothing of ours.
     pub receivers: Receivers,
-    /// Help for connections whose peers have not negotiated.
+    /// What is done for connections whose peers have not negotiated.
     pub others: Others,
     /// When who is told of what.
     pub settings: Settings,
 }
 
-/// Help for connections whose peers have not negotiated.
+/// What is done for connections whose peers have not negotiated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Treated {
+    /// They are helped after an outage.
+    pub resume: bool,
+    /// Their windows are bounded on a slower link.
+    pub window: bool,
+}
+
+/// The same for some peers, as far as it is said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OwnTreated {
+    /// Whether they are helped after an outage.
+    pub resume: Option<bool>,
+    /// Whether their windows are bounded on a slower link.
+    pub window: Option<bool>,
+}
+
+/// Connections whose peers have not negotiated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Others {
-    /// Whether they are helped after an outage.
-    pub resume: bool,
-    /// The same for some prefixes of peers; the longest decides.
-    pub prefixes: Vec<(IpNet, bool)>,
+    /// What is done for all of them.
+    pub all: Treated,
+    /// For some prefixes of peers; of those that say something the longest decides.
+    pub prefixes: Vec<(IpNet, OwnTreated)>,
 }
 
 impl Others {
-    /// Whether connections with peers of this prefix are helped, as far as no prefix within it says otherwise.
-    pub fn resume_of(&self, to: &IpNet) -> bool {
-        let around = self.prefixes.iter().filter(|(prefix, _)| prefix.contains(to));
-        around.max_by_key(|(prefix, _)| prefix.prefix_len()).map_or(self.resume, |(_, resume)| *resume)
+    /// What is done for peers of this prefix, as far as no prefix within it says otherwise.
+    pub fn treated(&self, to: &IpNet) -> Treated {
+        let said = |of: fn(&OwnTreated) -> Option<bool>| {
+            let around = self.prefixes.iter().filter(|(prefix, _)| prefix.contains(to));
+            let said = around.filter_map(|(prefix, own)| Some((prefix.prefix_len(), of(own)?)));
+            said.max_by_key(|(bits, _)| *bits).map(|(_, said)| said)
+        };
+        Treated {
+            resume: said(|own| own.resume).unwrap_or(self.all.resume),
+            window: said(|own| own.window).unwrap_or(self.all.window),
+        }
     }
 }
 

@@ -16,7 +16,7 @@ pub struct Status {
     /// For how long it is at work, s.
     pub up_s: u64,
     /// Whether this kernel lets notices leave in its own ACKs.
-    pub pokes: bool,
+    pub triggers: bool,
     /// Whether a Wi-Fi radio's rates can be asked for.
     pub stations: bool,
     /// The scheme that acts on this host's own flows; none: they keep their windows.
@@ -63,7 +63,7 @@ pub struct Notices {
     /// Rounds that have ended.
     pub rounds: u64,
     /// In the kernel's ACKs.
-    pub poked: u64,
+    pub triggered: u64,
     /// In crafted ones.
     pub crafted: u64,
     /// In ACKs that the connection sent by itself.
@@ -84,7 +84,7 @@ impl Notices {
     /// Counts a round.
     pub fn add(&mut self, round: &Round) {
         self.rounds += 1;
-        self.poked += u64::from(round.poked);
+        self.triggered += u64::from(round.triggered);
         self.crafted += u64::from(round.crafted);
         self.resent += u64::from(round.resent);
         self.governed += u64::from(round.governed);

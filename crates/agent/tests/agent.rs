@@ -74,7 +74,7 @@ fn three_capabilities_are_enough_for_its_work_and_only_root_has_its_files() {
     assert_eq!((&link["rate_kbps"], &link["source"]), (&2000.into(), &"told".into()));
     let text = host.ask(&["status"]);
     let text = String::from_utf8_lossy(&text.stdout);
-    for word in ["cable0", "2000kbit/50ms", "negotiated", "poked", "told 0.0.0.0/0 cable0"] {
+    for word in ["cable0", "2000kbit/50ms", "negotiated", "triggered", "told 0.0.0.0/0 cable0"] {
         assert!(text.contains(word), "{word}: {text}");
     }
     assert_eq!(agent.signal("-TERM"), Some(0));
@@ -126,7 +126,7 @@ fn flows_outlive_a_killed_agent_and_the_next_one_knows_them() {
             // At once, in a crafted ACK where the one that was killed has governed the flow, whose congestion control
             // cannot be set again; with its next ACK where the start has taken so long that nothing has come on it
             // lately.
-            let told = ["poked", "crafted", "waiting"].map(|name| first[name].as_u64().unwrap_or(0));
+            let told = ["triggered", "crafted", "waiting"].map(|name| first[name].as_u64().unwrap_or(0));
             first["cause"] == "restarted" && told.iter().sum::<u64>() == 1
         });
         assert_eq!(host.status()["connections"]["negotiated"], 1, "{}", host.status());

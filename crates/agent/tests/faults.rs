@@ -227,7 +227,7 @@ fn an_agent_helps_flows_of_bbr_once_its_module_is_there() {
 
 #[test]
 #[ignore = "needs kernel python3"]
-fn a_kernel_that_cannot_poke_has_its_notices_crafted() {
+fn a_kernel_that_cannot_trigger_has_its_notices_crafted() {
     let host = Host::new();
     // Nor anything else that a congestion control of eBPF does.
     without(&host, "bpf_struct_ops_tcp_congestion_ops");
@@ -351,7 +351,7 @@ fn windows_close_before_announced_gaps() {
     let status = host.status();
     let receiver = &status["receivers"][0];
     assert_eq!((&receiver["device"], &receiver["freeze"]), (&"cable0".into(), &true.into()), "{status}");
-    assert!(receiver["closed"].as_u64() >= Some(2) && receiver["poked"].as_u64() >= Some(2), "{status}");
+    assert!(receiver["closed"].as_u64() >= Some(2) && receiver["triggered"].as_u64() >= Some(2), "{status}");
     client.speaks("every octet is right");
     assert_eq!(agent.signal("-TERM"), Some(0));
     assert_eq!(filters(&host), "", "{}", agent.log());

@@ -1,8 +1,9 @@
 //! Capabilities of this machine for the programs of `bpf/`, and what is missing.
 
 use crate::lent::Lent;
+use crate::running::{btf_has, in_btf, parse_version, release};
 use crate::sender::{Around, Error};
-use libbpf_rs::btf::{Btf, types};
+use libbpf_rs::btf::Btf;
 use libbpf_rs::{PrintLevel, set_print};
 use serde::Serialize;
 use std::fs;
@@ -115,7 +116,7 @@ pub fn probe() -> Vec<Feature> {
             "`segue kernel`; the simulator",
         ),
         feature(
-            "poke",
+            "trigger",
             at_least(6, 12),
             yes(at_least(6, 12)),
             "notices on acknowledgements of the mobile's own kernel (6.12)",
@@ -147,15 +148,6 @@ pub fn probe() -> Vec<Feature> {
             "`segue kernel` and `segue agent`",
         ),
     ]
-}
-
-fn btf_has(btf: &Btf<'_>, function: &str) -> bool {
-    btf.type_by_name::<types::Func<'_>>(function).is_some()
-}
-
-/// Whether this function is among the types of the kernel itself, without its modules.
-pub(crate) fn in_btf(function: &str) -> bool {
-    Btf::from_vmlinux().is_ok_and(|btf| btf_has(&btf, function))
 }
 
 /// A congestion control that ours stand around.
@@ -204,15 +196,6 @@ fn enough(missing: &[&str], btf: bool, kernel: &str) -> Result<(), Error> {
         return Err(Error::Machine(format!("Linux {kernel} is too old; {major}.{minor} or newer is needed")));
     }
     Ok(())
-}
-
-pub(crate) fn release() -> String {
-    rustix::system::uname().release().to_string_lossy().into_owned()
-}
-
-pub(crate) fn parse_version(release: &str) -> (u32, u32) {
-    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(|word| word.parse().unwrap_or(0));
-    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
 }
 
 /// Numbers of linux/capability.h.

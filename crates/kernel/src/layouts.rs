@@ -2,7 +2,7 @@
 //! (`bpf/layouts.bpf.c`): octets of a map, of a ring or of an iterator are these types and nothing else.
 
 use segue_policy::Link;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 #[allow(
     dead_code,
@@ -24,6 +24,28 @@ impl From<Link> for segue_link {
     fn from(link: Link) -> Self {
         let Link { rate_kbps, delay_us } = link;
         Self { rate_kbps, delay_us }
+    }
+}
+
+/// Local and remote end.
+impl From<(SocketAddr, SocketAddr)> for segue_tuple {
+    fn from((local, remote): (SocketAddr, SocketAddr)) -> Self {
+        Self {
+            remote: mapped(remote.ip()),
+            local: mapped(local.ip()),
+            remote_port: remote.port().to_be(),
+            local_port: local.port().to_be(),
+        }
+    }
+}
+
+impl From<segue_tuple> for (SocketAddr, SocketAddr) {
+    fn from(tuple: segue_tuple) -> Self {
+        let segue_tuple { remote, local, remote_port, local_port } = tuple;
+        (
+            SocketAddr::new(unmapped(local), u16::from_be(local_port)),
+            SocketAddr::new(unmapped(remote), u16::from_be(remote_port)),
+        )
     }
 }
 

@@ -1,7 +1,7 @@
 //! The kernel's own congestion controls that ours stand around: whether it lends their functions to eBPF. One that is a
 //! module (Debian's bbr) comes when it is asked for.
 
-use crate::host;
+use crate::running::{in_btf, parse_version, release};
 use crate::sender::Around;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, setsockopt, socket, sockopt::TcpCongestion};
 use std::ffi::OsString;
@@ -59,13 +59,13 @@ impl Around {
 
     /// Whether the kernel lends it.
     pub(crate) fn lent(self) -> Lent {
-        let release = host::release();
+        let release = release();
         let files = fs::read_to_string(Path::new("/lib/modules").join(&release).join("modules.dep"));
         lent(Traces {
-            built_in: host::in_btf(self.function()),
+            built_in: in_btf(self.function()),
             loaded: self.is_loaded(),
             on_disk: files.is_ok_and(|files| lists(&files, self.module())),
-            new_enough: host::parse_version(&release) >= self.since(),
+            new_enough: parse_version(&release) >= self.since(),
         })
     }
 

@@ -15,6 +15,7 @@ mod layouts;
 mod lent;
 pub mod mobile;
 pub mod receiver;
+mod running;
 pub mod sender;
 pub mod tunnel;
 

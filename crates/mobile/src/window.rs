@@ -19,6 +19,8 @@ const SECOND: u128 = 1_000_000_000;
 const LEAST: u32 = 2;
 /// Shortest round: shorter ones count too few packets.
 const SHORTEST_ROUND: u64 = 20_000_000;
+/// Packets of the shortest queue that [`usual_queue`] expects.
+const SHORTEST_QUEUE: u64 = 5;
 /// Rounds in a row with less than half of the rate.
 const SLACK_ROUNDS: u32 = 16;
 
@@ -64,6 +66,15 @@ impl Path {
         let carried = u64::try_from(u128::from(self.window()) * self.slot()).unwrap_or(u64::MAX / 4);
         carried.max(self.round_trip).max(SHORTEST_ROUND)
     }
+}
+
+/// Packets of a link's usual queue: `max(round(rate * 2 * delay / packet), 5)` (Daniel and Kojo), for who knows rate
+/// (bit/s) and delay (one way, ns) only.
+pub fn usual_queue(rate: u64, delay: u64, packet_bits: u64) -> u32 {
+    let packet = u128::from(packet_bits.max(1)) * SECOND;
+    let held = u128::from(rate).saturating_mul(2 * u128::from(delay));
+    let packets = held.saturating_add(packet / 2) / packet;
+    u32::try_from(packets.max(u128::from(SHORTEST_QUEUE))).unwrap_or(u32::MAX)
 }
 
 /// Whether the mobile bounds its windows at a handoff from one path to the other.
@@ -115,11 +126,18 @@ impl Bound {
         self.parts.get(connection).copied().unwrap_or(LEAST)
     }
 
-    /// A data packet has come over the new link.
+    /// One more connection; its number. Nothing bounds it until a round has ended in which something came on it.
+    pub fn join(&mut self) -> usize {
+        self.parts.push(u32::MAX);
+        self.came.push(0);
+        self.came.len() - 1
+    }
+
+    /// So many data packets have come over the new link.
     #[inline]
-    pub fn on_packet(&mut self, connection: usize) {
+    pub fn on_packets(&mut self, connection: usize, packets: u32) {
         if let Some(came) = self.came.get_mut(connection) {
-            *came += 1;
+            *came = came.saturating_add(packets);
         }
     }
 
@@ -191,7 +209,7 @@ mod tests {
     fn rounds(bound: &mut Bound, count: u32, packets: &[u32]) -> Vec<Change> {
         let round = |_| {
             for (connection, packets) in packets.iter().enumerate() {
-                (0..*packets).for_each(|_| bound.on_packet(connection));
+                bound.on_packets(connection, *packets);
             }
             bound.on_round(bound.deadline())
         };
@@ -294,5 +312,24 @@ mod tests {
         rounds(&mut bound, 1, &[13, 2]);
         rounds(&mut bound, 20, &[8, 7]);
         assert_eq!((bound.part(0), bound.part(1)), (7, 7));
+    }
+
+    #[test]
+    fn a_connection_that_joins_has_its_part_after_the_first_round() {
+        let mut bound = Bound::new(0, slow(), &[9]);
+        assert_eq!(bound.join(), 1);
+        assert_eq!((bound.part(0), bound.part(1)), (15, u32::MAX));
+        rounds(&mut bound, 1, &[10, 5]);
+        // 3.75 + 5, 3.75 + 2.5
+        assert_eq!((bound.part(0), bound.part(1)), (8, 6));
+    }
+
+    /// The queues of the bench's links (`usual_limit` of segue-netsim).
+    #[test]
+    fn a_usual_queue_holds_what_the_link_holds() {
+        let queue = |kbps: u64, ms: u64| usual_queue(kbps * 1000, ms * MS, 12_000);
+        // 120,000 bits; 10,000 of 12,000; 115,200
+        assert_eq!((queue(200, 300), queue(100, 50), queue(6400, 9)), (10, 5, 10));
+        assert_eq!(usual_queue(u64::MAX, u64::MAX, 0), u32::MAX);
     }
 }

@@ -1,7 +1,7 @@
 //! The functions of `src/shim.c`, and the layouts that both languages share.
 #![allow(unsafe_code)]
 
-use crate::wire::{CAPABILITY_LENGTH, REPORT_LENGTH, ReplayWindow};
+use crate::replay_window::{CAPABILITY_LENGTH, REPORT_LENGTH, ReplayWindow};
 use crate::{Action, Link, Near, Notice, Path, Sender, Settings};
 
 /// `struct segue_report`.

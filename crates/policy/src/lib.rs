@@ -22,6 +22,7 @@ pub mod grant;
 pub mod headers;
 mod near;
 mod path;
+mod replay_window;
 pub mod rules;
 mod settings;
 mod states;

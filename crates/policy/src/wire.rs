@@ -4,17 +4,13 @@ pub mod tcp_ho;
 
 use crate::Link;
 use crate::ffi;
+pub use crate::replay_window::{CAPABILITY_LENGTH, REPORT_LENGTH, ReplayWindow};
 use std::fmt;
 
 /// Option kind: experiment (RFC 4727).
 pub const KIND: u8 = 253;
 /// Experiment identifier (RFC 6994).
 pub const EXID: u16 = 0x5e9e;
-/// Octets of a report.
-pub const REPORT_LENGTH: usize = 12;
-/// Octets of a capability.
-pub const CAPABILITY_LENGTH: usize = 8;
-
 /// The subject of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReportType {
@@ -148,15 +144,6 @@ impl Capability {
         checked(ffi::decode_capability(octets, &mut raw))?;
         Ok(Self { flags: raw.flags, nonce: raw.nonce })
     }
-}
-
-/// The reports that one connection has accepted: the nonce must match, and each counts once.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct ReplayWindow {
-    pub(crate) nonce: u16,
-    pub(crate) last_seq: u8,
-    pub(crate) heard: u8,
 }
 
 impl ReplayWindow {

@@ -6,6 +6,7 @@ use crate::event::{Device, Kind, Route};
 use proptest::prelude::*;
 use segue_kernel::mobile::Way;
 use segue_mobile::resume::ACK_OCTETS;
+use segue_policy::Link;
 use std::net::IpAddr;
 
 const SECOND: u64 = 1000 * MS;
@@ -47,14 +48,19 @@ fn over(index: u32) -> Rounds {
     let mut rounds = Rounds::new(settings());
     rounds.on_events(0, &[device(WIFI, true), device(WWAN, true), route(index, true)]);
     let first = if index == WIFI { 54_000 } else { 2000 };
-    assert_eq!(rounds.next(0), Some(Order::First(Link { rate_kbps: first, delay_us: 1000 })));
-    assert_eq!(rounds.next(0), None);
+    assert_eq!(next_order(&mut rounds, 0), Some(Order::First(Link { rate_kbps: first, delay_us: 1000 })));
+    assert_eq!(next_order(&mut rounds, 0), None);
     assert_eq!(rounds.deadline(), None);
     rounds
 }
 
-fn pass(poked: u32, unpaid: u32) -> Pass {
-    Pass { poked, unpaid, marked: unpaid, ..Pass::default() }
+/// The next order, apart from those about windows.
+fn next_order(rounds: &mut Rounds, now: u64) -> Option<Order> {
+    std::iter::from_fn(|| rounds.next(now)).find(|order| !matches!(order, Order::Moved(_)))
+}
+
+fn pass(triggered: u32, unpaid: u32) -> Pass {
+    Pass { triggered, unpaid, marked: unpaid, ..Pass::default() }
 }
 
 fn begun(order: Option<Order>) -> (Link, ReportType, Duration) {
@@ -79,17 +85,17 @@ fn a_moved_route_is_told_at_once() {
     let mut rounds = over(WIFI);
     let at = 10 * SECOND;
     rounds.on_events(at, &[route(WIFI, false), route(WWAN, true)]);
-    let (link, kind, since) = begun(rounds.next(at));
+    let (link, kind, since) = begun(next_order(&mut rounds, at));
     assert_eq!((link.rate_kbps, kind), (2000, ReportType::Completed));
     assert_eq!(since, Duration::from_secs(8), "who was busy shortly before");
     // 1 Mbit/s up, half of it for notices of 2 * 84 octets: 372 a second, 18 in 50 ms
-    assert_eq!(rounds.next(at), Some(Order::Pass(8)));
+    assert_eq!(next_order(&mut rounds, at), Some(Order::Pass(8)));
     rounds.on_pass(at + MS, &pass(5, 0));
-    let round = done(rounds.next(at + MS));
-    assert_eq!((round.cause, round.poked, round.device.as_str()), (Cause::Moved, 5, "wwan0"));
+    let round = done(next_order(&mut rounds, at + MS));
+    assert_eq!((round.cause, round.triggered, round.device.as_str()), (Cause::Moved, 5, "wwan0"));
     assert_eq!((round.waited_ns, round.took_ns, round.superseded), (0, MS, false));
     assert_eq!(round.estimate.map(|estimate| estimate.source), Some(Source::Rule));
-    assert_eq!((rounds.next(at + MS), rounds.deadline()), (None, None));
+    assert_eq!((next_order(&mut rounds, at + MS), rounds.deadline()), (None, None));
 }
 
 /// Uplinks: 54 Mbit/s over Wi-Fi, 1 Mbit/s over the modem.
@@ -106,23 +112,51 @@ fn own(order: Option<Order>) -> Option<(u32, u32, u32)> {
 fn own_flows_are_told_of_both_uplinks_and_whether_there_was_none() {
     let mut rounds = over(WIFI);
     rounds.on_events(SECOND, &[route(WIFI, false), route(WWAN, true)]);
-    assert_eq!(own(rounds.next(SECOND)), Some((54_000, 1000, 0)));
+    assert_eq!(own(next_order(&mut rounds, SECOND)), Some((54_000, 1000, 0)));
     // There and back, with nothing in between.
     rounds.on_events(20 * SECOND, &[device(WWAN, false)]);
     rounds.on_events(21 * SECOND, &[route(WWAN, false), route(WIFI, true)]);
-    let order =
-        std::iter::from_fn(|| rounds.next(21 * SECOND)).find(|order| matches!(order, Order::Begin(..)));
+    let order = std::iter::from_fn(|| next_order(&mut rounds, 21 * SECOND))
+        .find(|order| matches!(order, Order::Begin(..)));
     assert_eq!(own(order), Some((1000, 54_000, 1)));
     // A handoff that is only foreseen changes nothing, and nothing is forgotten.
     let link = Link { rate_kbps: 5000, delay_us: 1000 };
     rounds.on_foreseen(40 * SECOND, "wlan0", Told { link, up_kbps: 4000 }).expect("a device");
-    let order =
-        std::iter::from_fn(|| rounds.next(40 * SECOND)).find(|order| matches!(order, Order::Begin(..)));
+    let order = std::iter::from_fn(|| next_order(&mut rounds, 40 * SECOND))
+        .find(|order| matches!(order, Order::Begin(..)));
     assert_eq!(own(order), None);
     rounds.on_told(60 * SECOND, "wlan0", Told { link, up_kbps: 4000 }).expect("a device");
-    let order =
-        std::iter::from_fn(|| rounds.next(60 * SECOND)).find(|order| matches!(order, Order::Begin(..)));
+    let order = std::iter::from_fn(|| next_order(&mut rounds, 60 * SECOND))
+        .find(|order| matches!(order, Order::Begin(..)));
     assert_eq!(own(order), Some((54_000, 4000, 0)));
+}
+
+/// Windows may be too wide: of both links the device and what it carries towards this host.
+#[test]
+fn a_completed_handoff_is_told_with_both_links() {
+    let mut rounds = over(WIFI);
+    let mut moved = |events: &[Event], at| {
+        rounds.on_events(at, events);
+        let all = std::iter::from_fn(|| match rounds.next(at) {
+            Some(Order::Pass(_)) => {
+                rounds.on_pass(at, &pass(1, 0));
+                Some(None)
+            }
+            Some(Order::Moved(moved)) => Some(Some(moved)),
+            order => order.map(|_| None),
+        });
+        all.flatten().collect::<Vec<_>>()
+    };
+    let link = |rate_kbps| Link { rate_kbps, delay_us: 1000 };
+    let [wifi, wwan] = [link(54_000), link(2000)];
+    let watch = settings().watch[0];
+    let there =
+        Moved { watch, devices: [WIFI, WWAN], links: [wifi, wwan], until: 10 * SECOND, disconnected: false };
+    assert_eq!(moved(&[route(WIFI, false), route(WWAN, true)], 10 * SECOND), [there]);
+    assert_eq!(moved(&[device(WWAN, false)], 20 * SECOND), [], "no link");
+    let back =
+        Moved { watch, devices: [WWAN, WIFI], links: [wwan, wifi], until: 20 * SECOND, disconnected: true };
+    assert_eq!(moved(&[route(WWAN, false), route(WIFI, true)], 25 * SECOND), [back]);
 }
 
 /// After an outage, and only then: connections with peers that have not negotiated.
@@ -130,22 +164,22 @@ fn own_flows_are_told_of_both_uplinks_and_whether_there_was_none() {
 fn connections_may_wait_after_an_outage() {
     let mut rounds = over(WIFI);
     rounds.on_events(SECOND, &[route(WIFI, false), route(WWAN, true)]);
-    begun(rounds.next(SECOND));
-    assert_eq!(rounds.next(SECOND), Some(Order::Pass(8)), "nothing was lost");
+    begun(next_order(&mut rounds, SECOND));
+    assert_eq!(next_order(&mut rounds, SECOND), Some(Order::Pass(8)), "nothing was lost");
     rounds.on_pass(SECOND, &pass(1, 0));
-    done(rounds.next(SECOND));
+    done(next_order(&mut rounds, SECOND));
     rounds.on_events(20 * SECOND, &[device(WWAN, false)]);
     let watch = settings().watch[0];
     assert_eq!(rounds.broken().collect::<Vec<_>>(), [(watch, 20 * SECOND)]);
     rounds.on_events(25 * SECOND, &[route(WWAN, false), route(WIFI, true)]);
     assert_eq!(rounds.broken().count(), 0);
-    begun(rounds.next(25 * SECOND));
+    begun(next_order(&mut rounds, 25 * SECOND));
     let outage = Outage { watch, length: 5 * SECOND, since: 18 * SECOND, delay_us: 1000, up_kbps: 54_000 };
-    assert_eq!(rounds.next(25 * SECOND), Some(Order::Resume(outage)));
+    assert_eq!(next_order(&mut rounds, 25 * SECOND), Some(Order::Resume(outage)));
     rounds.on_helped(3);
-    assert!(matches!(rounds.next(25 * SECOND), Some(Order::Pass(_))));
+    assert!(matches!(next_order(&mut rounds, 25 * SECOND), Some(Order::Pass(_))));
     rounds.on_pass(25 * SECOND, &pass(0, 0));
-    assert_eq!(done(rounds.next(25 * SECOND)).helped, 3);
+    assert_eq!(done(next_order(&mut rounds, 25 * SECOND)).helped, 3);
 }
 
 /// Packets that the old device still had to carry are gone, although another way was there at once.
@@ -153,32 +187,36 @@ fn connections_may_wait_after_an_outage() {
 fn a_handoff_from_a_device_that_has_died_is_one_after_an_outage() {
     let mut rounds = over(WIFI);
     rounds.on_events(SECOND, &[route(WIFI, false), route(WWAN, true), device(WIFI, false)]);
-    assert_eq!(own(rounds.next(SECOND)), Some((54_000, 1000, 1)));
+    assert_eq!(own(next_order(&mut rounds, SECOND)), Some((54_000, 1000, 1)));
     let mut rounds = over(WIFI);
     rounds.on_events(SECOND, &[route(WIFI, false), route(WWAN, true), Event::DeviceGone(WIFI)]);
-    assert_eq!(own(rounds.next(SECOND)), Some((54_000, 1000, 1)));
+    assert_eq!(own(next_order(&mut rounds, SECOND)), Some((54_000, 1000, 1)));
 }
 
 #[test]
 fn after_an_outage_those_count_who_were_busy_when_it_began() {
     let mut rounds = over(WIFI);
     rounds.on_events(10 * SECOND, &[device(WIFI, false)]);
-    assert_eq!((rounds.next(10 * SECOND), rounds.deadline()), (None, None), "there is nobody to tell");
+    assert_eq!(
+        (next_order(&mut rounds, 10 * SECOND), rounds.deadline()),
+        (None, None),
+        "there is nobody to tell"
+    );
     rounds.on_events(40 * SECOND, &[device(WIFI, true)]);
-    let (link, _, since) = begun(rounds.next(40 * SECOND));
+    let (link, _, since) = begun(next_order(&mut rounds, 40 * SECOND));
     assert_eq!((link.rate_kbps, since), (54_000, Duration::from_secs(8)));
-    rounds.next(40 * SECOND);
+    next_order(&mut rounds, 40 * SECOND);
     rounds.on_pass(40 * SECOND, &pass(1, 0));
-    assert_eq!(done(rounds.next(40 * SECOND)).cause, Cause::Returned);
+    assert_eq!(done(next_order(&mut rounds, 40 * SECOND)).cause, Cause::Returned);
 }
 
 #[test]
 fn a_route_that_is_gone_for_a_moment_is_a_handoff_of_two_steps() {
     let mut rounds = over(WIFI);
     rounds.on_events(SECOND, &[route(WIFI, false)]);
-    assert_eq!(rounds.next(SECOND), None);
+    assert_eq!(next_order(&mut rounds, SECOND), None);
     rounds.on_events(SECOND + MS, &[route(WWAN, true)]);
-    assert_eq!(begun(rounds.next(SECOND + MS)).0.rate_kbps, 2000);
+    assert_eq!(begun(next_order(&mut rounds, SECOND + MS)).0.rate_kbps, 2000);
 }
 
 #[test]
@@ -188,7 +226,7 @@ fn what_changes_nothing_is_no_handoff() {
         Event::Neighbour { device: WIFI, address: [10, 0, 2, 1].into(), hardware: vec![2, 0, 0, 0, 0, 1] };
     let other = Event::Address { device: WWAN, address: [192, 0, 2, 1].into(), present: true };
     rounds.on_events(SECOND, &[device(WIFI, true), neighbour, other, route(WIFI, true), device(WWAN, false)]);
-    assert_eq!((rounds.next(SECOND), rounds.deadline()), (None, None));
+    assert_eq!((next_order(&mut rounds, SECOND), rounds.deadline()), (None, None));
 }
 
 /// The kernel tells of it with a delay of up to a second, and then only that there is a carrier again.
@@ -197,17 +235,17 @@ fn a_carrier_that_was_lost_for_a_moment_is_a_handoff() {
     let mut rounds = over(WIFI);
     let Event::Device(before) = device(WIFI, true) else { unreachable!() };
     rounds.on_events(SECOND, &[Event::Device(Device { carriers: 2, ..before })]);
-    begun(rounds.next(SECOND));
-    rounds.next(SECOND);
+    begun(next_order(&mut rounds, SECOND));
+    next_order(&mut rounds, SECOND);
     rounds.on_pass(SECOND, &pass(1, 0));
-    assert_eq!(done(rounds.next(SECOND)).cause, Cause::Returned);
+    assert_eq!(done(next_order(&mut rounds, SECOND)).cause, Cause::Returned);
 }
 
 #[test]
 fn roaming_is_a_handoff() {
     let mut rounds = over(WIFI);
     rounds.on_events(SECOND, &[Event::Roamed(WIFI)]);
-    assert_eq!(begun(rounds.next(SECOND)).0.rate_kbps, 54_000);
+    assert_eq!(begun(next_order(&mut rounds, SECOND)).0.rate_kbps, 54_000);
 }
 
 #[test]
@@ -215,10 +253,10 @@ fn many_connections_are_told_at_half_the_uplink() {
     let mut rounds = over(WWAN);
     let at = 10 * SECOND;
     rounds.on_events(at, &[route(WWAN, false), route(WIFI, true)]);
-    begun(rounds.next(at));
+    begun(next_order(&mut rounds, at));
     let (mut left, mut now, mut passes) = (1000u32, at, 0);
     let round = loop {
-        match rounds.next(now) {
+        match next_order(&mut rounds, now) {
             Some(Order::Pass(budget)) => {
                 passes += 1;
                 let told = budget.min(left);
@@ -230,7 +268,7 @@ fn many_connections_are_told_at_half_the_uplink() {
             None => now = rounds.deadline().expect("it goes on"),
         }
     };
-    assert_eq!((round.poked, round.waiting, left), (1000, 0, 0));
+    assert_eq!((round.triggered, round.waiting, left), (1000, 0, 0));
     // 54 Mbit/s: 1000 * 2 * 84 octets at 27 Mbit/s are 49.8 ms
     let took = (now - at) / MS;
     assert!((40..=60).contains(&took), "{took} ms, {passes} passes");
@@ -242,11 +280,11 @@ fn many_connections_are_told_at_half_the_uplink() {
 fn who_has_not_been_told_in_time_waits_for_its_next_ack() {
     let mut rounds = over(WIFI);
     rounds.on_events(SECOND, &[route(WIFI, false), route(WWAN, true)]);
-    begun(rounds.next(SECOND));
+    begun(next_order(&mut rounds, SECOND));
     let mut now = SECOND;
     let mut left = 100_000;
     let round = loop {
-        match rounds.next(now) {
+        match next_order(&mut rounds, now) {
             Some(Order::Pass(budget)) => {
                 left -= budget;
                 rounds.on_pass(now, &pass(budget, left));
@@ -257,9 +295,9 @@ fn who_has_not_been_told_in_time_waits_for_its_next_ack() {
         }
     };
     assert_eq!(round.took_ns, SECOND);
-    assert_eq!(round.waiting, 100_000 - round.poked);
+    assert_eq!(round.waiting, 100_000 - round.triggered);
     // 1 Mbit/s up: 500 kbit/s are 372 notices of 168 octets a second
-    assert!((330..=380).contains(&round.poked), "{}", round.poked);
+    assert!((330..=380).contains(&round.triggered), "{}", round.triggered);
 }
 
 #[test]
@@ -273,7 +311,7 @@ fn a_route_that_flaps_is_told_twice_at_once_and_then_once_a_second() {
         current = next;
         let mut instant = now;
         while instant < now + 100 * MS {
-            match rounds.next(instant) {
+            match next_order(&mut rounds, instant) {
                 Some(Order::Begin(notice, ..)) => {
                     let expected = if current == WIFI { 54_000 } else { 2000 };
                     assert_eq!(notice.link.rate_kbps, expected, "the link of now");
@@ -297,25 +335,25 @@ fn a_route_that_flaps_is_told_twice_at_once_and_then_once_a_second() {
 fn a_newer_handoff_ends_the_round_of_the_one_before() {
     let mut rounds = over(WIFI);
     rounds.on_events(SECOND, &[route(WIFI, false), route(WWAN, true)]);
-    begun(rounds.next(SECOND));
-    assert!(matches!(rounds.next(SECOND), Some(Order::Pass(_))));
+    begun(next_order(&mut rounds, SECOND));
+    assert!(matches!(next_order(&mut rounds, SECOND), Some(Order::Pass(_))));
     rounds.on_pass(SECOND, &pass(8, 500));
     rounds.on_events(SECOND + MS, &[route(WWAN, false), route(WIFI, true)]);
-    let before = done(rounds.next(SECOND + MS));
+    let before = done(next_order(&mut rounds, SECOND + MS));
     assert!(before.superseded && before.waiting == 500);
-    assert_eq!(begun(rounds.next(SECOND + MS)).0.rate_kbps, 54_000);
+    assert_eq!(begun(next_order(&mut rounds, SECOND + MS)).0.rate_kbps, 54_000);
 }
 
 #[test]
 fn nothing_is_sent_into_a_link_that_has_broken() {
     let mut rounds = over(WIFI);
     rounds.on_events(SECOND, &[route(WIFI, false), route(WWAN, true)]);
-    begun(rounds.next(SECOND));
-    rounds.next(SECOND);
+    begun(next_order(&mut rounds, SECOND));
+    next_order(&mut rounds, SECOND);
     rounds.on_pass(SECOND, &pass(8, 500));
     rounds.on_events(SECOND + MS, &[device(WWAN, false)]);
-    assert!(done(rounds.next(SECOND + MS)).superseded);
-    assert_eq!((rounds.next(SECOND + 100 * MS), rounds.deadline()), (None, None));
+    assert!(done(next_order(&mut rounds, SECOND + MS)).superseded);
+    assert_eq!((next_order(&mut rounds, SECOND + 100 * MS), rounds.deadline()), (None, None));
 }
 
 #[test]
@@ -323,23 +361,23 @@ fn a_link_told_by_hand_is_told_now_or_once_it_is_used() {
     let mut rounds = over(WIFI);
     let told = Told { link: Link { rate_kbps: 777, delay_us: 5 }, up_kbps: 100 };
     assert_eq!(rounds.on_told(SECOND, "wwan0", told), Ok(vec![]));
-    assert_eq!(rounds.next(SECOND), None);
+    assert_eq!(next_order(&mut rounds, SECOND), None);
     rounds.on_events(2 * SECOND, &[route(WIFI, false), route(WWAN, true)]);
-    assert_eq!(begun(rounds.next(2 * SECOND)).0, told.link);
-    rounds.next(2 * SECOND);
+    assert_eq!(begun(next_order(&mut rounds, 2 * SECOND)).0, told.link);
+    next_order(&mut rounds, 2 * SECOND);
     rounds.on_pass(2 * SECOND, &pass(1, 0));
-    done(rounds.next(2 * SECOND));
+    done(next_order(&mut rounds, 2 * SECOND));
     let more = Told { link: Link { rate_kbps: 888, delay_us: 5 }, up_kbps: 100 };
     let number = rounds.on_told(10 * SECOND, "wwan0", more).expect("a device")[0];
-    assert_eq!(begun(rounds.next(10 * SECOND)).0, more.link);
-    rounds.next(10 * SECOND);
+    assert_eq!(begun(next_order(&mut rounds, 10 * SECOND)).0, more.link);
+    next_order(&mut rounds, 10 * SECOND);
     rounds.on_pass(10 * SECOND, &pass(1, 0));
-    assert_eq!(done(rounds.next(10 * SECOND)).number, number);
+    assert_eq!(done(next_order(&mut rounds, 10 * SECOND)).number, number);
     // It is forgotten when the path leaves the device.
     for (at, from, to) in [(20, WWAN, WIFI), (30, WIFI, WWAN)] {
         rounds.on_events(at * SECOND, &[route(from, false), route(to, true)]);
     }
-    assert_eq!(begun(rounds.next(30 * SECOND)).0.rate_kbps, 2000);
+    assert_eq!(begun(next_order(&mut rounds, 30 * SECOND)).0.rate_kbps, 2000);
     let names = rounds.on_told(0, "eth7", told).expect_err("no such device");
     assert_eq!(names, ["wlan0", "wwan0"]);
 }
@@ -349,10 +387,10 @@ fn a_handoff_that_is_foreseen_is_told_over_the_present_link() {
     let mut rounds = over(WIFI);
     let told = Told { link: Link { rate_kbps: 2000, delay_us: 5 }, up_kbps: 1 };
     assert_eq!(rounds.on_foreseen(SECOND, "wwan0", told), Ok(vec![1]));
-    let (link, kind, _) = begun(rounds.next(SECOND));
+    let (link, kind, _) = begun(next_order(&mut rounds, SECOND));
     assert_eq!((link, kind), (told.link, ReportType::Expected));
     // The pace is that of the present uplink, 54 Mbit/s.
-    assert_eq!(rounds.next(SECOND), Some(Order::Pass(100)));
+    assert_eq!(next_order(&mut rounds, SECOND), Some(Order::Pass(100)));
 }
 
 #[test]
@@ -360,20 +398,20 @@ fn an_announcement_waits_for_a_handoff_that_is_being_told() {
     let mut rounds = over(WIFI);
     let told = Told { link: Link { rate_kbps: 777, delay_us: 5 }, up_kbps: 1 };
     rounds.on_events(SECOND, &[route(WIFI, false), route(WWAN, true)]);
-    begun(rounds.next(SECOND));
-    rounds.next(SECOND);
+    begun(next_order(&mut rounds, SECOND));
+    next_order(&mut rounds, SECOND);
     rounds.on_pass(SECOND, &pass(8, 500));
     let number = rounds.on_foreseen(SECOND + MS, "wlan0", told).expect("a device")[0];
     let at = rounds.deadline().expect("a pass");
-    assert!(matches!(rounds.next(at), Some(Order::Pass(_))), "it goes on");
+    assert!(matches!(next_order(&mut rounds, at), Some(Order::Pass(_))), "it goes on");
     rounds.on_pass(at, &pass(500, 0));
-    let round = done(rounds.next(at));
+    let round = done(next_order(&mut rounds, at));
     assert_eq!((round.cause, round.superseded), (Cause::Moved, false));
     let at = rounds.deadline().expect("the announcement");
-    assert_eq!(begun(rounds.next(at)).1, ReportType::Expected);
-    rounds.next(at);
+    assert_eq!(begun(next_order(&mut rounds, at)).1, ReportType::Expected);
+    next_order(&mut rounds, at);
     rounds.on_pass(at, &pass(1, 0));
-    assert_eq!(done(rounds.next(at)).number, number);
+    assert_eq!(done(next_order(&mut rounds, at)).number, number);
 }
 
 #[test]
@@ -382,33 +420,33 @@ fn an_announcement_does_not_replace_a_handoff_that_waits() {
     let told = Told { link: Link { rate_kbps: 777, delay_us: 5 }, up_kbps: 1 };
     rounds.on_events(SECOND, &[route(WIFI, false), route(WWAN, true)]);
     let number = rounds.on_foreseen(SECOND, "wlan0", told).expect("a device")[0];
-    let announced = done(rounds.next(SECOND));
+    let announced = done(next_order(&mut rounds, SECOND));
     assert!(announced.superseded && announced.number == number && announced.cause == Cause::Foreseen);
-    assert_eq!(begun(rounds.next(SECOND)).1, ReportType::Completed);
+    assert_eq!(begun(next_order(&mut rounds, SECOND)).1, ReportType::Completed);
 }
 
 #[test]
 fn a_link_of_which_nothing_is_known_is_not_told() {
     let mut rounds = Rounds::new(Settings { rules: Vec::new(), ..settings() });
     rounds.on_events(0, &[device(WIFI, true), device(WWAN, true), route(WIFI, true)]);
-    assert_eq!(rounds.next(0), None);
+    assert_eq!(next_order(&mut rounds, 0), None);
     rounds.on_events(SECOND, &[route(WIFI, false), route(WWAN, true)]);
-    let round = done(rounds.next(SECOND));
-    assert_eq!((round.estimate, round.poked), (None, 0));
-    assert_eq!(rounds.next(SECOND), None);
+    let round = done(next_order(&mut rounds, SECOND));
+    assert_eq!((round.estimate, round.triggered), (None, 0));
+    assert_eq!(next_order(&mut rounds, SECOND), None);
 }
 
 #[test]
 fn after_sleep_and_after_a_killed_agent_peers_are_told_though_nothing_moved() {
     let mut rounds = over(WIFI);
     rounds.on_resume(SECOND);
-    assert_eq!(begun(rounds.next(SECOND)).0.rate_kbps, 54_000);
+    assert_eq!(begun(next_order(&mut rounds, SECOND)).0.rate_kbps, 54_000);
     let mut rounds = Rounds::new(Settings { inherits: true, ..settings() });
     rounds.on_events(0, &[device(WIFI, true), route(WIFI, true)]);
-    assert_eq!(begun(rounds.next(0)).0.rate_kbps, 54_000);
-    rounds.next(0);
+    assert_eq!(begun(next_order(&mut rounds, 0)).0.rate_kbps, 54_000);
+    next_order(&mut rounds, 0);
     rounds.on_pass(0, &pass(1, 0));
-    assert_eq!(done(rounds.next(0)).cause, Cause::Restarted);
+    assert_eq!(done(next_order(&mut rounds, 0)).cause, Cause::Restarted);
 }
 
 #[test]
@@ -422,10 +460,10 @@ fn prefixes_are_told_one_after_the_other() {
         present,
     };
     rounds.on_events(0, &[device(WIFI, true), device(WWAN, true), route(WIFI, true), six(WIFI, true)]);
-    while rounds.next(0).is_some() {}
+    while next_order(&mut rounds, 0).is_some() {}
     rounds.on_events(SECOND, &[route(WIFI, false), route(WWAN, true), six(WIFI, false), six(WWAN, true)]);
     let mut seen = Vec::new();
-    while let Some(order) = rounds.next(SECOND) {
+    while let Some(order) = next_order(&mut rounds, SECOND) {
         match order {
             Order::Begin(_, scope, _) => seen.push(scope[0].address.is_ipv4()),
             Order::Pass(_) => rounds.on_pass(SECOND, &pass(1, 0)),
@@ -528,6 +566,7 @@ proptest! {
                     }
                     Some(Order::First(link)) => prop_assert!(link.rate_kbps > 0),
                     Some(Order::Resume(outage)) => prop_assert!(running && outage.up_kbps > 0),
+                    Some(Order::Moved(moved)) => prop_assert!(running && moved.links[1].rate_kbps > 0),
                     None => match rounds.deadline().filter(|due| *due <= until) {
                         Some(due) => {
                             prop_assert!(due > now, "no turning on the spot");
@@ -539,7 +578,7 @@ proptest! {
             }
             now = until;
         }
-        prop_assert_eq!(rounds.next(now), None);
+        prop_assert_eq!(next_order(&mut rounds, now), None);
         prop_assert_eq!(rounds.deadline(), None);
         prop_assert!(!running);
         prop_assert!(promised.iter().all(|number| ended.contains(number)), "{:?} of {:?}", promised, ended);

@@ -4,15 +4,15 @@
 //! accepts, on listeners opened later) negotiate and report the link on its first ACK; [`Mobile::notify`] tells all
 //! negotiated peers of a handoff.
 //!
-//! A notice leaves in the kernel's own ACKs (a *poke*): for a moment the socket gets another congestion control, whose
-//! `init` sends them. cwnd stays, but the socket's congestion control starts anew: reno and cubic keep ssthresh, and
-//! cubic forgets W_max; bbr forgets its model, and ssthresh is infinite; an undo of a running recovery is given up
-//! (`prior_ssthresh` is cleared). It matters only to a connection that sends in bulk itself, and what is forgotten was
-//! learnt on the old link.
+//! A notice leaves in the kernel's own ACKs, which are *triggered*: for a moment the socket gets another congestion
+//! control, whose `init` sends them. cwnd stays, but the socket's congestion control starts anew: reno and cubic keep
+//! ssthresh, and cubic forgets W_max; bbr forgets its model, and ssthresh is infinite; an undo of a running recovery
+//! is given up (`prior_ssthresh` is cleared). It matters only to a connection that sends in bulk itself, and what is
+//! forgotten was learnt on the old link.
 //!
 //! Where the kernel's ACK has no room for the option (time stamps and two SACK blocks), and before Linux 6.12, the ACKs
 //! are crafted here and sent through a raw socket. One that is overtaken by new data of the connection may be refused
-//! by the peer as old, and the notice is lost: a poke, under the socket's lock, cannot be overtaken.
+//! by the peer as old, and the notice is lost: a trigger, under the socket's lock, cannot be overtaken.
 
 mod craft;
 mod error;
@@ -20,10 +20,12 @@ mod kept;
 mod notify;
 mod records;
 mod resume;
+mod window;
 
 pub use error::Error;
 pub use notify::{ConnectionCounts, Notice, Pass, Scope};
 pub use resume::{Progress, Treatment, Waiting};
+pub use window::{Bounding, Receiving};
 
 use crate::sender::icmp::Icmp;
 use crate::sender::{free_name, kernel_name};
@@ -58,7 +60,7 @@ pub enum Way {
     #[default]
     Auto = 0,
     /// By the kernel's own ACKs only.
-    Poke = 1,
+    Trigger = 1,
     /// By crafted ACKs only: the congestion control is left alone.
     Crafted = 2,
 }
@@ -66,15 +68,15 @@ pub enum Way {
 /// The result of a notice: numbers of connections.
 #[derive(Debug, Default)]
 pub struct Notified {
-    /// Negotiated and established; the sum of `poked`, `crafted`, `skipped.unwritten` and `skipped.unsent`.
+    /// Negotiated and established; the sum of `triggered`, `crafted`, `skipped.unwritten` and `skipped.unsent`.
     pub connections: u32,
     /// Every copy left in an ACK of the kernel's.
-    pub poked: u32,
+    pub triggered: u32,
     /// At least one copy was crafted.
     pub crafted: u32,
     /// Connections that were not notified.
     pub skipped: Skipped,
-    /// Connections that have kept the poke's congestion control (which acts as NewReno), because their own cannot be
+    /// Connections that have kept the trigger's congestion control (which acts as NewReno), because their own cannot be
     /// set again. Only a congestion control that vanishes in that very moment causes it.
     pub unrestored: u32,
 }
@@ -86,7 +88,7 @@ pub struct Skipped {
     pub unnegotiated: u32,
     /// The peer has sent its FIN: it will send nothing more.
     pub closing: u32,
-    /// [`Way::Poke`] only: not every copy could be written. No room beside the other options; a congestion control that
+    /// [`Way::Trigger`] only: not every copy could be written. No room beside the other options; a congestion control that
     /// is no more registered and could not be set again; or Linux before 6.12.
     pub unwritten: u32,
     /// A crafted ACK was refused by this host, most often for want of a route.
@@ -112,13 +114,13 @@ pub struct Mobile {
 
 /// Dropped before the programs.
 struct Links {
-    /// In the order of dropping: no new connection, no poke, no congestion control.
+    /// In the order of dropping: no new connection, no trigger, no congestion control.
     _connections: Attached,
     /// For an agent, which lets flows go on that had no link.
     _egress: Option<Attached>,
     notify: Attached,
-    /// None: the kernel cannot poke.
-    poke: Option<Attached>,
+    /// None: the kernel cannot trigger ACKs.
+    trigger: Option<Attached>,
 }
 
 /// Starts to negotiate.
@@ -162,8 +164,8 @@ fn cgroup(path: &Path) -> Result<File, Error> {
 fn attach_and_keep(options: &Options, cgroup: File, agent: Agent<'_>) -> Result<Mobile, Error> {
     // Linked struct_ops are younger (6.4) than everything that crafted ACKs need.
     let kept = agent.folder.map(Kept::make).transpose()?;
-    let load = |poke| load(poke, agent.helps_others, kept.as_ref());
-    let (mut skel, poke) = load(true).or_else(|_| load(false))?;
+    let load = |trigger| load(trigger, agent.helps_others, kept.as_ref());
+    let (mut skel, trigger) = load(true).or_else(|_| load(false))?;
     if let Some(kept) = &kept {
         kept.keep(&mut skel.maps.connections)?;
     }
@@ -194,7 +196,7 @@ fn attach_and_keep(options: &Options, cgroup: File, agent: Agent<'_>) -> Result<
     let egress = egress.transpose().map_err(Error::kernel("attach to what leaves the cgroup"))?;
     Ok(Mobile {
         skel,
-        links: Links { _connections: connections, _egress: egress, notify, poke },
+        links: Links { _connections: connections, _egress: egress, notify, trigger },
         orders,
         icmp: None,
         resume,
@@ -203,9 +205,9 @@ fn attach_and_keep(options: &Options, cgroup: File, agent: Agent<'_>) -> Result<
     })
 }
 
-/// Loads the programs, with those of the poke and of an agent or without.
+/// Loads the programs, with those of the trigger and of an agent or without.
 fn load(
-    poke: bool,
+    trigger: bool,
     agent: bool,
     kept: Option<&Kept>,
 ) -> Result<(MobileSkel<'static>, Option<Attached>), Error> {
@@ -213,23 +215,23 @@ fn load(
     let object: &'static mut MaybeUninit<OpenObject> = Box::leak(Box::new(MaybeUninit::uninit()));
     let mut open =
         MobileSkelBuilder::default().open(object).map_err(Error::kernel("open the mobile's programs"))?;
-    if poke {
+    if trigger {
         let name = kernel_name(&free_name("segue_"));
-        open.struct_ops.segue_poke_mut().name = name;
+        open.struct_ops.segue_trigger_mut().name = name;
         if let Some(constants) = open.maps.rodata_data.as_mut() {
-            constants.poke_name = name;
+            constants.trigger_name = name;
         }
     } else {
         let progs = &mut open.progs;
         for prog in [
-            &mut progs.poke_init,
-            &mut progs.poke_ssthresh,
-            &mut progs.poke_cong_avoid,
-            &mut progs.poke_undo_cwnd,
+            &mut progs.trigger_init,
+            &mut progs.trigger_ssthresh,
+            &mut progs.trigger_cong_avoid,
+            &mut progs.trigger_undo_cwnd,
         ] {
             prog.set_autoload(false);
         }
-        open.maps.segue_poke.set_autocreate(false).map_err(Error::kernel("leave the poke out"))?;
+        open.maps.segue_trigger.set_autocreate(false).map_err(Error::kernel("leave the trigger out"))?;
     }
     let progs = &mut open.progs;
     for prog in [&mut progs.mobile_egress, &mut progs.mobile_echo, &mut progs.mobile_waiting] {
@@ -239,9 +241,9 @@ fn load(
         kept.find(&mut open.maps.connections);
     }
     let mut skel = open.load().map_err(Error::kernel("load the mobile's programs"))?;
-    let link = if poke {
-        let attach = skel.maps.segue_poke.attach_struct_ops();
-        Some(attach.map_err(Error::kernel("register the poke's congestion control"))?)
+    let link = if trigger {
+        let attach = skel.maps.segue_trigger.attach_struct_ops();
+        Some(attach.map_err(Error::kernel("register the trigger's congestion control"))?)
     } else {
         None
     };
@@ -250,8 +252,8 @@ fn load(
 
 impl Mobile {
     /// Whether this kernel can send notices in its own ACKs.
-    pub fn pokes(&self) -> bool {
-        self.links.poke.is_some()
+    pub fn triggers(&self) -> bool {
+        self.links.trigger.is_some()
     }
 
     /// The map of remote prefixes that notices are for ([`Mobile::tell_only`]).

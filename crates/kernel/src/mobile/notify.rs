@@ -34,7 +34,7 @@ pub struct Notice {
 #[derive(Debug, Default)]
 pub struct Pass {
     /// Told in ACKs of the kernel's.
-    pub poked: u32,
+    pub triggered: u32,
     /// Told, at least once, in an ACK crafted here.
     pub crafted: u32,
     /// Those that waited, and have been notified since the pass before in ACKs of their own.
@@ -149,7 +149,7 @@ impl Mobile {
         // Each pass is over the kernel's whole table of connections.
         for others in [Others::Wait, Others::Notified] {
             let (pass, counters) = self.pass_with(u32::MAX, others)?;
-            notified.poked += pass.poked;
+            notified.triggered += pass.triggered;
             notified.crafted += pass.crafted;
             notified.unrestored += pass.unrestored;
             let before = std::mem::replace(&mut notified.skipped, pass.skipped);
@@ -161,7 +161,7 @@ impl Mobile {
             }
         }
         notified.connections =
-            notified.poked + notified.crafted + notified.skipped.unwritten + notified.skipped.unsent;
+            notified.triggered + notified.crafted + notified.skipped.unwritten + notified.skipped.unsent;
         Ok(notified)
     }
 
@@ -201,7 +201,7 @@ impl Mobile {
     pub fn begin(&mut self, notice: &Notice) -> Result<(), Error> {
         let Notice { link, kind, copies, way, since } = *notice;
         check(link, kind, copies)?;
-        let way = if self.pokes() || way == Way::Poke { way } else { Way::Crafted };
+        let way = if self.triggers() || way == Way::Trigger { way } else { Way::Crafted };
         let round = self.orders.round.wrapping_add(1).max(1);
         let first = if kind == ReportType::Completed { link } else { self.orders.first };
         let since = u64::try_from(since.as_nanos()).unwrap_or(u64::MAX);
@@ -252,7 +252,7 @@ impl Mobile {
         let now = self.counts()?;
         let counters = Counters::read(std::array::from_fn(|i| now[i].wrapping_sub(before[i])));
         pass.resent += counters.pushed;
-        pass.poked = counters.poked;
+        pass.triggered = counters.triggered;
         pass.acked = counters.acked;
         pass.unpaid = counters.unpaid;
         pass.marked = counters.marked;
@@ -277,7 +277,7 @@ impl Mobile {
         u32::try_from(waiting.len()).unwrap_or(u32::MAX)
     }
 
-    /// Runs the iterator once: what it pokes it pokes; each connection to be crafted for is given to `craft`.
+    /// Runs the iterator once, which triggers ACKs; each connection to be crafted for is given to `craft`.
     fn iterate(&self, mut craft: impl FnMut(Ack)) -> Result<(), Error> {
         each_record(&self.links.notify, |octets: [u8; size_of::<segue_mobile_ack>()]| {
             let ack: segue_mobile_ack = zerocopy::transmute!(octets);

@@ -13,7 +13,7 @@ pub(super) const PREFIXES: usize = 1024;
 /// Elements of the map `counters`: numbers of connections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counters {
-    pub(super) poked: u32,
+    pub(super) triggered: u32,
     pub(super) unrestored: u32,
     pub(super) acked: u32,
     pub(super) unwritten: u32,
@@ -27,6 +27,8 @@ pub(super) struct Counters {
     pub(super) pushed: u32,
     /// Segments whose TSecr became 0.
     pub(super) unechoed: u32,
+    /// Segments whose window became smaller.
+    pub(super) narrowed: u32,
 }
 
 impl Counters {
@@ -35,7 +37,7 @@ impl Counters {
     pub(super) fn read(counts: [u32; Self::LENGTH]) -> Self {
         let of = |element: segue_mobile_counter| counts[element.0 as usize];
         Self {
-            poked: of(segue_mobile_counter::SEGUE_MOBILE_COUNT_POKED),
+            triggered: of(segue_mobile_counter::SEGUE_MOBILE_COUNT_TRIGGERD),
             unrestored: of(segue_mobile_counter::SEGUE_MOBILE_COUNT_UNRESTORED),
             acked: of(segue_mobile_counter::SEGUE_MOBILE_COUNT_ACKED),
             unwritten: of(segue_mobile_counter::SEGUE_MOBILE_COUNT_UNWRITTEN),
@@ -48,6 +50,7 @@ impl Counters {
             uploads: of(segue_mobile_counter::SEGUE_MOBILE_COUNT_UPLOADS),
             pushed: of(segue_mobile_counter::SEGUE_MOBILE_COUNT_PUSHED),
             unechoed: of(segue_mobile_counter::SEGUE_MOBILE_COUNT_UNECHOED),
+            narrowed: of(segue_mobile_counter::SEGUE_MOBILE_COUNT_NARROWED),
         }
     }
 }

@@ -11,7 +11,7 @@ use super::notify::{each_record, give};
 use super::records::{Counters, Ends};
 use super::{Error, Mobile, Scope};
 use crate::egress::{Device, Place};
-use crate::layouts::{mapped, segue_others, segue_sent, segue_tuple, segue_waiting, unmapped};
+use crate::layouts::{segue_others, segue_sent, segue_tuple, segue_waiting};
 use crate::sender::namespace::Namespace;
 use crate::skeleton::mobile::MobileSkel;
 use libbpf_rs::{Link as Attached, MapCore, MapFlags};
@@ -33,6 +33,8 @@ pub struct Treatment {
     pub to: Scope,
     /// Whether connections with them are helped.
     pub resume: bool,
+    /// Whether the windows that they are told may be bounded.
+    pub window: bool,
     /// By CLOCK_MONOTONIC: stamps that were first echoed before are from before an outage, and are not echoed.
     pub stale: Duration,
 }
@@ -74,26 +76,16 @@ impl Waiting {
     }
 
     fn tuple(&self) -> segue_tuple {
-        segue_tuple {
-            remote: mapped(self.ends.remote.ip()),
-            local: mapped(self.ends.local.ip()),
-            remote_port: self.ends.remote.port().to_be(),
-            local_port: self.ends.local.port().to_be(),
-        }
+        (self.ends.local, self.ends.remote).into()
     }
 }
 
 impl From<segue_waiting> for Waiting {
     fn from(waiting: segue_waiting) -> Self {
-        let segue_tuple { remote, local, remote_port, local_port } = waiting.tuple;
+        let (local, remote) = waiting.tuple.into();
         let known = waiting.acks.len().min(waiting.known as usize);
         Self {
-            ends: Ends {
-                remote: SocketAddr::new(unmapped(remote), u16::from_be(remote_port)),
-                local: SocketAddr::new(unmapped(local), u16::from_be(local_port)),
-                mark: waiting.mark,
-                device: waiting.device,
-            },
+            ends: Ends { remote, local, mark: waiting.mark, device: waiting.device },
             seq: waiting.seq,
             ack: waiting.ack,
             stamp: (waiting.stamped != 0).then_some(waiting.tsval),
@@ -188,11 +180,11 @@ impl Mobile {
     /// # Errors
     /// More than 128 prefixes.
     pub fn treat_others(&mut self, others: &[Treatment]) -> Result<(), Error> {
-        for Treatment { to, resume, stale } in others {
+        for Treatment { to, resume, window, stale } in others {
             let value = segue_others {
                 stale: u64::try_from(stale.as_nanos()).unwrap_or(u64::MAX),
                 resume: u32::from(*resume),
-                pad: 0,
+                window: u32::from(*window),
             };
             let set = self.skel.maps.others.update(to.key().as_bytes(), value.as_bytes(), MapFlags::ANY);
             set.map_err(Error::kernel("set how other peers are treated"))?;
@@ -277,17 +269,13 @@ impl Waiting {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::layouts::mapped;
     use etherparse::{NetSlice, SlicedPacket, TransportSlice};
 
     fn waiting(local: &str, remote: &str) -> Waiting {
         let [local, remote] = [local, remote].map(|text| text.parse::<SocketAddr>().expect("an address"));
         let raw = segue_waiting {
-            tuple: segue_tuple {
-                remote: mapped(remote.ip()),
-                local: mapped(local.ip()),
-                remote_port: remote.port().to_be(),
-                local_port: local.port().to_be(),
-            },
+            tuple: (local, remote).into(),
             acks: [0x0102_0304, 0xfffe_fdfc, 0, 0],
             known: 2,
             seq: 77,

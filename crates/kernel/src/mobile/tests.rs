@@ -84,7 +84,7 @@ fn a_folder_that_is_no_cgroup_is_the_users_mistake() {
 
 #[test]
 #[ignore = "needs kernel"]
-fn a_kernel_that_cannot_poke_still_takes_the_other_programs() {
-    let (_skel, poke) = load(false, true, None).expect("they load");
-    assert!(poke.is_none());
+fn a_kernel_that_cannot_trigger_still_takes_the_other_programs() {
+    let (_skel, trigger) = load(false, true, None).expect("they load");
+    assert!(trigger.is_none());
 }

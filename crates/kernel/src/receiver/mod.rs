@@ -8,7 +8,7 @@
 //! * drops ACKs of forwarded packets ([`Receiver::hold`], [`Receiver::release`]): PHAS (6.2).
 //!
 //! Both end by themselves after the time that was given with them, so that connections live on when the owner is
-//! killed; what it leaves at the device, [`detach`] takes away. ACKs are made to leave at once by a poke as in
+//! killed; what it leaves at the device, [`detach`] takes away. ACKs are made to leave at once by a trigger as in
 //! [`crate::mobile`]: the kernel's own, with the socket's congestion control started anew.
 
 mod announced;
@@ -20,7 +20,7 @@ pub use announced::{Act, Announced, Gaps};
 use crate::egress::{Device, Place};
 use crate::host;
 use crate::layouts::{
-    mapped, segue_receiver_counter as Counter, segue_receiver_orders, segue_receiver_state,
+    mapped, segue_receiver_counter as Counter, segue_receiver_orders, segue_receiver_state, segue_tuple,
 };
 use crate::sender::namespace::Namespace;
 use crate::sender::{free_name, kernel_name};
@@ -73,7 +73,7 @@ pub struct Counts {
     /// ACKs that were dropped.
     pub dropped: u64,
     /// Connections that were made to send ACKs, each time.
-    pub poked: u64,
+    pub triggered: u64,
     /// How many of these lost their congestion control, which vanished in that moment.
     pub unrestored: u64,
 }
@@ -81,7 +81,7 @@ pub struct Counts {
 /// The programs at work; detached when dropped.
 pub struct Receiver {
     skel: ReceiverSkel<'static>,
-    poke: Link,
+    trigger: Link,
     _acks: Link,
     name: String,
     /// Where the filter is.
@@ -122,7 +122,7 @@ pub fn load(options: &Options) -> Result<Receiver, Error> {
     let constants = open.maps.rodata_data.as_mut().ok_or_else(|| {
         Error::Machine("the receiver's programs have no constants: a wrong build".to_owned())
     })?;
-    constants.poke_name = name;
+    constants.trigger_name = name;
     constants.filters = u32::from(options.phas);
     constants.chosen_peers = u32::from(matches!(options.peers, Peers::Only(_)));
     let mut skel = open.load().map_err(refused("loading the receiver's programs"))?;
@@ -134,11 +134,12 @@ pub fn load(options: &Options) -> Result<Receiver, Error> {
     }
     let acks =
         skel.maps.receiver_acks.attach_struct_ops().map_err(refused("registering a congestion control"))?;
-    let poke = skel.progs.receiver_poke.attach().map_err(refused("attaching a program over the sockets"))?;
+    let trigger =
+        skel.progs.receiver_trigger.attach().map_err(refused("attaching a program over the sockets"))?;
     let name = options.device.clone();
     Ok(Receiver {
         skel,
-        poke,
+        trigger,
         _acks: acks,
         name,
         device: None,
@@ -241,7 +242,7 @@ impl Receiver {
     pub fn close(&mut self, at_most: Duration) -> Result<u64, Error> {
         self.orders.closed_until = until(at_most)?;
         self.give(&self.orders)?;
-        self.poke(1, false)
+        self.trigger(1, false)
     }
 
     /// The window is the true one again, and each connection tells it in three ACKs (9.22).
@@ -251,7 +252,7 @@ impl Receiver {
     pub fn open(&mut self) -> Result<u64, Error> {
         self.orders.closed_until = 0;
         self.give(&self.orders)?;
-        self.poke(OPENING, false)
+        self.trigger(OPENING, false)
     }
 
     /// Does what an announcement asks for now.
@@ -284,7 +285,7 @@ impl Receiver {
     /// The program was attached without PHAS, or the kernel refuses.
     pub fn last(&mut self, local: SocketAddr, remote: SocketAddr, behind: u32) -> Result<bool, Error> {
         self.must_filter()?;
-        let (flows, key) = (&self.skel.maps.flows, records::flow(local, remote));
+        let (flows, key) = (&self.skel.maps.flows, segue_tuple::from((local, remote)));
         let refused = |error| Error::kernel("telling the filter the last forwarded packet", error);
         let kept = flows.lookup(key.as_bytes(), MapFlags::ANY).map_err(refused)?;
         let state = kept.and_then(|octets| segue_receiver_state::read_from_bytes(&octets).ok());
@@ -304,7 +305,7 @@ impl Receiver {
     pub fn release(&mut self) -> Result<u64, Error> {
         self.orders.held_until = 0;
         self.give(&self.orders)?;
-        self.poke(1, true)
+        self.trigger(1, true)
     }
 
     /// The counters of the programs.
@@ -320,7 +321,7 @@ impl Receiver {
         Ok(Counts {
             closed: count(Counter::SEGUE_COUNT_CLOSED)?,
             dropped: count(Counter::SEGUE_COUNT_DROPPED)?,
-            poked: count(Counter::SEGUE_COUNT_POKED)?,
+            triggered: count(Counter::SEGUE_COUNT_TRIGGERD)?,
             unrestored: count(Counter::SEGUE_COUNT_UNRESTORED)?,
         })
     }
@@ -343,19 +344,19 @@ impl Receiver {
     }
 
     /// Has connections send so many ACKs.
-    fn poke(&mut self, acks: u8, held_only: bool) -> Result<u64, Error> {
-        let before = self.counts()?.poked;
+    fn trigger(&mut self, acks: u8, held_only: bool) -> Result<u64, Error> {
+        let before = self.counts()?.triggered;
         let asked = self.variables()?;
-        asked.poke_acks = u32::from(acks.min(records::ACKS));
-        asked.poke_held_only = u32::from(held_only);
-        let poke = &self.poke;
+        asked.trigger_acks = u32::from(acks.min(records::ACKS));
+        asked.trigger_held_only = u32::from(held_only);
+        let trigger = &self.trigger;
         self.namespace.run(|| {
-            Iter::new(poke)
+            Iter::new(trigger)
                 .map_err(|error| Error::kernel("starting a program over the sockets", error))?
                 .read_to_end(&mut Vec::new())
                 .map_err(|problem| Error::io("running a program over the sockets", problem))
         })?;
-        Ok(self.counts()?.poked - before)
+        Ok(self.counts()?.triggered - before)
     }
 }
 

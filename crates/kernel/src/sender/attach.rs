@@ -2,6 +2,7 @@
 
 use super::icmp::{Icmp, Request};
 use super::namespace::Namespace;
+use super::pins;
 use super::status::{self, About, Status};
 use super::{Around, Error, Options};
 use crate::host;
@@ -18,51 +19,6 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-
-/// Names in the folder of pins.
-pub(super) mod pins {
-    use super::super::Error;
-    use std::path::Path;
-
-    pub(in super::super) const CONGESTION_CONTROL: &str = "congestion_control";
-    pub(in super::super) const HEAR: &str = "hear";
-    pub(in super::super) const FLOWS: &str = "flows";
-    pub(in super::super) const LET_GO: &str = "let_go";
-    pub(in super::super) const ABOUT: &str = "about";
-    pub(in super::super) const COUNTERS: &str = "counters";
-
-    /// In the order of removing: nobody joins any more; what lets connections go stays to the end, so that another
-    /// detach can do what one that was killed has not. Pinning goes the other way round.
-    pub(in super::super) const ALL: [&str; 6] = [HEAR, CONGESTION_CONTROL, FLOWS, ABOUT, COUNTERS, LET_GO];
-
-    /// Whether it is a folder with nothing in it.
-    pub(in super::super) fn is_empty(pin: &Path) -> bool {
-        std::fs::read_dir(pin).is_ok_and(|mut all| all.next().is_none())
-    }
-
-    /// Whether something of ours is pinned there.
-    pub(in super::super) fn check_some(pin: &Path) -> Result<(), Error> {
-        if ALL.iter().any(|name| pin.join(name).exists()) {
-            return Ok(());
-        }
-        Err(Error::User(format!(
-            "no sender is attached at {}: `segue kernel attach` makes this folder",
-            pin.display()
-        )))
-    }
-
-    /// Whether a whole sender is pinned there.
-    pub(in super::super) fn check(pin: &Path) -> Result<(), Error> {
-        check_some(pin)?;
-        match ALL.iter().find(|name| !pin.join(name).exists()) {
-            None => Ok(()),
-            Some(name) => Err(Error::User(format!(
-                "{}: {name} is missing, an attach or a detach was cut short; `segue kernel detach` removes the rest",
-                pin.display()
-            ))),
-        }
-    }
-}
 
 /// An attached sender.
 #[derive(Debug)]

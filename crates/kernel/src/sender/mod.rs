@@ -8,6 +8,7 @@ mod attach;
 pub(crate) mod icmp;
 mod local_handoff;
 pub(crate) mod namespace;
+mod pins;
 mod status;
 
 pub use attach::{Sender, attach, check_name, detach};

@@ -1,7 +1,7 @@
 //! The status of an attached sender: its connections and counters.
 
 use super::Error;
-use super::attach::pins;
+use super::pins;
 use crate::layouts::{segue_counter, segue_flow_row, segue_link, unmapped};
 use libbpf_rs::{Iter, Link, MapCore, MapFlags, MapHandle};
 use serde::{Deserialize, Serialize};

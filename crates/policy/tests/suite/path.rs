@@ -143,7 +143,7 @@ fn wide_bdp(link: Link) -> (u128, u128) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases * 8))]
 
     #[test]
     fn flight_is_compared_without_rounding(

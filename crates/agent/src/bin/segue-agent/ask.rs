@@ -49,7 +49,7 @@ fn told(round: &Value) -> String {
     let refused = |name: &str| round["refused"][name].as_u64().unwrap_or(0);
     let mut text = format!(
         "told {} in the kernel's ACKs, {} in crafted ones; {} wait for their next ACK",
-        number("poked"),
+        number("triggered"),
         number("crafted"),
         number("waiting"),
     );

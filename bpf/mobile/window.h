@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * window.h - bounds of the windows that this host tells peers which run nothing of ours
+ * (docs/reference/mobile.md, 2). The agent sets them (crates/mobile, window.rs).
+ *
+ * The socket knows nothing of it: without a bound its next ACK tells the true window again.
+ *
+ * Source: RFC 9293, 3.8.6: senders must survive a right edge that moves to the left.
+ */
+#ifndef SEGUE_MOBILE_WINDOW_H
+#define SEGUE_MOBILE_WINDOW_H
+
+#include "segment.h"
+#include "state.h"
+
+/* Connections that may be bounded; of more, the one that was silent for longest is not. */
+#define BOUND_FLOWS 4096
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, BOUND_FLOWS);
+	__type(key, struct segue_tuple);
+	__type(value, struct segue_bound);
+} bounds SEC(".maps");
+
+/* Whether the bound holds for a segment that leaves now. */
+static __always_inline u32 holds(const struct segue_bound *bound, u32 ack, u32 device)
+{
+	return device == bound->device && !segue_seq_before(ack, bound->from) &&
+	       bpf_ktime_get_ns() < bound->until;
+}
+
+static __always_inline void narrow(struct __sk_buff *skb, const struct segment *segment)
+{
+	const u32 at = segment->tcp + __builtin_offsetof(struct tcp_header, window);
+	const u32 sum = segment->tcp + __builtin_offsetof(struct tcp_header, checksum);
+	const struct segue_bound *bound = bpf_map_lookup_elem(&bounds, &segment->flow);
+	u16 window;
+
+	if (!bound || bpf_ntohs(segment->window) <= bound->most ||
+	    !holds(bound, segment->ack, skb->ifindex))
+		return;
+	window = bpf_htons(bound->most);
+	/* RFC 1624. A checksum that is left to the device stays left to it. */
+	if (bpf_l4_csum_replace(skb, sum, segment->window, window, sizeof(window)) ||
+	    bpf_skb_store_bytes(skb, at, &window, sizeof(window), 0))
+		return;
+	count(SEGUE_MOBILE_COUNT_NARROWED);
+}
+
+#endif

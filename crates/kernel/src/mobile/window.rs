@@ -1,0 +1,152 @@
+//! Bounds of the windows that peers are told which run nothing of ours (`bpf/mobile/window.h`): what an agent needs to
+//! divide a window among connections, and how it has their ACKs tell it.
+
+use super::records::Counters;
+use super::{Error, Mobile};
+use crate::layouts::{segue_bound, segue_sent, segue_tuple};
+use libbpf_rs::{MapCore, MapFlags};
+use std::net::SocketAddr;
+use std::time::Duration;
+use zerocopy::{FromBytes, IntoBytes};
+
+/// Connections of one question to the kernel (`SENT_FLOWS`).
+const AT_ONCE: u32 = 4096;
+
+/// A connection whose peer may be told smaller windows, as its last segment has left it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Receiving {
+    /// This host's end.
+    pub local: SocketAddr,
+    /// The peer.
+    pub remote: SocketAddr,
+    /// Index of the device by which that segment has left.
+    pub device: u32,
+    /// The highest number that has been acknowledged.
+    pub ack: u32,
+    /// Data packets that have come so far, modulo 2^32.
+    pub packets: u32,
+    /// Those of this period of a second and the one before.
+    pub lately: u32,
+    /// By CLOCK_MONOTONIC: when that period ends, or has ended.
+    pub counted_until: Duration,
+    /// Octets of data in the peer's packets.
+    pub mss: u32,
+    /// The smallest round trip of the last minutes, as this host has measured it.
+    pub rtt: Option<Duration>,
+    /// Of this host's windows (RFC 7323).
+    pub scale: u8,
+}
+
+/// The bound of a connection's windows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounding {
+    /// Octets.
+    pub window: u64,
+    /// The first ACK number that it holds for.
+    pub from: u32,
+    /// Index: what leaves by another device is not bounded.
+    pub device: u32,
+    /// By CLOCK_MONOTONIC: when it ends, unless it is set again.
+    pub until: Duration,
+}
+
+impl Bounding {
+    /// For a connection that scales its windows so. A window of zero would stop the peer.
+    fn written(&self, scale: u8) -> segue_bound {
+        let most = (self.window >> scale.min(14)).clamp(1, u64::from(u16::MAX));
+        segue_bound {
+            until: u64::try_from(self.until.as_nanos()).unwrap_or(u64::MAX),
+            from: self.from,
+            device: self.device,
+            most: most as u32,
+            pad: 0,
+        }
+    }
+}
+
+impl From<(segue_tuple, segue_sent)> for Receiving {
+    fn from((tuple, sent): (segue_tuple, segue_sent)) -> Self {
+        let (local, remote) = tuple.into();
+        Self {
+            local,
+            remote,
+            device: sent.device,
+            ack: sent.acks[0],
+            packets: sent.packets,
+            lately: sent.packets.wrapping_sub(sent.before[1]),
+            counted_until: Duration::from_nanos(sent.until),
+            mss: sent.mss.into(),
+            rtt: (sent.rtt_us != 0).then(|| Duration::from_micros(sent.rtt_us.into())),
+            scale: sent.scale,
+        }
+    }
+}
+
+impl Mobile {
+    /// Connections whose peers have not negotiated, of prefixes that [`Mobile::treat_others`] has named, as far as
+    /// their segments leave by devices that [`Mobile::follow`] follows. Closed ones may be among them.
+    ///
+    /// # Errors
+    /// The programs are gone.
+    pub fn receiving(&self) -> Result<Vec<Receiving>, Error> {
+        let all = self.skel.maps.sent.lookup_batch(AT_ONCE, MapFlags::ANY, MapFlags::ANY);
+        let all = all.map_err(Error::kernel("list what connections have sent"))?;
+        let read = |(key, value): (Vec<u8>, Vec<u8>)| {
+            Some((segue_tuple::read_from_bytes(&key).ok()?, segue_sent::read_from_bytes(&value).ok()?).into())
+        };
+        Ok(all.filter_map(read).collect())
+    }
+
+    /// From now on the connection tells windows of so many octets at most.
+    ///
+    /// # Errors
+    /// The programs are gone.
+    pub fn bound(&self, connection: &Receiving, bounding: &Bounding) -> Result<(), Error> {
+        let key = segue_tuple::from((connection.local, connection.remote));
+        let value = bounding.written(connection.scale);
+        let set = self.skel.maps.bounds.update(key.as_bytes(), value.as_bytes(), MapFlags::ANY);
+        set.map_err(Error::kernel("bound a window"))
+    }
+
+    /// From its next segment on the connection with these ends tells its own window again.
+    pub fn unbound(&self, local: SocketAddr, remote: SocketAddr) {
+        // Unless it has been forgotten, which is the same.
+        let _ = self.skel.maps.bounds.delete(segue_tuple::from((local, remote)).as_bytes());
+    }
+
+    /// Segments, since the programs were attached, whose window became smaller.
+    ///
+    /// # Errors
+    /// The programs are gone.
+    pub fn narrowed(&self) -> Result<u32, Error> {
+        Ok(Counters::read(self.counts()?).narrowed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bound_stands_in_the_header_by_the_scale() {
+        let bounding = |window| Bounding { window, from: 7, device: 3, until: Duration::from_nanos(9) };
+        let most = |window, scale| bounding(window).written(scale).most;
+        // 15 packets of 1448 octets: 169.7 times 128, 1.3 times 16384
+        assert_eq!((most(21_720, 0), most(21_720, 7), most(21_720, 14)), (21_720, 169, 1));
+        assert_eq!((most(2896, 14), most(0, 0)), (1, 1), "never closed");
+        assert_eq!((most(u64::MAX, 0), most(u64::MAX, 14)), (65_535, 65_535));
+        assert_eq!(most(16_384, 200), 1, "RFC 7323, 2.3: 14 at most");
+        let written = bounding(1).written(0);
+        assert_eq!((written.from, written.device, written.until), (7, 3, 9));
+    }
+
+    #[test]
+    fn packets_of_the_last_two_periods_are_late_ones() {
+        let ends: (SocketAddr, SocketAddr) =
+            ("10.0.0.1:5".parse().expect("an address"), "[fd00::1]:6".parse().expect("an address"));
+        let sent = segue_sent { packets: 3, before: [1, u32::MAX], ..segue_sent::default() };
+        let read = Receiving::from((ends.into(), sent));
+        assert_eq!((read.local, read.remote), ends);
+        assert_eq!((read.lately, read.rtt), (4, None), "modulo 2^32");
+    }
+}

@@ -44,15 +44,15 @@ pub struct Decision {
 
 /// A scheme at work. Its answers are the scheme's own; they are written down if somebody asked.
 #[derive(Clone, Debug)]
-pub struct Advised {
+pub struct LoggedScheme {
     scheme: Scheme,
-    minutes: Option<Vec<Decision>>,
+    log: Option<Vec<Decision>>,
 }
 
-impl Advised {
+impl LoggedScheme {
     /// A scheme whose answers nobody writes down.
     pub fn new(scheme: Scheme) -> Self {
-        Self { scheme, minutes: None }
+        Self { scheme, log: None }
     }
 
     /// The scheme.
@@ -66,13 +66,13 @@ impl Advised {
     }
 
     /// Writes down every answer from now on.
-    pub fn keep_minutes(&mut self) {
-        self.minutes.get_or_insert_default();
+    pub fn keep_log(&mut self) {
+        self.log.get_or_insert_default();
     }
 
     /// Decisions since the last call.
-    pub fn take_minutes(&mut self) -> Vec<Decision> {
-        self.minutes.as_mut().map(std::mem::take).unwrap_or_default()
+    pub fn take_log(&mut self) -> Vec<Decision> {
+        self.log.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// A handoff has completed.
@@ -99,18 +99,18 @@ impl Advised {
     }
 
     fn note(&mut self, occasion: Occasion, view: &View, advice: Advice) -> Advice {
-        if let Some(minutes) = &mut self.minutes {
+        if let Some(log) = &mut self.log {
             let rules = self.scheme.applied();
             let heard = matches!(occasion, Occasion::Notice(_) | Occasion::Start(_) | Occasion::Finish);
             if heard || !rules.is_empty() || advice != Advice::default() {
-                minutes.push(Decision { occasion, view: *view, advice, rules });
+                log.push(Decision { occasion, view: *view, advice, rules });
             }
         }
         advice
     }
 }
 
-impl Advisor for Advised {
+impl Advisor for LoggedScheme {
     #[inline]
     fn listening(&self) -> bool {
         self.scheme.listening()

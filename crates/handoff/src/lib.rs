@@ -27,7 +27,7 @@ pub mod scheme;
 pub mod tcp_ho;
 
 pub use alone::Act;
-pub use decision::{Advised, Decision, Occasion};
+pub use decision::{Decision, LoggedScheme, Occasion};
 pub use hn_option::{Announcement, Encoding, Start};
 pub use mobile::{AloneRule, Lead, MobileRule, StartRule, WindowRule};
 pub use notice::{Announcer, Listener, News, Notice};

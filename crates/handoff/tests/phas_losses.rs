@@ -202,7 +202,11 @@ fn any_plan() -> impl Strategy<Value = Plan> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: ProptestConfig::default().cases * 4,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     /// Every packet is delivered and acknowledged in the end; there is a timer whenever the sender waits, and one
     /// expiry is enough.

@@ -1,6 +1,6 @@
 //! TCP-HO between the notice on the wire and the sender: copies, loss, order, silence.
 
-use segue_handoff::{Advised, Announcer, Listener, Occasion, Scheme};
+use segue_handoff::{Announcer, Listener, LoggedScheme, Occasion, Scheme};
 use segue_policy::Link;
 use segue_tcp::profile::FREEBSD5_NEWRENO;
 use segue_tcp::segment::{CarriedOption, SackList, Timestamps};
@@ -29,14 +29,14 @@ fn ack(next: u32, echo_ms: u64) -> Segment {
     }
 }
 
-fn drain(sender: &mut Sender<Advised>, now: Nanos) -> Vec<u32> {
+fn drain(sender: &mut Sender<LoggedScheme>, now: Nanos) -> Vec<u32> {
     std::iter::from_fn(|| sender.poll_transmit(now)).map(|sent| sent.segment.seq).collect()
 }
 
 /// A sender that has measured 90 ms and whose window of three has timed out once.
-fn timed_out(name: &str) -> (Sender<Advised>, Nanos) {
-    let mut sender = Sender::new(&FREEBSD5_NEWRENO, 0, Advised::new(scheme(name)));
-    sender.advisor().keep_minutes();
+fn timed_out(name: &str) -> (Sender<LoggedScheme>, Nanos) {
+    let mut sender = Sender::new(&FREEBSD5_NEWRENO, 0, LoggedScheme::new(scheme(name)));
+    sender.advisor().keep_log();
     sender.open(1000);
     drain(&mut sender, 0);
     sender.on_segment(100 * MS, &ack(1, 10));
@@ -48,7 +48,7 @@ fn timed_out(name: &str) -> (Sender<Advised>, Nanos) {
 }
 
 /// The mobile's two copies of one notice, behind the report of the old link; what the sender sends on each.
-fn deliver(sender: &mut Sender<Advised>, now: Nanos, copies: usize) -> Vec<Vec<u32>> {
+fn deliver(sender: &mut Sender<LoggedScheme>, now: Nanos, copies: usize) -> Vec<Vec<u32>> {
     let (mut mobile, mut ear) = (Announcer::new(7), Listener::new(7));
     ear.hear(mobile.first_report(OLD).as_slice(), 1, false);
     let option = mobile.completed(NEW);
@@ -110,7 +110,7 @@ fn without_a_notice_nobody_is_asked() {
         }
         assert_eq!(drain(&mut with, now + 100 * MS), drain(&mut without, now + 100 * MS));
         assert_eq!((with.view(), with.deadline()), (without.view(), without.deadline()));
-        assert!(with.advisor().take_minutes().is_empty());
+        assert!(with.advisor().take_log().is_empty());
     }
 }
 
@@ -124,18 +124,18 @@ fn decisions_name_their_rules() {
         sender.on_segment(now + 100 * MS, &ack(next, now / MS));
         drain(&mut sender, now + 100 * MS);
     }
-    let minutes = sender.advisor().take_minutes();
+    let log = sender.advisor().take_log();
     let names: Vec<Vec<&str>> =
-        minutes.iter().map(|decision| decision.rules.iter().map(|rule| rule.name).collect()).collect();
+        log.iter().map(|decision| decision.rules.iter().map(|rule| rule.name).collect()).collect();
     let sample = vec!["HO_ADJUST"];
     let last = vec!["HO_ADJUST", "NORMAL"];
     assert_eq!(names, [vec!["resume", "HO_ADJUST"], sample.clone(), sample.clone(), sample, last]);
-    assert!(matches!(minutes[0].occasion, Occasion::Notice(_)));
-    assert!(minutes[1..].iter().all(|decision| matches!(decision.occasion, Occasion::RttSample(_))));
+    assert!(matches!(log[0].occasion, Occasion::Notice(_)));
+    assert!(log[1..].iter().all(|decision| matches!(decision.occasion, Occasion::RttSample(_))));
     assert!(sender.advisor().listening());
     let expiry = sender.deadline().expect("data is under way");
     sender.on_timer(expiry);
-    let judged = sender.advisor().take_minutes();
+    let judged = sender.advisor().take_log();
     assert_eq!(judged.iter().map(|decision| decision.rules[0].name).collect::<Vec<_>>(), ["trial"]);
     assert!(!sender.advisor().listening());
 }

@@ -141,7 +141,7 @@ mod tests {
     proptest! {
         /// Each packet that comes is held or dropped, once; those held keep their order and fit.
         #[test]
-        fn nothing_is_lost_from_the_books(
+        fn packets_are_conserved(
             sizes in proptest::collection::vec(40u32..=1500, 0..60),
             packets in proptest::option::of(0u32..20),
             bytes in 0u64..20_000,

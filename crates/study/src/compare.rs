@@ -9,7 +9,7 @@ use segue_world::{Experiment, RunRecord, WarmRun};
 /// The result of a comparison.
 #[derive(Clone, Debug)]
 pub struct Comparison {
-    /// One per pair of links, kind and flow count, in the order asked for.
+    /// One per pair of links, kind and flow count, in the order asked for; of several handoffs in a run one each.
     pub groups: Vec<GroupResult>,
 }
 
@@ -18,6 +18,8 @@ pub struct Comparison {
 pub struct GroupResult {
     /// The simulated experiment (first seed, first stack).
     pub experiment: Experiment,
+    /// Which handoff of its run, from 1; `None` if it is the only one.
+    pub handoff: Option<u32>,
     /// One row per scheme.
     pub rows: Vec<Row>,
     /// One row per handoff and scheme, if asked for.
@@ -65,12 +67,19 @@ impl Comparison {
         let groups = groups
             .par_iter()
             .map(|seeds| {
-                let records: Vec<Vec<Vec<RunRecord>>> =
+                let records: Vec<Vec<Vec<Vec<RunRecord>>>> =
                     seeds.par_iter().map(|group| records(plan, group, done)).collect();
-                summarise(plan, seeds, records, keep_handoffs)
+                let mut experiment = seeds[0].experiments[0].clone();
+                let mut handoffs = Vec::new();
+                for nth in 0..plan.series.handoffs {
+                    let back = experiment.back();
+                    handoffs.push(summarise(plan, seeds, experiment, &records, nth, keep_handoffs));
+                    experiment = back;
+                }
+                handoffs
             })
-            .collect();
-        Self { groups }
+            .collect::<Vec<_>>();
+        Self { groups: groups.into_iter().flatten().collect() }
     }
 
     /// All rows, in order.
@@ -82,8 +91,8 @@ impl Comparison {
 /// Forks that are kept at a time: enough for all cores, too few to fill the memory.
 const BATCH: usize = 64;
 
-/// Runs one warm-up's handoffs; records by handoff time, then by scheme.
-pub fn records(plan: &Plan, group: &Group, done: &(dyn Fn(u64) + Sync)) -> Vec<Vec<RunRecord>> {
+/// Runs one warm-up's handoffs; records by handoff time, then by scheme, then by handoff of the run.
+pub fn records(plan: &Plan, group: &Group, done: &(dyn Fn(u64) + Sync)) -> Vec<Vec<Vec<RunRecord>>> {
     let mut warm: Vec<WarmRun> = group.experiments.iter().cloned().map(WarmRun::new).collect();
     for (stack, warm) in warm.iter_mut().enumerate() {
         warm.follow(plan.schemes.iter().filter(|s| s.stack_index == stack).map(|s| &s.scheme));
@@ -100,34 +109,48 @@ pub fn records(plan: &Plan, group: &Group, done: &(dyn Fn(u64) + Sync)) -> Vec<V
         records.par_extend(forks.into_par_iter().map(|forks| {
             done(0);
             let handoffs: Vec<_> = forks.into_iter().map(|fork| fork.complete()).collect();
-            let records: Vec<_> =
-                plan.schemes.iter().map(|s| handoffs[s.stack_index].run(&s.scheme)).collect();
-            done(plan.schemes.len() as u64);
+            let records: Vec<_> = plan
+                .schemes
+                .iter()
+                .map(|s| handoffs[s.stack_index].run_series(&s.scheme, plan.series))
+                .collect();
+            done(plan.schemes.len() as u64 * u64::from(plan.series.handoffs));
             records
         }));
     }
     records
 }
 
-fn summarise(plan: &Plan, seeds: &[Group], records: Vec<Vec<Vec<RunRecord>>>, keep: bool) -> GroupResult {
-    let experiment = &seeds[0].experiments[0];
+/// One handoff of each run.
+fn summarise(
+    plan: &Plan,
+    seeds: &[Group],
+    experiment: Experiment,
+    records: &[Vec<Vec<Vec<RunRecord>>>],
+    nth: u32,
+    keep: bool,
+) -> GroupResult {
+    let handoff = plan.which(nth);
+    let nth = nth as usize;
     // Points in the order of seeds, then of times; the same for every scheme.
-    let points: Vec<&Vec<RunRecord>> = records.iter().flatten().collect();
+    let points: Vec<&Vec<Vec<RunRecord>>> = records.iter().flatten().collect();
     let mut rows = Vec::new();
     let mut first_recovery: f64 = 0.0;
     let mut handoffs = Vec::new();
     for (index, scheme) in plan.schemes.iter().enumerate() {
-        let own: Vec<&RunRecord> = points.iter().map(|records| &records[index]).collect();
-        let first: Vec<&RunRecord> = points.iter().map(|records| &records[0]).collect();
+        let own: Vec<&RunRecord> = points.iter().map(|records| &records[index][nth]).collect();
+        let first: Vec<&RunRecord> = points.iter().map(|records| &records[0][nth]).collect();
         let recovering = |record: &&&RunRecord| record.senders_at.iter().any(|at| at.in_first_recovery);
         first_recovery = first_recovery.max(own.iter().filter(recovering).count() as f64 / own.len() as f64);
-        rows.push(Row::new(plan, experiment, scheme, &Sample { handoffs: &own, first: &first }));
+        let row = Row::new(plan, &experiment, scheme, &Sample { handoffs: &own, first: &first });
+        rows.push(Row { handoff, ..row });
         if keep {
-            for (seed, at) in seeds.iter().zip(&records) {
-                handoffs
-                    .extend(at.iter().map(|at| HandoffRow::new(experiment, scheme, seed.seed, &at[index])));
+            for (seed, at) in seeds.iter().zip(records) {
+                let rows =
+                    at.iter().map(|at| HandoffRow::new(&experiment, scheme, seed.seed, &at[index][nth]));
+                handoffs.extend(rows.map(|row| HandoffRow { handoff, ..row }));
             }
         }
     }
-    GroupResult { experiment: experiment.clone(), rows, handoffs, first_recovery }
+    GroupResult { experiment, handoff, rows, handoffs, first_recovery }
 }

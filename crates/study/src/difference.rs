@@ -112,11 +112,18 @@ impl Difference {
 }
 
 /// Fields by which two rows belong together.
-type Key = (String, String, String, u64, usize, String);
+type Key = (String, String, String, u64, (usize, Option<u32>), String);
 
 fn key(row: &Row) -> Key {
     let disconnect = row.disconnect_s.to_bits();
-    (row.old.clone(), row.new.clone(), row.kind.clone(), disconnect, row.flows, row.scheme.clone())
+    (
+        row.old.clone(),
+        row.new.clone(),
+        row.kind.clone(),
+        disconnect,
+        (row.flows, row.handoff),
+        row.scheme.clone(),
+    )
 }
 
 /// The further fields that describe what was asked, as text.

@@ -101,9 +101,13 @@ pub struct Chosen {
 }
 
 /// The handoffs in which the reference scheme takes its median time, its quartiles and its longest, the
-/// median first. The reference is the first regular TCP listed, or the first scheme. `result` must
+/// median first; none of later handoffs of a run, which traces do not reach. The reference is the first regular TCP listed, or the first scheme. `result` must
 /// have kept its single handoffs.
 pub fn typical(plan: &Plan, group: usize, result: &GroupResult) -> Vec<Chosen> {
+    if result.handoff.is_some_and(|nth| nth > 1) {
+        return Vec::new();
+    }
+    let group = group / plan.series.handoffs as usize;
     let regular = |index: &usize| plan.schemes[*index].scheme.is_regular();
     let reference = (0..plan.schemes.len()).find(regular).unwrap_or(0);
     let times = &plan.request.at;

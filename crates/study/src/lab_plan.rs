@@ -1,7 +1,7 @@
 //! The request to a laboratory, and the simulator's results for it.
 
 pub use crate::lab_sender::{Around, LabSenderKind, NoticeBy};
-use crate::live_run::LiveRun;
+use crate::live_run::{LiveRun, Moment};
 use crate::measure::seconds;
 use rayon::prelude::*;
 use segue_handoff::Scheme;
@@ -63,6 +63,11 @@ impl LabSender {
         matches!(self.kind, LabSenderKind::Scheme { .. })
     }
 
+    /// Whether the mobile's agent alone helps it.
+    fn has_agent(&self) -> bool {
+        matches!(self.kind, LabSenderKind::BuiltIn { agent: true, .. })
+    }
+
     /// Scheme and stack of the simulator that come nearest; `None` if it has none.
     fn in_simulator(&self) -> Option<(Scheme, StackProfile)> {
         match &self.kind {
@@ -79,8 +84,7 @@ impl LabSender {
                 if let Some(ms) = rto_max_ms {
                     stack.rto.max = Nanos::from(*ms) * 1_000_000;
                 }
-                // The agent alone does no more than this so far.
-                let scheme = if *agent { "mobile-resume" } else { "sack" };
+                let scheme = if *agent { "mobile" } else { "sack" };
                 Some((Scheme::build(scheme, &[]).ok()?, stack))
             }
             _ => None,
@@ -146,19 +150,18 @@ impl LabPlan {
         (self.kinds.len() * self.senders.len()) as u64 * u64::from(self.runs)
     }
 
-    /// As many simulated runs of `sender` as the laboratory makes, each with a seed of its own, their handoffs spread
-    /// evenly over the second in which the laboratory draws its own; `None` if the simulator does not have such a
-    /// sender, or a notice that errs.
-    pub fn simulated(&self, sender: &LabSender, kind: Kind) -> Option<Vec<LiveRun>> {
-        if self.told_rate != 1.0 && sender.hears() {
+    /// The laboratory's runs of `sender` simulated, one for each of `moments`, each with a seed of its own. The flows
+    /// are as old at T as in the laboratory; over links that vary, T is the same by their clock. `None` if the
+    /// simulator does not have such a sender, or a notice that errs.
+    pub fn simulated(&self, sender: &LabSender, kind: Kind, moments: &[Moment]) -> Option<Vec<LiveRun>> {
+        if self.told_rate != 1.0 && (sender.hears() || sender.has_agent()) {
             return None;
         }
         let (scheme, stack) = sender.in_simulator()?;
-        let runs = u64::from(self.runs);
-        let run = |index: u64| {
+        let varies = [&self.old, &self.new].into_iter().any(AccessLink::varies);
+        let run = |(index, &moment): (usize, &Moment)| {
             // Seed 1 starts all flows at fixed times, as the reference of ns-2 does.
-            let seed = self.seed + index;
-            let at = self.warm_up + (2 * index + 1) * SECOND / (2 * runs);
+            let seed = self.seed + index as u64;
             let experiment = Experiment {
                 old: self.old.clone(),
                 new: self.new.clone(),
@@ -173,19 +176,24 @@ impl LabPlan {
                 definition: Definition::AfterHighest,
                 routers: segue_world::Routers::default(),
                 seed,
+                before: 0,
             };
             let horizons: Vec<Nanos> = HORIZONS
                 .into_iter()
                 .filter(|&horizon| horizon < self.observe)
                 .chain([self.observe])
                 .collect();
-            let handoff = WarmRun::new(experiment).fork(at).complete();
+            let mut warm = WarmRun::new(experiment);
+            let first_data = warm.run_to_data();
+            let at = if varies { moment.clock.max(first_data) } else { first_data + moment.age };
+            let handoff = warm.fork(at).complete();
             let found = handoff.after_link_up(&scheme, &horizons);
             let bytes = |horizon: Nanos| {
                 let index = horizons.iter().position(|&other| other == horizon)?;
                 found.delivered.get(index).copied()
             };
             LiveRun {
+                moment,
                 first_send_s: found.first_sent.map(seconds),
                 first_retransmission_s: None,
                 share_after_round_trip: None,
@@ -198,7 +206,7 @@ impl LabPlan {
                 gave_up: false,
             }
         };
-        Some((0..runs).into_par_iter().map(run).collect())
+        Some(moments.par_iter().enumerate().map(run).collect())
     }
 }
 
@@ -213,7 +221,7 @@ mod tests {
         let (plain, stack) = simulated("bbr");
         let (alone, same) = simulated("bbr+agent");
         assert!(plain.is_regular() && stack == same);
-        assert!(alone.mobile().alone.is_some_and(|rule| rule.resumes && !rule.bounds));
+        assert!(alone.mobile().alone.is_some_and(|rule| rule.resumes && rule.bounds));
         assert!(LabSender::named("cubic+freeze").expect("a sender").in_simulator().is_none());
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::drive::Mean;
 use crate::lab_plan::{LabPlan, LabSender};
-pub use crate::live_run::LiveRun;
+pub use crate::live_run::{LiveRun, Moment};
 use crate::measure::{Quartiles, seconds};
 use crate::quantile::{quantile, quartiles, sorted};
 use segue_world::Kind;
@@ -54,6 +54,12 @@ pub struct LiveMeasures {
     pub bytes_5s: Option<f64>,
     /// Within 10 s.
     pub bytes_10s: Option<f64>,
+    /// Packets a run that found a queue full since the handoff began, mean.
+    #[serde(default)] // older files lack it
+    pub drops: f64,
+    /// Packets a run that were sent again, mean.
+    #[serde(default)]
+    pub retransmissions: f64,
     /// Number of runs.
     pub runs: usize,
     /// Quartiles of the bytes within 1 s.
@@ -159,7 +165,8 @@ impl LiveGroup {
         let first = plan.senders.first().and_then(of);
         let rows = plan.senders.iter().filter_map(|sender| {
             let own = of(sender).filter(|own| !own.runs.is_empty())?;
-            let simulated = plan.simulated(sender, kind).map(|runs| measures(&runs));
+            let moments: Vec<Moment> = own.runs.iter().map(|run| run.moment).collect();
+            let simulated = plan.simulated(sender, kind, &moments).map(|runs| measures(&runs));
             Some(row(plan, kind, stack, sender, &own.runs, first.map_or(&[], |first| &first.runs), simulated))
         });
         Self { kind, rows: rows.collect() }
@@ -175,9 +182,8 @@ fn row(
     first: &[LiveRun],
     simulated: Option<LiveMeasures>,
 ) -> LiveRow {
-    let mean = |value: fn(&LiveRun) -> u32| {
-        own.iter().map(|run| f64::from(value(run))).sum::<f64>() / own.len() as f64
-    };
+    let live = measures(own);
+    let lost = own.iter().map(|run| f64::from(run.lost_in_disconnection)).sum::<f64>() / own.len() as f64;
     LiveRow {
         old: plan.old.text.clone(),
         new: plan.new.text.clone(),
@@ -201,9 +207,9 @@ fn row(
         spurious_timeout_fraction: None,
         timeouts_in_disconnection: None,
         fast_retransmits: None,
-        drops: mean(|run| run.drops),
-        lost_in_disconnection: mean(|run| run.lost_in_disconnection),
-        retransmissions: mean(|run| run.retransmissions),
+        drops: live.drops,
+        lost_in_disconnection: lost,
+        retransmissions: live.retransmissions,
         needless_retransmissions: None,
         new_link_s: None,
         queue_delay_s: None,
@@ -212,7 +218,7 @@ fn row(
         bound_told_s: None,
         over_bound_told: None,
         live: Live {
-            measures: measures(own),
+            measures: live,
             against_first: LiveAgainstFirst {
                 bytes_1s: ratio(own, first, |run| run.bytes_1s),
                 bytes_10s: ratio(own, first, |run| run.bytes_10s),
@@ -234,11 +240,16 @@ pub fn measures(runs: &[LiveRun]) -> LiveMeasures {
     // Where one share is told, all are measured.
     let shares = shares.map(sorted);
     let (one, five, ten) = (bytes(|run| run.bytes_1s), bytes(|run| run.bytes_5s), bytes(|run| run.bytes_10s));
+    let mean = |value: fn(&LiveRun) -> u32| {
+        runs.iter().map(|run| f64::from(value(run))).sum::<f64>() / runs.len().max(1) as f64
+    };
     LiveMeasures {
         first_send_after_link_up_s: of_sorted(&first_sends),
         bytes_1s: quantile(&one, 0.5),
         bytes_5s: quantile(&five, 0.5),
         bytes_10s: quantile(&ten, 0.5),
+        drops: mean(|run| run.drops),
+        retransmissions: mean(|run| run.retransmissions),
         runs: runs.len(),
         bytes_1s_quartiles: of_sorted(&one),
         bytes_10s_quartiles: of_sorted(&ten),

@@ -1,8 +1,21 @@
 //! Measures of one run of a laboratory, or the simulator's of the same.
 
+use segue_world::Nanos;
+
+/// When the handoff of a run came.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Moment {
+    /// Since the first data packet.
+    pub age: Nanos,
+    /// By the clock that links follow whose capacity or delay changes.
+    pub clock: Nanos,
+}
+
 /// One run of one sender: one handoff of the laboratory, or one simulated.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LiveRun {
+    /// When its handoff came.
+    pub moment: Moment,
     /// From link-up until the first data packet leaves the sender, s; `None` if none did while it was observed.
     pub first_send_s: Option<f64>,
     /// The same of the first packet that had been sent before; `None` also in the simulator, which does not tell.

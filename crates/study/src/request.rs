@@ -2,12 +2,15 @@
 
 use crate::neighbours::{self, NeighbourWords};
 use crate::planned::{BENCH_SETTINGS, PlannedScheme, StackWords, check_key, planned, routers};
-pub use crate::request_error::{NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR, RequestError};
+pub use crate::request_error::{EVERY, HANDOFFS, NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR, RequestError};
+use crate::series;
 use segue_handoff::hn::TELLABLE_PBS;
 use segue_tcp::StackProfile;
+use segue_words::quantity::is_below_resolution;
 use segue_world::notice_error::NoticeErrorWords;
 use segue_world::{
     AccessLink, Definition, Experiment, Kind, Nanos, Neighbours, NoticeError, NoticeMode, Routers, SECOND,
+    Series,
 };
 
 /// A comparison as the user asks for it.
@@ -58,6 +61,8 @@ pub struct Plan {
     pub neighbours: Option<Neighbours>,
     /// Abilities of the access routers.
     pub routers: Routers,
+    /// Handoffs of each run.
+    pub series: Series,
 }
 
 impl Request {
@@ -86,13 +91,15 @@ impl Request {
                         "`notice-delay` is for instant notices; one in band takes its own time".into();
                     return Err(RequestError::List { what: "--set", problem });
                 }
-                notice_delay =
-                    segue_words::quantity::time(value).filter(|&t| t <= 100 * SECOND).ok_or_else(|| {
-                        RequestError::Value {
-                            key: key.clone(),
-                            value: value.clone(),
-                            expected: "a time up to 100s".into(),
-                        }
+                notice_delay = segue_words::quantity::time(value)
+                    .filter(|&time| time <= 100 * SECOND && !is_below_resolution(value))
+                    .ok_or_else(|| RequestError::Value {
+                        key: key.clone(),
+                        value: value.clone(),
+                        expected: match is_below_resolution(value) {
+                            true => "0s, or 1ns or more, which is the resolution".into(),
+                            false => "a time up to 100s".into(),
+                        },
                     })?;
             }
         }
@@ -104,7 +111,9 @@ impl Request {
         if neighbours.is_some() {
             neighbours::check(&self.at, &self.kinds, self.notice, &schemes, &routers)?;
         }
-        Ok(Plan { request: self, schemes, stacks, notice_delay, notice_error, neighbours, routers })
+        let series = series::read(&self.settings)?;
+        series::check(series, &self.kinds, self.notice, neighbours.is_some(), &schemes, &routers)?;
+        Ok(Plan { request: self, schemes, stacks, notice_delay, notice_error, neighbours, routers, series })
     }
 
     fn check_ranges(&self) -> Result<(), RequestError> {
@@ -238,12 +247,18 @@ impl Plan {
             definition: request.definition,
             routers: self.routers,
             seed,
+            before: 0,
         }
+    }
+
+    /// The number of a run's handoff, the first being 1; `None` if it is the only one.
+    pub fn which(&self, nth: u32) -> Option<u32> {
+        (self.series.handoffs > 1).then_some(nth + 1)
     }
 
     /// Number of handoffs to simulate.
     pub fn handoffs(&self) -> u64 {
         let groups: usize = self.groups().iter().map(Vec::len).sum();
-        (groups * self.request.at.len() * self.schemes.len()) as u64
+        (groups * self.request.at.len() * self.schemes.len()) as u64 * u64::from(self.series.handoffs)
     }
 }

@@ -17,6 +17,15 @@ pub const NEIGHBOURS: (&str, &str) = (
     "long downloads of others on each access link, and their congestion control: 3 or 3/cubic",
 );
 
+/// Key of the number of handoffs in a run, which also has an option and a key of files.
+pub const HANDOFFS: (&str, &str) = (
+    "handoffs",
+    "handoffs in one run: to the new link, back, and so on; each begins `every` after the one before",
+);
+
+/// Key of the time between them, which also has an option and a key of files.
+pub const EVERY: (&str, &str) = ("every", "from the beginning of a handoff to that of the next: 15s");
+
 /// Why a request cannot be carried out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RequestError {

@@ -1,5 +1,6 @@
 //! A handoff as a story: the sender's inputs and decisions, and their times.
 
+use crate::compare::GroupResult;
 use crate::decision_words::advice_in_words;
 use crate::explain::SchemeTrace;
 use crate::numbers::packets;
@@ -25,6 +26,12 @@ pub fn headline(experiment: &Experiment) -> String {
         format!(", {count} neighbour{plural} on each link ({})", stack.name)
     });
     format!("{old} -> {new}, {kind}, {} flow{plural}{}", experiment.flows, neighbours.unwrap_or_default())
+}
+
+/// The same of a comparison's group, and which handoff of its run it is.
+pub fn headline_of(group: &GroupResult) -> String {
+    let which = group.handoff.map(|nth| format!(", handoff {nth}"));
+    headline(&group.experiment) + &which.unwrap_or_default()
 }
 
 /// Reason why a sender sent `head` again at once: duplicate ACKs, or what SACK reported.

@@ -50,6 +50,10 @@ impl Times {
 
 /// Reads a time.
 pub fn time(word: &str) -> Result<Nanos, String> {
+    let word = word.trim();
+    if quantity::is_below_resolution(word) {
+        return Err(format!("`{word}` is below the resolution; expected 0s, or 1ns or more"));
+    }
     quantity::time(word).ok_or_else(|| format!("`{word}` is no time; expected {TIME}"))
 }
 
@@ -78,6 +82,7 @@ mod tests {
             ("1s..20s", "FIRST..LAST/STEP"),
             ("1s..2s/0s", "step is 0"),
             ("x", "is no time"),
+            ("0.0001us", "below the resolution; expected 0s, or 1ns or more"),
             ("0s..1000s/1us", "too many"),
         ] {
             let message = Times::parse(word).unwrap_err();

@@ -39,6 +39,7 @@ fn row() -> Row {
         retransmissions: 10.0,
         needless_retransmissions: 2.0,
         neighbours: None,
+        handoff: None,
         new_link_s: NewLink {
             useful: 1.0,
             needless: 0.2,

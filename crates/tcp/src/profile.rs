@@ -3,7 +3,7 @@
 use crate::Nanos;
 use crate::congestion::{CongestionRules, NO_SSTHRESH, Start};
 use crate::linux::cc::{CcName, PacingStatus};
-use crate::linux::{LinuxSettings, Release};
+use crate::linux::settings::{LinuxSettings, Release};
 use crate::rto::RtoRules;
 use crate::rules::RecoveryRules;
 

@@ -1,4 +1,5 @@
-//! When Linux's sender sends in an outage: the probe, then the timeouts, each as late as the timer wheel makes it.
+//! What Linux's sender does in an outage: the probe, then the timeouts, each as late as the timer wheel makes it; and
+//! how it begins when the outage hits the handshake.
 
 use segue_tcp::linux::{LinuxSender, LinuxSettings};
 use segue_tcp::profile::LINUX_6_12;
@@ -69,4 +70,41 @@ fn tv_06_an_outage_at_1000_hz() {
 #[test]
 fn tv_06_an_outage_at_250_hz() {
     assert_eq!(outage(250, 9), [108, 364, 896, 1920, 3968, 8192, 16384, 32768, 65536]);
+}
+
+/// cwnd and ssthresh when the connection stands, after so many timeouts of the SYN. The other host answers the first
+/// copy or the last one.
+fn begins(timeouts: usize, answers_first: bool) -> (u32, u32) {
+    let settings = LINUX_6_12.kernel.expect("a kernel");
+    let mut sender = LinuxSender::new(&LINUX_6_12, settings, ());
+    sender.open(100_000);
+    let mut now = 0;
+    let stamp = |sender: &mut LinuxSender<()>, now: Nanos| {
+        let syn = sender.poll_transmit(now).expect("a SYN").segment;
+        assert!(syn.syn && sender.poll_transmit(now).is_none());
+        syn.timestamps.expect("a time stamp").value
+    };
+    let mut echoes = vec![stamp(&mut sender, now)];
+    for _ in 0..timeouts {
+        now = sender.deadline().expect("a timer runs");
+        sender.on_timer(now);
+        echoes.push(stamp(&mut sender, now));
+    }
+    let echo = echoes[if answers_first { 0 } else { timeouts }];
+    sender.on_segment(now + RTT, &ack_of(1, echo));
+    (sender.sock().snd_cwnd, sender.sock().snd_ssthresh)
+}
+
+/// `tcp_init_metrics`: ssthresh may have been reduced needlessly in the handshake, so it is infinite again
+/// (`TCP_INFINITE_SSTHRESH`). `tcp_init_transfer`: cwnd is 1 if the SYN was lost twice.
+#[test]
+fn an_outage_in_the_handshake_leaves_slow_start() {
+    const INFINITE: u32 = 0x7fff_ffff;
+    assert_eq!([0, 1, 2].map(|lost| begins(lost, false)), [(10, INFINITE), (10, INFINITE), (1, INFINITE)]);
+}
+
+/// `tcp_try_undo_spurious_syn`: the SYN was late, not lost, if its first copy is answered.
+#[test]
+fn a_late_handshake_begins_as_any() {
+    assert_eq!([1, 2, 3].map(|late| begins(late, true).0), [10; 3]);
 }

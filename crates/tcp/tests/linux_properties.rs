@@ -152,7 +152,7 @@ impl Run {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(ProptestConfig::default())]
 
     #[test]
     fn counters_add_up(events in events(), stack in 0..KERNELS.len()) {

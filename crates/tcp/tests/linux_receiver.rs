@@ -105,6 +105,23 @@ impl Pure for Segment {
     }
 }
 
+/// A SYN that comes again (`tcp_check_req`): the SYN/ACK is repeated and still echoes the first SYN, so that the sender
+/// sees that this one had arrived. Its timer starts anew.
+#[test]
+fn a_repeated_syn_is_answered_like_the_first() {
+    let mut receiver = Host::new().receiver;
+    let mut answers = |now: Nanos| {
+        receiver.on_segment(now, &packet(0, now / MS));
+        let (answer, _) = receiver.poll_transmit().expect("a SYN/ACK");
+        (answer.syn, answer.timestamps.map(|stamps| stamps.echo), receiver.deadline().expect("its timer"))
+    };
+    let first = answers(0);
+    assert_eq!((first.0, first.1), (true, Some(BOOT_MS as u32)));
+    let again = answers(600 * MS);
+    assert_eq!((again.0, again.1), (true, Some(BOOT_MS as u32)));
+    assert!(first.2 >= 1_000 * MS && again.2 >= 1_600 * MS, "{} {}", first.2, again.2);
+}
+
 /// A window that grows is acknowledged at once (`tcp_grow_window`). It does so for the first segments, and once more
 /// for the first one out of order; here both are over, and nothing waits for its ACK. The last segment came at `ms`.
 fn grown(ms: u64) -> (Host, u32) {

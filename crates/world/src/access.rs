@@ -200,6 +200,12 @@ impl AccessLink {
         features.config(self.service(place, true), delay, queue, Direction { place, up: true })
     }
 
+    /// Whether its capacity or its delay changes, so that it is another one at another time.
+    pub fn varies(&self) -> bool {
+        let place = Place { seed: 0, link: 0 };
+        self.down_config(place).varies() || self.up_config(place).varies()
+    }
+
     /// Whether it has words whose effect is drawn from the seed.
     pub fn has_chance(&self) -> bool {
         self.features.iter().any(Features::has_chance)

@@ -61,6 +61,8 @@ pub struct Experiment {
     pub routers: Routers,
     /// Start times and clock phases.
     pub seed: u64,
+    /// Handoffs of the run before this one, which went the same way to and fro.
+    pub before: u32,
 }
 
 /// Rates of the hops that are not access links, bit/s.
@@ -73,9 +75,21 @@ pub struct FixedHops {
 }
 
 impl Experiment {
-    /// Source of an access link's random numbers: 0 is the old one, 1 the new one.
+    /// Source of an access link's random numbers: 0 is the old one, 1 the new one. A link that has been cut is laid
+    /// anew when the mobile comes back to it, with numbers of its own.
     pub fn place(&self, link: usize) -> Place {
-        Place { seed: self.seed, link: 1 + link as u64 }
+        let (before, link) = (u64::from(self.before), link as u64);
+        let laid = match self.kind {
+            Kind::Bbm(_) => (before + link) / 2,
+            Kind::Mbb => 0,
+        };
+        Place { seed: self.seed, link: 1 + (before + link) % 2 + 2 * laid }
+    }
+
+    /// The handoff back that follows this one.
+    pub fn back(&self) -> Self {
+        let (old, new) = (self.new.clone(), self.old.clone());
+        Self { old, new, before: self.before + 1, ..self.clone() }
     }
 
     /// Rates of the other hops; more than usual where an access link is fast.
@@ -102,7 +116,7 @@ pub(crate) struct Duplex {
 
 /// Handles into the bench's network.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Places {
+pub(crate) struct LinkIds {
     /// CN - R.
     pub core: Duplex,
     /// R - access router, old and new.
@@ -113,6 +127,16 @@ pub(crate) struct Places {
     pub last: [Duplex; 2],
     /// Old access router - new access router, where they have a tunnel.
     pub tunnel: Option<Duplex>,
+}
+
+impl LinkIds {
+    /// The same where the new link has become the old one.
+    pub(crate) fn back(mut self) -> Self {
+        for pair in [&mut self.edge, &mut self.access, &mut self.last] {
+            pair.swap(OLD, NEW);
+        }
+        self
+    }
 }
 
 pub(crate) const CN: NodeId = NodeId(0);
@@ -150,7 +174,7 @@ pub(crate) fn build<W: HostObserver>(
     experiment: &Experiment,
     plain: &Scheme,
     watch: W,
-) -> (BenchSim<W>, Places) {
+) -> (BenchSim<W>, LinkIds) {
     let mut net = Net::new(Observer::new(experiment.flows, watch));
     let hops = experiment.fixed_hops();
     let access = [&experiment.old, &experiment.new];
@@ -168,7 +192,7 @@ pub(crate) fn build<W: HostObserver>(
         down: net.add_link(MN, line(hops.last, 0)),
         up: net.add_link(WIR[i], line(hops.last, 0)),
     });
-    let places = Places { core, edge, access: air, last, tunnel: None };
+    let link_ids = LinkIds { core, edge, access: air, last, tunnel: None };
 
     let stack = experiment.stack.seeded(experiment.seed);
     let starts = clock_phase::starts(experiment.flows, experiment.seed);
@@ -218,9 +242,9 @@ pub(crate) fn build<W: HostObserver>(
     nodes.push(BenchNode::Mobile(mn));
     let mut sim = Sim { net, nodes };
     if let Some(neighbours) = &experiment.neighbours {
-        neighbours::join(&mut sim, &places, experiment, neighbours, plain);
+        neighbours::join(&mut sim, &link_ids, experiment, neighbours, plain);
     }
-    (sim, places)
+    (sim, link_ids)
 }
 
 /// The link in the first report: the old one during its first second.

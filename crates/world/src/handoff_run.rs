@@ -6,6 +6,7 @@ mod completed;
 mod follower;
 mod fork;
 mod run;
+mod series;
 mod shared;
 mod warm;
 
@@ -14,6 +15,7 @@ use segue_handoff::{Scheme, SchemeError};
 pub use fork::Fork;
 pub(crate) use run::Ended;
 pub use run::Handoff;
+pub use series::Series;
 pub use warm::WarmRun;
 
 /// Says whether there is a scheme of that name that takes these settings.

@@ -1,7 +1,7 @@
 //! Somebody who watches hosts.
 
 use crate::packet::Packet;
-use segue_handoff::{Act, Advised};
+use segue_handoff::{Act, LoggedScheme};
 use segue_netsim::{LinkId, Nanos, Observer};
 use segue_tcp::AnySender;
 use segue_tcp::receiver::Arrival;
@@ -18,7 +18,7 @@ pub trait HostObserver: Observer<Packet> {
     /// A packet reached a host.
     fn heard(&mut self, now: Nanos, packet: &Packet);
     /// The sender of `flow` has changed: it has heard something or has sent.
-    fn changed(&mut self, now: Nanos, flow: u16, sender: &mut AnySender<Advised>);
+    fn changed(&mut self, now: Nanos, flow: u16, sender: &mut AnySender<LoggedScheme>);
     /// The cumulative ACK of `flow` moved to `una`.
     fn acknowledged(&mut self, now: Nanos, flow: u16, una: u32);
     /// The mobile has helped `flow`, or its sender has heard of it.
@@ -32,7 +32,7 @@ impl HostObserver for () {
     fn fast_retransmit(&mut self, _: Nanos, _: u16, _: u32, _: u32) {}
     fn sent(&mut self, _: Nanos, _: &Packet) {}
     fn heard(&mut self, _: Nanos, _: &Packet) {}
-    fn changed(&mut self, _: Nanos, _: u16, _: &mut AnySender<Advised>) {}
+    fn changed(&mut self, _: Nanos, _: u16, _: &mut AnySender<LoggedScheme>) {}
     fn acknowledged(&mut self, _: Nanos, _: u16, _: u32) {}
     fn arrived(&mut self, _: Nanos, _: LinkId, _: &Packet, _: Arrival) {}
 }

@@ -10,7 +10,7 @@ use crate::packet::{Packet, Signal};
 use crate::wheel::Wheel;
 use segue_handoff::claim::Claim;
 use segue_handoff::{
-    Act, Advised, Announcement, Announcer, Encoding, Link, Listener, News, Notice, Phas, Scheme,
+    Act, Announcement, Announcer, Encoding, Link, Listener, LoggedScheme, News, Notice, Phas, Scheme,
 };
 use segue_netsim::{LinkId, Nanos, Net, PacketId, TimerId};
 use segue_tcp::receiver::Arrival;
@@ -23,7 +23,7 @@ pub struct SendingFlow {
     /// Its number.
     pub id: u16,
     /// The TCP.
-    pub sender: AnySender<Advised>,
+    pub sender: AnySender<LoggedScheme>,
     /// Recognises in-band notices.
     pub listener: Listener,
     /// Retransmission timer, and opening of the connection.
@@ -480,7 +480,7 @@ pub fn sending_flow(
     if let Some(kernel) = &mut profile.kernel {
         kernel.seed = kernel.seed.wrapping_add(u64::from(id)); // each flow draws its own lots
     }
-    let mut sender = AnySender::new(&profile, phase, Advised::new(scheme));
+    let mut sender = AnySender::new(&profile, phase, LoggedScheme::new(scheme));
     sender.carry_on_syn(Announcer::capability(nonce));
     SendingFlow { id, sender, listener: Listener::new(nonce), timer, opens: Some(opens) }
 }

@@ -38,9 +38,9 @@ pub(crate) fn start_rule(experiment: &Experiment, scheme: &Scheme) -> Option<Sta
     }
 }
 
-/// Early steps, and how long before T each is: the one handoff of a run is the first of its connection.
+/// Early steps, and how long before T each is.
 pub(crate) fn early(experiment: &Experiment, scheme: &Scheme) -> Vec<(Early, Lead)> {
-    let window = window_rule(experiment, scheme).filter(|rule| rule.foresees(1));
+    let window = window_rule(experiment, scheme).filter(|rule| rule.foresees(experiment.before + 1));
     let window = window.map(|rule| (Early::WindowCloses, rule.closes));
     let routers = routers::rule(experiment, scheme).map(|rule| match rule.holder {
         Holder::Previous => (Early::RoutersPrepare, Lead::Time(0)),

@@ -12,10 +12,10 @@ pub mod access;
 pub mod access_router;
 pub mod after_link_up;
 pub mod bench;
-#[cfg(test)]
-mod books;
 pub mod bound;
 pub mod clock_phase;
+#[cfg(test)]
+mod conservation;
 pub mod drive;
 pub mod fmip;
 pub mod handoff_run;
@@ -41,7 +41,7 @@ mod words;
 pub use access::{AccessLink, LinkError};
 pub use after_link_up::AfterLinkUp;
 pub use bench::Experiment;
-pub use handoff_run::{Fork, Handoff, WarmRun, check_scheme};
+pub use handoff_run::{Fork, Handoff, Series, WarmRun, check_scheme};
 pub use neighbours::Neighbours;
 pub use notice_error::NoticeError;
 pub use record::RunRecord;

@@ -1,7 +1,7 @@
 //! Why the new link is idle: the classes of docs/reference/bench.md, "Where the time went".
 
 use crate::bench::neighbours;
-use crate::bench::{NEW, OLD, Places, correspondent, mobile};
+use crate::bench::{LinkIds, NEW, OLD, correspondent, mobile};
 use crate::nodes::{BenchSim, HostObserver};
 use crate::record::{LinkTime, Missed};
 use crate::routers;
@@ -15,14 +15,14 @@ enum Idle {
     Other,
 }
 
-/// Books `[from, to)`, during which nothing changes, as far as the new link is idle then.
-pub(crate) fn account<W: HostObserver>(sim: &mut BenchSim<W>, places: &Places, from: Nanos, to: Nanos) {
-    let busy_until = sim.net.link(places.access[NEW].down).busy_until();
+/// Counts `[from, to)`, during which nothing changes, as far as the new link is idle then.
+pub(crate) fn account<W: HostObserver>(sim: &mut BenchSim<W>, link_ids: &LinkIds, from: Nanos, to: Nanos) {
+    let busy_until = sim.net.link(link_ids.access[NEW].down).busy_until();
     let idle_from = from.max(busy_until);
     if idle_from >= to {
         return;
     }
-    let class = classify(sim, places);
+    let class = classify(sim, link_ids);
     let Some(recorder) = &mut sim.net.observer.recorder else { return };
     let time: &mut LinkTime = &mut recorder.link_time;
     let booked = match class {
@@ -38,13 +38,13 @@ fn carries<W: HostObserver>(sim: &BenchSim<W>, link: LinkId) -> bool {
     !sim.net.link(link).is_empty()
 }
 
-fn classify<W: HostObserver>(sim: &mut BenchSim<W>, places: &Places) -> Idle {
-    let tunnelled =
-        places.tunnel.is_some_and(|tunnel| carries(sim, tunnel.down)) || routers::held(sim).next().is_some();
-    if carries(sim, places.core.down)
-        || carries(sim, places.edge[NEW].down)
+fn classify<W: HostObserver>(sim: &mut BenchSim<W>, link_ids: &LinkIds) -> Idle {
+    let tunnelled = link_ids.tunnel.is_some_and(|tunnel| carries(sim, tunnel.down))
+        || routers::held(sim).next().is_some();
+    if carries(sim, link_ids.core.down)
+        || carries(sim, link_ids.edge[NEW].down)
         || tunnelled
-        || only_acks_awaited(sim, places)
+        || only_acks_awaited(sim, link_ids)
     {
         return Idle::Path;
     }
@@ -65,7 +65,7 @@ fn classify<W: HostObserver>(sim: &mut BenchSim<W>, places: &Places) -> Idle {
 }
 
 /// Whether every target packet is with the mobile or beyond the queues on its way to it.
-fn only_acks_awaited<W: HostObserver>(sim: &mut BenchSim<W>, places: &Places) -> bool {
+fn only_acks_awaited<W: HostObserver>(sim: &mut BenchSim<W>, link_ids: &LinkIds) -> bool {
     let (cn, mn) = (correspondent(sim), mobile(sim));
     let Some(recorder) = &sim.net.observer.recorder else { return false };
     // Not even sent.
@@ -73,11 +73,11 @@ fn only_acks_awaited<W: HostObserver>(sim: &mut BenchSim<W>, places: &Places) ->
         return false;
     }
     let ways = [
-        places.edge[OLD].down,
-        places.access[OLD].down,
-        places.last[OLD].down,
-        places.access[NEW].down,
-        places.last[NEW].down,
+        link_ids.edge[OLD].down,
+        link_ids.access[OLD].down,
+        link_ids.last[OLD].down,
+        link_ids.access[NEW].down,
+        link_ids.last[NEW].down,
     ]
     .map(|link| sim.net.link(link));
     let under_way = || {

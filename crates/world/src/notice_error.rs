@@ -79,7 +79,7 @@ impl FromStr for NoticeError {
         let mut named: Vec<&str> = Vec::new();
         for word in words.split(',') {
             let (part, value) = word.split_once('=').unwrap_or((word, ""));
-            let Some(&(part, expected)) = PARTS.iter().find(|(name, _)| *name == part) else {
+            let Some(&(part, form)) = PARTS.iter().find(|(name, _)| *name == part) else {
                 let hint = did_you_mean(part, PARTS.map(|(name, _)| name));
                 return Err(NoticeErrorWords::Unknown { part: part.to_string(), hint });
             };
@@ -87,7 +87,9 @@ impl FromStr for NoticeError {
                 return Err(NoticeErrorWords::Twice { part });
             }
             named.push(part);
-            let time = |most| quantity::time(value).filter(|&time| time <= most);
+            let too_small = part != "rate" && quantity::is_below_resolution(value);
+            let expected = if too_small { "0s, or 1ns or more, which is the resolution" } else { form };
+            let time = |most| quantity::time(value).filter(|&time| time <= most && !too_small);
             let read = match part {
                 "rate" => factor(value).map(|rate| error.rate = rate),
                 "delay" => time(MOST_DELAY).map(|delay| error.delay = delay),
@@ -190,6 +192,8 @@ mod tests {
             ("rate", "bad rate ``"),
             ("delay=-3ms", "bad delay `-3ms`; expected delay=30ms, a time up to 10s"),
             ("delay=11s", "bad delay `11s`"),
+            ("late=0.0001us", "bad late `0.0001us`; expected 0s, or 1ns or more, which is the resolution"),
+            ("delay=0.1ns", "bad delay `0.1ns`; expected 0s, or 1ns or more"),
             ("late=101s", "bad late `101s`; expected late=100ms, a time up to 100s"),
             ("rate=2x,rate=2x", "`rate=` stands there twice; expected it once"),
             ("rate=2x,", "unknown part ``"),

@@ -3,7 +3,7 @@
 use crate::host_observer::HostObserver;
 use crate::packet::Packet;
 use crate::record::Recorder;
-use segue_handoff::{Act, Advised};
+use segue_handoff::{Act, LoggedScheme};
 use segue_netsim::{LinkId, LossCause, Nanos, NodeId, Observer as LinkObserver, Passage};
 use segue_tcp::AnySender;
 use segue_tcp::receiver::Arrival;
@@ -122,7 +122,7 @@ impl<W: HostObserver> HostObserver for Observer<W> {
     }
 
     #[inline]
-    fn changed(&mut self, now: Nanos, flow: u16, sender: &mut AnySender<Advised>) {
+    fn changed(&mut self, now: Nanos, flow: u16, sender: &mut AnySender<LoggedScheme>) {
         self.watch.changed(now, flow, sender);
     }
 

@@ -410,7 +410,7 @@ impl Recorder {
         }
     }
 
-    /// Books a transmission, as far as it lies between completion and `end`.
+    /// Counts a transmission, as far as it lies between completion and `end`.
     fn charge(&mut self, carriage: Carriage, needless: bool, end: Nanos) {
         let from = carriage.start.max(self.completion);
         let time = carriage.end.min(end).saturating_sub(from);
@@ -421,7 +421,7 @@ impl Recorder {
         }
     }
 
-    /// Books what is still on the new link at `end`: flow and copy of each packet, and whether it will be the first
+    /// Counts what is still on the new link at `end`: flow and copy of each packet, and whether it will be the first
     /// with its bytes.
     pub(crate) fn charge_rest(&mut self, end: Nanos, rest: impl Iterator<Item = (u16, u32, bool)>) {
         for (flow, copy, useful) in rest {

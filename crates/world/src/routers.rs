@@ -1,7 +1,7 @@
 //! Access routers with buffers and a tunnel between them, put into the bench ([`crate::router_settings`]).
 
 use crate::access_router::{AccessRouter, Held};
-use crate::bench::{AR, Duplex, Experiment, NEW, OLD, Places, line};
+use crate::bench::{AR, Duplex, Experiment, LinkIds, NEW, OLD, line};
 use crate::nodes::{BenchNode, BenchSim, HostObserver, Route, Router};
 use crate::observer::Observer;
 use crate::packet::Packet;
@@ -23,25 +23,25 @@ pub(crate) fn rule(experiment: &Experiment, scheme: &Scheme) -> Option<RouterRul
 /// That is done to a fork, not to every bench: a network without buffers stays what it is.
 pub(crate) fn equip<W: HostObserver>(
     sim: &mut BenchSim<W>,
-    places: &mut Places,
+    link_ids: &mut LinkIds,
     routers: &Routers,
     rule: RouterRule,
 ) {
     let tunnel = || line(routers.tunnel.rate, routers.tunnel.delay);
     let down = sim.net.add_link(AR[NEW], tunnel());
     let up = sim.net.add_link(AR[OLD], tunnel());
-    places.tunnel = Some(Duplex { down, up });
+    link_ids.tunnel = Some(Duplex { down, up });
     let take = |sim: &mut BenchSim<W>, id: NodeId| match &mut sim.nodes[usize::from(id.0)] {
         BenchNode::Router(router) => std::mem::take(router),
         _ => Router::default(),
     };
     let [previous, mut new] = AR.map(|id| take(sim, id));
-    new.route(down, Route::To(places.access[NEW].down));
+    new.route(down, Route::To(link_ids.access[NEW].down));
     let holder = match rule.holder {
         Holder::Previous => OLD,
         Holder::New => NEW,
     };
-    let link = places.access[holder].down;
+    let link = link_ids.access[holder].down;
     let nodes = match rule.holder {
         Holder::Previous => {
             let held = Held::new(link, routers.buffer(rule), down, up);
@@ -49,7 +49,7 @@ pub(crate) fn equip<W: HostObserver>(
         }
         Holder::New => {
             let timer = sim.net.add_timer(AR[NEW]);
-            let held = Held::until_attached(link, routers.buffer(rule), places.access[NEW].up, timer);
+            let held = Held::until_attached(link, routers.buffer(rule), link_ids.access[NEW].up, timer);
             [AccessRouter::passing(AR[OLD], previous, down), AccessRouter::holding(AR[NEW], new, held)]
         }
     };
@@ -60,7 +60,7 @@ pub(crate) fn equip<W: HostObserver>(
     if rule.holder == Holder::New {
         with_router(sim, NEW, |router, net| router.link_down(net));
         with_router(sim, OLD, |router, _| {
-            router.routes().route(places.edge[OLD].down, Route::To(down));
+            router.routes().route(link_ids.edge[OLD].down, Route::To(down));
         });
     }
 }

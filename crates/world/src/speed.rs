@@ -58,6 +58,7 @@ fn four_hops(stack: StackProfile, limit: Nanos) -> Result<u64, LinkError> {
         definition: Definition::AfterHighest,
         routers: Routers::default(),
         seed: 1,
+        before: 0,
     };
     let (sim, _) = bench::build(&experiment, &Scheme::Regular(Regular), ());
     Ok(delivered(sim, limit))

@@ -1,13 +1,13 @@
 //! One handoff packet by packet: every event of hosts and access links, from the first SYN or from a later
 //! time on to the end of the slowest transfer.
 
-use crate::bench::{AR, CN, Experiment, NEW, OLD, Places};
+use crate::bench::{AR, CN, Experiment, LinkIds, NEW, OLD};
 use crate::handoff_run::{Ended, WarmRun};
 use crate::nodes::{BenchNode, HostObserver};
 use crate::notice_error::Told;
 use crate::packet::{Packet, Signal};
 use crate::record::RunRecord;
-use segue_handoff::{Act, Advised, Decision, Scheme};
+use segue_handoff::{Act, Decision, LoggedScheme, Scheme};
 pub use segue_netsim::LossCause;
 use segue_netsim::{LinkId, Nanos, NodeId, Observer, Passage};
 use segue_tcp::receiver::Arrival;
@@ -51,7 +51,7 @@ impl SenderState {
         self.snd_max - self.snd_una
     }
 
-    fn of(sender: &AnySender<Advised>) -> Self {
+    fn of(sender: &AnySender<LoggedScheme>) -> Self {
         let view = sender.view();
         let (srtt, rto, _) = sender.timing();
         Self {
@@ -196,10 +196,10 @@ pub fn trace(experiment: &Experiment, at: Nanos, schemes: &[&Scheme]) -> Vec<Tra
 /// The same; events before `since`, which is not after `at`, are not kept: a fast link has many.
 pub fn trace_since(experiment: &Experiment, at: Nanos, schemes: &[&Scheme], since: Nanos) -> Vec<Trace> {
     let tracer = Tracer { since: since.min(at), flows: experiment.flows, ..Tracer::default() };
-    let mut warm = WarmRun::watched(experiment.clone(), tracer, |sim, places| {
-        sim.net.observer.watch.places = Some(places);
+    let mut warm = WarmRun::watched(experiment.clone(), tracer, |sim, link_ids| {
+        sim.net.observer.watch.link_ids = Some(link_ids);
         if let BenchNode::Correspondent(cn) = &mut sim.nodes[usize::from(CN.0)] {
-            cn.flows.iter_mut().for_each(|flow| flow.sender.advisor().keep_minutes());
+            cn.flows.iter_mut().for_each(|flow| flow.sender.advisor().keep_log());
         }
     });
     let handoff = warm.fork(at).complete();
@@ -216,7 +216,7 @@ pub fn trace_since(experiment: &Experiment, at: Nanos, schemes: &[&Scheme], sinc
 /// Writes everything down.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tracer {
-    places: Option<Places>,
+    link_ids: Option<LinkIds>,
     /// The mobile's; neighbours have the numbers behind them, and nothing of them is written down.
     flows: usize,
     /// The state of each flow's sender that was written down last.
@@ -275,8 +275,8 @@ impl Tracer {
 
     /// The access link that `link` is a direction of, if `packet` is of a flow.
     fn side(&self, link: LinkId, packet: &Packet) -> Option<Side> {
-        let places = self.places.filter(|_| packet.signal().is_none() && self.is_own(packet.flow))?;
-        let is = |index: usize| [places.access[index].down, places.access[index].up].contains(&link);
+        let link_ids = self.link_ids.filter(|_| packet.signal().is_none() && self.is_own(packet.flow))?;
+        let is = |index: usize| [link_ids.access[index].down, link_ids.access[index].up].contains(&link);
         if is(OLD) {
             Some(Side::Old)
         } else if is(NEW) {
@@ -370,11 +370,11 @@ impl HostObserver for Tracer {
         self.push(now, What::Received { packet: *packet, arrival: None });
     }
 
-    fn changed(&mut self, now: Nanos, flow: u16, sender: &mut AnySender<Advised>) {
+    fn changed(&mut self, now: Nanos, flow: u16, sender: &mut AnySender<LoggedScheme>) {
         if !self.is_own(flow) {
             return;
         }
-        for decision in sender.advisor().take_minutes() {
+        for decision in sender.advisor().take_log() {
             self.push(now, What::Decided { flow, decision });
         }
         let state = SenderState::of(sender);

@@ -41,6 +41,11 @@ impl LinkConfig {
         Self { service, delay, loss: None, queue: Queue::DropTail(None), departs_first: false }
     }
 
+    /// Whether its capacity or delay depends on the time, or is drawn.
+    pub fn varies(&self) -> bool {
+        !(matches!(self.service, Service::Fixed(_)) && matches!(self.delay, Delay::Fixed(_)))
+    }
+
     /// The same with a drop-tail queue of `limit` packets, the one being sent included.
     #[must_use]
     pub fn drop_tail(self, limit: u32) -> Self {

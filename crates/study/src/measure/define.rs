@@ -23,6 +23,9 @@ macro_rules! measures {
             pub disconnect_s: f64,
             /// Number of flows.
             pub flows: usize,
+            /// Which handoff of its run, from 1, where a run has several.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub handoff: Option<u32>,
             /// Scheme.
             pub scheme: String,
             /// Its stack.
@@ -63,6 +66,7 @@ macro_rules! measures {
                     kind: experiment.kind.word().into(),
                     disconnect_s: seconds(experiment.kind.disconnection()),
                     flows: experiment.flows,
+                    handoff: None,
                     scheme: scheme.name.clone(),
                     stack: scheme.stack.name.into(),
                     notice: request.notice.word().into(),
@@ -89,6 +93,8 @@ macro_rules! measures {
             kind: &'a str,
             disconnect_s: f64,
             flows: usize,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            handoff: Option<u32>,
             scheme: &'a str,
             stack: &'a str,
             notice: &'a str,
@@ -111,6 +117,7 @@ macro_rules! measures {
                     kind: &row.kind,
                     disconnect_s: row.disconnect_s,
                     flows: row.flows,
+                    handoff: row.handoff,
                     scheme: &row.scheme,
                     stack: &row.stack,
                     notice: &row.notice,
@@ -138,6 +145,9 @@ macro_rules! measures {
             pub disconnect_s: f64,
             /// Number of flows.
             pub flows: usize,
+            /// Which handoff of its run, from 1, where a run has several.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub handoff: Option<u32>,
             /// Scheme.
             pub scheme: String,
             /// Its stack.
@@ -158,6 +168,7 @@ macro_rules! measures {
                     kind: experiment.kind.word(),
                     disconnect_s: seconds(experiment.kind.disconnection()),
                     flows: experiment.flows,
+                    handoff: None,
                     scheme: scheme.name.clone(),
                     stack: scheme.stack.name,
                     seed,
@@ -195,6 +206,7 @@ macro_rules! measures {
                 csv: stringify!($csv),
                 unit: Unit::$unit,
                 noise: Noise::$noise,
+                kind: <$Number as Number>::KIND,
                 about: $about,
                 shown: {
                     const SHOWN: &[Shown] = &[$(Shown {

@@ -26,6 +26,8 @@ pub struct Measure {
     pub unit: Unit,
     /// How much it varies by chance.
     pub noise: Noise,
+    /// Its type.
+    pub kind: EachKind,
     about: &'static str,
     /// How tables show it, if they can.
     pub shown: Option<&'static Shown>,
@@ -105,14 +107,14 @@ pub struct EachMeasure {
     pub of: fn(&HandoffRow) -> Option<f64>,
 }
 
-/// Types of measures of a single handoff.
+/// Types of measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EachKind {
     /// Number of events.
     Count,
-    /// s.
+    /// s, or a mean of counts or shares.
     Seconds,
-    /// s, or infinite.
+    /// The same, or infinite.
     MaybeInfinite,
 }
 

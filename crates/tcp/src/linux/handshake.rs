@@ -1,9 +1,9 @@
 //! The handshake of a connection that this host opens.
 //!
 //! Source: net/ipv4/tcp_output.c (`tcp_connect`), tcp_input.c (`tcp_rcv_synsent_state_process`, `tcp_finish_connect`,
-//! `tcp_init_transfer`), tcp_metrics.c (`tcp_init_metrics`).
+//! `tcp_init_transfer`, `tcp_try_undo_spurious_syn`), tcp_metrics.c (`tcp_init_metrics`).
 
-use super::cc::CongestionOps;
+use super::cc::{CongestionOps, INFINITE_SSTHRESH};
 use super::{LinuxSender, Pending};
 use crate::Nanos;
 use crate::advice::Advisor;
@@ -34,6 +34,10 @@ impl<A: Advisor> LinuxSender<A> {
         if !segment.syn || segment.ack != 1 || self.sk.snd_nxt == 0 {
             return;
         }
+        // `tcp_try_undo_spurious_syn`: the first SYN is answered, so it was late.
+        if self.stamps.saw && self.retrans_stamp != 0 && self.stamps.echo == self.retrans_stamp {
+            self.undo_marker = None;
+        }
         self.ack(segment);
         self.snd_wnd = segment.window;
         self.max_window = segment.window;
@@ -41,8 +45,10 @@ impl<A: Advisor> LinuxSender<A> {
             self.stamps.recent = self.stamps.value;
         }
         self.established = true;
+        // `tcp_init_metrics`: a timeout of the SYN may have reduced it needlessly.
+        self.sk.snd_ssthresh = INFINITE_SSTHRESH;
         if self.sk.srtt_us == 0 {
-            self.rtt.fall_back(&self.clock); // `tcp_init_metrics`
+            self.rtt.fall_back(&self.clock);
         }
         let cwnd = if self.total_retrans > 1 && self.undo_marker.is_some() { 1 } else { self.init_cwnd() };
         self.sk.set_cwnd(cwnd);

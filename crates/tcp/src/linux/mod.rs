@@ -20,7 +20,7 @@ pub mod receiver;
 mod recovery;
 mod rtt;
 mod sack;
-mod settings;
+pub(crate) mod settings;
 mod timeout;
 mod tlp;
 mod transmit;

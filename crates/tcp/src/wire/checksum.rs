@@ -4,7 +4,7 @@
 //! last byte counts as the high half of a word. A whole that contains its own checksum sums to
 //! 0xffff.
 
-use super::ipv4::{Ipv4Addresses, PROTOCOL_TCP};
+use super::addresses::{Ipv4Addresses, PROTOCOL_TCP};
 
 /// Where the checksum stands in a TCP header, in bytes.
 const TCP_FIELD: usize = 16;

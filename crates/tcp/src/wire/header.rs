@@ -15,9 +15,10 @@
 //! length, so the header of such a segment is encoded without the payload ever existing
 //! ([`Payload::Zeros`]).
 
+use super::addresses::Ipv4Addresses;
 use super::checksum::{self, Sum};
 use super::error::{DecodeError, EncodeError};
-use super::ipv4::{IPV4_HEADER, Ipv4Addresses};
+use super::ipv4::IPV4_HEADER;
 use super::options::{Layout, MAX_OPTIONS, Options};
 use std::fmt;
 use std::ops::{BitAnd, BitOr, BitOrAssign, Not};

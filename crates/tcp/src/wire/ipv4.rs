@@ -1,30 +1,11 @@
 //! The IPv4 header that captures put before a segment: 20 bytes, no options (RFC 791, 3.1).
 
+use super::addresses::{Ipv4Addresses, PROTOCOL_TCP};
 use super::checksum;
 use super::error::EncodeError;
-use std::net::Ipv4Addr;
 
 /// Length of an IPv4 header without options, in bytes.
 pub const IPV4_HEADER: usize = 20;
-
-/// TCP's protocol number (RFC 9293, 3.1).
-pub(super) const PROTOCOL_TCP: u8 = 6;
-
-/// Where a packet comes from and where it goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Ipv4Addresses {
-    /// Sender.
-    pub source: Ipv4Addr,
-    /// Receiver.
-    pub destination: Ipv4Addr,
-}
-
-impl Ipv4Addresses {
-    /// The way back.
-    pub fn reversed(self) -> Self {
-        Ipv4Addresses { source: self.destination, destination: self.source }
-    }
-}
 
 /// Fields that vary in the IPv4 header of an unfragmented TCP packet (RFC 791, 3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +56,7 @@ impl Ipv4Header {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::net::Ipv4Addr;
 
     fn header() -> Ipv4Header {
         Ipv4Header::new(Ipv4Addresses {

@@ -16,6 +16,7 @@
 //! here allocates, and nothing here knows a connection: whether an option is allowed on a SYN only,
 //! or a time stamp is old, is for the endpoint to say.
 
+mod addresses;
 pub mod checksum;
 pub mod error;
 pub mod header;
@@ -25,9 +26,10 @@ pub mod options;
 pub mod raw_options;
 pub mod sack_blocks;
 
+pub use addresses::Ipv4Addresses;
 pub use error::{DecodeError, EncodeError};
 pub use header::{Flags, Header, MAX_HEADER, MIN_HEADER, Payload};
-pub use ipv4::{IPV4_HEADER, Ipv4Addresses, Ipv4Header};
+pub use ipv4::{IPV4_HEADER, Ipv4Header};
 pub use options::{Experiment, Experimental, Layout, MAX_OPTIONS, MAX_WINDOW_SCALE, Options, Timestamps};
 pub use raw_options::{RawOption, RawOptions};
 pub use sack_blocks::{SackBlock, SackBlocks};

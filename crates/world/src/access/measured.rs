@@ -59,7 +59,7 @@ pub(super) fn trace_link(link: &str, rest: &str, folder: &Path) -> Result<Access
         read_trace(&place).map_err(|error| LinkError::File {
             link: link.to_string(),
             path: place.display().to_string(),
-            problem: error.to_string(),
+            problem: segue_words::text::in_words(&error),
         })
     };
     let files = [Some(path), up, delay_trace].into_iter().flatten().map(|path| folder.join(path)).collect();

@@ -6,7 +6,7 @@
 //!
 //! Their servers have lines of their own, so that nothing but the access link is shared. Hosts are those of the bench.
 
-use super::{AR, Experiment, NEW, OLD, Places, WIR, WIRED_DELAY, line};
+use super::{AR, Experiment, LinkIds, NEW, OLD, WIR, WIRED_DELAY, line};
 use crate::neighbours::{Neighbours, STARTS};
 use crate::nodes::{
     BenchNode, BenchSim, Correspondent, HostObserver, Mobile, Route, Wheel, receiving_flow, sending_flow,
@@ -42,20 +42,20 @@ pub(crate) fn received<W>(sim: &BenchSim<W>) -> u64 {
 /// Puts them on both links of a bench at time zero.
 pub(crate) fn join<W: HostObserver>(
     sim: &mut BenchSim<W>,
-    places: &Places,
+    link_ids: &LinkIds,
     experiment: &Experiment,
     neighbours: &Neighbours,
     plain: &Scheme,
 ) {
     let mut random = Random::new(experiment.seed, Stream::Neighbours);
     for link in [OLD, NEW] {
-        join_link(sim, places, experiment, neighbours, plain, link, &mut random);
+        join_link(sim, link_ids, experiment, neighbours, plain, link, &mut random);
     }
 }
 
 fn join_link<W: HostObserver>(
     sim: &mut BenchSim<W>,
-    places: &Places,
+    link_ids: &LinkIds,
     experiment: &Experiment,
     neighbours: &Neighbours,
     plain: &Scheme,
@@ -102,13 +102,13 @@ fn join_link<W: HostObserver>(
         outs.push(theirs);
         Route::ByFlow(outs)
     };
-    let access = places.access[link];
+    let access = link_ids.access[link];
     if let BenchNode::Router(ar) = &mut sim.nodes[usize::from(AR[link].0)] {
-        ar.route(access.up, by_flow(places.edge[link].up, to_server));
+        ar.route(access.up, by_flow(link_ids.edge[link].up, to_server));
         ar.route(to_router, Route::To(access.down));
     }
     if let BenchNode::Router(wir) = &mut sim.nodes[usize::from(WIR[link].0)] {
-        wir.route(access.down, by_flow(places.last[link].down, to_phones));
+        wir.route(access.down, by_flow(link_ids.last[link].down, to_phones));
         wir.route(from_phones, Route::To(access.up));
     }
 }

@@ -19,7 +19,7 @@ use crate::nodes::{
 use crate::packet::Packet;
 use crate::random::{Random, Stream};
 use crate::{Routers, Tunnel};
-use segue_handoff::{Advised, Link, Scheme};
+use segue_handoff::{Link, LoggedScheme, Scheme};
 pub use segue_netsim::Capacity;
 use segue_netsim::{Buffer, LinkId, LossCause, Nanos, Net, NodeId, Observer, Overflow, Passage, SECOND, Sim};
 use segue_tcp::AnySender;
@@ -147,7 +147,7 @@ pub struct CellsRecord {
     /// Steps of the sender since the first link-down, if asked for.
     pub steps: Vec<(Nanos, Step)>,
     /// Data packets sent, delivered, dropped by a buffer, and under way at the end.
-    pub books: [u64; 4],
+    pub counts: [u64; 4],
 }
 
 /// Keeps the record.
@@ -161,7 +161,7 @@ struct Watch {
     rtt: Nanos,
     /// End of the round trip that begins with the first ACK after link-up.
     burst: Option<Nanos>,
-    books: [u64; 4],
+    counts: [u64; 4],
 }
 
 impl Watch {
@@ -177,7 +177,7 @@ impl Observer<Packet> for Watch {
     fn lost(&mut self, _: Nanos, _: LinkId, _: &Packet, _: LossCause) {}
     fn withdrawn(&mut self, _: LinkId, _: &Packet) {}
     fn overflowed(&mut self, _: Nanos, _: NodeId, _: &Packet) {
-        self.books[2] += 1;
+        self.counts[2] += 1;
         if let Some(handoff) = &mut self.handoff {
             handoff.buffer_drops += 1;
         }
@@ -205,7 +205,7 @@ impl HostObserver for Watch {
         if !packet.data {
             return;
         }
-        self.books[0] += 1;
+        self.counts[0] += 1;
         self.note(now, Step::Sent(packet.segment.seq, packet.retransmission));
         if let Some(handoff) = &mut self.handoff {
             handoff.retransmissions += u32::from(packet.retransmission);
@@ -226,7 +226,7 @@ impl HostObserver for Watch {
     }
 
     #[inline]
-    fn changed(&mut self, now: Nanos, _: u16, sender: &mut AnySender<Advised>) {
+    fn changed(&mut self, now: Nanos, _: u16, sender: &mut AnySender<LoggedScheme>) {
         if self.steps.is_some() && sender.window() != self.window {
             self.window = sender.window();
             self.note(now, Step::Window(self.window));
@@ -243,7 +243,7 @@ impl HostObserver for Watch {
 
     #[inline]
     fn arrived(&mut self, _: Nanos, _: LinkId, packet: &Packet, arrival: Arrival) {
-        self.books[1] += 1;
+        self.counts[1] += 1;
         if let Some(handoff) = &mut self.handoff {
             handoff.needless += u32::from(packet.retransmission && arrival == Arrival::Duplicate);
         }
@@ -253,7 +253,7 @@ impl HostObserver for Watch {
 type CellsSim = Sim<BenchNode, Packet, Watch>;
 
 /// Handles into the network, by cell.
-struct Places {
+struct LinkIds {
     wired_down: [LinkId; 2],
     access_up: [LinkId; 2],
 }
@@ -285,7 +285,7 @@ impl Cells {
         Ok(())
     }
 
-    fn build(&self, scheme: &Scheme, steps: bool) -> (CellsSim, Places) {
+    fn build(&self, scheme: &Scheme, steps: bool) -> (CellsSim, LinkIds) {
         let mut net = Net::new(Watch { steps: steps.then(Vec::new), rtt: self.rtt, ..Watch::default() });
         let wired = || line(RATE, self.rtt / 2 - ACCESS_DELAY);
         let air = || line(RATE, ACCESS_DELAY);
@@ -331,7 +331,7 @@ impl Cells {
             nodes.push(BenchNode::AccessRouter(router));
         }
         nodes.push(BenchNode::Mobile(mn));
-        (Sim { net, nodes }, Places { wired_down, access_up })
+        (Sim { net, nodes }, LinkIds { wired_down, access_up })
     }
 
     /// Runs all handoffs with `scheme`; what the sender did in detail if `steps`.
@@ -347,7 +347,7 @@ impl Cells {
         mut go_on: impl FnMut(&mut CellsSim, Nanos),
     ) -> Result<CellsRecord, CellsError> {
         self.check()?;
-        let (mut sim, places) = self.build(scheme, steps);
+        let (mut sim, link_ids) = self.build(scheme, steps);
         let mut random = Random::new(self.seed, Stream::Cells);
         let mut drawn = |(shortest, longest): (Nanos, Nanos)| {
             shortest + ((longest - shortest) as f64 * random.unit()) as Nanos
@@ -372,7 +372,7 @@ impl Cells {
             let slow = drawn((0, 1_000_000)) <= Nanos::from(self.slow_ppm) && self.slow_ppm > 0;
             let up = down + drawn(if slow { self.slow } else { self.quick });
             go_on(&mut sim, up);
-            link_up(&mut sim, &places, new);
+            link_up(&mut sim, &link_ids, new);
             let sojourn = drawn(self.sojourn);
             if let Some(handoff) = &mut sim.net.observer.handoff {
                 (handoff.up, handoff.sojourn) = (up, sojourn);
@@ -387,8 +387,8 @@ impl Cells {
                 ..h
             }));
         }
-        let books = books(&sim);
-        Ok(CellsRecord { handoffs, steps: sim.net.observer.steps.unwrap_or_default(), books })
+        let counts = counts(&sim);
+        Ok(CellsRecord { handoffs, steps: sim.net.observer.steps.unwrap_or_default(), counts })
     }
 }
 
@@ -402,17 +402,17 @@ impl CellsRecord {
 }
 
 /// Data packets sent, delivered, dropped by a buffer, and under way now.
-fn books(sim: &CellsSim) -> [u64; 4] {
+fn counts(sim: &CellsSim) -> [u64; 4] {
     let held = sim.nodes.iter().filter_map(|node| match node {
         BenchNode::AccessRouter(router) => Some(router.holds()),
         _ => None,
     });
     let under_way = sim.net.on_links().chain(held.flatten()).filter(|&id| sim.net.packets[id].data).count();
-    let [sent, delivered, dropped, _] = sim.net.observer.books;
+    let [sent, delivered, dropped, _] = sim.net.observer.counts;
     [sent, delivered, dropped, under_way as u64]
 }
 
-fn sender(sim: &CellsSim) -> &AnySender<Advised> {
+fn sender(sim: &CellsSim) -> &AnySender<LoggedScheme> {
     match &sim.nodes[usize::from(CN.0)] {
         BenchNode::Correspondent(host) => &host.flows[0].sender,
         _ => unreachable!("node 0 is the sender's host"),
@@ -428,16 +428,16 @@ fn link_down(sim: &mut CellsSim, cell: usize) {
 }
 
 /// The mobile is in another cell: so are the routes, and it asks for what the router before holds.
-fn link_up(sim: &mut CellsSim, places: &Places, cell: usize) {
+fn link_up(sim: &mut CellsSim, link_ids: &LinkIds, cell: usize) {
     if let BenchNode::AccessRouter(router) = &mut sim.nodes[usize::from(MA[cell].0)] {
         router.link_up();
     }
     if let BenchNode::Correspondent(cn) = &mut sim.nodes[usize::from(CN.0)] {
-        cn.out = places.wired_down[cell];
+        cn.out = link_ids.wired_down[cell];
     }
     sim.with_node(MN, |node, net| {
         let BenchNode::Mobile(mn) = node else { return };
-        mn.out = places.access_up[cell];
+        mn.out = link_ids.access_up[cell];
         mn.request_forwarding(net);
     });
 }
@@ -449,11 +449,15 @@ mod tests {
     use segue_tcp::profile::NS2_NEWRENO;
 
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig {
+            cases: ProptestConfig::default().cases / 6,
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        })]
 
         /// After every event: what was sent is delivered, dropped by a buffer, or under way.
         #[test]
-        fn the_books_are_whole_after_every_event(
+        fn packets_are_conserved_after_every_event(
             buffer in 1u32..60, slow_ppm in 0u32..=1_000_000, receive_window in 2u32..60, seed: u64,
             name in prop::sample::select(vec!["buffer-fcfd", "buffer-fcfd+phas", "buffer-lcfd", "buffer-lcfd+phas"]),
         ) {
@@ -474,7 +478,7 @@ mod tests {
             let watched = cells.run_by(&scheme, true, |sim, until| {
                 while sim.step(until) {
                     events += 1;
-                    let [sent, delivered, dropped, under_way] = books(sim);
+                    let [sent, delivered, dropped, under_way] = counts(sim);
                     assert_eq!(sent, delivered + dropped + under_way, "at {} ns", sim.net.now());
                 }
                 sim.run_until(until);

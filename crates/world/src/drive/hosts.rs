@@ -7,7 +7,7 @@ use super::web::User;
 use crate::nodes::{HostObserver, SendingFlow};
 use crate::packet::Packet;
 use segue_handoff::regular::Regular;
-use segue_handoff::{Advised, Listener, Scheme};
+use segue_handoff::{Listener, LoggedScheme, Scheme};
 use segue_netsim::{LinkId, Nanos, Net, PacketId, TimerId};
 use segue_tcp::{AnyReceiver, AnySender, StackProfile};
 
@@ -120,7 +120,7 @@ impl WebServer {
                 let (_, bytes) = session.next;
                 let id = self.first.number(user, session.opened);
                 session.opened = session.opened.wrapping_add(1);
-                let mut sender = AnySender::new(&self.stack, 0, Advised::new(Scheme::Regular(Regular)));
+                let mut sender = AnySender::new(&self.stack, 0, LoggedScheme::new(Scheme::Regular(Regular)));
                 // The last segment is charged in full; one of so many.
                 sender.open(bytes.div_ceil(u64::from(self.stack.mss)).clamp(1, 1 << 30) as u32);
                 let flow =

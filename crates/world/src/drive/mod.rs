@@ -8,9 +8,9 @@
 pub mod cells;
 mod experiment;
 pub mod hosts;
+mod link_ids;
 pub mod mobility;
 pub mod network;
-mod places;
 pub mod record;
 pub mod run;
 pub mod web;

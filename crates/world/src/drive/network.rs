@@ -8,7 +8,7 @@
 
 use super::experiment::DriveExperiment;
 use super::hosts::{WebClients, WebServer};
-pub use super::places::Places;
+pub use super::link_ids::LinkIds;
 use super::record::DriveObserver;
 use crate::access_router::{AccessRouter, Held};
 use crate::bench::line;
@@ -123,7 +123,7 @@ impl Bulk<'_> {
 }
 
 /// Builds the network at time zero, the mobile in its first cell.
-pub(super) fn build(experiment: &DriveExperiment, scheme: &Scheme) -> (DriveSim, Places) {
+pub(super) fn build(experiment: &DriveExperiment, scheme: &Scheme) -> (DriveSim, LinkIds) {
     let mut net = Net::new(DriveObserver::default());
     let first = &experiment.drive.stays[0];
     let wan = || line(experiment.wan.rate, experiment.wan.delay).drop_tail(experiment.wan.queue);
@@ -136,8 +136,8 @@ pub(super) fn build(experiment: &DriveExperiment, scheme: &Scheme) -> (DriveSim,
     let access_up = net.add_link(AR, first.link.up_config(experiment.place(0)));
     let to_sink = [SINK, CLIENTS].map(|host| net.add_link(host, local()));
     let from_sink = [SINK, CLIENTS].map(|_| net.add_link(AR, local()));
-    let places = Places { access_down, access_up, wan_down };
-    net.observer.watch(places);
+    let link_ids = LinkIds { access_down, access_up, wan_down };
+    net.observer.watch(link_ids);
 
     // The engine numbers timers; a host's must be in a row, so each pair of hosts is built at once.
     let (flows, cross) = (experiment.flows, experiment.cross);
@@ -182,7 +182,7 @@ pub(super) fn build(experiment: &DriveExperiment, scheme: &Scheme) -> (DriveSim,
     ar.route(wan_down, by_flow([access_down, to_sink[0], to_sink[1]]));
     [access_up, from_sink[0], from_sink[1]].into_iter().for_each(|link| ar.route(link, Route::To(wan_up)));
     let ar = match experiment.routers.rule_for(scheme, experiment.notice) {
-        Some(rule) => BenchNode::AccessRouter(holding(&mut net, experiment, rule, ar, places)),
+        Some(rule) => BenchNode::AccessRouter(holding(&mut net, experiment, rule, ar, link_ids)),
         None => BenchNode::Router(ar),
     };
     nodes.extend([DriveNode::Bench(BenchNode::Router(r)), DriveNode::Bench(ar)]);
@@ -191,7 +191,7 @@ pub(super) fn build(experiment: &DriveExperiment, scheme: &Scheme) -> (DriveSim,
         DriveNode::Bench(BenchNode::Mobile(sink)),
         web_clients,
     ]);
-    (Sim { net, nodes }, places)
+    (Sim { net, nodes }, link_ids)
 }
 
 /// The access router with a buffer for the mobile. It stands for the routers of all cells: what one forwards to the
@@ -201,9 +201,9 @@ fn holding(
     experiment: &DriveExperiment,
     rule: RouterRule,
     mut routes: Router,
-    places: Places,
+    link_ids: LinkIds,
 ) -> AccessRouter {
-    let link = places.access_down;
+    let link = link_ids.access_down;
     let buffer = experiment.routers.buffer(rule);
     match rule.holder {
         Holder::Previous => {
@@ -214,7 +214,7 @@ fn holding(
             AccessRouter::holding(AR, routes, held).asking(to_previous)
         }
         Holder::New => {
-            let held = Held::until_attached(link, buffer, places.access_up, net.add_timer(AR));
+            let held = Held::until_attached(link, buffer, link_ids.access_up, net.add_timer(AR));
             AccessRouter::holding(AR, routes, held)
         }
     }

@@ -1,10 +1,10 @@
 //! The record of a drive.
 
+use super::link_ids::LinkIds;
 use super::mobility::Class;
-use super::places::Places;
 use crate::nodes::HostObserver;
 use crate::packet::Packet;
-use segue_handoff::Advised;
+use segue_handoff::LoggedScheme;
 use segue_netsim::{LinkId, LossCause, Nanos, NodeId, Observer, Passage, SECOND};
 use segue_tcp::AnySender;
 use segue_tcp::receiver::Arrival;
@@ -118,7 +118,7 @@ pub struct DriveRecord {
 /// Keeps what the record needs.
 #[derive(Clone, Debug, Default)]
 pub struct DriveObserver {
-    places: Option<Places>,
+    link_ids: Option<LinkIds>,
     /// Flows of the mobile.
     pub(super) flows: u16,
     pub(super) handoffs: Vec<DriveHandoff>,
@@ -131,12 +131,12 @@ pub struct DriveObserver {
 }
 
 impl DriveObserver {
-    pub(super) fn watch(&mut self, places: Places) {
-        self.places = Some(places);
+    pub(super) fn watch(&mut self, link_ids: LinkIds) {
+        self.link_ids = Some(link_ids);
     }
 
-    fn is(&self, link: LinkId, of: impl Fn(&Places) -> LinkId) -> bool {
-        self.places.as_ref().is_some_and(|places| of(places) == link)
+    fn is(&self, link: LinkId, of: impl Fn(&LinkIds) -> LinkId) -> bool {
+        self.link_ids.as_ref().is_some_and(|link_ids| of(link_ids) == link)
     }
 
     /// The handoff that a packet now on the new link belongs to, and the end of its ramp.
@@ -174,9 +174,9 @@ impl Observer<Packet> for DriveObserver {
         if !packet.data || packet.is_probe() {
             return;
         }
-        if self.is(link, |places| places.wan_down) {
+        if self.is(link, |link_ids| link_ids.wan_down) {
             self.wan_delay.add(passage.start - passage.arrival);
-        } else if self.is(link, |places| places.access_down) {
+        } else if self.is(link, |link_ids| link_ids.access_down) {
             self.access_delay.add(passage.start - passage.arrival);
             self.on_new_link(passage);
         }
@@ -186,9 +186,9 @@ impl Observer<Packet> for DriveObserver {
         if !packet.data || packet.is_probe() {
             return;
         }
-        let on_access = self.is(link, |places| places.access_down);
+        let on_access = self.is(link, |link_ids| link_ids.access_down);
         match cause {
-            LossCause::Queue if self.is(link, |places| places.wan_down) => self.wan_drops += 1,
+            LossCause::Queue if self.is(link, |link_ids| link_ids.wan_down) => self.wan_drops += 1,
             LossCause::Queue if on_access => {
                 if let Some((handoff, end)) = self.ramp()
                     && now < end
@@ -230,7 +230,7 @@ impl HostObserver for DriveObserver {
     fn heard(&mut self, _: Nanos, _: &Packet) {}
 
     #[inline]
-    fn changed(&mut self, _: Nanos, _: u16, _: &mut AnySender<Advised>) {}
+    fn changed(&mut self, _: Nanos, _: u16, _: &mut AnySender<LoggedScheme>) {}
 
     #[inline]
     fn acknowledged(&mut self, now: Nanos, flow: u16, una: u32) {

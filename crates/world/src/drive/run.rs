@@ -2,7 +2,7 @@
 
 pub use super::experiment::{DriveExperiment, WideArea};
 use super::mobility::Class;
-use super::network::{self, AR, DriveNode, DriveSim, MN, Places, SERVER, SINK, WEB};
+use super::network::{self, AR, DriveNode, DriveSim, LinkIds, MN, SERVER, SINK, WEB};
 use super::record::{DriveHandoff, DriveObserver, DriveRecord, Notices};
 use crate::access_router::AccessRouter;
 use crate::nodes::{Arrived, BenchNode, Mobile};
@@ -15,8 +15,8 @@ use segue_netsim::{Nanos, Net};
 impl DriveExperiment {
     /// The network at time zero with `scheme` at the senders to the mobile, which is in its first cell; for
     /// those who take it further themselves.
-    pub fn network(&self, scheme: &Scheme) -> (DriveSim, Places) {
-        let (mut sim, places) = network::build(self, scheme);
+    pub fn network(&self, scheme: &Scheme) -> (DriveSim, LinkIds) {
+        let (mut sim, link_ids) = network::build(self, scheme);
         sim.net.observer.flows = self.flows as u16;
         if let Some(extra_dup) = scheme.mobile().phas {
             sim.with_node(MN, |node, _| {
@@ -28,32 +28,32 @@ impl DriveExperiment {
             let window = self.stack.receive_window;
             with_mobile(&mut sim, |mn, net| mn.help(rule, net.add_timer(MN), window));
         }
-        (sim, places)
+        (sim, link_ids)
     }
 
     /// Runs the drive with `scheme` at the senders to the mobile, and at the mobile.
     pub fn run(&self, scheme: &Scheme) -> DriveRecord {
-        let (mut sim, places) = self.network(scheme);
-        let sent = self.drive_through(&mut sim, places, scheme);
+        let (mut sim, link_ids) = self.network(scheme);
+        let sent = self.drive_through(&mut sim, link_ids, scheme);
         self.record(sim, sent)
     }
 
     /// The same; what is kept is when the cumulative ACK of the first flow moved, and the packet it moved to.
     pub fn progress(&self, scheme: &Scheme) -> Vec<(Nanos, u32)> {
-        let (mut sim, places) = self.network(scheme);
+        let (mut sim, link_ids) = self.network(scheme);
         sim.net.observer.progress = Some(Vec::new());
-        self.drive_through(&mut sim, places, scheme);
+        self.drive_through(&mut sim, link_ids, scheme);
         sim.net.observer.progress.unwrap_or_default()
     }
 
     /// Takes the mobile from its first cell to the end; says how many copies of notices it sent.
-    fn drive_through(&self, sim: &mut DriveSim, places: Places, scheme: &Scheme) -> u32 {
+    fn drive_through(&self, sim: &mut DriveSim, link_ids: LinkIds, scheme: &Scheme) -> u32 {
         let mut sent = 0;
         for index in 0..self.drive.stays.len() {
             let stay = &self.drive.stays[index];
             if index > 0 {
                 sim.run_until(stay.from);
-                sent += self.link_up(sim, places, scheme, index);
+                sent += self.link_up(sim, link_ids, scheme, index);
             }
             let last = index + 1 == self.drive.stays.len();
             if last && stay.until >= self.drive.length {
@@ -65,7 +65,7 @@ impl DriveExperiment {
                 sent += self.foretell(sim, scheme, index);
             }
             sim.run_until(stay.until);
-            for link in [places.access_down, places.access_up] {
+            for link in [link_ids.access_down, link_ids.access_up] {
                 sim.net.cut(link, stay.until);
             }
             if !last {
@@ -162,7 +162,7 @@ impl DriveExperiment {
     }
 
     /// The handoff to stay `index` as a mobile knows it that acts alone.
-    fn arrived(&self, places: Places, index: usize) -> Arrived {
+    fn arrived(&self, link_ids: LinkIds, index: usize) -> Arrived {
         let stays = [index - 1, index].map(|index| &self.drive.stays[index]);
         let [gone, up] = [stays[0].until, stays[1].from];
         let path = |index: usize, at: Nanos, began: Nanos| {
@@ -180,16 +180,16 @@ impl DriveExperiment {
             paths: [path(index - 1, gone, stays[0].from), path(index, up, up)],
             access: stays[1].link.round_trip_at(up),
             up_kbps: u32::try_from(stays[1].link.up.mean_rate() / 1000).unwrap_or(u32::MAX),
-            over: places.access_down,
+            over: link_ids.access_down,
         }
     }
 
     /// The link of stay `index` is up: the mobile tells, as the scheme has it. Says how many copies it sent.
-    fn link_up(&self, sim: &mut DriveSim, places: Places, scheme: &Scheme, index: usize) -> u32 {
+    fn link_up(&self, sim: &mut DriveSim, link_ids: LinkIds, scheme: &Scheme, index: usize) -> u32 {
         let stay = &self.drive.stays[index];
         // Packets that came to the old router meanwhile and are not held are lost (4.8 [C]).
-        sim.net.replace_link(places.access_down, stay.link.down_config(self.place(index)));
-        sim.net.replace_link(places.access_up, stay.link.up_config(self.place(index)));
+        sim.net.replace_link(link_ids.access_down, stay.link.down_config(self.place(index)));
+        sim.net.replace_link(link_ids.access_up, stay.link.up_config(self.place(index)));
         if let Some(rule) = self.routers.rule_for(scheme, self.notice) {
             // The new one goes on holding what comes until it has let out what came before.
             if rule.holder == Holder::Previous {
@@ -202,7 +202,7 @@ impl DriveExperiment {
         }
         let rule = scheme.mobile();
         if rule.alone.is_some() {
-            let arrived = self.arrived(places, index);
+            let arrived = self.arrived(link_ids, index);
             with_mobile(sim, |mn, net| mn.link_up(net, &arrived));
         }
         if let Some(window) = rule.window {

@@ -5,7 +5,7 @@ use crate::nodes::HostObserver;
 use crate::packet::Packet;
 use segue_handoff::fmipv6::{Message, Mode};
 use segue_handoff::hn::State;
-use segue_handoff::{Advised, Scheme};
+use segue_handoff::{LoggedScheme, Scheme};
 use segue_netsim::{LinkId, LossCause, Nanos, NodeId, Observer, Passage, SECOND};
 use segue_tcp::receiver::Arrival;
 use segue_tcp::{AnySender, Window256};
@@ -233,7 +233,7 @@ impl HostObserver for DownloadObserver {
     fn heard(&mut self, _: Nanos, packet: &Packet) {
         self.record.arrived += u32::from(packet.data);
     }
-    fn changed(&mut self, now: Nanos, _: u16, sender: &mut AnySender<Advised>) {
+    fn changed(&mut self, now: Nanos, _: u16, sender: &mut AnySender<LoggedScheme>) {
         let state = match sender.advisor().scheme() {
             Scheme::HandoffNotification(scheme) => match scheme.state() {
                 State::Normal => SenderState::Normal,

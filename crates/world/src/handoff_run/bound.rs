@@ -4,7 +4,7 @@
 use super::completed::{Completed, GIVE_UP};
 use super::fork::plain;
 use crate::bench::neighbours;
-use crate::bench::{CN, NEW, OLD, WIRED_DELAY, correspondent, mobile};
+use crate::bench::{CN, LinkIds, NEW, OLD, WIRED_DELAY, correspondent, mobile};
 use crate::bound::bound;
 use crate::nodes::{BenchNode, BenchSim, HostObserver, Route, Router};
 use crate::record::OldDelivery;
@@ -26,17 +26,18 @@ impl<W: HostObserver> Completed<W> {
     pub fn bound(&self, rule: Option<RouterRule>) -> Nanos {
         let experiment = &self.fork.experiment;
         let (old, must_carry) = needs(&self.fork.sim, self.targets(), self.old_deliveries());
-        let (sim, places) = (&self.fork.sim, &self.fork.places);
-        let waiting =
-            [places.core.down, places.edge[NEW].down].into_iter().any(|link| !sim.net.link(link).is_empty());
+        let (sim, link_ids) = (&self.fork.sim, &self.fork.link_ids);
+        let waiting = [link_ids.core.down, link_ids.edge[NEW].down]
+            .into_iter()
+            .any(|link| !sim.net.link(link).is_empty());
         let first_sent = if waiting { 0 } else { 2 * WIRED_DELAY };
         let first_held = rule.map(|rule| routers::first_held(experiment, rule));
         let reachable = self.completion + first_held.map_or(first_sent, |held| held.min(first_sent));
-        if neighbours::any(sim) {
+        if neighbours::any(sim) || self.returns_to_traffic() {
             // Which of the next packets are the mobile's nobody knows: none is lost.
             return self.bound_from(reachable, &old, must_carry, || true);
         }
-        let fates = sim.net.link(places.access[NEW].down).coming_fates();
+        let fates = sim.net.link(link_ids.access[NEW].down).coming_fates();
         self.bound_from(reachable, &old, must_carry, fates)
     }
 
@@ -47,7 +48,7 @@ impl<W: HostObserver> Completed<W> {
         if told_at == self.completion {
             return physical;
         }
-        let (mut sim, places) = self.start(&plain());
+        let (mut sim, link_ids) = self.start(&plain());
         sim.run_until(told_at);
         let told = sim.clone();
         let reachable = told_at + 2 * WIRED_DELAY;
@@ -56,16 +57,8 @@ impl<W: HostObserver> Completed<W> {
         }
 
         // Packets under way then come whatever the senders do: queues are first in, first out.
-        let mut deaf = Router::default();
-        deaf.route(places.core.up, Route::None);
-        sim.nodes[usize::from(CN.0)] = BenchNode::Router(deaf);
-        if let Some(recorder) = &mut sim.net.observer.recorder {
-            recorder.keep_deliveries();
-        }
-        let ways = [places.edge, places.access, places.last];
-        let ways = ways.into_iter().flatten().chain([places.core]).map(|duplex| duplex.down);
-        self.run_dry(&mut sim, &ways.collect::<Vec<_>>());
-        let new_link = sim.net.link(places.access[NEW].down);
+        self.run_deaf(&mut sim, &link_ids);
+        let new_link = sim.net.link(link_ids.access[NEW].down);
         let (busy_until, fates) = (new_link.busy_until(), new_link.coming_fates());
         let (coming, must_carry) = needs(&told, self.targets(), deliveries(sim));
         self.bound_from(busy_until.max(reachable), &coming, must_carry, fates).max(physical)
@@ -126,9 +119,34 @@ impl<W: HostObserver> Completed<W> {
         if self.fork.experiment.kind != Kind::Mbb {
             return Vec::new();
         }
-        let (mut sim, places) = self.start(&plain());
-        self.run_dry(&mut sim, &[places.edge[OLD].down, places.access[OLD].down, places.last[OLD].down]);
+        let (mut sim, link_ids) = self.start(&plain());
+        if self.returns_to_traffic() {
+            self.run_deaf(&mut sim, &link_ids);
+            return deliveries(sim);
+        }
+        self.run_dry(
+            &mut sim,
+            &[link_ids.edge[OLD].down, link_ids.access[OLD].down, link_ids.last[OLD].down],
+        );
         deliveries(sim)
+    }
+
+    /// Whether the mobile is back on a link that may still carry what was sent before it left.
+    pub fn returns_to_traffic(&self) -> bool {
+        self.fork.continued && self.fork.experiment.kind == Kind::Mbb
+    }
+
+    /// Goes on until nothing is under way, while the senders hear and say nothing.
+    fn run_deaf(&self, sim: &mut BenchSim<W>, link_ids: &LinkIds) {
+        let mut deaf = Router::default();
+        deaf.route(link_ids.core.up, Route::None);
+        sim.nodes[usize::from(CN.0)] = BenchNode::Router(deaf);
+        if let Some(recorder) = &mut sim.net.observer.recorder {
+            recorder.keep_deliveries();
+        }
+        let ways = [link_ids.edge, link_ids.access, link_ids.last];
+        let ways = ways.into_iter().flatten().chain([link_ids.core]).map(|duplex| duplex.down);
+        self.run_dry(sim, &ways.collect::<Vec<_>>());
     }
 
     /// Goes on until nothing is on these links, or with neighbours nothing of the mobile's.

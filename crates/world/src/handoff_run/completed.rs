@@ -4,7 +4,7 @@ use super::follower::replace_schemes;
 use super::fork::{Fork, announce_all, pass};
 use crate::access::AccessLink;
 use crate::bench::neighbours;
-use crate::bench::{CN, MN, NEW, OLD, Places, R, correspondent};
+use crate::bench::{CN, LinkIds, MN, NEW, OLD, R, correspondent};
 use crate::lead;
 use crate::neighbours::{COUNTED, Received};
 use crate::nodes::{Arrived, BenchNode, BenchSim, HostObserver, Mobile, Route};
@@ -46,7 +46,7 @@ impl<W: HostObserver> Completed<W> {
             sim.run_until(completion + COUNTED);
             neighbours::received(&sim) - before
         });
-        pass(&fork.experiment, &fork.places, fork.at, &mut fork.sim, None);
+        pass(&fork.experiment, &fork.link_ids, fork.at, &mut fork.sim, None);
 
         let packets = fork.experiment.packets;
         let flows = &correspondent(&fork.sim).flows;
@@ -89,17 +89,17 @@ impl<W: HostObserver> Completed<W> {
         }
     }
 
-    /// The network just after completion, and its places: routes moved, notices on their way.
-    pub fn start(&self, scheme: &Scheme) -> (BenchSim<W>, Places) {
+    /// The network just after completion, and its link_ids: routes moved, notices on their way.
+    pub fn start(&self, scheme: &Scheme) -> (BenchSim<W>, LinkIds) {
         let experiment = &self.fork.experiment;
         let early = lead::early(experiment, scheme);
-        let (mut sim, places) = if early.is_empty() {
-            (self.fork.sim.clone(), self.fork.places)
+        let (mut sim, link_ids) = if early.is_empty() || self.fork.continued {
+            (self.fork.sim.clone(), self.fork.link_ids)
         } else {
             self.fork.pass_with(scheme, &early)
         };
         if let BenchNode::Router(r) = &mut sim.nodes[usize::from(R.0)] {
-            r.route(places.core.down, Route::To(places.edge[NEW].down));
+            r.route(link_ids.core.down, Route::To(link_ids.edge[NEW].down));
         }
         let senders = || correspondent(&sim).flows.iter().map(|flow| &flow.sender);
         let una = senders().map(|sender| sender.snd_una()).collect();
@@ -119,8 +119,9 @@ impl<W: HostObserver> Completed<W> {
         if let BenchNode::Correspondent(cn) = &mut sim.nodes[usize::from(CN.0)] {
             cn.sharing = (self.notice.flows, disconnected);
         }
-        // A scheme that remembers has been there from the start, unless nothing happens early.
-        if early.is_empty() || !scheme.remembers() {
+        // A scheme that remembers has been there from the start, unless nothing happens early. After a handoff every
+        // scheme stays.
+        if !self.fork.continued && (early.is_empty() || !scheme.remembers()) {
             replace_schemes(&mut sim, scheme);
         }
         let heard = self.copies_heard(scheme);
@@ -128,19 +129,21 @@ impl<W: HostObserver> Completed<W> {
         let told_now = self.is_in_band() && self.late == 0;
         sim.with_node(MN, |node, net| {
             let BenchNode::Mobile(mn) = node else { return };
-            mn.out = places.last[NEW].up;
-            if let Some(extra_dup) = scheme.mobile().phas {
+            mn.out = link_ids.last[NEW].up;
+            if let Some(extra_dup) = scheme.mobile().phas.filter(|_| !self.fork.continued) {
                 mn.filter_acks(extra_dup);
             }
-            if places.tunnel.is_some() {
+            if link_ids.tunnel.is_some() {
                 mn.request_forwarding(net);
             }
             if let Some(rule) = window_rule {
                 mn.advertise(net, experiment.stack.receive_window, rule.reopen_acks);
             }
             if let Some(rule) = scheme.mobile().alone {
-                mn.help(rule, net.add_timer(MN), experiment.stack.receive_window);
-                mn.link_up(net, &self.arrived(&places));
+                if !self.fork.continued {
+                    mn.help(rule, net.add_timer(MN), experiment.stack.receive_window);
+                }
+                mn.link_up(net, &self.arrived(&link_ids));
             }
             if heard == 0 {
                 return;
@@ -152,11 +155,11 @@ impl<W: HostObserver> Completed<W> {
                 self.tell_in_band(mn, net, scheme, heard);
             }
         });
-        (sim, places)
+        (sim, link_ids)
     }
 
     /// The handoff as a mobile knows it that acts alone.
-    fn arrived(&self, places: &Places) -> Arrived {
+    fn arrived(&self, link_ids: &LinkIds) -> Arrived {
         let (experiment, at) = (&self.fork.experiment, self.fork.at);
         let path = |link: &AccessLink, told: Link, at: Nanos| Path {
             rate: u64::from(told.rate_kbps) * 1000,
@@ -173,7 +176,7 @@ impl<W: HostObserver> Completed<W> {
             ],
             access: experiment.new.round_trip_at(self.completion),
             up_kbps: u32::try_from(experiment.new.up.mean_rate() / 1000).unwrap_or(u32::MAX),
-            over: places.last[NEW].down,
+            over: link_ids.last[NEW].down,
         }
     }
 

@@ -1,7 +1,7 @@
 //! A network at T, and what happens from then to completion.
 
 use super::follower::{Follower, from_start};
-use crate::bench::{CN, Experiment, MN, NEW, OLD, Places, correspondent};
+use crate::bench::{CN, Experiment, LinkIds, MN, NEW, OLD, correspondent};
 use crate::lead::{self, Early};
 use crate::nodes::{BenchNode, BenchSim, HostObserver};
 use crate::record::{RecordedLinks, Recorder, SenderAt};
@@ -21,7 +21,9 @@ pub struct Fork<W = ()> {
     pub(super) early: Arc<Vec<Follower<W>>>,
     /// The new link is not the one that origin and followers have.
     pub(super) elsewhere: bool,
-    pub(super) places: Places,
+    /// The network has had a handoff, and all has been done that is to be done before T.
+    pub(super) continued: bool,
+    pub(super) link_ids: LinkIds,
     pub(super) at: Nanos,
 }
 
@@ -33,12 +35,13 @@ pub(super) fn plain() -> Scheme {
 /// Takes a network from T to completion, its routers as they are for `rule`; the record begins.
 pub(super) fn pass<W: HostObserver>(
     experiment: &Experiment,
-    places: &Places,
+    link_ids: &LinkIds,
     at: Nanos,
     sim: &mut BenchSim<W>,
     rule: Option<RouterRule>,
 ) {
-    let links = RecordedLinks { new_access: places.access[NEW].down, new_last_hop: places.last[NEW].down };
+    let links =
+        RecordedLinks { new_access: link_ids.access[NEW].down, new_last_hop: link_ids.last[NEW].down };
     let senders = correspondent(sim).flows.iter().map(|flow| {
         let view = flow.sender.view();
         let recovers = view.in_fast_recovery || view.in_rto_recovery;
@@ -51,21 +54,24 @@ pub(super) fn pass<W: HostObserver>(
     let recorder = Recorder::new(links, senders.collect());
     sim.net.observer.recorder = Some(Box::new(recorder));
     if let Kind::Bbm(_) = experiment.kind {
-        for link in [places.access[OLD].down, places.access[OLD].up] {
+        for link in [link_ids.access[OLD].down, link_ids.access[OLD].up] {
             sim.net.cut(link, at);
         }
     }
     if let Some(rule) = rule {
         routers::link_down(sim, rule);
     }
+    if let (Kind::Bbm(_), BenchNode::Mobile(mn)) = (experiment.kind, &mut sim.nodes[usize::from(MN.0)]) {
+        mn.link_gone();
+    }
     sim.run_until(at + experiment.kind.disconnection());
 }
 
 impl<W: HostObserver> Fork<W> {
-    /// The network at completion if `early` has been done, which is not empty, and its places.
-    pub(super) fn pass_with(&self, scheme: &Scheme, early: &[(Early, Lead)]) -> (BenchSim<W>, Places) {
+    /// The network at completion if `early` has been done, which is not empty, and its link_ids.
+    pub(super) fn pass_with(&self, scheme: &Scheme, early: &[(Early, Lead)]) -> (BenchSim<W>, LinkIds) {
         let experiment = &*self.experiment;
-        let mut places = self.places;
+        let mut link_ids = self.link_ids;
         let mut steps: Vec<_> = early
             .iter()
             .map(|&(what, lead)| (lead::acts_at(experiment, lead, self.at), what, lead))
@@ -76,52 +82,67 @@ impl<W: HostObserver> Fork<W> {
         let ready = ready.map(|follower| follower.sim.clone());
         let mut sim = ready.unwrap_or_else(|| from_start(&self.origin, remembered));
         if self.elsewhere {
-            lay_new_link(&mut sim, &places, experiment);
+            lay_new_link(&mut sim, &link_ids, experiment);
         }
         let rule = routers::rule(experiment, scheme);
         for (at, what, _) in steps {
             sim.run_until(at);
             match (what, rule) {
                 (Early::RoutersPrepare, Some(rule)) => {
-                    routers::equip(&mut sim, &mut places, &experiment.routers, rule);
+                    routers::equip(&mut sim, &mut link_ids, &experiment.routers, rule);
                 }
-                (Early::HandoffStarts, _) => self.announce_start(&mut sim, scheme),
-                _ => sim.with_node(MN, |node, net| {
-                    let BenchNode::Mobile(mn) = node else { return };
-                    mn.advertise(net, 0, 1);
-                }),
+                _ => act_early(&mut sim, experiment, scheme, what),
             }
         }
         sim.run_until(self.at);
-        pass(experiment, &places, self.at, &mut sim, rule);
-        (sim, places)
+        pass(experiment, &link_ids, self.at, &mut sim, rule);
+        (sim, link_ids)
     }
+}
 
-    /// The mobile tells the senders of the handoff to come (algorithms.md, 5.2, step 2).
-    fn announce_start(&self, sim: &mut BenchSim<W>, scheme: &Scheme) {
-        let experiment = &*self.experiment;
-        let Some(rule) = lead::start_rule(experiment, scheme) else { return };
-        let buffer = experiment.routers.capacity_bytes(&experiment.stack);
-        let start = rule.start(experiment.kind.disconnection(), buffer);
-        match experiment.notice {
-            NoticeMode::Withheld => {}
-            NoticeMode::Instant => {
-                if let Some(told) = start.as_told(rule.encoding) {
-                    announce_all(sim, Announcement::Start(told));
-                }
+/// What mobile and senders do before a handoff.
+pub(super) fn act_early<W: HostObserver>(
+    sim: &mut BenchSim<W>,
+    experiment: &Experiment,
+    scheme: &Scheme,
+    what: Early,
+) {
+    match what {
+        Early::HandoffStarts => announce_start(sim, experiment, scheme),
+        Early::WindowCloses | Early::RoutersPrepare => sim.with_node(MN, |node, net| {
+            let BenchNode::Mobile(mn) = node else { return };
+            mn.advertise(net, 0, 1);
+        }),
+    }
+}
+
+/// The mobile tells the senders of the handoff to come (algorithms.md, 5.2, step 2).
+fn announce_start<W: HostObserver>(sim: &mut BenchSim<W>, experiment: &Experiment, scheme: &Scheme) {
+    let Some(rule) = lead::start_rule(experiment, scheme) else { return };
+    let buffer = experiment.routers.capacity_bytes(&experiment.stack);
+    let start = rule.start(experiment.kind.disconnection(), buffer);
+    match experiment.notice {
+        NoticeMode::Withheld => {}
+        NoticeMode::Instant => {
+            if let Some(told) = start.as_told(rule.encoding) {
+                announce_all(sim, Announcement::Start(told));
             }
-            mode @ NoticeMode::InBand { .. } => sim.with_node(MN, |node, net| {
-                let BenchNode::Mobile(mn) = node else { return };
-                mn.foretell(net, Announcement::Start(start), rule.encoding, mode.copies());
-            }),
         }
+        mode @ NoticeMode::InBand { .. } => sim.with_node(MN, |node, net| {
+            let BenchNode::Mobile(mn) = node else { return };
+            mn.foretell(net, Announcement::Start(start), rule.encoding, mode.copies());
+        }),
     }
 }
 
 /// Puts the experiment's new link in the place of the one that the network was built with, which has carried nothing.
-pub(super) fn lay_new_link<W: HostObserver>(sim: &mut BenchSim<W>, places: &Places, experiment: &Experiment) {
-    sim.net.replace_link(places.access[NEW].down, experiment.new.down_config(experiment.place(NEW)));
-    sim.net.replace_link(places.access[NEW].up, experiment.new.up_config(experiment.place(NEW)));
+pub(super) fn lay_new_link<W: HostObserver>(
+    sim: &mut BenchSim<W>,
+    link_ids: &LinkIds,
+    experiment: &Experiment,
+) {
+    sim.net.replace_link(link_ids.access[NEW].down, experiment.new.down_config(experiment.place(NEW)));
+    sim.net.replace_link(link_ids.access[NEW].up, experiment.new.up_config(experiment.place(NEW)));
 }
 
 /// All senders are told at once.

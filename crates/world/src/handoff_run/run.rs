@@ -3,7 +3,7 @@
 use super::completed::{Completed, GIVE_UP};
 use super::fork::Fork;
 use crate::bench::neighbours;
-use crate::bench::{NEW, Places, mobile};
+use crate::bench::{LinkIds, NEW, mobile};
 use crate::lead;
 use crate::link_time;
 use crate::neighbours::COUNTED;
@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 /// A network at completion, before any sender knows, with the marks and the bound that all schemes share.
 #[derive(Clone)]
 pub struct Handoff<W = ()> {
-    at: Completed<W>,
+    pub(super) at: Completed<W>,
     /// Where routers hold nothing.
     bounds: Bounds,
 }
@@ -36,7 +36,19 @@ pub(crate) struct Ended<W> {
     pub watch: W,
 }
 
+/// A run whose record is still open.
+#[derive(Clone)]
+pub(super) struct Run<W> {
+    pub sim: BenchSim<W>,
+    /// All is accounted for until then.
+    from: Nanos,
+    /// When a notice is given that has not been given.
+    pub notice_at: Option<Nanos>,
+    count: Count,
+}
+
 /// Counts what the neighbours on the new link receive.
+#[derive(Clone)]
 struct Count {
     /// When it ends, until it has; without neighbours it does not begin.
     at: Option<Nanos>,
@@ -87,8 +99,8 @@ impl<W: HostObserver> Handoff<W> {
         self.at.targets()
     }
 
-    /// The network just after completion, and its places: routes moved, notices on their way.
-    pub(crate) fn start(&self, scheme: &Scheme) -> (BenchSim<W>, Places) {
+    /// The network just after completion, and its link_ids: routes moved, notices on their way.
+    pub(crate) fn start(&self, scheme: &Scheme) -> (BenchSim<W>, LinkIds) {
         self.at.start(scheme)
     }
 
@@ -114,10 +126,15 @@ impl<W: HostObserver> Handoff<W> {
 
     /// The same; also what the watcher has heard.
     pub(crate) fn run_watched(&self, scheme: &Scheme) -> Ended<W> {
+        self.end(scheme, self.run_until(scheme, Nanos::MAX))
+    }
+
+    /// Runs until the transfers have ended, but not beyond `latest`.
+    pub(super) fn run_until(&self, scheme: &Scheme, latest: Nanos) -> Run<W> {
         let at = &self.at;
-        let (mut sim, places) = at.start(scheme);
-        let places = &places;
-        let limit = at.completion + GIVE_UP;
+        let (mut sim, link_ids) = at.start(scheme);
+        let link_ids = &link_ids;
+        let limit = latest.min(at.completion + GIVE_UP);
         let mut notice_at = at.notice_at(scheme);
         let mut count = Count::begin(&sim, at.completion);
         let mut pause = earlier(notice_at, count.at);
@@ -126,7 +143,7 @@ impl<W: HostObserver> Handoff<W> {
         while !done(&sim) {
             if pause.is_some_and(|at| sim.net.next_event().is_none_or(|next| at <= next)) {
                 let now = pause.unwrap_or(from);
-                link_time::account(&mut sim, places, from, now);
+                link_time::account(&mut sim, link_ids, from, now);
                 from = now;
                 sim.run_until(now);
                 if notice_at.take_if(|at| *at == now).is_some() {
@@ -137,13 +154,20 @@ impl<W: HostObserver> Handoff<W> {
                 continue;
             }
             let next = sim.net.next_event().unwrap_or(limit).min(limit);
-            link_time::account(&mut sim, places, from, next);
+            link_time::account(&mut sim, link_ids, from, next);
             from = next;
             if next == limit {
                 break;
             }
             sim.step(limit);
         }
+        Run { sim, from, notice_at, count }
+    }
+
+    /// The record of a run that has come to its end.
+    pub(super) fn end(&self, scheme: &Scheme, run: Run<W>) -> Ended<W> {
+        let at = &self.at;
+        let Run { sim, from, notice_at, mut count } = run;
         let rule = routers::rule(&at.fork.experiment, scheme);
         let physical = rule.map_or(self.bounds.physical, |rule| at.bound(Some(rule)));
         // A scheme that acts before completion needs no notice, nor does a router or a mobile that acts alone.
@@ -172,10 +196,10 @@ impl<W: HostObserver> Handoff<W> {
 
     /// Closes the record at `end`.
     fn finish(&self, mut sim: BenchSim<W>, end: Nanos, bounds: Bounds) -> (RunRecord, W) {
-        let places = &self.at.fork.places;
+        let link_ids = &self.at.fork.link_ids;
         // What is still under way on the new link: will it be the first with its bytes?
         let mut under_way = Vec::new();
-        for link in [places.last[NEW].down, places.access[NEW].down] {
+        for link in [link_ids.last[NEW].down, link_ids.access[NEW].down] {
             under_way.extend(sim.net.link(link).fates());
         }
         let mut coming = BTreeSet::new();
@@ -198,6 +222,10 @@ impl<W: HostObserver> Handoff<W> {
         if neighbours::any(&sim) {
             let whole = end - self.at.completion;
             recorder.link_time.neighbours = whole.saturating_sub(recorder.link_time.total());
+        }
+        if self.at.returns_to_traffic() {
+            let whole = end - self.at.completion;
+            recorder.link_time.useful += whole.saturating_sub(recorder.link_time.total());
         }
         let observer = &sim.net.observer;
         let record = recorder.finish(self.at.fork.at, bounds, |flow, copy| {

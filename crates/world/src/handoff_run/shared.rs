@@ -51,7 +51,7 @@ impl<W: HostObserver> Fork<W> {
         let mut sim = self.sim.clone();
         let elsewhere = experiment.neighbours.is_none();
         if elsewhere {
-            lay_new_link(&mut sim, &self.places, experiment);
+            lay_new_link(&mut sim, &self.link_ids, experiment);
         }
         Self {
             experiment: experiment.clone(),
@@ -59,7 +59,8 @@ impl<W: HostObserver> Fork<W> {
             sim,
             early: self.early.clone(),
             elsewhere,
-            places: self.places,
+            continued: false,
+            link_ids: self.link_ids,
             at: self.at,
         }
     }

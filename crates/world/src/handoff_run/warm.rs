@@ -2,7 +2,7 @@
 
 use super::follower::{Follower, from_start};
 use super::fork::{Fork, plain};
-use crate::bench::{self, Experiment, Places};
+use crate::bench::{self, Experiment, LinkIds};
 use crate::lead;
 use crate::nodes::{BenchSim, HostObserver};
 use segue_handoff::Scheme;
@@ -21,7 +21,7 @@ pub struct WarmRun<W = ()> {
     sim: BenchSim<W>,
     /// The same network, so long behind.
     pub(super) followers: Vec<Follower<W>>,
-    places: Places,
+    link_ids: LinkIds,
 }
 
 impl WarmRun {
@@ -36,17 +36,28 @@ impl<W: HostObserver> WarmRun<W> {
     pub(crate) fn watched(
         experiment: Experiment,
         watch: W,
-        prepare: impl FnOnce(&mut BenchSim<W>, Places),
+        prepare: impl FnOnce(&mut BenchSim<W>, LinkIds),
     ) -> Self {
-        let (mut sim, places) = bench::build(&experiment, &plain(), watch);
-        prepare(&mut sim, places);
+        let (mut sim, link_ids) = bench::build(&experiment, &plain(), watch);
+        prepare(&mut sim, link_ids);
         let origin = Arc::new(sim.clone());
-        Self { experiment: Arc::new(experiment), origin, sim, followers: Vec::new(), places }
+        Self { experiment: Arc::new(experiment), origin, sim, followers: Vec::new(), link_ids }
     }
 
     /// Has a fork ready for each of `schemes` that acts before completion.
     pub fn follow<'a>(&mut self, schemes: impl IntoIterator<Item = &'a Scheme>) {
         self.follow_towards(&self.experiment.clone(), schemes);
+    }
+
+    /// Runs until the first packet with data has left a sender, and says when that was. There is one: senders open
+    /// their connections, and do so again where the first packets are lost.
+    pub fn run_to_data(&mut self) -> Nanos {
+        let sent = |sim: &BenchSim<W>| {
+            let flows = &bench::correspondent(sim).flows;
+            flows.iter().any(|flow| flow.sender.is_established() && flow.sender.snd_max() > 1)
+        };
+        while !sent(&self.sim) && self.sim.step(Nanos::MAX) {}
+        self.sim.net.now()
     }
 
     /// The network at `at`, which must not lie before an earlier fork.
@@ -66,7 +77,8 @@ impl<W: HostObserver> WarmRun<W> {
             sim: self.sim.clone(),
             early: Arc::new(self.followers.clone()),
             elsewhere: false,
-            places: self.places,
+            continued: false,
+            link_ids: self.link_ids,
             at,
         }
     }

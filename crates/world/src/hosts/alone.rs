@@ -110,7 +110,7 @@ impl Helper {
     #[inline]
     pub(super) fn on_data(&mut self, link: LinkId, index: usize) {
         if let Some(bound) = self.bound.as_mut().filter(|_| self.over == Some(link)) {
-            bound.on_packet(index);
+            bound.on_packets(index, 1);
         }
     }
 

@@ -382,7 +382,11 @@ fn odd_reports_are_counted() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2_000) })]
+    #![proptest_config(ProptestConfig {
+        cases: ProptestConfig::default().cases * 2,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     /// Any octets: no panic, each option counted once at most, and no notice without the nonce and a rate.
     #[test]

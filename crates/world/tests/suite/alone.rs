@@ -193,7 +193,11 @@ fn any_stack() -> impl Strategy<Value = &'static str> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: ProptestConfig::default().cases / 4,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     /// If all that it sends is lost, the sender is plain TCP, bit by bit, unless a stamp was not echoed.
     #[test]

@@ -129,7 +129,7 @@ fn the_queue_holds_its_limit_with_the_packet_being_sent() {
     assert!(8 * 60 * MS < longest && longest <= 9 * 60 * MS, "{longest}");
 }
 
-/// Each flow sends three packets at once; three flows fit into ten places, four do not. At T = 0.
+/// Each flow sends three packets at once; three flows fit into ten link_ids, four do not. At T = 0.
 #[test]
 fn what_finds_the_queue_full_is_dropped() {
     for (flows, drops) in [(3, 0), (4, 2)] {
@@ -528,7 +528,7 @@ fn a_notice_is_subject_to_the_queue() {
     let mut twin = Twin::hand_over(&e, 4000 * MS).equip(&scheme("etcp")).announce(2);
     twin.run_until(4200 * MS);
     let dropped = twin.picked(|what| matches!(what, What::AckDropped { on_new: true, .. }).then_some(()));
-    assert!(dropped.len() >= 3, "eight ACKs, five places: {dropped:?}");
+    assert!(dropped.len() >= 3, "eight ACKs, five link_ids: {dropped:?}");
     let heard = twin.picked(|what| (what == What::Notice).then_some(()));
     assert_eq!(
         heard.iter().map(|h| h.1).collect::<Vec<_>>(),

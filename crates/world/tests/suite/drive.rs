@@ -143,7 +143,7 @@ fn the_reported_bandwidth_errs_within_its_bounds() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 6))]
 
     /// Any drive through any links with any scheme ends, and brings no more than its links can carry.
     #[test]

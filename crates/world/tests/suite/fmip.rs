@@ -1,5 +1,5 @@
 //! A download during a fast handover (algorithms.md, 5; RFC 5568): who holds what, what becomes of lost signalling,
-//! and that no packet is lost from the books.
+//! and that packets are conserved.
 
 use crate::support::{MS, scheme, scheme_with};
 use proptest::prelude::*;
@@ -19,7 +19,7 @@ fn exact() -> Scheme {
 }
 
 /// Every packet that left has come, is lost for a reason, or is still somewhere.
-fn books(record: &DownloadRecord) -> Result<(), String> {
+fn conserved(record: &DownloadRecord) -> Result<(), String> {
     let sent = record.sent.len() as u32;
     let found = [record.arrived, record.lost, record.overflowed, record.under_way];
     match found.iter().sum::<u32>() == sent {
@@ -56,7 +56,7 @@ fn the_handover_is_predictive_and_loses_nothing() {
     assert_eq!(attached - left, 500 * MS);
     assert_eq!((record.lost, record.overflowed), (0, 0));
     assert!(record.finished.is_some());
-    books(&record).unwrap();
+    conserved(&record).unwrap();
 }
 
 /// Nothing is on its way to a mobile node without a handover: no signalling, no announcement.
@@ -124,7 +124,7 @@ fn fmip_wscale() {
     assert_eq!(largest + (1 << segue_tcp::wire::MAX_WINDOW_SCALE), 1 << 30);
 }
 
-/// Each message lost once, and for ever: the download is done all the same, and the books are whole.
+/// Each message lost once, and for ever: the download is done all the same, and packets are conserved.
 #[test]
 fn lost_signalling_never_stops_a_download() {
     let all = ["RtSolPr", "PrRtAdv", "FBU", "HI", "HAck", "FBack", "UNA", "BU", "BAck"];
@@ -134,7 +134,7 @@ fn lost_signalling_never_stops_a_download() {
         for name in ["reno", "hn"] {
             let e = Download { losses: losses.clone(), ..download(500 * MS) };
             let record = e.run(&scheme(name));
-            assert!(books(&record).is_ok(), "{losses:?}: {:?}", books(&record));
+            assert!(conserved(&record).is_ok(), "{losses:?}: {:?}", conserved(&record));
             // Where no Binding Update ever comes, PAR's tunnel is the only way; without it nothing comes for ever.
             let cut_off = losses.len() > 1 || losses[0] == Loss { message: "BU", first: u32::MAX };
             let tunnelled = losses.len() == 1;
@@ -181,9 +181,9 @@ fn a_sender_that_hears_half() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 5))]
 
-    /// Any delays, any buffer, any stack, any loss of signalling: the books are whole, nothing beyond the buffer is
+    /// Any delays, any buffer, any stack, any loss of signalling: packets are conserved, nothing beyond the buffer is
     /// sent in a handoff, and equal input gives equal output.
     #[test]
     fn conservation(
@@ -209,7 +209,7 @@ proptest! {
         };
         let scheme = if hn { exact() } else { scheme("reno") };
         let record = e.run(&scheme);
-        prop_assert_eq!(books(&record), Ok(()));
+        prop_assert_eq!(conserved(&record), Ok(()));
         prop_assert!(record.finished.is_some());
         prop_assert!(u64::from(record.injected) * u64::from(e.stack.mss) <= e.buffer);
         prop_assert_eq!(record, e.run(&scheme));

@@ -64,7 +64,11 @@ fn any_experiment() -> impl Strategy<Value = Experiment> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 120, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: ProptestConfig::default().cases / 2,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     /// No run beats its bounds, whatever the links do, and the new link's time adds up.
     #[test]

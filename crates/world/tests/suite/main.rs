@@ -19,4 +19,5 @@ mod neighbours;
 mod notice_error;
 mod properties;
 mod schemes;
+mod series;
 mod trace;

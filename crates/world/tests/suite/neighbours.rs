@@ -113,11 +113,15 @@ const QUEUES: [&str; 5] =
     ["", ",queue=codel", ",queue=fq_codel", ",loss=ge(1%,30%)", ",jitter=5ms,queue=pie"];
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: ProptestConfig::default().cases / 4,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     /// No sender beats the bounds, whoever shares the links, and every instant of the new link has its class.
     #[test]
-    fn neighbours_leave_bounds_and_books(
+    fn neighbours_leave_bounds_and_conserve_packets(
         rates in (200u32..8000, 200u32..8000), delays in (1u32..200, 1u32..200),
         queues in (0..QUEUES.len(), 0..QUEUES.len()), stacks in (0..PROFILES.len(), 0..PROFILES.len()),
         users in 1u16..5, flows in 1usize..3, outage in prop::option::of(100u64..2000), in_band: bool,

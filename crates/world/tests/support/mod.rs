@@ -7,7 +7,7 @@
 #![allow(dead_code)] // each test file uses its part
 
 use segue_handoff::alone::window::Path;
-use segue_handoff::{Advised, AloneRule, Link, Notice, Scheme};
+use segue_handoff::{AloneRule, Link, LoggedScheme, Notice, Scheme};
 use segue_netsim::{
     Delay, LinkConfig, LinkId, LossCause, Nanos, Net, NodeId, Passage, Rate, SECOND, Service, Sim,
 };
@@ -60,6 +60,7 @@ pub fn experiment(old: &str, new: &str) -> Experiment {
         definition: Definition::AfterHighest,
         routers: Routers::default(),
         seed: 1,
+        before: 0,
     }
 }
 
@@ -178,7 +179,7 @@ impl HostObserver for Diary {
 
     fn heard(&mut self, _now: Nanos, _packet: &Packet) {}
 
-    fn changed(&mut self, _now: Nanos, _flow: u16, _sender: &mut AnySender<Advised>) {}
+    fn changed(&mut self, _now: Nanos, _flow: u16, _sender: &mut AnySender<LoggedScheme>) {}
     fn acknowledged(&mut self, now: Nanos, flow: u16, una: u32) {
         self.note(now, flow, What::Acked { una });
     }
@@ -333,7 +334,7 @@ impl Twin {
     }
 
     /// The TCP of a flow.
-    pub fn sender(&mut self, flow: usize) -> &mut AnySender<Advised> {
+    pub fn sender(&mut self, flow: usize) -> &mut AnySender<LoggedScheme> {
         &mut self.cn().flows[flow].sender
     }
 

@@ -177,7 +177,7 @@ impl Sender {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::default())]
 
     /// cwnd >= 1, ssthresh >= 2, a rate to send at, no overflow; and the same seed gives the same numbers.
     #[test]

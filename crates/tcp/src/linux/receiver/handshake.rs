@@ -1,7 +1,8 @@
 //! The handshake of a connection that this host accepts: SYN/ACK, its timer, and the first round trip.
 //!
 //! Source: net/ipv4/tcp_input.c (`tcp_conn_request`, `tcp_synack_rtt_meas`), inet_connection_sock.c
-//! (`inet_csk_reqsk_queue_hash_add`, `reqsk_timer_handler`), tcp_minisocks.c (`tcp_create_openreq_child`).
+//! (`inet_csk_reqsk_queue_hash_add`, `reqsk_timer_handler`), tcp_minisocks.c (`tcp_check_req`,
+//! `tcp_create_openreq_child`).
 
 use super::LinuxReceiver;
 use crate::receiver::Arrival;
@@ -13,11 +14,11 @@ const SYN_ACK_RETRIES: u32 = 5;
 const FALLBACK_US: u64 = 3_000_000;
 
 impl LinuxReceiver {
-    /// `tcp_conn_request`.
+    /// `tcp_conn_request`; of a SYN that was repeated `tcp_check_req`, which goes on echoing the first.
     pub(super) fn on_syn(&mut self, segment: &Segment) -> Arrival {
         let arrival = if self.rcv_nxt == 0 { Arrival::New } else { Arrival::Duplicate };
         if let Some(stamps) = segment.timestamps
-            && self.rcv_nxt <= 1
+            && arrival == Arrival::New
         {
             self.ts_recent = stamps.value;
         }
@@ -30,7 +31,7 @@ impl LinuxReceiver {
             self.syn_ack_sent = Some(self.now).filter(|_| arrival == Arrival::New);
             let syn_ack = self.segment(true, SackList::default());
             self.pending.push_back(syn_ack);
-            if arrival == Arrival::New {
+            if arrival == Arrival::New || self.syn_ack_timer.is_some() {
                 self.set_syn_ack_timer();
             }
         }

@@ -4,7 +4,7 @@ use segue_netsim::LinkId;
 
 /// Their numbers in the network.
 #[derive(Clone, Copy, Debug)]
-pub struct Places {
+pub struct LinkIds {
     /// Access link towards the mobile.
     pub access_down: LinkId,
     /// Access link from the mobile.

@@ -1,0 +1,133 @@
+//! `--handoffs` and `--every`: several handoffs in one run, in words.
+
+use crate::planned::PlannedScheme;
+use crate::request_error::{EVERY, HANDOFFS, RequestError};
+use segue_world::{Kind, Nanos, NoticeMode, Routers, SECOND, Series};
+
+/// Most in a run.
+const MOST: u32 = 1000;
+/// Longest time between two.
+const LONGEST: Nanos = 3600 * SECOND;
+
+fn refused(what: &'static str, problem: String) -> RequestError {
+    RequestError::List { what, problem }
+}
+
+/// The handoffs of each run that these settings ask for.
+pub(crate) fn read(settings: &[(String, String)]) -> Result<Series, RequestError> {
+    let word = |key: &str| settings.iter().find(|(other, _)| other == key).map(|(_, value)| value.as_str());
+    let handoffs = word(HANDOFFS.0).map(number).transpose()?;
+    let every = word(EVERY.0).map(time).transpose()?;
+    match (handoffs.unwrap_or(1), every) {
+        (1, None) => Ok(Series::default()),
+        (1, Some(_)) => {
+            let problem = "one handoff has none after it; expected --handoffs 2 or more beside it";
+            Err(refused("--every", problem.into()))
+        }
+        (handoffs, Some(every)) => Ok(Series { handoffs, every }),
+        (handoffs, None) => {
+            let problem =
+                format!("{handoffs} handoffs need a time between them; expected --every beside it: 15s");
+            Err(refused("--handoffs", problem))
+        }
+    }
+}
+
+fn number(word: &str) -> Result<u32, RequestError> {
+    let digits = Some(word).filter(|word| word.bytes().all(|digit| digit.is_ascii_digit()));
+    let number = digits.and_then(|digits| digits.parse().ok()).filter(|number| (1..=MOST).contains(number));
+    number.ok_or_else(|| refused("--handoffs", format!("bad `{word}`; expected a number of 1 to {MOST}")))
+}
+
+fn time(word: &str) -> Result<Nanos, RequestError> {
+    let time = segue_words::quantity::time(word).filter(|time| (1..=LONGEST).contains(time));
+    time.ok_or_else(|| {
+        refused("--every", format!("bad `{word}`; expected a time above 0, at most 3600s: 15s"))
+    })
+}
+
+/// A handoff is over before the next begins; routers that hold packets and neighbours know one handoff.
+pub(crate) fn check(
+    series: Series,
+    kinds: &[Kind],
+    notice: NoticeMode,
+    neighbours: bool,
+    schemes: &[PlannedScheme],
+    routers: &Routers,
+) -> Result<(), RequestError> {
+    if series.handoffs == 1 {
+        return Ok(());
+    }
+    let longest = kinds.iter().map(|kind| kind.disconnection()).max().unwrap_or(0);
+    if series.every <= longest {
+        let seconds = |time: Nanos| time as f64 / SECOND as f64;
+        return Err(refused(
+            "--every",
+            format!(
+                "the next handoff begins {} s after one that is without a link for {} s; expected a longer time",
+                seconds(series.every),
+                seconds(longest)
+            ),
+        ));
+    }
+    if neighbours {
+        let problem =
+            "`neighbours` are counted after one handoff; expected no neighbours beside several handoffs";
+        return Err(refused("--handoffs", problem.into()));
+    }
+    let breaks = kinds.iter().any(|kind| *kind != Kind::Mbb);
+    let buffered = schemes.iter().find(|planned| routers.rule_for(&planned.scheme, notice).is_some());
+    match buffered.filter(|_| breaks) {
+        Some(planned) => Err(refused(
+            "--handoffs",
+            format!(
+                "access routers buffer for one handoff in a run, as `{}` needs here; expected schemes and settings \
+                 without router buffers, or a drive (segue run)",
+                planned.name
+            ),
+        )),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(words: &[(&str, &str)]) -> Result<Series, String> {
+        let words: Vec<_> = words.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+        read(&words).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn words_are_read() {
+        assert_eq!(of(&[]), Ok(Series { handoffs: 1, every: 0 }));
+        assert_eq!(of(&[("handoffs", "1")]), Ok(Series::default()));
+        assert_eq!(
+            of(&[("every", "1.5s"), ("handoffs", "3")]),
+            Ok(Series { handoffs: 3, every: 1_500_000_000 })
+        );
+    }
+
+    #[test]
+    fn bad_words_are_refused() {
+        for (words, said) in [
+            (
+                &[("handoffs", "0"), ("every", "1s")][..],
+                "--handoffs: bad `0`; expected a number of 1 to 1000",
+            ),
+            (&[("handoffs", "1001"), ("every", "1s")], "bad `1001`"),
+            (&[("handoffs", "+2"), ("every", "1s")], "bad `+2`"),
+            (&[("handoffs", ""), ("every", "1s")], "bad ``"),
+            (&[("handoffs", "2")], "2 handoffs need a time between them; expected --every"),
+            (&[("handoffs", "2"), ("every", "0s")], "--every: bad `0s`; expected a time above 0"),
+            (&[("handoffs", "2"), ("every", "3601s")], "bad `3601s`"),
+            (&[("handoffs", "2"), ("every", "-1s")], "bad `-1s`"),
+            (&[("every", "3s")], "--every: one handoff has none after it; expected --handoffs 2"),
+            (&[("handoffs", "1"), ("every", "3s")], "one handoff has none after it"),
+        ] {
+            let error = of(words).unwrap_err();
+            assert!(error.contains(said), "{words:?}: {error}");
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Several handoffs in a row: from the old link to the new one, back, and so on (docs/reference/bench.md).
+//!
+//! Schemes and TCP keep their state. The record of a handoff ends with its transfer, or when something is done for the
+//! next handoff.
+
+use super::fork::{Fork, act_early, lay_new_link};
+use super::run::{Handoff, Run};
+use crate::lead::{self, Early};
+use crate::nodes::HostObserver;
+use crate::record::RunRecord;
+use crate::words::Kind;
+use segue_handoff::Scheme;
+use segue_netsim::Nanos;
+use std::sync::Arc;
+
+/// Handoffs of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Series {
+    /// How many.
+    pub handoffs: u32,
+    /// From the beginning of one to the beginning of the next.
+    pub every: Nanos,
+}
+
+/// A run has one.
+impl Default for Series {
+    fn default() -> Self {
+        Self { handoffs: 1, every: 0 }
+    }
+}
+
+impl<W: HostObserver> Handoff<W> {
+    /// Runs this handoff and those that follow it with `scheme` at every sender: a record for each.
+    ///
+    /// Routers with buffers and neighbours are not for a second handoff.
+    pub fn run_series(&self, scheme: &Scheme, series: Series) -> Vec<RunRecord> {
+        if series.handoffs <= 1 {
+            return vec![self.run(scheme)];
+        }
+        let (record, mut next) = self.run_to_next(scheme, series.every);
+        let mut records = vec![record];
+        for _ in 2..series.handoffs {
+            let (record, following) = next.run_to_next(scheme, series.every);
+            records.push(record);
+            next = following;
+        }
+        records.push(next.run(scheme));
+        records
+    }
+
+    /// The record, and the handoff that begins so much later.
+    fn run_to_next(&self, scheme: &Scheme, every: Nanos) -> (RunRecord, Self) {
+        let fork = &self.at.fork;
+        let experiment = Arc::new(fork.experiment.back());
+        let at = fork.at + every;
+        let early = lead::early(&experiment, scheme).into_iter();
+        let steps =
+            early.map(|(what, lead)| (lead::acts_at(&experiment, lead, at).max(self.at.completion), what));
+        let mut steps: Vec<(Nanos, Early)> = steps.collect();
+        steps.sort_by_key(|&(at, _)| at);
+        let latest = steps.first().map_or(at, |&(first, _)| first);
+        let run = self.run_until(scheme, latest);
+        let record = self.end(scheme, run.clone()).record;
+
+        let Run { mut sim, mut notice_at, .. } = run;
+        sim.net.observer.recorder = None;
+        let end = std::iter::once((at, None));
+        for (due, what) in steps.into_iter().map(|(due, what)| (due, Some(what))).chain(end) {
+            if let Some(told) = notice_at.take_if(|told| *told <= due) {
+                sim.run_until(told);
+                self.at.notify_all(&mut sim, scheme);
+            }
+            sim.run_until(due);
+            if let Some(what) = what {
+                act_early(&mut sim, &experiment, scheme, what);
+            }
+        }
+        let link_ids = fork.link_ids.back();
+        if let Kind::Bbm(_) = experiment.kind {
+            // It has been cut.
+            lay_new_link(&mut sim, &link_ids, &experiment);
+        }
+        let (origin, early) = (fork.origin.clone(), fork.early.clone());
+        let next = Fork { experiment, origin, sim, early, elsewhere: false, continued: true, link_ids, at };
+        (record, next.complete())
+    }
+}

@@ -1,0 +1,129 @@
+//! Several handoffs in one run: to the new link, back, and so on.
+
+use crate::support::*;
+use proptest::prelude::*;
+use segue_netsim::{Nanos, SECOND};
+use segue_tcp::profile::PROFILES;
+use segue_world::{Experiment, Kind, NoticeMode, RunRecord, Series, WarmRun};
+
+fn series(e: &Experiment, at: Nanos, name: &str, handoffs: u32, every: Nanos) -> Vec<RunRecord> {
+    let scheme = scheme(name);
+    let mut warm = WarmRun::new(e.clone());
+    warm.follow([&scheme]);
+    warm.fork(at).complete().run_series(&scheme, Series { handoffs, every })
+}
+
+const NAMES: [&str; 8] = ["sack", "etcp-v1", "etcp", "tcp-ho", "freeze", "mobile", "newreno", "near"];
+
+/// What comes later changes nothing of the first handoff, whose transfer has ended, nor do more handoffs change those
+/// before them.
+#[test]
+fn earlier_handoffs_are_what_they_are_without_later_ones() {
+    for kind in [Kind::Mbb, Kind::Bbm(700 * MS)] {
+        for name in NAMES {
+            let e = Experiment { kind, flows: 2, ..experiment("6400kbit/9ms", "1600kbit/75ms") };
+            let three = series(&e, 3 * SECOND, name, 3, 30 * SECOND);
+            assert_eq!(three.len(), 3);
+            assert_eq!(three[0], run(&e, 3 * SECOND, &scheme(name)), "{name}");
+            assert_eq!(three[..2], series(&e, 3 * SECOND, name, 2, 30 * SECOND), "{name}");
+        }
+    }
+}
+
+/// A regular sender fills a link of a queue as long as its bandwidth-delay product. So the last handoff brings it to
+/// the link of the first, where the next 100 packets take what the link needs for them.
+#[test]
+fn the_mobile_goes_to_and_fro() {
+    let e = Experiment { flows: 1, ..experiment("8mbit/10ms", "400kbit/10ms") };
+    let records = series(&e, 5 * SECOND, "sack", 4, 40 * SECOND);
+    let packet = 8 * u64::from(e.stack.data_bytes()) * SECOND;
+    for (index, record) in records.iter().enumerate() {
+        let rate = if index % 2 == 0 { 400_000 } else { 8_000_000 };
+        assert_eq!(record.at, (5 + 40 * index as u64) * SECOND);
+        assert_eq!(record.completion, record.at);
+        let transfer = record.transfer.expect("an end");
+        // By the bound the new link carries 100 packets; the slow one takes 20 times as long.
+        assert!(transfer >= 100 * packet / rate, "{index}: {transfer}");
+        assert!(rate == 400_000 || transfer < 100 * packet / 400_000, "{index}: {transfer}");
+        assert_eq!(record.link_time.total(), transfer);
+    }
+}
+
+/// A transfer that has not ended when the next handoff begins is incomplete. The last one has its time.
+#[test]
+fn the_next_handoff_ends_the_record() {
+    let e = experiment("6400kbit/9ms", "200kbit/300ms");
+    let [first, second] = &series(&e, 3 * SECOND, "sack", 2, SECOND)[..] else { panic!("two handoffs") };
+    assert_eq!((first.transfer, first.link_time.total()), (None, SECOND));
+    assert!(second.transfer.is_some());
+}
+
+/// The mobile is back on a slow link that still carries what was sent before it left: that time counts as useful.
+#[test]
+fn what_the_link_still_carries_is_accounted_for() {
+    let e = Experiment { packets: 40, flows: 2, ..experiment("5054kbit/192ms", "200kbit/1ms") };
+    for record in series(&e, 4384 * MS, "sack", 4, 2100 * MS) {
+        if let Some(transfer) = record.transfer {
+            assert_eq!(record.link_time.total(), transfer);
+        }
+    }
+}
+
+/// A late notice of the first handoff is told before what is done for the second.
+#[test]
+fn a_late_notice_is_still_told() {
+    let late = Experiment { notice_delay: 900 * MS, ..experiment("6400kbit/9ms", "200kbit/300ms") };
+    let never = Experiment { notice: NoticeMode::Withheld, ..late.clone() };
+    let [told, untold] = [late, never].map(|e| series(&e, 3 * SECOND, "etcp-v1", 2, SECOND));
+    assert_eq!(told[0].transfer, untold[0].transfer);
+    assert_ne!(told[1].senders_at, untold[1].senders_at);
+}
+
+/// Each link has random numbers of its own, and new ones when it is laid anew.
+#[test]
+fn weather_does_not_come_again() {
+    let link_ids = |kind| {
+        let mut e = Experiment { kind, ..experiment("2mbit/20ms", "1mbit/30ms") };
+        let mut link_ids = Vec::new();
+        for _ in 0..4 {
+            link_ids.push((e.old.text.clone(), e.place(0).link, e.place(1).link));
+            e = e.back();
+        }
+        link_ids
+    };
+    let [a, b] = ["2mbit/20ms", "1mbit/30ms"].map(String::from);
+    let of = |links: [(u64, u64); 4]| -> Vec<_> {
+        links.iter().enumerate().map(|(n, &(old, new))| ([&a, &b][n % 2].clone(), old, new)).collect()
+    };
+    // Make-before-break: the links stay. Break-before-make: the mobile comes back to a link that was laid anew.
+    assert_eq!(link_ids(Kind::Mbb), of([(1, 2), (2, 1), (1, 2), (2, 1)]));
+    assert_eq!(link_ids(Kind::Bbm(SECOND)), of([(1, 2), (2, 3), (3, 4), (4, 5)]));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    /// No sender beats the bounds, and the new link's time adds up, however soon the mobile comes back.
+    #[test]
+    fn bounds_hold_for_every_handoff(
+        rates in (200_u64..8000, 200_u64..8000), delays in (1_u64..200, 1_u64..200), flows in 1_usize..4,
+        outage in prop_oneof![Just(0), 10..2000_u64], every in 2100_u64..9000, at in 200_u64..6000,
+        name in prop::sample::select(&NAMES[..]), stack in 0..PROFILES.len(), in_band in any::<bool>(),
+        words in prop::sample::select(vec!["", ",loss=1%", ",jitter=8ms", ",queue=fq_codel"]),
+    ) {
+        let kind = if outage == 0 { Kind::Mbb } else { Kind::Bbm(outage * MS) };
+        let every = if outage == 0 { every - 2050 } else { every };
+        let notice = if in_band { NoticeMode::InBand { lost: 0 } } else { NoticeMode::Instant };
+        let [old, new] = [(rates.0, delays.0), (rates.1, delays.1)]
+            .map(|(rate, delay)| format!("{rate}kbit/{delay}ms{words}"));
+        let e = Experiment { kind, flows, notice, stack: PROFILES[stack], packets: 40, ..experiment(&old, &new) };
+        for (index, record) in series(&e, at * MS, name, 4, every * MS).iter().enumerate() {
+            prop_assert_eq!(record.at, (at + every * index as u64) * MS);
+            prop_assert!(record.bound <= record.bound_told);
+            if let Some(transfer) = record.transfer {
+                prop_assert!(transfer >= record.bound, "{}: {} < {}", index, transfer, record.bound);
+                prop_assert_eq!(record.link_time.total(), transfer, "{}", index);
+            }
+        }
+    }
+}

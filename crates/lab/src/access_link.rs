@@ -29,10 +29,7 @@ impl AccessLink {
 
     /// Whether its rate or its delay changes, so that it is another one at another time.
     pub fn varies(&self) -> bool {
-        let constant = |way: &LinkConfig| {
-            matches!(way.service, Service::Fixed(_)) && matches!(way.delay, Delay::Fixed(_))
-        };
-        !(constant(&self.down) && constant(&self.up))
+        self.down.varies() || self.up.varies()
     }
 
     /// Both ways, without serialisation; of delays that change the least.

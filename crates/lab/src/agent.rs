@@ -29,6 +29,7 @@ pub(super) struct LabAgent {
     /// Some, until it is ended.
     process: Option<Child>,
     control: PathBuf,
+    pin: Option<PathBuf>,
 }
 
 impl LabAgent {
@@ -37,7 +38,8 @@ impl LabAgent {
     pub(super) fn start(hosts: Hosts<'_>, command: &[String], plan: &Plan) -> Result<Self, Error> {
         let control = hosts.folder.join("agent.sock");
         let config = hosts.folder.join("agent.toml");
-        let text = configuration(plan, &hosts.cgroups.mobile, &control, pin().as_deref());
+        let pin = pin();
+        let text = configuration(plan, &hosts.cgroups.mobile, &control, pin.as_deref());
         fs::write(&config, text).map_err(Error::system(config.display().to_string()))?;
         let [program, args @ ..] = command else {
             return Err(Error::Plan("an agent without a command; expected its words".into()));
@@ -46,7 +48,7 @@ impl LabAgent {
         let args: Vec<&str> = args.iter().map(String::as_str).chain(["--config", &config]).collect();
         let process = hosts.start(Role::Mobile, END, program, &args)?;
         let id = process.id();
-        let mut agent = Self { process: Some(process), control };
+        let mut agent = Self { process: Some(process), control, pin };
         let started = Instant::now();
         while agent.ask().is_err() {
             agent.check()?;
@@ -93,8 +95,11 @@ impl Drop for LabAgent {
     fn drop(&mut self) {
         if let Some(process) = self.process.take() {
             rank_of_program(process.id(), None);
-            // One that hangs is killed with its laboratory.
             let _ = process.finish(Duration::ZERO);
+            // One that did not end in time is killed, and leaves its pins.
+            if let Some(pin) = &self.pin {
+                let _ = fs::remove_dir_all(pin);
+            }
         }
     }
 }
@@ -105,13 +110,13 @@ fn counters(rounds: &[serde_json::Value], others: &serde_json::Value) -> BTreeMa
     let sum = |name: &str| rounds.iter().map(|round| number(&round[name])).sum();
     let refused = |name: &str| rounds.iter().map(|round| number(&round["refused"][name])).sum();
     let mut counters = BTreeMap::from([("rounds".to_owned(), rounds.len() as u64)]);
-    for name in ["poked", "crafted", "acked", "resent"] {
+    for name in ["triggered", "crafted", "acked", "resent"] {
         counters.insert(name.to_owned(), sum(name));
     }
     for name in ["unwritten", "unsent"] {
         counters.insert(name.to_owned(), refused(name));
     }
-    for name in ["helped", "resumed", "messages", "acks", "unechoed"] {
+    for name in ["helped", "resumed", "messages", "acks", "unechoed", "narrowed"] {
         counters.insert(format!("others_{name}"), number(&others[name]));
     }
     let longest = rounds.iter().map(|round| number(&round["waited_ns"])).max();
@@ -140,6 +145,8 @@ fn configuration(plan: &Plan, cgroup: &Path, control: &Path, pin: Option<&Path>)
             link.delay_us()
         ));
     }
+    // What the agent alone can do is what a laboratory compares.
+    text.push_str("[others]\nwindow = true\n");
     text
 }
 
@@ -163,6 +170,7 @@ mod tests {
         let config = Config::parse(&text, "agent.toml").expect("a configuration");
         assert_eq!(config.cgroup.as_deref(), Some(Path::new("/c/mobile")));
         assert_eq!((config.control, config.pin), ("/tmp/a.sock".into(), Some("/p".into())));
+        assert!(config.others.all.resume && config.others.all.window);
         let rules: Vec<_> = config.settings.rules.iter().map(|rule| (rule.link, rule.up_kbps)).collect();
         let told = |rate_kbps, delay_us| Link { rate_kbps, delay_us };
         assert_eq!(rules, [(told(6400, 9_500), 3200), (told(2000, 300_000), 100)]);
@@ -170,10 +178,10 @@ mod tests {
 
     #[test]
     fn rounds_are_summed_up() {
-        let round = |poked: u64, waited_ns: u64| serde_json::json!({"poked": poked, "crafted": 1, "waited_ns": waited_ns, "refused": {"unsent": 2}});
+        let round = |triggered: u64, waited_ns: u64| serde_json::json!({"triggered": triggered, "crafted": 1, "waited_ns": waited_ns, "refused": {"unsent": 2}});
         let others = serde_json::json!({"helped": 3, "messages": 12});
         let counters = counters(&[round(1, 40_000), round(2, 70_000)], &others);
-        assert_eq!((counters["rounds"], counters["poked"], counters["crafted"]), (2, 3, 2));
+        assert_eq!((counters["rounds"], counters["triggered"], counters["crafted"]), (2, 3, 2));
         assert_eq!((counters["unsent"], counters["waited_us"], counters["resent"]), (4, 70, 0));
         assert_eq!(
             (counters["others_helped"], counters["others_messages"], counters["others_acks"]),

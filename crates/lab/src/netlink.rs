@@ -6,7 +6,7 @@ use netlink_packet_core::{
 };
 use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, AddressMessage};
 use netlink_packet_route::link::{
-    InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage,
+    InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage, State,
 };
 use netlink_packet_route::route::{
     RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope, RouteType,
@@ -58,6 +58,22 @@ impl Netlink {
         message.header.index = device;
         message.attributes = vec![LinkAttribute::Carrier(u8::from(present))];
         self.request(RouteNetlinkMessage::SetLink(message), 0, "carrier")
+    }
+
+    /// Whether packets may leave by a device: it is up, and the kernel has dealt with its carrier, which it does later.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn is_up(&self, device: u32) -> Result<bool, Error> {
+        let mut message = LinkMessage::default();
+        message.header.index = device;
+        let answer = self.ask(RouteNetlinkMessage::GetLink(message), 0);
+        match answer.map_err(Error::system("the state of a device in a laboratory's namespace"))? {
+            NetlinkPayload::InnerMessage(RouteNetlinkMessage::NewLink(link)) => {
+                Ok(link.attributes.contains(&LinkAttribute::OperState(State::Up)))
+            }
+            other => Err(Error::Fault(format!("an answer that was not expected: {other:?}"))),
+        }
     }
 
     /// Makes a pair of connected devices of this name, one here, the other in another namespace.
@@ -118,22 +134,30 @@ impl Netlink {
     }
 
     fn request(&self, message: RouteNetlinkMessage, flags: u16, what: &str) -> Result<(), Error> {
-        let mut request = NetlinkMessage::from(message);
-        request.header.flags = NLM_F_REQUEST | NLM_F_ACK | flags;
-        request.finalize();
-        let mut octets = vec![0; request.buffer_len()];
-        request.serialize(&mut octets);
-        let result = self.0.send(&octets, 0).and_then(|_| self.answer());
+        let result = self.ask(message, NLM_F_ACK | flags).and_then(|answer| match answer {
+            NetlinkPayload::Error(_) => Ok(()),
+            other => Err(io::Error::other(format!("an answer that was not expected: {other:?}"))),
+        });
         result.map_err(Error::system(format!("{what} in a laboratory's namespace")))
     }
 
-    fn answer(&self) -> io::Result<()> {
+    /// Sends one message and reads the kernel's answer: another one, or an error with code 0, which is an ACK.
+    fn ask(
+        &self,
+        message: RouteNetlinkMessage,
+        flags: u16,
+    ) -> io::Result<NetlinkPayload<RouteNetlinkMessage>> {
+        let mut request = NetlinkMessage::from(message);
+        request.header.flags = NLM_F_REQUEST | flags;
+        request.finalize();
+        let mut octets = vec![0; request.buffer_len()];
+        request.serialize(&mut octets);
+        self.0.send(&octets, 0)?;
         let (octets, _) = self.0.recv_from_full()?;
         let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(&octets).map_err(io::Error::other)?;
         match answer.payload {
             NetlinkPayload::Error(error) if error.code.is_some() => Err(error.to_io()),
-            NetlinkPayload::Error(_) => Ok(()),
-            other => Err(io::Error::other(format!("an answer that was not expected: {other:?}"))),
+            payload => Ok(payload),
         }
     }
 }

@@ -61,7 +61,7 @@ impl MobileEnd for Mobile {
             Self::notify(self, link, ReportType::Completed, COPIES).map_err(|error| error.to_string())?;
         let counts = [
             ("connections", told.connections),
-            ("poked", told.poked),
+            ("triggered", told.triggered),
             ("crafted", told.crafted),
             ("unnegotiated", told.skipped.unnegotiated),
             ("closing", told.skipped.closing),

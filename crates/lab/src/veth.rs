@@ -5,6 +5,11 @@ use super::host::{DEVICE, Host, Role, SenderSettings};
 use super::namespace::Namespace;
 use super::netlink::Netlink;
 use nix::net::if_::if_nametoindex;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// More than a busy machine takes.
+const LIMIT: Duration = Duration::from_secs(60);
 
 /// Makes server and mobile; the server is set as told.
 ///
@@ -21,5 +26,21 @@ pub fn hosts(settings: &SenderSettings<'_>) -> Result<[Host; 2], Error> {
         })?;
         Ok(Host { namespace, role })
     };
-    Ok([host(server, Role::Server, settings)?, host(mobile, Role::Mobile, &SenderSettings::default())?])
+    let hosts =
+        [host(server, Role::Server, settings)?, host(mobile, Role::Mobile, &SenderSettings::default())?];
+    hosts.iter().try_for_each(|host| host.namespace.within(carrier_is_known))?;
+    Ok(hosts)
+}
+
+/// Waits until packets may leave. The kernel notices a carrier in a task of its own, and drops what is sent before.
+fn carrier_is_known() -> Result<(), Error> {
+    let index = if_nametoindex(DEVICE).map_err(Error::system("index of a veth device"))?;
+    let (netlink, begun) = (Netlink::open()?, Instant::now());
+    while !netlink.is_up(index)? {
+        if begun.elapsed() > LIMIT {
+            return Err(Error::Fault(format!("a veth device has no carrier after {} s", LIMIT.as_secs())));
+        }
+        sleep(Duration::from_millis(1));
+    }
+    Ok(())
 }

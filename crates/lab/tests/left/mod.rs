@@ -32,10 +32,14 @@ pub fn left_of(name: &str) -> Vec<String> {
         programs.iter().map(|program| format!("program {} {}", program.id, program.name.to_string_lossy())),
     );
     left.extend(maps.iter().map(|(id, name)| format!("map {id} {name}")));
-    let known =
-        std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").expect("always");
-    left.extend(known.split_whitespace().filter(|other| other.starts_with(name)).map(str::to_owned));
+    left.extend(registered().into_iter().filter(|other| other.starts_with(name)));
     left
+}
+
+/// Congestion controls that sockets may take.
+pub fn registered() -> Vec<String> {
+    let known = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
+    known.expect("always").split_whitespace().map(str::to_owned).collect()
 }
 
 /// The kernel lets go of programs a moment later, on a busy machine some seconds.

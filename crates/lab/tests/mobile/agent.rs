@@ -122,7 +122,7 @@ fn a_carrier_that_comes_back_is_told() {
             "{round}"
         );
         assert_eq!(
-            (round["poked"].as_u64(), round["refused"]["unsent"].as_u64()),
+            (round["triggered"].as_u64(), round["refused"]["unsent"].as_u64()),
             (Some(1), Some(0)),
             "{round}"
         );
@@ -218,7 +218,7 @@ fn what_is_told_by_hand_is_told_to_peers() {
         let Reply::Rounds(rounds) = notify(&world, "link1", link, true) else { panic!("a round") };
         let round = of_ipv4(&rounds);
         assert_eq!(
-            (round["cause"].as_str(), round["poked"].as_u64()),
+            (round["cause"].as_str(), round["triggered"].as_u64()),
             (Some("foreseen"), Some(1)),
             "{round}"
         );
@@ -297,7 +297,7 @@ fn packets_go_to_peers_of_connections_only() {
             let own = seen.iter().filter(|segment| segment.from.ip() == address(true, false));
             assert!(own.clone().all(|segment| segment.to == listener.local_addr().expect("an address")));
             let expected = if way == "auto" { (5, 0) } else { (0, 5) };
-            let counted = (round["poked"].as_u64().unwrap_or(9), round["crafted"].as_u64().unwrap_or(9));
+            let counted = (round["triggered"].as_u64().unwrap_or(9), round["crafted"].as_u64().unwrap_or(9));
             assert_eq!(counted, expected, "{round}");
             assert_eq!(round["refused"]["unnegotiated"], 1, "{round}");
             drop(outside);

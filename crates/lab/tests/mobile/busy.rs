@@ -73,7 +73,7 @@ fn a_hundred_notices_on_a_busy_host_lose_nothing() {
         let down = connect(&hosts, ipv6);
         let up = connect(&hosts, ipv6);
         let stop = AtomicBool::new(false);
-        let (mut poked, mut crafted) = (0, 0);
+        let (mut triggered, mut crafted) = (0, 0);
         thread::scope(|scope| {
             let stop = &stop;
             let end = AtEnd(stop);
@@ -81,12 +81,12 @@ fn a_hundred_notices_on_a_busy_host_lose_nothing() {
             let sent = [scope.spawn(|| send_until(&down.1, stop)), scope.spawn(|| send_until(&up.0, stop))];
             let received = [scope.spawn(|| receive_all(&down.0)), scope.spawn(|| receive_all(&up.1))];
             for round in 0..100 {
-                let way = [Way::Auto, Way::Poke, Way::Crafted][round % 3];
+                let way = [Way::Auto, Way::Trigger, Way::Crafted][round % 3];
                 let told = hosts.mobile.run(|| mobile.notify_by(way, NEW, ReportType::Completed, 2));
                 let told = told.expect("it is told");
                 assert_eq!((told.connections, told.skipped.unsent), (2, 0), "{told:?}");
                 assert_eq!(told.unrestored, 0);
-                poked += told.poked;
+                triggered += told.triggered;
                 crafted += told.crafted;
                 thread::sleep(Duration::from_millis(5));
             }
@@ -98,7 +98,7 @@ fn a_hundred_notices_on_a_busy_host_lose_nothing() {
                 assert!(sent > 1_000_000, "{sent} octets: not busy");
             }
         });
-        assert!(poked > 50 && crafted > 50, "{poked} poked, {crafted} crafted");
+        assert!(triggered > 50 && crafted > 50, "{triggered} triggered, {crafted} crafted");
         for socket in [&down.0, &up.0] {
             assert_eq!(congestion_control(socket), congestion_control(&down.1));
         }
@@ -140,7 +140,7 @@ fn sender_state(host: &Host, socket: &TcpStream) -> Vec<String> {
 
 #[test]
 #[ignore = "needs kernel bbr"]
-fn a_poke_keeps_the_window_and_the_congestion_control() {
+fn a_trigger_keeps_the_window_and_the_congestion_control() {
     let hosts = Hosts::new();
     let mut mobile = attached(&hosts.mobile, OLD);
     let _peer = attached(&hosts.peer, OLD);
@@ -154,8 +154,8 @@ fn a_poke_keeps_the_window_and_the_congestion_control() {
         let before = sender_state(&hosts.mobile, &near);
         assert!(before[0].starts_with("cwnd:") && before[0] != "cwnd:10", "{before:?}");
         for _ in 0..10 {
-            let told = hosts.mobile.run(|| mobile.notify_by(Way::Poke, NEW, ReportType::Completed, 2));
-            assert!(told.is_ok_and(|told| told.poked == 1));
+            let told = hosts.mobile.run(|| mobile.notify_by(Way::Trigger, NEW, ReportType::Completed, 2));
+            assert!(told.is_ok_and(|told| told.triggered == 1));
         }
         let after = sender_state(&hosts.mobile, &near);
         assert_eq!(congestion_control(&near), name);
@@ -184,7 +184,7 @@ fn a_congestion_control_that_is_gone_is_not_taken_away() {
     let mut mobile = attached(&hosts.mobile, OLD);
     let _peer = attached(&hosts.peer, OLD);
     let (near, far) = connect(&hosts, false);
-    // Another mobile's poke is one; other tests may attach theirs at the same time.
+    // Another mobile's trigger is one; other tests may attach theirs at the same time.
     let (other, name) = loop {
         let before = registered();
         let other = attached(&hosts.peer, OLD);
@@ -198,10 +198,10 @@ fn a_congestion_control_that_is_gone_is_not_taken_away() {
     while registered().contains(&name) {
         thread::sleep(Duration::from_millis(10));
     }
-    for (way, expected) in [(Way::Poke, (0, 0, 1)), (Way::Auto, (0, 1, 0))] {
+    for (way, expected) in [(Way::Trigger, (0, 0, 1)), (Way::Auto, (0, 1, 0))] {
         let told =
             hosts.mobile.run(|| mobile.notify_by(way, NEW, ReportType::Completed, 2)).expect("it runs");
-        assert_eq!((told.poked, told.crafted, told.skipped.unwritten), expected, "{told:?}");
+        assert_eq!((told.triggered, told.crafted, told.skipped.unwritten), expected, "{told:?}");
         assert_eq!((congestion_control(&near), told.unrestored), (name.clone(), 0));
     }
     carry(&near, &far, 0, 100_000);
@@ -227,7 +227,7 @@ fn a_thousand_connections_are_told_at_once() {
             }
             connections.push((near, far));
         }
-        for way in [Way::Poke, Way::Crafted] {
+        for way in [Way::Trigger, Way::Crafted] {
             let mut times = Vec::new();
             for round in 0..ROUNDS {
                 let capture = (round == 0).then(|| Capture::on(&hosts.peer));
@@ -240,7 +240,7 @@ fn a_thousand_connections_are_told_at_once() {
                     (told, start.elapsed())
                 });
                 assert_eq!(told.connections as usize, count, "{told:?}");
-                assert_eq!((told.poked + told.crafted) as usize, count, "{told:?}");
+                assert_eq!((told.triggered + told.crafted) as usize, count, "{told:?}");
                 times.push(time);
                 let Some(capture) = capture else { continue };
                 let seen = capture.settled();

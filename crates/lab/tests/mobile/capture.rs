@@ -26,6 +26,8 @@ pub struct Segment {
     pub rst: bool,
     pub fin: bool,
     pub payload: usize,
+    /// As it stands in the header.
+    pub window: u16,
     options: Vec<u8>,
     /// When the capture had it.
     pub at: Instant,
@@ -176,6 +178,7 @@ fn parse(frame: &[u8]) -> Option<Segment> {
         rst: header.rst,
         fin: header.fin,
         payload: ip_length.saturating_sub(ip_header + header.header_len()),
+        window: header.window_size,
         options: header.options.as_slice().to_vec(),
         at: Instant::now(),
     })

@@ -254,6 +254,9 @@ fn connections_that_peers_open_outlive_an_outage() {
             peer_loses_its_route(&world, true);
             connecting.join().expect("a thread").expect("it connects")
         });
+        // The kernel also forgets it if address resolution fails, after three seconds.
+        let neighbour = ["neigh", "change", "10.77.0.2", "dev", "link0", "nud", "permanent"];
+        world.hosts.mobile.run(|| super::hosts::ip(&neighbour)).expect("a neighbour");
         carrier(&world, 0, false);
         tc(&world, &["qdisc", "del", "dev", "link0", "root"]);
         // SYN-ACKs: 1, 3 s.

@@ -4,11 +4,11 @@
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::unistd::gettid;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write};
 use std::net::IpAddr;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
@@ -48,6 +48,49 @@ impl Hosts {
             })?;
         }
         Ok(Self { mobile, peer })
+    }
+}
+
+impl Hosts {
+    /// With a router between them. These rules of nftables are at work there, which know the mobile's side as `near`
+    /// and the peer's as `far`.
+    pub fn behind(rules: &str) -> (Self, Host) {
+        let parent = own_cgroup().expect("cgroup2 is mounted");
+        Self::build_behind(&parent, rules).unwrap_or_else(|error| panic!("two hosts and a router: {error}"))
+    }
+
+    fn build_behind(parent: &Path, rules: &str) -> io::Result<(Self, Host)> {
+        let mobile = Host::new(parent, "mobile", 1)?;
+        let router = Host::new(parent, "router", 254)?;
+        let mut peer = Host::new(parent, "peer", 2)?;
+        peer.ipv4 = [192, 0, 2, 2].into();
+        peer.ipv6 = [0x2001, 0xdb8, 0, 0, 0, 0, 0, 2].into();
+        let ends =
+            [(&mobile, "near", ["10.77.0.254", "fd77::254"]), (&peer, "far", ["192.0.2.1", "2001:db8::1"])];
+        for (host, link, gateways) in ends {
+            let namespace = host.namespace();
+            router.run(|| {
+                ip(&["link", "add", link, "type", "veth", "peer", "name", "link0", "netns", &namespace])?;
+                for (gateway, bits) in gateways.iter().zip([24, 64]) {
+                    ip(&["address", "add", &format!("{gateway}/{bits}"), "dev", link, "nodad"])?;
+                }
+                ip(&["link", "set", link, "up"])
+            })?;
+            host.run(|| {
+                ip(&["link", "set", "lo", "up"])?;
+                ip(&["address", "add", &format!("{}/24", host.ipv4), "dev", "link0"])?;
+                ip(&["address", "add", &format!("{}/64", host.ipv6), "dev", "link0", "nodad"])?;
+                ip(&["link", "set", "link0", "up"])?;
+                ip(&["route", "add", "default", "via", gateways[0]])?;
+                ip(&["route", "add", "default", "via", gateways[1]])
+            })?;
+        }
+        router.run(|| {
+            fs::write("/proc/sys/net/ipv4/ip_forward", "1")?;
+            fs::write("/proc/sys/net/ipv6/conf/all/forwarding", "1")?;
+            nft(rules)
+        })?;
+        Ok((Self { mobile, peer }, router))
     }
 }
 
@@ -142,6 +185,16 @@ pub fn ip(arguments: &[&str]) -> io::Result<()> {
     }
     let why = String::from_utf8_lossy(&output.stderr).trim().to_owned();
     Err(io::Error::other(format!("ip {}: {why}", arguments.join(" "))))
+}
+
+/// Gives nftables these rules where the caller is.
+fn nft(rules: &str) -> io::Result<()> {
+    let mut nft =
+        Command::new("nft").args(["-f", "-"]).stdin(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    nft.stdin.take().expect("a pipe").write_all(rules.as_bytes())?;
+    let output = nft.wait_with_output()?;
+    let why = String::from_utf8_lossy(&output.stderr);
+    if output.status.success() { Ok(()) } else { Err(io::Error::other(format!("nft: {why}"))) }
 }
 
 /// This process' folder of cgroup2.

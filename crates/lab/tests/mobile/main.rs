@@ -7,11 +7,13 @@ mod carrier;
 mod first_slow_start;
 mod hosts;
 mod mptcp;
+mod nat;
 mod resume;
 #[path = "../rto_max/mod.rs"]
 mod rto_max;
 mod sack;
 mod uploads;
+mod window;
 mod world;
 
 use capture::{Capture, Segment};
@@ -99,7 +101,7 @@ fn negotiates_reports_and_notifies() {
     let hosts = Hosts::new();
     let mut mobile = attached(&hosts.mobile, OLD);
     let _peer = attached(&hosts.peer, OLD);
-    assert!(mobile.pokes());
+    assert!(mobile.triggers());
     for ipv6 in [false, true] {
         let capture = Capture::on(&hosts.peer);
         let (near, far) = connect(&hosts, ipv6);
@@ -123,7 +125,7 @@ fn negotiates_reports_and_notifies() {
 
         capture.clear();
         let notified = hosts.mobile.run(|| mobile.notify(NEW, ReportType::Completed, 2)).expect("it is told");
-        assert_eq!((notified.connections, notified.poked, notified.crafted), (1, 1, 0), "{notified:?}");
+        assert_eq!((notified.connections, notified.triggered, notified.crafted), (1, 1, 0), "{notified:?}");
         let seen = capture.settled();
         let seen = sent_by(&seen, local);
         assert_eq!(seen.len(), 2, "{seen:?}");
@@ -170,7 +172,7 @@ fn an_accepted_connection_is_told_too() {
     let (near, _) = listener.accept().expect("it is accepted");
     carry(&far, &near, 0, 1000);
     let notified = hosts.mobile.run(|| mobile.notify(NEW, ReportType::Expected, 1)).expect("it runs");
-    assert_eq!((notified.connections, notified.poked), (1, 1), "{notified:?}");
+    assert_eq!((notified.connections, notified.triggered), (1, 1), "{notified:?}");
     let seen = capture.settled();
     let syn = seen.iter().find(|segment| segment.syn && segment.to == to).expect("a SYN");
     let Some(Capability { nonce, .. }) = syn.capability() else { panic!("{syn:?}") };
@@ -190,7 +192,7 @@ fn who_may_still_send_is_told() {
     finished.1.shutdown(Shutdown::Write).expect("half of it ends");
     assert_eq!((&finished.0).read(&mut [0]).expect("the end"), 0);
     let told = hosts.mobile.run(|| mobile.notify(NEW, ReportType::Completed, 2)).expect("it runs");
-    assert_eq!((told.connections, told.poked, told.skipped.closing), (1, 1, 1), "{told:?}");
+    assert_eq!((told.connections, told.triggered, told.skipped.closing), (1, 1, 1), "{told:?}");
     carry(&half_closed.1, &half_closed.0, 0, 100_000);
     carry(&finished.0, &finished.1, 0, 100_000);
 }
@@ -297,8 +299,8 @@ fn a_peers_kernel_takes_crafted_acks() {
         let (near, far) = connect(&hosts, ipv6);
         carry(&far, &near, 0, 300_000);
         let local = near.local_addr().expect("an address");
-        // A poke after it must not look old (PAWS): the kernel's ACKs carry the clock of the last event.
-        for (seq, way) in [(1, Way::Crafted), (2, Way::Poke), (3, Way::Crafted), (4, Way::Auto)] {
+        // A trigger after it must not look old (PAWS): the kernel's ACKs carry the clock of the last event.
+        for (seq, way) in [(1, Way::Crafted), (2, Way::Trigger), (3, Way::Crafted), (4, Way::Auto)] {
             std::thread::sleep(Duration::from_millis(60));
             capture.clear();
             let accepted = hosts.peer.counter("TcpExt", "TCPPureAcks");
@@ -307,7 +309,7 @@ fn a_peers_kernel_takes_crafted_acks() {
                 .run(|| mobile.notify_by(way, NEW, ReportType::Completed, 2))
                 .expect("it is told");
             assert_eq!(
-                (told.crafted, told.poked),
+                (told.crafted, told.triggered),
                 if way == Way::Crafted { (1, 0) } else { (0, 1) },
                 "{told:?}"
             );

@@ -15,10 +15,10 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-const LIMIT: Duration = Duration::from_secs(60);
+pub const LIMIT: Duration = Duration::from_secs(60);
 
 /// An agent's programs on the mobile host, which see what leaves by its device.
-fn following(hosts: &Hosts) -> Mobile {
+pub fn following(hosts: &Hosts) -> Mobile {
     let mut mobile = attach_kept(hosts.mobile.cgroup(), None).expect("the programs attach");
     hosts.mobile.run(|| mobile.follow("link0")).expect("the device's egress is free");
     treat(&mut mobile, true, Duration::ZERO);
@@ -26,16 +26,16 @@ fn following(hosts: &Hosts) -> Mobile {
 }
 
 fn treat(mobile: &mut Mobile, resume: bool, stale: Duration) {
-    mobile.treat_others(&[Treatment { to: Scope::EVERYBODY, resume, stale }]).expect("a map");
+    mobile.treat_others(&[Treatment { to: Scope::EVERYBODY, resume, window: true, stale }]).expect("a map");
 }
 
 /// As if there had been an outage until now.
-fn outage(mobile: &mut Mobile) {
+pub fn outage(mobile: &mut Mobile) {
     let now = clock_gettime(ClockId::CLOCK_MONOTONIC).expect("always");
     treat(mobile, true, now.into());
 }
 
-fn waiting(hosts: &Hosts, mobile: &mut Mobile) -> Vec<Waiting> {
+pub fn waiting(hosts: &Hosts, mobile: &mut Mobile) -> Vec<Waiting> {
     hosts.mobile.run(|| mobile.waiting(Duration::ZERO)).expect("a list")
 }
 
@@ -157,7 +157,9 @@ fn who_is_left_alone_is_echoed_as_ever() {
     outage(&mut mobile);
     // A longer prefix decides.
     let to = Scope { address: hosts.peer.ipv4, bits: 32, notified: true };
-    mobile.treat_others(&[Treatment { to, resume: false, stale: Duration::MAX }]).expect("a map");
+    mobile
+        .treat_others(&[Treatment { to, resume: false, window: false, stale: Duration::MAX }])
+        .expect("a map");
     let capture = Capture::on(&hosts.peer);
     carry(&near, &far, 0, 10);
     assert!(echoed(&capture, &near).iter().all(|&echo| echo != 0));
@@ -248,7 +250,7 @@ fn downlink(hosts: &Hosts, dead: bool) {
 }
 
 /// The peer's timer as `ss` shows it: how often it has backed off, and how long it still takes.
-fn timer(peer: &Host, far: &TcpStream) -> (u32, Duration) {
+pub fn timer(peer: &Host, far: &TcpStream) -> (u32, Duration) {
     let filter = format!("dport = :{}", far.peer_addr().expect("an address").port());
     let output = peer.run(|| Command::new("ss").args(["-tionH", &filter]).output()).expect("iproute2");
     let text = String::from_utf8(output.stdout).expect("text");
@@ -262,7 +264,7 @@ fn timer(peer: &Host, far: &TcpStream) -> (u32, Duration) {
 }
 
 /// The timer of the peer's end has expired for the third time: 1.4 s after the first loss; the next time is at 3 s.
-fn backed_off(peer: &Host, far: &TcpStream) -> Duration {
+pub fn backed_off(peer: &Host, far: &TcpStream) -> Duration {
     let limit = Instant::now() + LIMIT;
     loop {
         let (backoff, left) = timer(peer, far);

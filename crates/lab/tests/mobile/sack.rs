@@ -59,13 +59,13 @@ fn auto_crafts_what_finds_no_room_beside_sack_blocks() {
             (told, sent_by(&seen, local).into_iter().cloned().collect())
         };
         let (told, acks) = notify(Way::Auto);
-        assert_eq!(told.poked, 1, "{told:?}");
+        assert_eq!(told.triggered, 1, "{told:?}");
         let (last, nonce) = (acks[1].clone(), acks[1].report().expect("a report").nonce);
 
         // one block: 12 octets of time stamps, 12 of the block, 12 of the report
         send_beyond(&hosts.peer, &last, 10_000, 100);
         let (told, acks) = notify(Way::Auto);
-        assert_eq!((told.poked, told.crafted), (1, 0), "{told:?}");
+        assert_eq!((told.triggered, told.crafted), (1, 0), "{told:?}");
         assert_eq!(acks.len(), 2, "{acks:?}");
         for ack in &acks {
             assert_eq!((ack.report(), ack.sack_blocks()), (Some(completed(2, nonce, NEW)), 1));
@@ -74,15 +74,15 @@ fn auto_crafts_what_finds_no_room_beside_sack_blocks() {
         for (blocks, seq) in [(2, 3), (3, 4)] {
             send_beyond(&hosts.peer, &last, 10_000, 100 * (2 * blocks - 1));
             // the kernel's own ACKs leave the option out, and it is known that they did
-            let (told, acks) = notify(Way::Poke);
-            assert_eq!((told.poked, told.crafted, told.skipped.unwritten), (0, 0, 1), "{told:?}");
+            let (told, acks) = notify(Way::Trigger);
+            assert_eq!((told.triggered, told.crafted, told.skipped.unwritten), (0, 0, 1), "{told:?}");
             assert_eq!(acks.len(), 2, "{acks:?}");
             for ack in &acks {
                 assert_eq!((ack.ours(), ack.sack_blocks()), (None, blocks));
             }
             // a number that was not used is used by the next
             let (told, acks) = notify(Way::Auto);
-            assert_eq!((told.poked, told.crafted), (0, 1), "{told:?}");
+            assert_eq!((told.triggered, told.crafted), (0, 1), "{told:?}");
             assert_eq!(acks.len(), 2, "{acks:?}");
             for ack in &acks {
                 assert_eq!((ack.report(), ack.sack_blocks()), (Some(completed(seq, nonce, NEW)), 0));

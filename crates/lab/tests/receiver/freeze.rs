@@ -45,7 +45,7 @@ fn the_window_closes_at_once_and_opens_with_three_acks() {
         assert!(said(&mut peer).iter().all(|segment| segment.window > OPEN));
     }
     let counts = receiver.counts().expect("counters");
-    assert_eq!((counts.poked, counts.unrestored, counts.dropped), (8, 0, 0), "{counts:?}");
+    assert_eq!((counts.triggered, counts.unrestored, counts.dropped), (8, 0, 0), "{counts:?}");
     assert!(counts.closed >= 6, "{counts:?}");
 }
 

@@ -1,0 +1,137 @@
+//! Bounds of the windows that peers are told which run nothing of ours.
+
+use super::capture::{Capture, Segment};
+use super::hosts::Hosts;
+use super::resume::following;
+use super::world::{World, address};
+use super::{carry, complaints, connect, sent_by};
+use nix::time::{ClockId, clock_gettime};
+use segue_kernel::mobile::{Bounding, Mobile, Receiving};
+use serde_json::Value;
+use std::net::{TcpListener, TcpStream};
+use std::thread;
+use std::time::{Duration, Instant};
+
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// The only connection.
+fn receiving(mobile: &Mobile) -> Receiving {
+    let all = mobile.receiving().expect("a map");
+    assert_eq!(all.len(), 1, "{all:?}");
+    all[0]
+}
+
+/// ACKs of new data that this end has sent meanwhile: (number, window).
+fn told(capture: &Capture, near: &TcpStream) -> Vec<(u32, u16)> {
+    let own = near.local_addr().expect("an address");
+    let seen = capture.settled();
+    let told: Vec<_> = sent_by(&seen, own)
+        .iter()
+        .filter(|ack| ack.pure_ack())
+        .map(|ack: &&Segment| (ack.ack, ack.window))
+        .collect();
+    assert!(!told.is_empty(), "something is acknowledged");
+    told
+}
+
+#[test]
+#[ignore = "needs kernel"]
+fn windows_are_bounded_where_and_from_when_it_is_asked_for() {
+    let hosts = Hosts::new();
+    let mobile = following(&hosts);
+    for ipv6 in [false, true] {
+        let capture = Capture::on(&hosts.peer);
+        let (near, far) = connect(&hosts, ipv6);
+        carry(&far, &near, 0, 100_000);
+        let usual = told(&capture, &near);
+        let known = receiving(&mobile);
+        assert_eq!(known.remote, far.local_addr().expect("an address"));
+        let last = usual.last().expect("an ACK");
+        assert_eq!(known.ack, last.0);
+        // veth hands over large segments, which count as those that they are made of.
+        assert!(known.packets >= 100_000 / known.mss, "{known:?}");
+        // The first period is that of the handshake.
+        assert!(known.lately <= known.packets && known.lately >= known.packets - 1, "{known:?}");
+        let forever = Duration::from_secs(1 << 32);
+        let bound = Bounding { window: 14_480, from: known.ack, device: known.device, until: forever };
+        let most = (14_480 >> known.scale) as u16;
+        assert!(most > 1 && usual.iter().all(|(_, window)| *window > most), "{usual:?}");
+
+        let mut offset = 100_000;
+        let mut carried = |bounding: Option<Bounding>| {
+            match bounding {
+                Some(bounding) => mobile.bound(&receiving(&mobile), &bounding).expect("a map"),
+                None => mobile.unbound(known.local, known.remote),
+            }
+            capture.clear();
+            carry(&far, &near, offset, 100_000);
+            offset += 100_000;
+            told(&capture, &near)
+        };
+        let before = mobile.narrowed().expect("a counter");
+        let seen = carried(Some(bound));
+        assert!(seen.iter().all(|(_, window)| *window == most), "{most}: {seen:?}");
+        assert_eq!(mobile.narrowed().expect("a counter") - before, seen.len() as u32);
+        let wide = |seen: &[(u32, u16)]| seen.iter().all(|(_, window)| *window > most);
+        let seen = carried(Some(Bounding { device: known.device + 1, ..bound }));
+        assert!(wide(&seen), "by another device: {seen:?}");
+        let now = clock_gettime(ClockId::CLOCK_MONOTONIC).expect("always");
+        let seen = carried(Some(Bounding { until: now.into(), ..bound }));
+        assert!(wide(&seen), "its time is over: {seen:?}");
+        // Half of what comes the second time.
+        let from = receiving(&mobile).ack.wrapping_add(150_000);
+        let begun = |ack: u32| (ack.wrapping_sub(from) as i32) >= 0;
+        let bound = Bounding { from, ..bound };
+        let seen = [carried(Some(bound)), carried(Some(bound))].concat();
+        assert!(seen.iter().all(|(ack, window)| (*window == most) == begun(*ack)), "{from}: {seen:?}");
+        assert!(begun(seen[seen.len() - 1].0) && !begun(seen[0].0), "{from}: {seen:?}");
+        let seen = carried(None);
+        assert!(wide(&seen), "{seen:?}");
+        drop((near, far));
+        // The next family's is alone.
+        let limit = Instant::now() + LIMIT;
+        while !mobile.receiving().expect("a map").is_empty() {
+            assert!(Instant::now() < limit, "the connection does not end");
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+    assert_eq!(complaints(&hosts.peer), [0; 6], "{:?}", super::COMPLAINTS);
+}
+
+/// A server that knows nothing of us sends before a handoff to the slower link and after it, and after one back. What
+/// the agent says in between, and at the end.
+fn there_and_back(more: &str) -> [Value; 2] {
+    let world = World::new();
+    world.with_agent(&world.config(more), || {
+        // A listener of another cgroup: it answers no capability.
+        let listener = world.hosts.peer.run_outside(|| TcpListener::bind((address(false, false), 0)));
+        let (near, far) = world.connect(&listener.expect("it listens"));
+        carry(&far, &near, 0, 100_000);
+        [(1, 100_000), (0, 200_000)].map(|(link, offset)| {
+            world.peer_moves(link);
+            world.until_told(|| world.move_to(link));
+            carry(&far, &near, offset, 100_000);
+            world.status()["others"].clone()
+        })
+    })
+}
+
+#[test]
+#[ignore = "needs kernel"]
+fn the_agent_bounds_windows_while_the_link_is_slower() {
+    let [slower, back] = there_and_back("[others]\nwindow = true\n");
+    assert_eq!((&slower["window"], &slower["bounded"]), (&true.into(), &1.into()), "{slower}");
+    assert!(slower["narrowed"].as_u64() > Some(0), "{slower}");
+    assert_eq!(back["bounded"], 0, "{back}");
+}
+
+#[test]
+#[ignore = "needs kernel"]
+fn who_is_not_to_be_bounded_is_told_the_windows_of_ever() {
+    let prefix = "[others]\nwindow = true\n[[others.prefix]]\nto = \"192.0.2.1/32\"\nwindow = false\n";
+    for (more, window) in [("", false), (prefix, true)] {
+        let [slower, _] = there_and_back(more);
+        assert_eq!(slower["window"], window, "{slower}");
+        assert_eq!((&slower["bounded"], &slower["narrowed"]), (&0.into(), &0.into()), "{slower}");
+    }
+}

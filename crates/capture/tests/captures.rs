@@ -41,6 +41,7 @@ fn experiment(old: &str, new: &str) -> Experiment {
         definition: Definition::AfterHighest,
         routers: Routers::default(),
         seed: 1,
+        before: 0,
     }
 }
 
@@ -372,7 +373,7 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(12))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 32))]
 
     #[test]
     fn any_capture_holds_its_trace((experiment, at) in any_handoff()) {

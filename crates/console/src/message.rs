@@ -68,9 +68,12 @@ fn problem(error: &clap::Error) -> Option<String> {
     let value = word(error, ContextKind::InvalidValue);
     let command = word(error, ContextKind::InvalidSubcommand);
     let text = match error.kind() {
-        ErrorKind::InvalidValue | ErrorKind::ValueValidation if value?.is_empty() => {
-            format!("a value is required for '{}' but none was supplied", argument?)
-        }
+        ErrorKind::InvalidValue | ErrorKind::ValueValidation if value?.is_empty() => match argument? {
+            list if list.contains(",...") => {
+                format!("'{list}' has an empty value; expected one or more, with a comma between two")
+            }
+            argument => format!("a value is required for '{argument}' but none was supplied"),
+        },
         ErrorKind::InvalidValue => format!("invalid value '{}' for '{}'", value?, argument?),
         ErrorKind::ValueValidation => {
             let reason =
@@ -143,6 +146,13 @@ mod tests {
     fn said(words: &str) -> String {
         let run = Command::new("run")
             .arg(Arg::new("count").long("count").value_name("N").value_parser(value_parser!(u8).range(1..=9)))
+            .arg(
+                Arg::new("times")
+                    .long("times")
+                    .value_name("N,...")
+                    .value_delimiter(',')
+                    .value_parser(value_parser!(u8)),
+            )
             .arg(Arg::new("kind").long("kind").value_parser(["mbb", "bbm"]))
             .arg(Arg::new("all").long("all").action(ArgAction::SetTrue).conflicts_with_all(["count", "kind"]))
             .arg(Arg::new("PLAN").required(true));
@@ -168,6 +178,10 @@ mod tests {
             ("program run a --cont=1", "unexpected argument '--cont' found; did you mean `--count`?"),
             ("program run a --count 10", "invalid value '10' for '--count <N>': expected 1 to 9"),
             ("program run a --count 1e1", "invalid value '1e1' for '--count <N>': expected a whole number"),
+            (
+                "program run a --times 1,",
+                "'--times <N,...>' has an empty value; expected one or more, with a comma between two",
+            ),
             ("program run a --count=", "a value is required for '--count <N>' but none was supplied"),
             (
                 "program run a --kind mbx",

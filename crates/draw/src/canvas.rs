@@ -1,6 +1,6 @@
 //! SVG text being written, and the one place where labels find room.
 
-use crate::frame::{About, Size};
+use crate::about::{About, Size};
 use crate::palette::{self, Role};
 use crate::text;
 use std::fmt::Write;

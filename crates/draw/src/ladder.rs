@@ -2,8 +2,9 @@
 //! steps, since a handover has a dozen messages within milliseconds, and then none for half a second; the time stands
 //! at the left.
 
+use crate::about::{About, Size};
 use crate::canvas::{Anchor, Area, Canvas, LINE, Pen, Place, Stroke, decimal};
-use crate::frame::{self, About, Size};
+use crate::frame;
 use crate::legend::{self, Sample};
 use crate::marks::{Mark, Shape};
 use crate::palette;
@@ -59,13 +60,13 @@ const LOST: Mark = Mark::new(Shape::Cross, palette::DROP, 4.0);
 const SPAN: f64 = 4.0;
 
 /// Where times and parties are.
-struct Places {
+struct Layout {
     area: Area,
     parties: Vec<f64>,
     instants: Vec<f64>,
 }
 
-impl Places {
+impl Layout {
     /// Height of an instant that the ladder has.
     fn y(&self, time: f64) -> f64 {
         let row = self.instants.partition_point(|instant| *instant < time);
@@ -99,24 +100,24 @@ impl Ladder {
             top
         };
         let row = canvas.font() * LINE;
-        let places = self.places(&canvas, top + row * 2.0);
-        let Places { area, ref parties, .. } = places;
+        let layout = self.layout(&canvas, top + row * 2.0);
+        let Layout { area, ref parties, .. } = layout;
         let unit = text::shorten(&self.unit, canvas.font(), canvas.width() - 8.0);
         canvas.label(&unit, palette::MUTED, &[Place::new(4.0, top + row / 2.0, Anchor::Start)]);
         for (name, &x) in self.parties.iter().zip(parties) {
             canvas.line((x, area.top), (x, area.bottom), LIFE);
             canvas.label(name, palette::INK, &[Place::new(x, area.top - row / 2.0, Anchor::Middle)]);
         }
-        self.spans.iter().for_each(|span| draw_span(&mut canvas, &places, span));
+        self.spans.iter().for_each(|span| draw_span(&mut canvas, &layout, span));
         let mut arrows: Vec<&LadderMessage> = self.messages.iter().filter(|m| m.sent.is_finite()).collect();
         arrows.sort_by(|a, b| a.sent.total_cmp(&b.sent));
         for message in arrows {
-            draw_message(&mut canvas, &places, message);
+            draw_message(&mut canvas, &layout, message);
         }
         canvas
     }
 
-    fn places(&self, canvas: &Canvas, top: f64) -> Places {
+    fn layout(&self, canvas: &Canvas, top: f64) -> Layout {
         let sent = self.messages.iter().flat_map(|message| [Some(message.sent), message.arrived]);
         let spans = self.spans.iter().flat_map(|span| [span.from, span.to]);
         let mut instants: Vec<f64> = sent.flatten().chain(spans).filter(|time| time.is_finite()).collect();
@@ -127,16 +128,16 @@ impl Ladder {
         let area = frame::plot_area(left, top, canvas.width() - 8.0, canvas.height() - 6.0);
         let slot = area.width() / self.parties.len().max(1) as f64;
         let parties = (0..self.parties.len()).map(|index| area.left + slot * (index as f64 + 0.5)).collect();
-        Places { area, parties, instants }
+        Layout { area, parties, instants }
     }
 }
 
-fn draw_span(canvas: &mut Canvas, places: &Places, span: &LadderSpan) {
-    let Some(&x) = places.parties.get(span.party).filter(|_| span.from.is_finite() && span.to.is_finite())
+fn draw_span(canvas: &mut Canvas, layout: &Layout, span: &LadderSpan) {
+    let Some(&x) = layout.parties.get(span.party).filter(|_| span.from.is_finite() && span.to.is_finite())
     else {
         return;
     };
-    let (top, bottom) = (places.y(span.from.min(span.to)), places.y(span.from.max(span.to)));
+    let (top, bottom) = (layout.y(span.from.min(span.to)), layout.y(span.from.max(span.to)));
     let mut pen = Pen::default();
     pen.rectangle(Area { left: x - SPAN, right: x + SPAN, top, bottom });
     let words = format!("{}: {} to {}", span.label, decimal(span.from), decimal(span.to));
@@ -150,8 +151,8 @@ fn draw_span(canvas: &mut Canvas, places: &Places, span: &LadderSpan) {
     canvas.label(&span.label, palette::NOTICE, &sides);
 }
 
-fn draw_message(canvas: &mut Canvas, places: &Places, message: &LadderMessage) {
-    let Some((from, to)) = places.ends(message) else { return };
+fn draw_message(canvas: &mut Canvas, layout: &Layout, message: &LadderMessage) {
+    let Some((from, to)) = layout.ends(message) else { return };
     let came = message.arrived.map_or("lost".to_string(), decimal);
     let words = format!("{}: {} to {came}", message.label, decimal(message.sent));
     canvas.explained(&words, |canvas| {
@@ -166,7 +167,7 @@ fn draw_message(canvas: &mut Canvas, places: &Places, message: &LadderMessage) {
         }
     });
     let row = canvas.font() * LINE;
-    let time = Place::new(places.area.left - 8.0, from.1, Anchor::End);
+    let time = Place::new(layout.area.left - 8.0, from.1, Anchor::End);
     canvas.label(&decimal(message.sent), palette::MUTED, &[time]);
     // Beside the line, where it is nobody's name yet.
     let along = [0.5, 0.35, 0.65, 0.2, 0.8].map(|part| {

@@ -5,6 +5,7 @@
 //! has [`style_sheet`] once; [`standalone`] makes a picture that brings its own, and [`printed`] one with
 //! plain colours for programs that do not know CSS variables.
 
+mod about;
 mod axis;
 mod canvas;
 mod category_names;
@@ -24,8 +25,8 @@ mod tests;
 mod text;
 mod window;
 
+pub use about::{About, Size};
 pub use axis::Spacing;
-pub use frame::{About, Size};
 pub use ladder::{Ladder, LadderMessage, LadderSpan};
 pub use lines::{Line, LineChart, LinePlot};
 pub use link_time::{LinkTime, LinkTimeBar};

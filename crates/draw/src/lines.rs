@@ -1,8 +1,9 @@
 //! Curves over a number, such as what a model computes over a parameter; one plot below the other.
 
+use crate::about::{About, Size};
 use crate::axis::{Axis, Spacing};
 use crate::canvas::{Canvas, LINE, Pen, Stroke};
-use crate::frame::{self, About, Size, Vertical};
+use crate::frame::{self, Vertical};
 use crate::legend::{self, Sample};
 use crate::marks::Mark;
 use crate::moments::extremes;

@@ -1,8 +1,9 @@
 //! Where the new link's time went, one stacked bar per scheme.
 
+use crate::about::{About, Size};
 use crate::axis::{Axis, Spacing};
 use crate::canvas::{Anchor, Area, Canvas, LINE, Pen, Place, Stroke, identifier};
-use crate::frame::{self, About, Size};
+use crate::frame;
 use crate::legend::{self, Sample};
 use crate::moments::extremes;
 use crate::palette;

@@ -1,8 +1,9 @@
 //! Parts that all pictures over time share: points, the handoff, notices.
 
+use crate::about::About;
 use crate::axis::{Axis, Spacing};
 use crate::canvas::{Anchor, Area, Canvas, LINE, Pen, Place, Stroke};
-use crate::frame::{self, About, Vertical};
+use crate::frame::{self, Vertical};
 use crate::legend::{self, Sample};
 use crate::palette;
 use crate::text;

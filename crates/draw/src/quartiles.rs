@@ -1,9 +1,10 @@
 //! Quartile bars of several schemes, side by side at each position, with the physical bound.
 
+use crate::about::{About, Size};
 use crate::axis::{Axis, Spacing, plain};
 use crate::canvas::{Anchor, Area, Canvas, LINE, Pen, Place, Stroke};
 use crate::category_names::Names;
-use crate::frame::{self, About, Size, Vertical};
+use crate::frame::{self, Vertical};
 use crate::legend::{self, Sample};
 use crate::marks::{Mark, scheme as scheme_colour};
 use crate::moments::extremes;

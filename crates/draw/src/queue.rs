@@ -1,8 +1,9 @@
 //! Queues of the old and the new access link: length, and the wait of each data packet.
 
+use crate::about::{About, Size};
 use crate::axis::Spacing;
 use crate::canvas::{Canvas, Stroke};
-use crate::frame::{About, Size, Vertical};
+use crate::frame::Vertical;
 use crate::legend::Sample;
 use crate::marks::{Mark, Shape};
 use crate::moments::{Point, Timeline, extremes, visible};

@@ -1,8 +1,9 @@
 //! Time-sequence graph of one flow, as users of tcptrace know it.
 
+use crate::about::{About, Size};
 use crate::axis::Spacing;
 use crate::canvas::{Anchor, Canvas, LINE, Pen, Place, Stroke};
-use crate::frame::{About, Size, Vertical};
+use crate::frame::Vertical;
 use crate::legend::Sample;
 use crate::marks::{Mark, Shape, thinned};
 use crate::moments::{Panel, Point, Timeline, extremes, moment_label, visible};

@@ -1,8 +1,9 @@
 //! Congestion window, slow start threshold and FlightSize of one flow.
 
+use crate::about::{About, Size};
 use crate::axis::Spacing;
 use crate::canvas::{Canvas, Stroke};
-use crate::frame::{About, Size, Vertical};
+use crate::frame::Vertical;
 use crate::legend::Sample;
 use crate::moments::{Point, Timeline, extremes, visible};
 use crate::palette;

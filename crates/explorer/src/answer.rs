@@ -3,7 +3,7 @@
 use crate::question::{LATEST, Question, in_seconds};
 use crate::refusal::Refusal;
 use crate::words;
-use crate::work::Wanted;
+use crate::work::Cancellation;
 use segue_capture::capture;
 use segue_export::{Provenance, comparison_json, trace_lines};
 use segue_report::{comparison_part, handoff_part};
@@ -26,11 +26,11 @@ const MOST_TOLD: u64 = 50_000;
 /// A run ends so long after completion, s.
 const GIVE_UP: f64 = 400.0;
 
-/// The comparison, unless it is not wanted any more before it is done.
-fn run(plan: &Plan, keep_handoffs: bool, wanted: &Wanted) -> Option<Comparison> {
+/// The comparison, unless it is not cancellation any more before it is done.
+fn run(plan: &Plan, keep_handoffs: bool, cancellation: &Cancellation) -> Option<Comparison> {
     let run = || {
         Comparison::run(plan, keep_handoffs, &|_| {
-            if !wanted.still() {
+            if !cancellation.goes_on() {
                 stop();
             }
         })
@@ -39,17 +39,21 @@ fn run(plan: &Plan, keep_handoffs: bool, wanted: &Wanted) -> Option<Comparison> 
 }
 
 /// The rows as `segue compare --json -` writes them.
-pub fn rows(question: &Question, wanted: &Wanted, program: &str) -> Result<Option<String>, Refusal> {
-    let Some(comparison) = run(&question.plan, false, wanted) else { return Ok(None) };
+pub fn rows(
+    question: &Question,
+    cancellation: &Cancellation,
+    program: &str,
+) -> Result<Option<String>, Refusal> {
+    let Some(comparison) = run(&question.plan, false, cancellation) else { return Ok(None) };
     let origin = Provenance::of_plan(program, &question.plan, Path::new("")).map_err(Refusal::ours)?;
     comparison_json(&comparison, Some(&origin)).map(Some).map_err(Refusal::ours)
 }
 
 /// The page's view of a comparison: `html`, a sentence `said`, `points` of `of` handoff times, the `typical`
 /// handoffs, and the `command` and `toml` that repeat it.
-pub fn comparison_view(question: &Question, wanted: &Wanted) -> Result<Option<String>, Refusal> {
+pub fn comparison_view(question: &Question, cancellation: &Cancellation) -> Result<Option<String>, Refusal> {
     let plan = &question.plan;
-    let Some(comparison) = run(plan, true, wanted) else { return Ok(None) };
+    let Some(comparison) = run(plan, true, cancellation) else { return Ok(None) };
     let Some(group) = comparison.groups.first() else { return Ok(None) };
     let medians = group.rows.iter().map(|row| match row.transfer_s.median {
         None => format!("{} not done", row.scheme),
@@ -75,8 +79,8 @@ pub fn comparison_view(question: &Question, wanted: &Wanted) -> Result<Option<St
 }
 
 /// The page's view of one handoff: `html`, a sentence `said`, and the `command` that repeats it.
-pub fn handoff_view(question: &Question, wanted: &Wanted) -> Result<Option<String>, Refusal> {
-    if !bounded(question, wanted, Told::FromTheHandoff)? {
+pub fn handoff_view(question: &Question, cancellation: &Cancellation) -> Result<Option<String>, Refusal> {
+    if !bounded(question, cancellation, Told::FromTheHandoff)? {
         return Ok(None);
     }
     let traces = explain_around(&question.plan, moment(question));
@@ -91,8 +95,8 @@ pub fn handoff_view(question: &Question, wanted: &Wanted) -> Result<Option<Strin
 }
 
 /// The events as `segue trace --json -` writes them.
-pub fn lines(question: &Question, wanted: &Wanted) -> Result<Option<String>, Refusal> {
-    if !bounded(question, wanted, Told::FromTheStart)? {
+pub fn lines(question: &Question, cancellation: &Cancellation) -> Result<Option<String>, Refusal> {
+    if !bounded(question, cancellation, Told::FromTheStart)? {
         return Ok(None);
     }
     let traces = explain(&question.plan, moment(question));
@@ -100,8 +104,8 @@ pub fn lines(question: &Question, wanted: &Wanted) -> Result<Option<String>, Ref
 }
 
 /// The capture as `segue trace --pcap` writes it.
-pub fn packets(question: &Question, wanted: &Wanted) -> Result<Option<Vec<u8>>, Refusal> {
-    if !bounded(question, wanted, Told::FromTheStart)? {
+pub fn packets(question: &Question, cancellation: &Cancellation) -> Result<Option<Vec<u8>>, Refusal> {
+    if !bounded(question, cancellation, Told::FromTheStart)? {
         return Ok(None);
     }
     let traces = explain(&question.plan, moment(question));
@@ -122,8 +126,8 @@ enum Told {
 }
 
 /// Refuses what has too many packets, if need be by a run that nobody watches and that costs little; false once it is
-/// not wanted.
-fn bounded(question: &Question, wanted: &Wanted, told: Told) -> Result<bool, Refusal> {
+/// not cancellation.
+fn bounded(question: &Question, cancellation: &Cancellation, told: Told) -> Result<bool, Refusal> {
     let plan = &question.plan;
     let at = moment(question).at;
     let before = match told {
@@ -147,7 +151,7 @@ fn bounded(question: &Question, wanted: &Wanted, told: Told) -> Result<bool, Ref
     if plan.schemes.len() as f64 * packets(GIVE_UP) <= most as f64 {
         return Ok(true);
     }
-    let Some(run) = run(plan, true, wanted) else { return Ok(false) };
+    let Some(run) = run(plan, true, cancellation) else { return Ok(false) };
     let handoffs = run.groups.iter().flat_map(|group| &group.handoffs);
     let all: f64 = handoffs.map(|handoff| packets(handoff.transfer_s.unwrap_or(GIVE_UP))).sum();
     if all > most as f64 {

@@ -24,13 +24,13 @@ const BREATH: Duration = Duration::from_millis(100);
 
 /// Answers until `end`, then until the answers that were asked for before it have been given.
 pub async fn serve(listener: TcpListener, routes: Router, mut end: oneshot::Receiver<()>) {
-    let places = Arc::new(Semaphore::new(MOST));
+    let workers = Arc::new(Semaphore::new(MOST));
     let open = GracefulShutdown::new();
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(SILENCE);
     loop {
         let client = async {
-            let place = places.clone().acquire_owned().await.ok()?;
+            let place = workers.clone().acquire_owned().await.ok()?;
             Some((place, listener.accept().await))
         };
         let (place, accepted) = tokio::select! {

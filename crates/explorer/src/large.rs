@@ -14,7 +14,7 @@ const MOST: usize = 8;
 /// Octets that are given to a connection at a time.
 const PART: usize = 64 << 10;
 
-/// The places of large answers.
+/// Those for large answers.
 pub struct LargeAnswers(Arc<Semaphore>);
 
 /// One of them, taken before the answer is computed.

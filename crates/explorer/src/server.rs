@@ -3,7 +3,7 @@
 use crate::large::LargeAnswers;
 use crate::question::{Endpoint, Question};
 use crate::refusal::Refusal;
-use crate::work::{Places, Wanted};
+use crate::work::{Cancellation, Workers};
 use crate::{answer, connections, guard, page, schema};
 use axum::extract::{Request, State};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
@@ -59,7 +59,7 @@ impl Explorer {
                 _ = interrupted.recv() => {}
                 _ = terminated.recv() => {}
             }
-            house.places.close();
+            house.workers.close();
             let _ = end.send(());
             // A client that keeps its connection open is not waited for.
             let _ = tokio::time::timeout(LAST_WORDS, serving).await;
@@ -76,8 +76,8 @@ pub fn router() -> Router {
 /// State that requests share.
 struct House {
     answers: Cache<String, Arc<str>, Bytes>,
-    places: Places,
-    captures: Places,
+    workers: Workers,
+    captures: Workers,
     large: LargeAnswers,
     /// Version of Segue.
     program: &'static str,
@@ -88,9 +88,9 @@ impl House {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
             answers: Cache::with_weighter(KEPT_ANSWERS, KEPT, Bytes),
-            places: Places::new(cores),
+            workers: Workers::new(cores),
             // They are large.
-            captures: Places::new(1),
+            captures: Workers::new(1),
             large: LargeAnswers::new(),
             program,
         }
@@ -101,11 +101,11 @@ impl House {
         &self,
         kind: &str,
         question: Question,
-        work: impl FnOnce(&Question, &Wanted) -> Result<Option<String>, Refusal> + Send + 'static,
+        work: impl FnOnce(&Question, &Cancellation) -> Result<Option<String>, Refusal> + Send + 'static,
     ) -> Result<String, Refusal> {
         let name = format!("{kind} {}", question.name);
         let answer = self.answers.get_or_insert_async(name.as_str(), async {
-            let text = self.places.run(move |wanted| work(&question, wanted)).await?;
+            let text = self.workers.run(move |cancellation| work(&question, cancellation)).await?;
             Ok::<Arc<str>, Refusal>(text.into())
         });
         Ok(answer.await?.to_string())
@@ -161,7 +161,8 @@ async fn nothing(request: Request) -> Refusal {
 async fn compare(State(house): State<Arc<House>>, uri: Uri) -> Result<Response, Refusal> {
     let question = Question::parse(uri.query().unwrap_or_default(), Endpoint::Compare)?;
     let program = house.program;
-    let work = move |question: &Question, wanted: &Wanted| answer::rows(question, wanted, program);
+    let work =
+        move |question: &Question, cancellation: &Cancellation| answer::rows(question, cancellation, program);
     Ok(text("application/json", house.text("rows", question, work).await?))
 }
 
@@ -169,7 +170,7 @@ async fn trace(State(house): State<Arc<House>>, uri: Uri) -> Result<Response, Re
     let question = Question::parse(uri.query().unwrap_or_default(), Endpoint::Trace)?;
     // Too long to be kept.
     let place = house.large.place().await.map_err(Refusal::ours)?;
-    let lines = house.captures.run(move |wanted| answer::lines(&question, wanted)).await?;
+    let lines = house.captures.run(move |cancellation| answer::lines(&question, cancellation)).await?;
     Ok(([(CONTENT_TYPE, "application/x-ndjson")], place.body(lines)).into_response())
 }
 
@@ -187,7 +188,7 @@ async fn pcapng(State(house): State<Arc<House>>, uri: Uri) -> Result<Response, R
     let question = Question::parse(uri.query().unwrap_or_default(), Endpoint::Capture)?;
     let file = question.plan.schemes.first().map(|scheme| file_name(&scheme.name)).unwrap_or_default();
     let place = house.large.place().await.map_err(Refusal::ours)?;
-    let packets = house.captures.run(move |wanted| answer::packets(&question, wanted)).await?;
+    let packets = house.captures.run(move |cancellation| answer::packets(&question, cancellation)).await?;
     let headers = [
         (CONTENT_TYPE, "application/x-pcapng".to_string()),
         (CONTENT_DISPOSITION, format!("attachment; filename=\"{file}\"")),

@@ -11,8 +11,8 @@ const LONGEST: Duration = Duration::from_secs(20);
 /// Most answers that are waited for.
 const MOST_WAITING: usize = 256;
 
-/// The places at which work is done.
-pub struct Places {
+/// How much is worked on at once.
+pub struct Workers {
     /// One per core: each run already uses all cores.
     runs: Arc<Semaphore>,
     waiting: Arc<Semaphore>,
@@ -21,15 +21,15 @@ pub struct Places {
 }
 
 /// Whether somebody still wants the answer.
-pub struct Wanted {
+pub struct Cancellation {
     gone: Arc<AtomicBool>,
     closing: Arc<AtomicBool>,
     until: Instant,
 }
 
-impl Wanted {
+impl Cancellation {
     /// Whether to go on.
-    pub fn still(&self) -> bool {
+    pub fn goes_on(&self) -> bool {
         !self.gone.load(Ordering::Relaxed)
             && !self.closing.load(Ordering::Relaxed)
             && Instant::now() < self.until
@@ -45,7 +45,7 @@ impl Drop for Client {
     }
 }
 
-impl Places {
+impl Workers {
     /// So many runs at once.
     pub fn new(runs: usize) -> Self {
         Self {
@@ -64,7 +64,7 @@ impl Places {
     /// `None` if it was ended before.
     pub async fn run<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Wanted) -> Result<Option<T>, Refusal> + Send + 'static,
+        work: impl FnOnce(&Cancellation) -> Result<Option<T>, Refusal> + Send + 'static,
     ) -> Result<T, Refusal> {
         let gone = Arc::new(AtomicBool::new(false));
         let _client = Client(gone.clone());
@@ -74,10 +74,11 @@ impl Places {
             .try_acquire_owned()
             .map_err(|_| Refusal::busy("too many questions at once; expected at most 256"))?;
         let place = self.runs.clone().acquire_owned().await.map_err(Refusal::ours)?;
-        let wanted = Wanted { gone, closing: self.closing.clone(), until: Instant::now() + LONGEST };
+        let cancellation =
+            Cancellation { gone, closing: self.closing.clone(), until: Instant::now() + LONGEST };
         let worker = tokio::task::spawn_blocking(move || {
             let _place = place;
-            work(&wanted)
+            work(&cancellation)
         });
         worker.await.map_err(Refusal::ours)??.ok_or_else(|| {
             Refusal::busy("the answer takes longer than 20 s; expected fewer flows, schemes or packets, or slower links")

@@ -212,7 +212,11 @@ fn refused(query: &str, answer: &Answer) -> Result<(), TestCaseError> {
 
 proptest! {
     // An answer may take seconds: what fails is not made smaller for an hour.
-    #![proptest_config(ProptestConfig { cases: 48, max_shrink_time: 60_000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: ProptestConfig::default().cases / 5,
+        max_shrink_time: 60_000,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn what_the_schema_allows_is_answered(query in allowed("/api/compare")) {
@@ -250,7 +254,11 @@ fn a_good_question_is_answered_everywhere() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 16, max_shrink_time: 60_000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: ProptestConfig::default().cases / 16,
+        max_shrink_time: 60_000,
+        ..ProptestConfig::default()
+    })]
 
     /// A handoff with too many packets is refused by name; every other one is told.
     #[test]

@@ -75,6 +75,7 @@ impl Scenario {
             definition: Definition::AfterHighest,
             routers: Routers::default(),
             seed: 1,
+            before: 0,
         })
     }
 }

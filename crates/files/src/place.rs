@@ -62,6 +62,9 @@ impl Source {
 
     /// An error of the TOML library.
     pub(crate) fn of_toml(&self, error: &toml::de::Error) -> FileError {
+        if self.text.trim_start().starts_with('{') {
+            return self.at(0..0, format!("this is JSON, perhaps a result; expected {}", self.expected));
+        }
         let end = self.text.len();
         self.at(error.span().unwrap_or(end..end), text::plain(error.message(), self.expected))
     }

@@ -13,6 +13,7 @@ mod written;
 
 pub use written::{Grid, LinkWords, SettingWord, Several};
 
+use crate::lab::LabFile;
 use crate::place::SCENARIO;
 use crate::place::{FileError, Source};
 use schemars::transform::transform_subschemas;
@@ -55,6 +56,12 @@ pub struct Scenario {
     /// Long downloads of other users on each access link, as in segue compare --neighbours: 3 or "3 cubic".
     #[schemars(with = "Option<SettingWord>")]
     pub neighbours: Option<Spanned<SettingWord>>,
+    /// Handoffs in a row, each counted for itself, as in segue compare --handoffs; 1 unless given.
+    #[schemars(with = "Option<SettingWord>")]
+    pub handoffs: Option<Spanned<SettingWord>>,
+    /// From the beginning of a handoff to that of the next: "15s".
+    #[schemars(with = "Option<String>")]
+    pub every: Option<Spanned<String>>,
     /// Schemes, the first of which the others are held against; ["sack", "etcp-v1"] unless given.
     pub schemes: Option<Several<String>>,
     /// One stack for all schemes; each scheme's own unless given.
@@ -226,8 +233,15 @@ impl ScenarioFile {
     }
 
     fn from_source(source: Source) -> Result<Self, FileError> {
-        let scenario = toml::from_str(&source.text).map_err(|error| source.of_toml(&error))?;
-        Ok(Self { source, scenario })
+        match toml::from_str(&source.text) {
+            Ok(scenario) => Ok(Self { source, scenario }),
+            Err(_) if LabFile::parse(&source.text, &source.path).is_ok() => {
+                let problem =
+                    "this is a laboratory's plan; expected a scenario, or segue lab run".to_string();
+                Err(source.at(0..0, problem))
+            }
+            Err(error) => Err(source.of_toml(&error)),
+        }
     }
 
     /// A scenario that is part of a file of another kind.
@@ -244,6 +258,15 @@ impl ScenarioFile {
             None => Column::USUAL.to_vec(),
             Some(columns) => {
                 self.filled("columns", columns)?;
+                let words = &columns.values;
+                let doubled = |index: &usize| {
+                    words[..*index].iter().any(|word| word.get_ref() == words[*index].get_ref())
+                };
+                if let Some(index) = (0..words.len()).find(doubled) {
+                    let word = words[index].get_ref().word();
+                    let problem = format!("columns: `{word}` stands there twice; expected each once");
+                    return Err(self.source.at(words[index].span(), problem));
+                }
                 columns.iter().copied().collect()
             }
         };

@@ -41,6 +41,10 @@ pub struct Sweep {
     pub flows: Option<Several<usize>>,
     /// Long downloads of other users on each access link: 3, "3 cubic" or a list; none unless given.
     pub neighbours: Option<Several<SettingWord>>,
+    /// Handoffs in a row, each a row of its own: a number or a list; 1 unless given.
+    pub handoffs: Option<Several<SettingWord>>,
+    /// From the beginning of a handoff to that of the next: "15s" or a list.
+    pub every: Option<Several<String>>,
     /// Schemes; ["sack", "etcp-v1"] unless given.
     pub schemes: Option<Several<String>>,
     /// Stacks, each for all schemes; each scheme's own unless given.
@@ -116,6 +120,8 @@ struct Variant {
     notice_loss: Option<Spanned<u32>>,
     notice_error: Option<Spanned<String>>,
     neighbours: Option<Spanned<SettingWord>>,
+    handoffs: Option<Spanned<SettingWord>>,
+    every: Option<Spanned<String>>,
     definition: Option<Definition>,
     packets: Option<Spanned<u32>>,
 }
@@ -152,6 +158,7 @@ impl SweepFile {
             let all = lists.into_iter().map(|length| length as u64).fold(request.seeds, u64::saturating_mul);
             series = series.saturating_add(all);
             let each = (request.at.len() as u64).saturating_mul(plan.schemes.len() as u64);
+            let each = each.saturating_mul(u64::from(plan.series.handoffs));
             handoffs = handoffs.saturating_add(all.saturating_mul(each));
             let most = [(series, MOST_SERIES, "series"), (handoffs, MOST_HANDOFFS, "handoffs")];
             if let Some((_, most, what)) = most.into_iter().find(|(wanted, most, _)| wanted > most) {
@@ -183,6 +190,8 @@ impl SweepFile {
             notice_loss: variant.notice_loss,
             notice_error: variant.notice_error,
             neighbours: variant.neighbours,
+            handoffs: variant.handoffs,
+            every: variant.every,
             definition: variant.definition,
             packets: variant.packets,
             at: sweep.at.clone(),
@@ -222,6 +231,12 @@ impl SweepFile {
         })?;
         self.vary(&mut all, "neighbours", &sweep.neighbours, PartialEq::eq, |variant, words| {
             variant.neighbours = Some(words.clone());
+        })?;
+        self.vary(&mut all, "handoffs", &sweep.handoffs, PartialEq::eq, |variant, words| {
+            variant.handoffs = Some(words.clone());
+        })?;
+        self.vary(&mut all, "every", &sweep.every, PartialEq::eq, |variant, words| {
+            variant.every = Some(words.clone());
         })?;
         self.vary(&mut all, "definition", &sweep.definition, PartialEq::eq, |variant, definition| {
             variant.definition = Some(*definition.get_ref());

@@ -1,7 +1,7 @@
 //! Results of the simulator beside the senders of a laboratory.
 
 use segue_files::LabFile;
-use segue_study::{LabPlan, LiveRun};
+use segue_study::{LabPlan, LiveRun, Moment};
 
 fn plan(senders: &str, more: &str) -> LabPlan {
     let text =
@@ -9,8 +9,13 @@ fn plan(senders: &str, more: &str) -> LabPlan {
     LabFile::parse(&text, "p.toml").and_then(|file| file.plan(None)).unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// Three handoffs, after the plan's warm-up; the laboratory's clock began 0.7 s before the data.
 fn simulated(plan: &LabPlan, index: usize) -> Option<Vec<LiveRun>> {
-    plan.simulated(&plan.senders[index], plan.kinds[0])
+    let moments = [0.2, 0.5, 0.8].map(|part| {
+        let age = plan.warm_up + (part * 1e9) as u64;
+        Moment { age, clock: age + 700_000_000 }
+    });
+    plan.simulated(&plan.senders[index], plan.kinds[0], &moments)
 }
 
 #[test]
@@ -48,4 +53,23 @@ fn what_is_not_observed_is_not_told() {
     for run in simulated(&plan, 0).unwrap_or_default() {
         assert!(run.bytes_1s.is_some() && run.bytes_5s.is_some() && run.bytes_10s.is_none());
     }
+}
+
+/// The simulator's handoffs come when the laboratory's did: at the same age of the flows, and over links that vary at
+/// the same time of the links.
+#[test]
+fn the_handoff_comes_when_it_did() {
+    let found = |old: &str, age: u64, clock: u64| {
+        let text = format!("old = \"{old}\"\nnew = \"6400kbit/9ms\"\nsenders = [\"reno\"]\nruns = 1");
+        let plan = LabFile::parse(&text, "p.toml").and_then(|file| file.plan(None)).expect("a plan");
+        let moment = Moment { age: age * 1_000_000, clock: clock * 1_000_000 };
+        let runs = plan.simulated(&plan.senders[0], plan.kinds[0], &[moment]).expect("it has reno");
+        LiveRun { moment: Moment::default(), ..runs[0] }
+    };
+    let constant = "6400kbit/9ms";
+    assert_eq!(found(constant, 5_100, 5_900), found(constant, 5_100, 9_000));
+    assert_ne!(found(constant, 5_100, 5_900), found(constant, 5_400, 5_900));
+    let varies = "6400kbit/9ms,reconfigure=15s@6s(80ms,10ms)";
+    assert_eq!(found(varies, 5_100, 5_900), found(varies, 5_400, 5_900));
+    assert_ne!(found(varies, 5_100, 5_900), found(varies, 5_100, 9_000));
 }

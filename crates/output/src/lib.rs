@@ -40,23 +40,14 @@ pub enum Output {
 }
 
 impl Output {
-    /// Opens a destination; `-` is standard output.
+    /// Opens a destination; `-` is standard output. A folder that does not exist comes with the result: the one in
+    /// which it will be made is tried.
     pub fn open(path: &str) -> Result<Self, OutputError> {
-        Self::open_with(path, false)
-    }
-
-    /// The same for a result that makes its folder: where there is none, the folder in which it will be made is
-    /// tried.
-    pub fn open_in_new_folder(path: &str) -> Result<Self, OutputError> {
-        Self::open_with(path, true)
-    }
-
-    fn open_with(path: &str, makes_folder: bool) -> Result<Self, OutputError> {
         if path == "-" {
             return Ok(Self::Stdout);
         }
         // A link stays a link: what it points to is replaced.
-        let target = resolve(Path::new(path), makes_folder);
+        let target = resolve(Path::new(path));
         // Only the kind: the message of the temporary file's error would name that file.
         let fail =
             |problem: io::Error| OutputError { path: path.to_string(), problem: problem.kind().into() };
@@ -72,8 +63,7 @@ impl Output {
         }
         // Tried now, so that nothing is computed in vain; made only when the result is there, so
         // that an interrupted run leaves nothing behind.
-        let place = if makes_folder { nearest_existing(&target) } else { folder_of(&target) };
-        drop(temporary(place).map_err(fail)?);
+        drop(Draft::new(nearest_existing(&target)).map_err(fail)?);
         Ok(Self::File(target))
     }
 
@@ -118,16 +108,15 @@ impl Output {
     }
 }
 
-/// The absolute place that a path means, links followed, whether or not it exists yet; with `folders` also
-/// where its folders do not.
-fn resolve(path: &Path, folders: bool) -> PathBuf {
+/// The absolute place that a path means, links followed, whether or not it and its folders exist yet.
+fn resolve(path: &Path) -> PathBuf {
     if let Ok(known) = std::fs::canonicalize(path) {
         return known;
     }
     let folder = folder_of(path);
     let folder = match std::fs::canonicalize(folder) {
         Ok(folder) => folder,
-        Err(_) if folders && folder.file_name().is_some() => resolve(folder, true),
+        Err(_) if folder.file_name().is_some() => resolve(folder),
         Err(_) => return path.to_path_buf(),
     };
     path.file_name().map_or_else(|| path.to_path_buf(), |name| folder.join(name))
@@ -181,7 +170,8 @@ impl Draft {
         }
     }
 
-    /// Puts it in its place, in one step.
+    /// Puts it in its place, in one step. Only one that replaces a file has another name for a moment, and is whole
+    /// by then.
     ///
     /// # Errors
     /// The target cannot be replaced.
@@ -192,9 +182,14 @@ impl Draft {
                 use rustix::fs::{AtFlags, CWD, linkat};
                 use std::os::fd::AsRawFd;
                 let unnamed = format!("/proc/self/fd/{}", file.as_raw_fd());
-                // A link cannot replace a file: it takes a name of its own first.
-                let link =
-                    |name: &Path| Ok(linkat(CWD, unnamed.as_str(), CWD, name, AtFlags::SYMLINK_FOLLOW)?);
+                let link = |name: &Path| -> io::Result<()> {
+                    Ok(linkat(CWD, unnamed.as_str(), CWD, name, AtFlags::SYMLINK_FOLLOW)?)
+                };
+                match link(target) {
+                    // A link cannot replace a file: it takes a name of its own first.
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                    done => return done,
+                }
                 let named = tempfile::Builder::new().prefix(PREFIX).make_in(folder, link)?;
                 named.persist(target).map_err(|error| error.error)
             }
@@ -272,21 +267,20 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a/b/out");
         let text = path.to_str().unwrap();
-        assert!(Output::open(text).is_err());
-        let output = Output::open_in_new_folder(text).unwrap();
+        let output = Output::open(text).unwrap();
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "not before");
         assert_eq!(output.file(), Some(folder.path().canonicalize().unwrap().join("a/b/out").as_path()));
         output.finish("x").unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "x");
         std::fs::write(folder.path().join("file"), "").unwrap();
         let inside = folder.path().join("file/c/out");
-        assert!(Output::open_in_new_folder(inside.to_str().unwrap()).is_err());
+        assert!(Output::open(inside.to_str().unwrap()).is_err());
     }
 
     #[test]
     fn bad_paths_are_refused_at_once() {
         let folder = tempfile::tempdir().unwrap();
-        for path in [folder.path().to_str().unwrap(), "/nowhere/at/all.json", ""] {
+        for path in [folder.path().to_str().unwrap(), "/proc/nowhere/all.json", ""] {
             let error = Output::open(path).unwrap_err().to_string();
             assert!(error.contains("cannot write") && !error.contains('\n'), "{error}");
         }

@@ -1,6 +1,6 @@
 //! The chart of quartiles of a comparison: along a parameter that varies, or block by block.
 
-use crate::headline;
+use crate::headline_of;
 use segue_draw::{About, Across, Group, QuartileChart, Quartiles, Spacing};
 use segue_study::presentation::Scale;
 use segue_study::{Comparison, GroupResult, Parameter, Presentation, Row};
@@ -82,7 +82,7 @@ fn bounds(group: &GroupResult) -> Vec<Option<f64>> {
 /// One group of bars per block of the table.
 fn blocks(comparison: &Comparison) -> Vec<Group> {
     let group = |group: &GroupResult| Group {
-        label: label(comparison, &group.experiment),
+        label: label(comparison, group),
         position: 0.0,
         bound: bound(group),
         bounds: bounds(group),
@@ -92,11 +92,13 @@ fn blocks(comparison: &Comparison) -> Vec<Group> {
 }
 
 /// Words by which a group differs from the others: links, kind, flows.
-fn label(comparison: &Comparison, experiment: &Experiment) -> String {
+fn label(comparison: &Comparison, group: &GroupResult) -> String {
+    let experiment = &group.experiment;
     let mut words = links(comparison, experiment);
     words.extend(kind(comparison, experiment));
     words.extend(flows(comparison, experiment));
-    if words.is_empty() { headline(experiment) } else { words.join(", ") }
+    words.extend(group.handoff.map(|nth| format!("handoff {nth}")));
+    if words.is_empty() { headline_of(group) } else { words.join(", ") }
 }
 
 fn differs(comparison: &Comparison, differs: impl Fn(&Experiment) -> bool) -> bool {

@@ -5,7 +5,7 @@ use crate::handoff::{
     Drawn, bar_of_row, furnish_alike, furnish_narrow, link_time, link_time_caption, sentence_case,
 };
 use crate::pictures::{Budget, Picture};
-use crate::{Origin, asked, headline, page};
+use crate::{Origin, asked, headline_of, page};
 use maud::{Markup, PreEscaped, html};
 use rayon::prelude::*;
 use segue_draw::{About, Line, LineChart, LinePlot};
@@ -92,7 +92,7 @@ fn over_time(index: usize, group: &GroupResult) -> (Picture, String) {
         held_against_first: true,
         about: About {
             id: format!("over-time-{index}"),
-            title: format!("Transfer time over handoff time, {}", headline(&group.experiment)),
+            title: format!("Transfer time over handoff time, {}", headline_of(group)),
             description:
                 "One curve per scheme: the transfer time of each handoff over the time at which it begins."
                     .into(),
@@ -168,7 +168,7 @@ fn table(plan: &Plan, group: &GroupResult, words: Words) -> Markup {
     let warnings = group.warnings();
     let first_stack = group.rows.first().map(|row| row.stack.as_str());
     html! {
-        h3 { (headline(&group.experiment)) }
+        h3 { (headline_of(group)) }
         @if !warnings.is_empty() {
             p.lead { @for warning in &warnings { (sentence_case(warning)) ". " } }
         }
@@ -228,7 +228,7 @@ fn charts(comparison: &Comparison, presentation: &Presentation) -> Vec<(Picture,
             .to_string(),
     )];
     for (index, group) in comparison.groups.iter().enumerate() {
-        let headline = headline(&group.experiment);
+        let headline = headline_of(group);
         let bound = group.rows.first().and_then(|row| row.bound_s).filter(|_| group.same_bounds());
         let bars = group.rows.iter().map(bar_of_row).collect();
         let picture = link_time(&format!("link-time-{index}"), &headline, bound, bars);
@@ -317,11 +317,7 @@ fn handoffs(
     let mut shown: Vec<Shown> = comparison
         .groups
         .iter()
-        .map(|group| Shown {
-            headline: headline(&group.experiment),
-            handoffs: Vec::new(),
-            left_out: Vec::new(),
-        })
+        .map(|group| Shown { headline: headline_of(group), handoffs: Vec::new(), left_out: Vec::new() })
         .collect();
     for (((group, chosen), drawn), fits) in choices.into_iter().zip(drawn).zip(fits) {
         if fits { shown[group].handoffs.push((chosen, drawn)) } else { shown[group].left_out.push(chosen) }

@@ -24,5 +24,14 @@ pub use segue_export::Origin;
 
 /// Links, kind and flows, with an arrow.
 fn headline(experiment: &segue_world::Experiment) -> String {
-    segue_study::story::headline(experiment).replacen(" -> ", " \u{2192} ", 1)
+    with_arrow(&segue_study::story::headline(experiment))
+}
+
+/// The same of one group of a comparison.
+fn headline_of(group: &segue_study::GroupResult) -> String {
+    with_arrow(&segue_study::story::headline_of(group))
+}
+
+fn with_arrow(headline: &str) -> String {
+    headline.replacen(" -> ", " \u{2192} ", 1)
 }

@@ -1,7 +1,7 @@
 //! Runs in the two cells of Chou and Shin, and what their Markov chain computes: one sample each.
 
 use crate::ledger::{CellPoints, Measure, Panel, Paper};
-use crate::points::PointError;
+use crate::point_error::PointError;
 use crate::sample::Sample;
 use segue_handoff::Scheme;
 use segue_model::lcfd::figures::{Compared, RTT_S};

@@ -1,9 +1,10 @@
 //! Downloads during a fast handover (paper 002): from a point and a sender's name to measures.
 
 use crate::ledger::{Defaults, DownloadCurve, Measure, Panel, Paper};
-use crate::points::{OneDownload, PointError};
-use crate::run::settings;
+use crate::point_error::PointError;
+use crate::points::OneDownload;
 use crate::sample::Sample;
+use crate::settings::{scheme_of, settings};
 use segue_handoff::Scheme;
 use segue_handoff::hn::TELLABLE_PBS;
 use segue_study::planned::{PlannedScheme, planned};
@@ -13,11 +14,6 @@ use std::collections::BTreeSet;
 
 /// After this the received data are counted, from the attachment on.
 const SOON: Nanos = SECOND;
-
-/// A sender's name without its buffer.
-pub fn scheme_of(name: &str) -> &str {
-    name.split_once('@').map_or(name, |(scheme, _)| scheme)
-}
 
 /// The buffer that a sender's name gives, bytes.
 fn buffer_of(name: &str) -> Result<Option<u64>, PointError> {

@@ -2,18 +2,15 @@
 
 use crate::cells::OneCell;
 use crate::ledger::{Claim, ClassWord, Defaults, Downloads, Drives, Part, Points};
+use crate::point_error::PointError;
 use segue_files::drive::PaperDrive;
-use segue_handoff::SchemeError;
-use segue_model::lcfd::BadInput;
+use segue_study::Request;
 use segue_study::drive::{DriveBlock, DrivePlan};
 use segue_study::planned::planned;
-use segue_study::{Request, RequestError};
 use segue_world::KindWord;
-use segue_world::drive::cells::CellsError;
-use segue_world::drive::mobility::DriveError;
 use segue_world::drive::run::{DriveExperiment, WideArea};
 use segue_world::drive::web::Surge;
-use segue_world::{AccessLink, Definition, Kind, LinkError, Nanos, NoticeMode, Routers, SECOND};
+use segue_world::{AccessLink, Definition, Kind, Nanos, NoticeMode, Routers, SECOND};
 use std::sync::Arc;
 
 /// A point: what is simulated, apart from the scheme.
@@ -204,43 +201,6 @@ impl Part {
             Point::Download(_) => false,
         }
     }
-}
-
-/// Why a point cannot be simulated.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum PointError {
-    /// The links are not two.
-    #[error("links `{0}`; expected OLDKBPS/OLDMS NEWKBPS/NEWMS")]
-    Links(String),
-    /// A link is malformed.
-    #[error(transparent)]
-    Link(#[from] LinkError),
-    /// The request is refused.
-    #[error(transparent)]
-    Request(#[from] RequestError),
-    /// A sender's buffer, or access delays, are malformed.
-    #[error("`{word}`; expected {expected}")]
-    Download {
-        /// The word.
-        word: String,
-        /// The words that could stand there.
-        expected: &'static str,
-    },
-    /// A route is malformed.
-    #[error(transparent)]
-    Route(#[from] DriveError),
-    /// Cells are refused.
-    #[error(transparent)]
-    Cells(#[from] CellsError),
-    /// The chain is refused.
-    #[error(transparent)]
-    Model(#[from] BadInput),
-    /// No such scheme.
-    #[error(transparent)]
-    Scheme(#[from] SchemeError),
-    /// Nothing to run.
-    #[error("no schemes")]
-    NoSchemes,
 }
 
 /// `6400/9` as a link.

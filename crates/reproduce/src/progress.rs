@@ -1,8 +1,9 @@
 //! How far senders come along a short route; run when it is drawn.
 
 use crate::ledger::{Panel, Paper};
-use crate::points::{PointError, link, nanos};
-use crate::run::settings;
+use crate::point_error::PointError;
+use crate::points::{link, nanos};
+use crate::settings::settings;
 use segue_study::planned::planned;
 use segue_world::drive::mobility::{Drive, Stay};
 use segue_world::drive::run::{DriveExperiment, WideArea};

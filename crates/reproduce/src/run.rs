@@ -2,19 +2,17 @@
 
 use crate::cache::Cache;
 use crate::cells::OneCell;
-use crate::downloads::scheme_of;
 use crate::judge::{Source, schemes};
 use crate::ledger::{Check, Claim, ClassWord, Figure, OneHandoff, Panel, Paper};
-use crate::points::{Handoffs, OneDownload, OneDrive, Point, PointError, Single, nanos};
+use crate::point_error::PointError;
+use crate::points::{Handoffs, OneDownload, OneDrive, Point, Single, nanos};
 use crate::sample::Sample;
+use crate::settings::settings;
 use rayon::prelude::*;
-use segue_handoff::Scheme;
 use segue_study::Plan;
 use segue_study::compare::records;
 use segue_study::explain::{Moment, SchemeTrace, explain};
-use segue_tcp::profile::STACK_SETTINGS;
 use segue_world::KindWord;
-use segue_world::fmip::DOWNLOAD_SETTINGS;
 use segue_world::{Nanos, RunRecord, SECOND};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -199,19 +197,6 @@ pub fn times(points: usize) -> Vec<Nanos> {
         .collect()
 }
 
-/// Settings of a paper's readings, for stacks and for those of its schemes that know them.
-pub(crate) fn settings(paper: &Paper, schemes: &BTreeSet<String>) -> Vec<(String, String)> {
-    let known: BTreeSet<String> = schemes
-        .iter()
-        .flat_map(|scheme| Scheme::settings_of(scheme_of(scheme)))
-        .map(|setting| setting.name.to_string())
-        .chain(STACK_SETTINGS.iter().map(|setting| setting.name.to_string()))
-        .chain(DOWNLOAD_SETTINGS.iter().map(|setting| setting.name.to_string()))
-        .collect();
-    let pairs = paper.readings.iter().filter_map(|reading| reading.set.split_once('='));
-    pairs.filter(|(key, _)| known.contains(*key)).map(|(key, value)| (key.into(), value.into())).collect()
-}
-
 /// Runs all that is needed and not in the cache, on all cores; `done` hears how many more handoffs and drives
 /// are finished.
 pub fn run(
@@ -374,9 +359,9 @@ fn samples(
     }
     let plan = plan(paper, handoffs, &missing, times.to_vec())?;
     let groups = plan.groups();
-    let all: Vec<Vec<RunRecord>> = records(&plan, &groups[0][0], done);
+    let all: Vec<Vec<Vec<RunRecord>>> = records(&plan, &groups[0][0], done);
     for (index, planned) in plan.schemes.iter().enumerate() {
-        let sample = Sample::of(&all.iter().map(|records| &records[index]).collect::<Vec<_>>());
+        let sample = Sample::of(&all.iter().flat_map(|records| &records[index]).collect::<Vec<_>>());
         if let Some(cache) = cache {
             cache.keep(&point, &planned.name, &own(&planned.name), &times, &sample);
         }

@@ -2,7 +2,8 @@
 
 use segue_reproduce::ledger::{Measure, Stat};
 use segue_reproduce::papers::papers;
-use segue_reproduce::points::{OneDownload, Point, PointError};
+use segue_reproduce::point_error::PointError;
+use segue_reproduce::points::{OneDownload, Point};
 use segue_reproduce::run::{Needs, run};
 use std::collections::BTreeSet;
 

@@ -1,12 +1,13 @@
 //! The ledger fits its schema, and says nothing that cannot be run or found.
 
 use segue_handoff::Scheme;
-use segue_reproduce::downloads::{curves, handover, scheme_of};
+use segue_reproduce::downloads::{curves, handover};
 use segue_reproduce::judge::schemes;
 use segue_reproduce::ledger::{Check, Expect, Form, Paper};
 use segue_reproduce::papers::papers;
 use segue_reproduce::points::Point;
 use segue_reproduce::progress::progress;
+use segue_reproduce::settings::scheme_of;
 use segue_tcp::StackProfile;
 use segue_tcp::profile::{RFC, STACK_SETTINGS};
 use segue_world::fmip::Download;

@@ -6,7 +6,7 @@ use arrow_array::RecordBatch;
 use segue_files::{FileError, SweepFile};
 use segue_program::PROGRAM;
 use segue_study::planned::PlannedScheme;
-use segue_tables::Asked;
+use segue_tables::Question;
 use segue_tcp::StackProfile;
 use segue_world::AccessLink;
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,7 +25,7 @@ pub struct Plan {
 }
 
 /// Fields by which a scheme's handoffs differ from another's where link, kind and flows are the same.
-type Identity = (String, &'static str, Arc<Asked>);
+type Identity = (String, &'static str, Arc<Question>);
 
 impl Plan {
     /// Reads a sweep from text; `path` is for messages, and the paths of traces start from its folder.
@@ -95,7 +95,7 @@ impl Plan {
     /// which is then `None`.
     pub fn run(&self, part: usize, done: &dyn Fn(u64) -> ControlFlow<()>) -> Option<RecordBatch> {
         let (warm_up, seed) = self.part(part);
-        warm_up.run(seed, done)
+        warm_up.run(seed, self.several(), done)
     }
 
     /// Mark that all parts share and no other sweep has: BLAKE3 of everything that is simulated and of the
@@ -113,6 +113,11 @@ impl Plan {
     /// Measured links, which no result may replace.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
         self.files.iter().map(PathBuf::as_path)
+    }
+
+    /// Whether some run has several handoffs.
+    fn several(&self) -> bool {
+        self.warm_ups.iter().flat_map(WarmUp::blocks).any(|block| block.series.handoffs > 1)
     }
 
     fn part(&self, part: usize) -> (&WarmUp, u64) {
@@ -138,9 +143,9 @@ struct Gathered {
 impl Gathered {
     fn add(&mut self, plan: &segue_study::Plan) {
         let request = &plan.request;
-        let mut schemes: BTreeMap<usize, Vec<(PlannedScheme, Arc<Asked>)>> = BTreeMap::new();
+        let mut schemes: BTreeMap<usize, Vec<(PlannedScheme, Arc<Question>)>> = BTreeMap::new();
         for planned in &plan.schemes {
-            let asked = Arc::new(Asked {
+            let asked = Arc::new(Question {
                 notice: request.notice.word(),
                 notice_loss: request.notice.lost(),
                 definition: request.definition.word(),
@@ -168,7 +173,11 @@ impl Gathered {
                         if place == fresh {
                             self.warm_ups.push(WarmUp::new(request.at.clone()));
                         }
-                        self.warm_ups[place].add(Block { experiment, schemes: schemes.clone() });
+                        self.warm_ups[place].add(Block {
+                            experiment,
+                            schemes: schemes.clone(),
+                            series: plan.series,
+                        });
                     }
                 }
             }
@@ -204,7 +213,7 @@ fn fingerprint(warm_ups: &[WarmUp], seeds: &Range<u64>) -> String {
     hasher.update(format!("segue {PROGRAM} {seeds:?}").as_bytes());
     for warm_up in warm_ups {
         hasher.update(format!("warm-up {:?}", warm_up.at()).as_bytes());
-        for Block { experiment, schemes } in warm_up.blocks() {
+        for Block { experiment, schemes, .. } in warm_up.blocks() {
             let (old, new) = (link(&experiment.old), link(&experiment.new));
             let with = (experiment.kind, experiment.flows, experiment.stack, experiment.notice);
             let bench = (experiment.notice_delay, experiment.packets, experiment.definition);

@@ -79,7 +79,7 @@ impl Store {
         let folder = PathBuf::from(name);
         let fail =
             |error: io::Error| StoreError::Folder { folder: folder.clone(), problem: in_words(&error) };
-        match std::fs::create_dir(&folder) {
+        match std::fs::create_dir_all(&folder) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(fail(error)),
             _ => {}
         }

@@ -4,8 +4,8 @@
 use arrow_array::RecordBatch;
 use segue_study::HandoffRow;
 use segue_study::planned::PlannedScheme;
-use segue_tables::{Asked, SweptHandoff, handoff_batch};
-use segue_world::{Experiment, Nanos, WarmRun};
+use segue_tables::{Question, SweptHandoff, handoff_batch};
+use segue_world::{Experiment, Nanos, Series, WarmRun};
 use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -16,7 +16,16 @@ pub(crate) struct Block {
     /// The simulated experiment, with the first seed.
     pub experiment: Arc<Experiment>,
     /// In order, with what was asked for.
-    pub schemes: Vec<(PlannedScheme, Arc<Asked>)>,
+    pub schemes: Vec<(PlannedScheme, Arc<Question>)>,
+    /// Handoffs of each run.
+    pub series: Series,
+}
+
+impl Block {
+    /// Handoffs that follow from one handoff time.
+    fn handoffs(&self) -> u64 {
+        self.schemes.len() as u64 * u64::from(self.series.handoffs)
+    }
 }
 
 /// All blocks that begin with one warm-up.
@@ -54,21 +63,27 @@ impl WarmUp {
     }
 
     pub fn handoffs(&self) -> u64 {
-        let schemes: usize = self.blocks.iter().map(|block| block.schemes.len()).sum();
-        (schemes * self.at.len()) as u64
+        self.blocks.iter().map(Block::handoffs).sum::<u64>() * self.at.len() as u64
     }
 
     /// About how many packets are simulated: those of the transfers.
     pub fn weight(&self) -> u64 {
-        let of_block = |Block { experiment, schemes }: &Block| {
-            schemes.len() as u64 * experiment.flows as u64 * u64::from(experiment.packets)
+        let of_block = |block: &Block| {
+            let experiment = &block.experiment;
+            block.handoffs() * experiment.flows as u64 * u64::from(experiment.packets)
         };
         let transfers: u64 = self.blocks.iter().map(of_block).sum();
         transfers * self.at.len() as u64
     }
 
-    /// Simulates everything with this seed; rows by block, then by scheme, then by handoff time.
-    pub fn run(&self, seed: u64, done: &dyn Fn(u64) -> ControlFlow<()>) -> Option<RecordBatch> {
+    /// Simulates everything with this seed (`several`: some run of the sweep has several handoffs); rows by block, then by scheme, then by
+    /// handoff time and handoff.
+    pub fn run(
+        &self,
+        seed: u64,
+        several: bool,
+        done: &dyn Fn(u64) -> ControlFlow<()>,
+    ) -> Option<RecordBatch> {
         let seeded = |block: &Block| Arc::new(Experiment { seed, ..(*block.experiment).clone() });
         let experiments: Vec<_> = self.blocks.iter().map(seeded).collect();
         let mut warm = WarmRun::new((*experiments[0]).clone());
@@ -83,17 +98,24 @@ impl WarmUp {
             for (block, experiment) in self.blocks.iter().zip(&experiments) {
                 let handoff = fork.towards(experiment).complete();
                 for ((planned, asked), line) in block.schemes.iter().zip(&mut lines) {
-                    let record = handoff.run(&planned.scheme);
-                    let row = HandoffRow::new(experiment, planned, seed, &record);
-                    line.push(SweptHandoff { asked: asked.clone(), row });
+                    let mut experiment = Experiment::clone(experiment);
+                    for (record, nth) in handoff.run_series(&planned.scheme, block.series).iter().zip(1..) {
+                        let which = (block.series.handoffs > 1).then_some(nth);
+                        let row = HandoffRow::new(&experiment, planned, seed, record);
+                        let row = HandoffRow { handoff: which, ..row };
+                        line.push(SweptHandoff { asked: asked.clone(), row });
+                        if nth < block.series.handoffs {
+                            experiment = experiment.back();
+                        }
+                    }
                 }
-                if done(block.schemes.len() as u64).is_break() {
+                if done(block.handoffs()).is_break() {
                     return None;
                 }
             }
         }
         let rows: Vec<SweptHandoff> = rows.into_iter().flatten().collect();
-        let Ok(batch) = handoff_batch(&rows) else {
+        let Ok(batch) = handoff_batch(&rows, several) else {
             unreachable!("columns of one length and of the schema's types");
         };
         Some(batch)

@@ -2,14 +2,14 @@
 
 use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, DictionaryArray, Float64Array, RecordBatch, UInt32Array, UInt64Array};
-use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
+use arrow_schema::{ArrowError, Field, Fields, Schema, SchemaRef};
 use segue_study::HandoffRow;
 use segue_study::measure::{EACH, EachKind, EachMeasure};
 use std::sync::Arc;
 
 /// Choices of the command line that `--rows` leaves out.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Asked {
+pub struct Question {
     /// `instant` or `in-band`.
     pub notice: &'static str,
     /// Copies of an in-band notice that are lost.
@@ -26,7 +26,7 @@ pub struct Asked {
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweptHandoff {
     /// The choices of the command line.
-    pub asked: Arc<Asked>,
+    pub asked: Arc<Question>,
     /// The row of `--rows`.
     pub row: HandoffRow,
 }
@@ -56,8 +56,8 @@ fn measured(rows: &[SweptHandoff], measure: &EachMeasure) -> ArrayRef {
     }
 }
 
-/// The columns, in order, with their fields.
-fn columns(rows: &[SweptHandoff]) -> Vec<(Field, ArrayRef)> {
+/// The columns, in order, with their fields. `several`: some run has several handoffs.
+fn columns(rows: &[SweptHandoff], several: bool) -> Vec<(Field, ArrayRef)> {
     let flows = |handoff: &SweptHandoff| u32::try_from(handoff.row.flows).unwrap_or(u32::MAX);
     let question: [(&str, ArrayRef); 14] = [
         ("old", words(rows, |handoff| &handoff.row.old)),
@@ -79,6 +79,8 @@ fn columns(rows: &[SweptHandoff]) -> Vec<(Field, ArrayRef)> {
         (Field::new(name, column.data_type().clone(), may_be_null), column)
     };
     let question = question.into_iter().map(|(name, column)| field(name, column, false));
+    let which = several.then(|| numbers(rows, |handoff| handoff.row.handoff.unwrap_or(1)));
+    let question = question.chain(which.map(|column| field("handoff", column, false)));
     let measures = EACH
         .iter()
         .map(|measure| field(measure.name, measured(rows, measure), measure.kind == EachKind::MaybeInfinite));
@@ -88,15 +90,25 @@ fn columns(rows: &[SweptHandoff]) -> Vec<(Field, ArrayRef)> {
 /// Names and types of the columns: words as dictionaries, times as 64-bit floating point in s, counts as 32-bit
 /// integers. Only `transfer_s` may be null: the transfer did not end within 400 s.
 pub fn handoff_schema() -> SchemaRef {
-    Arc::new(Schema::new(columns(&[]).into_iter().map(|(field, _)| field).collect::<Vec<_>>()))
+    schema(false)
 }
 
-/// The handoffs as one batch of columns.
+/// Whether these are the columns of handoffs, with or without the number of a handoff in its run.
+pub fn is_handoff_schema(fields: &Fields) -> bool {
+    [false, true].iter().any(|&several| schema(several).fields() == fields)
+}
+
+fn schema(several: bool) -> SchemaRef {
+    Arc::new(Schema::new(columns(&[], several).into_iter().map(|(field, _)| field).collect::<Vec<_>>()))
+}
+
+/// The handoffs as one batch of columns. `several`: some run of the sweep has several handoffs, and a column says which
+/// of its run a row is.
 ///
 /// # Errors
 ///
 /// Columns that do not fit the schema, which would be our mistake.
-pub fn handoff_batch(rows: &[SweptHandoff]) -> Result<RecordBatch, ArrowError> {
-    let (fields, columns): (Vec<Field>, Vec<ArrayRef>) = columns(rows).into_iter().unzip();
+pub fn handoff_batch(rows: &[SweptHandoff], several: bool) -> Result<RecordBatch, ArrowError> {
+    let (fields, columns): (Vec<Field>, Vec<ArrayRef>) = columns(rows, several).into_iter().unzip();
     RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
 }

@@ -1,10 +1,10 @@
 //! Parquet files of single handoffs: a row group at a time, so that neither side holds the whole, with a digest of
 //! every byte, so that damage is never mistaken for a result. No time, no host: equal rows are equal bytes.
 
-use crate::handoffs::handoff_schema;
+use crate::handoffs::{handoff_schema, is_handoff_schema};
 
 use arrow_array::RecordBatch;
-use arrow_schema::ArrowError;
+use arrow_schema::{ArrowError, SchemaRef};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
@@ -61,7 +61,8 @@ const LARGEST_FOOTER: u64 = 1 << 28;
 pub struct ParquetWriter {
     target: PathBuf,
     draft: Draft,
-    writer: ArrowWriter<File>,
+    /// From the first row group on, whose columns the file has.
+    writer: Option<ArrowWriter<File>>,
 }
 
 impl ParquetWriter {
@@ -72,18 +73,26 @@ impl ParquetWriter {
     /// There is no folder to write into.
     pub fn create(target: &Path) -> Result<Self, ParquetFileError> {
         let fail = |problem: String| ParquetFileError::Write { path: target.to_path_buf(), problem };
-        let mut draft = Draft::new(folder_of(target)).map_err(|error| fail(in_words(&error)))?;
-        let file = draft.file().try_clone().map_err(|error| fail(in_words(&error)))?;
-        let properties = WriterProperties::builder()
-            .set_created_by(concat!("segue ", env!("CARGO_PKG_VERSION")).into())
-            .set_compression(Compression::SNAPPY)
-            .set_statistics_enabled(EnabledStatistics::Chunk)
-            .set_offset_index_disabled(true)
-            .set_max_row_group_row_count(None)
-            .build();
-        let writer = ArrowWriter::try_new(file, handoff_schema(), Some(properties))
-            .map_err(|error| fail(of_parquet(&error)))?;
-        Ok(Self { target: target.to_path_buf(), draft, writer })
+        std::fs::create_dir_all(folder_of(target)).map_err(|error| fail(in_words(&error)))?;
+        let draft = Draft::new(folder_of(target)).map_err(|error| fail(in_words(&error)))?;
+        Ok(Self { target: target.to_path_buf(), draft, writer: None })
+    }
+
+    /// What writes columns of this schema, unless it is there.
+    fn writer(&mut self, schema: SchemaRef) -> Result<&mut ArrowWriter<File>, String> {
+        if self.writer.is_none() {
+            let file = self.draft.file().try_clone().map_err(|error| in_words(&error))?;
+            let properties = WriterProperties::builder()
+                .set_created_by(concat!("segue ", env!("CARGO_PKG_VERSION")).into())
+                .set_compression(Compression::SNAPPY)
+                .set_statistics_enabled(EnabledStatistics::Chunk)
+                .set_offset_index_disabled(true)
+                .set_max_row_group_row_count(None)
+                .build();
+            let writer = ArrowWriter::try_new(file, schema, Some(properties));
+            self.writer = Some(writer.map_err(|error| of_parquet(&error))?);
+        }
+        self.writer.as_mut().ok_or_else(|| "there is no writer".into())
     }
 
     /// Adds a row group.
@@ -92,11 +101,12 @@ impl ParquetWriter {
     ///
     /// The disk is full.
     pub fn row_group(&mut self, batch: &RecordBatch) -> Result<(), ParquetFileError> {
-        let written = self.writer.write(batch).and_then(|()| self.writer.flush());
-        written.map_err(|error| ParquetFileError::Write {
-            path: self.target.clone(),
-            problem: of_parquet(&error),
-        })
+        let path = self.target.clone();
+        let written = self.writer(batch.schema()).and_then(|writer| {
+            let written = writer.write(batch).and_then(|()| writer.flush());
+            written.map_err(|error| of_parquet(&error))
+        });
+        written.map_err(|problem| ParquetFileError::Write { path, problem })
     }
 
     /// Ends the file with what it says of itself, and puts it in its place.
@@ -104,13 +114,16 @@ impl ParquetWriter {
     /// # Errors
     ///
     /// The disk is full.
-    pub fn finish(self, says: &[(&str, String)]) -> Result<(), ParquetFileError> {
-        let Self { target, mut draft, mut writer } = self;
+    pub fn finish(mut self, says: &[(&str, String)]) -> Result<(), ParquetFileError> {
+        let begun = self.writer(handoff_schema()).map(|_| ());
+        let Self { target, mut draft, writer } = self;
+        let fail = |problem: String| ParquetFileError::Write { path: target.clone(), problem };
+        begun.map_err(&fail)?;
+        let mut writer = writer.ok_or_else(|| fail("there is no writer".into()))?;
         for (key, value) in says {
             writer.append_key_value_metadata(KeyValue::new(key.to_string(), value.clone()));
         }
         writer.append_key_value_metadata(KeyValue::new(DIGEST.to_string(), "0".repeat(DIGITS)));
-        let fail = |problem: String| ParquetFileError::Write { path: target.clone(), problem };
         writer.close().map_err(|error| fail(of_parquet(&error)))?;
         let sealed = seal(draft.file()).and_then(|()| draft.file().sync_all());
         sealed.and_then(|()| draft.persist(&target)).map_err(|error| fail(in_words(&error)))
@@ -215,7 +228,7 @@ impl ParquetReader {
         }
         let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::default())
             .map_err(|error| damaged(&of_parquet(&error)))?;
-        if *metadata.schema().fields() != *handoff_schema().fields() {
+        if !is_handoff_schema(metadata.schema().fields()) {
             return Err(damaged("its columns are others"));
         }
         Ok(Self { path: path.to_path_buf(), file, metadata })

@@ -15,8 +15,20 @@ pub type ArrowError = serde_arrow::Error;
 
 /// Records as columns. The types of the fields, not the values, make the schema.
 pub(crate) fn batch<'de, T: Deserialize<'de> + Serialize>(rows: &[T]) -> Result<RecordBatch, ArrowError> {
+    batch_of(rows, false)
+}
+
+/// The same; which handoff of its run a row is has a column only where runs have several.
+fn batch_of<'de, T: Deserialize<'de> + Serialize>(
+    rows: &[T],
+    several_handoffs: bool,
+) -> Result<RecordBatch, ArrowError> {
     let options = TracingOptions::default().strings_as_large_utf8(false);
-    serde_arrow::to_record_batch(&Vec::<FieldRef>::from_type::<T>(options)?, &rows)
+    let mut fields = Vec::<FieldRef>::from_type::<T>(options)?;
+    if !several_handoffs {
+        fields.retain(|field| field.name() != "handoff");
+    }
+    serde_arrow::to_record_batch(&fields, &rows)
 }
 
 /// Any records as columns, one row each.
@@ -28,13 +40,18 @@ pub fn records_arrow<'de, T: Deserialize<'de> + Serialize>(
 
 /// One row per direction, kind, flow count and scheme (docs/reference/bench.md).
 pub fn comparison_arrow(comparison: &Comparison) -> Result<RecordBatch, ArrowError> {
-    records_arrow(comparison.rows().map(FlatRow::from))
+    let rows: Vec<_> = comparison.rows().map(FlatRow::from).collect();
+    batch_of(&rows, several_handoffs(comparison))
 }
 
 /// One row per handoff and scheme, those that the comparison has kept.
 pub fn handoffs_arrow(comparison: &Comparison) -> Result<RecordBatch, ArrowError> {
     let handoffs = comparison.groups.iter().flat_map(|group| &group.handoffs);
-    batch(&handoffs.cloned().collect::<Vec<_>>())
+    batch_of(&handoffs.cloned().collect::<Vec<_>>(), several_handoffs(comparison))
+}
+
+fn several_handoffs(comparison: &Comparison) -> bool {
+    comparison.groups.iter().any(|group| group.handoff.is_some())
 }
 
 /// One row per drive and scheme (docs/guide/drives.md).

@@ -3,12 +3,12 @@
 use arrow_array::RecordBatch;
 use proptest::prelude::*;
 use segue_study::HandoffRow;
-use segue_tables::{Asked, ParquetFileError, ParquetReader, ParquetWriter, SweptHandoff, handoff_batch};
+use segue_tables::{ParquetFileError, ParquetReader, ParquetWriter, Question, SweptHandoff, handoff_batch};
 use std::path::Path;
 use std::sync::Arc;
 
 fn handoff(scheme: &str, at_s: f64, transfer_s: Option<f64>, count: u32) -> SweptHandoff {
-    let asked = Asked {
+    let asked = Question {
         notice: "in-band",
         notice_loss: 1,
         definition: "after-ack",
@@ -55,7 +55,7 @@ fn no_damage_passes_for_a_result() {
     let folder = tempfile::tempdir().expect("a folder");
     let (good, bad) = (folder.path().join("good"), folder.path().join("bad"));
     let rows = ["sack", "etcp"].map(|scheme| handoff(scheme, 0.1, None, 1));
-    let bytes = write(&good, &[handoff_batch(&rows).expect("a batch")], &[("holds", "0".into())]);
+    let bytes = write(&good, &[handoff_batch(&rows, false).expect("a batch")], &[("holds", "0".into())]);
     let damaged = |bytes: &[u8], what: &str| {
         // A new file each time: some file systems wait for the disk when one is replaced.
         let _ = std::fs::remove_file(&bad);
@@ -92,7 +92,7 @@ fn a_file_without_rows_is_a_file() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(16))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 16))]
 
     /// Also when rows have been read from one file and are written to another, as parts are.
     #[test]
@@ -108,7 +108,7 @@ proptest! {
         let folder = tempfile::tempdir().expect("a folder");
         let rows = |group: &Vec<(String, f64, Option<f64>, u32)>| {
             let rows: Vec<_> = group.iter().map(|(scheme, at, time, count)| handoff(scheme, *at, *time, *count)).collect();
-            handoff_batch(&rows).expect("a batch")
+            handoff_batch(&rows, false).expect("a batch")
         };
         let batches: Vec<RecordBatch> = groups.iter().map(rows).collect();
         let says = [("key", "value".to_string())];

@@ -21,6 +21,11 @@ pub fn time(word: &str) -> Option<u64> {
     with_unit(word, &[("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", SECOND)])
 }
 
+/// Whether a time is above 0 and below the resolution of 1 ns, so that [`time`] would take it for 0.
+pub fn is_below_resolution(word: &str) -> bool {
+    time(word) == Some(0) && word.contains(|letter: char| matches!(letter, '1'..='9'))
+}
+
 /// A number of packets such as `100p` or `100`; `None` if it is none.
 pub fn packets(word: &str) -> Option<u32> {
     let digits = word.strip_suffix(['p', 'P']).unwrap_or(word);
@@ -99,6 +104,11 @@ mod tests {
             ("0s", 0),
         ] {
             assert_eq!(time(word), Some(ns), "{word}");
+        }
+        for (word, below) in
+            [("0.0001us", true), ("0.4ns", true), ("0.5ns", false), ("0.000s", false), ("1", false)]
+        {
+            assert_eq!(is_below_resolution(word), below, "{word}");
         }
         for word in ["", "50", "-1ms", "1h", "NaNs", "1 s", "1.5e3s", "s", "2mbit", "99999999999s"] {
             assert_eq!(time(word), None, "{word}");

@@ -21,10 +21,14 @@ pub fn read(path: &Path, largest: u64) -> Result<String, String> {
         .map_err(|error| format!("byte {} is not UTF-8", error.utf8_error().valid_up_to()))
 }
 
-/// The kinds of error that users meet, in plainer words than the library's.
-fn in_words(problem: &io::Error) -> String {
+/// The kinds of error that users meet in reading a file, in plainer words than the system's.
+pub fn in_words(problem: &io::Error) -> String {
     match problem.kind() {
         io::ErrorKind::NotFound => "there is no such file".into(),
+        io::ErrorKind::IsADirectory => "it is a directory".into(),
+        io::ErrorKind::InvalidData => "it is not text in UTF-8".into(),
+        // A size that is refused says which.
+        io::ErrorKind::FileTooLarge if problem.get_ref().is_some() => problem.to_string(),
         kind => kind.to_string(),
     }
 }

@@ -1,6 +1,8 @@
 //! `fidelity`: the `sack` profile against the real ns-2 (`reference/ns2/`).
 
 use clap::Parser;
+use segue_fidelity::kernel::draws::Draws;
+use segue_fidelity::kernel::scenario::Scenario;
 use segue_fidelity::kernel::verdict::Place;
 use segue_fidelity::measure::Quartiles;
 use segue_fidelity::reference::Reference;
@@ -31,6 +33,9 @@ struct Arguments {
     /// With --only linux: on the reference's own bench, which is the simulator's without the last hop
     #[arg(long)]
     its_bench: bool,
+    /// With --only linux: so many times the handoffs of each median that is too far off, with other lots of bbr
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    draws: Option<u32>,
     /// Folder of the reference tables
     #[arg(long, value_name = "DIR", default_value_os_t = reference_folder())]
     reference: PathBuf,
@@ -64,12 +69,12 @@ fn run(arguments: &Arguments) -> Result<bool, Error> {
     // Subsets and held-out scenarios are those of ns-2.
     let whole = arguments.only.is_some() || !(arguments.subset || arguments.heldout);
     let differences = arguments.only.and(arguments.differences.as_deref());
-    let linux = !(whole && wanted(Part::Linux)) || beside_linux(place, differences)?;
+    let linux = !(whole && wanted(Part::Linux)) || beside_linux(place, differences, arguments.draws)?;
     Ok(ns2 && linux)
 }
 
 /// `linux-6.12` against the kernel.
-fn beside_linux(place: Place, differences: Option<&Path>) -> Result<bool, Error> {
+fn beside_linux(place: Place, differences: Option<&Path>, draws: Option<u32>) -> Result<bool, Error> {
     let comparisons = kernel::verdict::compare(&kernel::outcome::read(&kernel::folder())?, place)?;
     if let Some(path) = differences {
         write_kernel_differences(path, &comparisons)?;
@@ -77,8 +82,7 @@ fn beside_linux(place: Place, differences: Option<&Path>) -> Result<bool, Error>
     println!("{:<46} {:>9} {:>9} {:>8}", "kernel 6.12: median of A, s", "ours", "kernel", "error");
     for c in &comparisons {
         let (ours, kernel) = c.medians();
-        let head = c.scenario.to_string();
-        let name = head.rsplit_once(' ').map_or("", |(name, _)| name);
+        let name = name(&c.scenario);
         println!("{name:<46} {ours:>9.3} {kernel:>9.3} {:>+7.1}%", 100.0 * c.error());
     }
     for (control, flows) in [(CcName::Cubic, 1), (CcName::Reno, 1), (CcName::Bbr, 1), (CcName::Cubic, 4)] {
@@ -104,10 +108,35 @@ fn beside_linux(place: Place, differences: Option<&Path>) -> Result<bool, Error>
             );
         }
     }
+    if let Some(count) = draws {
+        print_draws(&comparisons, count);
+    }
     println!();
     let targets = kernel::verdict::judge(&comparisons);
     print_targets(&targets);
     Ok(targets.iter().all(|target| target.met))
+}
+
+/// A scenario without its handoff time.
+fn name(scenario: &Scenario) -> String {
+    let head = scenario.to_string();
+    head.rsplit_once(' ').map_or("", |(name, _)| name).to_string()
+}
+
+/// Where the kernel lies among medians of ours that differ by their lots alone.
+fn print_draws(comparisons: &[kernel::verdict::Comparison], count: u32) {
+    let far = comparisons.iter().filter(|c| c.error().abs() > c.step());
+    for c in far.filter(|c| c.scenario.control == CcName::Bbr) {
+        let draws = Draws::of(c, count);
+        let (least, most) = (draws.medians[0], draws.medians[draws.medians.len() - 1]);
+        let (_, kernel) = c.medians();
+        println!(
+            "{}: {count} medians of ours by other lots: {least:.3} to {most:.3}; {:.1} % are at most the kernel's \
+             {kernel:.3}",
+            name(&c.scenario),
+            100.0 * draws.rank(kernel)
+        );
+    }
 }
 
 fn print_targets(targets: &[Target]) {
@@ -293,13 +322,12 @@ fn write_kernel_differences(path: &Path, comparisons: &[kernel::verdict::Compari
     let heading = ["scenario", "T", "ours_A", "kernel_A", "ours_first_data", "kernel_first_data"];
     out.write_record(heading).map_err(|e| wrong(path, e))?;
     for c in comparisons {
-        let name = c.scenario.to_string();
-        let name = name.rsplit_once(' ').map_or("", |(name, _)| name);
+        let name = name(&c.scenario);
         for ((at, ours), kernel) in c.times.iter().zip(&c.ours).zip(&c.kernel) {
             let far = |a: f64, b: f64| (a - b).abs() > 0.001;
             if far(ours.a, kernel.a) || far(ours.first_data, kernel.first_data) {
                 let numbers = [*at as f64 / 1e9, ours.a, kernel.a, ours.first_data, kernel.first_data];
-                let line = [name.to_string()].into_iter().chain(numbers.map(|number| number.to_string()));
+                let line = [name.clone()].into_iter().chain(numbers.map(|number| number.to_string()));
                 out.write_record(line).map_err(|e| wrong(path, e))?;
             }
         }

@@ -2,10 +2,11 @@
 //!
 //! [`scenario`] says what is run, [`bench`] is the reference's network, [`log`] is what happened at the sender's host.
 //! [`compare`] lays two of them side by side,
-//! [`outcome`] is the table of handoffs and [`verdict`] how far ours are from it.
+//! [`outcome`] is the table of handoffs, [`verdict`] how far ours are from it, [`draws`] what of that is chance.
 
 pub mod bench;
 pub mod compare;
+pub mod draws;
 pub mod log;
 pub mod outcome;
 pub mod scenario;

@@ -116,6 +116,7 @@ pub fn on_our_bench(scenario: &Scenario, times: &[Nanos]) -> Result<Vec<Outcome>
         definition: Definition::AfterHighest,
         routers: Routers::default(),
         seed: 1,
+        before: 0,
     });
     let sack = check_scheme("sack", &[]).map_err(|e| Error::Scheme(e.to_string()))?;
     let outcomes = times.iter().map(|&at| {

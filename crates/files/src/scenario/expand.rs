@@ -1,7 +1,7 @@
 //! From the words of a file to a checked plan.
 
-use super::{FileError, ScenarioFile};
-use segue_study::request::{NEIGHBOURS, NOTICE_ERROR, Plan, Request, RequestError};
+use super::{FileError, ScenarioFile, SettingWord};
+use segue_study::request::{EVERY, HANDOFFS, NEIGHBOURS, NOTICE_ERROR, Plan, Request, RequestError};
 use segue_study::times::{Times, time};
 use segue_world::{Definition, Kind, KindWord, Nanos, NoticeMode, NoticeWord, SECOND};
 use std::ops::Range;
@@ -33,7 +33,12 @@ impl Places {
 }
 
 /// Settings that have a key of their own.
-const OWN_KEYS: [(&str, &str); 2] = [(NOTICE_ERROR.0, "notice_error"), (NEIGHBOURS.0, "neighbours")];
+const OWN_KEYS: [(&str, &str); 4] = [
+    (NOTICE_ERROR.0, "notice_error"),
+    (NEIGHBOURS.0, "neighbours"),
+    (HANDOFFS.0, "handoffs"),
+    (EVERY.0, "every"),
+];
 
 /// Most blocks of a table: what is simulated for each is held until the end.
 const MOST_BLOCKS: usize = 20_000;
@@ -102,9 +107,15 @@ impl ScenarioFile {
                 places.note(own, "", value.span());
             }
         }
-        let error = scenario.notice_error.as_ref().map(|words| (words.span(), words.get_ref().clone()));
-        let users = scenario.neighbours.as_ref().map(|words| (words.span(), words.get_ref().0.clone()));
-        for ((setting, key), written) in OWN_KEYS.into_iter().zip([error, users]) {
+        let text = |words: &Spanned<String>| (words.span(), words.get_ref().clone());
+        let number = |words: &Spanned<SettingWord>| (words.span(), words.get_ref().0.clone());
+        let written = [
+            scenario.notice_error.as_ref().map(text),
+            scenario.neighbours.as_ref().map(number),
+            scenario.handoffs.as_ref().map(number),
+            scenario.every.as_ref().map(text),
+        ];
+        for ((setting, key), written) in OWN_KEYS.into_iter().zip(written) {
             let Some((span, words)) = written else { continue };
             if settings.iter().any(|(other, _)| other == setting) {
                 let problem = format!("`{key}` stands in `settings`, too; expected it once");
@@ -120,6 +131,7 @@ impl ScenarioFile {
     pub(super) fn check_blocks(&self, plan: &Plan) -> Result<(), FileError> {
         let request = &plan.request;
         let blocks = request.pairs.len() * request.kinds.len() * request.flows.len();
+        let blocks = blocks * plan.series.handoffs as usize;
         if blocks > MOST_BLOCKS {
             let problem = format!(
                 "links, kinds and flows make {blocks} combinations, more than {MOST_BLOCKS}; expected fewer values"

@@ -161,6 +161,21 @@ const BAD: &[(&str, &str, &str)] = &[
     ("old = 'wlan'\nnew = 'egprs'\nat = ['2s', '1s']", "3, column 6", "at: handoff times must increase"),
     ("old = 'wlan'\nnew = 'egprs'\nseeds = 0", "3, column 9", "1 to 100000"),
     ("old = 'wlan'\nnew = 'egprs'\ncolumns = ['q1', 'medain']", "3, column 18", "did you mean `median`?"),
+    (
+        "old = 'wlan'\nnew = 'egprs'\ncolumns = ['q1', 'median', 'q1']",
+        "3, column 28",
+        "`q1` stands there twice",
+    ),
+    (
+        "{\"version\":1,\"rows\":[]}",
+        "1, column 1",
+        "this is JSON, perhaps a result; expected a scenario in TOML",
+    ),
+    (
+        "old = 'wlan'\nnew = 'egprs'\nobserve = '5s'",
+        "1, column 1",
+        "a laboratory's plan; expected a scenario",
+    ),
     ("old = 'wlan'\nnew = 'egprs'\n[chart]\nacross = 'flow'", "4, column 10", "did you mean `flows`?"),
     (
         "old = 'wlan'\nnew = 'egprs'\nkind = ['mbb', 'bbm']\n[chart]\nacross = 'disconnect'\nhorizontal = 'log'",

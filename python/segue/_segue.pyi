@@ -122,6 +122,8 @@ def compare(
     notice_loss: int | None = None,
     notice_error: str | None = None,
     neighbours: str | None = None,
+    handoffs: int | None = None,
+    every: _Time | None = None,
     stack: str | None = None,
     cc: Literal["cubic", "reno", "bbr", "bbr3"] | None = None,
     settings: _Settings | None = None,

@@ -7,9 +7,10 @@ use crate::words::{Count, Settings, Several, Time, Word, Words};
 use arrow_array::RecordBatch;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use segue::cli::{Command, VERSION};
+use segue::args::VERSION;
+use segue::cli::Command;
 use segue::drive::provenance;
-use segue::run::{Asked, folder_of_links, read};
+use segue::run::{Question, folder_of_links, read};
 use segue::{Failure, compare as command};
 use segue_export::{Provenance, comparison_json, drive_json};
 use segue_study::{Comparison as Compared, Plan};
@@ -80,6 +81,7 @@ impl Comparison {
 ///     notice: 'instant' (unless given) or 'in-band', of which the first `notice_loss` copies are lost.
 ///     notice_error: how far notices may be wrong, drawn for each handoff: 'rate=2x,delay=30ms,late=100ms'.
 ///     neighbours: long downloads of others on each access link, such as '3' or '3 cubic'.
+///     handoffs, every: several handoffs in a row and the time between their beginnings, such as 3 and '15s'.
 ///     stack: one stack for all schemes in place of their own.
 ///     cc: congestion control of a stack that has a choice, such as 'linux-6.12': 'cubic', 'reno', 'bbr' or 'bbr3'.
 ///     settings: settings of schemes and stacks by name.
@@ -102,7 +104,7 @@ impl Comparison {
 #[pyfunction]
 #[pyo3(signature = (old, new, *, both_ways=false, kind=None, disconnect=None, flows=None, schemes=None, at=None,
     warm_up=None, packets=None, definition=None, notice=None, notice_loss=None, notice_error=None, neighbours=None,
-    stack=None, cc=None, settings=None, seed=None, seeds=None, threads=None, rows=true))]
+    handoffs=None, every=None, stack=None, cc=None, settings=None, seed=None, seeds=None, threads=None, rows=true))]
 #[allow(clippy::too_many_arguments, reason = "those of the command line, each by its name")]
 pub fn compare(
     py: Python<'_>,
@@ -121,6 +123,8 @@ pub fn compare(
     notice_loss: Option<Count>,
     notice_error: Option<Word>,
     neighbours: Option<Word>,
+    handoffs: Option<Count>,
+    every: Option<Time>,
     stack: Option<Word>,
     cc: Option<Word>,
     settings: Option<Settings>,
@@ -135,7 +139,7 @@ pub fn compare(
     words.option("warm-up", warm_up);
     words.option("packets", packets).option("definition", definition).option("notice", notice);
     words.option("notice-loss", notice_loss).option("notice-error", notice_error);
-    words.option("neighbours", neighbours);
+    words.option("neighbours", neighbours).option("handoffs", handoffs).option("every", every);
     words.option("stack", stack).option("cc", cc);
     words.settings(settings.as_ref());
     words.option("seed", seed).option("seeds", seeds).option("threads", threads).rest(&[&old.0, &new.0]);
@@ -178,8 +182,8 @@ pub fn run(
     let name = path.to_string_lossy();
     let asked = read(&name, args.points).map_err(|failure| exception_of_file(failure, &path))?;
     let result = watched(py, args.threads, None, |watch| match &asked {
-        Asked::Handoffs { plan, .. } => Comparison::of(plan, rows, folder_of_links(&name), watch),
-        Asked::Drives { file, plan } => {
+        Question::Handoffs { plan, .. } => Comparison::of(plan, rows, folder_of_links(&name), watch),
+        Question::Drives { file, plan } => {
             let drives = plan.run(&|more| watch.done(more));
             let table = drive_arrow(&drives).map_err(Failure::ours)?;
             let provenance = provenance(VERSION, (&name, args.points), file, plan).map_err(Failure::ours)?;

@@ -10,7 +10,7 @@ use std::path::Path;
 
 /// `ValueError` for a mistake of the user, `RuntimeError` for one of ours.
 pub fn exception(failure: Failure) -> PyErr {
-    let line = segue::cli::printable(&failure.to_string());
+    let line = segue::printable(&failure.to_string());
     match failure {
         Failure::User(_) => PyValueError::new_err(line),
         Failure::Ours(_) | Failure::Closed => PyRuntimeError::new_err(line),

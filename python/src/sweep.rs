@@ -9,7 +9,7 @@ use pyo3::types::PyBytes;
 use segue::Failure;
 use segue::cli::Command;
 use segue_sweep::{Plan, Shard, Store};
-use segue_tables::{batch_from_bytes, batch_to_bytes, handoff_schema};
+use segue_tables::{batch_from_bytes, batch_to_bytes, is_handoff_schema};
 use std::ops::ControlFlow;
 use std::sync::{PoisonError, RwLock};
 
@@ -140,7 +140,7 @@ impl SweepStore {
         };
         py.detach(|| {
             let batch = batch_from_bytes(bytes).map_err(|error| wrong(&error.to_string()))?;
-            if batch.schema() != handoff_schema() || batch.num_rows() as u64 != rows {
+            if !is_handoff_schema(batch.schema().fields()) || batch.num_rows() as u64 != rows {
                 return Err(wrong("other columns, or another number of rows"));
             }
             self.with(|store| store.keep(part, &batch).map_err(ours))

@@ -209,10 +209,10 @@ def test_bad_sweeps(spec: Path, tmp_path: Path, command_line: Any) -> None:
         segue.sweep(tmp_path / "none.toml", out=tmp_path / "out.parquet")
     bad = tmp_path / "bad.toml"
     bad.write_text(SPEC.replace("schemes", "scheme"))
-    out = str(tmp_path / "out.parquet")
+    out, nowhere = str(tmp_path / "out.parquet"), "/proc/nowhere/x.parquet"
     mistakes: list[tuple[list[str], Callable[[], object]]] = [
         (["sweep", str(bad), "--out", out], lambda: segue.sweep(bad, out=out)),
-        (["sweep", str(spec), "--out", "/nowhere/x.parquet"], lambda: segue.sweep(spec, out="/nowhere/x.parquet")),
+        (["sweep", str(spec), "--out", nowhere], lambda: segue.sweep(spec, out=nowhere)),
         (["sweep", str(spec), "--out", str(spec)], lambda: segue.sweep(spec, out=spec)),
         (["sweep", str(spec), "--out", out, "--threads", "0"], lambda: segue.sweep(spec, out=out, threads=0)),
     ]

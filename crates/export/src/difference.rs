@@ -13,6 +13,8 @@ struct PairDocument<'a> {
     kind: &'a str,
     disconnect_s: f64,
     flows: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    handoff: Option<u32>,
     scheme: &'a str,
     identical: bool,
     question: &'a [Changed],
@@ -28,6 +30,7 @@ impl<'a> From<&'a Pair> for PairDocument<'a> {
             kind: &row.kind,
             disconnect_s: row.disconnect_s,
             flows: row.flows,
+            handoff: row.handoff,
             scheme: &row.scheme,
             identical: pair.identical(),
             question: &pair.question,

@@ -7,6 +7,7 @@ mod drive;
 mod live;
 mod origin;
 mod question;
+pub mod schema;
 mod trace_lines;
 
 pub use csv_rows::{comparison_csv, csv_text, handoffs_csv};

@@ -53,6 +53,8 @@ struct FlatRow<'a> {
     simulated_bytes_1s: Option<f64>,
     simulated_bytes_5s: Option<f64>,
     simulated_bytes_10s: Option<f64>,
+    simulated_drops: Option<f64>,
+    simulated_retransmissions: Option<f64>,
 }
 
 impl<'a> From<&'a LiveRow> for FlatRow<'a> {
@@ -98,6 +100,8 @@ impl<'a> From<&'a LiveRow> for FlatRow<'a> {
             simulated_bytes_1s: simulated(|measures| measures.bytes_1s),
             simulated_bytes_5s: simulated(|measures| measures.bytes_5s),
             simulated_bytes_10s: simulated(|measures| measures.bytes_10s),
+            simulated_drops: simulated(|measures| Some(measures.drops)),
+            simulated_retransmissions: simulated(|measures| Some(measures.retransmissions)),
         }
     }
 }

@@ -89,6 +89,31 @@ impl Provenance {
         Self::new(program, Some(command), Question::Drives(drives), links, files)
     }
 
+    /// The same as lines that begin a CSV file, `# KEY: VALUE`: `read_csv(..., comment = "#")` of pandas and
+    /// `read.csv(..., comment.char = "#")` of R pass over them. What is no single word is JSON.
+    ///
+    /// Errors: of the JSON writer.
+    pub fn comments(&self) -> Result<String, serde_json::Error> {
+        let mut text = format!("# program: {}\n", self.program);
+        if let Some(command) = &self.command {
+            // A name may hold a line feed, which JSON writes as two letters.
+            let command = if command.contains(char::is_control) {
+                serde_json::to_string(command)?
+            } else {
+                command.clone()
+            };
+            text.push_str(&format!("# command: {command}\n"));
+        }
+        for (key, json) in [
+            ("question", serde_json::to_string(&self.question)?),
+            ("links", serde_json::to_string(&self.links)?),
+            ("files", serde_json::to_string(&self.files)?),
+        ] {
+            text.push_str(&format!("# {key}: {json}\n"));
+        }
+        Ok(text)
+    }
+
     fn new<'a>(
         program: &str,
         command: Option<String>,

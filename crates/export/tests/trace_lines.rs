@@ -26,6 +26,7 @@ fn experiment(old: &str, new: &str) -> Experiment {
         definition: Definition::AfterHighest,
         routers: Routers::default(),
         seed: 1,
+        before: 0,
     }
 }
 
@@ -115,7 +116,7 @@ fn the_lines_of_a_narrated_handoff() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(32))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 8))]
 
     #[test]
     fn events_replayed_give_the_same_counts(

@@ -1,13 +1,62 @@
 //! `segue compare`.
 
-use crate::cli::CompareArgs;
+use crate::args::{BenchArgs, ResultArgs, TableArgs, choice};
 use crate::screen::Screen;
 use crate::{Failure, outputs, print, progress, table, warn};
+use clap::Args;
 use segue_export::{Origin, Output, Provenance, comparison_csv, comparison_json, handoffs_csv};
 #[cfg(feature = "report")]
 use segue_report::comparison_page;
+use segue_study::request::{EVERY, HANDOFFS};
+use segue_study::times::{Times, time};
 use segue_study::{Comparison, GroupResult, Plan, Presentation, Request};
+use segue_world::{KindWord, Nanos};
 use std::path::Path;
+
+/// `segue compare`.
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// Links and schemes.
+    #[command(flatten)]
+    pub bench: BenchArgs,
+    /// Also compare from NEW to OLD
+    #[arg(long)]
+    pub both_ways: bool,
+    /// Kinds of handoff
+    #[arg(long, value_parser = choice::<KindWord>(), value_delimiter = ',', default_value = "mbb")]
+    pub kind: Vec<KindWord>,
+    /// Numbers of flows
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = flow_count, default_value = "1", allow_negative_numbers = true)]
+    pub flows: Vec<usize>,
+    /// Handoff times: one, or FIRST..LAST/STEP
+    #[arg(long, value_name = "TIMES", value_parser = Times::parse, default_value = "0.1s..20s/0.1s", allow_hyphen_values = true)]
+    pub at: Times,
+    /// Handoffs in a row, each counted for itself: to NEW, back, to NEW and so on
+    #[arg(long, value_name = "N", requires = "every", allow_hyphen_values = true)]
+    pub handoffs: Option<String>,
+    /// From the beginning of a handoff to that of the next
+    #[arg(long, value_name = "TIME", requires = "handoffs", allow_hyphen_values = true)]
+    pub every: Option<String>,
+    /// Begin so much later: all handoff times are counted from the end of the warm-up
+    #[arg(long, value_name = "TIME", value_parser = time, default_value = "0s", hide_default_value = true, allow_hyphen_values = true)]
+    pub warm_up: Nanos,
+    /// Pool the handoffs of K seeds
+    #[arg(long, value_name = "K", default_value_t = 1, allow_negative_numbers = true)]
+    pub seeds: u64,
+    /// Where results go.
+    #[command(flatten)]
+    pub results: ResultArgs,
+    /// Columns of the table.
+    #[command(flatten)]
+    pub table: TableArgs,
+    /// Worker threads; all cores unless given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+}
+
+fn flow_count(word: &str) -> Result<usize, String> {
+    word.trim().parse().map_err(|_| "expected whole numbers such as 1,2,4".to_string())
+}
 
 /// Runs the command.
 pub fn run(args: &CompareArgs, origin: &Origin, screen: &Screen) -> Result<(), Failure> {
@@ -23,7 +72,9 @@ pub fn run(args: &CompareArgs, origin: &Origin, screen: &Screen) -> Result<(), F
     if let Some(columns) = args.table.columns()? {
         shown.columns = columns;
     }
-    let comparison = deliver(&plan, &shown, files, args.threads, origin, screen, "".as_ref())?;
+    outputs::origin_needs_csv(to.origin, files[1].is_some() || files[2].is_some())?;
+    let delivery = Delivery { files, csv_origin: to.origin, threads: args.threads, folder: "".as_ref() };
+    let comparison = deliver(&plan, &shown, delivery, origin, screen)?;
     if on_stdout {
         warn(comparison.groups.iter().flat_map(GroupResult::warnings));
     } else {
@@ -32,28 +83,40 @@ pub fn run(args: &CompareArgs, origin: &Origin, screen: &Screen) -> Result<(), F
     Ok(())
 }
 
-/// Runs the plan and writes what was asked for: JSON, CSV, single handoffs, page. Paths of
-/// links start from `folder`.
+/// How the results of a comparison are delivered.
+pub(crate) struct Delivery<'a> {
+    /// JSON, CSV, single handoffs, page.
+    pub files: [Option<Output>; 4],
+    /// Whether CSV begins with its origin.
+    pub csv_origin: bool,
+    /// Threads that compute it.
+    pub threads: Option<u16>,
+    /// Paths of links start from here.
+    pub folder: &'a Path,
+}
+
+/// Runs the plan and writes what was asked for.
 #[cfg_attr(not(feature = "report"), expect(unused_variables, reason = "pages are not built"))]
 pub(crate) fn deliver(
     plan: &Plan,
     shown: &Presentation,
-    [json, csv, rows, report]: [Option<Output>; 4],
-    threads: Option<u16>,
+    to: Delivery,
     origin: &Origin,
     screen: &Screen,
-    folder: &Path,
 ) -> Result<Comparison, Failure> {
+    let Delivery { files: [json, csv, rows, report], csv_origin, threads, folder } = to;
     let links = plan.request.pairs.iter().flat_map(|(old, new)| [old, new]);
     outputs::spare_links(links, [&json, &csv, &rows, &report])?;
     let keep_handoffs = rows.is_some() || report.is_some();
     let comparison = outputs::with_threads(threads, || simulate(plan, keep_handoffs, screen))?;
-    outputs::write(json, || {
-        let provenance = Provenance::of_plan(origin.version, plan, folder).map_err(Failure::ours)?;
-        comparison_json(&comparison, Some(&provenance)).map_err(Failure::ours)
-    })?;
-    outputs::write(csv, || comparison_csv(&comparison))?;
-    outputs::write(rows, || handoffs_csv(&comparison))?;
+    let provenance = || Provenance::of_plan(origin.version, plan, folder).map_err(Failure::ours);
+    let head = match csv_origin {
+        true => provenance()?.comments().map_err(Failure::ours)?,
+        false => String::new(),
+    };
+    outputs::write(json, || comparison_json(&comparison, Some(&provenance()?)).map_err(Failure::ours))?;
+    outputs::write(csv, || comparison_csv(&comparison).map(|text| format!("{head}{text}")))?;
+    outputs::write(rows, || handoffs_csv(&comparison).map(|text| format!("{head}{text}")))?;
     #[cfg(feature = "report")]
     outputs::write(report, || {
         outputs::with_threads(threads, || comparison_page(plan, &comparison, shown, origin))
@@ -64,6 +127,10 @@ pub(crate) fn deliver(
 /// The comparison that the options ask for, checked.
 pub fn plan(args: &CompareArgs) -> Result<Plan, Failure> {
     let mut request = args.bench.request()?;
+    for ((key, _), word) in [(HANDOFFS, &args.handoffs), (EVERY, &args.every)] {
+        request.settings.extend(word.iter().map(|word| (key.to_string(), word.clone())));
+    }
+    crate::settings::only_once(&request.settings)?;
     if args.both_ways {
         let back = request.pairs.iter().map(|(old, new)| (new.clone(), old.clone())).collect::<Vec<_>>();
         request.pairs.extend(back);

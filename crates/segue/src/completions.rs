@@ -1,5 +1,6 @@
 //! Shell completions, made from the command line's own definition and from the lists of what has a name.
 
+use crate::args::VERSION;
 use crate::cli::{CompletionsArgs, ProgramWord};
 use crate::{Failure, examples, print};
 #[cfg(feature = "live")]
@@ -17,7 +18,7 @@ use segue_world::router_settings::ROUTER_SETTINGS;
 /// `segue completions SHELL [PROGRAM]`.
 pub fn completions(args: &CompletionsArgs) -> Result<(), Failure> {
     let mut command = match args.program {
-        ProgramWord::Segue => with_values(examples::program()),
+        ProgramWord::Segue => with_values(without_hidden(&examples::program())),
         #[cfg(feature = "live")]
         ProgramWord::SegueAgent => with_values(segue_agent::cli::Cli::command()),
     };
@@ -25,6 +26,16 @@ pub fn completions(args: &CompletionsArgs) -> Result<(), Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut command, name, &mut script);
     print(&String::from_utf8_lossy(&script))
+}
+
+/// The program without its hidden commands, which clap's script for bash would offer.
+fn without_hidden(program: &Command) -> Command {
+    // The library adds its own again.
+    let own = |name: &str| ["help", "version"].contains(&name);
+    let args = program.get_arguments().filter(|arg| !own(arg.get_id().as_str())).cloned();
+    let below =
+        program.get_subcommands().filter(|below| !below.is_hide_set() && !own(below.get_name())).cloned();
+    Command::new("segue").version(VERSION).args(args).subcommands(below)
 }
 
 /// The command with the values that its words may have. Parsing goes without: lists, sums and paths are valid as well.
@@ -103,8 +114,14 @@ mod tests {
     fn shells_are_told_of_schemes_presets_and_settings() {
         for (shell, knows_links) in [(Shell::Bash, true), (Shell::Zsh, true), (Shell::Fish, false)] {
             let mut script = Vec::new();
-            clap_complete::generate(shell, &mut with_values(examples::program()), "segue", &mut script);
+            clap_complete::generate(
+                shell,
+                &mut with_values(without_hidden(&examples::program())),
+                "segue",
+                &mut script,
+            );
             let script = String::from_utf8(script).unwrap();
+            assert!(!script.contains("lab-end") && script.contains("compare"), "{shell}: hidden commands");
             for word in ["etcp-v1", "linux-6.12", "bbr3", "notice-delay="] {
                 assert!(script.contains(word), "{shell}: {word}");
             }

@@ -1,14 +1,29 @@
 //! `segue diff`: two results side by side, differences beyond noise first.
 
-use crate::cli::DiffArgs;
 use crate::layout::{self, Cell, Paint, Side, wrapped};
 use crate::screen::{COLUMNS, Screen};
 use crate::{Failure, print};
+use clap::Args;
 use segue_export::{Document, Output, difference_json};
 use segue_study::difference::{Changed, Pair, question};
 use segue_study::verdict::{FEWEST, Measured, Verdict};
 use segue_study::{Difference, Row};
 use std::collections::BTreeMap;
+
+/// `segue diff`.
+#[derive(Debug, Args)]
+pub struct DiffArgs {
+    /// A result of `segue compare --json` (- for standard input)
+    pub a: String,
+    /// Another result (- for standard input)
+    pub b: String,
+    /// List every measure, also equal ones
+    #[arg(long)]
+    pub all: bool,
+    /// Write all measures as JSON (- for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<String>,
+}
 
 /// Runs the command.
 pub fn run(args: &DiffArgs, screen: &Screen) -> Result<(), Failure> {
@@ -33,7 +48,7 @@ pub fn run(args: &DiffArgs, screen: &Screen) -> Result<(), Failure> {
     }
     let names = [(&args.a, a.len()), (&args.b, b.len())].map(|(name, rows)| {
         let name = if name == "-" { "standard input" } else { name };
-        format!("{}, {rows} row{}", crate::cli::printable(name), plural(rows))
+        format!("{}, {rows} row{}", segue_console::printable(name), plural(rows))
     });
     print(&render(&difference, names, args.all, screen))
 }
@@ -92,7 +107,7 @@ fn questions(difference: &Difference) -> String {
     let mut text = format!("{pairs} pair{} of rows", plural(pairs));
     text.push_str(if changes.is_empty() { "\n" } else { "; A and B answer different questions:\n" });
     for (changed, &count) in changes.iter().take(MOST_CHANGES) {
-        let value = |text: &str| crate::cli::printable(if text.is_empty() { "none" } else { text });
+        let value = |text: &str| segue_console::printable(if text.is_empty() { "none" } else { text });
         let (a, b) = (value(&changed.a), value(&changed.b));
         text.push_str(&format!("  {}: {a} | {b} ({})\n", changed.field, of_pairs(count)));
     }
@@ -160,14 +175,19 @@ fn cells(pair: &Pair, measured: &Measured) -> Vec<Cell> {
         _ => Paint::Plain,
     };
     let cell = |(column, text): (usize, String)| Cell {
-        text: crate::cli::printable(&text),
+        text: segue_console::printable(&text),
         paint: if column == 7 || column == 9 { paint } else { Paint::Plain },
     };
     texts.into_iter().enumerate().map(cell).collect()
 }
 
 fn kind(row: &Row) -> String {
-    if row.disconnect_s == 0.0 { row.kind.clone() } else { format!("{} {} s", row.kind, row.disconnect_s) }
+    let which = row.handoff.map_or(String::new(), |nth| format!(" #{nth}"));
+    if row.disconnect_s == 0.0 {
+        row.kind.clone() + &which
+    } else {
+        format!("{} {} s{which}", row.kind, row.disconnect_s)
+    }
 }
 
 /// Two values with four digits, or with as many as it takes to tell them apart.
@@ -235,7 +255,7 @@ fn only(name: &str, rows: &[Row]) -> String {
             row.scheme,
             asked.join(", ")
         );
-        text.push_str(&format!("  {}\n", crate::cli::printable(&line)));
+        text.push_str(&format!("  {}\n", segue_console::printable(&line)));
     }
     text
 }

@@ -1,7 +1,7 @@
 //! `segue run` of a file with a `[drive]`.
 
+use crate::args::RunArgs;
 use crate::layout::wrapped;
-use crate::run::RunArgs;
 use crate::screen::{COLUMNS, Screen};
 use crate::{Failure, outputs, print, progress, warn};
 use comfy_table::CellAlignment;
@@ -47,18 +47,20 @@ pub fn run(
         ("json", &of(&args.results.json, &written.json)),
         ("csv", &of(&args.results.csv, &written.csv)),
     ])?;
+    outputs::origin_needs_csv(args.results.origin, csv.is_some())?;
     for read in read_for(path, file) {
         outputs::spare(&read, [&json, &csv])?;
     }
     outputs::spare_links(links(plan), [&json, &csv])?;
     warn(plan.schemes.iter().filter_map(|scheme| stack_warning(&scheme.stack)).collect::<BTreeSet<_>>());
     let rows = outputs::with_threads(args.threads, || simulate(plan, screen))?;
-    outputs::write(json, || {
-        let provenance =
-            provenance(origin.version, (path, args.points), file, plan).map_err(Failure::ours)?;
-        drive_json(&rows, Some(&provenance)).map_err(Failure::ours)
-    })?;
-    outputs::write(csv, || drive_csv(&rows))?;
+    let provenance = || provenance(origin.version, (path, args.points), file, plan).map_err(Failure::ours);
+    let head = match args.results.origin {
+        true => provenance()?.comments().map_err(Failure::ours)?,
+        false => String::new(),
+    };
+    outputs::write(json, || drive_json(&rows, Some(&provenance()?)).map_err(Failure::ours))?;
+    outputs::write(csv, || drive_csv(&rows).map(|text| format!("{head}{text}")))?;
     if !on_stdout {
         print(&table(plan, &rows))?;
     }

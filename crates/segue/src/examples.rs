@@ -4,7 +4,7 @@ use crate::cli::Cli;
 use clap::{Command, CommandFactory};
 
 /// Examples of a command. Those of a command that this build lacks are passed over.
-pub const EXAMPLES: [(&str, &[&str]); 22] = [
+pub const EXAMPLES: [(&str, &[&str]); 23] = [
     (
         "compare",
         &[
@@ -43,6 +43,7 @@ pub const EXAMPLES: [(&str, &[&str]); 22] = [
     ("links", &["segue links"]),
     ("trace-links", &["segue trace-links leo --out out/leo --length 60s"]),
     ("measures", &["segue measures"]),
+    ("schema", &["segue schema compare"]),
     ("man", &["segue man --out out/man"]),
     ("completions", &["segue completions bash"]),
     ("help", &["segue help compare"]),
@@ -51,7 +52,7 @@ pub const EXAMPLES: [(&str, &[&str]); 22] = [
 /// Commands by what one wants.
 const PURPOSES: [(&str, &[&str]); 4] = [
     ("Compare", &["compare", "run", "sweep", "merge", "diff", "repeat", "explore"]),
-    ("Explain", &["trace", "explain", "schemes", "links", "trace-links", "measures", "help"]),
+    ("Explain", &["trace", "explain", "schemes", "links", "trace-links", "measures", "schema", "help"]),
     ("Papers", &["reproduce", "model"]),
     ("On Linux", &["doctor", "lab", "kernel", "agent"]),
 ];
@@ -80,7 +81,7 @@ pub fn first_page() -> String {
     if program.find_subcommand("doctor").is_some() {
         page.push_str("  sudo segue doctor                        what this machine can do live\n");
     } else {
-        page.push_str("  segue schemes                            what can be compared, and on which TCP\n");
+        page.push_str("  segue schemes                            what can be compared, on which TCP\n");
     }
     page.push('\n');
     for (purpose, names) in PURPOSES {

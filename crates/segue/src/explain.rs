@@ -8,8 +8,8 @@ use clap::Args;
 use segue_console::printable;
 use segue_handoff::Scheme;
 use segue_policy::rules::{ETCP_RULES, RLCI_RULES, Rule, TCP_HO_RULES};
-use segue_study::measure::{FIELDS, MEASURES};
-use segue_study::request::NOTICE_DELAY;
+use segue_study::measure::{Column, FIELDS, MEASURES};
+use segue_study::request::{NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR};
 use segue_tcp::StackProfile;
 use segue_tcp::profile::{STACK_SETTINGS, stacks};
 use segue_words::did_you_mean;
@@ -20,6 +20,13 @@ const SPECIFICATION: &str = include_str!("../../../docs/reference/algorithms.md"
 /// Where it stands.
 const PLACE: &str = "docs/reference/algorithms.md";
 
+/// Settings of the bench: name, meaning, values.
+const BENCH_SETTINGS: [(&str, &str, &str); 3] = [
+    (NOTICE_DELAY.0, NOTICE_DELAY.1, "a time; 0s unless set"),
+    (NOTICE_ERROR.0, NOTICE_ERROR.1, "as --notice-error; none unless set"),
+    (NEIGHBOURS.0, NEIGHBOURS.1, "as --neighbours; none unless set"),
+];
+
 /// Families of rules, with the table of each.
 const FAMILIES: [(&str, &[Rule]); 3] =
     [("Enhanced TCP", ETCP_RULES), ("TCP-HO", TCP_HO_RULES), ("RLCI", RLCI_RULES)];
@@ -27,7 +34,7 @@ const FAMILIES: [(&str, &[Rule]); 3] =
 /// `segue explain`.
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-    /// A rule (A1, Fig. 3), a section or open point (2.2, 9.17), a paper (001), a scheme, a setting or a measure; all names unless given
+    /// A rule (A1, Fig. 3), a section or open point (2.2, 9.17), a paper (001), a scheme, a setting, a measure or a column (vs first); all names unless given
     #[arg(value_name = "NAME", num_args = 0..)]
     pub name: Vec<String>,
 }
@@ -44,7 +51,7 @@ pub fn run(args: &ExplainArgs, screen: &Screen) -> Result<(), Failure> {
         let hint = did_you_mean(&name, names.iter().map(String::as_str));
         return Err(Failure::User(format!(
             "nothing is called `{}`; expected a rule such as A1, a section such as 2.2, a paper such as 001, a scheme, a \
-             setting or a measure{hint}",
+             setting, a measure or a column{hint}",
             printable(&name)
         )));
     }
@@ -215,8 +222,10 @@ fn setting(name: &str, screen: &Screen) -> Option<String> {
         let tail = format!("{meaning} ({default})");
         hanging(&format!("Setting {name}: "), &tail, 2, screen.width)
     };
-    if name == NOTICE_DELAY.0 {
-        return Some(line(NOTICE_DELAY.1, "a time; 0s unless set"));
+    for (key, meaning, values) in BENCH_SETTINGS {
+        if name == key {
+            return Some(line(meaning, values));
+        }
     }
     if let Some(setting) = STACK_SETTINGS.iter().find(|setting| setting.name == name) {
         return Some(line(setting.meaning, setting.values));
@@ -246,9 +255,17 @@ fn measure(name: &str, screen: &Screen) -> Option<String> {
     if let Some((_, meaning)) = FIELDS.iter().find(|(field, _)| *field == name) {
         return Some(hanging(&format!("Field {name}: "), meaning.trim(), 2, screen.width));
     }
+    // The bar is no number.
+    if [Column::NewLink.heading(), Column::NewLink.word()].contains(&name) {
+        let text =
+            format!("{}; its letters stand below every table", Column::NewLink.meaning("the first scheme"));
+        return Some(hanging(&format!("Column {name}: "), &text, 2, screen.width));
+    }
     let found = MEASURES.iter().find(|measure| {
-        let word = measure.shown.map(|shown| shown.word);
-        [Some(measure.name), Some(measure.csv), word].contains(&Some(name))
+        let shown = measure.shown;
+        let names =
+            [shown.map(|shown| shown.word), shown.map(|shown| shown.heading), shown.map(|shown| shown.title)];
+        names.into_iter().flatten().chain([measure.name, measure.csv]).any(|known| known == name)
     })?;
     let head = format!("Measure {} ({}): ", found.name, found.unit.words());
     Some(hanging(&head, &found.about("the first scheme"), 2, screen.width))
@@ -259,12 +276,19 @@ fn names() -> Vec<String> {
     let rules = FAMILIES.iter().flat_map(|(_, rules)| rules.iter().map(|rule| rule.name.to_string()));
     let schemes = Scheme::entries().into_iter().map(|entry| entry.name.to_string());
     let settings = STACK_SETTINGS.iter().map(|setting| setting.name.to_string());
+    let settings = settings.chain(ROUTER_SETTINGS.iter().map(|setting| setting.name.to_string()));
+    let settings = settings.chain(BENCH_SETTINGS.iter().map(|(name, _, _)| name.to_string()));
+    let of_schemes = Scheme::entries().into_iter().flat_map(|entry| Scheme::settings_of(entry.name));
+    let settings = settings.chain(of_schemes.map(|setting| setting.name.to_string()));
+    let columns =
+        Column::ALL.iter().flat_map(|column| [column.heading().to_string(), column.word().to_string()]);
     let measures = MEASURES.iter().map(|measure| measure.name.to_string());
     rules
         .chain(schemes)
         .chain(stacks().map(|stack| stack.name.to_string()))
         .chain(settings)
         .chain(measures)
+        .chain(columns)
         .collect()
 }
 
@@ -284,7 +308,7 @@ fn overview(screen: &Screen) -> String {
     text.push_str("  open points of the papers, and our choices: 9.1 to 9.39\n");
     text.push_str("  papers: 000 to 004\n");
     text.push_str("  schemes, stacks and settings: segue schemes lists them\n");
-    text.push_str("  measures: segue measures lists them\n");
+    text.push_str("  measures and columns of tables, such as vs first: segue measures lists them\n");
     text
 }
 
@@ -327,6 +351,28 @@ mod tests {
             assert!(told(&format!("00{number}")).contains("Cited in sections"), "00{number}");
         }
         assert!(told("001 Sec. 5.5").starts_with("Paper 001: L. Daniel, M. Kojo, Employing"));
+    }
+
+    #[test]
+    fn headings_of_tables_are_explained() {
+        for column in Column::ALL {
+            let heading = column.heading();
+            let words: Vec<String> = told(heading).split_whitespace().map(String::from).collect();
+            // A heading may be the name of a field as well, which has a definition of its own.
+            let is_field = FIELDS.iter().any(|(field, _)| *field == heading);
+            assert!(
+                is_field || words.join(" ").contains(&column.meaning("the first scheme")),
+                "{heading}: {words:?}"
+            );
+        }
+        assert!(
+            told("vs first").starts_with("Measure against_first.ratio_median (times the first scheme's): ")
+        );
+        assert!(told("new link").contains("how the new link spent that time"));
+        for (name, _, values) in BENCH_SETTINGS {
+            let words: Vec<String> = told(name).split_whitespace().map(String::from).collect();
+            assert!(words.join(" ").contains(values), "{name}: {words:?}");
+        }
     }
 
     #[test]

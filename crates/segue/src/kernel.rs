@@ -1,6 +1,6 @@
 //! `segue kernel`: the sender of this machine's own kernel, attached, seen, detached.
 
-use crate::cli::key_value;
+use crate::args::key_value;
 use crate::{Failure, outputs, print};
 use clap::{Args, Subcommand, ValueEnum};
 use segue_console::plain_table;

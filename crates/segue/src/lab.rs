@@ -168,7 +168,7 @@ fn capture(plan: &LabPlan, kind: Kind, sender: &str, measured: &[Measured]) -> R
 mod tests {
     use super::*;
     use segue_capture::LivePacket;
-    use segue_study::LiveRun;
+    use segue_study::{LiveRun, Moment};
     use std::time::Duration;
 
     const PLAN: &str = "old = \"6400kbit/9ms\"\nnew = \"6400kbit/9ms\"\ndisconnect = [\"1s\", \"3s\"]\n\
@@ -186,6 +186,7 @@ mod tests {
                 for (index, sender) in plan.senders.iter().enumerate() {
                     let number = u64::from(run) + 1;
                     let measures = LiveRun {
+                        moment: Moment { age: plan.warm_up, clock: plan.warm_up },
                         first_send_s: (index > 0).then_some(0.01 * number as f64),
                         first_retransmission_s: None,
                         share_after_round_trip: None,

@@ -6,9 +6,9 @@ use segue_kernel::sender::Policy;
 use segue_lab::packet::Packet;
 use segue_lab::path::{Direction, Fate};
 use segue_study::lab_plan::{Around, Ip, LabSender, LabSenderKind, NoticeBy, Program};
-use segue_study::{DriveLoad, DriveRun, LabDrive, LabPlan, LiveRun};
+use segue_study::{DriveLoad, DriveRun, LabDrive, LabPlan, LiveRun, Moment};
 use segue_world::access::Place;
-use segue_world::{AccessLink, Kind};
+use segue_world::{AccessLink, Kind, Nanos};
 use std::time::Duration;
 
 /// One run of one sender.
@@ -149,6 +149,10 @@ fn measured(record: segue_lab::RunRecord, sender: &str, kind: Kind) -> Measured 
         kind,
         run: record.run,
         measures: LiveRun {
+            moment: Moment {
+                age: record.handoff_at.as_nanos() as Nanos,
+                clock: record.link_down.as_nanos() as Nanos,
+            },
             first_send_s: record.first_send_after_link_up.map(|time| time.as_secs_f64()),
             first_retransmission_s: record.first_retransmission_after_link_up.map(|time| time.as_secs_f64()),
             share_after_round_trip: record

@@ -3,6 +3,7 @@
 
 #[cfg(feature = "live")]
 mod agent;
+pub mod args;
 pub mod cli;
 pub mod compare;
 mod completions;
@@ -39,6 +40,8 @@ mod measures;
 pub mod model;
 #[cfg(feature = "papers")]
 pub mod model_lcfd;
+#[cfg(feature = "papers")]
+mod model_output;
 pub mod outputs;
 mod pages;
 mod progress;
@@ -48,6 +51,7 @@ pub mod reproduce;
 mod request;
 #[cfg(feature = "files")]
 pub mod run;
+mod schema;
 mod schemes;
 pub mod screen;
 mod settings;
@@ -62,7 +66,7 @@ use cli::{Cli, Command};
 use screen::{ColourWord, Screen};
 use std::ffi::OsString;
 
-pub use segue_console::{Failure, print};
+pub use segue_console::{Failure, print, printable};
 
 /// The command that `words` ask for, the first of them being the program's name.
 ///
@@ -168,6 +172,7 @@ fn run(words: &[OsString]) -> Result<(), Failure> {
         Command::Links => links::run(),
         Command::TraceLinks(args) => links::trace(&args),
         Command::Measures => measures::run(),
+        Command::Schema(args) => schema::run(&args),
         Command::Man(args) => pages::man(&args),
         Command::Completions(args) => completions::completions(&args),
     }

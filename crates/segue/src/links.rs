@@ -1,12 +1,42 @@
 //! `segue links`: presets and words of links; `segue trace-links`: a link as traces of mahimahi's.
 
-use crate::cli::TraceLinksArgs;
 use crate::{Failure, outputs, print};
+use clap::Args;
 use segue_console::{lines, plain_table};
 use segue_export::Output;
+use segue_study::times::time;
 use segue_world::access::{PRESETS, Place, WORDS, opportunities_ms, own_links, variants};
-use segue_world::{AccessLink, SECOND};
+use segue_world::{AccessLink, Nanos, SECOND};
 use std::fmt::Write;
+
+/// `segue trace-links`.
+#[derive(Debug, Args)]
+pub struct TraceLinksArgs {
+    /// The link: a preset, RATE/DELAY with words, or trace:PATH
+    #[arg(value_parser = crate::args::link)]
+    pub link: String,
+    /// Write OUT.down and OUT.up
+    #[arg(long, value_name = "OUT")]
+    pub out: String,
+    /// How much of it
+    #[arg(long, value_name = "TIME", value_parser = trace_length, default_value = "60s", allow_hyphen_values = true)]
+    pub length: Nanos,
+    /// Seed of what is random
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
+    pub seed: u64,
+    /// As the old link of a comparison (1) or as the new one (2), which differ in what is random
+    #[arg(long, value_name = "1|2", value_parser = clap::value_parser!(u8).range(1..=2), default_value_t = 1)]
+    pub place: u8,
+}
+
+/// Reads a length of a trace.
+fn trace_length(word: &str) -> Result<Nanos, String> {
+    let length = time(word)?;
+    match (SECOND / 10..=3600 * SECOND).contains(&length) {
+        true => Ok(length),
+        false => Err("expected 0.1s to 3600s".into()),
+    }
+}
 
 /// Prints the list.
 pub fn run() -> Result<(), Failure> {
@@ -52,7 +82,7 @@ pub fn trace(args: &TraceLinksArgs) -> Result<(), Failure> {
     }
     let place = Place { seed: args.seed, link: args.place.into() };
     let [down, up] = ["down", "up"].map(|ending| format!("{}.{ending}", args.out));
-    let outputs = [Some(Output::open_in_new_folder(&down)?), Some(Output::open_in_new_folder(&up)?)];
+    let outputs = [Some(Output::open(&down)?), Some(Output::open(&up)?)];
     outputs::spare_links(std::iter::once(&link), outputs.each_ref())?;
     let mut written = Vec::new();
     for (output, (up, path)) in outputs.into_iter().flatten().zip([(false, down), (true, up)]) {

@@ -1,11 +1,11 @@
 //! `segue model`: what the papers' analytic models compute (docs/papers/models.md).
 
 use crate::model_lcfd::LcfdArgs;
+use crate::model_output::{CHART, table};
 use crate::reproduce::unknown;
 use crate::{Failure, model_lcfd, outputs, print};
 use clap::{Args, Subcommand};
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-use segue_draw::{Size, standalone};
+use segue_draw::standalone;
 use segue_gallery::tcp_ho::{gains_chart, name};
 use segue_gallery::{tcp_ho_csv, tcp_ho_json};
 use segue_model::tcp_ho::{Curve, Handoff, LIMIT_OF_SAVING, LONGEST_RTO_S, PAPER_HANDOFFS, Wait, waits};
@@ -65,8 +65,6 @@ fn segments(word: &str) -> Result<f64, String> {
     word.parse().map_err(|_| "expected a number of segments".to_string())
 }
 
-/// Size of the chart, px: its text can still be read where it is scaled to a telephone's 390.
-pub(crate) const CHART: Size = Size { width: 480, height: 440 };
 /// Waits that are told; with an RTO of 1 s the last two are at the cap.
 const WAITS: usize = 8;
 
@@ -156,15 +154,6 @@ fn tables(curves: &[Curve], percents: &[f64], waits: &[Wait]) -> String {
 /// Sums of binary fractions as the decimals that they stand for.
 fn seconds(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
-}
-
-/// A table without lines, numbers to the right.
-pub(crate) fn table(header: impl Iterator<Item = String>) -> Table {
-    let mut table = Table::new();
-    table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(header);
-    table.column_iter_mut().skip(1).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
-    table
 }
 
 /// Percentages as users write them: one, or `FIRST..LAST/STEP`.

@@ -1,6 +1,6 @@
 //! `segue model lcfd`: TCP throughput over frequent handoffs with buffers (docs/papers/models.md).
 
-use crate::model::{CHART, table};
+use crate::model_output::{CHART, table};
 use crate::reproduce::unknown;
 use crate::{Failure, outputs, print};
 use clap::{Args, ValueEnum};

@@ -17,8 +17,8 @@ pub fn open<const N: usize>(
 /// Opened files, captures last, and whether standard output is one of them.
 type Opened<const N: usize> = ([Option<Output>; N], Vec<Output>, bool);
 
-/// The same, and one capture for each name in a folder. Everything is checked and nothing made: folders of reports
-/// and captures, which are often new, come with what is put into them.
+/// The same, and one capture for each name in a folder. Everything is checked and nothing made: new
+/// folders come with what is put into them.
 pub fn open_with_captures<const N: usize>(
     asked: [(&str, &Option<String>); N],
     folder: Option<&str>,
@@ -26,13 +26,8 @@ pub fn open_with_captures<const N: usize>(
 ) -> Result<Opened<N>, Failure> {
     refuse_what_is_not_built(asked.iter().copied().chain([("--pcap", &folder.map(str::to_owned))]))?;
     let mut outputs = [const { None }; N];
-    for (slot, (option, path)) in outputs.iter_mut().zip(asked) {
-        let open = if option.trim_start_matches("--") == "report" {
-            Output::open_in_new_folder
-        } else {
-            Output::open
-        };
-        *slot = path.as_deref().map(open).transpose()?;
+    for (slot, (_, path)) in outputs.iter_mut().zip(asked) {
+        *slot = path.as_deref().map(Output::open).transpose()?;
     }
     let captures = folder.map_or(Ok(Vec::new()), |folder| open_captures(folder, names))?;
     let options = || {
@@ -105,9 +100,19 @@ fn open_captures(folder: &str, names: &[String]) -> Result<Vec<Output>, Failure>
     };
     let open = |name: &String| {
         let file = Path::new(folder).join(name);
-        Output::open_in_new_folder(&file.to_string_lossy()).map_err(refuse)
+        Output::open(&file.to_string_lossy()).map_err(refuse)
     };
     names.iter().map(open).collect()
+}
+
+/// `--origin` without a CSV file would do nothing.
+pub fn origin_needs_csv(asked: bool, has_csv: bool) -> Result<(), Failure> {
+    match asked && !has_csv {
+        true => Err(Failure::User(
+            "--origin is for CSV, and JSON always has it; expected --csv or --rows beside it".into(),
+        )),
+        false => Ok(()),
+    }
 }
 
 /// Writes a result, if it was asked for.
@@ -125,7 +130,7 @@ pub fn write<C: AsRef<[u8]>, E: std::fmt::Display>(
 pub fn origin(command_line: &[OsString]) -> Origin {
     let mut words = vec!["segue".to_string()];
     words.extend(command_line.iter().skip(1).map(|word| word.to_string_lossy().into_owned()));
-    Origin { command: shell_words::join(&words), version: crate::cli::VERSION }
+    Origin { command: shell_words::join(&words), version: crate::args::VERSION }
 }
 
 /// Runs `work` on so many threads; the result does not depend on their number.

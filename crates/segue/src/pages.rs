@@ -7,6 +7,8 @@ use clap::Command;
 #[cfg(feature = "live")]
 use clap::CommandFactory;
 use clap_mangen::Man;
+use segue_export::{Output, OutputError, in_words};
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -16,31 +18,33 @@ pub fn man(args: &ManArgs) -> Result<(), Failure> {
         return Err(Failure::User(format!("--out `{}`; expected a folder for the pages", args.out)));
     }
     let folder = Path::new(&args.out);
-    let refuse = |error: std::io::Error| {
-        Failure::User(format!(
-            "cannot write manual pages to {}: {error}; expected a writable folder",
-            folder.display()
-        ))
-    };
-    std::fs::create_dir_all(folder).map_err(refuse)?;
+    let mut pages = BTreeMap::new();
     let mut program = examples::program().version(env!("CARGO_PKG_VERSION"));
     program.build();
-    pages_of(&program, folder).map_err(refuse)?;
+    pages_of(&program, &mut pages).map_err(Failure::ours)?;
     // In place of the pages of `segue agent`, which are those of this program.
     #[cfg(feature = "live")]
     {
         let mut agent = segue_agent::cli::Cli::command();
         agent.build();
-        pages_of(&agent, folder).map_err(refuse)?;
+        pages_of(&agent, &mut pages).map_err(Failure::ours)?;
     }
-    Ok(())
+    let refuse = |error: OutputError| {
+        let problem = in_words(&error.problem);
+        let folder = folder.display();
+        Failure::User(format!("cannot write manual pages to {folder}: {problem}; expected a writable folder"))
+    };
+    // All places are tried before the first page is written.
+    let open = |(name, text)| Ok((Output::open(&folder.join(name).to_string_lossy()).map_err(refuse)?, text));
+    let files = pages.into_iter().map(open).collect::<Result<Vec<(Output, Vec<u8>)>, Failure>>()?;
+    files.into_iter().try_for_each(|(file, text)| file.finish(text).map_err(Failure::writing))
 }
 
-/// A page of the command and one of each below it.
-fn pages_of(command: &Command, folder: &Path) -> io::Result<()> {
+/// A page of the command and one of each below it, by the name of its file.
+fn pages_of(command: &Command, pages: &mut BTreeMap<String, Vec<u8>>) -> io::Result<()> {
     let seen = |command: &&Command| !command.is_hide_set() && command.get_name() != "help";
     for below in command.get_subcommands().filter(seen) {
-        pages_of(below, folder)?;
+        pages_of(below, pages)?;
     }
     let page = Man::new(command.clone());
     let mut text = Vec::new();
@@ -63,7 +67,8 @@ fn pages_of(command: &Command, folder: &Path) -> io::Result<()> {
     if command.get_version().is_some() {
         page.render_version_section(&mut text)?;
     }
-    std::fs::write(folder.join(page.get_filename()), text)
+    pages.insert(page.get_filename(), text);
+    Ok(())
 }
 
 /// Sections that all pages have, in roff.

@@ -1,8 +1,8 @@
 //! `segue repeat`: asks the question of a result again, and compares the answers.
 
-use crate::cli::RepeatArgs;
 use crate::screen::Screen;
 use crate::{Failure, compare, diff, outputs, print};
+use clap::Args;
 use segue_console::printable;
 use segue_export::{Document, LinkRecord, Provenance, Question, comparison_json, digest};
 use segue_study::{Difference, Row};
@@ -10,6 +10,16 @@ use serde_json::Value;
 use std::fmt::Display;
 use std::io;
 use std::path::Path;
+
+/// `segue repeat`.
+#[derive(Debug, Args)]
+pub struct RepeatArgs {
+    /// A result of `segue compare --json` or `segue run --json` (- for standard input)
+    pub result: String,
+    /// Worker threads; all cores unless given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+}
 
 /// Runs the command with this version of the program. Another answer is a failure of ours: a result does not depend on
 /// when it is asked for.
@@ -109,11 +119,11 @@ fn ask(
         }
         #[cfg(feature = "files")]
         Question::Drives(drives) => match crate::run::read(&drives.file, drives.points)? {
-            crate::run::Asked::Drives { plan, .. } => {
+            crate::run::Question::Drives { plan, .. } => {
                 let rows = outputs::with_threads(threads, || crate::drive::simulate(&plan, screen))?;
                 values(segue_export::drive_json(&rows, None))
             }
-            crate::run::Asked::Handoffs { .. } => {
+            crate::run::Question::Handoffs { .. } => {
                 Err(refuse(&format!("{} describes no drive; expected one", drives.file)))
             }
         },

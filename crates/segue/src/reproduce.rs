@@ -1,6 +1,6 @@
 //! `segue reproduce`.
 
-use crate::cli::key_value;
+use crate::args::key_value;
 use crate::screen::Screen;
 use crate::{Failure, outputs, print, progress};
 use clap::Args;
@@ -14,11 +14,11 @@ use segue_gallery::{buffers_csv, claims_json, figure_csv};
 use segue_handoff::Scheme;
 use segue_reproduce::buffers::{self, SendersAndBuffers};
 use segue_reproduce::cache::Cache;
-use segue_reproduce::downloads::scheme_of;
 use segue_reproduce::ledger::{Figure, Paper, Reading, TableWord};
 use segue_reproduce::ns2::Ns2;
 use segue_reproduce::papers::papers;
 use segue_reproduce::run::{Needs, Results, run as run_needs};
+use segue_reproduce::settings::scheme_of;
 use segue_reproduce::verdict::{Judged, Verdict, verdict};
 use segue_tcp::StackProfile;
 use segue_tcp::profile::{INET_RENO, STACK_SETTINGS};

@@ -1,7 +1,7 @@
 //! From words to what the bench is asked for.
 
 use crate::Failure;
-use crate::cli::BenchArgs;
+use crate::args::BenchArgs;
 use segue_study::Request;
 use segue_study::request::{NEIGHBOURS, NOTICE_ERROR};
 use segue_world::{AccessLink, Kind, KindWord, NoticeMode, NoticeWord, SECOND};

@@ -1,10 +1,9 @@
 //! `segue run`.
 
-use crate::cli::{ResultArgs, TableArgs};
-use crate::compare::deliver;
+use crate::args::RunArgs;
+use crate::compare::{Delivery, deliver};
 use crate::screen::Screen;
 use crate::{Failure, drive, outputs, print, table, warn};
-use clap::Args;
 #[cfg(feature = "report")]
 use segue_draw::{Size, standalone};
 use segue_export::{Origin, Output};
@@ -18,35 +17,6 @@ use segue_study::drive::DrivePlan;
 use segue_study::{GroupResult, Plan, Presentation};
 use std::path::Path;
 
-/// `segue run`.
-#[derive(Debug, Args)]
-pub struct RunArgs {
-    /// Scenario or drive (TOML)
-    #[arg(required_unless_present_any = ["schema", "drive_schema"])]
-    pub scenario: Option<String>,
-    /// Print the JSON schema of scenario files
-    #[arg(long, exclusive = true)]
-    pub schema: bool,
-    /// Print the JSON schema of drives
-    #[arg(long, exclusive = true)]
-    pub drive_schema: bool,
-    /// Where results go.
-    #[command(flatten)]
-    pub results: ResultArgs,
-    /// Columns of the table.
-    #[command(flatten)]
-    pub table: TableArgs,
-    /// Write the chart of quartiles (SVG; - for standard output)
-    #[arg(long, value_name = "FILE")]
-    pub svg: Option<String>,
-    /// At most N handoff times per seed, evenly spread over those of the file; for drives at most N seeds
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub points: Option<u32>,
-    /// Worker threads; all cores unless given
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub threads: Option<u16>,
-}
-
 /// Size of the chart, px.
 #[cfg(feature = "report")]
 const CHART: Size = Size { width: 860, height: 460 };
@@ -59,8 +29,8 @@ pub fn run(args: &RunArgs, origin: &Origin, screen: &Screen) -> Result<(), Failu
         return print(&format!("{schema}\n"));
     };
     let (file, plan, mut shown) = match read(path, args.points)? {
-        Asked::Handoffs { file, plan, shown } => (file, plan, shown),
-        Asked::Drives { file, plan } => return drive::run(args, path, &file, &plan, origin, screen),
+        Question::Handoffs { file, plan, shown } => (file, plan, shown),
+        Question::Drives { file, plan } => return drive::run(args, path, &file, &plan, origin, screen),
     };
     if let Some(columns) = args.table.columns()? {
         shown.columns = columns;
@@ -74,15 +44,14 @@ pub fn run(args: &RunArgs, origin: &Origin, screen: &Screen) -> Result<(), Failu
         ("svg", &destinations.svg),
     ])?;
     outputs::spare(path.as_ref(), [&json, &csv, &rows, &report, &svg])?;
-    let comparison = deliver(
-        &plan,
-        &shown,
-        [json, csv, rows, report],
-        args.threads,
-        origin,
-        screen,
-        folder_of_links(path),
-    )?;
+    outputs::origin_needs_csv(args.results.origin, csv.is_some() || rows.is_some())?;
+    let delivery = Delivery {
+        files: [json, csv, rows, report],
+        csv_origin: args.results.origin,
+        threads: args.threads,
+        folder: folder_of_links(path),
+    };
+    let comparison = deliver(&plan, &shown, delivery, origin, screen)?;
     #[cfg(feature = "report")]
     outputs::write(svg, || Ok::<_, Failure>(chart(&comparison, &shown)))?;
     if on_stdout {
@@ -99,7 +68,7 @@ pub fn folder_of_links(file: &str) -> &Path {
 }
 
 /// The experiment that a file asks for, checked.
-pub enum Asked {
+pub enum Question {
     /// Handoffs, each by itself (docs/guide/run.md).
     Handoffs {
         /// The file.
@@ -119,14 +88,14 @@ pub enum Asked {
 }
 
 /// Reads a file; `points` limits its handoff times, or the seeds of a drive.
-pub fn read(path: &str, points: Option<u32>) -> Result<Asked, Failure> {
+pub fn read(path: &str, points: Option<u32>) -> Result<Question, Failure> {
     if let Some(file) = DriveFile::read(path).map_err(Failure::user)? {
         let plan = file.plan(points.map(u64::from)).map_err(Failure::user)?;
-        return Ok(Asked::Drives { file: Box::new(file), plan });
+        return Ok(Question::Drives { file: Box::new(file), plan });
     }
     let file = ScenarioFile::read(path).map_err(Failure::user)?;
     let (plan, shown) = file.plan(points.map(|points| points as usize)).map_err(Failure::user)?;
-    Ok(Asked::Handoffs { file: Box::new(file), plan: Box::new(plan), shown })
+    Ok(Question::Handoffs { file: Box::new(file), plan: Box::new(plan), shown })
 }
 
 /// The chart as a picture that stands alone.
@@ -147,15 +116,14 @@ struct Destinations {
 impl Destinations {
     fn new(args: &RunArgs, file: &ScenarioFile) -> Result<Self, Failure> {
         let of_file = &file.scenario.output;
-        let choose = |option: &Option<String>, written: &Option<scenario::OutputWord>, makes_folder: bool| {
+        let choose = |option: &Option<String>, written: &Option<scenario::OutputWord>| {
             match (option, written) {
                 (Some(path), _) => Ok(Some(path.clone())),
                 (None, None) => Ok(None),
                 (None, Some(written)) => {
                     let path = Some(written.get_ref().clone());
                     // Tried here as well: the file's words have a line and a column.
-                    let open = if makes_folder { Output::open_in_new_folder } else { Output::open };
-                    match open(written.get_ref()) {
+                    match Output::open(written.get_ref()) {
                         Ok(_) => Ok(path),
                         Err(error) => Err(Failure::user(file.bad_output(written, error))),
                     }
@@ -163,11 +131,11 @@ impl Destinations {
             }
         };
         Ok(Self {
-            json: choose(&args.results.json, &of_file.json, false)?,
-            csv: choose(&args.results.csv, &of_file.csv, false)?,
-            rows: choose(&args.results.rows, &of_file.rows, false)?,
-            report: choose(&args.results.report, &of_file.report, true)?,
-            svg: choose(&args.svg, &of_file.svg, false)?,
+            json: choose(&args.results.json, &of_file.json)?,
+            csv: choose(&args.results.csv, &of_file.csv)?,
+            rows: choose(&args.results.rows, &of_file.rows)?,
+            report: choose(&args.results.report, &of_file.report)?,
+            svg: choose(&args.svg, &of_file.svg)?,
         })
     }
 }

@@ -1,15 +1,23 @@
 //! `segue schemes`: names, stacks, settings, sources, link presets.
 
-use crate::cli::SchemesArgs;
 use crate::{Failure, print};
+use clap::Args;
 use comfy_table::Table;
-use segue_console::{lines, plain_table};
+use segue_console::{lines, plain_table, printable};
 use segue_handoff::Scheme;
-use segue_study::request::{NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR};
+use segue_study::request::{EVERY, HANDOFFS, NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR};
 use segue_tcp::StackProfile;
 use segue_tcp::profile::{STACK_SETTINGS, stacks};
+use segue_words::did_you_mean;
 use segue_world::access::PRESETS;
 use segue_world::router_settings::ROUTER_SETTINGS;
+
+/// `segue schemes`.
+#[derive(Debug, Args)]
+pub struct SchemesArgs {
+    /// Only this scheme or stack, with its settings
+    pub name: Option<String>,
+}
 
 /// Runs the command.
 pub fn run(args: &SchemesArgs) -> Result<(), Failure> {
@@ -55,6 +63,8 @@ fn common_settings() -> Table {
     settings.add_row([NOTICE_DELAY.0, "a time", NOTICE_DELAY.1]);
     settings.add_row([NOTICE_ERROR.0, "as --notice-error", NOTICE_ERROR.1]);
     settings.add_row([NEIGHBOURS.0, "as --neighbours", NEIGHBOURS.1]);
+    settings.add_row([HANDOFFS.0, "as --handoffs", HANDOFFS.1]);
+    settings.add_row([EVERY.0, "as --every", EVERY.1]);
     settings
 }
 
@@ -68,8 +78,36 @@ fn describe_stack(text: &mut String, stack: &StackProfile) {
     text.push_str(&format!("\n{}", lines(&common_settings())));
 }
 
+/// A stack that a kernel lacks, or a word that is nearer to a stack than to any scheme.
+fn unknown(name: &str) -> Option<Failure> {
+    if let Some((kernel, control)) = name.split_once('/')
+        && StackProfile::named(kernel).is_some()
+    {
+        let head = format!("{kernel}/");
+        let controls: Vec<&str> = stacks().filter_map(|stack| stack.name.strip_prefix(&*head)).collect();
+        return Some(Failure::User(match controls[..] {
+            [] => format!("stack `{kernel}` has no choice of congestion control; expected {kernel} alone"),
+            _ => format!(
+                "stack `{kernel}` has no congestion control `{}`; expected one of {}{}",
+                printable(control),
+                controls.join(", "),
+                did_you_mean(control, controls.iter().copied())
+            ),
+        }));
+    }
+    // A kernel by itself stands for its own congestion control.
+    let names =
+        stacks().flat_map(|stack| [Some(stack.name), stack.name.split_once('/').map(|(kernel, _)| kernel)]);
+    let hint = did_you_mean(name, names.flatten().collect::<Vec<_>>());
+    let schemes = did_you_mean(name, Scheme::entries().iter().map(|entry| entry.name));
+    let is_stack = !hint.is_empty() && schemes.is_empty();
+    is_stack.then(|| Failure::User(format!("unknown scheme or stack `{}`{hint}", printable(name))))
+}
+
 fn describe_scheme(text: &mut String, name: &str) -> Result<(), Failure> {
-    Scheme::build(name, &[]).map_err(Failure::user)?;
+    if let Err(error) = Scheme::build(name, &[]) {
+        return Err(unknown(name).unwrap_or_else(|| Failure::user(error)));
+    }
     if let Some(entry) = Scheme::entry_of(name) {
         let summary = if entry.name == name { entry.summary } else { "a combination of single algorithms" };
         text.push_str(&format!("{name}: {summary}\n  stack {}; source: {}\n\n", entry.stack, entry.source));

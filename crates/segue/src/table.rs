@@ -5,7 +5,7 @@ use crate::screen::{COLUMNS, Screen};
 use segue_study::measure::{Column, NewLink};
 use segue_study::numbers::time;
 use segue_study::presentation::Presentation;
-use segue_study::story::headline;
+use segue_study::story::headline_of;
 use segue_study::{Comparison, GroupResult, Plan, Row};
 
 /// Characters of the bar of link time: in a file or a pipe, on a wide terminal, and at least.
@@ -64,13 +64,12 @@ pub fn render(plan: &Plan, comparison: &Comparison, shown: &Presentation, screen
 }
 
 fn heading(group: &GroupResult) -> String {
-    let experiment = &group.experiment;
     let first = group.rows.first().and_then(|row| row.bound_s);
     let same = group.same_bounds();
     let bound = first.filter(|_| same).map(|bound| format!("; bound {} s", time(Some(bound))));
     let warnings = group.warnings();
     let warnings: String = warnings.iter().map(|warning| format!("; {warning}")).collect();
-    format!("{}{}{warnings}", headline(experiment), bound.unwrap_or_default())
+    format!("{}{}{warnings}", headline_of(group), bound.unwrap_or_default())
 }
 
 /// A line below the table: the share that the neighbours on the new link keep.

@@ -1,15 +1,54 @@
 //! `segue trace`.
 
-use crate::cli::TraceArgs;
+use crate::args::{BenchArgs, choice};
 use crate::screen::Screen;
 use crate::{Failure, events, outputs, print};
+use clap::Args;
 #[cfg(feature = "report")]
 use segue_capture::{capture, file_name};
 use segue_export::{Origin, trace_lines};
 #[cfg(feature = "report")]
 use segue_report::handoff_page;
 use segue_study::explain::{Moment, explain, explain_around, several_stacks};
+use segue_study::times::time;
 use segue_study::{Plan, Request};
+use segue_world::{KindWord, Nanos};
+
+/// `segue trace`.
+#[derive(Debug, Args)]
+pub struct TraceArgs {
+    /// Links and schemes.
+    #[command(flatten)]
+    pub bench: BenchArgs,
+    /// Time at which the handoff begins
+    #[arg(long, value_name = "TIME", value_parser = time, allow_hyphen_values = true)]
+    pub at: Nanos,
+    /// Kind of handoff
+    #[arg(long, value_parser = choice::<KindWord>(), default_value = "mbb")]
+    pub kind: KindWord,
+    /// Number of flows
+    #[arg(long, value_name = "N", value_parser = one_flow_count, default_value = "1", allow_negative_numbers = true)]
+    pub flows: usize,
+    /// Print all events since the flows began, not only those since the handoff
+    #[arg(long, conflicts_with = "story")]
+    pub all: bool,
+    /// Tell the handoff in words instead of events
+    #[arg(long)]
+    pub story: bool,
+    /// Write every event as JSON lines (- for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<String>,
+    /// Write a capture per scheme into a folder (pcapng)
+    #[arg(long, value_name = "DIR")]
+    pub pcap: Option<String>,
+    /// Write one page that explains the handoff (HTML; - for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<String>,
+}
+
+fn one_flow_count(word: &str) -> Result<usize, String> {
+    word.parse().map_err(|_| "expected one whole number".to_string())
+}
 
 /// Runs the command.
 #[cfg_attr(not(feature = "report"), expect(unused_variables, reason = "pages and captures are not built"))]
@@ -71,7 +110,13 @@ pub fn plan(args: &TraceArgs) -> Result<Plan, Failure> {
         at: vec![args.at],
         ..args.bench.request()?
     };
-    request.plan().map_err(Failure::user)
+    let plan = request.plan().map_err(Failure::user)?;
+    if plan.series.handoffs > 1 {
+        return Err(Failure::User(
+            "--set handoffs: a trace is of one handoff; expected none beside it".into(),
+        ));
+    }
+    Ok(plan)
 }
 
 /// The handoff of that plan.

@@ -315,8 +315,29 @@ fn mistakes_end_with_status_2_and_one_line() {
         ("compare wlan egprs --kind bbm --disconnect 2s,2s", "--disconnect: 2 s stands there twice"),
         (
             "compare wlan egprs --kind bbm --disconnect 2s,",
-            "a value is required for '--disconnect <TIME,...>'",
+            "'--disconnect <TIME,...>' has an empty value; expected one or more, with a comma between two",
         ),
+        (
+            "compare wlan egprs --at 0.0001us",
+            "`0.0001us` is below the resolution; expected 0s, or 1ns or more",
+        ),
+        (
+            "compare wlan egprs --notice-error late=0.0001us",
+            "bad late `0.0001us`; expected 0s, or 1ns or more",
+        ),
+        ("compare wlan egprs --set notice-delay=0.1ns", "expected 0s, or 1ns or more"),
+        (
+            "compare wlan trace:/proc/nowhere",
+            "link `trace:/proc/nowhere`: cannot read /proc/nowhere: there is no such file; expected a file in mahimahi's",
+        ),
+        ("compare wlan egprs --json /proc/nowhere/x.json", "cannot write /proc/nowhere/x.json: "),
+        ("man --out /proc/nowhere", "cannot write manual pages to /proc/nowhere: "),
+        (
+            "schemes linux-6.12/bbr2",
+            "stack `linux-6.12` has no congestion control `bbr2`; expected one of cubic, reno, bbr, bbr3; did you mean",
+        ),
+        ("schemes rfc/bbr", "stack `rfc` has no choice of congestion control; expected rfc alone"),
+        ("schemes linux-6.21", "unknown scheme or stack `linux-6.21`; did you mean `linux-6.1"),
         ("trace wlan egprs --at 5s --kind bbm --disconnect 1s,2s", "expected one time"),
         (
             "compare --shcemes sack,etcp wlan hsdpa",
@@ -355,7 +376,7 @@ fn mistakes_end_with_status_2_and_one_line() {
         ("compare wlan egprs --seeds 0", "1 to 100000"),
         ("compare wlan egprs --threads 0", "expected 1 to 1024"),
         ("compare wlan egprs --json - --csv -", "at most one -"),
-        ("compare wlan egprs --json /nowhere/x.json", "cannot write /nowhere/x.json"),
+        ("compare wlan egprs --json /proc/nowhere/a.json", "cannot write /proc/nowhere/a.json"),
         ("compare wlan egprs --seed 18446744073709551615", "2^64"),
         ("compare wlan egprs --seed 18446744073709551613 --seeds 5", "2^64"),
         ("compare wlan egprs --flows 1,1", "twice"),
@@ -464,7 +485,7 @@ fn needless_retransmissions_are_retransmissions() {
 fn a_failed_run_leaves_no_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let json = folder.path().join("a.json").display().to_string();
-    let output = compare(&["--json", &json, "--csv", "/nowhere/b.csv"]);
+    let output = compare(&["--json", &json, "--csv", "/proc/nowhere/b.csv"]);
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(std::fs::read_dir(folder.path()).expect("listed").count(), 0);
 }

@@ -237,7 +237,11 @@ fn mistakes_end_with_status_2_and_one_line() {
         (vec![&good], bad("else.json", b"{\"name\":\"segue\"}"), "not a comparison: missing field `version`"),
         (vec![&good], bad("list.json", b"[]"), "not a comparison"),
         (vec![&good], bad("half.json", b"{\"version\":1,\"rows\":[{\"old\":1}]}"), "expected a string"),
-        (vec![&good, &good, "--json", "/nowhere/x.json"], String::new(), "cannot write /nowhere/x.json"),
+        (
+            vec![&good, &good, "--json", "/proc/nowhere/x.json"],
+            String::new(),
+            "cannot write /proc/nowhere/x.json",
+        ),
         (vec![&good, &good, "--json", &good], String::new(), "names one of the two results"),
         (vec![&good, &good, "--al"], String::new(), "did you mean `--all`"),
     ];

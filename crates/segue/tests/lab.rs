@@ -44,7 +44,7 @@ fn mistakes_are_the_user_s_and_take_one_line() {
         (&["lab", "run", &good, "--json", &good], "an output would replace"),
         (&["lab", "run", &good, "--jobs", "0"], "expected 1 to 64"),
         (&["lab", "drive", &good], "plan.toml, line 3, column 1: missing key `stays`"),
-        (&["lab", "drive", &good, "--json", "/nowhere/at/all.json"], "missing key `stays`"),
+        (&["lab", "drive", &good, "--json", "/proc/nowhere/at/all.json"], "missing key `stays`"),
     ];
     for (args, part) in cases {
         let (line, status) = refused(args);
@@ -68,8 +68,8 @@ fn a_bad_plan_is_told_with_line_and_column() {
 fn results_have_their_place_before_anything_runs() {
     let folder = tempfile::tempdir().expect("a folder");
     let good = plan(folder.path(), LINKS);
-    let (line, status) = refused(&["lab", "run", &good, "--json", "/nowhere/at/all.json"]);
-    assert!(line.contains("cannot write /nowhere/at/all.json") && status == Some(2), "{line}");
+    let (line, status) = refused(&["lab", "run", &good, "--json", "/proc/nowhere/at/all.json"]);
+    assert!(line.contains("cannot write /proc/nowhere/at/all.json") && status == Some(2), "{line}");
     let (line, status) = refused(&["lab", "run", &good, "--pcap", "-"]);
     assert!(line.contains("captures do not go to standard output") && status == Some(2), "{line}");
 }

@@ -17,7 +17,7 @@ fn mistakes_are_the_user_s_and_take_one_line() {
         (&["--senders", "etcp-v9"], "did you mean `etcp-v"),
         (&["--senders", "etcp-v1,etcp-v1"], "`etcp-v1` stands there twice"),
         (&["--connections", "0"], "expected 1 to 100000"),
-        (&["--json", "/nowhere/at/all.json"], "cannot write /nowhere/at/all.json"),
+        (&["--json", "/proc/nowhere/at/all.json"], "cannot write /proc/nowhere/at/all.json"),
     ];
     for (args, part) in cases {
         let output = segue(&[&["lab", "cost"], args].concat());

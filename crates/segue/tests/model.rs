@@ -104,7 +104,7 @@ fn mistakes_end_with_status_2_and_one_line() {
         ("model tcp-ho --rto 0s", "an RTO of 0 s; expected one above 0"),
         ("model tcp-ho --rto 65s", "at most 64 s"),
         ("model tcp-ho --csv - --json -", "at most one -"),
-        ("model tcp-ho --csv /nowhere/x.csv", "cannot write /nowhere/x.csv"),
+        ("model tcp-ho --csv /proc/nowhere/x.csv", "cannot write /proc/nowhere/x.csv"),
     ];
     for (line, part) in bad {
         let output = segue(line);

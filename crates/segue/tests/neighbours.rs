@@ -1,21 +1,9 @@
 //! Users who share the access links, `--neighbours`, as a user meets them.
 
+mod folder;
+
+use folder::{asked as segue, rows, stdout};
 use std::path::Path;
-use std::process::{Command, Output};
-
-fn segue(folder: &Path, words: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_segue")).current_dir(folder).args(words).output().expect("segue starts")
-}
-
-fn stdout(output: &Output) -> String {
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout.clone()).expect("UTF-8")
-}
-
-fn rows(text: &str) -> Vec<serde_json::Value> {
-    let document: serde_json::Value = serde_json::from_str(text).expect("JSON");
-    document["rows"].as_array().expect("rows").clone()
-}
 
 const LINKS: [&str; 3] = ["compare", "4mbit/20ms", "4mbit/30ms"];
 const HOW: [&str; 6] = ["--at", "2s..5s/1s", "--seeds", "2", "--json", "-"];

@@ -169,7 +169,7 @@ fn verdicts_as_json() {
     let folder = tempfile::tempdir().expect("a folder");
     let claims: usize = QUICK.iter().map(|paper| verdicts(folder.path(), &[paper])).sum();
     assert!(claims > 160, "{claims}");
-    for part in [["daniel-kojo-2009-multiflow", "fig5"], ["wu-2009-tcp-ho", "fig10"]] {
+    for part in [["daniel-kojo-2009-multiflow", "fig5"], ["wu-2009-tcp-ho", "fig15"]] {
         let of = |more: &[&str]| {
             segue(folder.path(), &[&part[..], &["--check", "--json", "-", "--points", "1"], more].concat())
                 .stdout

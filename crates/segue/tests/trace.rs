@@ -140,7 +140,10 @@ fn mistakes_end_with_status_2_and_one_line() {
         (&["trace", "wlan", "egprs", "--at", "1s", "--pcap", "-"], &["--pcap -", "expected a folder"]),
         (&["trace", "wlan", "egprs", "--at", "1s", "--json", ""], &["cannot write ``: it names no file"]),
         (&["trace", "wlan", "egprs", "--at", "1s", "--report", ""], &["cannot write ``: it names no file"]),
-        (&["trace", "wlan", "egprs", "--at", "1s", "--pcap", &new, "--json", "/nowhere/x"], &["/nowhere/x"]),
+        (
+            &["trace", "wlan", "egprs", "--at", "1s", "--pcap", &new, "--json", "/proc/nowhere/x"],
+            &["/proc/nowhere/x"],
+        ),
         (
             &["trace", "wlan", "egprs", "--at", "1s", "--pcap", &new, "--report", &sack],
             &["one file twice", "--pcap"],
@@ -201,9 +204,9 @@ fn every_scheme_has_a_capture_of_its_own() {
 #[cfg(unix)]
 #[test]
 fn an_interrupted_trace_leaves_nothing() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let out = folder.path().to_str().expect("UTF-8");
-    for wait in [20, 150, 400] {
+    for wait in [5, 10, 20, 40, 150, 400] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let out = folder.path().to_str().expect("UTF-8");
         let mut child = Command::new(env!("CARGO_BIN_EXE_segue"))
             .args(["trace", "wlan", "egprs", "--at", "20s", "--story", "--pcap", out])
             .stdout(std::process::Stdio::null())

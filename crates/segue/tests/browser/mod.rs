@@ -119,12 +119,17 @@ impl Browser {
         }
     }
 
-    fn visit(&mut self, address: &str, width: u32, dark: bool) {
+    /// Gives the page that is open another width, in light or dark.
+    pub fn resize(&mut self, width: u32, dark: bool) {
         let metrics = json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false });
         self.call("Emulation.setDeviceMetricsOverride", metrics);
         let scheme = if dark { "dark" } else { "light" };
         let features = json!([{ "name": "prefers-color-scheme", "value": scheme }]);
         self.call("Emulation.setEmulatedMedia", json!({ "features": features }));
+    }
+
+    fn visit(&mut self, address: &str, width: u32, dark: bool) {
+        self.resize(width, dark);
         self.loaded = false;
         self.complaints.clear();
         self.call("Page.navigate", json!({ "url": address }));

@@ -1,0 +1,203 @@
+//! Options that several commands share, and readers of their values.
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Arg, Args, Command};
+use segue_console::Failure;
+use segue_study::measure::Column;
+use segue_study::times::time;
+use segue_words::{Choice, did_you_mean};
+use segue_world::{AccessLink, Definition, Nanos, NoticeWord};
+use std::convert::Infallible;
+use std::ffi::OsStr;
+
+/// The program's version and the commit that it was built from, where that is known.
+pub const VERSION: &str = env!("SEGUE_VERSION");
+
+/// Reads one of a few words, in any case and with blanks around it.
+pub(crate) fn choice<T: Choice + Send + Sync>() -> impl TypedValueParser<Value = T> {
+    Forgiving(std::marker::PhantomData)
+}
+
+#[derive(Clone)]
+struct Forgiving<T>(std::marker::PhantomData<T>);
+
+impl<T: Choice + Send + Sync> TypedValueParser for Forgiving<T> {
+    type Value = T;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<T, clap::Error> {
+        match value.to_str().and_then(|word| T::of(&forgiven(word))) {
+            Some(choice) => Ok(choice),
+            // Its error lists the words.
+            None => PossibleValuesParser::new(T::ALL.iter().map(|choice| choice.word()))
+                .try_map(|word| T::of(&word).ok_or("none of the words"))
+                .parse_ref(command, arg, value),
+        }
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let help =
+            |choice: &T| PossibleValue::new(choice.word()).help(choice.meaning().trim_end_matches('.'));
+        Some(Box::new(T::ALL.iter().map(help)))
+    }
+}
+
+/// A word of ours as it is meant: in lower case, without blanks around it and its parts.
+fn forgiven(word: &str) -> String {
+    word.to_lowercase().split(',').map(str::trim).collect::<Vec<_>>().join(",")
+}
+
+/// Reads a word of ours.
+fn word(word: &str) -> Result<String, Infallible> {
+    Ok(forgiven(word))
+}
+
+/// Reads a link. Names of own links and of files are taken as they stand.
+pub(crate) fn link(word: &str) -> Result<String, Infallible> {
+    let meant = forgiven(word);
+    let known = |word: &str| AccessLink::parse(word).is_ok();
+    Ok(if !meant.starts_with("trace:") && !known(word) && known(&meant) { meant } else { word.to_owned() })
+}
+
+/// Options that `compare` and `trace` share: the links, the schemes, and how they are measured.
+#[derive(Debug, Args)]
+pub struct BenchArgs {
+    /// Link before: RATE/DELAY such as 6400kbit/9ms or a preset, with words such as lte,loss=1% (`segue links` lists both), or trace:PATH[,up=PATH][,start=300s][,delay=20ms|delay-trace=PATH][,queue=100p]
+    #[arg(value_parser = link)]
+    pub old: String,
+    /// Link after
+    #[arg(value_parser = link)]
+    pub new: String,
+    /// Schemes; the others are compared with the first
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = word, default_value = "sack,etcp-v1")]
+    pub schemes: Vec<String>,
+    /// Disconnection of break-before-make; 1s unless given; `compare` takes several
+    #[arg(long, value_name = "TIME,...", value_delimiter = ',', value_parser = time, allow_hyphen_values = true)]
+    pub disconnect: Vec<Nanos>,
+    /// Packets per transfer
+    #[arg(long, value_name = "P", default_value_t = 100, allow_negative_numbers = true)]
+    pub packets: u32,
+    /// When the transfer counts as complete
+    #[arg(long, value_parser = choice::<Definition>(), default_value = "after-highest")]
+    pub definition: Definition,
+    /// How senders learn of the handoff
+    #[arg(long, value_parser = choice::<NoticeWord>(), default_value = "instant")]
+    pub notice: NoticeWord,
+    /// Lose the first K of the two copies of an in-band notice
+    #[arg(long, value_name = "K", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=2))]
+    pub notice_loss: u32,
+    /// Notices err, by a draw for each handoff: the told rate of the new link by up to that factor, the delay by up to that much, and they come late
+    #[arg(long, value_name = "rate=2x,delay=30ms,late=100ms", value_parser = word, allow_hyphen_values = true)]
+    pub notice_error: Option<String>,
+    /// Long downloads of other users on each access link; their TCP is the regular one, or Linux with that congestion control
+    #[arg(long, value_name = "N [CONTROL]", value_parser = word, allow_hyphen_values = true)]
+    pub neighbours: Option<String>,
+    /// One stack for all schemes, in place of their own
+    #[arg(long, value_name = "STACK", value_parser = word)]
+    pub stack: Option<String>,
+    /// Congestion control of a stack that has a choice, as linux-6.12 (bbr3: not held against a kernel)
+    #[arg(long, value_name = "CONTROL", value_parser = word)]
+    pub cc: Option<String>,
+    /// A setting of a scheme or stack (see `segue schemes`); may be repeated
+    #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
+    pub set: Vec<(String, String)>,
+    /// Seed of start times and clock phases; 1 repeats the ns-2 reference
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
+    pub seed: u64,
+}
+
+/// Where the results of a comparison go.
+#[derive(Debug, Args)]
+pub struct ResultArgs {
+    /// Write the rows as JSON (- for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<String>,
+    /// Write the rows as CSV (- for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<String>,
+    /// Write one CSV line per handoff and scheme (- for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub rows: Option<String>,
+    /// Write one page that explains the comparison (HTML; - for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<String>,
+    /// Begin CSV with lines `# KEY: VALUE`: program, command, question, links and digests of files, as in JSON
+    #[arg(long)]
+    pub origin: bool,
+}
+
+/// Which columns a table has.
+#[derive(Debug, Args)]
+pub struct TableArgs {
+    /// Print all usual columns of the table, also beyond 80 characters
+    #[arg(long, conflicts_with = "columns")]
+    pub wide: bool,
+    /// Columns of the table after the scheme's name (segue measures lists them)
+    #[arg(long, value_name = "COLUMN,...", value_delimiter = ',', value_parser = column)]
+    pub columns: Vec<Column>,
+}
+
+impl TableArgs {
+    /// The columns that are asked for, if any.
+    ///
+    /// Errors: a column stands there twice.
+    pub fn columns(&self) -> Result<Option<Vec<Column>>, Failure> {
+        let twice =
+            self.columns.iter().enumerate().find(|(index, column)| self.columns[..*index].contains(column));
+        match twice {
+            Some((_, column)) => Err(Failure::User(format!(
+                "--columns: `{}` stands there twice; expected it once",
+                column.word()
+            ))),
+            None if self.wide => Ok(Some(Column::WIDE.to_vec())),
+            None => Ok((!self.columns.is_empty()).then(|| self.columns.clone())),
+        }
+    }
+}
+
+/// Reads a column of the table.
+fn column(word: &str) -> Result<Column, String> {
+    let word = &forgiven(word);
+    Column::ALL.iter().copied().find(|column| column.word() == word).ok_or_else(|| {
+        let words = || Column::ALL.iter().map(|column| column.word());
+        let all = words().collect::<Vec<_>>().join(", ");
+        format!("expected one of {all}{}", did_you_mean(word, words()))
+    })
+}
+
+/// `segue run`, of a scenario or of a drive.
+#[cfg(feature = "files")]
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// Scenario or drive (TOML)
+    #[arg(required_unless_present_any = ["schema", "drive_schema"])]
+    pub scenario: Option<String>,
+    /// Print the JSON schema of scenario files
+    #[arg(long, exclusive = true)]
+    pub schema: bool,
+    /// Print the JSON schema of drives
+    #[arg(long, exclusive = true)]
+    pub drive_schema: bool,
+    /// Where results go.
+    #[command(flatten)]
+    pub results: ResultArgs,
+    /// Columns of the table.
+    #[command(flatten)]
+    pub table: TableArgs,
+    /// Write the chart of quartiles (SVG; - for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<String>,
+    /// At most N handoff times per seed, evenly spread over those of the file; for drives at most N seeds
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub points: Option<u32>,
+    /// Worker threads; all cores unless given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+}
+
+/// Reads KEY=VALUE.
+pub(crate) fn key_value(word: &str) -> Result<(String, String), String> {
+    match word.split_once('=').map(|(key, value)| (key.trim(), value.trim())) {
+        Some((key, value)) if !key.is_empty() && !value.is_empty() => Ok((key.into(), value.into())),
+        _ => Err("expected KEY=VALUE".into()),
+    }
+}

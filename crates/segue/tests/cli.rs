@@ -381,7 +381,7 @@ fn mistakes_end_with_status_2_and_one_line() {
         ("compare wlan egprs --seed 18446744073709551613 --seeds 5", "2^64"),
         ("compare wlan egprs --flows 1,1", "twice"),
         ("compare wlan egprs --json same.json --rows ./same.json", "one file twice"),
-        ("compare wlan egprs --stack RFC", "did you mean `rfc`"),
+        ("compare wlan egprs --stack RFD", "did you mean `rfc`"),
         ("compare wlan egprs --set foo=1", "segue schemes NAME lists"),
         ("compare wlan egprs --notice in-band --set notice-delay=1s", "instant notices"),
         ("compare wlan egprs --color blue", "expected one of auto, always, never"),
@@ -400,6 +400,36 @@ fn mistakes_end_with_status_2_and_one_line() {
         assert_eq!(message.lines().count(), 1, "{line}: {message}");
         assert!(message.contains(part), "{line}: {message}");
         assert!(output.stdout.is_empty(), "{line}");
+    }
+}
+
+/// Words in capitals, and blanks after commas, mean the same.
+#[test]
+fn case_and_blanks_are_forgiven() {
+    let rows = |args: &[&str]| {
+        let rest = ["--seeds", "1", "--packets", "20", "--json", "-"];
+        let output = segue(&[args, &rest].concat());
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{args:?}: {message}");
+        let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        document["rows"].clone()
+    };
+    for (plain, meant) in [
+        (
+            "compare|wlan|egprs|--schemes|sack,etcp-v1|--kind|mbb,bbm|--flows|1,2|--disconnect|1s,2s",
+            "compare|WLAN|Egprs|--schemes|SACK, Etcp-V1|--kind|MBB, bbm|--flows|1, 2|--disconnect|1s, 2s",
+        ),
+        (
+            "compare|2mbit/10ms,queue=50p|wlan|--notice|in-band|--stack|rfc|--definition|after-ack",
+            "compare|2Mbit/10ms, queue=50p|wlan |--notice|In-Band|--stack|RFC|--definition| After-Ack",
+        ),
+        (
+            "compare|wlan|egprs|--notice-error|rate=2x,late=1ms",
+            "compare|wlan|egprs|--notice-error|rate=2x, late=1ms",
+        ),
+    ] {
+        let [plain, meant] = [plain, meant].map(|line| line.split('|').collect::<Vec<_>>());
+        assert_eq!(rows(&plain), rows(&meant), "{meant:?}");
     }
 }
 

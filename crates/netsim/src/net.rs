@@ -17,8 +17,21 @@ pub trait Node<P, O>: Clone {
     fn on_timer(&mut self, net: &mut Net<P, O>, timer: TimerId);
 }
 
-/// Somebody who watches packets on links.
+/// Somebody who watches packets on links and in buffers.
 pub trait Observer<P>: Clone {
+    /// The clock moves on to `now`; nothing has changed since the last call but what others have told.
+    #[inline]
+    fn clock(&mut self, _now: Nanos) {}
+    /// A packet is put on `link`, whose queue may drop it.
+    #[inline]
+    fn entered(&mut self, _link: LinkId, _packet: &P) {}
+    /// A packet has come out of `link`.
+    #[inline]
+    fn left(&mut self, _link: LinkId, _packet: &P) {}
+    /// A node puts a packet into a buffer, which may overflow.
+    fn held(&mut self, _packet: &P) {}
+    /// A node takes a packet out of a buffer.
+    fn released(&mut self, _packet: &P) {}
     /// `link` will send a packet so. A drop-tail queue knows that at its arrival, a managed one when its transmission
     /// begins.
     fn accepted(&mut self, link: LinkId, passage: &Passage, packet: &P);
@@ -140,6 +153,11 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
         self.wires[usize::from(id.0)].link.cut(at);
     }
 
+    /// All links, by number.
+    pub fn links(&self) -> impl Iterator<Item = (LinkId, &Link)> {
+        (0u16..).map(LinkId).zip(self.wires.iter().map(|wire| &wire.link))
+    }
+
     /// Packets on all links, in the order of the links.
     pub fn on_links(&self) -> impl Iterator<Item = PacketId> {
         self.wires.iter().flat_map(|wire| wire.link.packets())
@@ -172,6 +190,7 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
         let wire = &mut self.wires[usize::from(id.0)];
         let order = self.events.next_order();
         let content = &self.packets[packet];
+        self.observer.entered(id, content);
         let was_empty = wire.link.head().is_none();
         match wire.link.enqueue(packet, content.size(), self.now, order, self.sent) {
             Some(passage) => {
@@ -233,10 +252,18 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
     /// Puts a packet into a buffer of node `at`; a full one drops it, or another.
     pub fn hold(&mut self, at: NodeId, buffer: &mut Buffer, packet: PacketId) {
         let Self { now, packets, observer, .. } = self;
+        observer.held(&packets[packet]);
         buffer.hold(packet, packets[packet].size(), |victim| {
             observer.overflowed(*now, at, &packets[victim]);
             packets.remove(victim);
         });
+    }
+
+    /// Takes the next packet out of a buffer.
+    pub fn release(&mut self, buffer: &mut Buffer) -> Option<PacketId> {
+        let packet = buffer.pop()?;
+        self.observer.released(&self.packets[packet]);
+        Some(packet)
     }
 
     /// Takes back what a link has not sent yet, oldest first: a transmission that has not ended counts as not begun.
@@ -302,6 +329,7 @@ impl<N: Node<P, O>, P: Payload, O: Observer<P>> Sim<N, P, O> {
             return false;
         }
         self.net.now = event.time();
+        self.net.observer.clock(event.time());
         match event.link() {
             Some(id) => self.deliver(id),
             None => self.handle(event.source()),
@@ -340,6 +368,7 @@ impl<N: Node<P, O>, P: Payload, O: Observer<P>> Sim<N, P, O> {
             return;
         }
         let to = wire.to;
+        self.net.observer.left(id, &self.net.packets[passage.packet]);
         self.nodes[usize::from(to.0)].on_packet(&mut self.net, id, passage.packet);
     }
 
@@ -347,6 +376,7 @@ impl<N: Node<P, O>, P: Payload, O: Observer<P>> Sim<N, P, O> {
     pub fn run_until(&mut self, limit: Nanos) {
         while self.step(limit) {}
         self.net.now = self.net.now.max(limit);
+        self.net.observer.clock(self.net.now);
     }
 
     /// Lets a node act now, outside any event.

@@ -163,7 +163,7 @@ impl AccessRouter {
                     return net.arm(timer, busy_until);
                 }
             }
-            let Some(id) = held.buffer.pop() else { break };
+            let Some(id) = net.release(&mut held.buffer) else { break };
             let packet = &mut net.packets[id];
             packet.forwarded = true;
             let (flow, seq) = (packet.flow, packet.segment.seq);

@@ -1,5 +1,6 @@
 //! Somebody who watches hosts.
 
+use crate::link_time::Standing;
 use crate::packet::Packet;
 use segue_handoff::{Act, LoggedScheme};
 use segue_netsim::{LinkId, Nanos, Observer};
@@ -19,6 +20,9 @@ pub trait HostObserver: Observer<Packet> {
     fn heard(&mut self, now: Nanos, packet: &Packet);
     /// The sender of `flow` has changed: it has heard something or has sent.
     fn changed(&mut self, now: Nanos, flow: u16, sender: &mut AnySender<LoggedScheme>);
+    /// The sender of `flow` stands so, once it has changed.
+    #[inline]
+    fn stands(&mut self, _flow: u16, _standing: impl FnOnce() -> Standing) {}
     /// The cumulative ACK of `flow` moved to `una`.
     fn acknowledged(&mut self, now: Nanos, flow: u16, una: u32);
     /// The mobile has helped `flow`, or its sender has heard of it.

@@ -6,6 +6,7 @@ mod flow_state;
 pub use alone::Arrived;
 
 use crate::host_observer::HostObserver;
+use crate::link_time::Standing;
 use crate::packet::{Packet, Signal};
 use crate::wheel::Wheel;
 use segue_handoff::claim::Claim;
@@ -61,6 +62,7 @@ impl Correspondent {
             net.send(self.out, packet);
         }
         net.observer.changed(now, flow.id, &mut flow.sender);
+        net.observer.stands(flow.id, || Standing::of(&flow.sender));
         if let Some(deadline) = flow.sender.deadline() {
             net.arm(flow.timer, deadline);
         }
@@ -138,6 +140,9 @@ impl Correspondent {
             net.observer.sent(now, &net.packets[packet]);
             net.send(self.out, packet);
             net.observer.changed(now, flow.id, &mut flow.sender);
+        }
+        for flow in &self.flows {
+            net.observer.stands(flow.id, || Standing::of(&flow.sender));
         }
         if let Some(deadline) = claim.deadline(&self.flows) {
             net.arm(self.flows[0].timer, deadline);

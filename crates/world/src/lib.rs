@@ -12,6 +12,7 @@ pub mod access;
 pub mod access_router;
 pub mod after_link_up;
 pub mod bench;
+mod bit_set;
 pub mod bound;
 pub mod clock_phase;
 #[cfg(test)]

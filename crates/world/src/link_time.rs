@@ -1,13 +1,49 @@
-//! Why the new link is idle: the classes of docs/reference/bench.md, "Where the time went".
+//! Why the new link is idle: the classes of docs/reference/bench.md, "Where the time went". The bench's observer tells
+//! what happens; nothing is looked up in the network after completion.
 
-use crate::bench::neighbours;
+mod awaited;
+#[cfg(test)]
+mod polled;
+#[cfg(test)]
+mod tests;
+
 use crate::bench::{LinkIds, NEW, OLD, correspondent, mobile};
 use crate::nodes::{BenchSim, HostObserver};
-use crate::record::{LinkTime, Missed};
+use crate::packet::Packet;
+use crate::record::LinkTime;
 use crate::routers;
-use segue_netsim::{LinkId, Nanos, PacketId};
+use awaited::Awaited;
+use segue_handoff::LoggedScheme;
+use segue_netsim::{LinkId, LossCause, Nanos, Passage};
+use segue_tcp::AnySender;
+
+/// A sender as it stands when an event is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// First unacknowledged packet.
+    pub snd_una: u32,
+    /// One beyond the highest packet ever sent.
+    pub snd_max: u32,
+    /// Packets that it has sent, again or for the first time.
+    pub transmissions: u32,
+    /// It has data that its window forbids, and is not in RTO recovery.
+    pub window_limited: bool,
+}
+
+impl Standing {
+    /// That of `sender`.
+    pub(crate) fn of(sender: &AnySender<LoggedScheme>) -> Self {
+        Self {
+            snd_una: sender.snd_una(),
+            snd_max: sender.snd_max(),
+            transmissions: sender.counters().transmissions,
+            window_limited: sender.is_established() && sender.has_unsent_data() && !sender.in_rto_recovery(),
+        }
+    }
+}
 
 /// Why an idle link is idle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Idle {
     Path,
     Window,
@@ -15,98 +51,208 @@ enum Idle {
     Other,
 }
 
-/// Counts `[from, to)`, during which nothing changes, as far as the new link is idle then.
-pub(crate) fn account<W: HostObserver>(sim: &mut BenchSim<W>, link_ids: &LinkIds, from: Nanos, to: Nanos) {
-    let busy_until = sim.net.link(link_ids.access[NEW].down).busy_until();
-    let idle_from = from.max(busy_until);
-    if idle_from >= to {
-        return;
-    }
-    let class = classify(sim, link_ids);
-    let Some(recorder) = &mut sim.net.observer.recorder else { return };
-    let time: &mut LinkTime = &mut recorder.link_time;
-    let booked = match class {
-        Idle::Path => &mut time.idle_path,
-        Idle::Window => &mut time.idle_window,
-        Idle::Timer => &mut time.idle_timer,
-        Idle::Other => &mut time.idle_other,
-    };
-    *booked += to - idle_from;
+/// Which part a link has.
+#[derive(Clone, Copy, Debug, Default)]
+struct Role {
+    /// It leads data to the new link.
+    leads: bool,
+    /// What comes out of it is with the mobile, or on another such link.
+    way: bool,
+    /// It has been cut: nothing comes out.
+    cut: bool,
 }
 
-fn carries<W: HostObserver>(sim: &BenchSim<W>, link: LinkId) -> bool {
-    !sim.net.link(link).is_empty()
+/// Follows a run from completion on, and counts the time in which the new link is idle.
+#[derive(Clone, Debug)]
+pub(crate) struct IdleTime {
+    new_access: LinkId,
+    roles: Vec<Role>,
+    /// All is counted until then.
+    from: Nanos,
+    /// When the new link has sent all that it has taken.
+    busy_until: Nanos,
+    /// The mobile's packets before the new link: on links that lead to it, and in buffers.
+    before: usize,
+    /// The mobile's packets on links that will come out.
+    alive: usize,
+    awaited: Awaited,
+    time: LinkTime,
 }
 
-fn classify<W: HostObserver>(sim: &mut BenchSim<W>, link_ids: &LinkIds) -> Idle {
-    let tunnelled = link_ids.tunnel.is_some_and(|tunnel| carries(sim, tunnel.down))
-        || routers::held(sim).next().is_some();
-    if carries(sim, link_ids.core.down)
-        || carries(sim, link_ids.edge[NEW].down)
-        || tunnelled
-        || only_acks_awaited(sim, link_ids)
-    {
-        return Idle::Path;
+impl IdleTime {
+    /// Begins at completion with the network as it is. `targets`: what each flow's cumulative ACK has to reach.
+    pub fn new<W: HostObserver>(
+        sim: &BenchSim<W>,
+        link_ids: &LinkIds,
+        completion: Nanos,
+        targets: &[u32],
+    ) -> Self {
+        let leads = |id| {
+            id == link_ids.core.down
+                || id == link_ids.edge[NEW].down
+                || link_ids.tunnel.is_some_and(|tunnel| id == tunnel.down)
+        };
+        let ways = [
+            link_ids.edge[OLD].down,
+            link_ids.access[OLD].down,
+            link_ids.last[OLD].down,
+            link_ids.access[NEW].down,
+            link_ids.last[NEW].down,
+        ];
+        let new_access = link_ids.access[NEW].down;
+        let senders = correspondent(sim).flows.iter().map(|flow| Standing::of(&flow.sender));
+        let receivers = mobile(sim).flows.iter().map(|flow| &flow.receiver);
+        let mut idle = Self {
+            new_access,
+            roles: Vec::new(),
+            from: completion,
+            busy_until: sim.net.link(new_access).busy_until(),
+            before: routers::held(sim).count(),
+            alive: 0,
+            awaited: Awaited::new(senders.zip(receivers).zip(targets)),
+            time: LinkTime::default(),
+        };
+        for (id, link) in sim.net.links() {
+            let role = Role { leads: leads(id), way: ways.contains(&id), cut: link.is_cut(completion) };
+            idle.roles.push(role);
+            for (packet, comes_out) in link.fates() {
+                let packet = &sim.net.packets[packet];
+                if sim.net.observer.is_own(packet.flow) {
+                    idle.enters(role, packet);
+                    if !comes_out && !role.cut {
+                        idle.dies(role, packet);
+                    }
+                }
+            }
+        }
+        idle
     }
-    let window_limited = correspondent(sim).flows.iter().any(|flow| {
-        flow.sender.is_established() && flow.sender.has_unsent_data() && !flow.sender.in_rto_recovery()
-    });
-    if window_limited {
-        return Idle::Window;
-    }
-    // Nobody waits for what will not come out of its link.
-    let alive = if neighbours::any(sim) {
-        let own = |id: &PacketId| sim.net.observer.is_own(sim.net.packets[*id].flow);
-        sim.net.on_links().filter(own).count() - sim.net.doomed().filter(own).count()
-    } else {
-        sim.net.packets.len() - sim.net.doomed().count()
-    };
-    if alive == 0 { Idle::Timer } else { Idle::Other }
-}
 
-/// Whether every target packet is with the mobile or beyond the queues on its way to it.
-fn only_acks_awaited<W: HostObserver>(sim: &mut BenchSim<W>, link_ids: &LinkIds) -> bool {
-    let (cn, mn) = (correspondent(sim), mobile(sim));
-    let Some(recorder) = &sim.net.observer.recorder else { return false };
-    // Not even sent.
-    if cn.flows.iter().enumerate().any(|(id, flow)| flow.sender.snd_max() < recorder.target(id)) {
-        return false;
+    /// Nothing changes until `now`.
+    #[inline]
+    pub fn clock(&mut self, now: Nanos) {
+        let idle_from = self.from.max(self.busy_until);
+        if idle_from < now {
+            self.count(now - idle_from);
+        }
+        self.from = self.from.max(now);
     }
-    let ways = [
-        link_ids.edge[OLD].down,
-        link_ids.access[OLD].down,
-        link_ids.last[OLD].down,
-        link_ids.access[NEW].down,
-        link_ids.last[NEW].down,
-    ]
-    .map(|link| sim.net.link(link));
-    let under_way = || {
-        let coming = ways.iter().flat_map(|link| link.fates()).filter(|(_, arrives)| *arrives);
-        coming.map(|(id, _)| (sim.net.packets[id].flow, sim.net.packets[id].segment.seq))
-    };
-    let is_missing = |flow: u16, seq: u32| !mn.flows[usize::from(flow)].receiver.has(seq);
-    let transmissions = |flow: u16| cn.flows[usize::from(flow)].sender.counters().transmissions;
-    // Thousands may be missing, and thousands under way: what was missed last time mostly still is, and for
-    // certain while its flow sends nothing.
-    let last = recorder.missed.filter(|last| {
-        is_missing(last.flow, last.seq)
-            && (last.transmissions == transmissions(last.flow)
-                || !under_way().any(|packet| packet == (last.flow, last.seq)))
-    });
-    let first = || {
-        let mut under_way: Vec<_> = under_way().collect();
-        under_way.sort_unstable();
-        let missing = cn.flows.iter().enumerate().rev().flat_map(|(id, flow)| {
-            let seqs = (flow.sender.snd_una()..recorder.target(id)).rev();
-            seqs.map(move |seq| (id as u16, seq)).filter(|&(flow, seq)| is_missing(flow, seq))
-        });
-        let mut missed = missing.filter(|packet| under_way.binary_search(packet).is_err());
-        missed.next()
-    };
-    let missed = last.map(|last| (last.flow, last.seq)).or_else(first);
-    let missed = missed.map(|(flow, seq)| Missed { flow, seq, transmissions: transmissions(flow) });
-    if let Some(recorder) = &mut sim.net.observer.recorder {
-        recorder.missed = missed;
+
+    fn count(&mut self, time: Nanos) {
+        *match self.class() {
+            Idle::Path => &mut self.time.idle_path,
+            Idle::Window => &mut self.time.idle_window,
+            Idle::Timer => &mut self.time.idle_timer,
+            Idle::Other => &mut self.time.idle_other,
+        } += time;
     }
-    missed.is_none()
+
+    /// The first class that applies.
+    fn class(&mut self) -> Idle {
+        if self.before > 0 || self.awaited.only_acks() {
+            Idle::Path
+        } else if self.awaited.window_limited() {
+            Idle::Window
+        } else if self.alive == 0 {
+            // Nobody waits for what will not come out of its link.
+            Idle::Timer
+        } else {
+            Idle::Other
+        }
+    }
+
+    /// Idle time by class, up to the last [`Self::clock`].
+    pub fn time(&self) -> LinkTime {
+        self.time
+    }
+
+    #[inline]
+    fn role(&self, link: LinkId) -> Role {
+        self.roles[usize::from(link.0)]
+    }
+
+    #[inline]
+    fn enters(&mut self, role: Role, packet: &Packet) {
+        self.before += usize::from(role.leads);
+        if role.cut {
+            return;
+        }
+        self.alive += 1;
+        if role.way && packet.data {
+            self.awaited.comes(packet);
+        }
+    }
+
+    /// A packet of the mobile's is put on `link`.
+    #[inline]
+    pub fn entered(&mut self, link: LinkId, packet: &Packet) {
+        self.enters(self.role(link), packet);
+    }
+
+    /// The new link is busy with a packet, whosever it is.
+    #[inline]
+    pub fn busy(&mut self, link: LinkId, passage: &Passage) {
+        if link == self.new_access {
+            self.busy_until = passage.departure;
+        }
+    }
+
+    /// `link` will lose a packet of the mobile's.
+    #[cold]
+    pub fn doomed(&mut self, link: LinkId, packet: &Packet) {
+        let role = self.role(link);
+        if !role.cut {
+            self.dies(role, packet);
+        }
+    }
+
+    fn dies(&mut self, role: Role, packet: &Packet) {
+        self.alive -= 1;
+        if role.way && packet.data {
+            self.awaited.comes_no_more(packet);
+        }
+    }
+
+    /// A packet of the mobile's has come out of `link`.
+    #[inline]
+    pub fn left(&mut self, link: LinkId, packet: &Packet) {
+        let role = self.role(link);
+        self.before -= usize::from(role.leads);
+        self.alive -= 1;
+        if role.way && packet.data {
+            self.awaited.has_come(packet);
+        }
+    }
+
+    /// A packet of the mobile's was lost before or on `link`.
+    pub fn lost(&mut self, link: LinkId, packet: &Packet, cause: LossCause) {
+        let role = self.role(link);
+        self.before -= usize::from(role.leads);
+        // A loss on the link was foreseen.
+        if cause == LossCause::Queue && !role.cut {
+            self.dies(role, packet);
+        }
+    }
+
+    /// A router has put a packet into its buffer.
+    pub fn held(&mut self) {
+        self.before += 1;
+    }
+
+    /// A packet has left a router's buffer.
+    pub fn released(&mut self) {
+        self.before -= 1;
+    }
+
+    /// The sender of `flow` has changed.
+    #[inline]
+    pub fn stands(&mut self, flow: u16, standing: Standing) {
+        self.awaited.stands(flow, standing);
+    }
+
+    /// A packet of `flow` has brought the mobile new bytes.
+    #[inline]
+    pub fn received(&mut self, flow: u16, seq: u32) {
+        self.awaited.received(flow, seq);
+    }
 }

@@ -1,6 +1,8 @@
 //! The bench's observer: fate of every copy, and the record while one is kept.
 
+use crate::bit_set::BitSet;
 use crate::host_observer::HostObserver;
+use crate::link_time::{IdleTime, Standing};
 use crate::packet::Packet;
 use crate::record::Recorder;
 use segue_handoff::{Act, LoggedScheme};
@@ -8,38 +10,22 @@ use segue_netsim::{LinkId, LossCause, Nanos, NodeId, Observer as LinkObserver, P
 use segue_tcp::AnySender;
 use segue_tcp::receiver::Arrival;
 
-/// A set of copy numbers.
-#[derive(Clone, Debug, Default)]
-struct CopySet(Vec<u64>);
-
-impl CopySet {
-    fn insert(&mut self, copy: u32) {
-        let word = copy as usize / 64;
-        if self.0.len() <= word {
-            self.0.resize(word + 1, 0);
-        }
-        self.0[word] |= 1 << (copy % 64);
-    }
-
-    fn contains(&self, copy: u32) -> bool {
-        self.0.get(copy as usize / 64).is_some_and(|word| word >> (copy % 64) & 1 == 1)
-    }
-}
-
 /// The observer of the bench.
 #[derive(Clone, Debug)]
 pub struct Observer<W> {
     /// Copies that were lost, for whatever cause, by flow.
-    lost: Vec<CopySet>,
+    lost: Vec<BitSet>,
     /// Kept from the start of the handoff on.
     pub recorder: Option<Box<Recorder>>,
+    /// Kept from completion on.
+    pub(crate) idle: Option<Box<IdleTime>>,
     /// Hears everything from the start; `()` costs nothing.
     pub watch: W,
 }
 
 impl<W> Observer<W> {
     pub(crate) fn new(flows: usize, watch: W) -> Self {
-        Self { lost: vec![CopySet::default(); flows], recorder: None, watch }
+        Self { lost: vec![BitSet::default(); flows], recorder: None, idle: None, watch }
     }
 
     /// Whether a flow is one of the mobile's: neighbours have the numbers behind them.
@@ -53,6 +39,13 @@ impl<W> Observer<W> {
         self.lost[usize::from(flow)].contains(copy)
     }
 
+    /// The idle time, where it is kept and the packet is the mobile's.
+    #[inline]
+    fn idle_of(&mut self, packet: &Packet) -> Option<&mut IdleTime> {
+        let own = self.is_own(packet.flow);
+        self.idle.as_deref_mut().filter(|_| own)
+    }
+
     fn note_loss(&mut self, packet: &Packet) {
         if packet.data {
             self.lost[usize::from(packet.flow)].insert(packet.copy);
@@ -62,8 +55,48 @@ impl<W> Observer<W> {
 
 impl<W: HostObserver> LinkObserver<Packet> for Observer<W> {
     #[inline]
+    fn clock(&mut self, now: Nanos) {
+        if let Some(idle) = &mut self.idle {
+            idle.clock(now);
+        }
+    }
+
+    #[inline]
+    fn entered(&mut self, link: LinkId, packet: &Packet) {
+        if let Some(idle) = self.idle_of(packet) {
+            idle.entered(link, packet);
+        }
+    }
+
+    #[inline]
+    fn left(&mut self, link: LinkId, packet: &Packet) {
+        if let Some(idle) = self.idle_of(packet) {
+            idle.left(link, packet);
+        }
+    }
+
+    fn held(&mut self, packet: &Packet) {
+        if let Some(idle) = self.idle_of(packet) {
+            idle.held();
+        }
+    }
+
+    fn released(&mut self, packet: &Packet) {
+        if let Some(idle) = self.idle_of(packet) {
+            idle.released();
+        }
+    }
+
+    #[inline]
     fn accepted(&mut self, link: LinkId, passage: &Passage, packet: &Packet) {
         self.watch.accepted(link, passage, packet);
+        let own = self.is_own(packet.flow);
+        if let Some(idle) = &mut self.idle {
+            idle.busy(link, passage);
+            if own && !passage.comes_out {
+                idle.doomed(link, packet);
+            }
+        }
         if let Some(recorder) = &mut self.recorder {
             recorder.accepted(link, passage, packet);
         }
@@ -75,6 +108,9 @@ impl<W: HostObserver> LinkObserver<Packet> for Observer<W> {
         }
         self.watch.lost(now, link, packet, cause);
         self.note_loss(packet);
+        if let Some(idle) = &mut self.idle {
+            idle.lost(link, packet, cause);
+        }
         if let Some(recorder) = &mut self.recorder {
             recorder.lost(now, link, packet, cause);
         }
@@ -87,6 +123,9 @@ impl<W: HostObserver> LinkObserver<Packet> for Observer<W> {
     fn overflowed(&mut self, now: Nanos, at: NodeId, packet: &Packet) {
         self.watch.overflowed(now, at, packet);
         self.note_loss(packet);
+        if let Some(idle) = self.idle_of(packet) {
+            idle.released();
+        }
         if let Some(recorder) = &mut self.recorder {
             recorder.buffer_drops += 1;
         }
@@ -127,6 +166,16 @@ impl<W: HostObserver> HostObserver for Observer<W> {
     }
 
     #[inline]
+    fn stands(&mut self, flow: u16, standing: impl FnOnce() -> Standing) {
+        if self.idle.is_some()
+            && self.is_own(flow)
+            && let Some(idle) = &mut self.idle
+        {
+            idle.stands(flow, standing());
+        }
+    }
+
+    #[inline]
     fn acknowledged(&mut self, now: Nanos, flow: u16, una: u32) {
         self.watch.acknowledged(now, flow, una);
         if let Some(recorder) = &mut self.recorder {
@@ -143,6 +192,11 @@ impl<W: HostObserver> HostObserver for Observer<W> {
         self.watch.arrived(now, link, packet, arrival);
         if let Some(recorder) = &mut self.recorder {
             recorder.arrived(now, link, packet, arrival);
+        }
+        if arrival == Arrival::New
+            && let Some(idle) = self.idle_of(packet)
+        {
+            idle.received(packet.flow, packet.segment.seq);
         }
     }
 }

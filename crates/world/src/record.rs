@@ -31,6 +31,14 @@ impl LinkTime {
         let idle = self.idle_path + self.idle_window + self.idle_timer + self.idle_other;
         self.useful + self.needless + idle + self.neighbours
     }
+
+    /// Adds the idle time of `other`.
+    pub(crate) fn add_idle(&mut self, other: &Self) {
+        self.idle_path += other.idle_path;
+        self.idle_window += other.idle_window;
+        self.idle_timer += other.idle_timer;
+        self.idle_other += other.idle_other;
+    }
 }
 
 /// Lower bounds of a run: whatever its senders know, and if they know nothing before a notice can be with them.
@@ -163,15 +171,6 @@ pub(crate) struct OldDelivery {
     pub seq: u32,
 }
 
-/// A target packet that was neither with the mobile nor on its way when last looked for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Missed {
-    pub(crate) flow: u16,
-    pub(crate) seq: u32,
-    /// Transmissions of its flow until then.
-    pub(crate) transmissions: u32,
-}
-
 /// Keeps the record while a handoff runs.
 #[derive(Clone, Debug)]
 pub struct Recorder {
@@ -199,7 +198,6 @@ pub struct Recorder {
     retransmissions: u32,
     needless_retransmissions: u32,
     pub(crate) link_time: LinkTime,
-    pub(crate) missed: Option<Missed>,
     carried: VecDeque<Carriage>,
     /// Messages of routers on the new link.
     signals: Vec<Carriage>,
@@ -237,7 +235,6 @@ impl Recorder {
             retransmissions: 0,
             needless_retransmissions: 0,
             link_time: LinkTime::default(),
-            missed: None,
             carried: VecDeque::new(),
             signals: Vec::new(),
             queue_delays: Vec::new(),
@@ -285,11 +282,6 @@ impl Recorder {
     pub(crate) fn keep_deliveries(&mut self) {
         self.links.new_last_hop = LinkId(u16::MAX);
         self.old_deliveries.clear();
-    }
-
-    /// The target of `flow` that ends the run.
-    pub(crate) fn target(&self, flow: usize) -> u32 {
-        self.targets[self.ends_by][flow]
     }
 
     /// When the slowest flow reached its target, by definition `by`.

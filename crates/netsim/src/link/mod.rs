@@ -78,6 +78,8 @@ pub struct Passage {
     pub departure: Nanos,
     /// When it reaches the far end, unless the link loses it.
     pub delivery: Nanos,
+    /// Whether it reaches the far end, unless the link is cut from now on.
+    pub comes_out: bool,
 }
 
 /// A link's record of a packet: half a cache line, since a long link holds thousands.
@@ -88,15 +90,21 @@ pub(crate) struct InTransit {
     /// Insertion number of its delivery event.
     pub(crate) order: u64,
     pub(crate) packet: PacketId,
-    /// Time of its transmission, in ns; more than 4.2 s count as that.
-    service: u32,
+    /// Twice the time of its transmission, in ns; more than 2.1 s count as that. One more if the link loses it.
+    service_and_loss: u32,
 }
 
 impl InTransit {
     /// When its transmission began.
     #[inline]
     pub(crate) fn start(&self) -> Nanos {
-        self.departure - Nanos::from(self.service)
+        self.departure - Nanos::from(self.service_and_loss >> 1)
+    }
+
+    /// Whether chance has it lost.
+    #[inline]
+    fn is_lost(&self) -> bool {
+        self.service_and_loss & 1 == 1
     }
 }
 
@@ -131,24 +139,17 @@ pub struct Link {
     cut_at: Nanos,
     loss: Option<Box<dyn LossModel>>,
     managed: Option<Managed>,
-    overtaking: Option<Overtaking>,
-}
-
-/// State of a link on which packets overtake. Its queue is managed, and its ring is in the order of the deliveries.
-#[derive(Clone, Debug, Default)]
-struct Overtaking {
-    /// Packets that the link will lose, by insertion number. Chance is asked in the order of the transmissions, which
-    /// the ring does not have.
-    doomed: Vec<u64>,
+    /// Packets overtake: the queue is managed, and the ring is in the order of the deliveries.
+    overtaking: bool,
 }
 
 impl Link {
     pub(crate) fn new(config: LinkConfig) -> Self {
         let LinkConfig { service, delay, loss, queue, departs_first } = config;
-        let overtaking = delay.reorders().then(Overtaking::default);
+        let overtaking = delay.reorders();
         // Where the closed form cannot foresee departures or deliveries, each is an event.
         let queue = match queue {
-            Queue::DropTail(limit) if overtaking.is_some() || service.decides_late() => {
+            Queue::DropTail(limit) if overtaking || service.decides_late() => {
                 Queue::Managed(Box::new(DropTail::new(limit.unwrap_or(u32::MAX))))
             }
             queue => queue,
@@ -241,9 +242,12 @@ impl Link {
         let delivery = self.delay.delivery(departure, self.last_delivery);
         self.last_departure = departure;
         self.last_delivery = delivery;
-        let service = u32::try_from(departure - start).unwrap_or(u32::MAX);
-        self.ring.push_back(InTransit { departure, delivery, order, packet, service });
-        Passage { packet, arrival, start, departure, delivery }
+        let lost = self.loss.as_mut().is_some_and(|model| model.loses(departure));
+        let service = (departure - start).min(Nanos::from(u32::MAX >> 1)) as u32;
+        let service_and_loss = service << 1 | u32::from(lost);
+        self.ring.push_back(InTransit { departure, delivery, order, packet, service_and_loss });
+        let comes_out = !lost && !self.is_cut(delivery);
+        Passage { packet, arrival, start, departure, delivery, comes_out }
     }
 
     /// Takes a packet into a managed queue; what is dropped goes onto `dropped`.
@@ -260,19 +264,16 @@ impl Link {
         let Waiting { packet, bytes, arrival, .. } = managed.discipline.dequeue(now, dropped)?;
         managed.sending = true;
         let passage = self.transmit(packet, bytes, arrival, now, order);
-        if self.overtaking.is_some() {
+        if self.overtaking {
             self.overtake();
         }
         Some(passage)
     }
 
-    /// Puts what has been booked last to its place among the deliveries, and draws its fate.
+    /// Puts what has been booked last to its place among the deliveries.
     #[cold]
     fn overtake(&mut self) {
-        let (Some(overtaking), Some(entry)) = (&mut self.overtaking, self.ring.pop_back()) else { return };
-        if self.loss.as_mut().is_some_and(|model| model.loses(entry.departure)) {
-            overtaking.doomed.push(entry.order);
-        }
+        let Some(entry) = self.ring.pop_back() else { return };
         let place = self.ring.partition_point(|other| other.delivery <= entry.delivery);
         self.ring.insert(place, entry);
         // Later packets keep their order with all that have not overtaken.
@@ -294,7 +295,7 @@ impl Link {
 
     /// Removes what has not departed by `now`, oldest first.
     pub(crate) fn withdraw(&mut self, now: Nanos) -> Vec<PacketId> {
-        if self.overtaking.is_some() {
+        if self.overtaking {
             // Packets that have not departed go to the ring's end.
             self.ring.make_contiguous().sort_by_key(|entry| entry.departure > now);
             self.departed = self.ring.partition_point(|entry| entry.departure <= now);
@@ -369,17 +370,10 @@ impl Link {
         if self.is_cut(now) {
             return Some(LossCause::Disconnection);
         }
-        let lost = match &mut self.overtaking {
-            Some(Overtaking { doomed }) => {
-                let index = doomed.iter().position(|order| *order == packet.order);
-                index.map(|index| doomed.swap_remove(index)).is_some()
-            }
-            None => self.loss.as_mut().is_some_and(|model| model.loses(packet.departure)),
-        };
-        lost.then_some(LossCause::Link)
+        packet.is_lost().then_some(LossCause::Link)
     }
 
-    /// The fates of the packets that it will transmit, while nothing waits or is in flight: whether each comes out.
+    /// The fates of the packets that it will transmit, while nothing waits: whether each comes out.
     pub fn coming_fates(&self) -> impl FnMut() -> bool + use<> {
         let mut model = self.loss.clone();
         move || !model.as_mut().is_some_and(|model| model.loses(0))
@@ -388,15 +382,7 @@ impl Link {
     /// Packets in the queue and in flight, oldest first, and whether each will come out. Nobody knows that yet of what
     /// waits in a managed queue: it counts as coming out.
     pub fn fates(&self) -> impl Iterator<Item = (PacketId, bool)> {
-        let mut model = self.loss.clone();
-        let fate = move |entry: &InTransit| {
-            let cut = self.is_cut(entry.delivery);
-            let lost = match &self.overtaking {
-                Some(overtaking) => overtaking.doomed.contains(&entry.order),
-                None => model.as_mut().is_some_and(|model| model.loses(entry.departure)),
-            };
-            (entry.packet, !cut && !lost)
-        };
+        let fate = |entry: &InTransit| (entry.packet, !self.is_cut(entry.delivery) && !entry.is_lost());
         let waiting = self.managed.iter().flat_map(|managed| managed.discipline.waiting());
         let waiting = waiting.map(|packet| (packet, self.cut_at == NEVER));
         self.ring.iter().map(fate).chain(waiting)

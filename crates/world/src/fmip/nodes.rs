@@ -182,7 +182,7 @@ impl NewAccess {
 
     /// Lets out what is held, in FIFO order (algorithms.md, 5.2, step 5).
     fn release(&mut self, net: &mut Network) {
-        while let Some(id) = self.buffer.pop() {
+        while let Some(id) = net.release(&mut self.buffer) {
             net.send(self.access.down, id);
         }
         self.pump(net);

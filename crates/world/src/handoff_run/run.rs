@@ -5,7 +5,7 @@ use super::fork::Fork;
 use crate::bench::neighbours;
 use crate::bench::{LinkIds, NEW, mobile};
 use crate::lead;
-use crate::link_time;
+use crate::link_time::IdleTime;
 use crate::neighbours::COUNTED;
 use crate::nodes::{BenchSim, HostObserver};
 use crate::notice_error::Told;
@@ -133,7 +133,8 @@ impl<W: HostObserver> Handoff<W> {
     pub(super) fn run_until(&self, scheme: &Scheme, latest: Nanos) -> Run<W> {
         let at = &self.at;
         let (mut sim, link_ids) = at.start(scheme);
-        let link_ids = &link_ids;
+        let idle = IdleTime::new(&sim, &link_ids, at.completion, at.targets());
+        sim.net.observer.idle = Some(Box::new(idle));
         let limit = latest.min(at.completion + GIVE_UP);
         let mut notice_at = at.notice_at(scheme);
         let mut count = Count::begin(&sim, at.completion);
@@ -143,7 +144,6 @@ impl<W: HostObserver> Handoff<W> {
         while !done(&sim) {
             if pause.is_some_and(|at| sim.net.next_event().is_none_or(|next| at <= next)) {
                 let now = pause.unwrap_or(from);
-                link_time::account(&mut sim, link_ids, from, now);
                 from = now;
                 sim.run_until(now);
                 if notice_at.take_if(|at| *at == now).is_some() {
@@ -154,12 +154,11 @@ impl<W: HostObserver> Handoff<W> {
                 continue;
             }
             let next = sim.net.next_event().unwrap_or(limit).min(limit);
-            link_time::account(&mut sim, link_ids, from, next);
             from = next;
-            if next == limit {
+            if !sim.step(limit) {
+                sim.run_until(limit);
                 break;
             }
-            sim.step(limit);
         }
         Run { sim, from, notice_at, count }
     }
@@ -218,6 +217,9 @@ impl<W: HostObserver> Handoff<W> {
         let Some(mut recorder) = sim.net.observer.recorder.take() else {
             unreachable!("a handoff is always recorded");
         };
+        if let Some(idle) = sim.net.observer.idle.take() {
+            recorder.link_time.add_idle(&idle.time());
+        }
         recorder.charge_rest(end, rest.into_iter());
         if neighbours::any(&sim) {
             let whole = end - self.at.completion;

@@ -21,8 +21,8 @@ pub enum LossCause {
 
 /// Which of the packets that a link has transmitted do not come out.
 pub trait LossModel: Debug + Send + Sync {
-    /// Whether the next packet is lost, whose transmission ended at `departure`. Asked once for each packet, in the
-    /// order of the transmissions.
+    /// Whether the next packet is lost, whose transmission ends at `departure`. Asked once for each packet, in the
+    /// order of the transmissions, when its transmission is booked. One that a router takes back has had its draw.
     fn loses(&mut self, departure: Nanos) -> bool;
 
     /// A copy in the same state, since a run forks.

@@ -1,0 +1,90 @@
+//! The classes as observed, against those of a look at the whole network after every event.
+
+use super::{IdleTime, polled};
+use crate::access::AccessLink;
+use crate::bench::Experiment;
+use crate::handoff_run::{WarmRun, check_scheme};
+use crate::neighbours::Neighbours;
+use crate::record::LinkTime;
+use crate::router_settings::Routers;
+use crate::words::{Definition, Kind, NoticeMode};
+use proptest::prelude::*;
+use segue_netsim::{Nanos, SECOND};
+use segue_tcp::profile::{LINUX_6_12, NS2_NEWRENO, NS2_SACK1};
+
+const MS: Nanos = 1_000_000;
+
+/// Idle time from completion until the transfers end, but for 20 s at most: as observed, and as polled.
+fn both(experiment: &Experiment, at: Nanos, scheme: &str) -> [LinkTime; 2] {
+    let scheme = check_scheme(scheme, &[]).unwrap();
+    let handoff = WarmRun::new(experiment.clone()).fork(at).complete();
+    let completion = handoff.completion();
+    let limit = completion + 20 * SECOND;
+    let (mut sim, link_ids) = handoff.start(&scheme);
+    let targets = handoff.targets();
+    sim.net.observer.idle = Some(Box::new(IdleTime::new(&sim, &link_ids, completion, targets)));
+    let mut time = LinkTime::default();
+    let (mut from, mut notice_at) = (completion, handoff.notice_at(&scheme));
+    while !sim.net.observer.recorder.as_ref().unwrap().is_done() {
+        let next = sim.net.next_event().unwrap_or(limit).min(limit);
+        let to = notice_at.map_or(next, |at| at.min(next));
+        polled::account(&mut time, &sim, &link_ids, targets, [from, to]);
+        from = to;
+        if notice_at.take_if(|at| *at == to).is_some() {
+            sim.run_until(to);
+            handoff.notify_all(&mut sim, &scheme);
+        } else if !sim.step(limit) {
+            sim.run_until(limit);
+            break;
+        }
+    }
+    [sim.net.observer.idle.take().unwrap().time(), time]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: ProptestConfig::default().cases / 4,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn what_is_observed_is_what_one_would_see(
+        (old, new) in (50u32..4000, 50u32..4000),
+        words in prop::sample::select(vec![
+            "", ",loss=2%", ",queue=codel", ",queue=codel,loss=1%", ",jitter=5ms,reorder=2%,loss=1%", ",queue=5p",
+        ]),
+        outage in prop::option::of(1u64..2_500),
+        (at, flows, seed) in (100u64..5_000, 1usize..=3, any::<u64>()),
+        (holds, neighbours, delay) in (any::<bool>(), any::<bool>(), prop::sample::select(vec![0, 120 * MS])),
+        rule in prop::sample::select(vec!["previous-fcfd", "new-lcfd"]),
+        stack in prop::sample::select(vec![NS2_NEWRENO, NS2_SACK1, LINUX_6_12]),
+        name in prop::sample::select(vec!["sack", "etcp-v1", "freeze", "mobile", "near", "rlci", "buffer-lcfd+phas"]),
+    ) {
+        let mut routers = Routers::default();
+        let holds = holds && outage.is_some();
+        if holds {
+            for (key, value) in [("router-buffer", rule), ("router-buffer-size", "20p")] {
+                routers.set(key, value).unwrap().unwrap();
+            }
+        }
+        let experiment = Experiment {
+            old: AccessLink::parse(&format!("{old}kbit/30ms{words}")).unwrap(),
+            new: AccessLink::parse(&format!("{new}kbit/60ms{words}")).unwrap(),
+            kind: outage.map_or(Kind::Mbb, |outage| Kind::Bbm(outage * MS)),
+            flows,
+            stack,
+            notice: NoticeMode::Instant,
+            notice_delay: delay,
+            notice_error: Default::default(),
+            neighbours: (neighbours && !holds && !name.starts_with("buffer")).then_some(Neighbours { count: 2, stack: NS2_SACK1 }),
+            packets: 50,
+            definition: Definition::AfterHighest,
+            routers,
+            seed,
+            before: 0,
+        };
+        let [observed, seen] = both(&experiment, at * MS, name);
+        prop_assert_eq!(observed, seen);
+    }
+}

@@ -25,9 +25,13 @@ pub trait Observer<P>: Clone {
     /// A packet is put on `link`, whose queue may drop it.
     #[inline]
     fn entered(&mut self, _link: LinkId, _packet: &P) {}
-    /// A packet has come out of `link`.
+    /// A packet has come out of `link`. It is asked for only by those who want to know.
     #[inline]
-    fn left(&mut self, _link: LinkId, _packet: &P) {}
+    fn left<'a>(&mut self, _link: LinkId, _packet: impl FnOnce() -> &'a P)
+    where
+        P: 'a,
+    {
+    }
     /// A node puts a packet into a buffer, which may overflow.
     fn held(&mut self, _packet: &P) {}
     /// A node takes a packet out of a buffer.
@@ -368,7 +372,8 @@ impl<N: Node<P, O>, P: Payload, O: Observer<P>> Sim<N, P, O> {
             return;
         }
         let to = wire.to;
-        self.net.observer.left(id, &self.net.packets[passage.packet]);
+        let packets = &self.net.packets;
+        self.net.observer.left(id, || &packets[passage.packet]);
         self.nodes[usize::from(to.0)].on_packet(&mut self.net, id, passage.packet);
     }
 

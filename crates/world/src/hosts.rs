@@ -141,9 +141,7 @@ impl Correspondent {
             net.send(self.out, packet);
             net.observer.changed(now, flow.id, &mut flow.sender);
         }
-        for flow in &self.flows {
-            net.observer.stands(flow.id, || Standing::of(&flow.sender));
-        }
+        self.flows.iter().for_each(|flow| net.observer.stands(flow.id, || Standing::of(&flow.sender)));
         if let Some(deadline) = claim.deadline(&self.flows) {
             net.arm(self.flows[0].timer, deadline);
         }

@@ -69,9 +69,12 @@ impl<W: HostObserver> LinkObserver<Packet> for Observer<W> {
     }
 
     #[inline]
-    fn left(&mut self, link: LinkId, packet: &Packet) {
-        if let Some(idle) = self.idle_of(packet) {
-            idle.left(link, packet);
+    fn left<'a>(&mut self, link: LinkId, packet: impl FnOnce() -> &'a Packet) {
+        if self.idle.is_some() {
+            let packet = packet();
+            if let Some(idle) = self.idle_of(packet) {
+                idle.left(link, packet);
+            }
         }
     }
 

@@ -242,12 +242,21 @@ impl Link {
         let delivery = self.delay.delivery(departure, self.last_delivery);
         self.last_departure = departure;
         self.last_delivery = delivery;
-        let lost = self.loss.as_mut().is_some_and(|model| model.loses(departure));
+        let (lost, comes_out) = match self.faultless_until {
+            NEVER => (false, true),
+            _ => self.foresee(departure, delivery),
+        };
         let service = (departure - start).min(Nanos::from(u32::MAX >> 1)) as u32;
         let service_and_loss = service << 1 | u32::from(lost);
         self.ring.push_back(InTransit { departure, delivery, order, packet, service_and_loss });
-        let comes_out = !lost && !self.is_cut(delivery);
         Passage { packet, arrival, start, departure, delivery, comes_out }
+    }
+
+    /// Whether a packet that leaves and comes out then is lost by chance, and whether it comes out.
+    #[cold]
+    fn foresee(&mut self, departure: Nanos, delivery: Nanos) -> (bool, bool) {
+        let lost = self.loss.as_mut().is_some_and(|model| model.loses(departure));
+        (lost, !lost && !self.is_cut(delivery))
     }
 
     /// Takes a packet into a managed queue; what is dropped goes onto `dropped`.

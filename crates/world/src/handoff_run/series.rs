@@ -63,7 +63,7 @@ impl<W: HostObserver> Handoff<W> {
         let record = self.end(scheme, run.clone()).record;
 
         let Run { mut sim, mut notice_at, .. } = run;
-        sim.net.observer.recorder = None;
+        (sim.net.observer.recorder, sim.net.observer.idle) = (None, None);
         let end = std::iter::once((at, None));
         for (due, what) in steps.into_iter().map(|(due, what)| (due, Some(what))).chain(end) {
             if let Some(told) = notice_at.take_if(|told| *told <= due) {

@@ -129,7 +129,7 @@ impl IdleTime {
     }
 
     /// Nothing changes until `now`.
-    #[inline]
+    #[inline(never)]
     pub fn clock(&mut self, now: Nanos) {
         let idle_from = self.from.max(self.busy_until);
         if idle_from < now {
@@ -184,13 +184,13 @@ impl IdleTime {
     }
 
     /// A packet of the mobile's is put on `link`.
-    #[inline]
+    #[inline(never)] // off the way of the packets before the handoff
     pub fn entered(&mut self, link: LinkId, packet: &Packet) {
         self.enters(self.role(link), packet);
     }
 
     /// The new link is busy with a packet, whosever it is.
-    #[inline]
+    #[inline(never)] // off the way of the packets before the handoff
     pub fn busy(&mut self, link: LinkId, passage: &Passage) {
         if link == self.new_access {
             self.busy_until = passage.departure;
@@ -214,7 +214,7 @@ impl IdleTime {
     }
 
     /// A packet of the mobile's has come out of `link`.
-    #[inline]
+    #[inline(never)] // off the way of the packets before the handoff
     pub fn left(&mut self, link: LinkId, packet: &Packet) {
         let role = self.role(link);
         self.before -= usize::from(role.leads);
@@ -245,13 +245,13 @@ impl IdleTime {
     }
 
     /// The sender of `flow` has changed.
-    #[inline]
+    #[inline(never)] // off the way of the packets before the handoff
     pub fn stands(&mut self, flow: u16, standing: Standing) {
         self.awaited.stands(flow, standing);
     }
 
     /// A packet of `flow` has brought the mobile new bytes.
-    #[inline]
+    #[inline(never)] // off the way of the packets before the handoff
     pub fn received(&mut self, flow: u16, seq: u32) {
         self.awaited.received(flow, seq);
     }

@@ -42,8 +42,8 @@ impl<W> Observer<W> {
     /// The idle time, where it is kept and the packet is the mobile's.
     #[inline]
     fn idle_of(&mut self, packet: &Packet) -> Option<&mut IdleTime> {
-        let own = self.is_own(packet.flow);
-        self.idle.as_deref_mut().filter(|_| own)
+        let idle = self.idle.as_deref_mut()?;
+        (usize::from(packet.flow) < self.lost.len()).then_some(idle)
     }
 
     fn note_loss(&mut self, packet: &Packet) {
@@ -93,10 +93,11 @@ impl<W: HostObserver> LinkObserver<Packet> for Observer<W> {
     #[inline]
     fn accepted(&mut self, link: LinkId, passage: &Passage, packet: &Packet) {
         self.watch.accepted(link, passage, packet);
-        let own = self.is_own(packet.flow);
         if let Some(idle) = &mut self.idle {
             idle.busy(link, passage);
-            if own && !passage.comes_out {
+            if !passage.comes_out
+                && let Some(idle) = self.idle_of(packet)
+            {
                 idle.doomed(link, packet);
             }
         }

@@ -14,7 +14,7 @@ struct Arguments {
     #[arg(default_values_t = ['a', 'b', 'c', HANDOFFS_LETTER, 'e', 'f'], value_parser = parse_letter)]
     cases: Vec<char>,
     /// Runs of each side
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..))]
     laps: u32,
     /// Simulated time, in percent of what delivers ten million packets
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=1000))]

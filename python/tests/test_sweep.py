@@ -175,7 +175,8 @@ def test_a_worker_with_other_measured_links_is_refused(tmp_path: Path, client: C
         task.result(timeout=PATIENCE)
 
 
-def test_an_address_that_does_not_answer(spec: Path, tmp_path: Path) -> None:
+def test_an_address_that_does_not_answer(spec: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("segue._dask.PATIENCE_S", 1)
     with socket.socket() as silent:
         # It listens and never says a word.
         silent.bind(("127.0.0.1", 0))
@@ -187,9 +188,10 @@ def test_an_address_that_does_not_answer(spec: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "out.parquet.parts").exists()
 
 
-def test_a_cluster_without_workers(spec: Path, tmp_path: Path) -> None:
+def test_a_cluster_without_workers(spec: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("segue._dask.PATIENCE_S", 1)
     with LocalCluster(n_workers=0, dashboard_address=":0") as cluster, Client(cluster) as client:
-        with pytest.raises(OSError, match="has no worker after 10 s"):
+        with pytest.raises(OSError, match="has no worker after 1 s"):
             segue.sweep(spec, out=tmp_path / "out.parquet", client=client)
 
 

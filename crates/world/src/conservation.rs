@@ -15,7 +15,7 @@ use segue_netsim::loss::random::RandomLoss;
 use segue_netsim::queue::codel::{Codel, CodelConfig};
 use segue_netsim::{LinkId, LossCause, Nanos, NodeId, Observer, Passage, SECOND};
 use segue_tcp::AnySender;
-use segue_tcp::profile::NS2_NEWRENO;
+use segue_tcp::profile::{LINUX_6_12, NS2_NEWRENO};
 use segue_tcp::receiver::Arrival;
 
 const MS: Nanos = 1_000_000;
@@ -134,6 +134,35 @@ fn the_record_tells_losses_apart() {
         // 12 ms for each packet that the mobile got over the new link, at most.
         let reached: u64 = record.acknowledged.iter().map(|&packets| u64::from(packets)).sum();
         assert!(record.link_time.useful <= (reached + 100) * 12 * MS, "{:?}", record.link_time);
+    }
+}
+
+/// A kernel's sender ends the handshake with an ACK of its own. It takes the new link's time, too.
+#[test]
+fn the_time_of_a_senders_ack_is_counted() {
+    for (old, new, at) in [
+        ("200kbit/50ms", "200kbit/1ms", 100 * MS),
+        ("200kbit/50ms", "2mbit/1ms", 0),
+        ("200kbit/300ms", "6400kbit/9ms", 3 * SECOND),
+    ] {
+        let experiment = Experiment {
+            old: AccessLink::parse(old).unwrap(),
+            new: AccessLink::parse(new).unwrap(),
+            kind: Kind::Mbb,
+            flows: 1,
+            stack: LINUX_6_12,
+            notice: NoticeMode::Instant,
+            notice_delay: 0,
+            notice_error: Default::default(),
+            neighbours: None,
+            packets: 100,
+            definition: Definition::AfterHighest,
+            routers: Routers::default(),
+            seed: 1,
+            before: 0,
+        };
+        let record = WarmRun::new(experiment).fork(at).complete().run(&check_scheme("sack", &[]).unwrap());
+        assert_eq!(Some(record.link_time.total()), record.transfer, "{old} {new}: {:?}", record.link_time);
     }
 }
 

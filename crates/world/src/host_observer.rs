@@ -27,6 +27,8 @@ pub trait HostObserver: Observer<Packet> {
     fn acknowledged(&mut self, now: Nanos, flow: u16, una: u32);
     /// The mobile has helped `flow`, or its sender has heard of it.
     fn acted(&mut self, _now: Nanos, _flow: u16, _act: Act) {}
+    /// A sender's ACK without data reached the mobile over `link`.
+    fn bare_ack(&mut self, _now: Nanos, _link: LinkId, _packet: &Packet) {}
     /// A data packet reached the mobile over `link`; comes right after [`Self::heard`].
     fn arrived(&mut self, now: Nanos, link: LinkId, packet: &Packet, arrival: Arrival);
 }

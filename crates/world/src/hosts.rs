@@ -353,9 +353,10 @@ impl Mobile {
         }
         let bare_ack = packet.is_bare_ack(state.receiver.rcv_nxt());
         let arrival = state.receiver.on_segment(now, &packet.segment);
-        if !bare_ack {
+        match bare_ack {
+            true => net.observer.bare_ack(now, link, packet),
             // A window probe brings nothing.
-            net.observer.arrived(now, link, packet, arrival.unwrap_or(Arrival::Duplicate));
+            false => net.observer.arrived(now, link, packet, arrival.unwrap_or(Arrival::Duplicate)),
         }
         net.packets.remove(id);
         self.pump(net, flow);

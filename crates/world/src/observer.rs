@@ -191,6 +191,12 @@ impl<W: HostObserver> HostObserver for Observer<W> {
         self.watch.acted(now, flow, act);
     }
 
+    fn bare_ack(&mut self, now: Nanos, link: LinkId, packet: &Packet) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.bare_ack(now, link, packet);
+        }
+    }
+
     #[inline]
     fn arrived(&mut self, now: Nanos, link: LinkId, packet: &Packet, arrival: Arrival) {
         self.watch.arrived(now, link, packet, arrival);

@@ -402,6 +402,15 @@ impl Recorder {
         }
     }
 
+    /// A sender's ACK without data has arrived: it has taken time, and brought nothing.
+    pub(crate) fn bare_ack(&mut self, now: Nanos, link: LinkId, packet: &Packet) {
+        if link == self.links.new_last_hop
+            && let Some(carriage) = self.take_carriage(packet.flow, packet.copy)
+        {
+            self.charge(carriage, true, now);
+        }
+    }
+
     /// Counts a transmission, as far as it lies between completion and `end`.
     fn charge(&mut self, carriage: Carriage, needless: bool, end: Nanos) {
         let from = carriage.start.max(self.completion);

@@ -164,7 +164,8 @@ pub fn name_links(own: Vec<(String, String)>) -> Result<(), (usize, LinkError)> 
         if name.is_empty() || !name.chars().all(is_plain) {
             return Err(wrong("bad name; expected letters, digits, `.`, `_` and `-`"));
         }
-        if meaning(name).is_some() {
+        // A word's case is forgiven: `WLAN` would be two links.
+        if meaning(&name.to_lowercase()).is_some() {
             return Err(wrong("the name is taken; expected one that `segue links` does not list"));
         }
         if link.starts_with("trace:") {

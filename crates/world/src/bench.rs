@@ -75,6 +75,28 @@ pub struct FixedHops {
 }
 
 impl Experiment {
+    /// One flow from link to link without a gap: what unit tests vary.
+    #[cfg(test)]
+    pub(crate) fn between(old: &str, new: &str, stack: StackProfile) -> Self {
+        let link = |word| AccessLink::parse(word).expect("a link");
+        Self {
+            old: link(old),
+            new: link(new),
+            kind: Kind::Mbb,
+            flows: 1,
+            stack,
+            notice: NoticeMode::Instant,
+            notice_delay: 0,
+            notice_error: NoticeError::default(),
+            neighbours: None,
+            packets: 100,
+            definition: Definition::AfterHighest,
+            routers: Routers::default(),
+            seed: 1,
+            before: 0,
+        }
+    }
+
     /// Source of an access link's random numbers: 0 is the old one, 1 the new one. A link that has been cut is laid
     /// anew when the mobile comes back to it, with numbers of its own.
     pub fn place(&self, link: usize) -> Place {

@@ -8,7 +8,6 @@ use crate::packet::Packet;
 use crate::router_settings::Routers;
 use crate::routers;
 use crate::words::Kind;
-use crate::{AccessLink, Definition, NoticeMode};
 use proptest::prelude::*;
 use segue_handoff::LoggedScheme;
 use segue_netsim::loss::random::RandomLoss;
@@ -99,20 +98,11 @@ fn the_record_tells_losses_apart() {
         [(Kind::Mbb, false), (Kind::Mbb, true), (Kind::Bbm(700 * MS), false), (Kind::Bbm(MS), true)]
     {
         let experiment = Experiment {
-            old: AccessLink::parse("2mbit/30ms").unwrap(),
-            new: AccessLink::parse("1mbit/50ms").unwrap(),
             kind,
             flows: 2,
-            stack: NS2_NEWRENO,
-            notice: NoticeMode::Instant,
-            notice_delay: 0,
-            notice_error: Default::default(),
-            neighbours: None,
             packets: 300,
-            definition: Definition::AfterHighest,
-            routers: Routers::default(),
             seed: 5,
-            before: 0,
+            ..Experiment::between("2mbit/30ms", "1mbit/50ms", NS2_NEWRENO)
         };
         let prepare =
             |sim: &mut BenchSim<Counts>, link_ids| refit(&experiment, sim, &link_ids, codel, 20_000);
@@ -145,22 +135,7 @@ fn the_time_of_a_senders_ack_is_counted() {
         ("200kbit/50ms", "2mbit/1ms", 0),
         ("200kbit/300ms", "6400kbit/9ms", 3 * SECOND),
     ] {
-        let experiment = Experiment {
-            old: AccessLink::parse(old).unwrap(),
-            new: AccessLink::parse(new).unwrap(),
-            kind: Kind::Mbb,
-            flows: 1,
-            stack: LINUX_6_12,
-            notice: NoticeMode::Instant,
-            notice_delay: 0,
-            notice_error: Default::default(),
-            neighbours: None,
-            packets: 100,
-            definition: Definition::AfterHighest,
-            routers: Routers::default(),
-            seed: 1,
-            before: 0,
-        };
+        let experiment = Experiment::between(old, new, LINUX_6_12);
         let record = WarmRun::new(experiment).fork(at).complete().run(&check_scheme("sack", &[]).unwrap());
         assert_eq!(Some(record.link_time.total()), record.transfer, "{old} {new}: {:?}", record.link_time);
     }
@@ -189,21 +164,14 @@ proptest! {
         for (key, value) in [("router-buffer", rule), ("router-buffer-size", &size), ("handoff-hint", &hint)] {
             routers.set(key, value).unwrap().unwrap();
         }
+        let (old, new) = (format!("{old}kbit/30ms"), format!("{new}kbit/60ms"));
         let experiment = Experiment {
-            old: AccessLink::parse(&format!("{old}kbit/30ms")).unwrap(),
-            new: AccessLink::parse(&format!("{new}kbit/60ms")).unwrap(),
             kind: Kind::Bbm(outage * MS),
             flows,
-            stack: NS2_NEWRENO,
-            notice: NoticeMode::Instant,
-            notice_delay: 0,
-            notice_error: Default::default(),
-            neighbours: None,
             packets: 50,
-            definition: Definition::AfterHighest,
             routers,
             seed,
-            before: 0,
+            ..Experiment::between(&old, &new, NS2_NEWRENO)
         };
         let scheme = check_scheme(name, &[]).unwrap();
         let prepare = |sim: &mut BenchSim<Counts>, link_ids| refit(&experiment, sim, &link_ids, codel, per_million);

@@ -1,13 +1,12 @@
 //! The classes as observed, against those of a look at the whole network after every event.
 
 use super::{IdleTime, polled};
-use crate::access::AccessLink;
 use crate::bench::Experiment;
 use crate::handoff_run::{WarmRun, check_scheme};
 use crate::neighbours::Neighbours;
 use crate::record::LinkTime;
 use crate::router_settings::Routers;
-use crate::words::{Definition, Kind, NoticeMode};
+use crate::words::Kind;
 use proptest::prelude::*;
 use segue_netsim::{Nanos, SECOND};
 use segue_tcp::profile::{LINUX_6_12, NS2_NEWRENO, NS2_SACK1};
@@ -68,21 +67,18 @@ proptest! {
                 routers.set(key, value).unwrap().unwrap();
             }
         }
+        let [old, new] = [(old, "30ms"), (new, "60ms")].map(|(rate, delay)| format!("{rate}kbit/{delay}{words}"));
+        let neighbours = (neighbours && !holds && !name.starts_with("buffer"))
+            .then_some(Neighbours { count: 2, stack: NS2_SACK1 });
         let experiment = Experiment {
-            old: AccessLink::parse(&format!("{old}kbit/30ms{words}")).unwrap(),
-            new: AccessLink::parse(&format!("{new}kbit/60ms{words}")).unwrap(),
             kind: outage.map_or(Kind::Mbb, |outage| Kind::Bbm(outage * MS)),
             flows,
-            stack,
-            notice: NoticeMode::Instant,
             notice_delay: delay,
-            notice_error: Default::default(),
-            neighbours: (neighbours && !holds && !name.starts_with("buffer")).then_some(Neighbours { count: 2, stack: NS2_SACK1 }),
+            neighbours,
             packets: 50,
-            definition: Definition::AfterHighest,
             routers,
             seed,
-            before: 0,
+            ..Experiment::between(&old, &new, stack)
         };
         let [observed, seen] = both(&experiment, at * MS, name);
         prop_assert_eq!(observed, seen);

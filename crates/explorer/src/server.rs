@@ -3,7 +3,7 @@
 use crate::large::LargeAnswers;
 use crate::question::{Endpoint, Question};
 use crate::refusal::Refusal;
-use crate::work::{Cancellation, Workers};
+use crate::work::{Cancellation, LONGEST, Workers};
 use crate::{answer, connections, guard, page, schema};
 use axum::extract::{Request, State};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
@@ -51,7 +51,7 @@ impl Explorer {
         tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(async {
             let (mut interrupted, mut terminated) =
                 (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-            let house = Arc::new(House::new(self.program));
+            let house = Arc::new(House::new(self.program, LONGEST));
             let (end, ended) = tokio::sync::oneshot::channel::<()>();
             let listener = tokio::net::TcpListener::from_std(self.listener)?;
             let serving = tokio::spawn(connections::serve(listener, routes(house.clone()), ended));
@@ -68,9 +68,9 @@ impl Explorer {
     }
 }
 
-/// Everything the explorer answers, for tests without a network.
-pub fn router() -> Router {
-    routes(Arc::new(House::new("test")))
+/// Everything the explorer answers, for tests without a network; no answer is worked on for longer than `longest`.
+pub fn router(longest: Duration) -> Router {
+    routes(Arc::new(House::new("test", longest)))
 }
 
 /// State that requests share.
@@ -84,13 +84,13 @@ struct House {
 }
 
 impl House {
-    fn new(program: &'static str) -> Self {
+    fn new(program: &'static str, longest: Duration) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
             answers: Cache::with_weighter(KEPT_ANSWERS, KEPT, Bytes),
-            workers: Workers::new(cores),
+            workers: Workers::new(cores, longest),
             // They are large.
-            captures: Workers::new(1),
+            captures: Workers::new(1, longest),
             large: LargeAnswers::new(),
             program,
         }

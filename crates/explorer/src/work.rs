@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 
-/// Longest that one answer is worked on.
-const LONGEST: Duration = Duration::from_secs(20);
+/// Longest that one answer is worked on while a user waits.
+pub const LONGEST: Duration = Duration::from_secs(20);
 /// Most answers that are waited for.
 const MOST_WAITING: usize = 256;
 
@@ -18,6 +18,7 @@ pub struct Workers {
     waiting: Arc<Semaphore>,
     /// The program is about to end.
     closing: Arc<AtomicBool>,
+    longest: Duration,
 }
 
 /// Whether somebody still wants the answer.
@@ -46,12 +47,13 @@ impl Drop for Client {
 }
 
 impl Workers {
-    /// So many runs at once.
-    pub fn new(runs: usize) -> Self {
+    /// So many runs at once, none of them for longer than that.
+    pub fn new(runs: usize, longest: Duration) -> Self {
         Self {
             runs: Arc::new(Semaphore::new(runs)),
             waiting: Arc::new(Semaphore::new(MOST_WAITING)),
             closing: Arc::default(),
+            longest,
         }
     }
 
@@ -75,13 +77,15 @@ impl Workers {
             .map_err(|_| Refusal::busy("too many questions at once; expected at most 256"))?;
         let place = self.runs.clone().acquire_owned().await.map_err(Refusal::ours)?;
         let cancellation =
-            Cancellation { gone, closing: self.closing.clone(), until: Instant::now() + LONGEST };
+            Cancellation { gone, closing: self.closing.clone(), until: Instant::now() + self.longest };
         let worker = tokio::task::spawn_blocking(move || {
             let _place = place;
             work(&cancellation)
         });
         worker.await.map_err(Refusal::ours)??.ok_or_else(|| {
-            Refusal::busy("the answer takes longer than 20 s; expected fewer flows, schemes or packets, or slower links")
+            let longest = self.longest.as_secs();
+            let what = format!("the answer takes longer than {longest} s");
+            Refusal::busy(&format!("{what}; expected fewer flows, schemes or packets, or slower links"))
         })
     }
 }

@@ -1,15 +1,17 @@
 //! The answers behind the page: what its schema allows is answered, everything else is refused in one sentence.
 
-use axum_test::{Answer, ask};
+use axum_test::{Answer, ask, ask_within};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use serde_json::Value;
+use std::time::Duration;
 
 /// Requests without a network.
 mod axum_test {
     use axum::body::{Body, to_bytes};
     use axum::http::Request;
     use serde_json::Value;
+    use std::time::Duration;
     use tower::ServiceExt;
 
     /// Status, headers as text, and content.
@@ -25,14 +27,21 @@ mod axum_test {
         }
     }
 
+    /// As long as an answer takes on a busy machine.
+    const HOUR: Duration = Duration::from_secs(3600);
+
     pub fn ask_with(path: &str, headers: &[(&str, &str)]) -> Answer {
+        ask_within(HOUR, path, headers)
+    }
+
+    pub fn ask_within(longest: Duration, path: &str, headers: &[(&str, &str)]) -> Answer {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         runtime.block_on(async {
             let request = headers
                 .iter()
                 .fold(Request::get(path), |request, (name, value)| request.header(*name, *value));
             let request = request.body(Body::empty()).expect("a request");
-            let response = segue_explorer::router().oneshot(request).await.expect("infallible");
+            let response = segue_explorer::router(longest).oneshot(request).await.expect("infallible");
             let (status, headers) = (response.status().as_u16(), format!("{:?}", response.headers()));
             let body = to_bytes(response.into_body(), usize::MAX).await.expect("a body").to_vec();
             Answer { status, headers, body }
@@ -267,6 +276,17 @@ proptest! {
         let text = String::from_utf8_lossy(&answer.body);
         let too_many = answer.status == 400 && text.contains("packets are too many");
         prop_assert!(answer.status == 200 || too_many, "{query}: {text}");
+    }
+}
+
+#[test]
+fn an_answer_that_takes_too_long_says_what_would_be_shorter() {
+    for path in ["/api/compare", "/view/compare"] {
+        let query = format!("{path}?{}", query(GOOD));
+        let answer = ask_within(Duration::ZERO, &query, &[("host", "127.0.0.1:8080")]);
+        let said = String::from_utf8_lossy(&answer.body).into_owned();
+        assert_eq!(answer.status, 503, "{path}: {said}");
+        assert!(said.contains("takes longer than 0 s; expected fewer flows"), "{path}: {said}");
     }
 }
 

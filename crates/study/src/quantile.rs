@@ -1,15 +1,33 @@
 //! Quantiles by linear interpolation (type 7 of Hyndman and Fan, The American Statistician 50(4),
 //! 1996). An infinite value stands for an incomplete run.
 
+use segue_world::Nanos;
+
 /// The `p`-quantile of ascending `sorted`; `None` if there is no value. Between a finite and an
 /// infinite value it is infinite.
 pub fn quantile(sorted: &[f64], p: f64) -> Option<f64> {
-    let last = sorted.len().checked_sub(1)?;
-    let position = p * last as f64;
+    let (below, weight) = position(sorted.len(), p)?;
+    Some(between(sorted[below], sorted[(below + 1).min(sorted.len() - 1)], weight))
+}
+
+/// The `p`-quantile of `times`, ns, in any order, each taken `in_unit`. Their order is changed, but they are not sorted:
+/// there may be millions.
+pub fn select(times: &mut [Nanos], p: f64, in_unit: fn(Nanos) -> f64) -> Option<f64> {
+    let (below, weight) = position(times.len(), p)?;
+    let (_, &mut low, above) = times.select_nth_unstable(below);
+    let high = above.iter().copied().min().unwrap_or(low);
+    Some(between(in_unit(low), in_unit(high), weight))
+}
+
+/// The position of the value below the `p`-quantile, and the weight of the one above it.
+fn position(values: usize, p: f64) -> Option<(usize, f64)> {
+    let position = p * values.checked_sub(1)? as f64;
     let below = position.floor() as usize;
-    let (low, high) = (sorted[below], sorted[(below + 1).min(last)]);
-    let weight = position - below as f64;
-    Some(if weight == 0.0 || low == high { low } else { low + weight * (high - low) })
+    Some((below, position - below as f64))
+}
+
+fn between(low: f64, high: f64, weight: f64) -> f64 {
+    if weight == 0.0 || low == high { low } else { low + weight * (high - low) }
 }
 
 /// `values` in ascending order.
@@ -44,6 +62,14 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_selection_is_that_of_the_sorted(times in proptest::collection::vec(0..50u64, 0..50), p in 0.0f64..=1.0) {
+            let in_unit = |time| time as f64 / 7.0;
+            let all = sorted(times.iter().copied().map(in_unit).collect());
+            let mut times = times;
+            prop_assert_eq!(select(&mut times, p, in_unit), quantile(&all, p));
+        }
+
         #[test]
         fn lies_between_its_neighbours(values in proptest::collection::vec(-1e6f64..1e6, 1..50), p in 0.0f64..=1.0) {
             let values = sorted(values);

@@ -3,7 +3,7 @@
 
 use crate::bench::mobile;
 use crate::handoff_run::Handoff;
-use crate::nodes::{BenchSim, HostObserver};
+use crate::nodes::BenchSim;
 use crate::record::Bounds;
 use segue_handoff::Scheme;
 use segue_netsim::Nanos;
@@ -25,11 +25,11 @@ pub struct AfterLinkUp {
 }
 
 /// Packets that the mobile has.
-fn received<W: HostObserver>(sim: &BenchSim<W>) -> u64 {
+fn received(sim: &BenchSim<()>) -> u64 {
     mobile(sim).flows.iter().map(|flow| u64::from(flow.receiver.received())).sum()
 }
 
-impl<W: HostObserver> Handoff<W> {
+impl Handoff {
     /// Runs with `scheme` at every sender for the last of `after`, which ascend; no target ends the run.
     pub fn after_link_up(&self, scheme: &Scheme, after: &[Nanos]) -> AfterLinkUp {
         let (mut sim, _) = self.start(scheme);

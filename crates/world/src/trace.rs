@@ -202,7 +202,7 @@ pub fn trace_since(experiment: &Experiment, at: Nanos, schemes: &[&Scheme], sinc
             cn.flows.iter_mut().for_each(|flow| flow.sender.advisor().keep_log());
         }
     });
-    let handoff = warm.fork(at).complete();
+    let handoff = warm.fork_watched(at).complete_watched();
     let run = |scheme: &&Scheme| {
         let Ended { record, at: end, under_way, watch: tracer } = handoff.run_watched(scheme);
         let targets = handoff.targets().to_vec();

@@ -2,7 +2,7 @@
 
 use super::Number;
 use super::parts::{AgainstFirst, NeighboursKept, NewLink, OverBound, Quartiles, QueueDelay};
-use crate::quantile::{quantile, quartiles, sorted};
+use crate::quantile::{quantile, quartiles, select, sorted};
 use segue_world::neighbours::Received;
 use segue_world::{Nanos, RunRecord, SECOND};
 
@@ -69,9 +69,9 @@ impl Sample<'_> {
     }
 
     pub fn queue_delays(&self) -> QueueDelay {
-        let delays = self.handoffs.iter().flat_map(|one| &one.queue_delays).map(|&delay| seconds(delay));
-        let delays = sorted(delays.collect());
-        QueueDelay { median: quantile(&delays, 0.5), p95: quantile(&delays, 0.95) }
+        let delays = self.handoffs.iter().flat_map(|one| &one.queue_delays);
+        let delays: &mut [Nanos] = &mut delays.copied().collect::<Vec<_>>();
+        QueueDelay { median: select(delays, 0.5, seconds), p95: select(delays, 0.95, seconds) }
     }
 
     pub fn against_first(&self) -> AgainstFirst {

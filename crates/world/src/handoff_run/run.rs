@@ -73,13 +73,27 @@ fn earlier(a: Option<Nanos>, b: Option<Nanos>) -> Option<Nanos> {
     a.into_iter().chain(b).min()
 }
 
-impl<W: HostObserver> Fork<W> {
+impl Fork {
     /// Begins the handoff and runs plain TCP to its completion.
-    pub fn complete(self) -> Handoff<W> {
+    pub fn complete(self) -> Handoff {
+        self.complete_watched()
+    }
+}
+
+impl<W: HostObserver> Fork<W> {
+    /// As [`Self::complete`].
+    pub(crate) fn complete_watched(self) -> Handoff<W> {
         let at = Completed::new(self);
         let physical = at.bound(None);
         let bounds = Bounds { physical, told: at.bound_told(physical) };
         Handoff { at, bounds }
+    }
+}
+
+impl Handoff {
+    /// Runs the rest with `scheme` at every sender.
+    pub fn run(&self, scheme: &Scheme) -> RunRecord {
+        self.run_watched(scheme).record
     }
 }
 
@@ -119,12 +133,7 @@ impl<W: HostObserver> Handoff<W> {
         self.at.notify_all(sim, scheme);
     }
 
-    /// Runs the rest with `scheme` at every sender.
-    pub fn run(&self, scheme: &Scheme) -> RunRecord {
-        self.run_watched(scheme).record
-    }
-
-    /// The same; also what the watcher has heard.
+    /// Runs the rest with `scheme` at every sender; also what the watcher has heard.
     pub(crate) fn run_watched(&self, scheme: &Scheme) -> Ended<W> {
         self.end(scheme, self.run_until(scheme, Nanos::MAX))
     }

@@ -6,7 +6,6 @@
 use super::fork::{Fork, act_early, lay_new_link};
 use super::run::{Handoff, Run};
 use crate::lead::{self, Early};
-use crate::nodes::HostObserver;
 use crate::record::RunRecord;
 use crate::words::Kind;
 use segue_handoff::Scheme;
@@ -29,7 +28,7 @@ impl Default for Series {
     }
 }
 
-impl<W: HostObserver> Handoff<W> {
+impl Handoff {
     /// Runs this handoff and those that follow it with `scheme` at every sender: a record for each.
     ///
     /// Routers with buffers and neighbours are not for a second handoff.

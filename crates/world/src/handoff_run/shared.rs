@@ -6,7 +6,6 @@ use super::fork::{Fork, lay_new_link};
 use super::warm::WarmRun;
 use crate::bench::Experiment;
 use crate::lead;
-use crate::nodes::HostObserver;
 use segue_handoff::Scheme;
 use std::sync::Arc;
 
@@ -25,7 +24,7 @@ impl Experiment {
     }
 }
 
-impl<W: HostObserver> WarmRun<W> {
+impl WarmRun {
     /// Has a fork ready for each of `schemes` that acts before completion where a fork goes [towards](Fork::towards)
     /// `experiment`.
     pub fn follow_towards<'a>(
@@ -43,7 +42,7 @@ impl<W: HostObserver> WarmRun<W> {
     }
 }
 
-impl<W: HostObserver> Fork<W> {
+impl Fork {
     /// The same network before another handoff, which must [share](Experiment::shares_warm_up) its warm-up. A scheme
     /// that acts before completion needs [`WarmRun::follow_towards`] to be fast.
     pub fn towards(&self, experiment: &Arc<Experiment>) -> Self {

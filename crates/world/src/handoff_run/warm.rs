@@ -24,10 +24,32 @@ pub struct WarmRun<W = ()> {
     link_ids: LinkIds,
 }
 
+// What other crates call has no type parameters, so that the engine is compiled here, where all is optimised, and once.
 impl WarmRun {
     /// The bench at time zero.
     pub fn new(experiment: Experiment) -> Self {
         Self::watched(experiment, (), |_, _| {})
+    }
+
+    /// Has a fork ready for each of `schemes` that acts before completion.
+    pub fn follow<'a>(&mut self, schemes: impl IntoIterator<Item = &'a Scheme>) {
+        self.follow_towards(&self.experiment.clone(), schemes);
+    }
+
+    /// Runs until the first packet with data has left a sender, and says when that was. There is one: senders open
+    /// their connections, and do so again where the first packets are lost.
+    pub fn run_to_data(&mut self) -> Nanos {
+        let sent = |sim: &BenchSim<()>| {
+            let flows = &bench::correspondent(sim).flows;
+            flows.iter().any(|flow| flow.sender.is_established() && flow.sender.snd_max() > 1)
+        };
+        while !sent(&self.sim) && self.sim.step(Nanos::MAX) {}
+        self.sim.net.now()
+    }
+
+    /// The network at `at`, which must not lie before an earlier fork.
+    pub fn fork(&mut self, at: Nanos) -> Fork {
+        self.fork_watched(at)
     }
 }
 
@@ -44,24 +66,8 @@ impl<W: HostObserver> WarmRun<W> {
         Self { experiment: Arc::new(experiment), origin, sim, followers: Vec::new(), link_ids }
     }
 
-    /// Has a fork ready for each of `schemes` that acts before completion.
-    pub fn follow<'a>(&mut self, schemes: impl IntoIterator<Item = &'a Scheme>) {
-        self.follow_towards(&self.experiment.clone(), schemes);
-    }
-
-    /// Runs until the first packet with data has left a sender, and says when that was. There is one: senders open
-    /// their connections, and do so again where the first packets are lost.
-    pub fn run_to_data(&mut self) -> Nanos {
-        let sent = |sim: &BenchSim<W>| {
-            let flows = &bench::correspondent(sim).flows;
-            flows.iter().any(|flow| flow.sender.is_established() && flow.sender.snd_max() > 1)
-        };
-        while !sent(&self.sim) && self.sim.step(Nanos::MAX) {}
-        self.sim.net.now()
-    }
-
-    /// The network at `at`, which must not lie before an earlier fork.
-    pub fn fork(&mut self, at: Nanos) -> Fork<W> {
+    /// As [`Self::fork`].
+    pub(crate) fn fork_watched(&mut self, at: Nanos) -> Fork<W> {
         self.sim.run_until(at);
         for Follower { lead, scheme, sim } in &mut self.followers {
             let acts_at = lead::acts_at(&self.experiment, *lead, at);

@@ -12,7 +12,7 @@ use segue_lab::{Error, Kind, Laboratory, Nanos, NoticeBy, Plan, Segue, SenderKin
 use std::io::Write;
 use std::process::{Command, Stdio};
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const MS: Nanos = 1_000_000;
 const PORT: &str = "51820";
@@ -73,10 +73,9 @@ fn tunnel(lab: &Laboratory, six: bool, wire_guard: WireGuard) -> Result<Vec<End>
         };
         host.namespace.within(|| {
             let known = || said("wg", &["show", &device], "").is_ok();
-            for _ in 0..200 {
-                if known() {
-                    break;
-                }
+            // `wg` asks the kernel, which has no WireGuard, as long as the program has no socket yet.
+            let limit = Instant::now() + Duration::from_secs(120);
+            while !known() && Instant::now() < limit {
                 sleep(Duration::from_millis(20));
             }
             let words =

@@ -89,7 +89,7 @@ far,_=server.accept()
 while far.recv(1): far.sendall(b'PAYLOAD-THAT-NO-LOG-MUST-HAVE'*100)
 ";
 const CLIENT: &str = "import socket,sys
-near=socket.create_connection(('192.0.2.2',7777)); near.settimeout(60)
+near=socket.create_connection(('192.0.2.2',7777)); near.settimeout(600)
 right=b'PAYLOAD-THAT-NO-LOG-MUST-HAVE'*100
 for line in sys.stdin:
     near.sendall(b'x')

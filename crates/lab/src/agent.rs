@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// Loading and verifying programs takes a moment, more on a busy machine.
-const START: Duration = Duration::from_secs(30);
+const START: Duration = Duration::from_secs(600);
 /// Between two looks whether it is at work.
 const LOOK: Duration = Duration::from_millis(5);
 const END: &str = "agent";

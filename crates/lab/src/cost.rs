@@ -28,7 +28,7 @@ const BASELINE: &str = "cubic";
 /// How often a waiting run looks whether all is well.
 const LOOK: Duration = Duration::from_millis(10);
 /// More than connections and their setting up can take.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_secs(300);
 /// The slab is at rest when it changes by less than so much in [`REST`].
 const STILL: u64 = 32 * 1024;
 const REST: Duration = Duration::from_millis(200);

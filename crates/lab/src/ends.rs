@@ -56,10 +56,10 @@ pub trait MobileEnd {
     fn notify(&mut self, link: Link) -> Result<BTreeMap<String, u64>, String>;
 }
 
-/// Loading and verifying programs takes a moment, more on a busy machine.
-const ATTACH: Duration = Duration::from_secs(30);
-const NOTIFY: Duration = Duration::from_secs(5);
-const DETACH: Duration = Duration::from_secs(10);
+/// Loading and verifying programs takes a moment, and minutes on a machine that is many times overloaded.
+const ATTACH: Duration = Duration::from_secs(600);
+const NOTIFY: Duration = Duration::from_secs(120);
+const DETACH: Duration = Duration::from_secs(120);
 const SERVE: Duration = Duration::from_millis(20);
 
 type Counters = BTreeMap<String, u64>;

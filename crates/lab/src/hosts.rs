@@ -12,7 +12,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 /// A program that has not begun to listen by then never will.
-const START: Duration = Duration::from_secs(10);
+const START: Duration = Duration::from_secs(300);
 /// The calling thread.
 const SELF: Pid = Pid::from_raw(0);
 

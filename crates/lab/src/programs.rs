@@ -16,7 +16,7 @@ const HTTP_PORT: u16 = 8080;
 /// The longest time that iperf3 takes, s.
 const LONG: u32 = 86_400;
 /// iperf3's server tells more when it sees its client leave than when it is asked to end itself.
-const LEAVE: Duration = Duration::from_secs(1);
+const LEAVE: Duration = Duration::from_secs(10);
 
 /// Counts of a run that the programs themselves report.
 #[derive(Clone, Debug, Default)]

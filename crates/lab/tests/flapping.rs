@@ -24,7 +24,7 @@ fn flap(scheme: &str, bulk: &Path) {
     let mut lab = Laboratory::create(&plan, &sender, Duration::from_secs(15)).expect("a laboratory");
     let mut download =
         Download::start(lab.hosts(), Program::Nginx, 1, false, None, Some(bulk)).expect("the programs start");
-    let until = Instant::now() + Duration::from_secs(60);
+    let until = Instant::now() + Duration::from_secs(600);
     while lab.emulator().first_bulk().is_none() {
         assert!(Instant::now() < until, "{scheme}: nothing is sent");
         thread::sleep(Duration::from_millis(5));
@@ -45,7 +45,7 @@ fn flap(scheme: &str, bulk: &Path) {
     let took = begin.elapsed();
     let got = || fs::metadata(lab.hosts().folder.join("curl-0.out")).expect("curl writes").len();
     // More than could be on its way.
-    let (before, until) = (got(), Instant::now() + Duration::from_secs(60));
+    let (before, until) = (got(), Instant::now() + Duration::from_secs(600));
     while got() < before + 400_000 {
         assert!(Instant::now() < until, "{scheme}: {before}, then {}", got());
         thread::sleep(Duration::from_millis(5));

@@ -4,7 +4,7 @@ mod laboratory;
 mod left;
 
 use laboratory::{in_laboratory, link};
-use left::{Pin, left_of, nothing_left_of, registered};
+use left::{LIMIT, Pin, left_of, nothing_left_of, registered};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use rand_core::{RngCore, SeedableRng};
@@ -19,7 +19,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-const LINK: Link = Link { rate_kbps: 20_000, delay_us: 2_000 };
+/// So slow that a file of 64 MB lasts for minutes: a busy machine needs them to kill, detach and attach.
+const LINK: Link = Link { rate_kbps: 2_000, delay_us: 2_000 };
 
 fn options(name: &str, cgroup: &Path, pin: Option<&Pin>) -> Options {
     Options {
@@ -68,9 +69,9 @@ impl Stage {
         let name = format!("k{}{word}", std::process::id());
         let pin = Pin::named(&name);
         assert_eq!(left_of(&name), Vec::<String>::new(), "before");
-        let plan = Plan::new(link(20_000, 2, Some(40)), link(20_000, 2, Some(40)), Vec::new());
+        let plan = Plan::new(link(2_000, 2, Some(10)), link(2_000, 2, Some(10)), Vec::new());
         let sender = SenderKind::builtin("cubic", None);
-        let lab = Laboratory::create(&plan, &sender, Duration::from_secs(20)).expect("a laboratory");
+        let lab = Laboratory::create(&plan, &sender, Duration::from_secs(240)).expect("a laboratory");
         let options = mobile::Options { cgroup: lab.cgroups().mobile.clone(), link: LINK };
         let mobile = lab
             .mobile()
@@ -106,14 +107,13 @@ impl Stage {
     /// More than what was on its way.
     fn lives(&self, what: &str) {
         let (begin, before) = (Instant::now(), self.got());
-        while self.got() < before + 200_000 {
-            assert!(begin.elapsed() < Duration::from_secs(60), "{what}: {before}, then {}", self.got());
+        while self.got() < before + 60_000 {
+            assert!(begin.elapsed() < LIMIT, "{what}: {before}, then {}", self.got());
             thread::sleep(Duration::from_millis(5));
         }
     }
 }
 
-/// Whether sockets can choose this congestion control.
 /// One transfer, under which a daemon is killed `after` its start.
 fn trial(stage: &mut Stage, mode: &str, after: Duration, bulk: &Path) {
     let what = format!("{mode} killed after {after:?}");
@@ -124,7 +124,7 @@ fn trial(stage: &mut Stage, mode: &str, after: Duration, bulk: &Path) {
         let daemon = stage.daemon("run");
         let begin = Instant::now();
         while left_of(&stage.name).last().is_none_or(|last| !last.starts_with(&stage.name)) {
-            assert!(begin.elapsed() < Duration::from_secs(60), "{what}: it does not attach");
+            assert!(begin.elapsed() < LIMIT, "{what}: it does not attach");
             thread::sleep(Duration::from_millis(10));
         }
         daemon
@@ -158,7 +158,7 @@ fn trial(stage: &mut Stage, mode: &str, after: Duration, bulk: &Path) {
     // On a busy machine the kernel takes longer to give the name back than an attach waits.
     let begin = Instant::now();
     while registered().contains(&stage.name) {
-        assert!(begin.elapsed() < Duration::from_secs(60), "{what}: it stays registered");
+        assert!(begin.elapsed() < LIMIT, "{what}: it stays registered");
         thread::sleep(Duration::from_millis(5));
     }
     stage.attach();
@@ -204,7 +204,7 @@ fn hosts_that_disappear_under_an_attached_sender() {
     in_laboratory(|| {
         let folder = tempfile::tempdir().expect("a folder");
         let bulk = folder.path().join("bulk");
-        write_bulk(&bulk, 16 << 20).expect("a file");
+        write_bulk(&bulk, 64 << 20).expect("a file");
         let stage = Stage::new("n");
         stage.attach();
         let download = Download::start(stage.lab.hosts(), Program::Nginx, 1, false, None, Some(&bulk))

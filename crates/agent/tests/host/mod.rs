@@ -29,17 +29,18 @@ pub struct Host {
     pub cgroup: PathBuf,
 }
 
-const PEER: &str = "ip link set lo up && echo ready && exec sleep 600";
+const PEER: &str = "ip link set lo up && echo ready && exec cat";
 const HOST: &str = "mount -t bpf bpf /sys/fs/bpf && ip link set lo up && \
     ip link add cable0 type veth peer name cable1 && ip addr add 192.0.2.1/24 dev cable0 && \
     ip link set cable1 netns $1 && nsenter --target $1 --net ip addr add 192.0.2.2/24 dev cable1 && \
     nsenter --target $1 --net ip link set cable1 up && ip link set cable0 up && \
-    ip route add default via 192.0.2.2 && echo ready && exec sleep 600";
+    ip route add default via 192.0.2.2 && echo ready && exec cat";
 
-/// A process in namespaces of its own, which has made them ready.
+/// A process in namespaces of its own, which has made them ready. It ends with its input, at the latest with this test.
 fn namespaces(args: &[&str]) -> Child {
-    let mut child =
-        Command::new("unshare").args(args).stdout(Stdio::piped()).spawn().expect("unshare starts");
+    let mut command = Command::new("unshare");
+    let command = command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().expect("unshare starts");
     let mut said = [0; 6];
     child.stdout.take().expect("piped").read_exact(&mut said).expect("a host");
     assert_eq!(&said, b"ready\n");
@@ -178,7 +179,7 @@ impl Drop for Host {
             let _ = process.kill();
             let _ = process.wait();
         }
-        for _ in 0..500 {
+        for _ in 0..3000 {
             if std::fs::remove_dir(&self.cgroup).is_ok() {
                 break;
             }
@@ -198,7 +199,7 @@ impl Agent {
     }
 
     pub fn until(&self, what: &str, mut holds: impl FnMut() -> bool) {
-        let limit = Instant::now() + Duration::from_secs(120);
+        let limit = Instant::now() + Duration::from_secs(600);
         while !holds() {
             assert!(Instant::now() < limit, "{what}: {}", self.log());
             std::thread::sleep(Duration::from_millis(5));
@@ -298,7 +299,7 @@ async def flow(number):
         while True:
             begin=time.monotonic()
             writer.write(pattern[asked%251:asked%251+600]); asked+=600
-            got=await asyncio.wait_for(reader.readexactly(3000),60)
+            got=await asyncio.wait_for(reader.readexactly(3000),600)
             if got!=pattern[said%251:said%251+3000]: raise ValueError('other octets')
             said+=3000; done[number]+=1
             longest[0]=max(longest[0],time.monotonic()-begin)
@@ -345,7 +346,7 @@ impl Flows {
         flows
     }
 
-    /// Each of them is answered so many times more, and none is reset or silent for a minute.
+    /// Each of them is answered so many times more, and none is reset or silent for ten minutes.
     pub fn speak(&mut self, times: usize) {
         writeln!(self.client.to, "{times}").expect("it listens");
         assert_eq!(self.client.hear(), "ok");

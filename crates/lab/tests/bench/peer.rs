@@ -147,7 +147,7 @@ impl<'a> Peer<'a> {
     }
 
     pub fn receive(&mut self) -> Option<Segment> {
-        self.receive_within(Duration::from_secs(60))
+        self.receive_within(Duration::from_secs(600))
     }
 
     /// An outage: nothing is heard of what comes, until this octet has been sent again so many times.

@@ -9,6 +9,9 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
+/// What has not come by then never comes.
+pub const LIMIT: Duration = Duration::from_secs(600);
+
 /// Leftovers of the sender of this name on the machine: maps, programs, links, a congestion control. Other senders
 /// come and go beside us, so its maps are found by their content, which names it, and the rest by these maps.
 pub fn left_of(name: &str) -> Vec<String> {
@@ -42,9 +45,10 @@ pub fn registered() -> Vec<String> {
     known.expect("always").split_whitespace().map(str::to_owned).collect()
 }
 
-/// The kernel lets go of programs a moment later, on a busy machine some seconds.
+/// The kernel lets go of programs when every other program has paused once: a moment later, on a machine that is many
+/// times overloaded minutes.
 pub fn nothing_left_of(name: &str) {
-    let until = Instant::now() + Duration::from_secs(60);
+    let until = Instant::now() + LIMIT;
     while !left_of(name).is_empty() {
         assert!(Instant::now() < until, "{name} has left {:?}", left_of(name));
         thread::sleep(Duration::from_millis(5));

@@ -122,7 +122,7 @@ impl Capture {
             (seen.len(), self.quiet.load(Ordering::Relaxed))
         };
         let (mut count, mut quiet) = state();
-        let limit = Instant::now() + Duration::from_secs(60);
+        let limit = Instant::now() + Duration::from_secs(600);
         loop {
             thread::sleep(Duration::from_millis(5));
             let now = state();

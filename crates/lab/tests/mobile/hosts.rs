@@ -167,7 +167,7 @@ impl Host {
 impl Drop for Host {
     fn drop(&mut self) {
         // A thread that has just ended may still be listed.
-        for _ in 0..50 {
+        for _ in 0..3000 {
             if fs::remove_dir(&self.cgroup).is_ok() {
                 return;
             }

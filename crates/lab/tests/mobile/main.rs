@@ -54,8 +54,8 @@ fn connect_to(hosts: &Hosts, listener: &TcpListener) -> (TcpStream, TcpStream) {
     let (far, _) = listener.accept().expect("it is accepted");
     for socket in [&near, &far] {
         socket.set_nodelay(true).expect("no Nagle");
-        socket.set_read_timeout(Some(Duration::from_secs(60))).expect("a time limit");
-        socket.set_write_timeout(Some(Duration::from_secs(60))).expect("a time limit");
+        socket.set_read_timeout(Some(Duration::from_secs(600))).expect("a time limit");
+        socket.set_write_timeout(Some(Duration::from_secs(600))).expect("a time limit");
     }
     (near, far)
 }

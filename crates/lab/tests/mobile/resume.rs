@@ -15,7 +15,7 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-pub const LIMIT: Duration = Duration::from_secs(60);
+pub const LIMIT: Duration = Duration::from_secs(600);
 
 /// An agent's programs on the mobile host, which see what leaves by its device.
 pub fn following(hosts: &Hosts) -> Mobile {

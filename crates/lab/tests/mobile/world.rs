@@ -160,7 +160,7 @@ impl World {
                     agent.serve(end.as_fd()).expect("it serves");
                 })
             });
-            started.recv_timeout(Duration::from_secs(120)).expect("the agent starts");
+            started.recv_timeout(Duration::from_secs(600)).expect("the agent starts");
             // Also when the work panics.
             let stop = stop;
             let result = work();
@@ -179,7 +179,7 @@ impl World {
 
     /// The rounds so far, once there are so many.
     pub fn rounds(&self, count: usize) -> Vec<Value> {
-        let limit = Instant::now() + Duration::from_secs(120);
+        let limit = Instant::now() + Duration::from_secs(600);
         loop {
             let status = self.status();
             let rounds = status["rounds"].as_array().expect("a list").clone();
@@ -194,7 +194,7 @@ impl World {
     /// Does this, and waits until the agent has told of it: a round of each family.
     pub fn until_told(&self, work: impl FnOnce()) {
         let rounds = || self.status()["notices"]["rounds"].as_u64().expect("a number");
-        let (before, limit) = (rounds(), Instant::now() + Duration::from_secs(120));
+        let (before, limit) = (rounds(), Instant::now() + Duration::from_secs(600));
         work();
         while rounds() < before + 2 {
             assert!(Instant::now() < limit, "nothing is told: {}", self.status());

@@ -48,7 +48,7 @@ impl Running {
 
     /// The kernel lets go of programs a moment later, on a busy machine seconds.
     pub fn ends(&self) {
-        let until = Instant::now() + Duration::from_secs(60);
+        let until = Instant::now() + Duration::from_secs(600);
         let known = || fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
         loop {
             let mut left: Vec<_> = ProgInfoIter::default()

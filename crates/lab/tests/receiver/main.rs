@@ -39,7 +39,7 @@ fn connections<'a>(bench: &'a Bench, listener: &TcpListener) -> [(Peer<'a>, TcpS
         peer.open(false);
         peer.acknowledge(&[]);
         let (stream, _) = listener.accept().expect("a connection");
-        stream.set_read_timeout(Some(Duration::from_secs(5))).expect("a time limit");
+        stream.set_read_timeout(Some(Duration::from_secs(600))).expect("a time limit");
         (peer, stream)
     })
 }

@@ -110,7 +110,7 @@ new = '200kbit/300ms'
 kind = 'bbm'
 flows = [4, 8]
 schemes = ['sack', 'etcp-v1']
-at = '1s..10s/1s'
+at = '1s..5s/1s'
 """
 
 

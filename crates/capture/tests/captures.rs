@@ -373,7 +373,7 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 32))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 64))]
 
     #[test]
     fn any_capture_holds_its_trace((experiment, at) in any_handoff()) {

@@ -206,7 +206,11 @@ fn check(canvas: Canvas) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: ProptestConfig::default().cases / 4,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn quartile_charts_hold(picture in quartile_chart(), size in size()) { check(picture.drawn(size)) }

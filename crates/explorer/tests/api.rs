@@ -264,7 +264,7 @@ fn a_good_question_is_answered_everywhere() {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: ProptestConfig::default().cases / 16,
+        cases: ProptestConfig::default().cases / 40,
         max_shrink_time: 60_000,
         ..ProptestConfig::default()
     })]

@@ -116,7 +116,7 @@ fn the_lines_of_a_narrated_handoff() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 8))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 24))]
 
     #[test]
     fn events_replayed_give_the_same_counts(

@@ -180,7 +180,7 @@ fn the_flow_outlives_its_daemon_whenever_it_is_killed() {
         write_bulk(&bulk, 64 << 20).expect("a file");
         // Attaching takes some 200 ms, detaching some 20.
         let modes: [(&str, &str, u32, u64); 3] =
-            [("attach", "a", 4, 400), ("detach", "d", 3, 60), ("run", "r", 3, 500)];
+            [("attach", "a", 3, 400), ("detach", "d", 2, 60), ("run", "r", 2, 500)];
         thread::scope(|scope| {
             for (mode, word, times, most) in modes {
                 let bulk = &bulk;

@@ -118,6 +118,9 @@ mod tests {
     }
 
     proptest! {
+        // A chain of sixty states takes a while.
+        #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 4))]
+
         #[test]
         fn the_distribution_is_one_and_the_chain_leaves_it_as_it_is(rows in chain(60)) {
             let shares = stationary(rows.clone()).unwrap();

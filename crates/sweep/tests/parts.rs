@@ -347,7 +347,7 @@ fn picked(words: &'static [&'static str], most: usize) -> impl Strategy<Value = 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 16))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 40))]
 
     #[test]
     fn rows_are_those_of_compare(

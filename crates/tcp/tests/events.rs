@@ -320,7 +320,7 @@ fn tell(control: &mut AnyControl, sum: &mut Ack, told: Told) {
 
 fn config() -> ProptestConfig {
     let usual = ProptestConfig::default();
-    ProptestConfig { cases: 8 * usual.cases, failure_persistence: None, ..usual }
+    ProptestConfig { cases: 3 * usual.cases, failure_persistence: None, ..usual }
 }
 
 proptest! {

@@ -168,7 +168,7 @@ fn time_stamps_measure_the_round_trip() {
 /// Cases are cheap. `PROPTEST_CASES` asks for more of them.
 fn config() -> ProptestConfig {
     let usual = ProptestConfig::default();
-    ProptestConfig { cases: 4 * usual.cases, failure_persistence: None, ..usual }
+    ProptestConfig { cases: 2 * usual.cases, failure_persistence: None, ..usual }
 }
 
 proptest! {

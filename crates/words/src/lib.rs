@@ -22,7 +22,9 @@ pub fn nearest<'a>(word: &str, valid: impl IntoIterator<Item = &'a str>) -> Opti
     // A single letter is as near to each other one: only its case can be wrong.
     let most = if letters < 2 { 0 } else { (letters / 3).clamp(1, 3) };
     let valid: Vec<(&str, String)> = valid.into_iter().map(|valid| (valid, valid.to_lowercase())).collect();
-    let apart = valid.iter().map(|(valid, lower)| (strsim::damerau_levenshtein(&word, lower), *valid));
+    // As many steps at least as one has more letters than the other: a word of a thousand is not compared.
+    let alike = valid.iter().filter(|(_, lower)| lower.chars().count().abs_diff(letters) <= most);
+    let apart = alike.map(|(valid, lower)| (strsim::damerau_levenshtein(&word, lower), *valid));
     let near = apart.filter(|(distance, _)| *distance <= most).min_by_key(|(distance, _)| *distance);
     let mut longer = valid.iter().filter(|(_, lower)| letters >= 3 && lower.starts_with(&word));
     match (near, longer.next(), longer.next()) {

@@ -72,10 +72,10 @@ fn it_ends_by_itself() {
     let mut receiver = attached();
     let listener = bench.listen();
     let [(mut peer, mut stream), _] = connections(&bench, &listener);
-    receiver.close(Duration::from_millis(500)).expect("it closes");
+    receiver.close(Duration::from_secs(2)).expect("it closes");
     give(&mut peer, &mut stream);
     assert!(said(&mut peer).iter().all(|segment| segment.window == 0));
-    sleep(Duration::from_millis(500));
+    sleep(Duration::from_secs(2));
     give(&mut peer, &mut stream);
     let after = said(&mut peer);
     assert!(!after.is_empty() && after.iter().all(|segment| segment.window > OPEN), "{after:?}");

@@ -96,7 +96,7 @@ fn play(flow: &mut Etcp, settings: &Settings, tcp: &mut Sender, event: Event) ->
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases * 8))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases * 3))]
 
     #[test]
     fn promises_hold(

@@ -3,7 +3,6 @@
 mod validator;
 
 use serde_json::Value;
-use std::path::Path;
 use std::process::{Command, Output};
 use validator::validate;
 
@@ -96,7 +95,7 @@ fn differences_are_as_their_schema_says() {
 
 #[test]
 fn lines_of_traces_are_as_their_schema_says() {
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = std::collections::BTreeMap::new();
     for words in [
         "6400kbit/9ms 200kbit/300ms --at 8.2s --schemes sack,etcp-v1",
         "wlan egprs --at 2s --kind bbm --disconnect 3s --schemes etcp-v1,mobile,freeze --notice-error rate=2x,late=10ms",
@@ -108,10 +107,17 @@ fn lines_of_traces_are_as_their_schema_says() {
         let schema = schema("trace");
         for line in text.lines() {
             let value: Value = serde_json::from_str(line).expect("JSON");
+            let event = value["event"].as_str().expect("an event");
+            let lines: &mut u32 = seen.entry(event.to_string()).or_default();
+            *lines += 1;
+            // There are tens of thousands of packets. What is rare is all looked at.
+            if *lines > 500 && *lines % 50 != 0 {
+                continue;
+            }
             if let Err(error) = validate(&schema, &value, "") {
                 panic!("{line}: {error}");
             }
-            if seen.insert(value["event"].as_str().expect("an event").to_string()) {
+            if *lines == 1 {
                 assert_is("trace", line);
             }
         }
@@ -119,18 +125,16 @@ fn lines_of_traces_are_as_their_schema_says() {
     for event in
         ["run", "send", "receive", "queue", "drop", "lose", "timeout", "decide", "help", "state", "counts"]
     {
-        assert!(seen.contains(event), "{event} among {seen:?}");
+        assert!(seen.contains_key(event), "{event} among {seen:?}");
     }
 }
 
 #[cfg(feature = "files")]
 #[test]
 fn drives_are_as_their_schema_says() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/drive-wcdma-wlan.toml");
-    let file = std::fs::read_to_string(root).expect("the example");
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("d.toml");
-    std::fs::write(&path, file).expect("written");
+    std::fs::write(&path, "[drive]\nof = 'wlan'\nlength = '60s'\n").expect("written");
     assert_is("drive", &printed(&["run", &path.display().to_string(), "--points", "1", "--json", "-"]));
 }
 

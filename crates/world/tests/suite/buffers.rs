@@ -152,7 +152,7 @@ fn any_experiment() -> impl Strategy<Value = Experiment> {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: ProptestConfig::default().cases / 3,
+        cases: ProptestConfig::default().cases / 8,
         failure_persistence: None,
         ..ProptestConfig::default()
     })]

@@ -177,7 +177,7 @@ proptest! {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: ProptestConfig::default().cases / 6,
+        cases: ProptestConfig::default().cases / 12,
         failure_persistence: None,
         ..ProptestConfig::default()
     })]

@@ -192,7 +192,7 @@ fn the_events_of_a_narrated_handoff() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 6))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 16))]
 
     #[test]
     fn any_trace_tells_what_its_record_counts(

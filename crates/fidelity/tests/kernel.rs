@@ -118,7 +118,7 @@ fn the_first_difference_is_shown() {
 /// One scenario in nine, both kinds, all controls, one flow and four, on the simulator's bench.
 #[test]
 fn medians_of_a_subset() {
-    let handoffs = outcome::read(&folder()).unwrap();
+    let handoffs = outcome::read(&folder().join("results.csv.gz")).unwrap();
     assert_eq!(handoffs.len(), 2592);
     let same = |a: &Handoff, b: &Handoff| Scenario { at: b.scenario.at, ..a.scenario } == b.scenario;
     let scenarios: Vec<&[Handoff]> = handoffs.chunk_by(same).collect();

@@ -206,6 +206,19 @@ fn the_fourth_duplicate_ack_waits() {
     assert_eq!(host.sent()[3].2, [(next + 1, next + 9)]);
 }
 
+/// `tcp_compressed_ack_kick` does not look at the clock: the ACK has the time stamp of the last arrival.
+#[test]
+fn a_compressed_ack_is_stamped_when_the_packet_came() {
+    let (mut host, next) = grown(1_000);
+    for k in 1..=4 {
+        host.arrives(1_100 * MS + u64::from(k) * MS / 10, packet(next + k, 1_100));
+    }
+    host.wait(1_200 * MS);
+    let (now, ack) = host.acks[3];
+    assert_eq!(now, 1_101 * MS + MS / 2);
+    assert_eq!(ack.timestamps.map(|stamps| stamps.value), Some((BOOT_MS + 1_100) as u32));
+}
+
 /// `tcp_validate_incoming`: PAWS discards what is older than the last time stamp by more than 1 ms; a duplicate ACK
 /// answers. Its data do not count as received.
 #[test]

@@ -18,7 +18,7 @@ struct Arguments {
     /// 24 scenarios instead of 236 and 6
     #[arg(long)]
     subset: bool,
-    /// Judge by heldout.csv: link pairs on which nothing was tuned
+    /// Judge by the tables heldout.csv: link pairs on which nothing was tuned
     #[arg(long, conflicts_with = "subset")]
     heldout: bool,
     /// Write what is printed of every scenario to this file
@@ -66,16 +66,22 @@ fn run(arguments: &Arguments) -> Result<bool, Error> {
     let wanted = |part| arguments.only.is_none_or(|only| only == part);
     let ns2 = !wanted(Part::Ns2) || beside_ns2(arguments)?;
     let place = if arguments.its_bench { Place::Reference } else { Place::Simulator };
-    // Subsets and held-out scenarios are those of ns-2.
-    let whole = arguments.only.is_some() || !(arguments.subset || arguments.heldout);
+    // The subset is one of ns-2.
+    let whole = arguments.only.is_some() || !arguments.subset;
     let differences = arguments.only.and(arguments.differences.as_deref());
-    let linux = !(whole && wanted(Part::Linux)) || beside_linux(place, differences, arguments.draws)?;
+    let table = if arguments.heldout { "heldout.csv" } else { "results.csv.gz" };
+    let linux = !(whole && wanted(Part::Linux)) || beside_linux(table, place, differences, arguments.draws)?;
     Ok(ns2 && linux)
 }
 
 /// `linux-6.12` against the kernel.
-fn beside_linux(place: Place, differences: Option<&Path>, draws: Option<u32>) -> Result<bool, Error> {
-    let comparisons = kernel::verdict::compare(&kernel::outcome::read(&kernel::folder())?, place)?;
+fn beside_linux(
+    table: &str,
+    place: Place,
+    differences: Option<&Path>,
+    draws: Option<u32>,
+) -> Result<bool, Error> {
+    let comparisons = kernel::verdict::compare(&kernel::outcome::read(&kernel::folder().join(table))?, place)?;
     if let Some(path) = differences {
         write_kernel_differences(path, &comparisons)?;
     }

@@ -4,10 +4,12 @@ use clap::Parser;
 use segue_fidelity::Error;
 use segue_fidelity::kernel::compare::{self, agreement};
 use segue_fidelity::kernel::log::Log;
+use segue_fidelity::kernel::outcome::{self, Handoff};
+use segue_fidelity::measure::quartiles;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// The kernel's packets beside those of linux-6.12, and the first difference.
+/// The kernel's packets beside those of linux-6.12, and the first difference; of several runs a line each.
 #[derive(Parser)]
 struct Arguments {
     /// Logs of the kernel
@@ -19,6 +21,9 @@ struct Arguments {
     /// Seed of what the congestion control draws by lot
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
+    /// Write what the kernel did to this table, as reference/linux/results.csv.gz has it
+    #[arg(long, value_name = "FILE")]
+    table: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
@@ -32,13 +37,43 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<(), Error> {
-    for path in &arguments.logs {
-        let theirs = Log::read(path)?;
-        let ours = compare::ours(&theirs, arguments.seed);
-        let agreement = agreement(&ours, &theirs);
-        println!("{}", theirs.scenario);
-        print!("{}", compare::SideBySide { ours: &ours, theirs: &theirs, around: arguments.around });
-        println!("{agreement}");
+    let logs = arguments.logs.iter().map(|path| Log::read(path)).collect::<Result<Vec<_>, _>>()?;
+    if let Some(path) = &arguments.table {
+        let handoff = |log: &Log| Handoff { scenario: log.scenario, kernel: outcome::of_log(log) };
+        outcome::write(path, &logs.iter().map(handoff).collect::<Vec<_>>())?;
+    }
+    match &logs[..] {
+        [theirs] => side_by_side(theirs, arguments),
+        _ => one_by_one(&logs, arguments.seed),
     }
     Ok(())
+}
+
+fn side_by_side(theirs: &Log, arguments: &Arguments) {
+    let ours = compare::ours(theirs, arguments.seed);
+    println!("{}", theirs.scenario);
+    print!("{}", compare::SideBySide { ours: &ours, theirs, around: arguments.around });
+    println!("{}", agreement(&ours, theirs));
+}
+
+/// A line for each handoff, and medians.
+fn one_by_one(logs: &[Log], seed: u64) {
+    println!("old and new link, control, flows, kind, outage: {}", logs[0].scenario);
+    println!("A: s from completion until all sent before it and 100 packets more are acknowledged");
+    println!("{:>8} {:>9} {:>9} {:>12} {:>9}  packets alike", "at, s", "A, ours", "kernel", "first data", "kernel");
+    let mut medians = [Vec::new(), Vec::new()];
+    for theirs in logs {
+        let same = agreement(&compare::ours(theirs, seed), theirs);
+        // Not by our log, which ends with the kernel's.
+        let (left, right) = (outcome::on_its_bench(theirs.scenario, seed), outcome::of_log(theirs));
+        let at = theirs.scenario.at as f64 / 1e9;
+        let (first, of) = (left.first_data, right.first_data);
+        let (a, of_a) = (left.a, right.a);
+        print!("{at:>8} {a:>9.3} {of_a:>9.3} {first:>12.6} {of:>9.6}  ");
+        println!("{} of {}", same.packets, same.of_packets);
+        medians[0].push(a);
+        medians[1].push(of_a);
+    }
+    let [ours, kernel] = medians.map(|values| quartiles(values).median);
+    println!("  median {ours:>9.3} {kernel:>9.3}; ours is {:+.1} % off", 100.0 * (ours / kernel - 1.0));
 }

@@ -1,7 +1,7 @@
 //! The reference's table of handoffs, and the same measured here: on the reference's bench and on the simulator's.
 
 use super::bench::Bench;
-use super::log::Event;
+use super::log::{Event, Log};
 use super::scenario::{Chain, Scenario};
 use crate::Error;
 use crate::table::{Row, Table};
@@ -44,9 +44,49 @@ pub struct Handoff {
     pub kernel: Outcome,
 }
 
-/// Reads `results.csv.gz`.
-pub fn read(folder: &Path) -> Result<Vec<Handoff>, Error> {
-    Table::read(&folder.join("results.csv.gz"))?.rows().map(|row| handoff(&row)).collect()
+/// Reads a table: `results.csv.gz`, or `heldout.csv.gz`.
+pub fn read(table: &Path) -> Result<Vec<Handoff>, Error> {
+    Table::read(table)?.rows().map(|row| handoff(&row)).collect()
+}
+
+/// Columns of a table.
+const COLUMNS: [&str; 15] = [
+    "cc", "flows", "old_kbps", "old_ms", "new_kbps", "new_ms", "kind", "disc_s", "T", "A", "t_first_data",
+    "t_first_rtx", "rtx_A", "TCPTimeouts_A", "TCPLossProbes_A",
+];
+
+/// Writes a table that [`read`] reads.
+pub fn write(table: &Path, handoffs: &[Handoff]) -> Result<(), Error> {
+    let wrong = |e: csv::Error| Error::file(table, e);
+    let mut out = csv::Writer::from_path(table).map_err(wrong)?;
+    out.write_record(COLUMNS).map_err(wrong)?;
+    let s = |ns: Nanos| (ns as f64 / SECOND as f64).to_string();
+    // As the reference writes what is missing.
+    let or = |value: f64, none: &str| if value.is_finite() { format!("{value:.6}") } else { none.to_string() };
+    let count = |value: f64| if value.is_nan() { String::new() } else { value.to_string() };
+    for Handoff { scenario, kernel } in handoffs {
+        let Scenario { old, new, control, flows, outage, at } = scenario;
+        let kind = if outage.is_some() { "bbm" } else { "mbb" };
+        out.write_record([
+            control.name().to_string(),
+            flows.to_string(),
+            old.kbps.to_string(),
+            old.ms.to_string(),
+            new.kbps.to_string(),
+            new.ms.to_string(),
+            kind.to_string(),
+            s(outage.unwrap_or(0)),
+            s(*at),
+            or(kernel.a, "nan"),
+            or(kernel.first_data, "nan"),
+            or(kernel.first_rtx, "-1"),
+            count(kernel.retransmissions),
+            count(kernel.timeouts),
+            count(kernel.probes),
+        ])
+        .map_err(wrong)?;
+    }
+    out.flush().map_err(|e| Error::file(table, e))
 }
 
 fn handoff(row: &Row) -> Result<Handoff, Error> {
@@ -70,12 +110,54 @@ fn handoff(row: &Row) -> Result<Handoff, Error> {
     let kernel = Outcome {
         a: if row.text("A")? == "nan" { f64::INFINITY } else { row.value("A")? },
         first_data: row.value("t_first_data")?,
-        first_rtx: row.value("t_first_rtx")?,
+        // -1: none was sent again.
+        first_rtx: Some(row.value("t_first_rtx")?).filter(|&at: &f64| at >= 0.0).unwrap_or(f64::INFINITY),
         timeouts: count("TCPTimeouts_A")?,
         probes: count("TCPLossProbes_A")?,
         retransmissions: row.value("rtx_A")?,
     };
     Ok(Handoff { scenario, kernel })
+}
+
+/// The handoff as its log tells it. A log does not tell which timer has sent a packet.
+pub fn of_log(log: &Log) -> Outcome {
+    let completion = log.scenario.completion();
+    let s = |at: Nanos| (at as f64 - completion as f64) / 1e9;
+    // By flow: one beyond the highest packet sent before completion, and whether the transfer is complete.
+    let mut flows = vec![(1, false); log.scenario.flows];
+    let mut outcome = Outcome {
+        a: f64::INFINITY,
+        first_data: f64::INFINITY,
+        first_rtx: f64::INFINITY,
+        timeouts: f64::NAN,
+        probes: f64::NAN,
+        retransmissions: 0.0,
+    };
+    for instant in &log.instants {
+        let after = instant.at >= completion;
+        for (flow, event) in &instant.events {
+            match *event {
+                Event::Sent { seq, .. } if !after => flows[*flow].0 = flows[*flow].0.max(seq + 1),
+                Event::Sent { again, .. } => {
+                    outcome.first_data = outcome.first_data.min(s(instant.at));
+                    if again {
+                        outcome.first_rtx = outcome.first_rtx.min(s(instant.at));
+                        outcome.retransmissions += 1.0;
+                    }
+                }
+                Event::Acked { ack, .. } => {
+                    let (high, done) = &mut flows[*flow];
+                    *done |= after && ack >= *high + PACKETS;
+                }
+                Event::Windows { .. } => {}
+            }
+        }
+        if flows.iter().all(|&(_, done)| done) {
+            outcome.a = s(instant.at);
+            break;
+        }
+    }
+    outcome
 }
 
 /// The handoff on the reference's bench.
@@ -131,4 +213,38 @@ pub fn on_our_bench(scenario: &Scenario, times: &[Nanos]) -> Result<Vec<Outcome>
         }
     });
     Ok(outcomes.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two packets are out at completion; the goal is 100 beyond the second. What is sent again before does not count.
+    #[test]
+    fn a_log_is_measured_from_completion() {
+        let text = "6400 9 10 200 300 10 cubic 1 bbm 1 8.2\n\
+            8200000 0>1-2\n500000 0*1\n600000 0*1\n100000 0<3 0>3-102\n200000 0<102\n1000 0<103 0*103\n1000 0*103\n";
+        let outcome = of_log(&Log::parse(text).unwrap());
+        assert_eq!((outcome.first_data, outcome.first_rtx, outcome.a), (0.1, 0.1, 0.401));
+        assert_eq!(outcome.retransmissions, 2.0);
+        assert!(outcome.timeouts.is_nan());
+    }
+
+    #[test]
+    fn a_table_is_written_and_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("table.csv");
+        let scenario = Scenario::parse("6400 9 10 1600 75 20 cubic 4 bbm 0.5 8.9").unwrap();
+        let kernel = Outcome {
+            a: 1.25,
+            first_data: 0.5,
+            first_rtx: f64::INFINITY,
+            timeouts: 1.0,
+            probes: 2.0,
+            retransmissions: 0.0,
+        };
+        write(&path, &[Handoff { scenario, kernel }]).unwrap();
+        let read = read(&path).unwrap();
+        assert_eq!((read[0].scenario, read[0].kernel), (scenario, kernel));
+    }
 }

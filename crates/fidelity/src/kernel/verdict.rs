@@ -98,7 +98,10 @@ pub struct Singles {
 pub fn singles<'a>(comparisons: impl Iterator<Item = &'a Comparison>) -> Singles {
     let mut singles = Singles::default();
     for (ours, kernel) in comparisons.flat_map(|c| c.ours.iter().zip(&c.kernel)) {
-        let same = |of: fn(&Outcome) -> f64| usize::from((of(ours) - of(kernel)).abs() <= SAME);
+        // Infinite is the same as infinite.
+        let same = |of: fn(&Outcome) -> f64| {
+            usize::from(of(ours) == of(kernel) || (of(ours) - of(kernel)).abs() <= SAME)
+        };
         singles.all += 1;
         singles.near += usize::from((ours.a - kernel.a).abs() <= NEAR * kernel.a);
         singles.same += same(|o| o.a);

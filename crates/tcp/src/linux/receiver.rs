@@ -5,13 +5,14 @@
 //! receiver/ cite theirs.
 //! The application reads at once whatever is in order.
 
+mod buffer;
 mod delayed_ack;
 mod handshake;
 mod reassembly;
 
 use std::collections::VecDeque;
 
-use self::delayed_ack::FIRST_WINDOW;
+use self::buffer::Buffer;
 use self::reassembly::NUM_SACKS;
 use super::LinuxSettings;
 use super::wheel::{Clock, Place, WheelTimer};
@@ -73,8 +74,7 @@ pub struct LinuxReceiver {
     /// When the wheel calls, whether an ACK still waits or not: a timer that is cleared stays in it.
     delack_timer: Option<Nanos>,
     wheel_timer: WheelTimer,
-    /// Window that the kernel would offer at most, bytes (`rcv_ssthresh`).
-    rcv_ssthresh: u32,
+    buffer: Buffer,
     /// Buffers of packets out of order, first and one beyond the last, ascending (`out_of_order_queue`).
     out_of_order: Vec<(u32, u32)>,
 
@@ -121,7 +121,7 @@ impl LinuxReceiver {
             delayed: None,
             delack_timer: None,
             wheel_timer: WheelTimer::default(),
-            rcv_ssthresh: FIRST_WINDOW,
+            buffer: Buffer::new(),
             out_of_order: Vec::new(),
             compressed: 0,
             compressed_at: None,
@@ -215,10 +215,17 @@ impl LinuxReceiver {
             self.ts_recent = stamp;
         }
         if data {
+            if let Some(stamps) = segment.timestamps {
+                self.buffer.measure(stamps.echo, self.time_stamp().wrapping_sub(stamps.echo));
+            }
             self.queue(segment.seq, segment.push);
         }
         if self.scheduled {
             self.ack_snd_check();
+        }
+        if data && self.rcv_nxt > segment.seq && arrival == Arrival::New {
+            // The packet is read first, then those that it was missing for.
+            self.buffer.adjust(now / 1_000, segment.seq + 1, self.rcv_nxt);
         }
         data.then_some(arrival)
     }
@@ -299,13 +306,14 @@ impl LinuxReceiver {
 
     /// The clock has reached [`Self::deadline`].
     pub fn on_timer(&mut self, now: Nanos) {
-        self.refresh(now);
-        if self.syn_ack_timer.is_some_and(|deadline| deadline <= now) {
-            self.on_syn_ack_timer();
-        }
+        // `tcp_compressed_ack_kick` does not look at the clock: its ACK has the time stamp of the last arrival.
         if self.compressed_at.is_some_and(|deadline| deadline <= now) {
             self.compressed_at = None;
             self.send_compressed();
+        }
+        self.refresh(now);
+        if self.syn_ack_timer.is_some_and(|deadline| deadline <= now) {
+            self.on_syn_ack_timer();
         }
         if self.delack_timer.is_none_or(|deadline| deadline > now) {
             return;

@@ -1,8 +1,7 @@
-//! When a receiver acknowledges: quick, delayed and compressed ACKs, and the window that keeps them quick.
+//! When a receiver acknowledges: quick, delayed and compressed ACKs.
 //!
-//! Source: net/ipv4/tcp_input.c (`tcp_event_data_recv`, `tcp_grow_window`, `tcp_incr_quickack`,
-//! `__tcp_ack_snd_check`, `tcp_sack_compress_send_ack`), tcp_output.c (`tcp_send_delayed_ack`), tcp.c
-//! (`__tcp_cleanup_rbuf`).
+//! Source: net/ipv4/tcp_input.c (`tcp_event_data_recv`, `tcp_incr_quickack`, `__tcp_ack_snd_check`,
+//! `tcp_sack_compress_send_ack`), tcp_output.c (`tcp_send_delayed_ack`), tcp.c (`__tcp_cleanup_rbuf`).
 
 use super::LinuxReceiver;
 use crate::Nanos;
@@ -16,18 +15,6 @@ const COMPRESSED_MOST: u32 = 44;
 /// Longest wait of a compressed ACK and what the timer may add (`tcp_comp_sack_delay_ns`, `_slack_ns`).
 const COMPRESSED_WAIT: Nanos = 1_000_000;
 const COMPRESSED_SLACK: Nanos = 100_000;
-/// Receive buffer, bytes (`tcp_rmem` of the reference), and what a segment takes of it on a veth.
-const BUFFER: u32 = 4 << 20;
-const TRUESIZE: u32 = 2280;
-/// The same of a segment out of order, whose data move into its head (`skb_condense`).
-const TRUESIZE_OUT_OF_ORDER: u32 = 4352;
-/// Share of the buffer that may be payload, in 1/256 (`scaling_ratio`).
-const RATIO: u32 = MSS * 256 / TRUESIZE;
-/// Payload of a segment, bytes.
-const MSS: u32 = 1448;
-/// The window of the handshake: half of the buffer (`TCP_DEFAULT_SCALING_RATIO`), but for one segment
-/// (`tcp_init_buffer_space`).
-pub(super) const FIRST_WINDOW: u32 = BUFFER / 2 - MSS;
 
 impl LinuxReceiver {
     /// In-order data (`tcp_event_data_recv`).
@@ -48,19 +35,13 @@ impl LinuxReceiver {
             }
         }
         self.last_data = self.jiffies;
-        self.grow_window(TRUESIZE);
+        self.grow_window(true);
     }
 
-    /// `tcp_grow_window`: while the window widens, ACKs are sent at once. The buffer holds `own` bytes of the packet
-    /// at hand already.
-    pub(super) fn grow_window(&mut self, own: u32) {
-        let held = own + self.out_of_order.len() as u32 * TRUESIZE_OUT_OF_ORDER;
-        let space = u64::from(BUFFER.saturating_sub(held)) * u64::from(RATIO) / 256;
-        let room = (space as u32).saturating_sub(self.rcv_ssthresh);
-        if room > 0 {
-            self.rcv_ssthresh += room.min(2 * MSS);
-            self.quick |= 1;
-        }
+    /// `tcp_grow_window`: while the window widens, ACKs are sent at once.
+    pub(super) fn grow_window(&mut self, in_order: bool) {
+        let grows = self.buffer.grows(in_order, self.out_of_order.len());
+        self.quick |= u32::from(grows);
     }
 
     /// `tcp_incr_quickack`. The window is never so small that it counts.

@@ -67,6 +67,7 @@ impl LinuxReceiver {
         self.established = true;
         self.last_data = self.jiffies;
         self.syn_ack_timer = None;
+        self.buffer.begin(self.now / 1_000, self.rcv_nxt);
         let echoed = segment.timestamps.map(|stamps| {
             let ms = self.time_stamp().wrapping_sub(stamps.echo);
             u64::from(ms.max(1)) * 1_000

@@ -51,7 +51,7 @@ impl LinuxReceiver {
             self.sack_new(seq);
         }
         if new {
-            self.grow_window(0);
+            self.grow_window(false);
             self.hold(seq);
         }
     }

@@ -1,0 +1,170 @@
+//! The receive buffer: how far the window that it allows has grown, and how the buffer follows what the application
+//! reads ("dynamic right-sizing", Fisk and Feng, 2001).
+//!
+//! Source: net/ipv4/tcp_input.c (`tcp_init_buffer_space`, `tcp_grow_window`, `tcp_rcv_space_adjust`,
+//! `tcp_rcv_rtt_measure_ts`, `tcp_rcv_rtt_update`). While the window grows, every packet is acknowledged at once.
+//! Time stamps measure the round trip; `tcp_rcv_rtt_measure` is left out, since a window lasts longer than that.
+
+/// Receive buffer at first and at most, bytes (`tcp_rmem` of the reference), and what a segment takes of it on a veth.
+const BUFFER: u32 = 4 << 20;
+const MOST: u32 = 16 << 20;
+const TRUESIZE: u32 = 2280;
+/// The same of a segment out of order, whose data move into its head (`skb_condense`).
+const TRUESIZE_OUT_OF_ORDER: u32 = 4352;
+/// Share of the buffer that may be payload, in 1/256 (`scaling_ratio`).
+const RATIO: u32 = MSS * 256 / TRUESIZE;
+/// Payload of a segment, bytes.
+const MSS: u32 = 1448;
+/// The window of the handshake: half of the buffer (`TCP_DEFAULT_SCALING_RATIO`), but for one segment.
+const FIRST_WINDOW: u32 = BUFFER / 2 - MSS;
+/// What the application is taken to read in a round trip at first, bytes (`TCP_INIT_CWND` segments).
+const FIRST_SPACE: u32 = 10 * MSS;
+/// What is added to a window that follows the application, bytes.
+const CUSHION: u64 = 16 * MSS as u64;
+
+/// The buffer of a connection.
+#[derive(Clone, Debug)]
+pub(super) struct Buffer {
+    /// `sk_rcvbuf`, bytes.
+    size: u32,
+    /// Window that the kernel would offer at most, bytes (`rcv_ssthresh`).
+    window: u32,
+    /// `rcvq_space`: the most that was read in a round trip, bytes; what was read and when it was measured last, us.
+    space: u32,
+    read: u32,
+    measured_us: u64,
+    /// Eight times the round trip, us; 0: none measured (`rcv_rtt_est`).
+    rtt_us: u64,
+    /// The time stamp that measured it last (`rcv_rtt_last_tsecr`).
+    echo: u32,
+}
+
+impl Buffer {
+    pub(super) fn new() -> Self {
+        let space = FIRST_SPACE;
+        Self { size: BUFFER, window: FIRST_WINDOW, space, read: 0, measured_us: 0, rtt_us: 0, echo: 0 }
+    }
+
+    /// The connection begins with packet `next` (`tcp_init_buffer_space`).
+    pub(super) fn begin(&mut self, now_us: u64, next: u32) {
+        self.measured_us = now_us;
+        self.read = next;
+    }
+
+    /// Whether the window widens by a packet that has just come (`tcp_grow_window`). The buffer holds it already unless
+    /// it is out of order, and as many packets out of order as `out_of_order`.
+    pub(super) fn grows(&mut self, in_order: bool, out_of_order: usize) -> bool {
+        let held = u32::from(in_order) * TRUESIZE + out_of_order as u32 * TRUESIZE_OUT_OF_ORDER;
+        let free = u64::from(self.size.saturating_sub(held)) * u64::from(RATIO) / 256;
+        let room = (free as u32).saturating_sub(self.window);
+        self.window += room.min(2 * MSS);
+        room > 0
+    }
+
+    /// A data packet echoes the time stamp of an ACK that was sent `elapsed_ms` ago (`tcp_rcv_rtt_measure_ts`).
+    pub(super) fn measure(&mut self, echo: u32, elapsed_ms: u32) {
+        if echo == self.echo {
+            return;
+        }
+        self.echo = echo;
+        let sample = u64::from(elapsed_ms) * 1_000;
+        if elapsed_ms == 0 || elapsed_ms > i32::MAX as u32 {
+            return;
+        }
+        // `tcp_rcv_rtt_update`
+        self.rtt_us = match self.rtt_us {
+            old if old == 0 || 8 * sample < old => 8 * sample,
+            old => old - old / 8 + sample,
+        };
+    }
+
+    /// The application has read all before packet `read`, and those before `next` wait for it
+    /// (`tcp_rcv_space_adjust`).
+    pub(super) fn adjust(&mut self, now_us: u64, read: u32, next: u32) {
+        if self.rtt_us == 0 || now_us - self.measured_us < self.rtt_us / 8 {
+            return;
+        }
+        let copied = (read - self.read).saturating_sub(next - read) * MSS;
+        if copied > self.space {
+            // Twice as much for losses, and again for a sender that doubles its rate.
+            let (copied, space) = (u64::from(copied), u64::from(self.space));
+            let window = 2 * copied + CUSHION;
+            let window = window + 2 * (window * (copied - space) / space);
+            let size = (window * 256 / u64::from(RATIO)).min(u64::from(MOST)) as u32;
+            self.size = self.size.max(size);
+            self.space = copied as u32;
+        }
+        self.read = read;
+        self.measured_us = now_us;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A buffer whose round trip is 100 ms, from packet 1 on.
+    fn buffer() -> Buffer {
+        let mut buffer = Buffer::new();
+        buffer.begin(0, 1);
+        buffer.measure(7, 100);
+        buffer
+    }
+
+    /// Packets in order until the window grows no more.
+    fn widen(buffer: &mut Buffer) -> u32 {
+        (0..).find(|_| !buffer.grows(true, 0)).unwrap()
+    }
+
+    /// From 2 MB to 162/256 of 4 MB but for the packet at hand, by two segments for each.
+    #[test]
+    fn the_first_window_grows_by_two_segments_a_packet() {
+        let room = (BUFFER - TRUESIZE) as u64 * 162 / 256 - u64::from(FIRST_WINDOW);
+        assert_eq!(u64::from(widen(&mut buffer())), room.div_ceil(2 * u64::from(MSS)));
+    }
+
+    /// A sender that doubles its rate from 10 packets on: those of 160 packets want (2 * 160 + 16) * 3 segments of
+    /// window, for which 4 MB have room, those of 320 (2 * 320 + 16) * 3, which take 256/162 as many bytes of buffer.
+    #[test]
+    fn the_buffer_follows_what_is_read_in_a_round_trip() {
+        let mut buffer = buffer();
+        let (mut now, mut read) = (0, 1);
+        for packets in [20, 40, 80, 160] {
+            now += 100_000;
+            read += packets;
+            buffer.adjust(now, read, read);
+            assert_eq!((buffer.size, buffer.space), (BUFFER, packets * MSS));
+        }
+        widen(&mut buffer);
+        read += 320;
+        buffer.adjust(now + 99_999, read, read); // within the round trip
+        assert_eq!(buffer.space, 160 * MSS);
+        buffer.adjust(now + 100_000, read, read);
+        assert_eq!(buffer.size, 656 * 3 * MSS * 64 / 81 * 2);
+        assert!(widen(&mut buffer) > 50);
+        // Less in a round trip changes nothing.
+        let size = buffer.size;
+        buffer.adjust(now + 200_000, read + 10, read + 10);
+        assert_eq!((buffer.size, buffer.space), (size, 320 * MSS));
+    }
+
+    /// What still waits counts against what was read.
+    #[test]
+    fn packets_that_wait_do_not_count() {
+        let mut buffer = buffer();
+        buffer.adjust(100_000, 102, 203);
+        assert_eq!((buffer.space, buffer.read), (FIRST_SPACE, 102));
+    }
+
+    /// `tcp_rcv_rtt_update`: a smaller sample counts at once, a larger one by an eighth; each stamp once.
+    #[test]
+    fn the_round_trip_from_time_stamps() {
+        let mut buffer = buffer();
+        buffer.measure(7, 10);
+        assert_eq!(buffer.rtt_us, 800_000);
+        buffer.measure(8, 180);
+        assert_eq!(buffer.rtt_us, 880_000);
+        buffer.measure(9, 50);
+        assert_eq!(buffer.rtt_us, 400_000);
+    }
+}

@@ -18,6 +18,8 @@
 #define SEGUE_NEAR_BEYOND_LIMIT_NS 10000000000ull
 #define SEGUE_NEAR_OWN_LIMIT 65535u
 #define SEGUE_NEAR_MOST_STEPS 16u /* 35 times the rate that was told */
+#define SEGUE_NEAR_TRAIN 6u /* packets at double speed: no more than three wait */
+#define SEGUE_NEAR_TRAIN_STEPS 3u /* 1.95 times */
 
 /* The new path as a notice describes it (section 2). */
 struct segue_near {
@@ -185,7 +187,21 @@ static inline u32 segue_near_queued(const struct segue_near *near, u64 rtt_ns)
 	return rtt_ns > near->rtt_ns + 2 * near->slot_ns;
 }
 
-/* 6.3: the clock after so many round trips without a queue: each lets it run a quarter faster. */
+/* 6.3: 1 if the link keeps up with a train at double speed: at the speed of the clock each packet
+ * would wait for half a slot more than the one before. */
+static inline u32 segue_near_keeps_up(const struct segue_near *near, u32 packets, u64 first_rtt_ns,
+				      u64 rtt_ns)
+{
+	return packets && rtt_ns < first_rtt_ns + packets * near->slot_ns / 4;
+}
+
+/* 6.3: the steps after a train with which the link keeps up. */
+static inline u32 segue_near_steps_more(u32 steps)
+{
+	return segue_min(steps + SEGUE_NEAR_TRAIN_STEPS, SEGUE_NEAR_MOST_STEPS);
+}
+
+/* 6.3: the clock after so many steps: each lets it run a quarter faster. */
 static inline void segue_near_raise(struct segue_near *near, const struct segue_near *told,
 				    u32 steps)
 {
@@ -199,10 +215,43 @@ static inline void segue_near_raise(struct segue_near *near, const struct segue_
 	}
 }
 
-/* 6.4: how many of them are left when a queue shows. */
+/* 6.4: how many of them are left when a queue shows, or a loss. */
 static inline u32 segue_near_steps_left(u32 steps)
 {
 	return steps > 2 ? steps - 2 : 0;
+}
+
+/* 7.2: a flow's part of the path in whole packets, from which its own control goes on. */
+static inline u32 segue_near_share(const struct segue_near *near, u32 own)
+{
+	const u64 whole = (u64)SEGUE_PACKET * segue_max(1, own);
+
+	return segue_saturate((near->window + whole - 1) / whole);
+}
+
+/* 8: one flow on Linux, which can be given a window and a pace, and no packet. `near` is that of
+ * own = 1: its slot is a packet of this flow's part of the link. */
+
+/* 8.1: packets, its part of the path and what a delayed ACK holds back. */
+static inline u32 segue_near_flow_window(const struct segue_near *near)
+{
+	return segue_saturate(segue_near_most_out(near->window, 1));
+}
+
+/* 8.2: its pace, bytes of payload per second. */
+static inline u64 segue_near_pace(const struct segue_near *near, u32 mss)
+{
+	return (u64)mss * 1000000000 / near->slot_ns;
+}
+
+/* 8.3: cwnd until the claim is over. Linux paces at 6/5 of cwnd / SRTT, and SRTT is still that of
+ * the old path: so much larger a window keeps the pace. `old`: packets still on the old link. */
+static inline u32 segue_near_cwnd(const struct segue_near *near, u32 srtt_us, u32 old)
+{
+	const u64 paced = (u64)srtt_us * 1000 * 5 / 6 / near->slot_ns + 1;
+	const u64 window = segue_near_flow_window(near);
+
+	return segue_saturate((paced > window ? paced : window) + old);
 }
 
 #endif

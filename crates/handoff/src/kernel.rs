@@ -59,7 +59,7 @@ impl Enactment {
     }
 
     /// The setting as the user sees it.
-    fn info() -> SettingInfo {
+    pub fn info() -> SettingInfo {
         SettingInfo {
             name: ENACT,
             default: "paper".into(),

@@ -20,6 +20,11 @@ const MS: Nanos = 1_000_000;
 pub(crate) trait Decides {
     /// `path`: the notice with what lies beyond the link; `link`: as it came.
     fn decide(&mut self, tcp: &Sender, path: &Notice, link: &Notice) -> (Action, Option<u32>);
+
+    /// Whether what it grants leaves at the pace of the link: then a trial is all that bounds it.
+    fn is_paced(&self) -> bool {
+        false
+    }
 }
 
 /// A connection's part of `struct segue_connection`.
@@ -168,7 +173,10 @@ impl OnLinux {
         if let Some(link_window) = link_window.filter(|_| act.has(What::RETRANSMIT_HEAD)) {
             act = grant::fit_into_queue(link_window, &tcp, act);
         }
-        let (act, granted) = believe(&tcp, notice, window(self.proven), act);
+        let (act, granted) = match policy.is_paced() {
+            true => (act, Grant::Unproven),
+            false => believe(&tcp, notice, window(self.proven), act),
+        };
         if granted == Grant::Unproven {
             self.trial = Some(Trial {
                 rounds: grant::TRIAL_ROUNDS,
@@ -335,6 +343,14 @@ macro_rules! tells_programs {
             advice
         }
 
+        $crate::on_linux::follows_programs!();
+    };
+}
+pub(crate) use tells_programs;
+
+/// The methods of [`Advisor`](segue_tcp::Advisor) for what follows from an ACK.
+macro_rules! follows_programs {
+    () => {
         fn on_undo(&mut self, view: &View, cwnd: u32) -> u32 {
             self.linux.on_undo(view, cwnd)
         }
@@ -359,7 +375,7 @@ macro_rules! tells_programs {
         }
     };
 }
-pub(crate) use tells_programs;
+pub(crate) use follows_programs;
 
 /// A notice's way through a scheme that [`Decides`]: by the programs where a kernel's stack enacts, else as on paper.
 macro_rules! hears_notices {

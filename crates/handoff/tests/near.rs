@@ -26,6 +26,9 @@ struct Flow {
     closed: bool,
     /// It has nothing new.
     idle: bool,
+    /// It has a control that can go on, and the window of that.
+    controls: bool,
+    window: Option<u32>,
 }
 
 impl Flow {
@@ -63,6 +66,14 @@ impl FlowState for Flow {
     fn silence(&mut self, _now: Nanos) {
         self.silent = true;
     }
+    fn goes_on(&mut self, _now: Nanos, packets: u32, _packet: Nanos, _rtt: Nanos) -> bool {
+        self.window = self.controls.then_some(packets);
+        self.controls
+    }
+    fn window(&self) -> u32 {
+        self.window.expect("its control goes on")
+    }
+    fn loses_all(&mut self, _now: Nanos) {}
 }
 
 fn notice(old_link: Link, flows: u32, disconnected: u32) -> Notice {
@@ -121,6 +132,20 @@ fn slots(from: Nanos, packets: &[(usize, u32)]) -> Vec<(Nanos, usize, u32)> {
     packets.iter().zip(0..).map(|(&(flow, seq), slot)| (from + slot * 10 * MS, flow, seq)).collect()
 }
 
+/// New packets of flow `flow` from `seq` on: six leave half a slot apart, and what that saves is waited for (6.3).
+fn train(from: Nanos, flow: usize, seq: u32, packets: u32) -> Vec<(Nanos, usize, u32)> {
+    let at = |n: u32| from + Nanos::from(if n < 6 { 5 * n } else { 10 * n }) * MS;
+    (0..packets).map(|n| (at(n), flow, seq + n)).collect()
+}
+
+/// Flow 0 has all up to `upto` acknowledged at `now`.
+fn acknowledged(claim: &mut Claim, flows: &mut [Flow], now: Nanos, upto: u32) {
+    claim.on_ack(now, 0, &ack(upto, &[]), flows);
+    let flow = &mut flows[0];
+    flow.sent.drain(..(upto - flow.una) as usize);
+    flow.una = upto;
+}
+
 #[test]
 fn the_scheme_has_a_claim() {
     let scheme = Scheme::build("near", &[]).expect("a scheme");
@@ -134,8 +159,9 @@ fn a_disconnection_loses_all_that_is_not_acknowledged() {
     let mut flows = [Flow::of(&[10, 20, 30])];
     let mut claim = claimed(&mut flows, &notice(SLOW, 1, 1));
     assert!(flows[0].silent);
-    let five = [(0, 100), (0, 101), (0, 102), (0, 103), (0, 104)];
-    assert_eq!(sent(&mut claim, &mut flows, HEARD + 45 * MS), slots(HEARD, &five));
+    let mut five = slots(HEARD, &[(0, 100), (0, 101), (0, 102)]);
+    five.extend(train(HEARD + 30 * MS, 0, 103, 2));
+    assert_eq!(sent(&mut claim, &mut flows, HEARD + 39 * MS), five);
 }
 
 /// 4.1: what the ACK with the notice reports is not sent again.
@@ -156,14 +182,17 @@ fn the_clock_begins_behind_what_the_stack_has_sent() {
     assert_eq!(sent(&mut claim, &mut flows, 1_075 * MS), slots(1_061 * MS, &[(0, 100), (0, 101)]));
 }
 
-/// 3.3: the flow with the fewest new packets is next.
+/// 3.3, 6.3: after a train the flow with the fewest new packets is next.
 #[test]
 fn slots_go_round() {
     let mut flows = [Flow::of(&[]), Flow::of(&[10])];
     let mut claim = claimed(&mut flows, &notice(SLOW, 2, 0));
     // Without a disconnection both are told at once (4.6); packet 100 of flow 1 is still awaited.
-    let four = [(0, 100), (1, 101), (0, 101), (1, 102)];
-    assert_eq!(sent(&mut claim, &mut flows, HEARD + 35 * MS), slots(HEARD, &four));
+    let mut all = train(HEARD, 0, 100, 6);
+    let six = [(1, 101), (1, 102), (1, 103), (1, 104), (1, 105), (1, 106)];
+    all.extend(slots(HEARD + 60 * MS, &six));
+    all.extend(slots(HEARD + 120 * MS, &[(0, 106), (1, 107)]));
+    assert_eq!(sent(&mut claim, &mut flows, HEARD + 135 * MS), all);
 }
 
 /// 4.6: after a disconnection the others are told when 2 (N - 1) ACKs have had time to come.
@@ -187,8 +216,11 @@ fn a_flow_that_opens_later_joins() {
     flows[1].closed = false;
     claim.on_ack(HEARD + 2 * MS, 1, &ack(1, &[]), &mut flows);
     assert!(flows[1].silent);
-    let then = slots(HEARD + 20 * MS, &[(1, 1), (0, 101)]);
-    assert_eq!(sent(&mut claim, &mut flows, HEARD + 35 * MS), then);
+    // The second packet of the train comes after half of that host's slot, the others after half of the link's. What
+    // is saved, 10 + 5 * 5 ms, is waited for behind it.
+    let mut then: Vec<_> = (0..5).map(|n| (HEARD + (10 + 5 * n) * MS, 0, 101 + n as u32)).collect();
+    then.push((HEARD + 70 * MS, 1, 1));
+    assert_eq!(sent(&mut claim, &mut flows, HEARD + 75 * MS), then);
 }
 
 /// 4.3, 4.4: packets 100 to 102 come over the old link at 1.1, 1.2 and 1.3 s. Two windows of new data take until 1.05 + 24 *
@@ -225,8 +257,9 @@ fn what_a_later_packet_has_overtaken_is_lost() {
     let mut flows = [Flow::of(&[900, 910, 920])];
     let mut claim = claimed(&mut flows, &notice(SLOW, 1, 0));
     sent(&mut claim, &mut flows, HEARD + 5 * MS);
-    claim.on_ack(HEARD + 6 * MS, 0, &ack(100, &[(101, 102)]), &mut flows);
-    assert_eq!(sent(&mut claim, &mut flows, HEARD + 25 * MS), slots(HEARD + 10 * MS, &[(0, 100), (0, 104)]));
+    let now = HEARD + 6 * MS;
+    claim.on_ack(now, 0, &ack(100, &[(101, 102)]), &mut flows);
+    assert_eq!(sent_from(&mut claim, &mut flows, now, now + 14 * MS), slots(now, &[(0, 100), (0, 104)]));
 }
 
 /// 3.1: twelve packets fill the path, and two more cover delayed ACKs.
@@ -248,11 +281,12 @@ fn no_more_than_the_window_is_out() {
 fn a_loss_on_the_new_link_halves_the_window() {
     let mut flows = [Flow::of(&[])];
     let mut claim = claimed(&mut flows, &notice(SLOW, 1, 1));
-    sent(&mut claim, &mut flows, HEARD + 135 * MS);
-    let now = HEARD + 136 * MS;
+    assert_eq!(sent(&mut claim, &mut flows, HEARD + 120 * MS).len(), 12);
+    // Packet 102 was sent 10 ms after the notice: W is 12, as told.
+    let now = HEARD + 121 * MS;
     claim.on_ack(now, 0, &ack(100, &[(101, 103)]), &mut flows);
     claim.on_ack(now, 0, &ack(100, &[(101, 104)]), &mut flows);
-    // Eleven are still out, of which one is lost.
+    // Nine are still out, of which one is lost.
     assert_eq!(sent(&mut claim, &mut flows, HEARD + 160 * MS), []);
     let now = HEARD + 161 * MS;
     claim.on_ack(now, 0, &ack(100, &[(101, 108)]), &mut flows);
@@ -270,6 +304,57 @@ fn what_the_new_queue_cannot_hold_is_lost() {
     let now = HEARD + 101 * MS;
     let first = sent_from(&mut claim, &mut flows, now, now + 25 * MS);
     assert_eq!(first.first().map(|&(.., seq)| seq), Some(112), "{first:?}");
+}
+
+/// 6.3: six packets leave half a slot apart. They come back without having waited for each other: the link is twice as
+/// fast, the clock runs three steps faster, and the next six ask again.
+#[test]
+fn a_train_asks_whether_the_link_is_faster() {
+    let mut flows = [Flow::of(&[])];
+    let mut claim = claimed(&mut flows, &notice(SLOW, 1, 1));
+    assert_eq!(sent(&mut claim, &mut flows, HEARD + 110 * MS), train(HEARD, 0, 100, 11));
+    for pair in 1..=3 {
+        let now = HEARD + (105 + 10 * u64::from(pair)) * MS;
+        acknowledged(&mut claim, &mut flows, now, 100 + 2 * pair);
+    }
+    let now = HEARD + 135 * MS;
+    let next = sent_from(&mut claim, &mut flows, now, now + 8 * MS);
+    let gaps: Vec<_> = next.windows(2).map(|two| two[1].0 - two[0].0).collect();
+    // A slot is 5.12 ms.
+    assert_eq!(gaps, [2_560_000; 3]);
+}
+
+/// 6.3: each comes back half a slot later than the one before, for the link is as told. The clock stays.
+#[test]
+fn a_train_that_waits_leaves_the_clock_alone() {
+    let mut flows = [Flow::of(&[])];
+    let mut claim = claimed(&mut flows, &notice(SLOW, 1, 1));
+    sent(&mut claim, &mut flows, HEARD + 110 * MS);
+    for pair in 1..=3 {
+        let now = HEARD + (100 + 20 * u64::from(pair)) * MS;
+        acknowledged(&mut claim, &mut flows, now, 100 + 2 * pair);
+    }
+    let now = HEARD + 160 * MS;
+    let next = sent_from(&mut claim, &mut flows, now, now + 35 * MS);
+    let gaps: Vec<_> = next.windows(2).map(|two| two[1].0 - two[0].0).collect();
+    assert_eq!(gaps, [10 * MS; 3]);
+}
+
+/// 7.1 to 7.3: after a round trip each flow has its part of the path, and what its own control makes of it counts.
+#[test]
+fn after_the_claim_the_flows_own_controls_go_on() {
+    let mut flows = [Flow { controls: true, ..Flow::of(&[10]) }];
+    let mut claim = claimed(&mut flows, &notice(SLOW, 1, 1));
+    sent(&mut claim, &mut flows, HEARD + 109 * MS);
+    acknowledged(&mut claim, &mut flows, HEARD + 109 * MS, 101);
+    assert_eq!(flows[0].window, None, "the claim lasts a round trip of 110.267 ms");
+    acknowledged(&mut claim, &mut flows, HEARD + 111 * MS, 103);
+    assert_eq!(flows[0].window, Some(12));
+    let out = flows[0].sent.len();
+    flows[0].window = Some(out as u32 + 1);
+    // It goes by that window, and two for a delayed ACK.
+    let now = HEARD + 112 * MS;
+    assert_eq!(sent_from(&mut claim, &mut flows, now, now + 150 * MS).len(), 3);
 }
 
 proptest! {
@@ -311,6 +396,52 @@ proptest! {
             flow.sent.drain(..(last + 1 - flow.una) as usize);
             flow.una = last + 1;
             out[index] = out[index].split_off(&(last + 1));
+        }
+    }
+
+    /// Whatever a notice says, when it comes and what is acknowledged: nothing goes wrong, and no packet
+    /// is sent that the flow does not have.
+    #[test]
+    fn any_notice_is_borne(
+        links in any::<[(u32, u32); 2]>(), n: u32, disconnected in 0u32..2, at in 0u64..10_000_000_000,
+        before in prop::collection::vec(0u64..1_000, 0..60),
+        acks in prop::collection::vec((0u64..300_000_000, 0u32..6, 0u32..40, 0u32..8), 0..40),
+    ) {
+        let [old_link, new_link] = links.map(|(rate_kbps, delay_us)| Link { rate_kbps, delay_us });
+        let told = Notice { old_link, new_link, flows: n, disconnected };
+        let mut before = before;
+        before.sort_unstable();
+        let mut flows = [Flow { controls: n % 2 == 0, ..Flow::of(&before) }];
+        let mut claim = Claim::default();
+        let mut now = at.max(1_000 * MS);
+        claim.on_notice(now, 0, &told, Some(&ack(100, &[])), &mut flows);
+        for (wait, more, left, length) in acks {
+            // A clock of nonsense has a slot in every nanosecond.
+            let mut sends = 0;
+            while sends < 50 && claim.deadline(&flows).is_some_and(|at| at <= now + wait) {
+                let due = claim.deadline(&flows).map_or(now, |at| at.max(now));
+                claim.on_time(due, &mut flows);
+                if let Some((_, seq)) = claim.next(due, &flows) {
+                    let flow = &mut flows[0];
+                    prop_assert!((flow.una..=flow.snd_max()).contains(&seq));
+                    match flow.sent.get_mut((seq - flow.una) as usize) {
+                        Some(sent) => *sent = due,
+                        None => flow.sent.push(due),
+                    }
+                }
+                sends += 1;
+            }
+            now += wait;
+            let flow = &mut flows[0];
+            let upto = (flow.una + more).min(flow.snd_max());
+            let left = (upto + 1 + left).min(flow.snd_max());
+            let right = (left + length).min(flow.snd_max());
+            let blocks = [(left, right)];
+            let blocks = if left < right { &blocks[..] } else { &[] };
+            claim.on_ack(now, 0, &ack(upto, blocks), &mut flows);
+            let flow = &mut flows[0];
+            flow.sent.drain(..(upto - flow.una) as usize);
+            flow.una = upto;
         }
     }
 }

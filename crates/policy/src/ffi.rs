@@ -86,6 +86,12 @@ unsafe extern "C" {
     pub(crate) safe fn segue_shim_near_queued(near: &Near, rtt_ns: u64) -> u32;
     pub(crate) safe fn segue_shim_near_raise(near: &mut Near, told: &Near, steps: u32);
     pub(crate) safe fn segue_shim_near_steps_left(steps: u32) -> u32;
+    pub(crate) safe fn segue_shim_near_keeps_up(near: &Near, packets: u32, first_ns: u64, rtt_ns: u64) -> u32;
+    pub(crate) safe fn segue_shim_near_steps_more(steps: u32) -> u32;
+    pub(crate) safe fn segue_shim_near_flow_window(near: &Near) -> u32;
+    pub(crate) safe fn segue_shim_near_pace(near: &Near, mss: u32) -> u64;
+    pub(crate) safe fn segue_shim_near_cwnd(near: &Near, srtt_us: u32, old: u32) -> u32;
+    pub(crate) safe fn segue_shim_near_share(near: &Near, own: u32) -> u32;
     pub(crate) safe fn segue_shim_near_rto_ns(near: &Near, backoff: u32) -> u64;
 
     pub(crate) safe fn segue_shim_encode_report(report: &RawReport, to: &mut [u8; REPORT_LENGTH]) -> u32;

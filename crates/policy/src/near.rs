@@ -122,6 +122,39 @@ impl Near {
         near
     }
 
+    /// Packets of a train, which asks whether the link is faster.
+    pub const TRAIN: u32 = 6;
+
+    /// Whether the link keeps up with a train: of two of its packets, so many apart, the round trips.
+    pub fn keeps_up(&self, packets: u32, first_rtt_ns: u64, rtt_ns: u64) -> bool {
+        ffi::segue_shim_near_keeps_up(self, packets, first_rtt_ns, rtt_ns) != 0
+    }
+
+    /// How many steps there are after a train with which the link keeps up.
+    pub fn steps_more(steps: u32) -> u32 {
+        ffi::segue_shim_near_steps_more(steps)
+    }
+
+    /// A flow's part of the path in whole packets, from which its own control goes on.
+    pub fn share(&self, own: u32) -> u32 {
+        ffi::segue_shim_near_share(self, own)
+    }
+
+    /// Packets of one flow on Linux: its part of the path, and what a delayed ACK holds back.
+    pub fn flow_window(&self) -> u32 {
+        ffi::segue_shim_near_flow_window(self)
+    }
+
+    /// Its pace, bytes of payload per second.
+    pub fn pace(&self, mss: u32) -> u64 {
+        ffi::segue_shim_near_pace(self, mss)
+    }
+
+    /// Its cwnd until the claim is over, with so many packets still on the old link.
+    pub fn cwnd(&self, srtt_us: u32, old: u32) -> u32 {
+        ffi::segue_shim_near_cwnd(self, srtt_us, old)
+    }
+
     /// How many steps are left when a queue shows.
     pub fn steps_left(steps: u32) -> u32 {
         ffi::segue_shim_near_steps_left(steps)

@@ -279,6 +279,37 @@ u32 segue_shim_near_steps_left(u32 steps)
 	return segue_near_steps_left(steps);
 }
 
+u32 segue_shim_near_keeps_up(const struct segue_near *near, u32 packets, u64 first_rtt_ns,
+			     u64 rtt_ns)
+{
+	return segue_near_keeps_up(near, packets, first_rtt_ns, rtt_ns);
+}
+
+u32 segue_shim_near_steps_more(u32 steps)
+{
+	return segue_near_steps_more(steps);
+}
+
+u32 segue_shim_near_share(const struct segue_near *near, u32 own)
+{
+	return segue_near_share(near, own);
+}
+
+u32 segue_shim_near_flow_window(const struct segue_near *near)
+{
+	return segue_near_flow_window(near);
+}
+
+u64 segue_shim_near_pace(const struct segue_near *near, u32 mss)
+{
+	return segue_near_pace(near, mss);
+}
+
+u32 segue_shim_near_cwnd(const struct segue_near *near, u32 srtt_us, u32 old)
+{
+	return segue_near_cwnd(near, srtt_us, old);
+}
+
 u64 segue_shim_near_rto_ns(const struct segue_near *near, u32 backoff)
 {
 	return segue_near_rto_ns(near, backoff);

@@ -117,7 +117,7 @@ pub fn asked(plan: &Plan, origin: &Origin) -> Markup {
             (links(&request.pairs))
             dt { "Handoff" } dd { (kinds.join("; ")) }
             dt { "Flows" } dd { (flows.join(", ")) }
-            @if let Some(Neighbours { count, stack }) = plan.neighbours {
+            @if let Some(Neighbours { count, stack, .. }) = plan.neighbours {
                 dt { "Neighbours" }
                 dd { (count) " long downloads of others on each link, " (stack.name) }
             }

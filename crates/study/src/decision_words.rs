@@ -29,6 +29,7 @@ pub fn advice_in_words(decision: &Decision) -> String {
         resume,
         resume_recovery,
         ignore_sample,
+        most_pace,
         anew,
     } = decision.advice;
     let view = &decision.view;
@@ -41,6 +42,10 @@ pub fn advice_in_words(decision: &Decision) -> String {
             MinRto::Own => "minrto of the stack".to_string(),
         }),
         dupthresh.map(|dupthresh| format!("dupthresh {dupthresh}")),
+        most_pace.map(|pace| match pace {
+            u64::MAX => "pace of its own".to_string(),
+            pace => format!("at most {} kbit/s", pace * 8 / 1000),
+        }),
     ];
     let acts = [
         (room_for_one, "cwnd at least one packet above what is in flight"),

@@ -4,28 +4,34 @@ use crate::planned::{PlannedScheme, adjust, control_named};
 use crate::request_error::RequestError;
 use segue_tcp::StackProfile;
 use segue_tcp::linux::cc::CcName;
-use segue_world::neighbours::STARTS;
+use segue_words::quantity;
+use segue_world::neighbours::{COUNTED, STARTS};
 use segue_world::{Kind, Nanos, Neighbours, NoticeMode, Routers};
 use std::fmt;
 
+/// Longest time that is counted: a run gives up soon after it.
+const MOST_COUNTED: Nanos = 300_000_000_000;
 /// Most on each link.
 const MOST: u16 = 100;
 /// The kernel whose congestion control they have where the schemes' stack is none.
 const KERNEL: &str = "linux-6.12";
 
-/// `3`, `3 cubic` or, as results have it, `3/cubic`.
+/// `3`, `3 cubic`, `3 cubic 30s` or, as results have it, `3/cubic/30s`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NeighbourWords {
     count: u16,
     control: Option<CcName>,
+    /// What they receive is counted for so long.
+    counted: Option<Nanos>,
 }
 
 impl fmt::Display for NeighbourWords {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.control {
-            None => write!(f, "{}", self.count),
-            Some(control) => write!(f, "{}/{}", self.count, control.name()),
+        write!(f, "{}", self.count)?;
+        if let Some(control) = self.control {
+            write!(f, "/{}", control.name())?;
         }
+        self.counted.map_or(Ok(()), |counted| write!(f, "/{}s", counted as f64 / 1e9))
     }
 }
 
@@ -37,16 +43,22 @@ impl NeighbourWords {
     pub(crate) fn parse(words: &str) -> Result<Self, RequestError> {
         let bad = || {
             refused(format!(
-                "bad `{words}`; expected a number of 1 to {MOST}, and a congestion control if another: 3 cubic"
+                "bad `{words}`; expected a number of 1 to {MOST}, and a congestion control if another: 3 cubic; or a \
+                 time that is counted, up to 300s: 3 cubic 30s"
             ))
         };
-        let mut parts = words.split(['/', ' ']).filter(|part| !part.is_empty());
-        let (count, control, more) = (parts.next(), parts.next(), parts.next());
+        let mut parts = words.split(['/', ' ']).filter(|part| !part.is_empty()).peekable();
+        let is_time = |part: &&str| part.ends_with('s') && part.starts_with(|digit: char| digit.is_ascii_digit());
+        let count = parts.next();
+        let control = parts.next_if(|part| !is_time(part));
+        let (counted, more) = (parts.next(), parts.next());
+        let time = |word| quantity::time(word).filter(|&time| (1..=MOST_COUNTED).contains(&time)).ok_or_else(bad);
+        let counted = counted.map(time).transpose()?;
         let count = count.filter(|count| count.bytes().all(|digit| digit.is_ascii_digit()));
         let count = count.and_then(|count| count.parse().ok()).filter(|count| (1..=MOST).contains(count));
         let control = control.map(control_named).transpose().map_err(|error| refused(error.to_string()))?;
         match (count, more) {
-            (Some(count), None) => Ok(Self { count, control }),
+            (Some(count), None) => Ok(Self { count, control, counted }),
             _ => Err(bad()),
         }
     }
@@ -69,7 +81,7 @@ impl NeighbourWords {
                 stack
             }
         };
-        Ok(Neighbours { count: self.count, stack })
+        Ok(Neighbours { count: self.count, stack, counted: self.counted.unwrap_or(COUNTED) })
     }
 }
 
@@ -108,7 +120,7 @@ mod tests {
     #[test]
     fn words_are_read_and_written() {
         for (words, written) in
-            [("3", "3"), ("2 cubic", "2/cubic"), ("100/bbr3", "100/bbr3"), (" 1  reno ", "1/reno")]
+            [("3", "3"), ("2 cubic", "2/cubic"), ("100/bbr3", "100/bbr3"), (" 1  reno ", "1/reno"), ("1 30s", "1/30s")]
         {
             let read = NeighbourWords::parse(words).unwrap();
             assert_eq!(read.to_string(), written);

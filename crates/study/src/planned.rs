@@ -126,7 +126,7 @@ pub fn check_key(key: &str, schemes: &[String], bench: &[&str]) -> Result<(), Re
 
 /// Whether a scheme can send in place of a stack: it is told by SACK what has arrived, and can silence the stack.
 fn can_be_claimed(stack: &StackProfile) -> bool {
-    stack.kernel.is_none() && stack.sack_blocks > 0
+    stack.sack_blocks > 0
 }
 
 /// Whether a key concerns stack, access routers or bench, and so every scheme.

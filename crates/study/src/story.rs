@@ -21,7 +21,7 @@ pub fn headline(experiment: &Experiment) -> String {
     };
     let plural = if experiment.flows == 1 { "" } else { "s" };
     let (old, new) = (&experiment.old.text, &experiment.new.text);
-    let neighbours = experiment.neighbours.map(|Neighbours { count, stack }| {
+    let neighbours = experiment.neighbours.map(|Neighbours { count, stack, .. }| {
         let plural = if count == 1 { "" } else { "s" };
         format!(", {count} neighbour{plural} on each link ({})", stack.name)
     });

@@ -88,6 +88,13 @@ pub enum Anew {
     },
     /// The window that a notice had granted was too large; packets that were found instead.
     Retreat(u32),
+    /// The path is known, and the flow has filled its part of it.
+    Claimed {
+        /// The time of one packet in it.
+        packet: Nanos,
+        /// The path's round trip.
+        rtt: Nanos,
+    },
 }
 
 /// The floor of the RTO.
@@ -144,6 +151,8 @@ pub struct Advice {
     pub resume_recovery: bool,
     /// Answer to an RTT sample: do not use it.
     pub ignore_sample: bool,
+    /// Packets leave no faster than at so many bytes of payload a second (`SO_MAX_PACING_RATE`; a kernel's alone).
+    pub most_pace: Option<u64>,
     /// The congestion control forgets what it knows of the path (a kernel's alone).
     pub anew: Option<Anew>,
 }

@@ -98,22 +98,6 @@ impl<A: Advisor> AnySender<A> {
         each!(self, tcp => tcp.advisor())
     }
 
-    /// The sender, if it goes by a profile's rules.
-    pub fn rules(&self) -> Option<&Sender<A>> {
-        match self {
-            Self::Rules(sender) => Some(sender),
-            Self::Linux(_) => None,
-        }
-    }
-
-    /// The same, to change it.
-    pub fn rules_mut(&mut self) -> Option<&mut Sender<A>> {
-        match self {
-            Self::Rules(sender) => Some(sender),
-            Self::Linux(_) => None,
-        }
-    }
-
     /// The stack.
     pub fn profile(&self) -> &StackProfile {
         each!(self, tcp => tcp.profile())
@@ -126,6 +110,7 @@ impl<A: Advisor> AnySender<A> {
         fn on_segment(&mut self, now: Nanos, segment: &Segment);
         fn on_timer(&mut self, now: Nanos) -> bool;
         fn enact(&mut self, now: Nanos, advice: &Advice);
+        fn send(&mut self, now: Nanos, seq: u32) -> Option<Transmit>;
         #[inline]
         fn poll_transmit(&mut self, now: Nanos) -> Option<Transmit>;
     }
@@ -142,6 +127,10 @@ impl<A: Advisor> AnySender<A> {
         fn snd_max(&self) -> u32;
         fn head_copy(&self) -> u32;
         fn is_established(&self) -> bool;
+        fn sent_at(&self, now: Nanos, seq: u32) -> Nanos;
+        fn is_sacked(&self, seq: u32) -> bool;
+        fn min_rtt(&self) -> Option<Nanos>;
+        fn has_new(&self) -> bool;
         fn has_data(&self) -> bool;
         fn has_unsent_data(&self) -> bool;
         fn in_flight(&self) -> u32;

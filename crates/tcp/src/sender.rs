@@ -224,7 +224,7 @@ impl<A: Advisor> Sender<A> {
 
     /// Sends packet `seq` now, whatever window and recovery say: for who has [suspended](Advice::suspend) them. `None`: the
     /// application or the receiver's window has no such packet.
-    pub fn transmit(&mut self, now: Nanos, seq: u32) -> Option<Transmit> {
+    pub fn send(&mut self, now: Nanos, seq: u32) -> Option<Transmit> {
         let core = &mut self.core;
         if seq < core.snd_una || seq > core.snd_max || seq >= core.end.min(core.snd_una + core.rwnd) {
             return None;

@@ -133,9 +133,7 @@ impl Correspondent {
         }
         while let Some((index, seq)) = claim.next(now, &self.flows) {
             let flow = &mut self.flows[index];
-            let Some(sent) = flow.sender.rules_mut().and_then(|sender| sender.transmit(now, seq)) else {
-                break;
-            };
+            let Some(sent) = flow.sender.send(now, seq) else { break };
             let packet = net.packets.insert(Packet::data(flow.id, sent));
             net.observer.sent(now, &net.packets[packet]);
             net.send(self.out, packet);

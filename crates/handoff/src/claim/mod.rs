@@ -12,7 +12,7 @@ use segue_tcp::segment::Segment;
 /// Nothing is to be done at any time.
 const NEVER: Nanos = Nanos::MAX;
 
-/// Round trips between a queue and the next try to run faster.
+/// Round trips between a queue and the next question whether the link is faster.
 const REST: u32 = 8;
 
 /// How notices err, in 1/1000; for studies.
@@ -30,7 +30,7 @@ impl Default for Distortion {
 }
 
 impl Distortion {
-    fn of(self, notice: &Notice) -> Notice {
+    pub fn of(self, notice: &Notice) -> Notice {
         let scaled =
             |value: u32, by: u32| (u64::from(value) * u64::from(by) / 1000).min(u64::from(u32::MAX)) as u32;
         let mut notice = *notice;
@@ -61,7 +61,37 @@ pub trait FlowState {
     fn packet_bytes(&self) -> u32;
     /// Its TCP sends nothing of its own from now on.
     fn silence(&mut self, now: Nanos);
+    /// Its TCP's own control goes on from so many packets; in its part of the path a packet takes `packet`, a round
+    /// trip `rtt`. False: it has none that goes on while it is silent.
+    fn goes_on(&mut self, now: Nanos, packets: u32, packet: Nanos, rtt: Nanos) -> bool;
+    /// Packets that its control lets be out.
+    fn window(&self) -> u32;
+    /// All that it has out is lost.
+    fn loses_all(&mut self, now: Nanos);
 }
+
+/// Who says how much may be out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rule {
+    /// What was told; it lasts until then, and until what was lost is sent again.
+    Claim(Nanos),
+    /// A window of all flows together, which a loss cuts.
+    Window,
+    /// The control of each flow.
+    Controls,
+}
+
+/// Whether the link is faster than told (section 6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Question {
+    /// So many packets of a train are still to leave; the number of the last one, once it has left; and the number
+    /// and the round trip of the first that was measured.
+    Asked { left: u32, last: u32, first: Option<(u32, Nanos)> },
+    /// It is asked after so many round trips.
+    Rests(u32),
+}
+
+const ASKED: Question = Question::Asked { left: Near::TRAIN, last: 0, first: None };
 
 /// One clock of the new link.
 #[derive(Clone, Debug)]
@@ -73,10 +103,16 @@ pub struct Claim {
     /// Least round trip of the old path, and of the new one.
     min_rtt: Nanos,
     least_rtt: Nanos,
-    /// Steps by which it runs faster; how many round trips from now on it may again; and the copy that ends this one.
+    /// Steps by which it runs faster; whether it may run faster still, which copies up to this one do not answer.
     steps: u32,
-    rests: u32,
+    question: Question,
     round: u32,
+    /// The time that the train has saved so far, and its flow.
+    saved: Nanos,
+    train: usize,
+    rule: Rule,
+    /// It runs faster since flows were given their part.
+    raised: bool,
     notice: Notice,
     /// When the handoff completed.
     completion: Nanos,
@@ -106,8 +142,12 @@ impl Default for Claim {
             min_rtt: 0,
             least_rtt: NEVER,
             steps: 0,
-            rests: 0,
+            question: ASKED,
             round: 0,
+            saved: 0,
+            train: 0,
+            rule: Rule::Window,
+            raised: false,
             notice: Notice { old_link: nowhere, new_link: nowhere, flows: 1, disconnected: 0 },
             completion: NEVER,
             own: 1,
@@ -149,6 +189,9 @@ impl Claim {
             self.acknowledge(now, index, ack);
         }
         self.slot = self.slot.max(now);
+        if !same {
+            self.rule = Rule::Claim(self.slot + self.near.rtt_ns);
+        }
         self.replan(now);
     }
 
@@ -160,8 +203,7 @@ impl Claim {
         self.notice = *notice;
         self.measure(flows);
         self.completion = if in_band { self.near.completion(now) } else { now };
-        // The claim lasts one round trip; the clock may run faster after it.
-        (self.steps, self.rests, self.round) = (0, 1, self.copies);
+        (self.steps, self.question, self.round, self.saved) = (0, ASKED, self.copies, 0);
         self.slot = self.completion;
         self.slip = 0;
         self.tells_all = if in_band { now + Near::tells_all_ns(notice, self.own) } else { NEVER };
@@ -291,6 +333,32 @@ impl Claim {
             self.join(now, flows, |flow, _| flow == index);
         }
         self.acknowledge(now, index, ack);
+        self.hand_over(now, flows);
+    }
+
+    /// One round trip of the new path is over, and what was lost is sent again: each flow's control goes on (7.1).
+    fn hand_over<F: FlowState>(&mut self, now: Nanos, flows: &mut [F]) {
+        let busy = |ledger: &Ledger| ledger.lost > 0 || ledger.old > 0;
+        match self.rule {
+            Rule::Claim(until) if until <= now && self.tells_all == NEVER => {
+                if !self.flows.iter().any(busy) {
+                    (self.rule, self.raised) = (Rule::Window, false);
+                    self.share(now, flows);
+                }
+            }
+            Rule::Controls if std::mem::take(&mut self.raised) => self.share(now, flows),
+            _ => {}
+        }
+    }
+
+    /// Each flow has its part of the path (7.2).
+    fn share<F: FlowState>(&mut self, now: Nanos, flows: &mut [F]) {
+        let (packets, packet) = (self.near.share(self.own), self.near.slot_ns * Nanos::from(self.own));
+        for (flow, ledger) in flows.iter_mut().zip(&self.flows) {
+            if ledger.joined && flow.goes_on(now, packets, packet, self.near.rtt_ns) {
+                self.rule = Rule::Controls;
+            }
+        }
     }
 
     fn acknowledge(&mut self, now: Nanos, index: usize, ack: &Segment) {
@@ -319,37 +387,49 @@ impl Claim {
             self.watch_queue(rtt, told.number);
         }
         if told.congested {
-            self.slow_down(Near::steps_left(self.steps));
+            self.rest(REST, Near::steps_left(self.steps));
             self.window = Near::after_loss(self.window, self.own);
             self.threshold = self.window;
             self.flows[index].answered = self.copies;
         }
     }
 
-    /// A copy has come back after `rtt`: is the link faster than told? (section 6)
+    /// Copy `number` has come back after `rtt`: is the link faster than told? (section 6)
     fn watch_queue(&mut self, rtt: Nanos, number: u32) {
         if rtt < self.least_rtt {
             self.least_rtt = rtt;
             self.told = self.told.measured(rtt);
+            self.run_at(self.steps);
         }
-        if self.told.queued(rtt) {
-            return self.slow_down(Near::steps_left(self.steps));
+        if number <= self.round {
+            return;
         }
-        let mut steps = self.steps;
-        if number > self.round {
-            self.round = self.copies;
-            match self.rests {
-                // The next round trip is that of what the faster clock sends.
-                0 => (steps, self.rests) = (steps + 1, 1),
-                _ => self.rests -= 1,
+        let queued = self.near.queued(rtt);
+        match self.question {
+            // The train itself was not measured.
+            Question::Asked { left: 0, last, first: None } if number >= last => self.rest(0, self.steps),
+            Question::Asked { left, last, first: None } => {
+                self.question = Question::Asked { left, last, first: Some((number, rtt)) };
             }
+            Question::Asked { left: 0, last, first: Some((first, before)) } if number + 1 >= last => {
+                if self.near.keeps_up(number - first, before, rtt) && !queued {
+                    self.run_at(Near::steps_more(self.steps));
+                    (self.question, self.round, self.raised) = (ASKED, self.copies, true);
+                } else {
+                    self.rest(REST, self.steps);
+                }
+            }
+            Question::Asked { .. } => {}
+            Question::Rests(_) if queued => self.rest(REST, Near::steps_left(self.steps)),
+            Question::Rests(0) => (self.question, self.round) = (ASKED, self.copies),
+            Question::Rests(rounds) => self.rest(rounds - 1, self.steps),
         }
-        self.run_at(steps);
     }
 
-    /// The link has shown that it is no faster.
-    fn slow_down(&mut self, steps: u32) {
-        (self.rests, self.round) = (REST, self.copies);
+    /// No question for so many round trips, and these steps.
+    fn rest(&mut self, rounds: u32, steps: u32) {
+        (self.question, self.round) = (Question::Rests(rounds), self.copies);
+        self.slot += std::mem::take(&mut self.saved);
         self.run_at(steps);
     }
 
@@ -382,11 +462,12 @@ impl Claim {
             if ledger.expires.is_some_and(|expires| expires <= now) {
                 ledger.expire();
                 ledger.answered = self.copies;
+                flows[index].loses_all(now);
                 expired.push(index);
             }
         }
         if !expired.is_empty() {
-            self.slow_down(0);
+            self.rest(REST, 0);
             self.threshold = Near::after_loss(self.window, self.own);
             self.window = u64::from(PACKET * self.own).min(self.threshold);
         }
@@ -396,16 +477,43 @@ impl Claim {
     /// Whether one more packet may be out (3.1).
     fn has_room(&self) -> bool {
         let out: u32 = self.flows.iter().map(|ledger| ledger.out).sum();
-        u64::from(out) < Near::most_out(self.window, self.own)
+        self.rule == Rule::Controls || u64::from(out) < Near::most_out(self.window, self.own)
+    }
+
+    /// Whether one more packet of this flow may be out (7.3).
+    fn lets<F: FlowState>(&self, flow: &F, ledger: &Ledger) -> bool {
+        let room = || u64::from(ledger.out) < Near::most_out(u64::from(flow.window()) * u64::from(PACKET), 1);
+        ledger.joined && (self.rule != Rule::Controls || room())
     }
 
     /// The flow that has the next slot: lost packets first; then the flow with the fewest new packets (3.3).
     fn choose<F: FlowState>(&self, flows: &[F]) -> Option<usize> {
-        let joined = || self.flows.iter().enumerate().filter(|(_, ledger)| ledger.joined);
+        let all = self.flows.iter().enumerate();
+        let joined = || all.clone().filter(|&(index, ledger)| self.lets(&flows[index], ledger));
         let lost = joined().filter(|(_, ledger)| ledger.lost > 0);
         let new = || joined().filter(|&(index, _)| flows[index].has_new());
         let least = |(index, ledger): &(usize, &Ledger)| (ledger.fresh, *index);
-        lost.min_by_key(least).or_else(|| new().min_by_key(least)).map(|(index, _)| index)
+        let next = || match self.question {
+            Question::Asked { left: 1..Near::TRAIN, .. } => new().find(|&(index, _)| index == self.train),
+            _ => None,
+        };
+        let choice = lost.min_by_key(least).or_else(next).or_else(|| new().min_by_key(least));
+        choice.map(|(index, _)| index)
+    }
+
+    /// The time of the next slot after this one, where a packet of flow `index` takes it.
+    fn gap(&mut self, index: usize) -> Nanos {
+        let slot = self.near.slot_ns;
+        let Question::Asked { left: left @ 1.., first, .. } = self.question else { return slot };
+        if self.flows[index].lost > 0 {
+            return slot;
+        }
+        // The train leaves at double speed, and what that saves is waited for behind it (6.3).
+        (self.train, self.saved) = (index, self.saved + slot / 2);
+        let last = if left == 1 { self.copies + 1 } else { 0 };
+        self.question = Question::Asked { left: left - 1, last, first };
+        let waits = if left == 1 { std::mem::take(&mut self.saved) } else { 0 };
+        slot - slot / 2 + waits
     }
 
     /// The packet that takes the slot at `now`, if there is one: of which flow, and its number.
@@ -414,7 +522,7 @@ impl Claim {
             return None;
         }
         let index = self.choose(flows)?;
-        self.slot = now + self.near.slot_ns;
+        self.slot = now + self.gap(index);
         self.copies += 1;
         let number = self.copies;
         let ledger = &mut self.flows[index];

@@ -127,6 +127,33 @@ fn section_6_a_faster_clock() {
     assert_eq!([0, 1, 2, 3, 5].map(Near::steps_left), [0, 0, 0, 1, 3]);
 }
 
+/// At the clock's speed the last of five packets of a train comes back 120 ms later than the first; half is the limit.
+#[test]
+fn section_6_a_train() {
+    let near = told(1, 1);
+    assert!(near.keeps_up(4, 700 * MS, 760 * MS - 1) && !near.keeps_up(4, 700 * MS, 760 * MS));
+    assert!(!near.keeps_up(0, 700 * MS, 700 * MS), "two packets tell something");
+    assert_eq!([0, 3, 15, 16].map(Near::steps_more), [3, 6, 16, 16]);
+    assert_eq!(near.raised(3).slot_ns, 30_720 * US);
+}
+
+#[test]
+fn section_7_a_flows_part() {
+    assert_eq!([1, 4, 5, 12, 13].map(|own| told(1, 1).share(own)), [12, 3, 3, 1, 1]);
+    assert_eq!(told(4, 1).share(1), 3);
+}
+
+/// Alone 12 packets and two that a delayed ACK holds back; one of four flows has three and two.
+#[test]
+fn section_8_a_flow_on_linux() {
+    let (alone, shared) = (told(1, 1), told(4, 1));
+    assert_eq!((alone.flow_window(), shared.flow_window()), (14, 5));
+    assert_eq!((alone.pace(1448), shared.pace(1448)), (24_133, 6_033));
+    assert_eq!(alone.cwnd(669_600, 0), 14);
+    // At 6/5 of cwnd / SRTT, an SRTT of 2 s needs 28 packets for one in 60 ms.
+    assert_eq!((alone.cwnd(2_000_000, 0), alone.cwnd(2_000_000, 24)), (28, 52));
+}
+
 proptest! {
     /// A slot takes time, the window holds a packet, and no number is far off its neighbours, whatever a notice says.
     #[test]
@@ -143,5 +170,6 @@ proptest! {
         prop_assert!(window <= near.window && window >= near.window / 2);
         prop_assert!(Near::after_loss(window, own) >= 256);
         prop_assert!(near.rto_ns(u32::MAX) >= near.rto_ns(0));
+        prop_assert!(near.share(own) >= 1 && near.cwnd(own, flows) >= near.flow_window());
     }
 }

@@ -46,7 +46,7 @@ fn is_none_at_all(time: &f64) -> bool {
     *time == 0.0
 }
 
-/// Bytes that the neighbours on the new link received in the two seconds after completion.
+/// Bytes that the neighbours on the new link received in the time after completion that is counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct NeighboursKept {
     /// Over what they receive without the handoff, all handoffs together; `None`: nothing without it.
@@ -55,6 +55,9 @@ pub struct NeighboursKept {
     pub received_bytes: f64,
     /// The same without the handoff.
     pub undisturbed_bytes: f64,
+    /// Bytes of the one that received least, where a time was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub least_bytes: Option<f64>,
 }
 
 /// Queueing delay at the new access queue, s, all points pooled.

@@ -65,7 +65,13 @@ impl Sample<'_> {
             kept: (undisturbed > 0.0).then_some(received / undisturbed),
             received_bytes: received / handoffs,
             undisturbed_bytes: undisturbed / handoffs,
+            least_bytes: self.least_of_neighbours().map(|least| least / handoffs),
         })
+    }
+
+    fn least_of_neighbours(&self) -> Option<f64> {
+        let least = self.handoffs.iter().map(|one| one.neighbours.as_ref()?.least);
+        least.sum::<Option<u64>>().map(|sum| sum as f64)
     }
 
     pub fn queue_delays(&self) -> QueueDelay {

@@ -257,6 +257,7 @@ impl<A: Advisor> LinuxSender<A> {
     fn xmit_recovery(&mut self, rexmit: Rexmit) {
         match rexmit {
             Rexmit::None => return,
+            Rexmit::New if self.suspended => return,
             Rexmit::New => {
                 self.write_xmit(Push::All);
                 if self.sk.snd_nxt > self.high_seq {

@@ -3,7 +3,7 @@
 //! Source: bpf/sender (the hooks of `sock_ops` and of the wrapped congestion control) for the points at which a
 //! program is asked; `tcp_set_rto_max_ms` for its bound of the RTO.
 
-use super::cc::{CaState, CongestionOps, INFINITE_SSTHRESH};
+use super::cc::{CaState, CongestionOps, INFINITE_SSTHRESH, PacingStatus};
 use super::{LinuxSender, Pending};
 use crate::Nanos;
 use crate::advice::{Advice, Advisor, KernelView, MinRto, View};
@@ -71,12 +71,20 @@ impl<A: Advisor> LinuxSender<A> {
             self.cwnd_stamp = self.sk.jiffies;
             self.control.start_anew(&mut self.sk, anew);
         }
+        if let Some(most) = advice.most_pace {
+            self.sk.max_pacing_rate = most;
+            self.sk.pacing_rate = self.sk.pacing_rate.min(most);
+            if self.sk.pacing_status == PacingStatus::None {
+                self.sk.pacing_status = PacingStatus::Needed;
+            }
+        }
         if let Some(dupthresh) = advice.dupthresh {
             self.reordering = dupthresh;
         }
         self.holding = (self.holding || advice.hold_holes) && !advice.resume_recovery;
         if advice.suspend {
             self.suspended = true;
+            self.pacing_timer = None;
             self.clear_timer();
         }
         if advice.resume {

@@ -6,6 +6,7 @@
 
 mod ack;
 mod advice;
+mod claimed;
 pub mod cc;
 mod frto;
 mod handshake;
@@ -385,6 +386,11 @@ impl<A: Advisor> LinuxSender<A> {
             self.start(now);
         }
         let out = self.out.pop_front()?;
+        Some(self.packet(out))
+    }
+
+    #[inline]
+    fn packet(&self, out: Out) -> Transmit {
         let (payload, retransmission) = match out.kind {
             OutKind::Data { retransmission } => {
                 (if out.seq == 0 { 0 } else { self.profile.mss }, retransmission)
@@ -405,7 +411,7 @@ impl<A: Advisor> LinuxSender<A> {
             option: if syn { self.capability } else { CarriedOption::default() },
         };
         let bytes = charged_header(&self.profile, &segment);
-        Some(Transmit { segment, bytes, copy: out.copy, retransmission })
+        Transmit { segment, bytes, copy: out.copy, retransmission }
     }
 
     /// `tcp_mstamp_refresh`.

@@ -252,7 +252,7 @@ impl<A: Advisor> LinuxSender<A> {
     }
 
     /// Whether cwnd holds the sender back, or how much of it is used (`tcp_cwnd_validate`).
-    fn cwnd_validate(&mut self, limited: bool) {
+    pub(super) fn cwnd_validate(&mut self, limited: bool) {
         let sk = &mut self.sk;
         if sk.snd_una >= self.cwnd_usage_seq
             || limited

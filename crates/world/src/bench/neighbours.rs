@@ -30,13 +30,18 @@ pub(crate) fn any<W>(sim: &BenchSim<W>) -> bool {
     sim.nodes.len() > PLAIN
 }
 
-/// Packets that the neighbours on the new link have received so far.
-pub(crate) fn received<W>(sim: &BenchSim<W>) -> u64 {
+/// Packets that each neighbour on the new link has received so far.
+pub(crate) fn received<W>(sim: &BenchSim<W>) -> Vec<u64> {
     let packets = |flow: &crate::nodes::ReceivingFlow| u64::from(flow.receiver.received());
     match sim.nodes.get(usize::from(receivers(NEW).0)) {
-        Some(BenchNode::Mobile(host)) => host.flows.iter().map(packets).sum(),
-        _ => 0,
+        Some(BenchNode::Mobile(host)) => host.flows.iter().map(packets).collect(),
+        _ => Vec::new(),
     }
+}
+
+/// The same since they had received so many.
+pub(crate) fn received_since<W>(sim: &BenchSim<W>, before: &[u64]) -> Vec<u64> {
+    received(sim).iter().zip(before).map(|(now, before)| now - before).collect()
 }
 
 /// Puts them on both links of a bench at time zero.

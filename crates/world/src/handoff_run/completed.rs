@@ -39,12 +39,12 @@ impl<W: HostObserver> Completed<W> {
     /// Begins the handoff and runs plain TCP to its completion.
     pub fn new(mut fork: Fork<W>) -> Self {
         let completion = fork.at + fork.experiment.kind.disconnection();
-        let undisturbed = neighbours::any(&fork.sim).then(|| {
+        let undisturbed = fork.experiment.neighbours.map(|asked| {
             let mut sim = fork.sim.clone();
             sim.run_until(completion);
             let before = neighbours::received(&sim);
-            sim.run_until(completion + COUNTED);
-            neighbours::received(&sim) - before
+            sim.run_until(completion + asked.counted);
+            neighbours::received_since(&sim, &before).iter().sum()
         });
         pass(&fork.experiment, &fork.link_ids, fork.at, &mut fork.sim, None);
 
@@ -65,10 +65,13 @@ impl<W: HostObserver> Completed<W> {
     }
 
     /// Bytes for the neighbours on the new link, with this handoff and without.
-    pub fn neighbours_received(&self, packets: u64) -> Option<Received> {
-        let mss = u64::from(self.fork.experiment.neighbours?.stack.mss);
+    pub fn neighbours_received(&self, packets: &[u64]) -> Option<Received> {
+        let asked = self.fork.experiment.neighbours?;
+        let mss = u64::from(asked.stack.mss);
         let undisturbed = self.undisturbed? * mss;
-        Some(Received { bytes: packets * mss, undisturbed })
+        let least = packets.iter().min().filter(|_| asked.counted != COUNTED);
+        let bytes = packets.iter().sum::<u64>() * mss;
+        Some(Received { bytes, undisturbed, least: least.map(|packets| packets * mss) })
     }
 
     /// TCP of both ends.

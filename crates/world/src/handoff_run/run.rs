@@ -6,7 +6,7 @@ use crate::bench::neighbours;
 use crate::bench::{LinkIds, NEW, mobile};
 use crate::lead;
 use crate::link_time::IdleTime;
-use crate::neighbours::COUNTED;
+use crate::neighbours::Neighbours;
 use crate::nodes::{BenchSim, HostObserver};
 use crate::notice_error::Told;
 use crate::packet::Packet;
@@ -52,19 +52,19 @@ pub(super) struct Run<W> {
 struct Count {
     /// When it ends, until it has; without neighbours it does not begin.
     at: Option<Nanos>,
-    /// Their packets before it begins; once it has ended, those since.
-    packets: u64,
+    /// Packets of each before it begins; once it has ended, those since.
+    packets: Vec<u64>,
 }
 
 impl Count {
-    fn begin<W>(sim: &BenchSim<W>, completion: Nanos) -> Self {
-        let at = neighbours::any(sim).then_some(completion + COUNTED);
+    fn begin<W>(sim: &BenchSim<W>, asked: Option<Neighbours>, completion: Nanos) -> Self {
+        let at = asked.map(|asked| completion + asked.counted);
         Self { at, packets: neighbours::received(sim) }
     }
 
     fn end<W>(&mut self, sim: &BenchSim<W>, now: Nanos) {
         if self.at.take_if(|at| *at == now).is_some() {
-            self.packets = neighbours::received(sim) - self.packets;
+            self.packets = neighbours::received_since(sim, &self.packets);
         }
     }
 }
@@ -146,7 +146,7 @@ impl<W: HostObserver> Handoff<W> {
         sim.net.observer.idle = Some(Box::new(idle));
         let limit = latest.min(at.completion + GIVE_UP);
         let mut notice_at = at.notice_at(scheme);
-        let mut count = Count::begin(&sim, at.completion);
+        let mut count = Count::begin(&sim, at.fork.experiment.neighbours, at.completion);
         let mut pause = earlier(notice_at, count.at);
         let mut from = at.completion;
         let done = |sim: &BenchSim<W>| sim.net.observer.recorder.as_ref().is_some_and(|r| r.is_done());
@@ -198,7 +198,7 @@ impl<W: HostObserver> Handoff<W> {
             count.end(&later, until);
         }
         let (mut record, watch) = self.finish(sim, from, bounds);
-        record.neighbours = at.neighbours_received(count.packets);
+        record.neighbours = at.neighbours_received(&count.packets);
         Ended { record, at: from, under_way, watch }
     }
 

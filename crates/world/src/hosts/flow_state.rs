@@ -3,11 +3,11 @@
 use super::SendingFlow;
 use segue_handoff::claim::FlowState;
 use segue_netsim::Nanos;
-use segue_tcp::{Advice, AnySender, Sender};
+use segue_tcp::{Advice, AnySender};
 
 impl FlowState for SendingFlow {
     fn is_open(&self) -> bool {
-        matches!(self.sender, AnySender::Rules(_)) && self.sender.is_established()
+        self.sender.is_established()
     }
 
     fn snd_una(&self) -> u32 {
@@ -19,19 +19,19 @@ impl FlowState for SendingFlow {
     }
 
     fn sent_at(&self, now: Nanos, seq: u32) -> Nanos {
-        self.sender.rules().map_or(now, |sender| sender.sent_at(now, seq))
+        self.sender.sent_at(now, seq)
     }
 
     fn is_sacked(&self, seq: u32) -> bool {
-        self.sender.rules().is_some_and(|sender| sender.is_sacked(seq))
+        self.sender.is_sacked(seq)
     }
 
     fn min_rtt(&self) -> Option<Nanos> {
-        self.sender.rules().and_then(Sender::min_rtt)
+        self.sender.min_rtt()
     }
 
     fn has_new(&self) -> bool {
-        self.sender.rules().is_some_and(Sender::has_new)
+        self.sender.has_new()
     }
 
     fn packet_bytes(&self) -> u32 {
@@ -40,5 +40,25 @@ impl FlowState for SendingFlow {
 
     fn silence(&mut self, now: Nanos) {
         self.sender.enact(now, &Advice { suspend: true, ..Advice::default() });
+    }
+
+    fn goes_on(&mut self, now: Nanos, packets: u32, packet: Nanos, rtt: Nanos) -> bool {
+        match &mut self.sender {
+            AnySender::Rules(_) => false,
+            AnySender::Linux(tcp) => {
+                tcp.goes_on(now, packets, packet, rtt);
+                true
+            }
+        }
+    }
+
+    fn window(&self) -> u32 {
+        self.sender.window()
+    }
+
+    fn loses_all(&mut self, now: Nanos) {
+        if let AnySender::Linux(tcp) = &mut self.sender {
+            tcp.loses_all(now);
+        }
     }
 }

@@ -69,7 +69,7 @@ proptest! {
         }
         let [old, new] = [(old, "30ms"), (new, "60ms")].map(|(rate, delay)| format!("{rate}kbit/{delay}{words}"));
         let neighbours = (neighbours && !holds && !name.starts_with("buffer"))
-            .then_some(Neighbours { count: 2, stack: NS2_SACK1 });
+            .then_some(Neighbours::new(2, NS2_SACK1));
         let experiment = Experiment {
             kind: outage.map_or(Kind::Mbb, |outage| Kind::Bbm(outage * MS)),
             flows,

@@ -10,7 +10,7 @@ use segue_world::{Experiment, Kind, Neighbours, NoticeMode, WarmRun};
 use std::sync::Arc;
 
 fn beside(count: u16, stack: StackProfile, e: Experiment) -> Experiment {
-    Experiment { neighbours: Some(Neighbours { count, stack }), ..e }
+    Experiment { neighbours: Some(Neighbours::new(count, stack)), ..e }
 }
 
 /// Bytes of data in full packets that a link brings in two seconds; one more packet may have begun before.

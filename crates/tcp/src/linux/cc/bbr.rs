@@ -148,7 +148,7 @@ impl Bbr {
 }
 
 impl CongestionOps for Bbr {
-    /// `segue_bbr_anew`, `segue_bbr_retreat`.
+    /// `segue_bbr_anew`, `segue_bbr_retreat`. Where the path is known, ProbeBw begins.
     fn start_anew(&mut self, sk: &mut Sock, why: Anew) {
         match why {
             Anew::Notice { kbps } => {
@@ -162,6 +162,20 @@ impl CongestionOps for Bbr {
                 let srtt_us = u64::from((sk.srtt_us >> 3).max(1));
                 let found = u64::from(proven) * u64::from(sk.mss_cache) * 1_000_000 / srtt_us;
                 sk.pacing_rate = sk.pacing_rate.min(found);
+            }
+            Anew::Claimed { packet, rtt } => {
+                let random = self.random.clone();
+                *self = Self { random, ..Self::new(0) };
+                self.init(sk);
+                let bw = BW_UNIT * 1_000 / packet.max(1);
+                self.bw = MinMax::new(0, bw.min(u32::MAX.into()) as u32);
+                self.min_rtt_us = (rtt / 1_000).clamp(1, u32::MAX.into()) as u32;
+                self.has_seen_rtt = true;
+                self.full_bw_reached = true;
+                self.prior_cwnd = sk.snd_cwnd;
+                self.enter_probe_bw(sk);
+                self.update_gains();
+                self.set_pacing_rate(sk, self.bw(), self.pacing_gain);
             }
         }
     }

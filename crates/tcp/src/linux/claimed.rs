@@ -1,0 +1,88 @@
+//! A sender of which somebody else decides what is sent, and when: advice has [suspended](crate::Advice::suspend) it.
+//!
+//! Its queue, its scoreboard and its estimates hear every ACK, as always; timers, windows and pacing rest. No kernel has
+//! this: programs of eBPF cannot choose the packet.
+
+use super::LinuxSender;
+use super::queue::{ANY_RETRANS, EVER_RETRANS, RETRANS, SACKED};
+use crate::Nanos;
+use crate::advice::{Advice, Advisor, Anew};
+use crate::sender::Transmit;
+
+impl<A: Advisor> LinuxSender<A> {
+    /// Sends packet `seq` now, whatever window, pacing and recovery say. `None`: the receiver has it, or the application
+    /// or the receiver's window has no such packet.
+    pub fn send(&mut self, now: Nanos, seq: u32) -> Option<Transmit> {
+        self.refresh(now);
+        let again = seq < self.sk.snd_nxt;
+        if seq < self.sk.snd_una
+            || seq > self.sk.snd_nxt
+            || seq >= self.write_seq.min(self.wnd_end())
+            || (again && self.queue.get(seq).has(SACKED))
+        {
+            return None;
+        }
+        // What pacing held back is held back no more.
+        self.sk.tcp_wstamp_ns = self.sk.tcp_wstamp_ns.min(self.sk.tcp_clock_cache);
+        if again {
+            self.total_retrans += 1;
+            self.transmit(seq, true);
+            let packet = self.queue.get_mut(seq);
+            let first = !packet.has(RETRANS);
+            packet.flags |= if first { ANY_RETRANS } else { EVER_RETRANS };
+            self.sk.retrans_out += u32::from(first);
+        } else {
+            self.transmit_new();
+        }
+        let limited = self.sk.packets_in_flight() >= self.sk.snd_cwnd;
+        self.cwnd_validate(limited);
+        let out = self.out.pop_back()?;
+        self.in_host = 0;
+        Some(self.packet(out))
+    }
+
+    /// Its control goes on from so many packets, as if it had found them itself: a packet in its part of the path takes
+    /// `packet`, a round trip `rtt`. Who decides what is sent goes by its
+    /// [`window`](Self::window).
+    pub fn goes_on(&mut self, now: Nanos, packets: u32, packet: Nanos, rtt: Nanos) {
+        self.refresh(now);
+        // Nothing of the old path is given back.
+        self.undo_marker = None;
+        self.prior_ssthresh = 0;
+        self.sk.prior_cwnd = packets;
+        (self.prr_delivered, self.prr_out) = (0, 0);
+        let window = Some(packets.saturating_mul(256));
+        let anew = Some(Anew::Claimed { packet, rtt });
+        self.take(&Advice { cwnd: window, ssthresh: window, anew, ..Advice::default() });
+    }
+
+    /// All that is out is lost: its control answers as to its timer.
+    pub fn loses_all(&mut self, now: Nanos) {
+        self.refresh(now);
+        if self.sk.packets_out > 0 {
+            self.enter_loss();
+        }
+    }
+
+    /// When an outstanding packet was sent last.
+    pub fn sent_at(&self, now: Nanos, seq: u32) -> Nanos {
+        let sent = self.queue.get(seq).sent_ns;
+        now.saturating_sub(self.clock.since_boot(now).saturating_sub(sent))
+    }
+
+    /// Whether a SACK block has reported an outstanding packet.
+    pub fn is_sacked(&self, seq: u32) -> bool {
+        self.queue.get(seq).has(SACKED)
+    }
+
+    /// Shortest round trip of the window of `tcp_min_rtt_wlen`.
+    pub fn min_rtt(&self) -> Option<Nanos> {
+        let min_rtt_us = self.sk.min_rtt_us();
+        (min_rtt_us != u32::MAX).then_some(Nanos::from(min_rtt_us) * 1_000)
+    }
+
+    /// Whether application and receiver have room for one more new packet.
+    pub fn has_new(&self) -> bool {
+        self.may_send_new()
+    }
+}

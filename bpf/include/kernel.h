@@ -261,9 +261,15 @@ struct tcp_options_received {
 	u8 num_sacks;
 };
 
+struct tcp_sack_block {
+	u32 start_seq;
+	u32 end_seq;
+};
+
 struct tcp_sock {
 	struct inet_connection_sock inet_conn;
 	struct tcp_options_received rx_opt;
+	struct tcp_sack_block selective_acks[4]; /* held out of order, the newest first */
 	u32 rcv_nxt;
 	u32 rcv_wnd;
 	u32 rcv_wup;

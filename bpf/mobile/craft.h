@@ -9,6 +9,7 @@
 #define SEGUE_MOBILE_CRAFT_H
 
 #include "addr.h"
+#include "stamps.h"
 #include "state.h"
 
 /* tcp_receive_window(): what was promised beyond rcv_nxt, never more. */
@@ -69,7 +70,7 @@ static __always_inline long tell_agent(struct seq_file *seq, struct tcp_sock *tp
 	ack.ack = tp->rcv_nxt;
 	ack.stamped = BPF_CORE_READ_BITFIELD(tp, rx_opt.tstamp_ok);
 	ack.tsval = time_stamp(tp);
-	ack.tsecr = tp->rx_opt.ts_recent;
+	ack.tsecr = echo_for(tp, connection, ack.remote);
 	ack.mark = sk->sk_mark;
 	ack.device = sk->__sk_common.skc_bound_dev_if;
 	ack.window = window_of(tp);

@@ -9,36 +9,23 @@
  *                      died with the link.
  *     mobile_waiting   lists the connections that are to be helped
  *
- * Until new data comes mobile_echo also writes TSecr = 0 in place of a stamp from before
- * the outage. The peer would take that for a round trip as long as the outage (RFC 7323),
- * and for a proof that its timer need not have expired (RFC 3522). Linux and FreeBSD
- * take a TSecr of 0 for none.
+ * Until new data comes mobile_echo echoes nothing, to peers that have negotiated neither (stamps.h).
  *
  * Source: RFC 6069; RFC 5927: the quoted sequence number must be one of data under way;
- * RFC 7323; tcp_v4_err, tcp_ld_RTO_revert (net/ipv4/tcp_ipv4.c).
+ * tcp_v4_err, tcp_ld_RTO_revert (net/ipv4/tcp_ipv4.c).
  */
 #ifndef SEGUE_MOBILE_RESUME_H
 #define SEGUE_MOBILE_RESUME_H
 
 #include "craft.h"
 #include "segment.h"
+#include "stamps.h"
 #include "state.h"
 #include "window.h"
 
 /* Connections that are remembered: a bound for memory; of more, the one that was silent
  * for longest is forgotten. */
 #define SENT_FLOWS 4096
-
-/* 64 watched prefixes and 64 that are treated otherwise. */
-#define OTHERS_PREFIXES 128
-
-struct {
-	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, OTHERS_PREFIXES);
-	__type(key, struct segue_prefix);
-	__type(value, struct segue_others);
-} others SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -49,30 +36,6 @@ struct {
 
 /* Arrivals on a connection are counted over so long, ns. */
 #define COUNTED_FOR 1000000000ull
-
-/* RFC 7323, appendix A: the option as all common stacks write it. */
-struct stamps {
-	u8 head[4]; /* two NOPs, kind and length */
-	u32 value;
-	u32 echo;
-};
-
-static __always_inline u32 are_stamps(const struct stamps *stamps)
-{
-	return stamps->head[0] == 1 && stamps->head[1] == 1 && stamps->head[2] == 8 &&
-	       stamps->head[3] == 10;
-}
-
-/* How connections with this peer are treated; 0: they are left alone. */
-static __always_inline const struct segue_others *treatment(const u8 remote[16])
-{
-	struct segue_prefix prefix = { .bits = 128 };
-	const struct segue_others *found;
-
-	__builtin_memcpy(prefix.address, remote, 16);
-	found = bpf_map_lookup_elem(&others, &prefix);
-	return found && (found->resume || found->window) ? found : 0;
-}
 
 /* Of the last minutes, us; 0: unknown. */
 static __always_inline u32 smallest_rtt(struct tcp_sock *tp)
@@ -101,20 +64,6 @@ static __always_inline void remember_ack(struct segue_sent *known, u32 ack)
 		known->known++;
 }
 
-static __always_inline void echo_nothing(struct __sk_buff *skb, const struct segment *segment,
-					 u32 echoed)
-{
-	const u32 at = segment->options + __builtin_offsetof(struct stamps, echo);
-	const u32 sum = segment->tcp + __builtin_offsetof(struct tcp_header, checksum);
-	const u32 none = 0;
-
-	/* RFC 1624. A checksum that is left to the device stays left to it. */
-	if (bpf_l4_csum_replace(skb, sum, echoed, none, sizeof(none)) ||
-	    bpf_skb_store_bytes(skb, at, &none, sizeof(none), 0))
-		return;
-	count(SEGUE_MOBILE_COUNT_UNECHOED);
-}
-
 /* What has come by now, beside what leaves. Periods as Memory::acknowledges of the simulator has them. */
 static __always_inline void count_arrivals(struct segue_sent *known, struct tcp_sock *tp, u32 device,
 					   u64 now)
@@ -136,13 +85,9 @@ static __always_inline void on_segment(struct __sk_buff *skb, const struct segme
 				       const struct segue_others *treated, struct tcp_sock *tp)
 {
 	const u64 now = bpf_ktime_get_ns();
+	const u32 echo = echo_of(skb, segment);
 	struct segue_sent *known;
-	struct stamps stamps;
-	u32 echo = 0;
 
-	if (!bpf_skb_load_bytes(skb, segment->options, &stamps, sizeof(stamps)) &&
-	    are_stamps(&stamps))
-		echo = stamps.echo;
 	known = bpf_map_lookup_elem(&sent, &segment->flow);
 	if (!known) {
 		struct segue_sent first = { .echoed = now, .tsecr = echo, .known = 1 };
@@ -154,12 +99,8 @@ static __always_inline void on_segment(struct __sk_buff *skb, const struct segme
 	}
 	remember_ack(known, segment->ack);
 	count_arrivals(known, tp, skb->ifindex, now);
-	if (echo != known->tsecr) {
-		known->tsecr = echo;
-		known->echoed = now;
-	} else if (treated->resume && echo && known->echoed < treated->stale) {
+	if (is_stale(echo, &known->tsecr, &known->echoed, treated->stale, now) && treated->resume)
 		echo_nothing(skb, segment, echo);
-	}
 }
 
 /* Only what connections of this host send: a packet that is forwarded has no socket. */
@@ -177,22 +118,24 @@ int mobile_echo(struct __sk_buff *skb)
 	if (!full || full->type != SOCK_STREAM || full->protocol != IPPROTO_TCP ||
 	    !read_segment(skb, link_header_of(skb), &segment))
 		return TC_ACT_UNSPEC;
-	if (full->state != TCP_ESTABLISHED) {
+	if (full->state != TCP_ESTABLISHED)
 		bpf_map_delete_elem(&sent, &segment.flow);
-		return TC_ACT_UNSPEC;
-	}
 	if (!(segment.flags & TCP_FLAG_ACK) || segment.flags & (TCP_FLAG_SYN | TCP_FLAG_RST))
 		return TC_ACT_UNSPEC;
-	/* who has negotiated is sent notices */
-	connection = bpf_sk_storage_get(&connections, full, 0, 0);
-	if (connection && connection->negotiated)
-		return TC_ACT_UNSPEC;
 	treated = treatment(segment.flow.remote);
+	if (!treated)
+		return TC_ACT_UNSPEC;
+	connection = bpf_sk_storage_get(&connections, full, 0, 0);
+	if (connection && connection->negotiated) {
+		/* who has negotiated is sent notices, and needs nothing else */
+		withhold_stamp(skb, &segment, connection, treated->stale);
+		return TC_ACT_UNSPEC;
+	}
 	tp = bpf_skc_to_tcp_sock(full);
-	if (!treated || !tp)
+	if (full->state != TCP_ESTABLISHED || !tp || !(treated->resume || treated->window))
 		return TC_ACT_UNSPEC;
 	on_segment(skb, &segment, treated, tp);
-	narrow(skb, &segment);
+	narrow(skb, &segment, tp);
 	return TC_ACT_UNSPEC;
 }
 

@@ -30,17 +30,43 @@ static __always_inline u32 holds(const struct segue_bound *bound, u32 ack, u32 d
 	       bpf_ktime_get_ns() < bound->until;
 }
 
-static __always_inline void narrow(struct __sk_buff *skb, const struct segment *segment)
+/* Octets held behind a hole, as far as the blocks of the connection's ACKs tell of them. They are not under
+ * way. Without them a peer that resends could send nothing else, until its last loss is mended. */
+static __always_inline u32 held(const struct tcp_sock *tp)
+{
+	const u32 blocks = tp->rx_opt.num_sacks;
+	u32 octets = 0;
+
+#pragma clang loop unroll(full)
+	for (u32 i = 0; i < 4; i++)
+		if (i < blocks)
+			octets += tp->selective_acks[i].end_seq - tp->selective_acks[i].start_seq;
+	return octets;
+}
+
+/* The bound as the header tells it. */
+static __always_inline u32 most_of(const struct segue_bound *bound, const struct tcp_sock *tp)
+{
+	const u32 scale = BPF_CORE_READ_BITFIELD(tp, rx_opt.rcv_wscale);
+
+	return segue_min(0xffff, bound->most + (held(tp) >> (scale & 15)));
+}
+
+static __always_inline void narrow(struct __sk_buff *skb, const struct segment *segment,
+				   struct tcp_sock *tp)
 {
 	const u32 at = segment->tcp + __builtin_offsetof(struct tcp_header, window);
 	const u32 sum = segment->tcp + __builtin_offsetof(struct tcp_header, checksum);
 	const struct segue_bound *bound = bpf_map_lookup_elem(&bounds, &segment->flow);
+	u32 most;
 	u16 window;
 
-	if (!bound || bpf_ntohs(segment->window) <= bound->most ||
-	    !holds(bound, segment->ack, skb->ifindex))
+	if (!bound || !holds(bound, segment->ack, skb->ifindex))
 		return;
-	window = bpf_htons(bound->most);
+	most = most_of(bound, tp);
+	if (bpf_ntohs(segment->window) <= most)
+		return;
+	window = bpf_htons(most);
 	/* RFC 1624. A checksum that is left to the device stays left to it. */
 	if (bpf_l4_csum_replace(skb, sum, segment->window, window, sizeof(window)) ||
 	    bpf_skb_store_bytes(skb, at, &window, sizeof(window), 0))

@@ -28,8 +28,8 @@ pub const PLACE: &str = "/etc/segue/agent.toml";
 const LARGEST_MIB: u64 = 1;
 /// The kind of file, for messages.
 const EXPECTED: &str = "TOML as in examples/agent.toml";
-/// Unless the file says otherwise. A bound saves drops, and costs servers of bbr data (docs/guide/agent.md).
-const OTHERS: Treated = Treated { resume: true, window: false };
+/// Unless the file says otherwise.
+const OTHERS: Treated = Treated { resume: true, window: true };
 /// Most entries of a list.
 const MOST: usize = 64;
 
@@ -62,10 +62,18 @@ struct Written {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct OthersWords {
+    scope: Option<ScopeWord>,
     resume: Option<bool>,
     window: Option<bool>,
     #[serde(default)]
     prefix: Vec<Spanned<PrefixWords>>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum ScopeWord {
+    Host,
+    Forwarded,
 }
 
 #[derive(Debug, Deserialize)]
@@ -245,7 +253,9 @@ impl Source<'_> {
     }
 
     fn others(&self, written: &Written) -> Result<Others, Error> {
-        let Some(words) = &written.others else { return Ok(Others { all: OTHERS, prefixes: Vec::new() }) };
+        let Some(words) = &written.others else {
+            return Ok(Others { all: OTHERS, prefixes: Vec::new(), forwarded: false });
+        };
         if words.prefix.len() > MOST {
             return Err(self.at(words.prefix[MOST].span(), &format!("prefix: expected at most {MOST}")));
         }
@@ -266,7 +276,8 @@ impl Source<'_> {
             resume: words.resume.unwrap_or(OTHERS.resume),
             window: words.window.unwrap_or(OTHERS.window),
         };
-        Ok(Others { all, prefixes })
+        let forwarded = matches!(words.scope, Some(ScopeWord::Forwarded));
+        Ok(Others { all, prefixes, forwarded })
     }
 
     fn uploads(&self, word: &Option<Spanned<String>>) -> Result<Option<Policy>, Error> {

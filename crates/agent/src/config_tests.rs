@@ -20,7 +20,7 @@ fn nothing_need_be_written() {
     assert!(config.settings.rules.is_empty());
     assert_eq!((config.uploads, config.table), (Policy::named("etcp-v1", &[]).ok(), 254));
     assert_eq!(config.receivers.devices().count(), 0);
-    assert_eq!(config.others, Others { all: Treated { resume: true, window: false }, prefixes: Vec::new() });
+    assert_eq!(config.others, Others { all: Treated { resume: true, window: true }, prefixes: Vec::new(), forwarded: false });
 }
 
 #[test]
@@ -30,9 +30,10 @@ fn what_is_done_for_other_peers() {
     let net = "192.0.2.0/24".parse().expect("a prefix");
     let own = OwnTreated { resume: Some(true), window: None };
     assert_eq!(config.others.prefixes, [(net, own)]);
-    assert_eq!(config.others.all, Treated { resume: false, window: false });
-    let config = parse("[others]\nwindow = true\n").expect("a configuration");
-    assert_eq!(config.others.all, Treated { resume: true, window: true });
+    assert_eq!(config.others.all, Treated { resume: false, window: true });
+    let config = parse("[others]\nwindow = false\nscope = \"forwarded\"\n").expect("a configuration");
+    assert_eq!(config.others.all, Treated { resume: true, window: false });
+    assert!(config.others.forwarded);
     for (text, said) in [
         (
             "[others]\nwindow = 15\n",
@@ -48,7 +49,7 @@ fn what_is_done_for_other_peers() {
         ),
         (
             "[others]\nresum = true\n",
-            "a.toml, line 2, column 1: unknown key `resum`, expected one of `resume`, `window`, `prefix`; did you mean `resume`?",
+            "a.toml, line 2, column 1: unknown key `resum`, expected one of `scope`, `resume`, `window`, `prefix`; did you mean `resume`?",
         ),
         (
             "[others]\n[[others.prefix]]\nto = \"192.0.2.1/24\"\nresume = true\n",

@@ -116,9 +116,6 @@ impl Others {
 
     /// Sees what leaves by the devices in use, and by those that may be next.
     fn follow(&mut self, rounds: &Rounds, mobile: &mut Mobile) {
-        if !self.counts.resume && !self.counts.window {
-            return;
-        }
         let in_use = rounds.devices();
         let named = self.named.iter().filter_map(|name| rounds.links().named(name));
         let wanted: BTreeSet<u32> = in_use.into_iter().chain(named.map(|device| device.index)).collect();
@@ -138,7 +135,7 @@ impl Others {
                         tracing::warn!(
                             device = device.name,
                             %error,
-                            "connections over the device whose peers have not negotiated are not helped"
+                            "peers over the device are echoed stamps of before an outage, and those that have not negotiated are not helped"
                         );
                         self.problems.insert(device.name.clone(), problem);
                     }
@@ -169,7 +166,7 @@ impl Others {
     fn mark(&mut self, watch: &IpNet, stale: u64, mobile: &mut Mobile) {
         let mut changed = false;
         for prefix in self.prefixes.iter_mut().filter(|prefix| watch.contains(&prefix.to)) {
-            changed |= prefix.treated.resume && prefix.stale < stale;
+            changed |= prefix.stale < stale;
             prefix.stale = prefix.stale.max(stale);
         }
         if changed && let Err(error) = self.treat(mobile) {
@@ -179,11 +176,11 @@ impl Others {
 
     /// The link is back: the connections that wait are helped from now on. How many they are.
     pub(super) fn begin(&mut self, now: u64, outage: &Outage, mobile: &mut Mobile) -> u32 {
+        // An ACK may have been delayed until after the link's end.
+        self.mark(&outage.watch, now, mobile);
         if !self.counts.resume {
             return 0;
         }
-        // An ACK may have been delayed until after the link's end.
-        self.mark(&outage.watch, now, mobile);
         let waiting = mobile.waiting(Duration::from_nanos(outage.since)).unwrap_or_else(|error| {
             tracing::error!(%error, "connections whose peers have not negotiated cannot be helped");
             Vec::new()

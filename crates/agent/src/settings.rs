@@ -57,6 +57,8 @@ pub struct Others {
     pub all: Treated,
     /// For some prefixes of peers; of those that say something the longest decides.
     pub prefixes: Vec<(IpNet, OwnTreated)>,
+    /// Connections that this host forwards are helped after an outage, too.
+    pub forwarded: bool,
 }
 
 impl Others {

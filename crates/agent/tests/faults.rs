@@ -109,7 +109,7 @@ fn two_agents_that_would_share_their_state_are_kept_apart() {
         .into_iter()
         .for_each(|folder| std::fs::remove_dir(folder).expect("nobody is in it"));
     assert!(
-        host.shell(&format!("test -e {}/connections-1", host.pins())).status.success(),
+        host.shell(&format!("test -e {}/connections-2", host.pins())).status.success(),
         "the first's pins"
     );
     assert_eq!(host.status()["connections"]["negotiated"], 1);

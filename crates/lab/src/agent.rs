@@ -145,8 +145,6 @@ fn configuration(plan: &Plan, cgroup: &Path, control: &Path, pin: Option<&Path>)
             link.delay_us()
         ));
     }
-    // What the agent alone can do is what a laboratory compares.
-    text.push_str("[others]\nwindow = true\n");
     text
 }
 

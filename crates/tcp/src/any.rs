@@ -162,6 +162,7 @@ impl AnyReceiver {
     forward_mut! {
         fn set_dsack(&mut self, on: bool);
         fn set_window(&mut self, window: u32);
+        fn set_bound(&mut self, bound: Option<u32>);
         fn announce_window(&mut self, now: Nanos);
         fn carry(&mut self, option: CarriedOption);
         #[inline]
@@ -179,6 +180,7 @@ impl AnyReceiver {
         fn last_ack(&self) -> u32;
         fn received(&self) -> u32;
         fn window(&self) -> u32;
+        fn bound(&self) -> Option<u32>;
         fn plain_ack(&self, now: Nanos) -> (Segment, u32);
         fn has(&self, seq: u32) -> bool;
         #[inline]

@@ -40,6 +40,7 @@ pub struct Receiver {
     /// ACKs to be sent now.
     pending: Option<Segment>,
     window: u32,
+    bound: Option<u32>,
     /// Time stamp to echo (RFC 7323, 4.3) and the ACK last sent.
     ts_recent: u32,
     last_ack_sent: u32,
@@ -61,6 +62,7 @@ impl Receiver {
             delayed: None,
             pending: None,
             window: profile.receive_window,
+            bound: None,
             ts_recent: 0,
             last_ack_sent: 0,
             carried: CarriedOption::default(),
@@ -102,6 +104,21 @@ impl Receiver {
     /// The advertised window.
     pub fn window(&self) -> u32 {
         self.window
+    }
+
+    /// Lets at most so many packets be under way. What is held behind a hole is not: it comes on top of the bound.
+    pub fn set_bound(&mut self, bound: Option<u32>) {
+        self.bound = bound;
+    }
+
+    /// The bound of what may be under way.
+    pub fn bound(&self) -> Option<u32> {
+        self.bound
+    }
+
+    fn offered(&self) -> u32 {
+        let bounded = self.bound.map(|bound| bound.saturating_add(self.ranges.packets()));
+        bounded.map_or(self.window, |bounded| bounded.min(self.window))
     }
 
     /// Announces the window by an ACK, if there is a connection.
@@ -251,7 +268,7 @@ impl Receiver {
         Segment {
             seq: u32::from(!syn),
             ack: self.rcv_nxt,
-            window: self.window,
+            window: self.offered(),
             payload: 0,
             syn,
             push: false,
@@ -343,6 +360,36 @@ mod tests {
             assert_eq!((ack.sack.len(), bytes), (0, 40 + 12 + 12));
             let (ack, bytes) = notice(&NS2_SACK1, carried); // no time stamps, and options are free
             assert_eq!((ack.sack.len(), bytes), (3, 40 + 3 * 8));
+        }
+    }
+
+    /// A bound is one of what may be under way, whichever receiver it is.
+    #[test]
+    fn what_is_held_is_not_under_way() {
+        for profile in [&RFC, &crate::profile::LINUX_6_12] {
+            let mut receiver = crate::AnyReceiver::new(profile);
+            let segment = |seq: u32| {
+                let mut sender = crate::Sender::new(&RFC, 0, ());
+                sender.open(10);
+                let first = sender.poll_transmit(0).unwrap().segment;
+                let payload = if seq == 0 { first.payload } else { profile.mss };
+                Segment { seq, payload, syn: seq == 0, ..first }
+            };
+            let mut offered = |seq: u32, bound: Option<u32>| {
+                receiver.set_bound(bound);
+                receiver.on_segment(0, &segment(seq));
+                std::iter::from_fn(|| receiver.poll_transmit()).last().map(|ack| ack.0.window)
+            };
+            let usual = profile.receive_window;
+            assert_eq!(offered(0, None), Some(usual), "{}", profile.name);
+            // Packets 1 and 2 are missing, then 4.
+            assert_eq!(offered(3, Some(5)), Some(5 + 1), "{}", profile.name);
+            assert_eq!(offered(5, Some(5)), Some(5 + 2), "{}", profile.name);
+            assert_eq!(offered(6, Some(usual)), Some(usual), "{}: never more", profile.name);
+            offered(2, Some(5));
+            offered(1, Some(5));
+            assert_eq!(offered(4, Some(5)), Some(5), "{}: all is in order", profile.name);
+            assert_eq!(offered(8, None), Some(usual), "{}", profile.name);
         }
     }
 }

@@ -11,7 +11,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 /// The number is that of the layout of `struct connection` (bpf/mobile/state.h).
-const NAME: &str = "connections-1";
+const NAME: &str = "connections-2";
 /// Every folder of cgroup2 has this file, and nothing else has.
 pub(super) const CONTROLLERS: &str = "cgroup.controllers";
 

@@ -6,8 +6,9 @@ use super::hosts::{Host, Hosts, ip};
 use super::world::{World, address};
 use super::{attached, carry, connect, sent_by, stream};
 use nix::time::{ClockId, clock_gettime};
-use segue_kernel::mobile::{Mobile, Progress, Scope, Treatment, Waiting, attach_kept};
+use segue_kernel::mobile::{Mobile, Progress, Scope, Treatment, Waiting, Way, attach_kept};
 use segue_kernel::receiver::{Options, Peers, attach};
+use segue_policy::wire::ReportType;
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -166,20 +167,41 @@ fn who_is_left_alone_is_echoed_as_ever() {
     assert_eq!(waiting(&hosts, &mut mobile), []);
 }
 
-/// A peer that has negotiated gets notices.
+/// A peer that has negotiated gets notices. No stamp of before the outage is echoed to it either, by the notice's own
+/// ACKs or by what follows.
 #[test]
 #[ignore = "needs kernel"]
-fn who_has_negotiated_is_not_asked_for() {
-    let hosts = Hosts::new();
-    let mut mobile = following(&hosts);
-    let _peer = attached(&hosts.peer, super::OLD);
-    let (near, far) = connect(&hosts, false);
-    carry(&far, &near, 0, 100_000);
-    outage(&mut mobile);
-    let capture = Capture::on(&hosts.peer);
-    carry(&near, &far, 0, 10);
-    assert!(echoed(&capture, &near).iter().all(|&echo| echo != 0));
-    assert_eq!(waiting(&hosts, &mut mobile), []);
+fn a_notice_echoes_no_stamp_from_before_the_outage() {
+    for way in [Way::Trigger, Way::Crafted] {
+        let hosts = Hosts::new();
+        let mut mobile = following(&hosts);
+        let _peer = attached(&hosts.peer, super::OLD);
+        let capture = Capture::on(&hosts.peer);
+        let (near, far) = connect(&hosts, false);
+        carry(&far, &near, 0, 100_000);
+        for ended in [false, true] {
+            if ended {
+                outage(&mut mobile);
+            }
+            capture.clear();
+            let told = hosts.mobile.run(|| mobile.notify_by(way, super::NEW, ReportType::Completed, 2));
+            assert_eq!(told.expect("it is sent").connections, 1, "{way:?}");
+            let seen = echoed(&capture, &near);
+            assert!(seen.len() >= 2 && seen.iter().all(|&echo| (echo == 0) == ended), "{way:?}: {seen:?}");
+        }
+        assert_eq!(waiting(&hosts, &mut mobile), [], "it needs no help");
+        capture.clear();
+        carry(&near, &far, 0, 10);
+        assert_eq!(echoed(&capture, &near)[0], 0);
+        // The peer's ACK of that carries a new stamp.
+        capture.clear();
+        carry(&near, &far, 10, 20_000);
+        carry(&far, &near, 100_000, 100_000);
+        let seen = echoed(&capture, &near);
+        assert!(!seen.is_empty() && seen.iter().all(|&echo| echo != 0), "{seen:?}");
+        let [errors, sums, resets, challenges, paws, _] = super::complaints(&hosts.peer);
+        assert_eq!([errors, sums, resets, challenges, paws], [0; 5], "{:?}", super::COMPLAINTS);
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::capture::{Capture, Segment};
 use super::hosts::{Host, Hosts};
-use super::{NEW, OLD, attached, carry, complaints, completed, connect, octet, sent_by};
+use super::{NEW, OLD, attached, carry, complaints, completed, connect, sent_by, stream};
 use etherparse::PacketBuilder;
 use nix::sys::socket::{
     AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, SockaddrStorage, sendto, socket,
@@ -12,8 +12,8 @@ use segue_policy::wire::ReportType;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsRawFd;
 
-/// Sends, in the peer's name, one octet of its stream beyond the next that it will send: a hole stays before it.
-fn send_beyond(peer: &Host, last: &Segment, offset: usize, beyond: usize) {
+/// Sends, in the peer's name, octets of its stream beyond the next that it will send: a hole stays before them.
+pub fn send_beyond(peer: &Host, last: &Segment, offset: usize, beyond: usize, length: usize) {
     let (echo, _) = last.stamps().expect("time stamps");
     let (own_time, seq) = (last.stamps().expect("time stamps").1, last.ack.wrapping_add(beyond as u32));
     let ip = match (last.to.ip(), last.from.ip()) {
@@ -28,7 +28,7 @@ fn send_beyond(peer: &Host, last: &Segment, offset: usize, beyond: usize) {
     let mut packet = Vec::new();
     tcp.options_raw(&options)
         .expect("they fit")
-        .write(&mut packet, &[octet(offset + beyond)])
+        .write(&mut packet, &stream(offset + beyond, length))
         .expect("it fits");
     let family = if last.to.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
     peer.run(|| {
@@ -63,7 +63,7 @@ fn auto_crafts_what_finds_no_room_beside_sack_blocks() {
         let (last, nonce) = (acks[1].clone(), acks[1].report().expect("a report").nonce);
 
         // one block: 12 octets of time stamps, 12 of the block, 12 of the report
-        send_beyond(&hosts.peer, &last, 10_000, 100);
+        send_beyond(&hosts.peer, &last, 10_000, 100, 1);
         let (told, acks) = notify(Way::Auto);
         assert_eq!((told.triggered, told.crafted), (1, 0), "{told:?}");
         assert_eq!(acks.len(), 2, "{acks:?}");
@@ -72,7 +72,7 @@ fn auto_crafts_what_finds_no_room_beside_sack_blocks() {
         }
 
         for (blocks, seq) in [(2, 3), (3, 4)] {
-            send_beyond(&hosts.peer, &last, 10_000, 100 * (2 * blocks - 1));
+            send_beyond(&hosts.peer, &last, 10_000, 100 * (2 * blocks - 1), 1);
             // the kernel's own ACKs leave the option out, and it is known that they did
             let (told, acks) = notify(Way::Trigger);
             assert_eq!((told.triggered, told.crafted, told.skipped.unwritten), (0, 0, 1), "{told:?}");

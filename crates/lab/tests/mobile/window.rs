@@ -3,6 +3,7 @@
 use super::capture::{Capture, Segment};
 use super::hosts::Hosts;
 use super::resume::following;
+use super::sack::send_beyond;
 use super::world::{World, address};
 use super::{carry, complaints, connect, sent_by};
 use nix::time::{ClockId, clock_gettime};
@@ -98,6 +99,39 @@ fn windows_are_bounded_where_and_from_when_it_is_asked_for() {
     assert_eq!(complaints(&hosts.peer), [0; 6], "{:?}", super::COMPLAINTS);
 }
 
+/// What is held behind a hole is not under way: the window reaches further by that.
+#[test]
+#[ignore = "needs kernel"]
+fn what_is_held_behind_a_hole_widens_the_window() {
+    let hosts = Hosts::new();
+    let mobile = following(&hosts);
+    let capture = Capture::on(&hosts.peer);
+    let (near, far) = connect(&hosts, false);
+    carry(&far, &near, 0, 10_000);
+    let forever = Duration::from_secs(1 << 32);
+    let known = receiving(&mobile);
+    let bound = Bounding { window: 14_480, from: known.ack, device: known.device, until: forever };
+    mobile.bound(&known, &bound).expect("a map");
+    let own = near.local_addr().expect("an address");
+    let seen = capture.settled();
+    let last = sent_by(&seen, own).into_iter().next_back().expect("an ACK").clone();
+    let written = |octets: u32| (octets >> known.scale) as u16;
+    let mut held = 0;
+    for (beyond, length) in [(2000, 1000), (4000, 1400), (6000, 700)] {
+        capture.clear();
+        send_beyond(&hosts.peer, &last, 10_000, beyond, length);
+        held += length as u32;
+        let seen = told(&capture, &near);
+        let window = written(14_480) + written(held);
+        assert!(seen.iter().all(|ack| *ack == (last.ack, window)), "{held}: {window}, {seen:?}");
+    }
+    // The peer fills the holes with the same octets.
+    capture.clear();
+    carry(&far, &near, 10_000, 100_000);
+    let seen = told(&capture, &near);
+    assert_eq!(seen.last().map(|ack| ack.1), Some(written(14_480)), "{seen:?}");
+}
+
 /// A server that knows nothing of us sends before a handoff to the slower link and after it, and after one back. What
 /// the agent says in between, and at the end.
 fn there_and_back(more: &str) -> [Value; 2] {
@@ -119,7 +153,7 @@ fn there_and_back(more: &str) -> [Value; 2] {
 #[test]
 #[ignore = "needs kernel"]
 fn the_agent_bounds_windows_while_the_link_is_slower() {
-    let [slower, back] = there_and_back("[others]\nwindow = true\n");
+    let [slower, back] = there_and_back("");
     assert_eq!((&slower["window"], &slower["bounded"]), (&true.into(), &1.into()), "{slower}");
     assert!(slower["narrowed"].as_u64() > Some(0), "{slower}");
     assert_eq!(back["bounded"], 0, "{back}");
@@ -128,8 +162,8 @@ fn the_agent_bounds_windows_while_the_link_is_slower() {
 #[test]
 #[ignore = "needs kernel"]
 fn who_is_not_to_be_bounded_is_told_the_windows_of_ever() {
-    let prefix = "[others]\nwindow = true\n[[others.prefix]]\nto = \"192.0.2.1/32\"\nwindow = false\n";
-    for (more, window) in [("", false), (prefix, true)] {
+    let prefix = "[[others.prefix]]\nto = \"192.0.2.1/32\"\nwindow = false\n";
+    for (more, window) in [("[others]\nwindow = false\n", false), (prefix, true)] {
         let [slower, _] = there_and_back(more);
         assert_eq!(slower["window"], window, "{slower}");
         assert_eq!((&slower["bounded"], &slower["narrowed"]), (&0.into(), &0.into()), "{slower}");

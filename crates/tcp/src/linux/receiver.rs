@@ -39,6 +39,7 @@ pub struct LinuxReceiver {
     /// `rcv_nxt` of the last ACK.
     rcv_wup: u32,
     window: u32,
+    bound: Option<u32>,
     ts_recent: u32,
     /// Packets above `rcv_nxt`.
     ranges: Ranges,
@@ -99,6 +100,7 @@ impl LinuxReceiver {
             rcv_nxt: 0,
             rcv_wup: 0,
             window: profile.receive_window,
+            bound: None,
             ts_recent: 0,
             ranges: Ranges::default(),
             sacks: Vec::with_capacity(NUM_SACKS),
@@ -166,6 +168,21 @@ impl LinuxReceiver {
     /// The advertised window.
     pub fn window(&self) -> u32 {
         self.window
+    }
+
+    /// Lets at most so many packets be under way. What is held behind a hole is not: it comes on top of the bound.
+    pub fn set_bound(&mut self, bound: Option<u32>) {
+        self.bound = bound;
+    }
+
+    /// The bound of what may be under way.
+    pub fn bound(&self) -> Option<u32> {
+        self.bound
+    }
+
+    fn offered(&self) -> u32 {
+        let bounded = self.bound.map(|bound| bound.saturating_add(self.ranges.packets()));
+        bounded.map_or(self.window, |bounded| bounded.min(self.window))
     }
 
     /// Announces the window by an ACK, if there is a connection.
@@ -283,7 +300,7 @@ impl LinuxReceiver {
         Segment {
             seq: u32::from(!syn),
             ack: self.rcv_nxt,
-            window: self.window,
+            window: self.offered(),
             payload: 0,
             syn,
             push: false,

@@ -260,12 +260,11 @@ impl Mobile {
         for (index, flow) in self.flows.iter_mut().enumerate() {
             let begun = |_: &&Bound| flow.receiver.rcv_nxt() >= helper.begins[index];
             let bound = helper.bound.as_ref().filter(begun);
-            let part = bound.map(|bound| bound.part(index).min(helper.usual));
-            let window = part.unwrap_or(helper.usual);
-            if flow.receiver.window() == window {
+            let part = bound.map(|bound| bound.part(index)).filter(|part| *part < helper.usual);
+            if flow.receiver.bound() == part {
                 continue;
             }
-            flow.receiver.set_window(window);
+            flow.receiver.set_bound(part);
             let act = match part {
                 Some(window) => Act::Bounded { window, raised },
                 None => Act::Unbounded,

@@ -35,6 +35,7 @@ struct segue_mobile_orders mobile_orders;
 struct segue_mobile_ack mobile_ack;
 struct segue_others others;
 struct segue_sent sent;
+struct segue_forwarded forwarded;
 struct segue_bound bound;
 struct segue_waiting waiting;
 

@@ -17,7 +17,8 @@ struct segment {
 	u32 tcp; /* where its header begins */
 	u32 options; /* where its options begin */
 	u32 payload; /* octets */
-	u32 ack; /* host byte order */
+	u32 seq; /* host byte order, as is the next */
+	u32 ack;
 	u16 window; /* network byte order */
 	u8 flags;
 };
@@ -96,6 +97,7 @@ static __always_inline u32 read_segment(struct __sk_buff *skb, u32 link_header,
 		return 0;
 	segment->flow.local_port = tcp.source;
 	segment->flow.remote_port = tcp.destination;
+	segment->seq = bpf_ntohl(tcp.seq);
 	segment->ack = bpf_ntohl(tcp.ack);
 	segment->window = tcp.window;
 	segment->flags = tcp.flags;

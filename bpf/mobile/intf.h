@@ -39,7 +39,8 @@ struct segue_mobile_orders {
 	u8 others;
 	u8 uploads; /* what this host's own flows wait for is asked for, too */
 	u8 pushes; /* and what they have queued is sent */
-	u8 pad[2];
+	u8 forwarded; /* connections that this host forwards are followed */
+	u8 pad;
 };
 
 /* Elements of the map `counters`: connections, since the programs were loaded. Each pass
@@ -108,6 +109,20 @@ struct segue_sent {
 	u16 mss; /* octets of data in the peer's packets */
 	u8 scale; /* RFC 7323: of this host's windows */
 	u8 pad;
+};
+
+/* A connection that this host forwards, by what its near end has sent: element of the map `forwarded`. */
+struct segue_forwarded {
+	u64 echoed; /* as in segue_sent */
+	u64 heard; /* ns, CLOCK_MONOTONIC: when new data was last acknowledged, or sent by the near end */
+	u32 tsecr;
+	u32 known; /* of `acks` */
+	u32 acks[SEGUE_SENT_ACKS];
+	u32 seq; /* the near end's next */
+	u32 tsval; /* its last stamp, host byte order */
+	u16 window; /* as it stood in the last header, host byte order */
+	u16 stamped; /* there are time stamps */
+	u32 pad;
 };
 
 /* The bound of a connection's windows: element of the map `bounds`. */

@@ -17,7 +17,9 @@
 #ifndef SEGUE_MOBILE_RESUME_H
 #define SEGUE_MOBILE_RESUME_H
 
+#include "ack_numbers.h"
 #include "craft.h"
+#include "forwarded.h"
 #include "segment.h"
 #include "stamps.h"
 #include "state.h"
@@ -43,25 +45,6 @@ static __always_inline u32 smallest_rtt(struct tcp_sock *tp)
 	const u32 rtt = tp->rtt_min.s[0].v;
 
 	return rtt == ~0u ? 0 : rtt;
-}
-
-/* Octets before the IP header. */
-static __always_inline u32 link_header_of(struct __sk_buff *context)
-{
-	struct sk_buff *skb = bpf_cast_to_kern_ctx(context);
-
-	return skb->network_header - (u32)(skb->data - skb->head);
-}
-
-static __always_inline void remember_ack(struct segue_sent *known, u32 ack)
-{
-	if (!segue_seq_before(known->acks[0], ack))
-		return;
-	for (u32 i = SEGUE_SENT_ACKS - 1; i > 0; i--)
-		known->acks[i] = known->acks[i - 1];
-	known->acks[0] = ack;
-	if (known->known < SEGUE_SENT_ACKS)
-		known->known++;
 }
 
 /* What has come by now, beside what leaves. Periods as Memory::acknowledges of the simulator has them. */
@@ -97,13 +80,13 @@ static __always_inline void on_segment(struct __sk_buff *skb, const struct segme
 		bpf_map_update_elem(&sent, &segment->flow, &first, BPF_ANY);
 		return;
 	}
-	remember_ack(known, segment->ack);
+	remember_ack(known->acks, &known->known, segment->ack);
 	count_arrivals(known, tp, skb->ifindex, now);
 	if (is_stale(echo, &known->tsecr, &known->echoed, treated->stale, now) && treated->resume)
 		echo_nothing(skb, segment, echo);
 }
 
-/* Only what connections of this host send: a packet that is forwarded has no socket. */
+/* What connections of this host send, and what is forwarded, which has no socket. */
 SEC("tc")
 int mobile_echo(struct __sk_buff *skb)
 {
@@ -114,6 +97,8 @@ int mobile_echo(struct __sk_buff *skb)
 	struct bpf_sock *sk = skb->sk;
 	struct bpf_sock *full = sk ? bpf_sk_fullsock(sk) : 0;
 
+	if (!sk)
+		follow_forwarded(skb);
 	/* raw sockets may be of this protocol, too */
 	if (!full || full->type != SOCK_STREAM || full->protocol != IPPROTO_TCP ||
 	    !read_segment(skb, link_header_of(skb), &segment))

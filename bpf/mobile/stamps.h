@@ -50,14 +50,19 @@ static __always_inline const struct segue_others *treatment(const u8 remote[16])
 	return bpf_map_lookup_elem(&others, &prefix);
 }
 
+/* 0: the segment has none. */
+static __always_inline u32 read_stamps(struct __sk_buff *skb, const struct segment *segment,
+				       struct stamps *stamps)
+{
+	return !bpf_skb_load_bytes(skb, segment->options, stamps, sizeof(*stamps)) && are_stamps(stamps);
+}
+
 /* TSecr as it stands in the segment; 0: none. */
 static __always_inline u32 echo_of(struct __sk_buff *skb, const struct segment *segment)
 {
 	struct stamps stamps;
 
-	if (bpf_skb_load_bytes(skb, segment->options, &stamps, sizeof(stamps)) || !are_stamps(&stamps))
-		return 0;
-	return stamps.echo;
+	return read_stamps(skb, segment, &stamps) ? stamps.echo : 0;
 }
 
 /* A stamp is echoed now; `tsecr` was last, and first so at `echoed`. Whether it is from before an outage. */

@@ -20,7 +20,10 @@ fn nothing_need_be_written() {
     assert!(config.settings.rules.is_empty());
     assert_eq!((config.uploads, config.table), (Policy::named("etcp-v1", &[]).ok(), 254));
     assert_eq!(config.receivers.devices().count(), 0);
-    assert_eq!(config.others, Others { all: Treated { resume: true, window: true }, prefixes: Vec::new(), forwarded: false });
+    assert_eq!(
+        config.others,
+        Others { all: Treated { resume: true, window: true }, prefixes: Vec::new(), forwarded: false }
+    );
 }
 
 #[test]

@@ -3,12 +3,13 @@
 
 use super::Error;
 use super::event::Event;
+use super::links::Links;
 use super::order::{Moved, Outage};
 use super::rounds::Rounds;
 use super::settings::{Config, Treated};
 use super::windows::Windows;
 use ipnet::IpNet;
-use segue_kernel::mobile::{Mobile, Progress, Scope, Treatment, Waiting};
+use segue_kernel::mobile::{Exit, Mobile, Progress, Scope, Treatment, Waiting};
 use segue_mobile::resume::{Due, Flow, MOST, Resumes, Say};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,6 +23,8 @@ pub struct OthersStatus {
     pub resume: bool,
     /// Whether windows that any are told are bounded on a slower link.
     pub window: bool,
+    /// Whether connections that this host forwards are helped, too.
+    pub forwarded: bool,
     /// Devices whose segments are seen.
     pub devices: Vec<String>,
     /// Connections that are being helped.
@@ -81,6 +84,23 @@ fn bounds(prefixes: &[Prefix], remote: IpAddr) -> bool {
     around.max_by_key(|prefix| prefix.to.prefix_len()).is_some_and(|prefix| prefix.treated.window)
 }
 
+/// Has packets about this connection, which this host forwards, leave as frames to the router that they would go to.
+/// While its hardware address is not known, they go as this host's own.
+fn lead(waiting: &Waiting, links: &Links, mobile: &mut Mobile) {
+    let Some(path) = links.path(&waiting.remote().ip().into()) else { return };
+    let bare = mobile.is_bare(path.device);
+    let Some(hardware) = path.hardware.or_else(|| bare.then(Vec::new)) else {
+        let _ = mobile.forward_by(None);
+        return;
+    };
+    if mobile.exit().is_some_and(|exit| exit.is(path.device, &hardware)) {
+        return;
+    }
+    if let Err(error) = Exit::new(path.device, &hardware).and_then(|exit| mobile.forward_by(Some(exit))) {
+        tracing::error!(%error, "a forwarded connection is not helped");
+    }
+}
+
 impl Others {
     pub(super) fn attach(config: &Config, rounds: &Rounds, mobile: &mut Mobile) -> Result<Self, Error> {
         let named = config.settings.rules.iter().filter_map(|rule| rule.device.clone());
@@ -89,6 +109,7 @@ impl Others {
             counts: OthersStatus {
                 resume: prefixes.iter().any(|prefix| prefix.treated.resume),
                 window: prefixes.iter().any(|prefix| prefix.treated.window),
+                forwarded: config.others.forwarded,
                 ..OthersStatus::default()
             },
             prefixes,
@@ -99,6 +120,7 @@ impl Others {
             windows: Windows::default(),
         };
         others.treat(mobile)?;
+        mobile.follow_forwarded(others.counts.forwarded)?;
         others.follow(rounds, mobile);
         Ok(others)
     }
@@ -181,10 +203,16 @@ impl Others {
         if !self.counts.resume {
             return 0;
         }
-        let waiting = mobile.waiting(Duration::from_nanos(outage.since)).unwrap_or_else(|error| {
+        let since = Duration::from_nanos(outage.since);
+        let cannot = |error| {
             tracing::error!(%error, "connections whose peers have not negotiated cannot be helped");
             Vec::new()
-        });
+        };
+        let mut waiting = mobile.waiting(since).unwrap_or_else(cannot);
+        if self.counts.forwarded {
+            let forwarded = mobile.forwarded_waiting(since).unwrap_or_else(cannot);
+            waiting.extend(forwarded.into_iter().filter(|flow| outage.watch.contains(&flow.remote().ip())));
+        }
         let found = waiting.len();
         let access = 2 * u64::from(outage.delay_us) * 1000;
         let flows = waiting.into_iter().map(|waiting| {
@@ -228,10 +256,13 @@ impl Others {
     }
 
     /// Sends what is due, to those on which nothing new has come.
-    pub(super) fn act(&mut self, now: u64, mobile: &mut Mobile) {
+    pub(super) fn act(&mut self, now: u64, links: &Links, mobile: &mut Mobile) {
         while let Some(Due { id, waiting, says, last }) = self.resumes.next(now) {
             let progress = mobile.progress(waiting).unwrap_or(Progress::Gone);
             if progress == Progress::None {
+                if waiting.forwarded {
+                    lead(waiting, links, mobile);
+                }
                 for say in &says {
                     let sent = match say {
                         Say::About(number) => mobile.send_unreachable(waiting, waiting.acks[*number]),

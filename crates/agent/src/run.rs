@@ -227,7 +227,7 @@ impl Agent {
                 }
             }
         }
-        self.others.act(now()?, &mut self.mobile);
+        self.others.act(now()?, self.rounds.links(), &mut self.mobile);
         self.others.divide(now()?, &self.mobile);
         Ok(())
     }
@@ -235,10 +235,10 @@ impl Agent {
     /// Sends the packets that wait for the uplink alone, for a while: passes over all connections take longer.
     fn help_first(&mut self) -> Result<(), Error> {
         let until = now()? + FIRST;
-        self.others.act(now()?, &mut self.mobile);
+        self.others.act(now()?, self.rounds.links(), &mut self.mobile);
         while let Some(due) = self.others.deadline().filter(|due| *due <= until) {
             thread::sleep(Duration::from_nanos(due.saturating_sub(now()?)));
-            self.others.act(now()?, &mut self.mobile);
+            self.others.act(now()?, self.rounds.links(), &mut self.mobile);
         }
         Ok(())
     }

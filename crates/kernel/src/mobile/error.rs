@@ -53,6 +53,9 @@ pub enum Error {
     /// Programs of an agent, which a test sender has not.
     #[error("the programs for peers that have not negotiated are not loaded")]
     NoResume,
+    /// A way out for packets about connections that this host forwards.
+    #[error("frames of a device: {0}")]
+    Exit(io::Error),
     /// At the egress of a device.
     #[error(transparent)]
     Egress(#[from] crate::sender::Error),

@@ -16,6 +16,7 @@
 
 mod craft;
 mod error;
+mod forwarded;
 mod kept;
 mod notify;
 mod records;
@@ -23,6 +24,7 @@ mod resume;
 mod window;
 
 pub use error::Error;
+pub use forwarded::Exit;
 pub use notify::{ConnectionCounts, Notice, Pass, Scope};
 pub use resume::{Progress, Treatment, Waiting};
 pub use window::{Bounding, Receiving};
@@ -182,6 +184,7 @@ fn attach_and_keep(options: &Options, cgroup: File, agent: Agent<'_>) -> Result<
         others: Others::Wait,
         uploads: false,
         pushes: true,
+        forwarded: false,
     };
     notify::give(&skel, &orders)?;
     notify::set_scope(&skel, &[Scope::EVERYBODY])?;

@@ -208,9 +208,21 @@ impl Mobile {
         let others = Others::Wait;
         // A foreseen handoff changes nothing yet.
         let uploads = kind == ReportType::Completed;
-        let pushes = self.orders.pushes;
-        self.orders =
-            Orders { since, link, first, round, budget: 0, kind, copies, way, others, uploads, pushes };
+        let Orders { pushes, forwarded, .. } = self.orders;
+        self.orders = Orders {
+            since,
+            link,
+            first,
+            round,
+            budget: 0,
+            kind,
+            copies,
+            way,
+            others,
+            uploads,
+            pushes,
+            forwarded,
+        };
         give(&self.skel, &self.orders)
     }
 

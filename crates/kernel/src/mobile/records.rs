@@ -79,6 +79,8 @@ pub(super) struct Orders {
     pub(super) uploads: bool,
     /// And what they have queued, with nothing under way, is sent.
     pub(super) pushes: bool,
+    /// Connections that this host forwards are followed.
+    pub(super) forwarded: bool,
 }
 
 impl Orders {
@@ -95,7 +97,8 @@ impl Orders {
             others: self.others as u8,
             uploads: self.uploads.into(),
             pushes: self.pushes.into(),
-            pad: [0; 2],
+            forwarded: self.forwarded.into(),
+            pad: 0,
         }
     }
 }

@@ -7,6 +7,7 @@
 //! whether its peer sends again.
 
 use super::craft;
+use super::forwarded::Exit;
 use super::notify::{each_record, give};
 use super::records::{Counters, Ends};
 use super::{Error, Mobile, Scope};
@@ -42,11 +43,13 @@ pub struct Treatment {
 /// A connection whose peer may be waiting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
-    ends: Ends,
-    seq: u32,
-    ack: u32,
-    stamp: Option<u32>,
-    window: u16,
+    pub(super) ends: Ends,
+    pub(super) seq: u32,
+    pub(super) ack: u32,
+    pub(super) stamp: Option<u32>,
+    pub(super) window: u16,
+    /// This host forwards it: the near end is another's.
+    pub forwarded: bool,
     /// The last ACK numbers that the peer has been sent, each once, the newest first: up to four.
     pub acks: Vec<u32>,
     /// The smallest round trip of the last minutes, as this host has measured it.
@@ -90,6 +93,7 @@ impl From<segue_waiting> for Waiting {
             ack: waiting.ack,
             stamp: (waiting.stamped != 0).then_some(waiting.tsval),
             window: waiting.window,
+            forwarded: false,
             acks: waiting.acks[..known].to_vec(),
             rtt: (waiting.rtt_us != 0).then(|| Duration::from_micros(waiting.rtt_us.into())),
         }
@@ -116,6 +120,8 @@ pub(super) struct Resume {
     /// By index: where the filter is.
     devices: BTreeMap<u32, Followed>,
     sender: craft::Sender,
+    /// The way of packets about connections that this host forwards.
+    pub(super) exit: Option<Exit>,
 }
 
 impl Resume {
@@ -125,12 +131,13 @@ impl Resume {
             waiting: waiting.map_err(Error::kernel("iterate over TCP connections"))?,
             devices: BTreeMap::new(),
             sender: craft::Sender::default(),
+            exit: None,
         })
     }
 }
 
 impl Mobile {
-    fn resume(&mut self) -> Result<&mut Resume, Error> {
+    pub(super) fn resume(&mut self) -> Result<&mut Resume, Error> {
         self.resume.as_mut().ok_or(Error::NoResume)
     }
 
@@ -165,6 +172,12 @@ impl Mobile {
     /// Whether it sees what leaves by the device of this index.
     pub fn follows(&self, index: u32) -> bool {
         self.resume.as_ref().is_some_and(|resume| resume.devices.contains_key(&index))
+    }
+
+    /// Whether the packets of a device that it follows begin with IP: they need no hardware address.
+    pub fn is_bare(&self, index: u32) -> bool {
+        let followed = self.resume.as_ref().and_then(|resume| resume.devices.get(&index));
+        followed.is_some_and(|followed| followed.device.link_header == 0)
     }
 
     /// The device of this index has gone, and the filter with it.
@@ -215,10 +228,15 @@ impl Mobile {
     /// # Errors
     /// The programs are gone.
     pub fn progress(&self, waiting: &Waiting) -> Result<Progress, Error> {
-        let octets = self.skel.maps.sent.lookup(waiting.tuple().as_bytes(), MapFlags::ANY);
-        let octets = octets.map_err(Error::kernel("read what connections have sent"))?;
-        let sent = octets.and_then(|octets| segue_sent::read_from_bytes(&octets).ok());
-        Ok(sent.map_or(Progress::Gone, |sent| waiting.progress(sent.acks[0])))
+        let tuple = waiting.tuple();
+        let newest = if waiting.forwarded {
+            self.newest_forwarded(&tuple)?
+        } else {
+            let octets = self.skel.maps.sent.lookup(tuple.as_bytes(), MapFlags::ANY);
+            let octets = octets.map_err(Error::kernel("read what connections have sent"))?;
+            octets.and_then(|octets| segue_sent::read_from_bytes(&octets).ok()).map(|sent| sent.acks[0])
+        };
+        Ok(newest.map_or(Progress::Gone, |ack| waiting.progress(ack)))
     }
 
     /// Tells the peer that its segment of this sequence number has not arrived: ICMP host unreachable (RFC 6069).
@@ -226,8 +244,7 @@ impl Mobile {
     /// # Errors
     /// This host does not send it.
     pub fn send_unreachable(&mut self, waiting: &Waiting, number: u32) -> Result<(), Error> {
-        let packet = craft::unreachable(&waiting.ends, number)?;
-        self.resume()?.sender.send_packet(&waiting.ends, &packet)
+        self.send(waiting, &craft::unreachable(&waiting.ends, number)?)
     }
 
     /// Sends the connection's last ACK again, with no stamp echoed.
@@ -235,8 +252,15 @@ impl Mobile {
     /// # Errors
     /// This host does not send it.
     pub fn send_ack(&mut self, waiting: &Waiting) -> Result<(), Error> {
-        let packet = waiting.last_ack()?;
-        self.resume()?.sender.send_packet(&waiting.ends, &packet)
+        self.send(waiting, &waiting.last_ack()?)
+    }
+
+    fn send(&mut self, waiting: &Waiting, packet: &[u8]) -> Result<(), Error> {
+        let resume = self.resume()?;
+        match resume.exit.as_ref().filter(|_| waiting.forwarded) {
+            Some(exit) => exit.send(&waiting.ends, packet),
+            None => resume.sender.send_packet(&waiting.ends, packet),
+        }
     }
 
     /// Segments, since the programs were attached, whose stamp was from before an outage and was not echoed.

@@ -5,6 +5,7 @@ mod busy;
 mod capture;
 mod carrier;
 mod first_slow_start;
+mod forwarded;
 mod hosts;
 mod mptcp;
 mod nat;

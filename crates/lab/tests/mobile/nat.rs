@@ -24,12 +24,12 @@ const RULES: &str = "\
     }\n";
 
 /// Hosts with such a router between them. `icmp`: a rule for it.
-fn behind(icmp: &str) -> (Hosts, Host) {
+pub fn behind(icmp: &str) -> (Hosts, Host) {
     Hosts::behind(&RULES.replace("ICMP", icmp))
 }
 
 /// The packets of this host go to nobody.
-fn silence(host: &Host, gateways: [&str; 2], silent: bool) {
+pub fn silence(host: &Host, gateways: [&str; 2], silent: bool) {
     host.run(|| {
         for gateway in gateways {
             let nobody = [
@@ -49,11 +49,11 @@ fn silence(host: &Host, gateways: [&str; 2], silent: bool) {
     });
 }
 
-const PEERS: [&str; 2] = ["192.0.2.1", "2001:db8::1"];
-const MOBILES: [&str; 2] = ["10.77.0.254", "fd77::254"];
+pub const PEERS: [&str; 2] = ["192.0.2.1", "2001:db8::1"];
+pub const MOBILES: [&str; 2] = ["10.77.0.254", "fd77::254"];
 
 /// After 2,000 octets from the peer, both directions work and nobody complains.
-fn goes_on(hosts: &Hosts, near: &TcpStream, far: &TcpStream) {
+pub fn goes_on(hosts: &Hosts, near: &TcpStream, far: &TcpStream) {
     carry(far, near, 2000, 100_000);
     carry(near, far, 0, 1000);
     let [errors, sums, resets, ..] = complaints(&hosts.peer);

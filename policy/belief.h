@@ -11,6 +11,9 @@
  *                     can know. At most SEGUE_AT_ONCE packets leave at once, slow start
  *                     does the rest, and the host may have found out before what the
  *                     mobile's word is worth (bpf/sender/trial.h)
+ *   a claim           leaves packet by packet, so that more is granted, and also without
+ *                     a disconnection. Then it is believed until the first loss of what was
+ *                     sent since the notice, which later grants do not exceed
  *
  * Source: ours (docs/internals/kernel.md); the papers believe every notice.
  */
@@ -20,6 +23,7 @@
 #include "policy.h"
 
 #define SEGUE_AT_ONCE 64u /* packets */
+#define SEGUE_CLAIMED 256u /* packets of a claim */
 
 /* The largest window that a notice outside an outage may leave. In RTO recovery that is ssthresh as
  * the first expiry left it (2.4), in fast recovery what the recovery already leads to. */
@@ -38,18 +42,22 @@ static inline u32 segue_no_more_than(const struct segue_sender *tcp)
 static inline u32 segue_believe(const struct segue_sender *tcp, u32 disconnected, u32 proven,
 				struct segue_action *act)
 {
-	u32 most = SEGUE_AT_ONCE * SEGUE_PACKET;
+	const u32 claims = act->what & SEGUE_CLAIM;
+	u32 most = (claims ? SEGUE_CLAIMED : SEGUE_AT_ONCE) * SEGUE_PACKET;
 
 	if (!(act->what & (SEGUE_SET_CWND | SEGUE_SET_SSTHRESH)))
 		return 0;
-	if (!disconnected) {
+	if (!disconnected && (!claims || act->cwnd <= tcp->cwnd)) {
 		act->cwnd = segue_min(act->cwnd, tcp->cwnd);
 		act->ssthresh = segue_min(act->ssthresh, segue_no_more_than(tcp));
 		return 0;
 	}
 	if (proven) {
-		most = segue_min(most, proven);
-		act->ssthresh = segue_min(act->ssthresh, proven);
+		/* without a disconnection the flow keeps what it has */
+		const u32 own = disconnected ? proven : segue_max(proven, tcp->cwnd);
+
+		most = segue_min(most, own);
+		act->ssthresh = segue_min(act->ssthresh, own);
 	}
 	act->cwnd = segue_min(act->cwnd, most);
 	return 1;

@@ -97,6 +97,9 @@ enum {
 	SEGUE_SEND_NEW = 1u << 14,
 	/* this RTT sample is not to be used */
 	SEGUE_IGNORE_SAMPLE = 1u << 15,
+	/* until its end the policy's claim (table.h) says before packets leave how many may be
+	 * out, and how fast they leave; cwnd is for the new link alone */
+	SEGUE_CLAIM = 1u << 16,
 };
 
 struct segue_action {
@@ -106,6 +109,20 @@ struct segue_action {
 	u32 min_rto_us;
 	u32 dupthresh; /* packets */
 	u32 rules; /* which rules are behind it, in the policy's own bits; only to be told */
+};
+
+/* A sender that is about to send, while a claim lasts. */
+struct segue_out {
+	u32 snd_una;
+	u32 unit; /* of sequence numbers, in a packet */
+	u32 marked; /* packets SACKed or lost */
+	u32 elapsed_ms; /* since the notice */
+};
+
+/* A claim's answer. */
+struct segue_claim {
+	u32 old_out; /* packets under way that are not on the new link, beside cwnd */
+	u32 kbps; /* pace */
 };
 
 static inline void segue_do_nothing(struct segue_action *act)

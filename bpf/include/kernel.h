@@ -37,6 +37,12 @@ enum {
 	BPF_NOEXIST = 1,
 };
 
+enum sk_pacing { /* net/sock.h */
+	SK_PACING_NONE = 0,
+	SK_PACING_NEEDED = 1,
+	SK_PACING_FQ = 2,
+};
+
 enum { /* bpf_sock_ops.op */
 	BPF_SOCK_OPS_TCP_CONNECT_CB = 3,
 	BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB = 4,
@@ -204,6 +210,18 @@ struct sock_cgroup_data {
 	struct cgroup *cgroup;
 };
 
+struct netns_ipv4 {
+	u8 sysctl_tcp_min_tso_segs;
+};
+
+struct net {
+	struct netns_ipv4 ipv4;
+};
+
+typedef struct {
+	struct net *net;
+} possible_net_t;
+
 struct sock_common {
 	u32 skc_daddr;
 	u32 skc_rcv_saddr;
@@ -211,6 +229,7 @@ struct sock_common {
 	u16 skc_num;
 	u16 skc_family;
 	u8 skc_state;
+	possible_net_t skc_net;
 	int skc_bound_dev_if;
 	struct in6_addr skc_v6_daddr;
 	struct in6_addr skc_v6_rcv_saddr;
@@ -221,6 +240,7 @@ struct sock {
 	struct sock_cgroup_data sk_cgrp_data;
 	struct dst_entry *sk_dst_cache;
 	u32 sk_mark;
+	u32 sk_pacing_status;
 	unsigned long sk_pacing_rate;
 };
 

@@ -137,6 +137,8 @@ u32 BPF_PROG(bbr_around_sndbuf_expand, struct sock *sk)
 SEC("struct_ops")
 u32 BPF_PROG(bbr_around_min_tso_segs, struct sock *sk)
 {
+	if (segue_before_sending(sk))
+		return 1;
 	return bbr_min_tso_segs(sk);
 }
 

@@ -108,6 +108,14 @@ void BPF_PROG(cubic_pkts_acked, struct sock *sk, const struct ack_sample *sample
 }
 
 SEC("struct_ops")
+u32 BPF_PROG(cubic_min_tso_segs, struct sock *sk)
+{
+	if (segue_before_sending(sk))
+		return 1;
+	return BPF_CORE_READ(sk, __sk_common.skc_net.net, ipv4.sysctl_tcp_min_tso_segs);
+}
+
+SEC("struct_ops")
 u32 BPF_PROG(cubic_undo_cwnd, struct sock *sk)
 {
 	return segue_on_undo(sk, tcp_reno_undo_cwnd(sk));
@@ -124,6 +132,7 @@ struct tcp_congestion_ops around_cubic = {
 	.in_ack_event = (void *)cubic_in_ack_event,
 	.pkts_acked = (void *)cubic_pkts_acked,
 	.undo_cwnd = (void *)cubic_undo_cwnd,
+	.min_tso_segs = (void *)cubic_min_tso_segs, /* with a claim alone */
 	.name = "segue",
 };
 

@@ -32,6 +32,7 @@
  *   HOLD_HOLES        it as DSACKs come in
  *   RESUME_RECOVERY
  *   SEND_NEW          nothing: PRR decides what a duplicate ACK lets out
+ *   CLAIM             cwnd and pacing rate, before packets leave (claim.h)
  *
  * Source: docs/internals/kernel.md; net/ipv4/tcp_input.c.
  */
@@ -39,6 +40,7 @@
 #define SEGUE_ENACT_H
 
 #include "addr.h"
+#include "claim.h"
 #include "grant.h"
 #include "icmp.h"
 #include "state.h"
@@ -196,6 +198,8 @@ static inline u32 segue_enact(struct sock *sk, struct segue_connection *conn, u3
 		if (tp->inet_conn.icsk_retransmits)
 			segue_ask_icmp(sk, tp);
 	}
+	if (act->what & SEGUE_CLAIM)
+		segue_begin_claim(sk, conn);
 	if (act->what & SEGUE_SET_CWND && act->what & SEGUE_SET_SSTHRESH)
 		segue_guard(conn, tp, tp->snd_ssthresh);
 	return anew;

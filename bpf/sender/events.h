@@ -88,7 +88,7 @@ static inline enum segue_outcome segue_on_ack(struct sock *sk, struct segue_conn
 	}
 	if (conn->guard_rounds)
 		segue_guard_on_ack(conn, tp);
-	else if (conn->notified_kbps)
+	else if (conn->notified_kbps && !conn->claims)
 		segue_doubt(conn, tp);
 	if (conn->pending.type && segue_consume(conn, tp, waited, notice)) {
 		if (segue_on_notice(sk, conn, notice))
@@ -180,8 +180,11 @@ static inline void segue_on_release(struct sock *sk)
 {
 	struct segue_connection *conn = segue_connection_of(sk);
 
-	if (conn)
-		segue_flow_idle(conn);
+	if (!conn)
+		return;
+	segue_flow_idle(conn);
+	if (conn->claims)
+		segue_end_claim(sk, conn);
 }
 
 #endif

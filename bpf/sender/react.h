@@ -62,8 +62,10 @@ static inline u32 segue_on_notice(struct sock *sk, struct segue_connection *conn
 	    tp->write_seq != tp->snd_nxt)
 		segue_view_unsent(tp, &view);
 	beyond_us = segue_delay_beyond_us(tp->rtt_min.s[0].v, tp->srtt_us >> 3, &notice->old_link);
-	if (segue_decide(conn, &view, notice, beyond_us, &act))
+	if (segue_decide(conn, &view, notice, beyond_us, &act)) {
 		segue_begin_trial(tp, conn);
+		conn->raised = !notice->disconnected;
+	}
 	if (act.what & SEGUE_SET_CWND)
 		conn->notified_kbps = notice->new_link.rate_kbps / segue_max(1, notice->flows);
 	if (notice->disconnected && scheme != SEGUE_SCHEME_unaware)
@@ -108,8 +110,11 @@ static inline void segue_on_cut(struct sock *sk, struct segue_connection *conn, 
 	struct segue_sender view;
 	struct segue_action act;
 
-	if (!segue_listening(conn))
+	if (!segue_listening(conn)) {
+		if (conn->raised && conn->trial_rounds)
+			segue_refuted(tp, conn);
 		return;
+	}
 	segue_view(tp, conn, segue_ca_state(tp), tp->prior_cwnd, &view);
 	if (state == TCP_CA_Recovery)
 		SEGUE_ASK(scheme, on_fast_retransmit, &act, segue_settings(), &conn->flow, &view);

@@ -13,12 +13,14 @@
 #define SEGUE_SCHEMES_H
 
 #include "etcp.h"
+#include "near_flow.h"
 #include "tcp_ho.h"
 
 /* X(number, name of the policy, ...) */
 #define SEGUE_SCHEMES(X, ...)                                                                      \
 	X(1, etcp, __VA_ARGS__)                                                                    \
-	X(2, tcp_ho, __VA_ARGS__)
+	X(2, tcp_ho, __VA_ARGS__)                                                                  \
+	X(3, near, __VA_ARGS__)
 
 #define SEGUE_SCHEME(number, name, ...) SEGUE_SCHEME_##name = number,
 
@@ -60,6 +62,17 @@ static inline u32 segue_listens(u32 chosen, const struct segue_flow *flow, u32 n
 static inline u32 segue_link_window(u32 chosen, const void *set, const struct segue_notice *notice)
 {
 	SEGUE_SCHEMES(SEGUE_IF_LINK_WINDOW, chosen, set, notice)
+	return 0;
+}
+
+/* 1: the claim of the chosen scheme lasts. */
+#define SEGUE_IF_CLAIMS(number, name, chosen, flow, out, answer)                                   \
+	if ((chosen) == (number) && segue_table_##name.claim)                                      \
+		return segue_table_##name.claim(flow, out, answer);
+static inline u32 segue_claim_lasts(u32 chosen, struct segue_flow *flow,
+				    const struct segue_out *out, struct segue_claim *answer)
+{
+	SEGUE_SCHEMES(SEGUE_IF_CLAIMS, chosen, flow, out, answer)
 	return 0;
 }
 

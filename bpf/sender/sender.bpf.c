@@ -19,6 +19,7 @@
  *     react.h       the policy decides
  *     trial.h       a window that only the link can prove is on trial
  *     enact.h       Linux does it
+ *     claim.h       before packets leave, too
  *     rto_max.h     the outage is no round trip: the RTO is bounded
  */
 #include "local_handoff.h"

@@ -47,6 +47,9 @@ struct segue_connection {
 	u8 busy : 1; /* counted in `hosts` */
 	u8 local_pending : 1; /* a handoff of this host waits for init */
 	u8 bounds_rto : 1; /* rto_max.h: wanted, once it is safe */
+	u8 claims : 1; /* claim.h */
+	u8 paces : 1; /* TCP's own pacing is ours to end */
+	u8 raised : 1; /* the trial is of a window that was raised without an outage */
 	u8 guard_rounds; /* round trips for which `guard` still holds */
 	u8 trial_rounds; /* round trips for which what was granted is on trial */
 	u8 ack_half; /* ack_order.h */

@@ -46,6 +46,14 @@ static inline u32 segue_retreat(struct tcp_sock *tp, struct segue_connection *co
 	return 1;
 }
 
+/* Without an outage the first cut refutes the grant, if the policy did not expect the loss. */
+static inline void segue_refuted(const struct tcp_sock *tp, struct segue_connection *conn)
+{
+	conn->trial_rounds = 0;
+	conn->proven = segue_max(SEGUE_LEAST_PROVEN, tp->snd_ssthresh);
+	conn->guard = segue_min(conn->guard, conn->proven);
+}
+
 /* On each ACK of a trial. 1: it has failed, and the window has changed. */
 static inline u32 segue_trial_on_ack(struct tcp_sock *tp, struct segue_connection *conn)
 {

@@ -44,6 +44,7 @@ enum segue_vector {
 	SEGUE_VECTOR_DELAY_BEYOND,
 	SEGUE_VECTOR_WAS_SILENT,
 	SEGUE_VECTOR_RTO_BOUND,
+	SEGUE_VECTOR_CLAIM,
 };
 
 u32 event;
@@ -54,6 +55,8 @@ u32 settings[SEGUE_SETTINGS_WORDS];
 struct segue_sender sender;
 struct segue_notice notice;
 struct segue_action action;
+struct segue_out out;
+struct segue_claim claim;
 struct segue_report report;
 struct segue_capability capability;
 struct segue_replay_window replay;
@@ -173,6 +176,8 @@ int vector(void *ctx)
 		answer = segue_windows(argument[0]);
 	} else if (event == SEGUE_VECTOR_ANSWER_NOW) {
 		answer = segue_answer_now(&ack_cleaned_first, &ack_half, argument[0], argument[1]);
+	} else if (event == SEGUE_VECTOR_CLAIM) {
+		answer = segue_claim_lasts(scheme, &flow, &out, &claim);
 	} else if (event > SEGUE_VECTOR_ANSWER_NOW) {
 		on_grant();
 	} else {

@@ -1,20 +1,49 @@
 //! How fast a round tells its connections.
 
 use segue_mobile::resume::ACK_OCTETS;
+use std::ops::RangeInclusive;
 
 /// Nanoseconds of a millisecond.
 const MS: u64 = 1_000_000;
 /// Between passes: at least, so that a pass costs little of a processor, and at most.
-const TICK: std::ops::RangeInclusive<u64> = 5 * MS..=50 * MS;
-/// Connections of a pass, if a tick between these bounds allows it.
-const PER_PASS: u64 = 8;
+const TICK: RangeInclusive<u64> = MS..=50 * MS;
+/// ACKs that leave at once even over a slow uplink, whose queue may hold five packets.
+const AT_ONCE: u64 = 4;
 
 /// The time between passes, ns, and the connections of each, so that notices take half of the uplink.
 pub(super) fn pace(up_kbps: u32, copies: u8) -> (u64, u32) {
-    let bits = u64::from(copies.max(1)) * ACK_OCTETS * 8;
+    let copies = u64::from(copies.max(1));
+    let bits = copies * ACK_OCTETS * 8;
     // kbit/s are bits per ms.
     let half = (u64::from(up_kbps) / 2).max(1);
-    let tick = (PER_PASS * bits * MS / half).clamp(*TICK.start(), *TICK.end());
+    let few = (AT_ONCE / copies).max(1);
+    let tick = (few * bits * MS / half).clamp(*TICK.start(), *TICK.end());
     let budget = (u128::from(half) * u128::from(tick) / u128::from(bits * MS)).max(1);
     (tick, u32::try_from(budget).unwrap_or(u32::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The bench's router holds five packets and the one that it sends.
+    #[test]
+    fn sixteen_flows_lose_no_notice_in_a_queue_of_five() {
+        for up_kbps in [50, 200, 400, 1600, 6400] {
+            let (tick, budget) = pace(up_kbps, 2);
+            let packet = ACK_OCTETS * 8 * MS / u64::from(up_kbps);
+            let (mut free_at, mut left, mut now) = (0, 16, 0);
+            while left > 0 {
+                let told = budget.min(left);
+                for _ in 0..2 * told {
+                    let waiting = (u64::max(free_at, now) - now).div_ceil(packet);
+                    assert!(waiting <= 5, "{up_kbps} kbit/s: {waiting} wait");
+                    free_at = u64::max(free_at, now) + packet;
+                }
+                left -= told;
+                now += tick;
+            }
+            assert!(free_at / 2 <= 16 * 2 * packet, "{up_kbps} kbit/s: {free_at} ns");
+        }
+    }
 }

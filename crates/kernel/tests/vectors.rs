@@ -9,13 +9,16 @@ mod skeleton {
 mod common;
 
 use common::close;
-use common::vectors::{GrantEvent, HoEvent, NEAR, beliefs, grants, ho_sender, ho_trial, vectors};
+use common::vectors::{
+    GrantEvent, HoEvent, NEAR, NearAnswer, NearEvent, beliefs, grants, ho_sender, ho_trial, near_flow,
+    near_sender, vectors,
+};
 use libbpf_rs::ProgramInput;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use segue_policy::wire::{Acceptance, Capability, ReplayWindow, Report, ReportType};
 use segue_policy::{
-    Action, Algorithms, Etcp, Grant, Link, Notice, SETTINGS, Sender, Settings, TCP_HO_SETTINGS, TcpHo,
-    TcpHoSettings, Variant, believe,
+    Action, Algorithms, Claim, Etcp, Grant, Link, Notice, Out, SETTINGS, Sender, Settings, TCP_HO_SETTINGS,
+    TcpHo, TcpHoSettings, Variant, believe, headers,
 };
 use skeleton::{VectorsSkel, VectorsSkelBuilder, types};
 use std::mem::MaybeUninit;
@@ -51,11 +54,13 @@ enum Event {
     DelayBeyond,
     WasSilent,
     RtoBound,
+    Claim,
 }
 
 /// `enum segue_scheme`.
 const ETCP: u32 = 1;
 const TCP_HO: u32 = 2;
+const NEAR_FLOW: u32 = 3;
 
 struct Program<'a>(VectorsSkel<'a>);
 
@@ -101,6 +106,17 @@ impl Program<'_> {
         (act.min_rto_us, act.dupthresh, act.rules) = (asked.min_rto_us, asked.dupthresh, asked.rules);
         let act = self.ask(Event::Believe, tcp, [disconnected, proven]);
         (act, if self.globals().answer == 0 { Grant::Nothing } else { Grant::Unproven })
+    }
+
+    /// Packets are about to leave; the claim, if it lasts.
+    fn claim(&mut self, out: &Out) -> Option<Claim> {
+        let to = &mut self.globals().out;
+        (to.snd_una, to.unit, to.marked, to.elapsed_ms) =
+            (out.snd_una, out.unit, out.marked, out.elapsed_ms);
+        self.run(Event::Claim);
+        let globals = self.globals();
+        let claim = Claim { old_out: globals.claim.old_out, kbps: globals.claim.kbps };
+        (globals.answer != 0).then_some(claim)
     }
 
     fn answered(&mut self) -> Action {
@@ -186,6 +202,7 @@ fn in_the_kernel_as_in_user_space() {
         ("a_reordering_by_hand", a_reordering_by_hand),
         ("tcp_ho", tcp_ho),
         ("a_report_that_congestion_refutes", a_report_that_congestion_refutes),
+        ("near_in_one_flow", near_in_one_flow),
         ("what_is_believed", what_is_believed),
         ("the_codec_and_acceptance", the_codec_and_acceptance),
         ("windows_of_the_policy_and_of_linux", windows_of_the_policy_and_of_linux),
@@ -410,6 +427,67 @@ fn a_report_that_congestion_refutes(program: &mut Program<'_>) {
     }
 }
 
+/// The list that `crates/policy/tests/suite/near.rs` plays in user space, and events at random.
+fn near_in_one_flow(program: &mut Program<'_>) {
+    program.choose(NEAR_FLOW, &[]);
+    program.run(Event::Forget);
+    for (step, (event, answer)) in near_flow().into_iter().enumerate() {
+        let mut ask = |event, una| NearAnswer::of(&program.ask(event, &near_sender(una, 5), [0; 2]));
+        let found = match event {
+            NearEvent::NewAck(una) => ask(Event::NewAck, una),
+            NearEvent::FastRetransmit(una) => ask(Event::FastRetransmit, una),
+            NearEvent::Timeout(una) => ask(Event::Timeout, una),
+            NearEvent::Send(out) => program.claim(&out).map_or(NearAnswer::Nothing, NearAnswer::Lasts),
+            NearEvent::Notice(notice, flight) => {
+                program.tell(&notice);
+                NearAnswer::of(&program.ask(Event::Notice, &near_sender(100, flight), [0; 2]))
+            }
+        };
+        assert_eq!(found, answer, "step {step}: {event:?}");
+    }
+    let mut draw = Draw(0x4ea5);
+    let mut lasted = 0u32;
+    for round in 0..200 {
+        program.run(Event::Forget);
+        let mut flow = headers::near().start();
+        for step in 0..40 {
+            let tcp = draw.sender();
+            if step == 0 || draw.below(10) == 0 {
+                let notice = Notice {
+                    old_link: draw.link(),
+                    new_link: draw.link(),
+                    flows: draw.value(6),
+                    disconnected: draw.below(2),
+                };
+                program.tell(&notice);
+                let ours = flow.on_notice(&tcp, &notice);
+                assert_eq!(ours, program.ask(Event::Notice, &tcp, [0; 2]), "round {round}: {notice:?}");
+                continue;
+            }
+            match draw.below(5) {
+                0 => assert_eq!(flow.on_new_ack(&tcp), program.ask(Event::NewAck, &tcp, [0; 2])),
+                1 => {
+                    let ours = flow.on_fast_retransmit(&tcp);
+                    assert_eq!(ours, program.ask(Event::FastRetransmit, &tcp, [0; 2]));
+                }
+                2 => assert_eq!(flow.on_timeout(&tcp), program.ask(Event::Timeout, &tcp, [0; 2])),
+                _ => {
+                    let out = Out {
+                        snd_una: draw.value(1 << 20),
+                        unit: draw.value(1500),
+                        marked: draw.value(200),
+                        elapsed_ms: draw.value(1000),
+                    };
+                    let ours = flow.claim(&out);
+                    assert_eq!(ours, program.claim(&out), "round {round}, step {step}: {out:?}");
+                    lasted += u32::from(ours.is_some());
+                }
+            }
+        }
+    }
+    assert!(lasted > 300, "only {lasted} claims lasted");
+}
+
 fn what_is_believed(program: &mut Program<'_>) {
     for belief in beliefs() {
         let (proven, asked) = (common::packets(belief.proven), belief.action(belief.asked));
@@ -421,7 +499,7 @@ fn what_is_believed(program: &mut Program<'_>) {
         let tcp = draw.sender();
         let notice = Notice { disconnected: draw.below(2), ..Notice::default() };
         let asked = Action {
-            what: segue_policy::What(draw.below(1 << 16)),
+            what: segue_policy::What(draw.below(1 << 17)),
             cwnd: draw.value(400 * 256),
             ssthresh: draw.value(400 * 256),
             ..Action::NOTHING

@@ -1,7 +1,7 @@
 //! The tables of `policy/table.h`: one function here per policy, made by `build.rs`.
 #![allow(unsafe_code)]
 
-use crate::{Action, Notice, Sender};
+use crate::{Action, Claim, Notice, Out, Sender};
 use std::ffi::c_void;
 use std::marker::PhantomData;
 
@@ -26,6 +26,7 @@ struct Table {
     on_dsack: Option<unsafe extern "C" fn(*mut c_void, u32, u32)>,
     listens: Option<unsafe extern "C" fn(*const c_void) -> u32>,
     link_window: Option<unsafe extern "C" fn(*const c_void, &Notice) -> u32>,
+    claim: Option<unsafe extern "C" fn(*mut c_void, &Out, &mut Claim) -> u32>,
     sample_seq: u32,
 }
 
@@ -103,6 +104,13 @@ impl Bound<'_> {
         }
     }
 
+    /// Packets are about to leave; none: no claim lasts.
+    pub(crate) fn claim(&mut self, out: &Out) -> Option<Claim> {
+        let mut claim = Claim::default();
+        let lasts = self.table.claim.is_some_and(|answer| unsafe { answer(self.flow, out, &mut claim) } != 0);
+        lasts.then_some(claim)
+    }
+
     fn ask(&mut self, answer: Option<OnEvent>, tcp: &Sender) -> Action {
         let mut act = Action::NOTHING;
         if let Some(answer) = answer {
@@ -155,6 +163,11 @@ impl Flow {
     /// A valid RTT sample, us, of the packet with this sequence number.
     pub fn on_rtt_sample(&mut self, tcp: &Sender, sample_seq: u32, rtt_us: u32) -> Action {
         self.heard(|flow| flow.on_rtt_sample(tcp, sample_seq, rtt_us))
+    }
+
+    /// Packets are about to leave; none: no claim lasts.
+    pub fn claim(&mut self, out: &Out) -> Option<Claim> {
+        self.bound().claim(out)
     }
 
     const fn bound(&mut self) -> Bound<'_> {

@@ -40,4 +40,4 @@ pub use settings::{
     Variant,
 };
 pub use tcp_ho::TcpHo;
-pub use types::{Action, Link, Notice, PACKET, Sender, What};
+pub use types::{Action, Claim, Link, Notice, Out, PACKET, Sender, What};

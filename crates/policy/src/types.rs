@@ -111,6 +111,8 @@ flags! {
     SEND_NEW = 14;
     /// This RTT sample is not to be used.
     IGNORE_SAMPLE = 15;
+    /// Until its end the policy's claim says before packets leave how many may be out, and how fast they leave.
+    CLAIM = 16;
 }
 
 impl What {
@@ -155,6 +157,30 @@ impl fmt::Debug for What {
         }
         Ok(())
     }
+}
+
+/// A sender that is about to send, while a claim lasts.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Out {
+    /// First unacknowledged.
+    pub snd_una: u32,
+    /// Of sequence numbers, in a packet.
+    pub unit: u32,
+    /// Packets SACKed or lost.
+    pub marked: u32,
+    /// Since the notice.
+    pub elapsed_ms: u32,
+}
+
+/// A claim's answer.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Claim {
+    /// Packets under way that are not on the new link, beside cwnd.
+    pub old_out: u32,
+    /// Pace, kbit/s.
+    pub kbps: u32,
 }
 
 /// The answer to one event.

@@ -126,6 +126,10 @@ pub(super) fn configure(
         Around::Bbr => (&mut open.struct_ops.around_bbr_mut().name, &mut open.maps.around_cubic),
     };
     *used = name;
+    if !options.policy.claims() {
+        // The kernel need not ask before it sends.
+        open.struct_ops.around_cubic_mut().min_tso_segs = std::ptr::null_mut();
+    }
     unused.set_autocreate(false).map_err(|error| Error::kernel("choosing the congestion control", error))?;
     let constants =
         open.maps.rodata_data.as_mut().ok_or_else(|| {

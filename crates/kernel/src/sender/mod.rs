@@ -74,8 +74,8 @@ pub enum Policy {
 }
 
 /// The names that [`Policy::named`] knows beside `etcp:a2+a3` and the like.
-pub const SCHEMES: [&str; 8] =
-    ["etcp", "etcp-a5", "etcp-v0", "etcp-v1", "tcp-ho", "tcp-ho-immediate", "tcp-ho-aggressive", "unaware"];
+pub const SCHEMES: [&str; 9] =
+    ["etcp", "etcp-a5", "etcp-v0", "etcp-v1", "near", "tcp-ho", "tcp-ho-immediate", "tcp-ho-aggressive", "unaware"];
 
 impl Policy {
     /// A scheme by name as Linux runs it ([`Settings::on_linux`]), with knobs turned.
@@ -115,6 +115,11 @@ impl Policy {
                 (found.map_or(segue_scheme::SEGUE_SCHEME_unaware, |(_, number)| *number), Vec::new())
             }
         }
+    }
+
+    /// Whether it claims a part of the new link for a while (`bpf/sender/claim.h`).
+    pub(crate) fn claims(&self) -> bool {
+        *self == Self::Plain("near")
     }
 
     /// The scheme's name; knobs apart.

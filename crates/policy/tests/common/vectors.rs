@@ -6,7 +6,7 @@ use super::{
     PRINTED, bbm, close, in_fast_recovery, in_packets, in_rto, mbb, min_rto_ms, packets, reduced_to,
 };
 use super::{scheme, sender, with_flows};
-use segue_policy::{Action, Grant, Link, Notice, Sender, Settings, What};
+use segue_policy::{Action, Claim, Grant, Link, Notice, Out, Sender, Settings, What};
 
 /// One notice, and what is expected of the answer.
 pub struct Vector {
@@ -140,6 +140,8 @@ pub struct Belief {
     pub notice: Notice,
     /// Packets that an earlier grant has been found to be worth; 0: nothing is known.
     pub proven: u32,
+    /// Whether what was sent leaves packet by packet.
+    pub claims: bool,
     /// cwnd and ssthresh.
     pub asked: [u32; 2],
     pub believed: [u32; 2],
@@ -148,7 +150,8 @@ pub struct Belief {
 
 impl Belief {
     pub fn action(&self, windows: [u32; 2]) -> Action {
-        let what = What::SET_CWND | What::SET_SSTHRESH;
+        let claim = if self.claims { What::CLAIM } else { What::NOTHING };
+        let what = What::SET_CWND | What::SET_SSTHRESH | claim;
         Action { what, cwnd: packets(windows[0]), ssthresh: packets(windows[1]), ..Action::NOTHING }
     }
 }
@@ -159,8 +162,19 @@ pub fn beliefs() -> Vec<Belief> {
     let cut = |ssthresh, saved| Sender { ssthresh_saved: packets(saved), ..in_rto(at(1, ssthresh)) };
     let belief = |name, tcp, notice, proven, asked, believed| {
         let grant = if notice == inside { Grant::Nothing } else { Grant::Unproven };
-        Belief { name, tcp, notice, proven, asked, believed, grant }
+        Belief { name, tcp, notice, proven, claims: false, asked, believed, grant }
     };
+    let claim = |name, tcp, notice, proven, asked, believed, grant| Belief {
+        name,
+        tcp,
+        notice,
+        proven,
+        claims: true,
+        asked,
+        believed,
+        grant,
+    };
+    let (old, new) = (Grant::Nothing, Grant::Unproven);
     vec![
         belief("no outage: a smaller window", at(20, 30), inside, 0, [11, 11], [11, 11]),
         belief("no outage: a larger one", at(20, 10), inside, 0, [500, 500], [20, 20]),
@@ -171,6 +185,13 @@ pub fn beliefs() -> Vec<Belief> {
         belief("after an outage: more than leaves at once", at(1, 2), after, 0, [500, 500], [64, 500]),
         belief("after a retreat", at(1, 2), after, 12, [500, 500], [12, 12]),
         belief("after a retreat: less than that", at(1, 2), after, 12, [7, 9], [7, 9]),
+        claim("a claim: a smaller window", at(20, 30), inside, 0, [13, 11], [13, 11], old),
+        claim("a claim: a larger one", at(20, 10), inside, 0, [163, 161], [163, 161], new),
+        claim("a claim: more than any", at(20, 10), inside, 0, [900, 898], [256, 898], new),
+        claim("a claim, refuted before", at(20, 10), inside, 31, [163, 161], [31, 31], new),
+        claim("a claim, refuted at less", at(20, 10), inside, 12, [163, 161], [20, 20], new),
+        claim("a claim after an outage", at(1, 2), after, 0, [163, 161], [163, 161], new),
+        claim("a claim after an outage, refuted before", at(1, 2), after, 31, [163, 161], [31, 31], new),
     ]
 }
 
@@ -240,5 +261,98 @@ pub fn grants() -> Vec<(GrantEvent, [u32; 4], u32)> {
         (RtoBound, [6400, 9_000, 0, 0], 1_000),
         (RtoBound, [200, 300_000, 0, 0], 1_320),
         (RtoBound, [0, 0, 0, 0], 24_000),
+    ]
+}
+
+/// An event of `near` in one flow (`policy/near_flow.h`).
+#[derive(Clone, Copy, Debug)]
+pub enum NearEvent {
+    /// With so many packets under way, the first of them 100.
+    Notice(Notice, u32),
+    /// snd_una advances to this.
+    NewAck(u32),
+    FastRetransmit(u32),
+    Timeout(u32),
+    /// Packets are about to leave.
+    Send(Out),
+}
+
+/// What `near` answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NearAnswer {
+    /// A claim: cwnd and ssthresh in packets.
+    Claims([u32; 2]),
+    /// The same, and the head is sent again.
+    Resumes([u32; 2]),
+    /// Nothing is cut.
+    Keeps,
+    /// The stack does as ever.
+    Nothing,
+    /// The claim lasts.
+    Lasts(Claim),
+}
+
+impl NearAnswer {
+    /// The answer in these words.
+    pub fn of(act: &Action) -> Self {
+        let windows = [act.cwnd / 256, act.ssthresh / 256];
+        let claims = What::CLAIM | What::SET_CWND | What::SET_SSTHRESH;
+        let resumes = What::RETRANSMIT_HEAD | What::CLEAR_BACKOFF | What::REARM_TIMER;
+        match act.what {
+            what if what == claims => Self::Claims(windows),
+            what if what == claims | resumes => Self::Resumes(windows),
+            What::KEEP_WINDOW | What::KEEP_SSTHRESH => Self::Keeps,
+            What::NOTHING => Self::Nothing,
+            what => panic!("{what:?}"),
+        }
+    }
+}
+
+/// A sender with packets `una..una + flight` under way.
+pub fn near_sender(una: u32, flight: u32) -> Sender {
+    Sender { snd_una: una, snd_max: una + flight, flight, ..sender(flight) }
+}
+
+/// docs/reference/near.md, "One flow alone": a packet has 1500 bytes, an ACK 52.
+pub fn near_flow() -> Vec<(NearEvent, NearAnswer)> {
+    use NearAnswer::{Claims, Keeps, Lasts, Nothing};
+    use NearEvent::{FastRetransmit, NewAck, Notice as Hears, Send, Timeout};
+    let send = |snd_una, marked, elapsed_ms| Send(Out { snd_una, unit: 1, marked, elapsed_ms });
+    let lasts = |old_out, kbps| Lasts(Claim { old_out, kbps });
+    let four = |notice| with_flows(notice, 4);
+    vec![
+        // No notice: no claim.
+        (send(100, 0, 0), Nothing),
+        // 2 * 9 + 1.94 ms hold 10.6 slots of 1.875 ms: W = 11, and two for a delayed ACK. The notice was 9.065 ms
+        // under way, in which the old link has delivered no packet (60 ms): one at most of the twelve is new.
+        (Hears(mbb("200/300", "6400/9"), 12), Claims([13, 11])),
+        (send(100, 0, 0), lasts(11, 6400)),
+        // 106 to 111 are left, two of them SACKed or lost.
+        (NewAck(106), Nothing),
+        (send(106, 2, 5), lasts(4, 6400)),
+        (FastRetransmit(106), Keeps),
+        (Timeout(106), Keeps),
+        // 2 * 19.94 + 11 * 1.875 + 200 = 260.5 ms
+        (send(106, 0, 260), lasts(6, 6400)),
+        (NewAck(112), Nothing),
+        (FastRetransmit(112), Nothing),
+        (Timeout(112), Nothing),
+        // All of before is acknowledged: it lasts one round trip, 19.94 ms.
+        (send(112, 0, 19), lasts(0, 6400)),
+        (send(112, 0, 20), Nothing),
+        (send(112, 0, 0), Nothing),
+        // A quarter of the slots; 19.94 / 7.5.
+        (Hears(four(mbb("200/300", "6400/9")), 12), Claims([5, 3])),
+        (send(100, 0, 0), lasts(11, 1600)),
+        (send(100, 0, 238), lasts(11, 1600)),
+        // 2 * 300 + 62.08 ms hold 11.03 slots of 60 ms. In 302.08 ms the old link delivers more than all 20.
+        (Hears(mbb("6400/9", "200/300"), 20), Claims([14, 12])),
+        (send(100, 0, 662), lasts(0, 200)),
+        (send(110, 0, 2244), lasts(0, 200)),
+        (send(110, 0, 2245), Nothing),
+        // A dead link holds nothing that the new one would have to carry.
+        (Hears(bbm("6400/9", "6400/9"), 20), Claims([13, 11])),
+        (send(100, 0, 0), lasts(20, 6400)),
+        (send(100, 20, 0), lasts(0, 6400)),
     ]
 }

@@ -1,8 +1,10 @@
 //! docs/reference/near.md: its worked numbers, for 6400kbit/9ms -> 200kbit/300ms with 4 ms beyond the access link.
 
+use crate::common::vectors::{NearAnswer, NearEvent, near_flow, near_sender};
 use crate::common::*;
 use proptest::prelude::*;
-use segue_policy::{Link, Near, Notice};
+use segue_policy::headers::near;
+use segue_policy::{Link, Near, Notice, Out};
 
 fn notice(old: &str, new: &str) -> Notice {
     let link = |word: &str| {
@@ -171,5 +173,57 @@ proptest! {
         prop_assert!(Near::after_loss(window, own) >= 256);
         prop_assert!(near.rto_ns(u32::MAX) >= near.rto_ns(0));
         prop_assert!(near.share(own) >= 1 && near.cwnd(own, flows) >= near.flow_window());
+    }
+}
+
+/// The list that `crates/kernel/tests/vectors.rs` plays in a loaded program.
+#[test]
+fn one_flow_alone() {
+    let mut flow = near().start();
+    for (step, (event, answer)) in near_flow().into_iter().enumerate() {
+        let found = match event {
+            NearEvent::Notice(notice, flight) => {
+                NearAnswer::of(&flow.on_notice(&near_sender(100, flight), &notice))
+            }
+            NearEvent::NewAck(una) => NearAnswer::of(&flow.on_new_ack(&near_sender(una, 5))),
+            NearEvent::FastRetransmit(una) => NearAnswer::of(&flow.on_fast_retransmit(&near_sender(una, 5))),
+            NearEvent::Timeout(una) => NearAnswer::of(&flow.on_timeout(&near_sender(una, 5))),
+            NearEvent::Send(out) => flow.claim(&out).map_or(NearAnswer::Nothing, NearAnswer::Lasts),
+        };
+        assert_eq!(found, answer, "step {step}: {event:?}");
+    }
+}
+
+/// A stalled flow resumes at once, with its part of the path.
+#[test]
+fn one_flow_alone_in_rto_recovery() {
+    let stalled = in_rto(near_sender(100, 20));
+    let act = near().start().on_notice(&stalled, &bbm("6400/9", "6400/9"));
+    assert_eq!(NearAnswer::of(&act), NearAnswer::Resumes([13, 11]));
+}
+
+proptest! {
+    /// Notices of any sort: the window is this flow's part of W and two packets, a claim ends by itself, and what is
+    /// under way beside it is never more than what was at the notice.
+    #[test]
+    fn one_flow_alone_is_bounded(
+        links in [(1u32.., 0u32..), (1u32.., 0u32..)],
+        flows: u32,
+        disconnected in 0u32..2,
+        flight in 0u32..100_000,
+        outs in prop::collection::vec((0u32.., 0u32..3000, 0u32..1000), 0..20),
+    ) {
+        let [old_link, new_link] = links.map(|(rate_kbps, delay_us)| Link { rate_kbps, delay_us });
+        let notice = Notice { old_link, new_link, flows, disconnected };
+        let mut flow = near().start();
+        let act = flow.on_notice(&near_sender(100, flight), &notice);
+        prop_assert_eq!(act.cwnd, act.ssthresh.saturating_add(2 * 256));
+        prop_assert!(act.ssthresh >= 256);
+        for (snd_una, unit, marked) in outs {
+            let claim = flow.claim(&Out { snd_una, unit, marked, elapsed_ms: 0 });
+            prop_assert!(claim.expect("it lasts").old_out <= flight);
+        }
+        prop_assert_eq!(flow.claim(&Out { elapsed_ms: u32::MAX, ..Out::default() }), None);
+        prop_assert_eq!(flow.claim(&Out { elapsed_ms: 0, ..Out::default() }), None);
     }
 }

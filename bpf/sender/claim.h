@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * claim.h - as long as a claim lasts, the policy says before packets leave how many may be out,
+ * and how fast they leave.
+ *
+ * In recovery PRR sets cwnd with each ACK, and around cubic each ACK sets the pacing rate
+ * (tcp_cong_control, tcp_update_pacing_rate). Both come before packets leave. The kernel then
+ * asks the congestion control for min_tso_segs, before it looks at cwnd and pace
+ * (tcp_write_xmit, tcp_xmit_retransmit_queue). So the claim is enacted there.
+ *
+ * Where no fq paces, TCP does by itself (SK_PACING_NEEDED), until the claim is over.
+ *
+ * Source: docs/internals/kernel.md; net/ipv4/tcp_output.c.
+ */
+#ifndef SEGUE_SENDER_CLAIM_H
+#define SEGUE_SENDER_CLAIM_H
+
+#include "belief.h"
+#include "state.h"
+#include "units.h"
+
+static inline void segue_begin_claim(struct sock *sk, struct segue_connection *conn)
+{
+	conn->claims = 1;
+	if (sk->sk_pacing_status == SK_PACING_NONE) {
+		sk->sk_pacing_status = SK_PACING_NEEDED;
+		conn->paces = 1;
+	}
+}
+
+/* The guard is the window that was granted, as far as it has not been refuted. */
+static inline u32 segue_claimed(const struct segue_connection *conn)
+{
+	return segue_min(conn->guard + SEGUE_NEAR_ACKS_HELD, SEGUE_CLAIMED);
+}
+
+static inline void segue_end_claim(struct sock *sk, struct segue_connection *conn)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+
+	conn->claims = 0;
+	tp->snd_cwnd = segue_min(tp->snd_cwnd, segue_claimed(conn));
+	if (conn->paces && sk->sk_pacing_status == SK_PACING_NEEDED)
+		sk->sk_pacing_status = SK_PACING_NONE;
+	conn->paces = 0;
+}
+
+/* The kernel counts the payload alone. */
+static inline u64 segue_octets_a_second(const struct tcp_sock *tp, u32 kbps)
+{
+	return (u64)kbps * 125 * tp->mss_cache / (tp->mss_cache + SEGUE_HEADER_BYTES);
+}
+
+static inline void segue_view_out(const struct tcp_sock *tp, const struct segue_connection *conn,
+				  struct segue_out *out)
+{
+	out->snd_una = tp->snd_una;
+	out->unit = tp->mss_cache;
+	out->marked = tp->sacked_out + tp->lost_out;
+	out->elapsed_ms = segue_now_ms() - conn->accepted_ms;
+}
+
+/* Packets are about to leave. 1: a claim lasts, and each leaves by itself. */
+static inline u32 segue_before_sending(struct sock *sk)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct segue_claim claim = {};
+	struct segue_connection *conn;
+	struct segue_out out;
+
+	if (!SEGUE_ANSWERS(scheme, claim))
+		return 0;
+	conn = segue_connection_of(sk);
+	if (!conn || !conn->claims)
+		return 0;
+	segue_view_out(tp, conn, &out);
+	if (!segue_claim_lasts(scheme, &conn->flow, &out, &claim)) {
+		segue_end_claim(sk, conn);
+		return 0;
+	}
+	tp->snd_cwnd = segue_min(segue_claimed(conn) + claim.old_out, tp->snd_cwnd_clamp);
+	sk->sk_pacing_rate = segue_octets_a_second(tp, claim.kbps);
+	return 1;
+}
+
+#endif

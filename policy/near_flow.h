@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * near_flow.h - `near` for a sender that decides for one flow alone and leaves the choice of the
+ * packet to its stack, as programs in a Linux kernel must.
+ *
+ * Source: docs/reference/near.md, whose sections the comments name; what a kernel cannot do is
+ * in docs/internals/kernel.md. The numbers are those of near.h.
+ *
+ * A notice begins a claim: as long as it lasts, the flow may have its part of W out on the new
+ * link, and a packet leaves in each of its slots. The stack's control goes on after it.
+ */
+#ifndef SEGUE_NEAR_FLOW_H
+#define SEGUE_NEAR_FLOW_H
+
+#include "near.h"
+#include "table.h"
+
+#define SEGUE_NEAR_PACKET_BYTES 1500u
+#define SEGUE_NEAR_ACK_BYTES 52u /* with time stamps (RFC 7323) */
+
+/* segue_action.rules */
+enum {
+	SEGUE_RULE_NEAR_CLAIMS = 1u << 0, /* 2.4, 3.1 */
+	SEGUE_RULE_NEAR_OLD_LOSS = 1u << 1, /* 4.2 */
+};
+
+/* State of one flow. */
+struct segue_near_flow {
+	u32 ho_point; /* snd_max at the notice */
+	u32 drains; /* 1: not all of what was sent before it is acknowledged */
+	u32 claims; /* 1: the claim lasts */
+	u32 old_out; /* packets that the old link held then */
+	u32 kbps; /* this flow's slots */
+	u32 rtt_ms; /* of the new path: the claim lasts so long, and until ho_point is reached */
+	u32 most_ms; /* but no longer than this (5.4) */
+};
+
+static inline u32 segue_near_ms(u64 ns)
+{
+	return segue_saturate(ns / 1000000) + 1;
+}
+
+/* 2.5, 2.6: of the packets under way, those that left before completion. The old link's ACKs
+ * have let out the others, one for each of its packets. */
+static inline u32 segue_near_old_out(const struct segue_near *near, const struct segue_notice *notice,
+				     u32 flight)
+{
+	const u64 flows = segue_max(1, segue_min(notice->flows, SEGUE_FLOWS_LIMIT));
+	const u64 since = near->ack_way_ns / (near->old_slot_ns * flows + 1) + 1;
+
+	return notice->disconnected ? flight : since < flight ? flight - (u32)since : 0;
+}
+
+static inline void segue_near_on_notice(const void *settings, void *state,
+					const struct segue_sender *tcp,
+					const struct segue_notice *notice,
+					struct segue_action *act)
+{
+	struct segue_near_flow *flow = state;
+	struct segue_near near;
+	u32 window;
+
+	(void)settings;
+	if (!segue_notice_usable(notice))
+		return;
+	/* the notice is about the path: its delays have what lies beyond the link */
+	segue_near_of(&near, notice, 0, SEGUE_NEAR_PACKET_BYTES, SEGUE_NEAR_ACK_BYTES, 1);
+	window = segue_saturate(near.window);
+	flow->ho_point = tcp->snd_max;
+	flow->drains = segue_seq_before(tcp->snd_una, tcp->snd_max);
+	flow->claims = 1;
+	flow->old_out = segue_near_old_out(&near, notice, tcp->flight);
+	flow->kbps = segue_max(1, notice->new_link.rate_kbps /
+					  segue_max(1, segue_min(notice->flows, SEGUE_FLOWS_LIMIT)));
+	flow->rtt_ms = segue_near_ms(near.rtt_ns);
+	flow->most_ms = segue_near_ms(segue_near_rto_ns(&near, 0));
+
+	act->what |= SEGUE_CLAIM;
+	segue_set_cwnd(act, segue_saturate((u64)window + SEGUE_NEAR_ACKS_HELD * SEGUE_PACKET));
+	segue_set_ssthresh(act, window);
+	if (tcp->timeouts_since_ack || tcp->in_rto_recovery) /* stalled: 4.1 */
+		act->what |= SEGUE_RETRANSMIT_HEAD | SEGUE_CLEAR_BACKOFF | SEGUE_REARM_TIMER;
+	act->rules |= SEGUE_RULE_NEAR_CLAIMS;
+}
+
+static inline void segue_near_on_new_ack(const void *settings, void *state,
+					 const struct segue_sender *tcp,
+					 struct segue_action *act)
+{
+	struct segue_near_flow *flow = state;
+
+	(void)settings;
+	(void)act;
+	if (flow->drains)
+		flow->drains = segue_seq_before(tcp->snd_una, flow->ho_point);
+}
+
+/* 4.2: what was sent before the notice is the old link's loss, and costs no window. */
+static inline void segue_near_on_fast_retransmit(const void *settings, void *state,
+						 const struct segue_sender *tcp,
+						 struct segue_action *act)
+{
+	const struct segue_near_flow *flow = state;
+
+	(void)settings;
+	if (!flow->drains || !segue_seq_before(tcp->snd_una, flow->ho_point))
+		return;
+	act->what |= SEGUE_KEEP_WINDOW;
+	act->rules |= SEGUE_RULE_NEAR_OLD_LOSS;
+}
+
+static inline void segue_near_on_timeout(const void *settings, void *state,
+					 const struct segue_sender *tcp, struct segue_action *act)
+{
+	const struct segue_near_flow *flow = state;
+
+	(void)settings;
+	if (!flow->drains || !segue_seq_before(tcp->snd_una, flow->ho_point))
+		return;
+	act->what |= SEGUE_KEEP_SSTHRESH;
+	act->rules |= SEGUE_RULE_NEAR_OLD_LOSS;
+}
+
+static inline u32 segue_near_listens(const void *state)
+{
+	const struct segue_near_flow *flow = state;
+
+	return flow->drains;
+}
+
+/* 3.1, 3.2: before a packet leaves. What the old link holds is not on the new one; the stack
+ * counts it as under way until it is acknowledged, SACKed or marked lost. */
+static inline u32 segue_near_claim(void *state, const struct segue_out *out,
+				   struct segue_claim *claim)
+{
+	struct segue_near_flow *flow = state;
+	const u32 drains = segue_seq_before(out->snd_una, flow->ho_point);
+	u32 old_out = 0;
+
+	if (!flow->claims)
+		return 0;
+	if (out->elapsed_ms >= flow->most_ms || (!drains && out->elapsed_ms >= flow->rtt_ms)) {
+		flow->claims = 0;
+		return 0;
+	}
+	if (drains) {
+		const u32 unit = segue_max(1, out->unit);
+
+		old_out = (flow->ho_point - out->snd_una + unit - 1) / unit;
+		old_out = old_out > out->marked ? old_out - out->marked : 0;
+	}
+	claim->old_out = segue_min(old_out, flow->old_out);
+	claim->kbps = flow->kbps;
+	return 1;
+}
+
+SEGUE_FITS(u32, struct segue_near_flow);
+
+SEGUE_POLICY(near, .on_notice = segue_near_on_notice, .on_new_ack = segue_near_on_new_ack,
+	     .on_fast_retransmit = segue_near_on_fast_retransmit,
+	     .on_timeout = segue_near_on_timeout, .listens = segue_near_listens,
+	     .claim = segue_near_claim);
+
+#endif

@@ -56,9 +56,9 @@ fn flap(scheme: &str, bulk: &Path) {
     assert_eq!(said.intact, Some(true), "{scheme}");
     assert_eq!(told["connections"], 15, "{scheme}: {told:?}");
     let heard = lab.ends.take().expect("it is told").finish().expect("it detaches");
-    // One a second.
+    // One a second. On a busy machine most are late, and meet no link.
     let most = took.as_secs() + 1;
-    assert!((2..=most).contains(&heard["accepted"]), "{scheme}: {heard:?} in {took:?}");
+    assert!((1..=most).contains(&heard["accepted"]), "{scheme}: {heard:?} in {took:?}");
     let (emulator, drops) = lab.close().expect("it closes");
     let packets = emulator.stop().expect("it ran").packets;
     let lost = packets.iter().filter(|packet| matches!(packet.fate, segue_lab::path::Fate::Disconnected(_)));

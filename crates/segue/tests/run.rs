@@ -52,8 +52,10 @@ fn examples_run() {
     assert!(scenarios.len() >= 3 && drives.len() >= 2);
     for name in drives {
         let whole = std::fs::read_to_string(examples.join(&name)).expect("an example");
-        let one =
-            whole.replace("\ndelay = [\"10ms\", \"20ms\", \"50ms\", \"100ms\"]\n", "\ndelay = \"20ms\"\n");
+        // An hour is the length of the paper's drives.
+        let one = whole
+            .replace("\ndelay = [\"10ms\", \"20ms\", \"50ms\", \"100ms\"]\n", "\ndelay = \"20ms\"\n")
+            .replace("\nof = \"wcdma+wlan\"\n", "\nof = \"wcdma+wlan\"\nlength = \"300s\"\n");
         std::fs::write(folder.path().join(&name), one).expect("written");
         let path = folder.path().join(&name).display().to_string();
         let output =

@@ -6,8 +6,8 @@
  *     mobile_sockops   at each event of a connection: capability and reports
  *     mobile_notify    when the agent reads its iterator: a notice, on all connections
  *     mobile_egress    as a segment leaves: not over a link that has gone
- *     mobile_echo      at the device's egress: what peers without capability are sent,
- *                      and their windows
+ *     mobile_echo      at the device's egress: the time stamps that peers are sent, the
+ *                      windows of those without capability, and what is forwarded
  *     mobile_waiting   when the agent reads its iterator: which of these may wait
  */
 #include "negotiate.h"

@@ -16,6 +16,7 @@
 
 mod craft;
 mod error;
+mod exit;
 mod forwarded;
 mod kept;
 mod notify;
@@ -24,7 +25,7 @@ mod resume;
 mod window;
 
 pub use error::Error;
-pub use forwarded::Exit;
+pub use exit::Exit;
 pub use notify::{ConnectionCounts, Notice, Pass, Scope};
 pub use resume::{Progress, Treatment, Waiting};
 pub use window::{Bounding, Receiving};

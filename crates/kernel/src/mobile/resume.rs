@@ -7,7 +7,7 @@
 //! whether its peer sends again.
 
 use super::craft;
-use super::forwarded::Exit;
+use super::exit::Exit;
 use super::notify::{each_record, give};
 use super::records::{Counters, Ends};
 use super::{Error, Mobile, Scope};

@@ -10,7 +10,7 @@ BUILD := $(CARGO) build --locked --workspace --bin segue --bin segue-agent
 # Needs of everything, of the programs beside it, and of tests alone.
 NEED := rust cc
 NEED_ALL := $(NEED) bpf
-NEED_TESTS := gcc lab python tshark tcptrace chromium
+NEED_TESTS := gcc lab python tshark tcptrace chromium tmux
 DEMO := compare 6400kbit/9ms 200kbit/300ms --both-ways --kind mbb,bbm --disconnect 1s \
 	--flows 1,2,4 --schemes sack,etcp-v0,etcp-v1
 # More arguments for the program that a target runs: make fidelity ARGS=--subset
@@ -29,7 +29,7 @@ PROGRAM :=
 RELEASE := $${CARGO_TARGET_DIR:-target}/release/segue
 STATIC := $(shell uname -m)-unknown-linux-gnu
 
-.PHONY: help setup demo build test fuzz measure python-test lab liar agent-speed agent-soak bench fidelity linux-fidelity linux-reference book lint additions man completions install uninstall static deb units clean
+.PHONY: help setup demo build test fuzz measure python-test lab liar agent-speed agent-soak bench fidelity linux-fidelity linux-reference book lint additions man completions install uninstall static deb release units clean
 
 help:
 	@echo 'make setup        installs the system packages that building and testing need'
@@ -54,6 +54,7 @@ help:
 	@echo 'make uninstall    removes them; a configuration that was changed stays'
 	@echo 'make static       the programs without shared libraries, into out/static'
 	@echo 'make deb          a Debian package, into out'
+	@echo 'make release      programs, package, container image, wheel, book, bill of materials and checksums, into out/release'
 	@echo 'make units        tries that package and its services under a systemd of their own; as root'
 	@echo 'make man          manual pages, into out/man'
 	@echo 'make completions  completions of bash, zsh and fish, into out/completions'
@@ -174,6 +175,11 @@ else
 	packaging/install "$(PROGRAM)" out/deb /usr /etc
 endif
 	$(CARGO) deb --no-build --locked -p segue --output out/
+
+# The static programs serve archive, package and image alike. The wheel needs maturin, which `make python-test` installs.
+release: static book
+	$(MAKE) deb PROGRAM=out/static/segue
+	packaging/release
 
 units: deb
 	$(ROOT) packaging/try-units out/segue_*.deb

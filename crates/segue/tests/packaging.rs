@@ -134,3 +134,83 @@ fn units_are_units() {
         assert_eq!(about.collect::<Vec<_>>(), Vec::<&str>::new());
     }
 }
+
+/// What a command prints that has to succeed.
+fn said(command: &mut Command) -> String {
+    let output = command.output().expect("it starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+/// SHA-256 as `sha256sum` prints it.
+fn digest(file: &Path) -> String {
+    let text = said(Command::new("sha256sum").arg(file));
+    text.split(' ').next().unwrap_or_default().to_string()
+}
+
+/// Every part of a container image is what the part that names it says, down to the programs.
+#[test]
+#[ignore = "needs python3"]
+fn a_container_image_is_an_oci_layout() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    std::fs::write(at("segue"), "a program").expect("a file");
+    let made = |name: &str| {
+        let mut command = Command::new(root().join("packaging/oci-image"));
+        said(command.args(["--version", "1.2.3", "--out"]).arg(at(name)).arg(at("segue")));
+        std::fs::read(at(name)).expect("an image")
+    };
+    assert_eq!(made("a.tar"), made("b.tar"), "the same bytes");
+    said(Command::new("tar").arg("-xf").arg(at("a.tar")).arg("-C").arg(folder.path()));
+    let json = |path: &Path| -> serde_json::Value {
+        serde_json::from_slice(&std::fs::read(path).expect("a file")).expect("JSON")
+    };
+    let blob = |named: &serde_json::Value| {
+        let name =
+            named["digest"].as_str().and_then(|digest| digest.strip_prefix("sha256:")).expect("a digest");
+        let path = at("blobs/sha256").join(name);
+        assert_eq!(digest(&path), name);
+        assert_eq!(Some(std::fs::metadata(&path).expect("a blob").len()), named["size"].as_u64());
+        path
+    };
+    assert_eq!(json(&at("oci-layout"))["imageLayoutVersion"], "1.0.0");
+    let index = json(&at("index.json"));
+    assert_eq!(index["manifests"][0]["annotations"]["org.opencontainers.image.ref.name"], "1.2.3");
+    let manifest = json(&blob(&index["manifests"][0]));
+    let config = json(&blob(&manifest["config"]));
+    assert_eq!(config["config"]["Entrypoint"][0], "/usr/bin/segue");
+    let layer = blob(&manifest["layers"][0]);
+    let unpacked = at("layer.tar");
+    let gzip = Command::new("gzip").arg("-dc").arg(&layer).output().expect("gzip starts");
+    std::fs::write(&unpacked, gzip.stdout).expect("a file");
+    assert_eq!(config["rootfs"]["diff_ids"][0], format!("sha256:{}", digest(&unpacked)));
+    said(Command::new("tar").arg("-xf").arg(&unpacked).arg("-C").arg(folder.path()));
+    assert_eq!(std::fs::read_to_string(at("usr/bin/segue")).expect("the program"), "a program");
+    assert!(at("usr/share/licenses/segue/LICENSE-MIT").exists());
+}
+
+/// The bill of materials has every library with its digest, and no library of tests.
+#[test]
+#[ignore = "needs python3"]
+fn a_bill_of_materials_lists_what_is_in_the_programs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let graph = folder.path().join("metadata.json");
+    let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.current_dir(root()).args(["metadata", "--locked", "--offline", "--format-version", "1"]);
+    std::fs::write(&graph, said(cargo.args(["--filter-platform", &target]))).expect("a file");
+    let mut sbom = Command::new(root().join("packaging/sbom"));
+    let bill = said(sbom.arg("segue-agent").stdin(std::fs::File::open(&graph).expect("a file")));
+    let bill: serde_json::Value = serde_json::from_str(&bill).expect("JSON");
+    assert_eq!((&bill["bomFormat"], &bill["specVersion"]), (&"CycloneDX".into(), &"1.5".into()));
+    let components = bill["components"].as_array().expect("components");
+    let named = |name: &str| components.iter().find(|component| component["name"] == name);
+    assert!(named("segue-agent").is_some() && named("libbpf-rs").is_some());
+    assert!(named("proptest").is_none() && named("segue-netsim").is_none(), "the agent has neither");
+    for component in components {
+        let own = component["name"].as_str().is_some_and(|name| name.starts_with("segue-"));
+        let content = component["hashes"][0]["content"].as_str().unwrap_or_default();
+        assert!(own || content.len() == 64, "{component}");
+        assert!(component["licenses"][0]["expression"].is_string(), "{component}");
+    }
+}

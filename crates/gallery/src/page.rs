@@ -1,4 +1,5 @@
-//! The page of `segue reproduce`: every figure, what its paper says about it, what was measured, the verdict.
+//! The pages of `segue reproduce`: every figure, what its paper says about it, what was measured, the verdict. Several
+//! papers have a page each, and one that leads to them.
 
 use crate::buffers::senders_and_buffers;
 use crate::figures::DrawnFigure;
@@ -20,26 +21,72 @@ pub struct Exhibit<'a> {
     pub claims: Vec<Judged<'a>>,
 }
 
-/// The page. `points`: handoff times per bar.
-pub fn gallery_page(
+/// How the gallery was made.
+pub struct Making<'a> {
+    /// Handoff times per bar.
+    pub points: usize,
+    /// Options of the command that a single figure needs as well, each behind a blank.
+    pub options: String,
+    /// The command, and the program.
+    pub origin: &'a Origin,
+}
+
+/// The page that leads to the others.
+const INDEX: &str = "index.html";
+/// That of the table of senders and buffers.
+const BUFFERS: &str = "senders-and-buffers.html";
+
+/// Names and texts of the pages. A single paper is the index itself.
+pub fn gallery_pages(
     exhibits: &[Exhibit],
     buffers: Option<&SendersAndBuffers>,
-    points: usize,
-    origin: &Origin,
-) -> String {
-    let budget = Budget::of_pictures();
-    let content = html! {
+    making: &Making,
+) -> Vec<(String, String)> {
+    let budget = Budget::of_pictures;
+    if let [exhibit] = exhibits {
+        let content = html! {
+            (exhibit.markup(&budget(), making, None))
+            @if let Some(table) = buffers { (senders_and_buffers(table)) }
+        };
+        return vec![(INDEX.to_string(), html_page("Segue: a paper, run again", content))];
+    }
+    let index = html! {
         h1 { "Papers, run again" }
-        p.lead {
-            "Every figure redrawn and every statement judged on fresh simulations, " (points)
-            " handoffs, or at most so many seeds of a drive, for each bar. Made by Segue " (origin.version) "; repeat it with "
-            code.command { (origin.command) } "."
-        }
+        (about(making))
         (summary(exhibits))
-        @for exhibit in exhibits { (exhibit.markup(&budget)) }
-        @if let Some(table) = buffers { (senders_and_buffers(table)) }
+        @if buffers.is_some() {
+            p { a href=(BUFFERS) { "Senders and buffers" } ": five senders beside four buffers of routers." }
+        }
+        p { "Beside each figure stand its numbers as CSV, and the command that draws it again." }
     };
-    html_page("Segue: papers, run again", content)
+    let mut pages = vec![(INDEX.to_string(), html_page("Segue: papers, run again", index))];
+    pages.extend(exhibits.iter().map(|exhibit| {
+        let content = exhibit.markup(&budget(), making, Some(INDEX));
+        (page_of(exhibit.paper), html_page(&format!("Segue: {}", exhibit.paper.id), content))
+    }));
+    pages.extend(buffers.map(|table| {
+        let content = html! { (back(INDEX)) (senders_and_buffers(table)) };
+        (BUFFERS.to_string(), html_page("Segue: senders and buffers", content))
+    }));
+    pages
+}
+
+fn page_of(paper: &Paper) -> String {
+    format!("{}.html", paper.id)
+}
+
+fn back(to: &str) -> Markup {
+    html! { p { a href=(to) { "All papers" } } }
+}
+
+fn about(making: &Making) -> Markup {
+    html! {
+        p.lead {
+            "Every figure redrawn and every statement judged on fresh simulations, " (making.points)
+            " handoffs for each bar, or as many seeds of a drive at most. Made by Segue " (making.origin.version)
+            "; repeat it with " code.command { (making.origin.command) } "."
+        }
+    }
 }
 
 fn count(exhibits: &[Exhibit], verdict: Verdict) -> usize {
@@ -54,11 +101,16 @@ fn summary(exhibits: &[Exhibit]) -> Markup {
                 @for exhibit in exhibits {
                     @let one = std::slice::from_ref(exhibit);
                     tr {
-                        td { (exhibit.paper.id) }
+                        td {
+                            @if exhibits.len() > 1 { a href=(page_of(exhibit.paper)) { (exhibit.paper.id) } }
+                            @else { (exhibit.paper.id) }
+                        }
                         @for verdict in Verdict::ALL { td { (count(one, verdict)) } }
                     }
                 }
-                tr { td { "all" } @for verdict in Verdict::ALL { td { (count(exhibits, verdict)) } } }
+                @if exhibits.len() > 1 {
+                    tr { td { "all" } @for verdict in Verdict::ALL { td { (count(exhibits, verdict)) } } }
+                }
             }
         } }
     }
@@ -79,41 +131,89 @@ impl Exhibit<'_> {
         }
     }
 
-    fn markup(&self, budget: &Budget) -> Markup {
+    fn markup(&self, budget: &Budget, making: &Making, up: Option<&str>) -> Markup {
         let shown: BTreeSet<&str> =
             self.figures.iter().flat_map(|(figure, _)| &figure.supports).map(String::as_str).collect();
         let rest: Vec<&Judged> =
             self.claims.iter().filter(|judged| !shown.contains(judged.claim.id.as_str())).collect();
         html! {
-            h2 { (self.paper.cite) }
+            @if let Some(up) = up { (back(up)) }
+            h1 { (self.paper.cite) }
+            (about(making))
+            (summary(std::slice::from_ref(self)))
+            (self.contents(!rest.is_empty()))
+            p.filter {
+                label { input type="checkbox" id="differing"; " only statements that do not hold, and their figures" }
+            }
             @for reading in &self.paper.readings {
                 p.lead { "Reading of " (reading.section) ": " code { (reading.set) } ". " (reading.why) }
             }
-            @for (figure, drawn) in &self.figures {
-                section {
-                    h3 { (figure.place) ": " (figure.title) }
-                    @for panel in &drawn.panels {
-                        @let both = budget.takes(panel.picture.bytes().1);
-                        (panel.picture.markup(both, &panel.caption()))
-                    }
-                    @if let Some(notes) = &figure.notes { p.lead { (notes) } }
-                    (self.claims_of(figure))
-                }
-            }
+            @for (figure, drawn) in &self.figures { (self.section(figure, drawn, budget, making)) }
             @if !rest.is_empty() {
-                section {
-                    h3 { "Other statements" }
+                section id=(OTHER) {
+                    h2 { "Other statements" }
                     ul.claims { @for judged in rest { (claim(judged, true)) } }
                 }
             }
         }
     }
+
+    /// Links to the figures, with what became of their statements.
+    fn contents(&self, others: bool) -> Markup {
+        let verdicts = |figure: &Figure| {
+            let of = |verdict: Verdict| {
+                let judged = self.claims.iter().filter(|judged| figure.supports.contains(&judged.claim.id));
+                judged.filter(|judged| judged.verdict == verdict).count()
+            };
+            let counts = Verdict::ALL.map(|verdict| (of(verdict), verdict.words())).into_iter();
+            let counts =
+                counts.filter(|(count, _)| *count > 0).map(|(count, words)| format!("{count} {words}"));
+            counts.collect::<Vec<_>>().join(", ")
+        };
+        html! {
+            nav.contents aria-label="Figures" {
+                ul {
+                    @for (figure, _) in &self.figures {
+                        li {
+                            a href=(format!("#{}", figure.id)) { (figure.place) } ": " (figure.title)
+                            @let told = verdicts(figure);
+                            @if !told.is_empty() { span.lead { " " (told) } }
+                        }
+                    }
+                    @if others { li { a href=(format!("#{OTHER}")) { "Other statements" } } }
+                }
+            }
+        }
+    }
+
+    /// A figure with its numbers, its command and its statements.
+    fn section(&self, figure: &Figure, drawn: &DrawnFigure, budget: &Budget, making: &Making) -> Markup {
+        let name = format!("{} {}", self.paper.id, figure.id);
+        html! {
+            section id=(figure.id) {
+                h2 { (figure.place) ": " (figure.title) }
+                p.again {
+                    a href=(format!("{}.csv", name.replace(' ', "-"))) { "numbers (CSV)" } " "
+                    code.command { "segue reproduce " (name) (making.options) }
+                }
+                @for panel in &drawn.panels {
+                    @let both = budget.takes(panel.picture.bytes().1);
+                    (panel.picture.markup(both, &panel.caption()))
+                }
+                @if let Some(notes) = &figure.notes { p.lead { (notes) } }
+                (self.claims_of(figure))
+            }
+        }
+    }
 }
+
+/// The place of statements that no figure shows.
+const OTHER: &str = "other-statements";
 
 /// A claim; several figures may show it, and the first has its id.
 fn claim(judged: &Judged, first: bool) -> Markup {
     html! {
-        li id=[first.then_some(&judged.claim.id)] {
+        li id=[first.then_some(&judged.claim.id)] class=(class(judged.verdict)) {
             span class=(format!("verdict {}", class(judged.verdict))) { (judged.verdict.words()) }
             " " (judged.claim.statement) " "
             span.rule { (judged.claim.place) ", " (judged.claim.id) }

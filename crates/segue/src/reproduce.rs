@@ -9,7 +9,7 @@ use segue_console::lines;
 use segue_export::Origin;
 use segue_export::Output;
 use segue_gallery::figures::figure;
-use segue_gallery::page::{Exhibit, gallery_page};
+use segue_gallery::page::{Exhibit, Making, gallery_pages};
 use segue_gallery::{buffers_csv, claims_json, figure_csv};
 use segue_handoff::Scheme;
 use segue_reproduce::buffers::{self, SendersAndBuffers};
@@ -24,6 +24,9 @@ use segue_tcp::StackProfile;
 use segue_tcp::profile::{INET_RENO, STACK_SETTINGS};
 use segue_world::fmip::{DOWNLOAD_SETTINGS, Download};
 use std::path::Path;
+
+/// Handoff times that verdicts are meant for.
+const ALL_POINTS: u8 = 200;
 
 /// `segue reproduce`.
 #[derive(Debug, Args)]
@@ -42,7 +45,7 @@ pub struct ReproduceArgs {
     #[arg(long, value_name = "DIR", default_value = "reproduction")]
     pub out: String,
     /// Handoff times of each bar, and most seeds of a drive, for a quick look; verdicts are meant for 200
-    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u8).range(1..=200))]
+    #[arg(long, value_name = "N", default_value_t = ALL_POINTS, value_parser = clap::value_parser!(u8).range(1..=200))]
     pub points: u8,
     /// Try another reading: a setting of a scheme or stack, beside those of the ledger; may be repeated
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
@@ -73,11 +76,11 @@ pub fn run(args: &ReproduceArgs, origin: &Origin, screen: &Screen) -> Result<(),
             args.out
         )));
     }
-    let bars = |runs, of: &str| -> Done {
-        let bar = progress::bar(screen, runs, of);
-        Box::new(move |done| bar.inc(done))
+    let begin = |runs, of: &str| -> Done {
+        let progress = progress::of(screen, runs, of);
+        Box::new(move |done| progress.inc(done))
     };
-    let judged = judge(&papers, args, origin, &bars)?;
+    let judged = judge(&papers, args, origin, &begin)?;
     outputs::write(json, || claims_json(&judged, args.points.into()))?;
     if !on_stdout {
         print(&summary(&judged, (!args.check).then_some(args.out.as_str())))?;
@@ -295,7 +298,13 @@ fn write_files(
     if let Some(table) = buffers {
         write("senders-and-buffers.csv".into(), buffers_csv(table).map_err(Failure::ours)?)?;
     }
-    write("index.html".into(), gallery_page(exhibits, buffers, args.points.into(), origin))
+    let points = Some(args.points).filter(|points| *points != ALL_POINTS);
+    let points = points.map(|points| format!(" --points {points}"));
+    let set = args.set.iter().map(|(key, value)| format!(" --set {key}={value}"));
+    let options = points.into_iter().chain(set).collect();
+    let making = Making { points: args.points.into(), options, origin };
+    let mut pages = gallery_pages(exhibits, buffers, &making).into_iter();
+    pages.try_for_each(|(name, page)| write(name, page))
 }
 
 /// Counts of verdicts, and the claims that do not hold.

@@ -42,6 +42,15 @@ fn a_figure_its_numbers_and_the_gallery() {
     assert!(files == run("2"), "the same bytes on any number of threads");
     let page = std::fs::read_to_string(out.join("index.html")).expect("a gallery");
     assert!(page.contains("mflow-fig4-1flow") && page.contains("<svg"));
+    // The contents lead to the figure; its numbers and its command stand beside it.
+    for part in [
+        "href=\"#fig4\"",
+        "<section id=\"fig4\">",
+        "href=\"daniel-kojo-2009-multiflow-fig4.csv\"",
+        "segue reproduce daniel-kojo-2009-multiflow fig4 --points 8<",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
     let mut csv = csv::Reader::from_reader(&files[0].1[..]);
     let rows: Vec<csv::StringRecord> = csv.records().map(|row| row.expect("a row")).collect();
     assert_eq!(rows.len(), 9, "three numbers of flows, three schemes");

@@ -1,0 +1,25 @@
+//! The gallery of several papers: an index, and a page for each.
+
+use segue_gallery::page::{Exhibit, Making, gallery_pages};
+use segue_report::Origin;
+use segue_reproduce::papers::papers;
+
+#[test]
+fn every_page_is_reached_and_leads_back() {
+    let papers = papers().expect("the ledger");
+    let exhibit = |paper| Exhibit { paper, figures: Vec::new(), claims: Vec::new() };
+    let exhibits: Vec<Exhibit> = papers.iter().map(exhibit).collect();
+    let origin = Origin { command: "segue reproduce".into(), version: "0" };
+    let making = Making { points: 200, options: String::new(), origin: &origin };
+    let pages = gallery_pages(&exhibits, None, &making);
+    assert_eq!(pages.len(), 1 + papers.len());
+    let (name, index) = &pages[0];
+    assert!(name == "index.html" && index.len() < 300_000, "{name}: {} bytes", index.len());
+    for ((name, page), paper) in pages[1..].iter().zip(&papers) {
+        assert_eq!(*name, format!("{}.html", paper.id));
+        assert!(index.contains(&format!("href=\"{name}\"")), "{name}");
+        assert!(page.contains("href=\"index.html\"") && page.contains("id=\"differing\""), "{name}");
+    }
+    let alone = gallery_pages(&exhibits[..1], None, &making);
+    assert!(alone.len() == 1 && alone[0].0 == "index.html" && !alone[0].1.contains("href=\"index.html\""));
+}

@@ -584,6 +584,10 @@ fn the_page_fits_every_width_in_light_and_dark() {
         assert_eq!(list(browser.evaluate(SMALL_TEXT)), [""; 0], "{place}");
         let overflow = browser.evaluate("document.documentElement.scrollWidth - innerWidth");
         assert!(overflow.as_i64() <= Some(0), "{place}: {overflow} px too wide");
+        // Whoever moves a slider sees the answer; on a narrow screen it stands below the controls.
+        let in_sight = "(() => { const box = document.getElementById('said').getBoundingClientRect();
+            return box.height > 0 && box.top >= 0 && box.bottom <= innerHeight; })()";
+        assert_eq!(browser.evaluate(in_sight), true, "{place}: the answer is out of sight");
         let ids = list(browser.evaluate("[...document.querySelectorAll('[id]')].map(e => e.id)"));
         assert_eq!(ids.len(), ids.iter().collect::<BTreeSet<_>>().len(), "{place}: an id stands twice");
         grounds.insert(browser.evaluate("getComputedStyle(document.body).backgroundColor").to_string());

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use segue::cli::Command;
 use segue::screen::COLUMNS;
 use segue::{Failure, events, trace as command};
-use segue_capture::{capture, file_name};
+use segue_capture::{SNAPLEN, capture};
 use segue_export::trace_lines;
 use segue_study::explain::{SchemeTrace, explain, several_stacks};
 use segue_tables::events_arrow;
@@ -42,8 +42,8 @@ impl Trace {
         py.detach(|| {
             std::fs::create_dir_all(&folder).map_err(|error| of_file(&error, &folder))?;
             let write = |told: &SchemeTrace| {
-                let path = folder.join(file_name(&told.scheme));
-                let bytes = capture(&told.scheme, &told.trace).map_err(ours)?;
+                let path = folder.join(segue_export::file_name(&told.scheme, "pcapng"));
+                let bytes = capture(&told.scheme, &told.trace, SNAPLEN).map_err(ours)?;
                 let output = segue_export::Output::open(&path.to_string_lossy());
                 output
                     .and_then(|output| output.finish(bytes))

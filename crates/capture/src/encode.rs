@@ -19,8 +19,12 @@ const TO_MOBILE: [u8; 14] = [2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0x08, 0x00];
 /// The same on the way back.
 const FROM_MOBILE: [u8; 14] = [2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x08, 0x00];
 
-/// The frame.
-pub(super) fn packet(profile: &StackProfile, sighting: &Sighting) -> Result<Vec<u8>, EncodeError> {
+/// At most `snap` bytes of the frame, and how long it is.
+pub(super) fn packet(
+    profile: &StackProfile,
+    sighting: &Sighting,
+    snap: u32,
+) -> Result<(Vec<u8>, u32), EncodeError> {
     let packet = &sighting.packet;
     let segment = &packet.segment;
     let mut flags = Flags::NONE;
@@ -49,10 +53,12 @@ pub(super) fn packet(profile: &StackProfile, sighting: &Sighting) -> Result<Vec<
     let ip = Ipv4Header { identification: sighting.identification, ..Ipv4Header::new(addresses) };
     let ip = ip.encode(length + payload)?;
     let ethernet = if packet.data { TO_MOBILE } else { FROM_MOBILE };
-    let mut bytes = Vec::with_capacity(ethernet.len() + IPV4_HEADER + length + payload);
+    let whole = ethernet.len() + IPV4_HEADER + length + payload;
+    let kept = whole.min(snap as usize);
+    let mut bytes = Vec::with_capacity(kept.max(ethernet.len() + IPV4_HEADER + length));
     bytes.extend_from_slice(&ethernet);
     bytes.extend_from_slice(&ip);
     bytes.extend_from_slice(&tcp[..length]);
-    bytes.resize(bytes.len() + payload, 0);
-    Ok(bytes)
+    bytes.resize(kept, 0);
+    Ok((bytes, whole as u32))
 }

@@ -29,7 +29,7 @@ use std::time::Duration;
 /// Ten to the minus ninth of a second.
 const NANOSECONDS: u8 = 9;
 /// Longer than any packet here: all are there in full.
-const SNAPLEN: u32 = 65_535;
+pub const SNAPLEN: u32 = 65_535;
 
 /// A capture cannot be written.
 #[derive(Debug, thiserror::Error)]
@@ -42,8 +42,8 @@ pub enum CaptureError {
     File(#[from] PcapError),
 }
 
-/// One pcapng file: `trace`, run with `scheme`.
-pub fn capture(scheme: &str, trace: &Trace) -> Result<Vec<u8>, CaptureError> {
+/// One pcapng file: `trace`, run with `scheme`, at most `snap` bytes of each packet.
+pub fn capture(scheme: &str, trace: &Trace, snap: u32) -> Result<Vec<u8>, CaptureError> {
     let section = SectionHeaderBlock {
         endianness: Endianness::Little,
         options: vec![
@@ -56,7 +56,7 @@ pub fn capture(scheme: &str, trace: &Trace) -> Result<Vec<u8>, CaptureError> {
     for vantage in Vantage::ALL {
         file.write_pcapng_block(InterfaceDescriptionBlock {
             linktype: DataLink::ETHERNET,
-            snaplen: SNAPLEN,
+            snaplen: snap,
             options: vec![
                 InterfaceDescriptionOption::IfName(vantage.name().into()),
                 InterfaceDescriptionOption::IfDescription(vantage.description().into()),
@@ -66,11 +66,11 @@ pub fn capture(scheme: &str, trace: &Trace) -> Result<Vec<u8>, CaptureError> {
     }
     file.write_pcapng_block(names())?;
     for sighting in sightings::sightings(trace) {
-        let bytes = encode::packet(&trace.experiment.stack, &sighting)?;
+        let (bytes, original_len) = encode::packet(&trace.experiment.stack, &sighting, snap)?;
         file.write_pcapng_block(EnhancedPacketBlock {
             interface_id: sighting.vantage.interface(),
             timestamp: Duration::from_nanos(sighting.at),
-            original_len: bytes.len() as u32,
+            original_len,
             data: bytes.into(),
             options: sighting
                 .comments
@@ -80,12 +80,6 @@ pub fn capture(scheme: &str, trace: &Trace) -> Result<Vec<u8>, CaptureError> {
         })?;
     }
     Ok(file.into_inner())
-}
-
-/// A name for the capture of `scheme`, another one for every scheme: `etcp_a1+a3.pcapng`. File systems and
-/// programs take a colon for something else; no scheme has a low line in its name.
-pub fn file_name(scheme: &str) -> String {
-    format!("{}.pcapng", scheme.replace(':', "_"))
 }
 
 /// The simulated handoff, in a line.

@@ -1,6 +1,6 @@
 //! A capture of packets that were really sent: raw IP, as a link emulator saw them.
 
-use super::{CaptureError, NANOSECONDS, SNAPLEN};
+use super::{CaptureError, NANOSECONDS};
 use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
 use pcap_file::pcapng::blocks::interface_description::{
@@ -25,8 +25,13 @@ pub struct LivePacket {
 
 /// One pcapng file with time stamps in ns: `place` is where all packets were seen. They are written in the order of
 /// their times. One interface only: analysers ignore interfaces, and would take a packet that is seen twice for its
-/// own retransmission.
-pub fn live_capture(title: &str, place: &str, packets: &[LivePacket]) -> Result<Vec<u8>, CaptureError> {
+/// own retransmission. At most `snap` bytes of each packet are written.
+pub fn live_capture(
+    title: &str,
+    place: &str,
+    packets: &[LivePacket],
+    snap: u32,
+) -> Result<Vec<u8>, CaptureError> {
     let section = SectionHeaderBlock {
         endianness: Endianness::Little,
         options: vec![
@@ -38,7 +43,7 @@ pub fn live_capture(title: &str, place: &str, packets: &[LivePacket]) -> Result<
     let mut file = PcapNgWriter::with_section_header(Vec::new(), section)?;
     file.write_pcapng_block(InterfaceDescriptionBlock {
         linktype: DataLink::RAW,
-        snaplen: SNAPLEN,
+        snaplen: snap,
         options: vec![
             InterfaceDescriptionOption::IfName(place.to_string().into()),
             InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
@@ -52,7 +57,7 @@ pub fn live_capture(title: &str, place: &str, packets: &[LivePacket]) -> Result<
             interface_id: 0,
             timestamp: packet.at,
             original_len: packet.length,
-            data: packet.bytes.as_slice().into(),
+            data: packet.bytes[..packet.bytes.len().min(snap as usize)].into(),
             options: comment.map(|text| EnhancedPacketOption::Comment(text.as_str().into())).collect(),
         })?;
     }
@@ -62,6 +67,7 @@ pub fn live_capture(title: &str, place: &str, packets: &[LivePacket]) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::SNAPLEN;
     use pcap_file::pcapng::{Block, PcapNgReader};
 
     fn packet(ns: u64, bytes: &[u8], comment: Option<&str>) -> LivePacket {
@@ -73,7 +79,7 @@ mod tests {
     fn packets_are_read_again_in_order_with_their_nanoseconds() {
         let packets =
             [packet(2_000_000_007, &[0x60; 41], None), packet(1_999_999_999, &[0x45; 40], Some("dropped"))];
-        let bytes = live_capture("two packets", "server", &packets).unwrap();
+        let bytes = live_capture("two packets", "server", &packets, SNAPLEN).unwrap();
         let mut reader = PcapNgReader::new(&bytes[..]).unwrap();
         let mut seen = Vec::new();
         while let Some(block) = reader.next_block() {

@@ -8,7 +8,7 @@ use pcap_file::pcapng::blocks::interface_description::InterfaceDescriptionOption
 use pcap_file::pcapng::blocks::name_resolution::Record;
 use pcap_file::pcapng::{Block, PcapNgReader};
 use proptest::prelude::*;
-use segue_capture::capture;
+use segue_capture::{SNAPLEN, capture};
 use segue_fidelity::narrated;
 use segue_tcp::StackProfile;
 use segue_tcp::profile::PROFILES;
@@ -134,7 +134,7 @@ fn comments_like(packets: &[Seen], text: &str) -> usize {
 }
 
 fn check_contents(scheme: &str, trace: &Trace) {
-    let packets = read(&capture(scheme, trace).unwrap());
+    let packets = read(&capture(scheme, trace, SNAPLEN).unwrap());
     assert!(packets.is_sorted_by_key(|packet| packet.at));
     assert!(packets.last().unwrap().at <= trace.end);
 
@@ -206,7 +206,7 @@ fn a_capture_holds_the_trace() {
 #[test]
 fn decisions_stand_on_the_packets_that_caused_them() {
     let trace = &traces(&experiment("6400kbit/9ms", "200kbit/300ms"), 8_200 * MS, &["etcp"])[0];
-    let packets = read(&capture("etcp", trace).unwrap());
+    let packets = read(&capture("etcp", trace, SNAPLEN).unwrap());
     let commented = |text: &str| {
         let mut found = packets.iter().filter(|p| p.comments.iter().any(|c| c.contains(text)));
         let packet = found.next().unwrap_or_else(|| panic!("nobody says {text}"));
@@ -236,7 +236,7 @@ fn a_handoff_notification_in_a_capture() {
     };
     let trace = &traces(&handoff, 4_000 * MS, &["hn"])[0];
     check_contents("hn", trace);
-    let packets = read(&capture("hn", trace).unwrap());
+    let packets = read(&capture("hn", trace, SNAPLEN).unwrap());
     let told = |interface, length| {
         let option = |p: &&Seen| {
             let experiment = p.header.options.experimental;
@@ -259,7 +259,7 @@ fn a_handoff_notification_in_a_capture() {
 /// Holds a capture against the analysers; says whether tshark gives all retransmissions that name.
 fn analyse(name: &str, scheme: &str, trace: &Trace) -> bool {
     let file = tempfile::Builder::new().suffix(".pcapng").tempfile_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    std::fs::write(file.path(), capture(scheme, trace).unwrap()).unwrap();
+    std::fs::write(file.path(), capture(scheme, trace, SNAPLEN).unwrap()).unwrap();
     let told = told(trace);
     let (retransmissions, dsacks) = tcptrace(file.path());
     assert_eq!(retransmissions, told.retransmissions.len(), "tcptrace: {name} {scheme}");
@@ -341,7 +341,7 @@ fn tshark_finds_nothing_malformed() {
     let up = Experiment { flows: 2, ..experiment("200kbit/300ms", "6400kbit/9ms") };
     let trace = &traces(&up, 8_900 * MS, &["etcp-v1"])[0];
     let file = tempfile::Builder::new().suffix(".pcapng").tempfile_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    std::fs::write(file.path(), capture("etcp-v1", trace).unwrap()).unwrap();
+    std::fs::write(file.path(), capture("etcp-v1", trace, SNAPLEN).unwrap()).unwrap();
     let check = ["-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE", "-q", "-z", "expert", "-r"];
     let text = String::from_utf8_lossy(&run("tshark", &check, file.path()).stdout).to_lowercase();
     assert!(text.contains("sequence") && text.contains("comment"), "{text}");

@@ -4,7 +4,7 @@ use crate::question::{LATEST, Question, in_seconds};
 use crate::refusal::Refusal;
 use crate::words;
 use crate::work::Cancellation;
-use segue_capture::capture;
+use segue_capture::{SNAPLEN, capture};
 use segue_export::{Provenance, comparison_json, trace_lines};
 use segue_report::{comparison_part, handoff_part};
 use segue_study::explain::{Moment, explain, explain_around, several_stacks, typical};
@@ -110,7 +110,7 @@ pub fn packets(question: &Question, cancellation: &Cancellation) -> Result<Optio
     }
     let traces = explain(&question.plan, moment(question));
     let Some(told) = traces.first() else { return Ok(None) };
-    capture(&told.scheme, &told.trace).map(Some).map_err(Refusal::ours)
+    capture(&told.scheme, &told.trace, SNAPLEN).map(Some).map_err(Refusal::ours)
 }
 
 fn moment(question: &Question) -> Moment {

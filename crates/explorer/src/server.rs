@@ -13,7 +13,7 @@ use axum::routing::get;
 use axum::{Router, middleware};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
-use segue_capture::file_name;
+use segue_export::file_name;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -186,7 +186,8 @@ async fn handoff_view(State(house): State<Arc<House>>, uri: Uri) -> Result<Respo
 
 async fn pcapng(State(house): State<Arc<House>>, uri: Uri) -> Result<Response, Refusal> {
     let question = Question::parse(uri.query().unwrap_or_default(), Endpoint::Capture)?;
-    let file = question.plan.schemes.first().map(|scheme| file_name(&scheme.name)).unwrap_or_default();
+    let file =
+        question.plan.schemes.first().map(|scheme| file_name(&scheme.name, "pcapng")).unwrap_or_default();
     let place = house.large.place().await.map_err(Refusal::ours)?;
     let packets = house.captures.run(move |cancellation| answer::packets(&question, cancellation)).await?;
     let headers = [

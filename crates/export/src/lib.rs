@@ -6,9 +6,11 @@ mod document;
 mod drive;
 mod live;
 mod origin;
+mod qlog;
 mod question;
 pub mod schema;
 mod trace_lines;
+mod xplot;
 
 pub use csv_rows::{comparison_csv, csv_text, handoffs_csv};
 pub use difference::difference_json;
@@ -16,12 +18,20 @@ pub use document::{Document, DocumentError};
 pub use drive::{FlatDriveRow, drive_csv, drive_json};
 pub use live::{lab_drive_json, live_csv, live_json};
 pub use origin::{DirectionRecord, LinkRecord, Origin, Provenance, digest};
-pub use question::{Drives, Handoffs, Question, QuestionError};
+pub use qlog::qlog;
+pub use question::{Drives, Handoffs, Lab, Question, QuestionError};
 pub use segue_output::{Draft, Output, OutputError, folder_of, in_words};
 pub use trace_lines::{LineEvent, PacketLine, line, trace_lines};
+pub use xplot::xplot;
 
 use segue_study::Comparison;
 use serde::Serialize;
+
+/// A name for the file of `scheme`, another one for every scheme: `etcp_a1+a3.pcapng`. File systems and programs take a
+/// colon for something else; no scheme has a low line in its name.
+pub fn file_name(scheme: &str, ending: &str) -> String {
+    format!("{}.{ending}", scheme.replace(':', "_"))
+}
 
 /// A comparison as JSON text, one row a line, with a final line feed.
 pub fn comparison_json(

@@ -10,29 +10,42 @@ use std::path::Path;
 pub fn open<const N: usize>(
     asked: [(&str, &Option<String>); N],
 ) -> Result<([Option<Output>; N], bool), Failure> {
-    let (outputs, _, on_stdout) = open_with_captures(asked, None, &[])?;
+    let (outputs, [], on_stdout) = open_with_folders(asked, [])?;
     Ok((outputs, on_stdout))
 }
 
-/// Opened files, captures last, and whether standard output is one of them.
-type Opened<const N: usize> = ([Option<Output>; N], Vec<Output>, bool);
+/// A folder that an option asks for, and the names of the files in it.
+pub struct Folder<'a> {
+    /// The option.
+    pub option: &'static str,
+    /// The folder, if it is asked for.
+    pub path: &'a Option<String>,
+    /// Its files.
+    pub names: Vec<String>,
+}
 
-/// The same, and one capture for each name in a folder. Everything is checked and nothing made: new
-/// folders come with what is put into them.
-pub fn open_with_captures<const N: usize>(
+/// Opened files, those of folders last, and whether standard output is one of them.
+type Opened<const N: usize, const M: usize> = ([Option<Output>; N], [Vec<Output>; M], bool);
+
+/// The same, and a file for each name in a folder. Everything is checked and nothing made: new folders come with
+/// what is put into them.
+pub fn open_with_folders<const N: usize, const M: usize>(
     asked: [(&str, &Option<String>); N],
-    folder: Option<&str>,
-    names: &[String],
-) -> Result<Opened<N>, Failure> {
-    refuse_what_is_not_built(asked.iter().copied().chain([("--pcap", &folder.map(str::to_owned))]))?;
+    folders: [Folder; M],
+) -> Result<Opened<N, M>, Failure> {
+    let in_folders = folders.iter().map(|folder| (folder.option, folder.path));
+    refuse_what_is_not_built(asked.iter().copied().chain(in_folders.clone()))?;
     let mut outputs = [const { None }; N];
     for (slot, (_, path)) in outputs.iter_mut().zip(asked) {
         *slot = path.as_deref().map(Output::open).transpose()?;
     }
-    let captures = folder.map_or(Ok(Vec::new()), |folder| open_captures(folder, names))?;
+    let mut files_of_folders = [const { Vec::new() }; M];
+    for (slot, folder) in files_of_folders.iter_mut().zip(&folders) {
+        *slot = open_folder(folder)?;
+    }
     let options = || {
-        let captures = folder.map(|_| "--pcap");
-        asked.iter().map(|(option, _)| *option).chain(captures).collect::<Vec<_>>().join(", ")
+        let folders = in_folders.clone().filter(|(_, path)| path.is_some());
+        asked.iter().copied().chain(folders).map(|(option, _)| option).collect::<Vec<_>>().join(", ")
     };
     let on_stdout = outputs.iter().flatten().filter(|output| output.is_stdout()).count();
     if on_stdout > 1 {
@@ -41,11 +54,12 @@ pub fn open_with_captures<const N: usize>(
             options()
         )));
     }
-    let files: Vec<_> = outputs.iter().flatten().chain(&captures).filter_map(Output::file).collect();
+    let files: Vec<_> =
+        outputs.iter().flatten().chain(files_of_folders.iter().flatten()).filter_map(Output::file).collect();
     if files.iter().enumerate().any(|(index, file)| files[..index].contains(file)) {
         return Err(Failure::User(format!("{} name one file twice; expected different files", options())));
     }
-    Ok((outputs, captures, on_stdout > 0))
+    Ok((outputs, files_of_folders, on_stdout > 0))
 }
 
 /// Pages, charts and captures need the feature `report`.
@@ -81,28 +95,31 @@ pub fn spare<const N: usize>(read: &Path, outputs: [&Option<Output>; N]) -> Resu
     }
 }
 
-fn open_captures(folder: &str, names: &[String]) -> Result<Vec<Output>, Failure> {
-    match folder {
+fn open_folder(folder: &Folder) -> Result<Vec<Output>, Failure> {
+    let option = folder.option;
+    let Some(path) = folder.path.as_deref() else { return Ok(Vec::new()) };
+    match path {
         "" => {
-            return Err(Failure::User("--pcap ``: it names no folder; expected one for the captures".into()));
+            return Err(Failure::User(format!(
+                "{option} ``: it names no folder; expected one for its files"
+            )));
         }
         "-" => {
-            return Err(Failure::User(
-                "--pcap -: captures do not go to standard output; expected a folder for them (./- for one of that name)"
-                    .into(),
-            ));
+            return Err(Failure::User(format!(
+                "{option} -: it makes several files; expected a folder for them (./- for one of that name)"
+            )));
         }
         _ => {}
     }
     let refuse = |error: OutputError| {
-        let (path, problem) = (&error.path, in_words(&error.problem));
-        Failure::User(format!("--pcap {folder}: cannot write {path}: {problem}; expected a writable folder"))
+        let (file, problem) = (&error.path, in_words(&error.problem));
+        Failure::User(format!("{option} {path}: cannot write {file}: {problem}; expected a writable folder"))
     };
     let open = |name: &String| {
-        let file = Path::new(folder).join(name);
+        let file = Path::new(path).join(name);
         Output::open(&file.to_string_lossy()).map_err(refuse)
     };
-    names.iter().map(open).collect()
+    folder.names.iter().map(open).collect()
 }
 
 /// `--origin` without a CSV file would do nothing.

@@ -1,12 +1,13 @@
 //! `segue trace`.
 
 use crate::args::{BenchArgs, choice};
+use crate::outputs::Folder;
 use crate::screen::Screen;
 use crate::{Failure, events, outputs, print};
 use clap::Args;
 #[cfg(feature = "report")]
-use segue_capture::{capture, file_name};
-use segue_export::{Origin, trace_lines};
+use segue_capture::{SNAPLEN, capture};
+use segue_export::{Origin, file_name, qlog, trace_lines, xplot};
 #[cfg(feature = "report")]
 use segue_report::handoff_page;
 use segue_study::explain::{Moment, explain, explain_around, several_stacks};
@@ -41,6 +42,15 @@ pub struct TraceArgs {
     /// Write a capture per scheme into a folder (pcapng)
     #[arg(long, value_name = "DIR")]
     pub pcap: Option<String>,
+    /// Bytes of each packet that captures keep
+    #[arg(long, value_name = "BYTES", requires = "pcap", value_parser = clap::value_parser!(u32).range(96..=65535))]
+    pub snap: Option<u32>,
+    /// Write a qlog file per scheme into a folder, for qvis
+    #[arg(long, value_name = "DIR")]
+    pub qlog: Option<String>,
+    /// Write a time-sequence graph per scheme and flow into a folder, for xplot
+    #[arg(long, value_name = "DIR")]
+    pub xplot: Option<String>,
     /// Write one page that explains the handoff (HTML; - for standard output)
     #[arg(long, value_name = "FILE")]
     pub report: Option<String>,
@@ -54,13 +64,21 @@ fn one_flow_count(word: &str) -> Result<usize, String> {
 #[cfg_attr(not(feature = "report"), expect(unused_variables, reason = "pages and captures are not built"))]
 pub fn run(args: &TraceArgs, origin: &Origin, screen: &Screen) -> Result<(), Failure> {
     let plan = plan(args)?;
-    #[cfg(feature = "report")]
-    let names: Vec<String> = args.bench.schemes.iter().map(|scheme| file_name(scheme)).collect();
-    #[cfg(not(feature = "report"))]
-    let names = Vec::new();
+    let schemes = || args.bench.schemes.iter();
+    let named = |ending: &str| schemes().map(|scheme| file_name(scheme, ending)).collect();
+    let graphs = match args.flows {
+        1 => named("xpl"),
+        flows => schemes()
+            .flat_map(|scheme| (0..flows).map(move |flow| file_name(&format!("{scheme}-{flow}"), "xpl")))
+            .collect(),
+    };
+    let folders = [
+        Folder { option: "--pcap", path: &args.pcap, names: named("pcapng") },
+        Folder { option: "--qlog", path: &args.qlog, names: named("qlog") },
+        Folder { option: "--xplot", path: &args.xplot, names: graphs },
+    ];
     let asked = [("--json", &args.json), ("--report", &args.report)];
-    let ([json, report], captures, on_stdout) =
-        outputs::open_with_captures(asked, args.pcap.as_deref(), &names)?;
+    let ([json, report], [captures, qlogs, graphs], on_stdout) = outputs::open_with_folders(asked, folders)?;
 
     if on_stdout && (args.story || args.all) {
         let option = if args.story { "--story" } else { "--all" };
@@ -73,16 +91,26 @@ pub fn run(args: &TraceArgs, origin: &Origin, screen: &Screen) -> Result<(), Fai
     outputs::spare_links(links, [&json, &report])?;
 
     // Only what tells every event needs what was long before: a fast link has millions.
-    let whole = args.all || args.json.is_some() || args.pcap.is_some();
+    let whole = args.all || [&args.json, &args.pcap, &args.qlog, &args.xplot].iter().any(|to| to.is_some());
     let moment = moment(args);
     let traces = if whole { explain(&plan, moment) } else { explain_around(&plan, moment) };
 
     #[cfg(feature = "report")]
     {
         for (output, told) in captures.into_iter().zip(&traces) {
-            outputs::write(Some(output), || capture(&told.scheme, &told.trace))?;
+            outputs::write(Some(output), || {
+                capture(&told.scheme, &told.trace, args.snap.unwrap_or(SNAPLEN))
+            })?;
         }
         outputs::write(report, || Ok::<_, Failure>(handoff_page(&plan, &traces, origin)))?;
+    }
+    for (output, told) in qlogs.into_iter().zip(&traces) {
+        outputs::write(Some(output), || qlog(told))?;
+    }
+    let flows = || 0..u16::try_from(args.flows).unwrap_or(u16::MAX);
+    let of_graphs = traces.iter().flat_map(|told| flows().map(move |flow| (told, flow)));
+    for (output, (told, flow)) in graphs.into_iter().zip(of_graphs) {
+        outputs::write(Some(output), || Ok::<_, Failure>(xplot(told, flow)))?;
     }
     outputs::write(json, || traces.iter().map(trace_lines).collect::<Result<String, _>>())?;
     if !on_stdout {

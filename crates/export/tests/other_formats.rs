@@ -1,0 +1,152 @@
+//! Readers of qlog and xplot, who know nothing but their formats, find what the simulator did.
+
+use segue_handoff::Scheme;
+use segue_study::explain::SchemeTrace;
+use segue_tcp::profile::PROFILES;
+use segue_world::trace::{What, trace};
+use segue_world::{AccessLink, Definition, Experiment, Kind, NoticeMode, Routers};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+const MS: u64 = 1_000_000;
+
+/// A handoff to a slow link, whose small queue loses packets.
+fn told(flows: usize) -> SchemeTrace {
+    let experiment = Experiment {
+        old: AccessLink::parse("6400kbit/9ms").expect("a link"),
+        new: AccessLink::parse("200kbit/300ms").expect("a link"),
+        kind: Kind::Bbm(1_000 * MS),
+        flows,
+        stack: PROFILES[0],
+        notice: NoticeMode::Instant,
+        notice_delay: 0,
+        notice_error: Default::default(),
+        neighbours: None,
+        packets: 60,
+        definition: Definition::AfterHighest,
+        routers: Routers::default(),
+        seed: 1,
+        before: 0,
+    };
+    let scheme = Scheme::build("etcp-v1", &[]).expect("a scheme");
+    let trace = trace(&experiment, 3_000 * MS, &[&scheme]).remove(0);
+    SchemeTrace { scheme: "etcp-v1".into(), settings: Vec::new(), stack: experiment.stack.name, trace }
+}
+
+/// Data of a flow that left, and those of them sent again.
+fn sent(told: &SchemeTrace, flow: u16) -> (usize, usize) {
+    let packets = told.trace.events.iter().filter_map(|event| match &event.what {
+        What::Sent(packet) if packet.data && packet.flow == flow => Some(packet.retransmission),
+        _ => None,
+    });
+    let again: Vec<bool> = packets.collect();
+    (again.len(), again.iter().filter(|again| **again).count())
+}
+
+fn number(event: &Value) -> u64 {
+    event["data"]["header"]["packet_number"].as_u64().expect("a number")
+}
+
+#[test]
+fn qlog_has_every_transmission_once_and_acknowledges_what_was_sent() {
+    let told = told(2);
+    let text = segue_export::qlog(&told).expect("qlog");
+    // qvis takes a file for what it finds at its beginning.
+    assert!(text.starts_with("{\"qlog_version\":\"0.3\",\"qlog_format\":\"JSON\","), "{}", &text[..80]);
+    let file: Value = serde_json::from_str(&text).expect("JSON");
+    let traces = file["traces"].as_array().expect("traces");
+    assert_eq!(traces.len(), 2);
+    for (flow, trace) in traces.iter().enumerate() {
+        assert_eq!(trace["vantage_point"]["type"], "server");
+        let events = trace["events"].as_array().expect("events");
+        let times: Vec<f64> = events.iter().map(|event| event["time"].as_f64().expect("a time")).collect();
+        assert!(times.is_sorted(), "in order");
+        let named = |name: &str| events.iter().filter(|event| event["name"] == name).collect::<Vec<_>>();
+        let (all, again) = sent(&told, flow as u16);
+        assert!(again > 0, "something was lost");
+        let numbers: Vec<u64> = named("transport:packet_sent").into_iter().map(number).collect();
+        assert_eq!(numbers.len(), all);
+        assert_eq!(named("recovery:packet_lost").len(), again, "each packet sent again was taken for lost");
+
+        let (mut under_way, mut acknowledged) = (BTreeSet::new(), BTreeSet::new());
+        for event in events {
+            match event["name"].as_str().expect("a name") {
+                "transport:packet_sent" => assert!(under_way.insert(number(event)), "one number twice"),
+                "recovery:packet_lost" => assert!(under_way.contains(&number(event)), "never sent"),
+                "transport:packet_received" => {
+                    for frame in event["data"]["frames"].as_array().expect("frames") {
+                        for range in frame["acked_ranges"].as_array().expect("ranges") {
+                            let [first, last] = [0, 1].map(|end| range[end].as_u64().expect("a number"));
+                            for number in first..=last {
+                                assert!(under_way.contains(&number), "{number} was never sent");
+                                assert!(acknowledged.insert(number), "{number} is new twice");
+                            }
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        // Whatever the cumulative ACK says was brought by one transmission each; the SYN is packet 0.
+        let targets = u64::from(told.trace.record.acknowledged[flow]);
+        assert!(acknowledged.len() as u64 >= targets, "{} of {targets}", acknowledged.len());
+        let metrics = named("recovery:metrics_updated");
+        let window = |event: &&Value| event["data"]["congestion_window"].as_u64();
+        assert!(metrics.len() > 20 && metrics.iter().all(|event| window(event) > Some(0)));
+        let phases: BTreeSet<&str> = named("recovery:congestion_state_updated")
+            .into_iter()
+            .filter_map(|event| event["data"]["new"].as_str())
+            .collect();
+        assert!(phases.contains("slow_start"), "{phases:?}");
+        let marks = named("simulation:marker");
+        let said = |part: &str| {
+            marks.iter().any(|mark| mark["data"]["message"].as_str().unwrap_or("").contains(part))
+        };
+        assert!(
+            said("the handoff begins") && said("the new link is up") && said("lost in the disconnection")
+        );
+        assert!(said("notice of 200 kbit/s"), "decisions are told");
+    }
+}
+
+/// Commands of an xplot file, each with its points or its text in the next line.
+fn commands(text: &str) -> Vec<(String, Vec<f64>)> {
+    let mut lines = text.lines().skip(7);
+    let mut commands = Vec::new();
+    while let Some(line) = lines.next() {
+        let mut words = line.split(' ');
+        let command = words.next().unwrap_or_default().to_string();
+        let numbers: Vec<f64> = words.map(|word| word.parse().expect("a number")).collect();
+        if command.ends_with("text") {
+            assert!(lines.next().is_some_and(|label| !label.is_empty()), "a label");
+        }
+        commands.push((command, numbers));
+    }
+    commands
+}
+
+#[test]
+fn xplot_draws_every_packet_and_every_ack() {
+    let told = told(1);
+    let text = segue_export::xplot(&told, 0);
+    let head: Vec<&str> = text.lines().take(7).collect();
+    assert_eq!([head[0], head[1], head[3], head[5]], ["timeval unsigned", "title", "xlabel", "ylabel"]);
+    let commands = commands(&text);
+    assert_eq!(commands.last().map(|(command, _)| command.as_str()), Some("go"));
+    let of = |name: &str| commands.iter().filter(|(command, _)| command == name).collect::<Vec<_>>();
+    let (all, again) = sent(&told, 0);
+    assert_eq!((of("darrow").len(), of("uarrow").len()), (all, all));
+    assert_eq!(of("atext").len(), again, "each packet sent again has its R");
+    for (begin, end) in of("darrow").into_iter().zip(of("uarrow")) {
+        assert_eq!(begin.1[0], end.1[0]);
+        let length = end.1[1] - begin.1[1];
+        assert!(length == 1.0 || length == f64::from(told.trace.experiment.stack.mss), "{length} bytes");
+    }
+    let points = of("line").into_iter().map(|(_, points)| points);
+    for line in points {
+        assert!(line.len() == 4 && line[0] <= line[2] && line[1] <= line[3], "{line:?}");
+    }
+    let timeouts =
+        told.trace.events.iter().filter(|event| matches!(event.what, What::Timeout { .. })).count();
+    assert!(text.lines().filter(|line| *line == "RTO").count() == timeouts);
+}

@@ -1,5 +1,6 @@
 //! A laboratory's rows as JSON and CSV.
 
+use crate::Provenance;
 use crate::csv_rows::csv_text;
 use crate::document_json;
 use segue_study::live::{LiveMeasures, RatioToFirst};
@@ -7,13 +8,16 @@ use segue_study::{DriveRow, LiveComparison, LiveRow};
 use serde::Serialize;
 
 /// Rows as JSON text, one a line, with a final line feed.
-pub fn live_json(comparison: &LiveComparison) -> Result<String, serde_json::Error> {
-    document_json(comparison.rows(), None)
+pub fn live_json(
+    comparison: &LiveComparison,
+    origin: Option<&Provenance>,
+) -> Result<String, serde_json::Error> {
+    document_json(comparison.rows(), origin)
 }
 
 /// Rows of a drive as JSON text, one a line, with a final line feed.
-pub fn lab_drive_json(rows: &[DriveRow]) -> Result<String, serde_json::Error> {
-    document_json(rows.iter(), None)
+pub fn lab_drive_json(rows: &[DriveRow], origin: Option<&Provenance>) -> Result<String, serde_json::Error> {
+    document_json(rows.iter(), origin)
 }
 
 /// A [`LiveRow`] without nesting and without what a laboratory cannot measure. An empty time is infinite, other empty

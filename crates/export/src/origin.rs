@@ -1,7 +1,7 @@
 //! Where a result comes from: the program, the question and the files behind it. JSON results carry it as
 //! `origin`.
 
-use crate::question::{Drives, Handoffs, Question};
+use crate::question::{Drives, Handoffs, Lab, Question};
 use segue_study::Plan;
 use segue_world::access::{Capacity, LinkDelay};
 use segue_world::{AccessLink, Nanos, SECOND};
@@ -87,6 +87,15 @@ impl Provenance {
     ) -> io::Result<Self> {
         let command = drives.command();
         Self::new(program, Some(command), Question::Drives(drives), links, files)
+    }
+
+    /// The origin of what a laboratory measured: its command line, its plan and its links.
+    ///
+    /// Errors: a file cannot be read again.
+    pub fn of_lab(origin: &Origin, lab: Lab, links: [&AccessLink; 2]) -> io::Result<Self> {
+        let file = lab.file.clone();
+        let command = Some(origin.command.clone());
+        Self::new(origin.version, command, Question::Lab(lab), links.into_iter(), &[Path::new(&file)])
     }
 
     /// The same as lines that begin a CSV file, `# KEY: VALUE`: `read_csv(..., comment = "#")` of pandas and

@@ -14,6 +14,8 @@ pub enum Question {
     Handoffs(Box<Handoffs>),
     /// Whole drives.
     Drives(Drives),
+    /// Real senders.
+    Lab(Lab),
 }
 
 /// A comparison of handoffs, with everything that has a default.
@@ -67,6 +69,17 @@ pub struct Drives {
     /// Most seeds of a drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub points: Option<u32>,
+}
+
+/// A laboratory's plan.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lab {
+    /// The file.
+    pub file: String,
+    /// Runs of each sender, in place of the file's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs: Option<u32>,
 }
 
 /// A question that cannot be asked.

@@ -9,6 +9,8 @@ use serde_json::{Map, Value, json};
 
 mod comparison;
 mod lines;
+mod live;
+mod papers;
 
 segue_words::choices! {
 /// Outputs that have a schema.
@@ -21,6 +23,24 @@ pub enum OutputWord {
     Diff = "diff",
     /// One line of `segue trace --json`.
     Trace = "trace",
+    /// `segue lab run --json`.
+    Lab = "lab",
+    /// `segue lab drive --json`.
+    LabDrive = "lab-drive",
+    /// `segue lab cost --json`.
+    LabCost = "lab-cost",
+    /// `segue doctor --json`.
+    Doctor = "doctor",
+    /// `segue kernel status --json`.
+    KernelStatus = "kernel-status",
+    /// `segue model tcp-ho --json`.
+    ModelTcpHo = "model-tcp-ho",
+    /// `segue model lcfd --json`.
+    ModelLcfd = "model-lcfd",
+    /// `segue reproduce --json`.
+    Reproduce = "reproduce",
+    /// One row of the Parquet file of `segue sweep`.
+    Sweep = "sweep",
 }
 }
 
@@ -31,6 +51,15 @@ pub fn schema(of: OutputWord) -> Value {
         OutputWord::Drive => comparison::document(comparison::drive_row(), comparison::drives()),
         OutputWord::Diff => difference(),
         OutputWord::Trace => lines::line(),
+        OutputWord::Lab => comparison::document(live::lab_row(), live::lab_question()),
+        OutputWord::LabDrive => comparison::document(live::lab_drive_row(), live::lab_question()),
+        OutputWord::LabCost => live::lab_cost(),
+        OutputWord::Doctor => live::doctor(),
+        OutputWord::KernelStatus => live::kernel_status(),
+        OutputWord::ModelTcpHo => papers::tcp_ho(),
+        OutputWord::ModelLcfd => papers::lcfd(),
+        OutputWord::Reproduce => papers::reproduce(),
+        OutputWord::Sweep => papers::sweep(),
     };
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     schema["title"] = json!(format!("Segue: {}", of.meaning().trim_end_matches('.').replace('`', "")));

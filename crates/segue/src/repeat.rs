@@ -127,6 +127,10 @@ fn ask(
                 Err(refuse(&format!("{} describes no drive; expected one", drives.file)))
             }
         },
+        Question::Lab(lab) => Err(refuse(&format!(
+            "a laboratory measures anew each time; expected a simulated result, or run: segue lab run {}",
+            printable(&lab.file)
+        ))),
         #[cfg(not(feature = "files"))]
         Question::Drives(_) => {
             Err(refuse(&"this program was built without drives; `make build` builds all of it"))

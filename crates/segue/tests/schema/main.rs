@@ -138,12 +138,43 @@ fn drives_are_as_their_schema_says() {
     assert_is("drive", &printed(&["run", &path.display().to_string(), "--points", "1", "--json", "-"]));
 }
 
+#[cfg(feature = "papers")]
+#[test]
+fn models_and_verdicts_are_as_their_schemas_say() {
+    assert_is("model-tcp-ho", &printed(&["model", "tcp-ho", "--json", "-"]));
+    assert_is("model-tcp-ho", &printed(&["model", "tcp-ho", "--b", "58", "--c", "50", "--json", "-"]));
+    assert_is("model-lcfd", &printed(&["model", "lcfd", "--figure", "5", "--json", "-"]));
+    assert_is("model-lcfd", &printed(&["model", "lcfd", "--w-max", "20", "--json", "-"]));
+    let claims =
+        ["reproduce", "daniel-kojo-2009-multiflow", "fig4", "--check", "--points", "2", "--no-cache"];
+    assert_is("reproduce", &printed(&[&claims[..], &["--json", "-"]].concat()));
+}
+
+#[cfg(feature = "live")]
+#[test]
+fn reports_about_a_machine_are_as_their_schema_says() {
+    assert_is("doctor", &printed(&["doctor", "--json", "-"]));
+}
+
+#[cfg(feature = "tables")]
+#[test]
+fn columns_of_a_sweep_are_as_its_schema_says() {
+    let schema = schema("sweep");
+    let described: std::collections::BTreeSet<&str> =
+        schema["required"].as_array().expect("names").iter().filter_map(Value::as_str).collect();
+    let columns = segue_tables::handoff_schema();
+    let columns: std::collections::BTreeSet<&str> =
+        columns.fields().iter().map(|field| field.name().as_str()).collect();
+    assert_eq!(described, columns);
+}
+
 #[test]
 fn outputs_without_a_schema_are_refused() {
     let output = run(&["schema", "compere"]);
     let line = String::from_utf8(output.stderr).expect("UTF-8");
     assert_eq!(output.status.code(), Some(2));
-    assert!(line.contains("expected one of compare, drive, diff, trace; did you mean `compare`?"), "{line}");
+    assert!(line.contains("expected one of compare, drive, diff, trace, lab, "), "{line}");
+    assert!(line.ends_with("did you mean `compare`?\n"), "{line}");
 }
 
 /// Lines of a CSV text that begin with `#`, and the others.

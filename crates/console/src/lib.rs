@@ -5,7 +5,7 @@ mod message;
 mod table;
 
 pub use message::{one_line, printable};
-pub use table::{lines, plain_table};
+pub use table::{WHOLE, lines, plain_table};
 
 use segue_output::OutputError;
 use std::fmt::Display;

@@ -5,8 +5,9 @@ use clap::{Arg, Args, Command};
 use segue_console::Failure;
 use segue_study::measure::Column;
 use segue_study::times::time;
+use segue_words::quantity;
 use segue_words::{Choice, did_you_mean};
-use segue_world::{AccessLink, Definition, Nanos, NoticeWord};
+use segue_world::{Definition, Nanos, NoticeWord};
 use std::convert::Infallible;
 use std::ffi::OsStr;
 
@@ -42,7 +43,7 @@ impl<T: Choice + Send + Sync> TypedValueParser for Forgiving<T> {
 }
 
 /// A word of ours as it is meant: in lower case, without blanks around it and its parts.
-fn forgiven(word: &str) -> String {
+pub(crate) fn forgiven(word: &str) -> String {
     word.to_lowercase().split(',').map(str::trim).collect::<Vec<_>>().join(",")
 }
 
@@ -51,21 +52,12 @@ fn word(word: &str) -> Result<String, Infallible> {
     Ok(forgiven(word))
 }
 
-/// Reads a link. Names of own links and of files are taken as they stand.
-pub(crate) fn link(word: &str) -> Result<String, Infallible> {
-    let meant = forgiven(word);
-    let known = |word: &str| AccessLink::parse(word).is_ok();
-    Ok(if !meant.starts_with("trace:") && !known(word) && known(&meant) { meant } else { word.to_owned() })
-}
-
 /// Options that `compare` and `trace` share: the links, the schemes, and how they are measured.
 #[derive(Debug, Args)]
 pub struct BenchArgs {
     /// Link before: RATE/DELAY such as 6400kbit/9ms or a preset, with words such as lte,loss=1% (`segue links` lists both), or trace:PATH[,up=PATH][,start=300s][,delay=20ms|delay-trace=PATH][,queue=100p]
-    #[arg(value_parser = link)]
     pub old: String,
     /// Link after
-    #[arg(value_parser = link)]
     pub new: String,
     /// Schemes; the others are compared with the first
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = word, default_value = "sack,etcp-v1")]
@@ -194,10 +186,13 @@ pub struct RunArgs {
     pub threads: Option<u16>,
 }
 
-/// Reads KEY=VALUE.
+/// Reads KEY=VALUE. Keys and values are words of ours; a size such as 100kB stands in results as it is written.
 pub(crate) fn key_value(word: &str) -> Result<(String, String), String> {
     match word.split_once('=').map(|(key, value)| (key.trim(), value.trim())) {
-        Some((key, value)) if !key.is_empty() && !value.is_empty() => Ok((key.into(), value.into())),
+        Some((key, value)) if !key.is_empty() && !value.is_empty() => {
+            let is_size = quantity::size(value).is_some();
+            Ok((forgiven(key), if is_size { value.into() } else { forgiven(value) }))
+        }
         _ => Err("expected KEY=VALUE".into()),
     }
 }

@@ -4,10 +4,11 @@ use crate::args::VERSION;
 use crate::compare::CompareArgs;
 use crate::diff::DiffArgs;
 use crate::links::TraceLinksArgs;
+use crate::measures::MeasuresArgs;
 use crate::repeat::RepeatArgs;
 use crate::schema::SchemaArgs;
 use crate::schemes::SchemesArgs;
-use crate::screen::ColourWord;
+use crate::screen::{ColourWord, ProgressWord};
 use crate::trace::TraceArgs;
 use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -25,8 +26,11 @@ pub struct Cli {
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t)]
     pub color: ColourWord,
     /// Show no progress
-    #[arg(long, global = true)]
+    #[arg(long, global = true, conflicts_with = "progress")]
     pub quiet: bool,
+    /// How to show progress
+    #[arg(long, global = true, value_name = "HOW", value_enum, default_value_t)]
+    pub progress: ProgressWord,
     /// The subcommand.
     #[command(subcommand)]
     pub command: Command,
@@ -85,8 +89,8 @@ pub enum Command {
     Links,
     /// Write what a link carries over time as two traces in mahimahi's format
     TraceLinks(TraceLinksArgs),
-    /// Print what every measure means and how outputs name it, as Markdown
-    Measures,
+    /// Print what every measure means and how outputs name it
+    Measures(MeasuresArgs),
     /// Print the JSON schema of an output
     Schema(SchemaArgs),
     /// Write the manual pages

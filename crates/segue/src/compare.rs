@@ -145,10 +145,8 @@ pub fn plan(args: &CompareArgs) -> Result<Plan, Failure> {
     request.plan().map_err(Failure::user)
 }
 
-/// Runs the plan, with a progress bar if somebody watches.
+/// Runs the plan, and tells of its progress.
 pub(crate) fn simulate(plan: &Plan, keep_handoffs: bool, screen: &Screen) -> Comparison {
-    let bar = progress::bar(screen, plan.handoffs(), "handoffs");
-    let comparison = Comparison::run(plan, keep_handoffs, &|done| bar.inc(done));
-    bar.finish_and_clear();
-    comparison
+    let progress = progress::of(screen, plan.handoffs(), "handoffs");
+    Comparison::run(plan, keep_handoffs, &|done| progress.inc(done))
 }

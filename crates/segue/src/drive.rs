@@ -2,10 +2,10 @@
 
 use crate::args::RunArgs;
 use crate::layout::wrapped;
-use crate::screen::{COLUMNS, Screen};
+use crate::screen::Screen;
 use crate::{Failure, outputs, print, progress, warn};
 use comfy_table::CellAlignment;
-use segue_console::plain_table;
+use segue_console::{WHOLE, plain_table};
 use segue_export::{Drives, Origin, Provenance, drive_csv, drive_json};
 use segue_files::DriveFile;
 use segue_files::scenario::OutputWord;
@@ -62,7 +62,7 @@ pub fn run(
     outputs::write(json, || drive_json(&rows, Some(&provenance()?)).map_err(Failure::ours))?;
     outputs::write(csv, || drive_csv(&rows).map(|text| format!("{head}{text}")))?;
     if !on_stdout {
-        print(&table(plan, &rows))?;
+        print(&table(plan, &rows, screen.width))?;
     }
     Ok(())
 }
@@ -92,10 +92,8 @@ pub fn provenance(
 }
 
 pub(crate) fn simulate(plan: &DrivePlan, screen: &Screen) -> Vec<DriveRow> {
-    let bar = progress::bar(screen, plan.drives(), "drives");
-    let rows = plan.run(&|more| bar.inc(more));
-    bar.finish_and_clear();
-    rows
+    let progress = progress::of(screen, plan.drives(), "drives");
+    plan.run(&|more| progress.inc(more))
 }
 
 fn mean(value: &Mean) -> String {
@@ -105,8 +103,21 @@ fn mean(value: &Mean) -> String {
     }
 }
 
+/// Columns after the scheme's name, and what they mean.
+pub(crate) const COLUMNS: [(&str, &str); 8] = [
+    ("kbit/s", "throughput of the mobile's flows, data in order"),
+    ("cross", "throughput of the cross traffic, data in order, kbit/s"),
+    ("Jain", "index of fairness of all bulk flows"),
+    ("idle", "from link-up until data reaches the new link, s, mean"),
+    ("RTO", "retransmission timeouts per drive"),
+    ("rexmit", "packets sent again, per drive"),
+    ("queue", "median delay at the access link, s"),
+    ("web", "median time of an object, s"),
+];
+
 /// One block per drive, wide area and error of the bandwidth.
-fn table(plan: &DrivePlan, rows: &[DriveRow]) -> String {
+fn table(plan: &DrivePlan, rows: &[DriveRow], width: usize) -> String {
+    let head: Vec<&str> = std::iter::once("scheme").chain(COLUMNS.map(|(heading, _)| heading)).collect();
     let mut text = plan.title.iter().map(|title| format!("{title}\n\n")).collect::<String>();
     for block in rows.chunks(plan.schemes.len()) {
         let first = &block[0];
@@ -126,8 +137,7 @@ fn table(plan: &DrivePlan, rows: &[DriveRow]) -> String {
             1000.0 * first.wan_delay_s,
             if classes.is_empty() { "none".to_string() } else { classes.join(", ") }
         ));
-        let mut table =
-            plain_table(&["scheme", "kbit/s", "cross", "Jain", "idle", "RTO", "rexmit", "queue", "web"]);
+        let mut table = plain_table(&head, WHOLE);
         for row in block {
             table.add_row([
                 row.scheme.clone(),
@@ -153,11 +163,9 @@ fn table(plan: &DrivePlan, rows: &[DriveRow]) -> String {
         1 => "one seed".to_string(),
         seeds => format!("{seeds} seeds, mean ± 95 % confidence interval"),
     };
-    let legend = format!(
-        "Each row: {seeds}. kbit/s, cross: throughput of the mobile's flows and of the cross traffic's, data in order. \
-         Jain: index of fairness of all bulk flows. idle: from link-up until data reaches the new link, s, mean. RTO, \
-         rexmit: timeouts and packets sent again, per drive. queue: median delay at the access link, s. web: median \
-         time of an object, s."
-    );
-    text + &wrapped("", &legend, COLUMNS)
+    let mut legend = wrapped("", &format!("Each row: {seeds}."), width);
+    for (heading, meaning) in COLUMNS {
+        legend.push_str(&wrapped(&format!("{heading:8}"), meaning, width));
+    }
+    text + &legend
 }

@@ -1,6 +1,7 @@
 //! First commands to type: the page of `segue` alone, and the examples at the end of every `--help` and manual page.
 
 use crate::cli::Cli;
+use crate::screen;
 use clap::{Command, CommandFactory};
 
 /// Examples of a command. Those of a command that this build lacks are passed over.
@@ -39,10 +40,10 @@ pub const EXAMPLES: [(&str, &[&str]); 23] = [
     ("lab", &["sudo segue lab run examples/lab-bbm-10s.toml --report out/lab.html"]),
     ("explore", &["segue explore"]),
     ("schemes", &["segue schemes", "segue schemes etcp-v1"]),
-    ("explain", &["segue explain A2", "segue explain 9.17", "segue explain over_bound"]),
+    ("explain", &["segue explain A2", "segue explain 9.17", "segue explain BDP", "segue explain vs first"]),
     ("links", &["segue links"]),
     ("trace-links", &["segue trace-links leo --out out/leo --length 60s"]),
-    ("measures", &["segue measures"]),
+    ("measures", &["segue measures", "segue measures --markdown"]),
     ("schema", &["segue schema compare"]),
     ("man", &["segue man --out out/man"]),
     ("completions", &["segue completions bash"]),
@@ -59,7 +60,7 @@ const PURPOSES: [(&str, &[&str]); 4] = [
 
 /// The program's command line with the examples.
 pub fn program() -> Command {
-    let mut program = Cli::command();
+    let mut program = Cli::command().term_width(screen::columns());
     program.build();
     for (name, lines) in EXAMPLES {
         if program.find_subcommand(name).is_some() {

@@ -1,10 +1,14 @@
 //! `segue explain`: rules, sections of the specification, open points, papers, schemes, settings and measures by name.
 //! The text is docs/reference/algorithms.md and the tables that the program itself goes by.
 
+mod glossary;
+mod markdown;
+
 use crate::layout::wrapped;
 use crate::screen::Screen;
 use crate::{Failure, print};
 use clap::Args;
+use markdown::{flowing, hanging};
 use segue_console::printable;
 use segue_handoff::Scheme;
 use segue_policy::rules::{ETCP_RULES, RLCI_RULES, Rule, TCP_HO_RULES};
@@ -34,7 +38,7 @@ const FAMILIES: [(&str, &[Rule]); 3] =
 /// `segue explain`.
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-    /// A rule (A1, Fig. 3), a section or open point (2.2, 9.17), a paper (001), a scheme, a setting, a measure or a column (vs first); all names unless given
+    /// A rule (A1, Fig. 3), a section or open point (2.2, 9.17), a paper (001), a scheme, a setting, a measure, a column (vs first) or a word of the glossary (BDP); all kinds of names unless given
     #[arg(value_name = "NAME", num_args = 0..)]
     pub name: Vec<String>,
 }
@@ -51,7 +55,7 @@ pub fn run(args: &ExplainArgs, screen: &Screen) -> Result<(), Failure> {
         let hint = did_you_mean(&name, names.iter().map(String::as_str));
         return Err(Failure::User(format!(
             "nothing is called `{}`; expected a rule such as A1, a section such as 2.2, a paper such as 001, a scheme, a \
-             setting, a measure or a column{hint}",
+             setting, a measure, a column or a word of the glossary{hint}",
             printable(&name)
         )));
     }
@@ -61,7 +65,9 @@ pub fn run(args: &ExplainArgs, screen: &Screen) -> Result<(), Failure> {
 /// All that is called so. A name may be a rule's and a setting's as well.
 fn answers(name: &str, screen: &Screen) -> Vec<String> {
     let all = [rule(name, screen), numbered(name, screen), scheme(name, screen), setting(name, screen)];
-    all.into_iter().flatten().chain(measure(name, screen)).collect()
+    let of_tables = glossary::heading(name, screen.width);
+    let words = glossary::word(name, screen.width);
+    all.into_iter().flatten().chain(measure(name, screen)).chain(of_tables).chain(words).collect()
 }
 
 /// Whether a rule's name is the one asked for, or begins with it: `A1` is also `A1, case 2`.
@@ -168,40 +174,6 @@ fn section_text(number: &str, screen: &Screen) -> Option<String> {
     .map(|text| format!("{text}  {PLACE}, section {number}\n"))
 }
 
-/// Markdown with its paragraphs and list items in lines of `width`; listings and tables stay as they are.
-fn flowing(body: &str, width: usize) -> String {
-    let mut text = String::new();
-    let mut open = String::new();
-    let close = |open: &mut String, text: &mut String| {
-        if !open.is_empty() {
-            let indent = if open.starts_with("* ") || open.starts_with("- ") { 2 } else { 0 };
-            text.push_str(&hanging("", open, indent, width));
-            open.clear();
-        }
-    };
-    for line in body.lines() {
-        let begins_item = line.starts_with("* ") || line.starts_with("- ");
-        let is_whole = line.starts_with("    ") || line.starts_with('|') || line.is_empty();
-        if is_whole || begins_item {
-            close(&mut open, &mut text);
-        }
-        match is_whole {
-            true => text.push_str(&format!("{line}\n")),
-            false if open.is_empty() => open.push_str(line),
-            false => open = open + " " + line.trim(),
-        }
-    }
-    close(&mut open, &mut text);
-    text
-}
-
-/// `head` and `text` in lines of `width`, all but the first indented.
-fn hanging(head: &str, text: &str, indent: usize, width: usize) -> String {
-    let whole = format!("{head}{text}");
-    let lines = wrapped("", &whole, width.saturating_sub(indent).max(20));
-    lines.trim_end().replace('\n', &format!("\n{}", " ".repeat(indent))) + "\n"
-}
-
 fn scheme(name: &str, screen: &Screen) -> Option<String> {
     if let Some(stack) = StackProfile::named(name) {
         let mut text = hanging(&format!("Stack {name}: "), stack.source, 2, screen.width);
@@ -289,6 +261,8 @@ fn names() -> Vec<String> {
         .chain(settings)
         .chain(measures)
         .chain(columns)
+        .chain(glossary::headings())
+        .chain(glossary::words())
         .collect()
 }
 
@@ -309,14 +283,17 @@ fn overview(screen: &Screen) -> String {
     text.push_str("  papers: 000 to 004\n");
     text.push_str("  schemes, stacks and settings: segue schemes lists them\n");
     text.push_str("  measures and columns of tables, such as vs first: segue measures lists them\n");
+    let words = glossary::words().collect::<Vec<_>>().join("; ");
+    text.push_str(&wrapped("  words of the glossary: ", &words, screen.width));
     text
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::screen::Watched;
 
-    const SCREEN: Screen = Screen { colour: false, width: 80, progress: false };
+    const SCREEN: Screen = Screen { colour: false, width: 80, progress: Watched::Nothing };
 
     fn told(name: &str) -> String {
         answers(name, &SCREEN).join("\n")
@@ -376,11 +353,11 @@ mod tests {
     }
 
     #[test]
-    fn lines_fit_but_for_listings_and_tables() {
+    fn lines_fit() {
         for (heading, body) in sections() {
             for line in flowing(body.trim_matches('\n'), 80).lines() {
                 let fits = line.chars().count() <= 80 || !line.contains(' ');
-                assert!(fits || line.starts_with("    ") || line.starts_with('|'), "{heading}: {line}");
+                assert!(fits, "{heading}: {line}");
             }
         }
     }

@@ -3,7 +3,7 @@
 use crate::args::key_value;
 use crate::{Failure, outputs, print};
 use clap::{Args, Subcommand, ValueEnum};
-use segue_console::plain_table;
+use segue_console::{WHOLE, lines, plain_table};
 use segue_kernel::host;
 use segue_kernel::sender::{self, Around, Options, Policy, Status};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -176,16 +176,16 @@ fn status(args: &StatusArgs) -> Result<(), Failure> {
 fn text(status: &Status) -> String {
     let Status { name, scheme, around, cgroup, .. } = status;
     let mut text = format!("{name}: {scheme} around {around}, attached to {cgroup}\n\n");
-    let mut counters = plain_table(&["SINCE ATTACH", ""]);
+    let mut counters = plain_table(&["SINCE ATTACH", ""], WHOLE);
     for counter in &status.counters {
         counters.add_row([counter.name.to_owned(), counter.count.to_string()]);
     }
-    text.push_str(&format!("{counters}\n"));
+    text.push_str(&lines(&counters));
     if status.flows.is_empty() {
         return text;
     }
     let mut flows =
-        plain_table(&["REMOTE", "LOCAL", "", "N", "LINK", "ACCEPTED", "REFUSED", "CWND", "SSTHRESH"]);
+        plain_table(&["REMOTE", "LOCAL", "", "N", "LINK", "ACCEPTED", "REFUSED", "CWND", "SSTHRESH"], WHOLE);
     for flow in &status.flows {
         let link = flow.link.map_or("-".to_owned(), |link| {
             format!("{}kbit/{}ms", link.rate_kbps, f64::from(link.delay_us) / 1000.0)
@@ -204,6 +204,6 @@ fn text(status: &Status) -> String {
             ssthresh,
         ]);
     }
-    text.push_str(&format!("\n{flows}\n"));
+    text.push_str(&format!("\n{}", lines(&flows)));
     text
 }

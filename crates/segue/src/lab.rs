@@ -2,15 +2,17 @@
 
 use crate::lab_drive::LabDriveArgs;
 use crate::lab_machine::{Measured, Use, kernel, laboratory};
+use crate::outputs::Folder;
 use crate::screen::Screen;
 use crate::{Failure, lab_senders, lab_table, outputs, print, progress};
 use clap::{Args, Subcommand};
-use segue_capture::{file_name, live_capture};
-use segue_export::{Origin, live_csv, live_json};
+use segue_capture::{SNAPLEN, live_capture};
+use segue_export::{Lab, Origin, Provenance, file_name, live_csv, live_json};
 use segue_files::LabFile;
 use segue_report::live_page;
 use segue_study::{LabPlan, LiveComparison, LiveGroup, LiveRuns};
 use segue_world::{Kind, SECOND};
+use std::time::Duration;
 
 /// `segue lab`.
 #[derive(Debug, Args)]
@@ -49,6 +51,9 @@ pub struct LabRunArgs {
     /// Write a capture of the first run of each sender into a folder (pcapng)
     #[arg(long, value_name = "DIR")]
     pub pcap: Option<String>,
+    /// Bytes of each packet that captures keep
+    #[arg(long, value_name = "BYTES", requires = "pcap", value_parser = clap::value_parser!(u32).range(96..=65535))]
+    pub snap: Option<u32>,
     /// Runs of each sender, in place of the plan's
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub runs: Option<u32>,
@@ -62,31 +67,43 @@ pub fn run(args: &LabRunArgs, origin: &Origin, screen: &Screen) -> Result<(), Fa
     let file = LabFile::read(&args.plan).map_err(Failure::user)?;
     let mut plan = file.plan(args.runs).map_err(Failure::user)?;
     lab_senders::leave_out(&mut plan)?;
-    let names = capture_names(&plan);
+    let folder = Folder { option: "--pcap", path: &args.pcap, names: capture_names(&plan) };
     let asked = [("--json", &args.json), ("--csv", &args.csv), ("--report", &args.report)];
-    let ([json, csv, report], captures, on_stdout) =
-        outputs::open_with_captures(asked, args.pcap.as_deref(), &names)?;
+    let ([json, csv, report], [captures], on_stdout) = outputs::open_with_folders(asked, [folder])?;
     outputs::spare(args.plan.as_ref(), [&json, &csv, &report])?;
     outputs::spare_links([&plan.old, &plan.new].into_iter(), [&json, &csv, &report])?;
 
-    let bar = progress::bar(screen, plan.count(), "runs");
+    let progress = progress::lasting(screen, plan.count(), "runs", at_least(&plan, args.jobs));
     let how = Use { jobs: args.jobs, keep_packets: args.pcap.is_some() };
     let Finished { kinds, measured, failure } =
-        finished(&plan.kinds, |kind| laboratory(&plan, kind, how, &mut |more| bar.inc(more)))?;
-    bar.finish_and_clear();
+        finished(&plan.kinds, |kind| laboratory(&plan, kind, how, &mut |more| progress.inc(more)))?;
+    drop(progress);
     plan.kinds = kinds;
     let comparison = compared(&plan, &kernel(), &measured);
 
-    for (output, (kind, sender)) in captures.into_iter().zip(each(&plan)) {
-        outputs::write(Some(output), || capture(&plan, kind, sender, &measured))?;
+    let snap = args.snap.unwrap_or(SNAPLEN);
+    for (output, of) in captures.into_iter().zip(each(&plan)) {
+        outputs::write(Some(output), || capture(&plan, of, &measured, snap))?;
     }
-    outputs::write(json, || live_json(&comparison))?;
+    outputs::write(json, || {
+        let lab = Lab { file: args.plan.clone(), runs: args.runs };
+        let origin = Provenance::of_lab(origin, lab, [&plan.old, &plan.new]).map_err(Failure::ours)?;
+        live_json(&comparison, Some(&origin)).map_err(Failure::ours)
+    })?;
     outputs::write(csv, || live_csv(&comparison))?;
     outputs::write(report, || Ok::<_, Failure>(live_page(&plan, &comparison, origin)))?;
     if !on_stdout {
-        print(&lab_table::render(&plan, &comparison))?;
+        print(&lab_table::render(&plan, &comparison, screen.width))?;
     }
     failure.map_or(Ok(()), Err)
+}
+
+/// The time that a plan waits, in so many laboratories: the warm-up, the outage and what is observed of each run.
+pub fn at_least(plan: &LabPlan, jobs: u16) -> Duration {
+    let outage = |kind: &Kind| if let Kind::Bbm(time) = kind { *time } else { 0 };
+    let rounds = plan.count().div_ceil(plan.kinds.len() as u64).div_ceil(jobs.into());
+    let one_of_each = plan.kinds.iter().map(|kind| plan.warm_up + outage(kind) + plan.observe).sum();
+    Duration::from_nanos(one_of_each) * u32::try_from(rounds).unwrap_or(u32::MAX)
 }
 
 /// Measurements that are complete when all is over.
@@ -148,34 +165,51 @@ fn capture_names(plan: &LabPlan) -> Vec<String> {
         let sender = sender.replace('/', "_");
         match kind {
             Kind::Bbm(time) if plan.kinds.len() > 1 => {
-                file_name(&format!("{sender}-bbm-{}s", time as f64 / SECOND as f64))
+                file_name(&format!("{sender}-bbm-{}s", time as f64 / SECOND as f64), "pcapng")
             }
-            _ => file_name(&sender),
+            _ => file_name(&sender, "pcapng"),
         }
     };
     each(plan).map(name).collect()
 }
 
 /// The first run of a sender, as the emulator saw it.
-fn capture(plan: &LabPlan, kind: Kind, sender: &str, measured: &[Measured]) -> Result<Vec<u8>, Failure> {
+fn capture(
+    plan: &LabPlan,
+    (kind, sender): (Kind, &str),
+    measured: &[Measured],
+    snap: u32,
+) -> Result<Vec<u8>, Failure> {
     let run = measured.iter().find(|run| run.kind == kind && run.sender == sender && run.run == 0);
     let packets = run.map_or(&[][..], |run| &run.packets);
     let title = format!("{}, sender {sender}, a laboratory's first run", lab_table::headline(plan, kind));
-    live_capture(&title, PLACE, packets).map_err(Failure::ours)
+    live_capture(&title, PLACE, packets, snap).map_err(Failure::ours)
 }
 
 #[cfg(test)]
+#[path = "../tests/schema/validator.rs"]
+mod validator;
+
+#[cfg(test)]
 mod tests {
+    use super::validator::validate;
     use super::*;
     use segue_capture::LivePacket;
     use segue_study::{LiveRun, Moment};
-    use std::time::Duration;
 
     const PLAN: &str = "old = \"6400kbit/9ms\"\nnew = \"6400kbit/9ms\"\ndisconnect = [\"1s\", \"3s\"]\n\
                         senders = [\"cubic+agent\", \"etcp-v1\"]\nruns = 3\nobserve = \"10s\"\n";
 
     fn plan() -> LabPlan {
         LabFile::parse(PLAN, "plan.toml").and_then(|file| file.plan(None)).unwrap_or_else(|e| panic!("{e}"))
+    }
+
+    /// 10 s observed after 1 or 3 s; 6 runs of each outage, four at once.
+    #[test]
+    fn a_plan_knows_how_long_it_waits() {
+        let mut plan = plan();
+        plan.warm_up = 5 * SECOND;
+        assert_eq!([1, 4].map(|jobs| at_least(&plan, jobs).as_secs()), [6 * (16 + 18), 2 * (16 + 18)]);
     }
 
     /// Runs that can be told from each other.
@@ -215,8 +249,10 @@ mod tests {
     fn the_json_keeps_the_contract() {
         let plan = plan();
         let comparison = compared(&plan, "linux-test", &measured(&plan));
-        let text = live_json(&comparison).unwrap_or_else(|e| panic!("{e}"));
+        let text = live_json(&comparison, None).unwrap_or_else(|e| panic!("{e}"));
         let document: serde_json::Value = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}"));
+        let schema = segue_export::schema::schema(segue_export::schema::OutputWord::Lab);
+        assert_eq!(validate(&schema, &document, "lab"), Ok(()));
         assert_eq!(document["version"], 1);
         let rows = document["rows"].as_array().map_or(&[][..], |rows| rows);
         assert_eq!(rows.len(), 4);
@@ -293,7 +329,7 @@ mod tests {
     fn table_csv_and_page_show_every_sender() {
         let plan = plan();
         let comparison = compared(&plan, "linux-test", &measured(&plan));
-        let table = lab_table::render(&plan, &comparison);
+        let table = lab_table::render(&plan, &comparison, 200);
         assert!(
             table.contains("6400kbit/9ms -> 6400kbit/9ms, break-before-make 3 s, 1 flow; linux-test"),
             "{table}"
@@ -331,7 +367,7 @@ mod tests {
         assert!(matches!(&done.failure, Some(Failure::Ours(line)) if line == "iperf3 is gone"), "{done:?}");
         plan.kinds = done.kinds;
         let comparison = compared(&plan, "linux-test", &done.measured);
-        let table = lab_table::render(&plan, &comparison);
+        let table = lab_table::render(&plan, &comparison, 200);
         assert!(
             table.contains("break-before-make 1 s") && !table.contains("break-before-make 3 s"),
             "{table}"
@@ -349,7 +385,8 @@ mod tests {
         let names = ["cubic+agent-bbm-1s", "etcp-v1-bbm-1s", "cubic+agent-bbm-3s", "etcp-v1-bbm-3s"];
         assert_eq!(capture_names(&plan), names.map(|name| format!("{name}.pcapng")));
         let measured = measured(&plan);
-        let bytes = capture(&plan, plan.kinds[1], "etcp-v1", &measured).unwrap_or_else(|e| panic!("{e}"));
+        let bytes =
+            capture(&plan, (plan.kinds[1], "etcp-v1"), &measured, SNAPLEN).unwrap_or_else(|e| panic!("{e}"));
         let count = |of: &[u8]| bytes.windows(of.len()).filter(|window| *window == of).count();
         assert_eq!(count(&[0x45; 21]), 1, "one packet, of this sender");
     }

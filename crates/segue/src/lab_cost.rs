@@ -4,7 +4,7 @@ use crate::screen::Screen;
 use crate::{Failure, lab_machine, outputs, print, progress};
 use clap::Args;
 use comfy_table::CellAlignment;
-use segue_console::plain_table;
+use segue_console::{WHOLE, plain_table};
 use segue_lab::cost::{Arm, Cost, CostPlan, CostRecord, MemoryRecord, cost};
 use segue_lab::{Segue, SenderKind};
 use segue_study::drive::Mean;
@@ -59,13 +59,12 @@ pub fn run(args: &LabCostArgs, screen: &Screen) -> Result<(), Failure> {
         end: lab_machine::this_program(&["lab-end"]),
     };
     let arms = plan.senders.len() as u64 + 2;
-    let bar = progress::bar(screen, arms * u64::from(plan.runs + plan.memory_runs), "runs");
-    let measured =
-        cost(&plan, &mut |told| bar.set_position(told.done as u64)).map_err(|error| match error {
-            segue_lab::Error::Plan(_) => Failure::user(error),
-            _ => Failure::ours(error),
-        })?;
-    bar.finish_and_clear();
+    let progress = progress::of(screen, arms * u64::from(plan.runs + plan.memory_runs), "runs");
+    let measured = cost(&plan, &mut |told| progress.set(told.done as u64)).map_err(|error| match error {
+        segue_lab::Error::Plan(_) => Failure::user(error),
+        _ => Failure::ours(error),
+    })?;
+    drop(progress);
     let rows: Vec<Row> = arms_of(&plan).into_iter().map(|arm| Row::of(arm, &measured)).collect();
     outputs::write(json, || Ok::<_, Failure>(document(&plan, &rows).to_string() + "\n"))?;
     if on_stdout { Ok(()) } else { print(&text(&plan, &rows)) }
@@ -235,8 +234,7 @@ fn against(row: &Row, measure: &Measure, digits: usize) -> [String; 2] {
 }
 
 fn table<const N: usize>(head: &[&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
-    let mut table = plain_table(head);
-    table.force_no_tty();
+    let mut table = plain_table(head, WHOLE);
     rows.for_each(|row| {
         table.add_row(row);
     });

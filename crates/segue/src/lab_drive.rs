@@ -5,8 +5,8 @@ use crate::screen::Screen;
 use crate::{Failure, lab_senders, lab_table, outputs, print, progress};
 use clap::Args;
 use comfy_table::CellAlignment;
-use segue_console::plain_table;
-use segue_export::lab_drive_json;
+use segue_console::{WHOLE, plain_table};
+use segue_export::{Lab, Origin, Provenance, lab_drive_json};
 use segue_files::LabFile;
 use segue_study::measure::Quartiles;
 use segue_study::numbers::{kilobytes, time};
@@ -30,24 +30,29 @@ pub struct LabDriveArgs {
 }
 
 /// `segue lab drive`.
-pub fn run(args: &LabDriveArgs, screen: &Screen) -> Result<(), Failure> {
+pub fn run(args: &LabDriveArgs, origin: &Origin, screen: &Screen) -> Result<(), Failure> {
     let file = LabFile::read(&args.plan).map_err(Failure::user)?;
     let mut plan = file.drive(args.runs).map_err(Failure::user)?;
     lab_senders::leave_out(&mut plan.plan)?;
     let ([json], on_stdout) = outputs::open([("--json", &args.json)])?;
     outputs::spare(args.plan.as_ref(), [&json])?;
     outputs::spare_links([&plan.plan.old, &plan.plan.new].into_iter(), [&json])?;
-    let bar = progress::bar(screen, plan.plan.count(), "runs");
+    let progress = progress::of(screen, plan.plan.count(), "runs");
     let mut groups = Vec::new();
     for &kind in &plan.plan.kinds {
-        let runs = drive(&plan, kind, args.jobs, &mut |more| bar.inc(more))?;
+        let runs = drive(&plan, kind, args.jobs, &mut |more| progress.inc(more))?;
         let senders = plan.plan.senders.iter().zip(&runs);
         let rows = senders.map(|(sender, runs)| DriveRow::new(&plan, kind, &kernel(), sender, runs));
         groups.push((kind, rows.collect::<Vec<_>>()));
     }
-    bar.finish_and_clear();
+    drop(progress);
     let rows: Vec<DriveRow> = groups.iter().flat_map(|(_, rows)| rows.clone()).collect();
-    outputs::write(json, || lab_drive_json(&rows))?;
+    outputs::write(json, || {
+        let lab = Lab { file: args.plan.clone(), runs: args.runs };
+        let links = [&plan.plan.old, &plan.plan.new];
+        let origin = Provenance::of_lab(origin, lab, links).map_err(Failure::ours)?;
+        lab_drive_json(&rows, Some(&origin)).map_err(Failure::ours)
+    })?;
     if !on_stdout {
         print(&render(&plan, &groups))?;
     }
@@ -100,8 +105,7 @@ fn render(plan: &LabDrive, groups: &[(Kind, Vec<DriveRow>)]) -> String {
             plan.load.program(),
             stays.unwrap_or_default()
         ));
-        let mut table = plain_table(head);
-        table.force_no_tty();
+        let mut table = plain_table(head, WHOLE);
         for row in rows {
             table.add_row(cells(row));
         }

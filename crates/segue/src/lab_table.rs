@@ -1,49 +1,81 @@
 //! The terminal table of a laboratory.
 
-use comfy_table::CellAlignment;
-use segue_console::plain_table;
+use crate::layout::{self, Cell, GAP, Paint, Side, wrapped};
 use segue_study::live::LiveMeasures;
 use segue_study::numbers::{count, kilobytes, ratio, time};
 use segue_study::{LabPlan, LiveComparison, LiveGroup, LiveRow};
 use segue_world::{Kind, SECOND};
 
-const HEAD: [&str; 14] = [
-    "sender",
-    "Q1",
-    "median",
-    "Q3",
-    "1 s",
-    "5 s",
-    "10 s",
-    "drops",
-    "lost",
-    "rexmit",
-    "vs first",
-    "sim first",
-    "sim 1 s",
-    "sim 10 s",
+/// Above the names of senders.
+const NAMES: &str = "sender";
+
+/// Columns after the sender's name, and what they mean.
+pub const COLUMNS: [(&str, &str); 13] = [
+    ("Q1", "from link-up until the first data packet leaves the sender, s, lower quartile (inf: none did)"),
+    ("median", "the same, median"),
+    ("Q3", "the same, upper quartile"),
+    ("1 s", "kB of new data that reached the mobile in the first second after link-up, median"),
+    ("5 s", "the same in 5 s"),
+    ("10 s", "the same in 10 s"),
+    ("drops", "packets that found a queue full, per run"),
+    ("lost", "packets that the disconnection swallowed, per run"),
+    ("rexmit", "packets that were sent again, per run"),
+    ("vs first", "kB in 10 s over those of the first sender, median of neighbouring runs"),
+    ("sim first", "from link-up until the first data packet in the simulator, s, median"),
+    ("sim 1 s", "kB in the first second in the simulator"),
+    ("sim 10 s", "kB in 10 s in the simulator"),
 ];
 
+/// Columns that give way to a narrow line, in this order.
+const GIVING_WAY: [&str; 6] = ["Q1", "Q3", "lost", "5 s", "sim 1 s", "rexmit"];
+
 /// The whole table as text.
-pub fn render(plan: &LabPlan, comparison: &LiveComparison) -> String {
+pub fn render(plan: &LabPlan, comparison: &LiveComparison, width: usize) -> String {
+    let cells = |row: &LiveRow| cells(row).map(Cell::from).to_vec();
+    let plain = |text: &str| Cell { text: text.into(), paint: Paint::Plain };
+    let head: Vec<Cell> =
+        std::iter::once(NAMES).chain(COLUMNS.map(|(heading, _)| heading)).map(plain).collect();
+    let rows: Vec<Vec<Cell>> = comparison.groups.iter().flat_map(|group| &group.rows).map(cells).collect();
+    let widths = layout::widths(std::iter::once(&head).chain(&rows));
+    let shown = shown(&widths, width);
+    let only = |row: Vec<Cell>| shown.iter().map(|&index| row[index].clone()).collect::<Vec<_>>();
+    let widths: Vec<usize> = shown.iter().map(|&index| widths[index]).collect();
+    let sides: Vec<Side> =
+        shown.iter().map(|&index| if index == 0 { Side::Left } else { Side::Right }).collect();
+
     let mut text = plan.title.iter().map(|title| format!("{title}\n\n")).collect::<String>();
     for group in &comparison.groups {
         let stack = group.rows.first().map(|row| format!("; {}", row.stack)).unwrap_or_default();
-        text.push_str(&format!(
-            "{}{stack}\n{}\n{}\n",
-            headline(plan, group.kind),
-            table(group),
-            given_up(group)
-        ));
+        let lines: Vec<_> =
+            std::iter::once(head.clone()).chain(group.rows.iter().map(cells)).map(only).collect();
+        let table = layout::table(&lines, &widths, &sides, false);
+        text.push_str(&wrapped("", &format!("{}{stack}", headline(plan, group.kind)), width));
+        text.push_str(&format!("{table}{}\n", given_up(group)));
     }
-    text + &format!(
-        "Runs a row: {}, interleaved. Q1, median, Q3: from link-up until the first data packet leaves the sender, s (inf: none\n\
-         did). 1 s, 5 s, 10 s: kB of new data that reached the mobile since link-up, median. drops, lost, rexmit: packets a run\n\
-         that found a queue full, that the disconnection swallowed, that were sent again. vs first: kB in 10 s over those of\n\
-         {}, median of neighbouring runs. sim: what the simulator says of the same, - where it has no such sender.\n",
+    let first = plan.senders.first().map_or("the first", |sender| &sender.name);
+    let about = format!(
+        "Runs a row: {}, interleaved; vs first: {first}. A dash: the simulator has no such sender.{}",
         plan.runs,
-        plan.senders.first().map_or("the first", |sender| &sender.name),
-    )
+        if shown.len() <= COLUMNS.len() { " A wider line shows more columns." } else { "" }
+    );
+    text.push_str(&wrapped("", &about, width));
+    for (heading, meaning) in shown.iter().filter_map(|&index| COLUMNS.get(index.checked_sub(1)?)) {
+        text.push_str(&wrapped(&format!("{heading:11}"), meaning, width));
+    }
+    text
+}
+
+/// Columns that fit a line, the names among them.
+fn shown(widths: &[usize], line: usize) -> Vec<usize> {
+    let mut shown: Vec<usize> = (0..widths.len()).collect();
+    for name in GIVING_WAY {
+        let all: usize = shown.iter().map(|&index| widths[index] + GAP).sum();
+        if all <= line + GAP {
+            break;
+        }
+        shown.retain(|&index| index == 0 || COLUMNS[index - 1].0 != name);
+    }
+    shown
 }
 
 /// Senders that have lost connections, a line each.
@@ -67,20 +99,6 @@ pub fn headline(plan: &LabPlan, kind: Kind) -> String {
     };
     let plural = if plan.flows == 1 { "" } else { "s" };
     format!("{} -> {}, {kind}, {} flow{plural}", plan.old.text, plan.new.text, plan.flows)
-}
-
-fn table(group: &LiveGroup) -> String {
-    let mut table = plain_table(&HEAD);
-    table.force_no_tty();
-    for row in &group.rows {
-        table.add_row(cells(row));
-    }
-    for column in 1..HEAD.len() {
-        if let Some(column) = table.column_mut(column) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
 }
 
 fn cells(row: &LiveRow) -> [String; 14] {
@@ -107,4 +125,25 @@ fn cells(row: &LiveRow) -> [String; 14] {
         simulated(|measures| kilobytes(measures.bytes_1s)),
         simulated(|measures| kilobytes(measures.bytes_10s)),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn narrow_lines_have_fewer_columns() {
+        let widths = [11, 5, 6, 5, 4, 5, 5, 5, 4, 6, 8, 9, 7, 8];
+        let named = |line: usize| {
+            let shown = shown(&widths, line);
+            assert!(shown.iter().map(|&index| widths[index] + GAP).sum::<usize>() <= line + GAP, "{line}");
+            shown.iter().skip(1).map(|&index| COLUMNS[index - 1].0).collect::<Vec<_>>().join(",")
+        };
+        assert_eq!(named(114).split(',').count(), 13);
+        assert_eq!(
+            named(113),
+            "median,Q3,1 s,5 s,10 s,drops,lost,rexmit,vs first,sim first,sim 1 s,sim 10 s"
+        );
+        assert_eq!(named(80), "median,1 s,10 s,drops,rexmit,vs first,sim first,sim 10 s");
+    }
 }

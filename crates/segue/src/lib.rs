@@ -135,7 +135,7 @@ fn run(words: &[OsString]) -> Result<(), Failure> {
     let parsed = parsed.map_err(|error| Failure::User(cli::one_line(&error)))?;
     name_own_links(&parsed.command)?;
     let origin = outputs::origin(words);
-    let screen = Screen::new(parsed.color, parsed.quiet);
+    let screen = Screen::new(parsed.color, parsed.quiet, parsed.progress);
     match parsed.command {
         Command::Compare(args) => compare::run(&args, &origin, &screen),
         #[cfg(feature = "files")]
@@ -156,22 +156,22 @@ fn run(words: &[OsString]) -> Result<(), Failure> {
         #[cfg(feature = "live")]
         Command::Agent(_) => agent::run(words),
         #[cfg(feature = "live")]
-        Command::Doctor(args) => doctor::run(&args),
+        Command::Doctor(args) => doctor::run(&args, &screen),
         #[cfg(feature = "live")]
         Command::Lab(args) => match args.command {
             lab::LabCommand::Run(args) => lab::run(&args, &origin, &screen),
-            lab::LabCommand::Drive(args) => lab_drive::run(&args, &screen),
+            lab::LabCommand::Drive(args) => lab_drive::run(&args, &origin, &screen),
             lab::LabCommand::Cost(args) => lab_cost::run(&args, &screen),
         },
         #[cfg(feature = "live")]
         Command::LabEnd(args) => lab_end::run(&args),
         #[cfg(feature = "explore")]
         Command::Explore(args) => explore::run(&args, origin.version),
-        Command::Schemes(args) => schemes::run(&args),
+        Command::Schemes(args) => schemes::run(&args, &screen),
         Command::Explain(args) => explain::run(&args, &screen),
-        Command::Links => links::run(),
+        Command::Links => links::run(&screen),
         Command::TraceLinks(args) => links::trace(&args),
-        Command::Measures => measures::run(),
+        Command::Measures(args) => measures::run(&args, &screen),
         Command::Schema(args) => schema::run(&args),
         Command::Man(args) => pages::man(&args),
         Command::Completions(args) => completions::completions(&args),

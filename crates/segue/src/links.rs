@@ -1,19 +1,20 @@
 //! `segue links`: presets and words of links; `segue trace-links`: a link as traces of mahimahi's.
 
+use crate::layout::wrapped;
+use crate::screen::Screen;
 use crate::{Failure, outputs, print};
 use clap::Args;
 use segue_console::{lines, plain_table};
 use segue_export::Output;
 use segue_study::times::time;
 use segue_world::access::{PRESETS, Place, WORDS, opportunities_ms, own_links, variants};
-use segue_world::{AccessLink, Nanos, SECOND};
+use segue_world::{Nanos, SECOND};
 use std::fmt::Write;
 
 /// `segue trace-links`.
 #[derive(Debug, Args)]
 pub struct TraceLinksArgs {
     /// The link: a preset, RATE/DELAY with words, or trace:PATH
-    #[arg(value_parser = crate::args::link)]
     pub link: String,
     /// Write OUT.down and OUT.up
     #[arg(long, value_name = "OUT")]
@@ -39,8 +40,10 @@ fn trace_length(word: &str) -> Result<Nanos, String> {
 }
 
 /// Prints the list.
-pub fn run() -> Result<(), Failure> {
-    let mut old = plain_table(&["PRESET", "MEANS"]);
+pub fn run(screen: &Screen) -> Result<(), Failure> {
+    let width = screen.width;
+    let row = |name: &str, names: usize, text: &str| wrapped_link(&format!("  {name:names$} "), text, width);
+    let mut old = plain_table(&["PRESET", "MEANS"], width);
     for (name, link) in PRESETS {
         old.add_row([name, link]);
     }
@@ -49,20 +52,23 @@ pub fn run() -> Result<(), Failure> {
     for (name, link, preset) in variants() {
         if preset.name != last {
             last = preset.name;
-            let _ = writeln!(text, "\n{}: {}", preset.name, preset.about);
+            text.push_str(&format!(
+                "\n{}",
+                wrapped("", &format!("{}: {}", preset.name, preset.about), width)
+            ));
         }
-        let _ = writeln!(text, "  {name:15} {link}");
+        text.push_str(&row(&name, 15, link));
     }
     if !own_links().is_empty() {
         text.push_str("\nYour own:\n");
         for (name, link) in own_links() {
-            let _ = writeln!(text, "  {name:15} {link}");
+            text.push_str(&row(name, 15, link));
         }
     }
     text.push_str("\nWords after a preset or after RATE/DELAY, such as lte,up=5mbit,queue=codel:\n");
     let up = ("up", "up=5mbit or up=5mbit/20ms");
     for (name, form) in [up].into_iter().chain(WORDS) {
-        let _ = writeln!(text, "  {name:12} {form}");
+        text.push_str(&row(name, 12, form));
     }
     text.push_str("up- before a word means the direction from the mobile alone: up-loss=2%.\n");
     text.push_str(
@@ -71,9 +77,24 @@ pub fn run() -> Result<(), Failure> {
     print(&text)
 }
 
+/// A link in lines of at most `width` columns, which break behind a comma.
+fn wrapped_link(head: &str, link: &str, width: usize) -> String {
+    let mut text = head.to_string();
+    let mut column = head.len();
+    for piece in link.split_inclusive(',') {
+        if column + piece.len() > width && column > head.len() {
+            text.push_str(&format!("\n{:1$}", "", head.len()));
+            column = head.len();
+        }
+        text.push_str(piece);
+        column += piece.len();
+    }
+    text + "\n"
+}
+
 /// Writes both directions.
 pub fn trace(args: &TraceLinksArgs) -> Result<(), Failure> {
-    let link = AccessLink::parse(&args.link).map_err(Failure::user)?;
+    let link = crate::request::link(&args.link)?;
     if ["", "-"].contains(&args.out.as_str()) || args.out.ends_with('/') {
         return Err(Failure::User(format!(
             "--out `{}`: it names no file; expected the beginning of two names, such as out/leo",

@@ -1,6 +1,9 @@
-//! `segue measures`: docs/reference/measures.md, from the table of measures.
+//! `segue measures`: what numbers mean, from the table of measures; as Markdown it is docs/reference/measures.md.
 
+use crate::layout::wrapped;
+use crate::screen::Screen;
 use crate::{Failure, print};
+use clap::Args;
 use segue_study::measure::{EACH, EachKind, FIELDS, MEASURES};
 
 const HEAD: &str = "\
@@ -10,13 +13,38 @@ This page is for readers of a table, CSV or JSON file who ask what a number mean
 
     segue compare wlan hsdpa --json - | jq '.rows[0].transfer_s.median'
 
-`segue measures` writes it from the table in `crates/study/src/measure/table.rs`. [bench.md](bench.md) describes the
-bench on which they are measured.
+`segue measures --markdown` writes it from the table in `crates/study/src/measure/table.rs`. [bench.md](bench.md)
+describes the bench on which they are measured.
 ";
 
-/// Prints the page.
-pub fn run() -> Result<(), Failure> {
-    print(&page())
+/// `segue measures`.
+#[derive(Debug, Args)]
+pub struct MeasuresArgs {
+    /// As Markdown, with the measures of one handoff: docs/reference/measures.md
+    #[arg(long)]
+    pub markdown: bool,
+}
+
+/// Prints the page, or a list for the screen.
+pub fn run(args: &MeasuresArgs, screen: &Screen) -> Result<(), Failure> {
+    print(&if args.markdown { page() } else { listed(screen.width) })
+}
+
+/// Every measure: its name in JSON, unit, word of `--columns` and heading, and what it means.
+fn listed(width: usize) -> String {
+    let mut text = "Measures by their names in JSON, and in CSV where they differ.\n".to_string();
+    for (field, definition) in FIELDS {
+        text.push_str(&wrapped("", &format!("\n{field}: {}", definition.trim()), width));
+        for measure in MEASURES.iter().filter(|measure| measure.field == *field) {
+            let column = measure.shown.map(|shown| format!("; column {}, \"{}\"", shown.word, shown.heading));
+            let csv = (measure.csv != measure.name).then(|| format!("; {} in CSV", measure.csv));
+            let unit = measure.unit.words();
+            let more = [csv, column].into_iter().flatten().collect::<String>();
+            text.push_str(&wrapped("  ", &format!("{} ({unit}{more})", measure.name), width));
+            text.push_str(&wrapped("      ", &measure.about("the first scheme"), width));
+        }
+    }
+    text
 }
 
 fn page() -> String {

@@ -1,10 +1,49 @@
 //! From words to what the bench is asked for.
 
 use crate::Failure;
-use crate::args::BenchArgs;
+use crate::args::{BenchArgs, forgiven};
 use segue_study::Request;
 use segue_study::request::{NEIGHBOURS, NOTICE_ERROR};
+use segue_world::access::own_links;
 use segue_world::{AccessLink, Kind, KindWord, NoticeMode, NoticeWord, SECOND};
+
+/// Reads a link. Case and blanks are forgiven, but not those of a path.
+pub(crate) fn link(word: &str) -> Result<AccessLink, Failure> {
+    AccessLink::parse(word)
+        .or_else(|as_written| match meant_trace(word) {
+            // What is wrong with the file counts more than a blank.
+            Some(trace) => AccessLink::parse(&trace),
+            None => AccessLink::parse(&meant_link(word)).map_err(|_| as_written),
+        })
+        .map_err(Failure::user)
+}
+
+/// A link that is no trace, with the name of a preset or of an own link as it is kept.
+fn meant_link(word: &str) -> String {
+    let meant = forgiven(word);
+    let (name, words) = meant.split_at(meant.find(',').unwrap_or(meant.len()));
+    match own_links().iter().find(|(own, _)| own.to_lowercase() == name) {
+        Some((own, _)) => format!("{own}{words}"),
+        None => meant,
+    }
+}
+
+/// A trace: its words in lower case, its paths as they are.
+fn meant_trace(word: &str) -> Option<String> {
+    const TRACE: &str = "trace:";
+    let word = word.trim();
+    let rest = word.get(TRACE.len()..).filter(|_| word[..TRACE.len()].eq_ignore_ascii_case(TRACE))?;
+    let mut parts = rest.split(',').map(str::trim);
+    let path = parts.next().unwrap_or_default();
+    Some(parts.fold(format!("{TRACE}{path}"), |link, part| {
+        let (key, value) = part.split_once('=').unwrap_or((part, ""));
+        let key = key.trim().to_lowercase();
+        match key.as_str() {
+            "up" | "delay-trace" => format!("{link},{key}={}", value.trim()),
+            _ => format!("{link},{}", part.to_lowercase()),
+        }
+    }))
+}
 
 impl BenchArgs {
     /// Kinds of handoff, in order.
@@ -49,10 +88,7 @@ impl BenchArgs {
         }
         crate::settings::only_once(&settings)?;
         Ok(Request {
-            pairs: vec![(
-                AccessLink::parse(&self.old).map_err(Failure::user)?,
-                AccessLink::parse(&self.new).map_err(Failure::user)?,
-            )],
+            pairs: vec![(link(&self.old)?, link(&self.new)?)],
             kinds: vec![Kind::Mbb],
             flows: vec![1],
             schemes: self.schemes.clone(),
@@ -66,5 +102,24 @@ impl BenchArgs {
             seed: self.seed,
             seeds: 1,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_of_a_trace_keep_their_case() {
+        for (word, meant) in [
+            ("TRACE:Lte.down", Some("trace:Lte.down")),
+            (" Trace: Lte.down , UP= Lte.up, START=3s", Some("trace:Lte.down,up=Lte.up,start=3s")),
+            ("trace:a,Delay-Trace=B,LOSS=1%", Some("trace:a,delay-trace=B,loss=1%")),
+            ("WLAN", None),
+            ("trä", None),
+        ] {
+            assert_eq!(meant_trace(word).as_deref(), meant, "{word}");
+        }
+        assert_eq!(meant_link("WLAN, Loss=GE(0.5%, 30%)"), "wlan,loss=ge(0.5%,30%)");
     }
 }

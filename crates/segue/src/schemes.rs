@@ -1,5 +1,7 @@
 //! `segue schemes`: names, stacks, settings, sources, link presets.
 
+use crate::layout::wrapped;
+use crate::screen::Screen;
 use crate::{Failure, print};
 use clap::Args;
 use comfy_table::Table;
@@ -20,40 +22,42 @@ pub struct SchemesArgs {
 }
 
 /// Runs the command.
-pub fn run(args: &SchemesArgs) -> Result<(), Failure> {
+pub fn run(args: &SchemesArgs, screen: &Screen) -> Result<(), Failure> {
+    let width = screen.width;
     let mut text = String::new();
     match args.name.as_deref() {
-        None => overview(&mut text),
+        None => overview(&mut text, width),
         Some(name) => match StackProfile::named(name) {
-            Some(stack) => describe_stack(&mut text, &stack),
-            None => describe_scheme(&mut text, name)?,
+            Some(stack) => describe_stack(&mut text, &stack, width),
+            None => describe_scheme(&mut text, name, width)?,
         },
     }
     print(&text)
 }
 
-fn overview(text: &mut String) {
-    let mut schemes = plain_table(&["SCHEME", "STACK", "WHAT IT IS", "SOURCE"]);
+fn overview(text: &mut String, width: usize) {
+    let mut schemes = plain_table(&["SCHEME", "STACK", "WHAT IT IS", "SOURCE"], width);
     for entry in Scheme::entries() {
         schemes.add_row([entry.name, entry.stack, entry.summary, entry.source]);
     }
-    let mut named = plain_table(&["STACK", "SOURCE"]);
+    let mut named = plain_table(&["STACK", "SOURCE"], width);
     for profile in stacks() {
         named.add_row([profile.name, profile.source]);
     }
-    let mut links = plain_table(&["LINK PRESET", "MEANS"]);
+    let mut links = plain_table(&["LINK PRESET", "MEANS"], width);
     for (name, link) in PRESETS {
         links.add_row([name, link]);
     }
-    let tables = [schemes, named, links, common_settings()];
+    let tables = [schemes, named, links, common_settings(width)];
     text.push_str(&tables.iter().map(lines).collect::<Vec<_>>().join("\n"));
     text.push_str("\nLinks of today, such as wifi6 and leo, and words of links: segue links\n");
     text.push_str("Settings of one scheme, or the departures of one stack: segue schemes NAME\n");
 }
 
 /// Settings that concern every scheme.
-fn common_settings() -> Table {
-    let mut settings = plain_table(&["SETTING", "VALUES", "WHAT IT DECIDES (open point of algorithms.md)"]);
+fn common_settings(width: usize) -> Table {
+    let mut settings =
+        plain_table(&["SETTING", "VALUES", "WHAT IT DECIDES (open point of algorithms.md)"], width);
     for s in STACK_SETTINGS {
         settings.add_row([s.name, s.values, s.meaning]);
     }
@@ -68,14 +72,14 @@ fn common_settings() -> Table {
     settings
 }
 
-fn describe_stack(text: &mut String, stack: &StackProfile) {
-    text.push_str(&format!("{}: {}\n", stack.name, stack.source));
+fn describe_stack(text: &mut String, stack: &StackProfile, width: usize) {
+    text.push_str(&wrapped("", &format!("{}: {}", stack.name, stack.source), width));
     for departure in stack.departures {
         // A stack that is Linux's also says what it lacks of it.
         let from = if departure.starts_with("unlike ") { "" } else { "departs from the RFCs: " };
-        text.push_str(&format!("  {from}{departure}\n"));
+        text.push_str(&wrapped("  ", &format!("{from}{departure}"), width));
     }
-    text.push_str(&format!("\n{}", lines(&common_settings())));
+    text.push_str(&format!("\n{}", lines(&common_settings(width))));
 }
 
 /// A stack that a kernel lacks, or a word that is nearer to a stack than to any scheme.
@@ -104,18 +108,20 @@ fn unknown(name: &str) -> Option<Failure> {
     is_stack.then(|| Failure::User(format!("unknown scheme or stack `{}`{hint}", printable(name))))
 }
 
-fn describe_scheme(text: &mut String, name: &str) -> Result<(), Failure> {
+fn describe_scheme(text: &mut String, name: &str, width: usize) -> Result<(), Failure> {
     if let Err(error) = Scheme::build(name, &[]) {
         return Err(unknown(name).unwrap_or_else(|| Failure::user(error)));
     }
     if let Some(entry) = Scheme::entry_of(name) {
         let summary = if entry.name == name { entry.summary } else { "a combination of single algorithms" };
-        text.push_str(&format!("{name}: {summary}\n  stack {}; source: {}\n\n", entry.stack, entry.source));
+        text.push_str(&wrapped("", &format!("{name}: {summary}"), width));
+        text.push_str(&wrapped("  ", &format!("stack {}; source: {}", entry.stack, entry.source), width));
+        text.push('\n');
     }
-    let mut table = plain_table(&["SETTING", "DEFAULT", "SECTION", "WHAT IT DECIDES"]);
+    let mut table = plain_table(&["SETTING", "DEFAULT", "SECTION", "WHAT IT DECIDES"], width);
     for setting in Scheme::settings_of(name) {
         table.add_row([setting.name, &setting.default, setting.section, setting.meaning]);
     }
-    text.push_str(&format!("{}\n{}", lines(&table), lines(&common_settings())));
+    text.push_str(&format!("{}\n{}", lines(&table), lines(&common_settings(width))));
     Ok(())
 }

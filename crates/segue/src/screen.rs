@@ -49,6 +49,42 @@ impl ColourWord {
     }
 }
 
+/// `--progress`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ProgressWord {
+    /// A bar on a terminal; elsewhere lines, if the work takes more than 10 s
+    #[default]
+    Auto,
+    /// A bar
+    Bar,
+    /// A line each 30 s, if the work takes more than 10 s
+    Lines,
+    /// Nothing, as --quiet
+    Never,
+}
+
+/// How progress is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Watched {
+    /// Not at all.
+    Nothing,
+    /// In lines.
+    Lines,
+    /// By a bar.
+    Bar,
+}
+
+impl ProgressWord {
+    fn shown(self, terminal: bool) -> Watched {
+        match self {
+            Self::Auto if terminal => Watched::Bar,
+            Self::Auto | Self::Lines => Watched::Lines,
+            Self::Bar => Watched::Bar,
+            Self::Never => Watched::Nothing,
+        }
+    }
+}
+
 /// Properties of the screen that a command needs to know.
 #[derive(Clone, Copy, Debug)]
 pub struct Screen {
@@ -56,20 +92,25 @@ pub struct Screen {
     pub colour: bool,
     /// Columns of a line.
     pub width: usize,
-    /// Whether progress is shown.
-    pub progress: bool,
+    /// How progress is shown.
+    pub progress: Watched,
 }
 
 impl Screen {
     /// As the user chose it, and as standard output and standard error allow.
-    pub fn new(colour: ColourWord, quiet: bool) -> Self {
+    pub fn new(colour: ColourWord, quiet: bool, progress: ProgressWord) -> Self {
         let watched = std::io::stdout().is_terminal() && std::io::stderr().is_terminal();
         Self {
             colour: colour.on_stdout(),
-            width: width(wished().or_else(|| comfy_table::Table::new().width())),
-            progress: !quiet && watched,
+            width: columns(),
+            progress: if quiet { Watched::Nothing } else { progress.shown(watched) },
         }
     }
+}
+
+/// Columns of a line on standard output.
+pub fn columns() -> usize {
+    width(wished().or_else(|| comfy_table::Table::new().width()))
 }
 
 /// The columns that the environment asks for (COLUMNS, POSIX.1-2017, 8.3), whatever the terminal has.
@@ -106,6 +147,14 @@ mod tests {
         assert_eq!(on_terminal(false), [true, true, false]);
         assert_eq!(on_terminal(true), [false, true, false]);
         assert!(!Auto.coloured(false, false) && Always.coloured(false, true));
+    }
+
+    #[test]
+    fn a_bar_is_for_terminals_unless_it_is_wanted() {
+        use ProgressWord::{Auto, Bar, Lines, Never};
+        let shown = |terminal| [Auto, Bar, Lines, Never].map(|word| word.shown(terminal));
+        assert_eq!(shown(true), [Watched::Bar, Watched::Bar, Watched::Lines, Watched::Nothing]);
+        assert_eq!(shown(false), [Watched::Lines, Watched::Bar, Watched::Lines, Watched::Nothing]);
     }
 
     #[test]

@@ -58,11 +58,11 @@ pub fn sweep(args: &SweepArgs, screen: &Screen) -> Result<(), Failure> {
     let store = store(&plan, path, shard, out)?;
     let kept: Vec<usize> = store.kept().collect();
     let all: u64 = shard.parts(&plan).map(|part| plan.handoffs_of(part)).sum();
-    let bar = progress::bar(screen, all, "handoffs");
-    bar.inc(kept.iter().map(|&part| plan.handoffs_of(part)).sum());
+    let before = kept.iter().map(|&part| plan.handoffs_of(part)).sum();
+    let progress = progress::continued(screen, all, "handoffs", before);
     let computed =
-        outputs::with_threads(args.threads, || segue_sweep::run(&plan, &store, &|done| bar.inc(done)))?;
-    bar.finish_and_clear();
+        outputs::with_threads(args.threads, || segue_sweep::run(&plan, &store, &|done| progress.inc(done)))?;
+    drop(progress);
     computed.map_err(Failure::ours)?;
     let rows = store.finish().map_err(Failure::ours)?;
     let earlier = match kept.len() {

@@ -136,7 +136,8 @@ fn parse_rule(value: &str) -> Option<Option<RouterRule>> {
 }
 
 fn parse_capacity(value: &str) -> Option<Capacity> {
-    let (number, in_packets) = match (value.strip_suffix("kB"), value.strip_suffix('p')) {
+    let kilobytes = value.strip_suffix("kB").or_else(|| value.strip_suffix("kb"));
+    let (number, in_packets) = match (kilobytes, value.strip_suffix('p')) {
         (Some(number), _) => (number, false),
         (None, number) => (number?, true),
     };

@@ -1,5 +1,6 @@
 //! The table of measures. A new measure is one entry: from it come JSON, CSV, Arrow and Parquet, the columns of tables
-//! and pages, what `segue diff` compares, and docs/reference/measures.md (`segue measures > docs/reference/measures.md`). An entry reads:
+//! and pages, what `segue diff` compares, and docs/reference/measures.md (`segue measures --markdown` writes it). An
+//! entry reads:
 //!
 //! ```text
 //! /// Its definition.

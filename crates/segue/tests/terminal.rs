@@ -1,0 +1,113 @@
+//! Text fits the line that it is printed on: 80 columns in files and pipes, those of the terminal there.
+
+mod folder;
+
+use folder::text;
+use std::process::{Command, Output};
+
+/// What `segue` prints where a line has `width` columns.
+fn printed(width: Option<u16>, words: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_segue"));
+    command.args(words).env("XDG_CONFIG_HOME", "/proc/nowhere").env_remove("COLUMNS");
+    if let Some(width) = width {
+        command.env("COLUMNS", width.to_string());
+    }
+    let output: Output = command.output().expect("segue starts");
+    assert!(output.status.success(), "{words:?}: {}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+const QUESTION: &str = "compare 6400kbit/9ms 200kbit/300ms --kind mbb,bbm --at 5s..7s/0.5s";
+
+fn question() -> Vec<&'static str> {
+    QUESTION.split(' ').collect()
+}
+
+#[test]
+fn a_table_has_what_its_width_allows() {
+    for width in [80, 120, 200] {
+        insta::assert_snapshot!(format!("compare_{width}"), printed(Some(width), &question()));
+    }
+    assert_eq!(printed(None, &question()), printed(Some(80), &question()), "a pipe has 80 columns");
+}
+
+/// No line is longer than its place, but for words that are; none ends with blanks.
+fn assert_fits(width: usize, words: &[&str], text: &str) {
+    for line in text.lines() {
+        let is_one_word = line.split_whitespace().count() == 1;
+        assert!(line.chars().count() <= width || is_one_word, "{words:?} at {width}: {line}");
+        assert_eq!(line.trim_end(), line, "{words:?} at {width}: blanks at the end");
+    }
+}
+
+#[test]
+fn lists_and_explanations_fit() {
+    for words in [
+        "links",
+        "schemes",
+        "schemes etcp-v1",
+        "schemes linux-6.12",
+        "measures",
+        "explain",
+        "explain A1",
+        "explain 9",
+        "explain 4.4",
+        "explain minrto",
+        "explain vs first",
+        "explain BDP",
+    ] {
+        let words: Vec<&str> = words.split(' ').collect();
+        for width in [None, Some(80), Some(120)] {
+            assert_fits(width.unwrap_or(80).into(), &words, &printed(width, &words));
+        }
+    }
+}
+
+#[test]
+fn help_fits() {
+    let page = printed(None, &["--help"]);
+    let names = page.lines().skip_while(|line| !line.starts_with("Commands:")).skip(1);
+    let names: Vec<&str> = names
+        .take_while(|line| !line.is_empty())
+        .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    assert!(names.len() > 10 && names.contains(&"compare"), "{names:?}");
+    for name in names.into_iter().filter(|name| *name != "help") {
+        assert_fits(80, &[name, "--help"], &printed(None, &[name, "--help"]));
+    }
+}
+
+#[cfg(feature = "live")]
+#[test]
+fn reports_about_a_machine_fit() {
+    assert_fits(80, &["doctor"], &printed(None, &["doctor"]));
+}
+
+/// A terminal says how wide it is; rows do not break in two.
+#[test]
+#[ignore = "needs tmux"]
+fn a_terminal_shows_whole_rows() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let socket = folder.path().join("tmux").display().to_string();
+    for width in [80, 120, 200] {
+        let program = env!("CARGO_BIN_EXE_segue");
+        // The pane stays when the program has ended.
+        let command = format!("env -u COLUMNS NO_COLOR=1 {program} {QUESTION}; echo THE END; sleep 600");
+        let tmux = |words: &[&str]| {
+            let output =
+                Command::new("tmux").args(["-S", &socket]).args(words).output().expect("tmux starts");
+            assert!(output.status.success(), "{words:?}: {}", text(&output.stderr));
+            text(&output.stdout)
+        };
+        tmux(&["-f", "/dev/null", "new-session", "-d", "-x", &width.to_string(), "-y", "60", &command]);
+        let screen = (0..1200).find_map(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            Some(tmux(&["capture-pane", "-p"])).filter(|screen| screen.contains("THE END"))
+        });
+        tmux(&["kill-server"]);
+        let screen = screen.expect("the table within two minutes");
+        let shown = screen.split("THE END").next().unwrap_or_default();
+        assert_eq!(shown.trim_end(), printed(Some(width), &question()).trim_end(), "{width} columns");
+    }
+}

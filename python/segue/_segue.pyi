@@ -122,6 +122,7 @@ def compare(
     notice_loss: int | None = None,
     notice_error: str | None = None,
     neighbours: str | None = None,
+    traffic: str | None = None,
     handoffs: int | None = None,
     every: _Time | None = None,
     stack: str | None = None,

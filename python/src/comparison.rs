@@ -81,6 +81,7 @@ impl Comparison {
 ///     notice: 'instant' (unless given) or 'in-band', of which the first `notice_loss` copies are lost.
 ///     notice_error: how far notices may be wrong, drawn for each handoff: 'rate=2x,delay=30ms,late=100ms'.
 ///     neighbours: long downloads of others on each access link, such as '3' or '3 cubic'.
+///     traffic: what the user does, measured by class, such as 'download,video,page'.
 ///     handoffs, every: several handoffs in a row and the time between their beginnings, such as 3 and '15s'.
 ///     stack: one stack for all schemes in place of their own.
 ///     cc: congestion control of a stack that has a choice, such as 'linux-6.12': 'cubic', 'reno', 'bbr' or 'bbr3'.
@@ -104,7 +105,8 @@ impl Comparison {
 #[pyfunction]
 #[pyo3(signature = (old, new, *, both_ways=false, kind=None, disconnect=None, flows=None, schemes=None, at=None,
     warm_up=None, packets=None, definition=None, notice=None, notice_loss=None, notice_error=None, neighbours=None,
-    handoffs=None, every=None, stack=None, cc=None, settings=None, seed=None, seeds=None, threads=None, rows=true))]
+    traffic=None, handoffs=None, every=None, stack=None, cc=None, settings=None, seed=None, seeds=None, threads=None,
+    rows=true))]
 #[allow(clippy::too_many_arguments, reason = "those of the command line, each by its name")]
 pub fn compare(
     py: Python<'_>,
@@ -123,6 +125,7 @@ pub fn compare(
     notice_loss: Option<Count>,
     notice_error: Option<Word>,
     neighbours: Option<Word>,
+    traffic: Option<Word>,
     handoffs: Option<Count>,
     every: Option<Time>,
     stack: Option<Word>,
@@ -139,7 +142,8 @@ pub fn compare(
     words.option("warm-up", warm_up);
     words.option("packets", packets).option("definition", definition).option("notice", notice);
     words.option("notice-loss", notice_loss).option("notice-error", notice_error);
-    words.option("neighbours", neighbours).option("handoffs", handoffs).option("every", every);
+    words.option("neighbours", neighbours).option("traffic", traffic);
+    words.option("handoffs", handoffs).option("every", every);
     words.option("stack", stack).option("cc", cc);
     words.settings(settings.as_ref());
     words.option("seed", seed).option("seeds", seeds).option("threads", threads).rest(&[&old.0, &new.0]);

@@ -37,6 +37,7 @@ fn experiment(old: &str, new: &str) -> Experiment {
         notice_delay: 0,
         notice_error: Default::default(),
         neighbours: None,
+        traffic: None,
         packets: 100,
         definition: Definition::AfterHighest,
         routers: Routers::default(),

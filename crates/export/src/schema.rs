@@ -1,7 +1,7 @@
 //! JSON schemas of results (draft 2020-12), for programs that read them. Measures come from the table of measures;
 //! a test holds every schema against what is printed.
 
-use segue_study::measure::{EachKind, FIELDS, MEASURES};
+use segue_study::measure::{EachKind, MEASURES, Measure};
 use segue_study::verdict::Verdict;
 use segue_words::Choice;
 use segue_world::KindWord;
@@ -156,10 +156,10 @@ fn may_be_null(mut schema: Value) -> Value {
 }
 
 /// Fields of a row that hold measures.
-fn measures() -> Map<String, Value> {
-    let mut fields = Map::new();
-    for (field, definition) in FIELDS {
-        let parts: Map<String, Value> = MEASURES
+fn measures(fields: &[(&str, &str)], measures: &[Measure]) -> Map<String, Value> {
+    let mut schemas = Map::new();
+    for (field, definition) in fields {
+        let parts: Map<String, Value> = measures
             .iter()
             .filter_map(|measure| {
                 let about = format!("{} ({})", measure.about("the first scheme"), measure.unit.words());
@@ -184,7 +184,7 @@ fn measures() -> Map<String, Value> {
         };
         let mut schema = schema;
         schema["description"] = json!(definition.trim());
-        fields.insert((*field).to_string(), schema);
+        schemas.insert((*field).to_string(), schema);
     }
-    fields
+    schemas
 }

@@ -71,6 +71,7 @@ impl Scenario {
             notice_delay: 0,
             notice_error: Default::default(),
             neighbours: None,
+            traffic: None,
             packets,
             definition: Definition::AfterHighest,
             routers: Routers::default(),

@@ -149,6 +149,10 @@ impl SweepFile {
         let (mut series, mut handoffs): (u64, u64) = (0, 0);
         for variant in self.variants()? {
             let mut plan = ScenarioFile::of(self.source.clone(), self.scenario(variant)).expand(None)?;
+            if plan.traffic.is_some() {
+                let problem = "settings: a sweep does not measure traffic by class; expected none (segue run)";
+                return Err(self.source.at(0..0, problem.into()));
+            }
             if let Some(first) = plans.first() {
                 // One copy of measured links.
                 plan.request.pairs = first.request.pairs.clone();
@@ -190,6 +194,7 @@ impl SweepFile {
             notice_loss: variant.notice_loss,
             notice_error: variant.notice_error,
             neighbours: variant.neighbours,
+            traffic: None,
             handoffs: variant.handoffs,
             every: variant.every,
             definition: variant.definition,

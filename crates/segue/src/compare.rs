@@ -1,13 +1,13 @@
 //! `segue compare`.
 
-use crate::args::{BenchArgs, ResultArgs, TableArgs, choice};
+use crate::args::{BenchArgs, ResultArgs, TableArgs, choice, word};
 use crate::screen::Screen;
 use crate::{Failure, outputs, print, progress, table, warn};
 use clap::Args;
 use segue_export::{Origin, Output, Provenance, comparison_csv, comparison_json, handoffs_csv};
 #[cfg(feature = "report")]
 use segue_report::comparison_page;
-use segue_study::request::{EVERY, HANDOFFS};
+use segue_study::request::{EVERY, HANDOFFS, TRAFFIC};
 use segue_study::times::{Times, time};
 use segue_study::{Comparison, GroupResult, Plan, Presentation, Request};
 use segue_world::{KindWord, Nanos};
@@ -37,6 +37,9 @@ pub struct CompareArgs {
     /// From the beginning of a handoff to that of the next
     #[arg(long, value_name = "TIME", requires = "handoffs", allow_hyphen_values = true)]
     pub every: Option<String>,
+    /// What the user does, measured by class: a list of download, upload, both, request(14kB,200ms), video(4mbit,30fps), page
+    #[arg(long, value_name = "WORD,...", value_parser = word, allow_hyphen_values = true)]
+    pub traffic: Option<String>,
     /// Begin so much later: all handoff times are counted from the end of the warm-up
     #[arg(long, value_name = "TIME", value_parser = time, default_value = "0s", hide_default_value = true, allow_hyphen_values = true)]
     pub warm_up: Nanos,
@@ -107,6 +110,12 @@ pub(crate) fn deliver(
     let Delivery { files: [json, csv, rows, report], csv_origin, threads, folder } = to;
     let links = plan.request.pairs.iter().flat_map(|(old, new)| [old, new]);
     outputs::spare_links(links, [&json, &csv, &rows, &report])?;
+    if report.is_some() && plan.traffic.as_ref().is_some_and(|traffic| !traffic.download) {
+        return Err(Failure::User(
+            "--traffic: a page shows handoffs of downloads packet by packet; expected download among the traffic"
+                .into(),
+        ));
+    }
     let keep_handoffs = rows.is_some() || report.is_some();
     let comparison = outputs::with_threads(threads, || simulate(plan, keep_handoffs, screen))?;
     let provenance = || Provenance::of_plan(origin.version, plan, folder).map_err(Failure::ours);
@@ -127,7 +136,7 @@ pub(crate) fn deliver(
 /// The comparison that the options ask for, checked.
 pub fn plan(args: &CompareArgs) -> Result<Plan, Failure> {
     let mut request = args.bench.request()?;
-    for ((key, _), word) in [(HANDOFFS, &args.handoffs), (EVERY, &args.every)] {
+    for ((key, _), word) in [(HANDOFFS, &args.handoffs), (EVERY, &args.every), (TRAFFIC, &args.traffic)] {
         request.settings.extend(word.iter().map(|word| (key.to_string(), word.clone())));
     }
     crate::settings::only_once(&request.settings)?;

@@ -12,8 +12,8 @@ use markdown::{flowing, hanging};
 use segue_console::printable;
 use segue_handoff::Scheme;
 use segue_policy::rules::{ETCP_RULES, RLCI_RULES, Rule, TCP_HO_RULES};
-use segue_study::measure::{Column, FIELDS, MEASURES};
-use segue_study::request::{NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR};
+use segue_study::measure::{Column, FIELDS, MEASURES, OPTIONAL, OPTIONAL_FIELDS};
+use segue_study::request::{NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR, TRAFFIC};
 use segue_tcp::StackProfile;
 use segue_tcp::profile::{STACK_SETTINGS, stacks};
 use segue_words::did_you_mean;
@@ -25,10 +25,11 @@ const SPECIFICATION: &str = include_str!("../../../docs/reference/algorithms.md"
 const PLACE: &str = "docs/reference/algorithms.md";
 
 /// Settings of the bench: name, meaning, values.
-const BENCH_SETTINGS: [(&str, &str, &str); 3] = [
+const BENCH_SETTINGS: [(&str, &str, &str); 4] = [
     (NOTICE_DELAY.0, NOTICE_DELAY.1, "a time; 0s unless set"),
     (NOTICE_ERROR.0, NOTICE_ERROR.1, "as --notice-error; none unless set"),
     (NEIGHBOURS.0, NEIGHBOURS.1, "as --neighbours; none unless set"),
+    (TRAFFIC.0, TRAFFIC.1, "as --traffic; long downloads unless set"),
 ];
 
 /// Families of rules, with the table of each.
@@ -224,7 +225,7 @@ fn setting(name: &str, screen: &Screen) -> Option<String> {
 }
 
 fn measure(name: &str, screen: &Screen) -> Option<String> {
-    if let Some((_, meaning)) = FIELDS.iter().find(|(field, _)| *field == name) {
+    if let Some((_, meaning)) = FIELDS.iter().chain(OPTIONAL_FIELDS).find(|(field, _)| *field == name) {
         return Some(hanging(&format!("Field {name}: "), meaning.trim(), 2, screen.width));
     }
     // The bar is no number.
@@ -233,7 +234,7 @@ fn measure(name: &str, screen: &Screen) -> Option<String> {
             format!("{}; its letters stand below every table", Column::NewLink.meaning("the first scheme"));
         return Some(hanging(&format!("Column {name}: "), &text, 2, screen.width));
     }
-    let found = MEASURES.iter().find(|measure| {
+    let found = MEASURES.iter().chain(OPTIONAL).find(|measure| {
         let shown = measure.shown;
         let names =
             [shown.map(|shown| shown.word), shown.map(|shown| shown.heading), shown.map(|shown| shown.title)];
@@ -254,7 +255,7 @@ fn names() -> Vec<String> {
     let settings = settings.chain(of_schemes.map(|setting| setting.name.to_string()));
     let columns =
         Column::ALL.iter().flat_map(|column| [column.heading().to_string(), column.word().to_string()]);
-    let measures = MEASURES.iter().map(|measure| measure.name.to_string());
+    let measures = MEASURES.iter().chain(OPTIONAL).map(|measure| measure.name.to_string());
     rules
         .chain(schemes)
         .chain(stacks().map(|stack| stack.name.to_string()))

@@ -59,6 +59,7 @@ mod settings;
 pub mod sweep;
 mod table;
 pub mod trace;
+mod traffic_table;
 
 use clap::FromArgMatches;
 use clap::error::{ContextKind, ContextValue, ErrorKind};

@@ -4,7 +4,7 @@ use crate::layout::wrapped;
 use crate::screen::Screen;
 use crate::{Failure, print};
 use clap::Args;
-use segue_study::measure::{EACH, EachKind, FIELDS, MEASURES};
+use segue_study::measure::{EACH, EachKind, FIELDS, MEASURES, OPTIONAL, OPTIONAL_FIELDS};
 
 const HEAD: &str = "\
 # Measures
@@ -72,7 +72,19 @@ fn page() -> String {
         ));
     }
     text.push_str(
-        "\nThe column `new_link` is a bar of the classes of `new_link_s`.\n\n## One handoff\n\n\
+        "\nThe column `new_link` is a bar of the classes of `new_link_s`.\n\n## Neighbours and traffic\n\n\
+         Rows have these where the question asks for them.\n\n| field | |\n|---|---|\n",
+    );
+    for (field, definition) in OPTIONAL_FIELDS {
+        text.push_str(&format!("| `{field}` | {} |\n", definition.trim()));
+    }
+    text.push_str("\n| JSON | CSV, Arrow | in | |\n|---|---|---|---|\n");
+    for measure in OPTIONAL {
+        let (name, csv, unit) = (measure.name, measure.csv, measure.unit.words());
+        text.push_str(&format!("| `{name}` | `{csv}` | {unit} | {} |\n", measure.about("the first scheme")));
+    }
+    text.push_str(
+        "\n## One handoff\n\n\
          `--rows` and `segue sweep` have these measures of each handoff.\n\n| column | type |\n|---|---|\n",
     );
     for measure in EACH {

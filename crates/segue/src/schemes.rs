@@ -7,7 +7,7 @@ use clap::Args;
 use comfy_table::Table;
 use segue_console::{lines, plain_table, printable};
 use segue_handoff::Scheme;
-use segue_study::request::{EVERY, HANDOFFS, NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR};
+use segue_study::request::{EVERY, HANDOFFS, NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR, TRAFFIC};
 use segue_tcp::StackProfile;
 use segue_tcp::profile::{STACK_SETTINGS, stacks};
 use segue_words::did_you_mean;
@@ -67,6 +67,7 @@ fn common_settings(width: usize) -> Table {
     settings.add_row([NOTICE_DELAY.0, "a time", NOTICE_DELAY.1]);
     settings.add_row([NOTICE_ERROR.0, "as --notice-error", NOTICE_ERROR.1]);
     settings.add_row([NEIGHBOURS.0, "as --neighbours", NEIGHBOURS.1]);
+    settings.add_row([TRAFFIC.0, "as --traffic", TRAFFIC.1]);
     settings.add_row([HANDOFFS.0, "as --handoffs", HANDOFFS.1]);
     settings.add_row([EVERY.0, "as --every", EVERY.1]);
     settings

@@ -2,11 +2,13 @@
 
 use crate::layout::{self, Cell, GAP, Paint, Side, wrapped};
 use crate::screen::{COLUMNS, Screen};
-use segue_study::measure::{Column, NewLink};
+use crate::traffic_table;
+use segue_study::measure::{Column, NewLink, seconds};
 use segue_study::numbers::time;
 use segue_study::presentation::Presentation;
 use segue_study::story::headline_of;
 use segue_study::{Comparison, GroupResult, Plan, Row};
+use segue_world::traffic::COUNTED;
 
 /// Characters of the bar of link time: in a file or a pipe, on a wide terminal, and at least.
 const BAR: usize = 24;
@@ -26,6 +28,8 @@ const CLASSES: [(char, &str); 6] = [
 ];
 /// One more, where there are neighbours.
 const NEIGHBOURS: (char, &str) = ('n', "carries packets of neighbours");
+/// The same letter, where the mobile has other connections.
+const OTHERS: (char, &str) = ('n', "carries packets of the mobile's other connections");
 
 /// Above the names of the schemes.
 const NAMES: &str = "scheme";
@@ -56,17 +60,25 @@ pub fn render(plan: &Plan, comparison: &Comparison, shown: &Presentation, screen
     }
     for group in &comparison.groups {
         text.push_str(&wrapped("", &heading(group), screen.width));
-        text.push_str(&group_table(group, &columns, &widths, screen.colour));
+        // Where no flow makes transfers, all that there is stands in the table of the traffic.
+        if group.experiment.flows > 0 {
+            text.push_str(&group_table(group, &columns, &widths, screen.colour));
+        }
         text.push_str(&neighbours(group, screen.width));
+        text.push_str(&traffic_table::render(group, screen.colour));
         text.push('\n');
     }
-    text + &legend(plan, &columns, screen.width)
+    text.push_str(&legend(plan, &columns, screen.width));
+    if plan.traffic.is_some() {
+        text.push_str(&traffic_table::legend(seconds(COUNTED), screen.width));
+    }
+    text
 }
 
 fn heading(group: &GroupResult) -> String {
     let first = group.rows.first().and_then(|row| row.bound_s);
     let same = group.same_bounds();
-    let bound = first.filter(|_| same).map(|bound| format!("; bound {} s", time(Some(bound))));
+    let bound = first.filter(|_| same && group.experiment.flows > 0).map(|bound| format!("; bound {} s", time(Some(bound))));
     let warnings = group.warnings();
     let warnings: String = warnings.iter().map(|warning| format!("; {warning}")).collect();
     format!("{}{}{warnings}", headline_of(group), bound.unwrap_or_default())
@@ -187,7 +199,8 @@ fn legend(plan: &Plan, columns: &[Column], width: usize) -> String {
     for &column in columns {
         let mut meaning = column.meaning(&plan.schemes[0].name);
         if column == Column::NewLink {
-            let more = plan.neighbours.map(|_| NEIGHBOURS);
+            let others = plan.traffic.as_ref().map(|_| OTHERS);
+            let more = plan.neighbours.map(|_| NEIGHBOURS).or(others);
             let classes: Vec<String> =
                 CLASSES.into_iter().chain(more).map(|(letter, class)| format!("{letter} {class}")).collect();
             meaning = format!("{meaning}: {}", classes.join(", "));

@@ -144,6 +144,11 @@ pub fn plan(args: &TraceArgs) -> Result<Plan, Failure> {
             "--set handoffs: a trace is of one handoff; expected none beside it".into(),
         ));
     }
+    if plan.traffic.is_some() {
+        return Err(Failure::User(
+            "--set traffic: a trace is of long downloads; expected none beside it (segue compare)".into(),
+        ));
+    }
     Ok(plan)
 }
 

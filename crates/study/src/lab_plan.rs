@@ -172,6 +172,7 @@ impl LabPlan {
                 notice_delay: 0,
                 notice_error: Default::default(),
                 neighbours: None,
+                traffic: None,
                 packets: 1,
                 definition: Definition::AfterHighest,
                 routers: segue_world::Routers::default(),

@@ -28,6 +28,7 @@ mod series;
 pub mod stop;
 pub mod story;
 pub mod times;
+mod traffic;
 pub mod verdict;
 pub mod warnings;
 

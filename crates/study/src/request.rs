@@ -2,15 +2,17 @@
 
 use crate::neighbours::{self, NeighbourWords};
 use crate::planned::{BENCH_SETTINGS, PlannedScheme, StackWords, check_key, planned, routers};
-pub use crate::request_error::{EVERY, HANDOFFS, NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR, RequestError};
-use crate::series;
+pub use crate::request_error::{
+    EVERY, HANDOFFS, NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR, RequestError, TRAFFIC,
+};
+use crate::{series, traffic};
 use segue_handoff::hn::TELLABLE_PBS;
 use segue_tcp::StackProfile;
 use segue_words::quantity::is_below_resolution;
 use segue_world::notice_error::NoticeErrorWords;
 use segue_world::{
     AccessLink, Definition, Experiment, Kind, Nanos, Neighbours, NoticeError, NoticeMode, Routers, SECOND,
-    Series,
+    Series, Traffic,
 };
 
 /// A comparison as the user asks for it.
@@ -59,6 +61,8 @@ pub struct Plan {
     pub notice_error: NoticeError,
     /// Users who share the access links.
     pub neighbours: Option<Neighbours>,
+    /// What the mobile's user does, where it is measured.
+    pub traffic: Option<Traffic>,
     /// Abilities of the access routers.
     pub routers: Routers,
     /// Handoffs of each run.
@@ -74,6 +78,12 @@ impl Request {
             let words = NeighbourWords::parse(value)?;
             *value = words.to_string();
             neighbours = Some(words);
+        }
+        let mut asked_traffic = None;
+        for (_, value) in self.settings.iter_mut().filter(|(key, _)| key == TRAFFIC.0) {
+            let (read, written) = traffic::parse(value)?;
+            *value = written;
+            asked_traffic = Some(read);
         }
         let mut notice_delay = 0;
         let mut notice_error = NoticeError::default();
@@ -113,7 +123,21 @@ impl Request {
         }
         let series = series::read(&self.settings)?;
         series::check(series, &self.kinds, self.notice, neighbours.is_some(), &schemes, &routers)?;
-        Ok(Plan { request: self, schemes, stacks, notice_delay, notice_error, neighbours, routers, series })
+        if let Some(traffic) = &asked_traffic {
+            let (kinds, flows, others) = (&self.kinds, &self.flows, neighbours.is_some());
+            traffic::check(traffic, kinds, flows, self.notice, &schemes, &routers, others, series.handoffs)?;
+        }
+        Ok(Plan {
+            request: self,
+            schemes,
+            stacks,
+            notice_delay,
+            notice_error,
+            neighbours,
+            traffic: asked_traffic,
+            routers,
+            series,
+        })
     }
 
     fn check_ranges(&self) -> Result<(), RequestError> {
@@ -237,12 +261,13 @@ impl Plan {
             old: old.clone(),
             new: new.clone(),
             kind,
-            flows,
+            flows: if self.traffic.as_ref().is_some_and(|traffic| !traffic.has_bulk()) { 0 } else { flows },
             stack,
             notice: request.notice,
             notice_delay: self.notice_delay,
             notice_error: self.notice_error,
             neighbours: self.neighbours,
+            traffic: self.traffic.clone(),
             packets: request.packets,
             definition: request.definition,
             routers: self.routers,

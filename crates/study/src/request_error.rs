@@ -17,6 +17,12 @@ pub const NEIGHBOURS: (&str, &str) = (
     "long downloads of others on each access link, and their congestion control: 3 or 3/cubic",
 );
 
+/// Key of what the mobile's user does, which also has an option and a key of files.
+pub const TRAFFIC: (&str, &str) = (
+    "traffic",
+    "what the user does, measured by class: download, upload, both, request(14kB,200ms), video(4mbit,30fps), page",
+);
+
 /// Key of the number of handoffs in a run, which also has an option and a key of files.
 pub const HANDOFFS: (&str, &str) = (
     "handoffs",

@@ -25,7 +25,14 @@ pub fn headline(experiment: &Experiment) -> String {
         let plural = if count == 1 { "" } else { "s" };
         format!(", {count} neighbour{plural} on each link ({})", stack.name)
     });
-    format!("{old} -> {new}, {kind}, {} flow{plural}{}", experiment.flows, neighbours.unwrap_or_default())
+    let flows = match experiment.flows {
+        0 => String::new(),
+        flows => format!(", {flows} flow{plural}"),
+    };
+    let classes = experiment.traffic.as_ref().map(|traffic| traffic.classes()).unwrap_or_default();
+    let classes: Vec<&str> = classes.into_iter().map(|class| class.word()).collect();
+    let traffic = if classes.is_empty() { String::new() } else { format!(", traffic {}", classes.join(", ")) };
+    format!("{old} -> {new}, {kind}{flows}{traffic}{}", neighbours.unwrap_or_default())
 }
 
 /// The same of a comparison's group, and which handoff of its run it is.

@@ -4,7 +4,7 @@
 //! of a box plot, a mean count and a share have a model of their spread, and the rest has none, so that nothing is
 //! claimed about it.
 
-use crate::measure::{MEASURES, Measure, Noise, Row, Unit};
+use crate::measure::{MEASURES, Measure, Noise, OPTIONAL, Row, Unit, has};
 use serde::Serialize;
 
 /// How a measure differs.
@@ -83,7 +83,8 @@ pub fn judge(a: &Row, b: &Row) -> Vec<Measured> {
         Noise::Count | Noise::Share => (1, None),
         Noise::Unknown => (2, Some(measure.unit)),
     };
-    let mut measures: Vec<&Measure> = MEASURES.iter().collect();
+    let optional = OPTIONAL.iter().filter(|measure| has(a, measure.field) && has(b, measure.field));
+    let mut measures: Vec<&Measure> = MEASURES.iter().chain(optional).collect();
     measures.sort_by_key(place);
     measures.into_iter().map(|measure| measure.judge(a, b)).collect()
 }

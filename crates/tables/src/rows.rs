@@ -6,7 +6,7 @@ use arrow_schema::FieldRef;
 use segue_export::FlatDriveRow;
 use segue_study::Comparison;
 use segue_study::drive::DriveRow;
-use segue_study::measure::FlatRow;
+use segue_study::measure::{FlatRow, OPTIONAL, has};
 use serde::{Deserialize, Serialize};
 use serde_arrow::schema::{SchemaLike, TracingOptions};
 
@@ -15,19 +15,17 @@ pub type ArrowError = serde_arrow::Error;
 
 /// Records as columns. The types of the fields, not the values, make the schema.
 pub(crate) fn batch<'de, T: Deserialize<'de> + Serialize>(rows: &[T]) -> Result<RecordBatch, ArrowError> {
-    batch_of(rows, false)
+    batch_of(rows, &["handoff"])
 }
 
-/// The same; which handoff of its run a row is has a column only where runs have several.
+/// The same without the columns of what the question did not ask for.
 fn batch_of<'de, T: Deserialize<'de> + Serialize>(
     rows: &[T],
-    several_handoffs: bool,
+    without: &[&str],
 ) -> Result<RecordBatch, ArrowError> {
     let options = TracingOptions::default().strings_as_large_utf8(false);
     let mut fields = Vec::<FieldRef>::from_type::<T>(options)?;
-    if !several_handoffs {
-        fields.retain(|field| field.name() != "handoff");
-    }
+    fields.retain(|field| !without.contains(&field.name().as_str()));
     serde_arrow::to_record_batch(&fields, &rows)
 }
 
@@ -41,17 +39,20 @@ pub fn records_arrow<'de, T: Deserialize<'de> + Serialize>(
 /// One row per direction, kind, flow count and scheme (docs/reference/bench.md).
 pub fn comparison_arrow(comparison: &Comparison) -> Result<RecordBatch, ArrowError> {
     let rows: Vec<_> = comparison.rows().map(FlatRow::from).collect();
-    batch_of(&rows, several_handoffs(comparison))
+    batch_of(&rows, &not_asked_for(comparison))
 }
 
 /// One row per handoff and scheme, those that the comparison has kept.
 pub fn handoffs_arrow(comparison: &Comparison) -> Result<RecordBatch, ArrowError> {
     let handoffs = comparison.groups.iter().flat_map(|group| &group.handoffs);
-    batch_of(&handoffs.cloned().collect::<Vec<_>>(), several_handoffs(comparison))
+    batch_of(&handoffs.cloned().collect::<Vec<_>>(), &not_asked_for(comparison))
 }
 
-fn several_handoffs(comparison: &Comparison) -> bool {
-    comparison.groups.iter().any(|group| group.handoff.is_some())
+/// Columns that no row has: which handoff of its run it is, and measures of what only some questions have.
+fn not_asked_for(comparison: &Comparison) -> Vec<&'static str> {
+    let several = comparison.groups.iter().any(|group| group.handoff.is_some());
+    let absent = OPTIONAL.iter().filter(|measure| !comparison.rows().any(|row| has(row, measure.field)));
+    absent.map(|measure| measure.csv).chain((!several).then_some("handoff")).collect()
 }
 
 /// One row per drive and scheme (docs/guide/drives.md).
@@ -91,6 +92,20 @@ mod tests {
             seeds: 1,
         };
         request.plan().expect("a plan")
+    }
+
+    /// Neighbours and traffic have columns where somebody asked for them.
+    #[test]
+    fn columns_of_neighbours_and_traffic_are_like_their_csv() {
+        for (key, value, columns) in [("neighbours", "1", 3), ("traffic", "video(100kbit,10fps)", 6)] {
+            let mut request = plan().request;
+            request.settings = vec![(key.into(), value.into())];
+            let comparison = Comparison::run(&request.plan().expect("a plan"), false, &|_| ());
+            let rows = comparison_arrow(&comparison).expect("columns");
+            assert_like(&rows, &comparison_csv(&comparison).expect("CSV"));
+            let plain = comparison_arrow(&Comparison { groups: Vec::new() }).expect("columns");
+            assert_eq!(rows.num_columns(), plain.num_columns() + columns, "{key}");
+        }
     }
 
     /// Columns, rows and empty fields of the CSV.

@@ -200,6 +200,23 @@ impl AccessLink {
         features.config(self.service(place, true), delay, queue, Direction { place, up: true })
     }
 
+    /// The same with its directions exchanged, for what is told of it.
+    pub(crate) fn turned(&self) -> Self {
+        let [down, up] = self.features.clone();
+        let (delay, queue) = (self.up_delay().clone(), self.up_queue.unwrap_or(self.queue));
+        Self {
+            text: self.text.clone(),
+            down: self.up.clone(),
+            up: self.down.clone(),
+            up_delay: (delay != self.delay).then(|| self.delay.clone()),
+            up_queue: (queue != self.queue).then_some(self.queue),
+            delay,
+            queue,
+            files: self.files.clone(),
+            features: [up, down],
+        }
+    }
+
     /// Whether its capacity or its delay changes, so that it is another one at another time.
     pub fn varies(&self) -> bool {
         let place = Place { seed: 0, link: 0 };

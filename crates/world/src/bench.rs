@@ -5,6 +5,7 @@
 //! ```
 
 pub(crate) mod neighbours;
+pub(crate) mod traffic;
 
 use crate::access::{AccessLink, Place};
 use crate::clock_phase;
@@ -16,7 +17,9 @@ use crate::nodes::{
 use crate::notice_error::NoticeError;
 use crate::observer::Observer;
 use crate::router_settings::Routers;
+use crate::traffic::Traffic;
 use crate::words::{Definition, Kind, NoticeMode};
+use traffic::Further;
 use segue_handoff::{Link, Scheme};
 use segue_netsim::{Delay, LinkConfig, LinkId, Nanos, Net, NodeId, Rate, Service, Sim};
 use segue_tcp::StackProfile;
@@ -53,6 +56,8 @@ pub struct Experiment {
     pub notice_error: NoticeError,
     /// Other users of the access links, as many on each.
     pub neighbours: Option<Neighbours>,
+    /// What the mobile's user does; `None`: long downloads, and nothing is measured by class.
+    pub traffic: Option<Traffic>,
     /// P.
     pub packets: u32,
     /// Which transfer time.
@@ -89,6 +94,7 @@ impl Experiment {
             notice_delay: 0,
             notice_error: NoticeError::default(),
             neighbours: None,
+            traffic: None,
             packets: 100,
             definition: Definition::AfterHighest,
             routers: Routers::default(),
@@ -106,6 +112,11 @@ impl Experiment {
             Kind::Mbb => 0,
         };
         Place { seed: self.seed, link: 1 + (before + link) % 2 + 2 * laid }
+    }
+
+    /// Whether the flows of the bench go from the mobile.
+    pub fn is_upward(&self) -> bool {
+        self.traffic.as_ref().is_some_and(Traffic::is_upward)
     }
 
     /// The handoff back that follows this one.
@@ -130,9 +141,9 @@ impl Experiment {
 /// Links of one direction pair, by place.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Duplex {
-    /// Towards the mobile.
+    /// The way of data: towards the mobile, unless the bench's flows go from it.
     pub down: LinkId,
-    /// From the mobile.
+    /// The way of ACKs.
     pub up: LinkId,
 }
 
@@ -149,9 +160,38 @@ pub(crate) struct LinkIds {
     pub last: [Duplex; 2],
     /// Old access router - new access router, where they have a tunnel.
     pub tunnel: Option<Duplex>,
+    /// The bench's flows go from the mobile.
+    pub is_upward: bool,
+    /// Hosts of the mobile's further traffic.
+    pub further: Further,
 }
 
 impl LinkIds {
+    /// Links that lead data to the new access link.
+    pub(crate) fn lead_to(&self) -> Vec<LinkId> {
+        let Self { core, edge, last, tunnel, .. } = self;
+        match self.is_upward {
+            true => vec![last[NEW].down],
+            false => tunnel.iter().chain([core, &edge[NEW]]).map(|duplex| duplex.down).collect(),
+        }
+    }
+
+    /// Links that data leaves access link `link` by, nearest to the receivers first.
+    pub(crate) fn behind(&self, link: usize) -> Vec<LinkId> {
+        match self.is_upward {
+            true => vec![self.core.down, self.edge[link].down],
+            false => vec![self.last[link].down],
+        }
+    }
+
+    /// Links by which data is with the receivers over the old link, or on its way to them, nearest to the senders
+    /// first.
+    pub(crate) fn old_way(&self) -> Vec<LinkId> {
+        let before = if self.is_upward { self.last[OLD].down } else { self.edge[OLD].down };
+        let behind = self.behind(OLD).into_iter().rev();
+        [before, self.access[OLD].down].into_iter().chain(behind).collect()
+    }
+
     /// The same where the new link has become the old one.
     pub(crate) fn back(mut self) -> Self {
         for pair in [&mut self.edge, &mut self.access, &mut self.last] {
@@ -161,8 +201,10 @@ impl LinkIds {
     }
 }
 
+/// The bench's senders, wherever they are.
 pub(crate) const CN: NodeId = NodeId(0);
 pub(crate) const R: NodeId = NodeId(1);
+/// The bench's receivers, wherever they are.
 pub(crate) const MN: NodeId = NodeId(6);
 pub(crate) const AR: [NodeId; 2] = [NodeId(2), NodeId(3)];
 pub(crate) const WIR: [NodeId; 2] = [NodeId(4), NodeId(5)];
@@ -200,9 +242,12 @@ pub(crate) fn build<W: HostObserver>(
     let mut net = Net::new(Observer::new(experiment.flows, watch));
     let hops = experiment.fixed_hops();
     let access = [&experiment.old, &experiment.new];
+    let is_upward = experiment.is_upward();
+    let (server, device) = if is_upward { (MN, CN) } else { (CN, MN) };
     let wired = || line(hops.wired, WIRED_DELAY);
     let departs_first = experiment.stack.kernel.is_some();
-    let core = Duplex { down: net.add_link(R, wired()), up: net.add_link(CN, wired()) };
+    // In terms of the mobile, and then of data.
+    let core = Duplex { down: net.add_link(R, wired()), up: net.add_link(server, wired()) };
     let edge =
         [OLD, NEW].map(|i| Duplex { down: net.add_link(AR[i], wired()), up: net.add_link(R, wired()) });
     let air = [OLD, NEW].map(|i| Duplex {
@@ -211,10 +256,20 @@ pub(crate) fn build<W: HostObserver>(
         up: net.add_link(AR[i], LinkConfig { departs_first, ..access[i].up_config(experiment.place(i)) }),
     });
     let last = [OLD, NEW].map(|i| Duplex {
-        down: net.add_link(MN, line(hops.last, 0)),
+        down: net.add_link(device, line(hops.last, 0)),
         up: net.add_link(WIR[i], line(hops.last, 0)),
     });
-    let link_ids = LinkIds { core, edge, access: air, last, tunnel: None };
+    let of_data = |duplex| traffic::physical(duplex, is_upward);
+    let mut link_ids = LinkIds {
+        core: of_data(core),
+        edge: edge.map(of_data),
+        access: air.map(of_data),
+        last: last.map(of_data),
+        tunnel: None,
+        is_upward,
+        further: [None, None],
+    };
+    let (out, back) = if is_upward { (last[OLD].up, core.down) } else { (core.down, last[OLD].up) };
 
     let stack = experiment.stack.seeded(experiment.seed);
     let starts = clock_phase::starts(experiment.flows, experiment.seed);
@@ -225,9 +280,9 @@ pub(crate) fn build<W: HostObserver>(
         flows.push(sending_flow(id as u16, &stack, start.phase, start.opens, timer, plain.clone()));
     }
     let cn = Correspondent {
-        first: (0, flows[0].timer.0),
+        first: (0, flows.first().map_or(0, |flow| flow.timer.0)),
         flows,
-        out: core.down,
+        out,
         sharing: (0, false),
         wheel: Wheel::default(),
         claim: None,
@@ -239,7 +294,7 @@ pub(crate) fn build<W: HostObserver>(
         let timer = net.add_timer(MN);
         receiving.push(receiving_flow(id as u16, &stack, timer, first_link));
     }
-    let mn = Mobile::new((0, receiving[0].timer.0), receiving, last[OLD].up);
+    let mn = Mobile::new((0, receiving.first().map_or(0, |flow| flow.timer.0)), receiving, back);
 
     let mut r = Router::default();
     r.route(core.down, Route::To(edge[OLD].down));
@@ -266,6 +321,7 @@ pub(crate) fn build<W: HostObserver>(
     if let Some(neighbours) = &experiment.neighbours {
         neighbours::join(&mut sim, &link_ids, experiment, neighbours, plain);
     }
+    traffic::join(&mut sim, &mut link_ids, experiment, plain);
     (sim, link_ids)
 }
 

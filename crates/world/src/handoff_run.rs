@@ -8,6 +8,7 @@ mod fork;
 mod run;
 mod series;
 mod shared;
+mod traffic;
 mod warm;
 
 use segue_handoff::{Scheme, SchemeError};

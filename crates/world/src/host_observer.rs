@@ -2,6 +2,7 @@
 
 use crate::link_time::Standing;
 use crate::packet::Packet;
+use crate::traffic::source::Item;
 use segue_handoff::{Act, LoggedScheme};
 use segue_netsim::{LinkId, Nanos, Observer};
 use segue_tcp::AnySender;
@@ -25,6 +26,8 @@ pub trait HostObserver: Observer<Packet> {
     fn stands(&mut self, _flow: u16, _standing: impl FnOnce() -> Standing) {}
     /// The cumulative ACK of `flow` moved to `una`.
     fn acknowledged(&mut self, now: Nanos, flow: u16, una: u32);
+    /// The user of `flow` asks for something, or an application makes it.
+    fn asked(&mut self, _now: Nanos, _flow: u16, _item: Item) {}
     /// The mobile has helped `flow`, or its sender has heard of it.
     fn acted(&mut self, _now: Nanos, _flow: u16, _act: Act) {}
     /// A sender's ACK without data reached the mobile over `link`.

@@ -1,9 +1,11 @@
 //! Hosts: the correspondent node with its senders, and the mobile with its receivers.
 
 mod alone;
+mod flow;
 mod flow_state;
 
 pub use alone::Arrived;
+pub use flow::{receiving_flow, sending_flow};
 
 use crate::host_observer::HostObserver;
 use crate::link_time::Standing;
@@ -11,12 +13,12 @@ use crate::packet::{Packet, Signal};
 use crate::wheel::Wheel;
 use segue_handoff::claim::Claim;
 use segue_handoff::{
-    Act, Announcement, Announcer, Encoding, Link, Listener, LoggedScheme, News, Notice, Phas, Scheme,
+    Act, Announcement, Announcer, Encoding, Link, Listener, LoggedScheme, News, Notice, Phas,
 };
 use segue_netsim::{LinkId, Nanos, Net, PacketId, TimerId};
 use segue_tcp::receiver::Arrival;
 use segue_tcp::segment::{CarriedOption, Timestamps};
-use segue_tcp::{AnyReceiver, AnySender, Segment, StackProfile, View};
+use segue_tcp::{AnyReceiver, AnySender, Segment, View};
 
 /// One flow at the correspondent node.
 #[derive(Clone, Debug)]
@@ -67,6 +69,13 @@ impl Correspondent {
             net.arm(flow.timer, deadline);
         }
         self.wheel.note(index, flow.sender.place());
+    }
+
+    /// The application of flow `index` has given it so many packets in all.
+    pub(crate) fn supply<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, index: usize, packets: u32) {
+        self.flows[index].sender.open(packets);
+        self.pump(net, index);
+        self.send_by_claim(net);
     }
 
     /// A notice reaches flow `index` outside any packet.
@@ -460,39 +469,4 @@ impl Mobile {
             }
         }
     }
-}
-
-/// The nonce of flow `flow`, as if exchanged in its handshake.
-fn nonce(flow: usize) -> u16 {
-    // Any number will do where nobody forges; the multiplier only makes them look unlike.
-    (flow as u16).wrapping_mul(40_503).wrapping_add(1)
-}
-
-/// A sending flow that runs `scheme` on `profile`.
-pub fn sending_flow(
-    id: u16,
-    profile: &StackProfile,
-    phase: Nanos,
-    opens: Nanos,
-    timer: TimerId,
-    scheme: Scheme,
-) -> SendingFlow {
-    let nonce = nonce(usize::from(id));
-    let mut profile = *profile;
-    if let Some(kernel) = &mut profile.kernel {
-        kernel.seed = kernel.seed.wrapping_add(u64::from(id)); // each flow draws its own lots
-    }
-    let mut sender = AnySender::new(&profile, phase, LoggedScheme::new(scheme));
-    sender.carry_on_syn(Announcer::capability(nonce));
-    SendingFlow { id, sender, listener: Listener::new(nonce), timer, opens: Some(opens) }
-}
-
-/// A receiving flow whose first report names `link`.
-pub fn receiving_flow(id: u16, profile: &StackProfile, timer: TimerId, link: Link) -> ReceivingFlow {
-    let nonce = nonce(usize::from(id));
-    let mut announcer = Announcer::new(nonce);
-    let mut receiver = AnyReceiver::new(profile);
-    receiver.carry(Announcer::capability(nonce));
-    let first_report = Some(announcer.first_report(link));
-    ReceivingFlow { receiver, timer, announcer, first_report, phas: None, memory: alone::Memory::default() }
 }

@@ -11,12 +11,14 @@
 pub mod access;
 pub mod access_router;
 pub mod after_link_up;
+mod applications;
 pub mod bench;
 mod bit_set;
 pub mod bound;
 pub mod clock_phase;
 #[cfg(test)]
 mod conservation;
+pub mod delays;
 pub mod drive;
 pub mod fmip;
 pub mod handoff_run;
@@ -36,6 +38,7 @@ pub mod router_settings;
 mod routers;
 pub mod speed;
 pub mod trace;
+pub mod traffic;
 mod wheel;
 mod words;
 
@@ -48,4 +51,5 @@ pub use notice_error::NoticeError;
 pub use record::RunRecord;
 pub use router_settings::{Routers, Tunnel};
 pub use segue_netsim::{Nanos, SECOND};
+pub use traffic::Traffic;
 pub use words::{Definition, Kind, KindWord, NoticeMode, NoticeWord};

@@ -7,7 +7,7 @@ mod polled;
 #[cfg(test)]
 mod tests;
 
-use crate::bench::{LinkIds, NEW, OLD, correspondent, mobile};
+use crate::bench::{LinkIds, NEW, correspondent, mobile};
 use crate::nodes::{BenchSim, HostObserver};
 use crate::packet::Packet;
 use crate::record::LinkTime;
@@ -87,19 +87,9 @@ impl IdleTime {
         completion: Nanos,
         targets: &[u32],
     ) -> Self {
-        let leads = |id| {
-            id == link_ids.core.down
-                || id == link_ids.edge[NEW].down
-                || link_ids.tunnel.is_some_and(|tunnel| id == tunnel.down)
-        };
-        let ways = [
-            link_ids.edge[OLD].down,
-            link_ids.access[OLD].down,
-            link_ids.last[OLD].down,
-            link_ids.access[NEW].down,
-            link_ids.last[NEW].down,
-        ];
         let new_access = link_ids.access[NEW].down;
+        let leads = link_ids.lead_to();
+        let ways = [link_ids.old_way(), vec![new_access], link_ids.behind(NEW)].concat();
         let senders = correspondent(sim).flows.iter().map(|flow| Standing::of(&flow.sender));
         let receivers = mobile(sim).flows.iter().map(|flow| &flow.receiver);
         let mut idle = Self {
@@ -113,7 +103,7 @@ impl IdleTime {
             time: LinkTime::default(),
         };
         for (id, link) in sim.net.links() {
-            let role = Role { leads: leads(id), way: ways.contains(&id), cut: link.is_cut(completion) };
+            let role = Role { leads: leads.contains(&id), way: ways.contains(&id), cut: link.is_cut(completion) };
             idle.roles.push(role);
             for (packet, comes_out) in link.fates() {
                 let packet = &sim.net.packets[packet];

@@ -1,6 +1,7 @@
 //! The nodes of the bench. The enum is closed, so that the engine dispatches statically.
 
 use crate::access_router::AccessRouter;
+use crate::applications::Applications;
 use crate::observer::Observer;
 use crate::packet::Packet;
 use segue_netsim::{LinkId, Net, Node, PacketId, TimerId};
@@ -24,6 +25,8 @@ pub enum BenchNode {
     AccessRouter(AccessRouter),
     /// Receivers.
     Mobile(Mobile),
+    /// Senders that applications feed.
+    Applications(Box<Applications>),
 }
 
 impl<O: HostObserver> Node<Packet, O> for BenchNode {
@@ -38,6 +41,7 @@ impl<O: HostObserver> Node<Packet, O> for BenchNode {
             // A packet is read where it lies: copying it out took 6 % of the samples of case (b).
             Self::Correspondent(host) => host.on_ack(net, id),
             Self::Mobile(host) => host.on_data(net, link, id),
+            Self::Applications(host) => host.on_ack(net, id),
         }
     }
 
@@ -48,6 +52,7 @@ impl<O: HostObserver> Node<Packet, O> for BenchNode {
             Self::AccessRouter(router) => router.on_timer(net),
             Self::Correspondent(host) => host.on_timer(net, timer),
             Self::Mobile(host) => host.on_timer(net, timer),
+            Self::Applications(host) => host.on_timer(net, timer),
         }
     }
 }

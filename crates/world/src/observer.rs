@@ -5,6 +5,8 @@ use crate::host_observer::HostObserver;
 use crate::link_time::{IdleTime, Standing};
 use crate::packet::Packet;
 use crate::record::Recorder;
+use crate::traffic::source::Item;
+use crate::traffic::watch::TrafficWatch;
 use segue_handoff::{Act, LoggedScheme};
 use segue_netsim::{LinkId, LossCause, Nanos, NodeId, Observer as LinkObserver, Passage};
 use segue_tcp::AnySender;
@@ -19,16 +21,20 @@ pub struct Observer<W> {
     pub recorder: Option<Box<Recorder>>,
     /// Kept from completion on.
     pub(crate) idle: Option<Box<IdleTime>>,
+    /// Kept from the start of the handoff on, where traffic is measured by class.
+    pub(crate) traffic: Option<Box<TrafficWatch>>,
     /// Hears everything from the start; `()` costs nothing.
     pub watch: W,
+    /// How many flows are the mobile's, those of the bench first; neighbours have the numbers behind them.
+    pub(crate) mine: u16,
 }
 
 impl<W> Observer<W> {
     pub(crate) fn new(flows: usize, watch: W) -> Self {
-        Self { lost: vec![BitSet::default(); flows], recorder: None, idle: None, watch }
+        Self { lost: vec![BitSet::default(); flows], recorder: None, idle: None, traffic: None, watch, mine: flows as u16 }
     }
 
-    /// Whether a flow is one of the mobile's: neighbours have the numbers behind them.
+    /// Whether a flow is one of the bench's own: further traffic and neighbours have the numbers behind them.
     #[inline]
     pub(crate) fn is_own(&self, flow: u16) -> bool {
         usize::from(flow) < self.lost.len()
@@ -156,6 +162,9 @@ impl<W: HostObserver> HostObserver for Observer<W> {
         self.watch.sent(now, packet);
         if let Some(recorder) = &mut self.recorder {
             recorder.sent(now, packet);
+            if let Some(traffic) = &mut self.traffic {
+                traffic.sent(now, packet);
+            }
         }
     }
 
@@ -184,6 +193,16 @@ impl<W: HostObserver> HostObserver for Observer<W> {
         self.watch.acknowledged(now, flow, una);
         if let Some(recorder) = &mut self.recorder {
             recorder.acknowledged(now, flow, una);
+            if let Some(traffic) = &mut self.traffic {
+                traffic.acknowledged(now, flow, una);
+            }
+        }
+    }
+
+    fn asked(&mut self, now: Nanos, flow: u16, item: Item) {
+        self.watch.asked(now, flow, item);
+        if let Some(traffic) = &mut self.traffic {
+            traffic.asked(flow, item);
         }
     }
 
@@ -202,6 +221,9 @@ impl<W: HostObserver> HostObserver for Observer<W> {
         self.watch.arrived(now, link, packet, arrival);
         if let Some(recorder) = &mut self.recorder {
             recorder.arrived(now, link, packet, arrival);
+            if let Some(traffic) = &mut self.traffic {
+                traffic.arrived(now, packet, arrival);
+            }
         }
         if arrival == Arrival::New
             && let Some(idle) = self.idle_of(packet)

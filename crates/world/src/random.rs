@@ -21,6 +21,8 @@ pub(crate) enum Stream {
     Notice(Nanos),
     /// Starts of users who share the access links.
     Neighbours,
+    /// Starts of the mobile's applications and uploads.
+    Traffic,
 }
 
 /// A generator.
@@ -35,6 +37,7 @@ impl Random {
             Stream::Cells => 2 << 32,
             Stream::Bandwidth(stay) => (1 << 32) + u64::from(stay),
             Stream::Neighbours => 3 << 32,
+            Stream::Traffic => 4 << 32,
             Stream::Notice(at) => (1 << 63) + at,
         };
         // The first outputs of neighbouring states are alike, hence the mixing.

@@ -2,6 +2,7 @@
 
 use crate::neighbours::Received;
 use crate::packet::Packet;
+use crate::traffic::ClassRecord;
 use segue_netsim::{LinkId, LossCause, Nanos, Passage};
 use segue_tcp::receiver::Arrival;
 use std::collections::VecDeque;
@@ -124,6 +125,8 @@ pub struct RunRecord {
     pub senders_at: Vec<SenderAt>,
     /// Neighbours on the new link, if there are any.
     pub neighbours: Option<Received>,
+    /// What came of each class of traffic, where it is measured.
+    pub traffic: Vec<ClassRecord>,
 }
 
 /// A sender at T.
@@ -161,6 +164,8 @@ pub(crate) struct RecordedLinks {
     pub new_access: LinkId,
     /// Last hop behind it.
     pub new_last_hop: LinkId,
+    /// It is the last hop behind the old link, too.
+    pub shared_last_hop: bool,
 }
 
 /// A packet that reached the mobile over the old link, for the bound.
@@ -286,7 +291,7 @@ impl Recorder {
 
     /// When the slowest flow reached its target, by definition `by`.
     fn end(&self, by: usize) -> Option<Nanos> {
-        self.reached[by].iter().copied().try_fold(0, |latest, at| Some(latest.max(at?)))
+        self.reached[by].iter().copied().try_fold(self.completion, |latest, at| Some(latest.max(at?)))
     }
 
     /// Whether all flows have reached the target that ends the run.
@@ -393,11 +398,11 @@ impl Recorder {
         if needless && packet.retransmission && sent_since {
             self.needless_retransmissions += 1;
         }
-        if link == self.links.new_last_hop {
-            if let Some(carriage) = self.take_carriage(packet.flow, packet.copy) {
-                self.charge(carriage, needless, now);
-            }
-        } else {
+        // What comes from the mobile comes over the same last hop by either link.
+        let by_new = if link == self.links.new_last_hop { self.take_carriage(packet.flow, packet.copy) } else { None };
+        if let Some(carriage) = by_new {
+            self.charge(carriage, needless, now);
+        } else if link != self.links.new_last_hop || self.links.shared_last_hop {
             self.old_deliveries.push(OldDelivery { at: now, flow: packet.flow, seq: packet.segment.seq });
         }
     }
@@ -473,6 +478,7 @@ impl Recorder {
             sent_while_draining: self.sent_while_draining,
             senders_at: self.senders_at,
             neighbours: None,
+            traffic: Vec::new(),
             acknowledged: self.una.iter().zip(&self.start_una).map(|(una, start)| una - start).collect(),
         }
     }

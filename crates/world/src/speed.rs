@@ -54,6 +54,7 @@ fn four_hops(stack: StackProfile, limit: Nanos) -> Result<u64, LinkError> {
         notice_delay: 0,
         notice_error: Default::default(),
         neighbours: None,
+        traffic: None,
         packets: 100,
         definition: Definition::AfterHighest,
         routers: Routers::default(),

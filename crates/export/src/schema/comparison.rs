@@ -1,6 +1,7 @@
 //! Schemas of documents with rows: comparisons of handoffs, and drives.
 
 use super::{count, list, may_be_null, measures, named, number, object, text, with, words_of};
+use segue_study::measure::{FIELDS, MEASURES, OPTIONAL, OPTIONAL_FIELDS};
 use segue_world::{Definition, KindWord, NoticeWord};
 use serde_json::{Value, json};
 
@@ -48,7 +49,7 @@ pub(super) fn row() -> Value {
         ("packets", count("Packets of a transfer.")),
         ("points", count("Handoffs.")),
     ]);
-    for (field, schema) in measures() {
+    for (field, schema) in measures(FIELDS, MEASURES) {
         row["properties"][&field] = schema;
         if let Some(required) = row["required"].as_array_mut() {
             required.push(json!(field));
@@ -56,6 +57,9 @@ pub(super) fn row() -> Value {
     }
     row["properties"]["new_link_s"]["properties"]["neighbours"] =
         number("It carried packets of neighbours; absent without them (s)");
+    for (field, schema) in measures(OPTIONAL_FIELDS, OPTIONAL) {
+        row["properties"][&field] = schema;
+    }
     let neighbours = object([
         (
             "kept",
@@ -71,7 +75,6 @@ pub(super) fn row() -> Value {
         [
             ("handoff", count("Which handoff of its run, from 1, if there are several.")),
             ("seeds", count("Seeds, if there are several.")),
-            ("neighbours", neighbours),
         ],
     )
 }

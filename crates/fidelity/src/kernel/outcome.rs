@@ -194,6 +194,7 @@ pub fn on_our_bench(scenario: &Scenario, times: &[Nanos]) -> Result<Vec<Outcome>
         notice_delay: 0,
         notice_error: Default::default(),
         neighbours: None,
+        traffic: None,
         packets: PACKETS,
         definition: Definition::AfterHighest,
         routers: Routers::default(),

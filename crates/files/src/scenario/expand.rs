@@ -1,7 +1,9 @@
 //! From the words of a file to a checked plan.
 
 use super::{FileError, ScenarioFile, SettingWord};
-use segue_study::request::{EVERY, HANDOFFS, NEIGHBOURS, NOTICE_ERROR, Plan, Request, RequestError};
+use segue_study::request::{
+    EVERY, HANDOFFS, NEIGHBOURS, NOTICE_ERROR, Plan, Request, RequestError, TRAFFIC,
+};
 use segue_study::times::{Times, time};
 use segue_world::{Definition, Kind, KindWord, Nanos, NoticeMode, NoticeWord, SECOND};
 use std::ops::Range;
@@ -33,9 +35,10 @@ impl Places {
 }
 
 /// Settings that have a key of their own.
-const OWN_KEYS: [(&str, &str); 4] = [
+const OWN_KEYS: [(&str, &str); 5] = [
     (NOTICE_ERROR.0, "notice_error"),
     (NEIGHBOURS.0, "neighbours"),
+    (TRAFFIC.0, "traffic"),
     (HANDOFFS.0, "handoffs"),
     (EVERY.0, "every"),
 ];
@@ -112,6 +115,7 @@ impl ScenarioFile {
         let written = [
             scenario.notice_error.as_ref().map(text),
             scenario.neighbours.as_ref().map(number),
+            scenario.traffic.as_ref().map(text),
             scenario.handoffs.as_ref().map(number),
             scenario.every.as_ref().map(text),
         ];

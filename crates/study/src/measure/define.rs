@@ -9,7 +9,13 @@ macro_rules! measures {
             $head:ident $(. $part:ident)? as $csv:ident: $Number:ty, $unit:ident, $noise:ident, $about:literal
             $(, column $Column:ident $word:literal $heading:literal $title:literal)?;
         )+}
-    )+) => {
+    )+
+    optional {$(
+        $(#[doc = $maybe_doc:literal])+
+        $maybe:ident: $Maybe:ty = $of_some:expr => {$(
+            $some:ident as $maybe_csv:ident, $maybe_unit:ident, $maybe_about:literal;
+        )+}
+    )+}) => {
         /// One row of a comparison: the JSON contract of docs/reference/bench.md and docs/reference/measures.md.
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
         pub struct Row {
@@ -45,9 +51,11 @@ macro_rules! measures {
             pub packets: u32,
             /// Number of handoffs.
             pub points: usize,
-            /// Neighbours on the new link, where there are any.
-            #[serde(default, skip_serializing_if = "Option::is_none")]
-            pub neighbours: Option<NeighboursKept>,
+            $(
+                $(#[doc = $maybe_doc])+
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                pub $maybe: Option<$Maybe>,
+            )+
             $($(#[doc = $doc])+ pub $field: $Field,)+
         }
 
@@ -76,7 +84,10 @@ macro_rules! measures {
                     settings: scheme.settings.iter().cloned().collect(),
                     packets: request.packets,
                     points: all.handoffs.len(),
-                    neighbours: all.neighbours(),
+                    $($maybe: {
+                        let of_some: fn(&Sample<'_>) -> Option<$Maybe> = $of_some;
+                        of_some(all)
+                    },)+
                     $($field: {
                         let of_all: fn(&Sample<'_>) -> $Field = $of_all;
                         of_all(all)
@@ -105,6 +116,7 @@ macro_rules! measures {
             packets: u32,
             points: usize,
             $($($csv: $Number,)+)+
+            $($(#[serde(skip_serializing_if = "Option::is_none")] $maybe_csv: Option<Option<f64>>,)+)+
         }
 
         impl<'a> From<&'a Row> for FlatRow<'a> {
@@ -128,6 +140,7 @@ macro_rules! measures {
                     packets: row.packets,
                     points: row.points,
                     $($($csv: row.$head $(.$part)?,)+)+
+                    $($($maybe_csv: row.$maybe.as_ref().map(|some| some.$some.number()),)+)+
                 }
             }
         }
@@ -220,6 +233,32 @@ macro_rules! measures {
                 of: |row| row.$head $(.$part)?.number(),
             },
         )+)+];
+
+        /// Fields of [`Row`] that hold measures of what not every question has, and their definitions, in order.
+        pub const OPTIONAL_FIELDS: &[(&str, &str)] = &[$((stringify!($maybe), concat!($($maybe_doc),+)),)+];
+
+        /// The numbers of these fields, in order.
+        pub const OPTIONAL: &[Measure] = &[$($(
+            Measure {
+                field: stringify!($maybe),
+                name: concat!(stringify!($maybe), ".", stringify!($some)),
+                csv: stringify!($maybe_csv),
+                unit: Unit::$maybe_unit,
+                noise: Noise::Unknown,
+                kind: EachKind::MaybeInfinite,
+                about: $maybe_about,
+                shown: None,
+                of: |row| row.$maybe.as_ref()?.$some.number(),
+            },
+        )+)+];
+
+        /// Whether a row has the field of that name, of those that not every question has.
+        pub fn has(row: &Row, field: &str) -> bool {
+            match field {
+                $(stringify!($maybe) => row.$maybe.is_some(),)+
+                _ => false,
+            }
+        }
 
         /// The measures that a single handoff has, in the order of [`HandoffRow`].
         pub const EACH: &[EachMeasure] = &[$($(

@@ -8,10 +8,14 @@ mod table;
 
 use crate::numbers;
 
-pub use parts::{AgainstFirst, NeighboursKept, NewLink, OverBound, Quartiles, QueueDelay};
+pub use parts::{
+    AgainstFirst, NeighboursKept, NewLink, OfTraffic, OfVideo, OverBound, Quartiles, QueueDelay,
+};
 pub(crate) use sample::Sample;
 pub use sample::seconds;
-pub use table::{Column, EACH, FIELDS, FlatRow, HandoffRow, MEASURES, Row};
+pub use table::{
+    Column, EACH, FIELDS, FlatRow, HandoffRow, MEASURES, OPTIONAL, OPTIONAL_FIELDS, Row, has,
+};
 
 /// A number that is measured.
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +70,10 @@ pub enum Unit {
     Handoffs,
     /// Mean number per handoff.
     PerHandoff,
+    /// Multiples of what there is without the handoff.
+    TimesUndisturbed,
+    /// Mean number of bytes per handoff.
+    Bytes,
 }
 
 impl Unit {
@@ -79,6 +87,8 @@ impl Unit {
             Self::Share => "share of handoffs",
             Self::Handoffs => "handoffs",
             Self::PerHandoff => "mean per handoff",
+            Self::TimesUndisturbed => "times that without the handoff",
+            Self::Bytes => "bytes per handoff",
         }
     }
 }
@@ -172,7 +182,10 @@ impl Measure {
             Unit::Seconds => numbers::time(value),
             // Without a packet there was no delay: nothing is infinite here.
             Unit::Delay => value.map_or("-".into(), |delay| numbers::time(Some(delay))),
-            Unit::TimesFirst | Unit::TimesBound | Unit::Index | Unit::Share => numbers::ratio(value),
+            Unit::TimesFirst | Unit::TimesBound | Unit::TimesUndisturbed | Unit::Index | Unit::Share => {
+                numbers::ratio(value)
+            }
+            Unit::Bytes => value.map_or("-".into(), |bytes| format!("{bytes:.0}")),
             Unit::PerHandoff => value.map_or("-".into(), numbers::count),
             Unit::Handoffs => value.map_or("-".into(), |handoffs| format!("{handoffs}")),
         }

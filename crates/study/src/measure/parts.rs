@@ -60,6 +60,38 @@ pub struct NeighboursKept {
     pub least_bytes: Option<f64>,
 }
 
+/// A class of the user's traffic.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OfTraffic {
+    /// How long things took, all handoffs pooled, s; `None` = infinite.
+    pub completion_median_s: Option<f64>,
+    /// The same, 95 %.
+    pub completion_p95_s: Option<f64>,
+    /// Waits of more than 200 ms without progress, s, mean per handoff.
+    pub stall_s: f64,
+    /// From the sending of a data packet to its arrival, s, 95 %; `None`: there was none.
+    pub delay_p95_s: Option<f64>,
+    /// Things that are measured, mean per handoff.
+    pub count: f64,
+}
+
+/// The frames of a video call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OfVideo {
+    /// How long frames took, all handoffs pooled, s; `None` = infinite.
+    pub completion_median_s: Option<f64>,
+    /// The same, 95 %.
+    pub completion_p95_s: Option<f64>,
+    /// Waits of more than 200 ms without progress, s, mean per handoff.
+    pub stall_s: f64,
+    /// From the sending of a data packet to its arrival, s, 95 %; `None`: there was none.
+    pub delay_p95_s: Option<f64>,
+    /// Frames late by more than 100 ms, mean per handoff.
+    pub late_frames: f64,
+    /// Frames, mean per handoff.
+    pub count: f64,
+}
+
 /// Queueing delay at the new access queue, s, all points pooled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct QueueDelay {

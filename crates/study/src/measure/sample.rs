@@ -1,9 +1,13 @@
 //! Sources of measures: the records of one scheme's handoffs, beside those of the first scheme.
 
 use super::Number;
-use super::parts::{AgainstFirst, NeighboursKept, NewLink, OverBound, Quartiles, QueueDelay};
+use super::parts::{
+    AgainstFirst, NeighboursKept, NewLink, OfTraffic, OfVideo, OverBound, Quartiles, QueueDelay,
+};
 use crate::quantile::{quantile, quartiles, select, sorted};
+use segue_world::delays::Delays;
 use segue_world::neighbours::Received;
+use segue_world::traffic::{Class, ClassRecord};
 use segue_world::{Nanos, RunRecord, SECOND};
 
 /// The records of this and of the first scheme over the same handoffs.
@@ -72,6 +76,36 @@ impl Sample<'_> {
     fn least_of_neighbours(&self) -> Option<f64> {
         let least = self.handoffs.iter().map(|one| one.neighbours.as_ref()?.least);
         least.sum::<Option<u64>>().map(|sum| sum as f64)
+    }
+
+    /// What came of a class of traffic, if it is measured.
+    pub fn traffic(&self, class: Class) -> Option<OfTraffic> {
+        let of_class = |one: &RunRecord| one.traffic.iter().find(|traffic| traffic.class == class).cloned();
+        let classes: Vec<ClassRecord> = self.handoffs.iter().filter_map(|one| of_class(one)).collect();
+        if classes.is_empty() {
+            return None;
+        }
+        let times = classes.iter().flat_map(|class| &class.times);
+        let times = sorted(times.map(|time| time.map_or(f64::INFINITY, seconds)).collect());
+        let mut delays = Delays::default();
+        classes.iter().for_each(|class| delays.merge(&class.delays));
+        let handoffs = classes.len() as f64;
+        Some(OfTraffic {
+            completion_median_s: finite(quantile(&times, 0.5)),
+            completion_p95_s: finite(quantile(&times, 0.95)),
+            stall_s: classes.iter().map(|class| seconds(class.stalled)).sum::<f64>() / handoffs,
+            delay_p95_s: delays.quantile(0.95),
+            count: times.len() as f64 / handoffs,
+        })
+    }
+
+    pub fn video(&self) -> Option<OfVideo> {
+        let OfTraffic { completion_median_s, completion_p95_s, stall_s, delay_p95_s, count } =
+            self.traffic(Class::Video)?;
+        let classes = self.handoffs.iter().flat_map(|one| &one.traffic);
+        let late: u32 = classes.map(|class| class.late).sum();
+        let late_frames = f64::from(late) / self.handoffs.len() as f64;
+        Some(OfVideo { completion_median_s, completion_p95_s, stall_s, delay_p95_s, late_frames, count })
     }
 
     pub fn queue_delays(&self) -> QueueDelay {

@@ -10,17 +10,23 @@
 //! }
 //! ```
 //!
+//! Entries after `optional` are of what not every question has; a row without it has no such field, and a file without
+//! such rows no such column.
+//!
 //! The order is that of JSON and CSV. `{first}` stands for the name of the first scheme. Averages over handoffs, and
 //! the values of one handoff, are read from the [`RunRecord`].
 
 use super::define::measures;
-use super::parts::{AgainstFirst, NeighboursKept, NewLink, OverBound, Quartiles, QueueDelay};
+use super::parts::{
+    AgainstFirst, NeighboursKept, NewLink, OfTraffic, OfVideo, OverBound, Quartiles, QueueDelay,
+};
 use super::sample::{
     Sample, fast_retransmits, jain, seconds, spurious_timeouts, timeouts, timeouts_in_disconnection,
 };
-use super::{EachMeasure, Measure, Noise, Number, Shown, Unit};
+use super::{EachKind, EachMeasure, Measure, Noise, Number, Shown, Unit};
 use crate::planned::PlannedScheme;
 use crate::request::Plan;
+use segue_world::traffic::Class;
 use segue_world::{Experiment, RunRecord};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -187,6 +193,67 @@ measures! {
         over_bound_told.p90 as over_bound_told_p90: Option<f64>, TimesBound, Unknown,
             "transfer time over the least that a sender needs once a notice can have come, 90th percentile",
             column OverBoundToldP90 "over_bound_told_p90" "told p90" "told p90";
+    }
+
+    optional {
+        /// What the neighbours on the new link receive in the two seconds after completion (`--neighbours`).
+        neighbours: NeighboursKept = |all| all.neighbours() => {
+            kept as neighbours_kept, TimesUndisturbed,
+                "bytes over those without the handoff, all handoffs together; infinite if there were none";
+            received_bytes as neighbours_received_bytes, Bytes, "bytes in 2 s after completion";
+            undisturbed_bytes as neighbours_undisturbed_bytes, Bytes, "the same without the handoff";
+        }
+
+        /// Long downloads (`--traffic`).
+        download: OfTraffic = |all| all.traffic(Class::Download) => {
+            completion_median_s as download_completion_median_s, Seconds,
+                "from completion until the slowest download has reached its target, in seconds, median";
+            completion_p95_s as download_completion_p95_s, Seconds, "the same, 95th percentile";
+            stall_s as download_stall_s, Seconds, "waits of more than 200 ms without progress, in seconds, mean";
+            delay_p95_s as download_delay_p95_s, Delay, "one-way delay of data packets in seconds, 95th percentile";
+            count as download_count, PerHandoff, "transfers that are measured, per handoff";
+        }
+
+        /// Long uploads (`--traffic`).
+        upload: OfTraffic = |all| all.traffic(Class::Upload) => {
+            completion_median_s as upload_completion_median_s, Seconds,
+                "from completion until the slowest upload has reached its target, in seconds, median";
+            completion_p95_s as upload_completion_p95_s, Seconds, "the same, 95th percentile";
+            stall_s as upload_stall_s, Seconds, "waits of more than 200 ms without progress, in seconds, mean";
+            delay_p95_s as upload_delay_p95_s, Delay, "one-way delay of data packets in seconds, 95th percentile";
+            count as upload_count, PerHandoff, "transfers that are measured, per handoff";
+        }
+
+        /// Responses, one after the other (`--traffic`).
+        request: OfTraffic = |all| all.traffic(Class::Request) => {
+            completion_median_s as request_completion_median_s, Seconds,
+                "from the sending of a response until the mobile has all of it, in seconds, median";
+            completion_p95_s as request_completion_p95_s, Seconds, "the same, 95th percentile";
+            stall_s as request_stall_s, Seconds, "waits of more than 200 ms without progress, in seconds, mean";
+            delay_p95_s as request_delay_p95_s, Delay, "one-way delay of data packets in seconds, 95th percentile";
+            count as request_count, PerHandoff, "responses that are measured, per handoff";
+        }
+
+        /// Frames of a video call (`--traffic`).
+        video: OfVideo = |all| all.video() => {
+            completion_median_s as video_completion_median_s, Seconds,
+                "from the making of a frame until the mobile has all of it, in seconds, median";
+            completion_p95_s as video_completion_p95_s, Seconds, "the same, 95th percentile";
+            stall_s as video_stall_s, Seconds, "waits of more than 200 ms without progress, in seconds, mean";
+            delay_p95_s as video_delay_p95_s, Delay, "one-way delay of data packets in seconds, 95th percentile";
+            late_frames as video_late_frames, PerHandoff, "frames late by more than 100 ms, per handoff";
+            count as video_count, PerHandoff, "frames that are measured, per handoff";
+        }
+
+        /// Pages of the web (`--traffic`).
+        page: OfTraffic = |all| all.traffic(Class::Page) => {
+            completion_median_s as page_completion_median_s, Seconds,
+                "from the sending of a page until the mobile has all of it, in seconds, median";
+            completion_p95_s as page_completion_p95_s, Seconds, "the same, 95th percentile";
+            stall_s as page_stall_s, Seconds, "waits of more than 200 ms without progress, in seconds, mean";
+            delay_p95_s as page_delay_p95_s, Delay, "one-way delay of data packets in seconds, 95th percentile";
+            count as page_count, PerHandoff, "pages that are measured, per handoff";
+        }
     }
 }
 

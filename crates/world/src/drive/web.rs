@@ -181,6 +181,14 @@ impl User {
         };
         WebObject { wait, bytes: surge.size(random) }
     }
+
+    /// The next page: all its files at once, as browsers of today ask for them.
+    pub fn next_page(&mut self) -> WebObject {
+        let Self { surge, random, .. } = self;
+        let wait = surge.inactive(random);
+        let files = 1 + surge.references(random);
+        WebObject { wait, bytes: (0..files).map(|_| surge.size(random)).sum() }
+    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use super::completed::{Completed, GIVE_UP};
 use super::fork::plain;
 use crate::bench::neighbours;
-use crate::bench::{CN, LinkIds, NEW, OLD, WIRED_DELAY, correspondent, mobile};
+use crate::bench::{CN, LinkIds, NEW, WIRED_DELAY, correspondent, mobile};
 use crate::bound::bound;
 use crate::nodes::{BenchNode, BenchSim, HostObserver, Route, Router};
 use crate::record::OldDelivery;
@@ -27,10 +27,8 @@ impl<W: HostObserver> Completed<W> {
         let experiment = &self.fork.experiment;
         let (old, must_carry) = needs(&self.fork.sim, self.targets(), self.old_deliveries());
         let (sim, link_ids) = (&self.fork.sim, &self.fork.link_ids);
-        let waiting = [link_ids.core.down, link_ids.edge[NEW].down]
-            .into_iter()
-            .any(|link| !sim.net.link(link).is_empty());
-        let first_sent = if waiting { 0 } else { 2 * WIRED_DELAY };
+        let waiting = link_ids.lead_to().into_iter().any(|link| !sim.net.link(link).is_empty());
+        let first_sent = if waiting { 0 } else { self.before_access() };
         let first_held = rule.map(|rule| routers::first_held(experiment, rule));
         let reachable = self.completion + first_held.map_or(first_sent, |held| held.min(first_sent));
         if neighbours::any(sim) || self.returns_to_traffic() {
@@ -51,8 +49,9 @@ impl<W: HostObserver> Completed<W> {
         let (mut sim, link_ids) = self.start(&plain());
         sim.run_until(told_at);
         let told = sim.clone();
-        let reachable = told_at + 2 * WIRED_DELAY;
-        if !self.fork.experiment.new.features[0].is_first_in_first_out() || neighbours::any(&sim) {
+        let reachable = told_at + self.before_access();
+        let is_upward = self.fork.experiment.is_upward();
+        if !self.fork.experiment.new.features[usize::from(is_upward)].is_first_in_first_out() || neighbours::any(&sim) {
             return self.bound_at_best(&told, told_at, reachable).max(physical);
         }
 
@@ -87,10 +86,16 @@ impl<W: HostObserver> Completed<W> {
         mut fates: impl FnMut() -> bool,
     ) -> Nanos {
         let experiment = &self.fork.experiment;
-        let delay = experiment.new.delay.min();
         let data_bytes = experiment.stack.data_bytes().min(DATA_BYTES);
-        let last_hop = Rate::new(experiment.fixed_hops().last).time(data_bytes);
-        let mut service = experiment.new.service(experiment.place(NEW), false);
+        let (is_upward, hops) = (experiment.is_upward(), experiment.fixed_hops());
+        let (delay, behind) = match is_upward {
+            false => (experiment.new.delay.min(), Rate::new(hops.last).time(data_bytes)),
+            true => {
+                let wired = Rate::new(hops.wired).time(data_bytes) + WIRED_DELAY;
+                (experiment.new.up_delay().min(), 2 * wired)
+            }
+        };
+        let mut service = experiment.new.service(experiment.place(NEW), is_upward);
         // `bound` asks for ever more packets, so the last departure is enough.
         let (mut carried, mut departure) = (0, reachable);
         let brought = |packets: u64| {
@@ -99,17 +104,26 @@ impl<W: HostObserver> Completed<W> {
                 departure = service.departure(departure, if arrives { data_bytes } else { ACK_BYTES });
                 carried += u64::from(arrives);
             }
-            departure + delay + last_hop
+            departure + delay + behind
         };
         bound(self.completion, coming, must_carry, brought, |at| self.acknowledged(at))
     }
 
-    /// When an ACK can be with the sender that the mobile sends over the new link at `at`.
+    /// The least time from a sender to the new access link: at the mobile none.
+    fn before_access(&self) -> Nanos {
+        if self.fork.experiment.is_upward() { 0 } else { 2 * WIRED_DELAY }
+    }
+
+    /// When an ACK can be with the sender that the receiver sends over the new link at `at`.
     pub(super) fn acknowledged(&self, at: Nanos) -> Nanos {
         let experiment = &self.fork.experiment;
         let hops = experiment.fixed_hops();
         let ack_hops = Rate::new(hops.last).time(ACK_BYTES);
         let ack_wired = 2 * (Rate::new(hops.wired).time(ACK_BYTES) + WIRED_DELAY);
+        if experiment.is_upward() {
+            let mut down = experiment.new.service(experiment.place(NEW), false);
+            return down.departure(at + ack_wired, ACK_BYTES) + experiment.new.delay.min() + ack_hops;
+        }
         let mut up = experiment.new.service(experiment.place(NEW), true);
         up.departure(at + ack_hops, ACK_BYTES) + experiment.new.up_delay().min() + ack_wired
     }
@@ -124,10 +138,7 @@ impl<W: HostObserver> Completed<W> {
             self.run_deaf(&mut sim, &link_ids);
             return deliveries(sim);
         }
-        self.run_dry(
-            &mut sim,
-            &[link_ids.edge[OLD].down, link_ids.access[OLD].down, link_ids.last[OLD].down],
-        );
+        self.run_dry(&mut sim, &link_ids.old_way());
         deliveries(sim)
     }
 
@@ -139,7 +150,11 @@ impl<W: HostObserver> Completed<W> {
     /// Goes on until nothing is under way, while the senders hear and say nothing.
     fn run_deaf(&self, sim: &mut BenchSim<W>, link_ids: &LinkIds) {
         let mut deaf = Router::default();
-        deaf.route(link_ids.core.up, Route::None);
+        let ways_back = match link_ids.is_upward {
+            true => link_ids.last.map(|last| last.up).to_vec(),
+            false => vec![link_ids.core.up],
+        };
+        ways_back.into_iter().for_each(|link| deaf.route(link, Route::None));
         sim.nodes[usize::from(CN.0)] = BenchNode::Router(deaf);
         if let Some(recorder) = &mut sim.net.observer.recorder {
             recorder.keep_deliveries();

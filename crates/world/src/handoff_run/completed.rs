@@ -4,10 +4,11 @@ use super::follower::replace_schemes;
 use super::fork::{Fork, announce_all, pass};
 use crate::access::AccessLink;
 use crate::bench::neighbours;
-use crate::bench::{CN, LinkIds, MN, NEW, OLD, R, correspondent};
+use crate::bench::traffic::{self, Pair, senders_of};
+use crate::bench::{LinkIds, MN, NEW, OLD, correspondent};
 use crate::lead;
 use crate::neighbours::{COUNTED, Received};
-use crate::nodes::{Arrived, BenchNode, BenchSim, HostObserver, Mobile, Route};
+use crate::nodes::{Arrived, BenchNode, BenchSim, HostObserver, Mobile};
 use crate::notice_error::Told;
 use crate::observer::Observer;
 use crate::packet::Packet;
@@ -27,8 +28,12 @@ pub(super) struct Completed<W> {
     pub completion: Nanos,
     /// Targets after-highest and after-ack: regular TCP's, whatever a scheme has done before completion.
     targets: [Vec<u32>; 2],
-    /// The notice, which may be wrong.
+    /// What uploads beside downloads have to reach.
+    uploads: Vec<u32>,
+    /// The notice of the bench's flows, which may be wrong.
     notice: Notice,
+    /// Notices of what goes to the mobile, and of what comes from it.
+    notices: [Notice; 2],
     /// So much later than at completion it is told.
     late: Nanos,
     /// Packets for the neighbours on the new link while they are counted, if nobody hands over.
@@ -54,8 +59,12 @@ impl<W: HostObserver> Completed<W> {
             flows.iter().map(|flow| flow.sender.snd_max() + packets).collect(),
             flows.iter().map(|flow| flow.sender.snd_una() + packets).collect(),
         ];
-        let (notice, late) = fork.notice(completion);
-        Self { fork, completion, targets, notice, late, undisturbed }
+        let after_highest = fork.experiment.definition == Definition::AfterHighest;
+        let uploads = traffic::uploads_at(&fork.sim, &fork.link_ids, after_highest);
+        let uploads = uploads.into_iter().map(|seq| seq + packets).collect();
+        let (notices, late) = fork.notices(completion);
+        let notice = notices[usize::from(fork.experiment.is_upward())];
+        Self { fork, completion, targets, uploads, notice, notices, late, undisturbed }
     }
 
     /// The new link as it is told, and how late, where that may be wrong.
@@ -101,9 +110,10 @@ impl<W: HostObserver> Completed<W> {
         } else {
             self.fork.pass_with(scheme, &early)
         };
-        if let BenchNode::Router(r) = &mut sim.nodes[usize::from(R.0)] {
-            r.route(link_ids.core.down, Route::To(link_ids.edge[NEW].down));
+        for pair in traffic::pairs(&link_ids) {
+            traffic::hand_over(&mut sim, &link_ids, &pair);
         }
+        traffic::end_uploads(&mut sim, &link_ids, &self.uploads);
         let senders = || correspondent(&sim).flows.iter().map(|flow| &flow.sender);
         let una = senders().map(|sender| sender.snd_una()).collect();
         let sent_before = senders().map(|sender| sender.snd_max()).collect();
@@ -119,8 +129,10 @@ impl<W: HostObserver> Completed<W> {
             );
         }
         let disconnected = self.notice.disconnected != 0;
-        if let BenchNode::Correspondent(cn) = &mut sim.nodes[usize::from(CN.0)] {
-            cn.sharing = (self.notice.flows, disconnected);
+        for pair in traffic::pairs(&link_ids) {
+            if let Some(host) = senders_of(&mut sim.nodes[usize::from(pair.senders.0)]) {
+                host.sharing = (self.notice.flows, disconnected);
+            }
         }
         // A scheme that remembers has been there from the start, unless nothing happens early. After a handoff every
         // scheme stays.
@@ -132,7 +144,6 @@ impl<W: HostObserver> Completed<W> {
         let told_now = self.is_in_band() && self.late == 0;
         sim.with_node(MN, |node, net| {
             let BenchNode::Mobile(mn) = node else { return };
-            mn.out = link_ids.last[NEW].up;
             if let Some(extra_dup) = scheme.mobile().phas.filter(|_| !self.fork.continued) {
                 mn.filter_acks(extra_dup);
             }
@@ -158,7 +169,39 @@ impl<W: HostObserver> Completed<W> {
                 self.tell_in_band(mn, net, scheme, heard);
             }
         });
+        if heard > 0 {
+            self.tell_further(&mut sim, scheme, told_now.then_some(heard));
+        }
         (sim, link_ids)
+    }
+
+    /// Prepares the receivers of further traffic for notices; they send `copies` of one in band now.
+    fn tell_further(&self, sim: &mut BenchSim<W>, scheme: &Scheme, copies: Option<u32>) {
+        for pair in self.fork.link_ids.further.into_iter().flatten() {
+            sim.with_node(pair.receivers, |node, net| {
+                let BenchNode::Mobile(host) = node else { return };
+                if scheme.needs_dsack() {
+                    host.flows.iter_mut().for_each(|flow| flow.receiver.set_dsack(true));
+                }
+                if let Some(copies) = copies.filter(|_| !pair.is_upward) {
+                    self.tell_in_band(host, net, scheme, copies);
+                }
+            });
+            // The mobile's own senders need no packet to know.
+            if copies.is_some() && pair.is_upward {
+                self.notify(sim, &pair);
+            }
+        }
+    }
+
+    /// All senders of a pair are told at once.
+    fn notify(&self, sim: &mut BenchSim<W>, pair: &Pair) {
+        sim.with_node(pair.senders, |node, net| {
+            let Some(host) = senders_of(node) else { return };
+            for index in 0..host.flows.len() {
+                host.notify(net, index, &self.notices[usize::from(pair.is_upward)]);
+            }
+        });
     }
 
     /// The handoff as a mobile knows it that acts alone.
@@ -228,41 +271,44 @@ impl<W: HostObserver> Completed<W> {
     pub fn notify_all(&self, sim: &mut BenchSim<W>, scheme: &Scheme) {
         if self.is_in_band() {
             let heard = self.copies_heard(scheme);
-            return sim.with_node(MN, |node, net| {
+            sim.with_node(MN, |node, net| {
                 let BenchNode::Mobile(mn) = node else { return };
                 self.tell_in_band(mn, net, scheme, heard);
             });
+            return self.tell_further(sim, scheme, Some(heard));
         }
         if lead::start_rule(&self.fork.experiment, scheme).is_some() {
             return announce_all(sim, Announcement::Finish);
         }
-        sim.with_node(CN, |node, net| {
-            let BenchNode::Correspondent(cn) = node else { return };
-            for index in 0..cn.flows.len() {
-                cn.notify(net, index, &self.notice);
-            }
-        });
+        for pair in traffic::pairs(&self.fork.link_ids) {
+            self.notify(sim, &pair);
+        }
     }
 }
 
 impl<W: HostObserver> Fork<W> {
-    /// The notice at completion, and how late it is.
-    fn notice(&self, completion: Nanos) -> (Notice, Nanos) {
+    /// The notices at completion, of both directions, and how late they are.
+    fn notices(&self, completion: Nanos) -> ([Notice; 2], Nanos) {
         let experiment = &self.experiment;
-        let new_link =
-            experiment.new.reported(experiment.place(NEW), completion, completion + SECOND, completion);
-        let Told { new_link, late } = experiment.notice_error.told(experiment.seed, self.at, new_link);
-        let notice = Notice {
-            old_link: experiment.old.reported(
-                experiment.place(OLD),
-                completion.saturating_sub(SECOND),
-                completion,
-                completion,
-            ),
-            new_link,
-            flows: experiment.flows as u32,
-            disconnected: u32::from(experiment.kind != Kind::Mbb),
+        let mut told_late = 0;
+        let mut notice = |old: &AccessLink, new: &AccessLink| {
+            let [from, to] = [completion.saturating_sub(SECOND), completion + SECOND];
+            let new_link = new.reported(experiment.place(NEW), completion, to, completion);
+            let Told { new_link, late } = experiment.notice_error.told(experiment.seed, self.at, new_link);
+            told_late = late;
+            Notice {
+                old_link: old.reported(experiment.place(OLD), from, completion, completion),
+                new_link,
+                // Applications alone share the link with no long transfer.
+                flows: experiment.flows.max(1) as u32,
+                disconnected: u32::from(experiment.kind != Kind::Mbb),
+            }
         };
-        (notice, late)
+        let down = notice(&experiment.old, &experiment.new);
+        let up = match experiment.traffic.as_ref().is_some_and(|traffic| traffic.upload) {
+            true => notice(&experiment.old.turned(), &experiment.new.turned()),
+            false => down,
+        };
+        ([down, up], told_late)
     }
 }

@@ -1,7 +1,7 @@
 //! Networks that are kept behind the warm one, for schemes that act before T.
 
-use crate::bench::CN;
-use crate::nodes::{BenchNode, BenchSim};
+use crate::bench::traffic::senders_of;
+use crate::nodes::BenchSim;
 use segue_handoff::{Lead, Scheme};
 use std::mem::discriminant;
 
@@ -39,7 +39,9 @@ pub(super) fn from_start<W: Clone>(origin: &BenchSim<W>, scheme: Option<&Scheme>
 
 /// Puts `scheme` at all senders.
 pub(super) fn replace_schemes<W>(sim: &mut BenchSim<W>, scheme: &Scheme) {
-    if let BenchNode::Correspondent(cn) = &mut sim.nodes[usize::from(CN.0)] {
-        cn.flows.iter_mut().for_each(|flow| flow.sender.advisor().replace(scheme.clone()));
+    let mine = sim.net.observer.mine;
+    let hosts = sim.nodes.iter_mut().filter_map(senders_of).filter(|host| host.first.0 < mine);
+    for flow in hosts.flat_map(|host| &mut host.flows) {
+        flow.sender.advisor().replace(scheme.clone());
     }
 }

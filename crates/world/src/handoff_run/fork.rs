@@ -1,7 +1,8 @@
 //! A network at T, and what happens from then to completion.
 
 use super::follower::{Follower, from_start};
-use crate::bench::{CN, Experiment, LinkIds, MN, NEW, OLD, correspondent};
+use crate::bench::traffic;
+use crate::bench::{CN, Duplex, Experiment, LinkIds, MN, NEW, OLD, correspondent};
 use crate::lead::{self, Early};
 use crate::nodes::{BenchNode, BenchSim, HostObserver};
 use crate::record::{RecordedLinks, Recorder, SenderAt};
@@ -40,8 +41,11 @@ pub(super) fn pass<W: HostObserver>(
     sim: &mut BenchSim<W>,
     rule: Option<RouterRule>,
 ) {
-    let links =
-        RecordedLinks { new_access: link_ids.access[NEW].down, new_last_hop: link_ids.last[NEW].down };
+    let links = RecordedLinks {
+        new_access: link_ids.access[NEW].down,
+        new_last_hop: link_ids.behind(NEW)[0],
+        shared_last_hop: link_ids.is_upward,
+    };
     let senders = correspondent(sim).flows.iter().map(|flow| {
         let view = flow.sender.view();
         let recovers = view.in_fast_recovery || view.in_rto_recovery;
@@ -53,6 +57,7 @@ pub(super) fn pass<W: HostObserver>(
     });
     let recorder = Recorder::new(links, senders.collect());
     sim.net.observer.recorder = Some(Box::new(recorder));
+    sim.net.observer.traffic = traffic::watch(experiment, link_ids, at, sim);
     if let Kind::Bbm(_) = experiment.kind {
         for link in [link_ids.access[OLD].down, link_ids.access[OLD].up] {
             sim.net.cut(link, at);
@@ -141,8 +146,9 @@ pub(super) fn lay_new_link<W: HostObserver>(
     link_ids: &LinkIds,
     experiment: &Experiment,
 ) {
-    sim.net.replace_link(link_ids.access[NEW].down, experiment.new.down_config(experiment.place(NEW)));
-    sim.net.replace_link(link_ids.access[NEW].up, experiment.new.up_config(experiment.place(NEW)));
+    let Duplex { down, up } = traffic::physical(link_ids.access[NEW], link_ids.is_upward);
+    sim.net.replace_link(down, experiment.new.down_config(experiment.place(NEW)));
+    sim.net.replace_link(up, experiment.new.up_config(experiment.place(NEW)));
 }
 
 /// All senders are told at once.

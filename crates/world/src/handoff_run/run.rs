@@ -57,8 +57,9 @@ struct Count {
 }
 
 impl Count {
-    fn begin<W>(sim: &BenchSim<W>, asked: Option<Neighbours>, completion: Nanos) -> Self {
-        let at = asked.map(|asked| completion + asked.counted);
+    fn begin<W>(sim: &BenchSim<W>, at: &Completed<W>) -> Self {
+        let asked = at.undisturbed.and(at.fork.experiment.neighbours);
+        let at = asked.map(|asked| at.completion + asked.counted);
         Self { at, packets: neighbours::received(sim) }
     }
 
@@ -146,7 +147,7 @@ impl<W: HostObserver> Handoff<W> {
         sim.net.observer.idle = Some(Box::new(idle));
         let limit = latest.min(at.completion + GIVE_UP);
         let mut notice_at = at.notice_at(scheme);
-        let mut count = Count::begin(&sim, at.fork.experiment.neighbours, at.completion);
+        let mut count = Count::begin(&sim, at);
         let mut pause = earlier(notice_at, count.at);
         let mut from = at.completion;
         let done = |sim: &BenchSim<W>| sim.net.observer.recorder.as_ref().is_some_and(|r| r.is_done());
@@ -197,7 +198,9 @@ impl<W: HostObserver> Handoff<W> {
             later.run_until(until);
             count.end(&later, until);
         }
+        let traffic = self.run_traffic(&sim, notice_at, scheme);
         let (mut record, watch) = self.finish(sim, from, bounds);
+        self.add_traffic(&mut record, traffic);
         record.neighbours = at.neighbours_received(&count.packets);
         Ended { record, at: from, under_way, watch }
     }
@@ -207,7 +210,7 @@ impl<W: HostObserver> Handoff<W> {
         let link_ids = &self.at.fork.link_ids;
         // What is still under way on the new link: will it be the first with its bytes?
         let mut under_way = Vec::new();
-        for link in [link_ids.last[NEW].down, link_ids.access[NEW].down] {
+        for link in link_ids.behind(NEW).into_iter().chain([link_ids.access[NEW].down]) {
             under_way.extend(sim.net.link(link).fates());
         }
         let mut coming = BTreeSet::new();

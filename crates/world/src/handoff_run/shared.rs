@@ -19,6 +19,7 @@ impl Experiment {
             && self.old == other.old
             // The neighbours on the new link have used it from the start.
             && self.neighbours == other.neighbours
+            && self.traffic == other.traffic
             && (self.neighbours.is_none() || self.new == other.new)
             && self.fixed_hops() == other.fixed_hops()
     }

@@ -21,3 +21,4 @@ mod properties;
 mod schemes;
 mod series;
 mod trace;
+mod traffic;

@@ -1,0 +1,106 @@
+//! What the user does, `--traffic`, as a user meets it.
+
+mod folder;
+
+use folder::{asked as segue, rows, stdout};
+
+const LINKS: [&str; 3] = ["compare", "4mbit/20ms", "4mbit/30ms"];
+const HOW: [&str; 4] = ["--at", "2s..3s/1s", "--schemes", "sack,etcp-v1"];
+const CALL: [&str; 2] = ["--traffic", "download,video(200kbit,10fps)"];
+
+/// A command and a scenario file say the same on any number of threads; CSV, table and difference have each class.
+#[test]
+fn every_output_has_the_classes() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let asked = |more: &[&str]| stdout(&segue(here, &[&LINKS[..], &HOW, more].concat()));
+    let json = asked(&[&CALL[..], &["--json", "-"]].concat());
+    assert_eq!(json, asked(&[&CALL[..], &["--json", "-", "--threads", "1"]].concat()));
+    for row in rows(&json) {
+        assert_eq!(row["settings"]["traffic"], "download,video(200kbit,10fps)");
+        // Ten frames a second for 10 s, and what was under way.
+        let frames = row["video"]["count"].as_f64().expect("a number");
+        assert!((100.0..=102.0).contains(&frames), "{frames}");
+        assert_eq!(row["download"]["completion_median_s"], row["transfer_s"]["median"]);
+        assert!(row.get("page").is_none());
+    }
+    let scenario = "old = '4mbit/20ms'\nnew = '4mbit/30ms'\nat = '2s..3s/1s'\ntraffic = 'Download, video(0.2mbit,10fps)'\n";
+    std::fs::write(here.join("call.toml"), scenario).unwrap();
+    assert_eq!(json, stdout(&segue(here, &["run", "call.toml", "--json", "-"])));
+
+    let csv = asked(&[&CALL[..], &["--csv", "-"]].concat());
+    let header = csv.lines().next().expect("a header");
+    assert!(header.ends_with("video_delay_p95_s,video_late_frames,video_count"), "{header}");
+    assert!(!header.contains("page_") && !header.contains("neighbours"));
+    assert!(!asked(&["--csv", "-"]).contains("video"), "nothing new without the option");
+
+    std::fs::write(here.join("a.json"), &json).unwrap();
+    let difference = stdout(&segue(here, &["diff", "a.json", "a.json", "--json", "-"]));
+    assert!(difference.contains("\"video.late_frames\"") && !difference.contains("\"page.count\""));
+
+    let table = asked(&CALL);
+    for line in ["traffic   scheme ", "download  etcp-v1 ", "video     sack ", "stalled ", "n carries packets of the"] {
+        assert!(table.contains(line), "{line}: {table}");
+    }
+    assert!(table.contains("1 flow, traffic download, video"), "{table}");
+    assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
+}
+
+/// Without a long transfer there is no bound, and a table of the classes alone.
+#[test]
+fn an_application_may_be_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let how = ["--at", "2s", "--schemes", "sack", "--traffic", "request"];
+    let table = stdout(&segue(here, &[&LINKS[..], &how].concat()));
+    assert!(table.starts_with("4mbit/20ms -> 4mbit/30ms, make-before-break, traffic request\n"), "{table}");
+    assert!(!table.contains("inf") || table.contains("`inf`"), "{table}");
+    let row = &rows(&stdout(&segue(here, &[&LINKS[..], &how, &["--json", "-"]].concat())))[0];
+    assert_eq!((&row["flows"], &row["bound_s"]), (&0.into(), &0.0.into()));
+    assert!(row["transfer_s"]["median"].as_f64().expect("a time") > 0.0);
+}
+
+/// An upload is bounded by its own direction.
+#[test]
+fn an_upload_has_a_bound() {
+    let folder = tempfile::tempdir().unwrap();
+    let links = ["compare", "4mbit/20ms,up=1mbit", "4mbit/20ms,up=500kbit", "--at", "3s", "--traffic", "upload"];
+    let rows = rows(&stdout(&segue(folder.path(), &[&links[..], &["--json", "-"]].concat())));
+    for row in rows {
+        // A hundred packets at 500 kbit/s.
+        assert!(row["bound_s"].as_f64().expect("a time") > 2.4);
+        assert!(row["over_bound"]["median"].as_f64().expect("a ratio") >= 1.0);
+        assert_eq!(row["upload"]["completion_median_s"], row["transfer_s"]["median"]);
+    }
+}
+
+#[test]
+fn bad_words_are_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    std::fs::write(here.join("a.toml"), "old = 'wlan'\nnew = 'egprs'\ntraffic = 'vidoe'\n").unwrap();
+    std::fs::write(here.join("s.toml"), "old = 'wlan'\nnew = 'egprs'\n[settings]\ntraffic = 'page'\n").unwrap();
+    for (words, said) in [
+        (&["--traffic", "vidoe"][..], "did you mean `video`?"),
+        (&["--traffic", "video(4mbit)"], "expected two, such as 4mbit,30fps"),
+        (&["--traffic", "page", "--set", "traffic=page"], "`traffic` stands there twice"),
+        (&["--traffic", "page", "--neighbours", "2"], "expected one of the two"),
+        (&["--traffic", "page", "--handoffs", "2", "--every", "3s"], "expected no --handoffs beside it"),
+        (&["--traffic", "page", "--flows", "2"], "expected download or upload beside it"),
+        (&["--traffic", "upload", "--notice", "in-band"], "expected --notice instant"),
+        (&["--traffic", "page", "--schemes", "sack,freeze"], "`freeze` acts at the mobile"),
+        (&["--traffic", "page", "--report", "x.html"], "expected download among the traffic"),
+        (&["run", "a.toml"], "a.toml, line 3, column 11: traffic: unknown `vidoe`"),
+        (&["sweep", "s.toml", "--out", "x.parquet"], "a sweep does not measure traffic by class"),
+    ] {
+        let command = match words[0] {
+            "run" | "sweep" => words.to_vec(),
+            _ => [&LINKS[..], &["--at", "2s"], words].concat(),
+        };
+        let output = segue(here, &command);
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {error}");
+        assert!(error.contains(said) && error.lines().count() == 1, "{words:?}: {error}");
+    }
+    assert!(!here.join("x.html").exists() && !here.join("x.parquet").exists());
+}

@@ -1,11 +1,12 @@
 //! The page of `segue compare --report`: the table, the charts, and a few handoffs packet by packet.
 
 use crate::chart::quartiles;
+use crate::distribution::distribution;
 use crate::handoff::{
     Drawn, bar_of_row, furnish_alike, furnish_narrow, link_time, link_time_caption, sentence_case,
 };
 use crate::pictures::{Budget, Picture};
-use crate::{Origin, asked, headline_of, page};
+use crate::{Origin, asked, headline_of, page, traffic};
 use maud::{Markup, PreEscaped, html};
 use rayon::prelude::*;
 use segue_draw::{About, Line, LineChart, LinePlot};
@@ -40,7 +41,9 @@ pub fn comparison_page(
     }
     .into_string();
     budget.must_take(head.len());
-    let charts = charts(comparison, presentation);
+    let mut charts = charts(comparison, presentation);
+    let distributions = comparison.groups.iter().enumerate().map(|(index, group)| distribution(index, group));
+    charts.splice(1..1, distributions);
     let (handoffs, shown) = handoffs(plan, comparison, &charts, &budget);
     let content = html! {
         (PreEscaped(head))
@@ -186,6 +189,7 @@ fn table(plan: &Plan, group: &GroupResult, words: Words) -> Markup {
                 tbody { @for row in &group.rows { (line(row, first_stack == Some(&row.stack))) } }
             }
         }
+        (traffic::tables(group))
     }
 }
 

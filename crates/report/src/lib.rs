@@ -3,17 +3,20 @@
 //! [`comparison_page`] is `segue compare --report`, [`handoff_page`] is `segue trace --report`, [`live_page`] is
 //! `segue lab run --report`. `page` is the frame around the content, [`graphs`] turns traces into pictures,
 //! [`pictures`] puts pictures into a page and keeps it small, `handoff` explains one handoff, `asked` repeats the
-//! question, `chart` is the chart of quartiles.
+//! question, `chart` is the chart of quartiles, `distribution` the shares of handoffs beside it, `traffic` the tables
+//! by class.
 
 mod asked;
 mod chart;
 mod comparison;
+mod distribution;
 pub mod fmip;
 pub mod graphs;
 mod handoff;
 mod live;
 mod page;
 pub mod pictures;
+mod traffic;
 
 pub use chart::quartiles;
 pub use comparison::{comparison_page, comparison_part};

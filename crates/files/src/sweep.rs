@@ -150,7 +150,8 @@ impl SweepFile {
         for variant in self.variants()? {
             let mut plan = ScenarioFile::of(self.source.clone(), self.scenario(variant)).expand(None)?;
             if plan.traffic.is_some() {
-                let problem = "settings: a sweep does not measure traffic by class; expected none (segue run)";
+                let problem =
+                    "settings: a sweep does not measure traffic by class; expected none (segue run)";
                 return Err(self.source.at(0..0, problem.into()));
             }
             if let Some(first) = plans.first() {

@@ -9,9 +9,9 @@ const NO_CLASS: &str = "neighbours";
 
 /// A table for each class that the rows have, a line for each scheme.
 pub fn tables(group: &GroupResult) -> Markup {
-    let classes = OPTIONAL_FIELDS.iter().filter(|(field, _)| {
-        *field != NO_CLASS && group.rows.iter().any(|row| has(row, field))
-    });
+    let classes = OPTIONAL_FIELDS
+        .iter()
+        .filter(|(field, _)| *field != NO_CLASS && group.rows.iter().any(|row| has(row, field)));
     html! {
         @for (class, definition) in classes {
             (table(group, class, definition))

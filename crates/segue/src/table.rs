@@ -78,7 +78,9 @@ pub fn render(plan: &Plan, comparison: &Comparison, shown: &Presentation, screen
 fn heading(group: &GroupResult) -> String {
     let first = group.rows.first().and_then(|row| row.bound_s);
     let same = group.same_bounds();
-    let bound = first.filter(|_| same && group.experiment.flows > 0).map(|bound| format!("; bound {} s", time(Some(bound))));
+    let bound = first
+        .filter(|_| same && group.experiment.flows > 0)
+        .map(|bound| format!("; bound {} s", time(Some(bound))));
     let warnings = group.warnings();
     let warnings: String = warnings.iter().map(|warning| format!("; {warning}")).collect();
     format!("{}{}{warnings}", headline_of(group), bound.unwrap_or_default())

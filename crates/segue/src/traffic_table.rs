@@ -2,7 +2,6 @@
 
 use crate::layout::{self, Cell, Paint, Side, wrapped};
 use segue_study::measure::{OPTIONAL, has};
-use segue_study::numbers;
 use segue_study::{GroupResult, Row};
 
 /// Fields of a row, in the order of the table.
@@ -49,14 +48,15 @@ fn text(row: &Row, class: &str, part: &str) -> String {
 
 /// Meanings of the columns.
 pub fn legend(counted_s: f64, width: usize) -> String {
-    let about = format!(
-        "Traffic: what was under way at T or asked for until {} s after completion.",
-        numbers::time(Some(counted_s))
-    );
+    let about =
+        format!("Traffic: what was under way at T or asked for until {counted_s} s after completion.");
     let columns = [
         ("median  ", "seconds until a transfer, response, frame or page is there, median; `inf`: never"),
         ("p95     ", "the same, 95th percentile"),
-        ("stalled ", "seconds of waiting, where nothing came for more than 200 ms, mean per handoff and flow"),
+        (
+            "stalled ",
+            "seconds of waiting, where nothing came for more than 200 ms, mean per handoff and flow",
+        ),
         ("delay   ", "one-way delay of data packets in seconds, 95th percentile"),
         ("late    ", "frames later than 100 ms beyond their time, mean per handoff"),
         ("of      ", "transfers, responses, frames or pages, mean per handoff"),

@@ -39,7 +39,9 @@ fn every_output_has_the_classes() {
     assert!(difference.contains("\"video.late_frames\"") && !difference.contains("\"page.count\""));
 
     let table = asked(&CALL);
-    for line in ["traffic   scheme ", "download  etcp-v1 ", "video     sack ", "stalled ", "n carries packets of the"] {
+    for line in
+        ["traffic   scheme ", "download  etcp-v1 ", "video     sack ", "stalled ", "n carries packets of the"]
+    {
         assert!(table.contains(line), "{line}: {table}");
     }
     assert!(table.contains("1 flow, traffic download, video"), "{table}");
@@ -64,7 +66,8 @@ fn an_application_may_be_alone() {
 #[test]
 fn an_upload_has_a_bound() {
     let folder = tempfile::tempdir().unwrap();
-    let links = ["compare", "4mbit/20ms,up=1mbit", "4mbit/20ms,up=500kbit", "--at", "3s", "--traffic", "upload"];
+    let links =
+        ["compare", "4mbit/20ms,up=1mbit", "4mbit/20ms,up=500kbit", "--at", "3s", "--traffic", "upload"];
     let rows = rows(&stdout(&segue(folder.path(), &[&links[..], &["--json", "-"]].concat())));
     for row in rows {
         // A hundred packets at 500 kbit/s.
@@ -79,7 +82,8 @@ fn bad_words_are_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();
     std::fs::write(here.join("a.toml"), "old = 'wlan'\nnew = 'egprs'\ntraffic = 'vidoe'\n").unwrap();
-    std::fs::write(here.join("s.toml"), "old = 'wlan'\nnew = 'egprs'\n[settings]\ntraffic = 'page'\n").unwrap();
+    std::fs::write(here.join("s.toml"), "old = 'wlan'\nnew = 'egprs'\n[settings]\ntraffic = 'page'\n")
+        .unwrap();
     for (words, said) in [
         (&["--traffic", "vidoe"][..], "did you mean `video`?"),
         (&["--traffic", "video(4mbit)"], "expected two, such as 4mbit,30fps"),

@@ -3,8 +3,8 @@
 use crate::planned::PlannedScheme;
 use crate::quantile::{quantile, sorted};
 use rayon::prelude::*;
-use segue_world::drive::mobility::Class;
 use segue_world::delays::Delays;
+use segue_world::drive::mobility::Class;
 use segue_world::drive::record::{DriveHandoff, DriveRecord};
 use segue_world::drive::run::DriveExperiment;
 use segue_world::{Nanos, SECOND};

@@ -31,7 +31,8 @@ pub fn headline(experiment: &Experiment) -> String {
     };
     let classes = experiment.traffic.as_ref().map(|traffic| traffic.classes()).unwrap_or_default();
     let classes: Vec<&str> = classes.into_iter().map(|class| class.word()).collect();
-    let traffic = if classes.is_empty() { String::new() } else { format!(", traffic {}", classes.join(", ")) };
+    let traffic =
+        if classes.is_empty() { String::new() } else { format!(", traffic {}", classes.join(", ")) };
     format!("{old} -> {new}, {kind}{flows}{traffic}{}", neighbours.unwrap_or_default())
 }
 

@@ -172,7 +172,8 @@ pub(crate) fn check(
     }
     if !traffic.has_bulk() && flows != [1] {
         return Err(refused(
-            "there is no long transfer, so --flows has no meaning; expected download or upload beside it".into(),
+            "there is no long transfer, so --flows has no meaning; expected download or upload beside it"
+                .into(),
         ));
     }
     if traffic.is_upward() && matches!(notice, NoticeMode::InBand { .. }) {

@@ -19,10 +19,10 @@ use crate::observer::Observer;
 use crate::router_settings::Routers;
 use crate::traffic::Traffic;
 use crate::words::{Definition, Kind, NoticeMode};
-use traffic::Further;
 use segue_handoff::{Link, Scheme};
 use segue_netsim::{Delay, LinkConfig, LinkId, Nanos, Net, NodeId, Rate, Service, Sim};
 use segue_tcp::StackProfile;
+use traffic::Further;
 
 /// Rate of the wired hops, bit/s.
 const WIRED_RATE: u64 = 100_000_000;

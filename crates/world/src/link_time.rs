@@ -103,7 +103,8 @@ impl IdleTime {
             time: LinkTime::default(),
         };
         for (id, link) in sim.net.links() {
-            let role = Role { leads: leads.contains(&id), way: ways.contains(&id), cut: link.is_cut(completion) };
+            let role =
+                Role { leads: leads.contains(&id), way: ways.contains(&id), cut: link.is_cut(completion) };
             idle.roles.push(role);
             for (packet, comes_out) in link.fates() {
                 let packet = &sim.net.packets[packet];

@@ -31,7 +31,14 @@ pub struct Observer<W> {
 
 impl<W> Observer<W> {
     pub(crate) fn new(flows: usize, watch: W) -> Self {
-        Self { lost: vec![BitSet::default(); flows], recorder: None, idle: None, traffic: None, watch, mine: flows as u16 }
+        Self {
+            lost: vec![BitSet::default(); flows],
+            recorder: None,
+            idle: None,
+            traffic: None,
+            watch,
+            mine: flows as u16,
+        }
     }
 
     /// Whether a flow is one of the bench's own: further traffic and neighbours have the numbers behind them.

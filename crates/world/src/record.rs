@@ -399,7 +399,8 @@ impl Recorder {
             self.needless_retransmissions += 1;
         }
         // What comes from the mobile comes over the same last hop by either link.
-        let by_new = if link == self.links.new_last_hop { self.take_carriage(packet.flow, packet.copy) } else { None };
+        let by_new =
+            if link == self.links.new_last_hop { self.take_carriage(packet.flow, packet.copy) } else { None };
         if let Some(carriage) = by_new {
             self.charge(carriage, needless, now);
         } else if link != self.links.new_last_hop || self.links.shared_last_hop {

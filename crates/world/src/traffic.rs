@@ -92,7 +92,8 @@ impl Traffic {
     /// What is measured, in order.
     pub fn classes(&self) -> Vec<Class> {
         let bulk = [(self.download, Class::Download), (self.upload, Class::Upload)];
-        let mut classes: Vec<Class> = bulk.into_iter().filter(|(is, _)| *is).map(|(_, class)| class).collect();
+        let mut classes: Vec<Class> =
+            bulk.into_iter().filter(|(is, _)| *is).map(|(_, class)| class).collect();
         classes.extend(self.applications.iter().map(|application| application.class()));
         classes.sort_unstable();
         classes

@@ -1,9 +1,7 @@
 //! From the words of a file to a checked plan.
 
 use super::{FileError, ScenarioFile, SettingWord};
-use segue_study::request::{
-    EVERY, HANDOFFS, NEIGHBOURS, NOTICE_ERROR, Plan, Request, RequestError, TRAFFIC,
-};
+use segue_study::request::{EVERY, HANDOFFS, NEIGHBOURS, NOTICE_ERROR, Plan, Request, RequestError, TRAFFIC};
 use segue_study::times::{Times, time};
 use segue_world::{Definition, Kind, KindWord, Nanos, NoticeMode, NoticeWord, SECOND};
 use std::ops::Range;

@@ -50,6 +50,7 @@ fn comparisons_are_as_their_schema_says() {
         &["--kind", "mbb,bbm", "--both-ways", "--flows", "1,2"][..],
         &["--seeds", "2", "--notice", "in-band", "--notice-loss", "1", "--set", "a1-in-bbm=off"],
         &["--neighbours", "2", "--schemes", "sack"],
+        &["--traffic", "both,request,page", "--schemes", "sack"],
         &["--handoffs", "2", "--every", "20s"],
         &["--stack", "linux-6.12", "--cc", "bbr", "--definition", "after-ack"],
     ] {

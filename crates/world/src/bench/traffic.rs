@@ -5,8 +5,8 @@
 //! server --wired, 2 ms-- R --wired, 2 ms-- AR_i --access link i-- Wir_i --last hop-- device      i: old, new
 //! ```
 
-use crate::access::AccessLink;
 use super::{CN, Duplex, Experiment, LinkIds, MN, NEW, OLD, R, WIR, WIRED_DELAY, line, reported_at_start};
+use crate::access::AccessLink;
 use crate::applications::Applications;
 use crate::neighbours::STARTS;
 use crate::nodes::{
@@ -149,8 +149,8 @@ impl<W: HostObserver> Joins<'_, W> {
         let (wired, last) = (|| line(hops.wired, WIRED_DELAY), || line(hops.last, 0));
         let net = &mut self.sim.net;
         let core = Duplex { down: net.add_link(R, wired()), up: net.add_link(server, wired()) };
-        let last =
-            [OLD, NEW].map(|i| Duplex { down: net.add_link(device, last()), up: net.add_link(WIR[i], last()) });
+        let last = [OLD, NEW]
+            .map(|i| Duplex { down: net.add_link(device, last()), up: net.add_link(WIR[i], last()) });
         let pair = Pair { senders, receivers, core, last, is_upward };
 
         let stack = stack.seeded(*seed);
@@ -262,7 +262,8 @@ pub(crate) fn watch<W: HostObserver>(
             let next = receiving.receiver.rcv_nxt();
             let beyond = (next..sending.sender.snd_max()).filter(|&seq| receiving.receiver.has(seq));
             let bulk = if pair.is_upward { Class::Upload } else { Class::Download };
-            let missing = |items: &VecDeque<_>| items.iter().filter(|item: &&Item| item.end > next).copied().collect();
+            let missing =
+                |items: &VecDeque<_>| items.iter().filter(|item: &&Item| item.end > next).copied().collect();
             flows.push(Watched {
                 class: application(index).map_or(bulk, Application::class),
                 first_copy: sending.sender.counters().transmissions,
@@ -284,9 +285,7 @@ fn shown_after(experiment: &Experiment, application: Application) -> Option<Nano
     let packets = frame_bytes(application).div_ceil(mss).max(1);
     let bytes = experiment.stack.data_bytes();
     let wired = 2 * (Rate::new(experiment.fixed_hops().wired).time(bytes) + WIRED_DELAY);
-    let over = |link: &AccessLink| {
-        packets * Rate::new(link.down.mean_rate()).time(bytes) + link.delay.min()
-    };
+    let over = |link: &AccessLink| packets * Rate::new(link.down.mean_rate()).time(bytes) + link.delay.min();
     Some(wired + over(&experiment.old).max(over(&experiment.new)))
 }
 

@@ -51,7 +51,9 @@ impl<W: HostObserver> Completed<W> {
         let told = sim.clone();
         let reachable = told_at + self.before_access();
         let is_upward = self.fork.experiment.is_upward();
-        if !self.fork.experiment.new.features[usize::from(is_upward)].is_first_in_first_out() || neighbours::any(&sim) {
+        if !self.fork.experiment.new.features[usize::from(is_upward)].is_first_in_first_out()
+            || neighbours::any(&sim)
+        {
             return self.bound_at_best(&told, told_at, reachable).max(physical);
         }
 

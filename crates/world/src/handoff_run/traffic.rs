@@ -29,7 +29,8 @@ impl<W: HostObserver> Handoff<W> {
         }
         let mut now = sim.net.now().max(until);
         sim.run_until(now);
-        let settled = |sim: &BenchSim<W>| sim.net.observer.traffic.as_ref().is_none_or(|watch| watch.is_settled());
+        let settled =
+            |sim: &BenchSim<W>| sim.net.observer.traffic.as_ref().is_none_or(|watch| watch.is_settled());
         while !settled(&sim) && now < self.at.completion + GIVE_UP {
             now += LOOKS;
             sim.run_until(now);

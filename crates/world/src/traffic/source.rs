@@ -103,7 +103,9 @@ impl Source {
             return;
         }
         match (self.application, &mut self.user) {
-            (Application::Request { bytes, pause }, _) => self.next = Next::At(now.saturating_add(pause), bytes),
+            (Application::Request { bytes, pause }, _) => {
+                self.next = Next::At(now.saturating_add(pause), bytes)
+            }
             (Application::Page, Some(user)) => {
                 let page = user.next_page();
                 self.next = Next::At(now.saturating_add(page.wait), page.bytes);

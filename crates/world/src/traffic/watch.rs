@@ -146,7 +146,8 @@ impl TrafficWatch {
             return;
         }
         flow.waited(now.min(until));
-        while let Some(item) = flow.stands.items.front().copied().filter(|item| item.end <= flow.stands.next) {
+        while let Some(item) = flow.stands.items.front().copied().filter(|item| item.end <= flow.stands.next)
+        {
             flow.stands.items.pop_front();
             flow.times.push(now - item.asked);
             let late = flow.stands.shown_after.is_some_and(|after| now > item.asked + after + LATE);
@@ -171,7 +172,8 @@ impl TrafficWatch {
     }
 
     pub fn acknowledged(&mut self, now: Nanos, flow: u16, una: u32) {
-        if let Some(Flow { target: Some((target, reached @ None)), .. }) = self.flows.get_mut(usize::from(flow))
+        if let Some(Flow { target: Some((target, reached @ None)), .. }) =
+            self.flows.get_mut(usize::from(flow))
             && una >= *target
         {
             *reached = Some(now);
@@ -182,7 +184,9 @@ impl TrafficWatch {
     /// one never had.
     pub fn resumed(&self) -> Option<Nanos> {
         let applications = self.flows.iter().filter(|flow| !flow.is_bulk());
-        applications.map(|flow| flow.first).try_fold(0, |latest, first| Some(latest.max(first? - self.completion)))
+        applications
+            .map(|flow| flow.first)
+            .try_fold(0, |latest, first| Some(latest.max(first? - self.completion)))
     }
 
     /// What came of each of `classes`, once nothing more is awaited. `download`: the transfer of the bench's own flows.
@@ -196,7 +200,8 @@ impl TrafficWatch {
             let mut delays = Delays::default();
             flows().for_each(|flow| delays.merge(&flow.delays));
             let unfinished = |flow: &Flow| flow.stands.items.len();
-            let mut times: Vec<Option<Nanos>> = flows().flat_map(|flow| &flow.times).map(|&time| Some(time)).collect();
+            let mut times: Vec<Option<Nanos>> =
+                flows().flat_map(|flow| &flow.times).map(|&time| Some(time)).collect();
             times.extend(flows().flat_map(|flow| flow.stands.items.iter().map(|_| None)));
             if let Some((_, transfer)) = own.filter(|(own, _)| *own == class) {
                 times.push(transfer);

@@ -6,7 +6,6 @@ use crate::bench::neighbours;
 use crate::bench::{LinkIds, NEW, mobile};
 use crate::lead;
 use crate::link_time::IdleTime;
-use crate::neighbours::Neighbours;
 use crate::nodes::{BenchSim, HostObserver};
 use crate::notice_error::Told;
 use crate::packet::Packet;

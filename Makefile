@@ -42,7 +42,7 @@ help:
 	@echo 'make lab          real senders on this machine over links that change, two minutes; as root'
 	@echo 'make liar         the gain of a receiver that lies to the kernel sender, two minutes and a half; as root'
 	@echo 'make agent-speed  how soon the mobile agent notifies peers of a handoff; half a minute, as root'
-	@echo 'make agent-soak   a hundred handoffs with a thousand flows, every octet compared; five minutes, as root'
+	@echo 'make agent-soak   a hundred handoffs with a thousand flows, twice, every octet compared; ten minutes, as root'
 	@echo 'make bench        packets per second, ours beside those of ns-2'
 	@echo 'make fidelity     regular TCP beside the results of ns-2 and of the Linux kernel, scenario by scenario'
 	@echo 'make linux-fidelity  the second part of it alone'

@@ -41,6 +41,7 @@ struct FlatRow<'a> {
     first_send_median_s: Option<f64>,
     first_send_q3_s: Option<f64>,
     first_retransmission_median_s: Option<f64>,
+    first_data_median_s: Option<f64>,
     share_1s_after_round_trip: Option<f64>,
     bytes_1s: Option<f64>,
     bytes_5s: Option<f64>,
@@ -59,6 +60,8 @@ struct FlatRow<'a> {
     simulated_bytes_10s: Option<f64>,
     simulated_drops: Option<f64>,
     simulated_retransmissions: Option<f64>,
+    conditions: &'a str,
+    program: &'a str,
 }
 
 impl<'a> From<&'a LiveRow> for FlatRow<'a> {
@@ -88,6 +91,7 @@ impl<'a> From<&'a LiveRow> for FlatRow<'a> {
             first_send_median_s: first.median,
             first_send_q3_s: first.q3,
             first_retransmission_median_s: live.first_retransmission_after_link_up_s.and_then(|of| of.median),
+            first_data_median_s: live.first_data_after_link_up_s.and_then(|of| of.median),
             share_1s_after_round_trip: live.share_1s_after_round_trip.and_then(|of| of.median),
             bytes_1s: live.bytes_1s,
             bytes_5s: live.bytes_5s,
@@ -106,6 +110,8 @@ impl<'a> From<&'a LiveRow> for FlatRow<'a> {
             simulated_bytes_10s: simulated(|measures| measures.bytes_10s),
             simulated_drops: simulated(|measures| Some(measures.drops)),
             simulated_retransmissions: simulated(|measures| Some(measures.retransmissions)),
+            conditions: &row.conditions,
+            program: &row.program,
         }
     }
 }

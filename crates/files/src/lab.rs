@@ -6,7 +6,9 @@ use crate::place::Source;
 use crate::scenario::{SettingWord, Several};
 use segue_handoff::Scheme;
 use segue_study::lab_drive::{DriveLoad, LabDrive};
-use segue_study::lab_plan::{Ip, LabPlan, LabSender, LabSenderKind, Program, WIRED};
+use segue_study::lab_plan::{
+    Conditions, Dead, Gateway, Ip, LabPlan, LabSender, LabSenderKind, Program, WIRED,
+};
 use segue_study::times::time;
 use segue_world::{AccessLink, Kind, KindWord, Nanos, SECOND};
 use serde::Deserialize;
@@ -29,6 +31,14 @@ pub struct LabWords {
     pub kind: Option<Spanned<KindWord>>,
     /// How long break-before-make is without a link: one time or a list; "1s" unless given.
     pub disconnect: Option<Several<String>>,
+    /// "both" or "down-first": which direction of the old link goes first; "both" unless given.
+    pub dead: Option<Spanned<DeadWord>>,
+    /// Share of the mobile's ICMP messages that are lost; 0 unless given.
+    pub lost_icmp: Option<Spanned<f64>>,
+    /// Share of the mobile's packets that are lost after link-up, until the server sends data; 0 unless given.
+    pub lost_messages: Option<Spanned<f64>>,
+    /// "none" or "nat", a NAT and a stateful firewall before the server; "none" unless given.
+    pub gateway: Option<Spanned<GatewayWord>>,
     /// Flows that share the link; 1 unless given.
     pub flows: Option<Spanned<usize>>,
     /// Senders, the first of which the others are held against; ["cubic", "etcp-v1"] unless given.
@@ -45,7 +55,7 @@ pub struct LabWords {
     pub observe: Option<Spanned<String>>,
     /// One-way delay between server and access router; "4ms", that of the simulator's bench, unless given.
     pub wired: Option<Spanned<String>>,
-    /// "iperf3" or "nginx", of a drive also "ssh"; "iperf3" unless given.
+    /// "iperf3" or "nginx", of one handoff also "thin", of a drive also "ssh"; "iperf3" unless given.
     pub program: Option<Spanned<ProgramWord>>,
     /// 4 or 6; 4 unless given.
     pub ip: Option<Spanned<u32>>,
@@ -73,8 +83,30 @@ pub enum ProgramWord {
     Iperf3,
     /// nginx and curl.
     Nginx,
+    /// 200 octets each 100 ms.
+    Thin,
     /// A session in which somebody types.
     Ssh,
+}
+
+/// Directions of the old link that go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DeadWord {
+    /// Both at once.
+    Both,
+    /// The downlink, and the uplink once all ACKs have arrived.
+    DownFirst,
+}
+
+/// Routers before the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum GatewayWord {
+    /// None.
+    None,
+    /// A NAT and a stateful firewall.
+    Nat,
 }
 
 /// The kind of file, for messages.
@@ -150,7 +182,19 @@ impl LabFile {
             }
             (ProgramWord::Iperf3, None) => DriveLoad::Bulk,
             (ProgramWord::Ssh, None) => DriveLoad::Typing,
+            (ProgramWord::Thin, None) => return Err(self.of_one_handoff(&words.program, "thin")),
         };
+        for (word, name) in [(&words.lost_icmp, "lost-icmp"), (&words.lost_messages, "lost-messages")] {
+            if word.is_some() {
+                return Err(self.of_one_handoff(word, name));
+            }
+        }
+        if words.gateway.is_some() {
+            return Err(self.of_one_handoff(&words.gateway, "gateway"));
+        }
+        if words.dead.is_some() {
+            return Err(self.of_one_handoff(&words.dead, "dead"));
+        }
         let (plan, stays) = (self.common(runs)?, self.stays()?);
         let shortest = stays.iter().copied().min().unwrap_or(0);
         let freeze_before =
@@ -163,6 +207,11 @@ impl LabFile {
             return Err(self.at(word, problem));
         }
         Ok(LabDrive { plan, stays, load, freeze_before })
+    }
+
+    fn of_one_handoff<T>(&self, word: &Option<Spanned<T>>, name: &str) -> FileError {
+        let span = word.as_ref().map_or(0..0, Spanned::span);
+        self.source.at(span, format!("`{name}` is of one handoff; expected `segue lab run`"))
     }
 
     fn stays(&self) -> Result<Vec<Nanos>, FileError> {
@@ -207,6 +256,7 @@ impl LabFile {
             wired,
             program: match words.program.as_ref().map(Spanned::get_ref) {
                 Some(ProgramWord::Nginx) => Program::Nginx,
+                Some(ProgramWord::Thin) => Program::Thin,
                 Some(ProgramWord::Iperf3 | ProgramWord::Ssh) | None => Program::Iperf3,
             },
             ip: match &words.ip {
@@ -219,6 +269,7 @@ impl LabFile {
             },
             seed: self.number("seed", &words.seed, 1, 0..=u64::MAX >> 1)?,
             told_rate: self.number("told-rate", &words.told_rate, 1.0, 0.001..=1000.0)?,
+            conditions: self.conditions()?,
         })
     }
 
@@ -300,6 +351,33 @@ impl LabFile {
             kinds.push(Kind::Bbm(length));
         }
         Ok(kinds)
+    }
+
+    fn conditions(&self) -> Result<Conditions, FileError> {
+        let words = &self.words;
+        let mbb = words.kind.as_ref().is_some_and(|kind| *kind.get_ref() == KindWord::Mbb);
+        let dead = match words.dead.as_ref().map(|word| (word, *word.get_ref())) {
+            Some((word, DeadWord::DownFirst)) if mbb => {
+                let problem = "`dead` is for break-before-make; expected kind = \"bbm\" beside it";
+                return Err(self.at(word, problem.into()));
+            }
+            Some((_, DeadWord::DownFirst)) => Dead::DownFirst,
+            Some((_, DeadWord::Both)) | None => Dead::Both,
+        };
+        let six = words.ip.as_ref().is_some_and(|ip| *ip.get_ref() == 6);
+        let gateway = match words.gateway.as_ref().map(|word| (word, *word.get_ref())) {
+            Some((word, GatewayWord::Nat)) if six => {
+                return Err(self.at(word, "a NAT of IPv6; expected ip = 4 beside it".into()));
+            }
+            Some((_, GatewayWord::Nat)) => Gateway::Nat,
+            Some((_, GatewayWord::None)) | None => Gateway::None,
+        };
+        Ok(Conditions {
+            dead,
+            gateway,
+            lost_icmp: self.number("lost-icmp", &words.lost_icmp, 0.0, 0.0..=1.0)?,
+            lost_messages: self.number("lost-messages", &words.lost_messages, 0.0, 0.0..=1.0)?,
+        })
     }
 
     fn senders(&self) -> Result<Vec<LabSender>, FileError> {

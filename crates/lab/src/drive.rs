@@ -141,7 +141,7 @@ impl Drive {
                 at = end;
                 break;
             }
-            switches.push(Switch { down: end, up: end + outage, breaks: self.plan.kind == Kind::Bbm });
+            switches.push(Switch::new(end, end + outage, self.plan.kind == Kind::Bbm));
             at = end + outage;
         }
         (switches, at)

@@ -13,6 +13,7 @@ use super::host::MTU;
 use super::packet::Packet;
 use super::path::{Direction, Fate, Path, Sink, Switch, Which};
 use super::punctual::{Punctual, Rank};
+use super::unheard::{Losing, Unheard};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::resource::{UsageWho, getrusage};
@@ -68,6 +69,7 @@ pub struct Record {
 
 enum Command {
     Switch(Switch),
+    Lose(Box<Losing>),
     Stop,
 }
 
@@ -122,6 +124,7 @@ impl Emulator {
             wake: Arc::clone(&wake),
             inbox,
             shared: Arc::clone(&shared),
+            losing: None,
         };
         let thread = std::thread::Builder::new()
             .name("segue-link".into())
@@ -150,6 +153,11 @@ impl Emulator {
     /// Adds a handoff, after those that were added before; in place: no device changes.
     pub fn schedule(&self, switch: Switch) {
         self.tell(Command::Switch(switch));
+    }
+
+    /// From now on a part of what the mobile says is lost; `seed` draws which.
+    pub fn lose(&self, shares: Unheard, seed: u64) {
+        self.tell(Command::Lose(Box::new(Losing::new(shares, seed))));
     }
 
     /// Stops it and takes its record.
@@ -194,6 +202,7 @@ struct Worker {
     wake: Arc<EventFd>,
     inbox: Receiver<Command>,
     shared: Arc<Shared>,
+    losing: Option<Box<Losing>>,
 }
 
 /// The path's packets, each by its place in the record.
@@ -262,7 +271,11 @@ impl Worker {
                 let _ = self.wake.read();
                 while let Ok(command) = self.inbox.try_recv() {
                     match command {
-                        Command::Switch(switch) => self.path.schedule(switch),
+                        Command::Switch(switch) => {
+                            self.losing.iter_mut().for_each(|losing| losing.schedule(&switch));
+                            self.path.schedule(switch);
+                        }
+                        Command::Lose(losing) => self.losing = Some(losing),
                         Command::Stop => stopping = true,
                     }
                 }
@@ -317,11 +330,17 @@ impl Worker {
                     self.shared.first_bulk.compare_exchange(0, now + 1, Ordering::AcqRel, Ordering::Relaxed);
             }
             let bytes = octets.len() as u32;
+            let packet = Packet::new(direction, now, &octets);
+            let lost = self.losing.as_mut().is_some_and(|losing| losing.loses(&packet));
             let outcome = self.path.sink();
             let number = outcome.packets.len();
-            outcome.packets.push(Packet::new(direction, now, &octets));
+            outcome.packets.push(packet);
             outcome.octets.push(octets);
-            self.path.enter(direction, number, bytes);
+            if lost {
+                outcome.ended(direction, number, Fate::Lost(now));
+            } else {
+                self.path.enter(direction, number, bytes);
+            }
         }
         Ok(())
     }

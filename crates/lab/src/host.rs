@@ -18,7 +18,7 @@ pub const DEVICES: [&str; 2] = ["segue0", "segue1"];
 /// A host's device that has but one.
 pub const DEVICE: &str = DEVICES[0];
 /// Packets that a device holds for the emulator. Far more than any window: drops happen in the emulated queue only.
-const DEVICE_QUEUE: u32 = 20_000;
+pub(super) const DEVICE_QUEUE: u32 = 20_000;
 
 /// Which of the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,6 +105,8 @@ pub struct Host {
     pub namespace: Namespace,
     /// Which of the two it is.
     pub role: Role,
+    /// A router before it, which is there for as long.
+    pub(super) _router: Option<Namespace>,
 }
 
 /// Settings of a sender's host.
@@ -145,7 +147,7 @@ impl Host {
             Role::Server.connect(index(&device)?, Some(DEVICE_QUEUE), settings)?;
             Ok(device)
         })?;
-        Ok((Self { namespace, role: Role::Server }, device))
+        Ok((Self { namespace, role: Role::Server, _router: None }, device))
     }
 
     /// Makes the mobile, the devices of its two links, and what leads its packets over the old one. Its addresses are
@@ -169,7 +171,7 @@ impl Host {
             }
             Ok((devices, Uplinks::over_old(netlink, numbers)?))
         })?;
-        Ok((Self { namespace, role: Role::Mobile }, devices, uplinks))
+        Ok((Self { namespace, role: Role::Mobile, _router: None }, devices, uplinks))
     }
 
     /// Packets that its devices threw away because the emulator did not come for them: 0 in a sound run.
@@ -198,11 +200,11 @@ fn drops(columns: &str) -> Option<u64> {
     columns.split_whitespace().nth(11)?.parse().ok()
 }
 
-fn index(device: &SyncDevice) -> Result<u32, Error> {
+pub(super) fn index(device: &SyncDevice) -> Result<u32, Error> {
     device.if_index().map_err(Error::system("index of a TUN device"))
 }
 
-fn device(name: &str) -> Result<SyncDevice, Error> {
+pub(super) fn device(name: &str) -> Result<SyncDevice, Error> {
     if !Path::new("/dev/net/tun").exists() {
         return Err(Error::NoTun);
     }

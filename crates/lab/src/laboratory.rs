@@ -5,10 +5,11 @@ use super::agent::LabAgent;
 use super::cgroup::Cgroups;
 use super::emulator::{Clock, Emulator};
 use super::ends::{Attach, Ends};
+use super::gateway;
 use super::host::{Host, SenderSettings};
 use super::hosts::Hosts;
 use super::path::Which;
-use super::plan::{Family, Plan};
+use super::plan::{Family, Gateway, Plan};
 use super::prefix::prefix;
 use super::segue;
 use super::sender_kind::{NoticeBy, SenderKind};
@@ -71,7 +72,10 @@ impl Laboratory {
             }
             SenderKind::Aware { .. } => SenderSettings::default(),
         };
-        let (server, at_server) = Host::server(&settings)?;
+        let (server, at_server) = match plan.gateway {
+            Gateway::None => Host::server(&settings)?,
+            Gateway::Nat => gateway::server(&settings)?,
+        };
         let (mobile, at_mobile, uplinks) = Host::mobile()?;
         let (server, mobile) = (Arc::new(server), Arc::new(mobile));
         let cgroups = Cgroups::create()?;

@@ -7,6 +7,7 @@
 //! * [`namespace`], [`netlink`], [`host`], [`cgroup`]: the hosts. [`hosts`], [`child`], [`programs`]: what runs on them.
 //! * [`drive`]: several handoffs in a row; [`shell`]: an ssh session in which somebody types; `freezer`: Freeze-TCP.
 //! * [`uplinks`]: what the mobile's own host sees of a handoff: carriers and the default route.
+//! * [`unheard`]: loss of what the mobile says first. `gateway`: a NAT and a firewall before the server.
 //! * [`ends`]: a sender that is told of handoffs, and the mobile that tells it. [`segue`]: ours. `agent`: the mobile's
 //!   agent, a process that finds out by itself and tells in the place of the latter.
 //! * [`cost`]: what a sender costs where there is no handoff; [`veth`], [`traffic`], [`socket_memory`].
@@ -23,6 +24,7 @@ pub mod emulator;
 pub mod ends;
 mod error;
 mod freezer;
+mod gateway;
 pub mod host;
 pub mod hosts;
 mod interrupt;
@@ -50,12 +52,13 @@ mod site;
 pub mod socket_memory;
 pub mod sweep;
 pub mod traffic;
+pub mod unheard;
 pub mod uplinks;
 pub mod veth;
 
 pub use error::Error;
 pub use laboratory::Laboratory;
-pub use plan::{Family, Kind, Plan, Program};
+pub use plan::{Dead, Family, Gateway, Kind, Plan, Program};
 pub use record::{Counts, Exactness, FlowRecord, RunRecord};
 pub use run::{Progress, run, run_with};
 pub use sender_kind::{NoticeBy, Segue, SenderKind};

@@ -54,6 +54,8 @@ struct Flow {
     /// The octet that the mobile lacked at link-up, and when it was sent.
     head: Option<u64>,
     head_sent: Option<Nanos>,
+    /// New data in order after link-up.
+    first_data: Option<Nanos>,
     counts: [Counts; 2],
 }
 
@@ -144,7 +146,11 @@ pub fn measure(packets: &[Packet], frame: &Frame<'_>, record: &mut RunRecord) {
                 count_loss(&mut flow.counts[phase], packet.fate, segment.payload > 0);
                 if packet.delivered().is_some() && segment.payload > 0 {
                     let start = flow.offset(segment.sequence);
+                    let lacked = flow.lacks();
                     let new = flow.receive(start, start + u64::from(segment.payload));
+                    if at >= frame.up && flow.lacks() > lacked {
+                        flow.first_data.get_or_insert(at);
+                    }
                     flow.news.push((at, new));
                     flow.counts[phase].needless_retransmissions += u64::from(new == 0);
                 }
@@ -207,6 +213,7 @@ fn summarise<'a>(
     record.handoff_at = Duration::from_nanos(frame.down - frame.start);
     record.first_send_after_link_up = earliest(|flow| flow.first_send);
     record.first_retransmission_after_link_up = earliest(|flow| flow.first_retransmission);
+    record.first_data_after_link_up = earliest(|flow| flow.first_data);
     record.head_after_link_up = earliest(|flow| flow.head_sent);
     record.bytes_1s = seconds(1);
     record.bytes_5s = seconds(5);

@@ -83,6 +83,8 @@ fn a_disconnection_is_measured_from_both_ends() {
     assert_eq!(record.first_send_after_link_up, ms(200));
     assert_eq!(record.first_retransmission_after_link_up, ms(200));
     assert_eq!(record.head_after_link_up, ms(230));
+    // The needless copy at 3210 brought nothing.
+    assert_eq!(record.first_data_after_link_up, ms(240));
     assert_eq!(record.first_from_mobile_after_link_up, ms(5100));
     assert_eq!((record.bytes_1s, record.bytes_5s, record.bytes_10s), (Some(2000), Some(3000), None));
     // From 3.1 to 4.1 s.
@@ -102,6 +104,7 @@ fn nothing_after_link_up_is_nothing_and_not_zero_time() {
     let packets: Vec<_> = (0..12).map(|piece| data(4000, piece, 1500, at(1600))).collect();
     let record = measured(&packets);
     assert_eq!((record.first_send_after_link_up, record.head_after_link_up), (None, None));
+    assert_eq!(record.first_data_after_link_up, None);
     assert_eq!((record.bytes_1s, record.bytes_observed), (Some(0), 0));
 }
 

@@ -100,6 +100,13 @@ impl Packet {
         })
     }
 
+    /// Whether it is a message of ICMP, of either version.
+    pub fn is_icmp(&self) -> bool {
+        let sliced = LaxSlicedPacket::from_ip(self.head()).ok();
+        let transport = sliced.and_then(|sliced| sliced.transport);
+        matches!(transport, Some(TransportSlice::Icmpv4(_) | TransportSlice::Icmpv6(_)))
+    }
+
     /// When a capture at a host would show it; `None`: never.
     pub fn seen_by(&self, host: Role) -> Option<Nanos> {
         match (host, self.direction) {

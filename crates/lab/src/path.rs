@@ -64,6 +64,15 @@ pub struct Switch {
     pub up: Nanos,
     /// Whether what is on the link at `down` is lost.
     pub breaks: bool,
+    /// Break before make: its uplink is gone, with the downlink or later.
+    pub uplink_down: Nanos,
+}
+
+impl Switch {
+    /// Both directions at once.
+    pub const fn new(down: Nanos, up: Nanos, breaks: bool) -> Self {
+        Self { down, up, breaks, uplink_down: down }
+    }
 }
 
 /// Rate of the wired part, as on the simulator's bench, bit/s.
@@ -158,8 +167,8 @@ impl<S: Sink> Observer<Carried> for Watch<S> {
 struct Junction {
     /// Whether there is a wired part.
     wired: bool,
-    /// The access link that takes packets.
-    carrying: Option<Which>,
+    /// The access link that takes packets, of each direction.
+    carrying: [Option<Which>; 2],
 }
 
 impl Junction {
@@ -172,7 +181,7 @@ impl Junction {
     }
 
     fn access(&self, direction: Direction) -> Option<LinkId> {
-        self.carrying.map(|which| id(direction, Hop::Access(which)))
+        self.carrying[direction as usize].map(|which| id(direction, Hop::Access(which)))
     }
 }
 
@@ -221,7 +230,7 @@ impl<S: Sink> Path<S> {
             };
             net.add_link(NodeId(0), config);
         }
-        let junction = Junction { wired: wired > 0, carrying: Some(Which::Old) };
+        let junction = Junction { wired: wired > 0, carrying: [Some(Which::Old); 2] };
         let sim = Sim { net, nodes: vec![junction] };
         Self { sim, links, switches: VecDeque::new(), link: Which::Old }
     }
@@ -279,23 +288,38 @@ impl<S: Sink> Path<S> {
     }
 
     fn next_switch(&self) -> Option<Nanos> {
-        let connected = self.sim.nodes[0].carrying.is_some();
-        self.switches.front().map(|switch| if connected { switch.down } else { switch.up })
+        self.switches.front().map(|switch| match self.sim.nodes[0].carrying {
+            [Some(_), _] => switch.down,
+            [None, Some(_)] => switch.uplink_down.clamp(switch.down, switch.up),
+            [None, None] => switch.up,
+        })
     }
 
-    /// The link goes, or another one carries from here on.
+    /// A direction of the link goes, or both, or another link carries from here on.
     fn switch(&mut self) {
-        let breaks = self.switches.front().is_some_and(|switch| switch.breaks);
-        if breaks && self.sim.nodes[0].carrying.take().is_some() {
-            for direction in [Direction::Down, Direction::Up] {
-                let config = towards(&self.links, self.link, direction).clone();
-                self.sim.net.replace_link(id(direction, Hop::Access(self.link)), config);
+        let Some(&switch) = self.switches.front() else { return };
+        if switch.breaks {
+            let [down, up] = self.sim.nodes[0].carrying.map(|link| link.is_some());
+            if down {
+                self.lose(Direction::Down);
             }
-            return;
+            if up && (!down || switch.uplink_down <= switch.down) {
+                self.lose(Direction::Up);
+            }
+            if down || up {
+                return;
+            }
         }
         self.switches.pop_front();
         self.link = self.link.other();
-        self.sim.nodes[0].carrying = Some(self.link);
+        self.sim.nodes[0].carrying = [Some(self.link); 2];
+    }
+
+    /// A direction of the link goes, with all that is on it.
+    fn lose(&mut self, direction: Direction) {
+        self.sim.nodes[0].carrying[direction as usize] = None;
+        let config = towards(&self.links, self.link, direction).clone();
+        self.sim.net.replace_link(id(direction, Hop::Access(self.link)), config);
     }
 }
 

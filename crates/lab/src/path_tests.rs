@@ -138,7 +138,7 @@ fn directions_do_not_share_a_link() {
 #[test]
 fn make_before_break_still_delivers_the_old_link_and_may_reorder() {
     let mut path = path(&link(1200, 100, 9), &link(12_000, 5, 9), 0); // 10 ms, then 1 ms a packet
-    path.schedule(Switch { down: 50 * MS, up: 50 * MS, breaks: false });
+    path.schedule(Switch::new(50 * MS, 50 * MS, false));
     let packets = [(0, Direction::Down, 1), (45, Direction::Down, 2), (51, Direction::Down, 3)];
     let seen = run(&mut path, &packets, 300);
     assert_eq!(
@@ -152,7 +152,7 @@ fn make_before_break_still_delivers_the_old_link_and_may_reorder() {
 #[test]
 fn break_before_make_loses_both_ways_until_the_new_link_is_up() {
     let mut path = path(&link(1200, 40, 9), &link(12_000, 5, 9), 0);
-    path.schedule(Switch { down: 50 * MS, up: 150 * MS, breaks: true });
+    path.schedule(Switch::new(50 * MS, 150 * MS, true));
     let packets = [
         (0, Direction::Down, 1),   // out of the old link at T exactly: delivered
         (1, Direction::Down, 2),   // out at 60: lost
@@ -176,10 +176,39 @@ fn break_before_make_loses_both_ways_until_the_new_link_is_up() {
 }
 
 #[test]
+fn an_uplink_may_outlive_the_downlink() {
+    let mut path = path(&link(1200, 40, 9), &link(12_000, 5, 9), 0);
+    path.schedule(Switch { uplink_down: 90 * MS, ..Switch::new(50 * MS, 150 * MS, true) });
+    let packets = [
+        (1, Direction::Down, 1),   // out at 51: lost
+        (39, Direction::Up, 2),    // out at 89: delivered
+        (41, Direction::Up, 3),    // out at 91: lost
+        (60, Direction::Down, 4),  // no link
+        (91, Direction::Up, 5),    // no link any more
+        (150, Direction::Down, 6), // link up, both ways
+        (150, Direction::Up, 7),
+    ];
+    let seen = run(&mut path, &packets, 300);
+    assert_eq!(
+        seen.ended,
+        [
+            (1, Fate::Disconnected(50 * MS)),
+            (4, Fate::Disconnected(60 * MS)),
+            (2, Fate::Delivered(89 * MS)),
+            (3, Fate::Disconnected(90 * MS)),
+            (5, Fate::Disconnected(91 * MS)),
+            (6, Fate::Delivered(156 * MS)),
+            (7, Fate::Delivered(156 * MS)),
+        ]
+    );
+    assert_eq!(path.next_due(), None);
+}
+
+#[test]
 fn a_link_that_flaps_loses_what_is_on_it_each_time_and_begins_empty() {
     let mut path = path(&link(1200, 15, 2), &link(12_000, 5, 9), 0); // 10 ms, then 1 ms a packet
     for down in [50, 100, 150] {
-        path.schedule(Switch { down: down * MS, up: (down + 20) * MS, breaks: true });
+        path.schedule(Switch::new(down * MS, (down + 20) * MS, true));
     }
     let packets = [
         (10, Direction::Down, 1),  // old, delivered at 35
@@ -214,7 +243,7 @@ fn a_link_that_flaps_loses_what_is_on_it_each_time_and_begins_empty() {
 fn the_wired_part_lies_on_the_server_s_side() {
     // 1500 bytes take 0.12 ms at 100 Mbit/s, 10 ms at the old link.
     let mut path = path(&link(1200, 40, 9), &link(12_000, 5, 9), 4 * MS);
-    path.schedule(Switch { down: 52 * MS, up: 70 * MS, breaks: true });
+    path.schedule(Switch::new(52 * MS, 70 * MS, true));
     let packets = [
         (0, Direction::Up, 1),    // out of the link at 50, on the wire at T: safe
         (0, Direction::Down, 2),  // in the link at 4.12, out at 54.12: lost

@@ -3,10 +3,14 @@
 use super::Error;
 use super::access_link::{AccessLink, mean_kbps};
 use super::sender_kind::SenderKind;
+use super::unheard::Unheard;
 use segue_netsim::queue::Queue;
 use segue_netsim::{LinkConfig, Service};
 use segue_policy::Link;
 use std::time::Duration;
+
+/// The longest time for which Linux delays an ACK.
+const DELAYED_ACK: Duration = Duration::from_millis(200);
 
 /// A laboratory's plan.
 #[derive(Clone, Debug)]
@@ -19,6 +23,12 @@ pub struct Plan {
     pub kind: Kind,
     /// Its length, for break before make.
     pub disconnect: Duration,
+    /// Which direction of the old link goes first, for break before make.
+    pub dead: Dead,
+    /// Loss of what the mobile says.
+    pub unheard: Unheard,
+    /// A router before the server.
+    pub gateway: Gateway,
     /// Flows from the server to the mobile.
     pub flows: u32,
     /// The senders; each once in every round, in rotated order.
@@ -27,6 +37,8 @@ pub struct Plan {
     pub runs: u32,
     /// The program whose flows they are.
     pub program: Program,
+    /// The words of `segue lab-end`, which plays both ends of [`Program::Thin`].
+    pub end: Vec<String>,
     /// From the first data packet to the second in which the handoff is drawn; default [`Plan::warm_up`].
     pub warm_up: Option<Duration>,
     /// From the new link's start to the end of the run.
@@ -57,6 +69,26 @@ pub enum Kind {
     Bbm,
 }
 
+/// Directions of a link that go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Dead {
+    /// Both at once: the last data and the last ACKs are lost.
+    #[default]
+    Both,
+    /// The downlink; the uplink goes once it has carried all ACKs.
+    DownFirst,
+}
+
+/// Routers before the server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Gateway {
+    /// None.
+    #[default]
+    None,
+    /// A NAT and a stateful firewall: the server sees another address than the mobile's. IPv4 alone.
+    Nat,
+}
+
 /// Programs that make the flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Program {
@@ -65,6 +97,8 @@ pub enum Program {
     Iperf3,
     /// A file from nginx to curl, compared octet by octet.
     Nginx,
+    /// 200 octets each 100 ms.
+    Thin,
 }
 
 /// Address families.
@@ -85,10 +119,14 @@ impl Plan {
             new,
             kind: Kind::Mbb,
             disconnect: Duration::from_secs(1),
+            dead: Dead::Both,
+            unheard: Unheard::default(),
+            gateway: Gateway::None,
             flows: 1,
             senders,
             runs: 5,
             program: Program::Iperf3,
+            end: Vec::new(),
             warm_up: None,
             observe: Duration::from_secs(10),
             family: Family::Ipv4,
@@ -119,6 +157,14 @@ impl Plan {
         match self.kind {
             Kind::Mbb => Duration::ZERO,
             Kind::Bbm => self.disconnect,
+        }
+    }
+
+    /// How long the uplink outlives the downlink: what is in its queue and on its way arrives, delayed ACKs too.
+    pub fn uplink_outlives(&self) -> Duration {
+        match (self.kind, self.dead) {
+            (Kind::Bbm, Dead::DownFirst) => DELAYED_ACK + 2 * self.round_trip(&self.old),
+            _ => Duration::ZERO,
         }
     }
 
@@ -161,6 +207,20 @@ impl Plan {
         seconds("observe", self.observe, 600)?;
         seconds("disconnect", self.disconnect, 600)?;
         seconds("wired", self.wired, 10)?;
+        if self.uplink_outlives() > Duration::ZERO && self.uplink_outlives() >= self.disconnect {
+            return wrong(format!(
+                "the uplink goes {} s after the downlink; expected a longer disconnection",
+                self.uplink_outlives().as_secs_f64()
+            ));
+        }
+        if self.gateway == Gateway::Nat && self.family == Family::Ipv6 {
+            return wrong("a NAT of IPv6; expected IPv4".into());
+        }
+        for (name, share) in [("lost-icmp", self.unheard.icmp), ("lost-messages", self.unheard.first)] {
+            if !(0.0..=1.0).contains(&share) {
+                return wrong(format!("{name} = {share}; expected a share from 0 to 1"));
+            }
+        }
         if self.senders.is_empty() {
             return wrong("no senders; expected at least one".into());
         }

@@ -1,10 +1,11 @@
-//! The real programs whose flows cross the link: iperf3, or nginx and curl.
+//! The programs whose flows cross the link: iperf3, or nginx and curl; or our own ends of thin flows.
 
 use super::Error;
 use super::child::Child;
 use super::host::Role;
 use super::hosts::Hosts;
 use super::plan::Program;
+use super::traffic;
 use serde::Deserialize;
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -33,6 +34,7 @@ pub struct Said {
 
 /// A download under way.
 pub struct Download {
+    program: Program,
     server: Child,
     clients: Vec<Child>,
     /// For curl: what it should receive.
@@ -67,7 +69,8 @@ impl Download {
                 let args = ["-q", "--silent", "--show-error", "--globoff", "--noproxy", "*", &url];
                 let clients =
                     (0..flows).map(|flow| hosts.start(Role::Mobile, &format!("curl-{flow}"), "curl", &args));
-                Ok(Self { server, clients: clients.collect::<Result<_, _>>()?, bulk: Some(bulk.into()) })
+                let clients = clients.collect::<Result<_, _>>()?;
+                Ok(Self { program, server, clients, bulk: Some(bulk.into()) })
             }
             _ => {
                 let port = IPERF3_PORT.to_string();
@@ -82,9 +85,28 @@ impl Download {
                 // -R: the server sends. -i 0: one report, at the end.
                 let args = ["-c", &address, "-p", &port, "-R", "-J", "-i", "0", "-P", &flows, "-t", &seconds];
                 let client = hosts.start(Role::Mobile, "iperf3-client", "iperf3", &args)?;
-                Ok(Self { server, clients: vec![client], bulk: None })
+                Ok(Self { program: Program::Iperf3, server, clients: vec![client], bulk: None })
             }
         }
+    }
+
+    /// Starts thin flows in place of bulk data: 200 octets each 100 ms. `end`: the words of the program that plays
+    /// both ends.
+    ///
+    /// # Errors
+    /// It ends at once or does not listen.
+    pub fn thin(hosts: Hosts<'_>, end: &[String], flows: u32, six: bool) -> Result<Self, Error> {
+        let [program, words @ ..] = end else {
+            return Err(Error::Plan("thin flows without a program; expected its words".into()));
+        };
+        let (address, count) = (Role::Server.address(six).to_string(), flows.to_string());
+        let args = |what| {
+            let words = words.iter().map(String::as_str);
+            words.chain([what, address.as_str(), count.as_str()]).collect::<Vec<_>>()
+        };
+        let server = hosts.serve("thin-server", program, &args("tick"), &[traffic::PORTS[0]])?;
+        let client = hosts.start(Role::Mobile, "thin-client", program, &args("hear"))?;
+        Ok(Self { program: Program::Thin, server, clients: vec![client], bulk: None })
     }
 
     /// Process id of the server's program.
@@ -131,8 +153,11 @@ impl Download {
     /// # Errors
     /// Their words cannot be read.
     pub fn finish(self) -> Result<Said, Error> {
-        let Self { server, clients, bulk } = self;
+        let Self { program, server, clients, bulk } = self;
         let mut said = Said::default();
+        if program == Program::Thin {
+            return Ok(said);
+        }
         for client in clients {
             let output = client.finish(Duration::ZERO)?;
             match &bulk {

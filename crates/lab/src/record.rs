@@ -21,6 +21,8 @@ pub struct RunRecord {
     pub first_retransmission_after_link_up: Option<Duration>,
     /// The same, of the first octet that the mobile lacked at link-up.
     pub head_after_link_up: Option<Duration>,
+    /// From the new link's start to the first new data in order that reached the mobile.
+    pub first_data_after_link_up: Option<Duration>,
     /// From the new link's start to the first packet of the mobile's: its notice, where it sends one.
     pub first_from_mobile_after_link_up: Option<Duration>,
     /// Delivered in the first second after link-up. `None` here and below: not observed for so long.

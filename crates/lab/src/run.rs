@@ -10,7 +10,7 @@ use super::kernel_counters;
 use super::laboratory::Laboratory;
 use super::measures::{Frame, measure};
 use super::path::{Switch, Which};
-use super::plan::{Family, Kind, Plan, Program};
+use super::plan::{Family, Gateway, Kind, Plan, Program};
 use super::prefix::prefix;
 use super::programs::{Download, Said, write_bulk};
 use super::punctual::{Punctual, Rank};
@@ -69,13 +69,15 @@ pub fn run_with(
     prepared(match plan.program {
         Program::Iperf3 => &["iperf3", "setpriv"],
         Program::Nginx => &["nginx", "curl", "setpriv"],
+        Program::Thin => &["setpriv"],
     })?;
+    prepared(if plan.gateway == Gateway::Nat { &["nft"] } else { &[] })?;
     let _signals = interrupt::Guard::new()?;
     sweep();
     let folder = tempfile::Builder::new().prefix(&prefix()).tempdir();
     let folder = folder.map_err(Error::system("a folder for the laboratories"))?;
     let bulk = match plan.program {
-        Program::Iperf3 => None,
+        Program::Iperf3 | Program::Thin => None,
         Program::Nginx => {
             let path = folder.path().join("bulk");
             write_bulk(&path, most_bytes(plan))?;
@@ -208,7 +210,10 @@ fn one(
     let six = plan.family == Family::Ipv6;
     // Its programs inherit it.
     let punctual = Punctual::of(Rank::Program);
-    let mut download = Download::start(lab.hosts(), plan.program, plan.flows, six, None, bulk)?;
+    let mut download = match plan.program {
+        Program::Thin => Download::thin(lab.hosts(), &plan.end, plan.flows, six)?,
+        program => Download::start(lab.hosts(), program, plan.flows, six, None, bulk)?,
+    };
     let mut wait = Wait { lab: &mut lab, download: &mut download, stop, breaks: false, gave_up: false };
 
     let start = wait.first_bulk(flowing(plan) + NEVER)?;
@@ -216,8 +221,13 @@ fn one(
     let down = warm(plan, start) + warm_up + instant(plan.seed, round);
     let up = down + plan.outage().as_nanos() as Nanos;
     let end = up + plan.observe.as_nanos() as Nanos;
-    wait.lab.emulator().schedule(Switch { down, up, breaks: plan.kind == Kind::Bbm });
-    wait.until(down)?;
+    // What this host can see of the old link's end is that of its uplink.
+    let uplink_down = down + plan.uplink_outlives().as_nanos() as Nanos;
+    let seed = plan.seed ^ (u64::from(round) << 32);
+    wait.lab.emulator().lose(plan.unheard, seed);
+    let switch = Switch { uplink_down, ..Switch::new(down, up, plan.kind == Kind::Bbm) };
+    wait.lab.emulator().schedule(switch);
+    wait.until(uplink_down)?;
     if plan.kind == Kind::Bbm {
         wait.lab.lose(Which::Old)?;
     }

@@ -1,4 +1,5 @@
-//! Many short connections, or many that stay: what a small server and a small client do, each a process of its own.
+//! Many short connections, or many that stay, or thin flows: what a small server and a small client do, each a process
+//! of its own.
 
 use super::Error;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
@@ -86,6 +87,56 @@ pub fn open(address: IpAddr, count: usize) -> Result<Vec<TcpStream>, Error> {
     let ports = PORTS.iter().cycle();
     let open = ports.take(count).map(|&port| ask(address, port)).collect::<Result<_, _>>();
     open.map_err(Error::system("a connection to the server"))
+}
+
+/// A thin flow begins with a full packet, by which the laboratory knows that it has begun.
+const OPENING: usize = 1448;
+/// Then it has so many octets, each time after so long: state of a game, a ticker, speech.
+const WORD: usize = 200;
+const BETWEEN: Duration = Duration::from_millis(100);
+
+/// Accepts connections for ever, and sends thin flows on each.
+///
+/// # Errors
+/// It cannot listen or accept.
+pub fn tick(address: IpAddr) -> Result<(), Error> {
+    let listening = || Error::system(format!("listening at {address}"));
+    let listener = TcpListener::bind((address, PORTS[0])).map_err(listening())?;
+    loop {
+        let (mut stream, _) = listener.accept().map_err(Error::system("accepting a connection"))?;
+        std::thread::spawn(move || {
+            // A client that leaves ends it.
+            stream.set_nodelay(true).and_then(|()| stream.write_all(&[0; OPENING]))?;
+            loop {
+                std::thread::sleep(BETWEEN);
+                stream.write_all(&[0; WORD])?;
+            }
+            #[allow(unreachable_code, reason = "the type of the errors above")]
+            std::io::Result::Ok(())
+        });
+    }
+}
+
+/// Opens so many connections and reads what comes, for ever.
+///
+/// # Errors
+/// A connection is refused, breaks or ends.
+pub fn hear(address: IpAddr, count: usize) -> Result<(), Error> {
+    let connection = || Error::system("a connection to the server");
+    let connect = |_| TcpStream::connect((address, PORTS[0])).map_err(connection());
+    let streams: Vec<TcpStream> = (0..count).map(connect).collect::<Result<_, _>>()?;
+    let (failed, failures) = channel();
+    for mut stream in streams {
+        let failed = failed.clone();
+        std::thread::spawn(move || {
+            let ended = std::io::copy(&mut stream, &mut std::io::sink());
+            let _ = failed.send(ended.err().unwrap_or(std::io::ErrorKind::UnexpectedEof.into()));
+        });
+    }
+    match failures.recv() {
+        Ok(error) => Err(connection()(error)),
+        Err(_) => Err(Error::Fault("no thread reads".into())),
+    }
 }
 
 fn ask(address: IpAddr, port: u16) -> std::io::Result<TcpStream> {

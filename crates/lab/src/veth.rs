@@ -24,7 +24,7 @@ pub fn hosts(settings: &SenderSettings<'_>) -> Result<[Host; 2], Error> {
             let index = if_nametoindex(DEVICE).map_err(Error::system("index of a veth device"))?;
             role.connect(index, None, settings)
         })?;
-        Ok(Host { namespace, role })
+        Ok(Host { namespace, role, _router: None })
     };
     let hosts =
         [host(server, Role::Server, settings)?, host(mobile, Role::Mobile, &SenderSettings::default())?];
@@ -33,7 +33,7 @@ pub fn hosts(settings: &SenderSettings<'_>) -> Result<[Host; 2], Error> {
 }
 
 /// Waits until packets may leave. The kernel notices a carrier in a task of its own, and drops what is sent before.
-fn carrier_is_known() -> Result<(), Error> {
+pub(super) fn carrier_is_known() -> Result<(), Error> {
     let index = if_nametoindex(DEVICE).map_err(Error::system("index of a veth device"))?;
     let (netlink, begun) = (Netlink::open()?, Instant::now());
     while !netlink.is_up(index)? {

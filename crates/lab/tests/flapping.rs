@@ -36,7 +36,7 @@ fn flap(scheme: &str, bulk: &Path) {
     for turn in 0..15 {
         let down = start + turn * 200 * MS;
         let up = down + 100 * MS;
-        lab.emulator().schedule(Switch { down, up, breaks: true });
+        lab.emulator().schedule(Switch::new(down, up, true));
         thread::sleep(lab.clock.until(up));
         let link = if turn % 2 == 0 { &plan.new } else { &plan.old };
         let counts = lab.ends.as_ref().expect("it is told").notify(link.reported(up, 1.0)).expect("it tells");

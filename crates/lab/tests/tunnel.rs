@@ -130,7 +130,7 @@ fn outage(six: bool, wire_guard: WireGuard) -> (Nanos, usize) {
     // Three seconds without any link: an unaided sender waits for its timer, some 0.4 to 3 s more.
     let down = lab.clock.now() + 5000 * MS;
     let up = down + 3000 * MS;
-    lab.emulator().schedule(Switch { down, up, breaks: true });
+    lab.emulator().schedule(Switch::new(down, up, true));
     sleep(lab.clock.until(up));
     let ends = lab.ends.take().expect("told");
     let told = ends.notify(wire_guard.inside(plan.notice(up))).expect("it is told");

@@ -83,7 +83,7 @@ fn measure(setting: Setting, run: u64) -> Measured {
         // In slow start, in its end, and after it.
         let down = lab.clock.now() + (6000 + 370 * run) * MS;
         let up = if setting.kind == Kind::Bbm { down + 3000 * MS } else { down };
-        lab.emulator().schedule(Switch { down, up, breaks: setting.kind == Kind::Bbm });
+        lab.emulator().schedule(Switch::new(down, up, setting.kind == Kind::Bbm));
         sleep(lab.clock.until(up));
         let (rate_kbps, delay_ms) = ends[1];
         let device = DEVICE.to_owned();

@@ -223,6 +223,7 @@ mod tests {
                         moment: Moment { age: plan.warm_up, clock: plan.warm_up },
                         first_send_s: (index > 0).then_some(0.01 * number as f64),
                         first_retransmission_s: None,
+                        first_data_s: None,
                         share_after_round_trip: None,
                         bytes_1s: Some(1000 * (1 + index as u64)),
                         bytes_5s: Some(5000),
@@ -291,6 +292,8 @@ mod tests {
             "over_bound_told",
             "live",
             "simulated",
+            "conditions",
+            "program",
         ];
         let line = text.lines().nth(1).unwrap_or_default();
         let mut from = 0;

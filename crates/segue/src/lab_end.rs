@@ -1,5 +1,5 @@
-//! `segue lab-end`: the small server and client whose connections `segue lab cost` counts, in processes of their own,
-//! since a cgroup has whole processes.
+//! `segue lab-end`: the small server and client whose connections `segue lab cost` counts, and both ends
+//! of thin flows, in processes of their own, since a cgroup has whole processes.
 
 use crate::{Failure, print};
 use clap::{Args, ValueEnum};
@@ -30,6 +30,10 @@ pub enum EndWord {
     Connect,
     /// Open connections and keep them
     Open,
+    /// Send thin flows for ever
+    Tick,
+    /// Open connections and read for ever
+    Hear,
 }
 
 fn number(word: &str) -> Result<f64, String> {
@@ -55,6 +59,8 @@ pub fn run(args: &LabEndArgs) -> Result<(), Failure> {
                 std::thread::park();
             }
         }
+        EndWord::Tick => traffic::tick(args.address).map_err(Failure::ours),
+        EndWord::Hear => traffic::hear(args.address, count).map_err(Failure::ours),
     }
 }
 

@@ -5,7 +5,9 @@ use segue_capture::LivePacket;
 use segue_kernel::sender::Policy;
 use segue_lab::packet::Packet;
 use segue_lab::path::{Direction, Fate};
-use segue_study::lab_plan::{Around, Ip, LabSender, LabSenderKind, NoticeBy, Program};
+use segue_study::lab_plan::{
+    Around, Conditions, Dead, Gateway, Ip, LabSender, LabSenderKind, NoticeBy, Program,
+};
 use segue_study::{DriveLoad, DriveRun, LabDrive, LabPlan, LiveRun, Moment};
 use segue_world::access::Place;
 use segue_world::{AccessLink, Kind, Nanos};
@@ -127,6 +129,7 @@ fn asked(plan: &LabPlan, kind: Kind, how: Use) -> Result<segue_lab::Plan, Failur
     asked.program = match plan.program {
         Program::Iperf3 => segue_lab::Program::Iperf3,
         Program::Nginx => segue_lab::Program::Nginx,
+        Program::Thin => segue_lab::Program::Thin,
     };
     asked.warm_up = Some(Duration::from_nanos(plan.warm_up));
     asked.observe = Duration::from_nanos(plan.observe);
@@ -139,6 +142,17 @@ fn asked(plan: &LabPlan, kind: Kind, how: Use) -> Result<segue_lab::Plan, Failur
     asked.wired = Duration::from_nanos(plan.wired);
     asked.packets = how.keep_packets;
     asked.told_rate = plan.told_rate;
+    asked.end = this_program(&["lab-end"]);
+    asked.dead = match plan.conditions.dead {
+        Dead::Both => segue_lab::Dead::Both,
+        Dead::DownFirst => segue_lab::Dead::DownFirst,
+    };
+    asked.gateway = match plan.conditions.gateway {
+        Gateway::None => segue_lab::Gateway::None,
+        Gateway::Nat => segue_lab::Gateway::Nat,
+    };
+    let Conditions { lost_icmp, lost_messages, .. } = plan.conditions;
+    asked.unheard = segue_lab::unheard::Unheard { icmp: lost_icmp, first: lost_messages };
     Ok(asked)
 }
 
@@ -155,6 +169,7 @@ fn measured(record: segue_lab::RunRecord, sender: &str, kind: Kind) -> Measured 
             },
             first_send_s: record.first_send_after_link_up.map(|time| time.as_secs_f64()),
             first_retransmission_s: record.first_retransmission_after_link_up.map(|time| time.as_secs_f64()),
+            first_data_s: record.first_data_after_link_up.map(|time| time.as_secs_f64()),
             share_after_round_trip: record
                 .bytes_1s_after_round_trip
                 .map(|bytes| bytes as f64 / record.capacity_1s_after_round_trip.max(1) as f64),

@@ -10,10 +10,11 @@ use segue_world::{Kind, SECOND};
 const NAMES: &str = "sender";
 
 /// Columns after the sender's name, and what they mean.
-pub const COLUMNS: [(&str, &str); 13] = [
+pub const COLUMNS: [(&str, &str); 14] = [
     ("Q1", "from link-up until the first data packet leaves the sender, s, lower quartile (inf: none did)"),
     ("median", "the same, median"),
     ("Q3", "the same, upper quartile"),
+    ("data", "from link-up until new data in order reach the mobile, s, median"),
     ("1 s", "kB of new data that reached the mobile in the first second after link-up, median"),
     ("5 s", "the same in 5 s"),
     ("10 s", "the same in 10 s"),
@@ -98,10 +99,15 @@ pub fn headline(plan: &LabPlan, kind: Kind) -> String {
         Kind::Bbm(time) => format!("break-before-make {} s", time as f64 / SECOND as f64),
     };
     let plural = if plan.flows == 1 { "" } else { "s" };
-    format!("{} -> {}, {kind}, {} flow{plural}", plan.old.text, plan.new.text, plan.flows)
+    let conditions = plan.conditions.words();
+    let separator = if conditions.is_empty() { "" } else { ", " };
+    format!(
+        "{} -> {}, {kind}, {} flow{plural}{separator}{conditions}",
+        plan.old.text, plan.new.text, plan.flows
+    )
 }
 
-fn cells(row: &LiveRow) -> [String; 14] {
+fn cells(row: &LiveRow) -> [String; 15] {
     let live = &row.live.measures;
     let first = live.first_send_after_link_up_s;
     let simulated =
@@ -111,6 +117,7 @@ fn cells(row: &LiveRow) -> [String; 14] {
         time(first.q1),
         time(first.median),
         time(first.q3),
+        live.first_data_after_link_up_s.map_or_else(|| "-".to_string(), |data| time(data.median)),
         kilobytes(live.bytes_1s),
         kilobytes(live.bytes_5s),
         kilobytes(live.bytes_10s),
@@ -133,17 +140,17 @@ mod tests {
 
     #[test]
     fn narrow_lines_have_fewer_columns() {
-        let widths = [11, 5, 6, 5, 4, 5, 5, 5, 4, 6, 8, 9, 7, 8];
+        let widths = [11, 5, 6, 5, 5, 4, 5, 5, 5, 4, 6, 8, 9, 7, 8];
         let named = |line: usize| {
             let shown = shown(&widths, line);
             assert!(shown.iter().map(|&index| widths[index] + GAP).sum::<usize>() <= line + GAP, "{line}");
             shown.iter().skip(1).map(|&index| COLUMNS[index - 1].0).collect::<Vec<_>>().join(",")
         };
-        assert_eq!(named(114).split(',').count(), 13);
+        assert_eq!(named(121).split(',').count(), 14);
         assert_eq!(
-            named(113),
-            "median,Q3,1 s,5 s,10 s,drops,lost,rexmit,vs first,sim first,sim 1 s,sim 10 s"
+            named(120),
+            "median,Q3,data,1 s,5 s,10 s,drops,lost,rexmit,vs first,sim first,sim 1 s,sim 10 s"
         );
-        assert_eq!(named(80), "median,1 s,10 s,drops,rexmit,vs first,sim first,sim 10 s");
+        assert_eq!(named(80), "median,data,1 s,10 s,drops,vs first,sim first,sim 10 s");
     }
 }

@@ -1,5 +1,6 @@
 //! The request to a laboratory, and the simulator's results for it.
 
+pub use crate::lab_conditions::{Conditions, Dead, Gateway};
 pub use crate::lab_sender::{Around, LabSenderKind, NoticeBy};
 use crate::live_run::{LiveRun, Moment};
 use crate::measure::seconds;
@@ -17,6 +18,19 @@ pub enum Program {
     Iperf3,
     /// `nginx` serves one large file per flow, `curl` fetches it.
     Nginx,
+    /// 200 octets each 100 ms.
+    Thin,
+}
+
+impl Program {
+    /// As plans name it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Iperf3 => "iperf3",
+            Self::Nginx => "nginx",
+            Self::Thin => "thin",
+        }
+    }
 }
 
 /// Version of the Internet Protocol.
@@ -136,6 +150,8 @@ pub struct LabPlan {
     pub seed: u64,
     /// The rate that notices tell, as a multiple of the new link's.
     pub told_rate: f64,
+    /// Conditions that the simulator does not have.
+    pub conditions: Conditions,
 }
 
 /// One-way delay between server and access router on the simulator's bench (docs/reference/bench.md): two hops of 2 ms.
@@ -152,9 +168,12 @@ impl LabPlan {
 
     /// The laboratory's runs of `sender` simulated, one for each of `moments`, each with a seed of its own. The flows
     /// are as old at T as in the laboratory; over links that vary, T is the same by their clock. `None` if the
-    /// simulator does not have such a sender, or a notice that errs.
+    /// simulator does not have such a sender, such flows or conditions, or a notice that errs.
     pub fn simulated(&self, sender: &LabSender, kind: Kind, moments: &[Moment]) -> Option<Vec<LiveRun>> {
         if self.told_rate != 1.0 && (sender.hears() || sender.has_agent()) {
+            return None;
+        }
+        if self.conditions != Conditions::default() || self.program == Program::Thin {
             return None;
         }
         let (scheme, stack) = sender.in_simulator()?;
@@ -197,6 +216,7 @@ impl LabPlan {
                 moment,
                 first_send_s: found.first_sent.map(seconds),
                 first_retransmission_s: None,
+                first_data_s: None,
                 share_after_round_trip: None,
                 bytes_1s: bytes(HORIZONS[0]),
                 bytes_5s: bytes(HORIZONS[1]),

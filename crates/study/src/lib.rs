@@ -10,6 +10,7 @@ pub mod decision_words;
 pub mod difference;
 pub mod drive;
 pub mod explain;
+mod lab_conditions;
 pub mod lab_drive;
 pub mod lab_plan;
 pub mod lab_sender;

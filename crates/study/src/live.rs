@@ -68,6 +68,9 @@ pub struct LiveMeasures {
     pub bytes_10s_quartiles: Quartiles,
     /// From link-up until the first packet is sent again, s; not simulated.
     pub first_retransmission_after_link_up_s: Option<Quartiles>,
+    /// From link-up until new data in order reach the mobile, s; not simulated.
+    #[serde(default)]
+    pub first_data_after_link_up_s: Option<Quartiles>,
     /// Bytes that reached the mobile in the second that begins one round trip after link-up, as a share of what the
     /// new link carries in it; not simulated.
     pub share_1s_after_round_trip: Option<Quartiles>,
@@ -132,6 +135,12 @@ pub struct LiveRow {
     pub live: Live,
     /// Results of the simulator; `None` for senders that it does not have.
     pub simulated: Option<LiveMeasures>,
+    /// Conditions of the path, as the plan says them; empty: the usual ones.
+    #[serde(default)]
+    pub conditions: String,
+    /// The program whose flows they are.
+    #[serde(default)]
+    pub program: String,
 }
 
 /// All senders over the same handoff.
@@ -225,6 +234,8 @@ fn row(
             },
         },
         simulated,
+        conditions: plan.conditions.words(),
+        program: plan.program.word().into(),
     }
 }
 
@@ -236,6 +247,7 @@ pub fn measures(runs: &[LiveRun]) -> LiveMeasures {
         sorted(all.unwrap_or_default())
     };
     let again = sorted(runs.iter().map(|run| run.first_retransmission_s.unwrap_or(f64::INFINITY)).collect());
+    let data = sorted(runs.iter().map(|run| run.first_data_s.unwrap_or(f64::INFINITY)).collect());
     let shares: Option<Vec<f64>> = runs.iter().map(|run| run.share_after_round_trip).collect();
     // Where one share is told, all are measured.
     let shares = shares.map(sorted);
@@ -254,6 +266,7 @@ pub fn measures(runs: &[LiveRun]) -> LiveMeasures {
         bytes_1s_quartiles: of_sorted(&one),
         bytes_10s_quartiles: of_sorted(&ten),
         first_retransmission_after_link_up_s: shares.is_some().then(|| of_sorted(&again)),
+        first_data_after_link_up_s: shares.is_some().then(|| of_sorted(&data)),
         share_1s_after_round_trip: shares.map(|shares| of_sorted(&shares)),
         gave_up: runs.iter().filter(|run| run.gave_up).count(),
     }

@@ -20,6 +20,8 @@ pub struct LiveRun {
     pub first_send_s: Option<f64>,
     /// The same of the first packet that had been sent before; `None` also in the simulator, which does not tell.
     pub first_retransmission_s: Option<f64>,
+    /// From link-up until new data in order reach the mobile, s; `None` also in the simulator.
+    pub first_data_s: Option<f64>,
     /// Bytes that reached the mobile in the second that begins one round trip after link-up, as a share of what the
     /// new link carries in it; `None` in the simulator.
     pub share_after_round_trip: Option<f64>,

@@ -26,13 +26,18 @@ fn every_key_is_heard() {
     let plan = plan(
         "title = \"T\"\nkind = \"bbm\"\ndisconnect = [\"2s\", \"10s\"]\nflows = 3\nruns = 7\nwarm-up = \"5s\"\n\
          senders = [\"reno-rto1500ms\", \"etcp-v1/bbr\", \"unaware\", \"etcp:a1+a3\"]\nobserve = \"20s\"\nwired = \"0s\"\n\
-         program = \"nginx\"\nip = 6\nqueue = 12\nseed = 9\n[settings]\nrest-us = \"100ms\"\n",
+         program = \"nginx\"\nip = 6\nqueue = 12\nseed = 9\ndead = \"down-first\"\nlost-icmp = 1.0\n\
+         lost-messages = 0.5\n[settings]\nrest-us = \"100ms\"\n",
     )
     .unwrap();
     assert_eq!(plan.kinds, [Kind::Bbm(2 * SECOND), Kind::Bbm(10 * SECOND)]);
     assert_eq!((plan.flows, plan.runs, plan.seed, plan.ip), (3, 7, 9, Ip::V6));
     assert_eq!((plan.old.queue, plan.new.queue, plan.program), (12, 12, Program::Nginx));
     assert_eq!((plan.warm_up, plan.observe, plan.wired), (5 * SECOND, 20 * SECOND, 0));
+    let conditions =
+        Conditions { dead: Dead::DownFirst, lost_icmp: 1.0, lost_messages: 0.5, gateway: Gateway::None };
+    assert_eq!(plan.conditions, conditions);
+    assert_eq!(conditions.words(), "dead = down-first, lost-icmp = 1, lost-messages = 0.5");
     assert_eq!(plan.count(), 2 * 4 * 7);
     let kinds: Vec<_> = plan.senders.iter().map(|sender| sender.kind.clone()).collect();
     let scheme = |name: &str, around| LabSenderKind::Scheme { name: name.into(), around, icmp: false };
@@ -76,10 +81,14 @@ fn mistakes_are_told_with_their_place() {
         ("disconnect = \"301s\"", "out of range; expected 0.001 s to 300 s"),
         ("observe = \"soon\"", "line 3, column 11: `soon` is no time; expected a number with unit"),
         ("flows = 65", "flows 65 is out of range; expected 1 to 64"),
+        ("dead = \"up\"", "unknown word `up`, expected `both` or `down-first`"),
+        ("kind = \"mbb\"\ndead = \"down-first\"", "line 4, column 8: `dead` is for break-before-make"),
+        ("ip = 6\ngateway = \"nat\"", "line 4, column 11: a NAT of IPv6; expected ip = 4 beside it"),
+        ("lost-icmp = 1.5", "lost-icmp 1.5 is out of range; expected 0 to 1"),
         ("ip = 5", "ip 5: expected 4 or 6"),
         ("queue = 0", "queue 0 is out of range"),
         ("runs = 0", "runs 0 is out of range"),
-        ("program = \"wget\"", "unknown word `wget`, expected one of `iperf3`, `nginx`, `ssh`"),
+        ("program = \"wget\"", "unknown word `wget`, expected one of `iperf3`, `nginx`, `thin`, `ssh`"),
         ("[settings]\nrto = 1", "line 4, column 1: unknown setting `rto`"),
         ("[settings]\nenact = \"paper\"", "unknown setting `enact`"),
         ("[settings]\nguard = true", "unknown setting `guard`"),
@@ -120,6 +129,9 @@ fn a_drive_has_stays_and_a_load() {
         (drive("stays = [\"8s\"]"), "line 3, column 9: stays: expected two times or more"),
         (drive("stays = [\"8s\", \"1ms\"]"), "line 3, column 16: stays 1ms is out of range"),
         (drive(&format!("{two}observe = \"5s\"")), "observe is of `segue lab run`; expected `stays`"),
+        (drive(&format!("{two}program = \"thin\"")), "`thin` is of one handoff; expected `segue lab run`"),
+        (drive(&format!("{two}lost-messages = 0.5")), "line 4, column 17: `lost-messages` is of one handoff"),
+        (drive(&format!("{two}dead = \"both\"")), "line 4, column 8: `dead` is of one handoff"),
         (drive(&format!("{two}bytes = \"5MB\"")), "line 4, column 9: `bytes` is of nginx"),
         (drive(&format!("{two}program = \"nginx\"\nbytes = \"5\"")), "bytes `5`: expected a size as 20MB"),
     ] {

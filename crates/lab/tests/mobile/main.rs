@@ -13,6 +13,7 @@ mod resume;
 #[path = "../rto_max/mod.rs"]
 mod rto_max;
 mod sack;
+mod stranger;
 mod uploads;
 mod window;
 mod world;

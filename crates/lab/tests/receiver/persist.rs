@@ -82,7 +82,7 @@ fn gap(six: bool) -> [Nanos; 3] {
     let announced = Announced::new(Gaps { every, from }, Duration::from_millis(1500), Duration::from_secs(1));
     let announced = announced.expect("closed for less than half of the time");
     let down = from.as_nanos() as Nanos;
-    lab.emulator().schedule(Switch { down, up: down + 1000 * MS, breaks: true });
+    lab.emulator().schedule(Switch::new(down, down + 1000 * MS, true));
     let mut acts = Vec::new();
     let mut now = Duration::from_nanos(lab.clock.now());
     // As the gap begins, and as it ends: the machine may be too busy for the timers before and behind.

@@ -77,6 +77,7 @@ static __always_inline long tell_agent(struct seq_file *seq, struct tcp_sock *tp
 	ack.nonce = connection->peer_nonce;
 	ack.report = connection->report - 1;
 	ack.copies = connection->to_craft;
+	ack.also = connection->also;
 	return bpf_seq_write(seq, &ack, sizeof(ack));
 }
 

@@ -40,7 +40,7 @@ struct segue_mobile_orders {
 	u8 uploads; /* what this host's own flows wait for is asked for, too */
 	u8 pushes; /* and what they have queued is sent */
 	u8 forwarded; /* connections that this host forwards are followed */
-	u8 pad;
+	u8 also; /* the agent sends one more copy of each notice, over the old link */
 };
 
 /* Elements of the map `counters`: connections, since the programs were loaded. Each pass
@@ -83,6 +83,7 @@ struct segue_mobile_ack {
 	u8 copies; /* still to be sent */
 	u8 backoffs; /* of the timer, to be taken back (RFC 6069); 0: none */
 	u32 una; /* snd_una, where there are */
+	u32 also; /* 1: and one for the old link */
 };
 
 /* ACK numbers of a connection that are remembered. */

@@ -75,6 +75,7 @@ static __always_inline void notify(struct tcp_sock *tp, struct connection *conne
 	renew(connection, order);
 	connection->copies = copies;
 	connection->to_craft = 0;
+	connection->also = order->also;
 	if (order->way == SEGUE_WAY_TRIGGER || (order->way == SEGUE_WAY_AUTO && has_room(tp)))
 		trigger(tp, connection);
 	connection->copies = 0;
@@ -189,7 +190,10 @@ int mobile_notify(struct bpf_iter__tcp *context)
 	 * what was written for it overflowed. */
 	if (connection->round != order->round || (connection->marked && !connection->written))
 		take_turn(tp, connection, order);
-	if (connection->to_craft && !tell_agent(context->meta->seq, tp, connection))
+	if ((connection->to_craft || connection->also) &&
+	    !tell_agent(context->meta->seq, tp, connection)) {
 		connection->to_craft = 0;
+		connection->also = 0;
+	}
 	return 0;
 }

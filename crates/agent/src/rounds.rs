@@ -352,14 +352,18 @@ impl Rounds {
         let watched = &mut self.watched[index];
         watched.paid_until = watched.paid_until.max(now) + self.settings.interval;
         let kind = if pending.foreseen.is_some() { ReportType::Expected } else { ReportType::Completed };
+        let device = watched.path.as_ref().map_or(0, |path| path.device);
+        let left = watched.downlink.map(|(_, left)| left).filter(|left| *left != device);
+        let carries = |left: &u32| self.links.device(*left).is_some_and(|device| device.alive);
+        let moved = pending.cause == Cause::Moved && !pending.disconnected;
         let notice = Notice {
             link: estimate.link(),
             kind,
             copies: self.settings.copies,
             way: self.settings.way,
+            also: left.filter(|left| moved && carries(left)),
             since: Duration::from_nanos(pending.until.saturating_sub(LATELY)),
         };
-        let device = watched.path.as_ref().map_or(0, |path| path.device);
         let (own, before) = match kind {
             ReportType::Completed => (
                 watched.uplink.replace(estimate.uplink()),

@@ -616,13 +616,16 @@ fn near_claims_its_part_of_a_faster_link() {
         let notice = peer.report(ReportType::Completed, 1, WIDE);
         peer.send(ACK, peer.seq, una, &notice);
         bench::eventually("it is accepted", || count(&sender, "accepted") == 1);
-        // Nothing is acknowledged: what is under way is what the claim lets out.
-        while peer.ack.wrapping_sub(una) / 1460 < 84 {
+        let most = 84..=84 + sent;
+        bench::eventually("it is raised", || most.contains(&cwnd(&sender, &peer).0));
+        // Nothing is acknowledged: what is under way is what the claim lets out. Around BBR the socket's buffer, which
+        // no ACK enlarges, holds less.
+        while around == Around::Cubic && peer.ack.wrapping_sub(una) / 1460 < 84 {
             peer.receive().unwrap_or_else(|| panic!("{around:?}: {:?}", cwnd(&sender, &peer)));
         }
         peer.drain(Duration::from_millis(50));
         let out = peer.ack.wrapping_sub(una) / 1460;
-        assert!((84..=84 + sent).contains(&out), "{around:?}: {out} of {before:?} with {sent}");
+        assert!(out <= 84 + sent, "{around:?}: {out} of {before:?} with {sent}");
         let pace = pace(&stream);
         assert!((pace / PACE - 1.0).abs() < 0.01, "{around:?}: {pace} bit/s");
         assert_eq!(sender.status().expect("a status").refused(), 0);

@@ -45,7 +45,7 @@ pub struct NameArgs {
 /// The sender to attach.
 #[derive(Debug, Args)]
 pub struct AttachArgs {
-    /// Scheme that answers notices: etcp-v1, tcp-ho and their variants, or unaware
+    /// Scheme that answers notices: etcp-v1, tcp-ho and their variants, near, or unaware
     #[arg(long, value_name = "NAME", default_value = "etcp-v1")]
     pub scheme: String,
     /// Congestion control to build on

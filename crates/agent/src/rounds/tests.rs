@@ -88,14 +88,31 @@ fn a_moved_route_is_told_at_once() {
     let (link, kind, since) = begun(next_order(&mut rounds, at));
     assert_eq!((link.rate_kbps, kind), (2000, ReportType::Completed));
     assert_eq!(since, Duration::from_secs(8), "who was busy shortly before");
-    // 1 Mbit/s up, half of it for notices of 2 * 84 octets: 372 a second, 18 in 50 ms
-    assert_eq!(next_order(&mut rounds, at), Some(Order::Pass(8)));
+    // 1 Mbit/s up, half of it for notices of 2 * 84 octets: 372 a second, four ACKs at a time
+    assert_eq!(next_order(&mut rounds, at), Some(Order::Pass(2)));
     rounds.on_pass(at + MS, &pass(5, 0));
     let round = done(next_order(&mut rounds, at + MS));
     assert_eq!((round.cause, round.triggered, round.device.as_str()), (Cause::Moved, 5, "wwan0"));
     assert_eq!((round.waited_ns, round.took_ns, round.superseded), (0, MS, false));
     assert_eq!(round.estimate.map(|estimate| estimate.source), Some(Source::Rule));
     assert_eq!((next_order(&mut rounds, at + MS), rounds.deadline()), (None, None));
+}
+
+/// A notice over both links may be there sooner, but not over one that carries nothing.
+#[test]
+fn an_old_link_that_still_carries_has_the_notice_too() {
+    let also = |events: &[Event]| {
+        let mut rounds = over(WIFI);
+        rounds.on_events(SECOND, events);
+        match next_order(&mut rounds, SECOND) {
+            Some(Order::Begin(notice, ..)) => notice.also,
+            other => panic!("no round begins: {other:?}"),
+        }
+    };
+    let moved = [route(WIFI, false), route(WWAN, true)];
+    assert_eq!(also(&moved), Some(WIFI));
+    assert_eq!(also(&[device(WIFI, false), moved[0].clone(), moved[1].clone()]), None);
+    assert_eq!(also(&[Event::Roamed(WIFI)]), None);
 }
 
 /// Uplinks: 54 Mbit/s over Wi-Fi, 1 Mbit/s over the modem.

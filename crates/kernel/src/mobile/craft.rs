@@ -127,6 +127,18 @@ impl Sender {
         Ok(())
     }
 
+    /// Sends one copy by this device, whatever the connection's route.
+    pub(super) fn send_over(
+        &mut self,
+        device: u32,
+        ack: &Ack,
+        link: Link,
+        kind: ReportType,
+    ) -> Result<(), Error> {
+        let packet = packet(ack, link, kind)?;
+        self.send_packet(&Ends { device, ..ack.ends }, &packet)
+    }
+
     /// Sends a packet to a connection's peer.
     pub(super) fn send_packet(&mut self, ends: &Ends, packet: &[u8]) -> Result<(), Error> {
         self.try_packet(ends, packet).map_err(|source| Error::Send { remote: ends.remote, source })

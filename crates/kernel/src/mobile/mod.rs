@@ -106,6 +106,8 @@ pub struct Mobile {
     links: Links,
     /// As given to the programs last.
     orders: Orders,
+    /// By which one more copy of each notice leaves.
+    old_device: Option<u32>,
     /// To this host itself (RFC 6069); opened with the first need.
     icmp: Option<Icmp>,
     /// For an agent, which helps connections whose peers run nothing of ours.
@@ -186,6 +188,7 @@ fn attach_and_keep(options: &Options, cgroup: File, agent: Agent<'_>) -> Result<
         uploads: false,
         pushes: true,
         forwarded: false,
+        also: false,
     };
     notify::give(&skel, &orders)?;
     notify::set_scope(&skel, &[Scope::EVERYBODY])?;
@@ -202,6 +205,7 @@ fn attach_and_keep(options: &Options, cgroup: File, agent: Agent<'_>) -> Result<
         skel,
         links: Links { _connections: connections, _egress: egress, notify, trigger },
         orders,
+        old_device: None,
         icmp: None,
         resume,
         kept,

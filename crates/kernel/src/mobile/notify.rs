@@ -25,6 +25,8 @@ pub struct Notice {
     pub copies: u8,
     /// How it leaves.
     pub way: Way,
+    /// The device of the old link, if that still carries: one more copy goes over it, which may be there sooner.
+    pub also: Option<u32>,
     /// By CLOCK_MONOTONIC: connections on which something has come since, or something is under way, are notified
     /// first.
     pub since: Duration,
@@ -37,6 +39,8 @@ pub struct Pass {
     pub triggered: u32,
     /// Told, at least once, in an ACK crafted here.
     pub crafted: u32,
+    /// Told over the old link, too.
+    pub doubled: u32,
     /// Those that waited, and have been notified since the pass before in ACKs of their own.
     pub acked: u32,
     /// Not notified, because the budget was spent.
@@ -143,7 +147,7 @@ impl Mobile {
         kind: ReportType,
         copies: u8,
     ) -> Result<Notified, Error> {
-        self.begin(&Notice { link, kind, copies, way, since: Duration::ZERO })?;
+        self.begin(&Notice { link, kind, copies, way, also: None, since: Duration::ZERO })?;
         self.orders.uploads = false;
         let mut notified = Notified::default();
         // Each pass is over the kernel's whole table of connections.
@@ -199,7 +203,8 @@ impl Mobile {
     /// # Errors
     /// A notice that cannot be sent.
     pub fn begin(&mut self, notice: &Notice) -> Result<(), Error> {
-        let Notice { link, kind, copies, way, since } = *notice;
+        let Notice { link, kind, copies, way, also, since } = *notice;
+        self.old_device = also;
         check(link, kind, copies)?;
         let way = if self.triggers() || way == Way::Trigger { way } else { Way::Crafted };
         let round = self.orders.round.wrapping_add(1).max(1);
@@ -222,6 +227,7 @@ impl Mobile {
             uploads,
             pushes,
             forwarded,
+            also: also.is_some(),
         };
         give(&self.skel, &self.orders)
     }
@@ -252,13 +258,25 @@ impl Mobile {
                 snd_una: una,
                 copies: u32::from(backoffs) + 1,
             }),
-            None => match sender.send(&ack, self.orders.link, self.orders.kind) {
-                Ok(()) => pass.crafted += 1,
-                Err(error) => {
-                    pass.skipped.unsent += 1;
-                    pass.skipped.refusal.get_or_insert(error);
+            None => {
+                let (link, kind) = (self.orders.link, self.orders.kind);
+                if let Some(device) = self.old_device.filter(|_| ack.also)
+                    && sender.send_over(device, &ack, link, kind).is_ok()
+                {
+                    // If it has gone meanwhile, or leads nowhere, the others are on their way.
+                    pass.doubled += 1;
                 }
-            },
+                if ack.copies == 0 {
+                    return;
+                }
+                match sender.send(&ack, link, kind) {
+                    Ok(()) => pass.crafted += 1,
+                    Err(error) => {
+                        pass.skipped.unsent += 1;
+                        pass.skipped.refusal.get_or_insert(error);
+                    }
+                }
+            }
         })?;
         pass.resent = self.resend(&waiting);
         let now = self.counts()?;

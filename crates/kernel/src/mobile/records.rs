@@ -81,6 +81,8 @@ pub(super) struct Orders {
     pub(super) pushes: bool,
     /// Connections that this host forwards are followed.
     pub(super) forwarded: bool,
+    /// Whether one more copy of each notice goes over the old link.
+    pub(super) also: bool,
 }
 
 impl Orders {
@@ -98,7 +100,7 @@ impl Orders {
             uploads: self.uploads.into(),
             pushes: self.pushes.into(),
             forwarded: self.forwarded.into(),
-            pad: 0,
+            also: self.also.into(),
         }
     }
 }
@@ -125,6 +127,8 @@ pub(super) struct Ack {
     pub(super) nonce: u16,
     pub(super) report: u8,
     pub(super) copies: u8,
+    /// Whether one more is to go over the old link.
+    pub(super) also: bool,
     /// A flow of this host that waits: how often its timer has backed off, and the first octet that is not
     /// acknowledged.
     pub(super) waits: Option<(u8, u32)>,
@@ -146,6 +150,7 @@ impl From<segue_mobile_ack> for Ack {
             nonce: ack.nonce,
             report: ack.report,
             copies: ack.copies,
+            also: ack.also != 0,
             waits: (ack.backoffs != 0).then_some((ack.backoffs, ack.una)),
         }
     }

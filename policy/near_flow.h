@@ -6,8 +6,9 @@
  * Source: docs/reference/near.md, whose sections the comments name; what a kernel cannot do is
  * in docs/internals/kernel.md. The numbers are those of near.h.
  *
- * A notice begins a claim: as long as it lasts, the flow may have its part of W out on the new
- * link, and a packet leaves in each of its slots. The stack's control goes on after it.
+ * A notice begins a claim: as long as it lasts, the flow may have its part of W and two packets
+ * out on the new link, and a packet leaves in each of its slots. The stack's control goes on
+ * after it.
  */
 #ifndef SEGUE_NEAR_FLOW_H
 #define SEGUE_NEAR_FLOW_H
@@ -31,7 +32,7 @@ struct segue_near_flow {
 	u32 claims; /* 1: the claim lasts */
 	u32 old_out; /* packets that the old link held then */
 	u32 kbps; /* this flow's slots */
-	u32 rtt_ms; /* of the new path: the claim lasts so long, and until ho_point is reached */
+	u32 rtts_ms; /* two of the new path: the claim lasts so long, and until ho_point is reached */
 	u32 most_ms; /* but no longer than this (5.4) */
 };
 
@@ -65,18 +66,18 @@ static inline void segue_near_on_notice(const void *settings, void *state,
 		return;
 	/* the notice is about the path: its delays have what lies beyond the link */
 	segue_near_of(&near, notice, 0, SEGUE_NEAR_PACKET_BYTES, SEGUE_NEAR_ACK_BYTES, 1);
-	window = segue_saturate(near.window);
+	window = segue_saturate((u64)segue_near_flow_window(&near) * SEGUE_PACKET);
 	flow->ho_point = tcp->snd_max;
 	flow->drains = segue_seq_before(tcp->snd_una, tcp->snd_max);
 	flow->claims = 1;
 	flow->old_out = segue_near_old_out(&near, notice, tcp->flight);
 	flow->kbps = segue_max(1, notice->new_link.rate_kbps /
 					  segue_max(1, segue_min(notice->flows, SEGUE_FLOWS_LIMIT)));
-	flow->rtt_ms = segue_near_ms(near.rtt_ns);
+	flow->rtts_ms = segue_near_ms(2 * near.rtt_ns);
 	flow->most_ms = segue_near_ms(segue_near_rto_ns(&near, 0));
 
 	act->what |= SEGUE_CLAIM;
-	segue_set_cwnd(act, segue_saturate((u64)window + SEGUE_NEAR_ACKS_HELD * SEGUE_PACKET));
+	segue_set_cwnd(act, window);
 	segue_set_ssthresh(act, window);
 	if (tcp->timeouts_since_ack || tcp->in_rto_recovery) /* stalled: 4.1 */
 		act->what |= SEGUE_RETRANSMIT_HEAD | SEGUE_CLEAR_BACKOFF | SEGUE_REARM_TIMER;
@@ -139,7 +140,7 @@ static inline u32 segue_near_claim(void *state, const struct segue_out *out,
 
 	if (!flow->claims)
 		return 0;
-	if (out->elapsed_ms >= flow->most_ms || (!drains && out->elapsed_ms >= flow->rtt_ms)) {
+	if (out->elapsed_ms >= flow->most_ms || (!drains && out->elapsed_ms >= flow->rtts_ms)) {
 		flow->claims = 0;
 		return 0;
 	}

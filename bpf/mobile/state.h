@@ -27,9 +27,9 @@ struct connection {
 	u8 data_is_no_answer; /* the peer may send without having heard the first report */
 	u8 marked; /* copies that the connection's own ACKs are still to carry */
 	u8 also; /* the agent is to send one over the old link */
-	u64 echoed; /* ns, CLOCK_MONOTONIC: when `tsecr` was first sent */
+	u8 pad[3];
 	u32 tsecr; /* the stamp that was echoed last */
-	u32 pad;
+	u64 echoed; /* ns, CLOCK_MONOTONIC: when `tsecr` was first sent */
 };
 
 struct {

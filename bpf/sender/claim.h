@@ -31,7 +31,7 @@ static inline void segue_begin_claim(struct sock *sk, struct segue_connection *c
 /* The guard is the window that was granted, as far as it has not been refuted. */
 static inline u32 segue_claimed(const struct segue_connection *conn)
 {
-	return segue_min(conn->guard + SEGUE_NEAR_ACKS_HELD, SEGUE_CLAIMED);
+	return segue_max(1, segue_min(conn->guard, SEGUE_CLAIMED));
 }
 
 static inline void segue_end_claim(struct sock *sk, struct segue_connection *conn)

@@ -597,7 +597,7 @@ fn pace(stream: &TcpStream) -> f64 {
     number.parse::<f64>().expect("a rate") * unit
 }
 
-/// docs/reference/near.md, "One flow alone": without an outage, too, the window is raised, and packets leave one by one.
+/// docs/reference/near.md, section 8: without an outage, too, the window is raised, and packets leave one by one.
 #[test]
 #[ignore = "needs kernel bbr"]
 fn near_claims_its_part_of_a_faster_link() {

@@ -111,8 +111,7 @@ impl Program<'_> {
     /// Packets are about to leave; the claim, if it lasts.
     fn claim(&mut self, out: &Out) -> Option<Claim> {
         let to = &mut self.globals().out;
-        (to.snd_una, to.unit, to.marked, to.elapsed_ms) =
-            (out.snd_una, out.unit, out.marked, out.elapsed_ms);
+        (to.snd_una, to.unit, to.marked, to.elapsed_ms) = (out.snd_una, out.unit, out.marked, out.elapsed_ms);
         self.run(Event::Claim);
         let globals = self.globals();
         let claim = Claim { old_out: globals.claim.old_out, kbps: globals.claim.kbps };

@@ -267,7 +267,8 @@ fn around_an_outage_with_bbr() {
 fn alone() {
     in_laboratory(|| {
         thread::scope(|scope| {
-            for (scheme, kind) in CUBIC.into_iter().flat_map(|scheme| [(scheme, Kind::Mbb), (scheme, Kind::Bbm)])
+            for (scheme, kind) in
+                CUBIC.into_iter().flat_map(|scheme| [(scheme, Kind::Mbb), (scheme, Kind::Bbm)])
             {
                 scope.spawn(move || {
                     let [honest, liar] = runs(scheme, kind, false, 3);

@@ -86,7 +86,8 @@ unsafe extern "C" {
     pub(crate) safe fn segue_shim_near_queued(near: &Near, rtt_ns: u64) -> u32;
     pub(crate) safe fn segue_shim_near_raise(near: &mut Near, told: &Near, steps: u32);
     pub(crate) safe fn segue_shim_near_steps_left(steps: u32) -> u32;
-    pub(crate) safe fn segue_shim_near_keeps_up(near: &Near, packets: u32, first_ns: u64, rtt_ns: u64) -> u32;
+    pub(crate) safe fn segue_shim_near_keeps_up(near: &Near, packets: u32, first_ns: u64, rtt_ns: u64)
+    -> u32;
     pub(crate) safe fn segue_shim_near_steps_more(steps: u32) -> u32;
     pub(crate) safe fn segue_shim_near_flow_window(near: &Near) -> u32;
     pub(crate) safe fn segue_shim_near_pace(near: &Near, mss: u32) -> u64;

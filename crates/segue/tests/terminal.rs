@@ -1,9 +1,10 @@
 //! Text fits the line that it is printed on: 80 columns in files and pipes, those of the terminal there.
 
-mod folder;
-
-use folder::text;
 use std::process::{Command, Output};
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("UTF-8")
+}
 
 /// What `segue` prints where a line has `width` columns.
 fn printed(width: Option<u16>, words: &[&str]) -> String {

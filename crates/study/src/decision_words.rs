@@ -177,10 +177,12 @@ mod tests {
             resume: true,
             resume_recovery: true,
             ignore_sample: true,
+            most_pace: Some(25_000),
             anew: Some(Anew::Retreat(5)),
         };
         let words = advice_in_words(&decision(all, &[]));
-        assert_eq!(words.split(", ").count(), 20);
+        assert_eq!(words.split(", ").count(), 21);
+        assert!(words.contains("at most 200 kbit/s"), "{words}");
         let beyond = Advice { send_new: true, beyond_window: true, ..Advice::default() };
         assert_eq!(decision_in_words(&decision(beyond, &[])), "one new packet sent whatever the window");
         assert!(words.contains("cwnd 22.25 to 12.5, ssthresh 0.33 to 1, "), "{words}");

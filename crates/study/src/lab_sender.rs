@@ -146,8 +146,9 @@ fn kind(word: &str) -> Result<LabSenderKind, String> {
 
 fn unknown(word: &str) -> String {
     let schemes = Scheme::entries().into_iter().map(|entry| entry.name);
-    let schemes =
-        schemes.filter(|name| matches!(Scheme::build(name, &[]), Ok(Scheme::Etcp(_) | Scheme::TcpHo(_) | Scheme::Near(_))));
+    let schemes = schemes.filter(|name| {
+        matches!(Scheme::build(name, &[]), Ok(Scheme::Etcp(_) | Scheme::TcpHo(_) | Scheme::Near(_)))
+    });
     let names: Vec<&str> = BUILT_IN.into_iter().chain([UNAWARE]).chain(schemes).collect();
     format!(
         "unknown sender `{word}`; expected one of {}; built-in ones also as cubic-rto1s, cubic+freeze and cubic+agent, others also as NAME/bbr and NAME@laboratory, schemes as NAME+icmp{}",

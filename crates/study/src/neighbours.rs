@@ -48,11 +48,13 @@ impl NeighbourWords {
             ))
         };
         let mut parts = words.split(['/', ' ']).filter(|part| !part.is_empty()).peekable();
-        let is_time = |part: &&str| part.ends_with('s') && part.starts_with(|digit: char| digit.is_ascii_digit());
+        let is_time =
+            |part: &&str| part.ends_with('s') && part.starts_with(|digit: char| digit.is_ascii_digit());
         let count = parts.next();
         let control = parts.next_if(|part| !is_time(part));
         let (counted, more) = (parts.next(), parts.next());
-        let time = |word| quantity::time(word).filter(|&time| (1..=MOST_COUNTED).contains(&time)).ok_or_else(bad);
+        let time =
+            |word| quantity::time(word).filter(|&time| (1..=MOST_COUNTED).contains(&time)).ok_or_else(bad);
         let counted = counted.map(time).transpose()?;
         let count = count.filter(|count| count.bytes().all(|digit| digit.is_ascii_digit()));
         let count = count.and_then(|count| count.parse().ok()).filter(|count| (1..=MOST).contains(count));
@@ -119,9 +121,13 @@ mod tests {
 
     #[test]
     fn words_are_read_and_written() {
-        for (words, written) in
-            [("3", "3"), ("2 cubic", "2/cubic"), ("100/bbr3", "100/bbr3"), (" 1  reno ", "1/reno"), ("1 30s", "1/30s")]
-        {
+        for (words, written) in [
+            ("3", "3"),
+            ("2 cubic", "2/cubic"),
+            ("100/bbr3", "100/bbr3"),
+            (" 1  reno ", "1/reno"),
+            ("1 30s", "1/30s"),
+        ] {
             let read = NeighbourWords::parse(words).unwrap();
             assert_eq!(read.to_string(), written);
             assert_eq!(NeighbourWords::parse(written).unwrap(), read);

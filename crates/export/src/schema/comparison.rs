@@ -60,16 +60,8 @@ pub(super) fn row() -> Value {
     for (field, schema) in measures(OPTIONAL_FIELDS, OPTIONAL) {
         row["properties"][&field] = schema;
     }
-    let neighbours = object([
-        (
-            "kept",
-            may_be_null(number("Share of what they receive without the handoff; null if that is nothing.")),
-        ),
-        ("received_bytes", number("Bytes in the 2 s after completion, or as asked, mean per handoff.")),
-        ("undisturbed_bytes", number("The same without the handoff.")),
-    ]);
-    let least = ("least_bytes", number("Bytes of the one that received least, where a time was asked for."));
-    let neighbours = with(neighbours, [least]);
+    row["properties"]["neighbours"]["properties"]["least_bytes"] =
+        number("Bytes of the one that received least, where a time was asked for.");
     with(
         row,
         [

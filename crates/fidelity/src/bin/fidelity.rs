@@ -81,7 +81,8 @@ fn beside_linux(
     differences: Option<&Path>,
     draws: Option<u32>,
 ) -> Result<bool, Error> {
-    let comparisons = kernel::verdict::compare(&kernel::outcome::read(&kernel::folder().join(table))?, place)?;
+    let comparisons =
+        kernel::verdict::compare(&kernel::outcome::read(&kernel::folder().join(table))?, place)?;
     if let Some(path) = differences {
         write_kernel_differences(path, &comparisons)?;
     }

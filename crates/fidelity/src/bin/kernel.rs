@@ -60,7 +60,10 @@ fn side_by_side(theirs: &Log, arguments: &Arguments) {
 fn one_by_one(logs: &[Log], seed: u64) {
     println!("old and new link, control, flows, kind, outage: {}", logs[0].scenario);
     println!("A: s from completion until all sent before it and 100 packets more are acknowledged");
-    println!("{:>8} {:>9} {:>9} {:>12} {:>9}  packets alike", "at, s", "A, ours", "kernel", "first data", "kernel");
+    println!(
+        "{:>8} {:>9} {:>9} {:>12} {:>9}  packets alike",
+        "at, s", "A, ours", "kernel", "first data", "kernel"
+    );
     let mut medians = [Vec::new(), Vec::new()];
     for theirs in logs {
         let same = agreement(&compare::ours(theirs, seed), theirs);

@@ -51,8 +51,21 @@ pub fn read(table: &Path) -> Result<Vec<Handoff>, Error> {
 
 /// Columns of a table.
 const COLUMNS: [&str; 15] = [
-    "cc", "flows", "old_kbps", "old_ms", "new_kbps", "new_ms", "kind", "disc_s", "T", "A", "t_first_data",
-    "t_first_rtx", "rtx_A", "TCPTimeouts_A", "TCPLossProbes_A",
+    "cc",
+    "flows",
+    "old_kbps",
+    "old_ms",
+    "new_kbps",
+    "new_ms",
+    "kind",
+    "disc_s",
+    "T",
+    "A",
+    "t_first_data",
+    "t_first_rtx",
+    "rtx_A",
+    "TCPTimeouts_A",
+    "TCPLossProbes_A",
 ];
 
 /// Writes a table that [`read`] reads.
@@ -62,7 +75,8 @@ pub fn write(table: &Path, handoffs: &[Handoff]) -> Result<(), Error> {
     out.write_record(COLUMNS).map_err(wrong)?;
     let s = |ns: Nanos| (ns as f64 / SECOND as f64).to_string();
     // As the reference writes what is missing.
-    let or = |value: f64, none: &str| if value.is_finite() { format!("{value:.6}") } else { none.to_string() };
+    let or =
+        |value: f64, none: &str| if value.is_finite() { format!("{value:.6}") } else { none.to_string() };
     let count = |value: f64| if value.is_nan() { String::new() } else { value.to_string() };
     for Handoff { scenario, kernel } in handoffs {
         let Scenario { old, new, control, flows, outage, at } = scenario;

@@ -74,8 +74,17 @@ pub enum Policy {
 }
 
 /// The names that [`Policy::named`] knows beside `etcp:a2+a3` and the like.
-pub const SCHEMES: [&str; 9] =
-    ["etcp", "etcp-a5", "etcp-v0", "etcp-v1", "near", "tcp-ho", "tcp-ho-immediate", "tcp-ho-aggressive", "unaware"];
+pub const SCHEMES: [&str; 9] = [
+    "etcp",
+    "etcp-a5",
+    "etcp-v0",
+    "etcp-v1",
+    "near",
+    "tcp-ho",
+    "tcp-ho-immediate",
+    "tcp-ho-aggressive",
+    "unaware",
+];
 
 impl Policy {
     /// A scheme by name as Linux runs it ([`Settings::on_linux`]), with knobs turned.

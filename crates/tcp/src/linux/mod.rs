@@ -6,8 +6,8 @@
 
 mod ack;
 mod advice;
-mod claimed;
 pub mod cc;
+mod claimed;
 mod frto;
 mod handshake;
 mod info;

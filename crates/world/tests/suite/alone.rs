@@ -138,7 +138,9 @@ fn a_slower_link_has_no_more_than_its_window_under_way() {
                 // Wider by what is held behind a hole.
                 What::Received { packet, .. } if !packet.data && packet.segment.window < usual => {
                     let segment = &packet.segment;
-                    assert!(segment.window == window || (segment.window > window && !segment.sack.is_empty()));
+                    assert!(
+                        segment.window == window || (segment.window > window && !segment.sack.is_empty())
+                    );
                     edge = Some(packet.segment.ack + packet.segment.window).max(edge);
                 }
                 What::Sent(packet) if packet.data && !packet.is_probe() && !packet.retransmission => {

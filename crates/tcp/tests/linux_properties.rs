@@ -43,13 +43,15 @@ struct Run {
     sender: LinuxSender<()>,
     now: Nanos,
     window: u32,
+    /// The numbers of the packets that were sent, and when.
+    sent: Vec<(Nanos, u32)>,
 }
 
 impl Run {
     /// An established connection with endless data.
     fn new(stack: &StackProfile) -> Self {
         let sender = LinuxSender::new(stack, stack.kernel.expect("a kernel"), ());
-        let mut run = Self { sender, now: 0, window: 10_000 };
+        let mut run = Self { sender, now: 0, window: 10_000, sent: Vec::new() };
         run.sender.open(1_000_000);
         run.drain();
         run.now = 50 * MS;
@@ -132,7 +134,9 @@ impl Run {
     }
 
     fn drain(&mut self) {
-        while self.sender.poll_transmit(self.now).is_some() {}
+        while let Some(packet) = self.sender.poll_transmit(self.now) {
+            self.sent.push((self.now, packet.segment.seq));
+        }
     }
 
     fn check(&self) -> Result<(), TestCaseError> {
@@ -162,6 +166,44 @@ proptest! {
             run.handle(event);
             run.check()?;
         }
+    }
+
+    /// A forged message is about another packet than the first that is not acknowledged (RFC 5927). A late one comes
+    /// after an ACK that advances. Beside both the sender does what it does without them.
+    #[test]
+    fn forged_and_late_messages_are_ignored(
+        events in events(), stack in 0..KERNELS.len(), far in 1u32..10_000,
+    ) {
+        let (mut plain, mut told) = (Run::new(&KERNELS[stack]), Run::new(&KERNELS[stack]));
+        for event in &events {
+            let una = told.sender.snd_una();
+            for forged in [una.wrapping_add(far), una.wrapping_sub(far)] {
+                prop_assert!(!told.sender.on_unreachable(told.now, forged));
+            }
+            plain.handle(event);
+            told.handle(event);
+            if told.sender.snd_una() != una {
+                prop_assert!(!told.sender.on_unreachable(told.now, told.sender.snd_una()), "late");
+                told.drain();
+            }
+            prop_assert_eq!(&plain.sent, &told.sent);
+            prop_assert_eq!(plain.sender.deadline(), told.sender.deadline());
+        }
+    }
+
+    /// Whoever repeats a message takes back no more than the timer has backed off.
+    #[test]
+    fn repeated_messages_end(events in events(), stack in 0..KERNELS.len()) {
+        let mut run = Run::new(&KERNELS[stack]);
+        for event in &events {
+            run.handle(event);
+        }
+        let una = run.sender.snd_una();
+        let heeded = (0..100).filter(|_| run.sender.on_unreachable(run.now, una)).count();
+        // The kernel gives a connection up after fifteen.
+        prop_assert!(heeded <= 16, "{heeded}");
+        run.drain();
+        run.check()?;
     }
 
     #[test]

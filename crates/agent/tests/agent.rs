@@ -73,6 +73,9 @@ fn three_capabilities_are_enough_for_its_work_and_only_root_has_its_files() {
     );
     let link = &host.status()["watch"][0]["estimate"];
     assert_eq!((&link["rate_kbps"], &link["source"]), (&2000.into(), &"told".into()));
+    let json = host.ask(&["status", "--json", "-"]);
+    let json: Value = serde_json::from_slice(&json.stdout).expect("JSON and nothing else");
+    assert_eq!(json["watch"], host.status()["watch"]);
     let text = host.ask(&["status"]);
     let text = String::from_utf8_lossy(&text.stdout);
     for word in ["cable0", "2000kbit/50ms", "negotiated", "triggered", "told 0.0.0.0/0 cable0"] {

@@ -113,6 +113,14 @@ fn a_flow_inside_goes_on_at_once_and_fills_the_new_link() {
     });
 }
 
+/// Octets that the connection with the most data has received through the tunnel.
+fn received(lab: &Laboratory) -> u64 {
+    let sockets = lab.mobile().namespace.within(|| said("ss", &["-tniHO", "dst", INNER[0]], ""));
+    let sockets = sockets.expect("iproute2");
+    let counts = sockets.split_whitespace().filter_map(|word| word.strip_prefix("bytes_received:"));
+    counts.filter_map(|count| count.parse().ok()).max().unwrap_or(0)
+}
+
 /// How long after link-up data come, and how many octets arrive in the second after the round trip.
 fn outage(six: bool, wire_guard: WireGuard) -> (Nanos, usize) {
     let policy = Policy::named("etcp-v1", &[]).expect("a scheme");
@@ -124,11 +132,17 @@ fn outage(six: bool, wire_guard: WireGuard) -> (Nanos, usize) {
     let _tunnel = tunnel(&lab, six, wire_guard).expect("a tunnel");
     let words = ["-s", "-1", "-p", "5201"];
     let server = lab.hosts().serve("iperf3-server", "iperf3", &words, &[5201]).expect("it listens");
-    let words = ["-c", INNER[0], "-p", "5201", "-R", "-t", "30"];
+    let words = ["-c", INNER[0], "-p", "5201", "-R", "-t", "86400"];
     let client = lab.hosts().start(Role::Mobile, "iperf3-client", "iperf3", &words).expect("it starts");
 
+    // A second's data at least: then its slow start is over.
+    let limit = Instant::now() + Duration::from_secs(600);
+    while received(&lab) < 200_000 {
+        assert!(Instant::now() < limit, "no data come through the tunnel");
+        sleep(Duration::from_millis(50));
+    }
     // Three seconds without any link: an unaided sender waits for its timer, some 0.4 to 3 s more.
-    let down = lab.clock.now() + 5000 * MS;
+    let down = lab.clock.now() + 1000 * MS;
     let up = down + 3000 * MS;
     lab.emulator().schedule(Switch::new(down, up, true));
     sleep(lab.clock.until(up));

@@ -92,7 +92,7 @@ fn resends((hosts, _router): &(Hosts, Host), ipv6: bool) -> bool {
 fn messages_pass_a_nat_and_a_firewall() {
     for ipv6 in [false, true] {
         // A machine on which nothing happens in time tells nothing: again.
-        assert!((0..5).any(|_| resends(&behind(""), ipv6)), "it always took the peer's timer");
+        assert!((0..20).any(|_| resends(&behind(""), ipv6)), "it always took the peer's timer");
     }
 }
 
@@ -115,7 +115,13 @@ fn the_ack_is_enough((hosts, _router): &(Hosts, Host), ipv6: bool) -> bool {
             mobile.send_unreachable(&all[0], *number).expect("it is sent");
         }
     });
-    assert!(timer(&hosts.peer, &far).0 >= backoffs, "no message has come");
+    let after = timer(&hosts.peer, &far).0;
+    if begin.elapsed() >= left {
+        // Its timer may have expired, and its data been acknowledged.
+        goes_on(hosts, &near, &far);
+        return false;
+    }
+    assert!(after >= backoffs, "a message has come");
     hosts.mobile.run(|| mobile.send_ack(&all[0]).expect("it is sent"));
     // Without anything under way there is no timer.
     let limit = Instant::now() + LIMIT;
@@ -133,6 +139,6 @@ fn the_ack_is_enough((hosts, _router): &(Hosts, Host), ipv6: bool) -> bool {
 fn where_a_firewall_drops_icmp_the_ack_remains() {
     for ipv6 in [false, true] {
         let drops = "meta l4proto { icmp, ipv6-icmp } drop";
-        assert!((0..5).any(|_| the_ack_is_enough(&behind(drops), ipv6)), "it always took the peer's timer");
+        assert!((0..20).any(|_| the_ack_is_enough(&behind(drops), ipv6)), "it always took the peer's timer");
     }
 }

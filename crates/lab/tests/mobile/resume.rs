@@ -309,7 +309,7 @@ fn a_message_has_the_peer_resend_before_its_timer() {
     carry(&far, &near, offset, 1000);
     offset += 1000;
     // A machine on which nothing happens in time tells nothing: again.
-    for _ in 0..5 {
+    for _ in 0..20 {
         downlink(&hosts, true);
         (&far).write_all(&stream(offset, 1000)).expect("the socket's buffer takes it");
         let left = backed_off(&hosts.peer, &far);
@@ -382,7 +382,7 @@ fn outage_of(more: &str) -> (bool, Value) {
 #[ignore = "needs kernel"]
 fn the_agent_has_a_server_that_knows_nothing_go_on() {
     // A machine on which nothing happens in time tells nothing: again.
-    for _ in 0..5 {
+    for _ in 0..20 {
         let (in_time, status) = outage_of("");
         let others = &status["others"];
         assert_eq!(others["devices"], serde_json::json!(["link0", "link1"]), "{others}");

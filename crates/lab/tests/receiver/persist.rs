@@ -8,8 +8,9 @@ use segue_lab::path::{Direction, Switch};
 use segue_lab::programs::{Download, write_bulk};
 use segue_lab::{Error, Laboratory, Nanos, Plan, Program, SenderKind};
 use std::collections::BTreeMap;
+use std::fs;
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const MS: Nanos = 1_000_000;
 const ROUND_TRIP: Nanos = 18 * MS;
@@ -75,6 +76,14 @@ fn gap(six: bool) -> [Nanos; 3] {
     let mut download =
         Download::start(lab.hosts(), Program::Nginx, 2, six, None, Some(&bulk)).expect("flows");
 
+    let limit = Instant::now() + Duration::from_secs(600);
+    let got = |flow: u32| {
+        fs::metadata(lab.hosts().folder.join(format!("curl-{flow}.out"))).map_or(0, |file| file.len())
+    };
+    while [0, 1].map(got).contains(&0) {
+        assert!(Instant::now() < limit, "no data come");
+        sleep(Duration::from_millis(20));
+    }
     // A gap of 1 s that is announced 1.5 s before, 3 s from now; by this laboratory's clock as by the world's. On a busy
     // machine the window closes late, and it must be closed before the link goes.
     let (every, from) =

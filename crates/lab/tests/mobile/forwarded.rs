@@ -9,7 +9,7 @@ use segue_agent::{Agent, Config};
 use segue_kernel::mobile::{Exit, Mobile, Progress, Waiting, attach_kept};
 use serde_json::Value;
 use std::io::{Read, Write};
-use std::net::{IpAddr, TcpStream};
+use std::net::IpAddr;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::sync::mpsc;

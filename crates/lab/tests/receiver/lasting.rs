@@ -66,7 +66,7 @@ impl Running {
                 return;
             }
             assert!(Instant::now() < until, "{left:?}");
-            sleep(Duration::from_millis(5));
+            sleep(Duration::from_millis(200));
         }
     }
 }

@@ -86,8 +86,10 @@ static __always_inline void notify(struct tcp_sock *tp, struct connection *conne
 	} else if (order->way == SEGUE_WAY_TRIGGER) {
 		count(SEGUE_MOBILE_COUNT_UNWRITTEN);
 		connection->type = waiting == SEGUE_TYPE_FIRST ? waiting : 0;
-		if (!connection->written)
+		if (!connection->written) {
+			connection->also = 0;
 			return; /* the number was not used */
+		}
 	} else {
 		connection->to_craft = copies - connection->written;
 	}

@@ -18,6 +18,7 @@ fn ack(local: &str, remote: &str) -> Ack {
         nonce: 0xbeef,
         report: 9,
         copies: 2,
+        also: false,
         waits: None,
     }
 }

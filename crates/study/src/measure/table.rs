@@ -196,11 +196,11 @@ measures! {
     }
 
     optional {
-        /// What the neighbours on the new link receive in the two seconds after completion (`--neighbours`).
+        /// What the neighbours on the new link receive in 2 s after completion, or as asked (`--neighbours`).
         neighbours: NeighboursKept = |all| all.neighbours() => {
             kept as neighbours_kept, TimesUndisturbed,
                 "bytes over those without the handoff, all handoffs together; infinite if there were none";
-            received_bytes as neighbours_received_bytes, Bytes, "bytes in 2 s after completion";
+            received_bytes as neighbours_received_bytes, Bytes, "bytes in that time";
             undisturbed_bytes as neighbours_undisturbed_bytes, Bytes, "the same without the handoff";
         }
 

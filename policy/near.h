@@ -69,7 +69,7 @@ static inline void segue_near_of(struct segue_near *near, const struct segue_not
 	segue_near_window(near);
 }
 
-/* 6.1: the least round trip on the new path takes the place of that of 2.4. */
+/* 6.1: a round trip on the new path that is shorter takes the place of that of 2.4. */
 static inline void segue_near_measured(struct segue_near *near, u64 rtt_ns)
 {
 	near->rtt_ns = rtt_ns;
@@ -159,17 +159,13 @@ static inline u64 segue_near_after_loss(u64 window, u32 own)
 	return window > cut + least ? window - cut : least;
 }
 
-/* 5.3: the window after `acked` packets; a packet per round trip and flow, up to the path's. */
-static inline u64 segue_near_after_acks(const struct segue_near *near, u64 window, u32 acked,
-					u32 own)
+/* 5.3: the window after `acked` packets; a packet per round trip and flow. */
+static inline u64 segue_near_after_acks(u64 window, u32 acked, u32 own)
 {
 	const u64 more = (u64)segue_min(acked, SEGUE_FLIGHT_LIMIT) *
 			 segue_min(own, SEGUE_NEAR_OWN_LIMIT) * SEGUE_PACKET * SEGUE_PACKET;
 
-	if (window >= near->window)
-		return window;
-	window += more / (window ? window : 1) + 1;
-	return window < near->window ? window : near->window;
+	return window + more / (window ? window : 1) + 1;
 }
 
 /* 5.4: how long nothing has to be heard of a flow until all that it has out is lost. */
@@ -219,6 +215,14 @@ static inline void segue_near_raise(struct segue_near *near, const struct segue_
 static inline u32 segue_near_steps_left(u32 steps)
 {
 	return steps > 2 ? steps - 2 : 0;
+}
+
+/* 7.2: 1 if the least round trip of the claim shows that others fill the link. */
+static inline u32 segue_near_is_shared(const struct segue_near *near, u64 least_rtt_ns)
+{
+	const u64 quarter = near->window / SEGUE_PACKET * near->slot_ns / 4;
+
+	return least_rtt_ns > near->rtt_ns + 2 * near->slot_ns + quarter;
 }
 
 /* 7.2: a flow's part of the path in whole packets, from which its own control goes on. */

@@ -197,6 +197,11 @@ impl HandoffScheme for Near {
         self.enactment == Enactment::Linux && self.linux.pend(view, notice)
     }
 
+    /// 8.6
+    fn tells_all(&self) -> bool {
+        true
+    }
+
     fn pending(&self) -> Option<Notice> {
         self.linux.pending()
     }

@@ -74,6 +74,11 @@ macro_rules! schemes {
                 match self { $(Self::$variant(scheme) => scheme.on_notice(view, notice)),+ }
             }
 
+            /// Whether a notice that one flow answers so is one for all flows of that mobile.
+            pub fn tells_all(&self) -> bool {
+                match self { $(Self::$variant(scheme) => scheme.tells_all()),+ }
+            }
+
             /// A notice has come with the segment that is about to be processed; whether it is answered there.
             pub fn pend(&mut self, view: &View, notice: &Notice) -> bool {
                 match self { $(Self::$variant(scheme) => scheme.pend(view, notice)),+ }

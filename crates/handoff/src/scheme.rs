@@ -146,6 +146,11 @@ pub trait HandoffScheme: Advisor + Sized {
         None
     }
 
+    /// Whether a notice that one flow answers while it is processed is one for all flows of that mobile.
+    fn tells_all(&self) -> bool {
+        false
+    }
+
     /// State that all flows of a mobile share at a host from the first notice on, if the scheme has them send
     /// together.
     fn claim(&self) -> Option<Claim> {

@@ -81,7 +81,8 @@ unsafe extern "C" {
     pub(crate) safe fn segue_shim_near_tells_all_ns(notice: &Notice, ack_bytes: u32, own: u32) -> u64;
     pub(crate) safe fn segue_shim_near_too_soon(near: &Near, elapsed_ns: u64) -> u32;
     pub(crate) safe fn segue_shim_near_after_loss(window: u64, own: u32) -> u64;
-    pub(crate) safe fn segue_shim_near_after_acks(near: &Near, window: u64, acked: u32, own: u32) -> u64;
+    pub(crate) safe fn segue_shim_near_after_acks(window: u64, acked: u32, own: u32) -> u64;
+    pub(crate) safe fn segue_shim_near_is_shared(near: &Near, least_rtt_ns: u64) -> u32;
     pub(crate) safe fn segue_shim_near_measured(near: &mut Near, rtt_ns: u64);
     pub(crate) safe fn segue_shim_near_queued(near: &Near, rtt_ns: u64) -> u32;
     pub(crate) safe fn segue_shim_near_raise(near: &mut Near, told: &Near, steps: u32);

@@ -92,8 +92,13 @@ impl Near {
     }
 
     /// The window after `acked` packets are acknowledged.
-    pub fn after_acks(&self, window: u64, acked: u32, own: u32) -> u64 {
-        ffi::segue_shim_near_after_acks(self, window, acked, own)
+    pub fn after_acks(window: u64, acked: u32, own: u32) -> u64 {
+        ffi::segue_shim_near_after_acks(window, acked, own)
+    }
+
+    /// Whether the least round trip of the claim shows that others fill the link.
+    pub fn is_shared(&self, least_rtt_ns: u64) -> bool {
+        ffi::segue_shim_near_is_shared(self, least_rtt_ns) != 0
     }
 
     /// How long nothing has to be heard of a flow until all that it has out is lost.

@@ -254,9 +254,14 @@ u64 segue_shim_near_after_loss(u64 window, u32 own)
 	return segue_near_after_loss(window, own);
 }
 
-u64 segue_shim_near_after_acks(const struct segue_near *near, u64 window, u32 acked, u32 own)
+u64 segue_shim_near_after_acks(u64 window, u32 acked, u32 own)
 {
-	return segue_near_after_acks(near, window, acked, own);
+	return segue_near_after_acks(window, acked, own);
+}
+
+u32 segue_shim_near_is_shared(const struct segue_near *near, u64 least_rtt_ns)
+{
+	return segue_near_is_shared(near, least_rtt_ns);
 }
 
 void segue_shim_near_measured(struct segue_near *near, u64 rtt_ns)

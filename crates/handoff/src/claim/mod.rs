@@ -121,6 +121,8 @@ pub struct Claim {
     /// Packets that may be out, 1/256, and where slow start ends.
     window: u64,
     threshold: u64,
+    /// That was what kept the last slot empty, after the claim.
+    held_back: bool,
     /// When the clock has the next slot.
     slot: Nanos,
     /// Copies sent over the new link so far.
@@ -152,6 +154,7 @@ impl Default for Claim {
             completion: NEVER,
             own: 1,
             window: 0,
+            held_back: false,
             threshold: 0,
             slot: 0,
             copies: 0,
@@ -344,6 +347,11 @@ impl Claim {
                 if !self.flows.iter().any(busy) {
                     (self.rule, self.raised) = (Rule::Window, false);
                     self.share(now, flows);
+                    // Others fill the link, too (7.2).
+                    if self.is_shared() {
+                        self.window = self.window.min(self.near.window / 2).max(u64::from(PACKET));
+                        self.threshold = self.window;
+                    }
                 }
             }
             Rule::Controls if std::mem::take(&mut self.raised) => self.share(now, flows),
@@ -351,9 +359,15 @@ impl Claim {
         }
     }
 
+    /// Others fill the link, too.
+    fn is_shared(&self) -> bool {
+        self.least_rtt != NEVER && self.near.is_shared(self.least_rtt)
+    }
+
     /// Each flow has its part of the path (7.2).
     fn share<F: FlowState>(&mut self, now: Nanos, flows: &mut [F]) {
-        let (packets, packet) = (self.near.share(self.own), self.near.slot_ns * Nanos::from(self.own));
+        let packets = self.near.share(if self.is_shared() { 2 * self.own } else { self.own });
+        let packet = self.near.slot_ns * Nanos::from(self.own);
         for (flow, ledger) in flows.iter_mut().zip(&self.flows) {
             if ledger.joined && flow.goes_on(now, packets, packet, self.near.rtt_ns) {
                 self.rule = Rule::Controls;
@@ -379,8 +393,9 @@ impl Claim {
         self.slip = slip.max(told.slip);
         if self.window < self.threshold {
             self.window = (self.window + u64::from(told.arrived * PACKET)).min(self.threshold);
-        } else if told.arrived > 0 {
-            self.window = near.after_acks(self.window, told.arrived, self.own);
+        } else if told.arrived > 0 && (self.window < near.window || self.held_back) {
+            let most = if self.held_back { u64::MAX } else { near.window };
+            self.window = Near::after_acks(self.window, told.arrived, self.own).min(most);
         }
         // The second of two packets has not waited for a delayed ACK.
         if let Some(rtt) = told.rtt.filter(|_| told.arrived > 1) {
@@ -396,8 +411,8 @@ impl Claim {
 
     /// Copy `number` has come back after `rtt`: is the link faster than told? (section 6)
     fn watch_queue(&mut self, rtt: Nanos, number: u32) {
-        if rtt < self.least_rtt {
-            self.least_rtt = rtt;
+        self.least_rtt = self.least_rtt.min(rtt);
+        if rtt < self.told.rtt_ns {
             self.told = self.told.measured(rtt);
             self.run_at(self.steps);
         }
@@ -435,11 +450,12 @@ impl Claim {
 
     /// The clock and the window with so many steps.
     fn run_at(&mut self, steps: u32) {
-        let full = self.window >= self.near.window;
+        let (before, full) = (self.near.window, self.window >= self.near.window);
         self.steps = steps;
         self.near = self.told.raised(steps);
-        if full || self.window > self.near.window {
-            (self.window, self.threshold) = (self.near.window, self.near.window);
+        let now = self.near.window;
+        if (full && now > before) || (now < before && self.window > now) {
+            (self.window, self.threshold) = (now, now);
         }
     }
 
@@ -518,7 +534,12 @@ impl Claim {
 
     /// The packet that takes the slot at `now`, if there is one: of which flow, and its number.
     pub fn next<F: FlowState>(&mut self, now: Nanos, flows: &[F]) -> Option<(usize, u32)> {
-        if now < self.slot || !self.has_room() {
+        if now < self.slot {
+            return None;
+        }
+        let has_room = self.has_room();
+        self.held_back = !has_room && self.rule == Rule::Window;
+        if !has_room {
             return None;
         }
         let index = self.choose(flows)?;

@@ -1,0 +1,79 @@
+"""Flows that hear no notice beside `near`: what each of them keeps (docs/reference/near.md).
+
+One or three such flows use the new link when a mobile with one or three flows moves there. The script compares the bytes
+of the least of them in the 30 s after completion. It is what they receive beside a mobile whose flows are `near`, over
+what they receive beside one whose flows are of their own kind.
+
+    python3 examples/near_neighbours.py
+    python3 examples/near_neighbours.py --stack ns2-sack1 --at 8.3s
+"""
+
+import argparse
+import itertools
+import json
+import os
+import statistics
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+
+PAIRS = [
+    ("200kbit/300ms", "6400kbit/9ms"),
+    ("6400kbit/9ms", "200kbit/9ms"),
+    ("6400kbit/1ms", "6400kbit/300ms"),
+    ("1600kbit/75ms", "6400kbit/75ms"),
+    ("400kbit/150ms", "6400kbit/9ms"),
+    ("20mbit/30ms", "8mbit/15ms"),
+    ("lte", "wifi5-busy"),
+    ("wifi5-busy", "lte"),
+]
+CONTROLS = ["reno", "cubic", "bbr"]
+
+
+def least(segue: str, pair: tuple[str, str], at: str, neighbours: str, sender: list[str]) -> dict[tuple[str, int], float]:
+    """Bytes of the least neighbour, by kind of handoff and flows of the mobile."""
+    command = [segue, "compare", *pair, "--kind", "mbb,bbm", "--flows", "1,3", "--at", at, "--notice", "in-band"]
+    command += ["--neighbours", neighbours, *sender, "--quiet", "--json", "-"]
+    rows = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)["rows"]
+    return {(row["kind"], row["flows"]): row["neighbours"]["least_bytes"] for row in rows}
+
+
+def main() -> None:
+    """Prints a table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--segue", default="segue", help="the program")
+    parser.add_argument("--stack", default="linux-6.12", help="the stack of `near`; on linux-6.12 with the control of the others")
+    parser.add_argument("--set", action="append", default=[], help="a setting of `near`, such as enact=paper")
+    parser.add_argument("--at", default="8.3s,11.7s", help="when the handoff begins, several separated by commas")
+    args = parser.parse_args()
+    cases = list(itertools.product(PAIRS, args.at.split(","), CONTROLS, [1, 3]))
+
+    def kept(case: tuple[tuple[str, str], str, str, int]) -> list[tuple[str, str, int, int, float]]:
+        pair, at, control, untold = case
+        neighbours = f"{untold} {control} 30s"
+        own = ["--cc", control] if args.stack.startswith("linux-") else []
+        near = ["--stack", args.stack, *own, "--schemes", "near"]
+        near += [word for setting in args.set for word in ("--set", setting)]
+        same = ["--stack", "linux-6.12", "--cc", control, "--schemes", "sack"]
+        beside, before = (least(args.segue, pair, at, neighbours, sender) for sender in (near, same))
+        return [(control, kind, flows, untold, beside[kind, flows] / max(1.0, before[kind, flows])) for kind, flows in beside]
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        rows = [row for rows in pool.map(kept, cases) for row in rows]
+    print("| beside near | cases | median | 10th percentile | least | 0.8 or more |\n|---|---|---|---|---|---|")
+
+    def line(name: str, ratios: list[float]) -> None:
+        tenth = sorted(ratios)[len(ratios) // 10]
+        share = sum(ratio >= 0.8 for ratio in ratios) / len(ratios)
+        print(f"| {name} | {len(ratios)} | {statistics.median(ratios):.2f} | {tenth:.2f} | {min(ratios):.2f} | {share:.0%} |")
+
+    line("all", [row[4] for row in rows])
+    for control in CONTROLS:
+        line(control, [row[4] for row in rows if row[0] == control])
+    for kind in ("mbb", "bbm"):
+        line(kind, [row[4] for row in rows if row[1] == kind])
+    for flows, untold in itertools.product((1, 3), (1, 3)):
+        line(f"{untold} untold, {flows} near", [row[4] for row in rows if row[2:4] == (flows, untold)])
+
+
+if __name__ == "__main__":
+    main()

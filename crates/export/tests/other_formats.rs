@@ -22,6 +22,7 @@ fn told(flows: usize) -> SchemeTrace {
         notice_delay: 0,
         notice_error: Default::default(),
         neighbours: None,
+        traffic: None,
         packets: 60,
         definition: Definition::AfterHighest,
         routers: Routers::default(),

@@ -182,7 +182,7 @@ fn connections_may_wait_after_an_outage() {
     let mut rounds = over(WIFI);
     rounds.on_events(SECOND, &[route(WIFI, false), route(WWAN, true)]);
     begun(next_order(&mut rounds, SECOND));
-    assert_eq!(next_order(&mut rounds, SECOND), Some(Order::Pass(8)), "nothing was lost");
+    assert_eq!(next_order(&mut rounds, SECOND), Some(Order::Pass(2)), "nothing was lost");
     rounds.on_pass(SECOND, &pass(1, 0));
     done(next_order(&mut rounds, SECOND));
     rounds.on_events(20 * SECOND, &[device(WWAN, false)]);

@@ -73,6 +73,7 @@ impl FlowState for Flow {
     fn window(&self) -> u32 {
         self.window.expect("its control goes on")
     }
+    fn loses_one(&mut self, _now: Nanos) {}
     fn loses_all(&mut self, _now: Nanos) {}
 }
 

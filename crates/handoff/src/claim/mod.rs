@@ -66,6 +66,8 @@ pub trait FlowState {
     fn goes_on(&mut self, now: Nanos, packets: u32, packet: Nanos, rtt: Nanos) -> bool;
     /// Packets that its control lets be out.
     fn window(&self) -> u32;
+    /// A packet that it had out is lost.
+    fn loses_one(&mut self, now: Nanos);
     /// All that it has out is lost.
     fn loses_all(&mut self, now: Nanos);
 }
@@ -335,7 +337,9 @@ impl Claim {
             self.own = flows.iter().filter(|flow| flow.is_open()).count() as u32;
             self.join(now, flows, |flow, _| flow == index);
         }
-        self.acknowledge(now, index, ack);
+        if self.acknowledge(now, index, ack) {
+            flows[index].loses_one(now);
+        }
         self.hand_over(now, flows);
     }
 
@@ -375,9 +379,10 @@ impl Claim {
         }
     }
 
-    fn acknowledge(&mut self, now: Nanos, index: usize, ack: &Segment) {
+    /// Says whether a packet was lost on the new link, and no loss since the last that was answered.
+    fn acknowledge(&mut self, now: Nanos, index: usize, ack: &Segment) -> bool {
         let (near, slip) = (self.near, self.slip);
-        let Some(ledger) = self.flows.get_mut(index).filter(|ledger| ledger.joined) else { return };
+        let Some(ledger) = self.flows.get_mut(index).filter(|ledger| ledger.joined) else { return false };
         let arrived_at = now.saturating_sub(near.ack_way_ns);
         let before = ledger.una;
         let told = ledger.acknowledge(
@@ -407,6 +412,7 @@ impl Claim {
             self.threshold = self.window;
             self.flows[index].answered = self.copies;
         }
+        told.congested
     }
 
     /// Copy `number` has come back after `rtt`: is the link faster than told? (section 6)

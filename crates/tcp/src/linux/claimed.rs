@@ -3,7 +3,7 @@
 //! Its queue, its scoreboard and its estimates hear every ACK, as always; timers, windows and pacing rest. No kernel has
 //! this: programs of eBPF cannot choose the packet.
 
-use super::LinuxSender;
+use super::{CaState, LinuxSender};
 use super::queue::{ANY_RETRANS, EVER_RETRANS, RETRANS, SACKED};
 use crate::Nanos;
 use crate::advice::{Advice, Advisor, Anew};
@@ -31,6 +31,11 @@ impl<A: Advisor> LinuxSender<A> {
             let first = !packet.has(RETRANS);
             packet.flags |= if first { ANY_RETRANS } else { EVER_RETRANS };
             self.sk.retrans_out += u32::from(first);
+            // Or every cut would look needless: nothing sent again, so nothing lost (`tcp_packet_delayed`).
+            if self.retrans_stamp == 0 {
+                self.retrans_stamp = (self.queue.get(seq).sent_ns / 1_000_000) as u32;
+            }
+            self.undo_retrans = self.undo_retrans.max(0) + 1;
         } else {
             self.transmit_new();
         }
@@ -54,6 +59,14 @@ impl<A: Advisor> LinuxSender<A> {
         let window = Some(packets.saturating_mul(256));
         let anew = Some(Anew::Claimed { packet, rtt });
         self.take(&Advice { cwnd: window, ssthresh: window, anew, ..Advice::default() });
+    }
+
+    /// A packet was lost: its control cuts its window, unless RACK has found it before and that is done.
+    pub fn loses_one(&mut self, now: Nanos) {
+        self.refresh(now);
+        if self.sk.packets_out > 0 && self.sk.ca_state < CaState::Recovery {
+            self.enter_recovery();
+        }
     }
 
     /// All that is out is lost: its control answers as to its timer.

@@ -56,6 +56,12 @@ impl FlowState for SendingFlow {
         self.sender.window()
     }
 
+    fn loses_one(&mut self, now: Nanos) {
+        if let AnySender::Linux(tcp) = &mut self.sender {
+            tcp.loses_one(now);
+        }
+    }
+
     fn loses_all(&mut self, now: Nanos) {
         if let AnySender::Linux(tcp) = &mut self.sender {
             tcp.loses_all(now);

@@ -1,7 +1,7 @@
 """Flows that hear no notice beside `near`: what each of them keeps (docs/reference/near.md).
 
-One or three such flows use the new link when a mobile with one or three flows moves there. The script compares the bytes
-of the least of them in the 30 s after completion. It is what they receive beside a mobile whose flows are `near`, over
+One or three such flows use the new link when a mobile with one or three flows moves there. The script compares the
+bytes of the least of them in the 30 s after completion. It is what they receive beside a mobile whose flows are `near`, over
 what they receive beside one whose flows are of their own kind.
 
     python3 examples/near_neighbours.py
@@ -29,7 +29,9 @@ PAIRS = [
 CONTROLS = ["reno", "cubic", "bbr"]
 
 
-def least(segue: str, pair: tuple[str, str], at: str, neighbours: str, sender: list[str]) -> dict[tuple[str, int], float]:
+def least(
+    segue: str, pair: tuple[str, str], at: str, neighbours: str, sender: list[str]
+) -> dict[tuple[str, int], float]:
     """Bytes of the least neighbour, by kind of handoff and flows of the mobile."""
     command = [segue, "compare", *pair, "--kind", "mbb,bbm", "--flows", "1,3", "--at", at, "--notice", "in-band"]
     command += ["--neighbours", neighbours, *sender, "--quiet", "--json", "-"]
@@ -41,7 +43,8 @@ def main() -> None:
     """Prints a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--segue", default="segue", help="the program")
-    parser.add_argument("--stack", default="linux-6.12", help="the stack of `near`; on linux-6.12 with the control of the others")
+    stack = "the stack of `near`; on linux-6.12 with the control of the others"
+    parser.add_argument("--stack", default="linux-6.12", help=stack)
     parser.add_argument("--set", action="append", default=[], help="a setting of `near`, such as enact=paper")
     parser.add_argument("--at", default="8.3s,11.7s", help="when the handoff begins, several separated by commas")
     args = parser.parse_args()
@@ -55,7 +58,8 @@ def main() -> None:
         near += [word for setting in args.set for word in ("--set", setting)]
         same = ["--stack", "linux-6.12", "--cc", control, "--schemes", "sack"]
         beside, before = (least(args.segue, pair, at, neighbours, sender) for sender in (near, same))
-        return [(control, kind, flows, untold, beside[kind, flows] / max(1.0, before[kind, flows])) for kind, flows in beside]
+        ratios = {case: beside[case] / max(1.0, before[case]) for case in beside}
+        return [(control, kind, flows, untold, ratio) for (kind, flows), ratio in ratios.items()]
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         rows = [row for rows in pool.map(kept, cases) for row in rows]
@@ -64,7 +68,8 @@ def main() -> None:
     def line(name: str, ratios: list[float]) -> None:
         tenth = sorted(ratios)[len(ratios) // 10]
         share = sum(ratio >= 0.8 for ratio in ratios) / len(ratios)
-        print(f"| {name} | {len(ratios)} | {statistics.median(ratios):.2f} | {tenth:.2f} | {min(ratios):.2f} | {share:.0%} |")
+        median = statistics.median(ratios)
+        print(f"| {name} | {len(ratios)} | {median:.2f} | {tenth:.2f} | {min(ratios):.2f} | {share:.0%} |")
 
     line("all", [row[4] for row in rows])
     for control in CONTROLS:

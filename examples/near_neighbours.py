@@ -1,8 +1,8 @@
 """Flows that hear no notice beside `near`: what each of them keeps (docs/reference/near.md).
 
 One or three such flows use the new link when a mobile with one or three flows moves there. The script compares the
-bytes of the least of them in the 30 s after completion. It is what they receive beside a mobile whose flows are `near`, over
-what they receive beside one whose flows are of their own kind.
+bytes of the least of them in the 30 s after completion. It is what they receive beside a mobile whose flows are
+`near`, over what they receive beside one whose flows are of their own kind.
 
     python3 examples/near_neighbours.py
     python3 examples/near_neighbours.py --stack ns2-sack1 --at 8.3s

@@ -70,7 +70,9 @@ pub fn print(text: &str) -> Result<(), Failure> {
 /// As of [`print`].
 pub fn print_help(help: &clap::Error, styled: bool) -> Result<(), Failure> {
     let text = help.render();
-    print(&if styled { text.ansi().to_string() } else { text.to_string() })
+    let text = if styled { text.ansi().to_string() } else { text.to_string() };
+    // Where it wraps, the library leaves blanks.
+    print(&text.lines().map(|line| format!("{}\n", line.trim_end())).collect::<String>())
 }
 
 /// Ends a program: the failure in one line on standard error, and the exit status.

@@ -55,7 +55,7 @@ pub(crate) fn word(word: &str) -> Result<String, Infallible> {
 /// Options that `compare` and `trace` share: the links, the schemes, and how they are measured.
 #[derive(Debug, Args)]
 pub struct BenchArgs {
-    /// Link before: RATE/DELAY such as 6400kbit/9ms or a preset, with words such as lte,loss=1% (`segue links` lists both), or trace:PATH[,up=PATH][,start=300s][,delay=20ms|delay-trace=PATH][,queue=100p]
+    /// Link before: RATE/DELAY such as 6400kbit/9ms or a preset, with words such as lte,loss=1% (`segue links` lists both), or trace:PATH with up=PATH, start=300s, delay=20ms or delay-trace=PATH, queue=100p
     pub old: String,
     /// Link after
     pub new: String,

@@ -70,10 +70,9 @@ pub fn run(screen: &Screen) -> Result<(), Failure> {
     for (name, form) in [up].into_iter().chain(WORDS) {
         text.push_str(&row(name, 12, form));
     }
-    text.push_str("up- before a word means the direction from the mobile alone: up-loss=2%.\n");
-    text.push_str(
-        "docs/reference/links.md says what each means, and where the presets' numbers come from.\n",
-    );
+    let more = "up- before a word means the direction from the mobile alone: up-loss=2%. docs/reference/links.md says what \
+                each means, and where the presets' numbers come from.";
+    text.push_str(&wrapped("", more, width));
     print(&text)
 }
 

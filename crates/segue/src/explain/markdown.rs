@@ -108,12 +108,14 @@ mod tests {
 
     #[test]
     fn paragraphs_items_listings_and_tables_fit() {
-        let body = "One two\nthree four.\n\n* an item\n  of two lines\n    if a: b          # of a listing\n\n\
-                    | name | meaning |\n|---|---|\n| a | one two three |\n";
-        let told = "One two three\nfour.\n\n* an item of\n  two lines\n    if a: b\n        # of a\n        listing\n\n\
-                    \x20name  meaning\n a     one two\n       three\n\n";
-        assert_eq!(flowing(body, 16), told);
-        assert_eq!(flowing("One\n", 16), "One\n");
+        let body = "One two three\nfour five six seven eight.\n\n* an item\n  of two lines that wraps\n    \
+                    if a: b            # of a listing that is long\n\n\
+                    | name | meaning |\n|---|---|\n| a | one two three four five six |\n";
+        let told = "One two three four five six\nseven eight.\n\n* an item of two lines that\n  wraps\n    if a: b\n        \
+                    # of a listing that is\n        long\n\n\
+                    \x20name  meaning\n a     one two three four\n       five six\n";
+        assert_eq!(flowing(body, 30), told);
+        assert_eq!(flowing("One\n", 30), "One\n");
     }
 
     #[test]

@@ -49,7 +49,7 @@ fn the_doctor_misses_the_iterator() {
     btf[at + 1] = b'X';
     let copy = tempfile::NamedTempFile::new().expect("a file");
     std::fs::write(copy.path(), btf).expect("a file");
-    let line = format!("mount --bind {} {BTF} && exec \"$0\" doctor", copy.path().display());
+    let line = format!("mount --bind {} {BTF} && COLUMNS=300 exec \"$0\" doctor", copy.path().display());
     let doctor =
         Command::new("unshare").args(["--mount", "sh", "-c", &line, env!("CARGO_BIN_EXE_segue")]).output();
     let text = String::from_utf8(doctor.expect("it starts").stdout).expect("UTF-8");

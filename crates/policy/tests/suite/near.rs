@@ -120,7 +120,10 @@ fn section_6_a_faster_clock() {
     let near = told(1, 1);
     assert!(!near.queued(789_600 * US) && near.queued(789_600 * US + 1)); // 669.6 + 2 * 60
     let shorter = near.measured(540 * MS);
-    assert_eq!((shorter.rtt_ns, shorter.window, shorter.slot_ns), (540 * MS, u64::from(packets(10)), 60 * MS));
+    assert_eq!(
+        (shorter.rtt_ns, shorter.window, shorter.slot_ns),
+        (540 * MS, u64::from(packets(10)), 60 * MS)
+    );
     let faster = near.raised(2);
     assert_eq!((faster.slot_ns, faster.window), (38_400 * US, 4800)); // 60 * 0.64, 12 * 1.5625
     assert_eq!(faster.rtt_ns, near.rtt_ns);

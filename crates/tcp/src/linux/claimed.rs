@@ -3,8 +3,8 @@
 //! Its queue, its scoreboard and its estimates hear every ACK, as always; timers, windows and pacing rest. No kernel has
 //! this: programs of eBPF cannot choose the packet.
 
-use super::{CaState, LinuxSender};
 use super::queue::{ANY_RETRANS, EVER_RETRANS, RETRANS, SACKED};
+use super::{CaState, LinuxSender};
 use crate::Nanos;
 use crate::advice::{Advice, Advisor, Anew};
 use crate::sender::Transmit;

@@ -119,11 +119,11 @@ impl Log {
     fn event(&mut self, told: &SchemeTrace, flow: u16, at: Nanos, what: &What) {
         match what {
             What::Sent(packet) if packet.data && packet.flow == flow => self.sent(told, at, packet),
-            What::Received { packet, arrival } if packet.data && packet.flow == flow => {
-                // Of several copies the first counts.
-                if *arrival != Some(Arrival::Duplicate) {
-                    self.brought.entry(packet.segment.seq).or_insert(packet.copy);
-                }
+            // Of several copies the first counts.
+            What::Received { packet, arrival }
+                if packet.data && packet.flow == flow && *arrival != Some(Arrival::Duplicate) =>
+            {
+                self.brought.entry(packet.segment.seq).or_insert(packet.copy);
             }
             What::Received { packet, .. } if !packet.data && packet.flow == flow && !packet.segment.syn => {
                 self.heard(at, packet);

@@ -194,7 +194,8 @@ impl Draw {
 #[test]
 #[ignore = "needs kernel"]
 fn in_the_kernel_as_in_user_space() {
-    let parts: [(&str, fn(&mut Program<'_>)); 11] = [
+    type Part = fn(&mut Program<'_>);
+    let parts: [(&str, Part); 11] = [
         ("granted_windows", granted_windows),
         ("the_vectors_of_the_papers", the_vectors_of_the_papers),
         ("enhanced_tcp", enhanced_tcp),

@@ -71,7 +71,10 @@ fn results_have_their_place_before_anything_runs() {
     let (line, status) = refused(&["lab", "run", &good, "--json", "/proc/nowhere/at/all.json"]);
     assert!(line.contains("cannot write /proc/nowhere/at/all.json") && status == Some(2), "{line}");
     let (line, status) = refused(&["lab", "run", &good, "--pcap", "-"]);
-    assert!(line.contains("captures do not go to standard output") && status == Some(2), "{line}");
+    assert!(
+        line.contains("--pcap -: it makes several files; expected a folder") && status == Some(2),
+        "{line}"
+    );
 }
 
 /// Measured links beside the plan: 6 Mbit/s, then 3 Mbit/s with a queue of its own and a delay that changes.

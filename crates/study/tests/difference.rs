@@ -6,7 +6,6 @@ use segue_study::verdict::{Measured, Verdict, judge};
 use segue_study::{Difference, Row};
 
 /// 200 handoffs of 2 s or so: the notch of the median is 1.57 * 0.4 / sqrt(200) = 0.0444 s.
-#[expect(clippy::needless_update, reason = "a new measure needs no line here")]
 fn row() -> Row {
     Row {
         old: "6400kbit/9ms".into(),

@@ -202,7 +202,7 @@ impl AccessLink {
 
     /// The same with its directions exchanged, for what is told of it.
     pub(crate) fn turned(&self) -> Self {
-        let [down, up] = self.features.clone();
+        let [down, up] = self.features;
         let (delay, queue) = (self.up_delay().clone(), self.up_queue.unwrap_or(self.queue));
         Self {
             text: self.text.clone(),

@@ -38,6 +38,10 @@ fn measures<const N: usize>(more: [(&str, Value); N]) -> Value {
             may_be_null(quartiles("From link-up until a packet is sent again, s; null if simulated.")),
         ),
         (
+            "first_data_after_link_up_s",
+            may_be_null(quartiles("From link-up until new data in order arrive, s; null if simulated.")),
+        ),
+        (
             "share_1s_after_round_trip",
             may_be_null(quartiles(
                 "Share of the new link used in the second after a round trip; null if simulated.",
@@ -94,8 +98,11 @@ pub(super) fn lab_row() -> Value {
     row["properties"]["live"] = measures([("against_first", against)]);
     row["properties"]["simulated"] = may_be_null(measures([]));
     if let Some(required) = row["required"].as_array_mut() {
-        required.extend([json!("live"), json!("simulated")]);
+        required.extend([json!("live"), json!("simulated"), json!("conditions"), json!("program")]);
     }
+    row["properties"]["conditions"] =
+        text("Conditions of the path, as the plan says them; empty: the usual ones.");
+    row["properties"]["program"] = text("The program whose flows they are.");
     row
 }
 

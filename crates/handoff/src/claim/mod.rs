@@ -347,15 +347,13 @@ impl Claim {
     fn hand_over<F: FlowState>(&mut self, now: Nanos, flows: &mut [F]) {
         let busy = |ledger: &Ledger| ledger.lost > 0 || ledger.old > 0;
         match self.rule {
-            Rule::Claim(until) if until <= now && self.tells_all == NEVER => {
-                if !self.flows.iter().any(busy) {
-                    (self.rule, self.raised) = (Rule::Window, false);
-                    self.share(now, flows);
-                    // Others fill the link, too (7.2).
-                    if self.is_shared() {
-                        self.window = self.window.min(self.near.window / 2).max(u64::from(PACKET));
-                        self.threshold = self.window;
-                    }
+            Rule::Claim(until) if until <= now && self.tells_all == NEVER && !self.flows.iter().any(busy) => {
+                (self.rule, self.raised) = (Rule::Window, false);
+                self.share(now, flows);
+                // Others fill the link, too (7.2).
+                if self.is_shared() {
+                    self.window = self.window.min(self.near.window / 2).max(u64::from(PACKET));
+                    self.threshold = self.window;
                 }
             }
             Rule::Controls if std::mem::take(&mut self.raised) => self.share(now, flows),

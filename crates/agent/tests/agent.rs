@@ -161,7 +161,7 @@ fn a_second_agent_is_refused() {
 }
 
 #[test]
-#[ignore = "a measurement: make measure"]
+#[ignore = "needs kernel"]
 fn an_idle_agent_is_small_and_sleeps() {
     let host = Host::new();
     let agent = host.agent();

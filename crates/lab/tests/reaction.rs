@@ -621,7 +621,9 @@ fn near_claims_its_part_of_a_faster_link() {
         // Nothing is acknowledged: what is under way is what the claim lets out. Around BBR the socket's buffer, which
         // no ACK enlarges, holds less.
         while around == Around::Cubic && peer.ack.wrapping_sub(una) / 1460 < 84 {
-            peer.receive().unwrap_or_else(|| panic!("{around:?}: {:?}", cwnd(&sender, &peer)));
+            let expected = peer.ack;
+            let segment = peer.receive().unwrap_or_else(|| panic!("{around:?}: {:?}", cwnd(&sender, &peer)));
+            assert_eq!(segment.seq, expected, "{around:?} sends again: {}", ss(&stream));
         }
         peer.drain(Duration::from_millis(50));
         let out = peer.ack.wrapping_sub(una) / 1460;

@@ -43,8 +43,8 @@ def test_a_closed_pipe_is_no_error(program: str) -> None:
     assert done.stderr == ""
 
 
-# Minutes of work.
-LONG = ["compare", "100mbit/2ms", "50mbit/9ms", "--flows", "8", "--seeds", "1000"]
+# Minutes of work, unannounced.
+LONG = ["compare", "100mbit/2ms", "50mbit/9ms", "--flows", "8", "--seeds", "1000", "--progress", "never"]
 
 
 def test_ctrl_c_ends_the_program_as_it_ends_the_binary(program: str) -> None:

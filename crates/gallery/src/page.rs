@@ -231,6 +231,7 @@ fn class(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Holds => "holds",
         Verdict::Differs => "differs",
+        Verdict::BeyondTheBound => "beyond",
         Verdict::RefutedByNs2 => "refuted",
         Verdict::CannotBeJudged => "unjudged",
     }

@@ -92,27 +92,44 @@ enum Scale {
     Plain,
 }
 
+/// Segue's name of the papers' regular TCP.
+pub(crate) const REGULAR: &str = "sack";
+
 /// Error that floating point may add to a value that lies on a bound.
 const ROUNDING: f64 = 1e-9;
 
-fn within(bounds: &Bounds, value: f64, scale: Scale) -> bool {
-    let range = match (scale, bounds.min, bounds.max) {
+/// What both ends of a range may be off.
+fn range(bounds: &Bounds, scale: Scale) -> f64 {
+    match (scale, bounds.min, bounds.max) {
         (Scale::Percent, Some(_), Some(_)) => table::RANGE_POINTS,
         _ => 0.0,
-    };
-    let about = |stated: f64| {
-        let tolerance = bounds.within.unwrap_or(match scale {
-            Scale::Percent => table::ABOUT_POINTS,
-            Scale::Plain => table::ABOUT_RELATIVE * stated.abs(),
-        });
-        (value - stated).abs() <= tolerance + ROUNDING
-    };
+    }
+}
+
+/// What a value may be off that is stated as about so much.
+fn tolerance(bounds: &Bounds, stated: f64, scale: Scale) -> f64 {
+    bounds.within.unwrap_or(match scale {
+        Scale::Percent => table::ABOUT_POINTS,
+        Scale::Plain => table::ABOUT_RELATIVE * stated.abs(),
+    })
+}
+
+fn within(bounds: &Bounds, value: f64, scale: Scale) -> bool {
+    let range = range(bounds, scale);
+    let about = |stated: f64| (value - stated).abs() <= tolerance(bounds, stated, scale) + ROUNDING;
     bounds.min.is_none_or(|min| value >= min - range - ROUNDING)
         && bounds.max.is_none_or(|max| value <= max + range + ROUNDING)
         && bounds.about.is_none_or(about)
 }
 
-fn agreed(at: At, values: &[f64], is: impl Fn(f64) -> bool) -> bool {
+/// The least percentage that is within these bounds.
+pub(crate) fn least_accepted(bounds: &Bounds) -> f64 {
+    let least = bounds.min.map_or(f64::NEG_INFINITY, |min| min - range(bounds, Scale::Percent));
+    let about = bounds.about.map(|stated| stated - tolerance(bounds, stated, Scale::Percent));
+    about.map_or(least, |about| least.max(about)) - ROUNDING
+}
+
+pub(crate) fn agreed(at: At, values: &[f64], is: impl Fn(f64) -> bool) -> bool {
     let count = values.iter().filter(|&&value| is(value)).count();
     match at {
         At::Each => count == values.len(),
@@ -125,6 +142,11 @@ fn agreed(at: At, values: &[f64], is: impl Fn(f64) -> bool) -> bool {
 /// `a` over `b`; two zeros are equal.
 fn quotient(a: f64, b: f64) -> f64 {
     if a == b { 1.0 } else { a / b }
+}
+
+/// What a time is shorter than another, percent of that.
+pub(crate) fn reduction(own: f64, other: f64) -> f64 {
+    100.0 * (1.0 - quotient(own, other))
 }
 
 fn not_above(low: f64, high: f64, slack: f64) -> bool {
@@ -232,23 +254,17 @@ impl Bench<'_> {
 
     fn reductions(&self, scheme: &str, against: &str, of: Option<Measure>, stat: Stat) -> Option<Vec<f64>> {
         let pairs = self.values(scheme, of, stat)?.into_iter().zip(self.values(against, of, stat)?);
-        Some(pairs.map(|(own, other)| 100.0 * (1.0 - quotient(own, other))).collect())
+        Some(pairs.map(|(own, other)| reduction(own, other)).collect())
     }
 
-    /// Reduction of the median transfer time that the physical bound allows, percent.
+    /// Reduction of this number of the transfer times that the physical bound allows, percent.
     fn possible(&self, against: &str, of: Option<Measure>, stat: Stat) -> Option<Vec<f64>> {
-        if of.is_some_and(|of| of != Measure::Transfer) || stat != Stat::Median {
+        if of.is_some_and(|of| of != Measure::Transfer) || matches!(stat, Stat::Iqr | Stat::Share) {
             return None;
         }
         let bounds = self.values(against, Some(Measure::Bound), stat)?;
         let times = self.values(against, None, stat)?;
-        Some(
-            bounds
-                .into_iter()
-                .zip(times)
-                .map(|(bound, time)| 100.0 * (1.0 - quotient(bound, time)))
-                .collect(),
-        )
+        Some(bounds.into_iter().zip(times).map(|(bound, time)| reduction(bound, time)).collect())
     }
 
     /// Largest less smallest of the values at points of cells that differ in their buffer alone.

@@ -1,7 +1,8 @@
 //! From outcomes to verdicts.
 
-use crate::judge::{Outcome, Source, judge, schemes};
+use crate::judge::{Outcome, REGULAR, Source, judge, schemes};
 use crate::ledger::{Check, Claim, Paper};
+use crate::reach::beyond_the_bound;
 
 /// Verdicts on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -10,6 +11,8 @@ pub enum Verdict {
     Holds,
     /// Something is not.
     Differs,
+    /// It differs, and states a gain over regular TCP that is more than the bound leaves beside that of ns-2.
+    BeyondTheBound,
     /// A claim about regular TCP alone that the real ns-2 contradicts.
     RefutedByNs2,
     /// A parameter is missing, or the text is ambiguous.
@@ -18,13 +21,15 @@ pub enum Verdict {
 
 impl Verdict {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Holds, Self::Differs, Self::RefutedByNs2, Self::CannotBeJudged];
+    pub const ALL: [Self; 5] =
+        [Self::Holds, Self::Differs, Self::BeyondTheBound, Self::RefutedByNs2, Self::CannotBeJudged];
 
     /// As tables and JSON have it.
     pub fn words(self) -> &'static str {
         match self {
             Self::Holds => "holds",
             Self::Differs => "differs",
+            Self::BeyondTheBound => "beyond the bound",
             Self::RefutedByNs2 => "refuted by ns-2",
             Self::CannotBeJudged => "cannot be judged",
         }
@@ -58,7 +63,7 @@ pub fn verdict<'a>(paper: &'a Paper, claim: &'a Claim, ours: &dyn Source, ns2: &
         };
     }
     let regular =
-        schemes(claim).iter().all(|name| paper.defaults.schemes.get(*name).is_some_and(|own| own == "sack"));
+        schemes(claim).iter().all(|name| paper.defaults.schemes.get(*name).is_some_and(|own| own == REGULAR));
     if regular
         && let Some(outcomes) = judge(claim, &paper.defaults, ns2)
         && !outcomes.iter().all(|outcome| outcome.holds)
@@ -71,7 +76,13 @@ pub fn verdict<'a>(paper: &'a Paper, claim: &'a Claim, ours: &dyn Source, ns2: &
         Some(outcomes) if outcomes.iter().all(|outcome| outcome.holds) => {
             done(Verdict::Holds, told(&outcomes), String::new())
         }
-        Some(outcomes) => done(Verdict::Differs, told(&outcomes), claim.why.clone().unwrap_or_default()),
+        Some(outcomes) => {
+            let verdict = match beyond_the_bound(claim, &paper.defaults, ours, ns2) {
+                true => Verdict::BeyondTheBound,
+                false => Verdict::Differs,
+            };
+            done(verdict, told(&outcomes), claim.why.clone().unwrap_or_default())
+        }
     }
 }
 

@@ -201,6 +201,28 @@ fn a_claim_with_a_wrong_number_differs() {
     );
 }
 
+/// The bound is half of ns-2's regular TCP at each of four points: 50 % are possible, 65 % are not, whatever the sender.
+#[test]
+fn no_sender_reaches_more_than_the_bound_leaves() {
+    let mut ours = made(&[("sack", [80.0; 4]), ("etcp", [70.0; 4])]);
+    for sample in ours.0.values_mut() {
+        sample.add(Measure::Bound, 50.0);
+    }
+    let ns2 = made(&[("sack", [100.0; 4])]);
+    let of = |is: &str, at: &str, ns2: &Made| {
+        let text =
+            format!("op = 'reduction'\nscheme = 'etcp'\nagainst = 'regular'\nat = '{at}'\nis = {{ {is} }}");
+        let paper = paper(&text, "");
+        verdict(&paper, &paper.claims[0], &ours, ns2).verdict
+    };
+    assert_eq!(of("about = 65", "each", &ns2), Verdict::BeyondTheBound);
+    assert_eq!(of("min = 51", "some", &ns2), Verdict::BeyondTheBound);
+    assert_eq!(of("about = 60", "each", &ns2), Verdict::Differs, "ten points are within the tolerance");
+    assert_eq!(of("min = 50", "each", &ns2), Verdict::Differs);
+    assert_eq!(of("max = 5", "each", &ns2), Verdict::Differs, "less gain is always possible");
+    assert_eq!(of("about = 65", "each", &made(&[])), Verdict::Differs, "ns-2 has not run it");
+}
+
 /// Samples of every drive of two senders: kbit/s, of which the median is 0.9 times the mean.
 struct Driven(BTreeMap<(OneDrive, String), Sample>);
 

@@ -6,8 +6,9 @@ use segue_handoff::Occasion;
 use segue_study::decision_words::advice_in_words;
 use segue_study::explain::SchemeTrace;
 use segue_study::numbers::packets;
-use segue_study::story;
 use segue_study::warnings::warnings;
+use segue_study::{story, tcp_rules};
+use segue_tcp::StackProfile;
 use segue_tcp::receiver::Arrival;
 use segue_world::packet::Packet;
 use segue_world::trace::{Event, LossCause, SenderState, Side, What};
@@ -148,7 +149,16 @@ fn lines(told: &SchemeTrace, from: Nanos) -> Vec<Line> {
     lines
 }
 
+/// A rule of TCP itself, and the section of algorithms.md about its stack.
+fn cited(rule: &str, stack: &StackProfile) -> String {
+    match tcp_rules::section(stack) {
+        Some(section) => format!("{rule} ({section})"),
+        None => rule.to_string(),
+    }
+}
+
 fn line(told: &SchemeTrace, event: &Event) -> Option<Line> {
+    let stack = &told.trace.experiment.stack;
     let (who, flow, what, rule) = match &event.what {
         What::Sent(packet) => (host(packet.data), packet.flow, sends(packet), String::new()),
         What::Received { packet, arrival } => {
@@ -173,13 +183,13 @@ fn line(told: &SchemeTrace, event: &Event) -> Option<Line> {
             let known = told.trace.record.timeouts.iter().find(|t| (t.at, t.flow) == (event.at, *flow));
             let spurious = known.is_some_and(|timeout| timeout.spurious);
             let why = if spurious { " (spurious: the packet was not lost)" } else { "" };
-            ("CN", *flow, format!("timeout of {head}{why}"), "RFC 6298, 5.4 to 5.6 (1)".into())
+            ("CN", *flow, format!("timeout of {head}{why}"), cited(tcp_rules::timeout_rule(stack), stack))
         }
         What::FastRetransmit { flow, head, dup_acks } => {
-            let rule = story::fast_retransmit_rule(&told.trace.experiment.stack);
+            let rule = tcp_rules::fast_retransmit_rule(stack);
             let plural = if *dup_acks == 1 { "" } else { "s" };
             let what = format!("fast retransmit of {head} ({dup_acks} duplicate ACK{plural})");
-            ("CN", *flow, what, format!("{rule} (1)"))
+            ("CN", *flow, what, cited(rule, stack))
         }
         What::Acted { flow, act } => {
             let who = if act.at_sender() { "CN" } else { "MN" };

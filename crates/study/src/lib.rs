@@ -28,6 +28,7 @@ mod request_error;
 mod series;
 pub mod stop;
 pub mod story;
+pub mod tcp_rules;
 pub mod times;
 mod traffic;
 pub mod verdict;

@@ -4,9 +4,11 @@ use crate::compare::GroupResult;
 use crate::decision_words::advice_in_words;
 use crate::explain::SchemeTrace;
 use crate::numbers::packets;
+use crate::tcp_rules::{
+    cited, fast_retransmit_in_words, fast_retransmit_rule, recovery_end_rule, timeout_end_rule, timeout_rule,
+};
 use segue_handoff::{Act, Decision, Occasion, Scheme};
 use segue_tcp::StackProfile;
-use segue_tcp::rules::RecoveryRules;
 use segue_world::notice_error::Told;
 use segue_world::packet::Packet;
 use segue_world::trace::{LossCause, SenderState, Side, What};
@@ -40,36 +42,6 @@ pub fn headline(experiment: &Experiment) -> String {
 pub fn headline_of(group: &GroupResult) -> String {
     let which = group.handoff.map(|nth| format!(", handoff {nth}"));
     headline(&group.experiment) + &which.unwrap_or_default()
-}
-
-/// Reason why a sender sent `head` again at once: duplicate ACKs, or what SACK reported.
-pub fn fast_retransmit_in_words(stack: &StackProfile, dupthresh: u32, head: u32, dup_acks: u32) -> String {
-    let plural = if dup_acks == 1 { "" } else { "s" };
-    if stack.recovery == RecoveryRules::Rfc6675 && dup_acks < dupthresh {
-        return format!("by SACK, after {dup_acks} duplicate ACK{plural}: fast retransmit of packet {head}");
-    }
-    match dup_acks {
-        0 => format!("fast retransmit of packet {head}"),
-        _ => format!("{dup_acks} duplicate ACK{plural}: fast retransmit of packet {head}"),
-    }
-}
-
-/// The rule of a fast retransmit on this stack.
-pub fn fast_retransmit_rule(stack: &StackProfile) -> &'static str {
-    match stack.recovery {
-        RecoveryRules::Rfc6675 => "RFC 6675, 5 and IsLost of 4",
-        RecoveryRules::NewReno => "RFC 6582, 3.2",
-        RecoveryRules::Ns2Sack1 | RecoveryRules::Reno => "RFC 5681, 3.2",
-    }
-}
-
-/// The rule that ends fast recovery on this stack.
-fn recovery_end_rule(stack: &StackProfile) -> &'static str {
-    match stack.recovery {
-        RecoveryRules::Rfc6675 | RecoveryRules::Ns2Sack1 => "RFC 6675, 5",
-        RecoveryRules::NewReno => "RFC 6582, 3.2",
-        RecoveryRules::Reno => "RFC 5681, 3.2",
-    }
 }
 
 /// One sentence of the story.
@@ -160,7 +132,7 @@ pub fn story(told: &SchemeTrace) -> Vec<Sentence> {
             What::State { flow, state } => {
                 let slot = &mut states[usize::from(*flow)];
                 if begun && let Some(before) = slot {
-                    teller.change(event.at, *flow, before, state, recovery_end_rule(stack));
+                    teller.change(event.at, *flow, before, state, stack);
                 }
                 *slot = Some(*state);
             }
@@ -175,13 +147,12 @@ pub fn story(told: &SchemeTrace) -> Vec<Sentence> {
                 let spurious = timeout.is_some_and(|timeout| timeout.spurious);
                 let why = if spurious { "; spurious: the packet was not lost" } else { "" };
                 let text = format!("the timer expires: packet {head} is sent again{why}");
-                teller.say(event.at, Some(*flow), text, Some("RFC 6298, 5.4 to 5.6; algorithms.md 1".into()));
+                teller.say(event.at, Some(*flow), text, Some(cited(timeout_rule(stack), stack)));
             }
             What::FastRetransmit { flow, head, dup_acks } => {
                 let threshold = dupthresh[usize::from(*flow)];
                 let text = fast_retransmit_in_words(stack, threshold, *head, *dup_acks);
-                let rule = format!("{}; algorithms.md 1", fast_retransmit_rule(stack));
-                teller.say(event.at, Some(*flow), text, Some(rule));
+                teller.say(event.at, Some(*flow), text, Some(cited(fast_retransmit_rule(stack), stack)));
             }
             What::Acted { flow, act } => teller.act(event.at, *flow, act),
             What::Decided { flow, decision } => {
@@ -286,14 +257,21 @@ impl Teller {
         }
     }
 
-    fn change(&mut self, at: Nanos, flow: u16, before: &SenderState, now: &SenderState, rule: &str) {
+    fn change(
+        &mut self,
+        at: Nanos,
+        flow: u16,
+        before: &SenderState,
+        now: &SenderState,
+        stack: &StackProfile,
+    ) {
         if before.in_rto_recovery && !now.in_rto_recovery {
             let text = format!("RTO recovery is over: {}", state_in_words(now));
-            self.say(at, Some(flow), text, Some("algorithms.md 1".into()));
+            self.say(at, Some(flow), text, Some(timeout_end_rule(stack).into()));
         }
         if before.in_fast_recovery && !now.in_fast_recovery && !now.in_rto_recovery {
             let text = format!("fast recovery is over: {}", state_in_words(now));
-            self.say(at, Some(flow), text, Some(format!("{rule}; algorithms.md 1")));
+            self.say(at, Some(flow), text, Some(cited(recovery_end_rule(stack), stack)));
         }
     }
 

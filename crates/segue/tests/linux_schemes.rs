@@ -1,0 +1,211 @@
+//! Whole comparisons on the stack of Linux: every scheme, with cubic and with bbr, each way to hear of a handoff.
+
+use std::process::{Command, Output};
+
+/// All names of schemes, but for those of congestion controls.
+const SCHEMES: &str = "sack,freeze,hn,etcp,etcp-a5,etcp-v0,etcp-v1,tcp-ho,tcp-ho-immediate,tcp-ho-aggressive,rlci,\
+    buffer-fcfd,buffer-fcfd+phas,buffer-lcfd,buffer-lcfd+phas,mobile,mobile-resume,mobile-window,near";
+
+fn segue(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_segue")).args(args).output().expect("segue starts")
+}
+
+fn printed(args: &[&str]) -> String {
+    let output = segue(args);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{args:?}: {told}");
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+fn refused(args: &[&str]) -> String {
+    let output = segue(args);
+    let line = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(2) && line.lines().count() == 1, "{args:?}: {line}");
+    line
+}
+
+/// A handoff of one scheme.
+struct Row {
+    cells: Vec<(String, String)>,
+}
+
+impl Row {
+    fn text(&self, column: &str) -> &str {
+        let cell = self.cells.iter().find(|(name, _)| name == column);
+        &cell.unwrap_or_else(|| panic!("no column {column}")).1
+    }
+
+    fn number(&self, column: &str) -> f64 {
+        let text = self.text(column);
+        text.parse().unwrap_or_else(|_| panic!("{column} of {}: `{text}`", self.text("scheme")))
+    }
+
+    /// All but the name.
+    fn outcome(&self) -> Vec<&str> {
+        self.cells.iter().filter(|(name, _)| name != "scheme").map(|(_, value)| &**value).collect()
+    }
+}
+
+fn rows(args: &[&str]) -> Vec<Row> {
+    let table = printed(&[args, &["--rows", "-"]].concat());
+    let mut lines = table.lines();
+    let names: Vec<&str> = lines.next().expect("a head").split(',').collect();
+    let row = |line: &str| {
+        let values: Vec<&str> = line.split(',').collect();
+        assert_eq!(values.len(), names.len(), "{line}");
+        let cells = names.iter().zip(values).map(|(name, value)| (name.to_string(), value.to_string()));
+        Row { cells: cells.collect() }
+    };
+    lines.map(row).collect()
+}
+
+fn of<'a>(rows: &'a [Row], scheme: &str) -> Vec<&'a Row> {
+    rows.iter().filter(|row| row.text("scheme") == scheme).collect()
+}
+
+/// Times of the handoffs, and how many there are.
+const AT: [&str; 2] = ["--at", "5s..11s/2s"];
+const POINTS: usize = 4;
+const TO_SLOW: [&str; 3] = ["compare", "6400kbit/9ms", "200kbit/300ms"];
+const TO_FAST: [&str; 3] = ["compare", "200kbit/300ms", "6400kbit/9ms"];
+const EQUAL: [&str; 3] = ["compare", "6400kbit/9ms", "6400kbit/9ms"];
+
+/// Every transfer is completed, and none before the bound.
+#[test]
+fn no_scheme_is_faster_than_the_bound() {
+    for links in [TO_SLOW, TO_FAST, EQUAL] {
+        for cc in ["cubic", "bbr"] {
+            for more in [&["--notice", "instant"][..], &["--notice", "in-band"]] {
+                let kinds = ["--kind", "mbb,bbm", "--disconnect", "0.3s,3s"];
+                let stack = ["--stack", "linux-6.12", "--cc", cc, "--schemes", SCHEMES];
+                let rows = rows(&[&links[..], &kinds, &stack, &AT, more].concat());
+                assert_eq!(rows.len(), 3 * POINTS * SCHEMES.split(',').count());
+                for row in &rows {
+                    let (transfer, bound) = (row.number("transfer_s"), row.number("bound_s"));
+                    let label = format!("{links:?} {} {cc} {more:?}: {transfer} {bound}", row.text("scheme"));
+                    assert!(bound > 0.0 && transfer >= bound, "{label}");
+                }
+            }
+        }
+    }
+}
+
+/// Schemes that act on a disconnection alone are regular TCP where there is none.
+#[test]
+fn without_a_disconnection_nothing_happens() {
+    let schemes = "sack,freeze,hn,buffer-fcfd,buffer-fcfd+phas,buffer-lcfd,buffer-lcfd+phas,mobile-resume";
+    for links in [TO_SLOW, TO_FAST] {
+        for cc in ["cubic", "bbr"] {
+            let stack = ["--kind", "mbb", "--stack", "linux-6.12", "--cc", cc, "--schemes", schemes];
+            let rows = rows(&[&links[..], &stack, &AT].concat());
+            let regular: Vec<_> = of(&rows, "sack").iter().map(|row| row.outcome()).collect();
+            assert_eq!(regular.len(), POINTS);
+            for scheme in schemes.split(',') {
+                let found: Vec<_> = of(&rows, scheme).iter().map(|row| row.outcome()).collect();
+                assert_eq!(found, regular, "{scheme} {cc}");
+            }
+        }
+    }
+}
+
+/// After an outage over which the timer has backed off, these come before regular TCP in every handoff.
+#[test]
+fn after_an_outage_schemes_come_before_the_timer() {
+    for cc in ["cubic", "bbr"] {
+        let schemes = ["sack", "etcp-v1", "hn", "mobile"];
+        let kind = ["--kind", "bbm", "--disconnect", "3s", "--stack", "linux-6.12", "--cc", cc, "--schemes"];
+        let rows = rows(&[&EQUAL[..], &kind, &[&schemes.join(",")], &AT].concat());
+        let regular = of(&rows, "sack");
+        assert!(regular.iter().all(|row| row.number("timeouts_in_disconnection") >= 2.0), "{cc}");
+        for scheme in &schemes[1..] {
+            for (row, regular) in of(&rows, scheme).iter().zip(&regular) {
+                let [took, timer] = [row, regular].map(|row| row.number("transfer_s"));
+                assert!(took < timer, "{scheme} {cc} at {} s: {took} {timer}", row.text("at_s"));
+            }
+        }
+    }
+}
+
+/// A result says the same on any number of threads, and again from its own file.
+#[test]
+fn results_repeat() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("c.json").display().to_string();
+    let kinds = ["--kind", "mbb,bbm", "--flows", "1,2", "--schemes", SCHEMES];
+    for cc in ["cubic", "bbr"] {
+        let asked = [&TO_SLOW[..], &kinds, &AT, &["--stack", "linux-6.12", "--cc", cc]].concat();
+        let [one, three] =
+            ["1", "3"].map(|n| printed(&[&asked[..], &["--threads", n, "--json", "-"]].concat()));
+        assert_eq!(one, three, "{cc}");
+        printed(&[&asked[..], &["--json", &file]].concat());
+        let told = printed(&["repeat", &file]);
+        assert!(told.starts_with("the same: ") && told.contains("equal in every field"), "{told}");
+    }
+}
+
+/// Schemes whose decisions a kernel's programs make are enacted as these can, unless somebody says otherwise; others
+/// have no such setting.
+#[test]
+fn programs_enact_unless_told_otherwise() {
+    let document = |more: &[&str]| -> serde_json::Value {
+        let asked = [&TO_SLOW[..], &["--kind", "bbm", "--stack", "linux-6.12", "--schemes", SCHEMES], &AT];
+        let text = printed(&[&asked.concat()[..], more, &["--json", "-"]].concat());
+        serde_json::from_str(&text).expect("JSON")
+    };
+    let enacted = |document: &serde_json::Value| -> Vec<(String, Option<String>)> {
+        let row = |row: &serde_json::Value| {
+            let text = |value: &serde_json::Value| value.as_str().map(str::to_string);
+            (text(&row["scheme"]).expect("a name"), text(&row["settings"]["enact"]))
+        };
+        document["rows"].as_array().expect("rows").iter().map(row).collect()
+    };
+    let (by_programs, on_paper) = (document(&[]), document(&["--set", "enact=paper"]));
+    for (who, rows) in [("linux", &by_programs), ("paper", &on_paper)] {
+        for (scheme, found) in enacted(rows) {
+            let decides = ["etcp", "tcp-ho", "rlci", "near"].iter().any(|family| scheme.starts_with(family));
+            assert_eq!(found.as_deref(), decides.then_some(who), "{scheme}");
+        }
+    }
+    let spelt_out = document(&["--set", "enact=linux"]);
+    assert_eq!(by_programs["rows"], spelt_out["rows"]);
+}
+
+/// A story names the rules of the kernel, and no other stack's.
+#[test]
+fn stories_cite_the_kernel() {
+    let story = |stack: &[&str]| {
+        let handoff =
+            ["trace", "6400kbit/9ms", "200kbit/300ms", "--kind", "bbm", "--at", "9s", "--schemes", "sack"];
+        let told = printed(&[&handoff[..], &["--story"], stack].concat());
+        told.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    for cc in ["cubic", "bbr"] {
+        let told = story(&["--stack", "linux-6.12", "--cc", cc]);
+        assert!(told.contains("is sent again [RFC 6298, 5.4 to 5.6; tcp_retransmit_timer]"), "{told}");
+        assert!(told.contains("by RACK, after "), "{told}");
+        assert!(told.contains("[RFC 8985, 6.2; tcp_rack_detect_loss]"), "{told}");
+        assert!(
+            told.contains("RTO recovery is over") && told.contains("[RFC 5682; tcp_process_loss]"),
+            "{told}"
+        );
+        assert!(!told.contains("algorithms.md 1]") && !told.contains("RFC 6675"), "{told}");
+    }
+    let rfc = story(&["--stack", "rfc"]);
+    assert!(rfc.contains("[RFC 6298, 5.4 to 5.6; algorithms.md 1]") && !rfc.contains("RACK"), "{rfc}");
+}
+
+/// A router buffers for one mobile and one handoff: the refusal names the scheme, and a way that is open.
+#[test]
+fn combinations_that_cannot_be_are_refused() {
+    let base = [&TO_SLOW[..], &["--kind", "bbm", "--stack", "linux-6.12"]].concat();
+    for scheme in ["hn", "buffer-fcfd", "buffer-lcfd+phas"] {
+        for (more, why) in [
+            (["--neighbours", "2 cubic"].as_slice(), "do not buffer for one of several mobiles"),
+            (&["--handoffs", "2", "--every", "5s"], "buffer for one handoff in a run"),
+        ] {
+            let line = refused(&[&base[..], &["--schemes", scheme], more].concat());
+            assert!(line.contains(why) && line.contains(&format!("`{scheme}`")), "{line}");
+            assert!(line.contains("expected schemes and settings without router buffers"), "{line}");
+        }
+    }
+}

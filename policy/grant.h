@@ -12,8 +12,10 @@
 #ifndef SEGUE_GRANT_H
 #define SEGUE_GRANT_H
 
+#include "belief.h"
 #include "policy.h"
 
+#define SEGUE_HEADER_BYTES 52u /* of a packet: IPv4, TCP, time stamps */
 #define SEGUE_INITIAL_WINDOW 10u /* RFC 6928 */
 #define SEGUE_TRIAL_ROUNDS 3u
 #define SEGUE_GUARD_ROUNDS 3u
@@ -83,6 +85,19 @@ static inline u32 segue_proven_twice(u32 proven)
 static inline u32 segue_refutes_rate(u32 delivered, u32 mss, u32 interval_us, u32 kbps)
 {
 	return interval_us && (u64)delivered * mss * 8000 / interval_us > 2 * (u64)kbps;
+}
+
+/* A claim (table.h) lets out no more packets than were granted, as far as that has not been
+ * refuted: `guard`. */
+static inline u32 segue_claimed(u32 guard)
+{
+	return segue_max(1, segue_min(guard, SEGUE_CLAIMED));
+}
+
+/* Its pace in octets of payload a second, which is all that the kernel counts. */
+static inline u64 segue_payload_rate(u32 kbps, u32 mss)
+{
+	return (u64)kbps * 125 * mss / ((u64)mss + SEGUE_HEADER_BYTES);
 }
 
 /* The ssthresh that a cut leaves. During its trial a grant is kept whole; afterwards no more

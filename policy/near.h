@@ -242,20 +242,4 @@ static inline u32 segue_near_flow_window(const struct segue_near *near)
 	return segue_saturate(segue_near_most_out(near->window, 1));
 }
 
-/* 8.2: its pace, bytes of payload per second. */
-static inline u64 segue_near_pace(const struct segue_near *near, u32 mss)
-{
-	return (u64)mss * 1000000000 / near->slot_ns;
-}
-
-/* 8.3: cwnd until the claim is over. Linux paces at 6/5 of cwnd / SRTT, and SRTT is still that of
- * the old path: so much larger a window keeps the pace. `old`: packets still on the old link. */
-static inline u32 segue_near_cwnd(const struct segue_near *near, u32 srtt_us, u32 old)
-{
-	const u64 paced = (u64)srtt_us * 1000 * 5 / 6 / near->slot_ns + 1;
-	const u64 window = segue_near_flow_window(near);
-
-	return segue_saturate((paced > window ? paced : window) + old);
-}
-
 #endif

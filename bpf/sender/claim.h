@@ -15,7 +15,7 @@
 #ifndef SEGUE_SENDER_CLAIM_H
 #define SEGUE_SENDER_CLAIM_H
 
-#include "belief.h"
+#include "grant.h"
 #include "state.h"
 #include "units.h"
 
@@ -28,27 +28,15 @@ static inline void segue_begin_claim(struct sock *sk, struct segue_connection *c
 	}
 }
 
-/* The guard is the window that was granted, as far as it has not been refuted. */
-static inline u32 segue_claimed(const struct segue_connection *conn)
-{
-	return segue_max(1, segue_min(conn->guard, SEGUE_CLAIMED));
-}
-
 static inline void segue_end_claim(struct sock *sk, struct segue_connection *conn)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 
 	conn->claims = 0;
-	tp->snd_cwnd = segue_min(tp->snd_cwnd, segue_claimed(conn));
+	tp->snd_cwnd = segue_min(tp->snd_cwnd, segue_claimed(conn->guard));
 	if (conn->paces && sk->sk_pacing_status == SK_PACING_NEEDED)
 		sk->sk_pacing_status = SK_PACING_NONE;
 	conn->paces = 0;
-}
-
-/* The kernel counts the payload alone. */
-static inline u64 segue_octets_a_second(const struct tcp_sock *tp, u32 kbps)
-{
-	return (u64)kbps * 125 * tp->mss_cache / (tp->mss_cache + SEGUE_HEADER_BYTES);
 }
 
 static inline void segue_view_out(const struct tcp_sock *tp, const struct segue_connection *conn,
@@ -78,8 +66,8 @@ static inline u32 segue_before_sending(struct sock *sk)
 		segue_end_claim(sk, conn);
 		return 0;
 	}
-	tp->snd_cwnd = segue_min(segue_claimed(conn) + claim.old_out, tp->snd_cwnd_clamp);
-	sk->sk_pacing_rate = segue_octets_a_second(tp, claim.kbps);
+	tp->snd_cwnd = segue_min(segue_claimed(conn->guard) + claim.old_out, tp->snd_cwnd_clamp);
+	sk->sk_pacing_rate = segue_payload_rate(claim.kbps, tp->mss_cache);
 	return 1;
 }
 

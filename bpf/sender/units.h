@@ -8,7 +8,6 @@
 #include "policy.h"
 
 #define SEGUE_INFINITE_SSTHRESH 0x7fffffffu /* TCP_INFINITE_SSTHRESH */
-#define SEGUE_HEADER_BYTES 52u /* of a packet: IPv4, TCP, time stamps */
 #define SEGUE_INFINITE_WINDOW 0xffffffffu /* where segue_saturate() ends */
 
 static inline u32 segue_windows(u32 packets)

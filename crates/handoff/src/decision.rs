@@ -179,6 +179,19 @@ impl Advisor for LoggedScheme {
         self.scheme.on_loss();
     }
 
+    fn on_cut(&mut self, view: &View) {
+        self.scheme.on_cut(view);
+    }
+
+    #[inline]
+    fn claims(&self) -> bool {
+        self.scheme.claims()
+    }
+
+    fn before_sending(&mut self, view: &View) -> Advice {
+        self.scheme.before_sending(view)
+    }
+
     fn rto_bound_ms(&self) -> Option<u32> {
         self.scheme.rto_bound_ms()
     }

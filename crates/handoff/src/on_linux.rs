@@ -6,10 +6,12 @@
 //!
 //! Source: bpf/sender/react.h, enact.h, trial.h, events.h; docs/internals/kernel.md.
 
+mod claim;
+
 use crate::kernel::{micros, on_linux, sender};
 use crate::notice::Notice;
 use segue_policy::{Action, Grant, PACKET, Sender, What, believe, grant};
-use segue_tcp::advice::{Anew, KernelView};
+use segue_tcp::advice::{Anew, KernelView, Pace};
 use segue_tcp::linux::cc::INFINITE_SSTHRESH;
 use segue_tcp::{Advice, Nanos, View};
 
@@ -20,11 +22,6 @@ const MS: Nanos = 1_000_000;
 pub(crate) trait Decides {
     /// `path`: the notice with what lies beyond the link; `link`: as it came.
     fn decide(&mut self, tcp: &Sender, path: &Notice, link: &Notice) -> (Action, Option<u32>);
-
-    /// Whether what it grants leaves at the pace of the link: then a trial is all that bounds it.
-    fn is_paced(&self) -> bool {
-        false
-    }
 }
 
 /// A connection's part of `struct segue_connection`.
@@ -39,6 +36,10 @@ pub(crate) struct OnLinux {
     guard_seq: u32,
     guard_rounds: u32,
     trial: Option<Trial>,
+    /// The trial is of a window that was raised without an outage.
+    raised: bool,
+    /// A claim lasts.
+    claims: bool,
     /// Packets: a notice raises the window no further; 0: nothing is known.
     proven: u32,
     /// This flow's share of the last notice's rate, and when that came; 0: not in doubt.
@@ -110,6 +111,7 @@ impl OnLinux {
             || self.resumed > 0
             || self.bounds_rto
             || self.rto_is_bounded
+            || self.claims
     }
 
     /// `segue_on_ack`: an ACK, as far as the policy is not told of it.
@@ -125,7 +127,7 @@ impl OnLinux {
         self.applied = 0;
         if self.guard_rounds > 0 {
             self.guard_on_ack(view, &mut tp);
-        } else if self.notified_kbps > 0 {
+        } else if self.notified_kbps > 0 && !self.claims {
             self.doubt(view, &mut tp);
         }
         if let Some(notice) = self.pending.take().and_then(|notice| self.consumed(view, &tp, notice)) {
@@ -173,11 +175,9 @@ impl OnLinux {
         if let Some(link_window) = link_window.filter(|_| act.has(What::RETRANSMIT_HEAD)) {
             act = grant::fit_into_queue(link_window, &tcp, act);
         }
-        let (act, granted) = match policy.is_paced() {
-            true => (act, Grant::Unproven),
-            false => believe(&tcp, notice, window(self.proven), act),
-        };
+        let (act, granted) = believe(&tcp, notice, window(self.proven), act);
         if granted == Grant::Unproven {
+            self.raised = notice.disconnected == 0;
             self.trial = Some(Trial {
                 rounds: grant::TRIAL_ROUNDS,
                 since: tp.now,
@@ -215,6 +215,7 @@ impl OnLinux {
                 self.resumed = raised;
             }
         }
+        self.claims |= act.has(What::CLAIM);
         if act.has(What::SET_CWND | What::SET_SSTHRESH) {
             self.start_guard(view, ssthresh.unwrap_or(tp.ssthresh));
         }
@@ -224,6 +225,7 @@ impl OnLinux {
             ssthresh: ssthresh.map(window),
             anew: act.has(What::SET_CWND).then_some(Anew::Notice { kbps }),
             room_for_one: false,
+            pace: act.has(What::CLAIM).then_some(Pace::Begins),
             ..on_linux(act)
         }
     }

@@ -157,6 +157,16 @@ macro_rules! schemes {
             fn on_loss(&mut self) {
                 match self { $(Self::$variant(scheme) => scheme.on_loss()),+ }
             }
+            fn on_cut(&mut self, view: &View) {
+                match self { $(Self::$variant(scheme) => scheme.on_cut(view)),+ }
+            }
+            #[inline]
+            fn claims(&self) -> bool {
+                match self { $(Self::$variant(scheme) => scheme.claims()),+ }
+            }
+            fn before_sending(&mut self, view: &View) -> Advice {
+                match self { $(Self::$variant(scheme) => scheme.before_sending(view)),+ }
+            }
             fn rto_bound_ms(&self) -> Option<u32> {
                 match self { $(Self::$variant(scheme) => scheme.rto_bound_ms()),+ }
             }

@@ -46,6 +46,7 @@ fn timed_out() -> View {
             cwnd: 1,
             ssthresh: 10,
             in_flight: 1,
+            marked: 20,
             high_seq: 120,
             most_room: 10_001,
             delivered: 1_000,
@@ -254,4 +255,83 @@ fn the_rto_is_bounded_after_an_outage() {
     assert_eq!(undone.rto_bound_ms(), Some(1_000));
     undone.on_loss();
     assert_eq!(undone.rto_bound_ms(), None);
+}
+
+/// `near` (near.md, section 8): the new path holds W = 11 packets, and two for a delayed ACK. 12 packets are out.
+mod claim {
+    use super::*;
+    use segue_tcp::advice::Pace;
+
+    const OLD: Link = Link { rate_kbps: 1200, delay_us: 100_000 };
+    const NEW: Link = Link { rate_kbps: 1200, delay_us: 45_000 };
+
+    fn near() -> Scheme {
+        Scheme::build("near", &[("enact".into(), "linux".into())]).expect("a scheme")
+    }
+
+    /// Open, 12 packets out, at the 210.4 ms of the old path.
+    fn view() -> View {
+        let view = View { snd_una: 100, snd_max: 112, flight: 12, cwnd: 12 * PACKET, ..open(0) };
+        with(&view, |tp| {
+            (tp.cwnd, tp.ssthresh, tp.in_flight, tp.marked) = (12, 12, 12, 0);
+            (tp.min_rtt_us, tp.quiet_since) = (210_347, tp.now);
+        })
+    }
+
+    fn told(view: &View, disconnected: u32) -> Scheme {
+        let mut sender = near();
+        let notice = Notice { old_link: OLD, new_link: NEW, flows: 1, disconnected };
+        let advice = sender.on_notice(view, &notice);
+        assert_eq!(advice.pace, Some(Pace::Begins));
+        assert_eq!(advice.ssthresh, Some(13 * PACKET), "100.35 ms hold ten slots: W is 11");
+        sender
+    }
+
+    fn asked(sender: &mut Scheme, view: &View) -> (Option<u32>, Option<Pace>) {
+        assert!(sender.claims());
+        let advice = sender.before_sending(view);
+        (advice.cwnd.map(|cwnd| cwnd / PACKET), advice.pace)
+    }
+
+    /// A packet in 10 ms is 144,800 bytes of payload a second.
+    const SLOTS: Option<Pace> = Some(Pace::At(144_800));
+
+    #[test]
+    fn what_the_old_link_holds_is_beside_the_window() {
+        let mut sender = told(&view(), 1);
+        assert_eq!(asked(&mut sender, &view()), (Some(13 + 12), SLOTS));
+        // Five are acknowledged, three of the seven SACKed or lost.
+        let later = View { snd_una: 105, ..with(&view(), |tp| (tp.marked, tp.in_flight) = (3, 4)) };
+        assert_eq!(asked(&mut sender, &later), (Some(13 + 4), SLOTS));
+    }
+
+    /// Two round trips of the new path, once all of before is acknowledged.
+    #[test]
+    fn a_claim_ends() {
+        let at = |una: u32, ms: u64| {
+            let drained = View { snd_una: una, snd_max: 130, ..view() };
+            with(&drained, |tp| {
+                tp.now += ms * MS;
+                tp.cwnd = 40;
+            })
+        };
+        let mut sender = told(&view(), 1);
+        assert_eq!(asked(&mut sender, &at(112, 200)), (Some(13), SLOTS));
+        assert_eq!(asked(&mut sender, &at(112, 202)), (Some(13), Some(Pace::Ends)));
+        assert!(!sender.claims());
+    }
+
+    /// Without an outage the window grew. The first cut for what was sent since the notice refutes it: the next claim
+    /// raises it no further than that cut has left it.
+    #[test]
+    fn a_raise_is_refuted_by_the_first_cut() {
+        let small = View { cwnd: 6 * PACKET, ..with(&view(), |tp| tp.cwnd = 6) };
+        for (una, most) in [(105, 13), (112, 7)] {
+            let mut sender = told(&small, 0);
+            let cut = with(&View { snd_una: una, ..small }, |tp| tp.ssthresh = 7);
+            sender.on_new_ack(&cut);
+            sender.on_cut(&cut);
+            assert_eq!(asked(&mut sender, &View { snd_una: 112, ..small }).0, Some(most), "{una}");
+        }
+    }
 }

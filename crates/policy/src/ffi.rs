@@ -42,6 +42,8 @@ unsafe extern "C" {
     pub(crate) safe fn segue_shim_found_window(arrived: u32, srtt_us: u32, took_us: u32) -> u32;
     pub(crate) safe fn segue_shim_proven_twice(proven: u32) -> u32;
     pub(crate) safe fn segue_shim_refutes_rate(delivered: u32, mss: u32, interval_us: u32, kbps: u32) -> u32;
+    pub(crate) safe fn segue_shim_claimed(guard: u32) -> u32;
+    pub(crate) safe fn segue_shim_payload_rate(kbps: u32, mss: u32) -> u64;
     pub(crate) safe fn segue_shim_kept_window(before: u32, cut: u32, prior_cwnd: u32, on_trial: u32) -> u32;
     pub(crate) safe fn segue_shim_undone_window(window: u32, guard: u32, cwnd: u32) -> u32;
     pub(crate) safe fn segue_shim_delay_beyond_us(min_rtt_us: u32, srtt_us: u32, old_link: &Link) -> u32;
@@ -91,8 +93,6 @@ unsafe extern "C" {
     -> u32;
     pub(crate) safe fn segue_shim_near_steps_more(steps: u32) -> u32;
     pub(crate) safe fn segue_shim_near_flow_window(near: &Near) -> u32;
-    pub(crate) safe fn segue_shim_near_pace(near: &Near, mss: u32) -> u64;
-    pub(crate) safe fn segue_shim_near_cwnd(near: &Near, srtt_us: u32, old: u32) -> u32;
     pub(crate) safe fn segue_shim_near_share(near: &Near, own: u32) -> u32;
     pub(crate) safe fn segue_shim_near_rto_ns(near: &Near, backoff: u32) -> u64;
 

@@ -8,6 +8,8 @@ use crate::{Action, Link, Notice, Sender};
 pub const TRIAL_ROUNDS: u32 = 3;
 /// Round trips for which an undo gives back no more than was granted.
 pub const GUARD_ROUNDS: u32 = 3;
+/// Least window that a failure leaves, packets.
+pub const LEAST_PROVEN: u32 = 5;
 /// How long the rate of a notice may be refuted, ms.
 pub const DOUBT_MS: u64 = 10_000;
 
@@ -17,6 +19,16 @@ pub const NOTICES_APART_MS: u64 = 1_000;
 /// Whether so long a silence before a notice tells of a disconnection.
 pub fn was_silent(silence_us: u32, srtt_us: u32, new_link: &Link) -> bool {
     ffi::segue_shim_was_silent(silence_us, srtt_us, new_link) != 0
+}
+
+/// Packets that a claim lets out, of what was granted as far as it has not been refuted.
+pub fn claimed(guard: u32) -> u32 {
+    ffi::segue_shim_claimed(guard)
+}
+
+/// Its pace, octets of payload a second.
+pub fn payload_rate(kbps: u32, mss: u32) -> u64 {
+    ffi::segue_shim_payload_rate(kbps, mss)
 }
 
 /// The largest RTO after an outage that ended with this link, ms.

@@ -104,6 +104,11 @@ impl Bound<'_> {
         }
     }
 
+    /// Whether ACKs and cuts may ask for something now.
+    pub(crate) fn listens(&self) -> bool {
+        self.table.listens.is_none_or(|listens| unsafe { listens(self.flow) } != 0)
+    }
+
     /// Packets are about to leave; none: no claim lasts.
     pub(crate) fn claim(&mut self, out: &Out) -> Option<Claim> {
         let mut claim = Claim::default();
@@ -163,6 +168,12 @@ impl Flow {
     /// A valid RTT sample, us, of the packet with this sequence number.
     pub fn on_rtt_sample(&mut self, tcp: &Sender, sample_seq: u32, rtt_us: u32) -> Action {
         self.heard(|flow| flow.on_rtt_sample(tcp, sample_seq, rtt_us))
+    }
+
+    /// Whether ACKs and cuts may ask for something now.
+    pub fn listens(&self) -> bool {
+        let mut flow = *self;
+        self.heard && flow.bound().listens()
     }
 
     /// Packets are about to leave; none: no claim lasts.

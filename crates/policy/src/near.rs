@@ -150,16 +150,6 @@ impl Near {
         ffi::segue_shim_near_flow_window(self)
     }
 
-    /// Its pace, bytes of payload per second.
-    pub fn pace(&self, mss: u32) -> u64 {
-        ffi::segue_shim_near_pace(self, mss)
-    }
-
-    /// Its cwnd until the claim is over, with so many packets still on the old link.
-    pub fn cwnd(&self, srtt_us: u32, old: u32) -> u32 {
-        ffi::segue_shim_near_cwnd(self, srtt_us, old)
-    }
-
     /// How many steps are left when a queue shows.
     pub fn steps_left(steps: u32) -> u32 {
         ffi::segue_shim_near_steps_left(steps)

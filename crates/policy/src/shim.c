@@ -56,6 +56,16 @@ u32 segue_shim_proven_twice(u32 proven)
 	return segue_proven_twice(proven);
 }
 
+u32 segue_shim_claimed(u32 guard)
+{
+	return segue_claimed(guard);
+}
+
+u64 segue_shim_payload_rate(u32 kbps, u32 mss)
+{
+	return segue_payload_rate(kbps, mss);
+}
+
 u32 segue_shim_refutes_rate(u32 delivered, u32 mss, u32 interval_us, u32 kbps)
 {
 	return segue_refutes_rate(delivered, mss, interval_us, kbps);
@@ -303,16 +313,6 @@ u32 segue_shim_near_share(const struct segue_near *near, u32 own)
 u32 segue_shim_near_flow_window(const struct segue_near *near)
 {
 	return segue_near_flow_window(near);
-}
-
-u64 segue_shim_near_pace(const struct segue_near *near, u32 mss)
-{
-	return segue_near_pace(near, mss);
-}
-
-u32 segue_shim_near_cwnd(const struct segue_near *near, u32 srtt_us, u32 old)
-{
-	return segue_near_cwnd(near, srtt_us, old);
 }
 
 u64 segue_shim_near_rto_ns(const struct segue_near *near, u32 backoff)

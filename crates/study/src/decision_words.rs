@@ -3,7 +3,7 @@
 use crate::numbers::packets;
 use segue_handoff::{Decision, Link, Occasion, Start};
 use segue_tcp::Advice;
-use segue_tcp::advice::MinRto;
+use segue_tcp::advice::{MinRto, Pace};
 
 /// A decision's requests, such as `minrto 0.552 s, timer restarted`; empty if it has none.
 pub fn advice_in_words(decision: &Decision) -> String {
@@ -29,7 +29,7 @@ pub fn advice_in_words(decision: &Decision) -> String {
         resume,
         resume_recovery,
         ignore_sample,
-        most_pace,
+        pace,
         anew,
     } = decision.advice;
     let view = &decision.view;
@@ -42,9 +42,10 @@ pub fn advice_in_words(decision: &Decision) -> String {
             MinRto::Own => "minrto of the stack".to_string(),
         }),
         dupthresh.map(|dupthresh| format!("dupthresh {dupthresh}")),
-        most_pace.map(|pace| match pace {
-            u64::MAX => "pace of its own".to_string(),
-            pace => format!("at most {} kbit/s", pace * 8 / 1000),
+        pace.map(|pace| match pace {
+            Pace::Begins => "packets paced".to_string(),
+            Pace::At(rate) => format!("paced at {} kbit/s", rate * 8 / 1000),
+            Pace::Ends => "pace of its own".to_string(),
         }),
     ];
     let acts = [
@@ -177,12 +178,12 @@ mod tests {
             resume: true,
             resume_recovery: true,
             ignore_sample: true,
-            most_pace: Some(25_000),
+            pace: Some(Pace::At(25_000)),
             anew: Some(Anew::Retreat(5)),
         };
         let words = advice_in_words(&decision(all, &[]));
         assert_eq!(words.split(", ").count(), 21);
-        assert!(words.contains("at most 200 kbit/s"), "{words}");
+        assert!(words.contains("paced at 200 kbit/s"), "{words}");
         let beyond = Advice { send_new: true, beyond_window: true, ..Advice::default() };
         assert_eq!(decision_in_words(&decision(beyond, &[])), "one new packet sent whatever the window");
         assert!(words.contains("cwnd 22.25 to 12.5, ssthresh 0.33 to 1, "), "{words}");

@@ -60,6 +60,8 @@ pub struct KernelView {
     pub ssthresh: u32,
     /// `tcp_packets_in_flight`.
     pub in_flight: u32,
+    /// Packets SACKed or marked lost.
+    pub marked: u32,
     /// `high_seq`: a recovery ends there.
     pub high_seq: u32,
     /// Most packets that the peer has ever had room for.
@@ -95,6 +97,17 @@ pub enum Anew {
         /// The path's round trip.
         rtt: Nanos,
     },
+}
+
+/// What programs around a kernel's congestion control do to its pacing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// The sender paces by itself if nobody does (`SK_PACING_NEEDED`).
+    Begins,
+    /// Until something else changes it: bytes of payload a second (`sk_pacing_rate`).
+    At(u64),
+    /// It paces as it did before.
+    Ends,
 }
 
 /// The floor of the RTO.
@@ -151,8 +164,8 @@ pub struct Advice {
     pub resume_recovery: bool,
     /// Answer to an RTT sample: do not use it.
     pub ignore_sample: bool,
-    /// Packets leave no faster than at so many bytes of payload a second (`SO_MAX_PACING_RATE`; a kernel's alone).
-    pub most_pace: Option<u64>,
+    /// Who says how fast packets leave (a kernel's alone).
+    pub pace: Option<Pace>,
     /// The congestion control forgets what it knows of the path (a kernel's alone).
     pub anew: Option<Anew>,
 }
@@ -213,6 +226,17 @@ pub trait Advisor: Clone {
     }
     /// The timer has expired, the state is Loss.
     fn on_loss(&mut self) {}
+    /// The window has been cut: the state is Recovery or Loss.
+    fn on_cut(&mut self, _view: &View) {}
+    /// Whether it wants to be asked before packets leave.
+    #[inline]
+    fn claims(&self) -> bool {
+        false
+    }
+    /// Packets may be about to leave, and cwnd and pace have not been looked at (`min_tso_segs`).
+    fn before_sending(&mut self, _view: &View) -> Advice {
+        Advice::default()
+    }
     /// A bound of the RTO, ms; asked for after the calls above.
     fn rto_bound_ms(&self) -> Option<u32> {
         None

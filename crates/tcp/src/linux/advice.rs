@@ -6,7 +6,7 @@
 use super::cc::{CaState, CongestionOps, INFINITE_SSTHRESH, PacingStatus};
 use super::{LinuxSender, Pending};
 use crate::Nanos;
-use crate::advice::{Advice, Advisor, KernelView, MinRto, View};
+use crate::advice::{Advice, Advisor, KernelView, MinRto, Pace, View};
 
 impl<A: Advisor> LinuxSender<A> {
     /// Advice from outside, such as a handoff scheme's answer to a notice.
@@ -71,12 +71,13 @@ impl<A: Advisor> LinuxSender<A> {
             self.cwnd_stamp = self.sk.jiffies;
             self.control.start_anew(&mut self.sk, anew);
         }
-        if let Some(most) = advice.most_pace {
-            self.sk.max_pacing_rate = most;
-            self.sk.pacing_rate = self.sk.pacing_rate.min(most);
-            if self.sk.pacing_status == PacingStatus::None {
-                self.sk.pacing_status = PacingStatus::Needed;
+        match advice.pace {
+            Some(Pace::Begins) if self.sk.pacing_status == PacingStatus::None => {
+                (self.sk.pacing_status, self.paces) = (PacingStatus::Needed, true);
             }
+            Some(Pace::At(rate)) => self.sk.pacing_rate = rate,
+            Some(Pace::Ends) if std::mem::take(&mut self.paces) => self.sk.pacing_status = PacingStatus::None,
+            _ => {}
         }
         if let Some(dupthresh) = advice.dupthresh {
             self.reordering = dupthresh;
@@ -129,6 +130,16 @@ impl<A: Advisor> LinuxSender<A> {
         self.quiet_since = self.now;
     }
 
+    /// `tcp_tso_segs`, which asks the control, and with it programs around it.
+    #[inline]
+    pub(super) fn ask_before_sending(&mut self) {
+        if self.advisor.claims() {
+            let view = self.view();
+            let advice = self.advisor.before_sending(&view);
+            self.take(&advice);
+        }
+    }
+
     /// `TCP_RTO_MAX_MS`.
     pub(super) fn heed_rto_bound(&mut self) {
         let bound = self.advisor.rto_bound_ms().map(|ms| self.clock.from_us(u64::from(ms) * 1_000));
@@ -167,6 +178,7 @@ impl<A: Advisor> LinuxSender<A> {
                 cwnd: self.sk.snd_cwnd,
                 ssthresh: self.sk.snd_ssthresh,
                 in_flight: self.sk.packets_in_flight(),
+                marked: self.sk.sacked_out + self.sk.lost_out,
                 high_seq: self.high_seq,
                 most_room: self.max_window + 1,
                 delivered: self.sk.delivered,

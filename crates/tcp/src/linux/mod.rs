@@ -208,6 +208,8 @@ pub struct LinuxSender<A> {
     /// Advice forbids the retransmission of holes, or everything.
     holding: bool,
     suspended: bool,
+    /// It paces because programs have it do so.
+    paces: bool,
 }
 
 impl<A: Advisor> LinuxSender<A> {
@@ -286,6 +288,7 @@ impl<A: Advisor> LinuxSender<A> {
             own_rto_max: clock.from_us(profile.rto.max / 1_000),
             holding: false,
             suspended: false,
+            paces: false,
         }
     }
 

@@ -17,6 +17,10 @@ impl<A: Advisor> LinuxSender<A> {
             self.advisor.on_loss();
             self.heed_rto_bound();
         }
+        if matches!(new, CaState::Recovery | CaState::Loss) && self.advisor.watching() {
+            let view = self.view();
+            self.advisor.on_cut(&view);
+        }
         if new == CaState::Open && self.advisor.watching() {
             let view = self.view();
             if let Some(cwnd) = self.advisor.on_open(&view) {

@@ -101,6 +101,7 @@ impl<A: Advisor> LinuxSender<A> {
     /// Sends new data (`tcp_write_xmit`).
     pub(super) fn write_xmit(&mut self, push: Push) {
         let mut sent = 0;
+        self.ask_before_sending();
         while self.sk.snd_nxt < self.write_seq {
             if self.is_held_by_pacing() {
                 break;
@@ -214,6 +215,7 @@ impl<A: Advisor> LinuxSender<A> {
         if self.sk.packets_out == 0 || self.holding || self.suspended {
             return;
         }
+        self.ask_before_sending();
         let head = self.queue.head();
         let mut hole = false;
         let mut rearm = false;

@@ -1,0 +1,56 @@
+//! As long as a claim lasts, its policy says before packets leave how many may be out, and how fast they leave.
+//!
+//! Source: bpf/sender/claim.h.
+
+use super::{MS, OnLinux, window};
+use segue_policy::headers::Flow;
+use segue_policy::{Out, grant};
+use segue_tcp::advice::{KernelView, Pace};
+use segue_tcp::{Advice, Nanos, View};
+
+/// `segue_now_ms`.
+fn millis(now: Nanos) -> u32 {
+    (now / MS) as u32
+}
+
+impl OnLinux {
+    /// Whether a claim lasts.
+    #[inline]
+    pub fn claims(&self) -> bool {
+        self.claims
+    }
+
+    /// `segue_before_sending`.
+    pub fn before_sending(&mut self, view: &View, flow: &mut Flow) -> Advice {
+        let Some(tp) = view.kernel.filter(|_| self.claims) else { return Advice::default() };
+        let out = Out {
+            snd_una: view.snd_una,
+            unit: 1,
+            marked: tp.marked,
+            elapsed_ms: millis(tp.now).wrapping_sub(millis(self.notified_at)),
+        };
+        match flow.claim(&out) {
+            Some(claim) => Advice {
+                cwnd: Some(window(grant::claimed(self.guard) + claim.old_out)),
+                pace: Some(Pace::At(grant::payload_rate(claim.kbps, tp.mss))),
+                ..Advice::default()
+            },
+            None => self.end_claim(&tp),
+        }
+    }
+
+    /// `segue_end_claim`.
+    fn end_claim(&mut self, tp: &KernelView) -> Advice {
+        self.claims = false;
+        let cwnd = window(tp.cwnd.min(grant::claimed(self.guard)));
+        Advice { cwnd: Some(cwnd), pace: Some(Pace::Ends), ..Advice::default() }
+    }
+
+    /// `segue_refuted`: without an outage the first cut refutes a grant, if the policy did not expect the loss.
+    pub fn refuted(&mut self, view: &View) {
+        let Some(tp) = view.kernel.filter(|_| self.raised && self.trial.is_some()) else { return };
+        self.trial = None;
+        self.proven = grant::LEAST_PROVEN.max(tp.ssthresh);
+        self.guard = self.guard.min(self.proven);
+    }
+}

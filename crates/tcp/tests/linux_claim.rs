@@ -1,0 +1,88 @@
+//! Programs that say before packets leave how many may be out, and how fast they leave (`min_tso_segs`).
+
+use segue_tcp::advice::Pace;
+use segue_tcp::linux::LinuxSender;
+use segue_tcp::profile::LINUX_6_12;
+use segue_tcp::segment::Timestamps;
+use segue_tcp::{Advice, Advisor, Nanos, SackList, Segment, View};
+
+const MS: Nanos = 1_000_000;
+const RTT: Nanos = 50 * MS;
+/// Segments have 1448 bytes of payload: one in 10 ms.
+const PACE: u64 = 144_800;
+
+/// Claims so many packets.
+#[derive(Clone, Default)]
+struct Claims(Option<u32>);
+
+impl Advisor for Claims {
+    fn claims(&self) -> bool {
+        self.0.is_some()
+    }
+    fn before_sending(&mut self, _view: &View) -> Advice {
+        let cwnd = self.0.map(|packets| packets * 256);
+        Advice { cwnd, pace: Some(Pace::At(PACE)), ..Advice::default() }
+    }
+}
+
+fn ack_of(packet: u32, echo: u32) -> Segment {
+    Segment {
+        seq: 1,
+        ack: packet,
+        window: 10_000,
+        timestamps: Some(Timestamps { value: 1, echo }),
+        payload: 0,
+        syn: packet == 1,
+        push: false,
+        has_ack: true,
+        option: Default::default(),
+        sack: SackList::default(),
+    }
+}
+
+/// Times, ms after `now`, at which packets leave until `until`.
+fn leave(sender: &mut LinuxSender<Claims>, now: Nanos, until: Nanos) -> Vec<Nanos> {
+    let (mut times, mut at) = (Vec::new(), now);
+    loop {
+        while sender.poll_transmit(at).is_some() {
+            times.push((at - now) / MS);
+        }
+        match sender.deadline() {
+            Some(deadline) if deadline < until => at = deadline,
+            _ => return times,
+        }
+        sender.on_timer(at);
+    }
+}
+
+/// 15 packets in 10 ms each, although cwnd was another one and slow start would have sent them at once. Idle time takes
+/// half of the first gap (`tcp_update_skb_after_send`). The first ten packets of a connection are not paced, which are
+/// long over. Afterwards no packet is.
+#[test]
+fn a_claim_sets_window_and_pace_and_ends() {
+    let mut sender =
+        LinuxSender::new(&LINUX_6_12, LINUX_6_12.kernel.expect("a kernel's settings"), Claims::default());
+    sender.open(100_000);
+    let mut echo = 0;
+    for round in 0..4 {
+        let now = round * RTT;
+        if round > 0 {
+            sender.on_segment(now, &ack_of(sender.snd_max(), echo));
+        }
+        while let Some(sent) = sender.poll_transmit(now) {
+            echo = sent.segment.timestamps.expect("a time stamp").value;
+        }
+    }
+    let now = 4 * RTT;
+    sender.enact(now, &Advice { pace: Some(Pace::Begins), ..Advice::default() });
+    *sender.advisor() = Claims(Some(15));
+    sender.on_segment(now, &ack_of(sender.snd_max(), echo));
+    let paced: Vec<Nanos> = std::iter::once(0).chain((0..14).map(|packet| 5 + 10 * packet)).collect();
+    assert_eq!(leave(&mut sender, now, now + 190 * MS), paced);
+    *sender.advisor() = Claims::default();
+    let later = now + 190 * MS;
+    sender.enact(later, &Advice { pace: Some(Pace::Ends), ..Advice::default() });
+    sender.on_segment(later, &ack_of(sender.snd_max(), echo));
+    let unpaced = leave(&mut sender, later, later + MS);
+    assert!(unpaced.len() >= 15 && unpaced.iter().all(|&at| at == 0), "{unpaced:?}");
+}

@@ -68,7 +68,7 @@ fn quartiles(id: &str, spacing: Spacing) -> QuartileChart {
         across: Across::Categories { label: "handoff and flows".to_string() },
         measure: "transfer time, s".to_string(),
         spacing,
-        schemes: ["sack", "etcp-v0", "etcp-v1"].map(String::from).to_vec(),
+        series: series(["sack", "etcp-v0", "etcp-v1"]),
         groups: vec![
             group(
                 "6400kbit/9ms → 200kbit/300ms, mbb, 1 flow",
@@ -94,6 +94,15 @@ fn quartiles(id: &str, spacing: Spacing) -> QuartileChart {
     }
 }
 
+fn series<const N: usize>(labels: [&str; N]) -> Vec<Series> {
+    let hues = [Hue::Grey, Hue::Green, Hue::Blue, Hue::Rose].into_iter().cycle();
+    labels
+        .into_iter()
+        .zip(hues)
+        .map(|(label, hue)| Series { label: label.to_string(), look: Look::new(hue, Marker::Square) })
+        .collect()
+}
+
 fn delays(id: &str) -> QuartileChart {
     let positions = [5.0, 9.0, 18.0, 37.0, 75.0, 150.0, 300.0];
     let group = |delay: f64| Group {
@@ -116,7 +125,7 @@ fn delays(id: &str) -> QuartileChart {
         },
         measure: "transfer time, s".to_string(),
         spacing: Spacing::Linear,
-        schemes: ["sack", "etcp-v0", "etcp-v1", "etcp-a5"].map(String::from).to_vec(),
+        series: series(["sack", "etcp-v0", "etcp-v1", "etcp-a5"]),
         groups: positions.into_iter().map(group).collect(),
     }
 }
@@ -259,19 +268,19 @@ fn queue(id: &str) -> QueueGraph {
 }
 
 fn lines(id: &str) -> LineChart {
-    let curve = |label: &str, height: f64, fall: f64| Line {
+    let curve = |label: &str, shade: u8, height: f64, fall: f64| Line {
         label: label.to_string(),
+        look: Look::new(Hue::Violet, Marker::Dot).shaded(shade),
         steps: false,
         points: (1..=10).map(|k| f64::from(k) * 5.0).map(|x| (x, height - fall * x * x)).collect(),
     };
     let plot = |lines| LinePlot { measure: "gain, segments".to_string(), lines };
     LineChart {
-        held_against_first: false,
         about: about(id, "Mean gain over the error of an estimate"),
         across: "standard deviation, %".to_string(),
         plots: vec![
-            plot(vec![curve("b = 117, c = 8", 5597.0, 0.25), curve("b = 58, c = 8", 1134.0, 0.06)]),
-            plot(vec![curve("b = 58, c = 50", 27.6, 0.06), curve("b = 58, c = 66", 0.0, 0.06)]),
+            plot(vec![curve("b = 117, c = 8", 0, 5597.0, 0.25), curve("b = 58, c = 8", 1, 1134.0, 0.06)]),
+            plot(vec![curve("b = 58, c = 50", 2, 27.6, 0.06), curve("b = 58, c = 66", 3, 0.0, 0.06)]),
         ],
     }
 }

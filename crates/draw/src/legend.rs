@@ -16,8 +16,8 @@ pub(crate) enum Sample {
     Marked(Stroke, Mark),
     /// A filled block: colour or `url(#pattern)`.
     Block(String),
-    /// The quartile bar of a scheme.
-    Bar(Role, Mark),
+    /// The quartile bar of a scheme: its outline, its marker, what it is filled with and how opaque.
+    Bar(Role, Mark, (String, f64)),
 }
 
 /// Width of a sample and its distance to the words.
@@ -78,10 +78,10 @@ fn draw_sample(canvas: &mut Canvas, sample: &Sample, x: f64, y: f64) {
             pen.rectangle(block(5.0));
             canvas.fill(pen.path(), paint, 1.0);
         }
-        Sample::Bar(role, mark) => {
+        Sample::Bar(role, mark, (paint, opacity)) => {
             let mut pen = Pen::default();
             pen.rectangle(block(5.0));
-            canvas.fill(pen.path(), &role.css(), 0.3);
+            canvas.fill(pen.path(), paint, *opacity);
             canvas.stroke(pen.path(), Stroke::new(*role, 1.0));
             mark.draw(canvas, [(middle, y)]);
         }

@@ -5,16 +5,18 @@ use crate::axis::{Axis, Spacing};
 use crate::canvas::{Canvas, LINE, Pen, Stroke};
 use crate::frame::{self, Vertical};
 use crate::legend::{self, Sample};
-use crate::marks::Mark;
+use crate::look::Look;
 use crate::moments::extremes;
 use crate::palette;
 use crate::text;
 
 /// One curve.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Line {
     /// Name for the legend.
     pub label: String,
+    /// Hue, marker and dashes.
+    pub look: Look,
     /// Whether a value stays until the next point; else straight lines join the points.
     pub steps: bool,
     /// Position on the horizontal axis, and value there. A point that is not finite interrupts the curve.
@@ -26,7 +28,7 @@ pub struct Line {
 pub struct LinePlot {
     /// Title of the vertical axis, with its unit.
     pub measure: String,
-    /// The curves; those of one label in several plots look alike, and have one entry in the legend.
+    /// The curves; those of one label in several plots have one entry in the legend, the look of the first.
     pub lines: Vec<Line>,
 }
 
@@ -39,8 +41,6 @@ pub struct LineChart {
     pub across: String,
     /// From top to bottom.
     pub plots: Vec<LinePlot>,
-    /// Whether the first curve is what the others are held against: it has that colour then, else none has.
-    pub held_against_first: bool,
 }
 
 /// The line at 0, where values lie on both sides.
@@ -89,9 +89,9 @@ impl LineChart {
                 canvas.line((area.left, y), (area.right, y), ZERO_LINE);
             }
             for line in &plot.lines {
-                let index = labels.iter().position(|label| *label == line.label).unwrap_or(0);
+                let index = labels.iter().position(|(label, _)| *label == line.label).unwrap_or(0);
                 let shift = (index as f64 + 0.5) / labels.len().max(1) as f64;
-                line.draw(&mut canvas, &across, &value, self.mark(index), shift);
+                line.draw(&mut canvas, &across, &value, shift);
             }
         }
         canvas
@@ -102,24 +102,19 @@ impl LineChart {
     }
 
     /// Each label once, in order.
-    fn labels(&self) -> Vec<&str> {
-        let mut labels: Vec<&str> = Vec::new();
+    fn labels(&self) -> Vec<(&str, Look)> {
+        let mut labels: Vec<(&str, Look)> = Vec::new();
         for line in self.lines() {
-            if !labels.contains(&line.label.as_str()) {
-                labels.push(&line.label);
+            if !labels.iter().any(|(label, _)| *label == line.label) {
+                labels.push((&line.label, line.look));
             }
         }
         labels
     }
 
     fn entries(&self) -> Vec<(Sample, String)> {
-        let labels = self.labels().into_iter().enumerate();
-        let marked = labels.map(|(index, label)| (self.mark(index), label));
-        marked.map(|(mark, label)| (Sample::Marked(stroke(mark), mark), label.into())).collect()
-    }
-
-    fn mark(&self, index: usize) -> Mark {
-        Mark::of_scheme(if self.held_against_first { index } else { index + 1 })
+        let sample = |look: Look| Sample::Marked(look.stroke(), look.mark_of_curve());
+        self.labels().into_iter().map(|(label, look)| (sample(look), label.into())).collect()
     }
 }
 
@@ -142,7 +137,7 @@ impl LinePlot {
 
 impl Line {
     /// `shift`: where its first marker stands, of the distance between two.
-    fn draw(&self, canvas: &mut Canvas, across: &Axis, value: &Axis, mark: Mark, shift: f64) {
+    fn draw(&self, canvas: &mut Canvas, across: &Axis, value: &Axis, shift: f64) {
         let place = |point: &(f64, f64)| (across.at(point.0), value.at(point.1));
         let mut pen = Pen::default();
         for pair in self.points.windows(2).filter(|pair| pair.iter().all(finite)) {
@@ -160,9 +155,9 @@ impl Line {
             .map(|&(position, value)| format!("{}: {}", text::number(position), text::number(value)))
             .collect();
         canvas.explained(&format!("{}. {}", self.label, words.join(", ")), |canvas| {
-            canvas.stroke(pen.path(), stroke(mark));
+            canvas.stroke(pen.path(), self.look.stroke());
             let marked = self.marked(across, shift);
-            mark.draw(canvas, marked.iter().map(place));
+            self.look.mark_of_curve().draw(canvas, marked.iter().map(place));
         });
     }
 
@@ -190,8 +185,4 @@ impl Line {
 
 fn finite(point: &(f64, f64)) -> bool {
     point.0.is_finite() && point.1.is_finite()
-}
-
-fn stroke(mark: Mark) -> Stroke {
-    Stroke::new(mark.role, 1.6)
 }

@@ -1,7 +1,7 @@
 //! Markers. Their shapes differ as much as their colours.
 
 use crate::canvas::{Canvas, Pen, Stroke, decimal};
-use crate::palette::{self, Role};
+use crate::palette::Role;
 
 /// A marker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,23 +41,6 @@ impl Mark {
     /// Smaller where there are so many that they would hide each other.
     pub(crate) fn among(self, count: usize) -> Mark {
         if count > 200 { Mark { radius: self.radius * 0.65, ..self } } else { self }
-    }
-
-    /// The marker of scheme `index` on its bar.
-    pub(crate) fn of_scheme(index: usize) -> Mark {
-        let shapes = [
-            Shape::Dot,
-            Shape::FilledBox,
-            Shape::FilledDiamond,
-            Shape::Up,
-            Shape::FilledDown,
-            Shape::Box,
-            Shape::Diamond,
-            Shape::Down,
-        ];
-        // Where colours begin anew, shapes do not: colour and shape together are one scheme's.
-        let shape = index + 3 * (index / shapes.len());
-        Mark::new(shapes[shape % shapes.len()], scheme(index), 3.0)
     }
 
     /// Draws the marker at all these places.
@@ -129,9 +112,4 @@ pub(crate) fn thinned<T>(mut marks: Vec<T>, place: impl Fn(&T) -> [f64; 3]) -> V
         marks.retain(|mark| taken.insert(place(mark).map(|px| px.round() as i64)));
     }
     marks
-}
-
-/// The colour of scheme `index`; after eight they begin anew.
-pub(crate) fn scheme(index: usize) -> Role {
-    palette::SCHEMES[index % palette::SCHEMES.len()]
 }

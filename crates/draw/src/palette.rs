@@ -71,16 +71,16 @@ pub const CLASSES: [Role; 6] = [
     role("idle-timer", "#8a63b8", "#b79ae0"),
     role("idle-other", "#7d858c", "#8d959c"),
 ];
-/// Schemes, in the order of the caller; the first is what others are held against.
-pub const SCHEMES: [Role; 8] = [
-    role("scheme-1", "#4d5660", "#b3bcc5"),
-    role("scheme-2", "#0072b2", "#56b4e9"),
-    role("scheme-3", "#d55e00", "#ff8a3d"),
-    role("scheme-4", "#00805f", "#2fc79b"),
-    role("scheme-5", "#a8326f", "#f08fc0"),
-    role("scheme-6", "#8a6d00", "#e6c229"),
-    role("scheme-7", "#5b4fc4", "#a79cff"),
-    role("scheme-8", "#7a4a2b", "#d3a27f"),
+/// Schemes, in the order of [`Hue`](crate::Hue). Readers without one kind of cone tell any two apart, too.
+pub const HUES: [Role; 8] = [
+    role("hue-grey", "#76666d", "#bbced8"),
+    role("hue-blue", "#176cc1", "#1fb1fe"),
+    role("hue-orange", "#bf3b03", "#e65004"),
+    role("hue-green", "#09a68f", "#419a78"),
+    role("hue-rose", "#840063", "#f26dbf"),
+    role("hue-gold", "#bb8b18", "#fef158"),
+    role("hue-violet", "#2d10be", "#995ffc"),
+    role("hue-brown", "#4f2f11", "#fcb365"),
 ];
 
 const SINGLE: [Role; 19] = [
@@ -107,7 +107,7 @@ const SINGLE: [Role; 19] = [
 
 /// Every colour.
 pub fn roles() -> impl Iterator<Item = Role> {
-    SINGLE.into_iter().chain(CLASSES).chain(SCHEMES)
+    SINGLE.into_iter().chain(CLASSES).chain(HUES)
 }
 
 /// The colours as CSS: light, dark where the reader prefers it, and either by `data-theme` on the root.

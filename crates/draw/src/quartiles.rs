@@ -6,7 +6,8 @@ use crate::canvas::{Anchor, Area, Canvas, LINE, Pen, Place, Stroke};
 use crate::category_names::Names;
 use crate::frame::{self, Vertical};
 use crate::legend::{self, Sample};
-use crate::marks::{Mark, scheme as scheme_colour};
+use crate::look::{Look, Series};
+use crate::marks::Mark;
 use crate::moments::extremes;
 use crate::palette;
 use crate::text;
@@ -52,7 +53,7 @@ pub struct Group {
     pub bound: Option<f64>,
     /// Else the bound of each bar; empty if there is none.
     pub bounds: Vec<Option<f64>>,
-    /// One per scheme, in the order of [`QuartileChart::schemes`]; `None` where there is no result.
+    /// One per series, in the order of [`QuartileChart::series`]; `None` where there is no result.
     pub bars: Vec<Option<Quartiles>>,
 }
 
@@ -67,11 +68,14 @@ pub struct QuartileChart {
     pub measure: String,
     /// Linear from 0, or logarithmic.
     pub spacing: Spacing,
-    /// Names for the legend.
-    pub schemes: Vec<String>,
+    /// Names for the legend, and how their bars look.
+    pub series: Vec<Series>,
     /// From left to right.
     pub groups: Vec<Group>,
 }
+
+/// A colour or pattern, and how opaque it is.
+type Fill = (String, f64);
 
 const BOUND_LINE: Stroke = Stroke::new(palette::BOUND, 2.0);
 
@@ -83,8 +87,10 @@ impl QuartileChart {
 
     pub(crate) fn drawn(&self, size: Size) -> Canvas {
         let mut canvas = Canvas::new(size);
+        let fills: Vec<Fill> =
+            self.series.iter().map(|series| series.look.fill(&mut canvas, &self.about.id)).collect();
         let top = frame::heading(&mut canvas, &self.about);
-        let top = legend::draw(&mut canvas, top, &self.entries());
+        let top = legend::draw(&mut canvas, top, &self.entries(&fills));
         let row = canvas.font() * LINE;
         let (low, high) = self.values();
         let label = match self.spacing {
@@ -123,7 +129,7 @@ impl QuartileChart {
         }
         for (group, middle) in self.groups.iter().zip(&middles) {
             if let Some(middle) = *middle {
-                self.draw_group(&mut canvas, area, &value, group, middle, slot);
+                self.draw_group(&mut canvas, area, &value, (group, &fills), (middle, slot));
             }
         }
         canvas
@@ -146,11 +152,12 @@ impl QuartileChart {
         self.groups.iter().any(|group| finite(&group.bound) || group.bounds.iter().any(finite))
     }
 
-    fn entries(&self) -> Vec<(Sample, String)> {
-        let schemes = self.schemes.iter().enumerate();
-        let mut entries: Vec<_> = schemes
-            .map(|(index, scheme)| {
-                (Sample::Bar(scheme_colour(index), Mark::of_scheme(index)), scheme.clone())
+    fn entries(&self, fills: &[Fill]) -> Vec<(Sample, String)> {
+        let series = self.series.iter().zip(fills);
+        let mut entries: Vec<_> = series
+            .map(|(series, fill)| {
+                let Series { label, look } = series;
+                (Sample::Bar(look.role(), look.mark(), fill.clone()), label.clone())
             })
             .collect();
         if self.has_bound() {
@@ -217,26 +224,24 @@ impl QuartileChart {
         canvas: &mut Canvas,
         area: Area,
         value: &Axis,
-        group: &Group,
-        middle: f64,
-        slot: f64,
+        (group, fills): (&Group, &[Fill]),
+        (middle, slot): (f64, f64),
     ) {
-        let count = self.schemes.len().max(group.bars.len()).max(1) as f64;
+        let count = self.series.len().max(1) as f64;
         let pitch = (slot * 0.8 / count).min(30.0);
         let width = (pitch * 0.72).max(1.5);
-        for (index, bar) in group.bars.iter().enumerate() {
+        let series = self.series.iter().zip(fills);
+        for (index, (bar, (Series { label, look }, fill))) in group.bars.iter().zip(series).enumerate() {
             let x = middle + pitch * (index as f64 - (count - 1.0) / 2.0);
             if let Some(bar) = bar {
-                let scheme = self.schemes.get(index).map_or("", String::as_str);
                 let words = [bar.q1, bar.median, bar.q3].map(text::number).join(" / ");
-                canvas.explained(&format!("{} {scheme}: {words}", group.label), |canvas| {
-                    draw_bar(canvas, area, value, bar, index, x, width);
+                canvas.explained(&format!("{} {label}: {words}", group.label), |canvas| {
+                    draw_bar(canvas, area, value, bar, (*look, fill), (x, width));
                 });
             }
             if let Some(bound) = group.bounds.get(index).copied().flatten().filter(|bound| value.has(*bound))
             {
-                let scheme = self.schemes.get(index).map_or("", String::as_str);
-                let words = format!("{} {scheme}, bound: {}", group.label, text::number(bound));
+                let words = format!("{} {label}, bound: {}", group.label, text::number(bound));
                 let (half, y) = (pitch / 2.0, value.at(bound));
                 canvas.explained(&words, |canvas| canvas.line((x - half, y), (x + half, y), BOUND_LINE));
             }
@@ -272,21 +277,20 @@ fn draw_bar(
     area: Area,
     value: &Axis,
     bar: &Quartiles,
-    index: usize,
-    x: f64,
-    width: f64,
+    (look, (paint, opacity)): (Look, &Fill),
+    (x, width): (f64, f64),
 ) {
     if [bar.q1, bar.median, bar.q3].iter().any(|quartile| quartile.is_nan()) {
         return;
     }
-    let role = scheme_colour(index);
+    let role = look.role();
     let open = bar.q3 == f64::INFINITY;
     let (left, right) = (x - width / 2.0, x + width / 2.0);
     let top = if open { area.top } else { value.at(bar.q3) };
     let bottom = if bar.q1 == f64::INFINITY { area.top + 1.0 } else { value.at(bar.q1) };
     let mut inside = Pen::default();
     inside.rectangle(Area { left, right, top, bottom });
-    canvas.fill(inside.path(), &role.css(), 0.3);
+    canvas.fill(inside.path(), paint, *opacity);
     let mut outline = Pen::default();
     outline.segment((left, top), (left, bottom));
     outline.line_to(right, bottom);
@@ -298,7 +302,7 @@ fn draw_bar(
     if bar.median.is_finite() {
         let y = value.at(bar.median);
         canvas.line((left, y), (right, y), Stroke::new(role, 2.0));
-        let mark = Mark::of_scheme(index);
+        let mark = look.mark();
         Mark { radius: mark.radius.min(width / 2.0).max(1.0), ..mark }.draw(canvas, [(x, y)]);
     }
     if open {

@@ -64,6 +64,16 @@ fn timeline() -> impl Strategy<Value = Timeline> {
         .prop_map(|(span, handoff, notices)| Timeline { span, handoff, notices })
 }
 
+fn look() -> impl Strategy<Value = Look> {
+    let hues = prop::sample::select(vec![Hue::Grey, Hue::Blue, Hue::Brown]);
+    let markers = prop::sample::select(vec![Marker::Dot, Marker::Square, Marker::OpenDown]);
+    (hues, markers, any::<u8>()).prop_map(|(hue, marker, shade)| Look { hue, marker, shade })
+}
+
+fn series() -> impl Strategy<Value = Series> {
+    (name(), look()).prop_map(|(label, look)| Series { label, look })
+}
+
 fn quartile_chart() -> impl Strategy<Value = QuartileChart> {
     let bar = option::of((number(), number(), number()));
     let bar = bar.prop_map(|bar| bar.map(|(q1, median, q3)| Quartiles { q1, median, q3 }));
@@ -77,13 +87,13 @@ fn quartile_chart() -> impl Strategy<Value = QuartileChart> {
         name().prop_map(|label| Across::Categories { label }),
         (name(), spacing()).prop_map(|(label, spacing)| Across::Numbers { label, spacing }),
     ];
-    (about(), across, name(), spacing(), vec(name(), 0..10), vec(group, 0..14)).prop_map(
-        |(about, across, measure, spacing, schemes, groups)| QuartileChart {
+    (about(), across, name(), spacing(), vec(series(), 0..10), vec(group, 0..14)).prop_map(
+        |(about, across, measure, spacing, series, groups)| QuartileChart {
             about,
             across,
             measure,
             spacing,
-            schemes,
+            series,
             groups,
         },
     )
@@ -166,12 +176,10 @@ fn queue() -> impl Strategy<Value = QueueGraph> {
 }
 
 fn line_chart() -> impl Strategy<Value = LineChart> {
-    let line = (name(), any::<bool>(), vec((number(), number()), 0..40));
-    let line = line.prop_map(|(label, steps, points)| Line { label, steps, points });
+    let line = (name(), look(), any::<bool>(), vec((number(), number()), 0..40));
+    let line = line.prop_map(|(label, look, steps, points)| Line { label, look, steps, points });
     let plot = (name(), vec(line, 0..5)).prop_map(|(measure, lines)| LinePlot { measure, lines });
-    (about(), name(), vec(plot, 0..4), any::<bool>()).prop_map(
-        |(about, across, plots, held_against_first)| LineChart { about, across, plots, held_against_first },
-    )
+    (about(), name(), vec(plot, 0..4)).prop_map(|(about, across, plots)| LineChart { about, across, plots })
 }
 
 fn ladder() -> impl Strategy<Value = Ladder> {
@@ -274,6 +282,57 @@ fn colours_are_far_enough_from_their_ground() {
     }
 }
 
+/// A linear light of sRGB, as readers without one kind of cone see it (G. M. Machado, M. M. Oliveira and L. A. F.
+/// Fernandes, "A physiologically-based model for simulation of color vision deficiency", 2009, severity 1).
+const EYES: [[[f64; 3]; 3]; 4] = [
+    [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+    [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+];
+
+/// Five times what is just told apart (0.02) in the space of B. Ottosson, "A perceptual color space for image
+/// processing", 2020.
+const TOLD_APART: f64 = 0.1;
+
+fn transformed(matrix: &[[f64; 3]; 3], vector: [f64; 3]) -> [f64; 3] {
+    matrix.map(|row| row.iter().zip(vector).map(|(a, b)| a * b).sum())
+}
+
+fn seen(eye: &[[f64; 3]; 3], colour: &str) -> [f64; 3] {
+    let channel = |at: usize| {
+        let value = f64::from(u8::from_str_radix(&colour[at..at + 2], 16).unwrap()) / 255.0;
+        if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+    };
+    let light = transformed(eye, [channel(1), channel(3), channel(5)]).map(|value| value.clamp(0.0, 1.0));
+    let cones = [
+        [0.4122214708, 0.5363325363, 0.0514459929],
+        [0.2119034982, 0.6806995451, 0.1073969566],
+        [0.0883024619, 0.2817188376, 0.6299787005],
+    ];
+    let opponents = [
+        [0.2104542553, 0.7936177850, -0.0040720468],
+        [1.9779984951, -2.4285922050, 0.4505937099],
+        [0.0259040371, 0.7827717662, -0.8086757660],
+    ];
+    transformed(&opponents, transformed(&cones, light).map(f64::cbrt))
+}
+
+#[test]
+fn any_two_schemes_are_told_apart_by_every_eye() {
+    for eye in &EYES {
+        for ground in [|role: palette::Role| role.light, |role: palette::Role| role.dark] {
+            for (index, one) in palette::HUES.iter().enumerate() {
+                for other in &palette::HUES[..index] {
+                    let (a, b) = (seen(eye, ground(*one)), seen(eye, ground(*other)));
+                    let apart: f64 = a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
+                    assert!(apart > TOLD_APART, "{} and {}: {apart:.3}, {:?}", one.name, other.name, eye[0]);
+                }
+            }
+        }
+    }
+}
+
 /// Series with bounds of their own are groups at one position: the bars stand as those of one group do.
 #[test]
 fn groups_at_one_position_stand_side_by_side() {
@@ -284,7 +343,9 @@ fn groups_at_one_position_stand_side_by_side() {
         across: Across::Numbers { label: "delay, ms".into(), spacing: Spacing::Log },
         measure: "transfer time, s".into(),
         spacing: Spacing::Linear,
-        schemes: vec!["sack".into(), "etcp".into()],
+        series: [("sack", Hue::Grey), ("etcp", Hue::Orange)]
+            .map(|(label, hue)| Series { label: label.into(), look: Look::new(hue, Marker::Dot) })
+            .to_vec(),
         groups,
     };
     let size = Size { width: 720, height: 420 };

@@ -39,7 +39,10 @@ fn quartile_chart() -> QuartileChart {
         across: Across::Categories { label: String::new() },
         measure: "transfer time, s".to_string(),
         spacing: Spacing::Linear,
-        schemes: vec!["sack".to_string(), "etcp-v1".to_string()],
+        series: vec![
+            Series { label: "sack".to_string(), look: Look::new(Hue::Grey, Marker::Dot) },
+            Series { label: "etcp-v1".to_string(), look: Look::new(Hue::Blue, Marker::Square).shaded(1) },
+        ],
         groups: vec![
             group("mbb, 1 flow", 1.0, vec![bar(11.14, 12.25, 13.96), bar(6.835, 7.069, 9.66)]),
             group("bbm 1 s, 1 flow", 4.0, vec![bar(15.67, 15.81, f64::INFINITY), None]),
@@ -163,12 +166,12 @@ fn ladder() {
 fn lines() {
     let line = |label: &str, points: &[(f64, f64)]| Line {
         label: label.to_string(),
+        look: Look::new(Hue::Blue, Marker::Square).shaded(label.len() as u8 % 6),
         steps: label == "steps",
         points: points.to_vec(),
     };
     let plot = |lines| LinePlot { measure: "gain, segments".to_string(), lines };
     let picture = LineChart {
-        held_against_first: false,
         about: about("lines"),
         across: "error, %".to_string(),
         plots: vec![
@@ -188,18 +191,18 @@ fn lines() {
 fn markers_of_long_curves_stand_apart() {
     let line = |label: &str| Line {
         label: label.to_string(),
+        look: Look::new(if label == "a" { Hue::Blue } else { Hue::Green }, Marker::Square),
         steps: true,
         points: (0..1000).map(|k| (f64::from(k) / 100.0, f64::from(k / 100))).collect(),
     };
     let chart = |lines| LineChart {
-        held_against_first: false,
         about: about("apart"),
         across: "time, s".to_string(),
         plots: vec![LinePlot { measure: "cwnd".to_string(), lines }],
     };
     let both = chart(vec![line("a"), line("b")]).svg(SIZE);
     // One path per curve has all its markers, each closed by a `z`; the legend's sample has one.
-    let filled = both.lines().filter(|line| line.contains("fill:var(--segue-scheme"));
+    let filled = both.lines().filter(|line| line.contains("fill:var(--segue-hue"));
     let markers: Vec<&str> = filled.filter(|line| line.matches('z').count() > 1).collect();
     let counts: Vec<usize> = markers.iter().map(|line| line.matches('z').count()).collect();
     assert_eq!(counts, [7, 7], "{both}");

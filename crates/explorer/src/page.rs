@@ -4,6 +4,7 @@
 use crate::question::{DELAYS, MOST_FLOWS, MOST_PACKETS, RATES, USUAL_SCHEMES, words_of};
 use maud::{DOCTYPE, Markup, html};
 use segue_handoff::{Entry, Scheme};
+use segue_report::looks::named;
 use segue_report::{SCRIPT, style_sheet};
 use segue_tcp::profile::stacks;
 use segue_world::access::PRESETS;
@@ -171,7 +172,7 @@ fn schemes() -> Markup {
         html! {
             @for entry in entries {
                 label title=(format!("{}; stack {}", entry.summary, entry.stack)) {
-                    input type="checkbox" name="scheme" value=(entry.name) checked[usual(entry.name)]; " " (entry.name)
+                    input type="checkbox" name="scheme" value=(entry.name) checked[usual(entry.name)]; " " (named(entry.name))
                 }
             }
         }

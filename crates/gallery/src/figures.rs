@@ -3,15 +3,15 @@
 use crate::lcfd::{lcfd_chart, lcfd_windows_chart};
 use crate::tcp_ho::{gains_chart, saving_chart, windows_chart};
 use segue_draw::{
-    About, Across, Group, Handoff as Break, Line, LineChart, LinePlot, Point, QuartileChart, Quartiles,
+    About, Across, Group, Handoff as Break, Line, LineChart, LinePlot, Look, Point, QuartileChart, Quartiles,
     SequenceGraph, Spacing, Timeline, Timeout,
 };
 use segue_model::lcfd::Equation7;
 use segue_model::lcfd::figures::{Compared, Figure as Chained};
 use segue_model::tcp_ho::{Curve, Handoff};
 use segue_report::fmip::signalling;
-use segue_report::graphs;
 use segue_report::pictures::Picture;
+use segue_report::{graphs, looks};
 use segue_reproduce::cells::cell_steps;
 use segue_reproduce::downloads::{Curve as Course, curves, handover};
 use segue_reproduce::judge::Source;
@@ -87,6 +87,12 @@ pub fn figure(paper: &Paper, figure: &Figure, results: &Results) -> DrawnFigure 
     DrawnFigure { panels: panels.collect() }
 }
 
+/// Segue's name of a sender, of a model's the scheme that it models.
+fn scheme(paper: &Paper, sender: &str) -> String {
+    let own = paper.own(sender);
+    own.strip_prefix("model:").map_or(own.clone(), |modelled| paper.own(modelled))
+}
+
 /// The quartiles of a measure.
 fn quartiles(sample: &Sample, of: Measure) -> Option<Quartiles> {
     let number = |stat| sample.number(of, stat);
@@ -103,7 +109,10 @@ fn mean(sample: &Sample, of: Measure) -> Option<Quartiles> {
 
 fn bars(paper: &Paper, figure: &Figure, panel: &Panel, results: &Results, id: &str) -> Picture {
     let of = panel.of.unwrap_or(Measure::Transfer);
-    let names: Vec<String> = (0..panel.series_count()).map(|series| panel.label(series).into()).collect();
+    let own: Vec<String> =
+        (0..panel.series_count()).map(|series| scheme(paper, panel.sender(series))).collect();
+    let labels = (0..own.len()).map(|series| panel.label(series).to_string());
+    let series = looks::series(own.iter().map(String::as_str).zip(labels));
     let bar = |series: usize, position: usize| {
         let point = panel.point(paper, series, position)?;
         let sample = results.sample(&point, &paper.own(panel.sender(series)))?;
@@ -116,7 +125,7 @@ fn bars(paper: &Paper, figure: &Figure, panel: &Panel, results: &Results, id: &s
         .map(|(position, label)| Group {
             label: label.clone(),
             position: position as f64,
-            bars: (0..names.len()).map(|series| bar(series, position)).collect(),
+            bars: (0..own.len()).map(|series| bar(series, position)).collect(),
             ..Group::default()
         })
         .collect();
@@ -132,7 +141,7 @@ fn bars(paper: &Paper, figure: &Figure, panel: &Panel, results: &Results, id: &s
             across: Across::Categories { label: panel.x.clone().unwrap_or_default() },
             measure: measure_title(of, panel.packets.unwrap_or(paper.defaults.packets)),
             spacing: Spacing::Linear,
-            schemes: names.clone(),
+            series: series.clone(),
             groups: groups.clone(),
         };
         chart.svg(size)
@@ -149,8 +158,15 @@ fn gains(panel: &Panel, id: &str) -> Option<LineChart> {
 /// How far the senders of a panel come along its route.
 fn progress_chart(paper: &Paper, figure: &Figure, panel: &Panel, id: &str) -> Option<LineChart> {
     let senders = progress(paper, panel).ok()?;
-    let line = |(label, points): (String, Vec<_>)| Line { label, steps: true, points: thinned(&points) };
-    let lines = senders.into_iter().map(line).collect();
+    let schemes: Vec<String> = senders.iter().map(|(sender, _)| scheme(paper, sender)).collect();
+    let looks = looks::looks(schemes.iter().map(String::as_str));
+    let line = |((label, points), look): ((String, Vec<_>), Look)| Line {
+        label,
+        look,
+        steps: true,
+        points: thinned(&points),
+    };
+    let lines = senders.into_iter().zip(looks).map(line).collect();
     Some(over_time(figure, panel, id, vec![LinePlot { measure: "packets acknowledged".into(), lines }]))
 }
 
@@ -202,21 +218,25 @@ fn download_chart(paper: &Paper, figure: &Figure, panel: &Panel, id: &str) -> Op
         DownloadCurve::Injected => "sent in HANDOFF, kB",
     };
     let curves = curves(paper, panel).ok()?;
-    let line = |label: &str, points: &[(f64, f64)]| Line {
-        label: label.into(),
+    let schemes: Vec<String> = curves.iter().map(|curve| scheme(paper, &curve.sender)).collect();
+    let looks = looks::looks(schemes.iter().map(String::as_str));
+    let looking: Vec<(&Course, Look)> = curves.iter().zip(looks).collect();
+    let line = |&(curve, look): &(&Course, Look)| Line {
+        label: curve.name(),
+        look,
         steps: true,
-        points: thinned(points),
+        points: thinned(&curve.points),
     };
     let plots = match curves.iter().any(|curve| curve.download.is_some()) {
         true => {
-            let plot = |of: &[Course]| LinePlot {
-                measure: format!("{}: {measure}", of[0].sender),
-                lines: of.iter().map(|c| line(c.download.as_deref().unwrap_or(""), &c.points)).collect(),
+            let plot = |of: &[(&Course, Look)]| LinePlot {
+                measure: format!("{}: {measure}", of[0].0.sender),
+                lines: of.iter().map(line).collect(),
             };
-            curves.chunk_by(|a, b| a.sender == b.sender).map(plot).collect()
+            looking.chunk_by(|a, b| a.0.sender == b.0.sender).map(plot).collect()
         }
         false => {
-            let lines = curves.iter().map(|curve| line(&curve.sender, &curve.points)).collect();
+            let lines = looking.iter().map(line).collect();
             vec![LinePlot { measure: measure.into(), lines }]
         }
     };
@@ -234,7 +254,7 @@ fn about(figure: &Figure, panel: &Panel, id: &str) -> About {
 
 /// Plots of a panel over time.
 fn over_time(figure: &Figure, panel: &Panel, id: &str, plots: Vec<LinePlot>) -> LineChart {
-    LineChart { held_against_first: false, about: about(figure, panel, id), across: "time, s".into(), plots }
+    LineChart { about: about(figure, panel, id), across: "time, s".into(), plots }
 }
 
 /// Spans of a curve: less than what can be told apart.

@@ -3,7 +3,10 @@
 
 use segue_draw::{About, Line, LineChart, LinePlot};
 use segue_model::tcp_ho::{Curve, Handoff, LIMIT_OF_SAVING, saving_at};
+use segue_report::looks::{look, looks};
 
+/// The scheme whose gain it is.
+const TCP_HO: &str = "tcp-ho";
 /// Curves that stay below this part of the greatest gain would lie on the axis: they get a plot of their own.
 const SMALL: f64 = 0.1;
 
@@ -23,10 +26,16 @@ pub fn gains_chart(curves: &[Curve], id: &str) -> LineChart {
     let highest = curves.iter().map(height).fold(0.0, f64::max);
     let (small, large): (Vec<&Curve>, Vec<&Curve>) =
         curves.iter().partition(|curve| height(curve) < highest * SMALL);
+    let all = looks(curves.iter().map(|_| TCP_HO));
     let line = |curve: &&Curve| Line {
         label: name(&curve.handoff, ", "),
+        look: curves
+            .iter()
+            .zip(&all)
+            .find(|(other, _)| other == curve)
+            .map_or(look(TCP_HO), |(_, look)| *look),
+        steps: false,
         points: curve.gains.clone(),
-        ..Line::default()
     };
     let plots = [
         (large, "mean gain of TCP-HO, segments"),
@@ -38,7 +47,6 @@ pub fn gains_chart(curves: &[Curve], id: &str) -> LineChart {
         lines: curves.iter().map(line).collect(),
     });
     LineChart {
-        held_against_first: false,
         about: About {
             id: id.into(),
             title: "Mean gain of TCP-HO over the error of its estimate".into(),
@@ -56,17 +64,17 @@ const STEPS: u32 = 200;
 /// Figures 13 and 14 of the paper: the windows of TCP and of TCP-HO with an estimate of `x` segments.
 pub fn windows_chart(handoff: &Handoff, x: f64, id: &str) -> LineChart {
     let full = handoff.full_after(handoff.c()).max(handoff.full_after(x)) * 1.05;
-    let line = |label: &str, threshold: f64| {
+    let line = |label: &str, scheme: &str, threshold: f64| {
         let times = (0..=STEPS).map(|step| full * f64::from(step) / f64::from(STEPS));
         Line {
             label: label.into(),
+            look: look(scheme),
+            steps: false,
             points: times.map(|t| (t, handoff.window(threshold, t))).collect(),
-            ..Line::default()
         }
     };
     let words = format!("b = {}, c = {}, x = {x}", handoff.b(), handoff.c());
     LineChart {
-        held_against_first: false,
         about: About {
             id: id.into(),
             title: format!("Windows of TCP and TCP-HO, {words}"),
@@ -79,7 +87,7 @@ pub fn windows_chart(handoff: &Handoff, x: f64, id: &str) -> LineChart {
         across: "time, round trips".into(),
         plots: vec![LinePlot {
             measure: "cwnd, segments".into(),
-            lines: vec![line("TCP", handoff.c()), line("TCP-HO", x)],
+            lines: vec![line("TCP", "newreno", handoff.c()), line("TCP-HO", TCP_HO, x)],
         }],
     }
 }
@@ -89,16 +97,17 @@ pub fn saving_chart(id: &str) -> LineChart {
     let ends = (0..=STEPS).map(|step| 1.0 + f64::from(step) / f64::from(STEPS));
     let saving = Line {
         label: "(2T - x) / x".into(),
+        look: look(TCP_HO),
+        steps: false,
         points: ends.map(|x| (x, saving_at(x, 2.0))).collect(),
-        ..Line::default()
     };
     let mean = Line {
         label: format!("mean, 2 ln 2 - 1 = {LIMIT_OF_SAVING:.4}"),
+        look: look(TCP_HO).shaded(1),
+        steps: false,
         points: vec![(1.0, LIMIT_OF_SAVING), (2.0, LIMIT_OF_SAVING)],
-        ..Line::default()
     };
     LineChart {
-        held_against_first: false,
         about: About {
             id: id.into(),
             title: "Part of a disconnection that sending at once saves".into(),

@@ -1,7 +1,7 @@
 //! The chart of quartiles of a comparison: along a parameter that varies, or block by block.
 
-use crate::headline_of;
-use segue_draw::{About, Across, Group, QuartileChart, Quartiles, Spacing};
+use crate::{headline_of, looks};
+use segue_draw::{About, Across, Group, QuartileChart, Quartiles, Series, Spacing};
 use segue_study::presentation::Scale;
 use segue_study::{Comparison, GroupResult, Parameter, Presentation, Row};
 use segue_world::{Experiment, Kind, SECOND};
@@ -13,8 +13,12 @@ const WIDE_RANGE: f64 = 8.0;
 /// The chart; its id is `quartiles`.
 pub fn quartiles(comparison: &Comparison, presentation: &Presentation) -> QuartileChart {
     let asked = presentation.chart;
-    let (schemes, groups, across) = match asked.across {
-        None => (schemes(comparison), blocks(comparison), Across::Categories { label: String::new() }),
+    let (series, groups, across) = match asked.across {
+        None => (
+            looks::series(schemes(comparison).map(|scheme| (scheme, scheme.to_string()))),
+            blocks(comparison),
+            Across::Categories { label: String::new() },
+        ),
         Some(parameter) => {
             let (series, groups) = along(comparison, parameter);
             let label = match asked.horizontal {
@@ -35,7 +39,7 @@ pub fn quartiles(comparison: &Comparison, presentation: &Presentation) -> Quarti
         across,
         measure: "transfer time, s".into(),
         spacing: vertical,
-        schemes,
+        series,
         groups,
     }
 }
@@ -55,9 +59,8 @@ fn fitting(groups: &[Group]) -> Spacing {
     if high > WIDE_RANGE * low { Spacing::Log } else { Spacing::Linear }
 }
 
-fn schemes(comparison: &Comparison) -> Vec<String> {
-    let first = comparison.groups.first();
-    first.map_or(Vec::new(), |group| group.rows.iter().map(|row| row.scheme.clone()).collect())
+fn schemes(comparison: &Comparison) -> impl Iterator<Item = &str> + Clone {
+    comparison.groups.iter().take(1).flat_map(|group| group.rows.iter().map(|row| row.scheme.as_str()))
 }
 
 fn bar(row: &Row) -> Quartiles {
@@ -131,8 +134,8 @@ fn flows(comparison: &Comparison, experiment: &Experiment) -> Option<String> {
     differs(comparison, |other| other.flows != flows).then(|| format!("{flows} flow{plural}"))
 }
 
-/// Names of the series, and the groups at their positions: a series is a scheme with whatever else varies.
-fn along(comparison: &Comparison, parameter: Parameter) -> (Vec<String>, Vec<Group>) {
+/// The series, and the groups at their positions: a series is a scheme with whatever else varies.
+fn along(comparison: &Comparison, parameter: Parameter) -> (Vec<Series>, Vec<Group>) {
     let rest: Vec<String> =
         comparison.groups.iter().map(|group| rest(comparison, &group.experiment, parameter)).collect();
     let mut kinds_of_rest: Vec<&String> = Vec::new();
@@ -141,14 +144,14 @@ fn along(comparison: &Comparison, parameter: Parameter) -> (Vec<String>, Vec<Gro
             kinds_of_rest.push(words);
         }
     }
-    let schemes = schemes(comparison);
-    let series = kinds_of_rest.iter().flat_map(|words| {
-        schemes.iter().map(move |scheme| match words.is_empty() {
-            true => scheme.clone(),
-            false => format!("{scheme}, {words}"),
+    let schemes: Vec<&str> = schemes(comparison).collect();
+    let named = kinds_of_rest.iter().flat_map(|words| {
+        schemes.iter().map(move |&scheme| match words.is_empty() {
+            true => (scheme, scheme.to_string()),
+            false => (scheme, format!("{scheme}, {words}")),
         })
     });
-    let series: Vec<String> = series.collect();
+    let series = looks::series(named);
     let groups = comparison.groups.iter().zip(&rest).map(|(group, words)| {
         let place = kinds_of_rest.iter().position(|other| *other == words).unwrap_or(0) * schemes.len();
         let mut bars = vec![None; series.len()];

@@ -6,10 +6,10 @@ use crate::handoff::{
     Drawn, bar_of_row, furnish_alike, furnish_narrow, link_time, link_time_caption, sentence_case,
 };
 use crate::pictures::{Budget, Picture};
-use crate::{Origin, asked, headline_of, page, traffic};
+use crate::{Origin, asked, headline_of, looks, page, traffic};
 use maud::{Markup, PreEscaped, html};
 use rayon::prelude::*;
-use segue_draw::{About, Line, LineChart, LinePlot};
+use segue_draw::{About, Line, LineChart, LinePlot, Look};
 use segue_study::explain::{Chosen, explain_around, reference, typical};
 use segue_study::measure::{self, Column, Measure, seconds};
 use segue_study::{Comparison, GroupResult, Plan, Presentation, Row};
@@ -77,7 +77,7 @@ pub fn comparison_part(plan: &Plan, comparison: &Comparison, presentation: &Pres
              (inf: not within 400 s). x bound, p90: its ratio to what no sender can beat with these links, median and 90th \
              percentile. Per handoff: RTO, timeouts; spur, the spurious of them; FR, fast retransmits; drops in queues; \
              rexmit, packets sent again; needless, those that brought nothing. vs first: median ratio to "
-            b { (plan.schemes[0].name) } " over the same handoffs; below 1 is faster."
+            b { (plan.schemes[0].name) } " over the same handoffs; below 1 is faster. " (COLOURED)
         }
         @for (picture, caption) in quartiles.iter().chain(&over_time).chain(link_times) { (picture.markup(true, caption)) }
     }
@@ -86,13 +86,13 @@ pub fn comparison_part(plan: &Plan, comparison: &Comparison, presentation: &Pres
 
 /// How the transfer time depends on when the handoff comes.
 fn over_time(index: usize, group: &GroupResult) -> (Picture, String) {
-    let line = |row: &Row| {
+    let line = |(row, look): (&Row, Look)| {
         let own = group.handoffs.iter().filter(|handoff| handoff.scheme == row.scheme);
         let points = own.map(|handoff| (handoff.at_s, handoff.transfer_s.unwrap_or(f64::NAN)));
-        Line { label: row.scheme.clone(), steps: false, points: points.collect() }
+        Line { label: row.scheme.clone(), look, steps: false, points: points.collect() }
     };
+    let looks = looks::looks(group.rows.iter().map(|row| row.scheme.as_str()));
     let chart = LineChart {
-        held_against_first: true,
         about: About {
             id: format!("over-time-{index}"),
             title: format!("Transfer time over handoff time, {}", headline_of(group)),
@@ -104,7 +104,7 @@ fn over_time(index: usize, group: &GroupResult) -> (Picture, String) {
         across: "handoff time T, s".into(),
         plots: vec![LinePlot {
             measure: "transfer time, s".into(),
-            lines: group.rows.iter().map(line).collect(),
+            lines: group.rows.iter().zip(looks).map(line).collect(),
         }],
     };
     let picture = Picture::draw((260, 260), |size, suffix| {
@@ -203,7 +203,7 @@ fn line(row: &Row, comparable: bool) -> Markup {
     };
     html! {
         tr {
-            td { (row.scheme) }
+            td { (looks::named(&row.scheme)) }
             @for (measure, shown) in columns() {
                 @let class = if shown.column == Column::RatioToFirst { judged } else { "" };
                 td class=[Some(class).filter(|class| !class.is_empty())] { (measure.text(row)) }
@@ -212,12 +212,15 @@ fn line(row: &Row, comparable: bool) -> Markup {
     }
 }
 
+/// The colours of the last column.
+const COLOURED: &str = "It is green below 0.95, orange above 1.05, and has no colour on another stack.";
+
 fn legend(plan: &Plan) -> Markup {
     html! {
         p.lead {
             "Transfer time: from the completion of the handoff until the slowest flow is done (inf: not within 400 s). \
              \u{d7} bound: its ratio to what no sender can beat with these links. Counts are means per handoff. vs first: \
-             median ratio to " b { (plan.schemes[0].name) } " over the same handoffs; below 1 is faster."
+             median ratio to " b { (plan.schemes[0].name) } " over the same handoffs; below 1 is faster. " (COLOURED)
         }
     }
 }

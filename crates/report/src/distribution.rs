@@ -1,8 +1,8 @@
 //! The distribution of the transfer times of a block, beside its quartiles.
 
-use crate::headline_of;
 use crate::pictures::Picture;
-use segue_draw::{About, Line, LineChart, LinePlot};
+use crate::{headline_of, looks};
+use segue_draw::{About, Line, LineChart, LinePlot, Look};
 use segue_study::{GroupResult, Row};
 
 /// Parts of the handoffs that a curve tells apart.
@@ -11,14 +11,14 @@ const PARTS: usize = 40;
 /// Shares of the handoffs that are done within each time, and what the picture shows. `group` must have kept its
 /// handoffs.
 pub fn distribution(index: usize, group: &GroupResult) -> (Picture, String) {
-    let line = |row: &Row| {
+    let line = |(row, look): (&Row, Look)| {
         let own = group.handoffs.iter().filter(|handoff| handoff.scheme == row.scheme);
         let times: Vec<f64> = own.map(|handoff| handoff.transfer_s.unwrap_or(f64::INFINITY)).collect();
-        Line { label: row.scheme.clone(), steps: false, points: shares(times) }
+        Line { label: row.scheme.clone(), look, steps: false, points: shares(times) }
     };
     let headline = headline_of(group);
+    let looks = looks::looks(group.rows.iter().map(|row| row.scheme.as_str()));
     let chart = LineChart {
-        held_against_first: true,
         about: About {
             id: format!("distribution-{index}"),
             title: format!("Distribution of the transfer time, {headline}"),
@@ -29,7 +29,7 @@ pub fn distribution(index: usize, group: &GroupResult) -> (Picture, String) {
         across: "transfer time, s".into(),
         plots: vec![LinePlot {
             measure: "share of handoffs".into(),
-            lines: group.rows.iter().map(line).collect(),
+            lines: group.rows.iter().zip(looks).map(line).collect(),
         }],
     };
     let picture = Picture::draw((300, 300), |size, suffix| {

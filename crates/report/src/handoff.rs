@@ -2,7 +2,7 @@
 
 use crate::graphs::{self, Graphs};
 use crate::pictures::{Budget, Picture};
-use crate::{Origin, asked, headline, page};
+use crate::{Origin, asked, headline, looks, page};
 use maud::{Markup, PreEscaped, html};
 use rayon::prelude::*;
 use segue_draw::{About, LinkTime, LinkTimeBar};
@@ -183,7 +183,7 @@ impl Drawn {
         html! {
             @for scheme in &self.schemes {
                 section {
-                    h3 { (scheme.name) ": " (outcome(&scheme.record)) }
+                    h3 { (looks::named(&scheme.name)) ": " (outcome(&scheme.record)) }
                     (self.story(&scheme.story))
                     @if scheme.untold > 0 {
                         p.lead { (scheme.untold) " more sentences: segue trace --story." }
@@ -431,7 +431,7 @@ fn counts(traces: &[SchemeTrace]) -> Markup {
                     @for told in traces {
                         @let record = &told.trace.record;
                         tr {
-                            td { (told.scheme) }
+                            td { (looks::named(&told.scheme)) }
                             td { (numbers::time(record.transfer.map(seconds))) }
                             td { (numbers::time(Some(seconds(record.bound)))) }
                             td { (record.timeouts_after().count()) }

@@ -4,7 +4,7 @@
 //! `segue lab run --report`. `page` is the frame around the content, [`graphs`] turns traces into pictures,
 //! [`pictures`] puts pictures into a page and keeps it small, `handoff` explains one handoff, `asked` repeats the
 //! question, `chart` is the chart of quartiles, `distribution` the shares of handoffs beside it, `traffic` the tables
-//! by class.
+//! by class, [`looks`] gives each scheme its colour.
 
 mod asked;
 mod chart;
@@ -14,6 +14,7 @@ pub mod fmip;
 pub mod graphs;
 mod handoff;
 mod live;
+pub mod looks;
 mod page;
 pub mod pictures;
 mod traffic;

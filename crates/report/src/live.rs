@@ -2,7 +2,7 @@
 //! the laboratory's, and charts of both.
 
 use crate::pictures::{Budget, Picture};
-use crate::{Origin, page};
+use crate::{Origin, looks, page};
 use maud::{Markup, html};
 use segue_draw::{About, Across, Group, QuartileChart, Quartiles, Spacing};
 use segue_study::lab_plan::WIRED;
@@ -124,7 +124,7 @@ fn line(row: &LiveRow) -> Markup {
     let simulated = |cell: fn(&LiveMeasures) -> String| row.simulated.as_ref().map_or_else(dash, cell);
     html! {
         tr {
-            td { (row.scheme) }
+            td { (looks::named(&row.scheme)) }
             td { (time(first.q1)) }
             td { (time(first.median)) }
             td { (time(first.q3)) }
@@ -153,9 +153,10 @@ fn chart(
 ) -> Option<(Picture, String)> {
     let rows = &comparison.groups.first()?.rows;
     let simulated = |row: &&LiveRow| row.simulated.is_some();
-    let names: Vec<String> = rows.iter().map(|row| row.scheme.clone()).collect();
-    let names_simulated = rows.iter().filter(simulated).map(|row| format!("{}, simulated", row.scheme));
-    let schemes: Vec<String> = names.into_iter().chain(names_simulated).collect();
+    let real = rows.iter().map(|row| (row.scheme.as_str(), row.scheme.clone()));
+    let beside = rows.iter().filter(simulated);
+    let beside = beside.map(|row| (row.scheme.as_str(), format!("{}, simulated", row.scheme)));
+    let series = looks::series(real.chain(beside));
     let infinite = |value: Option<f64>| value.unwrap_or(f64::INFINITY);
     let bar = |measures: &LiveMeasures| {
         let Measured { q1, median, q3 } = of(measures)?;
@@ -189,7 +190,7 @@ fn chart(
             across: Across::Categories { label: String::new() },
             measure: measure.into(),
             spacing,
-            schemes: schemes.clone(),
+            series: series.clone(),
             groups: groups.clone(),
         };
         chart.svg(size)

@@ -1,10 +1,12 @@
 //! The page around its content: style, and the script that chooses what is shown.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use segue_draw::palette::HUES;
 
 /// Colours of the pictures, and the look of everything else.
 pub fn style_sheet() -> String {
-    segue_draw::style_sheet() + include_str!("page.css")
+    let spots = HUES.map(|hue| format!(".spot.{}{{background:{}}}\n", hue.name, hue.css())).concat();
+    segue_draw::style_sheet() + include_str!("page.css") + &spots
 }
 
 /// Chooses between the forms of pictures, again whenever the document hears `segue-shown`.

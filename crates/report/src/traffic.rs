@@ -1,5 +1,6 @@
 //! What the user's traffic meets, as a table of a page (docs/reference/traffic.md).
 
+use crate::looks;
 use maud::{Markup, html};
 use segue_study::GroupResult;
 use segue_study::measure::{Measure, OPTIONAL, OPTIONAL_FIELDS, has};
@@ -33,7 +34,7 @@ fn table(group: &GroupResult, class: &str, definition: &str) -> Markup {
                 } }
                 tbody {
                     @for row in &group.rows {
-                        tr { td { (row.scheme) } @for measure in &measures { td { (measure.text(row)) } } }
+                        tr { td { (looks::named(&row.scheme)) } @for measure in &measures { td { (measure.text(row)) } } }
                     }
                 }
             }

@@ -94,6 +94,8 @@ pub(crate) struct Canvas {
     shapes: String,
     texts: String,
     labels: Vec<Area>,
+    /// Attributes of the shapes that are being drawn.
+    tag: String,
 }
 
 impl Canvas {
@@ -105,6 +107,7 @@ impl Canvas {
             shapes: String::new(),
             texts: String::new(),
             labels: Vec::new(),
+            tag: String::new(),
         }
     }
 
@@ -186,7 +189,8 @@ impl Canvas {
         let round = if stroke.round { " stroke-linecap=\"round\"" } else { "" };
         let _ = writeln!(
             self.shapes,
-            "<path d=\"{path}\" fill=\"none\" stroke-width=\"{}\"{dash}{round} style=\"stroke:{}\"/>",
+            "<path d=\"{path}\"{} fill=\"none\" stroke-width=\"{}\"{dash}{round} style=\"stroke:{}\"/>",
+            self.tag,
             decimal(stroke.width),
             stroke.role.css()
         );
@@ -207,7 +211,7 @@ impl Canvas {
         }
         let opacity =
             if opacity < 1.0 { format!(" fill-opacity=\"{}\"", decimal(opacity)) } else { String::new() };
-        let _ = writeln!(self.shapes, "<path d=\"{path}\"{opacity} style=\"fill:{paint}\"/>");
+        let _ = writeln!(self.shapes, "<path d=\"{path}\"{}{opacity} style=\"fill:{paint}\"/>", self.tag);
     }
 
     /// Adds to the `defs` of the SVG.
@@ -220,6 +224,19 @@ impl Canvas {
         let _ = writeln!(self.shapes, "<g><title>{}</title>", text::escape(text.trim()));
         draw(self);
         self.shapes.push_str("</g>\n");
+    }
+
+    /// Shapes that `draw` draws have these attributes, such as ` data-p="0"`.
+    pub(crate) fn tagged<T>(&mut self, tag: &str, draw: impl FnOnce(&mut Canvas) -> T) -> T {
+        let before = std::mem::replace(&mut self.tag, tag.to_string());
+        let drawn = draw(self);
+        self.tag = before;
+        drawn
+    }
+
+    /// An element that shows nothing and tells programs something by its attributes.
+    pub(crate) fn note(&mut self, attributes: &str) {
+        let _ = writeln!(self.shapes, "<g {attributes}/>");
     }
 
     /// The SVG.

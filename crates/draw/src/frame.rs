@@ -6,6 +6,8 @@ use crate::canvas::{Anchor, Area, Canvas, LINE, Place, Stroke};
 use crate::palette;
 use crate::text;
 
+/// What says that a shape or a text belongs to one number of the horizontal axis.
+const TICK_TAG: &str = " data-tick=\"\"";
 /// Space between an axis and its numbers.
 const TICK: f64 = 5.0;
 
@@ -81,8 +83,10 @@ pub(crate) fn draw_horizontal(canvas: &mut Canvas, area: Area, axis: &Axis, titl
         .unwrap_or_default();
     for (value, label) in fitting {
         let x = axis.at(value);
-        canvas.line((x, area.bottom), (x, area.bottom + 3.0), Stroke::new(palette::MUTED, 1.0));
-        canvas.label(&label, palette::MUTED, &[Place::new(x, row, Anchor::Middle)]);
+        canvas.tagged(TICK_TAG, |canvas| {
+            canvas.line((x, area.bottom), (x, area.bottom + 3.0), Stroke::new(palette::MUTED, 1.0));
+        });
+        canvas.label_with(&label, palette::MUTED, TICK_TAG, &[Place::new(x, row, Anchor::Middle)]);
     }
     horizontal_title(canvas, area, row + size * LINE, title);
 }

@@ -2,7 +2,7 @@
 
 use crate::about::About;
 use crate::axis::{Axis, Spacing};
-use crate::canvas::{Anchor, Area, Canvas, LINE, Pen, Place, Stroke};
+use crate::canvas::{Anchor, Area, Canvas, LINE, Pen, Place, Stroke, decimal};
 use crate::frame::{self, Vertical};
 use crate::legend::{self, Sample};
 use crate::palette;
@@ -60,14 +60,45 @@ const HANDOFF_LINE: Stroke = Stroke::new(palette::INK, 1.2);
 /// The line of a notice.
 const NOTICE_LINE: Stroke = Stroke::new(palette::NOTICE, 1.2).dashed("5 3");
 
+/// How a shape behaves when a page looks closer at a part of the time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shown {
+    /// A value in steps, or what has no name.
+    Line,
+    /// Marks that stand for a time and a value each.
+    Mark,
+    /// Marks in the middle between the number of a packet and the next.
+    Packet,
+    /// Upright lines from the number of a packet to the next, or to that of another.
+    Run,
+}
+
+impl Shown {
+    fn attributes(self) -> &'static str {
+        match self {
+            Shown::Line => "data-as=\"line\"",
+            Shown::Mark => "data-as=\"mark\"",
+            Shown::Packet => "data-as=\"mark\" data-middle=\"\"",
+            Shown::Run => "data-as=\"run\"",
+        }
+    }
+}
+
 /// A plot over time that waits for its data.
 pub(crate) struct Panel {
+    /// Its number in the picture, from top to bottom.
+    index: usize,
     pub(crate) area: Area,
     pub(crate) time: Axis,
     pub(crate) value: Axis,
 }
 
 impl Panel {
+    /// Draws what belongs to the time axis; a page reads its values back under this name.
+    pub(crate) fn draw(&self, canvas: &mut Canvas, shown: Shown, name: &str, draw: impl FnOnce(&mut Canvas)) {
+        canvas.tagged(&tag(self.index, shown, name), draw);
+    }
+
     /// Pixels of those points that lie in the plot.
     pub(crate) fn places<'a>(
         &'a self,
@@ -135,7 +166,33 @@ pub(crate) fn visible<'a>(points: &'a [Point], span: (f64, f64)) -> impl Iterato
     })
 }
 
+fn tag(panel: usize, shown: Shown, name: &str) -> String {
+    let name = if name.is_empty() { String::new() } else { format!(" data-name=\"{}\"", text::escape(name)) };
+    format!(" data-p=\"{panel}\" {}{name}", shown.attributes())
+}
+
+/// Where a plot is and what its edges stand for, for the page's script.
+fn note(canvas: &mut Canvas, area: Area, time: &Axis, value: &Axis, unit: &str, handoff: Option<f64>) {
+    let edges = [area.left, area.top, area.right, area.bottom].map(decimal).join(" ");
+    let handoff = handoff.map(|at| format!(" data-handoff=\"{at}\"")).unwrap_or_default();
+    canvas.note(&format!(
+        "data-plot=\"{edges} {} {} {} {}\" data-unit=\"{}\"{handoff}",
+        time.low(),
+        time.high(),
+        value.low(),
+        value.high(),
+        text::escape(unit)
+    ));
+}
+
 impl Timeline {
+    /// When the change began.
+    fn handoff_at(&self) -> Option<f64> {
+        match self.handoff? {
+            Handoff::Instant(at) | Handoff::Disconnection(at, _) => Some(at).filter(|at| at.is_finite()),
+        }
+    }
+
     /// First and last time to be shown, given the times of the data.
     pub(crate) fn range(&self, times: impl IntoIterator<Item = f64>) -> (f64, f64) {
         if let Some((from, to)) = self.span
@@ -200,15 +257,17 @@ impl Timeline {
             let gap = if index + 1 < verticals.len() { 8.0 } else { 0.0 };
             let area = frame::plot_area(left, top + strip, right, top + height - gap);
             let time = Axis::new(Spacing::Linear, span.0, span.1, area.left, area.right);
-            self.shade(canvas, area, &time);
+            canvas.tagged(&tag(index, Shown::Line, ""), |canvas| self.shade(canvas, area, &time));
             let value = vertical.draw(canvas, area, top + canvas.font() * LINE / 2.0);
             if index + 1 == verticals.len() {
                 frame::draw_horizontal(canvas, area, &time, "time, s");
             } else {
                 frame::baseline(canvas, area);
             }
-            self.lines(canvas, area, &time);
-            panels.push(Panel { area, time, value });
+            let unit = vertical.label.rsplit(", ").next().unwrap_or_default();
+            note(canvas, area, &time, &value, unit, self.handoff_at());
+            canvas.tagged(&tag(index, Shown::Line, ""), |canvas| self.lines(canvas, area, &time));
+            panels.push(Panel { index, area, time, value });
         }
         if let Some(first) = panels.first() {
             self.label(canvas, first);
@@ -255,7 +314,7 @@ impl Timeline {
                     Place::new(right, row, Anchor::End),
                     Place::new(left, row, Anchor::Start),
                 ];
-                canvas.label("no link", palette::MUTED, &places);
+                label_at(canvas, "no link", palette::MUTED, places[0].x, &places);
             }
             _ => {}
         }
@@ -298,7 +357,12 @@ pub(crate) fn moment_label(
         }
     }
     places.push(beside(second, above));
-    canvas.label(words, role, &places);
+    label_at(canvas, words, role, x, &places);
+}
+
+/// A label that belongs to the time at `x`.
+pub(crate) fn label_at(canvas: &mut Canvas, words: &str, role: palette::Role, x: f64, places: &[Place]) {
+    canvas.label_with(words, role, &format!(" data-x=\"{}\"", decimal(x)), places);
 }
 
 /// Least and greatest of the finite values; the least is above the greatest if there is none.

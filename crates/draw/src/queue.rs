@@ -6,7 +6,7 @@ use crate::canvas::{Canvas, Stroke};
 use crate::frame::Vertical;
 use crate::legend::Sample;
 use crate::marks::{Mark, Shape};
-use crate::moments::{Point, Timeline, extremes, visible};
+use crate::moments::{Point, Shown, Timeline, extremes, visible};
 use crate::palette;
 
 /// The queue of one access link.
@@ -90,8 +90,13 @@ impl QueueGraph {
                     let y = lengths.value.at(most);
                     canvas.line((lengths.area.left, y), (lengths.area.right, y), limit);
                 }
-                canvas.stroke(lengths.steps(&link.length).path(), line);
-                mark.draw(&mut canvas, delays.places(link.delays.iter().copied()));
+                let which = ["old", "new"][index];
+                lengths.draw(&mut canvas, Shown::Line, &format!("{which} queue"), |canvas| {
+                    canvas.stroke(lengths.steps(&link.length).path(), line);
+                });
+                delays.draw(&mut canvas, Shown::Mark, &format!("{which} delay"), |canvas| {
+                    mark.draw(canvas, delays.places(link.delays.iter().copied()));
+                });
             }
         }
         canvas

@@ -6,7 +6,7 @@ use crate::canvas::{Anchor, Canvas, LINE, Pen, Place, Stroke};
 use crate::frame::Vertical;
 use crate::legend::Sample;
 use crate::marks::{Mark, Shape, thinned};
-use crate::moments::{Panel, Point, Timeline, extremes, moment_label, visible};
+use crate::moments::{Panel, Point, Shown, Timeline, extremes, label_at, moment_label, visible};
 use crate::palette;
 use crate::text;
 
@@ -89,6 +89,8 @@ pub struct SequenceGraph {
 const UPRIGHT: f64 = 2.5;
 /// Fast retransmits that are labelled one by one.
 const MOST_LABELS: usize = 6;
+/// Of first transmissions under the cursor.
+const FIRST_NAME: &str = "first transmission";
 const ACK_LINE: Stroke = Stroke::new(palette::ACK, 1.2);
 const SACK_LINE: Stroke = Stroke::new(palette::SACK, 1.0);
 const TARGET_LINE: Stroke = Stroke::new(palette::MUTED, 1.0).dashed("1 3");
@@ -209,7 +211,9 @@ impl SequenceGraph {
         }
         if let Some(end) = self.end.filter(|end| panel.time.has(*end)) {
             let x = panel.time.at(end);
-            canvas.line((x, panel.area.top - 6.0), (x, panel.area.bottom), END_LINE);
+            panel.draw(canvas, Shown::Line, "", |canvas| {
+                canvas.line((x, panel.area.top - 6.0), (x, panel.area.bottom), END_LINE);
+            });
             moment_label(canvas, panel, end, "end", palette::MUTED, Anchor::End);
         }
         let mut ranges = Pen::default();
@@ -221,8 +225,10 @@ impl SequenceGraph {
                 ranges.segment((x, from), (x, to));
             }
         }
-        canvas.stroke(ranges.path(), SACK_LINE);
-        canvas.stroke(panel.steps(&self.ack).path(), ACK_LINE);
+        panel.draw(canvas, Shown::Run, "SACK", |canvas| canvas.stroke(ranges.path(), SACK_LINE));
+        panel.draw(canvas, Shown::Line, "cumulative ACK", |canvas| {
+            canvas.stroke(panel.steps(&self.ack).path(), ACK_LINE);
+        });
     }
 
     fn draw_packets(&self, canvas: &mut Canvas, panel: &Panel) {
@@ -233,38 +239,50 @@ impl SequenceGraph {
             for (x, y) in thinned(places.collect(), |place| [place.0, place.1, 0.0]) {
                 pen.segment((x, y), (x, y - height));
             }
-            canvas.stroke(pen.path(), Stroke::new(palette::DATA, 1.6));
+            panel.draw(canvas, Shown::Run, FIRST_NAME, |canvas| {
+                canvas.stroke(pen.path(), Stroke::new(palette::DATA, 1.6));
+            });
         } else {
-            FIRST.draw(canvas, panel.places(self.first_transmissions.iter().copied().map(middle)));
+            panel.draw(canvas, Shown::Packet, FIRST_NAME, |canvas| {
+                FIRST.draw(canvas, panel.places(self.first_transmissions.iter().copied().map(middle)));
+            });
         }
-        AGAIN
-            .among(self.retransmissions.len())
-            .draw(canvas, panel.places(self.retransmissions.iter().copied().map(middle)));
-        NEEDLESS
-            .among(self.needless.len())
-            .draw(canvas, panel.places(self.needless.iter().copied().map(middle)));
-        DUPLICATE
-            .among(self.duplicate_acks.len())
-            .draw(canvas, panel.places(self.duplicate_acks.iter().copied()));
+        for (name, mark, packets) in [
+            ("retransmission", AGAIN, &self.retransmissions),
+            ("needless retransmission", NEEDLESS, &self.needless),
+        ] {
+            panel.draw(canvas, Shown::Packet, name, |canvas| {
+                mark.among(packets.len()).draw(canvas, panel.places(packets.iter().copied().map(middle)));
+            });
+        }
+        panel.draw(canvas, Shown::Mark, "duplicate ACK", |canvas| {
+            DUPLICATE
+                .among(self.duplicate_acks.len())
+                .draw(canvas, panel.places(self.duplicate_acks.iter().copied()));
+        });
     }
 
     fn draw_events(&self, canvas: &mut Canvas, panel: &Panel) {
-        for (place, _, mark) in PLACES {
+        for (place, name, mark) in PLACES {
             let lost = self.drops.iter().filter(|drop| drop.place == place).map(|drop| match place {
                 DropPlace::Ack => drop.at,
                 _ => middle(drop.at),
             });
-            mark.among(self.drops.len()).draw(canvas, panel.places(lost));
+            let shown = if place == DropPlace::Ack { Shown::Mark } else { Shown::Packet };
+            panel.draw(canvas, shown, name, |canvas| {
+                mark.among(self.drops.len()).draw(canvas, panel.places(lost));
+            });
         }
         let fast: Vec<_> = panel.places(self.fast_retransmits.iter().copied().map(middle)).collect();
-        FAST.draw(canvas, fast.iter().copied());
+        panel
+            .draw(canvas, Shown::Packet, "fast retransmit", |canvas| FAST.draw(canvas, fast.iter().copied()));
         // More than a few would hide the packets that they are about; the legend has the marker.
         let few = if fast.len() <= MOST_LABELS { fast } else { Vec::new() };
         let mut labels: Vec<_> = few.into_iter().map(|place| (place, "FR")).collect();
         for (spurious, words, mark) in [(true, "spurious RTO", SPURIOUS), (false, "RTO", EXPIRY)] {
             let expired = self.timeouts.iter().filter(|timeout| timeout.spurious == spurious);
             let places: Vec<_> = panel.places(expired.map(|timeout| middle(timeout.at))).collect();
-            mark.draw(canvas, places.iter().copied());
+            panel.draw(canvas, Shown::Packet, words, |canvas| mark.draw(canvas, places.iter().copied()));
             labels.extend(places.into_iter().map(|place| (place, words)));
         }
         // Timeouts explain more than fast retransmits: they come first where room is short.
@@ -286,7 +304,7 @@ impl SequenceGraph {
                 place.y > panel.area.top + 6.0 && place.y < panel.area.bottom - 6.0 && left > panel.area.left
             };
             let places: Vec<Place> = places.iter().filter(within).copied().collect();
-            canvas.label(words, palette::TIMEOUT, &places);
+            label_at(canvas, words, palette::TIMEOUT, x, &places);
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::axis::Spacing;
 use crate::canvas::{Canvas, Stroke};
 use crate::frame::Vertical;
 use crate::legend::Sample;
-use crate::moments::{Point, Timeline, extremes, visible};
+use crate::moments::{Point, Shown, Timeline, extremes, visible};
 use crate::palette;
 
 /// Window graph of one flow. Points carry the time in s and packets that hold from then on.
@@ -43,9 +43,15 @@ impl WindowGraph {
         let entries = self.entries(span, high);
         let panels = self.timeline.panels(&mut canvas, &self.about, span, &entries, &[vertical]);
         for panel in &panels {
-            canvas.stroke(panel.steps(&self.flight).path(), FLIGHT_LINE);
-            canvas.stroke(panel.steps(&self.ssthresh).path(), SSTHRESH_LINE);
-            canvas.stroke(panel.steps(&self.cwnd).path(), CWND_LINE);
+            for (name, points, line) in [
+                ("FlightSize", &self.flight, FLIGHT_LINE),
+                ("ssthresh", &self.ssthresh, SSTHRESH_LINE),
+                ("cwnd", &self.cwnd, CWND_LINE),
+            ] {
+                panel.draw(&mut canvas, Shown::Line, name, |canvas| {
+                    canvas.stroke(panel.steps(points).path(), line);
+                });
+            }
         }
         canvas
     }

@@ -181,7 +181,8 @@ impl Drawn {
     /// The explanation.
     pub fn markup(&self) -> Markup {
         html! {
-            @for scheme in &self.schemes {
+            // Its graphs share a cursor.
+            div.timed { @for scheme in &self.schemes {
                 section {
                     h3 { (looks::named(&scheme.name)) ": " (outcome(&scheme.record)) }
                     (self.story(&scheme.story))
@@ -194,7 +195,7 @@ impl Drawn {
                         }
                     }
                 }
-            }
+            } }
             @if let Some(missing) = self.missing() { p.lead { (missing) " would make this page too large." } }
         }
     }

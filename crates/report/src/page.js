@@ -12,6 +12,7 @@
       const wanted = small.matches ? picture.narrow : picture.wide;
       if (shown !== wanted) shown.replaceWith(wanted);
     }
+    document.dispatchEvent(new Event("segue-fitted"));
   };
   small.addEventListener("change", fit);
   document.addEventListener("segue-shown", fit); // the explorer has put others into the page

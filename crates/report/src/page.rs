@@ -9,8 +9,9 @@ pub fn style_sheet() -> String {
     segue_draw::style_sheet() + include_str!("page.css") + &spots
 }
 
-/// Chooses between the forms of pictures, again whenever the document hears `segue-shown`.
-pub const SCRIPT: &str = include_str!("page.js");
+/// Chooses between the forms of pictures, again whenever the document hears `segue-shown`; then the cursor, values and
+/// zoom of graphs over time.
+pub const SCRIPT: &str = concat!(include_str!("page.js"), include_str!("time.js"));
 
 /// The heads of all pages, but for style and script.
 pub fn head(title: &str) -> Markup {

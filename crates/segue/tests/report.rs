@@ -157,3 +157,140 @@ fn another_handoff_can_be_chosen() {
         assert_eq!(browser.complaints, [""; 0]);
     }
 }
+
+/// Time, cwnd and cumulative ACK of flow 0 from each change on, of one scheme, as `segue trace --json` tells them.
+fn states(lines: &str, scheme: &str) -> Vec<(f64, f64, f64)> {
+    let events = lines.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let own = events.filter(|event| event["scheme"] == scheme && event["event"] == "state");
+    let number = |event: &Value, key: &str| event[key].as_f64().expect("a number");
+    own.map(|event| (number(&event, "ns") / 1e9, number(&event, "cwnd"), number(&event, "snd_una"))).collect()
+}
+
+/// The number behind a name in the words under a graph.
+fn told(words: &str, name: &str) -> f64 {
+    let rest = words.split(&format!("{name} ")).nth(1).unwrap_or_else(|| panic!("no {name}: {words}"));
+    let number = rest.trim_start_matches("about ").split([',', ' ', '"']).next().expect("a number");
+    number.parse().unwrap_or_else(|_| panic!("{name}: {words}"))
+}
+
+/// What is under the graphs that are shown, whose titles begin so.
+fn under(browser: &mut Browser, title: &str) -> Vec<String> {
+    let words = format!(
+        "[...document.querySelectorAll('.timed svg')].filter(svg => svg.querySelector('title').textContent\
+         .startsWith('{title}')).map(svg => svg.closest('figure').querySelector('.readout').textContent)"
+    );
+    list(&browser.evaluate(&words))
+}
+
+#[test]
+#[ignore = "needs chromium"]
+fn graphs_share_a_cursor_with_values_and_can_be_looked_at_closer() {
+    let handoff = ["trace", "6400kbit/9ms", "200kbit/300ms", "--at", "8.2s", "--schemes", "sack,etcp"];
+    let folder = tempfile::tempdir().expect("a folder");
+    let page = make(folder.path(), "handoff.html", &handoff);
+    let source = std::fs::read_to_string(&page).expect("the page");
+    assert!(
+        !source.contains("class=\"times\"") && !source.contains("class=\"readout\""),
+        "it needs a script"
+    );
+    let lines = Command::new(env!("CARGO_BIN_EXE_segue")).args(handoff).args(["--json", "-"]).output();
+    let lines = String::from_utf8(lines.expect("segue starts").stdout).expect("text");
+    let mut browser = Browser::start();
+    for width in [390, 1280] {
+        browser.open(&page, width, false);
+        assert_eq!(browser.evaluate("document.querySelectorAll('.times').length"), 1, "one for all graphs");
+        let paths =
+            "[...document.querySelectorAll('.timed path[data-p]')].map(path => path.getAttribute('d'))";
+        let drawn = browser.evaluate(paths);
+        let ticks = "[...document.querySelectorAll('.timed svg')].map(svg => [...svg.querySelectorAll('text')]\
+             .filter(text => text.style.display !== 'none' && text.getAttribute('text-anchor') === 'middle' \
+             && /^[0-9.]+$/.test(text.textContent)).map(text => Number(text.textContent)))";
+        let whole = browser.evaluate(ticks);
+
+        // By keys.
+        browser.evaluate("document.querySelector('.times input').focus()");
+        for _ in 0..3 {
+            browser.press("PageUp", 33);
+        }
+        let said = browser.evaluate("document.querySelector('.times output').textContent");
+        let said = said.as_str().expect("text").to_string();
+        let time: f64 = said.split(' ').next().and_then(|word| word.parse().ok()).expect("a time");
+        let after = format!("T + {:.0} ms", (time - 8.2) * 1000.0);
+        assert!(said.contains(&after), "{said}: not {after}");
+        assert_eq!(browser.evaluate("document.querySelector('.times input').ariaValueText"), said.as_str());
+        let check = |browser: &mut Browser, time: f64| {
+            for (index, scheme) in ["sack", "etcp"].into_iter().enumerate() {
+                let states = states(&lines, scheme);
+                // What is shown has three decimals: it may be either side of a change.
+                let around = |of: fn(&(f64, f64, f64)) -> f64, told: f64, least: f64| {
+                    let known = states.iter().filter(|state| state.0 <= time + 0.01);
+                    let last = known.clone().rev().find(|state| state.0 < time - 0.01);
+                    let mut near = known.filter(|state| state.0 >= time - 0.01).chain(last);
+                    assert!(
+                        near.any(|state| (of(state) - told).abs() <= least),
+                        "{scheme} at {time}: {told}"
+                    );
+                };
+                let windows = under(browser, "Windows");
+                around(|state| state.1, told(&windows[index], "cwnd"), 0.3);
+                let packets = under(browser, &format!("Time-sequence graph, {scheme}"));
+                around(|state| state.2, told(&packets[0], "cumulative ACK"), 1.0);
+                let queues = under(browser, "Queues");
+                assert!((0.0..=10.0).contains(&told(&queues[index], "new queue")), "{}", queues[index]);
+            }
+        };
+        check(&mut browser, time);
+        // The value does not depend on how close one looks.
+        for _ in 0..2 {
+            browser.press("+", 187);
+        }
+        assert_ne!(browser.evaluate(ticks), whole, "the numbers of the axes");
+        assert_ne!(browser.evaluate(paths), drawn);
+        check(&mut browser, time);
+        browser.press("Escape", 27);
+        assert_eq!((browser.evaluate(ticks), browser.evaluate(paths)), (whole.clone(), drawn.clone()));
+
+        // By mouse: the window graph's second quarter.
+        let place = browser.evaluate(
+            "(() => { const svg = [...document.querySelectorAll('.timed svg')].find(svg => \
+             svg.querySelector('title').textContent.startsWith('Windows')); svg.scrollIntoView({ block: 'center' }); \
+             const box = svg.getBoundingClientRect(); const [left, , right] = \
+             svg.querySelector('[data-plot]').dataset.plot.split(' ').map(Number); \
+             const scale = box.width / svg.viewBox.baseVal.width; \
+             return [box.left + left * scale, box.left + right * scale, (box.top + box.bottom) / 2]; })()",
+        );
+        let [left, right, y] = [0, 1, 2].map(|index| place[index].as_f64().expect("px"));
+        let at = |part: f64| (left + (right - left) * part, y);
+        browser.drag(&[at(0.25), at(0.4), at(0.5)], true);
+        let shown = browser.evaluate(ticks);
+        let shown: Vec<f64> = shown
+            .as_array()
+            .expect("graphs")
+            .iter()
+            .flat_map(|all| {
+                all.as_array()
+                    .expect("numbers")
+                    .iter()
+                    .map(|tick| tick.as_f64().expect("a number"))
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+        let axis = browser.evaluate(
+            "[...document.querySelectorAll('.timed svg')].find(svg => svg.querySelector('title').textContent\
+             .startsWith('Windows')).querySelector('[data-plot]').dataset.plot.split(' ').slice(4, 6).map(Number)",
+        );
+        let [from, to] = [0, 1].map(|index| axis[index].as_f64().expect("s"));
+        let (low, high) = (from + (to - from) * 0.24, from + (to - from) * 0.51);
+        let times: Vec<&f64> = shown.iter().filter(|tick| **tick > 5.0 && **tick < 30.0).collect();
+        assert!(
+            times.len() > 6 && times.iter().all(|tick| (low..=high).contains(*tick)),
+            "{low} to {high}: {shown:?}"
+        );
+        browser.drag(&[at(0.5)], false);
+        let said = browser.evaluate("document.querySelector('.times output').textContent");
+        let said = said.as_str().expect("text").to_string();
+        let time: f64 = said.split(' ').next().and_then(|word| word.parse().ok()).expect("a time");
+        check(&mut browser, time);
+        assert_eq!(browser.complaints, [""; 0]);
+    }
+}

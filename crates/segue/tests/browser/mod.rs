@@ -119,6 +119,25 @@ impl Browser {
         }
     }
 
+    /// Moves the mouse over these points of the window; a button is held from the first to the last if `held`.
+    #[allow(dead_code, reason = "of the two tests that have a browser, one has graphs")]
+    pub fn drag(&mut self, points: &[(f64, f64)], held: bool) {
+        let mut tell = |kind: &str, (x, y): (f64, f64)| {
+            let button = if held { "left" } else { "none" };
+            let buttons = u8::from(held && kind != "mouseReleased");
+            let event = json!({ "type": kind, "x": x, "y": y, "button": button, "buttons": buttons, "clickCount": 1 });
+            self.call("Input.dispatchMouseEvent", event);
+        };
+        let (Some(first), Some(last)) = (points.first(), points.last()) else { return };
+        if held {
+            tell("mousePressed", *first);
+        }
+        points.iter().for_each(|point| tell("mouseMoved", *point));
+        if held {
+            tell("mouseReleased", *last);
+        }
+    }
+
     /// Gives the page that is open another width, in light or dark.
     pub fn resize(&mut self, width: u32, dark: bool) {
         let metrics = json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false });

@@ -60,7 +60,8 @@ enum segue_mobile_counter {
 	SEGUE_MOBILE_COUNT_PUSHED = 11, /* of these, nothing was under way: sent what was queued */
 	SEGUE_MOBILE_COUNT_UNECHOED = 12, /* segments, not connections: TSecr became 0 */
 	SEGUE_MOBILE_COUNT_NARROWED = 13, /* segments: the window became smaller */
-	SEGUE_MOBILE_COUNT_LENGTH = 14,
+	SEGUE_MOBILE_COUNT_CLOSED = 14, /* segments: the window became zero */
+	SEGUE_MOBILE_COUNT_LENGTH = 15,
 };
 
 /* Written by the iterator for each connection whose ACKs the agent has to craft.
@@ -92,8 +93,11 @@ struct segue_mobile_ack {
 /* Peers that have not negotiated, by prefix: element of the map `others`. */
 struct segue_others {
 	u64 stale; /* ns, CLOCK_MONOTONIC: stamps first echoed before then are from before an outage */
+	u64 closed_until; /* the same: they are told a window of zero until then */
 	u32 resume; /* connections with them are helped */
 	u32 window; /* windows told to them may be bounded */
+	u32 freeze; /* and may be closed before a break */
+	u32 closes; /* index: only what leaves by this device is told a window of zero */
 };
 
 /* What a connection has sent to its peer, and what had come by then: element of the map `sent`. */
@@ -109,7 +113,7 @@ struct segue_sent {
 	u32 rtt_us; /* the smallest of the last minutes; 0: unknown */
 	u16 mss; /* octets of data in the peer's packets */
 	u8 scale; /* RFC 7323: of this host's windows */
-	u8 pad;
+	u8 closed; /* the last segment has told a window of zero, or the agent's ACK has */
 };
 
 /* A connection that this host forwards, by what its near end has sent: element of the map `forwarded`. */
@@ -148,6 +152,8 @@ struct segue_waiting {
 	u32 rtt_us; /* the smallest of the last minutes; 0: unknown */
 	u16 window; /* as it stands in the header */
 	u16 stamped; /* time stamps have been negotiated */
+	u16 closed; /* the peer was told a window of zero last */
+	u16 resumes; /* it may be helped after an outage */
 };
 
 #endif

@@ -20,6 +20,7 @@
 #include "ack_numbers.h"
 #include "craft.h"
 #include "forwarded.h"
+#include "freeze.h"
 #include "segment.h"
 #include "stamps.h"
 #include "state.h"
@@ -77,11 +78,13 @@ static __always_inline void on_segment(struct __sk_buff *skb, const struct segme
 
 		first.acks[0] = segment->ack;
 		count_arrivals(&first, tp, skb->ifindex, now);
+		first.closed = is_frozen(treated, skb->ifindex);
 		bpf_map_update_elem(&sent, &segment->flow, &first, BPF_ANY);
 		return;
 	}
 	remember_ack(known->acks, &known->known, segment->ack);
 	count_arrivals(known, tp, skb->ifindex, now);
+	known->closed = is_frozen(treated, skb->ifindex);
 	if (is_stale(echo, &known->tsecr, &known->echoed, treated->stale, now) && treated->resume)
 		echo_nothing(skb, segment, echo);
 }
@@ -117,22 +120,25 @@ int mobile_echo(struct __sk_buff *skb)
 		return TC_ACT_UNSPEC;
 	}
 	tp = bpf_skc_to_tcp_sock(full);
-	if (full->state != TCP_ESTABLISHED || !tp || !(treated->resume || treated->window))
+	if (full->state != TCP_ESTABLISHED || !tp || !(treated->resume || treated->window || treated->freeze))
 		return TC_ACT_UNSPEC;
 	on_segment(skb, &segment, treated, tp);
-	narrow(skb, &segment, tp);
+	if (is_frozen(treated, skb->ifindex))
+		close_window(skb, &segment);
+	else
+		narrow(skb, &segment, tp);
 	return TC_ACT_UNSPEC;
 }
 
-/* Whether a message may help this connection. Only an established one: to a peer that has
+/* Whether this connection's peer may be waiting. Only an established one: to a peer that has
  * not got our SYN or ACK yet a message may be the end (RFC 5927). At a closed window
  * the peer has nothing under way. */
-static __always_inline u32 may_wait(struct tcp_sock *tp, const struct segue_mobile_orders *order)
+static __always_inline u32 may_wait(struct tcp_sock *tp)
 {
 	const struct connection *connection;
 
 	if (tp->inet_conn.icsk_inet.sk.__sk_common.skc_state != TCP_ESTABLISHED ||
-	    !tp->bytes_received || !window_of(tp) || !busy(tp, order))
+	    !tp->bytes_received || !window_of(tp))
 		return 0;
 	connection = bpf_sk_storage_get(&connections, tp, 0, 0);
 	return !connection || !connection->negotiated;
@@ -145,7 +151,7 @@ int mobile_waiting(struct bpf_iter__tcp *context)
 	const struct segue_mobile_orders *order;
 	struct segue_waiting waiting = {};
 	const struct segue_others *treated;
-	const struct segue_sent *known;
+	struct segue_sent *known;
 	struct tcp_sock *tp;
 	u32 zero = 0;
 
@@ -153,12 +159,19 @@ int mobile_waiting(struct bpf_iter__tcp *context)
 	if (!common || !order)
 		return 0;
 	tp = bpf_skc_to_tcp_sock(common);
-	if (!tp || !segue_in_scope(&tp->inet_conn.icsk_inet.sk.__sk_common) || !may_wait(tp, order))
+	if (!tp || !segue_in_scope(&tp->inet_conn.icsk_inet.sk.__sk_common) || !may_wait(tp))
 		return 0;
 	segue_tuple_of(&tp->inet_conn.icsk_inet.sk.__sk_common, &waiting.tuple);
 	known = bpf_map_lookup_elem(&sent, &waiting.tuple);
 	treated = treatment(waiting.tuple.remote);
-	if (!known || !treated || !treated->resume)
+	if (!known || !treated || !(busy(tp, order) || known->closed))
+		return 0;
+	waiting.resumes = treated->resume != 0;
+	/* the agent's own ACK tells it now */
+	if (is_frozen(treated, known->device))
+		known->closed = 1;
+	waiting.closed = known->closed;
+	if (!waiting.resumes && !waiting.closed)
 		return 0;
 	__builtin_memcpy(waiting.acks, known->acks, sizeof(waiting.acks));
 	waiting.known = known->known;

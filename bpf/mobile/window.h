@@ -12,6 +12,7 @@
 
 #include "segment.h"
 #include "state.h"
+#include "window_field.h"
 
 /* Connections that may be bounded; of more, the one that was silent for longest is not. */
 #define BOUND_FLOWS 4096
@@ -55,23 +56,16 @@ static __always_inline u32 most_of(const struct segue_bound *bound, const struct
 static __always_inline void narrow(struct __sk_buff *skb, const struct segment *segment,
 				   struct tcp_sock *tp)
 {
-	const u32 at = segment->tcp + __builtin_offsetof(struct tcp_header, window);
-	const u32 sum = segment->tcp + __builtin_offsetof(struct tcp_header, checksum);
 	const struct segue_bound *bound = bpf_map_lookup_elem(&bounds, &segment->flow);
 	u32 most;
-	u16 window;
 
 	if (!bound || !holds(bound, segment->ack, skb->ifindex))
 		return;
 	most = most_of(bound, tp);
 	if (bpf_ntohs(segment->window) <= most)
 		return;
-	window = bpf_htons(most);
-	/* RFC 1624. A checksum that is left to the device stays left to it. */
-	if (bpf_l4_csum_replace(skb, sum, segment->window, window, sizeof(window)) ||
-	    bpf_skb_store_bytes(skb, at, &window, sizeof(window), 0))
-		return;
-	count(SEGUE_MOBILE_COUNT_NARROWED);
+	if (tell_window(skb, segment, bpf_htons(most)))
+		count(SEGUE_MOBILE_COUNT_NARROWED);
 }
 
 #endif

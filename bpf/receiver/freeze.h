@@ -11,24 +11,17 @@
 
 #include "segment.h"
 #include "state.h"
+#include "window_field.h"
 
 static __always_inline void close_window(struct __sk_buff *skb, const struct segment *segment,
 					 const struct segue_receiver_orders *orders)
 {
-	const u32 at = segment->tcp + __builtin_offsetof(struct tcp_header, window);
-	const u32 sum = segment->tcp + __builtin_offsetof(struct tcp_header, checksum);
-	const u16 closed = 0;
-
 	if (!(segment->flags & TCP_FLAG_ACK) || segment->flags & (TCP_FLAG_SYN | TCP_FLAG_RST))
 		return;
-	if (bpf_ktime_get_boot_ns() >= orders->closed_until || segment->window == closed)
+	if (bpf_ktime_get_boot_ns() >= orders->closed_until || !segment->window)
 		return;
-	/* A checksum that the device or the kernel has still to compute is left to them
-	 * (inet_proto_csum_replace4): the window is no part of the pseudo-header. */
-	if (bpf_l4_csum_replace(skb, sum, segment->window, closed, sizeof(closed)) ||
-	    bpf_skb_store_bytes(skb, at, &closed, sizeof(closed), 0))
-		return;
-	count(SEGUE_COUNT_CLOSED);
+	if (tell_window(skb, segment, 0))
+		count(SEGUE_COUNT_CLOSED);
 }
 
 #endif

@@ -93,7 +93,8 @@ pub struct ControlArgs {
 /// `segue agent notify`.
 #[derive(Debug, Args)]
 pub struct NotifyArgs {
-    /// The link: dev=NAME,rate=RATE,delay=TIME[,up=RATE], as dev=wwan0,rate=2mbit,delay=50ms
+    /// The link: dev=NAME,rate=RATE,delay=TIME[,up=RATE][,gap=TIME], as dev=wwan0,rate=2mbit,delay=50ms; gap: how
+    /// long there is no link before it, of --expect
     #[arg(value_name = "LINK")]
     pub link: String,
     /// Announce a handoff to this link that is still to come, over the present link

@@ -29,7 +29,9 @@ const LARGEST_MIB: u64 = 1;
 /// The kind of file, for messages.
 const EXPECTED: &str = "TOML as in examples/agent.toml";
 /// Unless the file says otherwise.
-const OTHERS: Treated = Treated { resume: true, window: true };
+const OTHERS: Treated = Treated { resume: true, window: true, freeze: 500_000_000 };
+/// The longest break before which windows may be closed, us.
+const LONGEST_FREEZE: u32 = 60_000_000;
 /// Most entries of a list.
 const MOST: usize = 64;
 
@@ -65,6 +67,7 @@ struct OthersWords {
     scope: Option<ScopeWord>,
     resume: Option<bool>,
     window: Option<bool>,
+    freeze: Option<Spanned<String>>,
     #[serde(default)]
     prefix: Vec<Spanned<PrefixWords>>,
 }
@@ -82,6 +85,7 @@ struct PrefixWords {
     to: Spanned<String>,
     resume: Option<bool>,
     window: Option<bool>,
+    freeze: Option<Spanned<String>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -261,23 +265,31 @@ impl Source<'_> {
         }
         let mut prefixes: Vec<(IpNet, OwnTreated)> = Vec::new();
         for words in &words.prefix {
-            let PrefixWords { to, resume, window } = words.get_ref();
+            let PrefixWords { to, resume, window, freeze } = words.get_ref();
             let fail = |problem: &str| self.at(to.span(), &format!("to: `{}` {problem}", to.get_ref()));
             let net = prefix(to.get_ref(), "").map_err(|problem| fail(&problem))?;
             if prefixes.iter().any(|(other, _)| *other == net) {
                 return Err(fail("stands twice; expected each prefix once"));
             }
-            if resume.is_none() && window.is_none() {
-                return Err(fail("is treated as all others; expected `resume` or `window`"));
+            if resume.is_none() && window.is_none() && freeze.is_none() {
+                return Err(fail("is treated as all others; expected `resume`, `window` or `freeze`"));
             }
-            prefixes.push((net, OwnTreated { resume: *resume, window: *window }));
+            let freeze = freeze.as_ref().map(|_| self.freeze(freeze)).transpose()?;
+            prefixes.push((net, OwnTreated { resume: *resume, window: *window, freeze }));
         }
         let all = Treated {
             resume: words.resume.unwrap_or(OTHERS.resume),
             window: words.window.unwrap_or(OTHERS.window),
+            freeze: self.freeze(&words.freeze)?,
         };
         let forwarded = matches!(words.scope, Some(ScopeWord::Forwarded));
         Ok(Others { all, prefixes, forwarded })
+    }
+
+    /// The longest foreseen break before which windows are closed, ns.
+    fn freeze(&self, word: &Option<Spanned<String>>) -> Result<u64, Error> {
+        let unless_given = u32::try_from(OTHERS.freeze / 1000).unwrap_or(u32::MAX);
+        self.time("freeze", word, unless_given, 0..=LONGEST_FREEZE)
     }
 
     fn uploads(&self, word: &Option<Spanned<String>>) -> Result<Option<Policy>, Error> {

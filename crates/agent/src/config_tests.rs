@@ -20,10 +20,7 @@ fn nothing_need_be_written() {
     assert!(config.settings.rules.is_empty());
     assert_eq!((config.uploads, config.table), (Policy::named("etcp-v1", &[]).ok(), 254));
     assert_eq!(config.receivers.devices().count(), 0);
-    assert_eq!(
-        config.others,
-        Others { all: Treated { resume: true, window: true }, prefixes: Vec::new(), forwarded: false }
-    );
+    assert_eq!(config.others, Others { all: OTHERS, prefixes: Vec::new(), forwarded: false });
 }
 
 #[test]
@@ -31,12 +28,16 @@ fn what_is_done_for_other_peers() {
     let config = parse("[others]\nresume = false\n[[others.prefix]]\nto = \"192.0.2.0/24\"\nresume = true\n")
         .expect("a configuration");
     let net = "192.0.2.0/24".parse().expect("a prefix");
-    let own = OwnTreated { resume: Some(true), window: None };
+    let own = OwnTreated { resume: Some(true), window: None, freeze: None };
     assert_eq!(config.others.prefixes, [(net, own)]);
-    assert_eq!(config.others.all, Treated { resume: false, window: true });
+    assert_eq!(config.others.all, Treated { resume: false, ..OTHERS });
     let config = parse("[others]\nwindow = false\nscope = \"forwarded\"\n").expect("a configuration");
-    assert_eq!(config.others.all, Treated { resume: true, window: false });
+    assert_eq!(config.others.all, Treated { window: false, ..OTHERS });
     assert!(config.others.forwarded);
+    let config = parse("[others]\nfreeze = \"2s\"\n[[others.prefix]]\nto = \"::/0\"\nfreeze = \"0s\"\n");
+    let others = config.expect("a configuration").others;
+    let treated = |to: &str| others.treated(&to.parse().expect("a prefix")).freeze;
+    assert_eq!((treated("192.0.2.0/24"), treated("2001:db8::/32")), (2_000_000_000, 0));
     for (text, said) in [
         (
             "[others]\nwindow = 15\n",
@@ -44,15 +45,19 @@ fn what_is_done_for_other_peers() {
         ),
         (
             "[[others.prefix]]\nto = \"::/0\"\nwindows = true\n",
-            "a.toml, line 3, column 1: unknown key `windows`, expected one of `to`, `resume`, `window`; did you mean `window`?",
+            "a.toml, line 3, column 1: unknown key `windows`, expected one of `to`, `resume`, `window`, `freeze`; did you mean `window`?",
         ),
         (
             "[[others.prefix]]\nto = \"::/0\"\n",
-            "a.toml, line 2, column 6: to: `::/0` is treated as all others; expected `resume` or `window`",
+            "a.toml, line 2, column 6: to: `::/0` is treated as all others; expected `resume`, `window` or `freeze`",
+        ),
+        (
+            "[others]\nfreeze = \"61s\"\n",
+            "a.toml, line 2, column 10: freeze 61s is out of range; expected 0ms to 60000ms",
         ),
         (
             "[others]\nresum = true\n",
-            "a.toml, line 2, column 1: unknown key `resum`, expected one of `scope`, `resume`, `window`, `prefix`; did you mean `resume`?",
+            "a.toml, line 2, column 1: unknown key `resum`, expected one of `scope`, `resume`, `window`, `freeze`, `prefix`; did you mean `resume`?",
         ),
         (
             "[others]\n[[others.prefix]]\nto = \"192.0.2.1/24\"\nresume = true\n",

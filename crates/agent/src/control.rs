@@ -52,17 +52,19 @@ pub struct Notify {
     pub delay_us: u32,
     /// The handoff is foreseen, and told over the present link.
     pub expect: bool,
+    /// Of a foreseen handoff: about how long there is no link in between, us. None: it is not said.
+    #[serde(default)]
+    pub gap_us: Option<u32>,
 }
 
 impl Notify {
-    /// Reads `dev=wwan0,rate=2mbit,delay=50ms[,up=1mbit]`.
+    /// Reads `dev=wwan0,rate=2mbit,delay=50ms[,up=1mbit][,gap=300ms]`.
     ///
     /// # Errors
     /// What is wrong, in a line.
     pub fn parse(words: &str, expect: bool) -> Result<Self, String> {
-        const FORM: &str =
-            "expected dev=NAME,rate=RATE,delay=TIME[,up=RATE] such as dev=wwan0,rate=2mbit,delay=50ms";
-        let (mut device, mut rate, mut delay, mut up) = (None, None, None, None);
+        const FORM: &str = "expected dev=NAME,rate=RATE,delay=TIME[,up=RATE][,gap=TIME] such as dev=wwan0,rate=2mbit,delay=50ms";
+        let (mut device, mut rate, mut delay, mut up, mut gap) = (None, None, None, None, None);
         for word in words.split(',') {
             let Some((key, value)) = word.split_once('=') else {
                 return Err(format!("`{word}` in `{words}`; {FORM}"));
@@ -72,6 +74,10 @@ impl Notify {
                 "rate" => rate.replace(rate_kbps(value)?).is_some(),
                 "delay" => delay.replace(time_us(value)?).is_some(),
                 "up" => up.replace(rate_kbps(value)?).is_some(),
+                "gap" if expect => gap.replace(time_us(value)?).is_some(),
+                "gap" => {
+                    return Err(format!("`{word}` in `{words}`: a gap to come; expected --expect beside it"));
+                }
                 _ => return Err(format!("unknown word `{key}` in `{words}`; {FORM}")),
             };
             if twice {
@@ -86,6 +92,7 @@ impl Notify {
             up_kbps: up.unwrap_or(rate_kbps),
             delay_us: delay.ok_or_else(|| missing("delay"))?,
             expect,
+            gap_us: gap,
         })
     }
 
@@ -356,9 +363,19 @@ mod tests {
     #[test]
     fn words_of_a_link() {
         let notify = Notify::parse("dev=wwan0,rate=2mbit,delay=50ms", true).expect("a link");
-        let expected =
-            Notify { device: "wwan0".into(), rate_kbps: 2000, up_kbps: 2000, delay_us: 50_000, expect: true };
+        let expected = Notify {
+            device: "wwan0".into(),
+            rate_kbps: 2000,
+            up_kbps: 2000,
+            delay_us: 50_000,
+            expect: true,
+            gap_us: None,
+        };
         assert_eq!(notify, expected);
+        let gap = |words, expect| Notify::parse(words, expect).map(|notify| notify.gap_us);
+        assert_eq!(gap("dev=x,rate=2mbit,delay=1ms,gap=300ms", true), Ok(Some(300_000)));
+        let said = gap("dev=x,rate=2mbit,delay=1ms,gap=300ms", false).expect_err("nothing is to come");
+        assert!(said.contains("a gap to come; expected --expect beside it"), "{said}");
         assert_eq!(Notify::parse("up=1mbit,delay=1ms,rate=2mbit,dev=x", false).map(|n| n.up_kbps), Ok(1000));
         for (words, said) in [
             ("wwan0", "`wwan0` in `wwan0`; expected dev=NAME"),
@@ -376,8 +393,14 @@ mod tests {
 
     #[test]
     fn a_rate_of_zero_is_refused_also_from_who_writes_the_question_himself() {
-        let notify =
-            |rate| Notify { device: "a".into(), rate_kbps: rate, up_kbps: 1, delay_us: 1, expect: false };
+        let notify = |rate| Notify {
+            device: "a".into(),
+            rate_kbps: rate,
+            up_kbps: 1,
+            delay_us: 1,
+            expect: false,
+            gap_us: None,
+        };
         let line = |rate| serde_json::to_vec(&Request::Notify(notify(rate))).expect("JSON");
         assert_eq!(understand(&line(1)), Ok(Request::Notify(notify(1))));
         assert!(understand(&line(0)).is_err_and(|said| said.contains("rate of zero")));

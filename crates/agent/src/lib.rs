@@ -19,6 +19,7 @@ pub mod control;
 pub mod error;
 pub mod estimate;
 pub mod event;
+mod freezes;
 pub mod links;
 pub mod lock;
 pub mod netlink;

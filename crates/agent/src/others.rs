@@ -1,10 +1,13 @@
 //! Peers that run nothing of ours: after an outage the agent has their connections go on ([`segue_mobile::resume`]),
-//! through the programs of [`segue_kernel::mobile`]. On a slower link it bounds their windows ([`super::windows`]).
+//! through the programs of [`segue_kernel::mobile`]. On a slower link it bounds their windows ([`super::windows`]), and
+//! before a foreseen break it closes them ([`super::freezes`]).
 
 use super::Error;
 use super::event::Event;
+use super::freezes::{Freezes, Frozen};
 use super::links::Links;
 use super::order::{Moved, Outage};
+use super::pace::closing;
 use super::rounds::Rounds;
 use super::settings::{Config, Treated};
 use super::windows::Windows;
@@ -23,6 +26,8 @@ pub struct OthersStatus {
     pub resume: bool,
     /// Whether windows that any are told are bounded on a slower link.
     pub window: bool,
+    /// Whether windows that any are told are closed before a foreseen break.
+    pub freeze: bool,
     /// Whether connections that this host forwards are helped, too.
     pub forwarded: bool,
     /// Devices whose segments are seen.
@@ -45,6 +50,12 @@ pub struct OthersStatus {
     pub bounded: usize,
     /// Segments whose window became smaller.
     pub narrowed: u64,
+    /// Prefixes whose windows are closed now.
+    pub frozen: usize,
+    /// Connections that were told of an open window after a closed one, each time.
+    pub opened: u64,
+    /// Segments whose window became zero.
+    pub closed: u64,
 }
 
 /// How connections of a prefix are treated.
@@ -53,6 +64,8 @@ struct Prefix {
     to: IpNet,
     treated: Treated,
     stale: u64,
+    /// By this device, until then: windows are closed.
+    closed: Option<(u32, u64)>,
 }
 
 /// All of it.
@@ -65,6 +78,7 @@ pub(super) struct Others {
     problems: BTreeMap<String, String>,
     resumes: Resumes<IpNet, Waiting>,
     windows: Windows,
+    freezes: Freezes,
     counts: OthersStatus,
 }
 
@@ -75,7 +89,16 @@ fn prefixes(config: &Config) -> Vec<Prefix> {
     let within = |to: &&IpNet| watch.iter().any(|watched| watched != *to && watched.contains(*to));
     let own = others.prefixes.iter().map(|(to, _)| to).filter(within);
     let all = watch.iter().chain(own);
-    all.map(|to| Prefix { to: *to, treated: others.treated(to), stale: 0 }).collect()
+    all.map(|to| Prefix { to: *to, treated: others.treated(to), stale: 0, closed: None }).collect()
+}
+
+/// A connection is told of a closed window at once on which something has come within so long, ns.
+const CLOSED_SINCE: u64 = 2_000_000_000;
+
+/// A connection as the schedule sees it. `access`: both ways over the access link, ns.
+fn flow(waiting: Waiting, access: u64) -> Flow<Waiting> {
+    let rtt = waiting.rtt.map_or(0, |rtt| u64::try_from(rtt.as_nanos()).unwrap_or(0));
+    Flow { acks: waiting.acks.len(), round_trip: rtt.max(access), closed: waiting.closed, waiting }
 }
 
 /// Whether windows that this peer is told may be bounded.
@@ -109,6 +132,7 @@ impl Others {
             counts: OthersStatus {
                 resume: prefixes.iter().any(|prefix| prefix.treated.resume),
                 window: prefixes.iter().any(|prefix| prefix.treated.window),
+                freeze: prefixes.iter().any(|prefix| prefix.treated.freeze > 0),
                 forwarded: config.others.forwarded,
                 ..OthersStatus::default()
             },
@@ -118,6 +142,7 @@ impl Others {
             problems: BTreeMap::new(),
             resumes: Resumes::new(),
             windows: Windows::default(),
+            freezes: Freezes::default(),
         };
         others.treat(mobile)?;
         mobile.follow_forwarded(others.counts.forwarded)?;
@@ -130,7 +155,9 @@ impl Others {
             to: Scope { address: prefix.to.network(), bits: prefix.to.prefix_len(), notified: true },
             resume: prefix.treated.resume,
             window: prefix.treated.window,
+            freeze: prefix.treated.freeze > 0,
             stale: Duration::from_nanos(prefix.stale),
+            closed: prefix.closed.map(|(device, until)| (device, Duration::from_nanos(until))),
         };
         let all: Vec<_> = self.prefixes.iter().map(treatment).collect();
         Ok(mobile.treat_others(&all)?)
@@ -196,11 +223,95 @@ impl Others {
         }
     }
 
+    /// A break of about `gap` ns is foreseen: windows of connections over the present links are closed, as far as they
+    /// may be before so long a one.
+    pub(super) fn foresee(&mut self, now: u64, gap: u64, rounds: &Rounds, mobile: &mut Mobile) {
+        if !self.counts.freeze {
+            return;
+        }
+        for watch in rounds.watches(now) {
+            let (Some(name), Some(estimate)) = (&watch.device, watch.estimate) else { continue };
+            let Some(device) = rounds.links().named(name).map(|device| device.index) else { continue };
+            let mut within = self.prefixes.iter_mut().filter(|prefix| watch.to.contains(&prefix.to));
+            if !within.any(|prefix| prefix.treated.freeze > 0 && prefix.treated.freeze >= gap) {
+                continue;
+            }
+            let opens = self.freezes.close(now, watch.to, device, gap, estimate.up_kbps);
+            for prefix in self.prefixes.iter_mut().filter(|prefix| watch.to.contains(&prefix.to)) {
+                let closes = prefix.treated.freeze > 0 && prefix.treated.freeze >= gap;
+                prefix.closed = closes.then_some((device, opens));
+            }
+            if let Err(error) = self.treat(mobile) {
+                tracing::error!(%error, "windows are not closed");
+                continue;
+            }
+            // What sends nothing by itself is told now.
+            let since = now.saturating_sub(CLOSED_SINCE);
+            let busy = self.waiting(&watch.to, since, rounds.links(), mobile);
+            let told = busy.iter().filter(|waiting| waiting.closed).take(closing(estimate.up_kbps));
+            let told = told.filter(|waiting| mobile.send_closed(waiting).is_ok()).count();
+            tracing::info!(
+                watch = %watch.to,
+                device = name,
+                gap_ms = gap / 1_000_000,
+                told,
+                "windows are closed before a foreseen break"
+            );
+        }
+    }
+
+    /// There is no break, or none any more: peers that were told of closed windows are told of open ones.
+    pub(super) fn no_break(&mut self, now: u64, links: &Links, mobile: &mut Mobile) {
+        for watch in self.freezes.watches() {
+            self.open(now, &watch, links, mobile);
+        }
+    }
+
+    /// The windows of this prefix are the sockets' own again. What was said last; none: they were not closed.
+    fn unfreeze(&mut self, watch: &IpNet, mobile: &mut Mobile) -> Option<Frozen> {
+        let frozen = self.freezes.open(watch)?;
+        for prefix in self.prefixes.iter_mut().filter(|prefix| watch.contains(&prefix.to)) {
+            prefix.closed = None;
+        }
+        if let Err(error) = self.treat(mobile) {
+            // The program's own limit ends it.
+            tracing::error!(%error, "windows stay closed until the break's time is over");
+        }
+        Some(frozen)
+    }
+
+    /// The same; and the peers are told, if there is a link.
+    fn open(&mut self, now: u64, watch: &IpNet, links: &Links, mobile: &mut Mobile) {
+        let Some(frozen) = self.unfreeze(watch, mobile) else { return };
+        if links.path(watch).is_none() {
+            return;
+        }
+        let closed = self.waiting(watch, u64::MAX, links, mobile);
+        let closed: Vec<_> = closed.into_iter().filter(|waiting| waiting.closed).collect();
+        tracing::info!(%watch, connections = closed.len(), "windows are open again without a break");
+        self.tell_open(now, watch, frozen.up_kbps, closed);
+    }
+
+    fn tell_open(&mut self, now: u64, watch: &IpNet, up_kbps: u32, closed: Vec<Waiting>) {
+        self.counts.opened += closed.len() as u64;
+        self.resumes.open(now, *watch, up_kbps, closed.into_iter().map(|waiting| flow(waiting, 0)));
+    }
+
+    /// Connections of this prefix on which something has come since then, or whose peers were told of a closed window.
+    fn waiting(&self, watch: &IpNet, since: u64, links: &Links, mobile: &mut Mobile) -> Vec<Waiting> {
+        let all = mobile.waiting_of(&links.scope(watch), Duration::from_nanos(since));
+        all.unwrap_or_else(|error| {
+            tracing::error!(%error, "connections whose peers have not negotiated are not known");
+            Vec::new()
+        })
+    }
+
     /// The link is back: the connections that wait are helped from now on. How many they are.
     pub(super) fn begin(&mut self, now: u64, outage: &Outage, mobile: &mut Mobile) -> u32 {
         // An ACK may have been delayed until after the link's end.
         self.mark(&outage.watch, now, mobile);
-        if !self.counts.resume {
+        self.unfreeze(&outage.watch, mobile);
+        if !self.counts.resume && !self.counts.freeze {
             return 0;
         }
         let since = Duration::from_nanos(outage.since);
@@ -213,14 +324,16 @@ impl Others {
             let forwarded = mobile.forwarded_waiting(since).unwrap_or_else(cannot);
             waiting.extend(forwarded.into_iter().filter(|flow| outage.watch.contains(&flow.remote().ip())));
         }
+        // Peers that are to have no help still must be told of an open window.
+        let (waiting, only_closed): (Vec<_>, Vec<_>) =
+            waiting.into_iter().partition(|waiting| waiting.resumes);
         let found = waiting.len();
+        self.counts.opened += waiting.iter().filter(|waiting| waiting.closed).count() as u64;
         let access = 2 * u64::from(outage.delay_us) * 1000;
-        let flows = waiting.into_iter().map(|waiting| {
-            let rtt = waiting.rtt.map_or(0, |rtt| u64::try_from(rtt.as_nanos()).unwrap_or(0));
-            Flow { acks: waiting.acks.len(), round_trip: rtt.max(access), waiting }
-        });
+        let flows = waiting.into_iter().map(|waiting| flow(waiting, access));
         let helped = self.resumes.begin(now, outage.watch, outage.length, outage.up_kbps, flows);
         self.counts.helped += helped as u64;
+        self.tell_open(now, &outage.watch, outage.up_kbps, only_closed);
         if found > 0 {
             tracing::info!(
                 watch = %outage.watch,
@@ -234,7 +347,9 @@ impl Others {
     }
 
     /// A handoff has completed.
-    pub(super) fn on_moved(&mut self, now: u64, moved: &Moved, mobile: &Mobile) {
+    pub(super) fn on_moved(&mut self, now: u64, moved: &Moved, links: &Links, mobile: &mut Mobile) {
+        // The new link came without the break.
+        self.open(now, &moved.watch, links, mobile);
         if self.counts.window {
             self.windows.begin(now, moved, |remote| bounds(&self.prefixes, remote), mobile);
         }
@@ -243,6 +358,11 @@ impl Others {
     /// When there is something to be sent.
     pub(super) fn deadline(&self) -> Option<u64> {
         self.resumes.deadline()
+    }
+
+    /// When windows that are closed are to be opened.
+    pub(super) fn opening(&self) -> Option<u64> {
+        self.freezes.deadline()
     }
 
     /// When windows are to be divided anew.
@@ -257,6 +377,9 @@ impl Others {
 
     /// Sends what is due, to those on which nothing new has come.
     pub(super) fn act(&mut self, now: u64, links: &Links, mobile: &mut Mobile) {
+        while let Some(watch) = self.freezes.due(now) {
+            self.open(now, &watch, links, mobile);
+        }
         while let Some(Due { id, waiting, says, last }) = self.resumes.next(now) {
             let progress = mobile.progress(waiting).unwrap_or(Progress::Gone);
             if progress == Progress::None {
@@ -301,6 +424,8 @@ impl Others {
             unechoed: mobile.unechoed().map_or(0, u64::from),
             bounded: self.windows.connections(),
             narrowed: mobile.narrowed().map_or(0, u64::from),
+            frozen: self.freezes.watches().len(),
+            closed: mobile.closed().map_or(0, u64::from),
             ..self.counts.clone()
         }
     }

@@ -9,6 +9,8 @@ const MS: u64 = 1_000_000;
 const TICK: RangeInclusive<u64> = MS..=50 * MS;
 /// ACKs that leave at once even over a slow uplink, whose queue may hold five packets.
 const AT_ONCE: u64 = 4;
+/// A break that is foreseen leaves so much time, ns.
+const CLOSING: u64 = 20 * MS;
 
 /// The time between passes, ns, and the connections of each, so that notices take half of the uplink.
 pub(super) fn pace(up_kbps: u32, copies: u8) -> (u64, u32) {
@@ -22,9 +24,22 @@ pub(super) fn pace(up_kbps: u32, copies: u8) -> (u64, u32) {
     (tick, u32::try_from(budget).unwrap_or(u32::MAX))
 }
 
+/// How many connections may be told of a closed window at once, by an ACK each: as many as half of the uplink carries
+/// in [`CLOSING`].
+pub(super) fn closing(up_kbps: u32) -> usize {
+    let half = u64::from(up_kbps) / 2;
+    usize::try_from((half * CLOSING / (ACK_OCTETS * 8 * MS)).max(AT_ONCE)).unwrap_or(usize::MAX)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_short_uplink_is_not_filled_by_closed_windows() {
+        // 1 Mbit/s carries 14.9 ACKs in 20 ms on its half; 64 kbit/s less than one.
+        assert_eq!([1000, 64, 54_000].map(closing), [14, 4, 803]);
+    }
 
     /// The bench's router holds five packets and the one that it sends.
     #[test]

@@ -173,6 +173,7 @@ impl Agent {
     /// Sleeps until something happens or is due. Whether it is over.
     fn wait(&self, stop: BorrowedFd<'_>) -> Result<bool, Error> {
         let due = self.rounds.deadline().into_iter().chain(self.others.deadline()).chain(self.others.round());
+        let due = due.chain(self.others.opening());
         let until = due.fold(self.tick, u64::min);
         let now = now()?;
         let time = Duration::from_nanos(until.saturating_sub(now));
@@ -211,7 +212,9 @@ impl Agent {
                     self.rounds.on_helped(helped);
                     self.help_first()?;
                 }
-                Order::Moved(moved) => self.others.on_moved(now()?, &moved, &self.mobile),
+                Order::Moved(moved) => {
+                    self.others.on_moved(now()?, &moved, self.rounds.links(), &mut self.mobile);
+                }
                 Order::Pass(budget) => match self.mobile.notify_busy(budget) {
                     Ok(mut pass) => {
                         pass.governed = self.govern(pass.uploads);
@@ -348,8 +351,16 @@ impl Agent {
                 let answer = tell(rounds, now, &notify);
                 match (&answer, notify.expect) {
                     (Answer::Now(Reply::Refused(_)), _) => {}
-                    (_, true) => receivers.hold(now),
-                    (_, false) => receivers.release(),
+                    (_, true) => {
+                        receivers.hold(now);
+                        if let Some(gap_us) = notify.gap_us {
+                            others.foresee(now, u64::from(gap_us) * 1000, rounds, mobile);
+                        }
+                    }
+                    (_, false) => {
+                        receivers.release();
+                        others.no_break(now, rounds.links(), mobile);
+                    }
                 }
                 answer
             }
@@ -391,7 +402,7 @@ impl Uploads {
 }
 
 fn tell(rounds: &mut Rounds, now: u64, notify: &Notify) -> Answer {
-    let Notify { device, rate_kbps, up_kbps, delay_us, expect } = notify;
+    let Notify { device, rate_kbps, up_kbps, delay_us, expect, .. } = notify;
     let link = Link { rate_kbps: *rate_kbps, delay_us: *delay_us };
     let told = Told { link, up_kbps: *up_kbps };
     let rounds =

@@ -39,6 +39,8 @@ pub struct Treated {
     pub resume: bool,
     /// Their windows are bounded on a slower link.
     pub window: bool,
+    /// Their windows are closed before a foreseen break of at most so long, ns; 0: never.
+    pub freeze: u64,
 }
 
 /// The same for some peers, as far as it is said.
@@ -48,6 +50,8 @@ pub struct OwnTreated {
     pub resume: Option<bool>,
     /// Whether their windows are bounded on a slower link.
     pub window: Option<bool>,
+    /// The longest foreseen break before which their windows are closed, ns.
+    pub freeze: Option<u64>,
 }
 
 /// Connections whose peers have not negotiated.
@@ -64,15 +68,18 @@ pub struct Others {
 impl Others {
     /// What is done for peers of this prefix, as far as no prefix within it says otherwise.
     pub fn treated(&self, to: &IpNet) -> Treated {
-        let said = |of: fn(&OwnTreated) -> Option<bool>| {
-            let around = self.prefixes.iter().filter(|(prefix, _)| prefix.contains(to));
-            let said = around.filter_map(|(prefix, own)| Some((prefix.prefix_len(), of(own)?)));
-            said.max_by_key(|(bits, _)| *bits).map(|(_, said)| said)
-        };
         Treated {
-            resume: said(|own| own.resume).unwrap_or(self.all.resume),
-            window: said(|own| own.window).unwrap_or(self.all.window),
+            resume: self.said(to, |own| own.resume).unwrap_or(self.all.resume),
+            window: self.said(to, |own| own.window).unwrap_or(self.all.window),
+            freeze: self.said(to, |own| own.freeze).unwrap_or(self.all.freeze),
         }
+    }
+
+    /// What the longest prefix around this one says of it.
+    fn said<T>(&self, to: &IpNet, of: impl Fn(&OwnTreated) -> Option<T>) -> Option<T> {
+        let around = self.prefixes.iter().filter(|(prefix, _)| prefix.contains(to));
+        let said = around.filter_map(|(prefix, own)| Some((prefix.prefix_len(), of(own)?)));
+        said.max_by_key(|(bits, _)| *bits).map(|(_, said)| said)
     }
 }
 

@@ -563,6 +563,22 @@ fn handoffs_of_flows_with_a_stranger_lose_nothing() {
     soak_of_strangers(6, 100);
 }
 
+/// Nobody opens them, and the peers probe.
+#[test]
+#[ignore = "needs kernel python3"]
+fn windows_that_a_killed_agent_has_closed_open_by_themselves() {
+    let host = Host::with_two_cables();
+    let mut agent = host.agent_with("others = { freeze = \"2s\" }");
+    let mut flows = host::Flows::with_stranger(&host, 20);
+    flows.speak(1);
+    let told = host.ask(&["notify", "dev=cable2,rate=10mbit,delay=10ms,gap=2s", "--expect"]);
+    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
+    agent.until("windows are closed", || host.status()["others"]["closed"].as_u64() > Some(0));
+    agent.signal("-KILL");
+    flows.speak(3);
+    println!("{}", flows.end());
+}
+
 #[test]
 #[ignore = "five minutes: make agent-soak"]
 fn a_hundred_handoffs_with_a_thousand_flows_of_a_stranger_lose_nothing() {

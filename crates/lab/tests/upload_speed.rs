@@ -87,8 +87,14 @@ fn measure(setting: Setting, run: u64) -> Measured {
         sleep(lab.clock.until(up));
         let (rate_kbps, delay_ms) = ends[1];
         let device = DEVICE.to_owned();
-        let notify =
-            Notify { device, rate_kbps, up_kbps: rate_kbps, delay_us: delay_ms * 1000, expect: false };
+        let notify = Notify {
+            device,
+            rate_kbps,
+            up_kbps: rate_kbps,
+            delay_us: delay_ms * 1000,
+            expect: false,
+            gap_us: None,
+        };
         let answer = ask(&control, &Request::Notify(notify)).expect("an answer");
         let Reply::Rounds(rounds) = answer else { panic!("{answer:?}") };
         // iperf3's control connection has never sent much.

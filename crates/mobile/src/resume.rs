@@ -8,6 +8,8 @@
 //!   copies. An ACK that came before would be taken for the end of the timeouts, and no message would act any more.
 //! * No new data after a round trip: single messages about the number that the ACK has told, first close to each other,
 //!   then further and further apart, no more than take back the doublings of the outage and two.
+//! * A peer that was told a window of zero before a foreseen break ([`Flow::closed`]) gets the last ACK first: it has
+//!   nothing under way that a message could be about, and waits for a window.
 //! * At the end an ACK, which clears the error that a peer's program might ask for (RFC 1122, 4.2.3.9).
 //!
 //! New data in order ends all of it. Connections have their turns so that half of the uplink is enough.
@@ -57,6 +59,8 @@ pub struct Flow<W> {
     pub acks: usize,
     /// A round trip over the new link, ns.
     pub round_trip: u64,
+    /// Its peer was told a window of zero.
+    pub closed: bool,
 }
 
 /// Packets to send now, unless new data has come.
@@ -147,6 +151,19 @@ impl<K: Clone + PartialEq, W> Resumes<K, W> {
         self.all.len() - before
     }
 
+    /// Windows that were closed before a break are open again, and there was none: each of these peers is told by the
+    /// last ACK, in three copies, and once more if nothing comes.
+    pub fn open(&mut self, now: u64, watch: K, up_kbps: u32, flows: impl IntoIterator<Item = Flow<W>>) {
+        let before = self.all.len();
+        for flow in flows {
+            self.ids += 1;
+            let flow = Flow { acks: 0, ..flow };
+            let (id, watch, packet) = (self.ids, watch.clone(), time_of(up_kbps));
+            self.all.push(Helped { id, watch, flow, stage: Stage::All(0), singles: 0, due: now, packet });
+        }
+        self.all.truncate(before.max(MOST).min(self.all.len()));
+    }
+
     /// The link of this prefix is gone again.
     pub fn stop(&mut self, watch: &K) {
         self.all.retain(|helped| helped.watch != *watch);
@@ -191,7 +208,9 @@ impl<K, W> Helped<K, W> {
             Stage::All(sent) => {
                 let copies = |say: Say| std::iter::repeat_n(say, COPIES as usize);
                 let messages = (0..self.flow.acks).flat_map(|number| copies(Say::About(number)));
-                let mut left = messages.chain(copies(Say::Ack)).skip(sent);
+                let (first, last) = if self.flow.closed { (COPIES, 0) } else { (0, COPIES) };
+                let acks = |count: u32| std::iter::repeat_n(Say::Ack, count as usize);
+                let mut left = acks(first).chain(messages).chain(acks(last)).skip(sent);
                 let says: Vec<Say> = left.by_ref().take(BURST).collect();
                 // It stays due meanwhile, and so before those behind it.
                 self.stage = Stage::All(sent + says.len());
@@ -225,7 +244,7 @@ mod tests {
     }
 
     fn flow(waiting: u32, acks: usize) -> Flow<u32> {
-        Flow { waiting, acks, round_trip: 18 * MS }
+        Flow { waiting, acks, round_trip: 18 * MS, closed: false }
     }
 
     /// All that a connection is sent which gets no answer: when, and what.
@@ -253,6 +272,41 @@ mod tests {
         let single = |at| (at, vec![Say::AboutNext]);
         assert_eq!(said[3..7], [38, 113, 188, 263].map(single));
         assert_eq!(said[7..], [(338, vec![Say::Ack])], "the end");
+    }
+
+    #[test]
+    fn a_peer_whose_window_was_closed_hears_the_ack_first() {
+        let mut resumes = Resumes::new();
+        resumes.begin(0, watch(), 10 * SECOND, 100_000, [Flow { closed: true, ..flow(1, 1) }]);
+        let says = |resumes: &mut Resumes<_, _>| {
+            let now = resumes.deadline().expect("more");
+            resumes.next(now).map(|due| due.says).expect("due")
+        };
+        assert_eq!(says(&mut resumes), [Say::Ack; 3]);
+        assert_eq!(says(&mut resumes), [Say::About(0); 3]);
+        assert_eq!(says(&mut resumes), [Say::AboutNext]);
+    }
+
+    /// Without an outage there is nothing that a message could be about.
+    #[test]
+    fn a_window_that_opens_without_an_outage_is_told_in_acks_alone() {
+        let mut resumes = Resumes::new();
+        resumes.begin(0, "::/0", SECOND, 100_000, [flow(7, 4)]);
+        resumes.open(0, watch(), 100_000, [Flow { closed: true, ..flow(1, 4) }]);
+        assert_eq!(resumes.len(), 2, "the other prefix keeps its help");
+        resumes.stop(&"::/0");
+        let mut said = Vec::new();
+        while let Some(at) = resumes.deadline() {
+            let Due { id, says, last, .. } = resumes.next(at).expect("it is due");
+            said.push((at / MS, says));
+            if last {
+                resumes.end(id);
+            }
+        }
+        assert_eq!(said, [(0, vec![Say::Ack; 3]), (38, vec![Say::Ack])]);
+        // A bound here, too.
+        resumes.open(0, watch(), 100_000, (0..5000).map(|number| flow(number, 4)));
+        assert_eq!(resumes.len(), MOST);
     }
 
     #[test]

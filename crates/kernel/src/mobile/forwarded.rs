@@ -79,6 +79,8 @@ fn waiting(tuple: segue_tuple, flow: &segue_forwarded) -> Waiting {
         stamp: (flow.stamped != 0).then_some(flow.tsval),
         window: flow.window,
         forwarded: true,
+        closed: false,
+        resumes: true,
         acks: flow.acks[..known].to_vec(),
         rtt: None,
     }

@@ -106,6 +106,8 @@ pub struct Mobile {
     links: Links,
     /// As given to the programs last.
     orders: Orders,
+    /// The same.
+    scope: Vec<Scope>,
     /// By which one more copy of each notice leaves.
     old_device: Option<u32>,
     /// To this host itself (RFC 6069); opened with the first need.
@@ -205,6 +207,7 @@ fn attach_and_keep(options: &Options, cgroup: File, agent: Agent<'_>) -> Result<
         skel,
         links: Links { _connections: connections, _egress: egress, notify, trigger },
         orders,
+        scope: vec![Scope::EVERYBODY],
         old_device: None,
         icmp: None,
         resume,

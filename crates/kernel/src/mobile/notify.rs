@@ -177,7 +177,9 @@ impl Mobile {
         if scope.len() > Scope::MOST {
             return Err(Error::Scope(scope.len()));
         }
-        set_scope(&self.skel, scope)
+        set_scope(&self.skel, scope)?;
+        self.scope = scope.to_vec();
+        Ok(())
     }
 
     /// Whether passes send what this host's flows have queued with nothing under way, by their windows of before; not

@@ -29,6 +29,8 @@ pub(super) struct Counters {
     pub(super) unechoed: u32,
     /// Segments whose window became smaller.
     pub(super) narrowed: u32,
+    /// Segments whose window became zero.
+    pub(super) closed: u32,
 }
 
 impl Counters {
@@ -51,6 +53,7 @@ impl Counters {
             pushed: of(segue_mobile_counter::SEGUE_MOBILE_COUNT_PUSHED),
             unechoed: of(segue_mobile_counter::SEGUE_MOBILE_COUNT_UNECHOED),
             narrowed: of(segue_mobile_counter::SEGUE_MOBILE_COUNT_NARROWED),
+            closed: of(segue_mobile_counter::SEGUE_MOBILE_COUNT_CLOSED),
         }
     }
 }

@@ -36,6 +36,10 @@ pub struct Treatment {
     pub resume: bool,
     /// Whether the windows that they are told may be bounded.
     pub window: bool,
+    /// Whether they may be closed before a break ([`Mobile::send_closed`]).
+    pub freeze: bool,
+    /// Each segment to them that leaves by this device tells a window of zero until then (CLOCK_MONOTONIC).
+    pub closed: Option<(u32, Duration)>,
     /// By CLOCK_MONOTONIC: stamps that were first echoed before are from before an outage, and are not echoed.
     pub stale: Duration,
 }
@@ -50,6 +54,10 @@ pub struct Waiting {
     pub(super) window: u16,
     /// This host forwards it: the near end is another's.
     pub forwarded: bool,
+    /// The peer was told a window of zero last, which is not the socket's.
+    pub closed: bool,
+    /// It may be helped after an outage.
+    pub resumes: bool,
     /// The last ACK numbers that the peer has been sent, each once, the newest first: up to four.
     pub acks: Vec<u32>,
     /// The smallest round trip of the last minutes, as this host has measured it.
@@ -94,6 +102,8 @@ impl From<segue_waiting> for Waiting {
             stamp: (waiting.stamped != 0).then_some(waiting.tsval),
             window: waiting.window,
             forwarded: false,
+            closed: waiting.closed != 0,
+            resumes: waiting.resumes != 0,
             acks: waiting.acks[..known].to_vec(),
             rtt: (waiting.rtt_us != 0).then(|| Duration::from_micros(waiting.rtt_us.into())),
         }
@@ -193,11 +203,16 @@ impl Mobile {
     /// # Errors
     /// More than 128 prefixes.
     pub fn treat_others(&mut self, others: &[Treatment]) -> Result<(), Error> {
-        for Treatment { to, resume, window, stale } in others {
+        let ns = |time: &Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        for Treatment { to, resume, window, freeze, stale, closed } in others {
+            let (closes, until) = closed.unwrap_or_default();
             let value = segue_others {
-                stale: u64::try_from(stale.as_nanos()).unwrap_or(u64::MAX),
+                stale: ns(stale),
+                closed_until: ns(&until),
                 resume: u32::from(*resume),
                 window: u32::from(*window),
+                freeze: u32::from(*freeze),
+                closes,
             };
             let set = self.skel.maps.others.update(to.key().as_bytes(), value.as_bytes(), MapFlags::ANY);
             set.map_err(Error::kernel("set how other peers are treated"))?;
@@ -206,11 +221,33 @@ impl Mobile {
     }
 
     /// The connections of the notice's scope ([`Mobile::tell_only`]) that may be helped: established ones whose peer
-    /// has not negotiated, on which something has come since then or something is under way. Each once.
+    /// has not negotiated, on which something has come since then or something is under way. And those whose peer has
+    /// been told a window of zero. Each once.
     ///
     /// # Errors
     /// The kernel's list of connections broke off.
     pub fn waiting(&mut self, since: Duration) -> Result<Vec<Waiting>, Error> {
+        let scope = self.scope.clone();
+        self.waiting_of(&scope, since)
+    }
+
+    /// The same of another scope.
+    ///
+    /// # Errors
+    /// As of [`Mobile::waiting`] and [`Mobile::tell_only`].
+    pub fn waiting_of(&mut self, scope: &[Scope], since: Duration) -> Result<Vec<Waiting>, Error> {
+        let before = self.scope.clone();
+        if scope != before {
+            self.tell_only(scope)?;
+        }
+        let all = self.list_waiting(since);
+        if scope != before {
+            self.tell_only(&before)?;
+        }
+        all
+    }
+
+    fn list_waiting(&mut self, since: Duration) -> Result<Vec<Waiting>, Error> {
         self.orders.since = u64::try_from(since.as_nanos()).unwrap_or(u64::MAX);
         give(&self.skel, &self.orders)?;
         let mut all = BTreeMap::new();
@@ -255,6 +292,14 @@ impl Mobile {
         self.send(waiting, &waiting.last_ack()?)
     }
 
+    /// Tells the peer a window of zero, in the connection's last ACK.
+    ///
+    /// # Errors
+    /// This host does not send it.
+    pub fn send_closed(&mut self, waiting: &Waiting) -> Result<(), Error> {
+        self.send(waiting, &waiting.last_ack_with(0)?)
+    }
+
     fn send(&mut self, waiting: &Waiting, packet: &[u8]) -> Result<(), Error> {
         let resume = self.resume()?;
         match resume.exit.as_ref().filter(|_| waiting.forwarded) {
@@ -270,6 +315,14 @@ impl Mobile {
     pub fn unechoed(&self) -> Result<u32, Error> {
         Ok(Counters::read(self.counts()?).unechoed)
     }
+
+    /// Segments, since the programs were attached, whose window became zero.
+    ///
+    /// # Errors
+    /// The programs are gone.
+    pub fn closed(&self) -> Result<u32, Error> {
+        Ok(Counters::read(self.counts()?).closed)
+    }
 }
 
 impl Waiting {
@@ -280,13 +333,11 @@ impl Waiting {
     }
 
     fn last_ack(&self) -> Result<Vec<u8>, Error> {
-        craft::pure_ack(
-            &self.ends,
-            (self.seq, self.ack),
-            self.window,
-            self.stamp.map(|value| (value, 0)),
-            &[],
-        )
+        self.last_ack_with(self.window)
+    }
+
+    fn last_ack_with(&self, window: u16) -> Result<Vec<u8>, Error> {
+        craft::pure_ack(&self.ends, (self.seq, self.ack), window, self.stamp.map(|value| (value, 0)), &[])
     }
 }
 
@@ -378,5 +429,16 @@ mod tests {
         assert_eq!((tcp.sequence_number(), tcp.acknowledgment_number()), (77, 0x0102_0304));
         assert_eq!((tcp.window_size(), tcp.ack(), tcp.payload().len()), (501, true, 0));
         assert_eq!(tcp.options(), [1, 1, 8, 10, 0, 0, 4, 210, 0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn a_closed_window_stands_in_the_same_ack() {
+        let waiting = waiting("10.1.2.3:4000", "10.1.2.4:443");
+        let [open, closed] =
+            [waiting.last_ack(), waiting.last_ack_with(0)].map(|packet| packet.expect("an ACK"));
+        let sliced = SlicedPacket::from_ip(&closed).expect("a packet");
+        let Some(TransportSlice::Tcp(tcp)) = sliced.transport else { panic!("no TCP") };
+        assert_eq!((tcp.sequence_number(), tcp.acknowledgment_number()), (77, 0x0102_0304));
+        assert_eq!((tcp.window_size(), open.len()), (0, closed.len()));
     }
 }

@@ -37,7 +37,8 @@ fn reports(segments: &[Segment], near: &TcpStream) -> Vec<Report> {
 
 fn notify(world: &World, device: &str, link: Link, expect: bool) -> Reply {
     let Link { rate_kbps, delay_us } = link;
-    let question = Notify { device: device.into(), rate_kbps, up_kbps: rate_kbps, delay_us, expect };
+    let question =
+        Notify { device: device.into(), rate_kbps, up_kbps: rate_kbps, delay_us, expect, gap_us: None };
     ask(&world.control(), &Request::Notify(question)).expect("an answer")
 }
 

@@ -6,6 +6,7 @@ mod capture;
 mod carrier;
 mod first_slow_start;
 mod forwarded;
+mod freeze;
 mod hosts;
 mod mptcp;
 mod nat;

@@ -26,8 +26,12 @@ pub fn following(hosts: &Hosts) -> Mobile {
     mobile
 }
 
+fn treatment(to: Scope, resume: bool, stale: Duration) -> Treatment {
+    Treatment { to, resume, window: true, freeze: true, stale, closed: None }
+}
+
 pub fn treat(mobile: &mut Mobile, resume: bool, stale: Duration) {
-    mobile.treat_others(&[Treatment { to: Scope::EVERYBODY, resume, window: true, stale }]).expect("a map");
+    mobile.treat_others(&[treatment(Scope::EVERYBODY, resume, stale)]).expect("a map");
 }
 
 /// As if there had been an outage until now.
@@ -159,7 +163,7 @@ fn who_is_left_alone_is_echoed_as_ever() {
     // A longer prefix decides.
     let to = Scope { address: hosts.peer.ipv4, bits: 32, notified: true };
     mobile
-        .treat_others(&[Treatment { to, resume: false, window: false, stale: Duration::MAX }])
+        .treat_others(&[Treatment { window: false, ..treatment(to, false, Duration::MAX) }])
         .expect("a map");
     let capture = Capture::on(&hosts.peer);
     carry(&near, &far, 0, 10);

@@ -72,7 +72,7 @@ pub(super) fn has_arrived(far: &TcpStream) -> usize {
 fn told(world: &World, link: Link) -> Value {
     let Link { rate_kbps, delay_us } = link;
     let device = "link0".to_owned();
-    let question = Notify { device, rate_kbps, up_kbps: rate_kbps, delay_us, expect: false };
+    let question = Notify { device, rate_kbps, up_kbps: rate_kbps, delay_us, expect: false, gap_us: None };
     match ask(&world.control(), &Request::Notify(question)).expect("an answer") {
         Reply::Rounds(rounds) => {
             rounds.into_iter().find(|round| round["watch"] == "0.0.0.0/0").expect("a round")

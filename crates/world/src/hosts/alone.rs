@@ -174,6 +174,7 @@ impl Mobile {
                     waiting: Waiting { index, ack: flow.receiver.rcv_nxt(), sent },
                     acks: sent.acks().len(),
                     round_trip: arrived.paths[OLD].round_trip.max(arrived.access),
+                    closed: false,
                 }
             });
             helper.resumes.begin(now, (), now - arrived.gone, arrived.up_kbps, flows);

@@ -128,12 +128,14 @@ impl Others {
     pub(super) fn attach(config: &Config, rounds: &Rounds, mobile: &mut Mobile) -> Result<Self, Error> {
         let named = config.settings.rules.iter().filter_map(|rule| rule.device.clone());
         let prefixes = prefixes(config);
+        // A kernel that cannot see what leaves has said so already.
+        let sees = mobile.can_follow();
         let mut others = Self {
             counts: OthersStatus {
-                resume: prefixes.iter().any(|prefix| prefix.treated.resume),
-                window: prefixes.iter().any(|prefix| prefix.treated.window),
-                freeze: prefixes.iter().any(|prefix| prefix.treated.freeze > 0),
-                forwarded: config.others.forwarded,
+                resume: sees && prefixes.iter().any(|prefix| prefix.treated.resume),
+                window: sees && prefixes.iter().any(|prefix| prefix.treated.window),
+                freeze: sees && prefixes.iter().any(|prefix| prefix.treated.freeze > 0),
+                forwarded: sees && config.others.forwarded,
                 ..OthersStatus::default()
             },
             prefixes,
@@ -165,6 +167,9 @@ impl Others {
 
     /// Sees what leaves by the devices in use, and by those that may be next.
     fn follow(&mut self, rounds: &Rounds, mobile: &mut Mobile) {
+        if !mobile.can_follow() {
+            return;
+        }
         let in_use = rounds.devices();
         let named = self.named.iter().filter_map(|name| rounds.links().named(name));
         let wanted: BTreeSet<u32> = in_use.into_iter().chain(named.map(|device| device.index)).collect();

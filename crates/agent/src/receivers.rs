@@ -103,7 +103,14 @@ impl Receivers {
             let announced = gap.map(|gap: &Gap| gap.announced(settings.freeze_before)).transpose()?;
             let phas = settings.phas.iter().any(|name| name == device);
             let options = Options { device: device.to_owned(), peers: Peers::All, phas };
-            let mut receiver = receiver::load(&options)?;
+            let mut receiver = match receiver::load(&options) {
+                Ok(receiver) => receiver,
+                Err(error) if error.is_user() => return Err(error.into()),
+                Err(error) => {
+                    tracing::warn!(device, %error, "windows are not closed and ACKs not held back at the device");
+                    continue;
+                }
+            };
             if links.named(device).is_some() {
                 if receiver::detach(device)? {
                     tracing::info!(device, "an agent that was killed had left its programs at the device");

@@ -93,6 +93,9 @@ impl Agent {
                 "this kernel cannot send notices in its own ACKs (Linux 6.12 can); they are crafted"
             );
         }
+        for lack in mobile.lacks() {
+            tracing::warn!("this kernel has no programs of type {lack}; the rest goes on");
+        }
         let events = watcher.everything()?;
         let mut links = Links::default();
         events.iter().for_each(|event| links.apply(event));

@@ -363,3 +363,44 @@ impl Flows {
         said
     }
 }
+
+/// A library that refuses programs of one type, as a kernel without them does: to be loaded before the C library. It
+/// stands in `folder`.
+pub fn without_programs(folder: &std::path::Path) -> PathBuf {
+    let [source, library] = ["refuse.c", "refuse.so"].map(|name| folder.join(name));
+    std::fs::write(&source, REFUSE).expect("a file");
+    let done = Command::new("gcc").args(["-shared", "-fPIC", "-O1", "-o"]).args([&library, &source]).output();
+    let done = done.expect("gcc starts");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    library
+}
+
+/// bpf(BPF_PROG_LOAD) of the type that REFUSED_TYPE names fails, as bpf_prog_load() does whose find_prog_type() finds none.
+const REFUSE: &str = r#"#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <linux/bpf.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+long syscall(long number, ...)
+{
+	static long (*next)(long, ...);
+	const char *type = getenv("REFUSED_TYPE");
+	long word[6];
+	va_list words;
+
+	va_start(words, number);
+	for (int i = 0; i < 6; i++)
+		word[i] = va_arg(words, long);
+	va_end(words);
+	if (number == SYS_bpf && word[0] == BPF_PROG_LOAD && type &&
+	    ((union bpf_attr *)word[1])->prog_type == (unsigned)atoi(type)) {
+		errno = EINVAL;
+		return -1;
+	}
+	if (!next)
+		next = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+	return next(number, word[0], word[1], word[2], word[3], word[4], word[5]);
+}
+"#;

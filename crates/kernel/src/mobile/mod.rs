@@ -20,6 +20,7 @@ mod exit;
 mod forwarded;
 mod kept;
 mod notify;
+mod parts;
 mod records;
 mod resume;
 mod window;
@@ -37,6 +38,7 @@ use kept::Kept;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{Link as Attached, OpenObject};
 use nix::fcntl::Flock;
+use parts::Parts;
 use records::{Orders, Others};
 use segue_policy::Link;
 use segue_policy::wire::{OptionError, ReportType};
@@ -115,14 +117,17 @@ pub struct Mobile {
     /// For an agent, which helps connections whose peers run nothing of ours.
     resume: Option<resume::Resume>,
     kept: Option<Kept>,
+    /// What this kernel has no programs for.
+    lacks: Vec<&'static str>,
     /// For an agent; dropped last.
     _locks: Vec<Flock<File>>,
 }
 
 /// Dropped before the programs.
 struct Links {
-    /// In the order of dropping: no new connection, no trigger, no congestion control.
-    _connections: Attached,
+    /// In the order of dropping: no new connection, no trigger, no congestion control. None: the kernel has no such
+    /// programs.
+    _connections: Option<Attached>,
     /// For an agent, which lets flows go on that had no link.
     _egress: Option<Attached>,
     notify: Attached,
@@ -171,8 +176,8 @@ fn cgroup(path: &Path) -> Result<File, Error> {
 fn attach_and_keep(options: &Options, cgroup: File, agent: Agent<'_>) -> Result<Mobile, Error> {
     // Linked struct_ops are younger (6.4) than everything that crafted ACKs need.
     let kept = agent.folder.map(Kept::make).transpose()?;
-    let load = |trigger| load(trigger, agent.helps_others, kept.as_ref());
-    let (mut skel, trigger) = load(true).or_else(|_| load(false))?;
+    let all = Parts::all(agent.helps_others);
+    let (parts, mut skel, trigger) = load_some(all, kept.as_ref())?;
     if let Some(kept) = &kept {
         kept.keep(&mut skel.maps.connections)?;
     }
@@ -195,13 +200,10 @@ fn attach_and_keep(options: &Options, cgroup: File, agent: Agent<'_>) -> Result<
     notify::give(&skel, &orders)?;
     notify::set_scope(&skel, &[Scope::EVERYBODY])?;
     let notify = skel.progs.mobile_notify.attach().map_err(Error::kernel("iterate over TCP connections"))?;
-    let connections = skel
-        .progs
-        .mobile_sockops
-        .attach_cgroup(cgroup.as_raw_fd())
-        .map_err(Error::kernel("attach to the cgroup"))?;
-    let egress = agent.helps_others.then(|| skel.progs.mobile_egress.attach_cgroup(cgroup.as_raw_fd()));
-    let resume = agent.helps_others.then(|| resume::Resume::attach(&skel)).transpose()?;
+    let connections = parts.negotiates.then(|| skel.progs.mobile_sockops.attach_cgroup(cgroup.as_raw_fd()));
+    let connections = connections.transpose().map_err(Error::kernel("attach to the cgroup"))?;
+    let egress = parts.refuses.then(|| skel.progs.mobile_egress.attach_cgroup(cgroup.as_raw_fd()));
+    let resume = parts.follows.then(|| resume::Resume::attach(&skel)).transpose()?;
     let egress = egress.transpose().map_err(Error::kernel("attach to what leaves the cgroup"))?;
     Ok(Mobile {
         skel,
@@ -212,21 +214,35 @@ fn attach_and_keep(options: &Options, cgroup: File, agent: Agent<'_>) -> Result<
         icmp: None,
         resume,
         kept,
+        lacks: parts.lacking(all),
         _locks: agent.locks,
     })
 }
 
-/// Loads the programs, with those of the trigger and of an agent or without.
-fn load(
-    trigger: bool,
-    agent: bool,
+/// Loads as many parts of the programs as this kernel takes.
+fn load_some(
+    all: Parts,
     kept: Option<&Kept>,
-) -> Result<(MobileSkel<'static>, Option<Attached>), Error> {
+) -> Result<(Parts, MobileSkel<'static>, Option<Attached>), Error> {
+    let load = |parts: Parts| load(parts, kept).map(|(skel, trigger)| (parts, skel, trigger));
+    let first = match load(all).or_else(|_| load(Parts { triggers: false, ..all })) {
+        Ok(loaded) => return Ok(loaded),
+        Err(error) => error,
+    };
+    let some = all.supported();
+    if some == all {
+        return Err(first);
+    }
+    load(some).or_else(|_| load(Parts { triggers: false, ..some })).map_err(|_| first)
+}
+
+/// Loads these parts of the programs.
+fn load(parts: Parts, kept: Option<&Kept>) -> Result<(MobileSkel<'static>, Option<Attached>), Error> {
     // A few bytes, for as long as the process lives: a skeleton cannot own its object.
     let object: &'static mut MaybeUninit<OpenObject> = Box::leak(Box::new(MaybeUninit::uninit()));
     let mut open =
         MobileSkelBuilder::default().open(object).map_err(Error::kernel("open the mobile's programs"))?;
-    if trigger {
+    if parts.triggers {
         let name = kernel_name(&free_name("segue_"));
         open.struct_ops.segue_trigger_mut().name = name;
         if let Some(constants) = open.maps.rodata_data.as_mut() {
@@ -245,14 +261,16 @@ fn load(
         open.maps.segue_trigger.set_autocreate(false).map_err(Error::kernel("leave the trigger out"))?;
     }
     let progs = &mut open.progs;
-    for prog in [&mut progs.mobile_egress, &mut progs.mobile_echo, &mut progs.mobile_waiting] {
-        prog.set_autoload(agent);
+    progs.mobile_sockops.set_autoload(parts.negotiates);
+    progs.mobile_egress.set_autoload(parts.refuses);
+    for prog in [&mut progs.mobile_echo, &mut progs.mobile_waiting] {
+        prog.set_autoload(parts.follows);
     }
     if let Some(kept) = kept {
         kept.find(&mut open.maps.connections);
     }
     let mut skel = open.load().map_err(Error::kernel("load the mobile's programs"))?;
-    let link = if trigger {
+    let link = if parts.triggers {
         let attach = skel.maps.segue_trigger.attach_struct_ops();
         Some(attach.map_err(Error::kernel("register the trigger's congestion control"))?)
     } else {
@@ -265,6 +283,11 @@ impl Mobile {
     /// Whether this kernel can send notices in its own ACKs.
     pub fn triggers(&self) -> bool {
         self.links.trigger.is_some()
+    }
+
+    /// What does not work because this kernel has no programs of the type: a line each.
+    pub fn lacks(&self) -> &[&'static str] {
+        &self.lacks
     }
 
     /// The map of remote prefixes that notices are for ([`Mobile::tell_only`]).

@@ -179,6 +179,11 @@ impl Mobile {
         Ok(())
     }
 
+    /// Whether it can see what leaves by devices; a kernel without such programs cannot.
+    pub fn can_follow(&self) -> bool {
+        self.resume.is_some()
+    }
+
     /// Whether it sees what leaves by the device of this index.
     pub fn follows(&self, index: u32) -> bool {
         self.resume.as_ref().is_some_and(|resume| resume.devices.contains_key(&index))

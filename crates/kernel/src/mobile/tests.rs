@@ -86,6 +86,6 @@ fn a_folder_that_is_no_cgroup_is_the_users_mistake() {
 #[test]
 #[ignore = "needs kernel"]
 fn a_kernel_that_cannot_trigger_still_takes_the_other_programs() {
-    let (_skel, trigger) = load(false, true, None).expect("they load");
+    let (_skel, trigger) = load(Parts { triggers: false, ..Parts::all(true) }, None).expect("they load");
     assert!(trigger.is_none());
 }

@@ -55,7 +55,8 @@ pub struct LabWords {
     pub observe: Option<Spanned<String>>,
     /// One-way delay between server and access router; "4ms", that of the simulator's bench, unless given.
     pub wired: Option<Spanned<String>>,
-    /// "iperf3" or "nginx", of one handoff also "thin", of a drive also "ssh"; "iperf3" unless given.
+    /// "iperf3" or "nginx", of one handoff also "thin", of a drive also "page" and "ssh"; "iperf3" unless
+    /// given.
     pub program: Option<Spanned<ProgramWord>>,
     /// 4 or 6; 4 unless given.
     pub ip: Option<Spanned<u32>>,
@@ -67,10 +68,9 @@ pub struct LabWords {
     pub told_rate: Option<Spanned<f64>>,
     /// Stays of a drive at the old link, the new one, the old one, ...
     pub stays: Option<Several<String>>,
-    /// Time before each handoff at which the mobile's window closes, in a drive with senders +freeze; "150ms" unless
-    /// given.
+    /// Time before each handoff at which the mobile's window closes, with senders +freeze; "150ms" unless given.
     pub freeze_before: Option<Spanned<String>>,
-    /// Size of the file in a drive with nginx, as "20MB"; "20MB" unless given.
+    /// Size of the file in a drive with nginx, as "20MB"; "20MB" unless given. Of the page in one with "page"; "2MB".
     pub bytes: Option<Spanned<String>>,
 }
 
@@ -85,6 +85,8 @@ pub enum ProgramWord {
     Nginx,
     /// 200 octets each 100 ms.
     Thin,
+    /// nginx and curl, which fetches many small files.
+    Page,
     /// A session in which somebody types.
     Ssh,
 }
@@ -142,18 +144,15 @@ impl LabFile {
         let of_drives = |span, what: &str| {
             Err(self.source.at(span, format!("{what} is of drives; expected `segue lab drive`")))
         };
-        match (&words.program, &words.stays, &words.bytes, &words.freeze_before) {
-            (_, Some(stays), ..) => of_drives(stays.span.clone(), "`stays`"),
-            (_, _, Some(bytes), _) => of_drives(bytes.span(), "`bytes`"),
-            (.., Some(before)) => of_drives(before.span(), "`freeze-before`"),
+        match (&words.program, &words.stays, &words.bytes) {
+            (_, Some(stays), _) => of_drives(stays.span.clone(), "`stays`"),
+            (.., Some(bytes)) => of_drives(bytes.span(), "`bytes`"),
             (Some(word), ..) if *word.get_ref() == ProgramWord::Ssh => of_drives(word.span(), "`ssh`"),
+            (Some(word), ..) if *word.get_ref() == ProgramWord::Page => of_drives(word.span(), "`page`"),
             _ => {
-                let plan = self.common(runs)?;
-                let freezing = plan.senders.iter().position(LabSender::freezes);
-                match freezing.zip(words.senders.as_ref()) {
-                    Some((place, words)) => of_drives(words.values[place].span(), "`+freeze`"),
-                    None => Ok(plan),
-                }
+                let mut plan = self.common(runs)?;
+                plan.freeze_before = self.freeze_before(&plan, plan.warm_up)?;
+                Ok(plan)
             }
         }
     }
@@ -169,16 +168,17 @@ impl LabFile {
             }
         }
         let program = words.program.as_ref().map_or(ProgramWord::Iperf3, |word| *word.get_ref());
+        let octets = |unless_given| {
+            let Some(word) = &words.bytes else { return Ok(unless_given) };
+            let problem = || format!("bytes `{}`: expected a size as 20MB, 1kB to 10GB", word.get_ref());
+            size(word.get_ref()).ok_or_else(|| self.at(word, problem()))
+        };
         let load = match (program, &words.bytes) {
-            (ProgramWord::Nginx, None) => DriveLoad::File(FILE),
-            (ProgramWord::Nginx, Some(word)) => {
-                let problem = || format!("bytes `{}`: expected a size as 20MB, 1kB to 10GB", word.get_ref());
-                DriveLoad::File(size(word.get_ref()).ok_or_else(|| self.at(word, problem()))?)
-            }
+            (ProgramWord::Nginx, _) => DriveLoad::File(octets(FILE)?),
+            (ProgramWord::Page, _) => DriveLoad::Page(octets(PAGE)?),
             (_, Some(word)) => {
-                return Err(
-                    self.at(word, "`bytes` is of nginx; expected program = \"nginx\" beside it".into())
-                );
+                let problem = "`bytes` is of nginx; expected program = \"nginx\" or \"page\" beside it";
+                return Err(self.at(word, problem.into()));
             }
             (ProgramWord::Iperf3, None) => DriveLoad::Bulk,
             (ProgramWord::Ssh, None) => DriveLoad::Typing,
@@ -195,18 +195,23 @@ impl LabFile {
         if words.dead.is_some() {
             return Err(self.of_one_handoff(&words.dead, "dead"));
         }
-        let (plan, stays) = (self.common(runs)?, self.stays()?);
-        let shortest = stays.iter().copied().min().unwrap_or(0);
-        let freeze_before =
-            self.time("freeze-before", &words.freeze_before, FREEZE_BEFORE, SECOND / 1000..=shortest)?;
-        if let Some(word) =
-            words.freeze_before.as_ref().filter(|_| !plan.senders.iter().any(LabSender::freezes))
-        {
-            let problem =
-                "`freeze-before` is of senders such as cubic+freeze; expected one of them".to_string();
-            return Err(self.at(word, problem));
+        let (mut plan, stays) = (self.common(runs)?, self.stays()?);
+        plan.freeze_before = self.freeze_before(&plan, stays.iter().copied().min().unwrap_or(0))?;
+        Ok(LabDrive { plan, stays, load })
+    }
+
+    /// How long before a handoff the windows of senders that freeze close: at most so long.
+    fn freeze_before(&self, plan: &LabPlan, most: Nanos) -> Result<Nanos, FileError> {
+        let word = &self.words.freeze_before;
+        let before = self.time("freeze-before", word, FREEZE_BEFORE, SECOND / 1000..=most)?;
+        match word.as_ref().filter(|_| !plan.senders.iter().any(LabSender::freezes)) {
+            None => Ok(before),
+            Some(word) => {
+                let problem =
+                    "`freeze-before` is of senders such as cubic+freeze; expected one of them".to_string();
+                Err(self.at(word, problem))
+            }
         }
-        Ok(LabDrive { plan, stays, load, freeze_before })
     }
 
     fn of_one_handoff<T>(&self, word: &Option<Spanned<T>>, name: &str) -> FileError {
@@ -257,7 +262,7 @@ impl LabFile {
             program: match words.program.as_ref().map(Spanned::get_ref) {
                 Some(ProgramWord::Nginx) => Program::Nginx,
                 Some(ProgramWord::Thin) => Program::Thin,
-                Some(ProgramWord::Iperf3 | ProgramWord::Ssh) | None => Program::Iperf3,
+                Some(ProgramWord::Iperf3 | ProgramWord::Page | ProgramWord::Ssh) | None => Program::Iperf3,
             },
             ip: match &words.ip {
                 None => Ip::V4,
@@ -269,6 +274,7 @@ impl LabFile {
             },
             seed: self.number("seed", &words.seed, 1, 0..=u64::MAX >> 1)?,
             told_rate: self.number("told-rate", &words.told_rate, 1.0, 0.001..=1000.0)?,
+            freeze_before: FREEZE_BEFORE,
             conditions: self.conditions()?,
         })
     }
@@ -426,6 +432,8 @@ impl LabFile {
 const FREEZE_BEFORE: Nanos = 150_000_000;
 /// Octets that a download has unless they are given.
 const FILE: u64 = 20_000_000;
+/// Octets that a page has unless they are given: about as many as the median page of today.
+const PAGE: u64 = 2_000_000;
 
 /// A size with a unit of 1000, octets.
 fn size(text: &str) -> Option<u64> {

@@ -41,6 +41,8 @@ fn what_never_comes_is_infinite() {
     let files = row("nginx", &[file(Some(10.0)), file(None), file(None)]);
     let completed = files.completed_s.unwrap();
     assert_eq!((completed.q1, completed.median, files.intact), (None, None, Some(1)));
+    let pages = row("page", &[file(Some(3.0)), file(Some(5.0))]);
+    assert_eq!((pages.completed_s.unwrap().median, pages.intact), (Some(4.0), Some(2)));
     let typed = |first| DriveRun {
         echoes_s: vec![Some(0.02), None, Some(0.04)],
         first_echoes_s: vec![first],
@@ -55,7 +57,7 @@ fn what_never_comes_is_infinite() {
 #[test]
 fn a_row_tells_when_the_window_closed() {
     let mut drive = drive("iperf3");
-    drive.freeze_before = 200_000_000;
+    drive.plan.freeze_before = 200_000_000;
     let row = |word: &str| {
         let sender = LabSender::named(word).unwrap();
         DriveRow::new(&drive, drive.plan.kinds[0], "linux", &sender, &[]).freeze_before_s

@@ -3,19 +3,21 @@
 //! route moves.
 
 use super::Error;
-use super::access_link::mean_kbps;
+use super::access_link::{AccessLink, mean_kbps};
 use super::child::Child;
 use super::host::{DEVICES, Role};
 use super::hosts::Hosts;
+use super::path::Which;
 use super::plan::Plan;
 use super::prefix::prefix;
 use super::punctual::{Rank, rank_of_program};
-use segue_agent::control::{Reply, Request, ask};
+use segue_agent::control::{Notify, Reply, Request, ask};
 use segue_kernel::host;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// Loading and verifying programs takes a moment, more on a busy machine.
@@ -30,6 +32,10 @@ pub(super) struct LabAgent {
     process: Option<Child>,
     control: PathBuf,
     pin: Option<PathBuf>,
+    /// The two links, as they are announced.
+    links: [Notify; 2],
+    /// Announcements under way: the agent answers when it has told its peers.
+    announced: Vec<JoinHandle<Result<Reply, segue_agent::Error>>>,
 }
 
 impl LabAgent {
@@ -48,7 +54,8 @@ impl LabAgent {
         let args: Vec<&str> = args.iter().map(String::as_str).chain(["--config", &config]).collect();
         let process = hosts.start(Role::Mobile, END, program, &args)?;
         let id = process.id();
-        let mut agent = Self { process: Some(process), control, pin };
+        let links = [announced(0, &plan.old), announced(1, &plan.new)];
+        let mut agent = Self { process: Some(process), control, pin, links, announced: Vec::new() };
         let started = Instant::now();
         while agent.ask().is_err() {
             agent.check()?;
@@ -63,6 +70,14 @@ impl LabAgent {
         // The agent has attached its programs by now.
         rank_of_program(id, Some(Rank::End));
         Ok(agent)
+    }
+
+    /// Announces that in a moment there will be no link for so long, and then this one. The agent answers later.
+    pub(super) fn announce(&mut self, link: Which, gap: Duration) {
+        let gap_us = Some(u32::try_from(gap.as_micros()).unwrap_or(u32::MAX));
+        let notify = Notify { gap_us, ..self.links[link as usize].clone() };
+        let control = self.control.clone();
+        self.announced.push(std::thread::spawn(move || ask(&control, &Request::Notify(notify))));
     }
 
     fn check(&mut self) -> Result<(), Error> {
@@ -80,6 +95,15 @@ impl LabAgent {
     /// It has ended before, or has told of no handoff although there was one (`handoffs`).
     pub(super) fn finish(mut self, handoffs: bool) -> Result<BTreeMap<String, u64>, Error> {
         self.check()?;
+        for asked in std::mem::take(&mut self.announced) {
+            let answer =
+                asked.join().map_err(|_| Error::Fault("a thread that asked the agent panicked".into()))?;
+            match answer {
+                Ok(Reply::Rounds(_) | Reply::Noted) => {}
+                Ok(other) => return Err(Error::Agent { end: END, said: format!("{other:?}") }),
+                Err(error) => return Err(Error::Agent { end: END, said: error.to_string() }),
+            }
+        }
         let Reply::Status(status) = self.ask()? else {
             return Err(Error::Agent { end: END, said: "it did not say how it is".into() });
         };
@@ -116,7 +140,7 @@ fn counters(rounds: &[serde_json::Value], others: &serde_json::Value) -> BTreeMa
     for name in ["unwritten", "unsent"] {
         counters.insert(name.to_owned(), refused(name));
     }
-    for name in ["helped", "resumed", "messages", "acks", "unechoed", "narrowed"] {
+    for name in ["helped", "resumed", "messages", "acks", "unechoed", "narrowed", "opened", "closed"] {
         counters.insert(format!("others_{name}"), number(&others[name]));
     }
     let longest = rounds.iter().map(|round| number(&round["waited_ns"])).max();
@@ -131,11 +155,26 @@ fn pin() -> Option<PathBuf> {
     host::bpffs().map(|root| root.join(format!("{}{serial}", prefix())))
 }
 
-/// As an operator would write it who knows the plan's links; of measured ones their mean rates.
+/// A link as an operator announces it.
+fn announced(number: usize, link: &AccessLink) -> Notify {
+    let kbps = |way| u32::try_from(mean_kbps(way)).unwrap_or(u32::MAX);
+    Notify {
+        device: DEVICES[number].into(),
+        rate_kbps: kbps(&link.down),
+        up_kbps: kbps(&link.up),
+        delay_us: link.delay_us(),
+        expect: true,
+        gap_us: None,
+    }
+}
+
+/// As an operator would write it who knows the plan's links; of measured ones their mean rates. Before each break that
+/// is announced windows are to close, however long it is.
 fn configuration(plan: &Plan, cgroup: &Path, control: &Path, pin: Option<&Path>) -> String {
     let path = |path: &Path| path.display().to_string();
     let mut text = format!("cgroup = {:?}\ncontrol = {:?}\n", path(cgroup), path(control));
     text.extend(pin.map(|pin| format!("pin = {:?}\n", path(pin))));
+    text.push_str("[others]\nfreeze = \"60s\"\n");
     for ((device, link), factor) in DEVICES.into_iter().zip([&plan.old, &plan.new]).zip([1.0, plan.told_rate])
     {
         let rate = (mean_kbps(&link.down) as f64 * factor).round().max(1.0) as u64;
@@ -151,7 +190,6 @@ fn configuration(plan: &Plan, cgroup: &Path, control: &Path, pin: Option<&Path>)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::access_link::AccessLink;
     use segue_agent::Config;
     use segue_policy::Link;
 

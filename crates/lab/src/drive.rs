@@ -8,6 +8,7 @@ use super::interrupt;
 use super::laboratory::Laboratory;
 use super::measures::{Frame, measure};
 use super::packet::Packet;
+use super::page::Page;
 use super::path::{Direction, Switch, Which};
 use super::plan::{Family, Kind, Plan, Program};
 use super::prefix::prefix;
@@ -19,7 +20,7 @@ use super::sender_kind::SenderKind;
 use super::shell::{self, Keystroke, Shell};
 use super::sweep::sweep;
 use super::{Error, Nanos};
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -47,6 +48,8 @@ pub enum Load {
     Bulk,
     /// A file of so many octets from nginx to curl, one for each flow, compared octet by octet; the run ends with it.
     File(u64),
+    /// A page of so many octets from nginx to curl, whose objects are compared octet by octet; the run ends with it.
+    Page(u64),
     /// Keystrokes in an ssh session.
     Typing,
 }
@@ -92,22 +95,23 @@ pub fn drive(drive: &Drive, progress: &mut dyn FnMut(Progress)) -> Result<Vec<Dr
     drive.check()?;
     prepared(match drive.load {
         Load::Bulk => &["iperf3", "setpriv"],
-        Load::File(_) => &["nginx", "curl", "setpriv"],
+        Load::File(_) | Load::Page(_) => &["nginx", "curl", "setpriv"],
         Load::Typing => &shell::PROGRAMS,
     })?;
     let _signals = interrupt::Guard::new()?;
     sweep();
     let folder = tempfile::Builder::new().prefix(&prefix()).tempdir();
     let folder = folder.map_err(Error::system("a folder for the laboratories"))?;
-    let bulk = match drive.load {
+    let fetched = match drive.load {
         Load::File(octets) => {
             let path = folder.path().join("bulk");
             write_bulk(&path, octets)?;
-            Some(path)
+            Fetched::File(path)
         }
-        Load::Bulk | Load::Typing => None,
+        Load::Page(octets) => Fetched::Page(Page::write(folder.path(), octets)?),
+        Load::Bulk | Load::Typing => Fetched::Nothing,
     };
-    each_run(&drive.plan, progress, &|sender, round, stop| one(drive, sender, round, bulk.as_deref(), stop))
+    each_run(&drive.plan, progress, &|sender, round, stop| one(drive, sender, round, &fetched, stop))
 }
 
 impl Drive {
@@ -116,7 +120,7 @@ impl Drive {
         if self.stays.len() < 2 || self.stays.iter().any(Duration::is_zero) {
             return Err(Error::Plan("stays: expected two or more, none of them 0 s".into()));
         }
-        if self.load == Load::File(0) {
+        if matches!(self.load, Load::File(0) | Load::Page(0)) {
             return Err(Error::Plan("a file of 0 octets; expected 1 or more".into()));
         }
         Ok(())
@@ -153,6 +157,13 @@ fn which(stay: usize) -> Which {
     if stay.is_multiple_of(2) { Which::Old } else { Which::New }
 }
 
+/// What clients fetch.
+enum Fetched {
+    Nothing,
+    File(PathBuf),
+    Page(Page),
+}
+
 /// Running programs.
 enum Running {
     Download(Download),
@@ -173,7 +184,7 @@ fn one(
     drive: &Drive,
     sender: &SenderKind,
     round: u32,
-    bulk: Option<&Path>,
+    to_fetch: &Fetched,
     stop: &AtomicBool,
 ) -> Result<DriveRecord, Error> {
     let plan = &drive.plan;
@@ -188,12 +199,12 @@ fn one(
     // Its programs inherit it.
     let punctual = Punctual::of(Rank::Program);
     let started = lab.clock.now();
-    let mut running = match drive.load {
-        Load::Typing => Running::Shell(Shell::start(lab.hosts(), six, lab.clock)?),
-        load => {
-            let program = if load == Load::Bulk { Program::Iperf3 } else { Program::Nginx };
-            Running::Download(Download::start(lab.hosts(), program, plan.flows, six, None, bulk)?)
-        }
+    let start = |program, bulk| Download::start(lab.hosts(), program, plan.flows, six, None, bulk);
+    let mut running = match (drive.load, to_fetch) {
+        (Load::Typing, _) => Running::Shell(Shell::start(lab.hosts(), six, lab.clock)?),
+        (_, Fetched::Nothing) => Running::Download(start(Program::Iperf3, None)?),
+        (_, Fetched::File(bulk)) => Running::Download(start(Program::Nginx, Some(bulk.as_path()))?),
+        (_, Fetched::Page(page)) => Running::Download(Download::page(lab.hosts(), plan.flows, six, page)?),
     };
     let mut record = DriveRecord { sender: sender.to_string(), run: round, ..DriveRecord::default() };
     let mut fetched = false;
@@ -223,7 +234,7 @@ fn one(
             if ended {
                 break;
             }
-            freezer.close(which(stay), switch)?;
+            freezer.close(&mut lab, which(stay), switch)?;
         }
         ended = wait(&lab, switch.down, &mut record)?;
         if ended {
@@ -243,7 +254,7 @@ fn one(
         }
     }
     if !ended {
-        let patience = if bulk.is_some() { PATIENCE } else { Duration::ZERO };
+        let patience = if matches!(to_fetch, Fetched::Nothing) { Duration::ZERO } else { PATIENCE };
         wait(&lab, end + patience.as_nanos() as Nanos, &mut record)?;
     }
     let end = lab.clock.now();

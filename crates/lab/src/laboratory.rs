@@ -178,6 +178,13 @@ impl Laboratory {
         }
     }
 
+    /// Announces to the agent, where there is one, that in a moment there will be no link for so long, and then this one.
+    pub(super) fn announce(&mut self, link: Which, gap: Duration) {
+        if let Some(agent) = &mut self.agent {
+            agent.announce(link, gap);
+        }
+    }
+
     /// Ends the agent, where it tells; what its notices came to.
     ///
     /// # Errors

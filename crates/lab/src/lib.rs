@@ -36,6 +36,7 @@ mod measures_tests;
 pub mod namespace;
 pub mod netlink;
 pub mod packet;
+pub mod page;
 pub mod path;
 #[cfg(test)]
 mod path_tests;

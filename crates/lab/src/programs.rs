@@ -1,9 +1,11 @@
-//! The programs whose flows cross the link: iperf3, or nginx and curl; or our own ends of thin flows.
+//! The programs whose flows cross the link: iperf3, or nginx and curl, for a file or for a page; or our own ends of thin
+//! flows.
 
 use super::Error;
 use super::child::Child;
 use super::host::Role;
 use super::hosts::Hosts;
+use super::page::{AT_A_TIME, Page};
 use super::plan::Program;
 use super::traffic;
 use serde::Deserialize;
@@ -39,6 +41,14 @@ pub struct Download {
     clients: Vec<Child>,
     /// For curl: what it should receive.
     bulk: Option<PathBuf>,
+    /// The same of a page, and where each client puts it.
+    page: Option<(Page, Vec<PathBuf>)>,
+}
+
+/// The server's place in a URL.
+fn host(six: bool) -> String {
+    let address = Role::Server.address(six);
+    if six { format!("[{address}]:{HTTP_PORT}") } else { format!("{address}:{HTTP_PORT}") }
 }
 
 impl Download {
@@ -60,17 +70,13 @@ impl Download {
         let family = if six { "-6" } else { "-4" };
         match (program, bulk) {
             (Program::Nginx, Some(bulk)) => {
-                let prefix = nginx_folder(hosts.folder, bulk)?;
-                let prefix = prefix.to_string_lossy();
-                let args = ["-p", &prefix, "-c", "nginx.conf", "-e", "stderr"];
-                let server = hosts.serve("nginx-server", "nginx", &args, &[HTTP_PORT])?;
-                let host = if six { format!("[{address}]") } else { address.to_string() };
-                let url = format!("http://{host}:{HTTP_PORT}/bulk");
+                let server = nginx(hosts, bulk.parent().unwrap_or(Path::new("/")), "")?;
+                let url = format!("http://{}/bulk", host(six));
                 let args = ["-q", "--silent", "--show-error", "--globoff", "--noproxy", "*", &url];
                 let clients =
                     (0..flows).map(|flow| hosts.start(Role::Mobile, &format!("curl-{flow}"), "curl", &args));
                 let clients = clients.collect::<Result<_, _>>()?;
-                Ok(Self { program, server, clients, bulk: Some(bulk.into()) })
+                Ok(Self { program, server, clients, bulk: Some(bulk.into()), page: None })
             }
             _ => {
                 let port = IPERF3_PORT.to_string();
@@ -85,9 +91,30 @@ impl Download {
                 // -R: the server sends. -i 0: one report, at the end.
                 let args = ["-c", &address, "-p", &port, "-R", "-J", "-i", "0", "-P", &flows, "-t", &seconds];
                 let client = hosts.start(Role::Mobile, "iperf3-client", "iperf3", &args)?;
-                Ok(Self { program: Program::Iperf3, server, clients: vec![client], bulk: None })
+                Ok(Self { program: Program::Iperf3, server, clients: vec![client], bulk: None, page: None })
             }
         }
+    }
+
+    /// Starts so many clients that each fetch the page.
+    ///
+    /// # Errors
+    /// A program is missing, ends at once or does not listen.
+    pub fn page(hosts: Hosts<'_>, count: u32, six: bool, page: &Page) -> Result<Self, Error> {
+        let server = nginx(hosts, page.folder(), "keepalive_timeout 0;")?;
+        let most = AT_A_TIME.to_string();
+        let (mut clients, mut folders) = (Vec::new(), Vec::new());
+        for client in 0..count {
+            let folder = hosts.folder.join(format!("came-{client}"));
+            let orders = page.orders(&folder, &host(six))?.to_string_lossy().into_owned();
+            let args = ["-q", "--silent", "--show-error", "--globoff", "--noproxy", "*"];
+            let more = ["--parallel", "--parallel-immediate", "--parallel-max", &most, "--config", &orders];
+            let args = [&args[..], &more].concat();
+            clients.push(hosts.start(Role::Mobile, &format!("curl-{client}"), "curl", &args)?);
+            folders.push(folder);
+        }
+        let page = Some((page.clone(), folders));
+        Ok(Self { program: Program::Nginx, server, clients, bulk: None, page })
     }
 
     /// Starts thin flows in place of bulk data: 200 octets each 100 ms. `end`: the words of the program that plays
@@ -106,7 +133,7 @@ impl Download {
         };
         let server = hosts.serve("thin-server", program, &args("tick"), &[traffic::PORTS[0]])?;
         let client = hosts.start(Role::Mobile, "thin-client", program, &args("hear"))?;
-        Ok(Self { program: Program::Thin, server, clients: vec![client], bulk: None })
+        Ok(Self { program: Program::Thin, server, clients: vec![client], bulk: None, page: None })
     }
 
     /// Process id of the server's program.
@@ -153,9 +180,18 @@ impl Download {
     /// # Errors
     /// Their words cannot be read.
     pub fn finish(self) -> Result<Said, Error> {
-        let Self { program, server, clients, bulk } = self;
+        let Self { program, server, clients, bulk, page } = self;
         let mut said = Said::default();
         if program == Program::Thin {
+            return Ok(said);
+        }
+        if let Some((page, folders)) = page {
+            for (client, folder) in clients.into_iter().zip(folders) {
+                client.finish(Duration::ZERO)?;
+                let (octets, right) = page.compared(&folder)?;
+                said.received += octets;
+                said.intact = Some(right && said.intact.unwrap_or(true));
+            }
             return Ok(said);
         }
         for client in clients {
@@ -209,7 +245,7 @@ fn iperf3(program: &str, output: &Path) -> Result<Iperf3, Error> {
 }
 
 /// Octets in `got`, and whether they are the beginning of `expected`.
-fn compare(got: &Path, expected: &Path) -> Result<(u64, bool), Error> {
+pub(super) fn compare(got: &Path, expected: &Path) -> Result<(u64, bool), Error> {
     let open = |path: &Path| File::open(path).map_err(Error::system(path.display().to_string()));
     let (mut got, mut expected) = (open(got)?, open(expected)?);
     let (mut octets, mut right) = (0, true);
@@ -226,18 +262,25 @@ fn compare(got: &Path, expected: &Path) -> Result<(u64, bool), Error> {
     }
 }
 
+/// nginx at the server, which shows the files of `root`. `more`: of its configuration.
+fn nginx(hosts: Hosts<'_>, root: &Path, more: &str) -> Result<Child, Error> {
+    let prefix = nginx_folder(hosts.folder, root, more)?;
+    let prefix = prefix.to_string_lossy();
+    hosts.serve("nginx-server", "nginx", &["-p", &prefix, "-c", "nginx.conf", "-e", "stderr"], &[HTTP_PORT])
+}
+
 /// nginx as one process, without logs, everything it writes below one folder.
-fn nginx_folder(folder: &Path, bulk: &Path) -> Result<PathBuf, Error> {
+fn nginx_folder(folder: &Path, root: &Path, more: &str) -> Result<PathBuf, Error> {
     let prefix = folder.join("nginx");
     let path = prefix.display();
     let mut paths = String::new();
     for name in ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"] {
         paths.push_str(&format!("    {name}_temp_path {path}/{name};\n"));
     }
-    let root = bulk.parent().unwrap_or(Path::new("/")).display();
+    let root = root.display();
     let config = format!(
         "daemon off;\nmaster_process off;\nerror_log stderr;\npid {path}/pid;\nevents {{}}\nhttp {{\n{paths}    access_log off;\n    \
-         sendfile on;\n    server {{\n        listen {HTTP_PORT};\n        listen [::]:{HTTP_PORT};\n        root {root};\n    }}\n}}\n"
+         sendfile on;\n    {more}\n    server {{\n        listen {HTTP_PORT};\n        listen [::]:{HTTP_PORT};\n        root {root};\n    }}\n}}\n"
     );
     fs::create_dir_all(&prefix)
         .and_then(|()| fs::write(prefix.join("nginx.conf"), config))

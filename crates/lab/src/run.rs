@@ -5,6 +5,7 @@ use super::Nanos;
 use super::access_link::{AccessLink, mean_kbps};
 use super::child::installed;
 use super::ends::Attach;
+use super::freezer::Freezer;
 use super::interrupt;
 use super::kernel_counters;
 use super::laboratory::Laboratory;
@@ -208,6 +209,7 @@ fn one(
     stop: &AtomicBool,
 ) -> Result<RunRecord, Error> {
     let six = plan.family == Family::Ipv6;
+    let mut freezer = Freezer::of(sender, lab.mobile())?;
     // Its programs inherit it.
     let punctual = Punctual::of(Rank::Program);
     let mut download = match plan.program {
@@ -227,6 +229,10 @@ fn one(
     wait.lab.emulator().lose(plan.unheard, seed);
     let switch = Switch { uplink_down, ..Switch::new(down, up, plan.kind == Kind::Bbm) };
     wait.lab.emulator().schedule(switch);
+    if let Some(freezer) = &mut freezer {
+        wait.until(freezer.closes(&switch))?;
+        freezer.close(wait.lab, Which::Old, &switch)?;
+    }
     wait.until(uplink_down)?;
     if plan.kind == Kind::Bbm {
         wait.lab.lose(Which::Old)?;
@@ -236,6 +242,9 @@ fn one(
     wait.breaks = true;
     wait.until(up)?;
     let notified = wait.lab.complete(Which::New, plan.notices.then(|| plan.notice(up)))?;
+    if let Some(freezer) = &mut freezer {
+        freezer.open(Which::Old)?;
+    }
     wait.until(end)?;
     let gave_up = wait.gave_up;
     let (kernel, programs) = if gave_up {
@@ -246,6 +255,7 @@ fn one(
         (kernel_counters::growth(&counted, &counted_now), download.finish()?)
     };
     drop(punctual);
+    drop(freezer);
     let notified = lab.end_agent()?.unwrap_or(notified);
     let ends = lab.ends.take();
     let sender_counters = ends.map(super::ends::Ends::finish).transpose()?.unwrap_or_default();

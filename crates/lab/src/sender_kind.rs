@@ -14,7 +14,8 @@ pub enum SenderKind {
         congestion_control: String,
         /// `net.ipv4.tcp_rto_max_ms`; `None`: the kernel's 120 s.
         rto_max_ms: Option<u32>,
-        /// Time before each handoff at which the mobile closes its window (Freeze-TCP), in drives; `None`: never.
+        /// Time before each handoff at which the mobile closes its window (Freeze-TCP), or its agent, if it has one;
+        /// `None`: never.
         freeze_before: Option<Duration>,
         /// The mobile's agent helps it, which runs nothing of ours: the words of its command. Empty: nobody does.
         agent: Vec<String>,

@@ -63,7 +63,7 @@ pub fn run(args: &LabDriveArgs, origin: &Origin, screen: &Screen) -> Result<(), 
 fn head(load: DriveLoad) -> &'static [&'static str] {
     match load {
         DriveLoad::Bulk => &["sender", "Q1", "median", "Q3", "1 s", "MB"],
-        DriveLoad::File(_) => {
+        DriveLoad::File(_) | DriveLoad::Page(_) => {
             &["sender", "Q1", "median", "Q3", "1 s", "done Q1", "done", "done Q3", "intact"]
         }
         DriveLoad::Typing => &["sender", "echo", "first Q1", "first", "first Q3", "worst"],

@@ -59,18 +59,14 @@ pub fn drive(
     jobs: u16,
     done: &mut dyn FnMut(u64),
 ) -> Result<Vec<Vec<DriveRun>>, Failure> {
-    let mut plan = asked(&drive.plan, kind, Use { jobs, keep_packets: false })?;
-    for sender in &mut plan.senders {
-        if let segue_lab::SenderKind::Builtin { freeze_before: Some(before), .. } = sender {
-            *before = Duration::from_nanos(drive.freeze_before);
-        }
-    }
+    let plan = asked(&drive.plan, kind, Use { jobs, keep_packets: false })?;
     let asked = segue_lab::drive::Drive {
         plan,
         stays: drive.stays.iter().map(|&stay| Duration::from_nanos(stay)).collect(),
         load: match drive.load {
             DriveLoad::Bulk => segue_lab::drive::Load::Bulk,
             DriveLoad::File(octets) => segue_lab::drive::Load::File(octets),
+            DriveLoad::Page(octets) => segue_lab::drive::Load::Page(octets),
             DriveLoad::Typing => segue_lab::drive::Load::Typing,
         },
     };
@@ -119,7 +115,12 @@ fn failure(error: segue_lab::Error) -> Failure {
 
 /// A plan as the machine knows it.
 fn asked(plan: &LabPlan, kind: Kind, how: Use) -> Result<segue_lab::Plan, Failure> {
-    let senders = plan.senders.iter().map(sender).collect::<Result<_, _>>()?;
+    let mut senders = plan.senders.iter().map(sender).collect::<Result<Vec<_>, _>>()?;
+    for sender in &mut senders {
+        if let segue_lab::SenderKind::Builtin { freeze_before: Some(before), .. } = sender {
+            *before = Duration::from_nanos(plan.freeze_before);
+        }
+    }
     let mut asked =
         segue_lab::Plan::new(link(&plan.old, plan.seed, 1), link(&plan.new, plan.seed, 2), senders);
     asked.kind = if kind == Kind::Mbb { segue_lab::Kind::Mbb } else { segue_lab::Kind::Bbm };
@@ -209,7 +210,7 @@ pub fn sender(sender: &LabSender) -> Result<segue_lab::SenderKind, Failure> {
             Ok(segue_lab::SenderKind::Builtin {
                 congestion_control: congestion_control.clone(),
                 rto_max_ms: *rto_max_ms,
-                // How long is the drive's.
+                // How long is the plan's.
                 freeze_before: freeze.then_some(Duration::ZERO),
                 agent: if *agent { agent_command()? } else { Vec::new() },
             })

@@ -15,6 +15,8 @@ pub enum DriveLoad {
     Bulk,
     /// A file of so many octets.
     File(u64),
+    /// A page of so many octets, in many short flows.
+    Page(u64),
     /// Keystrokes in an ssh session.
     Typing,
 }
@@ -25,6 +27,7 @@ impl DriveLoad {
         match self {
             Self::Bulk => "iperf3",
             Self::File(_) => "nginx",
+            Self::Page(_) => "page",
             Self::Typing => "ssh",
         }
     }
@@ -39,8 +42,6 @@ pub struct LabDrive {
     pub stays: Vec<Nanos>,
     /// Traffic over the links.
     pub load: DriveLoad,
-    /// How long before each handoff a mobile that freezes closes its window, ns.
-    pub freeze_before: Nanos,
 }
 
 /// One run of one sender.
@@ -117,7 +118,7 @@ impl DriveRow {
         };
         let each =
             |values: fn(&DriveRun) -> &Vec<Option<f64>>| all(runs.iter().flat_map(values).copied().collect());
-        let file = matches!(drive.load, DriveLoad::File(_));
+        let file = matches!(drive.load, DriveLoad::File(_) | DriveLoad::Page(_));
         let typing = drive.load == DriveLoad::Typing;
         let first_echoes = each(|run| &run.first_echoes_s);
         let handoffs: Vec<LiveRun> = runs.iter().flat_map(|run| &run.handoffs).copied().collect();
@@ -130,7 +131,7 @@ impl DriveRow {
             program: drive.load.program().into(),
             flows: plan.flows,
             scheme: sender.name.clone(),
-            freeze_before_s: sender.freezes().then(|| seconds(drive.freeze_before)),
+            freeze_before_s: sender.freezes().then(|| seconds(plan.freeze_before)),
             stack: stack.into(),
             seed: plan.seed,
             runs: runs.len(),

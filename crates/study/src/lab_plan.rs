@@ -57,8 +57,8 @@ pub struct LabSender {
 }
 
 impl LabSender {
-    /// A sender by its word: `cubic`, `reno-rto1s`, `cubic+freeze`, `bbr+agent`, `etcp-v1`, `etcp-v1+icmp`, `tcp-ho/bbr`, `unaware`,
-    /// `etcp-v1@laboratory`.
+    /// A sender by its word: `cubic`, `reno-rto1s`, `cubic+freeze`, `bbr+agent`, `bbr+agent+freeze`, `etcp-v1`, `etcp-v1+icmp`,
+    /// `tcp-ho/bbr`, `unaware`, `etcp-v1@laboratory`.
     ///
     /// # Errors
     /// What is wrong with it, in one line.
@@ -150,6 +150,8 @@ pub struct LabPlan {
     pub seed: u64,
     /// The rate that notices tell, as a multiple of the new link's.
     pub told_rate: f64,
+    /// How long before each handoff a mobile that freezes closes its window, ns.
+    pub freeze_before: Nanos,
     /// Conditions that the simulator does not have.
     pub conditions: Conditions,
 }
@@ -243,6 +245,8 @@ mod tests {
         let (alone, same) = simulated("bbr+agent");
         assert!(plain.is_regular() && stack == same);
         assert!(alone.mobile().alone.is_some_and(|rule| rule.resumes && rule.bounds));
-        assert!(LabSender::named("cubic+freeze").expect("a sender").in_simulator().is_none());
+        for word in ["cubic+freeze", "cubic+agent+freeze"] {
+            assert!(LabSender::named(word).expect("a sender").in_simulator().is_none());
+        }
     }
 }

@@ -34,7 +34,8 @@ pub enum LabSenderKind {
         rto_max_ms: Option<u32>,
         /// Whether the mobile closes its window before each handoff (Freeze-TCP).
         freeze: bool,
-        /// Whether the mobile's agent helps it: the agent alone, for the server runs nothing of ours.
+        /// Whether the mobile's agent helps it: the agent alone, for the server runs nothing of ours. It then is the
+        /// agent that freezes.
         agent: bool,
     },
     /// The kernel with a scheme of `policy/`.
@@ -66,8 +67,8 @@ const ICMP: &str = "+icmp";
 /// At the end of the word of one that hears: it is told by the laboratory itself.
 const LABORATORY: &str = "laboratory";
 
-/// `cubic`, `reno-rto1s`, `cubic+freeze`, `bbr+agent`, `etcp-v1`, `etcp-v1+icmp`, `tcp-ho/bbr`, `unaware`, each that hears also as
-/// `etcp-v1@laboratory`: what sends, and who tells it.
+/// `cubic`, `reno-rto1s`, `cubic+freeze`, `bbr+agent`, `bbr+agent+freeze`, `etcp-v1`, `etcp-v1+icmp`, `tcp-ho/bbr`,
+/// `unaware`, each that hears also as `etcp-v1@laboratory`: what sends, and who tells it.
 pub(crate) fn read(word: &str) -> Result<(LabSenderKind, NoticeBy), String> {
     let (sender, notice_by) = match word.split_once('@') {
         None => (word, NoticeBy::Agent),
@@ -97,8 +98,8 @@ fn kind(word: &str) -> Result<LabSenderKind, String> {
     let wrapped = word.contains('/');
     let (name, freeze) = name.strip_suffix(FREEZE).map_or((name, false), |name| (name, true));
     let (name, agent) = name.strip_suffix(AGENT).map_or((name, false), |name| (name, true));
-    if freeze && agent {
-        return Err(format!("`{word}`: expected one of {FREEZE} and {AGENT}"));
+    if agent && name.ends_with(FREEZE) {
+        return Err(format!("`{word}`: expected {AGENT} before {FREEZE}"));
     }
     let (plain, rto_max) = match name.split_once(RTO_MAX) {
         Some((plain, time)) if BUILT_IN.contains(&plain) => (plain, Some(time)),
@@ -151,7 +152,7 @@ fn unknown(word: &str) -> String {
     });
     let names: Vec<&str> = BUILT_IN.into_iter().chain([UNAWARE]).chain(schemes).collect();
     format!(
-        "unknown sender `{word}`; expected one of {}; built-in ones also as cubic-rto1s, cubic+freeze and cubic+agent, others also as NAME/bbr and NAME@laboratory, schemes as NAME+icmp{}",
+        "unknown sender `{word}`; expected one of {}; built-in ones also as cubic-rto1s, cubic+freeze, cubic+agent and cubic+agent+freeze, others also as NAME/bbr and NAME@laboratory, schemes as NAME+icmp{}",
         names.join(", "),
         did_you_mean(word, names.iter().copied())
     )
@@ -170,9 +171,9 @@ mod tests {
         }
     }
 
-    fn helped(congestion_control: &str) -> LabSenderKind {
+    fn helped(congestion_control: &str, freeze: bool) -> LabSenderKind {
         let congestion_control = congestion_control.into();
-        LabSenderKind::BuiltIn { congestion_control, rto_max_ms: None, freeze: false, agent: true }
+        LabSenderKind::BuiltIn { congestion_control, rto_max_ms: None, freeze, agent: true }
     }
 
     #[test]
@@ -181,7 +182,8 @@ mod tests {
         for (word, kind, notice_by) in [
             ("bbr", built_in("bbr", None, false), NoticeBy::Agent),
             ("cubic-rto2s+freeze", built_in("cubic", Some(2000), true), NoticeBy::Agent),
-            ("bbr+agent", helped("bbr"), NoticeBy::Agent),
+            ("bbr+agent", helped("bbr", false), NoticeBy::Agent),
+            ("bbr+agent+freeze", helped("bbr", true), NoticeBy::Agent),
             ("etcp-v1", scheme("etcp-v1", Around::Cubic, false), NoticeBy::Agent),
             ("tcp-ho/bbr@laboratory", scheme("tcp-ho", Around::Bbr, false), NoticeBy::Laboratory),
             ("etcp:a1+a3+icmp", scheme("etcp:a1+a3", Around::Cubic, true), NoticeBy::Agent),
@@ -200,7 +202,7 @@ mod tests {
                 "etcp-v1+freeze",
                 "only a sender that runs nothing of ours is frozen; expected one as cubic+freeze",
             ),
-            ("cubic+agent+freeze", "expected one of +freeze and +agent"),
+            ("cubic+freeze+agent", "expected +agent before +freeze"),
             ("etcp-v1+agent", "senders of ours hear the agent as they are; expected `etcp-v1`"),
             ("unaware+freeze", "only a sender that runs nothing of ours is frozen"),
             ("cubic+icmp", "unknown sender `cubic+icmp`; expected one of cubic, bbr"),

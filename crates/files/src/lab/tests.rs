@@ -88,7 +88,10 @@ fn mistakes_are_told_with_their_place() {
         ("ip = 5", "ip 5: expected 4 or 6"),
         ("queue = 0", "queue 0 is out of range"),
         ("runs = 0", "runs 0 is out of range"),
-        ("program = \"wget\"", "unknown word `wget`, expected one of `iperf3`, `nginx`, `thin`, `ssh`"),
+        (
+            "program = \"wget\"",
+            "unknown word `wget`, expected one of `iperf3`, `nginx`, `thin`, `page`, `ssh`",
+        ),
         ("[settings]\nrto = 1", "line 4, column 1: unknown setting `rto`"),
         ("[settings]\nenact = \"paper\"", "unknown setting `enact`"),
         ("[settings]\nguard = true", "unknown setting `guard`"),
@@ -124,6 +127,8 @@ fn a_drive_has_stays_and_a_load() {
     assert_eq!(load("program = \"ssh\""), Ok(DriveLoad::Typing));
     assert_eq!(load("program = \"nginx\""), Ok(DriveLoad::File(20_000_000)));
     assert_eq!(load("program = \"nginx\"\nbytes = \"300kB\""), Ok(DriveLoad::File(300_000)));
+    assert_eq!(load("program = \"page\""), Ok(DriveLoad::Page(2_000_000)));
+    assert_eq!(load("program = \"page\"\nbytes = \"300kB\""), Ok(DriveLoad::Page(300_000)));
     for (message, part) in [
         (drive(""), "missing key `stays`"),
         (drive("stays = [\"8s\"]"), "line 3, column 9: stays: expected two times or more"),
@@ -141,9 +146,8 @@ fn a_drive_has_stays_and_a_load() {
     for (more, part) in [
         (two, "`stays` is of drives"),
         ("program = \"ssh\"", "column 11: `ssh` is of drives"),
+        ("program = \"page\"", "column 11: `page` is of drives"),
         ("bytes = \"5MB\"", "`bytes` is of drives"),
-        ("freeze-before = \"1ms\"", "line 3, column 17: `freeze-before` is of drives"),
-        ("senders = [\"cubic\", \"bbr+freeze\"]", "line 3, column 21: `+freeze` is of drives"),
     ] {
         let message = plan(more).unwrap_err();
         assert!(message.contains(part) && message.contains("expected `segue lab drive`"), "{message}");
@@ -151,11 +155,11 @@ fn a_drive_has_stays_and_a_load() {
 }
 
 #[test]
-fn a_mobile_freezes_before_handoffs_of_a_drive() {
+fn a_mobile_freezes_before_handoffs() {
     let frozen =
         |more: &str| drive(&format!("stays = [\"8s\", \"2s\"]\nsenders = [\"cubic+freeze\"]\n{more}"));
-    assert_eq!(frozen("").map(|drive| drive.freeze_before), Ok(SECOND * 3 / 20));
-    assert_eq!(frozen("freeze-before = \"1s\"").map(|drive| drive.freeze_before), Ok(SECOND));
+    assert_eq!(frozen("").map(|drive| drive.plan.freeze_before), Ok(SECOND * 3 / 20));
+    assert_eq!(frozen("freeze-before = \"1s\"").map(|drive| drive.plan.freeze_before), Ok(SECOND));
     let late = frozen("freeze-before = \"2100ms\"").unwrap_err();
     assert!(late.contains("freeze-before 2100ms is out of range; expected 0.001 s to 2 s"), "{late}");
     let nobody = drive("stays = [\"8s\", \"2s\"]\nfreeze-before = \"1s\"").unwrap_err();
@@ -163,6 +167,14 @@ fn a_mobile_freezes_before_handoffs_of_a_drive() {
         nobody.contains("line 4, column 17: `freeze-before` is of senders such as cubic+freeze"),
         "{nobody}"
     );
+    // One handoff: before it is the warm-up.
+    let frozen = |more: &str| plan(&format!("senders = [\"cubic+freeze\", \"bbr+agent+freeze\"]\n{more}"));
+    assert_eq!(frozen("").map(|plan| plan.freeze_before), Ok(SECOND * 3 / 20));
+    assert_eq!(frozen("freeze-before = \"1s\"").map(|plan| plan.freeze_before), Ok(SECOND));
+    let late = frozen("warm-up = \"2s\"\nfreeze-before = \"2100ms\"").unwrap_err();
+    assert!(late.contains("freeze-before 2100ms is out of range; expected 0.001 s to 2 s"), "{late}");
+    let nobody = plan("freeze-before = \"1s\"").unwrap_err();
+    assert!(nobody.contains("`freeze-before` is of senders such as cubic+freeze"), "{nobody}");
 }
 
 #[test]

@@ -30,7 +30,8 @@ struct segue_near_flow {
 	u32 ho_point; /* snd_max at the notice */
 	u32 drains; /* 1: not all of what was sent before it is acknowledged */
 	u32 claims; /* 1: the claim lasts */
-	u32 old_out; /* packets that the old link held then */
+	u32 since; /* of the packets under way then, the last so many are on the new link */
+	u32 old_out; /* and so many were on the old one */
 	u32 kbps; /* this flow's slots */
 	u32 rtts_ms; /* two of the new path: the claim lasts so long, and until ho_point is reached */
 	u32 most_ms; /* but no longer than this (5.4) */
@@ -41,15 +42,25 @@ static inline u32 segue_near_ms(u64 ns)
 	return segue_saturate(ns / 1000000) + 1;
 }
 
-/* 2.5, 2.6: of the packets under way, those that left before completion. The old link's ACKs
- * have let out the others, one for each of its packets. */
-static inline u32 segue_near_old_out(const struct segue_near *near, const struct segue_notice *notice,
-				     u32 flight)
+/* The mobile's ACKs over the old link take so long, ns. */
+static inline u64 segue_near_old_ack_way(const struct segue_notice *notice)
+{
+	struct segue_link link;
+
+	segue_copy_within_limits(&link, &notice->old_link);
+	return segue_serialisation_ns(SEGUE_NEAR_ACK_BYTES, link, 1) + segue_delay_ns(link);
+}
+
+/* 2.5, 2.6: of the packets under way, those that left after completion. ACKs have let them out
+ * that were on the old link then, one for each of its packets; what the mobile sent later comes
+ * over the new link, and not before the notice. */
+static inline u32 segue_near_since(const struct segue_near *near, const struct segue_notice *notice)
 {
 	const u64 flows = segue_max(1, segue_min(notice->flows, SEGUE_FLOWS_LIMIT));
-	const u64 since = near->ack_way_ns / (near->old_slot_ns * flows + 1) + 1;
+	const u64 old_way = segue_near_old_ack_way(notice);
+	const u64 way = near->ack_way_ns < old_way ? near->ack_way_ns : old_way;
 
-	return notice->disconnected ? flight : since < flight ? flight - (u32)since : 0;
+	return notice->disconnected ? 0 : segue_saturate(way / (near->old_slot_ns * flows + 1) + 1);
 }
 
 static inline void segue_near_on_notice(const void *settings, void *state,
@@ -70,7 +81,8 @@ static inline void segue_near_on_notice(const void *settings, void *state,
 	flow->ho_point = tcp->snd_max;
 	flow->drains = segue_seq_before(tcp->snd_una, tcp->snd_max);
 	flow->claims = 1;
-	flow->old_out = segue_near_old_out(&near, notice, tcp->flight);
+	flow->since = segue_near_since(&near, notice);
+	flow->old_out = tcp->flight > flow->since ? tcp->flight - flow->since : 0;
 	flow->kbps = segue_max(1, notice->new_link.rate_kbps /
 					  segue_max(1, segue_min(notice->flows, SEGUE_FLOWS_LIMIT)));
 	flow->rtts_ms = segue_near_ms(2 * near.rtt_ns);
@@ -130,7 +142,8 @@ static inline u32 segue_near_listens(const void *state)
 }
 
 /* 3.1, 3.2: before a packet leaves. What the old link holds is not on the new one; the stack
- * counts it as under way until it is acknowledged, SACKed or marked lost. */
+ * counts it as under way until it is acknowledged, SACKed or marked lost. The last that left before
+ * the notice are on the new link. */
 static inline u32 segue_near_claim(void *state, const struct segue_out *out,
 				   struct segue_claim *claim)
 {
@@ -148,6 +161,7 @@ static inline u32 segue_near_claim(void *state, const struct segue_out *out,
 		const u32 unit = segue_max(1, out->unit);
 
 		old_out = (flow->ho_point - out->snd_una + unit - 1) / unit;
+		old_out = old_out > flow->since ? old_out - flow->since : 0;
 		old_out = old_out > out->marked ? old_out - out->marked : 0;
 	}
 	claim->old_out = segue_min(old_out, flow->old_out);

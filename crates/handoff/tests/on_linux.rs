@@ -55,6 +55,9 @@ fn timed_out() -> View {
             rate_delivered: 0,
             rate_interval_us: 0,
             mss: 1448,
+            initial_window: 10,
+            path_delivered: 0,
+            path_lost: 0,
         }),
     }
 }

@@ -31,9 +31,14 @@ pub fn advice_in_words(decision: &Decision) -> String {
         ignore_sample,
         pace,
         anew,
+        path,
+        hold_window,
+        probe_head,
+        ask_again: _,
     } = decision.advice;
     let view = &decision.view;
     let values = [
+        path.map(|path| format!("new path with a RTO of {:.3} s", path.rto as f64 / 1e9)),
         retransmit_head.then(|| "first unacknowledged packet sent now".to_string()),
         cwnd.map(|cwnd| format!("cwnd {} to {}", packets(view.cwnd), packets(cwnd))),
         ssthresh.map(|ssthresh| format!("ssthresh {} to {}", packets(view.ssthresh), packets(ssthresh))),
@@ -65,6 +70,9 @@ pub fn advice_in_words(decision: &Decision) -> String {
         (resume_recovery, "SACK recovery resumed"),
         (ignore_sample, "RTT sample not used"),
         (anew.is_some(), "congestion control started anew"),
+        (hold_window == Some(true), "cwnd held"),
+        (hold_window == Some(false), "cwnd free"),
+        (probe_head, "first unacknowledged packet sent whatever is known of it"),
     ];
     let acts = acts.into_iter().filter(|act| act.0).map(|act| act.1.to_string());
     values.into_iter().flatten().chain(acts).collect::<Vec<_>>().join(", ")
@@ -105,7 +113,7 @@ mod tests {
     use super::*;
     use segue_handoff::{Notice, Rule};
     use segue_tcp::View;
-    use segue_tcp::advice::Anew;
+    use segue_tcp::advice::{Anew, NewPath};
 
     fn decision(advice: Advice, rules: &[Rule]) -> Decision {
         let view = View {
@@ -180,9 +188,13 @@ mod tests {
             ignore_sample: true,
             pace: Some(Pace::At(25_000)),
             anew: Some(Anew::Retreat(5)),
+            path: Some(NewPath { rto: 1_024_000_000, lost: false }),
+            hold_window: Some(true),
+            probe_head: true,
+            ask_again: true,
         };
         let words = advice_in_words(&decision(all, &[]));
-        assert_eq!(words.split(", ").count(), 21);
+        assert_eq!(words.split(", ").count(), 24);
         assert!(words.contains("paced at 200 kbit/s"), "{words}");
         let beyond = Advice { send_new: true, beyond_window: true, ..Advice::default() };
         assert_eq!(decision_in_words(&decision(beyond, &[])), "one new packet sent whatever the window");

@@ -78,6 +78,12 @@ pub struct KernelView {
     pub rate_interval_us: u32,
     /// `mss_cache`, bytes.
     pub mss: u32,
+    /// Packets of a new connection's first window.
+    pub initial_window: u32,
+    /// Packets delivered, and marked lost, of those that were sent since the path became [another](NewPath).
+    pub path_delivered: u32,
+    /// See `path_delivered`.
+    pub path_lost: u32,
 }
 
 /// Why a congestion control starts anew.
@@ -97,6 +103,20 @@ pub enum Anew {
         /// The path's round trip.
         rtt: Nanos,
     },
+    /// Nothing is known of the path.
+    Unknown,
+}
+
+/// The path is another one, and nothing is known of it (RFC 9000, 9.4).
+///
+/// Window, threshold and estimator are those of a new connection. Packets of the old path count neither as under way nor
+/// as delivered. Their losses cut nothing, and their round trips are no samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NewPath {
+    /// RTO until the first sample.
+    pub rto: Nanos,
+    /// All that is outstanding is taken for lost.
+    pub lost: bool,
 }
 
 /// What programs around a kernel's congestion control do to its pacing.
@@ -168,6 +188,14 @@ pub struct Advice {
     pub pace: Option<Pace>,
     /// The congestion control forgets what it knows of the path (a kernel's alone).
     pub anew: Option<Anew>,
+    /// The path is another one (a kernel's alone).
+    pub path: Option<NewPath>,
+    /// Whether from now on no ACK moves cwnd, nor the end of a recovery (a kernel's alone).
+    pub hold_window: Option<bool>,
+    /// Send the first unacknowledged packet now; a copy of it that is under way is taken for lost (a kernel's alone).
+    pub probe_head: bool,
+    /// Ask [`Advisor::on_deadline`] at once, which is told the time (a kernel's alone).
+    pub ask_again: bool,
 }
 
 /// Somebody outside TCP who is told of every event of one sender and may advise it.

@@ -1,10 +1,11 @@
 //! Any sequence of ACKs, SACKs, D-SACKs and expiries leaves Linux's sender with counters that add up.
 
 use proptest::prelude::*;
+use segue_tcp::advice::NewPath;
 use segue_tcp::linux::LinuxSender;
 use segue_tcp::profile::KERNELS;
 use segue_tcp::segment::{SackList, Timestamps};
-use segue_tcp::{Nanos, Segment, StackProfile};
+use segue_tcp::{Advice, Nanos, Segment, StackProfile};
 
 const MS: Nanos = 1_000_000;
 
@@ -23,6 +24,28 @@ enum Event {
     Unreachable,
     /// The receiver's window.
     Window(u32),
+    /// Advice of a handoff's schemes.
+    Told(Advice),
+}
+
+/// What schemes for a kernel's stack ask for at a handoff.
+fn told() -> impl Strategy<Value = Event> {
+    let path = (any::<bool>(), 1u64..2_000).prop_map(|(lost, ms)| NewPath { rto: ms * MS, lost });
+    let path = prop_oneof![Just(None), path.prop_map(Some)];
+    (path, prop::option::of(any::<bool>()), any::<bool>(), any::<bool>(), prop::option::of(1u32..200))
+        .prop_map(|(path, hold_window, probe_head, clear_backoff, cwnd)| {
+            let cwnd = cwnd.map(|packets| packets * 256);
+            let rearm_timer = probe_head;
+            Event::Told(Advice {
+                path,
+                hold_window,
+                probe_head,
+                clear_backoff,
+                cwnd,
+                rearm_timer,
+                ..Advice::default()
+            })
+        })
 }
 
 fn events() -> impl Strategy<Value = Vec<Event>> {
@@ -124,6 +147,7 @@ impl Run {
             Event::Unreachable => {
                 self.sender.on_unreachable(self.now, una);
             }
+            Event::Told(advice) => self.sender.enact(self.now, advice),
             Event::Window(window) => {
                 self.window = *window;
                 let segment = self.ack(una, &[], 10);
@@ -204,6 +228,23 @@ proptest! {
         prop_assert!(heeded <= 16, "{heeded}");
         run.drain();
         run.check()?;
+    }
+
+    /// A flow is on two paths, and its packets are on two accounts.
+    #[test]
+    fn counters_add_up_on_two_paths(
+        before in events(), handoffs in prop::collection::vec((told(), events()), 1..4), stack in 0..KERNELS.len(),
+    ) {
+        let mut run = Run::new(&KERNELS[stack]);
+        before.iter().for_each(|event| run.handle(event));
+        for (told, events) in &handoffs {
+            run.handle(told);
+            run.check()?;
+            for event in events {
+                run.handle(event);
+                run.check()?;
+            }
+        }
     }
 
     #[test]

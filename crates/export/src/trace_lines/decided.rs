@@ -45,6 +45,10 @@ pub(super) fn advice(decision: &Decision) -> AdviceLine {
         (advice.resume_recovery, "resume_recovery"),
         (advice.ignore_sample, "ignore_sample"),
         (advice.anew.is_some(), "anew"),
+        (advice.path.is_some(), "path"),
+        (advice.hold_window == Some(true), "hold_window"),
+        (advice.hold_window == Some(false), "free_window"),
+        (advice.probe_head, "probe_head"),
     ];
     AdviceLine {
         cwnd: advice.cwnd.map(in_packets),

@@ -44,6 +44,7 @@ impl<A: Advisor> LinuxSender<A> {
         let prior_packets = self.sk.packets_out;
         let prior_delivered = self.sk.delivered;
         let prior_lost = self.sk.lost;
+        let prior_path = self.path;
         let was_reneg = self.is_sack_reneg;
         let mut rs = RateSample { rtt_us: -1, ..RateSample::default() };
         let mut tag = SackTag::default();
@@ -101,13 +102,19 @@ impl<A: Advisor> LinuxSender<A> {
             }
             rexmit = self.fastretrans_alert(prior_una, dup_ack, &mut flags);
         }
+        if self.path_has_lost(prior_path) {
+            rexmit = Rexmit::Lost;
+        }
         if flags & flag::SET_XMIT_TIMER != 0 {
             self.set_xmit_timer();
         }
         let delivered = self.sk.delivered.wrapping_sub(prior_delivered);
         let lost = self.sk.lost.wrapping_sub(prior_lost);
+        let [delivered, lost] = self.of_path(prior_path, [delivered, lost]);
         self.sk.rate_gen(delivered, lost, was_reneg, &mut rs);
-        self.cong_control(delivered, flags, &rs);
+        if delivered + lost > 0 || !self.is_on_two_paths() {
+            self.cong_control(delivered, flags, &rs);
+        }
         self.xmit_recovery(rexmit);
         true
     }
@@ -118,6 +125,7 @@ impl<A: Advisor> LinuxSender<A> {
             return;
         }
         self.sacktag(segment, prior_una, tag, rs);
+        self.recount_elsewhere();
         let mut flags = tag.flags;
         let rexmit = self.fastretrans_alert(prior_una, false, &mut flags);
         self.xmit_recovery(rexmit);
@@ -152,9 +160,11 @@ impl<A: Advisor> LinuxSender<A> {
                 }
                 flags |= flag::RETRANS_DATA_ACKED;
             } else if !packet.has(SACKED) {
-                last_ackt = packet.sent_us();
-                if first_ackt == 0 {
-                    first_ackt = last_ackt;
+                if !self.is_old(&packet) {
+                    last_ackt = packet.sent_us();
+                    if first_ackt == 0 {
+                        first_ackt = last_ackt;
+                    }
                 }
                 reord = reord.min(seq);
                 if seq < self.high_seq {
@@ -165,6 +175,7 @@ impl<A: Advisor> LinuxSender<A> {
                 self.sk.sacked_out -= 1;
             } else if self.sack_ok {
                 self.sk.delivered = self.sk.delivered.wrapping_add(1);
+                self.note_on_path(&packet);
                 // `tcp_skb_spurious_retrans`: what is echoed was sent before the retransmission.
                 let spurious =
                     packet.has(ANY_RETRANS) && self.stamps.echo_before((packet.sent_ns / 1_000_000) as u32);
@@ -190,6 +201,7 @@ impl<A: Advisor> LinuxSender<A> {
             }
             self.queue.pop();
         }
+        self.recount_elsewhere();
         if !self.queue.is_empty() && self.queue.get(self.queue.head()).has(SACKED) {
             flags |= flag::SACK_RENEGING;
         }
@@ -237,9 +249,11 @@ impl<A: Advisor> LinuxSender<A> {
             }
             return;
         }
-        if self.sk.in_cwnd_reduction() {
+        if self.window_held {
+            // Advice has set it.
+        } else if self.sk.in_cwnd_reduction() {
             self.cwnd_reduction(delivered, rs.losses, flags);
-        } else if self.may_raise_cwnd(flags) {
+        } else if self.may_raise_cwnd(flags) || self.is_on_two_paths() {
             self.control.cong_avoid(&mut self.sk, delivered);
             self.cwnd_stamp = self.sk.jiffies;
         }

@@ -14,6 +14,12 @@ impl<A: Advisor> LinuxSender<A> {
         self.refresh(now);
         self.take(advice);
         self.follow(advice);
+        if advice.ask_again {
+            let view = self.view();
+            let advice = self.advisor.on_deadline(now, &view);
+            self.take(&advice);
+            self.follow(&advice);
+        }
         self.leave_host();
     }
 
@@ -42,6 +48,9 @@ impl<A: Advisor> LinuxSender<A> {
 
     /// Changes what advice changes; sends nothing.
     pub(super) fn take(&mut self, advice: &Advice) {
+        if advice.resume {
+            self.suspended = false;
+        }
         if advice.clear_backoff {
             self.backoff = 0;
             self.expiries = self.expiries.min(1);
@@ -58,6 +67,12 @@ impl<A: Advisor> LinuxSender<A> {
                 self.rtt.rto_min_us = (self.profile.rto.min.max(least) / 1_000) as u32;
             }
             None => {}
+        }
+        if let Some(new) = advice.path {
+            self.start_path(&new);
+        }
+        if let Some(held) = advice.hold_window {
+            self.window_held = held;
         }
         if let Some(cwnd) = advice.cwnd {
             self.sk.set_cwnd((cwnd / 256).max(1));
@@ -88,9 +103,6 @@ impl<A: Advisor> LinuxSender<A> {
             self.pacing_timer = None;
             self.clear_timer();
         }
-        if advice.resume {
-            self.suspended = false;
-        }
     }
 
     /// Sends what advice asks for, and restarts the timer.
@@ -99,10 +111,13 @@ impl<A: Advisor> LinuxSender<A> {
         if advice.resume && outstanding {
             self.set_timer(Pending::Retrans, self.rtt.rto);
         }
+        if advice.probe_head && outstanding {
+            self.probe_head();
+        }
         if advice.retransmit_head && outstanding {
             self.retransmit(self.queue.head());
         }
-        if (advice.rearm_timer || advice.retransmit_head) && outstanding {
+        if (advice.rearm_timer || advice.retransmit_head || advice.path.is_some()) && outstanding {
             self.set_timer(Pending::Retrans, self.rtt.rto);
         }
         if advice.room_for_one {
@@ -187,6 +202,9 @@ impl<A: Advisor> LinuxSender<A> {
                 rate_delivered: self.sk.rate_delivered,
                 rate_interval_us: self.sk.rate_interval_us,
                 mss: self.sk.mss_cache,
+                initial_window: self.init_cwnd(),
+                path_delivered: self.path.map_or(0, |path| path.delivered),
+                path_lost: self.path.map_or(0, |path| path.lost),
             }),
         }
     }

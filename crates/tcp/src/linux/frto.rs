@@ -28,12 +28,14 @@ impl<A: Advisor> LinuxSender<A> {
             }
             self.mark_lost(seq);
         }
+        self.recount_elsewhere();
         self.retransmit_hint = None;
     }
 
     /// The timer has expired (`tcp_enter_loss`).
     pub(super) fn enter_loss(&mut self) {
         let new_recovery = self.sk.ca_state < CaState::Recovery;
+        self.spare_no_more();
         self.timeout_mark_lost();
         if self.sk.ca_state <= CaState::Disorder
             || self.high_seq <= self.sk.snd_una

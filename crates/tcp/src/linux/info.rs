@@ -144,7 +144,7 @@ impl<A: Advisor> LinuxSender<A> {
         let counted = (self.queue.head()..self.queue.end()).map(|seq| {
             let packet = self.queue.get(seq);
             let out = u32::from(!packet.has(SACKED | LOST));
-            out + u32::from(packet.has(RETRANS))
+            if self.is_old(packet) { 0 } else { out + u32::from(packet.has(RETRANS)) }
         });
         Some((self.sk.packets_in_flight(), counted.sum::<u32>() + self.leaked))
     }

@@ -13,6 +13,7 @@ mod handshake;
 mod info;
 mod lcd;
 mod newreno;
+mod path;
 mod paws;
 mod prr;
 mod queue;
@@ -32,6 +33,7 @@ use std::collections::VecDeque;
 
 use self::cc::{CaEvent, CaState, CongestionOps, Control, Sock};
 pub use self::info::{Tally, TcpInfo};
+use self::path::Path;
 use self::paws::Stamps;
 use self::queue::Queue;
 use self::rack::Rack;
@@ -210,6 +212,10 @@ pub struct LinuxSender<A> {
     suspended: bool,
     /// It paces because programs have it do so.
     paces: bool,
+    /// Advice forbids that cwnd moves.
+    window_held: bool,
+    /// The path since it became another one.
+    path: Option<Path>,
 }
 
 impl<A: Advisor> LinuxSender<A> {
@@ -289,6 +295,8 @@ impl<A: Advisor> LinuxSender<A> {
             holding: false,
             suspended: false,
             paces: false,
+            window_held: false,
+            path: None,
         }
     }
 

@@ -42,7 +42,7 @@ impl<A: Advisor> LinuxSender<A> {
 
     /// The reduction is over (`tcp_end_cwnd_reduction`).
     pub(super) fn end_cwnd_reduction(&mut self) {
-        if self.has_cong_control() {
+        if self.has_cong_control() || self.window_held {
             return;
         }
         if self.sk.snd_ssthresh < INFINITE_SSTHRESH

@@ -52,6 +52,7 @@ impl<A: Advisor> LinuxSender<A> {
             self.sk.lost_out += 1;
         }
         self.sk.lost = self.sk.lost.wrapping_add(1);
+        self.note_lost_on_path(seq, &packet);
         self.control.skb_marked_lost(&mut self.sk, &packet.stamp);
     }
 
@@ -63,6 +64,9 @@ impl<A: Advisor> LinuxSender<A> {
 
     /// Fast recovery begins (`tcp_enter_recovery`).
     pub(super) fn enter_recovery(&mut self) {
+        if self.spares_window() {
+            return;
+        }
         if !self.any_retrans_done() {
             self.retrans_stamp = 0; // `tcp_retrans_stamp_cleanup`
         }

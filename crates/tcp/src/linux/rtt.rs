@@ -3,7 +3,7 @@
 //! Source: net/ipv4/tcp_input.c (`tcp_rtt_estimator`, `tcp_set_rto`, `tcp_ack_update_rtt`, `tcp_update_rtt_min`),
 //! include/net/tcp.h (`__tcp_set_rto`, `tcp_bound_rto`); RFC 6298 with a floor under the variance alone.
 
-use super::cc::{RateSample, Sock};
+use super::cc::{MinMax, RateSample, Sock};
 use super::wheel::Clock;
 use super::{LinuxSender, flag};
 use crate::advice::Advisor;
@@ -85,6 +85,14 @@ impl Rtt {
         clock.from_us(u64::from(sk.srtt_us >> 3) + u64::from(self.rttvar_us)).min(self.rto_max)
     }
 
+    /// Nothing is known of the path: a RTO of `rto_us` until the first sample.
+    pub fn forget(&mut self, clock: &Clock, sk: &mut Sock, rto_us: u64) {
+        sk.srtt_us = 0;
+        sk.rtt_min = MinMax::new(sk.jiffies, u32::MAX);
+        self.rttvar_us = rto_us as u32;
+        self.rto = clock.from_us(rto_us).min(self.rto_max);
+    }
+
     /// The handshake gave no sample (`tcp_init_metrics`): 3 s.
     pub fn fall_back(&mut self, clock: &Clock) {
         const FALLBACK_US: u32 = 3_000_000;
@@ -112,7 +120,7 @@ impl<A: Advisor> LinuxSender<A> {
         // RFC 7323, 4.1: only an ACK that advances measures by its echo.
         if seq_rtt_us < 0 && self.stamps.saw && self.stamps.echo != 0 && flags & flag::ACKED != 0 {
             let delta = self.time_stamp().wrapping_sub(self.stamps.echo);
-            if delta < i32::MAX as u32 / 1000 {
+            if delta < i32::MAX as u32 / 1000 && !self.is_of_old_path(delta) {
                 seq_rtt_us = i64::from(delta.max(1)) * 1000;
                 ca_rtt_us = seq_rtt_us;
             }

@@ -162,10 +162,12 @@ impl<A: Advisor> LinuxSender<A> {
                     if seq < self.high_seq {
                         tag.flags |= flag::ORIG_SACK_ACKED;
                     }
-                    if tag.first_sackt == 0 {
-                        tag.first_sackt = packet.sent_us();
+                    if !self.is_old(&packet) {
+                        if tag.first_sackt == 0 {
+                            tag.first_sackt = packet.sent_us();
+                        }
+                        tag.last_sackt = packet.sent_us();
                     }
-                    tag.last_sackt = packet.sent_us();
                 }
                 if packet.has(LOST) {
                     flags &= !LOST;
@@ -176,6 +178,7 @@ impl<A: Advisor> LinuxSender<A> {
             tag.flags |= flag::DATA_SACKED;
             self.sk.sacked_out += 1;
             tag.delivered += 1;
+            self.note_on_path(&packet);
         }
         if dup && flags & RETRANS != 0 {
             flags &= !RETRANS;

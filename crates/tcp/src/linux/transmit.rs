@@ -189,6 +189,7 @@ impl<A: Advisor> LinuxSender<A> {
             return false;
         }
         self.total_retrans += 1;
+        self.leave_old_path(seq);
         self.transmit(seq, true);
         self.queue.get_mut(seq).flags |= EVER_RETRANS;
         true

@@ -45,6 +45,7 @@ impl<A: Advisor> LinuxSender<A> {
                 self.queue.reopen();
             }
             self.sk.lost_out = 0;
+            self.recount_elsewhere();
             self.retransmit_hint = None;
         }
         if self.prior_ssthresh > 0 {

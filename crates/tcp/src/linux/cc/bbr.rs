@@ -163,6 +163,11 @@ impl CongestionOps for Bbr {
                 let found = u64::from(proven) * u64::from(sk.mss_cache) * 1_000_000 / srtt_us;
                 sk.pacing_rate = sk.pacing_rate.min(found);
             }
+            Anew::Unknown => {
+                let random = self.random.clone();
+                *self = Self { random, ..Self::new(0) };
+                self.init(sk);
+            }
             Anew::Claimed { packet, rtt } => {
                 let random = self.random.clone();
                 *self = Self { random, ..Self::new(0) };

@@ -29,6 +29,7 @@ use super::bbr::aggregation::Aggregation;
 use super::bbr::{BW_UNIT, SCALE, UNIT};
 use super::sock::after;
 use super::{CaEvent, CaState, CongestionOps, INFINITE_SSTHRESH, PacingStatus, RateSample, Sock, TxStamp};
+use crate::advice::Anew;
 
 /// Rate gains: 4 ln 2 in Startup; Drain; a probe; after it.
 const STARTUP_PACING_GAIN: u32 = UNIT * 277 / 100;
@@ -205,6 +206,15 @@ impl Bbr3 {
 }
 
 impl CongestionOps for Bbr3 {
+    /// Nothing but a path of which nothing is known: no program is written around it.
+    fn start_anew(&mut self, sk: &mut Sock, why: Anew) {
+        if why == Anew::Unknown {
+            let random = self.random.clone();
+            *self = Self { random, ..Self::new(0) };
+            self.init(sk);
+        }
+    }
+
     fn init(&mut self, sk: &mut Sock) {
         sk.snd_ssthresh = INFINITE_SSTHRESH;
         self.init_cwnd = sk.snd_cwnd;

@@ -82,6 +82,8 @@ pub struct Sock {
     pub lost_out: u32,
     /// Those retransmitted, and that retransmission not lost.
     pub retrans_out: u32,
+    /// Those under way that were sent over a path which is no longer the flow's; no kernel counts them.
+    pub elsewhere: u32,
     /// `icsk_ca_state`.
     pub ca_state: CaState,
 
@@ -144,6 +146,7 @@ impl Sock {
             sacked_out: 0,
             lost_out: 0,
             retrans_out: 0,
+            elsewhere: 0,
             ca_state: CaState::Open,
             srtt_us: 0,
             rtt_min: MinMax::new(0, u32::MAX),
@@ -173,10 +176,12 @@ impl Sock {
         self.jiffies = jiffies;
     }
 
-    /// `tcp_packets_in_flight`.
+    /// `tcp_packets_in_flight`, on the flow's path.
     #[inline]
     pub fn packets_in_flight(&self) -> u32 {
-        self.packets_out.wrapping_sub(self.sacked_out + self.lost_out).wrapping_add(self.retrans_out)
+        let all =
+            self.packets_out.wrapping_sub(self.sacked_out + self.lost_out).wrapping_add(self.retrans_out);
+        all.saturating_sub(self.elsewhere)
     }
 
     /// `tcp_snd_cwnd_set`, after the clamp.

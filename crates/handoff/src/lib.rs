@@ -4,6 +4,7 @@
 //! registered in one line of [`registry`]. Schemes know nothing of scenarios, files or screens.
 
 pub mod alone;
+pub mod backoff_reset;
 pub mod buffered;
 pub mod claim;
 pub mod decision;
@@ -34,5 +35,5 @@ pub use notice::{Announcer, Listener, News, Notice};
 pub use phas::Phas;
 pub use registry::Scheme;
 pub use router::{Holder, RouterRule};
-pub use scheme::{Entry, HandoffScheme, SchemeError, SettingInfo};
+pub use scheme::{Entry, HandoffScheme, Needs, SchemeError, SettingInfo};
 pub use segue_policy::{Link, Rule};

@@ -5,7 +5,7 @@ use crate::hn_option::Start;
 use crate::mobile::MobileRule;
 use crate::notice::Notice;
 use crate::router::RouterRule;
-use crate::scheme::{Entry, HandoffScheme, SchemeError, SettingInfo};
+use crate::scheme::{Entry, HandoffScheme, Needs, SchemeError, SettingInfo};
 use segue_policy::Rule;
 use segue_tcp::{Advice, Advisor, Nanos, View};
 
@@ -42,6 +42,12 @@ macro_rules! schemes {
             pub fn build(name: &str, settings: &[(String, String)]) -> Result<Self, SchemeError> {
                 $(if <$type>::matches(name) { return Ok(Self::$variant(<$type>::build(name, settings)?)); })+
                 Err(Self::unknown(name))
+            }
+
+            /// The stack that the scheme of that name needs.
+            pub fn needs(name: &str) -> Needs {
+                $(if <$type>::matches(name) { return <$type>::NEEDS; })+
+                Needs::Any
             }
 
             /// Whether it is TCP without a scheme, which others are compared with.
@@ -197,6 +203,8 @@ schemes! {
     Rlci(crate::header::OneHeader<crate::rlci::Rlci>),
     /// One clock for all flows.
     Near(crate::near::Near),
+    /// The back-off alone.
+    BackoffReset(crate::backoff_reset::BackoffReset),
 }
 
 impl Scheme {

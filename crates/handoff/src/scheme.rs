@@ -6,7 +6,8 @@ use crate::mobile::MobileRule;
 use crate::notice::Notice;
 use crate::router::RouterRule;
 use segue_policy::Rule;
-use segue_tcp::{Advice, Advisor, Nanos, View};
+use segue_tcp::linux::cc::CcName;
+use segue_tcp::{Advice, Advisor, Nanos, StackProfile, View};
 
 /// A scheme as the user sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +33,51 @@ pub struct SettingInfo {
     pub section: &'static str,
     /// One line.
     pub meaning: &'static str,
+}
+
+/// The stack that a scheme needs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Needs {
+    /// Any.
+    #[default]
+    Any,
+    /// A kernel's.
+    Kernel,
+    /// A kernel's whose congestion control leaves cwnd to recovery, and grows it by ACKs.
+    Window,
+    /// A kernel's, with this congestion control.
+    Control(CcName),
+}
+
+impl Needs {
+    /// Whether a stack is such a one.
+    pub fn met_by(self, stack: &StackProfile) -> bool {
+        let control = stack.kernel.map(|kernel| kernel.control);
+        match self {
+            Self::Any => true,
+            Self::Kernel => control.is_some(),
+            Self::Window => matches!(control, Some(CcName::Cubic | CcName::Reno)),
+            Self::Control(needed) => control == Some(needed),
+        }
+    }
+
+    /// The one congestion control that will do, if it is one.
+    pub fn control(self) -> Option<CcName> {
+        match self {
+            Self::Control(control) => Some(control),
+            Self::Any | Self::Kernel | Self::Window => None,
+        }
+    }
+
+    /// Such stacks, for a message.
+    pub fn expected(self) -> String {
+        match self {
+            Self::Any => "any stack".to_string(),
+            Self::Kernel => "linux-6.12 or linux-6.18".to_string(),
+            Self::Window => "linux-6.12 or linux-6.18 with cubic or reno".to_string(),
+            Self::Control(control) => format!("linux-6.12/{0} or linux-6.18/{0}", control.name()),
+        }
+    }
 }
 
 /// Why a scheme cannot be made.
@@ -105,6 +151,8 @@ pub trait HandoffScheme: Advisor + Sized {
     const ENTRIES: &'static [Entry];
     /// Whether it is TCP without a scheme, which others are compared with.
     const IS_REGULAR: bool = false;
+    /// The stack that it needs.
+    const NEEDS: Needs = Needs::Any;
 
     /// Whether `name` is one of this scheme's.
     fn matches(name: &str) -> bool {

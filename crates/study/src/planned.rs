@@ -85,6 +85,19 @@ pub fn planned(
                 problem: format!("`{name}` does not run on `{}`; expected {}", stack.name, fit.join(" or ")),
             });
         }
+        let needs = Scheme::needs(name);
+        if !needs.met_by(&stack) {
+            let control =
+                stack.kernel.map_or(String::new(), |kernel| format!(" with {}", kernel.control.name()));
+            return Err(RequestError::List {
+                what: "--stack",
+                problem: format!(
+                    "`{name}` does not run on `{}`{control}; expected {}",
+                    stack.name,
+                    needs.expected()
+                ),
+            });
+        }
         let stack_index = stacks.iter().position(|other| *other == stack).unwrap_or_else(|| {
             stacks.push(stack);
             stacks.len() - 1
@@ -168,7 +181,7 @@ pub(crate) fn control_named(name: &str) -> Result<CcName, RequestError> {
 
 /// The stack with the congestion control that the scheme's name says, or else `cc`.
 fn with_control(stack: StackProfile, cc: Option<CcName>, scheme: &str) -> Result<StackProfile, RequestError> {
-    let of_scheme = regular::control(scheme);
+    let of_scheme = regular::control(scheme).or_else(|| Scheme::needs(scheme).control());
     let Some(control) = of_scheme.or(cc) else { return Ok(stack) };
     match stack.with_control(control) {
         Some(stack) => Ok(stack),

@@ -207,6 +207,25 @@ fn a_withheld_notice_leaves_plain_tcp_whoever_enacts() {
     }
 }
 
+/// Schemes that need a kernel's stack.
+#[test]
+fn a_withheld_notice_leaves_plain_tcp_of_linux() {
+    for stack in [LINUX_6_12, LINUX_6_12_BBR] {
+        for experiment in handoffs() {
+            for notice in [NoticeMode::Withheld, NoticeMode::InBand { lost: 2 }] {
+                let mut warm = WarmRun::new(Experiment { notice, stack, ..experiment.clone() });
+                for at in times().step_by(3) {
+                    let handoff = warm.fork(at).complete();
+                    let plain = handoff.run(&scheme("sack"));
+                    for name in ["backoff-reset"] {
+                        assert_eq!(handoff.run(&scheme(name)), plain, "{name}, {notice:?} at {at}");
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// With a notice it does make one, or the tests above say nothing.
 #[test]
 fn who_enacts_makes_a_difference_to_those_who_hear() {

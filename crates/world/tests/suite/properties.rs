@@ -2,9 +2,10 @@
 
 use crate::support::*;
 use proptest::prelude::*;
+use segue_handoff::Scheme;
 use segue_netsim::{Nanos, SECOND};
-use segue_tcp::profile::PROFILES;
-use segue_world::{Definition, Experiment, Kind, NoticeMode, WarmRun};
+use segue_tcp::profile::{KERNELS, PROFILES};
+use segue_world::{Definition, Experiment, Kind, NoticeMode, RunRecord, WarmRun};
 
 const SCHEMES: [&str; 20] = [
     "mobile",
@@ -28,6 +29,9 @@ const SCHEMES: [&str; 20] = [
     "etcp:a1+a3",
     "etcp:a4+fig3",
 ];
+
+/// Those that need a kernel's stack.
+const ON_KERNELS: [&str; 1] = ["backoff-reset"];
 
 /// Rates spread evenly over the decades, delays over the papers' range.
 fn any_link() -> impl Strategy<Value = String> {
@@ -81,7 +85,8 @@ fn twin(experiment: &Experiment, at: Nanos, name: &str) -> Twin {
     if copies > 0 { twin.announce(copies) } else { twin.notify() }
 }
 
-fn check(experiment: &Experiment, at: Nanos, name: &str) {
+/// The record of a handoff that is consistent in itself.
+fn consistent(experiment: &Experiment, at: Nanos, name: &str) -> RunRecord {
     let scheme = scheme(name);
     let handoff = WarmRun::new(experiment.clone()).fork(at).complete();
     let record = handoff.run(&scheme);
@@ -134,6 +139,12 @@ fn check(experiment: &Experiment, at: Nanos, name: &str) {
     let slot = (12_000 * SECOND).div_ceil(fixed) + 1;
     assert!(record.queue_delays.iter().all(|&delay| delay <= u64::from(experiment.new.queue - 1) * slot));
 
+    record
+}
+
+fn check(experiment: &Experiment, at: Nanos, name: &str) {
+    let record = consistent(experiment, at, name);
+    let flows = experiment.flows;
     // The twin knows every event.
     let mut twin = twin(experiment, at, name);
     if record.transfer.is_none() {
@@ -172,6 +183,17 @@ proptest! {
         name in prop::sample::select(SCHEMES.to_vec()),
     ) {
         check(&experiment, at * MS, name);
+    }
+
+    #[test]
+    fn every_handoff_on_a_kernels_stack_is_consistent(
+        experiment in any_experiment(),
+        at in 100u64..=12_000,
+        name in prop::sample::select(ON_KERNELS.to_vec()),
+        stack in 0..KERNELS.len(),
+    ) {
+        let fit: Vec<_> = KERNELS.iter().filter(|stack| Scheme::needs(name).met_by(stack)).collect();
+        consistent(&Experiment { stack: *fit[stack % fit.len()], ..experiment }, at * MS, name);
     }
 }
 

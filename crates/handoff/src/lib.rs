@@ -20,6 +20,7 @@ pub mod near;
 pub mod notice;
 mod on_linux;
 pub mod phas;
+pub mod quic_reset;
 pub mod registry;
 pub mod regular;
 pub mod rlci;

@@ -205,6 +205,8 @@ schemes! {
     Near(crate::near::Near),
     /// The back-off alone.
     BackoffReset(crate::backoff_reset::BackoffReset),
+    /// QUIC's connection migration.
+    QuicReset(crate::quic_reset::QuicReset),
 }
 
 impl Scheme {

@@ -10,6 +10,7 @@ mod axis;
 mod canvas;
 mod category_names;
 mod frame;
+mod journey;
 mod ladder;
 mod legend;
 mod lines;
@@ -28,6 +29,7 @@ mod window;
 
 pub use about::{About, Size};
 pub use axis::Spacing;
+pub use journey::{Cell, Course, Journey};
 pub use ladder::{Ladder, LadderMessage, LadderSpan};
 pub use lines::{Line, LineChart, LinePlot};
 pub use link_time::{LinkTime, LinkTimeBar};

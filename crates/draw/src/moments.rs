@@ -94,6 +94,10 @@ pub(crate) struct Panel {
 }
 
 impl Panel {
+    pub(crate) fn new(index: usize, area: Area, time: Axis, value: Axis) -> Panel {
+        Panel { index, area, time, value }
+    }
+
     /// Draws what belongs to the time axis; a page reads its values back under this name.
     pub(crate) fn draw(&self, canvas: &mut Canvas, shown: Shown, name: &str, draw: impl FnOnce(&mut Canvas)) {
         canvas.tagged(&tag(self.index, shown, name), draw);
@@ -166,13 +170,21 @@ pub(crate) fn visible<'a>(points: &'a [Point], span: (f64, f64)) -> impl Iterato
     })
 }
 
-fn tag(panel: usize, shown: Shown, name: &str) -> String {
+/// Attributes of shapes that belong to the time axis of a panel.
+pub(crate) fn tag(panel: usize, shown: Shown, name: &str) -> String {
     let name = if name.is_empty() { String::new() } else { format!(" data-name=\"{}\"", text::escape(name)) };
     format!(" data-p=\"{panel}\" {}{name}", shown.attributes())
 }
 
 /// Where a plot is and what its edges stand for, for the page's script.
-fn note(canvas: &mut Canvas, area: Area, time: &Axis, value: &Axis, unit: &str, handoff: Option<f64>) {
+pub(crate) fn note(
+    canvas: &mut Canvas,
+    area: Area,
+    time: &Axis,
+    value: &Axis,
+    unit: &str,
+    handoff: Option<f64>,
+) {
     let edges = [area.left, area.top, area.right, area.bottom].map(decimal).join(" ");
     let handoff = handoff.map(|at| format!(" data-handoff=\"{at}\"")).unwrap_or_default();
     canvas.note(&format!(
@@ -267,7 +279,7 @@ impl Timeline {
             let unit = vertical.label.rsplit(", ").next().unwrap_or_default();
             note(canvas, area, &time, &value, unit, self.handoff_at());
             canvas.tagged(&tag(index, Shown::Line, ""), |canvas| self.lines(canvas, area, &time));
-            panels.push(Panel { index, area, time, value });
+            panels.push(Panel::new(index, area, time, value));
         }
         if let Some(first) = panels.first() {
             self.label(canvas, first);

@@ -182,6 +182,23 @@ fn line_chart() -> impl Strategy<Value = LineChart> {
     (about(), name(), vec(plot, 0..4)).prop_map(|(about, across, plots)| LineChart { about, across, plots })
 }
 
+fn journey() -> impl Strategy<Value = Journey> {
+    let cell = (0..4_usize, number(), number(), name());
+    let cell = cell.prop_map(|(network, from, until, label)| Cell { network, from, until, label });
+    let course = (series(), points(), vec((number(), number()), 0..5));
+    let course = course.prop_map(|(series, throughput, stalls)| Course { series, throughput, stalls });
+    (about(), number(), vec(name(), 0..4), vec(cell, 0..9), name(), vec(course, 0..4)).prop_map(
+        |(about, length, networks, cells, measure, courses)| Journey {
+            about,
+            length,
+            networks,
+            cells,
+            measure,
+            courses,
+        },
+    )
+}
+
 fn ladder() -> impl Strategy<Value = Ladder> {
     let message = (name(), 0..6_usize, 0..6_usize, number(), option::of(number()));
     let message =
@@ -237,6 +254,9 @@ proptest! {
 
     #[test]
     fn ladders_hold(picture in ladder(), size in size()) { check(picture.drawn(size)) }
+
+    #[test]
+    fn journeys_hold(picture in journey(), size in size()) { check(picture.drawn(size)) }
 
     #[test]
     fn line_charts_hold(picture in line_chart(), size in size()) { check(picture.drawn(size)) }

@@ -139,6 +139,28 @@ fn queue() {
 }
 
 #[test]
+fn journey() {
+    let cell = |network, from, until| Cell { network, from, until, label: format!("cell from {from} s") };
+    let course = |label: &str, hue, stalls: &[(f64, f64)]| Course {
+        series: Series { label: label.to_string(), look: Look::new(hue, Marker::Dot) },
+        throughput: points(&[(0.0, 180.0), (10.0, 40.0), (20.0, 900.0)]),
+        stalls: stalls.to_vec(),
+    };
+    let picture = Journey {
+        about: about("journey"),
+        length: 30.0,
+        networks: vec!["wcdma".to_string(), "wlan".to_string()],
+        cells: vec![cell(0, 0.0, 9.0), cell(0, 12.0, 18.0), cell(1, 19.0, 30.0)],
+        measure: "throughput, kbit/s".to_string(),
+        courses: vec![
+            course("newreno", Hue::Grey, &[(8.9, 14.0), (17.9, 21.0)]),
+            course("tcp-ho", Hue::Violet, &[(8.9, 12.4)]),
+        ],
+    };
+    insta::assert_snapshot!(picture.svg(SIZE));
+}
+
+#[test]
 fn ladder() {
     let message = |label: &str, from, to, sent, arrived| LadderMessage {
         label: label.to_string(),

@@ -1,7 +1,7 @@
 //! One page that explains a comparison or a single handoff: self-contained HTML that opens offline.
 //!
 //! [`comparison_page`] is `segue compare --report`, [`handoff_page`] is `segue trace --report`, [`live_page`] is
-//! `segue lab run --report`. `page` is the frame around the content, [`graphs`] turns traces into pictures,
+//! `segue lab run --report`, [`drive_page`] is `segue run --report` of a drive. `page` is the frame around the content, [`graphs`] turns traces into pictures,
 //! [`pictures`] puts pictures into a page and keeps it small, `handoff` explains one handoff, `asked` repeats the
 //! question, `chart` is the chart of quartiles, `distribution` the shares of handoffs beside it, `traffic` the tables
 //! by class, [`looks`] gives each scheme its colour.
@@ -10,6 +10,7 @@ mod asked;
 mod chart;
 mod comparison;
 mod distribution;
+mod drive;
 pub mod fmip;
 pub mod graphs;
 mod handoff;
@@ -21,6 +22,7 @@ mod traffic;
 
 pub use chart::quartiles;
 pub use comparison::{comparison_page, comparison_part};
+pub use drive::drive_page;
 pub use handoff::{handoff_page, handoff_part};
 pub use live::live_page;
 pub use page::{SCRIPT, head, page, style_sheet};

@@ -12,9 +12,18 @@
       const wanted = small.matches ? picture.narrow : picture.wide;
       if (shown !== wanted) shown.replaceWith(wanted);
     }
+    // What is wider than its place is scrolled by keys, too.
+    for (const box of document.querySelectorAll(".table, .picture")) {
+      const wide = box.scrollWidth > box.clientWidth;
+      for (const [name, value] of [["tabindex", "0"], ["role", "group"], ["aria-label", "Scrolls sideways"]]) {
+        if (wide) box.setAttribute(name, value);
+        else box.removeAttribute(name);
+      }
+    }
     document.dispatchEvent(new Event("segue-fitted"));
   };
   small.addEventListener("change", fit);
+  addEventListener("resize", fit);
   document.addEventListener("segue-shown", fit); // the explorer has put others into the page
   // A handoff other than the one shown waits in a template, too.
   for (const select of document.querySelectorAll("select[data-shows]")) {

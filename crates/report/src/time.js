@@ -143,6 +143,7 @@
     const { unit, top, bottom, low, high } = plot;
     const least = (high - low) / (bottom - top) / 10; // what a tenth of a pixel stands for
     if (unit === "s") return `${(value * 1000).toFixed(least < 1e-3 ? 1 : 0)} ms`;
+    if (unit === "kbit/s") return `${Math.round(value)} kbit/s`;
     if (bits) return `${value.toFixed(least < 0.05 ? 1 : 0)}`;
     return `${least > 0.5 ? "about " : ""}${Math.round(value)}`;
   };

@@ -9,6 +9,8 @@ use segue_console::{WHOLE, plain_table};
 use segue_export::{Drives, Origin, Provenance, drive_csv, drive_json};
 use segue_files::DriveFile;
 use segue_files::scenario::OutputWord;
+#[cfg(feature = "report")]
+use segue_report::drive_page;
 use segue_study::drive::{DrivePlan, DriveRow, Mean};
 use segue_study::numbers::{count, time};
 use segue_study::warnings::stack_warning;
@@ -27,31 +29,30 @@ pub fn run(
     screen: &Screen,
 ) -> Result<(), Failure> {
     let written = &file.scenario.output;
-    for (word, what) in [(&written.rows, "rows"), (&written.report, "report"), (&written.svg, "svg")] {
+    for (word, what) in [(&written.rows, "rows"), (&written.svg, "svg")] {
         if let Some(word) = word {
-            let problem = format!("a drive has no `{what}`; expected `json` or `csv`");
+            let problem = format!("a drive has no `{what}`; expected `json`, `csv` or `report`");
             return Err(Failure::user(file.bad_output(word, problem)));
         }
     }
-    for (option, what) in
-        [(&args.results.rows, "--rows"), (&args.results.report, "--report"), (&args.svg, "--svg")]
-    {
+    for (option, what) in [(&args.results.rows, "--rows"), (&args.svg, "--svg")] {
         if option.is_some() {
-            return Err(Failure::user(format!("a drive has no {what}; expected --json or --csv")));
+            return Err(Failure::user(format!("a drive has no {what}; expected --json, --csv or --report")));
         }
     }
     let of = |option: &Option<String>, word: &Option<OutputWord>| {
         option.clone().or(word.as_ref().map(|word| word.get_ref().clone()))
     };
-    let ([json, csv], on_stdout) = outputs::open([
+    let ([json, csv, report], on_stdout) = outputs::open([
         ("json", &of(&args.results.json, &written.json)),
         ("csv", &of(&args.results.csv, &written.csv)),
+        ("report", &of(&args.results.report, &written.report)),
     ])?;
     outputs::origin_needs_csv(args.results.origin, csv.is_some())?;
     for read in read_for(path, file) {
-        outputs::spare(&read, [&json, &csv])?;
+        outputs::spare(&read, [&json, &csv, &report])?;
     }
-    outputs::spare_links(links(plan), [&json, &csv])?;
+    outputs::spare_links(links(plan), [&json, &csv, &report])?;
     warn(plan.schemes.iter().filter_map(|scheme| stack_warning(&scheme.stack)).collect::<BTreeSet<_>>());
     let rows = outputs::with_threads(args.threads, || simulate(plan, screen))?;
     let provenance = || provenance(origin.version, (path, args.points), file, plan).map_err(Failure::ours);
@@ -61,6 +62,8 @@ pub fn run(
     };
     outputs::write(json, || drive_json(&rows, Some(&provenance()?)).map_err(Failure::ours))?;
     outputs::write(csv, || drive_csv(&rows).map(|text| format!("{head}{text}")))?;
+    #[cfg(feature = "report")]
+    outputs::write(report, || outputs::with_threads(args.threads, || drive_page(plan, &rows, origin)))?;
     if !on_stdout {
         print(&table(plan, &rows, screen.width))?;
     }

@@ -391,6 +391,38 @@ proptest! {
     }
 }
 
+/// The page of a drive has a picture and two tables for each drive, and the picture a plot for each scheme; the rows stay
+/// what they are without it.
+#[test]
+fn a_drive_has_a_page() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = "schemes = ['newreno', 'tcp-ho']\nseeds = 1\n[drive]\nof = 'wcdma+wlan'\nlength = '40s'\n\
+        [wan]\ndelay = ['10ms', '50ms']\n";
+    std::fs::write(folder.path().join("d.toml"), file).expect("written");
+    let with = segue_in(folder.path(), &["run", "d.toml", "--json", "-", "--report", "made/d.html"]);
+    let without = segue_in(folder.path(), &["run", "d.toml", "--json", "-"]);
+    assert!(with.status.success(), "{}", text(&with.stderr));
+    assert_eq!(text(&with.stdout), text(&without.stdout));
+    let page = std::fs::read_to_string(folder.path().join("made/d.html")).expect("the page");
+    // A wide form and a narrow one of each.
+    assert_eq!(page.matches("<title id=\"drive-").count(), 4);
+    assert_eq!(page.matches("data-name=\"tcp-ho\"").count(), 4);
+    assert_eq!(page.matches("<table>").count(), 4);
+    assert!(
+        page.contains("segue run d.toml --json - --report made/d.html")
+            || page.contains("<span>d.toml</span>")
+    );
+    for option in ["--rows", "--svg"] {
+        let refused = segue_in(folder.path(), &["run", "d.toml", option, "x"]);
+        assert_eq!(refused.status.code(), Some(2));
+        assert!(
+            text(&refused.stderr).contains("expected --json, --csv or --report"),
+            "{}",
+            text(&refused.stderr)
+        );
+    }
+}
+
 /// A fault in a drive is said in one line, with its place, and nothing is written.
 #[test]
 fn bad_drives_are_refused_in_their_place() {

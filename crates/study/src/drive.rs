@@ -4,6 +4,7 @@ use crate::planned::PlannedScheme;
 use crate::quantile::{quantile, sorted};
 use rayon::prelude::*;
 use segue_world::delays::Delays;
+use segue_world::drive::course::Course;
 use segue_world::drive::mobility::Class;
 use segue_world::drive::record::{DriveHandoff, DriveRecord};
 use segue_world::drive::run::DriveExperiment;
@@ -187,6 +188,12 @@ impl DrivePlan {
                 record
             })
             .collect()
+    }
+
+    /// What comes to the mobile in each of at most `bins` parts of one drive, that of the first seed.
+    pub fn course(&self, block: &DriveBlock, scheme: &PlannedScheme, bins: u32) -> Course {
+        let experiment = DriveExperiment { seed: self.seed, stack: scheme.stack, ..block.experiment.clone() };
+        experiment.course(&scheme.scheme, bins)
     }
 
     fn row(&self, block: &DriveBlock, scheme: &PlannedScheme, records: &[DriveRecord]) -> DriveRow {

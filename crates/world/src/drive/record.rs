@@ -1,5 +1,6 @@
 //! The record of a drive.
 
+use super::course::Course;
 use super::link_ids::LinkIds;
 use super::mobility::Class;
 use crate::delays::Delays;
@@ -90,6 +91,8 @@ pub struct DriveObserver {
     pub(super) wan_drops: u64,
     /// When the cumulative ACK of flow 0 moved, and where to; kept if asked for.
     pub(super) progress: Option<Vec<(Nanos, u32)>>,
+    /// What came to the mobile from moment to moment; kept if asked for.
+    pub(super) course: Option<Course>,
 }
 
 impl DriveObserver {
@@ -204,5 +207,14 @@ impl HostObserver for DriveObserver {
     }
 
     #[inline]
-    fn arrived(&mut self, _: Nanos, _: LinkId, _: &Packet, _: Arrival) {}
+    fn arrived(&mut self, now: Nanos, _: LinkId, packet: &Packet, news: Arrival) {
+        if let Some(course) = &mut self.course
+            && packet.flow < self.flows
+            && packet.data
+            && !packet.is_probe()
+            && news == Arrival::New
+        {
+            course.arrived(now);
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! A drive with one scheme: many handoffs, cross traffic, the web.
 
+use super::course::Course;
 pub use super::experiment::{DriveExperiment, WideArea};
 use super::mobility::Class;
 use super::network::{self, AR, DriveNode, DriveSim, LinkIds, MN, SERVER, SINK, WEB};
@@ -44,6 +45,17 @@ impl DriveExperiment {
         sim.net.observer.progress = Some(Vec::new());
         self.drive_through(&mut sim, link_ids, scheme);
         sim.net.observer.progress.unwrap_or_default()
+    }
+
+    /// The same; what is kept is what came to the mobile in each of at most `bins` parts of the drive, and the waits.
+    pub fn course(&self, scheme: &Scheme, bins: u32) -> Course {
+        let (mut sim, link_ids) = self.network(scheme);
+        let empty = Course::new(self.drive.length, bins, u32::from(self.stack.mss));
+        sim.net.observer.course = Some(empty.clone());
+        self.drive_through(&mut sim, link_ids, scheme);
+        let mut course = sim.net.observer.course.unwrap_or(empty);
+        course.end(self.drive.length);
+        course
     }
 
     /// Takes the mobile from its first cell to the end; says how many copies of notices it sent.

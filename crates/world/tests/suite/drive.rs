@@ -47,6 +47,24 @@ fn kbps(bytes: &[u64], record: &DriveRecord) -> f64 {
     bytes.iter().sum::<u64>() as f64 * 8.0 / 1000.0 / (record.length as f64 / SECOND as f64)
 }
 
+/// What came is what the record counts, and data beyond a hole at the end at most. Nothing comes while there is no link:
+/// one stall covers all of it. To look at it changes nothing.
+#[test]
+fn a_course_has_all_data_and_a_stall_for_each_gap() {
+    let gap = (20 * SECOND, 23 * SECOND);
+    let e = experiment(drive(60 * SECOND, &[(0, gap.0, 1000, 20), (gap.1, 60 * SECOND, 1000, 20)]));
+    let (record, course) = (e.run(&scheme("newreno")), e.course(&scheme("newreno"), 60));
+    assert_eq!((course.bin, course.packets.len()), (SECOND, 60));
+    let came =
+        course.packets.iter().map(|&packets| u64::from(packets)).sum::<u64>() * u64::from(course.payload);
+    let counted = record.mobile_bytes[0];
+    assert!(came >= counted && came <= counted + 60 * u64::from(course.payload), "{came}, counted {counted}");
+    let covering = course.stalls.iter().filter(|(from, until)| *from <= gap.0 + SECOND && *until >= gap.1);
+    assert_eq!(covering.count(), 1, "{:?}", course.stalls);
+    assert_eq!(course.packets[21..23], [0, 0], "from 21 s to 23 s");
+    assert_eq!(e.run(&scheme("newreno")), record);
+}
+
 /// One cell of 1 Mbit/s without handoffs: 1448 of 1500 bytes are data, so 965 kbit/s at most, and a flow alone comes
 /// within 3 % of that in two minutes.
 #[test]

@@ -100,6 +100,25 @@ fn a_file_arrives_whole_across_handoffs() {
     });
 }
 
+/// A connection for each file: more than 70 handshakes in place of one.
+#[test]
+#[ignore = "needs lab"]
+fn a_page_arrives_whole_across_a_handoff() {
+    in_laboratory(|| {
+        let size = 1_500_000;
+        for record in records(&plan(&[1, 2], Load::Page(size))) {
+            assert_eq!(record.intact, Some(true));
+            // 70 files and the heads of as many answers.
+            let heads = record.octets.checked_sub(size);
+            assert!(heads.is_some_and(|heads| (70 * 100..70 * 1000).contains(&heads)), "{}", record.octets);
+            let took = record.completed.expect("it is complete").as_secs_f64();
+            // 1.9 s at the full rate, and a second without a link.
+            assert!(took > 2.8, "{took} s");
+            assert_eq!(record.handoffs.len(), 1);
+        }
+    });
+}
+
 #[test]
 #[ignore = "needs lab ssh"]
 fn keystrokes_are_echoed_across_handoffs() {
@@ -151,6 +170,7 @@ fn what_cannot_be_driven_is_refused() {
         (&[5][..], Load::Bulk, "stays: expected two or more"),
         (&[5, 0], Load::Bulk, "none of them 0 s"),
         (&[5, 5], Load::File(0), "a file of 0 octets"),
+        (&[5, 5], Load::Page(0), "a file of 0 octets"),
     ] {
         let error = drive(&plan(stays, load), &mut |_| {}).expect_err("a mistake");
         assert!(matches!(&error, Error::Plan(why) if why.contains(part)), "{error}");

@@ -193,4 +193,7 @@ fn the_examples_are_plans() {
         (drive("lab-ssh.toml").load, drive("lab-starlink.toml").load),
         (DriveLoad::Typing, DriveLoad::Bulk)
     );
+    assert_eq!(drive("lab-page.toml").load, DriveLoad::Page(2_000_000));
+    let foreseen = plan("lab-freeze.toml").unwrap();
+    assert_eq!((foreseen.kinds.len(), foreseen.freeze_before), (4, SECOND * 3 / 20));
 }

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""CoDel and FQ-CoDel beside the simulator's, written from RFC 8289 (section 5) and RFC 8290 (section 4) alone.
+"""CoDel, FQ-CoDel, PIE and RED beside the simulator's, written from RFC 8289 (section 5), RFC 8290 (section 4),
+RFC 8033 (sections 4 and 5; what Linux's sch_pie.c does where it leaves that open) and Floyd and Jacobson (1993,
+section 4; gentle, 2000) alone. Random numbers are those of PCG (O'Neill 2014, MCG of 128 bits, XSL-RR).
 
 One link of 10 Mbit/s for 60 s. Prints what crates/netsim/tests/aqm.rs expects:
 
@@ -25,7 +27,7 @@ class CodelQueue:
         self.first_above_time = self.drop_next = self.count = self.lastcount = 0
         self.dropping = False
 
-    def enqueue(self, packet):
+    def enqueue(self, packet, _drop=None):
         self.packets.append(packet)
         self.bytes += packet[2]
 
@@ -78,7 +80,7 @@ class FqCodel:
         self.flows, self.deficit = {}, {}
         self.new, self.old = deque(), deque()
 
-    def enqueue(self, packet):
+    def enqueue(self, packet, _drop=None):
         flow = packet[3]
         self.flows.setdefault(flow, CodelQueue()).enqueue(packet)
         if flow not in self.new and flow not in self.old:
@@ -106,6 +108,144 @@ class FqCodel:
         return None
 
 
+class Random:
+    """The simulator's numbers: uniform in (0, 1], seeded as rand_core seeds PCG."""
+
+    def __init__(self, seed, stream):
+        state = seed ^ (stream * 0x9E3779B97F4A7C15 % 2**64)
+        words = 0
+        for index in range(4):
+            state = (state * 6364136223846793005 + 11634580027462260723) % 2**64
+            shifted, turn = ((state >> 18) ^ state) >> 27 & 0xFFFFFFFF, state >> 59
+            words |= ((shifted >> turn | shifted << (32 - turn)) & 0xFFFFFFFF) << 32 * index
+        self.state = words | 1
+
+    def uniform(self):
+        self.state = self.state * 0x2360ED051FC65DA44385DF649FCCF645 % 2**128
+        turn, folded = self.state >> 122, (self.state >> 64 ^ self.state) % 2**64
+        number = (folded >> turn | folded << (64 - turn)) % 2**64
+        return ((number >> 11) + 1) / 2**53
+
+
+class Fifo:
+    def __init__(self):
+        self.packets, self.bytes = deque(), 0
+
+    def push(self, packet):
+        self.packets.append(packet)
+        self.bytes += packet[2]
+
+    def pop(self):
+        packet = self.packets.popleft()
+        self.bytes -= packet[2]
+        return packet
+
+
+class Pie:
+    """RFC 8033: 4.1 drops at enqueue, 4.2 the probability, 4.3 time stamps, 4.4 bursts, 5.4 derandomisation, 5.5 the
+    cap of 2 %; the safeguard looks at the last sample, and beyond 250 ms 2 % are added, as in Linux."""
+
+    REF, UPDATE, BURST = 15_000_000, 15_000_000, 150_000_000
+
+    def __init__(self, limit):
+        self.fifo, self.limit, self.random = Fifo(), limit, Random(1, 0)
+        self.tick = self.UPDATE
+        self.delay = self.old = 0
+        self.reset()
+
+    def reset(self):
+        self.prob, self.accu, self.burst = 0.0, 0.0, self.BURST
+
+    def ticks(self, now):
+        while self.tick <= now:
+            self.calculate_drop_prob()
+            self.tick += self.UPDATE
+
+    def calculate_drop_prob(self):
+        p = 0.125 * (self.delay / 1e9 - 0.015) + 1.25 * (self.delay / 1e9 - self.old / 1e9)
+        for below, parts in ((1e-6, 2048), (1e-5, 512), (1e-4, 128), (1e-3, 32), (1e-2, 8), (1e-1, 2)):
+            if self.prob < below:
+                p /= parts
+                break
+        else:
+            p = min(p, 0.02)
+        if self.delay > 250_000_000:
+            p += 0.02
+        self.prob = min(max(self.prob + p, 0.0), 1.0)
+        if self.delay == 0 and self.old == 0 and self.fifo.bytes == 0:
+            self.prob -= self.prob / 64
+        self.burst = max(0, self.burst - self.UPDATE)
+        if self.prob == 0 and self.delay < self.REF // 2 and self.old < self.REF // 2:
+            self.reset()
+        self.old = self.delay
+
+    def drop_early(self):
+        if self.burst > 0 or self.delay < self.REF // 2 and self.prob < 0.2 or self.fifo.bytes < 2 * 1500:
+            return False
+        self.accu = self.accu + self.prob if self.prob else 0.0
+        if self.accu < 0.85:
+            return False
+        return self.accu >= 8.5 or self.random.uniform() <= self.prob
+
+    def enqueue(self, packet, drop):
+        self.ticks(packet[1])
+        if len(self.fifo.packets) >= self.limit or self.drop_early():
+            self.accu = 0.0
+            drop(packet)
+        else:
+            self.fifo.push(packet)
+
+    def dequeue(self, now, _outside, _drop):
+        self.ticks(now)
+        packet = self.fifo.pop() if self.fifo.packets else None
+        self.delay = now - packet[1] if packet and self.fifo.packets else 0
+        return packet
+
+
+class Red:
+    """Floyd and Jacobson, section 4: the mean at each arrival, and of those between the thresholds each with
+    pb / (1 - count pb); gentle: from max_p at the upper threshold to 1 at twice as many."""
+
+    MIN, MAX, MAX_P, W, SLOT = 5.0, 15.0, 0.1, 0.002, 1_200_000
+
+    def __init__(self, limit):
+        self.fifo, self.limit, self.random = Fifo(), limit, Random(1, 0)
+        self.avg, self.count, self.q_time = 0.0, -1, 0
+
+    def enqueue(self, packet, drop):
+        if self.q_time is not None:
+            self.avg *= (1 - self.W) ** ((packet[1] - self.q_time) / self.SLOT)
+            self.q_time = None
+        self.avg += self.W * (len(self.fifo.packets) - self.avg)
+        dropped = False
+        if self.avg < self.MIN:
+            self.count = -1
+        else:
+            self.count += 1
+            if self.avg < self.MAX:
+                pb = self.MAX_P * (self.avg - self.MIN) / (self.MAX - self.MIN)
+            else:
+                pb = min(1.0, self.MAX_P + (1 - self.MAX_P) * (self.avg - self.MAX) / self.MAX)
+            pa = min(1.0, pb / (1 - self.count * pb)) if self.count * pb < 1 else 1.0
+            dropped = self.random.uniform() <= pa
+            if dropped:
+                self.count = 0
+        if not dropped and len(self.fifo.packets) >= self.limit:
+            dropped, self.count = True, 0
+        if dropped:
+            drop(packet)
+        else:
+            self.fifo.push(packet)
+        if not self.fifo.packets:
+            self.q_time = packet[1]
+
+    def dequeue(self, now, _outside, _drop):
+        packet = self.fifo.pop() if self.fifo.packets else None
+        if not self.fifo.packets and self.q_time is None:
+            self.q_time = now
+        return packet
+
+
 def run(queue, arrivals):
     """Drops (time, number) and departures (time, number) of a server that serves one packet after the other."""
     drops, departures = [], []
@@ -119,7 +259,7 @@ def run(queue, arrivals):
         else:
             packet = pending.popleft()
             now = packet[1]
-            queue.enqueue(packet)
+            queue.enqueue(packet, lambda dropped: drops.append((now, dropped[0])))
         if idle:
             packet = queue.dequeue(now, 0, lambda dropped: drops.append((now, dropped[0])))
             if packet:
@@ -159,5 +299,7 @@ if __name__ == "__main__":
     for packet in greedy:
         packet[3] = 0
     digest("codel", run(CodelQueue(), greedy))
+    digest("pie", run(Pie(100_000), greedy))
+    digest("red", run(Red(60), greedy))
     mixed = arrivals([(1_100_000, 1500, 0, END), (7_000_000, 300, 0, END), (2_500_000, 900, 10 * SECOND, 40 * SECOND)])
     digest("fq_codel", run(FqCodel(), mixed))

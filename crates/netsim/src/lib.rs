@@ -21,7 +21,7 @@ pub use buffer::{Buffer, Capacity, Overflow};
 pub use gamma::GammaDelay;
 pub use handle::{LinkId, NodeId, TimerId};
 pub use link::loss::LossCause;
-pub use link::queue::Queue;
+pub use link::queue::{Codepoint, Queue};
 pub use link::{Delay, Link, LinkConfig, Passage, Rate, Service, delay, loss, queue, service};
 pub use net::{Net, Node, Observer, Sim};
 pub use slab::{PacketId, Slab};
@@ -39,6 +39,13 @@ pub trait Payload: Clone {
     fn size(&self) -> u32;
     /// The flow that it belongs to, for queues that tell flows apart.
     fn flow(&self) -> u16;
+    /// What its IP header says of marks.
+    #[inline]
+    fn ecn(&self) -> Codepoint {
+        Codepoint::NotEct
+    }
+    /// A queue has marked it.
+    fn mark(&mut self) {}
     /// Overwrites `place`, where an earlier packet lay. Fields that a packet does not use need not be written.
     #[inline]
     fn write(self, place: &mut Self) {

@@ -3,7 +3,7 @@
 use crate::buffer::Buffer;
 use crate::events::{Event, EventQueue, Source};
 use crate::link::loss::LossCause;
-use crate::link::queue::Waiting;
+use crate::link::queue::{Codepoint, Waiting};
 use crate::link::{Link, LinkConfig, Passage};
 use crate::{LinkId, Nanos, NodeId, PacketId, Payload, Slab, TimerId};
 
@@ -136,6 +136,11 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
         }
     }
 
+    /// What comes out of a link goes to another node from now on.
+    pub fn lead(&mut self, id: LinkId, to: NodeId) {
+        self.wires[usize::from(id.0)].to = to;
+    }
+
     /// Adds a timer of `owner`.
     ///
     /// # Panics
@@ -217,7 +222,8 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
             self.packets.remove(packet);
             return;
         }
-        let waiting = Waiting { packet, bytes: content.size(), flow: content.flow(), arrival: self.now };
+        let (bytes, flow, ecn) = (content.size(), content.flow(), content.ecn());
+        let waiting = Waiting { packet, bytes, flow, arrival: self.now, ecn };
         wire.link.wait(waiting, &mut self.dropped);
         self.serve(id);
     }
@@ -231,6 +237,11 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
 
     /// Begins the next transmission of a managed queue, if its server is free, and removes what the queue has dropped.
     fn serve(&mut self, id: LinkId) {
+        while self.book(id) {}
+    }
+
+    /// Books one transmission of a managed queue; says whether there is another one of the same aggregate.
+    fn book(&mut self, id: LinkId) -> bool {
         let wire = &mut self.wires[usize::from(id.0)];
         let order = self.events.next_order();
         let head_before = wire.link.head().map(|head| head.order);
@@ -239,7 +250,11 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
             self.observer.lost(self.now, id, &self.packets[packet], LossCause::Queue);
             self.packets.remove(packet);
         }
-        let Some(passage) = passage else { return };
+        let Some((passage, ecn)) = passage else { return false };
+        let more = wire.link.books_more();
+        if ecn == Codepoint::Ce {
+            self.packets[passage.packet].mark();
+        }
         self.observer.accepted(id, &passage, &self.packets[passage.packet]);
         let head = wire.link.head().map(|head| head.order);
         if head != head_before {
@@ -249,8 +264,11 @@ impl<P: Payload, O: Observer<P>> Net<P, O> {
             }
             self.events.add(Source::Link(id), passage.delivery, order);
         }
-        let order = self.events.next_order();
-        self.events.add(Source::Departure(id), passage.departure, order);
+        if !more {
+            let order = self.events.next_order();
+            self.events.add(Source::Departure(id), passage.departure, order);
+        }
+        more
     }
 
     /// Puts a packet into a buffer of node `at`; a full one drops it, or another.

@@ -1,9 +1,11 @@
-//! CoDel and FQ-CoDel over 60 s, held against `reference/aqm/aqm.py`, which has the RFCs' pseudocode and no line of
-//! this engine: each drop and each departure, to the nanosecond.
+//! CoDel, FQ-CoDel, PIE and RED over 60 s, held against `reference/aqm/aqm.py`, which has the sources' pseudocode
+//! and no line of this engine: each drop and each departure, to the nanosecond.
 
 use segue_netsim::loss::LossCause;
 use segue_netsim::queue::codel::{Codel, CodelConfig};
 use segue_netsim::queue::fq_codel::{FqCodel, FqCodelConfig};
+use segue_netsim::queue::pie::{Pie, PieConfig};
+use segue_netsim::queue::red::{Red, RedConfig};
 use segue_netsim::{
     Delay, LinkConfig, LinkId, Nanos, Net, Node, NodeId, Observer, PacketId, Passage, Payload, Rate, SECOND,
     Service, Sim, TimerId,
@@ -107,16 +109,34 @@ fn link() -> LinkConfig {
     LinkConfig::new(Service::Fixed(Rate::new(10_000_000)), Delay::Fixed(1_000_000))
 }
 
-#[test]
-fn codel_is_that_of_the_rfc() {
-    let codel = Codel::new(CodelConfig { limit: 100_000, ..CodelConfig::default() });
-    let greedy = arrivals(&[
+/// 12 Mbit/s, then half of that, then 12 Mbit/s again.
+fn greedy() -> Vec<(Nanos, u32, u16)> {
+    arrivals(&[
         (1_000_000, 1500, 0, 20 * SECOND, 0),
         (2_000_000, 1500, 20 * SECOND, 35 * SECOND, 0),
         (1_000_000, 1500, 35 * SECOND, 60 * SECOND, 0),
-    ]);
+    ])
+}
+
+#[test]
+fn pie_is_that_of_the_rfc() {
+    let pie = Pie::new(PieConfig { limit: 100_000, ..PieConfig::default() }, 1, 0);
+    let expected = [7484, 231_399_605_074_107, 200_184_571, 45_016, 60_005_602_001, 35_259_678_809_782];
+    assert_eq!(digest(link().managed(pie), &greedy()), expected);
+}
+
+#[test]
+fn red_is_that_of_its_authors() {
+    let red = Red::new(RedConfig::for_rate(10_000_000, 1500), 1, 0);
+    let expected = [7499, 231_487_656_069_634, 200_271_682, 45_001, 60_010_202_452, 35_243_118_993_987];
+    assert_eq!(digest(link().managed(red), &greedy()), expected);
+}
+
+#[test]
+fn codel_is_that_of_the_rfc() {
+    let codel = Codel::new(CodelConfig { limit: 100_000, ..CodelConfig::default() });
     let expected = [7426, 233_764_023_077_426, 201_872_419, 45_074, 60_038_002_001, 35_287_545_257_071];
-    assert_eq!(digest(link().managed(codel), &greedy), expected);
+    assert_eq!(digest(link().managed(codel), &greedy()), expected);
 }
 
 #[test]

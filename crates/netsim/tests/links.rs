@@ -150,7 +150,7 @@ proptest! {
             at += gap * 500_000;
             (at, bytes)
         }).collect();
-        let codel = Codel::new(CodelConfig { target: MS, interval: 5 * MS, mtu: 40, limit: 20 });
+        let codel = Codel::new(CodelConfig { target: MS, interval: 5 * MS, mtu: 40, limit: 20, ecn: false });
         let lossy = RandomLoss::new(100_000, 1, 0);
         let (mut sim, link) = bench(LinkConfig::new(slow(), Delay::Fixed(3 * MS)).managed(codel).lossy(lossy));
         send(&mut sim, link, &arrivals);

@@ -11,12 +11,12 @@ pub mod queue;
 pub mod service;
 
 pub use delay::Delay;
-pub use service::{Rate, Service};
+pub use service::{Aggregates, Rate, Service};
 
 use crate::{Nanos, PacketId};
 use loss::{LossCause, LossModel};
 use queue::drop_tail::DropTail;
-use queue::{Discipline, Queue, Waiting};
+use queue::{Codepoint, Discipline, Queue, Waiting};
 use std::collections::VecDeque;
 
 /// Settings of a link.
@@ -112,9 +112,33 @@ impl InTransit {
 #[derive(Clone, Debug)]
 struct Managed {
     discipline: Box<dyn Discipline>,
-    /// A packet is being sent: its departure has not been handled.
+    /// A packet, or an aggregate, is being sent: its departure has not been handled.
     sending: bool,
+    /// The rest of an aggregate that has not been booked, and the end of the aggregate.
+    batch: VecDeque<Waiting>,
+    batch_end: Nanos,
 }
+
+/// What waits and goes as one aggregate from `now` on, and its end.
+fn gather(
+    discipline: &mut dyn Discipline,
+    mut line: Aggregates,
+    now: Nanos,
+    dropped: &mut Vec<PacketId>,
+) -> (VecDeque<Waiting>, Nanos) {
+    let (mut batch, mut end) = (VecDeque::new(), now);
+    line.begin();
+    // A packet that has left its queue goes: only full ones are sure to fit.
+    while line.fits(FULL_PACKET) {
+        let Some(next) = discipline.dequeue(now, dropped) else { break };
+        end = line.departure(end, next.bytes);
+        batch.push_back(next);
+    }
+    (batch, end)
+}
+
+/// Bytes of a full packet.
+const FULL_PACKET: u32 = 1500;
 
 /// Time at which a link without faults begins to lose packets.
 const NEVER: Nanos = Nanos::MAX;
@@ -150,13 +174,19 @@ impl Link {
         // Where the closed form cannot foresee departures or deliveries, each is an event.
         let queue = match queue {
             Queue::DropTail(limit) if overtaking || service.decides_late() => {
-                Queue::Managed(Box::new(DropTail::new(limit.unwrap_or(u32::MAX))))
+                let limit = limit.unwrap_or(u32::MAX);
+                let aggregates = matches!(service, Service::Aggregates(_));
+                let drop_tail = if aggregates { DropTail::of_waiting(limit) } else { DropTail::new(limit) };
+                Queue::Managed(Box::new(drop_tail))
             }
             queue => queue,
         };
         let (limit, managed) = match queue {
             Queue::DropTail(limit) => (limit.unwrap_or(u32::MAX), None),
-            Queue::Managed(discipline) => (0, Some(Managed { discipline, sending: false })),
+            Queue::Managed(discipline) => {
+                let batch = VecDeque::new();
+                (0, Some(Managed { discipline, sending: false, batch, batch_end: 0 }))
+            }
         };
         Self {
             service,
@@ -239,7 +269,21 @@ impl Link {
         order: u64,
     ) -> Passage {
         let departure = self.service.departure(start, bytes);
-        let delivery = self.delay.delivery(departure, self.last_delivery);
+        self.book(packet, arrival, start, departure, departure, order)
+    }
+
+    /// Books a transmission until `departure`, whose packet is passed on at `end`.
+    #[inline(always)]
+    fn book(
+        &mut self,
+        packet: PacketId,
+        arrival: Nanos,
+        start: Nanos,
+        departure: Nanos,
+        end: Nanos,
+        order: u64,
+    ) -> Passage {
+        let delivery = self.delay.delivery(end, self.last_delivery);
         self.last_departure = departure;
         self.last_delivery = delivery;
         let (lost, comes_out) = match self.faultless_until {
@@ -267,16 +311,63 @@ impl Link {
     }
 
     /// Begins the next transmission of a managed queue, if the server is free and there is one; what the discipline
-    /// drops goes onto `dropped`.
-    pub(crate) fn serve(&mut self, now: Nanos, order: u64, dropped: &mut Vec<PacketId>) -> Option<Passage> {
+    /// drops goes onto `dropped`. Also whether the packet has been marked.
+    pub(crate) fn serve(
+        &mut self,
+        now: Nanos,
+        order: u64,
+        dropped: &mut Vec<PacketId>,
+    ) -> Option<(Passage, Codepoint)> {
+        if let Service::Aggregates(_) = self.service {
+            return self.serve_aggregate(now, order, dropped);
+        }
         let managed = self.managed.as_mut().filter(|managed| !managed.sending)?;
-        let Waiting { packet, bytes, arrival, .. } = managed.discipline.dequeue(now, dropped)?;
+        let Waiting { packet, bytes, arrival, ecn, .. } = managed.discipline.dequeue(now, dropped)?;
         managed.sending = true;
         let passage = self.transmit(packet, bytes, arrival, now, order);
         if self.overtaking {
             self.overtake();
         }
-        Some(passage)
+        Some((passage, ecn))
+    }
+
+    /// Begins an aggregate, if the channel is free, or books its next packet: asked until it has none left
+    /// ([`Self::books_more`]).
+    #[cold]
+    fn serve_aggregate(
+        &mut self,
+        now: Nanos,
+        order: u64,
+        dropped: &mut Vec<PacketId>,
+    ) -> Option<(Passage, Codepoint)> {
+        let (Some(managed), Service::Aggregates(line)) = (&mut self.managed, &mut self.service) else {
+            return None;
+        };
+        let mut start = self.last_departure;
+        if managed.batch.is_empty() {
+            if managed.sending {
+                return None;
+            }
+            (managed.batch, managed.batch_end) =
+                gather(managed.discipline.as_mut(), line.clone(), now, dropped);
+            managed.sending = !managed.batch.is_empty();
+            line.begin();
+            start = now;
+        }
+        let Waiting { packet, bytes, arrival, ecn, .. } = managed.batch.pop_front()?;
+        let end = managed.batch_end;
+        let departure = self.service.departure(start, bytes);
+        let passage = self.book(packet, arrival, start, departure, end, order);
+        if self.overtaking {
+            self.overtake();
+        }
+        Some((passage, ecn))
+    }
+
+    /// Whether packets of the aggregate that has begun are still to be booked.
+    #[inline]
+    pub(crate) fn books_more(&self) -> bool {
+        self.managed.as_ref().is_some_and(|managed| !managed.batch.is_empty())
     }
 
     /// Puts what has been booked last to its place among the deliveries.

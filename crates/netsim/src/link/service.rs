@@ -1,9 +1,14 @@
-//! How a link carries bytes: at a constant rate, as measured, as the weather is, or as tokens come.
+//! How a link carries bytes: at a constant rate, as measured, as the weather is, as tokens or grants come, in
+//! aggregates.
 
+mod aggregate;
 mod bucket;
+mod grant;
 mod varying;
 
+pub use aggregate::Aggregates;
 pub use bucket::Bucket;
+pub use grant::Granted;
 pub use varying::{Changes, Gaps, VaryingRate};
 
 use crate::trace::OPPORTUNITY_BYTES;
@@ -68,6 +73,10 @@ pub enum Service {
         /// Its tokens.
         bucket: Bucket,
     },
+    /// A line that wins the channel for what waits.
+    Aggregates(Aggregates),
+    /// A line that is granted.
+    Granted(Granted),
 }
 
 impl Service {
@@ -83,6 +92,8 @@ impl Service {
             Self::Trace { trace, .. } => trace.mean_rate(),
             Self::Varying(varying) => varying.mean_rate(),
             Self::Shaped { line, bucket } => line.bits_per_s.min(bucket.rate()),
+            Self::Aggregates(line) => line.mean_rate(),
+            Self::Granted(line) => line.rate(),
         }
     }
 
@@ -95,7 +106,7 @@ impl Service {
             }
             Self::Trace { trace, .. } => trace.bytes_between(from, to),
             Self::Varying(varying) => varying.bytes_between(from, to),
-            Self::Shaped { .. } => {
+            Self::Shaped { .. } | Self::Aggregates(_) | Self::Granted(_) => {
                 let bits = u128::from(to - from) * u128::from(self.mean_rate()) / u128::from(SECOND);
                 (bits / 8) as u64
             }
@@ -104,7 +115,7 @@ impl Service {
 
     /// Whether a transmission's time is known only when it begins.
     pub(super) fn decides_late(&self) -> bool {
-        matches!(self, Self::Shaped { .. })
+        matches!(self, Self::Shaped { .. } | Self::Aggregates(_))
     }
 
     /// When a packet of `bytes` that reaches the server at `start` has left it.
@@ -115,6 +126,8 @@ impl Service {
             Self::Trace { trace, next, left } => opportunity(trace, next, left, start, bytes),
             Self::Varying(varying) => varying.departure(start, bytes),
             Self::Shaped { line, bucket } => shaped(line, bucket, start, bytes),
+            Self::Aggregates(line) => aggregated(line, start, bytes),
+            Self::Granted(line) => granted(line, start, bytes),
         }
     }
 
@@ -158,6 +171,18 @@ fn shaped(line: &mut Rate, bucket: &mut Bucket, start: Nanos, bytes: u32) -> Nan
     let begins = bucket.ready(start, bytes);
     bucket.take(begins, bytes);
     begins + line.time(bytes)
+}
+
+/// When a packet of an aggregate has left.
+#[inline(never)]
+fn aggregated(line: &mut Aggregates, start: Nanos, bytes: u32) -> Nanos {
+    line.departure(start, bytes)
+}
+
+/// When a packet has left a line that is granted.
+#[inline(never)]
+fn granted(line: &mut Granted, start: Nanos, bytes: u32) -> Nanos {
+    line.departure(start, bytes)
 }
 
 #[cfg(test)]

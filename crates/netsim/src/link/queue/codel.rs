@@ -14,12 +14,21 @@ pub struct CodelConfig {
     pub mtu: u32,
     /// Most packets that wait; an arrival beyond is dropped.
     pub limit: u32,
+    /// Packets whose transport understands it are marked in place of dropped (`codel_impl.h`, `codel_dequeue`).
+    pub ecn: bool,
 }
 
 /// The values of RFC 8289; the limit is that of Linux (`sch_codel.c`, `DEFAULT_CODEL_LIMIT`).
 impl Default for CodelConfig {
     fn default() -> Self {
-        Self { target: 5_000_000, interval: 100_000_000, mtu: 1500, limit: 1000 }
+        Self { target: 5_000_000, interval: 100_000_000, mtu: 1500, limit: 1000, ecn: false }
+    }
+}
+
+impl CodelConfig {
+    /// Whether the head is marked in place of dropped.
+    fn marks(&self, head: &mut Option<Waiting>) -> bool {
+        self.ecn && head.as_mut().is_some_and(|head| head.ecn.mark())
     }
 }
 
@@ -81,8 +90,12 @@ impl Control {
         if self.dropping {
             self.dropping = ok_to_drop;
             while self.dropping && now >= self.drop_next {
-                dropped.extend(head.map(|head| head.packet));
                 self.count = self.count.saturating_add(1);
+                if config.marks(&mut head) {
+                    self.drop_next = self.control_law(config, self.drop_next);
+                    break;
+                }
+                dropped.extend(head.map(|head| head.packet));
                 (head, ok_to_drop) = self.dodequeue(config, &mut queue, now);
                 self.dropping = ok_to_drop;
                 if ok_to_drop {
@@ -90,8 +103,10 @@ impl Control {
                 }
             }
         } else if ok_to_drop {
-            dropped.extend(head.map(|head| head.packet));
-            (head, _) = self.dodequeue(config, &mut queue, now);
+            if !config.marks(&mut head) {
+                dropped.extend(head.map(|head| head.packet));
+                (head, _) = self.dodequeue(config, &mut queue, now);
+            }
             self.dropping = true;
             // Close to the last drop state, the rate that controlled the queue then is a good start.
             let delta = self.count - self.lastcount;
@@ -148,6 +163,7 @@ impl Discipline for Codel {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Codepoint;
     use super::*;
     use crate::Slab;
 
@@ -157,17 +173,19 @@ mod tests {
     struct Bench {
         codel: Codel,
         slab: Slab<()>,
+        ecn: Codepoint,
     }
 
     impl Bench {
         fn new() -> Self {
-            Self { codel: Codel::new(CodelConfig::default()), slab: Slab::default() }
+            Self { codel: Codel::new(CodelConfig::default()), slab: Slab::default(), ecn: Codepoint::NotEct }
         }
 
         /// `count` full packets come at `arrival`.
         fn fill(&mut self, arrival: Nanos, count: usize) {
             for _ in 0..count {
-                let waiting = Waiting { packet: self.slab.insert(()), bytes: 1500, flow: 0, arrival };
+                let waiting =
+                    Waiting { packet: self.slab.insert(()), bytes: 1500, flow: 0, arrival, ecn: self.ecn };
                 self.codel.enqueue(waiting, &mut Vec::new());
             }
         }
@@ -234,6 +252,31 @@ mod tests {
         assert_eq!(counts(&bench), (1, 1, true));
     }
 
+    /// The law marks at the times at which it would drop: then a packet leaves, marked, and none is dropped. One mark is
+    /// made at a time: of those that are due at 400 ms (275.71, 333.45 and 383.45 ms) one at each service.
+    #[test]
+    fn marks_stand_for_drops() {
+        let mut bench = Bench::new();
+        bench.codel.config.ecn = true;
+        bench.ecn = Codepoint::Ect;
+        bench.fill(0, 900);
+        let mut marked = Vec::new();
+        for ms in (1..=500).filter(|ms| !(206..400).contains(ms)) {
+            let mut dropped = Vec::new();
+            let head = bench.codel.dequeue(ms * MS, &mut dropped).expect("a packet");
+            assert_eq!(dropped, []);
+            if head.ecn == Codepoint::Ce {
+                marked.push(ms);
+            }
+        }
+        assert_eq!(marked, [105, 205, 400, 401, 402, 429, 469]);
+        // Others are dropped: those of counts 8 to 14 are due, from 506.79 to 693.86 ms.
+        bench.ecn = Codepoint::NotEct;
+        bench.codel.clear();
+        bench.fill(500 * MS, 300);
+        assert_eq!(bench.serve(700..=700), [(700, 7)]);
+    }
+
     /// At 400 ms a server that had stood still finds four drops due: 205, 275.71, 333.45 and 383.45 ms.
     #[test]
     fn drops_that_are_due_happen_at_once() {
@@ -260,7 +303,10 @@ mod tests {
         let packets = [(); 3].map(|()| slab.insert(()));
         let mut dropped = Vec::new();
         for packet in packets {
-            codel.enqueue(Waiting { packet, bytes: 40, flow: 0, arrival: 0 }, &mut dropped);
+            codel.enqueue(
+                Waiting { packet, bytes: 40, flow: 0, arrival: 0, ecn: Codepoint::NotEct },
+                &mut dropped,
+            );
         }
         assert_eq!(dropped, packets[2..]);
         assert_eq!(codel.waiting().collect::<Vec<_>>(), packets[..2]);

@@ -8,14 +8,21 @@ use crate::{Nanos, PacketId};
 pub struct DropTail {
     limit: u32,
     fifo: Fifo,
-    /// A packet is being sent.
+    /// A packet is being sent that counts.
     sending: bool,
+    /// Those that are being sent do not count.
+    of_waiting: bool,
 }
 
 impl DropTail {
     /// An empty queue.
     pub fn new(limit: u32) -> Self {
-        Self { limit, fifo: Fifo::default(), sending: false }
+        Self { limit, fifo: Fifo::default(), sending: false, of_waiting: false }
+    }
+
+    /// An empty queue before a line that sends several at once: its limit is that of packets that wait.
+    pub fn of_waiting(limit: u32) -> Self {
+        Self { of_waiting: true, ..Self::new(limit) }
     }
 }
 
@@ -31,7 +38,7 @@ impl Discipline for DropTail {
     /// Asked when the server is free.
     fn dequeue(&mut self, _now: Nanos, _dropped: &mut Vec<PacketId>) -> Option<Waiting> {
         let head = self.fifo.pop();
-        self.sending = head.is_some();
+        self.sending = head.is_some() && !self.of_waiting;
         head
     }
 

@@ -157,6 +157,7 @@ impl Discipline for FqCodel {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Codepoint;
     use super::*;
     use crate::Slab;
 
@@ -176,7 +177,8 @@ mod tests {
         fn come(&mut self, flow: u16, bytes: u32, arrival: Nanos) -> (PacketId, Vec<PacketId>) {
             let packet = self.slab.insert(());
             let mut dropped = Vec::new();
-            self.queue.enqueue(Waiting { packet, bytes, flow, arrival }, &mut dropped);
+            self.queue
+                .enqueue(Waiting { packet, bytes, flow, arrival, ecn: Codepoint::NotEct }, &mut dropped);
             (packet, dropped)
         }
 

@@ -4,12 +4,14 @@
 
 pub mod codel;
 pub mod drop_tail;
+mod ecn;
 mod fifo;
 pub mod fq_codel;
 pub mod pie;
 pub mod policer;
 pub mod red;
 
+pub use ecn::Codepoint;
 pub use fifo::Fifo;
 
 use crate::{Nanos, PacketId, SECOND};
@@ -49,6 +51,8 @@ pub struct Waiting {
     pub flow: u16,
     /// When it came.
     pub arrival: Nanos,
+    /// Whether it can be marked, or has been.
+    pub ecn: Codepoint,
 }
 
 /// A queueing discipline. The packet being sent has left it. It needs no timer: its clock is that of the packets.

@@ -23,16 +23,20 @@ pub struct PieConfig {
     pub mtu: u32,
     /// Most packets that wait; an arrival beyond is dropped.
     pub limit: u32,
+    /// Packets whose transport understands it are marked while the probability is at most a tenth (section 5.1).
+    pub ecn: bool,
 }
 
 /// The values of RFC 8033; the limit is that of Linux.
 impl Default for PieConfig {
     fn default() -> Self {
         let (target, update, burst) = (15_000_000, 15_000_000, 150_000_000);
-        Self { target, update, burst, alpha: 0.125, beta: 1.25, mtu: 1500, limit: 1000 }
+        Self { target, update, burst, alpha: 0.125, beta: 1.25, mtu: 1500, limit: 1000, ecn: false }
     }
 }
 
+/// Packets are marked up to this probability, and dropped beyond it.
+const MARKED_UP_TO: f64 = 0.1;
 /// Delay beyond which the probability grows by 2 % more each time (Linux).
 const LONG_DELAY: Nanos = 250_000_000;
 
@@ -133,15 +137,17 @@ impl Pie {
 }
 
 impl Discipline for Pie {
-    fn enqueue(&mut self, packet: Waiting, dropped: &mut Vec<PacketId>) {
+    fn enqueue(&mut self, mut packet: Waiting, dropped: &mut Vec<PacketId>) {
         self.update(packet.arrival);
         let full = self.fifo.len() >= self.config.limit as usize;
         if full || self.control.drops(&self.config, self.fifo.bytes(), || uniform(&mut self.random)) {
             self.control.accu_prob = 0.0;
-            dropped.push(packet.packet);
-        } else {
-            self.fifo.push(packet);
+            let marks = self.config.ecn && !full && self.control.drop_prob <= MARKED_UP_TO;
+            if !marks || !packet.ecn.mark() {
+                return dropped.push(packet.packet);
+            }
         }
+        self.fifo.push(packet);
     }
 
     fn dequeue(&mut self, now: Nanos, _dropped: &mut Vec<PacketId>) -> Option<Waiting> {
@@ -169,6 +175,7 @@ impl Discipline for Pie {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Codepoint;
     use super::*;
     use crate::Slab;
 
@@ -247,6 +254,36 @@ mod tests {
         assert!(!control(0.1, 7 * MS, 30 * MS).drops(&config, 100_000, || 0.0), "below half of the target");
     }
 
+    /// With a probability of 10 % a packet is marked, beyond it is dropped, and so is one that nobody marks. A full queue
+    /// drops.
+    #[test]
+    fn marks_end_where_drops_must_begin() {
+        let config = PieConfig { ecn: true, limit: 20, ..PieConfig::default() };
+        for (drop_prob, ecn, fate) in [
+            (0.1, Codepoint::Ect, Some(Codepoint::Ce)),
+            (0.1001, Codepoint::Ect, None),
+            (0.1, Codepoint::NotEct, None),
+            (0.1001, Codepoint::Ce, None),
+        ] {
+            let mut pie = Pie::new(config, 1, 0);
+            let mut slab = Slab::default();
+            let mut enqueue = |pie: &mut Pie, ecn| {
+                let waiting = Waiting { packet: slab.insert(()), bytes: 1500, flow: 0, arrival: 0, ecn };
+                let mut dropped = Vec::new();
+                pie.enqueue(waiting, &mut dropped);
+                dropped.is_empty()
+            };
+            assert!((0..10).all(|_| enqueue(&mut pie, Codepoint::NotEct)), "within the burst");
+            pie.control = Control { accu_prob: 8.5, ..control(drop_prob, 30 * MS, 30 * MS) };
+            assert_eq!(enqueue(&mut pie, ecn), fate.is_some());
+            assert_eq!(pie.control.accu_prob, 0.0);
+            let marked = (0..11).filter_map(|_| pie.fifo.pop()).any(|packet| packet.ecn == Codepoint::Ce);
+            assert_eq!(marked, fate == Some(Codepoint::Ce));
+            pie.control = control(0.0, 0, 0);
+            assert_eq!((0..30).filter(|_| enqueue(&mut pie, Codepoint::Ect)).count(), 20);
+        }
+    }
+
     /// A packet each 0.8 ms meets a server of 1 ms. The burst of 150 ms is over after ten updates, and then the queue
     /// is brought back to about the target, where a drop-tail queue would have grown to its limit.
     #[test]
@@ -257,8 +294,13 @@ mod tests {
         let mut next_arrival = 0;
         for now in (0..120_000).map(|ms| ms * MS) {
             while next_arrival <= now {
-                let waiting =
-                    Waiting { packet: slab.insert(()), bytes: 1500, flow: 0, arrival: next_arrival };
+                let waiting = Waiting {
+                    packet: slab.insert(()),
+                    bytes: 1500,
+                    flow: 0,
+                    arrival: next_arrival,
+                    ecn: Codepoint::NotEct,
+                };
                 pie.enqueue(waiting, &mut dropped);
                 next_arrival += 800_000;
                 assert!(next_arrival > 150 * MS || dropped.is_empty(), "within the burst");

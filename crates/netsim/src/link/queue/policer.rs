@@ -48,6 +48,7 @@ impl Discipline for Policer {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Codepoint;
     use super::*;
     use crate::Slab;
     use crate::queue::drop_tail::DropTail;
@@ -62,7 +63,8 @@ mod tests {
         let mut first = None;
         for number in 0..10_000 {
             let arrival = number * 600_000;
-            let waiting = Waiting { packet: slab.insert(()), bytes: 1500, flow: 0, arrival };
+            let waiting =
+                Waiting { packet: slab.insert(()), bytes: 1500, flow: 0, arrival, ecn: Codepoint::NotEct };
             policer.enqueue(waiting, &mut dropped);
             first = first.or((!dropped.is_empty()).then_some(arrival));
         }

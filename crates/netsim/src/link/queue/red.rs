@@ -21,6 +21,9 @@ pub struct RedConfig {
     pub packet_time: Nanos,
     /// Most packets that wait; an arrival beyond is dropped.
     pub limit: u32,
+    /// Packets whose transport understands it are marked in place of dropped, but where the queue is full
+    /// (`sch_red.c`).
+    pub ecn: bool,
 }
 
 impl RedConfig {
@@ -31,7 +34,15 @@ impl RedConfig {
         let min = (packets_per_s * 0.005 / 2.0).max(5.0);
         let packet_time = 8 * Nanos::from(mtu) * SECOND / rate.max(1);
         let limit = (12.0 * min) as u32;
-        Self { min, max: 3.0 * min, max_p: 0.1, weight: 0.002, packet_time: packet_time.max(1), limit }
+        Self {
+            min,
+            max: 3.0 * min,
+            max_p: 0.1,
+            weight: 0.002,
+            packet_time: packet_time.max(1),
+            limit,
+            ecn: false,
+        }
     }
 }
 
@@ -96,9 +107,9 @@ impl Red {
 }
 
 impl Discipline for Red {
-    fn enqueue(&mut self, packet: Waiting, dropped: &mut Vec<PacketId>) {
+    fn enqueue(&mut self, mut packet: Waiting, dropped: &mut Vec<PacketId>) {
         self.average(packet.arrival);
-        if self.drops() {
+        if self.drops() && !(self.config.ecn && packet.ecn.mark()) {
             dropped.push(packet.packet);
         } else if self.fifo.len() >= self.config.limit as usize {
             self.count = Some(0);
@@ -134,11 +145,19 @@ impl Discipline for Red {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Codepoint;
     use super::*;
     use crate::Slab;
 
-    const CONFIG: RedConfig =
-        RedConfig { min: 5.0, max: 15.0, max_p: 0.1, weight: 0.002, packet_time: 1_000_000, limit: 100 };
+    const CONFIG: RedConfig = RedConfig {
+        min: 5.0,
+        max: 15.0,
+        max_p: 0.1,
+        weight: 0.002,
+        packet_time: 1_000_000,
+        limit: 100,
+        ecn: false,
+    };
 
     fn red(avg: f64, count: Option<u32>) -> Red {
         Red { avg, count, ..Red::new(CONFIG, 1, 0) }
@@ -164,7 +183,13 @@ mod tests {
         let mut slab = Slab::default();
         red.q_time = None;
         for _ in 0..50 {
-            red.fifo.push(Waiting { packet: slab.insert(()), bytes: 1500, flow: 0, arrival: 0 });
+            red.fifo.push(Waiting {
+                packet: slab.insert(()),
+                bytes: 1500,
+                flow: 0,
+                arrival: 0,
+                ecn: Codepoint::NotEct,
+            });
         }
         (0..100).for_each(|_| red.average(0));
         assert!((red.avg - 50.0 * (1.0 - 0.998_f64.powi(100))).abs() < 1e-9, "{}", red.avg);
@@ -193,6 +218,23 @@ mod tests {
         let mean = distances.iter().sum::<i32>() as f64 / distances.len() as f64;
         assert!((mean - 10.0).abs() < 0.2, "{mean}");
         assert!(distances.iter().all(|distance| (1..=19).contains(distance)));
+    }
+
+    #[test]
+    fn marks_stand_for_drops_until_the_queue_is_full() {
+        let mut red = red(40.0, Some(0));
+        red.config.ecn = true;
+        let mut slab = Slab::default();
+        let mut enqueue = |red: &mut Red, ecn| {
+            let waiting = Waiting { packet: slab.insert(()), bytes: 1500, flow: 0, arrival: 0, ecn };
+            let mut dropped = Vec::new();
+            red.avg = 40.0;
+            red.enqueue(waiting, &mut dropped);
+            dropped.is_empty()
+        };
+        assert!(!enqueue(&mut red, Codepoint::NotEct), "beyond twice the upper threshold all are dropped");
+        assert_eq!((0..200).filter(|_| enqueue(&mut red, Codepoint::Ect)).count(), 100);
+        assert!((0..100).filter_map(|_| red.fifo.pop()).all(|packet| packet.ecn == Codepoint::Ce));
     }
 
     /// 833.3 packets a second: half of those of 5 ms are 2.08, so 5; at 100 Mbit/s 20.8.

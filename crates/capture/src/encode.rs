@@ -7,6 +7,7 @@
 use super::sightings::Sighting;
 use segue_tcp::StackProfile;
 use segue_tcp::encode::{byte_number, options, window_field};
+use segue_tcp::segment::Ecn;
 use segue_tcp::wire::{EncodeError, Flags, Header, IPV4_HEADER, Ipv4Header, MAX_HEADER, Payload};
 
 /// Port of flow 0 at the correspondent node; flow i has the i-th after it.
@@ -34,6 +35,11 @@ pub(super) fn packet(
     if segment.has_ack {
         flags |= Flags::ACK;
     }
+    for (said, flag) in [(Ecn::ECE, Flags::ECE), (Ecn::CWR, Flags::CWR)] {
+        if segment.ecn.says(said) {
+            flags |= flag;
+        }
+    }
     let cn = FIRST_CN_PORT.wrapping_add(packet.flow);
     let (source_port, destination_port) = if packet.data { (cn, MN_PORT) } else { (MN_PORT, cn) };
     let header = Header {
@@ -50,7 +56,14 @@ pub(super) fn packet(
     let payload = usize::from(segment.payload);
     let mut tcp = [0; MAX_HEADER];
     let length = header.encode(addresses, Payload::Zeros(payload), &mut tcp)?;
-    let ip = Ipv4Header { identification: sighting.identification, ..Ipv4Header::new(addresses) };
+    // RFC 3168, 5: ECT(0) is 10, CE 11.
+    let traffic_class = match segment.ecn {
+        ecn if ecn.says(Ecn::CE) => 0b11,
+        ecn if ecn.says(Ecn::ECT) => 0b10,
+        _ => 0,
+    };
+    let identification = sighting.identification;
+    let ip = Ipv4Header { identification, traffic_class, ..Ipv4Header::new(addresses) };
     let ip = ip.encode(length + payload)?;
     let ethernet = if packet.data { TO_MOBILE } else { FROM_MOBILE };
     let whole = ethernet.len() + IPV4_HEADER + length + payload;

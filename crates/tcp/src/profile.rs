@@ -290,7 +290,7 @@ const RECOVERY: &str =
 const RECOVERY_BY_CONTROL: &str =
     "RACK and tail loss probes (RFC 8985), F-RTO (RFC 5682), undo by time stamps and D-SACKs";
 const LEFT_OUT: &str =
-    "unlike Linux: packets of one segment, no TSQ, ECN, Fast Open, MTU probing or metrics cache";
+    "unlike Linux: packets of one segment, no TSQ, Fast Open, MTU probing or metrics cache";
 const BBR3: &str =
     "unlike Linux: BBR version 3 of the draft, paced by TCP's own timer; not held against a kernel";
 
@@ -327,6 +327,7 @@ const fn kernel(name: &'static str, release: Release, control: CcName) -> StackP
             seed: 1,
             phase: 0,
             slow_start_after_idle: true,
+            ecn: false,
             pacing: PacingStatus::None,
         }),
         ..LINUX
@@ -409,6 +410,11 @@ pub const STACK_SETTINGS: &[StackSetting] = &[
         meaning: "jiffies per second, CONFIG_HZ of the kernel",
     },
     StackSetting {
+        name: "ecn",
+        values: "on or off, on a kernel's stack such as linux-6.12",
+        meaning: "whether both ends understand the marks of links with the word ecn (RFC 3168)",
+    },
+    StackSetting {
         name: "notice-sample",
         values: "on or off",
         meaning: "whether the time stamp that comes with a notice gives an RTT sample (9.20)",
@@ -424,7 +430,7 @@ impl StackProfile {
     /// Whether a setting of stacks has a meaning here: a kernel has jiffies, and its own timers, ACKs and windows.
     pub fn has(&self, key: &str) -> bool {
         match key {
-            "hz" => self.kernel.is_some(),
+            "hz" | "ecn" => self.kernel.is_some(),
             "rto-tick-ms" | "delayed-ack-ms" | "window-rules" | "newreno-guard" | "newreno-timer" => {
                 self.kernel.is_none()
             }
@@ -448,6 +454,10 @@ impl StackProfile {
                 let hz = number(1, 10_000)? as u32;
                 let kernel = self.kernel.as_mut().filter(|_| HZ.contains(&hz)).ok_or(setting.values)?;
                 kernel.hz = hz;
+            }
+            "ecn" => {
+                let kernel = self.kernel.as_mut().ok_or(setting.values)?;
+                kernel.ecn = flag(value, "on", "off").ok_or(setting.values)?;
             }
             "notice-sample" => self.notice_sample = flag(value, "on", "off").ok_or(setting.values)?,
             "newreno-guard" => self.guards_recovery = flag(value, "on", "off").ok_or(setting.values)?,

@@ -273,6 +273,7 @@ impl Receiver {
             syn,
             push: false,
             has_ack: true,
+            ecn: Default::default(),
             sack,
             timestamps,
             option: CarriedOption::default(),

@@ -142,6 +142,39 @@ impl Timestamps {
     }
 }
 
+/// What a segment says of congestion without loss (RFC 3168): the field of its IP header, and two flags of TCP.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Ecn(u8);
+
+impl Ecn {
+    /// IP: its sender understands marks (ECT(0)).
+    pub const ECT: Self = Self(1);
+    /// IP: a queue has marked it (CE).
+    pub const CE: Self = Self(2);
+    /// TCP: a mark has come (ECE); on a SYN with CWR, marks are understood.
+    pub const ECE: Self = Self(4);
+    /// TCP: the window has been cut (CWR).
+    pub const CWR: Self = Self(8);
+
+    /// Whether it says all that `other` does.
+    #[inline]
+    pub fn says(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Both.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether it says nothing.
+    #[inline]
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+}
+
 /// A segment.
 ///
 /// The SACK blocks come last in memory: what most segments carry, up to the number of blocks, takes 48 bytes.
@@ -164,6 +197,8 @@ pub struct Segment {
     pub push: bool,
     /// `ack`, `window` and `sack` are valid.
     pub has_ack: bool,
+    /// Marks, and what is said of them.
+    pub ecn: Ecn,
     /// An option carried for somebody else.
     pub option: CarriedOption,
     /// SACK blocks.
@@ -180,7 +215,7 @@ impl Segment {
     /// Overwrites `place`; of SACK blocks and option only what there is, and a data segment mostly has none.
     #[inline(always)] // so that a segment is made where it will lie
     pub fn write(self, place: &mut Self) {
-        let Self { seq, ack, window, payload, syn, push, has_ack, sack, timestamps, option } = self;
+        let Self { seq, ack, window, payload, syn, push, has_ack, ecn, sack, timestamps, option } = self;
         place.seq = seq;
         place.ack = ack;
         place.window = window;
@@ -188,6 +223,7 @@ impl Segment {
         place.syn = syn;
         place.push = push;
         place.has_ack = has_ack;
+        place.ecn = ecn;
         place.timestamps = timestamps;
         sack.write(&mut place.sack);
         option.write(&mut place.option);

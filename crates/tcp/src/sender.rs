@@ -309,6 +309,7 @@ impl<A: Advisor> Sender<A> {
             syn,
             push: false,
             has_ack: !syn,
+            ecn: Default::default(),
             sack: SackList::default(),
             timestamps,
             option: if syn { self.capability } else { CarriedOption::default() },

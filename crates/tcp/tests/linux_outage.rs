@@ -19,6 +19,7 @@ fn ack_of(packet: u32, echo: u32) -> Segment {
         syn: packet == 1,
         push: false,
         has_ack: true,
+        ecn: Default::default(),
         option: Default::default(),
         sack: SackList::default(),
     }

@@ -103,6 +103,7 @@ impl Run {
             syn: false,
             push: false,
             has_ack: true,
+            ecn: Default::default(),
             sack,
             timestamps: Some(Timestamps { value: stamp, echo: stamp - echo_ms }),
             option: Default::default(),

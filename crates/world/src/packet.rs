@@ -1,8 +1,8 @@
 //! The content of the bench's packets.
 
 use segue_handoff::fmipv6::Message;
-use segue_netsim::Payload;
-use segue_tcp::segment::{CarriedOption, SackList};
+use segue_netsim::{Codepoint, Payload};
+use segue_tcp::segment::{CarriedOption, Ecn, SackList};
 use segue_tcp::{Segment, Transmit};
 
 /// A signal on the wire: an IPv6 header.
@@ -44,6 +44,8 @@ pub struct Packet {
     pub retransmission: bool,
     /// Whether a router has held it for the mobile.
     pub forwarded: bool,
+    /// Whether it is one of two copies, each on a link of its own.
+    pub twin: bool,
     /// Whether `message` means something.
     is_signal: bool,
     /// The segment.
@@ -72,6 +74,7 @@ impl Packet {
             data: false,
             retransmission: false,
             forwarded: false,
+            twin: false,
             is_signal: false,
             segment,
             message: Signal::ForwardingRequest,
@@ -89,6 +92,7 @@ impl Packet {
             syn: false,
             push: false,
             has_ack: false,
+            ecn: Default::default(),
             sack: SackList::default(),
             timestamps: None,
             option: CarriedOption::default(),
@@ -126,15 +130,30 @@ impl Payload for Packet {
         self.flow
     }
 
+    #[inline]
+    fn ecn(&self) -> Codepoint {
+        match self.segment.ecn {
+            ecn if ecn.says(Ecn::CE) => Codepoint::Ce,
+            ecn if ecn.says(Ecn::ECT) => Codepoint::Ect,
+            _ => Codepoint::NotEct,
+        }
+    }
+
+    fn mark(&mut self) {
+        self.segment.ecn = self.segment.ecn.and(Ecn::CE);
+    }
+
     #[inline(always)] // so that a packet is made where it will lie
     fn write(self, place: &mut Self) {
-        let Self { bytes, copy, flow, data, retransmission, forwarded, is_signal, segment, message } = self;
+        let Self { bytes, copy, flow, data, retransmission, forwarded, twin, is_signal, segment, message } =
+            self;
         place.bytes = bytes;
         place.copy = copy;
         place.flow = flow;
         place.data = data;
         place.retransmission = retransmission;
         place.forwarded = forwarded;
+        place.twin = twin;
         place.is_signal = is_signal;
         if is_signal {
             place.message = message;

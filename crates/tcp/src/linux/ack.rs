@@ -74,6 +74,10 @@ impl<A: Advisor> LinuxSender<A> {
             flags |= tag.flags;
             self.sk.delivered = self.sk.delivered.wrapping_add(tag.delivered);
         }
+        let ece = self.ecn.echoes(segment);
+        if ece {
+            flags |= flag::ECE;
+        }
         self.probes_out = 0;
         if prior_packets == 0 {
             self.ack_with_nothing_out(prior_una, ack, flags);
@@ -82,7 +86,7 @@ impl<A: Advisor> LinuxSender<A> {
         flags |= self.clean_rtx_queue(prior_fack, &tag, &mut rs);
         self.rack_update_reo_wnd(&rs);
         if self.established {
-            let event = InAck { window_update: flags & flag::WIN_UPDATE != 0, slow_path: true, ece: false };
+            let event = InAck { window_update: flags & flag::WIN_UPDATE != 0, slow_path: true, ece };
             self.control.in_ack_event(&mut self.sk, event);
             self.tell_ack();
         }

@@ -65,7 +65,7 @@ impl<A: Advisor> LinuxSender<A> {
     pub fn loses_one(&mut self, now: Nanos) {
         self.refresh(now);
         if self.sk.packets_out > 0 && self.sk.ca_state < CaState::Recovery {
-            self.enter_recovery();
+            self.enter_recovery(false);
         }
     }
 

@@ -57,6 +57,7 @@ impl<A: Advisor> LinuxSender<A> {
         self.set_ca_state(CaState::Loss);
         self.high_seq = self.sk.snd_nxt;
         self.tlp_high_seq = 0;
+        self.ecn.queue_cwr();
         self.frto = new_recovery || self.retransmits > 0;
     }
 

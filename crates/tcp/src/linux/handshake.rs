@@ -44,6 +44,7 @@ impl<A: Advisor> LinuxSender<A> {
         if self.stamps.saw {
             self.stamps.recent = self.stamps.value;
         }
+        self.ecn.on_syn_ack(segment.ecn);
         self.established = true;
         // `tcp_init_metrics`: a timeout of the SYN may have reduced it needlessly.
         self.sk.snd_ssthresh = INFINITE_SSTHRESH;

@@ -2,13 +2,14 @@
 //!
 //! One file per algorithm, each rule under the name of the kernel's function. [`cc`] has the congestion controls.
 //! State of `struct tcp_sock` is in [`Sock`] where controls use it, else in [`LinuxSender`]. Left out: segmentation
-//! offload, ECN, Fast Open, MTU probing, metrics cache, thin streams.
+//! offload, Fast Open, MTU probing, metrics cache, thin streams.
 
 mod ack;
 mod advice;
 pub mod cc;
 mod claimed;
 mod collapse;
+mod ecn;
 mod frto;
 mod handshake;
 mod info;
@@ -33,6 +34,7 @@ pub mod wheel;
 use std::collections::VecDeque;
 
 use self::cc::{CaEvent, CaState, CongestionOps, Control, Sock};
+use self::ecn::EcnState;
 pub use self::info::{Tally, TcpInfo};
 use self::path::Path;
 use self::paws::Stamps;
@@ -45,7 +47,7 @@ use crate::Nanos;
 use crate::advice::Advisor;
 use crate::core::charged_header;
 use crate::profile::StackProfile;
-use crate::segment::{CarriedOption, SackList, Segment, Timestamps};
+use crate::segment::{CarriedOption, Ecn, SackList, Segment, Timestamps};
 use crate::sender::Transmit;
 
 /// Degree of reordering at the start (`tcp_reordering`).
@@ -58,6 +60,7 @@ mod flag {
     pub const RETRANS_DATA_ACKED: u32 = 0x08;
     pub const SYN_ACKED: u32 = 0x10;
     pub const DATA_SACKED: u32 = 0x20;
+    pub const ECE: u32 = 0x40;
     pub const LOST_RETRANS: u32 = 0x80;
     pub const ORIG_SACK_ACKED: u32 = 0x200;
     pub const SND_UNA_ADVANCED: u32 = 0x400;
@@ -67,7 +70,7 @@ mod flag {
     pub const DSACK_TLP: u32 = 0x20000;
     pub const ACKED: u32 = DATA_ACKED | SYN_ACKED;
     pub const NOT_DUP: u32 = WIN_UPDATE | ACKED;
-    pub const CA_ALERT: u32 = DATA_SACKED | DSACKING_ACK;
+    pub const CA_ALERT: u32 = DATA_SACKED | ECE | DSACKING_ACK;
     pub const FORWARD_PROGRESS: u32 = ACKED | DATA_SACKED;
 }
 
@@ -103,6 +106,7 @@ struct Out {
     stamp: u32,
     /// PSH.
     push: bool,
+    ecn: Ecn,
     kind: OutKind,
 }
 
@@ -148,6 +152,7 @@ pub struct LinuxSender<A> {
     snd_wnd: u32,
     max_window: u32,
     stamps: Stamps,
+    ecn: EcnState,
     last_oow_ack: u32,
     data_segs_out: u32,
     probes_out: u32,
@@ -250,6 +255,7 @@ impl<A: Advisor> LinuxSender<A> {
             snd_wnd: profile.receive_window,
             max_window: profile.receive_window,
             stamps: Stamps::default(),
+            ecn: EcnState::new(settings.ecn),
             last_oow_ack: 0,
             data_segs_out: 0,
             probes_out: 0,
@@ -420,6 +426,7 @@ impl<A: Advisor> LinuxSender<A> {
             syn,
             push: out.push,
             has_ack: !syn,
+            ecn: out.ecn,
             sack: SackList::default(),
             timestamps: Some(Timestamps { value: out.stamp, echo: self.stamps.recent }),
             option: if syn { self.capability } else { CarriedOption::default() },

@@ -17,6 +17,7 @@ impl<A: Advisor> LinuxSender<A> {
         self.prr_delivered = 0;
         self.prr_out = 0;
         self.sk.snd_ssthresh = self.control.ssthresh(&self.sk);
+        self.ecn.queue_cwr();
     }
 
     /// Sets cwnd by what was delivered (`tcp_cwnd_reduction`).

@@ -128,7 +128,7 @@ impl<A: Advisor> LinuxSender<A> {
         self.rack_detect_loss();
         if prior_in_flight != self.sk.packets_in_flight() {
             if self.sk.ca_state != CaState::Recovery {
-                self.enter_recovery();
+                self.enter_recovery(false);
                 if !self.has_cong_control() && self.sk.in_cwnd_reduction() {
                     self.cwnd_reduction(1, self.sk.lost.wrapping_sub(lost), 0);
                 }

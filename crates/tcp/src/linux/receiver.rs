@@ -7,12 +7,15 @@
 
 mod buffer;
 mod delayed_ack;
+mod ecn;
 mod handshake;
 mod reassembly;
 
 use std::collections::VecDeque;
 
 use self::buffer::Buffer;
+use self::delayed_ack::MAX_QUICKACKS;
+use self::ecn::EcnState;
 use self::reassembly::NUM_SACKS;
 use super::LinuxSettings;
 use super::wheel::{Clock, Place, WheelTimer};
@@ -22,7 +25,7 @@ use crate::encode::sack_room;
 use crate::profile::StackProfile;
 use crate::ranges::Ranges;
 use crate::receiver::Arrival;
-use crate::segment::{CarriedOption, SackList, Segment, Timestamps};
+use crate::segment::{CarriedOption, Ecn, SackList, Segment, Timestamps};
 
 /// By how much a time stamp may lag (`TCP_PAWS_WINDOW`).
 const PAWS_WINDOW: i32 = 1;
@@ -84,6 +87,7 @@ pub struct LinuxReceiver {
     compressed_rcv_nxt: u32,
     dup_acks: u32,
     last_oow_ack: Option<u64>,
+    ecn: EcnState,
 }
 
 impl LinuxReceiver {
@@ -130,6 +134,7 @@ impl LinuxReceiver {
             compressed_rcv_nxt: 0,
             dup_acks: 0,
             last_oow_ack: None,
+            ecn: EcnState::new(settings.ecn),
         }
     }
 
@@ -235,7 +240,8 @@ impl LinuxReceiver {
             if let Some(stamps) = segment.timestamps {
                 self.buffer.measure(stamps.echo, self.time_stamp().wrapping_sub(stamps.echo));
             }
-            self.queue(segment.seq, segment.push);
+            self.accept_cwr(segment);
+            self.queue(segment);
         }
         if self.scheduled {
             self.ack_snd_check();
@@ -250,7 +256,7 @@ impl LinuxReceiver {
     /// An answer to what lies outside the window (`tcp_send_dupack`).
     fn send_dupack(&mut self, data: Option<u32>) {
         if let Some(seq) = data.filter(|&seq| seq < self.rcv_nxt) {
-            self.enter_quickack_mode();
+            self.enter_quickack_mode(MAX_QUICKACKS);
             self.set_duplicate(seq);
         }
         self.send_ack();
@@ -305,6 +311,7 @@ impl LinuxReceiver {
             syn,
             push: false,
             has_ack: true,
+            ecn: self.ecn.says(syn),
             sack,
             timestamps: Some(Timestamps { value: self.time_stamp(), echo: self.ts_recent }),
             option: CarriedOption::default(),
@@ -392,7 +399,7 @@ impl LinuxReceiver {
     pub fn plain_ack(&self, now: Nanos) -> (Segment, u32) {
         let value = (self.clock.since_boot(now) / 1_000_000) as u32;
         let timestamps = Some(Timestamps { value, echo: 0 });
-        let ack = Segment { timestamps, ..self.segment(false, SackList::default()) };
+        let ack = Segment { timestamps, ecn: Ecn::default(), ..self.segment(false, SackList::default()) };
         (ack, charged_header(&self.profile, &ack))
     }
 

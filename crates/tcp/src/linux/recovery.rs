@@ -63,7 +63,7 @@ impl<A: Advisor> LinuxSender<A> {
     }
 
     /// Fast recovery begins (`tcp_enter_recovery`).
-    pub(super) fn enter_recovery(&mut self) {
+    pub(super) fn enter_recovery(&mut self, ece: bool) {
         if self.spares_window() {
             return;
         }
@@ -76,7 +76,9 @@ impl<A: Advisor> LinuxSender<A> {
         self.prior_ssthresh = 0;
         self.init_undo();
         if !self.sk.in_cwnd_reduction() {
-            self.prior_ssthresh = self.sk.current_ssthresh();
+            if !ece {
+                self.prior_ssthresh = self.sk.current_ssthresh();
+            }
             self.init_cwnd_reduction();
         }
         if let Some(advice) = advice {
@@ -101,9 +103,12 @@ impl<A: Advisor> LinuxSender<A> {
     }
 
     /// `tcp_try_to_open`.
-    fn try_to_open(&mut self) {
+    fn try_to_open(&mut self, flags: u32) {
         if !self.any_retrans_done() {
             self.retrans_stamp = 0;
+        }
+        if flags & flag::ECE != 0 {
+            self.enter_cwr();
         }
         if self.sk.ca_state != CaState::Cwr {
             self.try_keep_open();
@@ -145,6 +150,10 @@ impl<A: Advisor> LinuxSender<A> {
         if self.sk.packets_out == 0 {
             self.sk.sacked_out = 0;
         }
+        // A. A mark: the cut is needed, and nothing undoes it.
+        if entered_with & flag::ECE != 0 {
+            self.prior_ssthresh = 0;
+        }
         if self.check_sack_reneging(flags) {
             return Rexmit::None;
         }
@@ -180,14 +189,14 @@ impl<A: Advisor> LinuxSender<A> {
                     return Rexmit::None;
                 }
                 if self.try_undo_dsack() {
-                    self.try_to_open();
+                    self.try_to_open(*flags);
                 }
                 self.identify_packet_loss(flags);
                 if self.sk.ca_state != CaState::Recovery {
                     if self.sk.lost_out == 0 {
                         return Rexmit::None;
                     }
-                    self.enter_recovery();
+                    self.enter_recovery(entered_with & flag::ECE != 0);
                 }
             }
             CaState::Loss => {
@@ -219,10 +228,10 @@ impl<A: Advisor> LinuxSender<A> {
         }
         self.identify_packet_loss(flags);
         if self.sk.lost_out == 0 {
-            self.try_to_open();
+            self.try_to_open(*flags);
             return rexmit;
         }
-        self.enter_recovery();
+        self.enter_recovery(*flags & flag::ECE != 0);
         Rexmit::Lost
     }
 }

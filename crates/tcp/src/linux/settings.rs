@@ -45,6 +45,8 @@ pub struct LinuxSettings {
     pub phase: Nanos,
     /// cwnd shrinks while nothing is sent (`tcp_slow_start_after_idle`).
     pub slow_start_after_idle: bool,
+    /// Offers ECN, or takes up the offer (`tcp_ecn`, 1 and 0).
+    pub ecn: bool,
     /// Pacing at the start; a control may ask for it itself.
     pub pacing: PacingStatus,
 }

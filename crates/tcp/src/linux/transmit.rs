@@ -10,6 +10,7 @@ use super::cc::{CaEvent, INIT_CWND, PacingStatus};
 use super::queue::{ANY_RETRANS, EVER_RETRANS, LOST, PUSH, RETRANS, SACKED};
 use super::{CaState, LinuxSender, Out, OutKind, Pending};
 use crate::advice::Advisor;
+use crate::segment::Ecn;
 
 /// Data packets at the start that are not paced.
 const UNPACED: u32 = 10;
@@ -180,7 +181,8 @@ impl<A: Advisor> LinuxSender<A> {
         }
         let push = packet.has(PUSH);
         let stamp = (sent_ns / 1_000_000) as u32;
-        self.out.push_back(Out { seq, copy, stamp, push, kind: OutKind::Data { retransmission } });
+        let ecn = self.ecn_of(seq, retransmission);
+        self.out.push_back(Out { seq, copy, stamp, push, ecn, kind: OutKind::Data { retransmission } });
     }
 
     /// `__tcp_retransmit_skb`; false if the receiver has no room for it.
@@ -358,6 +360,7 @@ impl<A: Advisor> LinuxSender<A> {
         self.sk.tcp_wstamp_ns = self.sk.tcp_wstamp_ns.max(self.sk.tcp_clock_cache);
         let stamp = (self.sk.tcp_wstamp_ns / 1_000_000) as u32;
         let copy = self.next_copy();
-        self.out.push_back(Out { seq, copy, stamp, push: false, kind: OutKind::Bare });
+        let ecn = Ecn::default();
+        self.out.push_back(Out { seq, copy, stamp, push: false, ecn, kind: OutKind::Bare });
     }
 }

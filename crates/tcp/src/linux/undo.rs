@@ -56,7 +56,10 @@ impl<A: Advisor> LinuxSender<A> {
                 self.heed_rto_bound();
             }
             self.sk.set_cwnd(cwnd);
-            self.sk.snd_ssthresh = self.sk.snd_ssthresh.max(self.prior_ssthresh);
+            if self.prior_ssthresh > self.sk.snd_ssthresh {
+                self.sk.snd_ssthresh = self.prior_ssthresh;
+                self.ecn.withdraw_cwr();
+            }
         }
         self.cwnd_stamp = self.sk.jiffies;
         self.undo_marker = None;

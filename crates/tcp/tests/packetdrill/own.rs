@@ -129,3 +129,8 @@ fn a_fault_names_its_line() {
     let fault = run::play(&script::parse(&early).unwrap(), HOST).unwrap_err();
     assert!(fault.contains("sent is 1000 bytes from 1 on at 0.100200 s"), "{fault}");
 }
+
+#[test]
+fn a_mark_cuts_once() {
+    holds("ecn");
+}

@@ -65,15 +65,11 @@ const INDEX: [(&str, &[&str]); 7] = [
 
 /// Scripts that cannot hold, and what they end with. The test fails if one of them holds after all.
 ///
-/// * ECN is no part of the stack.
 /// * The two of 166 kbit/s expect the HyStart of before January 2025, which began no round while cwnd was below 16
 ///   ("tcp_cubic: fix incorrect HyStart round start detection"). Linux 6.18 leaves slow start at 36, too: our own script
 ///   `hystart` is recorded from it. With the old rule the first of the two holds to its end.
-const EXCEPTIONS: [(&str, &str); 3] = [
-    ("cwnd-moderation-ecn-enter-cwr-no-moderation-700", "the stack has no ECN"),
-    ("cubic-bulk-166k", "tcpi_snd_cwnd is 36"),
-    ("cubic-bulk-166k-idle-restart", "tcpi_snd_cwnd is 36"),
-];
+const EXCEPTIONS: [(&str, &str); 2] =
+    [("cubic-bulk-166k", "tcpi_snd_cwnd is 36"), ("cubic-bulk-166k-idle-restart", "tcpi_snd_cwnd is 36")];
 
 /// Where the scripts are; what was unpacked goes with it.
 struct Folder {

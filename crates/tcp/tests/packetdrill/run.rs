@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use segue_tcp::linux::cc::{CaState, CcName, PacingStatus};
 use segue_tcp::linux::{LinuxSender, LinuxSettings, TcpInfo};
 use segue_tcp::profile::LINUX_6_12;
-use segue_tcp::segment::Timestamps;
+use segue_tcp::segment::{Ecn, Timestamps};
 use segue_tcp::{Advice, Nanos, SackList, Segment, StackProfile};
 
 use crate::code::{self, Names};
@@ -67,12 +67,15 @@ struct Sent {
     seq: u32,
     len: u32,
     syn: bool,
+    ecn: Ecn,
     stamp: u32,
 }
 
 struct Drill {
     tolerance: Nanos,
     settings: LinuxSettings,
+    /// An offer of ECN is taken up (`tcp_ecn` 1 and 2).
+    takes_up_ecn: bool,
     /// Absent before the handshake.
     sender: Option<LinuxSender<()>>,
     /// The script's other side opens the connection.
@@ -98,6 +101,7 @@ impl Drill {
         Self {
             tolerance,
             settings: LinuxSettings { hz, phase, ..defaults },
+            takes_up_ecn: true,
             sender: None,
             passive: true,
             mss: 0,
@@ -189,6 +193,7 @@ impl Drill {
                 },
                 len: segment.payload.into(),
                 syn: segment.syn,
+                ecn: segment.ecn,
                 stamp: segment.timestamps.map_or(0, |stamps| stamps.value),
             });
         }
@@ -236,8 +241,8 @@ impl Drill {
 
     /// A packet of the other side.
     fn receive(&mut self, packet: &Packet) -> Result<(), String> {
-        if packet.ecn {
-            return Err("the stack has no ECN".into());
+        if packet.ecn.says(Ecn::CE) {
+            return Err("an ACK is marked".into());
         }
         if packet.fin && self.closed {
             return Ok(());
@@ -256,6 +261,7 @@ impl Drill {
             if self.passive {
                 // The time stamps take 12 bytes of every segment.
                 self.mss = options.mss.unwrap_or(536).min(MSS) - if self.stamps { 12 } else { 0 };
+                self.settings.ecn = packet.ecn.says(Ecn::ECE.and(Ecn::CWR)) && self.takes_up_ecn;
                 self.open(options);
                 return Ok(());
             }
@@ -283,6 +289,8 @@ impl Drill {
             syn: handshake,
             push: false,
             has_ack: packet.has_ack,
+            // The other side opens the connection in the script, and answers here: its offer was taken up.
+            ecn: if handshake && self.passive && self.settings.ecn { Ecn::ECE } else { packet.ecn },
             option: Default::default(),
             sack,
         };
@@ -307,9 +315,6 @@ impl Drill {
 
     /// The sender must send `packet` between `from` and `to`, in segments as it pleases.
     fn expect(&mut self, packet: &Packet, from: Nanos, to: Nanos) -> Result<(), String> {
-        if packet.ecn {
-            return Err("the stack has no ECN".into());
-        }
         if self.closed {
             let farewell = packet.fin || packet.len == 0;
             return if farewell { Ok(()) } else { Err("data after close()".into()) };
@@ -323,6 +328,10 @@ impl Drill {
                 self.advance(latest);
                 return Err(format!("byte {next} is not sent by {}", seconds(latest)));
             };
+            let said = sent.ecn.says(Ecn::CWR) && !sent.syn;
+            if said != (packet.ecn.says(Ecn::CWR) && !packet.syn && next == packet.seq) {
+                return Err(format!("CWR of byte {next} is {said}"));
+            }
             if (sent.syn, sent.seq) != (packet.syn, next)
                 || sent.len > end - next
                 || (sent.len == 0) != (packet.len == 0)
@@ -386,7 +395,11 @@ impl Drill {
                 ("tcp_slow_start_after_idle", _) => self.settings.slow_start_after_idle = value == "1",
                 // They concern segments of more than one packet, and buffers, or are the default.
                 ("tcp_tso_win_divisor" | "tcp_min_tso_segs" | "tcp_rmem", _) => {}
-                ("tcp_ecn", "0" | "2") | ("tcp_timestamps", _) | ("tcp_pacing_ss_ratio", "200") => {}
+                ("tcp_ecn", _) => {
+                    self.settings.ecn = value == "1";
+                    self.takes_up_ecn = value != "0";
+                }
+                ("tcp_timestamps", _) | ("tcp_pacing_ss_ratio", "200") => {}
                 ("tcp_congestion_control", name) => {
                     self.settings.control = CcName::named(name).ok_or(format!("no control `{name}`"))?;
                 }

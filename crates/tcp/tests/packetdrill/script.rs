@@ -3,6 +3,7 @@
 //! Source: packetdrill's lexer.l, parser.y and its documentation, "packetdrill Linux reference".
 
 use segue_tcp::Nanos;
+use segue_tcp::segment::Ecn;
 
 /// A script.
 #[derive(Debug, Default)]
@@ -60,8 +61,8 @@ pub struct Packet {
     pub syn: bool,
     pub fin: bool,
     pub has_ack: bool,
-    /// Any of CWR, ECE, and marks in the IP header.
-    pub ecn: bool,
+    /// Marks, and what is said of them; that an ACK could be marked says nothing.
+    pub ecn: Ecn,
     pub seq: u32,
     pub len: u32,
     pub ack: u32,
@@ -227,15 +228,20 @@ fn packet(text: &str) -> Result<Packet, String> {
     };
     let mut packet = Packet { options: parse_options(options)?, ..Packet::default() };
     let mut words = text.split_whitespace().peekable();
-    while words.next_if(|word| word.starts_with('[')).is_some() {
-        packet.ecn = true;
+    while let Some(word) = words.next_if(|word| word.starts_with('[')) {
+        match word {
+            "[noecn]" | "[ect0]" | "[ect1]" | "[ect01]" => {}
+            "[ce]" => packet.ecn = packet.ecn.and(Ecn::CE),
+            _ => return Err(format!("unknown field `{word}`")),
+        }
     }
     for flag in words.next().ok_or("a packet without flags")?.chars() {
         match flag {
             'S' => packet.syn = true,
             'F' => packet.fin = true,
             '.' => packet.has_ack = true,
-            'E' | 'W' => packet.ecn = true,
+            'E' => packet.ecn = packet.ecn.and(Ecn::ECE),
+            'W' => packet.ecn = packet.ecn.and(Ecn::CWR),
             'P' => {}
             _ => return Err(format!("unknown flag `{flag}`")),
         }

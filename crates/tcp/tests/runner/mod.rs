@@ -336,6 +336,7 @@ impl<H: Hooks> Run<H> {
             syn: false,
             push: false,
             has_ack: true,
+            ecn: Default::default(),
             sack: SackList::default(),
             timestamps: None,
             option: CarriedOption::default(),

@@ -242,6 +242,7 @@ mod tests {
             syn: false,
             push: false,
             has_ack: true,
+            ecn: Default::default(),
             sack: SackList::default(),
             timestamps: None,
             option: CarriedOption::default(),

@@ -5,9 +5,10 @@
 
 use super::LinuxReceiver;
 use crate::Nanos;
+use crate::segment::Ecn;
 
 /// ACKs sent at once at the start and after trouble (`TCP_MAX_QUICKACKS`).
-const MAX_QUICKACKS: u32 = 16;
+pub(super) const MAX_QUICKACKS: u32 = 16;
 /// Duplicate ACKs before they are compressed (`TCP_FASTRETRANS_THRESH`).
 const DUP_ACKS: u32 = 3;
 /// Most ACKs that one compressed ACK stands for (`tcp_comp_sack_nr`).
@@ -18,11 +19,11 @@ const COMPRESSED_SLACK: Nanos = 100_000;
 
 impl LinuxReceiver {
     /// In-order data (`tcp_event_data_recv`).
-    pub(super) fn event_data_recv(&mut self) {
+    pub(super) fn event_data_recv(&mut self, ecn: Ecn) {
         self.scheduled = true;
         let least = self.ato_min();
         if self.ato == 0 {
-            self.incr_quickack();
+            self.incr_quickack(MAX_QUICKACKS);
             self.ato = least;
         } else {
             let gap = self.jiffies - self.last_data;
@@ -31,10 +32,11 @@ impl LinuxReceiver {
             } else if gap < self.ato {
                 self.ato = (self.ato / 2 + gap).min(self.rto).min(self.delack_max());
             } else if gap > self.rto {
-                self.incr_quickack(); // the sender has paused
+                self.incr_quickack(MAX_QUICKACKS); // the sender has paused
             }
         }
         self.last_data = self.jiffies;
+        self.check_ce(ecn);
         self.grow_window(true);
     }
 
@@ -45,14 +47,14 @@ impl LinuxReceiver {
     }
 
     /// `tcp_incr_quickack`. The window is never so small that it counts.
-    fn incr_quickack(&mut self) {
-        let most = (self.window / 2).clamp(2, MAX_QUICKACKS);
-        self.quick = self.quick.max(most);
+    fn incr_quickack(&mut self, most: u32) {
+        let quick = (self.window / 2).max(2).min(most);
+        self.quick = self.quick.max(quick);
     }
 
     /// `tcp_enter_quickack_mode`.
-    pub(super) fn enter_quickack_mode(&mut self) {
-        self.incr_quickack();
+    pub(super) fn enter_quickack_mode(&mut self, most: u32) {
+        self.incr_quickack(most);
         self.ato = self.ato_min();
     }
 

@@ -22,6 +22,9 @@ impl LinuxReceiver {
         {
             self.ts_recent = stamps.value;
         }
+        if arrival == Arrival::New {
+            self.ecn.on_syn(segment.ecn);
+        }
         self.rcv_nxt = self.rcv_nxt.max(1);
         self.rcv_wup = self.rcv_wup.max(1);
         if self.established {

@@ -4,6 +4,8 @@
 //! `tcp_sack_new_ofo_skb`, `tcp_sack_maybe_coalesce`, `tcp_sack_remove`).
 
 use super::LinuxReceiver;
+use super::delayed_ack::MAX_QUICKACKS;
+use crate::segment::{Ecn, Segment};
 
 /// SACK blocks that are remembered (`TCP_NUM_SACKS`), and those beyond which nothing is compressed.
 pub(super) const NUM_SACKS: usize = 4;
@@ -13,11 +15,12 @@ const SEGMENTS_OUT_OF_ORDER: u32 = 2;
 
 impl LinuxReceiver {
     /// `tcp_data_queue`.
-    pub(super) fn queue(&mut self, seq: u32, push: bool) {
+    pub(super) fn queue(&mut self, segment: &Segment) {
+        let Segment { seq, push, ecn, .. } = *segment;
         if seq == self.rcv_nxt {
             self.rcv_nxt += 1;
             self.pushed |= push; // `tcp_measure_rcv_mss`
-            self.event_data_recv();
+            self.event_data_recv(ecn);
             if !self.ranges.is_empty() {
                 if let Some(next) = self.ranges.take_from(self.rcv_nxt) {
                     self.rcv_nxt = next;
@@ -29,15 +32,16 @@ impl LinuxReceiver {
             self.sack_remove();
         } else if seq < self.rcv_nxt {
             self.set_duplicate(seq);
-            self.enter_quickack_mode();
+            self.enter_quickack_mode(MAX_QUICKACKS);
             self.scheduled = true;
         } else {
-            self.queue_out_of_order(seq);
+            self.queue_out_of_order(seq, ecn);
         }
     }
 
     /// `tcp_data_queue_ofo`.
-    fn queue_out_of_order(&mut self, seq: u32) {
+    fn queue_out_of_order(&mut self, seq: u32, ecn: Ecn) {
+        self.check_ce(ecn);
         self.scheduled = true;
         let first = self.ranges.is_empty();
         let new = self.ranges.insert(seq);

@@ -8,7 +8,7 @@ mod presets;
 mod words;
 
 pub use error::LinkError;
-pub use features::{Features, Loss, Place, QueueWord, Tokens};
+pub use features::{Aggregation, Features, Grant, Loss, Place, QueueWord, Tokens};
 pub use opportunities::opportunities_ms;
 pub use presets::{PRESETS, Preset, TODAY, name_links, own_links, variants};
 pub use words::WORDS;
@@ -232,6 +232,13 @@ impl AccessLink {
     pub fn service(&self, place: Place, up: bool) -> Service {
         let capacity = if up { &self.up } else { &self.down };
         capacity.service(&self.features[usize::from(up)], Direction { place, up })
+    }
+
+    /// The same for the bound: grants are there when they are needed.
+    pub(crate) fn best_service(&self, place: Place, up: bool) -> Service {
+        let capacity = if up { &self.up } else { &self.down };
+        let features = Features { grant: None, ..self.features[usize::from(up)] };
+        capacity.service(&features, Direction { place, up })
     }
 
     /// One way, from the mobile.

@@ -11,7 +11,7 @@ use segue_netsim::queue::pie::{Pie, PieConfig};
 use segue_netsim::queue::policer::Policer;
 use segue_netsim::queue::red::{Red, RedConfig};
 use segue_netsim::queue::{Discipline, Queue};
-use segue_netsim::service::{Bucket, Changes, Gaps, VaryingRate};
+use segue_netsim::service::{Aggregates, Bucket, Changes, Gaps, Granted, VaryingRate};
 use segue_netsim::{Delay, LinkConfig, Nanos, Rate, Service};
 
 /// Bytes of a full packet.
@@ -36,6 +36,7 @@ enum Purpose {
     Shift,
     Rate,
     Queue,
+    Grant,
 }
 
 /// A direction of a link.
@@ -107,6 +108,24 @@ impl Tokens {
     }
 }
 
+/// Aggregates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Aggregation {
+    /// Most packets of one.
+    pub most: u32,
+    /// What each costs, ns.
+    pub overhead: Nanos,
+}
+
+/// Grants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grant {
+    /// From one scheduling request to the next, ns.
+    pub cycle: Nanos,
+    /// From a request to the first transmission, ns.
+    pub answer: Nanos,
+}
+
 /// One direction's features; none by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Features {
@@ -126,8 +145,14 @@ pub struct Features {
     pub shaper: Option<Tokens>,
     /// A policer.
     pub policer: Option<Tokens>,
+    /// Aggregates in place of single packets.
+    pub aggregation: Option<Aggregation>,
+    /// Grants that it sends by.
+    pub grant: Option<Grant>,
     /// The queueing discipline.
     pub queue: QueueWord,
+    /// Whether it marks packets whose transport understands that.
+    pub ecn: bool,
 }
 
 impl Default for Features {
@@ -141,7 +166,10 @@ impl Default for Features {
             changes: None,
             shaper: None,
             policer: None,
+            aggregation: None,
+            grant: None,
             queue: QueueWord::DropTail,
+            ecn: false,
         }
     }
 }
@@ -149,7 +177,7 @@ impl Default for Features {
 impl Features {
     /// Whether losses, delays or rates are drawn from the seed.
     pub fn has_chance(&self) -> bool {
-        let moves = self.shift.is_some_and(|shift| shift.most > 0);
+        let moves = self.shift.is_some_and(|shift| shift.most > 0) || self.grant.is_some();
         self.loss.is_some() || self.jitter.is_some() || self.arq.is_some() || self.changes.is_some() || moves
     }
 
@@ -167,6 +195,13 @@ impl Features {
             let changes = self.changes.unwrap_or(Changes::Constant);
             let number = direction.stream(Purpose::Rate);
             return Service::Varying(VaryingRate::new(rate, changes, gaps, seed, number));
+        }
+        if let Some(Aggregation { most, overhead }) = self.aggregation {
+            return Service::Aggregates(Aggregates::new(rate, most, overhead));
+        }
+        if let Some(Grant { cycle, answer }) = self.grant {
+            let number = direction.stream(Purpose::Grant);
+            return Service::Granted(Granted::new(rate, cycle, answer, seed, number));
         }
         match self.shaper {
             Some(tokens) => Service::Shaped { line: Rate::new(rate), bucket: tokens.bucket() },
@@ -215,17 +250,20 @@ impl Features {
 
     fn queue(&self, rate: u64, limit: u32, direction: Direction) -> Queue {
         let (seed, number) = (direction.place.seed, direction.stream(Purpose::Queue));
+        let ecn = self.ecn;
         let discipline: Box<dyn Discipline> = match self.queue {
             QueueWord::DropTail if self.policer.is_none() => return Queue::DropTail(Some(limit)),
             QueueWord::DropTail => Box::new(DropTail::new(limit)),
-            QueueWord::Codel => Box::new(Codel::new(CodelConfig { limit, ..CodelConfig::default() })),
+            QueueWord::Codel => Box::new(Codel::new(CodelConfig { limit, ecn, ..CodelConfig::default() })),
             QueueWord::FqCodel => {
-                let codel = CodelConfig { limit, ..CodelConfig::default() };
+                let codel = CodelConfig { limit, ecn, ..CodelConfig::default() };
                 Box::new(FqCodel::new(FqCodelConfig { codel, ..FqCodelConfig::default() }))
             }
-            QueueWord::Pie => Box::new(Pie::new(PieConfig { limit, ..PieConfig::default() }, seed, number)),
+            QueueWord::Pie => {
+                Box::new(Pie::new(PieConfig { limit, ecn, ..PieConfig::default() }, seed, number))
+            }
             QueueWord::Red => {
-                let config = RedConfig { limit, ..RedConfig::for_rate(rate, PACKET_BYTES) };
+                let config = RedConfig { limit, ecn, ..RedConfig::for_rate(rate, PACKET_BYTES) };
                 Box::new(Red::new(config, seed, number))
             }
         };

@@ -77,6 +77,17 @@ fn all_presets_can_be_read() {
     }
 }
 
+/// Grants are of the direction from the mobile; aggregates of both.
+#[test]
+fn grants_are_for_what_the_mobile_sends() {
+    let link = parse("20mbit/9ms,grant=10ms/4ms");
+    let grant = Grant { cycle: 10 * MS, answer: 4 * MS };
+    assert_eq!(link.features.map(|features| features.grant), [None, Some(grant)]);
+    let link = parse("300mbit/1ms,aggregate=64/200us,up-aggregate=8/300us");
+    let most = link.features.map(|features| features.aggregation.map(|aggregation| aggregation.most));
+    assert_eq!(most, [Some(64), Some(8)]);
+}
+
 /// A trace of a link carries what the link does, to a packet, at any time, and never earlier.
 #[test]
 fn a_written_trace_is_the_link() {
@@ -140,7 +151,9 @@ fn wrong_words_are_refused() {
         ("up=5", "bad rate in up= `5`"),
         ("up=5mbit/0ms", "bad delay in up= `0ms`"),
         ("down-loss=1%", "unknown option `down-loss=1%`"),
-        ("ecn", "no TCP here answers marks"),
+        ("ecn", "`ecn` marks where a queue would drop early; expected queue=codel"),
+        ("queue=codel,ecn=on", "`ecn=on`: expected `ecn` without a value"),
+        ("queue=codel,ecn,ecn", "`ecn=` stands there twice"),
         ("arq=100%/8ms", "bad arq"),
         ("vary=walk(-1%)", "bad vary"),
         ("vary=markov(20%,0%,10%)", "bad vary"),
@@ -148,6 +161,14 @@ fn wrong_words_are_refused() {
         ("reconfigure=15s@1s(8s,1ms)", "bad reconfigure"),
         ("vary=walk(10%),shape=1mbit/9kB", "`shape=` needs a constant rate"),
         ("police=1mbit/100B", "bad police"),
+        ("aggregate=0/200us", "bad aggregate `0/200us`; expected PACKETS/TIME"),
+        ("aggregate=64", "bad aggregate `64`"),
+        ("aggregate=64/5ms", "bad aggregate `64/5ms`"),
+        ("grant=0ms/4ms", "bad grant `0ms/4ms`; expected CYCLE/ANSWER"),
+        ("grant=10ms", "bad grant `10ms`"),
+        ("aggregate=64/200us,vary=walk(10%)", "need a constant rate"),
+        ("aggregate=64/200us,grant=10ms/4ms", "expected one of the two"),
+        ("aggragate=64/200us", "did you mean `aggregate`?"),
         ("", "unknown option ``"),
     ] {
         let message = AccessLink::parse(&format!("1mbit/5ms,{words}")).unwrap_err().to_string();

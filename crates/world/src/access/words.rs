@@ -1,7 +1,7 @@
 //! The words of a link after its first: `6400kbit/9ms,loss=1%,queue=codel`.
 
 use super::error::LinkError;
-use super::features::{Features, Loss, QueueWord, Tokens};
+use super::features::{Aggregation, Features, Grant, Loss, QueueWord, Tokens};
 use super::{delay_of, parse_rate};
 use segue_netsim::Nanos;
 use segue_netsim::SECOND;
@@ -11,7 +11,7 @@ use segue_netsim::service::Changes;
 use segue_words::{Choice, did_you_mean, quantity};
 
 /// The words of any link, with their forms.
-pub const WORDS: [(&str, &str); 9] = [
+pub const WORDS: [(&str, &str); 12] = [
     ("loss", "loss=1% or loss=ge(0.5%,30%)"),
     ("jitter", "jitter=5ms or jitter=pareto(5ms)"),
     ("reorder", "reorder=1% or reorder=all"),
@@ -21,7 +21,12 @@ pub const WORDS: [(&str, &str); 9] = [
     ("queue", "queue=fq_codel, queue=100ms or queue=codel,50p"),
     ("shape", "shape=5mbit/64kB"),
     ("police", "police=5mbit/64kB"),
+    ("aggregate", "aggregate=64/200us"),
+    ("grant", "grant=10ms/4ms"),
+    ("ecn", "ecn, with queue=codel and others that drop early"),
 ];
+/// Most that an aggregate costs, ns: some of its 4 ms are left for packets.
+const MOST_OVERHEAD: Nanos = 3_000_000;
 /// Before a word: of the direction from the mobile alone.
 const UP: &str = "up-";
 
@@ -119,14 +124,18 @@ impl Words {
                 return Err(LinkError::Twice { link: link.to_string(), word: key.to_string() });
             }
             named.push(key);
-            if key == "ecn" {
-                let problem =
-                    "`ecn`: no TCP here answers marks; expected a queue that drops, such as queue=codel";
-                return Err(clash(link, problem));
+            if key == "ecn" || key == "up-ecn" {
+                if *word != key {
+                    return Err(clash(link, format!("`{word}`: expected `{key}` without a value")));
+                }
+                self.up.features.ecn = true;
+                self.down.features.ecn |= key == "ecn";
+                continue;
             }
             let known = |key: &str| WORDS.iter().any(|(name, _)| *name == key);
             match key.strip_prefix(UP) {
                 Some(name) if known(name) && !value.is_empty() => up.push((name, value)),
+                None if key == "grant" && !value.is_empty() => self.up.read(link, key, value)?,
                 None if known(key) && !value.is_empty() => {
                     self.down.read(link, key, value)?;
                     self.up.read(link, key, value)?;
@@ -156,14 +165,30 @@ impl Words {
     pub(super) fn check(&self, link: &str, measured: bool) -> Result<(), LinkError> {
         for Direction { features, .. } in [&self.down, &self.up] {
             let changing = features.changes.is_some() || features.shift.is_some_and(|shift| shift.gap > 0);
-            if measured && (changing || features.shaper.is_some()) {
+            let takes_turns = features.aggregation.is_some() || features.grant.is_some();
+            if measured && (changing || takes_turns || features.shaper.is_some()) {
+                let problem = "`vary=`, `reconfigure=`, `shape=`, `aggregate=` and `grant=` are for links of a rate; \
+                               expected none on a trace";
+                return Err(clash(link, problem));
+            }
+            if takes_turns && (changing || features.shaper.is_some()) {
+                let problem = "`aggregate=` and `grant=` need a constant rate; expected them without `vary=`, \
+                               `reconfigure=` and `shape=`";
+                return Err(clash(link, problem));
+            }
+            if features.aggregation.is_some() && features.grant.is_some() {
                 let problem =
-                    "`vary=`, `reconfigure=` and `shape=` are for links of a rate; expected none on a trace";
+                    "`aggregate=` is of Wi-Fi and `grant=` of cellular links; expected one of the two";
                 return Err(clash(link, problem));
             }
             if changing && features.shaper.is_some() {
                 let problem =
                     "`shape=` needs a constant rate; expected it without `vary=` and `reconfigure=`";
+                return Err(clash(link, problem));
+            }
+            if features.ecn && features.queue == QueueWord::DropTail {
+                let problem =
+                    "`ecn` marks where a queue would drop early; expected queue=codel, fq_codel, pie or red";
                 return Err(clash(link, problem));
             }
             if features.order != Order::Kept && features.jitter.is_none() {
@@ -204,6 +229,8 @@ impl Direction {
             "vary" => features.changes = Some(changes(link, value)?),
             "reconfigure" => features.shift = Some(shift(link, value)?),
             "shape" => features.shaper = Some(tokens(link, "shape", value)?),
+            "aggregate" => features.aggregation = Some(aggregation(link, value)?),
+            "grant" => features.grant = Some(grant(link, value)?),
             "police" => features.policer = Some(tokens(link, "police", value)?),
             _ => {
                 let (queue, length) = queue(link, value)?;
@@ -311,6 +338,24 @@ fn tokens(link: &str, what: &'static str, value: &str) -> Result<Tokens, LinkErr
         Some(Tokens { rate: parse_rate(rate)?, burst: u32::try_from(burst).ok()? })
     });
     parsed.ok_or_else(|| bad(link, what, value, "RATE/BURST such as 5mbit/64kB, a burst of 1500B to 1GB"))
+}
+
+fn aggregation(link: &str, value: &str) -> Result<Aggregation, LinkError> {
+    let parsed = value.split_once('/').and_then(|(most, overhead)| {
+        let most = most.parse().ok().filter(|most| (1..=1024).contains(most))?;
+        let overhead = quantity::time(overhead).filter(|overhead| *overhead <= MOST_OVERHEAD)?;
+        Some(Aggregation { most, overhead })
+    });
+    let expected = "PACKETS/TIME, 1 to 1024 and at most 3ms, such as 64/200us";
+    parsed.ok_or_else(|| bad(link, "aggregate", value, expected))
+}
+
+fn grant(link: &str, value: &str) -> Result<Grant, LinkError> {
+    let time = |word: &str| quantity::time(word).filter(|time| *time <= SECOND);
+    let parsed = value.split_once('/').and_then(|(cycle, answer)| {
+        Some(Grant { cycle: time(cycle).filter(|cycle| *cycle > 0)?, answer: time(answer)? })
+    });
+    parsed.ok_or_else(|| bad(link, "grant", value, "CYCLE/ANSWER of at most 1 s, such as 10ms/4ms"))
 }
 
 fn queue(link: &str, value: &str) -> Result<(Option<QueueWord>, Option<Length>), LinkError> {

@@ -97,7 +97,7 @@ impl<W: HostObserver> Completed<W> {
                 (experiment.new.up_delay().min(), 2 * wired)
             }
         };
-        let mut service = experiment.new.service(experiment.place(NEW), is_upward);
+        let mut service = experiment.new.best_service(experiment.place(NEW), is_upward);
         // `bound` asks for ever more packets, so the last departure is enough.
         let (mut carried, mut departure) = (0, reachable);
         let brought = |packets: u64| {
@@ -123,10 +123,10 @@ impl<W: HostObserver> Completed<W> {
         let ack_hops = Rate::new(hops.last).time(ACK_BYTES);
         let ack_wired = 2 * (Rate::new(hops.wired).time(ACK_BYTES) + WIRED_DELAY);
         if experiment.is_upward() {
-            let mut down = experiment.new.service(experiment.place(NEW), false);
+            let mut down = experiment.new.best_service(experiment.place(NEW), false);
             return down.departure(at + ack_wired, ACK_BYTES) + experiment.new.delay.min() + ack_hops;
         }
-        let mut up = experiment.new.service(experiment.place(NEW), true);
+        let mut up = experiment.new.best_service(experiment.place(NEW), true);
         up.departure(at + ack_hops, ACK_BYTES) + experiment.new.up_delay().min() + ack_wired
     }
 

@@ -6,7 +6,7 @@ use segue_netsim::{LossCause, Nanos, SECOND};
 use segue_tcp::StackProfile;
 use segue_tcp::profile::{LINUX_6_12, NS2_SACK1, PROFILES};
 use segue_world::trace::{Side, Trace, What};
-use segue_world::{Definition, Experiment, Kind, NoticeMode, WarmRun};
+use segue_world::{Definition, Experiment, Kind, NoticeMode, RunRecord, WarmRun};
 use std::collections::BTreeMap;
 
 /// Words of each kind, some of them none.
@@ -37,6 +37,9 @@ fn any_words() -> impl Strategy<Value = String> {
             ",vary=markov(20%,2%,10%)",
             ",reconfigure=15s@12s(80ms,10ms)",
             ",shape=300kbit/6kB",
+            ",aggregate=64/200us",
+            ",aggregate=3/2ms",
+            ",grant=10ms/4ms",
         ]),
         word(&["", ",police=500kbit/30kB"]),
         word(&["", ",up=100kbit", ",up=2mbit/7ms", ",up-loss=10%", ",up-queue=3p,up-jitter=40ms"]),
@@ -192,4 +195,27 @@ fn directions_have_their_own_rates() {
         }
     }
     assert!(counts.iter().all(|&count| count > 100), "{counts:?}");
+}
+
+/// A queue that marks loses nothing of senders that understand it, and holds the delay all the same. Others it drops as
+/// if it did not mark.
+#[test]
+fn marks_stand_for_drops() {
+    for queue in ["codel", "fq_codel", "pie", "red"] {
+        let of = |word: &str, ecn: &str| {
+            let mut stack = LINUX_6_12;
+            stack.set("ecn", ecn).expect("a setting");
+            let text = format!("4mbit/20ms,queue={queue}{word}");
+            let e = Experiment { stack, packets: 2000, ..experiment("8mbit/20ms", &text) };
+            run(&e, 3 * SECOND, &scheme("sack"))
+        };
+        let dropped = of("", "off");
+        assert!(dropped.drops > 0 && dropped.retransmissions > 0, "{queue}");
+        assert_eq!(of(",ecn", "off"), dropped, "{queue}");
+        let marked = of(",ecn", "on");
+        assert!(marked.drops < dropped.drops && marked.retransmissions < dropped.retransmissions, "{queue}");
+        let longest = |record: &RunRecord| *record.queue_delays[200..].iter().max().expect("delays");
+        assert!(longest(&marked) < 2 * longest(&dropped), "{queue}");
+        assert!(marked.transfer.expect("an end") >= marked.bound);
+    }
 }

@@ -69,8 +69,11 @@ impl Comparison {
 ///     old, new: links before and after: 'RATE/DELAY' such as '6400kbit/9ms', a preset ('egprs', 'hsdpa', 'wimax',
 ///         'wlan'), or measured, 'trace:PATH[,up=PATH][,start=300s][,delay=20ms|delay-trace=PATH][,queue=100p]'.
 ///     both_ways: also from new to old.
-///     kind: 'mbb' and 'bbm', one or a list; 'mbb' unless given.
+///     kind: 'mbb', 'bbm', 'soft' and 'ping-pong', one or a list; 'mbb' unless given.
 ///     disconnect: disconnection of break-before-make; '1s' unless given. Times are words with a unit, or seconds.
+///     overlap, soft: how long both links carry in a soft handoff, '1s' unless given, and whether packets 'duplicate'
+///         (unless given) or 'split'.
+///     return_after: how long after its beginning a ping-pong is back; '1s' unless given.
 ///     flows: numbers of flows, one or a list; 1 unless given.
 ///     schemes: names (`segue schemes` lists them), the first being what the others are held against; 'sack' and
 ///         'etcp-v1' unless given.
@@ -103,8 +106,8 @@ impl Comparison {
 /// Source
 ///     The bench of L. Daniel and M. Kojo; sections 1 and 9 of docs/reference/algorithms.md.
 #[pyfunction]
-#[pyo3(signature = (old, new, *, both_ways=false, kind=None, disconnect=None, flows=None, schemes=None, at=None,
-    warm_up=None, packets=None, definition=None, notice=None, notice_loss=None, notice_error=None, neighbours=None,
+#[pyo3(signature = (old, new, *, both_ways=false, kind=None, disconnect=None, overlap=None, soft=None,
+    return_after=None, flows=None, schemes=None, at=None, warm_up=None, packets=None, definition=None, notice=None, notice_loss=None, notice_error=None, neighbours=None,
     traffic=None, handoffs=None, every=None, stack=None, cc=None, settings=None, seed=None, seeds=None, threads=None,
     rows=true))]
 #[allow(clippy::too_many_arguments, reason = "those of the command line, each by its name")]
@@ -115,6 +118,9 @@ pub fn compare(
     both_ways: bool,
     kind: Option<Several<Word>>,
     disconnect: Option<Time>,
+    overlap: Option<Time>,
+    soft: Option<Word>,
+    return_after: Option<Time>,
     flows: Option<Several<Count>>,
     schemes: Option<Several<Word>>,
     at: Option<Time>,
@@ -138,6 +144,7 @@ pub fn compare(
 ) -> PyResult<Py<Comparison>> {
     let mut words = Words::of(&["compare"]);
     words.switch("both-ways", both_ways).list("kind", kind.as_ref()).option("disconnect", disconnect);
+    words.option("overlap", overlap).option("soft", soft).option("return", return_after);
     words.list("flows", flows.as_ref()).list("schemes", schemes.as_ref()).option("at", at);
     words.option("warm-up", warm_up);
     words.option("packets", packets).option("definition", definition).option("notice", notice);

@@ -58,10 +58,10 @@ impl Trace {
 /// One handoff, packet by packet, as `segue trace` tells it, with the same words and defaults.
 ///
 /// Parameters
-///     old, new, schemes, disconnect, packets, definition, notice, notice_loss, notice_error, neighbours, stack, cc,
+///     old, new, schemes, disconnect, overlap, soft, return_after, packets, definition, notice, notice_loss, notice_error, neighbours, stack, cc,
 ///         settings, seed: as in `compare`.
 ///     at: when the handoff begins, a word with a unit or seconds.
-///     kind: 'mbb' (unless given) or 'bbm'.
+///     kind: 'mbb' (unless given), 'bbm', 'soft' or 'ping-pong'.
 ///     flows: number of flows; 1 unless given.
 ///
 /// Returns
@@ -74,7 +74,7 @@ impl Trace {
 /// Source
 ///     The bench of L. Daniel and M. Kojo; sections 1 and 9 of docs/reference/algorithms.md.
 #[pyfunction]
-#[pyo3(signature = (old, new, *, at, kind=None, disconnect=None, flows=None, schemes=None, packets=None,
+#[pyo3(signature = (old, new, *, at, kind=None, disconnect=None, overlap=None, soft=None, return_after=None, flows=None, schemes=None, packets=None,
     definition=None, notice=None, notice_loss=None, notice_error=None, neighbours=None, stack=None, cc=None,
     settings=None, seed=None))]
 #[allow(clippy::too_many_arguments, reason = "those of the command line, each by its name")]
@@ -85,6 +85,9 @@ pub fn trace(
     at: Time,
     kind: Option<Word>,
     disconnect: Option<Time>,
+    overlap: Option<Time>,
+    soft: Option<Word>,
+    return_after: Option<Time>,
     flows: Option<Count>,
     schemes: Option<Several<Word>>,
     packets: Option<Count>,
@@ -100,6 +103,7 @@ pub fn trace(
 ) -> PyResult<Py<Trace>> {
     let mut words = Words::of(&["trace"]);
     words.option("at", Some(at)).option("kind", kind).option("disconnect", disconnect).option("flows", flows);
+    words.option("overlap", overlap).option("soft", soft).option("return", return_after);
     words.list("schemes", schemes.as_ref()).option("packets", packets).option("definition", definition);
     words.option("notice", notice).option("notice-loss", notice_loss).option("notice-error", notice_error);
     words.option("neighbours", neighbours);

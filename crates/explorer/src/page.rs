@@ -8,7 +8,7 @@ use segue_report::looks::named;
 use segue_report::{SCRIPT, style_sheet};
 use segue_tcp::profile::stacks;
 use segue_world::access::PRESETS;
-use segue_world::{Definition, KindWord};
+use segue_world::{Definition, SimulatedKind};
 
 /// Handoffs of the papers that Segue reproduces: old link and new link (papers/daniel-kojo-*.toml).
 const PAPER_HANDOFFS: [(&str, &str); 8] = [
@@ -87,8 +87,8 @@ fn controls() -> Markup {
             fieldset {
                 legend { "Handoff" }
                 div.choices {
-                    @for (word, meaning) in words_of::<KindWord>().into_iter().zip(["make-before-break", "break-before-make"]) {
-                        label { input type="radio" name="kind" value=(word) checked[word == KindWord::Mbb.word()]; " " (meaning) }
+                    @for (word, meaning) in words_of::<SimulatedKind>().into_iter().zip(["make-before-break", "break-before-make"]) {
+                        label { input type="radio" name="kind" value=(word) checked[word == SimulatedKind::Mbb.word()]; " " (meaning) }
                     }
                 }
                 div.quantity {

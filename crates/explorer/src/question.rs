@@ -1,6 +1,7 @@
 //! Query strings: their words and limits. [`schema`](crate::schema) describes them to programs.
 
 use crate::refusal::Refusal;
+use segue_study::request::{OVERLAP, RETURN, SOFT};
 use segue_study::{Plan, Request, RequestError, Times};
 use segue_tcp::StackProfile;
 use segue_tcp::linux::cc::CcName;
@@ -8,7 +9,7 @@ use segue_tcp::profile::stacks;
 use segue_words::quantity::{self, TIME};
 use segue_words::{Choice, did_you_mean};
 use segue_world::access::{Capacity, LinkDelay, PRESETS, QueueWord};
-use segue_world::{AccessLink, Kind, KindWord, LinkError, Nanos, NoticeMode, NoticeWord, SECOND};
+use segue_world::{AccessLink, LinkError, Nanos, NoticeMode, NoticeWord, SECOND, SimulatedKind};
 
 /// Longest query string, bytes.
 pub const LONGEST_QUERY: usize = 4096;
@@ -49,11 +50,14 @@ pub enum Endpoint {
 }
 
 /// Every key, and whether it concerns one handoff as well as many.
-pub const KEYS: [(&str, bool); 15] = [
+pub const KEYS: [(&str, bool); 18] = [
     ("old", true),
     ("new", true),
     ("kind", true),
     ("disconnect", true),
+    ("overlap", true),
+    ("soft", true),
+    ("return", true),
     ("flows", true),
     ("schemes", true),
     ("notice", true),
@@ -253,10 +257,11 @@ impl Question {
         let words = Words::of(query, endpoint)?;
         let (old, new) = (words.link("old")?, words.link("new")?);
         let disconnect = words.time("disconnect", SECOND, DISCONNECTIONS)?;
-        let kind = match words.choice("kind")? {
-            KindWord::Mbb => Kind::Mbb,
-            KindWord::Bbm => Kind::Bbm(disconnect),
-        };
+        let kind = words.choice::<SimulatedKind>("kind")?.with(disconnect);
+        let settings = [OVERLAP, SOFT, RETURN].into_iter().filter_map(|(key, _)| {
+            let word = words.get(key)?;
+            Some((key.to_string(), word.to_string()))
+        });
         let lost = words.number("notice-loss", 0, [0, 2])? as u32;
         let notice = match (words.choice("notice")?, lost) {
             (NoticeWord::Instant, 0) => NoticeMode::Instant,
@@ -299,7 +304,7 @@ impl Question {
             notice,
             stack,
             cc,
-            settings: Vec::new(),
+            settings: settings.collect(),
             seed: words.number("seed", 1, [0, u64::from(u32::MAX)])?,
             seeds: 1,
         };

@@ -8,7 +8,7 @@ use segue_handoff::Scheme;
 use segue_tcp::profile::stacks;
 use segue_words::Choice;
 use segue_world::access::PRESETS;
-use segue_world::{Definition, KindWord, NoticeWord};
+use segue_world::{Definition, NoticeWord, SimulatedKind, SoftWord};
 use serde_json::{Map, Value, json};
 
 /// `/api/compare`, `/api/trace` and `/api/pcapng`: the keys of their query strings.
@@ -52,7 +52,11 @@ fn property(key: &str, endpoint: Endpoint) -> Value {
                 },
             ],
         }),
-        "kind" => choice::<KindWord>(),
+        "kind" => choice::<SimulatedKind>(),
+        "overlap" | "return" => {
+            json!({ "type": "string", "pattern": time, "time_ms": ms(DISCONNECTIONS), "default": "1s" })
+        }
+        "soft" => choice::<SoftWord>(),
         "disconnect" => {
             json!({ "type": "string", "pattern": time, "time_ms": ms(DISCONNECTIONS), "default": "1s" })
         }

@@ -3,8 +3,9 @@
 use crate::question::{Question, USUAL_SCHEMES, in_seconds};
 use crate::refusal::Refusal;
 use segue_study::Request;
-use segue_world::{Definition, Kind, KindWord, NoticeMode, NoticeWord};
+use segue_world::{Definition, Kind, NoticeMode, NoticeWord, SimulatedKind};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// `segue compare` with the same answer.
 pub fn compare_command(question: &Question) -> String {
@@ -38,11 +39,14 @@ fn command(name: &str, request: &Request) -> Vec<String> {
         words.extend([old.text.clone(), new.text.clone()]);
     }
     let mut option = |name: &str, value: String| words.extend([format!("--{name}"), value]);
-    if let Some(disconnect) = disconnection(request) {
-        option("kind", KindWord::Bbm.to_string());
-        if disconnect != USUAL_DISCONNECTION {
-            option("disconnect", disconnect);
-        }
+    if kind(request) != SimulatedKind::Mbb {
+        option("kind", kind(request).to_string());
+    }
+    if let Some(disconnect) = disconnection(request).filter(|time| time != USUAL_DISCONNECTION) {
+        option("disconnect", disconnect);
+    }
+    for (key, value) in &request.settings {
+        option(key, value.clone());
     }
     if request.flows != [1] {
         option("flows", request.flows.iter().map(usize::to_string).collect());
@@ -80,9 +84,14 @@ const USUAL_DISCONNECTION: &str = "1s";
 /// How long there is no link, if there is such a time.
 fn disconnection(request: &Request) -> Option<String> {
     request.kinds.iter().find_map(|kind| match kind {
-        Kind::Mbb => None,
         Kind::Bbm(time) => Some(in_seconds(*time)),
+        Kind::Mbb | Kind::Soft(_) | Kind::PingPong(_) => None,
     })
+}
+
+/// The kind of the handoffs.
+fn kind(request: &Request) -> SimulatedKind {
+    request.kinds.first().map_or(SimulatedKind::Mbb, |kind| kind.simulated())
 }
 
 /// The keys of docs/guide/run.md.
@@ -90,9 +99,12 @@ fn disconnection(request: &Request) -> Option<String> {
 struct Scenario<'a> {
     old: &'a str,
     new: &'a str,
-    kind: KindWord,
+    kind: SimulatedKind,
     #[serde(skip_serializing_if = "Option::is_none")]
     disconnect: Option<String>,
+    /// `overlap`, `soft` and `return`.
+    #[serde(flatten)]
+    times: BTreeMap<&'a str, &'a str>,
     flows: usize,
     schemes: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -120,8 +132,9 @@ pub fn scenario(question: &Question) -> Result<String, Refusal> {
     let scenario = Scenario {
         old: &old.text,
         new: &new.text,
-        kind: if disconnect.is_some() { KindWord::Bbm } else { KindWord::Mbb },
+        kind: kind(request),
         disconnect,
+        times: request.settings.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect(),
         flows: request.flows.first().copied().unwrap_or(1),
         schemes: &request.schemes,
         stack: request.stack.as_deref(),

@@ -1,7 +1,7 @@
 //! Questions as results hold them, so that they can be asked again.
 
 use segue_study::{Request, Times};
-use segue_world::{AccessLink, Definition, Kind, KindWord, LinkError, Nanos, NoticeMode, NoticeWord, SECOND};
+use segue_world::{AccessLink, Definition, LinkError, Nanos, NoticeMode, NoticeWord, SECOND, SimulatedKind};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -28,7 +28,7 @@ pub struct Handoffs {
     /// Link before and link after.
     pub pairs: Vec<[String; 2]>,
     /// Kinds of handoff.
-    pub kind: Vec<KindWord>,
+    pub kind: Vec<SimulatedKind>,
     /// Disconnection of each break-before-make among them, s.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disconnect_s: Vec<f64>,
@@ -120,14 +120,11 @@ impl Handoffs {
         } = request;
         let is_in_band = matches!(notice, NoticeMode::InBand { .. });
         let of_files = pairs.iter().any(|(old, new)| !old.files.is_empty() || !new.files.is_empty());
-        let outages = kinds.iter().filter(|kind| **kind != Kind::Mbb);
+        let outages = kinds.iter().filter(|kind| kind.breaks());
         Self {
             folder: if of_files { folder.to_string_lossy().into_owned() } else { String::new() },
             pairs: pairs.iter().map(|(old, new)| [old.text.clone(), new.text.clone()]).collect(),
-            kind: kinds
-                .iter()
-                .map(|kind| if *kind == Kind::Mbb { KindWord::Mbb } else { KindWord::Bbm })
-                .collect(),
+            kind: kinds.iter().map(|kind| kind.simulated()).collect(),
             disconnect_s: outages.map(|kind| kind.disconnection() as f64 / SECOND as f64).collect(),
             flows: flows.clone(),
             schemes: schemes.clone(),
@@ -153,7 +150,7 @@ impl Handoffs {
         let pairs: Result<Vec<_>, LinkError> =
             self.pairs.iter().map(|[old, new]| Ok((link(old)?, link(new)?))).collect();
         let at: Result<Vec<_>, String> = self.at.iter().map(|word| Times::parse(word)).collect();
-        let breaks = self.kind.iter().filter(|kind| **kind == KindWord::Bbm).count();
+        let breaks = self.kind.iter().filter(|kind| **kind == SimulatedKind::Bbm).count();
         let is_outage = |time: &f64| (1e-9..=300.0).contains(time);
         if breaks != self.disconnect_s.len() || !self.disconnect_s.iter().all(is_outage) {
             return Err(QuestionError::Disconnections(format!("{:?}", self.disconnect_s)));
@@ -163,9 +160,9 @@ impl Handoffs {
             return Err(QuestionError::NoticeLoss(self.notice_loss));
         }
         let mut outages = self.disconnect_s.iter().map(|time| (time * SECOND as f64).round() as Nanos);
-        let mut kind = |kind: &KindWord| match kind {
-            KindWord::Mbb => Kind::Mbb,
-            KindWord::Bbm => Kind::Bbm(outages.next().unwrap_or(SECOND)),
+        let mut kind = |kind: &SimulatedKind| {
+            let outage = if *kind == SimulatedKind::Bbm { outages.next() } else { None };
+            kind.with(outage.unwrap_or(SECOND))
         };
         Ok(Request {
             pairs: pairs?,
@@ -259,6 +256,7 @@ fn in_ranges(at: &[Nanos]) -> Vec<String> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use segue_world::Kind;
 
     fn request(at: Vec<Nanos>, kinds: Vec<Kind>, notice: NoticeMode, both_ways: bool) -> Request {
         let pair = || {

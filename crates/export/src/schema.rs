@@ -4,7 +4,7 @@
 use segue_study::measure::{EachKind, MEASURES, Measure};
 use segue_study::verdict::Verdict;
 use segue_words::Choice;
-use segue_world::KindWord;
+use segue_world::SimulatedKind;
 use serde_json::{Map, Value, json};
 
 mod comparison;
@@ -86,7 +86,7 @@ fn difference() -> Value {
     let pair = object([
         ("old", text("Link before.")),
         ("new", text("Link after.")),
-        ("kind", words_of::<KindWord>()),
+        ("kind", words_of::<SimulatedKind>()),
         ("disconnect_s", number("Time without a link, s; 0 for mbb.")),
         ("flows", count("Flows to the mobile.")),
         ("scheme", text("Scheme.")),

@@ -22,7 +22,7 @@ use segue_study::measure::Column;
 use segue_study::parameter::Parameter;
 use segue_study::presentation::{Chart, Presentation, Scale};
 use segue_study::request::Plan;
-use segue_world::{Definition, KindWord, NoticeWord};
+use segue_world::{Definition, NoticeWord, SimulatedKind, SoftWord};
 use serde::Deserialize;
 pub use shown::OneOf;
 use shown::{ColumnWord, ScaleWord};
@@ -47,8 +47,8 @@ pub struct Scenario {
     #[schemars(with = "Option<bool>")]
     pub both_ways: Option<Spanned<bool>>,
     /// "mbb", "bbm" or both; "mbb" unless given.
-    #[schemars(with = "Option<Several<OneOf<KindWord>>>")]
-    pub kind: Option<Several<KindWord>>,
+    #[schemars(with = "Option<Several<OneOf<SimulatedKind>>>")]
+    pub kind: Option<Several<SimulatedKind>>,
     /// How long break-before-make is without a link: one time or a list; "1s" unless given.
     pub disconnect: Option<Several<String>>,
     /// Flows that share the link: one number or a list; 1 unless given.
@@ -65,6 +65,16 @@ pub struct Scenario {
     /// From the beginning of a handoff to that of the next: "15s".
     #[schemars(with = "Option<String>")]
     pub every: Option<Spanned<String>>,
+    /// How long both links carry in a soft handoff; "1s" unless given.
+    #[schemars(with = "Option<String>")]
+    pub overlap: Option<Spanned<String>>,
+    /// Ways of packets meanwhile; "duplicate" unless given.
+    #[schemars(with = "Option<OneOf<SoftWord>>")]
+    pub soft: Option<Spanned<String>>,
+    /// How long after its beginning a ping-pong is back; "1s" unless given.
+    #[serde(rename = "return")]
+    #[schemars(with = "Option<String>")]
+    pub return_after: Option<Spanned<String>>,
     /// Schemes, the first of which the others are held against; ["sack", "etcp-v1"] unless given.
     pub schemes: Option<Several<String>>,
     /// One stack for all schemes; each scheme's own unless given.

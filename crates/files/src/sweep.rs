@@ -8,7 +8,7 @@ use crate::scenario::{
 };
 use schemars::{JsonSchema, Schema};
 use segue_study::request::Plan;
-use segue_world::{Definition, KindWord, NoticeWord};
+use segue_world::{Definition, NoticeWord, SimulatedKind, SoftWord};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -32,9 +32,9 @@ pub struct Sweep {
     /// After each pair of links also the way back; false unless given.
     #[schemars(with = "Option<bool>")]
     pub both_ways: Option<Spanned<bool>>,
-    /// "mbb", "bbm" or both; "mbb" unless given.
-    #[schemars(with = "Option<Several<OneOf<KindWord>>>")]
-    pub kind: Option<Several<KindWord>>,
+    /// "mbb", "bbm", "soft", "ping-pong" or a list; "mbb" unless given.
+    #[schemars(with = "Option<Several<OneOf<SimulatedKind>>>")]
+    pub kind: Option<Several<SimulatedKind>>,
     /// How long break-before-make is without a link; "1s" unless given.
     pub disconnect: Option<Several<String>>,
     /// Flows that share the link; 1 unless given.
@@ -45,6 +45,14 @@ pub struct Sweep {
     pub handoffs: Option<Several<SettingWord>>,
     /// From the beginning of a handoff to that of the next: "15s" or a list.
     pub every: Option<Several<String>>,
+    /// How long both links carry in a soft handoff: "1s" or a list; "1s" unless given.
+    pub overlap: Option<Several<String>>,
+    /// Ways of packets meanwhile: one or a list; "duplicate" unless given.
+    #[schemars(with = "Option<Several<OneOf<SoftWord>>>")]
+    pub soft: Option<Several<String>>,
+    /// How long after its beginning a ping-pong is back: "1s" or a list; "1s" unless given.
+    #[serde(rename = "return")]
+    pub return_after: Option<Several<String>>,
     /// Schemes; ["sack", "etcp-v1"] unless given.
     pub schemes: Option<Several<String>>,
     /// Stacks, each for all schemes; each scheme's own unless given.
@@ -122,6 +130,9 @@ struct Variant {
     neighbours: Option<Spanned<SettingWord>>,
     handoffs: Option<Spanned<SettingWord>>,
     every: Option<Spanned<String>>,
+    overlap: Option<Spanned<String>>,
+    soft: Option<Spanned<String>>,
+    return_after: Option<Spanned<String>>,
     definition: Option<Definition>,
     packets: Option<Spanned<u32>>,
 }
@@ -198,6 +209,9 @@ impl SweepFile {
             traffic: None,
             handoffs: variant.handoffs,
             every: variant.every,
+            overlap: variant.overlap,
+            soft: variant.soft,
+            return_after: variant.return_after,
             definition: variant.definition,
             packets: variant.packets,
             at: sweep.at.clone(),
@@ -243,6 +257,15 @@ impl SweepFile {
         })?;
         self.vary(&mut all, "every", &sweep.every, PartialEq::eq, |variant, words| {
             variant.every = Some(words.clone());
+        })?;
+        self.vary(&mut all, "overlap", &sweep.overlap, PartialEq::eq, |variant, words| {
+            variant.overlap = Some(words.clone());
+        })?;
+        self.vary(&mut all, "soft", &sweep.soft, PartialEq::eq, |variant, words| {
+            variant.soft = Some(words.clone());
+        })?;
+        self.vary(&mut all, "return", &sweep.return_after, PartialEq::eq, |variant, words| {
+            variant.return_after = Some(words.clone());
         })?;
         self.vary(&mut all, "definition", &sweep.definition, PartialEq::eq, |variant, definition| {
             variant.definition = Some(*definition.get_ref());

@@ -90,6 +90,10 @@ pub fn asked(plan: &Plan, origin: &Origin) -> Markup {
         .map(|kind| match kind {
             Kind::Mbb => "make-before-break".to_string(),
             Kind::Bbm(time) => format!("break-before-make, {} without a link", seconds(*time)),
+            Kind::Soft(overlap) => {
+                format!("soft, {} with both links, {}", seconds(overlap.length), overlap.way)
+            }
+            Kind::PingPong(stay) => format!("ping-pong, back after {}", seconds(*stay)),
         })
         .collect();
     let flows: Vec<String> = request.flows.iter().map(usize::to_string).collect();

@@ -117,7 +117,7 @@ fn links(comparison: &Comparison, experiment: &Experiment) -> Vec<String> {
 }
 
 fn kind(comparison: &Comparison, experiment: &Experiment) -> Option<String> {
-    let is_bbm = |kind: Kind| kind != Kind::Mbb;
+    let is_bbm = |kind: Kind| kind.breaks();
     let other_length = |other: &Experiment| is_bbm(other.kind) && other.kind != experiment.kind;
     match experiment.kind {
         kind if !differs(comparison, |other| other.kind != kind) => None,

@@ -89,7 +89,7 @@ fn timeline(told: &SchemeTrace, flow: u16) -> Timeline {
     Timeline {
         span: Some((seconds(from), seconds(to))),
         handoff: Some(match trace.experiment.kind {
-            Kind::Mbb => Handoff::Instant(at),
+            Kind::Mbb | Kind::Soft(_) | Kind::PingPong(_) => Handoff::Instant(at),
             Kind::Bbm(_) => Handoff::Disconnection(at, completion),
         }),
         notices: heard.collect(),

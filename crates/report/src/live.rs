@@ -79,8 +79,9 @@ fn of_bytes(quartiles: Measured) -> Option<Measured> {
 
 fn kind_in_words(kind: Kind) -> String {
     match kind {
-        Kind::Mbb => "make-before-break".into(),
         Kind::Bbm(time) => format!("break-before-make, {} s without a link", seconds(time)),
+        // A laboratory has no others.
+        Kind::Mbb | Kind::Soft(_) | Kind::PingPong(_) => "make-before-break".into(),
     }
 }
 
@@ -164,8 +165,8 @@ fn chart(
     };
     let groups = comparison.groups.iter().map(|group| Group {
         label: match group.kind {
-            kind @ Kind::Mbb => kind.word().into(),
             Kind::Bbm(time) => format!("{} s", seconds(time)),
+            kind => kind.word().into(),
         },
         bars: (group.rows.iter().map(|row| bar(&row.live.measures)))
             .chain(group.rows.iter().filter_map(|row| row.simulated.as_ref()).map(bar))

@@ -7,7 +7,7 @@ use segue_study::measure::Column;
 use segue_study::times::time;
 use segue_words::quantity;
 use segue_words::{Choice, did_you_mean};
-use segue_world::{Definition, Nanos, NoticeWord};
+use segue_world::{Definition, Nanos, NoticeWord, SoftWord};
 use std::convert::Infallible;
 use std::ffi::OsStr;
 
@@ -65,6 +65,15 @@ pub struct BenchArgs {
     /// Disconnection of break-before-make; 1s unless given; `compare` takes several
     #[arg(long, value_name = "TIME,...", value_delimiter = ',', value_parser = time, allow_hyphen_values = true)]
     pub disconnect: Vec<Nanos>,
+    /// How long both links carry in a soft handoff; 1s unless given
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub overlap: Option<String>,
+    /// Packets of a soft handoff go over both links, or each over one; duplicate unless given
+    #[arg(long, value_parser = choice::<SoftWord>())]
+    pub soft: Option<SoftWord>,
+    /// How long after its beginning a ping-pong is back; 1s unless given
+    #[arg(long = "return", value_name = "TIME", allow_hyphen_values = true)]
+    pub return_after: Option<String>,
     /// Packets per transfer
     #[arg(long, value_name = "P", default_value_t = 100, allow_negative_numbers = true)]
     pub packets: u32,

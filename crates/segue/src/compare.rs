@@ -10,7 +10,7 @@ use segue_report::comparison_page;
 use segue_study::request::{EVERY, HANDOFFS, TRAFFIC};
 use segue_study::times::{Times, time};
 use segue_study::{Comparison, GroupResult, Plan, Presentation, Request};
-use segue_world::{KindWord, Nanos};
+use segue_world::{Nanos, SimulatedKind};
 use std::path::Path;
 
 /// `segue compare`.
@@ -23,8 +23,8 @@ pub struct CompareArgs {
     #[arg(long)]
     pub both_ways: bool,
     /// Kinds of handoff
-    #[arg(long, value_parser = choice::<KindWord>(), value_delimiter = ',', default_value = "mbb")]
-    pub kind: Vec<KindWord>,
+    #[arg(long, value_parser = choice::<SimulatedKind>(), value_delimiter = ',', default_value = "mbb")]
+    pub kind: Vec<SimulatedKind>,
     /// Numbers of flows
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = flow_count, default_value = "1", allow_negative_numbers = true)]
     pub flows: Vec<usize>,

@@ -95,8 +95,9 @@ fn given_up(group: &LiveGroup) -> String {
 /// Links, kind and flows.
 pub fn headline(plan: &LabPlan, kind: Kind) -> String {
     let kind = match kind {
-        Kind::Mbb => "make-before-break".to_string(),
         Kind::Bbm(time) => format!("break-before-make {} s", time as f64 / SECOND as f64),
+        // A laboratory has no others.
+        Kind::Mbb | Kind::Soft(_) | Kind::PingPong(_) => "make-before-break".to_string(),
     };
     let plural = if plan.flows == 1 { "" } else { "s" };
     let conditions = plan.conditions.words();

@@ -3,9 +3,9 @@
 use crate::Failure;
 use crate::args::{BenchArgs, forgiven};
 use segue_study::Request;
-use segue_study::request::{NEIGHBOURS, NOTICE_ERROR};
+use segue_study::request::{NEIGHBOURS, NOTICE_ERROR, OVERLAP, RETURN, SOFT};
 use segue_world::access::own_links;
-use segue_world::{AccessLink, Kind, KindWord, NoticeMode, NoticeWord, SECOND};
+use segue_world::{AccessLink, Kind, NoticeMode, NoticeWord, SECOND, SimulatedKind};
 
 /// Reads a link. Case and blanks are forgiven, but not those of a path.
 pub(crate) fn link(word: &str) -> Result<AccessLink, Failure> {
@@ -47,8 +47,8 @@ fn meant_trace(word: &str) -> Option<String> {
 
 impl BenchArgs {
     /// Kinds of handoff, in order.
-    pub fn kinds(&self, words: &[KindWord]) -> Result<Vec<Kind>, Failure> {
-        if !self.disconnect.is_empty() && !words.contains(&KindWord::Bbm) {
+    pub fn kinds(&self, words: &[SimulatedKind]) -> Result<Vec<Kind>, Failure> {
+        if !self.disconnect.is_empty() && !words.contains(&SimulatedKind::Bbm) {
             return Err(Failure::User(
                 "--disconnect is for break-before-make; expected --kind bbm beside it".into(),
             ));
@@ -68,8 +68,8 @@ impl BenchArgs {
                 return Err(Failure::User(format!("--kind: `{word}` stands there twice; expected it once")));
             }
             match word {
-                KindWord::Mbb => kinds.push(Kind::Mbb),
-                KindWord::Bbm => kinds.extend(outages.iter().map(|outage| Kind::Bbm(*outage))),
+                SimulatedKind::Bbm => kinds.extend(outages.iter().map(|outage| Kind::Bbm(*outage))),
+                other => kinds.push(other.with(SECOND)),
             }
         }
         Ok(kinds)
@@ -83,7 +83,13 @@ impl BenchArgs {
             ));
         }
         let mut settings = self.set.clone();
-        for ((key, _), words) in [(NOTICE_ERROR, &self.notice_error), (NEIGHBOURS, &self.neighbours)] {
+        for ((key, _), words) in [
+            (NOTICE_ERROR, &self.notice_error),
+            (NEIGHBOURS, &self.neighbours),
+            (OVERLAP, &self.overlap),
+            (SOFT, &self.soft.map(|way| way.to_string())),
+            (RETURN, &self.return_after),
+        ] {
             settings.extend(words.iter().map(|words| (key.to_string(), words.clone())));
         }
         crate::settings::only_once(&settings)?;

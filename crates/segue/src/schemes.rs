@@ -7,7 +7,9 @@ use clap::Args;
 use comfy_table::Table;
 use segue_console::{lines, plain_table, printable};
 use segue_handoff::Scheme;
-use segue_study::request::{EVERY, HANDOFFS, NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR, TRAFFIC};
+use segue_study::request::{
+    EVERY, HANDOFFS, NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR, OVERLAP, RETURN, SOFT, TRAFFIC,
+};
 use segue_tcp::StackProfile;
 use segue_tcp::profile::{STACK_SETTINGS, stacks};
 use segue_words::did_you_mean;
@@ -70,6 +72,9 @@ fn common_settings(width: usize) -> Table {
     settings.add_row([TRAFFIC.0, "as --traffic", TRAFFIC.1]);
     settings.add_row([HANDOFFS.0, "as --handoffs", HANDOFFS.1]);
     settings.add_row([EVERY.0, "as --every", EVERY.1]);
+    settings.add_row([OVERLAP.0, "as --overlap", OVERLAP.1]);
+    settings.add_row([SOFT.0, "as --soft", SOFT.1]);
+    settings.add_row([RETURN.0, "as --return", RETURN.1]);
     settings
 }
 

@@ -13,7 +13,7 @@ use segue_report::handoff_page;
 use segue_study::explain::{Moment, explain, explain_around, several_stacks};
 use segue_study::times::time;
 use segue_study::{Plan, Request};
-use segue_world::{KindWord, Nanos};
+use segue_world::{Nanos, SimulatedKind};
 
 /// `segue trace`.
 #[derive(Debug, Args)]
@@ -25,8 +25,8 @@ pub struct TraceArgs {
     #[arg(long, value_name = "TIME", value_parser = time, allow_hyphen_values = true)]
     pub at: Nanos,
     /// Kind of handoff
-    #[arg(long, value_parser = choice::<KindWord>(), default_value = "mbb")]
-    pub kind: KindWord,
+    #[arg(long, value_parser = choice::<SimulatedKind>(), default_value = "mbb")]
+    pub kind: SimulatedKind,
     /// Number of flows
     #[arg(long, value_name = "N", value_parser = one_flow_count, default_value = "1", allow_negative_numbers = true)]
     pub flows: usize,

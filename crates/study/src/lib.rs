@@ -26,6 +26,7 @@ pub mod quantile;
 pub mod request;
 mod request_error;
 mod series;
+mod soft;
 pub mod stop;
 pub mod story;
 pub mod tcp_rules;

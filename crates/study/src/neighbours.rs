@@ -102,7 +102,7 @@ pub(crate) fn check(
             early as f64 / 1e9
         )));
     }
-    let breaks = kinds.iter().any(|kind| *kind != Kind::Mbb);
+    let breaks = kinds.iter().any(|kind| kind.breaks());
     let buffered = schemes.iter().find(|planned| routers.rule_for(&planned.scheme, notice).is_some());
     match buffered.filter(|_| breaks) {
         Some(planned) => Err(refused(format!(

@@ -1,6 +1,8 @@
 //! Schemes by name, with their settings and stacks, ready to be run.
 
-use crate::request_error::{EVERY, HANDOFFS, NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR, RequestError, TRAFFIC};
+use crate::request_error::{
+    EVERY, HANDOFFS, NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR, OVERLAP, RETURN, RequestError, SOFT, TRAFFIC,
+};
 use segue_handoff::{Scheme, regular};
 use segue_tcp::StackProfile;
 use segue_tcp::linux::cc::CcName;
@@ -10,8 +12,17 @@ use segue_world::Routers;
 use segue_world::router_settings::ROUTER_SETTINGS;
 
 /// Keys of the bench's own settings.
-pub(crate) const BENCH_SETTINGS: [&str; 6] =
-    [NOTICE_DELAY.0, NOTICE_ERROR.0, NEIGHBOURS.0, TRAFFIC.0, HANDOFFS.0, EVERY.0];
+pub(crate) const BENCH_SETTINGS: [&str; 9] = [
+    NOTICE_DELAY.0,
+    NOTICE_ERROR.0,
+    NEIGHBOURS.0,
+    TRAFFIC.0,
+    HANDOFFS.0,
+    EVERY.0,
+    OVERLAP.0,
+    SOFT.0,
+    RETURN.0,
+];
 
 /// A scheme, ready to be run.
 #[derive(Clone, Debug)]

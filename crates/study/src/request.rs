@@ -3,9 +3,9 @@
 use crate::neighbours::{self, NeighbourWords};
 use crate::planned::{BENCH_SETTINGS, PlannedScheme, StackWords, check_key, planned, routers};
 pub use crate::request_error::{
-    EVERY, HANDOFFS, NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR, RequestError, TRAFFIC,
+    EVERY, HANDOFFS, NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR, OVERLAP, RETURN, RequestError, SOFT, TRAFFIC,
 };
-use crate::{series, traffic};
+use crate::{series, soft, traffic};
 use segue_handoff::hn::TELLABLE_PBS;
 use segue_tcp::StackProfile;
 use segue_words::quantity::is_below_resolution;
@@ -72,6 +72,7 @@ pub struct Plan {
 impl Request {
     /// Checks names, settings and ranges.
     pub fn plan(mut self) -> Result<Plan, RequestError> {
+        soft::read(&mut self.kinds, &self.settings)?;
         self.check_ranges()?;
         let mut neighbours = None;
         for (_, value) in self.settings.iter_mut().filter(|(key, _)| key == NEIGHBOURS.0) {
@@ -123,6 +124,7 @@ impl Request {
         }
         let series = series::read(&self.settings)?;
         series::check(series, &self.kinds, self.notice, neighbours.is_some(), &schemes, &routers)?;
+        soft::check(&self.kinds, neighbours.is_some(), series.handoffs)?;
         if let Some(traffic) = &asked_traffic {
             let (kinds, flows, others) = (&self.kinds, &self.flows, neighbours.is_some());
             traffic::check(traffic, kinds, flows, self.notice, &schemes, &routers, others, series.handoffs)?;

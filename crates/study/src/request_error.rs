@@ -32,6 +32,16 @@ pub const HANDOFFS: (&str, &str) = (
 /// Key of the time between them, which also has an option and a key of files.
 pub const EVERY: (&str, &str) = ("every", "from the beginning of a handoff to that of the next: 15s");
 
+/// Key of how long both links carry in a soft handoff, which also has an option and a key of files.
+pub const OVERLAP: (&str, &str) = ("overlap", "how long both links carry in a soft handoff: 1s");
+
+/// Key of what becomes of packets meanwhile, which also has an option and a key of files.
+pub const SOFT: (&str, &str) =
+    ("soft", "whether packets of a soft handoff go over both links, or each over one: duplicate, split");
+
+/// Key of how long a mobile stays on the new link in a ping-pong, which also has an option and a key of files.
+pub const RETURN: (&str, &str) = ("return", "how long after T a mobile of a ping-pong is back: 1s");
+
 /// Why a request cannot be carried out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RequestError {

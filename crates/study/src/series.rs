@@ -75,7 +75,7 @@ pub(crate) fn check(
             "`neighbours` are counted after one handoff; expected no neighbours beside several handoffs";
         return Err(refused("--handoffs", problem.into()));
     }
-    let breaks = kinds.iter().any(|kind| *kind != Kind::Mbb);
+    let breaks = kinds.iter().any(|kind| kind.breaks());
     let buffered = schemes.iter().find(|planned| routers.rule_for(&planned.scheme, notice).is_some());
     match buffered.filter(|_| breaks) {
         Some(planned) => Err(refused(

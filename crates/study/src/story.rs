@@ -12,7 +12,7 @@ use segue_tcp::StackProfile;
 use segue_world::notice_error::Told;
 use segue_world::packet::Packet;
 use segue_world::trace::{LossCause, SenderState, Side, What};
-use segue_world::{Experiment, Kind, Nanos, Neighbours, NoticeMode, SECOND};
+use segue_world::{Experiment, Kind, Nanos, Neighbours, NoticeMode, Overlap, SECOND, SoftWord};
 use std::collections::BTreeSet;
 
 /// Links, kind and flows: `6400kbit/9ms -> 200kbit/300ms, make-before-break, 1 flow`.
@@ -20,6 +20,8 @@ pub fn headline(experiment: &Experiment) -> String {
     let kind = match experiment.kind {
         Kind::Mbb => "make-before-break".to_string(),
         Kind::Bbm(time) => format!("break-before-make {} s", time as f64 / SECOND as f64),
+        Kind::Soft(Overlap { length, way }) => format!("soft {} s, {way}", length as f64 / SECOND as f64),
+        Kind::PingPong(stay) => format!("ping-pong {} s", stay as f64 / SECOND as f64),
     };
     let plural = if experiment.flows == 1 { "" } else { "s" };
     let (old, new) = (&experiment.old.text, &experiment.new.text);
@@ -248,6 +250,18 @@ impl Teller {
                 "the handoff: new packets take the new link, the old one delivers what it holds".into()
             }
             Kind::Bbm(_) => "the handoff begins: whatever comes out of the old link is lost".to_string(),
+            Kind::Soft(Overlap { length, way: SoftWord::Duplicate }) => format!(
+                "the handoff: for {} s new packets take both links, a copy each; then the new one alone",
+                length as f64 / SECOND as f64
+            ),
+            Kind::Soft(Overlap { length, way: SoftWord::Split }) => format!(
+                "the handoff: for {} s new packets take one of both links each; then the new one alone",
+                length as f64 / SECOND as f64
+            ),
+            Kind::PingPong(stay) => format!(
+                "the handoff: new packets take the new link, and after {} s the old one again",
+                stay as f64 / SECOND as f64
+            ),
         };
         self.say(trace.record.at, None, text, None);
         for (flow, state) in states.iter().enumerate() {

@@ -183,7 +183,7 @@ pub(crate) fn check(
         ));
     }
     let only_download = !traffic.upload && traffic.applications.is_empty();
-    let breaks = kinds.iter().any(|kind| *kind != Kind::Mbb);
+    let breaks = kinds.iter().any(|kind| kind.breaks());
     for planned in schemes {
         let rule = planned.scheme.mobile();
         let acts = rule.window.is_some() || rule.foretells.is_some() || rule.alone.is_some();

@@ -241,6 +241,11 @@ impl AccessLink {
         capacity.service(&features, Direction { place, up })
     }
 
+    /// Packets that have left a queue of a direction and have not been sent.
+    pub(crate) fn sent_at_once(&self, up: bool) -> u32 {
+        self.features[usize::from(up)].aggregation.map_or(1, |aggregation| aggregation.most)
+    }
+
     /// One way, from the mobile.
     pub fn up_delay(&self) -> &LinkDelay {
         self.up_delay.as_ref().unwrap_or(&self.delay)

@@ -22,7 +22,7 @@ use crate::words::{Definition, Kind, NoticeMode};
 use segue_handoff::{Link, Scheme};
 use segue_netsim::{Delay, LinkConfig, LinkId, Nanos, Net, NodeId, Rate, Service, Sim};
 use segue_tcp::StackProfile;
-use traffic::Further;
+use traffic::{Further, Pair};
 
 /// Rate of the wired hops, bit/s.
 const WIRED_RATE: u64 = 100_000_000;
@@ -109,7 +109,7 @@ impl Experiment {
         let (before, link) = (u64::from(self.before), link as u64);
         let laid = match self.kind {
             Kind::Bbm(_) => (before + link) / 2,
-            Kind::Mbb => 0,
+            Kind::Mbb | Kind::Soft(_) | Kind::PingPong(_) => 0,
         };
         Place { seed: self.seed, link: 1 + (before + link) % 2 + 2 * laid }
     }
@@ -197,6 +197,7 @@ impl LinkIds {
         for pair in [&mut self.edge, &mut self.access, &mut self.last] {
             pair.swap(OLD, NEW);
         }
+        self.further.iter_mut().flatten().for_each(Pair::turn_back);
         self
     }
 }

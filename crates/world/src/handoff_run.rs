@@ -2,12 +2,14 @@
 //! one scheme.
 
 mod bound;
+mod carriers;
 mod completed;
 mod follower;
 mod fork;
 mod run;
 mod series;
 mod shared;
+mod steps;
 mod traffic;
 mod warm;
 

@@ -30,6 +30,8 @@ pub trait HostObserver: Observer<Packet> {
     fn asked(&mut self, _now: Nanos, _flow: u16, _item: Item) {}
     /// The mobile has helped `flow`, or its sender has heard of it.
     fn acted(&mut self, _now: Nanos, _flow: u16, _act: Act) {}
+    /// A copy came out of `link`: the first of two, which goes on, or the second.
+    fn joined(&mut self, _now: Nanos, _link: LinkId, _packet: &Packet, _is_first: bool) {}
     /// A sender's ACK without data reached the mobile over `link`.
     fn bare_ack(&mut self, _now: Nanos, _link: LinkId, _packet: &Packet) {}
     /// A data packet reached the mobile over `link`; comes right after [`Self::heard`].

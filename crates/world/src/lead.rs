@@ -22,11 +22,11 @@ pub(crate) enum Early {
     HandoffStarts,
 }
 
-/// The scheme's rule for the mobile's window; a make-before-break handoff needs none.
+/// The scheme's rule for the mobile's window; a handoff without a break needs none.
 pub(crate) fn window_rule(experiment: &Experiment, scheme: &Scheme) -> Option<WindowRule> {
     match experiment.kind {
         Kind::Bbm(_) => scheme.mobile().window,
-        Kind::Mbb => None,
+        Kind::Mbb | Kind::Soft(_) | Kind::PingPong(_) => None,
     }
 }
 

@@ -39,6 +39,7 @@ mod routers;
 pub mod speed;
 pub mod trace;
 pub mod traffic;
+mod two_ways;
 mod wheel;
 mod words;
 
@@ -52,4 +53,4 @@ pub use record::RunRecord;
 pub use router_settings::{Routers, Tunnel};
 pub use segue_netsim::{Nanos, SECOND};
 pub use traffic::Traffic;
-pub use words::{Definition, Kind, KindWord, NoticeMode, NoticeWord};
+pub use words::{Definition, Kind, KindWord, NoticeMode, NoticeWord, Overlap, SimulatedKind, SoftWord};

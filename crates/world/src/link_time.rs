@@ -152,6 +152,11 @@ impl IdleTime {
         }
     }
 
+    /// The mobile has left the new link: its idle time has no more to do with the senders.
+    pub fn end(&mut self) {
+        self.from = Nanos::MAX;
+    }
+
     /// Idle time by class, up to the last [`Self::clock`].
     pub fn time(&self) -> LinkTime {
         self.time

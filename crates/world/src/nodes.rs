@@ -4,6 +4,7 @@ use crate::access_router::AccessRouter;
 use crate::applications::Applications;
 use crate::observer::Observer;
 use crate::packet::Packet;
+use crate::two_ways::TwoWays;
 use segue_netsim::{LinkId, Net, Node, PacketId, TimerId};
 
 pub use crate::host_observer::HostObserver;
@@ -25,6 +26,8 @@ pub enum BenchNode {
     AccessRouter(AccessRouter),
     /// Receivers.
     Mobile(Mobile),
+    /// A router before, or behind, two links that both carry.
+    TwoWays(Box<TwoWays>),
     /// Senders that applications feed.
     Applications(Box<Applications>),
 }
@@ -38,6 +41,7 @@ impl<O: HostObserver> Node<Packet, O> for BenchNode {
                 None => net.packets.remove(id),
             },
             Self::AccessRouter(router) => router.on_packet(net, link, id),
+            Self::TwoWays(router) => router.on_packet(net, link, id),
             // A packet is read where it lies: copying it out took 6 % of the samples of case (b).
             Self::Correspondent(host) => host.on_ack(net, id),
             Self::Mobile(host) => host.on_data(net, link, id),
@@ -48,7 +52,7 @@ impl<O: HostObserver> Node<Packet, O> for BenchNode {
     #[inline]
     fn on_timer(&mut self, net: &mut Net<Packet, O>, timer: TimerId) {
         match self {
-            Self::Router(_) => {}
+            Self::Router(_) | Self::TwoWays(_) => {}
             Self::AccessRouter(router) => router.on_timer(net),
             Self::Correspondent(host) => host.on_timer(net, timer),
             Self::Mobile(host) => host.on_timer(net, timer),

@@ -11,12 +11,15 @@ use segue_handoff::{Act, LoggedScheme};
 use segue_netsim::{LinkId, LossCause, Nanos, NodeId, Observer as LinkObserver, Passage};
 use segue_tcp::AnySender;
 use segue_tcp::receiver::Arrival;
+use std::collections::BTreeSet;
 
 /// The observer of the bench.
 #[derive(Clone, Debug)]
 pub struct Observer<W> {
     /// Copies that were lost, for whatever cause, by flow.
     lost: Vec<BitSet>,
+    /// Copies of which one twin was lost, and the other not yet.
+    halves: BTreeSet<(u16, u32)>,
     /// Kept from the start of the handoff on.
     pub recorder: Option<Box<Recorder>>,
     /// Kept from completion on.
@@ -33,6 +36,7 @@ impl<W> Observer<W> {
     pub(crate) fn new(flows: usize, watch: W) -> Self {
         Self {
             lost: vec![BitSet::default(); flows],
+            halves: BTreeSet::new(),
             recorder: None,
             idle: None,
             traffic: None,
@@ -45,6 +49,11 @@ impl<W> Observer<W> {
     #[inline]
     pub(crate) fn is_own(&self, flow: u16) -> bool {
         usize::from(flow) < self.lost.len()
+    }
+
+    /// Whether one of two twins is known to have been lost.
+    pub(crate) fn is_half_lost(&self, flow: u16, copy: u32) -> bool {
+        self.halves.contains(&(flow, copy))
     }
 
     /// Whether a copy is known to have been lost.
@@ -60,7 +69,7 @@ impl<W> Observer<W> {
     }
 
     fn note_loss(&mut self, packet: &Packet) {
-        if packet.data {
+        if packet.data && (!packet.twin || !self.halves.insert((packet.flow, packet.copy))) {
             self.lost[usize::from(packet.flow)].insert(packet.copy);
         }
     }
@@ -215,6 +224,14 @@ impl<W: HostObserver> HostObserver for Observer<W> {
 
     fn acted(&mut self, now: Nanos, flow: u16, act: Act) {
         self.watch.acted(now, flow, act);
+    }
+
+    fn joined(&mut self, now: Nanos, link: LinkId, packet: &Packet, is_first: bool) {
+        if packet.data
+            && let Some(recorder) = &mut self.recorder
+        {
+            recorder.joined(now, link, packet, is_first);
+        }
     }
 
     fn bare_ack(&mut self, now: Nanos, link: LinkId, packet: &Packet) {

@@ -5,7 +5,7 @@ use crate::packet::Packet;
 use crate::traffic::ClassRecord;
 use segue_netsim::{LinkId, LossCause, Nanos, Passage};
 use segue_tcp::receiver::Arrival;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 /// Where the time of the new link's data direction went; the classes add up (docs/reference/bench.md).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -166,6 +166,8 @@ pub(crate) struct RecordedLinks {
     pub new_last_hop: LinkId,
     /// It is the last hop behind the old link, too.
     pub shared_last_hop: bool,
+    /// By which what has come over the new link is at the end of both, where second copies are discarded.
+    pub new_end: LinkId,
 }
 
 /// A packet that reached the mobile over the old link, for the bound.
@@ -204,6 +206,8 @@ pub struct Recorder {
     needless_retransmissions: u32,
     pub(crate) link_time: LinkTime,
     carried: VecDeque<Carriage>,
+    /// First copies that have come over the old link and are on their way to the receiver.
+    by_old: BTreeSet<(u16, u32)>,
     /// Messages of routers on the new link.
     signals: Vec<Carriage>,
     queue_delays: Vec<Nanos>,
@@ -241,6 +245,7 @@ impl Recorder {
             needless_retransmissions: 0,
             link_time: LinkTime::default(),
             carried: VecDeque::new(),
+            by_old: BTreeSet::new(),
             signals: Vec::new(),
             queue_delays: Vec::new(),
             old_deliveries: Vec::new(),
@@ -399,12 +404,23 @@ impl Recorder {
             self.needless_retransmissions += 1;
         }
         // What comes from the mobile comes over the same last hop by either link.
-        let by_new =
-            if link == self.links.new_last_hop { self.take_carriage(packet.flow, packet.copy) } else { None };
+        let by_new = link == self.links.new_last_hop && !self.by_old.remove(&(packet.flow, packet.copy));
+        let by_new = if by_new { self.take_carriage(packet.flow, packet.copy) } else { None };
         if let Some(carriage) = by_new {
             self.charge(carriage, needless, now);
         } else if link != self.links.new_last_hop || self.links.shared_last_hop {
             self.old_deliveries.push(OldDelivery { at: now, flow: packet.flow, seq: packet.segment.seq });
+        }
+    }
+
+    /// A copy of data has come, the first of two or the second. A second one over the new link has taken time, and
+    /// brought nothing; a first one over the old link is not what the new link carries.
+    pub(crate) fn joined(&mut self, now: Nanos, link: LinkId, packet: &Packet, is_first: bool) {
+        let &Packet { flow, copy, .. } = packet;
+        if link != self.links.new_end {
+            self.by_old.extend(is_first.then_some((flow, copy)));
+        } else if !is_first && let Some(carriage) = self.take_carriage(flow, copy) {
+            self.charge(carriage, true, now);
         }
     }
 

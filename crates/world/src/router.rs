@@ -30,6 +30,15 @@ impl Router {
         self.routes[index] = route;
     }
 
+    /// Takes over the routes of another router, whose links lead here now.
+    pub(crate) fn adopt(&mut self, other: &Self) {
+        for (from, route) in (0u16..).map(LinkId).zip(&other.routes) {
+            if !matches!(route, Route::None) {
+                self.route(from, route.clone());
+            }
+        }
+    }
+
     /// Where a packet of `flow` that came out of `from` goes.
     #[inline]
     pub(crate) fn out(&self, from: LinkId, flow: u16) -> Option<LinkId> {

@@ -10,11 +10,11 @@ use crate::words::Kind;
 use segue_handoff::{Holder, RouterRule, Scheme};
 use segue_netsim::{Nanos, Net, NodeId, PacketId};
 
-/// The rule of the bench's routers for `scheme`: a make-before-break handoff leaves them nothing to hold.
+/// The rule of the bench's routers for `scheme`: a handoff without a break leaves them nothing to hold.
 pub(crate) fn rule(experiment: &Experiment, scheme: &Scheme) -> Option<RouterRule> {
     match experiment.kind {
         Kind::Bbm(_) => experiment.routers.rule_for(scheme, experiment.notice),
-        Kind::Mbb => None,
+        Kind::Mbb | Kind::Soft(_) | Kind::PingPong(_) => None,
     }
 }
 

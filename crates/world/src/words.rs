@@ -1,15 +1,39 @@
 //! Words of a question, as command lines, files and results have them.
 
-use segue_netsim::Nanos;
+use segue_netsim::{Nanos, SECOND};
 use segue_words::choices;
 
 choices! {
-/// Kinds of handoff.
+/// Kinds of handoff of papers and laboratories.
 pub enum KindWord {
     /// Make-before-break.
     Mbb = "mbb",
     /// Break-before-make.
     Bbm = "bbm",
+}
+}
+
+choices! {
+/// Kinds of handoff of the simulator.
+pub enum SimulatedKind {
+    /// Make-before-break.
+    Mbb = "mbb",
+    /// Break-before-make.
+    Bbm = "bbm",
+    /// Both links carry for a while.
+    Soft = "soft",
+    /// To the new link, and back after a while.
+    PingPong = "ping-pong",
+}
+}
+
+choices! {
+/// Ways of packets while both links carry.
+pub enum SoftWord {
+    /// Each packet goes over both links; the first copy counts.
+    Duplicate = "duplicate",
+    /// Each packet goes over one of them, by their rates.
+    Split = "split",
 }
 }
 
@@ -33,30 +57,84 @@ pub enum Definition {
 }
 }
 
-/// Break-before-make or make-before-break.
+/// The time during which both links carry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overlap {
+    /// From T on.
+    pub length: Nanos,
+    /// What becomes of packets meanwhile.
+    pub way: SoftWord,
+}
+
+/// A second: what a disconnection, an overlap and a stay last unless they are given.
+impl Default for Overlap {
+    fn default() -> Self {
+        Self { length: SECOND, way: SoftWord::Duplicate }
+    }
+}
+
+/// Kinds of handoff with their times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Make-before-break.
     Mbb,
     /// Break-before-make with this disconnection.
     Bbm(Nanos),
+    /// Both links carry for a while; then the new one does alone.
+    Soft(Overlap),
+    /// Make-before-break, and back to the old link so long after T.
+    PingPong(Nanos),
+}
+
+impl SimulatedKind {
+    /// The kind with that disconnection, if it has one; other times are the usual ones.
+    pub fn with(self, disconnection: Nanos) -> Kind {
+        match self {
+            Self::Mbb => Kind::Mbb,
+            Self::Bbm => Kind::Bbm(disconnection),
+            Self::Soft => Kind::Soft(Overlap::default()),
+            Self::PingPong => Kind::PingPong(Overlap::default().length),
+        }
+    }
 }
 
 impl Kind {
     /// From T to completion.
     pub fn disconnection(self) -> Nanos {
         match self {
-            Self::Mbb => 0,
             Self::Bbm(time) => time,
+            Self::Mbb | Self::Soft(_) | Self::PingPong(_) => 0,
         }
     }
 
-    /// `mbb` or `bbm`.
-    pub fn word(self) -> &'static str {
+    /// Whether there is a time without a link.
+    pub fn breaks(self) -> bool {
+        matches!(self, Self::Bbm(_))
+    }
+
+    /// How long both links carry.
+    pub fn overlap(self) -> Option<Overlap> {
+        if let Self::Soft(overlap) = self { Some(overlap) } else { None }
+    }
+
+    /// How long after T the mobile is back.
+    pub fn returns_after(self) -> Option<Nanos> {
+        if let Self::PingPong(stay) = self { Some(stay) } else { None }
+    }
+
+    /// Its word, without the time.
+    pub fn simulated(self) -> SimulatedKind {
         match self {
-            Self::Mbb => KindWord::Mbb.word(),
-            Self::Bbm(_) => KindWord::Bbm.word(),
+            Self::Mbb => SimulatedKind::Mbb,
+            Self::Bbm(_) => SimulatedKind::Bbm,
+            Self::Soft(_) => SimulatedKind::Soft,
+            Self::PingPong(_) => SimulatedKind::PingPong,
         }
+    }
+
+    /// `mbb`, `bbm`, `soft` or `ping-pong`.
+    pub fn word(self) -> &'static str {
+        self.simulated().word()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{count, list, may_be_null, measures, named, number, object, text, with, words_of};
 use segue_study::measure::{FIELDS, MEASURES, OPTIONAL, OPTIONAL_FIELDS};
-use segue_world::{Definition, KindWord, NoticeWord};
+use segue_world::{Definition, NoticeWord, SimulatedKind};
 use serde_json::{Value, json};
 
 /// A document of these rows, which answer that question.
@@ -37,7 +37,7 @@ pub(super) fn row() -> Value {
     let mut row = object([
         ("old", text("Link before, as asked for.")),
         ("new", text("Link after.")),
-        ("kind", words_of::<KindWord>()),
+        ("kind", words_of::<SimulatedKind>()),
         ("disconnect_s", number("Time without a link, s; 0 for mbb.")),
         ("flows", count("Flows to the mobile.")),
         ("scheme", text("Scheme.")),
@@ -77,7 +77,7 @@ pub(super) fn handoffs() -> Value {
     let pair = json!({ "type": "array", "items": { "type": "string" }, "minItems": 2, "maxItems": 2 });
     let question = object([
         ("pairs", list(pair)),
-        ("kind", list(words_of::<KindWord>())),
+        ("kind", list(words_of::<SimulatedKind>())),
         ("flows", list(count("Flows to the mobile."))),
         ("schemes", words()),
         ("at", words()),

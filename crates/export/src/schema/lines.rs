@@ -1,7 +1,7 @@
 //! The schema of one line of a trace: what each kind of event has.
 
 use super::{boolean, count, list, may_be_null, named, number, object, text, with, words_of};
-use segue_world::KindWord;
+use segue_world::SimulatedKind;
 use serde_json::{Value, json};
 
 /// Any line.
@@ -67,7 +67,7 @@ fn run() -> Value {
             ("version", json!({ "const": 1 })),
             ("old", text("Link before.")),
             ("new", text("Link after.")),
-            ("kind", words_of::<KindWord>()),
+            ("kind", words_of::<SimulatedKind>()),
             ("disconnect_ns", count("Time without a link, ns.")),
             ("flows", count("Flows to the mobile.")),
             ("queues", list(count("Packets that the queues of the old and the new link hold."))),

@@ -1,9 +1,11 @@
 //! From the words of a file to a checked plan.
 
 use super::{FileError, ScenarioFile, SettingWord};
-use segue_study::request::{EVERY, HANDOFFS, NEIGHBOURS, NOTICE_ERROR, Plan, Request, RequestError, TRAFFIC};
+use segue_study::request::{
+    EVERY, HANDOFFS, NEIGHBOURS, NOTICE_ERROR, OVERLAP, Plan, RETURN, Request, RequestError, SOFT, TRAFFIC,
+};
 use segue_study::times::{Times, time};
-use segue_world::{Definition, Kind, KindWord, Nanos, NoticeMode, NoticeWord, SECOND};
+use segue_world::{Definition, Kind, Nanos, NoticeMode, NoticeWord, SECOND, SimulatedKind};
 use std::ops::Range;
 use toml::Spanned;
 
@@ -33,12 +35,15 @@ impl Places {
 }
 
 /// Settings that have a key of their own.
-const OWN_KEYS: [(&str, &str); 5] = [
+const OWN_KEYS: [(&str, &str); 8] = [
     (NOTICE_ERROR.0, "notice_error"),
     (NEIGHBOURS.0, "neighbours"),
     (TRAFFIC.0, "traffic"),
     (HANDOFFS.0, "handoffs"),
     (EVERY.0, "every"),
+    (OVERLAP.0, "overlap"),
+    (SOFT.0, "soft"),
+    (RETURN.0, "return"),
 ];
 
 /// Most blocks of a table: what is simulated for each is held until the end.
@@ -116,6 +121,9 @@ impl ScenarioFile {
             scenario.traffic.as_ref().map(text),
             scenario.handoffs.as_ref().map(number),
             scenario.every.as_ref().map(text),
+            scenario.overlap.as_ref().map(text),
+            scenario.soft.as_ref().map(text),
+            scenario.return_after.as_ref().map(text),
         ];
         for ((setting, key), written) in OWN_KEYS.into_iter().zip(written) {
             let Some((span, words)) = written else { continue };
@@ -175,8 +183,8 @@ impl ScenarioFile {
         let mut kinds = Vec::new();
         for word in &words.values {
             let more = match word.get_ref() {
-                KindWord::Mbb => vec![Kind::Mbb],
-                KindWord::Bbm => lengths.iter().map(|&length| Kind::Bbm(length)).collect(),
+                SimulatedKind::Bbm => lengths.iter().map(|&length| Kind::Bbm(length)).collect(),
+                other => vec![other.with(SECOND)],
             };
             if more.iter().any(|kind| kinds.contains(kind)) {
                 let problem = "the kind stands there twice; expected each once".into();
@@ -190,7 +198,7 @@ impl ScenarioFile {
     /// A disconnection that no handoff would have is a mistake, not a detail.
     fn without_break(&self, kinds: Vec<Kind>) -> Result<Vec<Kind>, FileError> {
         match &self.scenario.disconnect {
-            Some(disconnect) if kinds == [Kind::Mbb] => {
+            Some(disconnect) if !kinds.iter().any(|kind| kind.breaks()) => {
                 let problem = "`disconnect` is for break-before-make; expected `bbm` in `kind`".into();
                 Err(self.source.at(disconnect.span.clone(), problem))
             }

@@ -39,6 +39,13 @@ pub(crate) struct Pair {
     pub is_upward: bool,
 }
 
+impl Pair {
+    /// The new link has become the old one.
+    pub(super) fn turn_back(&mut self) {
+        self.last.swap(OLD, NEW);
+    }
+}
+
 /// What is beside the bench's own flows.
 pub(crate) type Further = [Option<Pair>; 2];
 

@@ -4,39 +4,36 @@
 use super::completed::{Completed, GIVE_UP};
 use super::fork::plain;
 use crate::bench::neighbours;
-use crate::bench::{CN, LinkIds, NEW, WIRED_DELAY, correspondent, mobile};
+use crate::bench::{CN, LinkIds, NEW, OLD, WIRED_DELAY, correspondent, mobile};
 use crate::bound::bound;
 use crate::nodes::{BenchNode, BenchSim, HostObserver, Route, Router};
 use crate::record::OldDelivery;
 use crate::routers;
 use crate::words::Kind;
 use segue_handoff::RouterRule;
-use segue_netsim::{LinkId, Nanos, Rate};
+use segue_netsim::{LinkId, Nanos, PacketId};
 use std::collections::BTreeSet;
 
 /// How often a link with neighbours is looked at.
 const LOOKS: Nanos = 5_000_000;
-/// Bytes of an ACK without options.
-const ACK_BYTES: u32 = 40;
-/// Bytes of a data packet as the bound counts them.
-const DATA_BYTES: u32 = 1500;
 
 impl<W: HostObserver> Completed<W> {
     /// Shortest time from completion that any scheme could take, where the routers do as `rule` says.
     pub fn bound(&self, rule: Option<RouterRule>) -> Nanos {
         let experiment = &self.fork.experiment;
-        let (old, must_carry) = needs(&self.fork.sim, self.targets(), self.old_deliveries());
         let (sim, link_ids) = (&self.fork.sim, &self.fork.link_ids);
+        let (old, must_carry) = needs(sim, self.targets(), self.old_deliveries());
         let waiting = link_ids.lead_to().into_iter().any(|link| !sim.net.link(link).is_empty());
         let first_sent = if waiting { 0 } else { self.before_access() };
         let first_held = rule.map(|rule| routers::first_held(experiment, rule));
         let reachable = self.completion + first_held.map_or(first_sent, |held| held.min(first_sent));
+        let busy = sim.net.link(link_ids.access[OLD].down).busy_until();
         if neighbours::any(sim) || self.returns_to_traffic() {
             // Which of the next packets are the mobile's nobody knows: none is lost.
-            return self.bound_from(reachable, &old, must_carry, || true);
+            return self.bound_from([reachable, busy], &old, must_carry, || true);
         }
         let fates = sim.net.link(link_ids.access[NEW].down).coming_fates();
-        self.bound_from(reachable, &old, must_carry, fates)
+        self.bound_from([reachable, busy], &old, must_carry, fates)
     }
 
     /// The same for senders that know nothing before a notice can be with them: until then they are regular TCP.
@@ -47,12 +44,14 @@ impl<W: HostObserver> Completed<W> {
             return physical;
         }
         let (mut sim, link_ids) = self.start(&plain());
-        sim.run_until(told_at);
+        // Nobody is told meanwhile; a mobile that does not stay goes back.
+        self.run_steps(&mut sim, &plain(), &mut self.steps(&plain()), told_at);
         let told = sim.clone();
         let reachable = told_at + self.before_access();
         let is_upward = self.fork.experiment.is_upward();
         if !self.fork.experiment.new.features[usize::from(is_upward)].is_first_in_first_out()
             || neighbours::any(&sim)
+            || self.uses_old_link()
         {
             return self.bound_at_best(&told, told_at, reachable).max(physical);
         }
@@ -62,53 +61,37 @@ impl<W: HostObserver> Completed<W> {
         let new_link = sim.net.link(link_ids.access[NEW].down);
         let (busy_until, fates) = (new_link.busy_until(), new_link.coming_fates());
         let (coming, must_carry) = needs(&told, self.targets(), deliveries(sim));
-        self.bound_from(busy_until.max(reachable), &coming, must_carry, fates).max(physical)
+        self.bound_from([busy_until.max(reachable), 0], &coming, must_carry, fates).max(physical)
     }
 
     /// The bound given the notice where the new link's queue may drop what waits, or send later packets first, or
-    /// carries those of neighbours: all that is under way at `told_at` counts as if it were there, and the link as
-    /// free.
+    /// carries those of neighbours, or where both links carry: all that is under way at `told_at` counts as if it were
+    /// there, and the links as free.
     fn bound_at_best(&self, told: &BenchSim<W>, told_at: Nanos, reachable: Nanos) -> Nanos {
-        let packets = told.net.on_links().chain(routers::held(told)).map(|id| &told.net.packets[id]);
-        let data = packets.filter(|packet| packet.data && told.net.observer.is_own(packet.flow));
-        let under_way =
-            data.map(|packet| OldDelivery { at: told_at, flow: packet.flow, seq: packet.segment.seq });
-        let (coming, must_carry) = needs(told, self.targets(), under_way.collect());
-        self.bound_from(reachable, &coming, must_carry, || true)
+        let ids = told.net.on_links().chain(routers::held(told));
+        let (coming, must_carry) = needs(told, self.targets(), there(told, told_at, ids));
+        self.bound_from([reachable, told_at], &coming, must_carry, || true)
     }
 
-    /// The bound where `coming` are on their way anyhow, and the new link can carry others from `reachable` on. `fates`
-    /// says of each packet that it will send whether it comes out: of those that do not, the sender may have made the
-    /// smallest there is. Added delays count as none: a sender may wait until they are small.
+    /// The bound where `coming` are on their way anyhow, and links can carry others: the new one from the first of
+    /// these times on, the old one, if it takes any, from the second on. `fates` says of each packet that the new link
+    /// will send whether it comes out.
     fn bound_from(
         &self,
-        reachable: Nanos,
+        [reachable, busy]: [Nanos; 2],
         coming: &[Nanos],
         must_carry: u64,
-        mut fates: impl FnMut() -> bool,
+        fates: impl FnMut() -> bool,
     ) -> Nanos {
-        let experiment = &self.fork.experiment;
-        let data_bytes = experiment.stack.data_bytes().min(DATA_BYTES);
-        let (is_upward, hops) = (experiment.is_upward(), experiment.fixed_hops());
-        let (delay, behind) = match is_upward {
-            false => (experiment.new.delay.min(), Rate::new(hops.last).time(data_bytes)),
-            true => {
-                let wired = Rate::new(hops.wired).time(data_bytes) + WIRED_DELAY;
-                (experiment.new.up_delay().min(), 2 * wired)
-            }
-        };
-        let mut service = experiment.new.best_service(experiment.place(NEW), is_upward);
-        // `bound` asks for ever more packets, so the last departure is enough.
-        let (mut carried, mut departure) = (0, reachable);
-        let brought = |packets: u64| {
-            while carried < packets {
-                let arrives = fates();
-                departure = service.departure(departure, if arrives { data_bytes } else { ACK_BYTES });
-                carried += u64::from(arrives);
-            }
-            departure + delay + behind
-        };
+        let mut carriers = self.carriers(reachable, busy, fates);
+        let brought = |packets: u64| carriers.brought(packets);
         bound(self.completion, coming, must_carry, brought, |at| self.acknowledged(at))
+    }
+
+    /// Whether new packets go over the old link, too.
+    fn uses_old_link(&self) -> bool {
+        let kind = self.fork.experiment.kind;
+        kind.overlap().is_some() || kind.returns_after().is_some()
     }
 
     /// The least time from a sender to the new access link: at the mobile none.
@@ -116,26 +99,20 @@ impl<W: HostObserver> Completed<W> {
         if self.fork.experiment.is_upward() { 0 } else { 2 * WIRED_DELAY }
     }
 
-    /// When an ACK can be with the sender that the receiver sends over the new link at `at`.
-    pub(super) fn acknowledged(&self, at: Nanos) -> Nanos {
-        let experiment = &self.fork.experiment;
-        let hops = experiment.fixed_hops();
-        let ack_hops = Rate::new(hops.last).time(ACK_BYTES);
-        let ack_wired = 2 * (Rate::new(hops.wired).time(ACK_BYTES) + WIRED_DELAY);
-        if experiment.is_upward() {
-            let mut down = experiment.new.best_service(experiment.place(NEW), false);
-            return down.departure(at + ack_wired, ACK_BYTES) + experiment.new.delay.min() + ack_hops;
-        }
-        let mut up = experiment.new.best_service(experiment.place(NEW), true);
-        up.departure(at + ack_hops, ACK_BYTES) + experiment.new.up_delay().min() + ack_wired
-    }
-
     /// Packets that the old link still delivers after completion: it carries on without new traffic.
     fn old_deliveries(&self) -> Vec<OldDelivery> {
-        if self.fork.experiment.kind != Kind::Mbb {
+        let experiment = &self.fork.experiment;
+        if experiment.kind.breaks() {
             return Vec::new();
         }
-        let (mut sim, link_ids) = self.start(&plain());
+        let features = &experiment.old.features[usize::from(experiment.is_upward())];
+        if self.uses_old_link() && !features.is_first_in_first_out() {
+            // What comes later may change what is dropped, or be sent first.
+            let (sim, ways) = (&self.fork.sim, self.fork.link_ids.old_way());
+            let ids = ways.into_iter().flat_map(|link| sim.net.link(link).packets());
+            return there(sim, self.completion, ids);
+        }
+        let (mut sim, link_ids) = self.start_without_overlap(&plain());
         if self.returns_to_traffic() {
             self.run_deaf(&mut sim, &link_ids);
             return deliveries(sim);
@@ -187,6 +164,17 @@ impl<W: HostObserver> Completed<W> {
             }
         }
     }
+}
+
+/// Data packets of the mobile among these, as if they were there at `at`.
+fn there<W: HostObserver>(
+    sim: &BenchSim<W>,
+    at: Nanos,
+    ids: impl Iterator<Item = PacketId>,
+) -> Vec<OldDelivery> {
+    let packets = ids.map(|id| &sim.net.packets[id]);
+    let data = packets.filter(|packet| packet.data && sim.net.observer.is_own(packet.flow));
+    data.map(|packet| OldDelivery { at, flow: packet.flow, seq: packet.segment.seq }).collect()
 }
 
 fn deliveries<W: HostObserver>(mut sim: BenchSim<W>) -> Vec<OldDelivery> {

@@ -5,14 +5,15 @@ use super::fork::{Fork, announce_all, pass};
 use crate::access::AccessLink;
 use crate::bench::neighbours;
 use crate::bench::traffic::{self, Pair, senders_of};
-use crate::bench::{LinkIds, MN, NEW, OLD, correspondent};
+use crate::bench::{Experiment, LinkIds, MN, NEW, OLD, correspondent};
 use crate::lead;
 use crate::neighbours::{COUNTED, Received};
 use crate::nodes::{Arrived, BenchNode, BenchSim, HostObserver, Mobile};
 use crate::notice_error::Told;
 use crate::observer::Observer;
 use crate::packet::Packet;
-use crate::words::{Definition, Kind, NoticeMode};
+use crate::two_ways;
+use crate::words::{Definition, NoticeMode, Overlap};
 use segue_handoff::alone::window::Path;
 use segue_handoff::{Announcement, Link, Notice, Scheme};
 use segue_netsim::{Nanos, Net, SECOND};
@@ -34,6 +35,8 @@ pub(super) struct Completed<W> {
     notice: Notice,
     /// Notices of what goes to the mobile, and of what comes from it.
     notices: [Notice; 2],
+    /// The same of the return, if the mobile returns.
+    back: Option<[Notice; 2]>,
     /// So much later than at completion it is told.
     late: Nanos,
     /// Packets for the neighbours on the new link while they are counted, if nobody hands over.
@@ -64,7 +67,8 @@ impl<W: HostObserver> Completed<W> {
         let uploads = uploads.into_iter().map(|seq| seq + packets).collect();
         let (notices, late) = fork.notices(completion);
         let notice = notices[usize::from(fork.experiment.is_upward())];
-        Self { fork, completion, targets, uploads, notice, notices, late, undisturbed }
+        let back = fork.experiment.kind.returns_after().map(|stay| fork.notices_of_return(completion + stay));
+        Self { fork, completion, targets, uploads, notice, notices, back, late, undisturbed }
     }
 
     /// The new link as it is told, and how late, where that may be wrong.
@@ -103,6 +107,15 @@ impl<W: HostObserver> Completed<W> {
 
     /// The network just after completion, and its link_ids: routes moved, notices on their way.
     pub fn start(&self, scheme: &Scheme) -> (BenchSim<W>, LinkIds) {
+        self.start_by(scheme, self.fork.experiment.kind.overlap())
+    }
+
+    /// The same where nothing new goes over the old link.
+    pub(super) fn start_without_overlap(&self, scheme: &Scheme) -> (BenchSim<W>, LinkIds) {
+        self.start_by(scheme, None)
+    }
+
+    fn start_by(&self, scheme: &Scheme, overlap: Option<Overlap>) -> (BenchSim<W>, LinkIds) {
         let experiment = &self.fork.experiment;
         let early = lead::early(experiment, scheme);
         let (mut sim, link_ids) = if early.is_empty() || self.fork.continued {
@@ -112,6 +125,9 @@ impl<W: HostObserver> Completed<W> {
         };
         for pair in traffic::pairs(&link_ids) {
             traffic::hand_over(&mut sim, &link_ids, &pair);
+        }
+        if let Some(overlap) = overlap {
+            two_ways::open(&mut sim, &link_ids, experiment, overlap);
         }
         traffic::end_uploads(&mut sim, &link_ids, &self.uploads);
         let senders = || correspondent(&sim).flows.iter().map(|flow| &flow.sender);
@@ -166,17 +182,23 @@ impl<W: HostObserver> Completed<W> {
                 mn.flows.iter_mut().for_each(|flow| flow.receiver.set_dsack(true));
             }
             if told_now {
-                self.tell_in_band(mn, net, scheme, heard);
+                self.tell_in_band(mn, net, scheme, heard, &self.notices);
             }
         });
         if heard > 0 {
-            self.tell_further(&mut sim, scheme, told_now.then_some(heard));
+            self.tell_further(&mut sim, scheme, told_now.then_some(heard), &self.notices);
         }
         (sim, link_ids)
     }
 
     /// Prepares the receivers of further traffic for notices; they send `copies` of one in band now.
-    fn tell_further(&self, sim: &mut BenchSim<W>, scheme: &Scheme, copies: Option<u32>) {
+    fn tell_further(
+        &self,
+        sim: &mut BenchSim<W>,
+        scheme: &Scheme,
+        copies: Option<u32>,
+        notices: &[Notice; 2],
+    ) {
         for pair in self.fork.link_ids.further.into_iter().flatten() {
             sim.with_node(pair.receivers, |node, net| {
                 let BenchNode::Mobile(host) = node else { return };
@@ -184,24 +206,14 @@ impl<W: HostObserver> Completed<W> {
                     host.flows.iter_mut().for_each(|flow| flow.receiver.set_dsack(true));
                 }
                 if let Some(copies) = copies.filter(|_| !pair.is_upward) {
-                    self.tell_in_band(host, net, scheme, copies);
+                    self.tell_in_band(host, net, scheme, copies, notices);
                 }
             });
             // The mobile's own senders need no packet to know.
             if copies.is_some() && pair.is_upward {
-                self.notify(sim, &pair);
+                notify(sim, &pair, notices);
             }
         }
-    }
-
-    /// All senders of a pair are told at once.
-    fn notify(&self, sim: &mut BenchSim<W>, pair: &Pair) {
-        sim.with_node(pair.senders, |node, net| {
-            let Some(host) = senders_of(node) else { return };
-            for index in 0..host.flows.len() {
-                host.notify(net, index, &self.notices[usize::from(pair.is_upward)]);
-            }
-        });
     }
 
     /// The handoff as a mobile knows it that acts alone.
@@ -231,10 +243,18 @@ impl<W: HostObserver> Completed<W> {
     }
 
     /// The mobile sends `heard` copies of the notice.
-    fn tell_in_band(&self, mn: &mut Mobile, net: &mut Net<Packet, Observer<W>>, scheme: &Scheme, heard: u32) {
+    fn tell_in_band(
+        &self,
+        mn: &mut Mobile,
+        net: &mut Net<Packet, Observer<W>>,
+        scheme: &Scheme,
+        heard: u32,
+        notices: &[Notice; 2],
+    ) {
+        let notice = &notices[usize::from(self.fork.experiment.is_upward())];
         match lead::start_rule(&self.fork.experiment, scheme) {
             Some(rule) => mn.foretell(net, Announcement::Finish, rule.encoding, heard),
-            None => mn.announce(net, self.notice.new_link, heard),
+            None => mn.announce(net, notice.new_link, heard),
         }
     }
 
@@ -258,6 +278,11 @@ impl<W: HostObserver> Completed<W> {
         due.filter(|_| self.copies_heard(scheme) > 0)
     }
 
+    /// Whether notices are given with `scheme`.
+    pub fn is_told(&self, scheme: &Scheme) -> bool {
+        self.copies_heard(scheme) > 0 && self.fork.experiment.notice != NoticeMode::Withheld
+    }
+
     /// When a notice can be with a sender at the earliest, if there is one.
     pub fn told_at(&self) -> Option<Nanos> {
         match self.fork.experiment.notice {
@@ -269,44 +294,107 @@ impl<W: HostObserver> Completed<W> {
 
     /// The notice: an instant one to all senders in turn, one in band from the mobile.
     pub fn notify_all(&self, sim: &mut BenchSim<W>, scheme: &Scheme) {
+        self.notify_all_of(sim, scheme, &self.notices);
+    }
+
+    /// The same of the return.
+    pub(super) fn notify_of_return(&self, sim: &mut BenchSim<W>, scheme: &Scheme) {
+        if let Some(back) = &self.back {
+            self.notify_all_of(sim, scheme, back);
+        }
+    }
+
+    fn notify_all_of(&self, sim: &mut BenchSim<W>, scheme: &Scheme, notices: &[Notice; 2]) {
         if self.is_in_band() {
             let heard = self.copies_heard(scheme);
             sim.with_node(MN, |node, net| {
                 let BenchNode::Mobile(mn) = node else { return };
-                self.tell_in_band(mn, net, scheme, heard);
+                self.tell_in_band(mn, net, scheme, heard, notices);
             });
-            return self.tell_further(sim, scheme, Some(heard));
+            return self.tell_further(sim, scheme, Some(heard), notices);
         }
         if lead::start_rule(&self.fork.experiment, scheme).is_some() {
             return announce_all(sim, Announcement::Finish);
         }
         for pair in traffic::pairs(&self.fork.link_ids) {
-            self.notify(sim, &pair);
+            notify(sim, &pair, notices);
         }
     }
+
+    /// The mobile is back on the old link.
+    pub(super) fn turn_back(&self, sim: &mut BenchSim<W>, scheme: &Scheme) {
+        let link_ids = self.fork.link_ids.back();
+        for pair in traffic::pairs(&link_ids) {
+            traffic::hand_over(sim, &link_ids, &pair);
+        }
+        if let (Some(_), Some(back)) = (scheme.mobile().alone, &self.back) {
+            let (gone, [down, _]) = (sim.net.now(), back);
+            let Arrived { paths: [old, new], up_kbps, .. } = self.arrived(&self.fork.link_ids);
+            let experiment = &self.fork.experiment;
+            let told = |path: Path, link: Link| Path { rate: u64::from(link.rate_kbps) * 1000, ..path };
+            let arrived = Arrived {
+                gone,
+                disconnected: false,
+                paths: [told(new, down.old_link), told(old, down.new_link)],
+                access: experiment.old.round_trip_at(gone),
+                up_kbps: u32::try_from(experiment.old.up.mean_rate() / 1000).unwrap_or(up_kbps),
+                over: link_ids.last[NEW].down,
+            };
+            sim.with_node(MN, |node, net| {
+                let BenchNode::Mobile(mn) = node else { return };
+                mn.link_up(net, &arrived);
+            });
+        }
+    }
+}
+
+/// All senders of a pair are told at once.
+fn notify<W: HostObserver>(sim: &mut BenchSim<W>, pair: &Pair, notices: &[Notice; 2]) {
+    sim.with_node(pair.senders, |node, net| {
+        let Some(host) = senders_of(node) else { return };
+        for index in 0..host.flows.len() {
+            host.notify(net, index, &notices[usize::from(pair.is_upward)]);
+        }
+    });
 }
 
 impl<W: HostObserver> Fork<W> {
     /// The notices at completion, of both directions, and how late they are.
     fn notices(&self, completion: Nanos) -> ([Notice; 2], Nanos) {
+        let Experiment { old, new, .. } = &*self.experiment;
+        self.notices_from([old, new], [OLD, NEW], completion)
+    }
+
+    /// The notices when the mobile is back, which are as late.
+    fn notices_of_return(&self, at: Nanos) -> [Notice; 2] {
+        let Experiment { old, new, .. } = &*self.experiment;
+        self.notices_from([new, old], [NEW, OLD], at).0
+    }
+
+    fn notices_from(
+        &self,
+        [from_link, to_link]: [&AccessLink; 2],
+        [from_place, to_place]: [usize; 2],
+        completion: Nanos,
+    ) -> ([Notice; 2], Nanos) {
         let experiment = &self.experiment;
         let mut told_late = 0;
         let mut notice = |old: &AccessLink, new: &AccessLink| {
             let [from, to] = [completion.saturating_sub(SECOND), completion + SECOND];
-            let new_link = new.reported(experiment.place(NEW), completion, to, completion);
+            let new_link = new.reported(experiment.place(to_place), completion, to, completion);
             let Told { new_link, late } = experiment.notice_error.told(experiment.seed, self.at, new_link);
             told_late = late;
             Notice {
-                old_link: old.reported(experiment.place(OLD), from, completion, completion),
+                old_link: old.reported(experiment.place(from_place), from, completion, completion),
                 new_link,
                 // Applications alone share the link with no long transfer.
                 flows: experiment.flows.max(1) as u32,
-                disconnected: u32::from(experiment.kind != Kind::Mbb),
+                disconnected: u32::from(experiment.kind.breaks()),
             }
         };
-        let down = notice(&experiment.old, &experiment.new);
+        let down = notice(from_link, to_link);
         let up = match experiment.traffic.as_ref().is_some_and(|traffic| traffic.upload) {
-            true => notice(&experiment.old.turned(), &experiment.new.turned()),
+            true => notice(&from_link.turned(), &to_link.turned()),
             false => down,
         };
         ([down, up], told_late)

@@ -45,6 +45,7 @@ pub(super) fn pass<W: HostObserver>(
         new_access: link_ids.access[NEW].down,
         new_last_hop: link_ids.behind(NEW)[0],
         shared_last_hop: link_ids.is_upward,
+        new_end: if link_ids.is_upward { link_ids.edge[NEW].down } else { link_ids.access[NEW].down },
     };
     let senders = correspondent(sim).flows.iter().map(|flow| {
         let view = flow.sender.view();

@@ -2,6 +2,7 @@
 
 use super::completed::{Completed, GIVE_UP};
 use super::fork::Fork;
+use super::steps::Steps;
 use crate::bench::neighbours;
 use crate::bench::{LinkIds, NEW, mobile};
 use crate::lead;
@@ -41,8 +42,8 @@ pub(super) struct Run<W> {
     pub sim: BenchSim<W>,
     /// All is accounted for until then.
     from: Nanos,
-    /// When a notice is given that has not been given.
-    pub notice_at: Option<Nanos>,
+    /// What is still to be done to the network.
+    pub steps: Steps,
     count: Count,
 }
 
@@ -145,9 +146,9 @@ impl<W: HostObserver> Handoff<W> {
         let idle = IdleTime::new(&sim, &link_ids, at.completion, at.targets());
         sim.net.observer.idle = Some(Box::new(idle));
         let limit = latest.min(at.completion + GIVE_UP);
-        let mut notice_at = at.notice_at(scheme);
+        let mut steps = at.steps(scheme);
         let mut count = Count::begin(&sim, at);
-        let mut pause = earlier(notice_at, count.at);
+        let mut pause = earlier(steps.next_at(), count.at);
         let mut from = at.completion;
         let done = |sim: &BenchSim<W>| sim.net.observer.recorder.as_ref().is_some_and(|r| r.is_done());
         while !done(&sim) {
@@ -155,11 +156,9 @@ impl<W: HostObserver> Handoff<W> {
                 let now = pause.unwrap_or(from);
                 from = now;
                 sim.run_until(now);
-                if notice_at.take_if(|at| *at == now).is_some() {
-                    at.notify_all(&mut sim, scheme);
-                }
+                at.act(&mut sim, scheme, &mut steps);
                 count.end(&sim, now);
-                pause = earlier(notice_at, count.at);
+                pause = earlier(steps.next_at(), count.at);
                 continue;
             }
             let next = sim.net.next_event().unwrap_or(limit).min(limit);
@@ -169,13 +168,13 @@ impl<W: HostObserver> Handoff<W> {
                 break;
             }
         }
-        Run { sim, from, notice_at, count }
+        Run { sim, from, steps, count }
     }
 
     /// The record of a run that has come to its end.
     pub(super) fn end(&self, scheme: &Scheme, run: Run<W>) -> Ended<W> {
         let at = &self.at;
-        let Run { sim, from, notice_at, mut count } = run;
+        let Run { sim, from, steps, mut count } = run;
         let rule = routers::rule(&at.fork.experiment, scheme);
         let physical = rule.map_or(self.bounds.physical, |rule| at.bound(Some(rule)));
         // A scheme that acts before completion needs no notice, nor does a router or a mobile that acts alone.
@@ -190,14 +189,10 @@ impl<W: HostObserver> Handoff<W> {
         under_way.sort_unstable();
         if let Some(until) = count.at {
             let mut later = sim.clone();
-            if let Some(due) = notice_at.filter(|due| *due < until) {
-                later.run_until(due);
-                at.notify_all(&mut later, scheme);
-            }
-            later.run_until(until);
+            at.run_steps(&mut later, scheme, &mut steps.clone(), until);
             count.end(&later, until);
         }
-        let traffic = self.run_traffic(&sim, notice_at, scheme);
+        let traffic = self.run_traffic(&sim, steps, scheme);
         let (mut record, watch) = self.finish(sim, from, bounds);
         self.add_traffic(&mut record, traffic);
         record.neighbours = at.neighbours_received(&count.packets);
@@ -224,7 +219,15 @@ impl<W: HostObserver> Handoff<W> {
             })
             .collect();
         let doomed = sim.net.doomed().map(|id| &sim.net.packets[id]).filter(|packet| packet.data);
-        let doomed: BTreeSet<_> = doomed.map(|packet| (packet.flow, packet.copy)).collect();
+        // Of two twins both must be lost.
+        let mut halves = BTreeSet::new();
+        let is_doomed = |packet: &&Packet| {
+            let observer = &sim.net.observer;
+            !packet.twin
+                || observer.is_own(packet.flow) && observer.is_half_lost(packet.flow, packet.copy)
+                || !halves.insert((packet.flow, packet.copy))
+        };
+        let doomed: BTreeSet<_> = doomed.filter(is_doomed).map(|packet| (packet.flow, packet.copy)).collect();
         let Some(mut recorder) = sim.net.observer.recorder.take() else {
             unreachable!("a handoff is always recorded");
         };
@@ -239,6 +242,10 @@ impl<W: HostObserver> Handoff<W> {
         if self.at.returns_to_traffic() {
             let whole = end - self.at.completion;
             recorder.link_time.useful += whole.saturating_sub(recorder.link_time.total());
+        }
+        if self.at.fork.experiment.kind.returns_after().is_some() {
+            let whole = end - self.at.completion;
+            recorder.link_time.idle_other += whole.saturating_sub(recorder.link_time.total());
         }
         let observer = &sim.net.observer;
         let record = recorder.finish(self.at.fork.at, bounds, |flow, copy| {

@@ -61,15 +61,11 @@ impl Handoff {
         let run = self.run_until(scheme, latest);
         let record = self.end(scheme, run.clone()).record;
 
-        let Run { mut sim, mut notice_at, .. } = run;
+        let Run { mut sim, steps: mut rest, .. } = run;
         (sim.net.observer.recorder, sim.net.observer.idle) = (None, None);
         let end = std::iter::once((at, None));
         for (due, what) in steps.into_iter().map(|(due, what)| (due, Some(what))).chain(end) {
-            if let Some(told) = notice_at.take_if(|told| *told <= due) {
-                sim.run_until(told);
-                self.at.notify_all(&mut sim, scheme);
-            }
-            sim.run_until(due);
+            self.at.run_steps(&mut sim, scheme, &mut rest, due);
             if let Some(what) = what {
                 act_early(&mut sim, &experiment, scheme, what);
             }

@@ -2,6 +2,7 @@
 
 use super::completed::GIVE_UP;
 use super::run::Handoff;
+use super::steps::Steps;
 use crate::nodes::{BenchSim, HostObserver};
 use crate::record::RunRecord;
 use crate::traffic::watch::TrafficWatch;
@@ -17,18 +18,14 @@ impl<W: HostObserver> Handoff<W> {
     pub(super) fn run_traffic(
         &self,
         sim: &BenchSim<W>,
-        notice_at: Option<Nanos>,
+        mut steps: Steps,
         scheme: &Scheme,
     ) -> Option<Box<TrafficWatch>> {
         let until = sim.net.observer.traffic.as_ref()?.until();
         let mut sim = sim.clone();
         sim.net.observer.idle = None;
-        if let Some(due) = notice_at.filter(|&due| due >= sim.net.now()) {
-            sim.run_until(due);
-            self.at.notify_all(&mut sim, scheme);
-        }
-        let mut now = sim.net.now().max(until);
-        sim.run_until(now);
+        let mut now = sim.net.now().max(until).max(steps.last_at().unwrap_or(0));
+        self.at.run_steps(&mut sim, scheme, &mut steps, now);
         let settled =
             |sim: &BenchSim<W>| sim.net.observer.traffic.as_ref().is_none_or(|watch| watch.is_settled());
         while !settled(&sim) && now < self.at.completion + GIVE_UP {

@@ -22,3 +22,4 @@ mod schemes;
 mod series;
 mod trace;
 mod traffic;
+mod two_links;

@@ -431,6 +431,7 @@ fn v1_divides_by_n_and_v0_does_not() {
         match kind {
             Kind::Mbb => assert!(reduced > 0 && spared > 0, "{flows} flows: {reduced}, {spared}"),
             Kind::Bbm(_) => assert!(resumed > 0),
+            kind => panic!("{kind:?}"),
         }
     }
 }

@@ -49,7 +49,7 @@ fn mistakes_end_with_status_2_and_one_line() {
         ("compare wlan,queue=cdel wlan", "did you mean `codel`?"),
         ("compare wlan,lss=1% wlan", "did you mean `loss`?"),
         ("compare wifi7 wlan", "did you mean `wifi6`?"),
-        ("compare wlan,queue=codel,ecn wlan", "no TCP here answers marks"),
+        ("compare wlan,ecn wlan", "`ecn` marks where a queue would drop early"),
         ("trace-links leo --out x --length 0s", "expected 0.1s to 3600s"),
         ("trace-links 10bit/5ms --out x", "no packet of 1500 bytes gets through within 60 s"),
         ("trace-links leoo --out x", "did you mean `leo`?"),

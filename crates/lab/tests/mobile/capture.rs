@@ -175,7 +175,6 @@ fn parse(frame: &[u8]) -> Option<Segment> {
         ack: header.acknowledgment_number,
         syn: header.syn,
         has_ack: header.ack,
-        ecn: Default::default(),
         rst: header.rst,
         fin: header.fin,
         payload: ip_length.saturating_sub(ip_header + header.header_len()),

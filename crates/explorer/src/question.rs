@@ -9,7 +9,9 @@ use segue_tcp::profile::stacks;
 use segue_words::quantity::{self, TIME};
 use segue_words::{Choice, did_you_mean};
 use segue_world::access::{Capacity, LinkDelay, PRESETS, QueueWord};
-use segue_world::{AccessLink, LinkError, Nanos, NoticeMode, NoticeWord, SECOND, SimulatedKind};
+use segue_world::{
+    AccessLink, Kind, LinkError, Nanos, NoticeMode, NoticeWord, SECOND, SimulatedKind, SoftWord,
+};
 
 /// Longest query string, bytes.
 pub const LONGEST_QUERY: usize = 4096;
@@ -258,7 +260,16 @@ impl Question {
         let (old, new) = (words.link("old")?, words.link("new")?);
         let disconnect = words.time("disconnect", SECOND, DISCONNECTIONS)?;
         let kind = words.choice::<SimulatedKind>("kind")?.with(disconnect);
-        let settings = [OVERLAP, SOFT, RETURN].into_iter().filter_map(|(key, _)| {
+        // Words of other kinds are checked and left out, as the disconnection is.
+        words.time(OVERLAP.0, SECOND, DISCONNECTIONS)?;
+        words.time(RETURN.0, SECOND, DISCONNECTIONS)?;
+        words.choice::<SoftWord>(SOFT.0)?;
+        let keys = match kind {
+            Kind::Soft(_) => &[OVERLAP, SOFT][..],
+            Kind::PingPong(_) => &[RETURN],
+            Kind::Mbb | Kind::Bbm(_) => &[],
+        };
+        let settings = keys.iter().filter_map(|(key, _)| {
             let word = words.get(key)?;
             Some((key.to_string(), word.to_string()))
         });

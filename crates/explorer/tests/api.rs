@@ -333,11 +333,33 @@ fn a_bad_word_is_named_with_the_nearest_valid_one() {
             &["disconnect `0s`", "0.001s to 60s", "nearest is 0.001s"],
         ),
         (&format!("{links}&old=egprs"), &["`old` stands there twice"]),
+        (&format!("{links}&overlap=0s"), &["overlap `0s`", "nearest is 0.001s"]),
+        (&format!("{links}&kind=soft&soft=twice"), &["unknown soft `twice`", "duplicate, split"]),
+        (&format!("{links}&kind=ping-pong&return=soon"), &["bad return `soon`"]),
     ] {
         let answer = ask(&format!("/api/compare?{query}"));
         let said = answer.json()["error"].as_str().expect("a sentence").to_string();
         assert_eq!(answer.status, 400, "{query}: {said}");
         assert!(parts.iter().all(|part| said.contains(part)), "{query}: {said}");
+    }
+}
+
+/// Soft handoffs and ping-pongs are asked for with the words of the command line, and told with them.
+#[test]
+fn both_links_may_carry() {
+    for (words, option, key) in [
+        (
+            "kind=soft&overlap=300ms&soft=split",
+            "--kind soft --overlap 300ms --soft split",
+            "overlap = \"300ms\"",
+        ),
+        ("kind=ping-pong&return=2s", "--kind ping-pong --return 2s", "return = \"2s\""),
+    ] {
+        let answer = ask(&format!("/view/compare?old=wlan&new=hsdpa&at=5s&{words}"));
+        assert_eq!(answer.status, 200, "{words}");
+        let answer = answer.json();
+        let said = |key: &str| answer[key].as_str().expect("text");
+        assert!(said("command").contains(option) && said("toml").contains(key), "{words}: {answer}");
     }
 }
 

@@ -36,6 +36,7 @@ pub mod record;
 mod router;
 pub mod router_settings;
 mod routers;
+mod soft;
 pub mod speed;
 pub mod trace;
 pub mod traffic;

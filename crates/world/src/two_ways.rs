@@ -5,29 +5,37 @@
 //! links, and the end that receives it discards the second copy; or it goes over one of them. PDCP also puts packets
 //! back into their order; this does not.
 
-use crate::bench::traffic::physical;
-use crate::bench::{Experiment, LinkIds, NEW, OLD, R, WIR};
 use crate::host_observer::HostObserver;
-use crate::nodes::{BenchNode, BenchSim};
 use crate::packet::Packet;
 use crate::router::Router;
-use crate::words::{Overlap, SoftWord};
+use crate::words::SoftWord;
 use segue_netsim::{LinkId, Nanos, Net, PacketId};
 use std::collections::BTreeSet;
 
-/// A router at one end of two links that both carry: old and new.
+/// Index of the old and the new link.
+const OLD: usize = 0;
+const NEW: usize = 1;
+
+/// Two links that both carry, as a router at one end sees them: old and new.
+#[derive(Clone, Copy, Debug)]
+pub struct Ways {
+    /// Links by which packets leave for the other end.
+    pub leaving: [LinkId; 2],
+    /// Links by which they come from there.
+    pub coming: [LinkId; 2],
+    /// Rates of the access links in the direction of those that leave, bit/s.
+    pub rates: [u64; 2],
+    /// Until when both carry.
+    pub until: Nanos,
+    /// What becomes of packets meanwhile.
+    pub way: SoftWord,
+}
+
+/// A router at one end of two links that both carry.
 #[derive(Clone, Debug)]
 pub struct TwoWays {
     router: Router,
-    /// Links by which packets leave for the other end.
-    leaving: [LinkId; 2],
-    /// Links by which they come from there.
-    coming: [LinkId; 2],
-    /// Rates of the access links in the direction of those that leave, bit/s.
-    rates: [u64; 2],
-    /// Until when both carry.
-    until: Nanos,
-    way: SoftWord,
+    ways: Ways,
     /// Bytes that have left by each, where they are split.
     sent: [u64; 2],
     /// Packets without a number of their own that have left twice.
@@ -37,13 +45,18 @@ pub struct TwoWays {
 }
 
 impl TwoWays {
+    /// A router whose routes lead over the new link.
+    pub(crate) fn new(router: Router, ways: Ways) -> Self {
+        Self { router, ways, sent: [0; 2], numbered: 0, once: BTreeSet::new() }
+    }
+
     pub(crate) fn on_packet<O: HostObserver>(
         &mut self,
         net: &mut Net<Packet, O>,
         link: LinkId,
         id: PacketId,
     ) {
-        if self.coming.contains(&link) && net.packets[id].twin {
+        if self.ways.coming.contains(&link) && net.packets[id].twin {
             let now = net.now();
             let packet = &mut net.packets[id];
             let is_first = self.once.insert((packet.data, packet.flow, packet.copy));
@@ -57,14 +70,14 @@ impl TwoWays {
             }
         }
         let Some(out) = self.router.out(link, net.packets[id].flow) else { return net.packets.remove(id) };
-        if out != self.leaving[NEW] || net.now() > self.until {
+        if out != self.ways.leaving[NEW] || net.now() > self.ways.until {
             return net.send(out, id);
         }
-        match self.way {
+        match self.ways.way {
             SoftWord::Duplicate => self.send_twice(net, id),
             SoftWord::Split => {
                 let chosen = self.choose(net.packets[id].bytes);
-                net.send(self.leaving[chosen], id);
+                net.send(self.ways.leaving[chosen], id);
             }
         }
     }
@@ -78,14 +91,14 @@ impl TwoWays {
             self.numbered += 1;
         }
         let copy = *packet;
-        net.send(self.leaving[NEW], id);
-        net.originate(self.leaving[OLD], copy);
+        net.send(self.ways.leaving[NEW], id);
+        net.originate(self.ways.leaving[OLD], copy);
     }
 
     /// Which link has sent less of what it can, with these bytes; the new one if both have.
     fn choose(&mut self, bytes: u32) -> usize {
         let after = |link: usize, other: usize| {
-            u128::from(self.sent[link] + u64::from(bytes)) * u128::from(self.rates[other])
+            u128::from(self.sent[link] + u64::from(bytes)) * u128::from(self.ways.rates[other])
         };
         let chosen = if after(OLD, NEW) < after(NEW, OLD) { OLD } else { NEW };
         self.sent[chosen] += u64::from(bytes);
@@ -93,65 +106,13 @@ impl TwoWays {
     }
 }
 
-/// Both links carry from now on; routes lead over the new one.
-pub(crate) fn open<W: HostObserver>(
-    sim: &mut BenchSim<W>,
-    link_ids: &LinkIds,
-    experiment: &Experiment,
-    overlap: Overlap,
-) {
-    let until = sim.net.now() + overlap.length;
-    let turned = |duplex| physical(duplex, link_ids.is_upward);
-    let (edge, air) = (link_ids.edge.map(turned), link_ids.access.map(turned));
-    let links = [&experiment.old, &experiment.new];
-    let both = |router, leaving, coming, rates| {
-        BenchNode::TwoWays(Box::new(TwoWays {
-            router,
-            leaving,
-            coming,
-            rates,
-            until,
-            way: overlap.way,
-            sent: [0; 2],
-            numbered: 0,
-            once: BTreeSet::new(),
-        }))
-    };
-    let router_of = |node: &BenchNode| match node {
-        BenchNode::Router(router) => router.clone(),
-        _ => Router::default(),
-    };
-
-    let network = router_of(&sim.nodes[usize::from(R.0)]);
-    let down = links.map(|link| link.down.mean_rate());
-    sim.nodes[usize::from(R.0)] =
-        both(network, edge.map(|duplex| duplex.down), edge.map(|duplex| duplex.up), down);
-
-    // The mobile has one device for both links.
-    let [old, mut device] = WIR.map(|id| router_of(&sim.nodes[usize::from(id.0)]));
-    device.adopt(&old);
-    sim.net.lead(air[OLD].down, WIR[NEW]);
-    let up = links.map(|link| link.up.mean_rate());
-    sim.nodes[usize::from(WIR[NEW].0)] =
-        both(device, air.map(|duplex| duplex.up), air.map(|duplex| duplex.down), up);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn splitter(rates: [u64; 2]) -> TwoWays {
-        TwoWays {
-            router: Router::default(),
-            leaving: [LinkId(0), LinkId(1)],
-            coming: [LinkId(2), LinkId(3)],
-            rates,
-            until: 0,
-            way: SoftWord::Split,
-            sent: [0; 2],
-            numbered: 0,
-            once: BTreeSet::new(),
-        }
+        let (leaving, coming) = ([LinkId(0), LinkId(1)], [LinkId(2), LinkId(3)]);
+        TwoWays::new(Router::default(), Ways { leaving, coming, rates, until: 0, way: SoftWord::Split })
     }
 
     /// Links of 1 and 3 Mbit/s, packets of one size. The old one's n-th packet brings it to n/1, the new one's to n/3 of

@@ -12,7 +12,7 @@ use crate::nodes::{Arrived, BenchNode, BenchSim, HostObserver, Mobile};
 use crate::notice_error::Told;
 use crate::observer::Observer;
 use crate::packet::Packet;
-use crate::two_ways;
+use crate::soft;
 use crate::words::{Definition, NoticeMode, Overlap};
 use segue_handoff::alone::window::Path;
 use segue_handoff::{Announcement, Link, Notice, Scheme};
@@ -127,7 +127,7 @@ impl<W: HostObserver> Completed<W> {
             traffic::hand_over(&mut sim, &link_ids, &pair);
         }
         if let Some(overlap) = overlap {
-            two_ways::open(&mut sim, &link_ids, experiment, overlap);
+            soft::open(&mut sim, &link_ids, experiment, overlap);
         }
         traffic::end_uploads(&mut sim, &link_ids, &self.uploads);
         let senders = || correspondent(&sim).flows.iter().map(|flow| &flow.sender);

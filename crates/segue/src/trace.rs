@@ -1,6 +1,6 @@
 //! `segue trace`.
 
-use crate::args::{BenchArgs, choice};
+use crate::args::{BenchArgs, choice, word};
 use crate::outputs::Folder;
 use crate::screen::Screen;
 use crate::{Failure, events, outputs, print};
@@ -11,6 +11,7 @@ use segue_export::{Origin, file_name, qlog, trace_lines, xplot};
 #[cfg(feature = "report")]
 use segue_report::handoff_page;
 use segue_study::explain::{Moment, explain, explain_around, several_stacks};
+use segue_study::request::TRAFFIC;
 use segue_study::times::time;
 use segue_study::{Plan, Request};
 use segue_world::{Nanos, SimulatedKind};
@@ -30,6 +31,9 @@ pub struct TraceArgs {
     /// Number of flows
     #[arg(long, value_name = "N", value_parser = one_flow_count, default_value = "1", allow_negative_numbers = true)]
     pub flows: usize,
+    /// What the user does beside the downloads, whose packets are shown: a list as of `segue compare`, with download
+    #[arg(long, value_name = "WORD,...", value_parser = word, allow_hyphen_values = true)]
+    pub traffic: Option<String>,
     /// Print all events since the flows began, not only those since the handoff
     #[arg(long, conflicts_with = "story")]
     pub all: bool,
@@ -132,21 +136,23 @@ pub fn plan(args: &TraceArgs) -> Result<Plan, Failure> {
     if args.bench.disconnect.len() > 1 {
         return Err(Failure::User("--disconnect: a trace is of one handoff; expected one time".into()));
     }
-    let request = Request {
+    let mut request = Request {
         kinds: args.bench.kinds(&[args.kind])?,
         flows: vec![args.flows],
         at: vec![args.at],
         ..args.bench.request()?
     };
+    request.settings.extend(args.traffic.iter().map(|words| (TRAFFIC.0.to_string(), words.clone())));
+    crate::settings::only_once(&request.settings)?;
     let plan = request.plan().map_err(Failure::user)?;
     if plan.series.handoffs > 1 {
         return Err(Failure::User(
             "--set handoffs: a trace is of one handoff; expected none beside it".into(),
         ));
     }
-    if plan.traffic.is_some() {
+    if plan.traffic.as_ref().is_some_and(|traffic| !traffic.download) {
         return Err(Failure::User(
-            "--set traffic: a trace is of long downloads; expected none beside it (segue compare)".into(),
+            "--traffic: a trace is of long downloads; expected download among it (segue compare)".into(),
         ));
     }
     Ok(plan)

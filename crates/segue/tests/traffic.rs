@@ -77,6 +77,42 @@ fn an_upload_has_a_bound() {
     }
 }
 
+/// The mobile tells its own senders without a packet, whatever the notice: so it is never lost, and never later.
+#[test]
+fn an_upload_is_told_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let links =
+        ["compare", "4mbit/20ms", "1mbit/50ms", "--at", "2s..4s/1s", "--traffic", "upload", "--json", "-"];
+    let of = |more: &[&str]| rows(&stdout(&segue(folder.path(), &[&links[..], more].concat())));
+    let instant = of(&[]);
+    for lost in ["0", "2"] {
+        let in_band = of(&["--notice", "in-band", "--notice-loss", lost]);
+        for (one, other) in instant.iter().zip(&in_band) {
+            assert_eq!(other["notice"], "in-band");
+            assert_eq!(
+                (&one["transfer_s"], &one["bound_told_s"]),
+                (&other["transfer_s"], &other["bound_told_s"])
+            );
+        }
+    }
+}
+
+/// A trace shows the downloads of a user who does other things besides: they share the links.
+#[test]
+fn a_trace_knows_what_is_beside_its_downloads() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = ["trace", "4mbit/20ms", "1mbit/50ms", "--at", "2s", "--json", "-", "--schemes", "sack"];
+    let of = |more: &[&str]| stdout(&segue(folder.path(), &[&trace[..], more].concat()));
+    let alone = of(&[]);
+    assert_eq!(of(&["--traffic", "download"]).lines().count(), alone.lines().count());
+    let beside = of(&["--traffic", "download,video(500kbit,30fps)"]);
+    assert!(beside.lines().count() > 100 && beside != alone);
+    let output = segue(folder.path(), &[&trace[..], &["--traffic", "page"]].concat());
+    assert_eq!(output.status.code(), Some(2));
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(error.contains("--traffic: a trace is of long downloads; expected download among it"), "{error}");
+}
+
 #[test]
 fn bad_words_are_one_line() {
     let folder = tempfile::tempdir().unwrap();
@@ -91,7 +127,6 @@ fn bad_words_are_one_line() {
         (&["--traffic", "page", "--neighbours", "2"], "expected one of the two"),
         (&["--traffic", "page", "--handoffs", "2", "--every", "3s"], "expected no --handoffs beside it"),
         (&["--traffic", "page", "--flows", "2"], "expected download or upload beside it"),
-        (&["--traffic", "upload", "--notice", "in-band"], "expected --notice instant"),
         (&["--traffic", "page", "--schemes", "sack,freeze"], "`freeze` acts at the mobile"),
         (&["--traffic", "page", "--report", "x.html"], "expected download among the traffic"),
         (&["run", "a.toml"], "a.toml, line 3, column 11: traffic: unknown `vidoe`"),

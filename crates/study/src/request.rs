@@ -259,13 +259,17 @@ impl Plan {
         seed: u64,
     ) -> Experiment {
         let request = &self.request;
+        // The mobile needs no packet to tell its own senders.
+        let tells_itself = self.traffic.as_ref().is_some_and(Traffic::is_upward);
+        let in_band = matches!(request.notice, NoticeMode::InBand { .. });
+        let notice = if tells_itself && in_band { NoticeMode::Instant } else { request.notice };
         Experiment {
             old: old.clone(),
             new: new.clone(),
             kind,
             flows: if self.traffic.as_ref().is_some_and(|traffic| !traffic.has_bulk()) { 0 } else { flows },
             stack,
-            notice: request.notice,
+            notice,
             notice_delay: self.notice_delay,
             notice_error: self.notice_error,
             neighbours: self.neighbours,

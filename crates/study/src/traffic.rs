@@ -176,12 +176,6 @@ pub(crate) fn check(
                 .into(),
         ));
     }
-    if traffic.is_upward() && matches!(notice, NoticeMode::InBand { .. }) {
-        return Err(refused(
-            "the senders of `upload` are at the mobile, which needs no packet to tell them; expected --notice instant"
-                .into(),
-        ));
-    }
     let only_download = !traffic.upload && traffic.applications.is_empty();
     let breaks = kinds.iter().any(|kind| kind.breaks());
     for planned in schemes {

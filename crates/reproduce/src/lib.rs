@@ -19,7 +19,7 @@ pub mod points;
 pub mod progress;
 mod reach;
 pub mod run;
-mod sample;
+pub mod sample;
 pub mod settings;
 pub mod tolerance;
 pub mod verdict;

@@ -138,7 +138,7 @@ const BAD: &[(&str, &str, &str)] = &[
     (
         "old = 'wlan'\nnew = 'egprs'\nkind = 'mbx'",
         "3, column 8",
-        "unknown word `mbx`, expected `mbb` or `bbm`",
+        "unknown word `mbx`, expected one of `mbb`, `bbm`, `soft`, `ping-pong`",
     ),
     ("old = 'wlan'\nnew = 'egprs'\nkind = ['mbb', 'mbb']", "3, column 16", "twice"),
     ("old = 'wlan'\nnew = 'egprs'\ndisconnect = '2s'", "3, column 14", "expected `bbm` in `kind`"),

@@ -161,7 +161,7 @@ impl<A: Advisor> LinuxSender<A> {
         }
         path.spares = false;
         self.sk.ca_state = CaState::Disorder;
-        self.enter_recovery();
+        self.enter_recovery(false);
         true
     }
 

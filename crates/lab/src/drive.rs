@@ -3,6 +3,7 @@
 //! Measured links go on in the time of the laboratory: a stay begins where the trace is by then, not where it was left.
 
 use super::access_link::AccessLink;
+use super::bulk::write_bulk;
 use super::freezer::Freezer;
 use super::interrupt;
 use super::laboratory::Laboratory;
@@ -12,7 +13,7 @@ use super::page::Page;
 use super::path::{Direction, Switch, Which};
 use super::plan::{Family, Kind, Plan, Program};
 use super::prefix::prefix;
-use super::programs::{Download, write_bulk};
+use super::programs::Download;
 use super::punctual::{Punctual, Rank};
 use super::record::RunRecord;
 use super::run::{Progress, each_run, instant, prepared};

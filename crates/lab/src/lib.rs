@@ -16,6 +16,7 @@
 
 pub mod access_link;
 mod agent;
+pub mod bulk;
 pub mod cgroup;
 pub mod child;
 pub mod cost;

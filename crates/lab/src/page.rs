@@ -2,7 +2,7 @@
 //! over a connection of its own, and every octet is compared.
 
 use super::Error;
-use super::programs::{compare, write_bulk};
+use super::bulk::{compare, write_bulk};
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};

@@ -2,6 +2,7 @@
 //! flows.
 
 use super::Error;
+use super::bulk::compare;
 use super::child::Child;
 use super::host::Role;
 use super::hosts::Hosts;
@@ -9,8 +10,7 @@ use super::page::{AT_A_TIME, Page};
 use super::plan::Program;
 use super::traffic;
 use serde::Deserialize;
-use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -244,24 +244,6 @@ fn iperf3(program: &str, output: &Path) -> Result<Iperf3, Error> {
     })
 }
 
-/// Octets in `got`, and whether they are the beginning of `expected`.
-pub(super) fn compare(got: &Path, expected: &Path) -> Result<(u64, bool), Error> {
-    let open = |path: &Path| File::open(path).map_err(Error::system(path.display().to_string()));
-    let (mut got, mut expected) = (open(got)?, open(expected)?);
-    let (mut octets, mut right) = (0, true);
-    let mut buffer = [0; 32 * 1024];
-    let mut reference = [0; 32 * 1024];
-    loop {
-        let length = got.read(&mut buffer).map_err(Error::system("what curl received"))?;
-        if length == 0 {
-            return Ok((octets, right));
-        }
-        octets += length as u64;
-        right &=
-            expected.read_exact(&mut reference[..length]).is_ok() && buffer[..length] == reference[..length];
-    }
-}
-
 /// nginx at the server, which shows the files of `root`. `more`: of its configuration.
 fn nginx(hosts: Hosts<'_>, root: &Path, more: &str) -> Result<Child, Error> {
     let prefix = nginx_folder(hosts.folder, root, more)?;
@@ -286,26 +268,4 @@ fn nginx_folder(folder: &Path, root: &Path, more: &str) -> Result<PathBuf, Error
         .and_then(|()| fs::write(prefix.join("nginx.conf"), config))
         .map_err(Error::system(prefix.display().to_string()))?;
     Ok(prefix)
-}
-
-/// Writes `octets` octets that repeat nowhere near, so that a lost or doubled stretch is seen.
-///
-/// # Errors
-/// The file cannot be written.
-pub fn write_bulk(path: &Path, octets: u64) -> Result<(), Error> {
-    use rand_core::{RngCore, SeedableRng};
-    let mut random = rand_pcg::Pcg64Mcg::seed_from_u64(1);
-    let mut block = vec![0; 1 << 16];
-    let mut left = octets;
-    let mut write = || -> std::io::Result<()> {
-        let mut file = File::create(path)?;
-        while left > 0 {
-            random.fill_bytes(&mut block);
-            let length = block.len().min(usize::try_from(left).unwrap_or(usize::MAX));
-            file.write_all(&block[..length])?;
-            left -= length as u64;
-        }
-        Ok(())
-    };
-    write().map_err(Error::system(path.display().to_string()))
 }

@@ -3,6 +3,7 @@
 use super::Error;
 use super::Nanos;
 use super::access_link::{AccessLink, mean_kbps};
+use super::bulk::write_bulk;
 use super::child::installed;
 use super::ends::Attach;
 use super::freezer::Freezer;
@@ -13,7 +14,7 @@ use super::measures::{Frame, measure};
 use super::path::{Switch, Which};
 use super::plan::{Family, Gateway, Kind, Plan, Program};
 use super::prefix::prefix;
-use super::programs::{Download, Said, write_bulk};
+use super::programs::{Download, Said};
 use super::punctual::{Punctual, Rank};
 use super::record::{Exactness, RunRecord};
 use super::segue;

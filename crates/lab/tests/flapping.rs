@@ -5,8 +5,9 @@ mod left;
 
 use laboratory::{in_laboratory, link};
 use segue_kernel::sender::{Around, Policy};
+use segue_lab::bulk::write_bulk;
 use segue_lab::path::Switch;
-use segue_lab::programs::{Download, write_bulk};
+use segue_lab::programs::Download;
 use segue_lab::{Laboratory, NoticeBy, Plan, Program, Segue, SenderKind};
 use std::collections::BTreeMap;
 use std::fs;

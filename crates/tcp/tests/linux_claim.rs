@@ -36,6 +36,7 @@ fn ack_of(packet: u32, echo: u32) -> Segment {
         push: false,
         has_ack: true,
         option: Default::default(),
+        ecn: Default::default(),
         sack: SackList::default(),
     }
 }

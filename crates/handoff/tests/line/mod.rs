@@ -52,6 +52,7 @@ impl Line {
             sack,
             timestamps: Some(Timestamps { value, echo: stamp(self.now + STAMP_BASE - age) }),
             option: Default::default(),
+            ecn: Default::default(),
         }
     }
 

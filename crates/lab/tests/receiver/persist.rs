@@ -3,9 +3,10 @@
 use super::bench;
 use super::laboratory::{in_laboratory, link};
 use segue_kernel::receiver::{Act, Announced, Gaps, Options, Peers, Receiver, attach};
+use segue_lab::bulk::write_bulk;
 use segue_lab::packet::Packet;
 use segue_lab::path::{Direction, Switch};
-use segue_lab::programs::{Download, write_bulk};
+use segue_lab::programs::Download;
 use segue_lab::{Error, Laboratory, Nanos, Plan, Program, SenderKind};
 use std::collections::BTreeMap;
 use std::fs;

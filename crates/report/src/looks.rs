@@ -7,7 +7,7 @@ use segue_draw::Marker::{Diamond, Dot, Down, OpenDiamond, OpenDown, OpenSquare, 
 use segue_draw::{Hue, Look, Marker, Series};
 
 /// Names of the registry (`segue schemes`), and at last a sender of the laboratory that reacts to nothing.
-const SCHEMES: [(&str, Hue, Marker); 34] = [
+const SCHEMES: [(&str, Hue, Marker); 36] = [
     ("sack", Grey, Dot),
     ("newreno", Grey, Square),
     ("reno", Grey, Up),
@@ -41,6 +41,8 @@ const SCHEMES: [(&str, Hue, Marker); 34] = [
     ("buffer-lcfd+phas", Blue, OpenDiamond),
     ("rlci", Gold, Dot),
     ("near", Green, Up),
+    ("backoff-reset", Blue, Dot),
+    ("quic-reset", Rose, Diamond),
     ("unaware", Violet, Diamond),
 ];
 

@@ -86,13 +86,6 @@ fn the_receive_buffer_follows_a_fast_link() {
     assert_identical(&["cubic1-70000_40-20000_100-mbb0-T0.7"], 1);
 }
 
-/// At 0.782 s a D-SACK lies in a block of two packets, of which the first is new. The buffer of both is cut, merged, and
-/// merged with what the D-SACK reports, before the walk comes to that: the kernel sees no reordering.
-#[test]
-fn a_duplicate_in_a_merged_buffer_is_overlooked() {
-    assert_identical(&["cubic1-1000_60-12000_20-mbb0-T0.7"], 1);
-}
-
 /// Packets out of order take 4352 bytes of the receiver's buffer, and every second one of a row nothing: so long does
 /// its window grow, and ACKs are sent at once. The run ends with the first tie: two packets within 500 ns, which is
 /// how near two timers of User-Mode Linux may be.

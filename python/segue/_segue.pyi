@@ -34,7 +34,7 @@ _T = TypeVar("_T")
 _Several: TypeAlias = _T | Sequence[_T]
 # A word with its unit, or seconds.
 _Time: TypeAlias = str | float
-_Kind: TypeAlias = Literal["mbb", "bbm"]
+_Kind: TypeAlias = Literal["mbb", "bbm", "soft", "ping-pong"]
 _Settings: TypeAlias = Mapping[str, str | float | bool]
 
 @disjoint_base
@@ -112,6 +112,9 @@ def compare(
     both_ways: bool = False,
     kind: _Several[_Kind] | None = None,
     disconnect: _Time | None = None,
+    overlap: _Time | None = None,
+    soft: Literal["duplicate", "split"] | None = None,
+    return_after: _Time | None = None,
     flows: _Several[int] | None = None,
     schemes: _Several[str] | None = None,
     at: _Time | None = None,
@@ -147,6 +150,9 @@ def trace(
     at: _Time,
     kind: _Kind | None = None,
     disconnect: _Time | None = None,
+    overlap: _Time | None = None,
+    soft: Literal["duplicate", "split"] | None = None,
+    return_after: _Time | None = None,
     flows: int | None = None,
     schemes: _Several[str] | None = None,
     packets: int | None = None,

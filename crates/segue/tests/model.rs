@@ -78,7 +78,7 @@ fn the_figure_stands_alone() {
     assert!(told.contains("no error"), "the tables are still printed");
     let figure = std::fs::read_to_string(file).expect("a figure");
     for part in
-        ["prefers-color-scheme:dark", "stroke=\"#0072b2\"", "b = 117, c = 8, U-VH", "scale of their own"]
+        ["prefers-color-scheme:dark", "stroke=\"#2d10be\"", "b = 117, c = 8, U-VH", "scale of their own"]
     {
         assert!(figure.contains(part), "{part}");
     }

@@ -80,7 +80,7 @@ fn examples_run() {
         let told = text(&output.stdout);
         assert!(told.contains("vs first") && told.contains("sack"), "{name}: {told}");
         let chart = std::fs::read_to_string(folder.path().join("chart.svg")).expect("a chart");
-        assert!(chart.starts_with("<svg") && chart.contains("--segue-scheme-1:"), "{name}");
+        assert!(chart.starts_with("<svg") && chart.contains("--segue-hue-blue:"), "{name}");
     }
 }
 

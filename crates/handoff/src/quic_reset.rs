@@ -72,8 +72,14 @@ impl QuicReset {
                 on.map(|on| self.validates = on == 1)
             }
             "outstanding" => match value {
-                "kept" => Ok(self.declares_lost = false),
-                "lost" => Ok(self.declares_lost = true),
+                "kept" => {
+                    self.declares_lost = false;
+                    Ok(())
+                }
+                "lost" => {
+                    self.declares_lost = true;
+                    Ok(())
+                }
                 _ => Err("kept or lost"),
             },
             _ => return None,

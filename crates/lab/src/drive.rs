@@ -7,7 +7,7 @@ use super::bulk::write_bulk;
 use super::freezer::Freezer;
 use super::interrupt;
 use super::laboratory::Laboratory;
-use super::measures::{Frame, measure};
+use super::measures::{BULK, Frame, measure};
 use super::packet::Packet;
 use super::page::Page;
 use super::path::{Direction, Switch, Which};
@@ -305,6 +305,8 @@ fn measure_all(
         end,
         round_trip: drive.plan.round_trip(drive.link(stay + 1)).as_nanos() as Nanos,
         segment: drive.plan.segment(),
+        // A page has small objects, and no connection beside them.
+        least: if matches!(drive.load, Load::Page(_)) { 1 } else { BULK },
         service: [&drive.link(stay).down.service, &drive.link(stay + 1).down.service],
     };
     for (stay, switch) in switches.iter().enumerate().filter(|(_, switch)| switch.up < end) {

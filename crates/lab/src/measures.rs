@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// A flow that sent less is no bulk flow: iperf3's control connection.
-const BULK: u64 = 10_000;
+/// A flow that was sent less is no bulk flow: iperf3's control connection.
+pub(super) const BULK: u64 = 10_000;
 const SECOND: Nanos = 1_000_000_000;
 
 /// When things happened in a run, ns of the laboratory's clock, and over what.
@@ -28,6 +28,8 @@ pub struct Frame<'a> {
     pub round_trip: Nanos,
     /// Octets of data in a packet of 1500.
     pub segment: u32,
+    /// A flow that was sent fewer octets does not count.
+    pub least: u64,
     /// Services towards the mobile before T and after link-up.
     pub service: [&'a Service; 2],
 }
@@ -202,7 +204,7 @@ fn summarise<'a>(
     frame: &Frame<'_>,
     record: &mut RunRecord,
 ) {
-    let flows: Vec<&Flow> = flows.filter(|flow| flow.sent >= BULK).collect();
+    let flows: Vec<&Flow> = flows.filter(|flow| flow.sent >= frame.least).collect();
     let since = |at: Option<Nanos>| at.map(|at| Duration::from_nanos(at - frame.up));
     let earliest = |of: fn(&Flow) -> Option<Nanos>| since(flows.iter().filter_map(|flow| of(flow)).min());
     let delivered = |from, to| flows.iter().map(|flow| flow.delivered(from, to)).sum::<u64>();

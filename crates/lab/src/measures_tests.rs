@@ -1,7 +1,7 @@
 //! Measures of hand-made packets.
 
 use super::Nanos;
-use super::measures::{Frame, measure};
+use super::measures::{BULK, Frame, measure};
 use super::packet::Packet;
 use super::path::{Direction, Fate};
 use super::record::{Exactness, RunRecord};
@@ -55,6 +55,7 @@ fn measured(packets: &[Packet]) -> RunRecord {
         end: 9000 * MS,
         round_trip: 100 * MS,
         segment: 1500,
+        least: BULK,
         service: [&service, &service],
     };
     let mut record =

@@ -10,7 +10,7 @@ use super::freezer::Freezer;
 use super::interrupt;
 use super::kernel_counters;
 use super::laboratory::Laboratory;
-use super::measures::{Frame, measure};
+use super::measures::{BULK, Frame, measure};
 use super::path::{Switch, Which};
 use super::plan::{Family, Gateway, Kind, Plan, Program};
 use super::prefix::prefix;
@@ -273,6 +273,7 @@ fn one(
         end,
         round_trip: plan.round_trip(&plan.new).as_nanos() as Nanos,
         segment: plan.segment(),
+        least: BULK,
         service: [&plan.old.down.service, &plan.new.down.service],
     };
     let emulator = Exactness {

@@ -108,6 +108,9 @@ fn a_page_arrives_whole_across_a_handoff() {
         let size = 1_500_000;
         for record in records(&plan(&[1, 2], Load::Page(size))) {
             assert_eq!(record.intact, Some(true));
+            // 70 files and the heads of as many answers.
+            let heads = record.octets.checked_sub(size);
+            assert!(heads.is_some_and(|heads| (70 * 100..70 * 1000).contains(&heads)), "{}", record.octets);
             let took = record.completed.expect("it is complete").as_secs_f64();
             // 1.9 s at the full rate, and a second without a link.
             assert!(took > 2.8, "{took} s");

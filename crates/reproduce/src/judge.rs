@@ -87,7 +87,7 @@ fn list(values: &[f64], unit: &str) -> String {
 
 /// How far a value may lie from what is stated.
 #[derive(Clone, Copy)]
-enum Scale {
+pub(crate) enum Scale {
     Percent,
     Plain,
 }
@@ -122,10 +122,10 @@ fn within(bounds: &Bounds, value: f64, scale: Scale) -> bool {
         && bounds.about.is_none_or(about)
 }
 
-/// The least percentage that is within these bounds.
-pub(crate) fn least_accepted(bounds: &Bounds) -> f64 {
-    let least = bounds.min.map_or(f64::NEG_INFINITY, |min| min - range(bounds, Scale::Percent));
-    let about = bounds.about.map(|stated| stated - tolerance(bounds, stated, Scale::Percent));
+/// The least value that is within these bounds.
+pub(crate) fn least_accepted(bounds: &Bounds, scale: Scale) -> f64 {
+    let least = bounds.min.map_or(f64::NEG_INFINITY, |min| min - range(bounds, scale));
+    let about = bounds.about.map(|stated| stated - tolerance(bounds, stated, scale));
     about.map_or(least, |about| least.max(about)) - ROUNDING
 }
 
@@ -140,7 +140,7 @@ pub(crate) fn agreed(at: At, values: &[f64], is: impl Fn(f64) -> bool) -> bool {
 }
 
 /// `a` over `b`; two zeros are equal.
-fn quotient(a: f64, b: f64) -> f64 {
+pub(crate) fn quotient(a: f64, b: f64) -> f64 {
     if a == b { 1.0 } else { a / b }
 }
 

@@ -221,6 +221,12 @@ fn no_sender_reaches_more_than_the_bound_leaves() {
     assert_eq!(of("min = 50", "each", &ns2), Verdict::Differs);
     assert_eq!(of("max = 5", "each", &ns2), Verdict::Differs, "less gain is always possible");
     assert_eq!(of("about = 65", "each", &made(&[])), Verdict::Differs, "ns-2 has not run it");
+    // Regular TCP takes at most twice as long as another sender.
+    for (is, verdict_of) in [("about = 2.6", Verdict::Differs), ("about = 2.7", Verdict::BeyondTheBound)] {
+        let text = "op = 'ratio'\nover = { scheme = 'regular' }\nunder = { scheme = 'etcp' }";
+        let paper = paper(&format!("{text}\nis = {{ {is} }}"), "");
+        assert_eq!(verdict(&paper, &paper.claims[0], &ours, &ns2).verdict, verdict_of, "{is}");
+    }
 }
 
 /// Samples of every drive of two senders: kbit/s, of which the median is 0.9 times the mean.

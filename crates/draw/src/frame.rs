@@ -31,6 +31,10 @@ impl Vertical {
     /// Ticks for a plot of this height.
     fn ticks(&self, axis: &Axis, height: f64, size: f64) -> Vec<(f64, String)> {
         let mut ticks = axis.ticks((height / (size * 2.8)).floor().clamp(2.0, 9.0) as usize);
+        if ticks.len() < 2 {
+            // One number is no scale.
+            ticks = axis.ticks(3);
+        }
         if self.whole {
             ticks.retain(|(value, _)| value.fract() == 0.0);
             for (value, label) in &mut ticks {

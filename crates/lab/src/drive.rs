@@ -318,11 +318,30 @@ fn measure_all(
     }
     let mut whole = RunRecord::default();
     if let Some(first) = switches.first() {
-        measure(
-            packets,
-            &Frame { up: first.up.min(end), down: first.down.min(end), ..frame(0, first, end) },
-            &mut whole,
-        );
+        let all = frame(0, first, end);
+        measure(packets, &Frame { up: all.up.min(end), down: all.down.min(end), ..all }, &mut whole);
     }
     record.octets = whole.bytes_total;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Programs that need seconds to start do so on a machine that does ten other things.
+    #[test]
+    fn programs_may_start_after_the_first_handoff() {
+        let link = AccessLink::constant(6400, 9000, None);
+        let drive = Drive {
+            plan: Plan::new(link.clone(), link, vec![SenderKind::builtin("cubic", None)]),
+            stays: vec![Duration::from_secs(3); 3],
+            load: Load::Bulk,
+        };
+        let (switches, end) = drive.switches(0);
+        let started = switches[0].down + 1_000_000_000;
+        let mut record = DriveRecord::default();
+        measure_all(&drive, &[], &switches, (started, end), &mut record);
+        assert_eq!((record.octets, record.handoffs.len()), (0, 2));
+        assert_eq!(record.handoffs[0].handoff_at, Duration::ZERO);
+    }
 }

@@ -143,9 +143,12 @@ fn rows_are_one_line_per_handoff_and_scheme() {
 #[test]
 fn a_pipe_gets_neither_colour_nor_progress() {
     let output = compare(&[]);
-    assert!(output.status.success() && output.stderr.is_empty());
     let text = stdout(&output);
     assert!(text.contains("etcp-v1") && !text.contains('\u{1b}'), "{text}");
+    // Lines of a long run on a slow machine are all that may come here.
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && !told.contains(['\u{1b}', '\r']), "{told}");
+    assert!(told.lines().all(|line| line.starts_with("segue: ") && line.contains("10 handoffs")), "{told}");
 }
 
 /// A line that a terminal of 80 columns shows as it is.

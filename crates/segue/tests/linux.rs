@@ -148,7 +148,7 @@ fn handoffs_in_the_first_recovery_are_told() {
     let late = printed(&[&early[..], &["--warm-up", "60s"]].concat());
     assert!(!told(&late), "{late}");
     // Data on standard output stays data.
-    let data = segue(&[&early[..], &["--json", "-"]].concat());
+    let data = segue(&[&early[..], &["--json", "-", "--progress", "never"]].concat());
     let warning = text(&data.stderr);
     assert!(
         told(&warning) && warning.starts_with("segue: warning: ") && warning.lines().count() == 1,

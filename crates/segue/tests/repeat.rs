@@ -91,7 +91,7 @@ fn another_answer_is_shown_and_fails() {
     done(folder, "compare wlan hsdpa --at 2s..6s/0.5s --json a.json");
     let text = std::fs::read_to_string(folder.join("a.json")).unwrap();
     std::fs::write(folder.join("b.json"), text.replacen("\"timeouts\":", "\"timeouts\":1", 1)).unwrap();
-    let output = segue(folder, "repeat b.json");
+    let output = segue(folder, "repeat b.json --progress never");
     let line = String::from_utf8(output.stderr).unwrap();
     assert_eq!((output.status.code(), line.lines().count()), (Some(1), 1), "{line}");
     assert!(line.contains("1 of 2 rows differ"), "{line}");

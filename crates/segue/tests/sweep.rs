@@ -127,7 +127,7 @@ fn a_full_disk_keeps_the_parts() {
     let folder = folder_with(SWEEP);
     let whole = whole(folder.path());
     let script = "mkdir disk && mount -t tmpfs -o size=100k tmpfs disk \n\
-        $SEGUE sweep s.toml --threads 1 --out disk/out.parquet 2> first; echo $? > status\n\
+        $SEGUE sweep s.toml --threads 1 --progress never --out disk/out.parquet 2> first; echo $? > status\n\
         ls disk > there; ls disk/out.parquet.parts > parts\n\
         mount -o remount,size=10m disk\n\
         $SEGUE sweep s.toml --out disk/out.parquet > second && cp disk/out.parquet .";

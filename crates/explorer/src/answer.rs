@@ -7,20 +7,22 @@ use crate::work::Cancellation;
 use segue_capture::{SNAPLEN, capture};
 use segue_export::{Provenance, comparison_json, trace_lines};
 use segue_report::{comparison_part, handoff_part};
-use segue_study::explain::{Moment, explain, explain_around, several_stacks, typical};
+use segue_study::explain::{Moment, explain, explain_since, several_stacks, typical};
 use segue_study::measure::seconds;
 use segue_study::numbers::time;
 use segue_study::stop::{stop, stoppable};
 use segue_study::story::headline;
 use segue_study::warnings::warnings;
 use segue_study::{Comparison, Plan, Presentation};
-use segue_world::SECOND;
 use segue_world::access::PACKET_BYTES;
+use segue_world::{Nanos, SECOND};
 use serde_json::{Value, json};
 use std::path::Path;
 
 /// Most packets of the handoffs that the page draws.
 const MOST_DRAWN: u64 = 150_000;
+/// Of them, most that were sent before the handoff.
+const MOST_BEFORE: u64 = 10_000;
 /// Most packets of a capture, and of the lines of a trace.
 const MOST_TOLD: u64 = 50_000;
 /// A run ends so long after completion, s.
@@ -43,15 +45,20 @@ pub fn rows(
     question: &Question,
     cancellation: &Cancellation,
     program: &str,
+    folder: &Path,
 ) -> Result<Option<String>, Refusal> {
     let Some(comparison) = run(&question.plan, false, cancellation) else { return Ok(None) };
-    let origin = Provenance::of_plan(program, &question.plan, Path::new("")).map_err(Refusal::ours)?;
+    let origin = Provenance::of_plan(program, &question.plan, folder).map_err(Refusal::ours)?;
     comparison_json(&comparison, Some(&origin)).map(Some).map_err(Refusal::ours)
 }
 
 /// The page's view of a comparison: `html`, a sentence `said`, `points` of `of` handoff times, the `typical`
 /// handoffs, and the `command` and `toml` that repeat it.
-pub fn comparison_view(question: &Question, cancellation: &Cancellation) -> Result<Option<String>, Refusal> {
+pub fn comparison_view(
+    question: &Question,
+    cancellation: &Cancellation,
+    folder: &Path,
+) -> Result<Option<String>, Refusal> {
     let plan = &question.plan;
     let Some(comparison) = run(plan, true, cancellation) else { return Ok(None) };
     let Some(group) = comparison.groups.first() else { return Ok(None) };
@@ -72,24 +79,30 @@ pub fn comparison_view(question: &Question, cancellation: &Cancellation) -> Resu
         "points": plan.request.at.len(),
         "of": question.all_points,
         "typical": typical,
-        "command": words::compare_command(question),
+        "command": words::compare_command(question, folder),
         "toml": words::scenario(question)?,
     });
     Ok(Some(view.to_string()))
 }
 
 /// The page's view of one handoff: `html`, a sentence `said`, and the `command` that repeats it.
-pub fn handoff_view(question: &Question, cancellation: &Cancellation) -> Result<Option<String>, Refusal> {
+pub fn handoff_view(
+    question: &Question,
+    cancellation: &Cancellation,
+    folder: &Path,
+) -> Result<Option<String>, Refusal> {
     if !bounded(question, cancellation, Told::FromTheHandoff)? {
         return Ok(None);
     }
-    let traces = explain_around(&question.plan, moment(question));
+    let moment = moment(question);
+    let since = moment.at - drawn_before(&question.plan, moment.at);
+    let traces = explain_since(&question.plan, moment, since);
     let Some(first) = traces.first() else { return Ok(None) };
     let view = json!({
         "html": handoff_part(&traces),
         "notes": warnings(&first.trace.experiment, several_stacks(&traces)),
         "said": format!("The handoff at {} s is shown.", seconds(first.trace.record.at)),
-        "command": words::trace_command(question),
+        "command": words::trace_command(question, folder),
     });
     Ok(Some(view.to_string()))
 }
@@ -118,6 +131,13 @@ fn moment(question: &Question) -> Moment {
     Moment { group: 0, seed: request.seed, at: request.at.first().copied().unwrap_or(LATEST) }
 }
 
+/// How long before a handoff at `at` a story begins: a second, on a fast old link the time of so many packets.
+fn drawn_before(plan: &Plan, at: Nanos) -> Nanos {
+    let rate = plan.request.pairs.iter().map(|(old, _)| old.down.mean_rate()).max().unwrap_or(1).max(1);
+    let packets = u128::from(MOST_BEFORE * PACKET_BYTES * 8) * u128::from(SECOND) / u128::from(rate);
+    at.min(SECOND).min(Nanos::try_from(packets).unwrap_or(SECOND))
+}
+
 /// From when on packets are told of.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Told {
@@ -131,8 +151,7 @@ fn bounded(question: &Question, cancellation: &Cancellation, told: Told) -> Resu
     let plan = &question.plan;
     let at = moment(question).at;
     let before = match told {
-        // A story begins a second before it.
-        Told::FromTheHandoff => at.min(SECOND),
+        Told::FromTheHandoff => drawn_before(plan, at),
         Told::FromTheStart => at,
     };
     let (most, instead) = match told {

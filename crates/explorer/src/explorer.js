@@ -3,8 +3,8 @@
   const by = (id) => document.getElementById(id);
   const all = (selector) => [...document.querySelectorAll(selector)];
   // What is left out of the address is usual; the server says the same.
-  const usual = { kind: "mbb", disconnect: "1s", flows: "1", notice: "instant", "notice-loss": "0", packets: "100",
-    definition: "after-highest", stack: "", seed: "1" };
+  const usual = { kind: "mbb", disconnect: "1s", overlap: "1s", soft: "duplicate", return: "1s", flows: "1", notice: "instant", "notice-loss": "0", packets: "100",
+    definition: "after-highest", stack: "", cc: "", traffic: "", neighbours: "", seed: "1" };
 
   // ------------------------------------------------------------------ sliders beside numbers
 
@@ -35,17 +35,96 @@
   // ------------------------------------------------------------------ links
 
   const sides = ["old", "new"];
-  const units = { bit: 1e-3, kbit: 1, mbit: 1e3, us: 1e-3, ms: 1, s: 1e3 };
-  const plain = (number) => String(Number(number.toPrecision(12)));
+  const units = { bit: 1e-6, kbit: 1e-3, mbit: 1, gbit: 1e3, us: 1e-3, ms: 1, s: 1e3 };
+  const plain = (number) => String(Number(Number(number).toPrecision(12)));
   const preset = (side) => by(`${side}-preset`);
-  const linkOf = (side) => preset(side).value || `${by(`${side}-rate`).value}kbit/${by(`${side}-delay`).value}ms`;
+  const named = (side, text) => [...preset(side).options].find((option) => option.value && option.value === text);
+  const field = (side, name) => by(`${side}-${name}`);
+  const rateWord = (mbit) => (mbit < 10 ? `${plain(mbit * 1000)}kbit` : `${plain(mbit)}mbit`);
+  // The words behind a link, from the fields of the panel "more".
+  const wordsOf = (side) => {
+    const value = (name) => field(side, name).value.trim();
+    const own = [];
+    if (value("up")) own.push(`up=${rateWord(Number(value("up")))}`);
+    if (Number(value("loss"))) own.push(`loss=${plain(value("loss"))}%`);
+    if (Number(value("jitter"))) own.push(`jitter=${plain(value("jitter"))}ms`);
+    if (value("queue")) own.push(`queue=${value("queue")}`);
+    if (value("words")) own.push(value("words"));
+    return own;
+  };
+  const written = {}; // a link as it came, as long as its fields say the same
+  const headOf = (side) => {
+    const chosen = preset(side).selectedOptions[0];
+    const delay = `${plain(field(side, "delay").value)}ms`;
+    if (!chosen?.value.startsWith("trace:")) return chosen?.value || `${rateWord(Number(field(side, "rate").value))}/${delay}`;
+    const up = chosen.dataset.up && !/(^|,)up=/.test(field(side, "words").value) ? `,up=${chosen.dataset.up}` : "";
+    return `${chosen.value}${up},delay=${delay}`;
+  };
+  const linkOf = (side) => {
+    const link = [headOf(side), ...wordsOf(side)].join(",");
+    return written[side]?.link === link ? written[side].text : link;
+  };
+  // Pieces of a link, at commas that stand in no brackets; the length of a queue belongs to it.
+  const pieces = (text) => {
+    const found = [];
+    let depth = 0;
+    for (const part of text.split(",")) {
+      const last = found[found.length - 1];
+      const queue = /^(up-)?queue=[^,]*$/.test(last ?? "") && /^[\d.+-]/.test(part);
+      if (depth > 0 || queue) found[found.length - 1] = `${last},${part}`;
+      else found.push(part);
+      depth += (part.match(/\(/g) ?? []).length - (part.match(/\)/g) ?? []).length;
+    }
+    return found;
+  };
+  const setWords = (side, all) => {
+    for (const name of ["up", "loss", "jitter", "queue", "words"]) field(side, name).value = "";
+    const others = [];
+    const forms = [["up", /^up=([\d.]+)(bit|kbit|mbit|gbit)$/i], ["loss", /^loss=([\d.]+)%$/], ["jitter", /^jitter=([\d.]+)ms$/]];
+    for (const word of all) {
+      const form = forms.find(([, form]) => form.test(word));
+      const queue = /^queue=(.*)$/.exec(word)?.[1];
+      if (form) {
+        const [, number, unit] = form[1].exec(word);
+        field(side, form[0]).value = plain(number * (unit ? units[unit.toLowerCase()] : 1));
+      } else if (queue && [...field(side, "queue").options].some((option) => option.value === queue)) {
+        field(side, "queue").value = queue;
+      } else others.push(word);
+    }
+    field(side, "words").value = others.join(",");
+    if (all.length) by("more").open = true;
+  };
+  const setHead = (side, text) => {
+    const words = /^([\d.]+)(bit|kbit|mbit|gbit)\/([\d.]+)(us|ms|s)$/i.exec(text);
+    if (!words) return false;
+    field(side, "rate").value = plain(words[1] * units[words[2].toLowerCase()]);
+    field(side, "delay").value = plain(words[3] * units[words[4].toLowerCase()]);
+    return true;
+  };
+  // Whether the controls can show it.
   const setLink = (side, text) => {
-    const named = [...preset(side).options].find((option) => option.value && option.value === text);
-    const words = /^([\d.]+)(bit|kbit|mbit)\/([\d.]+)(us|ms|s)$/i.exec(named ? named.dataset.link : text);
-    preset(side).value = named ? text : "";
-    if (!words) return;
-    by(`${side}-rate`).value = plain(Number(words[1]) * units[words[2].toLowerCase()]);
-    by(`${side}-delay`).value = plain(Number(words[3]) * units[words[4].toLowerCase()]);
+    const [head, ...rest] = pieces(text);
+    const option = named(side, head);
+    preset(side).value = option ? head : "";
+    if (option && head.startsWith("trace:")) {
+      const delay = rest.find((word) => /^delay=[\d.]+(us|ms|s)$/.test(word));
+      field(side, "delay").value = time(delay?.slice(6) ?? "20ms", "ms");
+      setWords(side, rest.filter((word) => word !== delay && word !== `up=${option.dataset.up}`));
+    } else {
+      if (!setHead(side, option ? pieces(option.dataset.link)[0] : head)) return false;
+      setWords(side, rest);
+    }
+    written[side] = { text, link: [headOf(side), ...wordsOf(side)].join(",") };
+    return true;
+  };
+  // A preset whose numbers are moved becomes numbers with the words that it stood for.
+  const unnamed = (side) => {
+    const option = preset(side).selectedOptions[0];
+    if (!option?.dataset.link) return;
+    const own = wordsOf(side);
+    preset(side).value = "";
+    const key = (word) => word.split("=")[0];
+    setWords(side, [...pieces(option.dataset.link).slice(1).filter((word) => !own.some((one) => key(one) === key(word))), ...own]);
   };
 
   // ------------------------------------------------------------------ schemes
@@ -77,14 +156,21 @@
 
   // ------------------------------------------------------------------ the address is the state
 
+  let neighboursWord = ""; // of an address, such as "3 cubic"
+  const neighbours = () => (Number.parseInt(neighboursWord, 10) === Number(by("neighbours").value)
+    ? neighboursWord : by("neighbours").value);
   const kind = () => all("input[name=kind]").find((one) => one.checked).value;
+  const times = { disconnect: "bbm", overlap: "soft", return: "ping-pong" }; // of one kind each
+  const timeOf = (id) => (kind() === times[id] ? milliseconds(by(id).value) : usual[id]);
   const state = () => {
     const [notice, loss] = by("notice").value.split(" ");
     const words = {
       old: linkOf("old"), new: linkOf("new"), kind: kind(),
-      disconnect: kind() === "bbm" ? milliseconds(by("disconnect").value) : usual.disconnect,
+      disconnect: timeOf("disconnect"), overlap: timeOf("overlap"), soft: kind() === "soft" ? by("soft").value : usual.soft,
+      return: timeOf("return"),
       flows: by("flows").value, schemes: schemesOf().join(","), notice, "notice-loss": loss,
-      packets: by("packets").value, definition: by("definition").value, stack: by("stack").value, seed: by("seed").value,
+      packets: by("packets").value, definition: by("definition").value, stack: by("stack").value, cc: by("cc").value,
+      traffic: by("traffic").value, neighbours: neighbours(), seed: by("seed").value,
       at: `${by("at").value}s`,
     };
     const query = new URLSearchParams();
@@ -92,42 +178,78 @@
     return readable(query);
   };
   // Links and times stay as they are; the server needs none of these in code.
-  const readable = (query) => query.toString().replaceAll("%2F", "/").replaceAll("%2C", ",").replaceAll("%3A", ":");
-  // What the address says, also where no control can: the server has a sentence about that.
-  const asked = () => {
-    const query = new URLSearchParams(state());
-    for (const [key, word] of new URLSearchParams(location.search)) query.set(key, word);
-    return readable(query);
-  };
+  const readable = (query) => query.toString().replaceAll("%2F", "/").replaceAll("%2C", ",").replaceAll("%3A", ":").replaceAll("%3D", "=");
   const milliseconds = (text) => (Number(text) === 1000 ? "1s" : `${text}ms`);
   const time = (text, unit) => {
     const words = /^([\d.]+)(us|ms|s)$/.exec(text ?? "");
     return words ? plain(Number(words[1]) * units[words[2]] / units[unit]) : null;
   };
+  // Sets the controls by the address. Says which words of it no control can show, and what they show in its place.
   const restore = () => {
     const query = new URLSearchParams(location.search);
     const word = (key) => query.get(key) ?? usual[key];
-    setLink("old", query.get("old") ?? "6400kbit/9ms");
-    setLink("new", query.get("new") ?? "200kbit/300ms");
-    for (const one of all("input[name=kind]")) one.checked = one.value === word("kind");
-    if (!all("input[name=kind]:checked").length) all("input[name=kind]")[0].checked = true;
-    by("disconnect").value = time(word("disconnect"), "ms") ?? 1000;
-    by("notice").value = `${word("notice")} ${word("notice-loss")}`;
-    if (!by("notice").value) by("notice").selectedIndex = 0;
-    for (const key of ["flows", "packets", "seed"]) by(key).value = word(key);
-    for (const key of ["definition", "stack"]) {
-      by(key).value = word(key);
-      if (by(key).selectedIndex < 0) by(key).selectedIndex = 0;
+    const instead = [];
+    const refuse = (key, shown) => instead.push([key, query.get(key), shown]);
+    for (const [side, link] of [["old", "6400kbit/9ms"], ["new", "200kbit/300ms"]]) {
+      if (setLink(side, query.get(side) ?? link)) continue;
+      setLink(side, link);
+      refuse(side, link);
     }
-    by("at").value = time(query.get("at") ?? "8.2s", "s") ?? 8.2;
-    setSchemes((query.get("schemes") ?? "sack,etcp-v1").split(","));
+    for (const one of all("input[name=kind]")) one.checked = one.value === word("kind");
+    if (!all("input[name=kind]:checked").length) {
+      all("input[name=kind]")[0].checked = true;
+      refuse("kind", kind());
+    }
+    by("notice").value = `${word("notice")} ${word("notice-loss")}`;
+    if (!by("notice").value) {
+      by("notice").selectedIndex = 0;
+      refuse(query.has("notice") ? "notice" : "notice-loss", usual.notice);
+    }
+    const number = (id, key, value, usually) => {
+      by(id).value = value ?? "";
+      if (value !== null && by(id).checkValidity()) return;
+      by(id).value = usually;
+      refuse(key, usually);
+    };
+    for (const key of Object.keys(times)) number(key, key, time(word(key), "ms"), "1000");
+    for (const key of ["flows", "packets", "seed"]) number(key, key, word(key), usual[key]);
+    number("at", "at", time(query.get("at") ?? "8.2s", "s"), "8.2");
+    neighboursWord = word("neighbours");
+    number("neighbours", "neighbours", neighboursWord ? String(Number.parseInt(neighboursWord, 10)) : "", "");
+    for (const key of ["soft", "definition", "stack", "cc"]) {
+      by(key).value = word(key);
+      if (by(key).selectedIndex >= 0) continue;
+      by(key).value = usual[key];
+      refuse(key, usual[key] || "each scheme's own");
+    }
+    const traffic = word("traffic");
+    if (![...by("traffic").options].some((option) => option.value === traffic)) by("traffic").append(new Option(traffic, traffic));
+    by("traffic").value = traffic;
+    if (traffic || neighboursWord) by("more").open = true;
+    const asked = (query.get("schemes") ?? "sack,etcp-v1").split(",");
+    const known = asked.filter((name) => box(name) || /^etcp:(a[1-5]|fig[1-3]|convergence)(\+|$)/.test(name));
+    setSchemes(known.length ? known : ["sack", "etcp-v1"]);
+    if (known.length < asked.length) refuse("schemes", schemesOf().join(","));
+    const keys = ["old", "new", "schemes", "at", ...Object.keys(usual)];
+    for (const key of query.keys()) if (!keys.includes(key)) refuse(key, null);
     inStep();
+    return instead;
   };
   // Controls that depend on others.
   const inStep = () => {
-    const off = kind() !== "bbm";
-    by("disconnect").disabled = off;
-    by("disconnect-slider").disabled = off;
+    const other = ["soft", "ping-pong"].includes(kind());
+    for (const [id, own] of Object.entries(times)) {
+      const off = kind() !== own;
+      by(id).disabled = off;
+      by(`${id}-slider`).disabled = off;
+      by(id).parentElement.hidden = off && (id !== "disconnect" || other);
+    }
+    by("soft").parentElement.hidden = kind() !== "soft";
+    for (const side of sides) { // a trace has its own rate
+      const measured = preset(side).value.startsWith("trace:");
+      field(side, "rate").disabled = measured;
+      by(`${side}-rate-slider`).disabled = measured;
+    }
     for (const { follow } of sliders) follow();
     const both = `${linkOf("old")} ${linkOf("new")}`;
     by("paper").value = [...by("paper").options].some((option) => option.value === both) ? both : "";
@@ -172,14 +294,20 @@
   let lasted = 0; // ms, the last whole comparison
   let shownComparison = "";
   let shownHandoff = "";
-  const preview = 40; // handoffs that are shown first where all of them take long
+  // So many handoffs are shown first where all of them take long: the last ones did, or a link is fast.
+  const previews = () => {
+    const fast = sides.some((side) => Number(field(side, "rate").value) > 100 && !field(side, "rate").disabled);
+    return fast ? [8, 40] : lasted > 150 ? [40] : [];
+  };
   const compare = async (query) => {
     const whole = without(query, "at");
     if (whole === shownComparison) return;
     busy("result", true);
+    let some = false;
     try {
-      if (lasted > 150) {
-        showComparison(await ask("view/compare", `${whole}&points=${preview}`));
+      for (const points of previews()) {
+        showComparison(await ask("view/compare", `${whole}&points=${points}`));
+        some = true;
         busy("result", true); // the rest is to come
       }
       const begun = performance.now();
@@ -190,6 +318,8 @@
     } catch (error) {
       if (error.name !== "AbortError") shownComparison = "";
       failed("result", "problem", error);
+      // What is there holds for as many handoffs as it says.
+      if (some) by("result").classList.remove("stale");
     }
   };
   const showComparison = (view) => {
@@ -254,6 +384,7 @@
   let waiting;
   let settled = ""; // the state of the last step
   const moving = () => {
+    by("address").hidden = true;
     inStep();
     clearTimeout(waiting);
     waiting = setTimeout(() => {
@@ -263,6 +394,7 @@
     }, 40);
   };
   const changed = () => {
+    by("address").hidden = true;
     inStep();
     clearTimeout(waiting);
     const query = state();
@@ -277,15 +409,15 @@
   by("question").addEventListener("submit", (event) => event.preventDefault());
   document.addEventListener("input", (event) => {
     const { id } = event.target;
-    for (const side of sides) if (id === `${side}-rate` || id === `${side}-delay`) preset(side).value = "";
-    if (event.target.matches("input[type=number]") && event.target.checkValidity()) moving();
+    for (const side of sides) if (id === `${side}-rate` || id === `${side}-delay`) unnamed(side);
+    if (event.target.matches("input[type=number], #more input") && event.target.checkValidity()) moving();
   });
   document.addEventListener("change", (event) => {
     const { id, name } = event.target;
     if (event.target.matches("input[type=range]")) return; // its number says it
     for (const side of sides) {
-      const named = preset(side).selectedOptions[0];
-      if (id === `${side}-preset` && named?.value) setLink(side, named.value);
+      const chosen = preset(side).value;
+      if (id === `${side}-preset` && chosen) setLink(side, chosen);
     }
     if (id === "paper" && event.target.value) event.target.value.split(" ").forEach((link, k) => setLink(sides[k], link));
     if (name === "scheme") offerFirst(by("first").value);
@@ -298,11 +430,32 @@
     setLink("new", old);
     changed();
   });
-  addEventListener("popstate", () => {
-    restore();
-    settled = asked();
+  addEventListener("popstate", () => begin());
+  // The address, as far as it can be taken; else a sentence about it, and what the page shows.
+  const begin = async () => {
+    const original = location.search.slice(1);
+    const instead = restore();
+    settled = state();
+    history.replaceState(null, "", `?${settled}`);
     answer(settled);
-  });
+    by("address").hidden = true;
+    if (!instead.length) return;
+    const said = instead.map(([key, word, used]) => (used === null ? `leaves out \`${key}=${word}\``
+      : `shows ${used} in place of \`${key}=${word}\``)).join(", ");
+    // The server has a sentence about the word.
+    const words = new URLSearchParams({ old: linkOf("old"), new: linkOf("new") });
+    for (const [key, word] of new URLSearchParams(original)) words.set(key, word);
+    words.set("points", "1");
+    let why = "";
+    try {
+      await ask("api/compare", readable(words));
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      why = `${error.message}${error.message.endsWith("?") ? "" : "."} `;
+    }
+    by("address").textContent = `${why}The page ${said}.`;
+    by("address").hidden = false;
+  };
 
   // ------------------------------------------------------------------ words to take away
 
@@ -328,8 +481,5 @@
     }
   });
 
-  restore();
-  settled = asked();
-  history.replaceState(null, "", `?${settled}`);
-  answer(settled);
+  begin();
 })();

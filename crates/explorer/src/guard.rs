@@ -1,7 +1,6 @@
 //! Checks of a request's origin, and the security headers of answers.
 
-use crate::question::quoted;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, quoted};
 use axum::extract::Request;
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, HeaderName, HeaderValue, REFERRER_POLICY,

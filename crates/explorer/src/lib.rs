@@ -4,7 +4,7 @@
 //! [`question`] reads a query string and knows the limits, [`schema`] tells them, [`work`] says how much is done at
 //! once and for how long, [`answer`] computes, [`words`] gives the command line and the scenario file of a question,
 //! [`page`] is the page, [`connections`] lets clients in, [`large`] bounds what waits for slow readers, [`server`]
-//! brings them together, [`guard`] says who may ask.
+//! brings them together, [`guard`] says who may ask, [`traces`] which files a question may name.
 
 mod answer;
 mod connections;
@@ -15,7 +15,9 @@ mod question;
 mod refusal;
 mod schema;
 mod server;
+mod traces;
 mod words;
 mod work;
 
 pub use server::{Explorer, router};
+pub use traces::Traces;

@@ -1,14 +1,16 @@
 //! The page: controls on one side, the result and one handoff on the other. `explorer.js` keeps controls, address and
 //! pictures in step; nothing is decided there.
 
-use crate::question::{DELAYS, MOST_FLOWS, MOST_PACKETS, RATES, USUAL_SCHEMES, words_of};
+use crate::question::{
+    DELAYS, MOST_FLOWS, MOST_PACKETS, RATES, USUAL_SCHEMES, controls as controls_of_stacks, presets, words_of,
+};
+use crate::traces::Traces;
 use maud::{DOCTYPE, Markup, html};
 use segue_handoff::{Entry, Scheme};
 use segue_report::looks::named;
 use segue_report::{SCRIPT, style_sheet};
 use segue_tcp::profile::stacks;
-use segue_world::access::PRESETS;
-use segue_world::{Definition, SimulatedKind};
+use segue_world::{Definition, SimulatedKind, SoftWord};
 
 /// Handoffs of the papers that Segue reproduces: old link and new link (papers/daniel-kojo-*.toml).
 const PAPER_HANDOFFS: [(&str, &str); 8] = [
@@ -22,6 +24,22 @@ const PAPER_HANDOFFS: [(&str, &str); 8] = [
     ("6000kbit/50ms", "54mbit/4ms"),
 ];
 
+/// Traffic to choose from; an address may have other numbers.
+const TRAFFIC: [&str; 6] = [
+    "download",
+    "upload",
+    "both",
+    "download,page",
+    "download,request(14kB,200ms)",
+    "download,video(4mbit,30fps)",
+];
+
+/// The kinds of handoffs, as [`SimulatedKind`] has them.
+const KINDS: [&str; 4] = ["make-before-break", "break-before-make", "soft", "ping-pong"];
+/// Times that belong to one kind each: break-before-make, soft, ping-pong.
+const TIMES_OF_KINDS: [(&str, &str); 3] =
+    [("disconnect", "Disconnection"), ("overlap", "Both links carry for"), ("return", "Back after")];
+
 /// Everything that the page looks like.
 pub fn style() -> String {
     style_sheet() + include_str!("explorer.css")
@@ -33,7 +51,7 @@ pub fn script() -> String {
 }
 
 /// The document; the same for every question.
-pub fn page() -> String {
+pub fn page(traces: &Traces) -> String {
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -46,11 +64,12 @@ pub fn page() -> String {
                 a.skip href="#result" { "Skip to the result" }
                 header { h1 { "Segue" } p.lead { "A change of the access link, and what it does to TCP." } }
                 main {
-                    (controls())
+                    (controls(traces))
                     section #comparison aria-labelledby="result-heading" {
                         h2 #result-heading tabindex="-1" { "Result" }
                         p #headline .lead {}
                         p #said role="status" aria-live="polite" { noscript { "This page needs JavaScript." } }
+                        p #address role="alert" hidden {}
                         p #problem role="alert" hidden {}
                         (takeaways())
                         div #result {}
@@ -71,7 +90,7 @@ pub fn page() -> String {
     .into_string()
 }
 
-fn controls() -> Markup {
+fn controls(traces: &Traces) -> Markup {
     html! {
         form #question autocomplete="off" aria-label="Question" {
             div.row {
@@ -81,20 +100,31 @@ fn controls() -> Markup {
                     @for (old, new) in PAPER_HANDOFFS { option value=(format!("{old} {new}")) { (old) " \u{2192} " (new) } }
                 }
             }
-            (link("old", "Old link", "6400", "9"))
-            (link("new", "New link", "200", "300"))
+            (link("old", "Old link", ["6.4", "9"], traces))
+            (link("new", "New link", ["0.2", "300"], traces))
+            (more())
             button #swap type="button" { "Swap the links" }
             fieldset {
                 legend { "Handoff" }
                 div.choices {
-                    @for (word, meaning) in words_of::<SimulatedKind>().into_iter().zip(["make-before-break", "break-before-make"]) {
+                    @for (word, meaning) in words_of::<SimulatedKind>().into_iter().zip(KINDS) {
                         label { input type="radio" name="kind" value=(word) checked[word == SimulatedKind::Mbb.word()]; " " (meaning) }
                     }
                 }
-                div.quantity {
-                    label for="disconnect" { "Disconnection, ms" }
-                    input #disconnect-slider type="range" min="0" max="1000" step="5" aria-label="Disconnection" disabled;
-                    input #disconnect type="number" min="1" max="60000" step="any" value="1000" disabled required;
+                @for (id, name) in TIMES_OF_KINDS {
+                    div.quantity hidden[id != "disconnect"] {
+                        label for=(id) { (name) ", ms" }
+                        input id=(format!("{id}-slider")) type="range" min="0" max="1000" step="5" aria-label=(name) disabled;
+                        input id=(id) type="number" min="1" max="60000" step="any" value="1000" disabled required;
+                    }
+                }
+                div.row hidden {
+                    label for="soft" { "Each packet" }
+                    select #soft {
+                        @for (word, meaning) in words_of::<SoftWord>().into_iter().zip(["over both links", "over one, by rates"]) {
+                            option value=(word) { (meaning) }
+                        }
+                    }
                 }
                 div.quantity {
                     label for="flows" { "Flows" }
@@ -104,7 +134,7 @@ fn controls() -> Markup {
                 div.row {
                     label for="notice" { "Notice" }
                     select #notice {
-                        option value="instant 0" { "instant, to every sender" }
+                        option value="instant 0" { "instant, all senders" }
                         option value="in-band 0" { "in band, on two ACKs" }
                         option value="in-band 1" { "in band, first copy lost" }
                         option value="in-band 2" { "in band, both copies lost" }
@@ -127,6 +157,11 @@ fn controls() -> Markup {
                     option value="" { "each scheme's own" }
                     @for profile in stacks() { option value=(profile.name) { (profile.name) } }
                 }
+                label for="cc" { "Congestion control" }
+                select #cc {
+                    option value="" { "the stack's own" }
+                    @for control in controls_of_stacks() { option value=(control) { (control) } }
+                }
                 label for="seed" { "Seed" }
                 input #seed type="number" min="0" max=(u32::MAX) step="1" value="1" required;
             }
@@ -135,7 +170,7 @@ fn controls() -> Markup {
 }
 
 /// A link by preset, or by sliders with a field for exact numbers beside each.
-fn link(side: &str, name: &str, rate: &str, delay: &str) -> Markup {
+fn link(side: &str, name: &str, [rate, delay]: [&str; 2], traces: &Traces) -> Markup {
     html! {
         fieldset.link data-side=(side) {
             legend { (name) }
@@ -143,21 +178,70 @@ fn link(side: &str, name: &str, rate: &str, delay: &str) -> Markup {
                 label for=(format!("{side}-preset")) { "Technology" }
                 select id=(format!("{side}-preset")) {
                     option value="" { "own numbers" }
-                    @for (name, link) in PRESETS { option value=(name) data-link=(link) { (name.to_uppercase()) " " (link) } }
+                    @for (name, link) in presets() { option value=(name) data-link=(link) { (name) } }
+                    @if !traces.names().is_empty() {
+                        optgroup label="Measured" {
+                            @for (name, up) in traces.links() {
+                                option value=(format!("trace:{name}")) data-up=[up] { (name) }
+                            }
+                        }
+                    }
                 }
             }
-            (quantity(&format!("{side}-rate"), "Rate, kbit/s", rate, RATES.map(|rate| rate / 1_000)))
-            (quantity(&format!("{side}-delay"), "One-way delay, ms", delay, DELAYS.map(|delay| delay / 1_000_000)))
+            (quantity(&format!("{side}-rate"), "Rate, Mbit/s", rate, RATES.map(|rate| rate as f64 / 1e6)))
+            (quantity(&format!("{side}-delay"), "One-way delay, ms", delay, DELAYS.map(|delay| delay as f64 / 1e6)))
         }
     }
 }
 
-fn quantity(id: &str, name: &str, value: &str, [least, most]: [u64; 2]) -> Markup {
+fn quantity(id: &str, name: &str, value: &str, [least, most]: [f64; 2]) -> Markup {
     html! {
         div.quantity {
             label for=(id) { (name) }
             input id=(format!("{id}-slider")) type="range" min="0" max="1000" step="5" aria-label=(name);
             input id=(id) type="number" min=(least) max=(most) step="any" value=(value) required;
+        }
+    }
+}
+
+/// What links and users have beside: one panel for all of it.
+fn more() -> Markup {
+    let queues =
+        [("", "drop-tail"), ("codel", "CoDel"), ("fq_codel", "FQ-CoDel"), ("pie", "PIE"), ("red", "RED")];
+    html! {
+        details #more {
+            summary { "More: losses, jitter, queues, traffic" }
+            @for (side, name) in [("old", "Old link"), ("new", "New link")] {
+                fieldset data-side=(side) {
+                    legend { (name) }
+                    div.row {
+                        label for=(format!("{side}-up")) { "Uplink, Mbit/s" }
+                        input id=(format!("{side}-up")) type="number" min="0.016" max="1000" step="any" placeholder="the same";
+                        label for=(format!("{side}-loss")) { "Loss, %" }
+                        input id=(format!("{side}-loss")) type="number" min="0" max="99" step="any" placeholder="0";
+                        label for=(format!("{side}-jitter")) { "Jitter, ms" }
+                        input id=(format!("{side}-jitter")) type="number" min="0" max="1000" step="any" placeholder="0";
+                        label for=(format!("{side}-queue")) { "Queue" }
+                        select id=(format!("{side}-queue")) {
+                            @for (word, name) in queues { option value=(word) { (name) } }
+                        }
+                        label for=(format!("{side}-words")) { "Other words" }
+                        input id=(format!("{side}-words")) type="text" placeholder="arq=10%/8ms" spellcheck="false";
+                    }
+                }
+            }
+            fieldset {
+                legend { "Users" }
+                div.row {
+                    label for="traffic" { "Traffic" }
+                    select #traffic {
+                        option value="" { "long downloads" }
+                        @for word in TRAFFIC { option value=(word) { (word) } }
+                    }
+                    label for="neighbours" { "Neighbours" }
+                    input #neighbours type="number" min="1" max="20" step="1" placeholder="none";
+                }
+            }
         }
     }
 }

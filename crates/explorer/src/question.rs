@@ -1,14 +1,15 @@
 //! Query strings: their words and limits. [`schema`](crate::schema) describes them to programs.
 
-use crate::refusal::Refusal;
-use segue_study::request::{OVERLAP, RETURN, SOFT};
+use crate::refusal::{Refusal, quoted};
+use crate::traces::Traces;
+use segue_study::request::{NEIGHBOURS, OVERLAP, RETURN, SOFT, TRAFFIC};
 use segue_study::{Plan, Request, RequestError, Times};
 use segue_tcp::StackProfile;
 use segue_tcp::linux::cc::CcName;
 use segue_tcp::profile::stacks;
 use segue_words::quantity::{self, TIME};
 use segue_words::{Choice, did_you_mean};
-use segue_world::access::{Capacity, LinkDelay, PRESETS, QueueWord};
+use segue_world::access::{LinkDelay, PRESETS, QueueWord, TODAY};
 use segue_world::{
     AccessLink, Kind, LinkError, Nanos, NoticeMode, NoticeWord, SECOND, SimulatedKind, SoftWord,
 };
@@ -16,11 +17,13 @@ use segue_world::{
 /// Longest query string, bytes.
 pub const LONGEST_QUERY: usize = 4096;
 /// Rates of links, bit/s.
-pub const RATES: [u64; 2] = [16_000, 100_000_000];
+pub const RATES: [u64; 2] = [16_000, 1_000_000_000];
+/// The old link of a handoff at one of [`USUAL_TIMES`] has at most this rate.
+pub const FAST: u64 = 100_000_000;
 /// One-way delays of links.
 pub const DELAYS: [Nanos; 2] = [1_000_000, SECOND];
 /// Largest queue of a link, packets: its BDP of a round trip.
-pub const LARGEST_QUEUE: u32 = 4_000;
+pub const LARGEST_QUEUE: u32 = 8_000;
 /// Most letters of a link.
 const LONGEST_LINK: usize = 200;
 /// Disconnections.
@@ -37,6 +40,8 @@ pub const MOST_POINTS: usize = 200;
 pub const LATEST: Nanos = 60 * SECOND;
 /// Handoff times unless given.
 pub const USUAL_TIMES: &str = "0.1s..20s/0.1s";
+/// The same on a faster old link: as many times, before which fewer packets are sent.
+pub const FAST_TIMES: &str = "0.025s..5s/0.025s";
 /// Schemes unless given.
 pub const USUAL_SCHEMES: &str = "sack,etcp-v1";
 
@@ -52,7 +57,7 @@ pub enum Endpoint {
 }
 
 /// Every key, and whether it concerns one handoff as well as many.
-pub const KEYS: [(&str, bool); 18] = [
+pub const KEYS: [(&str, bool); 20] = [
     ("old", true),
     ("new", true),
     ("kind", true),
@@ -68,6 +73,8 @@ pub const KEYS: [(&str, bool); 18] = [
     ("definition", true),
     ("stack", true),
     ("cc", true),
+    ("traffic", true),
+    ("neighbours", true),
     ("seed", true),
     ("at", true),
     ("points", false),
@@ -162,19 +169,17 @@ impl Words {
         })
     }
 
-    fn link(&self, key: &str) -> Result<AccessLink, Refusal> {
+    fn link(&self, key: &str, traces: &Traces) -> Result<AccessLink, Refusal> {
         let text = self.needed(key, "a link such as 6400kbit/9ms")?;
-        if text.starts_with("trace:") {
-            return Err(Refusal::bad(format!(
-                "{key}: measured links are for the command line; expected RATE/DELAY such as 6400kbit/9ms, or one of {}",
-                PRESETS.map(|(name, _)| name).join(", ")
-            )));
-        }
         let shown = quoted(text);
         if text.len() > LONGEST_LINK {
             return Err(Refusal::bad(format!(
                 "{key}: unknown link {shown}; expected RATE/DELAY such as 6400kbit/9ms"
             )));
+        }
+        if text.starts_with("trace:") {
+            let link = traces.link(text).map_err(|problem| Refusal::bad(format!("{key}: {problem}")))?;
+            return limited(key, link);
         }
         let link = AccessLink::parse(text).map_err(|error| {
             Refusal::bad(match error {
@@ -185,27 +190,7 @@ impl Words {
                 error => format!("{key}: {error}"),
             })
         })?;
-        let (Capacity::Fixed(rate), LinkDelay::Fixed(delay)) = (&link.down, &link.delay) else {
-            return Err(Refusal::bad(format!("{key}: unknown link {shown}; expected RATE/DELAY")));
-        };
-        let range = |what: &str, least: &str, most: &str, nearest: &str| {
-            Err(Refusal::bad(format!(
-                "{key}: the {what} of {shown} is out of range; expected {least} to {most}; the nearest is {nearest}"
-            )))
-        };
-        match (*rate, *delay) {
-            (rate, _) if rate < RATES[0] => range("rate", "16kbit", "100mbit", "16kbit"),
-            (rate, _) if rate > RATES[1] => range("rate", "16kbit", "100mbit", "100mbit"),
-            (_, delay) if delay < DELAYS[0] => range("delay", "1ms", "1s", "1ms"),
-            (_, delay) if delay > DELAYS[1] => range("delay", "1ms", "1s", "1s"),
-            _ if link.queue > LARGEST_QUEUE && link.features[0].queue == QueueWord::DropTail => {
-                Err(Refusal::bad(format!(
-                    "{key}: the bandwidth-delay product of {shown} is {} packets; expected at most {LARGEST_QUEUE}: less rate or less delay",
-                    link.queue
-                )))
-            }
-            _ => Ok(link),
-        }
+        limited(key, link)
     }
 
     fn time(&self, key: &str, usual: Nanos, [least, most]: [Nanos; 2]) -> Result<Nanos, Refusal> {
@@ -222,8 +207,8 @@ impl Words {
         }
     }
 
-    fn times(&self) -> Result<Times, Refusal> {
-        let word = self.get("at").unwrap_or(USUAL_TIMES);
+    fn times(&self, usual: &str) -> Result<Times, Refusal> {
+        let word = self.get("at").unwrap_or(usual);
         let fail = |problem: String| Refusal::bad(format!("at {}: {problem}", quoted(word)));
         let Times(times) = Times::parse(word).map_err(fail)?;
         if times.len() > MOST_POINTS {
@@ -239,13 +224,49 @@ impl Words {
     }
 }
 
-/// A word of somebody else's, printable, not endless.
-pub(crate) fn quoted(word: &str) -> String {
-    let mut short: String = word.chars().take(60).flat_map(char::escape_debug).collect();
-    if word.chars().nth(60).is_some() {
-        short.push_str("...");
+/// The link, if it is within the limits; of a measured one its mean rates.
+fn limited(key: &str, link: AccessLink) -> Result<AccessLink, Refusal> {
+    let shown = quoted(&link.text);
+    let range = |what: &str, least: &str, most: &str, nearest: &str| {
+        Err(Refusal::bad(format!(
+            "{key}: the {what} of {shown} is out of range; expected {least} to {most}; the nearest is {nearest}"
+        )))
+    };
+    let delays = [Some(&link.delay), link.up_delay.as_ref()].into_iter().flatten();
+    let delays: Vec<Nanos> = delays
+        .filter_map(|delay| match delay {
+            LinkDelay::Fixed(delay) => Some(*delay),
+            LinkDelay::Trace(_) => None,
+        })
+        .collect();
+    let rates = [link.down.mean_rate(), link.up.mean_rate()];
+    if rates.iter().any(|rate| *rate < RATES[0]) {
+        return range("rate", "16kbit", "1gbit", "16kbit");
     }
-    format!("`{short}`")
+    if rates.iter().any(|rate| *rate > RATES[1]) {
+        return range("rate", "16kbit", "1gbit", "1gbit");
+    }
+    if delays.iter().any(|delay| *delay < DELAYS[0]) {
+        return range("delay", "1ms", "1s", "1ms");
+    }
+    if delays.iter().any(|delay| *delay > DELAYS[1]) {
+        return range("delay", "1ms", "1s", "1s");
+    }
+    if link.queue > LARGEST_QUEUE && link.features[0].queue == QueueWord::DropTail {
+        return Err(Refusal::bad(format!(
+            "{key}: the bandwidth-delay product of {shown} is {} packets; expected at most {LARGEST_QUEUE}: less rate or less delay",
+            link.queue
+        )));
+    }
+    Ok(link)
+}
+
+/// Presets within the limits: those of 2009, and those of today with their usual variant.
+pub fn presets() -> Vec<(&'static str, &'static str)> {
+    let today = TODAY.iter().map(|preset| (preset.name, preset.links[1]));
+    let named = PRESETS.into_iter().chain(today);
+    let within = |name: &str| AccessLink::parse(name).is_ok_and(|link| limited("old", link).is_ok());
+    named.filter(|(name, _)| within(name)).collect()
 }
 
 /// A time as all commands read it.
@@ -255,21 +276,22 @@ pub fn in_seconds(time: Nanos) -> String {
 
 impl Question {
     /// Reads and checks a query string.
-    pub fn parse(query: &str, endpoint: Endpoint) -> Result<Self, Refusal> {
+    pub fn parse(query: &str, endpoint: Endpoint, traces: &Traces) -> Result<Self, Refusal> {
         let words = Words::of(query, endpoint)?;
-        let (old, new) = (words.link("old")?, words.link("new")?);
+        let (old, new) = (words.link("old", traces)?, words.link("new", traces)?);
+        let usual = if old.down.mean_rate() > FAST { FAST_TIMES } else { USUAL_TIMES };
         let disconnect = words.time("disconnect", SECOND, DISCONNECTIONS)?;
         let kind = words.choice::<SimulatedKind>("kind")?.with(disconnect);
         // Words of other kinds are checked and left out, as the disconnection is.
         words.time(OVERLAP.0, SECOND, DISCONNECTIONS)?;
         words.time(RETURN.0, SECOND, DISCONNECTIONS)?;
         words.choice::<SoftWord>(SOFT.0)?;
-        let keys = match kind {
+        let of_kind = match kind {
             Kind::Soft(_) => &[OVERLAP, SOFT][..],
             Kind::PingPong(_) => &[RETURN],
             Kind::Mbb | Kind::Bbm(_) => &[],
         };
-        let settings = keys.iter().filter_map(|(key, _)| {
+        let settings = of_kind.iter().chain(&[TRAFFIC, NEIGHBOURS]).filter_map(|(key, _)| {
             let word = words.get(key)?;
             Some((key.to_string(), word.to_string()))
         });
@@ -295,7 +317,7 @@ impl Question {
         });
         let cc = cc.transpose()?;
         let times = match endpoint {
-            Endpoint::Compare => words.times()?,
+            Endpoint::Compare => words.times(usual)?,
             Endpoint::Trace | Endpoint::Capture => {
                 words.needed("at", "a time such as 8.2s")?;
                 Times(vec![words.time("at", 0, [0, LATEST])?])
@@ -319,11 +341,33 @@ impl Question {
             seed: words.number("seed", 1, [0, u64::from(u32::MAX)])?,
             seeds: 1,
         };
-        let times = words.get("at").filter(|word| *word != USUAL_TIMES).map(String::from);
+        let times =
+            Some(words.get("at").unwrap_or(usual)).filter(|word| *word != USUAL_TIMES).map(String::from);
         let plan = request.plan().map_err(refused)?;
-        // Answers depend on nothing else.
-        let name = format!("{:?} {times:?} {all_points}", plan.request);
+        if endpoint != Endpoint::Compare && plan.traffic.as_ref().is_some_and(|traffic| !traffic.download) {
+            return Err(Refusal::bad(
+                "traffic: one handoff is drawn of downloads; expected download among the traffic".into(),
+            ));
+        }
+        // Answers depend on nothing else. Links are what they are written: traces do not change.
+        let links: Vec<[&str; 2]> =
+            plan.request.pairs.iter().map(|(old, new)| [&*old.text, &*new.text]).collect();
+        let name = format!("{links:?} {:?} {times:?} {all_points}", without_links(&plan.request));
         Ok(Self { plan, times, all_points, name })
+    }
+}
+
+fn without_links(request: &Request) -> Request {
+    Request {
+        pairs: Vec::new(),
+        kinds: request.kinds.clone(),
+        flows: request.flows.clone(),
+        schemes: request.schemes.clone(),
+        at: request.at.clone(),
+        stack: request.stack.clone(),
+        cc: request.cc.clone(),
+        settings: request.settings.clone(),
+        ..*request
     }
 }
 
@@ -344,5 +388,6 @@ fn schemes(list: &str, endpoint: Endpoint) -> Result<Vec<String>, Refusal> {
 
 /// The request's own objection, without the dashes of the command line's options.
 fn refused(error: RequestError) -> Refusal {
-    Refusal::bad(error.to_string().trim_start_matches("--").to_string())
+    // Keys of questions have no dashes.
+    Refusal::bad(error.to_string().trim_start_matches("--").replace(" --", " "))
 }

@@ -53,3 +53,12 @@ impl IntoResponse for Refusal {
         (self.status, [(CONTENT_TYPE, "application/json")], body).into_response()
     }
 }
+
+/// A word of somebody else's, printable, not endless.
+pub fn quoted(word: &str) -> String {
+    let mut short: String = word.chars().take(60).flat_map(char::escape_debug).collect();
+    if word.chars().nth(60).is_some() {
+        short.push_str("...");
+    }
+    format!("`{short}`")
+}

@@ -1,32 +1,33 @@
 //! The JSON schemas of queries, for programs: one for each kind of question.
 
 use crate::question::{
-    DELAYS, DISCONNECTIONS, Endpoint, KEYS, LARGEST_QUEUE, LATEST, MOST_FLOWS, MOST_PACKETS, MOST_POINTS,
-    MOST_SCHEMES, RATES, USUAL_SCHEMES, USUAL_TIMES, controls, words_of,
+    DELAYS, DISCONNECTIONS, Endpoint, FAST_TIMES, KEYS, LARGEST_QUEUE, LATEST, MOST_FLOWS, MOST_PACKETS,
+    MOST_POINTS, MOST_SCHEMES, RATES, USUAL_SCHEMES, USUAL_TIMES, controls, presets, words_of,
 };
+use crate::traces::Traces;
 use segue_handoff::Scheme;
 use segue_tcp::profile::stacks;
 use segue_words::Choice;
-use segue_world::access::PRESETS;
+use segue_world::access::WORDS;
 use segue_world::{Definition, NoticeWord, SimulatedKind, SoftWord};
 use serde_json::{Map, Value, json};
 
 /// `/api/compare`, `/api/trace` and `/api/pcapng`: the keys of their query strings.
-pub fn schema() -> Value {
+pub fn schema(traces: &Traces) -> Value {
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Questions to segue explore, as query strings",
-        "/api/compare": question(Endpoint::Compare),
-        "/api/trace": question(Endpoint::Trace),
-        "/api/pcapng": question(Endpoint::Capture),
+        "/api/compare": question(Endpoint::Compare, traces),
+        "/api/trace": question(Endpoint::Trace, traces),
+        "/api/pcapng": question(Endpoint::Capture, traces),
     })
 }
 
-fn question(endpoint: Endpoint) -> Value {
+fn question(endpoint: Endpoint, traces: &Traces) -> Value {
     let single = endpoint != Endpoint::Compare;
     let keys = KEYS.iter().filter(|(_, of_single)| *of_single || !single);
     let properties: Map<String, Value> =
-        keys.map(|&(key, _)| (key.to_string(), property(key, endpoint))).collect();
+        keys.map(|&(key, _)| (key.to_string(), property(key, endpoint, traces))).collect();
     let required = match endpoint {
         Endpoint::Compare => json!(["old", "new"]),
         Endpoint::Trace => json!(["old", "new", "at"]),
@@ -35,20 +36,28 @@ fn question(endpoint: Endpoint) -> Value {
     json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
 }
 
-fn property(key: &str, endpoint: Endpoint) -> Value {
+fn property(key: &str, endpoint: Endpoint, traces: &Traces) -> Value {
     let time = r"^[0-9]+(\.[0-9]+)?(us|ms|s)$";
     let ms = |[least, most]: [u64; 2]| json!({ "minimum": least / 1_000_000, "maximum": most / 1_000_000 });
     match key {
         "old" | "new" => json!({
             "description": format!("Link {}; its bandwidth-delay product of a round trip is at most {LARGEST_QUEUE} packets", if key == "old" { "before" } else { "after" }),
             "anyOf": [
-                { "enum": PRESETS.map(|(name, _)| name) },
+                { "enum": presets().into_iter().map(|(name, _)| name).collect::<Vec<_>>() },
                 {
                     "type": "string",
                     "pattern": r"^[0-9]+(\.[0-9]+)?(kbit|mbit)/[0-9]+(\.[0-9]+)?(us|ms|s)$",
                     "rate_kbit": { "minimum": RATES[0] / 1_000, "maximum": RATES[1] / 1_000 },
                     "delay_ms": ms(DELAYS),
                     "most_queued": LARGEST_QUEUE,
+                },
+                {
+                    "description": "Either of them with words behind it, such as 6400kbit/9ms,loss=1%,queue=codel",
+                    "words": WORDS.map(|(_, form)| form),
+                },
+                {
+                    "description": "A measured link, such as trace:NAME,delay=25ms, of the folder given by --traces",
+                    "traces": traces.names(),
                 },
             ],
         }),
@@ -81,9 +90,19 @@ fn property(key: &str, endpoint: Endpoint) -> Value {
             "description": "Congestion control of a stack that has a choice, such as linux-6.12/cubic",
             "enum": controls(),
         }),
+        "traffic" => json!({
+            "description": "A list of download, upload, both, request(14kB,200ms), video(4mbit,30fps), page",
+            "type": "string",
+            "examples": ["download,page"],
+        }),
+        "neighbours" => json!({
+            "description": "Long downloads of others on each link: a number, and a congestion control if another",
+            "type": "string",
+            "examples": ["3", "3 cubic"],
+        }),
         "seed" => json!({ "type": "integer", "minimum": 0, "maximum": u32::MAX, "default": 1 }),
         "at" if endpoint == Endpoint::Compare => json!({
-            "description": format!("A time, or FIRST..LAST/STEP: at most {MOST_POINTS} times, at most {} s", LATEST / 1_000_000_000),
+            "description": format!("A time, or FIRST..LAST/STEP: at most {MOST_POINTS} times, at most {} s; unless given, {FAST_TIMES} if the old link has more than 100 Mbit/s", LATEST / 1_000_000_000),
             "type": "string",
             "pattern": r"^[0-9]+(\.[0-9]+)?(us|ms|s)(\.\.[0-9]+(\.[0-9]+)?(us|ms|s)/[0-9]+(\.[0-9]+)?(us|ms|s))?$",
             "time_ms": ms([0, LATEST]),

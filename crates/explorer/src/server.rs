@@ -3,6 +3,7 @@
 use crate::large::LargeAnswers;
 use crate::question::{Endpoint, Question};
 use crate::refusal::Refusal;
+use crate::traces::Traces;
 use crate::work::{Cancellation, LONGEST, Workers};
 use crate::{answer, connections, guard, page, schema};
 use axum::extract::{Request, State};
@@ -31,14 +32,16 @@ const LAST_WORDS: Duration = Duration::from_secs(2);
 pub struct Explorer {
     listener: TcpListener,
     program: &'static str,
+    traces: Traces,
 }
 
 impl Explorer {
-    /// Listens at `address`; port 0 is any free one. `program` is the version that answers tell.
-    pub fn bind(address: SocketAddr, program: &'static str) -> io::Result<Self> {
+    /// Listens at `address`; port 0 is any free one. `program` is the version that answers tell, `traces` the measured
+    /// links that questions may name.
+    pub fn bind(address: SocketAddr, program: &'static str, traces: Traces) -> io::Result<Self> {
         let listener = TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
-        Ok(Self { listener, program })
+        Ok(Self { listener, program, traces })
     }
 
     /// Where it listens.
@@ -51,7 +54,7 @@ impl Explorer {
         tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(async {
             let (mut interrupted, mut terminated) =
                 (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-            let house = Arc::new(House::new(self.program, LONGEST));
+            let house = Arc::new(House::new(self.program, LONGEST, self.traces));
             let (end, ended) = tokio::sync::oneshot::channel::<()>();
             let listener = tokio::net::TcpListener::from_std(self.listener)?;
             let serving = tokio::spawn(connections::serve(listener, routes(house.clone()), ended));
@@ -69,8 +72,8 @@ impl Explorer {
 }
 
 /// Everything the explorer answers, for tests without a network; no answer is worked on for longer than `longest`.
-pub fn router(longest: Duration) -> Router {
-    routes(Arc::new(House::new("test", longest)))
+pub fn router(longest: Duration, traces: Traces) -> Router {
+    routes(Arc::new(House::new("test", longest, traces)))
 }
 
 /// State that requests share.
@@ -81,10 +84,11 @@ struct House {
     large: LargeAnswers,
     /// Version of Segue.
     program: &'static str,
+    traces: Traces,
 }
 
 impl House {
-    fn new(program: &'static str, longest: Duration) -> Self {
+    fn new(program: &'static str, longest: Duration, traces: Traces) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
             answers: Cache::with_weighter(KEPT_ANSWERS, KEPT, Bytes),
@@ -93,6 +97,7 @@ impl House {
             captures: Workers::new(1, longest),
             large: LargeAnswers::new(),
             program,
+            traces,
         }
     }
 
@@ -123,13 +128,15 @@ impl Weighter<String, Arc<str>> for Bytes {
 }
 
 fn routes(house: Arc<House>) -> Router {
+    let document = page::page(&house.traces);
+    let schema = schema::schema(&house.traces).to_string();
     let script = || text("text/javascript; charset=utf-8", page::script());
     let style = || text("text/css; charset=utf-8", page::style());
     Router::new()
-        .route("/", get(async || Html(page::page())))
+        .route("/", get(async move || Html(document)))
         .route("/explorer.js", get(async move || script()))
         .route("/explorer.css", get(async move || style()))
-        .route("/api/schema", get(async || text("application/json", schema::schema().to_string())))
+        .route("/api/schema", get(async move || text("application/json", schema)))
         .route("/api/compare", get(compare))
         .route("/api/trace", get(trace))
         .route("/api/pcapng", get(pcapng))
@@ -149,7 +156,7 @@ fn text(kind: &'static str, content: String) -> Response {
 }
 
 async fn nothing(request: Request) -> Refusal {
-    let path = crate::question::quoted(request.uri().path());
+    let path = crate::refusal::quoted(request.uri().path());
     Refusal {
         status: StatusCode::NOT_FOUND,
         sentence: format!(
@@ -159,15 +166,16 @@ async fn nothing(request: Request) -> Refusal {
 }
 
 async fn compare(State(house): State<Arc<House>>, uri: Uri) -> Result<Response, Refusal> {
-    let question = Question::parse(uri.query().unwrap_or_default(), Endpoint::Compare)?;
-    let program = house.program;
-    let work =
-        move |question: &Question, cancellation: &Cancellation| answer::rows(question, cancellation, program);
+    let question = Question::parse(uri.query().unwrap_or_default(), Endpoint::Compare, &house.traces)?;
+    let (program, folder) = (house.program, house.traces.folder().to_path_buf());
+    let work = move |question: &Question, cancellation: &Cancellation| {
+        answer::rows(question, cancellation, program, &folder)
+    };
     Ok(text("application/json", house.text("rows", question, work).await?))
 }
 
 async fn trace(State(house): State<Arc<House>>, uri: Uri) -> Result<Response, Refusal> {
-    let question = Question::parse(uri.query().unwrap_or_default(), Endpoint::Trace)?;
+    let question = Question::parse(uri.query().unwrap_or_default(), Endpoint::Trace, &house.traces)?;
     // Too long to be kept.
     let place = house.large.place().await.map_err(Refusal::ours)?;
     let lines = house.captures.run(move |cancellation| answer::lines(&question, cancellation)).await?;
@@ -175,17 +183,25 @@ async fn trace(State(house): State<Arc<House>>, uri: Uri) -> Result<Response, Re
 }
 
 async fn compare_view(State(house): State<Arc<House>>, uri: Uri) -> Result<Response, Refusal> {
-    let question = Question::parse(uri.query().unwrap_or_default(), Endpoint::Compare)?;
-    Ok(text("application/json", house.text("comparison", question, answer::comparison_view).await?))
+    let question = Question::parse(uri.query().unwrap_or_default(), Endpoint::Compare, &house.traces)?;
+    let folder = house.traces.folder().to_path_buf();
+    let work = move |question: &Question, cancellation: &Cancellation| {
+        answer::comparison_view(question, cancellation, &folder)
+    };
+    Ok(text("application/json", house.text("comparison", question, work).await?))
 }
 
 async fn handoff_view(State(house): State<Arc<House>>, uri: Uri) -> Result<Response, Refusal> {
-    let question = Question::parse(uri.query().unwrap_or_default(), Endpoint::Trace)?;
-    Ok(text("application/json", house.text("handoff", question, answer::handoff_view).await?))
+    let question = Question::parse(uri.query().unwrap_or_default(), Endpoint::Trace, &house.traces)?;
+    let folder = house.traces.folder().to_path_buf();
+    let work = move |question: &Question, cancellation: &Cancellation| {
+        answer::handoff_view(question, cancellation, &folder)
+    };
+    Ok(text("application/json", house.text("handoff", question, work).await?))
 }
 
 async fn pcapng(State(house): State<Arc<House>>, uri: Uri) -> Result<Response, Refusal> {
-    let question = Question::parse(uri.query().unwrap_or_default(), Endpoint::Capture)?;
+    let question = Question::parse(uri.query().unwrap_or_default(), Endpoint::Capture, &house.traces)?;
     let file =
         question.plan.schemes.first().map(|scheme| file_name(&scheme.name, "pcapng")).unwrap_or_default();
     let place = house.large.place().await.map_err(Refusal::ours)?;

@@ -6,18 +6,19 @@ use segue_study::Request;
 use segue_world::{Definition, Kind, NoticeMode, NoticeWord, SimulatedKind};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// `segue compare` with the same answer.
-pub fn compare_command(question: &Question) -> String {
+pub fn compare_command(question: &Question, folder: &Path) -> String {
     let mut words = command("compare", &question.plan.request);
     if let Some(times) = &question.times {
         words.extend(["--at".into(), times.clone()]);
     }
-    shell_words::join(words)
+    in_folder(folder, &question.plan.request, shell_words::join(words))
 }
 
 /// `segue trace` of the handoff.
-pub fn trace_command(question: &Question) -> String {
+pub fn trace_command(question: &Question, folder: &Path) -> String {
     let mut words = command("trace", &question.plan.request);
     words.extend(
         question
@@ -29,7 +30,7 @@ pub fn trace_command(question: &Question) -> String {
             .into_iter()
             .flatten(),
     );
-    shell_words::join(words)
+    in_folder(folder, &question.plan.request, shell_words::join(words))
 }
 
 /// Words that both commands share.
@@ -78,6 +79,15 @@ fn command(name: &str, request: &Request) -> Vec<String> {
     words
 }
 
+/// The command where a question names traces: their paths start from the folder.
+fn in_folder(folder: &Path, request: &Request, command: String) -> String {
+    let measured = request.pairs.iter().any(|(old, new)| !old.files.is_empty() || !new.files.is_empty());
+    match measured {
+        true => format!("cd {} && {command}", shell_words::quote(&folder.to_string_lossy())),
+        false => command,
+    }
+}
+
 /// Disconnection of `bbm` unless given.
 const USUAL_DISCONNECTION: &str = "1s";
 
@@ -102,9 +112,9 @@ struct Scenario<'a> {
     kind: SimulatedKind,
     #[serde(skip_serializing_if = "Option::is_none")]
     disconnect: Option<String>,
-    /// `overlap`, `soft` and `return`.
+    /// `overlap`, `soft`, `return`, `traffic` and `neighbours`.
     #[serde(flatten)]
-    times: BTreeMap<&'a str, &'a str>,
+    settings: BTreeMap<&'a str, &'a str>,
     flows: usize,
     schemes: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -134,7 +144,7 @@ pub fn scenario(question: &Question) -> Result<String, Refusal> {
         new: &new.text,
         kind: kind(request),
         disconnect,
-        times: request.settings.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect(),
+        settings: request.settings.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect(),
         flows: request.flows.first().copied().unwrap_or(1),
         schemes: &request.schemes,
         stack: request.stack.as_deref(),

@@ -10,6 +10,7 @@ use std::time::Duration;
 mod axum_test {
     use axum::body::{Body, to_bytes};
     use axum::http::Request;
+    use segue_explorer::Traces;
     use serde_json::Value;
     use std::time::Duration;
     use tower::ServiceExt;
@@ -41,7 +42,8 @@ mod axum_test {
                 .iter()
                 .fold(Request::get(path), |request, (name, value)| request.header(*name, *value));
             let request = request.body(Body::empty()).expect("a request");
-            let response = segue_explorer::router(longest).oneshot(request).await.expect("infallible");
+            let response =
+                segue_explorer::router(longest, Traces::none()).oneshot(request).await.expect("infallible");
             let (status, headers) = (response.status().as_u16(), format!("{:?}", response.headers()));
             let body = to_bytes(response.into_body(), usize::MAX).await.expect("a body").to_vec();
             Answer { status, headers, body }
@@ -62,9 +64,10 @@ fn links(form: &Value) -> BoxedStrategy<String> {
     let presets: Vec<String> =
         form["anyOf"][0]["enum"].as_array().expect("presets").iter().map(word).collect();
     let own = &form["anyOf"][1];
+    // Slow links as often as fast ones.
     let range = |of: &str| {
-        let number = |end: &str| own[of][end].as_u64().expect("a number");
-        number("minimum")..=number("maximum")
+        let [least, most] = ["minimum", "maximum"].map(|end| own[of][end].as_f64().expect("a number"));
+        (0.0..=1.0).prop_map(move |part| (least * (most / least).powf(part)).round() as u64)
     };
     let most = own["most_queued"].as_u64().expect("a number");
     let numbers = (range("rate_kbit"), range("delay_ms"))
@@ -82,6 +85,11 @@ fn words(key: &str, form: &Value) -> BoxedStrategy<String> {
     let number = |of: &Value, end: &str| of[end].as_u64().expect("a number");
     match form {
         _ if form["anyOf"].is_array() => links(form),
+        _ if form["examples"].is_array() => {
+            let examples: Vec<String> =
+                form["examples"].as_array().expect("words").iter().map(word).collect();
+            proptest::sample::select(examples).boxed()
+        }
         _ if form["enum"].is_array() => {
             let choices: Vec<String> = form["enum"].as_array().expect("words").iter().map(word).collect();
             proptest::sample::select(choices).boxed()
@@ -131,11 +139,20 @@ fn allowed(endpoint: &str) -> impl Strategy<Value = String> + use<> {
         if !stack.starts_with("linux-6.") || stack.contains('/') {
             words.retain(|(key, _)| key != "cc");
         }
-        // Some schemes run on a few stacks only.
+        // Neighbours begin before the handoff, of which there is one, and have one kind of traffic beside them.
+        let word_of = |key: &str| words.iter().find(|(other, _)| other == key).map_or("", |(_, word)| word);
+        let mixed = !word_of("traffic").is_empty();
+        let early =
+            word_of("at").strip_suffix("ms").and_then(|ms| ms.parse().ok()).is_some_and(|ms: u64| ms < 4_000);
+        let both_links = ["soft", "ping-pong"].contains(&word_of("kind"));
+        words.retain(|(key, _)| key != "neighbours" || !(mixed || early || both_links));
+        let shared = mixed || words.iter().any(|(key, _)| key == "neighbours");
+        // Some schemes run on a few stacks only; some act elsewhere than at each sender.
+        let at_senders = |name: &str| name.starts_with("etcp") || ["sack", "newreno", "rlci"].contains(&name);
         let runs = |name: &str| match name {
             "cubic" | "bbr" | "bbr3" => stack.starts_with("linux-6."),
             "near" => ["", "ns2-sack1", "rfc", "linux"].contains(&stack.as_str()),
-            _ => true,
+            _ => !shared || at_senders(name),
         };
         for (_, names) in words.iter_mut().filter(|(key, _)| key == "schemes") {
             let others: Vec<&str> = names.split(',').filter(|name| runs(name)).collect();
@@ -173,6 +190,11 @@ fn known_keys() -> impl Strategy<Value = &'static str> {
         "seed",
         "points",
         "stack",
+        "overlap",
+        "return",
+        "soft",
+        "traffic",
+        "neighbours",
     ];
     proptest::sample::select(known.to_vec())
 }
@@ -314,9 +336,9 @@ fn a_bad_word_is_named_with_the_nearest_valid_one() {
     for (query, parts) in [
         ("new=hsdpa", &["`old` is missing", "6400kbit/9ms"][..]),
         ("old=wlam&new=hsdpa", &["`wlam`", "did you mean `wlan`"]),
-        ("old=trace:/etc/passwd&new=hsdpa", &["old", "command line"]),
-        ("old=1kbit/9ms&new=hsdpa", &["rate", "16kbit to 100mbit", "nearest is 16kbit"]),
-        ("old=wlan&new=100mbit/1s", &["new", "16667 packets", "at most 4000"]),
+        ("old=trace:/etc/passwd&new=hsdpa", &["old", "segue explore --traces DIR"]),
+        ("old=1kbit/9ms&new=hsdpa", &["rate", "16kbit to 1gbit", "nearest is 16kbit"]),
+        ("old=wlan&new=100mbit/1s", &["new", "16667 packets", "at most 8000"]),
         (&format!("{links}&kinds=mbb"), &["unknown key `kinds`", "did you mean `kind`"]),
         (&format!("{links}&kind=mbbb"), &["`mbbb`", "mbb, bbm", "did you mean `mbb`"]),
         (&format!("{links}&flows=9"), &["bad flows `9`", "from 1 to 8", "nearest is 8"]),
@@ -410,4 +432,49 @@ fn too_many_packets_are_refused_before_they_are_traced() {
 fn a_thinned_comparison_says_so() {
     let view = ask("/view/compare?old=wlan&new=hsdpa&points=5").json();
     assert_eq!((view["points"].as_u64(), view["of"].as_u64()), (Some(5), Some(200)));
+}
+
+/// Words of links, traffic and neighbours mean what they mean to `segue compare`.
+#[test]
+fn words_of_links_and_users_are_taken() {
+    let link = "6400kbit/9ms,up=1mbit,loss=1%25,jitter=5ms,queue=codel";
+    let query = |more: &str| format!("old={link}&new=200kbit/300ms&at=4s&schemes=sack{more}");
+    let rows = |more: &str| {
+        let answer = ask(&format!("/api/compare?{}", query(more)));
+        assert_eq!(answer.status, 200, "{more}: {}", String::from_utf8_lossy(&answer.body));
+        answer.json()["rows"].clone()
+    };
+    let plain = rows("");
+    assert_eq!(plain[0]["old"], "6400kbit/9ms,up=1mbit,loss=1%,jitter=5ms,queue=codel");
+    assert_ne!(rows("&neighbours=2")[0]["transfer_s"], plain[0]["transfer_s"]);
+    assert!(rows("&traffic=download,page")[0]["page"].is_object());
+    for (bad, part) in [
+        ("&neighbours=many", "neighbours"),
+        ("&traffic=gopher", "gopher"),
+        ("&traffic=download&neighbours=2", "neighbours"),
+    ] {
+        let answer = ask(&format!("/api/compare?{}", query(bad)));
+        let said = answer.json()["error"].as_str().unwrap_or_default().to_string();
+        assert!(answer.status == 400 && said.contains(part) && !said.contains("--"), "{bad}: {said}");
+    }
+    let upload = ask(&format!("/view/handoff?{}", query("&traffic=upload")));
+    assert!(
+        upload.status == 400 && upload.json()["error"].as_str().is_some_and(|said| said.contains("download"))
+    );
+}
+
+/// A fast old link has as many handoff times as others, in a shorter time; the command says them.
+#[test]
+fn a_gigabit_is_answered() {
+    let answer = ask("/view/compare?old=1gbit/5ms&new=100mbit/20ms&schemes=sack&points=4");
+    assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.body));
+    let view = answer.json();
+    assert_eq!((view["points"].clone(), view["of"].clone()), (4.into(), 200.into()));
+    assert!(
+        view["command"].as_str().is_some_and(|words| words.ends_with("--at 0.025s..5s/0.025s")),
+        "{view}"
+    );
+    assert_eq!(ask("/view/handoff?old=1gbit/5ms&new=100mbit/20ms&schemes=sack&at=4s").status, 200);
+    let said = ask("/api/compare?old=1.1gbit/5ms&new=hsdpa").json()["error"].to_string();
+    assert!(said.contains("16kbit to 1gbit"), "{said}");
 }

@@ -2,8 +2,9 @@
 
 use crate::{Failure, print};
 use clap::Args;
-use segue_explorer::Explorer;
+use segue_explorer::{Explorer, Traces};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 
 /// `segue explore`.
 #[derive(Debug, Args)]
@@ -14,12 +15,27 @@ pub struct ExploreArgs {
     /// Address to listen at; other machines reach the page at one that is not of the loopback
     #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     pub listen: IpAddr,
+    /// Folder of measured links, in mahimahi's format, that the page offers
+    #[arg(long, value_name = "DIR")]
+    pub traces: Option<PathBuf>,
 }
 
 /// Runs the command; answers tell this version of the program.
 pub fn run(args: &ExploreArgs, program: &'static str) -> Result<(), Failure> {
+    let traces = args.traces.as_deref().map_or_else(
+        || Ok(Traces::none()),
+        |folder| {
+            Traces::of(folder).map_err(|error| {
+                Failure::User(format!(
+                    "--traces {}: {}; expected a folder of traces such as UMTS.down",
+                    folder.display(),
+                    segue_export::in_words(&error)
+                ))
+            })
+        },
+    )?;
     let wanted = SocketAddr::new(args.listen, args.port);
-    let explorer = Explorer::bind(wanted, program).map_err(|error| {
+    let explorer = Explorer::bind(wanted, program, traces).map_err(|error| {
         Failure::User(format!(
             "cannot listen at {wanted}: {}; expected a free port (--port 0 takes any) of an address of this machine",
             error.kind()

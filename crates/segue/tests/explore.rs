@@ -33,8 +33,13 @@ impl Drop for Server {
 
 impl Server {
     fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    fn start_with(more: &[&str]) -> Self {
         let mut process = Command::new(env!("CARGO_BIN_EXE_segue"))
             .args(["explore", "--port", "0"])
+            .args(more)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -411,11 +416,11 @@ fn every_control_changes_the_picture_and_the_address_restores_it() {
     let press =
         |selector: &'static str| -> Step { (selector, Box::new(move |browser| click(browser, selector))) };
     let steps = [
-        set("old-rate", "3200"),
+        set("old-rate", "3.2"),
         set("old-rate-slider", "700"),
         set("old-delay", "20"),
         set("old-delay-slider", "500"),
-        set("new-rate", "400"),
+        set("new-rate", "0.4"),
         set("new-rate-slider", "400"),
         set("new-delay", "120"),
         set("new-delay-slider", "650"),
@@ -430,6 +435,11 @@ fn every_control_changes_the_picture_and_the_address_restores_it() {
         press("input[name=kind][value=bbm]"),
         set("disconnect", "700"),
         set("disconnect-slider", "500"),
+        press("input[name=kind][value=soft]"),
+        set("overlap", "300"),
+        set("soft", "split"),
+        press("input[name=kind][value=ping-pong]"),
+        set("return", "400"),
         press("input[name=kind][value=mbb]"),
         set("notice", "in-band 0"),
         set("notice", "in-band 1"),
@@ -539,13 +549,81 @@ fn a_bad_address_is_explained_on_the_page() {
     let server = Server::start();
     browser.ask(&server.address, "/?old=6400kbit/9ms&new=200kbit/300ms&schemes=sack,etpc", 1280, false);
     settle(&mut browser);
-    let said = browser.evaluate("document.getElementById('problem').textContent");
+    let said = browser.evaluate("document.getElementById('address').textContent");
     assert!(
         said.as_str().is_some_and(|said| said.contains("`etpc`") && said.contains("did you mean `etcp`")),
         "{said}"
     );
+    // What the page shows in its place is what it says, what the controls say, and what the address says now.
+    assert!(said.as_str().is_some_and(|said| said.contains("The page shows sack in place of `schemes=sack,etpc`.")), "{said}");
+    let shown = "[document.querySelector('#result tbody td').textContent, \
+         document.querySelectorAll('#result tbody tr').length, new URLSearchParams(location.search).get('schemes')]";
+    assert_eq!(browser.evaluate(shown), serde_json::json!(["sack", 1, "sack"]));
+    for (query, part, key, value) in [
+        ("old=foo&new=hsdpa", "shows 6400kbit/9ms in place of `old=foo`", "old", "6400kbit/9ms"),
+        ("old=wlan&new=hsdpa&flows=99", "shows 1 in place of `flows=99`", "flows", "null"),
+        ("old=wlan&new=hsdpa&speed=9", "leaves out `speed=9`", "speed", "null"),
+        ("schemes=sack,etpc", "did you mean `etcp`? The page shows sack in place", "schemes", "sack"),
+    ] {
+        browser.ask(&server.address, &format!("/?{query}"), 1280, false);
+        settle(&mut browser);
+        let said = browser.evaluate("document.getElementById('address').textContent");
+        assert!(said.as_str().is_some_and(|said| said.contains(part)), "{query}: {said}");
+        let now = browser.evaluate(&format!("String(new URLSearchParams(location.search).get('{key}'))"));
+        assert_eq!(now, value, "{query}");
+        assert!(browser.evaluate("document.querySelectorAll('#result tbody tr').length").as_u64() > Some(0));
+        change(&mut browser, "packets", "50");
+        assert_eq!(browser.evaluate("document.getElementById('address').hidden"), true);
+    }
     // The refusal itself is the only thing that the console has.
     assert!(browser.complaints.iter().all(|complaint| complaint.contains("400")), "{:?}", browser.complaints);
+}
+
+/// Measured links of the folder, words of links and users: what the controls say is what is computed.
+#[test]
+#[ignore = "needs chromium"]
+fn measured_links_and_the_panel_of_words_are_used() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let opportunities: String = (1..=1000).map(|at| format!("{}\n", at * 3)).collect();
+    std::fs::write(folder.path().join("slow.down"), opportunities).expect("written");
+    let path = folder.path().to_str().expect("a path").to_string();
+    let mut browser = Browser::start();
+    let server = Server::start_with(&["--traces", &path]);
+    browser.ask(&server.address, "/?old=6400kbit/9ms&new=200kbit/300ms&schemes=sack", 1280, false);
+    settle(&mut browser);
+    change(&mut browser, "new-preset", "trace:slow.down");
+    change(&mut browser, "new-delay", "40");
+    change(&mut browser, "old-loss", "0.5");
+    change(&mut browser, "old-queue", "codel");
+    change(&mut browser, "neighbours", "2");
+    let query = browser.evaluate(QUERY).as_str().expect("text").to_string();
+    for part in ["old=6400kbit/9ms,loss=0.5%,queue=codel", "new=trace:slow.down,delay=40ms", "neighbours=2"] {
+        assert!(query.contains(part), "{query}: {part}");
+    }
+    // The command line prints the same number.
+    click(&mut browser, "#show-command");
+    let words = browser.evaluate("document.getElementById('words-text').textContent");
+    let words = words.as_str().expect("words").lines().next().expect("a line").to_string();
+    let command = words.strip_prefix(&format!("cd {path} && segue ")).expect("its folder").to_string();
+    let words = shell_words::split(&command).expect("words");
+    let output = Command::new(env!("CARGO_BIN_EXE_segue"))
+        .current_dir(folder.path())
+        .args(words)
+        .args(["--json", "-"])
+        .output()
+        .expect("segue starts");
+    let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let median = document["rows"][0]["transfer_s"]["median"].as_f64().expect("s");
+    let shown = browser.evaluate("document.querySelector('#result tbody td:nth-child(3)').textContent");
+    assert_eq!(shown, format!("{median:.3}").as_str(), "{command}");
+    // The address alone, as if somebody had sent it.
+    browser.ask(&server.address, &format!("/?{}", &query[1..].replace('%', "%25")), 1280, false);
+    settle(&mut browser);
+    assert_eq!(browser.evaluate(QUERY), query.as_str());
+    assert_eq!(browser.evaluate("document.getElementById('address').hidden"), true);
+    assert_eq!(browser.complaints, [""; 0]);
+    let refused = segue(&["explore", "--port", "0", "--traces", "/nowhere"]);
+    assert_eq!(refused.status.code(), Some(2));
 }
 
 /// Pictures that are not drawn, have no title, or hang out of the page.

@@ -59,7 +59,8 @@ pub fn explain_around(plan: &Plan, moment: Moment) -> Vec<SchemeTrace> {
     explain_since(plan, moment, moment.at.saturating_sub(NEEDED_BEFORE))
 }
 
-fn explain_since(plan: &Plan, moment: Moment, since: Nanos) -> Vec<SchemeTrace> {
+/// The same without what happened before `since`.
+pub fn explain_since(plan: &Plan, moment: Moment, since: Nanos) -> Vec<SchemeTrace> {
     let groups = plan.groups();
     let seeds = &groups[moment.group];
     let group = seeds.iter().find(|group| group.seed == moment.seed).unwrap_or(&seeds[0]);

@@ -10,7 +10,7 @@ BUILD := $(CARGO) build --locked --workspace --bin segue --bin segue-agent
 # Needs of everything, of the programs beside it, and of tests alone.
 NEED := rust cc
 NEED_ALL := $(NEED) bpf
-NEED_TESTS := gcc lab python tshark tcptrace chromium tmux
+NEED_TESTS := gcc lab python tshark tcptrace chromium axe tmux
 DEMO := compare 6400kbit/9ms 200kbit/300ms --both-ways --kind mbb,bbm --disconnect 1s \
 	--flows 1,2,4 --schemes sack,etcp-v0,etcp-v1
 # More arguments for the program that a target runs: make fidelity ARGS=--subset

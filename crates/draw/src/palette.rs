@@ -52,6 +52,8 @@ pub const TIMEOUT: Role = role("timeout", "#8a5a00", "#f0c040");
 pub const NOTICE: Role = role("notice", "#5b4fc4", "#a79cff");
 /// The lower bound of any sender's time.
 pub const BOUND: Role = role("bound", "#000000", "#ffffff");
+/// Words about something slower or different.
+pub const WORSE: Role = role("worse", "#b34700", "#ff8a3d");
 /// The link before the handoff.
 pub const OLD_LINK: Role = role("old-link", "#a65a00", "#e69f00");
 /// The link after it.
@@ -83,7 +85,7 @@ pub const HUES: [Role; 8] = [
     role("hue-brown", "#4f2f11", "#fcb365"),
 ];
 
-const SINGLE: [Role; 19] = [
+const SINGLE: [Role; 20] = [
     BACKGROUND,
     INK,
     MUTED,
@@ -98,6 +100,7 @@ const SINGLE: [Role; 19] = [
     TIMEOUT,
     NOTICE,
     BOUND,
+    WORSE,
     OLD_LINK,
     NEW_LINK,
     WINDOW,

@@ -292,7 +292,8 @@ fn colours_are_far_enough_from_their_ground() {
         let (a, b) = (luminance(a), luminance(b));
         (a.max(b) + 0.05) / (a.min(b) + 0.05)
     };
-    let text = [palette::INK, palette::MUTED, palette::NOTICE, palette::TIMEOUT];
+    let text =
+        [palette::INK, palette::MUTED, palette::NOTICE, palette::TIMEOUT, palette::WORSE, palette::ACK];
     let faint = [palette::BACKGROUND, palette::GRID, palette::SHADE];
     for role in palette::roles().filter(|role| !faint.contains(role)) {
         let least = if text.contains(&role) { 4.5 } else { 3.0 };
@@ -300,6 +301,33 @@ fn colours_are_far_enough_from_their_ground() {
         let dark = contrast(role.dark, palette::BACKGROUND.dark);
         assert!(light >= least && dark >= least, "{}: {light:.2} {dark:.2}", role.name);
     }
+}
+
+/// A label goes to the first place that is free of lines; where none is, to the first of all, or nowhere.
+#[test]
+fn labels_keep_off_lines() {
+    use crate::canvas::{Anchor, Place, Stroke};
+    let drawn = |lines: &[f64], only_off_lines: bool| {
+        let mut canvas = Canvas::new(Size { width: 300, height: 200 });
+        let places = [60.0, 120.0].map(|y| Place::new(20.0, y, Anchor::Start));
+        match only_off_lines {
+            true => canvas.label_off_lines("words", palette::INK, "", &places),
+            false => canvas.label_later("words", palette::INK, "", &places),
+        }
+        for &y in lines {
+            canvas.tagged(" data-as=\"line\"", |canvas| {
+                canvas.line((10.0, y), (200.0, y), Stroke::new(palette::DATA, 1.0));
+            });
+        }
+        canvas.settle();
+        canvas.labels().first().map(|label| label.top.round())
+    };
+    for only_off_lines in [false, true] {
+        assert_eq!(drawn(&[], only_off_lines), Some(53.0));
+        assert_eq!(drawn(&[61.0], only_off_lines), Some(113.0));
+    }
+    assert_eq!(drawn(&[61.0, 119.0], false), Some(53.0));
+    assert_eq!(drawn(&[61.0, 119.0], true), None);
 }
 
 /// A linear light of sRGB, as readers without one kind of cone see it (G. M. Machado, M. M. Oliveira and L. A. F.

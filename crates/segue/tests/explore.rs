@@ -555,7 +555,11 @@ fn a_bad_address_is_explained_on_the_page() {
         "{said}"
     );
     // What the page shows in its place is what it says, what the controls say, and what the address says now.
-    assert!(said.as_str().is_some_and(|said| said.contains("The page shows sack in place of `schemes=sack,etpc`.")), "{said}");
+    assert!(
+        said.as_str()
+            .is_some_and(|said| said.contains("The page shows sack in place of `schemes=sack,etpc`.")),
+        "{said}"
+    );
     let shown = "[document.querySelector('#result tbody td').textContent, \
          document.querySelectorAll('#result tbody tr').length, new URLSearchParams(location.search).get('schemes')]";
     assert_eq!(browser.evaluate(shown), serde_json::json!(["sack", 1, "sack"]));
@@ -679,4 +683,24 @@ fn the_page_fits_every_width_in_light_and_dark() {
         assert_eq!(browser.complaints, [""; 0], "{place}");
     }
     assert_eq!(grounds.len(), 2, "light and dark");
+}
+
+#[test]
+#[ignore = "needs chromium axe"]
+fn the_page_has_no_barriers() {
+    let mut browser = Browser::start();
+    let server = Server::start();
+    for (width, dark) in [(390, false), (768, false), (1280, false), (1280, true)] {
+        let place = format!("{width} px, dark: {dark}");
+        for query in
+            ["old=6400kbit/9ms&new=200kbit/300ms&schemes=sack,etcp,etcp-v1&flows=2", "old=foo&kind=soft"]
+        {
+            browser.ask(&server.address, &format!("/?{query}"), width, dark);
+            settle(&mut browser);
+            browser.evaluate("for (const one of document.querySelectorAll('details')) one.open = true");
+            assert_eq!(browser.barriers(), [""; 0], "{query}, {place}");
+        }
+        click(&mut browser, "#show-command");
+        assert_eq!(browser.barriers(), [""; 0], "words to take away, {place}");
+    }
 }

@@ -22,6 +22,15 @@ fn make(folder: &Path, name: &str, arguments: &[&str]) -> PathBuf {
     file
 }
 
+/// Two networks for a minute.
+fn drive(folder: &Path) -> PathBuf {
+    let file = folder.join("drive.toml");
+    let words =
+        "schemes = ['newreno', 'tcp-ho', 'etcp-v1']\nseeds = 1\n[drive]\nof = 'wcdma+wlan'\nlength = '60s'\n";
+    std::fs::write(&file, words).expect("written");
+    make(folder, "drive.html", &["run", file.to_str().expect("a path")])
+}
+
 fn pages(folder: &Path) -> Vec<PathBuf> {
     let handoff = ["trace", "6400kbit/9ms", "200kbit/300ms", "--at", "8.2s", "--schemes", "sack,etcp"];
     let outage = ["trace", "200kbit/300ms", "1mbit/20ms", "--at", "5s", "--kind", "bbm", "--flows", "3"];
@@ -46,6 +55,7 @@ fn pages(folder: &Path) -> Vec<PathBuf> {
         make(folder, "outage.html", &outage),
         make(folder, "compared.html", &compared),
         make(folder, "many.html", &many),
+        drive(folder),
     ];
     pages.into_iter().chain(FIGURES.iter().map(|words| gallery(folder, words))).collect()
 }
@@ -125,6 +135,51 @@ fn pages_open_at_every_width_in_light_and_dark() {
             assert_eq!(browser.complaints, [""; 0], "{place}");
         }
         assert_eq!(grounds.len(), 2, "light and dark");
+    }
+}
+
+#[test]
+#[ignore = "needs chromium axe"]
+fn pages_have_no_barriers() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut browser = Browser::start();
+    for page in pages(folder.path()) {
+        for (width, dark) in [(390, false), (1280, false), (1280, true)] {
+            browser.open(&page, width, dark);
+            assert_eq!(browser.barriers(), [""; 0], "{} at {width} px, dark: {dark}", page.display());
+        }
+    }
+}
+
+/// The rules that the other tests lean on do find something.
+#[test]
+#[ignore = "needs chromium axe"]
+fn barriers_are_found_where_there_are_some() {
+    let page = "<!doctype html><html><head></head><body><h1>One</h1><h3>Three</h3><main>\
+        <p style='color:#999;background:#fff'>faint</p><input type=text><button></button><img src='data:,'>\
+        <li>alone</li><table><tr><th></th></tr></table>\
+        <div style='width:90px;overflow-x:auto'><div style='width:900px'>wide</div></div></main></body></html>";
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("bad.html");
+    std::fs::write(&file, page).expect("written");
+    let mut browser = Browser::start();
+    browser.open(&file, 1280, false);
+    let found = browser.barriers();
+    for rule in [
+        "html-has-lang",
+        "document-title",
+        "color-contrast",
+        "label",
+        "button-name",
+        "image-alt",
+        "listitem",
+        "heading-order",
+        "empty-table-header",
+        "region",
+        "target-size",
+    ] {
+        let rule = format!("{rule}: ");
+        assert!(found.iter().any(|one| one.starts_with(&rule)), "{rule} is not among:\n{found:#?}");
     }
 }
 

@@ -1,5 +1,7 @@
 //! A headless Chromium, driven through its DevTools protocol: one page at one width in one colour scheme.
 
+mod accessibility;
+
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 use std::net::TcpStream;

@@ -81,6 +81,8 @@ impl Place {
 
 /// Height of a line of text, in multiples of the size of the font.
 pub(crate) const LINE: f64 = 1.25;
+/// What tells that a shape is a line over time.
+pub(crate) const LINE_TAG: &str = "data-as=\"line\"";
 /// Least distance in px between two texts on one line.
 const GAP: f64 = 4.0;
 /// From the middle of a text to its base line, likewise.
@@ -96,6 +98,20 @@ pub(crate) struct Canvas {
     labels: Vec<Area>,
     /// Attributes of the shapes that are being drawn.
     tag: String,
+    /// Straight parts of lines that have attributes: labels keep off them where they can.
+    lines: Vec<Area>,
+    /// Labels that wait until all lines are drawn.
+    waiting: Vec<Waiting>,
+}
+
+/// A label that waits for all lines.
+struct Waiting {
+    text: String,
+    role: Role,
+    more: String,
+    places: Vec<Place>,
+    /// Whether it is left out where a line runs through all of its places.
+    only_off_lines: bool,
 }
 
 impl Canvas {
@@ -108,6 +124,8 @@ impl Canvas {
             texts: String::new(),
             labels: Vec::new(),
             tag: String::new(),
+            lines: Vec::new(),
+            waiting: Vec::new(),
         }
     }
 
@@ -138,26 +156,41 @@ impl Canvas {
 
     /// [`Canvas::label`] with more attributes of the SVG element.
     pub(crate) fn label_with(&mut self, text: &str, role: Role, more: &str, places: &[Place]) -> bool {
+        self.write(text, role, more, places, false)
+    }
+
+    fn write(&mut self, text: &str, role: Role, more: &str, places: &[Place], only_off_lines: bool) -> bool {
         let size = self.font();
         let width = text::width(text, size);
         if text.trim().is_empty() {
             return false;
         }
-        for place in places {
+        let area_at = |place: &Place| {
             let left = match place.anchor {
                 Anchor::Start => place.x,
                 Anchor::Middle => place.x - width / 2.0,
                 Anchor::End => place.x - width,
             };
             let half = size * LINE / 2.0;
-            let area = Area { left, top: place.y - half, right: left + width, bottom: place.y + half };
+            Area { left, top: place.y - half, right: left + width, bottom: place.y + half }
+        };
+        let free = |area: &Area| {
             let inside =
                 area.left >= 0.0 && area.top >= 0.0 && area.right <= self.width && area.bottom <= self.height;
             // Words that touch read as one.
-            let apart = Area { left: area.left - GAP, right: area.right + GAP, ..area };
-            if !inside || self.labels.iter().any(|other| apart.overlaps(other)) {
-                continue;
-            }
+            let apart = Area { left: area.left - GAP, right: area.right + GAP, ..*area };
+            inside && !self.labels.iter().any(|other| apart.overlaps(other))
+        };
+        let off_lines = |area: &Area| {
+            // Letters do not fill their line.
+            let letters = Area { top: area.top + size * 0.15, bottom: area.bottom - size * 0.15, ..*area };
+            !self.lines.iter().any(|line| letters.overlaps(line))
+        };
+        let found = places.iter().map(|place| (place, area_at(place))).filter(|(_, area)| free(area));
+        let found: Vec<(&Place, Area)> = found.collect();
+        let otherwise = found.first().filter(|_| !only_off_lines);
+        let best = found.iter().find(|(_, area)| off_lines(area)).or(otherwise).copied();
+        if let Some((place, area)) = best {
             let anchor = match place.anchor {
                 Anchor::Start => "",
                 Anchor::Middle => " text-anchor=\"middle\"",
@@ -177,10 +210,41 @@ impl Canvas {
         false
     }
 
+    /// [`Canvas::label_with`] once all lines are drawn.
+    pub(crate) fn label_later(&mut self, text: &str, role: Role, more: &str, places: &[Place]) {
+        self.wait(text, role, more, places, false);
+    }
+
+    /// The same for what the legend says, too: it is left out where a line runs through all of its places.
+    pub(crate) fn label_off_lines(&mut self, text: &str, role: Role, more: &str, places: &[Place]) {
+        self.wait(text, role, more, places, true);
+    }
+
+    fn wait(&mut self, text: &str, role: Role, more: &str, places: &[Place], only_off_lines: bool) {
+        let (text, more, places) = (text.to_string(), more.to_string(), places.to_vec());
+        self.waiting.push(Waiting { text, role, more, places, only_off_lines });
+    }
+
+    /// Writes the labels that waited, in order.
+    pub(crate) fn settle(&mut self) {
+        for Waiting { text, role, more, places, only_off_lines } in std::mem::take(&mut self.waiting) {
+            self.write(&text, role, &more, &places, only_off_lines);
+        }
+    }
+
     /// Draws a line along `path`.
     pub(crate) fn stroke(&mut self, path: &str, stroke: Stroke) {
         if path.is_empty() {
             return;
+        }
+        if self.tag.contains(LINE_TAG) {
+            let half = stroke.width / 2.0;
+            self.lines.extend(straight_parts(path).map(|[(x, y), (right, bottom)]| Area {
+                left: x.min(right) - half,
+                right: x.max(right) + half,
+                top: y.min(bottom) - half,
+                bottom: y.max(bottom) + half,
+            }));
         }
         let dash = match stroke.dash {
             "" => String::new(),
@@ -262,6 +326,43 @@ impl Canvas {
             self.texts
         )
     }
+}
+
+/// Straight parts of a path as a [`Pen`] writes it: from, to.
+fn straight_parts(path: &str) -> impl Iterator<Item = [(f64, f64); 2]> + '_ {
+    let mut at = (0.0, 0.0);
+    let letters = path.char_indices().filter(|(_, c)| c.is_ascii_alphabetic()).map(|(at, _)| at);
+    let ends = letters.clone().skip(1).chain([path.len()]);
+    letters.zip(ends).filter_map(move |(begin, end)| {
+        let (letter, numbers) = path[begin..end].split_at(1);
+        let mut numbers = numbers_of(numbers);
+        let mut next = || numbers.next().unwrap_or(0.0);
+        let from = at;
+        at = match letter {
+            "M" => (next(), next()),
+            "h" => (at.0 + next(), at.1),
+            "v" => (at.0, at.1 + next()),
+            "m" | "l" => (at.0 + next(), at.1 + next()),
+            _ => at,
+        };
+        matches!(letter, "h" | "v" | "l").then_some([from, at])
+    })
+}
+
+/// Numbers with a blank or a sign between them.
+fn numbers_of(text: &str) -> impl Iterator<Item = f64> + '_ {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        rest = rest.trim_start();
+        let end = rest
+            .char_indices()
+            .skip(1)
+            .find(|(_, c)| *c == ' ' || *c == '-')
+            .map_or(rest.len(), |(at, _)| at);
+        let (number, after) = rest.split_at(end);
+        rest = after;
+        number.parse().ok()
+    })
 }
 
 /// `name` as an XML id.

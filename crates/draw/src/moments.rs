@@ -2,7 +2,7 @@
 
 use crate::about::About;
 use crate::axis::{Axis, Spacing};
-use crate::canvas::{Anchor, Area, Canvas, LINE, Pen, Place, Stroke, decimal};
+use crate::canvas::{Anchor, Area, Canvas, LINE, LINE_TAG, Pen, Place, Stroke, decimal};
 use crate::frame::{self, Vertical};
 use crate::legend::{self, Sample};
 use crate::palette;
@@ -76,7 +76,7 @@ pub(crate) enum Shown {
 impl Shown {
     fn attributes(self) -> &'static str {
         match self {
-            Shown::Line => "data-as=\"line\"",
+            Shown::Line => LINE_TAG,
             Shown::Mark => "data-as=\"mark\"",
             Shown::Packet => "data-as=\"mark\" data-middle=\"\"",
             Shown::Run => "data-as=\"run\"",
@@ -326,7 +326,8 @@ impl Timeline {
                     Place::new(right, row, Anchor::End),
                     Place::new(left, row, Anchor::Start),
                 ];
-                label_at(canvas, "no link", palette::MUTED, places[0].x, &places);
+                let more = format!(" data-x=\"{}\"", decimal(places[0].x));
+                canvas.label_off_lines("no link", palette::MUTED, &more, &places);
             }
             _ => {}
         }
@@ -362,19 +363,19 @@ pub(crate) fn moment_label(
     if first == Anchor::End {
         places.push(beside(second, above));
     }
-    for line in 0..3 {
+    for line in 0..8 {
         let y = panel.area.top + row * (f64::from(line) + 0.7);
         if y < panel.area.bottom {
             places.extend([beside(first, y), beside(second, y)]);
         }
     }
     places.push(beside(second, above));
-    label_at(canvas, words, role, x, &places);
+    canvas.label_off_lines(words, role, &format!(" data-x=\"{}\"", decimal(x)), &places);
 }
 
-/// A label that belongs to the time at `x`.
+/// A label that belongs to the time at `x`, once all lines are drawn.
 pub(crate) fn label_at(canvas: &mut Canvas, words: &str, role: palette::Role, x: f64, places: &[Place]) {
-    canvas.label_with(words, role, &format!(" data-x=\"{}\"", decimal(x)), places);
+    canvas.label_later(words, role, &format!(" data-x=\"{}\"", decimal(x)), places);
 }
 
 /// Least and greatest of the finite values; the least is above the greatest if there is none.

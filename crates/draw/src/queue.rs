@@ -88,7 +88,9 @@ impl QueueGraph {
                     link.limit.filter(|_| index == 0 || !same).filter(|most| lengths.value.has(*most))
                 {
                     let y = lengths.value.at(most);
-                    canvas.line((lengths.area.left, y), (lengths.area.right, y), limit);
+                    lengths.draw(&mut canvas, Shown::Line, "", |canvas| {
+                        canvas.line((lengths.area.left, y), (lengths.area.right, y), limit);
+                    });
                 }
                 let which = ["old", "new"][index];
                 lengths.draw(&mut canvas, Shown::Line, &format!("{which} queue"), |canvas| {
@@ -99,6 +101,7 @@ impl QueueGraph {
                 });
             }
         }
+        canvas.settle();
         canvas
     }
 

@@ -134,6 +134,7 @@ impl SequenceGraph {
             self.draw_packets(&mut canvas, panel);
             self.draw_events(&mut canvas, panel);
         }
+        canvas.settle();
         canvas
     }
 
@@ -199,15 +200,13 @@ impl SequenceGraph {
     fn draw_lines(&self, canvas: &mut Canvas, panel: &Panel) {
         if let Some(target) = self.target.filter(|target| panel.value.has(*target)) {
             let y = panel.value.at(target);
-            canvas.line((panel.area.left, y), (panel.area.right, y), TARGET_LINE);
+            panel.draw(canvas, Shown::Line, "", |canvas| {
+                canvas.line((panel.area.left, y), (panel.area.right, y), TARGET_LINE);
+            });
             let half = canvas.font() * LINE / 2.0 + 1.0;
-            let places = [
-                Place::new(panel.area.left + 4.0, y - half, Anchor::Start),
-                Place::new(panel.area.left + 4.0, y + half, Anchor::Start),
-                Place::new(panel.area.right - 4.0, y - half, Anchor::End),
-                Place::new(panel.area.right - 4.0, y + half, Anchor::End),
-            ];
-            canvas.label("target", palette::MUTED, &places);
+            let parts = [0.01, 0.1, 0.25, 0.5, 0.75].map(|part| panel.area.left + panel.area.width() * part);
+            let places = parts.map(|x| [-half, half].map(|beside| Place::new(x, y + beside, Anchor::Start)));
+            canvas.label_off_lines("target", palette::MUTED, "", places.as_flattened());
         }
         if let Some(end) = self.end.filter(|end| panel.time.has(*end)) {
             let x = panel.time.at(end);

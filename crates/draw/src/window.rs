@@ -53,6 +53,7 @@ impl WindowGraph {
                 });
             }
         }
+        canvas.settle();
         canvas
     }
 

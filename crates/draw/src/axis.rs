@@ -151,7 +151,7 @@ fn log_ticks(low: f64, high: f64, most: usize) -> Vec<f64> {
         let all = powers.flat_map(|power| digits.iter().map(move |&digit| times_power(digit, power)));
         all.filter(|tick| *tick >= low * (1.0 - 1e-9) && *tick <= high * (1.0 + 1e-9)).collect()
     };
-    let choices: [(usize, &[f64], i32); 8] = [
+    let choices: [(usize, &[f64], i32); 9] = [
         (3, &[1.0, 2.0, 5.0], 1),
         (3, &[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0], 1),
         (2, &[1.0, 1.5, 2.0, 3.0, 5.0, 7.0], 1),
@@ -160,6 +160,7 @@ fn log_ticks(low: f64, high: f64, most: usize) -> Vec<f64> {
         (2, &[1.0], 1),
         (2, &[1.0], 3),
         (2, &[1.0], 6),
+        (2, &[1.0], 2),
     ];
     choices
         .into_iter()

@@ -28,9 +28,14 @@ impl Vertical {
         Axis::new(self.spacing, self.low, self.high, area.bottom, area.top)
     }
 
-    /// Ticks for a plot of this height.
-    fn ticks(&self, axis: &Axis, height: f64, size: f64) -> Vec<(f64, String)> {
-        let mut ticks = axis.ticks((height / (size * 2.8)).floor().clamp(2.0, 9.0) as usize);
+    /// Most ticks of a plot of this height.
+    fn most(height: f64, size: f64) -> usize {
+        (height / (size * 2.8)).floor().clamp(2.0, 9.0) as usize
+    }
+
+    /// So many ticks at most.
+    fn ticks(&self, axis: &Axis, most: usize) -> Vec<(f64, String)> {
+        let mut ticks = axis.ticks(most);
         if ticks.len() < 2 {
             // One number is no scale.
             ticks = axis.ticks(3);
@@ -50,7 +55,7 @@ impl Vertical {
     pub(crate) fn margin(&self, canvas: &Canvas, height: f64) -> f64 {
         let size = canvas.font();
         let area = Area { left: 0.0, right: 1.0, top: 0.0, bottom: height.max(1.0) };
-        let ticks = self.ticks(&self.over(area), height, size);
+        let ticks = self.ticks(&self.over(area), Self::most(height, size));
         let widest = ticks.iter().map(|(_, label)| text::width(label, size)).fold(0.0, f64::max);
         (widest + TICK + 4.0).min(canvas.width() / 3.0)
     }
@@ -59,7 +64,14 @@ impl Vertical {
     pub(crate) fn draw(&self, canvas: &mut Canvas, area: Area, title_y: f64) -> Axis {
         let axis = self.over(area);
         let size = canvas.font();
-        for (value, label) in self.ticks(&axis, area.height(), size) {
+        // The plot may be higher than its margin was made for. More numbers may then need more decimals.
+        let fits = |ticks: &[(f64, String)]| {
+            ticks.iter().all(|(_, label)| text::width(label, size) + TICK <= area.left)
+        };
+        let most = Self::most(area.height(), size);
+        let choices = (2..=most).rev().map(|most| self.ticks(&axis, most));
+        let fitting = choices.into_iter().find(|ticks| fits(ticks) && ticks.len() > 1);
+        for (value, label) in fitting.unwrap_or_else(|| self.ticks(&axis, most)) {
             let y = axis.at(value);
             canvas.line((area.left, y), (area.right, y), Stroke::new(palette::GRID, 1.0));
             canvas.label(&label, palette::MUTED, &[Place::new(area.left - TICK, y, Anchor::End)]);

@@ -412,3 +412,32 @@ fn groups_at_one_position_stand_side_by_side() {
     }
     assert_eq!(apart.svg(size).matches("links bound: ").count(), 4);
 }
+
+/// Whatever the values and the size of a chart, its vertical axis has two numbers or more.
+#[test]
+fn every_chart_has_numbers_on_its_axis() {
+    for (spacing, least, most) in [
+        (Spacing::Linear, 0.249, 0.402),
+        (Spacing::Linear, 0.001, 0.035),
+        (Spacing::Linear, 2.0, 9.7),
+        (Spacing::Linear, 80.0, 1203.0),
+        (Spacing::Log, 0.010, 9.691),
+        (Spacing::Log, 0.018, 7.343),
+        (Spacing::Log, 0.101, 0.9),
+    ] {
+        for height in (150..=520).step_by(10) {
+            let bar = Quartiles { q1: least, median: (least + most) / 2.0, q3: most };
+            let chart = QuartileChart {
+                about: About::default(),
+                across: Across::Categories { label: "links".into() },
+                measure: "time, s".into(),
+                spacing,
+                series: vec![Series { label: "sack".into(), look: Look::new(Hue::Grey, Marker::Dot) }],
+                groups: vec![Group { label: "one".into(), bars: vec![Some(bar)], ..Group::default() }],
+            };
+            let svg = chart.svg(Size { width: 860, height });
+            let numbers = svg.matches("text-anchor=\"end\"").count();
+            assert!(numbers >= 2, "{numbers} numbers: {least} to {most}, {spacing:?}, {height} px");
+        }
+    }
+}

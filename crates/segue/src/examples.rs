@@ -4,8 +4,17 @@ use crate::cli::Cli;
 use crate::screen;
 use clap::{Command, CommandFactory};
 
-/// Examples of a command. Those of a command that this build lacks are passed over.
-pub const EXAMPLES: [(&str, &[&str]); 23] = [
+/// Examples of the program and of each command, by its words. Those of a command that this build lacks are passed over.
+pub const EXAMPLES: [(&str, &[&str]); 36] = [
+    (
+        "",
+        &[
+            "segue compare wlan hsdpa",
+            "segue trace wlan hsdpa --at 5s --story",
+            "segue schemes",
+            "segue help compare",
+        ],
+    ),
     (
         "compare",
         &[
@@ -31,14 +40,44 @@ pub const EXAMPLES: [(&str, &[&str]); 23] = [
         &["segue reproduce --check", "segue reproduce daniel-kojo-2009-multiflow fig4 --out out/gallery"],
     ),
     ("model", &["segue model tcp-ho --b 58 --c 50.5", "segue model lcfd --figure 5"]),
+    ("model tcp-ho", &["segue model tcp-ho --b 58 --c 50.5", "segue model tcp-ho --b 58 --c 50.5 --csv -"]),
+    ("model lcfd", &["segue model lcfd --figure 5", "segue model lcfd --w-max 40 --buffer 20 --p 1"]),
     (
         "kernel",
         &["sudo segue kernel attach --scheme etcp-v1", "segue kernel status", "sudo segue kernel detach"],
     ),
+    (
+        "kernel attach",
+        &[
+            "sudo segue kernel attach",
+            "sudo segue kernel attach --scheme tcp-ho --around bbr --name segue-bbr",
+        ],
+    ),
+    ("kernel detach", &["sudo segue kernel detach", "sudo segue kernel detach --name segue-bbr"]),
+    ("kernel status", &["sudo segue kernel status", "sudo segue kernel status --json -"]),
+    ("kernel run", &["sudo segue kernel run --icmp", "sudo segue kernel run --set a1-in-bbm=on"]),
     ("agent", &["sudo segue agent run", "segue agent status"]),
+    ("agent run", &["sudo segue agent run", "sudo segue agent run --config agent.toml --log json"]),
+    (
+        "agent notify",
+        &[
+            "segue agent notify dev=wwan0,rate=2mbit,delay=50ms",
+            "segue agent notify dev=wlan0,rate=20mbit,delay=10ms,gap=300ms --expect",
+        ],
+    ),
+    ("agent status", &["segue agent status", "segue agent status --json -"]),
     ("doctor", &["sudo segue doctor"]),
     ("lab", &["sudo segue lab run examples/lab-bbm-10s.toml --report out/lab.html"]),
-    ("explore", &["segue explore"]),
+    (
+        "lab run",
+        &[
+            "sudo segue lab run examples/lab-bbm-10s.toml --report out/lab.html",
+            "sudo segue lab run examples/lab-outages-fast.toml --jobs 15 --csv out/fast.csv",
+        ],
+    ),
+    ("lab drive", &["sudo segue lab drive examples/lab-drive-umts-lte.toml --json out/drive.json"]),
+    ("lab cost", &["sudo segue lab cost", "sudo segue lab cost --senders etcp-v1,tcp-ho"]),
+    ("explore", &["segue explore", "segue explore --port 8080 --traces examples/traces"]),
     ("schemes", &["segue schemes", "segue schemes etcp-v1"]),
     ("explain", &["segue explain A2", "segue explain 9.17", "segue explain BDP", "segue explain vs first"]),
     ("links", &["segue links"]),
@@ -62,13 +101,27 @@ const PURPOSES: [(&str, &[&str]); 4] = [
 pub fn program() -> Command {
     let mut program = Cli::command().term_width(screen::columns());
     program.build();
-    for (name, lines) in EXAMPLES {
-        if program.find_subcommand(name).is_some() {
-            let text = lines.iter().fold("Examples:".to_owned(), |text, line| text + "\n  " + line);
-            program = program.mut_subcommand(name, |command| command.after_help(text));
+    with_examples(program, "")
+}
+
+/// The examples of the command with these words.
+pub fn examples(words: &str) -> Option<&'static [&'static str]> {
+    EXAMPLES.iter().find(|(own, _)| *own == words).map(|(_, lines)| *lines)
+}
+
+/// The command and those below it; the program's own page has them elsewhere.
+fn with_examples(command: Command, words: &str) -> Command {
+    let below: Vec<String> = command.get_subcommands().map(|below| below.get_name().to_owned()).collect();
+    let command = below.into_iter().fold(command, |command, name| {
+        let words = format!("{words} {name}");
+        command.mut_subcommand(name, |below| with_examples(below, words.trim_start()))
+    });
+    match examples(words).filter(|_| !words.is_empty()) {
+        Some(lines) => {
+            command.after_help(lines.iter().fold("Examples:".to_owned(), |text, line| text + "\n  " + line))
         }
+        None => command,
     }
-    program
 }
 
 /// The page of `segue` alone: 80 columns.
@@ -104,9 +157,12 @@ mod tests {
     fn every_example_is_understood() {
         let built = program();
         for (name, lines) in EXAMPLES {
-            for line in lines.iter().filter(|_| built.find_subcommand(name).is_some() && name != "help") {
-                let words: Vec<_> = line.trim_start_matches("sudo ").split(' ').map(Into::into).collect();
-                assert_eq!(words[1], name, "{line}");
+            let first = name.split(' ').next().unwrap_or_default();
+            let is_built = first.is_empty() || built.find_subcommand(first).is_some();
+            for line in lines.iter().filter(|line| is_built && !line.starts_with("segue help")) {
+                let line = line.trim_start_matches("sudo ");
+                assert!(format!("{line} ").starts_with(format!("segue {name}").trim_end()), "{line}");
+                let words: Vec<_> = line.split(' ').map(Into::into).collect();
                 if let Err(failure) = crate::command(&words) {
                     panic!("{line}: {failure}");
                 }
@@ -120,6 +176,11 @@ mod tests {
         for command in program().get_subcommands().filter(|command| !command.is_hide_set()) {
             let name = command.get_name();
             assert!(command.get_after_help().is_some(), "{name} has no example");
+            for below in
+                command.get_subcommands().filter(|below| below.get_name() != "help" && name != "help")
+            {
+                assert!(below.get_after_help().is_some(), "{name} {} has no example", below.get_name());
+            }
             if !["man", "completions"].contains(&name) {
                 assert!(page.contains(name), "{name} is not on the first page");
             }

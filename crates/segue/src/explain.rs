@@ -245,7 +245,7 @@ fn measure(name: &str, screen: &Screen) -> Option<String> {
 }
 
 /// Everything that has a name, for the hint of a message.
-fn names() -> Vec<String> {
+pub fn names() -> Vec<String> {
     let rules = FAMILIES.iter().flat_map(|(_, rules)| rules.iter().map(|rule| rule.name.to_string()));
     let schemes = Scheme::entries().into_iter().map(|entry| entry.name.to_string());
     let settings = STACK_SETTINGS.iter().map(|setting| setting.name.to_string());

@@ -2,7 +2,7 @@
 
 use crate::Failure;
 use crate::cli::ManArgs;
-use crate::examples::{self, EXAMPLES};
+use crate::examples;
 use clap::Command;
 #[cfg(feature = "live")]
 use clap::CommandFactory;
@@ -21,13 +21,13 @@ pub fn man(args: &ManArgs) -> Result<(), Failure> {
     let mut pages = BTreeMap::new();
     let mut program = examples::program().version(env!("CARGO_PKG_VERSION"));
     program.build();
-    pages_of(&program, &mut pages).map_err(Failure::ours)?;
+    pages_of(&program, "", &mut pages).map_err(Failure::ours)?;
     // In place of the pages of `segue agent`, which are those of this program.
     #[cfg(feature = "live")]
     {
         let mut agent = segue_agent::cli::Cli::command();
         agent.build();
-        pages_of(&agent, &mut pages).map_err(Failure::ours)?;
+        pages_of(&agent, "agent", &mut pages).map_err(Failure::ours)?;
     }
     let refuse = |error: OutputError| {
         let problem = in_words(&error.problem);
@@ -40,11 +40,11 @@ pub fn man(args: &ManArgs) -> Result<(), Failure> {
     files.into_iter().try_for_each(|(file, text)| file.finish(text).map_err(Failure::writing))
 }
 
-/// A page of the command and one of each below it, by the name of its file.
-fn pages_of(command: &Command, pages: &mut BTreeMap<String, Vec<u8>>) -> io::Result<()> {
+/// A page of the command with these words and one of each below it, by the name of its file.
+fn pages_of(command: &Command, words: &str, pages: &mut BTreeMap<String, Vec<u8>>) -> io::Result<()> {
     let seen = |command: &&Command| !command.is_hide_set() && command.get_name() != "help";
     for below in command.get_subcommands().filter(seen) {
-        pages_of(below, pages)?;
+        pages_of(below, format!("{words} {}", below.get_name()).trim_start(), pages)?;
     }
     let page = Man::new(command.clone());
     let mut text = Vec::new();
@@ -56,14 +56,19 @@ fn pages_of(command: &Command, pages: &mut BTreeMap<String, Vec<u8>>) -> io::Res
     if command.has_subcommands() {
         page.render_subcommands_section(&mut text)?;
     }
-    if let Some((_, lines)) = EXAMPLES.iter().find(|(name, _)| *name == command.get_name()) {
+    if let Some(lines) = examples::examples(words) {
+        let is_agent = page.get_filename().starts_with("segue-agent");
         writeln!(text, ".SH EXAMPLES\n.nf")?;
-        for line in *lines {
+        for line in lines {
+            let line = if is_agent { line.replace("segue agent", "segue-agent") } else { line.to_string() };
             writeln!(text, "{}", line.replace('-', "\\-"))?;
         }
         writeln!(text, ".fi")?;
     }
-    text.extend_from_slice(EVERYWHERE.as_bytes());
+    text.extend_from_slice(EXIT_STATUS.as_bytes());
+    let first = words.split(' ').next().unwrap_or_default();
+    section(&mut text, "FILES", FILES, first, "None but those that its words name.")?;
+    section(&mut text, "ENVIRONMENT", ENVIRONMENT, first, "None.")?;
     if command.get_version().is_some() {
         page.render_version_section(&mut text)?;
     }
@@ -71,8 +76,22 @@ fn pages_of(command: &Command, pages: &mut BTreeMap<String, Vec<u8>>) -> io::Res
     Ok(())
 }
 
-/// Sections that all pages have, in roff.
-const EVERYWHERE: &str = r#".SH "EXIT STATUS"
+/// Names with their meanings, each of which is about some commands.
+type About = &'static [(&'static str, &'static str, &'static [&'static str])];
+
+/// A section with what is about the command; the program's own page has all of it.
+fn section(text: &mut Vec<u8>, heading: &str, all: About, command: &str, none: &str) -> io::Result<()> {
+    writeln!(text, ".SH {heading}")?;
+    let mut is_empty = true;
+    for (name, meaning, _) in all.iter().filter(|(_, _, of)| command.is_empty() || of.contains(&command)) {
+        writeln!(text, ".TP\n{name}\n{}", meaning.replace('-', "\\-"))?;
+        is_empty = false;
+    }
+    if is_empty { writeln!(text, "{none}") } else { Ok(()) }
+}
+
+/// How all commands end, in roff.
+const EXIT_STATUS: &str = r#".SH "EXIT STATUS"
 .TP
 0
 The command did what it was asked for.
@@ -82,27 +101,104 @@ It failed by itself. Standard error has one line that says why.
 .TP
 2
 The words, a file or the machine cannot be used. The line says what was expected.
-.SH FILES
-.TP
-.I $XDG_CACHE_HOME/segue
-Results that \fBsegue reproduce\fR keeps.
-.TP
-.I $XDG_CONFIG_HOME/segue/links.toml
-Links with names of the user's own.
-.TP
-.I /etc/segue/agent.toml
-Configuration of the agent.
-.SH ENVIRONMENT
-.TP
-NO_COLOR
-If it is set and not empty, nothing is coloured unless \fB\-\-color\fR asks for it.
-.TP
-COLUMNS
-Columns of a table; those of the terminal unless set, 80 without one.
-.TP
-XDG_CONFIG_HOME
-Where settings lie; ~/.config unless set.
-.TP
-XDG_CACHE_HOME
-Where the cache lies; ~/.cache unless set.
 "#;
+
+/// Commands that read words of links.
+const OF_LINKS: &[&str] = &[
+    "compare",
+    "run",
+    "sweep",
+    "trace",
+    "diff",
+    "repeat",
+    "reproduce",
+    "explore",
+    "links",
+    "trace-links",
+    "lab",
+];
+
+const FILES: About = &[
+    (
+        r".I $XDG_CACHE_HOME/segue",
+        "Results of \\fBsegue reproduce\\fR, which asks for them only once.",
+        &["reproduce"],
+    ),
+    (r".I $XDG_CONFIG_HOME/segue/links.toml", "Links with names of the user's own.", OF_LINKS),
+    (r".I /sys/fs/bpf/segue/", "Senders that are attached, by name.", &["kernel"]),
+    (r".I /etc/segue/agent.toml", "Configuration of the agent.", &["agent"]),
+    (
+        r".I /run/segue/agent.sock",
+        "Where the agent is asked, unless its configuration says otherwise.",
+        &["agent"],
+    ),
+];
+
+/// Commands that print tables, or words as wide as the screen.
+const OF_TABLES: &[&str] = &[
+    "compare",
+    "run",
+    "sweep",
+    "merge",
+    "trace",
+    "diff",
+    "repeat",
+    "reproduce",
+    "model",
+    "kernel",
+    "doctor",
+    "lab",
+    "explain",
+    "schemes",
+    "links",
+    "trace-links",
+    "measures",
+];
+
+const ENVIRONMENT: About = &[
+    (
+        "NO_COLOR",
+        "If it is set and not empty, nothing is coloured unless \\fB--color\\fR asks for it.",
+        OF_TABLES,
+    ),
+    ("COLUMNS", "Columns of a table; those of the terminal unless set, 80 without one.", OF_TABLES),
+    ("XDG_CONFIG_HOME", "Where settings lie; ~/.config unless set.", OF_LINKS),
+    ("XDG_CACHE_HOME", "Where the cache lies; ~/.cache unless set.", &["reproduce"]),
+    ("PATH", "Where the programs of a laboratory are looked for.", &["lab", "doctor"]),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The sections that every page has, and examples of its own command.
+    #[test]
+    fn every_page_says_how_where_and_with_what() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let out = folder.path().to_str().expect("a path").to_string();
+        assert!(man(&ManArgs { out }).is_ok());
+        let mut pages = 0;
+        for file in std::fs::read_dir(folder.path()).expect("pages") {
+            let file = file.expect("a page");
+            let name = file.file_name().into_string().expect("text");
+            let text = std::fs::read_to_string(file.path()).expect("text");
+            let section = |heading: &str| {
+                let (_, rest) = text
+                    .split_once(&format!("\n.SH {heading}\n"))
+                    .unwrap_or_else(|| panic!("{name}: {heading}"));
+                rest.split("\n.SH ").next().unwrap_or_default().to_string()
+            };
+            // segue-model-tcp-ho.1 is about `segue model tcp-ho`.
+            let plain = |words: &str| words.replace("\\-", "-").replace(' ', "-");
+            let about = name.trim_end_matches(".1");
+            for line in section("EXAMPLES").lines().filter(|line| !line.starts_with('.')) {
+                assert!(plain(line.trim_start_matches("sudo ")).starts_with(about), "{name}: {line}");
+            }
+            for heading in ["\"EXIT STATUS\"", "FILES", "ENVIRONMENT"] {
+                assert!(!section(heading).trim().is_empty(), "{name}: {heading}");
+            }
+            pages += 1;
+        }
+        assert!(pages > 10);
+    }
+}

@@ -1,8 +1,9 @@
-//! Readers of qlog and xplot, who know nothing but their formats, find what the simulator did.
+//! Readers of qlog, xplot and Flent's files, who know nothing but their formats, find what the simulator did.
 
 use segue_handoff::Scheme;
 use segue_study::explain::SchemeTrace;
 use segue_tcp::profile::PROFILES;
+use segue_tcp::receiver::Arrival;
 use segue_world::trace::{What, trace};
 use segue_world::{AccessLink, Definition, Experiment, Kind, NoticeMode, Routers};
 use serde_json::Value;
@@ -150,4 +151,47 @@ fn xplot_draws_every_packet_and_every_ack() {
     let timeouts =
         told.trace.events.iter().filter(|event| matches!(event.what, What::Timeout { .. })).count();
     assert!(text.lines().filter(|line| *line == "RTO").count() == timeouts);
+}
+
+#[test]
+fn flent_finds_all_that_arrived_and_nothing_while_there_is_no_link() {
+    let told = told(2);
+    let text = segue_export::flent(&told).expect("a file");
+    let file: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!((&file["version"], &file["metadata"]["NAME"]), (&4.into(), &"tcp_ndown".into()));
+    let numbers = |list: &Value| -> Vec<f64> {
+        list.as_array().expect("a list").iter().map(|number| number.as_f64().expect("a number")).collect()
+    };
+    let times = numbers(&file["x_values"]);
+    assert!(times.len() > 20 && times.is_sorted());
+    let step = file["metadata"]["STEP_SIZE"].as_f64().expect("a number");
+    let end = *times.last().expect("a time");
+    let series = |name: &str| numbers(&file["results"][name]);
+    for flow in 0..2_u16 {
+        let name = format!("TCP download::{}", flow + 1);
+        let rates = series(&name);
+        assert_eq!(rates.len(), times.len());
+        let arrived = told.trace.events.iter().filter_map(|event| match &event.what {
+            What::Received { packet, arrival: Some(Arrival::New) }
+                if packet.flow == flow && (event.at as f64) < end * 1e9 =>
+            {
+                Some(f64::from(packet.segment.payload))
+            }
+            _ => None,
+        });
+        let arrived: f64 = arrived.sum();
+        let bytes = rates.iter().sum::<f64>() * step * 1e6 / 8.0;
+        assert!((bytes - arrived).abs() < 1.0 && arrived > 0.0, "{name}: {bytes} of {arrived}");
+        let raw = file["raw_values"][&name].as_array().expect("points");
+        let again: Vec<f64> = raw.iter().map(|point| point["val"].as_f64().expect("a number")).collect();
+        assert_eq!(again, rates);
+        // From 3 s to 4 s there is no link: whole steps of it are those that end at 3.1 s or later.
+        let broken = times.iter().zip(&rates).filter(|(time, _)| **time > 3.15 && **time < 4.05);
+        assert!(broken.clone().count() >= 8 && broken.into_iter().all(|(_, rate)| *rate == 0.0), "{name}");
+    }
+    let (sum, mean) = (series("TCP download sum"), series("TCP download avg"));
+    for (index, sum) in sum.iter().enumerate() {
+        let each = [1, 2].map(|flow| series(&format!("TCP download::{flow}"))[index]);
+        assert!((each[0] + each[1] - sum).abs() < 1e-9 && (mean[index] * 2.0 - sum).abs() < 1e-9);
+    }
 }

@@ -7,7 +7,7 @@ use crate::{Failure, events, outputs, print};
 use clap::Args;
 #[cfg(feature = "report")]
 use segue_capture::{SNAPLEN, capture};
-use segue_export::{Origin, file_name, qlog, trace_lines, xplot};
+use segue_export::{Origin, file_name, flent, qlog, trace_lines, xplot};
 #[cfg(feature = "report")]
 use segue_report::handoff_page;
 use segue_study::explain::{Moment, explain, explain_around, several_stacks};
@@ -55,6 +55,9 @@ pub struct TraceArgs {
     /// Write a time-sequence graph per scheme and flow into a folder, for xplot
     #[arg(long, value_name = "DIR")]
     pub xplot: Option<String>,
+    /// Write a data file per scheme into a folder, for Flent
+    #[arg(long, value_name = "DIR")]
+    pub flent: Option<String>,
     /// Write one page that explains the handoff (HTML; - for standard output)
     #[arg(long, value_name = "FILE")]
     pub report: Option<String>,
@@ -80,9 +83,11 @@ pub fn run(args: &TraceArgs, origin: &Origin, screen: &Screen) -> Result<(), Fai
         Folder { option: "--pcap", path: &args.pcap, names: named("pcapng") },
         Folder { option: "--qlog", path: &args.qlog, names: named("qlog") },
         Folder { option: "--xplot", path: &args.xplot, names: graphs },
+        Folder { option: "--flent", path: &args.flent, names: named("flent") },
     ];
     let asked = [("--json", &args.json), ("--report", &args.report)];
-    let ([json, report], [captures, qlogs, graphs], on_stdout) = outputs::open_with_folders(asked, folders)?;
+    let ([json, report], [captures, qlogs, graphs, flents], on_stdout) =
+        outputs::open_with_folders(asked, folders)?;
 
     if on_stdout && (args.story || args.all) {
         let option = if args.story { "--story" } else { "--all" };
@@ -95,7 +100,8 @@ pub fn run(args: &TraceArgs, origin: &Origin, screen: &Screen) -> Result<(), Fai
     outputs::spare_links(links, [&json, &report])?;
 
     // Only what tells every event needs what was long before: a fast link has millions.
-    let whole = args.all || [&args.json, &args.pcap, &args.qlog, &args.xplot].iter().any(|to| to.is_some());
+    let whole = args.all
+        || [&args.json, &args.pcap, &args.qlog, &args.xplot, &args.flent].iter().any(|to| to.is_some());
     let moment = moment(args);
     let traces = if whole { explain(&plan, moment) } else { explain_around(&plan, moment) };
 
@@ -110,6 +116,9 @@ pub fn run(args: &TraceArgs, origin: &Origin, screen: &Screen) -> Result<(), Fai
     }
     for (output, told) in qlogs.into_iter().zip(&traces) {
         outputs::write(Some(output), || qlog(told))?;
+    }
+    for (output, told) in flents.into_iter().zip(&traces) {
+        outputs::write(Some(output), || flent(told))?;
     }
     let flows = || 0..u16::try_from(args.flows).unwrap_or(u16::MAX);
     let of_graphs = traces.iter().flat_map(|told| flows().map(move |flow| (told, flow)));

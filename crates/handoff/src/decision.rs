@@ -23,6 +23,8 @@ pub enum Occasion {
     DupAck,
     /// A fast retransmit is about to cut the window.
     FastRetransmit,
+    /// A mark of congestion is about to cut the window.
+    Mark,
     /// The timer has expired.
     Timeout,
     /// An RTT sample of this packet.
@@ -134,6 +136,11 @@ impl Advisor for LoggedScheme {
     fn on_fast_retransmit(&mut self, view: &View) -> Advice {
         let advice = self.scheme.on_fast_retransmit(view);
         self.note(Occasion::FastRetransmit, view, advice)
+    }
+
+    fn on_mark(&mut self, view: &View) -> Advice {
+        let advice = self.scheme.on_mark(view);
+        self.note(Occasion::Mark, view, advice)
     }
 
     fn on_timeout(&mut self, view: &View) -> Advice {

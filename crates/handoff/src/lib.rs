@@ -6,6 +6,7 @@
 pub mod alone;
 pub mod backoff_reset;
 pub mod buffered;
+pub mod careful_resume;
 pub mod claim;
 pub mod decision;
 pub mod etcp;

@@ -134,6 +134,9 @@ macro_rules! schemes {
             fn on_fast_retransmit(&mut self, view: &View) -> Advice {
                 match self { $(Self::$variant(scheme) => scheme.on_fast_retransmit(view)),+ }
             }
+            fn on_mark(&mut self, view: &View) -> Advice {
+                match self { $(Self::$variant(scheme) => scheme.on_mark(view)),+ }
+            }
             fn on_timeout(&mut self, view: &View) -> Advice {
                 match self { $(Self::$variant(scheme) => scheme.on_timeout(view)),+ }
             }
@@ -207,6 +210,8 @@ schemes! {
     BackoffReset(crate::backoff_reset::BackoffReset),
     /// QUIC's connection migration.
     QuicReset(crate::quic_reset::QuicReset),
+    /// What is remembered of the new path.
+    CarefulResume(crate::careful_resume::CarefulResume),
 }
 
 impl Scheme {

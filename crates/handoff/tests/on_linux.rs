@@ -46,6 +46,7 @@ fn timed_out() -> View {
             cwnd: 1,
             ssthresh: 10,
             in_flight: 1,
+            reduces: false,
             marked: 20,
             high_seq: 120,
             most_room: 10_001,

@@ -298,7 +298,8 @@ impl Teller {
         let says: Vec<&str> = decision.rules.iter().map(|rule| rule.says).collect();
         let asked = advice_in_words(decision);
         let text = match (decision.occasion, says.is_empty(), asked.is_empty()) {
-            (Occasion::Notice(_), true, _) => "the notice is heard; no rule applies".to_string(),
+            (Occasion::Notice(_), true, true) => "the notice is heard; no rule applies".to_string(),
+            (Occasion::Notice(_), true, false) => format!("the notice is heard: {asked}"),
             (_, false, true) => says.join("; "),
             (_, false, false) => format!("{}: {asked}", says.join("; ")),
             (_, true, _) => asked,

@@ -60,6 +60,8 @@ pub struct KernelView {
     pub ssthresh: u32,
     /// `tcp_packets_in_flight`.
     pub in_flight: u32,
+    /// The state is CWR or Recovery (`tcp_in_cwnd_reduction`).
+    pub reduces: bool,
     /// Packets SACKed or marked lost.
     pub marked: u32,
     /// `high_seq`: a recovery ends there.
@@ -126,6 +128,9 @@ pub enum Pace {
     Begins,
     /// Until something else changes it: bytes of payload a second (`sk_pacing_rate`).
     At(u64),
+    /// The sender paces by itself if nobody does, at no more than so many bytes of payload a second
+    /// (`SO_MAX_PACING_RATE`).
+    AtMost(u64),
     /// It paces as it did before.
     Ends,
 }
@@ -220,6 +225,10 @@ pub trait Advisor: Clone {
     }
     /// A fast retransmit of `snd_una` is about to cut the window.
     fn on_fast_retransmit(&mut self, _view: &View) -> Advice {
+        Advice::default()
+    }
+    /// A mark of congestion has come back and is about to cut the window (RFC 3168; a kernel's alone).
+    fn on_mark(&mut self, _view: &View) -> Advice {
         Advice::default()
     }
     /// The retransmission timer has expired and is about to cut the window.

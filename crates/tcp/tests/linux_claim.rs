@@ -25,6 +25,23 @@ impl Advisor for Claims {
     }
 }
 
+/// No faster than a bound (`SO_MAX_PACING_RATE`), although cwnd / SRTT is more; afterwards nothing is paced.
+#[test]
+fn a_bound_of_the_pace_paces_and_ends() {
+    let (mut sender, mut echo) = grown();
+    let now = 4 * RTT;
+    sender.enact(now, &Advice { pace: Some(Pace::AtMost(PACE)), ..Advice::default() });
+    sender.on_segment(now, &ack_of(sender.snd_max(), echo));
+    let paced = leave(&mut sender, now, now + 40 * MS);
+    assert_eq!(paced, [0, 5, 15, 25, 35], "one in 10 ms; idle time takes half of the first gap");
+    let later = now + 40 * MS;
+    sender.enact(later, &Advice { pace: Some(Pace::Ends), ..Advice::default() });
+    echo += 200;
+    sender.on_segment(later, &ack_of(sender.snd_max(), echo));
+    let unpaced = leave(&mut sender, later, later + MS);
+    assert!(unpaced.len() >= 5 && unpaced.iter().all(|&at| at == 0), "{unpaced:?}");
+}
+
 fn ack_of(packet: u32, echo: u32) -> Segment {
     Segment {
         seq: 1,
@@ -39,6 +56,24 @@ fn ack_of(packet: u32, echo: u32) -> Segment {
         ecn: Default::default(),
         sack: SackList::default(),
     }
+}
+
+/// A sender after four round trips, and the last time stamp that it sent.
+fn grown() -> (LinuxSender<Claims>, u32) {
+    let mut sender =
+        LinuxSender::new(&LINUX_6_12, LINUX_6_12.kernel.expect("a kernel's settings"), Claims::default());
+    sender.open(100_000);
+    let mut echo = 0;
+    for round in 0..4 {
+        let now = round * RTT;
+        if round > 0 {
+            sender.on_segment(now, &ack_of(sender.snd_max(), echo));
+        }
+        while let Some(sent) = sender.poll_transmit(now) {
+            echo = sent.segment.timestamps.expect("a time stamp").value;
+        }
+    }
+    (sender, echo)
 }
 
 /// Times, ms after `now`, at which packets leave until `until`.
@@ -61,19 +96,7 @@ fn leave(sender: &mut LinuxSender<Claims>, now: Nanos, until: Nanos) -> Vec<Nano
 /// long over. Afterwards no packet is.
 #[test]
 fn a_claim_sets_window_and_pace_and_ends() {
-    let mut sender =
-        LinuxSender::new(&LINUX_6_12, LINUX_6_12.kernel.expect("a kernel's settings"), Claims::default());
-    sender.open(100_000);
-    let mut echo = 0;
-    for round in 0..4 {
-        let now = round * RTT;
-        if round > 0 {
-            sender.on_segment(now, &ack_of(sender.snd_max(), echo));
-        }
-        while let Some(sent) = sender.poll_transmit(now) {
-            echo = sent.segment.timestamps.expect("a time stamp").value;
-        }
-    }
+    let (mut sender, echo) = grown();
     let now = 4 * RTT;
     sender.enact(now, &Advice { pace: Some(Pace::Begins), ..Advice::default() });
     *sender.advisor() = Claims(Some(15));

@@ -4,7 +4,7 @@ use segue_tcp::linux::LinuxSender;
 use segue_tcp::linux::receiver::LinuxReceiver;
 use segue_tcp::profile::LINUX_6_12;
 use segue_tcp::segment::Ecn;
-use segue_tcp::{Nanos, Segment, StackProfile};
+use segue_tcp::{Advice, Advisor, Nanos, Segment, StackProfile, View};
 
 const MS: Nanos = 1_000_000;
 
@@ -15,18 +15,24 @@ fn stack(ecn: &str) -> StackProfile {
 }
 
 /// A sender and a receiver, 20 ms apart.
-struct Pair {
-    sender: LinuxSender<()>,
+struct Pair<A = ()> {
+    sender: LinuxSender<A>,
     receiver: LinuxReceiver,
     now: Nanos,
 }
 
 impl Pair {
     fn new(sender: &str, receiver: &str) -> Self {
+        Self::advised(sender, receiver, ())
+    }
+}
+
+impl<A: Advisor> Pair<A> {
+    fn advised(sender: &str, receiver: &str, advisor: A) -> Self {
         let (one, other) = (stack(sender), stack(receiver));
         let kernel = |stack: &StackProfile| stack.kernel.expect("a kernel");
         let mut pair = Self {
-            sender: LinuxSender::new(&one, kernel(&one), ()),
+            sender: LinuxSender::new(&one, kernel(&one), advisor),
             receiver: LinuxReceiver::new(&other, kernel(&other)),
             now: 0,
         };
@@ -143,4 +149,36 @@ fn a_mark_is_echoed_until_the_window_is_cut() {
         }
     }
     assert!(again > 0);
+}
+
+/// Sets a window at a mark, and notes the windows that were about to be cut.
+#[derive(Clone, Default)]
+struct Marked(Vec<u32>);
+
+impl Advisor for Marked {
+    fn listening(&self) -> bool {
+        true
+    }
+    fn on_mark(&mut self, view: &View) -> Advice {
+        self.0.push(view.cwnd / 256);
+        Advice { cwnd: Some(3 * 256), hold_window: Some(true), ..Advice::default() }
+    }
+}
+
+/// Whoever advises is asked at each cut, before it, and not by further echoes of the same mark.
+#[test]
+fn a_mark_asks_for_advice_before_the_cut() {
+    let mut pair = Pair::advised("on", "on", Marked::default());
+    let (_, mut sent) = pair.connect();
+    let marked = sent.iter().position(|segment| segment.seq == 4).expect("the fourth packet");
+    sent[marked].ecn = sent[marked].ecn.and(Ecn::CE);
+    let acks = pair.deliver(&sent);
+    assert!(acks.iter().filter(|ack| ack.ecn == Ecn::ECE).count() >= 2);
+    pair.answer(&acks);
+    // Ten, and one more for each of the packets that arrived before: slow start.
+    let asked = pair.sender.advisor().0.clone();
+    assert!(asked.len() == 1 && (10..=14).contains(&asked[0]), "{asked:?}");
+    let view = pair.sender.view();
+    assert_eq!(view.cwnd / 256, 3, "held");
+    assert!(view.kernel.is_some_and(|tp| tp.reduces));
 }

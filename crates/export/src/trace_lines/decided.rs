@@ -19,6 +19,7 @@ pub(super) fn occasion(decision: &Decision) -> &'static str {
         Occasion::NewAck => "new_ack",
         Occasion::DupAck => "dup_ack",
         Occasion::FastRetransmit => "fast_retransmit",
+        Occasion::Mark => "mark",
         Occasion::Timeout => "timeout",
         Occasion::RttSample(_) => "rtt_sample",
     }

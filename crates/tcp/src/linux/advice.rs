@@ -86,13 +86,8 @@ impl<A: Advisor> LinuxSender<A> {
             self.cwnd_stamp = self.sk.jiffies;
             self.control.start_anew(&mut self.sk, anew);
         }
-        match advice.pace {
-            Some(Pace::Begins) if self.sk.pacing_status == PacingStatus::None => {
-                (self.sk.pacing_status, self.paces) = (PacingStatus::Needed, true);
-            }
-            Some(Pace::At(rate)) => self.sk.pacing_rate = rate,
-            Some(Pace::Ends) if std::mem::take(&mut self.paces) => self.sk.pacing_status = PacingStatus::None,
-            _ => {}
+        if let Some(pace) = advice.pace {
+            self.take_pace(pace);
         }
         if let Some(dupthresh) = advice.dupthresh {
             self.reordering = dupthresh;
@@ -102,6 +97,27 @@ impl<A: Advisor> LinuxSender<A> {
             self.suspended = true;
             self.pacing_timer = None;
             self.clear_timer();
+        }
+    }
+
+    /// Whether, and how fast, the sender paces.
+    fn take_pace(&mut self, pace: Pace) {
+        if matches!(pace, Pace::Begins | Pace::AtMost(_)) && self.sk.pacing_status == PacingStatus::None {
+            (self.sk.pacing_status, self.paces) = (PacingStatus::Needed, true);
+        }
+        match pace {
+            Pace::Begins => {}
+            Pace::At(rate) => self.sk.pacing_rate = rate,
+            Pace::AtMost(rate) => {
+                self.sk.max_pacing_rate = rate;
+                self.sk.pacing_rate = self.sk.pacing_rate.min(rate);
+            }
+            Pace::Ends => {
+                self.sk.max_pacing_rate = u64::MAX;
+                if std::mem::take(&mut self.paces) {
+                    self.sk.pacing_status = PacingStatus::None;
+                }
+            }
         }
     }
 
@@ -193,6 +209,7 @@ impl<A: Advisor> LinuxSender<A> {
                 cwnd: self.sk.snd_cwnd,
                 ssthresh: self.sk.snd_ssthresh,
                 in_flight: self.sk.packets_in_flight(),
+                reduces: self.sk.in_cwnd_reduction(),
                 marked: self.sk.sacked_out + self.sk.lost_out,
                 high_seq: self.high_seq,
                 most_room: self.max_window + 1,

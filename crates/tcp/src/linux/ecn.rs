@@ -67,8 +67,12 @@ impl<A: Advisor> LinuxSender<A> {
     pub(super) fn enter_cwr(&mut self) {
         self.prior_ssthresh = 0;
         if self.sk.ca_state < CaState::Cwr {
+            let advice = self.ask(|advisor, view| advisor.on_mark(view));
             self.undo_marker = None;
             self.init_cwnd_reduction();
+            if let Some(advice) = advice {
+                self.take(&advice);
+            }
             self.set_ca_state(CaState::Cwr);
         }
     }

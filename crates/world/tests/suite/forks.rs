@@ -217,7 +217,7 @@ fn a_withheld_notice_leaves_plain_tcp_of_linux() {
                 for at in times().step_by(3) {
                     let handoff = warm.fork(at).complete();
                     let plain = handoff.run(&scheme("sack"));
-                    for name in ["backoff-reset", "quic-reset"] {
+                    for name in ["backoff-reset", "quic-reset", "careful-resume"] {
                         assert_eq!(handoff.run(&scheme(name)), plain, "{name}, {notice:?} at {at}");
                     }
                 }

@@ -31,7 +31,7 @@ const SCHEMES: [&str; 20] = [
 ];
 
 /// Those that need a kernel's stack.
-const ON_KERNELS: [&str; 2] = ["backoff-reset", "quic-reset"];
+const ON_KERNELS: [&str; 3] = ["backoff-reset", "quic-reset", "careful-resume"];
 
 /// Rates spread evenly over the decades, delays over the papers' range.
 fn any_link() -> impl Strategy<Value = String> {

@@ -88,6 +88,11 @@ impl LoggedScheme {
         self.scheme.pend(view, notice)
     }
 
+    /// The sender's schedule has a handoff that begins at `at`.
+    pub fn on_schedule(&mut self, at: Nanos) {
+        self.scheme.on_schedule(at);
+    }
+
     /// A handoff is about to begin.
     pub fn on_start(&mut self, now: Nanos, view: &View, start: &Start) -> Advice {
         let advice = self.scheme.on_start(now, view, start);

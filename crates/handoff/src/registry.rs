@@ -105,6 +105,24 @@ macro_rules! schemes {
                 match self { $(Self::$variant(scheme) => scheme.remembers()),+ }
             }
 
+            /// Whether what it remembers is what `other` would.
+            pub fn remembers_as(&self, other: &Self) -> bool {
+                match (self, other) {
+                    $((Self::$variant(own), Self::$variant(other)) => own.remembers_as(other),)+
+                    _ => false,
+                }
+            }
+
+            /// How long before each handoff the sender reads of it in a schedule, if it has one.
+            pub fn schedule(&self) -> Option<Nanos> {
+                match self { $(Self::$variant(scheme) => scheme.schedule()),+ }
+            }
+
+            /// The schedule has a handoff that begins at `at`.
+            pub fn on_schedule(&mut self, at: Nanos) {
+                match self { $(Self::$variant(scheme) => scheme.on_schedule(at)),+ }
+            }
+
             /// The mobile has told that a handoff is about to begin.
             pub fn on_start(&mut self, now: Nanos, view: &View, start: &Start) -> Advice {
                 match self { $(Self::$variant(scheme) => scheme.on_start(now, view, start)),+ }
@@ -212,6 +230,8 @@ schemes! {
     QuicReset(crate::quic_reset::QuicReset),
     /// What is remembered of the new path.
     CarefulResume(crate::careful_resume::CarefulResume),
+    /// A schedule of handoffs.
+    Satcp(crate::satcp::Satcp),
 }
 
 impl Scheme {

@@ -210,6 +210,19 @@ pub trait HandoffScheme: Advisor + Sized {
         false
     }
 
+    /// Whether what it remembers is what `_other` would.
+    fn remembers_as(&self, _other: &Self) -> bool {
+        true
+    }
+
+    /// How long before each handoff the sender reads of it in a schedule, if it has one.
+    fn schedule(&self) -> Option<Nanos> {
+        None
+    }
+
+    /// The schedule has a handoff that begins at `_at`.
+    fn on_schedule(&mut self, _at: Nanos) {}
+
     /// The mobile has told that a handoff is about to begin.
     fn on_start(&mut self, _now: Nanos, _view: &View, _start: &Start) -> Advice {
         Advice::default()

@@ -34,6 +34,7 @@ pub fn advice_in_words(decision: &Decision) -> String {
         path,
         hold_window,
         probe_head,
+        hurry,
         ask_again: _,
     } = decision.advice;
     let view = &decision.view;
@@ -73,6 +74,8 @@ pub fn advice_in_words(decision: &Decision) -> String {
         (anew.is_some(), "congestion control started anew"),
         (hold_window == Some(true), "cwnd held"),
         (hold_window == Some(false), "cwnd free"),
+        (hurry == Some(true), "CUBIC in a hurry"),
+        (hurry == Some(false), "CUBIC as usual"),
         (probe_head, "first unacknowledged packet sent whatever is known of it"),
     ];
     let acts = acts.into_iter().filter(|act| act.0).map(|act| act.1.to_string());
@@ -192,10 +195,11 @@ mod tests {
             path: Some(NewPath { rto: 1_024_000_000, lost: false }),
             hold_window: Some(true),
             probe_head: true,
+            hurry: Some(true),
             ask_again: true,
         };
         let words = advice_in_words(&decision(all, &[]));
-        assert_eq!(words.split(", ").count(), 24);
+        assert_eq!(words.split(", ").count(), 25);
         assert!(words.contains("paced at 200 kbit/s"), "{words}");
         let beyond = Advice { send_new: true, beyond_window: true, ..Advice::default() };
         assert_eq!(decision_in_words(&decision(beyond, &[])), "one new packet sent whatever the window");

@@ -199,6 +199,9 @@ pub struct Advice {
     pub hold_window: Option<bool>,
     /// Send the first unacknowledged packet now; a copy of it that is under way is taken for lost (a kernel's alone).
     pub probe_head: bool,
+    /// Whether from now on CUBIC keeps W_max at a timeout, and climbs back to it in a ninth of its time (a kernel's
+    /// alone).
+    pub hurry: Option<bool>,
     /// Ask [`Advisor::on_deadline`] at once, which is told the time (a kernel's alone).
     pub ask_again: bool,
 }

@@ -103,6 +103,17 @@ impl Correspondent {
         self.pump(net, index);
     }
 
+    /// The schedule of flow `index` has a handoff that begins at `at`.
+    pub(crate) fn read_schedule<O: HostObserver>(
+        &mut self,
+        net: &mut Net<Packet, O>,
+        index: usize,
+        at: Nanos,
+    ) {
+        self.flows[index].sender.advisor().on_schedule(at);
+        self.pump(net, index);
+    }
+
     /// The scheme of flow `index` hears a notice with the sender as `view` shows it.
     fn advise<O: HostObserver>(
         &mut self,

@@ -20,6 +20,8 @@ pub(crate) enum Early {
     RoutersPrepare,
     /// The mobile tells the senders (algorithms.md, 5.2).
     HandoffStarts,
+    /// The senders read of it in their schedule (algorithms.md, 11.4).
+    ScheduleRead,
 }
 
 /// The scheme's rule for the mobile's window; a handoff without a break needs none.
@@ -38,6 +40,11 @@ pub(crate) fn start_rule(experiment: &Experiment, scheme: &Scheme) -> Option<Sta
     }
 }
 
+/// How long before a handoff the senders read of it in their schedule; where all knowledge is withheld there is none.
+pub(crate) fn schedule(notice: NoticeMode, scheme: &Scheme) -> Option<Nanos> {
+    scheme.schedule().filter(|_| notice != NoticeMode::Withheld)
+}
+
 /// Early steps, and how long before T each is.
 pub(crate) fn early(experiment: &Experiment, scheme: &Scheme) -> Vec<(Early, Lead)> {
     let window = window_rule(experiment, scheme).filter(|rule| rule.foresees(experiment.before + 1));
@@ -48,7 +55,8 @@ pub(crate) fn early(experiment: &Experiment, scheme: &Scheme) -> Vec<(Early, Lea
     });
     let start =
         start_rule(experiment, scheme).map(|_| (Early::HandoffStarts, Lead::Time(experiment.routers.hint)));
-    window.into_iter().chain(routers).chain(start).collect()
+    let schedule = schedule(experiment.notice, scheme).map(|lead| (Early::ScheduleRead, Lead::Time(lead)));
+    window.into_iter().chain(routers).chain(start).chain(schedule).collect()
 }
 
 /// When something is done before a handoff at `at`.

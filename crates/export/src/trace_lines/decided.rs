@@ -49,6 +49,8 @@ pub(super) fn advice(decision: &Decision) -> AdviceLine {
         (advice.path.is_some(), "path"),
         (advice.hold_window == Some(true), "hold_window"),
         (advice.hold_window == Some(false), "free_window"),
+        (advice.hurry == Some(true), "hurry"),
+        (advice.hurry == Some(false), "no_hurry"),
         (advice.probe_head, "probe_head"),
     ];
     AdviceLine {

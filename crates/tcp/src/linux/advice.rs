@@ -71,6 +71,9 @@ impl<A: Advisor> LinuxSender<A> {
         if let Some(new) = advice.path {
             self.start_path(&new);
         }
+        if let Some(hurries) = advice.hurry {
+            self.control.hurry(hurries);
+        }
         if let Some(held) = advice.hold_window {
             self.window_held = held;
         }

@@ -363,7 +363,10 @@ impl<A: Advisor> LinuxSender<A> {
             let view = self.view();
             let advice = self.advisor.on_deadline(now, &view);
             self.take(&advice);
-            self.follow(&advice);
+            // A flag of the control makes nothing leave.
+            if advice.hurry.is_none() {
+                self.follow(&advice);
+            }
         }
         if self.pacing_timer.is_some_and(|deadline| deadline <= now) {
             self.pacing_timer = None;

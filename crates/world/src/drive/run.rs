@@ -6,6 +6,7 @@ use super::mobility::Class;
 use super::network::{self, AR, DriveNode, DriveSim, LinkIds, MN, SERVER, SINK, WEB};
 use super::record::{DriveHandoff, DriveObserver, DriveRecord, Notices};
 use crate::access_router::AccessRouter;
+use crate::lead;
 use crate::nodes::{Arrived, BenchNode, Mobile};
 use crate::packet::Packet;
 use crate::words::NoticeMode;
@@ -75,6 +76,7 @@ impl DriveExperiment {
                 self.close_window(sim, scheme, index);
                 self.hold_early(sim, scheme, index);
                 sent += self.foretell(sim, scheme, index);
+                self.read_schedule(sim, scheme, index);
             }
             sim.run_until(stay.until);
             for link in [link_ids.access_down, link_ids.access_up] {
@@ -124,6 +126,17 @@ impl DriveExperiment {
         sim.run_until(stay.until.saturating_sub(self.routers.hint).max(stay.from));
         let start = rule.start(next.from - stay.until, self.routers.capacity_bytes(&self.stack));
         self.announce(sim, Announcement::Start(start), rule)
+    }
+
+    /// The senders read in their schedule that the link of stay `index` is about to go.
+    fn read_schedule(&self, sim: &mut DriveSim, scheme: &Scheme, index: usize) {
+        let Some(lead) = lead::schedule(self.notice, scheme) else { return };
+        let stay = &self.drive.stays[index];
+        sim.run_until(stay.until.saturating_sub(lead).max(stay.from));
+        sim.with_node(SERVER, |node, net| {
+            let DriveNode::Bench(BenchNode::Correspondent(server)) = node else { return };
+            (0..server.flows.len()).for_each(|flow| server.read_schedule(net, flow, stay.until));
+        });
     }
 
     /// Tells the senders, as notices are told; says how many copies the mobile sent.

@@ -97,6 +97,15 @@ impl<W: HostObserver> Completed<W> {
         &self.targets[self.ends_by()]
     }
 
+    /// The same with senders that have read their schedule, who may have sent other packets before completion than
+    /// regular TCP.
+    pub fn of_schedule(&self, scheme: &Scheme) -> Option<Self> {
+        let experiment = &self.fork.experiment;
+        lead::schedule(experiment.notice, scheme).filter(|_| !self.fork.continued)?;
+        let (sim, link_ids) = self.fork.pass_with(scheme, &lead::early(experiment, scheme));
+        Some(Self { fork: Fork { sim, link_ids, ..self.fork.clone() }, ..self.clone() })
+    }
+
     /// Which targets end the run.
     fn ends_by(&self) -> usize {
         match self.fork.experiment.definition {

@@ -3,7 +3,6 @@
 use crate::bench::traffic::senders_of;
 use crate::nodes::BenchSim;
 use segue_handoff::{Lead, Scheme};
-use std::mem::discriminant;
 
 /// A network that is kept behind.
 #[derive(Clone)]
@@ -21,10 +20,13 @@ impl<W: Clone> Follower<W> {
         Self { lead, sim: from_start(origin, scheme.as_ref()), scheme }
     }
 
-    /// Whether it is what `scheme` needs; what a scheme remembers does not depend on its settings.
+    /// Whether it is what `scheme` needs.
     pub fn serves(&self, lead: Lead, scheme: &Scheme) -> bool {
-        let own = self.scheme.as_ref().map(discriminant);
-        self.lead == lead && own == scheme.remembers().then(|| discriminant(scheme))
+        let remembers = match &self.scheme {
+            Some(own) => scheme.remembers() && own.remembers_as(scheme),
+            None => !scheme.remembers(),
+        };
+        self.lead == lead && remembers
     }
 }
 

@@ -9,7 +9,7 @@ use crate::record::{RecordedLinks, Recorder, SenderAt};
 use crate::routers;
 use crate::words::{Kind, NoticeMode};
 use segue_handoff::{Announcement, Lead, RouterRule, Scheme};
-use segue_netsim::Nanos;
+use segue_netsim::{Nanos, NodeId};
 use std::sync::Arc;
 
 /// A network at T, before the handoff begins.
@@ -97,7 +97,7 @@ impl<W: HostObserver> Fork<W> {
                 (Early::RoutersPrepare, Some(rule)) => {
                     routers::equip(&mut sim, &mut link_ids, &experiment.routers, rule);
                 }
-                _ => act_early(&mut sim, experiment, scheme, what),
+                _ => act_early(&mut sim, experiment, scheme, (what, self.at)),
             }
         }
         sim.run_until(self.at);
@@ -106,19 +106,33 @@ impl<W: HostObserver> Fork<W> {
     }
 }
 
-/// What mobile and senders do before a handoff.
+/// What mobile and senders do before a handoff at `at`.
 pub(super) fn act_early<W: HostObserver>(
     sim: &mut BenchSim<W>,
     experiment: &Experiment,
     scheme: &Scheme,
-    what: Early,
+    (what, at): (Early, Nanos),
 ) {
     match what {
         Early::HandoffStarts => announce_start(sim, experiment, scheme),
+        Early::ScheduleRead => read_schedules(sim, at),
         Early::WindowCloses | Early::RoutersPrepare => sim.with_node(MN, |node, net| {
             let BenchNode::Mobile(mn) = node else { return };
             mn.advertise(net, 0, 1);
         }),
+    }
+}
+
+/// The schedules of all senders that have a scheme have a handoff at `at`.
+fn read_schedules<W: HostObserver>(sim: &mut BenchSim<W>, at: Nanos) {
+    let mine = sim.net.observer.mine;
+    for place in 0..sim.nodes.len() {
+        let Ok(place) = u16::try_from(place) else { return };
+        sim.with_node(NodeId(place), |node, net| {
+            if let Some(host) = traffic::senders_of(node).filter(|host| host.first.0 < mine) {
+                (0..host.flows.len()).for_each(|index| host.read_schedule(net, index, at));
+            }
+        });
     }
 }
 

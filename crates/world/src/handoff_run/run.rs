@@ -176,7 +176,11 @@ impl<W: HostObserver> Handoff<W> {
         let at = &self.at;
         let Run { sim, from, steps, mut count } = run;
         let rule = routers::rule(&at.fork.experiment, scheme);
-        let physical = rule.map_or(self.bounds.physical, |rule| at.bound(Some(rule)));
+        let physical = match (rule, at.of_schedule(scheme)) {
+            (Some(rule), _) => at.bound(Some(rule)),
+            (None, Some(own)) => own.bound(None),
+            (None, None) => self.bounds.physical,
+        };
         // A scheme that acts before completion needs no notice, nor does a router or a mobile that acts alone.
         let early = !lead::early(&at.fork.experiment, scheme).is_empty();
         let waits = rule.is_none() && !early && scheme.mobile().alone.is_none();

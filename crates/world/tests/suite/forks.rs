@@ -220,10 +220,39 @@ fn a_withheld_notice_leaves_plain_tcp_of_linux() {
                     for name in ["backoff-reset", "quic-reset", "careful-resume"] {
                         assert_eq!(handoff.run(&scheme(name)), plain, "{name}, {notice:?} at {at}");
                     }
+                    // It has a schedule in place of a notice.
+                    if notice == NoticeMode::Withheld {
+                        assert_eq!(handoff.run(&scheme("satcp")), plain, "satcp at {at}");
+                    }
                 }
             }
         }
     }
+}
+
+/// What is read of a schedule before T is the same from a follower, from the start and in a run that shares nothing. It
+/// makes a difference.
+#[test]
+fn a_schedule_is_read_before_the_handoff() {
+    let errs = |error| scheme_with("satcp", &[("schedule-error", error)]);
+    let schemes = [scheme("satcp"), errs("-1s"), errs("1s")];
+    let mut differ = 0;
+    for experiment in handoffs() {
+        let experiment = Experiment { stack: LINUX_6_12, ..experiment };
+        let (mut with, mut without) = (WarmRun::new(experiment.clone()), WarmRun::new(experiment.clone()));
+        with.follow(&schemes);
+        for at in times() {
+            let (with, without) = (with.fork(at).complete(), without.fork(at).complete());
+            let plain = with.run(&scheme("sack"));
+            for scheme in &schemes {
+                let record = with.run(scheme);
+                assert_eq!(record, without.run(scheme), "{scheme:?} at {at}");
+                assert_eq!(record, run(&experiment, at, scheme), "{scheme:?} at {at}");
+                differ += u32::from(record != plain);
+            }
+        }
+    }
+    assert!(differ > 0);
 }
 
 /// With a notice it does make one, or the tests above say nothing.

@@ -67,6 +67,9 @@ pub trait CongestionOps {
     /// Programs around it have set the window: what it knows of the path is old (bpf/sender/cubic.h, bbr.h).
     fn start_anew(&mut self, _sk: &mut Sock, _why: Anew) {}
 
+    /// Whether losses are to be expected that say nothing of the path (the kernel module of SaTCP).
+    fn hurry(&mut self, _hurries: bool) {}
+
     /// Least segments of a burst, in place of `tcp_min_tso_segs`.
     fn min_tso_segs(&self, _sk: &Sock) -> Option<u32> {
         None

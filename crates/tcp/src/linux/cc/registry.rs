@@ -112,6 +112,10 @@ macro_rules! controls {
                 each!(self, c => c.start_anew(sk, why));
             }
 
+            fn hurry(&mut self, hurries: bool) {
+                each!(self, c => c.hurry(hurries));
+            }
+
             fn undo_cwnd(&mut self, sk: &Sock) -> u32 {
                 each!(self, c => c.undo_cwnd(sk))
             }

@@ -105,6 +105,30 @@ fn the_curve_at_100_ms() {
     assert_eq!(windows[29..50], [100; 21]);
 }
 
+/// TV-53: in a hurry K is 4316 - 3836, 0.47 s in place of 4.2 s. So near to W_max the curve is there at once, and what
+/// is left are the ACKs for each packet: cwnd / (100 - cwnd), 369 in all, which are four rounds and a part.
+#[test]
+fn satcp_climbs_back_in_a_ninth_of_the_time() {
+    let mut flow = Flow::cut_at(1_000, 100, 100_000);
+    flow.cubic.hurry(true);
+    let windows = flow.rounds(100, 10);
+    assert_eq!(flow.cubic.curve.k, 480);
+    let back = 1 + windows.iter().position(|&window| window >= 100).expect("it climbs");
+    assert!((4..=6).contains(&back), "{windows:?}");
+}
+
+/// In a hurry a timeout forgets nothing.
+#[test]
+fn satcp_keeps_its_memory_at_a_timeout() {
+    let mut flow = Flow::cut_at(1_000, 100, 100_000);
+    flow.cubic.hurry(true);
+    flow.cubic.set_state(&mut flow.sk, CaState::Loss);
+    assert_eq!(flow.cubic.curve.last_max_cwnd, 100);
+    flow.cubic.hurry(false);
+    flow.cubic.set_state(&mut flow.sk, CaState::Loss);
+    assert_eq!(flow.cubic.curve.last_max_cwnd, 0);
+}
+
 /// TV-25: at 20 ms the Reno-friendly region rules.
 #[test]
 fn reno_rules_at_20_ms() {

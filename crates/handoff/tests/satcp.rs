@@ -1,0 +1,55 @@
+//! `satcp` (algorithms.md, 11.4): when its flag is up. The curve is vector 53, in `segue-tcp`.
+
+mod line;
+
+use line::{Line, MS};
+use segue_handoff::{MobileRule, Scheme};
+use segue_tcp::{Advice, Advisor};
+
+fn scheme(error: &str) -> Scheme {
+    Scheme::build("satcp", &[("schedule-error".into(), error.into())]).expect("a scheme")
+}
+
+/// The schedule is read 1.5 s before the handover, which is at 11.5 s. The flag is up for 2.3 s.
+#[test]
+fn the_flag_is_up_from_half_a_second_before() {
+    for (error, up) in [("0s", 11_000), ("500ms", 11_500), ("1s", 12_000), ("-0.2s", 10_800), ("-1s", 10_000)]
+    {
+        let mut scheme = scheme(error);
+        assert_eq!(scheme.deadline(), None);
+        assert_eq!(scheme.schedule(), Some(1_500 * MS));
+        scheme.on_schedule(11_500 * MS);
+        assert_eq!(scheme.deadline(), Some(up * MS), "{error}");
+        let view = Line::new("linux-6.12", "cubic", &[], 50 * MS).sender.view();
+        let told = scheme.on_deadline(up * MS, &view);
+        assert_eq!(told, Advice { hurry: Some(true), ..Advice::default() });
+        assert_eq!(scheme.deadline(), Some((up + 2_300) * MS));
+        assert_eq!(scheme.on_deadline((up + 2_300) * MS, &view).hurry, Some(false));
+        assert_eq!(scheme.deadline(), None);
+    }
+    assert!(Scheme::build("satcp", &[("schedule-error".into(), "1.1s".into())]).is_err());
+}
+
+/// A handover that follows soon puts it up anew for its whole time.
+#[test]
+fn the_next_handover_keeps_it_up() {
+    let mut scheme = scheme("0s");
+    let view = Line::new("linux-6.12", "cubic", &[], 50 * MS).sender.view();
+    scheme.on_schedule(2_000 * MS);
+    assert_eq!(scheme.on_deadline(1_500 * MS, &view).hurry, Some(true));
+    scheme.on_schedule(3_000 * MS);
+    assert_eq!(scheme.deadline(), Some(2_500 * MS));
+    assert_eq!(scheme.on_deadline(2_500 * MS, &view).hurry, Some(true));
+    assert_eq!(scheme.deadline(), Some(4_800 * MS));
+    // One that comes later does not.
+    scheme.on_schedule(10_000 * MS);
+    assert_eq!(scheme.on_deadline(4_800 * MS, &view).hurry, Some(false));
+    assert_eq!(scheme.deadline(), Some(9_500 * MS));
+}
+
+/// Nobody tells it of handoffs.
+#[test]
+fn no_notice_is_sent() {
+    let rule = scheme("0s").mobile();
+    assert_eq!(rule, MobileRule { announces: false, ..MobileRule::default() });
+}

@@ -26,6 +26,7 @@ pub mod registry;
 pub mod regular;
 pub mod rlci;
 pub mod router;
+pub mod rtt_jump;
 pub mod satcp;
 pub mod scheme;
 pub mod tcp_ho;

@@ -113,6 +113,11 @@ macro_rules! schemes {
                 }
             }
 
+            /// Whether it acts from the start of the connection, told or not.
+            pub fn attends(&self) -> bool {
+                match self { $(Self::$variant(scheme) => scheme.attends()),+ }
+            }
+
             /// How long before each handoff the sender reads of it in a schedule, if it has one.
             pub fn schedule(&self) -> Option<Nanos> {
                 match self { $(Self::$variant(scheme) => scheme.schedule()),+ }
@@ -232,6 +237,8 @@ schemes! {
     CarefulResume(crate::careful_resume::CarefulResume),
     /// A schedule of handoffs.
     Satcp(crate::satcp::Satcp),
+    /// Detectors of longer paths.
+    RttJump(crate::rtt_jump::RttJump),
 }
 
 impl Scheme {

@@ -215,6 +215,11 @@ pub trait HandoffScheme: Advisor + Sized {
         true
     }
 
+    /// Whether it acts from the start of the connection, told of handoffs or not; it [remembers](Self::remembers), too.
+    fn attends(&self) -> bool {
+        false
+    }
+
     /// How long before each handoff the sender reads of it in a schedule, if it has one.
     fn schedule(&self) -> Option<Nanos> {
         None

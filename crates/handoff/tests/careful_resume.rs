@@ -23,6 +23,7 @@ fn view(ms: u64, kernel: impl FnOnce(&mut KernelView)) -> View {
         cwnd: 10,
         ssthresh: 0x7fff_ffff,
         in_flight: 0,
+        is_full: true,
         reduces: false,
         marked: 0,
         high_seq: 1_000,

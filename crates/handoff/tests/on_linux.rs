@@ -46,6 +46,7 @@ fn timed_out() -> View {
             cwnd: 1,
             ssthresh: 10,
             in_flight: 1,
+            is_full: true,
             reduces: false,
             marked: 20,
             high_seq: 120,

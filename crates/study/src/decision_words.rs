@@ -35,11 +35,13 @@ pub fn advice_in_words(decision: &Decision) -> String {
         hold_window,
         probe_head,
         hurry,
+        min_rtt,
         ask_again: _,
     } = decision.advice;
     let view = &decision.view;
     let values = [
         path.map(|path| format!("new path with a RTO of {:.3} s", path.rto as f64 / 1e9)),
+        min_rtt.map(|rtt| format!("smallest round trip {:.3} s", rtt as f64 / 1e9)),
         retransmit_head.then(|| "first unacknowledged packet sent now".to_string()),
         cwnd.map(|cwnd| format!("cwnd {} to {}", packets(view.cwnd), packets(cwnd))),
         ssthresh.map(|ssthresh| format!("ssthresh {} to {}", packets(view.ssthresh), packets(ssthresh))),
@@ -196,10 +198,11 @@ mod tests {
             hold_window: Some(true),
             probe_head: true,
             hurry: Some(true),
+            min_rtt: Some(220_000_000),
             ask_again: true,
         };
         let words = advice_in_words(&decision(all, &[]));
-        assert_eq!(words.split(", ").count(), 25);
+        assert_eq!(words.split(", ").count(), 26);
         assert!(words.contains("paced at 200 kbit/s"), "{words}");
         let beyond = Advice { send_new: true, beyond_window: true, ..Advice::default() };
         assert_eq!(decision_in_words(&decision(beyond, &[])), "one new packet sent whatever the window");

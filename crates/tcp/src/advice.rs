@@ -60,6 +60,8 @@ pub struct KernelView {
     pub ssthresh: u32,
     /// `tcp_packets_in_flight`.
     pub in_flight: u32,
+    /// The control knows the path's rate (BBR's `full_bw_reached`), or asks for none.
+    pub is_full: bool,
     /// The state is CWR or Recovery (`tcp_in_cwnd_reduction`).
     pub reduces: bool,
     /// Packets SACKed or marked lost.
@@ -202,6 +204,8 @@ pub struct Advice {
     /// Whether from now on CUBIC keeps W_max at a timeout, and climbs back to it in a ninth of its time (a kernel's
     /// alone).
     pub hurry: Option<bool>,
+    /// The path's smallest round trip is this one, for a control that keeps it (BBR; a kernel's alone).
+    pub min_rtt: Option<Nanos>,
     /// Ask [`Advisor::on_deadline`] at once, which is told the time (a kernel's alone).
     pub ask_again: bool,
 }

@@ -22,6 +22,8 @@ pub(crate) enum Early {
     HandoffStarts,
     /// The senders read of it in their schedule (algorithms.md, 11.4).
     ScheduleRead,
+    /// Nothing: the scheme has been there from the start (algorithms.md, 11.5).
+    Attended,
 }
 
 /// The scheme's rule for the mobile's window; a handoff without a break needs none.
@@ -56,7 +58,8 @@ pub(crate) fn early(experiment: &Experiment, scheme: &Scheme) -> Vec<(Early, Lea
     let start =
         start_rule(experiment, scheme).map(|_| (Early::HandoffStarts, Lead::Time(experiment.routers.hint)));
     let schedule = schedule(experiment.notice, scheme).map(|lead| (Early::ScheduleRead, Lead::Time(lead)));
-    window.into_iter().chain(routers).chain(start).chain(schedule).collect()
+    let attended = scheme.attends().then_some((Early::Attended, Lead::Time(0)));
+    window.into_iter().chain(routers).chain(start).chain(schedule).chain(attended).collect()
 }
 
 /// When something is done before a handoff at `at`.

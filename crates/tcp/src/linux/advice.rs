@@ -71,6 +71,9 @@ impl<A: Advisor> LinuxSender<A> {
         if let Some(new) = advice.path {
             self.start_path(&new);
         }
+        if let Some(min_rtt) = advice.min_rtt {
+            self.control.set_min_rtt(&self.sk, u32::try_from(min_rtt / 1_000).unwrap_or(u32::MAX));
+        }
         if let Some(hurries) = advice.hurry {
             self.control.hurry(hurries);
         }
@@ -212,6 +215,7 @@ impl<A: Advisor> LinuxSender<A> {
                 cwnd: self.sk.snd_cwnd,
                 ssthresh: self.sk.snd_ssthresh,
                 in_flight: self.sk.packets_in_flight(),
+                is_full: self.control.full_bw_reached(),
                 reduces: self.sk.in_cwnd_reduction(),
                 marked: self.sk.sacked_out + self.sk.lost_out,
                 high_seq: self.high_seq,

@@ -97,11 +97,14 @@ impl<W: HostObserver> Completed<W> {
         &self.targets[self.ends_by()]
     }
 
-    /// The same with senders that have read their schedule, who may have sent other packets before completion than
-    /// regular TCP.
-    pub fn of_schedule(&self, scheme: &Scheme) -> Option<Self> {
+    /// The same with senders that have a schedule, or act from the start: they may have sent other packets before
+    /// completion than regular TCP.
+    pub fn of_early_senders(&self, scheme: &Scheme) -> Option<Self> {
         let experiment = &self.fork.experiment;
-        lead::schedule(experiment.notice, scheme).filter(|_| !self.fork.continued)?;
+        let differ = scheme.attends() || lead::schedule(experiment.notice, scheme).is_some();
+        if !differ || self.fork.continued {
+            return None;
+        }
         let (sim, link_ids) = self.fork.pass_with(scheme, &lead::early(experiment, scheme));
         Some(Self { fork: Fork { sim, link_ids, ..self.fork.clone() }, ..self.clone() })
     }

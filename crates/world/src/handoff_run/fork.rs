@@ -116,6 +116,7 @@ pub(super) fn act_early<W: HostObserver>(
     match what {
         Early::HandoffStarts => announce_start(sim, experiment, scheme),
         Early::ScheduleRead => read_schedules(sim, at),
+        Early::Attended => {}
         Early::WindowCloses | Early::RoutersPrepare => sim.with_node(MN, |node, net| {
             let BenchNode::Mobile(mn) = node else { return };
             mn.advertise(net, 0, 1);

@@ -176,7 +176,7 @@ impl<W: HostObserver> Handoff<W> {
         let at = &self.at;
         let Run { sim, from, steps, mut count } = run;
         let rule = routers::rule(&at.fork.experiment, scheme);
-        let physical = match (rule, at.of_schedule(scheme)) {
+        let physical = match (rule, at.of_early_senders(scheme)) {
             (Some(rule), _) => at.bound(Some(rule)),
             (None, Some(own)) => own.bound(None),
             (None, None) => self.bounds.physical,

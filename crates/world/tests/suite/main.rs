@@ -18,6 +18,7 @@ mod links;
 mod neighbours;
 mod notice_error;
 mod properties;
+mod rivals;
 mod schemes;
 mod series;
 mod trace;

@@ -31,7 +31,7 @@ const SCHEMES: [&str; 20] = [
 ];
 
 /// Those that need a kernel's stack.
-const ON_KERNELS: [&str; 4] = ["backoff-reset", "quic-reset", "careful-resume", "satcp"];
+const ON_KERNELS: [&str; 5] = ["backoff-reset", "quic-reset", "careful-resume", "satcp", "rtt-jump"];
 
 /// Rates spread evenly over the decades, delays over the papers' range.
 fn any_link() -> impl Strategy<Value = String> {
@@ -128,11 +128,12 @@ fn consistent(experiment: &Experiment, at: Nanos, name: &str) -> RunRecord {
     }
     assert_eq!(record.acknowledged.len(), flows);
     // After-ack counts from regular TCP's ACK at completion; who acts before that may be ahead of it then. A sender with
-    // a schedule may be ahead of regular TCP's highest packet, too.
+    // a schedule, or that acts from the start, may be ahead of regular TCP's highest packet, too.
     let rule = scheme.mobile();
     let acts_before = rule.window.is_some() || rule.foretells.is_some() || scheme.router().is_some();
-    let is_own = scheme.schedule().is_none() || experiment.notice == NoticeMode::Withheld;
-    let counts_from_own = is_own && (experiment.definition == Definition::AfterHighest || !acts_before);
+    let differs =
+        scheme.attends() || (scheme.schedule().is_some() && experiment.notice != NoticeMode::Withheld);
+    let counts_from_own = !differs && (experiment.definition == Definition::AfterHighest || !acts_before);
     if record.transfer.is_some() && counts_from_own {
         assert!(record.acknowledged.iter().all(|&packets| packets >= experiment.packets));
     }

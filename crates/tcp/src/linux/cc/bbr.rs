@@ -257,6 +257,15 @@ impl CongestionOps for Bbr {
         sk.snd_cwnd
     }
 
+    fn full_bw_reached(&self) -> bool {
+        self.full_bw_reached
+    }
+
+    /// As if the smallest of the window had just been measured.
+    fn set_min_rtt(&mut self, sk: &Sock, min_rtt_us: u32) {
+        (self.min_rtt_us, self.min_rtt_stamp) = (min_rtt_us, sk.jiffies);
+    }
+
     /// `bbr_min_tso_segs`.
     fn min_tso_segs(&self, sk: &Sock) -> Option<u32> {
         Some(min_tso_segs(sk))

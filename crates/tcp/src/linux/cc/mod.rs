@@ -70,6 +70,14 @@ pub trait CongestionOps {
     /// Whether losses are to be expected that say nothing of the path (the kernel module of SaTCP).
     fn hurry(&mut self, _hurries: bool) {}
 
+    /// Whether it knows the path's rate (`full_bw_reached`), or needs none.
+    fn full_bw_reached(&self) -> bool {
+        true
+    }
+
+    /// Programs around it know that the path's smallest round trip is another one.
+    fn set_min_rtt(&mut self, _sk: &Sock, _min_rtt_us: u32) {}
+
     /// Least segments of a burst, in place of `tcp_min_tso_segs`.
     fn min_tso_segs(&self, _sk: &Sock) -> Option<u32> {
         None

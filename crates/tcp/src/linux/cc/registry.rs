@@ -116,6 +116,14 @@ macro_rules! controls {
                 each!(self, c => c.hurry(hurries));
             }
 
+            fn full_bw_reached(&self) -> bool {
+                each!(self, c => c.full_bw_reached())
+            }
+
+            fn set_min_rtt(&mut self, sk: &Sock, min_rtt_us: u32) {
+                each!(self, c => c.set_min_rtt(sk, min_rtt_us));
+            }
+
             fn undo_cwnd(&mut self, sk: &Sock) -> u32 {
                 each!(self, c => c.undo_cwnd(sk))
             }

@@ -84,21 +84,24 @@ fn examples_run() {
     }
 }
 
-/// The ablations of docs/papers/ablations.md, each with few handoffs.
+/// The ablations of docs/papers/ablations.md, and the tables of docs/reference/rivals.md, each with few handoffs.
 #[test]
-fn ablations_run() {
+fn scenarios_of_pages_run() {
     let folder = tempfile::tempdir().expect("a folder");
-    let ablations = root().join("examples/ablations");
-    let scenarios = files(&ablations);
-    assert!(scenarios.len() >= 6);
-    for name in scenarios {
-        let path = ablations.join(&name).display().to_string();
-        let output = segue_in(folder.path(), &["run", &path, "--points", "2"]);
-        assert!(output.status.success(), "{name}: {}", text(&output.stderr));
-        let document =
-            std::fs::read_to_string(root().join("docs/papers/ablations.md")).expect("the document");
-        let stem = name.trim_end_matches(".toml");
-        assert!(document.contains(stem), "docs/papers/ablations.md does not speak of {name}");
+    for (examples, least, page) in
+        [("ablations", 6, "docs/papers/ablations.md"), ("rivals", 1, "docs/reference/rivals.md")]
+    {
+        let examples = root().join("examples").join(examples);
+        let scenarios = files(&examples);
+        assert!(scenarios.len() >= least);
+        let document = std::fs::read_to_string(root().join(page)).expect("the document");
+        for name in scenarios {
+            let path = examples.join(&name).display().to_string();
+            let output = segue_in(folder.path(), &["run", &path, "--points", "2"]);
+            assert!(output.status.success(), "{name}: {}", text(&output.stderr));
+            let stem = name.trim_end_matches(".toml");
+            assert!(document.contains(stem), "{page} does not speak of {name}");
+        }
     }
 }
 

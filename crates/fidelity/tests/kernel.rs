@@ -86,6 +86,13 @@ fn the_receive_buffer_follows_a_fast_link() {
     assert_identical(&["cubic1-70000_40-20000_100-mbb0-T0.7"], 1);
 }
 
+/// At 2.234 s one hole of several is filled. The window is wider than the last that was offered, so the ACK is that of a
+/// second segment, and three duplicates after it leave at once, not two.
+#[test]
+fn the_second_packet_after_a_hole() {
+    assert_identical(&["cubic1-3000_100-10000_20-mbb0-T2.5"], 1);
+}
+
 /// Packets out of order take 4352 bytes of the receiver's buffer, and every second one of a row nothing: so long does
 /// its window grow, and ACKs are sent at once. The run ends with the first tie: two packets within 500 ns, which is
 /// how near two timers of User-Mode Linux may be.

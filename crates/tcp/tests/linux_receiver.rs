@@ -207,6 +207,31 @@ fn the_fourth_duplicate_ack_waits() {
     assert_eq!(host.sent()[3].2, [(next + 1, next + 9)]);
 }
 
+/// `__tcp_ack_snd_check`, `__tcp_select_window`: a second segment is acknowledged as such if the window is no smaller than
+/// the last that was offered. It does not count as a duplicate ACK, of which three more go out at once. Here 100 buffers
+/// of 4,352 bytes lie behind the first hole, and the ACK that fills it offers 162/256 of them less. They are read, and so
+/// the second hole's ACK offers more, although a third is there.
+#[test]
+fn a_hole_is_filled_while_the_window_widens() {
+    let (mut host, next) = grown(1_000);
+    let tenth =
+        |host: &mut Host, k: u64, seq: u32| host.arrives(1_100 * MS + k * MS / 10, packet(seq, 1_100));
+    let behind = (1..=200).chain(202..=209).chain([211]);
+    for (k, behind) in (0..).zip(behind) {
+        tenth(&mut host, k, next + behind);
+    }
+    tenth(&mut host, 300, next);
+    assert_eq!(host.acked().last(), Some(&(1_130, next + 201)));
+    tenth(&mut host, 310, next + 201);
+    assert_eq!(host.acked(), [(1_131, next + 210)]);
+    for k in 1..=4 {
+        tenth(&mut host, 310 + k, next + 211 + k as u32);
+    }
+    host.wait(1_140 * MS);
+    let times: Vec<_> = host.acks.iter().map(|(now, _)| (now - 1_131 * MS) / 100_000).collect();
+    assert_eq!(times, [1, 2, 3, 4 + 11]); // ms/10
+}
+
 /// `tcp_compressed_ack_kick` does not look at the clock: the ACK has the time stamp of the last arrival.
 #[test]
 fn a_compressed_ack_is_stamped_when_the_packet_came() {

@@ -79,6 +79,9 @@ pub struct LinuxReceiver {
     delack_timer: Option<Nanos>,
     wheel_timer: WheelTimer,
     buffer: Buffer,
+    /// Memory of what is in order and not yet read, bytes; one beyond the last packet of its first buffer.
+    unread: u32,
+    first_unread: u32,
     /// Buffers of packets out of order, first and one beyond the last, ascending (`out_of_order_queue`).
     out_of_order: Vec<(u32, u32)>,
 
@@ -128,6 +131,8 @@ impl LinuxReceiver {
             delack_timer: None,
             wheel_timer: WheelTimer::default(),
             buffer: Buffer::new(),
+            unread: 0,
+            first_unread: 0,
             out_of_order: Vec::new(),
             compressed: 0,
             compressed_at: None,
@@ -246,11 +251,17 @@ impl LinuxReceiver {
         if self.scheduled {
             self.ack_snd_check();
         }
-        if data && self.rcv_nxt > segment.seq && arrival == Arrival::New {
-            // The packet is read first, then those that it was missing for.
-            self.buffer.adjust(now / 1_000, segment.seq + 1, self.rcv_nxt);
+        if self.unread > 0 {
+            self.read();
         }
         data.then_some(arrival)
+    }
+
+    /// The application reads what is in order, buffer by buffer, in the same instant (`tcp_recvmsg_locked`).
+    fn read(&mut self) {
+        self.buffer.adjust(self.now / 1_000, self.first_unread, self.rcv_nxt);
+        self.unread = 0;
+        self.cleanup_rbuf();
     }
 
     /// An answer to what lies outside the window (`tcp_send_dupack`).
@@ -283,6 +294,8 @@ impl LinuxReceiver {
         }
         let ack = self.segment(false, sack);
         self.pending.push_back(ack);
+        let window = self.select_window();
+        self.buffer.offer(window, self.rcv_nxt - self.rcv_wup);
         self.rcv_wup = self.rcv_nxt;
         self.compressed = 0;
         self.compressed_at = None;

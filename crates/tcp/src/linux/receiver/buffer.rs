@@ -2,25 +2,30 @@
 //! reads ("dynamic right-sizing", Fisk and Feng, 2001).
 //!
 //! Source: net/ipv4/tcp_input.c (`tcp_init_buffer_space`, `tcp_grow_window`, `tcp_rcv_space_adjust`,
-//! `tcp_rcv_rtt_measure_ts`, `tcp_rcv_rtt_update`). While the window grows, every packet is acknowledged at once.
-//! Time stamps measure the round trip; `tcp_rcv_rtt_measure` is left out, since a window lasts longer than that.
+//! `tcp_rcv_rtt_measure_ts`, `tcp_rcv_rtt_update`), tcp_output.c (`__tcp_select_window`, `tcp_select_window`). While the
+//! window grows, every packet is acknowledged at once. Time stamps measure the round trip; `tcp_rcv_rtt_measure` is left
+//! out, since a window lasts longer than that.
 
 /// Receive buffer at first and at most, bytes (`tcp_rmem` of the reference), and what a segment takes of it on a veth.
 const BUFFER: u32 = 4 << 20;
 const MOST: u32 = 16 << 20;
-const TRUESIZE: u32 = 2280;
-/// The same of a segment out of order, whose data move into its head (`skb_condense`).
-const TRUESIZE_OUT_OF_ORDER: u32 = 4352;
+pub(super) const TRUESIZE: u32 = 2280;
+/// The same of one or two segments out of order, whose data move into one head (`skb_condense`, `skb_try_coalesce`).
+pub(super) const TRUESIZE_OUT_OF_ORDER: u32 = 4352;
 /// Share of the buffer that may be payload, in 1/256 (`scaling_ratio`).
 const RATIO: u32 = MSS * 256 / TRUESIZE;
 /// Payload of a segment, bytes.
 const MSS: u32 = 1448;
 /// The window of the handshake: half of the buffer (`TCP_DEFAULT_SCALING_RATIO`), but for one segment.
 const FIRST_WINDOW: u32 = BUFFER / 2 - MSS;
+/// What the SYN/ACK offers: whole segments of that half (`tcp_select_initial_window`).
+const FIRST_OFFER: u32 = BUFFER / 2 / MSS * MSS;
 /// What the application is taken to read in a round trip at first, bytes (`TCP_INIT_CWND` segments).
 const FIRST_SPACE: u32 = 10 * MSS;
 /// What is added to a window that follows the application, bytes.
 const CUSHION: u64 = 16 * MSS as u64;
+/// Unit in which windows are told (`rcv_wscale` 9, for 16 MB).
+const WINDOW_UNIT: u32 = 512;
 
 /// The buffer of a connection.
 #[derive(Clone, Debug)]
@@ -29,6 +34,8 @@ pub(super) struct Buffer {
     size: u32,
     /// Window that the kernel would offer at most, bytes (`rcv_ssthresh`).
     window: u32,
+    /// Window that was offered with the last ACK, bytes (`rcv_wnd`).
+    offered: u32,
     /// `rcvq_space`: the most that was read in a round trip, bytes; what was read and when it was measured last, us.
     space: u32,
     read: u32,
@@ -42,7 +49,8 @@ pub(super) struct Buffer {
 impl Buffer {
     pub(super) fn new() -> Self {
         let space = FIRST_SPACE;
-        Self { size: BUFFER, window: FIRST_WINDOW, space, read: 0, measured_us: 0, rtt_us: 0, echo: 0 }
+        let (window, offered) = (FIRST_WINDOW, FIRST_OFFER);
+        Self { size: BUFFER, window, offered, space, read: 0, measured_us: 0, rtt_us: 0, echo: 0 }
     }
 
     /// The connection begins with packet `next` (`tcp_init_buffer_space`).
@@ -51,14 +59,51 @@ impl Buffer {
         self.read = next;
     }
 
-    /// Whether the window widens by a packet that has just come (`tcp_grow_window`). The buffer holds it already unless
-    /// it is out of order, and as many packets out of order as `out_of_order`.
-    pub(super) fn grows(&mut self, in_order: bool, out_of_order: usize) -> bool {
-        let held = u32::from(in_order) * TRUESIZE + out_of_order as u32 * TRUESIZE_OUT_OF_ORDER;
-        let free = u64::from(self.size.saturating_sub(held)) * u64::from(RATIO) / 256;
-        let room = (free as u32).saturating_sub(self.window);
+    /// Window that all of the buffer allows (`window_clamp`, `tcp_full_space`).
+    fn clamp(&self) -> u32 {
+        self.space_beside(0)
+    }
+
+    /// Window that the buffer allows beside `held` bytes (`tcp_space`).
+    fn space_beside(&self, held: u32) -> u32 {
+        (u64::from(self.size.saturating_sub(held)) * u64::from(RATIO) / 256) as u32
+    }
+
+    /// Whether the window widens by a packet that has just come (`tcp_grow_window`). The buffer holds `held` bytes, the
+    /// packet itself among them unless it is out of order.
+    pub(super) fn grows(&mut self, held: u32) -> bool {
+        let room = self.space_beside(held).saturating_sub(self.window);
         self.window += room.min(2 * MSS);
         room > 0
+    }
+
+    /// Whether less than half of the window is left beside `held` bytes.
+    pub(super) fn is_half_full(&self, held: u32) -> bool {
+        self.space_beside(held) < self.clamp() / 2
+    }
+
+    /// Window beside `held` bytes (`__tcp_select_window`).
+    pub(super) fn select_window(&self, held: u32) -> u32 {
+        let mut free = self.space_beside(held);
+        if self.is_half_full(held) {
+            free = free / WINDOW_UNIT * WINDOW_UNIT;
+            if free < self.clamp() / 16 || free < MSS {
+                return 0;
+            }
+        }
+        free.min(self.window).next_multiple_of(WINDOW_UNIT)
+    }
+
+    /// Window that the last ACK offered (`rcv_wnd`).
+    pub(super) fn offered(&self) -> u32 {
+        self.offered
+    }
+
+    /// An ACK of `packets` more than the last one offers `window`, and takes nothing back (`tcp_select_window`,
+    /// `tcp_receive_window`).
+    pub(super) fn offer(&mut self, window: u32, packets: u32) {
+        let left = self.offered.saturating_sub(packets * MSS);
+        self.offered = if window < left { left.next_multiple_of(WINDOW_UNIT) } else { window };
     }
 
     /// A data packet echoes the time stamp of an ACK that was sent `elapsed_ms` ago (`tcp_rcv_rtt_measure_ts`).
@@ -113,7 +158,7 @@ mod tests {
 
     /// Packets in order until the window grows no more.
     fn widen(buffer: &mut Buffer) -> u32 {
-        (0..).find(|_| !buffer.grows(true, 0)).unwrap()
+        (0..).find(|_| !buffer.grows(TRUESIZE)).unwrap()
     }
 
     /// From 2 MB to 162/256 of 4 MB but for the packet at hand, by two segments for each.
@@ -146,6 +191,42 @@ mod tests {
         let size = buffer.size;
         buffer.adjust(now + 200_000, read + 10, read + 10);
         assert_eq!((buffer.size, buffer.space), (size, 320 * MSS));
+    }
+
+    /// What is held takes 162/256 of its memory off the window. An offer stands; what it leaves is rounded up to 512.
+    #[test]
+    fn what_is_held_shrinks_the_window_and_an_offer_stands() {
+        let mut buffer = buffer();
+        widen(&mut buffer);
+        let widest = buffer.select_window(0);
+        // The packet at hand has no room; 4,194,304 - 2,280 bytes give 2,652,765, and 512 * 5,182 is the next.
+        assert_eq!(widest, 2_653_184);
+        buffer.offer(widest, 0);
+        assert_eq!((buffer.select_window(TRUESIZE), buffer.offered()), (widest, widest));
+        // 50 buffers out of order, 217,600 bytes: 2,516,508 are left, and 512 * 4,916 is the next.
+        let held = 50 * TRUESIZE_OUT_OF_ORDER;
+        let smaller = buffer.select_window(held);
+        assert_eq!(smaller, 2_516_992);
+        buffer.offer(smaller, 0);
+        assert_eq!(buffer.offered(), widest, "nothing is taken back");
+        // 60 packets of 1,448 bytes are read: 2,566,304 are left of the offer, rounded up to 512 * 5,013.
+        buffer.offer(smaller, 60);
+        assert_eq!(buffer.offered(), 2_566_656);
+        // 40 more leave 2,508,736, less than is free.
+        buffer.offer(smaller, 40);
+        assert_eq!(buffer.offered(), smaller);
+    }
+
+    /// Beyond half of the window, 1,327,104 bytes, it is rounded down; below a sixteenth, 165,888 bytes, it is 0.
+    #[test]
+    fn a_full_buffer_closes_the_window() {
+        let buffer = buffer();
+        assert_eq!(buffer.clamp(), 2_654_208);
+        // 2,097,152 bytes: half of it.
+        assert!(!buffer.is_half_full(BUFFER / 2) && buffer.is_half_full(BUFFER / 2 + 2));
+        assert_eq!(buffer.select_window(BUFFER / 2 + 2), 2_591 * WINDOW_UNIT);
+        assert_eq!(buffer.select_window(BUFFER / 16 * 15), 324 * WINDOW_UNIT);
+        assert_eq!(buffer.select_window(BUFFER / 16 * 15 + 2), 0);
     }
 
     /// What still waits counts against what was read.

@@ -37,12 +37,12 @@ impl LinuxReceiver {
         }
         self.last_data = self.jiffies;
         self.check_ce(ecn);
-        self.grow_window(true);
+        self.grow_window();
     }
 
     /// `tcp_grow_window`: while the window widens, ACKs are sent at once.
-    pub(super) fn grow_window(&mut self, in_order: bool) {
-        let grows = self.buffer.grows(in_order, self.out_of_order.len());
+    pub(super) fn grow_window(&mut self) {
+        let grows = self.buffer.grows(self.held());
         self.quick |= u32::from(grows);
     }
 
@@ -68,19 +68,15 @@ impl LinuxReceiver {
         u64::from(self.clock.hz() / 5)
     }
 
-    /// Now or later (`__tcp_ack_snd_check`, and the application's read).
+    /// Now or later (`__tcp_ack_snd_check`).
     pub(super) fn ack_snd_check(&mut self) {
-        // With packets out of order in the buffer the window does not advance (`__tcp_select_window`).
-        let second = self.rcv_nxt - self.rcv_wup > 1 && self.ranges.is_empty();
+        // Where the right edge does not advance, the application's read sends the ACK.
+        let second = self.rcv_nxt - self.rcv_wup > 1 && self.select_window() >= self.buffer.offered();
         if second || self.quick > 0 || self.ack_now {
             return self.send_ack();
         }
         if self.ranges.is_empty() {
-            self.send_delayed_ack();
-            if self.pushed && self.scheduled {
-                self.send_ack(); // `__tcp_cleanup_rbuf`
-            }
-            return;
+            return self.send_delayed_ack();
         }
         if self.compressed >= COMPRESSED_MOST {
             return self.send_ack();
@@ -101,6 +97,25 @@ impl LinuxReceiver {
             let wait = COMPRESSED_WAIT.min(rtt / 20);
             self.compressed_at = Some(self.now + wait + COMPRESSED_SLACK);
         }
+    }
+
+    /// The application has read all that was in order (`__tcp_cleanup_rbuf`). The window is never so small that a read
+    /// doubles it.
+    pub(super) fn cleanup_rbuf(&mut self) {
+        let second = self.rcv_nxt - self.rcv_wup > 1;
+        let drained = self.pushed && self.held() == 0;
+        if self.scheduled && (second || drained) {
+            self.send_ack();
+        }
+    }
+
+    /// The window that the buffer allows. One that is half full ends quick ACKs (`__tcp_select_window`).
+    pub(super) fn select_window(&mut self) -> u32 {
+        let held = self.held();
+        if self.buffer.is_half_full(held) {
+            self.quick = 0;
+        }
+        self.buffer.select_window(held)
     }
 
     /// `tcp_sack_compress_send_ack`.

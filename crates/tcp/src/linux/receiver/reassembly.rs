@@ -4,6 +4,7 @@
 //! `tcp_sack_new_ofo_skb`, `tcp_sack_maybe_coalesce`, `tcp_sack_remove`).
 
 use super::LinuxReceiver;
+use super::buffer::{TRUESIZE, TRUESIZE_OUT_OF_ORDER};
 use super::delayed_ack::MAX_QUICKACKS;
 use crate::segment::{Ecn, Segment};
 
@@ -20,12 +21,13 @@ impl LinuxReceiver {
         if seq == self.rcv_nxt {
             self.rcv_nxt += 1;
             self.pushed |= push; // `tcp_measure_rcv_mss`
+            self.unread = TRUESIZE;
+            self.first_unread = self.rcv_nxt;
             self.event_data_recv(ecn);
             if !self.ranges.is_empty() {
                 if let Some(next) = self.ranges.take_from(self.rcv_nxt) {
                     self.rcv_nxt = next;
-                    let read = self.out_of_order.partition_point(|held| held.0 < self.rcv_nxt);
-                    self.out_of_order.drain(..read);
+                    self.ofo_queue();
                 }
                 self.ack_now |= self.ranges.is_empty(); // the gap is filled (RFC 5681, 4.2)
             }
@@ -37,6 +39,29 @@ impl LinuxReceiver {
         } else {
             self.queue_out_of_order(seq, ecn);
         }
+    }
+
+    /// What has become in order waits to be read. A single packet finds room in the buffer of a single one before it
+    /// (`tcp_ofo_queue`, `tcp_try_coalesce`).
+    fn ofo_queue(&mut self) {
+        let ready = self.out_of_order.partition_point(|held| held.0 < self.rcv_nxt);
+        let mut last = 1; // packets of the last buffer, which has the one that has just come
+        for (left, right) in self.out_of_order.drain(..ready) {
+            if last == 1 && right - left == 1 {
+                last = 2;
+                if left == self.first_unread {
+                    self.first_unread = right;
+                }
+            } else {
+                last = right - left;
+                self.unread += TRUESIZE_OUT_OF_ORDER;
+            }
+        }
+    }
+
+    /// Memory of what is in the buffer, read or not (`sk_rmem_alloc`).
+    pub(super) fn held(&self) -> u32 {
+        self.unread + self.out_of_order.len() as u32 * TRUESIZE_OUT_OF_ORDER
     }
 
     /// `tcp_data_queue_ofo`.
@@ -55,7 +80,7 @@ impl LinuxReceiver {
             self.sack_new(seq);
         }
         if new {
-            self.grow_window(false);
+            self.grow_window();
             self.hold(seq);
         }
     }

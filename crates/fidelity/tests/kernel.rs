@@ -86,6 +86,13 @@ fn the_receive_buffer_follows_a_fast_link() {
     assert_identical(&["cubic1-70000_40-20000_100-mbb0-T0.7"], 1);
 }
 
+/// At 0.782 s a D-SACK lies in a block of two packets, of which the first is new. The buffer of both is cut, merged, and
+/// merged with what the D-SACK reports, before the walk comes to that: the kernel sees no reordering.
+#[test]
+fn a_duplicate_in_a_merged_buffer_is_overlooked() {
+    assert_identical(&["cubic1-1000_60-12000_20-mbb0-T0.7"], 1);
+}
+
 /// At 2.234 s one hole of several is filled. The window is wider than the last that was offered, so the ACK is that of a
 /// second segment, and three duplicates after it leave at once, not two.
 #[test]

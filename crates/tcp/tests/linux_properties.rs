@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use segue_tcp::advice::NewPath;
 use segue_tcp::linux::LinuxSender;
+use segue_tcp::linux::receiver::LinuxReceiver;
 use segue_tcp::profile::KERNELS;
 use segue_tcp::segment::{SackList, Timestamps};
 use segue_tcp::{Advice, Nanos, Segment, StackProfile};
@@ -180,8 +181,108 @@ impl Run {
     }
 }
 
+/// Packets of a transfer over two paths.
+const TRANSFER: u32 = 300;
+
+/// A sender and a receiver. Data and ACKs take one path or another, so that they overtake one another, or are lost.
+struct TwoPaths {
+    sender: LinuxSender<()>,
+    receiver: LinuxReceiver,
+    now: Nanos,
+    /// What is under way: when it arrives, and whether at the receiver.
+    on_the_way: Vec<(Nanos, bool, Segment)>,
+    /// Delay, and whether a packet is lost: for the next, and round and round. Of three in a row one is lost at most, so
+    /// that no timer expires twice for the same.
+    fates: Vec<(Nanos, bool)>,
+    sent: usize,
+}
+
+impl TwoPaths {
+    fn new(stack: &StackProfile, fates: Vec<(Nanos, bool)>) -> Self {
+        let kernel = stack.kernel.expect("a kernel");
+        let sender = LinuxSender::new(stack, kernel, ());
+        let receiver = LinuxReceiver::new(stack, kernel);
+        let mut host = Self { sender, receiver, now: 0, on_the_way: Vec::new(), fates, sent: 0 };
+        host.sender.open(TRANSFER);
+        host.send();
+        host
+    }
+
+    fn send(&mut self) {
+        while let Some(packet) = self.sender.poll_transmit(self.now) {
+            self.leave(true, packet.segment);
+        }
+        while let Some((ack, _)) = self.receiver.poll_transmit() {
+            self.leave(false, ack);
+        }
+    }
+
+    fn leave(&mut self, to_receiver: bool, segment: Segment) {
+        let (delay, lost) = self.fates[self.sent % self.fates.len()];
+        let may_be_lost = !segment.syn && self.sent.is_multiple_of(3);
+        self.sent += 1;
+        if !(lost && may_be_lost) {
+            self.on_the_way.push((self.now + delay, to_receiver, segment));
+        }
+    }
+
+    /// What happens next: an arrival or a timer. False if nothing does.
+    fn step(&mut self) -> bool {
+        let arrival = self.on_the_way.iter().enumerate().min_by_key(|(_, packet)| packet.0);
+        let arrival = arrival.map(|(index, packet)| (packet.0, index));
+        let timers = [self.sender.deadline(), self.receiver.deadline()];
+        let timer = timers.into_iter().flatten().min();
+        let Some(next) = timer.into_iter().chain(arrival.map(|(at, _)| at)).min() else { return false };
+        self.now = self.now.max(next);
+        match arrival.filter(|&(at, _)| at <= next) {
+            Some((_, index)) => match self.on_the_way.remove(index) {
+                (_, true, segment) => drop(self.receiver.on_segment(self.now, &segment)),
+                (_, false, segment) => self.sender.on_segment(self.now, &segment),
+            },
+            None if timers[0] == timer => drop(self.sender.on_timer(self.now)),
+            None => self.receiver.on_timer(self.now),
+        }
+        self.send();
+        true
+    }
+
+    fn check(&self) -> Result<(), TestCaseError> {
+        let (counted, recounted) = self.sender.pipes().expect("it counts");
+        prop_assert_eq!(counted, recounted, "packets in flight, counted anew");
+        for seq in self.sender.snd_una()..self.sender.snd_max() {
+            prop_assert!(!self.sender.is_sacked(seq) || self.receiver.has(seq), "{seq} has not arrived");
+        }
+        Ok(())
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::default())]
+
+    /// Whatever overtakes whatever, and whatever schemes advise at handoffs: the scoreboard is that of the receiver, and
+    /// all data arrive.
+    #[test]
+    fn a_transfer_over_two_paths_ends(
+        fates in prop::collection::vec((prop_oneof![2u64..6, 90u64..120], prop::bool::weighted(0.3)), 1..60),
+        handoffs in prop::collection::vec((1u32..TRANSFER, told()), 0..4),
+        stack in 0..KERNELS.len(),
+    ) {
+        let fates = fates.into_iter().map(|(ms, lost)| (ms * MS, lost)).collect();
+        let mut host = TwoPaths::new(&KERNELS[stack], fates);
+        let mut handoffs = handoffs;
+        handoffs.sort_by_key(|handoff| handoff.0);
+        let mut handoffs = handoffs.into_iter().peekable();
+        while host.sender.snd_una() <= TRANSFER {
+            prop_assert!(host.now < 1_000_000 * MS && host.step(), "at {} ms", host.now / MS);
+            host.check()?;
+            while let Some((_, told)) = handoffs.next_if(|handoff| handoff.0 < host.sender.snd_una()) {
+                let Event::Told(advice) = told else { unreachable!() };
+                host.sender.enact(host.now, &advice);
+                host.send();
+                host.check()?;
+            }
+        }
+    }
 
     #[test]
     fn counters_add_up(events in events(), stack in 0..KERNELS.len()) {

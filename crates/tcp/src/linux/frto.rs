@@ -16,13 +16,13 @@ impl<A: Advisor> LinuxSender<A> {
         if reneged {
             self.sk.sacked_out = 0;
             self.is_sack_reneg = true;
+            self.queue.split_all();
         } else if !self.sack_ok {
             self.sk.sacked_out = 0;
         }
         for seq in head..self.queue.end() {
             if reneged {
                 self.queue.get_mut(seq).flags &= !SACKED;
-                self.queue.forget_run(seq);
             } else if seq != head && self.rack_timeout(self.queue.get(seq).sent_us(), 0) > 0 {
                 continue; // sent a moment ago
             }

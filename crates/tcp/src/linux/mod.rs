@@ -8,6 +8,7 @@ mod ack;
 mod advice;
 pub mod cc;
 mod claimed;
+mod collapse;
 mod ecn;
 mod frto;
 mod handshake;
@@ -175,6 +176,7 @@ pub struct LinuxSender<A> {
 
     high_seq: u32,
     highest_sack: u32,
+    sack_cache: sack::Cache,
     retransmit_hint: Option<u32>,
     reordering: u32,
     reord_seen: u32,
@@ -270,6 +272,7 @@ impl<A: Advisor> LinuxSender<A> {
             given_up: false,
             high_seq: 0,
             highest_sack: 0,
+            sack_cache: sack::Cache::default(),
             retransmit_hint: None,
             reordering: REORDERING,
             reord_seen: 0,

@@ -1,8 +1,8 @@
 //! The retransmission queue: one record per packet in a ring, a list through it in order of transmission.
 //!
 //! Source: `tcp_rtx_queue` and `tsorted_sent_queue` (include/linux/tcp.h, include/net/tcp.h, struct `tcp_skb_cb`).
-//! Linux merges neighbours that are SACKed; here a SACKed packet remembers how far such a run reaches. How many have
-//! been merged is counted, for that frees memory of the send buffer.
+//! Linux merges neighbours that are SACKed into one buffer (`collapse.rs`). Here each packet keeps its record, and those
+//! behind the first of a buffer are marked. How many they are is counted, for that frees memory of the send buffer.
 
 use super::cc::TxStamp;
 
@@ -18,8 +18,10 @@ pub const EVER_RETRANS: u8 = 8;
 pub const ANY_RETRANS: u8 = RETRANS | EVER_RETRANS;
 /// Sent with PSH.
 pub const PUSH: u8 = 32;
-/// Merged with the packet before it, both being SACKed (`tcp_shift_skb_data`).
-pub const MERGED: u8 = 64;
+/// In one buffer with the packet before it, both being SACKed (`tcp_shift_skb_data`).
+const MERGED: u8 = 64;
+/// What must not be set beside [`SACKED`] in a buffer that others are merged with (`TCPCB_TAGBITS`).
+const TAG_BITS: u8 = SACKED | RETRANS | LOST;
 /// In the list by time of transmission.
 const LISTED: u8 = 16;
 
@@ -33,8 +35,8 @@ pub struct Packet {
     pub sent_ns: u64,
     /// Start of its rate sample (`tcp_skb_cb.tx`).
     pub stamp: TxStamp,
-    /// Neighbours in the list by time of transmission (`tcp_tsorted_anchor`). In a SACKed packet `next` is the end of
-    /// a run of SACKed packets that starts with it.
+    /// Neighbours in the list by time of transmission (`tcp_tsorted_anchor`). In the first packet of a buffer of
+    /// several, `next` is the end of the buffer; in the others `prev` is a packet of it that comes before.
     prev: u32,
     next: u32,
     /// Number of its last transmission.
@@ -95,19 +97,88 @@ impl Queue {
         self.merged
     }
 
-    /// Packet `seq` has just been SACKed: it is merged with the one before and that with the one behind, if these are
-    /// SACKed and no more.
-    pub fn merge(&mut self, seq: u32) {
-        let sacked = |packet: &Packet| packet.flags & (SACKED | RETRANS | LOST) == SACKED;
-        if seq == self.head || !sacked(self.get(seq - 1)) {
-            return;
+    /// Whether packet `seq` is SACKed and no more, so that others can be merged with its buffer.
+    #[inline]
+    pub fn is_plainly_sacked(&self, seq: u32) -> bool {
+        self.get(seq).flags & TAG_BITS == SACKED
+    }
+
+    /// First packet of the buffer that `seq` is in.
+    #[inline]
+    pub fn buffer_of(&self, seq: u32) -> u32 {
+        let mut at = seq;
+        while at > self.head && self.get(at).has(MERGED) {
+            at = self.get(at).prev.max(self.head);
         }
-        for seq in [seq, seq + 1] {
-            if seq < self.end && sacked(self.get(seq)) && !self.get(seq).has(MERGED) {
-                self.get_mut(seq).flags |= MERGED;
-                self.merged += 1;
-            }
+        at
+    }
+
+    /// One beyond the last packet of the buffer that begins with `first`.
+    #[inline]
+    pub fn buffer_end(&self, first: u32) -> u32 {
+        let second = first + 1;
+        if second < self.end && self.get(second).has(MERGED) { self.get(first).next } else { second }
+    }
+
+    /// Packets of the buffer that begins with `first`.
+    #[inline]
+    pub fn buffer_packets(&self, first: u32) -> u32 {
+        self.buffer_end(first) - first
+    }
+
+    /// The buffer `second` becomes a part of the one before it, `first`; both are SACKed. What was ever sent again in
+    /// one of them counts as sent again in all (`tcp_shifted_skb`).
+    pub fn join(&mut self, first: u32, second: u32) {
+        let end = self.buffer_end(second);
+        debug_assert_eq!(self.buffer_end(first), second, "neighbours");
+        // Advice may have had either sent again although it was SACKed.
+        self.unlist(first);
+        self.unlist(second);
+        let (one, other) = (self.get(first).flags & EVER_RETRANS, self.get(second).flags & EVER_RETRANS);
+        let lacking = match (one > 0, other > 0) {
+            (true, false) => second..end,
+            (false, true) => first..second,
+            _ => 0..0,
+        };
+        for seq in lacking {
+            self.get_mut(seq).flags |= EVER_RETRANS;
         }
+        let packet = self.get_mut(second);
+        packet.flags |= MERGED;
+        packet.prev = first;
+        self.get_mut(first).next = end;
+        self.merged += 1;
+    }
+
+    /// The buffer that begins with `first` ends before `second` from now on, which begins another (`tcp_fragment`).
+    pub fn split(&mut self, first: u32, second: u32) {
+        let end = self.buffer_end(first);
+        debug_assert!(first < second && second < end, "within the buffer");
+        self.get_mut(first).next = second;
+        let packet = self.get_mut(second);
+        packet.flags &= !MERGED;
+        packet.next = end;
+        for seq in second + 1..end {
+            self.get_mut(seq).prev = second;
+        }
+        self.merged -= 1;
+    }
+
+    /// Packet `seq` is about to be sent again: it gets a buffer of its own (`__tcp_retransmit_skb`). Advice may ask for the
+    /// first one although it is SACKed.
+    pub fn isolate(&mut self, seq: u32) {
+        debug_assert!(seq == self.head || !self.get(seq).has(MERGED), "it begins its buffer");
+        if self.buffer_packets(seq) > 1 {
+            self.split(seq, seq + 1);
+        }
+    }
+
+    /// Every packet has a buffer of its own again: the receiver has dropped what it had SACKed.
+    pub fn split_all(&mut self) {
+        for seq in self.head..self.end {
+            self.get_mut(seq).flags &= !MERGED;
+        }
+        self.merged = 0;
     }
 
     /// First packet that is queued.
@@ -168,11 +239,14 @@ impl Queue {
     /// Takes the first packet off (`tcp_rtx_queue_unlink_and_free`).
     #[inline]
     pub fn pop(&mut self) {
+        let end = self.buffer_end(self.head);
         self.unlist(self.head);
         self.head += 1;
-        // A packet merged with it now stands for itself.
-        if self.merged > 0 && self.head < self.end && self.get(self.head).has(MERGED) {
-            self.get_mut(self.head).flags &= !MERGED;
+        // What is left of its buffer begins with the next packet.
+        if end > self.head {
+            let packet = self.get_mut(self.head);
+            packet.flags &= !MERGED;
+            packet.next = end;
             self.merged -= 1;
         }
     }
@@ -205,7 +279,6 @@ impl Queue {
         }
         packet.flags &= !LISTED;
         let (prev, next) = (packet.prev, packet.next);
-        packet.next = NONE; // no run of SACKed packets is known
         if self.open == seq {
             self.open = next;
         }
@@ -243,27 +316,6 @@ impl Queue {
     pub fn sent_next(&self, seq: u32) -> Option<u32> {
         let next = self.get(seq).next;
         (next != NONE).then_some(next)
-    }
-
-    /// Notes that `from..to` are all SACKed.
-    #[inline]
-    pub fn note_run(&mut self, from: u32, to: u32) {
-        self.get_mut(from).next = to;
-    }
-
-    /// Forgets what [`note_run`](Self::note_run) was told of `seq`: the receiver has dropped what it had SACKed.
-    pub fn forget_run(&mut self, seq: u32) {
-        let packet = self.get_mut(seq);
-        if !packet.has(LISTED) {
-            packet.next = NONE;
-        }
-    }
-
-    /// End of the run of SACKed packets that is known to start with `seq`, a SACKed packet.
-    #[inline]
-    pub fn run_end(&self, seq: u32) -> u32 {
-        let next = self.get(seq).next;
-        if next == NONE || next <= seq { seq + 1 } else { next.min(self.end) }
     }
 }
 
@@ -307,5 +359,67 @@ mod tests {
         (1..7).for_each(|seq| queue.get_mut(seq).flags &= !LOST);
         queue.reopen();
         assert_eq!(open(&mut queue), [2, 4, 5, 1, 6]);
+    }
+
+    /// Where each buffer begins and ends.
+    fn buffers(queue: &Queue) -> Vec<(u32, u32)> {
+        let mut at = queue.head();
+        std::iter::from_fn(|| {
+            let first = (at < queue.end()).then_some(at)?;
+            at = queue.buffer_end(first);
+            assert!((first..at).all(|seq| queue.buffer_of(seq) == first), "{first}..{at}");
+            Some((first, at))
+        })
+        .collect()
+    }
+
+    #[test]
+    fn buffers_are_joined_and_split() {
+        let mut queue = Queue::new();
+        for _ in 0..8 {
+            queue.push();
+        }
+        (1..8).for_each(|seq| queue.get_mut(seq).flags |= SACKED);
+        queue.get_mut(5).flags |= EVER_RETRANS;
+        for (first, second) in [(1, 2), (3, 4), (1, 3), (5, 6), (5, 7)] {
+            queue.join(first, second);
+        }
+        assert_eq!((buffers(&queue), queue.merged()), (vec![(0, 1), (1, 5), (5, 8)], 5));
+        assert!((5..8).all(|seq| queue.get(seq).has(EVER_RETRANS)));
+        assert!((1..5).all(|seq| !queue.get(seq).has(EVER_RETRANS)));
+        queue.join(1, 5);
+        assert!((1..8).all(|seq| queue.get(seq).has(EVER_RETRANS)), "one flag for the buffer");
+        queue.split(1, 4);
+        queue.split(4, 7);
+        assert_eq!((buffers(&queue), queue.merged()), (vec![(0, 1), (1, 4), (4, 7), (7, 8)], 4));
+        queue.join(4, 7);
+        // An ACK ends within a buffer.
+        (0..6).for_each(|_| queue.pop());
+        assert_eq!((buffers(&queue), queue.merged()), (vec![(6, 8)], 1));
+        queue.split(6, 7);
+        assert_eq!((buffers(&queue), queue.merged()), (vec![(6, 7), (7, 8)], 0));
+    }
+
+    /// A handoff's advice has the head sent again although it is SACKed, and a D-SACK tells that it came twice.
+    #[test]
+    fn a_packet_of_a_buffer_that_is_sent_again() {
+        let mut queue = Queue::new();
+        for _ in 0..5 {
+            let seq = queue.push();
+            queue.list_last(seq);
+        }
+        for seq in 0..4 {
+            queue.get_mut(seq).flags |= SACKED;
+            queue.unlist(seq);
+        }
+        (1..4).for_each(|seq| queue.join(0, seq));
+        assert_eq!(buffers(&queue), [(0, 4), (4, 5)]);
+        queue.isolate(0);
+        queue.list_last(0);
+        assert_eq!((buffers(&queue), queue.merged()), (vec![(0, 1), (1, 4), (4, 5)], 2));
+        assert_eq!(open(&mut queue), [4, 0]);
+        queue.join(0, 1);
+        assert_eq!((buffers(&queue), queue.merged()), (vec![(0, 4), (4, 5)], 3));
+        assert_eq!(open(&mut queue), [4]);
     }
 }

@@ -1,7 +1,8 @@
 //! SACK and D-SACK: tags on the queue, reordering.
 //!
-//! Source: net/ipv4/tcp_input.c (`tcp_sacktag_write_queue`, `tcp_sacktag_walk`, `tcp_sacktag_one`,
-//! `tcp_is_sackblock_valid`, `tcp_check_dsack`, `tcp_dsack_seen`, `tcp_check_sack_reordering`); RFC 2018, RFC 2883.
+//! Source: net/ipv4/tcp_input.c (`tcp_sacktag_write_queue`, `tcp_sacktag_skip`, `tcp_maybe_skipping_dsack`,
+//! `tcp_sacktag_one`, `tcp_is_sackblock_valid`, `tcp_check_dsack`, `tcp_dsack_seen`, `tcp_check_sack_reordering`);
+//! RFC 2018, RFC 2883. The walk through a block is `collapse.rs`.
 
 use super::cc::RateSample;
 use super::cc::rate::Delivered;
@@ -20,7 +21,7 @@ pub struct SackTag {
     pub first_sackt: u64,
     pub last_sackt: u64,
     /// Lowest packet that came late.
-    reord: u32,
+    pub reord: u32,
     /// Packets delivered.
     pub delivered: u32,
     pub flags: u32,
@@ -28,11 +29,14 @@ pub struct SackTag {
 
 /// A SACK block, and whether it reports a duplicate.
 #[derive(Clone, Copy, Debug, Default)]
-struct Block {
-    start: u32,
-    end: u32,
-    dup: bool,
+pub(super) struct Block {
+    pub start: u32,
+    pub end: u32,
+    pub dup: bool,
 }
+
+/// Blocks of the last ACK that had any, ascending; empty ones come first (`recv_sack_cache`). Their packets are tagged.
+pub(super) type Cache = [(u32, u32); MAX_SACK_BLOCKS];
 
 impl<A: Advisor> LinuxSender<A> {
     /// One beyond the highest SACKed packet (`tcp_highest_sack_seq`).
@@ -63,56 +67,79 @@ impl<A: Advisor> LinuxSender<A> {
         }
         let blocks = &mut blocks[..used];
         blocks.sort_by_key(|block| block.start); // stable, as the kernel's exchanges are
-        let mut at = None;
-        for i in 0..blocks.len() {
-            let block = blocks[i];
-            let next_dup = blocks.get(i + 1).filter(|next| next.dup).copied();
-            // `tcp_sacktag_skip`: never backwards, so that a duplicate inside a block counts once.
-            let from = match at {
-                Some(at) if at > block.start => at,
-                _ if block.start < self.queue.head() => continue,
-                _ => block.start,
-            };
-            at = Some(self.sacktag_walk(from, block, next_dup, tag, rs));
+        self.tag_blocks(blocks, tag, rs);
+        self.sack_cache = Cache::default();
+        for (slot, block) in self.sack_cache[MAX_SACK_BLOCKS - used..].iter_mut().zip(&blocks[..]) {
+            *slot = (block.start, block.end);
         }
         if self.sk.ca_state != CaState::Loss || self.undo_marker.is_some() {
             self.check_reordering(tag.reord);
         }
     }
 
-    /// Tags the packets of one block from `seq` on; returns where it ended (`tcp_sacktag_walk`).
-    fn sacktag_walk(
-        &mut self,
-        from: u32,
-        block: Block,
-        next_dup: Option<Block>,
-        tag: &mut SackTag,
-        rs: &mut RateSample,
-    ) -> u32 {
-        let end = block.end.min(self.queue.end());
-        let mut seq = from;
-        while seq < end {
-            let dup = block.dup || next_dup.is_some_and(|dup| dup.start <= seq && seq < dup.end);
-            if !dup && self.queue.get(seq).has(SACKED) {
-                // Nothing is new here; only a duplicate that is reported may still be told.
-                let stop = next_dup.filter(|dup| seq < dup.start).map_or(end, |dup| dup.start);
-                seq = self.queue.run_end(seq).min(stop).max(seq + 1);
-                continue;
+    /// Tags the packets of the blocks, ascending, that the last ACK did not report. Never backwards, so that a duplicate
+    /// within a block counts once, if at all.
+    fn tag_blocks(&mut self, blocks: &[Block], tag: &mut SackTag, rs: &mut RateSample) {
+        let known = self.sack_cache;
+        let mut cached = match self.sk.sacked_out {
+            0 => known.len(),
+            _ => known.iter().position(|&block| block != (0, 0)).unwrap_or(known.len()),
+        };
+        let mut at = None;
+        let mut i = 0;
+        while i < blocks.len() {
+            let block = blocks[i];
+            let next_dup = blocks.get(i + 1).filter(|next| next.dup).copied();
+            while known.get(cached).is_some_and(|known| block.start >= known.1) {
+                cached += 1;
             }
-            self.sacktag_one(seq, dup, tag);
-            self.note_delivered(seq, rs);
-            if self.queue.get(seq).has(SACKED) {
-                self.queue.unlist(seq);
+            let overlapping = known.get(cached).filter(|known| !block.dup && block.end > known.0);
+            if let Some(&(start, end)) = overlapping {
+                if block.start < start {
+                    at = self.sacktag_skip(at, block.start);
+                    at = self.sacktag_walk(at, Block { end: start, ..block }, next_dup, tag, rs);
+                }
+                if block.end <= end {
+                    i += 1;
+                    continue;
+                }
+                // `tcp_maybe_skipping_dsack`
+                if let Some(dup) = next_dup.filter(|dup| dup.start < end) {
+                    at = self.sacktag_skip(at, dup.start);
+                    at = self.sacktag_walk(at, dup, None, tag, rs);
+                }
+                cached += 1;
+                if self.highest_sack_seq() != end {
+                    at = self.sacktag_skip(at, end);
+                    continue;
+                }
+                at = self.highest_sack_buffer();
+                if at.is_none() {
+                    break;
+                }
+            } else {
+                if block.start >= self.highest_sack_seq() {
+                    at = self.highest_sack_buffer();
+                    if at.is_none() {
+                        break;
+                    }
+                }
+                at = self.sacktag_skip(at, block.start);
             }
-            if seq >= self.highest_sack_seq() {
-                self.highest_sack = seq + 1; // `tcp_advance_highest_sack`
-            }
-            seq += 1;
+            at = self.sacktag_walk(at, block, next_dup, tag, rs);
+            i += 1;
         }
-        if from < end && !block.dup && self.queue.get(from).has(SACKED) {
-            self.queue.note_run(from, end);
-        }
-        seq
+    }
+
+    /// The buffer behind the highest SACKed one, if there is one (`tcp_highest_sack`).
+    fn highest_sack_buffer(&self) -> Option<u32> {
+        (self.highest_sack < self.queue.end()).then_some(self.highest_sack)
+    }
+
+    /// The buffer `at` if it lies beyond packet `to`, else the one that holds it (`tcp_sacktag_skip`).
+    fn sacktag_skip(&self, at: Option<u32>, to: u32) -> Option<u32> {
+        let holds = (self.queue.head()..self.queue.end()).contains(&to);
+        at.filter(|&at| at > to).or_else(|| holds.then(|| self.queue.buffer_of(to)))
     }
 
     /// Packet `seq` is (s)acked: it may give the rate sample.
@@ -128,21 +155,23 @@ impl<A: Advisor> LinuxSender<A> {
         self.sk.rate_skb_delivered(&mut packet.stamp, &delivered, rs);
     }
 
-    /// Packet `seq` lies in a block (`tcp_sacktag_one`).
-    fn sacktag_one(&mut self, seq: u32, dup: bool, tag: &mut SackTag) {
+    /// The buffer of `packets` that begins with `seq` lies in a block; returns its flags (`tcp_sacktag_one`). Only SACKed
+    /// ones have several.
+    pub(super) fn sacktag_one(&mut self, seq: u32, packets: u32, dup: bool, tag: &mut SackTag) -> u8 {
         let packet = *self.queue.get(seq);
         let mut flags = packet.flags;
         if dup && packet.has(ANY_RETRANS) {
-            if self.undo_retrans > 0 && self.undo_marker.is_some_and(|marker| seq + 1 > marker) {
-                self.undo_retrans -= 1;
+            let end = seq + packets;
+            if self.undo_retrans > 0 && self.undo_marker.is_some_and(|marker| end > marker) {
+                self.undo_retrans = (self.undo_retrans - packets as i32).max(0);
             }
             if packet.has(SACKED) {
                 tag.reord = tag.reord.min(seq);
             }
         }
         // About to be acknowledged.
-        if seq < self.sk.snd_una {
-            return;
+        if seq + packets <= self.sk.snd_una {
+            return flags;
         }
         if !packet.has(SACKED) {
             self.rack_advance(flags, seq + 1, packet.sent_us());
@@ -176,19 +205,15 @@ impl<A: Advisor> LinuxSender<A> {
             }
             flags |= SACKED;
             tag.flags |= flag::DATA_SACKED;
-            self.sk.sacked_out += 1;
-            tag.delivered += 1;
+            self.sk.sacked_out += packets;
+            tag.delivered += packets;
             self.note_on_path(&packet);
         }
         if dup && flags & RETRANS != 0 {
             flags &= !RETRANS;
-            self.sk.retrans_out -= 1;
+            self.sk.retrans_out -= packets;
         }
-        self.queue.get_mut(seq).flags = flags;
-        // A retransmission that was not called lost is left alone.
-        if !dup && flags & SACKED != 0 && packet.flags & (SACKED | LOST | RETRANS) != RETRANS {
-            self.queue.merge(seq);
-        }
+        flags
     }
 
     /// `tcp_is_sackblock_valid`.

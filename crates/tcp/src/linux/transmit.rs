@@ -192,6 +192,7 @@ impl<A: Advisor> LinuxSender<A> {
         }
         self.total_retrans += 1;
         self.leave_old_path(seq);
+        self.queue.isolate(seq);
         self.transmit(seq, true);
         self.queue.get_mut(seq).flags |= EVER_RETRANS;
         true
@@ -237,7 +238,7 @@ impl<A: Advisor> LinuxSender<A> {
             if !packet.has(LOST) {
                 let sacked = packet.has(SACKED);
                 hole |= !packet.has(SACKED | RETRANS);
-                seq = if sacked { self.queue.run_end(seq) } else { seq + 1 };
+                seq = if sacked { self.queue.buffer_end(self.queue.buffer_of(seq)) } else { seq + 1 };
                 continue;
             }
             if !packet.has(SACKED | RETRANS) {

@@ -181,6 +181,33 @@ impl Run {
     }
 }
 
+/// The timer expires twice, a SACK of an original shows that to have been needless, and the timer expires again: the head
+/// counts twice as sent again ("retrans_out leaked"). With the last packet the kernel forgets it (`tcp_clean_rtx_queue`).
+#[test]
+fn what_has_leaked_is_forgotten_with_the_last_packet() {
+    for stack in &KERNELS {
+        let mut run = Run::new(stack);
+        let expire = |run: &mut Run| {
+            let before = run.sender.tally().timeouts;
+            while run.sender.tally().timeouts == before {
+                run.handle(&Event::Timer);
+            }
+        };
+        let out = |run: &Run| run.sender.snd_max() - run.sender.snd_una();
+        expire(&mut run);
+        expire(&mut run);
+        run.handle(&Event::Ack { moves: 0, sacks: vec![(4, 1)], after_us: 1_000, echo_ms: 0 });
+        assert_eq!(run.sender.tally().undos, 1, "{}", stack.name);
+        expire(&mut run);
+        let sk = run.sender.sock();
+        assert_eq!(sk.lost_out + sk.sacked_out, sk.packets_out, "{}: all that is out is lost", stack.name);
+        assert_eq!(run.sender.in_flight(), 2, "{}: the head was sent again once", stack.name);
+        let all = out(&run);
+        run.handle(&Event::Ack { moves: all, sacks: Vec::new(), after_us: 1_000, echo_ms: 0 });
+        assert_eq!(run.sender.in_flight(), out(&run), "{}: new packets alone", stack.name);
+    }
+}
+
 /// Packets of a transfer over two paths.
 const TRANSFER: u32 = 300;
 

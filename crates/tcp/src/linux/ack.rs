@@ -242,7 +242,17 @@ impl<A: Advisor> LinuxSender<A> {
             let sample = AckSample { pkts_acked, rtt_us: rs.rtt_us };
             self.control.pkts_acked(&mut self.sk, &sample);
         }
+        if self.sk.packets_out == 0 && self.sack_ok {
+            self.forget_leaks();
+        }
         flags
+    }
+
+    /// With the last packet what `retrans_out` counts for good is forgotten, or a small cwnd would send nothing more
+    /// (`FASTRETRANS_DEBUG`).
+    fn forget_leaks(&mut self) {
+        (self.sk.lost_out, self.sk.sacked_out, self.sk.retrans_out) = (0, 0, 0);
+        self.leaked = 0;
     }
 
     /// `tcp_cong_control`.

@@ -194,7 +194,7 @@ pub struct LinuxSender<A> {
     prior_ssthresh: u32,
     /// Time stamp of the first retransmission of an episode, ms; 0 = none.
     retrans_stamp: u32,
-    /// Retransmissions that `retrans_out` counts for good, as the kernel's does.
+    /// Retransmissions that `retrans_out` counts until nothing is outstanding, as the kernel's does.
     leaked: u32,
 
     cwnd_stamp: u32,

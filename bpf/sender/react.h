@@ -67,7 +67,9 @@ static inline u32 segue_on_notice(struct sock *sk, struct segue_connection *conn
 		conn->raised = !notice->disconnected;
 	}
 	if (act.what & SEGUE_SET_CWND)
-		conn->notified_kbps = notice->new_link.rate_kbps / segue_max(1, notice->flows);
+		/* a claim's slots are this flow's alone only until it is over */
+		conn->notified_kbps = notice->new_link.rate_kbps /
+				      (act.what & SEGUE_CLAIM ? 1 : segue_max(1, notice->flows));
 	if (notice->disconnected && scheme != SEGUE_SCHEME_unaware)
 		conn->bounds_rto = 1;
 	return segue_enact(sk, conn, notice->disconnected, &act);

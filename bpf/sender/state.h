@@ -63,7 +63,7 @@ struct segue_connection {
 	u32 trial_allowed; /* losses that prove nothing */
 	u32 resumed; /* packets: the window after an outage */
 	u32 quiet_us; /* since when an ACK is waited for, by the kernel's clock of this connection */
-	u32 notified_kbps; /* this flow's share of the last notice's rate; 0: not in doubt */
+	u32 notified_kbps; /* the last notice's rate as far as it is this flow's; 0: not in doubt */
 	u32 own_rto_max_ms; /* rto_max.h: to be given back; 0: not bounded */
 	u32 last_una;
 	u32 accepted;

@@ -42,7 +42,7 @@ pub(crate) struct OnLinux {
     claims: bool,
     /// Packets: a notice raises the window no further; 0: nothing is known.
     proven: u32,
-    /// This flow's share of the last notice's rate, and when that came; 0: not in doubt.
+    /// The last notice's rate as far as it is this flow's, and when that came; 0: not in doubt.
     notified_kbps: u32,
     notified_at: Nanos,
     /// A notice has been accepted.
@@ -191,6 +191,8 @@ impl OnLinux {
         self.rto_bound_ms = grant::rto_bound_ms(&notice.new_link);
         self.bounds_rto |= tp.has_rto_max && notice.disconnected != 0;
         self.notified_kbps = match act.has(What::SET_CWND) {
+            // A claim's slots are this flow's alone only until it is over.
+            true if act.has(What::CLAIM) => notice.new_link.rate_kbps,
             true => notice.new_link.rate_kbps / notice.flows.max(1),
             false => self.notified_kbps,
         };

@@ -326,6 +326,26 @@ mod claim {
         assert!(!sender.claims());
     }
 
+    /// Four flows had 300 kbit/s each. When others have ended, twice as much arrives of this one, and the link is no
+    /// faster. 60 packets of 1448 bytes a second are 695 kbit/s, 208 are 2,409.
+    #[test]
+    fn the_part_of_others_is_no_faster_link() {
+        for (delivered, ssthresh) in [(60, None), (208, Some(u32::MAX))] {
+            let mut sender = near();
+            sender.on_notice(&view(), &Notice { old_link: OLD, new_link: NEW, flows: 4, disconnected: 1 });
+            let later = |rounds: u32| with(&open(rounds), |tp| tp.now += 5_000 * MS);
+            sender.before_sending(&later(1));
+            assert!(!sender.claims());
+            for rounds in 1..=4 {
+                sender.on_ack(&later(rounds));
+            }
+            let fast = with(&later(5), |tp| {
+                (tp.rate_delivered, tp.rate_interval_us) = (delivered, 1_000_000);
+            });
+            assert_eq!(sender.on_ack(&fast).ssthresh, ssthresh, "{delivered}");
+        }
+    }
+
     /// Without an outage the window grew. The first cut for what was sent since the notice refutes it: the next claim
     /// raises it no further than that cut has left it.
     #[test]

@@ -127,9 +127,8 @@ impl HandoffScheme for Near {
         (self.enactment == Enactment::Paper).then(|| Claim::distorted(self.distortion))
     }
 
-    /// 8.6
-    fn tells_all(&self) -> bool {
-        true
+    fn asks_icmp(&self) -> bool {
+        self.linux.asks_icmp()
     }
 
     /// On paper all flows' claim hears it.

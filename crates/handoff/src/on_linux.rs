@@ -40,6 +40,8 @@ pub(crate) struct OnLinux {
     raised: bool,
     /// A claim lasts.
     claims: bool,
+    /// The answer to the present ACK asks for an ICMP (RFC 6069).
+    asks: bool,
     /// Packets: a notice raises the window no further; 0: nothing is known.
     proven: u32,
     /// The last notice's rate as far as it is this flow's, and when that came; 0: not in doubt.
@@ -117,6 +119,7 @@ impl OnLinux {
     /// `segue_on_ack`: an ACK, as far as the policy is not told of it.
     pub fn on_ack(&mut self, view: &View, policy: &mut impl Decides) -> Advice {
         let Some(tp) = view.kernel else { return Advice::default() };
+        self.asks = false;
         let advice = self.answer(view, tp, policy);
         self.look_at_rto(view, &tp);
         advice
@@ -217,7 +220,9 @@ impl OnLinux {
                 self.resumed = raised;
             }
         }
-        self.claims |= act.has(What::CLAIM);
+        if act.has(What::CLAIM) {
+            (self.claims, self.asks) = (true, act.has(What::RETRANSMIT_HEAD));
+        }
         if act.has(What::SET_CWND | What::SET_SSTHRESH) {
             self.start_guard(view, ssthresh.unwrap_or(tp.ssthresh));
         }

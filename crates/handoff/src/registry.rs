@@ -80,9 +80,9 @@ macro_rules! schemes {
                 match self { $(Self::$variant(scheme) => scheme.on_notice(view, notice)),+ }
             }
 
-            /// Whether a notice that one flow answers so is one for all flows of that mobile.
-            pub fn tells_all(&self) -> bool {
-                match self { $(Self::$variant(scheme) => scheme.tells_all()),+ }
+            /// Whether its answer asks for an ICMP (RFC 6069).
+            pub fn asks_icmp(&self) -> bool {
+                match self { $(Self::$variant(scheme) => scheme.asks_icmp()),+ }
             }
 
             /// A notice has come with the segment that is about to be processed; whether it is answered there.

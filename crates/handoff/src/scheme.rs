@@ -194,8 +194,9 @@ pub trait HandoffScheme: Advisor + Sized {
         None
     }
 
-    /// Whether a notice that one flow answers while it is processed is one for all flows of that mobile.
-    fn tells_all(&self) -> bool {
+    /// Whether its answer to the segment that has just been processed asks for an ICMP, which makes a kernel try its
+    /// head at once (RFC 6069).
+    fn asks_icmp(&self) -> bool {
         false
     }
 

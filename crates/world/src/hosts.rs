@@ -199,12 +199,6 @@ impl Correspondent {
             }
             _ => false,
         };
-        let all = match &told {
-            Some((_, Some(News::Notice(notice)))) if pends && flow.sender.advisor().scheme().tells_all() => {
-                Some(*notice)
-            }
-            _ => None,
-        };
         let claimed = if self.claim.is_some() || told.is_some() { Some(packet.segment) } else { None };
         // The segment that a notice echoes was sent before the break: no round trip of any path (algorithms.md 4.3
         // [C]).
@@ -240,35 +234,26 @@ impl Correspondent {
         if let Some(ack) = claimed {
             self.tell_claim(net, index, &ack);
         }
-        self.pump(net, index);
-        if let Some(notice) = all {
-            self.tell_others(net, index, &notice);
+        if pends && self.flows[index].sender.advisor().scheme().asks_icmp() {
+            self.try_head(net, index);
         }
+        self.pump(net, index);
     }
 
-    /// The notice of flow `index` is one for all: the others answer it at their next ACK. A flow whose timer has backed
-    /// off has none to come, and is told by ICMP (RFC 6069) to try its head.
+    /// Flow `index` is told by ICMP to try its head (RFC 6069): as often as its timer has backed off, and once more, which
+    /// finds it expired.
     #[cold]
-    fn tell_others<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, index: usize, notice: &Notice) {
+    fn try_head<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, index: usize) {
         let now = net.now();
-        for other in (0..self.flows.len()).filter(|&other| other != index) {
-            let sender = &mut self.flows[other].sender;
-            if !sender.is_established() {
-                continue;
+        let SendingFlow { id, sender, .. } = &mut self.flows[index];
+        let head = (sender.snd_una(), sender.head_copy(), sender.counters().timeouts);
+        for _ in 0..=sender.view().timeouts_since_ack {
+            if sender.counters().timeouts != head.2 || !sender.on_unreachable(now, head.0) {
+                break;
             }
-            let view = sender.view();
-            sender.advisor().pend(&view, notice);
-            let head = (sender.snd_una(), sender.head_copy(), sender.counters().timeouts);
-            // As many as it has backed off, and one that finds the timer expired.
-            for _ in 0..=view.timeouts_since_ack {
-                if !sender.on_unreachable(now, head.0) {
-                    break;
-                }
-            }
-            if sender.counters().timeouts != head.2 {
-                net.observer.timeout(now, self.flows[other].id, head.0, head.1);
-            }
-            self.pump(net, other);
+        }
+        if sender.counters().timeouts != head.2 {
+            net.observer.timeout(now, *id, head.0, head.1);
         }
     }
 

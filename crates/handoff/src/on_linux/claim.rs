@@ -20,6 +20,11 @@ impl OnLinux {
         self.claims
     }
 
+    /// Whether an ICMP is asked for, so that the kernel tries the head at once (`segue_ask_icmp`).
+    pub fn asks_icmp(&self) -> bool {
+        self.asks
+    }
+
     /// `segue_before_sending`.
     pub fn before_sending(&mut self, view: &View, flow: &mut Flow) -> Advice {
         let Some(tp) = view.kernel.filter(|_| self.claims) else { return Advice::default() };

@@ -233,13 +233,7 @@ static inline u32 segue_near_share(const struct segue_near *near, u32 own)
 	return segue_saturate((near->window + whole - 1) / whole);
 }
 
-/* 8: one flow on Linux, which can be given a window and a pace, and no packet. `near` is that of
- * own = 1: its slot is a packet of this flow's part of the link. */
-
-/* 8.1: packets, its part of the path and what a delayed ACK holds back. */
-static inline u32 segue_near_flow_window(const struct segue_near *near)
-{
-	return segue_saturate(segue_near_most_out(near->window, 1));
-}
+/* 8: one flow on Linux can be given a window and a pace, and no packet: near_flow.h. `near` is
+ * that of own = 1 there: its slot is a packet of this flow's part of the link. */
 
 #endif

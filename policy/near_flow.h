@@ -30,11 +30,12 @@ struct segue_near_flow {
 	u32 ho_point; /* snd_max at the notice */
 	u32 drains; /* 1: not all of what was sent before it is acknowledged */
 	u32 claims; /* 1: the claim lasts */
-	u32 since; /* of the packets under way then, the last so many are on the new link */
-	u32 old_out; /* and so many were on the old one */
+	u32 flight; /* packets under way then */
+	u32 since; /* the last so many of them were on the new link */
 	u32 kbps; /* this flow's slots */
-	u32 rtts_ms; /* two of the new path: the claim lasts so long, and until ho_point is reached */
-	u32 most_ms; /* but no longer than this (5.4) */
+	u32 rtt_ms; /* of the new path as told */
+	u32 rtts_ms; /* two of them: the claim lasts so long, and until ho_point is reached */
+	u32 most_ms; /* ho_point is waited for no longer (8.5) */
 };
 
 static inline u32 segue_near_ms(u64 ns)
@@ -53,14 +54,27 @@ static inline u64 segue_near_old_ack_way(const struct segue_notice *notice)
 
 /* 2.5, 2.6: of the packets under way, those that left after completion. ACKs have let them out
  * that were on the old link then, one for each of its packets; what the mobile sent later comes
- * over the new link, and not before the notice. */
-static inline u32 segue_near_since(const struct segue_near *near, const struct segue_notice *notice)
+ * over the new link, and not before the notice. W of them fit into the new path. */
+static inline u32 segue_near_since(const struct segue_near *near, const struct segue_notice *notice,
+				   u32 flows, u32 flight)
 {
-	const u64 flows = segue_max(1, segue_min(notice->flows, SEGUE_FLOWS_LIMIT));
 	const u64 old_way = segue_near_old_ack_way(notice);
 	const u64 way = near->ack_way_ns < old_way ? near->ack_way_ns : old_way;
+	const u64 since = way / (near->old_slot_ns * flows + 1) + 1;
+	const u32 there = segue_min(segue_saturate(since), segue_near_share(near, 1));
 
-	return notice->disconnected ? 0 : segue_saturate(way / (near->old_slot_ns * flows + 1) + 1);
+	return notice->disconnected ? 0 : segue_min(there, flight);
+}
+
+/* 8.5: as long as it takes to hear of a loss (5.4), to send all again that is under way, and
+ * until the old link has delivered what it holds. */
+static inline u64 segue_near_longest_ns(const struct segue_near *near,
+					const struct segue_notice *notice, u32 flows, u32 flight)
+{
+	const u64 packets = segue_min(flight, SEGUE_FLIGHT_LIMIT);
+	const u64 old = notice->disconnected ? 0 : near->old_slot_ns * flows;
+
+	return segue_near_rto_ns(near, 0) + packets * (near->slot_ns + old);
 }
 
 static inline void segue_near_on_notice(const void *settings, void *state,
@@ -70,23 +84,25 @@ static inline void segue_near_on_notice(const void *settings, void *state,
 {
 	struct segue_near_flow *flow = state;
 	struct segue_near near;
-	u32 window;
+	u32 window, flows;
 
 	(void)settings;
 	if (!segue_notice_usable(notice))
 		return;
+	flows = segue_max(1, segue_min(notice->flows, SEGUE_FLOWS_LIMIT));
 	/* the notice is about the path: its delays have what lies beyond the link */
 	segue_near_of(&near, notice, 0, SEGUE_NEAR_PACKET_BYTES, SEGUE_NEAR_ACK_BYTES, 1);
-	window = segue_saturate((u64)segue_near_flow_window(&near) * SEGUE_PACKET);
+	window = segue_saturate((u64)segue_near_share(&near, 1) * SEGUE_PACKET);
 	flow->ho_point = tcp->snd_max;
 	flow->drains = segue_seq_before(tcp->snd_una, tcp->snd_max);
 	flow->claims = 1;
-	flow->since = segue_near_since(&near, notice);
-	flow->old_out = tcp->flight > flow->since ? tcp->flight - flow->since : 0;
-	flow->kbps = segue_max(1, notice->new_link.rate_kbps /
-					  segue_max(1, segue_min(notice->flows, SEGUE_FLOWS_LIMIT)));
+	flow->flight = tcp->flight;
+	flow->since = segue_near_since(&near, notice, flows, tcp->flight);
+	flow->kbps = segue_max(1, notice->new_link.rate_kbps / flows);
+	flow->rtt_ms = segue_near_ms(near.rtt_ns);
 	flow->rtts_ms = segue_near_ms(2 * near.rtt_ns);
-	flow->most_ms = segue_near_ms(segue_near_rto_ns(&near, 0));
+	flow->most_ms = segue_near_ms(segue_near_longest_ns(&near, notice, flows,
+							   tcp->flight));
 
 	act->what |= SEGUE_CLAIM;
 	segue_set_cwnd(act, window);
@@ -153,18 +169,21 @@ static inline u32 segue_near_claim(void *state, const struct segue_out *out,
 
 	if (!flow->claims)
 		return 0;
-	if (out->elapsed_ms >= flow->most_ms || (!drains && out->elapsed_ms >= flow->rtts_ms)) {
+	if (out->elapsed_ms >= (drains ? flow->most_ms : flow->rtts_ms)) {
 		flow->claims = 0;
 		return 0;
 	}
 	if (drains) {
 		const u32 unit = segue_max(1, out->unit);
+		const u32 left = (flow->ho_point - out->snd_una + unit - 1) / unit;
+		/* what was on the new link has arrived a round trip later, or is lost */
+		const u32 since = out->elapsed_ms < flow->rtt_ms ? flow->since : 0;
+		const u32 there = segue_saturate((u64)since + out->marked);
 
-		old_out = (flow->ho_point - out->snd_una + unit - 1) / unit;
-		old_out = old_out > flow->since ? old_out - flow->since : 0;
-		old_out = old_out > out->marked ? old_out - out->marked : 0;
+		old_out = left > there ? left - there : 0;
+		old_out = segue_min(old_out, flow->flight - since);
 	}
-	claim->old_out = segue_min(old_out, flow->old_out);
+	claim->beside = old_out + SEGUE_NEAR_ACKS_HELD;
 	claim->kbps = flow->kbps;
 	return 1;
 }

@@ -121,7 +121,7 @@ struct segue_out {
 
 /* A claim's answer. */
 struct segue_claim {
-	u32 old_out; /* packets under way that are not on the new link, beside cwnd */
+	u32 beside; /* packets that may be out beside cwnd */
 	u32 kbps; /* pace */
 };
 

@@ -62,7 +62,8 @@ struct segue_table {
 	/* the window that the access link alone holds, for a sender that knows the base RTT of
 	 * the path (base_rtt.h); left out: the answer holds for any path */
 	u32 (*link_window)(const void *set, const struct segue_notice *notice);
-	/* before packets leave, after an answer with SEGUE_CLAIM: 1 as long as the claim lasts */
+	/* before packets leave, after an answer with SEGUE_CLAIM: 1 as long as the claim lasts;
+	 * the first cut that the policy does not answer ends it, too */
 	u32 (*claim)(void *flow, const struct segue_out *out, struct segue_claim *claim);
 	/* 1: on_rtt_sample reads sample_seq. Linux does not tell it, and so does not call. */
 	u32 sample_seq;

@@ -8,6 +8,9 @@
  * asks the congestion control for min_tso_segs, before it looks at cwnd and pace
  * (tcp_write_xmit, tcp_xmit_retransmit_queue). So the claim is enacted there.
  *
+ * A timer may expire because the new path is longer than the old one. Until an ACK shows
+ * whether it was right, the kernel sends the head alone.
+ *
  * Where no fq paces, TCP does by itself (SK_PACING_NEEDED), until the claim is over.
  *
  * Source: docs/internals/kernel.md; net/ipv4/tcp_output.c.
@@ -66,7 +69,9 @@ static inline u32 segue_before_sending(struct sock *sk)
 		segue_end_claim(sk, conn);
 		return 0;
 	}
-	tp->snd_cwnd = segue_min(segue_claimed(conn->guard) + claim.old_out, tp->snd_cwnd_clamp);
+	if (!conn->expired)
+		tp->snd_cwnd = segue_min(segue_claimed(conn->guard) + claim.beside,
+					 tp->snd_cwnd_clamp);
 	sk->sk_pacing_rate = segue_payload_rate(claim.kbps, tp->mss_cache);
 	return 1;
 }

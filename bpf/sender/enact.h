@@ -137,7 +137,8 @@ static inline void segue_doubt(struct segue_connection *conn, struct tcp_sock *t
 
 /* RFC 6069: a host unreachable that quotes the head of a flow that backs off takes one
  * back-off back; the last one finds the timer long expired and resends. */
-static inline void segue_ask_icmp(struct sock *sk, const struct tcp_sock *tp)
+static inline void segue_ask_icmp(struct sock *sk, const struct tcp_sock *tp,
+				  struct segue_connection *conn)
 {
 	const struct sock_common *common = &sk->__sk_common;
 	struct segue_icmp_request *request;
@@ -156,6 +157,7 @@ static inline void segue_ask_icmp(struct sock *sk, const struct tcp_sock *tp)
 	request->snd_una = tp->snd_una;
 	request->copies = backoff + 1;
 	bpf_ringbuf_submit(request, 0);
+	conn->asks = 1;
 }
 
 /* The kernel has found a cut to be wrong and asks for the window before it. */
@@ -196,7 +198,7 @@ static inline u32 segue_enact(struct sock *sk, struct segue_connection *conn, u3
 		}
 		/* where this ACK advances snd_una, raising cwnd is all it takes */
 		if (tp->inet_conn.icsk_retransmits)
-			segue_ask_icmp(sk, tp);
+			segue_ask_icmp(sk, tp, conn);
 	}
 	if (act->what & SEGUE_CLAIM)
 		segue_begin_claim(sk, conn);

@@ -79,6 +79,7 @@ static inline enum segue_outcome segue_on_ack(struct sock *sk, struct segue_conn
 	struct tcp_sock *tp = segue_tcp(sk);
 	const u32 waited = conn->busy;
 
+	conn->asks = 0;
 	if (tp->snd_una != conn->last_una) {
 		conn->last_una = tp->snd_una;
 		if (conn->busy && tp->snd_una == tp->write_seq)
@@ -99,6 +100,7 @@ static inline enum segue_outcome segue_on_ack(struct sock *sk, struct segue_conn
 	}
 	if (conn->bounds_rto || conn->own_rto_max_ms)
 		segue_look_at_rto(sk, tp, conn);
+	conn->expired = 0;
 	conn->quiet_us = (u32)tp->tcp_mstamp;
 	return anew;
 }
@@ -155,6 +157,11 @@ static inline void segue_on_state(struct sock *sk, u32 state)
 	if (state == TCP_CA_Loss && !tp->inet_conn.icsk_retransmits) {
 		conn->ssthresh_saved = tp->snd_ssthresh;
 		conn->srtt_before_us = tp->srtt_us >> 3;
+	}
+	if (conn->claims && state == TCP_CA_Loss) {
+		/* all is marked lost, which proves nothing: the RTO is still that of the old path */
+		conn->trial_lost = tp->lost;
+		conn->expired = !conn->asks;
 	}
 	segue_on_cut(sk, conn, state);
 }

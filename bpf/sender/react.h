@@ -115,6 +115,8 @@ static inline void segue_on_cut(struct sock *sk, struct segue_connection *conn, 
 	if (!segue_listening(conn)) {
 		if (conn->raised && conn->trial_rounds)
 			segue_refuted(tp, conn);
+		if (conn->claims)
+			segue_end_claim(sk, conn);
 		return;
 	}
 	segue_view(tp, conn, segue_ca_state(tp), tp->prior_cwnd, &view);

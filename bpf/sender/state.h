@@ -49,6 +49,8 @@ struct segue_connection {
 	u8 bounds_rto : 1; /* rto_max.h: wanted, once it is safe */
 	u8 claims : 1; /* claim.h */
 	u8 paces : 1; /* TCP's own pacing is ours to end */
+	u8 expired : 1; /* the timer has, and no ACK has come since */
+	u8 asks : 1; /* an ICMP has been asked for (RFC 6069), which makes the timer expire */
 	u8 raised : 1; /* the trial is of a window that was raised without an outage */
 	u8 guard_rounds; /* round trips for which `guard` still holds */
 	u8 trial_rounds; /* round trips for which what was granted is on trial */

@@ -191,8 +191,8 @@ impl Advisor for LoggedScheme {
         self.scheme.on_loss();
     }
 
-    fn on_cut(&mut self, view: &View) {
-        self.scheme.on_cut(view);
+    fn on_cut(&mut self, view: &View) -> Advice {
+        self.scheme.on_cut(view)
     }
 
     #[inline]

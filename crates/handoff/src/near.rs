@@ -50,10 +50,8 @@ impl Advisor for Near {
         self.enactment.advice(&action)
     }
 
-    fn on_cut(&mut self, view: &View) {
-        if !self.flow.listens() {
-            self.linux.refuted(view);
-        }
+    fn on_cut(&mut self, view: &View) -> Advice {
+        self.linux.on_cut(view, self.flow.listens())
     }
 
     #[inline]

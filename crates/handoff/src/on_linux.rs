@@ -40,7 +40,9 @@ pub(crate) struct OnLinux {
     raised: bool,
     /// A claim lasts.
     claims: bool,
-    /// The answer to the present ACK asks for an ICMP (RFC 6069).
+    /// The timer has expired, and no ACK has come since.
+    expired: bool,
+    /// The answer to the present ACK asks for an ICMP (RFC 6069), which makes the timer expire.
     asks: bool,
     /// Packets: a notice raises the window no further; 0: nothing is known.
     proven: u32,
@@ -122,6 +124,7 @@ impl OnLinux {
         self.asks = false;
         let advice = self.answer(view, tp, policy);
         self.look_at_rto(view, &tp);
+        self.expired = false;
         advice
     }
 
@@ -221,7 +224,8 @@ impl OnLinux {
             }
         }
         if act.has(What::CLAIM) {
-            (self.claims, self.asks) = (true, act.has(What::RETRANSMIT_HEAD));
+            self.claims = true;
+            self.asks = act.has(What::RETRANSMIT_HEAD);
         }
         if act.has(What::SET_CWND | What::SET_SSTHRESH) {
             self.start_guard(view, ssthresh.unwrap_or(tp.ssthresh));

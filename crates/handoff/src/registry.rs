@@ -189,7 +189,7 @@ macro_rules! schemes {
             fn on_loss(&mut self) {
                 match self { $(Self::$variant(scheme) => scheme.on_loss()),+ }
             }
-            fn on_cut(&mut self, view: &View) {
+            fn on_cut(&mut self, view: &View) -> Advice {
                 match self { $(Self::$variant(scheme) => scheme.on_cut(view)),+ }
             }
             #[inline]

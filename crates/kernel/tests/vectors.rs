@@ -114,7 +114,7 @@ impl Program<'_> {
         (to.snd_una, to.unit, to.marked, to.elapsed_ms) = (out.snd_una, out.unit, out.marked, out.elapsed_ms);
         self.run(Event::Claim);
         let globals = self.globals();
-        let claim = Claim { old_out: globals.claim.old_out, kbps: globals.claim.kbps };
+        let claim = Claim { beside: globals.claim.beside, kbps: globals.claim.kbps };
         (globals.answer != 0).then_some(claim)
     }
 

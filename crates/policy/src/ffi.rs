@@ -92,7 +92,6 @@ unsafe extern "C" {
     pub(crate) safe fn segue_shim_near_keeps_up(near: &Near, packets: u32, first_ns: u64, rtt_ns: u64)
     -> u32;
     pub(crate) safe fn segue_shim_near_steps_more(steps: u32) -> u32;
-    pub(crate) safe fn segue_shim_near_flow_window(near: &Near) -> u32;
     pub(crate) safe fn segue_shim_near_share(near: &Near, own: u32) -> u32;
     pub(crate) safe fn segue_shim_near_rto_ns(near: &Near, backoff: u32) -> u64;
 

@@ -145,11 +145,6 @@ impl Near {
         ffi::segue_shim_near_share(self, own)
     }
 
-    /// Packets of one flow on Linux: its part of the path, and what a delayed ACK holds back.
-    pub fn flow_window(&self) -> u32 {
-        ffi::segue_shim_near_flow_window(self)
-    }
-
     /// How many steps are left when a queue shows.
     pub fn steps_left(steps: u32) -> u32 {
         ffi::segue_shim_near_steps_left(steps)

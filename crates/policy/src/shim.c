@@ -310,11 +310,6 @@ u32 segue_shim_near_share(const struct segue_near *near, u32 own)
 	return segue_near_share(near, own);
 }
 
-u32 segue_shim_near_flow_window(const struct segue_near *near)
-{
-	return segue_near_flow_window(near);
-}
-
 u64 segue_shim_near_rto_ns(const struct segue_near *near, u32 backoff)
 {
 	return segue_near_rto_ns(near, backoff);

@@ -177,8 +177,8 @@ pub struct Out {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Claim {
-    /// Packets under way that are not on the new link, beside cwnd.
-    pub old_out: u32,
+    /// Packets that may be out beside cwnd.
+    pub beside: u32,
     /// Pace, kbit/s.
     pub kbps: u32,
 }

@@ -271,7 +271,9 @@ pub trait Advisor: Clone {
     /// The timer has expired, the state is Loss.
     fn on_loss(&mut self) {}
     /// The window has been cut: the state is Recovery or Loss.
-    fn on_cut(&mut self, _view: &View) {}
+    fn on_cut(&mut self, _view: &View) -> Advice {
+        Advice::default()
+    }
     /// Whether it wants to be asked before packets leave.
     #[inline]
     fn claims(&self) -> bool {

@@ -35,11 +35,14 @@ impl OnLinux {
             elapsed_ms: millis(tp.now).wrapping_sub(millis(self.notified_at)),
         };
         match flow.claim(&out) {
-            Some(claim) => Advice {
-                cwnd: Some(window(grant::claimed(self.guard) + claim.old_out)),
-                pace: Some(Pace::At(grant::payload_rate(claim.kbps, tp.mss))),
-                ..Advice::default()
-            },
+            Some(claim) => {
+                let all = grant::claimed(self.guard) + claim.beside;
+                Advice {
+                    cwnd: (!self.expired).then(|| window(all)),
+                    pace: Some(Pace::At(grant::payload_rate(claim.kbps, tp.mss))),
+                    ..Advice::default()
+                }
+            }
             None => self.end_claim(&tp),
         }
     }
@@ -51,9 +54,27 @@ impl OnLinux {
         Advice { cwnd: Some(cwnd), pace: Some(Pace::Ends), ..Advice::default() }
     }
 
-    /// `segue_refuted`: without an outage the first cut refutes a grant, if the policy did not expect the loss.
-    pub fn refuted(&mut self, view: &View) {
-        let Some(tp) = view.kernel.filter(|_| self.raised && self.trial.is_some()) else { return };
+    /// `segue_on_state` and `segue_on_cut`, as far as they are the host's; whether the policy expected the cut.
+    pub fn on_cut(&mut self, view: &View, expected: bool) -> Advice {
+        let Some(tp) = view.kernel else { return Advice::default() };
+        if self.claims && view.in_rto_recovery {
+            // All is marked lost, which proves nothing: the RTO is still that of the old path.
+            if let Some(trial) = &mut self.trial {
+                trial.lost = tp.lost;
+            }
+            self.expired = !self.asks;
+        }
+        if expected {
+            return Advice::default();
+        }
+        if self.raised && self.trial.is_some() {
+            self.refuted(&tp);
+        }
+        if self.claims { self.end_claim(&tp) } else { Advice::default() }
+    }
+
+    /// `segue_refuted`: without an outage the first cut refutes a grant.
+    fn refuted(&mut self, tp: &KernelView) {
         self.trial = None;
         self.proven = grant::LEAST_PROVEN.max(tp.ssthresh);
         self.guard = self.guard.min(self.proven);

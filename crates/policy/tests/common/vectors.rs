@@ -313,27 +313,32 @@ pub fn near_sender(una: u32, flight: u32) -> Sender {
     Sender { snd_una: una, snd_max: una + flight, flight, ..sender(flight) }
 }
 
-/// docs/reference/near.md, section 8: a packet has 1500 bytes, an ACK 52.
+/// docs/reference/near.md, section 8: a packet has 1500 bytes, an ACK 52. Two packets are always beside the window.
 pub fn near_flow() -> Vec<(NearEvent, NearAnswer)> {
     use NearAnswer::{Claims, Keeps, Lasts, Nothing};
     use NearEvent::{FastRetransmit, NewAck, Notice as Hears, Send, Timeout};
     let send = |snd_una, marked, elapsed_ms| Send(Out { snd_una, unit: 1, marked, elapsed_ms });
-    let lasts = |old_out, kbps| Lasts(Claim { old_out, kbps });
+    let lasts = |old_out: u32, kbps| Lasts(Claim { beside: old_out + 2, kbps });
     let four = |notice| with_flows(notice, 4);
     vec![
         // No notice: no claim.
         (send(100, 0, 0), Nothing),
-        // 2 * 9 + 1.94 ms hold 10.6 slots of 1.875 ms: W = 11, and two for a delayed ACK. The notice was 9.065 ms
-        // under way, in which the old link has delivered no packet (60 ms): one at most of the twelve is new, the last.
-        (Hears(mbb("200/300", "6400/9"), 12), Claims([13, 13])),
+        // 2 * 9 + 1.94 ms hold 10.6 slots of 1.875 ms: W = 11. The notice was 9.065 ms under way, in which the old
+        // link has delivered no packet (60 ms): one at most of the twelve is new, the last.
+        (Hears(mbb("200/300", "6400/9"), 12), Claims([11, 11])),
         (send(100, 0, 0), lasts(11, 6400)),
         // 106 to 111 are left, 111 on the new link, two of the others SACKed or lost.
         (NewAck(106), Nothing),
         (send(106, 2, 5), lasts(3, 6400)),
         (FastRetransmit(106), Keeps),
         (Timeout(106), Keeps),
-        // 2 * 19.94 + 11 * 1.875 + 200 = 260.5 ms
-        (send(106, 0, 260), lasts(5, 6400)),
+        // A round trip, 19.94 ms, after the notice 111 has arrived or is lost.
+        (send(106, 0, 19), lasts(5, 6400)),
+        (send(106, 0, 20), lasts(6, 6400)),
+        (send(100, 0, 20), lasts(12, 6400)),
+        // All are waited for for 2 * 19.94 + 11 * 1.875 + 200 = 260.5 ms, and 12 * (1.875 + 60) ms to send them again and
+        // for the old link: 1003 ms.
+        (send(106, 0, 1003), lasts(6, 6400)),
         (NewAck(112), Nothing),
         (FastRetransmit(112), Nothing),
         (Timeout(112), Nothing),
@@ -341,19 +346,23 @@ pub fn near_flow() -> Vec<(NearEvent, NearAnswer)> {
         (send(112, 0, 39), lasts(0, 6400)),
         (send(112, 0, 40), Nothing),
         (send(112, 0, 0), Nothing),
+        // What is lost of before is waited for no longer.
+        (Hears(mbb("200/300", "6400/9"), 12), Claims([11, 11])),
+        (send(106, 0, 1004), Nothing),
         // A quarter of the slots; 19.94 / 7.5.
-        (Hears(four(mbb("200/300", "6400/9")), 12), Claims([5, 5])),
+        (Hears(four(mbb("200/300", "6400/9")), 12), Claims([3, 3])),
         (send(100, 0, 0), lasts(11, 1600)),
-        (send(100, 0, 238), lasts(11, 1600)),
         // 2 * 300 + 62.08 ms hold 11.03 slots of 60 ms. ACKs were on the old link for 9.065 ms, in which it delivers
         // 4.8 packets: five at most of the twenty are new. Those that follow come over the new link, behind the notice.
-        (Hears(mbb("6400/9", "200/300"), 20), Claims([14, 14])),
+        // All are waited for for 2 * 662.08 + 12 * 60 + 200 ms and 20 * (60 + 1.875) ms: 3481.7 ms.
+        (Hears(mbb("6400/9", "200/300"), 20), Claims([12, 12])),
         (send(100, 0, 662), lasts(15, 200)),
-        (send(110, 0, 2244), lasts(5, 200)),
-        (send(116, 0, 2244), lasts(0, 200)),
-        (send(116, 0, 2245), Nothing),
+        (send(110, 0, 662), lasts(5, 200)),
+        (send(110, 0, 663), lasts(10, 200)),
+        (send(116, 0, 3481), lasts(4, 200)),
+        (send(116, 0, 3482), Nothing),
         // A dead link holds nothing that the new one would have to carry.
-        (Hears(bbm("6400/9", "6400/9"), 20), Claims([13, 13])),
+        (Hears(bbm("6400/9", "6400/9"), 20), Claims([11, 11])),
         (send(100, 0, 0), lasts(20, 6400)),
         (send(100, 20, 0), lasts(0, 6400)),
     ]

@@ -152,8 +152,7 @@ fn section_7_a_flows_part() {
 /// Alone 12 packets and two that a delayed ACK holds back; one of four flows has three and two.
 #[test]
 fn section_8_a_flow_on_linux() {
-    let (alone, shared) = (told(1, 1), told(4, 1));
-    assert_eq!((alone.flow_window(), shared.flow_window()), (14, 5));
+    assert_eq!([1, 4].map(|flows| told(flows, 1).share(1)), [12, 3]);
     assert_eq!([200, 50].map(|kbps| grant::payload_rate(kbps, 1448)), [24_133, 6_033]);
     assert_eq!([0, 14, 900].map(grant::claimed), [1, 14, 256]);
 }
@@ -174,7 +173,7 @@ proptest! {
         prop_assert!(window >= near.window / 2);
         prop_assert!(Near::after_loss(window, own) >= 256);
         prop_assert!(near.rto_ns(u32::MAX) >= near.rto_ns(0));
-        prop_assert!(near.share(own) >= 1 && near.flow_window() >= 3);
+        prop_assert!(near.share(own) >= 1);
     }
 }
 
@@ -201,7 +200,7 @@ fn one_flow_alone() {
 fn one_flow_alone_in_rto_recovery() {
     let stalled = in_rto(near_sender(100, 20));
     let act = near().start().on_notice(&stalled, &bbm("6400/9", "6400/9"));
-    assert_eq!(NearAnswer::of(&act), NearAnswer::Resumes([13, 13]));
+    assert_eq!(NearAnswer::of(&act), NearAnswer::Resumes([11, 11]));
 }
 
 proptest! {
@@ -220,10 +219,10 @@ proptest! {
         let mut flow = near().start();
         let act = flow.on_notice(&near_sender(100, flight), &notice);
         prop_assert_eq!(act.cwnd, act.ssthresh);
-        prop_assert!(act.cwnd >= 3 * 256);
+        prop_assert!(act.cwnd >= 256);
         for (snd_una, unit, marked) in outs {
             let claim = flow.claim(&Out { snd_una, unit, marked, elapsed_ms: 0 });
-            prop_assert!(claim.expect("it lasts").old_out <= flight);
+            prop_assert!(claim.expect("it lasts").beside <= flight + 2);
         }
         prop_assert_eq!(flow.claim(&Out { elapsed_ms: u32::MAX, ..Out::default() }), None);
         prop_assert_eq!(flow.claim(&Out { elapsed_ms: 0, ..Out::default() }), None);

@@ -19,7 +19,8 @@ impl<A: Advisor> LinuxSender<A> {
         }
         if matches!(new, CaState::Recovery | CaState::Loss) && self.advisor.watching() {
             let view = self.view();
-            self.advisor.on_cut(&view);
+            let advice = self.advisor.on_cut(&view);
+            self.take(&advice);
         }
         if new == CaState::Open && self.advisor.watching() {
             let view = self.view();

@@ -9,6 +9,10 @@ const MS: u64 = 1_000_000;
 const TICK: RangeInclusive<u64> = MS..=50 * MS;
 /// ACKs that leave at once even over a slow uplink, whose queue may hold five packets.
 const AT_ONCE: u64 = 4;
+/// Connections that are told one by one after an outage.
+pub(super) const ONE_BY_ONE: u32 = 16;
+/// Octets of a packet.
+const PACKET_OCTETS: u64 = 1500;
 /// A break that is foreseen leaves so much time, ns.
 const CLOSING: u64 = 20 * MS;
 
@@ -24,6 +28,12 @@ pub(super) fn pace(up_kbps: u32, copies: u8) -> (u64, u32) {
     (tick, u32::try_from(budget).unwrap_or(u32::MAX))
 }
 
+/// The time of a packet on a link towards this host, ns: after an outage, so long between two of the first connections,
+/// whose first packets then do not meet in its queue.
+pub(super) fn packet(down_kbps: u32) -> u64 {
+    (PACKET_OCTETS * 8 * MS / u64::from(down_kbps.max(1))).clamp(*TICK.start(), *TICK.end())
+}
+
 /// How many connections may be told of a closed window at once, by an ACK each: as many as half of the uplink carries
 /// in [`CLOSING`].
 pub(super) fn closing(up_kbps: u32) -> usize {
@@ -34,6 +44,12 @@ pub(super) fn closing(up_kbps: u32) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// 12,000 bits; a pass costs a millisecond, and nobody waits for longer than the longest one.
+    #[test]
+    fn packets_follow_each_other() {
+        assert_eq!([6400, 200, 54_000, 0].map(packet), [1_875_000, 50 * MS, MS, 50 * MS]);
+    }
 
     #[test]
     fn a_short_uplink_is_not_filled_by_closed_windows() {

@@ -10,7 +10,7 @@ use super::estimate::{Estimate, Estimates, Told};
 use super::event::Event;
 use super::links::Links;
 use super::order::{Moved, Order, Outage};
-use super::pace::pace;
+use super::pace::{ONE_BY_ONE, pace, packet};
 use super::round::{Cause, Refused, Round, WatchStatus};
 use super::settings::Settings;
 use ipnet::IpNet;
@@ -42,6 +42,9 @@ struct Running {
     next: u64,
     tick: u64,
     budget: u32,
+    /// So many connections are still to be told one by one, and the time between them.
+    singly: u32,
+    apart: u64,
 }
 
 /// The agent's decisions.
@@ -327,8 +330,13 @@ impl Rounds {
             self.end(now, false);
             return self.orders.pop_front();
         }
-        running.next = (now + running.tick).min(running.began + self.settings.limit.max(1));
-        Some(Order::Pass(running.budget))
+        let (tick, budget) = match running.singly {
+            0 => (running.tick, running.budget),
+            _ => (running.apart, 1),
+        };
+        running.singly = running.singly.saturating_sub(1);
+        running.next = (now + tick).min(running.began + self.settings.limit.max(1));
+        Some(Order::Pass(budget))
     }
 
     fn begin(&mut self, now: u64, index: usize) {
@@ -380,7 +388,11 @@ impl Rounds {
         let scope = self.links.scope(&watched.to);
         // A notice leaves over the present link, also one of a link to come.
         let (tick, budget) = pace(present.unwrap_or(estimate).up_kbps, self.settings.copies);
-        self.running = Some(Running { watched: index, round, began: now, next: now, tick, budget });
+        let singly = if kind == ReportType::Completed && pending.disconnected { ONE_BY_ONE } else { 0 };
+        // No faster than the uplink takes them.
+        let apart = packet(estimate.rate_kbps).max(tick / u64::from(budget));
+        self.running =
+            Some(Running { watched: index, round, began: now, next: now, tick, budget, singly, apart });
         self.orders.push_back(Order::Begin(notice, scope, own));
         if kind == ReportType::Completed && pending.disconnected {
             self.orders.push_back(Order::Resume(Outage {

@@ -2,6 +2,7 @@
 //! sender. Only the rule; who runs the mobile enacts it.
 
 use crate::hn_option::{Encoding, Start};
+use segue_policy::Link;
 use segue_tcp::Nanos;
 
 /// The mobile's part at every handoff.
@@ -9,6 +10,8 @@ use segue_tcp::Nanos;
 pub struct MobileRule {
     /// It sends the notice on completion.
     pub announces: bool,
+    /// After a disconnection it tells its flows one after the other, each a packet of the new link later.
+    pub spaces: bool,
     /// It closes its window before a disconnection.
     pub window: Option<WindowRule>,
     /// It tells the senders of a handoff before it begins, and once more on completion.
@@ -22,7 +25,16 @@ pub struct MobileRule {
 /// The senders are told, and TCP is left alone.
 impl Default for MobileRule {
     fn default() -> Self {
-        Self { announces: true, window: None, phas: None, foretells: None, alone: None }
+        Self { announces: true, spaces: false, window: None, phas: None, foretells: None, alone: None }
+    }
+}
+
+impl MobileRule {
+    /// Time between the notices of two flows: the agent's pace after an outage (`pace::packet`).
+    pub fn apart(&self, new_link: Link, disconnected: bool) -> Nanos {
+        const MS: Nanos = 1_000_000;
+        let packet = 1500 * 8 * MS / Nanos::from(new_link.rate_kbps.max(1));
+        if self.spaces && disconnected { packet.clamp(MS, 50 * MS) } else { 0 }
     }
 }
 

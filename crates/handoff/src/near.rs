@@ -6,6 +6,7 @@
 
 use crate::claim::{Claim, Distortion};
 use crate::kernel::{self, ENACT, Enactment, sender};
+use crate::mobile::MobileRule;
 use crate::notice::Notice;
 use crate::on_linux::{Decides, OnLinux, follows_programs};
 use crate::scheme::{Entry, HandoffScheme, SchemeError, SettingInfo};
@@ -127,6 +128,11 @@ impl HandoffScheme for Near {
 
     fn asks_icmp(&self) -> bool {
         self.linux.asks_icmp()
+    }
+
+    /// 8.6
+    fn mobile(&self) -> MobileRule {
+        MobileRule { spaces: self.enactment == Enactment::Linux, ..MobileRule::default() }
     }
 
     /// On paper all flows' claim hears it.

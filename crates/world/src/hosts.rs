@@ -247,11 +247,7 @@ impl Correspondent {
         let now = net.now();
         let SendingFlow { id, sender, .. } = &mut self.flows[index];
         let head = (sender.snd_una(), sender.head_copy(), sender.counters().timeouts);
-        for _ in 0..=sender.view().timeouts_since_ack {
-            if sender.counters().timeouts != head.2 || !sender.on_unreachable(now, head.0) {
-                break;
-            }
-        }
+        while sender.counters().timeouts == head.2 && sender.on_unreachable(now, head.0) {}
         if sender.counters().timeouts != head.2 {
             net.observer.timeout(now, *id, head.0, head.1);
         }
@@ -319,6 +315,8 @@ pub struct ReceivingFlow {
     pub announcer: Announcer,
     /// The report that rides on the ACK after the one for the SYN.
     pub first_report: Option<CarriedOption>,
+    /// A notice that it is still to send: when, of which link, and in how many copies.
+    pub due: Option<(Nanos, Link, u32)>,
     /// Suppresses ACKs of what routers forwarded, where a scheme has it so.
     pub phas: Option<Phas>,
     /// State that it needs to help a sender that knows nothing.
@@ -366,6 +364,9 @@ impl Mobile {
         }
         if let Some(deadline) = state.receiver.deadline() {
             net.arm(state.timer, deadline);
+        }
+        if let Some((at, ..)) = state.due {
+            net.arm(state.timer, at);
         }
         self.wheel.note(usize::from(flow - self.first.0), state.receiver.place());
     }
@@ -447,7 +448,11 @@ impl Mobile {
 
     /// It is time for what flow `index` waits for.
     fn expire<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, index: u16) {
-        self.flows[usize::from(index)].receiver.on_timer(net.now());
+        let (now, state) = (net.now(), &mut self.flows[usize::from(index)]);
+        state.receiver.on_timer(now);
+        if let Some((_, link, copies)) = state.due.take_if(|due| due.0 <= now) {
+            self.tell(net, index.into(), copies, |announcer| announcer.completed(link));
+        }
         self.pump(net, self.first.0 + index);
     }
 
@@ -470,34 +475,52 @@ impl Mobile {
         encoding: Encoding,
         copies: u32,
     ) {
-        self.tell(net, copies, |announcer| announcer.announce(what, encoding));
+        for flow in 0..self.flows.len() {
+            self.tell(net, flow, copies, |announcer| announcer.announce(what, encoding));
+        }
     }
 
-    /// Sends `copies` pure ACKs of each flow that report a completed handoff to `link`.
-    pub fn announce<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, link: Link, copies: u32) {
-        self.tell(net, copies, |announcer| announcer.completed(link));
+    /// Sends `copies` pure ACKs of each flow that report a completed handoff to `link`, those of each flow `apart` later
+    /// than those of the one before.
+    pub fn announce<O: HostObserver>(
+        &mut self,
+        net: &mut Net<Packet, O>,
+        link: Link,
+        copies: u32,
+        apart: Nanos,
+    ) {
+        let now = net.now();
+        for flow in 0..self.flows.len() {
+            let at = now + flow as Nanos * apart;
+            let state = &mut self.flows[flow];
+            state.due = (at > now).then_some((at, link, copies));
+            if at > now {
+                net.arm(state.timer, at);
+            } else {
+                self.tell(net, flow, copies, |announcer| announcer.completed(link));
+            }
+        }
     }
 
-    /// Sends `copies` pure ACKs of each flow with what its announcer says. A flow whose SYN has not
-    /// come has nothing to acknowledge, and nobody to report to.
+    /// Sends `copies` pure ACKs of a flow with what its announcer says. A flow whose SYN has not come has nothing to
+    /// acknowledge, and nobody to report to.
     fn tell<O: HostObserver>(
         &mut self,
         net: &mut Net<Packet, O>,
+        flow: usize,
         copies: u32,
-        mut says: impl FnMut(&mut Announcer) -> CarriedOption,
+        says: impl FnOnce(&mut Announcer) -> CarriedOption,
     ) {
-        for flow in 0..self.flows.len() {
-            let state = &mut self.flows[flow];
-            if state.receiver.rcv_nxt() == 0 {
-                continue;
-            }
-            let option = says(&mut state.announcer);
-            for _ in 0..copies {
-                let ack = state.receiver.notify(net.now(), option);
-                let packet = Packet::ack(self.first.0 + flow as u16, ack);
-                net.observer.sent(net.now(), &packet);
-                net.originate(self.out, packet);
-            }
+        let state = &mut self.flows[flow];
+        if state.receiver.rcv_nxt() == 0 {
+            return;
+        }
+        let option = says(&mut state.announcer);
+        for _ in 0..copies {
+            let ack = state.receiver.notify(net.now(), option);
+            let packet = Packet::ack(self.first.0 + flow as u16, ack);
+            net.observer.sent(net.now(), &packet);
+            net.originate(self.out, packet);
         }
     }
 }

@@ -199,6 +199,24 @@ fn connections_may_wait_after_an_outage() {
     assert_eq!(done(next_order(&mut rounds, 25 * SECOND)).helped, 3);
 }
 
+/// 54 Mbit/s: a packet's time is 0.22 ms, and a pass waits a millisecond. Then 20 at a time.
+#[test]
+fn after_an_outage_the_first_connections_are_told_one_by_one() {
+    let mut rounds = over(WWAN);
+    rounds.on_events(SECOND, &[device(WWAN, false)]);
+    rounds.on_events(5 * SECOND, &[route(WWAN, false), route(WIFI, true)]);
+    begun(next_order(&mut rounds, 5 * SECOND));
+    assert!(matches!(next_order(&mut rounds, 5 * SECOND), Some(Order::Resume(_))));
+    for told in 0..18u32 {
+        let now = 5 * SECOND + u64::from(told) * MS;
+        let budget = if told < 16 { 1 } else { 20 };
+        assert_eq!(next_order(&mut rounds, now), Some(Order::Pass(budget)), "{told}");
+        rounds.on_pass(now, &pass(budget, 100));
+        assert_eq!(next_order(&mut rounds, now), None, "{told}");
+        assert_eq!(rounds.deadline(), Some(now + MS), "{told}");
+    }
+}
+
 /// Packets that the old device still had to carry are gone, although another way was there at once.
 #[test]
 fn a_handoff_from_a_device_that_has_died_is_one_after_an_outage() {

@@ -251,7 +251,7 @@ impl DriveExperiment {
                 mn.flows.iter_mut().for_each(|flow| flow.receiver.set_dsack(true));
             }
             if in_band {
-                mn.announce(net, new_link, copies);
+                mn.announce(net, new_link, copies, rule.apart(new_link, true));
             }
         });
         if in_band {

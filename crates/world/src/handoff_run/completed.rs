@@ -266,7 +266,10 @@ impl<W: HostObserver> Completed<W> {
         let notice = &notices[usize::from(self.fork.experiment.is_upward())];
         match lead::start_rule(&self.fork.experiment, scheme) {
             Some(rule) => mn.foretell(net, Announcement::Finish, rule.encoding, heard),
-            None => mn.announce(net, notice.new_link, heard),
+            None => {
+                let apart = scheme.mobile().apart(notice.new_link, notice.disconnected != 0);
+                mn.announce(net, notice.new_link, heard, apart);
+            }
         }
     }
 

@@ -37,5 +37,13 @@ pub fn receiving_flow(id: u16, profile: &StackProfile, timer: TimerId, link: Lin
     let mut receiver = AnyReceiver::new(profile);
     receiver.carry(Announcer::capability(nonce));
     let first_report = Some(announcer.first_report(link));
-    ReceivingFlow { receiver, timer, announcer, first_report, phas: None, memory: alone::Memory::default() }
+    ReceivingFlow {
+        receiver,
+        timer,
+        announcer,
+        first_report,
+        due: None,
+        phas: None,
+        memory: alone::Memory::default(),
+    }
 }

@@ -21,6 +21,7 @@ mod properties;
 mod rivals;
 mod schemes;
 mod series;
+mod spaced;
 mod trace;
 mod traffic;
 mod two_links;

@@ -494,7 +494,7 @@ impl Twin {
         let new: Link = self.notice().new_link;
         self.sim.with_node(MN, |node, net| {
             let BenchNode::Mobile(mn) = node else { return };
-            mn.announce(net, new, copies);
+            mn.announce(net, new, copies, 0);
         });
         self
     }

@@ -94,6 +94,13 @@ static inline u32 segue_claimed(u32 guard)
 	return segue_max(1, segue_min(guard, SEGUE_CLAIMED));
 }
 
+/* What is left to the stack at the end of one; more: packets that the path holds beside. */
+static inline u32 segue_left_by_claim(u32 cwnd, u32 guard, u32 shared, u32 more)
+{
+	cwnd = segue_min(cwnd, segue_saturate((u64)segue_claimed(guard) + more));
+	return segue_max(1, shared ? cwnd / 2 : cwnd);
+}
+
 /* Its pace in octets of payload a second, which is all that the kernel counts. */
 static inline u64 segue_payload_rate(u32 kbps, u32 mss)
 {

@@ -225,6 +225,14 @@ static inline u32 segue_near_is_shared(const struct segue_near *near, u64 least_
 	return least_rtt_ns > near->rtt_ns + 2 * near->slot_ns + quarter;
 }
 
+/* 8.5: the longest round trip of a flow that has the link with these alone, whose slots are its
+ * own. What lies beyond the old link (2.1) may be more by half a packet's time there: the least
+ * round trip may have been that of a SYN. */
+static inline u64 segue_near_alone_ns(const struct segue_near *near, u32 flows)
+{
+	return near->rtt_ns + near->old_slot_ns + 2 * near->slot_ns / segue_max(1, flows);
+}
+
 /* 7.2: a flow's part of the path in whole packets, from which its own control goes on. */
 static inline u32 segue_near_share(const struct segue_near *near, u32 own)
 {

@@ -18,6 +18,9 @@
 
 #define SEGUE_NEAR_PACKET_BYTES 1500u
 #define SEGUE_NEAR_ACK_BYTES 52u /* with time stamps (RFC 7323) */
+#define SEGUE_NEAR_REST 2u /* rounds from a question that found nothing to the next */
+#define SEGUE_NEAR_ROUND 8u /* least slots of a round trip by which the claim is judged */
+#define SEGUE_NEAR_ALONE_MS 10000u /* a claim goes on for no longer, after its first two round trips */
 
 /* segue_action.rules */
 enum {
@@ -25,22 +28,42 @@ enum {
 	SEGUE_RULE_NEAR_OLD_LOSS = 1u << 1, /* 4.2 */
 };
 
+/* segue_near_flow.asks (8.7) */
+enum {
+	SEGUE_NEAR_ASKS = 1, /* the next packet begins a question */
+	SEGUE_NEAR_LEAVES, /* not all of its packets have left */
+	SEGUE_NEAR_AWAITS, /* they have, and there is no answer yet */
+	SEGUE_NEAR_RESTS, /* and so many round trips until the next question */
+};
+
 /* State of one flow. */
 struct segue_near_flow {
 	u32 ho_point; /* snd_max at the notice */
-	u32 drains; /* 1: not all of what was sent before it is acknowledged */
-	u32 claims; /* 1: the claim lasts */
-	u32 flight; /* packets under way then */
-	u32 since; /* the last so many of them were on the new link */
-	u32 kbps; /* this flow's slots */
-	u32 rtt_ms; /* of the new path as told */
-	u32 rtts_ms; /* two of them: the claim lasts so long, and until ho_point is reached */
+	u8 drains : 1; /* not all of what was sent before it is acknowledged */
+	u8 asks : 7; /* whether the link is faster than told (8.7) */
+	u8 sent; /* segue_out.sent as that began, the last octet */
+	u16 flows; /* N */
+	u32 claims; /* 0: no claim lasts; 1: its first round trips; else when it ends, ms */
+	u16 flight; /* packets under way then */
+	u16 since; /* the last so many of them were on the new link */
+	u32 kbps : 27; /* this flow's slots as told */
+	u32 steps : 5; /* each of which makes them shorter by a fifth */
+	u32 rtt_us; /* of the new path as told */
+	u32 alone_us; /* a longer one shows others (8.5) */
+	u32 least_us; /* least round trip of this round; 0: none yet */
+	u32 until_ms; /* the claim lasts so long, and until ho_point is reached; then by rounds */
 	u32 most_ms; /* ho_point is waited for no longer (8.5) */
+	u32 asked_us; /* when the question began, by segue_out.now_us */
 };
 
 static inline u32 segue_near_ms(u64 ns)
 {
 	return segue_saturate(ns / 1000000) + 1;
+}
+
+static inline u32 segue_near_us(u64 ns)
+{
+	return segue_saturate(ns / 1000);
 }
 
 /* The mobile's ACKs over the old link take so long, ns. */
@@ -96,11 +119,18 @@ static inline void segue_near_on_notice(const void *settings, void *state,
 	flow->ho_point = tcp->snd_max;
 	flow->drains = segue_seq_before(tcp->snd_una, tcp->snd_max);
 	flow->claims = 1;
-	flow->flight = tcp->flight;
-	flow->since = segue_near_since(&near, notice, flows, tcp->flight);
-	flow->kbps = segue_max(1, notice->new_link.rate_kbps / flows);
-	flow->rtt_ms = segue_near_ms(near.rtt_ns);
-	flow->rtts_ms = segue_near_ms(2 * near.rtt_ns);
+	flow->asks = SEGUE_NEAR_ASKS;
+	flow->flows = (u16)flows;
+	flow->flight = (u16)segue_min(tcp->flight, 0xffff);
+	flow->since = (u16)segue_near_since(&near, notice, flows, flow->flight);
+	flow->kbps = segue_min(segue_max(1, notice->new_link.rate_kbps / flows),
+			       SEGUE_RATE_LIMIT - 1);
+	flow->steps = 0;
+	flow->rtt_us = segue_near_us(near.rtt_ns);
+	flow->alone_us = segue_near_us(segue_near_alone_ns(&near, flows));
+	flow->least_us = 0;
+	flow->until_ms = segue_max(segue_near_ms(2 * near.rtt_ns),
+				   segue_near_ms(SEGUE_NEAR_ROUND * near.slot_ns));
 	flow->most_ms = segue_near_ms(segue_near_longest_ns(&near, notice, flows,
 							   tcp->flight));
 
@@ -157,6 +187,138 @@ static inline u32 segue_near_listens(const void *state)
 	return flow->drains;
 }
 
+/* 6.3: a slot after the steps so far, kbit/s. */
+static inline u64 segue_near_speed(const struct segue_near_flow *flow)
+{
+	u64 kbps = flow->kbps;
+	u32 step;
+
+	for (step = 0; step < SEGUE_NEAR_MOST_STEPS; step++)
+		if (step < flow->steps)
+			kbps += kbps / 4;
+	return kbps;
+}
+
+#define SEGUE_NEAR_PACKET_BITS ((u64)SEGUE_NEAR_PACKET_BYTES * 8000) /* kbit/s in us */
+
+static inline u32 segue_near_slot_us(u64 speed)
+{
+	return segue_saturate(SEGUE_NEAR_PACKET_BITS / (speed ? speed : 1));
+}
+
+/* Packets that fill a path. */
+static inline u32 segue_near_filled(u32 rtt_us, u64 speed)
+{
+	return segue_saturate(rtt_us * speed / SEGUE_NEAR_PACKET_BITS);
+}
+
+/* 8.7: packets of a question, as far as the window has so many. */
+static inline u32 segue_near_train(const struct segue_near_flow *flow, u64 speed)
+{
+	return segue_min(SEGUE_NEAR_TRAIN, segue_near_filled(flow->rtt_us, speed) +
+						     SEGUE_NEAR_ACKS_HELD / flow->flows);
+}
+
+/* 8.7: the next packet leaves at this speed. All of a question leave half a slot apart, and
+ * what that saves is waited for behind the last one. */
+static inline u64 segue_near_pace(struct segue_near_flow *flow, const struct segue_out *out,
+				  u64 speed)
+{
+	const u32 train = segue_near_train(flow, speed);
+	u32 left;
+
+	if (flow->asks == SEGUE_NEAR_ASKS) {
+		flow->asks = SEGUE_NEAR_LEAVES;
+		flow->sent = (u8)out->sent;
+		flow->asked_us = out->now_us;
+	}
+	if (flow->asks != SEGUE_NEAR_LEAVES)
+		return speed;
+	left = (u8)(out->sent - flow->sent);
+	if (left >= train)
+		flow->asks = SEGUE_NEAR_AWAITS;
+	else if (out->now_us - flow->asked_us > (train / 2 + 1) * segue_near_slot_us(speed))
+		flow->asks = SEGUE_NEAR_RESTS + 1; /* something else holds them back */
+	else
+		return left + 1 < train ? 2 * speed : 2 * speed / (train + 1);
+	return speed;
+}
+
+/* 8.7: what the last packet to arrive says. At the speed of the clock the link has the packets
+ * that are ahead of it still to carry. */
+static inline void segue_near_hears(struct segue_near_flow *flow, const struct segue_out *out,
+				    u64 speed)
+{
+	const u32 ahead_us = out->sent_us - flow->asked_us;
+	const u32 train = segue_near_train(flow, speed);
+	const u32 slot_us = segue_near_slot_us(speed);
+	u32 waited_us;
+
+	if (flow->asks != SEGUE_NEAR_LEAVES && flow->asks != SEGUE_NEAR_AWAITS)
+		return;
+	if (!out->rtt_us || !flow->least_us || (s32)ahead_us < (s32)((train - 2) * slot_us / 2))
+		return;
+	waited_us = out->rtt_us - flow->least_us;
+	if (ahead_us > train * slot_us / 2) {
+		flow->asks = SEGUE_NEAR_RESTS + 1; /* no round trip tells: they were sent again */
+		return;
+	}
+	if (waited_us >= ahead_us / (2 * flow->flows)) {
+		flow->asks = SEGUE_NEAR_RESTS + SEGUE_NEAR_REST;
+		return;
+	}
+	flow->steps = segue_near_steps_more(flow->steps);
+	flow->asks = SEGUE_NEAR_ASKS;
+}
+
+/* 8.5: what the last round trip has shown. */
+static inline void segue_near_measures(struct segue_near_flow *flow, u32 rtt_us)
+{
+	if (rtt_us && (!flow->least_us || rtt_us < flow->least_us))
+		flow->least_us = rtt_us;
+}
+
+/* 8.5: as long as a round trip, and some slots, so that more than one packet tells. */
+static inline u32 segue_near_round_us(const struct segue_near_flow *flow)
+{
+	return segue_max(flow->rtt_us, SEGUE_NEAR_ROUND * segue_near_slot_us(flow->kbps));
+}
+
+/* 8.5: a round trip is over. If nobody else is on the link, the claim goes on. */
+static inline void segue_near_round(struct segue_near_flow *flow, u32 drains, u32 elapsed_ms,
+				    struct segue_claim *claim)
+{
+	const u32 queue = !drains && flow->least_us > flow->alone_us;
+
+	claim->shared = queue && !flow->steps;
+	if (claim->shared)
+		claim->beside = 0;
+	if (queue) { /* 6.4 */
+		flow->steps = segue_near_steps_left(flow->steps);
+		flow->asks = SEGUE_NEAR_RESTS + SEGUE_NEAR_REST;
+	} else if (flow->asks == SEGUE_NEAR_AWAITS) {
+		flow->asks = SEGUE_NEAR_ASKS;
+	} else if (flow->asks > SEGUE_NEAR_RESTS) {
+		flow->asks = flow->asks - 1 > SEGUE_NEAR_RESTS ? flow->asks - 1 : SEGUE_NEAR_ASKS;
+	}
+	if (claim->shared || (flow->claims > 1 && elapsed_ms >= flow->claims))
+		flow->claims = 0;
+	else if (flow->claims == 1 && !drains)
+		flow->claims = segue_saturate((u64)elapsed_ms + SEGUE_NEAR_ALONE_MS);
+	flow->until_ms = segue_saturate((u64)elapsed_ms + segue_near_round_us(flow) / 1000 + 1);
+	flow->least_us = 0;
+}
+
+/* 8.1: more packets fill the path if it is longer than told, by as much as the least round trip
+ * of this round shows, as far as that shows no others; or if its slots are shorter (8.7). */
+static inline u32 segue_near_more(const struct segue_near_flow *flow, u64 speed)
+{
+	const u32 least_us = segue_min(flow->least_us, flow->alone_us);
+	const u32 rtt_us = segue_max(least_us, flow->rtt_us);
+
+	return segue_near_filled(rtt_us, speed) - segue_near_filled(flow->rtt_us, flow->kbps);
+}
+
 /* 3.1, 3.2: before a packet leaves. What the old link holds is not on the new one; the stack
  * counts it as under way until it is acknowledged, SACKed or marked lost. The last that left before
  * the notice are on the new link. */
@@ -166,25 +328,34 @@ static inline u32 segue_near_claim(void *state, const struct segue_out *out,
 	struct segue_near_flow *flow = state;
 	const u32 drains = segue_seq_before(out->snd_una, flow->ho_point);
 	u32 old_out = 0;
+	u64 speed;
 
 	if (!flow->claims)
 		return 0;
-	if (out->elapsed_ms >= (drains ? flow->most_ms : flow->rtts_ms)) {
+	segue_near_measures(flow, out->rtt_us);
+	segue_near_hears(flow, out, segue_near_speed(flow));
+	claim->shared = 0;
+	claim->beside = segue_near_more(flow, segue_near_speed(flow));
+	if (drains && out->elapsed_ms >= flow->most_ms)
 		flow->claims = 0;
+	else if (out->elapsed_ms >= flow->until_ms)
+		segue_near_round(flow, drains, out->elapsed_ms, claim);
+	if (!flow->claims)
 		return 0;
-	}
 	if (drains) {
 		const u32 unit = segue_max(1, out->unit);
 		const u32 left = (flow->ho_point - out->snd_una + unit - 1) / unit;
 		/* what was on the new link has arrived a round trip later, or is lost */
-		const u32 since = out->elapsed_ms < flow->rtt_ms ? flow->since : 0;
+		const u32 since = out->elapsed_ms <= flow->rtt_us / 1000 ? flow->since : 0;
 		const u32 there = segue_saturate((u64)since + out->marked);
 
 		old_out = left > there ? left - there : 0;
 		old_out = segue_min(old_out, flow->flight - since);
 	}
-	claim->beside = old_out + SEGUE_NEAR_ACKS_HELD;
-	claim->kbps = flow->kbps;
+	speed = segue_near_speed(flow);
+	claim->beside = segue_saturate((u64)segue_near_more(flow, speed) + old_out +
+				       SEGUE_NEAR_ACKS_HELD);
+	claim->kbps = segue_saturate(segue_near_pace(flow, out, speed));
 	return 1;
 }
 

@@ -117,12 +117,17 @@ struct segue_out {
 	u32 unit; /* of sequence numbers, in a packet */
 	u32 marked; /* packets SACKed or lost */
 	u32 elapsed_ms; /* since the notice */
+	u32 rtt_us; /* of the last packet to arrive that was sent since then; 0: none has */
+	u32 sent_us; /* when that packet left, by the clock of now_us */
+	u32 now_us;
+	u32 sent; /* packets so far, each as often as it was sent */
 };
 
 /* A claim's answer. */
 struct segue_claim {
-	u32 beside; /* packets that may be out beside cwnd */
+	u32 beside; /* packets that may be out beside what was granted */
 	u32 kbps; /* pace */
+	u32 shared; /* at the end: others fill the link, too, and half of cwnd is the flow's part */
 };
 
 static inline void segue_do_nothing(struct segue_action *act)

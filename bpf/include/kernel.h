@@ -286,6 +286,12 @@ struct tcp_sack_block {
 	u32 end_seq;
 };
 
+/* of the packet sent last of those known to have arrived */
+struct tcp_rack {
+	u64 mstamp; /* when it left */
+	u32 rtt_us;
+};
+
 struct tcp_sock {
 	struct inet_connection_sock inet_conn;
 	struct tcp_options_received rx_opt;
@@ -307,6 +313,8 @@ struct tcp_sock {
 	u32 sacked_out;
 	u32 lost_out;
 	u32 retrans_out;
+	struct tcp_rack rack;
+	u32 data_segs_out; /* packets with data, each as often as it was sent */
 	u32 delivered; /* packets, since the beginning */
 	u32 lost; /* the same, each as often as it was found lost */
 	u32 srtt_us; /* 8 * SRTT */

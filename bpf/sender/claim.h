@@ -31,12 +31,16 @@ static inline void segue_begin_claim(struct sock *sk, struct segue_connection *c
 	}
 }
 
-static inline void segue_end_claim(struct sock *sk, struct segue_connection *conn)
+/* more: packets that may be out beside what was granted */
+static inline void segue_end_claim(struct sock *sk, struct segue_connection *conn, u32 shared,
+				   u32 more)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 
 	conn->claims = 0;
-	tp->snd_cwnd = segue_min(tp->snd_cwnd, segue_claimed(conn->guard));
+	tp->snd_cwnd = segue_left_by_claim(tp->snd_cwnd, conn->guard, shared, more);
+	if (shared)
+		tp->snd_ssthresh = segue_min(tp->snd_ssthresh, segue_max(2, tp->snd_cwnd));
 	if (conn->paces && sk->sk_pacing_status == SK_PACING_NEEDED)
 		sk->sk_pacing_status = SK_PACING_NONE;
 	conn->paces = 0;
@@ -45,10 +49,16 @@ static inline void segue_end_claim(struct sock *sk, struct segue_connection *con
 static inline void segue_view_out(const struct tcp_sock *tp, const struct segue_connection *conn,
 				  struct segue_out *out)
 {
+	const u32 age_ms = (u32)(tp->tcp_mstamp - tp->rack.mstamp) / 1000;
+
 	out->snd_una = tp->snd_una;
 	out->unit = tp->mss_cache;
 	out->marked = tp->sacked_out + tp->lost_out;
 	out->elapsed_ms = segue_now_ms() - conn->accepted_ms;
+	out->rtt_us = age_ms < out->elapsed_ms ? tp->rack.rtt_us : 0;
+	out->sent_us = (u32)tp->rack.mstamp;
+	out->now_us = (u32)tp->tcp_mstamp;
+	out->sent = tp->data_segs_out;
 }
 
 /* Packets are about to leave. 1: a claim lasts, and each leaves by itself. */
@@ -66,7 +76,7 @@ static inline u32 segue_before_sending(struct sock *sk)
 		return 0;
 	segue_view_out(tp, conn, &out);
 	if (!segue_claim_lasts(scheme, &conn->flow, &out, &claim)) {
-		segue_end_claim(sk, conn);
+		segue_end_claim(sk, conn, claim.shared, claim.beside);
 		return 0;
 	}
 	if (!conn->expired)

@@ -191,7 +191,7 @@ static inline void segue_on_release(struct sock *sk)
 		return;
 	segue_flow_idle(conn);
 	if (conn->claims)
-		segue_end_claim(sk, conn);
+		segue_end_claim(sk, conn, 0, 0);
 }
 
 #endif

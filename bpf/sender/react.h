@@ -116,7 +116,7 @@ static inline void segue_on_cut(struct sock *sk, struct segue_connection *conn, 
 		if (conn->raised && conn->trial_rounds)
 			segue_refuted(tp, conn);
 		if (conn->claims)
-			segue_end_claim(sk, conn);
+			segue_end_claim(sk, conn, 0, 0);
 		return;
 	}
 	segue_view(tp, conn, segue_ca_state(tp), tp->prior_cwnd, &view);

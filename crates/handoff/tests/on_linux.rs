@@ -49,6 +49,8 @@ fn timed_out() -> View {
             is_full: true,
             reduces: false,
             marked: 20,
+            last_sent: 0,
+            last_rtt_us: 0,
             high_seq: 120,
             most_room: 10_001,
             delivered: 1_000,
@@ -298,32 +300,67 @@ mod claim {
         (advice.cwnd.map(|cwnd| cwnd / PACKET), advice.pace)
     }
 
-    /// A packet in 10 ms is 144,800 bytes of payload a second.
+    /// A packet in 5 ms is 289,600 bytes of payload a second: a claim begins with a question (8.7).
+    const TWICE: Option<Pace> = Some(Pace::At(289_600));
+    /// A packet in 10 ms.
     const SLOTS: Option<Pace> = Some(Pace::At(144_800));
 
     #[test]
     fn what_the_old_link_holds_is_beside_the_window() {
         let mut sender = told(&view(), 1);
-        assert_eq!(asked(&mut sender, &view()), (Some(11 + 12 + 2), SLOTS));
+        assert_eq!(asked(&mut sender, &view()), (Some(11 + 12 + 2), TWICE));
         // Five are acknowledged, three of the seven SACKed or lost.
         let later = View { snd_una: 105, ..with(&view(), |tp| (tp.marked, tp.in_flight) = (3, 4)) };
-        assert_eq!(asked(&mut sender, &later), (Some(11 + 4 + 2), SLOTS));
+        assert_eq!(asked(&mut sender, &later), (Some(11 + 4 + 2), TWICE));
+        // Something has held the six packets back for longer than four slots.
+        let late = with(&later, |tp| tp.now += 41 * MS);
+        assert_eq!(asked(&mut sender, &late), (Some(11 + 4 + 2), SLOTS));
     }
 
-    /// Two round trips of the new path, once all of before is acknowledged.
+    /// All of before is acknowledged, `ms` after the notice, and the packet that left `age` ms ago took `rtt_us`.
+    fn drained(ms: u64, age: u64, rtt_us: u32) -> View {
+        let drained = View { snd_una: 112, snd_max: 130, ..view() };
+        with(&drained, |tp| {
+            tp.now += ms * MS;
+            (tp.cwnd, tp.ssthresh) = (40, 40);
+            (tp.last_sent, tp.last_rtt_us) = (tp.now - age * MS, rtt_us);
+        })
+    }
+
+    /// Two round trips of the new path, once all of before is acknowledged. Alone would be 100.35 + 10 + 20 ms; a packet
+    /// of before tells nothing.
     #[test]
-    fn a_claim_ends() {
-        let at = |una: u32, ms: u64| {
-            let drained = View { snd_una: una, snd_max: 130, ..view() };
-            with(&drained, |tp| {
+    fn a_claim_ends_where_others_show() {
+        for (age, rtt_us, goes_on) in [(90, 130_346, true), (90, 130_348, false), (202, 500_000, true)] {
+            let mut sender = told(&view(), 1);
+            assert_eq!(asked(&mut sender, &drained(200, 0, 0)), (Some(11 + 2), TWICE));
+            let (cwnd, pace) = asked(&mut sender, &drained(202, age, rtt_us));
+            assert_eq!((pace == TWICE, sender.claims()), (goes_on, goes_on), "{rtt_us}");
+            assert_eq!(cwnd == Some(11 / 2), !goes_on, "{cwnd:?}");
+        }
+    }
+
+    /// The path holds W = 11 at 1200 kbit/s. The fifth of a question has met no queue, and the claim has 1200 * 1.25^3 kbit/s:
+    /// 100.347 ms of them are 19.6 packets, where they were 10.03.
+    #[test]
+    fn a_link_that_is_faster_is_found() {
+        let mut sender = told(&view(), 1);
+        let begins = drained(10, 0, 0);
+        let sent = |packets: u32, ms: u64, left: u64| {
+            let view = View { transmissions: begins.transmissions + packets, ..begins };
+            with(&view, |tp| {
                 tp.now += ms * MS;
-                tp.cwnd = 40;
+                tp.last_sent = begins.kernel.expect("a kernel's").now + left * MS;
+                tp.last_rtt_us = if left < ms { 100_347 } else { 0 };
             })
         };
-        let mut sender = told(&view(), 1);
-        assert_eq!(asked(&mut sender, &at(112, 200)), (Some(11 + 2), SLOTS));
-        assert_eq!(asked(&mut sender, &at(112, 202)), (Some(11), Some(Pace::Ends)));
-        assert!(!sender.claims());
+        assert_eq!(asked(&mut sender, &begins), (Some(11 + 2), TWICE));
+        // The sixth, and 3.5 slots: 2400 / 7 kbit/s.
+        assert_eq!(asked(&mut sender, &sent(5, 25, 25)).1, Some(Pace::At(41_268)));
+        assert_eq!(asked(&mut sender, &sent(6, 60, 60)), (Some(11 + 2), SLOTS));
+        assert_eq!(asked(&mut sender, &sent(6, 101, 0)), (Some(11 + 2), SLOTS));
+        // 2343 kbit/s in whole ones, and twice that for the next question.
+        assert_eq!(asked(&mut sender, &sent(6, 121, 20)), (Some(11 + 9 + 2), Some(Pace::At(565_444))));
     }
 
     /// Four flows had 300 kbit/s each. When others have ended, twice as much arrives of this one, and the link is no
@@ -334,7 +371,8 @@ mod claim {
             let mut sender = near();
             sender.on_notice(&view(), &Notice { old_link: OLD, new_link: NEW, flows: 4, disconnected: 1 });
             let later = |rounds: u32| with(&open(rounds), |tp| tp.now += 5_000 * MS);
-            sender.before_sending(&later(1));
+            sender.on_new_ack(&later(1));
+            sender.on_cut(&View { in_fast_recovery: true, ..later(1) });
             assert!(!sender.claims());
             for rounds in 1..=4 {
                 sender.on_ack(&later(rounds));
@@ -354,7 +392,7 @@ mod claim {
         let mut sender = told(&small, 0);
         let expired = View { in_rto_recovery: true, ..with(&small, |tp| tp.lost += 60) };
         sender.on_cut(&expired);
-        assert_eq!(asked(&mut sender, &expired), (None, SLOTS));
+        assert_eq!(asked(&mut sender, &expired), (None, TWICE));
         assert_eq!(sender.on_ack(&expired).anew, None);
         // In the ACK's way, 45.35 ms, the old link has let out five of the twelve: seven are on it.
         assert_eq!(asked(&mut sender, &expired).0, Some(11 + 7 + 2));
@@ -374,7 +412,8 @@ mod claim {
             let advice = sender.on_cut(&cut);
             assert_eq!((sender.claims(), advice.pace), (lasts, (!lasts).then_some(Pace::Ends)), "{una}");
             let later = with(&small, |tp| tp.now += 1_000 * MS);
-            let again = sender.on_notice(&later, &Notice { old_link: OLD, new_link: NEW, flows: 1, disconnected: 0 });
+            let again =
+                sender.on_notice(&later, &Notice { old_link: OLD, new_link: NEW, flows: 1, disconnected: 0 });
             assert_eq!(again.ssthresh, Some(if lasts { 11 } else { 7 } * PACKET));
         }
     }

@@ -11,10 +11,11 @@ mod common;
 use common::close;
 use common::vectors::{
     GrantEvent, HoEvent, NEAR, NearAnswer, NearEvent, beliefs, grants, ho_sender, ho_trial, near_flow,
-    near_sender, vectors,
+    near_question, near_sender, vectors,
 };
 use libbpf_rs::ProgramInput;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use segue_policy::headers::ClaimEnd;
 use segue_policy::wire::{Acceptance, Capability, ReplayWindow, Report, ReportType};
 use segue_policy::{
     Action, Algorithms, Claim, Etcp, Grant, Link, Notice, Out, SETTINGS, Sender, Settings, TCP_HO_SETTINGS,
@@ -109,13 +110,19 @@ impl Program<'_> {
     }
 
     /// Packets are about to leave; the claim, if it lasts.
-    fn claim(&mut self, out: &Out) -> Option<Claim> {
+    fn claim(&mut self, out: &Out) -> Result<Claim, ClaimEnd> {
         let to = &mut self.globals().out;
         (to.snd_una, to.unit, to.marked, to.elapsed_ms) = (out.snd_una, out.unit, out.marked, out.elapsed_ms);
+        (to.rtt_us, to.sent_us, to.now_us, to.sent) = (out.rtt_us, out.sent_us, out.now_us, out.sent);
+        let claim = &mut self.globals().claim;
+        (claim.beside, claim.shared) = (0, 0);
         self.run(Event::Claim);
         let globals = self.globals();
-        let claim = Claim { beside: globals.claim.beside, kbps: globals.claim.kbps };
-        (globals.answer != 0).then_some(claim)
+        let types::segue_claim { beside, kbps, shared, .. } = globals.claim;
+        match globals.answer {
+            0 => Err(ClaimEnd { shared: shared != 0, beside }),
+            _ => Ok(Claim { beside, kbps, shared }),
+        }
     }
 
     fn answered(&mut self) -> Action {
@@ -427,17 +434,17 @@ fn a_report_that_congestion_refutes(program: &mut Program<'_>) {
     }
 }
 
-/// The list that `crates/policy/tests/suite/near.rs` plays in user space, and events at random.
+/// The lists that `crates/policy/tests/suite/near.rs` plays in user space, and events at random.
 fn near_in_one_flow(program: &mut Program<'_>) {
     program.choose(NEAR_FLOW, &[]);
     program.run(Event::Forget);
-    for (step, (event, answer)) in near_flow().into_iter().enumerate() {
+    for (step, (event, answer)) in near_flow().into_iter().chain(near_question()).enumerate() {
         let mut ask = |event, una| NearAnswer::of(&program.ask(event, &near_sender(una, 5), [0; 2]));
         let found = match event {
             NearEvent::NewAck(una) => ask(Event::NewAck, una),
             NearEvent::FastRetransmit(una) => ask(Event::FastRetransmit, una),
             NearEvent::Timeout(una) => ask(Event::Timeout, una),
-            NearEvent::Send(out) => program.claim(&out).map_or(NearAnswer::Nothing, NearAnswer::Lasts),
+            NearEvent::Send(out) => program.claim(&out).map_or_else(NearAnswer::Ends, NearAnswer::Lasts),
             NearEvent::Notice(notice, flight) => {
                 program.tell(&notice);
                 NearAnswer::of(&program.ask(Event::Notice, &near_sender(100, flight), [0; 2]))
@@ -477,10 +484,14 @@ fn near_in_one_flow(program: &mut Program<'_>) {
                         unit: draw.value(1500),
                         marked: draw.value(200),
                         elapsed_ms: draw.value(1000),
+                        rtt_us: draw.value(100_000),
+                        sent_us: draw.value(100_000),
+                        now_us: draw.value(100_000),
+                        sent: draw.value(20),
                     };
                     let ours = flow.claim(&out);
                     assert_eq!(ours, program.claim(&out), "round {round}, step {step}: {out:?}");
-                    lasted += u32::from(ours.is_some());
+                    lasted += u32::from(ours.is_ok());
                 }
             }
         }

@@ -43,6 +43,7 @@ unsafe extern "C" {
     pub(crate) safe fn segue_shim_proven_twice(proven: u32) -> u32;
     pub(crate) safe fn segue_shim_refutes_rate(delivered: u32, mss: u32, interval_us: u32, kbps: u32) -> u32;
     pub(crate) safe fn segue_shim_claimed(guard: u32) -> u32;
+    pub(crate) safe fn segue_shim_left_by_claim(cwnd: u32, guard: u32, shared: u32, more: u32) -> u32;
     pub(crate) safe fn segue_shim_payload_rate(kbps: u32, mss: u32) -> u64;
     pub(crate) safe fn segue_shim_kept_window(before: u32, cut: u32, prior_cwnd: u32, on_trial: u32) -> u32;
     pub(crate) safe fn segue_shim_undone_window(window: u32, guard: u32, cwnd: u32) -> u32;

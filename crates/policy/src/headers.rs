@@ -30,6 +30,15 @@ struct Table {
     sample_seq: u32,
 }
 
+/// No claim lasts, or the one that did is over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClaimEnd {
+    /// Others fill the link, too.
+    pub shared: bool,
+    /// Packets that may be out beside what was granted.
+    pub beside: u32,
+}
+
 /// The decisions of a header.
 #[derive(Clone, Copy)]
 pub struct Policy(&'static Table);
@@ -109,11 +118,11 @@ impl Bound<'_> {
         self.table.listens.is_none_or(|listens| unsafe { listens(self.flow) } != 0)
     }
 
-    /// Packets are about to leave; none: no claim lasts.
-    pub(crate) fn claim(&mut self, out: &Out) -> Option<Claim> {
+    /// Packets are about to leave: what is claimed.
+    pub(crate) fn claim(&mut self, out: &Out) -> Result<Claim, ClaimEnd> {
         let mut claim = Claim::default();
         let lasts = self.table.claim.is_some_and(|answer| unsafe { answer(self.flow, out, &mut claim) } != 0);
-        lasts.then_some(claim)
+        if lasts { Ok(claim) } else { Err(ClaimEnd { shared: claim.shared != 0, beside: claim.beside }) }
     }
 
     fn ask(&mut self, answer: Option<OnEvent>, tcp: &Sender) -> Action {
@@ -176,8 +185,8 @@ impl Flow {
         self.heard && flow.bound().listens()
     }
 
-    /// Packets are about to leave; none: no claim lasts.
-    pub fn claim(&mut self, out: &Out) -> Option<Claim> {
+    /// Packets are about to leave: what is claimed.
+    pub fn claim(&mut self, out: &Out) -> Result<Claim, ClaimEnd> {
         self.bound().claim(out)
     }
 

@@ -61,6 +61,11 @@ u32 segue_shim_claimed(u32 guard)
 	return segue_claimed(guard);
 }
 
+u32 segue_shim_left_by_claim(u32 cwnd, u32 guard, u32 shared, u32 more)
+{
+	return segue_left_by_claim(cwnd, guard, shared, more);
+}
+
 u64 segue_shim_payload_rate(u32 kbps, u32 mss)
 {
 	return segue_payload_rate(kbps, mss);

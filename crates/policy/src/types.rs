@@ -171,16 +171,26 @@ pub struct Out {
     pub marked: u32,
     /// Since the notice.
     pub elapsed_ms: u32,
+    /// Round trip of the last packet to arrive that was sent since then; 0: none has.
+    pub rtt_us: u32,
+    /// When that packet left, by the clock of `now_us`.
+    pub sent_us: u32,
+    /// Now.
+    pub now_us: u32,
+    /// Packets so far, each as often as it was sent.
+    pub sent: u32,
 }
 
 /// A claim's answer.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Claim {
-    /// Packets that may be out beside cwnd.
+    /// Packets that may be out beside what was granted.
     pub beside: u32,
     /// Pace, kbit/s.
     pub kbps: u32,
+    /// At the end: others fill the link, too.
+    pub shared: u32,
 }
 
 /// The answer to one event.

@@ -66,6 +66,10 @@ pub struct KernelView {
     pub reduces: bool,
     /// Packets SACKed or marked lost.
     pub marked: u32,
+    /// Of the packet sent last of those known to have arrived (RACK): when it left, and its round trip, us.
+    pub last_sent: Nanos,
+    /// See `last_sent`.
+    pub last_rtt_us: u32,
     /// `high_seq`: a recovery ends there.
     pub high_seq: u32,
     /// Most packets that the peer has ever had room for.

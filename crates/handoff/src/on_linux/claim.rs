@@ -3,7 +3,7 @@
 //! Source: bpf/sender/claim.h.
 
 use super::{MS, OnLinux, window};
-use segue_policy::headers::Flow;
+use segue_policy::headers::{ClaimEnd, Flow};
 use segue_policy::{Out, grant};
 use segue_tcp::advice::{KernelView, Pace};
 use segue_tcp::{Advice, Nanos, View};
@@ -11,6 +11,11 @@ use segue_tcp::{Advice, Nanos, View};
 /// `segue_now_ms`.
 fn millis(now: Nanos) -> u32 {
     (now / MS) as u32
+}
+
+/// `tcp_mstamp`, its low half.
+fn clock_us(time: Nanos) -> u32 {
+    (time / 1_000) as u32
 }
 
 impl OnLinux {
@@ -28,14 +33,20 @@ impl OnLinux {
     /// `segue_before_sending`.
     pub fn before_sending(&mut self, view: &View, flow: &mut Flow) -> Advice {
         let Some(tp) = view.kernel.filter(|_| self.claims) else { return Advice::default() };
+        let elapsed_ms = millis(tp.now).wrapping_sub(millis(self.notified_at));
+        let age_ms = millis(tp.now - tp.last_sent);
         let out = Out {
             snd_una: view.snd_una,
             unit: 1,
             marked: tp.marked,
-            elapsed_ms: millis(tp.now).wrapping_sub(millis(self.notified_at)),
+            elapsed_ms,
+            sent_us: clock_us(tp.last_sent),
+            now_us: clock_us(tp.now),
+            sent: view.transmissions,
+            rtt_us: if age_ms < elapsed_ms { tp.last_rtt_us } else { 0 },
         };
         match flow.claim(&out) {
-            Some(claim) => {
+            Ok(claim) => {
                 let all = grant::claimed(self.guard) + claim.beside;
                 Advice {
                     cwnd: (!self.expired).then(|| window(all)),
@@ -43,15 +54,21 @@ impl OnLinux {
                     ..Advice::default()
                 }
             }
-            None => self.end_claim(&tp),
+            Err(end) => self.end_claim(&tp, end),
         }
     }
 
     /// `segue_end_claim`.
-    fn end_claim(&mut self, tp: &KernelView) -> Advice {
+    fn end_claim(&mut self, tp: &KernelView, end: ClaimEnd) -> Advice {
         self.claims = false;
-        let cwnd = window(tp.cwnd.min(grant::claimed(self.guard)));
-        Advice { cwnd: Some(cwnd), pace: Some(Pace::Ends), ..Advice::default() }
+        let ClaimEnd { shared, beside } = end;
+        let cwnd = grant::left_by_claim(tp.cwnd, self.guard, shared, beside);
+        Advice {
+            cwnd: Some(window(cwnd)),
+            ssthresh: shared.then(|| window(tp.ssthresh.min(cwnd.max(2)))),
+            pace: Some(Pace::Ends),
+            ..Advice::default()
+        }
     }
 
     /// `segue_on_state` and `segue_on_cut`, as far as they are the host's; whether the policy expected the cut.
@@ -70,7 +87,7 @@ impl OnLinux {
         if self.raised && self.trial.is_some() {
             self.refuted(&tp);
         }
-        if self.claims { self.end_claim(&tp) } else { Advice::default() }
+        if self.claims { self.end_claim(&tp, ClaimEnd::default()) } else { Advice::default() }
     }
 
     /// `segue_refuted`: without an outage the first cut refutes a grant.

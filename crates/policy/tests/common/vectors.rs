@@ -6,6 +6,7 @@ use super::{
     PRINTED, bbm, close, in_fast_recovery, in_packets, in_rto, mbb, min_rto_ms, packets, reduced_to,
 };
 use super::{scheme, sender, with_flows};
+use segue_policy::headers::ClaimEnd;
 use segue_policy::{Action, Claim, Grant, Link, Notice, Out, Sender, Settings, What};
 
 /// One notice, and what is expected of the answer.
@@ -290,6 +291,8 @@ pub enum NearAnswer {
     Nothing,
     /// The claim lasts.
     Lasts(Claim),
+    /// It does not.
+    Ends(ClaimEnd),
 }
 
 impl NearAnswer {
@@ -313,57 +316,126 @@ pub fn near_sender(una: u32, flight: u32) -> Sender {
     Sender { snd_una: una, snd_max: una + flight, flight, ..sender(flight) }
 }
 
-/// docs/reference/near.md, section 8: a packet has 1500 bytes, an ACK 52. Two packets are always beside the window.
+/// docs/reference/near.md, section 8: a packet has 1500 bytes, an ACK 52. Two packets are always beside the window. The
+/// first packets of a claim are a question, at double speed.
 pub fn near_flow() -> Vec<(NearEvent, NearAnswer)> {
-    use NearAnswer::{Claims, Keeps, Lasts, Nothing};
+    use NearAnswer::{Claims, Ends, Keeps, Lasts, Nothing};
     use NearEvent::{FastRetransmit, NewAck, Notice as Hears, Send, Timeout};
-    let send = |snd_una, marked, elapsed_ms| Send(Out { snd_una, unit: 1, marked, elapsed_ms });
-    let lasts = |old_out: u32, kbps| Lasts(Claim { beside: old_out + 2, kbps });
+    let at = |snd_una, elapsed_ms: u32| {
+        let now_us = 1000 * elapsed_ms;
+        Out { snd_una, unit: 1, marked: 0, elapsed_ms, rtt_us: 0, sent_us: 0, now_us, sent: 0 }
+    };
+    let send = |snd_una, marked, elapsed_ms| Send(Out { marked, ..at(snd_una, elapsed_ms) });
+    let measured = |snd_una, elapsed_ms, rtt_us| Send(Out { rtt_us, ..at(snd_una, elapsed_ms) });
+    let lasts = |beside: u32, kbps| Lasts(Claim { beside: beside + 2, kbps, shared: 0 });
+    let (over, shared) = (Ends(ClaimEnd::default()), Ends(ClaimEnd { shared: true, beside: 0 }));
     let four = |notice| with_flows(notice, 4);
     vec![
         // No notice: no claim.
-        (send(100, 0, 0), Nothing),
+        (send(100, 0, 0), over),
         // 2 * 9 + 1.94 ms hold 10.6 slots of 1.875 ms: W = 11. The notice was 9.065 ms under way, in which the old
         // link has delivered no packet (60 ms): one at most of the twelve is new, the last.
         (Hears(mbb("200/300", "6400/9"), 12), Claims([11, 11])),
-        (send(100, 0, 0), lasts(11, 6400)),
+        (send(100, 0, 0), lasts(11, 12_800)),
         // 106 to 111 are left, 111 on the new link, two of the others SACKed or lost.
         (NewAck(106), Nothing),
-        (send(106, 2, 5), lasts(3, 6400)),
+        (send(106, 2, 5), lasts(3, 12_800)),
         (FastRetransmit(106), Keeps),
         (Timeout(106), Keeps),
-        // A round trip, 19.94 ms, after the notice 111 has arrived or is lost.
+        // A round trip, 19.94 ms, after the notice 111 has arrived or is lost. The question was not sent in four slots.
         (send(106, 0, 19), lasts(5, 6400)),
         (send(106, 0, 20), lasts(6, 6400)),
         (send(100, 0, 20), lasts(12, 6400)),
         // All are waited for for 2 * 19.94 + 11 * 1.875 + 200 = 260.5 ms, and 12 * (1.875 + 60) ms to send them again and
-        // for the old link: 1003 ms.
-        (send(106, 0, 1003), lasts(6, 6400)),
+        // for the old link: 1003 ms. The question is asked again.
+        (send(106, 0, 1003), lasts(6, 12_800)),
         (NewAck(112), Nothing),
         (FastRetransmit(112), Nothing),
         (Timeout(112), Nothing),
-        // All of before is acknowledged: it lasts two round trips, 39.88 ms.
-        (send(112, 0, 39), lasts(0, 6400)),
-        (send(112, 0, 40), Nothing),
-        (send(112, 0, 0), Nothing),
         // What is lost of before is waited for no longer.
         (Hears(mbb("200/300", "6400/9"), 12), Claims([11, 11])),
-        (send(106, 0, 1004), Nothing),
-        // A quarter of the slots; 19.94 / 7.5.
-        (Hears(four(mbb("200/300", "6400/9")), 12), Claims([3, 3])),
-        (send(100, 0, 0), lasts(11, 1600)),
+        (send(106, 0, 1004), over),
+        // All of before is acknowledged: it lasts two round trips, 39.88 ms, and then by round trips of 19.94 ms for as
+        // long as the least of one is no more than 19.94 + 1.875 of the old link + 2 * 1.875 = 25.565 ms. What it exceeds
+        // the told one by, 5.625 ms, holds three packets more.
+        (Hears(bbm("6400/9", "6400/9"), 12), Claims([11, 11])),
+        (NewAck(112), Nothing),
+        (measured(112, 39, 25_565), lasts(3, 12_800)),
+        (measured(112, 40, 90_000), lasts(0, 12_800)),
+        (measured(112, 50, 90_000), lasts(3, 6400)),
+        (measured(112, 59, 23_690), lasts(2, 6400)),
+        (measured(112, 60, 90_000), lasts(0, 12_800)),
+        (measured(112, 70, 25_566), lasts(3, 6400)),
+        (measured(112, 80, 90_000), shared),
+        (send(112, 0, 0), over),
+        // Alone it goes on for ten seconds more.
+        (Hears(bbm("6400/9", "6400/9"), 0), Claims([11, 11])),
+        (send(100, 0, 40), lasts(0, 12_800)),
+        (send(100, 0, 10_039), lasts(0, 6400)),
+        (send(100, 0, 10_058), lasts(0, 6400)),
+        (send(100, 0, 10_059), over),
+        // A quarter of the slots; 19.94 / 7.5. A question has two packets. Two slots of the link show others here, too,
+        // and eight slots of the flow are a round.
+        (Hears(four(bbm("6400/9", "6400/9")), 12), Claims([3, 3])),
+        (send(100, 0, 0), lasts(12, 3200)),
+        (NewAck(112), Nothing),
+        (send(112, 0, 60), lasts(0, 1600)),
+        (measured(112, 61, 25_566), shared),
         // 2 * 300 + 62.08 ms hold 11.03 slots of 60 ms. ACKs were on the old link for 9.065 ms, in which it delivers
         // 4.8 packets: five at most of the twenty are new. Those that follow come over the new link, behind the notice.
         // All are waited for for 2 * 662.08 + 12 * 60 + 200 ms and 20 * (60 + 1.875) ms: 3481.7 ms.
         (Hears(mbb("6400/9", "200/300"), 20), Claims([12, 12])),
-        (send(100, 0, 662), lasts(15, 200)),
-        (send(110, 0, 662), lasts(5, 200)),
-        (send(110, 0, 663), lasts(10, 200)),
+        (send(100, 0, 662), lasts(15, 400)),
+        (send(110, 0, 662), lasts(5, 400)),
+        (send(110, 0, 663), lasts(10, 400)),
         (send(116, 0, 3481), lasts(4, 200)),
-        (send(116, 0, 3482), Nothing),
+        (send(116, 0, 3482), over),
         // A dead link holds nothing that the new one would have to carry.
         (Hears(bbm("6400/9", "6400/9"), 20), Claims([11, 11])),
-        (send(100, 0, 0), lasts(20, 6400)),
-        (send(100, 20, 0), lasts(0, 6400)),
+        (send(100, 0, 0), lasts(20, 12_800)),
+        (send(100, 20, 0), lasts(0, 12_800)),
     ]
+}
+
+/// Section 8.7: whether the link is faster. A slot has 1.875 ms. Six packets leave 0.9375 ms apart, the next one 3.5 slots
+/// behind the last of them.
+pub fn near_question() -> Vec<(NearEvent, NearAnswer)> {
+    use NearAnswer::{Claims, Lasts};
+    use NearEvent::{Notice as Hears, Send};
+    let sends = |sent, now_us| {
+        let elapsed_ms = now_us / 1000;
+        Out { snd_una: 100, unit: 1, marked: 0, elapsed_ms, rtt_us: 0, sent_us: 0, now_us, sent }
+    };
+    let leaves = |sent, now_us| Send(sends(sent, now_us));
+    // The packet that left at `sent_us` has arrived, which took so long.
+    let hears = |sent_us, rtt_us, now_us| Send(Out { sent_us, rtt_us, ..sends(13, now_us) });
+    let lasts = |beside: u32, kbps| Lasts(Claim { beside: beside + 2, kbps, shared: 0 });
+    let asked = [
+        (Hears(bbm("6400/9", "6400/9"), 0), Claims([11, 11])),
+        (leaves(7, 0), lasts(0, 12_800)),
+        (leaves(11, 3_750), lasts(0, 12_800)),
+        (leaves(12, 4_687), lasts(0, 12_800 / 7)),
+        (leaves(13, 11_250), lasts(0, 6400)),
+        // The first has met no queue. The second and the fourth do not decide.
+        (hears(0, 19_940, 19_940), lasts(0, 6400)),
+        (hears(937, 19_940, 20_877), lasts(0, 6400)),
+        (hears(2_812, 19_940, 22_752), lasts(0, 6400)),
+    ];
+    // The fifth would have waited for two slots. One is no sign of a faster link, and it is asked after two rounds.
+    let no = [
+        (hears(3_750, 21_815, 25_565), lasts(0, 6400)),
+        (leaves(13, 40_000), lasts(0, 6400)),
+        (leaves(13, 60_000), lasts(0, 12_800)),
+    ];
+    // Less is: three steps, 6400 * 1.25^3, at which the path holds 20.8 packets in place of 10.6. The next six ask again.
+    let yes = [
+        (hears(3_750, 21_814, 25_564), lasts(10, 25_000)),
+        (hears(11_000, 30_000, 41_000), lasts(10, 12_500)),
+        // A queue undoes two steps: 8000 kbit/s, 13.3 packets.
+        (hears(12_000, 30_000, 42_000), lasts(16, 12_500)),
+        (leaves(13, 61_000), lasts(3, 8000)),
+    ];
+    // One that left later than all of them: they were sent again, and no round trip tells. It is asked in the next one.
+    let again = [(hears(9_000, 19_940, 28_940), lasts(0, 6400)), (leaves(13, 40_000), lasts(0, 12_800))];
+    [&asked[..], &no, &asked, &yes, &asked, &again].concat()
 }

@@ -1,9 +1,9 @@
 //! docs/reference/near.md: its worked numbers, for 6400kbit/9ms -> 200kbit/300ms with 4 ms beyond the access link.
 
-use crate::common::vectors::{NearAnswer, NearEvent, near_flow, near_sender};
+use crate::common::vectors::{NearAnswer, NearEvent, near_flow, near_question, near_sender};
 use crate::common::*;
 use proptest::prelude::*;
-use segue_policy::headers::near;
+use segue_policy::headers::{ClaimEnd, near};
 use segue_policy::{Link, Near, Notice, Out, grant};
 
 fn notice(old: &str, new: &str) -> Notice {
@@ -155,6 +155,8 @@ fn section_8_a_flow_on_linux() {
     assert_eq!([1, 4].map(|flows| told(flows, 1).share(1)), [12, 3]);
     assert_eq!([200, 50].map(|kbps| grant::payload_rate(kbps, 1448)), [24_133, 6_033]);
     assert_eq!([0, 14, 900].map(grant::claimed), [1, 14, 256]);
+    assert_eq!([0, 5].map(|more| grant::left_by_claim(14, 12, false, more)), [12, 14]);
+    assert_eq!([14, 1].map(|cwnd| grant::left_by_claim(cwnd, 12, true, 0)), [6, 1]);
 }
 
 proptest! {
@@ -177,11 +179,11 @@ proptest! {
     }
 }
 
-/// The list that `crates/kernel/tests/vectors.rs` plays in a loaded program.
+/// The lists that `crates/kernel/tests/vectors.rs` plays in a loaded program.
 #[test]
 fn one_flow_alone() {
     let mut flow = near().start();
-    for (step, (event, answer)) in near_flow().into_iter().enumerate() {
+    for (step, (event, answer)) in near_flow().into_iter().chain(near_question()).enumerate() {
         let found = match event {
             NearEvent::Notice(notice, flight) => {
                 NearAnswer::of(&flow.on_notice(&near_sender(100, flight), &notice))
@@ -189,7 +191,7 @@ fn one_flow_alone() {
             NearEvent::NewAck(una) => NearAnswer::of(&flow.on_new_ack(&near_sender(una, 5))),
             NearEvent::FastRetransmit(una) => NearAnswer::of(&flow.on_fast_retransmit(&near_sender(una, 5))),
             NearEvent::Timeout(una) => NearAnswer::of(&flow.on_timeout(&near_sender(una, 5))),
-            NearEvent::Send(out) => flow.claim(&out).map_or(NearAnswer::Nothing, NearAnswer::Lasts),
+            NearEvent::Send(out) => flow.claim(&out).map_or_else(NearAnswer::Ends, NearAnswer::Lasts),
         };
         assert_eq!(found, answer, "step {step}: {event:?}");
     }
@@ -221,10 +223,11 @@ proptest! {
         prop_assert_eq!(act.cwnd, act.ssthresh);
         prop_assert!(act.cwnd >= 256);
         for (snd_una, unit, marked) in outs {
-            let claim = flow.claim(&Out { snd_una, unit, marked, elapsed_ms: 0 });
+            let claim = flow.claim(&Out { snd_una, unit, marked, ..Out::default() });
             prop_assert!(claim.expect("it lasts").beside <= flight + 2);
         }
-        prop_assert_eq!(flow.claim(&Out { elapsed_ms: u32::MAX, ..Out::default() }), None);
-        prop_assert_eq!(flow.claim(&Out { elapsed_ms: 0, ..Out::default() }), None);
+        let late = Out { elapsed_ms: u32::MAX, rtt_us: u32::MAX, ..Out::default() };
+        prop_assert!(flow.claim(&late).is_err_and(|end| !end.shared));
+        prop_assert_eq!(flow.claim(&Out { elapsed_ms: 0, ..late }), Err(ClaimEnd::default()));
     }
 }

@@ -218,6 +218,8 @@ impl<A: Advisor> LinuxSender<A> {
                 is_full: self.control.full_bw_reached(),
                 reduces: self.sk.in_cwnd_reduction(),
                 marked: self.sk.sacked_out + self.sk.lost_out,
+                last_sent: self.now.saturating_sub(1_000 * self.rack.age_us(self.sk.tcp_mstamp)),
+                last_rtt_us: self.rack.rtt_us(),
                 high_seq: self.high_seq,
                 most_room: self.max_window + 1,
                 delivered: self.sk.delivered,

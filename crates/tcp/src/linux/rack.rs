@@ -48,6 +48,18 @@ impl Default for Rack {
     }
 }
 
+impl Rack {
+    /// Microseconds since that packet was sent.
+    pub fn age_us(&self, now_us: u64) -> u64 {
+        now_us.saturating_sub(self.mstamp)
+    }
+
+    /// Its round trip.
+    pub fn rtt_us(&self) -> u32 {
+        self.rtt_us
+    }
+}
+
 impl<A: Advisor> LinuxSender<A> {
     /// `tcp_rack_reo_wnd`, us.
     fn rack_reo_wnd(&self) -> u32 {

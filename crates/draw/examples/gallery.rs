@@ -38,6 +38,8 @@ fn pictures() -> Vec<(&'static str, u32, Picture)> {
         ("sequence-dense", 440, Box::new(|id, size| sequence(id, true).svg(size))),
         ("window", 320, Box::new(|id, size| window(id).svg(size))),
         ("queue", 420, Box::new(|id, size| queue(id).svg(size))),
+        ("stalls", 220, Box::new(|id, size| stalls(id).svg(size))),
+        ("queue-delay", 420, Box::new(|id, size| queue_delay(id).svg(size))),
         ("lines", 380, Box::new(|id, size| lines(id).svg(size))),
     ]
 }
@@ -264,6 +266,36 @@ fn queue(id: &str) -> QueueGraph {
     }
     graph.timeline.handoff = Some(Handoff::Disconnection(6.0, 7.0));
     graph.timeline.notices.push(Notice { time: 7.0, label: "notice".to_string() });
+    graph
+}
+
+fn stalls(id: &str) -> StallChart {
+    let mut chart = StallChart { about: about(id, "Stalls"), ..Default::default() };
+    let stalls = [vec![(6.0, 9.6), (9.7, 11.2)], vec![(6.0, 7.4)], vec![(6.0, 7.2), (8.0, 8.3)]];
+    let rows =
+        series(["sack", "etcp-v0", "etcp-v1"]).into_iter().zip(stalls).zip([None, Some(9.1), Some(8.9)]);
+    chart.rows = rows.map(|((series, stalls), end)| StallRow { series, stalls, end }).collect();
+    chart.timeline.span = Some((5.0, 12.0));
+    chart.timeline.handoff = Some(Handoff::Disconnection(6.0, 7.0));
+    chart
+}
+
+fn queue_delay(id: &str) -> QueueDelayGraph {
+    let mut graph = QueueDelayGraph { about: about(id, "Queueing delay"), ..Default::default() };
+    let courses = (0..).zip(series(["sack", "etcp-v0", "etcp-v1"])).map(|(index, series)| {
+        let delay = |k: u32| 0.006 + 0.02 * (f64::from(k + 40 * index) * 0.05).sin().max(-0.3);
+        let delays = (0..400).map(|k| Point::new(7.0 + f64::from(k) * 0.01, delay(k)));
+        QueueDelay {
+            series,
+            delays: delays.collect(),
+            end: Some(10.5),
+            drops: vec![8.0, 8.4],
+            marks: vec![9.0],
+        }
+    });
+    let courses = courses.collect();
+    graph.plots.push(QueueDelayPlot { label: "new link, codel".into(), target: Some(0.005), courses });
+    graph.timeline.handoff = Some(Handoff::Instant(7.0));
     graph
 }
 

@@ -21,7 +21,9 @@ mod moments;
 pub mod palette;
 mod quartiles;
 mod queue;
+mod queue_delay;
 mod sequence;
+mod stalls;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -38,5 +40,7 @@ pub use moments::{Handoff, Notice, Point, Timeline};
 pub use palette::{printed, standalone, style_sheet};
 pub use quartiles::{Across, Group, QuartileChart, Quartiles};
 pub use queue::{LinkQueue, QueueGraph};
+pub use queue_delay::{QueueDelay, QueueDelayGraph, QueueDelayPlot};
 pub use sequence::{Drop, DropPlace, Sack, SequenceGraph, Timeout};
+pub use stalls::{StallChart, StallRow};
 pub use window::WindowGraph;

@@ -71,6 +71,8 @@ pub(crate) enum Shown {
     Packet,
     /// Upright lines from the number of a packet to the next, or to that of another.
     Run,
+    /// Bars that stand for the time from their left to their right.
+    Span,
 }
 
 impl Shown {
@@ -80,6 +82,7 @@ impl Shown {
             Shown::Mark => "data-as=\"mark\"",
             Shown::Packet => "data-as=\"mark\" data-middle=\"\"",
             Shown::Run => "data-as=\"run\"",
+            Shown::Span => "data-as=\"span\"",
         }
     }
 }
@@ -141,11 +144,16 @@ impl Panel {
     /// The line of a value that holds from each point to the next, and after the last one to the edge.
     /// Steps beyond the plot are left out.
     pub(crate) fn steps(&self, points: &[Point]) -> Pen {
+        self.steps_until(points, f64::INFINITY)
+    }
+
+    /// The same; after the last point the value holds until `end`.
+    pub(crate) fn steps_until(&self, points: &[Point], end: f64) -> Pen {
         let mut pen = Pen::default();
         let thin = self.few_steps(points);
         let mut points = thin.iter().filter(|point| !point.time.is_nan() && !point.value.is_nan()).peekable();
         while let Some(point) = points.next() {
-            let until = points.peek().map_or(f64::INFINITY, |next| next.time);
+            let until = points.peek().map_or(end, |next| next.time);
             let (from_x, to_x) = (self.time.at(point.time), self.time.at(until));
             let y = self.value.at(point.value);
             let shown = self.value.has(point.value);
@@ -199,7 +207,7 @@ pub(crate) fn note(
 
 impl Timeline {
     /// When the change began.
-    fn handoff_at(&self) -> Option<f64> {
+    pub(crate) fn handoff_at(&self) -> Option<f64> {
         match self.handoff? {
             Handoff::Instant(at) | Handoff::Disconnection(at, _) => Some(at).filter(|at| at.is_finite()),
         }
@@ -256,10 +264,7 @@ impl Timeline {
         let strip = frame::strip(canvas);
         let bottom = canvas.height() - frame::below(canvas);
         let height = ((bottom - top) / verticals.len().max(1) as f64).max(2.0);
-        // Pictures below each other have the same margin, unless numbers are very long: instants line up.
-        let common = text::width("000000", canvas.font()) + 10.0;
-        let common = if canvas.width() >= 300.0 { common } else { 8.0 };
-        let left = verticals.iter().map(|v| v.margin(canvas, height - strip)).fold(common, f64::max);
+        let left = self.left(canvas, verticals.iter().map(|v| v.margin(canvas, height - strip)));
         // Room for half of the last number.
         let right = canvas.width() - 14.0;
         let mut panels = Vec::new();
@@ -269,7 +274,7 @@ impl Timeline {
             let gap = if index + 1 < verticals.len() { 8.0 } else { 0.0 };
             let area = frame::plot_area(left, top + strip, right, top + height - gap);
             let time = Axis::new(Spacing::Linear, span.0, span.1, area.left, area.right);
-            canvas.tagged(&tag(index, Shown::Line, ""), |canvas| self.shade(canvas, area, &time));
+            self.ground(canvas, index, area, &time);
             let value = vertical.draw(canvas, area, top + canvas.font() * LINE / 2.0);
             if index + 1 == verticals.len() {
                 frame::draw_horizontal(canvas, area, &time, "time, s");
@@ -278,13 +283,31 @@ impl Timeline {
             }
             let unit = vertical.label.rsplit(", ").next().unwrap_or_default();
             note(canvas, area, &time, &value, unit, self.handoff_at());
-            canvas.tagged(&tag(index, Shown::Line, ""), |canvas| self.lines(canvas, area, &time));
+            self.upright(canvas, index, area, &time);
             panels.push(Panel::new(index, area, time, value));
         }
         if let Some(first) = panels.first() {
             self.label(canvas, first);
         }
         panels
+    }
+
+    /// Left edge of the plots, given the widths of the numbers beside them. Pictures below each other have the same,
+    /// unless numbers are very long: instants line up.
+    pub(crate) fn left(&self, canvas: &Canvas, margins: impl IntoIterator<Item = f64>) -> f64 {
+        let common = text::width("000000", canvas.font()) + 10.0;
+        let common = if canvas.width() >= 300.0 { common } else { 8.0 };
+        margins.into_iter().fold(common, f64::max)
+    }
+
+    /// The time without a link, below all else of a panel.
+    pub(crate) fn ground(&self, canvas: &mut Canvas, panel: usize, area: Area, time: &Axis) {
+        canvas.tagged(&tag(panel, Shown::Line, ""), |canvas| self.shade(canvas, area, time));
+    }
+
+    /// The lines of the handoff and of notices.
+    pub(crate) fn upright(&self, canvas: &mut Canvas, panel: usize, area: Area, time: &Axis) {
+        canvas.tagged(&tag(panel, Shown::Line, ""), |canvas| self.lines(canvas, area, time));
     }
 
     fn shade(&self, canvas: &mut Canvas, area: Area, time: &Axis) {
@@ -313,7 +336,8 @@ impl Timeline {
         }
     }
 
-    fn label(&self, canvas: &mut Canvas, panel: &Panel) {
+    /// What the shade and the lines stand for, above the first panel.
+    pub(crate) fn label(&self, canvas: &mut Canvas, panel: &Panel) {
         match self.handoff {
             Some(Handoff::Instant(at)) => {
                 moment_label(canvas, panel, at, "handoff", palette::INK, Anchor::Start);

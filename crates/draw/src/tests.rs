@@ -175,6 +175,34 @@ fn queue() -> impl Strategy<Value = QueueGraph> {
     })
 }
 
+fn stall_chart() -> impl Strategy<Value = StallChart> {
+    let row = (series(), vec((number(), number()), 0..5), option::of(number()));
+    let row = row.prop_map(|(series, stalls, end)| StallRow { series, stalls, end });
+    (about(), timeline(), vec(row, 0..9)).prop_map(|(about, timeline, rows)| StallChart {
+        about,
+        timeline,
+        rows,
+    })
+}
+
+fn queue_delay() -> impl Strategy<Value = QueueDelayGraph> {
+    let course = (series(), points(), option::of(number()), vec(number(), 0..5), vec(number(), 0..5));
+    let course = course.prop_map(|(series, delays, end, drops, marks)| QueueDelay {
+        series,
+        delays,
+        end,
+        drops,
+        marks,
+    });
+    let plot = (name(), option::of(number()), vec(course, 0..4));
+    let plot = plot.prop_map(|(label, target, courses)| QueueDelayPlot { label, target, courses });
+    (about(), timeline(), vec(plot, 0..3)).prop_map(|(about, timeline, plots)| QueueDelayGraph {
+        about,
+        timeline,
+        plots,
+    })
+}
+
 fn line_chart() -> impl Strategy<Value = LineChart> {
     let line = (name(), look(), any::<bool>(), vec((number(), number()), 0..40));
     let line = line.prop_map(|(label, look, steps, points)| Line { label, look, steps, points });
@@ -251,6 +279,12 @@ proptest! {
 
     #[test]
     fn queue_graphs_hold(picture in queue(), size in size()) { check(picture.drawn(size)) }
+
+    #[test]
+    fn stall_charts_hold(picture in stall_chart(), size in size()) { check(picture.drawn(size)) }
+
+    #[test]
+    fn queue_delays_hold(picture in queue_delay(), size in size()) { check(picture.drawn(size)) }
 
     #[test]
     fn ladders_hold(picture in ladder(), size in size()) { check(picture.drawn(size)) }

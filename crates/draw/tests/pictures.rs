@@ -138,6 +138,77 @@ fn queue() {
     insta::assert_snapshot!(picture.svg(SIZE));
 }
 
+fn stall_chart() -> StallChart {
+    let row = |label: &str, hue, stalls: &[(f64, f64)], end| StallRow {
+        series: Series { label: label.to_string(), look: Look::new(hue, Marker::Square) },
+        stalls: stalls.to_vec(),
+        end,
+    };
+    StallChart {
+        about: about("stalls"),
+        timeline: disconnection(),
+        rows: vec![
+            row("sack", Hue::Grey, &[(0.9, 3.2), (3.3, 3.9)], None),
+            row("etcp-v1", Hue::Blue, &[(0.9, 2.1), (7.0, 8.0)], Some(3.1)),
+        ],
+    }
+}
+
+#[test]
+fn stalls() {
+    insta::assert_snapshot!(stall_chart().svg(SIZE));
+}
+
+/// The axis has four seconds. A stall that lies beyond it has no bar.
+#[test]
+fn a_bar_is_as_long_as_its_stall() {
+    let svg = stall_chart().svg(SIZE);
+    let document = roxmltree::Document::parse(&svg).unwrap();
+    let plot = document.descendants().find_map(|node| node.attribute("data-plot")).unwrap();
+    let edges: Vec<f64> = plot.split(' ').map(|edge| edge.parse().unwrap()).collect();
+    let (left, right) = (edges[0], edges[2]);
+    let bars = document.descendants().filter(|node| node.attribute("data-as") == Some("span"));
+    let bars: Vec<(String, f64, f64)> = bars
+        .map(|bar| {
+            let path = bar.attribute("d").unwrap();
+            let from: f64 = path[1..].split(' ').next().unwrap().parse().unwrap();
+            let width: f64 = path.split('h').nth(1).unwrap().split('v').next().unwrap().parse().unwrap();
+            let second = |px: f64| (px / (right - left) * 4.0 * 100.0).round() / 100.0;
+            (bar.attribute("data-name").unwrap().to_string(), second(from - left), second(width))
+        })
+        .collect();
+    let expected = [("sack stall", 0.9, 2.3), ("sack stall", 3.3, 0.6), ("etcp-v1 stall", 0.9, 1.2)];
+    assert_eq!(bars, expected.map(|(name, from, width)| (name.to_string(), from, width)));
+}
+
+#[test]
+fn queue_delay() {
+    let course = |label: &str, hue, delays: &[(f64, f64)], drops: &[f64], marks: &[f64]| QueueDelay {
+        series: Series { label: label.to_string(), look: Look::new(hue, Marker::Square) },
+        delays: points(delays),
+        end: marks.first().map(|_| 3.4),
+        drops: drops.to_vec(),
+        marks: marks.to_vec(),
+    };
+    let plot = |label: &str, target, courses| QueueDelayPlot { label: label.to_string(), target, courses };
+    let picture = QueueDelayGraph {
+        about: about("queue-delay"),
+        timeline: disconnection(),
+        plots: vec![
+            plot("old link", None, vec![course("sack", Hue::Grey, &[(0.1, 0.01), (0.9, 0.0)], &[], &[])]),
+            plot(
+                "new link, codel",
+                Some(0.005),
+                vec![
+                    course("sack", Hue::Grey, &[(2.2, 0.004), (2.6, 0.02), (3.5, 0.0)], &[2.7], &[]),
+                    course("etcp-v1", Hue::Blue, &[(2.1, 0.006), (2.9, 0.0)], &[], &[2.4]),
+                ],
+            ),
+        ],
+    };
+    insta::assert_snapshot!(picture.svg(SIZE));
+}
+
 #[test]
 fn journey() {
     let cell = |network, from, until| Cell { network, from, until, label: format!("cell from {from} s") };

@@ -4,13 +4,17 @@ use crate::pictures::{Budget, Picture};
 use crate::{Origin, looks, page};
 use maud::{Markup, html};
 use rayon::prelude::*;
-use segue_draw::{About, Cell, Course as Drawn, Journey, Point};
+use segue_draw::{
+    About, Cell, Course as Drawn, Journey, Point, QueueDelay, QueueDelayGraph, QueueDelayPlot, Timeline,
+};
 use segue_study::drive::{DriveBlock, DrivePlan, DriveRow, Mean};
 use segue_study::measure::seconds;
 use segue_study::numbers::{count, time};
+use segue_world::access::QueueWord;
 use segue_world::drive::course::Course;
 use segue_world::drive::mobility::{Drive, Stay};
 use segue_world::{Nanos, SECOND};
+use std::collections::BTreeSet;
 
 /// Parts of a drive whose throughput is drawn; none is shorter than [`SHORTEST`].
 const PARTS: u32 = 300;
@@ -31,33 +35,51 @@ pub fn drive_page(plan: &DrivePlan, rows: &[DriveRow], origin: &Origin) -> Strin
     }
     .into_string();
     let blocks = plan.blocks.iter().zip(rows.chunks(plan.schemes.len())).zip(&courses);
-    let blocks: Vec<(Markup, Picture, String, Markup)> = blocks
+    let blocks: Vec<Block> = blocks
         .enumerate()
-        .map(|(index, ((block, rows), courses))| {
-            let (picture, caption) = picture(plan, block, courses, index);
-            (heading(plan, block), picture, caption, tables(plan, block, rows, courses))
+        .map(|(index, ((block, rows), courses))| Block {
+            heading: heading(plan, block),
+            pictures: std::iter::once(picture(plan, block, courses, index))
+                .chain(queue_delay(plan, block, courses, index))
+                .collect(),
+            tables: tables(plan, block, rows, courses),
         })
         .collect();
     budget.must_take(head.len());
-    blocks.iter().for_each(|(heading, _, caption, tables)| {
-        budget.must_take(heading.0.len() + caption.len() + tables.0.len());
+    blocks.iter().for_each(|Block { heading, pictures, tables }| {
+        let captions: usize = pictures.iter().map(|(_, caption)| caption.len()).sum();
+        budget.must_take(heading.0.len() + captions + tables.0.len());
     });
-    let wide: Vec<bool> = blocks.iter().map(|(_, picture, ..)| budget.takes(picture.bytes().0)).collect();
+    let wide = |(picture, _): &(Picture, String)| budget.takes(picture.bytes().0);
+    let wide: Vec<Vec<bool>> = blocks.iter().map(|block| block.pictures.iter().map(wide).collect()).collect();
     let content = html! {
         (maud::PreEscaped(head))
-        @for ((heading, picture, caption, tables), wide) in blocks.iter().zip(&wide) {
+        @for (Block { heading, pictures, tables }, wide) in blocks.iter().zip(&wide) {
             (heading)
-            @if *wide {
-                @let narrow = budget.takes(picture.bytes().1 - picture.bytes().0);
-                (picture.markup(narrow, caption))
-            } @else {
-                p.lead { "Its picture would make this page too large; a file with this drive alone has it." }
+            // They share a cursor.
+            div.timed {
+                @for ((picture, caption), wide) in pictures.iter().zip(wide) {
+                    @if *wide {
+                        @let narrow = budget.takes(picture.bytes().1 - picture.bytes().0);
+                        (picture.markup(narrow, caption))
+                    } @else {
+                        p.lead { "A picture would make this page too large; a file with this drive alone has it." }
+                    }
+                }
             }
             (tables)
         }
         (legend(plan))
     };
     page::page(&format!("Segue: {title}"), content)
+}
+
+/// A drive in the page.
+struct Block {
+    heading: Markup,
+    /// With their captions.
+    pictures: Vec<(Picture, String)>,
+    tables: Markup,
 }
 
 fn courses(plan: &DrivePlan, block: &DriveBlock) -> Vec<Course> {
@@ -165,6 +187,56 @@ fn picture(plan: &DrivePlan, block: &DriveBlock, courses: &[Course], index: usiz
         plan.seed
     );
     (picture, caption)
+}
+
+/// Delay in the queues of the cells over time, if one of them is managed.
+fn queue_delay(
+    plan: &DrivePlan,
+    block: &DriveBlock,
+    courses: &[Course],
+    index: usize,
+) -> Option<(Picture, String)> {
+    let drive = &block.experiment.drive;
+    let queues: BTreeSet<QueueWord> = drive.stays.iter().map(|stay| stay.link.features[0].queue).collect();
+    if queues.iter().all(|queue| *queue == QueueWord::DropTail) {
+        return None;
+    }
+    let targets: BTreeSet<Option<Nanos>> = queues.iter().map(|queue| queue.target()).collect();
+    let series = looks::series(plan.schemes.iter().map(|scheme| (scheme.name.as_str(), scheme.name.clone())));
+    let course = |(series, course): (_, &Course)| {
+        let point = |(bin, wait): (usize, &Option<Nanos>)| {
+            Point::new(seconds(course.bin * bin as Nanos), seconds(wait.unwrap_or(0)))
+        };
+        let delays = course.waits.iter().enumerate().map(point).collect();
+        QueueDelay { series, delays, end: None, drops: Vec::new(), marks: Vec::new() }
+    };
+    let words: Vec<String> = queues.iter().map(QueueWord::to_string).collect();
+    let graph = QueueDelayGraph {
+        about: About {
+            id: format!("drive-queue-{index}"),
+            title: format!("Queueing delay, {}", name(plan, block)),
+            description:
+                "The longest wait of data in the queue of the access link over time, one curve per scheme."
+                    .into(),
+            heading: String::new(),
+        },
+        timeline: Timeline { span: Some((0.0, seconds(drive.length))), ..Timeline::default() },
+        plots: vec![QueueDelayPlot {
+            label: format!("access links, {}", words.join(" and ")),
+            // Of several targets none is that of the line.
+            target: targets.first().copied().flatten().filter(|_| targets.len() == 1).map(seconds),
+            courses: series.into_iter().zip(courses).map(course).collect(),
+        }],
+    };
+    let picture = Picture::draw((230, 260), |size, suffix| {
+        let mut graph = graph.clone();
+        graph.about.id.push_str(suffix);
+        graph.svg(size)
+    });
+    let bin = courses.first().map_or(0.0, |course| seconds(course.bin));
+    let caption =
+        format!("The longest wait of data in the queue of the mobile's access link, in parts of {bin} s.");
+    Some((picture, caption))
 }
 
 /// Throughput of each part, kbit/s.
@@ -277,6 +349,7 @@ mod tests {
         let course = Course {
             bin: 4 * SECOND,
             packets: vec![100, 0, 50],
+            waits: vec![None; 3],
             payload: 1000,
             stalls: vec![(3 * SECOND, 9 * SECOND)],
             last: None,

@@ -24,12 +24,12 @@ pub struct Graphs {
     pub queue: QueueGraph,
 }
 
-fn seconds(time: Nanos) -> f64 {
+pub(crate) fn seconds(time: Nanos) -> f64 {
     time as f64 / SECOND as f64
 }
 
 /// The flow whose cumulative ACK reached its target last, or never.
-fn slowest(trace: &Trace) -> u16 {
+pub(crate) fn slowest(trace: &Trace) -> u16 {
     let mut reached: Vec<Option<Nanos>> = vec![None; trace.targets.len()];
     for event in trace.events.iter().filter(|event| event.at >= trace.record.completion) {
         if let What::State { flow, state } = &event.what {
@@ -70,7 +70,7 @@ fn span(trace: &Trace, flow: u16) -> (Nanos, Nanos) {
     (from, trace.end + length / 50)
 }
 
-fn timeline(told: &SchemeTrace, flow: u16) -> Timeline {
+pub(crate) fn timeline(told: &SchemeTrace, flow: u16) -> Timeline {
     let trace = &told.trace;
     let (at, completion) = (seconds(trace.record.at), seconds(trace.record.completion));
     let (from, to) = span(trace, flow);
@@ -252,7 +252,7 @@ fn window(told: &SchemeTrace, flow: u16, timeline: Timeline, id: &str) -> Window
 }
 
 /// Adds a value that holds from `time` on; at one instant the last counts.
-fn step(line: &mut Vec<Point>, time: f64, value: f64) {
+pub(crate) fn step(line: &mut Vec<Point>, time: f64, value: f64) {
     match line.last_mut() {
         Some(last) if last.value == value => {}
         Some(last) if last.time == time => last.value = value,

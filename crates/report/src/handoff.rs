@@ -1,5 +1,6 @@
 //! One handoff explained: per scheme what it decided and when in words, and its graphs.
 
+use crate::beside::{Beside, beside};
 use crate::graphs::{self, Graphs};
 use crate::pictures::{Budget, Picture};
 use crate::{Origin, asked, headline, looks, page};
@@ -18,6 +19,11 @@ use segue_world::RunRecord;
 pub struct Drawn {
     schemes: Vec<DrawnScheme>,
     several_flows: bool,
+    /// Stalls of all schemes: small, and weighed with the words.
+    stalls: Picture,
+    /// Delay in managed queues; empty if there is none.
+    queue_delay: Picture,
+    queue_delay_shown: Show,
 }
 
 struct DrawnScheme {
@@ -53,11 +59,11 @@ enum Show {
 impl Drawn {
     /// Draws one handoff; `id` is unique in the page.
     pub fn new(traces: &[SchemeTrace], id: &str) -> Self {
+        let named =
+            |about: &About, suffix: &str| About { id: format!("{}{suffix}", about.id), ..about.clone() };
         let schemes = traces.par_iter().enumerate().map(|(index, told)| {
             let Graphs { flow, sequence, zoom, window, queue } =
                 graphs::graphs(told, &format!("{id}-{index}"));
-            let named =
-                |about: &About, suffix: &str| About { id: format!("{}{suffix}", about.id), ..about.clone() };
             let sequence = Picture::draw((440, 380), |size, suffix| {
                 let mut graph = sequence.clone();
                 graph.about = named(&graph.about, suffix);
@@ -97,9 +103,28 @@ impl Drawn {
                 shown: [Show::Nothing; KINDS],
             }
         });
+        let schemes = schemes.collect();
+        let Beside { stalls, queue_delay } = beside(traces, id);
+        let rows = 28 * u32::try_from(stalls.rows.len()).unwrap_or(1);
+        let stalls = Picture::draw((96 + rows, 120 + rows), |size, suffix| {
+            let mut chart = stalls.clone();
+            chart.about = named(&chart.about, suffix);
+            chart.svg(size)
+        });
+        let queue_delay = queue_delay.map_or_else(Picture::default, |graph| {
+            let plots = 160 * u32::try_from(graph.plots.len()).unwrap_or(1);
+            Picture::draw((100 + plots, 130 + plots), |size, suffix| {
+                let mut graph = graph.clone();
+                graph.about = named(&graph.about, suffix);
+                graph.svg(size)
+            })
+        });
         Self {
-            schemes: schemes.collect(),
+            schemes,
             several_flows: traces.first().is_some_and(|told| told.trace.experiment.flows > 1),
+            stalls,
+            queue_delay,
+            queue_delay_shown: Show::Nothing,
         }
     }
 
@@ -128,8 +153,16 @@ impl Drawn {
         let fits = budget.takes(self.words() + self.wide(KINDS));
         if fits {
             self.show_wide(KINDS);
+            self.show_queue_delay(budget);
         }
         fits
+    }
+
+    /// Takes room for the delay in managed queues, if there is enough.
+    fn show_queue_delay(&mut self, budget: &Budget) {
+        if budget.takes(self.queue_delay.bytes().0) {
+            self.queue_delay_shown = Show::Wide;
+        }
     }
 
     /// Takes room for narrow pictures beside the wide ones of kind `kind`, as long as there is some.
@@ -143,6 +176,9 @@ impl Drawn {
     }
 }
 
+const QUEUE_DELAY: &str = "Wait of each data packet in the managed queues, at the time at which it is sent on; 0 while \
+     none waits.";
+
 /// Takes room for handoffs of equal rank: words and wide pictures of all, if need be of all without the queues, or
 /// without the windows and then the beginnings, too. If even sequence graphs are too many, the first schemes have
 /// theirs. Says which handoffs are in the page.
@@ -152,6 +188,7 @@ pub fn furnish_alike(all: &mut [&mut Drawn], budget: &Budget) -> Vec<bool> {
         let wide: usize = all.iter().map(|drawn| drawn.wide(kinds)).sum();
         if budget.takes(wide + words.iter().sum::<usize>()) {
             all.iter_mut().for_each(|drawn| drawn.show_wide(kinds));
+            all.iter_mut().for_each(|drawn| drawn.show_queue_delay(budget));
             return vec![true; all.len()];
         }
     }
@@ -175,6 +212,12 @@ pub fn furnish_narrow(all: &mut [&mut Drawn], budget: &Budget) {
     for kind in 0..KINDS {
         all.iter_mut().for_each(|drawn| drawn.furnish_narrow(kind, budget));
     }
+    for drawn in all {
+        let (wide, both) = drawn.queue_delay.bytes();
+        if drawn.queue_delay_shown == Show::Wide && budget.takes(both - wide) {
+            drawn.queue_delay_shown = Show::Both;
+        }
+    }
 }
 
 impl Drawn {
@@ -182,7 +225,12 @@ impl Drawn {
     pub fn markup(&self) -> Markup {
         html! {
             // Its graphs share a cursor.
-            div.timed { @for scheme in &self.schemes {
+            div.timed {
+              (self.stalls.markup(true, &self.caption_of_stalls()))
+              @if self.queue_delay_shown != Show::Nothing && !self.queue_delay.is_empty() {
+                  (self.queue_delay.markup(self.queue_delay_shown == Show::Both, QUEUE_DELAY))
+              }
+              @for scheme in &self.schemes {
                 section {
                     h3 { (looks::named(&scheme.name)) ": " (outcome(&scheme.record)) }
                     (self.story(&scheme.story))
@@ -196,8 +244,19 @@ impl Drawn {
                     }
                 }
             } }
+            @if self.queue_delay_shown == Show::Nothing && !self.queue_delay.is_empty() {
+                p.lead { "The delays in the queues would make this page too large." }
+            }
             @if let Some(missing) = self.missing() { p.lead { (missing) " would make this page too large." } }
         }
+    }
+
+    fn caption_of_stalls(&self) -> String {
+        let of_flow = if self.several_flows { " on the slowest flow" } else { "" };
+        format!(
+            "Stalls: a bar for each time in which nothing new came in order for more than 200 ms{of_flow}. A line ends \
+             with its transfer."
+        )
     }
 
     fn caption(&self, kind: usize, flow: u16) -> String {

@@ -159,6 +159,17 @@
     }
     return y === null ? null : inWords(valueAt(shape.plot, y), shape.plot, shape.name === "cwnd");
   };
+  // How long the bar lasts that covers a place.
+  const spanAt = (graph, shape, x) => {
+    for (const { points } of partsOf(shape)) {
+      const xs = points.map(([px]) => px);
+      const [left, right] = [Math.min(...xs), Math.max(...xs)];
+      if (x < left || x > right) continue;
+      const long = (right - left) / (graph.right - graph.left) * (graph.to - graph.from);
+      return `of ${long.toFixed(2)} s`;
+    }
+    return null;
+  };
   // The mark nearest to a place, by name.
   const markAt = (graph, shape, x, y) => {
     let [nearest, best] = [null, Infinity];
@@ -186,7 +197,10 @@
     const said = [];
     for (const shape of graph.shapes) {
       if (!shape.name) continue;
-      const value = shape.as === "line" ? lineAt(shape, x) : markAt(graph, shape, now(graph, x), y);
+      let value = null;
+      if (shape.as === "line") value = lineAt(shape, x);
+      else if (shape.as === "span") value = spanAt(graph, shape, x);
+      else value = markAt(graph, shape, now(graph, x), y);
       if (value !== null) said.push(`${shape.name} ${value}`);
     }
     return said.join(", ");

@@ -349,3 +349,45 @@ fn graphs_share_a_cursor_with_values_and_can_be_looked_at_closer() {
         assert_eq!(browser.complaints, [""; 0]);
     }
 }
+
+/// Of an outage of 8 s: under the cursor stands how long the stall lasts that its bar's title tells, and a page without a
+/// managed queue shows no delay in one.
+#[test]
+#[ignore = "needs chromium"]
+fn stalls_and_queueing_delays_stand_above_the_schemes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let outage =
+        ["trace", "6400kbit/9ms", "6400kbit/9ms", "--at", "5s", "--kind", "bbm", "--disconnect", "8s"];
+    let managed = ["trace", "8mbit/20ms,queue=codel", "4mbit/20ms,queue=fq_codel", "--at", "5s"];
+    let pages = [make(folder.path(), "outage.html", &outage), make(folder.path(), "managed.html", &managed)];
+    let mut browser = Browser::start();
+    browser.open(&pages[0], 1280, false);
+    let titled = |title: &str| {
+        format!(
+            "[...document.querySelectorAll('.timed svg')].filter(svg => svg.querySelector('title').textContent\
+             .startsWith('{title}'))"
+        )
+    };
+    let place = browser.evaluate(&format!(
+        "(() => {{ const [svg] = {}; svg.scrollIntoView({{ block: 'center' }}); \
+         const bars = [...svg.querySelectorAll('[data-name=\"sack stall\"]')]; \
+         const [bar] = bars.sort((a, b) => b.getBoundingClientRect().width - a.getBoundingClientRect().width); \
+         const box = bar.getBoundingClientRect(); \
+         return [(box.left + box.right) / 2, (box.top + box.bottom) / 2, \
+         bar.closest('g').querySelector('title').textContent]; }})()",
+        titled("Stalls")
+    ));
+    let [x, y] = [0, 1].map(|index| place[index].as_f64().expect("px"));
+    browser.drag(&[(x, y)], false);
+    let title = place[2].as_str().expect("a title").to_string();
+    let lasts: f64 = title.split(' ').nth(4).and_then(|word| word.parse().ok()).expect("a time");
+    assert!(title.starts_with("sack: nothing new for ") && lasts > 8.0, "{title}");
+    let said = under(&mut browser, "Stalls");
+    assert!((told(&said[0], "sack stall of") - lasts).abs() < 0.05, "{said:?}: {title}");
+    assert_eq!(browser.evaluate(&format!("{}.length", titled("Queueing delay"))), 0);
+    browser.open(&pages[1], 390, false);
+    assert_eq!(browser.evaluate(&format!("{}.length", titled("Queueing delay"))), 1);
+    assert_eq!(list(&browser.evaluate(BAD_PICTURES)), [""; 0]);
+    assert_eq!(list(&browser.evaluate(SMALL_TEXT)), [""; 0]);
+    assert_eq!(browser.complaints, [""; 0]);
+}

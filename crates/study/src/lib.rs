@@ -2,7 +2,7 @@
 //! ([`compare`]), the measures of docs/reference/bench.md ([`measure`], [`quantile`]), and single handoffs packet by
 //! packet ([`explain`]) and in words ([`story`]). Two comparisons side by side: [`difference`], [`verdict`].
 //! How a comparison is shown: [`presentation`].
-//! A run that is ended before its end: [`stop`].
+//! A run that is ended before its end: [`stop`]. When nothing comes: [`stalls`].
 //! Real senders in a laboratory: what is asked ([`lab_plan`]) and what was measured ([`live`]).
 
 pub mod compare;
@@ -27,6 +27,7 @@ pub mod request;
 mod request_error;
 mod series;
 mod soft;
+pub mod stalls;
 pub mod stop;
 pub mod story;
 pub mod tcp_rules;

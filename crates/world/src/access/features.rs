@@ -72,6 +72,16 @@ segue_words::choices! {
 }
 
 impl QueueWord {
+    /// The delay that it aims at, if it does.
+    pub fn target(self) -> Option<Nanos> {
+        match self {
+            Self::DropTail | Self::Red => None,
+            Self::Codel => Some(CodelConfig::default().target),
+            Self::FqCodel => Some(FqCodelConfig::default().codel.target),
+            Self::Pie => Some(PieConfig::default().target),
+        }
+    }
+
     /// Packets that a managed queue holds unless it is told: those of the RFCs and of Linux.
     pub(super) fn usual_limit(self, rate: u64) -> Option<u32> {
         match self {

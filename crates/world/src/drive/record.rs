@@ -143,6 +143,9 @@ impl Observer<Packet> for DriveObserver {
             self.wan_delay.add(passage.start - passage.arrival);
         } else if self.is(link, |link_ids| link_ids.access_down) {
             self.access_delay.add(passage.start - passage.arrival);
+            if let Some(course) = &mut self.course {
+                course.waited(passage.start, passage.start - passage.arrival);
+            }
             self.on_new_link(passage);
         }
     }

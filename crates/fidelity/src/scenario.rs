@@ -75,6 +75,7 @@ impl Scenario {
             packets,
             definition: Definition::AfterHighest,
             routers: Routers::default(),
+            starts: segue_world::clock_phase::APART,
             seed: 1,
             before: 0,
         })

@@ -8,7 +8,7 @@ use segue_report::pictures::Budget;
 use segue_report::{Origin, page as html_page};
 use segue_reproduce::buffers::SendersAndBuffers;
 use segue_reproduce::ledger::{Figure, Paper};
-use segue_reproduce::verdict::{Judged, Verdict};
+use segue_reproduce::verdict::{Beside, Judged, Verdict};
 use std::collections::BTreeSet;
 
 /// One paper in the gallery.
@@ -148,12 +148,53 @@ impl Exhibit<'_> {
             @for reading in &self.paper.readings {
                 p.lead { "Reading of " (reading.section) ": " code { (reading.set) } ". " (reading.why) }
             }
+            (self.benches())
             @for (figure, drawn) in &self.figures { (self.section(figure, drawn, budget, making)) }
             @if !rest.is_empty() {
                 section id=(OTHER) {
                     h2 { "Other statements" }
                     ul.claims { @for judged in rest { (claim(judged, true)) } }
                 }
+            }
+        }
+    }
+
+    /// How many claims hold on other benches, beside those that hold on this one.
+    fn benches(&self) -> Markup {
+        let holds = |verdict: Verdict| verdict == Verdict::Holds;
+        let benches = self.claims.first().map_or(0, |judged| judged.beside.len());
+        let on = |index: usize| {
+            self.claims.iter().filter_map(move |judged| Some((judged, judged.beside.get(index)?)))
+        };
+        let count = |index: usize, before: Option<bool>, now: bool| {
+            let as_asked = |(judged, other): &(&Judged, &Beside)| {
+                holds(other.verdict) == now && before.is_none_or(|before| holds(judged.verdict) == before)
+            };
+            on(index).filter(as_asked).count()
+        };
+        html! {
+            @if benches > 0 {
+                h2 { "Other benches" }
+                p.lead { "Papers leave parts of their bench open. Each row has all claims judged on another one." }
+                div.table { table {
+                    thead { tr {
+                        th { "bench" } th { "settings" } th { "holds" } th { "gained" } th { "lost" } th { "why" }
+                    } }
+                    tbody {
+                        @for index in 0..benches {
+                            @if let Some((_, first)) = on(index).next() {
+                                tr {
+                                    td { (first.bench.name) }
+                                    td { code { (first.bench.set.join(" ")) } }
+                                    td { (count(index, None, true)) }
+                                    td { (count(index, Some(false), true)) }
+                                    td { (count(index, Some(true), false)) }
+                                    td { (first.bench.why) }
+                                }
+                            }
+                        }
+                    }
+                } }
             }
         }
     }
@@ -222,6 +263,10 @@ fn claim(judged: &Judged, first: bool) -> Markup {
                 @if !judged.measured.is_empty() { dt { "measured" } dd { (judged.measured) } }
                 @if !judged.why.is_empty() { dt { "why" } dd { (judged.why) } }
                 @if let Some(open) = &judged.claim.ambiguous { dt { "open" } dd { (open) } }
+                @for other in &judged.beside {
+                    dt { (other.verdict.words()) }
+                    dd { "on another bench, " (other.bench.name) ": " (other.measured) }
+                }
             }
         }
     }

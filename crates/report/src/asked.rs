@@ -134,7 +134,7 @@ pub fn asked(plan: &Plan, origin: &Origin) -> Markup {
                 }
             }
             dt { "Handoff times" } dd { (times(&request.at)) }
-            dt { "Transfer" } dd { (request.packets) " packets per flow: " (target) }
+            dt { "Transfer" } dd { (request.packets) " packets " (plan.counted()) ": " (target) }
             dt { "Notice" } dd { (notice) }
             dt { @if request.seeds > 1 { "Seeds" } @else { "Seed" } }
             dd {

@@ -39,6 +39,9 @@ pub struct Paper {
     /// Readings of open points that this paper's runs use, with their reasons.
     #[serde(default, rename = "reading")]
     pub readings: Vec<Reading>,
+    /// Benches that the paper may have had instead; verdicts of each stand beside the others (`--sensitivity`).
+    #[serde(default)]
+    pub sensitivity: Vec<Sensitivity>,
     /// Tables of ours that belong beside it in the gallery.
     #[serde(default)]
     pub tables: Vec<TableWord>,
@@ -106,6 +109,30 @@ pub struct Reading {
     pub section: String,
     /// Support in the paper's text, and readings that were tried.
     pub why: String,
+}
+
+/// Another bench for all runs of a paper.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Sensitivity {
+    /// In tables.
+    pub name: String,
+    /// Settings, as `--set` takes them.
+    pub set: Vec<String>,
+    /// Why it is looked at.
+    pub why: String,
+}
+
+impl Paper {
+    /// The paper with runs on another bench.
+    #[must_use]
+    pub fn on(&self, other: &Sensitivity) -> Self {
+        let reading =
+            |set: &String| Reading { set: set.clone(), section: "-".into(), why: other.why.clone() };
+        let mut paper = self.clone();
+        paper.readings.extend(other.set.iter().map(reading));
+        paper
+    }
 }
 
 /// One value or several.

@@ -2,9 +2,13 @@
 
 use crate::ledger::Paper;
 use segue_handoff::Scheme;
+use segue_study::request::{LINK_QUEUE, STARTS, TARGET};
 use segue_tcp::profile::STACK_SETTINGS;
 use segue_world::fmip::DOWNLOAD_SETTINGS;
 use std::collections::BTreeSet;
+
+/// Settings of the bench that a paper's handoffs may have otherwise.
+pub const BENCH: [&str; 3] = [LINK_QUEUE.0, STARTS.0, TARGET.0];
 
 /// A sender's name without its buffer.
 pub fn scheme_of(name: &str) -> &str {
@@ -18,6 +22,7 @@ pub fn settings(paper: &Paper, schemes: &BTreeSet<String>) -> Vec<(String, Strin
         .flat_map(|scheme| Scheme::settings_of(scheme_of(scheme)))
         .map(|setting| setting.name.to_string())
         .chain(STACK_SETTINGS.iter().map(|setting| setting.name.to_string()))
+        .chain(BENCH.map(String::from))
         .chain(DOWNLOAD_SETTINGS.iter().map(|setting| setting.name.to_string()))
         .collect();
     let pairs = paper.readings.iter().filter_map(|reading| reading.set.split_once('='));

@@ -1,8 +1,11 @@
 //! From outcomes to verdicts.
 
 use crate::judge::{Outcome, REGULAR, Source, judge, schemes};
-use crate::ledger::{Check, Claim, Paper};
+use crate::ledger::{Check, Claim, Paper, Sensitivity};
+use crate::points::{Point, Single};
 use crate::reach::beyond_the_bound;
+use crate::sample::Sample;
+use segue_study::explain::SchemeTrace;
 
 /// Verdicts on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,11 +50,49 @@ pub struct Judged<'a> {
     pub measured: String,
     /// Why it differs or cannot be judged.
     pub why: String,
+    /// The same claim on other benches, in the order of the paper's list; empty if they were not run.
+    pub beside: Vec<Beside<'a>>,
+}
+
+/// A claim on another bench.
+#[derive(Clone, Debug)]
+pub struct Beside<'a> {
+    /// The bench.
+    pub bench: &'a Sensitivity,
+    /// Whether it holds there. ns-2's results are of the usual bench, so that none is beyond the bound or refuted.
+    pub verdict: Verdict,
+    /// The measured value.
+    pub measured: String,
+}
+
+/// ns-2 has no results of another bench.
+struct NoResults;
+
+impl Source for NoResults {
+    fn sample(&self, _: &Point, _: &str) -> Option<&Sample> {
+        None
+    }
+
+    fn trace(&self, _: &Single, _: &str) -> Option<&SchemeTrace> {
+        None
+    }
+}
+
+/// Judges a claim on runs on another bench.
+pub fn beside<'a>(
+    paper: &'a Paper,
+    claim: &'a Claim,
+    bench: &'a Sensitivity,
+    results: &dyn Source,
+) -> Beside<'a> {
+    let Judged { verdict, measured, .. } = verdict(paper, claim, results, &NoResults);
+    Beside { bench, verdict, measured }
 }
 
 /// Judges a claim on our runs, or first on ns-2's where it is about regular TCP alone.
 pub fn verdict<'a>(paper: &'a Paper, claim: &'a Claim, ours: &dyn Source, ns2: &dyn Source) -> Judged<'a> {
-    let done = |verdict, measured: String, why: String| Judged { claim, verdict, measured, why };
+    let done =
+        |verdict, measured: String, why: String| Judged { claim, verdict, measured, why, beside: Vec::new() };
     if let Some(why) = &claim.cannot {
         return done(Verdict::CannotBeJudged, String::new(), why.clone());
     }

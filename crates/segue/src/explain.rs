@@ -13,7 +13,7 @@ use segue_console::printable;
 use segue_handoff::Scheme;
 use segue_policy::rules::{ETCP_RULES, RLCI_RULES, Rule, TCP_HO_RULES};
 use segue_study::measure::{Column, FIELDS, MEASURES, OPTIONAL, OPTIONAL_FIELDS};
-use segue_study::request::{NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR, TRAFFIC};
+use segue_study::request::{LINK_QUEUE, NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR, STARTS, TARGET, TRAFFIC};
 use segue_tcp::StackProfile;
 use segue_tcp::profile::{STACK_SETTINGS, stacks};
 use segue_words::did_you_mean;
@@ -25,11 +25,14 @@ const SPECIFICATION: &str = include_str!("../../../docs/reference/algorithms.md"
 const PLACE: &str = "docs/reference/algorithms.md";
 
 /// Settings of the bench: name, meaning, values.
-const BENCH_SETTINGS: [(&str, &str, &str); 4] = [
+const BENCH_SETTINGS: [(&str, &str, &str); 7] = [
     (NOTICE_DELAY.0, NOTICE_DELAY.1, "a time; 0s unless set"),
     (NOTICE_ERROR.0, NOTICE_ERROR.1, "as --notice-error; none unless set"),
     (NEIGHBOURS.0, NEIGHBOURS.1, "as --neighbours; none unless set"),
     (TRAFFIC.0, TRAFFIC.1, "as --traffic; long downloads unless set"),
+    (LINK_QUEUE.0, LINK_QUEUE.1, "a length"),
+    (STARTS.0, STARTS.1, "a time up to 100s"),
+    (TARGET.0, TARGET.1, "per-flow or in-all"),
 ];
 
 /// Families of rules, with the table of each.

@@ -18,10 +18,10 @@ use segue_reproduce::ledger::{Figure, Paper, Reading, TableWord};
 use segue_reproduce::ns2::Ns2;
 use segue_reproduce::papers::papers;
 use segue_reproduce::run::{Needs, Results, run as run_needs};
-use segue_reproduce::settings::scheme_of;
-use segue_reproduce::verdict::{Judged, Verdict, verdict};
-use segue_tcp::StackProfile;
-use segue_tcp::profile::{INET_RENO, STACK_SETTINGS};
+use segue_reproduce::settings::{BENCH, scheme_of};
+use segue_reproduce::verdict::{Judged, Verdict, beside, verdict};
+use segue_study::bench;
+use segue_tcp::profile::{INET_RENO, STACK_SETTINGS, stacks};
 use segue_world::fmip::{DOWNLOAD_SETTINGS, Download};
 use std::path::Path;
 
@@ -50,6 +50,9 @@ pub struct ReproduceArgs {
     /// Try another reading: a setting of a scheme or stack, beside those of the ledger; may be repeated
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
     pub set: Vec<(String, String)>,
+    /// Judge the claims also on other benches that the paper may have had, as its ledger lists them
+    #[arg(long)]
+    pub sensitivity: bool,
     /// Run everything again, keep nothing
     #[arg(long)]
     pub no_cache: bool,
@@ -139,8 +142,13 @@ pub fn judge<'a>(
         false => None,
     };
 
-    let judged: Vec<Vec<Judged>> =
+    let mut judged: Vec<Vec<Judged>> =
         chosen.iter().zip(&results).map(|(choice, results)| choice.judge(results, &ns2)).collect();
+    if args.sensitivity {
+        for (choice, judged) in chosen.iter().zip(&mut judged) {
+            choice.judge_beside(judged, args, cache.as_ref(), begin)?;
+        }
+    }
     let all = judged.iter().flatten().cloned().collect();
     if !args.check {
         let exhibits: Vec<Exhibit> = chosen
@@ -166,11 +174,14 @@ fn try_readings(papers: &mut [Paper], args: &ReproduceArgs) -> Result<(), Failur
         let setting = [(key.clone(), value.clone())];
         let of_stack = STACK_SETTINGS.iter().any(|known| known.name == key);
         if of_stack {
-            let tried = StackProfile::named("rfc").map_or(Ok(()), |mut stack| stack.set(key, value));
+            let stack = stacks().find(|stack| stack.has(key));
+            let tried = stack.map_or(Ok(()), |mut stack| stack.set(key, value));
             tried.map_err(|expected| {
                 Failure::User(format!("--set {key}: bad value `{value}`; expected {expected}"))
             })?;
         }
+        let of_bench = BENCH.contains(&key.as_str());
+        bench::check(&setting).map_err(Failure::user)?;
         let of_download = DOWNLOAD_SETTINGS.iter().any(|known| known.name == key);
         if of_download {
             let tried = Download::new(INET_RENO).set(key, value).unwrap_or(Ok(()));
@@ -184,7 +195,9 @@ fn try_readings(papers: &mut [Paper], args: &ReproduceArgs) -> Result<(), Failur
             let has = |scheme: &&str| Scheme::settings_of(scheme).iter().any(|known| known.name == key);
             if let Some(scheme) = names().find(has) {
                 Scheme::build(scheme, &setting).map_err(Failure::user)?;
-            } else if !(of_stack || of_download && paper.claims.iter().any(|claim| claim.downloads.is_some()))
+            } else if !(of_stack
+                || of_bench
+                || of_download && paper.claims.iter().any(|claim| claim.downloads.is_some()))
             {
                 continue;
             }
@@ -263,6 +276,30 @@ impl<'a> Choice<'a> {
     }
 }
 
+impl<'a> Choice<'a> {
+    /// Judges claims on the other benches of the paper's list, too.
+    fn judge_beside(
+        &self,
+        judged: &mut [Judged<'a>],
+        args: &ReproduceArgs,
+        cache: Option<&Cache>,
+        begin: &(dyn Fn(u64, &str) -> Done + Sync),
+    ) -> Result<(), Failure> {
+        for bench in &self.paper.sensitivity {
+            let paper = self.paper.on(bench);
+            let mut needs = Needs::default();
+            judged.iter().for_each(|judged| needs.add_claim(&paper, judged.claim));
+            let done = begin(needs.runs(&paper, args.points.into()), "handoffs");
+            let run = || run_needs(&paper, &needs, args.points.into(), cache, &done).map_err(Failure::ours);
+            let results = outputs::with_threads(args.threads, run)??;
+            for judged in &mut *judged {
+                judged.beside.push(beside(self.paper, judged.claim, bench, &results));
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Runs the table of senders and buffers.
 fn senders_and_buffers(
     args: &ReproduceArgs,
@@ -301,10 +338,37 @@ fn write_files(
     let points = Some(args.points).filter(|points| *points != ALL_POINTS);
     let points = points.map(|points| format!(" --points {points}"));
     let set = args.set.iter().map(|(key, value)| format!(" --set {key}={value}"));
-    let options = points.into_iter().chain(set).collect();
+    let sensitivity = args.sensitivity.then(|| " --sensitivity".to_string());
+    let options = points.into_iter().chain(set).chain(sensitivity).collect();
     let making = Making { points: args.points.into(), options, origin };
     let mut pages = gallery_pages(exhibits, buffers, &making).into_iter();
     pages.try_for_each(|(name, page)| write(name, page))
+}
+
+/// For each other bench, how many claims hold there, and which hold that did not, or the other way round.
+fn benches(judged: &[Judged]) -> String {
+    let most = judged.iter().map(|judged| judged.beside.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for index in 0..most {
+        let on = || judged.iter().filter_map(move |judged| Some((judged, judged.beside.get(index)?)));
+        let Some((_, first)) = on().next() else { continue };
+        let holds = |verdict: Verdict| verdict == Verdict::Holds;
+        let count = on().filter(|(_, beside)| holds(beside.verdict)).count();
+        let changed = |to: bool| {
+            let changed =
+                on().filter(|(judged, beside)| holds(beside.verdict) == to && holds(judged.verdict) != to);
+            let names: Vec<&str> = changed.map(|(judged, _)| judged.claim.id.as_str()).collect();
+            if names.is_empty() { "none".to_string() } else { names.join(", ") }
+        };
+        text.push_str(&format!(
+            "{} ({}): {count} hold; gained {}; lost {}.\n",
+            first.bench.name,
+            first.bench.set.join(", "),
+            changed(true),
+            changed(false)
+        ));
+    }
+    text
 }
 
 /// Counts of verdicts, and the claims that do not hold.
@@ -324,6 +388,7 @@ fn summary(judged: &[Judged], out: Option<&str>) -> String {
     let counts: Vec<String> =
         Verdict::ALL.iter().map(|&verdict| format!("{} {}", count(verdict), verdict.words())).collect();
     text.push_str(&format!("{} claims: {}.\n", judged.len(), counts.join(", ")));
+    text.push_str(&benches(judged));
     if let Some(out) = out {
         text.push_str(&format!("Figures, their numbers and the gallery index.html are in {out}.\n"));
     }

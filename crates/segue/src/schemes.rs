@@ -8,7 +8,8 @@ use comfy_table::Table;
 use segue_console::{lines, plain_table, printable};
 use segue_handoff::Scheme;
 use segue_study::request::{
-    EVERY, HANDOFFS, NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR, OVERLAP, RETURN, SOFT, TRAFFIC,
+    EVERY, HANDOFFS, LINK_QUEUE, NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR, OVERLAP, RETURN, SOFT, STARTS,
+    TARGET, TRAFFIC,
 };
 use segue_tcp::StackProfile;
 use segue_tcp::profile::{STACK_SETTINGS, stacks};
@@ -67,6 +68,9 @@ fn common_settings(width: usize) -> Table {
         settings.add_row([s.name, s.values, &format!("{} ({})", s.meaning, s.default)]);
     }
     settings.add_row([NOTICE_DELAY.0, "a time", NOTICE_DELAY.1]);
+    settings.add_row([LINK_QUEUE.0, "a length", LINK_QUEUE.1]);
+    settings.add_row([STARTS.0, "a time up to 100s", STARTS.1]);
+    settings.add_row([TARGET.0, "per-flow or in-all", TARGET.1]);
     settings.add_row([NOTICE_ERROR.0, "as --notice-error", NOTICE_ERROR.1]);
     settings.add_row([NEIGHBOURS.0, "as --neighbours", NEIGHBOURS.1]);
     settings.add_row([TRAFFIC.0, "as --traffic", TRAFFIC.1]);

@@ -191,9 +191,10 @@ fn legend(plan: &Plan, columns: &[Column], width: usize) -> String {
         _ => format!("Each row: {handoffs} handoffs."),
     };
     let about = format!(
-        "{rows} Transfer time: from the completion of the handoff until {} more packets per flow are acknowledged \
+        "{rows} Transfer time: from the completion of the handoff until {} more packets {} are acknowledged \
          (inf: not complete). `segue measures` defines the columns{}.",
         plan.request.packets,
+        plan.counted(),
         if columns.iter().all(|column| Column::USUAL.contains(column)) { "; --wide shows more" } else { "" }
     );
     let head = columns.iter().map(|column| column.heading().len()).max().unwrap_or(0) + GAP;

@@ -66,6 +66,40 @@ fn a_figure_its_numbers_and_the_gallery() {
     }
 }
 
+/// Other benches stand beside the verdicts on the page, in JSON and in the summary. With queues of 50 packets two flows
+/// lose packets at the handoff of Figure 6, as the paper says.
+#[test]
+fn verdicts_on_other_benches_stand_beside() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (out, json) = (folder.path().join("out"), folder.path().join("claims.json"));
+    let place = |path: &std::path::Path| path.to_str().expect("UTF-8").to_string();
+    let words = ["daniel-kojo-2009-multiflow", "fig6", "--points", "8", "--sensitivity", "--out"];
+    let words = words.map(String::from).into_iter().chain([place(&out), "--json".into(), place(&json)]);
+    let words: Vec<String> = words.collect();
+    let output = segue(folder.path(), &words.iter().map(String::as_str).collect::<Vec<_>>());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let said = text(&output.stdout);
+    let benches = ["queues of twice the BDP", "and 100 packets of all flows", "50 packets", "time stamps"];
+    for bench in benches {
+        assert_eq!(said.lines().filter(|line| line.starts_with(&format!("{bench} ("))).count(), 1, "{said}");
+    }
+    let claims: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(&json).expect("a file")).expect("JSON");
+    let claims = claims["claims"].as_array().expect("claims");
+    assert!(claims.len() > 3);
+    for claim in claims {
+        let beside = claim["beside"].as_array().expect("benches");
+        assert_eq!(beside.len(), 5, "{claim}");
+        assert!(beside.iter().all(|other| other["verdict"] != "beyond the bound"), "{claim}");
+        assert_eq!(beside[0]["settings"], serde_json::json!(["link-queue=2bdp"]));
+    }
+    let losses = claims.iter().find(|claim| claim["id"] == "mflow-fig6-2flows-losses").expect("the claim");
+    assert_eq!((&losses["verdict"], &losses["beside"][2]["verdict"]), (&"differs".into(), &"holds".into()));
+    let page = std::fs::read_to_string(out.join("index.html")).expect("a page");
+    assert!(page.contains("Other benches") && page.contains("on another bench, 50 packets: "));
+    assert!(page.contains("fig6 --points 8 --sensitivity<"));
+}
+
 /// A figure of drives: bars with means and, of several seeds, intervals; the model's figures need no run.
 #[test]
 fn figures_of_drives_and_of_a_model() {

@@ -1,7 +1,8 @@
 //! Schemes by name, with their settings and stacks, ready to be run.
 
 use crate::request_error::{
-    EVERY, HANDOFFS, NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR, OVERLAP, RETURN, RequestError, SOFT, TRAFFIC,
+    EVERY, HANDOFFS, LINK_QUEUE, NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR, OVERLAP, RETURN, RequestError, SOFT,
+    STARTS, TARGET, TRAFFIC,
 };
 use segue_handoff::{Scheme, regular};
 use segue_tcp::StackProfile;
@@ -12,7 +13,7 @@ use segue_world::Routers;
 use segue_world::router_settings::ROUTER_SETTINGS;
 
 /// Keys of the bench's own settings.
-pub(crate) const BENCH_SETTINGS: [&str; 9] = [
+pub(crate) const BENCH_SETTINGS: [&str; 12] = [
     NOTICE_DELAY.0,
     NOTICE_ERROR.0,
     NEIGHBOURS.0,
@@ -22,6 +23,9 @@ pub(crate) const BENCH_SETTINGS: [&str; 9] = [
     OVERLAP.0,
     SOFT.0,
     RETURN.0,
+    LINK_QUEUE.0,
+    STARTS.0,
+    TARGET.0,
 ];
 
 /// A scheme, ready to be run.

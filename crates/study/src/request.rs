@@ -1,14 +1,17 @@
 //! The request of a comparison, checked before anything runs.
 
+use crate::bench::{self, Bench};
 use crate::neighbours::{self, NeighbourWords};
 use crate::planned::{BENCH_SETTINGS, PlannedScheme, StackWords, check_key, planned, routers};
 pub use crate::request_error::{
-    EVERY, HANDOFFS, NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR, OVERLAP, RETURN, RequestError, SOFT, TRAFFIC,
+    EVERY, HANDOFFS, LINK_QUEUE, NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR, OVERLAP, RETURN, RequestError, SOFT,
+    STARTS, TARGET, TRAFFIC,
 };
 use crate::{series, soft, traffic};
 use segue_handoff::hn::TELLABLE_PBS;
 use segue_tcp::StackProfile;
 use segue_words::quantity::is_below_resolution;
+use segue_world::access::QueueRule;
 use segue_world::notice_error::NoticeErrorWords;
 use segue_world::{
     AccessLink, Definition, Experiment, Kind, Nanos, Neighbours, NoticeError, NoticeMode, Routers, SECOND,
@@ -67,6 +70,12 @@ pub struct Plan {
     pub routers: Routers,
     /// Handoffs of each run.
     pub series: Series,
+    /// Queues of links whose words name none.
+    pub link_queue: Option<QueueRule>,
+    /// Time between the starts of flows.
+    pub starts: Nanos,
+    /// Whether all flows together are to bring P packets.
+    pub in_all: bool,
 }
 
 impl Request {
@@ -115,6 +124,7 @@ impl Request {
             }
         }
         let routers = routers(&self.settings)?;
+        let Bench { link_queue, starts, in_all } = bench::read(&self.settings)?;
         let asked = StackWords { stack: self.stack.as_deref(), cc: self.cc.as_deref() };
         let (schemes, stacks) = planned(&self.schemes, asked, &self.settings)?;
         check_foretold(&schemes, &routers)?;
@@ -139,6 +149,9 @@ impl Request {
             traffic: asked_traffic,
             routers,
             series,
+            link_queue,
+            starts,
+            in_all,
         })
     }
 
@@ -264,8 +277,8 @@ impl Plan {
         let in_band = matches!(request.notice, NoticeMode::InBand { .. });
         let notice = if tells_itself && in_band { NoticeMode::Instant } else { request.notice };
         Experiment {
-            old: old.clone(),
-            new: new.clone(),
+            old: self.with_queue(old),
+            new: self.with_queue(new),
             kind,
             flows: if self.traffic.as_ref().is_some_and(|traffic| !traffic.has_bulk()) { 0 } else { flows },
             stack,
@@ -274,12 +287,28 @@ impl Plan {
             notice_error: self.notice_error,
             neighbours: self.neighbours,
             traffic: self.traffic.clone(),
-            packets: request.packets,
+            packets: self.packets_of(flows),
             definition: request.definition,
             routers: self.routers,
+            starts: self.starts,
             seed,
             before: 0,
         }
+    }
+
+    /// P of each of so many flows.
+    pub fn packets_of(&self, flows: usize) -> u32 {
+        let all = self.request.packets;
+        if self.in_all { all.div_ceil(u32::try_from(flows).unwrap_or(u32::MAX).max(1)) } else { all }
+    }
+
+    /// Whose packets are counted, in words.
+    pub fn counted(&self) -> &'static str {
+        if self.in_all { "of all flows together, as many of each" } else { "per flow" }
+    }
+
+    fn with_queue(&self, link: &AccessLink) -> AccessLink {
+        self.link_queue.map_or_else(|| link.clone(), |rule| link.with_queues(rule))
     }
 
     /// The number of a run's handoff, the first being 1; `None` if it is the only one.

@@ -5,6 +5,22 @@ use segue_handoff::SchemeError;
 /// Key of the bench's own setting (algorithms.md, 9.15).
 pub const NOTICE_DELAY: (&str, &str) = ("notice-delay", "delay of an instant notice after completion (9.15)");
 
+/// Key of the length of queues that no word of a link tells.
+pub const LINK_QUEUE: (&str, &str) = (
+    "link-queue",
+    "queues of links whose words name none: 2bdp, 50p, 100ms or max(2bdp,20p); max(bdp,5p) unless set",
+);
+
+/// Key of the time between the starts of flows.
+pub const STARTS: (&str, &str) = (
+    "starts",
+    "time between the starts of two flows with seed 1; others draw them within 20 times that; 1ms unless set",
+);
+
+/// Key of whose packets are counted.
+pub const TARGET: (&str, &str) =
+    ("target", "whether each flow is to bring P packets, or all together: per-flow (default) or in-all");
+
 /// Key of how far notices may be wrong, which also has an option and a key of files.
 pub const NOTICE_ERROR: (&str, &str) = (
     "notice-error",

@@ -126,7 +126,7 @@ impl Plan {
     }
 }
 
-/// Conditions that a warm-up depends on: old link, rates of the wired hops, flows, stack; with neighbours also them
+/// Conditions that a warm-up depends on: old link with its queues and the starts of flows, rates of the wired hops, flows, stack; with neighbours also them
 /// and the new link.
 type Conditions = (String, (u64, u64), usize, usize, Option<String>);
 
@@ -167,7 +167,10 @@ impl Gathered {
                         let stack = position(&mut self.stacks, stack);
                         let neighbours = experiment.neighbours;
                         let neighbours = neighbours.map(|users| format!("{users:?} {}", new.text));
-                        let key = (old.text.clone(), (hops.wired, hops.last), flows, stack, neighbours);
+                        // Settings of the bench may change what the words of the link leave open.
+                        let AccessLink { queue, up_queue, .. } = &experiment.old;
+                        let old_link = format!("{} {queue} {up_queue:?} {}", old.text, experiment.starts);
+                        let key = (old_link, (hops.wired, hops.last), flows, stack, neighbours);
                         let fresh = self.warm_ups.len();
                         let place = *self.places.entry(key).or_insert(fresh);
                         if place == fresh {

@@ -342,6 +342,33 @@ fn as_compare_has_them(plan: &Plan, names: &csv::StringRecord) -> Vec<Vec<String
     rows
 }
 
+/// The rows that `segue compare --rows` has of a scenario, numbers as they are printed, sorted, with their columns.
+fn compared(text: &str) -> (csv::StringRecord, Vec<Vec<String>>) {
+    let plan = ScenarioFile::parse(text, "s.toml").and_then(|file| file.plan(None)).expect("a scenario").0;
+    let rows = handoffs_csv(&Comparison::run(&plan, true, &|_| ())).expect("CSV");
+    let mut reader = csv::Reader::from_reader(rows.as_bytes());
+    let names = reader.headers().expect("names").clone();
+    let number = |text: &str| text.parse::<f64>().map_or(text.to_string(), |number| number.to_string());
+    let records = reader.records().map(|record| record.expect("a record").iter().map(number).collect());
+    let mut rows: Vec<Vec<String>> = records.collect();
+    rows.sort();
+    (names, rows)
+}
+
+/// Settings of the bench that a warm-up depends on: each variant has a network of its own.
+#[test]
+fn variants_of_the_bench_share_no_network() {
+    let base = "old = '6400kbit/9ms'\nnew = 'egprs'\nflows = 4\nschemes = ['sack', 'etcp-v1']\nat = ['1.5s', '4s']\n";
+    let variants = ["", "link-queue = '2bdp'", "starts = '400ms'", "target = 'in-all'"];
+    let each: Vec<_> =
+        variants.iter().map(|variant| compared(&format!("{base}[settings]\n{variant}\n"))).collect();
+    assert!(each.windows(2).all(|pair| pair[0].1 != pair[1].1), "the settings matter");
+    let mut expected: Vec<Vec<String>> = each.iter().flat_map(|(_, rows)| rows.clone()).collect();
+    expected.sort();
+    let tables: String = variants.iter().map(|variant| format!("[[settings]]\n{variant}\n")).collect();
+    assert_eq!(as_compare_has_them(&plan(&format!("{base}{tables}")), &each[0].0), expected);
+}
+
 fn picked(words: &'static [&'static str], most: usize) -> impl Strategy<Value = String> {
     proptest::sample::subsequence(words, 1..=most).prop_shuffle().prop_map(|words| format!("{words:?}"))
 }
@@ -368,16 +395,7 @@ proptest! {
             "old = {old}\nnew = {new}\nkind = {kind}\nflows = [{flows}, 5]\nschemes = {schemes}\nnotice = {notice}\n\
             definition = {definition}\npackets = {packets}\nat = ['{at}ms', '9.1s']\nseed = {seed}\nseeds = {seeds}\n{stack}"
         );
-        let compared = ScenarioFile::parse(&text, "s.toml").and_then(|file| file.plan(None)).expect("a scenario").0;
-        let rows = handoffs_csv(&Comparison::run(&compared, true, &|_| ())).expect("CSV");
-        let mut reader = csv::Reader::from_reader(rows.as_bytes());
-        let names = reader.headers().expect("names").clone();
-        let number = |text: &str| text.parse::<f64>().map_or(text.to_string(), |number| number.to_string());
-        let mut expected: Vec<Vec<String>> = reader
-            .records()
-            .map(|record| record.expect("a record").iter().map(number).collect())
-            .collect();
-        expected.sort();
+        let (names, expected) = compared(&text);
         prop_assert_eq!(as_compare_has_them(&plan(&text), &names), expected);
     }
 }

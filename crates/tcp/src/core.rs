@@ -7,7 +7,7 @@ mod usage;
 use self::usage::Usage;
 use crate::advice::Advisor;
 use crate::congestion::{Ack, AnyControl, CongestionControl, State};
-use crate::profile::{BARE_HEADERS, HeaderSize, RttSampling, StackProfile};
+use crate::profile::{BARE_HEADERS, HeaderSize, NS2_STAMP, NS2_STAMP_BYTES, RttSampling, StackProfile};
 use crate::rto::RtoEstimator;
 use crate::segment::{CarriedOption, Segment};
 use crate::{Nanos, encode};
@@ -219,22 +219,28 @@ impl<A: Advisor> Core<A> {
         }
     }
 
-    /// RFC 6298, section 3 (Karn), or RFC 7323, section 4.1.
+    /// RFC 6298, section 3 (Karn), or RFC 7323, section 4.1; ns-2's `newack`.
     #[inline]
     fn sample_rtt(&mut self, now: Nanos, ack: &Segment, in_fast_recovery: bool) {
-        let (seq, sent) = match self.profile.rtt {
-            RttSampling::OneAtATime => match self.timed {
-                Some((seq, sent)) if ack.ack > seq => {
-                    self.timed = None;
-                    (seq, sent)
-                }
-                _ => return,
-            },
-            RttSampling::Timestamps(tick) => match ack.timestamps {
-                Some(stamps) if stamps.echo != 0 => (ack.ack - 1, Nanos::from(stamps.echo) * tick),
-                _ => return,
-            },
+        let stamped = |tick: Nanos| {
+            let echo = ack.timestamps.map(|stamps| stamps.echo).filter(|echo| *echo != 0)?;
+            // A clock of 32 bits goes round.
+            let passed = ((now / tick) as u32).wrapping_sub(echo);
+            // One that is ahead of it has been sent now: the stamp of time zero is 1.
+            let sent = (now / tick).saturating_sub(passed.into()) * tick;
+            let sent = if passed > u32::MAX / 2 { now } else { sent };
+            Some((ack.ack - 1, sent))
         };
+        let timed = self.timed.filter(|(seq, _)| ack.ack > *seq);
+        let (sample, ends_backoff) = match self.profile.rtt {
+            RttSampling::OneAtATime => (timed, true),
+            RttSampling::Timestamps(tick) => (stamped(tick), true),
+            RttSampling::Ns2Timestamps => (stamped(NS2_STAMP), timed.is_some()),
+        };
+        if timed.is_some() && !matches!(self.profile.rtt, RttSampling::Timestamps(_)) {
+            self.timed = None;
+        }
+        let Some((seq, sent)) = sample else { return };
         let sent = sent.min(now);
         if self.advisor.listening() {
             let view = self.view(in_fast_recovery);
@@ -245,8 +251,13 @@ impl<A: Advisor> Core<A> {
             }
         }
         // Only a sample that counts ends the back-off (Karn; RFC 6298, section 5).
-        self.rto.clear_backoff();
-        self.rto.on_sample(sent, now);
+        if ends_backoff {
+            self.rto.clear_backoff();
+        }
+        match self.profile.rtt {
+            RttSampling::Ns2Timestamps => self.rto.on_stamp(now - sent),
+            _ => self.rto.on_sample(sent, now),
+        }
         let rtt = now - sent;
         self.rtt = Some(rtt);
         self.min_rtt = Some(self.min_rtt.map_or(rtt, |min| min.min(rtt)));
@@ -368,7 +379,10 @@ impl<A: Advisor> Core<A> {
 #[inline(always)]
 pub(crate) fn charged_header(profile: &StackProfile, segment: &Segment) -> u32 {
     let options = match profile.header {
-        HeaderSize::Ns2 => 8 * segment.sack.len() as u32,
+        HeaderSize::Ns2 => {
+            let stamped = segment.timestamps.is_some() && segment.payload > 0;
+            8 * segment.sack.len() as u32 + if stamped { NS2_STAMP_BYTES } else { 0 }
+        }
         HeaderSize::Encoded if profile.kernel.is_some() && !segment.option.is_empty() => {
             encode::options_len(profile, &Segment { option: CarriedOption::default(), ..*segment }) as u32
         }

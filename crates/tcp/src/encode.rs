@@ -1,6 +1,6 @@
 //! From a segment to its options on the wire.
 
-use crate::profile::{RttSampling, StackProfile};
+use crate::profile::StackProfile;
 use crate::segment::Segment;
 use crate::wire::{Options, SackBlock, SackBlocks, Timestamps};
 
@@ -21,7 +21,7 @@ fn without_sack(profile: &StackProfile, segment: &Segment) -> Options {
         ..Options::default()
     };
     if segment.syn {
-        let timestamps = if matches!(profile.rtt, RttSampling::Timestamps(_)) { 12 } else { 0 };
+        let timestamps = if profile.rtt.stamp().is_some() { 12 } else { 0 };
         options.mss = Some(profile.mss + timestamps);
         options.window_scale = Some(profile.window_scale);
         options.sack_permitted = profile.sack_blocks > 0;

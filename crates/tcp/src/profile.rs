@@ -16,6 +16,24 @@ pub enum RttSampling {
     OneAtATime,
     /// RFC 7323 time stamps of this granularity, on every ACK that advances.
     Timestamps(Nanos),
+    /// ns-2 with `timestamps_`: a stamp on each packet, from which every new ACK outside fast recovery gives a sample. The
+    /// back-off ends as without (`ts_resetRTO_` false).
+    Ns2Timestamps,
+}
+
+/// ns-2's stamps are exact; ours count so many ns.
+pub(crate) const NS2_STAMP: Nanos = 1_000;
+
+impl RttSampling {
+    /// Granularity of the time stamps, if there are any.
+    #[inline]
+    pub fn stamp(self) -> Option<Nanos> {
+        match self {
+            Self::OneAtATime => None,
+            Self::Timestamps(tick) => Some(tick),
+            Self::Ns2Timestamps => Some(NS2_STAMP),
+        }
+    }
 }
 
 /// When a receiver acknowledges (RFC 5681, section 4.2).
@@ -101,6 +119,9 @@ pub struct StackProfile {
 const PACKET_BYTES: u16 = 1500;
 /// IP and TCP headers without options, bytes.
 pub(crate) const BARE_HEADERS: u32 = 40;
+
+/// ns-2's `ts_option_size_`, bytes; data packets alone have it.
+pub(crate) const NS2_STAMP_BYTES: u32 = 10;
 
 /// ns-2 2.35 timers: `tcpTick_` 10 ms, `minrto_` 0.2 s, `rtxcur_init_` 3 s, `maxrto_` 60 s.
 const NS2_RTO: RtoRules = RtoRules {
@@ -415,6 +436,11 @@ pub const STACK_SETTINGS: &[StackSetting] = &[
         meaning: "whether both ends understand the marks of links with the word ecn (RFC 3168)",
     },
     StackSetting {
+        name: "time-stamps",
+        values: "on or off, on a stack of ns-2 such as ns2-sack1",
+        meaning: "whether packets have time stamps, which give an RTT sample for each new ACK (ns-2's timestamps_)",
+    },
+    StackSetting {
         name: "notice-sample",
         values: "on or off",
         meaning: "whether the time stamp that comes with a notice gives an RTT sample (9.20)",
@@ -431,6 +457,7 @@ impl StackProfile {
     pub fn has(&self, key: &str) -> bool {
         match key {
             "hz" | "ecn" => self.kernel.is_some(),
+            "time-stamps" => self.header == HeaderSize::Ns2,
             "rto-tick-ms" | "delayed-ack-ms" | "window-rules" | "newreno-guard" | "newreno-timer" => {
                 self.kernel.is_none()
             }
@@ -458,6 +485,13 @@ impl StackProfile {
             "ecn" => {
                 let kernel = self.kernel.as_mut().ok_or(setting.values)?;
                 kernel.ecn = flag(value, "on", "off").ok_or(setting.values)?;
+            }
+            "time-stamps" => {
+                let on = flag(value, "on", "off").filter(|_| self.header == HeaderSize::Ns2);
+                self.rtt = match on.ok_or(setting.values)? {
+                    true => RttSampling::Ns2Timestamps,
+                    false => RttSampling::OneAtATime,
+                };
             }
             "notice-sample" => self.notice_sample = flag(value, "on", "off").ok_or(setting.values)?,
             "newreno-guard" => self.guards_recovery = flag(value, "on", "off").ok_or(setting.values)?,
@@ -500,6 +534,7 @@ impl StackProfile {
     pub fn data_bytes(&self) -> u32 {
         let options = match (self.header, self.rtt) {
             (HeaderSize::Encoded, RttSampling::Timestamps(_)) => 12,
+            (HeaderSize::Ns2, RttSampling::Ns2Timestamps) => NS2_STAMP_BYTES,
             _ => 0,
         };
         u32::from(self.mss) + BARE_HEADERS + options

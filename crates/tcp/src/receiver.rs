@@ -2,7 +2,7 @@
 
 use crate::Nanos;
 use crate::encode::sack_room;
-use crate::profile::{HeaderSize, RttSampling, StackProfile};
+use crate::profile::{HeaderSize, StackProfile};
 use crate::ranges::Ranges;
 use crate::segment::{CarriedOption, MAX_SACK_BLOCKS, SackList, Segment, Timestamps};
 
@@ -259,12 +259,8 @@ impl Receiver {
     }
 
     fn segment(&self, now: Nanos, syn: bool, sack: SackList) -> Segment {
-        let timestamps = match self.profile.rtt {
-            RttSampling::Timestamps(tick) => {
-                Some(Timestamps { value: (now / tick) as u32, echo: self.ts_recent })
-            }
-            RttSampling::OneAtATime => None,
-        };
+        let stamp = self.profile.rtt.stamp();
+        let timestamps = stamp.map(|tick| Timestamps { value: (now / tick) as u32, echo: self.ts_recent });
         Segment {
             seq: u32::from(!syn),
             ack: self.rcv_nxt,

@@ -53,7 +53,18 @@ impl RtoEstimator {
     /// A round trip of a packet sent at `sent` and acknowledged at `now` (RFC 6298, 2.2 and 2.3).
     pub fn on_sample(&mut self, sent: Nanos, now: Nanos) {
         let tick = self.rules.tick;
-        let rtt = (((sent + self.phase) % tick + (now - sent)) / tick).max(1) as i64;
+        self.on_ticks(((sent + self.phase) % tick + (now - sent)) / tick);
+    }
+
+    /// A round trip by time stamps, in the nearest ticks (ns-2's `rtt_update` with `ts_option_`).
+    pub fn on_stamp(&mut self, rtt: Nanos) {
+        self.on_ticks((rtt + self.rules.tick / 2) / self.rules.tick);
+    }
+
+    #[inline(always)]
+    fn on_ticks(&mut self, rtt: Nanos) {
+        let tick = self.rules.tick;
+        let rtt = rtt.max(1) as i64;
         if self.srtt8 != 0 {
             let mut delta = rtt - (self.srtt8 >> 3);
             self.srtt8 = (self.srtt8 + delta).max(1); // 7/8 SRTT + 1/8 R
@@ -179,6 +190,20 @@ mod tests {
         rto.on_sample(0, 240 * MS);
         // RTTVAR = 3/4 * 80 + 1/4 * |160 - 240| = 80, SRTT = 7/8 * 160 + 1/8 * 240 = 170
         assert_eq!((rto.srtt(), rto.rttvar(), rto.rto()), (Some(170 * MS), 80 * MS, 490 * MS));
+    }
+
+    /// ns-2 counts 144 ms as 14 ticks and 145 ms as 15, wherever in a tick the packet was sent.
+    #[test]
+    fn stamps_are_rounded_to_the_nearest_tick() {
+        let rules = RtoRules { tick: 10 * MS, ..EXACT };
+        for (rtt, srtt) in [(144, 140), (145, 150), (4, 10)] {
+            let mut rto = RtoEstimator::new(rules, 9 * MS);
+            rto.on_stamp(rtt * MS);
+            assert_eq!(rto.srtt(), Some(srtt * MS), "{rtt} ms");
+        }
+        let mut timed = RtoEstimator::new(rules, 9 * MS);
+        timed.on_sample(0, 144 * MS);
+        assert_eq!(timed.srtt(), Some(150 * MS), "by the ticks of the clock");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::Nanos;
 use crate::advice::{Advice, Advisor, View};
 use crate::congestion::CongestionControl;
 use crate::core::{Core, Counters, Forced, TimerKind, charged_header};
-use crate::profile::{RttSampling, StackProfile};
+use crate::profile::StackProfile;
 use crate::recovery::{AnyRecovery, Recovery};
 use crate::segment::{CarriedOption, SackList, Segment, Timestamps};
 
@@ -294,13 +294,10 @@ impl<A: Advisor> Sender<A> {
     #[inline(always)]
     fn segment(&self, now: Nanos, seq: u32, payload: u16, syn: bool) -> Segment {
         let core = &self.core;
-        let timestamps = match core.profile.rtt {
-            RttSampling::Timestamps(tick) => {
-                // Zero means "no echo" (RFC 7323, 3.2), so the clock starts at one.
-                Some(Timestamps { value: ((now / tick) as u32).max(1), echo: core.ts_recent })
-            }
-            RttSampling::OneAtATime => None,
-        };
+        let timestamps = core.profile.rtt.stamp().map(|tick| {
+            // Zero means "no echo" (RFC 7323, 3.2), so the clock starts at one.
+            Timestamps { value: ((now / tick) as u32).max(1), echo: core.ts_recent }
+        });
         Segment {
             seq,
             ack: u32::from(!syn),

@@ -5,12 +5,14 @@ mod features;
 mod measured;
 mod opportunities;
 mod presets;
+mod queue_rule;
 mod words;
 
 pub use error::LinkError;
 pub use features::{Aggregation, Features, Grant, Loss, Place, QueueWord, Tokens};
 pub use opportunities::opportunities_ms;
 pub use presets::{PRESETS, Preset, TODAY, name_links, own_links, variants};
+pub use queue_rule::QueueRule;
 pub use words::WORDS;
 
 use features::Direction;

@@ -64,6 +64,8 @@ pub struct Experiment {
     pub definition: Definition,
     /// Abilities of the access routers.
     pub routers: Routers,
+    /// How far the starts of two flows are apart with seed 1; other seeds draw them within 20 times that.
+    pub starts: Nanos,
     /// Start times and clock phases.
     pub seed: u64,
     /// Handoffs of the run before this one, which went the same way to and fro.
@@ -98,6 +100,7 @@ impl Experiment {
             packets: 100,
             definition: Definition::AfterHighest,
             routers: Routers::default(),
+            starts: clock_phase::APART,
             seed: 1,
             before: 0,
         }
@@ -273,7 +276,7 @@ pub(crate) fn build<W: HostObserver>(
     let (out, back) = if is_upward { (last[OLD].up, core.down) } else { (core.down, last[OLD].up) };
 
     let stack = experiment.stack.seeded(experiment.seed);
-    let starts = clock_phase::starts(experiment.flows, experiment.seed);
+    let starts = clock_phase::starts(experiment.flows, experiment.seed, experiment.starts);
     let mut flows = Vec::new();
     for (id, start) in starts.iter().enumerate() {
         let timer = net.add_timer(CN);

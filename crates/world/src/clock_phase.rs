@@ -45,14 +45,20 @@ pub struct Start {
     pub phase: Nanos,
 }
 
-/// Starts of `flows` flows: flow i at i * 1 ms with seed 1, at a random 0-20 ms otherwise.
-pub fn starts(flows: usize, seed: u64) -> Vec<Start> {
+/// Time between the starts of two flows with seed 1, unless it is told.
+pub const APART: Nanos = MS;
+
+/// Other seeds draw the starts within so many times that.
+const WITHIN: Nanos = 20;
+
+/// Starts of `flows` flows: flow i at i times `apart` with seed 1, at random within 20 times that otherwise.
+pub fn starts(flows: usize, seed: u64, apart: Nanos) -> Vec<Start> {
     if seed == 1 {
         let mut ns2 = Mrg32k3a::seeded(5);
         let draws: Vec<i64> = (0..2 * flows).map(|_| ns2.next()).collect();
         let phase = |draw: i64| (i128::from(draw) * i128::from(TICK) / i128::from(Mrg32k3a::M1 + 1)) as Nanos;
         return (0..flows)
-            .map(|i| Start { opens: i as Nanos * MS, phase: phase(draws[flows + i]) })
+            .map(|i| Start { opens: i as Nanos * apart, phase: phase(draws[flows + i]) })
             .collect();
     }
     let mut random = Pcg64Mcg::new(u128::from(seed) << 1 | 1);
@@ -61,7 +67,10 @@ pub fn starts(flows: usize, seed: u64) -> Vec<Start> {
         random.next_u64();
     }
     (0..flows)
-        .map(|_| Start { opens: random.next_u64() % (20 * MS), phase: random.next_u64() % TICK })
+        .map(|_| Start {
+            opens: random.next_u64() % (WITHIN * apart).max(1),
+            phase: random.next_u64() % TICK,
+        })
         .collect()
 }
 
@@ -72,18 +81,31 @@ mod tests {
     /// `$defaultRNG seed 5; $defaultRNG uniform 0 0.01` in ns-2 2.35, the first six draws.
     #[test]
     fn draws_are_those_of_ns2() {
-        let one = starts(1, 1);
+        let one = starts(1, 1, APART);
         assert_eq!(one[0], Start { opens: 0, phase: 7_793_930 });
-        let two = starts(2, 1);
+        let two = starts(2, 1, APART);
         assert_eq!([two[0].phase, two[1].phase], [710_074, 4_405_975]);
-        let three = starts(3, 1);
+        let three = starts(3, 1, APART);
         assert_eq!([three[0].phase, three[1].phase, three[2].phase], [4_405_975, 2_058_458, 9_957_614]);
     }
 
     #[test]
     fn other_seeds_spread_the_flows() {
-        assert_eq!(starts(4, 2), starts(4, 2));
-        assert_ne!(starts(4, 2), starts(4, 3));
-        assert!(starts(100, 9).iter().all(|s| s.opens < 20 * MS && s.phase < TICK));
+        assert_eq!(starts(4, 2, APART), starts(4, 2, APART));
+        assert_ne!(starts(4, 2, APART), starts(4, 3, APART));
+        assert!(starts(100, 9, APART).iter().all(|s| s.opens < 20 * MS && s.phase < TICK));
+    }
+
+    /// Half a second apart: the fourth flow at 1.5 s; with other seeds all within 10 s, and some beyond 5 s. At once is 0.
+    #[test]
+    fn flows_start_as_far_apart_as_is_asked() {
+        let opens = |seed, apart| starts(4, seed, apart).iter().map(|s| s.opens / MS).collect::<Vec<_>>();
+        assert_eq!(opens(1, 500 * MS), [0, 500, 1000, 1500]);
+        assert_eq!((opens(1, 0), opens(7, 0)), (vec![0; 4], vec![0; 4]));
+        let many = starts(100, 9, 500 * MS);
+        assert!(many.iter().all(|s| s.opens < 10_000 * MS) && many.iter().any(|s| s.opens > 5_000 * MS));
+        // The clocks do not depend on it.
+        let phases = |apart| starts(4, 3, apart).iter().map(|s| s.phase).collect::<Vec<_>>();
+        assert_eq!(phases(APART), phases(500 * MS));
     }
 }

@@ -58,6 +58,7 @@ fn four_hops(stack: StackProfile, limit: Nanos) -> Result<u64, LinkError> {
         packets: 100,
         definition: Definition::AfterHighest,
         routers: Routers::default(),
+        starts: clock_phase::APART,
         seed: 1,
         before: 0,
     };
@@ -113,7 +114,7 @@ fn dumbbell(flows: usize, rate: u64, delay: Nanos, queue: u32) -> Sim<BenchNode,
     let down = net.add_link(sink_id, line(rate, delay).drop_tail(queue));
     let up = net.add_link(router_id, line(rate, delay));
     let mut router = Router::default();
-    let starts = clock_phase::starts(flows, 1);
+    let starts = clock_phase::starts(flows, 1, clock_phase::APART);
     let mut nodes = Vec::new();
     let mut back = Vec::new();
     for (id, start) in starts.iter().enumerate() {

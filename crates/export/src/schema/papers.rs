@@ -7,7 +7,13 @@ use serde_json::{Value, json};
 
 /// `segue reproduce --json`.
 pub(super) fn reproduce() -> Value {
-    let claim = object([
+    let beside = object([
+        ("bench", text("Name of the bench.")),
+        ("settings", list(text("KEY=VALUE."))),
+        ("verdict", text("Whether it holds there.")),
+        ("measured", text("What was measured.")),
+    ]);
+    let mut claim = object([
         ("id", text("Name of the claim.")),
         ("place", text("Where the paper states it.")),
         ("kind", text("Whether it is a number, an order and so on.")),
@@ -17,6 +23,8 @@ pub(super) fn reproduce() -> Value {
         ("measured", text("What was measured.")),
         ("why", text("Why it differs, as far as that is known.")),
     ]);
+    claim["properties"]["beside"] = list(beside);
+    claim["properties"]["beside"]["description"] = json!("The same on other benches, with --sensitivity.");
     object([
         ("version", json!({ "const": 1 })),
         ("points", count("Handoff times of each bar.")),

@@ -10,7 +10,7 @@ use segue_reproduce::ledger::{ClassWord, Figure, Form, Measure, Panel, Paper, St
 use segue_reproduce::points::{Handoffs, OneDownload, OneDrive, Point};
 use segue_reproduce::progress::progress;
 use segue_reproduce::run::Results;
-use segue_reproduce::verdict::{Judged, Verdict};
+use segue_reproduce::verdict::{Beside, Judged, Verdict};
 use segue_study::drive::Mean;
 use segue_world::drive::cells::Step;
 use segue_world::trace::What;
@@ -29,6 +29,18 @@ pub struct ClaimRow<'a> {
     stated: &'a str,
     measured: &'a str,
     why: &'a str,
+    /// The same on other benches.
+    #[serde(skip_deserializing, skip_serializing_if = "Vec::is_empty")]
+    beside: Vec<BesideRow<'a>>,
+}
+
+/// A claim on another bench.
+#[derive(Serialize)]
+struct BesideRow<'a> {
+    bench: &'a str,
+    settings: &'a [String],
+    verdict: &'static str,
+    measured: &'a str,
 }
 
 impl<'a> From<&'a Judged<'a>> for ClaimRow<'a> {
@@ -43,6 +55,18 @@ impl<'a> From<&'a Judged<'a>> for ClaimRow<'a> {
             stated: &judged.claim.stated,
             measured: &judged.measured,
             why: &judged.why,
+            beside: judged.beside.iter().map(BesideRow::from).collect(),
+        }
+    }
+}
+
+impl<'a> From<&'a Beside<'a>> for BesideRow<'a> {
+    fn from(beside: &'a Beside<'a>) -> Self {
+        Self {
+            bench: &beside.bench.name,
+            settings: &beside.bench.set,
+            verdict: beside.verdict.words(),
+            measured: &beside.measured,
         }
     }
 }

@@ -379,7 +379,7 @@ fn queue(link: &str, value: &str) -> Result<(Option<QueueWord>, Option<Length>),
     Ok((queue.transpose()?, length.transpose()?))
 }
 
-fn length(written: &str) -> Option<Length> {
+pub(super) fn length(written: &str) -> Option<Length> {
     if let Some(products) = written.strip_suffix("bdp") {
         let products = quantity::decimal(products, 1_000_000)?;
         return (1..=1_000_000_000).contains(&products).then_some(Length::Products(products));

@@ -141,7 +141,7 @@ pub(super) fn build(experiment: &DriveExperiment, scheme: &Scheme) -> (DriveSim,
 
     // The engine numbers timers; a host's must be in a row, so each pair of hosts is built at once.
     let (flows, cross) = (experiment.flows, experiment.cross);
-    let starts = clock_phase::starts(flows + cross, experiment.seed);
+    let starts = clock_phase::starts(flows + cross, experiment.seed, clock_phase::APART);
     let first_link = experiment.reported_link(0, 0);
     let mine = Bulk { experiment, flows: (0, flows), hosts: (SERVER, MN), scheme, first_link };
     let (server, mobile) = mine.hosts(&mut net, &starts, (from_host[0], access_up));

@@ -15,6 +15,7 @@ impl Experiment {
     pub fn shares_warm_up(&self, other: &Self) -> bool {
         self.flows == other.flows
             && self.seed == other.seed
+            && self.starts == other.starts
             && self.stack == other.stack
             && self.old == other.old
             // The neighbours on the new link have used it from the start.

@@ -60,6 +60,7 @@ pub fn experiment(old: &str, new: &str) -> Experiment {
         packets: 100,
         definition: Definition::AfterHighest,
         routers: Routers::default(),
+        starts: segue_world::clock_phase::APART,
         seed: 1,
         before: 0,
     }
@@ -259,7 +260,7 @@ impl Twin {
         };
 
         let plain = scheme("sack");
-        let starts = clock_phase::starts(experiment.flows, experiment.seed);
+        let starts = clock_phase::starts(experiment.flows, experiment.seed, experiment.starts);
         let mut sending = Vec::new();
         for (id, start) in starts.iter().enumerate() {
             let timer = net.add_timer(CN);

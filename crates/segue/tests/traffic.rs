@@ -113,6 +113,28 @@ fn a_trace_knows_what_is_beside_its_downloads() {
     assert!(error.contains("--traffic: a trace is of long downloads; expected download among it"), "{error}");
 }
 
+/// Neighbours on both links: their part and the measures by class stand in one row and one table.
+#[test]
+fn neighbours_may_share_the_links() {
+    let folder = tempfile::tempdir().unwrap();
+    let how = ["--at", "2s..3s/1s", "--schemes", "sack,etcp-v1", "--neighbours", "2"];
+    let asked = |more: &[&str]| stdout(&segue(folder.path(), &[&LINKS[..], &how, more].concat()));
+    for traffic in ["download,video(200kbit,10fps)", "upload", "both,page", "request"] {
+        let json = asked(&["--traffic", traffic, "--json", "-"]);
+        for row in rows(&json) {
+            assert_eq!(row["settings"]["neighbours"], "2", "{traffic}");
+            assert!(row["neighbours"]["undisturbed_bytes"].as_f64() > Some(0.0), "{traffic}");
+            let class = traffic.split([',', '(']).next().expect("a word").replace("both", "upload");
+            assert!(row[&class]["count"].as_f64() > Some(0.0), "{traffic}: {row}");
+            // Of more than a packet in 600 none is under way for less than both links' delay.
+            assert!(row[&class]["delay_p95_s"].as_f64() > Some(0.02), "{traffic}: {row}");
+        }
+    }
+    let table = asked(&CALL);
+    assert!(table.contains("neighbours") && table.contains("traffic   scheme "), "{table}");
+    assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
+}
+
 #[test]
 fn bad_words_are_one_line() {
     let folder = tempfile::tempdir().unwrap();
@@ -124,7 +146,6 @@ fn bad_words_are_one_line() {
         (&["--traffic", "vidoe"][..], "did you mean `video`?"),
         (&["--traffic", "video(4mbit)"], "expected two, such as 4mbit,30fps"),
         (&["--traffic", "page", "--set", "traffic=page"], "`traffic` stands there twice"),
-        (&["--traffic", "page", "--neighbours", "2"], "expected one of the two"),
         (&["--traffic", "page", "--handoffs", "2", "--every", "3s"], "expected no --handoffs beside it"),
         (&["--traffic", "page", "--flows", "2"], "expected download or upload beside it"),
         (&["--traffic", "page", "--schemes", "sack,freeze"], "`freeze` acts at the mobile"),

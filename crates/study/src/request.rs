@@ -136,8 +136,8 @@ impl Request {
         series::check(series, &self.kinds, self.notice, neighbours.is_some(), &schemes, &routers)?;
         soft::check(&self.kinds, neighbours.is_some(), series.handoffs)?;
         if let Some(traffic) = &asked_traffic {
-            let (kinds, flows, others) = (&self.kinds, &self.flows, neighbours.is_some());
-            traffic::check(traffic, kinds, flows, self.notice, &schemes, &routers, others, series.handoffs)?;
+            let (kinds, flows) = (&self.kinds, &self.flows);
+            traffic::check(traffic, kinds, flows, self.notice, &schemes, &routers, series.handoffs)?;
         }
         Ok(Plan {
             request: self,

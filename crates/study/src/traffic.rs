@@ -153,7 +153,6 @@ fn two<'a>(
 }
 
 /// What has not been built beside traffic is refused.
-#[allow(clippy::too_many_arguments)] // one question of each part of a request
 pub(crate) fn check(
     traffic: &Traffic,
     kinds: &[Kind],
@@ -161,12 +160,8 @@ pub(crate) fn check(
     notice: NoticeMode,
     schemes: &[PlannedScheme],
     routers: &Routers,
-    neighbours: bool,
     handoffs: u32,
 ) -> Result<(), RequestError> {
-    if neighbours {
-        return Err(refused("it does not go with --neighbours; expected one of the two".into()));
-    }
     if handoffs > 1 {
         return Err(refused("it is measured after one handoff; expected no --handoffs beside it".into()));
     }

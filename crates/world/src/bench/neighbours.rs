@@ -6,7 +6,7 @@
 //!
 //! Their servers have lines of their own, so that nothing but the access link is shared. Hosts are those of the bench.
 
-use super::{AR, Experiment, LinkIds, NEW, OLD, WIR, WIRED_DELAY, line};
+use super::{AR, Experiment, LinkIds, NEW, OLD, WIR, WIRED_DELAY, line, traffic};
 use crate::neighbours::{Neighbours, STARTS};
 use crate::nodes::{
     BenchNode, BenchSim, Correspondent, HostObserver, Mobile, Route, Wheel, receiving_flow, sending_flow,
@@ -75,7 +75,8 @@ fn join_link<W: HostObserver>(
     let (to_phones, from_phones) = (net.add_link(phones, last()), net.add_link(WIR[link], last()));
 
     let stack = neighbours.stack.seeded(experiment.seed);
-    let first = (experiment.flows + link * usize::from(neighbours.count)) as u16;
+    let own_flows: usize = traffic::of_mobile(experiment).iter().sum();
+    let first = (own_flows + link * usize::from(neighbours.count)) as u16;
     let (mut sending, mut receiving) = (Vec::new(), Vec::new());
     for id in first..first + neighbours.count {
         let opens = Nanos::from(random.below(STARTS as u32));
@@ -103,17 +104,19 @@ fn join_link<W: HostObserver>(
 
     // Packets of the mobile go where they went.
     let by_flow = |own: LinkId, theirs: LinkId| {
-        let mut outs = vec![own; experiment.flows];
+        let mut outs = vec![own; own_flows];
         outs.push(theirs);
         Route::ByFlow(outs)
     };
-    let access = link_ids.access[link];
+    // Neighbours download, whatever the mobile does.
+    let of_mobile = |duplex| traffic::physical(duplex, link_ids.is_upward);
+    let access = of_mobile(link_ids.access[link]);
     if let BenchNode::Router(ar) = &mut sim.nodes[usize::from(AR[link].0)] {
-        ar.route(access.up, by_flow(link_ids.edge[link].up, to_server));
+        ar.route(access.up, by_flow(of_mobile(link_ids.edge[link]).up, to_server));
         ar.route(to_router, Route::To(access.down));
     }
     if let BenchNode::Router(wir) = &mut sim.nodes[usize::from(WIR[link].0)] {
-        wir.route(access.down, by_flow(link_ids.last[link].down, to_phones));
+        wir.route(access.down, by_flow(of_mobile(link_ids.last[link]).down, to_phones));
         wir.route(from_phones, Route::To(access.up));
     }
 }

@@ -105,6 +105,13 @@ pub(crate) fn hand_over<W: HostObserver>(sim: &mut BenchSim<W>, link_ids: &LinkI
     }
 }
 
+/// Flows of the mobile: the bench's own, uploads beside them, and applications.
+pub(super) fn of_mobile(experiment: &Experiment) -> [usize; 3] {
+    let Some(traffic) = &experiment.traffic else { return [experiment.flows, 0, 0] };
+    let uploads = if traffic.upload && traffic.download { experiment.flows } else { 0 };
+    [experiment.flows, uploads, traffic.applications.len()]
+}
+
 /// Puts uploads and applications beside the flows of a bench at time zero, as far as there are any.
 pub(super) fn join<W: HostObserver>(
     sim: &mut BenchSim<W>,
@@ -112,10 +119,12 @@ pub(super) fn join<W: HostObserver>(
     experiment: &Experiment,
     plain: &Scheme,
 ) {
-    let Some(traffic) = &experiment.traffic else { return };
+    if experiment.traffic.is_none() {
+        return;
+    }
     let mut random = Random::new(experiment.seed, Stream::Traffic);
-    let uploads = if traffic.upload && traffic.download { experiment.flows } else { 0 };
-    let applications = traffic.applications.len();
+    let flows = of_mobile(experiment);
+    let [_, uploads, applications] = flows;
     let mut joins = Joins { sim, link_ids, experiment, plain, random: &mut random };
     if uploads > 0 {
         let first = experiment.flows as u16;
@@ -130,9 +139,8 @@ pub(super) fn join<W: HostObserver>(
         joins.sim.nodes[usize::from(pair.senders.0)] = BenchNode::Applications(Box::new(node));
         joins.link_ids.further[1] = Some(pair);
     }
-    let flows = [experiment.flows, uploads, applications];
     sim.net.observer.mine = flows.iter().sum::<usize>() as u16;
-    route(sim, link_ids, flows);
+    route(sim, link_ids, flows, experiment.neighbours.is_some());
 }
 
 /// What hosts are made of.
@@ -213,21 +221,24 @@ impl<W: HostObserver> Joins<'_, W> {
 }
 
 /// Routes of all hosts before the handoff. `flows`: the bench's own, uploads beside them, applications.
-fn route<W: HostObserver>(sim: &mut BenchSim<W>, link_ids: &LinkIds, flows: [usize; 3]) {
-    let [own, uploads, _] = flows;
-    let by_flow = |of: fn(&Pair) -> LinkId| {
+fn route<W: HostObserver>(sim: &mut BenchSim<W>, link_ids: &LinkIds, flows: [usize; 3], neighbours: bool) {
+    let [own, uploads, applications] = flows;
+    let by_flow = |of: fn(&Pair) -> LinkId, beyond: Option<LinkId>| {
         let mut outs = vec![of(&own_pair(link_ids)); own];
         if let Some(pair) = &link_ids.further[0] {
             outs.extend(vec![of(pair); uploads]);
         }
-        outs.extend(link_ids.further[1].iter().map(of));
+        if let Some(pair) = &link_ids.further[1] {
+            outs.extend(vec![of(pair); applications]);
+        }
+        outs.extend(beyond);
         Route::ByFlow(outs)
     };
     let turned = |duplex| physical(duplex, link_ids.is_upward);
     let (edge, access) = (link_ids.edge.map(turned), link_ids.access.map(turned));
     if let BenchNode::Router(r) = &mut sim.nodes[usize::from(R.0)] {
         for link in [OLD, NEW] {
-            r.route(edge[link].up, by_flow(|pair| pair.core.up));
+            r.route(edge[link].up, by_flow(|pair| pair.core.up, None));
         }
         for pair in pairs(link_ids) {
             r.route(pair.core.down, Route::To(edge[OLD].down));
@@ -236,7 +247,9 @@ fn route<W: HostObserver>(sim: &mut BenchSim<W>, link_ids: &LinkIds, flows: [usi
     let last: [fn(&Pair) -> LinkId; 2] = [|pair| pair.last[OLD].down, |pair| pair.last[NEW].down];
     for (link, last) in [OLD, NEW].into_iter().zip(last) {
         if let BenchNode::Router(wir) = &mut sim.nodes[usize::from(WIR[link].0)] {
-            wir.route(access[link].down, by_flow(last));
+            // Neighbours have the numbers behind.
+            let theirs = wir.out(access[link].down, u16::MAX).filter(|_| neighbours);
+            wir.route(access[link].down, by_flow(last, theirs));
             for pair in pairs(link_ids) {
                 wir.route(pair.last[link].up, Route::To(access[link].up));
             }

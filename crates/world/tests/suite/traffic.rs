@@ -4,8 +4,11 @@ use crate::support::{MS, experiment, link, run, scheme};
 use proptest::prelude::*;
 use segue_tcp::StackProfile;
 use segue_tcp::profile::PROFILES;
+use segue_world::neighbours::COUNTED;
 use segue_world::traffic::{Application, Class, ClassRecord};
-use segue_world::{Definition, Experiment, Kind, Nanos, NoticeMode, RunRecord, SECOND, Traffic, WarmRun};
+use segue_world::{
+    Definition, Experiment, Kind, Nanos, Neighbours, NoticeMode, RunRecord, SECOND, Traffic, WarmRun,
+};
 
 fn downloads() -> Traffic {
     Traffic { download: true, ..Traffic::default() }
@@ -158,6 +161,29 @@ fn both_directions_are_measured() {
     }
 }
 
+/// Two neighbours on each link, beside every class of the user's traffic. A long download then has a third of its link or
+/// less, and a call's packets wait behind others; the neighbours are those of a mobile that does nothing else.
+#[test]
+fn neighbours_share_the_link_with_every_class() {
+    let video = Application::Video { rate: 300_000, fps: 30 };
+    let all = Traffic { upload: true, applications: vec![video], ..downloads() };
+    let e = with(all.clone(), experiment("4mbit/20ms", "2mbit/30ms"));
+    let two = Neighbours { count: 2, stack: e.stack, counted: COUNTED };
+    let beside = Experiment { neighbours: Some(two), ..e.clone() };
+    let (alone, shared) = (run(&e, 2 * SECOND, &scheme("sack")), run(&beside, 2 * SECOND, &scheme("sack")));
+    assert_eq!(shared.traffic.iter().map(|class| class.class).collect::<Vec<_>>(), all.classes());
+    assert!(alone.neighbours.is_none());
+    assert!(shared.neighbours.as_ref().is_some_and(|all| all.bytes > 0 && all.undisturbed > 0));
+    assert!(shared.transfer > alone.transfer && shared.transfer.is_some_and(|took| took >= shared.bound));
+    let wait = |record: &RunRecord| class(record, Class::Video).delays.quantile(0.5).expect("packets");
+    assert!(wait(&shared) > wait(&alone), "{} {}", wait(&shared), wait(&alone));
+    assert_eq!(Some(shared.link_time.total()), shared.transfer);
+    assert!(shared.link_time.neighbours > 0);
+    let mut warm = WarmRun::new(beside.clone());
+    warm.fork(SECOND).complete().run(&scheme("etcp-v1"));
+    assert_eq!(warm.fork(2 * SECOND).complete().run(&scheme("sack")), shared, "forks repeat");
+}
+
 #[test]
 fn seeds_and_forks_repeat() {
     let all = Traffic {
@@ -194,7 +220,7 @@ proptest! {
         outage in prop::option::of(50u64..2_500),
         (at, flows, seed, packets) in (100u64..6_000, 1usize..=3, 1u64..1000, 1u32..120),
         (instant, after_ack) in (any::<bool>(), any::<bool>()),
-        stack in 0..PROFILES.len(),
+        (stack, users) in (0..PROFILES.len(), 0u16..3),
         name in prop::sample::select(vec!["sack", "etcp-v1", "etcp", "tcp-ho"]),
     ) {
         let [old, new] = [old, new].map(|(decade, delay): (f64, u32)| {
@@ -208,6 +234,7 @@ proptest! {
             seed,
             packets,
             stack: PROFILES[stack],
+            neighbours: (users > 0).then_some(Neighbours { count: users, stack: PROFILES[stack], counted: COUNTED }),
             notice: if instant { NoticeMode::Instant } else { NoticeMode::Withheld },
             definition: if after_ack { Definition::AfterAck } else { Definition::AfterHighest },
             ..with(uploads(), experiment("wlan", "wlan"))

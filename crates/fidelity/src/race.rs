@@ -2,6 +2,7 @@
 //! have: Linux's sender, and handoffs between two cells.
 
 use crate::Error;
+use rayon::prelude::*;
 use segue_world::check_scheme;
 use segue_world::speed::{self, Case};
 use std::path::Path;
@@ -23,6 +24,8 @@ pub struct Course {
     pub pace: Option<f64>,
     /// ns-2 runs the same.
     pub beside_ns2: bool,
+    /// Another case of which a packet may cost so much less: its run is beside each of these.
+    pub over: Option<(Case, f64)>,
 }
 
 /// Ours over ns-2's pace, at least.
@@ -33,7 +36,7 @@ pub const PACKETS: u64 = 10_000_000;
 pub const SAME: f64 = 0.01;
 
 /// All of them.
-pub const COURSES: [Course; 5] = [
+pub const COURSES: [Course; 7] = [
     Course {
         case: Case::OneFlow,
         letter: 'a',
@@ -41,6 +44,7 @@ pub const COURSES: [Course; 5] = [
         seconds: 24_200,
         pace: Some(4.0),
         beside_ns2: true,
+        over: None,
     },
     Course {
         case: Case::TenFlows,
@@ -49,6 +53,7 @@ pub const COURSES: [Course; 5] = [
         seconds: 124,
         pace: Some(4.0),
         beside_ns2: true,
+        over: None,
     },
     Course {
         case: Case::FourHops,
@@ -57,6 +62,7 @@ pub const COURSES: [Course; 5] = [
         seconds: 1_525,
         pace: None,
         beside_ns2: true,
+        over: None,
     },
     Course {
         case: Case::LinuxCubic,
@@ -65,6 +71,7 @@ pub const COURSES: [Course; 5] = [
         seconds: 1_540,
         pace: Some(3.0),
         beside_ns2: false,
+        over: None,
     },
     Course {
         case: Case::LinuxBbr,
@@ -73,8 +80,30 @@ pub const COURSES: [Course; 5] = [
         seconds: 1_600,
         pace: Some(2.0),
         beside_ns2: false,
+        over: None,
+    },
+    Course {
+        case: Case::Codel,
+        letter: 'g',
+        what: "four hops, queue=codel",
+        seconds: 1_600,
+        pace: None,
+        beside_ns2: false,
+        over: Some((Case::FourHops, MANAGED)),
+    },
+    Course {
+        case: Case::FqCodel,
+        letter: 'h',
+        what: "four hops, queue=fq_codel",
+        seconds: 1_600,
+        pace: None,
+        beside_ns2: false,
+        over: Some((Case::FourHops, MANAGED)),
     },
 ];
+
+/// A packet may cost so many times as much with a managed queue as with a drop-tail queue.
+const MANAGED: f64 = 1.4;
 
 /// One run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -111,6 +140,24 @@ pub fn handoffs(scheme: &str, count: u32) -> Result<Lap, Error> {
     let scheme = check_scheme(scheme, &[]).map_err(|error| Error::Scheme(error.to_string()))?;
     let start = Instant::now();
     let delivered = speed::handoffs(&scheme, count)?;
+    Ok(Lap { delivered, wall: start.elapsed().as_secs_f64() })
+}
+
+/// Days of the run through weather: 10,000 handoffs.
+pub const DAYS: u32 = HANDOFFS / speed::HANDOFFS_A_DAY;
+/// Its threads, and the wall clock that it may take on as many cores, s.
+pub const WEATHER_THREADS: usize = 2;
+/// Likewise.
+pub const WEATHER_WALL: f64 = 20.0;
+
+/// One run of so many days from `leo` to `5g` with losses and jitter.
+pub fn weather(days: u32) -> Result<Lap, Error> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(WEATHER_THREADS).build();
+    let pool = pool.map_err(|error| Error::Scheme(format!("no threads: {error}")))?;
+    let start = Instant::now();
+    let days: Result<Vec<u64>, _> =
+        pool.install(|| (1..=u64::from(days)).into_par_iter().map(speed::weather).collect());
+    let delivered = days?.iter().sum();
     Ok(Lap { delivered, wall: start.elapsed().as_secs_f64() })
 }
 

@@ -9,7 +9,7 @@ use crate::nodes::{
 };
 use crate::packet::Packet;
 use crate::words::{Definition, Kind, NoticeMode};
-use crate::{LinkError, Routers, clock_phase};
+use crate::{LinkError, Routers, WarmRun, clock_phase};
 use segue_handoff::{Link, Scheme, regular::Regular};
 use segue_netsim::{Nanos, Net, Node, NodeId, SECOND, Sim};
 use segue_tcp::StackProfile;
@@ -28,6 +28,10 @@ pub enum Case {
     LinuxCubic,
     /// The same with BBR.
     LinuxBbr,
+    /// The four hops with a CoDel queue at the access link.
+    Codel,
+    /// The same with FQ-CoDel.
+    FqCodel,
 }
 
 /// Simulates `seconds` of a case; returns the delivered packets (the sum of the cumulative ACKs).
@@ -36,17 +40,25 @@ pub fn run(case: Case, seconds: u64) -> Result<u64, LinkError> {
     match case {
         Case::OneFlow => Ok(delivered(dumbbell(1, 5_000_000, 50_000_000, 50), limit)),
         Case::TenFlows => Ok(delivered(dumbbell(10, 1_000_000_000, 10_000_000, 1667), limit)),
-        Case::FourHops => four_hops(NS2_SACK1, limit),
-        Case::LinuxCubic => four_hops(LINUX_6_12, limit),
-        Case::LinuxBbr => four_hops(LINUX_6_12_BBR, limit),
+        Case::FourHops => four_hops("80mbit/10ms", NS2_SACK1, limit),
+        Case::LinuxCubic => four_hops("80mbit/10ms", LINUX_6_12, limit),
+        Case::LinuxBbr => four_hops("80mbit/10ms", LINUX_6_12_BBR, limit),
+        Case::Codel => four_hops("80mbit/10ms,queue=codel", NS2_SACK1, limit),
+        Case::FqCodel => four_hops("80mbit/10ms,queue=fq_codel", NS2_SACK1, limit),
     }
 }
 
-fn four_hops(stack: StackProfile, limit: Nanos) -> Result<u64, LinkError> {
-    let link = AccessLink::parse("80mbit/10ms")?;
-    let experiment = Experiment {
-        old: link.clone(),
-        new: link,
+fn four_hops(link: &str, stack: StackProfile, limit: Nanos) -> Result<u64, LinkError> {
+    let link = AccessLink::parse(link)?;
+    let (sim, _) = bench::build(&between(link.clone(), link, stack, 1), &Scheme::Regular(Regular), ());
+    Ok(delivered(sim, limit))
+}
+
+/// One flow and a make-before-break handoff.
+fn between(old: AccessLink, new: AccessLink, stack: StackProfile, seed: u64) -> Experiment {
+    Experiment {
+        old,
+        new,
         kind: Kind::Mbb,
         flows: 1,
         stack,
@@ -59,11 +71,23 @@ fn four_hops(stack: StackProfile, limit: Nanos) -> Result<u64, LinkError> {
         definition: Definition::AfterHighest,
         routers: Routers::default(),
         starts: clock_phase::APART,
-        seed: 1,
+        seed,
         before: 0,
-    };
-    let (sim, _) = bench::build(&experiment, &Scheme::Regular(Regular), ());
-    Ok(delivered(sim, limit))
+    }
+}
+
+/// Handoffs of a day, 0.1 s to 20 s after its start.
+pub const HANDOFFS_A_DAY: u32 = 200;
+
+/// Simulates the handoffs of a day from `leo` to `5g`, both with losses and jitter, of regular TCP; returns the packets
+/// of their transfers.
+pub fn weather(seed: u64) -> Result<u64, LinkError> {
+    let (old, new) = (AccessLink::parse("leo")?, AccessLink::parse("5g,loss=0.1%")?);
+    let mut warm = WarmRun::new(between(old, new, NS2_SACK1, seed));
+    let regular = Scheme::Regular(Regular);
+    let times = (1..=HANDOFFS_A_DAY).map(|tenths| Nanos::from(tenths) * (SECOND / 10));
+    let done = times.filter(|&at| warm.fork(at).complete().run(&regular).transfer.is_some());
+    Ok(100 * done.count() as u64)
 }
 
 /// Simulates so many handoffs between the two cells of Chou and Shin: their round trip of 0.2 s, sojourns of 27 round

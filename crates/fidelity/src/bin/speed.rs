@@ -11,7 +11,7 @@ use std::process::ExitCode;
 #[derive(Parser)]
 struct Arguments {
     /// Cases to run
-    #[arg(default_values_t = ['a', 'b', 'c', HANDOFFS_LETTER, 'e', 'f'], value_parser = parse_letter)]
+    #[arg(default_values_t = ['a', 'b', 'c', HANDOFFS_LETTER, 'e', 'f', 'g', 'h', WEATHER_LETTER], value_parser = parse_letter)]
     cases: Vec<char>,
     /// Runs of each side
     #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..))]
@@ -29,11 +29,13 @@ struct Arguments {
 
 /// The case that is measured in handoffs.
 const HANDOFFS_LETTER: char = 'd';
+/// The one with losses and jitter.
+const WEATHER_LETTER: char = 'i';
 
 fn parse_letter(text: &str) -> Result<char, String> {
-    let letters = COURSES.iter().map(|course| course.letter).chain([HANDOFFS_LETTER]);
+    let letters = COURSES.iter().map(|course| course.letter).chain([HANDOFFS_LETTER, WEATHER_LETTER]);
     let known = letters.into_iter().find(|letter| text == letter.to_string());
-    known.ok_or_else(|| "expected a, b, c, d, e or f".to_string())
+    known.ok_or_else(|| "expected a letter of a to i".to_string())
 }
 
 fn main() -> ExitCode {
@@ -58,6 +60,9 @@ fn run(arguments: &Arguments) -> Result<bool, Error> {
             missed.extend(time_handoffs(scheme, arguments)?);
         }
     }
+    if arguments.cases.contains(&WEATHER_LETTER) {
+        missed.extend(time_weather(arguments)?);
+    }
     match missed.is_empty() {
         true => println!("all targets met"),
         false => missed.iter().for_each(|what| println!("MISSED  {what}")),
@@ -68,9 +73,12 @@ fn run(arguments: &Arguments) -> Result<bool, Error> {
 /// Runs one case, prints its line, and says what is missed.
 fn race(course: &Course, arguments: &Arguments) -> Result<Vec<String>, Error> {
     let seconds = (course.seconds * arguments.percent).div_ceil(100);
-    let (mut ours, mut ns2) = (Vec::new(), Vec::new());
+    let (mut ours, mut ns2, mut plain) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..arguments.laps {
         ours.push(race::ours(course, seconds)?);
+        if let Some((case, _)) = course.over {
+            plain.push(race::ours(&Course { case, ..*course }, seconds)?);
+        }
         if course.beside_ns2 && !arguments.ours_only {
             ns2.push(race::ns2(course, seconds, &arguments.reference)?);
         }
@@ -91,6 +99,12 @@ fn race(course: &Course, arguments: &Arguments) -> Result<Vec<String>, Error> {
     if arguments.percent >= 100 {
         let delivered = ours[0].delivered;
         check(delivered >= PACKETS, format!("{delivered} packets delivered, at least {PACKETS}"));
+    }
+    if let Some((_, most)) = course.over {
+        print_laps("plain", &plain);
+        let cost = race::median_pace(&plain) / pace;
+        println!("   a packet costs {cost:.2} times as much as with a drop-tail queue");
+        check(cost <= most, format!("a packet costs {cost:.2} times as much, at most {most}"));
     }
     if !ns2.is_empty() {
         print_laps("ns-2", &ns2);
@@ -118,6 +132,20 @@ fn time_handoffs(scheme: &str, arguments: &Arguments) -> Result<Option<String>, 
     let limit = race::HANDOFFS_WALL * f64::from(count) / f64::from(race::HANDOFFS);
     let missed = median > limit;
     Ok(missed.then(|| format!("{HANDOFFS_LETTER}: {scheme}, {median:.2} s, at most {limit} s")))
+}
+
+/// Runs handoffs through weather, prints the line, and says what is missed.
+fn time_weather(arguments: &Arguments) -> Result<Option<String>, Error> {
+    let days = (u64::from(race::DAYS) * arguments.percent).div_ceil(100) as u32;
+    let laps: Result<Vec<Lap>, Error> = (0..arguments.laps).map(|_| race::weather(days)).collect();
+    let mut laps = laps?;
+    laps.sort_by(|one, other| one.wall.total_cmp(&other.wall));
+    let (least, most) = (laps[0].wall, laps[laps.len() - 1].wall);
+    let median = laps[laps.len() / 2].wall;
+    println!("{WEATHER_LETTER}: {days} days of 200 handoffs, leo -> 5g with losses and jitter");
+    println!("   ours  {:>11} packets {median:>7.2} s ({least:.2} to {most:.2})", laps[0].delivered);
+    let limit = race::WEATHER_WALL * f64::from(days) / f64::from(race::DAYS);
+    Ok((median > limit).then(|| format!("{WEATHER_LETTER}: {median:.2} s, at most {limit} s")))
 }
 
 fn print_laps(who: &str, laps: &[Lap]) {

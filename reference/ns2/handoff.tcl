@@ -5,6 +5,8 @@
 #   obw/odel nbw/ndel : kbit/s, ms of old and new access link     kind: mbb|bbm    disc: s
 #   flows: number of greedy FTP flows                             T: one time, or Tlist: a:b:step
 #   out= / ext= : CSV files appended to     verbose=1 : narrate one run   tr=FILE : full packet trace
+#   oloss= nloss= : share of packets that the old and the new access link lose, each direction (ErrorModel)
+#   ored= nred=   : 1: the access link has RED queues, gentle, with ns-2's automatic thresholds, for packets of 1500 bytes
 #   nsfork= : path of libnsfork.so (needed with Tlist); default: $NSFORK, else libnsfork.so beside this script
 # T = moment the handoff starts. MBB: routes switch at T.  BBM: the old link loses 100 % in both
 # directions from T on; routes switch to the new link at T+disc (= handoff completion).
@@ -17,6 +19,7 @@ array set P {
   wiredq 10000 sack1 Sack1 mss 1460 qextra 0 qmin 5 bdprt 0 errpos both rerr 0 tmp ns2-scratch
   maxburst 0 ssthresh 0 rfc2581 1 synimm 0 partial 0 rtxinit 3.0 flowstart 0.0 keep 0 seed 5 accackq 0
   wirbw 500Mb wd 2ms limfix 0 prec 0 cost r set "" sinkset "" nsfork ""
+  oloss 0.0 nloss 0.0 ored 0 nred 0
 }
 foreach a $argv { if {[regexp {^([^=]+)=(.*)$} $a -> k v]} { set P($k) $v } else { error "bad arg $a" } }
 file mkdir $P(tmp)
@@ -36,13 +39,21 @@ foreach n {cn r bs1 bs2 w1 w2 mn} { set $n [$ns node] }
 $ns duplex-link $cn $r 100Mb $P(wd) DropTail
 $ns duplex-link $r $bs1 100Mb $P(wd) DropTail
 $ns duplex-link $r $bs2 100Mb $P(wd) DropTail
-$ns duplex-link $bs1 $w1 $P(obw)Kb $P(odel)ms DropTail
-$ns duplex-link $bs2 $w2 $P(nbw)Kb $P(ndel)ms DropTail
+# RED as in Floyd and Jacobson 1993, gentle: the next drop is uniform over the packets since the last one (no wait_)
+foreach {v x} {thresh_ 0 maxthresh_ 0 q_weight_ 0.002 mean_pktsize_ 1500 idle_pktsize_ 1500 gentle_ true linterm_ 10
+               adaptive_ 0 bytes_ false queue_in_bytes_ false setbit_ false drop_tail_ true wait_ false} {
+  Queue/RED set $v $x }
+proc discipline {red} { expr {$red ? "RED" : "DropTail"} }
+$ns duplex-link $bs1 $w1 $P(obw)Kb $P(odel)ms [discipline $P(ored)]
+$ns duplex-link $bs2 $w2 $P(nbw)Kb $P(ndel)ms [discipline $P(nred)]
 $ns duplex-link $w1 $mn $P(wirbw) 0ms DropTail
 $ns duplex-link $w2 $mn $P(wirbw) 0ms DropTail
 foreach {a b} [list $cn $r $r $bs1 $r $bs2] { $ns queue-limit $a $b $P(wiredq); $ns queue-limit $b $a $P(wiredq) }
 foreach {a b} [list $w1 $mn $w2 $mn] { $ns queue-limit $a $b 100000; $ns queue-limit $b $a 100000 }
-set qo [qlim $P(obw) $P(odel)]; set qn [qlim $P(nbw) $P(ndel)]
+# RED: room for four times the upper threshold
+proc redlim {kbps} { set min [expr {$kbps*1000.0/(8*1500)*0.005/2}]; expr {int(12*($min>5 ? $min : 5))} }
+set qo [expr {$P(ored) ? [redlim $P(obw)] : [qlim $P(obw) $P(odel)]}]
+set qn [expr {$P(nred) ? [redlim $P(nbw)] : [qlim $P(nbw) $P(ndel)]}]
 $ns queue-limit $bs1 $w1 $qo; $ns queue-limit $w1 $bs1 [expr {$P(accackq)?$P(accackq):$qo}]
 $ns queue-limit $bs2 $w2 $qn; $ns queue-limit $w2 $bs2 [expr {$P(accackq)?$P(accackq):$qn}]
 # routes: link 1 preferred
@@ -65,9 +76,15 @@ set ems {}
 if {$P(errpos) eq "entry"} { set emlinks [list $w1 $mn $w1 $bs1] } \
 elseif {$P(errpos) eq "mn"} { set emlinks [list $w1 $mn $mn $w1] } else { set emlinks [list $w1 $mn $bs1 $r] }
 foreach {a b} $emlinks {
-  set em [new ErrorModel]; $em unit pkt; $em set rate_ 0.0
+  set em [new ErrorModel]; $em unit pkt; $em set rate_ $P(oloss)
   $ns lossmodel $em $a $b
   set t [droptrace $a $b]; $em drop-target $t; lappend ems $em }
+
+if {$P(nloss) > 0} {
+  foreach {a b} [list $w2 $mn $bs2 $r] {
+    set em [new ErrorModel]; $em unit pkt; $em set rate_ $P(nloss)
+    $ns lossmodel $em $a $b
+    $em drop-target [droptrace $a $b] } }
 
 # TCP
 for {set i 0} {$i<$P(flows)} {incr i} {

@@ -3,7 +3,8 @@
 //!
 //! [`table`] reads the reference tables, [`scenario`] is what a line of them stands for,
 //! [`reference`] what ns-2 measured there, [`measure`] what we measure, [`verdict`] how far that is
-//! from the targets, [`narrated`] the handoffs told event by event, [`race`] the speed runs.
+//! from the targets, [`narrated`] the handoffs told event by event, [`weather`] links that lose
+//! packets and queues that drop early, [`race`] the speed runs.
 
 pub mod kernel;
 pub mod measure;
@@ -13,6 +14,7 @@ pub mod reference;
 pub mod scenario;
 pub mod table;
 pub mod verdict;
+pub mod weather;
 
 use std::path::{Path, PathBuf};
 

@@ -33,12 +33,17 @@ pub struct Scenario {
 impl Scenario {
     /// The scenario that a line of any of the tables is about.
     pub fn of(row: &Row) -> Result<Self, Error> {
+        Self::between(row, row.value("paper")?)
+    }
+
+    /// The same of a table of no paper's.
+    pub fn between(row: &Row, paper: u8) -> Result<Self, Error> {
         let link =
             |kbps: &str, ms: &str| Ok::<_, Error>(FixedLink { kbps: row.value(kbps)?, ms: row.value(ms)? });
         let disconnection: f64 = row.value("disc_s")?;
         let broken = row.text("kind")? == "bbm";
         Ok(Self {
-            paper: row.value("paper")?,
+            paper,
             old: link("old_kbps", "old_ms")?,
             new: link("new_kbps", "new_ms")?,
             disconnection_ms: broken.then_some((disconnection * 1000.0).round() as u32),

@@ -7,7 +7,7 @@ use segue_fidelity::kernel::verdict::Place;
 use segue_fidelity::measure::Quartiles;
 use segue_fidelity::reference::Reference;
 use segue_fidelity::verdict::{self, Agreement, Comparison, STEPS, Target};
-use segue_fidelity::{Error, kernel, narrated, reference, reference_folder};
+use segue_fidelity::{Error, kernel, narrated, reference, reference_folder, weather};
 use segue_tcp::linux::cc::CcName;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -27,7 +27,7 @@ struct Arguments {
     /// Write every handoff whose A differs by more than 1 ms to this file
     #[arg(long, value_name = "FILE")]
     differences: Option<PathBuf>,
-    /// The part against ns-2 alone, or that against the Linux kernel
+    /// The part against ns-2 alone, that against the Linux kernel, or that with losses and RED
     #[arg(long, value_name = "NAME")]
     only: Option<Part>,
     /// With --only linux: on the reference's own bench, which is the simulator's without the last hop
@@ -59,6 +59,8 @@ enum Part {
     Ns2,
     /// `linux-6.12` against the kernel
     Linux,
+    /// Losses and RED against ns-2's, over many seeds
+    Weather,
 }
 
 /// Measures, prints, and says whether all targets are met.
@@ -71,7 +73,21 @@ fn run(arguments: &Arguments) -> Result<bool, Error> {
     let differences = arguments.only.and(arguments.differences.as_deref());
     let table = if arguments.heldout { "heldout.csv" } else { "results.csv.gz" };
     let linux = !(whole && wanted(Part::Linux)) || beside_linux(table, place, differences, arguments.draws)?;
-    Ok(ns2 && linux)
+    let weather = !(whole && wanted(Part::Weather)) || beside_weather(&arguments.reference)?;
+    Ok(ns2 && linux && weather)
+}
+
+/// Losses and RED against ns-2's ErrorModel and RED.
+fn beside_weather(folder: &Path) -> Result<bool, Error> {
+    println!("{:<72} {:>9} {:>9} {:>8}", "ns-2 with losses and RED: median of A, s", "ours", "ns-2", "error");
+    let mut met = true;
+    for line in weather::read(folder)? {
+        let ours = line.ours()?;
+        let error = line.error(&ours);
+        met &= error.abs() <= weather::TARGET;
+        println!("{line:<72} {:>9.3} {:>9.3} {:>+7.1}%", ours.median, line.ns2.median, 100.0 * error);
+    }
+    Ok(met)
 }
 
 /// `linux-6.12` against the kernel.

@@ -1,0 +1,103 @@
+//! Links that lose packets and RED queues beside ns-2's ErrorModel and RED (`reference/ns2/weather.csv`): medians over
+//! many seeds, since no draw of one program is one of the other.
+
+use crate::Error;
+use crate::measure::{Quartiles, quartiles, record, seconds};
+use crate::scenario::Scenario;
+use crate::table::{Row, Table};
+use rayon::prelude::*;
+use segue_world::{AccessLink, Experiment, Nanos, SECOND, WarmRun};
+use std::fmt;
+use std::path::Path;
+
+/// Seeds of both programs, and handoff times of each run, in tenths of a second.
+const SEEDS: std::ops::Range<u64> = 2..202;
+const TENTHS: [u64; 5] = [82, 86, 90, 94, 98];
+/// A median may be so far from ns-2's.
+pub const TARGET: f64 = 0.05;
+
+/// A line of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Weather {
+    /// Links, kind and flows.
+    pub scenario: Scenario,
+    /// Packets that the old and the new link lose, of a million, in each direction.
+    pub lost: [u32; 2],
+    /// Whether their queues are RED.
+    pub red: [bool; 2],
+    /// Quartiles of A in ns-2, s.
+    pub ns2: Quartiles,
+}
+
+impl Weather {
+    fn of(row: &Row) -> Result<Option<Self>, Error> {
+        // Not yet run.
+        if row.text("n")?.is_empty() {
+            return Ok(None);
+        }
+        let expected = TENTHS.len() * SEEDS.count();
+        if row.value::<usize>("n")? != expected {
+            return Err(row.wrong(format!("expected {expected} handoffs")));
+        }
+        let lost = |column| Ok::<_, Error>((row.value::<f64>(column)? * 1e6).round() as u32);
+        let red = |column| Ok::<_, Error>(row.value::<u8>(column)? == 1);
+        Ok(Some(Self {
+            scenario: Scenario::between(row, 0)?,
+            lost: [lost("old_loss")?, lost("new_loss")?],
+            red: [red("old_red")?, red("new_red")?],
+            ns2: Quartiles { q1: row.value("A_q1")?, median: row.value("A_med")?, q3: row.value("A_q3")? },
+        }))
+    }
+
+    /// The links as words.
+    fn links(&self) -> [String; 2] {
+        let ends = [self.scenario.old, self.scenario.new];
+        [0, 1].map(|end| {
+            let loss = match self.lost[end] {
+                0 => String::new(),
+                lost => format!(",loss={}%", f64::from(lost) / 1e4),
+            };
+            format!("{}{loss}{}", ends[end], if self.red[end] { ",queue=red" } else { "" })
+        })
+    }
+
+    /// Regular TCP there, with a seed.
+    fn experiment(&self, seed: u64) -> Result<Experiment, Error> {
+        let [old, new] = self.links();
+        let (old, new) = (AccessLink::parse(&old)?, AccessLink::parse(&new)?);
+        Ok(Experiment { old, new, seed, ..self.scenario.experiment(100)? })
+    }
+
+    /// Quartiles of A in ours, s.
+    pub fn ours(&self) -> Result<Quartiles, Error> {
+        let of_seed = |seed: u64| -> Result<Vec<f64>, Error> {
+            let mut warm = WarmRun::new(self.experiment(seed)?);
+            let at = TENTHS.into_iter().map(|tenths: u64| -> Nanos { tenths * (SECOND / 10) });
+            at.map(|at| Ok(seconds(record(&mut warm, at)?.after_highest))).collect()
+        };
+        let times: Vec<Vec<f64>> = SEEDS.into_par_iter().map(of_seed).collect::<Result<_, _>>()?;
+        Ok(quartiles(times.concat()))
+    }
+
+    /// How far a median of ours is from ns-2's.
+    pub fn error(&self, ours: &Quartiles) -> f64 {
+        ours.median / self.ns2.median - 1.0
+    }
+}
+
+impl fmt::Display for Weather {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let [old, new] = self.links();
+        let Scenario { disconnection_ms, flows, .. } = self.scenario;
+        let kind =
+            disconnection_ms.map_or("mbb".to_string(), |ms| format!("bbm {} s", f64::from(ms) / 1000.0));
+        f.pad(&format!("{old} -> {new}, {kind}, {flows}"))
+    }
+}
+
+/// The lines that ns-2 has run.
+pub fn read(folder: &Path) -> Result<Vec<Weather>, Error> {
+    let table = Table::read(&folder.join("weather.csv"))?;
+    let lines: Result<Vec<Option<Weather>>, Error> = table.rows().map(|row| Weather::of(&row)).collect();
+    Ok(lines?.into_iter().flatten().collect())
+}

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Run real ns-2 with losses (ErrorModel) and RED queues over many seeds, and keep the quartiles.
+
+    weather.py fill weather.csv           adds the measured columns that the table lacks
+    weather.py show weather.csv           prints the command of ns-2 for each line, with seed 2
+
+A line is a scenario: two links, a kind of handoff, flows, the share of packets that each link loses in each direction,
+and whether its queues are RED. Each is run with seeds 2 to 201, forked at five handoff times (8.2, 8.6, ..., 9.8 s), so
+that a median is that of 1000 handoffs. It needs Debian's packages ns2, tcl-dev and gcc (scenarios.py). Interrupted, it
+keeps what is done.
+"""
+import csv
+import os
+import subprocess
+import sys
+import tempfile
+
+from scenarios import HERE, RESULT, quartile
+
+SEEDS = range(2, 202)
+TIMES = "8.2:9.8:0.4"
+COUNT = 5
+SCENARIO = ["old_kbps", "old_ms", "new_kbps", "new_ms", "kind", "disc_s", "flows", "old_loss", "new_loss", "old_red", "new_red"]
+MEASURED = ["n", "A_q1", "A_med", "A_q3", "mean_rto_after", "mean_drops_after"]
+
+
+def arguments(row, seed):
+    names = ["obw", "odel", "nbw", "ndel", "kind", "disc", "flows", "oloss", "nloss", "ored", "nred"]
+    return ["%s=%s" % (name, row[column]) for name, column in zip(names, SCENARIO)] + \
+        ["seed=%d" % seed, "Tlist=" + TIMES]
+
+
+def measure(row, library, folder):
+    out = os.path.join(folder, "out.csv")
+    for seed in SEEDS:
+        subprocess.run(["ns", os.path.join(HERE, "handoff.tcl")] + arguments(row, seed) +
+                       ["nsfork=" + library, "tmp=" + folder, "ext=" + out], check=True, stdin=subprocess.DEVNULL)
+    with open(out, newline="") as f:
+        rows = list(csv.DictReader(f, fieldnames=RESULT))
+    os.remove(out)
+    if len(rows) != COUNT * len(SEEDS):
+        raise SystemExit("%d handoffs instead of %d" % (len(rows), COUNT * len(SEEDS)))
+    times = [float(r["defA_s"]) for r in rows]
+    times = [float("inf") if t != t else t for t in times]
+    done = {"n": len(rows)}
+    done.update((name, "%.3f" % quartile(times, p)) for name, p in (("A_q1", 0.25), ("A_med", 0.5), ("A_q3", 0.75)))
+    for name, column in (("mean_rto_after", "rto_after"), ("mean_drops_after", "drops_after")):
+        done[name] = "%.3f" % (sum(float(r[column]) for r in rows) / len(rows))
+    return done
+
+
+def main():
+    command, path = sys.argv[1:]
+    with open(path, newline="") as f:
+        rows = list(csv.DictReader(f))
+    if command == "show":
+        for row in rows:
+            print("ns handoff.tcl " + " ".join(arguments(row, SEEDS[0])))
+        return
+    with tempfile.TemporaryDirectory(prefix="ns2-") as folder:
+        library = os.environ.get("NSFORK")
+        if not library:
+            library = os.path.join(folder, "libnsfork.so")
+            subprocess.run(["gcc", "-shared", "-fPIC", "-O2", "-I/usr/include/tcl8.6", "-I/usr/include/tcl", "-o", library,
+                            os.path.join(HERE, "nsfork.c")], check=True)
+        for row in rows:
+            if row.get("n"):
+                continue
+            row.update(measure(row, library, folder))
+            with open(path + ".new", "w", newline="") as f:
+                out = csv.DictWriter(f, SCENARIO + MEASURED, lineterminator="\n")
+                out.writeheader()
+                out.writerows(rows)
+            os.replace(path + ".new", path)
+
+
+if __name__ == "__main__":
+    main()

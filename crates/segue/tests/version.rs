@@ -73,7 +73,7 @@ fn only_files_that_exist_are_watched() {
     assert_eq!(found.files, [".git/HEAD", ".git/refs/heads/main"].map(|file| folder.path().join(file)));
 }
 
-/// The version of any build: `segue 0.1.0`, and the commit if there is one.
+/// The version of any build: `segue 0.2.0`, and the commit if there is one.
 #[test]
 fn the_version_is_one_line() {
     let output = Command::new(env!("CARGO_BIN_EXE_segue")).arg("--version").output().expect("segue starts");
@@ -85,4 +85,16 @@ fn the_version_is_one_line() {
         None => format!("{plain}\n"),
     };
     assert_eq!(text, expected);
+}
+
+/// Whoever cites it, or looks for what has changed, finds this version.
+#[test]
+fn the_version_is_told_everywhere() {
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("a workspace");
+    let read = |name: &str| std::fs::read_to_string(sources.join(name)).expect("a file");
+    let version = env!("CARGO_PKG_VERSION");
+    assert!(read("CITATION.cff").contains(&format!("\nversion: {version}\n")), "CITATION.cff");
+    let changes = read("CHANGELOG.md");
+    let newest = changes.lines().find_map(|line| line.strip_prefix("## ")).expect("a version");
+    assert_eq!(newest, version, "CHANGELOG.md");
 }

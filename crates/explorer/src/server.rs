@@ -2,7 +2,7 @@
 
 use crate::large::LargeAnswers;
 use crate::question::{Endpoint, Question};
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, quoted};
 use crate::traces::Traces;
 use crate::work::{Cancellation, LONGEST, Workers};
 use crate::{answer, connections, guard, page, schema};
@@ -156,7 +156,7 @@ fn text(kind: &'static str, content: String) -> Response {
 }
 
 async fn nothing(request: Request) -> Refusal {
-    let path = crate::refusal::quoted(request.uri().path());
+    let path = quoted(request.uri().path());
     Refusal {
         status: StatusCode::NOT_FOUND,
         sentence: format!(

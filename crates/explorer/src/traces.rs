@@ -105,7 +105,9 @@ mod tests {
     fn nothing_but_the_files_of_the_folder_can_be_named() {
         let folder = tempfile::tempdir().expect("a folder");
         let write = |name: &str| std::fs::write(folder.path().join(name), "1\n2\n3\n").expect("written");
-        ["a.down", "a.up", "b.down", ".hidden"].map(write);
+        for name in ["a.down", "a.up", "b.down", ".hidden"] {
+            write(name);
+        }
         std::fs::create_dir(folder.path().join("below")).expect("made");
         std::os::unix::fs::symlink("/etc/passwd", folder.path().join("elsewhere")).expect("made");
         let traces = Traces::of(folder.path()).expect("traces");

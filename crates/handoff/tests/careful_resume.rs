@@ -31,6 +31,8 @@ fn view(ms: u64, kernel: impl FnOnce(&mut KernelView)) -> View {
         delivered: 1_000,
         lost: 0,
         min_rtt_us: 20_000,
+        last_sent: 0,
+        last_rtt_us: 0,
         rate_delivered: 0,
         rate_interval_us: 0,
         mss: 1448,

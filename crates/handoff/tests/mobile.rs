@@ -39,9 +39,20 @@ fn hn_foretells() {
     assert!(bad("pbs-field", "3").contains("expected one of ehd, encoding"));
 }
 
-/// Schemes with a rule of their own for the mobile.
+/// Schemes with a rule of their own for the mobile: it has another part, or none.
 fn quiet(name: &str) -> bool {
-    name == "freeze" || name == "hn" || name.starts_with("buffer-") || name.starts_with("mobile")
+    ["freeze", "hn", "satcp", "rtt-jump"].contains(&name)
+        || name.starts_with("buffer-")
+        || name.starts_with("mobile")
+}
+
+/// The sender finds out by its schedule, or by its round trips.
+#[test]
+fn nobody_announces_what_the_sender_finds_out() {
+    for name in ["satcp", "rtt-jump"] {
+        let rule = Scheme::build(name, &[]).unwrap().mobile();
+        assert_eq!(rule, MobileRule { announces: false, ..MobileRule::default() }, "{name}");
+    }
 }
 
 #[test]

@@ -117,14 +117,14 @@ static inline void segue_near_on_notice(const void *settings, void *state,
 	segue_near_of(&near, notice, 0, SEGUE_NEAR_PACKET_BYTES, SEGUE_NEAR_ACK_BYTES, 1);
 	window = segue_saturate((u64)segue_near_share(&near, 1) * SEGUE_PACKET);
 	flow->ho_point = tcp->snd_max;
-	flow->drains = segue_seq_before(tcp->snd_una, tcp->snd_max);
+	flow->drains = segue_seq_before(tcp->snd_una, tcp->snd_max) & 1;
 	flow->claims = 1;
 	flow->asks = SEGUE_NEAR_ASKS;
 	flow->flows = (u16)flows;
 	flow->flight = (u16)segue_min(tcp->flight, 0xffff);
 	flow->since = (u16)segue_near_since(&near, notice, flows, flow->flight);
 	flow->kbps = segue_min(segue_max(1, notice->new_link.rate_kbps / flows),
-			       SEGUE_RATE_LIMIT - 1);
+			       SEGUE_RATE_LIMIT - 1) & (SEGUE_RATE_LIMIT - 1);
 	flow->steps = 0;
 	flow->rtt_us = segue_near_us(near.rtt_ns);
 	flow->alone_us = segue_near_us(segue_near_alone_ns(&near, flows));
@@ -151,7 +151,7 @@ static inline void segue_near_on_new_ack(const void *settings, void *state,
 	(void)settings;
 	(void)act;
 	if (flow->drains)
-		flow->drains = segue_seq_before(tcp->snd_una, flow->ho_point);
+		flow->drains = segue_seq_before(tcp->snd_una, flow->ho_point) & 1;
 }
 
 /* 4.2: what was sent before the notice is the old link's loss, and costs no window. */
@@ -267,7 +267,7 @@ static inline void segue_near_hears(struct segue_near_flow *flow, const struct s
 		flow->asks = SEGUE_NEAR_RESTS + SEGUE_NEAR_REST;
 		return;
 	}
-	flow->steps = segue_near_steps_more(flow->steps);
+	flow->steps = segue_near_steps_more(flow->steps) & 31;
 	flow->asks = SEGUE_NEAR_ASKS;
 }
 
@@ -294,7 +294,7 @@ static inline void segue_near_round(struct segue_near_flow *flow, u32 drains, u3
 	if (claim->shared)
 		claim->beside = 0;
 	if (queue) { /* 6.4 */
-		flow->steps = segue_near_steps_left(flow->steps);
+		flow->steps = segue_near_steps_left(flow->steps) & 31;
 		flow->asks = SEGUE_NEAR_RESTS + SEGUE_NEAR_REST;
 	} else if (flow->asks == SEGUE_NEAR_AWAITS) {
 		flow->asks = SEGUE_NEAR_ASKS;

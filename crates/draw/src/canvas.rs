@@ -304,7 +304,8 @@ impl Canvas {
     }
 
     /// The SVG.
-    pub(crate) fn finish(self, about: &About) -> String {
+    pub(crate) fn finish(mut self, about: &About) -> String {
+        self.settle();
         let id = identifier(&about.id);
         let (width, height) = (decimal(self.width), decimal(self.height));
         let definitions = match self.definitions.as_str() {

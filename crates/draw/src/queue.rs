@@ -101,7 +101,6 @@ impl QueueGraph {
                 });
             }
         }
-        canvas.settle();
         canvas
     }
 

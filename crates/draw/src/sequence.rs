@@ -134,7 +134,6 @@ impl SequenceGraph {
             self.draw_packets(&mut canvas, panel);
             self.draw_events(&mut canvas, panel);
         }
-        canvas.settle();
         canvas
     }
 

@@ -53,7 +53,6 @@ impl WindowGraph {
                 });
             }
         }
-        canvas.settle();
         canvas
     }
 

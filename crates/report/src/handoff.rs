@@ -19,8 +19,9 @@ use segue_world::RunRecord;
 pub struct Drawn {
     schemes: Vec<DrawnScheme>,
     several_flows: bool,
-    /// Stalls of all schemes: small, and weighed with the words.
+    /// Stalls of all schemes.
     stalls: Picture,
+    stalls_shown: Show,
     /// Delay in managed queues; empty if there is none.
     queue_delay: Picture,
     queue_delay_shown: Show,
@@ -123,6 +124,7 @@ impl Drawn {
             schemes,
             several_flows: traces.first().is_some_and(|told| told.trace.experiment.flows > 1),
             stalls,
+            stalls_shown: Show::Nothing,
             queue_delay,
             queue_delay_shown: Show::Nothing,
         }
@@ -153,13 +155,16 @@ impl Drawn {
         let fits = budget.takes(self.words() + self.wide(KINDS));
         if fits {
             self.show_wide(KINDS);
-            self.show_queue_delay(budget);
+            self.show_common(budget);
         }
         fits
     }
 
-    /// Takes room for the delay in managed queues, if there is enough.
-    fn show_queue_delay(&mut self, budget: &Budget) {
+    /// Takes room for the pictures of all schemes together, stalls first, if there is enough.
+    fn show_common(&mut self, budget: &Budget) {
+        if budget.takes(self.stalls.bytes().0) {
+            self.stalls_shown = Show::Wide;
+        }
         if budget.takes(self.queue_delay.bytes().0) {
             self.queue_delay_shown = Show::Wide;
         }
@@ -188,7 +193,7 @@ pub fn furnish_alike(all: &mut [&mut Drawn], budget: &Budget) -> Vec<bool> {
         let wide: usize = all.iter().map(|drawn| drawn.wide(kinds)).sum();
         if budget.takes(wide + words.iter().sum::<usize>()) {
             all.iter_mut().for_each(|drawn| drawn.show_wide(kinds));
-            all.iter_mut().for_each(|drawn| drawn.show_queue_delay(budget));
+            all.iter_mut().for_each(|drawn| drawn.show_common(budget));
             return vec![true; all.len()];
         }
     }
@@ -213,9 +218,12 @@ pub fn furnish_narrow(all: &mut [&mut Drawn], budget: &Budget) {
         all.iter_mut().for_each(|drawn| drawn.furnish_narrow(kind, budget));
     }
     for drawn in all {
-        let (wide, both) = drawn.queue_delay.bytes();
-        if drawn.queue_delay_shown == Show::Wide && budget.takes(both - wide) {
-            drawn.queue_delay_shown = Show::Both;
+        let Drawn { stalls, stalls_shown, queue_delay, queue_delay_shown, .. } = &mut **drawn;
+        for (picture, shown) in [(stalls, stalls_shown), (queue_delay, queue_delay_shown)] {
+            let (wide, both) = picture.bytes();
+            if *shown == Show::Wide && budget.takes(both - wide) {
+                *shown = Show::Both;
+            }
         }
     }
 }
@@ -226,7 +234,9 @@ impl Drawn {
         html! {
             // Its graphs share a cursor.
             div.timed {
-              (self.stalls.markup(true, &self.caption_of_stalls()))
+              @if self.stalls_shown != Show::Nothing {
+                  (self.stalls.markup(self.stalls_shown == Show::Both, &self.caption_of_stalls()))
+              }
               @if self.queue_delay_shown != Show::Nothing && !self.queue_delay.is_empty() {
                   (self.queue_delay.markup(self.queue_delay_shown == Show::Both, QUEUE_DELAY))
               }
@@ -244,6 +254,9 @@ impl Drawn {
                     }
                 }
             } }
+            @if self.stalls_shown == Show::Nothing {
+                p.lead { "The stalls would make this page too large." }
+            }
             @if self.queue_delay_shown == Show::Nothing && !self.queue_delay.is_empty() {
                 p.lead { "The delays in the queues would make this page too large." }
             }

@@ -152,6 +152,9 @@ fn allowed(endpoint: &str) -> impl Strategy<Value = String> + use<> {
         let runs = |name: &str| match name {
             "cubic" | "bbr" | "bbr3" => stack.starts_with("linux-6."),
             "near" => !shared && ["", "ns2-sack1", "rfc", "linux"].contains(&stack.as_str()),
+            "backoff-reset" | "quic-reset" | "careful-resume" | "satcp" | "rtt-jump" => {
+                stack.is_empty() && !shared
+            }
             _ => !shared || at_senders(name),
         };
         for (_, names) in words.iter_mut().filter(|(key, _)| key == "schemes") {

@@ -138,8 +138,8 @@ pub enum What {
     Decided {
         /// Number of the flow.
         flow: u16,
-        /// Event, answer and rules.
-        decision: Decision,
+        /// Event, answer and rules; large, and few.
+        decision: Box<Decision>,
     },
     /// The mobile has helped a sender that knows nothing, or the sender has heard of it.
     Acted {
@@ -375,7 +375,7 @@ impl HostObserver for Tracer {
             return;
         }
         for decision in sender.advisor().take_log() {
-            self.push(now, What::Decided { flow, decision });
+            self.push(now, What::Decided { flow, decision: Box::new(decision) });
         }
         let state = SenderState::of(sender);
         if slot(&mut self.states, flow).replace(state) != Some(state) {

@@ -130,6 +130,7 @@ lint:
 	scripts/includes
 	scripts/prose
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(CARGO) clippy -p segue --no-default-features --locked -- -D warnings
 
 # The additions of CONTRIBUTING, tried out.
 additions:

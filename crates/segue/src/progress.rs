@@ -34,11 +34,13 @@ pub fn of(screen: &Screen, count: u64, of: &str) -> Progress {
 }
 
 /// The same, where so many were done before.
+#[cfg(feature = "tables")]
 pub fn continued(screen: &Screen, count: u64, of: &str, before: u64) -> Progress {
     Progress::begin(screen.progress, Account { before, ..Account::new(count, of) }, before)
 }
 
 /// The same, where the work takes so long on any machine.
+#[cfg(feature = "live")]
 pub fn lasting(screen: &Screen, count: u64, of: &str, time: Duration) -> Progress {
     Progress::begin(screen.progress, Account { known: Some(time), ..Account::new(count, of) }, 0)
 }
@@ -69,6 +71,7 @@ impl Progress {
     }
 
     /// So many are done in all.
+    #[cfg(feature = "live")]
     pub fn set(&self, done: u64) {
         self.done.store(done, Ordering::Relaxed);
         self.bar.set_position(done);

@@ -37,7 +37,7 @@ impl Satcp {
     fn error(text: &str) -> Option<Nanos> {
         let (early, time) = text.strip_prefix('-').map_or((false, text), |time| (true, time));
         let error = Nanos::from(Kind::Us.parse(time)?) * 1000;
-        (error <= MOST_ERROR).then_some(if early { MOST_ERROR - error } else { MOST_ERROR + error })
+        (error <= MOST_ERROR).then(|| if early { MOST_ERROR - error } else { MOST_ERROR + error })
     }
 }
 

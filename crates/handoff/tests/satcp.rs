@@ -27,7 +27,9 @@ fn the_flag_is_up_from_half_a_second_before() {
         assert_eq!(scheme.on_deadline((up + 2_300) * MS, &view).hurry, Some(false));
         assert_eq!(scheme.deadline(), None);
     }
-    assert!(Scheme::build("satcp", &[("schedule-error".into(), "1.1s".into())]).is_err());
+    for beyond in ["1.1s", "-1.1s", "-60s"] {
+        assert!(Scheme::build("satcp", &[("schedule-error".into(), beyond.into())]).is_err(), "{beyond}");
+    }
 }
 
 /// A handover that follows soon puts it up anew for its whole time.

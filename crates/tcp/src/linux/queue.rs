@@ -165,9 +165,12 @@ impl Queue {
     }
 
     /// Packet `seq` is about to be sent again: it gets a buffer of its own (`__tcp_retransmit_skb`). Advice may ask for the
-    /// first one although it is SACKed.
+    /// first one although it is SACKed, and a loss probe for the last one (`tcp_send_loss_probe`).
     pub fn isolate(&mut self, seq: u32) {
-        debug_assert!(seq == self.head || !self.get(seq).has(MERGED), "it begins its buffer");
+        let first = self.buffer_of(seq);
+        if first < seq {
+            self.split(first, seq);
+        }
         if self.buffer_packets(seq) > 1 {
             self.split(seq, seq + 1);
         }
@@ -421,5 +424,10 @@ mod tests {
         queue.join(0, 1);
         assert_eq!((buffers(&queue), queue.merged()), (vec![(0, 4), (4, 5)], 3));
         assert_eq!(open(&mut queue), [4]);
+        // A loss probe sends the last one of a buffer, or one within it.
+        queue.isolate(3);
+        assert_eq!((buffers(&queue), queue.merged()), (vec![(0, 3), (3, 4), (4, 5)], 2));
+        queue.isolate(1);
+        assert_eq!((buffers(&queue), queue.merged()), (vec![(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)], 0));
     }
 }

@@ -433,7 +433,8 @@ fn what_is_missing_is_named() {
         // A copy that anybody may run.
         let folder = tempfile::tempdir().unwrap();
         let copy = folder.path().join("victim");
-        fs::copy(me, &copy).unwrap();
+        // By another program: a child of another test would have a file that we write open, too, and nobody could run it.
+        assert!(Command::new("cp").arg(me).arg(&copy).status().unwrap().success());
         fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
         let nobody = ["setpriv", "--reuid", "65534", "--clear-groups"];
         let reachable = Command::new(nobody[0])

@@ -112,7 +112,9 @@ fn without_root_it_is_one_line() {
     // A copy that anybody may run.
     let folder = tempfile::tempdir().expect("a folder");
     let copy = folder.path().join("segue");
-    std::fs::copy(env!("CARGO_BIN_EXE_segue"), &copy).expect("a copy");
+    // By another program: a child of another test would have a file that we write open, too, and nobody could run it.
+    let program = env!("CARGO_BIN_EXE_segue");
+    assert!(Command::new("cp").arg(program).arg(&copy).status().expect("cp").success());
     std::fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755))
         .expect("ours");
     let run = |args: &[&str]| Command::new("setpriv").args(nobody).arg(&copy).args(args).output();

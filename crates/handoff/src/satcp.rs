@@ -90,9 +90,9 @@ impl HandoffScheme for Satcp {
         MobileRule { announces: false, ..MobileRule::default() }
     }
 
-    /// As soon as a schedule that errs most may want the flag.
+    /// When the flag goes up; where the schedule is late by more than the flag's lead, at the handover.
     fn schedule(&self) -> Option<Nanos> {
-        Some(LEAD + MOST_ERROR)
+        Some((LEAD + MOST_ERROR).saturating_sub(self.error))
     }
 
     fn on_schedule(&mut self, at: Nanos) {

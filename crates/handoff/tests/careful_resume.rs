@@ -16,29 +16,12 @@ const NEW: Link = Link { rate_kbps: 36_000, delay_us: 49_834 };
 fn view(ms: u64, kernel: impl FnOnce(&mut KernelView)) -> View {
     let mut tp = KernelView {
         now: ms * MS,
-        has_rto_max: false,
-        is_calm: true,
         rttvar_us: 200_000,
-        quiet_since: 0,
-        cwnd: 10,
-        ssthresh: 0x7fff_ffff,
-        in_flight: 0,
-        is_full: true,
-        reduces: false,
-        marked: 0,
         high_seq: 1_000,
         most_room: 10_000,
         delivered: 1_000,
-        lost: 0,
         min_rtt_us: 20_000,
-        last_sent: 0,
-        last_rtt_us: 0,
-        rate_delivered: 0,
-        rate_interval_us: 0,
-        mss: 1448,
-        initial_window: 10,
-        path_delivered: 0,
-        path_lost: 0,
+        ..line::unused()
     };
     kernel(&mut tp);
     View {

@@ -1,5 +1,7 @@
 //! A sender on Linux: what its programs do with a notice beside asking the policy (bpf/sender/), by hand.
 
+mod line;
+
 use segue_handoff::{Notice, Scheme};
 use segue_policy::Link;
 use segue_tcp::advice::{Anew, KernelView};
@@ -39,29 +41,19 @@ fn timed_out() -> View {
         in_rto_recovery: true,
         kernel: Some(KernelView {
             now: 5_000 * MS,
-            has_rto_max: false,
             is_calm: false,
             rttvar_us: 2_000_000,
             quiet_since: 3_000 * MS,
             cwnd: 1,
             ssthresh: 10,
             in_flight: 1,
-            is_full: true,
-            reduces: false,
             marked: 20,
-            last_sent: 0,
-            last_rtt_us: 0,
             high_seq: 120,
             most_room: 10_001,
             delivered: 1_000,
             lost: 20,
             min_rtt_us: 670_000,
-            rate_delivered: 0,
-            rate_interval_us: 0,
-            mss: 1448,
-            initial_window: 10,
-            path_delivered: 0,
-            path_lost: 0,
+            ..line::unused()
         }),
     }
 }

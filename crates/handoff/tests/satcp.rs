@@ -10,14 +10,19 @@ fn scheme(error: &str) -> Scheme {
     Scheme::build("satcp", &[("schedule-error".into(), error.into())]).expect("a scheme")
 }
 
-/// The schedule is read 1.5 s before the handover, which is at 11.5 s. The flag is up for 2.3 s.
+/// The handover is at 11.5 s. The schedule is read when the flag goes up, or at the handover. It is up for 2.3 s.
 #[test]
 fn the_flag_is_up_from_half_a_second_before() {
-    for (error, up) in [("0s", 11_000), ("500ms", 11_500), ("1s", 12_000), ("-0.2s", 10_800), ("-1s", 10_000)]
-    {
+    for (error, up, lead) in [
+        ("0s", 11_000, 500),
+        ("500ms", 11_500, 0),
+        ("1s", 12_000, 0),
+        ("-0.2s", 10_800, 700),
+        ("-1s", 10_000, 1_500),
+    ] {
         let mut scheme = scheme(error);
         assert_eq!(scheme.deadline(), None);
-        assert_eq!(scheme.schedule(), Some(1_500 * MS));
+        assert_eq!(scheme.schedule(), Some(lead * MS), "{error}");
         scheme.on_schedule(11_500 * MS);
         assert_eq!(scheme.deadline(), Some(up * MS), "{error}");
         let view = Line::new("linux-6.12", "cubic", &[], 50 * MS).sender.view();

@@ -1,7 +1,6 @@
 //! The record of each packet that entered the emulator: its way, and its headers as they were sent.
 
 use super::Nanos;
-use super::host::Role;
 use super::path::{Direction, Fate, Which};
 use etherparse::{LaxNetSlice, LaxSlicedPacket, TransportSlice};
 use std::net::{IpAddr, SocketAddr};
@@ -105,14 +104,6 @@ impl Packet {
         let sliced = LaxSlicedPacket::from_ip(self.head()).ok();
         let transport = sliced.and_then(|sliced| sliced.transport);
         matches!(transport, Some(TransportSlice::Icmpv4(_) | TransportSlice::Icmpv6(_)))
-    }
-
-    /// When a capture at a host would show it; `None`: never.
-    pub fn seen_by(&self, host: Role) -> Option<Nanos> {
-        match (host, self.direction) {
-            (Role::Server, Direction::Down) | (Role::Mobile, Direction::Up) => Some(self.entered),
-            _ => self.delivered(),
-        }
     }
 
     /// When it was handed to the other host.

@@ -113,6 +113,14 @@ pub fn judge<'a>(
     begin: &(dyn Fn(u64, &str) -> Done + Sync),
 ) -> Result<Vec<Judged<'a>>, Failure> {
     let chosen = choose(papers, args)?;
+    if args.sensitivity && chosen.iter().all(|choice| choice.paper.sensitivity.is_empty()) {
+        let known = papers.iter().filter(|paper| !paper.sensitivity.is_empty());
+        let known: Vec<&str> = known.map(|paper| paper.id.as_str()).collect();
+        return Err(Failure::User(format!(
+            "--sensitivity: the ledger lists no other bench for this paper; expected {}",
+            known.join(" or ")
+        )));
+    }
     if !args.check {
         std::fs::create_dir_all(&args.out).map_err(|error| {
             Failure::User(format!("--out {}: cannot be made: {error}; expected a writable folder", args.out))

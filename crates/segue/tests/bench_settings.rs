@@ -26,8 +26,9 @@ fn a_queue_rule_is_that_of_the_links_words() {
         assert_eq!(medians(&format!("{LINKS} --set link-queue={rule}")), by_words, "{rule}");
         assert_ne!(by_words, plain, "{rule}");
     }
-    let own = "6400kbit/9ms,queue=10p 200kbit/300ms,queue=10p";
-    assert_eq!(medians(&format!("{own} --set link-queue=50p")), plain, "10 packets are their BDP");
+    let own = "6400kbit/9ms,queue=10p 200kbit/300ms";
+    let by_words = medians(&format!("{own},queue=50p"));
+    assert_eq!(medians(&format!("{own} --set link-queue=50p")), by_words);
 }
 
 /// Four flows that bring 100 packets in all bring 25 each; three bring 34 each.
@@ -67,6 +68,14 @@ fn what_has_no_meaning_is_refused() {
         assert_eq!(output.status.code(), Some(2), "{error}");
         assert!(error.contains(said) && error.lines().count() == 1, "{error}");
     }
+    let named = "6400kbit/9ms,queue=10p 200kbit/300ms,queue=codel";
+    let output = segue(&format!("compare {named} --set link-queue=2bdp"));
+    let error = String::from_utf8_lossy(&output.stderr).to_string();
+    assert!(
+        output.status.code() == Some(2)
+            && error.contains("--set link-queue: every link names a queue of its own; expected one that"),
+        "{error}"
+    );
     let output = segue(&format!("compare {LINKS} --stack rfc --set time-stamps=on"));
     let error = String::from_utf8_lossy(&output.stderr).to_string();
     assert!(

@@ -100,6 +100,20 @@ fn verdicts_on_other_benches_stand_beside() {
     assert!(page.contains("fig6 --points 8 --sensitivity<"));
 }
 
+/// The other papers say what bench they had.
+#[test]
+fn no_other_bench_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = segue(folder.path(), &["wu-2009-tcp-ho", "--check", "--points", "2", "--sensitivity"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = text(&output.stderr);
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert!(
+        said.contains("lists no other bench for this paper; expected daniel-kojo-2009-multiflow"),
+        "{said}"
+    );
+}
+
 /// A figure of drives: bars with means and, of several seeds, intervals; the model's figures need no run.
 #[test]
 fn figures_of_drives_and_of_a_model() {

@@ -2,7 +2,7 @@
 //! counted (docs/reference/bench.md).
 
 use crate::request_error::{LINK_QUEUE, RequestError, STARTS, TARGET};
-use segue_world::access::QueueRule;
+use segue_world::access::{AccessLink, QueueRule};
 use segue_world::clock_phase::APART;
 use segue_world::{Nanos, SECOND};
 
@@ -23,6 +23,16 @@ pub(crate) struct Bench {
 /// Whether the settings of the bench among these have values that they take.
 pub fn check(settings: &[(String, String)]) -> Result<(), RequestError> {
     read(settings).map(|_| ())
+}
+
+/// Whether there is a link that the queue rule is for.
+pub(crate) fn check_links(bench: &Bench, pairs: &[(AccessLink, AccessLink)]) -> Result<(), RequestError> {
+    let named = |(old, new): &(AccessLink, AccessLink)| old.names_queue() && new.names_queue();
+    if bench.link_queue.is_some() && pairs.iter().all(named) {
+        let problem = "every link names a queue of its own; expected one that names none".into();
+        return Err(RequestError::List { what: "--set link-queue", problem });
+    }
+    Ok(())
 }
 
 /// What these settings say of it.

@@ -2,7 +2,6 @@
 
 use crate::compare::GroupResult;
 use crate::request::Plan;
-use rayon::prelude::*;
 use segue_handoff::Scheme;
 use segue_world::trace::{Trace, trace_since};
 use segue_world::{Nanos, SECOND};
@@ -85,11 +84,6 @@ pub fn explain_since(plan: &Plan, moment: Moment, since: Nanos) -> Vec<SchemeTra
 /// Whether schemes stand on several stacks, which meet one handoff in different states.
 pub fn several_stacks(traces: &[SchemeTrace]) -> bool {
     traces.windows(2).any(|pair| pair[0].stack != pair[1].stack)
-}
-
-/// [`explain`] for several handoffs, on all cores.
-pub fn explain_all(plan: &Plan, moments: &[Moment]) -> Vec<Vec<SchemeTrace>> {
-    moments.par_iter().map(|&moment| explain(plan, moment)).collect()
 }
 
 /// A handoff and why it is shown.

@@ -124,7 +124,9 @@ impl Request {
             }
         }
         let routers = routers(&self.settings)?;
-        let Bench { link_queue, starts, in_all } = bench::read(&self.settings)?;
+        let open = bench::read(&self.settings)?;
+        bench::check_links(&open, &self.pairs)?;
+        let Bench { link_queue, starts, in_all } = open;
         let asked = StackWords { stack: self.stack.as_deref(), cc: self.cc.as_deref() };
         let (schemes, stacks) = planned(&self.schemes, asked, &self.settings)?;
         check_foretold(&schemes, &routers)?;

@@ -25,8 +25,7 @@ impl AccessLink {
     /// The same link with queues by the rule, unless a word of its own or of its preset is about its queue.
     #[must_use]
     pub fn with_queues(&self, rule: QueueRule) -> Self {
-        let says = |piece: &&str| piece.starts_with("queue=") || piece.starts_with("up-queue=");
-        if layers(&self.text).iter().flatten().any(says) {
+        if self.names_queue() {
             return self.clone();
         }
         let round_trip = self.least_round_trip();
@@ -36,6 +35,12 @@ impl AccessLink {
         };
         let (queue, up_queue) = (packets(&self.down), packets(&self.up));
         Self { queue, up_queue: (up_queue != queue).then_some(up_queue), ..self.clone() }
+    }
+
+    /// Whether its words, or those of its preset, name a queue.
+    pub fn names_queue(&self) -> bool {
+        let says = |piece: &&str| piece.starts_with("queue=") || piece.starts_with("up-queue=");
+        layers(&self.text).iter().flatten().any(says)
     }
 }
 

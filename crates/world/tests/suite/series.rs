@@ -58,6 +58,18 @@ fn the_next_handoff_ends_the_record() {
     assert!(second.transfer.is_some());
 }
 
+/// A scheme that reads a schedule acts for the next handoff when its flag rises, not before: a transfer that is done by
+/// then is complete.
+#[test]
+fn a_schedule_ends_the_record_when_the_flag_rises() {
+    let e = experiment("8mbit/10ms", "6400kbit/9ms");
+    let [first, _] = &series(&e, 3 * SECOND, "satcp", 2, 1500 * MS)[..] else { panic!("two handoffs") };
+    let alone = run(&e, 3 * SECOND, &scheme("satcp"));
+    // It takes more than the half second in which a schedule that errs most might want the flag.
+    assert!(alone.transfer.is_some_and(|took| (100 * MS..SECOND).contains(&took)), "{:?}", alone.transfer);
+    assert_eq!(first.transfer, alone.transfer);
+}
+
 /// The mobile is back on a slow link that still carries what was sent before it left: that time counts as useful.
 #[test]
 fn what_the_link_still_carries_is_accounted_for() {

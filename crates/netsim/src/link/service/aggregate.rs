@@ -47,11 +47,6 @@ impl Aggregates {
         (bits / u128::from(self.overhead + fit * each)).max(1) as u64
     }
 
-    /// Line rate, bit/s.
-    pub fn line_rate(&self) -> u64 {
-        self.line.bits_per_s()
-    }
-
     /// The next packet begins another aggregate.
     pub(in crate::link) fn begin(&mut self) {
         self.count = 0;

@@ -155,11 +155,6 @@ impl VaryingRate {
     pub fn mean_rate(&self) -> u64 {
         ((self.bits_until(PERIOD) / u128::from(PERIOD)) as u64).max(1)
     }
-
-    /// Greatest rate, bit/s.
-    pub fn peak_rate(&self) -> u64 {
-        self.steps.iter().map(|step| step.1).max().unwrap_or(0)
-    }
 }
 
 #[cfg(test)]

@@ -197,12 +197,6 @@ impl Sock {
         self.snd_cwnd < self.snd_ssthresh
     }
 
-    /// `tcp_in_initial_slowstart`.
-    #[inline]
-    pub fn in_initial_slow_start(&self) -> bool {
-        self.snd_ssthresh >= INFINITE_SSTHRESH
-    }
-
     /// `tcp_in_cwnd_reduction`.
     #[inline]
     pub fn in_cwnd_reduction(&self) -> bool {

@@ -3,7 +3,7 @@
 use crate::common::vectors::{NearAnswer, NearEvent, near_flow, near_question, near_sender};
 use crate::common::*;
 use proptest::prelude::*;
-use segue_policy::headers::{ClaimEnd, near};
+use segue_policy::headers::{ClaimEnd, Flow, near};
 use segue_policy::{Link, Near, Notice, Out, grant};
 
 fn notice(old: &str, new: &str) -> Notice {
@@ -229,5 +229,96 @@ proptest! {
         let late = Out { elapsed_ms: u32::MAX, rtt_us: u32::MAX, ..Out::default() };
         prop_assert!(flow.claim(&late).is_err_and(|end| !end.shared));
         prop_assert_eq!(flow.claim(&Out { elapsed_ms: 0, ..late }), Err(ClaimEnd::default()));
+    }
+}
+
+/// One flow of Linux during its claim: what its stack counts, and what of it is on the new link.
+struct Sending {
+    flow: Flow,
+    /// `cwnd` without what the claim lets out beside.
+    window: u32,
+    una: u32,
+    nxt: u32,
+    /// Of the packets before the notice: so many are marked lost, and so many of these have been sent again.
+    marked: u32,
+    again: u32,
+}
+
+/// `snd_una` and `snd_max` at the notice.
+const UNA: u32 = 100;
+
+impl Sending {
+    fn told(notice: &Notice, flight: u32) -> Self {
+        let mut flow = near().start();
+        let act = flow.on_notice(&near_sender(UNA, flight), notice);
+        let window = grant::claimed(act.cwnd / packets(1));
+        Self { flow, window, una: UNA, nxt: UNA + flight, marked: 0, again: 0 }
+    }
+
+    /// Packets of before the notice without an ACK.
+    fn left(&self, flight: u32) -> u32 {
+        (UNA + flight).saturating_sub(self.una)
+    }
+
+    /// Copies on the new link.
+    fn on_new_link(&self, flight: u32) -> u32 {
+        self.nxt - self.una.max(UNA + flight) + self.again
+    }
+
+    /// `tcp_packets_in_flight`.
+    fn in_flight(&self) -> u32 {
+        self.nxt - self.una - self.marked + self.again
+    }
+
+    /// Whatever the claim lets out leaves: marked packets first.
+    fn sends(&mut self, elapsed_ms: u32) -> bool {
+        for _ in 0..10_000 {
+            let out = Out { snd_una: self.una, unit: 1, marked: self.marked, elapsed_ms, ..Out::default() };
+            let Ok(claim) = self.flow.claim(&out) else { return false };
+            if self.in_flight() >= self.window + claim.beside {
+                return true;
+            }
+            if self.again < self.marked { self.again += 1 } else { self.nxt += 1 }
+        }
+        panic!("there is no end");
+    }
+}
+
+proptest! {
+    /// 3.1 and 8.1 to 8.3: as long as the path shows no more than was told, no more than W + 2 N packets are out on the
+    /// new link during the claims of N flows; and N - 1, because each has whole packets. Of what was out at the notice
+    /// those count that left after completion.
+    #[test]
+    fn flows_alone_have_no_more_out_than_the_window_and_two_each(
+        links in [(64u32..20_000, 1u32..400), (64u32..20_000, 1u32..400)],
+        flights in prop::collection::vec(0u32..60, 1..9),
+        disconnected in 0u32..2,
+        steps in prop::collection::vec((0usize..9, 0u32..40, 0u32..6, 0u32..6), 0..60),
+    ) {
+        let [old_link, new_link] =
+            links.map(|(rate_kbps, delay_ms)| Link { rate_kbps, delay_us: 1000 * delay_ms });
+        let n = flights.len() as u32;
+        let notice = Notice { old_link, new_link, flows: n, disconnected };
+        // What one flow would have for itself.
+        let whole = near().start().on_notice(&near_sender(UNA, 0), &Notice { flows: 1, ..notice });
+        let most = whole.cwnd / packets(1) + n - 1 + 2 * n;
+        let mut all: Vec<_> = flights.iter().map(|flight| Sending::told(&notice, *flight)).collect();
+        let mut elapsed_ms = 0;
+        for (index, wait, acks, marks) in steps {
+            elapsed_ms += wait;
+            let index = index % all.len();
+            let (sending, flight) = (&mut all[index], flights[index]);
+            // ACKs come in order, of what is marked, too; then RACK marks more of the old ones.
+            let acked = acks.min(sending.nxt - sending.una);
+            sending.una += acked;
+            let left = sending.left(flight);
+            sending.marked = (sending.marked + marks).min(left);
+            sending.again = sending.again.min(sending.marked);
+            if !sending.sends(elapsed_ms) {
+                return Ok(());
+            }
+            let out: u32 = all.iter().zip(&flights).map(|(sending, flight)| sending.on_new_link(*flight)).sum();
+            prop_assert!(out <= most, "{out} of {most} are out after {elapsed_ms} ms");
+        }
     }
 }

@@ -66,6 +66,8 @@ struct Bounded {
     /// When something came last, and when to look again.
     heard: u64,
     next: u64,
+    /// The old link may still deliver: what comes tells nothing of the new one.
+    drains: bool,
 }
 
 /// The whole path by the old link and by the new one. What lies beyond the access link is the mean of what packets of
@@ -79,11 +81,14 @@ fn paths(moved: &Moved, recent: &[(Receiving, u32)]) -> [Path; 2] {
     let (sum, weight) =
         known.fold((0, 0), |(sum, weight), (beyond, packets)| (sum + beyond * packets, weight + packets));
     let beyond = u64::try_from(sum.checked_div(weight).unwrap_or(0)).unwrap_or(0);
-    moved.links.map(|Link { rate_kbps, delay_us }| {
-        let (rate, packet_bits) = (u64::from(rate_kbps.max(1)) * 1000, 8 * PACKET);
-        let queue = usual_queue(rate, us(delay_us), packet_bits);
-        Path { rate, round_trip: 2 * us(delay_us) + beyond, queue, packet_bits }
-    })
+    moved.links.map(|link| path(link, beyond))
+}
+
+/// The whole path by this link. `beyond`: the round trip behind it, ns.
+pub(super) fn path(link: Link, beyond: u64) -> Path {
+    let (rate, packet_bits) = (u64::from(link.rate_kbps.max(1)) * 1000, 8 * PACKET);
+    let delay = u64::from(link.delay_us) * 1000;
+    Path { rate, round_trip: 2 * delay + beyond, queue: usual_queue(rate, delay, packet_bits), packet_bits }
 }
 
 impl Bounded {
@@ -100,7 +105,8 @@ impl Bounded {
         if !narrows(&old, &new) || came.iter().all(|packets| *packets == 0) {
             return None;
         }
-        let bound = Bound::new(now, new, &came);
+        let drains = if moved.disconnected { 0 } else { old.drains() };
+        let bound = Bound::new(now.saturating_add(drains), new, &came);
         let after = u64::from(begins_after(&old, &new, moved.disconnected)) * DATA;
         let after = u32::try_from(after).unwrap_or(u32::MAX / 4);
         let connection = |(index, (receiving, _)): (usize, &(Receiving, u32))| {
@@ -108,7 +114,8 @@ impl Bounded {
             (ends(receiving), Connection { index, packets: receiving.packets, octets: 0, from })
         };
         Some(Self {
-            next: bound.deadline(),
+            next: if drains > 0 { now.saturating_add(drains) } else { bound.deadline() },
+            drains: drains > 0,
             bound,
             device: moved.devices[1],
             connections: recent.iter().enumerate().map(connection).collect(),
@@ -117,8 +124,22 @@ impl Bounded {
         })
     }
 
+    /// The old link holds nothing any more: the first round begins.
+    fn on_drained(&mut self, now: u64, all: &[Receiving]) {
+        for receiving in all {
+            if let Some(connection) = self.connections.get_mut(&ends(receiving)) {
+                connection.packets = receiving.packets;
+            }
+        }
+        (self.drains, self.heard, self.next) = (false, now, self.bound.deadline());
+    }
+
     /// A round has ended. Whether the bound goes on.
     fn on_round(&mut self, now: u64, all: &[Receiving]) -> bool {
+        if self.drains {
+            self.on_drained(now, all);
+            return true;
+        }
         let there: BTreeSet<Ends> = all.iter().map(ends).collect();
         let free = &mut self.free;
         self.connections.retain(|ends, connection| {
@@ -337,7 +358,7 @@ mod tests {
     #[test]
     fn rounds_count_what_comes_by_the_new_device() {
         let first = [connection(1, OLD, 900, 20)];
-        let mut bounded = Bounded::new(0, &moved(false), &first).expect("it is slower");
+        let mut bounded = Bounded::new(0, &moved(true), &first).expect("it is slower");
         assert_eq!(bounded.next, 900 * MS);
         // 10 packets, and 5 of a connection that is new. Another one leaves by another device.
         let all = [connection(1, NEW, 910, 10), connection(2, NEW, 5, 5), connection(3, 9, 50, 50)];
@@ -357,10 +378,35 @@ mod tests {
         assert_eq!((counted.count(&small[0], 7), counted.octets), (1, 264));
     }
 
+    /// 1600 kbit/s and 75 ms to 400 kbit/s and 150 ms: the old link holds 20 packets and 20 in its queue, which take
+    /// 300 ms. The new one carries 15 in 450 ms, and W is 15.
+    #[test]
+    fn what_the_old_link_still_brings_raises_nothing() {
+        let links = [(1600, 75_000), (400, 150_000)];
+        let moved =
+            Moved { links: links.map(|(rate_kbps, delay_us)| Link { rate_kbps, delay_us }), ..moved(false) };
+        let receiving = |packets, lately| Receiving {
+            rtt: Some(Duration::from_millis(150)),
+            ..connection(1, NEW, packets, lately)
+        };
+        let mut bounded = Bounded::new(0, &moved, &[receiving(900, 130)]).expect("it is slower");
+        assert_eq!((bounded.bound.all(), bounded.next), (15, 300 * MS));
+        // All 40 come.
+        let mut packets = 940;
+        assert!(bounded.on_round(300 * MS, &[receiving(packets, 40)]));
+        assert_eq!((bounded.bound.all(), bounded.next), (15, 750 * MS));
+        for _ in 0..3 {
+            packets += 15;
+            let now = bounded.next;
+            assert!(bounded.on_round(now, &[receiving(packets, 33)]));
+            assert_eq!((bounded.bound.all(), bounded.next), (15, now + 450 * MS));
+        }
+    }
+
     #[test]
     fn it_ends_after_a_minute_of_silence() {
         let all = [connection(1, OLD, 900, 20)];
-        let mut bounded = Bounded::new(0, &moved(false), &all).expect("it is slower");
+        let mut bounded = Bounded::new(0, &moved(true), &all).expect("it is slower");
         let mut now = bounded.next;
         while bounded.on_round(now, &all) {
             assert!(bounded.next >= now + IDLE_LOOK, "nothing comes");

@@ -56,6 +56,11 @@ impl Path {
         u32::try_from(held).unwrap_or(u32::MAX).saturating_add(self.queue)
     }
 
+    /// Until it has delivered all that it may hold, ns.
+    pub fn drains(&self) -> u64 {
+        u64::try_from(u128::from(self.full()) * self.slot()).unwrap_or(u64::MAX / 4)
+    }
+
     /// Time of a packet, ns.
     fn slot(&self) -> u128 {
         u128::from(self.packet_bits) * SECOND / u128::from(self.rate.max(1))
@@ -222,6 +227,8 @@ mod tests {
         assert_eq!(slow().full(), 11 + 10);
         // 13.9 packets and half of 15
         assert_eq!(fast().window(), 21);
+        // 14 and 15 packets of 1.875 ms
+        assert_eq!((fast().full(), fast().drains()), (29, 54_375_000));
         // 0.7 packets and half of 5
         let short = Path { rate: 100_000, round_trip: 82 * MS, queue: 5, packet_bits: 12_000 };
         assert_eq!(short.window(), 3);

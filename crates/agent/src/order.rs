@@ -36,6 +36,8 @@ pub struct Outage {
     pub delay_us: u32,
     /// kbit/s from this host.
     pub up_kbps: u32,
+    /// The links towards this host, before and now; none: the one before is not known.
+    pub links: Option<[Link; 2]>,
 }
 
 /// A handoff that has completed.

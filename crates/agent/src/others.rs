@@ -10,10 +10,11 @@ use super::order::{Moved, Outage};
 use super::pace::closing;
 use super::rounds::Rounds;
 use super::settings::{Config, Treated};
-use super::windows::Windows;
+use super::windows::{Windows, path};
 use ipnet::IpNet;
 use segue_kernel::mobile::{Exit, Mobile, Progress, Scope, Treatment, Waiting};
-use segue_mobile::resume::{Due, Flow, MOST, Resumes, Say};
+use segue_mobile::resume::{Due, Flow, MOST, Resumes, Say, begins_anew};
+use segue_policy::Link;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -95,10 +96,14 @@ fn prefixes(config: &Config) -> Vec<Prefix> {
 /// A connection is told of a closed window at once on which something has come within so long, ns.
 const CLOSED_SINCE: u64 = 2_000_000_000;
 
-/// A connection as the schedule sees it. `access`: both ways over the access link, ns.
-fn flow(waiting: Waiting, access: u64) -> Flow<Waiting> {
+/// A connection as the schedule sees it. `access`: both ways over the access link, ns; `links`: before and now.
+fn flow(waiting: Waiting, access: u64, links: Option<[Link; 2]>) -> Flow<Waiting> {
     let rtt = waiting.rtt.map_or(0, |rtt| u64::try_from(rtt.as_nanos()).unwrap_or(0));
-    Flow { acks: waiting.acks.len(), round_trip: rtt.max(access), closed: waiting.closed, waiting }
+    let anew = links.is_some_and(|[old, new]| {
+        let beyond = rtt.saturating_sub(2 * u64::from(old.delay_us) * 1000);
+        begins_anew(&path(old, beyond), &path(new, beyond))
+    });
+    Flow { acks: waiting.acks.len(), round_trip: rtt.max(access), closed: waiting.closed, anew, waiting }
 }
 
 /// Whether windows that this peer is told may be bounded.
@@ -299,7 +304,7 @@ impl Others {
 
     fn tell_open(&mut self, now: u64, watch: &IpNet, up_kbps: u32, closed: Vec<Waiting>) {
         self.counts.opened += closed.len() as u64;
-        self.resumes.open(now, *watch, up_kbps, closed.into_iter().map(|waiting| flow(waiting, 0)));
+        self.resumes.open(now, *watch, up_kbps, closed.into_iter().map(|waiting| flow(waiting, 0, None)));
     }
 
     /// Connections of this prefix on which something has come since then, or whose peers were told of a closed window.
@@ -335,7 +340,7 @@ impl Others {
         let found = waiting.len();
         self.counts.opened += waiting.iter().filter(|waiting| waiting.closed).count() as u64;
         let access = 2 * u64::from(outage.delay_us) * 1000;
-        let flows = waiting.into_iter().map(|waiting| flow(waiting, access));
+        let flows = waiting.into_iter().map(|waiting| flow(waiting, access, outage.links));
         let helped = self.resumes.begin(now, outage.watch, outage.length, outage.up_kbps, flows);
         self.counts.helped += helped as u64;
         self.tell_open(now, &outage.watch, outage.up_kbps, only_closed);
@@ -395,11 +400,12 @@ impl Others {
                     let sent = match say {
                         Say::About(number) => mobile.send_unreachable(waiting, waiting.acks[*number]),
                         Say::AboutNext => mobile.send_unreachable(waiting, waiting.next()),
+                        Say::Octet(number) => mobile.send_octet(waiting, waiting.acks[*number]),
                         Say::Ack => mobile.send_ack(waiting),
                     };
                     match (sent, say) {
                         (Err(_), _) => self.counts.unsent += 1,
-                        (Ok(()), Say::Ack) => self.counts.acks += 1,
+                        (Ok(()), Say::Ack | Say::Octet(_)) => self.counts.acks += 1,
                         (Ok(()), _) => self.counts.messages += 1,
                     }
                 }

@@ -401,6 +401,7 @@ impl Rounds {
                 since: pending.until.saturating_sub(LATELY),
                 delay_us: estimate.delay_us,
                 up_kbps: estimate.up_kbps,
+                links: before.map(|(old, _)| [old, estimate.link()]),
             }));
         }
         if let Some((old, old_device)) = before {

@@ -6,6 +6,10 @@
 //!
 //! * At once: messages about each of the last ACK numbers, three of each, the newest first; then the last ACK in three
 //!   copies. An ACK that came before would be taken for the end of the timeouts, and no message would act any more.
+//! * Before these ACKs, if the peer had better begin anew ([`begins_anew`]): an ACK of the first octet behind each of the
+//!   older numbers, the oldest first. An ACK of whole packets that were not resent has F-RTO take the timeouts for
+//!   spurious (RFC 5682). Then nothing is lost any more for the peer, and it waits a round trip or for a loss probe. An
+//!   ACK within the resent packet, with no room in the window, ends F-RTO (tcp_process_loss, tcp_xmit_recovery of Linux).
 //! * No new data after a round trip: single messages about the number that the ACK has told, first close to each other,
 //!   then further and further apart, no more than take back the doublings of the outage and two.
 //! * A peer that was told a window of zero before a foreseen break ([`Flow::closed`]) gets the last ACK first: it has
@@ -13,6 +17,8 @@
 //! * At the end an ACK, which clears the error that a peer's program might ask for (RFC 1122, 4.2.3.9).
 //!
 //! New data in order ends all of it. Connections have their turns so that half of the uplink is enough.
+
+use super::window::Path;
 
 /// Nanoseconds of a millisecond.
 const MS: u64 = 1_000_000;
@@ -46,6 +52,8 @@ pub enum Say {
     About(usize),
     /// A message about the number that the ACK tells.
     AboutNext,
+    /// An ACK of the first octet behind this one of the last ACK numbers.
+    Octet(usize),
     /// The last ACK.
     Ack,
 }
@@ -61,6 +69,17 @@ pub struct Flow<W> {
     pub round_trip: u64,
     /// Its peer was told a window of zero.
     pub closed: bool,
+    /// Its peer had better begin anew ([`begins_anew`]).
+    pub anew: bool,
+}
+
+/// Whether a peer had better begin anew than take its timeouts back, after an outage between these paths. F-RTO takes
+/// them back (RFC 5682), and a window with them. That is worth a round trip if slow start takes long to be as far, and
+/// if the new path can use what the old one has filled.
+pub fn begins_anew(old: &Path, new: &Path) -> bool {
+    let (before, now) = (old.full().max(1), new.full().max(1));
+    let rounds = before.min(now).next_power_of_two().ilog2();
+    now / 2 >= before || u64::from(rounds) * new.round_trip <= LEAST_RTO
 }
 
 /// Packets to send now, unless new data has come.
@@ -210,7 +229,9 @@ impl<K, W> Helped<K, W> {
                 let messages = (0..self.flow.acks).flat_map(|number| copies(Say::About(number)));
                 let (first, last) = if self.flow.closed { (COPIES, 0) } else { (0, COPIES) };
                 let acks = |count: u32| std::iter::repeat_n(Say::Ack, count as usize);
-                let mut left = acks(first).chain(messages).chain(acks(last)).skip(sent);
+                let octets = if self.flow.anew && !self.flow.closed { 1..self.flow.acks } else { 0..0 };
+                let octets = octets.rev().map(Say::Octet);
+                let mut left = acks(first).chain(messages).chain(octets).chain(acks(last)).skip(sent);
                 let says: Vec<Say> = left.by_ref().take(BURST).collect();
                 // It stays due meanwhile, and so before those behind it.
                 self.stage = Stage::All(sent + says.len());
@@ -244,7 +265,7 @@ mod tests {
     }
 
     fn flow(waiting: u32, acks: usize) -> Flow<u32> {
-        Flow { waiting, acks, round_trip: 18 * MS, closed: false }
+        Flow { waiting, acks, round_trip: 18 * MS, closed: false, anew: false }
     }
 
     /// All that a connection is sent which gets no answer: when, and what.
@@ -272,6 +293,44 @@ mod tests {
         let single = |at| (at, vec![Say::AboutNext]);
         assert_eq!(said[3..7], [38, 113, 188, 263].map(single));
         assert_eq!(said[7..], [(338, vec![Say::Ack])], "the end");
+    }
+
+    #[test]
+    fn a_peer_that_begins_anew_hears_of_single_octets_before_the_ack() {
+        let at_once = |flow: Flow<u32>| {
+            let mut resumes = Resumes::new();
+            resumes.begin(0, watch(), 10 * SECOND, 100_000, [flow]);
+            let mut said = Vec::new();
+            while let Some(at) = resumes.deadline().filter(|at| *at < 30 * MS) {
+                said.extend(resumes.next(at).expect("it is due").says);
+            }
+            said.retain(|say| !matches!(say, Say::About(_)));
+            said
+        };
+        let anew = |acks| Flow { anew: true, ..flow(1, acks) };
+        let acks = [Say::Ack; 3];
+        assert_eq!(at_once(anew(4)), [&[3, 2, 1].map(Say::Octet)[..], &acks[..]].concat());
+        assert_eq!(at_once(anew(1)), acks, "whoever has heard it has heard all");
+        assert_eq!(at_once(Flow { closed: true, ..anew(4) }), acks, "nothing is under way");
+    }
+
+    #[test]
+    fn a_peer_begins_anew_where_its_window_is_soon_back_or_of_little_use() {
+        let path = |kbps: u64, delay: u64, queue| Path {
+            rate: kbps * 1000,
+            round_trip: 2 * delay * MS,
+            queue,
+            packet_bits: 12_000,
+        };
+        // 25, 9, 112 and 20 packets
+        let (fast, slow) = (path(6400, 9, 15), path(200, 100, 5));
+        let (long, far) = (path(6400, 100, 5), path(200, 300, 10));
+        assert!(begins_anew(&fast, &fast), "five round trips of 18 ms");
+        assert!(begins_anew(&slow, &long), "it holds more than twice as much");
+        assert!(!begins_anew(&fast, &far), "five of 600 ms");
+        assert!(!begins_anew(&long, &long));
+        let nothing = Path { rate: 1, round_trip: 0, queue: 0, packet_bits: 12_000 };
+        assert!(begins_anew(&nothing, &nothing));
     }
 
     #[test]

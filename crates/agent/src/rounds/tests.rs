@@ -191,7 +191,10 @@ fn connections_may_wait_after_an_outage() {
     rounds.on_events(25 * SECOND, &[route(WWAN, false), route(WIFI, true)]);
     assert_eq!(rounds.broken().count(), 0);
     begun(next_order(&mut rounds, 25 * SECOND));
-    let outage = Outage { watch, length: 5 * SECOND, since: 18 * SECOND, delay_us: 1000, up_kbps: 54_000 };
+    // What the settings say of WWAN and Wi-Fi.
+    let links = Some([2000, 54_000].map(|rate_kbps| Link { rate_kbps, delay_us: 1000 }));
+    let outage =
+        Outage { watch, length: 5 * SECOND, since: 18 * SECOND, delay_us: 1000, up_kbps: 54_000, links };
     assert_eq!(next_order(&mut rounds, 25 * SECOND), Some(Order::Resume(outage)));
     rounds.on_helped(3);
     assert!(matches!(next_order(&mut rounds, 25 * SECOND), Some(Order::Pass(_))));

@@ -297,6 +297,14 @@ impl Mobile {
         self.send(waiting, &waiting.last_ack()?)
     }
 
+    /// Acknowledges the first octet behind this one of the last ACK numbers, with no stamp echoed.
+    ///
+    /// # Errors
+    /// This host does not send it.
+    pub fn send_octet(&mut self, waiting: &Waiting, number: u32) -> Result<(), Error> {
+        self.send(waiting, &waiting.ack_of(number.wrapping_add(1), waiting.window)?)
+    }
+
     /// Tells the peer a window of zero, in the connection's last ACK.
     ///
     /// # Errors
@@ -342,7 +350,11 @@ impl Waiting {
     }
 
     fn last_ack_with(&self, window: u16) -> Result<Vec<u8>, Error> {
-        craft::pure_ack(&self.ends, (self.seq, self.ack), window, self.stamp.map(|value| (value, 0)), &[])
+        self.ack_of(self.ack, window)
+    }
+
+    fn ack_of(&self, number: u32, window: u16) -> Result<Vec<u8>, Error> {
+        craft::pure_ack(&self.ends, (self.seq, number), window, self.stamp.map(|value| (value, 0)), &[])
     }
 }
 
@@ -382,6 +394,21 @@ mod tests {
         ] {
             assert_eq!(waiting.progress(ack), progress, "{ack:#x}");
         }
+    }
+
+    /// RFC 9293, 3.4: modulo 2^32.
+    #[test]
+    fn an_ack_of_an_octet_tells_no_more() {
+        let waiting = waiting("10.1.2.3:4000", "10.1.2.4:443");
+        let acknowledged = |packet: &[u8]| match SlicedPacket::from_ip(packet).expect("a packet").transport {
+            Some(TransportSlice::Tcp(tcp)) => (tcp.sequence_number(), tcp.acknowledgment_number()),
+            other => panic!("{other:?}"),
+        };
+        for number in [0xfffe_fdfc, u32::MAX] {
+            let packet = waiting.ack_of(number.wrapping_add(1), waiting.window).expect("it can be built");
+            assert_eq!(acknowledged(&packet), (77, number.wrapping_add(1)));
+        }
+        assert_eq!(acknowledged(&waiting.last_ack().expect("it can be built")), (77, 0x0102_0304));
     }
 
     /// RFC 792, RFC 4443: our message, from us to the peer, about the peer's segment to us.

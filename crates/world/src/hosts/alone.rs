@@ -175,6 +175,8 @@ impl Mobile {
                     acks: sent.acks().len(),
                     round_trip: arrived.paths[OLD].round_trip.max(arrived.access),
                     closed: false,
+                    // Here ACK numbers count packets.
+                    anew: false,
                 }
             });
             helper.resumes.begin(now, (), now - arrived.gone, arrived.up_kbps, flows);
@@ -234,6 +236,8 @@ impl Mobile {
         let about = match say {
             Say::About(number) => waiting.sent.acks().get(number).copied(),
             Say::AboutNext => Some(waiting.ack),
+            // That is of peers that begin anew.
+            Say::Octet(_) => return,
             Say::Ack => None,
         };
         let packet = match about {

@@ -6,10 +6,11 @@ use crate::handoff::{
     Drawn, bar_of_row, furnish_alike, furnish_narrow, link_time, link_time_caption, sentence_case,
 };
 use crate::pictures::{Budget, Picture};
-use crate::{Origin, asked, headline_of, looks, page, traffic};
+use crate::{Origin, asked, headline_of, looks, page, rules, traffic};
 use maud::{Markup, PreEscaped, html};
 use rayon::prelude::*;
 use segue_draw::{About, Line, LineChart, LinePlot, Look};
+use segue_export::comparison_csv;
 use segue_study::explain::{Chosen, explain_around, reference, typical};
 use segue_study::measure::{self, Column, Measure, seconds};
 use segue_study::{Comparison, GroupResult, Plan, Presentation, Row};
@@ -34,22 +35,42 @@ pub fn comparison_page(
         h1 { (title) }
         p.lead { (points(plan)) " handoffs per scheme, simulated packet by packet." }
         (asked::asked(plan, origin))
-        h2 { "Result" }
-        (PreEscaped(tables))
+    }
+    .into_string();
+    let below = html! {
+        (PreEscaped(&tables))
         @if more > 0 { p.lead { (more) " more tables would make this page too large; --csv has all rows." } }
         (legend(plan))
     }
     .into_string();
-    budget.must_take(head.len());
+    let numbers = numbers(comparison).into_string();
+    // What the contents have of each block, and what stories cite.
+    budget.must_take(head.len() + below.len() + numbers.len() + rules::MOST + 300 * comparison.groups.len());
     let mut charts = charts(comparison, presentation);
     let distributions = comparison.groups.iter().enumerate().map(|(index, group)| distribution(index, group));
     charts.splice(1..1, distributions);
     let (handoffs, shown) = handoffs(plan, comparison, &charts, &budget);
+    let drawn = handoffs.iter().flat_map(|group| &group.handoffs);
+    let cited = rules::cited(drawn.flat_map(|(_, drawn)| drawn.cited()));
+    let picture = |index: usize| {
+        html! {
+            @if let (Some((picture, caption)), Some(Some(narrow))) = (charts.get(index), shown.get(index)) {
+                (picture.markup(*narrow, caption))
+            }
+        }
+    };
+    let blocks = comparison.groups.len();
     let content = html! {
         (PreEscaped(head))
-        @for ((picture, caption), shown) in charts.iter().zip(&shown) {
-            @if let Some(narrow) = *shown { (picture.markup(narrow, caption)) }
-        }
+        (contents(comparison, comparison.groups.len() - more, &handoffs, cited.is_some()))
+        h2 id="result" { "Result" }
+        (picture(0))
+        (PreEscaped(numbers))
+        (PreEscaped(below))
+        h2 id="distributions" { "Distribution of the transfer times" }
+        @for index in 0..blocks { (picture(1 + index)) }
+        h2 id="new-links" { "Time of the new link" }
+        @for index in 0..blocks { (picture(1 + blocks + index)) }
         @if shown.contains(&None) {
             p.lead { "Other charts would make this page too large." }
         }
@@ -59,8 +80,46 @@ pub fn comparison_page(
         @if !handoffs.iter().all(Shown::has_been_drawn) {
             p.lead { "The handoffs of other blocks would make this page too large; segue trace shows any." }
         }
+        @if let Some(cited) = cited { h2 id=(rules::PLACE) { (rules::HEADING) } (cited) }
     };
     page::page(&format!("Segue: {title}"), content)
+}
+
+/// Bytes of the largest CSV that the page itself holds.
+const NUMBERS: usize = 300_000;
+
+/// The rows as CSV, for programs.
+fn numbers(comparison: &Comparison) -> Markup {
+    let csv = comparison_csv(comparison).ok().filter(|csv| csv.len() <= NUMBERS);
+    html! {
+        p.again {
+            @if let Some(csv) = csv { (page::saved("numbers (CSV)", "segue-compare.csv", "text/csv", &csv)) }
+            @else { "Numbers: repeat it with " code { "--csv FILE" } }
+        }
+    }
+}
+
+/// Links to the parts of the page; `tables` of the blocks have one.
+fn contents(comparison: &Comparison, tables: usize, handoffs: &[Shown], rules: bool) -> Markup {
+    let mut parts = vec![("result".to_string(), "Result".to_string())];
+    let blocks = comparison.groups.iter().enumerate().take(tables).filter(|_| comparison.groups.len() > 1);
+    parts.extend(blocks.map(|(index, group)| (block(index), headline_of(group))));
+    parts.push(("distributions".into(), "Distribution of the transfer times".into()));
+    parts.push(("new-links".into(), "Time of the new link".into()));
+    let drawn = handoffs.iter().enumerate().filter(|(_, group)| group.has_been_drawn());
+    parts.extend(drawn.map(|(index, group)| (one(index), format!("One handoff: {}", group.headline))));
+    parts.extend(rules.then(|| (rules::PLACE.to_string(), rules::HEADING.to_string())));
+    page::contents(&parts)
+}
+
+/// The place of a block's table.
+fn block(index: usize) -> String {
+    format!("block-{index}")
+}
+
+/// The place of a block's handoff.
+fn one(index: usize) -> String {
+    format!("one-handoff-{index}")
 }
 
 /// The result alone, for a page with a frame of its own: the table with the words of the command line, the chart of
@@ -71,7 +130,7 @@ pub fn comparison_part(plan: &Plan, comparison: &Comparison, presentation: &Pres
     let over_time = comparison.groups.iter().enumerate().map(|(index, group)| over_time(index, group));
     let over_time: Vec<(Picture, String)> = over_time.collect();
     html! {
-        @for group in &comparison.groups { (table(plan, group, Words::CommandLine)) }
+        @for group in &comparison.groups { (table(plan, group, None, Words::CommandLine)) }
         p.lead {
             (points(plan)) " handoffs a row. Q1, median, Q3: transfer time of " (plan.request.packets) " packets " (plan.counted()) ", s \
              (inf: not within 400 s). x bound, p90: its ratio to what no sender can beat with these links, median and 90th \
@@ -156,7 +215,7 @@ enum Words {
 fn tables(plan: &Plan, comparison: &Comparison) -> (String, usize) {
     let mut text = String::new();
     for (index, group) in comparison.groups.iter().enumerate() {
-        let table = table(plan, group, Words::Page).into_string();
+        let table = table(plan, group, Some(block(index)), Words::Page).into_string();
         if text.len() + table.len() > TABLES {
             return (text, comparison.groups.len() - index);
         }
@@ -165,13 +224,13 @@ fn tables(plan: &Plan, comparison: &Comparison) -> (String, usize) {
     (text, 0)
 }
 
-fn table(plan: &Plan, group: &GroupResult, words: Words) -> Markup {
+fn table(plan: &Plan, group: &GroupResult, place: Option<String>, words: Words) -> Markup {
     // All tables of a page have the same columns.
     let longest = plan.schemes.iter().map(|scheme| scheme.name.chars().count()).max().unwrap_or(0).max(6);
     let warnings = group.warnings();
     let first_stack = group.rows.first().map(|row| row.stack.as_str());
     html! {
-        h3 { (headline_of(group)) }
+        h3 id=[place] { (headline_of(group)) }
         @if !warnings.is_empty() {
             p.lead { @for warning in &warnings { (sentence_case(warning)) ". " } }
         }
@@ -349,7 +408,7 @@ impl Shown {
         };
         let place = format!("handoff-of-{index}");
         html! {
-            h2 { "One handoff: " (self.headline) }
+            h2 id=(one(index)) { "One handoff: " (self.headline) }
             @if self.handoffs.len() > 1 {
                 div.choice {
                     label for=(format!("choice-{index}")) { "Handoff by the transfer time of " (reference) ":" }

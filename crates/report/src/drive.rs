@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use segue_draw::{
     About, Cell, Course as Drawn, Journey, Point, QueueDelay, QueueDelayGraph, QueueDelayPlot, Timeline,
 };
+use segue_export::drive_csv;
 use segue_study::drive::{DriveBlock, DrivePlan, DriveRow, Mean};
 use segue_study::measure::seconds;
 use segue_study::numbers::{count, time};
@@ -38,14 +39,20 @@ pub fn drive_page(plan: &DrivePlan, rows: &[DriveRow], origin: &Origin) -> Strin
     let blocks: Vec<Block> = blocks
         .enumerate()
         .map(|(index, ((block, rows), courses))| Block {
-            heading: heading(plan, block),
+            heading: heading(plan, block, index),
             pictures: std::iter::once(picture(plan, block, courses, index))
                 .chain(queue_delay(plan, block, courses, index))
                 .collect(),
             tables: tables(plan, block, rows, courses),
         })
         .collect();
-    budget.must_take(head.len());
+    let numbers =
+        drive_csv(rows).map(|csv| page::saved("numbers (CSV)", "segue-drives.csv", "text/csv", &csv));
+    let numbers = html! { @if let Ok(numbers) = numbers { p.again { (numbers) } } }.into_string();
+    let parts: Vec<(String, String)> =
+        plan.blocks.iter().enumerate().map(|(index, block)| (place(index), name(plan, block))).collect();
+    let contents = page::contents(&parts).into_string();
+    budget.must_take(head.len() + numbers.len() + contents.len());
     blocks.iter().for_each(|Block { heading, pictures, tables }| {
         let captions: usize = pictures.iter().map(|(_, caption)| caption.len()).sum();
         budget.must_take(heading.0.len() + captions + tables.0.len());
@@ -54,6 +61,8 @@ pub fn drive_page(plan: &DrivePlan, rows: &[DriveRow], origin: &Origin) -> Strin
     let wide: Vec<Vec<bool>> = blocks.iter().map(|block| block.pictures.iter().map(wide).collect()).collect();
     let content = html! {
         (maud::PreEscaped(head))
+        (maud::PreEscaped(contents))
+        (maud::PreEscaped(numbers))
         @for (Block { heading, pictures, tables }, wide) in blocks.iter().zip(&wide) {
             (heading)
             // They share a cursor.
@@ -103,8 +112,13 @@ fn name(plan: &DrivePlan, block: &DriveBlock) -> String {
     format!("{}, wide area {}{error}", block.name, milliseconds(experiment.wan.delay))
 }
 
-fn heading(plan: &DrivePlan, block: &DriveBlock) -> Markup {
-    html! { h2 { (name(plan, block)) } }
+/// The place of a drive in the page.
+fn place(index: usize) -> String {
+    format!("drive-of-block-{index}")
+}
+
+fn heading(plan: &DrivePlan, block: &DriveBlock, index: usize) -> Markup {
+    html! { h2 id=(place(index)) { (name(plan, block)) } }
 }
 
 fn asked(plan: &DrivePlan, rows: &[DriveRow], origin: &Origin) -> Markup {

@@ -3,7 +3,7 @@
 use crate::beside::{Beside, beside};
 use crate::graphs::{self, Graphs};
 use crate::pictures::{Budget, Picture};
-use crate::{Origin, asked, headline, looks, page};
+use crate::{Origin, asked, headline, looks, page, rules};
 use maud::{Markup, PreEscaped, html};
 use rayon::prelude::*;
 use segue_draw::{About, LinkTime, LinkTimeBar};
@@ -17,6 +17,7 @@ use segue_world::RunRecord;
 
 /// One handoff, drawn, before it is known how much of it fits into the page.
 pub struct Drawn {
+    id: String,
     schemes: Vec<DrawnScheme>,
     several_flows: bool,
     /// Stalls of all schemes.
@@ -121,6 +122,7 @@ impl Drawn {
             })
         });
         Self {
+            id: id.to_string(),
             schemes,
             several_flows: traces.first().is_some_and(|told| told.trace.experiment.flows > 1),
             stalls,
@@ -229,6 +231,16 @@ pub fn furnish_narrow(all: &mut [&mut Drawn], budget: &Budget) {
 }
 
 impl Drawn {
+    /// The place of what happened with a scheme.
+    fn place(&self, index: usize) -> String {
+        format!("{}-scheme-{index}", self.id)
+    }
+
+    /// What its stories cite.
+    pub fn cited(&self) -> impl Iterator<Item = &str> {
+        self.schemes.iter().flat_map(|scheme| &scheme.story).filter_map(|sentence| sentence.rule.as_deref())
+    }
+
     /// The explanation.
     pub fn markup(&self) -> Markup {
         html! {
@@ -240,9 +252,9 @@ impl Drawn {
               @if self.queue_delay_shown != Show::Nothing && !self.queue_delay.is_empty() {
                   (self.queue_delay.markup(self.queue_delay_shown == Show::Both, QUEUE_DELAY))
               }
-              @for scheme in &self.schemes {
+              @for (index, scheme) in self.schemes.iter().enumerate() {
                 section {
-                    h3 { (looks::named(&scheme.name)) ": " (outcome(&scheme.record)) }
+                    h3 id=(self.place(index)) { (looks::named(&scheme.name)) ": " (outcome(&scheme.record)) }
                     (self.story(&scheme.story))
                     @if scheme.untold > 0 {
                         p.lead { (scheme.untold) " more sentences: segue trace --story." }
@@ -324,7 +336,7 @@ impl Drawn {
                 span {
                     @if let Some(flow) = flow { "flow " (flow) ": " }
                     (sentence.text)
-                    @if let Some(rule) = &sentence.rule { " " span.rule { "[" (rule) "]" } }
+                    @if let Some(rule) = &sentence.rule { " " (rules::citation(rule)) }
                 }
             }
         }
@@ -429,13 +441,14 @@ pub fn handoff_part(traces: &[SchemeTrace]) -> String {
     let (time, caption) = time_of_runs(first, traces);
     let mut drawn = Drawn::new(traces, "handoff");
     let counts = counts(traces).into_string();
-    budget.must_take(counts.len() + time.bytes().1 + caption.len());
+    budget.must_take(counts.len() + time.bytes().1 + caption.len() + rules::MOST);
     let told = furnish_alike(&mut [&mut drawn], &budget);
     furnish_narrow(&mut [&mut drawn], &budget);
     html! {
-        (PreEscaped(counts))
         (time.markup(true, &caption))
+        (PreEscaped(counts))
         @if told == [true] { (drawn.markup()) } @else { p.lead { "The story is too long for a page: segue trace --story." } }
+        @if let Some(cited) = rules::cited(drawn.cited()) { h3 { (rules::HEADING) } (cited) }
     }
     .into_string()
 }
@@ -463,22 +476,39 @@ pub fn handoff_page(plan: &Plan, traces: &[SchemeTrace], origin: &Origin) -> Str
             @for warning in warnings(&first.trace.experiment, several_stacks(traces)) { " " (sentence_case(&warning)) "." }
         }
         (asked::asked(plan, origin))
-        h2 { "Result" }
-        (counts(traces))
     }
     .into_string();
-    budget.must_take(head.len() + time.bytes().0 + caption.len());
+    let counts = counts(traces).into_string();
+    let contents_of_schemes = 200 * traces.len();
+    budget.must_take(
+        head.len() + counts.len() + time.bytes().0 + caption.len() + rules::MOST + contents_of_schemes,
+    );
     let told = furnish_alike(&mut [&mut drawn], &budget);
     let narrow_time = budget.takes(time.bytes().1 - time.bytes().0);
     furnish_narrow(&mut [&mut drawn], &budget);
+    let cited = rules::cited(drawn.cited());
+    let mut parts =
+        vec![("result".into(), "Result".into()), ("what-happened".into(), "What happened".into())];
+    if told == [true] {
+        let schemes = traces.iter().enumerate();
+        parts.extend(
+            schemes.map(|(index, told)| (drawn.place(index), format!("What happened: {}", told.scheme))),
+        );
+    }
+    parts.extend(cited.is_some().then(|| (rules::PLACE.to_string(), rules::HEADING.to_string())));
     let content = html! {
         (PreEscaped(head))
+        (page::contents(&parts))
+        h2 id="result" { "Result" }
         (time.markup(narrow_time, &caption))
-        h2 { "What happened" }
+        (PreEscaped(counts))
+        p.lead { "Every event as JSON lines: repeat it with " code { "--json FILE" } "." }
+        h2 id="what-happened" { "What happened" }
         @if flows > 1 {
             p.lead { "Of " (flows) " flows the slowest is told and drawn; of the others tells segue trace --story." }
         }
         @if told == [true] { (drawn.markup()) } @else { p.lead { "It would make this page too large: segue trace --story." } }
+        @if let Some(cited) = cited { h2 id=(rules::PLACE) { (rules::HEADING) } (cited) }
     };
     page::page(&format!("Segue: {headline}"), content)
 }
@@ -494,11 +524,10 @@ fn counts(traces: &[SchemeTrace]) -> Markup {
     html! {
         div.table {
             table {
-                caption { "Events from completion to the end; what was lost in the disconnection, before it." }
                 thead { tr {
                     th { "scheme" } th { "transfer, s" } th { "bound, s" } th { "timeouts" } th { "spurious" }
                     th { "fast retransmits" } th { "drops" } th { "resent" } th { "needless" }
-                    th { "lost in disconnection" }
+                    th title="packets that the disconnection swallowed" { "lost" }
                 } }
                 tbody {
                     @for told in traces {
@@ -519,5 +548,6 @@ fn counts(traces: &[SchemeTrace]) -> Markup {
                 }
             }
         }
+        p.lead { "Events from completion to the end; lost: in the disconnection, before completion." }
     }
 }

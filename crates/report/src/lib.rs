@@ -3,7 +3,7 @@
 //! [`comparison_page`] is `segue compare --report`, [`handoff_page`] is `segue trace --report`, [`live_page`] is
 //! `segue lab run --report`, [`drive_page`] is `segue run --report` of a drive. `page` is the frame around the content, [`graphs`] turns traces into pictures,
 //! `beside` into pictures of all schemes, [`pictures`] puts pictures into a page and keeps it small, `handoff` explains one handoff, `asked` repeats the
-//! question, `chart` is the chart of quartiles, `distribution` the shares of handoffs beside it, `traffic` the tables
+//! question, `rules` has what stories cite, `chart` is the chart of quartiles, `distribution` the shares of handoffs beside it, `traffic` the tables
 //! by class, [`looks`] gives each scheme its colour.
 
 mod asked;
@@ -19,6 +19,7 @@ mod live;
 pub mod looks;
 mod page;
 pub mod pictures;
+mod rules;
 mod traffic;
 
 pub use chart::quartiles;

@@ -5,6 +5,7 @@ use crate::pictures::{Budget, Picture};
 use crate::{Origin, looks, page};
 use maud::{Markup, html};
 use segue_draw::{About, Across, Group, QuartileChart, Quartiles, Spacing};
+use segue_export::live_csv;
 use segue_study::lab_plan::WIRED;
 use segue_study::live::LiveMeasures;
 use segue_study::measure::{Quartiles as Measured, seconds};
@@ -51,20 +52,28 @@ pub fn live_page(plan: &LabPlan, comparison: &LiveComparison, origin: &Origin) -
             of_bytes(m.bytes_10s_quartiles)
         }),
     ];
+    let groups = comparison.groups.iter().enumerate();
+    let parts: Vec<(String, String)> = std::iter::once(("result".to_string(), "Result".to_string()))
+        .chain(groups.map(|(index, group)| (place(index), kind_in_words(group.kind))))
+        .collect();
     let content = html! {
         h1 { (title) }
         p.lead { "Real senders in a laboratory on one machine: " (plan.runs) " runs of each, interleaved." }
         (asked(plan, comparison, origin))
-        h2 { "Result" }
-        @for group in &comparison.groups { (table(group)) }
+        (page::contents(&parts))
+        h2 id="result" { "Result" }
+        @for (picture, caption) in charts.iter().flatten() {
+            @let (wide, both) = picture.bytes();
+            @if budget.takes(wide) { (picture.markup(budget.takes(both - wide), caption)) }
+        }
+        @if let Ok(csv) = live_csv(comparison) {
+            p.again { (page::saved("numbers (CSV)", "segue-lab.csv", "text/csv", &csv)) }
+        }
+        @for (index, group) in comparison.groups.iter().enumerate() { (table(group, index)) }
         p.lead {
             "Link-up: the moment from which packets can take the new link. Bytes: data new to the mobile that reached it, of \
              all flows. A dash: the simulator has no such sender, or it was not observed for so long; inf: nothing was sent \
              while it was observed. The simulator's senders grow their windows by RFC 5681."
-        }
-        @for (picture, caption) in charts.iter().flatten() {
-            @let (wide, both) = picture.bytes();
-            @if budget.takes(wide) { (picture.markup(budget.takes(both - wide), caption)) }
         }
     };
     page::page(&format!("Segue: {title}"), content)
@@ -104,9 +113,14 @@ fn asked(plan: &LabPlan, comparison: &LiveComparison, origin: &Origin) -> Markup
     }
 }
 
-fn table(group: &LiveGroup) -> Markup {
+/// The place of a table.
+fn place(index: usize) -> String {
+    format!("kind-{index}")
+}
+
+fn table(group: &LiveGroup, index: usize) -> Markup {
     html! {
-        h3 { (kind_in_words(group.kind)) }
+        h3 id=(place(index)) { (kind_in_words(group.kind)) }
         div.table {
             table {
                 thead { tr { @for (name, meaning) in COLUMNS { th title=(meaning) { (name) } } } }

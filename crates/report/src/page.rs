@@ -25,6 +25,30 @@ pub fn head(title: &str) -> Markup {
     }
 }
 
+/// Links to the parts of a page: place and words of each.
+pub fn contents(parts: &[(String, String)]) -> Markup {
+    html! {
+        nav.contents aria-label="Contents" {
+            ul { @for (place, words) in parts { li { a href=(format!("#{place}")) { (words) } } } }
+        }
+    }
+}
+
+/// A link that saves `text`, which the page itself holds, as a file of that name.
+pub fn saved(words: &str, name: &str, kind: &str, text: &str) -> Markup {
+    let mut address = format!("data:{kind};charset=utf-8,");
+    for byte in text.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b',' | b'.' | b'-' | b'_' | b'/' => {
+                address.push(byte.into())
+            }
+            // RFC 3986, 2.1.
+            _ => address.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    html! { a href=(address) download=(name) { (words) } }
+}
+
 /// A whole document.
 pub fn page(title: &str, content: Markup) -> String {
     html! {

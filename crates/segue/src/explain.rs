@@ -14,15 +14,11 @@ use segue_handoff::Scheme;
 use segue_policy::rules::{ETCP_RULES, RLCI_RULES, Rule, TCP_HO_RULES};
 use segue_study::measure::{Column, FIELDS, MEASURES, OPTIONAL, OPTIONAL_FIELDS};
 use segue_study::request::{LINK_QUEUE, NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR, STARTS, TARGET, TRAFFIC};
+use segue_study::specification::{PLACE, SPECIFICATION, Section, section, sections};
 use segue_tcp::StackProfile;
 use segue_tcp::profile::{STACK_SETTINGS, stacks};
 use segue_words::did_you_mean;
 use segue_world::router_settings::ROUTER_SETTINGS;
-
-/// The specification that rules cite.
-const SPECIFICATION: &str = include_str!("../../../docs/reference/algorithms.md");
-/// Where it stands.
-const PLACE: &str = "docs/reference/algorithms.md";
 
 /// Settings of the bench: name, meaning, values.
 const BENCH_SETTINGS: [(&str, &str, &str); 7] = [
@@ -109,7 +105,9 @@ fn rule(name: &str, screen: &Screen) -> Option<String> {
 
 /// A section, an open point or a paper.
 fn numbered(name: &str, screen: &Screen) -> Option<String> {
-    let number = name.trim_start_matches("Sec.").trim_start_matches("section").trim();
+    // As results and messages cite it: `algorithms.md, section 9.17`.
+    let number = name.trim_start_matches("algorithms.md").trim_start_matches(',').trim_start();
+    let number = number.trim_start_matches("Sec.").trim_start_matches("section").trim();
     if let Some(text) = paper(number.split(' ').next()?, screen) {
         return Some(text);
     }
@@ -123,9 +121,10 @@ fn paper(number: &str, screen: &Screen) -> Option<String> {
     let lines = list_item(&format!("* {number}: "))?;
     let mut text = hanging(&format!("Paper {number}: "), &lines.replace('*', ""), 2, screen.width);
     let cited = format!("{number} ");
-    let sections =
-        sections().filter(|(_, body)| body.contains(&cited) || body.contains(&format!("({number})")));
-    let sections: Vec<&str> = sections.map(|(heading, _)| heading.split(' ').next().unwrap_or("")).collect();
+    let citing = |body: &str| body.contains(&cited) || body.contains(&format!("({number})"));
+    let sections = sections().filter(|section| citing(section.body));
+    let sections: Vec<&str> =
+        sections.map(|section| section.heading.split(' ').next().unwrap_or("")).collect();
     if !sections.is_empty() {
         let list = sections.iter().map(|number| number.trim_end_matches('.')).collect::<Vec<_>>().join(", ");
         text.push_str(&hanging("  Cited in sections ", &list, 4, screen.width));
@@ -154,28 +153,10 @@ fn open_point(number: &str, screen: &Screen) -> Option<String> {
     )
 }
 
-/// Sections of the specification: heading without its marks, and what follows it.
-fn sections() -> impl Iterator<Item = (&'static str, &'static str)> {
-    SPECIFICATION
-        .split("\n##")
-        .skip(1)
-        .filter_map(|text| text.trim_start_matches('#').trim_start().split_once('\n'))
-}
-
 fn section_text(number: &str, screen: &Screen) -> Option<String> {
-    let is_it = |heading: &str| {
-        heading.strip_prefix(number).is_some_and(|rest| rest.starts_with(' ') || rest.starts_with(". "))
-    };
-    if number.is_empty() || !number.starts_with(|c: char| c.is_ascii_digit()) {
-        return None;
-    }
-    let (heading, body) = sections().find(|(heading, _)| is_it(heading))?;
-    Some(format!(
-        "{}\n{}",
-        wrapped("", heading, screen.width),
-        flowing(body.trim_matches('\n'), screen.width)
-    ))
-    .map(|text| format!("{text}  {PLACE}, section {number}\n"))
+    let Section { heading, body } = section(number)?;
+    let text = format!("{}\n{}", wrapped("", heading, screen.width), flowing(body, screen.width));
+    Some(format!("{text}  {PLACE}, section {number}\n"))
 }
 
 fn scheme(name: &str, screen: &Screen) -> Option<String> {
@@ -282,7 +263,7 @@ fn overview(screen: &Screen) -> String {
         }
         text.push_str(&wrapped(&format!("  rules of {family}: "), &names.join("; "), screen.width));
     }
-    text.push_str("  sections of the specification: 0 to 10.4, such as 2.2\n");
+    text.push_str("  sections of the specification: 0 to 11.5, such as 2.2\n");
     text.push_str("  open points of the papers, and our choices: 9.1 to 9.39\n");
     text.push_str("  papers: 000 to 004\n");
     text.push_str("  schemes, stacks and settings: segue schemes lists them\n");
@@ -297,7 +278,7 @@ mod tests {
     use super::*;
     use crate::screen::Watched;
 
-    const SCREEN: Screen = Screen { colour: false, width: 80, progress: Watched::Nothing };
+    const SCREEN: Screen = Screen { colour: false, width: 80, terminal: None, progress: Watched::Nothing };
 
     fn told(name: &str) -> String {
         answers(name, &SCREEN).join("\n")
@@ -321,7 +302,7 @@ mod tests {
         for name in names() {
             assert!(!told(&name).is_empty(), "{name}");
         }
-        for number in (0..=10).map(|number| number.to_string()) {
+        for number in (0..=11).map(|number| number.to_string()) {
             let section = told(&number);
             assert!(section.starts_with(&format!("{number}. ")) && section.contains(PLACE), "{section}");
         }
@@ -332,6 +313,11 @@ mod tests {
             assert!(told(&format!("00{number}")).contains("Cited in sections"), "00{number}");
         }
         assert!(told("001 Sec. 5.5").starts_with("Paper 001: L. Daniel, M. Kojo, Employing"));
+        for cited in ["algorithms.md 2.4", "algorithms.md, section 2.4", "section 2.4"] {
+            assert_eq!(told(cited), told("2.4"), "{cited}");
+        }
+        let last = sections().last().map(|section| section.heading.split(' ').next().unwrap_or_default());
+        assert!(last.is_some_and(|last| overview(&SCREEN).contains(&format!("0 to {last}, "))), "{last:?}");
     }
 
     #[test]
@@ -358,8 +344,8 @@ mod tests {
 
     #[test]
     fn lines_fit() {
-        for (heading, body) in sections() {
-            for line in flowing(body.trim_matches('\n'), 80).lines() {
+        for Section { heading, body } in sections() {
+            for line in flowing(body, 80).lines() {
                 let fits = line.chars().count() <= 80 || !line.contains(' ');
                 assert!(fits, "{heading}: {line}");
             }

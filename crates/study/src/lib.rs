@@ -28,6 +28,7 @@ pub mod request;
 mod request_error;
 mod series;
 mod soft;
+pub mod specification;
 pub mod stalls;
 pub mod stop;
 pub mod story;

@@ -142,12 +142,12 @@ fn mistakes_are_told_with_their_place() {
         ("intervall = \"1s\"".into(), "; did you mean `interval`?"),
         (
             "[[link]]\nrate = \"0mbit\"\ndelay = \"1ms\"".into(),
-            "line 2, column 8: `0mbit` is no rate; expected",
+            "line 2, column 8: `0mbit` is not a rate; expected",
         ),
         ("[[link]]\nrate = \"1mbit\"".into(), "missing key `delay`"),
         (link("device = \"a/b\""), "line 4, column 10: `a/b` is no device; expected"),
         (link("type = \"lte\""), "unknown word `lte`, expected one of `ethernet`"),
-        (link("up = \"fast\""), "line 4, column 6: `fast` is no rate"),
+        (link("up = \"fast\""), "line 4, column 6: `fast` is not a rate"),
         ("copies = ".into(), "a.toml, line 1, column "),
     ] {
         let message = parse(&text).expect_err(&text);

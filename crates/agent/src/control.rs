@@ -379,7 +379,7 @@ mod tests {
         assert_eq!(Notify::parse("up=1mbit,delay=1ms,rate=2mbit,dev=x", false).map(|n| n.up_kbps), Ok(1000));
         for (words, said) in [
             ("wwan0", "`wwan0` in `wwan0`; expected dev=NAME"),
-            ("dev=a,rate=0kbit,delay=1ms", "`0kbit` is no rate; expected"),
+            ("dev=a,rate=0kbit,delay=1ms", "`0kbit` is not a rate; expected"),
             ("dev=a,delay=1ms", "no rate in"),
             ("rate=1mbit,delay=1ms", "no dev in"),
             ("dev=,rate=1mbit,delay=1ms", "no dev in"),

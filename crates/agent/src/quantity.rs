@@ -6,14 +6,14 @@ use segue_words::quantity;
 pub fn rate_kbps(word: &str) -> Result<u32, String> {
     let bits = quantity::rate(word).filter(|bits| (1_000..=100_000_000_000).contains(bits));
     let kbps = bits.and_then(|bits| u32::try_from((bits + 500) / 1_000).ok());
-    kbps.ok_or_else(|| format!("`{word}` is no rate; expected one such as 2mbit, 1kbit to 100gbit"))
+    kbps.ok_or_else(|| format!("`{word}` is not a rate; expected one such as 2mbit, 1kbit to 100gbit"))
 }
 
 /// A time in microseconds, up to 1 h.
 pub fn time_us(word: &str) -> Result<u32, String> {
     let ns = quantity::time(word).filter(|ns| *ns <= 3_600_000_000_000);
     let us = ns.and_then(|ns| u32::try_from((ns + 500) / 1_000).ok());
-    us.ok_or_else(|| format!("`{word}` is no time; expected one such as 50ms, up to 3600s"))
+    us.ok_or_else(|| format!("`{word}` is not a time; expected one such as 50ms, up to 3600s"))
 }
 
 #[cfg(test)]
@@ -31,7 +31,7 @@ mod tests {
         for word in ["", "2", "mbit", "0mbit", "-1mbit", "1e3mbit", "999bit", "101gbit", "2 mbit", "infmbit"]
         {
             let said = rate_kbps(word).expect_err(word);
-            assert!(said.contains(&format!("`{word}` is no rate; expected")), "{said}");
+            assert!(said.contains(&format!("`{word}` is not a rate; expected")), "{said}");
         }
         for word in ["50", "-1ms", "3601s", "1h", "NaNs"] {
             assert!(time_us(word).is_err(), "{word}");

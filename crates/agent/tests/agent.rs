@@ -12,8 +12,8 @@ fn wrong_words_are_named() {
     assert!(refused(&[], 2).contains("expected one of run, notify, status"));
     for (words, said) in [
         ("wwan0", "expected dev=NAME,rate=RATE,delay=TIME"),
-        ("dev=wwan0,rate=0mbit,delay=1ms", "`0mbit` is no rate"),
-        ("dev=wwan0,rate=1mbit,delay=1", "`1` is no time"),
+        ("dev=wwan0,rate=0mbit,delay=1ms", "`0mbit` is not a rate"),
+        ("dev=wwan0,rate=1mbit,delay=1", "`1` is not a time"),
     ] {
         let text = refused(&["notify", words], 2);
         assert!(text.contains(said), "{text}");

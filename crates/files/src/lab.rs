@@ -350,9 +350,7 @@ impl LabFile {
             let range = SECOND / 1000..=300 * SECOND;
             let length = self.time("disconnect", &Some(word.clone()), SECOND, range)?;
             if kinds.contains(&Kind::Bbm(length)) {
-                return Err(
-                    self.at(word, format!("`{}` stands there twice; expected each once", word.get_ref()))
-                );
+                return Err(self.at(word, format!("`{}` is given twice; expected each once", word.get_ref())));
             }
             kinds.push(Kind::Bbm(length));
         }
@@ -397,7 +395,7 @@ impl LabFile {
         for word in &words.values {
             let name = word.get_ref();
             if senders.iter().any(|other| other.name == *name) {
-                return Err(self.at(word, format!("`{name}` stands there twice; expected each sender once")));
+                return Err(self.at(word, format!("`{name}` is given twice; expected each sender once")));
             }
             senders.push(LabSender::named(name).map_err(|problem| self.at(word, problem))?);
         }

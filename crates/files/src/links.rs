@@ -31,7 +31,7 @@ pub fn name_own_links() -> Result<(), FileError> {
     match (std::fs::symlink_metadata(&path), std::fs::metadata(&path)) {
         (Err(error), _) if error.kind() == ErrorKind::NotFound => Ok(()),
         (Ok(_), Ok(found)) if !found.is_file() && !found.is_dir() => {
-            let problem = "it is no file".to_string();
+            let problem = "it is not a file".to_string();
             Err(FileError::Unreadable { path: name.into_owned(), problem, expected })
         }
         _ => name_links_of(&Source::read(&name, expected)?),

@@ -277,7 +277,7 @@ impl ScenarioFile {
                 };
                 if let Some(index) = (0..words.len()).find(doubled) {
                     let word = words[index].get_ref().word();
-                    let problem = format!("columns: `{word}` stands there twice; expected each once");
+                    let problem = format!("columns: `{word}` is given twice; expected each once");
                     return Err(self.source.at(words[index].span(), problem));
                 }
                 columns.iter().copied().collect()

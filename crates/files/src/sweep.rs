@@ -341,7 +341,7 @@ impl SweepFile {
         }
         for (index, value) in values.iter().enumerate() {
             if values[..index].iter().any(|other| same(other.get_ref(), value.get_ref())) {
-                let problem = format!("{key}: the value stands there twice; expected each once");
+                let problem = format!("{key}: the value is given twice; expected each once");
                 return Err(self.bad(value.span(), problem));
             }
         }

@@ -140,15 +140,14 @@ pub struct TableArgs {
 impl TableArgs {
     /// The columns that are asked for, if any.
     ///
-    /// Errors: a column stands there twice.
+    /// Errors: a column is given twice.
     pub fn columns(&self) -> Result<Option<Vec<Column>>, Failure> {
         let twice =
             self.columns.iter().enumerate().find(|(index, column)| self.columns[..*index].contains(column));
         match twice {
-            Some((_, column)) => Err(Failure::User(format!(
-                "--columns: `{}` stands there twice; expected it once",
-                column.word()
-            ))),
+            Some((_, column)) => {
+                Err(Failure::User(format!("--columns: `{}` is given twice; expected it once", column.word())))
+            }
             None if self.wide => Ok(Some(Column::WIDE.to_vec())),
             None => Ok((!self.columns.is_empty()).then(|| self.columns.clone())),
         }

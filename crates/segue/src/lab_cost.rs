@@ -47,7 +47,7 @@ pub fn run(args: &LabCostArgs, screen: &Screen) -> Result<(), Failure> {
         (1..senders.len()).find(|&index| args.senders[..index].contains(&args.senders[index]))
     {
         let twice = &args.senders[index];
-        return Err(Failure::User(format!("--senders: `{twice}` stands there twice; expected each once")));
+        return Err(Failure::User(format!("--senders: `{twice}` is given twice; expected each once")));
     }
     let ([json], on_stdout) = outputs::open([("--json", &args.json)])?;
     let plan = CostPlan {

@@ -71,7 +71,7 @@ fn check_files(name: &str, origin: &Provenance) -> Result<(), Failure> {
         };
         match std::fs::metadata(file) {
             Ok(found) if found.is_file() => {}
-            Ok(_) => return Err(refuse("it is no file")),
+            Ok(_) => return Err(refuse("it is not a file")),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Err(refuse("there is no such file"));
             }

@@ -57,7 +57,7 @@ impl BenchArgs {
             if self.disconnect[..index].contains(time) {
                 let time = *time as f64 / SECOND as f64;
                 return Err(Failure::User(format!(
-                    "--disconnect: {time} s stands there twice; expected it once"
+                    "--disconnect: {time} s is given twice; expected it once"
                 )));
             }
         }
@@ -65,7 +65,7 @@ impl BenchArgs {
         let mut kinds = Vec::new();
         for (index, word) in words.iter().enumerate() {
             if words[..index].contains(word) {
-                return Err(Failure::User(format!("--kind: `{word}` stands there twice; expected it once")));
+                return Err(Failure::User(format!("--kind: `{word}` is given twice; expected it once")));
             }
             match word {
                 SimulatedKind::Bbm => kinds.extend(outages.iter().map(|outage| Kind::Bbm(*outage))),

@@ -6,7 +6,7 @@ use crate::Failure;
 pub fn only_once(settings: &[(String, String)]) -> Result<(), Failure> {
     for (index, (key, _)) in settings.iter().enumerate() {
         if settings[..index].iter().any(|(other, _)| other == key) {
-            return Err(Failure::User(format!("--set: `{key}` stands there twice; expected it once")));
+            return Err(Failure::User(format!("--set: `{key}` is given twice; expected it once")));
         }
     }
     Ok(())

@@ -15,7 +15,7 @@ fn mistakes_are_the_user_s_and_take_one_line() {
         (&["--seconds", "0"], "expected seconds, 0.1 to 600"),
         (&["--senders", "cubic"], "`cubic` is the kernel's own; expected one of ours"),
         (&["--senders", "etcp-v9"], "did you mean `etcp-v"),
-        (&["--senders", "etcp-v1,etcp-v1"], "`etcp-v1` stands there twice"),
+        (&["--senders", "etcp-v1,etcp-v1"], "`etcp-v1` is given twice"),
         (&["--connections", "0"], "expected 1 to 100000"),
         (&["--json", "/proc/nowhere/at/all.json"], "cannot write /proc/nowhere/at/all.json"),
     ];

@@ -27,7 +27,7 @@ fn paths(value: &serde_json::Value, path: &str, found: &mut BTreeSet<String>) {
             }
         }
         serde_json::Value::String(_) => (),
-        _ => assert!(found.insert(path.to_string()), "{path} stands there twice"),
+        _ => assert!(found.insert(path.to_string()), "{path} is given twice"),
     }
 }
 

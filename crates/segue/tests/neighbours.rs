@@ -89,7 +89,7 @@ fn mistakes_end_with_status_2_and_one_line() {
         (&["--neighbours", "-1"], "bad `-1`"),
         (&["--neighbours", "3 cubik"], "unknown congestion control `cubik`; expected one of"),
         (&["--neighbours", "3 cubic reno"], "bad `3 cubic reno`"),
-        (&["--neighbours", "3", "--set", "neighbours=2"], "`neighbours` stands there twice"),
+        (&["--neighbours", "3", "--set", "neighbours=2"], "`neighbours` is given twice"),
         (&["--neighbours", "3", "--at", "0.05s"], "expected no handoff before that, not at 0.05 s"),
         (
             &["--neighbours", "3", "--kind", "bbm", "--schemes", "sack,buffer-lcfd"],

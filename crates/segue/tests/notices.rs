@@ -93,12 +93,12 @@ fn mistakes_end_with_status_2_and_one_line() {
             "--notice-error: bad rate `0.5x`; expected rate=2x, a",
         ),
         ("compare wlan egprs --notice-error lat=1s", "did you mean `late`?"),
-        ("compare wlan egprs --notice-error late=1s,late=1s", "`late=` stands there twice"),
+        ("compare wlan egprs --notice-error late=1s,late=1s", "`late=` is given twice"),
         ("compare wlan egprs --notice-error=", "unknown part ``"),
         ("trace wlan egprs --at 5s --notice-error delay=-1ms", "--notice-error: bad delay `-1ms`"),
         (
             "compare wlan egprs --notice-error late=1s --set notice-error=late=1s",
-            "`notice-error` stands there twice",
+            "`notice-error` is given twice",
         ),
         ("run a.toml", "a.toml, line 3, column 16: notice_error: unknown part `rat`"),
         (
@@ -106,7 +106,7 @@ fn mistakes_end_with_status_2_and_one_line() {
             "b.toml, line 3, column 16: `notice_error` stands in `settings`, too; expected it once",
         ),
         ("run c.toml", "c.toml, line 4, column 16: notice_error: bad rate `0x`"),
-        ("sweep sweep.toml --out x.parquet", "notice_error: the value stands there twice"),
+        ("sweep sweep.toml --out x.parquet", "notice_error: the value is given twice"),
     ];
     for (words, part) in bad {
         let output = segue(here, words);

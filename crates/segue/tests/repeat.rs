@@ -125,7 +125,7 @@ fn other_files_and_other_commands_are_refused() {
     for (field, value, part) in [
         ("schemes", Value::from(vec!["sakk"]), "did you mean `sack`?"),
         ("pairs", Value::from(vec![vec!["wlam", "wlan"]]), "did you mean `wlan`?"),
-        ("at", Value::from(vec!["soon"]), "`soon` is no time"),
+        ("at", Value::from(vec!["soon"]), "`soon` is not a time"),
         ("flows", Value::from(Vec::<u32>::new()), "the list is empty"),
         ("flows", Value::from("1"), "not a comparison: invalid type"),
         ("packets", Value::from(0), "1 to 1000000"),
@@ -154,7 +154,7 @@ fn odd_documents_are_refused() {
     changed(&|document| document["origin"]["question"] = Value::Null);
     assert!(refused(folder, "repeat c.json", 2).contains("not a comparison"));
     changed(&|document| document["origin"]["files"]["/dev/zero"] = "0".into());
-    assert!(refused(folder, "repeat c.json", 2).contains("cannot read /dev/zero: it is no file"));
+    assert!(refused(folder, "repeat c.json", 2).contains("cannot read /dev/zero: it is not a file"));
     changed(&|document| document["rows"].as_array_mut().unwrap().reverse());
     let output = segue(folder, "repeat c.json");
     assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0), "the order of rows is no measure");

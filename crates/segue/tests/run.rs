@@ -465,7 +465,7 @@ fn bad_drives_are_refused_in_their_place() {
             own(&to("1.0", "3s")).replace("stay = '5s'", "stay = '0s'"),
             "the mean attached time is 0 s; expected 0.1",
         ),
-        (own(&(to("0.5", "1s") + &to("0.5", "2s"))), "a move from `a` to `a` stands there twice"),
+        (own(&(to("0.5", "1s") + &to("0.5", "2s"))), "a move from `a` to `a` is given twice"),
         ("[drive]\nof = 'wlan'\nstay = '10s'\n".into(), "drive.stay: this drive has none"),
         ("[drive]\nof = 'wlan'\nlength = '0s'\n".into(), "line 3, column 10:"),
         ("[drive]\nof = []\n".into(), "line 2, column 6: drive.of: the list is empty"),

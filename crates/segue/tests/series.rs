@@ -86,7 +86,7 @@ fn mistakes_end_with_status_2_and_one_line() {
         (&["--every", "2s"], "--handoffs"),
         (&["--handoffs", "2", "--every", "-2s"], "--every: bad `-2s`; expected a time above 0"),
         (&["--set", "handoffs=2"], "2 handoffs need a time between them"),
-        (&["--handoffs", "2", "--every", "3s", "--set", "handoffs=2"], "`handoffs` stands there twice"),
+        (&["--handoffs", "2", "--every", "3s", "--set", "handoffs=2"], "`handoffs` is given twice"),
         (
             &["--handoffs", "2", "--every", "1s", "--kind", "bbm"],
             "the next handoff begins 1 s after one that is without a link for 1 s; expected a longer time",

@@ -145,7 +145,7 @@ fn bad_words_are_one_line() {
     for (words, said) in [
         (&["--traffic", "vidoe"][..], "did you mean `video`?"),
         (&["--traffic", "video(4mbit)"], "expected two, such as 4mbit,30fps"),
-        (&["--traffic", "page", "--set", "traffic=page"], "`traffic` stands there twice"),
+        (&["--traffic", "page", "--set", "traffic=page"], "`traffic` is given twice"),
         (&["--traffic", "page", "--handoffs", "2", "--every", "3s"], "expected no --handoffs beside it"),
         (&["--traffic", "page", "--flows", "2"], "expected download or upload beside it"),
         (&["--traffic", "page", "--schemes", "sack,freeze"], "`freeze` acts at the mobile"),

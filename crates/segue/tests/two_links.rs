@@ -92,7 +92,7 @@ fn bad_words_are_refused() {
             "does not go with --handoffs",
         ),
         (compare(&["--kind", "soft", "--disconnect", "2s"]), "--disconnect is for break-before-make"),
-        (compare(&["--kind", "soft", "--soft", "split", "--set", "soft=split"]), "`soft` stands there twice"),
+        (compare(&["--kind", "soft", "--soft", "split", "--set", "soft=split"]), "`soft` is given twice"),
         (vec!["run", "a.toml"], "a.toml, line 4, column 11: overlap: bad `long`"),
         (vec!["run", "b.toml"], "`disconnect` is for break-before-make"),
     ] {

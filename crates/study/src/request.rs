@@ -194,7 +194,7 @@ impl Request {
         }
         for (index, flows) in self.flows.iter().enumerate() {
             if self.flows[..index].contains(flows) {
-                let problem = format!("`{flows}` stands there twice");
+                let problem = format!("`{flows}` is given twice");
                 return Err(RequestError::List { what: "--flows", problem });
             }
         }

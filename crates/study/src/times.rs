@@ -54,7 +54,7 @@ pub fn time(word: &str) -> Result<Nanos, String> {
     if quantity::is_below_resolution(word) {
         return Err(format!("`{word}` is below the resolution; expected 0s, or 1ns or more"));
     }
-    quantity::time(word).ok_or_else(|| format!("`{word}` is no time; expected {TIME}"))
+    quantity::time(word).ok_or_else(|| format!("`{word}` is not a time; expected {TIME}"))
 }
 
 #[cfg(test)]
@@ -81,7 +81,7 @@ mod tests {
             ("20s..1s/1s", "comes after the last"),
             ("1s..20s", "FIRST..LAST/STEP"),
             ("1s..2s/0s", "step is 0"),
-            ("x", "is no time"),
+            ("x", "is not a time"),
             ("0.0001us", "below the resolution; expected 0s, or 1ns or more"),
             ("0s..1000s/1us", "too many"),
         ] {

@@ -92,7 +92,7 @@ fn wrong(piece: &str, word: &str, expected: &str) -> RequestError {
 }
 
 fn twice(word: &str) -> RequestError {
-    refused(format!("`{word}` stands there twice; expected it once"))
+    refused(format!("`{word}` is given twice; expected it once"))
 }
 
 fn bulk(asked: &mut bool, word: &str) -> Result<String, RequestError> {
@@ -217,9 +217,9 @@ mod tests {
         for (words, said) in [
             ("", "--traffic: unknown ``; expected some of download, upload"),
             ("vidoe", "did you mean `video`?"),
-            ("download,both", "`download` stands there twice; expected it once"),
-            ("page,page", "`page` stands there twice"),
-            ("video(1mbit,25fps),video", "`video` stands there twice"),
+            ("download,both", "`download` is given twice; expected it once"),
+            ("page,page", "`page` is given twice"),
+            ("video(1mbit,25fps),video", "`video` is given twice"),
             ("video(4mbit", "`video(4mbit` has no closing bracket"),
             ("video(4mbit)", "`video(4mbit)` has 1 numbers in brackets; expected two, such as 4mbit,30fps"),
             ("video(0mbit,30fps)", "bad `0mbit`; expected a rate of 1kbit to 1gbit"),

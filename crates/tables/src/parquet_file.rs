@@ -218,7 +218,10 @@ impl ParquetReader {
             problem: problem.to_string(),
         };
         if !std::fs::metadata(path).map_err(unreadable)?.is_file() {
-            return Err(ParquetFileError::Read { path: path.to_path_buf(), problem: "it is no file".into() });
+            return Err(ParquetFileError::Read {
+                path: path.to_path_buf(),
+                problem: "it is not a file".into(),
+            });
         }
         let mut file = File::open(path).map_err(unreadable)?;
         let found = find_digest(&mut file).map_err(unreadable)?;

@@ -53,8 +53,8 @@ pub enum NoticeErrorWords {
         /// The most similar, in words.
         hint: String,
     },
-    /// A part that stands there twice.
-    #[error("`{part}=` stands there twice; expected it once")]
+    /// A part that is given twice.
+    #[error("`{part}=` is given twice; expected it once")]
     Twice {
         /// The part.
         part: &'static str,
@@ -195,7 +195,7 @@ mod tests {
             ("late=0.0001us", "bad late `0.0001us`; expected 0s, or 1ns or more, which is the resolution"),
             ("delay=0.1ns", "bad delay `0.1ns`; expected 0s, or 1ns or more"),
             ("late=101s", "bad late `101s`; expected late=100ms, a time up to 100s"),
-            ("rate=2x,rate=2x", "`rate=` stands there twice; expected it once"),
+            ("rate=2x,rate=2x", "`rate=` is given twice; expected it once"),
             ("rate=2x,", "unknown part ``"),
         ] {
             let refused = words.parse::<NoticeError>().unwrap_err().to_string();

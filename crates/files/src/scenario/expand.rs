@@ -187,7 +187,7 @@ impl ScenarioFile {
                 other => vec![other.with(SECOND)],
             };
             if more.iter().any(|kind| kinds.contains(kind)) {
-                let problem = "the kind stands there twice; expected each once".into();
+                let problem = "the kind is given twice; expected each once".into();
                 return Err(self.source.at(word.span(), problem));
             }
             kinds.extend(more);
@@ -216,7 +216,7 @@ impl ScenarioFile {
         for word in &disconnect.values {
             let length = time(word.get_ref()).map_err(|problem| self.source.at(word.span(), problem))?;
             if lengths.contains(&length) {
-                let problem = format!("`{}` stands there twice; expected each once", word.get_ref());
+                let problem = format!("`{}` is given twice; expected each once", word.get_ref());
                 return Err(self.source.at(word.span(), problem));
             }
             places.note("disconnect", format!("{} s", length as f64 / SECOND as f64), word.span());

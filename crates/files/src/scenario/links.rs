@@ -69,11 +69,8 @@ impl ScenarioFile {
             };
             let pair_of_links = (self.link(old)?, self.link(new)?);
             if links.contains(&pair_of_links) {
-                let problem = format!(
-                    "{} -> {} stands there twice; expected each pair once",
-                    old.get_ref(),
-                    new.get_ref()
-                );
+                let problem =
+                    format!("{} -> {} is given twice; expected each pair once", old.get_ref(), new.get_ref());
                 return Err(self.source.at(pair.span(), problem));
             }
             links.push(pair_of_links);
@@ -119,7 +116,7 @@ impl ScenarioFile {
             };
             for placed in more {
                 if links.iter().any(|other| other.link.text == placed.link.text) {
-                    let problem = format!("{} stands there twice; expected each link once", placed.link.text);
+                    let problem = format!("{} is given twice; expected each link once", placed.link.text);
                     return Err(self.source.at(placed.span, problem));
                 }
                 links.push(placed);

@@ -62,8 +62,8 @@ pub enum LinkError {
         /// The fault, and what was expected.
         problem: String,
     },
-    /// A word that stands there twice.
-    #[error("link `{link}`: `{word}=` stands there twice; expected it once")]
+    /// A word that is given twice.
+    #[error("link `{link}`: `{word}=` is given twice; expected it once")]
     Twice {
         /// The link.
         link: String,

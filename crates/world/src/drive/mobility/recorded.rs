@@ -154,7 +154,7 @@ impl Table {
                 return Err(self.line(line, problem));
             };
             if self.link_ids[column].replace(place).is_some() {
-                return Err(self.line(line, format!("column `{name}` stands there twice; expected it once")));
+                return Err(self.line(line, format!("column `{name}` is given twice; expected it once")));
             }
         }
         match COLUMNS[..NEEDED].iter().zip(self.link_ids).find(|(_, place)| place.is_none()) {

@@ -392,7 +392,7 @@ fn bad_files_are_refused_with_line_and_column() {
         ("", "drive.csv, line 1: nothing in it; expected columns from_s, until_s, link, queue, network"),
         ("from_s,until_s\n", "line 1: no column `link`; expected from_s"),
         ("from_s,until_s,link,colour\n", "line 1: unknown column `colour`; expected from_s"),
-        ("from_s,from_s,until_s,link\n", "line 1: column `from_s` stands there twice; expected it once"),
+        ("from_s,from_s,until_s,link\n", "line 1: column `from_s` is given twice; expected it once"),
         ("from_s,until_s,link\n", "line 1: a drive without stays; expected at least one"),
         ("from_s,until_s,link\n0,10,none\n", "line 2: a drive without stays"),
         ("from_s,until_s,link\n0,10\n", "line 2: 2 values; expected 3, as in the first line"),

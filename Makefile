@@ -143,7 +143,7 @@ agent-speed:
 
 agent-soak:
 	@scripts/setup --check $(NEED_ALL) lab
-	$(CARGO) test --locked -p segue-agent --test faults -- --ignored --nocapture a_hundred_handoffs
+	$(CARGO) test --locked -p segue-agent --test soak -- --ignored --nocapture a_hundred_handoffs
 
 install:
 ifeq ($(PROGRAM),)

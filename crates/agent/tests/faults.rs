@@ -377,12 +377,7 @@ for line in sys.stdin: print('ok' if state['ok'] and state['at'] else 'wrong',fl
 ";
 
 fn filters(host: &Host) -> String {
-    filters_of(host, "cable0")
-}
-
-fn filters_of(host: &Host, device: &str) -> String {
-    let of = format!("tc qdisc show dev {device} clsact; tc filter show dev {device} egress");
-    String::from_utf8_lossy(&host.shell(&format!("({of}) 2>/dev/null")).stdout).trim().to_owned()
+    host.filters_of("cable0")
 }
 
 /// A modem is plugged in after the agent has started, and again; its new device has another name, and the old one back.
@@ -415,8 +410,8 @@ fn a_device_may_come_later_and_come_again() {
         let done = host.shell(change);
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
         agent.until(change, || attached() == present);
-        assert_eq!(filters_of(&host, "sat0").contains("receiver_egress"), present, "{change}");
-        assert_eq!(filters_of(&host, "sat7"), "", "{change}");
+        assert_eq!(host.filters_of("sat0").contains("receiver_egress"), present, "{change}");
+        assert_eq!(host.filters_of("sat7"), "", "{change}");
     }
     // A device that comes in its place in one step, with its number.
     let number = host.shell("cat /sys/class/net/sat0/ifindex; ip -o link show sat0 | cut -d: -f1");
@@ -426,9 +421,9 @@ fn a_device_may_come_later_and_come_again() {
     let again = format!("ip link del sat0; ip link add sat0 index {number} type veth peer sat1");
     assert!(host.shell(&again).status.success());
     agent.until(&again, || seen() > before && attached());
-    assert!(filters_of(&host, "sat0").contains("receiver_egress"), "{}", agent.log());
+    assert!(host.filters_of("sat0").contains("receiver_egress"), "{}", agent.log());
     assert_eq!(agent.signal("-TERM"), Some(0));
-    assert_eq!(filters_of(&host, "sat0"), "", "{}", agent.log());
+    assert_eq!(host.filters_of("sat0"), "", "{}", agent.log());
 }
 
 /// Two devices exchange their names in one step; somebody has our place at a device, for a while.
@@ -451,7 +446,7 @@ fn devices_may_exchange_names_and_places_may_be_taken() {
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
         agent.until("both are served", || {
             attached() == [true, true, false]
-                && ["da", "db"].iter().all(|name| filters_of(&host, name).contains("receiver_egress"))
+                && ["da", "db"].iter().all(|name| host.filters_of(name).contains("receiver_egress"))
         });
     }
     let done = host.shell(
@@ -464,7 +459,7 @@ fn devices_may_exchange_names_and_places_may_be_taken() {
     agent.until("it is served as soon as it can be", || attached() == [true; 3]);
     assert_eq!(agent.signal("-TERM"), Some(0));
     for name in ["da", "db"] {
-        assert_eq!(filters_of(&host, name), "", "{}", agent.log());
+        assert_eq!(host.filters_of(name), "", "{}", agent.log());
     }
 }
 
@@ -544,26 +539,6 @@ fn an_agent_killed_while_it_tells_a_thousand_leaves_every_flow_alive() {
     assert!(!host.shell(&format!("test -e {}", host.pins())).status.success(), "pins stay");
 }
 
-/// Five handoffs with a hundred flows; `make agent-soak`: a hundred with a thousand.
-#[test]
-#[ignore = "needs kernel"]
-fn handoffs_lose_nothing() {
-    soak(5, 100);
-}
-
-#[test]
-#[ignore = "five minutes: make agent-soak"]
-fn a_hundred_handoffs_with_a_thousand_flows_lose_nothing() {
-    soak(100, 1000);
-}
-
-/// The same with a server that runs nothing of ours, which is sent messages after each gap.
-#[test]
-#[ignore = "needs kernel python3"]
-fn handoffs_of_flows_with_a_stranger_lose_nothing() {
-    soak_of_strangers(6, 100);
-}
-
 /// Nobody opens them, and the peers probe.
 #[test]
 #[ignore = "needs kernel python3"]
@@ -578,62 +553,4 @@ fn windows_that_a_killed_agent_has_closed_open_by_themselves() {
     agent.signal("-KILL");
     flows.speak(3);
     println!("{}", flows.end());
-}
-
-#[test]
-#[ignore = "five minutes: make agent-soak"]
-fn a_hundred_handoffs_with_a_thousand_flows_of_a_stranger_lose_nothing() {
-    soak_of_strangers(100, 1000);
-}
-
-fn soak_of_strangers(handoffs: usize, count: usize) {
-    let host = Host::with_two_cables();
-    let mut agent = host.agent();
-    let mut flows = host::Flows::with_stranger(&host, count);
-    change_cables(&host, &mut flows, handoffs);
-    let status = host.status();
-    assert_eq!(status["connections"]["negotiated"], 0, "{status}");
-    // A gap in every other handoff. A connection that was not busy when one began is left alone, and so is one with new
-    // data before its turn.
-    let number = |name: &str| status["others"][name].as_u64().expect("a number");
-    let most = (handoffs / 2 * count) as u64;
-    assert!((1..=most).contains(&number("helped")) && number("resumed") <= number("helped"), "{status}");
-    assert_eq!(number("unsent"), 0, "{status}");
-    // Three about each of four numbers, and of single ones no more than an outage of minutes would have.
-    assert!(number("messages") <= 24 * number("helped"), "{status}");
-    println!("{handoffs} handoffs, {count} flows: {}; {}", flows.end(), status["others"]);
-    assert_eq!(agent.signal("-TERM"), Some(0));
-    for device in ["cable0", "cable2"] {
-        assert_eq!(filters_of(&host, device), "", "{}", agent.log());
-    }
-}
-
-fn soak(handoffs: usize, count: usize) {
-    let host = Host::with_two_cables();
-    let mut agent = host.agent();
-    let mut flows = host::Flows::start(&host, count);
-    change_cables(&host, &mut flows, handoffs);
-    let status = host.status();
-    let rounds = status["notices"]["rounds"].as_u64().unwrap_or(0);
-    assert!(rounds >= handoffs as u64, "{status}");
-    assert_eq!(status["connections"]["negotiated"], count, "{status}");
-    flows.speak(1);
-    let report = flows.end();
-    println!("{handoffs} handoffs, {count} flows: {report}; notices: {}", status["notices"]);
-    assert_eq!(agent.signal("-TERM"), Some(0));
-}
-
-/// So many handoffs. Every other one has a gap of 300 ms without any link.
-fn change_cables(host: &Host, flows: &mut host::Flows, handoffs: usize) {
-    for handoff in 1..=handoffs {
-        if handoff % 2 == 0 {
-            let cables = ["cable0", "cable2"].map(|name| format!("ip link set {name} down")).join(";");
-            host.shell(&cables);
-            thread::sleep(Duration::from_millis(300));
-            host.shell("ip link set cable0 up; ip link set cable2 up");
-        }
-        host.move_to(handoff % 2);
-        flows.speak(1);
-        thread::sleep(Duration::from_millis(1500));
-    }
 }

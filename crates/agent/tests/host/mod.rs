@@ -89,6 +89,12 @@ impl Host {
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     }
 
+    /// Filters of what leaves by a device of the holder.
+    pub fn filters_of(&self, device: &str) -> String {
+        let of = format!("tc qdisc show dev {device} clsact; tc filter show dev {device} egress");
+        String::from_utf8_lossy(&self.shell(&format!("({of}) 2>/dev/null")).stdout).trim().to_owned()
+    }
+
     /// Output of the program when it runs with this added to its configuration, and ends at once.
     pub fn refuses(&self, more: &str, status: i32) -> String {
         std::fs::write(self.config(), format!("{more}\n{}", self.text())).expect("a file");

@@ -141,6 +141,7 @@
     const names = chosen();
     by("first").replaceChildren(...names.map((name) => new Option(name, name)));
     by("first").value = names.includes(wanted) ? wanted : names[0] ?? "";
+    by("chosen-schemes").textContent = names.join(", ") || "none";
   };
   const setSchemes = (names) => {
     for (const name of names.filter((name) => name && !box(name))) {
@@ -481,5 +482,6 @@
     }
   });
 
+  by("all-schemes").open = !matchMedia("(max-width: 900px)").matches;
   begin();
 })();

@@ -264,10 +264,14 @@ fn schemes() -> Markup {
     html! {
         fieldset #schemes {
             legend { "Schemes" }
-            div.choices { (boxes(&whole)) }
-            details {
-                summary { "Single algorithms" }
-                div #single-schemes .choices { (boxes(&single)) }
+            // Folded on a narrow screen, where the list is longer than the screen; the summary says what is chosen.
+            details #all-schemes open {
+                summary #chosen-schemes { (USUAL_SCHEMES.replace(',', ", ")) }
+                div.choices { (boxes(&whole)) }
+                details {
+                    summary { "Single algorithms" }
+                    div #single-schemes .choices { (boxes(&single)) }
+                }
             }
             div.row {
                 label for="first" { "Held against" }

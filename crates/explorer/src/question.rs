@@ -136,7 +136,7 @@ impl Words {
                 )));
             }
             if words.iter().any(|(other, _)| *other == key) {
-                return Err(Refusal::bad(format!("`{key}` stands there twice; expected it once")));
+                return Err(Refusal::bad(format!("`{key}` is given twice; expected it once")));
             }
             words.push((key.into_owned(), value.into_owned()));
         }
@@ -159,7 +159,9 @@ impl Words {
 
     fn number(&self, key: &str, usual: u64, [least, most]: [u64; 2]) -> Result<u64, Refusal> {
         let Some(word) = self.get(key) else { return Ok(usual) };
-        let number = word.parse::<u64>().ok().filter(|_| word.bytes().all(|b| b.is_ascii_digit()));
+        let digits = !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit());
+        // Digits that are no u64 are more than it holds.
+        let number = digits.then(|| word.parse::<u64>().unwrap_or(u64::MAX));
         number.filter(|number| (least..=most).contains(number)).ok_or_else(|| {
             let nearest = if number.is_some_and(|number| number > most) { most } else { least };
             Refusal::bad(format!(

@@ -151,7 +151,7 @@ fn allowed(endpoint: &str) -> impl Strategy<Value = String> + use<> {
         let at_senders = |name: &str| name.starts_with("etcp") || ["sack", "newreno", "rlci"].contains(&name);
         let runs = |name: &str| match name {
             "cubic" | "bbr" | "bbr3" => stack.starts_with("linux-6."),
-            "near" => !shared && ["", "ns2-sack1", "rfc", "linux"].contains(&stack.as_str()),
+            "near" => !shared,
             "backoff-reset" | "quic-reset" | "careful-resume" | "satcp" | "rtt-jump" => {
                 stack.is_empty() && !shared
             }
@@ -346,8 +346,10 @@ fn a_bad_word_is_named_with_the_nearest_valid_one() {
         (&format!("{links}&kind=mbbb"), &["`mbbb`", "mbb, bbm", "did you mean `mbb`"]),
         (&format!("{links}&flows=9"), &["bad flows `9`", "from 1 to 8", "nearest is 8"]),
         (&format!("{links}&flows=%2B3"), &["bad flows `+3`"]),
+        (&format!("{links}&seed=4294967296"), &["bad seed", "nearest is 4294967295"]),
+        (&format!("{links}&seed=99999999999999999999"), &["bad seed", "nearest is 4294967295"]),
         (&format!("{links}&schemes=etpc"), &["`etpc`", "did you mean `etcp`"]),
-        (&format!("{links}&schemes=sack,sack"), &["`sack` stands there twice"]),
+        (&format!("{links}&schemes=sack,sack"), &["`sack` is given twice"]),
         (&format!("{links}&schemes="), &["unknown scheme ``"]),
         (&format!("{links}&stack=linuks"), &["`linuks`", "did you mean `linux`"]),
         (&format!("{links}&notice-loss=1"), &["instant notice is never lost"]),
@@ -357,7 +359,7 @@ fn a_bad_word_is_named_with_the_nearest_valid_one() {
             &format!("{links}&kind=bbm&disconnect=0s"),
             &["disconnect `0s`", "0.001s to 60s", "nearest is 0.001s"],
         ),
-        (&format!("{links}&old=egprs"), &["`old` stands there twice"]),
+        (&format!("{links}&old=egprs"), &["`old` is given twice"]),
         (&format!("{links}&overlap=0s"), &["overlap `0s`", "nearest is 0.001s"]),
         (&format!("{links}&kind=soft&soft=twice"), &["unknown soft `twice`", "duplicate, split"]),
         (&format!("{links}&kind=ping-pong&return=soon"), &["bad return `soon`"]),

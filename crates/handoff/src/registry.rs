@@ -247,7 +247,11 @@ impl Scheme {
         SchemeError::Unknown {
             name: name.to_string(),
             expected: format!("one of {}", names.join(", ")),
-            hint: segue_words::did_you_mean(name, names),
+            hint: match name.to_lowercase().as_str() {
+                "quic" => "; all senders here are TCP's: quic-reset does what QUIC does on a new path".into(),
+                "mptcp" => "; all senders here are TCP's, with one path at a time".into(),
+                _ => segue_words::did_you_mean(name, names),
+            },
         }
     }
 }

@@ -40,6 +40,8 @@ pub const NO_CGROUP2: &str = "cgroup2 is not mounted here: mount -t cgroup2 none
 
 /// All that Segue on Linux makes use of.
 pub fn probe() -> Vec<Feature> {
+    // What libbpf misses is told in the table.
+    drop(quiet_libbpf());
     let kernel = release();
     let version = parse_version(&kernel);
     let at_least = |major, minor| version >= (major, minor);

@@ -39,7 +39,7 @@ rules! {
     12 "Fig. 1" "3.1" "more is in flight than this flow's share can hold: cwnd = ssthresh = share";
     13 "Fig. 2" "3.2" "in RTO recovery: the head is sent at once, ssthresh is this flow's share";
     14 "Fig. 3 (a)" "3.3" "the BDP falls: cwnd = ssthresh = share";
-    15 "Fig. 3 (a)" "3.3" "packets on the new link will overtake those on the old: reordering is expected";
+    15 "Fig. 3 (a)" "3.3" "the bandwidth more than triples: packets that overtake others are expected";
     16 "Fig. 3 (b)" "3.3" "fast retransmit while reordering is expected: SACK holes wait";
     17 "Fig. 3 (c)" "3.3" "a duplicate ACK lets one new packet out, and no hole is resent";
     18 "Fig. 3 (c)" "3.3" "more duplicate ACKs than reordering explains: normal SACK recovery";

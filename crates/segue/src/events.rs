@@ -28,9 +28,42 @@ struct Line {
 /// Widths of the columns for who (less the flow's number), what and state.
 const WIDTHS: (usize, usize, usize) = (8, 58, 62);
 
-/// Events from T on, or all.
-pub fn render(told: &SchemeTrace, all: bool, several_stacks: bool) -> String {
-    let mut text = format!("{}\n", heading(told, several_stacks));
+/// Events from T on, or all: one a line, with the sender and the rule in columns. Where a terminal is too narrow for that,
+/// they stand below the event, so that no row breaks.
+pub fn render(told: &SchemeTrace, all: bool, several_stacks: bool, terminal: Option<usize>) -> String {
+    let rows = table(told, all);
+    let longest = rows.lines().map(|row| row.chars().count()).max().unwrap_or(0);
+    match terminal.filter(|width| *width < longest) {
+        Some(width) => {
+            wrapped("", &heading(told, several_stacks), width)
+                + &below_one_another(told, all, width)
+                + &summary(told, width)
+        }
+        None => format!("{}\n{rows}{}", heading(told, several_stacks), summary(told, COLUMNS)),
+    }
+}
+
+/// When, who, what; below it the sender and the rule.
+fn below_one_another(told: &SchemeTrace, all: bool, width: usize) -> String {
+    let mut text = String::new();
+    let several = told.trace.experiment.flows > 1;
+    let who = WIDTHS.0 + if several { format!(" {}", told.trace.experiment.flows - 1).len() } else { 0 };
+    for line in lines(told, if all { 0 } else { told.trace.record.at }) {
+        let flow = line.flow.filter(|_| several).map(|flow| format!(" {flow}")).unwrap_or_default();
+        let head = format!("{:>13}  {:who$}  ", seconds(line.at), format!("{}{flow}", line.who));
+        text.push_str(&wrapped(&head, &line.what, width));
+        let rule = (!line.rule.is_empty()).then(|| format!("[{}]", line.rule));
+        let beside: Vec<String> = line.state.as_ref().map(state_text).into_iter().chain(rule).collect();
+        if !beside.is_empty() {
+            text.push_str(&wrapped(&" ".repeat(17), &beside.join("  "), width));
+        }
+    }
+    text
+}
+
+/// The events in columns, below their heads.
+fn table(told: &SchemeTrace, all: bool) -> String {
+    let mut text = String::new();
     let several = told.trace.experiment.flows > 1;
     let from = if all { 0 } else { told.trace.record.at };
     let (who, what, state) = WIDTHS;
@@ -53,7 +86,6 @@ pub fn render(told: &SchemeTrace, all: bool, several_stacks: bool) -> String {
         text.push_str(row.trim_end());
         text.push('\n');
     }
-    text.push_str(&summary(told, COLUMNS));
     text
 }
 

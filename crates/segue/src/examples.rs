@@ -1,7 +1,8 @@
 //! First commands to type: the page of `segue` alone, and the examples at the end of every `--help` and manual page.
 
-use crate::cli::Cli;
+use crate::cli::{self, Cli};
 use crate::screen;
+use clap::error::ErrorKind;
 use clap::{Command, CommandFactory};
 
 /// Examples of the program and of each command, by its words. Those of a command that this build lacks are passed over.
@@ -147,6 +148,27 @@ pub fn first_page() -> String {
     }
     page.push_str("\nsegue help COMMAND explains a command.\n");
     page
+}
+
+/// The fault in the words of a command line, in one line, with an example where a word is missing.
+pub fn one_line(error: &clap::Error) -> String {
+    let line = cli::one_line(error);
+    let example = (error.kind() == ErrorKind::MissingRequiredArgument)
+        .then(|| example_beside(&error.render().to_string()))
+        .flatten();
+    match example {
+        Some(example) => format!("{line}; for example {example}"),
+        None => line,
+    }
+}
+
+/// The first example of the command whose usage an error shows.
+fn example_beside(error: &str) -> Option<&'static str> {
+    let usage = error.split_once("Usage: segue ")?.1;
+    let command: Vec<&str> =
+        usage.split_whitespace().take_while(|word| !word.starts_with(['<', '[', '-'])).collect();
+    let command = command.join(" ");
+    EXAMPLES.iter().find(|(name, _)| *name == command)?.1.first().copied()
 }
 
 #[cfg(test)]

@@ -51,17 +51,18 @@ fn overview(text: &mut String, width: usize) {
     for (name, link) in PRESETS {
         links.add_row([name, link]);
     }
-    let tables = [schemes, named, links, common_settings(width)];
+    let tables = [schemes, named, links, common_settings(width, |_| true)];
     text.push_str(&tables.iter().map(lines).collect::<Vec<_>>().join("\n"));
     text.push_str("\nLinks of today, such as wifi6 and leo, and words of links: segue links\n");
     text.push_str("Settings of one scheme, or the departures of one stack: segue schemes NAME\n");
+    text.push_str("Sections and open points of algorithms.md: segue explain 2.4, segue explain 9.17\n");
 }
 
-/// Settings that concern every scheme.
-fn common_settings(width: usize) -> Table {
+/// Settings that concern every scheme, less those of stacks that do not have them.
+fn common_settings(width: usize, has: impl Fn(&str) -> bool) -> Table {
     let mut settings =
         plain_table(&["SETTING", "VALUES", "WHAT IT DECIDES (open point of algorithms.md)"], width);
-    for s in STACK_SETTINGS {
+    for s in STACK_SETTINGS.iter().filter(|setting| has(setting.name)) {
         settings.add_row([s.name, s.values, s.meaning]);
     }
     for s in ROUTER_SETTINGS {
@@ -89,7 +90,7 @@ fn describe_stack(text: &mut String, stack: &StackProfile, width: usize) {
         let from = if departure.starts_with("unlike ") { "" } else { "departs from the RFCs: " };
         text.push_str(&wrapped("  ", &format!("{from}{departure}"), width));
     }
-    text.push_str(&format!("\n{}", lines(&common_settings(width))));
+    text.push_str(&format!("\n{}", lines(&common_settings(width, |key| stack.has(key)))));
 }
 
 /// A stack that a kernel lacks, or a word that is nearer to a stack than to any scheme.
@@ -132,6 +133,10 @@ fn describe_scheme(text: &mut String, name: &str, width: usize) -> Result<(), Fa
     for setting in Scheme::settings_of(name) {
         table.add_row([setting.name, &setting.default, setting.section, setting.meaning]);
     }
-    text.push_str(&format!("{}\n{}", lines(&table), lines(&common_settings(width))));
+    // With another stack (--stack) those of that one.
+    let stack = Scheme::entry_of(name).and_then(|entry| StackProfile::named(entry.stack));
+    let has = |key: &str| stack.as_ref().is_none_or(|stack| stack.has(key));
+    text.push_str(&format!("{}\n{}", lines(&table), lines(&common_settings(width, has))));
+    text.push_str("\nSections and open points of algorithms.md: segue explain 2.4, segue explain 9.17\n");
     Ok(())
 }

@@ -92,6 +92,8 @@ pub struct Screen {
     pub colour: bool,
     /// Columns of a line.
     pub width: usize,
+    /// Those of a terminal, or of the environment: what is longer breaks there. `None` in a file or a pipe.
+    pub terminal: Option<usize>,
     /// How progress is shown.
     pub progress: Watched,
 }
@@ -103,6 +105,7 @@ impl Screen {
         Self {
             colour: colour.on_stdout(),
             width: columns(),
+            terminal: terminal().map(|columns| width(Some(columns))),
             progress: if quiet { Watched::Nothing } else { progress.shown(watched) },
         }
     }
@@ -110,7 +113,12 @@ impl Screen {
 
 /// Columns of a line on standard output.
 pub fn columns() -> usize {
-    width(wished().or_else(|| comfy_table::Table::new().width()))
+    width(terminal())
+}
+
+/// Columns that the environment or the terminal says.
+fn terminal() -> Option<u16> {
+    wished().or_else(|| comfy_table::Table::new().width())
 }
 
 /// The columns that the environment asks for (COLUMNS, POSIX.1-2017, 8.3), whatever the terminal has.

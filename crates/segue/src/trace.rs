@@ -34,10 +34,10 @@ pub struct TraceArgs {
     /// What the user does beside the downloads, whose packets are shown: a list as of `segue compare`, with download
     #[arg(long, value_name = "WORD,...", value_parser = word, allow_hyphen_values = true)]
     pub traffic: Option<String>,
-    /// Print all events since the flows began, not only those since the handoff
+    /// Print all events since the flows began, not only those since the handoff; also beside files
     #[arg(long, conflicts_with = "story")]
     pub all: bool,
-    /// Tell the handoff in words instead of events
+    /// Tell the handoff in words instead of events; also beside files
     #[arg(long)]
     pub story: bool,
     /// Write every event as JSON lines (- for standard output)
@@ -126,13 +126,16 @@ pub fn run(args: &TraceArgs, origin: &Origin, screen: &Screen) -> Result<(), Fai
         outputs::write(Some(output), || Ok::<_, Failure>(xplot(told, flow)))?;
     }
     outputs::write(json, || traces.iter().map(trace_lines).collect::<Result<String, _>>())?;
-    if !on_stdout {
+    // Who asks for files reads them; the log comes where it is asked for, or nothing else is.
+    let files = [&args.json, &args.report, &args.pcap, &args.qlog, &args.xplot, &args.flent];
+    let into_files = files.iter().any(|to| to.is_some());
+    if args.story || args.all || !into_files {
         let several = several_stacks(&traces);
         for told in &traces {
             let text = if args.story {
                 events::story(told, several, screen.width)
             } else {
-                events::render(told, args.all, several)
+                events::render(told, args.all, several, screen.terminal)
             };
             print(&text)?;
         }

@@ -292,7 +292,7 @@ fn mistakes_end_with_status_2_and_one_line() {
         ("compare trace:/nowhere/x wlan", "cannot read /nowhere/x"),
         ("compare trace:/dev/null wlan", "trace is empty"),
         ("compare trace:/dev/null,queue=-1 wlan", "bad queue `-1`"),
-        ("compare trace:/dev/null,delay=1ms,delay=2ms wlan", "`delay=` stands there twice"),
+        ("compare trace:/dev/null,delay=1ms,delay=2ms wlan", "`delay=` is given twice"),
         ("compare wlan", "<NEW>"),
         ("comparison wlan", "--help lists the commands"),
         ("comapre wlan egprs", "did you mean `compare`"),
@@ -302,7 +302,7 @@ fn mistakes_end_with_status_2_and_one_line() {
         ("compare wlan egprs --schemes ,", "unknown scheme"),
         ("compare wlan egprs --stack rcf", "did you mean `rfc`"),
         ("compare wlan egprs --kind mbx", "did you mean `mbb`"),
-        ("compare wlan egprs --kind mbb,bbm,mbb", "--kind: `mbb` stands there twice"),
+        ("compare wlan egprs --kind mbb,bbm,mbb", "--kind: `mbb` is given twice"),
         ("compare wlan egprs --flows 0", "1 to 1000"),
         ("compare wlan egprs --flows -1", "whole numbers"),
         ("compare wlan egprs --packets -1", "invalid value '-1' for '--packets <P>'"),
@@ -315,7 +315,7 @@ fn mistakes_end_with_status_2_and_one_line() {
         ("compare wlan egprs --disconnect 2s", "expected --kind bbm"),
         ("compare wlan egprs --disconnect 1s --kind mbb", "expected --kind bbm"),
         ("trace wlan egprs --at 5s --disconnect 2s", "expected --kind bbm"),
-        ("compare wlan egprs --kind bbm --disconnect 2s,2s", "--disconnect: 2 s stands there twice"),
+        ("compare wlan egprs --kind bbm --disconnect 2s,2s", "--disconnect: 2 s is given twice"),
         (
             "compare wlan egprs --kind bbm --disconnect 2s,",
             "'--disconnect <TIME,...>' has an empty value; expected one or more, with a comma between two",
@@ -358,10 +358,7 @@ fn mistakes_end_with_status_2_and_one_line() {
         ("compare --verbose wlan hsdpa", "unexpected argument '--verbose' found"),
         ("compare -v wlan hsdpa", "unexpected argument '-v' found"),
         ("compare wlan egprs --set a1-in-bbm=perhaps", "expected on or off"),
-        (
-            "compare wlan egprs --set a1-in-bbm=on --set a1-in-bbm=off",
-            "--set: `a1-in-bbm` stands there twice",
-        ),
+        ("compare wlan egprs --set a1-in-bbm=on --set a1-in-bbm=off", "--set: `a1-in-bbm` is given twice"),
         ("trace wlan egprs --at 5s --story --json -", "expected a file for that, or no --story"),
         ("trace wlan egprs --at 5s --all --json -", "expected a file for that, or no --all"),
         ("compare wlan egprs --set a1-in-bb=on", "did you mean `a1-in-bbm`"),
@@ -391,7 +388,7 @@ fn mistakes_end_with_status_2_and_one_line() {
         ("schemes sak", "did you mean `sack`"),
         ("completions basch", "did you mean `bash`"),
         ("compare wlan hsdpa --columns mediam", "did you mean `median`"),
-        ("compare wlan hsdpa --columns q1,q1", "`q1` stands there twice"),
+        ("compare wlan hsdpa --columns q1,q1", "`q1` is given twice"),
         ("compare wlan hsdpa --columns q1 --wide", "cannot be used with '--wide'"),
         ("explain A99", "nothing is called `A99`"),
     ];
@@ -573,102 +570,21 @@ fn notice_delay_and_loss_change_the_run_and_total_loss_is_plain_tcp() {
     assert_eq!(plain, transfers(&["--schemes", "etcp", "--notice", "in-band", "--notice-loss", "2"]));
 }
 
-fn json_rows(args: &[&str]) -> Vec<serde_json::Value> {
-    let text = stdout(&segue(&[args, &["--json", "-"]].concat()));
-    let document: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-    document["rows"].as_array().expect("rows").clone()
-}
-
-/// README.md has blocks of the demo as they are printed.
 #[test]
-fn the_readme_shows_the_demo() {
-    let readme = include_str!("../../../README.md");
-    let makefile = include_str!("../../../Makefile").replace("\\\n", " ");
-    let demo = makefile.lines().find_map(|line| line.strip_prefix("DEMO := ")).expect("the demo's words");
-    let printed = stdout(&segue(&demo.split_whitespace().collect::<Vec<_>>()));
-    let (_, shown) = readme.split_once("```text\n").expect("a listing");
-    let (shown, _) = shown.split_once("\n```").expect("its end");
-    assert!(shown.lines().count() >= 10);
-    for block in shown.split("\n\n") {
-        assert!(printed.contains(block), "{block}\nis not among\n{printed}");
-    }
-}
-
-/// README.md and docs/reference/schemes.md say which TCP gains what.
-#[test]
-fn the_gains_that_pages_state_are_measured() {
-    let readme = include_str!("../../../README.md");
-    let schemes = include_str!("../../../docs/reference/schemes.md");
-    let (slow, fast) = ("200kbit/300ms", "6400kbit/9ms");
-    let (mbb, second, ten) = ("make-before-break", "break-before-make 1 s", "break-before-make 10 s");
-    let rows = [
-        (fast, slow, mbb, true),
-        (fast, slow, second, true),
-        (fast, slow, ten, true),
-        (slow, fast, mbb, true),
-        (slow, fast, second, true),
-        (fast, fast, ten, true),
-        ("50mbit/20ms", "10mbit/30ms", mbb, false),
-        ("50mbit/20ms", "10mbit/30ms", second, false),
-        ("10mbit/30ms", "50mbit/20ms", mbb, false),
-        ("10mbit/30ms", "50mbit/20ms", second, false),
-    ];
-    let stacks: [&[&str]; 5] = [
-        &["--stack", "ns2-sack1"],
-        &["--stack", "rfc"],
-        &["--stack", "linux", "--set", "enact=linux"],
-        &["--stack", "linux-6.12"],
-        &["--stack", "linux-6.12/bbr"],
-    ];
-    let mut links = (String::new(), String::new());
-    for (old, new, kind, in_readme) in rows {
-        let kind_words: &[&str] = match kind {
-            "make-before-break" => &["--kind", "mbb"],
-            "break-before-make 1 s" => &["--kind", "bbm"],
-            _ => &["--kind", "bbm", "--disconnect", "10s"],
-        };
-        let ratios = stacks.map(|stack| {
-            let rows = json_rows(&[&["compare", old, new], kind_words, stack].concat());
-            format!("{:.2}", rows[1]["against_first"]["ratio_median"].as_f64().expect("a ratio"))
-        });
-        let first = match links == (old.into(), new.into()) {
-            true => String::new(),
-            false => format!(" {old} -> {new}"),
-        };
-        links = (old.into(), new.into());
-        let line = format!("|{first} | {kind} | {} |\n", ratios.join(" | "));
-        assert!(schemes.contains(&line), "docs/reference/schemes.md lacks: {line}");
-        assert!(!in_readme || readme.contains(&line), "README.md lacks: {line}");
-    }
-}
-
-/// The tutorial's first table is what its command prints.
-#[test]
-fn the_tutorial_shows_what_is_printed() {
-    let page = include_str!("../../../docs/guide/tutorial.md");
-    let printed = stdout(&segue(&[&LINKS[..], &["--schemes", "sack,etcp"]].concat()));
-    let (block, _) = printed.split_once("\n\n").expect("a block");
-    assert!(page.contains(block), "docs/guide/tutorial.md lacks\n{block}");
-}
-
-/// The picture of README.md (scripts/readme-picture) is of the handoff that it names.
-#[test]
-fn the_picture_of_the_readme_is_current() {
-    let picture = include_str!("../../../docs/guide/outage.svg");
-    let (_, command) = picture.split_once("segue trace ").expect("its command");
-    let (command, _) = command.split_once("</desc>").expect("its end");
-    let words: Vec<&str> = ["trace"].into_iter().chain(command.split(' ')).chain(["--story"]).collect();
-    let told = stdout(&segue(&words)).split_whitespace().collect::<Vec<_>>().join(" ");
-    let seconds = |after: &str| -> Vec<f64> {
-        let parts = told.split(after).skip(1);
-        parts.map(|part| part.split(' ').next().and_then(|n| n.parse().ok()).expect("seconds")).collect()
-    };
-    let (transfers, bounds) = (seconds("to the end: transfer "), seconds(", bound "));
-    for label in [
-        format!("regular TCP: {:.2} s", transfers[0]),
-        format!("etcp-v1: {:.2} s", transfers[1]),
-        format!("bound {:.2} s", bounds[0]),
+fn who_leaves_words_out_sees_an_example() {
+    for (command, missing, example) in [
+        ("compare", "<OLD> <NEW>", "segue compare wlan hsdpa"),
+        ("trace", "--at <TIME>", "segue trace wlan hsdpa --at 5s --story"),
+        ("repeat", "not provided: <", "segue repeat result.json"),
     ] {
-        assert!(picture.contains(&label), "{label}: draw it again with scripts/readme-picture");
+        let words: Vec<&str> = command.split(' ').collect();
+        let output = segue(&words);
+        let line = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{command}: {line}");
+        assert!(
+            line.contains(missing) && line.trim_end().ends_with(&format!("; for example {example}")),
+            "{line}"
+        );
+        assert_eq!(line.lines().count(), 1, "{line}");
     }
 }

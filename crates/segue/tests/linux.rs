@@ -220,6 +220,7 @@ fn every_command_runs_on_it() {
             &captures,
             "--report",
             &out("r.html"),
+            "--story",
         ];
         let told = printed(&[&words[..], &more].concat());
         assert!(told.contains(&format!("etcp-v1 on linux-6.12/{cc}: ")), "{told}");

@@ -209,3 +209,32 @@ fn combinations_that_cannot_be_are_refused() {
         }
     }
 }
+
+/// What a page lists as a setting of a stack can be set there, and what can be set is listed.
+#[test]
+fn a_scheme_lists_the_settings_of_its_stack() {
+    let of_stacks = [
+        ("initial-window", "10"),
+        ("receive-window", "100"),
+        ("rto-floor-ms", "200"),
+        ("rto-tick-ms", "0"),
+        ("delayed-ack-ms", "0"),
+        ("window-rules", "rfc5681"),
+        ("newreno-guard", "on"),
+        ("newreno-timer", "first"),
+        ("hz", "1000"),
+        ("ecn", "on"),
+        ("time-stamps", "on"),
+        ("notice-sample", "on"),
+    ];
+    for scheme in ["satcp", "sack"] {
+        let page = printed(&["schemes", scheme]);
+        for (key, value) in of_stacks {
+            let listed = page.lines().any(|line| line.split_whitespace().next() == Some(key));
+            let setting = format!("{key}={value}");
+            let asked = ["compare", "wlan", "hsdpa", "--at", "5s", "--schemes", scheme, "--set", &setting];
+            assert_eq!(segue(&asked).status.success(), listed, "{scheme}: {key}");
+        }
+    }
+    assert!(!printed(&["schemes", "linux-6.12"]).contains("newreno-guard"));
+}

@@ -64,6 +64,31 @@ fn lists_and_explanations_fit() {
     }
 }
 
+/// The log of a trace has a row for each event in a pipe, and on a line that is long enough; else what its row says stands
+/// below one another.
+#[test]
+fn the_log_of_a_trace_fits_its_terminal() {
+    let words: Vec<&str> =
+        "trace 6400kbit/9ms 200kbit/300ms --at 8.2s --schemes sack,etcp --flows 2".split(' ').collect();
+    let piped = printed(None, &words);
+    assert_eq!(printed(Some(250), &words), piped);
+    assert!(piped.lines().any(|line| line.chars().count() > 120));
+    for width in [80, 120] {
+        let narrow = printed(Some(width), &words);
+        assert_fits(width.into(), &words, &narrow);
+        // All that the rows say, in the same order.
+        let times = |text: &str| -> Vec<String> {
+            let words = text.lines().filter_map(|line| line.split_whitespace().next());
+            words.filter(|word| word.len() > 10 && word.contains('.')).map(String::from).collect()
+        };
+        assert_eq!(times(&narrow), times(&piped), "{width}");
+        let narrow = narrow.split_whitespace().collect::<Vec<_>>().join(" ");
+        for part in ["receives the notice: ", " flight ", "[A1, case 1 (2.1)]"] {
+            assert!(narrow.contains(part), "{width}: {part}: {narrow}");
+        }
+    }
+}
+
 #[test]
 fn help_fits() {
     let page = printed(None, &["--help"]);

@@ -223,17 +223,23 @@ fn an_interrupted_trace_leaves_nothing() {
     }
 }
 
-/// The story does not depend on how much is kept.
+/// Neither story nor log depends on how much is kept.
 #[test]
 fn long_before_the_handoff_nothing_is_needed() {
     let folder = tempfile::tempdir().expect("a folder");
     let json = folder.path().join("x");
     let json = json.to_str().expect("UTF-8");
-    for way in [&["--story"][..], &[]] {
-        let short = trace(&[&["--schemes", "sack,etcp-a5"], way].concat());
-        let whole = trace(&[&["--schemes", "sack,etcp-a5", "--json", json], way].concat());
-        assert_eq!(text(&short.stdout), text(&whole.stdout));
-    }
+    let schemes = ["--schemes", "sack,etcp-a5"];
+    let printed = |more: &[&str]| text(&trace(&[&schemes, more].concat()).stdout);
+    assert_eq!(printed(&["--story"]), printed(&["--story", "--json", json]));
+    let since = |log: &str| -> Vec<String> {
+        let time = |line: &str| line.split_whitespace().next().and_then(|word| word.parse::<f64>().ok());
+        let rows = log.lines().filter(|line| time(line).is_some_and(|time| time >= 8.2));
+        rows.map(|row| row.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+    };
+    let short = since(&printed(&[]));
+    assert!(short.len() > 100, "{short:?}");
+    assert_eq!(short, since(&printed(&["--all"])));
 }
 
 /// On the stack of today's RFCs SACK, and not a third duplicate ACK, tells of a loss.
@@ -284,9 +290,11 @@ fn reports_stay_below_three_megabytes() {
         assert!(segue(&[arguments, &["--report", path]].concat()).status.success(), "{arguments:?}");
         let page = std::fs::read_to_string(&file).expect("a page");
         assert!(page.len() < 3_000_000, "{arguments:?}: {} bytes", page.len());
-        let blocks = page.matches("<h2>One handoff").count();
+        let heading = "<h2 id=\"one-handoff-";
+        let blocks = page.matches(heading).count();
+        assert_eq!(blocks > 0, arguments[0] == "compare", "{arguments:?}: {blocks} blocks");
         if blocks > 30 {
-            for block in page.split("<h2>One handoff").skip(1) {
+            for block in page.split(heading).skip(1) {
                 assert!(
                     block.contains("time-sequence") || block.contains("Time-sequence"),
                     "a block without a picture"
@@ -320,4 +328,22 @@ fn a_very_slow_link_is_neither_silent_nor_done() {
     assert!(story.contains("given up: the transfer is not done"), "{story}");
     let page = text(&segue(&[&links[..], &["--report", "-"]].concat()).stdout);
     assert!(page.contains(">not done</text>") && !page.contains(">400.0 s</text>"));
+}
+
+/// Who asks for files alone reads files.
+#[test]
+fn a_log_comes_where_nothing_else_is_asked_for_or_with_its_word() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let page = folder.path().join("why.html").display().to_string();
+    let captures = folder.path().join("captures").display().to_string();
+    let files = ["--report", &page, "--pcap", &captures];
+    assert_eq!(text(&trace(&files).stdout), "");
+    assert!(folder.path().join("why.html").exists() && folder.path().join("captures/sack.pcapng").exists());
+    let log = text(&trace(&[]).stdout);
+    assert!(log.contains("the handoff: the new link takes over"), "{log}");
+    for word in ["--all", "--story"] {
+        let told = text(&trace(&[word]).stdout);
+        assert_eq!(text(&trace(&[&files[..], &[word]].concat()).stdout), told, "{word}");
+        assert!(told.lines().count() > 20, "{word}: {told}");
+    }
 }

@@ -73,7 +73,7 @@ pub fn planned(
         if schemes.iter().any(|other| other.name == *name) {
             return Err(RequestError::List {
                 what: "--schemes",
-                problem: format!("`{name}` stands there twice"),
+                problem: format!("`{name}` is given twice"),
             });
         }
         // Building once without settings reports an unknown name first.
@@ -181,7 +181,13 @@ fn stack_named(name: &str) -> Result<StackProfile, RequestError> {
     StackProfile::named(name).ok_or_else(|| RequestError::Stack {
         name: name.to_string(),
         expected: names().collect::<Vec<_>>().join(", "),
-        hint: did_you_mean(name, names()),
+        hint: match CcName::named(&name.to_lowercase()) {
+            Some(control) => format!(
+                "; {0} is a congestion control: --stack linux-6.12/{0}, or the scheme {0}",
+                control.name()
+            ),
+            None => did_you_mean(name, names()),
+        },
     })
 }
 
@@ -243,6 +249,11 @@ mod tests {
         let stack = |name| stack_named(name).unwrap_err().to_string();
         assert!(stack("linuks").ends_with("; did you mean `linux`?"), "{}", stack("linuks"));
         assert!(stack("cubic").starts_with("unknown stack `cubic`; expected one of "), "{}", stack("cubic"));
+        for control in ["cubic", "BBR"] {
+            let own = format!("--stack linux-6.12/{}, or the scheme", control.to_lowercase());
+            assert!(stack(control).contains(&own), "{}", stack(control));
+            assert!(stack_named(&format!("linux-6.12/{}", control.to_lowercase())).is_ok());
+        }
         let scheme = |name| Scheme::build(name, &[]).map(|_| ()).unwrap_err().to_string();
         assert!(scheme("sak").ends_with("; did you mean `sack`?"), "{}", scheme("sak"));
         let key = |name| check_key(name, &[], &[]).unwrap_err().to_string();

@@ -168,7 +168,7 @@ static:
 # With cargo-deb (cargo install cargo-deb). PROGRAM as above: the package of out/static/segue needs no libraries.
 deb:
 	@scripts/setup --check $(NEED_ALL)
-	@rm -rf out/deb
+	@rm -rf out/deb out/segue_*.deb
 ifeq ($(PROGRAM),)
 	$(CARGO) build --release --locked -p segue -p segue-agent
 	packaging/install "$(RELEASE)" out/deb /usr /etc

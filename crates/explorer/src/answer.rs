@@ -108,12 +108,17 @@ pub fn handoff_view(
 }
 
 /// The events as `segue trace --json -` writes them.
-pub fn lines(question: &Question, cancellation: &Cancellation) -> Result<Option<String>, Refusal> {
+pub fn lines(
+    question: &Question,
+    cancellation: &Cancellation,
+    program: &str,
+) -> Result<Option<String>, Refusal> {
     if !bounded(question, cancellation, Told::FromTheStart)? {
         return Ok(None);
     }
     let traces = explain(&question.plan, moment(question));
-    traces.iter().map(trace_lines).collect::<Result<String, _>>().map(Some).map_err(Refusal::ours)
+    let lines = traces.iter().map(|told| trace_lines(told, program));
+    lines.collect::<Result<String, _>>().map(Some).map_err(Refusal::ours)
 }
 
 /// The capture as `segue trace --pcap` writes it.

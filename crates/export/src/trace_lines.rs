@@ -164,6 +164,8 @@ pub enum LineEvent<'a> {
 pub struct Run<'a> {
     /// Version of these lines.
     version: u32,
+    /// Version of Segue, with the commit where it is known.
+    program: &'a str,
     old: &'a str,
     new: &'a str,
     kind: &'static str,
@@ -292,8 +294,8 @@ fn is_zero(value: &u32) -> bool {
     *value == 0
 }
 
-/// All events of a trace, one JSON object a line.
-pub fn trace_lines(told: &SchemeTrace) -> Result<String, serde_json::Error> {
+/// All events of a trace, one JSON object a line. `program` is the version of Segue.
+pub fn trace_lines(told: &SchemeTrace, program: &str) -> Result<String, serde_json::Error> {
     let trace = &told.trace;
     let mut text = String::new();
     let mut push = |ns: Nanos, event: LineEvent| -> Result<(), serde_json::Error> {
@@ -301,7 +303,7 @@ pub fn trace_lines(told: &SchemeTrace) -> Result<String, serde_json::Error> {
         text.push('\n');
         Ok(())
     };
-    push(0, LineEvent::Run(run(told)))?;
+    push(0, LineEvent::Run(run(told, program)))?;
     for event in &trace.events {
         push(event.at, line(told, event))?;
     }
@@ -309,11 +311,12 @@ pub fn trace_lines(told: &SchemeTrace) -> Result<String, serde_json::Error> {
     Ok(text)
 }
 
-fn run(told: &SchemeTrace) -> Run<'_> {
+fn run<'a>(told: &'a SchemeTrace, program: &'a str) -> Run<'a> {
     let experiment = &told.trace.experiment;
     let record = &told.trace.record;
     Run {
         version: 1,
+        program,
         old: &experiment.old.text,
         new: &experiment.new.text,
         kind: experiment.kind.word(),

@@ -61,6 +61,8 @@ fn json_on_standard_output_is_all_there_is() {
     let runs: Vec<_> = lines.iter().filter(|line| line["event"] == "run").collect();
     assert_eq!(runs.iter().map(|run| &run["scheme"]).collect::<Vec<_>>(), ["sack", "etcp-v1"]);
     assert_eq!(runs[0]["version"], 1);
+    let program = runs[0]["program"].as_str().expect("a version");
+    assert!(program.starts_with(env!("CARGO_PKG_VERSION")), "{program}");
     assert_eq!(lines.iter().filter(|line| line["event"] == "counts").count(), 2);
     assert_eq!(output.stdout, trace(&["--schemes", "sack,etcp-v1", "--json", "-"]).stdout, "the same bytes");
 }

@@ -65,6 +65,7 @@ fn run() -> Value {
         "run",
         [
             ("version", json!({ "const": 1 })),
+            ("program", text("Version of Segue, with the commit where it is known.")),
             ("old", text("Link before.")),
             ("new", text("Link after.")),
             ("kind", words_of::<SimulatedKind>()),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """CoDel, FQ-CoDel, PIE and RED beside the simulator's, written from RFC 8289 (section 5), RFC 8290 (section 4),
-RFC 8033 (sections 4 and 5; what Linux's sch_pie.c does where it leaves that open) and Floyd and Jacobson (1993,
-section 4; gentle, 2000) alone. Random numbers are those of PCG (O'Neill 2014, MCG of 128 bits, XSL-RR).
+RFC 8033 (sections 4 and 5; what Linux's sch_pie.c does where it leaves that open), Floyd and Jacobson (1993,
+section 4; gentle, 2000) and the rules of ns-2's red.cc alone. Random numbers are those of PCG (O'Neill 2014, MCG of 128 bits, XSL-RR).
 
 One link of 10 Mbit/s for 60 s. Prints what crates/netsim/tests/aqm.rs expects:
 
@@ -204,56 +204,59 @@ class Pie:
 
 class Red:
     """Floyd and Jacobson, section 4: the mean at each arrival, and of those between the thresholds each with
-    pb / (1 - count pb); gentle: from max_p at the upper threshold to 1 at twice as many."""
+    pb / (1 - count pb); gentle: from max_p at the upper threshold to 1 at twice as many. ns-2's red.cc: nothing is
+    dropped early that finds fewer than two packets, nor the first that could be; whole packets of idle time, which
+    begins when the server asks in vain."""
 
     MIN, MAX, MAX_P, W, SLOT = 5.0, 15.0, 0.1, 0.002, 1_200_000
 
     def __init__(self, limit):
         self.fifo, self.limit, self.random = Fifo(), limit, Random(1, 0)
-        self.avg, self.count, self.q_time = 0.0, -1, 0
+        self.avg, self.count, self.old, self.q_time = 0.0, 0, False, 0
 
     def enqueue(self, packet, drop):
+        waiting = len(self.fifo.packets)
         if self.q_time is not None:
-            self.avg *= (1 - self.W) ** ((packet[1] - self.q_time) / self.SLOT)
+            self.avg *= (1 - self.W) ** ((packet[1] - self.q_time) // self.SLOT)
             self.q_time = None
-        self.avg += self.W * (len(self.fifo.packets) - self.avg)
+        self.avg += self.W * (waiting - self.avg)
+        self.count += 1
         dropped = False
-        if self.avg < self.MIN:
-            self.count = -1
+        if self.avg < self.MIN or waiting < 2:
+            self.old = False
+        elif self.avg >= 2 * self.MAX:
+            dropped = True
+        elif not self.old:
+            self.old, self.count = True, 1
         else:
-            self.count += 1
             if self.avg < self.MAX:
                 pb = self.MAX_P * (self.avg - self.MIN) / (self.MAX - self.MIN)
             else:
                 pb = min(1.0, self.MAX_P + (1 - self.MAX_P) * (self.avg - self.MAX) / self.MAX)
             pa = min(1.0, pb / (1 - self.count * pb)) if self.count * pb < 1 else 1.0
             dropped = self.random.uniform() <= pa
-            if dropped:
-                self.count = 0
-        if not dropped and len(self.fifo.packets) >= self.limit:
-            dropped, self.count = True, 0
-        if dropped:
+        if dropped or waiting >= self.limit:
+            self.count = 0
             drop(packet)
         else:
             self.fifo.push(packet)
-        if not self.fifo.packets:
-            self.q_time = packet[1]
 
     def dequeue(self, now, _outside, _drop):
-        packet = self.fifo.pop() if self.fifo.packets else None
-        if not self.fifo.packets and self.q_time is None:
+        if not self.fifo.packets:
             self.q_time = now
-        return packet
+            return None
+        return self.fifo.pop()
 
 
 def run(queue, arrivals):
-    """Drops (time, number) and departures (time, number) of a server that serves one packet after the other."""
+    """Drops (time, number) and departures (time, number) of a server that serves one packet after the other. An arrival
+    comes before a departure in the same instant, as in the test's loop."""
     drops, departures = [], []
     free, pending = 0, deque(arrivals)
     now = 0
     idle = True
     while pending or not idle:
-        if not idle and (not pending or free <= pending[0][1]):
+        if not idle and (not pending or free < pending[0][1]):
             now = free
             idle = True
         else:
@@ -270,7 +273,7 @@ def run(queue, arrivals):
 
 
 def arrivals(flows):
-    """Packets of (period in ns, bytes, from, until) each, none at one time with another or with a departure."""
+    """Packets of (period in ns, bytes, from, until) each, none at one time with another."""
     packets = []
     for flow, (period, size, first, last) in enumerate(flows):
         for k, time in enumerate(range(first, last, period)):

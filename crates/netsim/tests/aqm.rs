@@ -128,7 +128,7 @@ fn pie_is_that_of_the_rfc() {
 #[test]
 fn red_is_that_of_its_authors() {
     let red = Red::new(RedConfig::for_rate(10_000_000, 1500), 1, 0);
-    let expected = [7499, 231_487_656_069_634, 200_271_682, 45_001, 60_010_202_452, 35_243_118_993_987];
+    let expected = [7474, 230_772_475_068_852, 199_632_426, 45_026, 60_017_602_001, 35_282_961_104_341];
     assert_eq!(digest(link().managed(red), &greedy()), expected);
 }
 

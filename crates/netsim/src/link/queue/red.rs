@@ -1,5 +1,11 @@
-//! RED, random early detection (Floyd and Jacobson 1993), gentle (Floyd 2000), with the thresholds that ns-2 computes
-//! for a link's rate (`red.cc`, `initParams`).
+//! RED, random early detection (Floyd and Jacobson 1993), gentle (Floyd 2000), as in ns-2 2.35 (`red.cc`), with the
+//! thresholds that it computes for a link's rate (`initialize_params`).
+//!
+//! `red.cc` has three rules that the paper's section 4 lacks:
+//! * what finds at most one packet waiting is not dropped, whatever the mean;
+//! * nor is the packet with which the mean crosses the lower threshold;
+//! * idle is a link that asks for a packet and finds none, not a queue whose last packet is being sent. Linux has this
+//!   rule, too (`red_dequeue`).
 
 use super::{Discipline, Fifo, Waiting};
 use crate::random::{stream, uniform};
@@ -46,15 +52,17 @@ impl RedConfig {
     }
 }
 
-/// A RED queue. Fields have the names of the paper's section 4.
+/// A RED queue. Fields have the names of the paper's section 4, and `old` that of `red.cc`.
 #[derive(Clone, Debug)]
 pub struct Red {
     config: RedConfig,
     fifo: Fifo,
     avg: f64,
-    /// Packets since the last drop; `None`: the mean was below the threshold (the paper's -1).
-    count: Option<u32>,
-    /// Since when the queue has been empty.
+    /// Packets since the last drop, or since the mean crossed the lower threshold.
+    count: u32,
+    /// Whether the packet before could have been dropped early.
+    old: bool,
+    /// Since when the link has been idle.
     q_time: Option<Nanos>,
     random: Pcg64Mcg,
 }
@@ -63,14 +71,14 @@ impl Red {
     /// An empty queue. `number` is the link's own: links with one seed draw from different streams.
     pub fn new(config: RedConfig, seed: u64, number: u64) -> Self {
         let random = stream(seed, number);
-        Self { config, fifo: Fifo::default(), avg: 0.0, count: None, q_time: Some(0), random }
+        Self { config, fifo: Fifo::default(), avg: 0.0, count: 0, old: false, q_time: Some(0), random }
     }
 
-    /// The mean at an arrival. A queue that has been idle ages as if so many packets had met none.
+    /// `estimator`: the mean at an arrival. A queue that has been idle ages as if so many whole packets had met none.
     fn average(&mut self, now: Nanos) {
         if let Some(idle_since) = self.q_time.take() {
-            let m = (now - idle_since) as f64 / self.config.packet_time as f64;
-            self.avg *= libm::pow(1.0 - self.config.weight, m);
+            let m = (now - idle_since) / self.config.packet_time;
+            self.avg *= libm::pow(1.0 - self.config.weight, m as f64);
         }
         self.avg += self.config.weight * (self.fifo.len() as f64 - self.avg);
     }
@@ -85,22 +93,31 @@ impl Red {
         }
     }
 
-    /// p_a: the distances of drops become uniform. ns-2 and the paper alike.
+    /// `modify_p`, p_a: the distances of drops become uniform.
     fn by_count(&self) -> f64 {
         let p_b = self.by_mean();
-        let counted = f64::from(self.count.unwrap_or(0)) * p_b;
+        let counted = f64::from(self.count) * p_b;
         if counted < 1.0 { (p_b / (1.0 - counted)).min(1.0) } else { 1.0 }
     }
 
+    /// Whether the packet that arrives is dropped early (`enque`).
     fn drops(&mut self) -> bool {
-        if self.avg < self.config.min {
-            self.count = None;
+        self.count += 1;
+        if self.avg < self.config.min || self.fifo.len() <= 1 {
+            self.old = false;
             return false;
         }
-        self.count = Some(self.count.map_or(0, |count| count + 1));
+        if self.avg >= 2.0 * self.config.max {
+            self.count = 0;
+            return true;
+        }
+        if !self.old {
+            (self.old, self.count) = (true, 1);
+            return false;
+        }
         let lost = uniform(&mut self.random) <= self.by_count();
         if lost {
-            self.count = Some(0);
+            self.count = 0;
         }
         lost
     }
@@ -112,19 +129,16 @@ impl Discipline for Red {
         if self.drops() && !(self.config.ecn && packet.ecn.mark()) {
             dropped.push(packet.packet);
         } else if self.fifo.len() >= self.config.limit as usize {
-            self.count = Some(0);
+            self.count = 0;
             dropped.push(packet.packet);
         } else {
             self.fifo.push(packet);
-        }
-        if self.fifo.is_empty() {
-            self.q_time = Some(packet.arrival);
         }
     }
 
     fn dequeue(&mut self, now: Nanos, _dropped: &mut Vec<PacketId>) -> Option<Waiting> {
         let head = self.fifo.pop();
-        if self.fifo.is_empty() && self.q_time.is_none() {
+        if head.is_none() {
             self.q_time = Some(now);
         }
         head
@@ -159,8 +173,12 @@ mod tests {
         ecn: false,
     };
 
-    fn red(avg: f64, count: Option<u32>) -> Red {
-        Red { avg, count, ..Red::new(CONFIG, 1, 0) }
+    fn red(avg: f64, count: u32) -> Red {
+        Red { avg, count, old: true, ..Red::new(CONFIG, 1, 0) }
+    }
+
+    fn waiting(slab: &mut Slab<()>, ecn: Codepoint) -> Waiting {
+        Waiting { packet: slab.insert(()), bytes: 1500, flow: 0, arrival: 0, ecn }
     }
 
     /// The paper's example by hand: a mean of 10 gives 0.1 * 5 / 10 = 0.05; after 5 packets 0.05 / 0.75, and so on.
@@ -168,10 +186,10 @@ mod tests {
     fn probabilities() {
         for (avg, expected) in [(4.9, 0.0), (5.0, 0.0), (10.0, 0.05), (15.0, 0.1), (22.5, 0.55), (30.0, 1.0)]
         {
-            assert!((red(avg, None).by_mean() - expected).abs() < 1e-12, "{avg}");
+            assert!((red(avg, 0).by_mean() - expected).abs() < 1e-12, "{avg}");
         }
         for (count, expected) in [(0, 0.05), (5, 0.05 / 0.75), (10, 0.1), (15, 0.2), (19, 1.0), (20, 1.0)] {
-            assert!((red(10.0, Some(count)).by_count() - expected).abs() < 1e-9, "{count}");
+            assert!((red(10.0, count).by_count() - expected).abs() < 1e-9, "{count}");
         }
     }
 
@@ -179,17 +197,11 @@ mod tests {
     /// silence.
     #[test]
     fn the_mean_follows_slowly() {
-        let mut red = red(0.0, None);
+        let mut red = red(0.0, 0);
         let mut slab = Slab::default();
         red.q_time = None;
         for _ in 0..50 {
-            red.fifo.push(Waiting {
-                packet: slab.insert(()),
-                bytes: 1500,
-                flow: 0,
-                arrival: 0,
-                ecn: Codepoint::NotEct,
-            });
+            red.fifo.push(waiting(&mut slab, Codepoint::NotEct));
         }
         (0..100).for_each(|_| red.average(0));
         assert!((red.avg - 50.0 * (1.0 - 0.998_f64.powi(100))).abs() < 1e-9, "{}", red.avg);
@@ -204,7 +216,9 @@ mod tests {
     /// if that one stays, and so on to 1: the distance of two drops is uniform over 1, ..., 19, with a mean of 10.
     #[test]
     fn drops_are_spread() {
-        let mut red = red(10.0, Some(0));
+        let mut red = red(10.0, 0);
+        let mut slab = Slab::default();
+        (0..2).for_each(|_| red.fifo.push(waiting(&mut slab, Codepoint::NotEct)));
         let mut distances = Vec::new();
         let mut last = 0;
         for number in 1..=100_000 {
@@ -220,21 +234,59 @@ mod tests {
         assert!(distances.iter().all(|distance| (1..=19).contains(distance)));
     }
 
+    /// `red.cc`, by hand: at a mean of 40 all would be dropped, at 14 with p_b = 0.09. Neither what finds one packet
+    /// waiting is, nor the packet that finds two first: the mean then has just crossed the threshold. That one counts 1.
+    #[test]
+    fn short_queues_and_crossings_are_spared() {
+        for avg in [14.0, 40.0] {
+            let mut red = Red { old: false, ..red(avg, 30) };
+            let mut slab = Slab::default();
+            for _ in 0..2 {
+                assert!(!red.drops() && !red.old);
+                red.fifo.push(waiting(&mut slab, Codepoint::NotEct));
+            }
+            if avg < 30.0 {
+                assert!(!red.drops());
+                assert_eq!((red.old, red.count), (true, 1));
+            } else {
+                assert!(red.drops());
+            }
+            _ = red.fifo.pop();
+            assert!(!red.drops() && !red.old);
+        }
+    }
+
+    /// A link that sends its last packet is not idle: the mean ages from the end of that transmission on.
+    #[test]
+    fn idle_is_a_link_without_a_packet() {
+        let (mut red, mut slab) = (red(10.0, 0), Slab::default());
+        let mut dropped = Vec::new();
+        red.q_time = None;
+        red.enqueue(waiting(&mut slab, Codepoint::NotEct), &mut dropped);
+        assert!(red.dequeue(1_000_000, &mut dropped).is_some());
+        assert_eq!(red.q_time, None);
+        assert!(red.dequeue(3_000_000, &mut dropped).is_none());
+        // 4.5 packet times: four whole ones and the arrival.
+        let avg = red.avg;
+        red.average(7_500_000);
+        assert!((red.avg - avg * 0.998_f64.powi(5)).abs() < 1e-12);
+    }
+
     #[test]
     fn marks_stand_for_drops_until_the_queue_is_full() {
-        let mut red = red(40.0, Some(0));
+        let mut red = red(40.0, 0);
         red.config.ecn = true;
         let mut slab = Slab::default();
         let mut enqueue = |red: &mut Red, ecn| {
-            let waiting = Waiting { packet: slab.insert(()), bytes: 1500, flow: 0, arrival: 0, ecn };
             let mut dropped = Vec::new();
             red.avg = 40.0;
-            red.enqueue(waiting, &mut dropped);
+            red.enqueue(waiting(&mut slab, ecn), &mut dropped);
             dropped.is_empty()
         };
+        assert!((0..2).all(|_| enqueue(&mut red, Codepoint::Ect)), "a short queue takes all");
         assert!(!enqueue(&mut red, Codepoint::NotEct), "beyond twice the upper threshold all are dropped");
-        assert_eq!((0..200).filter(|_| enqueue(&mut red, Codepoint::Ect)).count(), 100);
-        assert!((0..100).filter_map(|_| red.fifo.pop()).all(|packet| packet.ecn == Codepoint::Ce));
+        assert_eq!((0..200).filter(|_| enqueue(&mut red, Codepoint::Ect)).count(), 98);
+        assert!((0..100).filter_map(|_| red.fifo.pop()).skip(2).all(|packet| packet.ecn == Codepoint::Ce));
     }
 
     /// 833.3 packets a second: half of those of 5 ms are 2.08, so 5; at 100 Mbit/s 20.8.

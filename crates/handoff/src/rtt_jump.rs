@@ -109,6 +109,12 @@ impl HandoffScheme for RttJump {
     fn build(name: &str, settings: &[(String, String)]) -> Result<Self, SchemeError> {
         let mut made = Self::default();
         set_all((name, &Self::SETTINGS), settings, |key, value| made.set(key, value))?;
+        let has_factor = settings.iter().any(|(key, _)| key == "jump-factor");
+        if has_factor && matches!(made.detector, Detector::HiddenMarkov(_)) {
+            let problem =
+                "jump-factor has no meaning with detector=hmm; expected detector=global-min".to_string();
+            return Err(SchemeError::Setting { scheme: name.to_string(), problem });
+        }
         Ok(made)
     }
 
@@ -169,6 +175,18 @@ mod tests {
     fn bad_settings_are_refused() {
         for (key, value) in [("detector", "min"), ("jump-factor", "0.5"), ("jump-factor", "x")] {
             assert!(RttJump::build("rtt-jump", &[(key.into(), value.into())]).is_err(), "{key}={value}");
+        }
+    }
+
+    /// In either order.
+    #[test]
+    fn the_model_has_no_factor() {
+        let factor = ("jump-factor".to_string(), "4".to_string());
+        for (detector, fits) in [("hmm", false), ("global-min", true)] {
+            let detector = ("detector".to_string(), detector.to_string());
+            for settings in [[detector.clone(), factor.clone()], [factor.clone(), detector]] {
+                assert_eq!(RttJump::build("rtt-jump", &settings).is_ok(), fits, "{settings:?}");
+            }
         }
     }
 }

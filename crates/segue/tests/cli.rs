@@ -370,6 +370,11 @@ fn mistakes_end_with_status_2_and_one_line() {
             "no meaning on ns2-sack1; expected a stack such as linux-6.12/cubic",
         ),
         ("compare wlan egprs --stack linux-6.12/cubic --cc bbr", "beside the stack `linux-6.12/cubic`"),
+        ("compare leo 5g --schemes satcp --cc bbr", "`satcp` does not run on `linux-6.12/bbr` with bbr"),
+        (
+            "compare leo 5g --schemes rtt-jump --set detector=hmm --set jump-factor=4",
+            "jump-factor has no meaning with detector=hmm",
+        ),
         ("man --out=", "expected a folder"),
         ("compare wlan egprs --notice-loss 1", "in-band"),
         ("compare wlan egprs --notice in-band --notice-loss 3", "expected 0 to 2"),

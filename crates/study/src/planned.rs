@@ -54,6 +54,7 @@ pub struct StackWords<'a> {
 
 /// The schemes of these names in order, on one stack or on each one's own, and the distinct stacks among them.
 /// A scheme that is named after a congestion control has that one on a stack that has a choice, whatever `asked` says.
+/// One that needs a control has it unless another is asked for, which is refused.
 /// A setting reaches the schemes and stacks that have it; who has it at all, [`check_key`] knows.
 pub fn planned(
     names: &[String],
@@ -83,7 +84,8 @@ pub fn planned(
             settings.iter().filter(|(key, _)| known.iter().any(|s| s.name == key)).cloned().collect();
         let entry = Scheme::entry_of(name);
         let stack = asked.stack.unwrap_or(entry.map_or("ns2-sack1", |entry| entry.stack));
-        let mut stack = with_control(stack_named(stack)?, cc, name)?;
+        let whole = asked.stack.is_some_and(|stack| stack.contains('/'));
+        let mut stack = with_control(stack_named(stack)?, cc, whole, name)?;
         adjust(&mut stack, settings)?;
         // A kernel enacts actions as a kernel can.
         if stack.kernel.is_some()
@@ -200,10 +202,16 @@ pub(crate) fn control_named(name: &str) -> Result<CcName, RequestError> {
     })
 }
 
-/// The stack with the congestion control that the scheme's name says, or else `cc`.
-fn with_control(stack: StackProfile, cc: Option<CcName>, scheme: &str) -> Result<StackProfile, RequestError> {
-    let of_scheme = regular::control(scheme).or_else(|| Scheme::needs(scheme).control());
-    let Some(control) = of_scheme.or(cc) else { return Ok(stack) };
+/// The stack with the congestion control that the scheme's name says, or else `cc`, or else the one that the scheme
+/// needs, unless the user has named a `whole` stack, control and all.
+fn with_control(
+    stack: StackProfile,
+    cc: Option<CcName>,
+    whole: bool,
+    scheme: &str,
+) -> Result<StackProfile, RequestError> {
+    let needed = || Scheme::needs(scheme).control().filter(|_| !whole);
+    let Some(control) = regular::control(scheme).or(cc).or_else(needed) else { return Ok(stack) };
     match stack.with_control(control) {
         Some(stack) => Ok(stack),
         None if cc.is_some() => Err(RequestError::List {
@@ -314,6 +322,31 @@ mod tests {
         let alone = names_of(&["cubic", "bbr", "reno"], None, None);
         assert_eq!(alone, Ok(vec!["linux-6.12/cubic", "linux-6.12/bbr", "inet-reno"]));
         assert_eq!(names_of(&["reno"], Some("rfc"), None), Ok(vec!["rfc"]));
+    }
+
+    /// Nothing asked for is ignored: `rtt-jump` is BBR's, `satcp` CUBIC's.
+    #[test]
+    fn a_scheme_that_needs_a_control_refuses_another() {
+        for (scheme, needed, other) in [("satcp", "cubic", "bbr"), ("rtt-jump", "bbr", "cubic")] {
+            let (own, foreign) = (format!("linux-6.12/{needed}"), format!("linux-6.12/{other}"));
+            let linux = Some("linux-6.12");
+            for (stack, cc) in [
+                (None, None),
+                (linux, None),
+                (linux, Some(needed)),
+                (None, Some(needed)),
+                (Some(&*own), None),
+            ] {
+                assert_eq!(names_of(&[scheme], stack, cc), Ok(vec![&*own]), "{stack:?} {cc:?}");
+            }
+            for (stack, cc) in [(linux, Some(other)), (None, Some(other)), (Some(&*foreign), None)] {
+                let error = names_of(&["sack", scheme], stack.or(linux), cc).unwrap_err();
+                let said = format!(
+                    "--stack: `{scheme}` does not run on `{foreign}` with {other}; expected {own} or"
+                );
+                assert!(error.starts_with(&said), "{error}");
+            }
+        }
     }
 
     #[test]

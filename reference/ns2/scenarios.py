@@ -5,8 +5,8 @@
         the range that ns-2 itself spans when only the flow offset and the rate of the MN hop change
     scenarios.py spread-table SCENARIO.csv OUT.csv [--flows 4,2,1]
         adds to OUT.csv the rows of `spread`, with quartiles, that it lacks of the listed scenarios
-    scenarios.py summary SCENARIO.csv OUT.csv
-        adds to OUT.csv, in the columns of summary.csv, what it lacks of the listed scenarios
+    scenarios.py summary SCENARIO.csv OUT.csv [--set timestamps_,true]
+        adds to OUT.csv, in the columns of summary.csv, what it lacks of the listed scenarios; with other variables of the agent
     scenarios.py check
         recomputes summary.csv from results.csv.gz and compares spread.csv with summary.csv, heldout_spread.csv with heldout.csv
 
@@ -96,8 +96,9 @@ def key(row):
 class Ns2:
     """Runs scenarios; one scratch folder, one libnsfork.so."""
 
-    def __init__(self, show):
+    def __init__(self, show, variables=""):
         self.show = show
+        self.variables = ["set=" + variables] if variables else []
         self.folder = tempfile.TemporaryDirectory(prefix="ns2-")
         self.count = itertools.count()
         self.library = os.environ.get("NSFORK")
@@ -111,7 +112,7 @@ class Ns2:
         out = os.path.join(self.folder.name, "%d.csv" % next(self.count))
         arguments = ["paper=" + s["paper"], "obw=" + s["old_kbps"], "odel=" + s["old_ms"], "nbw=" + s["new_kbps"],
                      "ndel=" + s["new_ms"], "kind=" + s["kind"], "disc=%s" % s["disc_s"], "flows=" + s["flows"],
-                     "offset=%g" % (float(offset_ms) / 1000), "wirbw=%sMb" % mn_mbps, "Tlist=0.1:20.0:0.1"]
+                     "offset=%g" % (float(offset_ms) / 1000), "wirbw=%sMb" % mn_mbps, "Tlist=0.1:20.0:0.1"] + self.variables
         if self.show:
             print("ns handoff.tcl " + " ".join(arguments), file=sys.stderr, flush=True)
         subprocess.run(["ns", os.path.join(HERE, "handoff.tcl")] + arguments +
@@ -183,7 +184,7 @@ def spread_table(a):
 
 
 def summary(a):
-    ns2 = Ns2(a.show)
+    ns2 = Ns2(a.show, a.set)
     fill(a.out, SUMMARY, key, [key(r) for r in read(a.scenarios)], a.jobs, lambda w: summarise(w, ns2.rows(w)))
 
 
@@ -231,6 +232,7 @@ def main():
     p = sub.add_parser("summary", parents=[common])
     p.add_argument("scenarios")
     p.add_argument("out")
+    p.add_argument("--set", default="", help="VARIABLE,VALUE of the agent, several after commas")
     p.set_defaults(do=summary)
     sub.add_parser("check", parents=[common]).set_defaults(do=check)
     a = top.parse_args()

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::scenario::Scenario;
-use segue_world::{Nanos, RunRecord, SECOND, WarmRun, check_scheme};
+use segue_world::{Experiment, Nanos, RunRecord, SECOND, WarmRun, check_scheme};
 
 /// Handoff times: 0.1, 0.2, ..., 20.0 s.
 const POINTS: u32 = 200;
@@ -63,7 +63,12 @@ pub fn record(warm: &mut WarmRun, at: Nanos) -> Result<RunRecord, Error> {
 
 /// All handoffs of a scenario.
 pub fn handoffs(scenario: &Scenario, packets: u32) -> Result<Vec<Handoff>, Error> {
-    let mut warm = WarmRun::new(scenario.experiment(packets)?);
+    handoffs_of(scenario.experiment(packets)?)
+}
+
+/// The same of an experiment, which may have other settings.
+pub fn handoffs_of(experiment: Experiment) -> Result<Vec<Handoff>, Error> {
+    let mut warm = WarmRun::new(experiment);
     let mut handoffs = Vec::new();
     for tenths in 1..=POINTS {
         let record = record(&mut warm, u64::from(tenths) * (SECOND / 10))?;

@@ -5,23 +5,26 @@
     weather.py show weather.csv           prints the command of ns-2 for each line, with seed 2
 
 A line is a scenario: two links, a kind of handoff, flows, the share of packets that each link loses in each direction,
-and whether its queues are RED. Each is run with seeds 2 to 201, forked at five handoff times (8.2, 8.6, ..., 9.8 s), so
-that a median is that of 1000 handoffs. It needs Debian's packages ns2, tcl-dev and gcc (scenarios.py). Interrupted, it
+and whether its queues are RED. Each is run with so many seeds from 2 on, forked at five handoff times (8.2, 8.6, ...,
+9.8 s): with 200 seeds a median is that of 1000 handoffs. `A_med_low` and `A_med_high` are the interval of 95 % that the
+median has by chance (bootstrap over seeds); lines that were run before this column came lack it. It needs Debian's packages ns2, tcl-dev and gcc (scenarios.py). Interrupted, it
 keeps what is done.
 """
 import csv
 import os
+import random
 import subprocess
 import sys
 import tempfile
 
 from scenarios import HERE, RESULT, quartile
 
-SEEDS = range(2, 202)
+FIRST_SEED = 2
 TIMES = "8.2:9.8:0.4"
 COUNT = 5
-SCENARIO = ["old_kbps", "old_ms", "new_kbps", "new_ms", "kind", "disc_s", "flows", "old_loss", "new_loss", "old_red", "new_red"]
-MEASURED = ["n", "A_q1", "A_med", "A_q3", "mean_rto_after", "mean_drops_after"]
+SCENARIO = ["old_kbps", "old_ms", "new_kbps", "new_ms", "kind", "disc_s", "flows", "old_loss", "new_loss", "old_red", "new_red", "seeds"]
+MEASURED = ["n", "A_q1", "A_med", "A_q3", "mean_rto_after", "mean_drops_after",
+            "A_med_low", "A_med_high"]
 
 
 def arguments(row, seed):
@@ -30,22 +33,37 @@ def arguments(row, seed):
         ["seed=%d" % seed, "Tlist=" + TIMES]
 
 
+def interval(times):
+    """95 % of the medians of samples drawn from the seeds, whose handoffs stay together."""
+    seeds = [times[i:i + COUNT] for i in range(0, len(times), COUNT)]
+    draw = random.Random(1)
+    medians = sorted(quartile([t for _ in seeds for t in draw.choice(seeds)], 0.5) for _ in range(400))
+    return {"A_med_low": "%.3f" % medians[10], "A_med_high": "%.3f" % medians[-11]}
+
+
 def measure(row, library, folder):
     out = os.path.join(folder, "out.csv")
-    for seed in SEEDS:
+    count = int(row["seeds"])
+    for seed in range(FIRST_SEED, FIRST_SEED + count):
         subprocess.run(["ns", os.path.join(HERE, "handoff.tcl")] + arguments(row, seed) +
                        ["nsfork=" + library, "tmp=" + folder, "ext=" + out], check=True, stdin=subprocess.DEVNULL)
     with open(out, newline="") as f:
         rows = list(csv.DictReader(f, fieldnames=RESULT))
     os.remove(out)
-    if len(rows) != COUNT * len(SEEDS):
-        raise SystemExit("%d handoffs instead of %d" % (len(rows), COUNT * len(SEEDS)))
+    if len(rows) != COUNT * count:
+        raise SystemExit("%d handoffs instead of %d" % (len(rows), COUNT * count))
+    return summarise(rows)
+
+
+def summarise(rows):
+    """The measured columns, of handoffs in the order of the seeds."""
     times = [float(r["defA_s"]) for r in rows]
     times = [float("inf") if t != t else t for t in times]
     done = {"n": len(rows)}
     done.update((name, "%.3f" % quartile(times, p)) for name, p in (("A_q1", 0.25), ("A_med", 0.5), ("A_q3", 0.75)))
     for name, column in (("mean_rto_after", "rto_after"), ("mean_drops_after", "drops_after")):
         done[name] = "%.3f" % (sum(float(r[column]) for r in rows) / len(rows))
+    done.update(interval(times))
     return done
 
 
@@ -55,7 +73,7 @@ def main():
         rows = list(csv.DictReader(f))
     if command == "show":
         for row in rows:
-            print("ns handoff.tcl " + " ".join(arguments(row, SEEDS[0])))
+            print("ns handoff.tcl " + " ".join(arguments(row, FIRST_SEED)))
         return
     with tempfile.TemporaryDirectory(prefix="ns2-") as folder:
         library = os.environ.get("NSFORK")

@@ -84,8 +84,20 @@ fn beside_weather(folder: &Path) -> Result<bool, Error> {
     for line in weather::read(folder)? {
         let ours = line.ours()?;
         let error = line.error(&ours);
-        met &= error.abs() <= weather::TARGET;
-        println!("{line:<72} {:>9.3} {:>9.3} {:>+7.1}%", ours.median, line.ns2.median, 100.0 * error);
+        met &= line.is_met(&ours);
+        let interval = line.interval.map_or(String::new(), |(low, high)| {
+            format!("  ns-2's own {low:.3} to {high:.3}, {} seeds", line.seeds)
+        });
+        println!(
+            "{line:<72} {:>9.3} {:>9.3} {:>+7.1}%{interval}",
+            ours.median,
+            line.ns2.median,
+            100.0 * error
+        );
+        if error.abs() > weather::TARGET {
+            let of = |q: &Quartiles| format!("{:.3} and {:.3}", q.q1, q.q3);
+            println!("{:>72} {}, ns-2's {}", "quartiles", of(&ours), of(&line.ns2));
+        }
     }
     Ok(met)
 }

@@ -5,6 +5,7 @@ use crate::table::Table;
 use crate::watched::watched;
 use crate::words::{Count, Settings, Several, Time, Word, Words};
 use pyo3::prelude::*;
+use segue::args::VERSION;
 use segue::cli::Command;
 use segue::screen::COLUMNS;
 use segue::{Failure, events, trace as command};
@@ -31,7 +32,7 @@ impl Trace {
 
     /// The very text that the command line's `--json` writes: one event a line.
     fn to_json(&self) -> PyResult<String> {
-        self.told.iter().map(trace_lines).collect::<Result<_, _>>().map_err(ours)
+        self.told.iter().map(|told| trace_lines(told, VERSION)).collect::<Result<_, _>>().map_err(ours)
     }
 
     /// Writes a capture per scheme into a folder, which is made if need be, and gives their paths

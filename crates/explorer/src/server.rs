@@ -179,7 +179,8 @@ async fn trace(State(house): State<Arc<House>>, uri: Uri) -> Result<Response, Re
     // Too long to be kept.
     let place = house.large.place().await.map_err(Refusal::ours)?;
     let program = house.program;
-    let lines = house.captures.run(move |cancellation| answer::lines(&question, cancellation, program)).await?;
+    let lines =
+        house.captures.run(move |cancellation| answer::lines(&question, cancellation, program)).await?;
     Ok(([(CONTENT_TYPE, "application/x-ndjson")], place.body(lines)).into_response())
 }
 

@@ -125,7 +125,9 @@ pub fn run(args: &TraceArgs, origin: &Origin, screen: &Screen) -> Result<(), Fai
     for (output, (told, flow)) in graphs.into_iter().zip(of_graphs) {
         outputs::write(Some(output), || Ok::<_, Failure>(xplot(told, flow)))?;
     }
-    outputs::write(json, || traces.iter().map(|told| trace_lines(told, origin.version)).collect::<Result<String, _>>())?;
+    outputs::write(json, || {
+        traces.iter().map(|told| trace_lines(told, origin.version)).collect::<Result<String, _>>()
+    })?;
     // Who asks for files reads them; the log comes where it is asked for, or nothing else is.
     let files = [&args.json, &args.report, &args.pcap, &args.qlog, &args.xplot, &args.flent];
     let into_files = files.iter().any(|to| to.is_some());

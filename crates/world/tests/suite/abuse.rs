@@ -191,8 +191,8 @@ fn on_linux_a_lie_brings_and_costs_five_percent_at_most() {
     }
 }
 
-/// BBR flows that share a link starve one another by timeouts, and a notice of any link helps one out of these. A lie
-/// brings no more than the truth, and the others lose 5 % at most against silence. All seeds together.
+/// With BBR any notice may bring more than silence does, the true one first (schemes.md). A lie brings no more than the
+/// truth, and the others lose 5 % at most against silence. All seeds together.
 #[test]
 fn on_bbr_a_lie_is_worth_the_truth_and_costs_five_percent_at_most() {
     for (kbps, cross) in [(2_000, 1), (50_000, 3)] {

@@ -2,6 +2,7 @@
 
 use super::Error;
 use super::prefix::prefix;
+use segue_kernel::sender::is_attached;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -36,11 +37,16 @@ impl Cgroups {
     /// Makes them.
     ///
     /// # Errors
-    /// No cgroup2, or it may not be written.
+    /// No cgroup2, or it may not be written; a sender of Segue hears everybody.
     pub fn create() -> Result<Self, Error> {
         static SERIAL: AtomicU32 = AtomicU32::new(0);
         let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
-        let folder = mount()?.join(format!("{}{serial}", prefix()));
+        let root = mount()?;
+        // A kernel that cannot tell is no reason to refuse.
+        if is_attached(&root).unwrap_or(false) {
+            return Err(Error::Attached { cgroup: root.display().to_string() });
+        }
+        let folder = root.join(format!("{}{serial}", prefix()));
         let made = Self { server: folder.join("server"), mobile: folder.join("mobile"), folder };
         for path in [&made.folder, &made.server, &made.mobile] {
             fs::create_dir(path).map_err(Error::system(format!("cgroup {}", path.display())))?;

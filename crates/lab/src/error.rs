@@ -23,6 +23,14 @@ pub enum Error {
     /// No cgroup2.
     #[error("no cgroup2 in /proc/mounts: the programs of each host run in a cgroup of their own")]
     NoCgroup2,
+    /// Servers of plain TCP would negotiate.
+    #[error(
+        "a sender of Segue is attached to {cgroup}, and so to all servers; expected none: detach it, or end its program"
+    )]
+    Attached {
+        /// The root of all cgroups.
+        cgroup: String,
+    },
     /// The kernel refused something.
     #[error("{what}: {source}")]
     System {

@@ -7,11 +7,12 @@ use bench::peer::Peer;
 use bench::{Bench, count, flow};
 use left::{Pin, left_of, nothing_left_of};
 use nix::{getsockopt_impl, libc, sockopt_impl};
-use segue_kernel::sender::{Options, attach, detach, status};
+use segue_kernel::sender::{Options, attach, detach, is_attached, status};
 use segue_policy::Link;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsFd;
+use std::path::Path;
 use std::time::Duration;
 
 const OLD: Link = Link { rate_kbps: 1600, delay_us: 75_000 };
@@ -54,6 +55,9 @@ fn pins_outlive_their_maker_and_detach_leaves_cubic() {
     peer.connect(OLD);
     let (mut stream, _) = listener.accept().expect("a connection");
     drop(sender);
+    let attached = |cgroup: &Path| is_attached(cgroup).expect("it is of cgroup2");
+    let above = bench.cgroup.parent().expect("a cgroup");
+    assert!(attached(&bench.cgroup) && !attached(above), "to this one alone");
     assert!(
         left_of(&bench.name()).len() >= 3,
         "constants, what it says of itself, a name: {:?}",
@@ -75,7 +79,7 @@ fn pins_outlive_their_maker_and_detach_leaves_cubic() {
     assert_eq!(congestion_control(&stream), "cubic");
     assert_eq!(congestion_control(&other), "cubic");
     lives(&mut peer, &mut stream);
-    assert!(!pin.0.exists());
+    assert!(!pin.0.exists() && !attached(&bench.cgroup));
     nothing_left_of(&bench.name());
     assert!(status(&pin.0).expect_err("it is gone").is_user());
     // The listener answers as if we had never been.

@@ -8,8 +8,9 @@ use super::{Around, Error, Options};
 use crate::host;
 use crate::lent::Lent;
 use crate::skeleton::sender::{OpenSenderSkel, SenderSkelBuilder};
+use libbpf_rs::query::{LinkInfoIter, LinkTypeInfo, ProgInfoIter};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{ErrorKind, Link, MapHandle, RingBufferBuilder};
+use libbpf_rs::{ErrorKind, Link, MapHandle, ProgramAttachType, RingBufferBuilder};
 use std::cell::RefCell;
 use std::fs::{self, File};
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -251,6 +252,25 @@ impl Cgroup {
         let id = file.metadata().map_err(|problem| user(problem.to_string()))?.ino();
         Ok(Self { file, id })
     }
+}
+
+/// Whether a sender, of this program or another version, is attached to this very cgroup. It hears all connections of the
+/// cgroups below, too.
+///
+/// # Errors
+/// It is no cgroup2.
+pub fn is_attached(cgroup: &Path) -> Result<bool, Error> {
+    let id = Cgroup::open(cgroup)?.id;
+    let _quiet = host::quiet_libbpf();
+    let here = LinkInfoIter::default().filter_map(|link| match link.info {
+        LinkTypeInfo::Cgroup(at) => {
+            let hears = matches!(at.attach_type, ProgramAttachType::CgroupSockOps);
+            (at.cgroup_id == id && hears).then_some(link.prog_id)
+        }
+        _ => None,
+    });
+    let here: Vec<u32> = here.collect();
+    Ok(ProgInfoIter::default().any(|program| here.contains(&program.id) && program.name == *"sender_sockops"))
 }
 
 /// A folder in bpffs, removed again unless everything is in it.

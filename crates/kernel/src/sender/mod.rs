@@ -11,7 +11,7 @@ pub(crate) mod namespace;
 mod pins;
 mod status;
 
-pub use attach::{Sender, attach, check_name, detach};
+pub use attach::{Sender, attach, check_name, detach, is_attached};
 pub(crate) use attach::{free_name, kernel_name};
 pub use local_handoff::{Governed, LocalPolicy};
 pub use status::{Counter, FlowStatus, LinkStatus, Status, status};

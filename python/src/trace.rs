@@ -10,15 +10,16 @@ use segue::cli::Command;
 use segue::screen::COLUMNS;
 use segue::{Failure, events, trace as command};
 use segue_capture::{SNAPLEN, capture};
-use segue_export::trace_lines;
+use segue_export::{Provenance, trace_lines};
 use segue_study::explain::{SchemeTrace, explain, several_stacks};
 use segue_tables::events_arrow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Result of `segue.trace`: a table with one row per event and scheme, from the first SYN on (docs/guide/trace.md).
 #[pyclass(frozen, module = "segue", extends = Table)]
 pub struct Trace {
     told: Vec<SchemeTrace>,
+    origin: Provenance,
 }
 
 #[pymethods]
@@ -32,7 +33,8 @@ impl Trace {
 
     /// The very text that the command line's `--json` writes: one event a line.
     fn to_json(&self) -> PyResult<String> {
-        self.told.iter().map(|told| trace_lines(told, VERSION)).collect::<Result<_, _>>().map_err(ours)
+        let lines = self.told.iter().map(|told| trace_lines(told, Some(&self.origin)));
+        lines.collect::<Result<_, _>>().map_err(ours)
     }
 
     /// Writes a capture per scheme into a folder, which is made if need be, and gives their paths
@@ -112,9 +114,11 @@ pub fn trace(
     words.settings(settings.as_ref()).option("seed", seed).rest(&[&old.0, &new.0]);
     let Command::Trace(args) = words.command()? else { return Err(ours("no trace")) };
     let plan = command::plan(&args).map_err(|failure| exception_of_links(failure, [&old.0, &new.0]))?;
-    let (table, told) = watched(py, Some(1), None, |_| {
-        let told = explain(&plan, command::moment(&args));
-        Ok((events_arrow(&told).map_err(Failure::ours)?, told))
+    let moment = command::moment(&args);
+    let (table, told, origin) = watched(py, Some(1), None, |_| {
+        let origin = Provenance::of_trace(VERSION, &plan, moment, Path::new("")).map_err(Failure::ours)?;
+        let told = explain(&plan, moment);
+        Ok((events_arrow(&told).map_err(Failure::ours)?, told, origin))
     })?;
-    Py::new(py, PyClassInitializer::from(Table::new(table)).add_subclass(Trace { told }))
+    Py::new(py, PyClassInitializer::from(Table::new(table)).add_subclass(Trace { told, origin }))
 }

@@ -112,12 +112,15 @@ pub fn lines(
     question: &Question,
     cancellation: &Cancellation,
     program: &str,
+    folder: &Path,
 ) -> Result<Option<String>, Refusal> {
     if !bounded(question, cancellation, Told::FromTheStart)? {
         return Ok(None);
     }
-    let traces = explain(&question.plan, moment(question));
-    let lines = traces.iter().map(|told| trace_lines(told, program));
+    let (plan, moment) = (&question.plan, moment(question));
+    let origin = Provenance::of_trace(program, plan, moment, folder).map_err(Refusal::ours)?;
+    let traces = explain(plan, moment);
+    let lines = traces.iter().map(|told| trace_lines(told, Some(&origin)));
     lines.collect::<Result<String, _>>().map(Some).map_err(Refusal::ours)
 }
 

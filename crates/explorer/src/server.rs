@@ -178,9 +178,9 @@ async fn trace(State(house): State<Arc<House>>, uri: Uri) -> Result<Response, Re
     let question = Question::parse(uri.query().unwrap_or_default(), Endpoint::Trace, &house.traces)?;
     // Too long to be kept.
     let place = house.large.place().await.map_err(Refusal::ours)?;
-    let program = house.program;
-    let lines =
-        house.captures.run(move |cancellation| answer::lines(&question, cancellation, program)).await?;
+    let (program, folder) = (house.program, house.traces.folder().to_path_buf());
+    let work = move |cancellation: &Cancellation| answer::lines(&question, cancellation, program, &folder);
+    let lines = house.captures.run(work).await?;
     Ok(([(CONTENT_TYPE, "application/x-ndjson")], place.body(lines)).into_response())
 }
 

@@ -2,7 +2,8 @@
 //! `origin`.
 
 use crate::question::{Drives, Handoffs, Lab, Question};
-use segue_study::Plan;
+use segue_study::explain::Moment;
+use segue_study::{Plan, Request};
 use segue_world::access::{Capacity, LinkDelay};
 use segue_world::{AccessLink, Nanos, SECOND};
 use serde::{Deserialize, Serialize};
@@ -72,6 +73,17 @@ impl Provenance {
         let question = Handoffs::of(&plan.request, folder);
         let links = plan.request.pairs.iter().flat_map(|(old, new)| [old, new]);
         let command = question.command();
+        Self::new(program, command, Question::Handoffs(Box::new(question)), links, &[])
+    }
+
+    /// The same of the events of one of its handoffs, whose links, kind and flows are the plan's only ones.
+    ///
+    /// Errors: a file cannot be read again.
+    pub fn of_trace(program: &str, plan: &Plan, moment: Moment, folder: &Path) -> io::Result<Self> {
+        let request = Request { at: vec![moment.at], seed: moment.seed, seeds: 1, ..plan.request.clone() };
+        let question = Handoffs::of(&request, folder);
+        let links = request.pairs.iter().flat_map(|(old, new)| [old, new]);
+        let command = question.trace_command();
         Self::new(program, command, Question::Handoffs(Box::new(question)), links, &[])
     }
 

@@ -184,6 +184,18 @@ impl Handoffs {
     /// The command line that asks it, unless it needs several: one pair of links, also both ways, and times that one
     /// range holds.
     pub fn command(&self) -> Option<String> {
+        let mut words = self.words("compare")?;
+        words.extend(["--seeds".into(), self.seeds.to_string()]);
+        Some(shell_words::join(words))
+    }
+
+    /// The command line that tells its one handoff packet by packet.
+    pub fn trace_command(&self) -> Option<String> {
+        self.words("trace").map(shell_words::join)
+    }
+
+    /// The words of both, which understand the same ones but for the number of seeds.
+    fn words(&self, command: &str) -> Option<Vec<String>> {
         let both_ways = match &self.pairs[..] {
             [_] => false,
             [[a, b], [c, d]] if (a, b) == (d, c) => true,
@@ -194,7 +206,7 @@ impl Handoffs {
             return None;
         }
         let words = |list: Vec<String>| list.join(",");
-        let mut command: Vec<String> = ["segue", "compare"].map(String::from).to_vec();
+        let mut command: Vec<String> = ["segue", command].map(String::from).to_vec();
         command.extend(self.pairs[0].iter().cloned());
         if both_ways {
             command.push("--both-ways".into());
@@ -227,8 +239,7 @@ impl Handoffs {
             option("set", format!("{key}={value}"));
         }
         option("seed", self.seed.to_string());
-        option("seeds", self.seeds.to_string());
-        Some(shell_words::join(command))
+        Some(command)
     }
 }
 

@@ -3,6 +3,7 @@
 mod decided;
 
 use self::decided::{advice, in_packets, occasion};
+use crate::origin::Provenance;
 use segue_handoff::Act;
 use segue_study::explain::SchemeTrace;
 use segue_tcp::Segment;
@@ -164,8 +165,9 @@ pub enum LineEvent<'a> {
 pub struct Run<'a> {
     /// Version of these lines.
     version: u32,
-    /// Version of Segue, with the commit where it is known.
-    program: &'a str,
+    /// What it depends on: program, question, links, files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin: Option<&'a Provenance>,
     old: &'a str,
     new: &'a str,
     kind: &'static str,
@@ -294,8 +296,8 @@ fn is_zero(value: &u32) -> bool {
     *value == 0
 }
 
-/// All events of a trace, one JSON object a line. `program` is the version of Segue.
-pub fn trace_lines(told: &SchemeTrace, program: &str) -> Result<String, serde_json::Error> {
+/// All events of a trace, one JSON object a line. `origin`: what it depends on.
+pub fn trace_lines(told: &SchemeTrace, origin: Option<&Provenance>) -> Result<String, serde_json::Error> {
     let trace = &told.trace;
     let mut text = String::new();
     let mut push = |ns: Nanos, event: LineEvent| -> Result<(), serde_json::Error> {
@@ -303,7 +305,7 @@ pub fn trace_lines(told: &SchemeTrace, program: &str) -> Result<String, serde_js
         text.push('\n');
         Ok(())
     };
-    push(0, LineEvent::Run(run(told, program)))?;
+    push(0, LineEvent::Run(run(told, origin)))?;
     for event in &trace.events {
         push(event.at, line(told, event))?;
     }
@@ -311,12 +313,12 @@ pub fn trace_lines(told: &SchemeTrace, program: &str) -> Result<String, serde_js
     Ok(text)
 }
 
-fn run<'a>(told: &'a SchemeTrace, program: &'a str) -> Run<'a> {
+fn run<'a>(told: &'a SchemeTrace, origin: Option<&'a Provenance>) -> Run<'a> {
     let experiment = &told.trace.experiment;
     let record = &told.trace.record;
     Run {
         version: 1,
-        program,
+        origin,
         old: &experiment.old.text,
         new: &experiment.new.text,
         kind: experiment.kind.word(),

@@ -37,7 +37,7 @@ fn lines(experiment: &Experiment, at: u64, name: &str) -> Vec<Value> {
     let trace = trace(experiment, at, &[&scheme]).remove(0);
     let stack = experiment.stack.name;
     let told = SchemeTrace { scheme: name.into(), settings: Vec::new(), stack, trace };
-    let text = segue_export::trace_lines(&told, "0.0.0").expect("lines");
+    let text = segue_export::trace_lines(&told, None).expect("lines");
     text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 

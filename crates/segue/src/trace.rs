@@ -7,7 +7,7 @@ use crate::{Failure, events, outputs, print};
 use clap::Args;
 #[cfg(feature = "report")]
 use segue_capture::{SNAPLEN, capture};
-use segue_export::{Origin, file_name, flent, qlog, trace_lines, xplot};
+use segue_export::{Origin, Provenance, file_name, flent, qlog, trace_lines, xplot};
 #[cfg(feature = "report")]
 use segue_report::handoff_page;
 use segue_study::explain::{Moment, explain, explain_around, several_stacks};
@@ -15,6 +15,7 @@ use segue_study::request::TRAFFIC;
 use segue_study::times::time;
 use segue_study::{Plan, Request};
 use segue_world::{Nanos, SimulatedKind};
+use std::path::Path;
 
 /// `segue trace`.
 #[derive(Debug, Args)]
@@ -126,7 +127,10 @@ pub fn run(args: &TraceArgs, origin: &Origin, screen: &Screen) -> Result<(), Fai
         outputs::write(Some(output), || Ok::<_, Failure>(xplot(told, flow)))?;
     }
     outputs::write(json, || {
-        traces.iter().map(|told| trace_lines(told, origin.version)).collect::<Result<String, _>>()
+        let origin =
+            Provenance::of_trace(origin.version, &plan, moment, Path::new("")).map_err(Failure::ours)?;
+        let lines = traces.iter().map(|told| trace_lines(told, Some(&origin)));
+        lines.collect::<Result<String, _>>().map_err(Failure::ours)
     })?;
     // Who asks for files reads them; the log comes where it is asked for, or nothing else is.
     let files = [&args.json, &args.report, &args.pcap, &args.qlog, &args.xplot, &args.flent];

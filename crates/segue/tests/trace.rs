@@ -61,10 +61,31 @@ fn json_on_standard_output_is_all_there_is() {
     let runs: Vec<_> = lines.iter().filter(|line| line["event"] == "run").collect();
     assert_eq!(runs.iter().map(|run| &run["scheme"]).collect::<Vec<_>>(), ["sack", "etcp-v1"]);
     assert_eq!(runs[0]["version"], 1);
-    let program = runs[0]["program"].as_str().expect("a version");
+    let origin = &runs[0]["origin"];
+    let program = origin["program"].as_str().expect("a version");
     assert!(program.starts_with(env!("CARGO_PKG_VERSION")), "{program}");
+    assert!(origin["links"].as_object().is_some_and(|links| links.len() == 2), "{origin}");
     assert_eq!(lines.iter().filter(|line| line["event"] == "counts").count(), 2);
     assert_eq!(output.stdout, trace(&["--schemes", "sack,etcp-v1", "--json", "-"]).stdout, "the same bytes");
+}
+
+/// The command that events hold asks for the same events, whatever was set.
+#[test]
+fn events_hold_the_command_that_tells_them_again() {
+    for more in [
+        "--schemes sack,etcp --notice in-band --notice-loss 1",
+        "--schemes near --kind bbm --disconnect 300ms --flows 2 --stack linux-6.12 --cc bbr --set hz=250 --seed 3",
+        "--kind soft --set overlap=500ms --packets 30 --definition after-ack",
+    ] {
+        let more: Vec<&str> = more.split(' ').collect();
+        let told = text(&trace(&[&more[..], &["--json", "-"]].concat()).stdout);
+        let run: serde_json::Value =
+            serde_json::from_str(told.lines().next().expect("a line")).expect("JSON");
+        // For a shell; no word has a blank.
+        let command = run["origin"]["command"].as_str().expect("a command").replace('\'', "");
+        let words: Vec<&str> = command.split(' ').skip(1).chain(["--json", "-"]).collect();
+        assert!(text(&segue(&words).stdout) == told, "{command}");
+    }
 }
 
 #[test]

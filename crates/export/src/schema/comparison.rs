@@ -7,6 +7,12 @@ use serde_json::{Value, json};
 
 /// A document of these rows, which answer that question.
 pub(super) fn document(row: Value, question: Value) -> Value {
+    let document = object([("version", json!({ "const": 1 })), ("rows", list(row))]);
+    with(document, [("origin", origin(question))])
+}
+
+/// Where a result comes from that answers this question.
+pub(super) fn origin(question: Value) -> Value {
     let direction = || {
         object([
             ("rate_bps", count("Nominal rate, bit/s; of a trace its mean.")),
@@ -23,9 +29,7 @@ pub(super) fn document(row: Value, question: Value) -> Value {
         ("links", named(link, "Access links as they were simulated, by their text.")),
         ("files", named(json!({ "type": "string" }), "SHA-256 of every file that was read, by its path.")),
     ]);
-    let origin = with(origin, [("command", text("The command line that asks the same, if there is one."))]);
-    let document = object([("version", json!({ "const": 1 })), ("rows", list(row))]);
-    with(document, [("origin", origin)])
+    with(origin, [("command", text("The command line that asks the same, if there is one."))])
 }
 
 fn settings() -> Value {

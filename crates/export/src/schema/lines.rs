@@ -1,5 +1,6 @@
 //! The schema of one line of a trace: what each kind of event has.
 
+use super::comparison::{handoffs, origin};
 use super::{boolean, count, list, may_be_null, named, number, object, text, with, words_of};
 use segue_world::SimulatedKind;
 use serde_json::{Value, json};
@@ -65,7 +66,6 @@ fn run() -> Value {
         "run",
         [
             ("version", json!({ "const": 1 })),
-            ("program", text("Version of Segue, with the commit where it is known.")),
             ("old", text("Link before.")),
             ("new", text("Link after.")),
             ("kind", words_of::<SimulatedKind>()),
@@ -91,7 +91,7 @@ fn run() -> Value {
         ("delay_us", count("One-way delay, us.")),
         ("late_ns", count("So much later than notices come otherwise, ns.")),
     ]);
-    with(run, [("told", told)])
+    with(run, [("told", told), ("origin", origin(handoffs()))])
 }
 
 fn send(name: &str) -> Value {

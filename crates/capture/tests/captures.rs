@@ -41,6 +41,7 @@ fn experiment(old: &str, new: &str) -> Experiment {
         packets: 100,
         definition: Definition::AfterHighest,
         routers: Routers::default(),
+        address: segue_world::Address::Keep,
         starts: segue_world::clock_phase::APART,
         seed: 1,
         before: 0,

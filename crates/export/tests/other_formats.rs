@@ -27,6 +27,7 @@ fn told(flows: usize) -> SchemeTrace {
         packets: 60,
         definition: Definition::AfterHighest,
         routers: Routers::default(),
+        address: segue_world::Address::Keep,
         starts: segue_world::clock_phase::APART,
         seed: 1,
         before: 0,

@@ -80,6 +80,7 @@ impl Scenario {
             packets,
             definition: Definition::AfterHighest,
             routers: Routers::default(),
+            address: segue_world::Address::Keep,
             starts: segue_world::clock_phase::APART,
             seed: 1,
             before: 0,

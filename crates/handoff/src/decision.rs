@@ -72,6 +72,11 @@ impl LoggedScheme {
         self.log.get_or_insert_default();
     }
 
+    /// Whether answers are written down.
+    pub fn keeps_log(&self) -> bool {
+        self.log.is_some()
+    }
+
     /// Decisions since the last call.
     pub fn take_log(&mut self) -> Vec<Decision> {
         self.log.as_mut().map(std::mem::take).unwrap_or_default()

@@ -4,7 +4,7 @@ use crate::Origin;
 use maud::{Markup, html};
 use segue_study::Plan;
 use segue_world::access::{AccessLink, Capacity, LinkDelay, QueueWord};
-use segue_world::{Definition, Kind, Nanos, Neighbours, NoticeMode, SECOND};
+use segue_world::{Address, Definition, Kind, Nanos, Neighbours, NoticeMode, SECOND};
 
 fn seconds(time: Nanos) -> String {
     format!("{} s", time as f64 / SECOND as f64)
@@ -120,6 +120,9 @@ pub fn asked(plan: &Plan, origin: &Origin) -> Markup {
         dl.asked {
             (links(&request.pairs))
             dt { "Handoff" } dd { (kinds.join("; ")) }
+            @if plan.address == Address::New {
+                dt { "Address" } dd { "new: connections end, and others begin" }
+            }
             dt { "Flows" } dd { (flows.join(", ")) }
             @if let Some(Neighbours { count, stack, .. }) = plan.neighbours {
                 dt { "Neighbours" }

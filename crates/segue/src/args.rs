@@ -7,7 +7,7 @@ use segue_study::measure::Column;
 use segue_study::times::time;
 use segue_words::quantity;
 use segue_words::{Choice, did_you_mean};
-use segue_world::{Definition, Nanos, NoticeWord, SoftWord};
+use segue_world::{Address, Definition, Nanos, NoticeWord, SoftWord};
 use std::convert::Infallible;
 use std::ffi::OsStr;
 
@@ -74,6 +74,9 @@ pub struct BenchArgs {
     /// How long after its beginning a ping-pong is back; 1s unless given
     #[arg(long = "return", value_name = "TIME", allow_hyphen_values = true)]
     pub return_after: Option<String>,
+    /// Whether the mobile keeps its address; with a new one connections end, and it opens others over the new link; keep unless given
+    #[arg(long, value_parser = choice::<Address>())]
+    pub address: Option<Address>,
     /// Packets per transfer
     #[arg(long, value_name = "P", default_value_t = 100, allow_negative_numbers = true)]
     pub packets: u32,

@@ -13,7 +13,9 @@ use segue_console::printable;
 use segue_handoff::Scheme;
 use segue_policy::rules::{ETCP_RULES, RLCI_RULES, Rule, TCP_HO_RULES};
 use segue_study::measure::{Column, FIELDS, MEASURES, OPTIONAL, OPTIONAL_FIELDS};
-use segue_study::request::{LINK_QUEUE, NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR, STARTS, TARGET, TRAFFIC};
+use segue_study::request::{
+    ADDRESS, LINK_QUEUE, NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR, STARTS, TARGET, TRAFFIC,
+};
 use segue_study::specification::{PLACE, SPECIFICATION, Section, section, sections};
 use segue_tcp::StackProfile;
 use segue_tcp::profile::{STACK_SETTINGS, stacks};
@@ -21,7 +23,7 @@ use segue_words::did_you_mean;
 use segue_world::router_settings::ROUTER_SETTINGS;
 
 /// Settings of the bench: name, meaning, values.
-const BENCH_SETTINGS: [(&str, &str, &str); 7] = [
+const BENCH_SETTINGS: [(&str, &str, &str); 8] = [
     (NOTICE_DELAY.0, NOTICE_DELAY.1, "a time; 0s unless set"),
     (NOTICE_ERROR.0, NOTICE_ERROR.1, "as --notice-error; none unless set"),
     (NEIGHBOURS.0, NEIGHBOURS.1, "as --neighbours; none unless set"),
@@ -29,6 +31,7 @@ const BENCH_SETTINGS: [(&str, &str, &str); 7] = [
     (LINK_QUEUE.0, LINK_QUEUE.1, "a length"),
     (STARTS.0, STARTS.1, "a time up to 100s"),
     (TARGET.0, TARGET.1, "per-flow or in-all"),
+    (ADDRESS.0, ADDRESS.1, "keep or new"),
 ];
 
 /// Families of rules, with the table of each.

@@ -3,7 +3,7 @@
 use crate::Failure;
 use crate::args::{BenchArgs, forgiven};
 use segue_study::Request;
-use segue_study::request::{NEIGHBOURS, NOTICE_ERROR, OVERLAP, RETURN, SOFT};
+use segue_study::request::{ADDRESS, NEIGHBOURS, NOTICE_ERROR, OVERLAP, RETURN, SOFT};
 use segue_world::access::own_links;
 use segue_world::{AccessLink, Kind, NoticeMode, NoticeWord, SECOND, SimulatedKind};
 
@@ -89,6 +89,7 @@ impl BenchArgs {
             (OVERLAP, &self.overlap),
             (SOFT, &self.soft.map(|way| way.to_string())),
             (RETURN, &self.return_after),
+            (ADDRESS, &self.address.map(|address| address.to_string())),
         ] {
             settings.extend(words.iter().map(|words| (key.to_string(), words.clone())));
         }

@@ -8,8 +8,8 @@ use comfy_table::Table;
 use segue_console::{lines, plain_table, printable};
 use segue_handoff::Scheme;
 use segue_study::request::{
-    EVERY, HANDOFFS, LINK_QUEUE, NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR, OVERLAP, RETURN, SOFT, STARTS,
-    TARGET, TRAFFIC,
+    ADDRESS, EVERY, HANDOFFS, LINK_QUEUE, NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR, OVERLAP, RETURN, SOFT,
+    STARTS, TARGET, TRAFFIC,
 };
 use segue_tcp::StackProfile;
 use segue_tcp::profile::{STACK_SETTINGS, stacks};
@@ -72,6 +72,7 @@ fn common_settings(width: usize, has: impl Fn(&str) -> bool) -> Table {
     settings.add_row([LINK_QUEUE.0, "a length", LINK_QUEUE.1]);
     settings.add_row([STARTS.0, "a time up to 100s", STARTS.1]);
     settings.add_row([TARGET.0, "per-flow or in-all", TARGET.1]);
+    settings.add_row([ADDRESS.0, "as --address", ADDRESS.1]);
     settings.add_row([NOTICE_ERROR.0, "as --notice-error", NOTICE_ERROR.1]);
     settings.add_row([NEIGHBOURS.0, "as --neighbours", NEIGHBOURS.1]);
     settings.add_row([TRAFFIC.0, "as --traffic", TRAFFIC.1]);

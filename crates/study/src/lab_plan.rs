@@ -197,6 +197,7 @@ impl LabPlan {
                 packets: 1,
                 definition: Definition::AfterHighest,
                 routers: segue_world::Routers::default(),
+                address: segue_world::Address::Keep,
                 starts: segue_world::clock_phase::APART,
                 seed,
                 before: 0,

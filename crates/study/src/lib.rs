@@ -5,6 +5,7 @@
 //! A run that is ended before its end: [`stop`]. When nothing comes: [`stalls`].
 //! Real senders in a laboratory: what is asked ([`lab_plan`]) and what was measured ([`live`]).
 
+mod address;
 pub mod bench;
 pub mod compare;
 pub mod decision_words;

@@ -1,8 +1,8 @@
 //! Schemes by name, with their settings and stacks, ready to be run.
 
 use crate::request_error::{
-    EVERY, HANDOFFS, LINK_QUEUE, NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR, OVERLAP, RETURN, RequestError, SOFT,
-    STARTS, TARGET, TRAFFIC,
+    ADDRESS, EVERY, HANDOFFS, LINK_QUEUE, NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR, OVERLAP, RETURN,
+    RequestError, SOFT, STARTS, TARGET, TRAFFIC,
 };
 use segue_handoff::{Scheme, regular};
 use segue_tcp::StackProfile;
@@ -13,7 +13,7 @@ use segue_world::Routers;
 use segue_world::router_settings::ROUTER_SETTINGS;
 
 /// Keys of the bench's own settings.
-pub(crate) const BENCH_SETTINGS: [&str; 12] = [
+pub(crate) const BENCH_SETTINGS: [&str; 13] = [
     NOTICE_DELAY.0,
     NOTICE_ERROR.0,
     NEIGHBOURS.0,
@@ -26,6 +26,7 @@ pub(crate) const BENCH_SETTINGS: [&str; 12] = [
     LINK_QUEUE.0,
     STARTS.0,
     TARGET.0,
+    ADDRESS.0,
 ];
 
 /// A scheme, ready to be run.

@@ -4,18 +4,18 @@ use crate::bench::{self, Bench};
 use crate::neighbours::{self, NeighbourWords};
 use crate::planned::{BENCH_SETTINGS, PlannedScheme, StackWords, check_key, planned, routers};
 pub use crate::request_error::{
-    EVERY, HANDOFFS, LINK_QUEUE, NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR, OVERLAP, RETURN, RequestError, SOFT,
-    STARTS, TARGET, TRAFFIC,
+    ADDRESS, EVERY, HANDOFFS, LINK_QUEUE, NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR, OVERLAP, RETURN,
+    RequestError, SOFT, STARTS, TARGET, TRAFFIC,
 };
-use crate::{series, soft, traffic};
+use crate::{address, series, soft, traffic};
 use segue_handoff::hn::TELLABLE_PBS;
 use segue_tcp::StackProfile;
 use segue_words::quantity::is_below_resolution;
 use segue_world::access::QueueRule;
 use segue_world::notice_error::NoticeErrorWords;
 use segue_world::{
-    AccessLink, Definition, Experiment, Kind, Nanos, Neighbours, NoticeError, NoticeMode, Routers, SECOND,
-    Series, Traffic,
+    AccessLink, Address, Definition, Experiment, Kind, Nanos, Neighbours, NoticeError, NoticeMode, Routers,
+    SECOND, Series, Traffic,
 };
 
 /// A comparison as the user asks for it.
@@ -76,6 +76,8 @@ pub struct Plan {
     pub starts: Nanos,
     /// Whether all flows together are to bring P packets.
     pub in_all: bool,
+    /// What becomes of the mobile's address.
+    pub address: Address,
 }
 
 impl Request {
@@ -137,6 +139,18 @@ impl Request {
         let series = series::read(&self.settings)?;
         series::check(series, &self.kinds, self.notice, neighbours.is_some(), &schemes, &routers)?;
         soft::check(&self.kinds, neighbours.is_some(), series.handoffs)?;
+        let address = address::read(&self.settings)?;
+        let beside = address::Beside {
+            kinds: &self.kinds,
+            notice: self.notice,
+            settings: &self.settings,
+            schemes: &schemes,
+            routers: &routers,
+            neighbours: neighbours.is_some(),
+            traffic: asked_traffic.is_some(),
+            handoffs: series.handoffs,
+        };
+        address::check(address, &beside)?;
         if let Some(traffic) = &asked_traffic {
             let (kinds, flows) = (&self.kinds, &self.flows);
             traffic::check(traffic, kinds, flows, self.notice, &schemes, &routers, series.handoffs)?;
@@ -154,6 +168,7 @@ impl Request {
             link_queue,
             starts,
             in_all,
+            address,
         })
     }
 
@@ -282,6 +297,7 @@ impl Plan {
             old: self.with_queue(old),
             new: self.with_queue(new),
             kind,
+            address: self.address,
             flows: if self.traffic.as_ref().is_some_and(|traffic| !traffic.has_bulk()) { 0 } else { flows },
             stack,
             notice,

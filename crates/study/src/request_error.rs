@@ -58,6 +58,12 @@ pub const SOFT: (&str, &str) =
 /// Key of how long a mobile stays on the new link in a ping-pong, which also has an option and a key of files.
 pub const RETURN: (&str, &str) = ("return", "how long after T a mobile of a ping-pong is back: 1s");
 
+/// Key of what becomes of the mobile's address, which also has an option.
+pub const ADDRESS: (&str, &str) = (
+    "address",
+    "whether the mobile keeps its address, or connections end and begin anew: keep (default) or new",
+);
+
 /// Why a request cannot be carried out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RequestError {

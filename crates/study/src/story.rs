@@ -12,7 +12,7 @@ use segue_tcp::StackProfile;
 use segue_world::notice_error::Told;
 use segue_world::packet::Packet;
 use segue_world::trace::{LossCause, SenderState, Side, What};
-use segue_world::{Experiment, Kind, Nanos, Neighbours, NoticeMode, Overlap, SECOND, SoftWord};
+use segue_world::{Address, Experiment, Kind, Nanos, Neighbours, NoticeMode, Overlap, SECOND, SoftWord};
 use std::collections::BTreeSet;
 
 /// Links, kind and flows: `6400kbit/9ms -> 200kbit/300ms, make-before-break, 1 flow`.
@@ -23,6 +23,7 @@ pub fn headline(experiment: &Experiment) -> String {
         Kind::Soft(Overlap { length, way }) => format!("soft {} s, {way}", length as f64 / SECOND as f64),
         Kind::PingPong(stay) => format!("ping-pong {} s", stay as f64 / SECOND as f64),
     };
+    let address = if experiment.address == Address::New { ", new address" } else { "" };
     let plural = if experiment.flows == 1 { "" } else { "s" };
     let (old, new) = (&experiment.old.text, &experiment.new.text);
     let neighbours = experiment.neighbours.map(|Neighbours { count, stack, .. }| {
@@ -37,7 +38,7 @@ pub fn headline(experiment: &Experiment) -> String {
     let classes: Vec<&str> = classes.into_iter().map(|class| class.word()).collect();
     let traffic =
         if classes.is_empty() { String::new() } else { format!(", traffic {}", classes.join(", ")) };
-    format!("{old} -> {new}, {kind}{flows}{traffic}{}", neighbours.unwrap_or_default())
+    format!("{old} -> {new}, {kind}{address}{flows}{traffic}{}", neighbours.unwrap_or_default())
 }
 
 /// The same of a comparison's group, and which handoff of its run it is.
@@ -246,6 +247,7 @@ impl Teller {
     fn begin(&mut self, told: &SchemeTrace, states: &[Option<SenderState>]) {
         let trace = &told.trace;
         let text = match trace.experiment.kind {
+            Kind::Mbb if trace.experiment.address == Address::New => "the handoff".into(),
             Kind::Mbb => {
                 "the handoff: new packets take the new link, the old one delivers what it holds".into()
             }
@@ -264,6 +266,11 @@ impl Teller {
             ),
         };
         self.say(trace.record.at, None, text, None);
+        if trace.experiment.address == Address::New {
+            let text =
+                "the mobile's address is another: its connections end, and it opens others over the new link";
+            self.say(trace.record.completion, None, text.into(), None);
+        }
         for (flow, state) in states.iter().enumerate() {
             let Some(state) = state else { continue };
             let text = format!("the sender stands at {}", state_in_words(state));

@@ -18,7 +18,7 @@ use crate::notice_error::NoticeError;
 use crate::observer::Observer;
 use crate::router_settings::Routers;
 use crate::traffic::Traffic;
-use crate::words::{Definition, Kind, NoticeMode};
+use crate::words::{Address, Definition, Kind, NoticeMode};
 use segue_handoff::{Link, Scheme};
 use segue_netsim::{Delay, LinkConfig, LinkId, Nanos, Net, NodeId, Rate, Service, Sim};
 use segue_tcp::StackProfile;
@@ -44,6 +44,8 @@ pub struct Experiment {
     pub new: AccessLink,
     /// Kind of handoff.
     pub kind: Kind,
+    /// What becomes of the mobile's address, and so of its connections.
+    pub address: Address,
     /// Number of flows.
     pub flows: usize,
     /// TCP of both ends.
@@ -90,6 +92,7 @@ impl Experiment {
             old: link(old),
             new: link(new),
             kind: Kind::Mbb,
+            address: Address::Keep,
             flows: 1,
             stack,
             notice: NoticeMode::Instant,

@@ -6,6 +6,7 @@ mod carriers;
 mod completed;
 mod follower;
 mod fork;
+mod new_address;
 mod run;
 mod series;
 mod shared;

@@ -3,9 +3,11 @@
 mod alone;
 mod flow;
 mod flow_state;
+mod opening;
 
 pub use alone::Arrived;
 pub use flow::{receiving_flow, sending_flow};
+pub use opening::Opening;
 
 use crate::host_observer::HostObserver;
 use crate::link_time::Standing;
@@ -185,7 +187,10 @@ impl Correspondent {
         }
         net.observer.heard(now, packet);
         let index = usize::from(packet.flow - self.first.0);
-        let flow = &mut self.flows[index];
+        let Some(flow) = self.flows.get_mut(index) else {
+            net.packets.remove(id); // of a connection that has ended
+            return;
+        };
         let before = (flow.sender.snd_una(), flow.sender.counters().fast_retransmits);
         let option = packet.segment.option;
         let told = (!option.is_empty()).then(|| {
@@ -261,7 +266,13 @@ impl Correspondent {
         let (signal, flow, seq) = (packet.signal(), packet.flow, packet.segment.seq);
         net.packets.remove(id);
         let index = usize::from(flow - self.first.0);
-        let (Some(Signal::Unreachable), Some(state)) = (signal, self.flows.get_mut(index)) else { return };
+        let Some(state) = self.flows.get_mut(index) else { return };
+        if signal == Some(Signal::Open) {
+            return self.supply(net, index, u32::MAX - 1);
+        }
+        if signal != Some(Signal::Unreachable) {
+            return;
+        }
         let head = (state.sender.snd_una(), state.sender.head_copy(), state.sender.counters().timeouts);
         let heeded = state.sender.on_unreachable(now, seq);
         net.observer.acted(now, flow, Act::MessageHeard { seq, heeded });
@@ -317,6 +328,8 @@ pub struct ReceivingFlow {
     pub first_report: Option<CarriedOption>,
     /// A notice that it is still to send: when, of which link, and in how many copies.
     pub due: Option<(Nanos, Link, u32)>,
+    /// Opens the connection, where the mobile has to.
+    pub opening: Option<Opening>,
     /// Suppresses ACKs of what routers forwarded, where a scheme has it so.
     pub phas: Option<Phas>,
     /// State that it needs to help a sender that knows nothing.
@@ -368,6 +381,9 @@ impl Mobile {
         if let Some((at, ..)) = state.due {
             net.arm(state.timer, at);
         }
+        if let Some(opening) = &state.opening {
+            net.arm(state.timer, opening.due());
+        }
         self.wheel.note(usize::from(flow - self.first.0), state.receiver.place());
     }
 
@@ -382,7 +398,11 @@ impl Mobile {
         net.observer.heard(now, packet);
         let flow = packet.flow;
         let index = usize::from(flow - self.first.0);
-        let state = &mut self.flows[index];
+        let Some(state) = self.flows.get_mut(index) else {
+            net.packets.remove(id); // of a connection that has ended
+            return;
+        };
+        state.opening = None;
         state.memory.hears(now);
         if let Some(helper) = &mut self.helper {
             helper.on_data(link, index);
@@ -450,6 +470,10 @@ impl Mobile {
     fn expire<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, index: u16) {
         let (now, state) = (net.now(), &mut self.flows[usize::from(index)]);
         state.receiver.on_timer(now);
+        if state.opening.as_mut().is_some_and(|opening| opening.expires(now)) {
+            self.open(net, index.into());
+        }
+        let state = &mut self.flows[usize::from(index)];
         if let Some((_, link, copies)) = state.due.take_if(|due| due.0 <= now) {
             self.tell(net, index.into(), copies, |announcer| announcer.completed(link));
         }

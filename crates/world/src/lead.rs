@@ -4,7 +4,7 @@
 use crate::access::AccessLink;
 use crate::bench::{Experiment, WIRED_DELAY};
 use crate::routers;
-use crate::words::{Kind, NoticeMode};
+use crate::words::{Address, Kind, NoticeMode};
 use segue_handoff::{Holder, Lead, Scheme, StartRule, WindowRule};
 use segue_netsim::Nanos;
 
@@ -29,6 +29,7 @@ pub(crate) enum Early {
 /// The scheme's rule for the mobile's window; a handoff without a break needs none.
 pub(crate) fn window_rule(experiment: &Experiment, scheme: &Scheme) -> Option<WindowRule> {
     match experiment.kind {
+        _ if experiment.address == Address::New => None,
         Kind::Bbm(_) => scheme.mobile().window,
         Kind::Mbb | Kind::Soft(_) | Kind::PingPong(_) => None,
     }
@@ -37,6 +38,7 @@ pub(crate) fn window_rule(experiment: &Experiment, scheme: &Scheme) -> Option<Wi
 /// The mobile's announcement before a disconnection, unless nobody is to be told.
 pub(crate) fn start_rule(experiment: &Experiment, scheme: &Scheme) -> Option<StartRule> {
     match experiment.kind {
+        _ if experiment.address == Address::New => None,
         Kind::Bbm(_) if experiment.notice != NoticeMode::Withheld => scheme.mobile().foretells,
         _ => None,
     }
@@ -47,8 +49,11 @@ pub(crate) fn schedule(notice: NoticeMode, scheme: &Scheme) -> Option<Nanos> {
     scheme.schedule().filter(|_| notice != NoticeMode::Withheld)
 }
 
-/// Early steps, and how long before T each is.
+/// Early steps, and how long before T each is. Connections that end with the handoff have none.
 pub(crate) fn early(experiment: &Experiment, scheme: &Scheme) -> Vec<(Early, Lead)> {
+    if experiment.address == Address::New {
+        return Vec::new();
+    }
     let window = window_rule(experiment, scheme).filter(|rule| rule.foresees(experiment.before + 1));
     let window = window.map(|rule| (Early::WindowCloses, rule.closes));
     let routers = routers::rule(experiment, scheme).map(|rule| match rule.holder {

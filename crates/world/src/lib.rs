@@ -54,4 +54,6 @@ pub use record::RunRecord;
 pub use router_settings::{Routers, Tunnel};
 pub use segue_netsim::{Nanos, SECOND};
 pub use traffic::Traffic;
-pub use words::{Definition, Kind, KindWord, NoticeMode, NoticeWord, Overlap, SimulatedKind, SoftWord};
+pub use words::{
+    Address, Definition, Kind, KindWord, NoticeMode, NoticeWord, Overlap, SimulatedKind, SoftWord,
+};

@@ -61,6 +61,18 @@ impl<W> Observer<W> {
         self.lost[usize::from(flow)].contains(copy)
     }
 
+    /// The connections have ended: other copies bear the same numbers from now on. `doomed`: copies that will be lost.
+    pub(crate) fn begin_anew(&mut self, doomed: &BTreeSet<(u16, u32)>) {
+        if let Some(recorder) = &mut self.recorder {
+            let lost = &self.lost;
+            recorder.begin_anew(|flow, copy| {
+                !lost[usize::from(flow)].contains(copy) && !doomed.contains(&(flow, copy))
+            });
+        }
+        self.lost.fill(BitSet::default());
+        self.halves.clear();
+    }
+
     /// The idle time, where it is kept and the packet is the mobile's.
     #[inline]
     fn idle_of(&mut self, packet: &Packet) -> Option<&mut IdleTime> {

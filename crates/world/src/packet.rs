@@ -21,6 +21,8 @@ pub enum Signal {
     EndOfForwarding,
     /// From the mobile to a sender: host unreachable, about the packet whose number the segment has (RFC 6069).
     Unreachable,
+    /// From the mobile: its SYN of a connection that is opened anew.
+    Open,
     /// A message of a fast handover or a binding (RFC 5568, RFC 6275).
     Mobility(Message),
 }

@@ -62,6 +62,11 @@ pub struct Timeout {
     pub spurious: bool,
 }
 
+/// A timeout, flow, packet and copy, whose copy `arrives` or does not.
+fn judged((at, flow, head, copy): (Nanos, u16, u32, u32), arrives: impl Fn(u16, u32) -> bool) -> Timeout {
+    Timeout { at, flow, head, spurious: arrives(flow, copy) }
+}
+
 /// A dropped data packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drop {
@@ -196,6 +201,8 @@ pub struct Recorder {
     ends_by: usize,
     una: Vec<u32>,
     pub(crate) timeouts: Vec<(Nanos, u16, u32, u32)>,
+    /// Those of connections that have ended.
+    past_timeouts: Vec<Timeout>,
     fast_retransmits: Vec<(Nanos, u16, u32)>,
     drops: u32,
     data_drops: Vec<Drop>,
@@ -235,6 +242,7 @@ impl Recorder {
             ends_by: 0,
             una: vec![0; flows],
             timeouts: Vec::new(),
+            past_timeouts: Vec::new(),
             fast_retransmits: Vec::new(),
             drops: 0,
             data_drops: Vec::new(),
@@ -281,6 +289,15 @@ impl Recorder {
             }
             self.unreached[by] = self.reached[by].iter().filter(|at| at.is_none()).count();
         }
+    }
+
+    /// The connections have ended; `arrives` tells of their copies, by flow and number.
+    pub(crate) fn begin_anew(&mut self, arrives: impl Fn(u16, u32) -> bool) {
+        let past = std::mem::take(&mut self.timeouts).into_iter();
+        self.past_timeouts.extend(past.map(|timeout| judged(timeout, &arrives)));
+        // They tell of what happened at completion and before it, by numbers that mean others now.
+        (self.fast_copies, self.old_deliveries) = (Vec::new(), Vec::new());
+        self.carried.clear();
     }
 
     #[inline]
@@ -471,11 +488,10 @@ impl Recorder {
             after_ack,
             bound: bounds.physical,
             bound_told: bounds.told,
-            timeouts: self
-                .timeouts
-                .iter()
-                .map(|&(at, flow, head, copy)| Timeout { at, flow, head, spurious: spurious(flow, copy) })
-                .collect(),
+            timeouts: {
+                let judged = self.timeouts.iter().map(|&timeout| judged(timeout, &spurious));
+                self.past_timeouts.into_iter().chain(judged).collect()
+            },
             fast_retransmits: self.fast_retransmits,
             drops: self.drops,
             data_drops: self.data_drops,

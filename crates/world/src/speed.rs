@@ -70,6 +70,7 @@ fn between(old: AccessLink, new: AccessLink, stack: StackProfile, seed: u64) -> 
         packets: 100,
         definition: Definition::AfterHighest,
         routers: Routers::default(),
+        address: crate::Address::Keep,
         starts: clock_phase::APART,
         seed,
         before: 0,

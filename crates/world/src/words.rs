@@ -48,6 +48,16 @@ pub enum NoticeWord {
 }
 
 choices! {
+/// What a handoff does to the mobile's address.
+pub enum Address {
+    /// It stays, and connections with it.
+    Keep = "keep",
+    /// The new link has another: connections of the old one end, and others are opened.
+    New = "new",
+}
+}
+
+choices! {
 /// Definitions of the transfer time: until which packets are acknowledged.
 pub enum Definition {
     /// Until P packets beyond the highest sent before completion are acknowledged.

@@ -212,6 +212,7 @@ pub fn on_our_bench(scenario: &Scenario, times: &[Nanos]) -> Result<Vec<Outcome>
         packets: PACKETS,
         definition: Definition::AfterHighest,
         routers: Routers::default(),
+        address: segue_world::Address::Keep,
         starts: segue_world::clock_phase::APART,
         seed: 1,
         before: 0,

@@ -9,7 +9,7 @@ use crate::bound::bound;
 use crate::nodes::{BenchNode, BenchSim, HostObserver, Route, Router};
 use crate::record::OldDelivery;
 use crate::routers;
-use crate::words::Kind;
+use crate::words::{Address, Kind};
 use segue_handoff::RouterRule;
 use segue_netsim::{LinkId, Nanos, PacketId};
 use std::collections::BTreeSet;
@@ -26,6 +26,14 @@ impl<W: HostObserver> Completed<W> {
         let waiting = link_ids.lead_to().into_iter().any(|link| !sim.net.link(link).is_empty());
         let first_sent = if waiting { 0 } else { self.before_access() };
         let first_held = rule.map(|rule| routers::first_held(experiment, rule));
+        if experiment.address == Address::New {
+            // Where nothing is missing, the transfer ends as the connection opens.
+            let fates = sim.net.link(link_ids.access[NEW].down).coming_fates();
+            let reachable = self.opened() + self.before_access();
+            return self
+                .bound_from([reachable, 0], &old, must_carry, fates)
+                .max(self.opened() - self.completion);
+        }
         let reachable = self.completion + first_held.map_or(first_sent, |held| held.min(first_sent));
         let busy = sim.net.link(link_ids.access[OLD].down).busy_until();
         if neighbours::any(sim) || self.returns_to_traffic() {
@@ -39,7 +47,9 @@ impl<W: HostObserver> Completed<W> {
     /// The same for senders that know nothing before a notice can be with them: until then they are regular TCP.
     /// `physical` is the bound for those that always know.
     pub fn bound_told(&self, physical: Nanos) -> Nanos {
-        let Some(told_at) = self.told_at() else { return physical };
+        // Nothing is told to connections that begin after the handoff.
+        let told = self.told_at().filter(|_| self.fork.experiment.address == Address::Keep);
+        let Some(told_at) = told else { return physical };
         if told_at == self.completion {
             return physical;
         }

@@ -190,6 +190,17 @@ impl<W: HostObserver> Completed<W> {
         [OLD, NEW].into_iter().filter_map(over).min().unwrap_or(Nanos::MAX)
     }
 
+    /// When a connection can be open that the mobile opens at completion: SYN, SYN-ACK, and ACK with request.
+    pub(super) fn opened(&self) -> Nanos {
+        let experiment = &self.fork.experiment;
+        let hops = experiment.fixed_hops();
+        let syn = self.acknowledged_over(NEW, self.completion);
+        let before = 2 * (Rate::new(hops.wired).time(ACK_BYTES) + WIRED_DELAY);
+        let mut down = experiment.new.best_service(experiment.place(NEW), false);
+        let over = down.departure(syn + before, ACK_BYTES) + experiment.new.delay.min();
+        self.acknowledged_over(NEW, over + Rate::new(hops.last).time(ACK_BYTES))
+    }
+
     /// When an ACK can be with the sender that the receiver sends over this link at `at`.
     fn acknowledged_over(&self, link: usize, at: Nanos) -> Nanos {
         let experiment = &self.fork.experiment;

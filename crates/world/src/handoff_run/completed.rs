@@ -2,10 +2,11 @@
 
 use super::follower::replace_schemes;
 use super::fork::{Fork, announce_all, pass};
+use super::new_address;
 use crate::access::AccessLink;
 use crate::bench::neighbours;
 use crate::bench::traffic::{self, Pair, senders_of};
-use crate::bench::{Experiment, LinkIds, MN, NEW, OLD, correspondent};
+use crate::bench::{Experiment, LinkIds, MN, NEW, OLD, correspondent, mobile};
 use crate::lead;
 use crate::neighbours::{COUNTED, Received};
 use crate::nodes::{Arrived, BenchNode, BenchSim, HostObserver, Mobile};
@@ -13,7 +14,7 @@ use crate::notice_error::Told;
 use crate::observer::Observer;
 use crate::packet::Packet;
 use crate::soft;
-use crate::words::{Definition, NoticeMode, Overlap};
+use crate::words::{Address, Definition, NoticeMode, Overlap};
 use segue_handoff::alone::window::Path;
 use segue_handoff::{Announcement, Link, Notice, Scheme};
 use segue_netsim::{Nanos, Net, SECOND};
@@ -58,10 +59,15 @@ impl<W: HostObserver> Completed<W> {
 
         let packets = fork.experiment.packets;
         let flows = &correspondent(&fork.sim).flows;
-        let targets = [
+        let mut targets: [Vec<u32>; 2] = [
             flows.iter().map(|flow| flow.sender.snd_max() + packets).collect(),
             flows.iter().map(|flow| flow.sender.snd_una() + packets).collect(),
         ];
+        if fork.experiment.address == Address::New {
+            let has = mobile(&fork.sim).flows.iter().map(|flow| flow.receiver.rcv_nxt()).collect::<Vec<_>>();
+            targets.iter_mut().for_each(|targets| new_address::renumber(targets, &has));
+            new_address::take(&mut fork.sim, &fork.link_ids, &fork.experiment);
+        }
         let after_highest = fork.experiment.definition == Definition::AfterHighest;
         let uploads = traffic::uploads_at(&fork.sim, &fork.link_ids, after_highest);
         let uploads = uploads.into_iter().map(|seq| seq + packets).collect();
@@ -102,7 +108,7 @@ impl<W: HostObserver> Completed<W> {
     pub fn of_early_senders(&self, scheme: &Scheme) -> Option<Self> {
         let experiment = &self.fork.experiment;
         let differ = scheme.attends() || lead::schedule(experiment.notice, scheme).is_some();
-        if !differ || self.fork.continued {
+        if !differ || self.fork.continued || experiment.address == Address::New {
             return None;
         }
         let (sim, link_ids) = self.fork.pass_with(scheme, &lead::early(experiment, scheme));
@@ -135,8 +141,10 @@ impl<W: HostObserver> Completed<W> {
         } else {
             self.fork.pass_with(scheme, &early)
         };
-        for pair in traffic::pairs(&link_ids) {
-            traffic::hand_over(&mut sim, &link_ids, &pair);
+        if experiment.address == Address::Keep {
+            for pair in traffic::pairs(&link_ids) {
+                traffic::hand_over(&mut sim, &link_ids, &pair);
+            }
         }
         if let Some(overlap) = overlap {
             soft::open(&mut sim, &link_ids, experiment, overlap);
@@ -181,7 +189,7 @@ impl<W: HostObserver> Completed<W> {
             if let Some(rule) = window_rule {
                 mn.advertise(net, experiment.stack.receive_window, rule.reopen_acks);
             }
-            if let Some(rule) = scheme.mobile().alone {
+            if let Some(rule) = scheme.mobile().alone.filter(|_| experiment.address == Address::Keep) {
                 if !self.fork.continued {
                     mn.help(rule, net.add_timer(MN), experiment.stack.receive_window);
                 }
@@ -273,9 +281,13 @@ impl<W: HostObserver> Completed<W> {
         }
     }
 
-    /// How many copies of the notice leave the mobile, or reach the senders at once.
+    /// How many copies of the notice leave the mobile, or reach the senders at once. To connections that begin after
+    /// the handoff nothing of it is told.
     fn copies_heard(&self, scheme: &Scheme) -> u32 {
         let experiment = &self.fork.experiment;
+        if experiment.address == Address::New {
+            return 0;
+        }
         match scheme.mobile().announces || lead::start_rule(experiment, scheme).is_some() {
             true => experiment.notice.copies(),
             false => 0,

@@ -43,6 +43,7 @@ pub fn receiving_flow(id: u16, profile: &StackProfile, timer: TimerId, link: Lin
         announcer,
         first_report,
         due: None,
+        opening: None,
         phas: None,
         memory: alone::Memory::default(),
     }

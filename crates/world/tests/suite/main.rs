@@ -16,6 +16,7 @@ mod freeze;
 mod hn;
 mod links;
 mod neighbours;
+mod new_address;
 mod notice_error;
 mod properties;
 mod rivals;

@@ -134,7 +134,7 @@ fn any_link() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Transfers end where nothing is lost at random, no earlier than the bound, and the link's time is accounted for.
+    /// Transfers end where nothing is lost at random and 200 s would do, no earlier than the bound, and the link's time is accounted for.
     #[test]
     fn no_transfer_beats_the_bound(
         (old, new) in (any_link(), any_link()),
@@ -149,8 +149,8 @@ proptest! {
         let e = Experiment { kind, flows, packets, seed, definition, stack, ..anew(&old, &new) };
         let RunRecord { transfer, bound, link_time, .. } = run(&e, at * MS, &scheme("sack"));
         let Some(transfer) = transfer else {
-            // Timers that back off may take longer than a run lasts.
-            prop_assert!(new.contains("loss"));
+            // A run lasts 400 s: a fast old link may leave a slow one more, and timers back off.
+            prop_assert!(new.contains("loss") || bound > 200 * SECOND, "{bound}");
             return Ok(());
         };
         prop_assert!(transfer >= bound, "{transfer} < {bound}");

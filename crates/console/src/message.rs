@@ -80,7 +80,14 @@ fn problem(error: &clap::Error) -> Option<String> {
                 error.source().map(|source| format!(": {}", plain(&source.to_string()))).unwrap_or_default();
             format!("invalid value '{}' for '{}'{reason}", value?, argument?)
         }
-        ErrorKind::UnknownArgument => format!("unexpected argument '{}' found", argument?),
+        ErrorKind::UnknownArgument => {
+            let argument = argument?;
+            let quotes = match argument.starts_with('-') {
+                true => "",
+                false => "; expected no further word (a value with blanks needs quotes)",
+            };
+            format!("unexpected argument '{argument}' found{quotes}")
+        }
         ErrorKind::InvalidSubcommand => {
             format!("unrecognized subcommand '{}'; --help lists the commands", command?)
         }
@@ -174,7 +181,10 @@ mod tests {
             ("program rum", "unrecognized subcommand 'rum'; --help lists the commands; did you mean `run`?"),
             ("program runner-up", "unrecognized subcommand 'runner-up'; --help lists the commands"),
             ("program run", "the following required arguments were not provided: <PLAN>"),
-            ("program run a b", "unexpected argument 'b' found"),
+            (
+                "program run a b",
+                "unexpected argument 'b' found; expected no further word (a value with blanks needs quotes)",
+            ),
             ("program run a --cont=1", "unexpected argument '--cont' found; did you mean `--count`?"),
             ("program run a --count 10", "invalid value '10' for '--count <N>': expected 1 to 9"),
             ("program run a --count 1e1", "invalid value '1e1' for '--count <N>': expected a whole number"),
@@ -204,7 +214,7 @@ mod tests {
     #[test]
     fn a_word_of_two_lines_stays_one_word() {
         assert_eq!(printable(&said("program run a --kind m\nb")).lines().count(), 1);
-        assert!(said("program run a b\nc").ends_with("'b\nc' found"));
+        assert!(said("program run a b\nc").contains("'b\nc' found; "));
     }
 
     #[test]

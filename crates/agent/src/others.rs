@@ -41,8 +41,10 @@ pub struct OthersStatus {
     pub resumed: u64,
     /// ICMP messages.
     pub messages: u64,
-    /// ACKs.
+    /// ACKs of all that has come.
     pub acks: u64,
+    /// ACKs of a single octet, after which a peer begins anew.
+    pub octets: u64,
     /// Packets that this host could not send.
     pub unsent: u64,
     /// Segments whose stamp was from before an outage, and was not echoed.
@@ -98,12 +100,18 @@ const CLOSED_SINCE: u64 = 2_000_000_000;
 
 /// A connection as the schedule sees it. `access`: both ways over the access link, ns; `links`: before and now.
 fn flow(waiting: Waiting, access: u64, links: Option<[Link; 2]>) -> Flow<Waiting> {
-    let rtt = waiting.rtt.map_or(0, |rtt| u64::try_from(rtt.as_nanos()).unwrap_or(0));
-    let anew = links.is_some_and(|[old, new]| {
+    let rtt = waiting.rtt.map(|rtt| u64::try_from(rtt.as_nanos()).unwrap_or(0));
+    let (acks, round_trip) = (waiting.acks.len(), rtt.unwrap_or(0).max(access));
+    Flow { acks, round_trip, closed: waiting.closed, anew: anew(rtt, links), waiting }
+}
+
+/// Whether a peer had better begin anew. `rtt`: of the old path, ns; where it is not known, as on a router, the peer's
+/// timeouts are its own to judge.
+fn anew(rtt: Option<u64>, links: Option<[Link; 2]>) -> bool {
+    rtt.zip(links).is_some_and(|(rtt, [old, new])| {
         let beyond = rtt.saturating_sub(2 * u64::from(old.delay_us) * 1000);
         begins_anew(&path(old, beyond), &path(new, beyond))
-    });
-    Flow { acks: waiting.acks.len(), round_trip: rtt.max(access), closed: waiting.closed, anew, waiting }
+    })
 }
 
 /// Whether windows that this peer is told may be bounded.
@@ -405,7 +413,8 @@ impl Others {
                     };
                     match (sent, say) {
                         (Err(_), _) => self.counts.unsent += 1,
-                        (Ok(()), Say::Ack | Say::Octet(_)) => self.counts.acks += 1,
+                        (Ok(()), Say::Ack) => self.counts.acks += 1,
+                        (Ok(()), Say::Octet(_)) => self.counts.octets += 1,
                         (Ok(()), _) => self.counts.messages += 1,
                     }
                 }
@@ -414,12 +423,13 @@ impl Others {
             if progress != Progress::None || last {
                 self.resumes.end(id);
                 if self.resumes.is_empty() {
-                    let OthersStatus { helped, resumed, messages, acks, unsent, .. } = self.counts;
+                    let OthersStatus { helped, resumed, messages, acks, octets, unsent, .. } = self.counts;
                     tracing::info!(
                         helped,
                         resumed,
                         messages,
                         acks,
+                        octets,
                         unsent,
                         "connections whose peers have not negotiated have been helped, since the start"
                     );
@@ -445,6 +455,17 @@ impl Others {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// 6400 kbit/s and 9 ms: five round trips of 18 ms are soon over, of 58 ms they are not.
+    #[test]
+    fn whether_a_peer_begins_anew_is_asked_only_of_a_path_that_is_known() {
+        let link = Link { rate_kbps: 6400, delay_us: 9000 };
+        let ms = |rtt: u64| Some(rtt * 1_000_000);
+        assert!(anew(ms(18), Some([link; 2])));
+        assert!(!anew(ms(58), Some([link; 2])));
+        assert!(!anew(None, Some([link; 2])), "a router knows the link only");
+        assert!(!anew(ms(18), None));
+    }
 
     #[test]
     fn the_longest_prefix_decides() {

@@ -105,7 +105,7 @@ impl Bounded {
         if !narrows(&old, &new) || came.iter().all(|packets| *packets == 0) {
             return None;
         }
-        let drains = if moved.disconnected { 0 } else { old.drains() };
+        let drains = if moved.disconnected { 0 } else { old.drains().min(IDLE) };
         let bound = Bound::new(now.saturating_add(drains), new, &came);
         let after = u64::from(begins_after(&old, &new, moved.disconnected)) * DATA;
         let after = u32::try_from(after).unwrap_or(u32::MAX / 4);
@@ -124,14 +124,24 @@ impl Bounded {
         })
     }
 
-    /// The old link holds nothing any more: the first round begins.
+    /// The old link holds nothing any more: the first round begins, and nothing counts that came before. Connections
+    /// that have begun meanwhile are known from now on.
     fn on_drained(&mut self, now: u64, all: &[Receiving]) {
         for receiving in all {
             if let Some(connection) = self.connections.get_mut(&ends(receiving)) {
                 connection.packets = receiving.packets;
+            } else if receiving.device == self.device {
+                let connection = self.join(receiving, receiving.packets);
+                self.connections.insert(ends(receiving), connection);
             }
         }
         (self.drains, self.heard, self.next) = (false, now, self.bound.deadline());
+    }
+
+    /// One more connection, of which so many packets are counted.
+    fn join(&mut self, receiving: &Receiving, packets: u32) -> Connection {
+        let index = self.free.pop().unwrap_or_else(|| self.bound.join());
+        Connection { index, packets, octets: 0, from: receiving.ack }
     }
 
     /// A round has ended. Whether the bound goes on.
@@ -155,10 +165,7 @@ impl Bounded {
             let here = receiving.device == self.device;
             let mut connection = match known {
                 Some(known) => known,
-                None if here => {
-                    let index = self.free.pop().unwrap_or_else(|| self.bound.join());
-                    Connection { index, packets: 0, octets: 0, from: receiving.ack }
-                }
+                None if here => self.join(receiving, 0),
                 None => continue,
             };
             let packets = connection.count(receiving, arrived);
@@ -401,6 +408,26 @@ mod tests {
             assert!(bounded.on_round(now, &[receiving(packets, 33)]));
             assert_eq!((bounded.bound.all(), bounded.next), (15, now + 450 * MS));
         }
+    }
+
+    /// 200 kbit/s and 300 ms to 6400 kbit/s and 5 ms: the old link needs 1.3 s for what it may hold. W is 7, a round 20 ms.
+    #[test]
+    fn a_connection_that_begins_while_the_old_link_drains_raises_nothing() {
+        let links = [(200, 300_000), (6400, 5_000)];
+        let moved =
+            Moved { links: links.map(|(rate_kbps, delay_us)| Link { rate_kbps, delay_us }), ..moved(false) };
+        let first = Receiving { rtt: Some(Duration::from_millis(600)), ..connection(1, NEW, 900, 20) };
+        let mut bounded = Bounded::new(0, &moved, &[first]).expect("it holds less");
+        let window = bounded.bound.all();
+        // It has brought 100 packets by then.
+        let second = connection(2, NEW, 100, 100);
+        assert!(bounded.on_round(bounded.next, &[first, second]));
+        assert_eq!(bounded.connections.len(), 2);
+        // A round of what the link carries: 10 packets in 20 ms
+        let now = bounded.next;
+        assert!(bounded.on_round(now, &[first, connection(2, NEW, 110, 110)]));
+        assert_eq!(bounded.bound.all(), window);
+        assert_eq!(bounds(&bounded, &[second])[0].1, u64::from(window), "its part is all");
     }
 
     #[test]

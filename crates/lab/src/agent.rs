@@ -140,7 +140,9 @@ fn counters(rounds: &[serde_json::Value], others: &serde_json::Value) -> BTreeMa
     for name in ["unwritten", "unsent"] {
         counters.insert(name.to_owned(), refused(name));
     }
-    for name in ["helped", "resumed", "messages", "acks", "unechoed", "narrowed", "opened", "closed"] {
+    for name in
+        ["helped", "resumed", "messages", "acks", "octets", "unechoed", "narrowed", "opened", "closed"]
+    {
         counters.insert(format!("others_{name}"), number(&others[name]));
     }
     let longest = rounds.iter().map(|round| number(&round["waited_ns"])).max();

@@ -5,7 +5,7 @@
 use super::exit::Exit;
 use super::notify::give;
 use super::records::Ends;
-use super::resume::Waiting;
+use super::resume::{Waiting, newest_first};
 use super::{Error, Mobile};
 use crate::layouts::{segue_forwarded, segue_tuple};
 use libbpf_rs::{MapCore, MapFlags};
@@ -71,7 +71,6 @@ impl Mobile {
 
 fn waiting(tuple: segue_tuple, flow: &segue_forwarded) -> Waiting {
     let (local, remote) = tuple.into();
-    let known = flow.acks.len().min(flow.known as usize);
     Waiting {
         ends: Ends { remote, local, mark: 0, device: 0 },
         seq: flow.seq,
@@ -81,7 +80,7 @@ fn waiting(tuple: segue_tuple, flow: &segue_forwarded) -> Waiting {
         forwarded: true,
         closed: false,
         resumes: true,
-        acks: flow.acks[..known].to_vec(),
+        acks: newest_first(&flow.acks, flow.known, flow.acks[0]),
         rtt: None,
     }
 }

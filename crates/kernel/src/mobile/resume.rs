@@ -91,10 +91,24 @@ impl Waiting {
     }
 }
 
+/// The first `known` of these ACK numbers, as far as each is before the one ahead of it and none is after `ack`
+/// (RFC 9293, 3.4). Two processors that write at once can leave others, and so can a pair of addresses used again: an
+/// ACK of an octet behind such a number ([`Mobile::send_octet`]) might be of data that has not come.
+pub(super) fn newest_first(acks: &[u32], known: u32, ack: u32) -> Vec<u32> {
+    let mut kept: Vec<u32> = Vec::with_capacity(acks.len());
+    for number in acks.iter().take(known as usize).copied() {
+        let behind = |number: u32| ack.wrapping_sub(number);
+        let newer = kept.last().map(|newer| behind(*newer));
+        if behind(number) < 1 << 31 && newer.is_none_or(|newer| newer < behind(number)) {
+            kept.push(number);
+        }
+    }
+    kept
+}
+
 impl From<segue_waiting> for Waiting {
     fn from(waiting: segue_waiting) -> Self {
         let (local, remote) = waiting.tuple.into();
-        let known = waiting.acks.len().min(waiting.known as usize);
         Self {
             ends: Ends { remote, local, mark: waiting.mark, device: waiting.device },
             seq: waiting.seq,
@@ -104,7 +118,7 @@ impl From<segue_waiting> for Waiting {
             forwarded: false,
             closed: waiting.closed != 0,
             resumes: waiting.resumes != 0,
-            acks: waiting.acks[..known].to_vec(),
+            acks: newest_first(&waiting.acks, waiting.known, waiting.ack),
             rtt: (waiting.rtt_us != 0).then(|| Duration::from_micros(waiting.rtt_us.into())),
         }
     }
@@ -297,7 +311,9 @@ impl Mobile {
         self.send(waiting, &waiting.last_ack()?)
     }
 
-    /// Acknowledges the first octet behind this one of the last ACK numbers, with no stamp echoed.
+    /// Acknowledges the first octet behind this one of the last ACK numbers but the newest, with no stamp echoed. The
+    /// octet has come: a later number has acknowledged it. The window is that of the last ACK, and so ends earlier until
+    /// that ACK is sent again.
     ///
     /// # Errors
     /// This host does not send it.
@@ -363,6 +379,7 @@ mod tests {
     use super::*;
     use crate::layouts::mapped;
     use etherparse::{NetSlice, SlicedPacket, TransportSlice};
+    use proptest::prelude::{prop_assert, proptest};
 
     fn waiting(local: &str, remote: &str) -> Waiting {
         let [local, remote] = [local, remote].map(|text| text.parse::<SocketAddr>().expect("an address"));
@@ -393,6 +410,35 @@ mod tests {
             (0xfffe_fdfc, Progress::None),
         ] {
             assert_eq!(waiting.progress(ack), progress, "{ack:#x}");
+        }
+    }
+
+    #[test]
+    fn numbers_that_are_out_of_order_or_ahead_are_left_out() {
+        let kept = |acks: [u32; 4], known, ack| newest_first(&acks, known, ack);
+        assert_eq!(kept([40, 30, 20, 10], 4, 40), [40, 30, 20, 10]);
+        assert_eq!(kept([40, 30, 20, 10], 4, 45), [40, 30, 20, 10], "an ACK that was not seen");
+        assert_eq!(kept([40, 30, 20, 10], 2, 40), [40, 30]);
+        assert_eq!(kept([40, 30, 20, 10], 9, 40), [40, 30, 20, 10]);
+        // two processors
+        assert_eq!(kept([11, 12, 10, 9], 4, 12), [11, 10, 9]);
+        assert_eq!(kept([11, 12, 12, 9], 4, 11), [11, 9]);
+        assert_eq!(kept([11, 11, 10, 10], 4, 11), [11, 10]);
+        // a connection of before
+        assert_eq!(kept([9000, 8000, 30, 20], 4, 40), [30, 20]);
+        assert_eq!(kept([2, u32::MAX, u32::MAX - 9, 3], 4, 2), [2, u32::MAX, u32::MAX - 9], "modulo 2^32");
+    }
+
+    proptest! {
+        /// Whatever stands in the map, an octet that is acknowledged has been acknowledged before.
+        #[test]
+        fn an_octet_is_of_what_has_come(acks: [u32; 4], near: [u8; 4], known in 0u32..6, ack: u32) {
+            for acks in [acks, near.map(|behind| ack.wrapping_add(8).wrapping_sub(behind.into()))] {
+                for pair in newest_first(&acks, known, ack).windows(2) {
+                    let octet = pair[1].wrapping_add(1);
+                    prop_assert!(pair[0].wrapping_sub(octet) < 1 << 31 && ack.wrapping_sub(octet) < 1 << 31);
+                }
+            }
         }
     }
 

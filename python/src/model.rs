@@ -7,7 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use segue::cli::Command;
 use segue::model::Model;
-use segue::{Failure, model, model_lcfd};
+use segue::{Failure, model, model_lcfd, outputs};
 use segue_gallery::{WaitDocument, gain_rows, lcfd_rows, tcp_ho_json};
 use segue_tables::records_arrow;
 
@@ -78,11 +78,12 @@ pub fn tcp_ho(
     let mut words = Words::of(&["model", "tcp-ho"]);
     words.each("b", b.as_ref()).each("c", c.as_ref()).option("sigma", sigma.transpose()?).option("rto", rto);
     let Model::TcpHo(args) = of_model(&words)? else { return Err(ours("another model")) };
+    let origin = outputs::origin(words.as_slice());
     let compute = || {
         let (curves, waits) = model::gains_and_savings(&args)?;
         let gains = records_arrow(gain_rows(&curves)).map_err(Failure::ours)?;
         let savings = records_arrow(waits.iter().map(WaitDocument::from)).map_err(Failure::ours)?;
-        Ok((gains, savings, tcp_ho_json(&curves, &waits).map_err(Failure::ours)?))
+        Ok((gains, savings, tcp_ho_json(&curves, &waits, &origin).map_err(Failure::ours)?))
     };
     let (gains, savings, json) = py.detach(compute).map_err(exception)?;
     Ok(TcpHo { gains: Py::new(py, Table::new(gains))?, savings: Py::new(py, Table::new(savings))?, json })

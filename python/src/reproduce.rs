@@ -78,7 +78,7 @@ pub fn reproduce(
             Box::new(move |more| watch.done(more))
         };
         let judged = command::judge(&papers, &args, &origin, &begin)?;
-        let json = claims_json(&judged, args.points.into()).map_err(Failure::ours)?;
+        let json = claims_json(&judged, args.points.into(), &origin).map_err(Failure::ours)?;
         Ok((records_arrow(judged.iter().map(ClaimRow::from)).map_err(Failure::ours)?, json))
     })?;
     Py::new(py, PyClassInitializer::from(Table::new(table)).add_subclass(Claims { json }))

@@ -1,5 +1,6 @@
 //! The JSON document of `segue diff` (docs/guide/diff.md).
 
+use crate::Origin;
 use segue_study::difference::{Changed, Pair};
 use segue_study::verdict::Measured;
 use segue_study::{Difference, Row};
@@ -40,14 +41,15 @@ impl<'a> From<&'a Pair> for PairDocument<'a> {
 }
 
 /// A difference as JSON text, one pair or row a line, with a final line feed.
-pub fn difference_json(difference: &Difference) -> Result<String, serde_json::Error> {
+pub fn difference_json(difference: &Difference, origin: &Origin) -> Result<String, serde_json::Error> {
     let pairs = lines(difference.pairs.iter().map(PairDocument::from))?;
     let rows = |rows: &[Row]| lines(rows.iter());
     Ok(format!(
-        "{{\"version\":1,\"identical\":{},\"pairs\":[{pairs}],\"only_in_a\":[{}],\"only_in_b\":[{}]}}\n",
+        "{{\"version\":1,\"identical\":{},\"pairs\":[{pairs}],\"only_in_a\":[{}],\"only_in_b\":[{}],\n\"origin\":{}}}\n",
         difference.identical(),
         rows(&difference.only_in_a)?,
         rows(&difference.only_in_b)?,
+        origin.json(),
     ))
 }
 

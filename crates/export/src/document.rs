@@ -84,19 +84,16 @@ struct Version {
     version: serde_json::Value,
 }
 
+/// The field that only a comparison has.
+#[derive(Deserialize)]
+struct Rows {
+    rows: IgnoredAny,
+}
+
 impl<R: DeserializeOwned> Document<R> {
     /// Reads a file, or standard input for `-`.
     pub fn read(path: &str) -> Result<Self, DocumentError> {
-        let (name, bytes) = match path {
-            "-" => ("standard input", read_all(io::stdin().lock())),
-            path => (path, File::open(path).and_then(read_all)),
-        };
-        let unreadable = |problem| DocumentError::Unreadable { path: name.to_string(), problem };
-        let bytes = bytes.map_err(|problem| unreadable(in_words(&problem)))?;
-        if bytes.len() as u64 > LARGEST {
-            return Err(unreadable(format!("more than {} MiB", LARGEST >> 20)));
-        }
-        Self::parse(&bytes, name)
+        Self::parse(&read_document(path)?, if path == "-" { "standard input" } else { path })
     }
 
     /// Reads text; `name` is for messages.
@@ -118,12 +115,30 @@ impl<R: DeserializeOwned> Document<R> {
             let version = version.to_string().chars().take(40).collect();
             return Err(DocumentError::Version { path: path(), version });
         }
+        // Other documents have an `origin`, too, but of another form: that would not tell what is wrong.
+        let Rows { rows: IgnoredAny } = serde_json::from_slice(text).map_err(fail)?;
         let document: Self = serde_json::from_slice(text).map_err(fail)?;
         if document.rows.is_empty() {
             return Err(DocumentError::Empty { path: path() });
         }
         Ok(document)
     }
+}
+
+/// The bytes of a document in a file, or on standard input for `-`.
+///
+/// Errors: it cannot be read, or is too large.
+pub fn read_document(path: &str) -> Result<Vec<u8>, DocumentError> {
+    let (name, bytes) = match path {
+        "-" => ("standard input", read_all(io::stdin().lock())),
+        path => (path, File::open(path).and_then(read_all)),
+    };
+    let unreadable = |problem| DocumentError::Unreadable { path: name.to_string(), problem };
+    let bytes = bytes.map_err(|problem| unreadable(in_words(&problem)))?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(unreadable(format!("more than {} MiB", LARGEST >> 20)));
+    }
+    Ok(bytes)
 }
 
 fn read_all(source: impl Read) -> io::Result<Vec<u8>> {

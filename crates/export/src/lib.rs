@@ -1,5 +1,6 @@
 //! Results as JSON and CSV, in files that appear whole or not at all, and read again.
 
+mod csv_origin;
 mod csv_rows;
 mod difference;
 mod document;
@@ -13,9 +14,13 @@ pub mod schema;
 mod trace_lines;
 mod xplot;
 
+pub use csv_origin::{
+    OF_FOLDER, folder_metadata, is_metadata, metadata, metadata_file, origin_in_comments, origin_in_metadata,
+    without_comments,
+};
 pub use csv_rows::{comparison_csv, csv_text, handoffs_csv};
 pub use difference::difference_json;
-pub use document::{Document, DocumentError};
+pub use document::{Document, DocumentError, read_document};
 pub use drive::{FlatDriveRow, drive_csv, drive_json};
 pub use flent::flent;
 pub use live::{lab_drive_json, live_csv, live_json};

@@ -7,6 +7,7 @@ use segue_study::{Plan, Request};
 use segue_world::access::{Capacity, LinkDelay};
 use segue_world::{AccessLink, Nanos, SECOND};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -21,6 +22,45 @@ pub struct Origin {
     pub command: String,
     /// Version of Segue.
     pub version: &'static str,
+}
+
+impl Origin {
+    /// As the `origin` of results that no simulation made: `program` and `command`, without what only says where
+    /// results go and how the work is shown, which no result depends on.
+    pub fn json(&self) -> Value {
+        json!({"program": self.version, "command": question(&self.command)})
+    }
+}
+
+/// Options that no result depends on, and whether a value follows.
+const NO_PART: [(&str, bool); 11] = [
+    ("--json", true),
+    ("--csv", true),
+    ("--svg", true),
+    ("--out", true),
+    ("--cache", true),
+    ("--threads", true),
+    ("--progress", true),
+    ("--color", true),
+    ("--no-cache", false),
+    ("--quiet", false),
+    ("--check", false),
+];
+
+/// A command line without them.
+fn question(command: &str) -> String {
+    let Ok(words) = shell_words::split(command) else { return command.to_string() };
+    let mut kept = Vec::new();
+    let mut words = words.into_iter();
+    while let Some(word) = words.next() {
+        let name = word.split_once('=').map_or(word.as_str(), |(name, _)| name);
+        match NO_PART.iter().find(|(option, _)| *option == name) {
+            Some((_, true)) if !word.contains('=') => drop(words.next()),
+            Some(_) => {}
+            None => kept.push(word),
+        }
+    }
+    shell_words::join(kept)
 }
 
 /// Everything that a result depends on, as its JSON holds it. Equal questions have equal ones, whatever asked them.
@@ -210,6 +250,14 @@ mod tests {
         std::fs::write(&path, "abc").unwrap();
         let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         assert_eq!(digest(&path).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_command_is_told_without_its_outputs() {
+        let told = |command: &str| Origin { command: command.into(), version: "1" }.json()["command"].clone();
+        let command = "segue model lcfd --json 'a b.json' --figure 3 --csv=- --quiet --progress never";
+        assert_eq!(told(command), "segue model lcfd --figure 3");
+        assert_eq!(told("segue diff 'a b' c --json -"), "segue diff 'a b' c");
     }
 
     #[test]

@@ -101,6 +101,15 @@ fn difference() -> Value {
         ("pairs", list(pair)),
         ("only_in_a", list(comparison::row())),
         ("only_in_b", list(comparison::row())),
+        ("origin", command()),
+    ])
+}
+
+/// The origin of what no simulation made.
+fn command() -> Value {
+    object([
+        ("program", text("Version of Segue, with the commit where it is known.")),
+        ("command", text("The command line that asks the same.")),
     ])
 }
 

@@ -1,6 +1,7 @@
 //! `segue compare`.
 
 use crate::args::{BenchArgs, ResultArgs, TableArgs, choice, word};
+use crate::outputs::CsvOrigin;
 use crate::screen::Screen;
 use crate::{Failure, outputs, print, progress, table, warn};
 use clap::Args;
@@ -76,7 +77,12 @@ pub fn run(args: &CompareArgs, origin: &Origin, screen: &Screen) -> Result<(), F
         shown.columns = columns;
     }
     outputs::origin_needs_csv(to.origin, files[1].is_some() || files[2].is_some())?;
-    let delivery = Delivery { files, csv_origin: to.origin, threads: args.threads, folder: "".as_ref() };
+    let delivery = Delivery {
+        files,
+        csv_origin: CsvOrigin::asked(to.origin),
+        threads: args.threads,
+        folder: "".as_ref(),
+    };
     let comparison = deliver(&plan, &shown, delivery, origin, screen)?;
     if on_stdout {
         warn(comparison.groups.iter().flat_map(GroupResult::warnings));
@@ -90,8 +96,8 @@ pub fn run(args: &CompareArgs, origin: &Origin, screen: &Screen) -> Result<(), F
 pub(crate) struct Delivery<'a> {
     /// JSON, CSV, single handoffs, page.
     pub files: [Option<Output>; 4],
-    /// Whether CSV begins with its origin.
-    pub csv_origin: bool,
+    /// How CSV says where it comes from.
+    pub csv_origin: CsvOrigin,
     /// Threads that compute it.
     pub threads: Option<u16>,
     /// Paths of links start from here.
@@ -119,13 +125,9 @@ pub(crate) fn deliver(
     let keep_handoffs = rows.is_some() || report.is_some();
     let comparison = outputs::with_threads(threads, || simulate(plan, keep_handoffs, screen))?;
     let provenance = || Provenance::of_plan(origin.version, plan, folder).map_err(Failure::ours);
-    let head = match csv_origin {
-        true => provenance()?.comments().map_err(Failure::ours)?,
-        false => String::new(),
-    };
     outputs::write(json, || comparison_json(&comparison, Some(&provenance()?)).map_err(Failure::ours))?;
-    outputs::write(csv, || comparison_csv(&comparison).map(|text| format!("{head}{text}")))?;
-    outputs::write(rows, || handoffs_csv(&comparison).map(|text| format!("{head}{text}")))?;
+    outputs::write_table(csv, csv_origin, provenance, || comparison_csv(&comparison))?;
+    outputs::write_table(rows, csv_origin, provenance, || handoffs_csv(&comparison))?;
     #[cfg(feature = "report")]
     outputs::write(report, || {
         outputs::with_threads(threads, || comparison_page(plan, &comparison, shown, origin))

@@ -4,7 +4,7 @@ use crate::layout::{self, Cell, Paint, Side, wrapped};
 use crate::screen::{COLUMNS, Screen};
 use crate::{Failure, print};
 use clap::Args;
-use segue_export::{Document, Output, difference_json};
+use segue_export::{Document, Origin, Output, difference_json};
 use segue_study::difference::{Changed, Pair, question};
 use segue_study::verdict::{FEWEST, Measured, Verdict};
 use segue_study::{Difference, Row};
@@ -26,7 +26,7 @@ pub struct DiffArgs {
 }
 
 /// Runs the command.
-pub fn run(args: &DiffArgs, screen: &Screen) -> Result<(), Failure> {
+pub fn run(args: &DiffArgs, origin: &Origin, screen: &Screen) -> Result<(), Failure> {
     if args.a == "-" && args.b == "-" {
         return Err(Failure::User("both results from standard input; expected at most one -".into()));
     }
@@ -41,7 +41,9 @@ pub fn run(args: &DiffArgs, screen: &Screen) -> Result<(), Failure> {
     let difference = Difference::new(&a, &b);
     let on_stdout = output.as_ref().is_some_and(Output::is_stdout);
     if let Some(output) = output {
-        output.finish(&difference_json(&difference).map_err(Failure::ours)?).map_err(Failure::writing)?;
+        output
+            .finish(&difference_json(&difference, origin).map_err(Failure::ours)?)
+            .map_err(Failure::writing)?;
     }
     if on_stdout {
         return Ok(());

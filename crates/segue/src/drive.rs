@@ -2,6 +2,7 @@
 
 use crate::args::RunArgs;
 use crate::layout::wrapped;
+use crate::outputs::CsvOrigin;
 use crate::screen::Screen;
 use crate::{Failure, outputs, print, progress, warn};
 use comfy_table::CellAlignment;
@@ -56,12 +57,8 @@ pub fn run(
     warn(plan.schemes.iter().filter_map(|scheme| stack_warning(&scheme.stack)).collect::<BTreeSet<_>>());
     let rows = outputs::with_threads(args.threads, || simulate(plan, screen))?;
     let provenance = || provenance(origin.version, (path, args.points), file, plan).map_err(Failure::ours);
-    let head = match args.results.origin {
-        true => provenance()?.comments().map_err(Failure::ours)?,
-        false => String::new(),
-    };
     outputs::write(json, || drive_json(&rows, Some(&provenance()?)).map_err(Failure::ours))?;
-    outputs::write(csv, || drive_csv(&rows).map(|text| format!("{head}{text}")))?;
+    outputs::write_table(csv, CsvOrigin::asked(args.results.origin), provenance, || drive_csv(&rows))?;
     #[cfg(feature = "report")]
     outputs::write(report, || outputs::with_threads(args.threads, || drive_page(plan, &rows, origin)))?;
     if !on_stdout {

@@ -2,7 +2,7 @@
 
 use crate::lab_drive::LabDriveArgs;
 use crate::lab_machine::{Measured, Use, kernel, laboratory};
-use crate::outputs::Folder;
+use crate::outputs::{CsvOrigin, Folder};
 use crate::screen::Screen;
 use crate::{Failure, lab_senders, lab_table, outputs, print, progress};
 use clap::{Args, Subcommand};
@@ -85,12 +85,12 @@ pub fn run(args: &LabRunArgs, origin: &Origin, screen: &Screen) -> Result<(), Fa
     for (output, of) in captures.into_iter().zip(each(&plan)) {
         outputs::write(Some(output), || capture(&plan, of, &measured, snap))?;
     }
-    outputs::write(json, || {
+    let provenance = || {
         let lab = Lab { file: args.plan.clone(), runs: args.runs };
-        let origin = Provenance::of_lab(origin, lab, [&plan.old, &plan.new]).map_err(Failure::ours)?;
-        live_json(&comparison, Some(&origin)).map_err(Failure::ours)
-    })?;
-    outputs::write(csv, || live_csv(&comparison))?;
+        Provenance::of_lab(origin, lab, [&plan.old, &plan.new]).map_err(Failure::ours)
+    };
+    outputs::write(json, || live_json(&comparison, Some(&provenance()?)).map_err(Failure::ours))?;
+    outputs::write_table(csv, CsvOrigin::Beside, provenance, || live_csv(&comparison))?;
     outputs::write(report, || Ok::<_, Failure>(live_page(&plan, &comparison, origin)))?;
     if !on_stdout {
         print(&lab_table::render(&plan, &comparison, screen.width))?;

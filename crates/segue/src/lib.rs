@@ -146,12 +146,12 @@ fn run(words: &[OsString]) -> Result<(), Failure> {
         #[cfg(feature = "tables")]
         Command::Merge(args) => sweep::merge(&args),
         Command::Trace(args) => trace::run(&args, &origin, &screen),
-        Command::Diff(args) => diff::run(&args, &screen),
+        Command::Diff(args) => diff::run(&args, &origin, &screen),
         Command::Repeat(args) => repeat::run(&args, origin.version, &screen),
         #[cfg(feature = "papers")]
         Command::Reproduce(args) => reproduce::run(&args, &origin, &screen),
         #[cfg(feature = "papers")]
-        Command::Model(args) => model::run(&args.model),
+        Command::Model(args) => model::run(&args.model, &origin),
         #[cfg(feature = "live")]
         Command::Kernel(args) => kernel::run(&args.command),
         #[cfg(feature = "live")]

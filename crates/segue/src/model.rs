@@ -6,6 +6,7 @@ use crate::reproduce::unknown;
 use crate::{Failure, model_lcfd, outputs, print};
 use clap::{Args, Subcommand};
 use segue_draw::standalone;
+use segue_export::Origin;
 use segue_gallery::tcp_ho::{gains_chart, name};
 use segue_gallery::{tcp_ho_csv, tcp_ho_json};
 use segue_model::tcp_ho::{Curve, Handoff, LIMIT_OF_SAVING, LONGEST_RTO_S, PAPER_HANDOFFS, Wait, waits};
@@ -69,10 +70,10 @@ fn segments(word: &str) -> Result<f64, String> {
 const WAITS: usize = 8;
 
 /// Runs the command.
-pub fn run(model: &Model) -> Result<(), Failure> {
+pub fn run(model: &Model, origin: &Origin) -> Result<(), Failure> {
     match model {
-        Model::TcpHo(args) => tcp_ho(args),
-        Model::Lcfd(args) => model_lcfd::run(args),
+        Model::TcpHo(args) => tcp_ho(args, origin),
+        Model::Lcfd(args) => model_lcfd::run(args, origin),
         Model::Unknown(words) => {
             let word = words.first().map(|word| word.to_string_lossy()).unwrap_or_default();
             Err(unknown("model", &word, ["tcp-ho", "lcfd"].into_iter()))
@@ -89,12 +90,12 @@ pub fn gains_and_savings(args: &TcpHoArgs) -> Result<(Vec<Curve>, Vec<Wait>), Fa
     Ok((curves, waits))
 }
 
-fn tcp_ho(args: &TcpHoArgs) -> Result<(), Failure> {
+fn tcp_ho(args: &TcpHoArgs, origin: &Origin) -> Result<(), Failure> {
     let (curves, waits) = gains_and_savings(args)?;
     let ([csv, json, svg], on_stdout) =
         outputs::open([("--csv", &args.csv), ("--json", &args.json), ("--svg", &args.svg)])?;
-    outputs::write(csv, || tcp_ho_csv(&curves))?;
-    outputs::write(json, || tcp_ho_json(&curves, &waits))?;
+    outputs::write_plain_table(csv, origin, || tcp_ho_csv(&curves))?;
+    outputs::write(json, || tcp_ho_json(&curves, &waits, origin))?;
     outputs::write(svg, || Ok::<_, Failure>(standalone(&gains_chart(&curves, "tcp-ho").svg(CHART))))?;
     if on_stdout { Ok(()) } else { print(&tables(&curves, &args.sigma.0, &waits)) }
 }

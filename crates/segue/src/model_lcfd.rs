@@ -5,6 +5,7 @@ use crate::reproduce::unknown;
 use crate::{Failure, outputs, print};
 use clap::{Args, ValueEnum};
 use segue_draw::standalone;
+use segue_export::Origin;
 use segue_gallery::lcfd::{lcfd_chart, lcfd_windows_chart};
 use segue_gallery::{lcfd_csv, lcfd_json, lcfd_windows_csv, mode_name};
 use segue_model::lcfd::figures::{Compared, FIGURE_3, Figure, RTT_S, fitted_sojourn};
@@ -72,16 +73,16 @@ fn range(word: &str) -> Result<(f64, f64), String> {
 pub type Block = (Option<Figure>, Vec<Compared>);
 
 /// Runs the command.
-pub fn run(args: &LcfdArgs) -> Result<(), Failure> {
+pub fn run(args: &LcfdArgs, origin: &Origin) -> Result<(), Failure> {
     let equation = args.mode.equation();
     if args.figure == Some(3) {
-        return figure_3(args);
+        return figure_3(args, origin);
     }
     let blocks = blocks(args, equation)?;
     let ([csv, json, svg], on_stdout) =
         outputs::open([("--csv", &args.csv), ("--json", &args.json), ("--svg", &args.svg)])?;
-    outputs::write(csv, || lcfd_csv(&blocks, equation))?;
-    outputs::write(json, || lcfd_json(&blocks, equation))?;
+    outputs::write_plain_table(csv, origin, || lcfd_csv(&blocks, equation))?;
+    outputs::write(json, || lcfd_json(&blocks, equation, origin))?;
     if let [(Some(figure), all)] = &blocks[..] {
         outputs::write(svg, || Ok::<_, Failure>(standalone(&lcfd_chart(*figure, all, "lcfd").svg(CHART))))?;
     }
@@ -147,14 +148,14 @@ fn own_setting(args: &LcfdArgs, equation: Equation7) -> Result<Vec<Compared>, Fa
 }
 
 /// Two windows over time.
-fn figure_3(args: &LcfdArgs) -> Result<(), Failure> {
+fn figure_3(args: &LcfdArgs, origin: &Origin) -> Result<(), Failure> {
     if args.json.is_some() {
         return Err(Failure::User(
             "--json: figure 3 has two windows, no settings; expected --csv or --svg".into(),
         ));
     }
     let ([csv, svg], on_stdout) = outputs::open([("--csv", &args.csv), ("--svg", &args.svg)])?;
-    outputs::write(csv, || lcfd_windows_csv(FIGURE_3))?;
+    outputs::write_plain_table(csv, origin, || lcfd_windows_csv(FIGURE_3))?;
     outputs::write(svg, || Ok::<_, Failure>(standalone(&lcfd_windows_chart("lcfd").svg(CHART))))?;
     if on_stdout {
         return Ok(());

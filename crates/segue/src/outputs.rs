@@ -1,10 +1,11 @@
 //! Where results go: each to a file of its own, at most one to standard output.
 
 use crate::Failure;
-use segue_export::{Origin, Output, OutputError, in_words};
+use segue_export::{Origin, Output, OutputError, Provenance, in_words, is_metadata, metadata, metadata_file};
 use segue_world::AccessLink;
+use serde_json::Value;
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Opens the destinations that were asked for, by their options; says whether standard output is one.
 pub fn open<const N: usize>(
@@ -54,12 +55,33 @@ pub fn open_with_folders<const N: usize, const M: usize>(
             options()
         )));
     }
-    let files: Vec<_> =
-        outputs.iter().flatten().chain(files_of_folders.iter().flatten()).filter_map(Output::file).collect();
+    let beside = beside_tables(asked.iter().map(|(option, _)| *option).zip(&outputs))?;
+    let files = outputs.iter().flatten().chain(files_of_folders.iter().flatten()).filter_map(Output::file);
+    let files: Vec<_> = files.chain(beside.iter().map(PathBuf::as_path)).collect();
     if files.iter().enumerate().any(|(index, file)| files[..index].contains(file)) {
         return Err(Failure::User(format!("{} name one file twice; expected different files", options())));
     }
     Ok((outputs, files_of_folders, on_stdout > 0))
+}
+
+/// The files beside tables that say where these come from. One of that name that says something else stays.
+fn beside_tables<'a>(
+    outputs: impl Iterator<Item = (&'a str, &'a Option<Output>)>,
+) -> Result<Vec<PathBuf>, Failure> {
+    let is_table = |option: &str| matches!(option.trim_start_matches("--"), "csv" | "rows");
+    let tables =
+        outputs.filter(|(option, _)| is_table(option)).filter_map(|(_, output)| output.as_ref()?.file());
+    let files: Vec<PathBuf> = tables.map(metadata_file).collect();
+    for file in &files {
+        if std::fs::read(file).is_ok_and(|found| !is_metadata(&String::from_utf8_lossy(&found))) {
+            return Err(Failure::User(format!(
+                "{} is in the way of what says where the table beside it comes from; expected metadata of CSV, or \
+                 no such file",
+                file.display()
+            )));
+        }
+    }
+    Ok(files)
 }
 
 /// Pages, charts and captures need the feature `report`.
@@ -139,6 +161,68 @@ pub fn write<C: AsRef<[u8]>, E: std::fmt::Display>(
 ) -> Result<(), Failure> {
     match output {
         Some(output) => output.finish(make().map_err(Failure::ours)?).map_err(Failure::writing),
+        None => Ok(()),
+    }
+}
+
+/// How a table says where it comes from.
+#[derive(Clone, Copy, Debug)]
+pub enum CsvOrigin {
+    /// In its first lines.
+    Inside,
+    /// In a file beside it; standard output has none.
+    Beside,
+}
+
+impl CsvOrigin {
+    /// As `--origin` asks for it.
+    pub fn asked(inside: bool) -> Self {
+        if inside { Self::Inside } else { Self::Beside }
+    }
+}
+
+/// Writes a table, if it was asked for, and where it comes from.
+pub fn write_table<E: std::fmt::Display>(
+    output: Option<Output>,
+    place: CsvOrigin,
+    origin: impl FnOnce() -> Result<Provenance, Failure>,
+    make: impl FnOnce() -> Result<String, E>,
+) -> Result<(), Failure> {
+    let Some(output) = output else { return Ok(()) };
+    let table = make().map_err(Failure::ours)?;
+    match place {
+        CsvOrigin::Inside => {
+            let head = origin()?.comments().map_err(Failure::ours)?;
+            output.finish(format!("{head}{table}")).map_err(Failure::writing)
+        }
+        CsvOrigin::Beside => {
+            write_with_metadata(output, table, || serde_json::to_value(origin()?).map_err(Failure::ours))
+        }
+    }
+}
+
+/// Writes a table that no simulation made, if it was asked for, and the program and command line beside it.
+pub fn write_plain_table<E: std::fmt::Display>(
+    output: Option<Output>,
+    origin: &Origin,
+    make: impl FnOnce() -> Result<String, E>,
+) -> Result<(), Failure> {
+    let Some(output) = output else { return Ok(()) };
+    write_with_metadata(output, make().map_err(Failure::ours)?, || Ok(origin.json()))
+}
+
+fn write_with_metadata(
+    output: Output,
+    table: String,
+    origin: impl FnOnce() -> Result<Value, Failure>,
+) -> Result<(), Failure> {
+    let beside = match output.file() {
+        Some(file) => Some((metadata_file(file), metadata(file, &origin()?))),
+        None => None,
+    };
+    output.finish(table).map_err(Failure::writing)?;
+    match beside {
+        Some((file, text)) => Output::open(&file.to_string_lossy())?.finish(text).map_err(Failure::writing),
         None => Ok(()),
     }
 }

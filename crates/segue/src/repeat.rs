@@ -4,8 +4,13 @@ use crate::screen::Screen;
 use crate::{Failure, compare, diff, outputs, print};
 use clap::Args;
 use segue_console::printable;
-use segue_export::{Document, LinkRecord, Provenance, Question, comparison_json, digest};
-use segue_study::{Difference, Row};
+use segue_export::{
+    Document, LinkRecord, Provenance, Question, comparison_csv, comparison_json, digest, handoffs_csv,
+    metadata_file, origin_in_comments, origin_in_metadata, without_comments,
+};
+#[cfg(feature = "files")]
+use segue_study::drive::DriveRow;
+use segue_study::{Comparison, Difference, Row};
 use serde_json::Value;
 use std::fmt::Display;
 use std::io;
@@ -14,7 +19,7 @@ use std::path::Path;
 /// `segue repeat`.
 #[derive(Debug, Args)]
 pub struct RepeatArgs {
-    /// A result of `segue compare --json` or `segue run --json` (- for standard input)
+    /// A result of `segue compare` or `segue run`, of `--json`, `--csv` or `--rows` (- for standard input)
     pub result: String,
     /// Worker threads; all cores unless given
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -25,14 +30,18 @@ pub struct RepeatArgs {
 /// when it is asked for.
 pub fn run(args: &RepeatArgs, program: &str, screen: &Screen) -> Result<(), Failure> {
     let name = if args.result == "-" { "standard input" } else { &args.result };
-    let document = Document::<Value>::read(&args.result).map_err(Failure::user)?;
+    let bytes = segue_export::read_document(&args.result).map_err(Failure::user)?;
+    if let Some(table) = CsvResult::among(&bytes, &args.result, name)? {
+        return repeat_table(args, &table, program, screen);
+    }
+    let document = Document::<Value>::parse(&bytes, name).map_err(Failure::user)?;
     let Some(origin) = &document.origin else {
         return Err(Failure::User(format!(
             "{name}: it does not say which question it answers; expected a result with `origin`"
         )));
     };
     check_files(name, origin)?;
-    let answer = ask(name, origin, args.threads, screen)?;
+    let answer = Answer::to(name, origin, false, args.threads, screen)?.rows()?;
     let total = answer.len().max(document.rows.len());
     let same = answer.iter().zip(&document.rows).filter(|(now, then)| now == then).count();
     let rows = if total == 1 { "row" } else { "rows" };
@@ -48,6 +57,79 @@ pub fn run(args: &RepeatArgs, program: &str, screen: &Screen) -> Result<(), Fail
         if !difference.identical() {
             print(&diff::render(&difference, names, false, screen))?;
         }
+    }
+    Err(Failure::Ours(format!(
+        "{name}: {} of {total} {rows} differ (segue {programs}); expected the same",
+        total - same
+    )))
+}
+
+/// A result as CSV, and where it comes from.
+struct CsvResult<'a> {
+    name: &'a str,
+    origin: Provenance,
+    table: &'a str,
+}
+
+impl<'a> CsvResult<'a> {
+    /// The one in a file, unless that may be JSON. Every table has a column `scheme`.
+    fn among(bytes: &'a [u8], path: &str, name: &'a str) -> Result<Option<Self>, Failure> {
+        let Ok(text) = std::str::from_utf8(bytes) else { return Ok(None) };
+        let table = without_comments(text);
+        let head = table.lines().next().unwrap_or_default();
+        if !head.split(',').any(|column| column == "scheme") || text.trim_start().starts_with(['{', '[']) {
+            return Ok(None);
+        }
+        let refuse = |problem: String| Failure::User(format!("{name}: {problem}"));
+        let inside = origin_in_comments(text).map_err(refuse)?;
+        let origin = match inside {
+            Some(origin) => origin,
+            None => Self::beside(path, name)?,
+        };
+        Ok(Some(Self { name, origin, table }))
+    }
+
+    /// The origin in the file beside the table.
+    fn beside(path: &str, name: &str) -> Result<Provenance, Failure> {
+        let refuse = |problem: String| {
+            Failure::User(format!(
+                "{name}: it does not say which question it answers; expected lines that begin with # (--origin), or \
+                 {problem}"
+            ))
+        };
+        if path == "-" {
+            return Err(refuse("a file in place of standard input".into()));
+        }
+        let beside = metadata_file(Path::new(path));
+        let shown = beside.display();
+        let text = std::fs::read_to_string(&beside).map_err(|error| {
+            refuse(format!("{shown} beside it, which cannot be read: {}", segue_export::in_words(&error)))
+        })?;
+        origin_in_metadata(&text)
+            .map_err(|problem| refuse(format!("an origin in {shown}, which has {problem}")))
+    }
+}
+
+/// Asks the question of a table again, and compares line by line.
+fn repeat_table(args: &RepeatArgs, then: &CsvResult, program: &str, screen: &Screen) -> Result<(), Failure> {
+    let CsvResult { name, origin, table } = then;
+    check_files(name, origin)?;
+    let head = table.lines().next().unwrap_or_default();
+    let answers = Answer::to(name, origin, true, args.threads, screen)?.tables()?;
+    let Some(now) = answers.iter().find(|answer| answer.lines().next() == Some(head)) else {
+        return Err(Failure::Ours(format!(
+            "{name}: its columns are others than those of today (segue {} then, {program} now); expected the same",
+            printable(&origin.program)
+        )));
+    };
+    let (then, now): (Vec<&str>, Vec<&str>) =
+        (table.lines().skip(1).collect(), now.lines().skip(1).collect());
+    let total = then.len().max(now.len());
+    let same = then.iter().zip(&now).filter(|(then, now)| then == now).count();
+    let rows = if total == 1 { "row" } else { "rows" };
+    let programs = format!("{} then, {program} now", printable(&origin.program));
+    if same == total {
+        return print(&format!("the same: {total} {rows}, equal in every field (segue {programs})\n"));
     }
     Err(Failure::Ours(format!(
         "{name}: {} of {total} {rows} differ (segue {programs}); expected the same",
@@ -100,41 +182,69 @@ fn check_links(name: &str, origin: &Provenance, now: &Provenance) -> Result<(), 
     Err(Failure::User(format!("{name}: link `{text}` is {is} now; expected {was}, as it was then")))
 }
 
-/// The rows that the question has now, as JSON has them.
-fn ask(
-    name: &str,
-    origin: &Provenance,
-    threads: Option<u16>,
-    screen: &Screen,
-) -> Result<Vec<Value>, Failure> {
-    let refuse = |error: &dyn Display| Failure::User(format!("{name}: its question: {error}"));
-    match &origin.question {
-        Question::Handoffs(question) => {
-            let request = question.request().map_err(|error| refuse(&error))?;
-            let plan = request.plan().map_err(|error| refuse(&error))?;
-            let now = Provenance::of_plan("", &plan, Path::new(&question.folder)).map_err(Failure::ours)?;
-            check_links(name, origin, &now)?;
-            let comparison = outputs::with_threads(threads, || compare::simulate(&plan, false, screen))?;
-            values(comparison_json(&comparison, None))
-        }
-        #[cfg(feature = "files")]
-        Question::Drives(drives) => match crate::run::read(&drives.file, drives.points)? {
-            crate::run::Question::Drives { plan, .. } => {
-                let rows = outputs::with_threads(threads, || crate::drive::simulate(&plan, screen))?;
-                values(segue_export::drive_json(&rows, None))
+/// The answer that a question has now.
+enum Answer {
+    Handoffs(Comparison),
+    #[cfg(feature = "files")]
+    Drives(Vec<DriveRow>),
+}
+
+impl Answer {
+    fn to(
+        name: &str,
+        origin: &Provenance,
+        keep_handoffs: bool,
+        threads: Option<u16>,
+        screen: &Screen,
+    ) -> Result<Self, Failure> {
+        let refuse = |error: &dyn Display| Failure::User(format!("{name}: its question: {error}"));
+        match &origin.question {
+            Question::Handoffs(question) => {
+                let request = question.request().map_err(|error| refuse(&error))?;
+                let plan = request.plan().map_err(|error| refuse(&error))?;
+                let now =
+                    Provenance::of_plan("", &plan, Path::new(&question.folder)).map_err(Failure::ours)?;
+                check_links(name, origin, &now)?;
+                outputs::with_threads(threads, || compare::simulate(&plan, keep_handoffs, screen))
+                    .map(Self::Handoffs)
             }
-            crate::run::Question::Handoffs { .. } => {
-                Err(refuse(&format!("{} describes no drive; expected one", drives.file)))
+            #[cfg(feature = "files")]
+            Question::Drives(drives) => match crate::run::read(&drives.file, drives.points)? {
+                crate::run::Question::Drives { plan, .. } => {
+                    outputs::with_threads(threads, || crate::drive::simulate(&plan, screen)).map(Self::Drives)
+                }
+                crate::run::Question::Handoffs { .. } => {
+                    Err(refuse(&format!("{} describes no drive; expected one", drives.file)))
+                }
+            },
+            Question::Lab(lab) => Err(refuse(&format!(
+                "a laboratory measures anew each time; expected a simulated result, or run: segue lab run {}",
+                printable(&lab.file)
+            ))),
+            #[cfg(not(feature = "files"))]
+            Question::Drives(_) => {
+                Err(refuse(&"this program was built without drives; `make build` builds all of it"))
             }
-        },
-        Question::Lab(lab) => Err(refuse(&format!(
-            "a laboratory measures anew each time; expected a simulated result, or run: segue lab run {}",
-            printable(&lab.file)
-        ))),
-        #[cfg(not(feature = "files"))]
-        Question::Drives(_) => {
-            Err(refuse(&"this program was built without drives; `make build` builds all of it"))
         }
+    }
+
+    /// Its rows as JSON has them.
+    fn rows(&self) -> Result<Vec<Value>, Failure> {
+        match self {
+            Self::Handoffs(comparison) => values(comparison_json(comparison, None)),
+            #[cfg(feature = "files")]
+            Self::Drives(rows) => values(segue_export::drive_json(rows, None)),
+        }
+    }
+
+    /// Its tables as CSV.
+    fn tables(&self) -> Result<Vec<String>, Failure> {
+        let tables = match self {
+            Self::Handoffs(comparison) => vec![comparison_csv(comparison), handoffs_csv(comparison)],
+            #[cfg(feature = "files")]
+            Self::Drives(rows) => vec![segue_export::drive_csv(rows)],
+        };
+        tables.into_iter().collect::<Result<_, _>>().map_err(Failure::ours)
     }
 }
 

@@ -6,8 +6,7 @@ use crate::{Failure, outputs, print, progress};
 use clap::Args;
 use comfy_table::{ContentArrangement, Table, presets};
 use segue_console::lines;
-use segue_export::Origin;
-use segue_export::Output;
+use segue_export::{OF_FOLDER, Origin, Output, folder_metadata};
 use segue_gallery::figures::figure;
 use segue_gallery::page::{Exhibit, Making, gallery_pages};
 use segue_gallery::{buffers_csv, claims_json, figure_csv};
@@ -84,7 +83,7 @@ pub fn run(args: &ReproduceArgs, origin: &Origin, screen: &Screen) -> Result<(),
         Box::new(move |done| progress.inc(done))
     };
     let judged = judge(&papers, args, origin, &begin)?;
-    outputs::write(json, || claims_json(&judged, args.points.into()))?;
+    outputs::write(json, || claims_json(&judged, args.points.into(), origin))?;
     if !on_stdout {
         print(&summary(&judged, (!args.check).then_some(args.out.as_str())))?;
     }
@@ -330,6 +329,7 @@ fn write_files(
     let write = |name: String, content: String| -> Result<(), Failure> {
         Output::open(&folder.join(name).to_string_lossy())?.finish(content).map_err(Failure::writing)
     };
+    let mut tables = Vec::new();
     for (exhibit, results) in exhibits.iter().zip(results) {
         for (of, drawn) in &exhibit.figures {
             let name = format!("{}-{}", exhibit.paper.id, of.id);
@@ -337,11 +337,17 @@ fn write_files(
                 let letter = if drawn.panels.len() == 1 { String::new() } else { format!("-{letter}") };
                 write(format!("{name}{letter}.svg"), panel.standalone())?;
             }
+            tables.push(format!("{name}.csv"));
             write(format!("{name}.csv"), figure_csv(exhibit.paper, of, results).map_err(Failure::ours)?)?;
         }
     }
     if let Some(table) = buffers {
+        tables.push("senders-and-buffers.csv".into());
         write("senders-and-buffers.csv".into(), buffers_csv(table).map_err(Failure::ours)?)?;
+    }
+    if !tables.is_empty() {
+        let tables = tables.iter().map(String::as_str);
+        write(OF_FOLDER.into(), folder_metadata(tables, &origin.json()))?;
     }
     let points = Some(args.points).filter(|points| *points != ALL_POINTS);
     let points = points.map(|points| format!(" --points {points}"));

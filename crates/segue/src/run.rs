@@ -2,6 +2,7 @@
 
 use crate::args::RunArgs;
 use crate::compare::{Delivery, deliver};
+use crate::outputs::CsvOrigin;
 use crate::screen::Screen;
 use crate::{Failure, drive, outputs, print, table, warn};
 #[cfg(feature = "report")]
@@ -47,7 +48,7 @@ pub fn run(args: &RunArgs, origin: &Origin, screen: &Screen) -> Result<(), Failu
     outputs::origin_needs_csv(args.results.origin, csv.is_some() || rows.is_some())?;
     let delivery = Delivery {
         files: [json, csv, rows, report],
-        csv_origin: args.results.origin,
+        csv_origin: CsvOrigin::asked(args.results.origin),
         threads: args.threads,
         folder: folder_of_links(path),
     };

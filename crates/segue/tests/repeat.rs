@@ -188,3 +188,41 @@ fn links_of_ones_own_have_names_everywhere() {
     );
     done(folder, "explain A2");
 }
+
+#[test]
+fn a_table_says_where_it_comes_from_beside_it_or_inside() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    done(folder, &format!("{SMALL} --csv a.csv --rows one.csv --json a.json"));
+    let origin = read(folder, "a.json")["origin"].clone();
+    for name in ["a.csv", "one.csv"] {
+        let beside = read(folder, &format!("{name}-metadata.json"));
+        assert_eq!(beside["@context"], "http://www.w3.org/ns/csvw");
+        assert_eq!((&beside["url"], &beside["notes"][0]["origin"]), (&name.into(), &origin));
+        let told = done(folder, &format!("repeat {name}"));
+        let rows = std::fs::read_to_string(folder.join(name)).unwrap().lines().count() - 1;
+        assert!(told.starts_with(&format!("the same: {rows} rows")), "{told}");
+    }
+    // Inside, there is nothing beside it.
+    done(folder, &format!("{SMALL} --csv b.csv --origin"));
+    assert!(!folder.join("b.csv-metadata.json").exists());
+    assert!(done(folder, "repeat b.csv").starts_with("the same: 2 rows"));
+    // Another answer, no origin, and a file in the way.
+    let table = std::fs::read_to_string(folder.join("a.csv")).unwrap();
+    let (rest, last) = table.trim_end().rsplit_once(',').unwrap();
+    std::fs::write(folder.join("a.csv"), format!("{rest},{last}1\n")).unwrap();
+    let line = refused(folder, "repeat a.csv", 1);
+    assert!(line.contains("a.csv: 1 of 2 rows differ"), "{line}");
+    std::fs::rename(folder.join("a.csv"), folder.join("alone.csv")).unwrap();
+    let line = refused(folder, "repeat alone.csv", 2);
+    assert!(
+        line.contains("alone.csv-metadata.json beside it, which cannot be read: there is no such"),
+        "{line}"
+    );
+    std::fs::write(folder.join("c.csv-metadata.json"), "{}").unwrap();
+    let line = refused(folder, &format!("{SMALL} --csv c.csv"), 2);
+    assert!(line.contains("c.csv-metadata.json is in the way"), "{line}");
+    let line = refused(folder, &format!("{SMALL} --csv d.csv --json d.csv-metadata.json"), 2);
+    assert!(line.contains("name one file twice"), "{line}");
+    assert!(!folder.join("c.csv").exists() && !folder.join("d.csv").exists());
+}

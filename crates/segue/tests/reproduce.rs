@@ -38,7 +38,14 @@ fn a_figure_its_numbers_and_the_gallery() {
     };
     let files = run("1");
     let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["daniel-kojo-2009-multiflow-fig4.csv", "daniel-kojo-2009-multiflow-fig4.svg"]);
+    assert_eq!(
+        names,
+        ["csv-metadata.json", "daniel-kojo-2009-multiflow-fig4.csv", "daniel-kojo-2009-multiflow-fig4.svg"]
+    );
+    let metadata: Value = serde_json::from_slice(&files[0].1).expect("JSON");
+    assert_eq!(metadata["tables"][0]["url"], names[1]);
+    let command = &metadata["notes"][0]["origin"]["command"];
+    assert_eq!(command, "segue reproduce daniel-kojo-2009-multiflow fig4 --points 8");
     assert!(files == run("2"), "the same bytes on any number of threads");
     let page = std::fs::read_to_string(out.join("index.html")).expect("a gallery");
     assert!(page.contains("mflow-fig4-1flow") && page.contains("<svg"));
@@ -51,7 +58,7 @@ fn a_figure_its_numbers_and_the_gallery() {
     ] {
         assert!(page.contains(part), "{part}");
     }
-    let mut csv = csv::Reader::from_reader(&files[0].1[..]);
+    let mut csv = csv::Reader::from_reader(&files[1].1[..]);
     let rows: Vec<csv::StringRecord> = csv.records().map(|row| row.expect("a row")).collect();
     assert_eq!(rows.len(), 9, "three numbers of flows, three schemes");
     let bar = |flows: &str, scheme: &str| {

@@ -1,6 +1,6 @@
 //! Schemas of what is computed about papers, and of a row of a sweep.
 
-use super::{count, list, may_be_null, named, number, object, text, words_of};
+use super::{command, count, list, may_be_null, named, number, object, text, words_of};
 use segue_study::measure::{EACH, EachKind};
 use segue_world::{Definition, KindWord, NoticeWord};
 use serde_json::{Value, json};
@@ -30,6 +30,7 @@ pub(super) fn reproduce() -> Value {
         ("points", count("Handoff times of each bar.")),
         ("claims", list(claim)),
         ("summary", named(count("Claims."), "Number of claims by verdict.")),
+        ("origin", command()),
     ])
 }
 
@@ -63,6 +64,7 @@ pub(super) fn tcp_ho() -> Value {
         ("curves", list(curve)),
         ("limit_of_saving", number("What the mean saving tends to.")),
         ("waits", list(wait)),
+        ("origin", command()),
     ])
 }
 
@@ -91,6 +93,7 @@ pub(super) fn lcfd() -> Value {
         ("model", json!({ "const": "lcfd" })),
         ("mode", mode()),
         ("rows", list(row)),
+        ("origin", command()),
     ])
 }
 

@@ -1,5 +1,6 @@
 //! Results of the Markov chain of Chou and Shin as CSV and JSON (docs/papers/models.md). Numbers with six decimals.
 
+use segue_export::Origin;
 use segue_model::lcfd::Equation7;
 use segue_model::lcfd::figures::{Compared, Figure, Figure3, RTT_S};
 use serde::{Deserialize, Serialize};
@@ -86,13 +87,15 @@ pub fn lcfd_csv(
 pub fn lcfd_json(
     blocks: &[(Option<Figure>, Vec<Compared>)],
     equation: Equation7,
+    origin: &Origin,
 ) -> Result<String, serde_json::Error> {
     let rows: Vec<String> =
         lcfd_rows(blocks, equation).map(|row| serde_json::to_string(&row)).collect::<Result<_, _>>()?;
     let rows = rows.join(",\n");
     Ok(format!(
-        "{{\"version\":1,\"model\":\"lcfd\",\"mode\":\"{}\",\"rows\":[\n{rows}\n]}}\n",
-        mode_name(equation)
+        "{{\"version\":1,\"model\":\"lcfd\",\"mode\":\"{}\",\"rows\":[\n{rows}\n],\n\"origin\":{}}}\n",
+        mode_name(equation),
+        origin.json()
     ))
 }
 

@@ -1,6 +1,7 @@
 //! Judged claims as JSON, and the numbers behind a figure as CSV (docs/papers/reproduction.md).
 
 use super::lcfd::{lcfd_figure_csv, lcfd_windows_csv};
+use segue_export::Origin;
 use segue_model::lcfd::figures::FIGURE_3;
 use segue_model::tcp_ho::{Handoff, saving_at};
 use segue_reproduce::cells::cell_steps;
@@ -72,7 +73,7 @@ impl<'a> From<&'a Beside<'a>> for BesideRow<'a> {
 }
 
 /// `{"version":1,"points":N,"claims":[{"id",..,"verdict",..}],"summary":{..}}`, one claim a line.
-pub fn claims_json(judged: &[Judged], points: usize) -> Result<String, serde_json::Error> {
+pub fn claims_json(judged: &[Judged], points: usize, origin: &Origin) -> Result<String, serde_json::Error> {
     let mut summary: BTreeMap<&'static str, usize> = Verdict::ALL.map(|verdict| (verdict.words(), 0)).into();
     for claim in judged {
         *summary.entry(claim.verdict.words()).or_default() += 1;
@@ -81,8 +82,9 @@ pub fn claims_json(judged: &[Judged], points: usize) -> Result<String, serde_jso
     let rows: Vec<String> = judged.iter().map(row).collect::<Result<_, _>>()?;
     let summary = serde_json::to_string(&summary)?;
     Ok(format!(
-        "{{\"version\":1,\"points\":{points},\"claims\":[\n{}\n],\"summary\":{summary}}}\n",
-        rows.join(",\n")
+        "{{\"version\":1,\"points\":{points},\"claims\":[\n{}\n],\"summary\":{summary},\n\"origin\":{}}}\n",
+        rows.join(",\n"),
+        origin.json()
     ))
 }
 

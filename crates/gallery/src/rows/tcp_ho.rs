@@ -1,6 +1,7 @@
 //! Results of the models as JSON and CSV (docs/papers/models.md). Segments, seconds and parts of one with six
 //! decimals.
 
+use segue_export::Origin;
 use segue_model::tcp_ho::{Curve, LIMIT_OF_SAVING, Wait};
 use serde::{Deserialize, Serialize};
 
@@ -89,14 +90,15 @@ impl From<&Wait> for WaitDocument {
 }
 
 /// The model of TCP-HO as JSON text, one curve or wait a line, with a final line feed.
-pub fn tcp_ho_json(curves: &[Curve], waits: &[Wait]) -> Result<String, serde_json::Error> {
+pub fn tcp_ho_json(curves: &[Curve], waits: &[Wait], origin: &Origin) -> Result<String, serde_json::Error> {
     let curves = curves.iter().map(|curve| serde_json::to_string(&CurveDocument::from(curve)));
     let curves = curves.collect::<Result<Vec<_>, _>>()?.join(",\n");
     let waits = waits.iter().map(|wait| serde_json::to_string(&WaitDocument::from(wait)));
     let waits = waits.collect::<Result<Vec<_>, _>>()?.join(",\n");
     Ok(format!(
-        "{{\"version\":1,\"model\":\"tcp-ho\",\"curves\":[\n{curves}\n],\"limit_of_saving\":{},\"waits\":[\n{waits}\n]}}\n",
-        rounded(LIMIT_OF_SAVING)
+        "{{\"version\":1,\"model\":\"tcp-ho\",\"curves\":[\n{curves}\n],\"limit_of_saving\":{},\"waits\":[\n{waits}\n],\n\"origin\":{}}}\n",
+        rounded(LIMIT_OF_SAVING),
+        origin.json()
     ))
 }
 

@@ -52,6 +52,24 @@ static inline u32 segue_leaves_at_once(u32 window, u32 most_room)
 	return segue_min(window, segue_max(most_room, SEGUE_INITIAL_WINDOW));
 }
 
+/* After an outage before any timeout the kernel takes all that was lost for under way, and a
+ * window that is not larger stays shut until the timer expires. So these leave beyond it: their
+ * SACKs tell RACK what was lost (RFC 8985, 6.2). */
+#define SEGUE_ASKING 2u
+
+static inline u32 segue_asks_what_was_lost(u32 window, u32 in_flight)
+{
+	return segue_max(window, segue_saturate((u64)in_flight + SEGUE_ASKING));
+}
+
+/* The window from the next ACK on. guard: ssthresh as the notice left it; 0: it brought none. */
+static inline u32 segue_after_asking(u32 window, u32 guard)
+{
+	const u32 before = segue_max(1, window - segue_min(window, SEGUE_ASKING));
+
+	return guard ? segue_min(before, segue_min(guard, SEGUE_AT_ONCE)) : before;
+}
+
 /* Losses that prove nothing. The old link may have lost all of it. Packets that are marked
  * lost already count, too: an undo takes the marks back, and the kernel then finds the same
  * packets lost again. */

@@ -173,6 +173,28 @@ static inline u32 segue_bound_undo(const struct segue_connection *conn, const st
 	return cwnd;
 }
 
+/* Packets leave beyond the window to ask what the outage has lost. */
+static inline void segue_ask_what_was_lost(struct tcp_sock *tp, struct segue_connection *conn)
+{
+	const u32 window = segue_asks_what_was_lost(tp->snd_cwnd, segue_in_flight(tp));
+
+	if (window == tp->snd_cwnd)
+		return;
+	conn->asked = 1;
+	conn->awaits_loss = 1;
+	/* The timer may expire before the answer comes: F-RTO then takes its marks back, and RACK
+	 * sets them. */
+	conn->trial_allowed += tp->packets_out;
+	tp->snd_cwnd = window;
+}
+
+/* They have left. */
+static inline void segue_end_asking(struct tcp_sock *tp, struct segue_connection *conn)
+{
+	conn->asked = 0;
+	tp->snd_cwnd = segue_after_asking(tp->snd_cwnd, conn->guard_rounds ? conn->guard : 0);
+}
+
 /* 1: the window is another one, and the congestion control must start anew. */
 static inline u32 segue_enact(struct sock *sk, struct segue_connection *conn, u32 disconnected,
 			      const struct segue_action *act)
@@ -200,6 +222,8 @@ static inline u32 segue_enact(struct sock *sk, struct segue_connection *conn, u3
 		if (tp->inet_conn.icsk_retransmits)
 			segue_ask_icmp(sk, tp, conn);
 	}
+	if (disconnected && state < TCP_CA_Recovery && !(act->what & (SEGUE_RETRANSMIT_HEAD | SEGUE_CLAIM)))
+		segue_ask_what_was_lost(tp, conn);
 	if (act->what & SEGUE_CLAIM)
 		segue_begin_claim(sk, conn);
 	if (act->what & SEGUE_SET_CWND && act->what & SEGUE_SET_SSTHRESH)

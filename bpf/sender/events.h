@@ -80,6 +80,8 @@ static inline enum segue_outcome segue_on_ack(struct sock *sk, struct segue_conn
 	const u32 waited = conn->busy;
 
 	conn->asks = 0;
+	if (conn->asked)
+		segue_end_asking(tp, conn);
 	if (tp->snd_una != conn->last_una) {
 		conn->last_una = tp->snd_una;
 		if (conn->busy && tp->snd_una == tp->write_seq)

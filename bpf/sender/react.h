@@ -108,6 +108,7 @@ static inline u32 segue_kept(const struct tcp_sock *tp, const struct segue_conne
  * (TCP_CA_Loss); the policy may put it back. */
 static inline void segue_on_cut(struct sock *sk, struct segue_connection *conn, u32 state)
 {
+	const u32 awaited = conn->awaits_loss && conn->guard_rounds && state == TCP_CA_Recovery;
 	struct tcp_sock *tp = segue_tcp(sk);
 	struct segue_sender view;
 	struct segue_action act;
@@ -124,9 +125,11 @@ static inline void segue_on_cut(struct sock *sk, struct segue_connection *conn, 
 		SEGUE_ASK(scheme, on_fast_retransmit, &act, segue_settings(), &conn->flow, &view);
 	else
 		SEGUE_ASK(scheme, on_timeout, &act, segue_settings(), &conn->flow, &view);
-	if (act.what & (SEGUE_KEEP_WINDOW | SEGUE_KEEP_CWND | SEGUE_KEEP_SSTHRESH) &&
+	/* the losses are those of the outage, which the policy has answered */
+	if ((awaited || act.what & (SEGUE_KEEP_WINDOW | SEGUE_KEEP_CWND | SEGUE_KEEP_SSTHRESH)) &&
 	    conn->ssthresh_before > tp->snd_ssthresh)
 		tp->snd_ssthresh = segue_kept(tp, conn);
+	conn->awaits_loss = 0;
 }
 
 /* A round trip, of a packet that the kernel does not name. */

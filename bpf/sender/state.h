@@ -52,8 +52,10 @@ struct segue_connection {
 	u8 expired : 1; /* the timer has, and no ACK has come since */
 	u8 asks : 1; /* an ICMP has been asked for (RFC 6069), which makes the timer expire */
 	u8 raised : 1; /* the trial is of a window that was raised without an outage */
-	u8 guard_rounds; /* round trips for which `guard` still holds */
-	u8 trial_rounds; /* round trips for which what was granted is on trial */
+	u8 guard_rounds : 2; /* round trips for which `guard` still holds */
+	u8 trial_rounds : 2; /* round trips for which what was granted is on trial */
+	u8 asked : 1; /* packets have just left to ask what an outage lost (grant.h) */
+	u8 awaits_loss : 1; /* no cut has come since */
 	u8 ack_half; /* ack_order.h */
 	u32 guard; /* packets: an undo gives back no more */
 	u32 guard_seq; /* the round ends here */

@@ -34,6 +34,8 @@ enum segue_vector {
 	SEGUE_VECTOR_WINDOWS,
 	SEGUE_VECTOR_ANSWER_NOW,
 	SEGUE_VECTOR_LEAVES_AT_ONCE,
+	SEGUE_VECTOR_ASKS_WHAT_WAS_LOST,
+	SEGUE_VECTOR_AFTER_ASKING,
 	SEGUE_VECTOR_TRIAL_ALLOWS,
 	SEGUE_VECTOR_TRIAL_FAILS,
 	SEGUE_VECTOR_FOUND_WINDOW,
@@ -125,6 +127,12 @@ static void on_grant(void)
 	switch (event) {
 	case SEGUE_VECTOR_LEAVES_AT_ONCE:
 		answer = segue_leaves_at_once(argument[0], argument[1]);
+		break;
+	case SEGUE_VECTOR_ASKS_WHAT_WAS_LOST:
+		answer = segue_asks_what_was_lost(argument[0], argument[1]);
+		break;
+	case SEGUE_VECTOR_AFTER_ASKING:
+		answer = segue_after_asking(argument[0], argument[1]);
 		break;
 	case SEGUE_VECTOR_TRIAL_ALLOWS:
 		answer = segue_trial_allows(argument[0]);

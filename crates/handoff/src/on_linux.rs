@@ -32,6 +32,10 @@ pub(crate) struct OnLinux {
     /// Packets: the window after an outage, and the segment at which it was granted; none: outside any.
     resumed: u32,
     resumed_at: Option<Nanos>,
+    /// Packets have just left to ask what an outage lost.
+    asked: bool,
+    /// No cut has come since.
+    awaits_loss: bool,
     guard: u32,
     guard_seq: u32,
     guard_rounds: u32,
@@ -116,6 +120,7 @@ impl OnLinux {
             || self.bounds_rto
             || self.rto_is_bounded
             || self.claims
+            || self.asked
     }
 
     /// `segue_on_ack`: an ACK, as far as the policy is not told of it.
@@ -131,6 +136,10 @@ impl OnLinux {
     fn answer(&mut self, view: &View, mut tp: KernelView, policy: &mut impl Decides) -> Advice {
         let found = tp.ssthresh;
         self.applied = 0;
+        self.awaits_loss &= !recovers(view);
+        let back = std::mem::take(&mut self.asked)
+            .then(|| grant::after_asking(tp.cwnd, if self.guard_rounds > 0 { self.guard } else { 0 }));
+        tp.cwnd = back.unwrap_or(tp.cwnd);
         if self.guard_rounds > 0 {
             self.guard_on_ack(view, &mut tp);
         } else if self.notified_kbps > 0 && !self.claims {
@@ -141,7 +150,8 @@ impl OnLinux {
             let guarded = (tp.ssthresh != found).then(|| window(tp.ssthresh));
             let advice = self.on_notice(&view, &notice, policy);
             self.resumed_at = (self.resumed > 0).then_some(tp.now);
-            return Advice { ssthresh: advice.ssthresh.or(guarded), ..advice };
+            let cwnd = advice.cwnd.or(back.map(window));
+            return Advice { cwnd, ssthresh: advice.ssthresh.or(guarded), ..advice };
         }
         if let Some(proven) = self.trial_on_ack(view, &tp) {
             self.proven = proven;
@@ -155,7 +165,7 @@ impl OnLinux {
             };
         }
         let ssthresh = (tp.ssthresh != found).then(|| window(tp.ssthresh));
-        Advice { ssthresh, ..Advice::default() }
+        Advice { cwnd: back.map(window), ssthresh, ..Advice::default() }
     }
 
     /// `segue_consume`: whether it comes too soon, and whether there was an outage, which the option does not tell.
@@ -222,6 +232,20 @@ impl OnLinux {
             if notice.disconnected != 0 {
                 self.resumed = raised;
             }
+        }
+        let asks = notice.disconnected != 0
+            && !recovers(view)
+            && !act.has(What::RETRANSMIT_HEAD)
+            && !act.has(What::CLAIM);
+        let granted = cwnd.unwrap_or(tp.cwnd);
+        let asking = grant::asks_what_was_lost(granted, tp.in_flight);
+        if asks && asking > granted {
+            (self.asked, self.awaits_loss) = (true, true);
+            // The timer may expire before the answer comes: F-RTO then takes its marks back, and RACK sets them.
+            if let Some(trial) = &mut self.trial {
+                trial.allowed = trial.allowed.saturating_add(view.flight);
+            }
+            cwnd = Some(asking);
         }
         if act.has(What::CLAIM) {
             self.claims = true;
@@ -330,6 +354,11 @@ impl OnLinux {
         let tp = view.kernel.filter(|_| self.resumed > 0 && self.resumed_at.is_none())?;
         let resumed = std::mem::take(&mut self.resumed);
         before(view.snd_una, tp.high_seq).then_some(tp.in_flight + resumed)
+    }
+
+    /// `segue_on_cut` for a fast retransmit: losses that were asked for are those of the outage.
+    pub fn on_recovery(&mut self, advice: Advice) -> Advice {
+        Advice { keep_window: advice.keep_window || (self.awaits_loss && self.guard_rounds > 0), ..advice }
     }
 
     /// `segue_kept`.

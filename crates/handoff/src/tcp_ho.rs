@@ -53,7 +53,8 @@ impl Advisor for TcpHo {
 
     fn on_fast_retransmit(&mut self, view: &View) -> Advice {
         let action = self.policy.on_fast_retransmit(&self.settings, &sender(view));
-        self.answer(&action)
+        let advice = self.answer(&action);
+        self.linux.on_recovery(advice)
     }
 
     fn on_timeout(&mut self, view: &View) -> Advice {

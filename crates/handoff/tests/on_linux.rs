@@ -91,6 +91,40 @@ fn an_outage_resumes_no_more_than_the_link_takes() {
     assert!(!without.watching());
 }
 
+/// The outage is over before the timer expires, and 60 packets count as under way: more than is granted. Two leave beyond
+/// the 60, and the next ACK brings the granted window. The cut for the losses that RACK then finds is not the policy's.
+#[test]
+fn before_any_timeout_packets_ask_what_was_lost() {
+    let falls = Notice { old_link: FAST, new_link: SLOW, flows: 1, disconnected: 1 };
+    let silent = View {
+        snd_max: 160,
+        flight: 60,
+        cwnd: 60 * PACKET,
+        ssthresh: 90 * PACKET,
+        timeouts_since_ack: 0,
+        in_rto_recovery: false,
+        ..timed_out()
+    };
+    let silent = with(&silent, |tp| (tp.cwnd, tp.ssthresh, tp.in_flight, tp.marked) = (60, 90, 60, 0));
+    // With few packets under way the window asks by itself.
+    let few = with(&silent, |tp| tp.in_flight = 2);
+    let granted = scheme("linux").on_notice(&few, &falls).cwnd.expect("a window");
+    assert!(granted < 60 * PACKET, "{granted}");
+    let mut sender = scheme("linux");
+    let advice = sender.on_notice(&silent, &falls);
+    assert_eq!((advice.cwnd, advice.retransmit_head), (Some(62 * PACKET), false));
+    assert!(sender.watching());
+    let later = with(&View { cwnd: 62 * PACKET, ..silent }, |tp| tp.cwnd = 62);
+    assert_eq!(sender.on_ack(&later).cwnd, Some(granted));
+    assert!(sender.on_fast_retransmit(&later).keep_window);
+    // Once: in the recovery it is over.
+    let recovering = View { in_fast_recovery: true, ..later };
+    assert_eq!(sender.on_ack(&recovering).cwnd, None);
+    // Without an outage nothing was lost.
+    let seamless = Notice { disconnected: 0, ..falls };
+    assert_eq!(scheme("linux").on_notice(&silent, &seamless).cwnd, Some(granted));
+}
+
 /// 20 packets were out, and ten more may be lost, and half of what arrives. In 0.7 s and none arrived: five.
 #[test]
 fn a_trial_that_fails_leaves_what_was_found() {

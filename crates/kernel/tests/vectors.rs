@@ -45,6 +45,8 @@ enum Event {
     Windows,
     AnswerNow,
     LeavesAtOnce,
+    AsksWhatWasLost,
+    AfterAsking,
     TrialAllows,
     TrialFails,
     FoundWindow,
@@ -232,6 +234,8 @@ fn granted_windows(program: &mut Program<'_>) {
     for (event, arguments, answer) in grants() {
         let in_kernel = match event {
             GrantEvent::LeavesAtOnce => Event::LeavesAtOnce,
+            GrantEvent::AsksWhatWasLost => Event::AsksWhatWasLost,
+            GrantEvent::AfterAsking => Event::AfterAsking,
             GrantEvent::TrialAllows => Event::TrialAllows,
             GrantEvent::TrialFails => Event::TrialFails,
             GrantEvent::FoundWindow => Event::FoundWindow,

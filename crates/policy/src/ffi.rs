@@ -36,6 +36,8 @@ unsafe extern "C" {
 
     pub(crate) safe fn segue_shim_was_silent(silence_us: u32, srtt_us: u32, new_link: &Link) -> u32;
     pub(crate) safe fn segue_shim_rto_bound_ms(link: &Link) -> u32;
+    pub(crate) safe fn segue_shim_asks_what_was_lost(window: u32, in_flight: u32) -> u32;
+    pub(crate) safe fn segue_shim_after_asking(window: u32, guard: u32) -> u32;
     pub(crate) safe fn segue_shim_leaves_at_once(window: u32, most_room: u32) -> u32;
     pub(crate) safe fn segue_shim_trial_allows(packets_out: u32) -> u32;
     pub(crate) safe fn segue_shim_trial_fails(lost: u32, arrived: u32, allowed: u32) -> u32;

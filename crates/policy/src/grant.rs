@@ -41,6 +41,16 @@ pub fn rto_bound_ms(link: &Link) -> u32 {
     ffi::segue_shim_rto_bound_ms(link)
 }
 
+/// The window that lets packets ask what an outage lost, though as many as `in_flight` count as under way.
+pub fn asks_what_was_lost(window: u32, in_flight: u32) -> u32 {
+    ffi::segue_shim_asks_what_was_lost(window, in_flight)
+}
+
+/// The window from the next ACK on; `guard`: ssthresh as the notice left it, 0 if it brought none.
+pub fn after_asking(window: u32, guard: u32) -> u32 {
+    ffi::segue_shim_after_asking(window, guard)
+}
+
 /// The part of a granted window that leaves at once, where the peer has had room for `most_room` packets.
 pub fn leaves_at_once(window: u32, most_room: u32) -> u32 {
     ffi::segue_shim_leaves_at_once(window, most_room)

@@ -31,6 +31,16 @@ u32 segue_shim_rto_bound_ms(const struct segue_link *link)
 	return segue_rto_bound_ms(link);
 }
 
+u32 segue_shim_asks_what_was_lost(u32 window, u32 in_flight)
+{
+	return segue_asks_what_was_lost(window, in_flight);
+}
+
+u32 segue_shim_after_asking(u32 window, u32 guard)
+{
+	return segue_after_asking(window, guard);
+}
+
 u32 segue_shim_leaves_at_once(u32 window, u32 most_room)
 {
 	return segue_leaves_at_once(window, most_room);

@@ -200,6 +200,8 @@ pub fn beliefs() -> Vec<Belief> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GrantEvent {
     LeavesAtOnce,
+    AsksWhatWasLost,
+    AfterAsking,
     TrialAllows,
     TrialFails,
     FoundWindow,
@@ -226,6 +228,15 @@ pub fn grants() -> Vec<(GrantEvent, [u32; 4], u32)> {
         (LeavesAtOnce, [40, 100, 0, 0], 40),
         (LeavesAtOnce, [500, 100, 0, 0], 100),
         (LeavesAtOnce, [500, 3, 0, 0], 10),
+        // Two packets beyond 40 under way; a larger window needs none.
+        (AsksWhatWasLost, [11, 40, 0, 0], 42),
+        (AsksWhatWasLost, [50, 40, 0, 0], 50),
+        (AsksWhatWasLost, [11, none, 0, 0], none),
+        // ssthresh of the notice, of which 64 leave at once; without one the two packets alone are taken back.
+        (AfterAsking, [42, 11, 0, 0], 11),
+        (AfterAsking, [902, 316, 0, 0], 64),
+        (AfterAsking, [42, 0, 0, 0], 40),
+        (AfterAsking, [1, 0, 0, 0], 1),
         (TrialAllows, [20, 0, 0, 0], 30),
         // Lost, arrived, allowed: 30 and half of what arrived.
         (TrialFails, [30, 0, 30, 0], 0),

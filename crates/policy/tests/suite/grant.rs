@@ -6,6 +6,8 @@ use segue_policy::{Action, Link, Notice, Sender, What, grant};
 fn ask(event: GrantEvent, [a, b, c, d]: [u32; 4]) -> u32 {
     match event {
         GrantEvent::LeavesAtOnce => grant::leaves_at_once(a, b),
+        GrantEvent::AsksWhatWasLost => grant::asks_what_was_lost(a, b),
+        GrantEvent::AfterAsking => grant::after_asking(a, b),
         GrantEvent::TrialAllows => grant::trial_allows(a),
         GrantEvent::TrialFails => grant::trial_fails(a, b, c).into(),
         GrantEvent::FoundWindow => grant::found_window(a, b, c),

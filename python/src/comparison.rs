@@ -74,6 +74,7 @@ impl Comparison {
 ///     overlap, soft: how long both links carry in a soft handoff, '1s' unless given, and whether packets 'duplicate'
 ///         (unless given) or 'split'.
 ///     return_after: how long after its beginning a ping-pong is back; '1s' unless given.
+///     address: 'keep' (unless given), or 'new': connections end with the handoff, and others begin.
 ///     flows: numbers of flows, one or a list; 1 unless given.
 ///     schemes: names (`segue schemes` lists them), the first being what the others are held against; 'sack' and
 ///         'etcp-v1' unless given.
@@ -107,7 +108,7 @@ impl Comparison {
 ///     The bench of L. Daniel and M. Kojo; sections 1 and 9 of docs/reference/algorithms.md.
 #[pyfunction]
 #[pyo3(signature = (old, new, *, both_ways=false, kind=None, disconnect=None, overlap=None, soft=None,
-    return_after=None, flows=None, schemes=None, at=None, warm_up=None, packets=None, definition=None, notice=None, notice_loss=None, notice_error=None, neighbours=None,
+    return_after=None, address=None, flows=None, schemes=None, at=None, warm_up=None, packets=None, definition=None, notice=None, notice_loss=None, notice_error=None, neighbours=None,
     traffic=None, handoffs=None, every=None, stack=None, cc=None, settings=None, seed=None, seeds=None, threads=None,
     rows=true))]
 #[allow(clippy::too_many_arguments, reason = "those of the command line, each by its name")]
@@ -121,6 +122,7 @@ pub fn compare(
     overlap: Option<Time>,
     soft: Option<Word>,
     return_after: Option<Time>,
+    address: Option<Word>,
     flows: Option<Several<Count>>,
     schemes: Option<Several<Word>>,
     at: Option<Time>,
@@ -145,6 +147,7 @@ pub fn compare(
     let mut words = Words::of(&["compare"]);
     words.switch("both-ways", both_ways).list("kind", kind.as_ref()).option("disconnect", disconnect);
     words.option("overlap", overlap).option("soft", soft).option("return", return_after);
+    words.option("address", address);
     words.list("flows", flows.as_ref()).list("schemes", schemes.as_ref()).option("at", at);
     words.option("warm-up", warm_up);
     words.option("packets", packets).option("definition", definition).option("notice", notice);

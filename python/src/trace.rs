@@ -61,7 +61,7 @@ impl Trace {
 /// One handoff, packet by packet, as `segue trace` tells it, with the same words and defaults.
 ///
 /// Parameters
-///     old, new, schemes, disconnect, overlap, soft, return_after, packets, definition, notice, notice_loss, notice_error, neighbours, stack, cc,
+///     old, new, schemes, disconnect, overlap, soft, return_after, address, packets, definition, notice, notice_loss, notice_error, neighbours, stack, cc,
 ///         settings, seed: as in `compare`.
 ///     at: when the handoff begins, a word with a unit or seconds.
 ///     kind: 'mbb' (unless given), 'bbm', 'soft' or 'ping-pong'.
@@ -77,7 +77,7 @@ impl Trace {
 /// Source
 ///     The bench of L. Daniel and M. Kojo; sections 1 and 9 of docs/reference/algorithms.md.
 #[pyfunction]
-#[pyo3(signature = (old, new, *, at, kind=None, disconnect=None, overlap=None, soft=None, return_after=None, flows=None, schemes=None, packets=None,
+#[pyo3(signature = (old, new, *, at, kind=None, disconnect=None, overlap=None, soft=None, return_after=None, address=None, flows=None, schemes=None, packets=None,
     definition=None, notice=None, notice_loss=None, notice_error=None, neighbours=None, stack=None, cc=None,
     settings=None, seed=None))]
 #[allow(clippy::too_many_arguments, reason = "those of the command line, each by its name")]
@@ -91,6 +91,7 @@ pub fn trace(
     overlap: Option<Time>,
     soft: Option<Word>,
     return_after: Option<Time>,
+    address: Option<Word>,
     flows: Option<Count>,
     schemes: Option<Several<Word>>,
     packets: Option<Count>,
@@ -107,6 +108,7 @@ pub fn trace(
     let mut words = Words::of(&["trace"]);
     words.option("at", Some(at)).option("kind", kind).option("disconnect", disconnect).option("flows", flows);
     words.option("overlap", overlap).option("soft", soft).option("return", return_after);
+    words.option("address", address);
     words.list("schemes", schemes.as_ref()).option("packets", packets).option("definition", definition);
     words.option("notice", notice).option("notice-loss", notice_loss).option("notice-error", notice_error);
     words.option("neighbours", neighbours);

@@ -99,6 +99,13 @@ def test_linux_has_a_choice_of_congestion_controls(json_of: JsonOf) -> None:
     assert "linux-6.12/bbr" in trace.story
 
 
+def test_connections_may_begin_anew(json_of: JsonOf) -> None:
+    result = segue.compare(*LINKS, at="2s..3s/1s", kind=["mbb", "bbm"], address="new")
+    document = json_of("compare", *LINKS, "--at", "2s..3s/1s", "--kind", "mbb,bbm", "--address", "new")
+    assert_same(result, document["rows"])
+    assert "the mobile's address is another" in segue.trace(*LINKS, at=2, address="new").story
+
+
 def test_defaults_are_those_of_the_command_line(json_of: JsonOf) -> None:
     assert json.loads(segue.compare(*LINKS).to_json()) == json_of("compare", *LINKS)
 

@@ -3,7 +3,7 @@
   const by = (id) => document.getElementById(id);
   const all = (selector) => [...document.querySelectorAll(selector)];
   // What is left out of the address is usual; the server says the same.
-  const usual = { kind: "mbb", disconnect: "1s", overlap: "1s", soft: "duplicate", return: "1s", flows: "1", notice: "instant", "notice-loss": "0", packets: "100",
+  const usual = { kind: "mbb", disconnect: "1s", overlap: "1s", soft: "duplicate", return: "1s", address: "keep", flows: "1", notice: "instant", "notice-loss": "0", packets: "100",
     definition: "after-highest", stack: "", cc: "", traffic: "", neighbours: "", seed: "1" };
 
   // ------------------------------------------------------------------ sliders beside numbers
@@ -168,7 +168,7 @@
     const words = {
       old: linkOf("old"), new: linkOf("new"), kind: kind(),
       disconnect: timeOf("disconnect"), overlap: timeOf("overlap"), soft: kind() === "soft" ? by("soft").value : usual.soft,
-      return: timeOf("return"),
+      return: timeOf("return"), address: by("own-address").value,
       flows: by("flows").value, schemes: schemesOf().join(","), notice, "notice-loss": loss,
       packets: by("packets").value, definition: by("definition").value, stack: by("stack").value, cc: by("cc").value,
       traffic: by("traffic").value, neighbours: neighbours(), seed: by("seed").value,
@@ -222,6 +222,11 @@
       if (by(key).selectedIndex >= 0) continue;
       by(key).value = usual[key];
       refuse(key, usual[key] || "each scheme's own");
+    }
+    by("own-address").value = word("address");
+    if (by("own-address").selectedIndex < 0) {
+      by("own-address").value = usual.address;
+      refuse("address", usual.address);
     }
     const traffic = word("traffic");
     if (![...by("traffic").options].some((option) => option.value === traffic)) by("traffic").append(new Option(traffic, traffic));

@@ -10,7 +10,7 @@ use segue_handoff::{Entry, Scheme};
 use segue_report::looks::named;
 use segue_report::{SCRIPT, style_sheet};
 use segue_tcp::profile::stacks;
-use segue_world::{Definition, SimulatedKind, SoftWord};
+use segue_world::{Address, Definition, SimulatedKind, SoftWord};
 
 /// Handoffs of the papers that Segue reproduces: old link and new link (papers/daniel-kojo-*.toml).
 const PAPER_HANDOFFS: [(&str, &str); 8] = [
@@ -122,6 +122,14 @@ fn controls(traces: &Traces) -> Markup {
                     label for="soft" { "Each packet" }
                     select #soft {
                         @for (word, meaning) in words_of::<SoftWord>().into_iter().zip(["over both links", "over one, by rates"]) {
+                            option value=(word) { (meaning) }
+                        }
+                    }
+                }
+                div.row {
+                    label for="own-address" { "Address" }
+                    select #own-address {
+                        @for (word, meaning) in words_of::<Address>().into_iter().zip(["the same", "another: connections end"]) {
                             option value=(word) { (meaning) }
                         }
                     }

@@ -2,7 +2,7 @@
 
 use crate::refusal::{Refusal, quoted};
 use crate::traces::Traces;
-use segue_study::request::{NEIGHBOURS, OVERLAP, RETURN, SOFT, TRAFFIC};
+use segue_study::request::{ADDRESS, NEIGHBOURS, OVERLAP, RETURN, SOFT, TRAFFIC};
 use segue_study::{Plan, Request, RequestError, Times};
 use segue_tcp::StackProfile;
 use segue_tcp::linux::cc::CcName;
@@ -11,7 +11,7 @@ use segue_words::quantity::{self, TIME};
 use segue_words::{Choice, did_you_mean};
 use segue_world::access::{LinkDelay, PRESETS, QueueWord, TODAY};
 use segue_world::{
-    AccessLink, Kind, LinkError, Nanos, NoticeMode, NoticeWord, SECOND, SimulatedKind, SoftWord,
+    AccessLink, Address, Kind, LinkError, Nanos, NoticeMode, NoticeWord, SECOND, SimulatedKind, SoftWord,
 };
 
 /// Longest query string, bytes.
@@ -57,7 +57,7 @@ pub enum Endpoint {
 }
 
 /// Every key, and whether it concerns one handoff as well as many.
-pub const KEYS: [(&str, bool); 20] = [
+pub const KEYS: [(&str, bool); 21] = [
     ("old", true),
     ("new", true),
     ("kind", true),
@@ -65,6 +65,7 @@ pub const KEYS: [(&str, bool); 20] = [
     ("overlap", true),
     ("soft", true),
     ("return", true),
+    ("address", true),
     ("flows", true),
     ("schemes", true),
     ("notice", true),
@@ -288,12 +289,13 @@ impl Question {
         words.time(OVERLAP.0, SECOND, DISCONNECTIONS)?;
         words.time(RETURN.0, SECOND, DISCONNECTIONS)?;
         words.choice::<SoftWord>(SOFT.0)?;
+        words.choice::<Address>(ADDRESS.0)?;
         let of_kind = match kind {
             Kind::Soft(_) => &[OVERLAP, SOFT][..],
             Kind::PingPong(_) => &[RETURN],
             Kind::Mbb | Kind::Bbm(_) => &[],
         };
-        let settings = of_kind.iter().chain(&[TRAFFIC, NEIGHBOURS]).filter_map(|(key, _)| {
+        let settings = of_kind.iter().chain(&[ADDRESS, TRAFFIC, NEIGHBOURS]).filter_map(|(key, _)| {
             let word = words.get(key)?;
             Some((key.to_string(), word.to_string()))
         });

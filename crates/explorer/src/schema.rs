@@ -9,7 +9,7 @@ use segue_handoff::Scheme;
 use segue_tcp::profile::stacks;
 use segue_words::Choice;
 use segue_world::access::WORDS;
-use segue_world::{Definition, NoticeWord, SimulatedKind, SoftWord};
+use segue_world::{Address, Definition, NoticeWord, SimulatedKind, SoftWord};
 use serde_json::{Map, Value, json};
 
 /// `/api/compare`, `/api/trace` and `/api/pcapng`: the keys of their query strings.
@@ -66,6 +66,7 @@ fn property(key: &str, endpoint: Endpoint, traces: &Traces) -> Value {
             json!({ "type": "string", "pattern": time, "time_ms": ms(DISCONNECTIONS), "default": "1s" })
         }
         "soft" => choice::<SoftWord>(),
+        "address" => choice::<Address>(),
         "disconnect" => {
             json!({ "type": "string", "pattern": time, "time_ms": ms(DISCONNECTIONS), "default": "1s" })
         }

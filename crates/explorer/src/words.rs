@@ -112,7 +112,7 @@ struct Scenario<'a> {
     kind: SimulatedKind,
     #[serde(skip_serializing_if = "Option::is_none")]
     disconnect: Option<String>,
-    /// `overlap`, `soft`, `return`, `traffic` and `neighbours`.
+    /// `overlap`, `soft`, `return`, `address`, `traffic` and `neighbours`.
     #[serde(flatten)]
     settings: BTreeMap<&'a str, &'a str>,
     flows: usize,

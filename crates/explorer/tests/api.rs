@@ -145,8 +145,13 @@ fn allowed(endpoint: &str) -> impl Strategy<Value = String> + use<> {
         let early =
             word_of("at").strip_suffix("ms").and_then(|ms| ms.parse().ok()).is_some_and(|ms: u64| ms < 4_000);
         let both_links = ["soft", "ping-pong"].contains(&word_of("kind"));
+        let in_band = word_of("notice") == "in-band";
         words.retain(|(key, _)| key != "neighbours" || !(early || both_links));
         let shared = mixed || words.iter().any(|(key, _)| key == "neighbours");
+        // Connections that end with a handoff hear of it neither in band nor at all.
+        let anew = !(shared || both_links || in_band);
+        words.retain(|(key, word)| key != "address" || word == "keep" || anew);
+        let shared = shared || words.iter().any(|(_, word)| word == "new");
         // Some schemes run on a few stacks only; some act elsewhere than at each sender.
         let at_senders = |name: &str| name.starts_with("etcp") || ["sack", "newreno", "rlci"].contains(&name);
         let runs = |name: &str| match name {
@@ -196,6 +201,7 @@ fn known_keys() -> impl Strategy<Value = &'static str> {
         "overlap",
         "return",
         "soft",
+        "address",
         "traffic",
         "neighbours",
     ];
@@ -371,9 +377,9 @@ fn a_bad_word_is_named_with_the_nearest_valid_one() {
     }
 }
 
-/// Soft handoffs and ping-pongs are asked for with the words of the command line, and told with them.
+/// Soft handoffs, ping-pongs and another address are asked for with the words of the command line, and told with them.
 #[test]
-fn both_links_may_carry() {
+fn other_handoffs_have_their_words() {
     for (words, option, key) in [
         (
             "kind=soft&overlap=300ms&soft=split",
@@ -381,6 +387,7 @@ fn both_links_may_carry() {
             "overlap = \"300ms\"",
         ),
         ("kind=ping-pong&return=2s", "--kind ping-pong --return 2s", "return = \"2s\""),
+        ("address=new", "--address new", "address = \"new\""),
     ] {
         let answer = ask(&format!("/view/compare?old=wlan&new=hsdpa&at=5s&{words}"));
         assert_eq!(answer.status, 200, "{words}");

@@ -22,7 +22,7 @@ use segue_study::measure::Column;
 use segue_study::parameter::Parameter;
 use segue_study::presentation::{Chart, Presentation, Scale};
 use segue_study::request::Plan;
-use segue_world::{Definition, NoticeWord, SimulatedKind, SoftWord};
+use segue_world::{Address, Definition, NoticeWord, SimulatedKind, SoftWord};
 use serde::Deserialize;
 pub use shown::OneOf;
 use shown::{ColumnWord, ScaleWord};
@@ -75,6 +75,9 @@ pub struct Scenario {
     #[serde(rename = "return")]
     #[schemars(with = "Option<String>")]
     pub return_after: Option<Spanned<String>>,
+    /// Whether the mobile keeps its address, or connections end and begin anew; "keep" unless given.
+    #[schemars(with = "Option<OneOf<Address>>")]
+    pub address: Option<Spanned<String>>,
     /// Schemes, the first of which the others are held against; ["sack", "etcp-v1"] unless given.
     pub schemes: Option<Several<String>>,
     /// One stack for all schemes; each scheme's own unless given.

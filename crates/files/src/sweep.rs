@@ -8,7 +8,7 @@ use crate::scenario::{
 };
 use schemars::{JsonSchema, Schema};
 use segue_study::request::Plan;
-use segue_world::{Definition, NoticeWord, SimulatedKind, SoftWord};
+use segue_world::{Address, Definition, NoticeWord, SimulatedKind, SoftWord};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -53,6 +53,9 @@ pub struct Sweep {
     /// How long after its beginning a ping-pong is back: "1s" or a list; "1s" unless given.
     #[serde(rename = "return")]
     pub return_after: Option<Several<String>>,
+    /// Whether the mobile keeps its address, or connections end and begin anew: one or both; "keep" unless given.
+    #[schemars(with = "Option<Several<OneOf<Address>>>")]
+    pub address: Option<Several<String>>,
     /// Schemes; ["sack", "etcp-v1"] unless given.
     pub schemes: Option<Several<String>>,
     /// Stacks, each for all schemes; each scheme's own unless given.
@@ -133,6 +136,7 @@ struct Variant {
     overlap: Option<Spanned<String>>,
     soft: Option<Spanned<String>>,
     return_after: Option<Spanned<String>>,
+    address: Option<Spanned<String>>,
     definition: Option<Definition>,
     packets: Option<Spanned<u32>>,
 }
@@ -212,6 +216,7 @@ impl SweepFile {
             overlap: variant.overlap,
             soft: variant.soft,
             return_after: variant.return_after,
+            address: variant.address,
             definition: variant.definition,
             packets: variant.packets,
             at: sweep.at.clone(),
@@ -266,6 +271,9 @@ impl SweepFile {
         })?;
         self.vary(&mut all, "return", &sweep.return_after, PartialEq::eq, |variant, words| {
             variant.return_after = Some(words.clone());
+        })?;
+        self.vary(&mut all, "address", &sweep.address, PartialEq::eq, |variant, words| {
+            variant.address = Some(words.clone());
         })?;
         self.vary(&mut all, "definition", &sweep.definition, PartialEq::eq, |variant, definition| {
             variant.definition = Some(*definition.get_ref());

@@ -82,6 +82,8 @@ fn every_control_changes_the_picture_and_the_address_restores_it() {
         press("input[name=kind][value=ping-pong]"),
         set("return", "400"),
         press("input[name=kind][value=mbb]"),
+        set("own-address", "new"),
+        set("own-address", "keep"),
         set("notice", "in-band 0"),
         set("notice", "in-band 1"),
         press("input[name=scheme][value=etcp]"),

@@ -271,6 +271,7 @@ fn a_fingerprint_is_of_the_meaning() {
         "schemes = 'sack'",
         "stack = 'linux'",
         "both_ways = true",
+        "address = 'new'",
         "[settings]\ninitial-window = 4",
         "[settings]\nnotice-delay = '1ms'",
     ] {
@@ -367,6 +368,19 @@ fn variants_of_the_bench_share_no_network() {
     expected.sort();
     let tables: String = variants.iter().map(|variant| format!("[[settings]]\n{variant}\n")).collect();
     assert_eq!(as_compare_has_them(&plan(&format!("{base}{tables}")), &each[0].0), expected);
+}
+
+/// Handoffs that connections survive, and others, begin with one warm-up.
+#[test]
+fn a_list_of_addresses_has_the_rows_of_both() {
+    let base = "old = '4mbit/20ms'\nnew = '2mbit/30ms'\nkind = ['mbb', 'bbm']\nat = ['2s', '3s']\n";
+    let [keep, new] = ["keep", "new"].map(|word| compared(&format!("{base}address = '{word}'\n")));
+    assert_ne!(keep.1, new.1);
+    let mut expected = [keep.1, new.1].concat();
+    expected.sort();
+    let plan = plan(&format!("{base}address = ['keep', 'new']\n"));
+    assert_eq!(plan.parts(), 1);
+    assert_eq!(as_compare_has_them(&plan, &keep.0), expected);
 }
 
 fn picked(words: &'static [&'static str], most: usize) -> impl Strategy<Value = String> {

@@ -2,7 +2,8 @@
 
 use super::{FileError, ScenarioFile, SettingWord};
 use segue_study::request::{
-    EVERY, HANDOFFS, NEIGHBOURS, NOTICE_ERROR, OVERLAP, Plan, RETURN, Request, RequestError, SOFT, TRAFFIC,
+    ADDRESS, EVERY, HANDOFFS, NEIGHBOURS, NOTICE_ERROR, OVERLAP, Plan, RETURN, Request, RequestError, SOFT,
+    TRAFFIC,
 };
 use segue_study::times::{Times, time};
 use segue_world::{Definition, Kind, Nanos, NoticeMode, NoticeWord, SECOND, SimulatedKind};
@@ -35,7 +36,7 @@ impl Places {
 }
 
 /// Settings that have a key of their own.
-const OWN_KEYS: [(&str, &str); 8] = [
+const OWN_KEYS: [(&str, &str); 9] = [
     (NOTICE_ERROR.0, "notice_error"),
     (NEIGHBOURS.0, "neighbours"),
     (TRAFFIC.0, "traffic"),
@@ -44,6 +45,7 @@ const OWN_KEYS: [(&str, &str); 8] = [
     (OVERLAP.0, "overlap"),
     (SOFT.0, "soft"),
     (RETURN.0, "return"),
+    (ADDRESS.0, "address"),
 ];
 
 /// Most blocks of a table: what is simulated for each is held until the end.
@@ -124,6 +126,7 @@ impl ScenarioFile {
             scenario.overlap.as_ref().map(text),
             scenario.soft.as_ref().map(text),
             scenario.return_after.as_ref().map(text),
+            scenario.address.as_ref().map(text),
         ];
         for ((setting, key), written) in OWN_KEYS.into_iter().zip(written) {
             let Some((span, words)) = written else { continue };

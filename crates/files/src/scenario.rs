@@ -16,6 +16,7 @@ pub use written::{Grid, LinkWords, SettingWord, Several};
 use crate::lab::LabFile;
 use crate::place::SCENARIO;
 use crate::place::{FileError, Source};
+use crate::sweep::Sweep;
 use schemars::transform::transform_subschemas;
 use schemars::{JsonSchema, Schema};
 use segue_study::measure::Column;
@@ -255,6 +256,11 @@ impl ScenarioFile {
                 let problem =
                     "this is a laboratory's plan; expected a scenario, or segue lab run".to_string();
                 Err(source.at(0..0, problem))
+            }
+            Err(error) if toml::from_str::<Sweep>(&source.text).is_ok() => {
+                let problem =
+                    "this is a sweep: a scenario takes one value here; expected one, or segue sweep";
+                Err(source.at(error.span().unwrap_or(0..0), problem.into()))
             }
             Err(error) => Err(source.of_toml(&error)),
         }

@@ -41,6 +41,8 @@ pub struct Sweep {
     pub flows: Option<Several<usize>>,
     /// Long downloads of other users on each access link: 3, "3 cubic" or a list; none unless given.
     pub neighbours: Option<Several<SettingWord>>,
+    /// What the user does, measured by class, as in segue compare --traffic: "download,video,page" or a list.
+    pub traffic: Option<Several<String>>,
     /// Handoffs in a row, each a row of its own: a number or a list; 1 unless given.
     pub handoffs: Option<Several<SettingWord>>,
     /// From the beginning of a handoff to that of the next: "15s" or a list.
@@ -131,6 +133,7 @@ struct Variant {
     notice_loss: Option<Spanned<u32>>,
     notice_error: Option<Spanned<String>>,
     neighbours: Option<Spanned<SettingWord>>,
+    traffic: Option<Spanned<String>>,
     handoffs: Option<Spanned<SettingWord>>,
     every: Option<Spanned<String>>,
     overlap: Option<Spanned<String>>,
@@ -153,8 +156,14 @@ impl SweepFile {
     }
 
     fn from_source(source: Source) -> Result<Self, FileError> {
-        let sweep = toml::from_str(&source.text).map_err(|error| source.of_toml(&error))?;
-        Ok(Self { source, sweep })
+        match toml::from_str(&source.text) {
+            Ok(sweep) => Ok(Self { source, sweep }),
+            Err(error) if toml::from_str::<Scenario>(&source.text).is_ok() => {
+                let problem = "this is a scenario: a sweep has no such key; expected none, or segue run";
+                Err(source.at(error.span().unwrap_or(0..0), problem.into()))
+            }
+            Err(error) => Err(source.of_toml(&error)),
+        }
     }
 
     /// The plans that it asks for, checked: one for each combination of settings, stack, control, notice, definition
@@ -164,11 +173,6 @@ impl SweepFile {
         let (mut series, mut handoffs): (u64, u64) = (0, 0);
         for variant in self.variants()? {
             let mut plan = ScenarioFile::of(self.source.clone(), self.scenario(variant)).expand(None)?;
-            if plan.traffic.is_some() {
-                let problem =
-                    "settings: a sweep does not measure traffic by class; expected none (segue run)";
-                return Err(self.source.at(0..0, problem.into()));
-            }
             if let Some(first) = plans.first() {
                 // One copy of measured links.
                 plan.request.pairs = first.request.pairs.clone();
@@ -210,7 +214,7 @@ impl SweepFile {
             notice_loss: variant.notice_loss,
             notice_error: variant.notice_error,
             neighbours: variant.neighbours,
-            traffic: None,
+            traffic: variant.traffic,
             handoffs: variant.handoffs,
             every: variant.every,
             overlap: variant.overlap,
@@ -256,6 +260,9 @@ impl SweepFile {
         })?;
         self.vary(&mut all, "neighbours", &sweep.neighbours, PartialEq::eq, |variant, words| {
             variant.neighbours = Some(words.clone());
+        })?;
+        self.vary(&mut all, "traffic", &sweep.traffic, PartialEq::eq, |variant, words| {
+            variant.traffic = Some(words.clone());
         })?;
         self.vary(&mut all, "handoffs", &sweep.handoffs, PartialEq::eq, |variant, words| {
             variant.handoffs = Some(words.clone());

@@ -140,8 +140,9 @@ fn bad_words_are_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();
     std::fs::write(here.join("a.toml"), "old = 'wlan'\nnew = 'egprs'\ntraffic = 'vidoe'\n").unwrap();
-    std::fs::write(here.join("s.toml"), "old = 'wlan'\nnew = 'egprs'\n[settings]\ntraffic = 'page'\n")
+    std::fs::write(here.join("s.toml"), "old = 'wlan'\nnew = 'egprs'\ntraffic = ['page', 'upload']\n")
         .unwrap();
+    std::fs::write(here.join("c.toml"), "old = 'wlan'\nnew = 'egprs'\ncolumns = 'median'\n").unwrap();
     for (words, said) in [
         (&["--traffic", "vidoe"][..], "did you mean `video`?"),
         (&["--traffic", "video(4mbit)"], "expected two, such as 4mbit,30fps"),
@@ -151,7 +152,15 @@ fn bad_words_are_one_line() {
         (&["--traffic", "page", "--schemes", "sack,freeze"], "`freeze` acts at the mobile"),
         (&["--traffic", "page", "--report", "x.html"], "expected download among the traffic"),
         (&["run", "a.toml"], "a.toml, line 3, column 11: traffic: unknown `vidoe`"),
-        (&["sweep", "s.toml", "--out", "x.parquet"], "a sweep does not measure traffic by class"),
+        (&["sweep", "a.toml", "--out", "x.parquet"], "a.toml, line 3, column 11: traffic: unknown `vidoe`"),
+        (
+            &["run", "s.toml"],
+            "s.toml, line 3, column 11: this is a sweep: a scenario takes one value here; expected one, or segue sweep",
+        ),
+        (
+            &["sweep", "c.toml", "--out", "x.parquet"],
+            "c.toml, line 3, column 1: this is a scenario: a sweep has no such key; expected none, or segue run",
+        ),
     ] {
         let command = match words[0] {
             "run" | "sweep" => words.to_vec(),

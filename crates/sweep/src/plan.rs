@@ -6,9 +6,10 @@ use arrow_array::RecordBatch;
 use segue_files::{FileError, SweepFile};
 use segue_program::PROGRAM;
 use segue_study::planned::PlannedScheme;
-use segue_tables::Question;
+use segue_tables::{Layout, Question};
 use segue_tcp::StackProfile;
-use segue_world::AccessLink;
+use segue_world::traffic::Class;
+use segue_world::{AccessLink, Traffic};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
@@ -95,7 +96,7 @@ impl Plan {
     /// which is then `None`.
     pub fn run(&self, part: usize, done: &dyn Fn(u64) -> ControlFlow<()>) -> Option<RecordBatch> {
         let (warm_up, seed) = self.part(part);
-        warm_up.run(seed, self.several(), done)
+        warm_up.run(seed, &self.layout(), done)
     }
 
     /// Mark that all parts share and no other sweep has: BLAKE3 of everything that is simulated and of the
@@ -115,9 +116,15 @@ impl Plan {
         self.files.iter().map(PathBuf::as_path)
     }
 
-    /// Whether some run has several handoffs.
-    fn several(&self) -> bool {
-        self.warm_ups.iter().flat_map(WarmUp::blocks).any(|block| block.series.handoffs > 1)
+    /// The columns of all parts.
+    fn layout(&self) -> Layout {
+        let blocks = || self.warm_ups.iter().flat_map(WarmUp::blocks);
+        let traffic = blocks().filter_map(|block| block.experiment.traffic.as_ref());
+        let classes: BTreeSet<_> = traffic.flat_map(Traffic::classes).collect();
+        Layout {
+            several: blocks().any(|block| block.series.handoffs > 1),
+            classes: classes.into_iter().map(Class::word).collect(),
+        }
     }
 
     fn part(&self, part: usize) -> (&WarmUp, u64) {
@@ -126,9 +133,9 @@ impl Plan {
     }
 }
 
-/// Conditions that a warm-up depends on: old link with its queues and the starts of flows, rates of the wired hops, flows, stack; with neighbours also them
-/// and the new link.
-type Conditions = (String, (u64, u64), usize, usize, Option<String>);
+/// Conditions that a warm-up depends on: old link with its queues and the starts of flows, rates of the wired hops,
+/// flows, stack, traffic; with neighbours also them and the new link.
+type Conditions = (String, (u64, u64), usize, usize, Option<String>, Option<String>);
 
 /// The warm-ups of several plans.
 #[derive(Default)]
@@ -170,7 +177,8 @@ impl Gathered {
                         // Settings of the bench may change what the words of the link leave open.
                         let AccessLink { queue, up_queue, .. } = &experiment.old;
                         let old_link = format!("{} {queue} {up_queue:?} {}", old.text, experiment.starts);
-                        let key = (old_link, (hops.wired, hops.last), flows, stack, neighbours);
+                        let traffic = experiment.traffic.as_ref().map(|traffic| format!("{traffic:?}"));
+                        let key = (old_link, (hops.wired, hops.last), flows, stack, traffic, neighbours);
                         let fresh = self.warm_ups.len();
                         let place = *self.places.entry(key).or_insert(fresh);
                         if place == fresh {

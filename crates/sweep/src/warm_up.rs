@@ -3,8 +3,10 @@
 
 use arrow_array::RecordBatch;
 use segue_study::HandoffRow;
+use segue_study::measure::optional_of;
 use segue_study::planned::PlannedScheme;
-use segue_tables::{Question, SweptHandoff, handoff_batch};
+use segue_tables::{Layout, Question, SweptHandoff, handoff_batch};
+use segue_world::traffic::Class;
 use segue_world::{Experiment, Nanos, Series, WarmRun};
 use std::fmt;
 use std::ops::ControlFlow;
@@ -37,9 +39,14 @@ pub(crate) struct WarmUp {
 
 impl fmt::Display for WarmUp {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let Experiment { old, flows, stack, .. } = &*self.blocks[0].experiment;
+        let Experiment { old, flows, stack, traffic, .. } = &*self.blocks[0].experiment;
         let plural = if *flows == 1 { "" } else { "s" };
-        write!(f, "{}, {flows} flow{plural}, {}", old.text, stack.name)
+        let traffic = traffic.iter().map(|traffic| {
+            let classes: Vec<_> = traffic.classes().into_iter().map(Class::word).collect();
+            format!("traffic {}, ", classes.join(" and "))
+        });
+        let traffic: String = traffic.collect();
+        write!(f, "{}, {flows} flow{plural}, {traffic}{}", old.text, stack.name)
     }
 }
 
@@ -70,18 +77,18 @@ impl WarmUp {
     pub fn weight(&self) -> u64 {
         let of_block = |block: &Block| {
             let experiment = &block.experiment;
-            block.handoffs() * experiment.flows as u64 * u64::from(experiment.packets)
+            block.handoffs() * experiment.flows.max(1) as u64 * u64::from(experiment.packets)
         };
         let transfers: u64 = self.blocks.iter().map(of_block).sum();
         transfers * self.at.len() as u64
     }
 
-    /// Simulates everything with this seed (`several`: some run of the sweep has several handoffs); rows by block, then by scheme, then by
-    /// handoff time and handoff.
+    /// Simulates everything with this seed; rows by block, then by scheme, then by handoff time and handoff, in the
+    /// columns of the whole sweep.
     pub fn run(
         &self,
         seed: u64,
-        several: bool,
+        layout: &Layout,
         done: &dyn Fn(u64) -> ControlFlow<()>,
     ) -> Option<RecordBatch> {
         let seeded = |block: &Block| Arc::new(Experiment { seed, ..(*block.experiment).clone() });
@@ -103,7 +110,9 @@ impl WarmUp {
                         let which = (block.series.handoffs > 1).then_some(nth);
                         let row = HandoffRow::new(&experiment, planned, seed, record);
                         let row = HandoffRow { handoff: which, ..row };
-                        line.push(SweptHandoff { asked: asked.clone(), row });
+                        let classes =
+                            if experiment.traffic.is_some() { optional_of(record) } else { Vec::new() };
+                        line.push(SweptHandoff { asked: asked.clone(), row, classes });
                         if nth < block.series.handoffs {
                             experiment = experiment.back();
                         }
@@ -115,7 +124,7 @@ impl WarmUp {
             }
         }
         let rows: Vec<SweptHandoff> = rows.into_iter().flatten().collect();
-        let Ok(batch) = handoff_batch(&rows, several) else {
+        let Ok(batch) = handoff_batch(&rows, layout) else {
             unreachable!("columns of one length and of the schema's types");
         };
         Some(batch)

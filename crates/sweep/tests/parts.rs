@@ -5,7 +5,7 @@ use arrow_array::types::{Float64Type, Int32Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
 use proptest::prelude::*;
-use segue_export::handoffs_csv;
+use segue_export::{comparison_csv, handoffs_csv};
 use segue_files::ScenarioFile;
 use segue_program::PROGRAM;
 use segue_study::Comparison;
@@ -272,6 +272,7 @@ fn a_fingerprint_is_of_the_meaning() {
         "stack = 'linux'",
         "both_ways = true",
         "address = 'new'",
+        "traffic = 'download,page'",
         "[settings]\ninitial-window = 4",
         "[settings]\nnotice-delay = '1ms'",
     ] {
@@ -354,6 +355,49 @@ fn compared(text: &str) -> (csv::StringRecord, Vec<Vec<String>>) {
     let mut rows: Vec<Vec<String>> = records.collect();
     rows.sort();
     (names, rows)
+}
+
+/// The user's traffic is measured by class: a row has what a comparison of that handoff alone has, in columns of the
+/// same names, and nothing of classes that its user has not.
+#[test]
+fn classes_are_those_of_a_comparison_of_one_handoff() {
+    let base = "old = '4mbit/20ms'\nnew = '2mbit/30ms'\nkind = 'bbm'\ndisconnect = '300ms'\nschemes = ['sack', 'etcp-v1']\n";
+    let traffics = ["download,video(2mbit,30fps)", "upload", "request,page", "download"];
+    let plan = plan(&format!("{base}traffic = {traffics:?}\nat = ['2s', '3.5s']\nseeds = 2\n"));
+    assert_eq!(plan.parts(), 2 * traffics.len(), "each has a warm-up of its own");
+    let classes = ["download", "upload", "request", "video", "page"];
+    let mut seen = 0;
+    for index in 0..plan.parts() {
+        let batch = part(&plan, index);
+        let names: Vec<String> = batch.schema().fields().iter().map(|field| field.name().clone()).collect();
+        let place = |name: &str| names.iter().position(|own| own == name).expect("a column");
+        let own: Vec<&String> = names
+            .iter()
+            .filter(|name| classes.iter().any(|class| name.starts_with(&format!("{class}_"))))
+            .collect();
+        assert_eq!(own.len(), 5 * 5 + 1, "{own:?}");
+        for row in texts(&batch) {
+            let [settings, at, seed, scheme] =
+                ["settings", "at_s", "seed", "scheme"].map(|name| row[place(name)].clone());
+            let traffic = settings.strip_prefix("traffic=").expect("the traffic");
+            let text = format!("{base}traffic = '{traffic}'\nat = '{at}s'\nseed = {seed}\n");
+            let plan =
+                ScenarioFile::parse(&text, "s.toml").and_then(|file| file.plan(None)).expect("a scenario").0;
+            let csv = comparison_csv(&Comparison::run(&plan, false, &|_| ())).expect("CSV");
+            let mut reader = csv::Reader::from_reader(csv.as_bytes());
+            let heads = reader.headers().expect("names").clone();
+            let cells = reader.records().map(|record| record.expect("a record"));
+            let cells: Vec<_> = cells.filter(|cells| cells.iter().any(|cell| *cell == *scheme)).collect();
+            let [cells] = &cells[..] else { panic!("one row of {scheme}") };
+            for name in &own {
+                let expected = heads.iter().position(|head| head == **name).map_or("", |at| &cells[at]);
+                let expected = expected.parse::<f64>().map_or(String::new(), |number| number.to_string());
+                assert_eq!(row[place(name)], expected, "{name} of {scheme}, {traffic} at {at} s");
+                seen += usize::from(!expected.is_empty());
+            }
+        }
+    }
+    assert!(seen > 100, "{seen}");
 }
 
 /// Settings of the bench that a warm-up depends on: each variant has a network of its own.

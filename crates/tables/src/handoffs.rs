@@ -4,7 +4,7 @@ use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, DictionaryArray, Float64Array, RecordBatch, UInt32Array, UInt64Array};
 use arrow_schema::{ArrowError, Field, Fields, Schema, SchemaRef};
 use segue_study::HandoffRow;
-use segue_study::measure::{EACH, EachKind, EachMeasure};
+use segue_study::measure::{EACH, EachKind, EachMeasure, Measure, OPTIONAL, OPTIONAL_FIELDS};
 use std::sync::Arc;
 
 /// Choices of the command line that `--rows` leaves out.
@@ -29,6 +29,23 @@ pub struct SweptHandoff {
     pub asked: Arc<Question>,
     /// The row of `--rows`.
     pub row: HandoffRow,
+    /// What is measured by class, by the names of the columns; `None` = infinite, or there was nothing.
+    pub classes: Vec<(&'static str, Option<f64>)>,
+}
+
+/// Columns that not every sweep has.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Layout {
+    /// Some run has several handoffs: a column says which of its run a row is.
+    pub several: bool,
+    /// Classes of traffic that some run measures: fields of a row of `segue compare`.
+    pub classes: Vec<&'static str>,
+}
+
+impl Layout {
+    fn measures(&self) -> impl Iterator<Item = &'static Measure> {
+        OPTIONAL.iter().filter(|measure| self.classes.contains(&measure.field))
+    }
 }
 
 /// Words that repeat: each stands once.
@@ -56,8 +73,13 @@ fn measured(rows: &[SweptHandoff], measure: &EachMeasure) -> ArrayRef {
     }
 }
 
-/// The columns, in order, with their fields. `several`: some run has several handoffs.
-fn columns(rows: &[SweptHandoff], several: bool) -> Vec<(Field, ArrayRef)> {
+fn of_class(rows: &[SweptHandoff], name: &str) -> ArrayRef {
+    let value = |handoff: &SweptHandoff| handoff.classes.iter().find(|(own, _)| *own == name)?.1;
+    Arc::new(rows.iter().map(value).collect::<Float64Array>())
+}
+
+/// The columns, in order, with their fields.
+fn columns(rows: &[SweptHandoff], layout: &Layout) -> Vec<(Field, ArrayRef)> {
     let flows = |handoff: &SweptHandoff| u32::try_from(handoff.row.flows).unwrap_or(u32::MAX);
     let question: [(&str, ArrayRef); 14] = [
         ("old", words(rows, |handoff| &handoff.row.old)),
@@ -79,36 +101,44 @@ fn columns(rows: &[SweptHandoff], several: bool) -> Vec<(Field, ArrayRef)> {
         (Field::new(name, column.data_type().clone(), may_be_null), column)
     };
     let question = question.into_iter().map(|(name, column)| field(name, column, false));
-    let which = several.then(|| numbers(rows, |handoff| handoff.row.handoff.unwrap_or(1)));
+    let which = layout.several.then(|| numbers(rows, |handoff| handoff.row.handoff.unwrap_or(1)));
     let question = question.chain(which.map(|column| field("handoff", column, false)));
     let measures = EACH
         .iter()
         .map(|measure| field(measure.name, measured(rows, measure), measure.kind == EachKind::MaybeInfinite));
-    question.chain(measures).collect()
+    let classes = layout.measures().map(|measure| field(measure.csv, of_class(rows, measure.csv), true));
+    question.chain(measures).chain(classes).collect()
 }
 
-/// Names and types of the columns: words as dictionaries, times as 64-bit floating point in s, counts as 32-bit
-/// integers. Only `transfer_s` may be null: the transfer did not end within 400 s.
+/// Names and types of the columns that every sweep has: words as dictionaries, times as 64-bit floating point in s,
+/// counts as 32-bit integers. Only `transfer_s` may be null: the transfer did not end within 400 s.
 pub fn handoff_schema() -> SchemaRef {
-    schema(false)
+    schema(&Layout::default())
 }
 
-/// Whether these are the columns of handoffs, with or without the number of a handoff in its run.
+/// Whether these are the columns of handoffs, with or without those that not every sweep has.
 pub fn is_handoff_schema(fields: &Fields) -> bool {
-    [false, true].iter().any(|&several| schema(several).fields() == fields)
+    let named = |name: &str| fields.iter().any(|field| field.name() == name);
+    let classes = OPTIONAL_FIELDS.iter().map(|&(class, _)| class);
+    let layout = Layout {
+        several: named("handoff"),
+        classes: classes
+            .filter(|class| OPTIONAL.iter().any(|measure| measure.field == *class && named(measure.csv)))
+            .collect(),
+    };
+    schema(&layout).fields() == fields
 }
 
-fn schema(several: bool) -> SchemaRef {
-    Arc::new(Schema::new(columns(&[], several).into_iter().map(|(field, _)| field).collect::<Vec<_>>()))
+fn schema(layout: &Layout) -> SchemaRef {
+    Arc::new(Schema::new(columns(&[], layout).into_iter().map(|(field, _)| field).collect::<Vec<_>>()))
 }
 
-/// The handoffs as one batch of columns. `several`: some run of the sweep has several handoffs, and a column says which
-/// of its run a row is.
+/// The handoffs as one batch of columns.
 ///
 /// # Errors
 ///
 /// Columns that do not fit the schema, which would be our mistake.
-pub fn handoff_batch(rows: &[SweptHandoff], several: bool) -> Result<RecordBatch, ArrowError> {
-    let (fields, columns): (Vec<Field>, Vec<ArrayRef>) = columns(rows, several).into_iter().unzip();
+pub fn handoff_batch(rows: &[SweptHandoff], layout: &Layout) -> Result<RecordBatch, ArrowError> {
+    let (fields, columns): (Vec<Field>, Vec<ArrayRef>) = columns(rows, layout).into_iter().unzip();
     RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
 }

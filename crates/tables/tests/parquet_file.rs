@@ -3,7 +3,9 @@
 use arrow_array::RecordBatch;
 use proptest::prelude::*;
 use segue_study::HandoffRow;
-use segue_tables::{ParquetFileError, ParquetReader, ParquetWriter, Question, SweptHandoff, handoff_batch};
+use segue_tables::{
+    Layout, ParquetFileError, ParquetReader, ParquetWriter, Question, SweptHandoff, handoff_batch,
+};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -37,7 +39,7 @@ fn handoff(scheme: &str, at_s: f64, transfer_s: Option<f64>, count: u32) -> Swep
         needless_retransmissions: 0,
         ..HandoffRow::default()
     };
-    SweptHandoff { asked: Arc::new(asked), row }
+    SweptHandoff { asked: Arc::new(asked), row, classes: Vec::new() }
 }
 
 fn write(path: &Path, batches: &[RecordBatch], says: &[(&str, String)]) -> Vec<u8> {
@@ -55,7 +57,8 @@ fn no_damage_passes_for_a_result() {
     let folder = tempfile::tempdir().expect("a folder");
     let (good, bad) = (folder.path().join("good"), folder.path().join("bad"));
     let rows = ["sack", "etcp"].map(|scheme| handoff(scheme, 0.1, None, 1));
-    let bytes = write(&good, &[handoff_batch(&rows, false).expect("a batch")], &[("holds", "0".into())]);
+    let bytes =
+        write(&good, &[handoff_batch(&rows, &Layout::default()).expect("a batch")], &[("holds", "0".into())]);
     let damaged = |bytes: &[u8], what: &str| {
         // A new file each time: some file systems wait for the disk when one is replaced.
         let _ = std::fs::remove_file(&bad);
@@ -108,7 +111,7 @@ proptest! {
         let folder = tempfile::tempdir().expect("a folder");
         let rows = |group: &Vec<(String, f64, Option<f64>, u32)>| {
             let rows: Vec<_> = group.iter().map(|(scheme, at, time, count)| handoff(scheme, *at, *time, *count)).collect();
-            handoff_batch(&rows, false).expect("a batch")
+            handoff_batch(&rows, &Layout::default()).expect("a batch")
         };
         let batches: Vec<RecordBatch> = groups.iter().map(rows).collect();
         let says = [("key", "value".to_string())];

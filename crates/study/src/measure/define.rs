@@ -252,6 +252,21 @@ macro_rules! measures {
             },
         )+)+];
 
+        /// The numbers of these fields that a single handoff has, by their names in CSV; `None` = infinite, or there was
+        /// nothing to measure.
+        pub fn optional_of(record: &RunRecord) -> Vec<(&'static str, Option<f64>)> {
+            let one = [record];
+            let all = &Sample { handoffs: &one, first: &one };
+            let mut numbers = Vec::new();
+            $({
+                let of_some: fn(&Sample<'_>) -> Option<$Maybe> = $of_some;
+                if let Some(some) = of_some(all) {
+                    $(numbers.push((stringify!($maybe_csv), some.$some.number()));)+
+                }
+            })+
+            numbers
+        }
+
         /// Whether a row has the field of that name, of those that not every question has.
         pub fn has(row: &Row, field: &str) -> bool {
             match field {

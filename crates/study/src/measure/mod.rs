@@ -13,7 +13,9 @@ pub use parts::{
 };
 pub(crate) use sample::Sample;
 pub use sample::seconds;
-pub use table::{Column, EACH, FIELDS, FlatRow, HandoffRow, MEASURES, OPTIONAL, OPTIONAL_FIELDS, Row, has};
+pub use table::{
+    Column, EACH, FIELDS, FlatRow, HandoffRow, MEASURES, OPTIONAL, OPTIONAL_FIELDS, Row, has, optional_of,
+};
 
 /// A number that is measured.
 #[derive(Clone, Copy, Debug)]

@@ -135,6 +135,30 @@ fn neighbours_may_share_the_links() {
     assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
 }
 
+/// What was refused beside other traffic than downloads.
+#[test]
+fn the_mobile_acts_beside_all_traffic() {
+    let folder = tempfile::tempdir().unwrap();
+    let how = ["--at", "2s..4s/1s", "--kind", "bbm", "--disconnect", "5s", "--stack", "linux-6.12"];
+    let schemes = ["--schemes", "cubic,mobile,mobile-resume,mobile-window,freeze"];
+    let traffic = ["--traffic", "both,video(200kbit,10fps)", "--json", "-"];
+    let text = stdout(&segue(folder.path(), &[&LINKS[..], &how, &schemes, &traffic].concat()));
+    let rows = rows(&text);
+    let stalled = |row: usize, class: &str| rows[row][class]["stall_s"].as_f64().expect("a time");
+    assert_eq!(rows.len(), 5);
+    for class in ["download", "upload", "video"] {
+        for helped in [1, 2] {
+            assert!(stalled(helped, class) < stalled(0, class), "{class} {helped}");
+        }
+    }
+    let more = ["--neighbours", "2", "--kind", "mbb,bbm"];
+    let how = ["--at", "2s", "--traffic", "upload,page", "--json", "-"];
+    stdout(&segue(
+        folder.path(),
+        &[&LINKS[..], &how, &more, &schemes[..1], &["sack,mobile,freeze"]].concat(),
+    ));
+}
+
 #[test]
 fn bad_words_are_one_line() {
     let folder = tempfile::tempdir().unwrap();
@@ -149,7 +173,7 @@ fn bad_words_are_one_line() {
         (&["--traffic", "page", "--set", "traffic=page"], "`traffic` is given twice"),
         (&["--traffic", "page", "--handoffs", "2", "--every", "3s"], "expected no --handoffs beside it"),
         (&["--traffic", "page", "--flows", "2"], "expected download or upload beside it"),
-        (&["--traffic", "page", "--schemes", "sack,freeze"], "`freeze` acts at the mobile"),
+        (&["--traffic", "page", "--schemes", "sack,near"], "`near` acts at routers, at receivers"),
         (&["--traffic", "page", "--report", "x.html"], "expected download among the traffic"),
         (&["run", "a.toml"], "a.toml, line 3, column 11: traffic: unknown `vidoe`"),
         (&["sweep", "a.toml", "--out", "x.parquet"], "a.toml, line 3, column 11: traffic: unknown `vidoe`"),

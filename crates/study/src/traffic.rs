@@ -175,12 +175,12 @@ pub(crate) fn check(
     let breaks = kinds.iter().any(|kind| kind.breaks());
     for planned in schemes {
         let rule = planned.scheme.mobile();
-        let acts = rule.window.is_some() || rule.foretells.is_some() || rule.alone.is_some();
         let buffered = breaks && routers.rule_for(&planned.scheme, notice).is_some();
-        if !only_download && (acts || rule.phas.is_some() || buffered || planned.scheme.claim().is_some()) {
+        let acts = rule.foretells.is_some() || rule.phas.is_some() || planned.scheme.claim().is_some();
+        if !only_download && (acts || buffered) {
             return Err(refused(format!(
-                "`{}` acts at the mobile, at routers or for all senders, which only long downloads have; expected \
-                 schemes that act at each sender, such as etcp-v1",
+                "`{}` acts at routers, at receivers of what these hold, or for all senders, which only long downloads \
+                 have; expected schemes that act at each sender or at the mobile, such as etcp-v1 and mobile",
                 planned.name
             )));
         }

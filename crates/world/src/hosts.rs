@@ -258,6 +258,14 @@ impl Correspondent {
         }
     }
 
+    /// The host itself tells its flows by ICMP to try their heads, as an agent does when the link is back.
+    pub(crate) fn resume<O: HostObserver>(&mut self, net: &mut Net<Packet, O>) {
+        for index in 0..self.flows.len() {
+            self.try_head(net, index);
+            self.pump(net, index);
+        }
+    }
+
     /// Somebody says by ICMP that a packet did not arrive (RFC 6069).
     #[cold]
     fn on_message<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, id: PacketId) {
@@ -349,24 +357,27 @@ pub struct Mobile {
     pub wheel: Wheel,
     /// Helps senders that know nothing, where a scheme has it so.
     helper: Option<Box<alone::Helper>>,
+    /// Stamps that were first echoed before this are not echoed.
+    stale: Nanos,
+    /// Further receivers of the same device, whose flows and timers have higher numbers.
+    pub beside: Option<Box<Mobile>>,
 }
 
 impl Mobile {
     /// A mobile with these flows, at least one, whose ACKs leave by `out`.
     pub fn new(first: (u16, u16), flows: Vec<ReceivingFlow>, out: LinkId) -> Self {
-        Self { flows, out, first, wheel: Wheel::default(), helper: None }
+        Self { flows, out, first, wheel: Wheel::default(), helper: None, stale: 0, beside: None }
     }
 
     #[inline]
     fn pump<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, flow: u16) {
         let state = &mut self.flows[usize::from(flow - self.first.0)];
-        let stale = self.helper.as_ref().map_or(0, |helper| helper.stale());
         while let Some(mut ack) = state.receiver.poll_transmit() {
             if let Some(report) = state.first_report.take() {
                 state.receiver.carry(report);
             }
             if state.phas.as_mut().is_none_or(|filter| filter.on_ack(ack.0.ack)) {
-                if state.memory.acknowledges(net.now(), &ack.0, stale) {
+                if state.memory.acknowledges(net.now(), &ack.0, self.stale) {
                     ack.0 = alone::unechoed(ack.0);
                     net.observer.acted(net.now(), flow, Act::NotEchoed { ack: ack.0.ack });
                 }
@@ -396,11 +407,17 @@ impl Mobile {
             return self.on_signal(net, id);
         }
         net.observer.heard(now, packet);
+        self.receive(net, link, id);
+    }
+
+    /// The same once it has been heard of.
+    #[inline]
+    fn receive<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, link: LinkId, id: PacketId) {
+        let (now, packet) = (net.now(), &net.packets[id]);
         let flow = packet.flow;
         let index = usize::from(flow - self.first.0);
         let Some(state) = self.flows.get_mut(index) else {
-            net.packets.remove(id); // of a connection that has ended
-            return;
+            return self.receive_beside(net, link, id);
         };
         state.opening = None;
         state.memory.hears(now);
@@ -419,6 +436,21 @@ impl Mobile {
         }
         net.packets.remove(id);
         self.pump(net, flow);
+    }
+
+    /// A data packet for further receivers, or of a connection that has ended.
+    #[inline(never)]
+    fn receive_beside<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, link: LinkId, id: PacketId) {
+        let flow = net.packets[id].flow;
+        match self.beside.as_deref_mut().filter(|beside| beside.first.0 <= flow) {
+            Some(beside) => {
+                if let Some(helper) = &mut self.helper {
+                    helper.on_data(link, self.flows.len() + usize::from(flow - beside.first.0));
+                }
+                beside.receive(net, link, id);
+            }
+            None => net.packets.remove(id),
+        }
     }
 
     /// A message of a router has come: what was held for a flow has all been sent.
@@ -452,6 +484,9 @@ impl Mobile {
     pub(crate) fn on_timer<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, timer: TimerId) {
         if self.helps_by(timer) {
             return self.act(net);
+        }
+        if let Some(beside) = self.beside.as_deref_mut().filter(|beside| beside.first.1 <= timer.0) {
+            return beside.on_timer(net, timer);
         }
         let (now, index) = (net.now(), timer.0 - self.first.1);
         let mut expired = false;
@@ -488,6 +523,9 @@ impl Mobile {
                 self.flows[index].receiver.announce_window(net.now());
                 self.pump(net, self.first.0 + index as u16);
             }
+        }
+        if let Some(beside) = &mut self.beside {
+            beside.advertise(net, window, copies);
         }
     }
 

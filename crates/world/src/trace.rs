@@ -384,7 +384,9 @@ impl HostObserver for Tracer {
     }
 
     fn acted(&mut self, now: Nanos, flow: u16, act: Act) {
-        self.push(now, What::Acted { flow, act });
+        if self.is_own(flow) {
+            self.push(now, What::Acted { flow, act });
+        }
     }
 
     fn acknowledged(&mut self, _now: Nanos, _flow: u16, _una: u32) {}

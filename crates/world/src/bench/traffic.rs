@@ -37,6 +37,8 @@ pub(crate) struct Pair {
     last: [Duplex; 2],
     /// The senders are at the mobile.
     pub is_upward: bool,
+    /// The receivers are beside those of the host's own flows.
+    is_beside: bool,
 }
 
 impl Pair {
@@ -66,6 +68,7 @@ pub(crate) fn own_pair(link_ids: &LinkIds) -> Pair {
         core: turned(link_ids.core),
         last: link_ids.last.map(turned),
         is_upward: link_ids.is_upward,
+        is_beside: false,
     }
 }
 
@@ -84,6 +87,23 @@ pub(crate) fn senders_of(node: &mut BenchNode) -> Option<&mut Correspondent> {
     }
 }
 
+/// The receivers of a pair.
+pub(crate) fn receivers_of<'n>(node: &'n mut BenchNode, pair: &Pair) -> Option<&'n mut Mobile> {
+    let BenchNode::Mobile(host) = node else { return None };
+    if pair.is_beside { host.beside.as_deref_mut() } else { Some(host) }
+}
+
+/// The host of all receivers at the mobile, where it receives.
+pub(crate) fn device(link_ids: &LinkIds) -> Option<NodeId> {
+    pairs(link_ids).find(|pair| !pair.is_upward).map(|pair| pair.receivers)
+}
+
+/// Where data come to the receivers at the mobile over the new link.
+pub(crate) fn ends_at_device(link_ids: &LinkIds) -> [Option<LinkId>; 2] {
+    let mut ends = pairs(link_ids).filter(|pair| !pair.is_upward).map(|pair| pair.last[NEW].down);
+    [ends.next(), ends.next()]
+}
+
 /// The routes of a pair lead over the new link from now on.
 pub(crate) fn hand_over<W: HostObserver>(sim: &mut BenchSim<W>, link_ids: &LinkIds, pair: &Pair) {
     let edge = physical(link_ids.edge[NEW], link_ids.is_upward);
@@ -98,7 +118,7 @@ pub(crate) fn hand_over<W: HostObserver>(sim: &mut BenchSim<W>, link_ids: &LinkI
             }
         }
         false => {
-            if let BenchNode::Mobile(host) = &mut sim.nodes[usize::from(pair.receivers.0)] {
+            if let Some(host) = receivers_of(&mut sim.nodes[usize::from(pair.receivers.0)], pair) {
                 host.out = out;
             }
         }
@@ -153,12 +173,13 @@ struct Joins<'a, W> {
 }
 
 impl<W: HostObserver> Joins<'_, W> {
-    /// Two hosts with `count` flows from number `first` on; the senders are to be put in their place. `opens`: a timer
-    /// opens the connections.
+    /// Two hosts with `count` flows from number `first` on; the senders are to be put in their place. Receivers at the
+    /// mobile are one device with those of the bench. `opens`: a timer opens the connections.
     fn pair(&mut self, first: u16, count: usize, is_upward: bool, opens: bool) -> (Pair, Correspondent) {
         let Experiment { seed, stack, .. } = self.experiment;
         let nodes = self.sim.nodes.len() as u16;
-        let (senders, receivers) = (NodeId(nodes), NodeId(nodes + 1));
+        let is_beside = !is_upward && !self.link_ids.is_upward;
+        let (senders, receivers) = (NodeId(nodes), if is_beside { MN } else { NodeId(nodes + 1) });
         let (server, device) = if is_upward { (receivers, senders) } else { (senders, receivers) };
         let hops = self.experiment.fixed_hops();
         let (wired, last) = (|| line(hops.wired, WIRED_DELAY), || line(hops.last, 0));
@@ -166,7 +187,7 @@ impl<W: HostObserver> Joins<'_, W> {
         let core = Duplex { down: net.add_link(R, wired()), up: net.add_link(server, wired()) };
         let last = [OLD, NEW]
             .map(|i| Duplex { down: net.add_link(device, last()), up: net.add_link(WIR[i], last()) });
-        let pair = Pair { senders, receivers, core, last, is_upward };
+        let pair = Pair { senders, receivers, core, last, is_upward, is_beside };
 
         let stack = stack.seeded(*seed);
         let (mut sending, mut receiving) = (Vec::new(), Vec::new());
@@ -198,7 +219,10 @@ impl<W: HostObserver> Joins<'_, W> {
         let receiver = Mobile::new((first, receiving[0].timer.0), receiving, back);
         // The senders take the first place.
         self.sim.nodes.push(BenchNode::Router(Default::default()));
-        self.sim.nodes.push(BenchNode::Mobile(receiver));
+        match &mut self.sim.nodes[usize::from(MN.0)] {
+            BenchNode::Mobile(mn) if is_beside => mn.beside = Some(Box::new(receiver)),
+            _ => self.sim.nodes.push(BenchNode::Mobile(receiver)),
+        }
         (pair, host)
     }
 
@@ -272,7 +296,9 @@ pub(crate) fn watch<W: HostObserver>(
             _ => Vec::new(),
         };
         let application = |index: usize| (!items.is_empty()).then(|| traffic.applications[index]);
-        let BenchNode::Mobile(receivers) = &sim.nodes[usize::from(pair.receivers.0)] else { continue };
+        let BenchNode::Mobile(host) = &sim.nodes[usize::from(pair.receivers.0)] else { continue };
+        let receivers = if pair.is_beside { host.beside.as_deref() } else { Some(host) };
+        let Some(receivers) = receivers else { continue };
         let senders = match &sim.nodes[usize::from(pair.senders.0)] {
             BenchNode::Correspondent(host) => &host.flows,
             BenchNode::Applications(host) => &host.senders.flows,

@@ -205,7 +205,7 @@ impl DriveExperiment {
             paths: [path(index - 1, gone, stays[0].from), path(index, up, up)],
             access: stays[1].link.round_trip_at(up),
             up_kbps: u32::try_from(stays[1].link.up.mean_rate() / 1000).unwrap_or(u32::MAX),
-            over: link_ids.access_down,
+            over: [Some(link_ids.access_down), None],
         }
     }
 

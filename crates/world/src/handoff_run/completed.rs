@@ -5,7 +5,7 @@ use super::fork::{Fork, announce_all, pass};
 use super::new_address;
 use crate::access::AccessLink;
 use crate::bench::neighbours;
-use crate::bench::traffic::{self, Pair, senders_of};
+use crate::bench::traffic::{self, Pair, receivers_of, senders_of};
 use crate::bench::{Experiment, LinkIds, MN, NEW, OLD, correspondent, mobile};
 use crate::lead;
 use crate::neighbours::{COUNTED, Received};
@@ -176,7 +176,6 @@ impl<W: HostObserver> Completed<W> {
             replace_schemes(&mut sim, scheme);
         }
         let heard = self.copies_heard(scheme);
-        let window_rule = lead::window_rule(experiment, scheme);
         let told_now = self.is_in_band() && self.late == 0;
         sim.with_node(MN, |node, net| {
             let BenchNode::Mobile(mn) = node else { return };
@@ -186,15 +185,10 @@ impl<W: HostObserver> Completed<W> {
             if link_ids.tunnel.is_some() {
                 mn.request_forwarding(net);
             }
-            if let Some(rule) = window_rule {
-                mn.advertise(net, experiment.stack.receive_window, rule.reopen_acks);
-            }
-            if let Some(rule) = scheme.mobile().alone.filter(|_| experiment.address == Address::Keep) {
-                if !self.fork.continued {
-                    mn.help(rule, net.add_timer(MN), experiment.stack.receive_window);
-                }
-                mn.link_up(net, &self.arrived(&link_ids));
-            }
+        });
+        self.act_at_mobile(&mut sim, &link_ids, scheme);
+        sim.with_node(MN, |node, net| {
+            let BenchNode::Mobile(mn) = node else { return };
             if heard == 0 {
                 return;
             }
@@ -211,6 +205,37 @@ impl<W: HostObserver> Completed<W> {
         (sim, link_ids)
     }
 
+    /// The mobile does what its scheme has it do for all connections when the link is there: those that it receives, and
+    /// those that it sends on.
+    fn act_at_mobile(&self, sim: &mut BenchSim<W>, link_ids: &LinkIds, scheme: &Scheme) {
+        let experiment = &self.fork.experiment;
+        let window_rule = lead::window_rule(experiment, scheme);
+        let alone = scheme.mobile().alone.filter(|_| experiment.address == Address::Keep);
+        if let Some(device) = traffic::device(link_ids) {
+            sim.with_node(device, |node, net| {
+                let BenchNode::Mobile(host) = node else { return };
+                if let Some(rule) = window_rule {
+                    host.advertise(net, experiment.stack.receive_window, rule.reopen_acks);
+                }
+                if let Some(rule) = alone {
+                    if !self.fork.continued {
+                        host.help(rule, net.add_timer(device), experiment.stack.receive_window);
+                    }
+                    host.link_up(net, &self.arrived(link_ids));
+                }
+            });
+        }
+        if alone.is_some_and(|rule| rule.resumes) && self.notices[0].disconnected != 0 {
+            for pair in traffic::pairs(link_ids).filter(|pair| pair.is_upward) {
+                sim.with_node(pair.senders, |node, net| {
+                    if let Some(host) = senders_of(node) {
+                        host.resume(net);
+                    }
+                });
+            }
+        }
+    }
+
     /// Prepares the receivers of further traffic for notices; they send `copies` of one in band now.
     fn tell_further(
         &self,
@@ -221,7 +246,7 @@ impl<W: HostObserver> Completed<W> {
     ) {
         for pair in self.fork.link_ids.further.into_iter().flatten() {
             sim.with_node(pair.receivers, |node, net| {
-                let BenchNode::Mobile(host) = node else { return };
+                let Some(host) = receivers_of(node, &pair) else { return };
                 if scheme.needs_dsack() {
                     host.flows.iter_mut().for_each(|flow| flow.receiver.set_dsack(true));
                 }
@@ -247,14 +272,14 @@ impl<W: HostObserver> Completed<W> {
         };
         Arrived {
             gone: at,
-            disconnected: self.notice.disconnected != 0,
+            disconnected: self.notices[0].disconnected != 0,
             paths: [
-                path(&experiment.old, self.notice.old_link, at),
-                path(&experiment.new, self.notice.new_link, self.completion),
+                path(&experiment.old, self.notices[0].old_link, at),
+                path(&experiment.new, self.notices[0].new_link, self.completion),
             ],
             access: experiment.new.round_trip_at(self.completion),
             up_kbps: u32::try_from(experiment.new.up.mean_rate() / 1000).unwrap_or(u32::MAX),
-            over: link_ids.last[NEW].down,
+            over: traffic::ends_at_device(link_ids),
         }
     }
 
@@ -365,11 +390,12 @@ impl<W: HostObserver> Completed<W> {
                 paths: [told(new, down.old_link), told(old, down.new_link)],
                 access: experiment.old.round_trip_at(gone),
                 up_kbps: u32::try_from(experiment.old.up.mean_rate() / 1000).unwrap_or(up_kbps),
-                over: link_ids.last[NEW].down,
+                over: traffic::ends_at_device(&link_ids),
             };
-            sim.with_node(MN, |node, net| {
-                let BenchNode::Mobile(mn) = node else { return };
-                mn.link_up(net, &arrived);
+            let Some(device) = traffic::device(&link_ids) else { return };
+            sim.with_node(device, |node, net| {
+                let BenchNode::Mobile(host) = node else { return };
+                host.link_up(net, &arrived);
             });
         }
     }

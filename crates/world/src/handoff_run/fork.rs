@@ -67,8 +67,9 @@ pub(super) fn pass<W: HostObserver>(
     if let Some(rule) = rule {
         routers::link_down(sim, rule);
     }
-    if let (Kind::Bbm(_), BenchNode::Mobile(mn)) = (experiment.kind, &mut sim.nodes[usize::from(MN.0)]) {
-        mn.link_gone();
+    let device = traffic::device(link_ids).map(|device| &mut sim.nodes[usize::from(device.0)]);
+    if let (Kind::Bbm(_), Some(BenchNode::Mobile(host))) = (experiment.kind, device) {
+        host.link_gone();
     }
     sim.run_until(at + experiment.kind.disconnection());
 }
@@ -97,7 +98,7 @@ impl<W: HostObserver> Fork<W> {
                 (Early::RoutersPrepare, Some(rule)) => {
                     routers::equip(&mut sim, &mut link_ids, &experiment.routers, rule);
                 }
-                _ => act_early(&mut sim, experiment, scheme, (what, self.at)),
+                _ => act_early(&mut sim, &link_ids, experiment, scheme, (what, self.at)),
             }
         }
         sim.run_until(self.at);
@@ -109,6 +110,7 @@ impl<W: HostObserver> Fork<W> {
 /// What mobile and senders do before a handoff at `at`.
 pub(super) fn act_early<W: HostObserver>(
     sim: &mut BenchSim<W>,
+    link_ids: &LinkIds,
     experiment: &Experiment,
     scheme: &Scheme,
     (what, at): (Early, Nanos),
@@ -117,10 +119,13 @@ pub(super) fn act_early<W: HostObserver>(
         Early::HandoffStarts => announce_start(sim, experiment, scheme),
         Early::ScheduleRead => read_schedules(sim, at),
         Early::Attended => {}
-        Early::WindowCloses | Early::RoutersPrepare => sim.with_node(MN, |node, net| {
-            let BenchNode::Mobile(mn) = node else { return };
-            mn.advertise(net, 0, 1);
-        }),
+        Early::WindowCloses | Early::RoutersPrepare => {
+            let Some(device) = traffic::device(link_ids) else { return };
+            sim.with_node(device, |node, net| {
+                let BenchNode::Mobile(host) = node else { return };
+                host.advertise(net, 0, 1);
+            });
+        }
     }
 }
 

@@ -67,7 +67,7 @@ impl Handoff {
         for (due, what) in steps.into_iter().map(|(due, what)| (due, Some(what))).chain(end) {
             self.at.run_steps(&mut sim, scheme, &mut rest, due);
             if let Some(what) = what {
-                act_early(&mut sim, &experiment, scheme, (what, at));
+                act_early(&mut sim, &fork.link_ids, &experiment, scheme, (what, at));
             }
         }
         let link_ids = fork.link_ids.back();

@@ -15,6 +15,7 @@ mod forks;
 mod freeze;
 mod hn;
 mod links;
+mod mobile_traffic;
 mod neighbours;
 mod new_address;
 mod notice_error;

@@ -445,7 +445,7 @@ impl Twin {
             paths: [path(0, notice.old_link.rate_kbps), path(1, notice.new_link.rate_kbps)],
             access: 2 * experiment.new.delay.at(self.completion),
             up_kbps: (experiment.new.up.mean_rate() / 1000) as u32,
-            over,
+            over: [Some(over), None],
         };
         let usual = experiment.stack.receive_window;
         self.sim.with_node(MN, |node, net| {

@@ -1,0 +1,187 @@
+//! Schemes that act at the mobile (docs/reference/mobile.md, Freeze-TCP) beside applications and uploads: they act for
+//! all that the mobile receives, and for its own data as the agent does.
+
+use crate::support::{MS, experiment, run, scheme, scheme_with, stack};
+use segue_handoff::Scheme;
+use segue_world::traffic::{Application, Class};
+use segue_world::{Experiment, Kind, Nanos, RunRecord, SECOND, Traffic, WarmRun};
+
+const OUTAGE: Nanos = 10 * SECOND;
+const REQUEST: Application = Application::Request { bytes: 14_000, pause: 50 * MS };
+const VIDEO: Application = Application::Video { rate: 300_000, fps: 30 };
+
+fn traffic(download: bool, upload: bool, applications: &[Application]) -> Traffic {
+    Traffic { download, upload, applications: applications.to_vec() }
+}
+
+fn with(traffic: Traffic, e: Experiment) -> Experiment {
+    let flows = if traffic.has_bulk() { e.flows } else { 0 };
+    Experiment { traffic: Some(traffic), flows, ..e }
+}
+
+fn outage(kind: Kind, stack_name: &str, traffic: Traffic) -> Experiment {
+    let e = experiment("6400kbit/9ms", "6400kbit/9ms");
+    with(traffic, Experiment { kind, stack: stack(stack_name), ..e })
+}
+
+fn stalled(record: &RunRecord, class: Class) -> Nanos {
+    record.traffic.iter().find(|other| other.class == class).expect("the class is measured").stalled
+}
+
+/// After ten seconds Linux's timer, which has doubled from 200 ms, expires 2.6 s later at the earliest. Messages and the
+/// last ACKs of all connections have every sender go on within a few round trips of 26 ms.
+#[test]
+fn all_that_the_mobile_receives_resumes() {
+    for (download, applications) in [(true, &[REQUEST, VIDEO][..]), (false, &[REQUEST, VIDEO])] {
+        let e = outage(Kind::Bbm(OUTAGE), "linux-6.12", traffic(download, false, applications));
+        let [plain, helped] = ["cubic", "mobile-resume"].map(|name| run(&e, 5 * SECOND, &scheme(name)));
+        for class in e.traffic.as_ref().expect("traffic").classes() {
+            let (plain, helped) = (stalled(&plain, class), stalled(&helped, class));
+            assert!(plain > OUTAGE + SECOND, "{class:?}: {plain}");
+            assert!(helped >= OUTAGE && helped < OUTAGE + SECOND, "{class:?}: {helped}");
+        }
+    }
+}
+
+/// The mobile's own senders need no packet: RFC 6069 from the host to itself has them try at once, where the stack takes
+/// messages. A window of the mobile is none of theirs.
+#[test]
+fn what_the_mobile_sends_resumes() {
+    let e = |stack| outage(Kind::Bbm(OUTAGE), stack, traffic(false, true, &[]));
+    let of = |stack, name| run(&e(stack), 5 * SECOND, &scheme(name));
+    let took = |record: &RunRecord| record.transfer.expect("complete");
+    let (plain, helped) = (of("linux-6.12", "cubic"), of("linux-6.12", "mobile-resume"));
+    assert!(took(&plain) > SECOND && took(&helped) < SECOND, "{} {}", took(&plain), took(&helped));
+    assert_eq!(of("linux-6.12", "mobile"), helped);
+    assert_eq!(of("linux-6.12", "mobile-window"), plain);
+    assert_eq!(of("ns2-sack1", "mobile"), of("ns2-sack1", "sack"));
+    // Beside downloads, too.
+    let both = outage(Kind::Bbm(OUTAGE), "linux-6.12", traffic(true, true, &[VIDEO]));
+    let [plain, helped] = ["cubic", "mobile"].map(|name| run(&both, 5 * SECOND, &scheme(name)));
+    for class in [Class::Download, Class::Upload, Class::Video] {
+        assert!(stalled(&helped, class) + SECOND < stalled(&plain, class), "{class:?}");
+    }
+}
+
+/// Where nothing of what the mobile makes comes through and its stack takes no messages, all is plain TCP.
+#[test]
+fn lost_packets_leave_plain_tcp() {
+    let e = outage(Kind::Bbm(3 * SECOND), "ns2-sack1", traffic(true, true, &[REQUEST, VIDEO]));
+    let silent = scheme_with("mobile-resume", &[("alone-lost", "all")]);
+    assert_eq!(run(&e, 5 * SECOND, &silent), run(&e, 5 * SECOND, &scheme("sack")));
+}
+
+/// Freeze-TCP closes the windows of all downloads before the break, so that no timer backs off: they go on as soon as the
+/// window is open. 200 ms before it the link brings all that it holds, a round trip of 26 ms and the ten packets of its
+/// queue. Uploads are not frozen.
+#[test]
+fn all_windows_close_before_a_break() {
+    let gap = 3 * SECOND;
+    let of = |traffic: Traffic, scheme: &Scheme| {
+        run(&outage(Kind::Bbm(gap), "freebsd5-newreno", traffic), 5 * SECOND, scheme)
+    };
+    let (newreno, freeze) = (scheme("newreno"), scheme_with("freeze", &[("warn", "200ms")]));
+    for (traffic, class) in [
+        (traffic(true, false, &[]), Class::Download),
+        (traffic(false, false, &[REQUEST]), Class::Request),
+        (traffic(false, false, &[VIDEO]), Class::Video),
+        (traffic(false, true, &[VIDEO]), Class::Video),
+    ] {
+        let plain = stalled(&of(traffic.clone(), &newreno), class);
+        let frozen = stalled(&of(traffic, &freeze), class);
+        assert!(frozen + 200 * MS >= gap && frozen < gap + 500 * MS, "{class:?}: {frozen}");
+        assert!(plain > frozen + 500 * MS, "{class:?}: {plain}");
+    }
+    // Side by side with others they also stall for each other's sake; no timer of a download expires.
+    let all = || traffic(true, true, &[REQUEST, VIDEO]);
+    let (plain, frozen) = (of(all(), &newreno), of(all(), &freeze));
+    assert!(frozen.timeouts.is_empty() && !plain.timeouts.is_empty());
+    assert!(stalled(&frozen, Class::Download) < gap + 500 * MS);
+    let upload = || traffic(false, true, &[]);
+    assert_eq!(of(upload(), &freeze), of(upload(), &newreno));
+}
+
+/// Random numbers that are the same everywhere (Knuth's MMIX generator).
+struct Lot(u64);
+
+impl Lot {
+    fn below(&mut self, most: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % most
+    }
+
+    fn link(&mut self) -> String {
+        let rates = [200, 400, 1000, 2000, 6400, 20_000, 50_000];
+        format!("{}kbit/{}ms", rates[self.below(7) as usize], 2 + self.below(300))
+    }
+
+    /// At least one of all kinds of traffic; pages take long to come, and are drawn alike anyhow.
+    fn traffic(&mut self) -> Traffic {
+        let which = 1 + self.below(15);
+        let applications = [VIDEO, REQUEST].into_iter().zip([1, 2]).filter(|(_, bit)| which & bit != 0);
+        let applications: Vec<_> = applications.map(|(application, _)| application).collect();
+        traffic(which & 4 != 0, which & 8 != 0, &applications)
+    }
+}
+
+/// Handoffs of a class.
+const HANDOFFS: usize = 40;
+/// Stalls of a packet's time are chance, as is a frame that comes before or after another's packets.
+const NOISE: f64 = 0.1;
+
+/// Over random handoffs and traffic three of four are no worse than with plain TCP, by the time of the long transfers and
+/// by the stalls of each class. Single ones may be: whoever sends at another time meets another queue. `same_link`: the
+/// mobile comes back to it, and so much is harm.
+fn is_no_harm(names: &[&str], stack_name: &str, kind: impl Fn(&mut Lot) -> Kind, same_link: Option<f64>) {
+    let mut lot = Lot(11);
+    let mut all: Vec<[Vec<f64>; 2]> = vec![Default::default(); names.len()];
+    for _ in 0..HANDOFFS {
+        let (old, other, kind) = (lot.link(), lot.link(), kind(&mut lot));
+        let new = if same_link.is_some() { old.clone() } else { other };
+        let (traffic, at, flows) = (lot.traffic(), 2000 + lot.below(6000), 1 + lot.below(3) as usize);
+        let e = Experiment { kind, flows, stack: stack(stack_name), ..experiment(&old, &new) };
+        let e = with(traffic, e);
+        let schemes: Vec<Scheme> = names.iter().map(|name| scheme(name)).collect();
+        let mut warm = WarmRun::new(e.clone());
+        warm.follow(&schemes);
+        let handoff = warm.fork(at * MS).complete();
+        let seconds = |time: Nanos| time as f64 / 1e9;
+        // Not done within 400 s
+        let time = |record: &RunRecord| record.transfer.map_or(400.0, seconds);
+        let plain = handoff.run(&scheme("sack"));
+        for ([times, stalls], scheme) in all.iter_mut().zip(&schemes) {
+            let record = handoff.run(scheme);
+            times.push((time(&record) + NOISE) / (time(&plain) + NOISE));
+            for class in &plain.traffic {
+                let of = |record| seconds(stalled(record, class.class)) + NOISE;
+                stalls.push(of(&record) / of(&plain));
+            }
+        }
+    }
+    for (name, measures) in names.iter().zip(&mut all) {
+        for ratios in measures {
+            ratios.sort_by(f64::total_cmp);
+            let quartile = ratios[ratios.len() * 3 / 4];
+            assert!(quartile <= same_link.unwrap_or(1.02), "{name} on {stack_name}: {ratios:.2?}");
+        }
+    }
+}
+
+#[test]
+fn no_traffic_is_harmed_after_outages() {
+    for stack_name in ["ns2-sack1", "rfc", "freebsd5-newreno", "linux-6.12", "linux-6.12/bbr"] {
+        let kind = |lot: &mut Lot| Kind::Bbm((100 + lot.below(10_000)) * MS);
+        is_no_harm(&["mobile", "mobile-window", "mobile-resume"], stack_name, kind, None);
+    }
+    // A frozen window is that of the old path: it fits where the link is the same. It is lost where the queue holds more
+    // than comes within a round trip; 5 % are what a comparison calls worse.
+    let kind = |lot: &mut Lot| Kind::Bbm((100 + lot.below(10_000)) * MS);
+    is_no_harm(&["freeze"], "freebsd5-newreno", kind, Some(1.05));
+}
+
+#[test]
+fn no_traffic_is_harmed_without_outages() {
+    for stack_name in ["ns2-sack1", "rfc", "freebsd5-newreno", "linux-6.12", "linux-6.12/bbr"] {
+        is_no_harm(&["mobile"], stack_name, |_| Kind::Mbb, None);
+    }
+}

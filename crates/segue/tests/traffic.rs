@@ -135,6 +135,35 @@ fn neighbours_may_share_the_links() {
     assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
 }
 
+/// Several handoffs in a run: rows and a table of the classes for each, as a file and a sweep have them.
+#[test]
+fn several_handoffs_have_a_part_each() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let series = ["--handoffs", "3", "--every", "6s", "--kind", "bbm", "--disconnect", "400ms"];
+    let asked = |more: &[&str]| stdout(&segue(here, &[&LINKS[..], &HOW, &CALL, &series, more].concat()));
+    let json = asked(&["--json", "-"]);
+    assert_eq!(json, asked(&["--json", "-", "--threads", "1"]));
+    let all = rows(&json);
+    assert_eq!(all.len(), 3 * 2);
+    for row in &all {
+        // Ten frames a second for 6 s, or for 10.4 s after the last handoff.
+        let frames = row["video"]["count"].as_f64().expect("a number");
+        let expected = if row["handoff"] == 3 { 104.0 } else { 60.0 };
+        assert!((frames - expected).abs() <= 2.0, "{row}");
+        assert_eq!(row["download"]["completion_median_s"], row["transfer_s"]["median"]);
+    }
+    let table = asked(&[]);
+    assert_eq!(table.matches("traffic   scheme ").count(), 3, "{table}");
+    let file = "old = '4mbit/20ms'\nnew = '4mbit/30ms'\nat = '2s..3s/1s'\nkind = 'bbm'\ndisconnect = '400ms'\n\
+        traffic = 'download,video(200kbit,10fps)'\nhandoffs = 3\nevery = '6s'\n";
+    std::fs::write(here.join("s.toml"), file).unwrap();
+    assert_eq!(rows(&stdout(&segue(here, &["run", "s.toml", "--json", "-"]))), all);
+    let told = stdout(&segue(here, &["sweep", "s.toml", "--out", "s.parquet"]));
+    // Two times, two schemes, three handoffs.
+    assert!(told.contains("12 handoffs"), "{told}");
+}
+
 /// What was refused beside other traffic than downloads.
 #[test]
 fn the_mobile_acts_beside_all_traffic() {
@@ -171,7 +200,6 @@ fn bad_words_are_one_line() {
         (&["--traffic", "vidoe"][..], "did you mean `video`?"),
         (&["--traffic", "video(4mbit)"], "expected two, such as 4mbit,30fps"),
         (&["--traffic", "page", "--set", "traffic=page"], "`traffic` is given twice"),
-        (&["--traffic", "page", "--handoffs", "2", "--every", "3s"], "expected no --handoffs beside it"),
         (&["--traffic", "page", "--flows", "2"], "expected download or upload beside it"),
         (&["--traffic", "page", "--schemes", "sack,near"], "`near` acts at routers, at receivers"),
         (&["--traffic", "page", "--report", "x.html"], "expected download among the traffic"),

@@ -153,7 +153,7 @@ impl Request {
         address::check(address, &beside)?;
         if let Some(traffic) = &asked_traffic {
             let (kinds, flows) = (&self.kinds, &self.flows);
-            traffic::check(traffic, kinds, flows, self.notice, &schemes, &routers, series.handoffs)?;
+            traffic::check(traffic, kinds, flows, self.notice, &schemes, &routers)?;
         }
         Ok(Plan {
             request: self,

@@ -160,11 +160,7 @@ pub(crate) fn check(
     notice: NoticeMode,
     schemes: &[PlannedScheme],
     routers: &Routers,
-    handoffs: u32,
 ) -> Result<(), RequestError> {
-    if handoffs > 1 {
-        return Err(refused("it is measured after one handoff; expected no --handoffs beside it".into()));
-    }
     if !traffic.has_bulk() && flows != [1] {
         return Err(refused(
             "there is no long transfer, so --flows has no meaning; expected download or upload beside it"

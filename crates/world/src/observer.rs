@@ -190,9 +190,9 @@ impl<W: HostObserver> HostObserver for Observer<W> {
         self.watch.sent(now, packet);
         if let Some(recorder) = &mut self.recorder {
             recorder.sent(now, packet);
-            if let Some(traffic) = &mut self.traffic {
-                traffic.sent(now, packet);
-            }
+        }
+        if let Some(traffic) = &mut self.traffic {
+            traffic.sent(now, packet);
         }
     }
 
@@ -221,9 +221,9 @@ impl<W: HostObserver> HostObserver for Observer<W> {
         self.watch.acknowledged(now, flow, una);
         if let Some(recorder) = &mut self.recorder {
             recorder.acknowledged(now, flow, una);
-            if let Some(traffic) = &mut self.traffic {
-                traffic.acknowledged(now, flow, una);
-            }
+        }
+        if let Some(traffic) = &mut self.traffic {
+            traffic.acknowledged(now, flow, una);
         }
     }
 
@@ -257,9 +257,9 @@ impl<W: HostObserver> HostObserver for Observer<W> {
         self.watch.arrived(now, link, packet, arrival);
         if let Some(recorder) = &mut self.recorder {
             recorder.arrived(now, link, packet, arrival);
-            if let Some(traffic) = &mut self.traffic {
-                traffic.arrived(now, packet, arrival);
-            }
+        }
+        if let Some(traffic) = &mut self.traffic {
+            traffic.arrived(now, packet, arrival);
         }
         if arrival == Arrival::New
             && let Some(idle) = self.idle_of(packet)

@@ -204,7 +204,7 @@ pub fn trace_since(experiment: &Experiment, at: Nanos, schemes: &[&Scheme], sinc
     });
     let handoff = warm.fork_watched(at).complete_watched();
     let run = |scheme: &&Scheme| {
-        let Ended { record, at: end, under_way, watch: tracer } = handoff.run_watched(scheme);
+        let Ended { record, at: end, under_way, watch: tracer, .. } = handoff.run_watched(scheme);
         let targets = handoff.targets().to_vec();
         let (events, resent_before) = tracer.finish();
         let (experiment, told) = (experiment.clone(), handoff.told());

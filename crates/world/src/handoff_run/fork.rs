@@ -58,7 +58,10 @@ pub(super) fn pass<W: HostObserver>(
     });
     let recorder = Recorder::new(links, senders.collect());
     sim.net.observer.recorder = Some(Box::new(recorder));
-    sim.net.observer.traffic = traffic::watch(experiment, link_ids, at, sim);
+    match &mut sim.net.observer.traffic {
+        Some(watch) => watch.begin(at, at + experiment.kind.disconnection()),
+        None => sim.net.observer.traffic = traffic::watch(experiment, link_ids, at, sim),
+    }
     if let Kind::Bbm(_) = experiment.kind {
         for link in [link_ids.access[OLD].down, link_ids.access[OLD].up] {
             sim.net.cut(link, at);

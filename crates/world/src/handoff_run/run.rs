@@ -12,6 +12,7 @@ use crate::notice_error::Told;
 use crate::packet::Packet;
 use crate::record::{Bounds, RunRecord};
 use crate::routers;
+use crate::traffic::watch::TrafficWatch;
 use segue_handoff::Scheme;
 use segue_netsim::Nanos;
 use segue_tcp::StackProfile;
@@ -34,6 +35,8 @@ pub(crate) struct Ended<W> {
     pub under_way: Vec<(u16, u32)>,
     /// The observer, with all that it has heard.
     pub watch: W,
+    /// The mobile's traffic in all handoffs of the run, when all has come; nothing unless this is the last.
+    pub(super) traffic: Option<Box<TrafficWatch>>,
 }
 
 /// A run whose record is still open.
@@ -136,6 +139,13 @@ impl<W: HostObserver> Handoff<W> {
 
     /// Runs the rest with `scheme` at every sender; also what the watcher has heard.
     pub(crate) fn run_watched(&self, scheme: &Scheme) -> Ended<W> {
+        let mut ended = self.run_last(scheme);
+        self.add_traffic(std::slice::from_mut(&mut ended.record), ended.traffic.take());
+        ended
+    }
+
+    /// The same of the last handoff of a run, without what came of the traffic.
+    pub(super) fn run_last(&self, scheme: &Scheme) -> Ended<W> {
         self.end(scheme, self.run_until(scheme, Nanos::MAX))
     }
 
@@ -146,6 +156,9 @@ impl<W: HostObserver> Handoff<W> {
         let idle = IdleTime::new(&sim, &link_ids, at.completion, at.targets());
         sim.net.observer.idle = Some(Box::new(idle));
         let limit = latest.min(at.completion + GIVE_UP);
+        if let Some(watch) = sim.net.observer.traffic.as_mut().filter(|_| latest < Nanos::MAX) {
+            watch.goes_on();
+        }
         let mut steps = at.steps(scheme);
         let mut count = Count::begin(&sim, at);
         let mut pause = earlier(steps.next_at(), count.at);
@@ -198,9 +211,8 @@ impl<W: HostObserver> Handoff<W> {
         }
         let traffic = self.run_traffic(&sim, steps, scheme);
         let (mut record, watch) = self.finish(sim, from, bounds);
-        self.add_traffic(&mut record, traffic);
         record.neighbours = at.neighbours_received(&count.packets);
-        Ended { record, at: from, under_way, watch }
+        Ended { record, at: from, under_way, watch, traffic }
     }
 
     /// Closes the record at `end`.

@@ -43,7 +43,9 @@ impl Handoff {
             records.push(record);
             next = following;
         }
-        records.push(next.run(scheme));
+        let last = next.run_last(scheme);
+        records.push(last.record);
+        next.add_traffic(&mut records, last.traffic);
         records
     }
 

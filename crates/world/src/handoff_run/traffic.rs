@@ -14,14 +14,15 @@ use segue_netsim::Nanos;
 const LOOKS: Nanos = 100_000_000;
 
 impl<W: HostObserver> Handoff<W> {
-    /// Takes a copy of the network as it is when the transfer has ended to where all has come that counts.
+    /// Takes a copy of the network as it is when the transfer has ended to where all has come that counts; not if
+    /// another handoff is to follow.
     pub(super) fn run_traffic(
         &self,
         sim: &BenchSim<W>,
         mut steps: Steps,
         scheme: &Scheme,
     ) -> Option<Box<TrafficWatch>> {
-        let until = sim.net.observer.traffic.as_ref()?.until();
+        let until = sim.net.observer.traffic.as_ref()?.until()?;
         let mut sim = sim.clone();
         sim.net.observer.idle = None;
         let mut now = sim.net.now().max(until).max(steps.last_at().unwrap_or(0));
@@ -35,16 +36,19 @@ impl<W: HostObserver> Handoff<W> {
         sim.net.observer.traffic.take()
     }
 
-    /// What came of the traffic becomes part of the record. Without long transfers, the transfer is over when every
-    /// application goes on.
-    pub(super) fn add_traffic(&self, record: &mut RunRecord, watch: Option<Box<TrafficWatch>>) {
-        let (Some(watch), Some(traffic)) = (watch, &self.at.fork.experiment.traffic) else { return };
-        if !traffic.has_bulk() {
-            record.transfer = watch.resumed();
-            (record.after_highest, record.after_ack) = (record.transfer, record.transfer);
+    /// What came of the traffic becomes part of the records of a run's handoffs. Without long transfers, the transfer is
+    /// over when every application goes on.
+    pub(super) fn add_traffic(&self, records: &mut [RunRecord], watch: Option<Box<TrafficWatch>>) {
+        let (Some(mut watch), Some(traffic)) = (watch, &self.at.fork.experiment.traffic) else { return };
+        watch.end();
+        for (handoff, record) in records.iter_mut().enumerate() {
+            if !traffic.has_bulk() {
+                record.transfer = watch.resumed(handoff);
+                (record.after_highest, record.after_ack) = (record.transfer, record.transfer);
+            }
+            let own = if traffic.is_upward() { Class::Upload } else { Class::Download };
+            let own = traffic.has_bulk().then_some((own, record.transfer));
+            record.traffic = watch.records(handoff, &Traffic::classes(traffic), own);
         }
-        let own = if traffic.is_upward() { Class::Upload } else { Class::Download };
-        let own = traffic.has_bulk().then_some((own, record.transfer));
-        record.traffic = watch.finish(&Traffic::classes(traffic), own);
     }
 }

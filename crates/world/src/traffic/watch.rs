@@ -1,4 +1,5 @@
-//! Measures the mobile's traffic by class, from T on.
+//! Measures the mobile's traffic by class, from T on. Of several handoffs in a run each has its part of the time, until
+//! the next begins: what is asked for in it, is sent in it, or waits in it, is counted there, whenever it comes.
 
 use super::source::Item;
 use super::{COUNTED, Class, ClassRecord, LATE, STALL};
@@ -28,14 +29,9 @@ pub(crate) struct Watched {
     pub shown_after: Option<Nanos>,
 }
 
-/// A flow.
-#[derive(Clone, Debug)]
-struct Flow {
-    stands: Watched,
-    /// When each transmission since T was made.
-    sent: Vec<Nanos>,
-    /// Since when it waits without progress.
-    waits: Option<Nanos>,
+/// What is counted of a flow for one handoff.
+#[derive(Clone, Debug, Default)]
+struct Tally {
     stalled: Nanos,
     /// What the cumulative ACK of a long transfer has to reach, and when it did.
     target: Option<(u32, Option<Nanos>)>,
@@ -46,19 +42,49 @@ struct Flow {
     first: Option<Nanos>,
 }
 
+/// A flow.
+#[derive(Clone, Debug)]
+struct Flow {
+    stands: Watched,
+    /// When each transmission since T was made.
+    sent: Vec<Nanos>,
+    /// Since when it waits without progress.
+    waits: Option<Nanos>,
+    /// One for each handoff.
+    tallies: Vec<Tally>,
+}
+
+/// A handoff of the run.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    /// T.
+    from: Nanos,
+    completion: Nanos,
+}
+
+/// The part that a time belongs to: the last that has begun, or the first.
+fn part_of(parts: &[Part], time: Nanos) -> usize {
+    parts.partition_point(|part| part.from <= time).saturating_sub(1)
+}
+
 impl Flow {
     fn is_bulk(&self) -> bool {
         matches!(self.stands.class, Class::Download | Class::Upload)
     }
 
-    /// A wait ends at `now`.
-    fn waited(&mut self, now: Nanos) {
-        if let Some(since) = self.waits.take() {
-            let wait = now.saturating_sub(since);
-            if wait > STALL {
-                self.stalled += wait;
-            }
+    /// A wait ends at `now`: each handoff has what lies in its part.
+    fn waited(&mut self, parts: &[Part], now: Nanos) {
+        let Some(since) = self.waits.take().filter(|&since| now.saturating_sub(since) > STALL) else {
+            return;
+        };
+        for (index, (part, tally)) in parts.iter().zip(&mut self.tallies).enumerate() {
+            let end = parts.get(index + 1).map_or(now, |next| next.from.min(now));
+            tally.stalled += end.saturating_sub(since.max(part.from));
         }
+    }
+
+    fn last(&mut self) -> Option<&mut Tally> {
+        self.tallies.last_mut()
     }
 }
 
@@ -66,7 +92,8 @@ impl Flow {
 #[derive(Clone, Debug)]
 pub(crate) struct TrafficWatch {
     flows: Vec<Flow>,
-    completion: Nanos,
+    /// The handoffs of the run.
+    parts: Vec<Part>,
     /// What is asked for later, or moves later, is not counted.
     until: Nanos,
 }
@@ -75,39 +102,43 @@ impl TrafficWatch {
     /// Begins at T.
     pub fn new(at: Nanos, completion: Nanos, flows: impl Iterator<Item = Watched>) -> Self {
         let flow = |stands: Watched| {
-            let mut flow = Flow {
-                stands,
-                sent: Vec::new(),
-                waits: None,
-                stalled: 0,
-                target: None,
-                times: Vec::new(),
-                late: 0,
-                delays: Delays::default(),
-                first: None,
-            };
+            let mut flow = Flow { stands, sent: Vec::new(), waits: None, tallies: vec![Tally::default()] };
             flow.waits = (flow.is_bulk() || !flow.stands.items.is_empty()).then_some(at);
             flow
         };
-        Self { flows: flows.map(flow).collect(), completion, until: completion + COUNTED }
+        let parts = vec![Part { from: at, completion }];
+        Self { flows: flows.map(flow).collect(), parts, until: completion + COUNTED }
     }
 
-    /// When the time that is counted ends.
-    pub fn until(&self) -> Nanos {
-        self.until
+    /// Another handoff of the run begins.
+    pub fn begin(&mut self, at: Nanos, completion: Nanos) {
+        self.parts.push(Part { from: at, completion });
+        self.until = completion + COUNTED;
+        self.flows.iter_mut().for_each(|flow| flow.tallies.push(Tally::default()));
+    }
+
+    /// Another will begin: until then everything is counted.
+    pub fn goes_on(&mut self) {
+        self.until = Nanos::MAX;
+    }
+
+    /// When the time that is counted ends, unless another handoff follows.
+    pub fn until(&self) -> Option<Nanos> {
+        Some(self.until).filter(|&until| until < Nanos::MAX)
     }
 
     /// The long transfer of `flow` has ended when its cumulative ACK is `target`.
     pub fn ends_at(&mut self, flow: u16, target: u32) {
-        if let Some(flow) = self.flows.get_mut(usize::from(flow)) {
-            flow.target = Some((target, None));
+        if let Some(tally) = self.flows.get_mut(usize::from(flow)).and_then(Flow::last) {
+            tally.target = Some((target, None));
         }
     }
 
     /// Whether all has come that was asked for in time, and every target is reached.
     pub fn is_settled(&self) -> bool {
         let settled = |flow: &Flow| {
-            flow.stands.items.is_empty() && flow.target.is_none_or(|(_, reached)| reached.is_some())
+            let target = flow.tallies.last().and_then(|tally| tally.target);
+            flow.stands.items.is_empty() && target.is_none_or(|(_, reached)| reached.is_some())
         };
         self.flows.iter().all(settled)
     }
@@ -126,12 +157,12 @@ impl TrafficWatch {
     }
 
     pub fn arrived(&mut self, now: Nanos, packet: &Packet, arrival: Arrival) {
-        let (until, completion) = (self.until, self.completion);
+        let (until, parts) = (self.until, &self.parts);
         let Some(flow) = self.flows.get_mut(usize::from(packet.flow)) else { return };
         let index = packet.copy.checked_sub(flow.stands.first_copy);
         let sent = index.and_then(|index| flow.sent.get(index as usize)).filter(|&&sent| sent != NEVER);
         if let Some(&sent) = sent.filter(|_| now <= until) {
-            flow.delays.add(now - sent);
+            flow.tallies[part_of(parts, sent)].delays.add(now - sent);
         }
         if arrival == Arrival::Duplicate {
             return;
@@ -145,16 +176,18 @@ impl TrafficWatch {
         if stands.next == before {
             return;
         }
-        flow.waited(now.min(until));
+        flow.waited(parts, now.min(until));
         while let Some(item) = flow.stands.items.front().copied().filter(|item| item.end <= flow.stands.next)
         {
             flow.stands.items.pop_front();
-            flow.times.push(now - item.asked);
+            let tally = &mut flow.tallies[part_of(parts, item.asked)];
+            tally.times.push(now - item.asked);
             let late = flow.stands.shown_after.is_some_and(|after| now > item.asked + after + LATE);
-            flow.late += u32::from(late);
-            if now >= completion {
-                flow.first.get_or_insert(now);
-            }
+            tally.late += u32::from(late);
+            let completed = parts.iter().zip(&mut flow.tallies).filter(|(part, _)| part.completion <= now);
+            completed.for_each(|(_, tally)| {
+                tally.first.get_or_insert(now);
+            });
         }
         if now < until && (flow.is_bulk() || !flow.stands.items.is_empty()) {
             flow.waits = Some(now);
@@ -172,49 +205,66 @@ impl TrafficWatch {
     }
 
     pub fn acknowledged(&mut self, now: Nanos, flow: u16, una: u32) {
-        if let Some(Flow { target: Some((target, reached @ None)), .. }) =
-            self.flows.get_mut(usize::from(flow))
+        let tally = self.flows.get_mut(usize::from(flow)).and_then(Flow::last);
+        if let Some(Tally { target: Some((target, reached @ None)), .. }) = tally
             && una >= *target
         {
             *reached = Some(now);
         }
     }
 
-    /// From completion until each application has had what it waited for then, or what it asked for next; `None` if
-    /// one never had.
-    pub fn resumed(&self) -> Option<Nanos> {
+    /// From a handoff's completion until each application has had what it waited for then, or what it asked for next;
+    /// `None` if one never had.
+    pub fn resumed(&self, handoff: usize) -> Option<Nanos> {
+        let completion = self.parts.get(handoff)?.completion;
         let applications = self.flows.iter().filter(|flow| !flow.is_bulk());
         applications
-            .map(|flow| flow.first)
-            .try_fold(0, |latest, first| Some(latest.max(first? - self.completion)))
+            .map(|flow| flow.tallies.get(handoff)?.first)
+            .try_fold(0, |latest, first| Some(latest.max(first? - completion)))
     }
 
-    /// What came of each of `classes`, once nothing more is awaited. `download`: the transfer of the bench's own flows.
-    pub fn finish(mut self, classes: &[Class], own: Option<(Class, Option<Nanos>)>) -> Vec<ClassRecord> {
-        let (until, completion) = (self.until, self.completion);
+    /// Nothing more is awaited.
+    pub fn end(&mut self) {
         for flow in &mut self.flows {
-            flow.waited(until);
+            flow.waited(&self.parts, self.until);
         }
+    }
+
+    /// What came of each of `classes` in the part of a handoff, once the watch has ended. `own`: the transfer of the
+    /// bench's own flows.
+    pub fn records(
+        &self,
+        handoff: usize,
+        classes: &[Class],
+        own: Option<(Class, Option<Nanos>)>,
+    ) -> Vec<ClassRecord> {
+        let Some(&Part { completion, .. }) = self.parts.get(handoff) else { return Vec::new() };
         let of = |class: Class| {
             let flows = || self.flows.iter().filter(move |flow| flow.stands.class == class);
+            let tallies = || flows().filter_map(|flow| flow.tallies.get(handoff));
             let mut delays = Delays::default();
-            flows().for_each(|flow| delays.merge(&flow.delays));
-            let unfinished = |flow: &Flow| flow.stands.items.len();
+            tallies().for_each(|tally| delays.merge(&tally.delays));
+            let unfinished = |flow: &Flow| {
+                let items = flow.stands.items.iter();
+                items.filter(|item| part_of(&self.parts, item.asked) == handoff).count()
+            };
             let mut times: Vec<Option<Nanos>> =
-                flows().flat_map(|flow| &flow.times).map(|&time| Some(time)).collect();
-            times.extend(flows().flat_map(|flow| flow.stands.items.iter().map(|_| None)));
+                tallies().flat_map(|tally| &tally.times).map(|&time| Some(time)).collect();
+            times.extend(flows().flat_map(|flow| std::iter::repeat_n(None, unfinished(flow))));
             if let Some((_, transfer)) = own.filter(|(own, _)| *own == class) {
                 times.push(transfer);
-            } else if flows().any(|flow| flow.target.is_some()) {
-                let mut reached = flows().filter_map(|flow| flow.target).map(|(_, reached)| reached);
+            } else if tallies().any(|tally| tally.target.is_some()) {
+                let mut reached = tallies().filter_map(|tally| tally.target).map(|(_, reached)| reached);
                 times.push(reached.try_fold(0, |latest, at| Some(latest.max(at? - completion))));
             }
             let shown = |flow: &&Flow| flow.stands.shown_after.is_some();
+            let late = |flow: &Flow| flow.tallies.get(handoff).map_or(0, |tally| tally.late);
             ClassRecord {
                 class,
                 times,
-                stalled: flows().map(|flow| flow.stalled).sum::<Nanos>() / (flows().count() as u64).max(1),
-                late: flows().filter(shown).map(|flow| flow.late + unfinished(flow) as u32).sum(),
+                stalled: tallies().map(|tally| tally.stalled).sum::<Nanos>()
+                    / (flows().count() as u64).max(1),
+                late: flows().filter(shown).map(|flow| late(flow) + unfinished(flow) as u32).sum(),
                 delays,
             }
         };
@@ -282,8 +332,9 @@ mod tests {
         watch.arrived(t + 184 * MS, &packet(7, 14), Arrival::New);
         watch.arrived(t + 190 * MS, &packet(7, 12), Arrival::Duplicate);
         assert!(watch.is_settled());
-        assert_eq!(watch.resumed(), Some(SECOND + 60 * MS));
-        let [video] = &watch.finish(&[Class::Video], None)[..] else { panic!("one class") };
+        assert_eq!(watch.resumed(0), Some(SECOND + 60 * MS));
+        watch.end();
+        let [video] = &watch.records(0, &[Class::Video], None)[..] else { panic!("one class") };
         assert_eq!(video.times, [Some(60 * MS), Some(151 * MS)]);
         assert_eq!((video.late, video.stalled), (1, 0));
         // 59, 60, 57, 44 and 157 ms.
@@ -302,10 +353,37 @@ mod tests {
         watch.arrived(3500 * MS, &packet(7, 5), Arrival::New);
         watch.asked(0, Item { asked: 8500 * MS, end: 9 });
         watch.asked(0, Item { asked: 12_001 * MS, end: 10 });
-        let [page] = &watch.finish(&[Class::Page], None)[..] else { panic!("one class") };
+        watch.end();
+        let [page] = &watch.records(0, &[Class::Page], None)[..] else { panic!("one class") };
         assert_eq!(page.stalled, (300 + 2000 + 3500) * MS);
         assert_eq!(page.times, [Some(2500 * MS), None]);
         assert_eq!(page.late, 0);
+    }
+
+    /// Two handoffs in a run, the second at 3 s: what was asked for before it is the first one's, whenever it comes, and
+    /// of a stall each has its part.
+    #[test]
+    fn each_handoff_has_its_part_of_the_time() {
+        let mut watch = watch(Class::Video, Some(20 * MS));
+        watch.goes_on();
+        watch.asked(0, Item { asked: 2900 * MS, end: 8 });
+        watch.sent(2900 * MS, &packet(5, 3));
+        watch.begin(3 * SECOND, 4 * SECOND);
+        watch.asked(0, Item { asked: 3300 * MS, end: 9 });
+        watch.sent(3300 * MS, &packet(8, 4));
+        watch.arrived(3600 * MS, &packet(5, 3), Arrival::New);
+        watch.arrived(3600 * MS, &packet(6, 3), Arrival::New);
+        watch.arrived(3600 * MS, &packet(7, 3), Arrival::New);
+        watch.arrived(4200 * MS, &packet(8, 4), Arrival::New);
+        watch.end();
+        let [first] = &watch.records(0, &[Class::Video], None)[..] else { panic!("one class") };
+        let [second] = &watch.records(1, &[Class::Video], None)[..] else { panic!("one class") };
+        assert_eq!((&first.times[..], first.late), (&[Some(700 * MS)][..], 1));
+        assert_eq!((&second.times[..], second.late), (&[Some(900 * MS)][..], 1));
+        // Waiting began with the asking, at 2.9 s, and again at 3.6 s.
+        assert_eq!((first.stalled, second.stalled), (100 * MS, 600 * MS + 600 * MS));
+        assert_eq!((watch.resumed(0), watch.resumed(1)), (Some(1600 * MS), Some(200 * MS)));
+        assert!(watch.records(2, &[Class::Video], None).is_empty());
     }
 
     /// A long transfer always waits; its time ends at its target.
@@ -319,7 +397,8 @@ mod tests {
         watch.acknowledged(2500 * MS, 0, 7);
         watch.acknowledged(2600 * MS, 0, 8);
         assert!(watch.is_settled());
-        let [upload] = &watch.finish(&[Class::Upload], None)[..] else { panic!("one class") };
+        watch.end();
+        let [upload] = &watch.records(0, &[Class::Upload], None)[..] else { panic!("one class") };
         assert_eq!(upload.times, [Some(500 * MS)]);
         assert_eq!(upload.stalled, 900 * MS + 10_100 * MS);
     }

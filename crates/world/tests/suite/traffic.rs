@@ -7,7 +7,7 @@ use segue_tcp::profile::PROFILES;
 use segue_world::neighbours::COUNTED;
 use segue_world::traffic::{Application, Class, ClassRecord};
 use segue_world::{
-    Definition, Experiment, Kind, Nanos, Neighbours, NoticeMode, RunRecord, SECOND, Traffic, WarmRun,
+    Definition, Experiment, Kind, Nanos, Neighbours, NoticeMode, RunRecord, SECOND, Series, Traffic, WarmRun,
 };
 
 fn downloads() -> Traffic {
@@ -182,6 +182,71 @@ fn neighbours_share_the_link_with_every_class() {
     let mut warm = WarmRun::new(beside.clone());
     warm.fork(SECOND).complete().run(&scheme("etcp-v1"));
     assert_eq!(warm.fork(2 * SECOND).complete().run(&scheme("sack")), shared, "forks repeat");
+}
+
+/// Three handoffs, four seconds apart, then ten that count: every frame of the call is counted once, by the handoff that
+/// was the last when it was made. Each outage is a stall of its own handoff.
+#[test]
+fn handoffs_in_a_row_share_out_the_time() {
+    let gap = 700 * MS;
+    let video = Application::Video { rate: 300_000, fps: 25 };
+    let traffic = Traffic { download: true, upload: true, applications: vec![video] };
+    let e = with(traffic, Experiment { kind: Kind::Bbm(gap), ..experiment("10mbit/20ms", "8mbit/25ms") });
+    let series = Series { handoffs: 3, every: 4 * SECOND };
+    let handoff = WarmRun::new(e.clone()).fork(5 * SECOND).complete();
+    for name in ["sack", "etcp-v1", "mobile", "freeze"] {
+        let records = handoff.run_series(&scheme(name), series);
+        let frames = |record: &RunRecord| class(record, Class::Video).times.len();
+        // Frames under way at T are the first handoff's.
+        let queued = frames(&records[0]) as i64 - 100;
+        assert!((-1..=25).contains(&queued), "{name}: {queued}");
+        assert!((99..=101).contains(&frames(&records[1])), "{name}: {}", frames(&records[1]));
+        let last = frames(&records[2]) as i64;
+        assert!((last - 25 * 107 / 10).abs() <= 1, "{name}: {last}");
+        for record in &records {
+            for class in &record.traffic {
+                assert!(class.stalled + 300 * MS >= gap, "{name} {:?}: {}", class.class, class.stalled);
+            }
+            assert_eq!(class(record, Class::Download).times, [record.transfer], "{name}");
+            assert_eq!(class(record, Class::Upload).times.len(), 1, "{name}");
+        }
+        assert_eq!(handoff.run_series(&scheme(name), series), records, "{name} repeats");
+    }
+}
+
+/// Who measures changes nothing, in a row neither; the last of them is followed until all has come.
+#[test]
+fn measured_handoffs_in_a_row_are_the_same_handoffs() {
+    let series = Series { handoffs: 4, every: 3 * SECOND };
+    for kind in [Kind::Mbb, Kind::Bbm(700 * MS)] {
+        let plain = Experiment { kind, flows: 2, ..experiment("2mbit/20ms", "1mbit/50ms") };
+        let of = |e: &Experiment| {
+            WarmRun::new(e.clone()).fork(3 * SECOND).complete().run_series(&scheme("etcp-v1"), series)
+        };
+        let (unmeasured, mut measured) = (of(&plain), of(&with(downloads(), plain.clone())));
+        for record in &mut measured {
+            let [download] = &std::mem::take(&mut record.traffic)[..] else { panic!("one class") };
+            assert_eq!(download.times, [record.transfer]);
+        }
+        assert_eq!(measured, unmeasured);
+    }
+}
+
+/// Without long transfers a handoff is over when every application goes on, for each handoff by itself.
+#[test]
+fn applications_go_on_after_each_of_several_handoffs() {
+    let request = Application::Request { bytes: 1460, pause: 100 * MS };
+    let traffic = Traffic { applications: vec![request], ..Traffic::default() };
+    let e = with(traffic, experiment("10mbit/20ms", "10mbit/20ms"));
+    let series = Series { handoffs: 3, every: 2 * SECOND };
+    let handoff = WarmRun::new(e).fork(5 * SECOND).complete();
+    for record in handoff.run_series(&scheme("sack"), series) {
+        // A response takes 25 ms; the next is asked for a pause, a delayed ACK and a round trip later.
+        assert!(record.transfer.is_some_and(|time| time <= 400 * MS), "{:?}", record.transfer);
+        assert!(
+            class(&record, Class::Request).times.iter().all(|time| time.is_some_and(|time| time < 100 * MS))
+        );
+    }
 }
 
 #[test]

@@ -180,6 +180,17 @@ fn the_mobile_acts_beside_all_traffic() {
             assert!(stalled(helped, class) < stalled(0, class), "{class} {helped}");
         }
     }
+    // Routers hold what comes for all, and senders are told of a break.
+    let how = ["--at", "2s..4s/1s", "--kind", "bbm", "--traffic", "both,video(200kbit,10fps)", "--json", "-"];
+    let schemes = ["--schemes", "newreno,hn,buffer-fcfd,buffer-lcfd+phas", "--stack", "ns2-newreno"];
+    let text = stdout(&segue(folder.path(), &[&LINKS[..], &how, &schemes].concat()));
+    assert!(crate::rows(&text).iter().all(|row| row["video"]["count"].as_f64() > Some(0.0)), "{text}");
+    let buffer = ["--set", "router-buffer=new-lcfd", "--schemes", "sack"];
+    let held = stdout(&segue(folder.path(), &[&LINKS[..], &how, &buffer].concat()));
+    assert_ne!(held, stdout(&segue(folder.path(), &[&LINKS[..], &how, &buffer[2..]].concat())));
+    let near = ["--schemes", "near", "--stack", "linux-6.12"];
+    stdout(&segue(folder.path(), &[&LINKS[..], &how, &near].concat()));
+
     let more = ["--neighbours", "2", "--kind", "mbb,bbm"];
     let how = ["--at", "2s", "--traffic", "upload,page", "--json", "-"];
     stdout(&segue(
@@ -201,7 +212,7 @@ fn bad_words_are_one_line() {
         (&["--traffic", "video(4mbit)"], "expected two, such as 4mbit,30fps"),
         (&["--traffic", "page", "--set", "traffic=page"], "`traffic` is given twice"),
         (&["--traffic", "page", "--flows", "2"], "expected download or upload beside it"),
-        (&["--traffic", "page", "--schemes", "sack,near"], "`near` acts at routers, at receivers"),
+        (&["--traffic", "page", "--schemes", "sack,near"], "`near` sends for all flows of one server"),
         (&["--traffic", "page", "--report", "x.html"], "expected download among the traffic"),
         (&["run", "a.toml"], "a.toml, line 3, column 11: traffic: unknown `vidoe`"),
         (&["sweep", "a.toml", "--out", "x.parquet"], "a.toml, line 3, column 11: traffic: unknown `vidoe`"),

@@ -152,8 +152,7 @@ impl Request {
         };
         address::check(address, &beside)?;
         if let Some(traffic) = &asked_traffic {
-            let (kinds, flows) = (&self.kinds, &self.flows);
-            traffic::check(traffic, kinds, flows, self.notice, &schemes, &routers)?;
+            traffic::check(traffic, &self.flows, &schemes)?;
         }
         Ok(Plan {
             request: self,

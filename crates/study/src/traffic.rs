@@ -3,8 +3,8 @@
 use crate::planned::PlannedScheme;
 use crate::request_error::RequestError;
 use segue_words::{did_you_mean, quantity};
+use segue_world::Traffic;
 use segue_world::traffic::{Application, FPS, PAUSES, SIZES, VIDEO_RATES};
-use segue_world::{Kind, NoticeMode, Routers, Traffic};
 
 /// A response and a video, where no numbers are given.
 const RESPONSE: (&str, &str) = ("14kB", "200ms");
@@ -155,11 +155,8 @@ fn two<'a>(
 /// What has not been built beside traffic is refused.
 pub(crate) fn check(
     traffic: &Traffic,
-    kinds: &[Kind],
     flows: &[usize],
-    notice: NoticeMode,
     schemes: &[PlannedScheme],
-    routers: &Routers,
 ) -> Result<(), RequestError> {
     if !traffic.has_bulk() && flows != [1] {
         return Err(refused(
@@ -168,20 +165,14 @@ pub(crate) fn check(
         ));
     }
     let only_download = !traffic.upload && traffic.applications.is_empty();
-    let breaks = kinds.iter().any(|kind| kind.breaks());
-    for planned in schemes {
-        let rule = planned.scheme.mobile();
-        let buffered = breaks && routers.rule_for(&planned.scheme, notice).is_some();
-        let acts = rule.foretells.is_some() || rule.phas.is_some() || planned.scheme.claim().is_some();
-        if !only_download && (acts || buffered) {
-            return Err(refused(format!(
-                "`{}` acts at routers, at receivers of what these hold, or for all senders, which only long downloads \
-                 have; expected schemes that act at each sender or at the mobile, such as etcp-v1 and mobile",
-                planned.name
-            )));
-        }
+    match schemes.iter().find(|planned| planned.scheme.claim().is_some()) {
+        Some(planned) if !only_download => Err(refused(format!(
+            "`{}` sends for all flows of one server, which only long downloads have; expected --set enact=linux, by which \
+             each flow acts for itself, or no such scheme",
+            planned.name
+        ))),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 #[cfg(test)]

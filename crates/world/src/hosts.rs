@@ -457,6 +457,9 @@ impl Mobile {
     fn on_signal<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, id: PacketId) {
         let packet = &net.packets[id];
         let (flow, signal) = (packet.flow, packet.signal());
+        if let Some(beside) = self.beside.as_deref_mut().filter(|beside| beside.first.0 <= flow) {
+            return beside.on_signal(net, id);
+        }
         net.packets.remove(id);
         let index = usize::from(flow - self.first.0);
         let (Some(Signal::EndOfForwarding), Some(state)) = (signal, self.flows.get_mut(index)) else {
@@ -472,6 +475,9 @@ impl Mobile {
     pub fn filter_acks(&mut self, extra_dup: bool) {
         for flow in &mut self.flows {
             flow.phas = Some(Phas::new(extra_dup, flow.receiver.last_ack()));
+        }
+        if let Some(beside) = &mut self.beside {
+            beside.filter_acks(extra_dup);
         }
     }
 

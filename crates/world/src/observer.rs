@@ -159,6 +159,9 @@ impl<W: HostObserver> LinkObserver<Packet> for Observer<W> {
     }
 
     fn overflowed(&mut self, now: Nanos, at: NodeId, packet: &Packet) {
+        if !self.is_own(packet.flow) {
+            return;
+        }
         self.watch.overflowed(now, at, packet);
         self.note_loss(packet);
         if let Some(idle) = self.idle_of(packet) {

@@ -1,6 +1,7 @@
 //! Access routers with buffers and a tunnel between them, put into the bench ([`crate::router_settings`]).
 
 use crate::access_router::{AccessRouter, Held};
+use crate::bench::traffic::physical;
 use crate::bench::{AR, Duplex, Experiment, LinkIds, NEW, OLD, line};
 use crate::nodes::{BenchNode, BenchSim, HostObserver, Route, Router};
 use crate::observer::Observer;
@@ -36,12 +37,15 @@ pub(crate) fn equip<W: HostObserver>(
         _ => Router::default(),
     };
     let [previous, mut new] = AR.map(|id| take(sim, id));
-    new.route(down, Route::To(link_ids.access[NEW].down));
     let holder = match rule.holder {
         Holder::Previous => OLD,
         Holder::New => NEW,
     };
-    let link = link_ids.access[holder].down;
+    // Data for the mobile, or ACKs of what it sends.
+    let [access, edge] =
+        [link_ids.access, link_ids.edge].map(|hop| hop.map(|duplex| physical(duplex, link_ids.is_upward)));
+    let link = access[holder].down;
+    new.route(down, Route::To(access[NEW].down));
     let nodes = match rule.holder {
         Holder::Previous => {
             let held = Held::new(link, routers.buffer(rule), down, up);
@@ -49,7 +53,7 @@ pub(crate) fn equip<W: HostObserver>(
         }
         Holder::New => {
             let timer = sim.net.add_timer(AR[NEW]);
-            let held = Held::until_attached(link, routers.buffer(rule), link_ids.access[NEW].up, timer);
+            let held = Held::until_attached(link, routers.buffer(rule), access[NEW].up, timer);
             [AccessRouter::passing(AR[OLD], previous, down), AccessRouter::holding(AR[NEW], new, held)]
         }
     };
@@ -60,7 +64,7 @@ pub(crate) fn equip<W: HostObserver>(
     if rule.holder == Holder::New {
         with_router(sim, NEW, |router, net| router.link_down(net));
         with_router(sim, OLD, |router, _| {
-            router.routes().route(link_ids.edge[OLD].down, Route::To(down));
+            router.routes().route(edge[OLD].down, Route::To(down));
         });
     }
 }

@@ -1,7 +1,7 @@
 //! A network at completion, before any sender knows, with the marks that all schemes share.
 
 use super::follower::replace_schemes;
-use super::fork::{Fork, announce_all, pass};
+use super::fork::{Fork, announce, announce_all, pass};
 use super::new_address;
 use crate::access::AccessLink;
 use crate::bench::neighbours;
@@ -12,7 +12,7 @@ use crate::neighbours::{COUNTED, Received};
 use crate::nodes::{Arrived, BenchNode, BenchSim, HostObserver, Mobile};
 use crate::notice_error::Told;
 use crate::observer::Observer;
-use crate::packet::Packet;
+use crate::packet::{Packet, Signal};
 use crate::soft;
 use crate::words::{Address, Definition, NoticeMode, Overlap};
 use segue_handoff::alone::window::Path;
@@ -177,15 +177,6 @@ impl<W: HostObserver> Completed<W> {
         }
         let heard = self.copies_heard(scheme);
         let told_now = self.is_in_band() && self.late == 0;
-        sim.with_node(MN, |node, net| {
-            let BenchNode::Mobile(mn) = node else { return };
-            if let Some(extra_dup) = scheme.mobile().phas.filter(|_| !self.fork.continued) {
-                mn.filter_acks(extra_dup);
-            }
-            if link_ids.tunnel.is_some() {
-                mn.request_forwarding(net);
-            }
-        });
         self.act_at_mobile(&mut sim, &link_ids, scheme);
         sim.with_node(MN, |node, net| {
             let BenchNode::Mobile(mn) = node else { return };
@@ -214,6 +205,12 @@ impl<W: HostObserver> Completed<W> {
         if let Some(device) = traffic::device(link_ids) {
             sim.with_node(device, |node, net| {
                 let BenchNode::Mobile(host) = node else { return };
+                if let Some(extra_dup) = scheme.mobile().phas.filter(|_| !self.fork.continued) {
+                    host.filter_acks(extra_dup);
+                }
+                if link_ids.tunnel.is_some() {
+                    net.originate(host.out, asks(host.first.0));
+                }
                 if let Some(rule) = window_rule {
                     host.advertise(net, experiment.stack.receive_window, rule.reopen_acks);
                 }
@@ -224,6 +221,13 @@ impl<W: HostObserver> Completed<W> {
                     host.link_up(net, &self.arrived(link_ids));
                 }
             });
+        }
+        // A mobile that only sends lacks ACKs.
+        if link_ids.tunnel.is_some() && traffic::device(link_ids).is_none() {
+            let pair = traffic::own_pair(link_ids);
+            if let Some(host) = senders_of(&mut sim.nodes[usize::from(pair.senders.0)]) {
+                sim.net.originate(host.out, asks(host.first.0));
+            }
         }
         if alone.is_some_and(|rule| rule.resumes) && self.notices[0].disconnected != 0 {
             for pair in traffic::pairs(link_ids).filter(|pair| pair.is_upward) {
@@ -256,7 +260,10 @@ impl<W: HostObserver> Completed<W> {
             });
             // The mobile's own senders need no packet to know.
             if copies.is_some() && pair.is_upward {
-                notify(sim, &pair, notices);
+                match lead::start_rule(&self.fork.experiment, scheme) {
+                    Some(_) => announce(sim, &pair, Announcement::Finish),
+                    None => notify(sim, &pair, notices),
+                }
             }
         }
     }
@@ -366,7 +373,7 @@ impl<W: HostObserver> Completed<W> {
             return self.tell_further(sim, scheme, Some(heard), notices);
         }
         if lead::start_rule(&self.fork.experiment, scheme).is_some() {
-            return announce_all(sim, Announcement::Finish);
+            return announce_all(sim, &self.fork.link_ids, Announcement::Finish);
         }
         for pair in traffic::pairs(&self.fork.link_ids) {
             notify(sim, &pair, notices);
@@ -399,6 +406,11 @@ impl<W: HostObserver> Completed<W> {
             });
         }
     }
+}
+
+/// The mobile, by one of its flows, asks for what routers hold (algorithms.md, 6.1).
+fn asks(flow: u16) -> Packet {
+    Packet::of_signal(flow, Signal::ForwardingRequest, 0)
 }
 
 /// All senders of a pair are told at once.

@@ -1,8 +1,8 @@
 //! A network at T, and what happens from then to completion.
 
 use super::follower::{Follower, from_start};
-use crate::bench::traffic;
-use crate::bench::{CN, Duplex, Experiment, LinkIds, MN, NEW, OLD, correspondent};
+use crate::bench::traffic::{self, Pair};
+use crate::bench::{Duplex, Experiment, LinkIds, NEW, OLD, correspondent};
 use crate::lead::{self, Early};
 use crate::nodes::{BenchNode, BenchSim, HostObserver};
 use crate::record::{RecordedLinks, Recorder, SenderAt};
@@ -119,7 +119,7 @@ pub(super) fn act_early<W: HostObserver>(
     (what, at): (Early, Nanos),
 ) {
     match what {
-        Early::HandoffStarts => announce_start(sim, experiment, scheme),
+        Early::HandoffStarts => announce_start(sim, link_ids, experiment, scheme),
         Early::ScheduleRead => read_schedules(sim, at),
         Early::Attended => {}
         Early::WindowCloses | Early::RoutersPrepare => {
@@ -146,21 +146,28 @@ fn read_schedules<W: HostObserver>(sim: &mut BenchSim<W>, at: Nanos) {
 }
 
 /// The mobile tells the senders of the handoff to come (algorithms.md, 5.2, step 2).
-fn announce_start<W: HostObserver>(sim: &mut BenchSim<W>, experiment: &Experiment, scheme: &Scheme) {
+fn announce_start<W: HostObserver>(
+    sim: &mut BenchSim<W>,
+    link_ids: &LinkIds,
+    experiment: &Experiment,
+    scheme: &Scheme,
+) {
     let Some(rule) = lead::start_rule(experiment, scheme) else { return };
     let buffer = experiment.routers.capacity_bytes(&experiment.stack);
     let start = rule.start(experiment.kind.disconnection(), buffer);
-    match experiment.notice {
-        NoticeMode::Withheld => {}
-        NoticeMode::Instant => {
-            if let Some(told) = start.as_told(rule.encoding) {
-                announce_all(sim, Announcement::Start(told));
+    for pair in traffic::pairs(link_ids) {
+        match (experiment.notice, start.as_told(rule.encoding)) {
+            (NoticeMode::Withheld, _) => {}
+            // The mobile's own senders need no packet to know.
+            (NoticeMode::InBand { .. }, _) if !pair.is_upward => {
+                sim.with_node(pair.receivers, |node, net| {
+                    let Some(host) = traffic::receivers_of(node, &pair) else { return };
+                    host.foretell(net, Announcement::Start(start), rule.encoding, experiment.notice.copies());
+                })
             }
+            (_, Some(told)) => announce(sim, &pair, Announcement::Start(told)),
+            (_, None) => {}
         }
-        mode @ NoticeMode::InBand { .. } => sim.with_node(MN, |node, net| {
-            let BenchNode::Mobile(mn) = node else { return };
-            mn.foretell(net, Announcement::Start(start), rule.encoding, mode.copies());
-        }),
     }
 }
 
@@ -176,9 +183,14 @@ pub(super) fn lay_new_link<W: HostObserver>(
 }
 
 /// All senders are told at once.
-pub(super) fn announce_all<W: HostObserver>(sim: &mut BenchSim<W>, what: Announcement) {
-    sim.with_node(CN, |node, net| {
-        let BenchNode::Correspondent(cn) = node else { return };
-        (0..cn.flows.len()).for_each(|index| cn.announce(net, index, what));
+pub(super) fn announce_all<W: HostObserver>(sim: &mut BenchSim<W>, link_ids: &LinkIds, what: Announcement) {
+    traffic::pairs(link_ids).for_each(|pair| announce(sim, &pair, what));
+}
+
+/// Those of a pair.
+pub(super) fn announce<W: HostObserver>(sim: &mut BenchSim<W>, pair: &Pair, what: Announcement) {
+    sim.with_node(pair.senders, |node, net| {
+        let Some(host) = traffic::senders_of(node) else { return };
+        (0..host.flows.len()).for_each(|index| host.announce(net, index, what));
     });
 }

@@ -2,9 +2,10 @@
 //! all that the mobile receives, and for its own data as the agent does.
 
 use crate::support::{MS, experiment, run, scheme, scheme_with, stack};
+use proptest::prelude::*;
 use segue_handoff::Scheme;
 use segue_world::traffic::{Application, Class};
-use segue_world::{Experiment, Kind, Nanos, RunRecord, SECOND, Traffic, WarmRun};
+use segue_world::{Experiment, Kind, Nanos, NoticeMode, RunRecord, SECOND, Traffic, WarmRun};
 
 const OUTAGE: Nanos = 10 * SECOND;
 const REQUEST: Application = Application::Request { bytes: 14_000, pause: 50 * MS };
@@ -101,6 +102,43 @@ fn all_windows_close_before_a_break() {
     assert_eq!(of(upload(), &freeze), of(upload(), &newreno));
 }
 
+/// Routers hold all that comes for the mobile while it has no link: what a call has sent until its window is full comes
+/// as soon as the mobile is there, without a timeout. What acknowledges uploads is held, too.
+#[test]
+fn routers_hold_what_comes_for_all() {
+    let gap = SECOND;
+    let of = |traffic: Traffic, name, stack_name| {
+        run(&outage(Kind::Bbm(gap), stack_name, traffic), 5 * SECOND, &scheme(name))
+    };
+    for name in ["buffer-lcfd", "buffer-fcfd+phas", "buffer-lcfd+phas"] {
+        let video = || traffic(false, false, &[VIDEO]);
+        let (plain, held) = (of(video(), "newreno", "ns2-newreno"), of(video(), name, "ns2-newreno"));
+        let (plain, held) = (stalled(&plain, Class::Video), stalled(&held, Class::Video));
+        assert!(held + 100 * MS >= gap && held < gap + 100 * MS, "{name}: {held}");
+        assert!(plain > held + 200 * MS, "{name}: {plain}");
+        let upload = || traffic(false, true, &[]);
+        let (plain, held) = (of(upload(), "newreno", "ns2-newreno"), of(upload(), name, "ns2-newreno"));
+        assert_ne!(plain, held, "{name}: ACKs were held");
+        let all = of(traffic(true, true, &[REQUEST, VIDEO]), name, "ns2-newreno");
+        assert!(all.traffic.len() == 4 && all.transfer.is_some(), "{name}");
+    }
+}
+
+/// A Handoff Notification stops every sender before the break, and has it go on after it: no timer expires meanwhile.
+#[test]
+fn all_senders_are_told_before_a_break() {
+    for notice in [NoticeMode::Instant, NoticeMode::InBand { lost: 0 }] {
+        let all = traffic(true, true, &[REQUEST, VIDEO]);
+        let e = Experiment { notice, ..outage(Kind::Bbm(3 * SECOND), "ns2-newreno", all) };
+        let [plain, told] = ["newreno", "hn"].map(|name| run(&e, 5 * SECOND, &scheme(name)));
+        assert!(told.timeouts.iter().all(|timeout| timeout.at >= told.completion));
+        assert!(plain.timeouts.iter().any(|timeout| timeout.at < plain.completion));
+        for class in [Class::Download, Class::Upload, Class::Video] {
+            assert!(stalled(&told, class) < stalled(&plain, class), "{notice:?} {class:?}");
+        }
+    }
+}
+
 /// Random numbers that are the same everywhere (Knuth's MMIX generator).
 struct Lot(u64);
 
@@ -117,11 +155,15 @@ impl Lot {
 
     /// At least one of all kinds of traffic; pages take long to come, and are drawn alike anyhow.
     fn traffic(&mut self) -> Traffic {
-        let which = 1 + self.below(15);
-        let applications = [VIDEO, REQUEST].into_iter().zip([1, 2]).filter(|(_, bit)| which & bit != 0);
-        let applications: Vec<_> = applications.map(|(application, _)| application).collect();
-        traffic(which & 4 != 0, which & 8 != 0, &applications)
+        some_traffic(1 + self.below(15))
     }
+}
+
+/// Traffic of a number from 1 to 15.
+fn some_traffic(which: u64) -> Traffic {
+    let applications = [VIDEO, REQUEST].into_iter().zip([1, 2]).filter(|(_, bit)| which & bit != 0);
+    let applications: Vec<_> = applications.map(|(application, _)| application).collect();
+    traffic(which & 4 != 0, which & 8 != 0, &applications)
 }
 
 /// Handoffs of a class.
@@ -183,5 +225,44 @@ fn no_traffic_is_harmed_after_outages() {
 fn no_traffic_is_harmed_without_outages() {
     for stack_name in ["ns2-sack1", "rfc", "freebsd5-newreno", "linux-6.12", "linux-6.12/bbr"] {
         is_no_harm(&["mobile"], stack_name, |_| Kind::Mbb, None);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: ProptestConfig::default().cases / 4,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    /// Whoever acts at the mobile or at routers beats no bound beside traffic, and loses no time of the new link.
+    #[test]
+    fn no_bound_is_beaten_beside_traffic(
+        (old, new) in ((2.3f64..4.0, 1u32..300), (2.3f64..4.0, 1u32..300)),
+        words in prop::sample::select(vec!["", ",loss=2%", ",jitter=5ms", ",queue=codel", ",up=100kbit"]),
+        outage in prop::option::of(50u64..2_500),
+        (at, flows, seed, packets, which) in (100u64..6_000, 1usize..=3, 1u64..1000, 1u32..120, 1u64..16),
+        in_band in any::<bool>(),
+        stack_name in prop::sample::select(vec!["ns2-sack1", "ns2-newreno", "freebsd5-newreno", "linux-6.12"]),
+        name in prop::sample::select(vec!["mobile", "freeze", "hn", "buffer-lcfd", "buffer-fcfd+phas"]),
+    ) {
+        let [old, new] = [old, new].map(|(decade, delay): (f64, u32)| {
+            format!("{}kbit/{delay}ms{words}", 10f64.powf(decade).round())
+        });
+        let e = experiment(&old, &new);
+        let kind = outage.map_or(Kind::Mbb, |outage| Kind::Bbm(outage * MS));
+        let traffic = some_traffic(which);
+        let is_upward = traffic.upload && !traffic.download;
+        let notice = if in_band && !is_upward { NoticeMode::InBand { lost: 0 } } else { NoticeMode::Instant };
+        let e = with(traffic, Experiment { kind, flows, seed, packets, notice, stack: stack(stack_name), ..e });
+        let record = run(&e, at * MS, &scheme(name));
+        let classes: Vec<Class> = record.traffic.iter().map(|class| class.class).collect();
+        prop_assert_eq!(classes, e.traffic.as_ref().map(Traffic::classes).unwrap_or_default());
+        if e.flows > 0 {
+            let length = record.transfer.unwrap_or(400 * SECOND);
+            prop_assert!(length >= record.bound, "{name} beat the bound: {length} < {}", record.bound);
+            prop_assert!(length >= record.bound_told, "{name}: {length} < {}", record.bound_told);
+            prop_assert_eq!(record.link_time.total(), length);
+        }
     }
 }

@@ -151,7 +151,8 @@ fn allowed(endpoint: &str) -> impl Strategy<Value = String> + use<> {
         // Connections that end with a handoff hear of it neither in band nor at all.
         let anew = !(shared || both_links || in_band);
         words.retain(|(key, word)| key != "address" || word == "keep" || anew);
-        let shared = shared || words.iter().any(|(_, word)| word == "new");
+        let alone = !words.iter().any(|(key, word)| key == "neighbours" || word == "new");
+        let shared = shared || !alone;
         // Some schemes run on a few stacks only; some act elsewhere than at each sender.
         let at_senders = |name: &str| name.starts_with("etcp") || ["sack", "newreno", "rlci"].contains(&name);
         let runs = |name: &str| match name {
@@ -160,7 +161,7 @@ fn allowed(endpoint: &str) -> impl Strategy<Value = String> + use<> {
             "backoff-reset" | "quic-reset" | "careful-resume" | "satcp" | "rtt-jump" => {
                 stack.is_empty() && !shared
             }
-            _ => !shared || at_senders(name),
+            _ => alone || at_senders(name),
         };
         for (_, names) in words.iter_mut().filter(|(key, _)| key == "schemes") {
             let others: Vec<&str> = names.split(',').filter(|name| runs(name)).collect();

@@ -13,7 +13,7 @@ use segue_handoff::Scheme;
 use segue_study::measure::Column;
 use segue_study::request::{ADDRESS, LINK_QUEUE, NOTICE_DELAY, STARTS, TARGET};
 use segue_tcp::linux::cc::CcName;
-use segue_tcp::profile::{STACK_SETTINGS, stacks};
+use segue_tcp::profile::{STACK_SETTINGS, stack_names};
 use segue_world::access::{PRESETS, variants};
 use segue_world::router_settings::ROUTER_SETTINGS;
 use std::collections::BTreeSet;
@@ -117,7 +117,7 @@ fn with_value(command: &str, arg: Arg) -> Arg {
 /// Words that an argument of this name takes at this command; none where there is no list.
 fn values(command: &str, argument: &str) -> Vec<String> {
     let schemes = || Scheme::entries().into_iter().map(|entry| entry.name.to_string());
-    let stacks = || stacks().map(|stack| stack.name.to_string());
+    let stacks = || stack_names().into_iter().map(str::to_string);
     let all = match argument {
         "old" | "new" | "link" => {
             let today = variants().map(|(name, _, _)| name.to_string());

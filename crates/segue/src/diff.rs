@@ -1,7 +1,7 @@
 //! `segue diff`: two results side by side, differences beyond noise first.
 
-use crate::layout::{self, Cell, Paint, Side, wrapped};
-use crate::screen::{COLUMNS, Screen};
+use crate::layout::{self, Cell, GAP, Paint, Side, wrapped};
+use crate::screen::Screen;
 use crate::{Failure, print};
 use clap::Args;
 use segue_export::{Document, Origin, Output, difference_json};
@@ -57,7 +57,8 @@ pub fn run(args: &DiffArgs, origin: &Origin, screen: &Screen) -> Result<(), Fail
 
 /// The whole report as text, for results of these names.
 pub(crate) fn render(difference: &Difference, [a, b]: [String; 2], all: bool, screen: &Screen) -> String {
-    let mut text = format!("A: {a}\nB: {b}\n");
+    let fitted = |text: String| screen.terminal.map_or(text.clone(), |width| layout::fitted(&text, width));
+    let mut text = fitted(format!("A: {a}\nB: {b}\n"));
     if difference.identical() {
         let rows = difference.pairs.len();
         text.push_str(&format!("identical: {rows} row{}, equal in every field\n", plural(rows)));
@@ -65,20 +66,20 @@ pub(crate) fn render(difference: &Difference, [a, b]: [String; 2], all: bool, sc
             return text;
         }
     } else {
-        text.push_str(&questions(difference));
+        text.push_str(&fitted(questions(difference, screen.width)));
     }
     let shown: Vec<_> =
         difference.ranked().into_iter().filter(|(pair, measured)| all || is_shown(pair, measured)).collect();
     if !shown.is_empty() {
-        text.push_str(&format!("\n{}", table(&shown, screen.colour)));
+        text.push_str(&format!("\n{}", table(&shown, screen)));
     } else if !difference.pairs.is_empty() {
         text.push_str("\nNo measure differs beyond noise.\n");
     }
-    text.push_str(&rest(difference, &shown));
-    text.push_str(&only("A", &difference.only_in_a));
-    text.push_str(&only("B", &difference.only_in_b));
+    text.push_str(&fitted(rest(difference, &shown)));
+    text.push_str(&fitted(only("A", &difference.only_in_a)));
+    text.push_str(&fitted(only("B", &difference.only_in_b)));
     if !shown.is_empty() {
-        text.push_str(&format!("\n{}", legend()));
+        text.push_str(&format!("\n{}", legend(screen.width)));
     }
     text
 }
@@ -96,7 +97,7 @@ fn is_shown(pair: &Pair, measured: &Measured) -> bool {
 }
 
 /// The rows' questions: where A and B answer different ones, and in how many pairs they answer the same.
-fn questions(difference: &Difference) -> String {
+fn questions(difference: &Difference, width: usize) -> String {
     let pairs = difference.pairs.len();
     if pairs == 0 {
         return "No row of A has a counterpart in B.\n".into();
@@ -128,7 +129,7 @@ fn questions(difference: &Difference) -> String {
              --notice-loss, the content of a trace, the scheme that against_first refers to.",
             of_pairs(changed)
         );
-        text.push_str(&wrapped("", &told, COLUMNS));
+        text.push_str(&wrapped("", &told, width));
     }
     text
 }
@@ -136,13 +137,32 @@ fn questions(difference: &Difference) -> String {
 /// Lines of changed questions that are printed; JSON has them all.
 const MOST_CHANGES: usize = 12;
 
-fn table(shown: &[(&Pair, &Measured)], colour: bool) -> String {
+/// On a terminal that is too narrow, columns whose rows are all alike give way: what they say stands above.
+fn table(shown: &[(&Pair, &Measured)], screen: &Screen) -> String {
     let bold = |name: &&str| Cell { text: (*name).into(), paint: Paint::Bold };
     let mut rows = vec![HEADER.iter().map(bold).collect::<Vec<_>>()];
     rows.extend(shown.iter().map(|(pair, measured)| cells(pair, measured)));
-    let sides: Vec<Side> = (0..HEADER.len()).map(side).collect();
-    layout::table(&rows, &layout::widths(&rows), &sides, colour)
+    let mut sides: Vec<Side> = (0..HEADER.len()).map(side).collect();
+    let mut widths = layout::widths(&rows);
+    let mut above = String::new();
+    let length = widths.iter().sum::<usize>() + GAP * (widths.len() - 1);
+    if let Some(width) = screen.terminal.filter(|&width| length > width) {
+        let alike = |&column: &usize| rows[2..].iter().all(|row| row[column].text == rows[1][column].text);
+        let shared: Vec<usize> = (0..QUESTION).filter(alike).collect();
+        let said = shared.iter().map(|&column| format!("{} {}", HEADER[column], rows[1][column].text));
+        let said = said.collect::<Vec<_>>().join(", ");
+        if !said.is_empty() {
+            above = wrapped("", &format!("All rows: {said}"), width);
+        }
+        let left: Vec<usize> = (0..HEADER.len()).filter(|column| !shared.contains(column)).collect();
+        rows = rows.iter().map(|row| left.iter().map(|&column| row[column].clone()).collect()).collect();
+        (widths, sides) = left.iter().map(|&column| (widths[column], sides[column])).unzip();
+    }
+    above + &layout::table(&rows, &widths, &sides, screen.colour)
 }
+
+/// So many columns, the first ones, say what was asked.
+const QUESTION: usize = 4;
 
 const HEADER: [&str; 10] =
     ["handoff", "kind", "flows", "scheme", "measure", "A", "B", "B / A", "noise", "verdict"];
@@ -262,7 +282,7 @@ fn only(name: &str, rows: &[Row]) -> String {
     text
 }
 
-fn legend() -> String {
+fn legend(width: usize) -> String {
     let text = format!(
         "Beyond noise first, then by size of the effect. A, B: times in s (inf = incomplete), counts per handoff, shares \
          of the handoffs (`segue measures`). Noise: the largest difference that a sample of handoff \
@@ -271,7 +291,7 @@ fn legend() -> String {
          1.96 binomial standard errors. -: unknown, with fewer than {FEWEST} handoffs or without a criterion. Another \
          seed may move results with several flows further."
     );
-    wrapped("", &text, COLUMNS)
+    wrapped("", &text, width)
 }
 
 fn plural(count: usize) -> &'static str {

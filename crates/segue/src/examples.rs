@@ -4,6 +4,8 @@ use crate::cli::{self, Cli};
 use crate::screen;
 use clap::error::ErrorKind;
 use clap::{Command, CommandFactory};
+use segue_words::did_you_mean;
+use std::ffi::OsString;
 
 /// Examples of the program and of each command, by its words. Those of a command that this build lacks are passed over.
 pub const EXAMPLES: [(&str, &[&str]); 36] = [
@@ -151,8 +153,8 @@ pub fn first_page() -> String {
 }
 
 /// The fault in the words of a command line, in one line, with an example where a word is missing.
-pub fn one_line(error: &clap::Error) -> String {
-    let line = cli::one_line(error);
+pub fn one_line(error: &clap::Error, words: &[OsString]) -> String {
+    let line = cli::one_line(error) + &meant(error, words);
     let example = (error.kind() == ErrorKind::MissingRequiredArgument)
         .then(|| example_beside(&error.render().to_string()))
         .flatten();
@@ -160,6 +162,25 @@ pub fn one_line(error: &clap::Error) -> String {
         Some(example) => format!("{line}; for example {example}"),
         None => line,
     }
+}
+
+/// The command that `help` was probably asked about: clap guesses commands only where they stand themselves.
+fn meant(error: &clap::Error, words: &[OsString]) -> String {
+    let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+    let Some(help) = words.iter().position(|word| word == "help") else { return String::new() };
+    if error.kind() != ErrorKind::InvalidSubcommand {
+        return String::new();
+    }
+    let program = program();
+    let mut command = &program;
+    for word in &words[help + 1..] {
+        let Some(below) = command.find_subcommand(word.as_ref()) else {
+            let names = command.get_subcommands().filter(|below| !below.is_hide_set());
+            return did_you_mean(word, names.map(Command::get_name));
+        };
+        command = below;
+    }
+    String::new()
 }
 
 /// The first example of the command whose usage an error shows.
@@ -189,6 +210,24 @@ mod tests {
                     panic!("{line}: {failure}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn help_about_a_misspelt_command_names_the_right_one() {
+        let said = |line: &str| {
+            let words: Vec<OsString> = line.split(' ').map(Into::into).collect();
+            match crate::command(&words) {
+                Err(crate::Failure::User(said)) => said,
+                _ => panic!("{line}"),
+            }
+        };
+        let misspelt = said("segue help comapre");
+        assert!(misspelt.ends_with("--help lists the commands; did you mean `compare`?"), "{misspelt}");
+        assert_eq!(said("segue comapre").matches("did you mean").count(), 1);
+        assert!(!said("segue help xyz").contains("did you mean"));
+        if program().find_subcommand("lab").is_some() {
+            assert!(said("segue help lab rnu").ends_with("; did you mean `run`?"));
         }
     }
 

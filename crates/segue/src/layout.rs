@@ -115,6 +115,18 @@ pub fn wrapped(head: &str, text: &str, width: usize) -> String {
     lines
 }
 
+/// Lines that are longer than `width` break; what follows stands below their beginning.
+pub fn fitted(text: &str, width: usize) -> String {
+    let fit = |line: &str| {
+        let words = line.trim_start();
+        match length(line) <= width {
+            true => format!("{line}\n"),
+            false => wrapped(&line[..line.len() - words.len()], words, width),
+        }
+    };
+    text.lines().map(fit).collect()
+}
+
 fn length(text: &str) -> usize {
     text.chars().count()
 }
@@ -135,6 +147,13 @@ mod tests {
         let painted = [vec![Cell { text: "x".into(), paint: Paint::Red }]];
         assert_eq!(table(&painted, &[3], &[Side::Right], true), "  \u{1b}[31mx\u{1b}[0m\n");
         assert_eq!(table(&painted, &[3], &[Side::Right], false), "  x\n");
+    }
+
+    #[test]
+    fn only_long_lines_break() {
+        assert_eq!(fitted("one\n\n  two three four\n", 11), "one\n\n  two three\n  four\n");
+        assert_eq!(fitted("one  two\n", 8), "one  two\n");
+        assert_eq!(fitted("", 8), "");
     }
 
     #[test]

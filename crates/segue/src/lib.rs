@@ -73,7 +73,7 @@ pub use segue_console::{Failure, print, printable};
 ///
 /// Errors: [`Failure::User`] with the line that the command line prints.
 pub fn command(words: &[OsString]) -> Result<Command, Failure> {
-    parse(words).map(|cli| cli.command).map_err(|error| Failure::User(examples::one_line(&error)))
+    parse(words).map(|cli| cli.command).map_err(|error| Failure::User(examples::one_line(&error, words)))
 }
 
 /// The command line with its examples, which the derived parser does not know.
@@ -133,7 +133,7 @@ fn run(words: &[OsString]) -> Result<(), Failure> {
         }
         parsed => parsed,
     };
-    let parsed = parsed.map_err(|error| Failure::User(examples::one_line(&error)))?;
+    let parsed = parsed.map_err(|error| Failure::User(examples::one_line(&error, words)))?;
     name_own_links(&parsed.command)?;
     let origin = outputs::origin(words);
     let screen = Screen::new(parsed.color, parsed.quiet, parsed.progress);

@@ -1,7 +1,7 @@
 //! `segue repeat`: asks the question of a result again, and compares the answers.
 
 use crate::screen::Screen;
-use crate::{Failure, compare, diff, outputs, print};
+use crate::{Failure, compare, diff, layout, outputs, print};
 use clap::Args;
 use segue_console::printable;
 use segue_export::{
@@ -47,7 +47,8 @@ pub fn run(args: &RepeatArgs, program: &str, screen: &Screen) -> Result<(), Fail
     let rows = if total == 1 { "row" } else { "rows" };
     let programs = format!("{} then, {program} now", printable(&origin.program));
     if same == total {
-        return print(&format!("the same: {total} {rows}, equal in every field (segue {programs})\n"));
+        let line = format!("the same: {total} {rows}, equal in every field (segue {programs})\n");
+        return print(&screen.terminal.map_or(line.clone(), |width| layout::fitted(&line, width)));
     }
     // Rows of handoffs have measures, whose differences can be ranked.
     if let (Ok(then), Ok(now)) = (rows_of(&document.rows), rows_of(&answer)) {

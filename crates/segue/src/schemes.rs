@@ -12,7 +12,7 @@ use segue_study::request::{
     STARTS, TARGET, TRAFFIC,
 };
 use segue_tcp::StackProfile;
-use segue_tcp::profile::{STACK_SETTINGS, stacks};
+use segue_tcp::profile::{STACK_SETTINGS, stack_names, stacks};
 use segue_words::did_you_mean;
 use segue_world::access::PRESETS;
 use segue_world::router_settings::ROUTER_SETTINGS;
@@ -44,8 +44,10 @@ fn overview(text: &mut String, width: usize) {
         schemes.add_row([entry.name, entry.stack, entry.summary, entry.source]);
     }
     let mut named = plain_table(&["STACK", "SOURCE"], width);
-    for profile in stacks() {
-        named.add_row([profile.name, profile.source]);
+    for name in stack_names() {
+        let Some(profile) = StackProfile::named(name) else { continue };
+        let alone = format!("the same as {}", profile.name);
+        named.add_row([name, if name == profile.name { profile.source } else { &alone }]);
     }
     let mut links = plain_table(&["LINK PRESET", "MEANS"], width);
     for (name, link) in PRESETS {
@@ -111,10 +113,7 @@ fn unknown(name: &str) -> Option<Failure> {
             ),
         }));
     }
-    // A kernel by itself stands for its own congestion control.
-    let names =
-        stacks().flat_map(|stack| [Some(stack.name), stack.name.split_once('/').map(|(kernel, _)| kernel)]);
-    let hint = did_you_mean(name, names.flatten().collect::<Vec<_>>());
+    let hint = did_you_mean(name, stack_names());
     let schemes = did_you_mean(name, Scheme::entries().iter().map(|entry| entry.name));
     let is_stack = !hint.is_empty() && schemes.is_empty();
     is_stack.then(|| Failure::User(format!("unknown scheme or stack `{}`{hint}", printable(name))))

@@ -69,7 +69,7 @@ pub fn sweep(args: &SweepArgs, screen: &Screen) -> Result<(), Failure> {
         0 => String::new(),
         kept => format!(", {kept} of {} parts from an earlier run", shard.parts(&plan).count()),
     };
-    print(&format!("{out}: {rows} handoffs{earlier}\n"))
+    print(&format!("{out}: {}{earlier}\n", count(rows, "handoff")))
 }
 
 /// Opens what a share of a sweep is kept in until its file `out` is made; `path` is the file that was read.
@@ -90,14 +90,18 @@ pub fn merge(args: &MergeArgs) -> Result<(), Failure> {
         MergeError::Piece(error) if error.is_about_writing() => Failure::ours(error),
         error => Failure::user(error),
     })?;
-    print(&format!("{}: {rows} handoffs from {} shards\n", args.out, shards.len()))
+    let (rows, shards) = (count(rows, "handoff"), count(shards.len() as u64, "shard"));
+    print(&format!("{}: {rows} from {shards}\n", args.out))
+}
+
+fn count(number: u64, of: &str) -> String {
+    format!("{number} {of}{}", if number == 1 { "" } else { "s" })
 }
 
 /// The parts, a line each.
 fn list(plan: &Plan, shard: Shard) -> Result<(), Failure> {
     let lines: String =
         shard.parts(plan).map(|part| format!("{}: {}\n", part + 1, plan.describe(part))).collect();
-    let count = |number: u64, of: &str| format!("{number} {of}{}", if number == 1 { "" } else { "s" });
     let (handoffs, parts) = (count(plan.handoffs(), "handoff"), count(plan.parts() as u64, "part"));
     print(&format!("{lines}{handoffs} in {parts}\n"))
 }

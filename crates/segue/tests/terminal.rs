@@ -56,6 +56,9 @@ fn lists_and_explanations_fit() {
         "explain minrto",
         "explain vs first",
         "explain BDP",
+        "explain freeze",
+        "explain tcp-ho",
+        "explain enact",
     ] {
         let words: Vec<&str> = words.split(' ').collect();
         for width in [None, Some(80), Some(120)] {
@@ -87,6 +90,38 @@ fn the_log_of_a_trace_fits_its_terminal() {
             assert!(narrow.contains(part), "{width}: {part}: {narrow}");
         }
     }
+}
+
+/// A table that is too wide for its terminal says above it what all rows have; in a pipe it is whole.
+#[test]
+fn a_diff_fits_its_terminal() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [a, b] = ["a.json", "b.json"].map(|name| folder.path().join(name).display().to_string());
+    for (file, packets) in [(&a, "100"), (&b, "50")] {
+        let question =
+            ["compare", "6400kbit/9ms", "200kbit/300ms", "--schemes", "sack", "--at", "1s..10s/0.5s"];
+        printed(None, &[&question[..], &["--packets", packets, "--json", file]].concat());
+    }
+    let words = ["diff", &a, &b, "--all"];
+    let piped = printed(None, &words);
+    assert!(piped.contains("6400kbit/9ms -> 200kbit/300ms  mbb       1  sack "), "{piped}");
+    let narrow = printed(Some(80), &words);
+    assert_fits(80, &words, &narrow);
+    let shared = "All rows: handoff 6400kbit/9ms -> 200kbit/300ms, kind mbb, flows 1, scheme sack\n\
+                  measure ";
+    assert!(narrow.contains(shared), "{narrow}");
+    // Every measure that a pipe has.
+    let verdicts = [" beyond noise", " equal"];
+    let rows = |text: &str| {
+        text.lines().filter(|line| verdicts.iter().any(|verdict| line.ends_with(verdict))).count()
+    };
+    assert!(rows(&piped) > 3 && rows(&narrow) == rows(&piped), "{narrow}");
+    let wide = printed(Some(200), &words);
+    assert!(wide.contains("6400kbit/9ms -> 200kbit/300ms  mbb"), "{wide}");
+    let legend = |text: &str| text.lines().skip_while(|line| !line.starts_with("Beyond noise")).count();
+    assert!(legend(&wide) < legend(&piped), "{wide}");
+    let again = printed(Some(60), &["repeat", &a]);
+    assert_fits(60, &["repeat"], &again);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::request_error::{
 use segue_handoff::{Scheme, regular};
 use segue_tcp::StackProfile;
 use segue_tcp::linux::cc::CcName;
-use segue_tcp::profile::{self as profiles, STACK_SETTINGS, stacks};
+use segue_tcp::profile::{self as profiles, STACK_SETTINGS, stack_names};
 use segue_words::did_you_mean;
 use segue_world::Routers;
 use segue_world::router_settings::ROUTER_SETTINGS;
@@ -180,10 +180,10 @@ pub fn routers(settings: &[(String, String)]) -> Result<Routers, RequestError> {
 }
 
 fn stack_named(name: &str) -> Result<StackProfile, RequestError> {
-    let names = || stacks().map(|profile| profile.name);
+    let names = stack_names;
     StackProfile::named(name).ok_or_else(|| RequestError::Stack {
         name: name.to_string(),
-        expected: names().collect::<Vec<_>>().join(", "),
+        expected: names().join(", "),
         hint: match CcName::named(&name.to_lowercase()) {
             Some(control) => format!(
                 "; {0} is a congestion control: --stack linux-6.12/{0}, or the scheme {0}",
@@ -218,7 +218,7 @@ fn with_control(
         None if cc.is_some() => Err(RequestError::List {
             what: "--cc",
             problem: format!(
-                "stack `{}` has no choice of congestion control; expected the stack linux-6.12",
+                "stack `{}` has no choice of congestion control; expected the stack linux-6.12 or linux-6.18",
                 stack.name
             ),
         }),
@@ -227,7 +227,7 @@ fn with_control(
         None => Err(RequestError::List {
             what: "--schemes",
             problem: format!(
-                "stack `{}` has no congestion control `{scheme}`; expected the stack linux-6.12",
+                "stack `{}` has no congestion control `{scheme}`; expected the stack linux-6.12 or linux-6.18",
                 stack.name
             ),
         }),
@@ -256,6 +256,10 @@ mod tests {
     #[test]
     fn only_misspelt_words_are_guessed() {
         let stack = |name| stack_named(name).unwrap_err().to_string();
+        let list = stack("linuks");
+        for kernel in ["linux-6.12", "linux-6.18"] {
+            assert!(list.contains(&format!(", {kernel}, {kernel}/cubic, {kernel}/reno, ")), "{list}");
+        }
         assert!(stack("linuks").ends_with("; did you mean `linux`?"), "{}", stack("linuks"));
         assert!(stack("cubic").starts_with("unknown stack `cubic`; expected one of "), "{}", stack("cubic"));
         for control in ["cubic", "BBR"] {
@@ -357,7 +361,7 @@ mod tests {
                 ["sack"],
                 Some("rfc"),
                 Some("bbr"),
-                "--cc: stack `rfc` has no choice of congestion control; expected",
+                "--cc: stack `rfc` has no choice of congestion control; expected the stack linux-6.12 or linux-6.18",
             ),
             (["sack"], None, Some("bbr"), "--cc: stack `ns2-sack1` has no choice"),
             (["reno"], Some("rfc"), Some("reno"), "--cc: stack `rfc` has no choice"),

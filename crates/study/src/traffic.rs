@@ -144,8 +144,9 @@ fn two<'a>(
     match parts[..] {
         [first, second] => Ok((first, second)),
         _ => Err(refused(format!(
-            "`{piece}` has {} numbers in brackets; expected two, such as {},{}",
+            "`{piece}` has {} number{} in brackets; expected two, such as {},{}",
             parts.len(),
+            if parts.len() == 1 { "" } else { "s" },
             usual.0,
             usual.1
         ))),
@@ -208,7 +209,7 @@ mod tests {
             ("page,page", "`page` is given twice"),
             ("video(1mbit,25fps),video", "`video` is given twice"),
             ("video(4mbit", "`video(4mbit` has no closing bracket"),
-            ("video(4mbit)", "`video(4mbit)` has 1 numbers in brackets; expected two, such as 4mbit,30fps"),
+            ("video(4mbit)", "`video(4mbit)` has 1 number in brackets; expected two, such as 4mbit,30fps"),
             ("video(0mbit,30fps)", "bad `0mbit`; expected a rate of 1kbit to 1gbit"),
             ("video(4mbit,0fps)", "bad `0fps`; expected 1fps to 240fps"),
             ("request(0kB,200ms)", "bad `0kB`; expected a size"),

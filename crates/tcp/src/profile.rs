@@ -381,6 +381,17 @@ pub fn stacks() -> impl Iterator<Item = StackProfile> {
     PROFILES.into_iter().chain(KERNELS)
 }
 
+/// Their names as users write them: a kernel's name alone before those with its congestion controls.
+pub fn stack_names() -> Vec<&'static str> {
+    let mut names = Vec::new();
+    for stack in stacks() {
+        let alone = stack.name.split_once('/').map(|(kernel, _)| kernel);
+        names.extend(alone.filter(|kernel| !names.contains(kernel)));
+        names.push(stack.name);
+    }
+    names
+}
+
 /// The stacks that are rules.
 pub const PROFILES: [StackProfile; 6] = [NS2_SACK1, RFC, FREEBSD5_NEWRENO, NS2_NEWRENO, INET_RENO, LINUX];
 

@@ -326,8 +326,28 @@ fn unknown(text: &str) -> LinkError {
     LinkError::Unknown {
         text: text.to_string(),
         presets: names().collect::<Vec<_>>().join(", "),
-        hint: did_you_mean(pieces(text)[0], names()),
+        hint: match synonym(pieces(text)[0]) {
+            Some(preset) => format!("; did you mean `{preset}`?"),
+            None => did_you_mean(pieces(text)[0], names()),
+        },
     }
+}
+
+/// The preset that is near to what somebody calls otherwise.
+fn synonym(word: &str) -> Option<&'static str> {
+    const OTHER_NAMES: [(&str, &str); 9] = [
+        ("starlink", "leo"),
+        ("satellite", "leo"),
+        ("wifi", "wifi6"),
+        ("wi-fi", "wifi6"),
+        ("nr", "5g"),
+        ("4g", "lte"),
+        ("3g", "hsdpa"),
+        ("2g", "egprs"),
+        ("fiber", "fibre"),
+    ];
+    let word = word.to_lowercase();
+    OTHER_NAMES.iter().find(|(other, _)| *other == word).map(|(_, preset)| *preset)
 }
 
 /// A rate such as `6400kbit`, in bit/s; positive, at most 100 Gbit/s.

@@ -176,7 +176,19 @@ fn wrong_words_are_refused() {
     }
     let message = AccessLink::parse("queue=codel").unwrap_err().to_string();
     assert!(message.starts_with("unknown link `queue=codel`; expected RATE/DELAY"), "{message}");
-    assert!(AccessLink::parse("wlam,loss=1%").unwrap_err().to_string().contains("did you mean `wlan`?"));
+    for (word, preset) in [
+        ("wlam,loss=1%", "wlan"),
+        ("starlink", "leo"),
+        ("Starlink,loss=1%", "leo"),
+        ("wifi", "wifi6"),
+        ("wi-fi", "wifi6"),
+        ("4g", "lte"),
+        ("nr", "5g"),
+    ] {
+        let message = AccessLink::parse(word).unwrap_err().to_string();
+        assert!(message.ends_with(&format!("; did you mean `{preset}`?")), "{message}");
+        assert!(AccessLink::parse(preset).is_ok(), "{preset}");
+    }
 }
 
 #[test]

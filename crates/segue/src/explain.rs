@@ -18,7 +18,7 @@ use segue_study::request::{
 };
 use segue_study::specification::{PLACE, SPECIFICATION, Section, section, sections};
 use segue_tcp::StackProfile;
-use segue_tcp::profile::{STACK_SETTINGS, stacks};
+use segue_tcp::profile::{STACK_SETTINGS, stack_names};
 use segue_words::did_you_mean;
 use segue_world::router_settings::ROUTER_SETTINGS;
 
@@ -172,9 +172,16 @@ fn scheme(name: &str, screen: &Screen) -> Option<String> {
     }
     let entry = Scheme::entries().into_iter().find(|entry| entry.name == name)?;
     let mut text = hanging(&format!("Scheme {name}: "), entry.summary, 2, screen.width);
-    text.push_str(&format!("  stack {}; source: {}\n", entry.stack, entry.source));
+    let from = format!("stack {}; source: {}", entry.stack, entry.source);
+    text.push_str(&hanging("  ", &from, 4, screen.width));
     text.push_str(&format!("  segue schemes {name} lists its settings\n"));
     Some(text)
+}
+
+/// Where a page of the documentation lies.
+fn page_of(page: &str) -> String {
+    let folder = if page == "kernel.md" { "docs/internals" } else { "docs/reference" };
+    format!("{folder}/{page}")
 }
 
 fn setting(name: &str, screen: &Screen) -> Option<String> {
@@ -193,22 +200,25 @@ fn setting(name: &str, screen: &Screen) -> Option<String> {
     if let Some(setting) = ROUTER_SETTINGS.iter().find(|setting| setting.name == name) {
         return Some(line(setting.meaning, setting.values));
     }
-    let mut text = String::new();
+    // Schemes of a family share their settings.
+    let mut families: Vec<(String, String, Vec<&str>)> = Vec::new();
     for entry in Scheme::entries() {
         for setting in Scheme::settings_of(entry.name).into_iter().filter(|setting| setting.name == name) {
             let told = line(setting.meaning, &format!("{} unless set", setting.default));
-            // Schemes of a family share their settings.
-            if !text.contains(&told) {
-                text.push_str(&told);
-                let place = match setting.section.strip_suffix(".md") {
-                    Some(page) => format!("docs/reference/{page}.md"),
-                    None => format!("section {} of {PLACE}", setting.section),
-                };
-                text.push_str(&format!("  of {}; {place}\n", entry.name));
+            let place = match setting.section {
+                page if page.ends_with(".md") => page_of(page),
+                section => format!("section {section} of {PLACE}"),
+            };
+            match families.iter_mut().find(|family| (&family.0, &family.1) == (&told, &place)) {
+                Some((_, _, names)) => names.push(entry.name),
+                None => families.push((told, place, vec![entry.name])),
             }
         }
     }
-    (!text.is_empty()).then_some(text)
+    let tell = |(told, place, names): &(String, String, Vec<&str>)| {
+        told.clone() + &hanging("  of ", &format!("{}; {place}", names.join(", ")), 4, screen.width)
+    };
+    (!families.is_empty()).then(|| families.iter().map(tell).collect())
 }
 
 fn measure(name: &str, screen: &Screen) -> Option<String> {
@@ -245,7 +255,7 @@ pub fn names() -> Vec<String> {
     let measures = MEASURES.iter().chain(OPTIONAL).map(|measure| measure.name.to_string());
     rules
         .chain(schemes)
-        .chain(stacks().map(|stack| stack.name.to_string()))
+        .chain(stack_names().into_iter().map(str::to_string))
         .chain(settings)
         .chain(measures)
         .chain(columns)
@@ -321,6 +331,37 @@ mod tests {
         }
         let last = sections().last().map(|section| section.heading.split(' ').next().unwrap_or_default());
         assert!(last.is_some_and(|last| overview(&SCREEN).contains(&format!("0 to {last}, "))), "{last:?}");
+    }
+
+    /// Whoever has a setting is named, and the page is there.
+    #[test]
+    fn a_setting_names_all_its_schemes_and_its_page() {
+        let enact = told("enact");
+        for entry in Scheme::entries() {
+            let has = Scheme::settings_of(entry.name).iter().any(|setting| setting.name == "enact");
+            let of = enact.split_once("\n  of ").expect("schemes").1.split_once(';').expect("an end").0;
+            let named = of.split([',', '\n']).any(|word| word.trim() == entry.name);
+            assert_eq!(named, has, "{}: {enact}", entry.name);
+        }
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        for entry in Scheme::entries() {
+            for setting in Scheme::settings_of(entry.name) {
+                let page = page_of(setting.section);
+                assert!(!page.ends_with(".md") || root.join(&page).exists(), "{}: {page}", setting.name);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_told_fits_the_screen() {
+        // An address and an equation have no blanks to break at.
+        for name in
+            Scheme::entries().iter().map(|entry| entry.name).chain(stack_names()).chain(["enact", "BDP"])
+        {
+            let text = told(name);
+            let longest = text.lines().map(|line| line.chars().count()).max();
+            assert!(longest <= Some(SCREEN.width), "{name}: {text}");
+        }
     }
 
     #[test]

@@ -6,8 +6,10 @@ use crate::traffic_table;
 use segue_study::measure::{Column, NewLink, seconds};
 use segue_study::numbers::time;
 use segue_study::presentation::Presentation;
+use segue_study::request::NOTICE_ERROR;
 use segue_study::story::headline_of;
 use segue_study::{Comparison, GroupResult, Plan, Row};
+use segue_world::NoticeMode;
 use segue_world::traffic::COUNTED;
 
 /// Characters of the bar of link time: in a file or a pipe, on a wide terminal, and at least.
@@ -59,7 +61,7 @@ pub fn render(plan: &Plan, comparison: &Comparison, shown: &Presentation, screen
         widths[index + 1] = bar;
     }
     for group in &comparison.groups {
-        text.push_str(&wrapped("", &heading(group), screen.width));
+        text.push_str(&wrapped("", &heading(plan, group), screen.width));
         // Where no flow makes transfers, all that there is stands in the table of the traffic.
         if group.experiment.flows > 0 {
             text.push_str(&group_table(group, &columns, &widths, screen.colour));
@@ -75,7 +77,7 @@ pub fn render(plan: &Plan, comparison: &Comparison, shown: &Presentation, screen
     text
 }
 
-fn heading(group: &GroupResult) -> String {
+fn heading(plan: &Plan, group: &GroupResult) -> String {
     let first = group.rows.first().and_then(|row| row.bound_s);
     let same = group.same_bounds();
     let bound = first
@@ -83,7 +85,33 @@ fn heading(group: &GroupResult) -> String {
         .map(|bound| format!("; bound {} s", time(Some(bound))));
     let warnings = group.warnings();
     let warnings: String = warnings.iter().map(|warning| format!("; {warning}")).collect();
-    format!("{}{}{warnings}", headline_of(group), bound.unwrap_or_default())
+    format!("{}{}{}{warnings}", headline_of(group), conditions(plan, group), bound.unwrap_or_default())
+}
+
+/// The stack and the notice, where they are not the usual ones.
+fn conditions(plan: &Plan, group: &GroupResult) -> String {
+    let request = &plan.request;
+    let mut text = String::new();
+    if request.stack.is_some() || request.cc.is_some() {
+        let mut stacks: Vec<&str> = Vec::new();
+        for row in &group.rows {
+            if !stacks.contains(&row.stack.as_str()) {
+                stacks.push(&row.stack);
+            }
+        }
+        text.push_str(&format!("; {}", stacks.join(" and ")));
+    }
+    text.push_str(match request.notice {
+        NoticeMode::Instant => "",
+        NoticeMode::InBand { lost: 0 } => "; notice in-band",
+        NoticeMode::InBand { lost: 1 } => "; notice in-band, first copy lost",
+        NoticeMode::InBand { .. } => "; notice in-band, both copies lost",
+        NoticeMode::Withheld => "; no notice",
+    });
+    for (_, words) in request.settings.iter().filter(|(key, _)| key == NOTICE_ERROR.0) {
+        text.push_str(&format!("; notice errs by {words}"));
+    }
+    text
 }
 
 /// A line below the table: the share that the neighbours on the new link keep.

@@ -37,6 +37,40 @@ fn commands_and_files_agree() {
     assert!(std::fs::metadata(here.join("many.parquet")).unwrap().len() > 1000);
 }
 
+/// A table says on which TCP, and how senders were told, unless that is as usual.
+#[test]
+fn a_heading_names_the_stack_and_the_notice() {
+    let folder = tempfile::tempdir().unwrap();
+    let heading = |more: &str| {
+        let question = "compare 2mbit/30ms 6mbit/60ms --at 3s --schemes";
+        let table = stdout(&segue(folder.path(), &format!("{question} {more}")));
+        let (heading, _) = table.split_once("\nscheme").expect("a table");
+        let heading = heading.split_whitespace().collect::<Vec<_>>().join(" ");
+        let (_, after) = heading.split_once("make-before-break, 1 flow; ").expect("a heading");
+        after.split("bound ").next().unwrap_or_default().to_string()
+    };
+    for (more, said) in [
+        ("sack", ""),
+        ("cubic", ""),
+        ("sack --stack rfc", "rfc; "),
+        ("sack --stack linux-6.12", "linux-6.12/cubic; "),
+        ("sack,etcp-v1 --stack linux-6.12 --cc bbr", "linux-6.12/bbr; "),
+        (
+            "cubic,bbr,sack --stack linux-6.12",
+            "linux-6.12/cubic and linux-6.12/bbr; each stack has its own mark and bound",
+        ),
+        ("sack,etcp --notice in-band", "notice in-band; "),
+        ("sack,etcp --notice in-band --notice-loss 1", "notice in-band, first copy lost; "),
+        ("sack,etcp --notice in-band --notice-loss 2", "notice in-band, both copies lost; "),
+        (
+            "sack,near --notice in-band --notice-error rate=2x --stack linux-6.12",
+            "linux-6.12/cubic; notice in-band; notice errs by rate=2x; ",
+        ),
+    ] {
+        assert_eq!(heading(more), said, "{more}");
+    }
+}
+
 /// A trace tells what was told; a diff and a report tell that notices erred.
 #[test]
 fn everything_that_shows_a_result_says_so() {

@@ -3,7 +3,7 @@
 use crate::layout::wrapped;
 use crate::screen::COLUMNS;
 use segue_handoff::Occasion;
-use segue_study::decision_words::advice_in_words;
+use segue_study::decision_words::{advice_in_words, program_in_words};
 use segue_study::explain::SchemeTrace;
 use segue_study::numbers::packets;
 use segue_study::warnings::warnings;
@@ -236,8 +236,9 @@ fn line(told: &SchemeTrace, event: &Event) -> Option<Line> {
                 _ => "",
             };
             let asked = if asked.is_empty() { "nothing to do".to_string() } else { asked };
-            let rules: Vec<String> =
+            let mut rules: Vec<String> =
                 decision.rules.iter().map(|rule| format!("{} ({})", rule.name, rule.section)).collect();
+            rules.extend(program_in_words(decision).map(|(name, _)| format!("{name} (kernel.md)")));
             ("CN", *flow, format!("{heard}{asked}"), rules.join(", "))
         }
     };

@@ -62,12 +62,26 @@ fn linux_6_18_is_6_12_by_another_name() {
     }
 }
 
+/// Congestion control starts anew because of a notice, or because its window has failed its trial.
+#[test]
+fn a_story_gives_the_cause_of_what_the_programs_do() {
+    let handoff =
+        "trace 5g leo --at 8.2s --kind bbm --disconnect 500ms --stack linux-6.12 --schemes etcp --story";
+    let told = printed(&handoff.split(' ').collect::<Vec<_>>());
+    let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = "the window that the notice granted fails its trial, too much of it is lost: half of what arrives in a \
+                round trip is left: cwnd ";
+    let (_, after) = told.split_once(said).expect(&told);
+    let (what, _) = after.split_once(" [trial: kernel.md]").expect(after);
+    assert!(what.ends_with("congestion control started anew"), "{what}");
+}
+
 #[test]
 fn words_that_do_not_fit_are_refused() {
     let of = |more: &[&str]| refused(&[&COMPARE[..], more].concat());
     let no_choice = of(&["--stack", "rfc", "--cc", "bbr"]);
     assert!(no_choice.contains("--cc: stack `rfc` has no choice of congestion control"), "{no_choice}");
-    assert!(no_choice.contains("expected the stack linux-6.12"), "{no_choice}");
+    assert!(no_choice.contains("expected the stack linux-6.12 or linux-6.18"), "{no_choice}");
     let own = of(&["--cc", "cubic"]);
     assert!(own.contains("stack `ns2-sack1` has no choice of congestion control"), "{own}");
     let misspelt = of(&["--stack", "linux-6.12", "--cc", "cubik"]);

@@ -3,7 +3,7 @@
 use crate::numbers::packets;
 use segue_handoff::{Decision, Link, Occasion, Start};
 use segue_tcp::Advice;
-use segue_tcp::advice::{MinRto, Pace};
+use segue_tcp::advice::{Anew, MinRto, Pace};
 
 /// A decision's requests, such as `minrto 0.552 s, timer restarted`; empty if it has none.
 pub fn advice_in_words(decision: &Decision) -> String {
@@ -84,12 +84,40 @@ pub fn advice_in_words(decision: &Decision) -> String {
     values.into_iter().flatten().chain(acts).collect::<Vec<_>>().join(", ")
 }
 
+/// What the programs of a sender on Linux do by themselves, and no rule of a scheme: its name in
+/// docs/internals/kernel.md, and the cause. `None`: there is a rule, or nobody names the cause.
+pub fn program_in_words(decision: &Decision) -> Option<(&'static str, &'static str)> {
+    let Decision { advice, view, rules, .. } = decision;
+    if !rules.is_empty() || view.kernel.is_none() {
+        return None;
+    }
+    if let Some(Anew::Retreat(_)) = advice.anew {
+        return Some((
+            "trial",
+            "the window that the notice granted fails its trial, too much of it is lost: half of what arrives in a round \
+             trip is left",
+        ));
+    }
+    match advice
+        .ssthresh
+        .filter(|&ssthresh| *advice == Advice { ssthresh: Some(ssthresh), ..Advice::default() })?
+    {
+        u32::MAX => Some(("doubt", "far more arrives than the notice told: slow start probes the path")),
+        less if less < view.ssthresh => Some((
+            "guard",
+            "the kernel has given back the ssthresh of the old path: that of the notice holds",
+        )),
+        _ => None,
+    }
+}
+
 /// A decision that stands by itself: what was heard if it was a notice, the rules with their sections, and
 /// what they ask for. `A1, case 1 (algorithms.md 2.1): the timer would not ...; minrto 0.552 s, timer restarted`
 pub fn decision_in_words(decision: &Decision) -> String {
     let rules = decision.rules.iter();
     let rules = rules.map(|rule| format!("{} (algorithms.md {}): {}", rule.name, rule.section, rule.says));
     let mut parts: Vec<String> = rules.collect();
+    parts.extend(program_in_words(decision).map(|(name, says)| format!("{name} (kernel.md): {says}")));
     let asked = advice_in_words(decision);
     if !asked.is_empty() {
         parts.push(asked);
@@ -119,7 +147,34 @@ mod tests {
     use super::*;
     use segue_handoff::{Notice, Rule};
     use segue_tcp::View;
-    use segue_tcp::advice::{Anew, NewPath};
+    use segue_tcp::advice::{KernelView, NewPath};
+
+    const KERNEL: KernelView = KernelView {
+        now: 0,
+        has_rto_max: false,
+        is_calm: true,
+        rttvar_us: 0,
+        quiet_since: 0,
+        cwnd: 22,
+        ssthresh: 85,
+        in_flight: 22,
+        is_full: false,
+        reduces: false,
+        marked: 0,
+        last_sent: 0,
+        last_rtt_us: 0,
+        high_seq: 0,
+        most_room: 0,
+        delivered: 0,
+        lost: 0,
+        min_rtt_us: 0,
+        rate_delivered: 0,
+        rate_interval_us: 0,
+        mss: 1460,
+        initial_window: 10,
+        path_delivered: 0,
+        path_lost: 0,
+    };
 
     fn decision(advice: Advice, rules: &[Rule]) -> Decision {
         let view = View {
@@ -167,6 +222,33 @@ mod tests {
         assert_eq!(decision_in_words(&decision(waits, &[])), "SACK holes wait");
         assert_eq!(advice_in_words(&decision(Advice::default(), &[])), "");
         assert_eq!(decision_in_words(&decision(Advice::default(), &[])), "no rule applies");
+    }
+
+    /// Of a stack that is a kernel's, the programs' own acts have a cause where no rule has one.
+    #[test]
+    fn acts_of_the_programs_have_their_cause() {
+        let ssthresh = |packets: u32| Advice { ssthresh: Some(packets), ..Advice::default() };
+        let retreat = Advice { cwnd: Some(256), anew: Some(Anew::Retreat(1)), ..ssthresh(16 * 256) };
+        let a1 = Rule { bit: 1, name: "A1", section: "2.1", says: "minrto grows" };
+        for (advice, rules, kernel, said) in [
+            (retreat, &[][..], true, Some("trial")),
+            (ssthresh(u32::MAX), &[], true, Some("doubt")),
+            (ssthresh(84), &[], true, Some("guard")),
+            // The decision before had 85 of it.
+            (ssthresh(86), &[], true, None),
+            (Advice { hold_holes: true, ..ssthresh(84) }, &[], true, None),
+            (ssthresh(84), &[a1], true, None),
+            (ssthresh(84), &[], false, None),
+        ] {
+            let mut decision = decision(advice, rules);
+            decision.view.kernel = kernel.then_some(KERNEL);
+            let found = program_in_words(&decision);
+            assert_eq!(found.map(|(name, _)| name), said, "{advice:?}");
+            if let Some((name, says)) = found {
+                let words = decision_in_words(&decision);
+                assert!(words.starts_with(&format!("{name} (kernel.md): {says}; ")), "{words}");
+            }
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A handoff as a story: the sender's inputs and decisions, and their times.
 
 use crate::compare::GroupResult;
-use crate::decision_words::advice_in_words;
+use crate::decision_words::{advice_in_words, program_in_words};
 use crate::explain::SchemeTrace;
 use crate::numbers::packets;
 use crate::tcp_rules::{
@@ -297,12 +297,16 @@ impl Teller {
     }
 
     fn decision(&mut self, at: Nanos, flow: u16, decision: &Decision) {
-        let rules: Vec<String> = decision
+        let mut rules: Vec<String> = decision
             .rules
             .iter()
             .map(|rule| format!("{}: algorithms.md {}", rule.name, rule.section))
             .collect();
-        let says: Vec<&str> = decision.rules.iter().map(|rule| rule.says).collect();
+        let mut says: Vec<&str> = decision.rules.iter().map(|rule| rule.says).collect();
+        if let Some((name, cause)) = program_in_words(decision) {
+            rules.push(format!("{name}: kernel.md"));
+            says.push(cause);
+        }
         let asked = advice_in_words(decision);
         let text = match (decision.occasion, says.is_empty(), asked.is_empty()) {
             (Occasion::Notice(_), true, true) => "the notice is heard; no rule applies".to_string(),

@@ -38,11 +38,19 @@ pub struct Rule {
 
 impl Rule {
     fn fits(&self, device: &Device) -> bool {
-        let named = self.device.as_ref().is_none_or(|pattern| match pattern.strip_suffix('*') {
-            Some(start) => device.name.starts_with(start),
-            None => device.name == *pattern,
-        });
-        named && self.kind.is_none_or(|kind| kind == device.kind)
+        self.names(&device.name) && self.kind.is_none_or(|kind| kind == device.kind)
+    }
+
+    fn names(&self, name: &str) -> bool {
+        self.device.as_ref().is_none_or(|pattern| match pattern.strip_suffix('*') {
+            Some(start) => name.starts_with(start),
+            None => name == *pattern,
+        })
+    }
+
+    /// The device that it names, if it is none of these.
+    pub fn lacks<'a>(&self, mut names: impl Iterator<Item = &'a str>) -> Option<&str> {
+        self.device.as_deref().filter(|_| !names.any(|name| self.names(name)))
     }
 }
 
@@ -250,6 +258,16 @@ mod tests {
         let found = rules(&[rule(Some("wl*"), None, 3), rule(Some("wlan0"), None, 4)]).expect("a rule");
         assert_eq!((found.rate_kbps, found.delay_us, found.source), (3, 2000, Source::Rule));
         assert_eq!(rules(&[rule(None, Some(Kind::Wifi), 5)]).map(|found| found.rate_kbps), Some(5));
+    }
+
+    #[test]
+    fn a_rule_whose_device_is_not_there_is_found() {
+        let there = || ["lo", "wlan0"].into_iter();
+        assert_eq!(rule(Some("wlan1"), None, 1).lacks(there()), Some("wlan1"));
+        assert_eq!(rule(Some("wwan*"), None, 1).lacks(there()), Some("wwan*"));
+        for fits in [Some("wlan0"), Some("wl*"), Some("*"), None] {
+            assert_eq!(rule(fits, Some(Kind::Wwan), 1).lacks(there()), None, "{fits:?}");
+        }
     }
 
     #[test]

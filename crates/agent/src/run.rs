@@ -123,6 +123,7 @@ impl Agent {
             slept: slept()?,
             _lock: lock,
         };
+        warn_of_links(config, &agent.rounds, agent.started);
         agent.act()?;
         // After the notices that an agent has owed which was killed: the kernel takes its time with these programs.
         agent.uploads = Uploads::attach(config, &cgroup, &agent.mobile)?;
@@ -372,6 +373,28 @@ impl Agent {
     }
 }
 
+/// Devices of the configuration that this host does not have, and links in use of which it says nothing.
+fn warn_of_links(config: &Config, rounds: &Rounds, now: u64) {
+    let names: Vec<&str> = rounds.links().names().collect();
+    for device in config.settings.rules.iter().filter_map(|rule| rule.lacks(names.iter().copied())) {
+        let devices = names.join(", ");
+        tracing::warn!(
+            device,
+            devices,
+            "a [[link]] names a device that is not there: it counts once the device is"
+        );
+    }
+    for watch in rounds.watches(now).iter().filter(|watch| watch.estimate.is_none()) {
+        if let Some(device) = &watch.device {
+            tracing::warn!(
+                watch = %watch.to,
+                device,
+                "no [[link]] fits the device: nobody is told of handoffs to it"
+            );
+        }
+    }
+}
+
 /// The policy on this host's own flows.
 struct Uploads {
     own: LocalPolicy,
@@ -445,16 +468,26 @@ fn log(round: &Round) {
     } = round;
     let (rate_kbps, delay_us) = estimate.map_or((0, 0), |estimate| (estimate.rate_kbps, estimate.delay_us));
     let refused = &round.refused;
-    tracing::info!(
-        number, ?cause, %watch, device, rate_kbps, delay_us, triggered, crafted, acked, waiting, resent, governed, helped,
-        unnegotiated = refused.unnegotiated,
-        unwritten = refused.unwritten,
-        unsent = refused.unsent,
-        waited_us = round.waited_ns / 1000,
-        took_us = round.took_ns / 1000,
-        superseded = round.superseded,
-        "{}", if estimate.is_some() { "a handoff" } else { "a handoff to a link of which nothing is known" }
-    );
+    macro_rules! log {
+        ($level:ident, $text:literal) => {
+            tracing::$level!(
+                number, ?cause, %watch, device, rate_kbps, delay_us, triggered, crafted, acked, waiting, resent,
+                governed, helped,
+                unnegotiated = refused.unnegotiated,
+                unwritten = refused.unwritten,
+                unsent = refused.unsent,
+                waited_us = round.waited_ns / 1000,
+                took_us = round.took_ns / 1000,
+                superseded = round.superseded,
+                $text
+            )
+        };
+    }
+    match estimate {
+        Some(_) => log!(info, "a handoff"),
+        None if round.superseded => log!(info, "a handoff to a link of which nothing is known"),
+        None => log!(warn, "a handoff to a link of which nothing is known: no [[link]] fits the device"),
+    }
 }
 
 #[cfg(test)]

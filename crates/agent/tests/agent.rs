@@ -78,7 +78,10 @@ fn three_capabilities_are_enough_for_its_work_and_only_root_has_its_files() {
     assert_eq!(json["watch"], host.status()["watch"]);
     let text = host.ask(&["status"]);
     let text = String::from_utf8_lossy(&text.stdout);
-    for word in ["cable0", "2000kbit/50ms", "negotiated", "triggered", "told 0.0.0.0/0 cable0"] {
+    let others = ["OTHER PEERS", "resume", "helped", "octets", "narrowed", "closed"];
+    for word in
+        ["cable0", "2000kbit/50ms", "negotiated", "triggered", "told 0.0.0.0/0 cable0"].iter().chain(&others)
+    {
         assert!(text.contains(word), "{word}: {text}");
     }
     assert_eq!(agent.signal("-TERM"), Some(0));
@@ -146,6 +149,36 @@ fn flows_outlive_a_killed_agent_and_the_next_one_knows_them() {
     assert_eq!(agent.signal("-TERM"), Some(0));
     client.speaks("after the end");
     assert!(!host.state().exists());
+}
+
+/// A device that the configuration names and the host has not, a link in use that it leaves out, a handoff to such a one.
+#[test]
+#[ignore = "needs kernel"]
+fn links_that_do_not_fit_are_warned_of() {
+    let host = Host::with_two_cables();
+    let text = host.text().replace("[[link]]\n", "[[link]]\ndevice = \"cable9\"\n");
+    std::fs::write(host.config(), text).expect("a file");
+    let mut agent = host.agent();
+    let warnings = || -> Vec<Value> {
+        let lines = agent.log();
+        let lines = lines.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+        lines.filter(|line| line["level"] == "WARN").collect()
+    };
+    let with = |message: &str| {
+        warnings()
+            .into_iter()
+            .find(|line| line["message"].as_str().is_some_and(|said| said.contains(message)))
+    };
+    let absent = with("a [[link]] names a device that is not there").expect("a warning");
+    assert_eq!(absent["device"], "cable9");
+    assert!(absent["devices"].as_str().is_some_and(|names| names.contains("cable0")), "{absent}");
+    let unfit = with("no [[link]] fits the device: nobody is told").expect("a warning");
+    assert_eq!(unfit["device"], "cable0");
+    host.move_to(1);
+    agent.until("the handoff is logged", || with("a handoff to a link of which nothing is known").is_some());
+    let handoff = with("a handoff to a link of which nothing is known").expect("there");
+    assert_eq!(handoff["device"], "cable2");
+    assert_eq!(agent.signal("-TERM"), Some(0));
 }
 
 #[test]

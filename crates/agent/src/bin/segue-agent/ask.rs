@@ -101,6 +101,17 @@ fn word(value: &Value) -> String {
     }
 }
 
+/// The same; yes or no, and lists.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Bool(true) => "yes".to_owned(),
+        Value::Bool(false) => "no".to_owned(),
+        Value::Array(all) if all.is_empty() => "-".to_owned(),
+        Value::Array(all) => all.iter().map(word).collect::<Vec<_>>().join(", "),
+        other => word(other),
+    }
+}
+
 fn link(estimate: &Value) -> [String; 2] {
     let Some(rate) = estimate["rate_kbps"].as_u64() else { return ["-".to_owned(), "-".to_owned()] };
     let delay = estimate["delay_us"].as_f64().unwrap_or(0.0) / 1000.0;
@@ -119,6 +130,8 @@ fn text(status: &Value) -> String {
         let counts = counts.as_object().into_iter().flatten();
         text.push_str(&columns([title, ""], counts.map(|(name, count)| [name.clone(), word(count)])));
     }
+    let others = status["others"].as_object().into_iter().flatten();
+    text.push_str(&columns(["OTHER PEERS", ""], others.map(|(name, value)| [name.clone(), plain(value)])));
     for round in list(&status["rounds"]) {
         let [link, _] = link(&round["estimate"]);
         let head = ["number", "cause", "watch", "device"].map(|name| word(&round[name])).join(" ");
@@ -143,6 +156,29 @@ fn columns<const N: usize>(head: [&str; N], rows: impl Iterator<Item = [String; 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_done_for_other_peers_is_shown() {
+        let others = serde_json::json!({
+            "resume": true, "window": false, "devices": ["w0", "w1"], "helped": 3, "closed": 0
+        });
+        let shown = text(&serde_json::json!({ "process": 7, "up_s": 1, "others": others }));
+        let (_, block) = shown.split_once(" OTHER PEERS\n").expect("its block");
+        let mut lines: Vec<_> =
+            block.lines().map(|line| line.split_whitespace().collect::<Vec<_>>()).collect();
+        assert_eq!(lines.pop(), Some(vec![]), "{shown}");
+        lines.sort_unstable();
+        let expected = [
+            &["closed", "0"][..],
+            &["devices", "w0,", "w1"],
+            &["helped", "3"],
+            &["resume", "yes"],
+            &["window", "no"],
+        ];
+        assert_eq!(lines, expected);
+        let none = text(&serde_json::json!({ "others": { "devices": [] } }));
+        assert!(none.contains(" devices      -\n"), "{none}");
+    }
 
     #[test]
     fn columns_are_as_wide_as_their_longest_word() {

@@ -44,12 +44,12 @@ struct Written {
     control: Option<Spanned<PathBuf>>,
     group: Option<Spanned<GroupWord>>,
     pin: Option<Spanned<PathBuf>>,
-    copies: Option<Spanned<u8>>,
+    copies: Option<Spanned<i64>>,
     way: Option<WayWord>,
     interval: Option<Spanned<String>>,
     limit: Option<Spanned<String>>,
-    station_share: Option<Spanned<u32>>,
-    table: Option<Spanned<u32>>,
+    station_share: Option<Spanned<i64>>,
+    table: Option<Spanned<i64>>,
     uploads: Option<Spanned<String>>,
     freeze_before: Option<Spanned<String>>,
     phas: Option<Spanned<Vec<Spanned<String>>>>,
@@ -382,16 +382,16 @@ impl Source<'_> {
         written.link.iter().map(rule).collect()
     }
 
-    fn number<T: Copy + PartialOrd + std::fmt::Display>(
+    fn number<T: Copy + PartialOrd + TryFrom<i64> + std::fmt::Display>(
         &self,
         key: &str,
-        word: &Option<Spanned<T>>,
+        word: &Option<Spanned<i64>>,
         unless_given: T,
         range: std::ops::RangeInclusive<T>,
     ) -> Result<T, Error> {
         let Some(word) = word else { return Ok(unless_given) };
-        if range.contains(word.get_ref()) {
-            return Ok(*word.get_ref());
+        if let Some(number) = T::try_from(*word.get_ref()).ok().filter(|number| range.contains(number)) {
+            return Ok(number);
         }
         let (number, least, most) = (word.get_ref(), range.start(), range.end());
         Err(self.at(word.span(), &format!("{key} {number} is out of range; expected {least} to {most}")))

@@ -39,10 +39,7 @@ fn what_is_done_for_other_peers() {
     let treated = |to: &str| others.treated(&to.parse().expect("a prefix")).freeze;
     assert_eq!((treated("192.0.2.0/24"), treated("2001:db8::/32")), (2_000_000_000, 0));
     for (text, said) in [
-        (
-            "[others]\nwindow = 15\n",
-            "a.toml, line 2, column 10: invalid type: integer `15`, expected true or false",
-        ),
+        ("[others]\nwindow = 15\n", "a.toml, line 2, column 10: found the number 15; expected true or false"),
         (
             "[[others.prefix]]\nto = \"::/0\"\nwindows = true\n",
             "a.toml, line 3, column 1: unknown key `windows`, expected one of `to`, `resume`, `window`, `freeze`; did you mean `window`?",
@@ -123,13 +120,29 @@ fn mistakes_are_told_with_their_place() {
     let link = |more: &str| format!("[[link]]\nrate = \"1mbit\"\ndelay = \"1ms\"\n{more}");
     for (text, said) in [
         ("copies = 9".to_owned(), "line 1, column 10: copies 9 is out of range; expected 1 to 8"),
+        ("copies = 300".to_owned(), "line 1, column 10: copies 300 is out of range; expected 1 to 8"),
+        ("table = -1".to_owned(), "line 1, column 9: table -1 is out of range; expected 1 to 4294967295"),
         ("\nwatch = []".into(), "line 2, column 9: watch: expected 1 to 64 prefixes"),
         ("watch = [\"x\"]".into(), "watch: `x` is no prefix; expected \"default\""),
         ("watch = [\"10.0.0.1/8\"]".into(), "has bits beyond its length; expected 10.0.0.0/8"),
         ("watch = [\"default\", \"::/0\"]".into(), "`::/0` overlaps ::/0; expected"),
         ("way = \"post\"".into(), "line 1, column 7: unknown word `post`, expected one of `auto`"),
         ("interval = \"1ms\"".into(), "interval 1ms is out of range; expected 100ms to 60000ms"),
-        ("interval = 1".into(), "expected text in quotes"),
+        ("interval = 1".into(), "line 1, column 12: found the number 1; expected text in quotes"),
+        ("copies = \"two\"".into(), "line 1, column 10: found the text \"two\"; expected a whole number"),
+        ("copies = 2.5".into(), "line 1, column 10: found the number 2.5; expected a whole number"),
+        ("way = 1".into(), "line 1, column 7: expected a word in quotes"),
+        ("cgroup = true".into(), "found the word true without quotes; expected a path in quotes"),
+        (
+            "watch = \"default\"".into(),
+            "line 1, column 9: found the text \"default\"; expected a list in [ ]",
+        ),
+        ("watch = [1]".into(), "found the number 1; expected text in quotes"),
+        ("others = 1".into(), "line 1, column 10: found the number 1; expected a table"),
+        (
+            "[link]\nrate = \"1mbit\"".into(),
+            "found a table; expected a list in [ ], or tables below headings in [[ ]]",
+        ),
         ("group = \"no such group\"".into(), "line 1, column 9: no group `no such group`"),
         ("group = [1]".into(), "expected the name or the number of a group"),
         ("control = \"a.sock\"".into(), "control: expected a path that begins with /"),

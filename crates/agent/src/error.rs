@@ -29,7 +29,12 @@ pub enum Error {
         problem: String,
     },
     /// Another agent has the same control socket.
-    #[error("another agent is at work with {}{}; `segue agent status` asks it", control.display(), process.as_ref().map(|id| format!(" (process {id})")).unwrap_or_default())]
+    #[error(
+        "another agent{} is at work with the control socket {}; `segue agent status` asks it; expected `control`, \
+         `cgroup` and `pin` of its own for each",
+        process.as_ref().map(|id| format!(" (process {id})")).unwrap_or_default(),
+        control.display()
+    )]
     Locked {
         /// The control socket.
         control: PathBuf,

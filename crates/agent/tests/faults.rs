@@ -79,7 +79,7 @@ fn a_path_that_no_socket_can_have_is_named() {
 #[ignore = "needs kernel python3"]
 fn two_agents_that_would_share_their_state_are_kept_apart() {
     let host = Host::new();
-    let _agent = host.agent();
+    let agent = host.agent();
     let (mut server, mut client) = connection(&host);
     client.speaks("beside the first");
     let second = host.folder.path().join("second.toml");
@@ -93,16 +93,20 @@ fn two_agents_that_would_share_their_state_are_kept_apart() {
     let inner =
         same_cgroup.replace(&format!("\"{}\"", host.cgroup.display()), &format!("\"{}\"", within.display()));
     let taken = host.cgroup.display().to_string();
-    for (text, taken) in [(same_pins, host.pins()), (same_cgroup, taken.clone()), (inner, taken)] {
+    let pins = ("folder of pins", "pin", host.pins());
+    let cgroup = ("cgroup", "cgroup", taken);
+    for (text, (what, key, taken)) in [(same_pins, pins), (same_cgroup, cgroup.clone()), (inner, cgroup)] {
         std::fs::write(&second, text).expect("a file");
         let mut command = host.command(AGENT);
         let output = command.args(["run", "--config"]).arg(&second).output().expect("it starts");
         let text = String::from_utf8_lossy(&output.stderr);
         assert_eq!((output.status.code(), text.lines().count()), (Some(2), 1), "{text}");
-        assert!(
-            text.contains(&format!("another agent is at work with {taken}; expected a cgroup")),
-            "{text}"
+        let said = format!(
+            "another agent (process {}) is at work with the {what} {taken}; expected a {what} of its own for each \
+             (`{key}` in the configuration)",
+            agent.child.id()
         );
+        assert!(text.contains(&said), "{text}");
         assert!(!host.folder.path().join("second").exists(), "the folder that was made for its socket");
     }
     [&within, &elsewhere]

@@ -41,12 +41,14 @@ pub fn place(text: &str, offset: usize) -> (usize, usize) {
 }
 
 /// Words of the libraries that only programmers know, and what users would say.
-const PLAINER: [(&str, &str); 13] = [
+const PLAINER: [(&str, &str); 17] = [
     ("missing field", "missing key"),
     ("number too large to fit in target type", "the number is too large"),
     ("number too small to fit in target type", "the number is too small"),
     ("` as i128,", "`,"),
     ("expected usize", "expected a whole number"),
+    ("expected u8", "expected a whole number up to 255"),
+    ("expected u16", "expected a whole number up to 65535"),
     ("expected u32", "expected a whole number up to 4294967295"),
     ("expected u64", "expected a whole number"),
     ("expected i64", "expected a whole number"),
@@ -54,11 +56,34 @@ const PLAINER: [(&str, &str); 13] = [
     ("expected a boolean", "expected true or false"),
     ("expected a string", "expected text in quotes"),
     ("expected a map", "expected a table"),
+    ("expected a sequence", "expected a list in [ ], or tables below headings in [[ ]]"),
+    ("expected path string", "expected a path in quotes"),
     ("wanted string or table", "expected a word in quotes"),
 ];
 /// The same, of messages that end with the name of a type.
 const PLAINER_TO_THE_END: [(&str, &str); 2] =
     [("expected enum", "expected a word in quotes"), ("expected struct", "expected a table")];
+
+/// `invalid type: integer `15`, expected true or false`, as users would say it; `None`: it is another message.
+fn misfit(line: &str) -> Option<String> {
+    let rest = line.strip_prefix("invalid type:").or_else(|| line.strip_prefix("invalid value:"))?;
+    let (found, expected) = rest.split_once(", expected ")?;
+    let found = found.trim_start_matches([';', ' ']);
+    let found = match found.split_once(' ') {
+        Some(("integer", value)) => format!("the number {}", value.trim_matches('`')),
+        Some(("floating", value)) => {
+            format!("the number {}", value.trim_start_matches("point ").trim_matches('`'))
+        }
+        Some(("boolean", value)) => format!("the word {} without quotes", value.trim_matches('`')),
+        Some(("string", value)) => format!("the text {value}"),
+        _ => match found {
+            "sequence" => "a list".to_string(),
+            "map" => "a table".to_string(),
+            other => other.to_string(),
+        },
+    };
+    Some(format!("found {found}; expected {expected}"))
+}
 
 /// A message of the TOML library as one line, in plain words, with the nearest valid word. `expected`: the kind of file.
 pub fn plain(message: &str, expected: &str) -> String {
@@ -70,6 +95,9 @@ pub fn plain(message: &str, expected: &str) -> String {
         if let Some(start) = line.find(words) {
             line.replace_range(start.., plainer);
         }
+    }
+    if let Some(found) = misfit(&line) {
+        line = found;
     }
     if !line.contains("expected") {
         line.push_str(&format!("; expected {expected}"));
@@ -103,10 +131,27 @@ mod tests {
         let said = plain("unknown field `flow`, expected one of `title`, `flows`", "a plan");
         assert_eq!(said, "unknown key `flow`, expected one of `title`, `flows`; did you mean `flows`?");
         assert_eq!(plain("missing field `old`", "a plan"), "missing key `old`; expected a plan");
-        assert_eq!(
-            plain("invalid type:\n  integer `1`, expected u64", ""),
-            "invalid type:; integer `1`, expected a whole number"
-        );
+        for (said, meant) in [
+            ("type:\n  integer `1`, expected u64", "the number 1; expected a whole number"),
+            ("value: integer `300`, expected u8", "the number 300; expected a whole number up to 255"),
+            (
+                "type: floating point `1.5`, expected u16",
+                "the number 1.5; expected a whole number up to 65535",
+            ),
+            (
+                "type: boolean `true`, expected a string",
+                "the word true without quotes; expected text in quotes",
+            ),
+            (
+                "type: string \"a, b\", expected a sequence",
+                "the text \"a, b\"; expected a list in [ ], or tables below headings in [[ ]]",
+            ),
+            ("type: sequence, expected path string", "a list; expected a path in quotes"),
+            ("type: map, expected a boolean", "a table; expected true or false"),
+            ("type: integer `1`, expected struct Inner", "the number 1; expected a table"),
+        ] {
+            assert_eq!(plain(&format!("invalid {said}"), ""), format!("found {meant}"));
+        }
     }
 
     #[test]

@@ -48,8 +48,21 @@ pub enum Error {
         source: io::Error,
     },
     /// Another agent.
-    #[error("another agent is at work with {}; expected a cgroup and a folder of pins of its own for each", .0.display())]
-    Taken(PathBuf),
+    #[error(
+        "another agent{} is at work with the {what} {}; expected a {what} of its own for each (`{key}` in the configuration)",
+        process.map(|id| format!(" (process {id})")).unwrap_or_default(),
+        path.display()
+    )]
+    Taken {
+        /// What it holds.
+        what: &'static str,
+        /// The key of the configuration that names it.
+        key: &'static str,
+        /// Where.
+        path: PathBuf,
+        /// The agent's process, where that is known.
+        process: Option<u32>,
+    },
     /// Programs of an agent, which a test sender has not.
     #[error("the programs for peers that have not negotiated are not loaded")]
     NoResume,
@@ -80,7 +93,7 @@ impl Error {
                 self,
                 Self::Cgroup { .. }
                     | Self::Keep { .. }
-                    | Self::Taken(_)
+                    | Self::Taken { .. }
                     | Self::Scope(_)
                     | Self::Copies(_)
                     | Self::FirstReport

@@ -5,9 +5,10 @@ use crate::host;
 use libbpf_rs::{MapMut, OpenMapMut};
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
+use nix::sys::stat;
 use std::fs::{self, DirBuilder, File};
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// The number is that of the layout of `struct connection` (bpf/mobile/state.h).
@@ -22,28 +23,52 @@ pub(super) struct Kept {
     _lock: Flock<File>,
 }
 
+/// What an agent keeps others away from, and the key of its configuration.
+const CGROUP: (&str, &str) = ("cgroup", "cgroup");
+const PINS: (&str, &str) = ("folder of pins", "pin");
+
 /// Keeps others away from a folder while it lives.
-fn lock(folder: File, path: &Path) -> Result<Flock<File>, Error> {
-    lock_as(FlockArg::LockExclusiveNonblock, folder, path)
+fn lock(
+    how: FlockArg,
+    folder: File,
+    path: &Path,
+    what: (&'static str, &'static str),
+) -> Result<Flock<File>, Error> {
+    Flock::lock(folder, how).map_err(|(folder, error)| match error {
+        Errno::EWOULDBLOCK => {
+            Error::Taken { what: what.0, key: what.1, path: path.to_owned(), process: holder(&folder) }
+        }
+        error => Error::Keep { folder: path.to_owned(), source: error.into() },
+    })
 }
 
-fn lock_as(how: FlockArg, folder: File, path: &Path) -> Result<Flock<File>, Error> {
-    Flock::lock(folder, how).map_err(|(_, error)| match error {
-        Errno::EWOULDBLOCK => Error::Taken(path.to_owned()),
-        error => Error::Keep { folder: path.to_owned(), source: error.into() },
+/// A process that has locked this file.
+fn holder(file: &File) -> Option<u32> {
+    let id = file.metadata().ok()?;
+    let (major, minor) = (stat::major(id.dev()), stat::minor(id.dev()));
+    holder_of(&fs::read_to_string("/proc/locks").ok()?, &format!("{major:02x}:{minor:02x}:{}", id.ino()))
+}
+
+/// By the table of /proc/locks (proc_locks(5)): `1: FLOCK ADVISORY WRITE 812 00:1f:123 0 EOF`. Those who wait for a
+/// lock have an arrow after the number.
+fn holder_of(table: &str, file: &str) -> Option<u32> {
+    table.lines().find_map(|line| match line.split_whitespace().collect::<Vec<_>>()[..] {
+        [_, "FLOCK", _, _, process, of, ..] if of == file => process.parse().ok().filter(|id| *id > 0),
+        _ => None,
     })
 }
 
 /// Keeps others away from a cgroup, and from those that it is in or that are in it: a program of a cgroup sees the
 /// sockets of all below. The outer ones are shared with who has another part of them.
 pub(super) fn lock_cgroup(cgroup: File, path: &Path) -> Result<Vec<Flock<File>>, Error> {
-    let mut locks = vec![lock(cgroup, path)?];
+    let mut locks = vec![lock(FlockArg::LockExclusiveNonblock, cgroup, path, CGROUP)?];
     let whole = path.canonicalize().map_err(|source| Error::Cgroup { path: path.to_owned(), source })?;
     // Up to where they are mounted.
     let outer = whole.ancestors().skip(1).take_while(|folder| folder.join(CONTROLLERS).exists());
     for folder in outer {
         let refused = |source| Error::Cgroup { path: folder.to_owned(), source };
-        locks.push(lock_as(FlockArg::LockSharedNonblock, File::open(folder).map_err(refused)?, folder)?);
+        let file = File::open(folder).map_err(refused)?;
+        locks.push(lock(FlockArg::LockSharedNonblock, file, folder, CGROUP)?);
     }
     Ok(locks)
 }
@@ -57,7 +82,8 @@ impl Kept {
             return Err(refused(io::Error::other("not in a bpf file system")));
         }
         DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(refused)?;
-        let lock = lock(File::open(folder).map_err(refused)?, folder)?;
+        let file = File::open(folder).map_err(refused)?;
+        let lock = lock(FlockArg::LockExclusiveNonblock, file, folder, PINS)?;
         Ok(Self { _lock: lock, folder: folder.to_owned(), was_there: folder.join(NAME).exists() })
     }
 
@@ -88,5 +114,45 @@ impl Drop for Kept {
         {
             let _ = fs::remove_dir(parent);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_waits_for_a_lock_does_not_hold_it() {
+        let table = "1: POSIX  ADVISORY  WRITE 11 00:1f:123 0 EOF\n\
+                     2: FLOCK  ADVISORY  WRITE 12 00:1f:1234 0 EOF\n\
+                     3: FLOCK  ADVISORY  READ  13 00:1f:123 0 EOF\n\
+                     3: -> FLOCK  ADVISORY  WRITE 14 00:1f:123 0 EOF\n\
+                     4: FLOCK  ADVISORY  READ  0 08:01:123 0 EOF\n";
+        assert_eq!(holder_of(table, "00:1f:123"), Some(13));
+        assert_eq!(holder_of(table, "00:1f:1234"), Some(12));
+        assert_eq!(holder_of(table, "08:01:123"), None, "of another PID namespace");
+        assert_eq!(holder_of("", "00:1f:123"), None);
+    }
+
+    #[test]
+    fn a_folder_that_is_locked_names_its_holder_and_its_key() {
+        let folder = std::env::temp_dir().join(format!("segue-kept-{}", std::process::id()));
+        fs::create_dir(&folder).expect("a folder");
+        let take = || {
+            let file = File::open(&folder).expect("it is there");
+            lock(FlockArg::LockExclusiveNonblock, file, &folder, PINS)
+        };
+        let held = take().expect("free");
+        let said = take().expect_err("taken").to_string();
+        let expected = format!(
+            "another agent (process {}) is at work with the folder of pins {}; expected a folder of pins of its own \
+             for each (`pin` in the configuration)",
+            std::process::id(),
+            folder.display()
+        );
+        assert_eq!(said, expected);
+        drop(held);
+        assert!(take().is_ok());
+        fs::remove_dir(&folder).expect("ours");
     }
 }

@@ -323,9 +323,10 @@ fn two_agents_are_one_too_many_and_what_a_killed_one_left_is_cleared() {
         let error = world.hosts.mobile.run(|| Agent::start(&config).err()).expect("a second is refused");
         assert!(error.is_users(), "{error}");
         let expected = format!(
-            "another agent is at work with {} (process {}); `segue agent status` asks it",
-            world.control().display(),
-            std::process::id()
+            "another agent (process {}) is at work with the control socket {}; `segue agent status` asks it; expected \
+             `control`, `cgroup` and `pin` of its own for each",
+            std::process::id(),
+            world.control().display()
         );
         assert_eq!(error.to_string(), expected);
         assert_eq!(world.status()["version"], 1);

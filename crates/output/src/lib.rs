@@ -82,15 +82,21 @@ impl Output {
 
     /// Writes the whole result and puts the file in its place.
     pub fn finish(self, content: impl AsRef<[u8]>) -> Result<(), OutputError> {
-        let content = content.as_ref();
+        self.finish_with(|out| out.write_all(content.as_ref()))
+    }
+
+    /// The same for a result that is written piece by piece, as it comes, because it may not fit into memory.
+    pub fn finish_with(
+        self,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), OutputError> {
         match self {
             Self::Stdout => {
                 let mut out = io::stdout().lock();
-                let written = out.write_all(content).and_then(|()| out.flush());
+                let written = write(&mut out).and_then(|()| out.flush());
                 written.map_err(|problem| OutputError { path: "-".into(), problem })
             }
-            Self::Special(path, mut file) => file
-                .write_all(content)
+            Self::Special(path, mut file) => write(&mut file)
                 .and_then(|()| file.flush())
                 .map_err(|problem| OutputError { path, problem: problem.kind().into() }),
             Self::File(path) => {
@@ -101,7 +107,7 @@ impl Output {
                 if let Ok(meta) = std::fs::metadata(&path) {
                     draft.file().set_permissions(meta.permissions()).map_err(fail)?;
                 }
-                draft.file().write_all(content).map_err(|error| fail(error.kind().into()))?;
+                write(draft.file()).map_err(|error| fail(error.kind().into()))?;
                 draft.persist(&path).map_err(fail)
             }
         }

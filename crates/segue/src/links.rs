@@ -8,8 +8,8 @@ use segue_console::{lines, plain_table};
 use segue_export::Output;
 use segue_study::times::time;
 use segue_world::access::{PRESETS, Place, WORDS, opportunities_ms, own_links, variants};
-use segue_world::{Nanos, SECOND};
-use std::fmt::Write;
+use segue_world::{AccessLink, Nanos, SECOND};
+use std::io::{BufWriter, Write};
 
 /// `segue trace-links`.
 #[derive(Debug, Args)]
@@ -91,6 +91,35 @@ fn wrapped_link(head: &str, link: &str, width: usize) -> String {
     text + "\n"
 }
 
+/// Opportunities of a direction at most: files of more would have gigabytes.
+const MOST: u64 = 100_000_000;
+
+/// How many opportunities a direction has, and the last one, ms.
+fn count(link: &AccessLink, place: Place, up: bool, length: Nanos) -> Result<(u64, u64), Failure> {
+    let seconds = |time: Nanos| time as f64 / SECOND as f64;
+    let (mut opportunities, mut last) = (0, 0);
+    for stamp in opportunities_ms(link, place, up, length) {
+        if opportunities == MOST {
+            return Err(Failure::User(format!(
+                "link `{}`: more than {MOST} packets of 1500 bytes within {} s, which is the limit of a trace; \
+                 expected a --length of less than {} s, after which it repeats",
+                link.text,
+                seconds(length),
+                stamp as f64 / 1000.0
+            )));
+        }
+        (opportunities, last) = (opportunities + 1, stamp);
+    }
+    match opportunities {
+        0 => Err(Failure::User(format!(
+            "link `{}`: no packet of 1500 bytes gets through within {} s; expected a longer --length",
+            link.text,
+            seconds(length)
+        ))),
+        _ => Ok((opportunities, last)),
+    }
+}
+
 /// Writes both directions.
 pub fn trace(args: &TraceLinksArgs) -> Result<(), Failure> {
     let link = crate::request::link(&args.link)?;
@@ -104,27 +133,19 @@ pub fn trace(args: &TraceLinksArgs) -> Result<(), Failure> {
     let [down, up] = ["down", "up"].map(|ending| format!("{}.{ending}", args.out));
     let outputs = [Some(Output::open(&down)?), Some(Output::open(&up)?)];
     outputs::spare_links(std::iter::once(&link), outputs.each_ref())?;
-    let mut written = Vec::new();
-    for (output, (up, path)) in outputs.into_iter().flatten().zip([(false, down), (true, up)]) {
-        let stamps = opportunities_ms(&link, place, up, args.length).ok_or_else(|| {
-            let seconds = args.length as f64 / SECOND as f64;
-            Failure::User(format!(
-                "link `{}`: no packet of 1500 bytes gets through within {seconds} s; expected a longer --length",
-                link.text
-            ))
-        })?;
-        let mut text = String::new();
-        for stamp in &stamps {
-            let _ = writeln!(text, "{stamp}");
-        }
-        let kbps = stamps.len() as u64 * 12_000 / stamps.last().copied().unwrap_or(1).max(1);
-        let line = format!("{}: {} opportunities, {kbps} kbit/s\n", path, stamps.len());
-        written.push((output, text, line));
-    }
+    // Both are counted before one is written.
+    let counts = [count(&link, place, false, args.length)?, count(&link, place, true, args.length)?];
     let mut told = String::new();
-    for (output, text, line) in written {
-        output.finish(text).map_err(Failure::writing)?;
-        told.push_str(&line);
+    let directions = [(false, down), (true, up)].into_iter().zip(counts);
+    for (output, ((up, path), (opportunities, last))) in outputs.into_iter().flatten().zip(directions) {
+        let write = |out: &mut dyn Write| {
+            let mut out = BufWriter::new(out);
+            opportunities_ms(&link, place, up, args.length).try_for_each(|stamp| writeln!(out, "{stamp}"))?;
+            out.flush()
+        };
+        output.finish_with(write).map_err(Failure::writing)?;
+        let kbps = opportunities * 12_000 / last.max(1);
+        told.push_str(&format!("{path}: {opportunities} opportunities, {kbps} kbit/s\n"));
     }
     print(&told)
 }

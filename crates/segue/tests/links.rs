@@ -4,6 +4,7 @@ mod folder;
 
 use folder::{segue, stdout};
 use std::path::Path;
+use std::process::Command;
 
 fn here() -> &'static Path {
     Path::new(".")
@@ -52,6 +53,11 @@ fn mistakes_end_with_status_2_and_one_line() {
         ("compare wlan,ecn wlan", "`ecn` marks where a queue would drop early"),
         ("trace-links leo --out x --length 0s", "expected 0.1s to 3600s"),
         ("trace-links 10bit/5ms --out x", "no packet of 1500 bytes gets through within 60 s"),
+        (
+            "trace-links 100gbit/1ms --out x --length 600s",
+            "more than 100000000 packets of 1500 bytes within 600 s, which is the limit of a trace; expected a \
+             --length of less than 12.001 s",
+        ),
         ("trace-links leoo --out x", "did you mean `leo`?"),
         ("compare trace:holes,loss=1% wlan", "line 3: `` is not a number"),
         ("compare trace:back,loss=1% wlan", "line 2: 3 ms comes after 5 ms"),
@@ -84,6 +90,24 @@ fn a_written_trace_can_be_compared() {
     assert_eq!(first, read("day1.down"));
     stdout(&segue(folder.path(), "trace-links lte --out day2 --length 30s --seed 2"));
     assert_ne!(first, read("day2.down"));
+}
+
+/// A fast link's trace goes into its file as it comes: its opportunities alone would need 40 MB here.
+#[test]
+fn a_trace_is_never_in_memory_as_a_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let limited = |megabytes: u64, words: &str| {
+        let line = format!("ulimit -v {}; exec \"$0\" {words}", megabytes << 10);
+        let mut shell = Command::new("sh");
+        shell.current_dir(folder.path()).args(["-c", &line, env!("CARGO_BIN_EXE_segue")]).output().unwrap()
+    };
+    // What the program needs for a trace of no size.
+    let fits = |megabytes: &u64| limited(*megabytes, "trace-links 1mbit/1ms --out small").status.success();
+    let needs = (1..64).map(|step| step * 8).find(fits).expect("some memory");
+    let told = stdout(&limited(needs + 8, "trace-links 1gbit/1ms,up=1mbit --out big"));
+    assert!(told.starts_with("big.down: 5000000 opportunities, 1000000 kbit/s\n"), "{told}");
+    let lines = std::fs::read_to_string(folder.path().join("big.down")).unwrap();
+    assert!(lines.lines().count() == 5_000_000 && lines.ends_with("\n60000\n"));
 }
 
 /// The list can be typed in again, each of it.

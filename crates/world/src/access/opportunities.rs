@@ -7,17 +7,18 @@ use segue_netsim::Nanos;
 const MS: Nanos = 1_000_000;
 
 /// Opportunities of a direction within `length` (ns), whole ms in order: the ends of transmissions of 1500 bytes, one
-/// after the other, rounded up. `None`: there is none.
-pub fn opportunities_ms(link: &AccessLink, place: Place, up: bool, length: Nanos) -> Option<Vec<u64>> {
+/// after the other, rounded up. They are not kept: a fast link has millions of them a second.
+pub fn opportunities_ms(
+    link: &AccessLink,
+    place: Place,
+    up: bool,
+    length: Nanos,
+) -> impl Iterator<Item = u64> + use<> {
     let mut service = link.service(place, up);
     let mut departure = 0;
-    let mut stamps = Vec::new();
-    loop {
+    let stamps = std::iter::repeat_with(move || {
         departure = service.departure(departure, PACKET_BYTES as u32);
-        let stamp = departure.div_ceil(MS);
-        if stamp > length / MS {
-            return (!stamps.is_empty()).then_some(stamps);
-        }
-        stamps.push(stamp);
-    }
+        departure.div_ceil(MS)
+    });
+    stamps.take_while(move |stamp| *stamp <= length / MS)
 }

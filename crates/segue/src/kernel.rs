@@ -143,6 +143,7 @@ fn attach(args: &AttachArgs) -> Result<(), Failure> {
     let options = options(args)?;
     let pin = pin(&args.name.name)?;
     let options = Options { pin: Some(pin.clone()), ..options };
+    warn_of_another(&options);
     sender::attach(&options).map_err(failure)?;
     print(&format!("{}, pinned in {}\n", attached(&options), pin.display()))
 }
@@ -152,12 +153,24 @@ fn attached(options: &Options) -> String {
     format!("{name}: {} around {}, attached to {}", policy.name(), around.name(), cgroup.display())
 }
 
+/// Each sender of a cgroup gives the connections that begin its own congestion control.
+fn warn_of_another(options: &Options) {
+    let cgroup = &options.cgroup;
+    if sender::is_attached(cgroup).unwrap_or(false) {
+        crate::warn([format!(
+            "a sender is attached to {} already: new connections follow the one that is attached last",
+            cgroup.display()
+        )]);
+    }
+}
+
 fn serve(args: &AttachArgs) -> Result<(), Failure> {
     let over = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         signal_hook::flag::register(signal, over.clone()).map_err(Failure::ours)?;
     }
     let options = options(args)?;
+    warn_of_another(&options);
     let mut sender = sender::attach(&options).map_err(failure)?;
     print(&format!("{}, until SIGINT or SIGTERM\n", attached(&options)))?;
     while !over.load(Ordering::Relaxed) {

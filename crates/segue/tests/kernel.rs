@@ -3,7 +3,7 @@
 
 #![cfg(feature = "live")]
 
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 fn segue(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_segue")).args(args).output().expect("segue starts")
@@ -103,6 +103,72 @@ fn what_cannot_be_attached_is_one_line() {
         let text = refused(&["kernel", command, "--name", &name], 2);
         assert!(text.contains("no sender is attached"), "{command}: {text}");
     }
+}
+
+/// A folder of cgroup2 and a sender's name, both of which go also when a test fails.
+struct Own {
+    name: String,
+    cgroup: std::path::PathBuf,
+}
+
+impl Own {
+    fn new(start: &str) -> Self {
+        let name = format!("{start}{}", std::process::id());
+        let cgroup = segue_kernel::host::cgroup2().expect("cgroup2 is mounted").join(&name);
+        std::fs::create_dir(&cgroup).expect("a cgroup");
+        Self { name, cgroup }
+    }
+
+    /// An attach in a network namespace of its own, whose listeners are marked.
+    fn attach(&self, name: &str) -> Command {
+        let mut command = Command::new("unshare");
+        command.args(["--net", env!("CARGO_BIN_EXE_segue"), "kernel", "attach", "--name", name, "--cgroup"]);
+        command.arg(&self.cgroup).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        for name in [&self.name, &format!("{}b", self.name)] {
+            segue(&["kernel", "detach", "--name", name]);
+        }
+        let _ = std::fs::remove_dir(&self.cgroup);
+    }
+}
+
+/// The others are told, and take nothing of the one that is attached away.
+#[test]
+#[ignore = "needs kernel"]
+fn of_several_attaches_at_once_one_succeeds() {
+    let own = Own::new("tr");
+    for round in 0..3 {
+        let all: Vec<_> = (0..3).map(|_| own.attach(&own.name).spawn().expect("it starts")).collect();
+        let all: Vec<_> = all.into_iter().map(|one| one.wait_with_output().expect("it ends")).collect();
+        assert_eq!(all.iter().filter(|one| one.status.success()).count(), 1, "{round}: {all:?}");
+        for other in all.iter().filter(|one| !one.status.success()) {
+            let text = String::from_utf8_lossy(&other.stderr);
+            assert_eq!((other.status.code(), text.lines().count()), (Some(2), 1), "{text}");
+            assert!(text.contains(&format!("'{}' is registered already", own.name)), "{text}");
+        }
+        for command in ["status", "detach"] {
+            let output = segue(&["kernel", command, "--name", &own.name]);
+            assert!(output.status.success(), "{round}: {command}: {output:?}");
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs kernel"]
+fn a_second_sender_on_a_cgroup_is_told() {
+    let own = Own::new("ts");
+    let attach = |name: &str| own.attach(name).output().expect("it starts");
+    let (first, second) = (attach(&own.name), attach(&format!("{}b", own.name)));
+    assert!(first.status.success() && first.stderr.is_empty(), "{first:?}");
+    let text = String::from_utf8_lossy(&second.stderr);
+    assert!(second.status.success() && text.lines().count() == 1, "{second:?}");
+    let warning = format!("segue: warning: a sender is attached to {} already", own.cgroup.display());
+    assert!(text.starts_with(&warning), "{text}");
 }
 
 #[test]

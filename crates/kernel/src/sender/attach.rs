@@ -1,6 +1,7 @@
 //! Loading, attaching, pinning, detaching.
 
 use super::icmp::{Icmp, Request};
+use super::lock::Lock;
 use super::namespace::Namespace;
 use super::pins;
 use super::status::{self, About, Status};
@@ -42,6 +43,8 @@ pub fn attach(options: &Options) -> Result<Sender, Error> {
     check_name(&options.name)?;
     host::require()?;
     let cgroup = Cgroup::open(&options.cgroup)?;
+    // Until everything is pinned, or nothing of it is left.
+    let _lock = options.pin.as_deref().map(Lock::take).transpose()?;
     check_free(&options.name)?;
     check_around(options.around)?;
     let folder = options.pin.as_deref().map(PinFolder::create).transpose()?;
@@ -398,6 +401,7 @@ impl Drop for Sender {
 /// over to cubic. Those of other namespaces keep the congestion control, deaf, until they end. It also removes what an
 /// attach or a detach that was killed has left.
 pub fn detach(pin: &Path) -> Result<(), Error> {
+    let _lock = Lock::take(pin)?;
     if pins::is_empty(pin) {
         // An attach was killed before it pinned.
         remove(pin);

@@ -7,6 +7,7 @@
 mod attach;
 pub(crate) mod icmp;
 mod local_handoff;
+mod lock;
 pub(crate) mod namespace;
 mod pins;
 mod status;

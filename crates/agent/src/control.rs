@@ -287,9 +287,15 @@ enum Heard {
 impl Client {
     fn hear(&mut self) -> Heard {
         let mut octets = [0; 512];
+        let mut over = false;
         loop {
             match self.stream.read(&mut octets) {
-                Ok(0) => return Heard::End,
+                // He has said all, but may still listen.
+                Ok(0) if self.said.is_empty() => return Heard::End,
+                Ok(0) => {
+                    over = true;
+                    break;
+                }
                 Ok(count) => self.said.extend(&octets[..count]),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -301,6 +307,7 @@ impl Client {
         }
         match self.said.iter().position(|octet| *octet == b'\n') {
             Some(end) => Heard::Question(understand(&self.said[..end])),
+            None if over => Heard::Question(understand(&self.said)),
             None => Heard::Nothing,
         }
     }
@@ -404,6 +411,34 @@ mod tests {
         let line = |rate| serde_json::to_vec(&Request::Notify(notify(rate))).expect("JSON");
         assert_eq!(understand(&line(1)), Ok(Request::Notify(notify(1))));
         assert!(understand(&line(0)).is_err_and(|said| said.contains("rate of zero")));
+    }
+
+    /// Answers of an agent to clients that write this and nothing after it.
+    fn answers(writes: &[&str]) -> Vec<String> {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("agent.sock");
+        let mut control = Control::open(&path, None).expect("a socket");
+        let ask = |words: &&str| {
+            let mut stream = UnixStream::connect(&path).expect("it connects");
+            stream.write_all(words.as_bytes()).expect("it is taken");
+            stream.shutdown(std::net::Shutdown::Write).expect("half of it");
+            stream
+        };
+        let streams: Vec<_> = writes.iter().map(ask).collect();
+        // Everything has been written: it comes in with them.
+        control.serve(|_, _| Answer::Now(Reply::Noted));
+        let read = |mut stream: UnixStream| {
+            let mut text = String::new();
+            stream.read_to_string(&mut text).map(|_| text).expect("text")
+        };
+        streams.into_iter().map(read).collect()
+    }
+
+    #[test]
+    fn a_client_that_has_said_all_may_stop_writing() {
+        let said = answers(&["{\"command\":\"status\"}\n", "{\"command\":\"status\"}", "", "{\"comm"]);
+        assert_eq!(said[..3], ["\"noted\"\n", "\"noted\"\n", ""]);
+        assert!(said[3].contains("no question that is known here"), "{}", said[3]);
     }
 
     proptest! {

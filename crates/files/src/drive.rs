@@ -10,7 +10,8 @@ use crate::scenario::without_null;
 use schemars::Schema;
 use segue_study::RequestError;
 use segue_study::drive::{DriveBlock, DrivePlan};
-use segue_study::planned::{StackWords, check_key, planned, routers};
+use segue_study::planned::{StackWords, check_control, check_key, planned};
+use segue_study::router_words::{check_routers, routers};
 use segue_words::quantity;
 use segue_world::access::parse_rate;
 use segue_world::drive::mobility::Drive;
@@ -121,6 +122,14 @@ impl DriveFile {
         })?;
         let (schemes, _) = planned(&names, asked, &settings)
             .map_err(|error| self.bad(place(&error), error.to_string().trim_start_matches("--")))?;
+        check_control(&names, asked.cc)
+            .map_err(|error| self.bad(place(&error), error.to_string().trim_start_matches("--")))?;
+        check_routers(&settings, true, NoticeMode::Instant, &schemes, &of_routers).map_err(|error| {
+            let problem = error.to_string();
+            let place =
+                scenario.settings.keys().find(|key| problem.contains(&format!("`{}`", key.get_ref())));
+            self.bad(place.map_or(0..0, Spanned::span), problem.trim_start_matches("--set: "))
+        })?;
 
         let number = |written: &Option<Spanned<u64>>, or| written.as_ref().map_or(or, |n| *n.get_ref());
         let count = number(&scenario.seeds, 10);

@@ -218,6 +218,10 @@ fn legend(plan: &Plan, columns: &[Column], width: usize) -> String {
         1 => "Each row: one handoff.".to_string(),
         _ => format!("Each row: {handoffs} handoffs."),
     };
+    // Without a long transfer there is no table of transfers.
+    if plan.traffic.as_ref().is_some_and(|traffic| !traffic.has_bulk()) {
+        return wrapped("", &rows, width);
+    }
     let about = format!(
         "{rows} Transfer time: from the completion of the handoff until {} more packets {} are acknowledged \
          (inf: not complete). `segue measures` defines the columns{}.",

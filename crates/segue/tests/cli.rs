@@ -394,6 +394,18 @@ fn mistakes_end_with_status_2_and_one_line() {
         ("compare wlan egprs --set foo=1", "segue schemes NAME lists"),
         ("compare wlan egprs --notice in-band --set notice-delay=1s", "instant notices"),
         ("compare wlan egprs --color blue", "expected one of auto, always, never"),
+        (
+            "compare wlan egprs --schemes cubic --cc bbr",
+            "--cc: `bbr` reaches no scheme: each is a congestion",
+        ),
+        (
+            "compare wlan egprs --set router-buffer=new-lcfd",
+            "`router-buffer` has nothing to act on; expected --kind",
+        ),
+        (
+            "compare wlan egprs --kind bbm --set tunnel=1mbit/1ms",
+            "`tunnel` has nothing to act on; expected router-",
+        ),
         ("schemes sak", "did you mean `sack`"),
         ("completions basch", "did you mean `bash`"),
         ("compare wlan hsdpa --columns mediam", "did you mean `median`"),

@@ -151,3 +151,14 @@ fn mistakes_end_with_status_2_and_one_line() {
         assert!(output.stdout.is_empty(), "{words}");
     }
 }
+
+/// Regular TCP hears of no link: only the bound given the notice, which comes later, changes.
+#[test]
+fn an_error_that_nobody_hears_is_said_to_be_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = |schemes: &str| {
+        let asked = format!("compare wlan egprs --at 5s --schemes {schemes} {ERROR}");
+        stdout(&segue(folder.path(), &asked)).contains("no scheme here is told of the new link")
+    };
+    assert!(said("sack,satcp") && !said("sack,etcp-v1") && !said("sack,mobile"));
+}

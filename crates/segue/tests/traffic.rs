@@ -57,6 +57,11 @@ fn an_application_may_be_alone() {
     let table = stdout(&segue(here, &[&LINKS[..], &how].concat()));
     assert!(table.starts_with("4mbit/20ms -> 4mbit/30ms, make-before-break, traffic request\n"), "{table}");
     assert!(!table.contains("inf") || table.contains("`inf`"), "{table}");
+    // The legend explains what stands in the table, and nothing else.
+    for absent in ["more packets", "Transfer time", "x bound", "new link"] {
+        assert!(!table.contains(absent), "{absent}: {table}");
+    }
+    assert!(table.contains("Each row: one handoff.\n") && table.contains("stalled "), "{table}");
     let row = &rows(&stdout(&segue(here, &[&LINKS[..], &how, &["--json", "-"]].concat())))[0];
     assert_eq!((&row["flows"], &row["bound_s"]), (&0.into(), &0.0.into()));
     assert!(row["transfer_s"]["median"].as_f64().expect("a time") > 0.0);
@@ -204,6 +209,8 @@ fn bad_words_are_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();
     std::fs::write(here.join("a.toml"), "old = 'wlan'\nnew = 'egprs'\ntraffic = 'vidoe'\n").unwrap();
+    std::fs::write(here.join("p.toml"), "old = 'wlan'\nnew = 'egprs'\ntraffic = 'page'\npackets = 50\n")
+        .unwrap();
     std::fs::write(here.join("s.toml"), "old = 'wlan'\nnew = 'egprs'\ntraffic = ['page', 'upload']\n")
         .unwrap();
     std::fs::write(here.join("c.toml"), "old = 'wlan'\nnew = 'egprs'\ncolumns = 'median'\n").unwrap();
@@ -213,6 +220,17 @@ fn bad_words_are_one_line() {
         (&["--traffic", "page", "--set", "traffic=page"], "`traffic` is given twice"),
         (&["--traffic", "page", "--flows", "2"], "expected download or upload beside it"),
         (&["--traffic", "page", "--schemes", "sack,near"], "`near` sends for all flows of one server"),
+        (
+            &["--traffic", "page", "--packets", "500"],
+            "so `packets` has no meaning; expected download or upload",
+        ),
+        (&["--traffic", "page", "--definition", "after-ack"], "so `definition` has no meaning; expected"),
+        (&["--traffic", "page", "--set", "target=in-all"], "so `target` has no meaning; expected"),
+        (&["--traffic", "page", "--set", "starts=5ms"], "so `starts` has no meaning; expected"),
+        (
+            &["run", "p.toml"],
+            "p.toml, line 3, column 11: traffic: there is no long transfer, so `packets` has no",
+        ),
         (&["--traffic", "page", "--report", "x.html"], "expected download among the traffic"),
         (&["run", "a.toml"], "a.toml, line 3, column 11: traffic: unknown `vidoe`"),
         (&["sweep", "a.toml", "--out", "x.parquet"], "a.toml, line 3, column 11: traffic: unknown `vidoe`"),

@@ -4,6 +4,7 @@ use crate::measure::{HandoffRow, Row, Sample};
 use crate::request::{Group, Plan};
 use crate::warnings::warnings;
 use rayon::prelude::*;
+use segue_handoff::Scheme;
 use segue_world::{Experiment, RunRecord, WarmRun};
 
 /// The result of a comparison.
@@ -43,6 +44,15 @@ impl GroupResult {
         let one_seed = self.rows.first().is_some_and(|row| row.seeds == 1 && row.points > 1);
         if one_seed && (self.experiment.old.has_chance() || self.experiment.new.has_chance()) {
             warnings.push("one seed, so that all handoffs meet the same weather: see --seeds".to_string());
+        }
+        let tells = |name: &str| {
+            let mobile = Scheme::build(name, &[]).map(|scheme| scheme.mobile());
+            mobile.is_ok_and(|rule| rule.announces || rule.alone.is_some() || rule.foretells.is_some())
+        };
+        if !self.experiment.notice_error.is_none() && !self.rows.iter().any(|row| tells(&row.scheme)) {
+            warnings.push(
+                "no scheme here is told of the new link, so that --notice-error changes none".to_string(),
+            );
         }
         if self.first_recovery > MOST_IN_FIRST_RECOVERY {
             warnings.push(format!(

@@ -27,6 +27,7 @@ pub mod presentation;
 pub mod quantile;
 pub mod request;
 mod request_error;
+pub mod router_words;
 mod series;
 mod soft;
 pub mod specification;

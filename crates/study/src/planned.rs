@@ -9,7 +9,6 @@ use segue_tcp::StackProfile;
 use segue_tcp::linux::cc::CcName;
 use segue_tcp::profile::{self as profiles, STACK_SETTINGS, stack_names};
 use segue_words::did_you_mean;
-use segue_world::Routers;
 use segue_world::router_settings::ROUTER_SETTINGS;
 
 /// Keys of the bench's own settings.
@@ -166,17 +165,19 @@ fn is_common(key: &str) -> bool {
     BENCH_SETTINGS.contains(&key) || of_stack || ROUTER_SETTINGS.iter().any(|s| s.name == key)
 }
 
-/// The access routers with these settings, of which those that concern others are passed over.
-pub fn routers(settings: &[(String, String)]) -> Result<Routers, RequestError> {
-    let mut routers = Routers::default();
-    for (key, value) in settings {
-        routers.set(key, value).unwrap_or(Ok(())).map_err(|expected| RequestError::Value {
-            key: key.clone(),
-            value: value.clone(),
-            expected: expected.to_string(),
-        })?;
+/// `--cc` beside schemes that are congestion controls themselves would do nothing, unless one of them is that very one.
+pub fn check_control(names: &[String], cc: Option<&str>) -> Result<(), RequestError> {
+    let Some(asked) = cc.map(control_named).transpose()? else { return Ok(()) };
+    let own = |name: &String| regular::control(name);
+    if names.iter().all(|name| own(name).is_some_and(|control| control != asked)) {
+        let problem = format!(
+            "`{}` reaches no scheme: each is a congestion control itself; expected the scheme `{0}`, or one that has no \
+             control of its own, such as sack",
+            asked.name()
+        );
+        return Err(RequestError::List { what: "--cc", problem });
     }
-    Ok(routers)
+    Ok(())
 }
 
 fn stack_named(name: &str) -> Result<StackProfile, RequestError> {
@@ -380,6 +381,23 @@ mod tests {
         ] {
             let error = names_of(&names, stack, cc).unwrap_err();
             assert!(error.contains(said), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_control_that_reaches_no_scheme_is_refused() {
+        let check = |names: &[&str], cc| {
+            let names: Vec<String> = names.iter().map(|name| name.to_string()).collect();
+            check_control(&names, Some(cc)).map_err(|error| error.to_string())
+        };
+        for (names, cc) in [(&["cubic"][..], "bbr"), (&["cubic", "bbr"], "reno")] {
+            let error = check(names, cc).unwrap_err();
+            assert!(error.starts_with(&format!("--cc: `{cc}` reaches no scheme")), "{error}");
+        }
+        for (names, cc) in
+            [(&["cubic", "sack"][..], "bbr"), (&["cubic", "bbr"], "bbr"), (&["etcp-v1"], "bbr")]
+        {
+            assert_eq!(check(names, cc), Ok(()));
         }
     }
 

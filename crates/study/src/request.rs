@@ -2,11 +2,12 @@
 
 use crate::bench::{self, Bench};
 use crate::neighbours::{self, NeighbourWords};
-use crate::planned::{BENCH_SETTINGS, PlannedScheme, StackWords, check_key, planned, routers};
+use crate::planned::{BENCH_SETTINGS, PlannedScheme, StackWords, check_control, check_key, planned};
 pub use crate::request_error::{
     ADDRESS, EVERY, HANDOFFS, LINK_QUEUE, NEIGHBOURS, NOTICE_DELAY, NOTICE_ERROR, OVERLAP, RETURN,
     RequestError, SOFT, STARTS, TARGET, TRAFFIC,
 };
+use crate::router_words::{check_routers, routers};
 use crate::{address, series, soft, traffic};
 use segue_handoff::hn::TELLABLE_PBS;
 use segue_tcp::StackProfile;
@@ -17,6 +18,9 @@ use segue_world::{
     AccessLink, Address, Definition, Experiment, Kind, Nanos, Neighbours, NoticeError, NoticeMode, Routers,
     SECOND, Series, Traffic,
 };
+
+/// P unless it is given.
+pub const PACKETS: u32 = 100;
 
 /// A comparison as the user asks for it.
 #[derive(Clone, Debug)]
@@ -131,7 +135,10 @@ impl Request {
         let Bench { link_queue, starts, in_all } = open;
         let asked = StackWords { stack: self.stack.as_deref(), cc: self.cc.as_deref() };
         let (schemes, stacks) = planned(&self.schemes, asked, &self.settings)?;
+        check_control(&self.schemes, self.cc.as_deref())?;
         check_foretold(&schemes, &routers)?;
+        let breaks = self.kinds.iter().any(|kind| kind.breaks());
+        check_routers(&self.settings, breaks, self.notice, &schemes, &routers)?;
         let neighbours = neighbours.map(|words| words.beside(&schemes, &self.settings)).transpose()?;
         if neighbours.is_some() {
             neighbours::check(&self.at, &self.kinds, self.notice, &schemes, &routers)?;
@@ -153,6 +160,7 @@ impl Request {
         address::check(address, &beside)?;
         if let Some(traffic) = &asked_traffic {
             traffic::check(traffic, &self.flows, &schemes)?;
+            traffic::check_transfers(traffic, &self)?;
         }
         Ok(Plan {
             request: self,

@@ -2,8 +2,8 @@
 
 use super::{FileError, ScenarioFile, SettingWord};
 use segue_study::request::{
-    ADDRESS, EVERY, HANDOFFS, NEIGHBOURS, NOTICE_ERROR, OVERLAP, Plan, RETURN, Request, RequestError, SOFT,
-    TRAFFIC,
+    ADDRESS, EVERY, HANDOFFS, NEIGHBOURS, NOTICE_ERROR, OVERLAP, PACKETS, Plan, RETURN, Request,
+    RequestError, SOFT, TRAFFIC,
 };
 use segue_study::times::{Times, time};
 use segue_world::{Definition, Kind, Nanos, NoticeMode, NoticeWord, SECOND, SimulatedKind};
@@ -92,7 +92,7 @@ impl ScenarioFile {
                 None => ["sack", "etcp-v1"].map(String::from).to_vec(),
             },
             at,
-            packets: scenario.packets.as_ref().map_or(100, |packets| *packets.get_ref()),
+            packets: scenario.packets.as_ref().map_or(PACKETS, |packets| *packets.get_ref()),
             definition: scenario.definition.unwrap_or(Definition::AfterHighest),
             notice: self.notice()?,
             stack: scenario.stack.as_ref().map(|stack| stack.get_ref().clone()),

@@ -25,6 +25,12 @@ pub struct Origin {
 }
 
 impl Origin {
+    /// Of a command line, the program's name first: without what only says how the work is done and shown. Pages
+    /// print the rest, and are the same on any number of threads.
+    pub fn of(words: Vec<String>, version: &'static str) -> Self {
+        Self { command: shell_words::join(without(words, &MANNER)), version }
+    }
+
     /// As the `origin` of results that no simulation made: `program` and `command`, without what only says where
     /// results go and how the work is shown, which no result depends on.
     pub fn json(&self) -> Value {
@@ -33,34 +39,39 @@ impl Origin {
 }
 
 /// Options that no result depends on, and whether a value follows.
-const NO_PART: [(&str, bool); 11] = [
+const NO_PART: [(&str, bool); 7] = [
     ("--json", true),
     ("--csv", true),
     ("--svg", true),
     ("--out", true),
     ("--cache", true),
-    ("--threads", true),
-    ("--progress", true),
-    ("--color", true),
     ("--no-cache", false),
-    ("--quiet", false),
     ("--check", false),
 ];
+
+/// Those among them that say how the work is done and shown.
+const MANNER: [(&str, bool); 4] =
+    [("--threads", true), ("--progress", true), ("--color", true), ("--quiet", false)];
 
 /// A command line without them.
 fn question(command: &str) -> String {
     let Ok(words) = shell_words::split(command) else { return command.to_string() };
+    shell_words::join(without(without(words, &MANNER), &NO_PART))
+}
+
+/// Words of a command line without those options, and without their values where one follows.
+fn without(words: Vec<String>, options: &[(&str, bool)]) -> Vec<String> {
     let mut kept = Vec::new();
     let mut words = words.into_iter();
     while let Some(word) = words.next() {
         let name = word.split_once('=').map_or(word.as_str(), |(name, _)| name);
-        match NO_PART.iter().find(|(option, _)| *option == name) {
+        match options.iter().find(|(option, _)| *option == name) {
             Some((_, true)) if !word.contains('=') => drop(words.next()),
             Some(_) => {}
             None => kept.push(word),
         }
     }
-    shell_words::join(kept)
+    kept
 }
 
 /// Everything that a result depends on, as its JSON holds it. Equal questions have equal ones, whatever asked them.

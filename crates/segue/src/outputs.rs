@@ -227,11 +227,11 @@ fn write_with_metadata(
     }
 }
 
-/// The command line that is running, as a shell takes it, and the version of the program.
+/// The command line that is running, as a shell takes it, without what no result depends on; and the program's version.
 pub fn origin(command_line: &[OsString]) -> Origin {
     let mut words = vec!["segue".to_string()];
     words.extend(command_line.iter().skip(1).map(|word| word.to_string_lossy().into_owned()));
-    Origin { command: shell_words::join(&words), version: crate::args::VERSION }
+    Origin::of(words, crate::args::VERSION)
 }
 
 /// Runs `work` on so many threads; the result does not depend on their number.

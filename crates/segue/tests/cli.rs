@@ -454,6 +454,21 @@ fn case_and_blanks_are_forgiven() {
     }
 }
 
+/// A page prints the command that makes it again, of which the threads are no part.
+#[test]
+fn a_page_is_the_same_on_any_number_of_threads() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("page.html").display().to_string();
+    let page = |more: &[&str]| {
+        let asked = ["compare", "wlan", "egprs", "--at", "2s..4s/1s", "--report", &file];
+        stdout(&segue(&[&asked[..], more].concat()));
+        std::fs::read_to_string(&file).expect("a page")
+    };
+    let plain = page(&[]);
+    assert!(plain.contains("<span>--report</span>") && !plain.contains("--threads"));
+    assert!(plain == page(&["--threads", "1"]) && plain == page(&["--threads=3", "--quiet"]));
+}
+
 #[test]
 fn bad_traces_name_file_and_line() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -4,6 +4,7 @@
 mod message;
 mod table;
 
+use message::with_short_words;
 pub use message::{one_line, printable};
 pub use table::{WHOLE, lines, plain_table};
 
@@ -81,7 +82,11 @@ pub fn exit_status(program: &str, result: Result<(), Failure>) -> u8 {
         Ok(()) | Err(Failure::Closed) => 0,
         Err(failure) => {
             // If even this cannot be written, the status still tells.
-            let _ = writeln!(std::io::stderr(), "{program}: {}", printable(&failure.to_string()));
+            let _ = writeln!(
+                std::io::stderr(),
+                "{program}: {}",
+                printable(&with_short_words(&failure.to_string()))
+            );
             if matches!(failure, Failure::User(_)) { 2 } else { 1 }
         }
     }

@@ -7,6 +7,34 @@ use std::error::Error;
 /// Longest message, characters.
 const LONGEST: usize = 1000;
 
+/// Longest quotation of a user's word in an error, characters.
+const LONGEST_WORD: usize = 100;
+
+/// The beginning of a user's word.
+fn shortened(word: &str) -> String {
+    match word.char_indices().nth(LONGEST_WORD) {
+        Some((end, _)) => format!("{}...", &word[..end]),
+        None => word.to_owned(),
+    }
+}
+
+/// The same message with the beginnings of the words that it quotes in backticks: every second part.
+pub(crate) fn with_short_words(message: &str) -> String {
+    let quotes = message.matches('`').count();
+    let short = |(index, part): (usize, &str)| match index % 2 == 1 && index < quotes {
+        true => shortened(part),
+        false => part.to_owned(),
+    };
+    message.split('`').enumerate().map(short).collect::<Vec<_>>().join("`")
+}
+
+/// Whether it changes how others are read, or is not seen: marks of direction, joiners, breaks, tags (Unicode 16,
+/// Default_Ignorable_Code_Point and Bidi_Control).
+fn is_unseen(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+}
+
 /// A message that quotes the user's words: one line, no control characters, no numbers of errors, not endless.
 pub fn printable(message: &str) -> String {
     let mut text = String::new();
@@ -16,7 +44,7 @@ pub fn printable(message: &str) -> String {
             break;
         }
         match c {
-            c if c.is_control() || c == '\u{feff}' => text.extend(c.escape_unicode()),
+            c if c.is_control() || is_unseen(c) => text.extend(c.escape_unicode()),
             c => text.push(c),
         }
     }
@@ -64,9 +92,10 @@ pub fn one_line(error: &clap::Error) -> String {
 
 /// The fault; `None`: all that is known is the kind of error.
 fn problem(error: &clap::Error) -> Option<String> {
-    let argument = word(error, ContextKind::InvalidArg);
-    let value = word(error, ContextKind::InvalidValue);
-    let command = word(error, ContextKind::InvalidSubcommand);
+    let short = |kind| word(error, kind).map(shortened);
+    let (argument, value) = (short(ContextKind::InvalidArg), short(ContextKind::InvalidValue));
+    let (argument, value) = (argument.as_deref(), value.as_deref());
+    let command = short(ContextKind::InvalidSubcommand);
     let text = match error.kind() {
         ErrorKind::InvalidValue | ErrorKind::ValueValidation if value?.is_empty() => match argument? {
             list if list.contains(",...") => {
@@ -151,6 +180,10 @@ mod tests {
     use clap::{Arg, ArgAction, Command, value_parser};
 
     fn said(words: &str) -> String {
+        said_of(&words.split(' ').collect::<Vec<_>>())
+    }
+
+    fn said_of(words: &[&str]) -> String {
         let run = Command::new("run")
             .arg(Arg::new("count").long("count").value_name("N").value_parser(value_parser!(u8).range(1..=9)))
             .arg(
@@ -167,7 +200,7 @@ mod tests {
             .subcommand_required(true)
             .disable_help_subcommand(true)
             .subcommands([run, Command::new("status")]);
-        let error = program.try_get_matches_from(words.split(' ')).expect_err(words);
+        let error = program.try_get_matches_from(words).expect_err("it is wrong");
         one_line(&error)
     }
 
@@ -233,5 +266,20 @@ mod tests {
     fn a_message_ends() {
         assert_eq!(printable(&"x".repeat(5000)).len(), LONGEST + 3);
         assert_eq!(printable("\u{1b}[31m"), "\\u{1b}[31m");
+        // Right-to-left override (U+202E) would turn the rest of the line around.
+        assert_eq!(printable("a\u{202e}b\u{200b}\u{2028}"), "a\\u{202e}b\\u{200b}\\u{2028}");
+        assert_eq!(printable("Zürich \u{65e5}"), "Zürich \u{65e5}");
+    }
+
+    #[test]
+    fn a_word_is_quoted_by_its_beginning() {
+        let (long, short) = ("ü".repeat(101), format!("{}...", "ü".repeat(100)));
+        let said = with_short_words(&format!("unknown link `{long}`; expected `RATE` in 日"));
+        assert_eq!(said, format!("unknown link `{short}`; expected `RATE` in 日"));
+        // A backtick of the user's own leaves one over, behind which nothing is quoted.
+        let prose = "x".repeat(200);
+        assert_eq!(with_short_words(&format!("a `b`c` {prose}")), format!("a `b`c` {prose}"));
+        let said = said_of(&["program", "run", "a", "--count", &long]);
+        assert!(said.starts_with(&format!("invalid value '{short}' for")), "{said}");
     }
 }

@@ -4,6 +4,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Args, Command};
 use segue_console::Failure;
 use segue_study::measure::Column;
+use segue_study::request::PACKETS;
 use segue_study::times::time;
 use segue_words::quantity;
 use segue_words::{Choice, did_you_mean};
@@ -78,7 +79,7 @@ pub struct BenchArgs {
     #[arg(long, value_parser = choice::<Address>())]
     pub address: Option<Address>,
     /// Packets per transfer
-    #[arg(long, value_name = "P", default_value_t = 100, allow_negative_numbers = true)]
+    #[arg(long, value_name = "P", default_value_t = PACKETS, allow_negative_numbers = true)]
     pub packets: u32,
     /// When the transfer counts as complete
     #[arg(long, value_parser = choice::<Definition>(), default_value = "after-highest")]
@@ -87,7 +88,7 @@ pub struct BenchArgs {
     #[arg(long, value_parser = choice::<NoticeWord>(), default_value = "instant")]
     pub notice: NoticeWord,
     /// Lose the first K of the two copies of an in-band notice
-    #[arg(long, value_name = "K", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=2))]
+    #[arg(long, value_name = "K", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=2), allow_negative_numbers = true)]
     pub notice_loss: u32,
     /// Notices err, by a draw for each handoff: the told rate of the new link by up to that factor, the delay by up to that much, and they come late
     #[arg(long, value_name = "rate=2x,delay=30ms,late=100ms", value_parser = word, allow_hyphen_values = true)]
@@ -190,10 +191,10 @@ pub struct RunArgs {
     #[arg(long, value_name = "FILE")]
     pub svg: Option<String>,
     /// At most N handoff times per seed, evenly spread over those of the file; for drives at most N seeds
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), allow_negative_numbers = true)]
     pub points: Option<u32>,
     /// Worker threads; all cores unless given
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), allow_negative_numbers = true)]
     pub threads: Option<u16>,
 }
 

@@ -54,7 +54,7 @@ pub struct CompareArgs {
     #[command(flatten)]
     pub table: TableArgs,
     /// Worker threads; all cores unless given
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), allow_negative_numbers = true)]
     pub threads: Option<u16>,
 }
 

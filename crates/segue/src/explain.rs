@@ -4,6 +4,7 @@
 mod glossary;
 mod markdown;
 
+use crate::args::forgiven;
 use crate::layout::wrapped;
 use crate::screen::Screen;
 use crate::{Failure, print};
@@ -52,7 +53,13 @@ pub fn run(args: &ExplainArgs, screen: &Screen) -> Result<(), Failure> {
         return print(&overview(screen));
     }
     let name = args.name.join(" ");
-    let explained = answers(name.trim(), screen);
+    // Names of schemes and settings are forgiven their case, as everywhere.
+    let mut explained = answers(name.trim(), screen);
+    for answer in answers(&forgiven(&name), screen) {
+        if !explained.contains(&answer) {
+            explained.push(answer);
+        }
+    }
     if explained.is_empty() {
         let names = names();
         let hint = did_you_mean(&name, names.iter().map(String::as_str));

@@ -103,7 +103,7 @@ pub fn name_own_links(command: &Command) -> Result<(), Failure> {
         #[cfg(feature = "tables")]
         Command::Sweep(_) => true,
         #[cfg(feature = "live")]
-        Command::Lab(_) => true,
+        Command::Lab(args) => !matches!(args.command, lab::LabCommand::Cost(_)),
         #[cfg(feature = "explore")]
         Command::Explore(_) => true,
         _ => false,

@@ -5,7 +5,7 @@ use crate::screen::Screen;
 use crate::{Failure, outputs, print};
 use clap::Args;
 use segue_console::{lines, plain_table};
-use segue_export::Output;
+use segue_export::{Output, in_words};
 use segue_study::times::time;
 use segue_world::access::{PRESETS, Place, WORDS, opportunities_ms, own_links, variants};
 use segue_world::{AccessLink, Nanos, SECOND};
@@ -26,7 +26,7 @@ pub struct TraceLinksArgs {
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
     pub seed: u64,
     /// As the old link of a comparison (1) or as the new one (2), which differ in what is random
-    #[arg(long, value_name = "1|2", value_parser = clap::value_parser!(u8).range(1..=2), default_value_t = 1)]
+    #[arg(long, value_name = "1|2", value_parser = clap::value_parser!(u8).range(1..=2), default_value_t = 1, allow_negative_numbers = true)]
     pub place: u8,
 }
 
@@ -131,7 +131,17 @@ pub fn trace(args: &TraceLinksArgs) -> Result<(), Failure> {
     }
     let place = Place { seed: args.seed, link: args.place.into() };
     let [down, up] = ["down", "up"].map(|ending| format!("{}.{ending}", args.out));
-    let outputs = [Some(Output::open(&down)?), Some(Output::open(&up)?)];
+    // Standard output, which other outputs may be, has no place for two traces.
+    let open = |path: &String| {
+        Output::open(path).map_err(|error| {
+            let problem = in_words(&error.problem);
+            Failure::User(format!(
+                "--out {}: cannot write {path}: {problem}; expected names in a writable folder",
+                args.out
+            ))
+        })
+    };
+    let outputs = [Some(open(&down)?), Some(open(&up)?)];
     outputs::spare_links(std::iter::once(&link), outputs.each_ref())?;
     // Both are counted before one is written.
     let counts = [count(&link, place, false, args.length)?, count(&link, place, true, args.length)?];

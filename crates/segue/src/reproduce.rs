@@ -1,6 +1,6 @@
 //! `segue reproduce`.
 
-use crate::args::key_value;
+use crate::args::{forgiven, key_value};
 use crate::screen::Screen;
 use crate::{Failure, outputs, print, progress};
 use clap::Args;
@@ -44,7 +44,7 @@ pub struct ReproduceArgs {
     #[arg(long, value_name = "DIR", default_value = "reproduction")]
     pub out: String,
     /// Handoff times of each bar, and most seeds of a drive, for a quick look; verdicts are meant for 200
-    #[arg(long, value_name = "N", default_value_t = ALL_POINTS, value_parser = clap::value_parser!(u8).range(1..=200))]
+    #[arg(long, value_name = "N", default_value_t = ALL_POINTS, value_parser = clap::value_parser!(u8).range(1..=200), allow_negative_numbers = true)]
     pub points: u8,
     /// Try another reading: a setting of a scheme or stack, beside those of the ledger; may be repeated
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
@@ -56,7 +56,7 @@ pub struct ReproduceArgs {
     #[arg(long)]
     pub no_cache: bool,
     /// Worker threads; all cores unless given
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), allow_negative_numbers = true)]
     pub threads: Option<u16>,
 }
 
@@ -242,10 +242,13 @@ fn choose<'a>(papers: &'a [Paper], args: &ReproduceArgs) -> Result<Vec<Choice<'a
         |paper: &'a Paper| Choice { paper, figures: paper.figures.iter().collect(), only_figures: false };
     let Some(name) = &args.paper else { return Ok(papers.iter().map(whole).collect()) };
     let ids = || papers.iter().map(|paper| paper.id.as_str());
-    let paper = papers.iter().find(|paper| paper.id == *name).ok_or_else(|| unknown("paper", name, ids()))?;
+    let paper = papers
+        .iter()
+        .find(|paper| paper.id == forgiven(name))
+        .ok_or_else(|| unknown("paper", name, ids()))?;
     let Some(name) = &args.figure else { return Ok(vec![whole(paper)]) };
     let ids = || paper.figures.iter().map(|figure| figure.id.as_str());
-    let figure = paper.figures.iter().find(|figure| figure.id == *name);
+    let figure = paper.figures.iter().find(|figure| figure.id == forgiven(name));
     let figure = figure.ok_or_else(|| unknown("figure", name, ids()))?;
     Ok(vec![Choice { paper, figures: vec![figure], only_figures: true }])
 }

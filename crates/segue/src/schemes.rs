@@ -1,5 +1,6 @@
 //! `segue schemes`: names, stacks, settings, sources, link presets.
 
+use crate::args::forgiven;
 use crate::layout::wrapped;
 use crate::screen::Screen;
 use crate::{Failure, print};
@@ -28,7 +29,8 @@ pub struct SchemesArgs {
 pub fn run(args: &SchemesArgs, screen: &Screen) -> Result<(), Failure> {
     let width = screen.width;
     let mut text = String::new();
-    match args.name.as_deref() {
+    // Names are forgiven their case, as everywhere.
+    match args.name.as_deref().map(forgiven).as_deref() {
         None => overview(&mut text, width),
         Some(name) => match StackProfile::named(name) {
             Some(stack) => describe_stack(&mut text, &stack, width),

@@ -31,7 +31,7 @@ pub struct SweepArgs {
     #[arg(long, value_name = "I/N", value_parser = Shard::from_str, allow_hyphen_values = true)]
     pub shard: Option<Shard>,
     /// Worker threads; all cores unless given
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), allow_negative_numbers = true)]
     pub threads: Option<u16>,
 }
 

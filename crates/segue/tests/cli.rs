@@ -394,6 +394,12 @@ fn mistakes_end_with_status_2_and_one_line() {
         ("compare wlan egprs --set foo=1", "segue schemes NAME lists"),
         ("compare wlan egprs --notice in-band --set notice-delay=1s", "instant notices"),
         ("compare wlan egprs --color blue", "expected one of auto, always, never"),
+        ("compare wlan egprs --threads -1", "invalid value '-1' for '--threads <N>': expected 1 to 1024"),
+        (
+            "compare wlan egprs --notice-loss -1",
+            "invalid value '-1' for '--notice-loss <K>': expected 0 to 2",
+        ),
+        ("run a.toml --points -1", "invalid value '-1' for '--points <N>': expected 1 to 4294967295"),
         (
             "compare wlan egprs --schemes cubic --cc bbr",
             "--cc: `bbr` reaches no scheme: each is a congestion",
@@ -406,7 +412,12 @@ fn mistakes_end_with_status_2_and_one_line() {
             "compare wlan egprs --kind bbm --set tunnel=1mbit/1ms",
             "`tunnel` has nothing to act on; expected router-",
         ),
+        (
+            "trace-links leo --out /proc/nowhere/leo",
+            "--out /proc/nowhere/leo: cannot write /proc/nowhere/leo.down: there is no such folder; expected names in a",
+        ),
         ("schemes sak", "did you mean `sack`"),
+        ("reproduce Daniel-Kojo-2009-Multiflow fig99", "unknown figure `fig99`"),
         ("completions basch", "did you mean `bash`"),
         ("compare wlan hsdpa --columns mediam", "did you mean `median`"),
         ("compare wlan hsdpa --columns q1,q1", "`q1` is given twice"),
@@ -454,6 +465,24 @@ fn case_and_blanks_are_forgiven() {
     }
 }
 
+/// Where a name is all that is asked for.
+#[test]
+fn names_are_forgiven_their_case() {
+    for (plain, meant) in [
+        ("schemes etcp-v1", "schemes Etcp-V1"),
+        ("schemes linux-6.12", "schemes LINUX-6.12"),
+        ("explain etcp-v1", "explain Etcp-V1"),
+        ("explain router-buffer", "explain Router-Buffer"),
+        ("explain vs first", "explain VS First"),
+    ] {
+        let [plain, meant] = [plain, meant].map(|line| stdout(&segue(&line.split(' ').collect::<Vec<_>>())));
+        assert_eq!(plain, meant);
+    }
+    // A word of the glossary, and a scheme.
+    let both = stdout(&segue(&["explain", "SACK"]));
+    assert!(both.starts_with("Word SACK") && both.contains("Scheme sack: regular TCP"), "{both}");
+}
+
 /// A page prints the command that makes it again, of which the threads are no part.
 #[test]
 fn a_page_is_the_same_on_any_number_of_threads() {
@@ -493,14 +522,15 @@ fn bad_traces_name_file_and_line() {
 #[test]
 fn hostile_words_are_quoted_harmlessly() {
     let long = "x".repeat(100_000);
-    for word in ["x\ny", "\u{1b}[31mred", &long] {
+    for word in ["x\ny", "\u{1b}[31mred", "wlan\u{202e}nalw", &long] {
         for args in [["compare", word, "wlan"], ["schemes", word, ""]] {
             let args: Vec<&str> = args.into_iter().filter(|arg| !arg.is_empty()).collect();
             let output = segue(&args);
             let message = String::from_utf8_lossy(&output.stderr).into_owned();
             assert_eq!(output.status.code(), Some(2), "{message}");
             assert_eq!(message.lines().count(), 1, "{message}");
-            assert!(message.len() < 2_000 && !message.contains('\u{1b}'), "{message}");
+            assert!(message.len() < 2_000 && !message.contains(['\u{1b}', '\u{202e}']), "{message}");
+            assert!(!message.contains(&long[..101]), "{message}");
         }
     }
 }

@@ -212,7 +212,8 @@ static inline u32 segue_near_filled(u32 rtt_us, u64 speed)
 	return segue_saturate(rtt_us * speed / SEGUE_NEAR_PACKET_BITS);
 }
 
-/* 8.7: packets of a question, as far as the window has so many. */
+/* 8.7: packets of a question, as far as the window has so many. Fewer than two are none: the
+ * last one has to have waited behind another. */
 static inline u32 segue_near_train(const struct segue_near_flow *flow, u64 speed)
 {
 	return segue_min(SEGUE_NEAR_TRAIN, segue_near_filled(flow->rtt_us, speed) +
@@ -227,6 +228,8 @@ static inline u64 segue_near_pace(struct segue_near_flow *flow, const struct seg
 	const u32 train = segue_near_train(flow, speed);
 	u32 left;
 
+	if (train < 2)
+		return speed;
 	if (flow->asks == SEGUE_NEAR_ASKS) {
 		flow->asks = SEGUE_NEAR_LEAVES;
 		flow->sent = (u8)out->sent;
@@ -254,7 +257,7 @@ static inline void segue_near_hears(struct segue_near_flow *flow, const struct s
 	const u32 slot_us = segue_near_slot_us(speed);
 	u32 waited_us;
 
-	if (flow->asks != SEGUE_NEAR_LEAVES && flow->asks != SEGUE_NEAR_AWAITS)
+	if (train < 2 || (flow->asks != SEGUE_NEAR_LEAVES && flow->asks != SEGUE_NEAR_AWAITS))
 		return;
 	if (!out->rtt_us || !flow->least_us || (s32)ahead_us < (s32)((train - 2) * slot_us / 2))
 		return;

@@ -448,5 +448,11 @@ pub fn near_question() -> Vec<(NearEvent, NearAnswer)> {
     ];
     // One that left later than all of them: they were sent again, and no round trip tells. It is asked in the next one.
     let again = [(hears(9_000, 19_940, 28_940), lasts(0, 6400)), (leaves(13, 40_000), lasts(0, 12_800))];
-    [&asked[..], &no, &asked, &yes, &asked, &again].concat()
+    // 19.94 ms have one slot of each of eight flows, 15 ms, and none of sixteen: they ask nothing, and hear nothing.
+    let alone = [(8, [2, 2], 800), (16, [1, 1], 400)].map(|(flows, windows, kbps)| {
+        let hears = hears(400, 19_940, 29_000);
+        let told = Hears(with_flows(bbm("6400/9", "6400/9"), flows), 0);
+        [(told, Claims(windows)), (leaves(7, 0), lasts(0, kbps)), (hears, lasts(0, kbps))]
+    });
+    [&asked[..], &no, &asked, &yes, &asked, &again, &alone.concat()].concat()
 }

@@ -10,11 +10,11 @@ use super::estimate::{Estimate, Estimates, Told};
 use super::event::Event;
 use super::links::Links;
 use super::order::{Moved, Order, Outage};
-use super::pace::{ONE_BY_ONE, pace, packet};
 use super::round::{Cause, Refused, Round, WatchStatus};
 use super::settings::Settings;
 use ipnet::IpNet;
 use segue_kernel::mobile::{Notice, Pass};
+use segue_mobile::notices::Pace;
 use segue_policy::Notice as Handoff;
 use segue_policy::wire::ReportType;
 use std::collections::{BTreeSet, VecDeque};
@@ -40,11 +40,7 @@ struct Running {
     round: Round,
     began: u64,
     next: u64,
-    tick: u64,
-    budget: u32,
-    /// So many connections are still to be told one by one, and the time between them.
-    singly: u32,
-    apart: u64,
+    pace: Pace,
 }
 
 /// The agent's decisions.
@@ -330,11 +326,7 @@ impl Rounds {
             self.end(now, false);
             return self.orders.pop_front();
         }
-        let (tick, budget) = match running.singly {
-            0 => (running.tick, running.budget),
-            _ => (running.apart, 1),
-        };
-        running.singly = running.singly.saturating_sub(1);
+        let (budget, tick) = running.pace.next()?;
         running.next = (now + tick).min(running.began + self.settings.limit.max(1));
         Some(Order::Pass(budget))
     }
@@ -387,12 +379,11 @@ impl Rounds {
         });
         let scope = self.links.scope(&watched.to);
         // A notice leaves over the present link, also one of a link to come.
-        let (tick, budget) = pace(present.unwrap_or(estimate).up_kbps, self.settings.copies);
-        let singly = if kind == ReportType::Completed && pending.disconnected { ONE_BY_ONE } else { 0 };
-        // No faster than the uplink takes them.
-        let apart = packet(estimate.rate_kbps).max(tick / u64::from(budget));
-        self.running =
-            Some(Running { watched: index, round, began: now, next: now, tick, budget, singly, apart });
+        let mut pace = Pace::over(present.unwrap_or(estimate).up_kbps, self.settings.copies.into());
+        if kind == ReportType::Completed && pending.disconnected {
+            pace = pace.after_outage(estimate.rate_kbps);
+        }
+        self.running = Some(Running { watched: index, round, began: now, next: now, pace });
         self.orders.push_back(Order::Begin(notice, scope, own));
         if kind == ReportType::Completed && pending.disconnected {
             self.orders.push_back(Order::Resume(Outage {

@@ -40,4 +40,5 @@ pub use phas::Phas;
 pub use registry::Scheme;
 pub use router::{Holder, RouterRule};
 pub use scheme::{Entry, HandoffScheme, Needs, SchemeError, SettingInfo};
+pub use segue_mobile::notices::Pace;
 pub use segue_policy::{Link, Rule};

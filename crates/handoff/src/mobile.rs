@@ -2,6 +2,7 @@
 //! sender. Only the rule; who runs the mobile enacts it.
 
 use crate::hn_option::{Encoding, Start};
+use segue_mobile::notices::Pace;
 use segue_policy::Link;
 use segue_tcp::Nanos;
 
@@ -10,7 +11,7 @@ use segue_tcp::Nanos;
 pub struct MobileRule {
     /// It sends the notice on completion.
     pub announces: bool,
-    /// After a disconnection it tells its flows one after the other, each a packet of the new link later.
+    /// It tells its flows at the agent's pace ([`Pace`]); else all of them at once.
     pub spaces: bool,
     /// It closes its window before a disconnection.
     pub window: Option<WindowRule>,
@@ -30,11 +31,11 @@ impl Default for MobileRule {
 }
 
 impl MobileRule {
-    /// Time between the notices of two flows: the agent's pace after an outage (`pace::packet`).
-    pub fn apart(&self, new_link: Link, disconnected: bool) -> Nanos {
-        const MS: Nanos = 1_000_000;
-        let packet = 1500 * 8 * MS / Nanos::from(new_link.rate_kbps.max(1));
-        if self.spaces && disconnected { packet.clamp(MS, 50 * MS) } else { 0 }
+    /// The pace at which it tells its flows of `new_link`, in so many copies over an uplink of `up_kbps`; `None`: all
+    /// at once.
+    pub fn pace(&self, new_link: Link, up_kbps: u32, copies: u32, disconnected: bool) -> Option<Pace> {
+        let pace = self.spaces.then(|| Pace::over(up_kbps, copies))?;
+        Some(if disconnected { pace.after_outage(new_link.rate_kbps) } else { pace })
     }
 }
 

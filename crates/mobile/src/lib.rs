@@ -1,10 +1,11 @@
 //! Rules of a mobile alone at a handoff, beside senders that know nothing of it (docs/reference/mobile.md): when it
 //! says what after an outage ([`resume`]), which time stamps it does not echo ([`echo`]), and how far it bounds its
-//! windows on a slower link ([`window`]).
+//! windows on a slower link ([`window`]). And how fast it tells those who do ([`notices`]).
 //!
 //! No sockets, no clock, no packets: times and counts go in, what is to be done comes out. The agent and the simulator
 //! run the same code. Times are ns.
 
 pub mod echo;
+pub mod notices;
 pub mod resume;
 pub mod window;

@@ -218,6 +218,13 @@ impl Receiver {
         }
     }
 
+    /// `ack`, which carries nothing, with `option` if that fits beside its SACK blocks, and the bytes that links charge.
+    pub fn beside(&self, ack: &Segment, option: CarriedOption) -> Option<(Segment, u32)> {
+        let mut with = *ack;
+        self.add_option(&mut with, option);
+        (ack.option.is_empty() && with.sack == ack.sack).then(|| (with, self.charged(&with)))
+    }
+
     /// Adds a packet to what has been received.
     fn insert(&mut self, seq: u32) -> Arrival {
         if seq < self.rcv_nxt {
@@ -357,6 +364,31 @@ mod tests {
             assert_eq!((ack.sack.len(), bytes), (0, 40 + 12 + 12));
             let (ack, bytes) = notice(&NS2_SACK1, carried); // no time stamps, and options are free
             assert_eq!((ack.sack.len(), bytes), (3, 40 + 3 * 8));
+        }
+    }
+
+    /// As the kernel asks for options of programs after it has written its SACK blocks (`tcp_established_options`): 40
+    /// octets hold time stamps, 12, these 12, and one block, 4 + 8, and no second one. Links charge a kernel's stack
+    /// nothing for it (`charged_header`).
+    #[test]
+    fn an_ack_of_its_own_carries_what_fits_beside_its_blocks() {
+        for (profile, charged) in [(&RFC, 12), (&crate::profile::LINUX_6_12, 0)] {
+            let mut receiver = crate::AnyReceiver::new(profile);
+            let mut sender = crate::Sender::new(profile, 0, ());
+            sender.open(10);
+            let mut packet = sender.poll_transmit(0).unwrap().segment;
+            receiver.on_segment(0, &packet);
+            receiver.poll_transmit();
+            (packet.syn, packet.payload) = (false, profile.mss);
+            let option = CarriedOption::new(&[253, 12, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9]).unwrap();
+            let mut carry = |seq| {
+                packet.seq = seq;
+                receiver.on_segment(0, &packet);
+                let (ack, bytes) = receiver.poll_transmit().unwrap();
+                receiver.beside(&ack, option).map(|(with, more)| (with.option == option, more - bytes))
+            };
+            assert_eq!(carry(3), Some((true, charged)), "{}", profile.name);
+            assert_eq!(carry(5), None, "{}", profile.name);
         }
     }
 

@@ -4,6 +4,7 @@ mod alone;
 mod flow;
 mod flow_state;
 mod opening;
+mod pending;
 
 pub use alone::Arrived;
 pub use flow::{receiving_flow, sending_flow};
@@ -14,9 +15,7 @@ use crate::link_time::Standing;
 use crate::packet::{Packet, Signal};
 use crate::wheel::Wheel;
 use segue_handoff::claim::Claim;
-use segue_handoff::{
-    Act, Announcement, Announcer, Encoding, Link, Listener, LoggedScheme, News, Notice, Phas,
-};
+use segue_handoff::{Act, Announcement, Announcer, Encoding, Listener, LoggedScheme, News, Notice, Phas};
 use segue_netsim::{LinkId, Nanos, Net, PacketId, TimerId};
 use segue_tcp::receiver::Arrival;
 use segue_tcp::segment::{CarriedOption, Timestamps};
@@ -334,8 +333,8 @@ pub struct ReceivingFlow {
     pub announcer: Announcer,
     /// The report that rides on the ACK after the one for the SYN.
     pub first_report: Option<CarriedOption>,
-    /// A notice that it is still to send: when, of which link, and in how many copies.
-    pub due: Option<(Nanos, Link, u32)>,
+    /// A notice for which it is not yet this flow's turn.
+    pending: Option<pending::Pending>,
     /// Opens the connection, where the mobile has to.
     pub opening: Option<Opening>,
     /// Suppresses ACKs of what routers forwarded, where a scheme has it so.
@@ -376,6 +375,9 @@ impl Mobile {
             if let Some(report) = state.first_report.take() {
                 state.receiver.carry(report);
             }
+            if let Some(pending) = &mut state.pending {
+                ack = pending.on_own_ack(&state.receiver, ack);
+            }
             if state.phas.as_mut().is_none_or(|filter| filter.on_ack(ack.0.ack)) {
                 if state.memory.acknowledges(net.now(), &ack.0, self.stale) {
                     ack.0 = alone::unechoed(ack.0);
@@ -389,7 +391,7 @@ impl Mobile {
         if let Some(deadline) = state.receiver.deadline() {
             net.arm(state.timer, deadline);
         }
-        if let Some((at, ..)) = state.due {
+        if let Some(at) = state.pending.as_ref().and_then(pending::Pending::due) {
             net.arm(state.timer, at);
         }
         if let Some(opening) = &state.opening {
@@ -515,8 +517,8 @@ impl Mobile {
             self.open(net, index.into());
         }
         let state = &mut self.flows[usize::from(index)];
-        if let Some((_, link, copies)) = state.due.take_if(|due| due.0 <= now) {
-            self.tell(net, index.into(), copies, |announcer| announcer.completed(link));
+        if let Some(pending) = state.pending.take_if(|pending| pending.due().is_some_and(|at| at <= now)) {
+            self.tell(net, index.into(), pending.copies, |_| pending.option);
         }
         self.pump(net, self.first.0 + index);
     }
@@ -545,28 +547,6 @@ impl Mobile {
     ) {
         for flow in 0..self.flows.len() {
             self.tell(net, flow, copies, |announcer| announcer.announce(what, encoding));
-        }
-    }
-
-    /// Sends `copies` pure ACKs of each flow that report a completed handoff to `link`, those of each flow `apart` later
-    /// than those of the one before.
-    pub fn announce<O: HostObserver>(
-        &mut self,
-        net: &mut Net<Packet, O>,
-        link: Link,
-        copies: u32,
-        apart: Nanos,
-    ) {
-        let now = net.now();
-        for flow in 0..self.flows.len() {
-            let at = now + flow as Nanos * apart;
-            let state = &mut self.flows[flow];
-            state.due = (at > now).then_some((at, link, copies));
-            if at > now {
-                net.arm(state.timer, at);
-            } else {
-                self.tell(net, flow, copies, |announcer| announcer.completed(link));
-            }
         }
     }
 

@@ -416,6 +416,13 @@ impl LinuxReceiver {
         (ack, charged_header(&self.profile, &ack))
     }
 
+    /// `ack`, which carries nothing, with `option` if that fits beside its SACK blocks, and the bytes that links charge.
+    pub fn beside(&self, ack: &Segment, option: CarriedOption) -> Option<(Segment, u32)> {
+        let mut with = *ack;
+        self.add_option(&mut with, option);
+        (ack.option.is_empty() && with.sack == ack.sack).then(|| (with, charged_header(&self.profile, &with)))
+    }
+
     /// Adds a carried option, in place of the SACK blocks if they do not all fit beside it.
     fn add_option(&self, ack: &mut Segment, option: CarriedOption) {
         ack.option = option;

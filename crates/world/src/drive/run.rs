@@ -251,7 +251,8 @@ impl DriveExperiment {
                 mn.flows.iter_mut().for_each(|flow| flow.receiver.set_dsack(true));
             }
             if in_band {
-                mn.announce(net, new_link, copies, rule.apart(new_link, true));
+                let up_kbps = u32::try_from(stay.link.up.mean_rate() / 1000).unwrap_or(u32::MAX);
+                mn.announce(net, new_link, copies, rule.pace(new_link, up_kbps, copies, true));
             }
         });
         if in_band {

@@ -303,12 +303,15 @@ impl<W: HostObserver> Completed<W> {
         heard: u32,
         notices: &[Notice; 2],
     ) {
+        let [_, up] = notices;
         let notice = &notices[usize::from(self.fork.experiment.is_upward())];
         match lead::start_rule(&self.fork.experiment, scheme) {
             Some(rule) => mn.foretell(net, Announcement::Finish, rule.encoding, heard),
             None => {
-                let apart = scheme.mobile().apart(notice.new_link, notice.disconnected != 0);
-                mn.announce(net, notice.new_link, heard, apart);
+                let disconnected = notice.disconnected != 0;
+                let up_kbps = up.new_link.rate_kbps;
+                let pace = scheme.mobile().pace(notice.new_link, up_kbps, heard, disconnected);
+                mn.announce(net, notice.new_link, heard, pace);
             }
         }
     }

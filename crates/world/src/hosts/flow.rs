@@ -42,7 +42,7 @@ pub fn receiving_flow(id: u16, profile: &StackProfile, timer: TimerId, link: Lin
         timer,
         announcer,
         first_report,
-        due: None,
+        pending: None,
         opening: None,
         phas: None,
         memory: alone::Memory::default(),

@@ -1,37 +1,82 @@
-//! Notices of one mobile's flows, one after the other (docs/reference/near.md, 8.6).
+//! Notices of one mobile's flows at the agent's pace (docs/reference/near.md, 8.6).
 
 use crate::support::*;
-use segue_handoff::Scheme;
+use segue_handoff::{Occasion, Scheme};
 use segue_netsim::{Nanos, SECOND};
-use segue_world::trace::{What, trace};
+use segue_world::trace::{Trace, What, trace};
 use segue_world::{Experiment, Kind, NoticeMode};
 
-/// After a disconnection they are a packet of 800 kbit/s apart, 15 ms. Without one all leave at once.
+fn handoff(kind: Kind, flows: usize, new: &str, at: Nanos) -> Trace {
+    let near = Scheme::build("near", &[("enact".into(), "linux".into())]).expect("a scheme");
+    let e = Experiment {
+        notice: NoticeMode::InBand { lost: 0 },
+        kind,
+        flows,
+        stack: stack("linux-6.12"),
+        ..experiment("2mbit/30ms", new)
+    };
+    trace(&e, at, &[&near]).remove(0)
+}
+
+/// Whose ACKs have a notice, and when they leave, from `completion` on.
+fn told(trace: &Trace, completion: Nanos) -> Vec<(Nanos, u16)> {
+    let told = |event: &segue_world::trace::Event| match &event.what {
+        What::Sent(packet) if !packet.data && !packet.segment.option.is_empty() => {
+            (event.at >= completion).then_some((event.at, packet.flow))
+        }
+        _ => None,
+    };
+    trace.events.iter().filter_map(told).collect()
+}
+
+/// After a disconnection they are a packet of 800 kbit/s apart, 15 ms.
 #[test]
 fn flows_are_told_one_by_one_after_a_disconnection() {
-    let near = Scheme::build("near", &[("enact".into(), "linux".into())]).expect("a scheme");
-    for (kind, completion, apart) in [(Kind::Bbm(SECOND), 4 * SECOND, 15 * MS), (Kind::Mbb, 3 * SECOND, 0)] {
-        let e = Experiment {
-            notice: NoticeMode::InBand { lost: 0 },
-            kind,
-            flows: 3,
-            stack: stack("linux-6.12"),
-            ..experiment("2mbit/30ms", "800kbit/60ms")
-        };
-        let trace = trace(&e, 3 * SECOND, &[&near]).remove(0);
-        let told: Vec<_> = trace
-            .events
-            .iter()
-            .filter_map(|event| match &event.what {
-                What::Sent(packet) if !packet.data && !packet.segment.option.is_empty() => {
-                    (event.at >= completion).then_some((event.at, packet.flow))
-                }
-                _ => None,
-            })
-            .collect();
-        let first = told[0].1;
-        let expected: Vec<_> =
-            (0..3).flat_map(|flow| [(completion + Nanos::from(flow) * apart, first + flow); 2]).collect();
-        assert_eq!(told, expected, "{kind:?}");
+    let completion = 4 * SECOND;
+    let told = told(&handoff(Kind::Bbm(SECOND), 3, "800kbit/60ms", 3 * SECOND), completion);
+    let expected: Vec<_> =
+        (0..3).flat_map(|flow| [(completion + Nanos::from(flow) * 15 * MS, flow); 2]).collect();
+    assert_eq!(told, expected);
+}
+
+/// Without one two flows at a time, in four ACKs of 84 octets, which half of 800 kbit/s carries in 6.72 ms. A flow's
+/// own ACKs carry two more before its turn, and none after it.
+#[test]
+fn flows_are_told_at_half_the_uplink_without_a_disconnection() {
+    let completion = 3 * SECOND;
+    let told = told(&handoff(Kind::Mbb, 8, "800kbit/60ms", completion), completion);
+    let turn = |flow: u16| completion + Nanos::from(flow / 2) * 6_720_000;
+    let mut own = 0;
+    for flow in 0..8 {
+        let of_flow = || told.iter().filter(|(_, of)| *of == flow).map(|(at, _)| *at);
+        assert_eq!(of_flow().filter(|&at| at == turn(flow)).count(), 2, "{flow}");
+        let before = of_flow().filter(|&at| at < turn(flow)).count();
+        assert!(
+            before <= 2 && of_flow().all(|at| at <= turn(flow)),
+            "{flow}: {:?}",
+            of_flow().collect::<Vec<_>>()
+        );
+        own += before;
     }
+    assert!(own > 0, "eight flows of 2 Mbit/s have sent no ACK in 20 ms");
+}
+
+/// The uplink's queue holds five packets. In one burst, six ACKs of 32 would pass. Those of the old link's data go over
+/// it, too, and one copy of a notice may be lost, but not both.
+#[test]
+fn each_of_sixteen_flows_is_told_over_a_queue_of_five() {
+    let at = 3 * SECOND;
+    let trace = handoff(Kind::Mbb, 16, "200kbit/100ms,up-queue=5", at);
+    let mut heard: Vec<_> = trace
+        .events
+        .iter()
+        .filter_map(|event| match &event.what {
+            What::Decided { flow, decision } if matches!(decision.occasion, Occasion::Notice(_)) => {
+                Some(*flow)
+            }
+            _ => None,
+        })
+        .collect();
+    heard.sort_unstable();
+    assert_eq!(heard, (0..16).collect::<Vec<_>>());
 }

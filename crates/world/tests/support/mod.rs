@@ -496,7 +496,7 @@ impl Twin {
         let new: Link = self.notice().new_link;
         self.sim.with_node(MN, |node, net| {
             let BenchNode::Mobile(mn) = node else { return };
-            mn.announce(net, new, copies, 0);
+            mn.announce(net, new, copies, None);
         });
         self
     }

@@ -1,0 +1,81 @@
+//! Notices of a completed handoff that are told at a pace: who is told when, and what flows do whose turn has not come.
+//! As the agent does it (docs/guide/agent.md, "Recipients and times of notices").
+
+use super::{HostObserver, Mobile};
+use crate::packet::Packet;
+use segue_handoff::{Link, Pace};
+use segue_netsim::{Nanos, Net, SECOND};
+use segue_tcp::AnyReceiver;
+use segue_tcp::segment::{CarriedOption, Segment};
+
+/// So long after the handoff the agent stops to send ACKs for a notice (its `limit`, unless set).
+const LIMIT: Nanos = SECOND;
+
+/// A flow's notice until its turn.
+#[derive(Clone, Debug)]
+pub(super) struct Pending {
+    /// The turn; none: only the flow's own ACKs carry the notice.
+    turn: Option<Nanos>,
+    pub(super) option: CarriedOption,
+    /// ACKs for it when the turn comes.
+    pub(super) copies: u32,
+    /// The flow's own ACKs that still carry it.
+    marked: u32,
+}
+
+impl Pending {
+    pub(super) fn due(&self) -> Option<Nanos> {
+        self.turn
+    }
+
+    /// An ACK that the flow sends anyway, and the bytes that links charge for it. SACK blocks go before.
+    pub(super) fn on_own_ack(&mut self, receiver: &AnyReceiver, ack: (Segment, u32)) -> (Segment, u32) {
+        let with = if self.marked > 0 { receiver.beside(&ack.0, self.option) } else { None };
+        self.marked -= u32::from(with.is_some());
+        with.unwrap_or(ack)
+    }
+}
+
+impl Mobile {
+    /// Reports a completed handoff to `link` by `copies` pure ACKs of each flow: at `pace`, or of all at once. Until its
+    /// turn a flow carries the notice on as many of its own ACKs.
+    pub fn announce<O: HostObserver>(
+        &mut self,
+        net: &mut Net<Packet, O>,
+        link: Link,
+        copies: u32,
+        pace: Option<Pace>,
+    ) {
+        let now = net.now();
+        let turns = turns(pace, self.flows.len(), now);
+        for (flow, turn) in turns.into_iter().enumerate() {
+            let state = &mut self.flows[flow];
+            state.pending = None;
+            if turn == Some(now) {
+                self.tell(net, flow, copies, |announcer| announcer.completed(link));
+            } else if state.receiver.rcv_nxt() > 0 {
+                let option = state.announcer.completed(link);
+                state.pending = Some(Pending { turn, option, copies, marked: copies });
+                if let Some(at) = turn {
+                    net.arm(state.timer, at);
+                }
+            }
+        }
+    }
+}
+
+/// When each flow's turn is; none beyond [`LIMIT`].
+fn turns(pace: Option<Pace>, flows: usize, now: Nanos) -> Vec<Option<Nanos>> {
+    let Some(pace) = pace else { return vec![Some(now); flows] };
+    let mut turns = Vec::with_capacity(flows);
+    let mut at = now;
+    for (budget, tick) in pace {
+        if turns.len() >= flows || at >= now + LIMIT {
+            break;
+        }
+        turns.extend(std::iter::repeat_n(Some(at), (budget as usize).min(flows - turns.len())));
+        at += tick;
+    }
+    turns.resize(flows, None);
+    turns
+}

@@ -28,6 +28,7 @@ pub mod rlci;
 pub mod router;
 pub mod rtt_jump;
 pub mod satcp;
+mod schedule;
 pub mod scheme;
 pub mod tcp_ho;
 

@@ -7,56 +7,31 @@
 
 use crate::mobile::MobileRule;
 use crate::notice::Notice;
+use crate::schedule::{self, MS, Schedule};
 use crate::scheme::{Entry, HandoffScheme, Needs, SchemeError, SettingInfo, Settings, described, set_all};
-use segue_policy::Kind;
 use segue_tcp::linux::cc::CcName;
 use segue_tcp::{Advice, Advisor, Nanos, View};
 
-const MS: Nanos = 1_000_000;
 /// The flag is up so long before a handover, and for so long.
 const LEAD: Nanos = 500 * MS;
 const DURATION: Nanos = 2_300 * MS;
-/// The schedule may err by so much.
-const MOST_ERROR: Nanos = 1_000 * MS;
 
 /// One flow's flag.
-#[derive(Clone, Debug, Default)]
-pub struct Satcp {
-    /// How late the schedule has a handover, less [`MOST_ERROR`], so that it is not negative.
-    error: Nanos,
-    /// When the flag goes up, and when it goes down.
-    up: Option<Nanos>,
-    down: Option<Nanos>,
-}
+#[derive(Clone, Debug)]
+pub struct Satcp(Schedule);
 
 impl Satcp {
-    const SETTINGS: Settings<1> =
-        [("schedule-error", "0s", "how late the schedule has a handover, up to 1s; with a minus: how early")];
-
-    /// `200ms`, `-0.2s`: ns from `-MOST_ERROR` on.
-    fn error(text: &str) -> Option<Nanos> {
-        let (early, time) = text.strip_prefix('-').map_or((false, text), |time| (true, time));
-        let error = Nanos::from(Kind::Us.parse(time)?) * 1000;
-        (error <= MOST_ERROR).then(|| if early { MOST_ERROR - error } else { MOST_ERROR + error })
-    }
+    const SETTINGS: Settings<1> = [schedule::ERROR];
 }
 
 impl Advisor for Satcp {
     #[inline]
     fn deadline(&self) -> Option<Nanos> {
-        match (self.up, self.down) {
-            (Some(up), Some(down)) => Some(up.min(down)),
-            (up, down) => up.or(down),
-        }
+        self.0.deadline()
     }
 
     fn on_deadline(&mut self, now: Nanos, _view: &View) -> Advice {
-        let rises = self.up.is_some_and(|up| up <= now);
-        if rises {
-            self.up = None;
-        }
-        self.down = rises.then_some(now + DURATION);
-        Advice { hurry: Some(rises), ..Advice::default() }
+        Advice { hurry: Some(self.0.rises(now)), ..Advice::default() }
     }
 }
 
@@ -70,15 +45,11 @@ impl HandoffScheme for Satcp {
     const NEEDS: Needs = Needs::Control(CcName::Cubic);
 
     fn build(name: &str, settings: &[(String, String)]) -> Result<Self, SchemeError> {
-        let mut made = Self { error: MOST_ERROR, ..Self::default() };
-        set_all((name, &Self::SETTINGS), settings, |key, value| match key {
-            "schedule-error" => {
-                let error = Self::error(value).ok_or("a time up to 1s such as 200ms or -0.5s");
-                Some(error.map(|error| made.error = error))
-            }
-            _ => None,
+        let mut schedule = Schedule::new(LEAD, DURATION);
+        set_all((name, &Self::SETTINGS), settings, |key, value| {
+            (key == schedule::ERROR.0).then(|| schedule.set_error(value))
         })?;
-        Ok(made)
+        Ok(Self(schedule))
     }
 
     fn settings(_name: &str) -> Vec<SettingInfo> {
@@ -90,13 +61,12 @@ impl HandoffScheme for Satcp {
         MobileRule { announces: false, ..MobileRule::default() }
     }
 
-    /// When the flag goes up; where the schedule is late by more than the flag's lead, at the handover.
     fn schedule(&self) -> Option<Nanos> {
-        Some((LEAD + MOST_ERROR).saturating_sub(self.error))
+        Some(self.0.read_before())
     }
 
     fn on_schedule(&mut self, at: Nanos) {
-        self.up = Some((at + self.error).saturating_sub(LEAD + MOST_ERROR));
+        self.0.read(at);
     }
 
     /// The flag rises on the way to the handover.
@@ -105,7 +75,7 @@ impl HandoffScheme for Satcp {
     }
 
     fn remembers_as(&self, other: &Self) -> bool {
-        self.error == other.error
+        self.0.errs_as(&other.0)
     }
 
     fn on_notice(&mut self, _view: &View, _notice: &Notice) -> Advice {

@@ -10,7 +10,8 @@ import io
 import pathlib
 import subprocess
 
-PAIRS = pathlib.Path(__file__).resolve().parent / "rivals" / "pairs.toml"
+RIVALS = pathlib.Path(__file__).resolve().parent / "rivals"
+PAIRS, LEO = RIVALS / "pairs.toml", RIVALS / "leo.toml"
 MEMORIES = ["0.5", "1", "2", "4"]
 MEMORY_PAIRS = [("50mbit/20ms", "10mbit/30ms"), ("10mbit/30ms", "50mbit/20ms"), ("leo", "5g"), ("wifi6", "5g")]
 
@@ -54,6 +55,17 @@ def memories(segue: str) -> None:
             print(case(same[0]), " | ".join(cells), "|")
 
 
+def schedules(segue: str) -> None:
+    """Prints senders with a schedule and without: the rows of leo.toml, and LeoCC's control by itself."""
+    told = rows(segue, "run", str(LEO))
+    asked = "--kind mbb,bbm --disconnect 80ms --packets 5000 --stack linux-6.12/leocc --schemes sack".split()
+    for old, new in dict.fromkeys((row["old"], row["new"]) for row in told):
+        told += [row | {"scheme": "linux-6.12/leocc"} for row in rows(segue, "compare", old, new, *asked)]
+    for column, digits in (("over_bound_median", 2), ("drops", 0)):
+        print(f"\nleo.toml, {column}\n")
+        table(told, column, digits)
+
+
 def main() -> None:
     """Prints all tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -65,6 +77,7 @@ def main() -> None:
         table(of_pairs, column, 2)
     print("\ncareful-resume, its memory of the window times the truth: over_bound_median / drops\n")
     memories(segue)
+    schedules(segue)
 
 
 if __name__ == "__main__":

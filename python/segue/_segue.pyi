@@ -130,7 +130,7 @@ def compare(
     handoffs: int | None = None,
     every: _Time | None = None,
     stack: str | None = None,
-    cc: Literal["cubic", "reno", "bbr", "bbr3"] | None = None,
+    cc: Literal["cubic", "reno", "bbr", "bbr3", "leocc"] | None = None,
     settings: _Settings | None = None,
     seed: int | None = None,
     seeds: int | None = None,
@@ -164,7 +164,7 @@ def trace(
     notice_error: str | None = None,
     neighbours: str | None = None,
     stack: str | None = None,
-    cc: Literal["cubic", "reno", "bbr", "bbr3"] | None = None,
+    cc: Literal["cubic", "reno", "bbr", "bbr3", "leocc"] | None = None,
     settings: _Settings | None = None,
     seed: int | None = None,
 ) -> Trace: ...

@@ -88,7 +88,7 @@ impl Comparison {
 ///     traffic: what the user does, measured by class, such as 'download,video,page'.
 ///     handoffs, every: several handoffs in a row and the time between their beginnings, such as 3 and '15s'.
 ///     stack: one stack for all schemes in place of their own.
-///     cc: congestion control of a stack that has a choice, such as 'linux-6.12': 'cubic', 'reno', 'bbr' or 'bbr3'.
+///     cc: congestion control of a stack that has a choice, such as 'linux-6.12': 'cubic', 'reno', 'bbr', 'bbr3' or 'leocc'.
 ///     settings: settings of schemes and stacks by name.
 ///     seed, seeds: first seed and number of seeds, whose handoffs are pooled; 1 and 1 unless given.
 ///     threads: all cores unless given. The result does not depend on it.

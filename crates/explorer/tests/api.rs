@@ -158,7 +158,7 @@ fn allowed(endpoint: &str) -> impl Strategy<Value = String> + use<> {
         let runs = |name: &str| match name {
             "cubic" | "bbr" | "bbr3" => stack.starts_with("linux-6."),
             "near" => !shared,
-            "backoff-reset" | "quic-reset" | "careful-resume" | "satcp" | "rtt-jump" => {
+            "backoff-reset" | "quic-reset" | "careful-resume" | "satcp" | "leocc" | "rtt-jump" => {
                 stack.is_empty() && !shared
             }
             _ => alone || at_senders(name),

@@ -16,6 +16,7 @@ pub mod header;
 pub mod hn;
 pub mod hn_option;
 mod kernel;
+pub mod leocc;
 pub mod mobile;
 pub mod near;
 pub mod notice;

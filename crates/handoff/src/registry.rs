@@ -237,6 +237,8 @@ schemes! {
     CarefulResume(crate::careful_resume::CarefulResume),
     /// A schedule of handoffs.
     Satcp(crate::satcp::Satcp),
+    /// The same, and a control that measures anew.
+    Leocc(crate::leocc::Leocc),
     /// Detectors of longer paths.
     RttJump(crate::rtt_jump::RttJump),
 }

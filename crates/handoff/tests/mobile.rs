@@ -41,7 +41,7 @@ fn hn_foretells() {
 
 /// Schemes with a rule of their own for the mobile: it has another part, or none.
 fn quiet(name: &str) -> bool {
-    ["freeze", "hn", "satcp", "rtt-jump"].contains(&name)
+    ["freeze", "hn", "satcp", "leocc", "rtt-jump"].contains(&name)
         || name.starts_with("buffer-")
         || name.starts_with("mobile")
 }
@@ -49,7 +49,7 @@ fn quiet(name: &str) -> bool {
 /// The sender finds out by its schedule, or by its round trips.
 #[test]
 fn nobody_announces_what_the_sender_finds_out() {
-    for name in ["satcp", "rtt-jump"] {
+    for name in ["satcp", "leocc", "rtt-jump"] {
         let rule = Scheme::build(name, &[]).unwrap().mobile();
         assert_eq!(rule, MobileRule { announces: false, ..MobileRule::default() }, "{name}");
     }

@@ -7,7 +7,7 @@ use segue_draw::Marker::{Diamond, Dot, Down, OpenDiamond, OpenDown, OpenSquare, 
 use segue_draw::{Hue, Look, Marker, Series};
 
 /// Names of the registry (`segue schemes`), and at last a sender of the laboratory that reacts to nothing.
-const SCHEMES: [(&str, Hue, Marker); 39] = [
+const SCHEMES: [(&str, Hue, Marker); 40] = [
     ("sack", Grey, Dot),
     ("newreno", Grey, Square),
     ("reno", Grey, Up),
@@ -45,6 +45,7 @@ const SCHEMES: [(&str, Hue, Marker); 39] = [
     ("quic-reset", Rose, Diamond),
     ("careful-resume", Green, Diamond),
     ("satcp", Orange, Up),
+    ("leocc", Blue, Up),
     ("rtt-jump", Brown, Diamond),
     ("unaware", Violet, Diamond),
 ];

@@ -283,7 +283,7 @@ fn overview(screen: &Screen) -> String {
         }
         text.push_str(&wrapped(&format!("  rules of {family}: "), &names.join("; "), screen.width));
     }
-    text.push_str("  sections of the specification: 0 to 11.5, such as 2.2\n");
+    text.push_str("  sections of the specification: 0 to 11.6, such as 2.2\n");
     text.push_str("  open points of the papers, and our choices: 9.1 to 9.39\n");
     text.push_str("  papers: 000 to 004\n");
     text.push_str("  schemes, stacks and settings: segue schemes lists them\n");

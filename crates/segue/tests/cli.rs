@@ -337,7 +337,7 @@ fn mistakes_end_with_status_2_and_one_line() {
         ("man --out /proc/nowhere", "cannot write manual pages to /proc/nowhere: "),
         (
             "schemes linux-6.12/bbr2",
-            "stack `linux-6.12` has no congestion control `bbr2`; expected one of cubic, reno, bbr, bbr3; did you mean",
+            "stack `linux-6.12` has no congestion control `bbr2`; expected one of cubic, reno, bbr, bbr3, leocc; did you mean",
         ),
         ("schemes rfc/bbr", "stack `rfc` has no choice of congestion control; expected rfc alone"),
         ("schemes linux-6.21", "unknown scheme or stack `linux-6.21`; did you mean `linux-6.1"),

@@ -35,7 +35,7 @@ fn compare(more: &[&str]) -> Vec<serde_json::Value> {
 
 #[test]
 fn cc_is_the_name_after_the_slash() {
-    for control in ["cubic", "reno", "bbr", "bbr3"] {
+    for control in ["cubic", "reno", "bbr", "bbr3", "leocc"] {
         let name = format!("linux-6.12/{control}");
         let option = compare(&["--stack", "linux-6.12", "--cc", control]);
         assert_eq!(option, compare(&["--stack", &name]), "{control}");
@@ -193,8 +193,13 @@ fn the_old_stack_warns_and_names_the_new_one() {
 }
 
 #[test]
-fn bbr3_is_listed_as_not_held_against_a_kernel() {
-    for words in [&["schemes", "bbr3"][..], &["schemes", "linux-6.12/bbr3"], &["compare", "--help"]] {
+fn what_is_not_held_against_a_kernel_is_listed_so() {
+    for words in [
+        &["schemes", "bbr3"][..],
+        &["schemes", "linux-6.12/bbr3"],
+        &["schemes", "linux-6.12/leocc"],
+        &["compare", "--help"],
+    ] {
         let said = printed(words).split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(said.contains("not held against a kernel"), "{words:?}: {said}");
     }
@@ -212,7 +217,7 @@ fn run_file(folder: &Path, name: &str, content: &str, command: &[&str]) -> Strin
 fn every_command_runs_on_it() {
     let folder = tempfile::tempdir().expect("a folder");
     let out = |name: &str| folder.path().join(name).display().to_string();
-    for cc in ["cubic", "bbr", "bbr3"] {
+    for cc in ["cubic", "bbr", "bbr3", "leocc"] {
         let captures = out(cc);
         let words = [
             "trace",

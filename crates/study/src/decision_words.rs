@@ -35,6 +35,7 @@ pub fn advice_in_words(decision: &Decision) -> String {
         hold_window,
         probe_head,
         hurry,
+        reconfigures,
         min_rtt,
         ask_again: _,
     } = decision.advice;
@@ -78,6 +79,8 @@ pub fn advice_in_words(decision: &Decision) -> String {
         (hold_window == Some(false), "cwnd free"),
         (hurry == Some(true), "CUBIC in a hurry"),
         (hurry == Some(false), "CUBIC as usual"),
+        (reconfigures == Some(true), "LeoCC awaits another path"),
+        (reconfigures == Some(false), "LeoCC awaits no other path"),
         (probe_head, "first unacknowledged packet sent whatever is known of it"),
     ];
     let acts = acts.into_iter().filter(|act| act.0).map(|act| act.1.to_string());
@@ -280,11 +283,12 @@ mod tests {
             hold_window: Some(true),
             probe_head: true,
             hurry: Some(true),
+            reconfigures: Some(true),
             min_rtt: Some(220_000_000),
             ask_again: true,
         };
         let words = advice_in_words(&decision(all, &[]));
-        assert_eq!(words.split(", ").count(), 26);
+        assert_eq!(words.split(", ").count(), 27);
         assert!(words.contains("paced at 200 kbit/s"), "{words}");
         let beyond = Advice { send_new: true, beyond_window: true, ..Advice::default() };
         assert_eq!(decision_in_words(&decision(beyond, &[])), "one new packet sent whatever the window");

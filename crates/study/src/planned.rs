@@ -302,7 +302,7 @@ mod tests {
     #[test]
     fn a_congestion_control_is_a_part_of_the_stack_name() {
         let linux = Some("linux-6.12");
-        for control in ["bbr", "bbr3", "cubic", "reno"] {
+        for control in ["bbr", "bbr3", "cubic", "leocc", "reno"] {
             let name = format!("linux-6.12/{control}");
             for stack in ["linux-6.12", &name] {
                 let found = names_of(&["etcp-v1"], Some(stack), Some(control));
@@ -330,10 +330,12 @@ mod tests {
         assert_eq!(names_of(&["reno"], Some("rfc"), None), Ok(vec!["rfc"]));
     }
 
-    /// Nothing asked for is ignored: `rtt-jump` is BBR's, `satcp` CUBIC's.
+    /// Nothing asked for is ignored: `rtt-jump` is BBR's, `satcp` CUBIC's, `leocc` LeoCC's.
     #[test]
     fn a_scheme_that_needs_a_control_refuses_another() {
-        for (scheme, needed, other) in [("satcp", "cubic", "bbr"), ("rtt-jump", "bbr", "cubic")] {
+        for (scheme, needed, other) in
+            [("satcp", "cubic", "bbr"), ("leocc", "leocc", "bbr"), ("rtt-jump", "bbr", "cubic")]
+        {
             let (own, foreign) = (format!("linux-6.12/{needed}"), format!("linux-6.12/{other}"));
             let linux = Some("linux-6.12");
             for (stack, cc) in [
@@ -376,7 +378,7 @@ mod tests {
                 ["sack"],
                 Some("linux-6.12"),
                 Some("cubik"),
-                "one of bbr, bbr3, cubic, reno; did you mean `cubic`?",
+                "one of bbr, bbr3, cubic, leocc, reno; did you mean `cubic`?",
             ),
         ] {
             let error = names_of(&names, stack, cc).unwrap_err();

@@ -208,6 +208,8 @@ pub struct Advice {
     /// Whether from now on CUBIC keeps W_max at a timeout, and climbs back to it in a ninth of its time (a kernel's
     /// alone).
     pub hurry: Option<bool>,
+    /// Whether the path is about to change, as LeoCC hears it (a kernel's alone).
+    pub reconfigures: Option<bool>,
     /// The path's smallest round trip is this one, for a control that keeps it (BBR; a kernel's alone).
     pub min_rtt: Option<Nanos>,
     /// Ask [`Advisor::on_deadline`] at once, which is told the time (a kernel's alone).

@@ -314,6 +314,8 @@ const LEFT_OUT: &str =
     "unlike Linux: packets of one segment, no TSQ, Fast Open, MTU probing or metrics cache";
 const BBR3: &str =
     "unlike Linux: BBR version 3 of the draft, paced by TCP's own timer; not held against a kernel";
+const LEOCC: &str =
+    "unlike Linux: LeoCC of its kernel module, paced by TCP's own timer; not held against a kernel";
 
 /// A kernel with one of its congestion controls; what is set here beside the kernel's own rules is the reference's.
 const fn kernel(name: &'static str, release: Release, control: CcName) -> StackProfile {
@@ -323,11 +325,17 @@ const fn kernel(name: &'static str, release: Release, control: CcName) -> StackP
             (Release::V6_12, CcName::Bbr3) => {
                 "Linux 6.12.117, rule by rule, with BBR of draft-ietf-ccwg-bbr; not held against a kernel; HZ 250"
             }
+            (Release::V6_12, CcName::Leocc) => {
+                "Linux 6.12.117, rule by rule, with LeoCC of its kernel module; not held against a kernel; HZ 250"
+            }
             (Release::V6_12, _) => {
                 "Linux 6.12.117, rule by rule (net/ipv4/tcp_*.c), HZ 250; held against the kernel packet by packet"
             }
             (Release::V6_18, CcName::Bbr3) => {
                 "Linux 6.18, whose rules are those of 6.12 here, with BBR of draft-ietf-ccwg-bbr; not held against a kernel; HZ 250"
+            }
+            (Release::V6_18, CcName::Leocc) => {
+                "Linux 6.18, whose rules are those of 6.12 here, with LeoCC of its kernel module; not held against a kernel; HZ 250"
             }
             (Release::V6_18, _) => {
                 "Linux 6.18, whose rules are those of 6.12 here; not held against a kernel; HZ 250"
@@ -339,6 +347,7 @@ const fn kernel(name: &'static str, release: Release, control: CcName) -> StackP
             CcName::Bbr => {
                 &[TIMERS, RECOVERY_BY_CONTROL, "BBR version 1, paced by TCP's own timer", LEFT_OUT]
             }
+            CcName::Leocc => &[TIMERS, RECOVERY_BY_CONTROL, LEOCC, LEFT_OUT],
             CcName::Bbr3 => &[TIMERS, RECOVERY_BY_CONTROL, BBR3, LEFT_OUT],
         },
         kernel: Some(LinuxSettings {
@@ -364,16 +373,21 @@ pub const LINUX_6_12_BBR: StackProfile = kernel("linux-6.12/bbr", Release::V6_12
 /// The same with BBR version 3.
 pub const LINUX_6_12_BBR3: StackProfile = kernel("linux-6.12/bbr3", Release::V6_12, CcName::Bbr3);
 
+/// The same with LeoCC.
+pub const LINUX_6_12_LEOCC: StackProfile = kernel("linux-6.12/leocc", Release::V6_12, CcName::Leocc);
+
 /// Stacks that are a kernel's own.
-pub const KERNELS: [StackProfile; 8] = [
+pub const KERNELS: [StackProfile; 10] = [
     LINUX_6_12,
     LINUX_6_12_RENO,
     LINUX_6_12_BBR,
     LINUX_6_12_BBR3,
+    LINUX_6_12_LEOCC,
     kernel("linux-6.18/cubic", Release::V6_18, CcName::Cubic),
     kernel("linux-6.18/reno", Release::V6_18, CcName::Reno),
     kernel("linux-6.18/bbr", Release::V6_18, CcName::Bbr),
     kernel("linux-6.18/bbr3", Release::V6_18, CcName::Bbr3),
+    kernel("linux-6.18/leocc", Release::V6_18, CcName::Leocc),
 ];
 
 /// Every stack that can be named.

@@ -51,6 +51,8 @@ pub(super) fn advice(decision: &Decision) -> AdviceLine {
         (advice.hold_window == Some(false), "free_window"),
         (advice.hurry == Some(true), "hurry"),
         (advice.hurry == Some(false), "no_hurry"),
+        (advice.reconfigures == Some(true), "reconfigures"),
+        (advice.reconfigures == Some(false), "no_reconfiguration"),
         (advice.min_rtt.is_some(), "min_rtt"),
         (advice.probe_head, "probe_head"),
     ];

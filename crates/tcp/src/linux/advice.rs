@@ -77,6 +77,9 @@ impl<A: Advisor> LinuxSender<A> {
         if let Some(hurries) = advice.hurry {
             self.control.hurry(hurries);
         }
+        if let Some(is_near) = advice.reconfigures {
+            self.control.reconfigures(is_near);
+        }
         if let Some(held) = advice.hold_window {
             self.window_held = held;
         }

@@ -367,7 +367,7 @@ impl<A: Advisor> LinuxSender<A> {
             let advice = self.advisor.on_deadline(now, &view);
             self.take(&advice);
             // A flag of the control makes nothing leave.
-            if advice.hurry.is_none() {
+            if advice.hurry.is_none() && advice.reconfigures.is_none() {
                 self.follow(&advice);
             }
         }

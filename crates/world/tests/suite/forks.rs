@@ -2,7 +2,9 @@
 
 use crate::support::*;
 use segue_netsim::Nanos;
-use segue_tcp::profile::{FREEBSD5_NEWRENO, LINUX, LINUX_6_12, LINUX_6_12_BBR, NS2_SACK1};
+use segue_tcp::profile::{
+    FREEBSD5_NEWRENO, LINUX, LINUX_6_12, LINUX_6_12_BBR, LINUX_6_12_LEOCC, NS2_SACK1, StackProfile,
+};
 use segue_world::{Definition, Experiment, Kind, NoticeMode, RunRecord, WarmRun};
 
 const SCHEMES: [&str; 13] = [
@@ -234,11 +236,17 @@ fn a_withheld_notice_leaves_plain_tcp_of_linux() {
 /// makes a difference.
 #[test]
 fn a_schedule_is_read_before_the_handoff() {
-    let errs = |error| scheme_with("satcp", &[("schedule-error", error)]);
-    let schemes = [scheme("satcp"), errs("-1s"), errs("1s")];
+    for (name, stack) in [("satcp", LINUX_6_12), ("leocc", LINUX_6_12_LEOCC)] {
+        a_schedule_of(name, stack);
+    }
+}
+
+fn a_schedule_of(name: &str, stack: StackProfile) {
+    let errs = |error| scheme_with(name, &[("schedule-error", error)]);
+    let schemes = [scheme(name), errs("-1s"), errs("1s")];
     let mut differ = 0;
     for experiment in handoffs() {
-        let experiment = Experiment { stack: LINUX_6_12, ..experiment };
+        let experiment = Experiment { stack, ..experiment };
         let (mut with, mut without) = (WarmRun::new(experiment.clone()), WarmRun::new(experiment.clone()));
         with.follow(&schemes);
         for at in times() {

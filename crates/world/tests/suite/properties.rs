@@ -31,7 +31,7 @@ const SCHEMES: [&str; 20] = [
 ];
 
 /// Those that need a kernel's stack.
-const ON_KERNELS: [&str; 5] = ["backoff-reset", "quic-reset", "careful-resume", "satcp", "rtt-jump"];
+const ON_KERNELS: [&str; 6] = ["backoff-reset", "quic-reset", "careful-resume", "satcp", "leocc", "rtt-jump"];
 
 /// Rates spread evenly over the decades, delays over the papers' range.
 fn any_link() -> impl Strategy<Value = String> {

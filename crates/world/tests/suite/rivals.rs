@@ -1,7 +1,7 @@
 //! Rival policies at work (algorithms.md, section 11), where physics says what must come of them.
 
 use crate::support::*;
-use segue_tcp::profile::LINUX_6_12_BBR;
+use segue_tcp::profile::{LINUX_6_12_BBR, LINUX_6_12_LEOCC};
 use segue_world::{Experiment, NoticeMode};
 
 /// The round trip grows sixteenfold at an equal rate. BBR's window is two of the old path's BDP, an eighth of the new
@@ -27,5 +27,21 @@ fn a_path_that_is_not_longer_shows_no_jump() {
     for at in [4_000, 5_300, 7_100].map(|at| at * MS) {
         let [plain, sees] = ["sack", "rtt-jump"].map(|name| run(&alike, at, &scheme(name)));
         assert_eq!(sees, plain, "at {at}");
+    }
+}
+
+/// The same longer path with LeoCC. Who has the schedule measures it around the handoff, and Startup fills it. Who has
+/// none keeps the round trip of the old path for up to 20 s and takes the new one for a queue: it goes by a bandwidth
+/// that it holds down itself.
+#[test]
+fn a_schedule_has_the_longer_path_measured_at_once() {
+    let longer =
+        Experiment { stack: LINUX_6_12_LEOCC, packets: 1_000, ..experiment("20mbit/9ms", "20mbit/200ms") };
+    let untold = Experiment { notice: NoticeMode::Withheld, ..longer.clone() };
+    for at in [4_000, 5_300, 7_100].map(|at| at * MS) {
+        let [plain, knows] = ["sack", "leocc"].map(|name| run(&longer, at, &scheme(name)));
+        assert_eq!(run(&untold, at, &scheme("leocc")), plain, "no schedule at {at}");
+        let (plain, knows) = (plain.transfer.expect("an end"), knows.transfer.expect("an end"));
+        assert!(2 * knows < plain, "{knows} and {plain} at {at}");
     }
 }

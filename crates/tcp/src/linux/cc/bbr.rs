@@ -15,6 +15,7 @@
 
 pub(super) mod aggregation;
 mod long_term;
+mod rules;
 mod window;
 
 use rand_core::{RngCore, SeedableRng};
@@ -22,6 +23,7 @@ use rand_pcg::Pcg64Mcg;
 
 use self::aggregation::Aggregation;
 use self::long_term::{LongTerm, Verdict};
+pub use self::rules::{Plain, Rules};
 pub(super) use self::window::pacing_rate;
 use self::window::{bytes_per_second, min_tso_segs};
 use super::rate::stamp_delta;
@@ -43,13 +45,11 @@ const DRAIN_GAIN: u32 = UNIT * 1000 / 2885;
 /// ProbeBw's window: room for delayed ACKs.
 const CWND_GAIN: u32 = 2 * UNIT;
 /// ProbeBw's rate: a round trip of probing, one of draining, six of cruising.
-const CYCLE: [u32; 8] = [UNIT * 5 / 4, UNIT * 3 / 4, UNIT, UNIT, UNIT, UNIT, UNIT, UNIT];
+pub(super) const CYCLE: [u32; 8] = [UNIT * 5 / 4, UNIT * 3 / 4, UNIT, UNIT, UNIT, UNIT, UNIT, UNIT];
 /// The cycle begins in one of so many phases, by lot: not in the draining one.
 const CYCLE_RAND: u32 = 7;
 /// Round trips of the bandwidth's window.
 const BW_ROUNDS: u32 = CYCLE.len() as u32 + 2;
-/// Seconds of `min_rtt`'s window.
-const MIN_RTT_WINDOW_S: u32 = 10;
 /// Least stay in ProbeRtt, ms.
 const PROBE_RTT_MS: u32 = 200;
 /// Least window, packets.
@@ -64,7 +64,7 @@ const EXTRA_ACKED_ROUNDS: u32 = 5;
 
 /// `enum bbr_mode`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mode {
+pub enum Mode {
     /// The rate grows until the pipe is full.
     Startup,
     /// The queue that made is drained.
@@ -75,29 +75,33 @@ enum Mode {
     ProbeRtt,
 }
 
-/// `struct bbr`.
+/// BBR version 1 as it is.
+pub type Bbr = BbrWith<Plain>;
+
+/// `struct bbr`, and what another control has beside it.
 #[derive(Clone, Debug)]
-pub struct Bbr {
-    mode: Mode,
+pub struct BbrWith<R: Rules> {
+    pub(super) rules: R,
+    pub(super) mode: Mode,
     /// Smallest round trip, us, and when it was measured, jiffies.
-    min_rtt_us: u32,
+    pub(super) min_rtt_us: u32,
     min_rtt_stamp: u32,
     /// ProbeRtt may end, jiffies; `None` until few packets are in flight.
     probe_rtt_done_stamp: Option<u32>,
     probe_rtt_round_done: bool,
     /// Largest delivery rate.
-    bw: MinMax,
+    pub(super) bw: MinMax,
     /// Round trips so far; one ends when a packet is delivered that was sent after `next_rtt_delivered`.
     rtt_cnt: u32,
     next_rtt_delivered: u32,
     round_start: bool,
     /// The phase of ProbeBw and when it began.
-    cycle_idx: usize,
+    pub(super) cycle_idx: usize,
     cycle_mstamp: u64,
     pacing_gain: u32,
     cwnd_gain: u32,
     /// Startup's test of the pipe.
-    full_bw_reached: bool,
+    pub(super) full_bw_reached: bool,
     full_bw: u32,
     full_bw_cnt: u32,
     /// At the last ACK.
@@ -115,10 +119,11 @@ pub struct Bbr {
     random: Pcg64Mcg,
 }
 
-impl Bbr {
+impl<R: Rules> BbrWith<R> {
     /// `seed` draws where ProbeBw's cycle begins.
     pub fn new(seed: u64) -> Self {
         Self {
+            rules: R::default(),
             mode: Mode::Startup,
             min_rtt_us: u32::MAX,
             min_rtt_stamp: 0,
@@ -147,7 +152,7 @@ impl Bbr {
     }
 }
 
-impl CongestionOps for Bbr {
+impl<R: Rules> CongestionOps for BbrWith<R> {
     /// `segue_bbr_anew`, `segue_bbr_retreat`. Where the path is known, ProbeBw begins.
     fn start_anew(&mut self, sk: &mut Sock, why: Anew) {
         match why {
@@ -235,6 +240,7 @@ impl CongestionOps for Bbr {
 
     /// `bbr_main`.
     fn cong_control(&mut self, sk: &mut Sock, rs: &RateSample) {
+        self.rules.ack_begins(self.mode == Mode::ProbeBw && self.ends_round(rs));
         self.update_bw(sk, rs);
         self.aggregation.update(sk, rs, self.bw(), self.round_start, EXTRA_ACKED_ROUNDS);
         if self.mode == Mode::ProbeBw && self.phase_is_over(sk, rs) {
@@ -244,7 +250,8 @@ impl CongestionOps for Bbr {
         self.check_drain(sk);
         self.update_min_rtt(sk, rs);
         self.update_gains();
-        let bw = self.bw();
+        let own = self.rules.bandwidth(self.mode, rs.rtt_us, self.min_rtt_us);
+        let bw = own.unwrap_or(self.bw());
         self.set_pacing_rate(sk, bw, self.pacing_gain);
         self.set_cwnd(sk, rs, bw);
     }
@@ -266,6 +273,10 @@ impl CongestionOps for Bbr {
         (self.min_rtt_us, self.min_rtt_stamp) = (min_rtt_us, sk.jiffies);
     }
 
+    fn reconfigures(&mut self, is_near: bool) {
+        self.rules.reconfigures(is_near);
+    }
+
     /// `bbr_min_tso_segs`.
     fn min_tso_segs(&self, sk: &Sock) -> Option<u32> {
         Some(min_tso_segs(sk))
@@ -273,7 +284,7 @@ impl CongestionOps for Bbr {
 }
 
 /// The model of the path.
-impl Bbr {
+impl<R: Rules> BbrWith<R> {
     /// The largest bandwidth of the window (`bbr_max_bw`).
     fn max_bw(&self) -> u32 {
         self.bw.get()
@@ -284,20 +295,27 @@ impl Bbr {
         self.lt.bw().unwrap_or(self.max_bw())
     }
 
+    /// Whether an ACK is for a packet that was sent after the round trip began.
+    fn ends_round(&self, rs: &RateSample) -> bool {
+        !after(self.next_rtt_delivered, rs.prior_delivered)
+    }
+
     /// `bbr_update_bw`.
     fn update_bw(&mut self, sk: &Sock, rs: &RateSample) {
         self.round_start = false;
         if !rs.is_valid() {
             return;
         }
-        if !after(self.next_rtt_delivered, rs.prior_delivered) {
+        if self.ends_round(rs) {
             self.next_rtt_delivered = sk.delivered;
             self.rtt_cnt = self.rtt_cnt.wrapping_add(1);
             self.round_start = true;
             self.packet_conservation = false;
+            self.rules.round_begins();
         }
         self.sample_long_term(sk, rs);
         let bw = rs.delivered as u64 * BW_UNIT / rs.interval_us as u64;
+        self.rules.sampled(bw as u32, rs.rtt_us, self.mode);
         // A rate that the application held back says nothing about the path, unless it says "more".
         if !rs.is_app_limited || bw >= u64::from(self.max_bw()) {
             self.bw.running_max(BW_ROUNDS, self.rtt_cnt, bw as u32);
@@ -306,6 +324,9 @@ impl Bbr {
 
     /// `bbr_lt_bw_sampling`.
     fn sample_long_term(&mut self, sk: &Sock, rs: &RateSample) {
+        if !R::LONG_TERM {
+            return;
+        }
         match self.lt.sample(sk, rs, self.round_start, self.mode == Mode::ProbeBw) {
             Verdict::Unchanged => {}
             Verdict::Policed => self.pacing_gain = UNIT,
@@ -330,20 +351,20 @@ impl Bbr {
 
     /// `bbr_update_min_rtt`, with ProbeRtt's beginning and end.
     fn update_min_rtt(&mut self, sk: &mut Sock, rs: &RateSample) {
-        let expired = after(sk.jiffies, self.min_rtt_stamp.wrapping_add(MIN_RTT_WINDOW_S * sk.hz));
+        let expired = after(sk.jiffies, self.min_rtt_stamp.wrapping_add(R::MIN_RTT_WINDOW_S * sk.hz));
         if rs.rtt_us >= 0
             && (rs.rtt_us < i64::from(self.min_rtt_us) || (expired && !rs.is_ack_delayed))
         {
             self.min_rtt_us = rs.rtt_us as u32;
             self.min_rtt_stamp = sk.jiffies;
         }
-        if expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
+        if !self.idle_restart && self.rules.probes_rtt(self.mode, expired) {
             self.mode = Mode::ProbeRtt;
             self.save_cwnd(sk);
             self.probe_rtt_done_stamp = None;
         }
         if self.mode == Mode::ProbeRtt {
-            self.probe_rtt(sk);
+            self.probe_rtt(sk, rs);
         }
         if rs.delivered > 0 {
             self.idle_restart = false;
@@ -352,16 +373,20 @@ impl Bbr {
 }
 
 /// Modes.
-impl Bbr {
-    /// 200 ms and a round trip with at most [`CWND_MIN`] packets in flight; their low rate does not count.
-    fn probe_rtt(&mut self, sk: &mut Sock) {
+impl<R: Rules> BbrWith<R> {
+    /// 200 ms and a round trip with at most so many packets in flight; their low rate does not count.
+    fn probe_rtt(&mut self, sk: &mut Sock, rs: &RateSample) {
         sk.mark_app_limited();
         if self.probe_rtt_done_stamp.is_some() {
             self.probe_rtt_round_done |= self.round_start;
             if self.probe_rtt_round_done {
+                if R::PROBE_RTT_RENEWS && self.probe_rtt_is_over(sk) {
+                    // Without a sample of this ACK none is known (the -1 of the kernel as an unsigned number).
+                    (self.min_rtt_us, self.min_rtt_stamp) = (rs.rtt_us as u32, sk.jiffies);
+                }
                 self.check_probe_rtt_done(sk);
             }
-        } else if sk.packets_in_flight() <= CWND_MIN {
+        } else if sk.packets_in_flight() <= self.probe_rtt_cwnd() {
             let stay = (PROBE_RTT_MS * sk.hz).div_ceil(1_000);
             self.probe_rtt_done_stamp = Some(sk.jiffies.wrapping_add(stay));
             self.probe_rtt_round_done = false;
@@ -369,14 +394,24 @@ impl Bbr {
         }
     }
 
+    fn probe_rtt_is_over(&self, sk: &Sock) -> bool {
+        self.probe_rtt_done_stamp.is_some_and(|done| after(sk.jiffies, done))
+    }
+
     /// `bbr_check_probe_rtt_done`.
     fn check_probe_rtt_done(&mut self, sk: &mut Sock) {
-        if !self.probe_rtt_done_stamp.is_some_and(|done| after(sk.jiffies, done)) {
+        if !self.probe_rtt_is_over(sk) {
             return;
         }
-        self.min_rtt_stamp = sk.jiffies;
+        if !R::PROBE_RTT_RENEWS {
+            self.min_rtt_stamp = sk.jiffies;
+        }
         sk.set_cwnd(sk.snd_cwnd.max(self.prior_cwnd));
-        if self.full_bw_reached {
+        if let Some(bw) = self.rules.starts_anew() {
+            (self.full_bw_reached, self.full_bw, self.full_bw_cnt) = (false, 0, 0);
+            self.mode = Mode::Startup;
+            self.bw = MinMax::new(self.rtt_cnt, bw);
+        } else if self.full_bw_reached {
             self.enter_probe_bw(sk);
         } else {
             self.mode = Mode::Startup;
@@ -386,6 +421,7 @@ impl Bbr {
     /// `bbr_check_drain`.
     fn check_drain(&mut self, sk: &mut Sock) {
         if self.mode == Mode::Startup && self.full_bw_reached {
+            self.rules.startup_is_over();
             self.mode = Mode::Drain;
             sk.snd_ssthresh = self.inflight(sk, self.max_bw(), UNIT);
         }
@@ -431,7 +467,7 @@ impl Bbr {
             Mode::Startup => (HIGH_GAIN, HIGH_GAIN),
             Mode::Drain => (DRAIN_GAIN, HIGH_GAIN),
             Mode::ProbeBw if self.lt.bw().is_some() => (UNIT, CWND_GAIN),
-            Mode::ProbeBw => (CYCLE[self.cycle_idx], CWND_GAIN),
+            Mode::ProbeBw => (self.rules.pacing_gain(self.cycle_idx), CWND_GAIN),
             Mode::ProbeRtt => (UNIT, UNIT),
         };
     }

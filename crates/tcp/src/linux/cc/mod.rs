@@ -20,6 +20,7 @@ controls! {
     bbr::Bbr,
     bbr3::Bbr3,
     cubic::Cubic,
+    leocc::Leocc,
     reno::Reno,
 }
 
@@ -69,6 +70,9 @@ pub trait CongestionOps {
 
     /// Whether losses are to be expected that say nothing of the path (the kernel module of SaTCP).
     fn hurry(&mut self, _hurries: bool) {}
+
+    /// Whether the path is about to change, by a schedule (the kernel module of LeoCC).
+    fn reconfigures(&mut self, _is_near: bool) {}
 
     /// Whether it knows the path's rate (`full_bw_reached`), or needs none.
     fn full_bw_reached(&self) -> bool {

@@ -116,6 +116,10 @@ macro_rules! controls {
                 each!(self, c => c.hurry(hurries));
             }
 
+            fn reconfigures(&mut self, is_near: bool) {
+                each!(self, c => c.reconfigures(is_near));
+            }
+
             fn full_bw_reached(&self) -> bool {
                 each!(self, c => c.full_bw_reached())
             }

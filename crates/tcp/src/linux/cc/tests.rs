@@ -200,7 +200,8 @@ proptest! {
                     let sk = &sender.sk;
                     prop_assert!(sk.snd_cwnd >= 1 && sk.snd_cwnd <= sk.snd_cwnd_clamp, "{name:?}");
                     prop_assert!(sk.snd_ssthresh >= 2, "{name:?}");
-                    prop_assert!(sk.pacing_rate > 0, "{name:?}");
+                    // LeoCC goes by a filter that may have heard nothing yet; then the kernel does not pace.
+                    prop_assert!(sk.pacing_rate > 0 || name == CcName::Leocc, "{name:?}");
                     prop_assert!(sender.control.min_tso_segs(sk).is_none_or(|least| least > 0), "{name:?}");
                 }
                 let [a, b] = &senders;

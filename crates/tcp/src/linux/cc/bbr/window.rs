@@ -4,14 +4,14 @@
 //! `bbr_set_cwnd_to_recover_or_restore`, `bbr_tso_segs_goal`).
 
 use super::super::{CaState, INIT_CWND, RateSample, Sock};
-use super::{BW_SCALE, BW_UNIT, Bbr, CWND_MIN, HIGH_GAIN, LONGEST_BURST, Mode, SCALE, UNIT};
+use super::{BW_SCALE, BW_UNIT, BbrWith, CWND_MIN, HIGH_GAIN, LONGEST_BURST, Mode, Rules, SCALE, UNIT};
 
 /// Percent that the rate stays below the estimate.
 const PACING_MARGIN: u64 = 1;
 /// Bursts of a single segment below this rate, bits per second.
 const MIN_TSO_RATE: u64 = 1_200_000;
 
-impl Bbr {
+impl<R: Rules> BbrWith<R> {
     /// `bbr_init_pacing_rate_from_rtt`: the initial window in a round trip, 1 ms if none is known.
     pub(super) fn init_pacing_rate(&mut self, sk: &mut Sock) {
         let rtt_us = match sk.srtt_us {
@@ -97,8 +97,13 @@ impl Bbr {
         }
         sk.set_cwnd(cwnd);
         if self.mode == Mode::ProbeRtt {
-            sk.set_cwnd(sk.snd_cwnd.min(CWND_MIN));
+            sk.set_cwnd(sk.snd_cwnd.min(self.probe_rtt_cwnd()));
         }
+    }
+
+    /// Most packets of ProbeRtt.
+    pub(super) fn probe_rtt_cwnd(&self) -> u32 {
+        R::PROBE_RTT_GAIN.map_or(CWND_MIN, |gain| self.bdp(self.max_bw(), gain).max(CWND_MIN))
     }
 
     /// `bbr_set_cwnd_to_recover_or_restore`: cwnd less what is lost; at first as many packets as arrive, then up to

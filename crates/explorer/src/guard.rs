@@ -3,7 +3,7 @@
 use crate::refusal::{Refusal, quoted};
 use axum::extract::Request;
 use axum::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, HeaderName, HeaderValue, REFERRER_POLICY,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, HeaderName, HeaderValue, ORIGIN, REFERRER_POLICY,
     X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use axum::middleware::Next;
@@ -38,16 +38,31 @@ pub async fn guard(request: Request, next: Next) -> Response {
 /// A name that somebody else owns may be made to lead here (DNS rebinding): only addresses and localhost are known. A
 /// page from elsewhere may link here, but not ask.
 fn refused(request: &Request) -> Option<Refusal> {
-    let host = request.headers().get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-    if !is_own(host) {
+    let headers = request.headers();
+    let text = |value: &HeaderValue| value.to_str().unwrap_or_default().to_owned();
+    // RFC 9112, 3.2: one, or it is a bad request.
+    let hosts = headers.get_all(HOST).iter().count();
+    if hosts > 1 {
+        return Some(Refusal::bad(format!("{hosts} headers `Host`; expected one")));
+    }
+    let host = headers.get(HOST).map(text).unwrap_or_default();
+    if !is_own(&host) {
         return Some(Refusal::stranger(&format!(
             "unknown host {}; expected localhost or an IP address",
-            quoted(host)
+            quoted(&host)
         )));
     }
-    let from = request.headers().get("sec-fetch-site").and_then(|site| site.to_str().ok());
+    let elsewhere = headers.get_all("sec-fetch-site").iter().map(text).any(|site| {
+        // Another port of this machine is the same site, and no page of ours.
+        !["same-origin", "none"].contains(&&*site)
+    });
+    // Browsers without Sec-Fetch-Site name the page that asks in Origin (RFC 6454), if it is not of this server.
+    let foreign =
+        headers.get_all(ORIGIN).iter().map(text).any(|origin| {
+            origin.split_once("://").is_none_or(|(_, place)| !place.eq_ignore_ascii_case(&host))
+        });
     let asks = request.uri().path() != "/";
-    (asks && from == Some("cross-site"))
+    (asks && (elsewhere || foreign))
         .then(|| Refusal::stranger("another site asks; expected the explorer's own page or a program"))
 }
 

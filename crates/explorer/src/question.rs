@@ -2,7 +2,7 @@
 
 use crate::refusal::{Refusal, quoted};
 use crate::traces::Traces;
-use segue_study::request::{ADDRESS, NEIGHBOURS, OVERLAP, RETURN, SOFT, TRAFFIC};
+use segue_study::request::{ADDRESS, NEIGHBOURS, OVERLAP, PACKETS, RETURN, SOFT, TRAFFIC};
 use segue_study::{Plan, Request, RequestError, Times};
 use segue_tcp::StackProfile;
 use segue_tcp::linux::cc::CcName;
@@ -257,8 +257,10 @@ fn limited(key: &str, link: AccessLink) -> Result<AccessLink, Refusal> {
     }
     if link.queue > LARGEST_QUEUE && link.features[0].queue == QueueWord::DropTail {
         return Err(Refusal::bad(format!(
-            "{key}: the bandwidth-delay product of {shown} is {} packets; expected at most {LARGEST_QUEUE}: less rate or less delay",
-            link.queue
+            "{key}: {} of {shown} is {} packets; expected at most {LARGEST_QUEUE}: {}",
+            if link.names_queue() { "the queue" } else { "the bandwidth-delay product" },
+            link.queue,
+            if link.names_queue() { "a shorter one" } else { "less rate or less delay" }
         )));
     }
     Ok(link)
@@ -336,7 +338,7 @@ impl Question {
             flows: vec![words.number("flows", 1, [1, MOST_FLOWS as u64])? as usize],
             schemes: schemes(words.get("schemes").unwrap_or(USUAL_SCHEMES), endpoint)?,
             at,
-            packets: words.number("packets", 100, [1, u64::from(MOST_PACKETS)])? as u32,
+            packets: words.number("packets", u64::from(PACKETS), [1, u64::from(MOST_PACKETS)])? as u32,
             definition,
             notice,
             stack,

@@ -19,7 +19,8 @@ use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::runtime::Runtime;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Answers that are kept, bytes.
 const KEPT: u64 = 64 << 20;
@@ -30,6 +31,9 @@ const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// A server that listens and does not yet answer.
 pub struct Explorer {
+    runtime: Runtime,
+    /// SIGINT and SIGTERM, which are heard from the beginning.
+    ends: [Signal; 2],
     listener: TcpListener,
     program: &'static str,
     traces: Traces,
@@ -41,7 +45,12 @@ impl Explorer {
     pub fn bind(address: SocketAddr, program: &'static str, traces: Traces) -> io::Result<Self> {
         let listener = TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
-        Ok(Self { listener, program, traces })
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        let ends = {
+            let _inside = runtime.enter();
+            [signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?]
+        };
+        Ok(Self { runtime, ends, listener, program, traces })
     }
 
     /// Where it listens.
@@ -51,9 +60,8 @@ impl Explorer {
 
     /// Answers until SIGINT or SIGTERM.
     pub fn serve(self) -> io::Result<()> {
-        tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(async {
-            let (mut interrupted, mut terminated) =
-                (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+        let [mut interrupted, mut terminated] = self.ends;
+        self.runtime.block_on(async {
             let house = Arc::new(House::new(self.program, LONGEST, self.traces));
             let (end, ended) = tokio::sync::oneshot::channel::<()>();
             let listener = tokio::net::TcpListener::from_std(self.listener)?;

@@ -19,13 +19,14 @@ const KEPT: usize = 16;
 pub struct Traces {
     folder: PathBuf,
     names: Vec<String>,
+    left_out: usize,
     read: Arc<Cache<String, AccessLink>>,
 }
 
 impl Traces {
     /// No file may be named.
     pub fn none() -> Self {
-        Self { folder: PathBuf::new(), names: Vec::new(), read: Arc::new(Cache::new(KEPT)) }
+        Self { folder: PathBuf::new(), names: Vec::new(), left_out: 0, read: Arc::new(Cache::new(KEPT)) }
     }
 
     /// The files of this folder, as they are now: no folders in it, no links to elsewhere.
@@ -33,7 +34,7 @@ impl Traces {
     /// Errors: it cannot be read, or has no file that a link can name.
     pub fn of(folder: &Path) -> io::Result<Self> {
         let folder = folder.canonicalize()?;
-        let mut names = Vec::new();
+        let (mut names, mut files) = (Vec::new(), 0);
         for entry in std::fs::read_dir(&folder)? {
             let entry = entry?;
             let name = entry.file_name().into_string();
@@ -41,6 +42,7 @@ impl Traces {
                 !name.starts_with('.') && name.chars().all(|c| c.is_alphanumeric() || "._-+".contains(c))
             };
             if entry.file_type()?.is_file() {
+                files += usize::from(!entry.file_name().as_encoded_bytes().starts_with(b"."));
                 names.extend(name.ok().filter(plain));
             }
         }
@@ -51,12 +53,18 @@ impl Traces {
                 "it has no file whose name has letters, digits, `.`, `_`, `-` and `+` alone",
             ));
         }
-        Ok(Self { folder, names, ..Self::none() })
+        let left_out = files - names.len();
+        Ok(Self { folder, names, left_out, ..Self::none() })
     }
 
     /// Where the files are; empty if none may be named.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// How many files of the folder cannot be named: their names have other signs, or they are beyond [`MOST`].
+    pub fn left_out(&self) -> usize {
+        self.left_out
     }
 
     /// Their names, in order.
@@ -105,13 +113,16 @@ mod tests {
     fn nothing_but_the_files_of_the_folder_can_be_named() {
         let folder = tempfile::tempdir().expect("a folder");
         let write = |name: &str| std::fs::write(folder.path().join(name), "1\n2\n3\n").expect("written");
-        for name in ["a.down", "a.up", "b.down", ".hidden"] {
+        for name in ["a.down", "a.up", "b.down", ".hidden", "a b.down"] {
             write(name);
         }
         std::fs::create_dir(folder.path().join("below")).expect("made");
         std::os::unix::fs::symlink("/etc/passwd", folder.path().join("elsewhere")).expect("made");
         let traces = Traces::of(folder.path()).expect("traces");
-        assert_eq!(traces.names(), ["a.down", "a.up", "b.down"]);
+        assert_eq!(
+            (traces.names(), traces.left_out()),
+            (&["a.down", "a.up", "b.down"].map(String::from)[..], 1)
+        );
         let links: Vec<_> = traces.links().collect();
         assert_eq!(links, [("a.down", Some("a.up".to_string())), ("b.down", None)]);
         let link = traces.link("trace:a.down,up=a.up,delay=30ms").expect("a link");

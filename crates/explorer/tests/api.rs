@@ -167,6 +167,12 @@ fn allowed(endpoint: &str) -> impl Strategy<Value = String> + use<> {
             let others: Vec<&str> = names.split(',').filter(|name| runs(name)).collect();
             *names = if others.is_empty() { "sack".into() } else { others.join(",") };
         }
+        // A control that no scheme takes is refused.
+        let control = |name: &str| ["cubic", "bbr", "bbr3", "reno"].contains(&name);
+        let schemes = words.iter().find(|(key, _)| key == "schemes").map_or("sack", |(_, names)| names);
+        if schemes.split(',').all(control) {
+            words.retain(|(key, _)| key != "cc");
+        }
         // Few handoffs: many would be slow, not different.
         if !words.iter().any(|(key, _)| key == "at") {
             words.push(("at".into(), "4s..8s/2s".into()));
@@ -406,16 +412,39 @@ fn strangers_are_refused() {
         &[("host", "evil.example:8080")][..],
         &[],
         &[("host", "127.0.0.1"), ("sec-fetch-site", "cross-site")],
+        // Another port of this machine.
+        &[("host", "127.0.0.1:80"), ("sec-fetch-site", "same-site")],
+        &[("host", "127.0.0.1:80"), ("origin", "http://127.0.0.1:81")],
+        &[("host", "127.0.0.1:80"), ("origin", "https://evil.example")],
+        &[("host", "127.0.0.1:80"), ("origin", "null")],
     ] {
         let answer = from(headers);
         assert_eq!(answer.status, 403, "{headers:?}");
         assert!(answer.json()["error"].is_string());
     }
+    for site in ["same-origin", "none"] {
+        let headers = [("host", "127.0.0.1:80"), ("sec-fetch-site", site), ("origin", "http://127.0.0.1:80")];
+        assert_eq!(from(&headers).status, 200, "{site}");
+    }
+    let twice = from(&[("host", "127.0.0.1:80"), ("host", "127.0.0.1:80")]);
+    assert_eq!(twice.status, 400);
+    assert_eq!(twice.json()["error"], "2 headers `Host`; expected one");
     // A link from elsewhere may lead here.
     assert_eq!(
         axum_test::ask_with("/", &[("host", "127.0.0.1"), ("sec-fetch-site", "cross-site")]).status,
         200
     );
+}
+
+/// Once its address can be printed, Ctrl-C ends it in order.
+#[test]
+fn a_signal_before_it_answers_ends_it() {
+    let here = "127.0.0.1:0".parse().expect("an address");
+    let explorer =
+        segue_explorer::Explorer::bind(here, "test", segue_explorer::Traces::none()).expect("a port");
+    let own = std::process::id().to_string();
+    assert!(std::process::Command::new("kill").args(["-INT", &own]).status().expect("kill").success());
+    explorer.serve().expect("it ends");
 }
 
 #[test]

@@ -34,6 +34,13 @@ pub fn run(args: &ExploreArgs, program: &'static str) -> Result<(), Failure> {
             })
         },
     )?;
+    if traces.left_out() > 0 {
+        crate::warn([format!(
+            "--traces: {} files cannot be named; expected at most 500, with letters, digits, `.`, `_`, `-` and `+` in \
+             their names",
+            traces.left_out()
+        )]);
+    }
     let wanted = SocketAddr::new(args.listen, args.port);
     let explorer = Explorer::bind(wanted, program, traces).map_err(|error| {
         Failure::User(format!(

@@ -212,7 +212,12 @@ fn outputs_of_the_file_go_to_the_current_folder_and_the_command_line_overrides()
     let output = segue_in(folder.path(), &["run", &path, "--json", "b.json"]);
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert!(text(&output.stdout).starts_with("Some <title>\n\n6400kbit"), "the table is still printed");
-    assert_eq!(files(folder.path()), ["a.csv", "a.svg", "b.json", "new", "rows.csv"]);
+    let beside = ["a.csv-metadata.json", "rows.csv-metadata.json"];
+    assert_eq!(
+        files(folder.path()),
+        ["a.csv", beside[0], "a.svg", "b.json", "new", "rows.csv", beside[1]],
+        "a table says beside it where it comes from"
+    );
     assert_eq!(files(scenario.path()), ["s.toml"]);
     let page = std::fs::read_to_string(folder.path().join("new/a.html")).expect("a page");
     assert!(

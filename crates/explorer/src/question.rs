@@ -6,7 +6,7 @@ use segue_study::request::{ADDRESS, NEIGHBOURS, OVERLAP, PACKETS, RETURN, SOFT, 
 use segue_study::{Plan, Request, RequestError, Times};
 use segue_tcp::StackProfile;
 use segue_tcp::linux::cc::CcName;
-use segue_tcp::profile::stacks;
+use segue_tcp::profile::stack_names;
 use segue_words::quantity::{self, TIME};
 use segue_words::{Choice, did_you_mean};
 use segue_world::access::{LinkDelay, PRESETS, QueueWord, TODAY};
@@ -314,7 +314,7 @@ impl Question {
         let definition = words.choice("definition")?;
         let stack = words.get("stack").map(|word| match StackProfile::named(word) {
             Some(_) => Ok(word.to_string()),
-            None => Err(unknown("stack", word, &stacks().map(|profile| profile.name).collect::<Vec<_>>())),
+            None => Err(unknown("stack", word, &stack_names())),
         });
         let stack = stack.transpose()?;
         let cc = words.get("cc").map(|word| match CcName::named(word) {

@@ -6,7 +6,7 @@ use crate::question::{
 };
 use crate::traces::Traces;
 use segue_handoff::Scheme;
-use segue_tcp::profile::stacks;
+use segue_tcp::profile::stack_names;
 use segue_words::Choice;
 use segue_world::access::WORDS;
 use segue_world::{Address, Definition, NoticeWord, SimulatedKind, SoftWord};
@@ -86,9 +86,9 @@ fn property(key: &str, endpoint: Endpoint, traces: &Traces) -> Value {
         }
         "packets" => json!({ "type": "integer", "minimum": 1, "maximum": MOST_PACKETS, "default": 100 }),
         "definition" => choice::<Definition>(),
-        "stack" => json!({ "enum": stacks().map(|profile| profile.name).collect::<Vec<_>>() }),
+        "stack" => json!({ "enum": stack_names() }),
         "cc" => json!({
-            "description": "Congestion control of a stack that has a choice, such as linux-6.12/cubic",
+            "description": "Congestion control of a stack that has a choice, such as linux-6.12",
             "enum": controls(),
         }),
         "traffic" => json!({

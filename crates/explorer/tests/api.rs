@@ -365,6 +365,10 @@ fn a_bad_word_is_named_with_the_nearest_valid_one() {
         (&format!("{links}&schemes=sack,sack"), &["`sack` is given twice"]),
         (&format!("{links}&schemes="), &["unknown scheme ``"]),
         (&format!("{links}&stack=linuks"), &["`linuks`", "did you mean `linux`"]),
+        (
+            &format!("{links}&stack=linux-6.13"),
+            &["linux-6.12, linux-6.12/cubic", "did you mean `linux-6.12`"],
+        ),
         (&format!("{links}&notice-loss=1"), &["instant notice is never lost"]),
         (&format!("{links}&at=0.1s..20s/0.01s"), &["1991 handoff times", "at most 200"]),
         (&format!("{links}&at=61s"), &["at most 60s"]),

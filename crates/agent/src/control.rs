@@ -305,9 +305,10 @@ impl Client {
                 return Heard::Question(Err(format!("a question of more than {LONGEST} octets")));
             }
         }
-        match self.said.iter().position(|octet| *octet == b'\n') {
-            Some(end) => Heard::Question(understand(&self.said[..end])),
-            None if over => Heard::Question(understand(&self.said)),
+        let end = self.said.iter().position(|octet| *octet == b'\n');
+        match end.or(over.then_some(self.said.len())) {
+            // It is heard once: the end that the answer puts to the connection would repeat it.
+            Some(end) => Heard::Question(understand(&std::mem::take(&mut self.said)[..end])),
             None => Heard::Nothing,
         }
     }
@@ -439,6 +440,21 @@ mod tests {
         let said = answers(&["{\"command\":\"status\"}\n", "{\"command\":\"status\"}", "", "{\"comm"]);
         assert_eq!(said[..3], ["\"noted\"\n", "\"noted\"\n", ""]);
         assert!(said[3].contains("no question that is known here"), "{}", said[3]);
+    }
+
+    /// A question whose answer comes later is asked once, though the connection ends with the answer.
+    #[test]
+    fn a_question_is_heard_once() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("agent.sock");
+        let mut control = Control::open(&path, None).expect("a socket");
+        let mut stream = UnixStream::connect(&path).expect("it connects");
+        stream.write_all(b"{\"command\":\"status\"}\n").expect("it is taken");
+        control.serve(|_, _| Answer::Later(vec![1]));
+        control.clients[0].awaits.clear();
+        stream.shutdown(std::net::Shutdown::Write).expect("it ends");
+        control.serve(|_, _| panic!("it is asked again"));
+        assert!(control.clients.is_empty());
     }
 
     proptest! {

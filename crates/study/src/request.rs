@@ -160,7 +160,14 @@ impl Request {
         address::check(address, &beside)?;
         if let Some(traffic) = &asked_traffic {
             traffic::check(traffic, &self.flows, &schemes)?;
-            traffic::check_transfers(traffic, &self)?;
+            let set = |(key, _): (&str, &str)| self.settings.iter().any(|(other, _)| other == key);
+            let given = [
+                (self.packets != PACKETS, "packets"),
+                (self.definition != Definition::AfterHighest, "definition"),
+                (set(TARGET), TARGET.0),
+                (set(STARTS), STARTS.0),
+            ];
+            traffic::check_transfers(traffic, &given)?;
         }
         Ok(Plan {
             request: self,

@@ -1,10 +1,8 @@
 //! `--traffic`: what the mobile's user does, in words.
 
 use crate::planned::PlannedScheme;
-use crate::request::{PACKETS, Request};
-use crate::request_error::{RequestError, STARTS, TARGET};
+use crate::request_error::RequestError;
 use segue_words::{did_you_mean, quantity};
-use segue_world::Definition;
 use segue_world::Traffic;
 use segue_world::traffic::{Application, FPS, PAUSES, SIZES, VIDEO_RATES};
 
@@ -178,25 +176,14 @@ pub(crate) fn check(
     }
 }
 
-/// Without a long transfer nothing is counted of it.
-pub(crate) fn check_transfers(traffic: &Traffic, request: &Request) -> Result<(), RequestError> {
-    if traffic.has_bulk() {
-        return Ok(());
+/// Without a long transfer nothing is counted of it, so none of what was `given` about it has a meaning.
+pub(crate) fn check_transfers(traffic: &Traffic, given: &[(bool, &str)]) -> Result<(), RequestError> {
+    match given.iter().find(|(given, _)| *given && !traffic.has_bulk()) {
+        Some((_, what)) => Err(refused(format!(
+            "there is no long transfer, so `{what}` has no meaning; expected download or upload beside it"
+        ))),
+        None => Ok(()),
     }
-    let set = |key: &str| request.settings.iter().any(|(other, _)| other == key);
-    for (given, what) in [
-        (request.packets != PACKETS, "packets"),
-        (request.definition != Definition::AfterHighest, "definition"),
-        (set(TARGET.0), TARGET.0),
-        (set(STARTS.0), STARTS.0),
-    ] {
-        if given {
-            return Err(refused(format!(
-                "there is no long transfer, so `{what}` has no meaning; expected download or upload beside it"
-            )));
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 //! the simulator's.
 //!
 //! The mobile has a device for each access link, and gets a packet by that of the link that it came over. Its own
-//! packets take the link that carries, by whichever device they leave.
+//! packets take the link that carries, by whichever device they leave. After make-before-break the link of before still
+//! carries those that leave by its device.
 //!
 //! Departures and deliveries are computed, not slept: a late wake-up shifts one packet and does not lower the rate.
 
@@ -240,8 +241,9 @@ impl Sink for Outcome {
     }
 }
 
-/// Devices that packets come from, and the way they take.
-const SOURCES: [(usize, Direction); 3] = [(0, Direction::Down), (1, Direction::Up), (2, Direction::Up)];
+/// Devices that packets come from, the way they take, and the link whose device it is.
+const SOURCES: [(usize, Direction, Option<Which>); 3] =
+    [(0, Direction::Down, None), (1, Direction::Up, Some(Which::Old)), (2, Direction::Up, Some(Which::New))];
 const HOSTS: [&str; 3] = ["server", "mobile", "mobile"];
 
 /// The device that a packet goes to.
@@ -280,9 +282,9 @@ impl Worker {
                     }
                 }
             }
-            for (device, direction) in SOURCES {
+            for (device, direction, by) in SOURCES {
                 if from[device] {
-                    self.read(device, direction)?;
+                    self.read(device, direction, by)?;
                 }
             }
         }
@@ -311,7 +313,7 @@ impl Worker {
     }
 
     /// Takes what a host has sent.
-    fn read(&mut self, device: usize, direction: Direction) -> Result<(), Error> {
+    fn read(&mut self, device: usize, direction: Direction, by: Option<Which>) -> Result<(), Error> {
         for _ in 0..BATCH {
             let mut octets = self.path.sink().buffer();
             match self.devices[device].recv(&mut octets) {
@@ -339,7 +341,7 @@ impl Worker {
             if lost {
                 outcome.ended(direction, number, Fate::Lost(now));
             } else {
-                self.path.enter(direction, number, bytes);
+                self.path.enter_by(by, direction, number, bytes);
             }
         }
         Ok(())

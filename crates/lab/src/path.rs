@@ -216,6 +216,8 @@ pub struct Path<S> {
     switches: VecDeque<Switch>,
     /// The access link that takes packets, or took them last.
     link: Which,
+    /// The one that the mobile has left without a break: its uplink still carries.
+    left: Option<Which>,
 }
 
 impl<S: Sink> Path<S> {
@@ -232,7 +234,7 @@ impl<S: Sink> Path<S> {
         }
         let junction = Junction { wired: wired > 0, carrying: [Some(Which::Old); 2] };
         let sim = Sim { net, nodes: vec![junction] };
-        Self { sim, links, switches: VecDeque::new(), link: Which::Old }
+        Self { sim, links, switches: VecDeque::new(), link: Which::Old, left: None }
     }
 
     /// The listener that hears the fates of packets.
@@ -247,9 +249,18 @@ impl<S: Sink> Path<S> {
 
     /// A packet of a host enters, at the time that the path has been [advanced](Self::advance) to.
     pub fn enter(&mut self, direction: Direction, number: usize, bytes: u32) {
+        self.enter_by(None, direction, number, bytes);
+    }
+
+    /// The same, by the mobile's device of this link. That of a link which it has left without a break still carries
+    /// what leaves by it; all else takes the link that carries.
+    pub fn enter_by(&mut self, by: Option<Which>, direction: Direction, number: usize, bytes: u32) {
+        let left = self.left;
         let Sim { net, nodes } = &mut self.sim;
         let now = net.now();
-        match nodes[0].first(direction) {
+        let over_left = by.filter(|_| direction == Direction::Up).filter(|by| left == Some(*by));
+        let over_left = over_left.map(|link| id(direction, Hop::Access(link)));
+        match over_left.or_else(|| nodes[0].first(direction)) {
             Some(link) => net.inject(link, Carried { number, bytes }),
             None => net.observer.0.ended(direction, number, Fate::Disconnected(now)),
         }
@@ -311,6 +322,7 @@ impl<S: Sink> Path<S> {
             }
         }
         self.switches.pop_front();
+        self.left = (!switch.breaks).then_some(self.link);
         self.link = self.link.other();
         self.sim.nodes[0].carrying = [Some(self.link); 2];
     }

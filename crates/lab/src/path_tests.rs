@@ -149,6 +149,28 @@ fn make_before_break_still_delivers_the_old_link_and_may_reorder() {
     assert_eq!(seen.times, [(0, 10), (45, 55), (51, 52)].map(|(from, to)| (from * MS, to * MS)));
 }
 
+/// 1200 kbit/s: 10 ms a packet, 12 Mbit/s: 1 ms.
+#[test]
+fn what_leaves_by_the_device_that_was_left_without_a_break_takes_its_link() {
+    let entered = |breaks: bool| {
+        let mut path = path(&link(1200, 5, 9), &link(12_000, 100, 9), 0);
+        path.schedule(Switch::new(50 * MS, 50 * MS, breaks));
+        path.schedule(Switch::new(500 * MS, 500 * MS, true));
+        let all = [(10, Which::New), (60, Which::Old), (70, Which::New), (600, Which::New)];
+        for (number, (at, by)) in all.into_iter().enumerate() {
+            path.advance(at * MS);
+            path.enter_by(Some(by), Direction::Up, number, 1500);
+        }
+        // The server's packets have one way.
+        path.enter_by(Some(Which::New), Direction::Down, 4, 1500);
+        path.advance(1000 * MS);
+        path.sink().queued.clone()
+    };
+    use Which::{New, Old};
+    assert_eq!(entered(false), [(0, Old), (1, Old), (2, New), (3, Old), (4, Old)]);
+    assert_eq!(entered(true), [(0, Old), (1, New), (2, New), (3, Old), (4, Old)]);
+}
+
 #[test]
 fn break_before_make_loses_both_ways_until_the_new_link_is_up() {
     let mut path = path(&link(1200, 40, 9), &link(12_000, 5, 9), 0);

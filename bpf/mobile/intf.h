@@ -114,6 +114,15 @@ struct segue_sent {
 	u16 mss; /* octets of data in the peer's packets */
 	u8 scale; /* RFC 7323: of this host's windows */
 	u8 closed; /* the last segment has told a window of zero, or the agent's ACK has */
+	u32 seq; /* this host's next */
+	u32 sacked; /* the highest number that SACK blocks have told of; no further than `acks`: none */
+	u32 stamp; /* its last time stamp, host byte order */
+	u32 left_ack; /* the highest number that was told by devices before this one */
+	u32 left_stamp; /* the last stamp there, host byte order */
+	u32 mark; /* sk_mark: it may choose the route */
+	u16 window; /* the socket's own, as it stands in the header, host byte order */
+	u16 stamped; /* there are time stamps */
+	u32 pad;
 };
 
 /* A connection that this host forwards, by what its near end has sent: element of the map `forwarded`. */

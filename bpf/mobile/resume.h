@@ -64,6 +64,32 @@ static __always_inline void count_arrivals(struct segue_sent *known, struct tcp_
 	known->scale = BPF_CORE_READ_BITFIELD(tp, rx_opt.rcv_wscale);
 }
 
+/* What an ACK must say that the agent sends by the device that the connection has left (mobile.md, 2.7). */
+static __always_inline void remember_header(struct segue_sent *known, struct __sk_buff *skb,
+					    const struct segment *segment, struct tcp_sock *tp)
+{
+	const u32 blocks = tp->rx_opt.num_sacks;
+	struct stamps stamps;
+
+	if (known->device != skb->ifindex) {
+		known->left_ack = known->acks[0];
+		known->left_stamp = known->stamp;
+	}
+	known->stamped = read_stamps(skb, segment, &stamps);
+	if (known->stamped)
+		known->stamp = bpf_ntohl(stamps.value);
+	known->seq = segment->seq + segment->payload;
+	known->window = bpf_ntohs(segment->window);
+	known->mark = tp->inet_conn.icsk_inet.sk.sk_mark;
+	/* Long ago: it must not look as if it were ahead (RFC 9293, 3.4). */
+	if ((s32)(segment->ack - known->sacked) > 1 << 30)
+		known->sacked = segment->ack - (1 << 29);
+#pragma clang loop unroll(full)
+	for (u32 i = 0; i < 4; i++)
+		if (i < blocks && segue_seq_before(known->sacked, tp->selective_acks[i].end_seq))
+			known->sacked = tp->selective_acks[i].end_seq;
+}
+
 /* A segment of an established connection leaves. */
 static __always_inline void on_segment(struct __sk_buff *skb, const struct segment *segment,
 				       const struct segue_others *treated, struct tcp_sock *tp)
@@ -77,11 +103,17 @@ static __always_inline void on_segment(struct __sk_buff *skb, const struct segme
 		struct segue_sent first = { .echoed = now, .tsecr = echo, .known = 1 };
 
 		first.acks[0] = segment->ack;
+		first.sacked = segment->ack;
+		first.device = skb->ifindex;
+		remember_header(&first, skb, segment, tp);
+		first.left_ack = segment->ack;
+		first.left_stamp = first.stamp;
 		count_arrivals(&first, tp, skb->ifindex, now);
 		first.closed = is_frozen(treated, skb->ifindex);
 		bpf_map_update_elem(&sent, &segment->flow, &first, BPF_ANY);
 		return;
 	}
+	remember_header(known, skb, segment, tp);
 	remember_ack(known->acks, &known->known, segment->ack);
 	count_arrivals(known, tp, skb->ifindex, now);
 	known->closed = is_frozen(treated, skb->ifindex);

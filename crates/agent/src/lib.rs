@@ -25,6 +25,7 @@ pub mod lock;
 pub mod netlink;
 pub mod order;
 mod others;
+mod over_old;
 mod pace;
 pub mod quantity;
 mod receivers;

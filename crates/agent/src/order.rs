@@ -53,4 +53,6 @@ pub struct Moved {
     pub until: u64,
     /// There was no link in between.
     pub disconnected: bool,
+    /// The device of before, if it still carries.
+    pub also: Option<u32>,
 }

@@ -53,6 +53,8 @@ pub struct OthersStatus {
     pub bounded: usize,
     /// Segments whose window became smaller.
     pub narrowed: u64,
+    /// ACKs over the old link, after handoffs to a slower one.
+    pub early: u64,
     /// Prefixes whose windows are closed now.
     pub frozen: usize,
     /// Connections that were told of an open window after a closed one, each time.
@@ -389,7 +391,7 @@ impl Others {
     }
 
     /// Divides windows anew, if it is time.
-    pub(super) fn divide(&mut self, now: u64, mobile: &Mobile) {
+    pub(super) fn divide(&mut self, now: u64, mobile: &mut Mobile) {
         self.windows.act(now, |remote| bounds(&self.prefixes, remote), mobile);
     }
 
@@ -444,6 +446,7 @@ impl Others {
             helping: self.resumes.len(),
             unechoed: mobile.unechoed().map_or(0, u64::from),
             bounded: self.windows.connections(),
+            early: self.windows.early(),
             narrowed: mobile.narrowed().map_or(0, u64::from),
             frozen: self.freezes.watches().len(),
             closed: mobile.closed().map_or(0, u64::from),

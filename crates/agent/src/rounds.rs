@@ -402,6 +402,7 @@ impl Rounds {
                 links: [old, estimate.link()],
                 until: pending.until,
                 disconnected: pending.disconnected,
+                also: notice.also,
             }));
         }
     }

@@ -235,7 +235,7 @@ impl Agent {
             }
         }
         self.others.act(now()?, self.rounds.links(), &mut self.mobile);
-        self.others.divide(now()?, &self.mobile);
+        self.others.divide(now()?, &mut self.mobile);
         Ok(())
     }
 

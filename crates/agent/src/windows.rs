@@ -2,6 +2,7 @@
 //! ([`segue_mobile::window`]), through the programs of [`segue_kernel::mobile`].
 
 use super::order::Moved;
+use super::over_old::OverOld;
 use ipnet::IpNet;
 use segue_kernel::mobile::{Bounding, Mobile, Receiving};
 use segue_mobile::window::{Bound, Change, Path, begins_after, narrows, usual_queue};
@@ -68,6 +69,8 @@ struct Bounded {
     next: u64,
     /// The old link may still deliver: what comes tells nothing of the new one.
     drains: bool,
+    /// What is acknowledged by the old link, too.
+    over_old: Option<OverOld>,
 }
 
 /// The whole path by the old link and by the new one. What lies beyond the access link is the mean of what packets of
@@ -108,6 +111,7 @@ impl Bounded {
         let drains = if moved.disconnected { 0 } else { old.drains().min(IDLE) };
         let bound = Bound::new(now.saturating_add(drains), new, &came);
         let after = u64::from(begins_after(&old, &new, moved.disconnected)) * DATA;
+        let over_old = OverOld::new(now, moved, &new, &recent).filter(|_| after == 0);
         let after = u32::try_from(after).unwrap_or(u32::MAX / 4);
         let connection = |(index, (receiving, _)): (usize, &(Receiving, u32))| {
             let from = receiving.ack.wrapping_add(after);
@@ -121,6 +125,7 @@ impl Bounded {
             connections: recent.iter().enumerate().map(connection).collect(),
             free: Vec::new(),
             heard: now,
+            over_old,
         })
     }
 
@@ -187,18 +192,37 @@ impl Bounded {
         change != Change::Ended && now < self.heard + IDLE
     }
 
+    /// The bound of this connection from now on.
+    fn bounding(&self, receiving: &Receiving) -> Option<Bounding> {
+        let connection = self.connections.get(&ends(receiving))?;
+        Some(Bounding {
+            window: u64::from(self.bound.part(connection.index)) * DATA,
+            from: connection.from,
+            device: self.device,
+            until: Duration::from_nanos(self.next + SPARE),
+        })
+    }
+
     /// The bounds of these connections from now on.
     fn bounds<'a>(&self, all: &'a [Receiving]) -> impl Iterator<Item = (&'a Receiving, Bounding)> {
-        all.iter().filter_map(|receiving| {
-            let connection = self.connections.get(&ends(receiving))?;
-            let bounding = Bounding {
-                window: u64::from(self.bound.part(connection.index)) * DATA,
-                from: connection.from,
-                device: self.device,
-                until: Duration::from_nanos(self.next + SPARE),
-            };
-            Some((receiving, bounding))
-        })
+        all.iter().filter_map(|receiving| Some((receiving, self.bounding(receiving)?)))
+    }
+
+    /// Sends by the old link what is due there. How much it was.
+    fn act_over_old(&mut self, now: u64, mobile: &mut Mobile) -> u64 {
+        let Some(mut over_old) = self.over_old.take() else { return 0 };
+        if over_old.deadline() > now {
+            self.over_old = Some(over_old);
+            return 0;
+        }
+        let sent = over_old.act(now, |receiving| self.bounding(receiving), mobile);
+        self.over_old = sent.map(|_| over_old);
+        sent.unwrap_or(0)
+    }
+
+    /// When there is something to be done.
+    fn deadline(&self) -> u64 {
+        self.over_old.as_ref().map_or(self.next, |over_old| over_old.deadline().min(self.next))
     }
 }
 
@@ -206,6 +230,8 @@ impl Bounded {
 #[derive(Debug, Default)]
 pub(super) struct Windows {
     all: BTreeMap<IpNet, Bounded>,
+    /// ACKs by old links so far.
+    early: u64,
 }
 
 /// The connections with peers that `bounds` says yes to.
@@ -252,11 +278,12 @@ impl Windows {
 
     /// When [`Windows::act`] is to be asked again.
     pub(super) fn deadline(&self) -> Option<u64> {
-        self.all.values().map(|bounded| bounded.next).min()
+        self.all.values().map(Bounded::deadline).min()
     }
 
     /// Divides anew what is due.
-    pub(super) fn act(&mut self, now: u64, bounds: impl Fn(IpAddr) -> bool, mobile: &Mobile) {
+    pub(super) fn act(&mut self, now: u64, bounds: impl Fn(IpAddr) -> bool, mobile: &mut Mobile) {
+        self.early += self.all.values_mut().map(|bounded| bounded.act_over_old(now, mobile)).sum::<u64>();
         self.all.retain(|watch, bounded| {
             if bounded.next > now {
                 return true;
@@ -271,6 +298,11 @@ impl Windows {
             }
             goes_on
         });
+    }
+
+    /// ACKs that have left by old links.
+    pub(super) fn early(&self) -> u64 {
+        self.early
     }
 
     /// Connections that are bounded.
@@ -299,6 +331,7 @@ mod tests {
             links: [(6400, 9_000), (200, 300_000)].map(|(rate_kbps, delay_us)| Link { rate_kbps, delay_us }),
             until: 10 * SECOND,
             disconnected,
+            also: (!disconnected).then_some(OLD),
         }
     }
 
@@ -315,6 +348,12 @@ mod tests {
             mss: 1448,
             rtt: Some(Duration::from_millis(26)),
             scale: 7,
+            window: 501,
+            seq: 1,
+            sacked: 0,
+            stamp: None,
+            left: (0, None),
+            mark: 0,
         }
     }
 

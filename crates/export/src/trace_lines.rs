@@ -433,7 +433,9 @@ fn help(flow: u16, act: &Act) -> LineEvent<'static> {
         Act::Message { seq: of, lost: is_lost } => (seq, lost) = (Some(of), is_lost),
         Act::MessageLost { seq: of } => seq = Some(of),
         Act::MessageHeard { seq: of, heeded: is_heeded } => (seq, heeded) = (Some(of), is_heeded),
-        Act::LastAck { ack: of, lost: is_lost } => (ack, lost) = (Some(of), is_lost),
+        Act::LastAck { ack: of, lost: is_lost } | Act::EarlyAck { ack: of, lost: is_lost } => {
+            (ack, lost) = (Some(of), is_lost)
+        }
         Act::NotEchoed { ack: of } => ack = Some(of),
         Act::Bounded { window: packets, .. } => window = Some(packets),
         Act::Resumed | Act::LeftAlone | Act::Unbounded => {}

@@ -9,7 +9,7 @@ use crate::scheme::{Entry, HandoffScheme, SchemeError, SettingInfo, Settings, de
 use segue_policy::Kind;
 use segue_tcp::{Advice, Advisor};
 
-pub use segue_mobile::{echo, resume, window};
+pub use segue_mobile::{early, echo, resume, window};
 
 /// Acts of the mobile, and their results at the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +58,13 @@ pub enum Act {
     },
     /// It is bounded no more.
     Unbounded,
+    /// An ACK with a bounded window leaves by the old link, or is lost before it.
+    EarlyAck {
+        /// Its number.
+        ack: u32,
+        /// It was lost.
+        lost: bool,
+    },
 }
 
 /// In a clause.
@@ -83,6 +90,9 @@ impl std::fmt::Display for Act {
             Self::Bounded { window, raised: true } => {
                 write!(f, "bounds its window to {window}: the link carries more than it was taken to")
             }
+            Self::EarlyAck { ack, lost } => {
+                write!(f, "tells of its window over the old link, too, with ACK {ack}{}", fate(lost))
+            }
             Self::Unbounded => write!(f, "bounds its window no more: something else limits"),
         }
     }
@@ -101,6 +111,7 @@ impl Act {
             Self::LeftAlone => "left_alone",
             Self::Bounded { .. } => "bounded",
             Self::Unbounded => "unbounded",
+            Self::EarlyAck { .. } => "early_ack",
         }
     }
 
@@ -116,6 +127,7 @@ impl Act {
             Self::Bounded { raised: false, .. } => "mobile.md 2.1, 2.2",
             Self::Bounded { raised: true, .. } => "mobile.md 2.4",
             Self::Unbounded => "mobile.md 2.5",
+            Self::EarlyAck { .. } => "mobile.md 2.7",
         }
     }
 

@@ -53,6 +53,7 @@ fn each_act_has_a_rule_that_stands_somewhere() {
         Act::Bounded { window: 15, raised: false },
         Act::Bounded { window: 15, raised: true },
         Act::Unbounded,
+        Act::EarlyAck { ack: 7, lost: true },
     ];
     for act in acts {
         let own = act.rule().split(';').next().expect("a rule");

@@ -62,7 +62,7 @@ impl Path {
     }
 
     /// Time of a packet, ns.
-    fn slot(&self) -> u128 {
+    pub fn slot(&self) -> u128 {
         u128::from(self.packet_bits) * SECOND / u128::from(self.rate.max(1))
     }
 

@@ -6,7 +6,7 @@ mod flow_state;
 mod opening;
 mod pending;
 
-pub use alone::Arrived;
+pub use alone::{Also, Arrived};
 pub use flow::{receiving_flow, sending_flow};
 pub use opening::Opening;
 
@@ -398,6 +398,7 @@ impl Mobile {
             net.arm(state.timer, opening.due());
         }
         self.wheel.note(usize::from(flow - self.first.0), state.receiver.place());
+        self.after_ack(net, usize::from(flow - self.first.0));
     }
 
     /// A data packet has arrived.
@@ -446,10 +447,12 @@ impl Mobile {
         let flow = net.packets[id].flow;
         match self.beside.as_deref_mut().filter(|beside| beside.first.0 <= flow) {
             Some(beside) => {
+                let index = self.flows.len() + usize::from(flow - beside.first.0);
                 if let Some(helper) = &mut self.helper {
-                    helper.on_data(link, self.flows.len() + usize::from(flow - beside.first.0));
+                    helper.on_data(link, index);
                 }
                 beside.receive(net, link, id);
+                self.after_ack(net, index);
             }
             None => net.packets.remove(id),
         }

@@ -167,12 +167,24 @@ fn a_completed_handoff_is_told_with_both_links() {
     let link = |rate_kbps| Link { rate_kbps, delay_us: 1000 };
     let [wifi, wwan] = [link(54_000), link(2000)];
     let watch = settings().watch[0];
-    let there =
-        Moved { watch, devices: [WIFI, WWAN], links: [wifi, wwan], until: 10 * SECOND, disconnected: false };
+    let there = Moved {
+        watch,
+        devices: [WIFI, WWAN],
+        links: [wifi, wwan],
+        until: 10 * SECOND,
+        disconnected: false,
+        also: Some(WIFI),
+    };
     assert_eq!(moved(&[route(WIFI, false), route(WWAN, true)], 10 * SECOND), [there]);
     assert_eq!(moved(&[device(WWAN, false)], 20 * SECOND), [], "no link");
-    let back =
-        Moved { watch, devices: [WWAN, WIFI], links: [wwan, wifi], until: 20 * SECOND, disconnected: true };
+    let back = Moved {
+        watch,
+        devices: [WWAN, WIFI],
+        links: [wwan, wifi],
+        until: 20 * SECOND,
+        disconnected: true,
+        also: None,
+    };
     assert_eq!(moved(&[route(WWAN, false), route(WIFI, true)], 25 * SECOND), [back]);
 }
 

@@ -143,7 +143,7 @@ pub(super) struct Resume {
     waiting: Attached,
     /// By index: where the filter is.
     devices: BTreeMap<u32, Followed>,
-    sender: craft::Sender,
+    pub(super) sender: craft::Sender,
     /// The way of packets about connections that this host forwards.
     pub(super) exit: Option<Exit>,
 }

@@ -1,7 +1,8 @@
 //! Bounds of the windows that peers are told which run nothing of ours (`bpf/mobile/window.h`): what an agent needs to
 //! divide a window among connections, and how it has their ACKs tell it.
 
-use super::records::Counters;
+use super::craft;
+use super::records::{Counters, Ends};
 use super::{Error, Mobile};
 use crate::layouts::{segue_bound, segue_sent, segue_tuple};
 use libbpf_rs::{MapCore, MapFlags};
@@ -35,6 +36,18 @@ pub struct Receiving {
     pub rtt: Option<Duration>,
     /// Of this host's windows (RFC 7323).
     pub scale: u8,
+    /// The window that the socket itself has told last, as it stood in the header.
+    pub window: u16,
+    /// This host's next sequence number.
+    pub seq: u32,
+    /// The highest number of which SACK blocks have told; one that is not beyond `ack` tells nothing.
+    pub sacked: u32,
+    /// The last time stamp.
+    pub stamp: Option<u32>,
+    /// The highest number that was acknowledged by devices before this one, and the last time stamp there.
+    pub left: (u32, Option<u32>),
+    /// Of its packets.
+    pub mark: u32,
 }
 
 /// The bound of a connection's windows.
@@ -67,6 +80,7 @@ impl Bounding {
 impl From<(segue_tuple, segue_sent)> for Receiving {
     fn from((tuple, sent): (segue_tuple, segue_sent)) -> Self {
         let (local, remote) = tuple.into();
+        let stamp = |value: u32| (sent.stamped != 0).then_some(value);
         Self {
             local,
             remote,
@@ -78,7 +92,25 @@ impl From<(segue_tuple, segue_sent)> for Receiving {
             mss: sent.mss.into(),
             rtt: (sent.rtt_us != 0).then(|| Duration::from_micros(sent.rtt_us.into())),
             scale: sent.scale,
+            window: sent.window,
+            seq: sent.seq,
+            sacked: sent.sacked,
+            stamp: stamp(sent.stamp),
+            left: (sent.left_ack, stamp(sent.left_stamp)),
+            mark: sent.mark,
         }
+    }
+}
+
+impl Receiving {
+    fn ends(&self) -> Ends {
+        Ends { remote: self.remote, local: self.local, mark: self.mark, device: self.device }
+    }
+
+    fn bounded_ack(&self, number: u32, stamp: Option<u32>, bounding: &Bounding) -> Result<Vec<u8>, Error> {
+        let most = u16::try_from(bounding.written(self.scale).most).unwrap_or(u16::MAX);
+        let stamps = stamp.map(|value| (value, 0));
+        craft::pure_ack(&self.ends(), (self.seq, number), most.min(self.window), stamps, &[])
     }
 }
 
@@ -95,6 +127,35 @@ impl Mobile {
             Some((segue_tuple::read_from_bytes(&key).ok()?, segue_sent::read_from_bytes(&value).ok()?).into())
         };
         Ok(all.filter_map(read).collect())
+    }
+
+    /// The one with these ends; none: it is not known any more.
+    ///
+    /// # Errors
+    /// The programs are gone.
+    pub fn receiving_of(&self, local: SocketAddr, remote: SocketAddr) -> Result<Option<Receiving>, Error> {
+        let tuple = segue_tuple::from((local, remote));
+        let octets = self.skel.maps.sent.lookup(tuple.as_bytes(), MapFlags::ANY);
+        let octets = octets.map_err(Error::kernel("read what connections have sent"))?;
+        let sent = octets.and_then(|octets| segue_sent::read_from_bytes(&octets).ok());
+        Ok(sent.map(|sent| (tuple, sent).into()))
+    }
+
+    /// Tells the peer, by this device, of this ACK number and of the bounded window, with this time stamp. No stamp is
+    /// echoed, and no SACK block told.
+    ///
+    /// # Errors
+    /// This host does not send it: the device has gone, or leads nowhere.
+    pub fn send_bounded(
+        &mut self,
+        connection: &Receiving,
+        device: u32,
+        (number, stamp): (u32, Option<u32>),
+        bounding: &Bounding,
+    ) -> Result<(), Error> {
+        let ends = Ends { device, ..connection.ends() };
+        let packet = connection.bounded_ack(number, stamp, bounding)?;
+        self.resume()?.sender.send_packet(&ends, &packet)
     }
 
     /// From now on the connection tells windows of so many octets at most.
@@ -126,6 +187,7 @@ impl Mobile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use etherparse::{SlicedPacket, TransportSlice};
 
     #[test]
     fn a_bound_stands_in_the_header_by_the_scale() {
@@ -148,5 +210,38 @@ mod tests {
         let read = Receiving::from((ends.into(), sent));
         assert_eq!((read.local, read.remote), ends);
         assert_eq!((read.lately, read.rtt), (4, None), "modulo 2^32");
+        assert_eq!((read.stamp, read.left), (None, (0, None)), "it has no stamps");
+    }
+
+    #[test]
+    fn an_ack_by_another_device_has_the_bounded_window_and_the_stamp_of_before() {
+        let ends: (SocketAddr, SocketAddr) =
+            ("10.0.0.1:5".parse().expect("an address"), "10.0.0.2:6".parse().expect("an address"));
+        let sent = segue_sent {
+            acks: [5000, 0, 0, 0],
+            seq: 77,
+            window: 501,
+            stamped: 1,
+            stamp: 1236,
+            left_ack: 3000,
+            left_stamp: 1234,
+            scale: 7,
+            ..segue_sent::default()
+        };
+        let read = Receiving::from((ends.into(), sent));
+        assert_eq!((read.ack, read.stamp, read.left), (5000, Some(1236), (3000, Some(1234))));
+        let ack = |window| {
+            let bounding = Bounding { window, from: 0, device: 3, until: Duration::ZERO };
+            let packet = read.bounded_ack(4448, read.left.1, &bounding).expect("it can be built");
+            let Some(TransportSlice::Tcp(tcp)) = SlicedPacket::from_ip(&packet).expect("a packet").transport
+            else {
+                panic!("no TCP")
+            };
+            assert_eq!((tcp.sequence_number(), tcp.acknowledgment_number(), tcp.ack()), (77, 4448, true));
+            assert_eq!(tcp.options(), [1, 1, 8, 10, 0, 0, 4, 210, 0, 0, 0, 0]);
+            tcp.window_size()
+        };
+        // 14,480 octets are 113.1 times 128; never more than the socket's own.
+        assert_eq!((ack(14_480), ack(1 << 20)), (113, 501));
     }
 }

@@ -206,6 +206,7 @@ impl DriveExperiment {
             access: stays[1].link.round_trip_at(up),
             up_kbps: u32::try_from(stays[1].link.up.mean_rate() / 1000).unwrap_or(u32::MAX),
             over: [Some(link_ids.access_down), None],
+            also: None,
         }
     }
 

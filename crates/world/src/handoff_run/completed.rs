@@ -9,12 +9,12 @@ use crate::bench::traffic::{self, Pair, receivers_of, senders_of};
 use crate::bench::{Experiment, LinkIds, MN, NEW, OLD, correspondent, mobile};
 use crate::lead;
 use crate::neighbours::{COUNTED, Received};
-use crate::nodes::{Arrived, BenchNode, BenchSim, HostObserver, Mobile};
+use crate::nodes::{Also, Arrived, BenchNode, BenchSim, HostObserver, Mobile};
 use crate::notice_error::Told;
 use crate::observer::Observer;
 use crate::packet::{Packet, Signal};
 use crate::soft;
-use crate::words::{Address, Definition, NoticeMode, Overlap};
+use crate::words::{Address, Definition, Kind, NoticeMode, Overlap};
 use segue_handoff::alone::window::Path;
 use segue_handoff::{Announcement, Link, Notice, Scheme};
 use segue_netsim::{Nanos, Net, SECOND};
@@ -287,7 +287,15 @@ impl<W: HostObserver> Completed<W> {
             access: experiment.new.round_trip_at(self.completion),
             up_kbps: u32::try_from(experiment.new.up.mean_rate() / 1000).unwrap_or(u32::MAX),
             over: traffic::ends_at_device(link_ids),
+            also: self.also(link_ids, [&experiment.old, &experiment.new], self.completion),
         }
+    }
+
+    /// The uplink that the mobile leaves now, if it still carries. `links`: that, and the other.
+    fn also(&self, link_ids: &LinkIds, links: [&AccessLink; 2], at: Nanos) -> Option<Also> {
+        let carries = matches!(self.fork.experiment.kind, Kind::Mbb | Kind::PingPong(_));
+        let ways = links.map(|link| link.up_delay().at(at));
+        carries.then_some(Also { out: link_ids.last[OLD].up, ways })
     }
 
     fn is_in_band(&self) -> bool {
@@ -401,6 +409,7 @@ impl<W: HostObserver> Completed<W> {
                 access: experiment.old.round_trip_at(gone),
                 up_kbps: u32::try_from(experiment.old.up.mean_rate() / 1000).unwrap_or(up_kbps),
                 over: traffic::ends_at_device(&link_ids),
+                also: self.also(&link_ids, [&experiment.new, &experiment.old], gone),
             };
             let Some(device) = traffic::device(&link_ids) else { return };
             sim.with_node(device, |node, net| {

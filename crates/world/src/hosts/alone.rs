@@ -4,6 +4,7 @@
 use super::{Mobile, ReceivingFlow};
 use crate::host_observer::HostObserver;
 use crate::packet::{Packet, Signal};
+use segue_handoff::alone::early::Early;
 use segue_handoff::alone::echo::Sent;
 use segue_handoff::alone::resume::{Due, Flow, Resumes, Say};
 use segue_handoff::alone::window::{Bound, Change, Path, begins_after, narrows};
@@ -28,6 +29,10 @@ pub(super) struct Memory {
     /// Next packet expected at the beginning of this period and of the one before, and when this one ends.
     expected: [u32; 2],
     until: Nanos,
+    /// The highest number of which SACK blocks have told.
+    sacked: u32,
+    /// The last time stamp.
+    stamp: u32,
 }
 
 impl Memory {
@@ -44,6 +49,10 @@ impl Memory {
             self.expected = [ack.ack, self.expected[0]];
             self.until = now + RECENT;
         }
+        for (_, right) in ack.sack.as_slice() {
+            self.sacked = self.sacked.max(*right);
+        }
+        self.stamp = ack.timestamps.map_or(0, |stamps| stamps.value);
         let echo = ack.timestamps.map_or(0, |stamps| stamps.echo);
         !ack.syn && self.sent.leaves(now, ack.ack, echo, stale)
     }
@@ -69,6 +78,17 @@ pub struct Arrived {
     pub up_kbps: u32,
     /// Where data come over the new link, to each of the hosts that receive.
     pub over: [Option<LinkId>; 2],
+    /// The old uplink, if it still carries.
+    pub also: Option<Also>,
+}
+
+/// An old uplink that still carries.
+#[derive(Clone, Copy, Debug)]
+pub struct Also {
+    /// It.
+    pub out: LinkId,
+    /// How long an ACK takes by it and by the new one.
+    pub ways: [Nanos; 2],
 }
 
 /// A connection that is being helped.
@@ -95,6 +115,16 @@ pub(super) struct Helper {
     begins: Vec<u32>,
     /// Packets made for each connection since the last handoff.
     made: Vec<u32>,
+    early: Option<OverOld>,
+}
+
+/// What is acknowledged over the old link, too.
+#[derive(Clone, Debug)]
+struct OverOld {
+    early: Early,
+    out: LinkId,
+    /// The last time stamps there.
+    stamps: Vec<u32>,
 }
 
 impl Helper {
@@ -108,7 +138,8 @@ impl Helper {
 
     fn deadline(&self) -> Option<Nanos> {
         let round = self.bound.as_ref().map(Bound::deadline);
-        self.resumes.deadline().into_iter().chain(round).min()
+        let early = self.early.as_ref().and_then(|old| old.early.deadline());
+        self.resumes.deadline().into_iter().chain(round).chain(early).min()
     }
 }
 
@@ -152,6 +183,7 @@ impl Mobile {
             over: [None; 2],
             begins: vec![0; connections],
             made: vec![0; connections],
+            early: None,
         }));
     }
 
@@ -165,6 +197,7 @@ impl Mobile {
     pub fn link_gone(&mut self) {
         if let Some(helper) = &mut self.helper {
             helper.resumes.stop(&());
+            helper.early = None;
         }
     }
 
@@ -197,6 +230,7 @@ impl Mobile {
         }
         let [old, new] = arrived.paths;
         let was_bound = helper.bound.take().is_some();
+        helper.early = None;
         if helper.rule.bounds && narrows(&old, &new) {
             let queue = helper.rule.queue.unwrap_or(new.queue);
             let recent: Vec<_> = self.receiving().map(|flow| flow.memory.recent(&flow.receiver)).collect();
@@ -204,12 +238,63 @@ impl Mobile {
             let after = begins_after(&old, &new, arrived.disconnected);
             let begins = self.receiving().map(|flow| flow.receiver.rcv_nxt().saturating_add(after));
             helper.begins = begins.collect();
+            let also = arrived.also.filter(|_| after == 0);
+            helper.early = also.and_then(|also| self.begin_early(now, &new, &also));
         }
         if was_bound || helper.bound.is_some() {
             self.offer(net, &helper, false);
         }
         self.helper = Some(helper);
         self.act(net);
+    }
+
+    /// ACKs over the old link from now on, if they are there sooner.
+    fn begin_early(&self, now: Nanos, new: &Path, also: &Also) -> Option<OverOld> {
+        let mut early = Early::new(now, new, also.ways)?;
+        for (index, flow) in self.receiving().enumerate() {
+            early.add(flow.memory.sent.newest(), 1);
+            early.came(index, flow.memory.sent.newest(), flow.memory.sacked);
+        }
+        let stamps = self.receiving().map(|flow| flow.memory.stamp).collect();
+        Some(OverOld { early, out: also.out, stamps })
+    }
+
+    /// ACKs of the device's connection `index` may have left.
+    #[inline]
+    pub(super) fn after_ack<O: HostObserver>(&mut self, net: &mut Net<Packet, O>, index: usize) {
+        if self.helper.as_ref().is_none_or(|helper| helper.early.is_none()) {
+            return;
+        }
+        let (host, place) = self.place(index);
+        let Memory { sent, sacked, .. } = host.flows[place].memory;
+        if let Some(old) = self.helper.as_mut().and_then(|helper| helper.early.as_mut()) {
+            old.early.came(index, sent.newest(), sacked);
+        }
+        self.act(net);
+    }
+
+    /// Sends what is to go over the old link now.
+    fn say_early<O: HostObserver>(&self, net: &mut Net<Packet, O>, helper: &mut Helper) {
+        let (now, lost) = (net.now(), helper.rule.lost);
+        let Some(old) = &mut helper.early else { return };
+        while let Some((index, number)) = old.early.next(now) {
+            let flow = self.number(index);
+            let (host, place) = self.place(index);
+            let made = &mut helper.made[index];
+            let lost = *made < lost;
+            *made += 1;
+            net.observer.acted(now, flow, Act::EarlyAck { ack: number, lost });
+            let (ack, bytes) = host.flows[place].receiver.plain_ack(now);
+            let timestamps = ack.timestamps.map(|stamps| Timestamps { value: old.stamps[index], ..stamps });
+            let packet = Packet::ack(flow, (Segment { ack: number, timestamps, ..ack }, bytes));
+            if !lost {
+                net.observer.sent(now, &packet);
+                net.originate(old.out, packet);
+            }
+        }
+        if old.early.is_over(now) {
+            helper.early = None;
+        }
     }
 
     /// It is time for something.
@@ -239,6 +324,7 @@ impl Mobile {
             }
             self.offer(net, &helper, change == Change::Raised);
         }
+        self.say_early(net, &mut helper);
         if let Some(deadline) = helper.deadline() {
             net.arm(helper.timer, deadline);
         }

@@ -131,7 +131,12 @@ fn a_slower_link_has_no_more_than_its_window_under_way() {
     let (mut dropped, mut plainly) = (0, 0);
     for at in (50..=80).map(|tenths| tenths * 100 * MS) {
         let trace = traced(&slow, at, &scheme("mobile-window"));
-        assert_eq!(acts(&trace), [(at, Act::Bounded { window, raised: false })]);
+        let (early, acts): (Vec<_>, Vec<_>) =
+            acts(&trace).into_iter().partition(|act| matches!(act.1, Act::EarlyAck { .. }));
+        assert_eq!(acts, [(at, Act::Bounded { window, raised: false })]);
+        // 291 ms, after which an ACK is there no sooner, and one packet in 60 ms.
+        assert!((1..=5).contains(&early.len()), "{early:?}");
+        assert!(early.iter().all(|act| act.0 < at + 291 * MS), "{early:?}");
         let mut edge = None;
         for event in &trace.events {
             match &event.what {
@@ -155,6 +160,71 @@ fn a_slower_link_has_no_more_than_its_window_under_way() {
         plainly += run(&slow, at, &scheme("sack")).drops;
     }
     assert!(10 * dropped < plainly, "{dropped} drops, and {plainly} of plain TCP");
+}
+
+/// What is told over the old link has come, is told once in the time of a packet, with the stamp of the handoff, and is
+/// there before the first ACK by the new link.
+#[test]
+fn the_bound_is_told_over_the_old_link_too() {
+    let mut heard = 0;
+    for (name, flows) in [("linux-6.12", 1), ("linux-6.12/bbr", 1), ("linux-6.12/bbr", 4), ("rfc", 2)] {
+        let slow = Experiment { flows, stack: stack(name), ..experiment("6400kbit/9ms", "200kbit/300ms") };
+        for at in [4, 6, 8].map(|at| at * SECOND) {
+            let trace = traced(&slow, at, &scheme("mobile-window"));
+            let (mut newest, mut times) = (vec![0; flows], Vec::new());
+            let early = |event: &segue_world::trace::Event| match event.what {
+                What::Acted { act: Act::EarlyAck { ack, lost: false }, .. } => Some(ack),
+                _ => None,
+            };
+            let mut told = None;
+            for event in &trace.events {
+                if let Some(ack) = early(event) {
+                    times.push(event.at);
+                    told = Some(ack);
+                }
+                let What::Sent(packet) = &event.what else { continue };
+                if packet.data {
+                    continue;
+                }
+                let flow = usize::from(packet.flow);
+                let (ack, value) =
+                    (packet.segment.ack, packet.segment.timestamps.map_or(0, |stamps| stamps.value));
+                if told.take() == Some(ack) {
+                    assert!(ack <= newest[flow], "{ack} has not come on flow {flow}");
+                    assert!(packet.segment.sack.is_empty());
+                    // RFC 7323, 5: no stamp by the new link may look old behind it.
+                    let later =
+                        sent_by_mobile(&trace).filter(|sent| sent.0 >= at && sent.1.flow == packet.flow);
+                    let stamps = later.filter_map(|sent| sent.1.segment.timestamps);
+                    assert!(stamps.map(|stamps| stamps.value).all(|later| later >= value));
+                    heard += 1;
+                } else {
+                    newest[flow] = newest[flow].max(ack);
+                }
+            }
+            // One of each as soon as it can be, the others 60 ms apart.
+            assert!(times.len() <= flows + 4, "{times:?}");
+            assert!(times.iter().all(|time| *time < at + 291 * MS));
+        }
+    }
+    assert!(heard > 30, "{heard}");
+}
+
+/// A mobile whose old link is gone, or whose ACKs there are lost, has the bound alone.
+#[test]
+fn without_the_old_link_the_bound_is_told_over_the_new_one() {
+    let mbb = Experiment { stack: stack("linux-6.12/bbr"), ..experiment("6400kbit/9ms", "200kbit/300ms") };
+    let at = 8 * SECOND;
+    let early = |experiment: &Experiment, lost: &str| {
+        let scheme = scheme_with("mobile-window", &[("alone-lost", lost)]);
+        let all = acts(&traced(experiment, at, &scheme));
+        all.iter().filter(|act| matches!(act.1, Act::EarlyAck { lost: false, .. })).count()
+    };
+    assert!(early(&mbb, "0") > 2);
+    assert_eq!(early(&mbb, "all"), 0);
+    assert_eq!(early(&Experiment { kind: Kind::Bbm(100 * MS), ..mbb.clone() }, "0"), 0);
+    // Over a new link that is as fast a way ACKs have no need of the old one.
+    assert_eq!(early(&Experiment { new: link("200kbit/9ms"), ..mbb }, "0"), 0);
 }
 
 /// W is that of all connections together.

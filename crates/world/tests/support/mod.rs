@@ -17,7 +17,7 @@ use segue_tcp::receiver::Arrival;
 use segue_tcp::{AnySender, StackProfile};
 use segue_world::access::{AccessLink, Capacity, LinkDelay};
 use segue_world::nodes::{
-    Arrived, BenchNode, Correspondent, HostObserver, Mobile, Route, Router, Wheel, receiving_flow,
+    Also, Arrived, BenchNode, Correspondent, HostObserver, Mobile, Route, Router, Wheel, receiving_flow,
     sending_flow,
 };
 use segue_world::packet::Packet;
@@ -429,6 +429,8 @@ impl Twin {
     /// The new link is up for a mobile that acts alone.
     fn help(&mut self, rule: AloneRule) {
         let (experiment, notice, over) = (&self.experiment, self.notice(), self.last_down[1]);
+        let ways = [&experiment.old, &experiment.new].map(|link| link.up_delay().at(self.completion));
+        let also = (experiment.kind == Kind::Mbb).then_some(Also { out: self.last_up[0], ways });
         let path = |index: usize, rate_kbps: u32| {
             let link = [&experiment.old, &experiment.new][index];
             Path {
@@ -446,6 +448,7 @@ impl Twin {
             access: 2 * experiment.new.delay.at(self.completion),
             up_kbps: (experiment.new.up.mean_rate() / 1000) as u32,
             over: [Some(over), None],
+            also,
         };
         let usual = experiment.stack.receive_window;
         self.sim.with_node(MN, |node, net| {

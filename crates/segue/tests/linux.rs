@@ -65,8 +65,8 @@ fn linux_6_18_is_6_12_by_another_name() {
 /// Congestion control starts anew because of a notice, or because its window has failed its trial.
 #[test]
 fn a_story_gives_the_cause_of_what_the_programs_do() {
-    let handoff =
-        "trace 5g leo --at 8.2s --kind bbm --disconnect 500ms --stack linux-6.12 --schemes etcp --story";
+    let handoff = "trace 6400kbit/9ms 6400kbit/9ms --at 8.2s --kind bbm --disconnect 1s --stack linux-6.12 --schemes etcp \
+         --notice-error rate=8x --story";
     let told = printed(&handoff.split(' ').collect::<Vec<_>>());
     let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
     let said = "the window that the notice granted fails its trial, too much of it is lost: half of what arrives in a \

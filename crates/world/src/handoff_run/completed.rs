@@ -293,7 +293,7 @@ impl<W: HostObserver> Completed<W> {
 
     /// The uplink that the mobile leaves now, if it still carries. `links`: that, and the other.
     fn also(&self, link_ids: &LinkIds, links: [&AccessLink; 2], at: Nanos) -> Option<Also> {
-        let carries = matches!(self.fork.experiment.kind, Kind::Mbb | Kind::PingPong(_));
+        let carries = matches!(self.fork.experiment.kind, Kind::Mbb | Kind::Soft(..) | Kind::PingPong(_));
         let ways = links.map(|link| link.up_delay().at(at));
         carries.then_some(Also { out: link_ids.last[OLD].up, ways })
     }

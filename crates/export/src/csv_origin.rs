@@ -93,7 +93,6 @@ fn uri(name: &str) -> String {
 }
 
 fn text(document: &Value) -> String {
-    // A value without maps of other keys than text has a text.
     format!("{document:#}\n")
 }
 

@@ -35,6 +35,10 @@ impl Decides for Etcp {
         let act = self.policy.on_notice(&self.settings, tcp, path);
         (act, Some(Policy::link_window(&self.settings, link)))
     }
+
+    fn at_fast_retransmit(&mut self, tcp: &Sender) -> Action {
+        self.policy.on_fast_retransmit(&self.settings, tcp)
+    }
 }
 
 impl Advisor for Etcp {
@@ -57,12 +61,6 @@ impl Advisor for Etcp {
     fn on_dup_ack(&mut self, view: &View) -> Advice {
         let action = self.policy.on_dup_ack(&self.settings, &sender(view));
         self.answer(&action)
-    }
-
-    fn on_fast_retransmit(&mut self, view: &View) -> Advice {
-        let action = self.policy.on_fast_retransmit(&self.settings, &sender(view));
-        let advice = self.answer(&action);
-        self.linux.on_recovery(advice)
     }
 
     fn on_timeout(&mut self, view: &View) -> Advice {

@@ -43,6 +43,10 @@ impl<H: Header> Decides for OneHeader<H> {
     fn decide(&mut self, tcp: &Sender, path: &Notice, _link: &Notice) -> (Action, Option<u32>) {
         (self.flow.on_notice(tcp, path), None)
     }
+
+    fn at_fast_retransmit(&mut self, tcp: &Sender) -> Action {
+        self.flow.on_fast_retransmit(tcp)
+    }
 }
 
 impl<H: Header> Advisor for OneHeader<H> {
@@ -58,11 +62,6 @@ impl<H: Header> Advisor for OneHeader<H> {
 
     fn on_dup_ack(&mut self, view: &View) -> Advice {
         let action = self.flow.on_dup_ack(&sender(view));
-        self.answer(&action)
-    }
-
-    fn on_fast_retransmit(&mut self, view: &View) -> Advice {
-        let action = self.flow.on_fast_retransmit(&sender(view));
         self.answer(&action)
     }
 

@@ -28,6 +28,10 @@ impl Decides for Near {
     fn decide(&mut self, tcp: &Sender, path: &Notice, _link: &Notice) -> (Action, Option<u32>) {
         (self.flow.on_notice(tcp, &self.distortion.of(path)), None)
     }
+
+    fn at_fast_retransmit(&mut self, tcp: &Sender) -> Action {
+        self.flow.on_fast_retransmit(tcp)
+    }
 }
 
 impl Advisor for Near {
@@ -42,7 +46,7 @@ impl Advisor for Near {
     }
 
     fn on_fast_retransmit(&mut self, view: &View) -> Advice {
-        let action = self.flow.on_fast_retransmit(&sender(view));
+        let action = self.at_fast_retransmit(&sender(view));
         self.enactment.advice(&action)
     }
 

@@ -22,6 +22,9 @@ const MS: Nanos = 1_000_000;
 pub(crate) trait Decides {
     /// `path`: the notice with what lies beyond the link; `link`: as it came.
     fn decide(&mut self, tcp: &Sender, path: &Notice, link: &Notice) -> (Action, Option<u32>);
+
+    /// The stack is about to cut its window for a fast retransmit.
+    fn at_fast_retransmit(&mut self, tcp: &Sender) -> Action;
 }
 
 /// A connection's part of `struct segue_connection`.
@@ -383,6 +386,12 @@ macro_rules! tells_programs {
             self.applied = linux.applied;
             self.linux = linux;
             advice
+        }
+
+        fn on_fast_retransmit(&mut self, view: &View) -> Advice {
+            let action = self.at_fast_retransmit(&sender(view));
+            let advice = self.answer(&action);
+            self.linux.on_recovery(advice)
         }
 
         $crate::on_linux::follows_programs!();

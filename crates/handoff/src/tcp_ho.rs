@@ -34,6 +34,10 @@ impl Decides for TcpHo {
     fn decide(&mut self, tcp: &Sender, path: &Notice, _link: &Notice) -> (Action, Option<u32>) {
         (self.policy.on_notice(&self.settings, tcp, path), None)
     }
+
+    fn at_fast_retransmit(&mut self, tcp: &Sender) -> Action {
+        self.policy.on_fast_retransmit(&self.settings, tcp)
+    }
 }
 
 /// From a notice to the first congestion after it; before and beyond the stack is on its own.
@@ -49,12 +53,6 @@ impl Advisor for TcpHo {
 
     fn on_dup_ack(&mut self, _view: &View) -> Advice {
         self.answer(&Action::NOTHING)
-    }
-
-    fn on_fast_retransmit(&mut self, view: &View) -> Advice {
-        let action = self.policy.on_fast_retransmit(&self.settings, &sender(view));
-        let advice = self.answer(&action);
-        self.linux.on_recovery(advice)
     }
 
     fn on_timeout(&mut self, view: &View) -> Advice {

@@ -10,6 +10,7 @@
 //! It uses only `policy/` beside these.
 
 mod egress;
+mod holder;
 pub mod host;
 mod layouts;
 mod lent;

@@ -152,32 +152,16 @@ mod tests {
     use segue_tcp::View;
     use segue_tcp::advice::{KernelView, NewPath};
 
-    const KERNEL: KernelView = KernelView {
-        now: 0,
-        has_rto_max: false,
-        is_calm: true,
-        rttvar_us: 0,
-        quiet_since: 0,
-        cwnd: 22,
-        ssthresh: 85,
-        in_flight: 22,
-        is_full: false,
-        reduces: false,
-        marked: 0,
-        last_sent: 0,
-        last_rtt_us: 0,
-        high_seq: 0,
-        most_room: 0,
-        delivered: 0,
-        lost: 0,
-        min_rtt_us: 0,
-        rate_delivered: 0,
-        rate_interval_us: 0,
-        mss: 1460,
-        initial_window: 10,
-        path_delivered: 0,
-        path_lost: 0,
-    };
+    fn a_kernel() -> KernelView {
+        KernelView {
+            is_calm: true,
+            cwnd: 22,
+            ssthresh: 85,
+            in_flight: 22,
+            mss: 1460,
+            ..KernelView::default()
+        }
+    }
 
     fn decision(advice: Advice, rules: &[Rule]) -> Decision {
         let view = View {
@@ -244,7 +228,7 @@ mod tests {
             (ssthresh(84), &[], false, None),
         ] {
             let mut decision = decision(advice, rules);
-            decision.view.kernel = kernel.then_some(KERNEL);
+            decision.view.kernel = kernel.then_some(a_kernel());
             let found = program_in_words(&decision);
             assert_eq!(found.map(|(name, _)| name), said, "{advice:?}");
             if let Some((name, says)) = found {

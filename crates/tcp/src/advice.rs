@@ -42,7 +42,7 @@ pub struct View {
 }
 
 /// The part of `struct tcp_sock` that programs around a congestion control use. Windows and counts are in packets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KernelView {
     /// Now.
     pub now: Nanos,

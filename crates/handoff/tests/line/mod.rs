@@ -121,29 +121,12 @@ pub fn link(rate_kbps: u32, delay_ms: u32) -> Link {
 /// What the programs see of a connection on which nothing has happened; tests change what they are about.
 pub fn unused() -> KernelView {
     KernelView {
-        now: 0,
-        has_rto_max: false,
         is_calm: true,
-        rttvar_us: 0,
-        quiet_since: 0,
+        is_full: true,
         cwnd: 10,
         ssthresh: 0x7fff_ffff,
-        in_flight: 0,
-        is_full: true,
-        reduces: false,
-        marked: 0,
-        last_sent: 0,
-        last_rtt_us: 0,
-        high_seq: 0,
-        most_room: 0,
-        delivered: 0,
-        lost: 0,
-        min_rtt_us: 0,
-        rate_delivered: 0,
-        rate_interval_us: 0,
         mss: 1448,
         initial_window: 10,
-        path_delivered: 0,
-        path_lost: 0,
+        ..KernelView::default()
     }
 }

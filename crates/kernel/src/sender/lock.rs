@@ -1,6 +1,7 @@
 //! One attach or detach at a time: they make and remove the same folders and names, step by step.
 
 use super::Error;
+use crate::holder::holder;
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 use std::fs::{self, File};
@@ -64,19 +65,6 @@ fn root(pin: &Path) -> &Path {
         root = above;
     }
     root
-}
-
-/// The process that has locked the file, as /proc/locks has it: `1: FLOCK ADVISORY WRITE 4711 00:1b:2 0 EOF`.
-fn holder(file: &File) -> Option<u32> {
-    let place = format!(":{}", file.metadata().ok()?.ino());
-    let locks = fs::read_to_string("/proc/locks").ok()?;
-    locks.lines().find_map(|line| {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        match words[..] {
-            [_, "FLOCK", _, "WRITE", process, at, ..] if at.ends_with(&place) => process.parse().ok(),
-            _ => None,
-        }
-    })
 }
 
 #[cfg(test)]

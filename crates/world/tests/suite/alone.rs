@@ -269,11 +269,7 @@ fn any_stack() -> impl Strategy<Value = &'static str> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: ProptestConfig::default().cases / 4,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(cases(4))]
 
     /// If all that it sends is lost, the sender is plain TCP, bit by bit, unless a stamp was not echoed.
     #[test]
@@ -309,20 +305,8 @@ proptest! {
     }
 }
 
-/// Random numbers that are the same everywhere (Knuth's MMIX generator).
-struct Lot(u64);
-
-impl Lot {
-    fn below(&mut self, most: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % most
-    }
-
-    fn link(&mut self) -> String {
-        let rates = [100, 200, 400, 1000, 2000, 6400, 20_000, 50_000];
-        format!("{}kbit/{}ms", rates[self.below(8) as usize], 2 + self.below(300))
-    }
-}
+/// Rates of links.
+const KBPS: [u32; 8] = [100, 200, 400, 1000, 2000, 6400, 20_000, 50_000];
 
 /// Transfer times of each scheme over those of plain TCP in the same handoffs, ascending.
 fn ratios(
@@ -334,7 +318,7 @@ fn ratios(
     let mut all = vec![Vec::new(); schemes.len()];
     let plain = scheme("sack");
     for _ in 0..HANDOFFS {
-        let (old, new) = (lot.link(), lot.link());
+        let (old, new) = (lot.link(&KBPS), lot.link(&KBPS));
         let (kind, at) = (kind(&mut lot), 2000 + lot.below(8000));
         let flows = 1 + lot.below(3) as usize;
         let experiment = Experiment { kind, flows, stack: stack(stack_name), ..experiment(&old, &new) };

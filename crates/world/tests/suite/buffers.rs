@@ -151,11 +151,7 @@ fn any_experiment() -> impl Strategy<Value = Experiment> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: ProptestConfig::default().cases / 8,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(cases(8))]
 
     /// Every packet that a host has sent since the beginning has come, was dropped by a queue, overflowed a buffer,
     /// was lost with the link, or is under way: at every moment of a run.

@@ -193,11 +193,7 @@ fn what_cannot_be_simulated_says_so() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: ProptestConfig::default().cases / 4,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(cases(4))]
 
     /// Every data packet is delivered, dropped by a buffer, or under way; the same seed gives the same record,
     /// watched or not; and every handoff ends with a sender that sends.

@@ -177,11 +177,7 @@ fn goes_on(cells: &[Cell], cross: usize, scheme: &Scheme, stack: &str) -> Result
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: ProptestConfig::default().cases / 3,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(cases(3))]
 
     /// Closed early, late, not at all; the opening lost with a cell of a few ms; no time between two cells; queues so
     /// short that the window closes in fast recovery, outages so long that it closes in RTO recovery.

@@ -121,11 +121,7 @@ fn nothing_is_lost_where_there_is_room() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: ProptestConfig::default().cases / 4,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(cases(4))]
 
     /// Any links, any outage, any buffer, any hint: the run ends, and never before the bound; or a flow was shut out.
     #[test]

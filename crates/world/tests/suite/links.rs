@@ -67,11 +67,7 @@ fn any_experiment() -> impl Strategy<Value = Experiment> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: ProptestConfig::default().cases / 2,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(cases(2))]
 
     /// No run beats its bounds, whatever the links do, and the new link's time adds up.
     #[test]

@@ -1,7 +1,7 @@
 //! Schemes that act at the mobile (docs/reference/mobile.md, Freeze-TCP) beside applications and uploads: they act for
 //! all that the mobile receives, and for its own data as the agent does.
 
-use crate::support::{MS, experiment, run, scheme, scheme_with, stack};
+use crate::support::{Lot, MS, cases, experiment, run, scheme, scheme_with, stack};
 use proptest::prelude::*;
 use segue_handoff::Scheme;
 use segue_world::traffic::{Application, Class};
@@ -139,27 +139,10 @@ fn all_senders_are_told_before_a_break() {
     }
 }
 
-/// Random numbers that are the same everywhere (Knuth's MMIX generator).
-struct Lot(u64);
+/// Rates of links.
+const KBPS: [u32; 7] = [200, 400, 1000, 2000, 6400, 20_000, 50_000];
 
-impl Lot {
-    fn below(&mut self, most: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % most
-    }
-
-    fn link(&mut self) -> String {
-        let rates = [200, 400, 1000, 2000, 6400, 20_000, 50_000];
-        format!("{}kbit/{}ms", rates[self.below(7) as usize], 2 + self.below(300))
-    }
-
-    /// At least one of all kinds of traffic; pages take long to come, and are drawn alike anyhow.
-    fn traffic(&mut self) -> Traffic {
-        some_traffic(1 + self.below(15))
-    }
-}
-
-/// Traffic of a number from 1 to 15.
+/// At least one of all kinds but pages, which take long to come, and are drawn alike anyhow: a number from 1 to 15.
 fn some_traffic(which: u64) -> Traffic {
     let applications = [VIDEO, REQUEST].into_iter().zip([1, 2]).filter(|(_, bit)| which & bit != 0);
     let applications: Vec<_> = applications.map(|(application, _)| application).collect();
@@ -178,9 +161,10 @@ fn is_no_harm(names: &[&str], stack_name: &str, kind: impl Fn(&mut Lot) -> Kind,
     let mut lot = Lot(11);
     let mut all: Vec<[Vec<f64>; 2]> = vec![Default::default(); names.len()];
     for _ in 0..HANDOFFS {
-        let (old, other, kind) = (lot.link(), lot.link(), kind(&mut lot));
+        let (old, other, kind) = (lot.link(&KBPS), lot.link(&KBPS), kind(&mut lot));
         let new = if same_link.is_some() { old.clone() } else { other };
-        let (traffic, at, flows) = (lot.traffic(), 2000 + lot.below(6000), 1 + lot.below(3) as usize);
+        let (traffic, at, flows) =
+            (some_traffic(1 + lot.below(15)), 2000 + lot.below(6000), 1 + lot.below(3) as usize);
         let e = Experiment { kind, flows, stack: stack(stack_name), ..experiment(&old, &new) };
         let e = with(traffic, e);
         let schemes: Vec<Scheme> = names.iter().map(|name| scheme(name)).collect();
@@ -229,11 +213,7 @@ fn no_traffic_is_harmed_without_outages() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: ProptestConfig::default().cases / 4,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(cases(4))]
 
     /// Whoever acts at the mobile or at routers beats no bound beside traffic, and loses no time of the new link.
     #[test]

@@ -113,11 +113,7 @@ const QUEUES: [&str; 5] =
     ["", ",queue=codel", ",queue=fq_codel", ",loss=ge(1%,30%)", ",jitter=5ms,queue=pie"];
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: ProptestConfig::default().cases / 4,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(cases(4))]
 
     /// No sender beats the bounds, whoever shares the links, and every instant of the new link has its class.
     #[test]

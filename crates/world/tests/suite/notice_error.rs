@@ -125,11 +125,7 @@ fn any_words() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: ProptestConfig::default().cases / 4,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(cases(4))]
 
     /// No sender beats the bounds, whatever is told, whenever, and all have the same ones.
     #[test]

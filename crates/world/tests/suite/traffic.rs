@@ -1,6 +1,6 @@
 //! What the mobile's user does while it hands over: uploads, applications, and what is measured of each class.
 
-use crate::support::{MS, experiment, link, run, scheme};
+use crate::support::{MS, cases, experiment, link, run, scheme};
 use proptest::prelude::*;
 use segue_tcp::StackProfile;
 use segue_tcp::profile::PROFILES;
@@ -271,11 +271,7 @@ fn seeds_and_forks_repeat() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: ProptestConfig::default().cases / 4,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(cases(4))]
 
     /// No sender at the mobile beats the bound, nor does the time of the new link get lost.
     #[test]

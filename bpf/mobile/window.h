@@ -48,9 +48,11 @@ static __always_inline u32 held(const struct tcp_sock *tp)
 /* The bound as the header tells it. */
 static __always_inline u32 most_of(const struct segue_bound *bound, const struct tcp_sock *tp)
 {
-	const u32 scale = BPF_CORE_READ_BITFIELD(tp, rx_opt.rcv_wscale);
+	const u32 scale = BPF_CORE_READ_BITFIELD(tp, rx_opt.rcv_wscale) & 15;
+	const u32 unit = 1u << scale;
 
-	return segue_min(0xffff, bound->most + (held(tp) >> (scale & 15)));
+	/* rounded up, as `most` is: a peer that lacks an octet of room for a packet waits */
+	return segue_min(0xffff, bound->most + ((held(tp) + unit - 1) >> scale));
 }
 
 static __always_inline void narrow(struct __sk_buff *skb, const struct segment *segment,

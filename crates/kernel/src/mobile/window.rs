@@ -64,9 +64,10 @@ pub struct Bounding {
 }
 
 impl Bounding {
-    /// For a connection that scales its windows so. A window of zero would stop the peer.
+    /// For a connection that scales its windows so. Rounded up: a peer sends whole packets, and one that lacks an octet
+    /// of room waits. A window of zero would stop it.
     fn written(&self, scale: u8) -> segue_bound {
-        let most = (self.window >> scale.min(14)).clamp(1, u64::from(u16::MAX));
+        let most = self.window.div_ceil(1 << scale.min(14)).clamp(1, u64::from(u16::MAX));
         segue_bound {
             until: u64::try_from(self.until.as_nanos()).unwrap_or(u64::MAX),
             from: self.from,
@@ -193,8 +194,9 @@ mod tests {
     fn a_bound_stands_in_the_header_by_the_scale() {
         let bounding = |window| Bounding { window, from: 7, device: 3, until: Duration::from_nanos(9) };
         let most = |window, scale| bounding(window).written(scale).most;
-        // 15 packets of 1448 octets: 169.7 times 128, 1.3 times 16384
-        assert_eq!((most(21_720, 0), most(21_720, 7), most(21_720, 14)), (21_720, 169, 1));
+        // 15 packets of 1448 octets: 169.7 times 128, 1.3 times 16384. Three are 33.9 times 128.
+        assert_eq!((most(21_720, 0), most(21_720, 7), most(21_720, 14)), (21_720, 170, 2));
+        assert!(3 * 1448 <= u64::from(most(3 * 1448, 7)) << 7);
         assert_eq!((most(2896, 14), most(0, 0)), (1, 1), "never closed");
         assert_eq!((most(u64::MAX, 0), most(u64::MAX, 14)), (65_535, 65_535));
         assert_eq!(most(16_384, 200), 1, "RFC 7323, 2.3: 14 at most");
@@ -241,7 +243,7 @@ mod tests {
             assert_eq!(tcp.options(), [1, 1, 8, 10, 0, 0, 4, 210, 0, 0, 0, 0]);
             tcp.window_size()
         };
-        // 14,480 octets are 113.1 times 128; never more than the socket's own.
-        assert_eq!((ack(14_480), ack(1 << 20)), (113, 501));
+        // 14,480 octets are 113.1 times 128, rounded up; never more than the socket's own.
+        assert_eq!((ack(14_480), ack(1 << 20)), (114, 501));
     }
 }

@@ -55,7 +55,7 @@ fn windows_are_bounded_where_and_from_when_it_is_asked_for() {
         assert!(known.lately <= known.packets && known.lately >= known.packets - 1, "{known:?}");
         let forever = Duration::from_secs(1 << 32);
         let bound = Bounding { window: 14_480, from: known.ack, device: known.device, until: forever };
-        let most = (14_480 >> known.scale) as u16;
+        let most = 14_480u32.div_ceil(1 << known.scale) as u16;
         assert!(most > 1 && usual.iter().all(|(_, window)| *window > most), "{usual:?}");
 
         let mut offset = 100_000;
@@ -115,7 +115,7 @@ fn what_is_held_behind_a_hole_widens_the_window() {
     let own = near.local_addr().expect("an address");
     let seen = capture.settled();
     let last = sent_by(&seen, own).into_iter().next_back().expect("an ACK").clone();
-    let written = |octets: u32| (octets >> known.scale) as u16;
+    let written = |octets: u32| octets.div_ceil(1 << known.scale) as u16;
     let mut held = 0;
     for (beyond, length) in [(2000, 1000), (4000, 1400), (6000, 700)] {
         capture.clear();

@@ -39,17 +39,21 @@ fn cwnd(sender: &Sender, peer: &Peer) -> (u32, u32) {
 
 /// Lets cwnd grow to more than this, with an RTT of a few milliseconds.
 fn grow(sender: &Sender, peer: &mut Peer, beyond: u32) {
-    grow_slowly(sender, peer, beyond, Duration::from_millis(5));
+    grow_slowly(sender, peer, beyond, Duration::from_millis(5), Instant::now());
 }
 
-/// The same with a pause before each ACK. No round trip has been longer than what is returned.
-fn grow_slowly(sender: &Sender, peer: &mut Peer, beyond: u32, pause: Duration) -> Duration {
+/// The same with a pause before each ACK; nothing was sent before `since`. No round trip has been longer than what is
+/// returned.
+fn grow_slowly(sender: &Sender, peer: &mut Peer, beyond: u32, pause: Duration, since: Instant) -> Duration {
     let mut longest = Duration::ZERO;
+    let mut since = since;
     for _ in 0..200 {
-        let begin = Instant::now();
         peer.drain(pause);
+        // What comes next has been sent later than this.
+        let now = Instant::now();
         peer.acknowledge(&[]);
-        longest = longest.max(begin.elapsed());
+        longest = longest.max(since.elapsed());
+        since = now;
         if cwnd(sender, peer).0 > beyond {
             return longest;
         }
@@ -126,8 +130,9 @@ fn what_lies_beyond_the_link_counts() {
         let listener = bench.listen();
         let mut peer = Peer::v4(&bench.device, port);
         let handshake = connect_from_afar(&mut peer);
+        let begin = Instant::now();
         let _stream = bulk(&listener);
-        let longest = grow_slowly(&sender, &mut peer, 40, FAR).max(handshake);
+        let longest = grow_slowly(&sender, &mut peer, 40, FAR, begin).max(handshake);
         let una = peer.ack;
         let sent = peer.drain(FAR / 2).len();
         assert!(sent >= 40, "{sent} under way");
@@ -169,8 +174,9 @@ fn tcp_ho_resumes_and_remembers_the_round_trip() {
     let listener = bench.listen();
     let mut peer = Peer::v4(&bench.device, 4001);
     peer.connect(FAST);
+    let begin = Instant::now();
     let _stream = bulk(&listener);
-    let longest = grow_slowly(&sender, &mut peer, 40, Duration::from_millis(20));
+    let longest = grow_slowly(&sender, &mut peer, 40, Duration::from_millis(20), begin);
     peer.acknowledge(&[]);
     let una = peer.ack;
     peer.outage(una, 3);

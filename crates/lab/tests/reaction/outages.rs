@@ -13,7 +13,7 @@ fn after_an_outage_what_lies_beyond_is_not_sent_at_once() {
     let mut peer = Peer::v4(&bench.device, 4001);
     connect_from_afar(&mut peer);
     let _stream = bulk(&listener);
-    grow_slowly(&sender, &mut peer, 40, FAR);
+    grow_slowly(&sender, &mut peer, 40, FAR, Instant::now());
     let una = peer.ack;
     peer.outage(una, 2);
     let (timed_out, saved) = cwnd(&sender, &peer);

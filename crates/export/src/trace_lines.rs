@@ -430,7 +430,9 @@ pub fn line<'a>(told: &'a SchemeTrace, event: &'a Event) -> LineEvent<'a> {
 fn help(flow: u16, act: &Act) -> LineEvent<'static> {
     let (mut seq, mut ack, mut window, mut lost, mut heeded) = (None, None, None, false, false);
     match *act {
-        Act::Message { seq: of, lost: is_lost } => (seq, lost) = (Some(of), is_lost),
+        Act::Message { seq: of, lost: is_lost } | Act::Octet { seq: of, lost: is_lost } => {
+            (seq, lost) = (Some(of), is_lost)
+        }
         Act::MessageLost { seq: of } => seq = Some(of),
         Act::MessageHeard { seq: of, heeded: is_heeded } => (seq, heeded) = (Some(of), is_heeded),
         Act::LastAck { ack: of, lost: is_lost } | Act::EarlyAck { ack: of, lost: is_lost } => {

@@ -40,6 +40,13 @@ pub enum Act {
         /// It was lost.
         lost: bool,
     },
+    /// An ACK of one octet of a packet leaves, or is lost before the uplink.
+    Octet {
+        /// The packet.
+        seq: u32,
+        /// It was lost.
+        lost: bool,
+    },
     /// An ACK leaves without the stamp that it would echo.
     NotEchoed {
         /// Its number.
@@ -81,6 +88,7 @@ impl std::fmt::Display for Act {
                 write!(f, "receives host unreachable about {seq}, and ignores it")
             }
             Self::LastAck { ack, lost } => write!(f, "sends its last ACK again, {ack}{}", fate(lost)),
+            Self::Octet { seq, lost } => write!(f, "acknowledges one octet of {seq}{}", fate(lost)),
             Self::NotEchoed { ack } => {
                 write!(f, "does not echo a stamp from before the outage with ACK {ack}")
             }
@@ -106,6 +114,7 @@ impl Act {
             Self::MessageLost { .. } => "message_lost",
             Self::MessageHeard { .. } => "message_heard",
             Self::LastAck { .. } => "last_ack",
+            Self::Octet { .. } => "octet",
             Self::NotEchoed { .. } => "not_echoed",
             Self::Resumed => "resumed",
             Self::LeftAlone => "left_alone",
@@ -121,6 +130,7 @@ impl Act {
             Self::Message { .. } | Self::MessageLost { .. } => "mobile.md 1.2, 1.4; RFC 6069",
             Self::MessageHeard { .. } => "mobile.md 3; RFC 6069, 4",
             Self::LastAck { .. } => "mobile.md 1.3, 1.5",
+            Self::Octet { .. } => "mobile.md 1.3; RFC 5682",
             Self::NotEchoed { .. } => "mobile.md 1.1; RFC 7323",
             Self::Resumed => "mobile.md 1.6",
             Self::LeftAlone => "mobile.md 1.5",

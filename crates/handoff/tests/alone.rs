@@ -47,6 +47,7 @@ fn each_act_has_a_rule_that_stands_somewhere() {
         Act::MessageLost { seq: 7 },
         Act::MessageHeard { seq: 7, heeded: true },
         Act::LastAck { ack: 7, lost: true },
+        Act::Octet { seq: 7, lost: true },
         Act::NotEchoed { ack: 7 },
         Act::Resumed,
         Act::LeftAlone,

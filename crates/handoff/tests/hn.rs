@@ -20,6 +20,7 @@ fn ack(next: u32, now: Nanos, window: u32) -> Segment {
         syn: false,
         push: false,
         has_ack: true,
+        octet: false,
         ecn: Default::default(),
         sack: SackList::default(),
         timestamps: Some(Timestamps {

@@ -75,11 +75,12 @@ pub struct Flow<W> {
 
 /// Whether a peer had better begin anew than take its timeouts back, after an outage between these paths. F-RTO takes
 /// them back (RFC 5682), and a window with them. That is worth a round trip if slow start takes long to be as far, and
-/// if the new path can use what the old one has filled.
+/// if the new path can use what the old one has filled. No round trip is shorter than a packet.
 pub fn begins_anew(old: &Path, new: &Path) -> bool {
     let (before, now) = (old.full().max(1), new.full().max(1));
     let rounds = before.min(now).next_power_of_two().ilog2();
-    now / 2 >= before || u64::from(rounds) * new.round_trip <= LEAST_RTO
+    let round = u128::from(new.round_trip).max(new.slot());
+    now / 2 >= before || u128::from(rounds) * round <= u128::from(LEAST_RTO)
 }
 
 /// Packets to send now, unless new data has come.
@@ -329,6 +330,9 @@ mod tests {
         assert!(begins_anew(&slow, &long), "it holds more than twice as much");
         assert!(!begins_anew(&fast, &far), "five of 600 ms");
         assert!(!begins_anew(&long, &long));
+        // 7 packets: three round trips of 18 ms, but a packet takes 120 ms.
+        let narrow = path(100, 9, 5);
+        assert!(!begins_anew(&fast, &narrow));
         let nothing = Path { rate: 1, round_trip: 0, queue: 0, packet_bits: 12_000 };
         assert!(begins_anew(&nothing, &nothing));
     }

@@ -276,6 +276,7 @@ impl Receiver {
             syn,
             push: false,
             has_ack: true,
+            octet: false,
             ecn: Default::default(),
             sack,
             timestamps,

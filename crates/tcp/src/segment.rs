@@ -197,6 +197,8 @@ pub struct Segment {
     pub push: bool,
     /// `ack`, `window` and `sack` are valid.
     pub has_ack: bool,
+    /// The first octet of packet `ack` is acknowledged, too.
+    pub octet: bool,
     /// Marks, and what is said of them.
     pub ecn: Ecn,
     /// An option carried for somebody else.
@@ -215,7 +217,8 @@ impl Segment {
     /// Overwrites `place`; of SACK blocks and option only what there is, and a data segment mostly has none.
     #[inline(always)] // so that a segment is made where it will lie
     pub fn write(self, place: &mut Self) {
-        let Self { seq, ack, window, payload, syn, push, has_ack, ecn, sack, timestamps, option } = self;
+        let Self { seq, ack, window, payload, syn, push, has_ack, octet, ecn, sack, timestamps, option } =
+            self;
         place.seq = seq;
         place.ack = ack;
         place.window = window;
@@ -223,6 +226,7 @@ impl Segment {
         place.syn = syn;
         place.push = push;
         place.has_ack = has_ack;
+        place.octet = octet;
         place.ecn = ecn;
         place.timestamps = timestamps;
         sack.write(&mut place.sack);

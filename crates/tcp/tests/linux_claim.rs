@@ -52,6 +52,7 @@ fn ack_of(packet: u32, echo: u32) -> Segment {
         syn: packet == 1,
         push: false,
         has_ack: true,
+        octet: false,
         option: Default::default(),
         ecn: Default::default(),
         sack: SackList::default(),

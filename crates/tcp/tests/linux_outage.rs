@@ -19,6 +19,7 @@ fn ack_of(packet: u32, echo: u32) -> Segment {
         syn: packet == 1,
         push: false,
         has_ack: true,
+        octet: false,
         ecn: Default::default(),
         option: Default::default(),
         sack: SackList::default(),
@@ -108,4 +109,55 @@ fn an_outage_in_the_handshake_leaves_slow_start() {
 #[test]
 fn a_late_handshake_begins_as_any() {
     assert_eq!([1, 2, 3].map(|late| begins(late, true).0), [10; 3]);
+}
+
+/// Packets that leave when the ACKs of the other host come after an outage, counted from the first of which the sender
+/// knows no ACK. Three have arrived before the link was gone, whose ACKs died with it; the window is ten. `octets`:
+/// ACKs of one octet of these packets come before the ACK of all three.
+fn leaves_after(octets: &[u32]) -> Vec<u32> {
+    let settings = LINUX_6_12.kernel.expect("a kernel");
+    let mut sender = LinuxSender::new(&LINUX_6_12, settings, ());
+    sender.open(100_000);
+    let mut echo = sender.poll_transmit(0).expect("a SYN").segment.timestamps.expect("a time stamp").value;
+    for now in [RTT, 2 * RTT] {
+        sender.on_segment(now, &ack_of(sender.snd_max(), echo));
+        while let Some(transmit) = sender.poll_transmit(now) {
+            echo = transmit.segment.timestamps.expect("a time stamp").value;
+        }
+    }
+    let (una, mut now) = (sender.snd_una(), 0);
+    for _ in 0..4 {
+        now = sender.deadline().expect("a timer runs");
+        sender.on_timer(now);
+        while sender.poll_transmit(now).is_some() {}
+    }
+    let octets = octets.iter().map(|packet| (*packet, true));
+    let mut left = Vec::new();
+    for (packet, octet) in octets.chain([(3, false)]) {
+        sender.on_segment(now, &Segment { octet, timestamps: None, ..ack_of(una + packet, 0) });
+        left.extend(
+            std::iter::from_fn(|| sender.poll_transmit(now)).map(|transmit| transmit.segment.seq - una),
+        );
+    }
+    left
+}
+
+/// F-RTO takes an ACK of packets that were not resent for a proof that nothing was lost (`tcp_process_loss`, step 3.b),
+/// and new packets leave. An ACK within the resent packet ends F-RTO, for cwnd leaves no room for new ones
+/// (`tcp_xmit_recovery`); the next ACK has the lost ones resent.
+#[test]
+fn an_ack_of_one_octet_ends_frto() {
+    assert_eq!(leaves_after(&[])[0], 10);
+    assert_eq!(leaves_after(&[0])[..2], [3, 4]);
+    // One behind the resent packet leaves room.
+    assert_eq!(leaves_after(&[1])[0], 10);
+}
+
+/// An octet stands between its packet and the next: it is in the past after that one's, and is not acknowledged before
+/// it is sent.
+#[test]
+fn an_octet_stands_between_two_packets() {
+    assert_eq!(leaves_after(&[1, 0]), leaves_after(&[1]));
+    assert_eq!(leaves_after(&[0, 0]), leaves_after(&[0]));
+    assert_eq!(leaves_after(&[10]), leaves_after(&[]));
 }

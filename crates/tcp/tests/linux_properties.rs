@@ -104,6 +104,7 @@ impl Run {
             syn: false,
             push: false,
             has_ack: true,
+            octet: false,
             ecn: Default::default(),
             sack,
             timestamps: Some(Timestamps { value: stamp, echo: stamp - echo_ms }),

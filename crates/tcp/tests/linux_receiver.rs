@@ -88,6 +88,7 @@ fn packet(seq: u32, ms: u64) -> Segment {
         syn: seq == 0,
         push: false,
         has_ack: seq > 0,
+        octet: false,
         ecn: Default::default(),
         sack: SackList::default(),
         timestamps: Some(Timestamps { value: (BOOT_MS + ms) as u32, echo: 0 }),

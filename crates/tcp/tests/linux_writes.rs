@@ -16,6 +16,7 @@ fn ack_of(packet: u32) -> Segment {
         syn: packet == 1,
         push: false,
         has_ack: true,
+        octet: false,
         ecn: Default::default(),
         option: Default::default(),
         sack: SackList::default(),

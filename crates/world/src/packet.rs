@@ -94,6 +94,7 @@ impl Packet {
             syn: false,
             push: false,
             has_ack: false,
+            octet: false,
             ecn: Default::default(),
             sack: SackList::default(),
             timestamps: None,

@@ -164,6 +164,7 @@ impl Bench {
             syn: false,
             push: false,
             has_ack: false,
+            octet: false,
             ecn: Default::default(),
             sack: Default::default(),
             timestamps: None,

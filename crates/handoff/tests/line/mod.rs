@@ -50,6 +50,7 @@ impl Line {
             syn: false,
             push: false,
             has_ack: true,
+            octet: false,
             sack,
             timestamps: Some(Timestamps { value, echo: stamp(self.now + STAMP_BASE - age) }),
             option: Default::default(),

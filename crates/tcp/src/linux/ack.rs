@@ -11,16 +11,23 @@ use super::transmit::Push;
 use super::{CaState, LinuxSender, REORDERING, Rexmit, flag};
 use crate::advice::Advisor;
 use crate::segment::Segment;
+use std::cmp::Ordering;
 
 /// Pacing rate in percent of cwnd / srtt (`tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`).
 const PACING_SS_RATIO: u32 = 200;
 const PACING_CA_RATIO: u32 = 120;
 
 impl<A: Advisor> LinuxSender<A> {
+    /// Before, at or after the kernel's `snd_una`.
+    #[inline]
+    pub(super) fn compare_una(&self, segment: &Segment) -> Ordering {
+        (segment.ack, segment.octet).cmp(&(self.sk.snd_una, self.una_octet))
+    }
+
     /// `tcp_may_update_window`. The receiver sends no data, so its sequence number stands still.
     #[inline]
     pub(super) fn may_update_window(&self, segment: &Segment) -> bool {
-        segment.ack > self.sk.snd_una || segment.window > self.snd_wnd || segment.window == 0
+        self.compare_una(segment).is_gt() || segment.window > self.snd_wnd || segment.window == 0
     }
 
     /// `tcp_ack_update_window`.
@@ -49,15 +56,16 @@ impl<A: Advisor> LinuxSender<A> {
         let mut rs = RateSample { rtt_us: -1, ..RateSample::default() };
         let mut tag = SackTag::default();
         let mut flags = 0;
-        if ack < prior_una {
+        let order = self.compare_una(segment);
+        if order.is_lt() {
             self.replace_ts_recent();
             self.old_ack(segment, prior_una, &mut tag, &mut rs);
             return true;
         }
-        if ack > self.sk.snd_nxt {
+        if ack + u32::from(segment.octet) > self.sk.snd_nxt {
             return false;
         }
-        if ack > prior_una {
+        if order.is_gt() {
             flags |= flag::SND_UNA_ADVANCED;
             self.retransmits = 0;
         }
@@ -66,7 +74,8 @@ impl<A: Advisor> LinuxSender<A> {
         self.replace_ts_recent();
         flags |= self.update_window(segment);
         self.sk.snd_una = ack;
-        if ack > prior_una {
+        self.una_octet = segment.octet;
+        if order.is_gt() {
             self.note_progress();
         }
         if !segment.sack.is_empty() {

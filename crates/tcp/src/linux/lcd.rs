@@ -11,7 +11,8 @@ impl<A: Advisor> LinuxSender<A> {
     /// took a back-off back.
     pub fn on_unreachable(&mut self, now: Nanos, seq: u32) -> bool {
         self.refresh(now);
-        if seq != self.sk.snd_una || self.retransmits == 0 || self.backoff == 0 || self.queue.is_empty() {
+        let first = seq == self.sk.snd_una && !self.una_octet;
+        if !first || self.retransmits == 0 || self.backoff == 0 || self.queue.is_empty() {
             return false;
         }
         self.backoff -= 1;

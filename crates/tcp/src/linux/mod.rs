@@ -148,6 +148,8 @@ pub struct LinuxSender<A> {
     filled: u32,
     pushes: VecDeque<u32>,
     initial_window: u32,
+    /// The first octet of packet `snd_una` is acknowledged, too: it is part of the kernel's `snd_una`.
+    una_octet: bool,
     /// Packets that the receiver can take from `snd_una` on, now and at most so far.
     snd_wnd: u32,
     max_window: u32,
@@ -252,6 +254,7 @@ impl<A: Advisor> LinuxSender<A> {
             filled: 1,
             pushes: VecDeque::with_capacity(4),
             initial_window: profile.initial_window,
+            una_octet: false,
             snd_wnd: profile.receive_window,
             max_window: profile.receive_window,
             stamps: Stamps::default(),
@@ -429,6 +432,7 @@ impl<A: Advisor> LinuxSender<A> {
             syn,
             push: out.push,
             has_ack: !syn,
+            octet: false,
             ecn: out.ecn,
             sack: SackList::default(),
             timestamps: Some(Timestamps { value: out.stamp, echo: self.stamps.recent }),

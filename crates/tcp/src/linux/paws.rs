@@ -45,7 +45,7 @@ impl<A: Advisor> LinuxSender<A> {
         let replay = self.rtt.rto * 1200 / u64::from(self.clock.hz());
         let age = self.stamps.recent.wrapping_sub(self.stamps.value) as i32;
         let disordered = !segment.is_data()
-            && segment.ack == self.sk.snd_una
+            && self.compare_una(segment).is_eq()
             && !self.may_update_window(segment)
             && i64::from(age) <= replay as i64;
         !disordered

@@ -324,6 +324,7 @@ impl LinuxReceiver {
             syn,
             push: false,
             has_ack: true,
+            octet: false,
             ecn: self.ecn.says(syn),
             sack,
             timestamps: Some(Timestamps { value: self.time_stamp(), echo: self.ts_recent }),

@@ -336,6 +336,7 @@ impl<H: Hooks> Run<H> {
             syn: false,
             push: false,
             has_ack: true,
+            octet: false,
             ecn: Default::default(),
             sack: SackList::default(),
             timestamps: None,

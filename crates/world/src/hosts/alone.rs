@@ -6,7 +6,7 @@ use crate::host_observer::HostObserver;
 use crate::packet::{Packet, Signal};
 use segue_handoff::alone::early::Early;
 use segue_handoff::alone::echo::Sent;
-use segue_handoff::alone::resume::{Due, Flow, Resumes, Say};
+use segue_handoff::alone::resume::{Due, Flow, Resumes, Say, begins_anew};
 use segue_handoff::alone::window::{Bound, Change, Path, begins_after, narrows};
 use segue_handoff::{Act, AloneRule};
 use segue_netsim::{LinkId, Nanos, Net, SECOND, TimerId};
@@ -213,6 +213,7 @@ impl Mobile {
             if let Some(beside) = &mut self.beside {
                 beside.stale = now;
             }
+            let [old, new] = arrived.paths;
             let since = arrived.gone.saturating_sub(LATELY);
             let flows = self.receiving().enumerate().filter(|(_, flow)| may_wait(flow, since));
             let flows = flows.map(|(index, flow)| {
@@ -222,8 +223,8 @@ impl Mobile {
                     acks: sent.acks().len(),
                     round_trip: arrived.paths[OLD].round_trip.max(arrived.access),
                     closed: false,
-                    // Here ACK numbers count packets.
-                    anew: false,
+                    // Other stacks count whole packets.
+                    anew: matches!(flow.receiver, AnyReceiver::Linux(_)) && begins_anew(&old, &new),
                 }
             });
             helper.resumes.begin(now, (), now - arrived.gone, arrived.up_kbps, flows);
@@ -335,31 +336,29 @@ impl Mobile {
     fn say<O: HostObserver>(&self, net: &mut Net<Packet, O>, waiting: &Waiting, say: Say, lost: bool) {
         let flow = self.number(waiting.index);
         let (host, place) = self.place(waiting.index);
-        let about = match say {
-            Say::About(number) => waiting.sent.acks().get(number).copied(),
-            Say::AboutNext => Some(waiting.ack),
-            // That is of peers that begin anew.
-            Say::Octet(_) => return,
-            Say::Ack => None,
+        let past = |number: usize| waiting.sent.acks()[number];
+        let act = match say {
+            Say::About(number) => Act::Message { seq: past(number), lost },
+            Say::AboutNext => Act::Message { seq: waiting.ack, lost },
+            Say::Octet(number) => Act::Octet { seq: past(number), lost },
+            Say::Ack => Act::LastAck { ack: waiting.ack, lost },
         };
-        let packet = match about {
-            Some(seq) => {
-                net.observer.acted(net.now(), flow, Act::Message { seq, lost });
-                Packet::of_signal(flow, Signal::Unreachable, seq)
-            }
-            None => {
-                net.observer.acted(net.now(), flow, Act::LastAck { ack: waiting.ack, lost });
-                let (ack, bytes) = host.flows[place].receiver.plain_ack(net.now());
-                let packet = Packet::ack(flow, (Segment { ack: waiting.ack, ..ack }, bytes));
-                if !lost {
-                    net.observer.sent(net.now(), &packet);
-                }
+        net.observer.acted(net.now(), flow, act);
+        if lost {
+            return;
+        }
+        let packet = match act {
+            Act::Message { seq, .. } => Packet::of_signal(flow, Signal::Unreachable, seq),
+            _ => {
+                let (ack, octet) =
+                    if let Act::Octet { seq, .. } = act { (seq, true) } else { (waiting.ack, false) };
+                let (plain, bytes) = host.flows[place].receiver.plain_ack(net.now());
+                let packet = Packet::ack(flow, (Segment { ack, octet, ..plain }, bytes));
+                net.observer.sent(net.now(), &packet);
                 packet
             }
         };
-        if !lost {
-            net.originate(host.out, packet);
-        }
+        net.originate(host.out, packet);
     }
 
     /// Has every connection's ACKs offer what the bound leaves it.

@@ -292,6 +292,7 @@ mod tests {
             syn: false,
             push: false,
             has_ack: true,
+            octet: false,
             ecn: Default::default(),
             sack: SackList::default(),
             timestamps: None,

@@ -42,8 +42,9 @@ fn sent_by_mobile(trace: &Trace) -> impl Iterator<Item = (Nanos, &Packet)> {
     })
 }
 
-/// Messages about the last four ACK numbers, three each, the newest first, then three ACKs, which echo nothing; and the
-/// sender sends again as soon as the message about its first packet is there.
+/// Messages about the last four ACK numbers, three each, the newest first; ACKs of one octet behind the older numbers,
+/// the oldest first; then three ACKs. All ACKs echo nothing. The sender sends again as soon as the message about its
+/// first packet is there.
 #[test]
 fn a_sender_of_linux_resumes_at_once() {
     let (at, down) = (8 * SECOND, 10 * SECOND);
@@ -56,11 +57,16 @@ fn a_sender_of_linux_resumes_at_once() {
     let said: Vec<Act> = acts(&trace).into_iter().map(|act| act.1).filter(|act| !act.at_sender()).collect();
     let three = |act: Act| [act; 3];
     let messages = last.iter().flat_map(|&seq| three(Act::Message { seq, lost: false }));
-    let expected: Vec<Act> = messages.chain(three(Act::LastAck { ack: last[0], lost: false })).collect();
-    assert_eq!(said[..15], expected);
-    for (_, packet) in sent_by_mobile(&trace).filter(|sent| sent.0 >= up).take(3) {
-        let segment = packet.segment;
-        assert_eq!((segment.ack, segment.timestamps.map(|stamps| stamps.echo)), (last[0], Some(0)));
+    let octets = last[1..].iter().rev().map(|&seq| Act::Octet { seq, lost: false });
+    let expected: Vec<Act> =
+        messages.chain(octets).chain(three(Act::LastAck { ack: last[0], lost: false })).collect();
+    assert_eq!(said[..18], expected);
+    let sent: Vec<_> = sent_by_mobile(&trace).filter(|sent| sent.0 >= up).take(6).collect();
+    let numbers: Vec<_> = sent.iter().map(|sent| (sent.1.segment.ack, sent.1.segment.octet)).collect();
+    let octets = last[1..].iter().rev().map(|&seq| (seq, true));
+    assert_eq!(numbers, octets.chain([(last[0], false); 3]).collect::<Vec<_>>());
+    for (_, packet) in sent {
+        assert_eq!(packet.segment.timestamps.map(|stamps| stamps.echo), Some(0));
     }
 
     // Which number it is that the sender lacks: the last three ACKs died with the link.

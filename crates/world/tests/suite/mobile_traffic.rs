@@ -150,7 +150,7 @@ fn some_traffic(which: u64) -> Traffic {
 }
 
 /// Handoffs of a class.
-const HANDOFFS: usize = 40;
+const HANDOFFS: usize = 120;
 /// Stalls of a packet's time are chance, as is a frame that comes before or after another's packets.
 const NOISE: f64 = 0.1;
 

@@ -540,6 +540,14 @@ impl Mobile {
         }
     }
 
+    /// An outage is over: from now on no ACK of the device echoes a stamp from before it (mobile.md 1.1).
+    pub(crate) fn withhold_stamps(&mut self, now: Nanos) {
+        self.stale = now;
+        if let Some(beside) = &mut self.beside {
+            beside.stale = now;
+        }
+    }
+
     /// Sends `copies` pure ACKs of each flow that tell of a handoff to come, or that it is over.
     pub fn foretell<O: HostObserver>(
         &mut self,
@@ -566,11 +574,16 @@ impl Mobile {
         if state.receiver.rcv_nxt() == 0 {
             return;
         }
+        let (now, number) = (net.now(), self.first.0 + flow as u16);
         let option = says(&mut state.announcer);
         for _ in 0..copies {
-            let ack = state.receiver.notify(net.now(), option);
-            let packet = Packet::ack(self.first.0 + flow as u16, ack);
-            net.observer.sent(net.now(), &packet);
+            let mut ack = state.receiver.notify(now, option);
+            if state.memory.acknowledges(now, &ack.0, self.stale) {
+                ack.0 = alone::unechoed(ack.0);
+                net.observer.acted(now, number, Act::NotEchoed { ack: ack.0.ack });
+            }
+            let packet = Packet::ack(number, ack);
+            net.observer.sent(now, &packet);
             net.originate(self.out, packet);
         }
     }

@@ -252,6 +252,9 @@ impl DriveExperiment {
                 mn.flows.iter_mut().for_each(|flow| flow.receiver.set_dsack(true));
             }
             if in_band {
+                if self.stack.kernel.is_some() {
+                    mn.withhold_stamps(net.now());
+                }
                 let up_kbps = u32::try_from(stay.link.up.mean_rate() / 1000).unwrap_or(u32::MAX);
                 mn.announce(net, new_link, copies, rule.pace(new_link, up_kbps, copies, true));
             }

@@ -318,6 +318,9 @@ impl<W: HostObserver> Completed<W> {
             None => {
                 let disconnected = notice.disconnected != 0;
                 let up_kbps = up.new_link.rate_kbps;
+                if disconnected && self.stack().kernel.is_some() {
+                    mn.withhold_stamps(net.now());
+                }
                 let pace = scheme.mobile().pace(notice.new_link, up_kbps, heard, disconnected);
                 mn.announce(net, notice.new_link, heard, pace);
             }

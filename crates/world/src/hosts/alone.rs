@@ -209,10 +209,7 @@ impl Mobile {
         helper.over = arrived.over;
         helper.resumes.stop(&());
         if helper.rule.resumes && arrived.disconnected {
-            self.stale = now;
-            if let Some(beside) = &mut self.beside {
-                beside.stale = now;
-            }
+            self.withhold_stamps(now);
             let [old, new] = arrived.paths;
             let since = arrived.gone.saturating_sub(LATELY);
             let flows = self.receiving().enumerate().filter(|(_, flow)| may_wait(flow, since));

@@ -359,6 +359,9 @@ fn no_class_of_handoffs_is_harmed() {
         let without = ratios(stack_name, |_| Kind::Mbb, &schemes[..1]);
         for (index, ratios) in after_outages.iter().chain(&without).enumerate() {
             let (name, lost) = settings[index % settings.len()];
+            let kind = if index < settings.len() { "outage" } else { "none" };
+            let quarters = [0, 1, 2, 3, 4].map(|quarter| ratios[(HANDOFFS * quarter / 4).min(HANDOFFS - 1)]);
+            println!("{stack_name}, {name}, {lost} lost, {kind}: {quarters:.2?}");
             assert!(ratios[HANDOFFS * 3 / 4] <= 1.02, "{name}, {lost} lost, on {stack_name}: {ratios:.2?}");
         }
     }

@@ -24,6 +24,7 @@ mod rivals;
 mod schemes;
 mod series;
 mod spaced;
+mod stamps;
 mod trace;
 mod traffic;
 mod two_links;

@@ -322,15 +322,51 @@ static inline u32 segue_near_more(const struct segue_near_flow *flow, u64 speed)
 	return segue_near_filled(rtt_us, speed) - segue_near_filled(flow->rtt_us, flow->kbps);
 }
 
-/* 3.1, 3.2: before a packet leaves. What the old link holds is not on the new one; the stack
- * counts it as under way until it is acknowledged, SACKed or marked lost. The last that left before
- * the notice are on the new link. */
+/* 8.3: packets that the last blocks report of those from `from` on. No byte counts twice: a
+ * duplicate may be a block within another. */
+static inline u32 segue_near_sacked(const struct segue_out *out, u32 from)
+{
+	u32 bytes = 0, i;
+
+	for (i = 0; i < SEGUE_SACKS; i++) {
+		const u32 end = out->sacks[i].end;
+		u32 start = out->sacks[i].start;
+
+		if (segue_seq_before(start, from))
+			start = from;
+		if (!segue_seq_before(start, end))
+			continue;
+		bytes += end - start;
+		from = end;
+	}
+	return bytes / segue_max(1, out->unit);
+}
+
+/* 8.3: what the old link holds is not on the new one; the stack counts it as under way until it
+ * is acknowledged, SACKed or marked lost. */
+static inline u32 segue_near_on_old(const struct segue_near_flow *flow, const struct segue_out *out)
+{
+	const u32 unit = segue_max(1, out->unit);
+	/* what was on the new link has arrived a round trip later, or is lost */
+	const u32 since = out->elapsed_ms <= flow->rtt_us / 1000 ? flow->since : 0;
+	const u32 end = flow->ho_point - since * unit;
+	u32 left, marked;
+
+	if (!segue_seq_before(out->snd_una, end))
+		return 0;
+	left = (end - out->snd_una + unit - 1) / unit;
+	marked = out->marked - segue_min(out->marked, segue_near_sacked(out, end));
+	left = left > marked ? left - marked : 0;
+	return segue_min(left, flow->flight - since);
+}
+
+/* 3.1, 3.2: before a packet leaves. The last that left before the notice are on the new link. */
 static inline u32 segue_near_claim(void *state, const struct segue_out *out,
 				   struct segue_claim *claim)
 {
 	struct segue_near_flow *flow = state;
 	const u32 drains = segue_seq_before(out->snd_una, flow->ho_point);
-	u32 old_out = 0;
+	u32 old_out;
 	u64 speed;
 
 	if (!flow->claims)
@@ -345,16 +381,7 @@ static inline u32 segue_near_claim(void *state, const struct segue_out *out,
 		segue_near_round(flow, drains, out->elapsed_ms, claim);
 	if (!flow->claims)
 		return 0;
-	if (drains) {
-		const u32 unit = segue_max(1, out->unit);
-		const u32 left = (flow->ho_point - out->snd_una + unit - 1) / unit;
-		/* what was on the new link has arrived a round trip later, or is lost */
-		const u32 since = out->elapsed_ms <= flow->rtt_us / 1000 ? flow->since : 0;
-		const u32 there = segue_saturate((u64)since + out->marked);
-
-		old_out = left > there ? left - there : 0;
-		old_out = segue_min(old_out, flow->flight - since);
-	}
+	old_out = drains ? segue_near_on_old(flow, out) : 0;
 	speed = segue_near_speed(flow);
 	claim->beside = segue_saturate((u64)segue_near_more(flow, speed) + old_out +
 				       SEGUE_NEAR_ACKS_HELD);

@@ -334,9 +334,15 @@ pub fn near_flow() -> Vec<(NearEvent, NearAnswer)> {
     use NearEvent::{FastRetransmit, NewAck, Notice as Hears, Send, Timeout};
     let at = |snd_una, elapsed_ms: u32| {
         let now_us = 1000 * elapsed_ms;
-        Out { snd_una, unit: 1, marked: 0, elapsed_ms, rtt_us: 0, sent_us: 0, now_us, sent: 0 }
+        Out { snd_una, unit: 1, elapsed_ms, now_us, ..Out::default() }
     };
     let send = |snd_una, marked, elapsed_ms| Send(Out { marked, ..at(snd_una, elapsed_ms) });
+    // The last blocks, behind empty ones.
+    let sacked = |snd_una, elapsed_ms, marked, blocks: &[[u32; 2]]| {
+        let mut sacks = [[0; 2]; 4];
+        sacks[4 - blocks.len()..].copy_from_slice(blocks);
+        Send(Out { marked, sacks, ..at(snd_una, elapsed_ms) })
+    };
     let measured = |snd_una, elapsed_ms, rtt_us| Send(Out { rtt_us, ..at(snd_una, elapsed_ms) });
     let lasts = |beside: u32, kbps| Lasts(Claim { beside: beside + 2, kbps, shared: 0 });
     let (over, shared) = (Ends(ClaimEnd::default()), Ends(ClaimEnd { shared: true, beside: 0 }));
@@ -351,12 +357,23 @@ pub fn near_flow() -> Vec<(NearEvent, NearAnswer)> {
         // 106 to 111 are left, 111 on the new link, two of the others SACKed or lost.
         (NewAck(106), Nothing),
         (send(106, 2, 5), lasts(3, 12_800)),
+        // Those two are 112 and 113: the blocks say so. With 109 and 110 two of four are of the old link; a duplicate
+        // within a block is no packet more.
+        (sacked(106, 5, 2, &[[112, 114]]), lasts(5, 12_800)),
+        (sacked(106, 5, 4, &[[109, 111], [112, 114]]), lasts(3, 12_800)),
+        (sacked(106, 5, 4, &[[109, 111], [112, 114], [113, 114]]), lasts(3, 12_800)),
+        // 111 is on the new link, too.
+        (sacked(106, 5, 3, &[[111, 114]]), lasts(5, 12_800)),
+        // What no block reports is taken for old, and what is acknowledged counts no more.
+        (sacked(106, 5, 4, &[[113, 114]]), lasts(2, 12_800)),
+        (sacked(106, 5, 1, &[[102, 104], [112, 113]]), lasts(5, 12_800)),
         (FastRetransmit(106), Keeps),
         (Timeout(106), Keeps),
         // A round trip, 19.94 ms, after the notice 111 has arrived or is lost. The question was not sent in four slots.
         (send(106, 0, 19), lasts(5, 6400)),
         (send(106, 0, 20), lasts(6, 6400)),
         (send(100, 0, 20), lasts(12, 6400)),
+        (sacked(106, 20, 3, &[[111, 114]]), lasts(5, 6400)),
         // All are waited for for 2 * 19.94 + 11 * 1.875 + 200 = 260.5 ms, and 12 * (1.875 + 60) ms to send them again and
         // for the old link: 1003 ms. The question is asked again.
         (send(106, 0, 1003), lasts(6, 12_800)),
@@ -415,7 +432,7 @@ pub fn near_question() -> Vec<(NearEvent, NearAnswer)> {
     use NearEvent::{Notice as Hears, Send};
     let sends = |sent, now_us| {
         let elapsed_ms = now_us / 1000;
-        Out { snd_una: 100, unit: 1, marked: 0, elapsed_ms, rtt_us: 0, sent_us: 0, now_us, sent }
+        Out { snd_una: 100, unit: 1, elapsed_ms, now_us, sent, ..Out::default() }
     };
     let leaves = |sent, now_us| Send(sends(sent, now_us));
     // The packet that left at `sent_us` has arrived, which took so long.

@@ -19,6 +19,8 @@
 #define SEGUE_NEAR_PACKET_BYTES 1500u
 #define SEGUE_NEAR_ACK_BYTES 52u /* with time stamps (RFC 7323) */
 #define SEGUE_NEAR_REST 2u /* rounds from a question that found nothing to the next */
+#define SEGUE_NEAR_LEAST_TRAIN 3u /* packets of a question */
+#define SEGUE_NEAR_NONE 7u /* no packet of a question */
 #define SEGUE_NEAR_ROUND 8u /* least slots of a round trip by which the claim is judged */
 #define SEGUE_NEAR_ALONE_MS 10000u /* a claim goes on for no longer, after its first two round trips */
 
@@ -40,7 +42,8 @@ enum {
 struct segue_near_flow {
 	u32 ho_point; /* snd_max at the notice */
 	u8 drains : 1; /* not all of what was sent before it is acknowledged */
-	u8 asks : 7; /* whether the link is faster than told (8.7) */
+	u8 asks : 4; /* whether the link is faster than told (8.7) */
+	u8 first : 3; /* number of the question's first packet that has told a round trip, from 0 on */
 	u8 sent; /* segue_out.sent as that began, the last octet */
 	u16 flows; /* N */
 	u32 claims; /* 0: no claim lasts; 1: its first round trips; else when it ends, ms */
@@ -212,8 +215,8 @@ static inline u32 segue_near_filled(u32 rtt_us, u64 speed)
 	return segue_saturate(rtt_us * speed / SEGUE_NEAR_PACKET_BITS);
 }
 
-/* 8.7: packets of a question, as far as the window has so many. Fewer than two are none: the
- * last one has to have waited behind another. */
+/* 8.7: packets of a question, as far as the window has so many. Fewer than three are none: the
+ * answer is a slot behind another. */
 static inline u32 segue_near_train(const struct segue_near_flow *flow, u64 speed)
 {
 	return segue_min(SEGUE_NEAR_TRAIN, segue_near_filled(flow->rtt_us, speed) +
@@ -228,12 +231,13 @@ static inline u64 segue_near_pace(struct segue_near_flow *flow, const struct seg
 	const u32 train = segue_near_train(flow, speed);
 	u32 left;
 
-	if (train < 2)
+	if (train < SEGUE_NEAR_LEAST_TRAIN)
 		return speed;
 	if (flow->asks == SEGUE_NEAR_ASKS) {
 		flow->asks = SEGUE_NEAR_LEAVES;
 		flow->sent = (u8)out->sent;
 		flow->asked_us = out->now_us;
+		flow->first = SEGUE_NEAR_NONE;
 	}
 	if (flow->asks != SEGUE_NEAR_LEAVES)
 		return speed;
@@ -247,26 +251,39 @@ static inline u64 segue_near_pace(struct segue_near_flow *flow, const struct seg
 	return speed;
 }
 
-/* 8.7: what the last packet to arrive says. At the speed of the clock the link has the packets
- * that are ahead of it still to carry. */
+/* 8.7: what the last packet to arrive says. At the speed of the clock the link has half of what
+ * left between it and another still to carry, in slots of the link. Whole slots of the flow are
+ * between them, in which each of the other flows has sent as many packets. */
 static inline void segue_near_hears(struct segue_near_flow *flow, const struct segue_out *out,
 				    u64 speed)
 {
-	const u32 ahead_us = out->sent_us - flow->asked_us;
 	const u32 train = segue_near_train(flow, speed);
 	const u32 slot_us = segue_near_slot_us(speed);
-	u32 waited_us;
+	const u32 half_us = segue_max(1, slot_us / 2);
+	const u32 ahead_us = out->sent_us - flow->asked_us + half_us / 2;
+	const u32 number = ahead_us / half_us;
+	u32 behind;
 
-	if (train < 2 || (flow->asks != SEGUE_NEAR_LEAVES && flow->asks != SEGUE_NEAR_AWAITS))
+	if (train < SEGUE_NEAR_LEAST_TRAIN ||
+	    (flow->asks != SEGUE_NEAR_LEAVES && flow->asks != SEGUE_NEAR_AWAITS))
 		return;
-	if (!out->rtt_us || !flow->least_us || (s32)ahead_us < (s32)((train - 2) * slot_us / 2))
-		return;
-	waited_us = out->rtt_us - flow->least_us;
-	if (ahead_us > train * slot_us / 2) {
+	if (!out->rtt_us || (s32)ahead_us < 0)
+		return; /* it left before the question */
+	if (out->rtt_us > out->now_us - out->sent_us)
+		return; /* RACK keeps the round trip of an older packet that came later */
+	if (number > train) {
 		flow->asks = SEGUE_NEAR_RESTS + 1; /* no round trip tells: they were sent again */
 		return;
 	}
-	if (waited_us >= ahead_us / (2 * flow->flows)) {
+	if (flow->first == SEGUE_NEAR_NONE) {
+		flow->first = number & 7;
+		flow->least_us = out->rtt_us; /* a queue of before tells nothing of this one */
+		return;
+	}
+	if (number + 2 < train || number < flow->first + 2u || (number - flow->first) % 2)
+		return;
+	behind = number - flow->first;
+	if (out->rtt_us - flow->least_us >= behind * slot_us / (4 * flow->flows)) {
 		flow->asks = SEGUE_NEAR_RESTS + SEGUE_NEAR_REST;
 		return;
 	}
@@ -310,6 +327,7 @@ static inline void segue_near_round(struct segue_near_flow *flow, u32 drains, u3
 		flow->claims = segue_saturate((u64)elapsed_ms + SEGUE_NEAR_ALONE_MS);
 	flow->until_ms = segue_saturate((u64)elapsed_ms + segue_near_round_us(flow) / 1000 + 1);
 	flow->least_us = 0;
+	flow->first = SEGUE_NEAR_NONE;
 }
 
 /* 8.1: more packets fill the path if it is longer than told, by as much as the least round trip

@@ -402,10 +402,10 @@ pub fn near_flow() -> Vec<(NearEvent, NearAnswer)> {
         (send(100, 0, 10_039), lasts(0, 6400)),
         (send(100, 0, 10_058), lasts(0, 6400)),
         (send(100, 0, 10_059), over),
-        // A quarter of the slots; 19.94 / 7.5. A question has two packets. Two slots of the link show others here, too,
-        // and eight slots of the flow are a round.
+        // A quarter of the slots; 19.94 / 7.5. A question would have two packets, which is none. Two slots of the link show
+        // others here, too, and eight slots of the flow are a round.
         (Hears(four(bbm("6400/9", "6400/9")), 12), Claims([3, 3])),
-        (send(100, 0, 0), lasts(12, 3200)),
+        (send(100, 0, 0), lasts(12, 1600)),
         (NewAck(112), Nothing),
         (send(112, 0, 60), lasts(0, 1600)),
         (measured(112, 61, 25_566), shared),
@@ -471,5 +471,24 @@ pub fn near_question() -> Vec<(NearEvent, NearAnswer)> {
         let told = Hears(with_flows(bbm("6400/9", "6400/9"), flows), 0);
         [(told, Claims(windows)), (leaves(7, 0), lasts(0, kbps)), (hears, lasts(0, kbps))]
     });
-    [&asked[..], &no, &asked, &yes, &asked, &again, &alone.concat()].concat()
+    // A slot of one of three has 5.625 ms, and a question three packets, half a slot apart. At the speed of the clock one
+    // waits for a slot of the link, 1.875 ms, longer than the second before it; half decides.
+    let three = [
+        (Hears(with_flows(bbm("6400/9", "6400/9"), 3), 0), Claims([4, 4])),
+        (leaves(7, 0), lasts(0, 4266)),
+        (leaves(9, 5_625), lasts(0, 4266 / 4)),
+        (leaves(10, 15_000), lasts(0, 2133)),
+    ];
+    // One between them does not: the others have sent nothing since the first, or two.
+    let (first, between) = ((0, 19_940, 19_940), (2_812, 25_000, 27_812));
+    let third = |rtt_us| hears(5_625, rtt_us, 5_625 + rtt_us);
+    let [first, between] = [first, between].map(|(sent, rtt, now)| (hears(sent, rtt, now), lasts(0, 2133)));
+    let no_3 = [first, between, (third(20_877), lasts(0, 2133)), (leaves(13, 40_000), lasts(0, 2133))];
+    let yes_3 = [first, between, (third(20_876), lasts(3, 8330))];
+    // One ACK for the first two: the third is no answer, and the next round asks. 25 ms would hold a packet more.
+    let late = [(between.0, lasts(1, 2133)), (third(20_000), lasts(0, 2133)), (leaves(13, 46_000), lasts(0, 4266))];
+    // A packet of before comes over the old link when the first has: its round trip is no sign.
+    let older = [(hears(0, 300_000, 19_940), lasts(1, 2133)), (third(20_876), lasts(0, 2133))];
+    let of_three = [&three[..], &no_3, &three, &yes_3, &three, &late, &three, &older].concat();
+    [&asked[..], &no, &asked, &yes, &asked, &again, &alone.concat(), &of_three].concat()
 }

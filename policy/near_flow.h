@@ -283,7 +283,8 @@ static inline void segue_near_hears(struct segue_near_flow *flow, const struct s
 	if (number + 2 < train || number < flow->first + 2u || (number - flow->first) % 2)
 		return;
 	behind = number - flow->first;
-	if (out->rtt_us - flow->least_us >= behind * slot_us / (4 * flow->flows)) {
+	if (out->rtt_us > flow->alone_us || /* 8.5: others fill the link */
+	    out->rtt_us - flow->least_us >= behind * slot_us / (4 * flow->flows)) {
 		flow->asks = SEGUE_NEAR_RESTS + SEGUE_NEAR_REST;
 		return;
 	}

@@ -486,9 +486,13 @@ pub fn near_question() -> Vec<(NearEvent, NearAnswer)> {
     let no_3 = [first, between, (third(20_877), lasts(0, 2133)), (leaves(13, 40_000), lasts(0, 2133))];
     let yes_3 = [first, between, (third(20_876), lasts(3, 8330))];
     // One ACK for the first two: the third is no answer, and the next round asks. 25 ms would hold a packet more.
-    let late = [(between.0, lasts(1, 2133)), (third(20_000), lasts(0, 2133)), (leaves(13, 46_000), lasts(0, 4266))];
+    let late =
+        [(between.0, lasts(1, 2133)), (third(20_000), lasts(0, 2133)), (leaves(13, 46_000), lasts(0, 4266))];
     // A packet of before comes over the old link when the first has: its round trip is no sign.
     let older = [(hears(0, 300_000, 19_940), lasts(1, 2133)), (third(20_876), lasts(0, 2133))];
-    let of_three = [&three[..], &no_3, &three, &yes_3, &three, &late, &three, &older].concat();
+    // The queue of others drains while those leave: more than 25.565 ms.
+    let queue = [(hears(0, 30_000, 30_000), lasts(1, 2133)), (third(25_566), lasts(1, 2133))];
+    let of_three =
+        [&three[..], &no_3, &three, &yes_3, &three, &late, &three, &older, &three, &queue].concat();
     [&asked[..], &no, &asked, &yes, &asked, &again, &alone.concat(), &of_three].concat()
 }

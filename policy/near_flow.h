@@ -19,6 +19,8 @@
 #define SEGUE_NEAR_PACKET_BYTES 1500u
 #define SEGUE_NEAR_ACK_BYTES 52u /* with time stamps (RFC 7323) */
 #define SEGUE_NEAR_REST 2u /* rounds from a question that found nothing to the next */
+#define SEGUE_NEAR_LEAST_TRAIN 3u /* packets of a question */
+#define SEGUE_NEAR_NONE 7u /* no packet of a question */
 #define SEGUE_NEAR_ROUND 8u /* least slots of a round trip by which the claim is judged */
 #define SEGUE_NEAR_ALONE_MS 10000u /* a claim goes on for no longer, after its first two round trips */
 
@@ -40,7 +42,8 @@ enum {
 struct segue_near_flow {
 	u32 ho_point; /* snd_max at the notice */
 	u8 drains : 1; /* not all of what was sent before it is acknowledged */
-	u8 asks : 7; /* whether the link is faster than told (8.7) */
+	u8 asks : 4; /* whether the link is faster than told (8.7) */
+	u8 first : 3; /* number of the question's first packet that has told a round trip, from 0 on */
 	u8 sent; /* segue_out.sent as that began, the last octet */
 	u16 flows; /* N */
 	u32 claims; /* 0: no claim lasts; 1: its first round trips; else when it ends, ms */
@@ -212,8 +215,8 @@ static inline u32 segue_near_filled(u32 rtt_us, u64 speed)
 	return segue_saturate(rtt_us * speed / SEGUE_NEAR_PACKET_BITS);
 }
 
-/* 8.7: packets of a question, as far as the window has so many. Fewer than two are none: the
- * last one has to have waited behind another. */
+/* 8.7: packets of a question, as far as the window has so many. Fewer than three are none: the
+ * answer is a slot behind another. */
 static inline u32 segue_near_train(const struct segue_near_flow *flow, u64 speed)
 {
 	return segue_min(SEGUE_NEAR_TRAIN, segue_near_filled(flow->rtt_us, speed) +
@@ -228,12 +231,13 @@ static inline u64 segue_near_pace(struct segue_near_flow *flow, const struct seg
 	const u32 train = segue_near_train(flow, speed);
 	u32 left;
 
-	if (train < 2)
+	if (train < SEGUE_NEAR_LEAST_TRAIN)
 		return speed;
 	if (flow->asks == SEGUE_NEAR_ASKS) {
 		flow->asks = SEGUE_NEAR_LEAVES;
 		flow->sent = (u8)out->sent;
 		flow->asked_us = out->now_us;
+		flow->first = SEGUE_NEAR_NONE;
 	}
 	if (flow->asks != SEGUE_NEAR_LEAVES)
 		return speed;
@@ -247,26 +251,40 @@ static inline u64 segue_near_pace(struct segue_near_flow *flow, const struct seg
 	return speed;
 }
 
-/* 8.7: what the last packet to arrive says. At the speed of the clock the link has the packets
- * that are ahead of it still to carry. */
+/* 8.7: what the last packet to arrive says. At the speed of the clock the link has half of what
+ * left between it and another still to carry, in slots of the link. Whole slots of the flow are
+ * between them, in which each of the other flows has sent as many packets. */
 static inline void segue_near_hears(struct segue_near_flow *flow, const struct segue_out *out,
 				    u64 speed)
 {
-	const u32 ahead_us = out->sent_us - flow->asked_us;
 	const u32 train = segue_near_train(flow, speed);
 	const u32 slot_us = segue_near_slot_us(speed);
-	u32 waited_us;
+	const u32 half_us = segue_max(1, slot_us / 2);
+	const u32 ahead_us = out->sent_us - flow->asked_us + half_us / 2;
+	const u32 number = ahead_us / half_us;
+	u32 behind;
 
-	if (train < 2 || (flow->asks != SEGUE_NEAR_LEAVES && flow->asks != SEGUE_NEAR_AWAITS))
+	if (train < SEGUE_NEAR_LEAST_TRAIN ||
+	    (flow->asks != SEGUE_NEAR_LEAVES && flow->asks != SEGUE_NEAR_AWAITS))
 		return;
-	if (!out->rtt_us || !flow->least_us || (s32)ahead_us < (s32)((train - 2) * slot_us / 2))
-		return;
-	waited_us = out->rtt_us - flow->least_us;
-	if (ahead_us > train * slot_us / 2) {
+	if (!out->rtt_us || (s32)ahead_us < 0)
+		return; /* it left before the question */
+	if (out->rtt_us > out->now_us - out->sent_us)
+		return; /* RACK keeps the round trip of an older packet that came later */
+	if (number > train) {
 		flow->asks = SEGUE_NEAR_RESTS + 1; /* no round trip tells: they were sent again */
 		return;
 	}
-	if (waited_us >= ahead_us / (2 * flow->flows)) {
+	if (flow->first == SEGUE_NEAR_NONE) {
+		flow->first = number & 7;
+		flow->least_us = out->rtt_us; /* a queue of before tells nothing of this one */
+		return;
+	}
+	if (number + 2 < train || number < flow->first + 2u || (number - flow->first) % 2)
+		return;
+	behind = number - flow->first;
+	if (out->rtt_us > flow->alone_us || /* 8.5: others fill the link */
+	    out->rtt_us - flow->least_us >= behind * slot_us / (4 * flow->flows)) {
 		flow->asks = SEGUE_NEAR_RESTS + SEGUE_NEAR_REST;
 		return;
 	}
@@ -310,6 +328,7 @@ static inline void segue_near_round(struct segue_near_flow *flow, u32 drains, u3
 		flow->claims = segue_saturate((u64)elapsed_ms + SEGUE_NEAR_ALONE_MS);
 	flow->until_ms = segue_saturate((u64)elapsed_ms + segue_near_round_us(flow) / 1000 + 1);
 	flow->least_us = 0;
+	flow->first = SEGUE_NEAR_NONE;
 }
 
 /* 8.1: more packets fill the path if it is longer than told, by as much as the least round trip
@@ -322,15 +341,51 @@ static inline u32 segue_near_more(const struct segue_near_flow *flow, u64 speed)
 	return segue_near_filled(rtt_us, speed) - segue_near_filled(flow->rtt_us, flow->kbps);
 }
 
-/* 3.1, 3.2: before a packet leaves. What the old link holds is not on the new one; the stack
- * counts it as under way until it is acknowledged, SACKed or marked lost. The last that left before
- * the notice are on the new link. */
+/* 8.3: packets that the last blocks report of those from `from` on. No byte counts twice: a
+ * duplicate may be a block within another. */
+static inline u32 segue_near_sacked(const struct segue_out *out, u32 from)
+{
+	u32 bytes = 0, i;
+
+	for (i = 0; i < SEGUE_SACKS; i++) {
+		const u32 end = out->sacks[i].end;
+		u32 start = out->sacks[i].start;
+
+		if (segue_seq_before(start, from))
+			start = from;
+		if (!segue_seq_before(start, end))
+			continue;
+		bytes += end - start;
+		from = end;
+	}
+	return bytes / segue_max(1, out->unit);
+}
+
+/* 8.3: what the old link holds is not on the new one; the stack counts it as under way until it
+ * is acknowledged, SACKed or marked lost. */
+static inline u32 segue_near_on_old(const struct segue_near_flow *flow, const struct segue_out *out)
+{
+	const u32 unit = segue_max(1, out->unit);
+	/* what was on the new link has arrived a round trip later, or is lost */
+	const u32 since = out->elapsed_ms <= flow->rtt_us / 1000 ? flow->since : 0;
+	const u32 end = flow->ho_point - since * unit;
+	u32 left, marked;
+
+	if (!segue_seq_before(out->snd_una, end))
+		return 0;
+	left = (end - out->snd_una + unit - 1) / unit;
+	marked = out->marked - segue_min(out->marked, segue_near_sacked(out, end));
+	left = left > marked ? left - marked : 0;
+	return segue_min(left, flow->flight - since);
+}
+
+/* 3.1, 3.2: before a packet leaves. The last that left before the notice are on the new link. */
 static inline u32 segue_near_claim(void *state, const struct segue_out *out,
 				   struct segue_claim *claim)
 {
 	struct segue_near_flow *flow = state;
 	const u32 drains = segue_seq_before(out->snd_una, flow->ho_point);
-	u32 old_out = 0;
+	u32 old_out;
 	u64 speed;
 
 	if (!flow->claims)
@@ -345,16 +400,7 @@ static inline u32 segue_near_claim(void *state, const struct segue_out *out,
 		segue_near_round(flow, drains, out->elapsed_ms, claim);
 	if (!flow->claims)
 		return 0;
-	if (drains) {
-		const u32 unit = segue_max(1, out->unit);
-		const u32 left = (flow->ho_point - out->snd_una + unit - 1) / unit;
-		/* what was on the new link has arrived a round trip later, or is lost */
-		const u32 since = out->elapsed_ms <= flow->rtt_us / 1000 ? flow->since : 0;
-		const u32 there = segue_saturate((u64)since + out->marked);
-
-		old_out = left > there ? left - there : 0;
-		old_out = segue_min(old_out, flow->flight - since);
-	}
+	old_out = drains ? segue_near_on_old(flow, out) : 0;
 	speed = segue_near_speed(flow);
 	claim->beside = segue_saturate((u64)segue_near_more(flow, speed) + old_out +
 				       SEGUE_NEAR_ACKS_HELD);

@@ -111,11 +111,21 @@ struct segue_action {
 	u32 rules; /* which rules are behind it, in the policy's own bits; only to be told */
 };
 
+#define SEGUE_SACKS 4u
+
+/* A SACK block. */
+struct segue_sack {
+	u32 start;
+	u32 end; /* one beyond it */
+};
+
 /* A sender that is about to send, while a claim lasts. */
 struct segue_out {
 	u32 snd_una;
 	u32 unit; /* of sequence numbers, in a packet */
 	u32 marked; /* packets SACKed or lost */
+	/* the blocks of the last ACK that had some, in order; those that are empty tell nothing */
+	struct segue_sack sacks[SEGUE_SACKS];
 	u32 elapsed_ms; /* since the notice */
 	u32 rtt_us; /* of the last packet to arrive that was sent since then; 0: none has */
 	u32 sent_us; /* when that packet left, by the clock of now_us */

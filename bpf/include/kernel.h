@@ -296,6 +296,7 @@ struct tcp_sock {
 	struct inet_connection_sock inet_conn;
 	struct tcp_options_received rx_opt;
 	struct tcp_sack_block selective_acks[4]; /* held out of order, the newest first */
+	struct tcp_sack_block recv_sack_cache[4]; /* of the last ACK that had some, in order */
 	u32 rcv_nxt;
 	u32 rcv_wnd;
 	u32 rcv_wup;

@@ -50,10 +50,15 @@ static inline void segue_view_out(const struct tcp_sock *tp, const struct segue_
 				  struct segue_out *out)
 {
 	const u32 age_ms = (u32)(tp->tcp_mstamp - tp->rack.mstamp) / 1000;
+	u32 i;
 
 	out->snd_una = tp->snd_una;
 	out->unit = tp->mss_cache;
 	out->marked = tp->sacked_out + tp->lost_out;
+	for (i = 0; i < SEGUE_SACKS; i++) {
+		out->sacks[i].start = tp->recv_sack_cache[i].start_seq;
+		out->sacks[i].end = tp->recv_sack_cache[i].end_seq;
+	}
 	out->elapsed_ms = segue_now_ms() - conn->accepted_ms;
 	out->rtt_us = age_ms < out->elapsed_ms ? tp->rack.rtt_us : 0;
 	out->sent_us = (u32)tp->rack.mstamp;

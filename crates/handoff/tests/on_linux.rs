@@ -338,6 +338,9 @@ mod claim {
         // Five are acknowledged, three of the seven SACKed or lost.
         let later = View { snd_una: 105, ..with(&view(), |tp| (tp.marked, tp.in_flight) = (3, 4)) };
         assert_eq!(asked(&mut sender, &later), (Some(11 + 4 + 2), TWICE));
+        // Two of the three were sent since the notice.
+        let new = with(&later, |tp| tp.sacks[3] = (112, 114));
+        assert_eq!(asked(&mut sender, &new), (Some(11 + 6 + 2), TWICE));
         // Something has held the six packets back for longer than four slots.
         let late = with(&later, |tp| tp.now += 41 * MS);
         assert_eq!(asked(&mut sender, &late), (Some(11 + 4 + 2), SLOTS));

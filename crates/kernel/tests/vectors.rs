@@ -116,6 +116,9 @@ impl Program<'_> {
         let to = &mut self.globals().out;
         (to.snd_una, to.unit, to.marked, to.elapsed_ms) = (out.snd_una, out.unit, out.marked, out.elapsed_ms);
         (to.rtt_us, to.sent_us, to.now_us, to.sent) = (out.rtt_us, out.sent_us, out.now_us, out.sent);
+        for (to, [start, end]) in to.sacks.iter_mut().zip(out.sacks) {
+            (to.start, to.end) = (start, end);
+        }
         let claim = &mut self.globals().claim;
         (claim.beside, claim.shared) = (0, 0);
         self.run(Event::Claim);
@@ -487,6 +490,7 @@ fn near_in_one_flow(program: &mut Program<'_>) {
                         snd_una: draw.value(1 << 20),
                         unit: draw.value(1500),
                         marked: draw.value(200),
+                        sacks: std::array::from_fn(|_| [draw.value(1 << 20), draw.value(1 << 20)]),
                         elapsed_ms: draw.value(1000),
                         rtt_us: draw.value(100_000),
                         sent_us: draw.value(100_000),

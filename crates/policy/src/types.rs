@@ -169,6 +169,8 @@ pub struct Out {
     pub unit: u32,
     /// Packets SACKed or lost.
     pub marked: u32,
+    /// Blocks of the last ACK that had some, in order, each with its end; empty ones tell nothing.
+    pub sacks: [[u32; 2]; 4],
     /// Since the notice.
     pub elapsed_ms: u32,
     /// Round trip of the last packet to arrive that was sent since then; 0: none has.

@@ -2,6 +2,7 @@
 //!
 //! A sender without an advisor, or whose advisor is silent, is the stack itself.
 
+use crate::segment::MAX_SACK_BLOCKS;
 use crate::{Nanos, Window256};
 
 /// State of a sender at an event.
@@ -66,6 +67,8 @@ pub struct KernelView {
     pub reduces: bool,
     /// Packets SACKed or marked lost.
     pub marked: u32,
+    /// Blocks of the last ACK that had some, ascending; empty ones come first (`recv_sack_cache`).
+    pub sacks: [(u32, u32); MAX_SACK_BLOCKS],
     /// Of the packet sent last of those known to have arrived (RACK): when it left, and its round trip, us.
     pub last_sent: Nanos,
     /// See `last_sent`.

@@ -39,6 +39,7 @@ impl OnLinux {
             snd_una: view.snd_una,
             unit: 1,
             marked: tp.marked,
+            sacks: tp.sacks.map(|(start, end)| [start, end]),
             elapsed_ms,
             sent_us: clock_us(tp.last_sent),
             now_us: clock_us(tp.now),

@@ -334,9 +334,15 @@ pub fn near_flow() -> Vec<(NearEvent, NearAnswer)> {
     use NearEvent::{FastRetransmit, NewAck, Notice as Hears, Send, Timeout};
     let at = |snd_una, elapsed_ms: u32| {
         let now_us = 1000 * elapsed_ms;
-        Out { snd_una, unit: 1, marked: 0, elapsed_ms, rtt_us: 0, sent_us: 0, now_us, sent: 0 }
+        Out { snd_una, unit: 1, elapsed_ms, now_us, ..Out::default() }
     };
     let send = |snd_una, marked, elapsed_ms| Send(Out { marked, ..at(snd_una, elapsed_ms) });
+    // The last blocks, behind empty ones.
+    let sacked = |snd_una, elapsed_ms, marked, blocks: &[[u32; 2]]| {
+        let mut sacks = [[0; 2]; 4];
+        sacks[4 - blocks.len()..].copy_from_slice(blocks);
+        Send(Out { marked, sacks, ..at(snd_una, elapsed_ms) })
+    };
     let measured = |snd_una, elapsed_ms, rtt_us| Send(Out { rtt_us, ..at(snd_una, elapsed_ms) });
     let lasts = |beside: u32, kbps| Lasts(Claim { beside: beside + 2, kbps, shared: 0 });
     let (over, shared) = (Ends(ClaimEnd::default()), Ends(ClaimEnd { shared: true, beside: 0 }));
@@ -351,12 +357,23 @@ pub fn near_flow() -> Vec<(NearEvent, NearAnswer)> {
         // 106 to 111 are left, 111 on the new link, two of the others SACKed or lost.
         (NewAck(106), Nothing),
         (send(106, 2, 5), lasts(3, 12_800)),
+        // Those two are 112 and 113: the blocks say so. With 109 and 110 two of four are of the old link; a duplicate
+        // within a block is no packet more.
+        (sacked(106, 5, 2, &[[112, 114]]), lasts(5, 12_800)),
+        (sacked(106, 5, 4, &[[109, 111], [112, 114]]), lasts(3, 12_800)),
+        (sacked(106, 5, 4, &[[109, 111], [112, 114], [113, 114]]), lasts(3, 12_800)),
+        // 111 is on the new link, too.
+        (sacked(106, 5, 3, &[[111, 114]]), lasts(5, 12_800)),
+        // What no block reports is taken for old, and what is acknowledged counts no more.
+        (sacked(106, 5, 4, &[[113, 114]]), lasts(2, 12_800)),
+        (sacked(106, 5, 1, &[[102, 104], [112, 113]]), lasts(5, 12_800)),
         (FastRetransmit(106), Keeps),
         (Timeout(106), Keeps),
         // A round trip, 19.94 ms, after the notice 111 has arrived or is lost. The question was not sent in four slots.
         (send(106, 0, 19), lasts(5, 6400)),
         (send(106, 0, 20), lasts(6, 6400)),
         (send(100, 0, 20), lasts(12, 6400)),
+        (sacked(106, 20, 3, &[[111, 114]]), lasts(5, 6400)),
         // All are waited for for 2 * 19.94 + 11 * 1.875 + 200 = 260.5 ms, and 12 * (1.875 + 60) ms to send them again and
         // for the old link: 1003 ms. The question is asked again.
         (send(106, 0, 1003), lasts(6, 12_800)),
@@ -385,10 +402,10 @@ pub fn near_flow() -> Vec<(NearEvent, NearAnswer)> {
         (send(100, 0, 10_039), lasts(0, 6400)),
         (send(100, 0, 10_058), lasts(0, 6400)),
         (send(100, 0, 10_059), over),
-        // A quarter of the slots; 19.94 / 7.5. A question has two packets. Two slots of the link show others here, too,
-        // and eight slots of the flow are a round.
+        // A quarter of the slots; 19.94 / 7.5. A question would have two packets, which is none. Two slots of the link show
+        // others here, too, and eight slots of the flow are a round.
         (Hears(four(bbm("6400/9", "6400/9")), 12), Claims([3, 3])),
-        (send(100, 0, 0), lasts(12, 3200)),
+        (send(100, 0, 0), lasts(12, 1600)),
         (NewAck(112), Nothing),
         (send(112, 0, 60), lasts(0, 1600)),
         (measured(112, 61, 25_566), shared),
@@ -415,7 +432,7 @@ pub fn near_question() -> Vec<(NearEvent, NearAnswer)> {
     use NearEvent::{Notice as Hears, Send};
     let sends = |sent, now_us| {
         let elapsed_ms = now_us / 1000;
-        Out { snd_una: 100, unit: 1, marked: 0, elapsed_ms, rtt_us: 0, sent_us: 0, now_us, sent }
+        Out { snd_una: 100, unit: 1, elapsed_ms, now_us, sent, ..Out::default() }
     };
     let leaves = |sent, now_us| Send(sends(sent, now_us));
     // The packet that left at `sent_us` has arrived, which took so long.
@@ -454,5 +471,28 @@ pub fn near_question() -> Vec<(NearEvent, NearAnswer)> {
         let told = Hears(with_flows(bbm("6400/9", "6400/9"), flows), 0);
         [(told, Claims(windows)), (leaves(7, 0), lasts(0, kbps)), (hears, lasts(0, kbps))]
     });
-    [&asked[..], &no, &asked, &yes, &asked, &again, &alone.concat()].concat()
+    // A slot of one of three has 5.625 ms, and a question three packets, half a slot apart. At the speed of the clock one
+    // waits for a slot of the link, 1.875 ms, longer than the second before it; half decides.
+    let three = [
+        (Hears(with_flows(bbm("6400/9", "6400/9"), 3), 0), Claims([4, 4])),
+        (leaves(7, 0), lasts(0, 4266)),
+        (leaves(9, 5_625), lasts(0, 4266 / 4)),
+        (leaves(10, 15_000), lasts(0, 2133)),
+    ];
+    // One between them does not: the others have sent nothing since the first, or two.
+    let (first, between) = ((0, 19_940, 19_940), (2_812, 25_000, 27_812));
+    let third = |rtt_us| hears(5_625, rtt_us, 5_625 + rtt_us);
+    let [first, between] = [first, between].map(|(sent, rtt, now)| (hears(sent, rtt, now), lasts(0, 2133)));
+    let no_3 = [first, between, (third(20_877), lasts(0, 2133)), (leaves(13, 40_000), lasts(0, 2133))];
+    let yes_3 = [first, between, (third(20_876), lasts(3, 8330))];
+    // One ACK for the first two: the third is no answer, and the next round asks. 25 ms would hold a packet more.
+    let late =
+        [(between.0, lasts(1, 2133)), (third(20_000), lasts(0, 2133)), (leaves(13, 46_000), lasts(0, 4266))];
+    // A packet of before comes over the old link when the first has: its round trip is no sign.
+    let older = [(hears(0, 300_000, 19_940), lasts(1, 2133)), (third(20_876), lasts(0, 2133))];
+    // The queue of others drains while those leave: more than 25.565 ms.
+    let queue = [(hears(0, 30_000, 30_000), lasts(1, 2133)), (third(25_566), lasts(1, 2133))];
+    let of_three =
+        [&three[..], &no_3, &three, &yes_3, &three, &late, &three, &older, &three, &queue].concat();
+    [&asked[..], &no, &asked, &yes, &asked, &again, &alone.concat(), &of_three].concat()
 }

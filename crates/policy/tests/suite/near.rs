@@ -214,7 +214,7 @@ proptest! {
         flows: u32,
         disconnected in 0u32..2,
         flight in 0u32..100_000,
-        outs in prop::collection::vec((0u32.., 0u32..3000, 0u32..1000), 0..20),
+        outs in prop::collection::vec((0u32.., 0u32..3000, 0u32..1000, any::<[[u32; 2]; 4]>()), 0..20),
     ) {
         let [old_link, new_link] = links.map(|(rate_kbps, delay_us)| Link { rate_kbps, delay_us });
         let notice = Notice { old_link, new_link, flows, disconnected };
@@ -222,8 +222,8 @@ proptest! {
         let act = flow.on_notice(&near_sender(100, flight), &notice);
         prop_assert_eq!(act.cwnd, act.ssthresh);
         prop_assert!(act.cwnd >= 256);
-        for (snd_una, unit, marked) in outs {
-            let claim = flow.claim(&Out { snd_una, unit, marked, ..Out::default() });
+        for (snd_una, unit, marked, sacks) in outs {
+            let claim = flow.claim(&Out { snd_una, unit, marked, sacks, ..Out::default() });
             prop_assert!(claim.expect("it lasts").beside <= flight + 2);
         }
         let late = Out { elapsed_ms: u32::MAX, rtt_us: u32::MAX, ..Out::default() };
@@ -239,12 +239,17 @@ struct Sending {
     window: u32,
     una: u32,
     nxt: u32,
-    /// Of the packets before the notice: so many are marked lost, and so many of these have been sent again.
-    marked: u32,
+    /// `snd_max` at the notice.
+    since: u32,
+    /// Of the packets before it: so many are marked lost, and so many of these have been sent again.
+    lost: u32,
     again: u32,
+    /// So many are SACKed, the last ones. All before `arrived` are that left since then.
+    sacked: u32,
+    arrived: u32,
 }
 
-/// `snd_una` and `snd_max` at the notice.
+/// `snd_una` at the notice.
 const UNA: u32 = 100;
 
 impl Sending {
@@ -252,33 +257,47 @@ impl Sending {
         let mut flow = near().start();
         let act = flow.on_notice(&near_sender(UNA, flight), notice);
         let window = grant::claimed(act.cwnd / packets(1));
-        Self { flow, window, una: UNA, nxt: UNA + flight, marked: 0, again: 0 }
+        let since = UNA + flight;
+        Self { flow, window, una: UNA, nxt: since, since, lost: 0, again: 0, sacked: 0, arrived: since }
     }
 
-    /// Packets of before the notice without an ACK.
-    fn left(&self, flight: u32) -> u32 {
-        (UNA + flight).saturating_sub(self.una)
+    /// ACKs come in order, of what is marked, too. Others report more SACKed packets; RACK marks more of the old ones.
+    fn hears(&mut self, acked: u32, sacked: u32, arrived: u32, lost: u32) {
+        self.una += acked.min(self.nxt - self.una);
+        self.arrived = (self.arrived + arrived).min(self.nxt);
+        let left = self.since.saturating_sub(self.una);
+        self.sacked = (self.sacked + sacked).min(left);
+        self.lost = (self.lost + lost).min(left - self.sacked);
+        self.again = self.again.min(self.lost);
     }
 
     /// Copies on the new link.
-    fn on_new_link(&self, flight: u32) -> u32 {
-        self.nxt - self.una.max(UNA + flight) + self.again
+    fn on_new_link(&self) -> u32 {
+        self.nxt - self.una.max(self.arrived) + self.again
+    }
+
+    /// `sacked_out + lost_out`.
+    fn marked(&self) -> u32 {
+        self.lost + self.sacked + self.arrived.saturating_sub(self.una.max(self.since))
     }
 
     /// `tcp_packets_in_flight`.
     fn in_flight(&self) -> u32 {
-        self.nxt - self.una - self.marked + self.again
+        self.nxt - self.una - self.marked() + self.again
     }
 
-    /// Whatever the claim lets out leaves: marked packets first.
-    fn sends(&mut self, elapsed_ms: u32) -> bool {
+    /// Whatever the claim lets out leaves: lost packets first. ACKs have room for the first SACKed packets or not.
+    fn sends(&mut self, elapsed_ms: u32, room: bool) -> bool {
+        let first = if room { self.since - self.sacked } else { self.arrived.saturating_sub(1) };
+        let sacks = [[0; 2], [0; 2], [self.una, self.una], [first, self.arrived]];
         for _ in 0..10_000 {
-            let out = Out { snd_una: self.una, unit: 1, marked: self.marked, elapsed_ms, ..Out::default() };
+            let marked = self.marked();
+            let out = Out { snd_una: self.una, unit: 1, marked, sacks, elapsed_ms, ..Out::default() };
             let Ok(claim) = self.flow.claim(&out) else { return false };
             if self.in_flight() >= self.window + claim.beside {
                 return true;
             }
-            if self.again < self.marked { self.again += 1 } else { self.nxt += 1 }
+            if self.again < self.lost { self.again += 1 } else { self.nxt += 1 }
         }
         panic!("there is no end");
     }
@@ -293,7 +312,7 @@ proptest! {
         links in [(64u32..20_000, 1u32..400), (64u32..20_000, 1u32..400)],
         flights in prop::collection::vec(0u32..60, 1..9),
         disconnected in 0u32..2,
-        steps in prop::collection::vec((0usize..9, 0u32..40, 0u32..6, 0u32..6), 0..60),
+        steps in prop::collection::vec((0usize..9, 0u32..40, prop::array::uniform4(0u32..6), any::<bool>()), 0..60),
     ) {
         let [old_link, new_link] =
             links.map(|(rate_kbps, delay_ms)| Link { rate_kbps, delay_us: 1000 * delay_ms });
@@ -304,20 +323,14 @@ proptest! {
         let most = whole.cwnd / packets(1) + n - 1 + 2 * n;
         let mut all: Vec<_> = flights.iter().map(|flight| Sending::told(&notice, *flight)).collect();
         let mut elapsed_ms = 0;
-        for (index, wait, acks, marks) in steps {
+        for (index, wait, [acked, sacked, arrived, lost], room) in steps {
             elapsed_ms += wait;
             let index = index % all.len();
-            let (sending, flight) = (&mut all[index], flights[index]);
-            // ACKs come in order, of what is marked, too; then RACK marks more of the old ones.
-            let acked = acks.min(sending.nxt - sending.una);
-            sending.una += acked;
-            let left = sending.left(flight);
-            sending.marked = (sending.marked + marks).min(left);
-            sending.again = sending.again.min(sending.marked);
-            if !sending.sends(elapsed_ms) {
+            all[index].hears(acked, sacked, arrived, lost);
+            if !all[index].sends(elapsed_ms, room) {
                 return Ok(());
             }
-            let out: u32 = all.iter().zip(&flights).map(|(sending, flight)| sending.on_new_link(*flight)).sum();
+            let out: u32 = all.iter().map(Sending::on_new_link).sum();
             prop_assert!(out <= most, "{out} of {most} are out after {elapsed_ms} ms");
         }
     }

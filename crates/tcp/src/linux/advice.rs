@@ -221,6 +221,7 @@ impl<A: Advisor> LinuxSender<A> {
                 is_full: self.control.full_bw_reached(),
                 reduces: self.sk.in_cwnd_reduction(),
                 marked: self.sk.sacked_out + self.sk.lost_out,
+                sacks: self.sack_cache,
                 last_sent: self.now.saturating_sub(1_000 * self.rack.age_us(self.sk.tcp_mstamp)),
                 last_rtt_us: self.rack.rtt_us(),
                 high_seq: self.high_seq,

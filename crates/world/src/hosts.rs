@@ -294,9 +294,14 @@ impl Correspondent {
         let now = net.now();
         let index = usize::from(timer.0 - self.first.1);
         let mut expired = false;
+        // A flow's timer fires at its deadline or before: if nothing else happens now, no other flow is due, unless a
+        // claim has sent for it.
+        let is_alone = self.claim.is_none() && net.next_event() != Some(now);
+        let only = is_alone.then_some(index);
         for _ in 0..self.flows.len() {
             let flows = &self.flows;
-            let Some(first) = self.wheel.first(now, |index| flows[index].sender.deadline()) else { break };
+            let first = self.wheel.first(now, only, |index| flows[index].sender.deadline());
+            let Some(first) = first else { break };
             self.expire(net, first);
             expired |= first == index;
         }
@@ -501,9 +506,12 @@ impl Mobile {
         }
         let (now, index) = (net.now(), timer.0 - self.first.1);
         let mut expired = false;
+        // As with senders.
+        let only = (net.next_event() != Some(now)).then_some(usize::from(index));
         for _ in 0..self.flows.len() {
             let flows = &self.flows;
-            let Some(first) = self.wheel.first(now, |index| flows[index].receiver.deadline()) else { break };
+            let first = self.wheel.first(now, only, |index| flows[index].receiver.deadline());
+            let Some(first) = first else { break };
             self.expire(net, first as u16);
             expired |= first == usize::from(index);
         }

@@ -216,7 +216,7 @@ impl IdleTime {
         self.before -= usize::from(role.leads);
         self.alive -= 1;
         if role.way && packet.data {
-            self.awaited.has_come(packet);
+            self.awaited.comes_no_more(packet);
         }
     }
 

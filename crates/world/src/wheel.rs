@@ -31,9 +31,19 @@ impl Wheel {
     }
 
     /// The flow whose timer comes first of those that are due at `now`: higher levels of the wheel, then the timer
-    /// that was put into its bucket last. `deadline`: of a flow. None where no kernel has timers.
-    pub(crate) fn first(&self, now: Nanos, deadline: impl Fn(usize) -> Option<Nanos>) -> Option<usize> {
+    /// that was put into its bucket last. `only`: no other flow can be due. `deadline`: of a flow. None where no kernel
+    /// has timers.
+    #[inline]
+    pub(crate) fn first(
+        &self,
+        now: Nanos,
+        only: Option<usize>,
+        deadline: impl Fn(usize) -> Option<Nanos>,
+    ) -> Option<usize> {
         let due = |&index: &usize| deadline(index).is_some_and(|at| at <= now);
+        if let Some(index) = only {
+            return (index < self.known.len() && due(&index)).then_some(index);
+        }
         let rank = |&index: &usize| Reverse((self.known[index].0.level, self.known[index].1));
         (0..self.known.len()).filter(due).min_by_key(rank)
     }

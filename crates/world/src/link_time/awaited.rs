@@ -4,7 +4,6 @@ use super::Standing;
 use crate::bit_set::BitSet;
 use crate::packet::Packet;
 use segue_tcp::AnyReceiver;
-use std::collections::VecDeque;
 
 /// One flow.
 #[derive(Clone, Debug)]
@@ -14,27 +13,35 @@ struct Flow {
     target: u32,
     /// The mobile has all packets below.
     received_below: u32,
-    /// Packets from there on that it has, by their distance.
+    /// Packets from there up to the target that it has, by their distance.
     received: BitSet,
+    /// How many copies of each of these packets will be with the mobile, by their distance: those on the links behind
+    /// the queues.
+    coming: Vec<u32>,
 }
 
 impl Flow {
+    /// Where a packet counts: its distance, if it is a target packet that the mobile did not have at first.
+    #[inline]
+    fn distance(&self, seq: u32) -> Option<u32> {
+        if seq < self.target { seq.checked_sub(self.received_below) } else { None }
+    }
+
+    /// Whether the mobile has a target packet.
     fn has(&self, seq: u32) -> bool {
-        seq.checked_sub(self.received_below).is_none_or(|distance| self.received.contains(distance))
+        self.distance(seq).is_none_or(|distance| self.received.contains(distance))
+    }
+
+    /// Whether a target packet that the mobile does not have is on its way to it.
+    fn is_coming(&self, seq: u32) -> bool {
+        let copies = self.distance(seq).and_then(|distance| self.coming.get(distance as usize));
+        copies.is_some_and(|&copies| copies > 0)
     }
 
     /// Some target packet has not been sent.
     fn is_unsent(&self) -> bool {
         self.sender.snd_max < self.target
     }
-}
-
-/// A data packet that will be with the mobile.
-#[derive(Clone, Copy, Debug)]
-struct Coming {
-    flow: u16,
-    copy: u32,
-    seq: u32,
 }
 
 /// A target packet that was neither with the mobile nor on its way when last looked for.
@@ -54,8 +61,6 @@ pub(super) struct Awaited {
     limited: usize,
     /// How many have not sent all their target packets.
     unsent: usize,
-    /// On the links behind the queues, oldest first but where packets overtake.
-    coming: VecDeque<Coming>,
     missed: Option<Missed>,
 }
 
@@ -67,14 +72,13 @@ impl Awaited {
             let mut received = BitSet::default();
             let above = (received_below..sender.snd_max).filter(|&seq| receiver.has(seq));
             above.for_each(|seq| received.insert(seq - received_below));
-            Flow { sender, target, received_below, received }
+            Flow { sender, target, received_below, received, coming: Vec::new() }
         };
         let flows: Vec<_> = flows.map(flow).collect();
         Self {
             limited: flows.iter().filter(|flow| flow.sender.window_limited).count(),
             unsent: flows.iter().filter(|flow| flow.is_unsent()).count(),
             flows,
-            coming: VecDeque::new(),
             missed: None,
         }
     }
@@ -97,28 +101,30 @@ impl Awaited {
     /// A data packet is behind the queues before the mobile, or in the last of them.
     #[inline]
     pub fn comes(&mut self, packet: &Packet) {
-        let &Packet { flow, copy, .. } = packet;
-        self.coming.push_back(Coming { flow, copy, seq: packet.segment.seq });
+        let flow = &mut self.flows[usize::from(packet.flow)];
+        if let Some(distance) = flow.distance(packet.segment.seq) {
+            let distance = distance as usize;
+            if flow.coming.len() <= distance {
+                flow.coming.resize(distance + 1, 0);
+            }
+            flow.coming[distance] += 1;
+        }
     }
 
-    /// It has left a link.
+    /// It has left a link, or will not be with the mobile.
     #[inline]
-    pub fn has_come(&mut self, packet: &Packet) {
-        let index = self.coming.iter().position(|coming| is_of(coming, packet));
-        index.and_then(|index| self.coming.remove(index));
-    }
-
-    /// It will not be with the mobile. It is mostly the last.
     pub fn comes_no_more(&mut self, packet: &Packet) {
-        let index = self.coming.iter().rposition(|coming| is_of(coming, packet));
-        index.and_then(|index| self.coming.remove(index));
+        let flow = &mut self.flows[usize::from(packet.flow)];
+        if let Some(distance) = flow.distance(packet.segment.seq) {
+            flow.coming[distance as usize] -= 1;
+        }
     }
 
     /// The mobile has received a packet for the first time.
     #[inline]
     pub fn received(&mut self, flow: u16, seq: u32) {
         let flow = &mut self.flows[usize::from(flow)];
-        if let Some(distance) = seq.checked_sub(flow.received_below) {
+        if let Some(distance) = flow.distance(seq) {
             flow.received.insert(distance);
         }
     }
@@ -129,7 +135,7 @@ impl Awaited {
         if self.unsent > 0 {
             return false;
         }
-        let (flows, coming) = (&self.flows, &self.coming);
+        let flows = &self.flows;
         let is_missing = |flow: u16, seq: u32| !flows[usize::from(flow)].has(seq);
         let transmissions = |flow: u16| flows[usize::from(flow)].sender.transmissions;
         // Thousands may be missing, and thousands under way: what was missed last time mostly still is, and for
@@ -137,24 +143,18 @@ impl Awaited {
         let last = self.missed.filter(|last| {
             is_missing(last.flow, last.seq)
                 && (last.transmissions == transmissions(last.flow)
-                    || !coming.iter().any(|other| (other.flow, other.seq) == (last.flow, last.seq)))
+                    || !flows[usize::from(last.flow)].is_coming(last.seq))
         });
         let first = || {
-            let mut coming: Vec<_> = coming.iter().map(|coming| (coming.flow, coming.seq)).collect();
-            coming.sort_unstable();
             let missing = flows.iter().enumerate().rev().flat_map(|(id, flow)| {
                 let seqs = (flow.sender.snd_una..flow.target).rev();
                 seqs.map(move |seq| (id as u16, seq)).filter(|&(flow, seq)| is_missing(flow, seq))
             });
-            let mut missed = missing.filter(|packet| coming.binary_search(packet).is_err());
+            let mut missed = missing.filter(|&(flow, seq)| !flows[usize::from(flow)].is_coming(seq));
             missed.next()
         };
         let missed = last.map(|last| (last.flow, last.seq)).or_else(first);
         self.missed = missed.map(|(flow, seq)| Missed { flow, seq, transmissions: transmissions(flow) });
         self.missed.is_none()
     }
-}
-
-fn is_of(coming: &Coming, packet: &Packet) -> bool {
-    (coming.flow, coming.copy) == (packet.flow, packet.copy)
 }

@@ -119,6 +119,9 @@ impl Discipline for FqCodel {
             let flow = &mut self.flows[usize::from(number)];
             if flow.deficit <= 0 {
                 flow.deficit += i64::from(self.config.quantum);
+                if !is_new && list.len() == 1 {
+                    continue; // its own turn again
+                }
                 flow.list = List::Old;
                 list.pop_front();
                 self.old.push_back(number);

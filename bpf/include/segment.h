@@ -85,7 +85,43 @@ static __always_inline u32 read_addresses(struct __sk_buff *skb, u32 link_header
 	return 0;
 }
 
-/* Whether the packet, which begins with so many octets of its link, carries TCP; its segment. */
+/* RFC 9293, 3.1; RFC 2385; RFC 5925 */
+#define TCP_OPTION_END 0
+#define TCP_OPTION_NOP 1
+#define TCP_OPTION_MD5 19
+#define TCP_OPTION_AO 29
+/* NOP, NOP, time stamps of ten octets: RFC 7323, appendix A */
+#define TCP_STAMPS_ALONE 0x0101080a
+#define TCP_STAMPS_LENGTH 12
+#define TCP_MOST_OPTIONS 40
+
+/* Whether a signature is among these options: the peer throws away what has been changed since. */
+static __always_inline u32 is_signed(struct __sk_buff *skb, u32 at, u32 end)
+{
+	u32 head = 0;
+	u8 option[2];
+
+	if (at + TCP_STAMPS_LENGTH <= end && !bpf_skb_load_bytes(skb, at, &head, sizeof(head)) &&
+	    head == bpf_htonl(TCP_STAMPS_ALONE))
+		at += TCP_STAMPS_LENGTH;
+	for (u32 i = 0; i < TCP_MOST_OPTIONS && at < end; i++) {
+		/* a NOP may be the packet's last octet */
+		if (bpf_skb_load_bytes(skb, at, option, 1) || option[0] == TCP_OPTION_END)
+			return 0;
+		if (option[0] == TCP_OPTION_NOP) {
+			at++;
+			continue;
+		}
+		if (option[0] == TCP_OPTION_MD5 || option[0] == TCP_OPTION_AO)
+			return 1;
+		if (bpf_skb_load_bytes(skb, at + 1, option + 1, 1) || option[1] < 2)
+			return 0;
+		at += option[1];
+	}
+	return 0;
+}
+
+/* Whether the packet, which begins with so many octets of its link, carries TCP that may be changed; its segment. */
 static __always_inline u32 read_segment(struct __sk_buff *skb, u32 link_header,
 					 struct segment *segment)
 {
@@ -104,7 +140,7 @@ static __always_inline u32 read_segment(struct __sk_buff *skb, u32 link_header,
 	headers = segment->tcp + (tcp.offset >> 4) * 4;
 	segment->options = segment->tcp + sizeof(tcp);
 	segment->payload = skb->len > headers ? skb->len - headers : 0;
-	return 1;
+	return !is_signed(skb, segment->options, headers);
 }
 
 #endif

@@ -185,7 +185,7 @@ static inline void segue_ask_what_was_lost(struct tcp_sock *tp, struct segue_con
 	/* The timer may expire before the answer comes: F-RTO then takes its marks back, and RACK
 	 * sets them. */
 	conn->trial_allowed += tp->packets_out;
-	tp->snd_cwnd = window;
+	tp->snd_cwnd = segue_min(window, tp->snd_cwnd_clamp);
 }
 
 /* They have left. */
@@ -222,7 +222,8 @@ static inline u32 segue_enact(struct sock *sk, struct segue_connection *conn, u3
 		if (tp->inet_conn.icsk_retransmits)
 			segue_ask_icmp(sk, tp, conn);
 	}
-	if (disconnected && state < TCP_CA_Recovery && !(act->what & (SEGUE_RETRANSMIT_HEAD | SEGUE_CLAIM)))
+	if (disconnected && scheme != SEGUE_SCHEME_unaware && state < TCP_CA_Recovery &&
+	    !(act->what & (SEGUE_RETRANSMIT_HEAD | SEGUE_CLAIM)))
 		segue_ask_what_was_lost(tp, conn);
 	if (act->what & SEGUE_CLAIM)
 		segue_begin_claim(sk, conn);

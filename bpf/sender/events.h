@@ -154,6 +154,8 @@ static inline void segue_on_state(struct sock *sk, u32 state)
 		segue_on_open(tp, conn);
 		return;
 	}
+	if (state == TCP_CA_Loss)
+		conn->asked = 0; /* cwnd is another one (tcp_enter_loss) */
 	if (state == TCP_CA_Loss && conn->own_rto_max_ms)
 		segue_free_rto(sk, conn);
 	if (state == TCP_CA_Loss && !tp->inet_conn.icsk_retransmits) {

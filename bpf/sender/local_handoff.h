@@ -145,7 +145,8 @@ int local_handoff(struct bpf_iter__tcp *ctx)
 {
 	struct tcp_sock *tp = segue_next(ctx);
 	const struct segue_local_order *order;
-	u32 zero = 0, uploads, idle;
+	const struct segue_connection *conn;
+	u32 zero = 0, uploads, idle, sends;
 	u8 verdict = 0;
 
 	order = bpf_map_lookup_elem(&local_orders, &zero);
@@ -157,8 +158,14 @@ int local_handoff(struct bpf_iter__tcp *ctx)
 	if (uploads)
 		verdict = segue_govern(tp, order) ? SEGUE_LOCAL_GOVERNED : SEGUE_LOCAL_LEFT;
 	idle = !tp->packets_out;
-	if (tp->write_seq != tp->snd_nxt &&
-	    (idle ? !tp->inet_conn.icsk_user_timeout : segue_ca_state(tp) == TCP_CA_Loss))
+	if (idle) {
+		sends = !tp->inet_conn.icsk_user_timeout;
+	} else {
+		conn = bpf_sk_storage_get(&connections, tp, 0, 0);
+		/* packets that ask what was lost (grant.h) wait for no ACK */
+		sends = segue_ca_state(tp) == TCP_CA_Loss || (conn && conn->asked);
+	}
+	if (tp->write_seq != tp->snd_nxt && sends)
 		segue_push(tp);
 	if (idle && tp->packets_out)
 		verdict |= SEGUE_LOCAL_PUSHED;

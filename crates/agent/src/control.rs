@@ -4,7 +4,7 @@
 //! the same (SO_PEERCRED), for files can be given away.
 
 use super::Error;
-use super::quantity::{rate_kbps, time_us};
+use super::quantity::{self, rate_kbps, time_us};
 use super::round::Round;
 use super::socket::{Group, check_place};
 use nix::errno::Errno;
@@ -100,6 +100,14 @@ impl Notify {
     fn check(&self) -> Result<(), String> {
         if self.rate_kbps == 0 || self.up_kbps == 0 {
             return Err("a rate of zero; expected at least 1 kbit/s".into());
+        }
+        let rate = self.rate_kbps.max(self.up_kbps);
+        if rate > quantity::MOST_KBPS {
+            return Err(format!("a rate of {rate} kbit/s; expected at most 100 Gbit/s"));
+        }
+        let time = self.delay_us.max(self.gap_us.unwrap_or(0));
+        if time > quantity::MOST_US {
+            return Err(format!("a time of {time} us; expected at most an hour"));
         }
         Ok(())
     }
@@ -400,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_of_zero_is_refused_also_from_who_writes_the_question_himself() {
+    fn a_link_that_no_word_tells_is_refused_also_from_who_writes_the_question_himself() {
         let notify = |rate| Notify {
             device: "a".into(),
             rate_kbps: rate,
@@ -412,6 +420,11 @@ mod tests {
         let line = |rate| serde_json::to_vec(&Request::Notify(notify(rate))).expect("JSON");
         assert_eq!(understand(&line(1)), Ok(Request::Notify(notify(1))));
         assert!(understand(&line(0)).is_err_and(|said| said.contains("rate of zero")));
+        let too_fast = line(quantity::MOST_KBPS + 1);
+        assert!(understand(&too_fast).is_err_and(|said| said.contains("at most 100 Gbit/s")));
+        let too_long = Request::Notify(Notify { delay_us: quantity::MOST_US + 1, ..notify(1) });
+        let too_long = serde_json::to_vec(&too_long).expect("JSON");
+        assert!(understand(&too_long).is_err_and(|said| said.contains("at most an hour")));
     }
 
     /// Answers of an agent to clients that write this and nothing after it.

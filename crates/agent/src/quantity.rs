@@ -2,16 +2,21 @@
 
 use segue_words::quantity;
 
+/// The fastest link, kbit/s.
+pub const MOST_KBPS: u32 = 100_000_000;
+/// The longest delay, us.
+pub const MOST_US: u32 = 3_600_000_000;
+
 /// A rate in kbit/s, 1 kbit/s to 100 Gbit/s.
 pub fn rate_kbps(word: &str) -> Result<u32, String> {
-    let bits = quantity::rate(word).filter(|bits| (1_000..=100_000_000_000).contains(bits));
+    let bits = quantity::rate(word).filter(|bits| (1_000..=u64::from(MOST_KBPS) * 1_000).contains(bits));
     let kbps = bits.and_then(|bits| u32::try_from((bits + 500) / 1_000).ok());
     kbps.ok_or_else(|| format!("`{word}` is not a rate; expected one such as 2mbit, 1kbit to 100gbit"))
 }
 
 /// A time in microseconds, up to 1 h.
 pub fn time_us(word: &str) -> Result<u32, String> {
-    let ns = quantity::time(word).filter(|ns| *ns <= 3_600_000_000_000);
+    let ns = quantity::time(word).filter(|ns| *ns <= u64::from(MOST_US) * 1_000);
     let us = ns.and_then(|ns| u32::try_from((ns + 500) / 1_000).ok());
     us.ok_or_else(|| format!("`{word}` is not a time; expected one such as 50ms, up to 3600s"))
 }

@@ -196,7 +196,8 @@ impl Bounded {
     fn bounding(&self, receiving: &Receiving) -> Option<Bounding> {
         let connection = self.connections.get(&ends(receiving))?;
         Some(Bounding {
-            window: u64::from(self.bound.part(connection.index)) * DATA,
+            // A sender waits for room for a whole packet of its own, and a receiver delays the ACK of one.
+            window: (u64::from(self.bound.part(connection.index)) * DATA).max(2 * u64::from(receiving.mss)),
             from: connection.from,
             device: self.device,
             until: Duration::from_nanos(self.next + SPARE),
@@ -418,6 +419,9 @@ mod tests {
         assert!(bounded.on_round(1800 * MS, &all));
         assert_eq!(parts(&bounded, &all), [(1, 8), (4, 6)]);
         assert_eq!((bounded.connections.len(), bounded.free.len()), (2, 0), "the place was taken again");
+        // A part of six packets of 1448 octets would hold none of this peer's, which would wait for room.
+        let large = Receiving { mss: 8948, ..all[1] };
+        assert_eq!(bounded.bounding(&large).map(|bounding| bounding.window), Some(2 * 8948));
         // Small packets are parts of one of full size: 7 of 200 octets and 52 of headers are 1764 octets.
         let small = [Receiving { mss: 200, ..connection(4, NEW, 12, 7) }];
         let mut counted = bounded.connections[&ends(&small[0])];

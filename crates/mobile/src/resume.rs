@@ -78,7 +78,7 @@ pub struct Flow<W> {
 /// if the new path can use what the old one has filled. No round trip is shorter than a packet.
 pub fn begins_anew(old: &Path, new: &Path) -> bool {
     let (before, now) = (old.full().max(1), new.full().max(1));
-    let rounds = before.min(now).next_power_of_two().ilog2();
+    let rounds = u32::BITS - (before.min(now) - 1).leading_zeros();
     let round = u128::from(new.round_trip).max(new.slot());
     now / 2 >= before || u128::from(rounds) * round <= u128::from(LEAST_RTO)
 }
@@ -333,6 +333,9 @@ mod tests {
         // 7 packets: three round trips of 18 ms, but a packet takes 120 ms.
         let narrow = path(100, 9, 5);
         assert!(!begins_anew(&fast, &narrow));
+        let vast = Path { rate: 100_000_000_000, round_trip: 7200 * SECOND, queue: 9, packet_bits: 12_000 };
+        assert_eq!(vast.full(), u32::MAX);
+        assert!(!begins_anew(&vast, &vast));
         let nothing = Path { rate: 1, round_trip: 0, queue: 0, packet_bits: 12_000 };
         assert!(begins_anew(&nothing, &nothing));
     }

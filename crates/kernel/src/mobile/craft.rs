@@ -146,7 +146,8 @@ impl Sender {
 
     fn try_packet(&mut self, ends: &Ends, packet: &[u8]) -> io::Result<()> {
         let data = [IoSlice::new(packet)];
-        let none = MsgFlags::empty();
+        // A queue that stands still must not hold up the agent.
+        let at_once = MsgFlags::MSG_DONTWAIT;
         // The source address and the device choose the route, as they do for the connection's own segments.
         match (ends.local.ip(), ends.remote.ip()) {
             (IpAddr::V4(local), IpAddr::V4(remote)) => {
@@ -161,7 +162,7 @@ impl Sender {
                     socket.as_raw_fd(),
                     &data,
                     &[ControlMessage::Ipv4PacketInfo(&info)],
-                    none,
+                    at_once,
                     Some(&to),
                 )?;
             }
@@ -176,7 +177,7 @@ impl Sender {
                     socket.as_raw_fd(),
                     &data,
                     &[ControlMessage::Ipv6PacketInfo(&info)],
-                    none,
+                    at_once,
                     Some(&to),
                 )?;
             }

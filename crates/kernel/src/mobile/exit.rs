@@ -45,7 +45,8 @@ impl Exit {
             IpAddr::V6(_) => libc::ETH_P_IPV6,
         };
         let to = self.address(protocol as u16);
-        let sent = sendto(self.socket.as_raw_fd(), packet, &to, MsgFlags::empty());
+        // A queue that stands still must not hold up the agent.
+        let sent = sendto(self.socket.as_raw_fd(), packet, &to, MsgFlags::MSG_DONTWAIT);
         sent.map(drop).map_err(|error| Error::Send { remote: ends.remote, source: error.into() })
     }
 

@@ -14,6 +14,7 @@ mod resume;
 #[path = "../rto_max/mod.rs"]
 mod rto_max;
 mod sack;
+mod signed;
 mod stranger;
 mod uploads;
 mod window;

@@ -230,6 +230,11 @@ impl AccessLink {
         self.features.iter().any(Features::has_chance)
     }
 
+    /// Whether it loses in bursts that end with packets and not with time, so that they last while nobody sends.
+    pub fn has_lasting_bursts(&self) -> bool {
+        self.features.iter().any(|way| matches!(way.loss, Some(features::Loss::GilbertElliott(_))))
+    }
+
     /// How a direction carries bytes.
     pub fn service(&self, place: Place, up: bool) -> Service {
         let capacity = if up { &self.up } else { &self.down };

@@ -3,6 +3,7 @@
 use crate::hn_option::Start;
 use crate::notice::Notice;
 use crate::registry::Scheme;
+use crate::schedule::Clock;
 use segue_policy::Rule;
 use segue_tcp::{Advice, Advisor, Nanos, View};
 
@@ -96,6 +97,11 @@ impl LoggedScheme {
     /// The sender's schedule has a handoff that begins at `at`.
     pub fn on_schedule(&mut self, at: Nanos) {
         self.scheme.on_schedule(at);
+    }
+
+    /// From `now` on packets go over a link that is reconfigured by this clock, if it is.
+    pub fn on_link(&mut self, now: Nanos, clock: Option<Clock>) {
+        self.scheme.on_link(now, clock);
     }
 
     /// A handoff is about to begin.

@@ -2,7 +2,8 @@
 //! has its congestion control, a BBR, measure the path anew: ProbeRtt, and then Startup without a memory.
 //!
 //! Source: SpaceNetLab/LeoCC (SIGCOMM 2025), by its published kernel module (`leocc/simulation/leocc.c`, `magic_offet` 100
-//! ms); the paper was not read. The module takes a handover each 15 s of the clock; here the schedule has the handoffs.
+//! ms); the paper was not read. The module takes a handover each 15 s of the clock (`offset` 12 s). Here the clock is that
+//! of the link, and the schedule has the handoffs, too.
 //! The control is `crates/tcp/src/linux/cc/leocc.rs`. algorithms.md, 11.6.
 
 use crate::schedule::{Flag, MS, Scheduled};
@@ -28,6 +29,7 @@ impl Flag for Reconfigures {
     const SECTION: &'static str = "11.6";
     const LEAD: Nanos = 100 * MS;
     const DURATION: Nanos = Self::LEAD;
+    const HAS_CLOCK: bool = true;
 
     fn advice(up: bool) -> Advice {
         Advice { reconfigures: Some(up), ..Advice::default() }

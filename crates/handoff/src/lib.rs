@@ -41,6 +41,7 @@ pub use notice::{Announcer, Listener, News, Notice};
 pub use phas::Phas;
 pub use registry::Scheme;
 pub use router::{Holder, RouterRule};
+pub use schedule::Clock;
 pub use scheme::{Entry, HandoffScheme, Needs, SchemeError, SettingInfo};
 pub use segue_mobile::notices::Pace;
 pub use segue_policy::{Link, Rule};

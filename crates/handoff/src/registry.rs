@@ -5,6 +5,7 @@ use crate::hn_option::Start;
 use crate::mobile::MobileRule;
 use crate::notice::Notice;
 use crate::router::RouterRule;
+use crate::schedule::Clock;
 use crate::scheme::{Entry, HandoffScheme, Needs, SchemeError, SettingInfo};
 use segue_policy::Rule;
 use segue_tcp::{Advice, Advisor, Nanos, View};
@@ -126,6 +127,11 @@ macro_rules! schemes {
             /// The schedule has a handoff that begins at `at`.
             pub fn on_schedule(&mut self, at: Nanos) {
                 match self { $(Self::$variant(scheme) => scheme.on_schedule(at)),+ }
+            }
+
+            /// From `now` on packets go over a link that is reconfigured by this clock, if it is.
+            pub fn on_link(&mut self, now: Nanos, clock: Option<Clock>) {
+                match self { $(Self::$variant(scheme) => scheme.on_link(now, clock)),+ }
             }
 
             /// The mobile has told that a handoff is about to begin.

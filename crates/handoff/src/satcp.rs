@@ -28,6 +28,7 @@ impl Flag for Hurry {
     const SECTION: &'static str = "11.4";
     const LEAD: Nanos = 500 * MS;
     const DURATION: Nanos = 2_300 * MS;
+    const HAS_CLOCK: bool = false;
 
     fn advice(up: bool) -> Advice {
         Advice { hurry: Some(up), ..Advice::default() }

@@ -1,5 +1,6 @@
 //! A schedule of handoffs at the sender, as `satcp` and `leocc` have it: a flag goes up some time before each handoff,
-//! and comes down some time later. The schedule may be wrong.
+//! and comes down some time later. The schedule may be wrong. That of `leocc` also has the regular reconfigurations of
+//! the link, its own clock: the link's, unless the user gives one.
 
 use crate::mobile::MobileRule;
 use crate::notice::Notice;
@@ -17,6 +18,49 @@ const MOST_ERROR: Nanos = 1_000 * MS;
 const ERROR: (&str, &str, &str) =
     ("schedule-error", "0s", "how late the schedule has a handover, up to 1s; with a minus: how early");
 
+/// The setting of its clock.
+const CLOCK: (&str, &str, &str) = (
+    "reconfigurations",
+    "link",
+    "the clock beside the handoffs: that of the link, as `reconfigure` has it; `off`; or EVERY@FIRST such as 15s@12s",
+);
+/// Between two reconfigurations, as for links.
+const EVERY: std::ops::RangeInclusive<Nanos> = 1_000 * MS..=3_600_000 * MS;
+
+/// Reconfigurations of a link: each `every` ns, one of them at `first`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clock {
+    /// ns, above 0.
+    pub every: Nanos,
+    /// ns since the beginning of the run.
+    pub first: Nanos,
+}
+
+/// Whose clock a schedule goes by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ClockOf {
+    Link,
+    User(Option<Clock>),
+}
+
+impl ClockOf {
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        let time = |text: &str| Kind::Us.parse(text).map(|us| Nanos::from(us) * 1000);
+        match text {
+            "link" => Ok(Self::Link),
+            "off" => Ok(Self::User(None)),
+            _ => {
+                let clock = text.split_once('@').and_then(|(every, first)| {
+                    let every = time(every).filter(|every| EVERY.contains(every))?;
+                    Some(Clock { every, first: time(first).filter(|first| *first <= *EVERY.end())? })
+                });
+                let expected = "link, off, or EVERY@FIRST such as 15s@12s with 1s to 1h between two";
+                clock.map(|clock| Self::User(Some(clock))).ok_or(expected)
+            }
+        }
+    }
+}
+
 /// Differences between the schemes that have a schedule.
 pub trait Flag: Clone {
     /// Its name, stack and source.
@@ -30,6 +74,9 @@ pub trait Flag: Clone {
     /// See `LEAD`.
     const DURATION: Nanos;
 
+    /// Whether its schedule has the link's regular reconfigurations, too.
+    const HAS_CLOCK: bool;
+
     /// What the control is told when the flag goes up or down.
     fn advice(up: bool) -> Advice;
 }
@@ -42,6 +89,7 @@ pub struct Scheduled<F> {
 }
 
 const SETTINGS: Settings<1> = [ERROR];
+const WITH_CLOCK: Settings<2> = [ERROR, CLOCK];
 
 impl<F: Flag> Advisor for Scheduled<F> {
     #[inline]
@@ -60,14 +108,25 @@ impl<F: Flag> HandoffScheme for Scheduled<F> {
 
     fn build(name: &str, settings: &[(String, String)]) -> Result<Self, SchemeError> {
         let mut schedule = Schedule::new(F::LEAD, F::DURATION);
-        set_all((name, &SETTINGS), settings, |key, value| {
-            (key == ERROR.0).then(|| schedule.set_error(value))
-        })?;
+        let set = |key: &str, value: &str| match key {
+            key if key == ERROR.0 => Some(schedule.set_error(value)),
+            key if key == CLOCK.0 && F::HAS_CLOCK => {
+                Some(ClockOf::parse(value).map(|clock| schedule.clock_of = clock))
+            }
+            _ => None,
+        };
+        match F::HAS_CLOCK {
+            true => set_all((name, &WITH_CLOCK), settings, set)?,
+            false => set_all((name, &SETTINGS), settings, set)?,
+        }
         Ok(Self { schedule, which: PhantomData })
     }
 
     fn settings(_name: &str) -> Vec<SettingInfo> {
-        described(&SETTINGS, F::SECTION)
+        match F::HAS_CLOCK {
+            true => described(&WITH_CLOCK, F::SECTION),
+            false => described(&SETTINGS, F::SECTION),
+        }
     }
 
     /// No notice: the sender has a schedule.
@@ -81,6 +140,12 @@ impl<F: Flag> HandoffScheme for Scheduled<F> {
 
     fn on_schedule(&mut self, at: Nanos) {
         self.schedule.read(at);
+    }
+
+    fn on_link(&mut self, now: Nanos, clock: Option<Clock>) {
+        if F::HAS_CLOCK {
+            self.schedule.go_by(now, clock);
+        }
     }
 
     /// The flag rises on the way to the handoff.
@@ -108,11 +173,14 @@ struct Schedule {
     /// When the flag goes up, and when it goes down.
     up: Option<Nanos>,
     down: Option<Nanos>,
+    clock_of: ClockOf,
+    /// When the flag goes up next by the clock, and how long it is from there to the next.
+    ticks: Option<(Nanos, Nanos)>,
 }
 
 impl Schedule {
     const fn new(lead: Nanos, duration: Nanos) -> Self {
-        Self { lead, duration, error: MOST_ERROR, up: None, down: None }
+        Self { lead, duration, error: MOST_ERROR, up: None, down: None, clock_of: ClockOf::Link, ticks: None }
     }
 
     /// Takes the error, `200ms`, `-0.2s`; what was expected if it is none.
@@ -126,7 +194,7 @@ impl Schedule {
     }
 
     fn errs_as(&self, other: &Self) -> bool {
-        self.error == other.error
+        self.error == other.error && self.clock_of == other.clock_of
     }
 
     /// How long before each handoff it is read: when the flag goes up; where the schedule is late by more than the
@@ -140,19 +208,33 @@ impl Schedule {
         self.up = Some((at + self.error).saturating_sub(self.lead + MOST_ERROR));
     }
 
+    /// From `now` on it goes by the clock of a link, or by the user's. What has begun by then is past.
+    fn go_by(&mut self, now: Nanos, link: Option<Clock>) {
+        let clock = match self.clock_of {
+            ClockOf::Link => link,
+            ClockOf::User(clock) => clock,
+        };
+        self.ticks = clock.map(|Clock { every, first }| {
+            let every = every.max(1);
+            let up = i128::from(first + self.error) - i128::from(self.lead + MOST_ERROR);
+            // The first of its times after `now`.
+            let to_next = i128::from(every) - (i128::from(now) - up).rem_euclid(i128::from(every));
+            (now + to_next as Nanos, every)
+        });
+    }
+
     #[inline]
     fn deadline(&self) -> Option<Nanos> {
-        match (self.up, self.down) {
-            (Some(up), Some(down)) => Some(up.min(down)),
-            (up, down) => up.or(down),
-        }
+        let tick = self.ticks.map(|(at, _)| at);
+        [self.up, self.down, tick].into_iter().flatten().min()
     }
 
     /// The deadline has come: whether the flag goes up.
     fn rises(&mut self, now: Nanos) -> bool {
-        let rises = self.up.is_some_and(|up| up <= now);
-        if rises {
-            self.up = None;
+        let mut rises = self.up.take_if(|up| *up <= now).is_some();
+        if let Some((at, every)) = self.ticks.as_mut().filter(|(at, _)| *at <= now) {
+            *at += *every;
+            rises = true;
         }
         self.down = rises.then_some(now + self.duration);
         rises

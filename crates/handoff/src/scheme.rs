@@ -5,6 +5,7 @@ use crate::hn_option::Start;
 use crate::mobile::MobileRule;
 use crate::notice::Notice;
 use crate::router::RouterRule;
+use crate::schedule::Clock;
 use segue_policy::Rule;
 use segue_tcp::linux::cc::CcName;
 use segue_tcp::{Advice, Advisor, Nanos, StackProfile, View};
@@ -228,6 +229,9 @@ pub trait HandoffScheme: Advisor + Sized {
 
     /// The schedule has a handoff that begins at `_at`.
     fn on_schedule(&mut self, _at: Nanos) {}
+
+    /// From `_now` on packets go over a link that is reconfigured by this clock, if it is.
+    fn on_link(&mut self, _now: Nanos, _clock: Option<Clock>) {}
 
     /// The mobile has told that a handoff is about to begin.
     fn on_start(&mut self, _now: Nanos, _view: &View, _start: &Start) -> Advice {

@@ -41,6 +41,22 @@ fn losses_have_their_cause() {
     assert!(!clean.contains("while_up") && !clean.contains("link_losses"), "nothing new without a word");
 }
 
+/// A burst of 15 losses, counted in packets, swallows 15 lone ACKs of a sender that waits for its timer: 2^15 s. The
+/// heading says so, and bursts of 3.3 ms end before the next timeout.
+#[test]
+fn bursts_that_outlast_the_transfer_are_told() {
+    let rest = "5g --kind bbm --disconnect 300ms --handoffs 2 --every 15s --at 3s..7s/2s --schemes sack";
+    let told = |link: &str| {
+        let text = stdout(&segue(here(), &format!("compare {link} {rest}")));
+        let heading = text.replace('\n', " ");
+        (heading.contains("bursts of losses here last while nobody sends"), heading.contains(" inf "), text)
+    };
+    let (said, incomplete, text) = told("leo");
+    assert!(said && incomplete, "{text}");
+    let (said, incomplete, text) = told("leo,loss=ge(0.15%,30%)/1ms");
+    assert!(!said && !incomplete, "{text}");
+}
+
 #[test]
 fn mistakes_end_with_status_2_and_one_line() {
     let bad = [

@@ -31,6 +31,8 @@ pub struct GroupResult {
 
 /// A larger share of handoffs in the first recovery is told.
 const MOST_IN_FIRST_RECOVERY: f64 = 0.1;
+/// A larger share of transfers that are not complete is explained.
+const MOST_INCOMPLETE: f64 = 0.1;
 
 impl GroupResult {
     /// Whether schemes stand on several stacks, which meet the handoffs in different states.
@@ -44,6 +46,16 @@ impl GroupResult {
         let one_seed = self.rows.first().is_some_and(|row| row.seeds == 1 && row.points > 1);
         if one_seed && (self.experiment.old.has_chance() || self.experiment.new.has_chance()) {
             warnings.push("one seed, so that all handoffs meet the same weather: see --seeds".to_string());
+        }
+        let incomplete =
+            self.rows.iter().map(|row| row.incomplete as f64 / row.points.max(1) as f64).fold(0.0, f64::max);
+        let [old, new] = [&self.experiment.old, &self.experiment.new];
+        if incomplete > MOST_INCOMPLETE && (old.has_lasting_bursts() || new.has_lasting_bursts()) {
+            warnings.push(format!(
+                "up to {:.0} % of a scheme's transfers are not complete, and bursts of losses here last while nobody \
+                 sends: see --seeds, and loss=ge(p,r)/1ms for bursts that end with time",
+                100.0 * incomplete
+            ));
         }
         let tells = |name: &str| {
             let mobile = Scheme::build(name, &[]).map(|scheme| scheme.mobile());

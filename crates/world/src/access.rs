@@ -17,7 +17,7 @@ pub use words::WORDS;
 
 use features::Direction;
 use measured::trace_link;
-use segue_handoff::Link;
+use segue_handoff::{Clock, Link};
 use segue_netsim::queue::usual_limit;
 use segue_netsim::{CapacityTrace, Delay, DelayTrace, LinkConfig, Nanos, SECOND, Service};
 use segue_words::{did_you_mean, quantity};
@@ -228,6 +228,17 @@ impl AccessLink {
     /// Whether it has words whose effect is drawn from the seed.
     pub fn has_chance(&self) -> bool {
         self.features.iter().any(Features::has_chance)
+    }
+
+    /// Whether it loses in bursts that end with packets and not with time, so that they last while nobody sends.
+    pub fn has_lasting_bursts(&self) -> bool {
+        self.features.iter().any(|way| matches!(way.loss, Some(features::Loss::GilbertElliott(_))))
+    }
+
+    /// When it is reconfigured, if it is.
+    pub fn clock(&self) -> Option<Clock> {
+        let shift = self.features.iter().find_map(|way| way.shift)?;
+        Some(Clock { every: shift.every, first: shift.first })
     }
 
     /// How a direction carries bytes.

@@ -15,7 +15,9 @@ use crate::link_time::Standing;
 use crate::packet::{Packet, Signal};
 use crate::wheel::Wheel;
 use segue_handoff::claim::Claim;
-use segue_handoff::{Act, Announcement, Announcer, Encoding, Listener, LoggedScheme, News, Notice, Phas};
+use segue_handoff::{
+    Act, Announcement, Announcer, Clock, Encoding, Listener, LoggedScheme, News, Notice, Phas,
+};
 use segue_netsim::{LinkId, Nanos, Net, PacketId, TimerId};
 use segue_tcp::receiver::Arrival;
 use segue_tcp::segment::{CarriedOption, Timestamps};
@@ -112,6 +114,17 @@ impl Correspondent {
         at: Nanos,
     ) {
         self.flows[index].sender.advisor().on_schedule(at);
+        self.pump(net, index);
+    }
+
+    /// From now on packets of flow `index` go over a link that is reconfigured by this clock, if it is.
+    pub(crate) fn on_link<O: HostObserver>(
+        &mut self,
+        net: &mut Net<Packet, O>,
+        index: usize,
+        clock: Option<Clock>,
+    ) {
+        self.flows[index].sender.advisor().on_link(net.now(), clock);
         self.pump(net, index);
     }
 

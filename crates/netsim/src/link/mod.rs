@@ -473,9 +473,10 @@ impl Link {
         packet.is_lost().then_some(LossCause::Link)
     }
 
-    /// The fates of the packets that it will transmit, while nothing waits: whether each comes out.
+    /// The fates of the packets that it will transmit, while nothing waits: whether each comes out. Where that depends
+    /// on the time, a sender may wait until each does.
     pub fn coming_fates(&self) -> impl FnMut() -> bool + use<> {
-        let mut model = self.loss.clone();
+        let mut model = self.loss.clone().filter(|model| !model.goes_by_time());
         move || !model.as_mut().is_some_and(|model| model.loses(0))
     }
 

@@ -4,6 +4,7 @@
 use segue_netsim::delay::{Arq, Jitter, JitterShape, Order, Shift, Varied};
 use segue_netsim::loss::gilbert_elliott::{GilbertElliott, GilbertElliottConfig};
 use segue_netsim::loss::random::RandomLoss;
+use segue_netsim::loss::timed::TimedGilbertElliott;
 use segue_netsim::queue::codel::{Codel, CodelConfig};
 use segue_netsim::queue::drop_tail::DropTail;
 use segue_netsim::queue::fq_codel::{FqCodel, FqCodelConfig};
@@ -99,8 +100,10 @@ impl QueueWord {
 pub enum Loss {
     /// Each with the same probability, parts per million.
     Random(u32),
-    /// In bursts.
+    /// In bursts of packets.
     GilbertElliott(GilbertElliottConfig),
+    /// In bursts of time: the channel may change once in so many ns.
+    Timed(GilbertElliottConfig, Nanos),
 }
 
 /// Tokens.
@@ -235,6 +238,9 @@ impl Features {
             None => config,
             Some(Loss::Random(share)) => config.lossy(RandomLoss::new(share, seed, number)),
             Some(Loss::GilbertElliott(channel)) => config.lossy(GilbertElliott::new(channel, seed, number)),
+            Some(Loss::Timed(channel, slot)) => {
+                config.lossy(TimedGilbertElliott::new(channel, slot, seed, number))
+            }
         }
     }
 

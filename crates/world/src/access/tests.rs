@@ -26,6 +26,9 @@ fn words_become_features() {
     let channel =
         GilbertElliottConfig { worsens: 10_000, mends: 200_000, lost_in_bad: 700_000, lost_in_good: 1_000 };
     assert_eq!(up.loss, Some(Loss::GilbertElliott(channel)));
+    let timed = features("loss=ge(1%,20%,70%,0.1%)/1ms,up-loss=ge(0.5%,30%)/0.5ms").map(|way| way.loss);
+    let gilbert = GilbertElliottConfig::gilbert(5_000, 300_000);
+    assert_eq!(timed, [Some(Loss::Timed(channel, MS)), Some(Loss::Timed(gilbert, MS / 2))]);
     assert_eq!((down.jitter, up.jitter), (Some((JitterShape::Pareto, 5 * MS)), None));
     let [down, _] = features("vary=markov(20%,2%,10%),reconfigure=15s@12s(80ms,10ms),police=5mbit/64kB");
     assert_eq!(down.changes, Some(Changes::Markov { bad: 200_000, worsens: 20_000, mends: 100_000 }));
@@ -135,6 +138,11 @@ fn wrong_words_are_refused() {
         ("loss=ge(0%,30%)", "with p and r above 0%"),
         ("loss=ge(1%,30%,100%,100%)", "some packet that gets through"),
         ("loss=ge(1%)", "bad loss `ge(1%)`"),
+        ("loss=ge(1%,30%)/0ms", "bad loss `ge(1%,30%)/0ms`; expected a time of 10us to 1s after the slash"),
+        ("loss=ge(1%,30%)/2s", "a time of 10us to 1s after the slash"),
+        ("loss=ge(1%,30%)/", "a time of 10us to 1s after the slash"),
+        ("loss=ge(0%,30%)/1ms", "with p and r above 0%"),
+        ("loss=1%/1ms", "bad loss `1%/1ms`"),
         ("jitter=-5ms", "bad jitter `-5ms`"),
         ("jitter=gamma(5ms)", "bad jitter `gamma(5ms)`"),
         ("reorder=1%", "`reorder=` without `jitter=`"),

@@ -12,7 +12,7 @@ use segue_words::{Choice, did_you_mean, quantity};
 
 /// The words of any link, with their forms.
 pub const WORDS: [(&str, &str); 12] = [
-    ("loss", "loss=1% or loss=ge(0.5%,30%)"),
+    ("loss", "loss=1%, loss=ge(0.5%,30%) or loss=ge(0.5%,30%)/1ms"),
     ("jitter", "jitter=5ms or jitter=pareto(5ms)"),
     ("reorder", "reorder=1% or reorder=all"),
     ("arq", "arq=10%/8ms"),
@@ -27,6 +27,8 @@ pub const WORDS: [(&str, &str); 12] = [
 ];
 /// Most that an aggregate costs, ns: some of its 4 ms are left for packets.
 const MOST_OVERHEAD: Nanos = 3_000_000;
+/// Least time in which a channel may change once, ns.
+const SHORTEST_SLOT: Nanos = 10_000;
 /// Before a word: of the direction from the mobile alone.
 const UP: &str = "up-";
 
@@ -244,9 +246,18 @@ impl Direction {
 }
 
 fn loss(link: &str, value: &str) -> Result<Option<Loss>, LinkError> {
-    let expected = "0% to less than 100% such as 1%, or ge(p,r) or ge(p,r,1-h,1-k) such as ge(0.5%,30%)";
+    let expected = "0% to less than 100% such as 1%, or ge(p,r) or ge(p,r,1-h,1-k) such as ge(0.5%,30%), or with a \
+                    time to change such as ge(0.5%,30%)/1ms";
     let wrong = || bad(link, "loss", value, expected);
-    let Some(shares) = call(value, "ge") else {
+    let (chain, slot) = match value.strip_prefix("ge(").and_then(|_| value.split_once('/')) {
+        Some((chain, slot)) => {
+            let slot = quantity::time(slot).filter(|slot| (SHORTEST_SLOT..=SECOND).contains(slot));
+            let expected = "a time of 10us to 1s after the slash, such as ge(0.5%,30%)/1ms";
+            (chain, Some(slot.ok_or_else(|| bad(link, "loss", value, expected))?))
+        }
+        None => (value, None),
+    };
+    let Some(shares) = call(chain, "ge") else {
         let share = quantity::share(value).filter(|share| *share < 1_000_000).ok_or_else(wrong)?;
         return Ok((share > 0).then_some(Loss::Random(share)));
     };
@@ -267,7 +278,7 @@ fn loss(link: &str, value: &str) -> Result<Option<Loss>, LinkError> {
             "ge(p,r,...) with p and r above 0%, and some packet that gets through",
         ));
     }
-    Ok(Some(Loss::GilbertElliott(channel)))
+    Ok(Some(slot.map_or(Loss::GilbertElliott(channel), |slot| Loss::Timed(channel, slot))))
 }
 
 fn jitter(link: &str, value: &str) -> Result<Option<(JitterShape, Nanos)>, LinkError> {

@@ -68,6 +68,7 @@ impl DriveExperiment {
                 sim.run_until(stay.from);
                 sent += self.link_up(sim, link_ids, scheme, index);
             }
+            self.read_clock(sim, scheme, index);
             let last = index + 1 == self.drive.stays.len();
             if last && stay.until >= self.drive.length {
                 break;
@@ -136,6 +137,18 @@ impl DriveExperiment {
         sim.with_node(SERVER, |node, net| {
             let DriveNode::Bench(BenchNode::Correspondent(server)) = node else { return };
             (0..server.flows.len()).for_each(|flow| server.read_schedule(net, flow, stay.until));
+        });
+    }
+
+    /// The senders' schedule goes by the clock of the link of stay `index`.
+    fn read_clock(&self, sim: &mut DriveSim, scheme: &Scheme, index: usize) {
+        if lead::schedule(self.notice, scheme).is_none() {
+            return;
+        }
+        let clock = self.drive.stays[index].link.clock();
+        sim.with_node(SERVER, |node, net| {
+            let DriveNode::Bench(BenchNode::Correspondent(server)) = node else { return };
+            (0..server.flows.len()).for_each(|flow| server.on_link(net, flow, clock));
         });
     }
 

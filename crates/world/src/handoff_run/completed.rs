@@ -1,7 +1,7 @@
 //! A network at completion, before any sender knows, with the marks that all schemes share.
 
 use super::follower::replace_schemes;
-use super::fork::{Fork, announce, announce_all, pass};
+use super::fork::{Fork, announce, announce_all, pass, read_clock};
 use super::new_address;
 use crate::access::AccessLink;
 use crate::bench::neighbours;
@@ -174,6 +174,9 @@ impl<W: HostObserver> Completed<W> {
         // scheme stays.
         if !self.fork.continued && (early.is_empty() || !scheme.remembers()) {
             replace_schemes(&mut sim, scheme);
+        }
+        if has_schedule(experiment, scheme) {
+            read_clock(&mut sim, experiment.new.clock());
         }
         let heard = self.copies_heard(scheme);
         let told_now = self.is_in_band() && self.late == 0;
@@ -400,6 +403,9 @@ impl<W: HostObserver> Completed<W> {
         for pair in traffic::pairs(&link_ids) {
             traffic::hand_over(sim, &link_ids, &pair);
         }
+        if has_schedule(&self.fork.experiment, scheme) {
+            read_clock(sim, self.fork.experiment.old.clock());
+        }
         if let (Some(_), Some(back)) = (scheme.mobile().alone, &self.back) {
             let (gone, [down, _]) = (sim.net.now(), back);
             let Arrived { paths: [old, new], up_kbps, .. } = self.arrived(&self.fork.link_ids);
@@ -421,6 +427,11 @@ impl<W: HostObserver> Completed<W> {
             });
         }
     }
+}
+
+/// Whether senders have a schedule, which connections that begin after the handoff do not.
+fn has_schedule(experiment: &Experiment, scheme: &Scheme) -> bool {
+    experiment.address == Address::Keep && lead::schedule(experiment.notice, scheme).is_some()
 }
 
 /// The mobile, by one of its flows, asks for what routers hold (algorithms.md, 6.1).

@@ -1,6 +1,8 @@
 //! Networks that are kept behind the warm one, for schemes that act before T.
 
+use crate::bench::Experiment;
 use crate::bench::traffic::senders_of;
+use crate::lead;
 use crate::nodes::BenchSim;
 use segue_handoff::{Lead, Scheme};
 
@@ -15,9 +17,9 @@ pub(super) struct Follower<W> {
 }
 
 impl<W: Clone> Follower<W> {
-    pub fn new(origin: &BenchSim<W>, lead: Lead, scheme: &Scheme) -> Self {
+    pub fn new(origin: &BenchSim<W>, experiment: &Experiment, lead: Lead, scheme: &Scheme) -> Self {
         let scheme = scheme.remembers().then(|| scheme.clone());
-        Self { lead, sim: from_start(origin, scheme.as_ref()), scheme }
+        Self { lead, sim: from_start(origin, experiment, scheme.as_ref()), scheme }
     }
 
     /// Whether it is what `scheme` needs.
@@ -31,10 +33,18 @@ impl<W: Clone> Follower<W> {
 }
 
 /// The bench at time zero, with `scheme` at the senders.
-pub(super) fn from_start<W: Clone>(origin: &BenchSim<W>, scheme: Option<&Scheme>) -> BenchSim<W> {
+pub(super) fn from_start<W: Clone>(
+    origin: &BenchSim<W>,
+    experiment: &Experiment,
+    scheme: Option<&Scheme>,
+) -> BenchSim<W> {
     let mut sim = origin.clone();
     if let Some(scheme) = scheme {
-        replace_schemes(&mut sim, scheme);
+        let mut scheme = scheme.clone();
+        if lead::schedule(experiment.notice, &scheme).is_some() {
+            scheme.on_link(0, experiment.old.clock());
+        }
+        replace_schemes(&mut sim, &scheme);
     }
     sim
 }

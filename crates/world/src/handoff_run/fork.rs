@@ -8,7 +8,7 @@ use crate::nodes::{BenchNode, BenchSim, HostObserver};
 use crate::record::{RecordedLinks, Recorder, SenderAt};
 use crate::routers;
 use crate::words::{Kind, NoticeMode};
-use segue_handoff::{Announcement, Lead, RouterRule, Scheme};
+use segue_handoff::{Announcement, Clock, Lead, RouterRule, Scheme};
 use segue_netsim::{Nanos, NodeId};
 use std::sync::Arc;
 
@@ -90,7 +90,7 @@ impl<W: HostObserver> Fork<W> {
         let ready = self.early.iter().find(|follower| follower.serves(steps[0].2, scheme));
         let remembered = scheme.remembers().then_some(scheme);
         let ready = ready.map(|follower| follower.sim.clone());
-        let mut sim = ready.unwrap_or_else(|| from_start(&self.origin, remembered));
+        let mut sim = ready.unwrap_or_else(|| from_start(&self.origin, experiment, remembered));
         if self.elsewhere {
             lay_new_link(&mut sim, &link_ids, experiment);
         }
@@ -140,6 +140,19 @@ fn read_schedules<W: HostObserver>(sim: &mut BenchSim<W>, at: Nanos) {
         sim.with_node(NodeId(place), |node, net| {
             if let Some(host) = traffic::senders_of(node).filter(|host| host.first.0 < mine) {
                 (0..host.flows.len()).for_each(|index| host.read_schedule(net, index, at));
+            }
+        });
+    }
+}
+
+/// The schedules of all senders that have a scheme go by the clock of the link that the mobile has come to.
+pub(super) fn read_clock<W: HostObserver>(sim: &mut BenchSim<W>, clock: Option<Clock>) {
+    let mine = sim.net.observer.mine;
+    for place in 0..sim.nodes.len() {
+        let Ok(place) = u16::try_from(place) else { return };
+        sim.with_node(NodeId(place), |node, net| {
+            if let Some(host) = traffic::senders_of(node).filter(|host| host.first.0 < mine) {
+                (0..host.flows.len()).for_each(|index| host.on_link(net, index, clock));
             }
         });
     }

@@ -37,7 +37,7 @@ impl WarmRun {
         for scheme in schemes {
             for (_, lead) in lead::early(experiment, scheme) {
                 if !self.followers.iter().any(|follower| follower.serves(lead, scheme)) {
-                    self.followers.push(Follower::new(&self.origin, lead, scheme));
+                    self.followers.push(Follower::new(&self.origin, experiment, lead, scheme));
                 }
             }
         }

@@ -73,7 +73,7 @@ impl<W: HostObserver> WarmRun<W> {
             let acts_at = lead::acts_at(&self.experiment, *lead, at);
             // A measured delay may grow faster than T.
             if sim.net.now() > acts_at {
-                *sim = from_start(&self.origin, scheme.as_ref());
+                *sim = from_start(&self.origin, &self.experiment, scheme.as_ref());
             }
             sim.run_until(acts_at);
         }

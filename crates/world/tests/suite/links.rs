@@ -13,7 +13,14 @@ use std::collections::BTreeMap;
 fn any_words() -> impl Strategy<Value = String> {
     let word = |words: &'static [&'static str]| prop::sample::select(words);
     let way = (
-        word(&["", ",loss=1%", ",loss=20%", ",loss=ge(0.5%,30%)", ",loss=ge(5%,10%,80%,1%)"]),
+        word(&[
+            "",
+            ",loss=1%",
+            ",loss=20%",
+            ",loss=ge(0.5%,30%)",
+            ",loss=ge(5%,10%,80%,1%)",
+            ",loss=ge(10%,20%)/5ms",
+        ]),
         word(&[
             "",
             ",jitter=5ms",

@@ -45,3 +45,24 @@ fn a_schedule_has_the_longer_path_measured_at_once() {
         assert!(2 * knows < plain, "{knows} and {plain} at {at}");
     }
 }
+
+/// Links that are reconfigured by a clock, here without any change: the schedule has it from the link, as if the user
+/// had given it, before the handoff and after. Without the clock, or where nothing is known, it is another run.
+#[test]
+fn a_schedule_has_the_clock_of_the_link() {
+    let link = "20mbit/30ms,reconfigure=5s@2s(0ms,0ms)";
+    let to = |new: &str| Experiment { stack: LINUX_6_12_LEOCC, packets: 5_000, ..experiment(link, new) };
+    let set = |value: &str| scheme_with("leocc", &[("reconfigurations", value)]);
+    let at = 8_500 * MS;
+    let alike = to(link);
+    let [of_link, of_user, off] = ["link", "5s@2s", "off"].map(|clock| run(&alike, at, &set(clock)));
+    assert_eq!(of_link, of_user);
+    assert_ne!(of_link, off);
+    // A link without a clock: that of the old one ends with the handoff.
+    let away = to("20mbit/30ms");
+    let [of_link, of_user] = ["link", "5s@2s"].map(|clock| run(&away, at, &set(clock)));
+    assert_ne!(of_link, of_user);
+    let untold = Experiment { notice: NoticeMode::Withheld, ..alike };
+    let [of_link, off] = ["link", "off"].map(|clock| run(&untold, at, &set(clock)));
+    assert_eq!(of_link, off);
+}

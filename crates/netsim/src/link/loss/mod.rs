@@ -4,6 +4,7 @@
 
 pub mod gilbert_elliott;
 pub mod random;
+pub mod timed;
 
 use crate::Nanos;
 use std::fmt::Debug;
@@ -24,6 +25,11 @@ pub trait LossModel: Debug + Send + Sync {
     /// Whether the next packet is lost, whose transmission ends at `departure`. Asked once for each packet, in the
     /// order of the transmissions, when its transmission is booked. One that a router takes back has had its draw.
     fn loses(&mut self, departure: Nanos) -> bool;
+
+    /// Whether losses depend on when a packet leaves, and not on how many have left before it.
+    fn goes_by_time(&self) -> bool {
+        false
+    }
 
     /// A copy in the same state, since a run forks.
     fn fork(&self) -> Box<dyn LossModel>;

@@ -68,7 +68,7 @@ static __always_inline void count_arrivals(struct segue_sent *known, struct tcp_
 static __always_inline void remember_header(struct segue_sent *known, struct __sk_buff *skb,
 					    const struct segment *segment, struct tcp_sock *tp)
 {
-	const u32 blocks = tp->rx_opt.num_sacks;
+	const u32 blocks = tp->rx_opt.num_sacks, next = segment->seq + segment->payload;
 	struct stamps stamps;
 
 	if (known->device != skb->ifindex) {
@@ -78,7 +78,9 @@ static __always_inline void remember_header(struct segue_sent *known, struct __s
 	known->stamped = read_stamps(skb, segment, &stamps);
 	if (known->stamped)
 		known->stamp = bpf_ntohl(stamps.value);
-	known->seq = segment->seq + segment->payload;
+	/* what is sent again takes nothing back */
+	if (!segue_seq_before(next, known->seq))
+		known->seq = next;
 	known->window = bpf_ntohs(segment->window);
 	known->mark = tp->inet_conn.icsk_inet.sk.sk_mark;
 	/* Long ago: it must not look as if it were ahead (RFC 9293, 3.4). */
@@ -104,6 +106,7 @@ static __always_inline void on_segment(struct __sk_buff *skb, const struct segme
 
 		first.acks[0] = segment->ack;
 		first.sacked = segment->ack;
+		first.seq = segment->seq;
 		first.device = skb->ifindex;
 		remember_header(&first, skb, segment, tp);
 		first.left_ack = segment->ack;

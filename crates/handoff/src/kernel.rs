@@ -62,7 +62,7 @@ impl Enactment {
     pub fn info() -> SettingInfo {
         SettingInfo {
             name: ENACT,
-            default: "paper".into(),
+            default: "paper; on linux-6.12 and linux-6.18 linux".into(),
             section: "kernel.md",
             meaning: "paper: all that is asked for is done; linux: as an unmodified Linux kernel does it",
         }

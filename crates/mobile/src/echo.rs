@@ -40,7 +40,12 @@ impl Sent {
 
     fn remember(&mut self, ack: u32) {
         // RFC 9293, 3.4: later modulo 2^32
-        if self.known > 0 && (ack.wrapping_sub(self.acks[0]) as i32) < 0 {
+        let behind = self.acks[0].wrapping_sub(ack);
+        if self.known > 0 && (behind as i32) >= 0 {
+            // Much has left by a device that nobody watches: it must not look as if it were ahead.
+            if behind > 1 << 30 {
+                (self.acks[0], self.known) = (ack, 1);
+            }
             return;
         }
         self.acks.copy_within(..ACKS - 1, 1);
@@ -73,6 +78,12 @@ mod tests {
         wraps.leaves(0, u32::MAX, 0, 0);
         wraps.leaves(0, 3, 0, 0);
         assert_eq!(wraps.acks(), [3, u32::MAX]);
+        // An old ACK is late; one from 2 GiB before is of a connection that has been elsewhere meanwhile.
+        wraps.leaves(0, 3u32.wrapping_sub(1 << 30), 0, 0);
+        assert_eq!(wraps.acks(), [3, u32::MAX]);
+        let elsewhere = 3u32.wrapping_sub((1 << 30) + 1);
+        wraps.leaves(0, elsewhere, 0, 0);
+        assert_eq!(wraps.acks(), [elsewhere]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The terminal table of a laboratory.
 
 use crate::layout::{self, Cell, GAP, Paint, Side, wrapped};
+use segue_study::lab_plan::WIRED;
 use segue_study::live::LiveMeasures;
 use segue_study::numbers::{count, kilobytes, ratio, time};
 use segue_study::{LabPlan, LiveComparison, LiveGroup, LiveRow};
@@ -54,8 +55,14 @@ pub fn render(plan: &LabPlan, comparison: &LiveComparison, width: usize) -> Stri
         text.push_str(&format!("{table}{}\n", given_up(group)));
     }
     let first = plan.senders.first().map_or("the first", |sender| &sender.name);
+    let wire = if plan.wired == WIRED {
+        String::new()
+    } else {
+        let [here, there] = [plan.wired, WIRED].map(|ns| ns as f64 / 1e6);
+        format!(" The wire takes {here} ms one way, and {there} ms in the simulator.")
+    };
     let about = format!(
-        "Runs a row: {}, interleaved; vs first: {first}. A dash: the simulator has no such sender.{}",
+        "Runs a row: {}, interleaved; vs first: {first}. A dash: the simulator has no such sender.{wire}{}",
         plan.runs,
         if shown.len() <= COLUMNS.len() { " A wider line shows more columns." } else { "" }
     );

@@ -99,18 +99,55 @@ impl Output {
             Self::Special(path, mut file) => write(&mut file)
                 .and_then(|()| file.flush())
                 .map_err(|problem| OutputError { path, problem: problem.kind().into() }),
-            Self::File(path) => {
-                let fail = |problem| OutputError { path: path.display().to_string(), problem };
-                let folder = folder_of(&path);
-                std::fs::create_dir_all(folder).map_err(fail)?;
-                let mut draft = Draft::new(folder).map_err(fail)?;
-                if let Ok(meta) = std::fs::metadata(&path) {
-                    draft.file().set_permissions(meta.permissions()).map_err(fail)?;
-                }
-                write(draft.file()).map_err(|error| fail(error.kind().into()))?;
-                draft.persist(&path).map_err(fail)
-            }
+            Self::File(path) => Written::new(path, write)?.appear(),
         }
+    }
+
+    /// The same with a file beside it that tells of it: its name, and its content if it is to be there. Both are
+    /// written before either appears. What told of the old result goes first, so that no moment and no fault
+    /// leaves a result beside words about another. Only files have one beside them.
+    pub fn finish_beside(
+        self,
+        content: impl AsRef<[u8]>,
+        (name, beside): (&Path, Option<&str>),
+    ) -> Result<(), OutputError> {
+        let Self::File(path) = self else { return self.finish(content) };
+        let result = Written::new(path, |out| out.write_all(content.as_ref()))?;
+        let beside = beside.map(|text| Written::new(resolve(name), |out| out.write_all(text.as_bytes())));
+        let beside = beside.transpose()?;
+        match std::fs::remove_file(beside.as_ref().map_or(name, |beside| &beside.path)) {
+            Err(problem) if problem.kind() != io::ErrorKind::NotFound => {
+                let path = name.display().to_string();
+                return Err(OutputError { path, problem: problem.kind().into() });
+            }
+            _ => result.appear()?,
+        }
+        beside.map_or(Ok(()), Written::appear)
+    }
+}
+
+/// A file whose content is whole and which has yet to appear under its name.
+struct Written {
+    draft: Draft,
+    path: PathBuf,
+}
+
+impl Written {
+    fn new(path: PathBuf, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<Self, OutputError> {
+        let fail = |problem| OutputError { path: path.display().to_string(), problem };
+        let folder = folder_of(&path);
+        std::fs::create_dir_all(folder).map_err(fail)?;
+        let mut draft = Draft::new(folder).map_err(fail)?;
+        if let Ok(meta) = std::fs::metadata(&path) {
+            draft.file().set_permissions(meta.permissions()).map_err(fail)?;
+        }
+        write(draft.file()).map_err(|error| fail(error.kind().into()))?;
+        Ok(Self { draft, path })
+    }
+
+    fn appear(self) -> Result<(), OutputError> {
+        let Self { draft, path } = self;
+        draft.persist(&path).map_err(|problem| OutputError { path: path.display().to_string(), problem })
     }
 }
 
@@ -233,6 +270,30 @@ mod tests {
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "whole\n");
         drop(Output::open(path.to_str().unwrap()).unwrap());
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left behind");
+    }
+
+    /// Words about a result never stand beside another: they go with the old one, or the old one stays with them.
+    #[test]
+    fn a_result_and_what_tells_of_it_change_together() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, beside) = (folder.path().join("a.csv"), folder.path().join("a.csv-metadata.json"));
+        let read = |path: &Path| std::fs::read_to_string(path).unwrap();
+        let put = |text: &str, words| {
+            Output::open(file.to_str().unwrap()).unwrap().finish_beside(text, (&beside, words))
+        };
+        put("one", Some("of one")).unwrap();
+        assert_eq!((read(&file), read(&beside)), ("one".into(), "of one".into()));
+        put("two", Some("of two")).unwrap();
+        assert_eq!((read(&file), read(&beside)), ("two".into(), "of two".into()));
+        put("three", None).unwrap();
+        assert_eq!((read(&file).as_str(), beside.exists()), ("three", false));
+        std::fs::create_dir(&beside).unwrap();
+        for words in [Some("of four"), None] {
+            let line = put("four", words).unwrap_err().to_string();
+            assert!(line.contains("a.csv-metadata.json"), "{line}");
+            assert_eq!(read(&file), "three");
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2, "nothing else is left");
     }
 
     /// A device or a pipe is written to; a link stays one, and the file behind it is replaced.

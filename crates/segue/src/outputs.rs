@@ -73,7 +73,13 @@ fn beside_tables<'a>(
         outputs.filter(|(option, _)| is_table(option)).filter_map(|(_, output)| output.as_ref()?.file());
     let files: Vec<PathBuf> = tables.map(metadata_file).collect();
     for file in &files {
-        if std::fs::read(file).is_ok_and(|found| !is_metadata(&String::from_utf8_lossy(&found))) {
+        let is_ours = |found: Vec<u8>| is_metadata(&String::from_utf8_lossy(&found));
+        // What is there and no file is not read: a pipe would never end.
+        let in_the_way = match std::fs::metadata(file) {
+            Ok(found) => !found.is_file() || !std::fs::read(file).is_ok_and(is_ours),
+            Err(_) => false,
+        };
+        if in_the_way {
             return Err(Failure::User(format!(
                 "{} is in the way of what says where the table beside it comes from; expected metadata of CSV, or \
                  no such file",
@@ -193,7 +199,8 @@ pub fn write_table<E: std::fmt::Display>(
     match place {
         CsvOrigin::Inside => {
             let head = origin()?.comments().map_err(Failure::ours)?;
-            output.finish(format!("{head}{table}")).map_err(Failure::writing)
+            // Those of an older table of this name would tell of it.
+            finish_beside(output, format!("{head}{table}"), None)
         }
         CsvOrigin::Beside => {
             write_with_metadata(output, table, || serde_json::to_value(origin()?).map_err(Failure::ours))
@@ -216,15 +223,17 @@ fn write_with_metadata(
     table: String,
     origin: impl FnOnce() -> Result<Value, Failure>,
 ) -> Result<(), Failure> {
-    let beside = match output.file() {
-        Some(file) => Some((metadata_file(file), metadata(file, &origin()?))),
-        None => None,
+    let beside = output.file().map(|file| Ok::<_, Failure>(metadata(file, &origin()?))).transpose()?;
+    finish_beside(output, table, beside.as_deref())
+}
+
+fn finish_beside(output: Output, table: String, metadata: Option<&str>) -> Result<(), Failure> {
+    let beside = output.file().map(metadata_file);
+    let done = match &beside {
+        Some(file) => output.finish_beside(table, (file, metadata)),
+        None => output.finish(table),
     };
-    output.finish(table).map_err(Failure::writing)?;
-    match beside {
-        Some((file, text)) => Output::open(&file.to_string_lossy())?.finish(text).map_err(Failure::writing),
-        None => Ok(()),
-    }
+    done.map_err(Failure::writing)
 }
 
 /// The command line that is running, as a shell takes it, without what no result depends on; and the program's version.

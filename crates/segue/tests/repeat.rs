@@ -189,6 +189,25 @@ fn links_of_ones_own_have_names_everywhere() {
     done(folder, "explain A2");
 }
 
+/// A table that is made again has no words of the older one beside it, and stays where they cannot be replaced.
+#[test]
+fn a_table_never_has_an_older_one_s_origin() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let beside = folder.join("a.csv-metadata.json");
+    done(folder, &format!("{SMALL} --csv a.csv"));
+    assert!(beside.is_file());
+    done(folder, &format!("{SMALL} --seed 7 --csv a.csv --origin"));
+    assert!(!beside.exists(), "it told of seed 1");
+    let table = std::fs::read(folder.join("a.csv")).unwrap();
+    std::fs::create_dir(&beside).unwrap();
+    for inside in ["", " --origin"] {
+        let line = refused(folder, &format!("{SMALL} --csv a.csv{inside}"), 2);
+        assert!(line.contains("a.csv-metadata.json is in the way"), "{line}");
+        assert!(std::fs::read(folder.join("a.csv")).unwrap() == table);
+    }
+}
+
 #[test]
 fn a_table_says_where_it_comes_from_beside_it_or_inside() {
     let folder = tempfile::tempdir().unwrap();

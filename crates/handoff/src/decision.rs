@@ -3,7 +3,7 @@
 use crate::hn_option::Start;
 use crate::notice::Notice;
 use crate::registry::Scheme;
-use crate::schedule::Clock;
+use crate::clock::Clock;
 use segue_policy::Rule;
 use segue_tcp::{Advice, Advisor, Nanos, View};
 

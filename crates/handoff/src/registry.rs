@@ -5,7 +5,7 @@ use crate::hn_option::Start;
 use crate::mobile::MobileRule;
 use crate::notice::Notice;
 use crate::router::RouterRule;
-use crate::schedule::Clock;
+use crate::clock::Clock;
 use crate::scheme::{Entry, HandoffScheme, Needs, SchemeError, SettingInfo};
 use segue_policy::Rule;
 use segue_tcp::{Advice, Advisor, Nanos, View};

@@ -2,6 +2,7 @@
 //! and comes down some time later. The schedule may be wrong. That of `leocc` also has the regular reconfigurations of
 //! the link, its own clock: the link's, unless the user gives one.
 
+use crate::clock::Clock;
 use crate::mobile::MobileRule;
 use crate::notice::Notice;
 use crate::scheme::{Entry, HandoffScheme, Needs, SchemeError, SettingInfo, Settings, described, set_all};
@@ -26,15 +27,6 @@ const CLOCK: (&str, &str, &str) = (
 );
 /// Between two reconfigurations, as for links.
 const EVERY: std::ops::RangeInclusive<Nanos> = 1_000 * MS..=3_600_000 * MS;
-
-/// Reconfigurations of a link: each `every` ns, one of them at `first`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Clock {
-    /// ns, above 0.
-    pub every: Nanos,
-    /// ns since the beginning of the run.
-    pub first: Nanos,
-}
 
 /// Whose clock a schedule goes by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

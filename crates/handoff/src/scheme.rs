@@ -5,7 +5,7 @@ use crate::hn_option::Start;
 use crate::mobile::MobileRule;
 use crate::notice::Notice;
 use crate::router::RouterRule;
-use crate::schedule::Clock;
+use crate::clock::Clock;
 use segue_policy::Rule;
 use segue_tcp::linux::cc::CcName;
 use segue_tcp::{Advice, Advisor, Nanos, StackProfile, View};

@@ -100,7 +100,7 @@ pub fn headline(plan: &LabPlan, kind: Kind) -> String {
         Kind::Mbb | Kind::Soft(_) | Kind::PingPong(_) => "make-before-break".to_string(),
     };
     let plural = if plan.flows == 1 { "" } else { "s" };
-    let conditions = plan.conditions.words();
+    let conditions = plan.conditions_in_words();
     let separator = if conditions.is_empty() { "" } else { ", " };
     format!(
         "{} -> {}, {kind}, {} flow{plural}{separator}{conditions}",

@@ -73,3 +73,18 @@ fn the_handoff_comes_when_it_did() {
     assert_eq!(found(varies, 5_100, 5_900), found(varies, 5_400, 5_900));
     assert_ne!(found(varies, 5_100, 5_900), found(varies, 5_100, 9_000));
 }
+
+/// The simulator's wired part is the bench's, and what differs is said; without the simulator there is nothing to
+/// compare.
+#[test]
+fn a_wired_part_of_its_own_is_told() {
+    let told = |more: &str| plan("[\"cubic\"]", more).conditions_in_words();
+    assert_eq!(told(""), "");
+    assert_eq!(told("wired = \"4ms\""), "");
+    assert_eq!(told("wired = \"0s\""), "wired = 0 s (simulator: 0.004 s)");
+    assert_eq!(
+        told("wired = \"20ms\"\nkind = \"bbm\"\ndead = \"down-first\""),
+        "dead = down-first, wired = 0.02 s"
+    );
+    assert_eq!(told("wired = \"0s\"\nprogram = \"thin\""), "wired = 0 s");
+}

@@ -1,9 +1,9 @@
 //! Decisions of a scheme and their times: an advisor whose answers are written down.
 
+use crate::clock::Clock;
 use crate::hn_option::Start;
 use crate::notice::Notice;
 use crate::registry::Scheme;
-use crate::clock::Clock;
 use segue_policy::Rule;
 use segue_tcp::{Advice, Advisor, Nanos, View};
 

@@ -35,6 +35,7 @@ pub mod scheme;
 pub mod tcp_ho;
 
 pub use alone::Act;
+pub use clock::Clock;
 pub use decision::{Decision, LoggedScheme, Occasion};
 pub use hn_option::{Announcement, Encoding, Start};
 pub use mobile::{AloneRule, Lead, MobileRule, StartRule, WindowRule};
@@ -42,7 +43,6 @@ pub use notice::{Announcer, Listener, News, Notice};
 pub use phas::Phas;
 pub use registry::Scheme;
 pub use router::{Holder, RouterRule};
-pub use clock::Clock;
 pub use scheme::{Entry, HandoffScheme, Needs, SchemeError, SettingInfo};
 pub use segue_mobile::notices::Pace;
 pub use segue_policy::{Link, Rule};

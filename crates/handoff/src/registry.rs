@@ -1,11 +1,11 @@
 //! The list of all schemes, and what can be asked of any of them.
 
 use crate::claim::Claim;
+use crate::clock::Clock;
 use crate::hn_option::Start;
 use crate::mobile::MobileRule;
 use crate::notice::Notice;
 use crate::router::RouterRule;
-use crate::clock::Clock;
 use crate::scheme::{Entry, HandoffScheme, Needs, SchemeError, SettingInfo};
 use segue_policy::Rule;
 use segue_tcp::{Advice, Advisor, Nanos, View};

@@ -1,11 +1,11 @@
 //! The trait of a scheme. [`crate::registry`] lists all of them.
 
 use crate::claim::Claim;
+use crate::clock::Clock;
 use crate::hn_option::Start;
 use crate::mobile::MobileRule;
 use crate::notice::Notice;
 use crate::router::RouterRule;
-use crate::clock::Clock;
 use segue_policy::Rule;
 use segue_tcp::linux::cc::CcName;
 use segue_tcp::{Advice, Advisor, Nanos, StackProfile, View};

@@ -21,6 +21,7 @@ use segue_study::specification::{PLACE, SPECIFICATION, Section, section, section
 use segue_tcp::StackProfile;
 use segue_tcp::profile::{STACK_SETTINGS, stack_names};
 use segue_words::did_you_mean;
+use segue_world::access::{PRESETS, variants};
 use segue_world::router_settings::ROUTER_SETTINGS;
 
 /// Settings of the bench: name, meaning, values.
@@ -76,7 +77,7 @@ pub fn run(args: &ExplainArgs, screen: &Screen) -> Result<(), Failure> {
 fn answers(name: &str, screen: &Screen) -> Vec<String> {
     let all = [rule(name, screen), numbered(name, screen), scheme(name, screen), setting(name, screen)];
     let of_tables = glossary::heading(name, screen.width);
-    let words = glossary::word(name, screen.width);
+    let words = glossary::word(name, screen.width).into_iter().chain(link(name, screen));
     all.into_iter().flatten().chain(measure(name, screen)).chain(of_tables).chain(words).collect()
 }
 
@@ -185,6 +186,18 @@ fn scheme(name: &str, screen: &Screen) -> Option<String> {
     Some(text)
 }
 
+/// A preset of links, as `segue links` has it.
+fn link(name: &str, screen: &Screen) -> Option<String> {
+    let old = || PRESETS.iter().find(|(preset, _)| *preset == name);
+    let today = || variants().find(|(preset, _, _)| preset == name);
+    let tail = match old() {
+        Some((_, link)) => link.to_string(),
+        None => today().map(|(_, link, preset)| format!("{}; {link}", preset.about))?,
+    };
+    let text = hanging(&format!("Link {name}: "), &tail, 2, screen.width);
+    Some(text + "  segue links lists all; docs/reference/links.md has the sources\n")
+}
+
 /// Where a page of the documentation lies.
 fn page_of(page: &str) -> String {
     let folder = if page == "kernel.md" { "docs/internals" } else { "docs/reference" };
@@ -268,6 +281,8 @@ pub fn names() -> Vec<String> {
         .chain(columns)
         .chain(glossary::headings())
         .chain(glossary::words())
+        .chain(PRESETS.iter().map(|(name, _)| name.to_string()))
+        .chain(variants().map(|(name, _, _)| name))
         .collect()
 }
 
@@ -340,10 +355,30 @@ mod tests {
         assert!(last.is_some_and(|last| overview(&SCREEN).contains(&format!("0 to {last}, "))), "{last:?}");
     }
 
+    /// Presets of links: each is told with what it stands for, and the hint of a slip knows it.
+    #[test]
+    fn presets_of_links_are_told() {
+        let all = variants().map(|(name, link, _)| (name, link));
+        for (name, link) in all.chain(PRESETS.iter().map(|(name, link)| (name.to_string(), *link))) {
+            let (told, squeezed) =
+                (answers(&name, &SCREEN).concat(), |text: &str| text.split_whitespace().collect::<String>());
+            assert!(told.contains(&format!("Link {name}: ")), "{told}");
+            assert!(squeezed(&told).contains(&squeezed(link)), "{told}");
+            assert!(names().contains(&name), "{name}");
+        }
+    }
+
     /// Whoever has a setting is named, and the page is there.
     #[test]
     fn a_setting_names_all_its_schemes_and_its_page() {
         let enact = told("enact");
+        let default = enact.split_once(" unless set").expect("a default").0;
+        for stack in
+            stack_names().into_iter().filter(|name| name.starts_with("linux-") && !name.contains('/'))
+        {
+            let is_kernel = StackProfile::named(stack).is_some_and(|stack| stack.kernel.is_some());
+            assert_eq!(default.contains(stack), is_kernel, "{stack}: {enact}");
+        }
         for entry in Scheme::entries() {
             let has = Scheme::settings_of(entry.name).iter().any(|setting| setting.name == "enact");
             let of = enact.split_once("\n  of ").expect("schemes").1.split_once(';').expect("an end").0;

@@ -1,7 +1,6 @@
 //! The terminal table of a laboratory.
 
 use crate::layout::{self, Cell, GAP, Paint, Side, wrapped};
-use segue_study::lab_plan::WIRED;
 use segue_study::live::LiveMeasures;
 use segue_study::numbers::{count, kilobytes, ratio, time};
 use segue_study::{LabPlan, LiveComparison, LiveGroup, LiveRow};
@@ -55,14 +54,8 @@ pub fn render(plan: &LabPlan, comparison: &LiveComparison, width: usize) -> Stri
         text.push_str(&format!("{table}{}\n", given_up(group)));
     }
     let first = plan.senders.first().map_or("the first", |sender| &sender.name);
-    let wire = if plan.wired == WIRED {
-        String::new()
-    } else {
-        let [here, there] = [plan.wired, WIRED].map(|ns| ns as f64 / 1e6);
-        format!(" The wire takes {here} ms one way, and {there} ms in the simulator.")
-    };
     let about = format!(
-        "Runs a row: {}, interleaved; vs first: {first}. A dash: the simulator has no such sender.{wire}{}",
+        "Runs a row: {}, interleaved; vs first: {first}. A dash: the simulator has no such sender.{}",
         plan.runs,
         if shown.len() <= COLUMNS.len() { " A wider line shows more columns." } else { "" }
     );
@@ -107,7 +100,7 @@ pub fn headline(plan: &LabPlan, kind: Kind) -> String {
         Kind::Mbb | Kind::Soft(_) | Kind::PingPong(_) => "make-before-break".to_string(),
     };
     let plural = if plan.flows == 1 { "" } else { "s" };
-    let conditions = plan.conditions.words();
+    let conditions = plan.conditions_in_words();
     let separator = if conditions.is_empty() { "" } else { ", " };
     format!(
         "{} -> {}, {kind}, {} flow{plural}{separator}{conditions}",

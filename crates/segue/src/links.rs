@@ -129,6 +129,13 @@ pub fn trace(args: &TraceLinksArgs) -> Result<(), Failure> {
             args.out
         )));
     }
+    // Such as a device: two files beside it would be news.
+    if std::fs::metadata(&args.out).is_ok_and(|found| !found.is_dir()) {
+        return Err(Failure::User(format!(
+            "--out {}: it is there, and nothing is written to it; expected the beginning of two names, such as out/leo",
+            args.out
+        )));
+    }
     let place = Place { seed: args.seed, link: args.place.into() };
     let [down, up] = ["down", "up"].map(|ending| format!("{}.{ending}", args.out));
     // Standard output, which other outputs may be, has no place for two traces.

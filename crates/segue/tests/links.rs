@@ -74,6 +74,7 @@ fn mistakes_end_with_status_2_and_one_line() {
             "more than 100000000 packets of 1500 bytes within 600 s, which is the limit of a trace; expected a \
              --length of less than 12.001 s",
         ),
+        ("trace-links leo --out /dev/full", "--out /dev/full: it is there, and nothing is written to it"),
         ("trace-links leoo --out x", "did you mean `leo`?"),
         ("compare trace:holes,loss=1% wlan", "line 3: `` is not a number"),
         ("compare trace:back,loss=1% wlan", "line 2: 3 ms comes after 5 ms"),

@@ -168,6 +168,25 @@ impl LabPlan {
         (self.kinds.len() * self.senders.len()) as u64 * u64::from(self.runs)
     }
 
+    /// What differs from the usual, as headings and files say it.
+    pub fn conditions_in_words(&self) -> String {
+        let mut words = self.conditions.words();
+        if self.wired != WIRED {
+            let separator = if words.is_empty() { "" } else { ", " };
+            let [wired, bench] = [self.wired, WIRED].map(seconds);
+            words.push_str(&format!("{separator}wired = {wired} s"));
+            if self.is_simulated() {
+                words.push_str(&format!(" (simulator: {bench} s)"));
+            }
+        }
+        words
+    }
+
+    /// Whether the simulator has such flows and conditions.
+    fn is_simulated(&self) -> bool {
+        self.conditions == Conditions::default() && self.program != Program::Thin
+    }
+
     /// The laboratory's runs of `sender` simulated, one for each of `moments`, each with a seed of its own. The flows
     /// are as old at T as in the laboratory; over links that vary, T is the same by their clock. `None` if the
     /// simulator does not have such a sender, such flows or conditions, or a notice that errs.
@@ -175,7 +194,7 @@ impl LabPlan {
         if self.told_rate != 1.0 && (sender.hears() || sender.has_agent()) {
             return None;
         }
-        if self.conditions != Conditions::default() || self.program == Program::Thin {
+        if !self.is_simulated() {
             return None;
         }
         let (scheme, stack) = sender.in_simulator()?;

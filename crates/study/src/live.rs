@@ -234,7 +234,7 @@ fn row(
             },
         },
         simulated,
-        conditions: plan.conditions.words(),
+        conditions: plan.conditions_in_words(),
         program: plan.program.word().into(),
     }
 }

@@ -85,25 +85,36 @@ static __always_inline u32 read_addresses(struct __sk_buff *skb, u32 link_header
 	return 0;
 }
 
+/* RFC 7323, appendix A: the option as all common stacks write it. */
+struct stamps {
+	u8 head[4]; /* two NOPs, kind and length */
+	u32 value;
+	u32 echo;
+};
+
+static __always_inline u32 are_stamps(const struct stamps *stamps)
+{
+	return stamps->head[0] == 1 && stamps->head[1] == 1 && stamps->head[2] == 8 &&
+	       stamps->head[3] == 10;
+}
+
 /* RFC 9293, 3.1; RFC 2385; RFC 5925 */
 #define TCP_OPTION_END 0
 #define TCP_OPTION_NOP 1
 #define TCP_OPTION_MD5 19
 #define TCP_OPTION_AO 29
-/* NOP, NOP, time stamps of ten octets: RFC 7323, appendix A */
-#define TCP_STAMPS_ALONE 0x0101080a
-#define TCP_STAMPS_LENGTH 12
 #define TCP_MOST_OPTIONS 40
 
 /* Whether a signature is among these options: the peer throws away what has been changed since. */
 static __always_inline u32 is_signed(struct __sk_buff *skb, u32 at, u32 end)
 {
-	u32 head = 0;
+	struct stamps stamps;
 	u8 option[2];
 
-	if (at + TCP_STAMPS_LENGTH <= end && !bpf_skb_load_bytes(skb, at, &head, sizeof(head)) &&
-	    head == bpf_htonl(TCP_STAMPS_ALONE))
-		at += TCP_STAMPS_LENGTH;
+	/* most segments have these alone */
+	if (at + sizeof(stamps) <= end && !bpf_skb_load_bytes(skb, at, &stamps, sizeof(stamps)) &&
+	    are_stamps(&stamps))
+		at += sizeof(stamps);
 	for (u32 i = 0; i < TCP_MOST_OPTIONS && at < end; i++) {
 		/* a NOP may be the packet's last octet */
 		if (bpf_skb_load_bytes(skb, at, option, 1) || option[0] == TCP_OPTION_END)

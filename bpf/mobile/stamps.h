@@ -28,19 +28,6 @@ struct {
 	__type(value, struct segue_others);
 } others SEC(".maps");
 
-/* RFC 7323, appendix A: the option as all common stacks write it. */
-struct stamps {
-	u8 head[4]; /* two NOPs, kind and length */
-	u32 value;
-	u32 echo;
-};
-
-static __always_inline u32 are_stamps(const struct stamps *stamps)
-{
-	return stamps->head[0] == 1 && stamps->head[1] == 1 && stamps->head[2] == 8 &&
-	       stamps->head[3] == 10;
-}
-
 /* What is known of this peer's prefix; 0: its packets do not move with a watched route. */
 static __always_inline const struct segue_others *treatment(const u8 remote[16])
 {

@@ -47,13 +47,8 @@ fn windows_after_an_outage() -> Vec<Duration> {
     let mut first = Vec::new();
     for (around, port) in [(Around::Cubic, 4001), (Around::Bbr, 4002)] {
         let sender = attach(&Options { around, ..bench.options("etcp-v1") }).expect("it attaches");
-        let listener = bench.listen();
-        let mut peer = Peer::v4(&bench.device, port);
-        peer.connect(FAST);
-        let _stream = bulk(&listener);
-        grow(&sender, &mut peer, 40);
-        peer.acknowledge(&[]);
-        let (una, lost) = (peer.ack, peer.drain(Duration::from_millis(30)).len());
+        let (mut peer, una, _stream) = forty_under_way(&bench, &sender, port);
+        let lost = peer.drain(Duration::from_millis(30)).len();
         assert!(lost >= 20, "{lost} under way");
         peer.outage(una, 3);
         let timed_out = cwnd(&sender, &peer);
@@ -81,7 +76,7 @@ fn before_any_timeout_two_packets_ask_what_was_lost() {
     let bench = Bench::new();
     patient_timers(Duration::from_secs(60));
     let sender = bench.attach("etcp-v1");
-    let (mut peer, una, _stream) = forty_under_way(&bench, &sender);
+    let (mut peer, una, _stream) = forty_under_way(&bench, &sender, 4001);
     // Longer than an outage has to be, and than a loss probe waits.
     let sent = peer.drain(Duration::from_millis(200));
     let end = sent.iter().map(|segment| segment.seq.wrapping_sub(una) + segment.payload as u32).max();
@@ -104,7 +99,7 @@ fn before_any_timeout_two_packets_ask_what_was_lost() {
 fn a_copy_of_the_ack_without_a_notice_does_nothing() {
     let bench = Bench::new();
     let sender = bench.attach("etcp-v1");
-    let (mut peer, una, _stream) = forty_under_way(&bench, &sender);
+    let (mut peer, una, _stream) = forty_under_way(&bench, &sender, 4001);
     peer.outage(una, 3);
     peer.send(ACK, peer.seq, una, &[]);
     let burst: Vec<_> = std::iter::from_fn(|| peer.receive_within(Duration::from_millis(15))).collect();
@@ -119,13 +114,7 @@ fn the_length_of_an_outage_is_no_round_trip() {
     let bench = Bench::new();
     for (around, port) in [(Around::Cubic, 4001), (Around::Bbr, 4002)] {
         let sender = attach(&Options { around, ..bench.options("etcp-v1") }).expect("it attaches");
-        let listener = bench.listen();
-        let mut peer = Peer::v4(&bench.device, port);
-        peer.connect(FAST);
-        let stream = bulk(&listener);
-        grow(&sender, &mut peer, 40);
-        peer.acknowledge(&[]);
-        let una = peer.ack;
+        let (mut peer, una, stream) = forty_under_way(&bench, &sender, port);
         let end = |segment: &Segment| segment.seq.wrapping_add(segment.payload as u32);
         // A probe of the tail may be among them.
         let under_way = peer.drain(Duration::from_millis(30));
@@ -192,14 +181,8 @@ fn who_is_let_go_has_his_own_largest_rto_again() {
     let bench = Bench::new();
     for (around, port) in [(Around::Cubic, 4001), (Around::Bbr, 4002)] {
         let sender = attach(&Options { around, ..bench.options("etcp-v1") }).expect("it attaches");
-        let listener = bench.listen();
-        let mut peer = Peer::v4(&bench.device, port);
-        peer.connect(FAST);
-        let stream = bulk(&listener);
+        let (mut peer, una, stream) = forty_under_way(&bench, &sender, port);
         let own = getsockopt(&stream, RtoMaxMs).expect("an option");
-        grow(&sender, &mut peer, 40);
-        peer.acknowledge(&[]);
-        let una = peer.ack;
         let arrived = una + 1460 * peer.drain(Duration::from_millis(30)).len() as u32;
         peer.outage(una, 4);
         let notice = peer.report(ReportType::Completed, 1, FAST);
@@ -213,9 +196,9 @@ fn who_is_let_go_has_his_own_largest_rto_again() {
 
 /// A peer on the fast link to which a window of more than 40 packets has left, the first octet of these, and the server's
 /// end.
-fn forty_under_way<'a>(bench: &'a Bench, sender: &Sender) -> (Peer<'a>, u32, TcpStream) {
+fn forty_under_way<'a>(bench: &'a Bench, sender: &Sender, port: u16) -> (Peer<'a>, u32, TcpStream) {
     let listener = bench.listen();
-    let mut peer = Peer::v4(&bench.device, 4001);
+    let mut peer = Peer::v4(&bench.device, port);
     peer.connect(FAST);
     let stream = bulk(&listener);
     grow(sender, &mut peer, 40);

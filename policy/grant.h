@@ -21,6 +21,7 @@
 #define SEGUE_GUARD_ROUNDS 3u
 #define SEGUE_LEAST_PROVEN 5u /* packets */
 #define SEGUE_DOUBT_MS 10000u
+#define SEGUE_DISBELIEF_MS 10000u
 #define SEGUE_INITIAL_RTO_MS 1000u /* RFC 6298, 2.1 */
 
 /* Links do not change more often than that. */
@@ -91,6 +92,13 @@ static inline u32 segue_found_window(u32 arrived, u32 srtt_us, u32 took_us)
 	took_us = segue_max(took_us, srtt_us);
 	return segue_max(SEGUE_LEAST_PROVEN,
 			 segue_saturate((u64)arrived * srtt_us / took_us) / 2);
+}
+
+/* A window that a notice raised without an outage may have pushed others aside at the queue. If
+ * that has been refuted, notices without an outage say nothing for so long. */
+static inline u32 segue_disbelieves(u32 disconnected, u32 refuted, u32 since_ms)
+{
+	return !disconnected && refuted && since_ms < SEGUE_DISBELIEF_MS;
 }
 
 /* After a success later grants may be twice as large; 0: nothing is known. */

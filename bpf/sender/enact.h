@@ -184,7 +184,8 @@ static inline void segue_ask_what_was_lost(struct tcp_sock *tp, struct segue_con
 	conn->awaits_loss = 1;
 	/* The timer may expire before the answer comes: F-RTO then takes its marks back, and RACK
 	 * sets them. */
-	conn->trial_allowed += tp->packets_out;
+	if (conn->trial_rounds)
+		conn->trial_allowed += tp->packets_out;
 	tp->snd_cwnd = segue_min(window, tp->snd_cwnd_clamp);
 }
 

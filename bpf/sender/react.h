@@ -57,6 +57,8 @@ static inline u32 segue_on_notice(struct sock *sk, struct segue_connection *conn
 	struct segue_action act = {};
 	u32 beyond_us;
 
+	if (segue_says_nothing(conn, notice->disconnected))
+		return 0;
 	segue_view(tp, conn, segue_ca_state(tp), tp->snd_cwnd, &view);
 	if (conn->local_round && notice->disconnected && !tp->packets_out &&
 	    tp->write_seq != tp->snd_nxt)

@@ -56,6 +56,7 @@ struct segue_connection {
 	u8 trial_rounds : 2; /* round trips for which what was granted is on trial */
 	u8 asked : 1; /* packets have just left to ask what an outage lost (grant.h) */
 	u8 awaits_loss : 1; /* no cut has come since */
+	u8 refuted : 1; /* the last trial was of a window raised without an outage, and failed */
 	u8 ack_half; /* ack_order.h */
 	u32 guard; /* packets: an undo gives back no more */
 	u32 guard_seq; /* the round ends here */
@@ -64,7 +65,10 @@ struct segue_connection {
 	u32 trial_seq; /* the round ends here */
 	u32 trial_lost; /* tp->lost, tp->delivered as it began */
 	u32 trial_delivered;
-	u32 trial_allowed; /* losses that prove nothing */
+	union {
+		u32 trial_allowed; /* losses that prove nothing */
+		u32 refuted_ms; /* no trial lasts: when the last one failed */
+	};
 	u32 resumed; /* packets: the window after an outage */
 	u32 quiet_us; /* since when an ACK is waited for, by the kernel's clock of this connection */
 	u32 notified_kbps; /* the last notice's rate as far as it is this flow's; 0: not in doubt */

@@ -8,6 +8,8 @@
  *   the trial         lasts three round trips. It fails if, beyond what the old link can
  *                     have lost, more is lost than an initial window and half of what
  *                     arrives. The window then becomes half of what arrived in a round trip
+ *   a raise           without an outage (a claim) fails at the first cut, too, if the policy did
+ *                     not expect the loss. Then notices without an outage say nothing for 10 s
  *   after a failure   later grants are no larger than that window; each trial that
  *                     succeeds doubles them
  *
@@ -23,6 +25,7 @@
 
 static inline void segue_begin_trial(const struct tcp_sock *tp, struct segue_connection *conn)
 {
+	conn->refuted = 0;
 	conn->trial_rounds = SEGUE_TRIAL_ROUNDS;
 	conn->trial_us = (u32)tp->tcp_mstamp;
 	conn->trial_seq = tp->snd_nxt;
@@ -31,27 +34,39 @@ static inline void segue_begin_trial(const struct tcp_sock *tp, struct segue_con
 	conn->trial_allowed = segue_trial_allows(tp->packets_out);
 }
 
-static inline u32 segue_retreat(struct tcp_sock *tp, struct segue_connection *conn)
+/* Half of what arrived in a round trip. */
+static inline void segue_trial_failed(struct tcp_sock *tp, struct segue_connection *conn)
 {
 	const u32 took_us = (u32)tp->tcp_mstamp - conn->trial_us;
 	const u32 arrived = tp->delivered - conn->trial_delivered;
 
 	conn->trial_rounds = 0;
-	conn->resumed = 0;
 	conn->proven = segue_found_window(arrived, tp->srtt_us >> 3, took_us);
 	tp->snd_ssthresh = segue_min(tp->snd_ssthresh, conn->proven);
+}
+
+static inline u32 segue_retreat(struct tcp_sock *tp, struct segue_connection *conn)
+{
+	segue_trial_failed(tp, conn);
+	conn->resumed = 0;
 	tp->snd_cwnd = segue_min(tp->snd_cwnd, conn->proven);
 	tp->snd_cwnd_cnt = 0;
 	segue_guard(conn, tp, tp->snd_ssthresh);
 	return 1;
 }
 
-/* Without an outage the first cut refutes the grant, if the policy did not expect the loss. */
-static inline void segue_refuted(const struct tcp_sock *tp, struct segue_connection *conn)
+/* A raise without an outage has met a loss that the policy did not expect. */
+static inline void segue_refuted(struct tcp_sock *tp, struct segue_connection *conn)
 {
-	conn->trial_rounds = 0;
-	conn->proven = segue_max(SEGUE_LEAST_PROVEN, tp->snd_ssthresh);
+	segue_trial_failed(tp, conn);
 	conn->guard = segue_min(conn->guard, conn->proven);
+	conn->refuted = 1;
+	conn->refuted_ms = segue_now_ms();
+}
+
+static inline u32 segue_says_nothing(const struct segue_connection *conn, u32 disconnected)
+{
+	return segue_disbelieves(disconnected, conn->refuted, segue_now_ms() - conn->refuted_ms);
 }
 
 /* On each ACK of a trial. 1: it has failed, and the window has changed. */

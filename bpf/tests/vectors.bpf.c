@@ -41,6 +41,7 @@ enum segue_vector {
 	SEGUE_VECTOR_FOUND_WINDOW,
 	SEGUE_VECTOR_PROVEN_TWICE,
 	SEGUE_VECTOR_REFUTES_RATE,
+	SEGUE_VECTOR_DISBELIEVES,
 	SEGUE_VECTOR_KEPT_WINDOW,
 	SEGUE_VECTOR_UNDONE_WINDOW,
 	SEGUE_VECTOR_DELAY_BEYOND,
@@ -148,6 +149,9 @@ static void on_grant(void)
 		break;
 	case SEGUE_VECTOR_REFUTES_RATE:
 		answer = segue_refutes_rate(argument[0], argument[1], argument[2], argument[3]);
+		break;
+	case SEGUE_VECTOR_DISBELIEVES:
+		answer = segue_disbelieves(argument[0], argument[1], argument[2]);
 		break;
 	case SEGUE_VECTOR_KEPT_WINDOW:
 		answer = segue_kept_window(argument[0], argument[1], argument[2], argument[3]);

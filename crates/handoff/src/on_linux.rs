@@ -45,6 +45,8 @@ pub(crate) struct OnLinux {
     trial: Option<Trial>,
     /// The trial is of a window that was raised without an outage.
     raised: bool,
+    /// When such a window was refuted, unless another trial has begun.
+    refuted_at: Option<Nanos>,
     /// A claim lasts.
     claims: bool,
     /// The timer has expired, and no ACK has come since.
@@ -74,6 +76,19 @@ struct Trial {
     lost: u32,
     delivered: u32,
     allowed: u32,
+}
+
+impl Trial {
+    /// `segue_trial_failed`: the window that it has found.
+    fn found(&self, view: &View, tp: &KernelView) -> u32 {
+        let arrived = tp.delivered.wrapping_sub(self.delivered);
+        grant::found_window(arrived, micros(view.srtt), micros(tp.now - self.since))
+    }
+}
+
+/// `segue_now_ms`.
+fn millis(now: Nanos) -> u32 {
+    (now / MS) as u32
 }
 
 /// `segue_whole_packets`: rounded; a window beyond 32 bits stands for the initial ssthresh of Linux.
@@ -184,6 +199,9 @@ impl OnLinux {
     /// `segue_on_notice`, with `segue_decide` and `segue_enact`.
     pub fn on_notice(&mut self, view: &View, notice: &Notice, policy: &mut impl Decides) -> Advice {
         let Some(tp) = view.kernel else { return Advice::default() };
+        if self.says_nothing(&tp, notice) {
+            return Advice::default();
+        }
         let mut tcp = sender(view);
         if tcp.timeouts_since_ack == 0 {
             // `segue_view`: this ACK may have ended the timeouts, and Linux forgets them first.
@@ -197,6 +215,7 @@ impl OnLinux {
         let (act, granted) = believe(&tcp, notice, window(self.proven), act);
         if granted == Grant::Unproven {
             self.raised = notice.disconnected == 0;
+            self.refuted_at = None;
             self.trial = Some(Trial {
                 rounds: grant::TRIAL_ROUNDS,
                 since: tp.now,
@@ -218,6 +237,16 @@ impl OnLinux {
         self.resumed_at = None;
         self.applied = act.rules;
         self.enact(view, &tp, notice, &act)
+    }
+
+    /// `segue_says_nothing`. The sender has heard it nevertheless (`segue_consume`).
+    fn says_nothing(&mut self, tp: &KernelView, notice: &Notice) -> bool {
+        let since = self.refuted_at.map_or(0, |at| millis(tp.now).wrapping_sub(millis(at)));
+        let disbelieves = grant::disbelieves(notice.disconnected != 0, self.refuted_at.is_some(), since);
+        if disbelieves {
+            (self.notified, self.notified_at) = (true, tp.now);
+        }
+        disbelieves
     }
 
     fn enact(&mut self, view: &View, tp: &KernelView, notice: &Notice, act: &Action) -> Advice {
@@ -304,7 +333,7 @@ impl OnLinux {
         if grant::trial_fails(tp.lost.wrapping_sub(trial.lost), arrived, trial.allowed) {
             self.trial = None;
             self.resumed = 0;
-            return Some(grant::found_window(arrived, micros(view.srtt), micros(tp.now - trial.since)));
+            return Some(trial.found(view, tp));
         }
         if before(view.snd_una, trial.seq) || recovers(view) {
             return None;

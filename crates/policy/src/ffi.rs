@@ -43,6 +43,7 @@ unsafe extern "C" {
     pub(crate) safe fn segue_shim_trial_fails(lost: u32, arrived: u32, allowed: u32) -> u32;
     pub(crate) safe fn segue_shim_found_window(arrived: u32, srtt_us: u32, took_us: u32) -> u32;
     pub(crate) safe fn segue_shim_proven_twice(proven: u32) -> u32;
+    pub(crate) safe fn segue_shim_disbelieves(disconnected: u32, refuted: u32, since_ms: u32) -> u32;
     pub(crate) safe fn segue_shim_refutes_rate(delivered: u32, mss: u32, interval_us: u32, kbps: u32) -> u32;
     pub(crate) safe fn segue_shim_claimed(guard: u32) -> u32;
     pub(crate) safe fn segue_shim_left_by_claim(cwnd: u32, guard: u32, shared: u32, more: u32) -> u32;

@@ -61,6 +61,11 @@ pub fn trial_allows(packets_out: u32) -> u32 {
     ffi::segue_shim_trial_allows(packets_out)
 }
 
+/// Whether a notice says nothing because a window that one raised without an outage was refuted `since_ms` ago.
+pub fn disbelieves(disconnected: bool, refuted: bool, since_ms: u32) -> bool {
+    ffi::segue_shim_disbelieves(disconnected.into(), refuted.into(), since_ms) != 0
+}
+
 /// Whether so many packets lost and arrived since the trial began refute the grant.
 pub fn trial_fails(lost: u32, arrived: u32, allowed: u32) -> bool {
     ffi::segue_shim_trial_fails(lost, arrived, allowed) != 0

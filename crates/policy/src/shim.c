@@ -81,6 +81,11 @@ u64 segue_shim_payload_rate(u32 kbps, u32 mss)
 	return segue_payload_rate(kbps, mss);
 }
 
+u32 segue_shim_disbelieves(u32 disconnected, u32 refuted, u32 since_ms)
+{
+	return segue_disbelieves(disconnected, refuted, since_ms);
+}
+
 u32 segue_shim_refutes_rate(u32 delivered, u32 mss, u32 interval_us, u32 kbps)
 {
 	return segue_refutes_rate(delivered, mss, interval_us, kbps);

@@ -2,16 +2,11 @@
 //!
 //! Source: bpf/sender/claim.h.
 
-use super::{MS, OnLinux, window};
+use super::{OnLinux, millis, window};
 use segue_policy::headers::{ClaimEnd, Flow};
 use segue_policy::{Out, grant};
 use segue_tcp::advice::{KernelView, Pace};
 use segue_tcp::{Advice, Nanos, View};
-
-/// `segue_now_ms`.
-fn millis(now: Nanos) -> u32 {
-    (now / MS) as u32
-}
 
 /// `tcp_mstamp`, its low half.
 fn clock_us(time: Nanos) -> u32 {
@@ -85,16 +80,17 @@ impl OnLinux {
         if expected {
             return Advice::default();
         }
-        if self.raised && self.trial.is_some() {
-            self.refuted(&tp);
-        }
-        if self.claims { self.end_claim(&tp, ClaimEnd::default()) } else { Advice::default() }
+        let ssthresh = if self.raised { self.refuted(view, &tp) } else { None };
+        let end = if self.claims { self.end_claim(&tp, ClaimEnd::default()) } else { Advice::default() };
+        Advice { ssthresh, ..end }
     }
 
-    /// `segue_refuted`: without an outage the first cut refutes a grant.
-    fn refuted(&mut self, tp: &KernelView) {
-        self.trial = None;
-        self.proven = grant::LEAST_PROVEN.max(tp.ssthresh);
+    /// `segue_refuted`: a raise without an outage has met a loss that the policy did not expect. The ssthresh that this
+    /// leaves.
+    fn refuted(&mut self, view: &View, tp: &KernelView) -> Option<u32> {
+        self.proven = self.trial.take()?.found(view, tp);
         self.guard = self.guard.min(self.proven);
+        self.refuted_at = Some(tp.now);
+        Some(window(tp.ssthresh.min(self.proven)))
     }
 }

@@ -80,8 +80,8 @@ fn near_resumes_at_the_pace_of_the_link() {
     assert!((pace / PACE - 1.0).abs() < 0.01, "{pace} bit/s");
 }
 
-/// A loss of what was sent since the notice shows what the mobile's word is worth: the next raises the window no
-/// further than that.
+/// A loss of what was sent since the notice shows what the mobile's word is worth. What arrives decides the window that is
+/// left, and the next notice is heard and changes nothing.
 #[test]
 #[ignore = "needs kernel"]
 fn a_claim_that_a_loss_refutes_is_not_believed_again() {
@@ -112,7 +112,8 @@ fn a_claim_that_a_loss_refutes_is_not_believed_again() {
             peer.send(ACK, peer.seq, una, &[&[1, 1, 5, 10][..], &block].concat());
         }
     }
-    bench::eventually("it is cut", || cwnd(&sender, &peer).1 < 82);
+    // To less than half of what it was: cubic's own cut would leave 57 of 82.
+    bench::eventually("it is cut", || cwnd(&sender, &peer).1 < 41);
     peer.drain(Duration::from_millis(50));
     peer.acknowledge(&[]);
     let refuted = cwnd(&sender, &peer);
@@ -122,7 +123,6 @@ fn a_claim_that_a_loss_refutes_is_not_believed_again() {
     let before = cwnd(&sender, &peer);
     peer.acknowledge(&lie);
     bench::eventually("it is accepted, too", || count(&sender, "accepted") == 2);
-    let most = before.0.max(before.1).max(refuted.1);
     let now = cwnd(&sender, &peer);
-    assert!(now.1 <= most, "{before:?} -> {now:?}, refuted at {refuted:?}");
+    assert_eq!(now.1, before.1, "{before:?} -> {now:?}, refuted at {refuted:?}");
 }

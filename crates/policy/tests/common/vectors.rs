@@ -207,6 +207,7 @@ pub enum GrantEvent {
     FoundWindow,
     ProvenTwice,
     RefutesRate,
+    Disbelieves,
     KeptWindow,
     UndoneWindow,
     /// The delay beyond a link of 6400 kbit/s and 9 ms.
@@ -255,6 +256,11 @@ pub fn grants() -> Vec<(GrantEvent, [u32; 4], u32)> {
         (RefutesRate, [10, 1448, 100_000, 578], 1),
         (RefutesRate, [10, 1448, 100_000, 579], 0),
         (RefutesRate, [10, 1448, 0, 1], 0),
+        // Without an outage, for ten seconds after a raised window was refuted.
+        (Disbelieves, [0, 1, 9_999, 0], 1),
+        (Disbelieves, [0, 1, 10_000, 0], 0),
+        (Disbelieves, [1, 1, 0, 0], 0),
+        (Disbelieves, [0, 0, 0, 0], 0),
         // Before the cut, after it, in use, on trial.
         (KeptWindow, [100, 14, 20, 1], 100),
         (KeptWindow, [100, 14, 20, 0], 20),

@@ -13,6 +13,7 @@ fn ask(event: GrantEvent, [a, b, c, d]: [u32; 4]) -> u32 {
         GrantEvent::FoundWindow => grant::found_window(a, b, c),
         GrantEvent::ProvenTwice => grant::proven_twice(a),
         GrantEvent::RefutesRate => grant::refutes_rate(a, b, c, d).into(),
+        GrantEvent::Disbelieves => grant::disbelieves(a != 0, b != 0, c).into(),
         GrantEvent::KeptWindow => grant::kept_window(a, b, c, d != 0),
         GrantEvent::UndoneWindow => grant::undone_window(a, b, c),
         GrantEvent::RtoBound => grant::rto_bound_ms(&Link { rate_kbps: a, delay_us: b }),

@@ -436,7 +436,7 @@ mod claim {
         let small = View { cwnd: 6 * PACKET, ..with(&view(), |tp| tp.cwnd = 6) };
         for (una, lasts) in [(105, true), (112, false)] {
             let mut sender = told(&small, 0);
-            let cut = with(&View { in_fast_recovery: true, snd_una: una, ..small.clone() }, |tp| {
+            let cut = with(&View { in_fast_recovery: true, snd_una: una, ..small }, |tp| {
                 (tp.ssthresh, tp.delivered, tp.now) = (7, tp.delivered + 40, tp.now + 400 * MS);
             });
             let cut = View { srtt: 100 * MS, ..cut };
@@ -454,7 +454,7 @@ mod claim {
         let small = View { cwnd: 4 * PACKET, ..with(&view(), |tp| tp.cwnd = 4) };
         for (ms, disconnected, answered) in [(9_000, 0, None), (9_000, 1, Some(5)), (10_000, 0, Some(5))] {
             let mut sender = told(&small, 0);
-            let cut = View { in_fast_recovery: true, snd_una: 112, ..small.clone() };
+            let cut = View { in_fast_recovery: true, snd_una: 112, ..small };
             sender.on_new_ack(&cut);
             assert_eq!(sender.on_cut(&cut).ssthresh, Some(5 * PACKET), "nothing arrived");
             let later = with(&small, |tp| tp.now += ms * MS);

@@ -111,7 +111,10 @@ impl EventQueue {
 
     /// Removes the event of `source`, if it has one.
     pub(crate) fn remove(&mut self, source: Source) {
-        self.pending.retain(|event| event.source() != source);
+        // Mostly it is among the next to happen, as a new one is.
+        if let Some(place) = self.pending.iter().rposition(|event| event.source() == source) {
+            self.pending.remove(place);
+        }
     }
 
     /// Moves the last event to its place.

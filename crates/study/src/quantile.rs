@@ -2,6 +2,7 @@
 //! 1996). An infinite value stands for an incomplete run.
 
 use segue_world::Nanos;
+use std::cmp::Ordering;
 
 /// The `p`-quantile of ascending `sorted`; `None` if there is no value. Between a finite and an
 /// infinite value it is infinite.
@@ -10,13 +11,71 @@ pub fn quantile(sorted: &[f64], p: f64) -> Option<f64> {
     Some(between(sorted[below], sorted[(below + 1).min(sorted.len() - 1)], weight))
 }
 
-/// The `p`-quantile of `times`, ns, in any order, each taken `in_unit`. Their order is changed, but they are not sorted:
-/// there may be millions.
-pub fn select(times: &mut [Nanos], p: f64, in_unit: fn(Nanos) -> f64) -> Option<f64> {
-    let (below, weight) = position(times.len(), p)?;
-    let (_, &mut low, above) = times.select_nth_unstable(below);
-    let high = above.iter().copied().min().unwrap_or(low);
-    Some(between(in_unit(low), in_unit(high), weight))
+/// The quantiles `ps` of all `times`, ns, in parts and in any order, each taken `in_unit`. They are neither sorted nor
+/// copied as a whole: there may be millions.
+pub fn select<const N: usize>(
+    times: &[&[Nanos]],
+    ps: [f64; N],
+    in_unit: fn(Nanos) -> f64,
+) -> [Option<f64>; N] {
+    let classes = Classes::of(times);
+    let values = times.iter().map(|part| part.len()).sum();
+    ps.map(|p| {
+        let (below, weight) = position(values, p)?;
+        let (low, high) = classes.at(times, below)?;
+        Some(between(in_unit(low), in_unit(high), weight))
+    })
+}
+
+/// Number of bits by which times are classed.
+const CLASS_BITS: u32 = 12;
+
+/// How many times have the same leading bits: a quantile lies among those of one class, which are few.
+struct Classes {
+    shift: u32,
+    counts: Vec<usize>,
+}
+
+impl Classes {
+    fn of(times: &[&[Nanos]]) -> Self {
+        let mut bits = 0;
+        for part in times {
+            for &time in *part {
+                bits |= time;
+            }
+        }
+        let shift = (Nanos::BITS - bits.leading_zeros()).saturating_sub(CLASS_BITS);
+        let mut counts = vec![0; 1 << CLASS_BITS];
+        for part in times {
+            for &time in *part {
+                counts[(time >> shift) as usize] += 1;
+            }
+        }
+        Self { shift, counts }
+    }
+
+    /// The time with so many before it in ascending order, and the next one, or itself if it is the last.
+    fn at(&self, times: &[&[Nanos]], mut before: usize) -> Option<(Nanos, Nanos)> {
+        let class = self.counts.iter().position(|&count| {
+            let is_here = before < count;
+            if !is_here {
+                before -= count;
+            }
+            is_here
+        })? as Nanos;
+        let (mut own, mut next) = (Vec::new(), None);
+        for part in times {
+            for &time in *part {
+                match (time >> self.shift).cmp(&class) {
+                    Ordering::Less => {}
+                    Ordering::Equal => own.push(time),
+                    Ordering::Greater => next = Some(next.map_or(time, |next: Nanos| next.min(time))),
+                }
+            }
+        }
+        let (_, &mut low, above) = own.select_nth_unstable(before);
+        Some((low, above.iter().copied().min().or(next).unwrap_or(low)))
+    }
 }
 
 /// The position of the value below the `p`-quantile, and the weight of the one above it.
@@ -63,11 +122,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_selection_is_that_of_the_sorted(times in proptest::collection::vec(0..50u64, 0..50), p in 0.0f64..=1.0) {
+        fn a_selection_is_that_of_the_sorted(
+            // Of one class, of many, and beyond all that happens; many alike.
+            times in proptest::collection::vec(
+                proptest::collection::vec(prop_oneof![0..50u64, 0..50_000_000_000u64, Just(Nanos::MAX)], 0..20),
+                0..5,
+            ),
+            ps in [0.0f64..=1.0, 0.0..=1.0],
+        ) {
             let in_unit = |time| time as f64 / 7.0;
-            let all = sorted(times.iter().copied().map(in_unit).collect());
-            let mut times = times;
-            prop_assert_eq!(select(&mut times, p, in_unit), quantile(&all, p));
+            let all = sorted(times.concat().into_iter().map(in_unit).collect());
+            let parts: Vec<&[Nanos]> = times.iter().map(Vec::as_slice).collect();
+            prop_assert_eq!(select(&parts, ps, in_unit), ps.map(|p| quantile(&all, p)));
         }
 
         #[test]

@@ -109,9 +109,9 @@ impl Sample<'_> {
     }
 
     pub fn queue_delays(&self) -> QueueDelay {
-        let delays = self.handoffs.iter().flat_map(|one| &one.queue_delays);
-        let delays: &mut [Nanos] = &mut delays.copied().collect::<Vec<_>>();
-        QueueDelay { median: select(delays, 0.5, seconds), p95: select(delays, 0.95, seconds) }
+        let delays: Vec<&[Nanos]> = self.handoffs.iter().map(|one| one.queue_delays.as_slice()).collect();
+        let [median, p95] = select(&delays, [0.5, 0.95], seconds);
+        QueueDelay { median, p95 }
     }
 
     pub fn against_first(&self) -> AgainstFirst {

@@ -48,6 +48,11 @@ impl<'a> Row<'a> {
         Error::Content { path: self.table.path.clone(), line, problem }
     }
 
+    /// Whether the table has that column.
+    pub fn has(&self, column: &str) -> bool {
+        self.table.columns.contains_key(column)
+    }
+
     /// The cell of that column.
     pub fn text(&self, column: &str) -> Result<&'a str, Error> {
         let index = self.table.columns.get(column).copied();

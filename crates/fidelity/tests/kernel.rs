@@ -6,6 +6,7 @@ use segue_fidelity::kernel::outcome::{self, Handoff};
 use segue_fidelity::kernel::scenario::Scenario;
 use segue_fidelity::kernel::verdict::{self, Place};
 use segue_fidelity::kernel::{compare, folder};
+use segue_tcp::linux::cc::CcName;
 
 /// The run with the lots that the kernel drew, as far as a seed of ours has them.
 fn alike(name: &str, seed: u64) -> Agreement {
@@ -165,4 +166,17 @@ fn held_out_medians() {
         let (ours, kernel) = c.medians();
         assert!(c.error().abs() <= c.step(), "{}: {ours} s is not {kernel} s", c.scenario);
     }
+}
+
+/// The reference watched for the first packet that is sent again beyond the end of the transfer.
+#[test]
+fn first_packets_sent_again_after_the_transfer() {
+    let mut handoffs = outcome::read(&folder().join("results.csv.gz")).unwrap();
+    handoffs.retain(|h| h.scenario.control == CcName::Reno && h.kernel.first_rtx > h.kernel.a);
+    handoffs.retain(|h| h.kernel.first_rtx.is_finite());
+    assert!(handoffs.len() > 30, "{}", handoffs.len());
+    let few: Vec<Handoff> = handoffs.into_iter().step_by(13).collect();
+    let comparisons = verdict::compare(&few, Place::Reference).unwrap();
+    let singles = verdict::singles(comparisons.iter());
+    assert_eq!(singles.first_rtx, few.len());
 }

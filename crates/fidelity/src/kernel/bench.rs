@@ -90,6 +90,8 @@ pub struct Spent {
     pub probes: u32,
     /// Packets sent again.
     pub retransmissions: u32,
+    /// Cuts taken back.
+    pub undos: u32,
 }
 
 /// The network, hosts and all.
@@ -200,6 +202,7 @@ impl Bench {
             timeouts: sum(|tally| tally.timeouts),
             probes: sum(|tally| tally.probes),
             retransmissions: sum(|tally| tally.retransmissions),
+            undos: sum(|tally| tally.undos),
         };
         (Log { scenario: self.scenario, instants: self.instants }, spent)
     }

@@ -15,6 +15,8 @@ use std::path::Path;
 
 /// Packets of the transfer time.
 const PACKETS: u32 = 100;
+/// More packets than are ever sent.
+const ENDLESS: u32 = 1 << 30;
 /// A transfer is given up so long after completion, as in the reference.
 const PATIENCE: Nanos = 150 * SECOND;
 
@@ -33,6 +35,8 @@ pub struct Outcome {
     pub probes: f64,
     /// Packets sent again, until A.
     pub retransmissions: f64,
+    /// Cuts of the window taken back, until A.
+    pub undos: f64,
 }
 
 /// A handoff of the reference.
@@ -49,7 +53,10 @@ pub fn read(table: &Path) -> Result<Vec<Handoff>, Error> {
     Table::read(table)?.rows().map(|row| handoff(&row)).collect()
 }
 
-/// Columns of a table.
+/// The kernel's counters of cuts that it takes back. Tables of logs lack them.
+const UNDOS: [&str; 4] = ["TCPLossUndo_A", "TCPFullUndo_A", "TCPPartialUndo_A", "TCPDSACKUndo_A"];
+
+/// Columns of a table that [`write`] makes.
 const COLUMNS: [&str; 15] = [
     "cc",
     "flows",
@@ -129,6 +136,10 @@ fn handoff(row: &Row) -> Result<Handoff, Error> {
         timeouts: count("TCPTimeouts_A")?,
         probes: count("TCPLossProbes_A")?,
         retransmissions: row.value("rtx_A")?,
+        undos: match row.has(UNDOS[0]) {
+            true => UNDOS.iter().map(|column| count(column)).sum::<Result<f64, Error>>()?,
+            false => f64::NAN,
+        },
     };
     Ok(Handoff { scenario, kernel })
 }
@@ -146,6 +157,7 @@ pub fn of_log(log: &Log) -> Outcome {
         timeouts: f64::NAN,
         probes: f64::NAN,
         retransmissions: 0.0,
+        undos: f64::NAN,
     };
     for instant in &log.instants {
         let after = instant.at >= completion;
@@ -179,19 +191,34 @@ pub fn on_its_bench(scenario: Scenario, seed: u64) -> Outcome {
     let completion = scenario.completion();
     let (log, spent) = Bench::new(scenario, &KERNELS[0], seed).transfer(completion + PATIENCE, PACKETS);
     let s = |at: Nanos| (at as f64 - completion as f64) / 1e9;
-    let first = |wanted: fn(&Event) -> bool| {
-        let mut after = log.instants.iter().filter(|instant| instant.at >= completion);
-        let found = after.find(|instant| instant.events.iter().any(|(_, event)| wanted(event)));
-        found.map_or(f64::INFINITY, |instant| s(instant.at))
-    };
     Outcome {
         a: spent.end.map_or(f64::INFINITY, s),
-        first_data: first(|event| matches!(event, Event::Sent { .. })),
-        first_rtx: first(|event| matches!(event, Event::Sent { again: true, .. })),
+        first_data: first(&log, |event| matches!(event, Event::Sent { .. })),
+        first_rtx: first(&log, is_again),
         timeouts: spent.timeouts.into(),
         probes: spent.probes.into(),
         retransmissions: spent.retransmissions.into(),
+        undos: spent.undos.into(),
     }
+}
+
+/// When the first packet is sent again on the reference's bench, s from completion, though the transfer be over. It is
+/// waited for until `end`.
+pub fn first_rtx_on_its_bench(scenario: Scenario, seed: u64, end: f64) -> f64 {
+    let end = scenario.completion() + (end * 1e9) as Nanos;
+    first(&Bench::new(scenario, &KERNELS[0], seed).run(end, ENDLESS), is_again)
+}
+
+fn is_again(event: &Event) -> bool {
+    matches!(event, Event::Sent { again: true, .. })
+}
+
+/// The first such event from completion on, s after it.
+fn first(log: &Log, wanted: fn(&Event) -> bool) -> f64 {
+    let completion = log.scenario.completion();
+    let mut after = log.instants.iter().filter(|instant| instant.at >= completion);
+    let found = after.find(|instant| instant.events.iter().any(|(_, event)| wanted(event)));
+    found.map_or(f64::INFINITY, |instant| (instant.at - completion) as f64 / 1e9)
 }
 
 /// Handoffs of the same scenario on the simulator's bench, at each of `times`. Measures that it lacks are `NAN`.
@@ -227,6 +254,7 @@ pub fn on_our_bench(scenario: &Scenario, times: &[Nanos]) -> Result<Vec<Outcome>
             timeouts: record.timeouts_after().count() as f64,
             probes: f64::NAN,
             retransmissions: record.retransmissions.into(),
+            undos: f64::NAN,
         }
     });
     Ok(outcomes.collect())
@@ -259,9 +287,12 @@ mod tests {
             timeouts: 1.0,
             probes: 2.0,
             retransmissions: 0.0,
+            undos: f64::NAN,
         };
         write(&path, &[Handoff { scenario, kernel }]).unwrap();
         let read = read(&path).unwrap();
-        assert_eq!((read[0].scenario, read[0].kernel), (scenario, kernel));
+        assert!(read[0].kernel.undos.is_nan());
+        let read = (read[0].scenario, Outcome { undos: 0.0, ..read[0].kernel });
+        assert_eq!(read, (scenario, Outcome { undos: 0.0, ..kernel }));
     }
 }

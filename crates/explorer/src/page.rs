@@ -9,7 +9,7 @@ use maud::{DOCTYPE, Markup, html};
 use segue_handoff::{Entry, Scheme};
 use segue_report::looks::named;
 use segue_report::{SCRIPT, style_sheet};
-use segue_tcp::profile::stacks;
+use segue_tcp::profile::stack_names;
 use segue_world::{Address, Definition, SimulatedKind, SoftWord};
 
 /// Handoffs of the papers that Segue reproduces: old link and new link (papers/daniel-kojo-*.toml).
@@ -163,7 +163,7 @@ fn controls(traces: &Traces) -> Markup {
                 label for="stack" { "TCP" }
                 select #stack {
                     option value="" { "each scheme's own" }
-                    @for profile in stacks() { option value=(profile.name) { (profile.name) } }
+                    @for name in stack_names() { option value=(name) { (name) } }
                 }
                 label for="cc" { "Congestion control" }
                 select #cc {

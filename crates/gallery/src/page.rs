@@ -257,7 +257,10 @@ fn claim(judged: &Judged, first: bool) -> Markup {
         li id=[first.then_some(&judged.claim.id)] class=(class(judged.verdict)) {
             span class=(format!("verdict {}", class(judged.verdict))) { (judged.verdict.words()) }
             " " (judged.claim.statement) " "
-            span.rule { (judged.claim.place) ", " (judged.claim.id) }
+            span.rule {
+                (judged.claim.place) ", "
+                a href=(format!("#{}", judged.claim.id)) { (judged.claim.id) }
+            }
             dl {
                 dt { "stated" } dd { (judged.claim.stated) }
                 @if !judged.measured.is_empty() { dt { "measured" } dd { (judged.measured) } }

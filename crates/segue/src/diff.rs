@@ -57,7 +57,7 @@ pub fn run(args: &DiffArgs, origin: &Origin, screen: &Screen) -> Result<(), Fail
 
 /// The whole report as text, for results of these names.
 pub(crate) fn render(difference: &Difference, [a, b]: [String; 2], all: bool, screen: &Screen) -> String {
-    let fitted = |text: String| screen.terminal.map_or(text.clone(), |width| layout::fitted(&text, width));
+    let fitted = |text: String| layout::fitted(&text, screen.width);
     let mut text = fitted(format!("A: {a}\nB: {b}\n"));
     if difference.identical() {
         let rows = difference.pairs.len();
@@ -137,7 +137,8 @@ fn questions(difference: &Difference, width: usize) -> String {
 /// Lines of changed questions that are printed; JSON has them all.
 const MOST_CHANGES: usize = 12;
 
-/// On a terminal that is too narrow, columns whose rows are all alike give way: what they say stands above.
+/// Where a line is too narrow, columns whose rows are all alike give way: what they say stands above. Where that is not
+/// enough, rows with the same question stand below it.
 fn table(shown: &[(&Pair, &Measured)], screen: &Screen) -> String {
     let bold = |name: &&str| Cell { text: (*name).into(), paint: Paint::Bold };
     let mut rows = vec![HEADER.iter().map(bold).collect::<Vec<_>>()];
@@ -146,7 +147,9 @@ fn table(shown: &[(&Pair, &Measured)], screen: &Screen) -> String {
     let mut widths = layout::widths(&rows);
     let mut above = String::new();
     let length = widths.iter().sum::<usize>() + GAP * (widths.len() - 1);
-    if let Some(width) = screen.terminal.filter(|&width| length > width) {
+    let width = screen.width;
+    let mut questions = 0;
+    if length > width {
         let alike = |&column: &usize| rows[2..].iter().all(|row| row[column].text == rows[1][column].text);
         let shared: Vec<usize> = (0..QUESTION).filter(alike).collect();
         let said = shared.iter().map(|&column| format!("{} {}", HEADER[column], rows[1][column].text));
@@ -157,8 +160,45 @@ fn table(shown: &[(&Pair, &Measured)], screen: &Screen) -> String {
         let left: Vec<usize> = (0..HEADER.len()).filter(|column| !shared.contains(column)).collect();
         rows = rows.iter().map(|row| left.iter().map(|&column| row[column].clone()).collect()).collect();
         (widths, sides) = left.iter().map(|&column| (widths[column], sides[column])).unzip();
+        if widths.iter().sum::<usize>() + GAP * (widths.len() - 1) > width {
+            questions = QUESTION - shared.len();
+        }
     }
-    above + &layout::table(&rows, &widths, &sides, screen.colour)
+    match questions {
+        0 => above + &layout::table(&rows, &widths, &sides, screen.colour),
+        _ => {
+            above + "\n" + &by_question(&rows, questions, (&widths[questions..], &sides[questions..]), screen)
+        }
+    }
+}
+
+/// One table for each question, which the first `columns` cells of its rows say, in the order of their first rows.
+fn by_question(
+    rows: &[Vec<Cell>],
+    columns: usize,
+    (widths, sides): (&[usize], &[Side]),
+    screen: &Screen,
+) -> String {
+    let question = |row: &[Cell]| {
+        let said = rows[0].iter().zip(row).take(columns).map(|(head, cell)| match head.text.as_str() {
+            "flows" => format!("flows {}", cell.text),
+            _ => cell.text.clone(),
+        });
+        said.collect::<Vec<_>>().join(", ")
+    };
+    let mut blocks: Vec<(String, Vec<Vec<Cell>>)> = Vec::new();
+    for row in &rows[1..] {
+        let asked = question(row);
+        let at = blocks.iter().position(|(other, _)| *other == asked).unwrap_or_else(|| {
+            blocks.push((asked, vec![rows[0][columns..].to_vec()]));
+            blocks.len() - 1
+        });
+        blocks[at].1.push(row[columns..].to_vec());
+    }
+    let block = |(asked, rows): &(String, Vec<Vec<Cell>>)| {
+        wrapped("", asked, screen.width) + &layout::table(rows, widths, sides, screen.colour)
+    };
+    blocks.iter().map(block).collect::<Vec<_>>().join("\n")
 }
 
 /// So many columns, the first ones, say what was asked.

@@ -36,9 +36,9 @@ const BENCH_SETTINGS: [(&str, &str, &str); 8] = [
     (ADDRESS.0, ADDRESS.1, "keep or new"),
 ];
 
-/// Families of rules, with the table of each.
-const FAMILIES: [(&str, &[Rule]); 3] =
-    [("Enhanced TCP", ETCP_RULES), ("TCP-HO", TCP_HO_RULES), ("RLCI", RLCI_RULES)];
+/// Families of rules, with the table of each, and how the names of its schemes begin.
+const FAMILIES: [(&str, &[Rule], &str); 3] =
+    [("Enhanced TCP", ETCP_RULES, "etcp"), ("TCP-HO", TCP_HO_RULES, "tcp-ho"), ("RLCI", RLCI_RULES, "rlci")];
 
 /// `segue explain`.
 #[derive(Debug, Args)]
@@ -87,31 +87,78 @@ fn names_rule(rule: &Rule, name: &str) -> bool {
     rule.name.to_lowercase().strip_prefix(&asked).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
 }
 
-/// The rules of that name, and the sections that they cite.
+/// The rules of that name, their source and settings, and the sections that they cite.
 fn rule(name: &str, screen: &Screen) -> Option<String> {
     let mut text = String::new();
     let mut cited: Vec<&str> = Vec::new();
-    for (family, rules) in FAMILIES {
+    for (family, rules, schemes) in FAMILIES {
         let found: Vec<&Rule> = rules.iter().filter(|rule| names_rule(rule, name)).collect();
         if found.is_empty() {
             continue;
         }
         text.push_str(&format!("Rules of {family}\n"));
+        let mut of_family: Vec<&str> = Vec::new();
         for rule in found {
             let head = format!("  {} ({}): ", rule.name, rule.section);
             text.push_str(&hanging(&head, rule.says, 4, screen.width));
             for section in rule.section.split(", ") {
-                if !cited.contains(&section) {
-                    cited.push(section);
+                if !of_family.contains(&section) {
+                    of_family.push(section);
                 }
             }
         }
+        text.push_str(&sources(&of_family, screen));
+        let settings = settings_of_sections(schemes, &of_family);
+        if !settings.is_empty() {
+            text.push_str(&hanging("  Settings: ", &settings.join(", "), 4, screen.width));
+        }
+        cited.extend(of_family);
     }
     for section in &cited {
         text.push('\n');
         text.push_str(&section_text(section, screen)?);
     }
     (!text.is_empty()).then_some(text)
+}
+
+/// The papers that the chapters of these sections are about.
+fn sources(cited: &[&str], screen: &Screen) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for chapter in cited.iter().filter_map(|number| section(number.split('.').next()?)) {
+        let Some((_, source)) = chapter.heading.split_once('(') else { continue };
+        let source = source.trim_end_matches(')');
+        let line = match source.strip_prefix("paper ").and_then(|number| Some((number, reference(number)?))) {
+            Some((number, reference)) => hanging(&format!("  Paper {number}: "), &reference, 4, screen.width),
+            None => hanging("  Source: ", source, 4, screen.width),
+        };
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    lines.concat()
+}
+
+/// The settings of these schemes that name such a section, its chapter, or an open point that its text cites.
+fn settings_of_sections(schemes: &str, cited: &[&str]) -> Vec<String> {
+    let texts: Vec<Section> = cited.iter().filter_map(|number| section(number)).collect();
+    let is_of = |place: &str| {
+        let around = format!("{place}.");
+        let is_cited = |text: &str| {
+            text.split(|letter: char| !letter.is_ascii_digit() && letter != '.')
+                .any(|word| word.trim_end_matches('.') == place)
+        };
+        cited.iter().any(|number| *number == place || number.starts_with(&around))
+            || (place.starts_with("9.")
+                && texts.iter().any(|text| is_cited(text.heading) || is_cited(text.body)))
+    };
+    let mut names: Vec<String> = Vec::new();
+    let entries = Scheme::entries().into_iter().filter(|entry| entry.name.starts_with(schemes));
+    for setting in entries.flat_map(|entry| Scheme::settings_of(entry.name)) {
+        if setting.section.split(", ").any(is_of) && !names.iter().any(|name| name == setting.name) {
+            names.push(setting.name.to_string());
+        }
+    }
+    names
 }
 
 /// A section, an open point or a paper.
@@ -129,8 +176,7 @@ fn paper(number: &str, screen: &Screen) -> Option<String> {
     if number.len() != 3 || !number.bytes().all(|digit| digit.is_ascii_digit()) {
         return None;
     }
-    let lines = list_item(&format!("* {number}: "))?;
-    let mut text = hanging(&format!("Paper {number}: "), &lines.replace('*', ""), 2, screen.width);
+    let mut text = hanging(&format!("Paper {number}: "), &reference(number)?, 2, screen.width);
     let cited = format!("{number} ");
     let citing = |body: &str| body.contains(&cited) || body.contains(&format!("({number})"));
     let sections = sections().filter(|section| citing(section.body));
@@ -141,6 +187,11 @@ fn paper(number: &str, screen: &Screen) -> Option<String> {
         text.push_str(&hanging("  Cited in sections ", &list, 4, screen.width));
     }
     Some(text)
+}
+
+/// What is to be cited of this paper.
+fn reference(number: &str) -> Option<String> {
+    list_item(&format!("* {number}: ")).map(|item| item.replace('*', ""))
 }
 
 /// The item of a list that begins so, as one line without its beginning.
@@ -263,7 +314,7 @@ fn measure(name: &str, screen: &Screen) -> Option<String> {
 
 /// Everything that has a name, for the hint of a message.
 pub fn names() -> Vec<String> {
-    let rules = FAMILIES.iter().flat_map(|(_, rules)| rules.iter().map(|rule| rule.name.to_string()));
+    let rules = FAMILIES.iter().flat_map(|(_, rules, _)| rules.iter().map(|rule| rule.name.to_string()));
     let schemes = Scheme::entries().into_iter().map(|entry| entry.name.to_string());
     let settings = STACK_SETTINGS.iter().map(|setting| setting.name.to_string());
     let settings = settings.chain(ROUTER_SETTINGS.iter().map(|setting| setting.name.to_string()));
@@ -289,7 +340,7 @@ pub fn names() -> Vec<String> {
 /// The page of `segue explain` alone.
 fn overview(screen: &Screen) -> String {
     let mut text = "segue explain NAME says what a name means. Names are:\n\n".to_string();
-    for (family, rules) in FAMILIES {
+    for (family, rules, _) in FAMILIES {
         let mut names: Vec<&str> = Vec::new();
         for rule in rules {
             if !names.contains(&rule.name) {
@@ -324,8 +375,22 @@ mod tests {
         let a2 = told("a2");
         assert!(a2.contains("Rules of Enhanced TCP") && a2.contains("cwnd = ssthresh = BDP"), "{a2}");
         assert!(a2.contains("2.2 A2: avoid congestion loss"), "{a2}");
-        assert!(a2.contains("    if flight > 2*bdp_new:") && !a2.contains("Paper"), "{a2}");
+        assert!(a2.contains("    if flight > 2*bdp_new:"), "{a2}");
+        assert_eq!(a2.matches("  Paper 001: L. Daniel, M. Kojo, Employing").count(), 1, "{a2}");
+        assert!(a2.contains("min-window"), "{a2}");
         let a1 = told("A1");
+        // One that names the section, one that names an open point which the section cites; none of A2's or the stack's.
+        let settings =
+            a1.split("  Settings: ").nth(1).and_then(|rest| rest.split("\n2.1 A1").next()).expect("a list");
+        for (name, there) in
+            [("rest-us", true), ("a1-in-bbm", true), ("min-window", false), ("packet-bytes", false)]
+        {
+            assert_eq!(settings.contains(name), there, "{name}: {settings}");
+        }
+        // A rule of several flows is of the other paper, and divides by their number.
+        let several = told("Fig. 1");
+        assert!(several.contains("  Paper 000: ") && several.contains("  Settings: use-n"), "{several}");
+        assert!(told("re-probe").contains("  Source: S. Schuetz et al."));
         for case in ["A1, case 1", "A1, case 2", "A1, case 3"] {
             assert!(a1.contains(case), "{a1}");
         }

@@ -116,7 +116,8 @@ fn pin(name: &str) -> Result<PathBuf, Failure> {
 
 fn options(args: &AttachArgs) -> Result<Options, Failure> {
     crate::settings::only_once(&args.set)?;
-    let policy = Policy::named(&args.scheme, &args.set).map_err(Failure::user)?;
+    let policy = Policy::named(&args.scheme, &args.set)
+        .map_err(|error| Failure::User(format!("{error}{}", of_control(&args.scheme))))?;
     let cgroup = match &args.cgroup {
         Some(path) => path.clone(),
         None => host::cgroup2().ok_or_else(|| Failure::ours(host::NO_CGROUP2))?,
@@ -133,6 +134,14 @@ fn options(args: &AttachArgs) -> Result<Options, Failure> {
         listeners: true,
         pin: None,
     })
+}
+
+/// More about a word that is a congestion control, where a scheme is expected.
+fn of_control(word: &str) -> String {
+    match AroundWord::from_str(word, true) {
+        Ok(_) => format!("; {word} is a congestion control: --around {word}"),
+        Err(_) => String::new(),
+    }
 }
 
 fn attach(args: &AttachArgs) -> Result<(), Failure> {

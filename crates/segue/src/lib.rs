@@ -151,7 +151,7 @@ fn run(words: &[OsString]) -> Result<(), Failure> {
         #[cfg(feature = "papers")]
         Command::Reproduce(args) => reproduce::run(&args, &origin, &screen),
         #[cfg(feature = "papers")]
-        Command::Model(args) => model::run(&args.model, &origin),
+        Command::Model(args) => model::run(&args.model, &origin, &screen),
         #[cfg(feature = "live")]
         Command::Kernel(args) => kernel::run(&args.command),
         #[cfg(feature = "live")]

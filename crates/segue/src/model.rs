@@ -1,10 +1,13 @@
 //! `segue model`: what the papers' analytic models compute (docs/papers/models.md).
 
+use crate::layout::{fitted, wrapped};
 use crate::model_lcfd::LcfdArgs;
 use crate::model_output::{CHART, table};
 use crate::reproduce::unknown;
+use crate::screen::Screen;
 use crate::{Failure, model_lcfd, outputs, print};
 use clap::{Args, Subcommand};
+use segue_console::lines;
 use segue_draw::standalone;
 use segue_export::Origin;
 use segue_gallery::tcp_ho::{gains_chart, name};
@@ -70,10 +73,10 @@ fn segments(word: &str) -> Result<f64, String> {
 const WAITS: usize = 8;
 
 /// Runs the command.
-pub fn run(model: &Model, origin: &Origin) -> Result<(), Failure> {
+pub fn run(model: &Model, origin: &Origin, screen: &Screen) -> Result<(), Failure> {
     match model {
-        Model::TcpHo(args) => tcp_ho(args, origin),
-        Model::Lcfd(args) => model_lcfd::run(args, origin),
+        Model::TcpHo(args) => tcp_ho(args, origin, screen.width),
+        Model::Lcfd(args) => model_lcfd::run(args, origin, screen.width),
         Model::Unknown(words) => {
             let word = words.first().map(|word| word.to_string_lossy()).unwrap_or_default();
             Err(unknown("model", &word, ["tcp-ho", "lcfd"].into_iter()))
@@ -90,14 +93,14 @@ pub fn gains_and_savings(args: &TcpHoArgs) -> Result<(Vec<Curve>, Vec<Wait>), Fa
     Ok((curves, waits))
 }
 
-fn tcp_ho(args: &TcpHoArgs, origin: &Origin) -> Result<(), Failure> {
+fn tcp_ho(args: &TcpHoArgs, origin: &Origin, width: usize) -> Result<(), Failure> {
     let (curves, waits) = gains_and_savings(args)?;
     let ([csv, json, svg], on_stdout) =
         outputs::open([("--csv", &args.csv), ("--json", &args.json), ("--svg", &args.svg)])?;
     outputs::write_plain_table(csv, origin, || tcp_ho_csv(&curves))?;
     outputs::write(json, || tcp_ho_json(&curves, &waits, origin))?;
     outputs::write(svg, || Ok::<_, Failure>(standalone(&gains_chart(&curves, "tcp-ho").svg(CHART))))?;
-    if on_stdout { Ok(()) } else { print(&tables(&curves, &args.sigma.0, &waits)) }
+    if on_stdout { Ok(()) } else { print(&tables(&curves, &args.sigma.0, &waits, width)) }
 }
 
 fn handoffs(args: &TcpHoArgs) -> Result<Vec<Handoff>, Failure> {
@@ -116,7 +119,7 @@ fn handoffs(args: &TcpHoArgs) -> Result<Vec<Handoff>, Failure> {
     pairs.into_iter().map(|(b, c)| Handoff::new(b, c).map_err(Failure::user)).collect()
 }
 
-fn tables(curves: &[Curve], percents: &[f64], waits: &[Wait]) -> String {
+fn tables(curves: &[Curve], percents: &[f64], waits: &[Wait], width: usize) -> String {
     let mut gains = table(
         std::iter::once("sigma, % of b".to_string())
             .chain(curves.iter().map(|curve| name(&curve.handoff, "\n"))),
@@ -142,14 +145,25 @@ fn tables(curves: &[Curve], percents: &[f64], waits: &[Wait]) -> String {
             seconds(wait.longest_saving_s()).to_string(),
         ]);
     }
-    format!(
-        "Mean gain of TCP-HO over TCP, segments sent until both fill the new path\n{gains}\n\
-         b: bandwidth-delay product of the new path, c: TCP's threshold from before, segments; sigma: standard\n\
-         deviation of TCP-HO's estimate of b. TCP itself: what TCP sends in that time if the estimate is right.\n\n\
-         Part of a disconnection that sending at once saves, by timeouts before the link is back\n{savings}\n\
-         Many timeouts, no cap: ratio 2, {LIMIT_OF_SAVING:.4}. At most: until the next timeout, {LONGEST_RTO_S} s once \
-         the RTO is capped.\n"
-    )
+    let letters = "b: bandwidth-delay product of the new path, c: TCP's threshold from before, segments; sigma: \
+                   standard deviation of TCP-HO's estimate of b. TCP itself: what TCP sends in that time if the \
+                   estimate is right.";
+    let limits = format!(
+        "Many timeouts, no cap: ratio 2, {LIMIT_OF_SAVING:.4}. At most: until the next timeout, {LONGEST_RTO_S} s once \
+         the RTO is capped."
+    );
+    [
+        fitted("Mean gain of TCP-HO over TCP, segments sent until both fill the new path\n", width),
+        lines(&gains),
+        wrapped("", letters, width),
+        fitted(
+            "\nPart of a disconnection that sending at once saves, by timeouts before the link is back\n",
+            width,
+        ),
+        lines(&savings),
+        wrapped("", &limits, width),
+    ]
+    .concat()
 }
 
 /// Sums of binary fractions as the decimals that they stand for.

@@ -1,9 +1,11 @@
 //! `segue model lcfd`: TCP throughput over frequent handoffs with buffers (docs/papers/models.md).
 
+use crate::layout::wrapped;
 use crate::model_output::{CHART, table};
 use crate::reproduce::unknown;
 use crate::{Failure, outputs, print};
 use clap::{Args, ValueEnum};
+use segue_console::lines;
 use segue_draw::standalone;
 use segue_export::Origin;
 use segue_gallery::lcfd::{lcfd_chart, lcfd_windows_chart};
@@ -73,10 +75,10 @@ fn range(word: &str) -> Result<(f64, f64), String> {
 pub type Block = (Option<Figure>, Vec<Compared>);
 
 /// Runs the command.
-pub fn run(args: &LcfdArgs, origin: &Origin) -> Result<(), Failure> {
+pub fn run(args: &LcfdArgs, origin: &Origin, width: usize) -> Result<(), Failure> {
     let equation = args.mode.equation();
     if args.figure == Some(3) {
-        return figure_3(args, origin);
+        return figure_3(args, origin, width);
     }
     let blocks = blocks(args, equation)?;
     let ([csv, json, svg], on_stdout) =
@@ -86,7 +88,7 @@ pub fn run(args: &LcfdArgs, origin: &Origin) -> Result<(), Failure> {
     if let [(Some(figure), all)] = &blocks[..] {
         outputs::write(svg, || Ok::<_, Failure>(standalone(&lcfd_chart(*figure, all, "lcfd").svg(CHART))))?;
     }
-    if on_stdout { Ok(()) } else { print(&tables(&blocks, equation)) }
+    if on_stdout { Ok(()) } else { print(&tables(&blocks, equation, width)) }
 }
 
 impl ModeWord {
@@ -148,7 +150,7 @@ fn own_setting(args: &LcfdArgs, equation: Equation7) -> Result<Vec<Compared>, Fa
 }
 
 /// Two windows over time.
-fn figure_3(args: &LcfdArgs, origin: &Origin) -> Result<(), Failure> {
+fn figure_3(args: &LcfdArgs, origin: &Origin, width: usize) -> Result<(), Failure> {
     if args.json.is_some() {
         return Err(Failure::User(
             "--json: figure 3 has two windows, no settings; expected --csv or --svg".into(),
@@ -163,20 +165,24 @@ fn figure_3(args: &LcfdArgs, origin: &Origin) -> Result<(), Failure> {
     let sent = FIGURE_3
         .comebacks
         .map(|comeback| comeback.windows(FIGURE_3.largest).take(FIGURE_3.round_trips).sum::<u32>());
-    print(&format!(
+    let told = format!(
         "Figure 3: W 24, B 20, W_max 32, a handoff from 0 to 3 s with a timeout, the next at 10 s: {} packets proposed, \
-         {} conventional.\n",
+         {} conventional.",
         sent[1], sent[0]
-    ))
+    );
+    print(&wrapped("", &told, width))
 }
 
-fn tables(blocks: &[Block], equation: Equation7) -> String {
-    let mut text =
-        format!("Equation 7 {}; throughputs in packets per round trip of the sojourn\n", mode_name(equation));
+fn tables(blocks: &[Block], equation: Equation7, width: usize) -> String {
+    let heading = format!(
+        "Equation 7 {}; sojourns in round trips, throughputs in packets per round trip of the sojourn",
+        mode_name(equation)
+    );
+    let mut text = wrapped("", &heading, width);
     for (figure, all) in blocks {
         let name =
             figure.map_or("The setting asked for".into(), |figure| format!("Figure {}", figure.number()));
-        let heads = ["B", "p", "sojourn, RTT", "scheme", "throughput", "against", "throughput", "gain, %"];
+        let heads = ["B", "p", "sojourn", "scheme", "throughput", "against", "throughput", "gain, %"];
         let mut rows = table(heads.into_iter().map(String::from));
         // A figure has more points than a table needs.
         let step = if figure.is_some_and(|figure| !figure.over_sojourn()) { 5 } else { 1 };
@@ -185,7 +191,7 @@ fn tables(blocks: &[Block], equation: Equation7) -> String {
             rows.add_row([
                 setting.buffer().to_string(),
                 format!("{:.2}", setting.p()),
-                format!("{:.1} to {:.1}", setting.sojourn().0, setting.sojourn().1),
+                format!("{:.1}..{:.1}", setting.sojourn().0, setting.sojourn().1),
                 scheme.name().to_string(),
                 format!("{:.2}", compared.throughputs.0),
                 against.name().to_string(),
@@ -193,7 +199,8 @@ fn tables(blocks: &[Block], equation: Equation7) -> String {
                 format!("{:.1}", compared.gain_percent()),
             ]);
         }
-        text.push_str(&format!("\n{name}, W_max {}\n{rows}\n", all[0].setting.largest()));
+        text.push_str(&format!("\n{name}, W_max {}\n", all[0].setting.largest()));
+        text.push_str(&lines(&rows));
     }
     text
 }

@@ -19,6 +19,15 @@ const NARROWEST_BAR: usize = 12;
 /// Usual columns that give way to a long scheme name, in this order.
 const GIVING_WAY: [Column; 3] = [Column::OverBoundP90, Column::SpuriousTimeouts, Column::Timeouts];
 
+/// Columns that a long line has beside them, the most important ones first; none where the bar would shrink for it.
+const COMING_IN: [&[Column]; 5] = [
+    &[Column::Q1, Column::Q3],
+    &[Column::NeedlessRetransmissions],
+    &[Column::Drops],
+    &[Column::Retransmissions],
+    &[Column::FastRetransmits],
+];
+
 /// One character per class of link time.
 const CLASSES: [(char, &str); 6] = [
     ('#', "useful"),
@@ -54,6 +63,17 @@ pub fn render(plan: &Plan, comparison: &Comparison, shown: &Presentation, screen
         {
             columns.retain(|other| other != column);
             widths = self::widths(&columns, name_width, rows());
+        }
+        for more in COMING_IN {
+            let wider: Vec<Column> = Column::WIDE
+                .into_iter()
+                .filter(|column| columns.contains(column) || more.contains(column))
+                .collect();
+            let wider_widths = self::widths(&wider, name_width, rows());
+            if spare(&wider, &wider_widths, screen.width) < WIDEST_BAR {
+                break;
+            }
+            (columns, widths) = (wider, wider_widths);
         }
     }
     let bar = bar_width(&columns, &widths, screen.width);
@@ -222,12 +242,14 @@ fn legend(plan: &Plan, columns: &[Column], width: usize) -> String {
     if plan.traffic.as_ref().is_some_and(|traffic| !traffic.has_bulk()) {
         return wrapped("", &rows, width);
     }
+    let more =
+        columns.len() < Column::WIDE.len() && columns.iter().all(|column| Column::WIDE.contains(column));
     let about = format!(
         "{rows} Transfer time: from the completion of the handoff until {} more packets {} are acknowledged \
          (inf: not complete). `segue measures` defines the columns{}.",
         plan.request.packets,
         plan.counted(),
-        if columns.iter().all(|column| Column::USUAL.contains(column)) { "; --wide shows more" } else { "" }
+        if more { "; --wide shows more" } else { "" }
     );
     let head = columns.iter().map(|column| column.heading().len()).max().unwrap_or(0) + GAP;
     let mut text = wrapped("", &about, width);

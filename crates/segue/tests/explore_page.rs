@@ -92,6 +92,8 @@ fn every_control_changes_the_picture_and_the_address_restores_it() {
         set("packets", "60"),
         set("definition", "after-ack"),
         set("stack", "linux"),
+        // As users write it, without a congestion control.
+        set("stack", "linux-6.12"),
         set("seed", "5"),
         press("#typical button"),
     ];

@@ -64,6 +64,8 @@ fn wrong_words_are_named() {
     assert!(text.contains("'etcp-v9'") && text.contains("did you mean `etcp-v"), "{text}");
     let text = refused(&["kernel", "attach", "--scheme", "tcp-hoo"], 2);
     assert!(text.contains("did you mean `tcp-ho`?"), "{text}");
+    let text = refused(&["kernel", "attach", "--scheme", "cubic"], 2);
+    assert!(text.contains("cubic is a congestion control: --around cubic"), "{text}");
     let text = refused(&["kernel", "attach", "--set", "resume=1"], 2);
     assert!(text.contains("'resume'"), "{text}");
     let text = refused(&["kernel", "attach", "--around", "reno"], 2);

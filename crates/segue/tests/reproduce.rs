@@ -48,7 +48,9 @@ fn a_figure_its_numbers_and_the_gallery() {
     assert_eq!(command, "segue reproduce daniel-kojo-2009-multiflow fig4 --points 8");
     assert!(files == run("2"), "the same bytes on any number of threads");
     let page = std::fs::read_to_string(out.join("index.html")).expect("a gallery");
-    assert!(page.contains("mflow-fig4-1flow") && page.contains("<svg"));
+    assert!(page.contains("<svg"));
+    // A statement can be linked to.
+    assert!(page.contains("<li id=\"mflow-fig4-1flow\"") && page.contains("<a href=\"#mflow-fig4-1flow\">"));
     // The contents lead to the figure; its numbers and its command stand beside it.
     for part in [
         "href=\"#fig4\"",

@@ -72,6 +72,16 @@ fn everything_that_takes_or_shows_a_result_knows_it() {
     assert!(said.contains("80"), "{said}");
 }
 
+/// The least time between two is taken.
+#[test]
+fn handoffs_may_follow_one_another_fast() {
+    let folder = tempfile::tempdir().unwrap();
+    for how in [&["--every", "10ms"][..], &["--every", "110ms", "--kind", "bbm", "--disconnect", "100ms"]] {
+        let words = [&LINKS[..], &["--at", "2s", "--json", "-", "--handoffs", "2"], how].concat();
+        assert_eq!(rows(&stdout(&segue(folder.path(), &words))).len(), 4, "{how:?}");
+    }
+}
+
 #[test]
 fn mistakes_end_with_status_2_and_one_line() {
     let folder = tempfile::tempdir().unwrap();
@@ -79,7 +89,7 @@ fn mistakes_end_with_status_2_and_one_line() {
     std::fs::write(here.join("a.toml"), "old = 'wlan'\nnew = 'egprs'\nhandoffs = 0\n").unwrap();
     std::fs::write(here.join("b.toml"), "old = 'wlan'\nnew = 'egprs'\nhandoffs = 2\nevery = 'soon'\n")
         .unwrap();
-    let bad: [(&[&str], &str); 12] = [
+    let bad: [(&[&str], &str); 14] = [
         (&["--handoffs", "0", "--every", "1s"], "--handoffs: bad `0`; expected a number of 1 to 1000"),
         (&["--handoffs", "-1", "--every", "1s"], "--handoffs: bad `-1`"),
         (&["--handoffs", "2"], "--every"),
@@ -89,8 +99,14 @@ fn mistakes_end_with_status_2_and_one_line() {
         (&["--handoffs", "2", "--every", "3s", "--set", "handoffs=2"], "`handoffs` is given twice"),
         (
             &["--handoffs", "2", "--every", "1s", "--kind", "bbm"],
-            "the next handoff begins 1 s after one that is without a link for 1 s; expected a longer time",
+            "the next handoff begins 1 s after one that is without a link for 1 s and then needs one for 0.01 s; \
+             expected at least 1.01 s",
         ),
+        (
+            &["--handoffs", "3", "--every", "1us"],
+            "--every: the next handoff begins 0.000001 s after one that needs a link for 0.01 s; expected at least 0.01 s",
+        ),
+        (&["--handoffs", "3", "--every", "9.999ms"], "begins 0.009999 s after one"),
         (
             &["--handoffs", "2", "--every", "3s", "--neighbours", "2"],
             "expected no neighbours beside several handoffs",

@@ -32,6 +32,29 @@ fn a_table_has_what_its_width_allows() {
     assert_eq!(printed(None, &question()), printed(Some(80), &question()), "a pipe has 80 columns");
 }
 
+/// A long line has more columns, the most important ones first, and then it is the table of `--wide`.
+#[test]
+fn a_long_line_is_used() {
+    let heads = |width: u16, more: &[&str]| -> Vec<String> {
+        let table = printed(Some(width), &[&question()[..], more].concat());
+        let head = table.lines().find(|line| line.starts_with("scheme ")).expect("a table");
+        head.split("  ").filter(|word| !word.is_empty()).map(|word| word.trim().to_string()).collect()
+    };
+    let usual = heads(80, &[]);
+    let whole = heads(200, &["--wide"]);
+    assert_eq!(heads(200, &[]), whole);
+    assert!(usual.iter().all(|head| whole.contains(head)) && usual.len() < whole.len());
+    let some = heads(130, &[]);
+    assert!(usual.len() < some.len() && some.len() < whole.len(), "{some:?}");
+    assert!(some.contains(&"Q1".to_string()) && !some.contains(&"FR".to_string()), "{some:?}");
+    assert_eq!(heads(200, &["--columns", "median"]), ["scheme", "median"], "as it was asked for");
+    for width in [80, 100, 113, 130, 150] {
+        assert_fits(width.into(), &question(), &printed(Some(width), &question()));
+    }
+    assert!(!printed(Some(200), &question()).contains("--wide"), "there is no more");
+    assert!(printed(Some(130), &question()).contains("--wide shows more"));
+}
+
 /// No line is longer than its place, but for words that are; none ends with blanks.
 fn assert_fits(width: usize, words: &[&str], text: &str) {
     for line in text.lines() {
@@ -92,9 +115,9 @@ fn the_log_of_a_trace_fits_its_terminal() {
     }
 }
 
-/// A table that is too wide for its terminal says above it what all rows have; in a pipe it is whole.
+/// A table that is too wide for its place says above it what all rows have.
 #[test]
-fn a_diff_fits_its_terminal() {
+fn a_diff_fits_its_place() {
     let folder = tempfile::tempdir().expect("a folder");
     let [a, b] = ["a.json", "b.json"].map(|name| folder.path().join(name).display().to_string());
     for (file, packets) in [(&a, "100"), (&b, "50")] {
@@ -103,25 +126,73 @@ fn a_diff_fits_its_terminal() {
         printed(None, &[&question[..], &["--packets", packets, "--json", file]].concat());
     }
     let words = ["diff", &a, &b, "--all"];
-    let piped = printed(None, &words);
-    assert!(piped.contains("6400kbit/9ms -> 200kbit/300ms  mbb       1  sack "), "{piped}");
-    let narrow = printed(Some(80), &words);
+    let whole = printed(Some(200), &words);
+    assert!(whole.contains("6400kbit/9ms -> 200kbit/300ms  mbb       1  sack "), "{whole}");
+    let narrow = printed(None, &words);
+    assert_eq!(narrow, printed(Some(80), &words), "a pipe has 80 columns");
     assert_fits(80, &words, &narrow);
     let shared = "All rows: handoff 6400kbit/9ms -> 200kbit/300ms, kind mbb, flows 1, scheme sack\n\
                   measure ";
     assert!(narrow.contains(shared), "{narrow}");
-    // Every measure that a pipe has.
+    // Every measure that a wide terminal has.
     let verdicts = [" beyond noise", " equal"];
     let rows = |text: &str| {
         text.lines().filter(|line| verdicts.iter().any(|verdict| line.ends_with(verdict))).count()
     };
-    assert!(rows(&piped) > 3 && rows(&narrow) == rows(&piped), "{narrow}");
-    let wide = printed(Some(200), &words);
-    assert!(wide.contains("6400kbit/9ms -> 200kbit/300ms  mbb"), "{wide}");
+    assert!(rows(&whole) > 3 && rows(&narrow) == rows(&whole), "{narrow}");
     let legend = |text: &str| text.lines().skip_while(|line| !line.starts_with("Beyond noise")).count();
-    assert!(legend(&wide) < legend(&piped), "{wide}");
+    assert!(legend(&whole) < legend(&narrow), "{whole}");
     let again = printed(Some(60), &["repeat", &a]);
     assert_fits(60, &["repeat"], &again);
+}
+
+/// Rows whose questions differ stand below them where a line has no room for both.
+#[test]
+fn a_diff_of_several_questions_fits_its_place() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [a, b] = ["a.json", "b.json"].map(|name| folder.path().join(name).display().to_string());
+    for (file, schemes) in [(&a, "sack,etcp-v1"), (&b, "sack,etcp")] {
+        let question = "compare 6400kbit/9ms 200kbit/300ms --both-ways --kind mbb,bbm --at 1s..10s/0.5s";
+        let question: Vec<&str> = question.split(' ').collect();
+        let stack = if file == &a { "rfc" } else { "ns2-sack1" };
+        let more = ["--stack", stack, "--schemes", schemes, "--json", file];
+        printed(None, &[&question[..], &more].concat());
+    }
+    let words = ["diff", &a, &b, "--all"];
+    let verdicts = [" beyond noise", " equal", " within noise", " noise unknown"];
+    let rows = |text: &str| -> Vec<String> {
+        let rows = text.lines().filter(|line| verdicts.iter().any(|verdict| line.ends_with(verdict)));
+        let values =
+            |line: &str| line.split("  ").filter(|part| !part.is_empty()).map(String::from).collect();
+        let mut rows: Vec<String> = rows
+            .map(|line| {
+                let values: Vec<String> = values(line);
+                // Measure, A, B, B / A, noise and verdict.
+                values[values.len() - 6..].iter().map(|value| value.trim()).collect::<Vec<_>>().join(" ")
+            })
+            .collect();
+        rows.sort();
+        rows
+    };
+    let whole = rows(&printed(Some(200), &words));
+    assert!(whole.len() > 40, "{whole:?}");
+    for width in [None, Some(80), Some(90)] {
+        let narrow = printed(width, &words);
+        assert_fits(width.unwrap_or(80).into(), &words, &narrow);
+        assert_eq!(rows(&narrow), whole, "{width:?}: {narrow}");
+        let head = "\n200kbit/300ms -> 6400kbit/9ms, bbm 1 s\nmeasure ";
+        assert_eq!(narrow.matches(head).count(), 1, "{width:?}: {narrow}");
+    }
+}
+
+#[test]
+fn models_fit() {
+    for words in ["model tcp-ho", "model lcfd", "model lcfd --figure 3", "model tcp-ho --b 58 --c 8"] {
+        let words: Vec<&str> = words.split(' ').collect();
+        for width in [None, Some(80), Some(120)] {
+            assert_fits(width.unwrap_or(80).into(), &words, &printed(width, &words));
+        }
+    }
 }
 
 #[test]
@@ -142,7 +213,21 @@ fn help_fits() {
 #[cfg(feature = "live")]
 #[test]
 fn reports_about_a_machine_fit() {
-    assert_fits(80, &["doctor"], &printed(None, &["doctor"]));
+    let told: serde_json::Value =
+        serde_json::from_str(&printed(None, &["doctor", "--json", "-"])).expect("JSON");
+    for width in [None, Some(80), Some(100), Some(120)] {
+        let text = printed(width, &["doctor"]);
+        assert_fits(width.unwrap_or(80).into(), &["doctor"], &text);
+        // What was found can be copied: no word is cut.
+        for word in told["features"].as_array().expect("a list").iter().flat_map(|feature| {
+            ["name", "found", "needed_for", "without"]
+                .map(|field| feature[field].as_str().expect("text").to_string())
+        }) {
+            for word in word.split_whitespace() {
+                assert!(text.contains(word), "{width:?}: {word}: {text}");
+            }
+        }
+    }
 }
 
 /// A terminal says how wide it is; rows do not break in two.

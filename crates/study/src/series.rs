@@ -8,6 +8,9 @@ use segue_world::{Kind, Nanos, NoticeMode, Routers, SECOND, Series};
 const MOST: u32 = 1000;
 /// Longest time between two.
 const LONGEST: Nanos = 3600 * SECOND;
+/// Least time that a link carries between two: handoffs that follow one another faster would overlap. Single access points
+/// that know the mobile's keys need some 10 ms for theirs (IEEE 802.11r, four frames).
+const SHORTEST: Nanos = SECOND / 100;
 
 fn refused(what: &'static str, problem: String) -> RequestError {
     RequestError::List { what, problem }
@@ -46,7 +49,7 @@ fn time(word: &str) -> Result<Nanos, RequestError> {
     })
 }
 
-/// A handoff is over before the next begins; routers that hold packets and neighbours know one handoff.
+/// A handoff is over, and its link has carried, before the next begins; routers that hold packets and neighbours know one handoff.
 pub(crate) fn check(
     series: Series,
     kinds: &[Kind],
@@ -59,14 +62,20 @@ pub(crate) fn check(
         return Ok(());
     }
     let longest = kinds.iter().map(|kind| kind.disconnection()).max().unwrap_or(0);
-    if series.every <= longest {
+    let least = longest + SHORTEST;
+    if series.every < least {
         let seconds = |time: Nanos| time as f64 / SECOND as f64;
+        let without = match longest {
+            0 => "one that needs a link for".into(),
+            _ => format!("one that is without a link for {} s and then needs one for", seconds(longest)),
+        };
         return Err(refused(
             "--every",
             format!(
-                "the next handoff begins {} s after one that is without a link for {} s; expected a longer time",
+                "the next handoff begins {} s after {without} {} s; expected at least {} s",
                 seconds(series.every),
-                seconds(longest)
+                seconds(SHORTEST),
+                seconds(least)
             ),
         ));
     }

@@ -24,6 +24,14 @@ pub enum TraceError {
         /// The form that was expected.
         expected: &'static str,
     },
+    /// An empty line before the last value, which mahimahi refuses, too (`link_queue.cc`).
+    #[error("line {line} is empty; expected {expected}")]
+    Hole {
+        /// Line, from 1.
+        line: usize,
+        /// The form that was expected.
+        expected: &'static str,
+    },
     /// Time runs backwards.
     #[error("line {line}: {value} ms comes after {before} ms; time stamps must not decrease")]
     Unsorted {
@@ -49,6 +57,11 @@ pub enum TraceError {
     },
 }
 
+/// Lines up to the last that holds something, without what surrounds them.
+fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.trim_end().lines().map(str::trim).enumerate()
+}
+
 /// Capacity of a measured link: instants at which 1500 bytes may leave, repeated at its end.
 ///
 /// Source: the packet-delivery traces of mahimahi, one millisecond time stamp per opportunity.
@@ -67,10 +80,9 @@ impl CapacityTrace {
     /// Reads the text of a trace file; `start` is the trace time at simulated time zero.
     pub fn parse(text: &str, start: Nanos) -> Result<Self, TraceError> {
         let mut stamps: Vec<u32> = Vec::new();
-        for (index, raw) in text.lines().enumerate() {
-            let word = raw.trim();
+        for (index, word) in lines(text) {
             if word.is_empty() {
-                continue;
+                return Err(TraceError::Hole { line: index + 1, expected: "a time stamp in whole ms" });
             }
             let value: u64 = word.parse().map_err(|_| TraceError::NotANumber {
                 line: index + 1,
@@ -164,10 +176,9 @@ impl DelayTrace {
     /// trace time at simulated time zero.
     pub fn parse(text: &str, start: Nanos) -> Result<Self, TraceError> {
         let mut delays = Vec::new();
-        for (index, raw) in text.lines().enumerate() {
-            let word = raw.trim();
+        for (index, word) in lines(text) {
             if word.is_empty() {
-                continue;
+                return Err(TraceError::Hole { line: index + 1, expected: "a delay in ms" });
             }
             let value: f64 = word.parse().map_err(|_| TraceError::NotANumber {
                 line: index + 1,
@@ -254,6 +265,10 @@ mod tests {
     fn bad_traces_say_where() {
         assert_eq!(CapacityTrace::parse("\n", 0), Err(TraceError::Empty));
         assert_eq!(CapacityTrace::parse("0\n", 0), Err(TraceError::NoDuration));
+        assert!(matches!(CapacityTrace::parse("1\n\n5\n", 0), Err(TraceError::Hole { line: 2, .. })));
+        assert!(matches!(DelayTrace::parse("20\n \n5\n", 0), Err(TraceError::Hole { line: 2, .. })));
+        // Blank lines at the end are none.
+        assert_eq!(CapacityTrace::parse("1\n5\n\n \n", 0), CapacityTrace::parse("1\n5\n", 0));
         assert!(matches!(CapacityTrace::parse("1\nx\n", 0), Err(TraceError::NotANumber { line: 2, .. })));
         assert!(matches!(
             CapacityTrace::parse("5\n3\n", 0),

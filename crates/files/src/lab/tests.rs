@@ -21,6 +21,19 @@ fn links_are_enough() {
     assert_eq!((plan.program, plan.ip, plan.seed, plan.old.queue), (Program::Iperf3, Ip::V4, 1, 10));
 }
 
+/// Its senders ask for no ECN, so that nothing can be marked.
+#[test]
+fn links_that_mark_are_refused() {
+    let text = LINKS.replace("300ms", "300ms,queue=codel,ecn");
+    let parsed = LabFile::parse(&text, "p.toml").and_then(|file| file.plan(None));
+    let error = parsed.expect_err("no sender understands marks").to_string();
+    let said =
+        "`ecn` marks packets, but the laboratory's senders do not use ECN; expected the link without it";
+    assert!(error.contains("line 2, column 7") && error.contains(said), "{error}");
+    let text = LINKS.replace("300ms", "300ms,queue=codel");
+    assert!(LabFile::parse(&text, "p.toml").and_then(|file| file.plan(None)).is_ok());
+}
+
 #[test]
 fn every_key_is_heard() {
     let plan = plan(

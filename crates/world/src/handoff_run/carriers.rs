@@ -166,6 +166,15 @@ impl<W: HostObserver> Completed<W> {
         if self.fork.experiment.is_upward() { 0 } else { WIRED_DELAY }
     }
 
+    /// The least time of an ACK from the receiver to where ways part: none at the mobile, a wired hop from a server to R.
+    fn before_fork(&self) -> Nanos {
+        let experiment = &self.fork.experiment;
+        if !experiment.is_upward() {
+            return 0;
+        }
+        Rate::new(experiment.fixed_hops().wired).time(ACK_BYTES) + WIRED_DELAY
+    }
+
     /// What can come to an access link that takes new packets until `until`. Lines from several servers meet at the
     /// router; what comes by all of them until then has left it so much later.
     fn closing(&self, link: usize, until: Nanos) -> Closing {
@@ -179,13 +188,15 @@ impl<W: HostObserver> Completed<W> {
         Closing { at, room: self.room(link), entries: open / each + 2 }
     }
 
-    /// When an ACK can be with the sender that the receiver can send at `at`, or later over a link that opens later.
+    /// When an ACK can be with the sender that the receiver can send at `at`, or later over a link that opens later:
+    /// the link is the one that carries when the ACK comes to where the ways part.
     pub(super) fn acknowledged(&self, at: Nanos) -> Nanos {
+        let before = self.before_fork();
         let over = |link: usize| {
             let open = self.open()[link]?;
-            let leaves = at.max(open.from);
-            let in_time = open.until.is_none_or(|until| leaves <= until);
-            in_time.then(|| self.acknowledged_over(link, leaves))
+            let parts = (at + before).max(open.from);
+            let in_time = open.until.is_none_or(|until| parts <= until);
+            in_time.then(|| self.acknowledged_over(link, parts - before))
         };
         [OLD, NEW].into_iter().filter_map(over).min().unwrap_or(Nanos::MAX)
     }

@@ -174,6 +174,36 @@ fn two_links_halve_the_bound() {
     assert_eq!(back, 242 * MS + 74 * 2_400_000 + 10 * MS + 24_000 + 640 + 64_000 + 10 * MS + 2 * 2_003_200);
 }
 
+/// Where the two ways part, a router sends an ACK over the link that carries by then, not over the one that carried
+/// when the server sent it. The packet takes 12 ms, 10 ms and twice 2.12 ms, and is at the server after 26.24 ms. Its
+/// ACK is at the router 2.0032 ms later, after the return at 27 ms. On the old link it takes 2.0032 ms, 64 us and 10 ms,
+/// and 640 ns on the last hop.
+#[test]
+fn an_ack_goes_back_over_the_link_that_carries_when_it_is_at_the_router() {
+    let traffic = Some(Traffic { upload: true, ..Traffic::default() });
+    let e = Experiment {
+        kind: Kind::PingPong(27 * MS),
+        traffic: traffic.clone(),
+        packets: 2, // the first is the SYN's number
+        ..experiment("5mbit/10ms", "1mbit/10ms")
+    };
+    let bound = run(&e, 0, &scheme("sack")).bound;
+    assert_eq!(bound, 26_240_000 + 2 * 2_003_200 + 64_000 + 10 * MS + 640);
+
+    // A run that does this.
+    let e = Experiment {
+        kind: Kind::PingPong(32 * MS),
+        traffic,
+        flows: 2,
+        definition: Definition::AfterAck,
+        stack: StackProfile::named("ns2-newreno").expect("a stack"),
+        ..experiment("42366kbit/129ms", "200kbit/146ms")
+    };
+    let record = run(&e, 2_487 * MS, &scheme("sack"));
+    let transfer = record.transfer.expect("an end");
+    assert!(transfer >= record.bound, "{transfer} beats {}", record.bound);
+}
+
 /// Words of links, most of them none.
 fn any_link() -> impl Strategy<Value = String> {
     let words = prop::sample::select(vec![

@@ -6,6 +6,10 @@ bytes of the least of them in the 30 s after completion. It is what they receive
 
     python3 examples/near_neighbours.py
     python3 examples/near_neighbours.py --stack ns2-sack1 --at 8.3s
+    python3 examples/near_neighbours.py --scheme etcp-v1 --at 8.3s
+    python3 examples/near_neighbours.py --scheme sack --at 8.4s --same-at 8.3s
+
+The last one compares their own kind with itself 0.1 s earlier: what it misses, chance misses.
 """
 
 import argparse
@@ -46,24 +50,31 @@ def main() -> None:
     stack = "the stack of `near`; on linux-6.12 with the control of the others"
     parser.add_argument("--stack", default="linux-6.12", help=stack)
     parser.add_argument("--set", action="append", default=[], help="a setting of `near`, such as enact=paper")
+    parser.add_argument("--scheme", default="near", help="what the mobile's flows are in place of `near`")
+    parser.add_argument("--same-at", help="when it begins for flows of their own kind; as often as --at")
     parser.add_argument("--at", default="8.3s,11.7s", help="when the handoff begins, several separated by commas")
     args = parser.parse_args()
-    cases = list(itertools.product(PAIRS, args.at.split(","), CONTROLS, [1, 3]))
+    moments = args.at.split(",")
+    earlier = args.same_at.split(",") if args.same_at else moments
+    if len(earlier) != len(moments):
+        parser.error(f"--same-at has {len(earlier)} times; expected {len(moments)}, as --at has")
+    cases = list(itertools.product(PAIRS, zip(moments, earlier), CONTROLS, [1, 3]))
 
-    def kept(case: tuple[tuple[str, str], str, str, int]) -> list[tuple[str, str, int, int, float]]:
-        pair, at, control, untold = case
+    def kept(case: tuple[tuple[str, str], tuple[str, str], str, int]) -> list[tuple[str, str, int, int, float]]:
+        pair, times, control, untold = case
         neighbours = f"{untold} {control} 30s"
         own = ["--cc", control] if args.stack.startswith("linux-") else []
-        near = ["--stack", args.stack, *own, "--schemes", "near"]
+        near = ["--stack", args.stack, *own, "--schemes", args.scheme]
         near += [word for setting in args.set for word in ("--set", setting)]
         same = ["--stack", "linux-6.12", "--cc", control, "--schemes", "sack"]
-        beside, before = (least(args.segue, pair, at, neighbours, sender) for sender in (near, same))
+        senders = zip(times, (near, same))
+        beside, before = (least(args.segue, pair, at, neighbours, sender) for at, sender in senders)
         ratios = {case: beside[case] / max(1.0, before[case]) for case in beside}
         return [(control, kind, flows, untold, ratio) for (kind, flows), ratio in ratios.items()]
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         rows = [row for rows in pool.map(kept, cases) for row in rows]
-    print("| beside near | cases | median | 10th percentile | least | 0.8 or more |\n|---|---|---|---|---|---|")
+    print(f"| beside {args.scheme} | cases | median | 10th percentile | least | 0.8 or more |\n|---|---|---|---|---|---|")
 
     def line(name: str, ratios: list[float]) -> None:
         tenth = sorted(ratios)[len(ratios) // 10]

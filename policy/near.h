@@ -17,6 +17,7 @@
 #define SEGUE_NEAR_LEAST_RTO_NS 200000000u
 #define SEGUE_NEAR_BEYOND_LIMIT_NS 10000000000ull
 #define SEGUE_NEAR_OWN_LIMIT 65535u
+#define SEGUE_NEAR_LEAST_QUEUE 2u /* packets that are no sign of others */
 #define SEGUE_NEAR_MOST_STEPS 16u /* 35 times the rate that was told */
 #define SEGUE_NEAR_TRAIN 6u /* packets at double speed: no more than three wait */
 #define SEGUE_NEAR_TRAIN_STEPS 3u /* 1.95 times */
@@ -226,11 +227,14 @@ static inline u32 segue_near_is_shared(const struct segue_near *near, u64 least_
 }
 
 /* 8.5: the longest round trip of a flow that has the link with these alone, whose slots are its
- * own. What lies beyond the old link (2.1) may be more by half a packet's time there: the least
- * round trip may have been that of a SYN. */
+ * own. They do not know each other's phases, so that each may have a packet waiting, and all
+ * together never send slower than the link. What lies beyond the old link (2.1) may be more by
+ * half a packet's time there: the least round trip may have been that of a SYN. */
 static inline u64 segue_near_alone_ns(const struct segue_near *near, u32 flows)
 {
-	return near->rtt_ns + near->old_slot_ns + 2 * near->slot_ns / segue_max(1, flows);
+	const u64 waiting = segue_max(SEGUE_NEAR_LEAST_QUEUE, flows);
+
+	return near->rtt_ns + near->old_slot_ns + waiting * near->slot_ns / segue_max(1, flows);
 }
 
 /* 7.2: a flow's part of the path in whole packets, from which its own control goes on. */

@@ -408,13 +408,15 @@ pub fn near_flow() -> Vec<(NearEvent, NearAnswer)> {
         (send(100, 0, 10_039), lasts(0, 6400)),
         (send(100, 0, 10_058), lasts(0, 6400)),
         (send(100, 0, 10_059), over),
-        // A quarter of the slots; 19.94 / 7.5. A question would have two packets, which is none. Two slots of the link show
-        // others here, too, and eight slots of the flow are a round.
+        // A quarter of the slots; 19.94 / 7.5. A question would have two packets, which is none. Eight slots of the flow
+        // are a round. One packet of each of the four may wait: 19.94 + 1.875 of the old link + 4 * 1.875 = 29.315 ms.
         (Hears(four(bbm("6400/9", "6400/9")), 12), Claims([3, 3])),
         (send(100, 0, 0), lasts(12, 1600)),
         (NewAck(112), Nothing),
-        (send(112, 0, 60), lasts(0, 1600)),
-        (measured(112, 61, 25_566), shared),
+        (measured(112, 60, 29_315), lasts(1, 1600)),
+        (measured(112, 61, 40_000), lasts(0, 1600)),
+        (measured(112, 120, 29_316), lasts(1, 1600)),
+        (measured(112, 122, 40_000), shared),
         // 2 * 300 + 62.08 ms hold 11.03 slots of 60 ms. ACKs were on the old link for 9.065 ms, in which it delivers
         // 4.8 packets: five at most of the twenty are new. Those that follow come over the new link, behind the notice.
         // All are waited for for 2 * 662.08 + 12 * 60 + 200 ms and 20 * (60 + 1.875) ms: 3481.7 ms.
@@ -496,8 +498,8 @@ pub fn near_question() -> Vec<(NearEvent, NearAnswer)> {
         [(between.0, lasts(1, 2133)), (third(20_000), lasts(0, 2133)), (leaves(13, 46_000), lasts(0, 4266))];
     // A packet of before comes over the old link when the first has: its round trip is no sign.
     let older = [(hears(0, 300_000, 19_940), lasts(1, 2133)), (third(20_876), lasts(0, 2133))];
-    // The queue of others drains while those leave: more than 25.565 ms.
-    let queue = [(hears(0, 30_000, 30_000), lasts(1, 2133)), (third(25_566), lasts(1, 2133))];
+    // The queue of others drains while those leave: more than 19.94 + 1.875 + 3 * 1.875 = 27.44 ms.
+    let queue = [(hears(0, 30_000, 30_000), lasts(1, 2133)), (third(27_441), lasts(1, 2133))];
     let of_three =
         [&three[..], &no_3, &three, &yes_3, &three, &late, &three, &older, &three, &queue].concat();
     [&asked[..], &no, &asked, &yes, &asked, &again, &alone.concat(), &of_three].concat()

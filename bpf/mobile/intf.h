@@ -122,7 +122,7 @@ struct segue_sent {
 	u32 mark; /* sk_mark: it may choose the route */
 	u16 window; /* the socket's own, as it stands in the header, host byte order */
 	u16 stamped; /* there are time stamps */
-	u32 pad;
+	u32 negotiated; /* its peer has: `packets` is all that is kept */
 };
 
 /* A connection that this host forwards, by what its near end has sent: element of the map `forwarded`. */
@@ -163,6 +163,8 @@ struct segue_waiting {
 	u16 stamped; /* time stamps have been negotiated */
 	u16 closed; /* the peer was told a window of zero last */
 	u16 resumes; /* it may be helped after an outage */
+	u32 negotiated; /* its peer is sent notices; no ACK numbers but `ack` */
+	u32 packets; /* data packets that have come, of these connections */
 };
 
 #endif

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * resume.h - connections whose peer runs nothing of ours: what the agent must know to have
- * the peer send again after an outage, and to bound their windows (window.h).
+ * the peer send again after an outage, and to bound their windows (window.h). And those whose
+ * peer has negotiated, which a notice has send again: what the agent must know to see that
+ * something comes.
  *
  *     mobile_echo      remembers the last ACK numbers of each connection. An ICMP message
  *                      moves the peer's timer only if it quotes the first segment that the
@@ -92,6 +94,16 @@ static __always_inline void remember_header(struct segue_sent *known, struct __s
 			known->sacked = tp->selective_acks[i].end_seq;
 }
 
+/* A segment of a connection that is sent notices leaves: whether something has come on it since mobile_waiting has
+ * listed it. */
+static __always_inline void watch(const struct segment *segment, struct tcp_sock *tp)
+{
+	struct segue_sent *known = bpf_map_lookup_elem(&sent, &segment->flow);
+
+	if (known)
+		known->packets = tp->data_segs_in;
+}
+
 /* A segment of an established connection leaves. */
 static __always_inline void on_segment(struct __sk_buff *skb, const struct segment *segment,
 				       const struct segue_others *treated, struct tcp_sock *tp)
@@ -148,14 +160,17 @@ int mobile_echo(struct __sk_buff *skb)
 	treated = treatment(segment.flow.remote);
 	if (!treated)
 		return TC_ACT_UNSPEC;
+	tp = bpf_skc_to_tcp_sock(full);
+	if (!tp)
+		return TC_ACT_UNSPEC;
 	connection = bpf_sk_storage_get(&connections, full, 0, 0);
 	if (connection && connection->negotiated) {
-		/* who has negotiated is sent notices, and needs nothing else */
+		/* who has negotiated is sent notices, which tell of windows */
 		withhold_stamp(skb, &segment, connection, treated->stale);
+		watch(&segment, tp);
 		return TC_ACT_UNSPEC;
 	}
-	tp = bpf_skc_to_tcp_sock(full);
-	if (full->state != TCP_ESTABLISHED || !tp || !(treated->resume || treated->window || treated->freeze))
+	if (full->state != TCP_ESTABLISHED || !(treated->resume || treated->window || treated->freeze))
 		return TC_ACT_UNSPEC;
 	on_segment(skb, &segment, treated, tp);
 	if (is_frozen(treated, skb->ifindex))
@@ -170,13 +185,23 @@ int mobile_echo(struct __sk_buff *skb)
  * the peer has nothing under way. */
 static __always_inline u32 may_wait(struct tcp_sock *tp)
 {
-	const struct connection *connection;
+	return tp->inet_conn.icsk_inet.sk.__sk_common.skc_state == TCP_ESTABLISHED &&
+	       tp->bytes_received && window_of(tp);
+}
 
-	if (tp->inet_conn.icsk_inet.sk.__sk_common.skc_state != TCP_ESTABLISHED ||
-	    !tp->bytes_received || !window_of(tp))
-		return 0;
-	connection = bpf_sk_storage_get(&connections, tp, 0, 0);
-	return !connection || !connection->negotiated;
+static __always_inline u32 has_negotiated(struct tcp_sock *tp)
+{
+	const struct connection *connection = bpf_sk_storage_get(&connections, tp, 0, 0);
+
+	return connection && connection->negotiated;
+}
+
+/* A connection that is sent a notice is watched from now on. */
+static __always_inline void begin_to_watch(const struct segue_tuple *tuple, struct tcp_sock *tp)
+{
+	struct segue_sent first = { .packets = tp->data_segs_in, .negotiated = 1 };
+
+	bpf_map_update_elem(&sent, tuple, &first, BPF_ANY);
 }
 
 SEC("iter/tcp")
@@ -197,19 +222,29 @@ int mobile_waiting(struct bpf_iter__tcp *context)
 	if (!tp || !segue_in_scope(&tp->inet_conn.icsk_inet.sk.__sk_common) || !may_wait(tp))
 		return 0;
 	segue_tuple_of(&tp->inet_conn.icsk_inet.sk.__sk_common, &waiting.tuple);
-	known = bpf_map_lookup_elem(&sent, &waiting.tuple);
 	treated = treatment(waiting.tuple.remote);
-	if (!known || !treated || !(busy(tp, order) || known->closed))
+	if (!treated)
 		return 0;
 	waiting.resumes = treated->resume != 0;
-	/* the agent's own ACK tells it now */
-	if (is_frozen(treated, known->device))
-		known->closed = 1;
-	waiting.closed = known->closed;
-	if (!waiting.resumes && !waiting.closed)
-		return 0;
-	__builtin_memcpy(waiting.acks, known->acks, sizeof(waiting.acks));
-	waiting.known = known->known;
+	waiting.negotiated = has_negotiated(tp);
+	if (waiting.negotiated) {
+		if (!waiting.resumes || !busy(tp, order))
+			return 0;
+		waiting.packets = tp->data_segs_in;
+		begin_to_watch(&waiting.tuple, tp);
+	} else {
+		known = bpf_map_lookup_elem(&sent, &waiting.tuple);
+		if (!known || !(busy(tp, order) || known->closed))
+			return 0;
+		/* the agent's own ACK tells it now */
+		if (is_frozen(treated, known->device))
+			known->closed = 1;
+		waiting.closed = known->closed;
+		if (!waiting.resumes && !waiting.closed)
+			return 0;
+		__builtin_memcpy(waiting.acks, known->acks, sizeof(waiting.acks));
+		waiting.known = known->known;
+	}
 	waiting.seq = tp->snd_nxt;
 	waiting.ack = tp->rcv_nxt;
 	waiting.tsval = time_stamp(tp);

@@ -3,6 +3,7 @@
 use super::round::Round;
 use ipnet::IpNet;
 use segue_kernel::mobile::{Notice, Scope};
+use segue_mobile::notices::Pace;
 use segue_policy::{Link, Notice as Handoff};
 
 /// Work to do.
@@ -13,7 +14,7 @@ pub enum Order {
     /// A round begins: whom it is for, what they are told; and, of a completed handoff from a link that is known, what
     /// the policy of this host's own flows is (N is still to be counted).
     Begin(Notice, Vec<Scope>, Option<Handoff>),
-    /// The link is back after an outage: connections whose peers have not negotiated may wait.
+    /// The link is back after an outage: connections may wait.
     Resume(Outage),
     /// A handoff from a link that is known: windows of connections whose peers have not negotiated may be too wide.
     Moved(Moved),
@@ -38,6 +39,8 @@ pub struct Outage {
     pub up_kbps: u32,
     /// The links towards this host, before and now; none: the one before is not known.
     pub links: Option<[Link; 2]>,
+    /// How fast its connections are told.
+    pub pace: Pace,
 }
 
 /// A handoff that has completed.

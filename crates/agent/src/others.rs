@@ -1,6 +1,7 @@
 //! Peers that run nothing of ours: after an outage the agent has their connections go on ([`segue_mobile::resume`]),
 //! through the programs of [`segue_kernel::mobile`]. On a slower link it bounds their windows ([`super::windows`]), and
-//! before a foreseen break it closes them ([`super::freezes`]).
+//! before a foreseen break it closes them ([`super::freezes`]). Peers that have negotiated hear notices; after an outage
+//! they are reminded, where that brings nothing.
 
 use super::Error;
 use super::event::Event;
@@ -45,6 +46,11 @@ pub struct OthersStatus {
     pub acks: u64,
     /// ACKs of a single octet, after which a peer begins anew.
     pub octets: u64,
+    /// Connections whose peers have negotiated, and that were sent ICMP messages because a notice brought nothing;
+    /// each time.
+    pub reminded: u64,
+    /// Those messages, and an ACK at the end of each.
+    pub reminders: u64,
     /// Packets that this host could not send.
     pub unsent: u64,
     /// Segments whose stamp was from before an outage, and was not echoed.
@@ -104,7 +110,12 @@ const CLOSED_SINCE: u64 = 2_000_000_000;
 fn flow(waiting: Waiting, access: u64, links: Option<[Link; 2]>) -> Flow<Waiting> {
     let rtt = waiting.rtt.map(|rtt| u64::try_from(rtt.as_nanos()).unwrap_or(0));
     let (acks, round_trip) = (waiting.acks.len(), rtt.unwrap_or(0).max(access));
-    Flow { acks, round_trip, closed: waiting.closed, anew: anew(rtt, links), waiting }
+    Flow { acks, round_trip, closed: waiting.closed, anew: anew(rtt, links), told: None, waiting }
+}
+
+/// One whose peer has negotiated, and whose notice has left `told` ns after the link is back.
+fn told_flow(waiting: Waiting, access: u64, told: u64) -> Flow<Waiting> {
+    Flow { told: Some(told), ..flow(waiting, access, None) }
 }
 
 /// Whether a peer had better begin anew. `rtt`: of the old path, ns; where it is not known, as on a router, the peer's
@@ -344,6 +355,8 @@ impl Others {
             let forwarded = mobile.forwarded_waiting(since).unwrap_or_else(cannot);
             waiting.extend(forwarded.into_iter().filter(|flow| outage.watch.contains(&flow.remote().ip())));
         }
+        let (negotiated, waiting): (Vec<_>, Vec<_>) =
+            waiting.into_iter().partition(|waiting| waiting.negotiated);
         // Peers that are to have no help still must be told of an open window.
         let (waiting, only_closed): (Vec<_>, Vec<_>) =
             waiting.into_iter().partition(|waiting| waiting.resumes);
@@ -351,7 +364,11 @@ impl Others {
         self.counts.opened += waiting.iter().filter(|waiting| waiting.closed).count() as u64;
         let access = 2 * u64::from(outage.delay_us) * 1000;
         let flows = waiting.into_iter().map(|waiting| flow(waiting, access, outage.links));
-        let helped = self.resumes.begin(now, outage.watch, outage.length, outage.up_kbps, flows);
+        // The kernel's list has an order of its own: none is taken to be told before the last.
+        let told = outage.pace.clone().time_of(u32::try_from(negotiated.len()).unwrap_or(u32::MAX));
+        let flows = flows.chain(negotiated.into_iter().map(|waiting| told_flow(waiting, access, told)));
+        self.resumes.begin(now, outage.watch, outage.length, outage.up_kbps, flows);
+        let helped = found.min(MOST);
         self.counts.helped += helped as u64;
         self.tell_open(now, &outage.watch, outage.up_kbps, only_closed);
         if found > 0 {
@@ -400,7 +417,7 @@ impl Others {
         while let Some(watch) = self.freezes.due(now) {
             self.open(now, &watch, links, mobile);
         }
-        while let Some(Due { id, waiting, says, last }) = self.resumes.next(now) {
+        while let Some(Due { id, waiting, says, begins, last }) = self.resumes.next(now) {
             let progress = mobile.progress(waiting).unwrap_or(Progress::Gone);
             if progress == Progress::None {
                 if waiting.forwarded {
@@ -415,17 +432,20 @@ impl Others {
                     };
                     match (sent, say) {
                         (Err(_), _) => self.counts.unsent += 1,
+                        (Ok(()), _) if waiting.negotiated => self.counts.reminders += 1,
                         (Ok(()), Say::Ack) => self.counts.acks += 1,
                         (Ok(()), Say::Octet(_)) => self.counts.octets += 1,
                         (Ok(()), _) => self.counts.messages += 1,
                     }
                 }
             }
-            self.counts.resumed += u64::from(progress == Progress::Resumed);
+            self.counts.reminded += u64::from(waiting.negotiated && begins && progress == Progress::None);
+            self.counts.resumed += u64::from(!waiting.negotiated && progress == Progress::Resumed);
             if progress != Progress::None || last {
                 self.resumes.end(id);
                 if self.resumes.is_empty() {
-                    let OthersStatus { helped, resumed, messages, acks, octets, unsent, .. } = self.counts;
+                    let OthersStatus { helped, resumed, messages, acks, octets, unsent, reminded, .. } =
+                        self.counts;
                     tracing::info!(
                         helped,
                         resumed,
@@ -433,7 +453,8 @@ impl Others {
                         acks,
                         octets,
                         unsent,
-                        "connections whose peers have not negotiated have been helped, since the start"
+                        reminded,
+                        "connections have been helped, since the start"
                     );
                 }
             }

@@ -383,7 +383,7 @@ impl Rounds {
         if kind == ReportType::Completed && pending.disconnected {
             pace = pace.after_outage(estimate.rate_kbps);
         }
-        self.running = Some(Running { watched: index, round, began: now, next: now, pace });
+        self.running = Some(Running { watched: index, round, began: now, next: now, pace: pace.clone() });
         self.orders.push_back(Order::Begin(notice, scope, own));
         if kind == ReportType::Completed && pending.disconnected {
             self.orders.push_back(Order::Resume(Outage {
@@ -393,6 +393,7 @@ impl Rounds {
                 delay_us: estimate.delay_us,
                 up_kbps: estimate.up_kbps,
                 links: before.map(|(old, _)| [old, estimate.link()]),
+                pace,
             }));
         }
         if let Some((old, old_device)) = before {

@@ -440,7 +440,7 @@ fn help(flow: u16, act: &Act) -> LineEvent<'static> {
         }
         Act::NotEchoed { ack: of } => ack = Some(of),
         Act::Bounded { window: packets, .. } => window = Some(packets),
-        Act::Resumed | Act::LeftAlone | Act::Unbounded => {}
+        Act::Resumed | Act::Answered | Act::LeftAlone | Act::Unbounded => {}
     }
     LineEvent::Help { flow, act: act.name(), seq, ack, window, lost, heeded, rule: act.rule() }
 }

@@ -54,6 +54,8 @@ pub enum Act {
     },
     /// New data in order have been acknowledged: nothing more is sent.
     Resumed,
+    /// Data have come from a sender that was reminded of its notice: nothing more is sent.
+    Answered,
     /// Nothing new has come, and nothing more is sent.
     LeftAlone,
     /// The connection's window is bounded, in packets.
@@ -93,6 +95,7 @@ impl std::fmt::Display for Act {
                 write!(f, "does not echo a stamp from before the outage with ACK {ack}")
             }
             Self::Resumed => write!(f, "has acknowledged new data: the sender has resumed"),
+            Self::Answered => write!(f, "has received data: the sender needs no more reminders"),
             Self::LeftAlone => write!(f, "has said all, and nothing new has come"),
             Self::Bounded { window, raised: false } => write!(f, "bounds its window to {window}"),
             Self::Bounded { window, raised: true } => {
@@ -117,6 +120,7 @@ impl Act {
             Self::Octet { .. } => "octet",
             Self::NotEchoed { .. } => "not_echoed",
             Self::Resumed => "resumed",
+            Self::Answered => "answered",
             Self::LeftAlone => "left_alone",
             Self::Bounded { .. } => "bounded",
             Self::Unbounded => "unbounded",
@@ -133,6 +137,7 @@ impl Act {
             Self::Octet { .. } => "mobile.md 1.3; RFC 5682",
             Self::NotEchoed { .. } => "mobile.md 1.1; RFC 7323",
             Self::Resumed => "mobile.md 1.6",
+            Self::Answered => "mobile.md 1.9",
             Self::LeftAlone => "mobile.md 1.5",
             Self::Bounded { raised: false, .. } => "mobile.md 2.1, 2.2",
             Self::Bounded { raised: true, .. } => "mobile.md 2.4",

@@ -77,6 +77,11 @@ pub struct StartRule {
     pub encoding: Encoding,
 }
 
+impl AloneRule {
+    /// No help but reminders of a notice (mobile.md, 1.9), which all of them have.
+    pub const NONE: Self = Self { resumes: false, bounds: false, lost: 0, queue: None };
+}
+
 impl StartRule {
     /// HO Start before a handoff that will last so long, where the next access router keeps `buffer` bytes.
     pub fn start(&self, disconnection: Nanos, buffer: u64) -> Start {

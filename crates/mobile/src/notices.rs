@@ -46,6 +46,19 @@ impl Pace {
         let packet = (PACKET_OCTETS * 8 * MS / u64::from(down_kbps.max(1))).clamp(*TICK.start(), *TICK.end());
         Self { singly: ONE_BY_ONE, apart: packet.max(self.tick / u64::from(self.budget)), ..self }
     }
+
+    /// When the last of so many connections is told, ns after the first one.
+    pub fn time_of(self, connections: u32) -> u64 {
+        let (mut told, mut at) = (0, 0);
+        for (budget, tick) in self {
+            told += u64::from(budget);
+            if told >= u64::from(connections) {
+                break;
+            }
+            at += tick;
+        }
+        at
+    }
 }
 
 /// How many connections the next pass tells, and how long the one after it waits, ns. There is always one more.
@@ -80,6 +93,14 @@ mod tests {
         let passes: Vec<_> = Pace::over(54_000, 2).after_outage(200).take(18).collect();
         assert_eq!(passes[..16], [(1, 50 * MS); 16]);
         assert_eq!(passes[16..], [(20, MS); 2], "27,000 bits in a millisecond");
+    }
+
+    /// As in the test before: 13.44 ms between the first 16; then two in 26.88 ms.
+    #[test]
+    fn the_last_of_many_is_told_after_all_before_it() {
+        let time_of = |connections| Pace::over(200, 2).after_outage(6400).time_of(connections);
+        assert_eq!([0, 1, 2, 16].map(time_of), [0, 0, 13_440_000, 15 * 13_440_000]);
+        assert_eq!([17, 18, 19].map(time_of), [16 * 13_440_000, 16 * 13_440_000, 18 * 13_440_000]);
     }
 
     /// The bench's router holds five packets and the one that it sends.

@@ -1,4 +1,4 @@
-//! When which connection is helped after an outage, whose peer runs nothing of ours.
+//! When which connection is helped after an outage.
 //!
 //! A peer that has heard nothing waits for a timer that has doubled with each expiry. Each message about the first
 //! octet that it knows no ACK for takes one doubling back, and it resends once the timer's time has passed (RFC
@@ -14,6 +14,9 @@
 //!   then further and further apart, no more than take back the doublings of the outage and two.
 //! * A peer that was told a window of zero before a foreseen break ([`Flow::closed`]) gets the last ACK first: it has
 //!   nothing under way that a message could be about, and waits for a window.
+//! * A peer that has negotiated is told of the handoff by a notice, which says more than these packets ([`Flow::told`]).
+//!   What it sends then may be lost. So single messages follow if nothing at all comes, but two round trips after its
+//!   notice: a timer that a message brings forward costs it the window of the notice.
 //! * At the end an ACK, which clears the error that a peer's program might ask for (RFC 1122, 4.2.3.9).
 //!
 //! New data in order ends all of it. Connections have their turns so that half of the uplink is enough.
@@ -71,6 +74,8 @@ pub struct Flow<W> {
     pub closed: bool,
     /// Its peer had better begin anew ([`begins_anew`]).
     pub anew: bool,
+    /// Its peer has negotiated, and its notice has left so long after the link is back, ns.
+    pub told: Option<u64>,
 }
 
 /// Whether a peer had better begin anew than take its timeouts back, after an outage between these paths. F-RTO takes
@@ -92,6 +97,8 @@ pub struct Due<'a, W> {
     pub waiting: &'a W,
     /// In this order.
     pub says: Vec<Say>,
+    /// They are the first.
+    pub begins: bool,
     /// Nothing follows.
     pub last: bool,
 }
@@ -156,17 +163,15 @@ impl<K: Clone + PartialEq, W> Resumes<K, W> {
     ) -> usize {
         self.stop(&watch);
         let before = self.all.len();
+        let most = doublings(outage) + 2;
         for flow in flows.into_iter().take(MOST) {
             self.ids += 1;
-            self.all.push(Helped {
-                id: self.ids,
-                watch: watch.clone(),
-                flow,
-                stage: Stage::All(0),
-                singles: (doublings(outage) + 2).saturating_sub(COPIES).max(1),
-                due: now,
-                packet: time_of(up_kbps),
-            });
+            let (stage, singles, due) = match flow.told {
+                Some(told) => (Stage::Single(0), most, now + told + 2 * flow.round_trip + PATIENCE),
+                None => (Stage::All(0), most.saturating_sub(COPIES).max(1), now),
+            };
+            let (id, watch, packet) = (self.ids, watch.clone(), time_of(up_kbps));
+            self.all.push(Helped { id, watch, flow, stage, singles, due, packet });
         }
         self.all.len() - before
     }
@@ -216,9 +221,10 @@ impl<K: Clone + PartialEq, W> Resumes<K, W> {
             return None;
         }
         let first = self.all.iter_mut().filter(|helped| helped.due <= now).min_by_key(|helped| helped.due)?;
+        let begins = first.stage == if first.flow.told.is_some() { Stage::Single(0) } else { Stage::All(0) };
         let says = first.step(now);
         self.free = now + first.packet * says.len() as u64;
-        Some(Due { id: first.id, waiting: &first.flow.waiting, says, last: first.due == u64::MAX })
+        Some(Due { id: first.id, waiting: &first.flow.waiting, says, begins, last: first.due == u64::MAX })
     }
 }
 
@@ -266,7 +272,7 @@ mod tests {
     }
 
     fn flow(waiting: u32, acks: usize) -> Flow<u32> {
-        Flow { waiting, acks, round_trip: 18 * MS, closed: false, anew: false }
+        Flow { waiting, acks, round_trip: 18 * MS, closed: false, anew: false, told: None }
     }
 
     /// All that a connection is sent which gets no answer: when, and what.
@@ -294,6 +300,30 @@ mod tests {
         let single = |at| (at, vec![Say::AboutNext]);
         assert_eq!(said[3..7], [38, 113, 188, 263].map(single));
         assert_eq!(said[7..], [(338, vec![Say::Ack])], "the end");
+    }
+
+    #[test]
+    fn a_peer_that_was_told_hears_single_messages_two_round_trips_later() {
+        let mut resumes = Resumes::new();
+        let told = Flow { told: Some(5 * MS), anew: true, ..flow(1, 4) };
+        assert_eq!(resumes.begin(0, watch(), 3 * SECOND, 100_000, [told, flow(2, 1)]), 2);
+        let mut said = Vec::new();
+        while let Some(at) = resumes.deadline() {
+            let Due { id, waiting, says, begins, last } = resumes.next(at).expect("it is due");
+            assert_eq!(
+                begins,
+                (*waiting, at / MS) == (1, 61) || (*waiting, at) == (2, 0),
+                "{waiting} at {at}"
+            );
+            said.extend((*waiting == 1).then_some((at / MS, says)));
+            if last {
+                resumes.end(id);
+            }
+        }
+        // 5 + 2 * 18 + 20 ms; four doublings and two
+        let messages = [61, 136, 211, 286, 361, 511].map(|at| (at, vec![Say::AboutNext]));
+        assert_eq!(said[..6], messages);
+        assert_eq!(said[6..], [(811, vec![Say::Ack])], "the end");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::estimate::{Rule, Source};
 use crate::event::{Device, Kind, Route};
 use proptest::prelude::*;
 use segue_kernel::mobile::Way;
+use segue_mobile::notices::Pace;
 use segue_mobile::resume::ACK_OCTETS;
 use segue_policy::Link;
 use std::net::IpAddr;
@@ -205,8 +206,9 @@ fn connections_may_wait_after_an_outage() {
     begun(next_order(&mut rounds, 25 * SECOND));
     // What the settings say of WWAN and Wi-Fi.
     let links = Some([2000, 54_000].map(|rate_kbps| Link { rate_kbps, delay_us: 1000 }));
-    let outage =
-        Outage { watch, length: 5 * SECOND, since: 18 * SECOND, delay_us: 1000, up_kbps: 54_000, links };
+    let pace = Pace::over(54_000, settings().copies.into()).after_outage(54_000);
+    let (length, since) = (5 * SECOND, 18 * SECOND);
+    let outage = Outage { watch, length, since, delay_us: 1000, up_kbps: 54_000, links, pace };
     assert_eq!(next_order(&mut rounds, 25 * SECOND), Some(Order::Resume(outage)));
     rounds.on_helped(3);
     assert!(matches!(next_order(&mut rounds, 25 * SECOND), Some(Order::Pass(_))));

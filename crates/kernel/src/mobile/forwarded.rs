@@ -80,6 +80,8 @@ fn waiting(tuple: segue_tuple, flow: &segue_forwarded) -> Waiting {
         forwarded: true,
         closed: false,
         resumes: true,
+        negotiated: false,
+        packets: 0,
         acks: newest_first(&flow.acks, flow.known, flow.acks[0]),
         rtt: None,
     }

@@ -58,6 +58,10 @@ pub struct Waiting {
     pub closed: bool,
     /// It may be helped after an outage.
     pub resumes: bool,
+    /// Its peer has negotiated: it is sent notices, and none of its ACK numbers is known but [`Waiting::next`].
+    pub negotiated: bool,
+    /// Data packets that have come on it, if so.
+    pub(super) packets: u32,
     /// The last ACK numbers that the peer has been sent, each once, the newest first: up to four.
     pub acks: Vec<u32>,
     /// The smallest round trip of the last minutes, as this host has measured it.
@@ -69,7 +73,7 @@ pub struct Waiting {
 pub enum Progress {
     /// Nothing new has come.
     None,
-    /// New data in order.
+    /// New data in order; from a peer that has negotiated, any data.
     Resumed,
     /// The connection is at its end, or is not known any more.
     Gone,
@@ -118,6 +122,8 @@ impl From<segue_waiting> for Waiting {
             forwarded: false,
             closed: waiting.closed != 0,
             resumes: waiting.resumes != 0,
+            negotiated: waiting.negotiated != 0,
+            packets: waiting.packets,
             acks: newest_first(&waiting.acks, waiting.known, waiting.ack),
             rtt: (waiting.rtt_us != 0).then(|| Duration::from_micros(waiting.rtt_us.into())),
         }
@@ -239,9 +245,9 @@ impl Mobile {
         Ok(())
     }
 
-    /// The connections of the notice's scope ([`Mobile::tell_only`]) that may be helped: established ones whose peer
-    /// has not negotiated, on which something has come since then or something is under way. And those whose peer has
-    /// been told a window of zero. Each once.
+    /// The connections of the notice's scope ([`Mobile::tell_only`]) that may be helped: established ones on which
+    /// something has come since then or something is under way. And those whose peer has been told a window of zero.
+    /// Each once.
     ///
     /// # Errors
     /// The kernel's list of connections broke off.
@@ -285,14 +291,19 @@ impl Mobile {
     /// The programs are gone.
     pub fn progress(&self, waiting: &Waiting) -> Result<Progress, Error> {
         let tuple = waiting.tuple();
-        let newest = if waiting.forwarded {
-            self.newest_forwarded(&tuple)?
-        } else {
-            let octets = self.skel.maps.sent.lookup(tuple.as_bytes(), MapFlags::ANY);
-            let octets = octets.map_err(Error::kernel("read what connections have sent"))?;
-            octets.and_then(|octets| segue_sent::read_from_bytes(&octets).ok()).map(|sent| sent.acks[0])
-        };
-        Ok(newest.map_or(Progress::Gone, |ack| waiting.progress(ack)))
+        if waiting.forwarded {
+            let newest = self.newest_forwarded(&tuple)?;
+            return Ok(newest.map_or(Progress::Gone, |ack| waiting.progress(ack)));
+        }
+        let octets = self.skel.maps.sent.lookup(tuple.as_bytes(), MapFlags::ANY);
+        let octets = octets.map_err(Error::kernel("read what connections have sent"))?;
+        let sent = octets.and_then(|octets| segue_sent::read_from_bytes(&octets).ok());
+        Ok(match sent {
+            None => Progress::Gone,
+            Some(sent) if !waiting.negotiated => waiting.progress(sent.acks[0]),
+            Some(sent) if sent.packets == waiting.packets => Progress::None,
+            Some(_) => Progress::Resumed,
+        })
     }
 
     /// Tells the peer that its segment of this sequence number has not arrived: ICMP host unreachable (RFC 6069).

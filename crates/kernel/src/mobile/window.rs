@@ -125,7 +125,8 @@ impl Mobile {
         let all = self.skel.maps.sent.lookup_batch(AT_ONCE, MapFlags::ANY, MapFlags::ANY);
         let all = all.map_err(Error::kernel("list what connections have sent"))?;
         let read = |(key, value): (Vec<u8>, Vec<u8>)| {
-            Some((segue_tuple::read_from_bytes(&key).ok()?, segue_sent::read_from_bytes(&value).ok()?).into())
+            let sent = segue_sent::read_from_bytes(&value).ok().filter(|sent| sent.negotiated == 0)?;
+            Some((segue_tuple::read_from_bytes(&key).ok()?, sent).into())
         };
         Ok(all.filter_map(read).collect())
     }

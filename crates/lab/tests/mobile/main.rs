@@ -10,6 +10,7 @@ mod freeze;
 mod hosts;
 mod mptcp;
 mod nat;
+mod remind;
 mod resume;
 #[path = "../rto_max/mod.rs"]
 mod rto_max;

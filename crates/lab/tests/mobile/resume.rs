@@ -193,7 +193,10 @@ fn a_notice_echoes_no_stamp_from_before_the_outage() {
             let seen = echoed(&capture, &near);
             assert!(seen.len() >= 2 && seen.iter().all(|&echo| (echo == 0) == ended), "{way:?}: {seen:?}");
         }
-        assert_eq!(waiting(&hosts, &mut mobile), [], "it needs no help");
+        let all = waiting(&hosts, &mut mobile);
+        assert!(all.len() == 1 && all[0].negotiated && all[0].acks.is_empty(), "{all:?}");
+        assert_eq!(mobile.progress(&all[0]).expect("a map"), Progress::None);
+        assert_eq!(mobile.receiving().expect("a map"), [], "its notice tells of the window");
         capture.clear();
         carry(&near, &far, 0, 10);
         assert_eq!(echoed(&capture, &near)[0], 0);
@@ -203,6 +206,9 @@ fn a_notice_echoes_no_stamp_from_before_the_outage() {
         carry(&far, &near, 100_000, 100_000);
         let seen = echoed(&capture, &near);
         assert!(!seen.is_empty() && seen.iter().all(|&echo| echo != 0), "{seen:?}");
+        assert_eq!(mobile.progress(&all[0]).expect("a map"), Progress::Resumed);
+        treat(&mut mobile, false, Duration::ZERO);
+        assert_eq!(waiting(&hosts, &mut mobile), [], "it is not to be helped");
         let [errors, sums, resets, challenges, paws, _] = super::complaints(&hosts.peer);
         assert_eq!([errors, sums, resets, challenges, paws], [0; 5], "{:?}", super::COMPLAINTS);
     }
@@ -275,8 +281,9 @@ fn downlink(hosts: &Hosts, dead: bool) {
     done.expect("a neighbour");
 }
 
-/// The peer's timer as `ss` shows it: how often it has backed off, and how long it still takes.
-pub fn timer(peer: &Host, far: &TcpStream) -> (u32, Duration) {
+/// The peer's timer as `ss` shows it: how often it has backed off, and before when it does not expire, if it runs.
+pub fn timer(peer: &Host, far: &TcpStream) -> (u32, Option<Instant>) {
+    let asked = Instant::now();
     let filter = format!("dport = :{}", far.peer_addr().expect("an address").port());
     let output = peer.run(|| Command::new("ss").args(["-tionH", &filter]).output()).expect("iproute2");
     let text = String::from_utf8(output.stdout).expect("text");
@@ -286,16 +293,16 @@ pub fn timer(peer: &Host, far: &TcpStream) -> (u32, Duration) {
     let number = left.trim_end_matches(char::is_alphabetic);
     let unit = if left.ends_with("ms") && !number.contains('.') { 0.001 } else { 1.0 };
     let left = number.parse().map_or(0.0, |number: f64| number * unit);
-    (backoff.unwrap_or(0), Duration::from_secs_f64(left))
+    (backoff.unwrap_or(0), (left > 0.0).then(|| asked + Duration::from_secs_f64(left)))
 }
 
-/// The timer of the peer's end has expired for the third time: 1.4 s after the first loss; the next time is at 3 s.
-pub fn backed_off(peer: &Host, far: &TcpStream) -> Duration {
+/// The timer of the peer's end has expired for the third time: 1.4 s after the first loss; the next time is at 3 s,
+/// and not before the instant returned.
+pub fn backed_off(peer: &Host, far: &TcpStream) -> Instant {
     let limit = Instant::now() + LIMIT;
     loop {
-        let (backoff, left) = timer(peer, far);
-        if backoff >= 3 {
-            return left;
+        if let (3.., Some(due)) = timer(peer, far) {
+            return due;
         }
         assert!(Instant::now() < limit, "its timer does not expire");
         thread::sleep(Duration::from_millis(10));
@@ -316,9 +323,8 @@ fn a_message_has_the_peer_resend_before_its_timer() {
     for _ in 0..20 {
         downlink(&hosts, true);
         (&far).write_all(&stream(offset, 1000)).expect("the socket's buffer takes it");
-        let left = backed_off(&hosts.peer, &far);
+        let due = backed_off(&hosts.peer, &far);
         downlink(&hosts, false);
-        let begin = Instant::now();
         let all = waiting(&hosts, &mut mobile);
         assert_eq!(all.len(), 1, "{all:?}");
         hosts.mobile.run(|| {
@@ -333,7 +339,7 @@ fn a_message_has_the_peer_resend_before_its_timer() {
         (&near).read_exact(&mut received).expect("it arrives");
         assert!(received[..] == stream(offset, 1000), "other octets");
         offset += 1000;
-        if begin.elapsed() < left {
+        if Instant::now() < due {
             // Behind the kernel's own ACK of what was sent again, ours is an old one: PAWS drops it.
             let [errors, sums, resets, challenges, _, skipped] = super::complaints(&hosts.peer);
             let others = [errors, sums, resets, challenges, skipped];
@@ -357,13 +363,12 @@ fn outage_of(more: &str) -> (bool, Value) {
         downlink(&world.hosts, true);
         (&far).write_all(&stream(100_000, 1000)).expect("the socket's buffer takes it");
         world.hosts.peer.run(|| ip(&["link", "set", "link0", "down"])).expect("the peer's device");
-        let left = backed_off(&world.hosts.peer, &far);
+        let due = backed_off(&world.hosts.peer, &far);
         world.peer_moves(1);
-        let begin = Instant::now();
         world.move_to(1);
         let mut received = [0; 1000];
         (&near).read_exact(&mut received).expect("it arrives");
-        let in_time = begin.elapsed() < left;
+        let in_time = Instant::now() < due;
         assert!(received[..] == stream(100_000, 1000), "other octets");
         carry(&far, &near, 101_000, 100_000);
         carry(&near, &far, 0, 1000);

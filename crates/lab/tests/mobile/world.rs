@@ -4,10 +4,11 @@ use super::capture::Capture;
 use super::hosts::{Hosts, ip};
 use segue_agent::control::{Reply, Request, ask};
 use segue_agent::{Agent, Config};
-use segue_kernel::mobile::{self, Mobile};
+use segue_kernel::mobile;
 use segue_lab::punctual::{Rank, become_punctual};
 use segue_policy::Link;
 use serde_json::Value;
+use std::any::Any;
 use std::net::{IpAddr, TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
@@ -20,10 +21,13 @@ use std::time::{Duration, Instant};
 pub const LINKS: [Link; 2] =
     [Link { rate_kbps: 51_200, delay_us: 2_000 }, Link { rate_kbps: 6400, delay_us: 9_000 }];
 
+/// Programs of the peer's, detached when dropped.
+pub type Peer = Box<dyn Any + Send + Sync>;
+
 pub struct World {
     pub hosts: Hosts,
     /// Answers capabilities.
-    _peer: Mobile,
+    _peer: Peer,
     folder: tempfile::TempDir,
 }
 
@@ -38,11 +42,19 @@ pub fn address(mobile: bool, ipv6: bool) -> IpAddr {
 
 impl World {
     pub fn new() -> Self {
+        Self::beside(|hosts| {
+            let options = mobile::Options { cgroup: hosts.peer.cgroup().to_owned(), link: LINKS[0] };
+            Box::new(mobile::attach(&options).expect("the peer's programs attach"))
+        })
+    }
+
+    /// The peer is one that this attaches.
+    pub fn beside(peer: impl FnOnce(&Hosts) -> Peer) -> Self {
         let hosts = Hosts::new();
-        let peer = hosts.peer.namespace();
+        let to = hosts.peer.namespace();
         let done = hosts
             .mobile
-            .run(|| ip(&["link", "add", "link1", "type", "veth", "peer", "name", "link1", "netns", &peer]));
+            .run(|| ip(&["link", "add", "link1", "type", "veth", "peer", "name", "link1", "netns", &to]));
         done.expect("a second link");
         for (host, number) in [(&hosts.mobile, 1), (&hosts.peer, 2)] {
             let mobile = number == 1;
@@ -61,15 +73,7 @@ impl World {
             })
             .expect("addresses");
         }
-        let world = Self {
-            _peer: mobile::attach(&mobile::Options {
-                cgroup: hosts.peer.cgroup().to_owned(),
-                link: LINKS[0],
-            })
-            .expect("the peer's programs attach"),
-            hosts,
-            folder: tempfile::tempdir().expect("a folder"),
-        };
+        let world = Self { _peer: peer(&hosts), hosts, folder: tempfile::tempdir().expect("a folder") };
         world.peer_moves(0);
         world.move_to(0);
         // The threads here go before everything ordinary on the machine, as in a laboratory: timers are its rivals.

@@ -269,7 +269,11 @@ impl DriveExperiment {
                     mn.withhold_stamps(net.now());
                 }
                 let up_kbps = u32::try_from(stay.link.up.mean_rate() / 1000).unwrap_or(u32::MAX);
-                mn.announce(net, new_link, copies, rule.pace(new_link, up_kbps, copies, true));
+                let pace = rule.pace(new_link, up_kbps, copies, true);
+                mn.announce(net, new_link, copies, pace.clone());
+                if self.stack.kernel.is_some() {
+                    mn.remind(net, |net| net.add_timer(MN), &self.arrived(link_ids, index), pace);
+                }
             }
         });
         if in_band {

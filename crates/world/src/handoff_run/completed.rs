@@ -195,6 +195,9 @@ impl<W: HostObserver> Completed<W> {
         });
         if heard > 0 {
             self.tell_further(&mut sim, scheme, told_now.then_some(heard), &self.notices);
+            if told_now {
+                self.remind(&mut sim, &link_ids, scheme, heard, &self.notices);
+            }
         }
         (sim, link_ids)
     }
@@ -330,6 +333,29 @@ impl<W: HostObserver> Completed<W> {
         }
     }
 
+    /// After an outage the mobile reminds senders of a kernel's TCP that a notice in band does not resume. Others ignore
+    /// messages.
+    fn remind(
+        &self,
+        sim: &mut BenchSim<W>,
+        link_ids: &LinkIds,
+        scheme: &Scheme,
+        copies: u32,
+        notices: &[Notice; 2],
+    ) {
+        let [down, up] = notices;
+        let foretold = lead::start_rule(&self.fork.experiment, scheme).is_some();
+        if foretold || down.disconnected == 0 || self.stack().kernel.is_none() {
+            return;
+        }
+        let Some(device) = traffic::device(link_ids) else { return };
+        let pace = scheme.mobile().pace(down.new_link, up.new_link.rate_kbps, copies, true);
+        sim.with_node(device, |node, net| {
+            let BenchNode::Mobile(host) = node else { return };
+            host.remind(net, |net| net.add_timer(device), &self.arrived(link_ids), pace);
+        });
+    }
+
     /// How many copies of the notice leave the mobile, or reach the senders at once. To connections that begin after
     /// the handoff nothing of it is told.
     fn copies_heard(&self, scheme: &Scheme) -> u32 {
@@ -387,7 +413,8 @@ impl<W: HostObserver> Completed<W> {
                 let BenchNode::Mobile(mn) = node else { return };
                 self.tell_in_band(mn, net, scheme, heard, notices);
             });
-            return self.tell_further(sim, scheme, Some(heard), notices);
+            self.tell_further(sim, scheme, Some(heard), notices);
+            return self.remind(sim, &self.fork.link_ids, scheme, heard, notices);
         }
         if lead::start_rule(&self.fork.experiment, scheme).is_some() {
             return announce_all(sim, &self.fork.link_ids, Announcement::Finish);

@@ -1,5 +1,5 @@
-//! The mobile helps senders that know nothing of handoffs (docs/reference/mobile.md). When it says what, and how wide
-//! its windows are, is `segue_mobile`'s; here that meets connections, links and time.
+//! The mobile helps senders that know nothing of handoffs (docs/reference/mobile.md), and reminds those that were told.
+//! When it says what, and how wide its windows are, is `segue_mobile`'s; here that meets connections, links and time.
 
 use super::{Mobile, ReceivingFlow};
 use crate::host_observer::HostObserver;
@@ -8,7 +8,7 @@ use segue_handoff::alone::early::Early;
 use segue_handoff::alone::echo::Sent;
 use segue_handoff::alone::resume::{Due, Flow, Resumes, Say, begins_anew};
 use segue_handoff::alone::window::{Bound, Change, Path, begins_after, narrows};
-use segue_handoff::{Act, AloneRule};
+use segue_handoff::{Act, AloneRule, Pace};
 use segue_netsim::{LinkId, Nanos, Net, SECOND, TimerId};
 use segue_tcp::segment::Timestamps;
 use segue_tcp::{AnyReceiver, Segment};
@@ -99,6 +99,8 @@ struct Waiting {
     ack: u32,
     /// Its last ACK numbers then.
     sent: Sent,
+    /// When its sender was told by a notice.
+    told: Option<Nanos>,
 }
 
 /// The mobile at work.
@@ -193,6 +195,39 @@ impl Mobile {
         self.helper.as_ref().is_some_and(|helper| helper.timer == timer)
     }
 
+    /// After an outage notices leave at this pace for all connections of the device: senders of which nothing comes are
+    /// reminded (mobile.md, 1.9). `timer`: one of its own, if it has none so far.
+    pub fn remind<O: HostObserver>(
+        &mut self,
+        net: &mut Net<Packet, O>,
+        timer: impl FnOnce(&mut Net<Packet, O>) -> TimerId,
+        arrived: &Arrived,
+        pace: Option<Pace>,
+    ) {
+        if self.helper.is_none() {
+            let timer = timer(net);
+            self.help(AloneRule::NONE, timer, u32::MAX);
+        }
+        let Some(mut helper) = self.helper.take() else { return };
+        let since = arrived.gone.saturating_sub(LATELY);
+        let waiting = self.receiving().enumerate().filter(|(_, flow)| may_wait(flow, since));
+        let now = net.now();
+        let waiting = waiting.map(|(index, flow)| {
+            let (ack, sent) = (flow.receiver.rcv_nxt(), flow.memory.sent);
+            Waiting { index, ack, sent, told: Some(now) }
+        });
+        let waiting: Vec<_> = waiting.collect();
+        // As the agent has it, none is taken to be told before the last.
+        let told = pace.map_or(0, |pace| pace.time_of(u32::try_from(waiting.len()).unwrap_or(u32::MAX)));
+        let round_trip = arrived.paths[OLD].round_trip.max(arrived.access);
+        let flow =
+            |waiting| Flow { waiting, acks: 0, round_trip, closed: false, anew: false, told: Some(told) };
+        helper.made.fill(0);
+        helper.resumes.begin(now, (), now - arrived.gone, arrived.up_kbps, waiting.into_iter().map(flow));
+        self.helper = Some(helper);
+        self.act(net);
+    }
+
     /// Its link is gone: nothing is sent.
     pub fn link_gone(&mut self) {
         if let Some(helper) = &mut self.helper {
@@ -216,12 +251,13 @@ impl Mobile {
             let flows = flows.map(|(index, flow)| {
                 let sent = flow.memory.sent;
                 Flow {
-                    waiting: Waiting { index, ack: flow.receiver.rcv_nxt(), sent },
+                    waiting: Waiting { index, ack: flow.receiver.rcv_nxt(), sent, told: None },
                     acks: sent.acks().len(),
                     round_trip: arrived.paths[OLD].round_trip.max(arrived.access),
                     closed: false,
                     // Other stacks count whole packets.
                     anew: matches!(flow.receiver, AnyReceiver::Linux(_)) && begins_anew(&old, &new),
+                    told: None,
                 }
             });
             helper.resumes.begin(now, (), now - arrived.gone, arrived.up_kbps, flows);
@@ -299,10 +335,14 @@ impl Mobile {
     pub(super) fn act<O: HostObserver>(&mut self, net: &mut Net<Packet, O>) {
         let Some(mut helper) = self.helper.take() else { return };
         let now = net.now();
-        while let Some(Due { id, waiting, says, last }) = helper.resumes.next(now) {
+        while let Some(Due { id, waiting, says, last, .. }) = helper.resumes.next(now) {
             let waiting = *waiting;
             let (host, place) = self.place(waiting.index);
-            let resumed = host.flows[place].memory.sent.newest() > waiting.ack;
+            let Memory { sent, heard, .. } = host.flows[place].memory;
+            let resumed = match waiting.told {
+                None => sent.newest() > waiting.ack,
+                Some(at) => heard > at,
+            };
             for say in says.into_iter().filter(|_| !resumed) {
                 let made = &mut helper.made[waiting.index];
                 let lost = *made < helper.rule.lost;
@@ -310,8 +350,15 @@ impl Mobile {
                 self.say(net, &waiting, say, lost);
             }
             if resumed || last {
-                let act = if resumed { Act::Resumed } else { Act::LeftAlone };
-                net.observer.acted(now, self.number(waiting.index), act);
+                let act = match (resumed, waiting.told) {
+                    (true, None) => Act::Resumed,
+                    (true, Some(_)) => Act::Answered,
+                    (false, _) => Act::LeftAlone,
+                };
+                // Whom the notice has resumed nobody has reminded.
+                if waiting.told.is_none() || helper.made[waiting.index] > 0 {
+                    net.observer.acted(now, self.number(waiting.index), act);
+                }
                 helper.resumes.end(id);
             }
         }

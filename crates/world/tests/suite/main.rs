@@ -20,6 +20,7 @@ mod neighbours;
 mod new_address;
 mod notice_error;
 mod properties;
+mod reminders;
 mod rivals;
 mod schemes;
 mod series;

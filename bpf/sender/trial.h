@@ -9,7 +9,7 @@
  *                     have lost, more is lost than an initial window and half of what
  *                     arrives. The window then becomes half of what arrived in a round trip
  *   a raise           without an outage (a claim) fails at the first cut, too, if the policy did
- *                     not expect the loss. Then notices without an outage say nothing for 10 s
+ *                     not expect the loss. After it notices without an outage say nothing for 10 s
  *   after a failure   later grants are no larger than that window; each trial that
  *                     succeeds doubles them
  *
@@ -42,6 +42,8 @@ static inline void segue_trial_failed(struct tcp_sock *tp, struct segue_connecti
 
 	conn->trial_rounds = 0;
 	conn->proven = segue_found_window(arrived, tp->srtt_us >> 3, took_us);
+	conn->refuted = conn->raised;
+	conn->refuted_ms = segue_now_ms();
 	tp->snd_ssthresh = segue_min(tp->snd_ssthresh, conn->proven);
 }
 
@@ -60,8 +62,6 @@ static inline void segue_refuted(struct tcp_sock *tp, struct segue_connection *c
 {
 	segue_trial_failed(tp, conn);
 	conn->guard = segue_min(conn->guard, conn->proven);
-	conn->refuted = 1;
-	conn->refuted_ms = segue_now_ms();
 }
 
 static inline u32 segue_says_nothing(const struct segue_connection *conn, u32 disconnected)

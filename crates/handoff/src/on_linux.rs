@@ -333,6 +333,7 @@ impl OnLinux {
         if grant::trial_fails(tp.lost.wrapping_sub(trial.lost), arrived, trial.allowed) {
             self.trial = None;
             self.resumed = 0;
+            self.refuted_at = self.raised.then_some(tp.now);
             return Some(trial.found(view, tp));
         }
         if before(view.snd_una, trial.seq) || recovers(view) {

@@ -8,8 +8,7 @@ use segue_world::{Kind, Nanos, NoticeMode, Routers, SECOND, Series};
 const MOST: u32 = 1000;
 /// Longest time between two.
 const LONGEST: Nanos = 3600 * SECOND;
-/// Least time that a link carries between two: handoffs that follow one another faster would overlap. Single access points
-/// that know the mobile's keys need some 10 ms for theirs (IEEE 802.11r, four frames).
+/// Least time that a link carries between two, our choice: the mobile would hardly have sent a notice over it.
 const SHORTEST: Nanos = SECOND / 100;
 
 fn refused(what: &'static str, problem: String) -> RequestError {
@@ -49,7 +48,8 @@ fn time(word: &str) -> Result<Nanos, RequestError> {
     })
 }
 
-/// A handoff is over, and its link has carried, before the next begins; routers that hold packets and neighbours know one handoff.
+/// A handoff is over, and its link has carried, before the next begins; routers that hold packets and neighbours know
+/// one handoff.
 pub(crate) fn check(
     series: Series,
     kinds: &[Kind],

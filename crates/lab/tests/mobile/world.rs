@@ -2,6 +2,7 @@
 
 use super::capture::Capture;
 use super::hosts::{Hosts, ip};
+use super::resume::LIMIT;
 use segue_agent::control::{Reply, Request, ask};
 use segue_agent::{Agent, Config};
 use segue_kernel::mobile;
@@ -178,6 +179,20 @@ impl World {
         match ask(&self.control(), &Request::Status) {
             Ok(Reply::Status(status)) => status,
             other => panic!("no status: {other:?}"),
+        }
+    }
+
+    /// The status after an outage, once the agent has looked for connections that wait and found no more to be done.
+    pub fn all_helped(&self) -> Value {
+        let limit = Instant::now() + LIMIT;
+        loop {
+            let status = self.status();
+            let rounds = status["rounds"].as_array().expect("a list").len();
+            if rounds >= 2 && status["others"]["helping"] == 0 {
+                return status;
+            }
+            assert!(Instant::now() < limit, "{status}");
+            thread::sleep(Duration::from_millis(5));
         }
     }
 

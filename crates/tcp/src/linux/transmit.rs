@@ -275,7 +275,7 @@ impl<A: Advisor> LinuxSender<A> {
         }
         self.cwnd_used = self.cwnd_used.max(sk.packets_out);
         let idle = sk.jiffies.wrapping_sub(self.cwnd_stamp);
-        if u64::from(idle) >= self.rtt.rto && !self.has_cong_control() {
+        if self.slow_start_after_idle && u64::from(idle) >= self.rtt.rto && !self.has_cong_control() {
             self.cwnd_application_limited();
         }
     }
